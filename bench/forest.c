@@ -105,7 +105,7 @@ static void cross_validate(const struct lesson *l, ft_forest_options opt)
         must(ft__forest_cross_validate(out, &l->m, l->y, NULL, l->fold, FOLDS, &opt,
                                        &err),
              &err);
-        must(ft_errors_compute(&e, l->y, out, l->m.n_rows, l->m.n_cols, &err), &err);
+        must(ft__errors_compute(&e, l->y, out, l->m.n_rows, l->m.n_cols, &err), &err);
         mae += e.mae / SEEDS;
     }
     printf("mae %.9g\n", mae);

@@ -41,6 +41,60 @@ static void ask_network(const ft_predictor *p, const char *const *specs, size_t 
     ft_graph_free(g);
 }
 
+/* Devices that the corpus knows, and one that it does not: what was measured whole at
+ * clocks, networks as a whole, and those of other devices. */
+static void ask_devices(const ft_predictor *p)
+{
+    static const char *const lists[] = {
+        "kernel name=k_1\n", "relu x=4000000\n",
+        "conv2d x=8x3x64x64 out=16 kernel=3x3 stride=1x1 "
+        "pad=1x1 dtype=fp16\n"};
+    static const char *const names[] = {"t4", "rtx-3090", "nobody's"};
+
+    for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
+        ft_graph *g;
+
+        if (ft_import_ops(&g, lists[i], strlen(lists[i]), "list", NULL))
+            continue;
+        for (size_t k = 0; k < sizeof(names) / sizeof(*names); k++) {
+            const ft_device_use on = {.name = names[k], .setting = "clock=700MHz"};
+            ft_network_estimate e;
+
+            if (ft_predict_network_on(&e, p, &on, g, NULL) == FT_OK)
+                ft_network_estimate_free(&e);
+        }
+        ft_graph_free(g);
+    }
+}
+
+static void ask_kernels(const ft_predictor *p)
+{
+    static const char *const devices[] = {"t4", "a"}, *const kernels[] = {"acopy", "b"};
+    const ft__kernel_work work = {.blocks = 100,
+                                  .warps = 400,
+                                  .threads = 12800,
+                                  .loaded_bytes = 1e6,
+                                  .distinct_bytes = 1e6,
+                                  .registers = 32};
+
+    for (int i = 0; i < 4; i++) {
+        const ft_device_facts gpu = {.name = devices[i / 2],
+                                     .vendor = "NVIDIA",
+                                     .cores = 80,
+                                     .boost_clock_hz = 1.4e9,
+                                     .memory_clock_hz = 1e9,
+                                     .peak_fp32 = 14e12,
+                                     .bandwidth_bytes_per_s = 9e11,
+                                     .l2_bytes = 6e6,
+                                     .tdp_w = 250,
+                                     .compute_capability = 7};
+        ft_kernel_estimate e;
+
+        (void)ft__kernel_predict(&e, p->family->kernels, &work, &gpu, kernels[i % 2],
+                                 kernels[i % 2], NULL);
+    }
+}
+
 /* Whatever the bytes: refused cleanly, or a predictor that answers. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -71,7 +125,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (uint32_t i = 0; i < info.n_schedules; i++)
             ft_predictor_get_schedule(p, i, &k);
         ask_network(p, specs, N);
-        ask_family(p, ops, N);
+        if (ft__family_any(p->family, FT__METRIC_TIME))
+            ask_family(p, ops, N);
+        ask_devices(p);
+        ask_kernels(p);
         ft_predictor_free(p);
     }
     free(copy);

@@ -6,13 +6,13 @@
 #include <math.h>
 
 #include "base/prng.h"
-#include "predict/kernel.h"
+#include "predict/kernels.h"
 
 enum { MOST_ROWS = 6000 };
 
 struct rows {
     ft_device_facts gpu[6];
-    ft_kernel_row row[MOST_ROWS];
+    ft__kernel_row row[MOST_ROWS];
     size_t n;
 };
 
@@ -21,6 +21,7 @@ static ft_device_facts gpu_like(const char *name, double sms, double clock_hz,
 {
     return (ft_device_facts){.name = name,
                              .title = name,
+                             .chip = name,
                              .vendor = "NVIDIA",
                              .type = "gpu",
                              .cores = sms,
@@ -40,9 +41,10 @@ static ft_device_facts gpu_like(const char *name, double sms, double clock_hz,
 }
 
 /* Blocks of 128 threads that each read and write 16 bytes and compute in between. */
-static ft_kernel_work work_like(double blocks, double instructions)
+static ft__kernel_work work_like(double blocks, double instructions)
 {
-    ft_kernel_work w = {.blocks = blocks, .warps = 4 * blocks, .threads = 128 * blocks};
+    ft__kernel_work w = {
+        .blocks = blocks, .warps = 4 * blocks, .threads = 128 * blocks};
 
     w.warp[FT_PTX_FP32] = w.warps * instructions;
     w.warp[FT_PTX_INT] = w.warps * 10;
@@ -74,23 +76,22 @@ static void make_rows(struct rows *r, uint32_t n_gpus, uint32_t each,
     for (uint32_t g = 0; g < n_gpus; g++)
         for (uint32_t k = 0; k < 3; k++)
             for (uint32_t i = 0; i < each && r->n < MOST_ROWS; i++) {
-                ft_kernel_row *row = &r->row[r->n++];
+                ft__kernel_row *row = &r->row[r->n++];
                 ft_kernel_terms t;
                 ft__gpu gpu;
                 double u = ft__prng_unit(&p),
                        call_s = call ? (20 + g) * 1e-6 : (double)NAN;
 
-                *row = (ft_kernel_row){
+                *row = (ft__kernel_row){
                     .device = &r->gpu[g],
                     .kernel = kernels[k],
                     .call = call ? kernels[k] : NULL,
-                    .launches = 1,
                     .work = work_like(ceil(exp(12 * u)), k == 0   ? 5
                                                          : k == 1 ? 150
                                                                   : 2000)};
                 (void)ft__gpu_make(&gpu, row->device, NULL);
                 ft__kernel_price(&t, &row->work, &gpu, theta);
-                row->time_s = ft__kernel_time(&t, 1, call_s, theta) *
+                row->time_s = ft__kernel_time(&t, call_s, theta) *
                               exp(noise * (2 * ft__prng_unit(&p) - 1));
             }
 }

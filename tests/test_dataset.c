@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/prng.h"
+#include "device/device.h"
 #include "foretell/dataset.h"
 #include "foretell/device.h"
 #include "foretell/op.h"
@@ -472,7 +473,7 @@ static void scores_of_opt_are_clamped_behind_their_mask(void)
 static void find(const char *title, const char *want)
 {
     char name[64];
-    ft_status st = ft_device_find(name, sizeof(name), in_scratch("").s, title, NULL);
+    ft_status st = ft__device_find(name, sizeof(name), in_scratch("").s, title, NULL);
 
     if (want)
         CHECK(st == FT_OK && strcmp(name, want) == 0);
@@ -498,9 +499,9 @@ static void devices_are_found_by_name_title_and_alias(void)
     find("V_B", "b");
     find("B2", NULL);
     find("Tesla A1 ", NULL);
-    CHECK(ft_device_find(name, 2, in_scratch("").s, "Tesla A1", NULL) == FT_EINVAL);
+    CHECK(ft__device_find(name, 2, in_scratch("").s, "Tesla A1", NULL) == FT_EINVAL);
     write_file("devices/c.yaml", "title: V C\n" DEVICE "aliases: [TESLA A1]\n");
-    CHECK(ft_device_find(name, sizeof(name), in_scratch("").s, "Tesla A1", NULL) ==
+    CHECK(ft__device_find(name, sizeof(name), in_scratch("").s, "Tesla A1", NULL) ==
           FT_EFORMAT);
 }
 
@@ -519,8 +520,8 @@ static void our_device_files_agree_on_aliases(void)
 
         CHECK(ft_device_load(&d, dir, names[i], NULL) == FT_OK);
         for (size_t j = 0; d && j < ft_device_get(d)->n_aliases; j++)
-            if (ft_device_find(found, sizeof(found), dir, ft_device_get(d)->aliases[j],
-                               &err) != FT_OK ||
+            if (ft__device_find(found, sizeof(found), dir, ft_device_get(d)->aliases[j],
+                                &err) != FT_OK ||
                 strcmp(found, names[i]) != 0) {
                 fprintf(stderr, "%s: %s\n", names[i], err.msg);
                 check_failed++;

@@ -186,7 +186,7 @@ static void check_names(const ft_device_facts *f)
 
     for (size_t i = 0; i < f->n_aliases + 1; i++) {
         const char *title = i < f->n_aliases ? f->aliases[i] : f->title;
-        ft_status st = ft_device_find(found, sizeof(found), data.s, title, &err);
+        ft_status st = ft__device_find(found, sizeof(found), data.s, title, &err);
 
         if (st)
             fprintf(stderr, "%s: %s\n", title, err.msg);

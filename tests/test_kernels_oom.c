@@ -5,24 +5,24 @@
 
 #include "check.h"
 #include "kernel_rows.h"
-#include "predict/kernels_inside.h"
+#include "predict/family.h"
 #include "refuse.h"
 
 static ft_status once(const struct rows *r)
 {
-    static const char path[] = "test_kernels_oom.ftk";
-    const ft_kernels_options opt = {.seed = 1, .threads = 1};
-    ft_kernels *k = NULL, *again = NULL;
-    ft_status st = ft__kernels_train(&k, r->row, r->n, &opt, NULL);
+    static const char path[] = "test_kernels_oom.ftp";
+    const ft__kernels_options opt = {.seed = 1, .threads = 1};
+    ft_predictor *p = NULL, *again = NULL;
+    ft_status st = ft__family_of_kernels(&p, r->row, NULL, r->n, &opt, NULL);
 
-    CHECK((st == FT_OK) == (k != NULL));
+    CHECK((st == FT_OK) == (p != NULL));
     if (!st)
-        st = ft__kernels_save(k, path, NULL);
+        st = ft_predictor_save(p, path, NULL);
     if (!st)
-        st = ft__kernels_load(&again, path, NULL);
+        st = ft_predictor_load(&again, path, NULL);
     allocs_left = -1;
-    ft__kernels_free(k);
-    ft__kernels_free(again);
+    ft_predictor_free(p);
+    ft_predictor_free(again);
     remove(path);
     return st;
 }

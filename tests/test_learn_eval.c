@@ -158,7 +158,7 @@ static void error_figures_match_a_calculation_by_hand(void)
     const double truth[4] = {100, 200, 0, 50}, predicted[4] = {110, 190, 5, 50};
     ft_errors e;
 
-    CHECK(ft_errors_compute(&e, truth, predicted, 4, 1, NULL) == FT_OK);
+    CHECK(ft__errors_compute(&e, truth, predicted, 4, 1, NULL) == FT_OK);
     CHECK(e.n == 4);
     CHECK_NEAR(e.mape, 0.05, 1e-15); /* of 0.1, 0.05 and 0 */
     CHECK_NEAR(e.median_ape, 0.05, 1e-15);
@@ -171,7 +171,7 @@ static void error_figures_match_a_calculation_by_hand(void)
     CHECK_NEAR(e.max_ae, 10, 0);
     CHECK_NEAR(e.r2, 1 - 225.0 / 21875, 1e-15);
     CHECK_NEAR(e.adjusted_r2, 1 - 225.0 / 21875 * 3 / 2, 1e-15);
-    CHECK(ft_errors_compute(&e, truth, predicted, 4, 3, NULL) == FT_OK);
+    CHECK(ft__errors_compute(&e, truth, predicted, 4, 3, NULL) == FT_OK);
     CHECK(isnan(e.adjusted_r2));
 }
 
@@ -181,7 +181,7 @@ static void far_predictions_count_against_the_ten_percent(void)
                  predicted[5] = {-12, 10, 9.5, 12, -10};
     ft_errors e;
 
-    CHECK(ft_errors_compute(&e, truth, predicted, 5, 0, NULL) == FT_OK);
+    CHECK(ft__errors_compute(&e, truth, predicted, 5, 0, NULL) == FT_OK);
     CHECK_NEAR(e.within_10, 0.4, 1e-15);
     CHECK_NEAR(e.max_ape, 2, 1e-15);
     CHECK_NEAR(e.bias, (0.2 + 0 - 0.05 + 0.2 - 2) / 5, 1e-15);
@@ -191,16 +191,16 @@ static void what_is_undefined_is_nan(void)
 {
     ft_errors e;
 
-    CHECK(ft_errors_compute(&e, NULL, NULL, 0, 0, NULL) == FT_OK);
+    CHECK(ft__errors_compute(&e, NULL, NULL, 0, 0, NULL) == FT_OK);
     CHECK(e.n == 0 && isnan(e.mape) && isnan(e.r2) && isnan(e.mae) && isnan(e.max_ae));
-    CHECK(ft_errors_compute(&e, (double[]){0, 0}, (double[]){1, 2}, 2, 0, NULL) ==
+    CHECK(ft__errors_compute(&e, (double[]){0, 0}, (double[]){1, 2}, 2, 0, NULL) ==
           FT_OK);
     CHECK(isnan(e.mape) && isnan(e.within_10) && isnan(e.bias) && isnan(e.p90_ape));
     CHECK(isnan(e.r2) && isnan(e.adjusted_r2)); /* the truth never varies */
     CHECK_NEAR(e.mae, 1.5, 0);
-    CHECK(ft_errors_compute(&e, (double[]){NAN}, (double[]){1}, 1, 0, NULL) ==
+    CHECK(ft__errors_compute(&e, (double[]){NAN}, (double[]){1}, 1, 0, NULL) ==
           FT_EINVAL);
-    CHECK(ft_errors_compute(&e, (double[]){1}, (double[]){INFINITY}, 1, 0, NULL) ==
+    CHECK(ft__errors_compute(&e, (double[]){1}, (double[]){INFINITY}, 1, 0, NULL) ==
           FT_EINVAL);
 }
 

@@ -131,7 +131,7 @@ static ft_status compute_errors(void)
 {
     ft_errors e;
 
-    return ft_errors_compute(&e, d.y, d.y, ROWS, 1, NULL);
+    return ft__errors_compute(&e, d.y, d.y, ROWS, 1, NULL);
 }
 
 static ft_status conformal(void)

@@ -555,7 +555,7 @@ static void methods_err_as_those_of_others(const char *root)
         if (!ft_method_available((ft_method)k, &why))
             continue;
         CHECK(!ft__model_cross_validate(out, &m, y, NULL, fold, FOLDS, &opt, NULL));
-        CHECK(!ft_errors_compute(&e, y, out, ROWS, COLUMNS, NULL));
+        CHECK(!ft__errors_compute(&e, y, out, ROWS, COLUMNS, NULL));
         CHECK_NEAR(e.r2, theirs[k].r2, theirs[k].within);
     }
 }

@@ -204,6 +204,36 @@ static void what_accesses_take_adds_up_to_the_counts(void)
 #define SAXPY "{\"module\": \"nvcc/saxpy.ptx\", \"kernel\": \"saxpy\", "
 #define LAUNCH SAXPY "\"grid\": 1, \"block\": 32, "
 
+/* What a GPU makes of a launch depends on them. */
+static void launches_with_other_registers_bytes_or_calls_are_others(void)
+{
+    static const char text[] =
+        "{\"module\":\"saxpy.ptx\",\"kernel\":\"saxpy\",\"grid\":9,\"block\":32}\n"
+        "{\"module\":\"saxpy.ptx\",\"kernel\":\"saxpy\",\"grid\":9,\"block\":32,"
+        "\"registers\":20}\n"
+        "{\"module\":\"saxpy.ptx\",\"kernel\":\"saxpy\",\"grid\":9,\"block\":32,"
+        "\"block_bytes\":4096}\n"
+        "{\"module\":\"saxpy.ptx\",\"kernel\":\"saxpy\",\"grid\":9,\"block\":32,"
+        "\"call\":\"axpy\"}\n"
+        "{\"module\":\"saxpy.ptx\",\"kernel\":\"saxpy\",\"grid\":9,\"block\":32,"
+        "\"call\":\"axpy\",\"name\":\"again\"}\n";
+    ft_ptx_launches *l;
+    const ft_ptx_listed *v;
+
+    CHECK(ft_ptx_launches_parse(&l, text, strlen(text), "l", in("nvcc"), NULL) ==
+          FT_OK);
+    if (!l)
+        return;
+    v = ft_ptx_launches_get(l)->listed;
+    CHECK(ft_ptx_launches_get(l)->n == 5);
+    for (size_t i = 0; i < 5; i++)
+        CHECK(v[i].same == (i == 4 ? 3 : i));
+    CHECK(!v[0].registers && !v[0].block_bytes && !v[0].call);
+    CHECK(v[1].registers == 20 && v[2].block_bytes == 4096);
+    CHECK(strcmp(v[3].call, "axpy") == 0);
+    ft_ptx_launches_free(l);
+}
+
 static void bad_lines_are_refused_with_what_is_wrong(void)
 {
     static const struct {
@@ -217,6 +247,10 @@ static void bad_lines_are_refused_with_what_is_wrong(void)
         {"\n{}", "line 2: neither module nor library is given", FT_EFORMAT},
         {"{\"module\": \"a\", \"library\": \"b\"}", "exclude each other", FT_EFORMAT},
         {"{\"library\": \"b\", \"grid\": 3}", "a library's call has no", FT_EFORMAT},
+        {"{\"library\": \"b\", \"call\": \"c\"}", "a library's call has no",
+         FT_EFORMAT},
+        {"{\"module\": \"a\", \"grid\": 1, \"registers\": 256}",
+         "registers is 256; from 0 to 255", FT_EFORMAT},
         {"{\"module\": \"a\"}", "grid is missing", FT_EFORMAT},
         {"{\"module\": \"a\", \"gird\": 3}", "no member \"gird\", but module",
          FT_EFORMAT},
@@ -583,6 +617,7 @@ int main(int argc, char **argv)
     launches_that_differ_in_name_and_count_only_are_the_same();
     sizes_of_xla_that_cannot_be_divided_are_no_convolution();
     launches_of_other_buffers_are_others();
+    launches_with_other_registers_bytes_or_calls_are_others();
     a_folder_with_a_launch_file_is_that_file();
     launches_are_counted_with_their_blocks();
     what_accesses_take_adds_up_to_the_counts();

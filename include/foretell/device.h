@@ -49,11 +49,6 @@ typedef struct ft_device_facts {
  * FT_EFORMAT names file, line and key. */
 FT_API ft_status ft_device_load(ft_device **out, const char *data_dir, const char *name,
                                 ft_error *err);
-/* The name of the device that a dataset calls `title`: a device file's name, title or
- * one of its aliases; case, and blanks, '-' and '_' are all one. FT_ENOTFOUND: no file
- * knows it; FT_EFORMAT: two do, or one that says so is malformed. */
-FT_API ft_status ft_device_find(char *out, size_t size, const char *data_dir,
-                                const char *title, ft_error *err);
 /* In place, from what a device is called to the name of its file: an alias, or a product
  * of which there are variants ("h100": the fastest), with a note on which was taken (or
  * ""). A name that is none of these stays as it is. FT_EFORMAT as above. */

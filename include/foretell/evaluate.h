@@ -25,6 +25,7 @@ typedef enum ft_protocol {
                             clocks, each of n_folds parts of the names once: known at
                             their highest clocks alone, asked at all others */
     FT_PROTOCOL_ARCHITECTURE, /* "family": each family of networks once */
+    FT_PROTOCOL_KERNEL,  /* of kernels in PTX: each once, from the others */
     FT_PROTOCOL_STORES,  /* all of a second store; devices that are not in the first are
                             told as DEVICE does */
     FT_PROTOCOL_COUNT
@@ -62,7 +63,7 @@ typedef struct ft_evaluate_options {
                              are alternatives; NULL: all */
     const char *metric;   /* "time" (NULL), "power", "energy", "memory", "workspace" */
     ft_protocol protocol;
-    const char *only;     /* DEVICE, KIND, SETTING, NETWORK: this one alone; NULL: all */
+    const char *only;     /* DEVICE, KIND, SETTING, NETWORK, KERNEL: this one alone; NULL: all */
     uint32_t n_folds;     /* 0: 5; of CLOCKS 10 */
     double share;         /* SHARE: of the operations, to learn from */
     const char *networks; /* NULL, or test these networks, measured whole, as `where` asks
@@ -71,6 +72,8 @@ typedef struct ft_evaluate_options {
                              and schedules are fitted to the networks that remain */
     ft_networks_find find; /* their operations, as in ft_train_options */
     void *find_user;
+    const char *kernels;  /* NULL, or test these launches of kernels in PTX in place of
+                             operations, files as of ft_train_options; by KERNEL or DEVICE */
     int siblings;         /* DEVICE: other devices of its chip stay in training */
     uint32_t correct;     /* DEVICE, times: so many of each device's rows, drawn at random
                              and half of them at most, are known and correct what is said
@@ -129,7 +132,7 @@ typedef struct ft_evaluation {
     char chosen[4096];   /* regressors of the last split, one a line: name, rows, method */
 } ft_evaluation;
 
-/* test: STORES only, otherwise NULL. FT_EINVAL: options do not fit together (the message
+/* store: NULL where kernels are tested. test: STORES only, otherwise NULL. FT_EINVAL: options do not fit together (the message
  * says which); FT_ENOTFOUND: nothing is left to learn from or to test on. */
 FT_API ft_status ft_evaluate(ft_evaluation *out, ft_store *store, ft_store *test,
                              const ft_evaluate_options *opt, ft_error *err);

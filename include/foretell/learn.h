@@ -157,11 +157,6 @@ typedef struct ft_errors {
     double max_ae;
 } ft_errors;
 
-FT_API ft_status ft_errors_compute(ft_errors *out, const double *truth,
-                                   const double *predicted, size_t n, size_t n_features,
-                                   ft_error *err);
-
-
 FT_END_DECLS
 
 #endif

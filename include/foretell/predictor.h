@@ -94,9 +94,15 @@ typedef struct ft_train_options {
     ft_networks_find find; /* their operations; NULL, and of what it does not have: members
                               of the store */
     void *find_user;
+    /* NULL, or kernels in PTX that ptx-measure timed, "a.jsonl,b.jsonl", each file of one
+     * GPU (docs/ptx-prediction.md); `where` may ask for device and kernel. */
+    const char *kernels;
+    const char *const *without_launches; /* launch files: of these launches none is
+                                            learned from */
+    size_t n_without_launches;
 } ft_train_options;
 
-/* FT_ENOTFOUND: the store holds nothing that fits. */
+/* store NULL: from kernels alone. FT_ENOTFOUND: there is nothing that fits. */
 FT_API ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
                                     const ft_train_options *opt, ft_error *err);
 FT_API ft_status ft_predictor_save(const ft_predictor *p, const char *path, ft_error *err);
@@ -123,6 +129,7 @@ typedef struct ft_predictor_info {
     uint32_t n_schedules; /* fitted to networks of its devices */
     uint32_t n_chips;     /* that were left out of training in turn, and whose networks say
                              how far off those of other devices are; 0: none */
+    uint64_t n_launches;  /* of kernels in PTX learned from; 0: it has none */
     double unseen_part;   /* interval of such a network, as a part of the mean interval of
                              its operations (logarithms); NaN */
 } ft_predictor_info;

@@ -28,6 +28,10 @@ typedef struct ft_ptx_listed {
     const ft_ptx_kernel *kernel;
     ft_ptx_launch launch;
     uint64_t memory_bytes; /* of all pointers for which the list says it */
+    uint64_t block_bytes;  /* of them, what one block goes over; 0: it is not said */
+    uint32_t registers;    /* of a thread; 0: it is not said */
+    const char *call;      /* of the host, where the launch is timed alone from there
+                              ("relu"); NULL: launches follow each other without a gap */
     /* Parameters that are no addresses and have no value, by the source's name where
      * that is known. */
     const char *const *open;

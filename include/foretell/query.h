@@ -22,7 +22,8 @@ FT_API ft_status ft_data_open(ft_data **out, const char *data_dir, const char *u
                               ft_error *err);
 FT_API void ft_data_close(ft_data *d);
 /* The predictor of this machine in a user's folder; engine NULL: the one for a family of
- * devices. Returns the length as snprintf() does. */
+ * devices, "kernels": that of kernels in PTX alone. Returns the length as snprintf()
+ * does. */
 FT_API size_t ft_data_predictor_path(char *buf, size_t size, const char *user_dir,
                                      const char *engine, uint64_t threads);
 

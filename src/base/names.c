@@ -57,7 +57,7 @@ static const char *const protocol[FT_PROTOCOL_COUNT] = {
     [FT_PROTOCOL_DEVICE] = "device",   [FT_PROTOCOL_KIND] = "kind",
     [FT_PROTOCOL_SETTING] = "setting", [FT_PROTOCOL_NETWORK] = "network",
     [FT_PROTOCOL_CLOCKS] = "clocks",   [FT_PROTOCOL_ARCHITECTURE] = "family",
-    [FT_PROTOCOL_STORES] = "stores",
+    [FT_PROTOCOL_KERNEL] = "kernel",   [FT_PROTOCOL_STORES] = "stores",
 };
 static const char *const by[FT_BY_COUNT] = {
     [FT_BY_KIND] = "kind",

@@ -49,8 +49,8 @@ static const ft__option options[] = {
     {"share", 0, FT__OPT_TEXT, offsetof(struct options, share), "P%",
      "learn from a random share of the operations, test on the rest"},
     {"leave-out", 0, FT__OPT_TEXT, offsetof(struct options, leave_out), "WHAT",
-     "hold out each device, kind, setting or network in turn, or of --networks each "
-     "family; device=h200: this alone"},
+     "hold out each device, kind, setting or network in turn, of --networks each "
+     "family, of --kernels each kernel or device; device=h200: this alone"},
     {"correct", 0, FT__OPT_COUNT, offsetof(struct options, correct), "N",
      "with --leave-out device: N random measurements of it are known after all and "
      "correct what is said of the others"},
@@ -79,8 +79,8 @@ static const ft__option options[] = {
      "kernels and networks, measured whole, known at their highest clocks alone, asked "
      "at all others; 10 folds unless --folds says otherwise"},
     {"kernels", 0, FT__OPT_TEXT, offsetof(struct options, kernels), "FILE,...",
-     "kernels in PTX that ptx-measure timed (their modules beside these files), each "
-     "told from the others; with --leave-out device by GPUs"},
+     "kernels in PTX that ptx-measure timed (their modules beside these files), in "
+     "place of operations; with --leave-out kernel (unless said otherwise) or device"},
     {"networks", 0, FT__OPT_TEXT, offsetof(struct options, networks), "NAME=VALUE,...",
      "these networks, measured whole, in place of operations; with --leave-out network "
      "(unless said otherwise; nothing of its operations is learned from), device, or "
@@ -120,9 +120,9 @@ static int read_share(ft__cli *c, double *out, const char *text)
 
 static int read_leave_out(ft__cli *c, ft_evaluate_options *how, const char *text)
 {
-    static const ft_protocol what[] = {FT_PROTOCOL_DEVICE, FT_PROTOCOL_KIND,
-                                       FT_PROTOCOL_SETTING, FT_PROTOCOL_NETWORK,
-                                       FT_PROTOCOL_ARCHITECTURE};
+    static const ft_protocol what[] = {FT_PROTOCOL_DEVICE,       FT_PROTOCOL_KIND,
+                                       FT_PROTOCOL_SETTING,      FT_PROTOCOL_NETWORK,
+                                       FT_PROTOCOL_ARCHITECTURE, FT_PROTOCOL_KERNEL};
     size_t n = strcspn(text, "=");
 
     for (size_t i = 0; i < sizeof(what) / sizeof(*what); i++) {
@@ -135,8 +135,8 @@ static int read_leave_out(ft__cli *c, ft_evaluate_options *how, const char *text
         return FT__EXIT_GOOD;
     }
     return ft__cli_exit(c, FT__EXIT_USAGE,
-                        "--leave-out is device, kind, setting, network or family, not "
-                        "\"%s\"",
+                        "--leave-out is device, kind, setting, network, family or "
+                        "kernel, not \"%s\"",
                         text);
 }
 
@@ -182,6 +182,7 @@ static int read_options(ft__cli *c, ft_evaluate_options *how, uint32_t *by,
                     : o->share    ? FT_PROTOCOL_SHARE
                     : o->clocks   ? FT_PROTOCOL_CLOCKS
                     : o->networks ? FT_PROTOCOL_NETWORK
+                    : o->kernels  ? FT_PROTOCOL_KERNEL
                                   : FT_PROTOCOL_FOLDS;
     how->n_folds = (uint32_t)o->folds;
     how->correct = (uint32_t)o->correct;
@@ -240,7 +241,7 @@ static int evaluate(ft__cli *c, ft_evaluation *out, const char *path, const char
 {
     ft_store *store = NULL, *second = NULL;
     ft_error err = {0};
-    ft_status st = ft_store_open(&store, path, FT_STORE_READ, &err);
+    ft_status st = path ? ft_store_open(&store, path, FT_STORE_READ, &err) : FT_OK;
 
     if (!st && test)
         st = ft_store_open(&second, test, FT_STORE_READ, &err);
@@ -273,6 +274,19 @@ static int check_clocks(ft__cli *c, const struct options *o)
         return ft__cli_exit(c, FT__EXIT_USAGE,
                             "--clocks goes with --where, --metric, --folds, --by, "
                             "--rows and --seed alone");
+    return FT__EXIT_GOOD;
+}
+
+static int check_kernels(ft__cli *c, const struct options *o)
+{
+    if (o->kernels &&
+        (o->methods || o->curve || o->share || o->test || o->mix || o->single ||
+         o->rank || o->networks || o->clocks || o->folds || o->correct || o->size ||
+         (o->metric && strcmp(o->metric, "time") != 0)))
+        return ft__cli_exit(
+            c, FT__EXIT_USAGE,
+            "--kernels goes with --leave-out kernel or device, --where, "
+            "--siblings, --by, --rows and --seed alone");
     return FT__EXIT_GOOD;
 }
 
@@ -328,6 +342,7 @@ static int run(ft__cli *c, const void *user)
                                .most_bytes = (size_t)o->size * 1000000,
                                .curve_steps = o->curve ? CURVE_STEPS : 0,
                                .networks = o->networks,
+                               .kernels = o->kernels,
                                .find = ft_network_lists_find,
                                .data_dir = data,
                                .seed = o->seed ? o->seed : 1,
@@ -340,22 +355,20 @@ static int run(ft__cli *c, const void *user)
     bool printed;
     int code;
 
-    if (o->kernels) {
-        ft__path_data(c, data);
-        return ft__kernels_evaluate(c, o->kernels, o->leave_out, data, how.seed);
-    }
     code = check_networks(c, o);
     if (!code)
         code = read_options(c, &how, &by, o);
     if (!code)
         code = check_clocks(c, o);
     if (!code)
+        code = check_kernels(c, o);
+    if (!code)
         code = check_choose(c, o);
     if (code)
         return code;
     ft__path_data(c, data);
     ft__path_store(c, store);
-    code = ft__store_needed(c, store);
+    code = o->kernels ? FT__EXIT_GOOD : ft__store_needed(c, store);
     if (!code && o->choose)
         return evaluate_choice(c, store, o, &how);
     if (!code && o->networks)
@@ -369,7 +382,7 @@ static int run(ft__cli *c, const void *user)
     how.row = rows ? write_row : NULL;
     how.row_user = rows;
     if (!code)
-        code = evaluate(c, &e, store, o->test, &how);
+        code = evaluate(c, &e, o->kernels ? NULL : store, o->test, &how);
     if (rows)
         code = close_rows(c, rows, o->rows, code);
     ft_network_lists_free(lists);

@@ -10,11 +10,6 @@
 bool ft__evaluated_print(const ft__cli *c, const ft_evaluation *e,
                          const ft_evaluate_options *how, uint32_t by);
 
-/* evaluate --kernels: what ptx-measure wrote, "a.jsonl,b.jsonl"; leave_out: "kernel"
- * (NULL) or "device". An exit code. */
-int ft__kernels_evaluate(ft__cli *c, const char *paths, const char *leave_out,
-                         const char *data_dir, uint64_t seed);
-
 /* evaluate --choose on the store at `path`; an exit code. */
 int ft__choice_evaluate(ft__cli *c, const char *path, const ft_choice_options *how);
 /* "active,random" as bits 1 << ft_criterion; an exit code. */

@@ -21,6 +21,10 @@ static const ft__option options[] = {
      "a launch file, or a folder that Triton, Inductor or XLA left"},
     {"device", 0, FT__OPT_TEXT, offsetof(ft__ptx_options, device), "D",
      "tell time, power and occupancy on this GPU; without --grid, registers"},
+    {"predictor", 0, FT__OPT_TEXT, offsetof(ft__ptx_options, predictor), "P.ftp",
+     "of train --kernels; the user's own, otherwise the device's data sheet"},
+    {"method", 0, FT__OPT_TEXT, offsetof(ft__ptx_options, method), "physics",
+     "from the device's data sheet alone"},
     {"registers", 0, FT__OPT_COUNT, offsetof(ft__ptx_options, registers), "N",
      "of a thread; what ptxas says, where it is on PATH, else estimated"},
     {"no-ptxas", 0, FT__OPT_FLAG, offsetof(ft__ptx_options, no_ptxas), NULL,
@@ -150,7 +154,7 @@ static bool print_one(const ft__cli *c, const ft_ptx_launches *l, ft__ptx_counte
     return c->csv ? ft__ptx_csv(v) : ft__ptx_print(v, o);
 }
 
-static int count_one(ft__cli *c, ft_ptx_launches *l, const ft_device *d,
+static int count_one(ft__cli *c, ft_ptx_launches *l, ft_data *data, const ft_device *d,
                      const ft__ptx_options *o)
 {
     ft__ptx_counted v = {.times = 1};
@@ -164,7 +168,7 @@ static int count_one(ft__cli *c, ft_ptx_launches *l, const ft_device *d,
     if (st)
         return ft__cli_fail_asked(c, st, &err);
     code = ft__ptx_ptxas(c, &p, d, v.launch, 1, o);
-    if (code == FT__EXIT_GOOD && (st = ft__ptx_estimate(&v, d, p, o, &err)))
+    if (code == FT__EXIT_GOOD && (st = ft__ptx_estimate(&v, data, d, p, o, &err)))
         code = ft__cli_fail_asked(c, st, &err);
     if (code == FT__EXIT_GOOD)
         code = ft__cli_done(c, print_one(c, l, &v, o));
@@ -175,6 +179,7 @@ static int count_one(ft__cli *c, ft_ptx_launches *l, const ft_device *d,
 static int run_one(ft__cli *c, const ft__ptx_options *o)
 {
     ft_ptx_launches *l = NULL;
+    ft_data *data = NULL;
     ft_device *d;
     int code;
 
@@ -186,7 +191,10 @@ static int run_one(ft__cli *c, const ft__ptx_options *o)
     if (code == FT__EXIT_GOOD)
         code = open_one(c, &l, o);
     if (code == FT__EXIT_GOOD)
-        code = count_one(c, l, d, o);
+        code = ft__data_open(c, &data);
+    if (code == FT__EXIT_GOOD)
+        code = count_one(c, l, data, d, o);
+    ft_data_close(data);
     ft_ptx_launches_free(l);
     ft_device_free(d);
     return code;
@@ -200,6 +208,15 @@ static int run(ft__cli *c, const void *given)
         return ft__cli_exit(c, FT__EXIT_USAGE,
                             "--launches says which kernels and which grids: it stands "
                             "without FILE, --grid, --block and --param");
+    if ((o->predictor || o->method) && !o->device)
+        return ft__cli_exit(c, FT__EXIT_USAGE, "--%s goes with --device",
+                            o->predictor ? "predictor" : "method");
+    if (o->method && (o->predictor || strcmp(o->method, "physics") != 0))
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            o->predictor ? "--method %s uses no predictor: leave "
+                                           "--predictor out"
+                                         : "--method of kernels is physics, not \"%s\"",
+                            o->method);
     if (o->registers > 255)
         return ft__cli_exit(c, FT__EXIT_USAGE, "--registers: a thread has at most 255");
     if (o->launches)

@@ -15,6 +15,8 @@ typedef struct ft__ptx_options {
     ft__texts params;
     const char *launches;
     const char *device;
+    const char *predictor;
+    const char *method;
     uint64_t registers;
     bool no_ptxas;
     double ptxas_s; /* 0: not given */
@@ -31,8 +33,7 @@ typedef struct ft__ptx_counted {
     const ft_ptx_access *access; /* as block */
     size_t n_accesses;
     const ft_device_facts *device; /* NULL: none was asked for */
-    uint32_t registers;            /* of a thread, on it; 0: no device */
-    const char *registers_from;    /* "given", "ptxas", "estimated" */
+    const char *registers_from;    /* of a thread: "given", "ptxas", "estimated" */
     bool no_ptxas;                 /* there is none that could be asked */
     const ft__ptxas_entry *ptxas;  /* NULL: it was not asked, or says nothing */
     ft_kernel_estimate estimate;   /* on it */
@@ -111,8 +112,10 @@ int ft__ptx_device(ft__cli *c, ft_device **out, const ft__ptx_options *o);
 int ft__ptx_ptxas(ft__cli *c, ft__ptxas **out, const ft_device *d,
                   const ft_ptx_listed *v, size_t n, const ft__ptx_options *o);
 /* v->estimate; nothing where d is NULL. p may be NULL. */
-ft_status ft__ptx_estimate(ft__ptx_counted *v, const ft_device *d, ft__ptxas *p,
-                           const ft__ptx_options *o, ft_error *err);
+ft_status ft__ptx_estimate(ft__ptx_counted *v, ft_data *data, const ft_device *d,
+                           ft__ptxas *p, const ft__ptx_options *o, ft_error *err);
+/* "the data sheet", or the file that answered. */
+const char *ft__ptx_by(const ft_kernel_estimate *e);
 void ft__ptx_estimate_print(const ft__ptx_counted *v);
 json_t *ft__ptx_estimate_json(const ft__ptx_counted *v);
 
@@ -127,9 +130,9 @@ typedef struct ft__ptx_calls {
     char by[256]; /* the predictor that prices them; "": the device's data sheet */
 } ft__ptx_calls;
 /* d NULL: nothing is priced. */
-ft_status ft__ptx_calls_make(ft__ptx_calls *out, ft__cli *c, const ft_ptx_listed *v,
-                             const uint64_t *times, size_t n, const ft_device *d,
-                             ft_error *err);
+ft_status ft__ptx_calls_make(ft__ptx_calls *out, ft__cli *c, ft_data *data,
+                             const ft_ptx_listed *v, const uint64_t *times, size_t n,
+                             const ft_device *d, ft_error *err);
 void ft__ptx_calls_free(ft__ptx_calls *s);
 bool ft__ptx_calls_print(const ft__ptx_calls *s, bool timed);
 json_t *ft__ptx_calls_json(const ft__ptx_calls *s, bool timed);

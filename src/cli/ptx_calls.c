@@ -136,11 +136,10 @@ static ft_status price(ft__ptx_calls *s, ft_data *data, const ft_device *d,
     return st;
 }
 
-ft_status ft__ptx_calls_make(ft__ptx_calls *out, ft__cli *c, const ft_ptx_listed *v,
-                             const uint64_t *times, size_t n, const ft_device *d,
-                             ft_error *err)
+ft_status ft__ptx_calls_make(ft__ptx_calls *out, ft__cli *c, ft_data *data,
+                             const ft_ptx_listed *v, const uint64_t *times, size_t n,
+                             const ft_device *d, ft_error *err)
 {
-    ft_data *data = NULL;
     ft_graph *g = NULL;
     ft_status st;
 
@@ -161,10 +160,7 @@ ft_status ft__ptx_calls_make(ft__ptx_calls *out, ft__cli *c, const ft_ptx_listed
     if (st == FT_ENOTFOUND) /* none has an operation */
         st = FT_OK;
     if (!st && g)
-        st = ft__data_make(c, &data, err);
-    if (!st && g)
         st = price(out, data, d, g, err);
-    ft_data_close(data);
     ft_graph_free(g);
     return st;
 }

@@ -1,4 +1,5 @@
 /* What a GPU makes of a launch: time, power, occupancy, and what sets the time. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +27,6 @@ int ft__ptx_device(ft__cli *c, ft_device **out, const ft__ptx_options *o)
     return code;
 }
 
-/* The kernel's place in its module. */
-static uint32_t index_of(const ft_ptx_listed *v)
-{
-    return (uint32_t)(v->kernel - ft_ptx_get(v->module)->kernel);
-}
-
 /* Of ptxas, for all kernels together. */
 static const double LIMIT_S = 30;
 
@@ -46,21 +41,21 @@ int ft__ptx_ptxas(ft__cli *c, ft__ptxas **out, const ft_device *d,
     return *out ? FT__EXIT_GOOD : ft__cli_done(c, false);
 }
 
-/* As they are given, or as ptxas says; 0: neither. */
+/* As they are given, with the launch or for all, or as ptxas says; 0: neither. */
 static uint64_t find_registers(ft__ptx_counted *v, ft__ptxas *p,
                                const ft__ptx_options *o)
 {
     v->registers_from = "given";
-    if (o->registers)
-        return o->registers;
+    if (o->registers || v->launch->registers)
+        return o->registers ? o->registers : v->launch->registers;
     v->ptxas = p ? ft__ptxas_ask(p, v->launch) : NULL;
     v->no_ptxas = p && !ft__ptxas_found(p);
     v->registers_from = v->ptxas ? "ptxas" : "estimated";
     return v->ptxas ? v->ptxas->registers : 0;
 }
 
-ft_status ft__ptx_estimate(ft__ptx_counted *v, const ft_device *d, ft__ptxas *p,
-                           const ft__ptx_options *o, ft_error *err)
+ft_status ft__ptx_estimate(ft__ptx_counted *v, ft_data *data, const ft_device *d,
+                           ft__ptxas *p, const ft__ptx_options *o, ft_error *err)
 {
     ft_kernel_query q = FT_KERNEL_QUERY_INIT;
 
@@ -68,15 +63,19 @@ ft_status ft__ptx_estimate(ft__ptx_counted *v, const ft_device *d, ft__ptxas *p,
         return FT_OK;
     v->device = ft_device_get(d);
     q.device = v->device;
-    q.module = v->launch->module;
-    q.kernel = index_of(v->launch);
+    q.launch = v->launch;
     q.counts = &v->counts;
     q.registers = find_registers(v, p, o);
-    q.shared_bytes =
-        v->launch->launch.dynamic_shared +
-        (v->ptxas ? v->ptxas->shared_bytes : v->launch->kernel->shared_bytes);
-    q.distinct_bytes = (double)v->launch->memory_bytes;
-    return ft_kernel_ask(&v->estimate, &v->registers, &q, err);
+    if (v->ptxas)
+        q.shared_bytes = v->launch->launch.dynamic_shared + v->ptxas->shared_bytes;
+    q.predictor = o->predictor;
+    q.method = o->method;
+    return ft_kernel_ask(&v->estimate, data, &q, err);
+}
+
+const char *ft__ptx_by(const ft_kernel_estimate *e)
+{
+    return *e->predictor ? ft__ptx_base(e->predictor) : "data sheet";
 }
 
 static const struct {
@@ -102,12 +101,13 @@ static double term(const ft_kernel_terms *t, size_t i)
 
 static void print_occupancy(const ft__ptx_counted *v)
 {
-    const ft_kernel_terms *t = &v->estimate.terms;
+    const ft_kernel_estimate *e = &v->estimate;
+    const ft_kernel_terms *t = &e->terms;
 
     printf("occupancy   %s of the warps an SM can hold, %.0f block%s on each; %.2f "
-           "waves; %u registers a thread (%s%s%s%s)\n",
+           "waves; %" PRIu64 " registers a thread (%s%s%s%s)\n",
            ft__text_percent(t->occupancy).s, t->resident, t->resident > 1 ? "s" : "",
-           t->waves, v->registers, v->registers_from, v->ptxas ? " for " : "",
+           t->waves, e->registers, v->registers_from, v->ptxas ? " for " : "",
            v->ptxas ? v->ptxas->arch : "",
            v->no_ptxas ? ", for no ptxas is on PATH" : "");
 }
@@ -145,10 +145,14 @@ void ft__ptx_estimate_print(const ft__ptx_counted *v)
 
     if (!v->device)
         return;
-    printf("\non %s, by its data sheet: %s (%s to %s), %s, bound by %s\n",
-           v->device->title, ft__text_seconds(e->time.value).s,
-           ft__text_seconds(e->time.low).s, ft__text_seconds(e->time.high).s,
-           ft__text_watts(e->power.value).s, e->bound);
+    printf("\non %s, by %s%s: %s (%s to %s), %s, bound by %s\n", v->device->title,
+           *e->predictor ? "" : "its ", ft__ptx_by(e),
+           ft__text_seconds(e->time.value).s, ft__text_seconds(e->time.low).s,
+           ft__text_seconds(e->time.high).s, ft__text_watts(e->power.value).s,
+           e->bound);
+    if (e->call_s > 0)
+        printf("the host needs %s for each call (%s)\n", ft__text_seconds(e->call_s).s,
+               v->launch->call);
     print_target(v);
     print_occupancy(v);
     printf("each alone  ");
@@ -184,12 +188,15 @@ json_t *ft__ptx_estimate_json(const ft__ptx_counted *v)
     for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
         json_object_set_new(parts, terms[i].name, ft__json_real(term(&e->terms, i)));
     return json_pack(
-        "{s:s, s:b, s:o, s:o, s:o, s:o, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o}",
-        "device", v->device->name, "runs_there", runs(v), "time",
-        ft__json_estimate(&e->time, "s"), "power", ft__json_estimate(&e->power, "W"),
-        "energy", ft__json_estimate(&e->energy, "J"), "ipc", ft__json_real(e->ipc),
-        "bound", e->bound, "registers", (int)v->registers, "registers_from",
-        v->registers_from, "ptxas", ft__ptx_ptxas_json(v->ptxas), "occupancy",
-        ft__json_real(e->terms.occupancy), "resident", ft__json_real(e->terms.resident),
-        "waves", ft__json_real(e->terms.waves), "terms", parts);
+        "{s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:i, s:s, s:o, s:o, s:o, "
+        "s:o, s:o}",
+        "device", v->device->name, "by", ft__json_text(ft__ptx_by(e)), "runs_there",
+        runs(v), "time", ft__json_estimate(&e->time, "s"), "power",
+        ft__json_estimate(&e->power, "W"), "energy", ft__json_estimate(&e->energy, "J"),
+        "physics_s", ft__json_real(e->physics_s), "call_s", ft__json_real(e->call_s),
+        "ipc", ft__json_real(e->ipc), "bound", e->bound, "registers", (int)e->registers,
+        "registers_from", v->registers_from, "ptxas", ft__ptx_ptxas_json(v->ptxas),
+        "occupancy", ft__json_real(e->terms.occupancy), "resident",
+        ft__json_real(e->terms.resident), "waves", ft__json_real(e->terms.waves),
+        "terms", parts);
 }

@@ -26,7 +26,9 @@ struct list {
     double time_s, energy_j;                  /* on the device */
     bool exact;
     const ft__ptx_options *o;
-    ft_device *device;  /* NULL: none */
+    ft_device *device; /* NULL: none */
+    ft_data *data;
+    const char *by;     /* what answers for its kernels */
     ft__ptxas *ptxas;   /* NULL: not asked */
     uint64_t assembled; /* different launches of whose kernel it said something */
 };
@@ -92,6 +94,7 @@ static void add_up(struct list *s, const ft__ptx_counted *v)
     s->time_s += times * v->estimate.time.value;
     s->energy_j += times * v->estimate.energy.value;
     s->exact = s->exact && v->counts.exact;
+    s->by = v->device ? ft__ptx_by(&v->estimate) : "";
 }
 
 static ft_status count_launch(struct list *s, size_t i, ft_error *err)
@@ -101,7 +104,7 @@ static ft_status count_launch(struct list *s, size_t i, ft_error *err)
     ft_status st = ft_ptx_launches_count(&v.counts, s->l, i, &inner);
 
     if (!st)
-        st = ft__ptx_estimate(&v, s->device, s->ptxas, s->o, &inner);
+        st = ft__ptx_estimate(&v, s->data, s->device, s->ptxas, s->o, &inner);
     if (st)
         return ft_fail(err, st == FT_EINVAL ? FT_EFORMAT : st, 0, "%s: %s",
                        v.launch->name ? v.launch->name : v.launch->kernel->name,
@@ -178,8 +181,8 @@ static void print_registers(const struct list *s)
 static void print_parts(const struct list *s)
 {
     if (s->unique) {
-        printf("  kernels        %s, by the data sheet; registers ",
-               ft__text_seconds(s->time_s).s);
+        printf("  kernels        %s, by %s%s; registers ",
+               ft__text_seconds(s->time_s).s, strchr(s->by, '.') ? "" : "the ", s->by);
         print_registers(s);
     }
     if (s->calls.priced)
@@ -291,7 +294,8 @@ static int print_all(struct list *s)
              "thread,on,flops,tensor_flops,global_bytes,sectors,exact,time_s");
     st = count_all(s, &err);
     if (!st)
-        st = ft__ptx_calls_make(&s->calls, s->c, s->v, s->times, s->n, s->device, &err);
+        st = ft__ptx_calls_make(&s->calls, s->c, s->data, s->v, s->times, s->n,
+                                s->device, &err);
     if (st)
         return ft__cli_fail(s->c, st, &err);
     return ft__cli_done(s->c, s->c->json  ? print_json(s)
@@ -341,12 +345,15 @@ int ft__ptx_list(ft__cli *c, const ft__ptx_options *o)
     int code = ft__ptx_device(c, &s.device, o);
 
     if (code == FT__EXIT_GOOD)
+        code = ft__data_open(c, &s.data);
+    if (code == FT__EXIT_GOOD)
         code = list(&s);
     json_decref(s.json);
     ft__table_print_take(s.table, NULL);
     free(s.times);
     ft_ptx_launches_free(s.l);
     ft__ptx_calls_free(&s.calls);
+    ft_data_close(s.data);
     ft__ptxas_free(s.ptxas);
     ft_device_free(s.device);
     return code;

@@ -27,6 +27,7 @@ struct options {
     const char *where;
     const char *networks;
     const char *lists;
+    const char *kernels;
     uint64_t seed;
 };
 
@@ -54,6 +55,9 @@ static const ft__option options[] = {
     {"lists", 0, FT__OPT_TEXT, offsetof(struct options, lists), "DIR|FILE",
      "with --networks: lists of their operations, NAME@SHAPE.forward.ops and "
      "NAME@SHAPE.step.ops, or a table of them; those of data/workloads/networks"},
+    {"kernels", 0, FT__OPT_TEXT, offsetof(struct options, kernels), "FILE,...",
+     "learn from kernels in PTX that ptx-measure timed (their modules beside these "
+     "files), for foretell ptx --device; without --family from them alone"},
     {"method", 0, FT__OPT_TEXT, offsetof(struct options, method), "NAME,...",
      FT__METHODS_HELP},
     {"mix", 0, FT__OPT_FLAG, offsetof(struct options, mix), NULL,
@@ -71,13 +75,19 @@ static const ft__option options[] = {
      "say what each attribute is worth to each regressor that is learned, by permuting "
      "it"},
     {"without", 0, FT__OPT_TEXTS, offsetof(struct options, without), "MODEL",
-     "leave out every operation of this model, to test on it later"},
+     "leave out every operation of this model, to test on it later; with --kernels "
+     "every launch of this launch file"},
     {"forget", 0, FT__OPT_FLAG, offsetof(struct options, forget), NULL,
      "keep no measured values: every answer is learned"},
     {"seed", 0, FT__OPT_COUNT, offsetof(struct options, seed), "N",
      "of the random choices; 1"},
     {0},
 };
+
+static bool from_store(const struct options *o)
+{
+    return o->family || !o->kernels;
+}
 
 /* How the engine runs graphs: operations are left out as it runs them. */
 static ft_status policy_of(ft__cli *c, uint32_t *policy, const char *engine,
@@ -105,7 +115,7 @@ static int leave_out(ft__cli *c, ft__ops *out, const struct options *o,
     ft_status st;
     int code = FT__EXIT_GOOD;
 
-    if (!o->without.n)
+    if (!o->without.n || o->kernels)
         return code;
     st = policy_of(c, &policy, engine, &err);
     if (st)
@@ -173,15 +183,16 @@ static ft_status train(ft__cli *c, ft_predictor **out, const char *store_path,
     ft_train_options how = *common;
     ft_predictor *before = NULL;
     ft_store *store = NULL;
-    ft_status st = ft_store_open(&store, store_path, FT_STORE_READ, err);
+    ft_status st =
+        from_store(o) ? ft_store_open(&store, store_path, FT_STORE_READ, err) : FT_OK;
 
     *out = NULL;
     if (!st && o->add)
         st = ft_predictor_load(&before, o->add, err);
     how.add = before;
     if (!st)
-        st = o->family ? ft_predictor_train(out, store, &how, err)
-                       : train_one(c, out, store, o, &how, err);
+        st = o->family || o->kernels ? ft_predictor_train(out, store, &how, err)
+                                     : train_one(c, out, store, o, &how, err);
     ft_predictor_free(before);
     ft_store_close(store);
     return st;
@@ -192,10 +203,19 @@ static int check(ft__cli *c, const struct options *o)
     if (o->importance && c->csv)
         return ft__cli_exit(c, FT__EXIT_USAGE,
                             "--importance is told as text or with --json");
-    if (o->family && (o->device || o->threads || o->setting))
+    if (!from_store(o) && (o->networks || o->add || o->method || o->mix || o->tune ||
+                           o->layout || o->engine || o->size))
         return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--family goes with --where, which says of which device, "
-                            "setting and engine");
+                            "--kernels without --family goes with --where, --without, "
+                            "--importance, --seed and --out alone");
+    if (o->kernels && o->family && o->without.n)
+        return ft__cli_exit(c, FT__EXIT_USAGE,
+                            "--without is of operations or of launches: with --family "
+                            "and --kernels train each on its own");
+    if ((o->family || o->kernels) && (o->device || o->threads || o->setting))
+        return ft__cli_exit(
+            c, FT__EXIT_USAGE, "--%s goes with --where, which says of which device%s",
+            o->family ? "family" : "kernels", o->family ? ", setting and engine" : "");
     if (o->lists && !o->networks)
         return ft__cli_exit(c, FT__EXIT_USAGE, "--lists goes with --networks");
     if (o->layout && strcmp(o->layout, "kind") != 0 && strcmp(o->layout, "single") != 0)
@@ -204,8 +224,8 @@ static int check(ft__cli *c, const struct options *o)
     return FT__EXIT_GOOD;
 }
 
-static int save(ft__cli *c, const ft_predictor *p, const char *path, bool family,
-                const ft__importance *worth)
+static int save(ft__cli *c, const ft_predictor *p, const char *path,
+                const struct options *o, const ft__importance *worth)
 {
     ft_error err = {0};
     bool printed;
@@ -215,8 +235,9 @@ static int save(ft__cli *c, const ft_predictor *p, const char *path, bool family
         return ft__cli_fail(c, st, &err);
     printed = ft__predictor_print(c, p, path, worth);
     if (!c->json && !c->csv)
-        printf("\nwritten: %s\nnext: foretell predict MODEL --device %s\n", path,
-               family ? "D" : "local");
+        printf("\nwritten: %s\nnext: foretell %s --device %s\n", path,
+               from_store(o) ? "predict MODEL" : "ptx FILE --grid X",
+               o->family || o->kernels ? "D" : "local");
     return ft__cli_done(c, printed);
 }
 
@@ -251,7 +272,7 @@ static int run(ft__cli *c, const void *user)
     how.networks = o->networks;
     how.find = ft_network_lists_find;
     ft__path_store(c, store);
-    code = ft__store_needed(c, store);
+    code = from_store(o) ? ft__store_needed(c, store) : FT__EXIT_GOOD;
     if (!code && o->networks)
         code = ft__lists_open(c, &lists, o->lists, false);
     how.find_user = lists;
@@ -262,6 +283,9 @@ static int run(ft__cli *c, const void *user)
         how.importance_user = &worth;
         how.without = without.op;
         how.n_without = without.n;
+        how.kernels = o->kernels;
+        how.without_launches = o->without.v;
+        how.n_without_launches = o->kernels ? o->without.n : 0;
         st = train(c, &p, store, o, &how, &err);
         code = st == FT_EINVAL ? ft__cli_exit(c, FT__EXIT_USAGE, "%s", err.msg)
                : st            ? ft__cli_fail(c, st, &err)
@@ -276,11 +300,10 @@ static int run(ft__cli *c, const void *user)
     if (o->family)
         ft__path_family(path);
     else
-        ft__path_predictor(path, engine, o->threads);
+        ft__path_predictor(path, o->kernels ? "kernels" : engine, o->threads);
     code = ft__home_needed(c, o->out);
     if (!code)
-        code = save(c, p, o->out ? o->out : path, o->family,
-                    o->importance ? &worth : NULL);
+        code = save(c, p, o->out ? o->out : path, o, o->importance ? &worth : NULL);
     ft__importance_free(&worth);
     ft_predictor_free(p);
     return code;
@@ -299,7 +322,8 @@ const ft__command ft__train_command = {
                 "  foretell train --family --where 'device=a30,l4 phase=forward' -o "
                 "gpus.ftp\n"
                 "  foretell train --family --where 'device=a30 "
-                "phase=forward_backward' --networks 'device=a30 phase=step'\n",
+                "phase=forward_backward' --networks 'device=a30 phase=step'\n"
+                "  foretell train --kernels a30.jsonl,a100.jsonl\n",
     .least_args = 0,
     .most_args = 0,
     .has_csv = true,

@@ -23,6 +23,12 @@ bool ft__device_path(char path[PATH_MAX], const char *data_dir, const char *name
 ft_status ft__device_parse(ft_device **out, const char *name, const void *bytes,
                            size_t len, const char *file, ft_error *err);
 
+/* The name of the device that a dataset calls `title`: a device file's name, title or
+ * one of its aliases; case, and blanks, '-' and '_' are all one. FT_ENOTFOUND: no file
+ * knows it; FT_EFORMAT: two do, or one that says so is malformed. */
+ft_status ft__device_find(char *out, size_t size, const char *data_dir,
+                          const char *title, ft_error *err);
+
 /* ft_sensors_probe() with what it takes from the world as arguments: wait()
  * returns the seconds that passed, and `nvml` and `amd` name the libraries to load,
  * NULL for not looking. */

@@ -82,8 +82,8 @@ static ft_status try_file(char *out, size_t size, const char *data_dir,
     return FT_OK;
 }
 
-ft_status ft_device_find(char *out, size_t size, const char *data_dir,
-                         const char *title, ft_error *err)
+ft_status ft__device_find(char *out, size_t size, const char *data_dir,
+                          const char *title, ft_error *err)
 {
     char **names;
     size_t n;

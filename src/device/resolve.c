@@ -70,7 +70,7 @@ ft_status ft_device_resolve(char *name, size_t size, char *note, size_t note_siz
     if (strcmp(name, "local") == 0 ||
         (ft__device_path(path, data_dir, name) && access(path, F_OK) == 0))
         return FT_OK;
-    if (!ft_device_find(found, sizeof(found), data_dir, name, NULL)) {
+    if (!ft__device_find(found, sizeof(found), data_dir, name, NULL)) {
         snprintf(name, size, "%s", found);
         return FT_OK;
     }

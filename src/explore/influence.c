@@ -281,7 +281,7 @@ static ft_status out_of_fold(double *r2, const struct anova *a, const ft_matrix 
     if (!st)
         st = ft__forest_cross_validate(predicted, x, a->y, NULL, fold, FOLDS, opt, err);
     if (!st)
-        st = ft_errors_compute(&errors, a->y, predicted, a->n, a->k, err);
+        st = ft__errors_compute(&errors, a->y, predicted, a->n, a->k, err);
     if (!st)
         *r2 = errors.r2;
     free(predicted);

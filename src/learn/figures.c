@@ -63,9 +63,9 @@ static void relative(ft_errors *e, const double *truth, const double *predicted,
     e->max_ape = ape[m - 1];
 }
 
-ft_status ft_errors_compute(ft_errors *out, const double *truth,
-                            const double *predicted, size_t n, size_t n_features,
-                            ft_error *err)
+ft_status ft__errors_compute(ft_errors *out, const double *truth,
+                             const double *predicted, size_t n, size_t n_features,
+                             ft_error *err)
 {
     ft_status st;
     double *scratch;

@@ -3,6 +3,10 @@
 
 #include "foretell/learn.h"
 
+ft_status ft__errors_compute(ft_errors *out, const double *truth,
+                             const double *predicted, size_t n, size_t n_features,
+                             ft_error *err);
+
 /* Split conformal interval (Lei et al. 2018) of residuals r = truth - predicted
  * (any order): the finite-sample corrected quantiles at (1 - coverage)/2 and
  * (1 + coverage)/2. With too few residuals for that coverage, the extremes. */

@@ -247,11 +247,6 @@ struct image {
     uint64_t bytes[N_MODELS]; /* 0: there is none */
 };
 
-static size_t padded(size_t len)
-{
-    return (len + FT__ALIGNMENT - 1) / FT__ALIGNMENT * FT__ALIGNMENT;
-}
-
 static void models_of(ft_model **out[N_MODELS], ft__clocks *c)
 {
     ft_model **const all[N_MODELS] = {&c->time.miss,   &c->time.whole,
@@ -293,17 +288,17 @@ ft_status ft__clocked_write(ft__writer *w, const ft__clocked *c, ft_error *err)
 
 static bool is_sound(const struct image *h, size_t bytes)
 {
-    size_t left = bytes - padded(sizeof(*h));
+    size_t left = bytes - ft__padded(sizeof(*h));
 
     if (!memchr(h->device, 0, sizeof(h->device)) || h->n == 0 ||
         h->n > left / sizeof(ft__clocked_row) ||
-        padded((size_t)h->n * sizeof(ft__clocked_row)) > left)
+        ft__padded((size_t)h->n * sizeof(ft__clocked_row)) > left)
         return false;
-    left -= padded((size_t)h->n * sizeof(ft__clocked_row));
+    left -= ft__padded((size_t)h->n * sizeof(ft__clocked_row));
     for (int i = 0; i < N_MODELS; i++) {
-        if (h->bytes[i] > left || padded((size_t)h->bytes[i]) > left)
+        if (h->bytes[i] > left || ft__padded((size_t)h->bytes[i]) > left)
             return false;
-        left -= padded((size_t)h->bytes[i]);
+        left -= ft__padded((size_t)h->bytes[i]);
     }
     for (int i = 0; i < 4; i++)
         if (!isfinite(h->bound[i]))
@@ -330,7 +325,7 @@ static ft_status open_models(ft__clocked *c, const struct image *h,
             st = ft__model_load(model[i], at, (size_t)h->bytes[i], err);
         if (!st && *model[i] && ft__model_width(*model[i]) != ft__clock_columns())
             st = ft__predictor_damaged(pos, "a model of another width", err);
-        at += padded((size_t)h->bytes[i]);
+        at += ft__padded((size_t)h->bytes[i]);
     }
     return st;
 }
@@ -345,7 +340,7 @@ ft_status ft__clocked_open(ft__clocked_list *l, const void *section, size_t byte
     if (!grown)
         return ft_fail(err, FT_ENOMEM, 0, "predictor");
     l->v = grown;
-    if (bytes < padded(sizeof(*h)) || !is_sound(h, bytes))
+    if (bytes < ft__padded(sizeof(*h)) || !is_sound(h, bytes))
         return ft__predictor_damaged(pos, "clocks", err);
     c = &l->v[l->n];
     *c = (ft__clocked){.model = calloc(1, sizeof(*c->model)),
@@ -355,7 +350,7 @@ ft_status ft__clocked_open(ft__clocked_list *l, const void *section, size_t byte
     if (!c->model || !c->row)
         return ft_fail(err, FT_ENOMEM, 0, "predictor");
     memcpy(c->device, h->device, sizeof(c->device));
-    memcpy(c->row, at + padded(sizeof(*h)), c->n * sizeof(*c->row));
+    memcpy(c->row, at + ft__padded(sizeof(*h)), c->n * sizeof(*c->row));
     memcpy(c->model->v, h->v, sizeof(h->v));
     c->model->core_hz = h->core_hz;
     c->model->memory_hz = h->memory_hz;
@@ -369,7 +364,8 @@ ft_status ft__clocked_open(ft__clocked_list *l, const void *section, size_t byte
             return ft__predictor_damaged(pos, "clocks", err);
     if (!ft__clocks_sound(c->model))
         return ft__predictor_damaged(pos, "what clocks do", err);
-    return open_models(c, h, at + padded(sizeof(*h)) + padded(c->n * sizeof(*c->row)),
+    return open_models(c, h,
+                       at + ft__padded(sizeof(*h)) + ft__padded(c->n * sizeof(*c->row)),
                        pos, err);
 }
 

@@ -557,6 +557,9 @@ static ft_status start(struct evaluating *e, const ft_evaluate_options *opt,
         opt->protocol != FT_PROTOCOL_ARCHITECTURE)
         return ft_fail(err, FT_EINVAL, 0,
                        "networks are left out by network, device or family");
+    if (!opt->kernels && opt->protocol == FT_PROTOCOL_KERNEL)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "kernels in PTX alone are left out by kernel");
     if (!opt->networks && opt->protocol == FT_PROTOCOL_ARCHITECTURE)
         return ft_fail(err, FT_EINVAL, 0, "networks alone are of a family");
     if ((opt->protocol == FT_PROTOCOL_STORES) != (test != NULL))
@@ -589,8 +592,10 @@ ft_status ft_evaluate(ft_evaluation *out, ft_store *store, ft_store *test,
     ft_status st = start(&e, opt, test, err);
 
     *out = (ft_evaluation){0};
-    if (!st && opt->networks) {
-        st = ft__evaluate_networks(out, store, opt, &e.how, e.metric, err);
+    if (!st && (opt->networks || opt->kernels)) {
+        st = opt->kernels
+                 ? ft__evaluate_kernels(out, opt, err)
+                 : ft__evaluate_networks(out, store, opt, &e.how, e.metric, err);
         if (st)
             ft_evaluation_free(out);
         return st;

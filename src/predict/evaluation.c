@@ -9,6 +9,7 @@
 #include "base/stats.h"
 #include "foretell/names.h"
 #include "graph/op_inside.h"
+#include "learn/learn_inside.h"
 #include "predict/rank_inside.h"
 
 /* ---- networks ---- */
@@ -182,6 +183,16 @@ void ft__results_choices(ft__results *r, const ft__family *f, ft__metric metric)
         at = add_choices(r, at, f->learner[metric][unseen]);
 }
 
+void ft__results_kernels(ft__results *r, const ft__kernels *k)
+{
+    const ft__fit *known = &k->of[FT__OF_KERNELS].fit,
+                  *others = &k->of[FT__OF_DEVICES].fit;
+
+    snprintf(r->chosen, sizeof(r->chosen),
+             "kernels: %zu rows, %s\nkernels, other devices: %zu rows, %s\n",
+             known->n_rows, known->choice, others->n_rows, others->choice);
+}
+
 ft_status ft__results_order(ft_rank_evaluation *out, const ft__results *r,
                             ft_choices choices, ft_error *err)
 {
@@ -257,7 +268,7 @@ static ft_status summarise(ft_evaluated *out, struct table *t, ft_error *err)
     ft_status st = FT_OK;
 
     for (int k = 0; k < 3 && !st; k++)
-        st = ft_errors_compute(errors[k], t->truth, t->said[k], t->n, 0, err);
+        st = ft__errors_compute(errors[k], t->truth, t->said[k], t->n, 0, err);
     out->covered = (double)t->covered / (double)t->n;
     out->width = ft__median(t->width, t->n);
     t->n = t->covered = 0;

@@ -59,6 +59,7 @@ ft_status ft__results_add(ft__results *r, const ft__tested *row, const ft__answe
                           size_t n, uint32_t split, ft_error *err);
 /* Note which methods a learner chose. */
 void ft__results_choices(ft__results *r, const ft__family *f, ft__metric metric);
+void ft__results_kernels(ft__results *r, const ft__kernels *k);
 /* Every row to opt->row. */
 void ft__results_rows(const ft__results *r, ft__metric metric, const char (*split)[160],
                       const ft_evaluate_options *opt);
@@ -75,5 +76,8 @@ ft_status ft__evaluate_networks(ft_evaluation *out, ft_store *store,
                                 const ft_evaluate_options *opt,
                                 const ft__family_options *how, ft__metric metric,
                                 ft_error *err);
+/* The same of kernels in PTX. */
+ft_status ft__evaluate_kernels(ft_evaluation *out, const ft_evaluate_options *opt,
+                               ft_error *err);
 
 #endif

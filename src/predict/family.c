@@ -500,6 +500,20 @@ ft_status ft__family_of_rows(ft_predictor **out, const ft__samples *s,
     return st;
 }
 
+ft_status ft__family_of_kernels(ft_predictor **out, const ft__kernel_row *row,
+                                const uint32_t *use, size_t n,
+                                const ft__kernels_options *opt, ft_error *err)
+{
+    ft__family f = {0};
+    ft_status st = ft__kernels_train(&f.kernels, row, use, n, opt, err);
+
+    *out = NULL;
+    if (!st)
+        st = write_out(out, &f, err);
+    ft__family_free(&f);
+    return st;
+}
+
 /* There have to be some of use where networks are asked for. */
 static ft_status check_networks(const ft__placed_found *found, ft_error *err)
 {
@@ -535,6 +549,54 @@ static ft_status read_rows(ft__samples *out, ft__samples *all, ft__samples *work
     return st ? st : take_rows(out, all, opt, err);
 }
 
+/* All but those that opt leaves out. */
+static ft_status take_launches(uint32_t **out, size_t *n, const ft__kernel_rows *r,
+                               const ft_train_options *opt, ft_error *err)
+{
+    bool *use = malloc((r->n + 1) * sizeof(*use));
+    ft_status st = FT_OK;
+
+    *out = malloc((r->n + 1) * sizeof(**out));
+    if (!use || !*out)
+        st = ft_fail(err, FT_ENOMEM, 0, "%zu launches", r->n);
+    for (size_t i = 0; i < r->n && !st; i++)
+        use[i] = true;
+    for (size_t i = 0; i < opt->n_without_launches && !st; i++)
+        st = ft__kernel_rows_without(use, r, opt->without_launches[i], err);
+    for (size_t i = 0; i < r->n && !st; i++)
+        if (use[i])
+            (*out)[(*n)++] = (uint32_t)i;
+    free(use);
+    return st;
+}
+
+/* Of the files, or as they were before rows were added. */
+static ft_status learn_kernels(ft__family *f, const ft_train_options *opt,
+                               ft_error *err)
+{
+    const ft__importance_to to = {opt->importance, opt->importance_user};
+    const ft__kernels_options how = {
+        .seed = opt->seed, .threads = opt->threads, .importance = to.tell ? &to : NULL};
+    const ft__kernels *before = opt->add ? opt->add->family->kernels : NULL;
+    ft__kernel_rows r = {0};
+    uint32_t *use = NULL;
+    size_t n = 0;
+    ft_status st;
+
+    if (!opt->kernels)
+        return before ? ft__kernels_open(&f->kernels, before->section, before->bytes, 0,
+                                         err)
+                      : FT_OK;
+    st = ft__kernel_rows_read(&r, opt->kernels, opt->where, opt->data_dir, err);
+    if (!st)
+        st = take_launches(&use, &n, &r, opt, err);
+    if (!st)
+        st = ft__kernels_train(&f->kernels, r.row, use, n, &how, err);
+    free(use);
+    ft__kernel_rows_free(&r);
+    return st;
+}
+
 ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
                              const ft_train_options *opt, ft_error *err)
 {
@@ -562,16 +624,18 @@ ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
     ft_status st;
 
     *out = NULL;
-    st = read_rows(&own, &all, &workloads, store, opt, err);
-    if (!st && how.before)
+    st = store ? read_rows(&own, &all, &workloads, store, opt, err) : FT_OK;
+    if (!st && store && how.before)
         st = ft__samples_order_as(&own, how.before, err);
     if (!st && opt->networks)
         st = ft__network_samples_read(&networks, store, opt->networks, opt->find,
                                       opt->find_user, opt->data_dir, err);
-    if (!st)
+    if (!st && store)
         st = ft__family_train(&f, &own, &how, err);
     if (!st && opt->networks)
         st = check_networks(&found, err);
+    if (!st)
+        st = learn_kernels(&f, opt, err);
     if (!st)
         st = write_out(out, &f, err);
     ft__family_free(&f);
@@ -635,6 +699,7 @@ void ft__family_free(ft__family *f)
     free(f->templates);
     free(f->placed);
     ft__clocked_free(&f->clocked);
+    ft__kernels_free(f->kernels);
     free(f->alone);
     free(f->unseen);
     for (int m = 0; m < FT__N_METRICS; m++)

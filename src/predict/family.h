@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "predict/clocked.h"
+#include "predict/kernels.h"
 #include "predict/learner.h"
 #include "predict/network_samples.h"
 #include "predict/writer.h"
@@ -42,6 +43,7 @@ typedef struct ft__family {
     ft__clocked_list clocked; /* workloads measured whole at clocks of devices */
     struct ft__alone *alone;  /* networks of devices without operations (alone.h) */
     uint32_t n_alone;
+    ft__kernels *kernels;      /* in PTX, or NULL */
     struct ft__unseen *unseen; /* how far off networks of other devices are, or NULL */
     ft__learner *reading;      /* while a file is opened: whose parts come next */
 } ft__family;
@@ -122,6 +124,11 @@ void ft__answer_as_measured(ft__answer *a, double value);
 ft_status ft__family_of_rows(ft_predictor **out, const ft__samples *s,
                              const uint32_t *row, size_t n,
                              const ft__family_options *opt, ft_error *err);
+
+/* A predictor of nothing but kernels, as ft__kernels_train() learns them. */
+ft_status ft__family_of_kernels(ft_predictor **out, const ft__kernel_row *row,
+                                const uint32_t *use, size_t n,
+                                const ft__kernels_options *opt, ft_error *err);
 
 /* ---- in the predictor file (family_image.h) ---- */
 ft_status ft__family_write(ft__writer *w, const ft__family *f, ft_error *err);

@@ -532,6 +532,11 @@ ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *
     st = ft__check_operations(q->g, err);
     if (st)
         return st;
+    if (q->f->kernels && !q->f->n_datasets && !q->f->n_alone && !q->f->clocked.n)
+        return ft_fail(
+            err, FT_ENOTFOUND, 0,
+            "the predictor has kernels in PTX alone, which foretell ptx asks "
+            "it about");
     if (!ft__family_any(q->f, FT__METRIC_TIME))
         return ft_fail(
             err, FT_ENOTFOUND, 0,

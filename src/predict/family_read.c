@@ -386,22 +386,17 @@ static bool find_which(ft__part *p, const char *name)
     return p->scope == FT__SCOPE_ALL;
 }
 
-static size_t padded(size_t len)
-{
-    return (len + FT__ALIGNMENT - 1) / FT__ALIGNMENT * FT__ALIGNMENT;
-}
-
 static bool read_part(ft__part *p, const ft__part_image *h, size_t bytes, size_t range)
 {
     const unsigned char *begin = (const unsigned char *)h;
-    size_t models = padded(sizeof(*h)) + padded(2 * range);
+    size_t models = ft__padded(sizeof(*h)) + ft__padded(2 * range);
 
     *p = (ft__part){.scope = ft__scope_numbered(h->scope), .general = h->general};
     if (p->scope == FT__SCOPE_NEAR && bytes >= models) {
         /* Rows with neighbours are wider than those of the regressor of all kinds. */
         if (h->general || !ft__near_open(&p->near, begin + models, bytes - models))
             return false;
-        models += padded(p->near.bytes);
+        models += ft__padded(p->near.bytes);
     }
     if (bytes < models || h->scope >= FT__N_SCOPES || h->general > FT__GENERAL_SHARES ||
         !is_text(h->which, sizeof(h->which)) || !is_text(h->phase, sizeof(h->phase)) ||
@@ -429,8 +424,8 @@ static bool read_part(ft__part *p, const ft__part_image *h, size_t bytes, size_t
     p->most = malloc(range + 1);
     if (!p->least || !p->most)
         return false;
-    memcpy(p->least, begin + padded(sizeof(*h)), range);
-    memcpy(p->most, begin + padded(sizeof(*h)) + range, range);
+    memcpy(p->least, begin + ft__padded(sizeof(*h)), range);
+    memcpy(p->most, begin + ft__padded(sizeof(*h)) + range, range);
     return true;
 }
 
@@ -527,7 +522,7 @@ ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error 
     bool now = s->type == FT__SECTION_FAMILY || s->type == FT__SECTION_LEARNER ||
                s->type >= FT__SECTION_SCHEDULE;
 
-    if (s->type > FT__SECTION_CLOCKS)
+    if (s->type > FT__SECTION_KERNELS)
         return ft__predictor_damaged(s->offset, "an unknown section", err);
     if (!p->family && s->type != FT__SECTION_FAMILY)
         return ft__predictor_damaged(s->offset, "a regressor of no family", err);
@@ -543,6 +538,8 @@ ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error 
     case FT__SECTION_ALONE: return open_alone(p->family, s, c.at, err);
     case FT__SECTION_CLOCKS:
         return ft__clocked_open(&p->family->clocked, c.at, c.left, s->offset, err);
+    case FT__SECTION_KERNELS:
+        return ft__kernels_open(&p->family->kernels, c.at, c.left, s->offset, err);
     default: return open_templates(p, &c, s, err);
     }
 }
@@ -552,7 +549,8 @@ ft_status ft__family_check(const ft_predictor *p, ft_error *err)
     const ft__family *f = p->family;
     const bool learned = ft__family_any(f, FT__METRIC_TIME) != NULL;
 
-    return (f->n_datasets ? learned : (f->n_alone || f->clocked.n) && !learned)
+    return (f->n_datasets ? learned
+                          : (f->n_alone || f->clocked.n || f->kernels) && !learned)
                ? FT_OK
                : ft__predictor_damaged(0, "nothing was learned of times", err);
 }

@@ -217,5 +217,7 @@ ft_status ft__family_write(ft__writer *w, const ft__family *f, ft_error *err)
                                 err);
     for (uint32_t i = 0; i < f->clocked.n && !st; i++)
         st = ft__clocked_write(w, &f->clocked.v[i], err);
+    if (!st && f->kernels)
+        st = ft__kernels_write(w, f->kernels, err);
     return st;
 }

@@ -58,12 +58,12 @@ static double sum(const double *v)
     return s;
 }
 
-void ft_kernel_work_make(ft_kernel_work *out, const ft_ptx_counts *c,
-                         const ft_kernel_space *space)
+void ft__kernel_work_make(ft__kernel_work *out, const ft_ptx_counts *c,
+                          const ft__kernel_space *space)
 {
     double touched;
 
-    *out = (ft_kernel_work){
+    *out = (ft__kernel_work){
         .blocks = (double)c->blocks,
         .warps = (double)c->warps,
         .threads = (double)c->threads,
@@ -98,7 +98,7 @@ void ft_kernel_work_make(ft_kernel_work *out, const ft_ptx_counts *c,
 
 /* ---- what it takes ---- */
 
-static void reside(ft_kernel_terms *t, const ft_kernel_work *w, const ft__gpu *g)
+static void reside(ft_kernel_terms *t, const ft__kernel_work *w, const ft__gpu *g)
 {
     double warps = fmax(1, ceil(w->warps / fmax(1, w->blocks)));
     /* Registers are dealt to warps by 256, to each quarter of an SM from its own. */
@@ -114,7 +114,7 @@ static void reside(ft_kernel_terms *t, const ft_kernel_work *w, const ft__gpu *g
     t->waves = w->blocks / (t->resident * g->sms);
 }
 
-static double slots(const ft_kernel_work *w, const double *c)
+static double slots(const ft__kernel_work *w, const double *c)
 {
     double special = w->warp[FT_PTX_SPECIAL], fdiv = w->warp[FT_PTX_FDIV];
     double divide = w->warp[FT_PTX_DIV];
@@ -126,7 +126,7 @@ static double slots(const ft_kernel_work *w, const double *c)
            c[FT__K_divide_slots] * divide;
 }
 
-static double units(const ft_kernel_work *w, const ft__gpu *g, const double *c)
+static double units(const ft__kernel_work *w, const ft__gpu *g, const double *c)
 {
     double clocks = g->sms * g->clock_hz;
     double fp32 = w->warp[FT_PTX_FP32] * WARP / (g->lanes * clocks);
@@ -141,8 +141,8 @@ static double units(const ft_kernel_work *w, const ft__gpu *g, const double *c)
 
 /* A block reads again what was pushed out of the cache by what all others that run
  * beside it read meanwhile; what blocks share is there. */
-static double from_memory(ft_kernel_terms *t, const ft_kernel_work *w, const ft__gpu *g,
-                          const double *c)
+static double from_memory(ft_kernel_terms *t, const ft__kernel_work *w,
+                          const ft__gpu *g, const double *c)
 {
     double again = w->loaded_bytes + w->stored_bytes - w->block_bytes;
     double reads = fmax(0, w->distinct_bytes - w->stored_bytes) / fmax(1, w->blocks);
@@ -153,7 +153,7 @@ static double from_memory(ft_kernel_terms *t, const ft_kernel_work *w, const ft_
     return w->distinct_bytes + again * (1 - t->hit) + w->local_bytes * (1 - t->hit);
 }
 
-static double chain_cycles(const ft_kernel_work *w, const double *c)
+static double chain_cycles(const ft__kernel_work *w, const double *c)
 {
     double exchange = w->warp[FT_PTX_WARP] + w->warp[FT_PTX_SYNC] + w->wavefronts;
     double special = w->warp[FT_PTX_SPECIAL];
@@ -181,7 +181,7 @@ static double blended(const ft_kernel_terms *t, double p)
     return most * pow(s, 1 / p);
 }
 
-void ft__kernel_price(ft_kernel_terms *t, const ft_kernel_work *w, const ft__gpu *g,
+void ft__kernel_price(ft_kernel_terms *t, const ft__kernel_work *w, const ft__gpu *g,
                       const ft__kernel_theta *theta)
 {
     const double *c = theta->v;
@@ -199,10 +199,10 @@ void ft__kernel_price(ft_kernel_terms *t, const ft_kernel_work *w, const ft__gpu
     t->device_s = t->launch_s + blended(t, c[FT__K_blend]);
 }
 
-double ft__kernel_time(const ft_kernel_terms *t, double launches, double call_s,
+double ft__kernel_time(const ft_kernel_terms *t, double call_s,
                        const ft__kernel_theta *theta)
 {
-    double device = launches * t->device_s, behind;
+    double device = t->device_s, behind;
 
     if (!(call_s > 0))
         return device;
@@ -220,12 +220,4 @@ double ft__kernel_power(const ft_kernel_terms *t, const ft__gpu *g, double total
 
     return g->power_w * fmin(1, c[FT__K_power_idle] + c[FT__K_power_compute] * compute +
                                     c[FT__K_power_memory] * memory);
-}
-
-double ft__kernel_roofline(const ft_kernel_work *w, const ft__gpu *g)
-{
-    double flops = w->warp[FT_PTX_FP32] * WARP * 2 / g->peak_fp32 +
-                   w->fp64_flops / g->peak_fp64 + w->tensor_flops / g->peak_tensor;
-
-    return fmax(w->distinct_bytes / g->bandwidth, flops);
 }

@@ -56,7 +56,7 @@ static float ratio(double a, double b)
     return (float)log(fmax(a, 1e-12) / fmax(b, 1e-12));
 }
 
-static double all(const ft_kernel_work *w)
+static double all(const ft__kernel_work *w)
 {
     double s = 0;
 
@@ -65,9 +65,8 @@ static double all(const ft_kernel_work *w)
     return fmax(1, s);
 }
 
-void ft__kernel_fill(float *row, const ft_kernel_work *w, const ft__gpu *g,
-                     const ft_kernel_terms *t, double launches, double call_s,
-                     int of_gpu)
+void ft__kernel_fill(float *row, const ft__kernel_work *w, const ft__gpu *g,
+                     const ft_kernel_terms *t, double call_s, int of_gpu)
 {
     const double *n = w->warp;
     double device = t->device_s, bytes = w->loaded_bytes + w->stored_bytes,
@@ -83,7 +82,7 @@ void ft__kernel_fill(float *row, const ft_kernel_work *w, const ft__gpu *g,
     *row++ = ratio(t->memory_s, device);
     *row++ = ratio(t->latency_s, device);
     *row++ = ratio(t->launch_s, device);
-    *row++ = call_s > 0 ? ratio(call_s, launches * device) : NAN;
+    *row++ = call_s > 0 ? ratio(call_s, device) : NAN;
     *row++ = ratio(t->waves, 1);
     *row++ = ratio(ceil(t->waves), t->waves);
     *row++ = (float)t->occupancy;

@@ -48,7 +48,7 @@ static double loss(const struct job *j, const double *x)
         double miss;
 
         ft__kernel_price(&t, s->work, s->gpu, &theta);
-        miss = log(ft__kernel_time(&t, s->launches, s->call_s, &theta) / s->time_s);
+        miss = log(ft__kernel_time(&t, s->call_s, &theta) / s->time_s);
         sum += (sqrt(miss * miss + SMALL * SMALL) - SMALL) / TYPICAL;
     }
     for (int i = 0; i < N; i++) {
@@ -168,6 +168,15 @@ static ft_status choose_usual(ft__hosts *h, double *scratch, ft_error *err)
     return st;
 }
 
+/* How far off is a call of which nothing is known? */
+static ft_status spread_parts(ft__hosts *h, ft_error *err)
+{
+    h->part_low = h->part_high = 0;
+    return h->n_calls > 1 ? ft__conformal(&h->part_low, &h->part_high, h->part,
+                                          h->n_calls, 0.9, err)
+                          : FT_OK;
+}
+
 ft_status ft__hosts_make(ft__hosts *out, const double *known, uint32_t n_devices,
                          uint32_t n_calls, ft_error *err)
 {
@@ -190,6 +199,8 @@ ft_status ft__hosts_make(ft__hosts *out, const double *known, uint32_t n_devices
         part_from_level(out, left, scratch);
         st = choose_usual(out, scratch, err);
     }
+    if (!st)
+        st = spread_parts(out, err);
     free(left);
     free(scratch);
     if (st)

@@ -1,281 +1,236 @@
-/* What was learned of kernels, as a file:
- *
- *   header
- *   constant[n_constants]   the estimate's, by name
- *   fit
- *   length, image           of each model, then of the spread; each a multiple of 8
- * bytes
- *
- * Little-endian. Nothing in it is believed before it was looked at. */
-#include <errno.h>
+/* What was learned of kernels, as a section of the predictor file: an image, names,
+ * what hosts need, and the models of each regressor. Each part is padded. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "learn/learn_inside.h"
 #include "predict/kernels.h"
-#include "predict/kernels_inside.h"
 
-enum { VERSION = 1, NAME = 24, STEP = 8, MOST_BYTES = 64 << 20 };
-static const char magic[8] = {'f', 't', 'k', 'e', 'r', 'n', 'e', 'l'};
+enum { NAME = FT__NAME_BYTES, MOST_NAMES = 1 << 20 };
 
-struct header {
-    char magic[8];
-    uint32_t version, n_constants, n_columns, of_gpu;
-    double usual, host_low, host_high; /* logarithms */
-};
-
-struct constant {
-    char name[NAME];
-    double value;
+struct regressor {
+    ft__mixture_image mixture;
+    double low, high, typical;
+    uint64_t n_rows; /* 0: there is none */
+    double learned[FT__N_ERRORS], constant[FT__N_ERRORS], physics[FT__N_ERRORS];
 };
 
 struct image {
-    double centre, typical, low, high;
-    double weight[FT__MAX_MIXED];
-    char choice[96];
-    uint32_t n_models, has_spread;
-    uint64_t n_rows;
+    uint32_t n_devices, n_kernels, n_calls, n_constants;
+    double theta[FT__N_KERNEL_CONSTANTS];
+    double usual, low, high, part_low, part_high; /* of ft__hosts */
+    struct regressor of[FT__N_REGRESSORS];
 };
 
 /* ---- writing ---- */
 
-static void put(ft__buf *b, const void *data, size_t len)
-{
-    ft__buf_add(b, data, len);
-}
-
-static void put_model(ft__buf *b, const ft_model *m)
-{
-    static const char zeros[STEP] = {0};
-    size_t len;
-    const void *image = ft__model_image(m, &len);
-    const uint64_t n = len;
-
-    put(b, &n, sizeof(n));
-    put(b, image, len);
-    put(b, zeros, (STEP - len % STEP) % STEP);
-}
-
-static void put_all(ft__buf *b, const ft_kernels *k)
-{
-    struct header h = {.version = VERSION,
-                       .n_constants = FT__N_KERNEL_CONSTANTS,
-                       .n_columns = ft__kernel_columns(k->of_gpu),
-                       .of_gpu = k->of_gpu != 0,
-                       .usual = k->hosts.usual,
-                       .host_low = k->hosts.low,
-                       .host_high = k->hosts.high};
-    struct image i = {.centre = k->fit.centre,
-                      .typical = k->fit.typical,
-                      .low = k->fit.low,
-                      .high = k->fit.high,
-                      .n_models = k->fit.n_models,
-                      .has_spread = k->fit.spread != NULL,
-                      .n_rows = k->fit.n_rows};
-
-    memcpy(h.magic, magic, sizeof(magic));
-    memcpy(i.weight, k->fit.weight, sizeof(i.weight));
-    memcpy(i.choice, k->fit.choice, sizeof(i.choice));
-    put(b, &h, sizeof(h));
-    for (int c = 0; c < FT__N_KERNEL_CONSTANTS; c++) {
-        struct constant v = {.value = k->theta.v[c]};
-
-        snprintf(v.name, sizeof(v.name), "%s", ft__kernel_name(c));
-        put(b, &v, sizeof(v));
-    }
-    put(b, &i, sizeof(i));
-    for (uint32_t m = 0; m < k->fit.n_models; m++)
-        put_model(b, k->fit.model[m]);
-    if (k->fit.spread)
-        put_model(b, k->fit.spread);
-}
-
-ft_status ft__kernels_save(const ft_kernels *k, const char *path, ft_error *err)
+static void put_names(ft__writer *w, const ft__names *names)
 {
     ft__buf b = {0};
-    ft_status st = FT_OK;
-    FILE *fp = NULL;
-    bool good;
 
-    put_all(&b, k);
-    if (b.bad)
-        st = ft_fail(err, FT_ENOMEM, 0, "what is learned of kernels");
-    if (!st && !(fp = fopen(path, "wb")))
-        st = ft_fail(err, FT_EIO, 0, "cannot write %s: %s", path, strerror(errno));
-    if (!st) {
-        good = fwrite(b.s, 1, b.len, fp) == b.len;
-        if (fclose(fp) != 0 || !good)
-            st = ft_fail(err, FT_EIO, 0, "cannot write %s: %s", path, strerror(errno));
+    for (uint32_t i = 0; i < names->n; i++) {
+        char text[NAME] = "";
+
+        strncpy(text, names->v[i], NAME - 1);
+        ft__buf_add(&b, text, NAME);
     }
+    w->body.bad |= b.bad;
+    ft__writer_add(w, b.s ? b.s : "", b.bad ? 0 : b.len);
     ft__buf_free(&b);
-    return st;
+}
+
+static void describe(struct regressor *out, const ft__kernel_regressor *r)
+{
+    *out = (struct regressor){.low = r->fit.low,
+                              .high = r->fit.high,
+                              .typical = r->fit.typical,
+                              .n_rows = r->fit.n_rows};
+    ft__errors_put(out->learned, &r->learned);
+    ft__errors_put(out->constant, &r->constant);
+    ft__errors_put(out->physics, &r->physics);
+}
+
+ft_status ft__kernels_write(ft__writer *w, const ft__kernels *k, ft_error *err)
+{
+    const ft__hosts *h = &k->hosts;
+    const size_t begin = w->body.len;
+    struct image head = {.n_devices = k->devices.n,
+                         .n_kernels = k->kernels.n,
+                         .n_calls = k->calls.n,
+                         .n_constants = FT__N_KERNEL_CONSTANTS,
+                         .usual = h->usual,
+                         .low = h->low,
+                         .high = h->high,
+                         .part_low = h->part_low,
+                         .part_high = h->part_high};
+
+    if (k->section) /* as it is */
+        return ft__writer_section(w, FT__SECTION_KERNELS, k->section, k->bytes, err);
+    memcpy(head.theta, k->theta.v, sizeof(head.theta));
+    for (int i = 0; i < FT__N_REGRESSORS; i++)
+        describe(&head.of[i], &k->of[i]);
+    ft__writer_add(w, &head, sizeof(head));
+    put_names(w, &k->devices);
+    put_names(w, &k->kernels);
+    put_names(w, &k->calls);
+    ft__writer_add(w, k->n_of, k->devices.n * sizeof(*k->n_of));
+    ft__writer_add(w, h->known, (size_t)h->n_devices * h->n_calls * sizeof(*h->known));
+    ft__writer_add(w, h->level, h->n_devices * sizeof(*h->level));
+    ft__writer_add(w, h->part, h->n_calls * sizeof(*h->part));
+    for (int i = 0; i < FT__N_REGRESSORS; i++)
+        ft__writer_models(w, &head.of[i].mixture, &k->of[i].fit);
+    if (!w->body.bad) /* now with the sizes */
+        memcpy(w->body.s + begin, &head, sizeof(head));
+    return ft__writer_end(w, FT__SECTION_KERNELS, begin, w->body.len - begin, err);
 }
 
 /* ---- reading ---- */
 
-struct reader {
+/* Sticky: after one part beyond the end there are no others. */
+struct parts {
     const unsigned char *at;
-    size_t left, len;
-    ft_error *err;
-    ft_status st;
+    size_t left;
+    bool bad, no_memory;
 };
 
-static void bad(struct reader *r, const char *what)
+static const void *part(struct parts *p, size_t n, size_t size)
 {
-    if (!r->st)
-        r->st =
-            ft_fail(r->err, FT_EFORMAT, r->len - r->left,
-                    "not what was learned of kernels: %s at byte %zu; make the file "
-                    "anew",
-                    what, r->len - r->left);
-}
+    const unsigned char *at = p->at;
 
-static void get(struct reader *r, void *to, size_t n)
-{
-    if (r->st || r->left < n) {
-        bad(r, "it ends");
-        memset(to, 0, n);
-        return;
+    if (p->bad || n > p->left / size || ft__padded(n * size) > p->left) {
+        p->bad = true;
+        return NULL;
     }
-    memcpy(to, r->at, n);
-    r->at += n;
-    r->left -= n;
+    p->at += ft__padded(n * size);
+    p->left -= ft__padded(n * size);
+    return at;
 }
 
-static void get_model(struct reader *r, ft_model **out, uint32_t n_columns)
+static void *copy(struct parts *p, size_t n, size_t size)
 {
-    uint64_t n;
-    size_t room;
+    const void *from = part(p, n, size);
+    void *own = from ? malloc(n * size + 1) : NULL;
 
-    get(r, &n, sizeof(n));
-    if (r->st)
-        return;
-    room = n > r->left ? 0 : (size_t)(n + (STEP - n % STEP) % STEP);
-    if (n > r->left || room > r->left) {
-        bad(r, "a model's length is beyond the end");
-        return;
-    }
-    r->st = ft__model_load(out, r->at, (size_t)n, r->err);
-    if (!r->st && ft__model_width(*out) != n_columns)
-        bad(r, "a model of other columns");
-    r->at += room;
-    r->left -= room;
+    if (own)
+        memcpy(own, from, n * size);
+    p->no_memory |= from && !own;
+    p->bad |= !own;
+    return own;
 }
 
-static void get_constants(struct reader *r, ft_kernels *k, uint32_t n)
+static void get_names(struct parts *p, ft__names *out, uint32_t n)
 {
-    if (n != FT__N_KERNEL_CONSTANTS)
-        bad(r, "another number of constants");
-    for (uint32_t c = 0; c < n && !r->st; c++) {
-        struct constant v;
+    const char *text = part(p, n, NAME);
 
-        get(r, &v, sizeof(v));
-        v.name[NAME - 1] = '\0';
-        if (!r->st && (strcmp(v.name, ft__kernel_name((int)c)) != 0 || !(v.value > 0) ||
-                       !isfinite(v.value)))
-            bad(r, "a constant that is none");
-        k->theta.v[c] = v.value;
+    for (uint32_t i = 0; i < n && !p->bad; i++) {
+        const char *name = text + (size_t)i * NAME;
+        uint32_t at;
+
+        if (!memchr(name, 0, NAME))
+            p->bad = true;
+        else if (ft__names_add(&at, out, name, NULL))
+            p->bad = p->no_memory = true;
+        else
+            p->bad = at != i; /* a second one of that name */
     }
 }
 
-static void get_fit(struct reader *r, ft__fit *f, uint32_t n_columns)
+static bool is_sound(const struct image *h)
 {
-    struct image i;
+    bool good = h->n_constants == FT__N_KERNEL_CONSTANTS && h->n_devices &&
+                h->n_kernels && h->n_devices <= MOST_NAMES &&
+                h->n_kernels <= MOST_NAMES && h->n_calls <= MOST_NAMES &&
+                (h->of[0].n_rows || h->of[1].n_rows);
 
-    get(r, &i, sizeof(i));
-    if (!r->st && (i.n_models > FT__MAX_MIXED || !isfinite(i.centre) ||
-                   !isfinite(i.typical) || !isfinite(i.low) || !isfinite(i.high)))
-        bad(r, "a regressor that is none");
-    if (r->st)
-        return;
-    i.choice[sizeof(i.choice) - 1] = '\0';
-    *f = (ft__fit){.n_rows = (size_t)i.n_rows,
-                   .centre = i.centre,
-                   .typical = i.typical,
-                   .least = ft__fit_least(i.typical),
-                   .low = i.low,
-                   .high = i.high};
-    memcpy(f->choice, i.choice, sizeof(f->choice));
-    for (uint32_t m = 0; m < i.n_models && !r->st; m++) {
-        f->weight[m] = i.weight[m];
-        get_model(r, &f->model[m], n_columns);
-        f->n_models += f->model[m] != NULL;
-    }
-    if (i.has_spread && !r->st)
-        get_model(r, &f->spread, n_columns);
+    for (int i = 0; i < FT__N_KERNEL_CONSTANTS; i++)
+        good = good && h->theta[i] > 0 && isfinite(h->theta[i]);
+    return good &&
+           (!h->n_calls || (!isinf(h->usual) && isfinite(h->low) && isfinite(h->high) &&
+                            isfinite(h->part_low) && isfinite(h->part_high)));
 }
 
-static void get_all(struct reader *r, ft_kernels *k)
+static void get_hosts(struct parts *p, ft__hosts *out, const struct image *h)
 {
-    struct header h;
-
-    get(r, &h, sizeof(h));
-    if (!r->st && memcmp(h.magic, magic, sizeof(magic)) != 0)
-        bad(r, "no such file");
-    if (!r->st && h.version != VERSION)
-        bad(r, "another version");
-    if (!r->st && (h.of_gpu > 1 || h.n_columns != ft__kernel_columns((int)h.of_gpu)))
-        bad(r, "other columns");
-    if (r->st)
-        return;
-    k->of_gpu = (int)h.of_gpu;
-    k->hosts.usual = h.usual;
-    k->hosts.low = h.host_low;
-    k->hosts.high = h.host_high;
-    get_constants(r, k, h.n_constants);
-    get_fit(r, &k->fit, h.n_columns);
-    if (!r->st && r->left)
-        bad(r, "there is more");
+    *out = (ft__hosts){.n_devices = h->n_devices,
+                       .n_calls = h->n_calls,
+                       .usual = h->usual,
+                       .low = h->low,
+                       .high = h->high,
+                       .part_low = h->part_low,
+                       .part_high = h->part_high};
+    out->known = copy(p, (size_t)h->n_devices * h->n_calls, sizeof(*out->known));
+    out->level = copy(p, h->n_devices, sizeof(*out->level));
+    out->part = copy(p, h->n_calls, sizeof(*out->part));
+    for (uint32_t i = 0; i < h->n_calls && !p->bad; i++)
+        p->bad = !isfinite(out->part[i]);
 }
 
-ft_status ft__kernels_load_image(ft_kernels **out, const void *image, size_t len,
-                                 ft_error *err)
+static ft_status get_regressor(struct parts *p, ft__kernel_regressor *r,
+                               const struct regressor *h, uint32_t width, uint64_t pos,
+                               ft_error *err)
 {
-    struct reader r = {.left = len, .len = len, .err = err};
-    ft_kernels *k = calloc(1, sizeof(*k));
+    const void *models = p->at;
+    size_t bytes = 0;
 
-    *out = NULL;
-    /* Models lie where they are used, at multiples of 8 bytes. */
-    if (k)
-        k->bytes = malloc(len + STEP);
-    if (!k || !k->bytes) {
-        free(k);
-        return ft_fail(err, FT_ENOMEM, 0, "%zu bytes", len);
-    }
-    memcpy(k->bytes, image, len);
-    r.at = k->bytes;
-    get_all(&r, k);
-    if (r.st) {
-        ft__kernels_free(k);
-        return r.st;
-    }
-    *out = k;
-    return FT_OK;
+    if (!h->n_rows)
+        return FT_OK;
+    if (!ft__mixture_sound(&h->mixture, p->left) || !isfinite(h->low) ||
+        !isfinite(h->high) || !(h->typical >= 0))
+        return ft__predictor_damaged(pos, "a regressor of kernels", err);
+    for (int i = 0; i <= FT__MAX_MIXED; i++)
+        bytes += h->mixture.bytes[i];
+    part(p, bytes, 1);
+    r->fit = (ft__fit){.n_rows = (size_t)h->n_rows,
+                       .low = h->low,
+                       .high = h->high,
+                       .typical = h->typical,
+                       .least = ft__fit_least(h->typical)};
+    memcpy(r->fit.choice, h->mixture.choice, sizeof(r->fit.choice));
+    r->learned = ft__errors_get(h->learned);
+    r->constant = ft__errors_get(h->constant);
+    r->physics = ft__errors_get(h->physics);
+    return ft__mixture_open(&r->fit, &h->mixture, models, width, pos, err);
 }
 
-ft_status ft__kernels_load(ft_kernels **out, const char *path, ft_error *err)
+static ft_status get_all(ft__kernels *k, struct parts *p, uint64_t pos, ft_error *err)
 {
-    FILE *fp = fopen(path, "rb");
-    ft__buf b = {0};
-    char piece[1 << 14];
-    size_t n;
+    const struct image *h = part(p, 1, sizeof(*h));
+    ft_status st = FT_OK;
+
+    if (!h || !is_sound(h))
+        return ft__predictor_damaged(pos, "kernels", err);
+    memcpy(k->theta.v, h->theta, sizeof(h->theta));
+    get_names(p, &k->devices, h->n_devices);
+    get_names(p, &k->kernels, h->n_kernels);
+    get_names(p, &k->calls, h->n_calls);
+    k->n_of = copy(p, h->n_devices, sizeof(*k->n_of));
+    get_hosts(p, &k->hosts, h);
+    if (p->no_memory)
+        return ft_fail(err, FT_ENOMEM, 0, "predictor");
+    for (int i = 0; i < FT__N_REGRESSORS && !st && !p->bad; i++)
+        st = get_regressor(p, &k->of[i], &h->of[i],
+                           ft__kernel_columns(i == FT__OF_KERNELS), pos, err);
+    return st || (!p->bad && !p->left) ? st
+                                       : ft__predictor_damaged(pos, "kernels", err);
+}
+
+ft_status ft__kernels_open(ft__kernels **out, const void *section, size_t bytes,
+                           uint64_t pos, ft_error *err)
+{
+    struct parts p = {section, bytes, false, false};
     ft_status st;
 
-    *out = NULL;
-    if (!fp)
-        return ft_fail(err, FT_EIO, 0, "cannot read %s: %s", path, strerror(errno));
-    while (b.len < MOST_BYTES && (n = fread(piece, 1, sizeof(piece), fp)) > 0)
-        ft__buf_add(&b, piece, n);
-    if (ferror(fp))
-        st = ft_fail(err, FT_EIO, 0, "cannot read %s: %s", path, strerror(errno));
-    else if (b.bad)
-        st = ft_fail(err, FT_ENOMEM, 0, "%s", path);
-    else
-        st = ft__kernels_load_image(out, b.s ? b.s : "", b.len, err);
-    fclose(fp);
-    ft__buf_free(&b);
+    if (*out)
+        return ft__predictor_damaged(pos, "kernels a second time", err);
+    *out = calloc(1, sizeof(**out));
+    st = *out ? get_all(*out, &p, pos, err) : ft_fail(err, FT_ENOMEM, 0, "predictor");
+    if (*out) {
+        (*out)->section = section;
+        (*out)->bytes = bytes;
+    }
+    if (st) {
+        ft__kernels_free(*out);
+        *out = NULL;
+    }
     return st;
 }

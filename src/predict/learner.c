@@ -77,11 +77,11 @@ ft_status ft__part_errors(ft__part *p, const ft__learner *l, const struct rows *
         same[n] = ft__learner_value(l, p->fit.centre, scale);
         base[n++] = scale;
     }
-    st = ft_errors_compute(&p->learned, truth, said, n, l->columns.n, err);
+    st = ft__errors_compute(&p->learned, truth, said, n, l->columns.n, err);
     if (!st)
-        st = ft_errors_compute(&p->constant, truth, same, n, 1, err);
+        st = ft__errors_compute(&p->constant, truth, same, n, 1, err);
     if (!st)
-        st = ft_errors_compute(&p->physics, truth, base, n, 1, err);
+        st = ft__errors_compute(&p->physics, truth, base, n, 1, err);
     free(v);
     return st;
 }

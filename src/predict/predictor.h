@@ -23,6 +23,7 @@
  *   FT__SECTION_UNSEEN     ft__unseen; or none
  *   FT__SECTION_ALONE      one ft__alone; many
  *   FT__SECTION_CLOCKS     of one device: workloads at clocks (clocked.h); many
+ *   FT__SECTION_KERNELS    kernels in PTX (kernels.h); or none
  *
  * (family_image.h). The table is checked when the file is opened, each section at its
  * first use. */
@@ -32,8 +33,13 @@
  * keys.
  */
 enum { FT__PREDICTOR_VERSION = 1 };
-/* Where sections and models begin, relative to the file. */
+/* Where sections and models begin, relative to the file: models are fastest where a
+ * cache line does. */
 enum { FT__ALIGNMENT = 64 };
+static inline size_t ft__padded(size_t len)
+{
+    return (len + FT__ALIGNMENT - 1) / FT__ALIGNMENT * FT__ALIGNMENT;
+}
 
 enum ft__section_type {
     FT__SECTION_FAMILY = 1,
@@ -44,6 +50,7 @@ enum ft__section_type {
     FT__SECTION_UNSEEN,
     FT__SECTION_ALONE,
     FT__SECTION_CLOCKS,
+    FT__SECTION_KERNELS,
 };
 
 typedef struct ft__header_image {

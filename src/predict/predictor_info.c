@@ -19,6 +19,22 @@ static uint32_t count_parts(const ft_predictor *p)
     return n;
 }
 
+static uint32_t count_kernels(const ft_predictor *p)
+{
+    const ft__kernels *k = p->family->kernels;
+
+    return k ? (k->of[0].fit.n_rows > 0 ? 1u : 0u) + (k->of[1].fit.n_rows > 0) : 0;
+}
+
+static uint64_t count_launches(const ft__kernels *k)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; k && i < k->devices.n; i++)
+        n += k->n_of[i];
+    return n;
+}
+
 static uint32_t count_templates(const ft_predictor *p)
 {
     size_t n = 0;
@@ -26,6 +42,11 @@ static uint32_t count_templates(const ft_predictor *p)
     for (uint32_t i = 0; i < p->family->n_datasets; i++)
         n += p->family->templates[i].n;
     return (uint32_t)n;
+}
+
+static uint32_t kernel_devices(const ft__family *f)
+{
+    return f->kernels ? f->kernels->devices.n : 0;
 }
 
 /* NULL: they are of several, or there are none. */
@@ -62,10 +83,12 @@ void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out)
                                .bandwidth = NAN,
                                .launch_s = NAN,
                                .context_bytes = NAN,
-                               .n_regressors = count_parts(p),
+                               .n_regressors = count_parts(p) + count_kernels(p),
                                .n_measured = count_templates(p),
                                .n_datasets = p->family->n_datasets +
-                                             p->family->n_alone + p->family->clocked.n,
+                                             p->family->n_alone + p->family->clocked.n +
+                                             kernel_devices(p->family),
+                               .n_launches = count_launches(p->family->kernels),
                                .n_schedules = p->family->n_placed,
                                .unseen_part = NAN};
     if (p->family->unseen) {
@@ -97,6 +120,17 @@ static void describe_alone(ft_predictor_dataset *out, const ft__alone *a)
                                   .n = a->n};
 }
 
+static void describe_kernels(ft_predictor_dataset *out, const ft__kernels *k,
+                             uint32_t i)
+{
+    *out = (ft_predictor_dataset){.device = k->devices.v[i],
+                                  .setting = "kernels in PTX",
+                                  .engine = "",
+                                  .engine_version = "",
+                                  .policy = "",
+                                  .n = k->n_of[i]};
+}
+
 static void describe_clocked(ft_predictor_dataset *out, const ft__clocked *c)
 {
     *out = (ft_predictor_dataset){.device = c->device,
@@ -117,8 +151,10 @@ void ft_predictor_get_dataset(const ft_predictor *p, uint32_t i,
         i -= f->n_datasets;
         if (i < f->n_alone)
             describe_alone(out, &f->alone[i]);
-        else
+        else if (i - f->n_alone < f->clocked.n)
             describe_clocked(out, &f->clocked.v[i - f->n_alone]);
+        else
+            describe_kernels(out, f->kernels, i - f->n_alone - f->clocked.n);
         return;
     }
     *out = (ft_predictor_dataset){.device = d->device,
@@ -180,13 +216,35 @@ ft_errors ft__errors_get(const double v[FT__N_ERRORS])
                        .max_ae = v[11]};
 }
 
-/* One behind the other, learner by learner. */
+static void describe_kernel_regressor(ft_regressor_info *out, const ft__kernels *k,
+                                      uint32_t i)
+{
+    const uint32_t which = i + (k->of[0].fit.n_rows == 0);
+    const ft__kernel_regressor *r = &k->of[which];
+
+    *out = (ft_regressor_info){.kind = "kernel",
+                               .metric = ft__metric_name(FT__METRIC_TIME),
+                               .phase = "forward",
+                               .unseen = which == FT__OF_DEVICES,
+                               .choice = r->fit.choice,
+                               .forest = r->learned,
+                               .constant = r->constant,
+                               .roofline = r->physics,
+                               .interval_low = exp(r->fit.low * r->fit.typical),
+                               .interval_high = exp(r->fit.high * r->fit.typical)};
+}
+
+/* One behind the other, learner by learner; kernels last. */
 void ft_predictor_regressor(const ft_predictor *p, uint32_t i, ft_regressor_info *out)
 {
     const ft__family *f = p->family;
     const ft__learner *l = f->learner[0][0];
     const ft__part *part;
 
+    if (i >= count_parts(p)) {
+        describe_kernel_regressor(out, f->kernels, i - count_parts(p));
+        return;
+    }
     for (int m = 0; m < 2 * FT__N_METRICS; m++) {
         l = f->learner[m / 2][m % 2];
         if (l && i < l->n_parts)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/pairs.h"
+#include "device/device.h"
 #include "graph/op_inside.h"
 #include "predict/probes.h"
 #include "predict/run_mode.h"
@@ -459,7 +460,7 @@ ft_status ft__samples_read_workloads(ft__samples *out, ft_store *store,
 static ft_status know_alias(ft__dataset *d, const char *data_dir, ft_error *err)
 {
     char name[128], *own;
-    ft_status st = ft_device_find(name, sizeof(name), data_dir, d->device, err);
+    ft_status st = ft__device_find(name, sizeof(name), data_dir, d->device, err);
 
     if (st)
         return st;

@@ -4,18 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Models are fastest where a cache line begins. */
-static size_t padded(size_t len)
-{
-    return (len + FT__ALIGNMENT - 1) / FT__ALIGNMENT * FT__ALIGNMENT;
-}
-
 void ft__writer_add(ft__writer *w, const void *data, size_t len)
 {
     static const char zeros[FT__ALIGNMENT];
 
     ft__buf_add(&w->body, data, len);
-    ft__buf_add(&w->body, zeros, padded(len) - len);
+    ft__buf_add(&w->body, zeros, ft__padded(len) - len);
 }
 
 ft_status ft__writer_end(ft__writer *w, uint32_t type, size_t begin, size_t bytes,
@@ -55,7 +49,7 @@ static void add_model(ft__writer *w, ft__mixture_image *m, uint32_t k,
     size_t len = 0;
     const void *image = model ? ft__model_image(model, &len) : NULL;
 
-    m->bytes[k] = padded(len);
+    m->bytes[k] = ft__padded(len);
     if (len)
         ft__writer_add(w, image, len);
 }
@@ -75,10 +69,11 @@ void ft__writer_models(ft__writer *w, ft__mixture_image *m, const ft__fit *fit)
 ft_status ft__writer_finish(ft_predictor **out, ft__writer *w, ft_error *err)
 {
     size_t table_bytes = w->n_sections * sizeof(*w->section);
-    size_t begin = padded(sizeof(ft__header_image) + table_bytes);
+    size_t begin = ft__padded(sizeof(ft__header_image) + table_bytes);
     ft__header_image h = {.version = FT__PREDICTOR_VERSION,
                           .n_sections = w->n_sections};
-    unsigned char *image = aligned_alloc(FT__ALIGNMENT, padded(begin + w->body.len));
+    unsigned char *image =
+        aligned_alloc(FT__ALIGNMENT, ft__padded(begin + w->body.len));
 
     if (!image)
         return ft_fail(err, FT_ENOMEM, 0, "predictor");

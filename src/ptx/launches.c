@@ -160,6 +160,9 @@ static ft_status list_kernel(ft_ptx_listed *out, ft_ptx_launches *l, struct file
         return st;
     for (uint32_t i = 0; i < r->n_values; i++)
         out->memory_bytes += r->value[i].memory; /* each at most 2^52, at most 1024 */
+    out->block_bytes = r->block_bytes;
+    out->registers = r->registers;
+    out->call = r->call;
     out->path = f->path;
     out->launch.kernel = out->kernel->name;
     out->launch.dynamic_shared = r->shared ? r->shared : f->triton.shared;
@@ -180,7 +183,11 @@ static uint64_t hash_of(const ft_ptx_listed *v)
         h = ft__hash_text(h, v->operation);
     if (v->missing)
         h = ft__hash_text(h, v->missing);
+    if (v->call)
+        h = ft__hash_text(h, v->call);
     h = ft__hash_bytes(h, &v->memory_bytes, sizeof(v->memory_bytes));
+    h = ft__hash_bytes(h, &v->block_bytes, sizeof(v->block_bytes));
+    h = ft__hash_bytes(h, &v->registers, sizeof(v->registers));
     h = ft__hash_bytes(h, l->grid, sizeof(l->grid));
     h = ft__hash_bytes(h, l->block, sizeof(l->block));
     h = ft__hash_bytes(h, l->cluster, sizeof(l->cluster));
@@ -211,8 +218,9 @@ static bool same(const ft_ptx_listed *a, const ft_ptx_listed *b)
     const ft_ptx_launch *x = &a->launch, *y = &b->launch;
 
     return a->kernel == b->kernel && a->memory_bytes == b->memory_bytes &&
-           same_text(a->library, b->library) && same_text(a->operation, b->operation) &&
-           same_text(a->missing, b->missing) &&
+           a->block_bytes == b->block_bytes && a->registers == b->registers &&
+           same_text(a->call, b->call) && same_text(a->library, b->library) &&
+           same_text(a->operation, b->operation) && same_text(a->missing, b->missing) &&
            memcmp(x->grid, y->grid, sizeof(x->grid)) == 0 &&
            memcmp(x->block, y->block, sizeof(x->block)) == 0 &&
            memcmp(x->cluster, y->cluster, sizeof(x->cluster)) == 0 &&

@@ -35,6 +35,9 @@ typedef struct ft__ptx_row {
     const char *module;                     /* path */
     uint32_t grid[3], block[3], cluster[3]; /* 0: not given */
     uint32_t shared;
+    uint32_t registers; /* these three as of ft_ptx_listed */
+    uint64_t block_bytes;
+    const char *call;
     uint64_t count;
     ft__ptx_value *value;
     uint32_t n_values;

@@ -287,6 +287,12 @@ static bool read_module(struct reader *r, ft__json *j)
     MEMBER(shared, read_number(r, j, "shared", 0, INT32_MAX, &number) &&               \
                        (row->shared = (uint32_t)number, true))                         \
     MEMBER(params, read_params(r, j))                                                  \
+    MEMBER(registers, read_number(r, j, "registers", 0, 255, &number) &&               \
+                          (row->registers = (uint32_t)number, true))                   \
+    MEMBER(block_bytes,                                                                \
+           read_number(r, j, "block_bytes", 0, FT__MAX_ELEMENTS, &number) &&           \
+               (row->block_bytes = (uint64_t)number, true))                            \
+    MEMBER(call, read_text(r, j, &row->call))                                          \
     MEMBER(count, read_number(r, j, "count", 1, FT__MAX_ELEMENTS, &number) &&          \
                       (row->count = (uint64_t)number, true))                           \
     MEMBER(name, read_text(r, j, &row->name))                                          \
@@ -328,8 +334,8 @@ static bool read_launch(struct reader *r, ft__text line)
     if (!row->module == !row->library)
         return refuse(r, row->module ? "module and library exclude each other"
                                      : "neither module nor library is given");
-    if (row->library && (row->kernel || row->n_values || row->grid[0]))
-        return refuse(r, "a library's call has no kernel, grid or params");
+    if (row->library && (row->kernel || row->n_values || row->grid[0] || row->call))
+        return refuse(r, "a library's call has no kernel, grid, params or call");
     if (row->operation && !row->library)
         return refuse(r, "operation is for what has no kernel here: with library");
     if (row->module && !row->grid[0])

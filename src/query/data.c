@@ -271,8 +271,9 @@ size_t ft_data_predictor_path(char *buf, size_t size, const char *user_dir,
 {
     char suffix[32] = "";
 
-    if (!engine)
-        return (size_t)snprintf(buf, size, "%s/family.ftp", user_dir);
+    if (!engine || strcmp(engine, "kernels") == 0)
+        return (size_t)snprintf(buf, size, "%s/%s.ftp", user_dir,
+                                engine ? engine : "family");
     if (threads > 1)
         snprintf(suffix, sizeof(suffix), "-%llu-threads", (unsigned long long)threads);
     return (size_t)snprintf(buf, size, "%s/local-%s%s.ftp", user_dir, engine, suffix);

@@ -66,6 +66,9 @@ ft_status ft__data_keep_predictor(ft__kept **out, ft_data *d, const char *path,
  * its path. */
 ft_status ft__data_family(const ft_predictor **out, const char **path, ft_data *d,
                           const char *device, const ft_graph *g, ft_error *err);
+/* The first that has kernels in PTX, the user's own before others; *out NULL: none. */
+ft_status ft__data_kernels(const ft_predictor **out, const char **path, ft_data *d,
+                           ft_error *err);
 /* Was it trained on the device? */
 bool ft__family_has(const ft_predictor *p, const char *device);
 

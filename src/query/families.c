@@ -39,6 +39,9 @@ static ft_status open_all(ft_data *d, ft_error *err)
     if (*d->user_dir && access(path, F_OK) == 0)
         st = add(d, path, err);
     d->families.own = d->families.n > 0;
+    ft_data_predictor_path(path, sizeof(path), d->user_dir, "kernels", 0);
+    if (!st && *d->user_dir && access(path, F_OK) == 0)
+        st = add(d, path, err);
     snprintf(path, sizeof(path), "%s/predictors/*.ftp", d->data_dir);
     if (!st) {
         if (glob(path, 0, NULL, &found) == GLOB_NOSPACE)
@@ -94,6 +97,29 @@ ft_status ft__data_family(const ft_predictor **out, const char **path, ft_data *
             *out = p;
             *path = f->predictor[i]->asked;
         }
+    }
+    return st;
+}
+
+ft_status ft__data_kernels(const ft_predictor **out, const char **path, ft_data *d,
+                           ft_error *err)
+{
+    const ft__families *f = &d->families;
+    ft_status st;
+
+    *out = NULL;
+    *path = "";
+    pthread_mutex_lock(&d->lock);
+    st = open_all(d, err);
+    pthread_mutex_unlock(&d->lock);
+    for (size_t i = 0; !st && i < f->n && !*out; i++) {
+        ft_predictor_info info;
+
+        ft_predictor_get_info(f->predictor[i]->thing, &info);
+        if (!info.n_launches)
+            continue;
+        *out = f->predictor[i]->thing;
+        *path = f->predictor[i]->asked;
     }
     return st;
 }

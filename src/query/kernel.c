@@ -1,11 +1,11 @@
 /* The question about one launch of a kernel. */
 #include "foretell/kernels.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "foretell/version.h"
-#include "predict/kernels_inside.h"
+#include "predict/kernels.h"
+#include "query/data.h"
 
 static ft_status read_query(ft_kernel_query *out, const ft_kernel_query *q,
                             ft_error *err)
@@ -23,33 +23,63 @@ static ft_status read_query(ft_kernel_query *out, const ft_kernel_query *q,
                            "know",
                            ft_version());
     memcpy(out, q, q->size < sizeof(*out) ? q->size : sizeof(*out));
-    if (!out->device || !out->module || !out->counts)
+    if (!out->device || !out->launch || !out->counts)
         return ft_fail(err, FT_EINVAL, 0,
-                       "ft_kernel_query: device, module or counts are missing");
+                       "ft_kernel_query: device, launch or counts are missing");
+    if (!out->launch->module)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "a library's call has no kernel to ask about");
+    if (out->method && strcmp(out->method, "physics") != 0)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "the method of kernels is physics, not \"%s\"", out->method);
+    if (out->method && (out->predictor || out->loaded))
+        return ft_fail(err, FT_EINVAL, 0, "the method %s uses no predictor",
+                       out->method);
     return FT_OK;
 }
 
-ft_status ft_kernel_ask(ft_kernel_estimate *out, uint32_t *registers,
+/* The one that is named, otherwise the best there is. */
+static ft_status find_predictor(const ft_predictor **out, const char **path, ft_data *d,
+                                const ft_kernel_query *q, ft_error *err)
+{
+    ft_predictor_info info;
+    ft_status st = FT_OK;
+
+    *path = q->predictor ? q->predictor : "";
+    *out = q->loaded;
+    if (q->method)
+        return FT_OK;
+    if (!q->loaded && !q->predictor)
+        return d ? ft__data_kernels(out, path, d, err) : FT_OK;
+    if (!q->loaded)
+        st = d ? ft__data_predictor(out, d, q->predictor, err)
+               : ft_fail(err, FT_EINVAL, 0, "%s: there is no ft_data to keep it",
+                         q->predictor);
+    if (st)
+        return st;
+    ft_predictor_get_info(*out, &info);
+    return info.n_launches
+               ? FT_OK
+               : ft_fail(
+                     err, FT_ENOTFOUND, 0,
+                     "%s has nothing of kernels; foretell train --kernels makes one "
+                     "that has",
+                     *path);
+}
+
+ft_status ft_kernel_ask(ft_kernel_estimate *out, ft_data *d,
                         const ft_kernel_query *asked, ft_error *err)
 {
+    const ft_predictor *p = NULL;
+    const char *path = "";
     ft_kernel_query q;
-    ft_kernel_work work;
-    ft_kernel_space space;
     ft_status st = read_query(&q, asked, err);
 
-    if (st)
-        return st;
-    space = (ft_kernel_space){.registers = (uint32_t)q.registers,
-                              .shared_bytes = q.shared_bytes,
-                              .distinct_bytes = q.distinct_bytes,
-                              .block_bytes = q.block_bytes};
-    if (!space.registers)
-        st = ft_ptx_registers(&space.registers, q.module, (uint32_t)q.kernel, err);
-    if (registers)
-        *registers = space.registers;
-    if (st)
-        return st;
-    ft_kernel_work_make(&work, q.counts, &space);
-    return ft__kernel_predict(out, q.learned, &work, q.device,
-                              q.call_s > 0 ? q.call_s : (double)NAN, err);
+    if (!st)
+        st = find_predictor(&p, &path, d, &q, err);
+    if (!st)
+        st = ft_predict_kernel(out, p, &q, err);
+    if (!st)
+        out->predictor = p ? path : "";
+    return st;
 }

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/limits.h"
+#include "device/device.h"
 #include "foretell/device.h"
 #include "graph/op_inside.h"
 #include "run/dataset_import.h"
@@ -67,7 +68,7 @@ static ft_status learn_device(ft__import *im, const char *title, ft__known_devic
     ft_status st = FT_ENOTFOUND;
 
     if (im->data_dir)
-        st = ft_device_find(name, sizeof(name), im->data_dir, title, im->err);
+        st = ft__device_find(name, sizeof(name), im->data_dir, title, im->err);
     if (st && st != FT_ENOTFOUND)
         return st;
     if (st) {

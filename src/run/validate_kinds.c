@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "foretell/validate.h"
+#include "learn/learn_inside.h"
 
 ft_status ft_validated_errors(ft_errors *out, const ft_validated *v, size_t n,
                               ft_quantity q, ft_estimator e, ft_error *err)
@@ -25,7 +26,7 @@ ft_status ft_validated_errors(ft_errors *out, const ft_validated *v, size_t n,
         truth[m] = x;
         estimate[m++] = y;
     }
-    st = ft_errors_compute(out, truth, estimate, m, 0, err);
+    st = ft__errors_compute(out, truth, estimate, m, 0, err);
     free(truth);
     return st;
 }

@@ -111,7 +111,7 @@ What cannot be answered is said.
   foretell evaluate: --share is a part as 5% or 0.05, not "0"
   [2]
   $ foretell evaluate --db a.db --leave-out tuesday
-  foretell evaluate: --leave-out is device, kind, setting, network or family, not "tuesday"
+  foretell evaluate: --leave-out is device, kind, setting, network, family or kernel, not "tuesday"
   [2]
   $ foretell evaluate --db a.db --leave-out network
   foretell evaluate: nothing to leave out: no network

@@ -18,7 +18,7 @@ Every command explains itself, with examples.
   8
   7
   5
-  7
+  8
   2
   6
   5
