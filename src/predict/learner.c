@@ -356,15 +356,25 @@ static uint32_t scope_size(ft__scope scope)
 static ft_status add_parts(ft__learner *l, struct rows *r, const ft__samples *s,
                            const uint32_t *ask, size_t n_ask, ft_error *err)
 {
+    size_t rows_of[FT__N_KIND_NUMBERS][FT_PHASE_COUNT] = {0};
     ft_status st = add_general(l, r, s, err);
     int first = l->opt.single ? FT__SCOPE_ALL : FT__SCOPE_KIND;
 
+    for (size_t i = 0; i < r->n; i++) {
+        const ft_op *op = &s->v[r->index[i]].op;
+
+        rows_of[ft__kind_number(op)][op->phase]++;
+    }
     for (int scope = first; scope <= FT__SCOPE_ALL; scope++)
         for (uint32_t i = 0; i < scope_size((ft__scope)scope); i++)
             for (int phase = 0; phase < FT_PHASE_COUNT && !st; phase++) {
                 const ft__part wanted = {
                     .scope = (ft__scope)scope, .which = i, .phase = (ft_phase)phase};
 
+                /* Most kinds have none: not every row is looked at for each of them. */
+                if (scope == FT__SCOPE_KIND && rows_of[i][phase] < LEAST_ROWS &&
+                    !part_before(l, &wanted))
+                    continue;
                 if ((scope != FT__SCOPE_ALL ||
                      ft__learner_general(l, wanted.phase) == l->n_parts) &&
                     is_asked(l, &wanted, s, ask, n_ask))
