@@ -21,9 +21,10 @@ predictors: all
 	tools/make-predictors $(B)/foretell . data/predictors
 # Every set of tests/one-model, FORETELL_SHARED_DATA: with a folder of data that are not shipped.
 accuracy: all
-	tests/one-model $(B)/foretell . --out $(B)/accuracy $${FORETELL_SHARED_DATA:+--shared "$$FORETELL_SHARED_DATA"}
+	tests/one-model $(B)/foretell . --all --against-evaluate --out $(B)/accuracy \
+	    $${FORETELL_SHARED_DATA:+--shared "$$FORETELL_SHARED_DATA"}
 	test -z "$$FORETELL_SHARED_DATA" || \
-	    tests/one-model $(B)/foretell . --out $(B)/accuracy --own --shared "$$FORETELL_SHARED_DATA"
+	    tests/one-model $(B)/foretell . --all --out $(B)/accuracy --own --shared "$$FORETELL_SHARED_DATA"
 # What programs that are linked with the library rely on; tools/check-abi holds builds to it.
 abi: all
 	tools/check-abi $(B) accept

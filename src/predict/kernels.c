@@ -59,7 +59,7 @@ void ft__names_free(ft__names *names)
 
 /* ---- launches by number ---- */
 
-enum { NO_CALL = UINT32_MAX };
+static const uint32_t no_call = UINT32_MAX;
 
 /* A launch to learn from. */
 struct launch {
@@ -129,7 +129,7 @@ static ft_status add_launch(struct lesson *l, const ft__kernel_row *r, ft_error 
         return ft_fail(err, FT_EINVAL, 0,
                        "launch %zu (%s on %s) has no time; give seconds above 0",
                        l->n + 1, r->kernel, r->device->name);
-    *v = (struct launch){.row = r, .call = NO_CALL};
+    *v = (struct launch){.row = r, .call = no_call};
     st = ft__names_add(&v->device, &l->k->devices, r->device->name, err);
     if (!st && l->k->devices.n > devices)
         st = ft__gpu_make(&l->gpu[devices], r->device, err);
@@ -191,7 +191,7 @@ static ft_status learn_hosts(struct lesson *l, ft_error *err)
     if (!v || !known)
         st = ft_fail(err, FT_ENOMEM, 0, "%zu calls", n);
     for (size_t i = 0; i < l->n && !st; i++)
-        if (l->v[i].call != NO_CALL && is_hosts(l, &l->v[i]))
+        if (l->v[i].call != no_call && is_hosts(l, &l->v[i]))
             keep_smallest(&v[l->v[i].device * calls + l->v[i].call],
                           l->v[i].row->work.distinct_bytes, l->v[i].row->time_s);
     for (size_t i = 0; i < n && !st; i++)
