@@ -47,8 +47,8 @@ static void ask_devices(const ft_predictor *p)
 {
     static const char *const lists[] = {
         "kernel name=k_1\n", "relu x=4000000\n",
-        "conv2d x=8x3x64x64 out=16 kernel=3x3 stride=1x1 "
-        "pad=1x1 dtype=fp16\n"};
+        ("conv2d x=8x3x64x64 out=16 kernel=3x3 stride=1x1 "
+         "pad=1x1 dtype=fp16\n")};
     static const char *const names[] = {"t4", "rtx-3090", "nobody's"};
 
     for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
