@@ -96,7 +96,7 @@ static void mistakes_are_told_with_line_and_key(void)
          "match:"},
         {"name: t\ncommand: [echo, '{a}']\n" A
          "objectives:\n- {name: v, match: '((v){200}){200}'}\n",
-         "the pattern is too long"},
+         "expression too big"},
         {"name: t\ncommand: [echo, '{a}']\n" A "objectives:\n- {name: v, match: v}\n",
          "stands in ( )"},
         {"name: t\ncommand: [echo, '{a}']\n" A

@@ -1,7 +1,7 @@
 /* One run of one point. */
 #include <errno.h>
 #include <math.h>
-#include <regex.h>
+#include <pcre2posix.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "explore/read.h"
 
 #include <math.h>
-#include <regex.h>
+#include <pcre2posix.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,22 +120,6 @@ static void what_is_measured(ft__yaml *y, ft__node *n, ft_objective *o, bool for
                   what);
 }
 
-/* regcomp writes every counted repetition out, and nests as deep as the pattern does:
- * the length of the pattern times all of its counts is what it may come to. */
-static bool pattern_too_large(const char *pattern)
-{
-    double size = (double)strlen(pattern);
-    char *end;
-
-    for (const char *p = strchr(pattern, '{'); p; p = strchr(p + 1, '{')) {
-        double low = (double)strtoul(p + 1, &end, 10);
-        double high = *end == ',' ? (double)strtoul(end + 1, NULL, 10) : low;
-
-        size *= fmax(1, fmax(low, high));
-    }
-    return size > 4096;
-}
-
 static void check_pattern(ft__yaml *y, ft__node *n, const ft_objective *o)
 {
     regex_t re;
@@ -143,18 +127,14 @@ static void check_pattern(ft__yaml *y, ft__node *n, const ft_objective *o)
 
     if (y->st || !o->pattern)
         return;
-    if (pattern_too_large(o->pattern)) {
-        ft__yaml_fail(y, n, o->name,
-                      "match: the pattern is too long when its "
-                      "repetitions are written out");
-        return;
-    }
     rc = regcomp(&re, o->pattern, REG_EXTENDED | REG_NEWLINE);
     if (rc) {
         char why[128];
 
         regerror(rc, &re, why, sizeof(why));
-        ft__yaml_fail(y, n, o->name, "match: %s: \"%s\"", why, o->pattern);
+        for (size_t len = strlen(why); len && why[len - 1] == ' '; len--)
+            why[len - 1] = 0;
+        ft__yaml_fail(y, n, o->name, "match: \"%s\": %s", o->pattern, why);
         return;
     }
     if (re.re_nsub < 1)
