@@ -22,7 +22,7 @@
 #include "graph/graph_inside.h"
 #include "graph/op_inside.h"
 #include "import/graph_inside.h"
-#include "predict/network.h"
+#include "predict/query/network.h"
 
 enum { MAX_MODELS = 16, MAX_ROUNDS = 9, MAX_OPS = 4096 };
 

@@ -6,8 +6,8 @@
 #include <time.h>
 
 #include "base/stats.h"
-#include "learn/forest.h"
 #include "learn/learn_inside.h"
+#include "learn/tree/forest.h"
 
 enum { REPEATS = 7, SINGLE = 3000, FOLDS = 5, SEEDS = 3 };
 

@@ -14,8 +14,8 @@
 
 #include "base/prng.h"
 #include "base/stats.h"
-#include "predict/physics.h"
-#include "predict/sample.h"
+#include "physics/physics.h"
+#include "predict/data/sample.h"
 
 enum { MAX_GROUPS = 48 };
 

@@ -16,7 +16,7 @@
 #include <time.h>
 
 #include "explore/explore_inside.h"
-#include "explore/space.h"
+#include "explore/space/space.h"
 #include "foretell/names.h"
 
 enum { MAX_COLUMNS = 16, MAX_ROWS = 1 << 20 };

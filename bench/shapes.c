@@ -17,7 +17,7 @@
 #include "base/stats.h"
 #include "graph/graph_inside.h"
 #include "import/graph_inside.h"
-#include "import/onnx.h"
+#include "import/onnx/onnx.h"
 
 enum { MAX_RUNS = 1000, SMALL_BYTES = 10000, KEPT_BYTES = 1 << 28 };
 

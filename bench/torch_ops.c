@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run/op_job.h"
+#include "measure/op_job.h"
 
 /* All of them: NULL or negative, and a reason of at most 1000 bytes, on failure. */
 FT_API void *torch_ops_open(const char *plugin_dir, const char *options,

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/dataset_import.h"
+#include "measure/dataset_import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

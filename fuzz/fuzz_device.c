@@ -1,7 +1,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "device/device.h"
+#include "device/spec/device.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/device.h"
+#include "device/spec/device.h"
 #include "foretell/predictor.h"
 #include "graph/graph_inside.h"
-#include "predict/pricer.h"
+#include "predict/query/op_costs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "foretell/predictor.h"
-#include "predict/family.h"
-#include "predict/network.h"
-#include "predict/predictor_inside.h"
+#include "predict/file/predictor_inside.h"
+#include "predict/model/family.h"
+#include "predict/query/network.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "import/graph_inside.h"
-#include "import/pt2.h"
+#include "import/pt2/pt2.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/module.h"
 #include "ptx/ptx_inside.h"
+#include "ptx/syntax/module.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ptx/launches_folder.h"
+#include "ptx/launch/folder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

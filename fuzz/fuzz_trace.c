@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/trace.h"
+#include "device/power/trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

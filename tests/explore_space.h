@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "explore/space.h"
+#include "explore/space/space.h"
 
 static const char *const text[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
 

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/prng.h"
-#include "predict/kernels.h"
+#include "predict/model/kernels.h"
 
 enum { MOST_ROWS = 6000 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/pt2.h"
+#include "import/pt2/pt2.h"
 #include "pt2_text.h"
 
 enum { SPECS = 4096 };

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "check.h"
+#include "decide/choose.h"
 #include "graph/op_inside.h"
-#include "predict/choose.h"
 
 enum { N = 9 };
 

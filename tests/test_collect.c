@@ -13,8 +13,8 @@
 #include "check.h"
 #include "fake_engine.h"
 #include "foretell/measure.h"
-#include "predict/probes.h"
-#include "run/session.h"
+#include "measure/session.h"
+#include "predict/data/probes.h"
 #include "store/store_inside.h"
 
 static const char *plugin_dir;

@@ -13,8 +13,8 @@
 
 #include "asked_program.h"
 #include "check.h"
-#include "device/meter.h"
-#include "run/spawn.h"
+#include "device/power/meter.h"
+#include "measure/spawn.h"
 #include "stepped_clock.h"
 
 static char folder[] = "/tmp/foretell-command-XXXXXX";

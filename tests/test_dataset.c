@@ -3,11 +3,11 @@
 
 #include "base/buf.h"
 #include "base/prng.h"
-#include "device/device.h"
+#include "device/spec/device.h"
 #include "foretell/dataset.h"
 #include "foretell/device.h"
 #include "foretell/op.h"
-#include "run/rows.h"
+#include "measure/rows.h"
 #include "store/store_inside.h"
 #include "store_fixture.h"
 

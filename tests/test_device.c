@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "device/device.h"
+#include "device/spec/device.h"
 #include "foretell/device.h"
 
 static const char *source_root;

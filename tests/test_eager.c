@@ -9,7 +9,7 @@
 #include "check.h"
 #include "graph/graph_inside.h"
 #include "import/graph_inside.h"
-#include "run/eager.h"
+#include "measure/eager.h"
 
 static const double rate = 1e-3; /* of SGD */
 

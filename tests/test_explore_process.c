@@ -4,7 +4,7 @@
 
 #include "base/prng.h"
 #include "check.h"
-#include "explore/process.h"
+#include "explore/search/process.h"
 #include "explore_space.h"
 
 enum { N = 14, DIMS = 3, OBJECTIVES = 2 };

@@ -4,7 +4,7 @@
 #include "base/prng.h"
 #include "check.h"
 #include "explore/explore_inside.h"
-#include "explore/gain.h"
+#include "explore/search/gain.h"
 #include "explore_space.h"
 
 typedef void (*problem)(double *y, const double *x, size_t k);

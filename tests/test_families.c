@@ -12,7 +12,7 @@
 #include "foretell/predictor.h"
 
 #include "check.h"
-#include "predict/network.h"
+#include "predict/query/network.h"
 
 static char data_dir[4096];
 static char scratch[64];

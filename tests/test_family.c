@@ -8,9 +8,9 @@
 #include "base/prng.h"
 #include "check.h"
 #include "graph/build.h"
-#include "predict/family.h"
-#include "predict/network.h"
-#include "predict/predictor_inside.h"
+#include "predict/file/predictor_inside.h"
+#include "predict/model/family.h"
+#include "predict/query/network.h"
 #include "store/store_inside.h"
 
 enum { N_OPS = 60 };

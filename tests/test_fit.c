@@ -1,5 +1,5 @@
 /* One regressor on a plain matrix: what it says of rows, and how sure it is. */
-#include "predict/fit.h"
+#include "predict/model/fit.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,9 +8,9 @@
 #include "base/prng.h"
 #include "check.h"
 #include "foretell/store.h"
-#include "predict/family.h"
-#include "predict/general.h"
-#include "predict/predictor.h"
+#include "predict/file/predictor.h"
+#include "predict/model/family.h"
+#include "predict/model/pooled.h"
 #include "store/store_inside.h"
 
 static char data[4096];

@@ -8,8 +8,8 @@
 #include "base/stats.h"
 #include "check.h"
 #include "kernel_rows.h"
-#include "predict/family.h"
-#include "predict/predictor.h"
+#include "predict/file/predictor.h"
+#include "predict/model/family.h"
 #include "ptx/ptx_inside.h"
 
 static const ft__kernels_options usual = {.seed = 1, .threads = 1};

@@ -5,7 +5,7 @@
 
 #include "check.h"
 #include "kernel_rows.h"
-#include "predict/family.h"
+#include "predict/model/family.h"
 #include "refuse.h"
 
 static ft_status once(const struct rows *r)

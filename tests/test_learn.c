@@ -3,7 +3,7 @@
 
 #include "check.h"
 #include "learn/learn_inside.h"
-#include "learn/walk.h"
+#include "learn/tree/walk.h"
 #include "learn_data.h"
 
 /* ---- an image written by hand: x0 > 1 ? 30 : 10, and the constant 4 ---- */

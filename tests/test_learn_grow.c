@@ -4,7 +4,7 @@
 
 #include "check.h"
 #include "learn/learn_inside.h"
-#include "learn/train.h"
+#include "learn/tree/train.h"
 #include "learn_data.h"
 
 /* ---- an oracle: the best-split tree, found the slow way ---- */

@@ -6,7 +6,7 @@
 
 #include "check.h"
 #include "learn/decay.h"
-#include "learn/kernels.h"
+#include "learn/tree/kernels.h"
 #include "learn/vectors.h"
 #include "learn_data.h"
 

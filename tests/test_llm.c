@@ -5,7 +5,7 @@
 
 #include "base/prng.h"
 #include "check.h"
-#include "predict/passes.h"
+#include "physics/op_kernels.h"
 
 static const ft_device_facts facts = {
     .name = "a-gpu",

@@ -8,7 +8,7 @@
 #include "foretell/predictor.h"
 #include "graph/graph_inside.h"
 #include "import/graph_inside.h"
-#include "predict/network.h"
+#include "predict/query/network.h"
 
 static char root[900];
 

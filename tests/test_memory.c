@@ -9,7 +9,7 @@
 #include "graph/graph_inside.h"
 #include "graph/op_inside.h"
 #include "graph/place.h"
-#include "import/pt2.h"
+#include "import/pt2/pt2.h"
 
 static const ft_memory_policy EXACT = {0};
 static const ft_memory_policy EAGER = {FT_POLICY_EAGER};

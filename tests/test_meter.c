@@ -14,8 +14,8 @@
 
 #include "asked_program.h"
 #include "check.h"
-#include "device/meter.h"
-#include "device/power_inside.h"
+#include "device/power/meter.h"
+#include "device/power/power_inside.h"
 #include "foretell/power.h"
 #include "stepped_clock.h"
 

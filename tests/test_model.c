@@ -6,7 +6,7 @@
 #include "check.h"
 #include "foretell/names.h"
 #include "learn/learn_inside.h"
-#include "learn/xgboost.h"
+#include "learn/tree/xgboost.h"
 #include "learn_data.h"
 
 static ft_model *fit(ft_method method, const data *d, const double *w)

@@ -8,7 +8,7 @@
 #include "check.h"
 #include "foretell/graph.h"
 #include "import/graph_inside.h"
-#include "import/pb.h"
+#include "import/onnx/pb.h"
 
 enum { MAX_NAMES = 8192 };
 

@@ -8,10 +8,10 @@
 #include "check.h"
 #include "foretell/store.h"
 #include "graph/op_inside.h"
-#include "predict/family.h"
-#include "predict/learner_rows.h"
-#include "predict/predictor.h"
-#include "predict/predictor_inside.h"
+#include "predict/file/predictor.h"
+#include "predict/file/predictor_inside.h"
+#include "predict/model/family.h"
+#include "predict/model/model_set_rows.h"
 #include "store/store_inside.h"
 
 static char data[4096];

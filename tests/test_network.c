@@ -6,7 +6,7 @@
 #include "base/prng.h"
 #include "check.h"
 #include "import/graph_inside.h"
-#include "run/network.h"
+#include "measure/network.h"
 
 /* Value of logical element i of an fp32 tensor, wherever its layout puts it. */
 static float *element(float *data, const ft_tensor *t, int64_t i)

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "check.h"
-#include "predict/predictor_inside.h"
-#include "predict/pricer.h"
+#include "predict/file/predictor_inside.h"
+#include "predict/query/op_costs.h"
 #include "store/store_inside.h"
 
 static char data_dir[4096];

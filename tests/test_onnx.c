@@ -6,7 +6,7 @@
 #include "check.h"
 #include "foretell/graph.h"
 #include "import/graph_inside.h"
-#include "import/onnx.h"
+#include "import/onnx/onnx.h"
 #include "onnx_text.h"
 
 /* Import the model written as text; err may be NULL. */
@@ -566,7 +566,7 @@ static void rules_are_in_order(void)
 {
     static const char *const ops[] = {
 #define FT__RULE(op, run, arg, min_in) #op,
-#include "import/rules.def"
+#include "import/onnx/rules.def"
 #undef FT__RULE
     };
     const ft__str core = {"", 0};

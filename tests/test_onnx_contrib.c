@@ -8,7 +8,7 @@
 #include "check.h"
 #include "foretell/graph.h"
 #include "import/graph_inside.h"
-#include "import/onnx.h"
+#include "import/onnx/onnx.h"
 #include "onnx_text.h"
 
 static const char *const files[] = {
@@ -458,7 +458,7 @@ static void rules_are_in_order(void)
 {
     static const char *const ops[] = {
 #define FT__RULE(op, run, arg, min_in) #op,
-#include "import/rules_microsoft.def"
+#include "import/onnx/rules_microsoft.def"
 #undef FT__RULE
     };
     ft__str domain = {"com.microsoft", 13};

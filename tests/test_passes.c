@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "predict/passes.h"
+#include "physics/op_kernels.h"
 
 static char data_dir[4096];
 

@@ -6,7 +6,7 @@
 
 #include "base/prng.h"
 #include "check.h"
-#include "predict/passes.h"
+#include "physics/op_kernels.h"
 
 static char data_dir[4096];
 

@@ -1,7 +1,7 @@
 /* Schedules in predictors for families: of which networks they are made, which are
  * kept, and what is said where there is none. */
-#include "predict/placed.h"
-#include "predict/unseen.h"
+#include "predict/schedule/device_schedule.h"
+#include "predict/schedule/unseen_networks.h"
 
 #include <stdio.h>
 #include <string.h>

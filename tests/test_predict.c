@@ -9,10 +9,10 @@
 #include "check.h"
 #include "foretell/predictor.h"
 #include "graph/build.h"
-#include "predict/network.h"
-#include "predict/predictor.h"
-#include "predict/predictor_inside.h"
-#include "predict/probes.h"
+#include "predict/data/probes.h"
+#include "predict/file/predictor.h"
+#include "predict/file/predictor_inside.h"
+#include "predict/query/network.h"
 #include "store/store_inside.h"
 
 static ft__roof machine;

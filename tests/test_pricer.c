@@ -9,7 +9,7 @@
 #include "check.h"
 #include "foretell/predictor.h"
 #include "graph/graph_inside.h"
-#include "predict/pricer.h"
+#include "predict/query/op_costs.h"
 
 static char root[900];
 static uint64_t state = 1;

@@ -7,8 +7,8 @@
 #include "check.h"
 #include "foretell/graph.h"
 #include "import/graph_inside.h"
-#include "import/pt2.h"
-#include "import/zip.h"
+#include "import/pt2/pt2.h"
+#include "import/pt2/zip.h"
 
 enum { MAX_LINES = 512, SPEC = 256 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "import/pt2.h"
+#include "import/pt2/pt2.h"
 #include "pt2_read.h"
 
 struct rule_case {

@@ -4,8 +4,8 @@
 #include "agree.h"
 #include "blocks.h"
 #include "check.h"
-#include "ptx/module.h"
 #include "ptx/ptx_inside.h"
+#include "ptx/syntax/module.h"
 #include "ptx_image.h"
 
 /* The launches of examples/ptx/launches.jsonl, run thread by thread: counters inserted

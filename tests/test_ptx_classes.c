@@ -5,9 +5,9 @@
 
 #include "check.h"
 #include "foretell/ptx_launches.h"
-#include "ptx/counter.h"
+#include "ptx/count/counter.h"
+#include "ptx/count/recall.h"
 #include "ptx/ptx_inside.h"
-#include "ptx/recall.h"
 
 enum { MODULES = 64 };
 

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "check.h"
-#include "ptx/eval.h"
+#include "ptx/eval/eval.h"
 #include "ptx/ptx_inside.h"
 #include "ptx_kernels.h"
 

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "check.h"
+#include "evaluate/rank_inside.h"
 #include "foretell/rank.h"
-#include "predict/rank_inside.h"
 
 static ft_estimate spread(double value, double factor)
 {

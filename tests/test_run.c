@@ -8,8 +8,8 @@
 #include "check.h"
 #include "fake_engine.h"
 #include "foretell/measure.h"
-#include "run/measure_inside.h"
-#include "run/rounds.h"
+#include "measure/measure_inside.h"
+#include "measure/rounds.h"
 
 static const char *plugin_dir;
 static char model[4096];

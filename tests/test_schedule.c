@@ -1,4 +1,4 @@
-#include "predict/schedule.h"
+#include "predict/schedule/schedule.h"
 
 #include <string.h>
 

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "device/plan.h"
-#include "device/record.h"
+#include "device/clocks/plan.h"
+#include "device/clocks/record.h"
 #include "foretell/settings.h"
 #include "settings_rig.h"
 

@@ -1,4 +1,4 @@
-#include "device/record.h"
+#include "device/clocks/record.h"
 #include "settings_rig.h"
 
 static struct path gpu_file;

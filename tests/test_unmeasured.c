@@ -3,7 +3,7 @@
 
 #include "check.h"
 #include "foretell/predictor.h"
-#include "predict/network.h"
+#include "predict/query/network.h"
 
 static char data_dir[1024];
 

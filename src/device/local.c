@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "base/number.h"
 #include "device/cpus.h"
-#include "device/device.h"
+#include "device/spec/device.h"
 #include "device/sysfs.h"
 
 #define CPU "/sys/devices/system/cpu"

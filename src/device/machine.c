@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "device/nvml.h"
-#include "device/power_inside.h"
+#include "device/power/power_inside.h"
 #include "device/sysfs.h"
 #include "foretell/device.h"
 #include "foretell/power.h"

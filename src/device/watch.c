@@ -9,7 +9,7 @@
 #include <strings.h>
 
 #include "base/stats.h"
-#include "device/plan.h"
+#include "device/clocks/plan.h"
 #include "device/sysfs.h"
 
 static const double zero_celsius_k = 273.15;

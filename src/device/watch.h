@@ -1,7 +1,7 @@
 #ifndef DEVICE_WATCH_H
 #define DEVICE_WATCH_H
 
-#include "device/acts.h"
+#include "device/clocks/acts.h"
 #include "device/cpus.h"
 #include "device/load.h"
 #include "foretell/settings.h"

@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "explore/space.h"
+#include "explore/space/space.h"
 #include "foretell/exploration.h"
 
 /* Names and what they stand for; ended by count. */

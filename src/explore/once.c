@@ -13,7 +13,7 @@
 #include "explore/run.h"
 #include "foretell/command.h"
 #include "foretell/measure.h"
-#include "run/measure_inside.h"
+#include "measure/measure_inside.h"
 
 /* With one, whatever a run started is ended with it. */
 static const double no_timeout_s = 1e9;

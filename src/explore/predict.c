@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explore/read.h"
+#include "explore/space/read.h"
 
 /* ---- reading ---- */
 

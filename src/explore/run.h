@@ -2,7 +2,7 @@
 #define EXPLORE_RUN_H
 
 #include "explore/exploration.h"
-#include "run/spawn.h"
+#include "measure/spawn.h"
 #include "store/trial.h"
 
 /* As ft_explore(): `runner` runs the commands, and budgets are of its clock. */

@@ -5,7 +5,7 @@
 
 #include "base/stats.h"
 #include "explore/run.h"
-#include "run/rounds.h"
+#include "measure/rounds.h"
 
 void ft__runs_free(ft__runs *r)
 {

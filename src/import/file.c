@@ -10,7 +10,7 @@
 
 #include "base/limits.h"
 #include "import/graph_inside.h"
-#include "import/onnx.h"
+#include "import/onnx/onnx.h"
 
 /* ---- spec list ---- */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "learn/learn_inside.h"
-#include "learn/train.h"
+#include "learn/tree/train.h"
 
 enum { MAX_THREADS = 256 };
 

@@ -1,8 +1,8 @@
 #ifndef LEARN_LESSON_H
 #define LEARN_LESSON_H
 
-#include "learn/forest.h"
 #include "learn/model.h"
+#include "learn/tree/forest.h"
 
 /* Standardised rows, for methods that measure distances or add columns up. */
 

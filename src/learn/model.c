@@ -8,7 +8,7 @@
 
 #include "foretell/names.h"
 #include "learn/learn_inside.h"
-#include "learn/train.h"
+#include "learn/tree/train.h"
 
 static const ft__method_ops *const methods[FT_METHOD_COUNT] = {
     [FT_METHOD_RIDGE] = &ft__method_ridge,

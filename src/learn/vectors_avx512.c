@@ -1,6 +1,6 @@
 /* Kernels of eight vectors in one register. */
-#include "learn/avx512.h"
 #include "learn/decay.h"
+#include "learn/tree/avx512.h"
 #include "learn/vectors.h"
 
 #if defined(__x86_64__)

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 #include "foretell/query.h"
-#include "predict/network.h"
-#include "predict/pricer.h"
+#include "predict/query/network.h"
+#include "predict/query/op_costs.h"
 
 enum { FT__PATH = 4096, FT__MAX_FAMILIES = 16, FT__NAME = 128, FT__NOTE = 512 };
 

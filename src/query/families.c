@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "predict/network.h"
+#include "predict/query/network.h"
 #include "query/data.h"
 
 static ft_status add(ft_data *d, const char *path, ft_error *err)

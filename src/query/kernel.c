@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "foretell/version.h"
-#include "predict/kernels.h"
+#include "predict/model/kernels.h"
 #include "query/data.h"
 
 static ft_status read_query(ft_kernel_query *out, const ft_kernel_query *q,

@@ -1,7 +1,7 @@
 #ifndef QUERY_SELECT_H
 #define QUERY_SELECT_H
 
-#include "predict/network.h"
+#include "predict/query/network.h"
 #include "query/data.h"
 
 /* What answers a query. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "predict/place.h"
+#include "decide/place.h"
 #include "query/select.h"
 
 struct split {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "ptx/module.h"
+#include "ptx/syntax/module.h"
 
 enum { ACTIVEMASK_SINCE = 62 };
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/module.h"
 #include "ptx/ptx_inside.h"
+#include "ptx/syntax/module.h"
 
 enum { MOST_MEMORY_LOG2 = 36, DEFAULT_MEMORY = 1 << 20, MOST_SHARED = 1 << 20 };
 

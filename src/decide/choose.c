@@ -1,0 +1,305 @@
+#include "decide/choose.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/prng.h"
+#include "graph/op_inside.h"
+#include "predict/data/features.h"
+
+/* ---- how alike operations are ---- */
+
+/* In units of the scatter of all columns together. */
+static const double reach = 2;
+static const float noise = FT__CHOOSING_NOISE;
+
+enum { WIDTH = FT__N_FEATURES + 3 };
+
+static ft__roof rough_roof(void)
+{
+    return ft__flat_roof(1e11, 1e10, 1e-6);
+}
+
+double ft__choosing_work(const ft_op *op)
+{
+    const ft__roof rough = rough_roof();
+
+    return ft__roofline(op, &rough);
+}
+
+static void fill_row(float *row, const ft_op *op)
+{
+    const ft__roof rough = rough_roof();
+
+    ft__features(row, op, &rough);
+    row += FT__N_FEATURES;
+    *row++ = (float)ft_kind_class(op->kind);
+    *row++ = (float)op->phase;
+    *row = (float)ft_dtype_bits(op->dtype);
+}
+
+/* Mean 0 and variance 1; a column that says nothing is 0. Missing is the mean. */
+static void standardise(float *x, size_t n, uint32_t column)
+{
+    double sum = 0, square = 0, mean, scale;
+    size_t there = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        double v = (double)x[i * WIDTH + column];
+
+        if (isfinite(v)) {
+            sum += v;
+            square += v * v;
+            there++;
+        }
+    }
+    mean = there ? sum / (double)there : 0;
+    scale = there ? sqrt(fmax(0, square / (double)there - mean * mean)) : 0;
+    for (size_t i = 0; i < n; i++) {
+        float *v = &x[i * WIDTH + column];
+
+        *v = isfinite(*v) && scale > 1e-6 * fabs(mean) && scale > 1e-9
+                 ? (float)(((double)*v - mean) / scale)
+                 : 0;
+    }
+}
+
+static float distance(const float *a, const float *b)
+{
+    float sum = 0;
+
+    for (int j = 0; j < WIDTH; j++)
+        sum += (a[j] - b[j]) * (a[j] - b[j]);
+    return sqrtf(sum);
+}
+
+/* Root of the mean squared distance from the middle. */
+static double scatter(const float *x, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n * WIDTH; i++)
+        sum += (double)x[i] * (double)x[i];
+    return n && sum > 0 ? sqrt(sum / (double)n) : 1;
+}
+
+static void compare(ft__choosing *c, const float *x)
+{
+    const float unit = (float)(reach * scatter(x, c->n));
+
+    for (size_t i = 0; i < c->n; i++)
+        for (size_t j = 0; j <= i; j++) {
+            float d = distance(x + i * WIDTH, x + j * WIDTH) / unit;
+
+            if (c->by == FT_CRITERION_ACTIVE)
+                d = 1 / (1 + d);
+            c->between[i * c->n + j] = c->between[j * c->n + i] = d;
+        }
+}
+
+static ft_status compare_ops(ft__choosing *c, const ft_op *ops, ft_error *err)
+{
+    float *x = calloc(c->n + 1, WIDTH * sizeof(*x));
+
+    c->between = calloc(c->n * c->n + 1, sizeof(*c->between));
+    if (c->by == FT_CRITERION_ACTIVE)
+        c->alike = calloc(c->n * c->n + 1, sizeof(*c->alike));
+    if (!x || !c->between || (c->by == FT_CRITERION_ACTIVE && !c->alike)) {
+        free(x);
+        return ft_fail(err, FT_ENOMEM, 0, "%zu operations", c->n);
+    }
+    for (size_t i = 0; i < c->n; i++)
+        fill_row(x + i * WIDTH, &ops[i]);
+    for (uint32_t j = 0; j < WIDTH; j++)
+        standardise(x, c->n, j);
+    compare(c, x);
+    if (c->alike)
+        memcpy(c->alike, c->between, c->n * c->n * sizeof(*c->alike));
+    free(x);
+    return FT_OK;
+}
+
+/* ---- making ---- */
+
+/* What measuring takes however short an operation is, and how often it runs at least.
+ */
+static const double least_cost_s = 0.05, runs = 8;
+
+ft_status ft__choosing_make(ft__choosing *out, const ft_op *ops, const double *count,
+                            size_t n, ft_criterion by, uint64_t seed, ft_error *err)
+{
+    /* Farther than anything lies. */
+    const float far = 16;
+    ft_status st = FT_OK;
+
+    *out = (ft__choosing){.by = by,
+                          .n = n,
+                          .wanted = calloc(n + 1, sizeof(*out->wanted)),
+                          .weight = calloc(n + 1, sizeof(*out->weight)),
+                          .work_s = calloc(n + 1, sizeof(*out->work_s)),
+                          .pace = 1,
+                          .left = calloc(n + 1, sizeof(*out->left)),
+                          .spacing = calloc(n + 1, sizeof(*out->spacing)),
+                          .lot = calloc(n + 1, sizeof(*out->lot)),
+                          .known = calloc(n + 1, sizeof(*out->known)),
+                          .hash = calloc(n + 1, sizeof(*out->hash)),
+                          .sort = calloc(n + 1, sizeof(*out->sort)),
+                          .learn_at = FT__FIRST_LEARNED};
+    if (!out->wanted || !out->weight || !out->work_s || !out->left || !out->spacing ||
+        !out->lot || !out->known || !out->hash || !out->sort)
+        st = ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+    for (size_t i = 0; i < n && !st; i++) {
+        ft__prng p;
+
+        out->work_s[i] = ft__choosing_work(&ops[i]);
+        out->hash[i] = ft__op_hash(&ops[i]);
+        out->sort[i] = (uint32_t)ops[i].kind * FT_PHASE_COUNT + ops[i].phase;
+        p = ft__prng_stream(seed, out->hash[i]);
+        out->wanted[i] = out->weight[i] = count ? (float)count[i] : 1;
+        out->left[i] = 1;
+        out->spacing[i] = far;
+        out->lot[i] = (float)ft__prng_unit(&p);
+    }
+    if (!st && by != FT_CRITERION_RANDOM)
+        st = compare_ops(out, ops, err);
+    if (st)
+        ft__choosing_free(out);
+    return st;
+}
+
+void ft__choosing_free(ft__choosing *c)
+{
+    free(c->between);
+    free(c->alike);
+    free(c->wanted);
+    free(c->weight);
+    free(c->work_s);
+    free(c->left);
+    free(c->spacing);
+    free(c->lot);
+    free(c->known);
+    free(c->hash);
+    free(c->sort);
+    *c = (ft__choosing){0};
+}
+
+/* ---- knowing ---- */
+
+/* What is left of the covariance once i is known but for noise. */
+static void condition(ft__choosing *c, size_t i)
+{
+    const float *row = c->between + i * c->n;
+    const float left = row[i] + noise;
+
+    for (size_t a = 0; a < c->n; a++) {
+        float *to = c->between + a * c->n, part = c->between[a * c->n + i] / left;
+
+        /* What is known is asked for no more. */
+        if (a == i || c->known[a])
+            continue;
+        for (size_t b = 0; b < c->n; b++)
+            to[b] -= part * row[b];
+        c->left[a] = sqrtf(fmaxf(to[a], 0));
+    }
+    c->left[i] = 0;
+    /* Its own row last: all others were read from it. */
+    for (size_t b = 0; b < c->n; b++)
+        c->between[i * c->n + b] *= noise / left;
+}
+
+void ft__choosing_know(ft__choosing *c, size_t i)
+{
+    if (c->known[i])
+        return;
+    c->known[i] = 1;
+    c->n_known++;
+    if (c->by == FT_CRITERION_ACTIVE)
+        condition(c, i);
+    for (size_t j = 0; c->by == FT_CRITERION_SPREAD && j < c->n; j++)
+        c->spacing[j] = fminf(c->spacing[j], c->between[i * c->n + j]);
+}
+
+/* ---- choosing ---- */
+
+/* LANES operations at a time are summed, BLOCK looked at. */
+enum { LANES = 8, BLOCK = 32 * LANES };
+
+/* By how much less is unknown of each of n operations when one is known. */
+static void find_less(float *restrict less, const float *restrict left,
+                      const float *restrict row, const float *restrict weight,
+                      float share, size_t n)
+{
+    for (size_t j = 0; j < n; j++) {
+        const float after = left[j] * left[j] - row[j] * row[j] * share;
+
+        /* The larger of `after` and 0, without a branch. */
+        less[j] = weight[j] * (left[j] - sqrtf(0.5F * (after + fabsf(after))));
+    }
+}
+
+/* Sums in lanes: the same order whatever the processor, and the compiler may use
+ * vectors. */
+static double gain_active(const ft__choosing *c, size_t i)
+{
+    const float *row = c->between + i * c->n;
+    const float share = 1 / (fmaxf(row[i], 0) + noise);
+    float lane[LANES] = {0}, less[BLOCK];
+    double sum = 0;
+
+    for (size_t j = 0; j < c->n; j += BLOCK) {
+        const size_t n = c->n - j < BLOCK ? c->n - j : BLOCK;
+
+        find_less(less, c->left + j, row + j, c->weight + j, share, n);
+        for (size_t k = n; k % LANES; k++)
+            less[k] = 0;
+        for (size_t k = 0; k < n; k += LANES)
+            for (size_t l = 0; l < LANES; l++)
+                lane[l] += less[k + l];
+    }
+    for (size_t k = 0; k < LANES; k++)
+        sum += (double)lane[k];
+    return sum;
+}
+
+/* Coverage (Cornuejols, Fisher, Nemhauser 1977). */
+static double gain_spread(const ft__choosing *c, size_t i)
+{
+    const float *row = c->between + i * c->n;
+    double sum = 0;
+
+    for (size_t j = 0; j < c->n; j++)
+        sum += (double)(c->weight[j] * fmaxf(0, c->spacing[j] - row[j]));
+    return sum;
+}
+
+static double gain(const ft__choosing *c, size_t i)
+{
+    switch (c->by) {
+    case FT_CRITERION_ACTIVE: return gain_active(c, i);
+    case FT_CRITERION_SPREAD: return gain_spread(c, i);
+    default: return (double)c->lot[i];
+    }
+}
+
+size_t ft__choosing_next(const ft__choosing *c, bool (*may)(const void *user, size_t i),
+                         const void *user)
+{
+    size_t best = c->n;
+    double most = 0;
+
+    for (size_t i = 0; i < c->n; i++) {
+        double g;
+
+        if (c->known[i] || (may && !may(user, i)))
+            continue;
+        g = gain(c, i);
+        if (c->by != FT_CRITERION_RANDOM)
+            g /= least_cost_s + runs * c->pace * c->work_s[i];
+        if (best == c->n || g > most) {
+            best = i;
+            most = g;
+        }
+    }
+    return best;
+}

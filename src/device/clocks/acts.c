@@ -1,0 +1,345 @@
+#include "device/clocks/acts.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "device/sysfs.h"
+
+static const char *const words[] = {
+#define WORD(name, word) word,
+    FT__VERBS(WORD)
+#undef WORD
+};
+
+/* ---- lists ---- */
+
+static void append(ft__acts *a, ft__verb verb, const char *target, const char *value,
+                   size_t len)
+{
+    ft__act *act;
+
+    if (a->n == a->cap) {
+        size_t cap = a->cap ? 2 * a->cap : 16;
+
+        act = realloc(a->act, cap * sizeof(*act));
+        if (!act) {
+            a->bad = true;
+            return;
+        }
+        a->act = act;
+        a->cap = cap;
+    }
+    act = &a->act[a->n];
+    act->verb = verb;
+    act->target = ft__arena_strndup(&a->arena, target, strlen(target));
+    act->value = ft__arena_strndup(&a->arena, value, len);
+    if (act->target && act->value)
+        a->n++;
+    else
+        a->bad = true;
+}
+
+void ft__acts_add(ft__acts *a, ft__verb verb, const char *target, const char *fmt, ...)
+{
+    char value[256];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(value, sizeof(value), fmt, ap);
+    va_end(ap);
+    append(a, verb, target, value, strlen(value));
+}
+
+void ft__acts_free(ft__acts *a)
+{
+    free(a->act);
+    ft__arena_free(&a->arena);
+    *a = (ft__acts){0};
+}
+
+void ft__acts_print(const ft__acts *a, ft__buf *out)
+{
+    for (size_t i = 0; i < a->n; i++)
+        ft__buf_fmt(out, "%s\t%s\t%s\n", words[a->act[i].verb], a->act[i].target,
+                    a->act[i].value);
+}
+
+/* A record may be read with more rights than wrote it. */
+static bool is_safe(ft__verb verb, const char *target)
+{
+    static const char folder[] = "/sys/devices/system/cpu/";
+
+    if (verb == FT__ACT_PUT)
+        return strncmp(target, folder, sizeof(folder) - 1) == 0 &&
+               !strstr(target, "..");
+    return *target && strspn(target, "0123456789") == strlen(target);
+}
+
+static bool parse_line(ft__acts *a, const char *line, size_t len)
+{
+    char text[PATH_MAX + 512], *target, *value;
+    unsigned verb = 0;
+
+    if (len >= sizeof(text))
+        return false;
+    memcpy(text, line, len);
+    text[len] = '\0';
+    target = strchr(text, '\t');
+    value = target ? strchr(target + 1, '\t') : NULL;
+    if (!value)
+        return false;
+    *target++ = *value++ = '\0';
+    while (verb < FT__N_VERBS && strcmp(words[verb], text) != 0)
+        verb++;
+    if (verb == FT__N_VERBS || !is_safe((ft__verb)verb, target))
+        return false;
+    append(a, (ft__verb)verb, target, value, strlen(value));
+    return true;
+}
+
+ft_status ft__acts_parse(ft__acts *a, const char *text, ft_error *err)
+{
+    while (*text) {
+        size_t len = strcspn(text, "\n");
+
+        if (!parse_line(a, text, len))
+            return ft_fail(err, FT_EFORMAT, 0, "\"%.*s\" is no setting",
+                           (int)(len < 100 ? len : 100), text);
+        text += len + (text[len] == '\n');
+    }
+    return a->bad ? ft_fail(err, FT_ENOMEM, 0, "settings") : FT_OK;
+}
+
+/* ---- the machine ---- */
+
+ft_status ft__machine_gpus(ft__machine *m, ft_error *err)
+{
+    if (m->gpus.dl)
+        return FT_OK;
+    if (*m->root && !m->nvml)
+        return ft_fail(err, FT_ENOTFOUND, 0, "a recorded machine has no GPU to set");
+    return ft__gpus_open(&m->gpus, m->nvml, err);
+}
+
+void ft__machine_close(ft__machine *m)
+{
+    ft__nvml_close(&m->gpus);
+}
+
+/* The path with "cpu*" for every "cpuN". */
+static void any_cpu(char *out, size_t size, const char *path)
+{
+    size_t len = 0;
+
+    while (*path && len + 1 < size) {
+        bool number = isdigit((unsigned char)*path) && len >= 4 &&
+                      strncmp(out + len - 4, "/cpu", 4) == 0;
+
+        out[len++] = number ? '*' : *path;
+        path += number ? strspn(path, "0123456789") : 1;
+    }
+    out[len] = '\0';
+}
+
+void ft__acts_remedy(const ft__acts *a, const char *root, char *text, size_t size)
+{
+    char kind[PATH_MAX];
+    size_t len = (size_t)snprintf(text, size, "sudo chmod o+w");
+
+    for (size_t i = 0; i < a->n && len < size; i++) {
+        any_cpu(kind, sizeof(kind), a->act[i].target);
+        if (a->act[i].verb == FT__ACT_PUT && !strstr(text, kind))
+            len += (size_t)snprintf(text + len, size - len, " %s%s", root, kind);
+    }
+}
+
+static ft_status refused(const ft__machine *m, const ft__acts *all, const char *path,
+                         int code, ft_error *err)
+{
+    char remedy[600];
+
+    if (code == EROFS)
+        return ft_fail(err, FT_EUNSUPPORTED, 0,
+                       "%s%s cannot be set: it is mounted read-only here; set it on "
+                       "the host",
+                       m->root, path);
+    if (code != EACCES && code != EPERM)
+        return ft_fail(err, FT_EIO, 0, "%s%s: %s", m->root, path, strerror(code));
+    ft__acts_remedy(all, m->root, remedy, sizeof(remedy));
+    return ft_fail(err, FT_EUNSUPPORTED, 0,
+                   "%s%s may only be set by root; run with sudo, or: %s", m->root, path,
+                   remedy);
+}
+
+ft_status ft__acts_allowed(const ft__machine *m, const ft__acts *a, ft_error *err)
+{
+    for (size_t i = 0; i < a->n; i++) {
+        int code = a->act[i].verb == FT__ACT_PUT
+                       ? ft__sys_may_write(m->root, a->act[i].target)
+                       : 0;
+
+        if (code)
+            return refused(m, a, a->act[i].target, code, err);
+    }
+    return FT_OK;
+}
+
+static ft_status put(const ft__machine *m, const ft__act *a, ft_error *err)
+{
+    const ft__acts only = {.act = (ft__act *)a, .n = 1};
+    char now[256];
+    int code = ft__sys_text(now, sizeof(now), m->root, "%s", a->target);
+
+    if (code == 0 && strcmp(now, a->value) == 0)
+        return FT_OK;
+    code = ft__sys_write(m->root, a->target, a->value);
+    if (code == EACCES || code == EPERM || code == EROFS)
+        return refused(m, &only, a->target, code, err);
+    if (code)
+        return ft_fail(err, FT_EIO, 0, "%s%s does not take \"%s\": %s", m->root,
+                       a->target, a->value, strerror(code));
+    return FT_OK;
+}
+
+/* ---- GPUs ---- */
+
+/* Whether the device is as it shall be: then putting back needs no rights. A lock
+ * cannot be asked for. */
+static bool is_so(const ft__nvml *g, void *handle, const ft__act *a)
+{
+    unsigned first, second;
+    char now[64] = "";
+
+    if (a->verb == FT__ACT_POWER && FT__NVML_CALL(g, power_limit, handle, &first) == 0)
+        snprintf(now, sizeof(now), "%u", first);
+    if (a->verb == FT__ACT_APPLICATIONS &&
+        FT__NVML_CALL(g, clock_application, handle, FT__NVML_CLOCK_MEMORY, &first) ==
+            0 &&
+        FT__NVML_CALL(g, clock_application, handle, FT__NVML_CLOCK_GRAPHICS, &second) ==
+            0)
+        snprintf(now, sizeof(now), "%u,%u", first, second);
+    return strcmp(now, a->value) == 0;
+}
+
+static int tell_gpu(const ft__nvml *g, void *handle, const ft__act *a)
+{
+    unsigned first = 0, second = 0;
+    bool is_free = strcmp(a->value, "free") == 0;
+
+    if (!is_free && sscanf(a->value, "%u,%u", &first, &second) < 1)
+        return FT__NVML_NOT_SUPPORTED;
+    switch (a->verb) {
+    case FT__ACT_CORE:
+        return is_free ? FT__NVML_CALL(g, unlock_core_clock, handle)
+                       : FT__NVML_CALL(g, lock_core_clock, handle, first, second);
+    case FT__ACT_MEMORY:
+        return is_free ? FT__NVML_CALL(g, unlock_memory_clock, handle)
+                       : FT__NVML_CALL(g, lock_memory_clock, handle, first, second);
+    case FT__ACT_APPLICATIONS:
+        return FT__NVML_CALL(g, set_application_clocks, handle, first, second);
+    case FT__ACT_POWER: return FT__NVML_CALL(g, set_power_limit, handle, first);
+    case FT__ACT_PUT:
+    case FT__N_VERBS: break;
+    }
+    return FT__NVML_NOT_SUPPORTED;
+}
+
+/* What NVIDIA's own tool does the same with. */
+static void nvidia_smi(char *text, size_t size, const ft__act *a)
+{
+    unsigned long first = strtoul(a->value, NULL, 10);
+
+    switch (a->verb) {
+    case FT__ACT_CORE:
+        snprintf(text, size, "sudo nvidia-smi -i %s -lgc %s", a->target, a->value);
+        break;
+    case FT__ACT_MEMORY:
+        snprintf(text, size, "sudo nvidia-smi -i %s -lmc %s", a->target, a->value);
+        break;
+    case FT__ACT_APPLICATIONS:
+        snprintf(text, size, "sudo nvidia-smi -i %s -acp UNRESTRICTED", a->target);
+        break;
+    default:
+        snprintf(text, size, "sudo nvidia-smi -i %s -pl %lu", a->target, first / 1000);
+    }
+}
+
+static ft_status do_gpu(ft__machine *m, const ft__act *a, bool back, ft_error *err)
+{
+    char device[32], remedy[128];
+    unsigned index;
+    void *handle;
+    int code;
+    ft_status st = ft__machine_gpus(m, err);
+
+    snprintf(device, sizeof(device), "nvml:%.20s", a->target);
+    if (!st)
+        st = ft__gpus_find(&handle, &index, &m->gpus, device, err);
+    if (st)
+        return st;
+    code = back && is_so(&m->gpus, handle, a) ? 0 : tell_gpu(&m->gpus, handle, a);
+    /* What cannot be locked needs no freeing. */
+    if (code == FT__NVML_NOT_SUPPORTED && strcmp(a->value, "free") == 0)
+        code = 0;
+    if (code == FT__NVML_NO_PERMISSION) {
+        nvidia_smi(remedy, sizeof(remedy), a);
+        return ft_fail(err, FT_EUNSUPPORTED, 0,
+                       "%s: its %s may only be set by root; run with sudo, or: %s",
+                       device, a->verb == FT__ACT_POWER ? "power cap" : "clocks",
+                       remedy);
+    }
+    if (code)
+        return ft_fail(err, code == FT__NVML_NOT_SUPPORTED ? FT_EUNSUPPORTED : FT_EIO,
+                       0, "%s: %s %s: %s", device, words[a->verb], a->value,
+                       m->gpus.error_string(code));
+    return FT_OK;
+}
+
+static ft_status act(ft__machine *m, const ft__act *a, bool back, ft_error *err)
+{
+    return a->verb == FT__ACT_PUT ? put(m, a, err) : do_gpu(m, a, back, err);
+}
+
+ft_status ft__act_undo(ft__machine *m, const ft__act *a, ft_error *err)
+{
+    return act(m, a, true, err);
+}
+
+ft_status ft__acts_do(size_t *done, ft__machine *m, const ft__acts *a, ft_error *err)
+{
+    for (*done = 0; *done < a->n; ++*done) {
+        ft_status st = act(m, &a->act[*done], false, err);
+
+        if (st)
+            return st;
+    }
+    return FT_OK;
+}
+
+bool ft__acts_touch(const ft__acts *a, size_t n, const ft__act *act)
+{
+    for (size_t i = 0; i < n; i++)
+        if (a->act[i].verb == act->verb && strcmp(a->act[i].target, act->target) == 0)
+            return true;
+    return false;
+}
+
+ft_status ft__acts_undo_all(ft__machine *m, const ft__acts *a, ft_error *err)
+{
+    ft_status first = FT_OK;
+
+    for (size_t i = 0; i < a->n; i++) {
+        ft_status st = ft__act_undo(m, &a->act[i], first ? NULL : err);
+
+        if (!first)
+            first = st;
+    }
+    return first;
+}

@@ -1,0 +1,82 @@
+#ifndef DEVICE_CLOCKS_ACTS_H
+#define DEVICE_CLOCKS_ACTS_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "device/clocks/nvml_clocks.h"
+#include "foretell/error.h"
+
+/* Lists of values to be written, in order: to set something, or to put it back.
+ * As text, one a line and fields between tabs, they are the record on disk and what
+ * the guard is told:
+ *
+ *   put          /sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq   3900000
+ *   core         0   1200,1200      GPU 0 locked at 1200 MHz; "free": no lock
+ *   memory       0   free
+ *   applications 0   5001,1410      memory, core
+ *   power        0   250000         milliwatts
+ */
+/* The word, and for files or GPUs. */
+#define FT__VERBS(F)                                                                   \
+    F(PUT, "put")                                                                      \
+    F(CORE, "core")                                                                    \
+    F(MEMORY, "memory") F(APPLICATIONS, "applications") F(POWER, "power")
+
+typedef enum ft__verb {
+#define NAME(name, word) FT__ACT_##name,
+    FT__VERBS(NAME)
+#undef NAME
+        FT__N_VERBS
+} ft__verb;
+
+typedef struct ft__act {
+    ft__verb verb;
+    const char *target; /* a path below the root, or a GPU's number */
+    const char *value;
+} ft__act;
+
+/* Zero-initialise. Failure is sticky. */
+typedef struct ft__acts {
+    ft__act *act;
+    size_t n;
+    size_t cap;
+    ft__arena arena;
+    bool bad; /* memory was short */
+} ft__acts;
+
+FT_PRINTF(4, 5)
+void ft__acts_add(ft__acts *a, ft__verb verb, const char *target, const char *fmt, ...);
+void ft__acts_free(ft__acts *a);
+void ft__acts_print(const ft__acts *a, ft__buf *out);
+/* Appends the lines of `text`. FT_EFORMAT: not such a list, or a path outside
+ * /sys/devices/system/cpu. */
+ft_status ft__acts_parse(ft__acts *a, const char *text, ft_error *err);
+
+/* The machine that is acted upon. Zero-initialise all but root and nvml. */
+typedef struct ft__machine {
+    const char *root; /* "": this one */
+    const char *nvml; /* library; NULL: the usual one, and none below a root */
+    ft__nvml gpus;    /* opened when first needed */
+} ft__machine;
+
+/* Opens the library at the first call. */
+ft_status ft__machine_gpus(ft__machine *m, ft_error *err);
+void ft__machine_close(ft__machine *m);
+
+/* Write values in order; the first failure ends it. *done: how many were written.
+ * FT_EUNSUPPORTED: no right to, with the command that gives it; FT_EIO. A file that
+ * holds its value already is left alone. */
+ft_status ft__acts_do(size_t *done, ft__machine *m, const ft__acts *a, ft_error *err);
+/* Put one value back, where it is not. */
+ft_status ft__act_undo(ft__machine *m, const ft__act *a, ft_error *err);
+/* In order, also after a failure; the first one is told. */
+ft_status ft__acts_undo_all(ft__machine *m, const ft__acts *a, ft_error *err);
+/* Whether one of the first n of `a` writes what `act` does. */
+bool ft__acts_touch(const ft__acts *a, size_t n, const ft__act *act);
+/* Whether all files may be written, before any is. FT_EUNSUPPORTED has the command
+ * that makes them so. */
+ft_status ft__acts_allowed(const ft__machine *m, const ft__acts *a, ft_error *err);
+/* "sudo chmod o+w FILES", each kind of file once. */
+void ft__acts_remedy(const ft__acts *a, const char *root, char *text, size_t size);
+
+#endif

@@ -1,0 +1,39 @@
+#ifndef DEVICE_CLOCKS_RECORD_H
+#define DEVICE_CLOCKS_RECORD_H
+
+#include "device/clocks/acts.h"
+
+/* A user's folder of state: who holds settings, and what is to be put back.
+ *
+ *   settings.lock   locked by the holder and its guard; holds the holder's number
+ *   settings.held   what the guard would put back; there while settings are held
+ *   settings.kept   what `foretell clocks reset` puts back
+ *
+ * A record is written in full before anything is set, and replaced in one step:
+ *
+ *   foretell settings 1
+ *   boot  7d1f...      what a restart of the machine undid needs no repair
+ *   root  /recorded    "" for this machine
+ *   put   ...          acts
+ *   end
+ */
+#define FT__RECORD_HELD "settings.held"
+#define FT__RECORD_KEPT "settings.kept"
+
+/* *fd -1 when dir is NULL. Waits for the guard of a holder that is gone, at most a
+ * few seconds. FT_EUNSUPPORTED: somebody else holds settings. */
+ft_status ft__state_lock(int *fd, const char *dir, ft_error *err);
+void ft__state_unlock(int fd);
+/* The process that holds settings; 0: none. */
+long ft__state_holder(const char *dir);
+
+ft_status ft__record_write(const char *dir, const char *name, const char *root,
+                           const ft__acts *a, ft_error *err);
+/* Appends what the record holds; nothing when there is none, or one of before a
+ * restart, which is removed. */
+ft_status ft__record_read(ft__acts *a, const char *dir, const char *name,
+                          const char *root, ft_error *err);
+/* dir may be NULL. */
+void ft__record_remove(const char *dir, const char *name);
+
+#endif

@@ -1,0 +1,60 @@
+#ifndef DEVICE_POWER_METER_H
+#define DEVICE_POWER_METER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "device/power/source.h"
+
+/* One domain as the thread reads it. */
+struct ft__lane {
+    ft__source *source;
+    double period, next; /* between polls; when the next one is due */
+    double cost;         /* seconds of an undisturbed call */
+    ft_power_reading *r;
+    size_t n, cap;
+    double last_raw, turns; /* a counter that wraps */
+    unsigned failed;        /* polls in a row */
+    /* The beginning and the end of a stretch: how many new values are awaited, and
+     * until when at most. */
+    unsigned fresh;
+    double patience;
+    double last_watts, last_joules;
+};
+
+struct ft_meter {
+    ft__sources all;
+    ft_domain *domain; /* of the lanes */
+    struct ft__lane *lane;
+    uint32_t n;
+    double period_s; /* the caller's; 0: none */
+    bool plays;      /* a recording */
+
+    /* The thread reads by the monotonic clock. Where all.clock is another one, there is
+     * none: whoever lets time pass on it reads what is due (ft__meter_pass). */
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t change;
+    bool running, stop, settled, short_of_memory;
+    bool linger;   /* before it stops: until the end lies between readings */
+    bool probing;  /* to find the periods */
+    double next_s; /* when the next lane is due */
+    double began_s, cpu_s, wall_s;
+};
+
+/* As ft_meter_open(); everything a meter does then goes by `clock`. */
+ft_status ft__meter_open(ft_meter **out, const ft_meter_options *opt,
+                         const ft__clock *clock, ft_error *err);
+/* A recording is played on this clock from the next start on; other sources keep to
+ * theirs. The clock before. */
+const ft__clock *ft__meter_follow(ft_meter *m, const ft__clock *clock);
+double ft__meter_now(const ft_meter *m);
+/* Let time pass; 0: what is due is read, where no thread does. */
+void ft__meter_pass(ft_meter *m, double seconds);
+
+/* Begin and end a thread that reads; it ends once every lane has settled, or at
+ * once. */
+ft_status ft__meter_begin(ft_meter *m, ft_error *err);
+void ft__meter_end(ft_meter *m, bool linger);
+
+#endif

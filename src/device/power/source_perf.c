@@ -1,0 +1,115 @@
+/* syscall() */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "device/power/source.h"
+#include "device/sysfs.h"
+
+#define PMU "/sys/bus/event_source/devices/power"
+
+static ft__read read_event(ft__source *s, ft_power_reading *out)
+{
+    uint64_t count;
+    ssize_t got = read(s->fd[0], &count, sizeof(count));
+
+    if (got != sizeof(count)) {
+        snprintf(s->why, sizeof(s->why), "the kernel's counter: %s",
+                 got < 0 ? strerror(errno) : "it has ended");
+        return FT__READ_FAILED;
+    }
+    out->joules = (double)count * s->unit;
+    return FT__READ_GOOD;
+}
+
+static int event_open(unsigned type, uint64_t config, int cpu)
+{
+    struct perf_event_attr attr = {
+        .type = type, .config = config, .size = sizeof(attr)};
+
+    return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static void start(ft__sources *all, ft__source *s, unsigned type, uint64_t config,
+                  int cpu)
+{
+    if (*all->root) {
+        ft__source_refuse(s, "a recorded machine cannot be asked", "");
+        return;
+    }
+    s->fd[0] = event_open(type, config, cpu);
+    if (s->fd[0] >= 0)
+        return;
+    if (errno == EACCES || errno == EPERM)
+        ft__source_refuse(s, "counters of the whole machine are not for this user",
+                          "sudo sysctl kernel.perf_event_paranoid=0");
+    else
+        ft__source_refuse(
+            s, ft__source_keep(all, "perf_event_open: %s", strerror(errno)), "");
+}
+
+/* One event on one socket: "energy-pkg" is called package there as in powercap. */
+static void add(ft__sources *all, const char *event, unsigned type, int cpu,
+                unsigned socket)
+{
+    static const char *const known[][2] = {{"pkg", ""},        {"cores", "/core"},
+                                           {"gpu", "/uncore"}, {"ram", "/dram"},
+                                           {"psys", ""},       {NULL, NULL}};
+    bool psys = strcmp(event, "energy-psys") == 0;
+    char text[64];
+    ft__source *s;
+    double scale;
+    unsigned config;
+    int i = 0;
+
+    while (known[i][0] && strcmp(known[i][0], event + strlen("energy-")) != 0)
+        i++;
+    ft__sys_text(text, sizeof(text), all->root, PMU "/events/%s", event);
+    if (!known[i][0] || sscanf(text, "event=%x", &config) != 1 ||
+        !ft__sys_number(&scale, all->root, PMU "/events/%s.scale", event))
+        return;
+    s = ft__source_add(
+        all, psys ? "perf:psys"
+                  : ft__source_keep(all, "perf:package-%u%s", socket, known[i][1]));
+    if (!s)
+        return;
+    if (i > 0 && !psys)
+        s->d.part_of = ft__source_keep(all, "perf:package-%u", socket);
+    s->d.counts = 1;
+    s->d.least_s = 0.1;
+    s->unit = scale;
+    s->read = read_event;
+    start(all, s, type, config, cpu);
+}
+
+/* energy-pkg and its parts (Linux: arch/x86/events/rapl.c), of one CPU a socket as
+ * cpumask lists them. */
+void ft__find_perf(ft__sources *all)
+{
+    char **names, mask[256], *end = mask;
+    size_t n;
+    double type;
+
+    if (!ft__sys_number(&type, all->root, PMU "/type"))
+        return;
+    if (ft__sys_text(mask, sizeof(mask), all->root, PMU "/cpumask"))
+        snprintf(mask, sizeof(mask), "0");
+    if (ft__sys_names(&names, &n, all->root, PMU "/events") != FT_OK)
+        all->bad = true;
+    for (unsigned socket = 0; *end; socket++) {
+        int cpu = (int)strtol(end, &end, 10);
+
+        for (size_t i = 0; i < n; i++)
+            if (strncmp(names[i], "energy-", 7) == 0 && !strchr(names[i], '.') &&
+                (socket == 0 || strcmp(names[i], "energy-psys") != 0))
+                add(all, names[i], (unsigned)type, cpu, socket);
+        end += *end != '\0';
+    }
+    ft__sys_names_free(names, n);
+}

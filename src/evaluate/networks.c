@@ -1,0 +1,352 @@
+/* How well the predictor that users get answers for networks that were held out: hide
+ * networks and what was measured of their operations or devices, train on the rest, ask
+ * for each network as users do. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/index.h"
+#include "base/log.h"
+#include "base/stats.h"
+#include "evaluate/hold_out.h"
+#include "predict/file/predictor.h"
+
+struct evaluating {
+    const ft_evaluate_options *opt;
+    ft__metric metric;
+    ft__family_options how;
+    ft__samples s;
+    ft__network_samples w;
+    uint32_t n_splits;
+    uint32_t *split;   /* of every network; NOT_TESTED */
+    char (*name)[160]; /* of every split */
+    double *physics;   /* of every network: predicted by specifications; NaN */
+    bool *hidden;      /* of every network */
+    uint32_t *row;     /* to learn from */
+    ft__tested *tested;
+    ft__answer *answer;
+};
+
+static const uint32_t not_tested = UINT32_MAX;
+
+/* ---- what is left out together ---- */
+
+static const ft__dataset *ran_on(const struct evaluating *e, size_t i)
+{
+    return &e->w.dataset[e->w.v[i].dataset];
+}
+
+static const char *left_out_name(const struct evaluating *e, size_t i)
+{
+    switch (e->opt->protocol) {
+    case FT_PROTOCOL_DEVICE: return ran_on(e, i)->device;
+    case FT_PROTOCOL_ARCHITECTURE: return e->w.v[i].architecture;
+    default: return e->w.v[i].name;
+    }
+}
+
+static void make_splits(struct evaluating *e)
+{
+    for (size_t i = 0; i < e->w.n; i++) {
+        const char *name = left_out_name(e, i);
+        uint32_t k = 0;
+
+        e->split[i] = not_tested;
+        if (!(e->w.v[i].value[e->metric] > 0) ||
+            (e->opt->only && strcmp(e->opt->only, name) != 0))
+            continue;
+        while (k < e->n_splits && strncmp(e->name[k], name, sizeof(*e->name) - 1) != 0)
+            k++;
+        if (k == e->n_splits)
+            snprintf(e->name[e->n_splits++], sizeof(*e->name), "%s", name);
+        e->split[i] = k;
+    }
+}
+
+/* Whether network i says something of what is asked in this split: it leaves training.
+ */
+static bool goes_with(const struct evaluating *e, size_t i, uint32_t split)
+{
+    if (e->opt->protocol != FT_PROTOCOL_DEVICE)
+        return strncmp(e->name[split], left_out_name(e, i), sizeof(*e->name) - 1) == 0;
+    for (size_t k = 0; k < e->w.n; k++)
+        if (e->split[k] == split)
+            return e->opt->siblings
+                       ? strcmp(ran_on(e, i)->device, ran_on(e, k)->device) == 0
+                       : strcmp(ft__dataset_chip(ran_on(e, i)),
+                                ft__dataset_chip(ran_on(e, k))) == 0;
+    return false;
+}
+
+/* ---- operations that leave training with it ---- */
+
+static bool is_hidden_part(const struct evaluating *e, size_t row)
+{
+    const uint64_t key = ft__part_key(&e->s.v[row].op);
+
+    for (size_t i = 0; i < e->w.n; i++)
+        if (e->hidden[i] && ft__network_sample_has(&e->w.v[i], key))
+            return true;
+    return false;
+}
+
+static bool is_hidden_device(const struct evaluating *e, size_t row)
+{
+    const ft__dataset *d = &e->s.dataset[e->s.v[row].dataset];
+
+    for (size_t i = 0; i < e->w.n; i++)
+        if (e->hidden[i] &&
+            strcmp(e->opt->siblings ? d->device : ft__dataset_chip(d),
+                   e->opt->siblings ? ran_on(e, i)->device
+                                    : ft__dataset_chip(ran_on(e, i))) == 0)
+            return true;
+    return false;
+}
+
+static size_t choose_rows(struct evaluating *e)
+{
+    const bool devices = e->opt->protocol == FT_PROTOCOL_DEVICE;
+    size_t n = 0;
+
+    for (size_t i = 0; i < e->s.n; i++)
+        if (!(devices ? is_hidden_device(e, i) : is_hidden_part(e, i)))
+            e->row[n++] = (uint32_t)i;
+    return n;
+}
+
+/* ---- asking ---- */
+
+static const ft_estimate *estimate_of(const ft_network_estimate *e, ft__metric metric)
+{
+    return metric == FT__METRIC_ENERGY ? &e->energy : &e->time;
+}
+
+static ft_device_use use_of(const ft__dataset *d)
+{
+    return (ft_device_use){.device = d->file,
+                           .name = d->device,
+                           .setting = d->setting,
+                           .policy = d->policy,
+                           .engine = d->engine,
+                           .engine_version = d->engine_version};
+}
+
+/* By specifications alone. */
+static void ask_physics(struct evaluating *e)
+{
+    for (size_t i = 0; i < e->w.n; i++) {
+        const ft_device_use on = use_of(ran_on(e, i));
+        ft_network_estimate estimate;
+
+        e->physics[i] = NAN;
+        if (!on.device ||
+            ft_predict_network_physics(&estimate, &on, e->w.v[i].graph, NULL))
+            continue;
+        e->physics[i] = estimate_of(&estimate, e->metric)->value;
+        ft_network_estimate_free(&estimate);
+    }
+}
+
+/* Median of measured over predicted by specifications, of networks that are not hidden.
+ */
+static double constant_of(const struct evaluating *e, double *scratch)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < e->w.n; i++) {
+        double ratio = e->w.v[i].value[e->metric] / e->physics[i];
+
+        if (!e->hidden[i] && isfinite(ratio))
+            scratch[n++] = ratio;
+    }
+    return n ? ft__median(scratch, n) : NAN;
+}
+
+static ft_status ask(ft__answer *out, const struct evaluating *e, const ft_predictor *p,
+                     size_t i, char why[240], ft_error *err)
+{
+    const ft_device_use on = use_of(ran_on(e, i));
+    ft_network_estimate estimate;
+    ft_error none = {0};
+    ft_status st = ft_predict_network_on(&estimate, p, &on, e->w.v[i].graph, &none);
+    const ft_estimate *x;
+
+    *out = (ft__answer){.value = NAN, .low = NAN, .high = NAN};
+    if (st == FT_ENOTFOUND) {
+        snprintf(why, 240, "%.239s", none.msg);
+        return FT_OK;
+    }
+    if (st)
+        return ft_fail(err, st, none.pos, "%s", none.msg);
+    x = estimate_of(&estimate, e->metric);
+    *out = (ft__answer){
+        .value = x->value, .low = x->low, .high = x->high, .basis = x->basis};
+    ft_network_estimate_free(&estimate);
+    return FT_OK;
+}
+
+static void describe(ft__tested *t, const struct evaluating *e, size_t i)
+{
+    const ft__network_sample *w = &e->w.v[i];
+    uint32_t device = 0;
+
+    while (strcmp(e->w.dataset[device].device, ran_on(e, i)->device) != 0)
+        device++;
+    *t = (ft__tested){.on = ran_on(e, i),
+                      .spec = w->spec,
+                      .phase = w->phase,
+                      .kind = "network",
+                      .kind_order = FT_KIND_COUNT,
+                      .device_order = device,
+                      .hash = ft__hash_text(ft__hash_text(0, w->spec), w->phase),
+                      .truth = w->value[e->metric]};
+}
+
+static ft_status ask_all(struct evaluating *e, ft__results *out, const ft_predictor *p,
+                         uint32_t split, ft_error *err)
+{
+    double *scratch = malloc((e->w.n + 1) * sizeof(*scratch)), constant;
+    ft_status st = FT_OK;
+    size_t n = 0;
+
+    if (!scratch)
+        return ft_fail(err, FT_ENOMEM, 0, "evaluation");
+    constant = constant_of(e, scratch);
+    free(scratch);
+    for (size_t i = 0; i < e->w.n && !st; i++) {
+        if (e->split[i] != split)
+            continue;
+        describe(&e->tested[n], e, i);
+        st = ask(&e->answer[n], e, p, i, out->unanswered, err);
+        e->answer[n].base = e->physics[i];
+        e->answer[n++].constant = constant * e->physics[i];
+    }
+    return st ? st : ft__results_add(out, e->tested, e->answer, n, split, err);
+}
+
+static ft_status run_split(struct evaluating *e, ft__results *out, uint32_t split,
+                           ft_error *err)
+{
+    ft_predictor *p = NULL;
+    size_t n;
+    ft_status st;
+
+    for (size_t i = 0; i < e->w.n; i++)
+        e->hidden[i] = goes_with(e, i, split);
+    n = choose_rows(e);
+    st = ft__family_of_rows(&p, &e->s, e->row, n, &e->how, err);
+    if (!st)
+        st = ask_all(e, out, p, split, err);
+    if (!st)
+        ft__results_choices(out, p->family, e->metric);
+    ft_predictor_free(p);
+    out->n_learned += (double)n;
+    out->n_splits++;
+    return st;
+}
+
+/* ---- all of it ---- */
+
+static ft_status make_room(struct evaluating *e, ft_error *err)
+{
+    const size_t n = e->w.n + 1;
+
+    e->split = calloc(n, sizeof(*e->split));
+    e->name = calloc(n, sizeof(*e->name));
+    e->physics = calloc(n, sizeof(*e->physics));
+    e->hidden = calloc(n, sizeof(*e->hidden));
+    e->tested = calloc(n, sizeof(*e->tested));
+    e->answer = calloc(n, sizeof(*e->answer));
+    e->row = calloc(e->s.n + 1, sizeof(*e->row));
+    return e->split && e->name && e->physics && e->hidden && e->tested && e->answer &&
+                   e->row
+               ? FT_OK
+               : ft_fail(err, FT_ENOMEM, 0, "%zu networks", e->w.n);
+}
+
+static ft_status prepare(struct evaluating *e, ft_store *store, ft_error *err)
+{
+    ft_status st = ft__samples_read(&e->s, store, NULL, e->opt->where, err);
+
+    if (!st)
+        st = ft__samples_know(&e->s, e->opt->data_dir, err);
+    if (!st)
+        st = ft__network_samples_read(&e->w, store, e->opt->networks, e->opt->find,
+                                      e->opt->find_user, e->opt->data_dir, err);
+    if (!st)
+        st = make_room(e, err);
+    if (st)
+        return st;
+    make_splits(e);
+    if (e->n_splits == 0)
+        return ft_fail(
+            err, FT_ENOTFOUND, 0,
+            "the store holds no %s of networks whose operations are listed%s%s",
+            ft__metric_name(e->metric),
+            e->opt->only ? ", and that are called or ran on " : "",
+            e->opt->only ? e->opt->only : "");
+    ask_physics(e);
+    return FT_OK;
+}
+
+static ft_status run_all(struct evaluating *e, ft_evaluation *out, ft_error *err)
+{
+    const char(*names)[160] = (const char(*)[160])e->name;
+    ft__results r = {0};
+    ft_status st = FT_OK;
+
+    for (uint32_t k = 0; k < e->n_splits && !st; k++) {
+        ft__progress(e->opt->log, k, e->n_splits, e->name[k]);
+        st = run_split(e, &r, k, err);
+    }
+    ft__progress(e->opt->log, e->n_splits, e->n_splits, "");
+    if (!st && r.n == 0)
+        st = ft_fail(err, FT_ENOTFOUND, 0, "%s",
+                     *r.unanswered ? r.unanswered : "nothing is left to test on");
+    if (!st)
+        st = ft__results_tables(out, &r, names, err);
+    if (!st)
+        ft__results_rows(&r, e->metric, names, e->opt);
+    if (!st && e->opt->choices != FT_CHOICES_NONE)
+        st = ft__results_order(&out->order, &r, e->opt->choices, err);
+    ft__results_free(&r);
+    return st;
+}
+
+static void finish(struct evaluating *e)
+{
+    ft__samples_free(&e->s);
+    ft__network_samples_free(&e->w);
+    free(e->split);
+    free(e->name);
+    free(e->physics);
+    free(e->hidden);
+    free(e->tested);
+    free(e->answer);
+    free(e->row);
+}
+
+ft_status ft__evaluate_networks(ft_evaluation *out, ft_store *store,
+                                const ft_evaluate_options *opt,
+                                const ft__family_options *how, ft__metric metric,
+                                ft_error *err)
+{
+    const bool devices = opt->protocol == FT_PROTOCOL_DEVICE;
+    struct evaluating e = {.opt = opt, .metric = metric, .how = *how};
+    ft_status st;
+
+    e.how.networks = &e.w;
+    e.how.no_known = devices;
+    e.how.no_unknown = !devices;
+    if (metric > FT__METRIC_ENERGY || metric == FT__METRIC_POWER)
+        return ft_fail(err, FT_EINVAL, 0, "of networks time and energy are evaluated");
+    st = prepare(&e, store, err);
+    e.how.hidden = e.hidden;
+    if (!st)
+        st = run_all(&e, out, err);
+    out->n_rows = e.w.n;
+    out->n_datasets = e.s.n_datasets + e.w.n_datasets;
+    finish(&e);
+    return st;
+}

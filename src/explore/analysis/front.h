@@ -1,0 +1,13 @@
+#ifndef EXPLORE_ANALYSIS_FRONT_H
+#define EXPLORE_ANALYSIS_FRONT_H
+
+#include <stdbool.h>
+
+#include "foretell/explore.h"
+
+enum { FT__MAX_OBJECTIVES = 16 };
+
+/* At least as good in all m objectives, and better in one; false with NaN in b. */
+bool ft__dominates(const double *a, const double *b, size_t m);
+
+#endif

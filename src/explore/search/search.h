@@ -1,0 +1,50 @@
+#ifndef EXPLORE_SEARCH_SEARCH_H
+#define EXPLORE_SEARCH_SEARCH_H
+
+#include "explore/analysis/front.h"
+#include "explore/space/points.h"
+
+typedef struct ft__searcher_ops ft__searcher_ops;
+
+struct ft_search {
+    const ft_space *s;
+    const ft__searcher_ops *ops;
+    void *state; /* of ops */
+    uint32_t m;
+    double limit[FT__MAX_OBJECTIVES];
+    ft__points seen; /* asked for, or told without that */
+    uint64_t seed;
+    ft__prng rng;  /* of this proposal by the model, of all by evolution */
+    double *point; /* told: n rows of parameters, and of objectives */
+    double *y;
+    size_t n, cap;
+    double *first; /* points of the hypercube that are still to be asked for */
+    size_t n_first;
+    /* Of the model's process: what was found on the first so many points. */
+    size_t tuned_on;
+    double rate[FT__MAX_PARAMS], noise;
+};
+
+/* How points are chosen once those of the hypercube are known. ask() proposes into
+ * `point` and notes it in `seen`; FT_ENOTFOUND: it has no idea. tell() learns of the
+ * last row told; NULL: looks at all of them when it is asked. */
+struct ft__searcher_ops {
+    ft_status (*open)(ft_search *s, ft_error *err);
+    ft_status (*ask)(ft_search *s, double *point, double *gain, ft_error *err);
+    ft_status (*tell)(ft_search *s, ft_error *err);
+    void (*close)(ft_search *s);
+};
+
+extern const ft__searcher_ops ft__search_model;
+extern const ft__searcher_ops ft__search_nsga2;
+
+/* How far the objectives are beyond their limits, 0: within; INFINITY: failed. */
+double ft__search_excess(const ft_search *s, const double *y);
+/* What the next point is drawn with: known from how many there are, so that a search
+ * that was cut off goes on as it would have. */
+ft__prng ft__search_draws(const ft_search *s);
+/* Another value for parameter k of a point in unit coordinates: near by, or any other
+ * of a category. */
+void ft__search_step(const ft_search *s, double *unit, size_t k, ft__prng *rng);
+
+#endif

@@ -1,0 +1,423 @@
+#include "explore/space/space.h"
+
+#include "explore/explore_inside.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- making one ---- */
+
+static bool is_text(const ft_parameter *p)
+{
+    return p->type == FT_PARAM_CATEGORICAL || p->type == FT_PARAM_ORDINAL;
+}
+
+static ft_status check_range(const ft_parameter *p, ft_error *err)
+{
+    if (!isfinite(p->low) || !isfinite(p->high) || p->low > p->high)
+        return ft_fail(err, FT_EINVAL, 0, "%s goes from %g to %g", p->name, p->low,
+                       p->high);
+    if (p->log && !(p->low > 0))
+        return ft_fail(err, FT_EINVAL, 0,
+                       "%s counts by orders of magnitude, of which %g has none",
+                       p->name, p->low);
+    if (p->type == FT_PARAM_REAL && p->low == p->high)
+        return ft_fail(err, FT_EINVAL, 0, "%s goes from %g to %g", p->name, p->low,
+                       p->high);
+    if (p->type == FT_PARAM_INTEGER &&
+        (p->low != floor(p->low) || p->high != floor(p->high) ||
+         fabs(p->low) > 0x1p52 || p->high - p->low >= FT__MAX_VALUES ||
+         p->n_values != p->high - p->low + 1))
+        return ft_fail(err, FT_EINVAL, 0, "%s: %g to %g are not %u integers", p->name,
+                       p->low, p->high, p->n_values);
+    return FT_OK;
+}
+
+static ft_status check_param(const ft_parameter *p, ft_error *err)
+{
+    if (!p->name || (unsigned)p->type >= FT_PARAM_TYPE_COUNT)
+        return ft_fail(err, FT_EINVAL, 0, "a parameter without a name or a type");
+    if (!is_text(p))
+        return check_range(p, err);
+    if (p->n_values == 0 || p->n_values > FT__MAX_VALUES || !p->value)
+        return ft_fail(err, FT_EINVAL, 0, "%s has %u values", p->name, p->n_values);
+    return FT_OK;
+}
+
+static ft_status check_among(const ft_space *s, const ft__among *a, ft_error *err)
+{
+    if (a->param >= s->n)
+        return ft_fail(err, FT_EINVAL, 0, "there is no parameter %u", a->param);
+    if (s->param[a->param].type == FT_PARAM_REAL)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "%s is a real number: nothing can depend on its values",
+                       s->param[a->param].name);
+    for (uint32_t i = 0; i < a->n; i++)
+        if (a->value[i] >= s->param[a->param].n_values)
+            return ft_fail(err, FT_EINVAL, 0, "%s has no value %u",
+                           s->param[a->param].name, a->value[i]);
+    return FT_OK;
+}
+
+static ft_status copy_param(ft_space *s, ft_parameter *to, const ft_parameter *from,
+                            ft_error *err)
+{
+    const size_t n = is_text(from) ? from->n_values : 0;
+    const char **value = ft__arena_array(&s->arena, n + 1, sizeof(*value));
+
+    *to = *from;
+    to->name = ft__arena_strndup(&s->arena, from->name, strlen(from->name));
+    to->value = n ? value : NULL;
+    if (to->type == FT_PARAM_REAL)
+        to->n_values = 0;
+    if (from->target)
+        to->target = ft__arena_strndup(&s->arena, from->target, strlen(from->target));
+    for (size_t i = 0; value && i < n; i++)
+        if (!(value[i] =
+                  ft__arena_strndup(&s->arena, from->value[i], strlen(from->value[i]))))
+            value = NULL;
+    if (!value || !to->name || (from->target && !to->target))
+        return ft_fail(err, FT_ENOMEM, 0, "no memory for a space");
+    return FT_OK;
+}
+
+static ft_status copy_params(ft_space *s, const ft_parameter *param, size_t n,
+                             ft_error *err)
+{
+    ft_parameter *own = ft__arena_array(&s->arena, n, sizeof(*own));
+    ft_status st = FT_OK;
+
+    if (!own)
+        return ft_fail(err, FT_ENOMEM, 0, "no memory for a space");
+    for (size_t i = 0; i < n && !st; i++) {
+        st = check_param(&param[i], err);
+        if (!st)
+            st = copy_param(s, &own[i], &param[i], err);
+    }
+    s->param = own;
+    s->n = n;
+    return st;
+}
+
+static ft_status copy_among(ft_space *s, ft__among *to, const ft__among *from,
+                            ft_error *err)
+{
+    uint32_t *value = ft__arena_array(&s->arena, (size_t)from->n + 1, sizeof(*value));
+    ft_status st = check_among(s, from, err);
+
+    if (st)
+        return st;
+    if (!value)
+        return ft_fail(err, FT_ENOMEM, 0, "no memory for a space");
+    for (uint32_t i = 0; i < from->n; i++)
+        value[i] = from->value[i];
+    *to = (ft__among){from->param, from->n, value};
+    return FT_OK;
+}
+
+static ft_status copy_conditions(ft_space *s, const ft__condition *c, size_t n,
+                                 ft_error *err)
+{
+    ft__condition *own = ft__arena_array(&s->arena, n + 1, sizeof(*own));
+    ft_status st = FT_OK;
+
+    if (!own)
+        return ft_fail(err, FT_ENOMEM, 0, "no memory for a space");
+    for (size_t i = 0; i < n && !st; i++) {
+        own[i].param = c[i].param;
+        if (c[i].param >= s->n)
+            st = ft_fail(err, FT_EINVAL, 0, "there is no parameter %u", c[i].param);
+        else
+            st = copy_among(s, &own[i].when, &c[i].when, err);
+    }
+    s->condition = own;
+    s->n_conditions = n;
+    return st;
+}
+
+static ft_status copy_forbidden(ft_space *s, const ft__forbidden *f, size_t n,
+                                ft_error *err)
+{
+    ft__forbidden *own = ft__arena_array(&s->arena, n + 1, sizeof(*own));
+    ft_status st = own ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "no memory for a space");
+
+    for (size_t i = 0; i < n && !st; i++) {
+        ft__among *part = ft__arena_array(&s->arena, (size_t)f[i].n + 1, sizeof(*part));
+
+        if (!part)
+            return ft_fail(err, FT_ENOMEM, 0, "no memory for a space");
+        if (f[i].n == 0)
+            return ft_fail(err, FT_EINVAL, 0, "a forbidden combination of nothing");
+        for (uint32_t k = 0; k < f[i].n && !st; k++)
+            st = copy_among(s, &part[k], &f[i].part[k], err);
+        own[i] = (ft__forbidden){part, f[i].n};
+    }
+    s->forbidden = own;
+    s->n_forbidden = n;
+    return st;
+}
+
+/* ---- what depends on what ---- */
+
+static bool is_placed(const uint32_t *order, size_t n, uint32_t k)
+{
+    for (size_t i = 0; i < n; i++)
+        if (order[i] == k)
+            return true;
+    return false;
+}
+
+/* The first parameter that is not placed yet, and of which all that it depends on are;
+ * s->n: there is none. */
+static uint32_t next_ready(const ft_space *s, const uint32_t *order, size_t placed)
+{
+    for (uint32_t k = 0; k < s->n; k++) {
+        bool ready = !is_placed(order, placed, k);
+
+        for (size_t c = 0; c < s->n_conditions && ready; c++)
+            ready = s->condition[c].param != k ||
+                    is_placed(order, placed, s->condition[c].when.param);
+        if (ready)
+            return k;
+    }
+    return (uint32_t)s->n;
+}
+
+static ft_status find_order(ft_space *s, ft_error *err)
+{
+    uint32_t *order = ft__arena_array(&s->arena, s->n, sizeof(*order));
+
+    if (!order)
+        return ft_fail(err, FT_ENOMEM, 0, "no memory for a space");
+    for (size_t i = 0; i < s->n; i++) {
+        order[i] = next_ready(s, order, i);
+        if (order[i] == s->n)
+            return ft_fail(err, FT_EINVAL, 0,
+                           "conditions in a circle: a parameter depends on itself");
+    }
+    s->order = order;
+    return FT_OK;
+}
+
+static bool is_parent(const ft_space *s, size_t k)
+{
+    for (size_t c = 0; c < s->n_conditions; c++)
+        if (s->condition[c].when.param == k)
+            return true;
+    return false;
+}
+
+static bool among(const ft__among *a, const ft_space *s, const double *point)
+{
+    const ft_parameter *p = &s->param[a->param];
+    const double index = point[a->param] - (is_text(p) ? 0 : p->low);
+
+    for (uint32_t i = 0; i < a->n; i++)
+        if (index == a->value[i])
+            return true;
+    return false;
+}
+
+/* Whether value v of parent k opens and closes the same as value u. */
+static bool same_class(const ft_space *s, double *point, size_t k, double u, double v)
+{
+    for (size_t c = 0; c < s->n_conditions; c++) {
+        bool of_u;
+
+        if (s->condition[c].when.param != k)
+            continue;
+        point[k] = u;
+        of_u = among(&s->condition[c].when, s, point);
+        point[k] = v;
+        if (among(&s->condition[c].when, s, point) != of_u)
+            return false;
+    }
+    return true;
+}
+
+enum { MOST_STEPS = 1 << 20 };
+
+/* Points behind the first `done` parameters of the order; INFINITY where counting them
+ * takes too many steps. Parents are gone through by
+ * value, values that open the same side by side; all others only multiply. */
+static double count(const ft_space *s, double *point, size_t done, size_t *steps)
+{
+    const size_t k = done < s->n ? s->order[done] : 0;
+    const ft_parameter *p = &s->param[k];
+    double sum = 0;
+
+    if (done == s->n)
+        return 1;
+    if (*steps == MOST_STEPS)
+        return INFINITY;
+    ++*steps;
+    point[k] = NAN;
+    if (!ft__space_has_say(s, point, k))
+        return count(s, point, done + 1, steps);
+    if (!is_parent(s, k))
+        return (p->type == FT_PARAM_REAL ? (double)INFINITY : p->n_values) *
+               count(s, point, done + 1, steps);
+    for (uint32_t v = 0, run = 1; v < p->n_values; v++, run++) {
+        const double at = ft__param_least(p) + v;
+
+        if (v + 1 < p->n_values && same_class(s, point, k, at, at + 1))
+            continue;
+        point[k] = at;
+        sum += run * count(s, point, done + 1, steps);
+        run = 0;
+    }
+    return sum;
+}
+
+static ft_status find_size(ft_space *s, ft_error *err)
+{
+    double point[FT__MAX_PARAMS];
+    size_t parents = 0, steps = 0;
+
+    for (size_t k = 0; k < s->n; k++)
+        parents += is_parent(s, k);
+    if (parents > FT__MAX_PARENTS)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "others depend on %zu parameters, %d at most may be such",
+                       parents, FT__MAX_PARENTS);
+    s->size = count(s, point, 0, &steps);
+    return FT_OK;
+}
+
+ft_status ft__space_new(ft_space **out, const ft_parameter *param, size_t n,
+                        const ft__condition *condition, size_t n_conditions,
+                        const ft__forbidden *forbidden, size_t n_forbidden,
+                        ft_error *err)
+{
+    ft_space *s;
+    ft_status st;
+
+    *out = NULL;
+    if (n == 0 || n > FT__MAX_PARAMS)
+        return ft_fail(err, FT_EINVAL, 0, "a space of %zu parameters: 1 to %d", n,
+                       FT__MAX_PARAMS);
+    s = calloc(1, sizeof(*s));
+    if (!s)
+        return ft_fail(err, FT_ENOMEM, 0, "no memory for a space");
+    st = copy_params(s, param, n, err);
+    if (!st)
+        st = copy_conditions(s, condition, n_conditions, err);
+    if (!st)
+        st = copy_forbidden(s, forbidden, n_forbidden, err);
+    if (!st)
+        st = find_order(s, err);
+    if (!st)
+        st = find_size(s, err);
+    if (st) {
+        ft__space_free(s);
+        return st;
+    }
+    *out = s;
+    return FT_OK;
+}
+
+void ft__space_free(ft_space *s)
+{
+    if (!s)
+        return;
+    ft__arena_free(&s->arena);
+    free(s);
+}
+
+/* ---- points ---- */
+
+size_t ft__space_params(const ft_space *s, const ft_parameter **out)
+{
+    *out = s->param;
+    return s->n;
+}
+
+double ft__space_size(const ft_space *s)
+{
+    return s->size;
+}
+
+double ft__param_least(const ft_parameter *p)
+{
+    return is_text(p) ? 0 : p->low;
+}
+
+double ft__param_greatest(const ft_parameter *p)
+{
+    return is_text(p) ? p->n_values - 1 : p->high;
+}
+
+double ft__param_at(const ft_parameter *p, double share)
+{
+    double v;
+
+    if (is_text(p))
+        v = floor(share * p->n_values);
+    else if (p->type == FT_PARAM_INTEGER && p->log)
+        v = floor(p->low * pow((p->high + 1) / p->low, share));
+    else if (p->type == FT_PARAM_INTEGER)
+        v = p->low + floor(share * p->n_values);
+    else if (p->log)
+        v = p->low * pow(p->high / p->low, share);
+    else
+        v = p->low + share * (p->high - p->low);
+    /* a share next to 1 may be rounded up to it */
+    return fmin(fmax(v, ft__param_least(p)), ft__param_greatest(p));
+}
+
+/* The middle of the share that a value owns. */
+static double share_of(const ft_parameter *p, double v)
+{
+    if (isnan(v))
+        return 0.5;
+    if (is_text(p))
+        return (v + 0.5) / p->n_values;
+    if (p->type == FT_PARAM_INTEGER && p->log)
+        return 0.5 * log(v / p->low * ((v + 1) / p->low)) / log((p->high + 1) / p->low);
+    if (p->type == FT_PARAM_INTEGER)
+        return (v - p->low + 0.5) / p->n_values;
+    return p->log ? log(v / p->low) / log(p->high / p->low)
+                  : (v - p->low) / (p->high - p->low);
+}
+
+bool ft__space_has_say(const ft_space *s, const double *point, size_t k)
+{
+    for (size_t c = 0; c < s->n_conditions; c++)
+        if (s->condition[c].param == k && !among(&s->condition[c].when, s, point))
+            return false;
+    return true;
+}
+
+void ft__space_settle(const ft_space *s, double *point)
+{
+    for (size_t i = 0; s->n_conditions && i < s->n; i++)
+        if (!ft__space_has_say(s, point, s->order[i]))
+            point[s->order[i]] = NAN;
+}
+
+void ft__space_from_unit(const ft_space *s, double *point, const double *unit)
+{
+    for (size_t k = 0; k < s->n; k++)
+        point[k] = ft__param_at(&s->param[k], unit[k]);
+    ft__space_settle(s, point);
+}
+
+void ft__space_to_unit(const ft_space *s, double *unit, const double *point)
+{
+    for (size_t k = 0; k < s->n; k++)
+        unit[k] = share_of(&s->param[k], point[k]);
+}
+
+int ft__space_allows(const ft_space *s, const double *point)
+{
+    for (size_t i = 0; i < s->n_forbidden; i++) {
+        const ft__forbidden *f = &s->forbidden[i];
+        uint32_t k = 0;
+
+        while (k < f->n && among(&f->part[k], s, point))
+            k++;
+        if (k == f->n)
+            return 0;
+    }
+    return 1;
+}

@@ -1,0 +1,32 @@
+#ifndef IMPORT_ONNX_ATTENTION_H
+#define IMPORT_ONNX_ATTENTION_H
+
+#include "import/onnx/compose.h"
+
+/* What the rules of attention operators share (rules_ms_attention*.c). */
+
+/* Heads and sizes of one attention. */
+typedef struct ft__heads {
+    int64_t batch;
+    int64_t heads;
+    int64_t kv_heads;
+    int64_t queries;
+    int64_t keys;
+    int64_t size;  /* of a query and a key */
+    int64_t value; /* of a value */
+    bool causal;
+    bool mask;
+} ft__heads;
+
+/* Features of one head; fails the import where they are none. */
+int64_t ft__per_head(ft__onnx *o, const ft__node *n, int64_t hidden, int64_t heads);
+/* The kernel; the node's first result is it in shape s. */
+void ft__attend(ft__maker m, const ft__heads *h, ft__value *q, ft__value *k,
+                ft__value *v, const ft_shape *s);
+/* x times a matrix, weights or not. */
+ft__value *ft__project(ft__maker m, ft__value *x, ft__value *w, ft__value *bias,
+                       ft_dtype to);
+/* A result that something reads; else NULL. */
+ft__value *ft__wanted(const ft__node *n, uint32_t i);
+
+#endif

@@ -1,0 +1,192 @@
+/* Attributes, looked up in the node's message each time: nodes have few. */
+#include <string.h>
+
+#include "base/limits.h"
+#include "import/onnx/onnx.h"
+
+enum {
+    ATTR_NAME = 1,
+    ATTR_F = 2,
+    ATTR_I = 3,
+    ATTR_S = 4,
+    ATTR_T = 5,
+    ATTR_FLOATS = 7,
+    ATTR_INTS = 8,
+    ATTR_STRINGS = 9,
+    ATTR_REF = 21,
+    NODE_ATTRIBUTE = 5,
+    FUNCTION_ATTRIBUTE = 11,
+};
+
+/* The AttributeProto of this name among the fields `field` of a message. */
+static bool find_in(ft__onnx *o, ft__bytes message, uint32_t field, ft__str name,
+                    ft__bytes *out, ft__str *ref)
+{
+    for (ft__pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
+        bool found = false;
+
+        if (f.field != field)
+            continue;
+        *ref = (ft__str){NULL, 0};
+        for (ft__pb a = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&a);) {
+            if (a.field == ATTR_NAME)
+                found = a.bytes.n == name.n && !memcmp(a.bytes.p, name.s, name.n);
+            else if (a.field == ATTR_REF)
+                *ref = ft__str_of(a.bytes);
+            if (a.field == ATTR_NAME && !found)
+                break;
+        }
+        if (found) {
+            *out = f.bytes;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Inside a function an attribute may refer to one of the calling node, which
+ * may leave it to the function's default. */
+static bool find(ft__onnx *o, const ft__node *n, const char *text, ft__bytes *out)
+{
+    ft__str name = {text, strlen(text)}, ref;
+
+    for (; find_in(o, n->attrs, NODE_ATTRIBUTE, name, out, &ref); n = n->caller) {
+        ft__bytes defaults = n->defaults;
+
+        if (!ref.n)
+            return true;
+        if (!n->caller)
+            return false;
+        if (!find_in(o, n->caller->attrs, NODE_ATTRIBUTE, ref, out, &name))
+            return find_in(o, defaults, FUNCTION_ATTRIBUTE, ref, out, &name);
+        name = ref;
+    }
+    return false;
+}
+
+static bool find_field(ft__onnx *o, const ft__node *n, const char *name, uint32_t field,
+                       ft__pb *out)
+{
+    ft__bytes attr;
+
+    if (!find(o, n, name, &attr))
+        return false;
+    for (ft__pb f = ft__pb_open(&o->doc, attr); ft__pb_next(&f);)
+        if (f.field == field) {
+            *out = f;
+            return true;
+        }
+    return false;
+}
+
+int64_t ft__attr_int(ft__onnx *o, const ft__node *n, const char *name, int64_t fallback)
+{
+    ft__pb f;
+
+    return find_field(o, n, name, ATTR_I, &f) ? (int64_t)f.num : fallback;
+}
+
+double ft__attr_float(ft__onnx *o, const ft__node *n, const char *name, double fallback)
+{
+    ft__pb f;
+
+    return find_field(o, n, name, ATTR_F, &f) ? (double)ft__pb_float(f.num) : fallback;
+}
+
+ft__str ft__attr_str(ft__onnx *o, const ft__node *n, const char *name)
+{
+    ft__pb f;
+
+    return find_field(o, n, name, ATTR_S, &f) ? ft__str_of(f.bytes) : (ft__str){"", 0};
+}
+
+bool ft__attr_message(ft__onnx *o, const ft__node *n, const char *name, uint32_t field,
+                      ft__bytes *out)
+{
+    ft__pb f;
+
+    if (!find_field(o, n, name, field, &f) || f.wire != FT__PB_BYTES)
+        return false;
+    *out = f.bytes;
+    return true;
+}
+
+int64_t ft__attr_ints(ft__onnx *o, const ft__node *n, const char *name, int64_t *v,
+                      uint32_t max)
+{
+    ft__bytes attr;
+    int64_t count = 0;
+
+    if (!find(o, n, name, &attr))
+        return -1;
+    for (ft__pb f = ft__pb_open(&o->doc, attr); ft__pb_next(&f);) {
+        ft__pb packed = ft__pb_open(&o->doc, f.bytes);
+        uint64_t x = f.num;
+
+        if (f.field != ATTR_INTS)
+            continue;
+        while (f.wire == FT__PB_VARINT || ft__pb_varint(&packed, &x)) {
+            if (count < (int64_t)max)
+                v[count] = (int64_t)x;
+            count++;
+            if (f.wire == FT__PB_VARINT)
+                break;
+        }
+    }
+    return count;
+}
+
+int64_t ft__attr_floats(ft__onnx *o, const ft__node *n, const char *name, double *v,
+                        uint32_t max)
+{
+    ft__bytes attr;
+    int64_t count = 0;
+
+    if (!find(o, n, name, &attr))
+        return -1;
+    for (ft__pb f = ft__pb_open(&o->doc, attr); ft__pb_next(&f);) {
+        if (f.field != ATTR_FLOATS)
+            continue;
+        for (size_t i = 0; i == 0 || i + 4 <= f.bytes.n; i += 4) {
+            uint32_t bits = (uint32_t)f.num;
+
+            if (f.wire == FT__PB_BYTES) {
+                if (f.bytes.n < 4)
+                    break;
+                memcpy(&bits, f.bytes.p + i, 4);
+            }
+            if (count < (int64_t)max)
+                v[count] = (double)ft__pb_float(bits);
+            count++;
+        }
+    }
+    return count;
+}
+
+int64_t ft__attr_strings(ft__onnx *o, const ft__node *n, const char *name)
+{
+    ft__bytes attr;
+    int64_t count = 0;
+
+    if (!find(o, n, name, &attr))
+        return -1;
+    for (ft__pb f = ft__pb_open(&o->doc, attr); ft__pb_next(&f);)
+        count += f.field == ATTR_STRINGS;
+    return count;
+}
+
+int64_t ft__attr_largest(ft__onnx *o, const ft__node *n, const char *name,
+                         int64_t fallback)
+{
+    int64_t count = ft__attr_ints(o, n, name, NULL, 0), most = fallback, *v;
+
+    if (count <= 0)
+        return fallback;
+    v = ft__onnx_alloc(o, (size_t)count, sizeof(*v));
+    if (!v)
+        return fallback;
+    (void)ft__attr_ints(o, n, name, v, (uint32_t)count);
+    for (int64_t i = 0; i < count; i++)
+        most = v[i] > most ? v[i] : most;
+    return most;
+}

@@ -1,0 +1,436 @@
+/* Operation -> graph, or, when every operand is a constant, -> constant. */
+#include <string.h>
+
+#include "base/limits.h"
+#include "graph/op_inside.h"
+#include "import/onnx/onnx.h"
+
+enum { MAX_PARAMS = 8 }; /* weights of one operation */
+
+/* A constant comes into the graph when something that runs reads it. Constants
+ * of equal memory (a reshaped or transposed weight, a tied embedding) share one
+ * tensor, or a view of it. */
+static uint32_t constant_tensor(ft__onnx *o, ft__value *v)
+{
+    uint32_t *memory = v->root ? &v->root->memory : &v->memory, tensor;
+    ft_shape whole;
+    ft_op op;
+
+    if (*memory != FT_NONE) {
+        whole = ft__build_get(o->b, *memory)->shape;
+        if (ft_shape_equal(&whole, &v->shape))
+            return *memory;
+    }
+    tensor = ft__build_tensor(o->b, v->name.s, v->name.n, FT_ROLE_WEIGHT, v->dtype,
+                              &v->shape);
+    if (*memory == FT_NONE)
+        return *memory = tensor;
+    ft__op_init(&op, FT_KIND_view, v->dtype);
+    ft__op_set_shape(&op, FT_K_x, &whole);
+    ft__op_set_shape(&op, FT_K_out, &v->shape);
+    ft__build_node(o->b, v->name.s, v->name.n, &op, memory, 1, NULL, 0, &tensor, 1);
+    return tensor;
+}
+
+/* A list comes into the graph when something that runs reads it, or as a result:
+ * one tensor stands for all. */
+static uint32_t list_tensor(ft__onnx *o, ft__value *v)
+{
+    uint32_t in[FT_OP_MAX_OPERANDS], n_in = 0, tensor;
+    ft_op op;
+
+    for (uint32_t i = 0; i < v->n_parts && n_in < FT_OP_MAX_OPERANDS; i++)
+        in[n_in++] = ft__onnx_tensor(o, v->part[i]);
+    tensor = ft__build_tensor(o->b, v->name.s, v->name.n, FT_ROLE_ACTIVATION, v->dtype,
+                              &v->shape);
+    ft__op_init(&op, FT_KIND_generic, v->dtype);
+    ft__op_set1(&op, FT_K_read, 0);
+    ft__op_set_shape(&op, FT_K_out, &v->shape);
+    if (ft__failed(o))
+        return FT_NONE;
+    ft__build_node(o->b, v->name.s, v->name.n, &op, in, n_in, NULL, 0, &tensor, 1);
+    if (v->open)
+        ft__build_open(o->b, tensor, v->open);
+    return tensor;
+}
+
+uint32_t ft__onnx_tensor(ft__onnx *o, ft__value *v)
+{
+    ft__lazy *lazy;
+
+    if (v->tensor != FT_NONE || ft__failed(o))
+        return v->tensor;
+    lazy = ft__onnx_alloc(o, 1, sizeof(*lazy));
+    if (!lazy)
+        return FT_NONE;
+    *lazy = (ft__lazy){v, o->lazy};
+    o->lazy = lazy;
+    v->tensor = v->container && v->state == FT__ACTIVATION ? list_tensor(o, v)
+                                                           : constant_tensor(o, v);
+    return v->tensor;
+}
+
+void ft__define_constant(ft__onnx *o, const ft__node *n, ft__value *v, ft_dtype dtype,
+                         const ft_shape *shape)
+{
+    if (!ft__shape_fits(shape))
+        ft__onnx_fail(o, n, FT_EFORMAT,
+                      "shapes do not fit together, or the result is too large");
+    v->state = FT__CONSTANT;
+    v->dtype = dtype;
+    v->shape = *shape;
+}
+
+static void define_result(ft__onnx *o, const ft__node *n, ft__value *v, ft_dtype dtype,
+                          const ft_shape *shape)
+{
+    if (!ft__shape_fits(shape)) {
+        ft__onnx_fail(o, n, FT_EFORMAT,
+                      "shapes do not fit together, or the result is too large");
+        return;
+    }
+    v->state = FT__ACTIVATION;
+    v->dtype = dtype;
+    v->shape = *shape;
+    if (!o->dry)
+        v->tensor = ft__build_tensor(o->b, v->name.s, v->name.n, FT_ROLE_ACTIVATION,
+                                     dtype, shape);
+}
+
+/* Of an operation that was checked. */
+static void add_node(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c,
+                     const uint32_t *out)
+{
+    uint32_t in[FT_OP_MAX_OPERANDS], params[MAX_PARAMS];
+    ft__str name = n->name.n || !c->out[0] ? n->name : c->out[0]->name;
+
+    if (o->dry)
+        return;
+    for (uint32_t i = 0; i < c->n_in; i++)
+        in[i] = ft__onnx_tensor(o, c->in[i]);
+    for (uint32_t i = 0; i < c->n_params; i++)
+        params[i] = ft__onnx_tensor(o, c->params[i]->stored ? c->params[i]->stored
+                                                            : c->params[i]);
+    if (!ft__failed(o))
+        ft__build_checked(o->b, name.s, name.n, op, in, c->n_in, params, c->n_params,
+                          out, c->n_out);
+}
+
+/* A parameter that is repeated for every sample, a class token: its elements are
+ * there once. */
+static bool repeats(const ft_op *op, const ft__call *c)
+{
+    return op->kind == FT_KIND_expand && ft__dtype_is_real(op->dtype) &&
+           ft_shape_elements(&c->in[0]->shape) > 1;
+}
+
+bool ft__emit(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c)
+{
+    uint32_t out[FT_OP_MAX_OPERANDS];
+    bool constant = c->n_in > 0 && c->n_params == 0 && !repeats(op, c);
+    ft_error err;
+
+    for (uint32_t i = 0; i < c->n_in; i++)
+        constant &= c->in[i]->state == FT__CONSTANT;
+    if (!ft__failed(o) && ft_op_check(op, &err))
+        ft__onnx_fail(o, n, FT_EFORMAT, "%s", err.msg);
+    if (c->n_in > FT_OP_MAX_OPERANDS || c->n_out > FT_OP_MAX_OPERANDS)
+        ft__onnx_fail(o, n, FT_EUNSUPPORTED, "more than %d operands",
+                      FT_OP_MAX_OPERANDS);
+    for (uint32_t i = 0; i < c->n_out && !ft__failed(o); i++) {
+        ft__value *v = c->out[i] ? c->out[i] : ft__onnx_temp(o, NULL);
+        ft_shape s;
+        ft_dtype t;
+
+        ft_op_output(op, i, &s, &t);
+        if (c->shape && i < (c->n_shapes ? c->n_shapes : 1)) {
+            if (ft_shape_elements(&s) != ft_shape_elements(&c->shape[i]))
+                ft__onnx_fail(o, n, FT_EFORMAT, "the result of %s has another size",
+                              ft_kind_name(op->kind));
+            s = c->shape[i];
+        }
+        if (v && constant)
+            ft__define_constant(o, n, v, t, &s);
+        else if (v)
+            define_result(o, n, v, t, &s);
+        out[i] = v ? v->tensor : FT_NONE;
+    }
+    if (!constant && !ft__failed(o))
+        add_node(o, n, op, c, out);
+    return constant && !ft__failed(o);
+}
+
+bool ft__emit_layer(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c)
+{
+    ft__value *in[FT_OP_MAX_OPERANDS], *params[MAX_PARAMS];
+    ft__call sorted = *c;
+
+    sorted.in = in;
+    sorted.params = params;
+    sorted.n_in = sorted.n_params = 0;
+    for (uint32_t i = 0; i < c->n_in && i < FT_OP_MAX_OPERANDS; i++)
+        in[sorted.n_in++] = c->in[i];
+    for (uint32_t i = 0; i < c->n_params; i++) {
+        ft__value *v = c->params[i];
+
+        if (ft__is_constant(v) && sorted.n_params < MAX_PARAMS)
+            params[sorted.n_params++] = v;
+        else if (v && sorted.n_in < FT_OP_MAX_OPERANDS)
+            in[sorted.n_in++] = v;
+    }
+    return ft__emit(o, n, op, &sorted);
+}
+
+bool ft__emit1(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,
+               const ft_shape *shape)
+{
+    return ft__emit(
+        o, n, op,
+        &(ft__call){.in = &x, .n_in = 1, .out = n->out, .n_out = 1, .shape = shape});
+}
+
+bool ft__emit2(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,
+               ft__value *y, const ft_shape *shape)
+{
+    return ft__emit(o, n, op,
+                    &(ft__call){.in = (ft__value *[]){x, y},
+                                .n_in = 2,
+                                .out = n->out,
+                                .n_out = 1,
+                                .shape = shape});
+}
+
+/* The same container by another name. */
+static void call_it(const ft__value *x, ft__value *out)
+{
+    out->state = x->state;
+    out->dtype = x->dtype;
+    out->shape = x->shape;
+    out->open = x->open;
+    out->container = x->container;
+    out->listed = x->listed;
+    out->empty = x->empty;
+    out->part = x->part;
+    out->n_parts = x->n_parts;
+    out->tensor = x->tensor;
+}
+
+void ft__emit_view(ft__onnx *o, const ft__node *n, ft__value *x, ft__value *out,
+                   const ft_shape *shape)
+{
+    ft_op op;
+
+    if (x->container & (FT_CONTAINER_SEQUENCE | FT_CONTAINER_MAP)) {
+        call_it(x, out);
+        return;
+    }
+    if (out)
+        out->container = x->container;
+    ft__op_init(&op, FT_KIND_view, x->dtype);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    ft__op_set_shape(&op, FT_K_out, shape);
+    if (!ft__emit(o, n, &op,
+                  &(ft__call){
+                      .in = &x, .n_in = 1, .out = &out, .n_out = 1, .shape = shape}) ||
+        !out)
+        return;
+    out->root = x->root ? x->root : x;
+    out->stored = x->stored;
+    out->proto = x->proto;
+    out->data = x->data;
+}
+
+/* ---- without a rule ---- */
+
+/* What the file says of a result; the dimensions that it leaves open are taken
+ * to hold all that x has. False: it does not say how many there are. */
+static bool stated_type(ft__onnx *o, const ft__value *v, const ft__value *x,
+                        ft_dtype *dtype, ft_shape *shape, uint32_t *open)
+{
+    int64_t left = x ? ft_shape_elements(&x->shape) : 1;
+    ft_dtype stated;
+
+    if (!v->type.n || !ft__onnx_read_type(o, v->type, &stated, shape))
+        return false;
+    *dtype = stated ? stated : *dtype;
+    *open = 0;
+    for (uint32_t i = 0; i < shape->rank; i++) {
+        *open |= (uint32_t)(shape->dim[i] < 0) << i;
+        left /= shape->dim[i] > 0 ? shape->dim[i] : 1;
+    }
+    for (uint32_t i = 0; i < shape->rank; i++)
+        if (*open >> i & 1) {
+            shape->dim[i] = left > 0 ? left : 1;
+            left = 1;
+        }
+    return true;
+}
+
+/* One result as an operation that reads `read` elements. */
+static void add_generic(ft__onnx *o, const ft__node *n, ft__value *out, int64_t read,
+                        ft_dtype dtype, const ft_shape *shape)
+{
+    ft__value *in[FT_OP_MAX_OPERANDS];
+    ft_op op;
+    uint32_t tensor, n_in = 0;
+
+    for (uint32_t i = 0; i < n->n_in && n_in < FT_OP_MAX_OPERANDS; i++)
+        if (n->in[i] && n->in[i]->state != FT__UNDEFINED)
+            in[n_in++] = n->in[i];
+    ft__op_init(&op, FT_KIND_generic, dtype);
+    ft__op_set1(&op, FT_K_read, read);
+    ft__op_set_shape(&op, FT_K_out, shape);
+    define_result(o, n, out, dtype, shape);
+    tensor = out->tensor;
+    if (!ft__failed(o))
+        add_node(o, n, &op,
+                 &(ft__call){.in = in, .n_in = n_in, .out = &out, .n_out = 1}, &tensor);
+}
+
+static int64_t elements_read(const ft__node *n)
+{
+    int64_t sum = 0;
+
+    for (uint32_t i = 0; i < n->n_in && sum < FT__MAX_ELEMENTS; i++)
+        if (n->in[i] && n->in[i]->state != FT__UNDEFINED)
+            sum += ft_shape_elements(&n->in[i]->shape);
+    return sum < FT__MAX_ELEMENTS ? sum : FT__MAX_ELEMENTS;
+}
+
+static bool only_constants(const ft__node *n)
+{
+    bool constant = n->n_in > 0;
+
+    for (uint32_t i = 0; i < n->n_in; i++)
+        constant &= !n->in[i] || n->in[i]->state == FT__CONSTANT;
+    return constant;
+}
+
+static ft__value *first_operand(const ft__node *n)
+{
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] && n->in[i]->state != FT__UNDEFINED)
+            return n->in[i];
+    return NULL;
+}
+
+static void name_bounded(ft__onnx *o, const ft__node *n, const ft__value *out,
+                         const char *how)
+{
+    ft__str name = n->name.n ? n->name : out->name;
+
+    ft__build_bounded(o->b, "%.*s (node %.*s)%s", (int)(n->op.n < 60 ? n->op.n : 60),
+                      n->op.s, (int)(name.n < 200 ? name.n : 200), name.s, how);
+}
+
+static void add_open(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
+                     const ft_shape *most, uint32_t open, const char *how)
+{
+    ft_shape s = ft__guess(o, most, open);
+
+    out->guessed |= open != 0;
+    out->open = open;
+    add_generic(o, n, out, elements_read(n), dtype, &s);
+    name_bounded(o, n, out, how);
+}
+
+void ft__emit_guessed(ft__onnx *o, const ft__node *n, const ft_op *op,
+                      const ft__call *c, uint32_t open)
+{
+    for (uint32_t i = 0; i < c->n_out; i++)
+        if (c->out[i]) {
+            c->out[i]->guessed = true;
+            c->out[i]->open = open;
+        }
+    ft__emit_layer(o, n, op, c);
+    name_bounded(o, n, n->out[0], ", its size bounded");
+}
+
+void ft__emit_counted(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
+                      const ft_shape *shape)
+{
+    if (!out)
+        return;
+    if (only_constants(n))
+        ft__define_constant(o, n, out, dtype, shape);
+    else
+        add_generic(o, n, out, elements_read(n), dtype, shape);
+}
+
+void ft__emit_generic(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
+                      const ft_shape *shape)
+{
+    const ft__value *x = first_operand(n);
+    const char *how = "";
+    ft_shape s = shape ? *shape : (ft_shape){0};
+    uint32_t open = 0;
+
+    if (!out)
+        return;
+    if (!shape && !stated_type(o, out, x, &dtype, &s, &open)) {
+        s = x ? x->shape : (ft_shape){0};
+        how = ", its result taken to be as large as its operand";
+        open = FT_OPEN_RANK;
+    }
+    if (dtype == FT_DTYPE_NONE)
+        dtype = x ? x->dtype : FT_DTYPE_fp32;
+    if (only_constants(n) && !open)
+        ft__define_constant(o, n, out, dtype, &s);
+    else
+        add_open(o, n, out, dtype, &s, open, how);
+}
+
+void ft__emit_open(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
+                   const ft_shape *most, uint32_t open)
+{
+    if (out)
+        add_open(o, n, out, dtype, most, open, open ? ", its size bounded" : "");
+}
+
+void ft__emit_unknown(ft__onnx *o, ft__node *n)
+{
+    bool first = true;
+
+    for (uint32_t i = 0; i < n->n_out; i++) {
+        ft__value *v = n->out[i];
+
+        if (!v || (v->uses == 0 && (i > 0 || n->n_out > 1)))
+            continue;
+        if (first)
+            ft__emit_generic(o, n, v, FT_DTYPE_NONE, NULL);
+        else
+            ft__emit_extra(o, n, i, FT_DTYPE_NONE, NULL);
+        first = false;
+    }
+    if (first)
+        ft__emit_generic(o, n, n->out[0], FT_DTYPE_NONE, NULL);
+}
+
+void ft__emit_extra_open(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
+                         const ft_shape *most, uint32_t open)
+{
+    ft__value *v = ft__out(n, i);
+    ft_shape s;
+
+    if (!v || v->uses == 0)
+        return;
+    v->guessed |= open != 0;
+    v->open = open;
+    s = ft__guess(o, most, open);
+    add_generic(o, n, v, 0, dtype, &s);
+}
+
+void ft__emit_extra(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
+                    const ft_shape *shape)
+{
+    const ft__value *v = ft__out(n, i), *x = first_operand(n);
+    ft_shape s = shape ? *shape : x ? x->shape : (ft_shape){0};
+    uint32_t open = shape ? 0 : FT_OPEN_RANK;
+
+    if (!v || v->uses == 0)
+        return;
+    stated_type(o, v, x, &dtype, &s, &open);
+    if (dtype == FT_DTYPE_NONE)
+        dtype = x ? x->dtype : FT_DTYPE_fp32;
+    ft__emit_extra_open(o, n, i, dtype, &s, open);
+}

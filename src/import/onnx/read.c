@@ -1,0 +1,441 @@
+/* Messages of the file -> values and nodes. Field numbers are those of
+ * onnx.proto. */
+#include <string.h>
+
+#include "base/limits.h"
+#include "import/onnx/onnx.h"
+
+enum {
+    GRAPH_NODE = 1,
+    GRAPH_INITIALIZER = 5,
+    GRAPH_INPUT = 11,
+    GRAPH_OUTPUT = 12,
+    GRAPH_VALUE_INFO = 13,
+    GRAPH_SPARSE_INITIALIZER = 15,
+    NODE_INPUT = 1,
+    NODE_OUTPUT = 2,
+    NODE_NAME = 3,
+    NODE_OP = 4,
+    NODE_ATTRIBUTE = 5,
+    NODE_DOMAIN = 7,
+    FUNCTION_INPUT = 4,
+    FUNCTION_OUTPUT = 5,
+    FUNCTION_NODE = 7,
+    TYPE_SEQUENCE = 4,
+    TYPE_MAP = 5,
+    TYPE_OPTIONAL = 9,
+};
+
+/* A field that holds one message: the last one counts. */
+static ft__bytes child(ft__onnx *o, ft__bytes message, uint32_t field)
+{
+    ft__bytes found = {message.p, 0};
+
+    for (ft__pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);)
+        if (f.field == field)
+            found = f.bytes;
+    return found;
+}
+
+/* ---- types and tensors ---- */
+
+bool ft__shape_fits(const ft_shape *s)
+{
+    int64_t n = 1;
+
+    for (uint32_t i = 0; i < s->rank; i++) {
+        int64_t d = s->dim[i] ? s->dim[i] : 1;
+
+        if ((uint64_t)(n | d) >> 26 && (d < 0 || n > FT__MAX_ELEMENTS / d))
+            return false;
+        n *= d;
+    }
+    return true;
+}
+
+static void too_many_dims(ft__onnx *o, ft__bytes at)
+{
+    ft__build_fail(o->b, FT_EUNSUPPORTED, (uint64_t)(at.p - o->doc.base),
+                   "a tensor has more than %d dimensions", FT_MAX_RANK);
+}
+
+/* -1: open. */
+static int64_t read_dim(ft__onnx *o, ft__bytes dim)
+{
+    ft__str param = {NULL, 0};
+    int64_t size = -1;
+
+    for (ft__pb f = ft__pb_open(&o->doc, dim); ft__pb_next(&f);) {
+        if (f.field == 1)
+            size = (int64_t)f.num < 0 ? -1 : (int64_t)f.num;
+        else if (f.field == 2)
+            param = ft__str_of(f.bytes);
+    }
+    for (uint32_t i = 0; size < 0 && param.n && i < o->n_dims; i++)
+        if (param.n == o->dim[i].name.n &&
+            memcmp(param.s, o->dim[i].name.s, param.n) == 0)
+            size = o->dim[i].value;
+    return size;
+}
+
+static bool fits_where_known(const ft_shape *s)
+{
+    ft_shape known = *s;
+
+    for (uint32_t i = 0; i < s->rank; i++)
+        known.dim[i] = s->dim[i] < 0 ? 1 : s->dim[i];
+    return ft__shape_fits(&known);
+}
+
+bool ft__onnx_read_type(ft__onnx *o, ft__bytes type, ft_dtype *dtype, ft_shape *shape)
+{
+    ft__bytes tensor = child(o, type, 1);
+    bool known = false;
+
+    *dtype = FT_DTYPE_NONE;
+    *shape = (ft_shape){0};
+    for (ft__pb f = ft__pb_open(&o->doc, tensor); ft__pb_next(&f);) {
+        if (f.field == 1)
+            *dtype = ft_dtype_from_onnx((int64_t)f.num);
+        if (f.field != 2)
+            continue;
+        known = true;
+        for (ft__pb d = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&d);) {
+            if (d.field != 1)
+                continue;
+            if (shape->rank == FT_MAX_RANK)
+                return false;
+            shape->dim[shape->rank++] = read_dim(o, d.bytes);
+        }
+    }
+    return known && fits_where_known(shape);
+}
+
+/* The tensor type at the bottom, and what is around it. */
+static ft__bytes unwrap(ft__onnx *o, ft__bytes type, uint32_t *container)
+{
+    *container = 0;
+    for (int depth = 0; depth < 4; depth++) {
+        ft__bytes inner = {type.p, 0};
+
+        for (ft__pb f = ft__pb_open(&o->doc, type); ft__pb_next(&f);) {
+            if (f.field == TYPE_SEQUENCE || f.field == TYPE_OPTIONAL) {
+                *container |= f.field == TYPE_SEQUENCE ? FT_CONTAINER_SEQUENCE
+                                                       : FT_CONTAINER_OPTIONAL;
+                inner = child(o, f.bytes, 1);
+            } else if (f.field == TYPE_MAP) {
+                *container |= FT_CONTAINER_MAP;
+                inner = child(o, f.bytes, 2);
+            }
+        }
+        if (!inner.n)
+            break;
+        type = inner;
+    }
+    return type;
+}
+
+void ft__onnx_read_container(ft__onnx *o, ft__bytes type, ft__value *like)
+{
+    ft_shape s;
+
+    type = unwrap(o, type, &like->container);
+    like->open = 0;
+    if (!ft__onnx_read_type(o, type, &like->dtype, &s)) {
+        like->open = like->container & FT_CONTAINER_MAP ? 0 : FT_OPEN_RANK;
+        s = (ft_shape){0};
+    }
+    for (uint32_t i = 0; i < s.rank; i++)
+        if (s.dim[i] < 0) {
+            like->open |= 1u << i;
+            s.dim[i] = 1;
+        }
+    like->shape = s;
+}
+
+static void add_dim(ft__onnx *o, ft__bytes tensor, ft_shape *s, uint64_t dim)
+{
+    if (s->rank == FT_MAX_RANK)
+        too_many_dims(o, tensor);
+    else
+        s->dim[s->rank++] = (int64_t)dim;
+}
+
+/* dims: numbers one by one, or packed. */
+static void read_dims(ft__onnx *o, const ft__pb *f, ft__bytes tensor, ft_shape *s)
+{
+    ft__pb packed = ft__pb_open(&o->doc, f->bytes);
+    uint64_t dim;
+
+    if (f->wire == FT__PB_VARINT)
+        add_dim(o, tensor, s, f->num);
+    else
+        while (ft__pb_varint(&packed, &dim))
+            add_dim(o, tensor, s, dim);
+}
+
+/* Dtype and shape only; the payload is a length to jump over. */
+void ft__onnx_read_tensor(ft__onnx *o, ft__bytes tensor, ft__value *v)
+{
+    v->shape = (ft_shape){0};
+    v->dtype = FT_DTYPE_NONE;
+    for (ft__pb f = ft__pb_open(&o->doc, tensor); ft__pb_next(&f);) {
+        if (f.field == 1)
+            read_dims(o, &f, tensor, &v->shape);
+        else if (f.field == 2)
+            v->dtype = ft_dtype_from_onnx((int64_t)f.num);
+        else
+            o->payload += f.bytes.n;
+    }
+    v->proto = tensor;
+    v->state = FT__CONSTANT;
+    if (!o->doc.bad && (v->dtype == FT_DTYPE_NONE || !ft__shape_fits(&v->shape)))
+        ft__build_fail(o->b, FT_EFORMAT, (uint64_t)(tensor.p - o->doc.base),
+                       "constant \"%.*s\" has no valid type or shape",
+                       (int)(v->name.n < 100 ? v->name.n : 100), v->name.s);
+}
+
+static void read_initializer(ft__onnx *o, ft__bytes tensor, bool nested)
+{
+    ft__str name = ft__str_of(child(o, tensor, 8));
+    ft__value *v = nested ? ft__onnx_hide(o, name) : ft__onnx_name(o, name);
+
+    if (v)
+        ft__onnx_read_tensor(o, tensor, v);
+}
+
+/* values (1), a tensor with the name, and dims (3) of the whole. */
+static void read_sparse(ft__onnx *o, ft__bytes sparse, bool nested)
+{
+    ft__bytes values = child(o, sparse, 1);
+    ft__str name = ft__str_of(child(o, values, 8));
+    ft__value *v;
+
+    read_initializer(o, values, nested);
+    v = ft__onnx_name(o, name);
+    if (!v)
+        return;
+    v->shape = (ft_shape){0};
+    v->proto = (ft__bytes){0};
+    for (ft__pb f = ft__pb_open(&o->doc, sparse); ft__pb_next(&f);)
+        if (f.field == 3)
+            read_dims(o, &f, sparse, &v->shape);
+    if (!ft__shape_fits(&v->shape))
+        ft__build_fail(o->b, FT_EFORMAT, (uint64_t)(sparse.p - o->doc.base),
+                       "a sparse constant has no valid shape");
+}
+
+/* ---- nodes ---- */
+
+/* Values that a subgraph takes from outside are read there, too: two uses more
+ * keep every fusion away from them. */
+static void count_captures(ft__onnx *o, ft__bytes graph, uint32_t depth)
+{
+    if (depth > FT__MAX_DEPTH) {
+        ft__build_fail(o->b, FT_EFORMAT, (uint64_t)(graph.p - o->doc.base),
+                       "subgraphs are nested more than %d deep", FT__MAX_DEPTH);
+        return;
+    }
+    for (ft__pb f = ft__pb_open(&o->doc, graph); ft__pb_next(&f);) {
+        bool output = f.field == GRAPH_OUTPUT;
+
+        if (f.field != GRAPH_NODE && !output)
+            continue;
+        for (ft__pb g = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&g);) {
+            if (g.field == 1 && g.bytes.n) {
+                ft__value *v = ft__onnx_name(o, ft__str_of(g.bytes));
+
+                if (v)
+                    v->uses += 2;
+            }
+            if (output || g.field != NODE_ATTRIBUTE)
+                continue;
+            for (ft__pb a = ft__pb_open(&o->doc, g.bytes); ft__pb_next(&a);)
+                if (a.field == 6 || a.field == 11)
+                    count_captures(o, a.bytes, depth + 1);
+        }
+    }
+}
+
+/* If, Loop, Scan and what else may hold graphs; operators with a rule of their
+ * own do not. */
+static void find_captures(ft__onnx *o, const ft__node *n)
+{
+    for (ft__pb f = ft__pb_open(&o->doc, n->attrs); ft__pb_next(&f);) {
+        if (f.field != NODE_ATTRIBUTE)
+            continue;
+        for (ft__pb a = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&a);)
+            if (a.field == 6 || a.field == 11)
+                count_captures(o, a.bytes, 0);
+    }
+}
+
+static void read_operand(ft__onnx *o, ft__node *n, ft__bytes name)
+{
+    ft__value *v = name.n ? ft__onnx_name(o, ft__str_of(name)) : NULL;
+
+    if (v) {
+        v->uses++;
+        v->reader = n;
+    }
+    n->in[n->n_in++] = v;
+}
+
+static void read_result(ft__onnx *o, ft__node *n, ft__bytes name, bool nested)
+{
+    ft__str s = ft__str_of(name);
+    ft__value *v = NULL;
+
+    if (name.n)
+        v = nested ? ft__onnx_hide(o, s) : ft__onnx_name(o, s);
+    if (v && (v->producer || v->state != FT__UNDEFINED))
+        ft__build_fail(o->b, FT_EFORMAT, (uint64_t)(name.p - o->doc.base),
+                       "\"%.*s\" is made twice", (int)(s.n < 100 ? s.n : 100), s.s);
+    if (v)
+        v->producer = n;
+    n->out[n->n_out++] = v;
+}
+
+static void read_node(ft__onnx *o, ft__bytes message, bool nested, ft__node *n)
+{
+    uint32_t n_in = 0, n_out = 0;
+
+    n->op = n->name = n->domain = (ft__str){"", 0};
+    n->caller = o->caller;
+    n->defaults = o->defaults;
+    n->attrs = (ft__bytes){message.p + message.n, 0};
+    for (ft__pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
+        switch (f.field) {
+        case NODE_INPUT: n_in++; break;
+        case NODE_OUTPUT: n_out++; break;
+        case NODE_NAME: n->name = ft__str_of(f.bytes); break;
+        case NODE_OP: n->op = ft__str_of(f.bytes); break;
+        case NODE_DOMAIN: n->domain = ft__str_of(f.bytes); break;
+        case NODE_ATTRIBUTE:
+            if (!n->attrs.n)
+                n->attrs = (ft__bytes){f.start, (size_t)(f.end - f.start)};
+            break;
+        default: break;
+        }
+    }
+    n->in = ft__onnx_alloc(o, (size_t)n_in + n_out, sizeof(ft__value *));
+    if (!n->in)
+        return;
+    n->out = n->in + n_in;
+    for (ft__pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
+        if (f.field == NODE_INPUT)
+            read_operand(o, n, f.bytes);
+        else if (f.field == NODE_OUTPUT)
+            read_result(o, n, f.bytes, nested);
+    }
+    n->rule = ft__onnx_rule(n->domain, n->op);
+    if (!n->rule || ft__rule_has_body(n->rule))
+        find_captures(o, n);
+}
+
+/* ---- graphs and functions ---- */
+
+/* payload: bytes of it that are jumped over. */
+static bool make_room(ft__onnx *o, ft__bytes at, size_t payload, ft__body *body)
+{
+    /* A body that is inlined often costs its bytes each time. */
+    o->inlined += o->depth ? at.n - payload : 0;
+    if (o->inlined > FT__MAX_INLINED) {
+        ft__build_fail(o->b, FT_EUNSUPPORTED, (uint64_t)(at.p - o->doc.base),
+                       "functions and branches expand to more than %d bytes",
+                       FT__MAX_INLINED);
+        return false;
+    }
+    if (body->n_nodes > FT__MAX_NODES - o->n_nodes) {
+        ft__build_fail(o->b, FT_EUNSUPPORTED, (uint64_t)(at.p - o->doc.base),
+                       "the model has more than %d nodes", FT__MAX_NODES);
+        return false;
+    }
+    o->n_nodes += body->n_nodes;
+    body->node = ft__onnx_alloc(o, body->n_nodes, sizeof(*body->node));
+    body->out = ft__onnx_alloc(o, body->n_out, sizeof(*body->out));
+    body->n_nodes = body->n_out = 0;
+    return body->node && body->out;
+}
+
+static void add_output(ft__onnx *o, ft__body *body, ft__str name)
+{
+    ft__value *v = ft__onnx_name(o, name);
+
+    if (!v)
+        return;
+    v->uses++;
+    v->reader = NULL;
+    body->out[body->n_out++] = v;
+}
+
+static void read_value_info(ft__onnx *o, ft__bytes info)
+{
+    ft__str name = ft__str_of(child(o, info, 1));
+    ft__value *v = name.n ? ft__onnx_name(o, name) : NULL;
+
+    if (v)
+        v->type = child(o, info, 2);
+}
+
+void ft__onnx_read_graph(ft__onnx *o, ft__bytes graph, bool nested, ft__body *out)
+{
+    size_t payload = o->payload;
+    uint32_t n_nodes;
+
+    *out = (ft__body){0};
+    /* Constants first: names that nodes read must already mean them. */
+    for (ft__pb f = ft__pb_open(&o->doc, graph); ft__pb_next(&f);) {
+        out->n_nodes += f.field == GRAPH_NODE;
+        out->n_out += f.field == GRAPH_OUTPUT;
+        out->n_in += f.field == GRAPH_INPUT;
+        if (f.field == GRAPH_INITIALIZER)
+            read_initializer(o, f.bytes, nested);
+        else if (f.field == GRAPH_SPARSE_INITIALIZER)
+            read_sparse(o, f.bytes, nested);
+    }
+    n_nodes = out->n_nodes;
+    if (o->doc.bad || !make_room(o, graph, o->payload - payload, out))
+        return;
+    for (ft__pb f = ft__pb_open(&o->doc, graph);
+         out->n_nodes < n_nodes && ft__pb_next(&f) && !ft__build_failed(o->b);)
+        if (f.field == GRAPH_NODE)
+            read_node(o, f.bytes, nested, &out->node[out->n_nodes++]);
+    for (ft__pb f = ft__pb_open(&o->doc, graph);
+         ft__pb_next(&f) && !ft__build_failed(o->b);) {
+        if (f.field == GRAPH_VALUE_INFO || f.field == GRAPH_OUTPUT)
+            read_value_info(o, f.bytes);
+        if (f.field == GRAPH_OUTPUT)
+            add_output(o, out, ft__str_of(child(o, f.bytes, 1)));
+    }
+}
+
+void ft__onnx_read_function(ft__onnx *o, ft__bytes function, const ft__node *caller,
+                            ft__body *out)
+{
+    uint32_t i = 0;
+
+    *out = (ft__body){0};
+    for (ft__pb f = ft__pb_open(&o->doc, function); ft__pb_next(&f);) {
+        out->n_nodes += f.field == FUNCTION_NODE;
+        out->n_out += f.field == FUNCTION_OUTPUT;
+        if (f.field == FUNCTION_INPUT) {
+            ft__value *v = ft__in(caller, i++);
+
+            ft__onnx_bind(o, ft__str_of(f.bytes), v);
+        }
+    }
+    if (o->doc.bad || !make_room(o, function, 0, out))
+        return;
+    for (ft__pb f = ft__pb_open(&o->doc, function);
+         ft__pb_next(&f) && !ft__build_failed(o->b);)
+        if (f.field == FUNCTION_NODE) {
+            ft__node *n = &out->node[out->n_nodes++];
+
+            read_node(o, f.bytes, true, n);
+        }
+    for (ft__pb f = ft__pb_open(&o->doc, function);
+         ft__pb_next(&f) && !ft__build_failed(o->b);)
+        if (f.field == FUNCTION_OUTPUT)
+            add_output(o, out, ft__str_of(f.bytes));
+}

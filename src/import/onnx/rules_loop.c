@@ -1,0 +1,498 @@
+/* Loops: the body stands once, with the number of times it runs. */
+#include <string.h>
+
+#include "base/limits.h"
+#include "graph/op_inside.h"
+#include "import/onnx/onnx.h"
+
+/* What both have: a body that gets and gives `n_carried` values. */
+struct loop {
+    ft__bytes graph;
+    ft__body body;
+    ft__value **arg;   /* of the body; carried ones from `first` on */
+    ft__value **start; /* what the carried ones are before the first round */
+    uint32_t n_arg;
+    uint32_t first;
+    uint32_t n_carried;
+    uint32_t given;  /* results of the body before the carried ones */
+    int64_t trips;   /* as counted */
+    bool exact;      /* and it is no guess */
+    uint32_t begins; /* the first node of the body */
+    uint64_t rounds; /* that the body was written for trial */
+};
+
+/* Something that a round gets, known by dtype and shape only. */
+static ft__value *opaque(ft__onnx *o, const ft__node *n, ft_dtype t, const ft_shape *s)
+{
+    ft__value *v = ft__onnx_temp(o, n->out[0]);
+    ft_op op;
+
+    ft__op_init(&op, FT_KIND_fill, t);
+    ft__op_set_shape(&op, FT_K_out, s);
+    if (v)
+        ft__emit(o, n, &op, &(ft__call){.out = &v, .n_out = 1, .shape = s});
+    return v;
+}
+
+/* A carried value inside: what it is before, but not known element by element. */
+static ft__value *carried(ft__onnx *o, const ft__node *n, ft__value *start,
+                          const ft_shape *s)
+{
+    ft__value *v;
+
+    if (start->container) {
+        v = ft__onnx_temp(o, start);
+        if (v) {
+            ft__emit_view(o, n, start, v, &start->shape);
+            v->empty = start->listed && !start->n_parts;
+            v->listed = false;
+        }
+        return v;
+    }
+    if (start->state == FT__ACTIVATION && ft_shape_equal(&start->shape, s))
+        return start;
+    return opaque(o, n, start->dtype, s);
+}
+
+static bool write_body(ft__onnx *o, ft__node *n, struct loop *l)
+{
+    l->begins = ft__build_here(o->b).n_nodes;
+    if (!ft__inline(o, n, l->graph, l->rounds++, l->arg, l->n_arg, &l->body))
+        return false;
+    for (uint32_t i = 0; i < l->given + l->n_carried; i++)
+        if (i >= l->body.n_out || l->body.out[i]->state == FT__UNDEFINED) {
+            ft__onnx_fail(o, n, FT_EFORMAT, "its body does not make result %u", i + 1);
+            return false;
+        }
+    return true;
+}
+
+static bool set_carried(ft__onnx *o, const ft__node *n, struct loop *l,
+                        const ft_shape *shape)
+{
+    for (uint32_t i = 0; i < l->n_carried; i++) {
+        l->arg[l->first + i] = carried(o, n, l->start[i], &shape[i]);
+        if (!l->arg[l->first + i] || ft__failed(o))
+            return false;
+    }
+    return true;
+}
+
+/* How much a carried value grows in a round; false: not by sizes alone. */
+static bool growth(const ft_shape *before, const ft_shape *after, ft_shape *by)
+{
+    if (before->rank != after->rank)
+        return false;
+    *by = *before;
+    for (uint32_t i = 0; i < before->rank; i++)
+        by->dim[i] = after->dim[i] - before->dim[i];
+    return true;
+}
+
+static bool grown(const ft_shape *start, const ft_shape *by, int64_t rounds,
+                  ft_shape *out)
+{
+    *out = *start;
+    for (uint32_t i = 0; i < start->rank; i++) {
+        if (by->dim[i] &&
+            rounds > FT__MAX_ELEMENTS / 2 / (by->dim[i] < 0 ? 1 : by->dim[i]))
+            return false;
+        out->dim[i] += rounds * by->dim[i];
+    }
+    return ft__shape_fits(out);
+}
+
+/* A list that grows from round to round is written for its last one: the shapes
+ * there, where every value grows by as much each time. */
+static bool last_round(const struct loop *l, ft_shape *shape)
+{
+    bool changed = false;
+
+    for (uint32_t i = 0; i < l->n_carried; i++) {
+        const ft__value *out = l->body.out[l->given + i];
+        ft_shape by;
+
+        shape[i] = l->start[i]->shape;
+        if (l->start[i]->container || ft_shape_equal(&shape[i], &out->shape))
+            continue;
+        changed = true;
+        if (!growth(&shape[i], &out->shape, &by) ||
+            !grown(&l->start[i]->shape, &by, l->trips - 1, &shape[i]))
+            return false;
+    }
+    return changed;
+}
+
+/* The body, for the first round, or for the last one where shapes grow. */
+static bool write_round(ft__onnx *o, ft__node *n, struct loop *l)
+{
+    ft_shape *shape = ft__onnx_alloc(o, l->n_carried, sizeof(*shape));
+    ft__place start = ft__here(o);
+
+    for (uint32_t i = 0; shape && i < l->n_carried; i++)
+        shape[i] = l->start[i]->shape;
+    if (!shape || !set_carried(o, n, l, shape) || !write_body(o, n, l))
+        return false;
+    if (!l->exact || l->trips < 2 || !last_round(l, shape))
+        return true;
+    ft__take_back(o, &start);
+    return set_carried(o, n, l, shape) && write_body(o, n, l);
+}
+
+/* The shape of a carried value behind the loop is a fact when it does not change,
+ * or grows by as much in the last round as in all others. */
+static bool settled(const struct loop *l, uint32_t i)
+{
+    const ft_shape *start = &l->start[i]->shape, *in = &l->arg[l->first + i]->shape,
+                   *out = &l->body.out[l->given + i]->shape;
+    ft_shape by, expected;
+
+    if (ft_shape_equal(in, out) && ft_shape_equal(start, in))
+        return true;
+    return l->exact && growth(in, out, &by) && grown(start, &by, l->trips, &expected) &&
+           ft_shape_equal(out, &expected);
+}
+
+static void give_carried(ft__onnx *o, ft__node *n, struct loop *l)
+{
+    for (uint32_t i = 0; i < l->n_carried && i < n->n_out && !ft__failed(o); i++) {
+        ft__value *v = l->body.out[l->given + i];
+        bool fact = v->container || settled(l, i);
+
+        if (!n->out[i])
+            continue;
+        if (!fact) {
+            o->guesses++;
+            n->out[i]->guessed = true;
+            v = o->low ? l->start[i] : v;
+        }
+        if (v->container || v->state == FT__ACTIVATION) {
+            ft__emit_view(o, n, v, n->out[i], &v->shape);
+        } else {
+            /* A constant that the last round gives; what it holds is not known. */
+            ft_op op;
+
+            ft__op_init(&op, FT_KIND_fill, v->dtype);
+            ft__op_set_shape(&op, FT_K_out, &v->shape);
+            ft__emit(o, n, &op,
+                     &(ft__call){.out = &n->out[i], .n_out = 1, .shape = &v->shape});
+        }
+        if (n->out[i]->container)
+            n->out[i]->listed = false;
+    }
+}
+
+/* What every round gives, one behind the other. */
+static void stack(ft__onnx *o, const ft__node *n, ft__value *each, ft__value *out,
+                  const ft_shape *all, uint32_t open)
+{
+    ft_shape s = ft__guess(o, all, open);
+    ft_op op;
+
+    if (each->container) {
+        ft__onnx_fail(o, n, FT_EFORMAT, "a result of every round is no tensor");
+        return;
+    }
+    ft__op_init(&op, FT_KIND_expand, each->dtype);
+    ft__op_set_shape(&op, FT_K_x, &each->shape);
+    ft__op_set_shape(&op, FT_K_out, &s);
+    ft__emit(o, n, &op,
+             &(ft__call){.in = &each, .n_in = 1, .out = &out, .n_out = 1, .shape = &s});
+    out->guessed |= open != 0;
+    out->open |= open;
+}
+
+static void insert_dim(ft__onnx *o, const ft__node *n, ft_shape *s, uint32_t at,
+                       int64_t dim)
+{
+    ft__push(o, n, s, dim);
+    if (ft__failed(o))
+        return;
+    memmove(s->dim + at + 1, s->dim + at, (s->rank - at - 1) * sizeof(*s->dim));
+    s->dim[at] = dim;
+}
+
+/* ---- Loop: count, condition, carried values ---- */
+
+static void loop_condition(ft__onnx *o, const ft__node *n, struct loop *l)
+{
+    const ft__num *c =
+        ft__in(n, 1) && !n->in[1]->guessed ? ft__data(o, n->in[1]) : NULL;
+    bool starts = !ft__in(n, 1) || (c && c->i), never = c && !c->i;
+    ft_shape scalar = {0};
+
+    l->arg[0] = opaque(o, n, FT_DTYPE_int64, &scalar);
+    if (!starts) {
+        l->arg[1] = opaque(o, n, FT_DTYPE_bool, &scalar);
+        l->trips = never ? 0 : l->trips;
+        l->exact = never;
+        return;
+    }
+    l->arg[1] = ft__onnx_temp(o, n->out[0]);
+    if (!l->arg[1])
+        return;
+    ft__define_constant(o, n, l->arg[1], FT_DTYPE_bool, &scalar);
+    ft__fold_fill(o, l->arg[1], (ft__num){.i = 1}, (ft__num){0});
+}
+
+/* How often it runs: its operand, what the user says, or once. */
+static void loop_count(ft__onnx *o, const ft__node *n, struct loop *l)
+{
+    int64_t most;
+
+    if (ft__in(n, 0) && !n->in[0]->guessed && ft__ints(o, n->in[0], &most, 1) == 1 &&
+        most <= FT__MAX_TRIPS) {
+        l->trips = most < 0 ? 0 : most;
+        l->exact = true;
+    } else if (o->opt.trips) {
+        l->trips = o->opt.trips;
+    } else {
+        l->trips = 1;
+    }
+}
+
+static void name_guess(ft__onnx *o, const ft__node *n, const struct loop *l)
+{
+    const ft__str name = n->name.n || !n->out[0] ? n->name : n->out[0]->name;
+
+    ft__build_bounded(o->b,
+                      "%.*s (node %.*s), counted %lld time%s: how often it runs "
+                      "depends on data (--trips N sets it)",
+                      (int)(n->op.n < 40 ? n->op.n : 40), n->op.s,
+                      (int)(name.n < 200 ? name.n : 200), name.s, (long long)l->trips,
+                      l->trips == 1 ? "" : "s");
+}
+
+/* Nothing runs: the carried values pass, the rest is empty. */
+static void skip_loop(ft__onnx *o, ft__node *n, struct loop *l, const ft__place *p)
+{
+    uint32_t n_out = l->body.n_out - l->given;
+    ft_shape *shape = ft__onnx_alloc(o, n_out, sizeof(*shape));
+    ft_dtype *dtype = ft__onnx_alloc(o, n_out, sizeof(*dtype));
+
+    for (uint32_t i = 0; shape && dtype && i < n_out; i++) {
+        shape[i] = l->body.out[l->given + i]->shape;
+        dtype[i] = l->body.out[l->given + i]->dtype;
+    }
+    ft__take_back(o, p);
+    for (uint32_t i = 0; shape && dtype && i < n->n_out && i < n_out; i++) {
+        if (!n->out[i] || ft__failed(o))
+            continue;
+        if (i < l->n_carried) {
+            ft__emit_view(o, n, l->start[i], n->out[i], &l->start[i]->shape);
+            continue;
+        }
+        insert_dim(o, n, &shape[i], 0, 0);
+        if (!ft__failed(o))
+            ft__define_constant(o, n, n->out[i], dtype[i], &shape[i]);
+    }
+}
+
+static bool loop_goes_on(ft__onnx *o, const struct loop *l)
+{
+    ft__value *v = l->body.out[0];
+    const ft__num *c = v->guessed ? NULL : ft__data(o, v);
+
+    return c && c->i && ft_shape_elements(&v->shape) == 1;
+}
+
+static bool read_loop(ft__onnx *o, const ft__node *n, struct loop *l)
+{
+    *l = (struct loop){
+        .first = 2, .given = 1, .n_carried = n->n_in > 2 ? n->n_in - 2 : 0};
+    l->n_arg = 2 + l->n_carried;
+    l->arg = ft__onnx_alloc(o, l->n_arg, sizeof(ft__value *));
+    l->start = n->in + 2;
+    if (!ft__attr_message(o, n, "body", 6, &l->graph))
+        ft__onnx_fail(o, n, FT_EFORMAT, "it has no body");
+    for (uint32_t i = 0; i < l->n_carried; i++)
+        if (!l->start[i])
+            ft__onnx_fail(o, n, FT_EFORMAT, "its operand %u is missing", i + 3);
+    return l->arg && !ft__failed(o);
+}
+
+void ft__rule_loop(ft__onnx *o, ft__node *n)
+{
+    ft__place start = ft__here(o);
+    struct loop l;
+
+    if (!read_loop(o, n, &l))
+        return;
+    loop_count(o, n, &l);
+    loop_condition(o, n, &l);
+    if (!write_round(o, n, &l))
+        return;
+    if (l.exact && l.trips == 0) {
+        skip_loop(o, n, &l, &start);
+        return;
+    }
+    l.exact = l.exact && loop_goes_on(o, &l);
+    if (!l.exact)
+        name_guess(o, n, &l);
+    ft__build_repeat_from(o->b, l.begins, (uint64_t)l.trips);
+    give_carried(o, n, &l);
+    for (uint32_t i = l.n_carried; i < n->n_out && !ft__failed(o); i++) {
+        ft__value *each = l.given + i < l.body.n_out ? l.body.out[l.given + i] : NULL;
+        ft_shape s;
+
+        if (!each || each->state == FT__UNDEFINED) {
+            ft__onnx_fail(o, n, FT_EFORMAT, "its body does not make result %u",
+                          l.given + i + 1);
+            return;
+        }
+        s = each->shape;
+        insert_dim(o, n, &s, 0, l.trips);
+        if (n->out[i] && !ft__failed(o))
+            stack(o, n, each, n->out[i], &s, l.exact ? 0 : 1u);
+    }
+}
+
+/* ---- Scan: along an axis of its operands ---- */
+
+struct scan {
+    struct loop l;
+    uint32_t n_scanned;
+    ft__value **scanned;
+    bool batched; /* opset 8: an axis before all others */
+    int64_t batch;
+    int64_t length;
+};
+
+static int64_t axis_of(ft__onnx *o, const ft__node *n, const char *name, uint32_t i,
+                       uint32_t rank, bool batched)
+{
+    int64_t axes[FT__MAX_PARTS], have;
+
+    if (batched)
+        return 1;
+    have = ft__attr_ints(o, n, name, axes, FT__MAX_PARTS);
+    return ft__axis(o, n, (int64_t)i < have && i < FT__MAX_PARTS ? axes[i] : 0, rank);
+}
+
+/* x without its first `lead` axes, or without axis `axis`: what a round gets. */
+static ft__value *round_of(ft__onnx *o, const ft__node *n, ft__value *x, uint32_t from,
+                           uint32_t count)
+{
+    ft__value *cut = ft__onnx_temp(o, x), *v = ft__onnx_temp(o, x);
+    ft_shape s = x->shape;
+    ft_op op;
+
+    if (!cut || !v)
+        return NULL;
+    for (uint32_t i = from; i < from + count; i++)
+        s.dim[i] = 1;
+    ft__op_init(&op, FT_KIND_slice, x->dtype);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    ft__op_set_shape(&op, FT_K_out, &s);
+    ft__emit(o, n, &op, &(ft__call){.in = &x, .n_in = 1, .out = &cut, .n_out = 1});
+    memmove(s.dim + from, s.dim + from + count,
+            (s.rank - from - count) * sizeof(*s.dim));
+    s.rank -= count;
+    if (!ft__failed(o))
+        ft__emit_view(o, n, cut, v, &s);
+    return v;
+}
+
+static bool read_scan(ft__onnx *o, const ft__node *n, struct scan *s)
+{
+    uint32_t skip;
+    int64_t scanned = ft__attr_int(o, n, "num_scan_inputs", 0);
+
+    *s = (struct scan){.batched = o->opset < 9, .batch = 1, .length = -1};
+    skip = s->batched;
+    if (scanned < 1 || scanned > (int64_t)n->n_in - skip) {
+        ft__onnx_fail(o, n, FT_EFORMAT, "num_scan_inputs is not 1 to %u",
+                      n->n_in - skip);
+        return false;
+    }
+    s->n_scanned = (uint32_t)scanned;
+    s->l.n_carried = n->n_in - skip - s->n_scanned;
+    s->l.n_arg = n->n_in - skip;
+    s->l.start = ft__onnx_alloc(o, s->l.n_carried, sizeof(ft__value *));
+    s->l.arg = ft__onnx_alloc(o, s->l.n_arg, sizeof(ft__value *));
+    s->scanned = n->in + skip + s->l.n_carried;
+    if (!ft__attr_message(o, n, "body", 6, &s->l.graph))
+        ft__onnx_fail(o, n, FT_EFORMAT, "it has no body");
+    for (uint32_t i = skip; i < n->n_in; i++)
+        if (!n->in[i] || n->in[i]->container ||
+            n->in[i]->shape.rank < (i < skip + s->l.n_carried ? skip : skip + 1u))
+            ft__onnx_fail(o, n, FT_EFORMAT, "its operand %u has no axis to scan",
+                          i + 1);
+    return s->l.start && s->l.arg && !ft__failed(o);
+}
+
+/* States and slices of the first round; false: failed. */
+static bool enter_scan(ft__onnx *o, const ft__node *n, struct scan *s)
+{
+    for (uint32_t i = 0; i < s->l.n_carried; i++) {
+        ft__value *v = n->in[s->batched + i];
+
+        s->batch = s->batched ? v->shape.dim[0] : 1;
+        s->l.start[i] = s->batched ? round_of(o, n, v, 0, 1) : v;
+        if (!s->l.start[i])
+            return false;
+    }
+    for (uint32_t i = 0; i < s->n_scanned; i++) {
+        ft__value *x = s->scanned[i];
+        uint32_t axis =
+            (uint32_t)axis_of(o, n, "scan_input_axes", i, x->shape.rank, s->batched);
+
+        if (ft__failed(o))
+            return false;
+        s->batch = s->batched ? x->shape.dim[0] : 1;
+        if (s->length >= 0 && s->length != x->shape.dim[axis])
+            ft__onnx_fail(o, n, FT_EFORMAT, "its operands differ in length");
+        s->length = x->shape.dim[axis];
+        s->l.arg[s->l.n_carried + i] =
+            s->batched ? round_of(o, n, x, 0, 2) : round_of(o, n, x, axis, 1);
+        if (!s->l.arg[s->l.n_carried + i] || ft__failed(o))
+            return false;
+    }
+    s->l.trips = s->length;
+    s->l.exact = true;
+    return true;
+}
+
+/* Result i of the body as result i of the node. */
+static void give_scanned(ft__onnx *o, ft__node *n, struct scan *s, uint32_t i)
+{
+    ft__value *each = i < s->l.body.n_out ? s->l.body.out[i] : NULL;
+    bool state = i < s->l.n_carried;
+    ft_shape all;
+    uint32_t at = 0;
+
+    if (!each || each->state == FT__UNDEFINED) {
+        ft__onnx_fail(o, n, FT_EFORMAT, "its body does not make result %u", i + 1);
+        return;
+    }
+    all = each->shape;
+    if (!state) {
+        if (!s->batched)
+            at = (uint32_t)axis_of(o, n, "scan_output_axes", i - s->l.n_carried,
+                                   all.rank + 1, false);
+        if (!ft__failed(o))
+            insert_dim(o, n, &all, at, s->length);
+    }
+    if (s->batched && !ft__failed(o))
+        insert_dim(o, n, &all, 0, s->batch);
+    if (!ft__failed(o) && n->out[i])
+        stack(o, n, each, n->out[i], &all, 0);
+}
+
+void ft__rule_scan(ft__onnx *o, ft__node *n)
+{
+    uint32_t first = ft__build_here(o->b).n_nodes;
+    struct scan s;
+
+    if (!read_scan(o, n, &s) || !enter_scan(o, n, &s) || !write_round(o, n, &s.l))
+        return;
+    if (s.length > FT__MAX_ELEMENTS / (s.batch > 1 ? s.batch : 1))
+        ft__onnx_fail(o, n, FT_EFORMAT, "it runs too often");
+    else
+        ft__build_repeat_from(o->b, first, (uint64_t)(s.length * s.batch));
+    if (!s.batched)
+        give_carried(o, n, &s.l);
+    for (uint32_t i = s.batched ? 0 : s.l.n_carried; i < n->n_out && !ft__failed(o);
+         i++)
+        give_scanned(o, n, &s, i);
+}

@@ -1,0 +1,403 @@
+/* Inputs of the model and the symbols that their sizes leave open. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "import/onnx/onnx.h"
+#include "import/pt2/pt2.h"
+
+struct bind {
+    ft__pt2 *p;
+    bool *used; /* per dimension of the options */
+    bool open_batch;
+    const ft__pt2_value *first; /* an input, for messages */
+};
+
+static int shown(ft__text t)
+{
+    return (int)(t.n < 100 ? t.n : 100);
+}
+
+/* The symbol that is the whole size of an axis; NULL: a number, or a formula. */
+static ft__pt2_symbol *symbol_at(ft__pt2 *p, const ft__pt2_value *v, uint32_t axis)
+{
+    int64_t dim = v->shape.dim[axis];
+
+    return dim < 0 ? ft__pt2_expr_symbol(p, p->expr[-1 - dim]->text) : NULL;
+}
+
+static bool is_input(const ft__pt2_spec *s)
+{
+    return FT__IS(s->kind, "user_input") && s->value && s->value->typed;
+}
+
+/* The batch: the first dimension of an input, and no other dimension of any. */
+static bool is_batch(ft__pt2 *p, const ft__pt2_symbol *symbol)
+{
+    bool first = false;
+
+    for (uint32_t i = 0; i < p->n_inputs; i++)
+        for (uint32_t k = 0;
+             is_input(&p->input[i]) && k < p->input[i].value->shape.rank; k++) {
+            if (symbol_at(p, p->input[i].value, k) != symbol)
+                continue;
+            if (k > 0)
+                return false;
+            first = true;
+        }
+    return first;
+}
+
+static void bind_symbol(struct bind *b, ft__pt2_symbol *s, int64_t value,
+                        const char *from)
+{
+    if (s->bound && s->value != value)
+        ft__build_fail(b->p->b, FT_EINVAL, 0,
+                       "%s=%lld: the model says that this size is the same as one that "
+                       "is %lld",
+                       from, (long long)value, (long long)s->value);
+    if (s->max >= 0 && value > s->max)
+        ft__build_fail(b->p->b, FT_EINVAL, 0,
+                       "%s=%lld: the file allows %lld at most; export it with a larger "
+                       "range",
+                       from, (long long)value, (long long)s->max);
+    s->bound = true;
+    s->value = value;
+}
+
+/* --dim s77=4 or --dim ids.1=4. */
+static void apply_dims(struct bind *b, const ft__pt2_value *v, uint32_t axis,
+                       ft__pt2_symbol *s)
+{
+    const ft_import_options *opt = &b->p->opt;
+
+    for (size_t i = 0; i < opt->n_dims; i++) {
+        const char *name = opt->dims[i].name;
+        size_t n = strlen(name);
+        char number[16], text[160];
+
+        snprintf(number, sizeof(number), ".%u", axis);
+        if (!ft__text_is(s->name, name, n) &&
+            (n != v->name.n + strlen(number) ||
+             memcmp(name, v->name.s, v->name.n) != 0 ||
+             strcmp(name + v->name.n, number) != 0))
+            continue;
+        b->used[i] = true;
+        snprintf(text, sizeof(text), "--dim %.100s", name);
+        bind_symbol(b, s, opt->dims[i].value, text);
+    }
+}
+
+/* --input ids=4x128. */
+static void apply_shape(struct bind *b, const ft__pt2_value *v, const ft_shape *given)
+{
+    char text[160];
+
+    if (given->rank != v->shape.rank) {
+        ft__build_fail(b->p->b, FT_EINVAL, 0, "--input %.*s: it has %u dimensions",
+                       shown(v->name), v->name.s, v->shape.rank);
+        return;
+    }
+    for (uint32_t k = 0; k < given->rank; k++) {
+        ft__pt2_symbol *s = symbol_at(b->p, v, k);
+
+        snprintf(text, sizeof(text), "--input %.*s, dimension %u", shown(v->name),
+                 v->name.s, k);
+        if (s)
+            bind_symbol(b, s, given->dim[k], text);
+        else if (v->shape.dim[k] >= 0 && v->shape.dim[k] != given->dim[k])
+            ft__build_fail(b->p->b, FT_EINVAL, 0,
+                           "%s: the file fixes it at %lld; export it with this "
+                           "dimension open",
+                           text, (long long)v->shape.dim[k]);
+    }
+}
+
+/* Without a name the only input is meant. */
+static bool is_meant(const ft__pt2 *p, const ft_input_shape *given,
+                     const ft__pt2_value *v)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < p->n_inputs; i++)
+        n += is_input(&p->input[i]);
+    return *given->name ? ft__text_is(v->name, given->name, strlen(given->name))
+                        : n == 1;
+}
+
+/* Names of the inputs, as many as there is room for. */
+static void list_inputs(const ft__pt2 *p, char *text, size_t size)
+{
+    size_t n = 0;
+
+    *text = '\0';
+    for (uint32_t i = 0; i < p->n_inputs && n + 100 < size; i++) {
+        const ft__pt2_value *v = p->input[i].value;
+
+        if (is_input(&p->input[i]))
+            n += (size_t)snprintf(text + n, size - n, "%s\"%.*s\"", n ? ", " : "",
+                                  shown(v->name), v->name.s);
+    }
+}
+
+static void check_names(struct bind *b)
+{
+    const ft_import_options *opt = &b->p->opt;
+
+    for (size_t i = 0; i < opt->n_inputs; i++) {
+        char all[600];
+        bool found = false;
+
+        for (uint32_t k = 0; k < b->p->n_inputs && !found; k++)
+            found = is_input(&b->p->input[k]) &&
+                    is_meant(b->p, &opt->inputs[i], b->p->input[k].value);
+        if (found)
+            continue;
+        list_inputs(b->p, all, sizeof(all));
+        if (*opt->inputs[i].name)
+            ft__build_fail(b->p->b, FT_EINVAL, 0,
+                           "--input %.80s: the model has no such input, but %s",
+                           opt->inputs[i].name, all);
+        else
+            ft__build_fail(b->p->b, FT_EINVAL, 0,
+                           "--input: the model has several inputs, say NAME=SHAPE: %s",
+                           all);
+    }
+}
+
+static void apply_given(struct bind *b, const ft__pt2_value *v)
+{
+    const ft_import_options *opt = &b->p->opt;
+
+    for (size_t i = 0; i < opt->n_inputs; i++)
+        if (is_meant(b->p, &opt->inputs[i], v))
+            apply_shape(b, v, &opt->inputs[i].shape);
+    for (uint32_t k = 0; k < v->shape.rank; k++) {
+        ft__pt2_symbol *s = symbol_at(b->p, v, k);
+
+        if (s)
+            apply_dims(b, v, k, s);
+    }
+}
+
+/* Symbols of the inputs that no flag has set: the batch is 1, others stop. */
+static void apply_defaults(struct bind *b, const ft__pt2_value *v)
+{
+    ft__pt2 *p = b->p;
+
+    for (uint32_t k = 0; k < v->shape.rank && !ft__build_failed(p->b); k++) {
+        ft__pt2_symbol *s = symbol_at(p, v, k);
+        bool batch = s && !s->data && is_batch(p, s);
+
+        if (batch) {
+            if (s->bound && p->opt.batch && s->value != p->opt.batch)
+                ft__build_fail(p->b, FT_EINVAL, 0,
+                               "--batch %lld: another flag sets it to %lld",
+                               (long long)p->opt.batch, (long long)s->value);
+            if (!s->bound && !p->opt.batch && !b->open_batch)
+                ft__build_assume(
+                    p->b, "batch 1 (the model leaves it open; --batch N sets it)");
+            b->open_batch = true;
+            if (!s->bound)
+                bind_symbol(b, s, p->opt.batch ? p->opt.batch : 1, "--batch");
+        } else if (s && !s->bound && !s->data) {
+            ft__build_fail(p->b, FT_ENEEDED, 0,
+                           "dimension %u of input \"%.*s\" is open: add --dim "
+                           "%.*s.%u=N",
+                           k, shown(v->name), v->name.s, shown(v->name), v->name.s, k);
+        }
+    }
+}
+
+static void define_input(ft__pt2 *p, ft__pt2_value *v)
+{
+    if (v->state != FT__PT2_UNDEFINED) {
+        ft__build_fail(p->b, FT_EFORMAT, 0, "\"%.*s\" is made twice", shown(v->name),
+                       v->name.s);
+        return;
+    }
+    if (!ft__pt2_resolve(p, v, 1))
+        return;
+    v->state = FT__PT2_ACTIVATION;
+    v->tensor = ft__build_tensor(p->b, v->name.s, v->name.n, FT_ROLE_INPUT, v->dtype,
+                                 &v->shape);
+    ft__build_open(p->b, v->tensor, v->open);
+}
+
+static bool fixed_batch(const ft__pt2 *p)
+{
+    for (uint32_t i = 0; i < p->n_inputs; i++)
+        if (is_input(&p->input[i]) && p->input[i].value->shape.rank &&
+            p->input[i].value->shape.dim[0] == p->opt.batch)
+            return true;
+    return false;
+}
+
+static void check_options(struct bind *b)
+{
+    const ft_import_options *opt = &b->p->opt;
+
+    if (opt->batch && !b->open_batch && !fixed_batch(b->p) && b->first)
+        ft__build_fail(b->p->b, FT_EINVAL, 0,
+                       "--batch %lld: the file fixes the first dimension of input "
+                       "\"%.*s\" at %lld; export it with an open batch",
+                       (long long)opt->batch, shown(b->first->name), b->first->name.s,
+                       (long long)b->first->shape.dim[0]);
+    for (size_t i = 0; i < opt->n_dims; i++)
+        if (!b->used[i])
+            ft__build_fail(b->p->b, FT_EINVAL, 0,
+                           "--dim %s=%lld: no input has an open dimension of that name",
+                           opt->dims[i].name, (long long)opt->dims[i].value);
+}
+
+static bool options_are_valid(ft__pt2 *p)
+{
+    const ft_import_options *opt = &p->opt;
+
+    if (opt->batch < 0 || opt->batch > FT__MAX_ELEMENTS)
+        ft__build_fail(p->b, FT_EINVAL, 0, "--batch %lld is no batch size",
+                       (long long)opt->batch);
+    for (size_t i = 0; i < opt->n_dims; i++)
+        if (opt->dims[i].value < 1 || opt->dims[i].value > FT__MAX_ELEMENTS)
+            ft__build_fail(p->b, FT_EINVAL, 0, "--dim %s=%lld is no size",
+                           opt->dims[i].name, (long long)opt->dims[i].value);
+    return !ft__build_failed(p->b);
+}
+
+/* Symbols by their own names: numbers that are inputs, and what depends on data. */
+static void apply_names(struct bind *b)
+{
+    const ft_import_options *opt = &b->p->opt;
+
+    for (size_t i = 0; i < opt->n_dims; i++) {
+        const char *name = opt->dims[i].name;
+        ft__table_slot *slot =
+            ft__table_at(&b->p->symbols, &b->p->arena, name, strlen(name));
+
+        if (!slot || !slot->value)
+            continue;
+        b->used[i] = true;
+        bind_symbol(b, slot->value, opt->dims[i].value, name);
+    }
+}
+
+/* Those of every size, so that a flag can name them. */
+static void find_symbols(ft__pt2 *p)
+{
+    ft__pt2_symbol *open;
+    bool data;
+
+    for (uint32_t i = 0; i < p->n_exprs && !ft__build_failed(p->b); i++)
+        (void)ft__pt2_value_of(p, -1 - (int64_t)i, &data, &open);
+}
+
+void ft__pt2_inputs(ft__pt2 *p)
+{
+    struct bind b = {.p = p};
+
+    if (!options_are_valid(p))
+        return;
+    b.used = ft__pt2_alloc(p, p->opt.n_dims, sizeof(*b.used));
+    if (!b.used)
+        return;
+    find_symbols(p);
+    apply_names(&b);
+    check_names(&b);
+    for (uint32_t i = 0; i < p->n_inputs; i++)
+        if (is_input(&p->input[i])) {
+            apply_given(&b, p->input[i].value);
+            if (!b.first && p->input[i].value->shape.rank)
+                b.first = p->input[i].value;
+        }
+    for (uint32_t i = 0; i < p->n_inputs && !ft__build_failed(p->b); i++)
+        if (is_input(&p->input[i]))
+            apply_defaults(&b, p->input[i].value);
+    if (!ft__build_failed(p->b))
+        check_options(&b);
+    for (uint32_t i = 0; i < p->n_inputs && !ft__build_failed(p->b); i++)
+        if (is_input(&p->input[i]))
+            define_input(p, p->input[i].value);
+}
+
+/* ---- sizes ---- */
+
+static int64_t size_of(ft__pt2 *p, int64_t dim, int64_t limit, bool *data)
+{
+    ft__pt2_symbol *open;
+    int64_t v = ft__pt2_value_of(p, dim, data, &open);
+
+    while (v < 0 && open && open->data && !ft__build_failed(p->b)) {
+        open->bound = true;
+        open->value = open->max >= 0 ? open->max : limit;
+        ft__build_assume(p->b,
+                         "%.*s = %lld (it depends on data, this is a bound; --dim "
+                         "%.*s=N sets it)",
+                         shown(open->name), open->name.s, (long long)open->value,
+                         shown(open->name), open->name.s);
+        v = ft__pt2_value_of(p, dim, data, &open);
+    }
+    if (v < 0 && open)
+        ft__build_fail(p->b, FT_ENEEDED, 0,
+                       "the size \"%.*s\" is open: add --dim %.*s=N", shown(open->name),
+                       open->name.s, shown(open->name), open->name.s);
+    return v;
+}
+
+bool ft__pt2_resolve(ft__pt2 *p, ft__pt2_value *v, int64_t limit)
+{
+    if (v->resolved)
+        return !ft__pt2_failed(p);
+    for (uint32_t i = 0; i < v->shape.rank && !ft__build_failed(p->b); i++) {
+        bool data = false;
+
+        v->shape.dim[i] = size_of(p, v->shape.dim[i], limit, &data);
+        v->open |= (uint32_t)data << i;
+    }
+    if (!ft__build_failed(p->b) && !ft__shape_fits(&v->shape))
+        ft__build_fail(p->b, FT_EFORMAT, 0, "tensor \"%.*s\" has too many elements",
+                       shown(v->name), v->name.s);
+    v->resolved = true;
+    return !ft__pt2_failed(p);
+}
+
+/* Inside the description of a value, behind its sizes. */
+static ft__json rest_of(ft__pt2 *p, const ft__pt2_value *v)
+{
+    ft__json r = ft__json_open(&p->doc, v->rest);
+
+    r.depth = 1;
+    return r;
+}
+
+bool ft__pt2_requires_grad(ft__pt2 *p, const ft__pt2_value *v)
+{
+    ft__json r = rest_of(p, v);
+    bool yes = true;
+    ft__text name;
+
+    while (v->rest.n && ft__json_member(&r, &name))
+        if (FT__IS(name, "requires_grad")) {
+            ft__json_bool(&r, &yes);
+            return yes;
+        } else {
+            ft__json_skip(&r, NULL);
+        }
+    return yes;
+}
+
+bool ft__pt2_strides(ft__pt2 *p, const ft__pt2_value *v, int64_t *stride)
+{
+    ft__json r = rest_of(p, v);
+    ft__text name;
+    bool data;
+    int n = -1;
+
+    while (n < 0 && v->rest.n && ft__json_member(&r, &name))
+        if (FT__IS(name, "strides"))
+            n = ft__pt2_read_syms(p, &r, stride);
+        else
+            ft__json_skip(&r, NULL);
+    for (int i = 0; i < n; i++)
+        stride[i] = size_of(p, stride[i], 1, &data);
+    return n == (int)v->shape.rank && !ft__pt2_failed(p);
+}

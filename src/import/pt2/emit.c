@@ -1,0 +1,275 @@
+/* Operation -> graph. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "graph/op_inside.h"
+#include "import/pt2/pt2.h"
+
+enum { MAX_PARAMS = 64 };
+
+/* A constant comes into the graph when something that runs reads it; a view of
+ * one brings the one along. */
+static uint32_t weight_tensor(ft__pt2 *p, ft__pt2_value *v)
+{
+    uint32_t of = v->of ? ft__pt2_graph_tensor(p, v->of) : FT_NONE, tensor;
+    ft_op op;
+
+    if (ft__pt2_failed(p))
+        return FT_NONE;
+    tensor =
+        ft__build_tensor(p->b, v->name.s, v->name.n,
+                         v->of && v->transposed ? FT_ROLE_ACTIVATION : FT_ROLE_WEIGHT,
+                         v->dtype, &v->shape);
+    if (v->trainable && !v->of)
+        ft__build_trainable(p->b, tensor);
+    if (!v->of)
+        return tensor;
+    ft__op_init(&op, v->transposed ? FT_KIND_transpose : FT_KIND_view, v->dtype);
+    ft__op_set_shape(&op, FT_K_x, &v->of->shape);
+    if (v->transposed) {
+        int64_t perm[FT_MAX_RANK];
+
+        for (uint32_t i = 0; i < v->shape.rank; i++)
+            perm[i] = v->perm[i];
+        ft__op_set(&op, FT_K_perm, perm, v->shape.rank);
+    } else {
+        ft__op_set_shape(&op, FT_K_out, &v->shape);
+    }
+    ft__build_node(p->b, v->name.s, v->name.n, &op, &of, 1, NULL, 0, &tensor, 1);
+    return tensor;
+}
+
+uint32_t ft__pt2_graph_tensor(ft__pt2 *p, ft__pt2_value *v)
+{
+    if (v->tensor == FT_NONE && !ft__pt2_failed(p)) {
+        v->tensor = weight_tensor(p, v);
+        v->lazy = p->lazy;
+        p->lazy = v;
+    }
+    return v->tensor;
+}
+
+ft__pt2_value *ft__pt2_scalar(ft__pt2 *p, ft_dtype dtype)
+{
+    ft__pt2_value *v = ft__pt2_temp(p, NULL, dtype, &(ft_shape){0});
+
+    if (!v)
+        return NULL;
+    v->state = FT__PT2_WEIGHT;
+    if (p->scalar[dtype] == FT_NONE)
+        p->scalar[dtype] =
+            ft__build_tensor(p->b, "scalar", 6, FT_ROLE_WEIGHT, dtype, &v->shape);
+    v->tensor = p->scalar[dtype];
+    return v;
+}
+
+/* The gradient of a parameter is called after it. */
+static uint32_t result(ft__pt2 *p, const ft__pt2_value *v)
+{
+    char name[256];
+    int n;
+
+    if (!v->gradient)
+        return ft__build_tensor(p->b, v->name.s, v->name.n, FT_ROLE_ACTIVATION,
+                                v->dtype, &v->shape);
+    n = snprintf(name, sizeof(name), "%.*s gradient",
+                 (int)(v->gradient->name.n < 200 ? v->gradient->name.n : 200),
+                 v->gradient->name.s);
+    return ft__build_tensor(p->b, name, (size_t)n, FT_ROLE_GRADIENT, v->dtype,
+                            &v->shape);
+}
+
+static uint32_t define(ft__pt2 *p, ft__pt2_value *v)
+{
+    v->state = FT__PT2_ACTIVATION;
+    v->tensor = result(p, v);
+    if (v->open)
+        ft__build_open(p->b, v->tensor, v->open);
+    return v->tensor;
+}
+
+/* An operation that was checked, with results of the sizes it gives. */
+static void add_node(ft__pt2 *p, const ft__pt2_node *n, const ft_op *op,
+                     const ft__pt2_call *c)
+{
+    uint32_t in[FT_OP_MAX_OPERANDS], out[FT_OP_MAX_OPERANDS], params[MAX_PARAMS];
+    uint32_t n_params = 0, n_out = 0, needed = ft_op_n_outputs(op);
+
+    for (uint32_t i = 0; i < c->n_in; i++)
+        in[i] = ft__pt2_graph_tensor(p, c->in[i]);
+    for (uint32_t i = 0; i < c->n_params; i++)
+        if (c->params[i])
+            params[n_params++] = ft__pt2_graph_tensor(p, c->params[i]);
+    for (uint32_t i = 0; i < c->n_out && !ft__pt2_failed(p); i++) {
+        ft__pt2_value *v = c->out[i];
+        ft_shape s;
+        ft_dtype t;
+
+        if (i >= needed && (!v || !v->typed))
+            continue;
+        if (!v || !v->typed) { /* the operation gives it, the file leaves it out */
+            ft_op_output(op, i, &s, &t);
+            v = ft__pt2_temp(p, NULL, t, &s);
+        }
+        if (v)
+            out[n_out++] = define(p, v);
+    }
+    if (!ft__pt2_failed(p))
+        ft__build_checked(p->b, n->name.s, n->name.n, op, in, c->n_in, params, n_params,
+                          out, n_out);
+}
+
+/* Whether the file states what the operation gives. */
+static bool fits(const ft_op *op, const ft__pt2_call *c)
+{
+    uint32_t n = ft_op_n_outputs(op);
+    ft_error err;
+
+    if (ft_op_check(op, &err) || c->n_in > FT_OP_MAX_OPERANDS ||
+        c->n_out > FT_OP_MAX_OPERANDS || c->n_params > MAX_PARAMS)
+        return false;
+    if (op->phase != FT_PHASE_FORWARD)
+        return true;
+    if (c->n_out < n || c->n_in != ft_op_n_inputs(op))
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        ft_shape s;
+        ft_dtype t;
+
+        ft_op_output(op, i, &s, &t);
+        if (c->out[i] && ft_shape_elements(&s) != ft_shape_elements(&c->out[i]->shape))
+            return false;
+    }
+    return true;
+}
+
+void ft__pt2_emit(ft__pt2 *p, const ft__pt2_node *n, const ft_op *op,
+                  const ft__pt2_call *c)
+{
+    if (ft__pt2_failed(p))
+        return;
+    if (fits(op, c))
+        add_node(p, n, op, c);
+    else
+        ft__pt2_emit_generic(p, n);
+}
+
+void ft__pt2_emit_in(ft__pt2 *p, const ft__pt2_node *n, const ft_op *op,
+                     ft__pt2_value *const *in, uint32_t n_in)
+{
+    ft__pt2_emit(
+        p, n, op,
+        &(ft__pt2_call){.in = in, .n_in = n_in, .out = n->out, .n_out = n->n_out});
+}
+
+/* ---- views ---- */
+
+/* A view of a constant stays one, until something reads it. */
+static void constant_view(ft__pt2_value *x, ft__pt2_value *out)
+{
+    out->state = FT__PT2_WEIGHT;
+    out->of = x;
+}
+
+void ft__pt2_emit_view(ft__pt2 *p, const ft__pt2_node *n, ft__pt2_value *x,
+                       ft__pt2_value *out)
+{
+    ft_op op;
+
+    if (!x || !out || ft__pt2_failed(p))
+        return;
+    if (x->state == FT__PT2_WEIGHT &&
+        ft_shape_elements(&x->shape) == ft_shape_elements(&out->shape) &&
+        x->dtype == out->dtype) {
+        constant_view(x, out);
+        return;
+    }
+    op = ft__pt2_op(FT_KIND_view, out->dtype, &x->shape);
+    ft__op_set_shape(&op, FT_K_out, &out->shape);
+    ft__pt2_emit(p, n, &op,
+                 &(ft__pt2_call){.in = &x, .n_in = 1, .out = &out, .n_out = 1});
+}
+
+void ft__pt2_emit_transpose(ft__pt2 *p, const ft__pt2_node *n, ft__pt2_value *x,
+                            ft__pt2_value *out, const int64_t *perm)
+{
+    uint32_t rank = x->shape.rank;
+    bool same = true;
+    ft_op op;
+
+    for (uint32_t i = 0; i < rank; i++)
+        same &= perm[i] == (int64_t)i;
+    if (same || !out) {
+        ft__pt2_emit_view(p, n, x, out);
+        return;
+    }
+    if (x->state == FT__PT2_WEIGHT && out->shape.rank == rank) {
+        constant_view(x, out);
+        out->transposed = true;
+        for (uint32_t i = 0; i < rank; i++)
+            out->perm[i] = (uint8_t)perm[i];
+        return;
+    }
+    op = ft__pt2_op(FT_KIND_transpose, x->dtype, &x->shape);
+    ft__op_set(&op, FT_K_perm, perm, rank);
+    ft__pt2_emit(p, n, &op,
+                 &(ft__pt2_call){.in = &x, .n_in = 1, .out = &out, .n_out = 1});
+}
+
+/* ---- without a rule ---- */
+
+/* Every tensor that a node reads, as far as operands go. */
+static uint32_t operands(const ft__pt2_node *n, ft__pt2_value **in, int64_t *elements)
+{
+    uint32_t count = 0;
+
+    *elements = 0;
+    for (uint32_t i = 0; i < n->n_args; i++) {
+        const ft__pt2_arg *a = &n->arg[i];
+
+        if (a->type != FT__PT2_TENSOR && a->type != FT__PT2_TENSORS)
+            continue;
+        for (uint32_t k = 0; k < a->n && count < FT_OP_MAX_OPERANDS; k++) {
+            if (!a->value[k] || a->value[k]->state == FT__PT2_UNDEFINED)
+                continue;
+            in[count++] = a->value[k];
+            if (*elements < FT__MAX_ELEMENTS)
+                *elements += ft_shape_elements(&a->value[k]->shape);
+        }
+    }
+    if (*elements > FT__MAX_ELEMENTS)
+        *elements = FT__MAX_ELEMENTS;
+    return count;
+}
+
+void ft__pt2_emit_generic(ft__pt2 *p, const ft__pt2_node *n)
+{
+    ft__pt2_value *in[FT_OP_MAX_OPERANDS];
+    int64_t read;
+    uint32_t n_in = operands(n, in, &read);
+    bool named = false;
+    ft_error err;
+
+    for (uint32_t i = 0; i < n->n_out && !ft__pt2_failed(p); i++) {
+        ft__pt2_value *v = n->out[i];
+        ft_op op;
+
+        if (!v || !v->typed || v->state != FT__PT2_UNDEFINED)
+            continue;
+        ft__op_init(&op, FT_KIND_generic, v->dtype);
+        ft__op_set1(&op, FT_K_read, named ? 0 : read);
+        ft__op_set_shape(&op, FT_K_out, &v->shape);
+        if (ft_op_check(&op, &err)) {
+            ft__pt2_fail(p, n, FT_EFORMAT, "%s", err.msg);
+            return;
+        }
+        add_node(p, n, &op,
+                 &(ft__pt2_call){.in = in, .n_in = n_in, .out = &v, .n_out = 1});
+        if (!named)
+            ft__build_bounded(p->b, "%.*s (node %.*s)",
+                              (int)(n->target.n < 100 ? n->target.n : 100), n->target.s,
+                              (int)(n->name.n < 200 ? n->name.n : 200), n->name.s);
+        named = true;
+    }
+}

@@ -1,0 +1,293 @@
+#ifndef IMPORT_PT2_PT2_H
+#define IMPORT_PT2_PT2_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "graph/build.h"
+#include "import/graph_inside.h"
+#include "import/table.h"
+
+/* Reading a torch.export archive, in the order of the files here:
+ *
+ *   zip.c        archive -> the text of its graph
+ *   json.c       text -> values, pulled
+ *   read.c   values -> nodes and what the file says of their tensors
+ *   expr.c   symbolic sizes
+ *   scope.c  calls of modules
+ *   dims.c   the model's inputs and the symbols that they leave open
+ *   pt2.c        the model: its signature, phases, nodes in order, subgraphs
+ *   pt2_rules_*  one rule per family of operators: node -> operation
+ *   emit.c   operation -> graph
+ *
+ * Every result's shape stands in the file, so a rule only says what kind of
+ * operation a node is. Names and arguments stay slices of the text; what is made
+ * lies in one arena. Failure is sticky in the builder. */
+
+typedef enum ft__pt2_state {
+    FT__PT2_UNDEFINED,
+    FT__PT2_WEIGHT, /* a parameter, a buffer, or a view of one */
+    FT__PT2_ACTIVATION,
+} ft__pt2_state;
+
+typedef struct ft__pt2_value ft__pt2_value;
+/* What a name of the graph stands for: a tensor, or a symbolic number. */
+struct ft__pt2_value {
+    ft__text name;
+    ft__pt2_state state;
+    ft_dtype dtype;
+    bool typed;      /* the file says what it is */
+    bool resolved;   /* and its symbolic sizes are numbers */
+    bool trainable;  /* a parameter */
+    bool learned;    /* made from one */
+    bool wanted;     /* a result of the forward pass needs it */
+    bool transposed; /* over `of`, in the order of perm; else just a view */
+    uint8_t perm[FT_MAX_RANK];
+    uint32_t open;           /* dimensions that are bounds */
+    uint32_t tensor;         /* of the graph; FT_NONE until it is needed there */
+    ft__pt2_value *of;       /* WEIGHT: the one whose memory this is */
+    int64_t number;          /* a symbolic number, written as a dimension is */
+    ft_shape shape;          /* sizes; below 0: expression -1 - i */
+    ft__text rest;           /* what the file says of it beyond */
+    ft__pt2_value *gradient; /* the parameter that it is the gradient of */
+    ft__pt2_value *next;     /* made after it */
+    ft__pt2_value *lazy;     /* came into the graph before it */
+};
+
+typedef enum ft__pt2_type {
+    FT__PT2_NONE,
+    FT__PT2_TENSOR,
+    FT__PT2_TENSORS,
+    FT__PT2_INT,
+    FT__PT2_INTS,
+    FT__PT2_FLOAT,
+    FT__PT2_BOOL,
+    FT__PT2_BOOLS,
+    FT__PT2_STRING,
+    FT__PT2_SYM,  /* a number or a name of one */
+    FT__PT2_SYMS, /* a list of them */
+    FT__PT2_DTYPE,
+    FT__PT2_MEMORY,
+    FT__PT2_GRAPH,
+    FT__PT2_OTHER,
+} ft__pt2_type;
+
+/* An argument as it was given; those at their defaults are not there at all. */
+typedef struct ft__pt2_arg {
+    ft__text name;
+    ft__pt2_type type;
+    uint32_t n;            /* TENSORS: how many */
+    ft__pt2_value **value; /* TENSOR, TENSORS: NULL where it is None */
+    ft__text text;         /* of the others: the value's JSON */
+} ft__pt2_arg;
+
+typedef struct ft__pt2 ft__pt2;
+typedef struct ft__pt2_node ft__pt2_node;
+
+typedef struct ft__pt2_rule {
+    const char *op;
+    void (*run)(ft__pt2 *p, ft__pt2_node *n);
+    int arg;
+} ft__pt2_rule;
+
+struct ft__pt2_node {
+    ft__text target; /* "aten.conv2d.default" */
+    ft__text op;     /* "conv2d" */
+    ft__text name;
+    ft__text modules; /* the calls it was made in, as the file has them */
+    const ft__pt2_rule *rule;
+    ft__pt2_arg *arg;
+    ft__pt2_value **out; /* NULL: None */
+    uint32_t n_args;
+    uint32_t n_out;
+    bool in_place;
+    bool backward;
+};
+
+typedef struct ft__pt2_body {
+    ft__pt2_node *node;
+    ft__pt2_value **in;
+    ft__pt2_value **out;
+    uint32_t n_nodes;
+    uint32_t n_in;
+    uint32_t n_out;
+} ft__pt2_body;
+
+typedef struct ft__pt2_symbol {
+    ft__text name;
+    bool bound;
+    bool data; /* depends on data: its value is a bound */
+    int64_t value;
+    int64_t max; /* from the file's range constraints; -1: none */
+} ft__pt2_symbol;
+
+typedef struct ft__pt2_expr {
+    ft__text text;
+    uint32_t number; /* its place in the list */
+    bool known;
+    bool data;
+    int64_t value;
+} ft__pt2_expr;
+
+/* The part of the signature that an input or an output belongs to. */
+typedef struct ft__pt2_spec {
+    ft__text kind;        /* "parameter", "user_input", "gradient_to_parameter" ... */
+    ft__text of;          /* name of the parameter or buffer */
+    ft__pt2_value *value; /* NULL: no tensor */
+} ft__pt2_spec;
+
+struct ft__pt2 {
+    ft__build *b;
+    ft__arena arena;
+    ft__json_doc doc;
+    ft_import_options opt;
+    ft__table names;
+    ft__pt2_value *newest;
+    ft__pt2_value *lazy; /* constants in the graph, the last one first */
+    ft__table operators;
+    ft__table parameters; /* by the names that the signature has for them */
+    ft__table symbols;
+    ft__table exprs;
+    ft__pt2_expr **expr; /* by number */
+    uint32_t n_exprs;
+    uint32_t cap_exprs;
+    ft__pt2_spec *input;
+    ft__pt2_spec *output;
+    uint32_t n_inputs;
+    uint32_t n_outputs;
+    uint32_t n_nodes;                /* read so far, subgraphs each time */
+    uint32_t depth;                  /* of subgraphs */
+    size_t inlined;                  /* bytes of them all, each time */
+    uint32_t scalar[FT_DTYPE_COUNT]; /* tensors of numbers in the graph */
+    bool quiet;                      /* a subgraph is tried: what it would cost */
+};
+
+/* ---- read.c ---- */
+/* Zeroed; NULL after reporting that memory is short. */
+void *ft__pt2_alloc(ft__pt2 *p, size_t n, size_t size);
+static inline bool ft__pt2_failed(const ft__pt2 *p)
+{
+    return p->doc.why || ft__build_failed(p->b);
+}
+/* The value of a name, made when it is new. NULL: out of memory. */
+ft__pt2_value *ft__pt2_name(ft__pt2 *p, ft__text name);
+/* A value without a name of its own, called and sized like another. */
+ft__pt2_value *ft__pt2_temp(ft__pt2 *p, const ft__pt2_value *like, ft_dtype dtype,
+                            const ft_shape *shape);
+void ft__pt2_read_graph(ft__pt2 *p, ft__json *r, ft__pt2_body *out);
+/* An Argument: {"as_tensor": {"name": ...}}. */
+bool ft__pt2_read_arg(ft__pt2 *p, ft__json *r, ft__pt2_arg *out);
+/* A list of sizes or strides; -1: more dimensions than there can be. */
+int ft__pt2_read_syms(ft__pt2 *p, ft__json *r, int64_t *dim);
+ft_dtype ft__pt2_dtype(int64_t number);
+FT_PRINTF(4, 5)
+void ft__pt2_fail(ft__pt2 *p, const ft__pt2_node *n, ft_status st, const char *fmt,
+                  ...);
+
+/* ---- scope.c ---- */
+void ft__pt2_read_metadata(ft__json *r, ft__pt2_node *n);
+/* Nodes from now on lie in the calls that this one lies in. */
+void ft__pt2_scope(ft__pt2 *p, const ft__pt2_node *n);
+
+/* ---- arguments by name, on demand (args.c) ---- */
+const ft__pt2_arg *ft__pt2_arg_of(const ft__pt2_node *n, const char *name);
+/* The i-th argument given; NULL: there are fewer. */
+static inline const ft__pt2_arg *ft__pt2_arg_at(const ft__pt2_node *n, uint32_t i)
+{
+    return i < n->n_args ? &n->arg[i] : NULL;
+}
+ft__pt2_value *ft__pt2_tensor(const ft__pt2_node *n, const char *name);
+/* The tensor that is the i-th argument; NULL: it is none. */
+ft__pt2_value *ft__pt2_in(const ft__pt2_node *n, uint32_t i);
+int64_t ft__pt2_int(ft__pt2 *p, const ft__pt2_node *n, const char *name,
+                    int64_t fallback);
+bool ft__pt2_bool(ft__pt2 *p, const ft__pt2_node *n, const char *name, bool fallback);
+double ft__pt2_float(ft__pt2 *p, const ft__pt2_node *n, const char *name,
+                     double fallback);
+/* As it is written; empty: none. */
+ft__text ft__pt2_string(const ft__pt2_node *n, const char *name);
+/* How many there are, of which the first `max` are stored; one number is a list
+ * of one; -1: no such argument, or None. */
+int64_t ft__pt2_ints(ft__pt2 *p, const ft__pt2_node *n, const char *name, int64_t *v,
+                     uint32_t max);
+/* Three booleans as bits 0, 1, 2; `fallback` where there are none. */
+uint32_t ft__pt2_mask(ft__pt2 *p, const ft__pt2_node *n, const char *name,
+                      uint32_t fallback);
+
+/* ---- expr.c ---- */
+/* The number of an expression as a dimension below 0. */
+int64_t ft__pt2_expr_of(ft__pt2 *p, ft__text text);
+ft__pt2_symbol *ft__pt2_symbol_of(ft__pt2 *p, ft__text name);
+/* The symbol, where the expression is nothing else. */
+ft__pt2_symbol *ft__pt2_expr_symbol(ft__pt2 *p, ft__text text);
+/* The value of a dimension; below 0: a symbol is open (*open names it). *data:
+ * it is a bound. */
+int64_t ft__pt2_value_of(ft__pt2 *p, int64_t dim, bool *data, ft__pt2_symbol **open);
+
+/* ---- dims.c ---- */
+void ft__pt2_inputs(ft__pt2 *p);
+/* Sizes and strides of a value become numbers. `limit`: what a symbol that
+ * depends on data is at most where the file does not say. */
+bool ft__pt2_resolve(ft__pt2 *p, ft__pt2_value *v, int64_t limit);
+/* Whether a parameter is one that training changes; yes where the file is silent. */
+bool ft__pt2_requires_grad(ft__pt2 *p, const ft__pt2_value *v);
+/* Strides of a value; false: the file does not say them. */
+bool ft__pt2_strides(ft__pt2 *p, const ft__pt2_value *v, int64_t *stride);
+
+/* ---- pt2.c ---- */
+/* ft__import_pt2() behind the archive. */
+ft_status ft__import_pt2_text(ft_graph **out, const char *text, size_t len,
+                              const char *name, const ft_import_options *opt,
+                              ft_error *err);
+void ft__pt2_run(ft__pt2 *p, ft__pt2_body *body);
+
+/* ---- emit.c ---- */
+typedef struct ft__pt2_call {
+    ft__pt2_value *const *in;
+    uint32_t n_in;
+    ft__pt2_value *const *params; /* NULL among them are left out */
+    uint32_t n_params;
+    ft__pt2_value *const *out;
+    uint32_t n_out;
+} ft__pt2_call;
+/* Append the operation. Where it would give other sizes than the file states,
+ * the node is bounded instead. */
+void ft__pt2_emit(ft__pt2 *p, const ft__pt2_node *n, const ft_op *op,
+                  const ft__pt2_call *c);
+/* The same with operands alone, and all results of the node. */
+void ft__pt2_emit_in(ft__pt2 *p, const ft__pt2_node *n, const ft_op *op,
+                     ft__pt2_value *const *in, uint32_t n_in);
+/* out is x in another shape, or in the order of perm. */
+void ft__pt2_emit_view(ft__pt2 *p, const ft__pt2_node *n, ft__pt2_value *x,
+                       ft__pt2_value *out);
+void ft__pt2_emit_transpose(ft__pt2 *p, const ft__pt2_node *n, ft__pt2_value *x,
+                            ft__pt2_value *out, const int64_t *perm);
+/* For all results: bounded by what is read and written, and named. */
+void ft__pt2_emit_generic(ft__pt2 *p, const ft__pt2_node *n);
+uint32_t ft__pt2_graph_tensor(ft__pt2 *p, ft__pt2_value *v);
+/* A number as an operand. */
+ft__pt2_value *ft__pt2_scalar(ft__pt2 *p, ft_dtype dtype);
+
+/* ---- pt2_rules_*.c: shared helpers ---- */
+const ft__pt2_rule *ft__pt2_find_rule(ft__pt2 *p, ft__text op);
+/* An operation with x as its first shape. */
+ft_op ft__pt2_op(ft_kind kind, ft_dtype dtype, const ft_shape *x);
+/* An axis counted from the front; fails the import when it lies outside. */
+uint32_t ft__pt2_axis(ft__pt2 *p, const ft__pt2_node *n, int64_t axis, uint32_t rank);
+/* The i-th argument as an operand, numbers included; NULL after a failure. */
+ft__pt2_value *ft__pt2_operand(ft__pt2 *p, const ft__pt2_node *n, uint32_t i,
+                               ft_dtype dtype);
+static inline ft__pt2_value *ft__pt2_out(const ft__pt2_node *n, uint32_t i)
+{
+    return i < n->n_out ? n->out[i] : NULL;
+}
+/* The parameter at the end of a chain of views; *swapped: its two axes are. NULL:
+ * no constant matrix. */
+ft__pt2_value *ft__pt2_matrix(ft__pt2_value *v, bool *swapped);
+
+#define FT__ATEN(op, run, arg) void ft__aten_##run(ft__pt2 *p, ft__pt2_node *n);
+#include "import/pt2/aten.def"
+#undef FT__ATEN
+
+#endif

@@ -1,0 +1,530 @@
+/* Many operations into a store, the most informative first. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/prng.h"
+#include "foretell/evaluate.h"
+#include "measure/collection.h"
+#include "measure/measure_inside.h"
+#include "store/store_inside.h"
+
+/* Batches are never shorter than this, nor than the machine's floor. */
+#define LEAST_BATCH_S 1e-3
+
+enum { DEFAULT_GROUP = 6, MOST_GROUP = 32, LEAST_REPEATS = 5 };
+/* Where the budget is shorter than this for each operation wanted, many operations
+ * measured roughly say more than few measured well: fewer rounds, hardly any redone,
+ * and more operations beside one calibration. */
+static const double hasty_below_s = 0.1;
+enum { HASTY_GROUP = 12, HASTY_ROUNDS = 3, HASTY_REDONE = 1 };
+static const double default_repeat_share = 0.03;
+static const double default_power_share = 0.1;
+/* Of the budget, for measuring once more what was measured. */
+static const double repeats_take = 0.1;
+
+void ft__collection_key(ft__named_key *out, const ft_session *s, const ft_op *op,
+                        const char *metric)
+{
+    out->spec[0] = '\0';
+    if (op)
+        ft_op_print(op, out->spec, sizeof(out->spec));
+    out->key = (ft_key){.device = s->device,
+                        .setting = s->setting,
+                        .engine = s->engine->name,
+                        .engine_version = s->engine->version(),
+                        .spec = out->spec,
+                        .phase = ft_phase_name(op ? op->phase : FT_PHASE_FORWARD),
+                        .dtype_policy = s->dtype_policy,
+                        .metric = metric};
+}
+
+ft_measurement ft__exact_bytes(uint64_t bytes)
+{
+    return (ft_measurement){.unit = "B",
+                            .value = (double)bytes,
+                            .error = 0,
+                            .mad = NAN,
+                            .mean = (double)bytes,
+                            .std = NAN,
+                            .n = 1,
+                            .iterations = 1};
+}
+
+ft_status ft__has_time(const struct ft__collection *k, const ft_op *op, int *has,
+                       ft_error *err)
+{
+    ft__named_key key;
+
+    ft__collection_key(&key, k->session, op, "time");
+    return ft__store_has(k->store, &key.key, has, err);
+}
+
+/* ---- putting ---- */
+
+static ft_status put(struct ft__collection *k, ft__named_key *key, const char *metric,
+                     const ft_measurement *m, const ft_reading *readings, size_t n,
+                     ft_error *err)
+{
+    key->key.metric = metric;
+    return ft__store_put(k->store, k->run, &key->key, m, readings, n, err);
+}
+
+/* A size that is exact needs to stand there once. */
+static ft_status put_bytes(struct ft__collection *k, ft__named_key *key,
+                           const char *metric, uint64_t bytes, ft_error *err)
+{
+    ft_measurement m = ft__exact_bytes(bytes);
+    ft_status st;
+    int has;
+
+    key->key.metric = metric;
+    st = ft__store_has(k->store, &key->key, &has, err);
+    return st || has ? st : put(k, key, metric, &m, NULL, 0, err);
+}
+
+/* Of one domain alone, under its name: with what was read. Of the sum, and of a meter
+ * with one domain: plainly. */
+static ft_status put_energy(struct ft__collection *k, ft__named_key *key, ft_energy *e,
+                            const ft_energy *readings, ft_error *err)
+{
+    char conditions[512], power[160], energy[160];
+    const char *colon = e->domain[0] ? ":" : "";
+    size_t n = readings ? readings->n_readings : 0;
+    ft_status st;
+
+    snprintf(power, sizeof(power), "power%s%s", colon, e->domain);
+    snprintf(energy, sizeof(energy), "energy%s%s", colon, e->domain);
+    ft__energy_conditions(e, conditions, sizeof(conditions));
+    e->power.conditions = e->energy.conditions = conditions;
+    st = put(k, key, power, &e->power, readings ? readings->readings : NULL, n, err);
+    return st ? st
+              : put(k, key, energy, &e->energy, readings ? readings->counted : NULL, n,
+                    err);
+}
+
+static ft_status put_energies(struct ft__collection *k, ft__named_key *key,
+                              ft_timing *t, ft_error *err)
+{
+    bool alone = t->n_energy == 2;
+    ft_status st = FT_OK;
+
+    if (!t->n_energy)
+        return FT_OK;
+    st = put_energy(k, key, &t->energy[0], alone ? &t->energy[1] : NULL, err);
+    for (uint32_t i = 1; i < t->n_energy && !alone && !st; i++)
+        st = put_energy(k, key, &t->energy[i], &t->energy[i], err);
+    k->report->powered += !t->energy[0].reason[0];
+    if (t->energy[0].reason[0] && !k->report->why_no_power[0])
+        snprintf(k->report->why_no_power, sizeof(k->report->why_no_power), "%s",
+                 t->energy[0].reason);
+    return st;
+}
+
+static ft_status put_timing(struct ft__collection *k, const ft_op *op, ft_timing *t,
+                            ft_error *err)
+{
+    char conditions[1024];
+    ft__named_key key;
+    ft_status st;
+
+    ft__timing_conditions(t, conditions, sizeof(conditions));
+    t->time.conditions = conditions;
+    ft__collection_key(&key, k->session, op, "");
+    st = put_bytes(k, &key, "workspace", t->workspace_bytes, err);
+    if (!st && t->memory_bytes)
+        st = put_bytes(k, &key, "memory", t->memory_bytes, err);
+    if (!st && !isnan(t->launch.value))
+        st = put(k, &key, "launch", &t->launch, t->launches, t->launch.n, err);
+    if (!st)
+        st = put_energies(k, &key, t, err);
+    /* The time last: an operation counts as done when it has one. */
+    if (!st)
+        st = put(k, &key, "time", &t->time, t->readings, t->n_readings, err);
+    k->report->redone += t->redone;
+    k->report->outliers += t->outliers;
+    k->report->disturbed += t->conditions.marks != 0;
+    return st;
+}
+
+ft_status ft__measure_into_store(struct ft__collection *k, const ft_op *ops, size_t n,
+                                 const unsigned char *powered, double time_s,
+                                 ft_error *why, ft_error *err)
+{
+    ft_measure_options how = {.min_time_s = time_s,
+                              .batch_time_s = fmax(LEAST_BATCH_S, k->floor_s),
+                              .rounds = k->opt->rounds,
+                              .max_redone = k->opt->max_redone,
+                              .monitor = k->opt->monitor,
+                              .meter = powered ? k->opt->meter : NULL,
+                              .power_time_s = k->opt->power_time_s,
+                              .powered = powered};
+    ft_timing *t = calloc(n + 1, sizeof(*t));
+    ft_status st;
+
+    if (!t)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+    if (k->hasty) {
+        how.rounds = how.rounds ? how.rounds : HASTY_ROUNDS;
+        how.max_redone = how.max_redone ? how.max_redone : HASTY_REDONE;
+    }
+    st = ft__measure_ops(t, why, k->session, ops, n, &how, err);
+    for (size_t i = 0; i < n; i++) {
+        if (!st && !why[i].status)
+            st = put_timing(k, &ops[i], &t[i], err);
+        ft__timing_free(&t[i]);
+    }
+    free(t);
+    return st;
+}
+
+/* ---- the loop ---- */
+
+static ft_status mark_present(struct ft__collection *k, ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (size_t i = 0; i < k->n && !st; i++) {
+        int has = 0;
+
+        if (!k->opt->again)
+            st = ft__has_time(k, &k->c[i].op, &has, err);
+        if (has) {
+            ft__candidate_known(k, i);
+            k->report->present++;
+        }
+    }
+    return st;
+}
+
+/* Time for one operation: the budget shared out, within reason. */
+static double share_of_time(const struct ft__collection *k, size_t left)
+{
+    double share =
+        (k->end_s - ft__clock_now(k->clock)) / (double)(left ? left : 1) * 0.5;
+
+    if (k->opt->op_time_s > 0)
+        return k->opt->op_time_s;
+    return fmin(0.3, fmax(k->hasty ? 0.015 : 0.03, share));
+}
+
+/* What came of one that was tried. What is unknown stays to be measured another
+ * time: nothing is stored of a failure. */
+static ft_status judge(struct ft__collection *k, size_t i, const ft_error *why,
+                       ft_error *err)
+{
+    ft__candidate *c = &k->c[i];
+    char spec[2048];
+    size_t ended = 0;
+
+    c->chosen = false;
+    c->done = true;
+    ft_op_print(&c->op, spec, sizeof(spec));
+    if (why->status)
+        ended = ft__candidate_end_series(k, i);
+    switch (why->status) {
+    case FT_OK:
+        k->report->measured++;
+        c->measured = true;
+        return FT_OK;
+    case FT_EUNSUPPORTED:
+        k->report->refused++;
+        k->report->skipped += ended;
+        ft__log(k->opt->log, FT_LOG_INFO, "not run by the engine: %s: %s", spec,
+                why->msg);
+        return FT_OK;
+    case FT_ENOMEM:
+        k->report->failed++;
+        k->report->too_large += ended;
+        ft__log(k->opt->log, FT_LOG_WARN, "failed: %s: %s", spec, why->msg);
+        return FT_OK;
+    case FT_EBACKEND:
+        k->report->failed++;
+        k->report->skipped += ended;
+        ft__log(k->opt->log, FT_LOG_WARN, "failed: %s: %s", spec, why->msg);
+        return FT_OK;
+    default:
+        if (err)
+            *err = *why;
+        return why->status;
+    }
+}
+
+/* The next few, each as if those chosen before it were known. */
+static ft_status choose(struct ft__collection *k, size_t *at, ft_op *ops,
+                        size_t *chosen, ft_error *err)
+{
+    size_t usual = k->hasty ? HASTY_GROUP : DEFAULT_GROUP;
+    size_t want = k->opt->group ? k->opt->group : usual, n = 0, i = 0;
+    ft_status st = FT_OK;
+
+    while (n < want && n < MOST_GROUP && !st) {
+        st = ft__candidate_next(k, &i, err);
+        if (st || i == k->n)
+            break;
+        k->c[i].chosen = true;
+        ft__candidate_near(k, i);
+        ops[n] = k->c[i].op;
+        at[n++] = i;
+    }
+    *chosen = n;
+    return st;
+}
+
+static size_t count_left(const struct ft__collection *k)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < k->n; i++)
+        left += !k->c[i].known && !k->c[i].done;
+    return left;
+}
+
+static int heaviest_first(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x < y) - (x > y);
+}
+
+/* Power needs seconds each: of the heaviest operations only, unless asked otherwise. */
+static ft_status choose_powered(struct ft__collection *k, ft_error *err)
+{
+    double share = k->opt->power_share != 0 ? k->opt->power_share : default_power_share;
+    size_t n = share > 0 ? (size_t)ceil(share * (double)k->n) : 0;
+    double *work;
+
+    k->power_from_s = INFINITY;
+    if (!k->opt->meter || !n || !k->n)
+        return FT_OK;
+    work = calloc(k->n, sizeof(*work));
+    if (!work)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu operations", k->n);
+    for (size_t i = 0; i < k->n; i++)
+        work[i] = k->c[i].work_s;
+    qsort(work, k->n, sizeof(*work), heaviest_first);
+    k->power_from_s = work[(n < k->n ? n : k->n) - 1];
+    free(work);
+    return FT_OK;
+}
+
+/* ---- until it is known well enough ---- */
+
+/* Judged first when so many are known, then each time when there are a quarter more. */
+enum { FIRST_JUDGED = 40 };
+static const double judged_again = 1.25;
+
+/* What was measured with this device, engine and setting. */
+static void where_of(char where[512], const struct ft__collection *k)
+{
+    const ft_session *s = k->session;
+
+    snprintf(where, 512, "device=%s engine=%s version=%s policy=%s %s", s->device,
+             s->engine->name, s->engine->version(), s->dtype_policy, s->setting);
+}
+
+/* A fifth of the operations held out at a time. They were chosen to be unlike each
+ * other: those that are left are rather foretold better. */
+static ft_status held_out_error(struct ft__collection *k, double *mape, ft_error *err)
+{
+    ft_evaluate_options how = {.protocol = FT_PROTOCOL_FOLDS, .seed = 1, .threads = 1};
+    ft_evaluation e;
+    char where[512];
+    ft_status st;
+
+    where_of(where, k);
+    how.where = where;
+    *mape = NAN;
+    st = ft_evaluate(&e, k->store, NULL, &how, err);
+    if (st)
+        return st == FT_ENOTFOUND ? FT_OK : st;
+    *mape = e.all.learned.mape;
+    ft_evaluation_free(&e);
+    return FT_OK;
+}
+
+/* Which operations are hard to foretell, as far as measured ones say. */
+static ft_status learn_from_measured(struct ft__collection *k, ft_error *err)
+{
+    ft__named_key key;
+    ft__samples s;
+    uint32_t *row;
+    ft_status st;
+
+    ft__collection_key(&key, k->session, NULL, NULL);
+    key.key.spec = key.key.phase = NULL;
+    st = ft__samples_read(&s, k->store, &key.key, NULL, err);
+    if (st)
+        return st;
+    row = calloc(s.n + 1, sizeof(*row));
+    st = row ? ft__samples_know(&s, NULL, err)
+             : ft_fail(err, FT_ENOMEM, 0, "%zu measurements", s.n);
+    for (size_t i = 0; row && i < s.n; i++)
+        row[i] = (uint32_t)i;
+    if (!st)
+        st = ft__choosing_learn(&k->choosing, &s, row, s.n, 1, err);
+    free(row);
+    ft__samples_free(&s);
+    return st;
+}
+
+/* Without it the order is the one before: nothing that is measured is worse for it. */
+static void learn_to_choose(struct ft__collection *k)
+{
+    ft_error why;
+
+    if (!ft__choosing_is_due(&k->choosing) || !learn_from_measured(k, &why))
+        return;
+    k->choosing.learn_at = SIZE_MAX;
+    ft__log(k->opt->log, FT_LOG_WARN,
+            "what to measure next follows no errors from here on: %s", why.msg);
+}
+
+static ft_status check_error(struct ft__collection *k, bool at_end, ft_error *err)
+{
+    size_t known = k->report->present + k->report->measured;
+    ft_status st;
+
+    if (!(k->opt->until_error > 0) || known < FIRST_JUDGED ||
+        (!at_end && (double)known < k->judge_at) || known == k->judged)
+        return FT_OK;
+    k->judged = known;
+    k->judge_at = judged_again * (double)known;
+    st = held_out_error(k, &k->report->error, err);
+    k->report->reached = k->report->error <= k->opt->until_error;
+    return st;
+}
+
+static ft_status measure_all(struct ft__collection *k, double until_s, ft_error *err)
+{
+    size_t left = count_left(k), total = left;
+    ft_status st = FT_OK;
+
+    while (left && !st && ft__clock_now(k->clock) < until_s) {
+        ft_error why[MOST_GROUP];
+        ft_op ops[MOST_GROUP];
+        unsigned char powered[MOST_GROUP];
+        size_t at[MOST_GROUP], n;
+
+        st = choose(k, at, ops, &n, err);
+        if (st || n == 0)
+            break;
+        ft__progress(k->opt->log, total - left, total, ft_kind_name(ops[0].kind));
+        for (size_t i = 0; i < n; i++)
+            powered[i] = k->c[at[i]].work_s >= k->power_from_s;
+        st = ft__measure_into_store(k, ops, n, powered, share_of_time(k, left), why,
+                                    err);
+        for (size_t i = 0; i < n && !st; i++)
+            st = judge(k, at[i], &why[i], err);
+        left = count_left(k);
+        if (!st)
+            st = check_error(k, false, err);
+        if (k->report->reached)
+            break;
+        if (!st && left && ft__clock_now(k->clock) < until_s)
+            learn_to_choose(k);
+    }
+    ft__progress(k->opt->log, total - left, total, "");
+    k->report->left = left;
+    return st;
+}
+
+/* ---- once more ---- */
+
+static size_t repeats_wanted(const struct ft__collection *k)
+{
+    double share =
+        k->opt->repeat_share != 0 ? k->opt->repeat_share : default_repeat_share;
+    size_t most = k->report->measured;
+    double want = fmax(LEAST_REPEATS, ceil(share * (double)most));
+
+    if (share < 0)
+        return 0;
+    return want < (double)most ? (size_t)want : most;
+}
+
+/* Some of what was measured, by lot, in the same manner, minutes later: how far
+ * they come out apart says how well this machine repeats itself. */
+static ft_status measure_again(struct ft__collection *k, double time_s, ft_error *err)
+{
+    ft__prng lot = ft__prng_stream(k->session->seed, (uint64_t)k->run);
+    size_t left = repeats_wanted(k), candidates = k->report->measured;
+    ft_error why[DEFAULT_GROUP];
+    ft_op ops[DEFAULT_GROUP];
+    ft_status st = FT_OK;
+    size_t n = 0;
+
+    for (size_t i = 0; i < k->n && left && !st && ft__clock_now(k->clock) < k->end_s;
+         i++) {
+        if (!k->c[i].measured)
+            continue;
+        if (ft__prng_below(&lot, (uint32_t)candidates--) < left) {
+            ops[n++] = k->c[i].op;
+            left--;
+        }
+        if (n < DEFAULT_GROUP && left)
+            continue;
+        st = ft__measure_into_store(k, ops, n, NULL, time_s, why, err);
+        for (size_t j = 0; j < n && !st; j++)
+            k->report->repeated += !why[j].status;
+        n = 0;
+    }
+    return st;
+}
+
+static ft_status begin_run(struct ft__collection *k, ft_error *err)
+{
+    const ft_session *s = k->session;
+    char environment[512];
+
+    snprintf(environment, sizeof(environment),
+             "{\"device\": \"%s\", \"engine\": \"%s %s\", \"setting\": \"%s\", "
+             "\"dtype_policy\": \"%s\"}",
+             s->device, s->engine->name, s->engine->version(), s->setting,
+             s->dtype_policy);
+    return ft__store_begin_run(
+        k->store, &k->run, k->opt->command ? k->opt->command : "", environment, err);
+}
+
+ft_status ft_collect(ft_collect_report *out, ft_session *s, ft_store *store,
+                     const ft_op *ops, const uint64_t *count, size_t n,
+                     const ft_collect_options *opt, ft_error *err)
+{
+    struct ft__collection k = {.session = s,
+                               .store = store,
+                               .opt = opt,
+                               .report = out,
+                               .clock = ft__session_clock(s)};
+    double begin_s = ft__clock_now(k.clock), until_s, time_s;
+    ft_status st;
+
+    *out = (ft_collect_report){.error = NAN};
+    k.end_s = opt->budget_s > 0 ? begin_s + opt->budget_s : INFINITY;
+    k.hasty = opt->budget_s > 0 && opt->budget_s < hasty_below_s * (double)n;
+    until_s = k.end_s - (opt->repeat_share < 0 ? 0 : repeats_take * opt->budget_s);
+    st = begin_run(&k, err);
+    /* Before anything else takes memory that would count as the engine's. */
+    if (!st)
+        st = ft__measure_machine(&k, err);
+    if (!st)
+        st = ft__candidates_make(&k, ops, count, n, err);
+    out->wanted = k.n;
+    if (!st)
+        st = choose_powered(&k, err);
+    if (!st)
+        st = mark_present(&k, err);
+    time_s = share_of_time(&k, count_left(&k));
+    if (!st)
+        st = measure_all(&k, until_s, err);
+    if (!st)
+        st = check_error(&k, true, err);
+    if (!st)
+        st = measure_again(&k, time_s, err);
+    if (!st)
+        st = ft__keep_usual(&k, err);
+    ft__candidates_free(&k);
+    out->seconds = ft__clock_now(k.clock) - begin_s;
+    return st;
+}

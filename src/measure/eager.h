@@ -1,0 +1,33 @@
+#ifndef MEASURE_EAGER_H
+#define MEASURE_EAGER_H
+
+#include "measure/session.h"
+
+/* A network on an engine that holds values, run as eager code runs it: results are
+ * made as operations run and dropped at their last use, views are the engine's,
+ * parameters are written in place. The graph is as imported, or a training step
+ * made from that; it must outlive this. */
+typedef struct ft__eager ft__eager;
+
+/* Bytes that were made, by part; of activations, which come and go, the most there
+ * are at once. */
+typedef struct ft__eager_bytes {
+    uint64_t weights; /* inputs too: they are there throughout */
+    uint64_t gradients;
+    uint64_t states;
+    uint64_t activations;
+} ft__eager_bytes;
+
+/* FT_EUNSUPPORTED: a node that the engine does not run, or that lacks operands. */
+ft_status ft__eager_make(ft__eager **out, ft_session *s, const ft_graph *g,
+                         ft_error *err);
+ft_status ft__eager_run(ft__eager *e, ft_error *err);
+void ft__eager_free(ft__eager *e);
+const ft__eager_bytes *ft__eager_memory(const ft__eager *e);
+/* Contents of a tensor that is there between passes (inputs, weights, gradients,
+ * states) to host memory, and from there. FT_EINVAL: it is not there. */
+ft_status ft__eager_read(ft__eager *e, void *host, uint32_t tensor, ft_error *err);
+ft_status ft__eager_write(ft__eager *e, uint32_t tensor, const void *host,
+                          ft_error *err);
+
+#endif

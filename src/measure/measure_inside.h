@@ -1,0 +1,33 @@
+#ifndef MEASURE_MEASURE_INSIDE_H
+#define MEASURE_MEASURE_INSIDE_H
+
+#include "foretell/measure.h"
+
+/* What stands beside the measurement of an operation, so that hours can be compared:
+ * a convolution beside convolutions and products, else one bound by memory. */
+ft_op ft__calibration_op(const ft_session *s, const ft_op *beside);
+/* {"counter_j": 1.2e-3, "integral_j": 1.1e-3, "reason": ...} likewise. */
+size_t ft__energy_conditions(const ft_energy *e, char *buf, size_t size);
+/* One operation (lowered for the session's policy if it is not): a block of
+ * instances with weights of their own, visited in turn, so that weights come
+ * from where a network's weights come from; one set of input tensors. */
+ft_status ft__measure_op(ft_timing *out, ft_session *s, const ft_op *op,
+                         const ft_measure_options *opt, ft_error *err);
+/* Several in rotation, with the calibration operations among them.
+ * why[i].status of those that failed; out[i] is empty then. FT_OK also when some
+ * did. */
+ft_status ft__measure_ops(ft_timing *out, ft_error *why, ft_session *s,
+                          const ft_op *ops, size_t n, const ft_measure_options *opt,
+                          ft_error *err);
+/* Value = median of the medians of rounds that count; error = their scatter, as
+ * docs/measuring.md has it; MAD, mean and standard deviation over all batches of
+ * those rounds; each reading counts per iteration. */
+ft_status ft__measurement_of_times(ft_measurement *out, const ft_reading *r, size_t n,
+                                   ft_error *err);
+const char *ft__session_dtype_policy(const ft_session *s);
+/* {"clock_hz": 1.41e9, "marks": ["foreign load"], "outliers": 2, ...} as stores keep
+ * it. Returns its length as snprintf() does. */
+size_t ft__timing_conditions(const ft_timing *t, char *buf, size_t size);
+void ft__timing_free(ft_timing *t);
+
+#endif

@@ -1,0 +1,353 @@
+/* A whole network, really run: every node in order, activations in one planned
+ * arena, random weights. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/graph_inside.h"
+#include "measure/eager.h"
+#include "measure/measure_inside.h"
+#include "measure/network.h"
+
+struct step {
+    ft_block *block;
+    const void **in;
+    void **out;
+};
+
+struct ft__network {
+    ft_session *session;
+    ft__eager *eager; /* on an engine that holds values; then nothing else here */
+    ft_graph *graph;  /* lowered */
+    ft_plan plan;
+    struct step *step; /* per node; block NULL: a view */
+    void **pointers;   /* what the steps' in and out point into */
+    void **constant;   /* per tensor: memory of a constant operand, or NULL */
+    void *arena;
+    void *workspace;
+    uint64_t weight_bytes;
+    uint64_t workspace_bytes;
+};
+
+void ft__network_free(ft__network *n)
+{
+    const ft_engine *e;
+    ft_engine_context *c;
+
+    if (!n)
+        return;
+    ft__eager_free(n->eager);
+    e = n->session->engine;
+    c = n->session->context;
+    for (uint32_t i = 0; n->step && i < n->graph->n_nodes; i++)
+        if (n->step[i].block)
+            e->free_block(n->step[i].block);
+    for (uint32_t i = 0; n->constant && i < n->graph->n_tensors; i++)
+        if (n->constant[i])
+            e->release(c, n->constant[i]);
+    if (n->arena)
+        e->release(c, n->arena);
+    if (n->workspace)
+        e->release(c, n->workspace);
+    free(n->step);
+    free(n->pointers);
+    free(n->constant);
+    ft_plan_free(&n->plan);
+    ft_graph_free(n->graph);
+    free(n);
+}
+
+static ft_status no_memory(uint64_t bytes, const char *what, ft_error *err)
+{
+    return ft_fail(err, FT_ENOMEM, 0, "no memory for %s (%.1f MiB)", what,
+                   (double)bytes / 1048576.0);
+}
+
+/* A tensor has the same values however the graph was lowered. */
+static uint64_t seed_of(const ft__network *n, const ft_tensor *t)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+
+    for (const char *s = t->name; *s; s++)
+        h = (h ^ (unsigned char)*s) * 0x100000001b3u;
+    return h ^ n->session->seed;
+}
+
+/* Memory of tensor i: a constant of its own, or a place in the arena. */
+static ft_status place(ft__network *n, uint32_t i, int64_t limit, void **out,
+                       ft_error *err)
+{
+    uint32_t at = n->graph->tensor[i].storage;
+    const ft_tensor *t = &n->graph->tensor[at];
+    uint64_t bytes = (uint64_t)ft_tensor_bytes(&t->shape, t->dtype);
+    ft_session *s = n->session;
+
+    if (t->role != FT_ROLE_WEIGHT) {
+        *out = (char *)n->arena + n->plan.offset[at];
+        return FT_OK;
+    }
+    *out = n->constant[at];
+    if (*out)
+        return FT_OK;
+    *out = n->constant[at] = s->engine->alloc(s->context, bytes ? bytes : 1);
+    if (!*out)
+        return no_memory(bytes, "a constant", err);
+    n->weight_bytes += bytes;
+    return s->engine->fill(s->context, *out, t->dtype,
+                           (uint64_t)ft_shape_elements(&t->shape), limit, seed_of(n, t),
+                           err);
+}
+
+static ft_status prepare_node(ft__network *n, uint32_t i, void ***at, ft_error *err)
+{
+    const ft_node *node = &n->graph->node[i];
+    const ft_op *op = &n->graph->op[node->op];
+    struct step *step = &n->step[i];
+    ft_session *s = n->session;
+    ft_block_info info = {0};
+    ft_status st;
+
+    if (op->kind == FT_KIND_view)
+        return FT_OK;
+    st = s->engine->prepare(s->context, &step->block, &info, op, 1, NULL, 0, err);
+    if (st)
+        return st;
+    n->weight_bytes += info.weight_bytes;
+    if (info.workspace_bytes > n->workspace_bytes)
+        n->workspace_bytes = info.workspace_bytes;
+    step->in = (const void **)*at;
+    step->out = *at + node->n_in;
+    *at += node->n_in + node->n_out;
+    for (uint32_t j = 0; j < node->n_in && !st; j++)
+        st =
+            place(n, node->in[j], ft__operand_limit(op, j), (void **)&step->in[j], err);
+    for (uint32_t j = 0; j < node->n_out && !st; j++)
+        st = place(n, node->out[j], 2, &step->out[j], err);
+    return st;
+}
+
+/* Give the network's inputs values; those that are indices stay in range. */
+static ft_status fill_inputs(ft__network *n, ft_error *err)
+{
+    ft_session *s = n->session;
+    ft_status st = FT_OK;
+
+    for (uint32_t i = 0; i < n->graph->n_nodes && !st; i++) {
+        const ft_node *node = &n->graph->node[i];
+        const ft_op *op = &n->graph->op[node->op];
+
+        for (uint32_t j = 0; j < node->n_in && !st; j++) {
+            uint32_t at = n->graph->tensor[node->in[j]].storage;
+            const ft_tensor *t = &n->graph->tensor[at];
+
+            if (t->role == FT_ROLE_INPUT)
+                st = s->engine->fill(s->context, (char *)n->arena + n->plan.offset[at],
+                                     t->dtype, (uint64_t)ft_shape_elements(&t->shape),
+                                     ft__operand_limit(op, j), seed_of(n, t), err);
+        }
+    }
+    return st;
+}
+
+static ft_status set_up(ft__network *n, const ft_graph *g, uint32_t policy,
+                        ft_error *err)
+{
+    ft_session *s = n->session;
+    size_t pointers = 1;
+    void **at;
+    ft_status st = ft__graph_lower(&n->graph, g, policy, err);
+
+    if (!st)
+        st = ft_plan_make(&n->plan, n->graph, err);
+    if (st)
+        return st;
+    for (uint32_t i = 0; i < n->graph->n_nodes; i++)
+        pointers += n->graph->node[i].n_in + n->graph->node[i].n_out;
+    n->step = calloc(n->graph->n_nodes + 1, sizeof(*n->step));
+    n->constant = calloc(n->graph->n_tensors + 1, sizeof(*n->constant));
+    n->pointers = at = calloc(pointers, sizeof(*n->pointers));
+    if (!n->step || !n->constant || !n->pointers)
+        return ft_fail(err, FT_ENOMEM, 0, "network");
+    n->arena = s->engine->alloc(s->context, n->plan.arena_bytes + 1);
+    if (!n->arena)
+        return no_memory(n->plan.arena_bytes, "activations", err);
+    for (uint32_t i = 0; i < n->graph->n_nodes && !st; i++)
+        st = prepare_node(n, i, &at, err);
+    if (!st && n->workspace_bytes) {
+        n->workspace = s->engine->alloc(s->context, n->workspace_bytes);
+        if (!n->workspace)
+            st = no_memory(n->workspace_bytes, "the workspace", err);
+    }
+    return st ? st : fill_inputs(n, err);
+}
+
+ft_status ft__network_make(ft__network **out, ft_session *s, const ft_graph *g,
+                           uint32_t policy, ft_error *err)
+{
+    ft__network *n = calloc(1, sizeof(*n));
+    ft_status st;
+
+    *out = NULL;
+    if (!n)
+        return ft_fail(err, FT_ENOMEM, 0, "network");
+    n->session = s;
+    st = s->engine->values ? ft__eager_make(&n->eager, s, g, err)
+                           : set_up(n, g, policy, err);
+    if (st) {
+        ft__network_free(n);
+        return st;
+    }
+    *out = n;
+    return FT_OK;
+}
+
+ft_status ft__network_run(ft__network *n, ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    if (n->eager)
+        return ft__eager_run(n->eager, err);
+    for (uint32_t i = 0; i < n->graph->n_nodes && !st; i++) {
+        const struct step *step = &n->step[i];
+
+        for (uint64_t r = n->graph->node[i].repeat; step->block && r && !st; r--)
+            st = n->session->engine->run(step->block, 0, step->in, step->out,
+                                         n->workspace, err);
+    }
+    return st;
+}
+
+const ft_graph *ft__network_graph(const ft__network *n)
+{
+    return n->graph;
+}
+
+void *ft__network_value(const ft__network *n, uint32_t tensor)
+{
+    uint32_t at = n->graph->tensor[tensor].storage;
+
+    if (n->constant[at])
+        return n->constant[at];
+    return n->plan.offset[at] == UINT64_MAX ? NULL
+                                            : (char *)n->arena + n->plan.offset[at];
+}
+
+static ft_status run_pass(void *self, uint64_t iteration, ft_error *err)
+{
+    (void)iteration;
+    return ft__network_run(self, err);
+}
+
+void ft_network_timing_free(ft_network_timing *t)
+{
+    free(t->readings);
+    free(t->launches);
+    ft__energy_free(t->energy, t->n_energy);
+    t->readings = t->launches = NULL;
+    t->energy = NULL;
+    t->n_energy = 0;
+}
+
+void ft__network_timing_take(ft_network_timing *out, const ft_timing *t)
+{
+    out->time = t->time;
+    out->readings = t->readings;
+    out->n_readings = t->n_readings;
+    out->launch = t->launch;
+    out->launches = t->launches;
+    out->energy = t->energy;
+    out->n_energy = t->n_energy;
+    out->conditions = t->conditions;
+    out->rounds = t->rounds;
+    out->redone = t->redone;
+    out->outliers = t->outliers;
+}
+
+double ft__network_calibration(ft_session *s, const ft_measure_options *opt)
+{
+    ft_measure_options brief = *opt;
+    double value = NAN;
+    ft_timing t = {0};
+    ft__job job;
+
+    brief.min_time_s = 0.1;
+    brief.meter = NULL;
+    if (ft__calibration_job(&job, s, FT__CALIBRATE_PRODUCTS) &&
+        !ft__measure_job(&t, &job, &brief, NULL))
+        value = t.time.value;
+    ft__timing_free(&t);
+    return value;
+}
+
+/* What the engine holds beyond what is counted is scratch of its kernels. */
+static void tell_memory(ft_network_timing *out, const ft__network *n, uint64_t peak)
+{
+    const ft__eager_bytes *b;
+
+    out->weight_bytes = n->weight_bytes;
+    out->activation_bytes = n->plan.arena_bytes;
+    out->workspace_bytes = n->workspace_bytes;
+    if (!n->eager)
+        return;
+    b = ft__eager_memory(n->eager);
+    out->weight_bytes = b->weights;
+    out->gradient_bytes = b->gradients;
+    out->state_bytes = b->states;
+    out->activation_bytes = b->activations;
+    peak -= peak < b->weights ? peak : b->weights;
+    peak -= peak < b->states ? peak : b->states;
+    peak -= peak < b->gradients ? peak : b->gradients;
+    out->workspace_bytes = peak > b->activations ? peak - b->activations : 0;
+}
+
+/* The first pass touches every page; the peak is that of running, not of
+ * preparing, which holds weights twice for a moment. */
+static ft_status measure_passes(ft_network_timing *out, const ft__network *n,
+                                const ft__job *job, const ft_measure_options *opt,
+                                ft_error *err)
+{
+    const ft_engine *e = job->session->engine;
+    uint64_t before = 0, now = 0, peak = 0;
+    ft_timing t = {0};
+    double first;
+    ft_status st = ft__run_batch(&first, job, 0, 1, err);
+
+    if (st)
+        return st;
+    ft__return_free_memory();
+    (void)ft__reset_peak();
+    if (e->memory)
+        e->memory(job->session->context, &before, &peak, 1);
+    st = ft__measure_job(&t, job, opt, err);
+    ft__network_timing_take(out, &t);
+    if (e->memory)
+        e->memory(job->session->context, &now, &peak, 0);
+    tell_memory(out, n, peak);
+    return st;
+}
+
+ft_status ft_measure_network(ft_network_timing *out, ft_session *s, const ft_graph *g,
+                             const ft_measure_options *opt, ft_error *err)
+{
+    ft__network *n;
+    ft__job job = {.session = s, .run = run_pass};
+    ft_status st;
+
+    memset(out, 0, sizeof(*out));
+    if (g->mode == FT_MODE_TRAINING && !s->engine->values)
+        return ft_fail(err, FT_EUNSUPPORTED, 0,
+                       "%s holds a backward pass, and %s runs forward passes only; "
+                       "--engine torch runs both",
+                       g->name, s->engine->name);
+    out->context_bytes = ft__resident_bytes();
+    st = ft__network_make(&n, s, g, s->engine->policy, err);
+    if (st)
+        return st;
+    job.self = n;
+    st = measure_passes(out, n, &job, opt, err);
+    out->peak_process_bytes = ft__peak_resident_bytes();
+    ft__network_free(n);
+    out->calibration_s = st ? NAN : ft__network_calibration(s, opt);
+    out->time.calibration_s = out->calibration_s;
+    return st;
+}

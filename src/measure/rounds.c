@@ -1,0 +1,478 @@
+/* The measuring loop: rounds of several jobs in rotation, batches of iterations
+ * within a round, every batch time kept. */
+#include "measure/rounds.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/stats.h"
+#include "device/load.h"
+#include "measure/measure_inside.h"
+
+enum { MAX_READINGS = 1 << 16, BURST = 32 };
+
+/* Where fewer of the last rounds than this were undisturbed, waiting for quiet is in
+ * vain: unless somebody said how often, rounds are marked and no longer redone. */
+static const double in_vain_below = 0.1;
+/* A round counts for so much of that share: the last thirty or so. */
+static const double of_late = 1.0 / 32;
+
+static const double default_time_s = 0.2;
+static const double default_batch_s = 1e-3;
+enum { DEFAULT_BATCHES = 5, DEFAULT_ROUNDS = 5 };
+
+/* CPUs' worth of others' work that a round may see. */
+static const double foreign_may_be = 0.1;
+
+struct plan {
+    double round_s;
+    double warmup_s;
+    double batch_s;
+    uint32_t rounds;
+    uint32_t batches; /* of a round at least */
+    uint32_t max_redone;
+    bool patient; /* redo whatever became of earlier rounds */
+};
+
+static struct plan plan_of(const ft_measure_options *opt)
+{
+    double time_s = opt->min_time_s > 0 ? opt->min_time_s : default_time_s;
+    uint32_t batches = opt->min_batches ? opt->min_batches : DEFAULT_BATCHES;
+    struct plan p = {.rounds = opt->rounds ? opt->rounds : DEFAULT_ROUNDS};
+
+    p.round_s = time_s / p.rounds;
+    p.warmup_s = opt->warmup_s > 0 ? opt->warmup_s : time_s / 10;
+    p.batch_s = opt->batch_time_s > 0 ? opt->batch_time_s : default_batch_s;
+    p.batches = (batches + p.rounds - 1) / p.rounds;
+    p.max_redone = opt->max_redone ? opt->max_redone : p.rounds;
+    p.patient = opt->max_redone > p.rounds;
+    return p;
+}
+
+ft_status ft__run_batch(double *seconds, const ft__job *job, uint64_t first, uint64_t n,
+                        ft_error *err)
+{
+    const ft_engine *e = job->session->engine;
+    double t0 = e->now(job->session->context);
+    ft_status st = FT_OK;
+
+    for (uint64_t i = 0; i < n && !st; i++)
+        st = job->run(job->self, first + i, err);
+    if (!st)
+        st = e->sync(job->session->context, err);
+    *seconds = e->now(job->session->context) - t0;
+    return st;
+}
+
+/* Run for warmup_s and find how many iterations take batch_s. */
+static ft_status warm_up(ft__timed *t, const struct plan *p)
+{
+    double spent = 0, took = 0;
+    uint64_t n = 1;
+
+    for (;;) {
+        ft_status st = ft__run_batch(&took, &t->job, t->done, n, &t->why);
+
+        if (st)
+            return st;
+        t->done += n;
+        spent += took;
+        if (took >= p->batch_s) {
+            double fit = ceil((double)n * p->batch_s / took);
+
+            t->per_batch = fit < 1 ? 1 : (uint64_t)fit;
+            t->batch_s = took / (double)n * (double)t->per_batch;
+            if (spent >= p->warmup_s)
+                return FT_OK;
+        } else {
+            /* Grow towards the target, at most tenfold a step: the first
+             * iterations are slow and mislead. */
+            double want =
+                took > 0 ? 1.2 * (double)n * p->batch_s / took : 10.0 * (double)n;
+
+            n = (uint64_t)fmin(want, 10.0 * (double)n) + 1;
+        }
+    }
+}
+
+static ft_reading *next_reading(ft__timed *t)
+{
+    if (t->n == t->cap) {
+        size_t cap = t->cap ? 2 * t->cap : 64;
+        ft_reading *r = realloc(t->readings, cap * sizeof(*r));
+
+        if (!r)
+            return NULL;
+        t->readings = r;
+        t->cap = cap;
+    }
+    return &t->readings[t->n++];
+}
+
+/* Time to issue a few iterations: few, for a device's queue is of limited length
+ * and a full one would make us wait. */
+static ft_status time_launch(ft__timed *t, uint32_t round, double begin_s)
+{
+    const ft_engine *e = t->job.session->engine;
+    ft_engine_context *c = t->job.session->context;
+    uint64_t n = t->per_batch < BURST ? t->per_batch : BURST;
+    ft_reading *all = realloc(t->launches, (t->n_launches + 1) * sizeof(*t->launches));
+    ft_status st = FT_OK;
+    double t0, t1;
+
+    if (!all)
+        return ft_fail(&t->why, FT_ENOMEM, 0, "%zu readings", t->n_launches);
+    t->launches = all;
+    t0 = e->now(c);
+    for (uint64_t i = 0; i < n && !st; i++)
+        st = t->job.run(t->job.self, t->done++, &t->why);
+    t1 = e->now(c);
+    if (!st)
+        st = e->sync(c, &t->why);
+    all[t->n_launches++] = (ft_reading){
+        .value = t1 - t0, .start_s = t0 - begin_s, .iterations = n, .round = round};
+    return st;
+}
+
+/* What others left in the caches goes first, where that is cheap. */
+static ft_status settle(ft__timed *t, const struct plan *p)
+{
+    double took;
+    ft_status st = FT_OK;
+
+    if (4 * t->batch_s <= p->round_s) {
+        st = ft__run_batch(&took, &t->job, t->done, t->per_batch, &t->why);
+        t->done += t->per_batch;
+    }
+    return st;
+}
+
+static ft_status run_round(ft__timed *t, const struct plan *p, uint32_t round,
+                           double begin_s)
+{
+    const ft_session *s = t->job.session;
+    double spent = 0;
+    bool move = t->job.move && round && s->clock_is_real;
+    ft_status st = move ? t->job.move(t->job.self, &t->why) : FT_OK;
+
+    if (!st)
+        st = settle(t, p);
+    for (uint32_t i = 0;
+         !st && t->n < MAX_READINGS && (i < p->batches || spent < p->round_s); i++) {
+        ft_reading *r = next_reading(t);
+
+        if (!r)
+            return ft_fail(&t->why, FT_ENOMEM, 0, "%zu readings", t->n);
+        *r = (ft_reading){.start_s = s->engine->now(s->context) - begin_s,
+                          .iterations = t->per_batch,
+                          .round = round};
+        st = ft__run_batch(&r->value, &t->job, t->done, t->per_batch, &t->why);
+        t->done += t->per_batch;
+        spent += r->value;
+    }
+    return !st && s->issues_ahead ? time_launch(t, round, begin_s) : st;
+}
+
+/* ---- disturbances ---- */
+
+static const uint32_t disturbing = FT_MARK_CLOCK_MOVED | FT_MARK_THROTTLED |
+                                   FT_MARK_FOREIGN_LOAD | FT_MARK_SPEED_MOVED;
+
+static void mark_round(ft__timed *t, uint32_t round)
+{
+    for (size_t i = t->n; i-- > 0 && t->readings[i].round == round;)
+        t->readings[i].marks |= FT_READING_DISTURBED;
+}
+
+/* A round that was disturbed is run again, unless that was tried often enough. */
+static void judge(ft__timed *t, const struct plan *p, uint32_t round, bool in_vain,
+                  const ft_conditions *c)
+{
+    if (c->marks & disturbing) {
+        mark_round(t, round);
+        if (t->redone < p->max_redone && !in_vain) {
+            t->redone++;
+            return;
+        }
+    }
+    ft__conditions_add(&t->seen, c, t->n_seen++);
+    t->left--;
+}
+
+/* All that goes round. */
+struct rotation {
+    ft__timed *t;
+    size_t n;
+    ft_session *session;
+    struct plan plan;
+    ft_monitor *monitor;
+    ft_conditions *seen; /* of each, in this round */
+    ft__timed *calibration[FT__N_CALIBRATIONS];
+    double begin_s;
+};
+
+/* ---- what stands beside ---- */
+
+/* A stretch of each calibration: the faster of two batches, for an interruption is not
+ * what is asked for. What others left in the caches goes first. */
+static void calibrate(struct rotation *r, double s[FT__N_CALIBRATIONS])
+{
+    for (uint32_t k = 0; k < FT__N_CALIBRATIONS; k++) {
+        ft__timed *t = r->calibration[k];
+        double first, second;
+
+        s[k] = NAN;
+        if (!t || t->st)
+            continue;
+        t->st = ft__run_batch(&first, &t->job, t->done, 1, &t->why);
+        if (!t->st)
+            t->st = ft__run_batch(&first, &t->job, t->done + 1, t->per_batch, &t->why);
+        if (!t->st)
+            t->st = ft__run_batch(&second, &t->job, t->done + 1 + t->per_batch,
+                                  t->per_batch, &t->why);
+        t->done += 1 + 2 * t->per_batch;
+        if (!t->st)
+            s[k] = fmin(first, second) / (double)t->per_batch;
+    }
+}
+
+/* Keep what stood beside a round of t. False: no memory. */
+static bool note_beside(ft__timed *t, uint32_t round, const double *before,
+                        const double *after)
+{
+    ft__beside *all = realloc(t->beside, (t->n_beside + 1) * sizeof(*all));
+
+    if (!all)
+        return false;
+    t->beside = all;
+    all[t->n_beside] = (ft__beside){.round = round};
+    for (uint32_t k = 0; k < FT__N_CALIBRATIONS; k++)
+        all[t->n_beside].s[k] = 0.5 * (before[k] + after[k]);
+    t->n_beside++;
+    return true;
+}
+
+/* Round `round` of i lay between these two. */
+static void end_round(struct rotation *r, size_t i, uint32_t round,
+                      const double *before, const double *after)
+{
+    enum { P = FT__CALIBRATE_PRODUCTS };
+    ft__timed *t = &r->t[i];
+
+    if (isnan(before[P]) || isnan(after[P]) || !note_beside(t, round, before, after))
+        return;
+    if (ft__calibration_moved(r->session, before[P]) ||
+        ft__calibration_moved(r->session, after[P]))
+        r->seen[i].marks |= FT_MARK_SPEED_MOVED;
+}
+
+/* ---- one after the other ---- */
+
+/* In a network an operation finds its operands in the caches, but its code, and the
+ * tables that addresses are translated by, thrown out by the one before: that is
+ * many times what a short operation takes in a loop of its own. So each runs once,
+ * then the next. Only engines that issue and run at once can be timed so
+ * (docs/validate.md). */
+static const double least_reading_s = 50e-6;
+
+static ft_status run_once(ft__timed *t, uint32_t round, double begin_s)
+{
+    const ft_session *s = t->job.session;
+    ft_reading *r = t->n ? &t->readings[t->n - 1] : NULL;
+    double took, at = s->engine->now(s->context) - begin_s;
+    ft_status st;
+
+    t->job.touch(t->job.self);
+    st = ft__run_batch(&took, &t->job, t->done++, 1, &t->why);
+    if (st || t->n == MAX_READINGS)
+        return st;
+    if (!r || r->round != round || r->value >= least_reading_s) {
+        r = next_reading(t);
+        if (!r)
+            return ft_fail(&t->why, FT_ENOMEM, 0, "%zu readings", t->n);
+        *r = (ft_reading){.start_s = at, .round = round};
+    }
+    r->value += took;
+    r->iterations++;
+    return FT_OK;
+}
+
+static bool is_active(const ft__timed *t)
+{
+    return !t->st && t->left && !t->calibrates;
+}
+
+static bool may_run_in_turn(const struct rotation *r)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (!r->t[i].job.touch)
+            return false;
+    return r->n > 1 && r->session->clock_is_real && !r->session->issues_ahead;
+}
+
+/* All in turn for as long as they have together; once around first that does not
+ * count. */
+static void run_in_turn(struct rotation *r, uint32_t round)
+{
+    const ft_session *s = r->session;
+    double want_s = 0, end_s, took;
+
+    for (size_t i = 0; i < r->n; i++)
+        if (is_active(&r->t[i])) {
+            want_s += r->plan.round_s;
+            r->t[i].st =
+                ft__run_batch(&took, &r->t[i].job, r->t[i].done++, 1, &r->t[i].why);
+        }
+    end_s = s->engine->now(s->context) + want_s;
+    for (uint32_t k = 0; k < r->plan.batches || s->engine->now(s->context) < end_s; k++)
+        for (size_t i = 0; i < r->n; i++)
+            if (is_active(&r->t[i]))
+                r->t[i].st = run_once(&r->t[i], round, r->begin_s);
+}
+
+static void run_all_in_turn(struct rotation *r, uint32_t round)
+{
+    ft_conditions seen = ft__conditions_unknown();
+    double before[FT__N_CALIBRATIONS], after[FT__N_CALIBRATIONS];
+
+    calibrate(r, before);
+    if (r->monitor)
+        ft_monitor_start(r->monitor);
+    run_in_turn(r, round);
+    if (r->monitor)
+        ft_monitor_stop(r->monitor, &seen);
+    calibrate(r, after);
+    for (size_t i = 0; i < r->n; i++) {
+        r->seen[i] = seen;
+        if (is_active(&r->t[i]))
+            end_round(r, i, round, before, after);
+    }
+}
+
+/* One round of each that has any left. */
+static void run_all(struct rotation *r, uint32_t round)
+{
+    double beside[2][FT__N_CALIBRATIONS];
+    uint32_t now = 0;
+
+    calibrate(r, beside[now]);
+    for (size_t i = 0; i < r->n; i++) {
+        r->seen[i] = ft__conditions_unknown();
+        if (!is_active(&r->t[i]))
+            continue;
+        if (r->monitor)
+            ft_monitor_start(r->monitor);
+        r->t[i].st = run_round(&r->t[i], &r->plan, round, r->begin_s);
+        if (r->monitor)
+            ft_monitor_stop(r->monitor, &r->seen[i]);
+        calibrate(r, beside[1 - now]);
+        end_round(r, i, round, beside[now], beside[1 - now]);
+        now = 1 - now;
+    }
+}
+
+/* The same, and see what disturbed them. */
+static void cycle(struct rotation *r, uint32_t round)
+{
+    ft__load from = ft__load_now("", NULL), to;
+    double foreign = NAN;
+    double *calm = &r->session->calm;
+    bool in_vain = *calm < in_vain_below && !r->plan.patient;
+
+    if (may_run_in_turn(r))
+        run_all_in_turn(r, round);
+    else
+        run_all(r, round);
+    to = ft__load_now("", NULL);
+    if (r->session->clock_is_real)
+        foreign = ft__load_foreign(&from, &to);
+    for (size_t i = 0; i < r->n; i++) {
+        ft_conditions *c = &r->seen[i];
+
+        if (!is_active(&r->t[i]))
+            continue;
+        /* The longer stretch tells better than a monitor's short one. */
+        if (!isnan(foreign)) {
+            c->foreign_load = foreign;
+            c->marks &= ~(uint32_t)FT_MARK_FOREIGN_LOAD;
+        }
+        if (foreign > foreign_may_be)
+            c->marks |= FT_MARK_FOREIGN_LOAD;
+        *calm += of_late * (!(c->marks & disturbing) - *calm);
+        judge(&r->t[i], &r->plan, round, in_vain, c);
+    }
+}
+
+static bool any_left(const ft__timed *t, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (is_active(&t[i]))
+            return true;
+    return false;
+}
+
+ft_status ft__rounds_run(ft__timed *t, size_t n, ft_session *s,
+                         const ft_measure_options *opt, ft_error *err)
+{
+    struct rotation r = {.t = t,
+                         .n = n,
+                         .session = s,
+                         .plan = plan_of(opt),
+                         .monitor = s->clock_is_real ? opt->monitor : NULL,
+                         .seen = calloc(n + 1, sizeof(*r.seen))};
+
+    if (!r.seen)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+    for (size_t i = 0; i < n; i++) {
+        t[i].left = r.plan.rounds;
+        t[i].seen = ft__conditions_unknown();
+        t[i].st = warm_up(&t[i], &r.plan);
+        if (t[i].calibrates)
+            r.calibration[t[i].calibrates - 1] = &t[i];
+    }
+    r.begin_s = s->engine->now(s->context);
+    for (uint32_t round = 0; any_left(t, n); round++)
+        cycle(&r, round);
+    free(r.seen);
+    return FT_OK;
+}
+
+void ft__timed_free(ft__timed *t)
+{
+    free(t->readings);
+    free(t->launches);
+    free(t->beside);
+    t->readings = t->launches = NULL;
+    t->beside = NULL;
+}
+
+/* ---- what came of it ---- */
+
+ft_status ft__timing_take(ft_timing *out, ft__timed *t, const ft_measure_options *opt,
+                          ft_error *err)
+{
+    ft_status st = ft__mark_outliers(&out->outliers, t->readings, t->n, err);
+
+    if (!st)
+        st = ft__measurement_of_times(&out->time, t->readings, t->n, err);
+    if (!st)
+        st = ft__measurement_beside(&out->time, t, err);
+    if (!st && t->n_launches)
+        st = ft__measurement_of_times(&out->launch, t->launches, t->n_launches, err);
+    else
+        out->launch = (ft_measurement){.unit = "s", .value = NAN, .error = NAN};
+    if (st)
+        return st;
+    if (opt->error_floor > 0)
+        out->time.error = hypot(out->time.error, opt->error_floor * out->time.value);
+    out->readings = t->readings;
+    out->n_readings = t->n;
+    out->launches = t->launches;
+    out->conditions = t->seen;
+    out->redone = t->redone;
+    out->rounds = t->n_seen;
+    out->calibration_s = out->time.calibration_s;
+    t->readings = t->launches = NULL;
+    return FT_OK;
+}

@@ -1,0 +1,246 @@
+#include "measure/op_job.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "foretell/device.h"
+#include "measure/measure_inside.h"
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* "ft_onednn.so" -> length of "onednn"; 0: not a plug-in's name. */
+static size_t engine_name(const char *file)
+{
+    size_t len = strlen(file);
+
+    return len > 6 && strncmp(file, "ft_", 3) == 0 && strcmp(file + len - 3, ".so") == 0
+               ? len - 6
+               : 0;
+}
+
+ft_status ft_engine_names(char ***names, size_t *n, const char *dir, ft_error *err)
+{
+    DIR *d = opendir(dir);
+    ft__buf all = {0};
+    struct dirent *e;
+    char *at;
+
+    *names = NULL;
+    *n = 0;
+    if (!d)
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "no engine plug-ins: cannot read folder %s", dir);
+    while ((e = readdir(d)) != NULL) {
+        size_t len = engine_name(e->d_name);
+
+        if (len == 0)
+            continue;
+        ft__buf_add(&all, e->d_name + 3, len);
+        ft__buf_add(&all, "", 1);
+        ++*n;
+    }
+    closedir(d);
+    *names = malloc((*n + 1) * sizeof(**names) + all.len + 1);
+    if (!*names || all.bad) {
+        ft__buf_free(&all);
+        free(*names);
+        *names = NULL;
+        return ft_fail(err, FT_ENOMEM, 0, "engine names");
+    }
+    at = (char *)(*names + *n + 1);
+    if (all.len)
+        memcpy(at, all.s, all.len);
+    for (size_t i = 0; i < *n; i++, at += strlen(at) + 1)
+        (*names)[i] = at;
+    (*names)[*n] = NULL;
+    qsort(*names, *n, sizeof(**names), by_name);
+    ft__buf_free(&all);
+    return FT_OK;
+}
+
+/* The engine's name is not there: say which are. */
+static ft_status unknown_engine(const char *engine, const char *dir, ft_error *err)
+{
+    char **names, list[256] = "";
+    size_t n;
+
+    if (ft_engine_names(&names, &n, dir, err))
+        return FT_ENOTFOUND;
+    for (size_t i = 0; i < n; i++)
+        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
+                 i ? ", " : "", names[i]);
+    free(names);
+    return ft_fail(err, FT_ENOTFOUND, 0, "no engine \"%s\" in %s; there %s %s", engine,
+                   dir, n == 1 ? "is" : "are", n ? list : "none");
+}
+
+static ft_status load_engine(ft_session *s, const ft_session_options *opt,
+                             ft_error *err)
+{
+    char path[4096];
+    FILE *fp;
+
+    if (strchr(opt->engine, '/') ||
+        (size_t)snprintf(path, sizeof(path), "%s/ft_%s.so", opt->plugin_dir,
+                         opt->engine) >= sizeof(path))
+        return unknown_engine(opt->engine, opt->plugin_dir, err);
+    fp = fopen(path, "rb");
+    if (!fp)
+        return unknown_engine(opt->engine, opt->plugin_dir, err);
+    fclose(fp);
+    return ft_engine_load(&s->engine, path, err);
+}
+
+/* Does the engine's clock go on while nothing runs? */
+static bool clock_moves(const ft_session *s)
+{
+    const struct timespec moment = {0, 100 * 1000};
+    double before = s->engine->now(s->context);
+
+    nanosleep(&moment, NULL);
+    return s->engine->now(s->context) > before;
+}
+
+static double simulated_now(void *user)
+{
+    const ft_session *s = user;
+
+    return s->engine->now(s->context) + s->waited_s;
+}
+
+static void wait_simulated(void *user, double seconds)
+{
+    ft_session *s = user;
+
+    s->waited_s += seconds;
+}
+
+const ft__clock *ft__session_clock(const ft_session *s)
+{
+    return s->clock_is_real ? NULL : &s->simulated;
+}
+
+/* "threads=1 clock=1200MHz". Of a GPU the dataset's device speaks already. */
+static ft_status name_setting(ft_session *s, bool on_gpu, ft_error *err)
+{
+    size_t size = sizeof(s->setting);
+    size_t len = (size_t)snprintf(s->setting, size, "threads=%u ", s->threads);
+    ft_settings held = {0};
+    size_t more;
+
+    if (s->held)
+        held = *ft_settings_held(s->held);
+    if (s->held && on_gpu && (!held.device || strcmp(held.device, "cpu") == 0))
+        return ft_fail(err, FT_EUNSUPPORTED, 0,
+                       "the engine runs on a GPU; for the CPU's clocks: foretell "
+                       "clocks set ... -- foretell ...");
+    if (on_gpu)
+        held.device = NULL;
+    more = ft_settings_print(&held, s->setting + len, size - len);
+    if (!more)
+        s->setting[len - 1] = '\0';
+    return len + more < size ? FT_OK
+                             : ft_fail(err, FT_EUNSUPPORTED, 0,
+                                       "too many settings at once: a dataset's may "
+                                       "have %zu letters",
+                                       size - 1);
+}
+
+ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
+                          ft_error *err)
+{
+    ft_engine_config cfg = {.threads = opt->threads ? opt->threads : 1,
+                            .seed = opt->seed,
+                            .options = opt->engine_options ? opt->engine_options : ""};
+    ft_session *s = calloc(1, sizeof(*s));
+    ft_device *device = NULL;
+    ft_status st;
+
+    *out = NULL;
+    if (!s)
+        return ft_fail(err, FT_ENOMEM, 0, "session");
+    s->log = opt->log;
+    s->seed = opt->seed;
+    s->threads = cfg.threads;
+    s->before_bytes = ft__anonymous_bytes();
+    st = ft_device_local(&device, "", err);
+    if (st)
+        goto fail;
+    snprintf(s->device, sizeof(s->device), "%s",
+             opt->device ? opt->device : ft_device_get(device)->fingerprint);
+    /* Before the engine starts threads and this one is pinned. */
+    if (opt->settings)
+        st = ft_settings_hold(&s->held, opt->settings, opt->settings_options, err);
+    if (!st)
+        st = name_setting(s, opt->device != NULL, err);
+    if (st)
+        goto fail;
+    snprintf(s->dtype_policy, sizeof(s->dtype_policy), "%s",
+             opt->dtype_policy ? opt->dtype_policy : "default");
+    st = load_engine(s, opt, err);
+    if (st)
+        goto fail;
+    if (s->threads == 1)
+        s->pin = ft__pin_thread();
+    st = s->engine->open(&s->context, &cfg, err);
+    if (st)
+        goto fail;
+    s->calm = 1;
+    s->usual_s = NAN;
+    for (uint32_t i = 0; i < FT__N_CALIBRATIONS; i++)
+        s->usual_ratio[i] = NAN;
+    s->clock_is_real = clock_moves(s);
+    s->simulated = (ft__clock){simulated_now, wait_simulated, s};
+    if (!s->clock_is_real) {
+        ft__unpin_take(s->pin);
+        s->pin = NULL;
+    }
+    s->facts = (ft_session_facts){.device = s->device,
+                                  .setting = s->setting,
+                                  .engine = s->engine->name,
+                                  .engine_version = s->engine->version(),
+                                  .policy = s->engine->policy};
+    s->opened_bytes = ft__anonymous_bytes();
+    ft_device_free(device);
+    *out = s;
+    return FT_OK;
+fail:
+    ft_device_free(device);
+    ft_session_close(s);
+    return st;
+}
+
+void ft_session_close(ft_session *s)
+{
+    ft_error why = {0};
+
+    if (!s)
+        return;
+    for (uint32_t i = 0; i < FT__N_CALIBRATIONS; i++)
+        ft__op_job_free(s->calibration[i]);
+    if (s->context)
+        s->engine->close(s->context);
+    ft__unpin_take(s->pin);
+    if (ft_settings_restore_take(s->held, &why))
+        ft__log(s->log, FT_LOG_WARN, "%s", why.msg);
+    free(s);
+}
+
+const ft_session_facts *ft_session_get(const ft_session *s)
+{
+    return &s->facts;
+}
+
+const char *ft__session_dtype_policy(const ft_session *s)
+{
+    return s->dtype_policy;
+}

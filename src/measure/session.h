@@ -1,0 +1,125 @@
+#ifndef MEASURE_SESSION_H
+#define MEASURE_SESSION_H
+
+#include <stdbool.h>
+
+#include "base/clock.h"
+#include "foretell/engine.h"
+#include "foretell/measure.h"
+
+/* What is measured beside: bound by arithmetic, by a core's own caches, by memory. */
+enum {
+    FT__CALIBRATE_PRODUCTS,
+    FT__CALIBRATE_CACHES,
+    FT__CALIBRATE_MEMORY,
+    FT__N_CALIBRATIONS
+};
+
+struct ft_session {
+    const ft_engine *engine;
+    ft_engine_context *context;
+    const ft_log *log;
+    uint64_t seed;
+    uint32_t threads;
+    uint64_t before_bytes;  /* data this process held before the engine came */
+    uint64_t opened_bytes;  /* and after */
+    ft_held_settings *held; /* or NULL */
+    ft_session_facts facts;
+    char setting[64];
+    char dtype_policy[32];
+    char device[128];
+    struct ft__pin *pin; /* the thread's CPUs before it was pinned; or NULL */
+    bool clock_is_real;  /* the engine's; otherwise nothing here disturbs it */
+    ft__clock simulated; /* the engine's then, and what was waited on it beside */
+    double waited_s;
+    struct ft__op_job *calibration[FT__N_CALIBRATIONS]; /* made at their first use */
+    bool no_calibration[FT__N_CALIBRATIONS];            /* the engine does not run it */
+    double calibrations[1024]; /* what it took so far, the latest of them */
+    size_t n_calibrations;
+    double usual_s; /* what it took in earlier sessions; NaN: not known */
+    /* What each takes for what the one of products takes, of a session before or found
+     * out at the beginning; NaN: not known. */
+    double usual_ratio[FT__N_CALIBRATIONS];
+    double calm; /* share of rounds that nothing disturbed, of late */
+    bool knows_issuing;
+    bool issues_ahead; /* run() returns before the work is done */
+};
+
+/* What budgets are spent and recordings played on: the engine's clock where it
+ * simulates, so that what is measured does not depend on how fast the simulation is;
+ * else NULL. */
+const ft__clock *ft__session_clock(const ft_session *s);
+
+/* The operation that is measured beside others, made ready; false: the engine does
+ * not run it. The session keeps it. */
+struct ft__job;
+bool ft__calibration_job(struct ft__job *out, ft_session *s, uint32_t which);
+/* The one that an operation is compared with. */
+uint32_t ft__calibration_for(const ft_op *op);
+/* Note what the one of products took beside a round. True: 4 % more or less than
+ * usual. */
+bool ft__calibration_moved(ft_session *s, double seconds);
+/* What stands for the calibration `like` where these were measured beside: the one of
+ * products in its usual ratio, which is the steadier one, unless the ratio is more than
+ * a tenth away from that: then something slows the caches or memory alone. */
+double ft__calibration_beside(const ft_session *s, const double *beside, uint32_t like);
+/* Find the ratios out that are not known. */
+void ft__calibration_compare(ft_session *s);
+/* What it usually takes: of earlier sessions or this one, whichever is less, for what
+ * disturbs slows down. NaN: too few. */
+double ft__calibration_usual(const ft_session *s);
+/* Relative scatter from run to run to be expected of this machine. */
+double ft__calibration_scatter(const ft_session *s);
+/* Relative error of what was measured beside a calibration of so many seconds: in
+ * another state than the usual one operations are slowed down by about as much as it
+ * is, not by as much. 0: usual, or what that is is not known. */
+double ft__calibration_doubt(const ft_session *s, uint32_t like, double seconds);
+/* Find out, once, whether the engine issues ahead. */
+void ft__session_learn_issuing(ft_session *s);
+
+/* Keep the calling thread on one CPU it may use; NULL when the system refuses. */
+struct ft__pin *ft__pin_thread(void);
+/* Give it back the CPUs it had; takes and frees, NULL is fine. */
+void ft__unpin_take(struct ft__pin *p);
+
+/* Resident bytes of this process: all, those of its own data (no files), the
+ * peak; 0 where /proc says nothing.
+ * ft__reset_peak() starts a new peak; false when the system refuses. */
+uint64_t ft__resident_bytes(void);
+uint64_t ft__anonymous_bytes(void);
+uint64_t ft__peak_resident_bytes(void);
+bool ft__reset_peak(void);
+/* Let the allocator give back what it holds in reserve. */
+void ft__return_free_memory(void);
+
+/* Values an operand may hold: [0, limit) for indices, 2 for conditions. */
+int64_t ft__operand_limit(const ft_op *op, uint32_t operand);
+
+/* A thing that can be run over and over: one operation's block, or a network. */
+typedef struct ft__job {
+    ft_session *session;
+    ft_status (*run)(void *self, uint64_t iteration, ft_error *err);
+    /* Not NULL: take other memory for the operands; where they lie decides which
+     * cache lines meet, and stays so as long as a process lives. */
+    ft_status (*move)(void *self, ft_error *err);
+    /* Not NULL: bring into the caches what the operation before would have written
+     * last, the operands; then it may run in turn with others. */
+    void (*touch)(void *self);
+    void *self;
+} ft__job;
+
+/* Rounds of one job: what concerns time and conditions of *out, and energy where
+ * there is a meter; the rest stays as it was. */
+ft_status ft__measure_job(ft_timing *out, const ft__job *job,
+                          const ft_measure_options *opt, ft_error *err);
+
+/* Loop for the meter: out->energy, with reasons where nothing is told. */
+ft_status ft__measure_energy(ft_timing *out, const ft__job *job,
+                             const ft_measure_options *opt, ft_error *err);
+void ft__energy_free(ft_energy *e, uint32_t n);
+
+/* Time of one batch of n iterations. */
+ft_status ft__run_batch(double *seconds, const ft__job *job, uint64_t first, uint64_t n,
+                        ft_error *err);
+
+#endif

@@ -1,0 +1,52 @@
+#ifndef MEASURE_SPAWN_H
+#define MEASURE_SPAWN_H
+
+#include <signal.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "foretell/command.h"
+
+/* While commands are measured, signals that would end this process wait, so that the
+ * run that is on its way is ended first; and the one that tells of its end. */
+typedef struct ft__signals {
+    sigset_t held;
+    sigset_t before;
+} ft__signals;
+/* In this thread and those it makes. What has come meanwhile comes with the release. */
+void ft__signals_hold(ft__signals *s);
+void ft__signals_release(const ft__signals *s);
+
+/* How one program is started. */
+typedef struct ft__spawn {
+    const char *const *argv;
+    const char *const *env; /* more of it; may be NULL */
+    const ft__signals *signals;
+    const char *input;
+    double timeout_s;
+    int show_output;
+    FILE *output; /* where it goes instead; may be NULL */
+    const ft__clock *clock;
+} ft__spawn;
+
+/* Run it to its end; start_s is of s->clock. What the program ends with is
+ * in *out, not a failure of this function. FT_EBACKEND: a signal ended it and us. */
+ft_status ft__spawn_run(ft_command_run *out, const ft__spawn *s, ft_error *err);
+
+/* Who runs the commands that are measured, and by which clock. */
+typedef struct ft__runner {
+    ft_status (*run)(void *user, ft_command_run *out, const ft__spawn *s,
+                     ft_error *err); /* NULL: ft__spawn_run() */
+    void *user;
+    const ft__clock *clock; /* the meter's, too */
+} ft__runner;
+extern const ft__runner ft__system_runner;
+/* As ft_measure_commands(). */
+ft_status ft__runner_measure(ft_command_result **results, const ft_command *c, size_t n,
+                             const ft_command_options *opt, const ft__runner *runner,
+                             ft_error *err);
+/* Shell text, untimed; FT_EBACKEND when it ends with anything but 0. NULL: nothing. */
+ft_status ft__spawn_shell(const char *text, const char *what, int show_output,
+                          const ft__signals *signals, ft_error *err);
+
+#endif

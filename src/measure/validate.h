@@ -1,0 +1,42 @@
+#ifndef MEASURE_VALIDATE_H
+#define MEASURE_VALIDATE_H
+
+#include <stdbool.h>
+
+#include "foretell/validate.h"
+
+/* A network as one dataset's engine runs it. */
+typedef struct ft__validation {
+    ft_store *store;
+    const ft_validate_options *opt;
+    const ft_graph *graph; /* as imported, or a training step */
+    ft_graph *lowered;
+    uint32_t policy;
+    bool stored;    /* nothing runs: `base` is of any device */
+    bool planned;   /* the engine's tensors lie at offsets planned ahead */
+    ft_key base;    /* device, setting, engine, version; the rest NULL */
+    char spec[300]; /* of the network */
+} ft__validation;
+
+/* The newest row for `spec` and `metric` in the dataset; row->id 0: none. Strings of
+ * the row's key are gone. */
+ft_status ft__validate_row(ft_row *row, ft__validation *k, const char *spec,
+                           const char *metric, ft_error *err);
+/* An operation that takes part: not a view. */
+bool ft__validate_runs(const ft_op *op);
+/* Sums over operations, what they lack, kinds, prediction: all of `out` that comes
+ * from the store. shared: as ft_validated.shared. */
+ft_status ft__validate_price(ft_validated *out, ft__validation *k, double shared,
+                             ft_error *err);
+
+/* k->lowered, k->spec and how memory is counted; k->lowered is the caller's to free. */
+ft_status ft__validate_lower(ft__validation *k, const ft_graph *g, uint32_t policy,
+                             bool planned, ft_error *err);
+void ft__validate_describe(ft_validated *out, const ft__validation *k);
+/* What was measured of the network itself. */
+ft_status ft__validate_network_rows(ft_validated *out, ft__validation *k,
+                                    ft_error *err);
+
+void ft__figure_unknown(ft_figure *f, const char *why);
+
+#endif

@@ -1,0 +1,44 @@
+#ifndef MEASURE_VALUES_H
+#define MEASURE_VALUES_H
+
+#include "measure/session.h"
+
+/* Tensors of an engine that holds them itself (ft_engine.values). */
+
+/* What a value is filled with: v scale + offset for v in [-1, 1), whole numbers and
+ * conditions in [0, limit). */
+typedef struct ft__filling {
+    double scale;
+    double offset;
+    int64_t limit;
+    uint64_t seed;
+} ft__filling;
+
+ft_status ft__value_make(ft_session *s, void **out, const ft_shape *shape,
+                         ft_dtype dtype, ft_layout layout, const ft__filling *with,
+                         ft_error *err);
+void ft__value_drop(ft_session *s, void **value); /* and sets it to NULL */
+
+/* How weight i of an operation is filled: products keep the size of their operands,
+ * scales and variances lie about 1. */
+ft__filling ft__weight_filling(const ft_op *op, uint32_t i, uint64_t seed);
+
+/* The operation that a backward one is the gradient of. */
+ft_op ft__forward_of(const ft_op *op);
+/* Numbers an optimizer keeps for each one of a parameter. */
+uint32_t ft__optimizer_states(ft_kind kind);
+
+/* ---- one operation standing alone ---- */
+typedef struct ft__values_job ft__values_job;
+
+/* instances 0: as many as what is read from memory needs to come from there. */
+ft_status ft__values_job_make(ft__values_job **out, ft_session *s, const ft_op *op,
+                              uint32_t instances, ft_error *err);
+void ft__values_job_free(ft__values_job *j);
+ft_status ft__values_job_run(ft__values_job *j, uint64_t iteration, ft_error *err);
+/* Read the operands that the operation before has just written. */
+void ft__values_job_touch(ft__values_job *j);
+const ft_block_info *ft__values_job_info(const ft__values_job *j);
+uint32_t ft__values_job_instances(const ft__values_job *j);
+
+#endif

@@ -1,0 +1,212 @@
+/* What a device offers one operation, from its specifications and its setting. */
+#include <math.h>
+#include <string.h>
+
+#include "base/pairs.h"
+#include "physics/physics.h"
+#include "physics/run_mode.h"
+
+static int is(const char *text, const char *word)
+{
+    return text && strcmp(text, word) == 0;
+}
+
+/* Where nothing is said, frameworks let convolutions round to TF32, and products not.
+ */
+static int rounds_to_tf32(const char *policy, const ft_op *op)
+{
+    return is(policy, "tf32") ||
+           (!is(policy, "ieee") && ft_kind_class(op->kind) == FT_CLASS_CONV);
+}
+
+static double first_known(double a, double b)
+{
+    return isfinite(a) ? a : b;
+}
+
+/* Blackwell multiplies numbers of 4 bits twice as fast as those of 8; before it, they
+ * are made to be of 16. */
+static double peak_of_4_bits(const ft_device_facts *d)
+{
+    return d->compute_capability >= 10 ? 2 * d->peak_fp8 : d->peak_fp16;
+}
+
+/* Products on tensor cores; NaN: there are none for this dtype. */
+static double tensor_peak(const ft_device_facts *d, const char *policy, const ft_op *op)
+{
+    switch (op->dtype) {
+    case FT_DTYPE_fp32: return rounds_to_tf32(policy, op) ? d->peak_tf32 : NAN;
+    case FT_DTYPE_fp16: return d->peak_fp16;
+    case FT_DTYPE_bf16: return first_known(d->peak_bf16, NAN);
+    case FT_DTYPE_int8:
+    case FT_DTYPE_uint8: return d->peak_int8;
+    default:
+        return ft_dtype_bits(op->dtype) == 8   ? first_known(d->peak_fp8, d->peak_int8)
+               : ft_dtype_bits(op->dtype) == 4 ? peak_of_4_bits(d)
+                                               : NAN;
+    }
+}
+
+/* Those before Volta run 16-bit numbers on their vectors, twice as fast at best. */
+static int has_tensor_cores(const ft_device_facts *d)
+{
+    return isfinite(d->compute_capability) ? d->compute_capability >= 7
+                                           : d->peak_fp16 >= 3 * d->peak_fp32;
+}
+
+static int makes_products(const ft_op *op)
+{
+    ft_class c = ft_kind_class(op->kind);
+
+    return c == FT_CLASS_CONV || c == FT_CLASS_MATMUL;
+}
+
+/* AMD's matrix cores took fp32 at twice the vectors' rate until MI300. */
+static double matrix_gain(const ft_device_facts *d)
+{
+    return is(d->vendor, "AMD") && has_tensor_cores(d) && d->year < 2023 ? 2 : 1;
+}
+
+static double optimizer_slots(const char *setting)
+{
+    static const struct {
+        const char *name;
+        double slots;
+    } known[] = {
+        {"none", 0},     {"sgd", 0},     {"gradientdescent", 0},
+        {"momentum", 1}, {"adagrad", 1}, {"rmsprop", 2},
+        {"adadelta", 2}, {"adam", 2},    {"adamw", 2},
+    };
+    size_t len = 0;
+    const char *v = ft__pair(setting, "optimizer", &len);
+
+    for (size_t i = 0; v && i < sizeof(known) / sizeof(*known); i++)
+        if (strlen(known[i].name) == len) {
+            size_t j = 0;
+
+            while (j < len && (v[j] | 32) == known[i].name[j])
+                j++;
+            if (j == len)
+                return known[i].slots;
+        }
+    return 1;
+}
+
+static int activated(const char *setting)
+{
+    size_t len = 0;
+    const char *v = ft__pair(setting, "activation", &len);
+
+    return v && !(len == 4 && (v[0] | 32) == 'n') && len > 0;
+}
+
+static int caches(const char *setting)
+{
+    size_t len = 0;
+    const char *v = ft__pair(setting, "cache", &len);
+
+    return v && len == 7 && memcmp(v, "written", len) == 0;
+}
+
+ft__drive ft__drive_of(const char *setting)
+{
+    return (ft__drive){.clock_hz = ft__pair_number(setting, "clock"),
+                       .memory_hz = ft__pair_number(setting, "memory"),
+                       .power_w = ft__pair_number(setting, "power")};
+}
+
+bool ft__setting_changes(const char *setting)
+{
+    static const char *const names[] = {"clock",     "memory",     "power",
+                                        "optimizer", "activation", "cache"};
+    size_t len;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (ft__pair(setting, names[i], &len))
+            return true;
+    return false;
+}
+
+/* FLOP/s at the nominal clock, of products with tensor cores where they serve. */
+static double nominal_flops(ft__chip *chip, const ft_device_facts *d,
+                            const char *policy, const ft_op *op)
+{
+    double peak = makes_products(op) ? tensor_peak(d, policy, op) : NAN;
+
+    chip->tensor = chip->gpu && isfinite(peak) && has_tensor_cores(d);
+    /* Without them, libraries add 16-bit products up in fp32, at its rate. */
+    if (chip->gpu && !chip->tensor && ft_dtype_bits(op->dtype) == 16)
+        peak = NAN;
+    if (op->dtype == FT_DTYPE_fp64)
+        return first_known(d->peak_fp64, d->peak_fp32 / 32);
+    return first_known(peak, d->peak_fp32);
+}
+
+void ft__chip_range_make(ft__chip_range *out, const ft_device_facts *d,
+                         const char *setting, const char *policy, const ft_op *op)
+{
+    double nominal = first_known(d->boost_clock_hz, d->base_clock_hz);
+    ft__chip *chip = &out->chip;
+
+    *chip = (ft__chip){.cores = d->cores,
+                       .l2_bytes = d->l2_bytes,
+                       .memory_bytes = d->memory_bytes,
+                       .tensor_flops = d->peak_fp16,
+                       .process_nm = d->process_nm,
+                       .year = d->year,
+                       .slots = optimizer_slots(setting),
+                       .activated = activated(setting),
+                       .caches = caches(setting),
+                       .graph = ft__is_graph_mode(setting),
+                       .gpu = is(d->type, "gpu"),
+                       .amd = is(d->vendor, "AMD"),
+                       .early = is(d->vendor, "NVIDIA") && !has_tensor_cores(d),
+                       .lanes = d->peak_fp32 / (2 * d->cores * nominal),
+                       .bus_bytes = d->bandwidth_bytes_per_s / d->memory_clock_hz};
+    if (!chip->gpu)
+        chip->l2_bytes = first_known(d->l3_bytes, d->l2_bytes * d->cores);
+    out->facts = d;
+    out->nominal_hz = nominal;
+    out->flops = nominal_flops(chip, d, policy, op);
+    chip->vector_share = d->peak_fp32 / out->flops;
+    out->gain =
+        chip->gpu && op->dtype == FT_DTYPE_fp32 && makes_products(op) && !chip->tensor
+            ? matrix_gain(d)
+            : 1;
+}
+
+void ft__chip_drive(ft__chip *out, const ft__chip_range *r, const ft__drive *drive)
+{
+    const ft_device_facts *d = r->facts;
+    double scale = isfinite(drive->clock_hz) && r->nominal_hz > 0
+                       ? drive->clock_hz / r->nominal_hz
+                       : 1;
+
+    out->clock_hz = first_known(drive->clock_hz, r->nominal_hz);
+    out->vector_flops = d->peak_fp32 * scale;
+    out->peak_flops = r->flops * scale * r->gain;
+    out->bandwidth = d->bandwidth_bytes_per_s;
+    if (isfinite(drive->memory_hz) && d->memory_clock_hz > 0)
+        out->bandwidth *= drive->memory_hz / d->memory_clock_hz;
+    out->power_w = first_known(drive->power_w, d->tdp_w);
+}
+
+void ft__chip_make(ft__chip *out, const ft_device_facts *d, const char *setting,
+                   const char *policy, const ft_op *op)
+{
+    const ft__drive drive = ft__drive_of(setting);
+    ft__chip_range range;
+
+    ft__chip_range_make(&range, d, setting, policy, op);
+    *out = range.chip;
+    ft__chip_drive(out, &range, &drive);
+}
+
+const char *ft__chip_lacks(const ft__chip *chip)
+{
+    if (!(chip->cores > 0))
+        return "cores";
+    if (!(chip->vector_flops > 0))
+        return "peak_fp32";
+    return chip->bandwidth > 0 ? NULL : "bandwidth";
+}

@@ -1,0 +1,223 @@
+/* How long a kernel takes, from what it executes: each of the resources it needs has a
+ * time, and the longest of them set the pace. */
+#include <math.h>
+
+#include "physics/kernel.h"
+
+enum { WARP = 32, SECTOR = 32 };
+/* How sharply host and device, of which one waits for the other, meet. */
+static const double MEET = 20;
+
+const char *ft__kernel_name(int i)
+{
+    static const char *const names[] = {
+#define FT__KERNEL_CONSTANT(name, ...) #name,
+#include "physics/kernel.def"
+#undef FT__KERNEL_CONSTANT
+    };
+
+    return names[i];
+}
+
+ft__kernel_theta ft__kernel_default(void)
+{
+    return (ft__kernel_theta){{
+#define FT__KERNEL_CONSTANT(name, value, least, most) value,
+#include "physics/kernel.def"
+#undef FT__KERNEL_CONSTANT
+    }};
+}
+
+/* ---- what a launch asks for ---- */
+
+static double of(ft_ptx_tally t)
+{
+    return (double)t.value;
+}
+
+static double both(const ft_ptx_tally t[2])
+{
+    return of(t[FT_PTX_LOADED]) + of(t[FT_PTX_STORED]);
+}
+
+static double sum_on(const ft_ptx_counts *c)
+{
+    double sum = 0;
+
+    for (int i = 0; i < FT_PTX_CLASSES; i++)
+        sum += of(c->on[i]);
+    return sum;
+}
+
+static double sum(const double *v)
+{
+    double s = 0;
+
+    for (int i = 0; i < FT_PTX_CLASSES; i++)
+        s += v[i];
+    return s;
+}
+
+void ft__kernel_work_make(ft__kernel_work *out, const ft_ptx_counts *c,
+                          const ft__kernel_space *space)
+{
+    double touched;
+
+    *out = (ft__kernel_work){
+        .blocks = (double)c->blocks,
+        .warps = (double)c->warps,
+        .threads = (double)c->threads,
+        .loaded_bytes = of(c->bytes[FT_PTX_GLOBAL][FT_PTX_LOADED]) +
+                        of(c->bytes[FT_PTX_GENERIC][FT_PTX_LOADED]) +
+                        of(c->bytes[FT_PTX_TEXTURE][FT_PTX_LOADED]),
+        .stored_bytes = of(c->bytes[FT_PTX_GLOBAL][FT_PTX_STORED]) +
+                        of(c->bytes[FT_PTX_GENERIC][FT_PTX_STORED]),
+        .sectors = both(c->sectors),
+        .requests = both(c->requests),
+        .wavefronts = both(c->wavefronts),
+        .local_bytes = both(c->bytes[FT_PTX_LOCAL]),
+        .branches = of(c->branches),
+        .divergent = of(c->divergent),
+        .fp64_flops = of(c->flops[1]),
+        .fp16_flops = of(c->flops[2]),
+        .tensor_flops = of(c->tensor_flops),
+        .registers = space->registers ? space->registers : 32,
+        .shared_bytes = (double)space->shared_bytes,
+    };
+    for (int i = 0; i < FT_PTX_CLASSES; i++)
+        out->warp[i] = of(c->warp[i]);
+    out->lanes = sum_on(c) / fmax(1, sum(out->warp));
+    touched = out->loaded_bytes + out->stored_bytes;
+    out->block_bytes = space->block_bytes > 0
+                           ? fmin(touched, space->block_bytes * out->blocks)
+                           : touched;
+    out->distinct_bytes = space->distinct_bytes > 0
+                              ? fmin(out->block_bytes, space->distinct_bytes)
+                              : out->block_bytes;
+}
+
+/* ---- what it takes ---- */
+
+static void reside(ft_kernel_terms *t, const ft__kernel_work *w, const ft__gpu *g)
+{
+    double warps = fmax(1, ceil(w->warps / fmax(1, w->blocks)));
+    /* Registers are dealt to warps by 256, to each quarter of an SM from its own. */
+    double each = ceil(fmax(1, w->registers) / 8) * 8 * WARP;
+    double shared = w->shared_bytes + g->reserved_bytes;
+
+    t->resident = fmin(g->blocks, floor(g->warps / warps));
+    t->resident = fmin(t->resident, floor(floor(g->registers / 4 / each) * 4 / warps));
+    if (shared > 0)
+        t->resident = fmin(t->resident, floor(g->shared_bytes / shared));
+    t->resident = fmax(1, t->resident);
+    t->occupancy = fmin(1, t->resident * warps / g->warps);
+    t->waves = w->blocks / (t->resident * g->sms);
+}
+
+static double slots(const ft__kernel_work *w, const double *c)
+{
+    double special = w->warp[FT_PTX_SPECIAL], fdiv = w->warp[FT_PTX_FDIV];
+    double divide = w->warp[FT_PTX_DIV];
+    double move = w->warp[FT_PTX_MOVE] + w->warp[FT_PTX_CONVERT];
+    double plain = sum(w->warp) - special - fdiv - divide - move;
+
+    return c[FT__K_plain_slots] * plain + c[FT__K_move_slots] * move +
+           c[FT__K_special_slots] * special + c[FT__K_fdiv_slots] * fdiv +
+           c[FT__K_divide_slots] * divide;
+}
+
+static double units(const ft__kernel_work *w, const ft__gpu *g, const double *c)
+{
+    double clocks = g->sms * g->clock_hz;
+    double fp32 = w->warp[FT_PTX_FP32] * WARP / (g->lanes * clocks);
+    double special = (w->warp[FT_PTX_SPECIAL] + w->warp[FT_PTX_FDIV]) * WARP /
+                     (g->special_lanes * clocks);
+    double fp64 = w->fp64_flops / g->peak_fp64, fp16 = w->fp16_flops / g->peak_fp16;
+    double tensor = w->tensor_flops / (g->peak_tensor * c[FT__K_tensor_share]);
+
+    return fmax(fmax(fmax(fp32, special), fmax(fp64, fp16)) / c[FT__K_compute_share],
+                tensor);
+}
+
+/* A block reads again what was pushed out of the cache by what all others that run
+ * beside it read meanwhile; what blocks share is there. */
+static double from_memory(ft_kernel_terms *t, const ft__kernel_work *w,
+                          const ft__gpu *g, const double *c)
+{
+    double again = w->loaded_bytes + w->stored_bytes - w->block_bytes;
+    double reads = fmax(0, w->distinct_bytes - w->stored_bytes) / fmax(1, w->blocks);
+    double active = reads * fmin(w->blocks, t->resident * g->sms);
+    double over = active / (c[FT__K_cache_keeps] * g->l2_bytes);
+
+    t->hit = 1 / (1 + over * over * over * over);
+    return w->distinct_bytes + again * (1 - t->hit) + w->local_bytes * (1 - t->hit);
+}
+
+static double chain_cycles(const ft__kernel_work *w, const double *c)
+{
+    double exchange = w->warp[FT_PTX_WARP] + w->warp[FT_PTX_SYNC] + w->wavefronts;
+    double special = w->warp[FT_PTX_SPECIAL];
+    double fdiv = w->warp[FT_PTX_FDIV] + w->warp[FT_PTX_DIV];
+    double plain = sum(w->warp) - special - fdiv - w->warp[FT_PTX_WARP] -
+                   w->warp[FT_PTX_SYNC] - w->warp[FT_PTX_MOVE];
+
+    return c[FT__K_start_cycles] +
+           (c[FT__K_plain_cycles] * plain + c[FT__K_special_cycles] * special +
+            c[FT__K_fdiv_cycles] * fdiv + c[FT__K_exchange_cycles] * exchange +
+            c[FT__K_load_cycles] * w->requests) /
+               fmax(1, w->warps);
+}
+
+static double blended(const ft_kernel_terms *t, double p)
+{
+    const double part[] = {t->issue_s, t->compute_s, t->shared_s,
+                           t->cache_s, t->memory_s,  t->latency_s};
+    double most = 0, s = 0;
+
+    for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++)
+        most = fmax(most, part[i]);
+    for (size_t i = 0; most > 0 && i < sizeof(part) / sizeof(*part); i++)
+        s += pow(part[i] / most, p);
+    return most * pow(s, 1 / p);
+}
+
+void ft__kernel_price(ft_kernel_terms *t, const ft__kernel_work *w, const ft__gpu *g,
+                      const ft__kernel_theta *theta)
+{
+    const double *c = theta->v;
+    double clocks = g->sms * g->clock_hz;
+    double share = c[FT__K_memory_share] * (g->stacked ? c[FT__K_stacked_share] : 1);
+
+    reside(t, w, g);
+    t->issue_s = slots(w, c) / (g->slots * clocks);
+    t->compute_s = units(w, g, c);
+    t->shared_s = w->wavefronts / clocks;
+    t->cache_s = w->sectors * SECTOR / (c[FT__K_cache_width] * clocks);
+    t->memory_s = from_memory(t, w, g, c) / (g->bandwidth * share);
+    t->latency_s = fmax(1, t->waves) * chain_cycles(w, c) / g->clock_hz;
+    t->launch_s = c[FT__K_launch_s];
+    t->device_s = t->launch_s + blended(t, c[FT__K_blend]);
+}
+
+double ft__kernel_time(const ft_kernel_terms *t, double call_s,
+                       const ft__kernel_theta *theta)
+{
+    double device = t->device_s, behind;
+
+    if (!(call_s > 0))
+        return device;
+    behind = theta->v[FT__K_begin_share] * call_s + device;
+    return fmax(behind, call_s) *
+           pow(1 + pow(fmin(behind, call_s) / fmax(behind, call_s), MEET), 1 / MEET);
+}
+
+double ft__kernel_power(const ft_kernel_terms *t, const ft__gpu *g, double total_s,
+                        const ft__kernel_theta *theta)
+{
+    const double *c = theta->v;
+    double compute = fmin(1, fmax(t->issue_s, t->compute_s) / total_s);
+    double memory = fmin(1, t->memory_s / total_s);
+
+    return g->power_w * fmin(1, c[FT__K_power_idle] + c[FT__K_power_compute] * compute +
+                                    c[FT__K_power_memory] * memory);
+}

@@ -1,0 +1,109 @@
+#ifndef PHYSICS_KERNEL_H
+#define PHYSICS_KERNEL_H
+
+#include "foretell/kernels.h"
+
+/* What a launch asks of a GPU: counts as numbers, 0 where there is nothing. */
+typedef struct ft__kernel_work {
+    double blocks, warps, threads;
+    double warp[FT_PTX_CLASSES]; /* instructions of warps */
+    double lanes;                /* threads that an instruction has an effect for */
+    double loaded_bytes, stored_bytes; /* global and generic memory */
+    double distinct_bytes;             /* how many different ones of them there are */
+    double block_bytes;                /* different ones of a block, times the blocks */
+    double sectors;                    /* of 32 bytes, to and from the caches */
+    double requests;                   /* of warps to global memory */
+    double wavefronts;                 /* cycles of shared memory */
+    double local_bytes;
+    double branches, divergent; /* of warps */
+    double fp64_flops, fp16_flops, tensor_flops;
+    double registers;    /* of a thread */
+    double shared_bytes; /* of a block, dynamic ones too */
+} ft__kernel_work;
+
+/* What a launch needs beside what it executes. 0: not known. */
+typedef struct ft__kernel_space {
+    uint32_t registers;    /* of a thread, as ptxas -v has them; else taken to be 32 */
+    uint64_t shared_bytes; /* of a block, declared and dynamic */
+    double distinct_bytes; /* of global memory that the launch goes over (its buffers);
+                              else no byte is touched twice */
+    double block_bytes; /* the same of one block; else what a block touches it touches
+                           once, and what is touched twice is shared by blocks */
+} ft__kernel_space;
+void ft__kernel_work_make(ft__kernel_work *out, const ft_ptx_counts *counts,
+                          const ft__kernel_space *space);
+
+/* A GPU of NVIDIA's, as the time of a kernel depends on it. SI. */
+typedef struct ft__gpu {
+    double sms, clock_hz;
+    double slots;         /* instructions that an SM's schedulers issue in a clock */
+    double lanes;         /* fp32 multiply-adds of an SM in one */
+    double special_lanes; /* special functions likewise */
+    double warps, blocks; /* most that an SM holds */
+    double registers, shared_bytes; /* of an SM */
+    double reserved_bytes; /* shared memory that a block costs beside its own */
+    double bandwidth, l2_bytes;
+    double peak_fp32, peak_fp64, peak_fp16, peak_tensor;
+    double power_w;
+    int stacked; /* HBM since 2017 */
+} ft__gpu;
+/* FT_EUNSUPPORTED, FT_ENOTFOUND as ft_kernel_ask(). */
+ft_status ft__gpu_make(ft__gpu *out, const ft_device_facts *d, ft_error *err);
+
+enum {
+#define FT__KERNEL_CONSTANT(name, ...) FT__K_##name,
+#include "physics/kernel.def"
+#undef FT__KERNEL_CONSTANT
+    FT__N_KERNEL_CONSTANTS
+};
+typedef struct ft__kernel_theta {
+    double v[FT__N_KERNEL_CONSTANTS];
+} ft__kernel_theta;
+const char *ft__kernel_name(int i);
+ft__kernel_theta ft__kernel_default(void);
+
+void ft__kernel_price(ft_kernel_terms *out, const ft__kernel_work *w, const ft__gpu *g,
+                      const ft__kernel_theta *theta);
+/* For a call that keeps the host busy for call_s (NaN: it does not matter). */
+double ft__kernel_time(const ft_kernel_terms *t, double call_s,
+                       const ft__kernel_theta *theta);
+double ft__kernel_power(const ft_kernel_terms *t, const ft__gpu *g, double total_s,
+                        const ft__kernel_theta *theta);
+
+/* ---- as columns ---- */
+
+/* of_gpu: the GPU itself, too, where launches on other ones will not be asked for. */
+uint32_t ft__kernel_columns(int of_gpu);
+const char *ft__kernel_column(uint32_t i);
+void ft__kernel_fill(float *row, const ft__kernel_work *w, const ft__gpu *g,
+                     const ft_kernel_terms *t, double call_s, int of_gpu);
+
+/* ---- constants ---- */
+
+typedef struct ft__kernel_sample {
+    const ft__kernel_work *work;
+    const ft__gpu *gpu;
+    double call_s, time_s;
+} ft__kernel_sample;
+/* Least absolute errors of log(estimate / time), with a mild pull to the defaults. */
+ft_status ft__kernel_fit(ft__kernel_theta *out, const ft__kernel_sample *v, size_t n,
+                         ft_error *err);
+
+/* ---- what hosts need for a call ---- */
+
+/* log call_s = level of the host + part of the call. */
+typedef struct ft__hosts {
+    uint32_t n_devices, n_calls;
+    double *known;    /* logarithms, of each device and call; NaN: not known */
+    double *level;    /* of each device; NaN */
+    double *part;     /* of each call; 0 where nothing is known of it */
+    double usual;     /* level of a host of which nothing is known */
+    double low, high; /* 90 % of levels lie between, relative to `usual`; */
+    double part_low, part_high; /* of parts, relative to 0 */
+} ft__hosts;
+/* known[n_devices x n_calls]: logarithms. */
+ft_status ft__hosts_make(ft__hosts *out, const double *known, uint32_t n_devices,
+                         uint32_t n_calls, ft_error *err);
+void ft__hosts_free(ft__hosts *h);
+
+#endif

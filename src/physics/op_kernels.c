@@ -1,0 +1,458 @@
+/* An operation as the kernels it is run as. */
+#include "physics/op_kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+static ft__pass *next(ft__work *w, ft__pass_what what, const ft_op *op)
+{
+    ft__pass *p = &w->pass[w->n < FT__MAX_PASSES ? w->n++ : FT__MAX_PASSES - 1];
+
+    *p = (ft__pass){.what = what,
+                    .count = 1,
+                    .kernels = 1,
+                    .batch = 1,
+                    .taps = 1,
+                    .size = (double)ft_dtype_bits(op->dtype) / 8};
+    return p;
+}
+
+static void stream(ft__work *w, ft__pass_what what, const ft_op *op, double reads,
+                   double writes)
+{
+    ft__pass *p = next(w, what, op);
+
+    p->read = reads * p->size;
+    p->written = writes * p->size;
+}
+
+static double result_elements(const ft_op *op)
+{
+    ft_shape s;
+    ft_dtype t;
+
+    ft_op_output(op, 0, &s, &t);
+    return (double)ft_shape_elements(&s);
+}
+
+/* A convolution and what its three products have in common. */
+struct conv {
+    const ft_op *op;
+    double groups, in, out; /* channels of a group */
+    double places, results; /* positions over the batch, before and after */
+    double taps, flops, weights;
+    int64_t height; /* of the result */
+    int transposed;
+};
+
+static struct conv conv_of(const ft_op *forward)
+{
+    struct conv v = {.op = forward, .taps = 1};
+    ft_shape x = ft_op_shape(forward, FT_K_x), y;
+    ft_dtype t;
+    ft_cost cost;
+
+    ft_op_cost(forward, &cost);
+    ft_op_output(forward, 0, &y, &t);
+    v.groups = (double)ft_op_at(forward, FT_K_groups, 0);
+    v.in = (double)x.dim[1] / v.groups;
+    v.out = (double)ft_op_at(forward, FT_K_out, 0) / v.groups;
+    v.places = (double)ft_shape_elements(&x) / (double)x.dim[1];
+    v.results = (double)ft_shape_elements(&y) / (v.out * v.groups);
+    for (uint32_t i = 0; i + 2 < x.rank; i++)
+        v.taps *= (double)ft_op_at(forward, FT_K_kernel, i);
+    v.height = y.rank > 2 ? y.dim[2] : 1;
+    v.flops = cost.flops;
+    v.weights = v.groups * v.in * v.out * v.taps;
+    v.transposed = forward->kind == FT_KIND_conv_transpose1d ||
+                   forward->kind == FT_KIND_conv_transpose2d ||
+                   forward->kind == FT_KIND_conv_transpose3d;
+    return v;
+}
+
+/* Winograd's and Fourier's algorithms are for square kernels in steps of one. */
+static double fast_kernel(const struct conv *v)
+{
+    int64_t wide = ft_op_at(v->op, FT_K_kernel, 0);
+
+    if (v->op->kind != FT_KIND_conv2d || ft_op_at(v->op, FT_K_kernel, 1) != wide)
+        return 0;
+    for (uint32_t i = 0; i < 2; i++)
+        if (ft_op_at(v->op, FT_K_stride, i) != 1 ||
+            ft_op_at(v->op, FT_K_dilation, i) != 1)
+            return 0;
+    return (double)wide;
+}
+
+/* Products of m x k with k x n: forward, the gradient of the data, of the weights. A
+ * transposed convolution is another one's gradient of the data. */
+static void conv_pass(ft__work *w, const struct conv *v, int gradient)
+{
+    int direct = v->groups > 1 && (v->in == 1 || v->out == 1);
+    ft__pass *p = next(w, direct ? FT__PASS_DIRECT : FT__PASS_CONV, v->op);
+    double x = v->places * v->in * v->groups, r = v->results * v->out * v->groups;
+    int over_input = v->transposed ? gradient == 0 : gradient == FT_WRT_X;
+
+    p->gradient = gradient;
+    p->batch = v->groups;
+    p->taps = v->taps;
+    p->kernel = fast_kernel(v);
+    p->columns = gradient == FT_WRT_X ? v->results : 0;
+    p->flops = v->flops;
+    p->n = gradient == FT_WRT_X ? v->in : v->out;
+    p->m = over_input == v->transposed ? v->results : v->places;
+    /* Steps of more than one are zeros between the gradients: multiplied, too. */
+    p->k = (over_input == v->transposed ? v->in : v->out) * v->taps;
+    p->read = ((gradient == FT_WRT_X ? r : x) + v->weights) * p->size;
+    p->written = (gradient == FT_WRT_X ? x : r) * p->size;
+    p->images = (double)ft_op_at(v->op, FT_K_x, 0);
+    p->height = (double)(gradient == FT_WRT_X ? ft_op_at(v->op, FT_K_x, 2) : v->height);
+    p->width = p->m / p->images / p->height;
+    p->in = gradient == FT_WRT_X ? v->out : v->in;
+    p->out = p->n;
+    p->tensors = (x + r) * p->size;
+    p->relaid = v->op->layout == FT_LAYOUT_CHANNELS_LAST ? 0 : 2 * p->tensors;
+    p->places = p->written / p->size;
+    if (direct && gradient == FT_WRT_X) /* taps between strides are looked at, too */
+        p->flops = fmax(p->flops, 2 * p->places * p->taps);
+    if (gradient == FT_WRT_WEIGHTS) {
+        p->m = v->out;
+        p->n = v->in * v->taps;
+        p->k = v->flops / (2 * p->m * p->n * v->groups);
+        p->read = (x + r) * p->size;
+        p->written = v->weights * p->size;
+        p->places = 0;
+    }
+    stream(w, FT__PASS_LAYOUT, v->op, x + r, x + r);
+    w->pass[w->n - 1].kernels = 0;
+}
+
+/* What libraries call TN: as layers keep their weights. */
+static bool is_crossed(const ft_op *op)
+{
+    return op->phase == FT_PHASE_FORWARD &&
+           (op->kind == FT_KIND_linear || ft_op_at(op, FT_K_order, 0) == 1);
+}
+
+static void products(ft__work *w, const ft_op *op)
+{
+    ft_product list[FT_MAX_PRODUCTS];
+    uint32_t n = ft_op_products(op, list);
+
+    for (uint32_t i = 0; i < n; i++) {
+        ft__pass *p = next(w, FT__PASS_PRODUCT, op);
+        ft_shape x = ft_op_shape(&list[i].op, FT_K_x),
+                 y = ft_op_shape(&list[i].op, FT_K_y);
+
+        p->count = (double)list[i].count;
+        p->batch = (double)x.dim[0];
+        p->m = (double)x.dim[1];
+        p->k = (double)x.dim[2];
+        p->n = (double)y.dim[2];
+        p->flops = 2 * p->batch * p->m * p->k * p->n;
+        p->read = p->batch * (p->m * p->k + p->k * p->n) * p->size;
+        p->written = p->batch * p->m * p->n * p->size;
+        p->gradient = op->phase == FT_PHASE_BACKWARD ? FT_WRT_X : 0;
+        p->crossed = is_crossed(op);
+    }
+}
+
+/* A mixture of experts: the rows that each expert of this device is given, gathered, by
+ * its two matrices side by side, the activation between, by the third, and added up
+ * where they came from. Rows pick their experts evenly. */
+static void mixture(ft__work *w, const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x);
+    double size = (double)x.dim[x.rank - 1],
+           rows = (double)ft_shape_elements(&x) / size;
+    double topk = (double)ft_op_at(op, FT_K_topk, 0);
+    double all = (double)ft_op_at(op, FT_K_experts, 0);
+    double ways = fmax(1, (double)ft_op_at(op, FT_K_ep, 0));
+    double hidden = (double)ft_op_at(op, FT_K_hidden, 0) /
+                    fmax(1, (double)ft_op_at(op, FT_K_tp, 0));
+    double picks = rows * topk / ways;
+    double used = fmax(1, all / ways * (1 - pow(1 - topk / all, rows)));
+    int64_t own = ft_op_at(op, FT_K_weights, 0);
+    double weight = (double)ft_dtype_bits(own ? (ft_dtype)own : op->dtype) / 8;
+
+    stream(w, FT__PASS_STREAM, op, picks * size, picks * size);
+    for (int second = 0; second < 2; second++) {
+        ft__pass *p = next(w, FT__PASS_PRODUCT, op);
+
+        p->batch = used;
+        p->m = fmax(1, picks / used);
+        p->k = second ? hidden : size;
+        p->n = second ? size : 2 * hidden;
+        p->flops = 2 * p->batch * p->m * p->k * p->n;
+        p->read = p->batch * (p->m * p->k * p->size + p->k * p->n * weight);
+        p->written = p->batch * p->m * p->n * p->size;
+        p->crossed = 1;
+        if (!second)
+            stream(w, FT__PASS_STREAM, op, 2 * picks * hidden, picks * hidden);
+    }
+    stream(w, FT__PASS_STREAM, op, picks * size, rows * size);
+}
+
+static double softmax_row(const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x);
+    int64_t axis = ft_op_at(op, FT_K_axis, 0);
+
+    return axis >= 0 && axis < x.rank ? (double)x.dim[axis] : 1;
+}
+
+static double elements_of(const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x);
+
+    return (double)ft_shape_elements(&x);
+}
+
+/* Of one row, over which layers are normalised. */
+static double norm_elements(const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x);
+    double n = 1;
+
+    for (int64_t i = 0; i < ft_op_at(op, FT_K_norm, 0) && i < (int64_t)x.rank; i++)
+        n *= (double)x.dim[x.rank - 1 - (uint32_t)i];
+    return n;
+}
+
+/* Blocks of threads that find the statistics of a channel each, or of a group; 0: no
+ * statistics are found so. */
+static double norm_blocks(const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x);
+    double images = (double)x.dim[0];
+
+    switch (op->kind) {
+    case FT_KIND_batchnorm: return ft_op_at(op, FT_K_train, 0) ? (double)x.dim[1] : 0;
+    case FT_KIND_instancenorm: return images * (double)x.dim[1];
+    case FT_KIND_groupnorm: return images * (double)ft_op_at(op, FT_K_groups, 0);
+    default: return 0;
+    }
+}
+
+static void norm(ft__pass *p, const ft_op *op)
+{
+    double all = elements_of(op);
+
+    if (op->kind == FT_KIND_layernorm || op->kind == FT_KIND_rmsnorm)
+        p->row = norm_elements(op);
+    if (p->row > 0)
+        p->rows = all / p->row;
+    p->blocks = norm_blocks(op);
+    /* What was read for the statistics is read again: backward, the gradient, too. */
+    if (p->blocks > 0)
+        p->again = (op->phase == FT_PHASE_BACKWARD ? 2 : 1) * all * p->size;
+    if (op->layout == FT_LAYOUT_CHANNELS_LAST)
+        p->blocks = 0;
+}
+
+static ft__pass_what stream_of(const ft_op *op)
+{
+    switch (ft_kind_class(op->kind)) {
+    case FT_CLASS_POOL: return FT__PASS_POOL;
+    case FT_CLASS_NORM: return FT__PASS_NORM;
+    case FT_CLASS_SOFTMAX: return FT__PASS_SOFTMAX;
+    default: return FT__PASS_STREAM;
+    }
+}
+
+/* An operand with a 1 where the result has more is read again for each of them: what is
+ * touched between lies between it and the cache. Of several such axes the one that
+ * reads most. */
+static void find_repeats(ft__pass *p, const ft_op *op, double touched)
+{
+    ft_shape out, in;
+    ft_dtype t;
+
+    ft_op_output(op, 0, &out, &t);
+    for (uint32_t i = 0; i < ft_op_n_inputs(op); i++) {
+        double inside = 1, all, per = touched / (double)ft_shape_elements(&out);
+
+        ft_op_input(op, i, &in, &t);
+        all = (double)ft_tensor_bytes(&in, t);
+        for (uint32_t a = 1; a <= out.rank; a++) {
+            int64_t wide = out.dim[out.rank - a],
+                    own = a <= in.rank ? in.dim[in.rank - a] : 1;
+            double again = all * (double)(wide - own);
+
+            if (own == 1 && wide > 1 && again > p->again && inside > 1) {
+                p->again = again;
+                p->apart = inside * per;
+            }
+            inside *= (double)own;
+        }
+    }
+}
+
+/* Forward or backward, alone. */
+static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward)
+{
+    uint32_t wrt = ft_op_wrt(op);
+    ft_class class = ft_kind_class(op->kind);
+    int back = op->phase == FT_PHASE_BACKWARD;
+
+    if (class == FT_CLASS_VIEW)
+        return;
+    if (class == FT_CLASS_CONV && op->kind != FT_KIND_deform_conv2d) {
+        struct conv v = conv_of(forward);
+
+        if (!back)
+            conv_pass(w, &v, 0);
+        if (back && wrt & FT_WRT_X)
+            conv_pass(w, &v, FT_WRT_X);
+        if (back && wrt & FT_WRT_WEIGHTS)
+            conv_pass(w, &v, FT_WRT_WEIGHTS);
+    } else if (op->kind == FT_KIND_moe) {
+        mixture(w, op);
+    } else if (class == FT_CLASS_MATMUL) {
+        products(w, op);
+    } else {
+        ft__pass *p = next(w, stream_of(op), op);
+        ft_cost cost;
+
+        ft_op_cost(op, &cost);
+        p->read = cost.bytes_read;
+        p->written = cost.bytes_written;
+        p->special = cost.transcendentals;
+        if (p->what == FT__PASS_SOFTMAX)
+            p->row = softmax_row(op);
+        if (p->what == FT__PASS_NORM)
+            norm(p, op);
+        if (p->what == FT__PASS_POOL)
+            p->places = back ? elements_of(op) : result_elements(op);
+        if (!back && (class == FT_CLASS_BINARY || op->kind == FT_KIND_where))
+            find_repeats(p, op, p->read + p->written);
+        return;
+    }
+    if (ft_op_at(op, FT_K_bias, 0) && (!back || wrt & FT_WRT_WEIGHTS))
+        stream(w, FT__PASS_BIAS, op, result_elements(forward),
+               back ? 0 : result_elements(forward));
+}
+
+static int floor_of(const ft_op *op)
+{
+    if (op->kind == FT_KIND_linear)
+        return FT__C_floor_linear;
+    switch (ft_kind_class(op->kind)) {
+    case FT_CLASS_CONV: return FT__C_floor_conv;
+    case FT_CLASS_NORM: return FT__C_floor_norm;
+    default: return -1;
+    }
+}
+
+/* Libraries make the gradients of convolutions and products one by one, all others of
+ * an operation at once. A step's are in its own host time. */
+static double gradient_calls(const ft_op *op)
+{
+    ft_class class = ft_kind_class(op->kind);
+    ft_op back;
+    double calls = 1;
+    uint32_t wrt;
+
+    if (op->phase != FT_PHASE_BACKWARD && op->phase != FT_PHASE_FORWARD_BACKWARD)
+        return 0;
+    back = *op;
+    back.phase = FT_PHASE_BACKWARD;
+    wrt = ft_op_wrt(&back);
+    if (class == FT_CLASS_CONV || class == FT_CLASS_MATMUL)
+        calls = !!(wrt & FT_WRT_X) + !!(wrt & FT_WRT_Y) + !!(wrt & FT_WRT_WEIGHTS);
+    return op->phase == FT_PHASE_BACKWARD ? fmax(calls - 1, 0) : calls;
+}
+
+static void optimizer(ft__work *w, const ft_op *forward, const ft__chip *chip)
+{
+    ft_shape x = ft_op_shape(forward, FT_K_x);
+    double inputs = (double)ft_shape_elements(&x), reads = 2 + chip->slots;
+    ft_cost cost;
+
+    ft_op_cost(forward, &cost);
+    if (cost.weight_elements > 0)
+        stream(w, FT__PASS_STREAM, forward, cost.weight_elements * reads,
+               cost.weight_elements * (reads - 1));
+    if (w->calls.step) {
+        stream(w, FT__PASS_STREAM, forward, inputs * reads, inputs * (reads - 1));
+        w->pass[w->n - 1].partial = 1;
+    }
+}
+
+/* An optimizer's own operation, of one parameter: frameworks update many in one kernel,
+ * so that none is its own. */
+static void update(ft__work *w, const ft_op *op)
+{
+    ft__pass *p = next(w, FT__PASS_STREAM, op);
+    ft_cost cost;
+
+    ft_op_cost(op, &cost);
+    p->read = cost.bytes_read;
+    p->written = cost.bytes_written;
+    p->kernels = 0;
+}
+
+/* Who measures an operation forward and backward, again and again, adds its gradients
+ * to those that are there: every one passes three times. */
+static void accumulate(ft__work *w, const ft_op *back)
+{
+    for (uint32_t i = 0; i < ft_op_n_outputs(back); i++) {
+        double n;
+        ft_shape s;
+        ft_dtype t;
+
+        ft_op_output(back, i, &s, &t);
+        n = (double)ft_shape_elements(&s);
+        stream(w, FT__PASS_STREAM, back, 2 * n, n);
+        w->pass[w->n - 1].added = 1;
+    }
+}
+
+ft__calls ft__calls_of(const ft_op *op)
+{
+    return (ft__calls){.floor = floor_of(op),
+                       .step = op->phase == FT_PHASE_STEP,
+                       .gradients = gradient_calls(op)};
+}
+
+void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip)
+{
+    ft_op forward = *op, back;
+    double results;
+    int both = op->phase == FT_PHASE_FORWARD_BACKWARD || op->phase == FT_PHASE_STEP;
+
+    out->n = 0;
+    out->calls = ft__calls_of(op);
+    forward.wrt = 0;
+    forward.phase = FT_PHASE_FORWARD;
+    results = result_elements(&forward);
+    if (ft__attention_serves(op, chip)) {
+        ft__attention_pass(next(out, FT__PASS_ATTENTION, op), op);
+        if (chip->caches)
+            ft__cache_pass(next(out, FT__PASS_CACHE, op), &out->pass[0]);
+        return;
+    }
+    if (ft_kind_class(op->kind) == FT_CLASS_OPTIMIZER) {
+        update(out, op);
+        return;
+    }
+    if (op->phase != FT_PHASE_OPTIMIZER)
+        one_phase(out, both ? &forward : op, &forward);
+    if (chip->activated)
+        stream(out, FT__PASS_STREAM, op, results, results);
+    if (both && !(ft_kind_saves(op->kind) & FT_SAVE_NONE)) {
+        back = forward;
+        back.phase = FT_PHASE_BACKWARD;
+        if (chip->activated)
+            stream(out, FT__PASS_STREAM, op, 2 * results, results);
+        one_phase(out, &back, &forward);
+        for (uint32_t i = 0; out->calls.step && i < out->n; i++)
+            out->pass[i].partial = out->pass[i].gradient == FT_WRT_X;
+        if (out->calls.step)
+            stream(out, FT__PASS_LOSS, op, results, results);
+        else if (!chip->renews)
+            accumulate(out, &back);
+    }
+    if (op->phase == FT_PHASE_OPTIMIZER || op->phase == FT_PHASE_STEP)
+        optimizer(out, &forward, chip);
+}

@@ -1,0 +1,140 @@
+#ifndef PHYSICS_PHYSICS_H
+#define PHYSICS_PHYSICS_H
+
+#include <stdbool.h>
+
+#include "foretell/device.h"
+#include "foretell/op.h"
+
+/* How long an operation takes on a device that nobody measured: a structured estimate
+ * from its specifications. Regressors learn what truth is relative to it. */
+
+/* What a device offers one operation: at the clock and under the cap of a setting, for
+ * its dtype and the dtype policy. SI; NaN where nobody knows. */
+typedef struct ft__chip {
+    double cores;        /* SMs, compute units, CPU cores */
+    double clock_hz;     /* the setting's, otherwise the boost clock */
+    double peak_flops;   /* at that clock, with tensor cores where they serve */
+    double vector_flops; /* fp32 without tensor cores, at that clock */
+    double bandwidth;    /* of memory, B/s, at the setting's memory clock */
+    double l2_bytes;     /* CPU: the last level */
+    double memory_bytes;
+    double power_w;      /* the setting's cap, otherwise TDP */
+    double tensor_flops; /* 16-bit, whatever the operation's dtype: tells generations
+                            apart */
+    double process_nm;
+    double year;
+    double vector_share; /* of peak_flops that vectors have, at any clock */
+    double slots;        /* the optimizer's numbers per weight; of "optimizer=adam" */
+    double lanes;        /* fp32 multiply-adds of a core in one clock */
+    double bus_bytes;    /* memory moves in one clock: HBM is wide, GDDR is not */
+    int gpu;
+    int amd;
+    int early;     /* NVIDIA's, before Volta */
+    int tensor;    /* peak_flops is that of tensor cores */
+    int activated; /* "activation=relu": one operation more, over the result */
+    int caches;    /* "cache=written": attention stores the new keys and values first */
+    int graph;     /* "run_mode=graph": no launches from the host */
+    int renews; /* gradients replace those that are there and are not added to them */
+} ft__chip;
+
+/* `setting`: "clock=1200MHz power=250W"; `policy`: "default" (TF32 in convolutions
+ * alone), "tf32" (in all products), "ieee" (nowhere). */
+void ft__chip_make(ft__chip *out, const ft_device_facts *d, const char *setting,
+                   const char *policy, const ft_op *op);
+/* Does a setting change anything of a chip but whether there are launches? */
+bool ft__setting_changes(const char *setting);
+/* How a setting drives a device; NaN: as it comes. */
+typedef struct ft__drive {
+    double clock_hz;
+    double memory_hz;
+    double power_w; /* cap */
+} ft__drive;
+ft__drive ft__drive_of(const char *setting);
+/* A chip at any clock and under any cap: ft__chip_make() in two steps, of which the
+ * second is quick. */
+typedef struct ft__chip_range {
+    ft__chip chip; /* what no clock and no cap changes */
+    const ft_device_facts *facts;
+    double nominal_hz;
+    double flops; /* at that clock */
+    double gain;  /* of matrix cores that peak rates leave out */
+} ft__chip_range;
+void ft__chip_range_make(ft__chip_range *out, const ft_device_facts *d,
+                         const char *setting, const char *policy, const ft_op *op);
+/* *out: a copy of r->chip, or what was made of one. */
+void ft__chip_drive(ft__chip *out, const ft__chip_range *r, const ft__drive *drive);
+/* The name of what is not known of a chip and has to be, or NULL: an estimate can be
+ * made. */
+const char *ft__chip_lacks(const ft__chip *chip);
+
+/* The parts of an estimate: what a regressor sees of it, too. */
+typedef struct ft__terms {
+    double compute_s; /* at the sustained rate, with waves and tiles */
+    double cache_s;   /* from the last-level cache */
+    double memory_s;
+    double launch_s;  /* host time of the operation and kernels x their least time */
+    double kernels;   /* launches */
+    double waves;     /* of tiles over cores, in the longest kernel */
+    double fill;      /* waves / ceil(waves) */
+    double sustained; /* share of peak that the power budget allows */
+    double busy_s;    /* total_s without the host's part of launch_s */
+    double aside_s; /* of busy_s: what a setting adds and is not the operation itself */
+    double total_s; /* of both; docs/physics.md */
+} ft__terms;
+
+/* Constants of a family of datasets (one engine), fitted on its training rows. */
+enum {
+#define FT__CONSTANT(name, ...) FT__C_##name,
+#include "physics/physics.def"
+#undef FT__CONSTANT
+    FT__N_THETA
+};
+typedef struct ft__theta {
+    double v[FT__N_THETA];
+} ft__theta;
+const char *ft__physics_name(int i);
+ft__theta ft__physics_default(void);
+/* NaN in total_s where ft__chip_lacks() something. */
+void ft__physics(ft__terms *out, const ft_op *op, const ft__chip *chip,
+                 const ft__theta *theta);
+
+/* Host time to start it once: launch_s where there are launches. */
+double ft__host_s(const ft_op *op, const ft__theta *theta);
+
+/* Fit those constants that the rows say something of: least mean of
+ * weight x |log(time / estimate)|, with a mild pull to where they were. Every group may
+ * differ from the others in its host's time, its arithmetic and its memory as a whole
+ * (clocks drift, hosts differ), which then does not bend the constants; an unknown
+ * device is taken to be an average one. Of more than 12000 rows that many are drawn by
+ * `seed`. Rows of chips that lack something count for nothing. */
+typedef struct ft__physics_row {
+    const ft_op *op;
+    const ft__chip *chip;
+    double time_s;
+    double weight;
+    uint32_t group; /* its dataset, or device: 0, 1, 2, ... */
+} ft__physics_row;
+ft_status ft__physics_fit(ft__theta *theta, const ft__physics_row *row, size_t n,
+                          uint64_t seed, ft_error *err);
+/* The constants of one device from a few of its rows: only those in which groups
+ * differ, drawn to what they were as strongly as a dozen rows. */
+ft_status ft__physics_adapt(ft__theta *theta, const ft__physics_row *row, size_t n,
+                            uint64_t seed, ft_error *err);
+
+/* Watts while an operation is repeated for long, of its terms: power_idle +
+ * power_compute x (share of the time in which arithmetic is busy) + power_memory x
+ * (that of memory), in shares of the cap and at most 1. NaN where the cap is not known.
+ */
+double ft__physics_power(const ft__terms *t, const ft__chip *chip,
+                         const ft__theta *theta);
+typedef struct ft__physics_power_row {
+    ft__terms terms;
+    const ft__chip *chip;
+    double power_w;
+} ft__physics_power_row;
+/* The three constants: least mean |estimate / power - 1|. */
+void ft__physics_power_fit(ft__theta *theta, const ft__physics_power_row *row,
+                           size_t n);
+
+#endif

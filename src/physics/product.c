@@ -1,0 +1,161 @@
+/* Matrix products: tiles dealt to cores in waves. */
+#include <math.h>
+
+#include "physics/op_kernels.h"
+
+/* Tiles of the result that a core works on at a time; halved: 128 x 128 by 2^halved. */
+static const struct tile {
+    double m, n;
+    uint32_t halved;
+} tiles[] = {{128, 128, 0}, {128, 64, 1}, {64, 128, 1}, {64, 64, 2},
+             {128, 32, 2},  {32, 128, 2}, {32, 32, 4}};
+enum { N_TILES = sizeof(tiles) / sizeof(*tiles), MOST_SPLIT = 256 };
+static const double LEAST_DEPTH = 64; /* of a part, where k is split */
+static const double ENOUGH_WAVES = 2; /* then it is not */
+
+struct machine {
+    const ft__pace *pace;
+    double rate;       /* FLOP/s */
+    double core_cache; /* B/s of one core from the last-level cache */
+};
+
+struct plan {
+    double compute_s, cache_s, waves, total_s;
+};
+
+/* k in `split` parts, added up afterwards. */
+static ft__way way_of(const ft__pass *p, const struct tile *t, uint32_t split,
+                      const ft__pace *pace)
+{
+    const double *c = pace->c;
+    double cores = pace->chip->cores;
+    double blocks = ft__up(p->m / t->m) * ft__up(p->n / t->n) * p->batch * split;
+    double depth = ft__up(p->k / split / 8) * 8, whole;
+    ft__way w = {.waves = blocks / cores, .halved = t->halved, .split = split};
+
+    whole = ft__up(w.waves);
+    w.work = (whole + c[FT__C_wave_tail]) * t->m * t->n * 2 *
+             (depth + c[FT__C_depth_start]) * cores;
+    w.drawn = blocks * (t->m + t->n) * depth * p->size;
+    w.cores = fmin(cores, blocks);
+    if (split > 1)
+        w.extra =
+            (double)(2 * split) * p->m * p->n * p->batch * 4 * c[FT__C_split_cost];
+    return w;
+}
+
+/* In place of *best where it is faster. */
+static void try_way(struct plan *best, const ft__way *w, const struct machine *m)
+{
+    struct plan plan = {.waves = w->waves};
+
+    plan.compute_s = w->work / (m->rate * m->pace->tile[w->halved]);
+    if (plan.compute_s >= best->total_s)
+        return;
+    if (m->core_cache > 0)
+        plan.cache_s = w->drawn / (m->core_cache * w->cores);
+    plan.total_s = fmax(plan.compute_s, plan.cache_s);
+    if (w->split > 1)
+        plan.total_s += ft__cached_s(w->extra, m->pace) + m->pace->c[FT__C_kernel_s];
+    if (plan.total_s < best->total_s)
+        *best = plan;
+}
+
+/* Into how many parts k is split at most. Cores that are busy anyway gain nothing by
+ * parts, whatever the way costs: then a faster device never leaves one out that a
+ * slower one takes. */
+static uint32_t most_split(const ft__pass *p, const struct tile *t,
+                           const ft__pace *pace)
+{
+    const double blocks = ft__up(p->m / t->m) * ft__up(p->n / t->n) * p->batch;
+    uint32_t split = 1;
+
+    if (!(blocks / pace->chip->cores <= ENOUGH_WAVES))
+        return 1;
+    while (split < MOST_SPLIT && p->k / (2 * split) >= LEAST_DEPTH)
+        split *= 2;
+    return split;
+}
+
+static struct plan best_of(const ft__algorithm *a, const struct machine *m)
+{
+    struct plan best = {.total_s = INFINITY};
+
+    for (uint32_t i = 0; i < a->n_ways; i++)
+        try_way(&best, &a->way[i], m);
+    return best;
+}
+
+static struct plan best_cut(const ft__pass *p, const struct machine *m)
+{
+    struct plan best = {.total_s = INFINITY};
+
+    for (int i = 0; i < N_TILES; i++) {
+        const uint32_t most = most_split(p, &tiles[i], m->pace);
+
+        for (uint32_t split = 1; split <= most; split *= 2) {
+            const ft__way w = way_of(p, &tiles[i], split, m->pace);
+
+            try_way(&best, &w, m);
+        }
+    }
+    return best;
+}
+
+void ft__product_price(ft__terms *out, const ft__algorithm *a, const ft__pace *pace)
+{
+    const struct machine m = {
+        .pace = pace,
+        .rate = pace->chip->peak_flops * out->sustained * a->share,
+        .core_cache = pace->chip->clock_hz * pace->c[FT__C_cache_width]};
+    struct plan plan = a->way ? best_of(a, &m) : best_cut(&a->pass, &m);
+
+    out->compute_s = plan.compute_s;
+    out->cache_s = plan.cache_s;
+    out->memory_s = ft__cached_s(a->pass.read + a->pass.written, pace);
+    out->waves = plan.waves;
+    out->fill = plan.waves / ceil(plan.waves);
+    out->busy_s = fmax(plan.total_s, out->memory_s);
+}
+
+/* ---- which ways are worth keeping ---- */
+
+/* Beyond what rounding may bring. */
+static const double SURELY = 1 + 1e-9;
+
+/* A way that is always tried, and faster at every clock. Arithmetic and cache go with
+ * the clock alike; of the sustained share only the most is known. */
+static bool beats(const ft__way *a, const ft__way *b, const ft__algorithm *of,
+                  const ft__pace *pace)
+{
+    const ft__chip *chip = pace->chip;
+    double most = pace->c[FT__C_sustain_most] * fmax(1, pace->c[FT__C_wide_share]);
+    double bytes_per_flop = chip->clock_hz * pace->c[FT__C_cache_width] /
+                            (chip->peak_flops * most * of->share);
+    double work_a = a->work / pace->tile[a->halved],
+           work_b = b->work / pace->tile[b->halved];
+    double drawn_b = b->drawn / b->cores, at_least = work_b * bytes_per_flop;
+
+    return a->split == 1 && work_a * SURELY <= work_b &&
+           a->drawn / a->cores * SURELY <= (at_least > drawn_b ? at_least : drawn_b);
+}
+
+uint32_t ft__product_ways(ft__way out[FT__MAX_WAYS], const ft__algorithm *a,
+                          const ft__pace *pace)
+{
+    uint32_t n = 0;
+
+    for (int i = 0; i < N_TILES; i++) {
+        const uint32_t most = most_split(&a->pass, &tiles[i], pace);
+
+        for (uint32_t split = 1; split <= most; split *= 2) {
+            bool beaten = false;
+
+            out[n] = way_of(&a->pass, &tiles[i], split, pace);
+            for (uint32_t j = 0; j < n && !beaten; j++)
+                beaten = beats(&out[j], &out[n], a, pace);
+            n += !beaten;
+        }
+    }
+    return n;
+}

@@ -1,0 +1,170 @@
+/* Products of 16-bit and narrower numbers on tensor cores. */
+#include <math.h>
+
+#include "physics/op_kernels.h"
+
+/* Tiles that libraries deal to cores; halved: 128 x 256 by 2^halved. */
+static const struct tile {
+    double m, n;
+    uint32_t halved;
+} tiles[] = {{128, 256, 0}, {256, 128, 0}, {128, 128, 1}, {64, 256, 1}, {256, 64, 1},
+             {64, 128, 2},  {128, 64, 2},  {64, 64, 3},   {64, 32, 4},  {32, 64, 4}};
+enum { N_TILES = sizeof(tiles) / sizeof(*tiles), MOST_SPLIT = 32 };
+static const double LEAST_DEPTH = 128; /* of a part, where k is split */
+
+struct machine {
+    const double *c;
+    double cores;
+    double core_rate[FT__N_TILE_SIZES]; /* FLOP/s of one core on tiles of a size */
+    double core_cache;                  /* B/s of one core from the last-level cache */
+};
+
+struct plan {
+    double compute_s, cache_s, split_s, waves, total_s;
+};
+
+/* One tile after the other on every core; a core holds several at once, so that the
+ * last wave is not all lost. */
+static ft__way way_of(const ft__pass *p, const struct tile *t, uint32_t split,
+                      const ft__pace *pace)
+{
+    const double *c = pace->c;
+    double cores = pace->chip->cores, depth = p->k / split;
+    double blocks = ft__up(p->m / t->m) * ft__up(p->n / t->n) * p->batch * split;
+    ft__way w = {.waves = blocks / cores, .halved = t->halved, .split = split};
+    double even = c[FT__C_tensor_even];
+    double waves = w.waves < 1 ? 1 : ft__up(w.waves) * (1 - even) + w.waves * even;
+
+    w.work = waves * t->m * t->n * 2 * (depth + c[FT__C_tensor_start]);
+    w.drawn = blocks * (fmin(t->m, p->m) + fmin(t->n, p->n)) * depth * p->size;
+    w.cores = fmin(blocks, cores);
+    if (split > 1)
+        w.extra = (double)(2 * split) * p->batch * p->m * p->n * 4;
+    return w;
+}
+
+static struct plan price(const ft__way *w, const struct machine *m)
+{
+    struct plan plan = {.waves = w->waves};
+
+    plan.compute_s = w->work / m->core_rate[w->halved];
+    plan.cache_s = w->drawn / (m->core_cache * w->cores);
+    if (w->split > 1)
+        plan.split_s =
+            m->c[FT__C_tensor_split_s] + w->extra / (m->core_cache * m->cores);
+    plan.total_s = fmax(plan.compute_s, plan.cache_s) + plan.split_s;
+    return plan;
+}
+
+static struct plan best_of(const ft__way *way, uint32_t n, const struct machine *m)
+{
+    struct plan best = {.total_s = INFINITY};
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct plan plan = price(&way[i], m);
+
+        if (plan.total_s < best.total_s)
+            best = plan;
+    }
+    return best;
+}
+
+static uint32_t all_ways(ft__way out[FT__MAX_WAYS], const ft__pass *p,
+                         const ft__pace *pace)
+{
+    uint32_t n = 0;
+
+    for (int i = 0; i < N_TILES; i++)
+        for (uint32_t split = 1; split <= MOST_SPLIT; split *= 2) {
+            if (split > 1 && p->k / split < LEAST_DEPTH)
+                break;
+            out[n++] = way_of(p, &tiles[i], split, pace);
+        }
+    return n;
+}
+
+static struct machine machine_of(const ft__pace *pace)
+{
+    struct machine m = {.c = pace->c,
+                        .cores = pace->chip->cores,
+                        .core_cache =
+                            pace->chip->clock_hz * pace->c[FT__C_tensor_cache]};
+
+    m.core_rate[0] =
+        pace->chip->peak_flops / pace->chip->cores * pace->c[FT__C_tensor_share];
+    for (int i = 1; i < FT__N_TILE_SIZES; i++)
+        m.core_rate[i] = m.core_rate[i - 1] * pace->tensor_half;
+    return m;
+}
+
+/* All of a way but starting to add up goes with the clock: one clock tells of all which
+ * is faster, but for what rounding may bring. */
+static bool beats(const ft__way *a, const ft__way *b, const struct machine *m)
+{
+    static const double surely = 1 + 1e-9;
+    const double start = m->c[FT__C_tensor_split_s];
+
+    return (a->split == 1 || b->split > 1) &&
+           (price(a, m).total_s - (a->split > 1 ? start : 0)) * surely <=
+               price(b, m).total_s - (b->split > 1 ? start : 0);
+}
+
+uint32_t ft__tensor_ways(ft__way out[FT__MAX_WAYS], const ft__algorithm *a,
+                         const ft__pace *pace)
+{
+    const struct machine m = machine_of(pace);
+    uint32_t n = all_ways(out, &a->pass, pace), kept = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        bool beaten = false;
+
+        for (uint32_t j = 0; j < n && !beaten; j++)
+            beaten = j != i && beats(&out[j], &out[i], &m);
+        if (!beaten)
+            out[kept++] = out[i];
+    }
+    return kept;
+}
+
+int ft__tensor_serves(const ft__pass *p, const ft__chip *chip)
+{
+    return chip->tensor && p->size <= 2 && chip->clock_hz > 0;
+}
+
+/* Three resources that work at the same time: a power mean, for none hides the others
+ * wholly where they are of one size. */
+static double share_to(double share, double power)
+{
+    return share == 1 ? 1 : pow(share, power);
+}
+
+static double blended(double a, double b, double c, double power)
+{
+    double most = fmax(fmax(a, b), c);
+
+    if (!(most > 0))
+        return 0;
+    return most * pow(share_to(a / most, power) + share_to(b / most, power) +
+                          share_to(c / most, power),
+                      1 / power);
+}
+
+void ft__tensor_price(ft__terms *out, const ft__algorithm *a, const ft__pace *pace)
+{
+    const double *c = pace->c;
+    double bytes = a->pass.read + a->pass.written;
+    const struct machine m = machine_of(pace);
+    ft__way all[FT__MAX_WAYS];
+    uint32_t n = a->way ? a->n_ways : all_ways(all, &a->pass, pace);
+    struct plan plan = best_of(a->way ? a->way : all, n, &m);
+
+    out->sustained = c[FT__C_tensor_share];
+    out->compute_s = plan.compute_s;
+    out->cache_s = plan.cache_s;
+    out->memory_s = bytes / (pace->chip->bandwidth * c[FT__C_tensor_memory]);
+    out->waves = plan.waves;
+    out->fill = plan.waves / ceil(plan.waves);
+    out->busy_s =
+        blended(out->compute_s, out->cache_s, out->memory_s, c[FT__C_tensor_blend]) +
+        plan.split_s;
+}

@@ -1,0 +1,286 @@
+#include "predict/data/baseline.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/prng.h"
+#include "base/stats.h"
+#include "graph/op_inside.h"
+
+/* Rows that constants are fitted to, and fewest that a roofline and a group's constants
+ * are fitted to. */
+enum { MOST_ROWS = 2000, LEAST_ROWS = 20, GROUP_ROWS = 60 };
+
+bool ft__is_narrow(const ft_op *op)
+{
+    ft_class class = ft_kind_class(op->kind);
+
+    return (class == FT_CLASS_CONV || class == FT_CLASS_MATMUL) &&
+           ft_dtype_bits(op->dtype) < 16;
+}
+
+uint32_t ft__group_of(const ft_op *op)
+{
+    if (op->kind == FT_KIND_moe)
+        return FT__GROUP_MIXTURE;
+    return ft__is_narrow(op) ? FT__GROUP_NARROW : (uint32_t)ft_kind_class(op->kind);
+}
+
+const char *ft__group_name(uint32_t group)
+{
+    return group == FT__GROUP_NARROW    ? "narrow"
+           : group == FT__GROUP_MIXTURE ? "mixture"
+                                        : ft__class_name((ft_class)group);
+}
+
+static void chip_of(ft__chip *out, const ft__samples *s, uint32_t i)
+{
+    const ft__dataset *d = &s->dataset[s->v[i].dataset];
+
+    ft__chip_make(out, ft_device_get(d->file), d->setting, d->policy, &s->v[i].op);
+}
+
+static bool has_chip(const ft__samples *s, uint32_t i, ft__chip *chip)
+{
+    const ft__dataset *d = &s->dataset[s->v[i].dataset];
+
+    if (d->roof || !d->file)
+        return false;
+    chip_of(chip, s, i);
+    return ft__chip_lacks(chip) == NULL;
+}
+
+/* ---- constants of the physical estimate ---- */
+
+/* Which of n rows to take so that about MOST_ROWS are left. */
+static bool is_drawn(uint64_t seed, uint32_t row, size_t n)
+{
+    ft__prng p = ft__prng_stream(seed, row);
+
+    return n <= MOST_ROWS || ft__prng_unit(&p) < (double)MOST_ROWS / (double)n;
+}
+
+/* The first dataset of the same device: one number a device. */
+static uint32_t device_of(const ft__samples *s, uint32_t i)
+{
+    const char *name = s->dataset[s->v[i].dataset].device;
+    uint32_t d = 0;
+
+    while (strcmp(s->dataset[d].device, name) != 0)
+        d++;
+    return d;
+}
+
+/* Rows of chips that are known, as many as are wanted. */
+struct known {
+    ft__physics_row *row;
+    ft__chip *chip;
+    size_t n;
+    bool at_once;
+};
+
+static ft_status find_known(struct known *k, const ft__samples *s, const uint32_t *row,
+                            size_t n, uint64_t seed, ft_error *err)
+{
+    *k = (struct known){.at_once = k->at_once,
+                        .row = calloc(n + 1, sizeof(*k->row)),
+                        .chip = calloc(n + 1, sizeof(*k->chip))};
+    if (!k->row || !k->chip)
+        return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
+    for (size_t i = 0; i < n; i++) {
+        if (!is_drawn(seed, row[i], n) || !has_chip(s, row[i], &k->chip[k->n]))
+            continue;
+        k->row[k->n] = (ft__physics_row){.op = &s->v[row[i]].op,
+                                         .chip = &k->chip[k->n],
+                                         .time_s = s->v[row[i]].value[FT__METRIC_TIME],
+                                         .weight = 1,
+                                         .group = k->at_once ? s->v[row[i]].dataset
+                                                             : device_of(s, row[i])};
+        k->n++;
+    }
+    return FT_OK;
+}
+
+/* Rows of one group, or of all but those apart where it is FT__N_GROUPS. */
+static size_t take_group(ft__physics_row *out, const struct known *k, uint32_t group)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < k->n; i++) {
+        uint32_t own = ft__group_of(k->row[i].op);
+
+        if (group == FT__N_GROUPS ? own < FT__GROUP_NARROW : own == group)
+            out[n++] = k->row[i];
+    }
+    return n;
+}
+
+static ft_status fit_groups(ft__base *b, const struct known *k, uint64_t seed,
+                            ft_error *err)
+{
+    ft__physics_row *own = calloc(k->n + 1, sizeof(*own));
+    ft_status st = own ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "training set");
+
+    for (uint32_t g = 0; g < FT__N_GROUPS && !st; g++) {
+        size_t n = take_group(own, k, g);
+
+        if (n >= GROUP_ROWS && n < k->n)
+            st = ft__physics_fit(&b->theta[g], own, n, seed, err);
+    }
+    free(own);
+    return st;
+}
+
+/* What groups start from: of narrow products and mixtures only where there is nothing
+ * else. */
+static ft_status fit_common(ft__theta *theta, const struct known *k, uint64_t seed,
+                            ft_error *err)
+{
+    ft__physics_row *own = calloc(k->n + 1, sizeof(*own));
+    ft_status st = own ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "training set");
+    size_t n = own ? take_group(own, k, FT__N_GROUPS) : 0;
+
+    if (!st && n >= LEAST_ROWS)
+        st = ft__physics_fit(theta, own, n, seed, err);
+    else if (!st && k->n >= LEAST_ROWS)
+        st = ft__physics_fit(theta, k->row, k->n, seed, err);
+    free(own);
+    return st;
+}
+
+static ft_status fit_theta(ft__base *b, const ft__samples *s, const uint32_t *row,
+                           size_t n, bool at_once, uint64_t seed, ft_error *err)
+{
+    struct known k = {.at_once = at_once};
+    ft_status st = find_known(&k, s, row, n, seed, err);
+
+    if (!st)
+        st = fit_common(&b->theta[0], &k, seed, err);
+    for (int g = 1; g < FT__N_GROUPS; g++)
+        b->theta[g] = b->theta[0];
+    if (!st && !at_once)
+        st = fit_groups(b, &k, seed, err);
+    free(k.row);
+    free(k.chip);
+    return st;
+}
+
+/* ---- rooflines that rows show ---- */
+
+static uint32_t roof_of(const ft__samples *s, uint32_t i)
+{
+    return 2 * s->v[i].dataset + (s->v[i].op.phase != FT_PHASE_FORWARD);
+}
+
+/* The rates that all but the luckiest rows stay below, and the time that next to none
+ * stays below. rate: scratch of n. */
+static void fit_roof(ft__roof *out, const ft__samples *s, const uint32_t *row, size_t n,
+                     double *flops, double *bytes, double *time)
+{
+    for (size_t i = 0; i < n; i++) {
+        const ft__sample *v = &s->v[row[i]];
+        ft_cost c;
+
+        ft_op_cost(&v->op, &c);
+        time[i] = v->value[FT__METRIC_TIME];
+        flops[i] = c.flops / time[i];
+        bytes[i] = (c.bytes_read + c.bytes_written) / time[i];
+    }
+    ft__sort(time, n);
+    ft__sort(flops, n);
+    ft__sort(bytes, n);
+    *out = ft__flat_roof(fmax(1, ft__quantile(flops, n, 0.99)),
+                         fmax(1, ft__quantile(bytes, n, 0.9)),
+                         ft__quantile(time, n, 0.02));
+}
+
+/* Those of index `first` and behind it. */
+static ft_status fit_roofs(ft__base *b, uint32_t first, const ft__samples *s,
+                           const uint32_t *row, size_t n, ft_error *err)
+{
+    double *v = calloc(3 * n + 1, sizeof(*v));
+    uint32_t *own = calloc(n + 1, sizeof(*own));
+    ft_status st = FT_OK;
+
+    if (!v || !own)
+        st = ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
+    for (uint32_t r = first; r <= 2 * b->n_datasets && !st; r++) {
+        size_t m = 0;
+
+        for (size_t i = 0; i < n; i++)
+            if (r == 2 * b->n_datasets || roof_of(s, row[i]) == r)
+                own[m++] = row[i];
+        if (m >= LEAST_ROWS || (m && r == 2 * b->n_datasets))
+            fit_roof(&b->roof[r], s, own, m, v, v + n, v + 2 * n);
+    }
+    free(v);
+    free(own);
+    return st;
+}
+
+ft_status ft__base_fit(ft__base *out, const ft__samples *s, const uint32_t *row,
+                       size_t n, bool at_once, uint64_t seed, ft_error *err)
+{
+    ft_status st;
+
+    *out = (ft__base){.theta = {ft__physics_default()}, .n_datasets = s->n_datasets};
+    out->roof = calloc(2 * s->n_datasets + 1u, sizeof(*out->roof));
+    if (!out->roof)
+        return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
+    st = fit_roofs(out, 0, s, row, n, err);
+    if (!st)
+        st = fit_theta(out, s, row, n, at_once, seed, err);
+    if (st)
+        ft__base_free(out);
+    return st;
+}
+
+ft_status ft__base_extend(ft__base *out, const ft__base *old, const ft__samples *s,
+                          const uint32_t *row, size_t n, ft_error *err)
+{
+    size_t last = 2 * (size_t)s->n_datasets;
+    ft_status st = FT_OK;
+
+    *out = *old;
+    out->n_datasets = s->n_datasets;
+    out->roof = calloc(last + 1, sizeof(*out->roof));
+    if (!out->roof)
+        return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
+    memcpy(out->roof, old->roof, 2 * (size_t)old->n_datasets * sizeof(*out->roof));
+    if (s->n_datasets > old->n_datasets)
+        st = fit_roofs(out, 2 * old->n_datasets, s, row, n, err);
+    out->roof[last] = old->roof[2 * (size_t)old->n_datasets];
+    if (st)
+        ft__base_free(out);
+    return st;
+}
+
+void ft__base_free(ft__base *b)
+{
+    free(b->roof);
+    b->roof = NULL;
+}
+
+static const ft__roof *known_roof(const ft__base *b, const ft__samples *s, uint32_t i)
+{
+    const ft__roof *probed = s->dataset[s->v[i].dataset].roof;
+    const ft__roof *own = &b->roof[roof_of(s, i)];
+
+    if (probed)
+        return probed;
+    return own->n_points ? own : &b->roof[2 * b->n_datasets];
+}
+
+void ft__base_terms(const ft__base *b, ft__terms *out, const ft__samples *s, uint32_t i)
+{
+    ft__chip chip;
+
+    if (has_chip(s, i, &chip)) {
+        ft__physics(out, &s->v[i].op, &chip, &b->theta[ft__group_of(&s->v[i].op)]);
+        if (out->total_s > 0)
+            return;
+    }
+    *out = (ft__terms){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, NAN};
+    out->total_s = ft__roofline(&s->v[i].op, known_roof(b, s, i));
+}

@@ -1,0 +1,40 @@
+#ifndef PREDICT_DATA_BASELINE_H
+#define PREDICT_DATA_BASELINE_H
+
+#include "physics/physics.h"
+#include "predict/data/sample.h"
+
+/* What a time is predicted relative to, fitted on training rows alone. In this order,
+ * as far as a dataset allows:
+ *   1. the roofline that its probes measured (this machine)
+ *   2. the physical estimate from the device's file, constants fitted to the rows
+ *   3. a roofline fitted to the rows: rates that the best of them reach; of all the
+ *      rows, where the dataset has none */
+/* Operations that constants are fitted to together: classes, but products of less than
+ * 16 bits and mixtures of experts, whose kernels are others, by themselves. */
+enum { FT__GROUP_NARROW = FT_CLASS_COUNT, FT__GROUP_MIXTURE, FT__N_GROUPS };
+bool ft__is_narrow(const ft_op *op);
+uint32_t ft__group_of(const ft_op *op);
+const char *ft__group_name(uint32_t group);
+
+typedef struct ft__base {
+    ft__theta theta[FT__N_GROUPS]; /* a group with rows enough has its own */
+    ft__roof *roof; /* per dataset and whether gradients are taken, then of all rows */
+    uint32_t n_datasets;
+} ft__base;
+
+/* row[n]: indices into s->v, times known. at_once: constants of all classes from all
+ * rows at once, each dataset with a level of its own instead of each device. */
+ft_status ft__base_fit(ft__base *out, const ft__samples *s, const uint32_t *row,
+                       size_t n, bool at_once, uint64_t seed, ft_error *err);
+/* The same constants and rooflines; of datasets behind old->n_datasets rooflines are
+ * fitted to the rows. */
+ft_status ft__base_extend(ft__base *out, const ft__base *old, const ft__samples *s,
+                          const uint32_t *row, size_t n, ft_error *err);
+void ft__base_free(ft__base *b);
+/* out->total_s is the base of sample i; the other members are NaN where it is a
+ * roofline. */
+void ft__base_terms(const ft__base *b, ft__terms *out, const ft__samples *s,
+                    uint32_t i);
+
+#endif

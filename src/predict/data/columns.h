@@ -1,0 +1,42 @@
+#ifndef PREDICT_DATA_COLUMNS_H
+#define PREDICT_DATA_COLUMNS_H
+
+#include "predict/data/baseline.h"
+
+/* A sample as one row of numbers: the operation (features.h), how it fits the units
+ * that hardware works in, the parts of its physical estimate, and, where the training
+ * set has more than one of them, dtype, device and setting. What is text there becomes
+ * the number of its value in the training rows; a value that they did not have is
+ * missing. */
+typedef struct ft__code {
+    char name[32]; /* "device", "engine", ..., or a pair of the setting */
+    char **value;  /* ascending */
+    uint32_t n;
+} ft__code;
+
+enum { FT__MAX_CODES = 12 };
+typedef struct ft__columns {
+    uint32_t n;   /* in a row */
+    bool devices; /* specifications of devices are columns */
+    bool common;  /* the last ones are for the regressor of all kinds */
+    ft__code code[FT__MAX_CODES];
+    uint32_t n_codes;
+} ft__columns;
+
+/* unseen: the rows are to answer for devices that are not among them, so that nothing
+ * may be learned of which device a row is of. */
+ft_status ft__columns_make(ft__columns *out, const ft__samples *s, const uint32_t *row,
+                           size_t n, bool unseen, bool common, ft_error *err);
+/* How many of the last ones only the regressor of all kinds has. */
+uint32_t ft__columns_common(const ft__columns *c);
+/* Set c->n from the rest. */
+void ft__columns_count(ft__columns *c);
+ft_status ft__columns_copy(ft__columns *out, const ft__columns *c, ft_error *err);
+void ft__columns_free(ft__columns *c);
+/* row: c->n values. */
+void ft__columns_fill(const ft__columns *c, float *row, const ft__samples *s,
+                      uint32_t i, const ft__terms *terms);
+/* The name of column j, in a buffer of 48 bytes. */
+void ft__columns_name(const ft__columns *c, char name[48], uint32_t j);
+
+#endif

@@ -1,0 +1,190 @@
+#include "predict/data/features.h"
+
+#include <assert.h>
+#include <math.h>
+
+ft__roof ft__flat_roof(double peak_flops, double bandwidth, double launch_s)
+{
+    return (ft__roof){.peak_flops = peak_flops,
+                      .launch_s = launch_s,
+                      .working_set = {1},
+                      .bandwidth = {bandwidth},
+                      .n_points = 1};
+}
+
+double ft__roof_bandwidth(const ft__roof *r, double working_set)
+{
+    uint32_t last = r->n_points - 1, i = 1;
+    double at;
+
+    if (last == 0 || working_set <= r->working_set[0])
+        return r->bandwidth[0];
+    if (working_set >= r->working_set[last])
+        return r->bandwidth[last];
+    while (working_set > r->working_set[i])
+        i++;
+    at = log(working_set / r->working_set[i - 1]) /
+         log(r->working_set[i] / r->working_set[i - 1]);
+    return r->bandwidth[i - 1] * pow(r->bandwidth[i] / r->bandwidth[i - 1], at);
+}
+
+static double roofline_of_cost(const ft_cost *c, const ft__roof *r)
+{
+    double weights = fmin(c->weight_bytes, c->bytes_read);
+    double moved = c->bytes_read - weights + c->bytes_written;
+    double memory =
+        moved / ft__roof_bandwidth(r, moved) + weights / r->bandwidth[r->n_points - 1];
+
+    double special = c->transcendentals * r->transcendental_s;
+
+    return fmax(fmax(c->flops / r->peak_flops, special), memory) + r->launch_s;
+}
+
+double ft__roofline(const ft_op *op, const ft__roof *r)
+{
+    ft_cost c;
+
+    ft_op_cost(op, &c);
+    return roofline_of_cost(&c, r);
+}
+
+static float size(double v)
+{
+    return (float)log2(1 + v);
+}
+
+/* How full the last vector of 16 is, 1 = full: kernels work in multiples. */
+static float fill(int64_t n)
+{
+    return n > 0 ? (float)((double)n / (double)((n + 15) / 16 * 16)) : 1;
+}
+
+static double product(const ft_shape *s, uint32_t from, uint32_t to)
+{
+    double p = 1;
+
+    for (uint32_t i = from; i < to && i < s->rank; i++)
+        p *= (double)s->dim[i];
+    return p;
+}
+
+static double values_product(const ft_op *op, ft_key_id key)
+{
+    uint32_t n;
+    const int64_t *v = ft_op_get(op, key, &n);
+    double p = 1;
+
+    for (uint32_t i = 0; i < n; i++)
+        p *= (double)v[i];
+    return p;
+}
+
+/* How often the smaller operand is repeated along the result's last axes: tells
+ * a scalar, a vector per channel and a full operand apart. */
+static double broadcast_inner(const ft_shape *y, const ft_shape *out)
+{
+    double p = 1;
+
+    for (uint32_t i = 0; i < out->rank; i++) {
+        int64_t d = i < y->rank ? y->dim[y->rank - 1 - i] : 1;
+
+        if (d != 1)
+            break;
+        p *= (double)out->dim[out->rank - 1 - i];
+    }
+    return p;
+}
+
+const char *ft__feature_name(uint32_t column)
+{
+#define FT__FEATURE(name) #name,
+    static const char *const names[] = {FT__FEATURES(FT__FEATURE)};
+#undef FT__FEATURE
+
+    return names[column];
+}
+
+void ft__features_of(float row[FT__N_FEATURES], const ft_op *op, const ft_cost *c,
+                     const ft__roof *r)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y), out;
+    double in_elements = (double)ft_shape_elements(&x);
+    double groups = (double)ft_op_at(op, FT_K_groups, 0), rows, depth;
+    int64_t channels = x.rank > 1 ? x.dim[1] : 1, n_out = ft_op_at(op, FT_K_out, 0);
+    int64_t last = x.rank ? x.dim[x.rank - 1] : 1;
+    ft_class cls = ft_kind_class(op->kind);
+    uint32_t axis = (uint32_t)ft_op_at(op, FT_K_axis, 0), n_axes, parts;
+    const int64_t *axes = ft_op_get(op, FT_K_axes, &n_axes);
+    ft_dtype t;
+    float *f = row;
+
+    ft_op_output(op, 0, &out, &t);
+    (void)ft_op_get(op, FT_K_sizes, &parts);
+    if (axes)
+        axis = (uint32_t)axes[0];
+    if (cls == FT_CLASS_MATMUL)
+        channels = last;
+    if (op->kind == FT_KIND_matmul)
+        n_out = y.rank ? y.dim[y.rank - 1] : 1;
+    depth =
+        c->flops > 0 && out.rank ? c->flops / 2 / (double)ft_shape_elements(&out) : 0;
+    rows = cls == FT_CLASS_MATMUL
+               ? (op->kind == FT_KIND_linear
+                      ? product(&x, 0, x.rank - 1)
+                      : (x.rank > 1 ? (double)x.dim[x.rank - 2] : 1))
+               : product(&out, 2, out.rank) * (x.rank ? (double)x.dim[0] : 1);
+
+    *f++ = (float)op->kind;
+    /* How its operands lie: the result may lie where x does. */
+    *f++ = (float)(op->layout + (op->in_place ? FT_LAYOUT_COUNT : 0));
+    *f++ = size(x.rank ? (double)x.dim[0] : 1);
+    *f++ = size((double)channels);
+    *f++ = size(product(&x, 2, x.rank));
+    *f++ = size((double)last);
+    *f++ = (float)x.rank;
+    *f++ = size((double)n_out);
+    *f++ = size(values_product(op, FT_K_kernel));
+    *f++ = size((double)ft_op_at(op, FT_K_kernel, x.rank > 3 ? 1 : 0));
+    *f++ = (float)ft_op_at(op, FT_K_stride, 0);
+    *f++ = (float)ft_op_at(op, FT_K_pad, 0);
+    *f++ = (float)ft_op_at(op, FT_K_dilation, 0);
+    *f++ = size(groups);
+    *f++ = size(groups > 0 ? (double)channels / groups : 0);
+    *f++ = size(groups > 0 ? (double)n_out / groups : 0);
+    *f++ = (float)ft_op_at(op, FT_K_bias, 0);
+    *f++ = size(in_elements);
+    *f++ = size((double)ft_shape_elements(&y));
+    *f++ = size((double)ft_shape_elements(&out));
+    *f++ = size(c->weight_elements);
+    *f++ = size(c->flops);
+    *f++ = size(c->bytes_read + c->bytes_written);
+    *f++ = size(c->flops / fmax(1, c->bytes_read + c->bytes_written));
+    *f++ = (float)log2(roofline_of_cost(c, r));
+    *f++ = size(rows);
+    *f++ = size(broadcast_inner(&y, &out));
+    *f++ = size(depth);
+    *f++ = size(axis < x.rank ? (double)x.dim[axis] : 0);
+    *f++ = size(product(&x, axis + 1, x.rank));
+    *f++ = (float)parts;
+    *f++ = fill(channels);
+    *f++ = fill(n_out);
+    *f++ = fill((int64_t)rows);
+    *f++ = size(out.rank ? (double)out.dim[out.rank - 1] : 1);
+    *f++ = size(in_elements > 0 ? (double)ft_shape_elements(&out) / in_elements : 0);
+    *f++ = (float)(op->kind == FT_KIND_transpose && x.rank &&
+                   ft_op_at(op, FT_K_perm, x.rank - 1) != (int64_t)x.rank - 1);
+    *f++ = size(op->kind == FT_KIND_transpose && x.rank
+                    ? (double)x.dim[ft_op_at(op, FT_K_perm, x.rank - 1)]
+                    : 0);
+    *f++ = size(4 * (in_elements + (double)ft_shape_elements(&out)));
+    *f++ = (float)(c->weight_bytes / fmax(1, c->bytes_read + c->bytes_written));
+    assert(f == row + FT__N_FEATURES);
+}
+
+void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft__roof *r)
+{
+    ft_cost c;
+
+    ft_op_cost(op, &c);
+    ft__features_of(row, op, &c, r);
+}

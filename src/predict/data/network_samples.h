@@ -1,0 +1,44 @@
+#ifndef PREDICT_DATA_NETWORK_SAMPLES_H
+#define PREDICT_DATA_NETWORK_SAMPLES_H
+
+#include "foretell/graph.h"
+#include "foretell/networks.h"
+#include "foretell/store.h"
+#include "predict/data/sample.h"
+
+/* Networks that were measured whole, and the operations they consist of. */
+
+typedef struct ft__network_sample {
+    char *spec;             /* "network name=resnet18 x=32x3x224x224 dtype=fp32" */
+    char *phase;            /* "forward", "forward_backward", "step" */
+    char name[128];         /* in its spec; the spec where that says none */
+    char architecture[128]; /* networks alike; where no list says it, the name */
+    uint32_t dataset;
+    double value[FT__N_METRICS]; /* as the graph has it, by its batch; NaN: not
+                                    measured. Time and energy alone */
+    ft_graph *graph;             /* lowered; NULL: nobody listed its operations */
+    uint64_t *part; /* ft__part_key() of each as they are listed, ascending */
+    size_t n_parts;
+} ft__network_sample;
+
+/* Of an operation in any phase, layout and place. */
+uint64_t ft__part_key(const ft_op *op);
+bool ft__network_sample_has(const ft__network_sample *w, uint64_t part_key);
+
+typedef struct ft__network_samples {
+    ft__network_sample *v; /* in an order that depends on nothing but them */
+    size_t n;
+    ft__dataset *dataset;
+    uint32_t n_datasets;
+} ft__network_samples;
+
+/* Networks with a time that `where` asks for (ft__samples_read()), with their
+ * operations: those that find() has, otherwise the store's members. Left out are those
+ * whose operations nobody lists, and halves of training steps, of which there are lists
+ * of the whole alone. Devices without a file in data_dir have none. */
+ft_status ft__network_samples_read(ft__network_samples *out, ft_store *store,
+                                   const char *where, ft_networks_find find, void *user,
+                                   const char *data_dir, ft_error *err);
+void ft__network_samples_free(ft__network_samples *w);
+
+#endif

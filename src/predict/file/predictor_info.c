@@ -1,0 +1,266 @@
+/* What a predictor says of itself. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "predict/file/predictor.h"
+#include "predict/model/family.h"
+#include "predict/schedule/device_schedule.h"
+#include "predict/schedule/networks_only.h"
+#include "predict/schedule/unseen_networks.h"
+
+static uint32_t count_parts(const ft_predictor *p)
+{
+    uint32_t n = 0;
+
+    for (int m = 0; m < FT__N_METRICS; m++)
+        for (int u = 0; u < 2; u++)
+            n += p->family->learner[m][u] ? p->family->learner[m][u]->n_parts : 0;
+    return n;
+}
+
+static uint32_t count_kernels(const ft_predictor *p)
+{
+    const ft__kernels *k = p->family->kernels;
+
+    return k ? (k->of[0].fit.n_rows > 0 ? 1u : 0u) + (k->of[1].fit.n_rows > 0) : 0;
+}
+
+static uint64_t count_launches(const ft__kernels *k)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; k && i < k->devices.n; i++)
+        n += k->n_of[i];
+    return n;
+}
+
+static uint32_t count_templates(const ft_predictor *p)
+{
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < p->family->n_datasets; i++)
+        n += p->family->templates[i].n;
+    return (uint32_t)n;
+}
+
+static uint32_t kernel_devices(const ft__family *f)
+{
+    return f->kernels ? f->kernels->devices.n : 0;
+}
+
+/* NULL: they are of several, or there are none. */
+static const ft__dataset *only_device(const ft__family *f)
+{
+    if (!f->n_datasets || f->n_alone)
+        return NULL;
+    for (uint32_t i = 1; i < f->n_datasets; i++)
+        if (strcmp(f->dataset[i].device, f->dataset[0].device) != 0)
+            return NULL;
+    return &f->dataset[0];
+}
+
+const ft__dataset *ft__family_machine(const ft__family *f)
+{
+    const ft__dataset *d = only_device(f);
+
+    for (uint32_t i = 0; d && i < f->n_datasets; i++)
+        if (f->dataset[i].roof)
+            return &f->dataset[i];
+    return d && !*f->templates[0].hardware.type ? d : NULL;
+}
+
+void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out)
+{
+    const ft__dataset *d = ft__family_machine(p->family);
+
+    *out = (ft_predictor_info){.device = "",
+                               .setting = "",
+                               .engine = "",
+                               .engine_version = "",
+                               .policy = FT_POLICY_STRIDED_VIEWS,
+                               .peak_flops = NAN,
+                               .bandwidth = NAN,
+                               .launch_s = NAN,
+                               .context_bytes = NAN,
+                               .n_regressors = count_parts(p) + count_kernels(p),
+                               .n_measured = count_templates(p),
+                               .n_datasets = p->family->n_datasets +
+                                             p->family->n_alone + p->family->clocked.n +
+                                             kernel_devices(p->family),
+                               .n_launches = count_launches(p->family->kernels),
+                               .n_schedules = p->family->n_placed,
+                               .unseen_part = NAN};
+    if (p->family->unseen) {
+        out->n_chips = (uint32_t)p->family->unseen->chips;
+        out->unseen_part = p->family->unseen->part;
+    }
+    if (!d)
+        return;
+    out->device = d->device;
+    out->setting = d->setting;
+    out->engine = d->engine;
+    out->engine_version = d->engine_version;
+    out->policy = d->lowering;
+    out->context_bytes = d->context_bytes;
+    if (!d->roof)
+        return;
+    out->peak_flops = d->roof->peak_flops;
+    out->bandwidth = d->roof->bandwidth[d->roof->n_points - 1];
+    out->launch_s = d->roof->launch_s;
+}
+
+static void describe_alone(ft_predictor_dataset *out, const ft__alone *a)
+{
+    *out = (ft_predictor_dataset){.device = a->device,
+                                  .setting = a->setting,
+                                  .engine = a->engine,
+                                  .engine_version = a->version,
+                                  .policy = a->policy,
+                                  .n = a->n};
+}
+
+static void describe_kernels(ft_predictor_dataset *out, const ft__kernels *k,
+                             uint32_t i)
+{
+    *out = (ft_predictor_dataset){.device = k->devices.v[i],
+                                  .setting = "kernels in PTX",
+                                  .engine = "",
+                                  .engine_version = "",
+                                  .policy = "",
+                                  .n = k->n_of[i]};
+}
+
+static void describe_clocked(ft_predictor_dataset *out, const ft__clocked *c)
+{
+    *out = (ft_predictor_dataset){.device = c->device,
+                                  .setting = "measured whole, at clocks",
+                                  .engine = "",
+                                  .engine_version = "",
+                                  .policy = "",
+                                  .n = c->n};
+}
+
+void ft_predictor_get_dataset(const ft_predictor *p, uint32_t i,
+                              ft_predictor_dataset *out)
+{
+    const ft__family *f = p->family;
+    const ft__dataset *d = &f->dataset[i];
+
+    if (i >= f->n_datasets) {
+        i -= f->n_datasets;
+        if (i < f->n_alone)
+            describe_alone(out, &f->alone[i]);
+        else if (i - f->n_alone < f->clocked.n)
+            describe_clocked(out, &f->clocked.v[i - f->n_alone]);
+        else
+            describe_kernels(out, f->kernels, i - f->n_alone - f->clocked.n);
+        return;
+    }
+    *out = (ft_predictor_dataset){.device = d->device,
+                                  .setting = d->setting,
+                                  .engine = d->engine,
+                                  .engine_version = d->engine_version,
+                                  .policy = d->policy,
+                                  .n = d->n};
+}
+
+void ft_predictor_get_schedule(const ft_predictor *p, uint32_t i,
+                               ft_predictor_schedule *out)
+{
+    const ft__placed *k = &p->family->placed[i];
+    const ft__schedule *s = &k->schedule;
+
+    *out = (ft_predictor_schedule){.device = k->device,
+                                   .policy = k->policy,
+                                   .engine = k->engine,
+                                   .phase = k->phase,
+                                   .n = k->n,
+                                   .convolutions = s->scale[FT__TASK_CONV],
+                                   .products = s->scale[FT__TASK_MATMUL],
+                                   .others = s->scale[FT__TASK_OTHER],
+                                   .relaid = s->scale[FT__TASK_RELAID],
+                                   .bounded = s->bounded,
+                                   .launch_s = s->launch_s,
+                                   .idle_w = s->idle_w,
+                                   .dynamic = s->dynamic,
+                                   .error = k->error,
+                                   .without = k->without,
+                                   .interval_low = exp(k->time_low),
+                                   .interval_high = exp(k->time_high)};
+}
+
+void ft__errors_put(double v[FT__N_ERRORS], const ft_errors *e)
+{
+    const double all[FT__N_ERRORS] = {
+        (double)e->n, e->mape, e->median_ape,  e->p90_ape, e->within_10, e->max_ape,
+        e->bias,      e->r2,   e->adjusted_r2, e->mae,     e->median_ae, e->max_ae};
+
+    memcpy(v, all, sizeof(all));
+}
+
+ft_errors ft__errors_get(const double v[FT__N_ERRORS])
+{
+    /* A damaged file may say anything; NaN fails both comparisons. */
+    return (ft_errors){.n = v[0] >= 0 && v[0] < 0x1p53 ? (size_t)v[0] : 0,
+                       .mape = v[1],
+                       .median_ape = v[2],
+                       .p90_ape = v[3],
+                       .within_10 = v[4],
+                       .max_ape = v[5],
+                       .bias = v[6],
+                       .r2 = v[7],
+                       .adjusted_r2 = v[8],
+                       .mae = v[9],
+                       .median_ae = v[10],
+                       .max_ae = v[11]};
+}
+
+static void describe_kernel_regressor(ft_regressor_info *out, const ft__kernels *k,
+                                      uint32_t i)
+{
+    const uint32_t which = i + (k->of[0].fit.n_rows == 0);
+    const ft__kernel_regressor *r = &k->of[which];
+
+    *out = (ft_regressor_info){.kind = "kernel",
+                               .metric = ft__metric_name(FT__METRIC_TIME),
+                               .phase = "forward",
+                               .unseen = which == FT__OF_DEVICES,
+                               .choice = r->fit.choice,
+                               .forest = r->learned,
+                               .constant = r->constant,
+                               .roofline = r->physics,
+                               .interval_low = exp(r->fit.low * r->fit.typical),
+                               .interval_high = exp(r->fit.high * r->fit.typical)};
+}
+
+/* One behind the other, learner by learner; kernels last. */
+void ft_predictor_regressor(const ft_predictor *p, uint32_t i, ft_regressor_info *out)
+{
+    const ft__family *f = p->family;
+    const ft__learner *l = f->learner[0][0];
+    const ft__part *part;
+
+    if (i >= count_parts(p)) {
+        describe_kernel_regressor(out, f->kernels, i - count_parts(p));
+        return;
+    }
+    for (int m = 0; m < 2 * FT__N_METRICS; m++) {
+        l = f->learner[m / 2][m % 2];
+        if (l && i < l->n_parts)
+            break;
+        i -= l ? l->n_parts : 0;
+    }
+    part = &l->part[i];
+    *out =
+        (ft_regressor_info){.kind = ft__part_name(part),
+                            .metric = ft__metric_name(l->opt.metric),
+                            .phase = ft_phase_name(part->phase),
+                            .unseen = l->opt.unseen,
+                            .choice = part->fit.choice,
+                            .forest = part->learned,
+                            .constant = part->constant,
+                            .roofline = part->physics,
+                            .interval_low = exp(part->fit.low * part->fit.typical),
+                            .interval_high = exp(part->fit.high * part->fit.typical)};
+}

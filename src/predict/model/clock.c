@@ -1,0 +1,441 @@
+/* Time and power as functions of clocks. */
+#include "predict/model/clock.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/prng.h"
+
+/* Shares are of the largest power that was seen, clocks of the highest. */
+enum constant {
+    IDLE,        /* power that no clock changes, but the voltage */
+    MEMORY,      /* power that goes with the memory's clock alone */
+    CLOCKED,     /* share of the rest that goes with the clock, not with the work */
+    KNEE,        /* clock up to which the voltage stays what it is */
+    SLOPE,       /* of the relative voltage above it */
+    SMOOTH,      /* 1: core and memory one after the other; more: at once */
+    BOUND,       /* how much of a workload waits for memory: logistic of this ... */
+    BOUND_POWER, /* ... and this times log(power / largest) ... */
+    BOUND_HINT,  /* ... and this times the activity of memory */
+    N_CONSTANTS
+};
+static_assert((int)N_CONSTANTS == (int)FT__CLOCK_CONSTANTS,
+              "as predictor files have them");
+static const struct range {
+    double value, least, most;
+} ranges[N_CONSTANTS] = {
+    {0.15, 0.01, 0.6}, {0.10, 0.001, 0.6}, {0.4, 0, 1},  {0.65, 0.2, 1}, {1.0, 0, 4},
+    {3, 1, 12},        {-0.5, -8, 8},      {0.5, -8, 8}, {2, -12, 12},
+};
+enum { N_WORDS = 3 }; /* of a name; its numbers are as many */
+enum { SWEEPS = 60, N_COLUMNS = 9 + FT__CLOCK_HINTS + FT__CLOCK_NAMES };
+static const double FIRST_STEP = 0.2; /* of a range */
+static const double LAST_STEP = 0.002;
+
+/* From one row of a workload to another. */
+struct pair {
+    const ft__clock_row *from, *to;
+};
+
+static double relative(double value, double largest)
+{
+    return isfinite(value) && largest > 0 ? value / largest : 1;
+}
+
+static double voltage(const double *v, double core)
+{
+    return 1 + v[SLOPE] * fmax(0, core - v[KNEE]);
+}
+
+double ft__clock_swing(double core)
+{
+    double v[N_CONSTANTS];
+
+    for (int i = 0; i < N_CONSTANTS; i++)
+        v[i] = ranges[i].value;
+    return core * voltage(v, core) * voltage(v, core);
+}
+
+double ft__clocks_idle(const ft__clocks *c, double core_hz)
+{
+    return voltage(c->v, relative(core_hz, c->core_hz)) / voltage(c->v, 1);
+}
+
+static double bound(const ft__clocks *c, const ft__clock_row *r)
+{
+    const double *v = c->v;
+    double power = relative(r->power_w, c->power_w);
+    double hint = isfinite(r->hint[0]) ? r->hint[0] : 0;
+
+    return 1 /
+           (1 + exp(-(v[BOUND] + v[BOUND_POWER] * log(power) + v[BOUND_HINT] * hint)));
+}
+
+static double to_power(double v, double q)
+{
+    return q == 3 ? v * v * v : pow(v, q);
+}
+
+/* What of a ratio does not depend on the clocks asked for. The share `bound` of the
+ * time, at the clocks measured, is memory's. */
+void ft__clocks_start(ft__clock_start *out, const ft__clocks *c, const ft__clock_row *r)
+{
+    const double *v = c->v, q = v[SMOOTH];
+
+    out->c = c;
+    out->core_top = c->core_hz > 0 ? c->core_hz : r->core_hz;
+    out->memory_top = c->memory_hz > 0 ? c->memory_hz : r->memory_hz;
+    out->core = relative(r->core_hz, out->core_top);
+    out->memory = relative(r->memory_hz, out->memory_top);
+    out->bound = bound(c, r);
+    out->held = to_power(out->bound, q);
+    out->whole = pow(to_power(1 - out->bound, q) + out->held, 1 / q);
+    out->power = relative(r->power_w, c->power_w);
+    out->volt = voltage(v, out->core);
+    out->level = v[IDLE] * out->volt / voltage(v, 1) + v[MEMORY] * out->memory;
+}
+
+static double time_ratio(const ft__clock_start *s, double core, double memory)
+{
+    double q = s->c->v[SMOOTH];
+    double held = memory == 1 ? s->held : to_power(s->bound / memory, q);
+    double then = pow(to_power((1 - s->bound) / core, q) + held, 1 / q);
+
+    return then / s->whole;
+}
+
+static ft__clock_ratio ratio_at(const ft__clock_start *s, double core_hz,
+                                double memory_hz)
+{
+    const double *v = s->c->v;
+    double core = relative(core_hz, s->core_top), volt = voltage(v, core), rest, swing;
+    double memory =
+        isfinite(memory_hz) ? relative(memory_hz, s->memory_top) : s->memory;
+    /* A workload that takes less than what is always taken has its own share of it. */
+    double level = fmin(s->level, 0.8 * s->power);
+    ft__clock_ratio out = {.time_low = NAN,
+                           .time_high = NAN,
+                           .power = NAN,
+                           .power_low = NAN,
+                           .power_high = NAN};
+
+    out.time = time_ratio(s, core / s->core, memory / s->memory);
+    rest = s->power - level;
+    swing = volt * volt / (s->volt * s->volt) *
+            (v[CLOCKED] * core / s->core + (1 - v[CLOCKED]) / out.time);
+    level *= (v[IDLE] * volt / voltage(v, 1) + v[MEMORY] * memory) / s->level;
+    out.power = (level + rest * swing) / s->power;
+    return out;
+}
+
+static ft__clock_ratio formulae(const ft__clocks *c, const ft__clock_row *r,
+                                double core_hz, double memory_hz)
+{
+    ft__clock_start s;
+
+    ft__clocks_start(&s, c, r);
+    return ratio_at(&s, core_hz, memory_hz);
+}
+
+double ft__clocks_power(const ft__clock_start *s, double core_hz)
+{
+    return ratio_at(s, core_hz, NAN).power;
+}
+
+static double miss(double from, double to, double ratio)
+{
+    double e = fabs(log(to / from) - log(ratio));
+
+    return isfinite(e) ? e : 0;
+}
+
+static double loss(const ft__clocks *c, const struct pair *pair, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const ft__clock_row *a = pair[i].from, *b = pair[i].to;
+        ft__clock_ratio r = formulae(c, a, b->core_hz, b->memory_hz);
+
+        sum +=
+            miss(a->time_s, b->time_s, r.time) + miss(a->power_w, b->power_w, r.power);
+    }
+    return sum;
+}
+
+/* Hooke and Jeeves (1961), one constant after the other. */
+static void search(ft__clocks *c, const struct pair *pair, size_t n)
+{
+    double step[N_CONSTANTS], least = loss(c, pair, n), largest = FIRST_STEP;
+
+    for (int i = 0; i < N_CONSTANTS; i++)
+        step[i] = FIRST_STEP;
+    for (int sweep = 0; sweep < SWEEPS && largest >= LAST_STEP; sweep++) {
+        largest = 0;
+        for (int i = 0; i < N_CONSTANTS; i++) {
+            double old = c->v[i], width = ranges[i].most - ranges[i].least;
+            int better = 0;
+
+            for (int sign = 1; sign >= -1 && !better; sign -= 2) {
+                double l;
+
+                c->v[i] = fmin(fmax(old + sign * step[i] * width, ranges[i].least),
+                               ranges[i].most);
+                l = loss(c, pair, n);
+                better = l < least;
+                least = better ? l : least;
+            }
+            if (!better)
+                c->v[i] = old;
+            step[i] *= better ? 1.5 : 0.5;
+            largest = fmax(largest, step[i]);
+        }
+    }
+}
+
+static bool is_letter(char c)
+{
+    return (c | 32) >= 'a' && (c | 32) <= 'z';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Where a word stands in the alphabet, 0 to 1; the first letters count. */
+static double word_value(const char *text, size_t n)
+{
+    double value = 0, place = 1;
+
+    for (size_t i = 0; i < n && i < 5; i++) {
+        place /= 27;
+        value += place * ((text[i] | 32) - 'a' + 1);
+    }
+    return value;
+}
+
+static double number_value(const char *text, size_t n)
+{
+    double value = 0;
+
+    for (size_t i = 0; i < n; i++)
+        value = 10 * value + (text[i] - '0');
+    return log2(1 + value);
+}
+
+static void put_part(float *out, uint32_t *n, double value)
+{
+    out[*n < 2 ? *n : 2] = (float)value;
+    out[2] = (float)value;
+    ++*n;
+}
+
+void ft__clock_name(float out[FT__CLOCK_NAMES], const char *name)
+{
+    uint32_t words = 0, numbers = 0;
+
+    for (int i = 0; i < FT__CLOCK_NAMES; i++)
+        out[i] = NAN;
+    for (const char *p = name ? name : ""; *p;) {
+        size_t n = 0;
+
+        if (is_letter(*p)) {
+            while (is_letter(p[n]))
+                n++;
+            put_part(out, &words, word_value(p, n));
+        } else if (is_digit(*p)) {
+            while (is_digit(p[n]))
+                n++;
+            put_part(out + N_WORDS, &numbers, number_value(p, n));
+        }
+        p += n ? n : 1;
+    }
+}
+
+static void columns(float *out, const ft__clocks *c, const ft__clock_row *r,
+                    double core_hz, double memory_hz)
+{
+    ft__clock_ratio said = formulae(c, r, core_hz, memory_hz);
+    double memory = isfinite(memory_hz) ? memory_hz : r->memory_hz;
+
+    *out++ = (float)log(core_hz / r->core_hz);
+    *out++ =
+        (float)(isfinite(memory) && isfinite(r->memory_hz) ? log(memory / r->memory_hz)
+                                                           : 0);
+    *out++ = (float)relative(core_hz, c->core_hz);
+    *out++ = (float)relative(r->core_hz, c->core_hz);
+    *out++ = (float)log(relative(r->power_w, c->power_w));
+    *out++ = isfinite(r->time_s) ? (float)log(r->time_s) : 0;
+    *out++ = (float)bound(c, r);
+    *out++ = (float)log(said.time);
+    *out++ = (float)log(said.power);
+    for (int i = 0; i < FT__CLOCK_HINTS; i++)
+        *out++ = isfinite(r->hint[i]) ? (float)r->hint[i] : NAN;
+    memcpy(out, r->name, sizeof(r->name));
+}
+
+uint32_t ft__clock_columns(void)
+{
+    return N_COLUMNS;
+}
+
+int ft__clocks_sound(const ft__clocks *c)
+{
+    for (int i = 0; i < N_CONSTANTS; i++)
+        if (!(c->v[i] >= ranges[i].least && c->v[i] <= ranges[i].most))
+            return 0;
+    return c->core_hz >= 0 && c->memory_hz >= 0 && c->power_w >= 0 &&
+           isfinite(c->core_hz) && isfinite(c->memory_hz) && isfinite(c->power_w);
+}
+
+/* Trees on what the formulae miss of time or of power. Without a pair that tells of
+ * it: none. */
+static ft_status learn(ft__clock_trees *out, const ft__clocks *c,
+                       const struct pair *pair, size_t n, bool power, uint64_t seed,
+                       ft_error *err)
+{
+    float *x = malloc(n * N_COLUMNS * sizeof(*x));
+    double *said = malloc(n * sizeof(*said)), *miss = malloc(n * sizeof(*miss));
+    uint64_t *group = malloc(n * sizeof(*group));
+    ft_status st = FT_OK;
+    size_t used = 0;
+
+    for (size_t i = 0; x && said && miss && group && i < n; i++) {
+        const ft__clock_row *a = pair[i].from, *b = pair[i].to;
+        ft__clock_ratio r = formulae(c, a, b->core_hz, b->memory_hz);
+
+        said[used] = log(power ? r.power : r.time);
+        miss[used] =
+            log(power ? b->power_w / a->power_w : b->time_s / a->time_s) - said[used];
+        if (!isfinite(miss[used]))
+            continue;
+        columns(x + used * N_COLUMNS, c, a, b->core_hz, b->memory_hz);
+        group[used++] = a->workload;
+    }
+    if (!x || !said || !miss || !group)
+        st = ft_fail(err, FT_ENOMEM, 0, "no memory to learn from %zu clocks", n);
+    else if (used)
+        st = ft__clock_trees_fit(out, &(ft_matrix){x, used, N_COLUMNS}, said, miss,
+                                 group, !power, seed, err);
+    free(x);
+    free(said);
+    free(miss);
+    free(group);
+    return st;
+}
+
+static int higher(const ft__clock_row *a, const ft__clock_row *b)
+{
+    double x = isfinite(a->memory_hz) ? a->memory_hz : 0,
+           y = isfinite(b->memory_hz) ? b->memory_hz : 0;
+
+    return a->core_hz != b->core_hz ? a->core_hz > b->core_hz : x > y;
+}
+
+/* From the highest clocks of a workload, and from others drawn, to all of its rows:
+ * two references each. */
+static struct pair *pairs(size_t *n_pairs, const ft__clock_row *row, size_t n,
+                          uint64_t seed)
+{
+    struct pair *list = malloc((2 * n + 1) * sizeof(*list));
+    const ft__clock_row **top;
+    uint32_t workloads = 0;
+
+    *n_pairs = 0;
+    for (size_t i = 0; i < n; i++)
+        workloads = row[i].workload >= workloads ? row[i].workload + 1 : workloads;
+    top = calloc((size_t)workloads * 2 + 1, sizeof(*top));
+    for (size_t i = 0; list && top && i < n; i++) {
+        const ft__clock_row **t = &top[2 * (size_t)row[i].workload];
+        ft__prng p = ft__prng_stream(seed, i);
+
+        if (!t[0] || higher(&row[i], t[0]))
+            t[0] = &row[i];
+        if (!t[1] || ft__prng_unit(&p) < 0.2)
+            t[1] = &row[i];
+    }
+    for (size_t i = 0; list && top && i < n; i++)
+        for (int k = 0; k < 2; k++) {
+            const ft__clock_row *from = top[2 * (size_t)row[i].workload + (size_t)k];
+
+            if (from != &row[i] && (k == 0 || from != top[2 * (size_t)row[i].workload]))
+                list[(*n_pairs)++] = (struct pair){from, &row[i]};
+        }
+    if (!top) {
+        free(list);
+        list = NULL;
+    }
+    free(top);
+    return list;
+}
+
+ft_status ft__clocks_fit(ft__clocks **out, const ft__clock_row *row, size_t n,
+                         int trees, uint64_t seed, ft_error *err)
+{
+    ft__clocks *c = calloc(1, sizeof(*c));
+    size_t n_pairs;
+    struct pair *pair = pairs(&n_pairs, row, n, seed);
+    ft_status st = FT_OK;
+
+    *out = NULL;
+    for (int i = 0; c && i < N_CONSTANTS; i++)
+        c->v[i] = ranges[i].value;
+    for (size_t i = 0; c && i < n; i++) {
+        c->core_hz = fmax(c->core_hz, row[i].core_hz);
+        c->memory_hz = fmax(c->memory_hz, row[i].memory_hz);
+        c->power_w = fmax(c->power_w, row[i].power_w);
+    }
+    if (!c || !pair) {
+        st = ft_fail(err, FT_ENOMEM, 0, "no memory for %zu clocks", n);
+    } else if (n_pairs) {
+        search(c, pair, n_pairs);
+        if (trees)
+            st = learn(&c->time, c, pair, n_pairs, false, seed, err);
+        if (trees && !st)
+            st = learn(&c->power, c, pair, n_pairs, true, seed + 3, err);
+    }
+    free(pair);
+    if (st)
+        ft__clocks_free(c);
+    else
+        *out = c;
+    return st;
+}
+
+void ft__clocks_free(ft__clocks *c)
+{
+    if (!c)
+        return;
+    ft__clock_trees_free(&c->time);
+    ft__clock_trees_free(&c->power);
+    free(c);
+}
+
+ft__clock_ratio ft__clocks_at(const ft__clocks *c, const ft__clock_row *measured,
+                              double core_hz, double memory_hz)
+{
+    ft__clock_ratio r = formulae(c, measured, core_hz, memory_hz);
+    ft__clock_said time, power;
+    float row[N_COLUMNS];
+
+    if (!c->time.miss && !c->power.miss) {
+        if (!isfinite(measured->power_w))
+            r.power = NAN;
+        return r;
+    }
+    columns(row, c, measured, core_hz, memory_hz);
+    time = ft__clock_trees_at(&c->time, row, log(r.time));
+    power = ft__clock_trees_at(&c->power, row, log(r.power));
+    if (!isfinite(measured->power_w))
+        power = (ft__clock_said){NAN, NAN, NAN};
+    return (ft__clock_ratio){.time = exp(time.value),
+                             .time_low = exp(time.low),
+                             .time_high = exp(time.high),
+                             .power = exp(power.value),
+                             .power_low = exp(power.low),
+                             .power_high = exp(power.high)};
+}

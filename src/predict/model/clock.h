@@ -1,0 +1,80 @@
+#ifndef PREDICT_MODEL_CLOCK_H
+#define PREDICT_MODEL_CLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "foretell/error.h"
+#include "predict/model/clock_trees.h"
+
+/* What a device's clocks do to time and power, learned of workloads that were measured
+ * at several clocks, for one that was measured at one pair of them. docs/clocks.md has
+ * the formulae. */
+
+enum { FT__CLOCK_HINTS = 8, FT__CLOCK_NAMES = 6, FT__CLOCK_CONSTANTS = 9 };
+
+typedef struct ft__clock_row {
+    uint32_t workload; /* whose rows at other clocks are others of the list */
+    double core_hz;
+    double memory_hz; /* NaN: nobody changed it */
+    double time_s;    /* or anything proportional to it; NaN: not known */
+    double power_w;   /* NaN: not known */
+    /* Activities at these clocks, 0 to 1, NaN where unknown: memory first, the others
+     * in any order that all rows share. */
+    double hint[FT__CLOCK_HINTS];
+    /* Of what the workload is called: "gemm_512" says something of "gemm_1024". */
+    float name[FT__CLOCK_NAMES];
+} ft__clock_row;
+
+/* Columns of a name: its words, as places in the alphabet, and its numbers; of each the
+ * first two and the last, NaN where there are fewer. NULL: no name. */
+void ft__clock_name(float out[FT__CLOCK_NAMES], const char *name);
+
+/* What switches at a core clock, as GPUs have it in common: f V(f)^2, clocks as shares
+ * of the highest. */
+double ft__clock_swing(double core);
+
+typedef struct ft__clocks {
+    double v[FT__CLOCK_CONSTANTS];      /* of the formulae, in the order of clock.c */
+    double core_hz, memory_hz, power_w; /* the largest */
+    ft__clock_trees time, power;        /* what the formulae miss */
+} ft__clocks;
+/* Columns of the trees. */
+uint32_t ft__clock_columns(void);
+/* Do constants and largest values lie where ft__clocks_fit() puts them? */
+int ft__clocks_sound(const ft__clocks *c);
+
+/* n rows of one device. Of fewer than two clocks: constants that are common to GPUs.
+ * `trees` 0: the formulae alone, without what trees learn of their errors. The same
+ * rows and seed give the same model. FT_ENOMEM. */
+ft_status ft__clocks_fit(ft__clocks **out, const ft__clock_row *row, size_t n,
+                         int trees, uint64_t seed, ft_error *err);
+void ft__clocks_free(ft__clocks *c);
+
+typedef struct ft__clock_ratio {
+    double time; /* over the time at the clocks that were measured; NaN without one */
+    double power;
+    /* 90 % intervals, of what was learned with trees from workloads enough to hold some
+     * out; NaN otherwise. */
+    double time_low, time_high, power_low, power_high;
+} ft__clock_ratio;
+/* memory_hz NaN: as measured. */
+ft__clock_ratio ft__clocks_at(const ft__clocks *c, const ft__clock_row *measured,
+                              double core_hz, double memory_hz);
+/* The power ratio of a model without trees, in two steps, of which the second is quick:
+ * ft__clocks_at(c, measured, core_hz, NAN).power. */
+typedef struct ft__clock_start {
+    const ft__clocks *c;
+    double core_top, memory_top; /* clocks below are shares of these */
+    double core, memory, power, volt, level, bound;
+    double whole; /* the time as measured */
+    double held;  /* what memory has in it */
+} ft__clock_start;
+void ft__clocks_start(ft__clock_start *out, const ft__clocks *c,
+                      const ft__clock_row *measured);
+double ft__clocks_power(const ft__clock_start *s, double core_hz);
+/* What is drawn whatever runs, over that at the highest clock: it goes with the
+ * voltage. */
+double ft__clocks_idle(const ft__clocks *c, double core_hz);
+
+#endif

@@ -1,0 +1,61 @@
+#ifndef PREDICT_MODEL_DVFS_H
+#define PREDICT_MODEL_DVFS_H
+
+#include "foretell/predictor.h"
+#include "predict/data/sample.h"
+#include "predict/file/writer.h"
+#include "predict/model/clock.h"
+
+/* What a predictor knows of a device's clocks: workloads that were measured whole at
+ * them, and the model that these teach. In the predictor file: ft__clocked_image, its
+ * rows, and the images of the models. */
+
+/* A workload at one pair of clocks. Numbers of texts: ft__clocked_hash(). */
+typedef struct ft__clocked_row {
+    uint64_t op; /* ft__op_hash() */
+    uint64_t engine, engine_version;
+    uint64_t rest; /* of the setting, without clocks */
+    ft__clock_row r;
+} ft__clocked_row;
+
+typedef struct ft__clocked {
+    char device[80];
+    ft__clocks *model;
+    ft__clocked_row *row; /* of one workload beside each other, highest clocks first */
+    size_t n;
+} ft__clocked;
+
+typedef struct ft__clocked_list {
+    ft__clocked *v; /* by device */
+    uint32_t n;
+} ft__clocked_list;
+
+/* Of s, as ft__samples_read_workloads() reads them. */
+ft_status ft__clocked_fit(ft__clocked_list *out, const ft__samples *s, uint64_t seed,
+                          ft_error *err);
+/* Which samples are at the highest clocks of their workload: top[s->n]. */
+ft_status ft__clocked_top(bool *top, const ft__samples *s, ft_error *err);
+void ft__clocked_free(ft__clocked_list *l);
+/* NULL: no workload was measured at clocks of the device. */
+const ft__clocked *ft__clocked_of(const ft__clocked_list *l, const char *device);
+
+ft_status ft__clocked_write(ft__writer *w, const ft__clocked *c, ft_error *err);
+/* One more, from a section of a file that is used where it lies. */
+ft_status ft__clocked_open(ft__clocked_list *l, const void *section, size_t bytes,
+                           uint64_t pos, ft_error *err);
+
+/* Is nothing in the graph an operation, everything measured whole? */
+bool ft__graph_is_whole(const ft_graph *g);
+/* Share of its workloads that were measured on any device. */
+double ft__clocked_covers(const ft__clocked_list *l, const ft_graph *g);
+/* A workload on a device at on->setting: as it was measured there, otherwise from the
+ * clocks at which it was. FT_ENOTFOUND: it was not measured on the device. */
+ft_status ft__clocked_network(ft_network_estimate *out, const ft__clocked_list *l,
+                              const ft_device_use *on, const ft_graph *g,
+                              ft_error *err);
+/* The same by the formulae alone: time, power, or with neither energy; NaN: not
+ * known. c NULL: nothing is. */
+double ft__clocked_formulae(const ft__clocked *c, const ft_device_use *on, uint64_t op,
+                            bool time, bool power);
+
+#endif

@@ -1,0 +1,142 @@
+#ifndef PREDICT_MODEL_FAMILY_H
+#define PREDICT_MODEL_FAMILY_H
+
+#include "base/buf.h"
+#include "predict/data/network_samples.h"
+#include "predict/file/writer.h"
+#include "predict/model/dvfs.h"
+#include "predict/model/kernels.h"
+#include "predict/model/model_set.h"
+
+/* What tells devices apart, and which are alike. */
+typedef struct ft__hardware {
+    char vendor[24];
+    char chip[40];
+    char type[8];      /* "gpu", "cpu"; "": there is no file */
+    double capability; /* NVIDIA's compute capability; NaN: not known */
+} ft__hardware;
+
+/* What operations of one dataset were measured to take, against the physical estimate
+ * of them: in a file, used where it lies. */
+typedef struct ft__templates {
+    const uint64_t *hash; /* ascending, n of them */
+    const float *ratio;   /* log(measured / estimate) */
+    size_t n;
+    void *own; /* to free, or NULL */
+    ft__hardware hardware;
+    const unsigned char *section; /* NULL: not in a file */
+    size_t bytes;
+    uint64_t checksum;
+    atomic_bool sound; /* the checksum was looked at */
+} ft__templates;
+
+/* Regressors for any device with a data sheet, learned from measurements on several. */
+typedef struct ft__family {
+    ft__dataset *dataset; /* that were learned from; file is NULL */
+    uint32_t n_datasets;
+    /* Of a metric: for the devices among the datasets, and for others; NULL: nothing of
+     * the metric was measured, or of one device alone, whose learner serves others. */
+    ft__learner *learner[FT__N_METRICS][2];
+    ft__templates *templates;  /* of each dataset */
+    struct ft__placed *placed; /* schedules of its devices */
+    uint32_t n_placed;
+    ft__clocked_list clocked; /* workloads measured whole at clocks of devices */
+    struct ft__alone *alone;  /* networks of devices without operations
+                                 (predict/schedule/networks_only.h) */
+    uint32_t n_alone;
+    ft__kernels *kernels;      /* in PTX, or NULL */
+    struct ft__unseen *unseen; /* how far off networks of other devices are, or NULL */
+    ft__learner *reading;      /* while a file is opened: whose parts come next */
+} ft__family;
+
+typedef struct ft__family_options {
+    ft__learn_options learn; /* metric, unseen and part_rows are set here */
+    size_t most_bytes;       /* of its file, about; 0: 40 MB */
+    bool forget;             /* no templates */
+    uint32_t metrics; /* bits 1 << ft__metric that will be asked for, time among them;
+                         0: all that were measured */
+    bool no_known;    /* nothing will be asked of the devices learned from, */
+    bool no_unknown;  /* or of others: their regressors are not made */
+    const ft__family *before; /* what rows are added to, or NULL; the first datasets are
+                                 its, in its order (ft__samples_order_as()) */
+    const ft__samples *workloads;        /* measured at clocks, or NULL */
+    const ft__network_samples *networks; /* that schedules are fitted to, and that say
+                                   how far off networks of other devices are; or NULL */
+    const bool *hidden; /* of these, nothing is learned from; NULL: of none */
+    struct ft__placed_found *found; /* NULL, or receives how many were of use */
+    const ft_log *log;
+} ft__family_options;
+
+/* Of all samples: time and power, and memory and workspace where they were measured;
+ * and of opt->workloads. FT_ENOTFOUND: no time is among them, and no workloads. */
+ft_status ft__family_train(ft__family *out, const ft__samples *s,
+                           const ft__family_options *opt, ft_error *err);
+void ft__family_free(ft__family *f);
+/* Number the datasets of samples so that those of a family come first, as there, with
+ * no rows where the samples are of none. */
+ft_status ft__samples_order_as(ft__samples *s, const ft__family *f, ft_error *err);
+
+/* Which dataset *on is, complete; n_datasets: none of them. */
+uint32_t ft__family_index(const ft__family *f, const ft__dataset *on);
+/* Of a device's file, or of none. */
+ft__hardware ft__hardware_of(const ft_device *file);
+/* A learner of the metric, whichever devices it is for; NULL: there is none. */
+const ft__learner *ft__family_any(const ft__family *f, ft__metric metric);
+/* The dataset of a family of one machine: its roofline was probed, or nothing but what
+ * was measured is known of it. NULL: there are others, or a data sheet. */
+const ft__dataset *ft__family_machine(const ft__family *f);
+/* What an engine of ours was measured to take beside operations on the device of `on`;
+ * NULL: none was. */
+const ft__dataset *ft__family_engine(const ft__family *f, const ft__dataset *on);
+/* Was any operation of the device of `on` learned from? */
+bool ft__family_measured(const ft__family *f, const ft__dataset *on);
+/* Pairs of a setting that another has as well. */
+int ft__pairs_in_common(const char *a, const char *b);
+/* Is the operation's time among what was measured in the dataset of `on`? */
+bool ft__family_holds(const ft__family *f, const ft__dataset *on, const ft_op *op);
+/* Was the metric measured on the device of `on`? */
+bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on);
+/* Does the setting of `on` name a session in which its device was measured? */
+bool ft__family_session(const ft__family *f, const ft__dataset *on);
+/* *on with what it does not say as in the dataset that is most like it; its setting is
+ * in *setting, which the caller frees and of which `bad` says that memory is short. */
+void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f,
+                         const ft__dataset *on);
+/* n operations on one device, whose `file` is its data sheet; on->device may be one
+ * that is among the datasets or not. What `on` does not say (NULL), and pairs that its
+ * setting leaves out, are as in the dataset that is most like it. Energy is power x
+ * time. terms[n]: what the physical estimate of the time's learner says, where the
+ * device is asked about as it was measured, or NULL. out[n]; FT_ENOTFOUND: the metric
+ * was not learned, or a fact of the device is missing (the message names it). */
+ft_status ft__family_ask(ft__answer *out, const ft__family *f, ft__metric metric,
+                         const ft__dataset *on, const ft_op *ops,
+                         const ft__terms *terms, size_t n, ft_error *err);
+
+/* The parts of asking. Which learner answers for the device: NULL: the metric was not
+ * learned. Operations on it as samples, of which v and dataset alone are to be freed.
+ * An answer for an operation that was measured to take `value`. */
+const ft__learner *ft__family_learner(const ft__family *f, ft__metric metric,
+                                      const ft__dataset *on);
+ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__dataset *on,
+                             const ft_op *ops, size_t n, ft_error *err);
+void ft__answer_as_measured(ft__answer *a, double value);
+
+/* The same as a predictor, of rows row[n] of s alone. */
+ft_status ft__family_of_rows(ft_predictor **out, const ft__samples *s,
+                             const uint32_t *row, size_t n,
+                             const ft__family_options *opt, ft_error *err);
+
+/* A predictor of nothing but kernels, as ft__kernels_train() learns them. */
+ft_status ft__family_of_kernels(ft_predictor **out, const ft__kernel_row *row,
+                                const uint32_t *use, size_t n,
+                                const ft__kernels_options *opt, ft_error *err);
+
+/* ---- in the predictor file (family_image.h) ---- */
+ft_status ft__family_write(ft__writer *w, const ft__family *f, ft_error *err);
+/* One section of its kinds, into p->family. */
+ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error *err);
+/* FT_EFORMAT: sections are missing. */
+ft_status ft__family_check(const ft_predictor *p, ft_error *err);
+void ft__family_close(ft__family *f); /* or NULL */
+
+#endif

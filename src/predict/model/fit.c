@@ -1,0 +1,547 @@
+#include "predict/model/fit.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/stats.h"
+#include "foretell/names.h"
+#include "learn/learn_inside.h"
+#include "predict/model/leave_one_out.h"
+
+enum { SPREAD_TREES = 16, SPREAD_LEAF = 5, VALUE_TREES = 64 };
+/* A mixture has to better the best single method by this share. */
+static const double worth_mixing = 0.01;
+
+/* ---- what is tried ---- */
+
+/* 0: as the method has it by default. */
+struct candidate {
+    ft_method method;
+    uint32_t min_leaf;
+    bool tuning;    /* tried only where the options ask for tuning */
+    double columns; /* share that a split looks at */
+    uint32_t rounds, depth;
+    double rate;
+    uint32_t neighbours;
+    double penalty;
+};
+
+enum { WHOLE = 1 << 30 };
+
+/* Trees from fully grown to coarse: few or noisy rows are better served by the latter.
+ */
+static const struct candidate candidates[] = {
+    {.method = FT_METHOD_EXTRA, .min_leaf = 1},
+    {.method = FT_METHOD_EXTRA, .min_leaf = 3},
+    {.method = FT_METHOD_EXTRA, .min_leaf = 8},
+    {.method = FT_METHOD_EXTRA, .min_leaf = WHOLE}, /* one leaf: always the mean */
+    {.method = FT_METHOD_FOREST, .min_leaf = 1},
+    {.method = FT_METHOD_FOREST, .min_leaf = 3},
+    {.method = FT_METHOD_TREE, .min_leaf = 1},
+    {.method = FT_METHOD_BOOST},
+    {.method = FT_METHOD_RIDGE},
+    {.method = FT_METHOD_KNN},
+    {.method = FT_METHOD_SVR},
+    {.method = FT_METHOD_TEMPLATE},
+    {.method = FT_METHOD_MLP},
+    {.method = FT_METHOD_GP},
+    {.method = FT_METHOD_HIST},
+    {.method = FT_METHOD_MIDDLE, .min_leaf = 1},
+    {.method = FT_METHOD_EXTRA, .min_leaf = 1, .tuning = true, .columns = 0.3},
+    {.method = FT_METHOD_EXTRA, .min_leaf = 1, .tuning = true, .columns = 0.6},
+    {.method = FT_METHOD_EXTRA, .min_leaf = 2, .tuning = true},
+    {.method = FT_METHOD_EXTRA, .min_leaf = 3, .tuning = true, .columns = 0.5},
+    {.method = FT_METHOD_FOREST, .min_leaf = 1, .tuning = true, .columns = 0.3},
+    {.method = FT_METHOD_BOOST,
+     .tuning = true,
+     .rounds = 600,
+     .depth = 4,
+     .rate = 0.05},
+    {.method = FT_METHOD_BOOST,
+     .tuning = true,
+     .rounds = 600,
+     .depth = 8,
+     .rate = 0.05},
+    {.method = FT_METHOD_KNN, .tuning = true, .neighbours = 3},
+    {.method = FT_METHOD_KNN, .tuning = true, .neighbours = 10},
+    {.method = FT_METHOD_RIDGE, .tuning = true, .penalty = 10},
+    {.method = FT_METHOD_SVR, .tuning = true, .penalty = 100},
+};
+enum { N_CANDIDATES = sizeof(candidates) / sizeof(*candidates) };
+static_assert((int)N_CANDIDATES <= (int)FT__MOST_TRIED, "room for what is said");
+
+/* The usual ones: trees, their middle where errors are relative, and a process as long
+ * as it can take in every row; where it cannot there are rows enough for boosting. */
+static uint32_t methods_for(const ft__fit_options *o, size_t n)
+{
+    uint32_t usual =
+        1u << FT_METHOD_EXTRA |
+        (n <= FT__PROCESS_ROWS ? 1u << FT_METHOD_GP : 1u << FT_METHOD_HIST);
+
+    if (o->relative)
+        usual |= 1u << FT_METHOD_MIDDLE;
+    return o->methods ? o->methods : usual;
+}
+
+static bool is_mixed(const ft__fit_options *o)
+{
+    return o->mix || !o->methods;
+}
+
+static ft_model_options options_of(const struct candidate *c, size_t n,
+                                   const ft__fit_options *o)
+{
+    bool whole = c->min_leaf == WHOLE;
+
+    return (ft_model_options){
+        .method = c->method,
+        .forest = {.n_trees = whole        ? 1
+                              : o->n_trees ? o->n_trees
+                                           : VALUE_TREES,
+                   .min_leaf = whole ? (uint32_t)n : c->min_leaf,
+                   .max_features = c->columns,
+                   .seed = o->seed,
+                   .threads = o->threads},
+        .penalty = c->penalty,
+        .neighbours = c->neighbours,
+        .rounds = c->rounds,
+        .depth = c->depth,
+        .rate = c->rate,
+        .least = o->least,
+        .most = o->most,
+        .seed = o->seed,
+        .threads = o->threads,
+    };
+}
+
+/* ---- choosing ---- */
+
+static double deviation(const ft__look *l, const double *said)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < l->n; i++)
+        sum += fabs(l->y[i] - said[i]);
+    return sum / (double)l->n;
+}
+
+static double error_of(const ft__look *l, const double *said, const ft__fit_options *o)
+{
+    double sum = 0;
+
+    if (!o->relative)
+        return deviation(l, said);
+    for (size_t i = 0; i < l->n; i++)
+        sum += fabs(exp(said[i] - l->y[i]) - 1);
+    return sum / (double)l->n;
+}
+
+static bool is_tried(const struct candidate *c, size_t n, const ft__fit_options *o)
+{
+    const char *why;
+
+    if (c->tuning && !o->tune)
+        return false;
+    return c->min_leaf == WHOLE || (o->gain < 1 && methods_for(o, n) >> c->method & 1 &&
+                                    ft_method_available(c->method, &why));
+}
+
+/* Whatever is tried, out of fold; the best of it first. order: N_CANDIDATES. */
+static ft_status try_all(ft__look *l, uint32_t *order, uint32_t *n_order, double *error,
+                         const ft__fit_options *o, ft_error *err)
+{
+    *n_order = 0;
+    for (uint32_t c = 0; c < N_CANDIDATES; c++) {
+        ft_model_options how = options_of(&candidates[c], l->n, o);
+        uint32_t at = *n_order;
+        ft_status st;
+
+        if (!is_tried(&candidates[c], l->n_all, o))
+            continue;
+        l->said[c] = calloc(l->n + 1, sizeof(double));
+        if (!l->said[c])
+            return ft_fail(err, FT_ENOMEM, 0, "%zu rows", l->n);
+        st = ft__model_cross_validate(l->said[c], &l->m, l->y, NULL, l->fold,
+                                      l->n_folds, &how, err);
+        if (st)
+            return st;
+        error[c] = error_of(l, l->said[c], o);
+        for (; at > 0 && error[c] < error[order[at - 1]]; at--)
+            order[at] = order[at - 1];
+        order[at] = c;
+        ++*n_order;
+    }
+    return FT_OK;
+}
+
+struct mixture {
+    uint32_t n;
+    uint32_t part[FT__MAX_MIXED]; /* candidates */
+    double weight[FT__MAX_MIXED];
+    double error;
+};
+
+/* What a mixture says, to l->residual. */
+static void say_mixed(ft__look *l, const struct mixture *m)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        double v = 0;
+
+        for (uint32_t k = 0; k < m->n; k++)
+            v += m->weight[k] * l->said[m->part[k]][i];
+        l->residual[i] = v;
+    }
+}
+
+/* A single leaf is a method of its own. */
+static bool is_like(const struct candidate *a, const struct candidate *b,
+                    const ft__fit_options *o)
+{
+    const uint32_t forests = 1u << FT_METHOD_EXTRA | 1u << FT_METHOD_MIDDLE;
+
+    if ((a->min_leaf == WHOLE) != (b->min_leaf == WHOLE))
+        return false;
+    return a->method == b->method ||
+           (o->one_forest && forests >> a->method & 1 && forests >> b->method & 1);
+}
+
+/* The best candidate of each method, as many as are mixed: others of the same method
+ * err where it does. */
+static uint32_t best_of_methods(uint32_t best[FT__MAX_MIXED], const uint32_t *order,
+                                uint32_t n_order, const ft__fit_options *o)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < n_order && n < FT__MAX_MIXED; i++) {
+        bool is_new = true;
+
+        for (uint32_t k = 0; k < n; k++)
+            is_new &= !is_like(&candidates[best[k]], &candidates[order[i]], o);
+        if (is_new)
+            best[n++] = order[i];
+    }
+    return n;
+}
+
+/* The best single candidate, or shares of the best of three methods in tenths when that
+ * is better by enough to be no accident. */
+static struct mixture mix(ft__look *l, const uint32_t *order, uint32_t n_order,
+                          const double *error, const ft__fit_options *o)
+{
+    struct mixture best = {1, {order[0]}, {1}, error[order[0]]}, single = best;
+    uint32_t part[FT__MAX_MIXED] = {0};
+    uint32_t n = is_mixed(o) ? best_of_methods(part, order, n_order, o) : 1;
+
+    for (int a = 0; n > 1 && a <= 10; a++)
+        for (int b = 0; b <= 10 - a; b++) {
+            struct mixture m = {.n = n,
+                                .part = {part[0], part[1], part[2]},
+                                .weight = {a / 10.0, b / 10.0, (10 - a - b) / 10.0}};
+
+            if (n == 2 && a + b != 10)
+                continue;
+            say_mixed(l, &m);
+            m.error = error_of(l, l->residual, o);
+            if (m.error < best.error)
+                best = m;
+        }
+    return best.error < (1 - worth_mixing) * single.error ? best : single;
+}
+
+/* The constant, unless m betters it by as much as is wanted. */
+static struct mixture trust(const struct mixture *m, const uint32_t *order,
+                            uint32_t n_order, const double *error,
+                            const ft__fit_options *o)
+{
+    for (uint32_t i = 0; i < n_order; i++)
+        if (candidates[order[i]].min_leaf == WHOLE &&
+            m->error > (1 - o->gain) * error[order[i]])
+            return (struct mixture){1, {order[i]}, {1}, error[order[i]]};
+    return *m;
+}
+
+/* What never weighs anything is not fitted. */
+static void drop_empty(struct mixture *m)
+{
+    uint32_t n = 0;
+
+    for (uint32_t k = 0; k < m->n; k++)
+        if (m->weight[k] > 0) {
+            m->part[n] = m->part[k];
+            m->weight[n++] = m->weight[k];
+        }
+    m->n = n;
+}
+
+static const char *name_of(const struct candidate *c)
+{
+    return c->min_leaf == WHOLE ? "constant" : ft_name(FT_NAMES_METHOD, c->method);
+}
+
+/* "extra leaf 3 columns 0.5" */
+static void put_candidate(ft__buf *b, const struct candidate *c)
+{
+    ft__buf_str(b, name_of(c));
+    if (c->min_leaf > 1 && c->min_leaf != WHOLE)
+        ft__buf_fmt(b, " leaf %u", c->min_leaf);
+    if (c->columns > 0)
+        ft__buf_fmt(b, " columns %.1f", c->columns);
+    if (c->rounds)
+        ft__buf_fmt(b, " rounds %u depth %u rate %.2f", c->rounds, c->depth, c->rate);
+    if (c->neighbours)
+        ft__buf_fmt(b, " k %u", c->neighbours);
+    if (c->penalty > 0)
+        ft__buf_fmt(b, " penalty %.0f", c->penalty);
+}
+
+static void put_choice(ft__fit *f, const struct mixture *m)
+{
+    ft__buf b = {0};
+
+    for (uint32_t k = 0; k < m->n; k++) {
+        if (m->n > 1)
+            ft__buf_fmt(&b, "%s%.1f ", k ? " + " : "", m->weight[k]);
+        put_candidate(&b, &candidates[m->part[k]]);
+    }
+    snprintf(f->choice, sizeof(f->choice), "%s", b.bad ? "" : b.s);
+    ft__buf_free(&b);
+}
+
+/* ---- how far truth strays ---- */
+
+/* Conformal intervals, normalised: residuals in units of a spread that is itself
+ * learned (Papadopoulos, Gammerman, Vovk 2008), so that regular rows get narrow
+ * intervals and irregular ones wide ones. */
+static ft_status calibrate(ft__fit *f, ft__look *l, const ft__fit_options *o,
+                           ft_error *err)
+{
+    ft_model_options coarse = {.method = FT_METHOD_EXTRA,
+                               .forest = {.n_trees = SPREAD_TREES,
+                                          .min_leaf = SPREAD_LEAF,
+                                          .seed = o->seed,
+                                          .threads = o->threads}};
+    double typical;
+    ft_status st;
+
+    for (size_t i = 0; i < l->n; i++)
+        l->residual[i] = fabs(l->y[i] - l->best[i]);
+    st = ft__model_cross_validate(l->spread, &l->m, l->residual, NULL, l->fold,
+                                  l->n_folds, &coarse, err);
+    if (!st)
+        st = ft__model_fit(&f->spread, &l->m, l->residual, NULL, &coarse, err);
+    if (st)
+        return st;
+    for (size_t i = 0; i < l->n; i++)
+        l->residual[i] = l->spread[i] = fmax(0, l->spread[i]);
+    /* What is added is a third of the median then, or the median is not below it. */
+    typical = ft__median(l->residual, l->n);
+    f->least = ft__fit_least(1.5 * typical);
+    f->typical = typical + f->least;
+    for (size_t i = 0; i < l->n; i++) {
+        l->spread[i] += f->least;
+        l->residual[i] = (l->y[i] - l->best[i]) / l->spread[i];
+    }
+    return ft__conformal(&f->low, &f->high, l->residual, l->n, 0.9, err);
+}
+
+/* Regressors made of many more rows than cross-validation looked at err less than it
+ * saw: what it held out of some folds is held out of all the rows. */
+enum { TIMES_MORE = 2, FOLDS_OUT = 2 };
+
+static bool is_held_out(const ft__look *l, size_t i)
+{
+    return l->fold[i] < FOLDS_OUT;
+}
+
+/* The mixture of f without those rows, in l->residual. */
+static ft_status answer_held(ft__look *l, const ft__fit *f, const ft_matrix *x,
+                             const double *y, double *weight, double *said,
+                             const struct mixture *m, const ft__fit_options *o,
+                             ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (size_t i = 0; i < x->n_rows; i++)
+        weight[i] = 1;
+    for (size_t i = 0; i < l->n; i++) {
+        l->residual[i] = 0;
+        if (is_held_out(l, i))
+            weight[l->row[i]] = 0;
+    }
+    for (uint32_t k = 0; k < f->n_models && !st; k++) {
+        ft_model_options how = options_of(&candidates[m->part[k]], x->n_rows, o);
+        ft_model *model = NULL;
+
+        st = ft__model_fit(&model, x, y, weight, &how, err);
+        if (st)
+            break;
+        ft__model_predict(model, l->x, l->n, said);
+        for (size_t i = 0; i < l->n; i++)
+            l->residual[i] += f->weight[k] * said[i];
+        ft__model_free(model);
+    }
+    return st;
+}
+
+/* Tails as of so many rows. */
+static ft_status calibrate_again(ft__fit *f, ft__look *l, const ft_matrix *x,
+                                 const double *y, const struct mixture *m,
+                                 const ft__fit_options *o, ft_error *err)
+{
+    double *weight, *said, missed = 0;
+    size_t n = 0;
+    ft_status st;
+
+    if (l->few || x->n_rows < TIMES_MORE * l->n || l->n_folds <= FOLDS_OUT)
+        return FT_OK;
+    weight = malloc((x->n_rows + 1) * sizeof(*weight));
+    said = malloc((l->n + 1) * sizeof(*said));
+    st = weight && said ? answer_held(l, f, x, y, weight, said, m, o, err)
+                        : ft_fail(err, FT_ENOMEM, 0, "%zu rows", x->n_rows);
+    for (size_t i = 0; i < l->n && !st; i++)
+        if (is_held_out(l, i)) {
+            said[n++] = (l->y[i] - l->residual[i]) / l->spread[i];
+            missed += fabs(l->y[i] - l->residual[i]);
+        }
+    f->deviation = n ? missed / (double)n : f->deviation;
+    if (!st)
+        st = ft__conformal(&f->low, &f->high, said, n, 0.9, err);
+    free(weight);
+    free(said);
+    return st;
+}
+
+/* The same spread everywhere. */
+static void be_even(ft__fit *f, ft__look *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        l->residual[i] = fabs(l->y[i] - l->best[i]);
+    f->typical = fmax(ft__median(l->residual, l->n), FT__LEAST_SPREAD);
+    for (size_t i = 0; i < l->n; i++)
+        l->spread[i] = f->typical;
+    f->low = -1;
+    f->high = 1;
+}
+
+/* Too few rows to hold any out: their scatter around the median. */
+static ft_status be_constant(ft__fit *f, const double *y, double *out, double *spread,
+                             size_t n, ft_error *err)
+{
+    ft_status st;
+
+    for (size_t i = 0; i < n; i++) {
+        out[i] = f->centre;
+        spread[i] = y[i] - f->centre;
+    }
+    st = ft__conformal(&f->low, &f->high, spread, n, 0.9, err);
+    f->typical = fmax(fmax(-f->low, f->high), FT__LEAST_SPREAD);
+    f->low = -1;
+    f->high = 1;
+    for (size_t i = 0; i < n; i++)
+        spread[i] = f->typical;
+    snprintf(f->choice, sizeof(f->choice), "constant");
+    return st;
+}
+
+/* ---- all of it ---- */
+
+/* Of the mixture that was chosen. */
+static ft_status find_importance(const ft__look *l, const struct mixture *m,
+                                 const ft__fit_options *o, ft_error *err)
+{
+    ft_model_options model[FT__MAX_MIXED];
+    const ft_importance_options how = {
+        .model = model, .weight = m->weight, .n_models = m->n, .seed = o->seed};
+
+    if (!o->importance)
+        return FT_OK;
+    for (uint32_t k = 0; k < m->n; k++)
+        model[k] = options_of(&candidates[m->part[k]], l->n, o);
+    return ft__model_importance(o->importance, &l->m, l->y, l->fold, l->n_folds, &how,
+                                err);
+}
+
+static ft_status choose(ft__fit *f, ft__look *l, const ft_matrix *x, const double *y,
+                        const ft__fit_options *o, ft_error *err)
+{
+    uint32_t order[N_CANDIDATES], n_order;
+    double error[N_CANDIDATES];
+    struct mixture m;
+    ft_status st = try_all(l, order, &n_order, error, o, err);
+
+    if (!st && n_order == 0)
+        st = ft_fail(err, FT_EUNSUPPORTED, 0,
+                     "none of these methods can be fitted here");
+    if (st)
+        return st;
+    m = mix(l, order, n_order, error, o);
+    m = trust(&m, order, n_order, error, o);
+    drop_empty(&m);
+    say_mixed(l, &m);
+    f->deviation = deviation(l, l->residual);
+    f->refused = o->ceiling > 0 && !(f->deviation < o->ceiling);
+    if (f->refused)
+        return FT_OK;
+    memcpy(l->best, l->residual, l->n * sizeof(*l->best));
+    put_choice(f, &m);
+    st = find_importance(l, &m, o, err);
+    for (uint32_t k = 0; k < m.n && !st; k++) {
+        ft_model_options how = options_of(&candidates[m.part[k]], x->n_rows, o);
+
+        st = ft__model_fit(&f->model[k], x, y, NULL, &how, err);
+        f->weight[k] = m.weight[k];
+        f->n_models = k + 1;
+    }
+    if (!st && o->no_spread) {
+        be_even(f, l);
+        return FT_OK;
+    }
+    if (!st)
+        st = calibrate(f, l, o, err);
+    return st ? st : calibrate_again(f, l, x, y, &m, o, err);
+}
+
+static ft_status find_centre(ft__fit *f, const double *y, size_t n, ft_error *err)
+{
+    double *v = malloc((n + 1) * sizeof(*v));
+
+    if (!v)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu rows", n);
+    memcpy(v, y, n * sizeof(*v));
+    f->centre = ft__median(v, n);
+    free(v);
+    return FT_OK;
+}
+
+ft_status ft__fit_make(ft__fit *f, double *out, double *spread, const ft_matrix *x,
+                       const double *y, const uint64_t *group,
+                       const ft__fit_options *opt, ft_error *err)
+{
+    ft__look l = {0};
+    ft_status st;
+
+    *f = (ft__fit){.n_rows = x->n_rows};
+    st = find_centre(f, y, x->n_rows, err);
+    if (!st)
+        st = ft__look_make(&l, x, y, group, opt, err);
+    if (!st && l.n_folds == 0) {
+        st = be_constant(f, y, out, spread, x->n_rows, err);
+    } else if (!st) {
+        st = choose(f, &l, x, y, opt, err);
+        for (size_t i = 0; i < x->n_rows; i++)
+            out[i] = spread[i] = NAN;
+        for (size_t i = 0; i < l.n; i++) {
+            out[l.row[i]] = l.best[i];
+            spread[l.row[i]] = l.spread[i];
+        }
+    }
+    ft__look_free(&l);
+    if (st)
+        ft__fit_free(f);
+    return st;
+}

@@ -1,0 +1,81 @@
+#ifndef PREDICT_MODEL_FIT_H
+#define PREDICT_MODEL_FIT_H
+
+#include <stdbool.h>
+
+#include "foretell/learn.h"
+
+/* One regressor on a plain matrix: of several methods the best in grouped
+ * cross-validation, or the best mixture of up to three, and how far truth strays from
+ * it. Knows nothing of operations. */
+
+enum { FT__MAX_MIXED = 3 };
+/* Rows up to which a Gaussian process is among the usual methods, boosting above. */
+enum { FT__PROCESS_ROWS = 1500 };
+/* A spread is never less: measurements repeat no better. Only where the typical one
+ * comes out below is it at least a third of that: power at a cap repeats to 0.2 %. */
+#define FT__LEAST_SPREAD 0.01
+
+typedef struct ft__fit_options {
+    uint32_t methods; /* bits 1 << ft_method to choose from; 0: the usual ones, mixed */
+    int mix;          /* 1: a mixture of the best three, too, where it is better */
+    double gain;      /* share by which a method has to better the constant to be
+                         trusted; 0: any */
+    double ceiling;   /* 0, or the mean deviation out of fold from which on nothing is
+                         fitted (ft__fit.refused) */
+    bool tune;        /* more hyper-parameters of each method */
+    bool no_spread;   /* how far truth strays will not be asked */
+    bool one_forest;  /* of trees and their middles a mixture holds one */
+    bool relative;    /* targets are logarithms, and what is chosen errs least in
+                         proportion; else it deviates least */
+    double least;     /* between which all targets lie, for models to know (learn.h); */
+    double most;      /* both 0: that is not known */
+    uint32_t n_folds; /* 0: 10 below 300 rows, else 5 */
+    size_t most_rows; /* cross-validation looks at about so many; 0: 4000 */
+    uint32_t n_trees; /* 0: 64 */
+    uint64_t seed;
+    uint32_t threads;
+    ft_importance *importance; /* NULL, or of every column: what it is worth */
+} ft__fit_options;
+
+typedef struct ft__fit {
+    size_t n_rows;
+    uint32_t n_models; /* 0: the centre is the answer */
+    ft_model *model[FT__MAX_MIXED];
+    double weight[FT__MAX_MIXED]; /* they sum to 1, or to the share that is left */
+    double centre;                /* the median target: what the best constant says */
+    char choice[96];              /* "extra", "0.6 extra + 0.4 boost" */
+    ft_model *spread;             /* of |target - answer|; NULL: `typical` everywhere */
+    double typical;               /* median spread */
+    double least;                 /* added to what `spread` says */
+    /* 90 % of target - answer lie between these times the spread. */
+    double low;
+    double high;
+    /* Only of one that was made here: */
+    double deviation; /* mean |target - answer|, held out */
+    bool refused;     /* it reached the ceiling */
+} ft__fit;
+
+/* out[x->n_rows] and spread[x->n_rows]: what was said of each row out of fold; NaN for
+ * the rows that cross-validation did not look at. Rows with equal group[] stay
+ * together. */
+ft_status ft__fit_make(ft__fit *f, double *out, double *spread, const ft_matrix *x,
+                       const double *y, const uint64_t *group,
+                       const ft__fit_options *opt, ft_error *err);
+/* Regressors with few rows know their middle but not their tails: there `low` and
+ * `high`, between which the residuals of all regressors of a metric lie in units of
+ * their spreads, count as if of FT__EVEN_ROWS rows more. */
+enum { FT__EVEN_ROWS = 40 };
+void ft__fit_share_tails(ft__fit *const *fit, size_t n_fits, double low, double high);
+/* value[n], spread[n] of n rows; scratch[n]. */
+void ft__fit_predict(const ft__fit *f, const float *rows, size_t n, double *value,
+                     double *spread, double *scratch);
+/* Predictions become `share` of what they are: shrunk to 0. */
+void ft__fit_shrink(ft__fit *f, double share);
+/* `least` of a fit whose median spread this is. */
+double ft__fit_least(double typical);
+/* What its models take in a file. */
+size_t ft__fit_bytes(const ft__fit *f);
+void ft__fit_free(ft__fit *f);
+
+#endif

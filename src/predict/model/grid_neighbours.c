@@ -1,0 +1,367 @@
+#include "predict/model/grid_neighbours.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/index.h"
+
+/* Values of an operation that may be sizes: as many as a mask has bits. */
+enum { MOST_VALUES = 64 };
+/* One of so many rows has to have a neighbour along a size. */
+enum { LEAST_PART = 5 };
+
+/* ---- what an operation is without one size ---- */
+
+static uint32_t values_of(const ft_op *op)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < FT_OP_MAX_KEYS; i++)
+        n += op->count[i];
+    return n;
+}
+
+static uint32_t possible(const ft_op *op)
+{
+    uint32_t n = values_of(op);
+
+    return n < MOST_VALUES ? n : MOST_VALUES;
+}
+
+/* Of one kind and phase. Files keep it, so that the dtype is given by its name; layouts
+ * and the order of a kind's keys stay as they are (predictor.h). */
+static uint64_t rest_of(const ft__sample *v, uint64_t mask)
+{
+    const ft_op *op = &v->op;
+    const uint32_t n = values_of(op);
+    const uint32_t head[] = {v->dataset, (uint32_t)op->layout, op->wrt, op->in_place};
+    uint64_t h = ft__hash_text(FT__HASH_BEGIN, ft_dtype_name(op->dtype));
+
+    h = ft__hash_bytes(h, head, sizeof(head));
+    h = ft__hash_bytes(h, op->count, sizeof(op->count));
+    for (uint32_t i = 0; i < n; i++)
+        if (i >= MOST_VALUES || !(mask >> i & 1))
+            h = ft__hash_bytes(h, &op->value[i], sizeof(op->value[i]));
+    return h;
+}
+
+static int64_t size_of(const ft_op *op, uint64_t mask)
+{
+    return mask ? op->value[__builtin_ctzll(mask)] : 0;
+}
+
+/* ---- which sizes there are ---- */
+
+/* Of n rows: bits of the values that are, in all rows that have both, what value `at`
+ * is; 0 where an earlier one is, or where it never changes. */
+static uint64_t mask_of(uint32_t at, const ft__samples *s, const uint32_t *row,
+                        size_t n)
+{
+    uint64_t same = ~0ull;
+    bool changes = false;
+
+    for (size_t i = 0; i < n; i++) {
+        const ft_op *op = &s->v[row[i]].op;
+        const uint32_t values = possible(op);
+
+        if (at >= values)
+            continue;
+        for (uint32_t k = 0; k < values; k++)
+            if (op->value[k] != op->value[at])
+                same &= ~(1ull << k);
+        changes |= op->value[at] != s->v[row[0]].op.value[at];
+    }
+    return changes && (same & ((1ull << at) - 1)) == 0 ? same : 0;
+}
+
+static uint32_t most_values(const ft__samples *s, const uint32_t *row, size_t n)
+{
+    uint32_t most = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t values = possible(&s->v[row[i]].op);
+
+        most = values > most ? values : most;
+    }
+    return most;
+}
+
+/* Bits that no row has are of no size. */
+static uint64_t bits_below(uint32_t n)
+{
+    return n < MOST_VALUES ? (1ull << n) - 1 : ~0ull;
+}
+
+/* ---- making ---- */
+
+struct entry {
+    uint64_t rest;
+    int64_t size;
+    size_t order; /* of its row: means do not depend on how sorting breaks ties */
+    double target;
+};
+
+static int by_rest(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+
+    if (x->rest != y->rest)
+        return x->rest < y->rest ? -1 : 1;
+    if (x->size != y->size)
+        return x->size < y->size ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+/* Equal operations become one with their mean; how many are left. *paired: rows that
+ * have a neighbour. */
+static size_t merge(struct entry *e, size_t n, size_t *paired)
+{
+    size_t out = 0, rows = 0; /* of a group's first operation */
+    bool same;
+
+    *paired = 0;
+    for (size_t i = 0; i < n;) {
+        size_t end = i;
+        double sum = 0;
+
+        for (; end < n && e[end].rest == e[i].rest && e[end].size == e[i].size; end++)
+            sum += e[end].target;
+        same = out && e[out - 1].rest == e[i].rest;
+        if (same)
+            *paired += rows + end - i;
+        rows = same ? 0 : end - i;
+        e[out] = e[i];
+        e[out++].target = sum / (double)(end - i);
+        i = end;
+    }
+    return out;
+}
+
+static size_t make_axis(struct entry *e, size_t *paired, uint64_t mask,
+                        const ft__samples *s, const uint32_t *row, const double *target,
+                        size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        e[i] = (struct entry){rest_of(&s->v[row[i]], mask),
+                              size_of(&s->v[row[i]].op, mask), i, target[i]};
+    qsort(e, n, sizeof(*e), by_rest);
+    return merge(e, n, paired);
+}
+
+struct choice {
+    uint64_t mask[FT__MOST_AXES];
+    size_t paired[FT__MOST_AXES];
+    uint32_t n;
+};
+
+/* Keep it among those with most neighbours, in the order of values. */
+static void consider(struct choice *c, uint64_t mask, size_t paired)
+{
+    uint32_t least = 0;
+
+    if (c->n < FT__MOST_AXES) {
+        c->mask[c->n] = mask;
+        c->paired[c->n++] = paired;
+        return;
+    }
+    for (uint32_t i = 1; i < c->n; i++)
+        if (c->paired[i] < c->paired[least])
+            least = i;
+    if (paired <= c->paired[least])
+        return;
+    memmove(&c->mask[least], &c->mask[least + 1],
+            (c->n - least - 1) * sizeof(*c->mask));
+    memmove(&c->paired[least], &c->paired[least + 1],
+            (c->n - least - 1) * sizeof(*c->paired));
+    c->mask[c->n - 1] = mask;
+    c->paired[c->n - 1] = paired;
+}
+
+static struct choice choose_axes(struct entry *scratch, const ft__samples *s,
+                                 const uint32_t *row, const double *target, size_t n)
+{
+    const uint32_t values = most_values(s, row, n);
+    struct choice c = {.n = 0};
+
+    for (uint32_t at = 0; at < values; at++) {
+        uint64_t mask = mask_of(at, s, row, n) & bits_below(values);
+        size_t paired;
+
+        if (!mask)
+            continue;
+        make_axis(scratch, &paired, mask, s, row, target, n);
+        if (paired >= n / LEAST_PART)
+            consider(&c, mask, paired);
+    }
+    return c;
+}
+
+static size_t padded(size_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
+static size_t axis_bytes(size_t n)
+{
+    return n * (sizeof(uint64_t) + sizeof(int64_t)) + padded(n * sizeof(float));
+}
+
+static void put_axis(unsigned char *at, const struct entry *e, size_t n)
+{
+    uint64_t *rest = (uint64_t *)(void *)at;
+    int64_t *size = (int64_t *)(rest + n);
+    float *target = (float *)(size + n);
+
+    for (size_t i = 0; i < n; i++) {
+        rest[i] = e[i].rest;
+        size[i] = e[i].size;
+        target[i] = (float)e[i].target;
+    }
+}
+
+/* Room for all axes as if no operations were equal. */
+static ft_status write_image(ft__near *out, const struct choice *c,
+                             struct entry *scratch, const ft__samples *s,
+                             const uint32_t *row, const double *target, size_t n,
+                             ft_error *err)
+{
+    const size_t head = sizeof(ft__near_image) + c->n * sizeof(ft__near_axis_image);
+    unsigned char *image = calloc(1, head + c->n * axis_bytes(n));
+    ft__near_axis_image *axis = (void *)(image + sizeof(ft__near_image));
+    size_t at = head, paired;
+
+    if (!image)
+        return ft_fail(err, FT_ENOMEM, 0, "neighbours of %zu rows", n);
+    for (uint32_t a = 0; a < c->n; a++) {
+        size_t kept = make_axis(scratch, &paired, c->mask[a], s, row, target, n);
+
+        axis[a] = (ft__near_axis_image){c->mask[a], kept};
+        put_axis(image + at, scratch, kept);
+        at += axis_bytes(kept);
+    }
+    *(ft__near_image *)(void *)image = (ft__near_image){c->n, at};
+    ft__near_open(out, image, at);
+    out->own = image;
+    return FT_OK;
+}
+
+ft_status ft__near_make(ft__near *out, const ft__samples *s, const uint32_t *row,
+                        const double *target, size_t n, ft_error *err)
+{
+    struct entry *scratch = malloc((n + 1) * sizeof(*scratch));
+    struct choice c;
+    ft_status st = FT_OK;
+
+    *out = (ft__near){0};
+    if (!scratch)
+        return ft_fail(err, FT_ENOMEM, 0, "neighbours of %zu rows", n);
+    c = choose_axes(scratch, s, row, target, n);
+    if (c.n)
+        st = write_image(out, &c, scratch, s, row, target, n, err);
+    free(scratch);
+    return st;
+}
+
+/* ---- an image ---- */
+
+bool ft__near_open(ft__near *out, const void *image, size_t len)
+{
+    const unsigned char *begin = image;
+    const ft__near_image *head = image;
+    const ft__near_axis_image *axis = (const void *)(begin + sizeof(*head));
+    size_t at;
+
+    *out = (ft__near){0};
+    if (len < sizeof(*head) || head->n_axes > FT__MOST_AXES || head->bytes > len)
+        return false;
+    at = sizeof(*head) + head->n_axes * sizeof(*axis);
+    if (at > head->bytes)
+        return false;
+    for (uint32_t a = 0; a < head->n_axes; a++) {
+        const size_t left = (size_t)head->bytes - at;
+        ft__axis *to = &out->axis[a];
+
+        if (axis[a].n > left / sizeof(uint64_t) || axis_bytes(axis[a].n) > left)
+            return false;
+        *to = (ft__axis){.mask = axis[a].mask, .n = (size_t)axis[a].n};
+        to->rest = (const void *)(begin + at);
+        to->size = (const void *)(to->rest + to->n);
+        to->target = (const void *)(to->size + to->n);
+        at += axis_bytes(to->n);
+    }
+    out->image = image;
+    out->bytes = (size_t)head->bytes;
+    out->n_axes = (uint32_t)head->n_axes;
+    return true;
+}
+
+void ft__near_free(ft__near *n)
+{
+    free(n->own);
+    *n = (ft__near){0};
+}
+
+/* ---- looking up ---- */
+
+uint32_t ft__near_columns(const ft__near *n)
+{
+    return n ? n->n_axes * FT__AXIS_COLUMNS : 0;
+}
+
+/* The first entry that is not before (rest, size). */
+static size_t place_of(const ft__axis *a, uint64_t rest, int64_t size)
+{
+    size_t low = 0, high = a->n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (a->rest[middle] < rest ||
+            (a->rest[middle] == rest && a->size[middle] < size))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Tables of files are not looked through when they are opened. */
+static bool serves(const ft__axis *a, size_t i, uint64_t rest)
+{
+    return i < a->n && a->rest[i] == rest && a->size[i] >= 0 && isfinite(a->target[i]);
+}
+
+static float octaves(int64_t from, int64_t to)
+{
+    return (float)log2((1 + (double)to) / (1 + (double)from));
+}
+
+bool ft__near_fill(const ft__near *n, float *columns, const ft__sample *v)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < n->n_axes; i++, columns += FT__AXIS_COLUMNS) {
+        const ft__axis *a = &n->axis[i];
+        const uint64_t rest = rest_of(v, a->mask);
+        const int64_t size = size_of(&v->op, a->mask);
+        const size_t at = place_of(a, rest, size);
+        size_t above = at;
+
+        for (uint32_t k = 0; k < FT__AXIS_COLUMNS; k++)
+            columns[k] = NAN;
+        if (above < a->n && a->rest[above] == rest && a->size[above] == size)
+            above++;
+        if (at > 0 && serves(a, at - 1, rest)) {
+            columns[0] = a->target[at - 1];
+            columns[2] = octaves(a->size[at - 1], size);
+            any = true;
+        }
+        if (serves(a, above, rest)) {
+            columns[1] = a->target[above];
+            columns[3] = octaves(size, a->size[above]);
+            any = true;
+        }
+    }
+    return any;
+}

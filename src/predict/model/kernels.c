@@ -1,0 +1,462 @@
+/* Learning from measured launches: constants of the physical estimate, what hosts need,
+ * and regressors of what the estimate misses on kernels and on devices that it was not
+ * fitted to. */
+#include "predict/model/kernels.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/prng.h"
+#include "base/stats.h"
+#include "learn/learn_inside.h"
+#include "predict/model/importance.h"
+
+/* Of each device and kernel so many rows fit constants, and so many a regressor. */
+enum { FIT_EACH = 24, LEARN_EACH = 160, SMALLEST = 5, MOST_FOLDS = 6 };
+/* A regressor has to better the estimate alone by this share. */
+static const double WORTH = 0.03;
+/* The smallest launches tell what the host needs as long as the device is busy for less
+ * than this share of them. */
+static const double HOSTS = 0.6;
+
+/* ---- names ---- */
+
+uint32_t ft__names_find(const ft__names *names, const char *name)
+{
+    uint32_t i = 0;
+
+    while (i < names->n && strncmp(names->v[i], name, FT__NAME_BYTES - 1) != 0)
+        i++;
+    return i;
+}
+
+ft_status ft__names_add(uint32_t *out, ft__names *names, const char *name,
+                        ft_error *err)
+{
+    char **v;
+
+    *out = ft__names_find(names, name);
+    if (*out < names->n)
+        return FT_OK;
+    v = realloc(names->v, (names->n + 1u) * sizeof(*v));
+    if (v)
+        names->v = v;
+    if (!v || !(v[names->n] = strndup(name, FT__NAME_BYTES - 1)))
+        return ft_fail(err, FT_ENOMEM, 0, "a name");
+    names->n++;
+    return FT_OK;
+}
+
+void ft__names_free(ft__names *names)
+{
+    for (uint32_t i = 0; i < names->n; i++)
+        free(names->v[i]);
+    free(names->v);
+    *names = (ft__names){0};
+}
+
+/* ---- launches by number ---- */
+
+static const uint32_t no_call = UINT32_MAX;
+
+/* A launch to learn from. */
+struct launch {
+    const ft__kernel_row *row;
+    uint32_t device, chip, kernel, call;
+    uint32_t fold; /* of what is left out */
+    bool fits;     /* constants are fitted to it */
+};
+
+struct lesson {
+    ft__kernels *k;
+    const ft__kernels_options *opt;
+    struct launch *v;
+    size_t n;
+    ft__gpu *gpu; /* of each device */
+    ft__names chips;
+    ft__kernel_sample *sample; /* scratch */
+    /* Of those that regressors learn from: */
+    uint32_t *of; /* in v */
+    size_t n_drawn;
+    float *x;
+    double *y, *said, *spread;
+    uint64_t *group;
+};
+
+static void lesson_free(struct lesson *l)
+{
+    ft__names_free(&l->chips);
+    free(l->v);
+    free(l->gpu);
+    free(l->sample);
+    free(l->of);
+    free(l->x);
+    free(l->y);
+    free(l->said);
+    free(l->spread);
+    free(l->group);
+}
+
+static ft_status lesson_room(struct lesson *l, size_t n, ft_error *err)
+{
+    const uint32_t width = ft__kernel_columns(1);
+
+    l->v = calloc(n + 1, sizeof(*l->v));
+    l->gpu = calloc(n + 1, sizeof(*l->gpu));
+    l->sample = calloc(n + 1, sizeof(*l->sample));
+    l->of = calloc(n + 1, sizeof(*l->of));
+    l->x = calloc(n * width + 1, sizeof(*l->x));
+    l->y = calloc(n + 1, sizeof(*l->y));
+    l->said = calloc(n + 1, sizeof(*l->said));
+    l->spread = calloc(n + 1, sizeof(*l->spread));
+    l->group = calloc(n + 1, sizeof(*l->group));
+    l->k->n_of = calloc(n + 1, sizeof(*l->k->n_of));
+    return l->v && l->gpu && l->sample && l->of && l->x && l->y && l->said &&
+                   l->spread && l->group && l->k->n_of
+               ? FT_OK
+               : ft_fail(err, FT_ENOMEM, 0, "%zu launches", n);
+}
+
+static ft_status add_launch(struct lesson *l, const ft__kernel_row *r, ft_error *err)
+{
+    struct launch *v = &l->v[l->n];
+    const uint32_t devices = l->k->devices.n;
+    ft_status st;
+
+    if (!(r->time_s > 0) || !isfinite(r->time_s))
+        return ft_fail(err, FT_EINVAL, 0,
+                       "launch %zu (%s on %s) has no time; give seconds above 0",
+                       l->n + 1, r->kernel, r->device->name);
+    *v = (struct launch){.row = r, .call = no_call};
+    st = ft__names_add(&v->device, &l->k->devices, r->device->name, err);
+    if (!st && l->k->devices.n > devices)
+        st = ft__gpu_make(&l->gpu[devices], r->device, err);
+    if (!st)
+        st = ft__names_add(&v->chip, &l->chips, r->device->chip, err);
+    if (!st)
+        st = ft__names_add(&v->kernel, &l->k->kernels, r->kernel, err);
+    if (!st && r->call)
+        st = ft__names_add(&v->call, &l->k->calls, r->call, err);
+    if (st)
+        return st;
+    l->k->n_of[v->device]++;
+    l->n++;
+    return FT_OK;
+}
+
+/* ---- hosts ---- */
+
+struct smallest {
+    double bytes[SMALLEST], time_s[SMALLEST];
+    uint32_t n;
+};
+
+static void keep_smallest(struct smallest *s, double bytes, double time_s)
+{
+    uint32_t at = s->n < SMALLEST ? s->n++ : SMALLEST;
+
+    if (at == SMALLEST) {
+        at = 0;
+        for (uint32_t i = 1; i < SMALLEST; i++)
+            if (s->bytes[i] > s->bytes[at])
+                at = i;
+        if (s->bytes[at] <= bytes)
+            return;
+    }
+    s->bytes[at] = bytes;
+    s->time_s[at] = time_s;
+}
+
+static bool is_hosts(const struct lesson *l, const struct launch *v)
+{
+    const ft__kernel_theta usual = ft__kernel_default();
+    ft_kernel_terms t;
+
+    ft__kernel_price(&t, &v->row->work, &l->gpu[v->device], &usual);
+    return t.device_s < HOSTS * v->row->time_s;
+}
+
+/* Of each device and call how long its smallest launches take; NaN: it has none, or is
+ * busy all the while. */
+static ft_status learn_hosts(struct lesson *l, ft_error *err)
+{
+    const uint32_t calls = l->k->calls.n;
+    const size_t n = (size_t)l->k->devices.n * calls;
+    struct smallest *v = calloc(n + 1, sizeof(*v));
+    double *known = calloc(n + 1, sizeof(*known));
+    ft_status st = FT_OK;
+
+    if (!v || !known)
+        st = ft_fail(err, FT_ENOMEM, 0, "%zu calls", n);
+    for (size_t i = 0; i < l->n && !st; i++)
+        if (l->v[i].call != no_call && is_hosts(l, &l->v[i]))
+            keep_smallest(&v[l->v[i].device * calls + l->v[i].call],
+                          l->v[i].row->work.distinct_bytes, l->v[i].row->time_s);
+    for (size_t i = 0; i < n && !st; i++)
+        known[i] = v[i].n ? log(ft__median(v[i].time_s, v[i].n)) : (double)NAN;
+    if (!st)
+        st = ft__hosts_make(&l->k->hosts, known, l->k->devices.n, calls, err);
+    free(v);
+    free(known);
+    return st;
+}
+
+/* Of a call that was not timed on the device: level of the host and part of the call,
+ * as far as they are known, otherwise as others have them. */
+ft__kernel_call ft__hosts_call(const ft__kernels *k, const char *device,
+                               const char *call)
+{
+    const ft__hosts *h = &k->hosts;
+    const uint32_t d = ft__names_find(&k->devices, device),
+                   c = ft__names_find(&k->calls, call);
+    const bool of_device = d < h->n_devices && isfinite(h->level[d]);
+    ft__kernel_call out = {.call_s = of_device ? h->level[d] : h->usual};
+
+    if (d < h->n_devices && c < h->n_calls &&
+        isfinite(h->known[(size_t)d * h->n_calls + c]))
+        return (ft__kernel_call){exp(h->known[(size_t)d * h->n_calls + c]), 0, 0};
+    if (!of_device) {
+        out.low = h->low;
+        out.high = h->high;
+    }
+    if (c < h->n_calls) {
+        out.call_s += h->part[c];
+    } else {
+        out.low = -hypot(out.low, fmin(0, h->part_low));
+        out.high = hypot(out.high, fmax(0, h->part_high));
+    }
+    out.call_s = exp(out.call_s);
+    return out;
+}
+
+/* ---- learning ---- */
+
+/* In an order that is as good as any: rows whose random number is lowest, about `each`
+ * of every device and kernel. */
+static ft_status draw(struct lesson *l, ft_error *err)
+{
+    const uint32_t kernels = l->k->kernels.n;
+    const size_t cells = (size_t)l->k->devices.n * kernels;
+    double *have = calloc(cells + 1, sizeof(*have));
+
+    if (!have)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu kernels", cells);
+    for (size_t i = 0; i < l->n; i++)
+        have[l->v[i].device * kernels + l->v[i].kernel]++;
+    for (size_t i = 0; i < l->n; i++) {
+        struct launch *v = &l->v[i];
+        ft__prng p = ft__prng_stream(l->opt->seed, i);
+        double u = ft__prng_unit(&p) * have[v->device * kernels + v->kernel];
+
+        v->fits = u < FIT_EACH;
+        if (u < LEARN_EACH)
+            l->of[l->n_drawn++] = (uint32_t)i;
+    }
+    free(have);
+    return FT_OK;
+}
+
+static ft__kernel_sample sample_of(const struct lesson *l, const struct launch *v)
+{
+    const ft__kernel_row *r = v->row;
+    const double call_s =
+        r->call ? ft__hosts_call(l->k, r->device->name, r->call).call_s : (double)NAN;
+
+    return (ft__kernel_sample){.work = &r->work,
+                               .gpu = &l->gpu[v->device],
+                               .call_s = call_s,
+                               .time_s = r->time_s};
+}
+
+/* From all folds but one; without UINT32_MAX from all. */
+static ft_status constants(ft__kernel_theta *out, struct lesson *l, uint32_t without,
+                           ft_error *err)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < l->n; i++)
+        if (l->v[i].fits && l->v[i].fold != without)
+            l->sample[n++] = sample_of(l, &l->v[i]);
+    return ft__kernel_fit(out, l->sample, n, err);
+}
+
+static double fill(float *x, const ft__kernel_sample *v, const ft__kernel_theta *theta,
+                   int of_gpu)
+{
+    ft_kernel_terms t;
+
+    ft__kernel_price(&t, v->work, v->gpu, theta);
+    ft__kernel_fill(x, v->work, v->gpu, &t, v->call_s, of_gpu);
+    return ft__kernel_time(&t, v->call_s, theta);
+}
+
+/* What constants that were fitted without a row's fold miss of it. */
+static ft_status misses(struct lesson *l, uint32_t n_folds, int of_gpu, ft_error *err)
+{
+    const uint32_t width = ft__kernel_columns(of_gpu);
+
+    for (uint32_t f = 0; f < n_folds; f++) {
+        ft__kernel_theta theta;
+        ft_status st = constants(&theta, l, f, err);
+
+        if (st)
+            return st;
+        for (size_t j = 0; j < l->n_drawn; j++) {
+            const struct launch *v = &l->v[l->of[j]];
+            ft__kernel_sample s;
+
+            if (v->fold != f)
+                continue;
+            s = sample_of(l, v);
+            l->y[j] = log(s.time_s / fill(l->x + j * width, &s, &theta, of_gpu));
+            l->group[j] = f;
+        }
+    }
+    return FT_OK;
+}
+
+static void name_column(const void *with, char out[48], uint32_t i)
+{
+    (void)with;
+    snprintf(out, 48, "%s", ft__kernel_column(i));
+}
+
+static ft_status tell_importance(const struct lesson *l, int which,
+                                 const ft_importance *worth, ft_error *err)
+{
+    const ft_regressor_attributes of = {
+        .kind = "kernel",
+        .metric = "time",
+        .phase = "",
+        .unseen = which == FT__OF_DEVICES,
+        .n = ft__kernel_columns(which == FT__OF_KERNELS)};
+
+    return worth ? ft__importance_tell_named(l->opt->importance, &of, worth,
+                                             name_column, NULL, err)
+                 : FT_OK;
+}
+
+/* How far off the answers out of fold are, beside the estimate alone and always the
+ * same ratio to it. */
+static ft_status find_errors(ft__kernel_regressor *r, const struct lesson *l,
+                             ft_error *err)
+{
+    double *v = calloc(4 * l->n_drawn + 1, sizeof(*v)), *learned = v + l->n_drawn,
+           *physics = learned + l->n_drawn, *constant = physics + l->n_drawn;
+    size_t n = 0;
+    ft_status st;
+
+    if (!v)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu launches", l->n_drawn);
+    for (size_t j = 0; j < l->n_drawn; j++) {
+        if (!isfinite(l->said[j]))
+            continue;
+        v[n] = l->v[l->of[j]].row->time_s;
+        physics[n] = v[n] / exp(l->y[j]);
+        learned[n] = physics[n] * exp(l->said[j]);
+        constant[n] = physics[n] * exp(r->fit.centre);
+        n++;
+    }
+    st = ft__errors_compute(&r->learned, v, learned, n, 0, err);
+    if (!st)
+        st = ft__errors_compute(&r->constant, v, constant, n, 0, err);
+    if (!st)
+        st = ft__errors_compute(&r->physics, v, physics, n, 0, err);
+    free(v);
+    return st;
+}
+
+static ft_status regress(struct lesson *l, int which, uint32_t n_folds, ft_error *err)
+{
+    const int of_gpu = which == FT__OF_KERNELS;
+    ft__kernel_regressor *r = &l->k->of[which];
+    ft__fit_options how = {.methods = 1u << FT_METHOD_EXTRA,
+                           .mix = 1,
+                           .n_folds = n_folds,
+                           .gain = WORTH,
+                           .n_trees = 32,
+                           .seed = l->opt->seed,
+                           .threads = l->opt->threads};
+    const ft_matrix m = {l->x, l->n_drawn, ft__kernel_columns(of_gpu)};
+    ft_status st = misses(l, n_folds, of_gpu, err);
+
+    if (!st)
+        st = ft__importance_want(&how, l->opt->importance, (uint32_t)m.n_cols, err);
+    if (!st)
+        st = ft__fit_make(&r->fit, l->said, l->spread, &m, l->y, l->group, &how, err);
+    if (!st)
+        st = tell_importance(l, which, how.importance, err);
+    free(how.importance);
+    return st ? st : find_errors(r, l, err);
+}
+
+/* Whole kernels or chips make folds. None of one alone. */
+static ft_status learn(struct lesson *l, int which, ft_error *err)
+{
+    const uint32_t n = which == FT__OF_KERNELS ? l->k->kernels.n : l->chips.n;
+
+    if (n < 2)
+        return FT_OK;
+    for (size_t i = 0; i < l->n; i++)
+        l->v[i].fold =
+            (which == FT__OF_KERNELS ? l->v[i].kernel : l->v[i].chip) % MOST_FOLDS;
+    return regress(l, which, n < MOST_FOLDS ? n : MOST_FOLDS, err);
+}
+
+static ft_status learn_all(struct lesson *l, ft_error *err)
+{
+    ft_status st = learn_hosts(l, err);
+
+    if (!st)
+        st = draw(l, err);
+    if (!st && !l->n)
+        st = ft_fail(err, FT_ENOTFOUND, 0,
+                     "no launch of a kernel is left to learn from");
+    if (!st && l->k->kernels.n < 2 && l->chips.n < 2)
+        st = ft_fail(err, FT_ENOTFOUND, 0,
+                     "there are launches of one kernel on one GPU only; to tell "
+                     "others, measure more of them");
+    if (!st)
+        st = constants(&l->k->theta, l, UINT32_MAX, err);
+    if (!st)
+        st = learn(l, FT__OF_KERNELS, err);
+    return st ? st : learn(l, FT__OF_DEVICES, err);
+}
+
+ft_status ft__kernels_train(ft__kernels **out, const ft__kernel_row *row,
+                            const uint32_t *use, size_t n,
+                            const ft__kernels_options *opt, ft_error *err)
+{
+    struct lesson l = {.k = calloc(1, sizeof(*l.k)), .opt = opt};
+    ft_status st = l.k ? lesson_room(&l, n, err)
+                       : ft_fail(err, FT_ENOMEM, 0, "what is learned of kernels");
+
+    *out = NULL;
+    for (size_t i = 0; i < n && !st; i++)
+        st = add_launch(&l, &row[use ? use[i] : i], err);
+    if (!st)
+        st = learn_all(&l, err);
+    lesson_free(&l);
+    if (st) {
+        ft__kernels_free(l.k);
+        return st;
+    }
+    *out = l.k;
+    return FT_OK;
+}
+
+void ft__kernels_free(ft__kernels *k)
+{
+    if (!k)
+        return;
+    for (int i = 0; i < FT__N_REGRESSORS; i++)
+        ft__fit_free(&k->of[i].fit);
+    ft__hosts_free(&k->hosts);
+    ft__names_free(&k->devices);
+    ft__names_free(&k->kernels);
+    ft__names_free(&k->calls);
+    free(k->n_of);
+    free(k);
+}

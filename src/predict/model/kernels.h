@@ -1,0 +1,137 @@
+#ifndef PREDICT_MODEL_KERNELS_H
+#define PREDICT_MODEL_KERNELS_H
+
+#include <stdbool.h>
+
+#include "physics/kernel.h"
+#include "predict/file/writer.h"
+#include "predict/model/fit.h"
+
+/* What a predictor knows of kernels in PTX: constants of their physical estimate, what
+ * hosts need to call them, and regressors of what the estimate misses. In the predictor
+ * file: one section (predict/file/kernels.c). */
+
+/* ---- launches that were measured (predict/data/launches.c) ---- */
+
+/* Texts and facts are borrowed. */
+typedef struct ft__kernel_row {
+    ft__kernel_work work;
+    const ft_device_facts *device;
+    const char *kernel; /* ft__kernel_name_of() */
+    const char *call;   /* as of ft_ptx_listed */
+    double time_s;
+} ft__kernel_row;
+/* What counts as one kernel: instances of a template that the host calls the same do.
+ */
+static inline const char *ft__kernel_name_of(const ft_ptx_listed *v)
+{
+    return v->call ? v->call : v->kernel->name;
+}
+
+/* Files that ptx-measure wrote: each of one GPU, with modules where the launch file had
+ * them relative to it. */
+typedef struct ft__kernel_file {
+    char *path;
+    ft_device *device;
+    ft_ptx_launches *launches;
+    struct ft__kernel_timed *timed; /* of each launch */
+    size_t n;
+    char *text; /* the launches as a launch file has them */
+    size_t len;
+} ft__kernel_file;
+
+typedef struct ft__kernel_rows {
+    ft__kernel_file *file;
+    size_t n_files;
+    ft__kernel_row *row;
+    uint32_t *file_of, *index; /* of each row: its file, its launch there */
+    size_t n;
+} ft__kernel_rows;
+/* paths: "a.jsonl,b.jsonl". where: NULL, or which rows: "device=a100-pcie-40gb
+ * kernel=add". FT_EIO, FT_EFORMAT: with file and line; FT_ENOTFOUND: a device
+ * that no file knows. */
+ft_status ft__kernel_rows_read(ft__kernel_rows *out, const char *paths,
+                               const char *where, const char *data_dir, ft_error *err);
+void ft__kernel_rows_free(ft__kernel_rows *r);
+/* The row as a line of a launch file; not terminated. */
+const char *ft__kernel_rows_line(const ft__kernel_rows *r, size_t i, size_t *len);
+/* Its launch once more, counted, as the question about it. */
+ft_status ft__kernel_rows_query(ft_kernel_query *out, ft_ptx_counts *counts,
+                                const ft__kernel_rows *r, size_t i, ft_error *err);
+/* use[r->n]: all but what is equal to a launch of the launch file at `path`. */
+ft_status ft__kernel_rows_without(bool *use, const ft__kernel_rows *r, const char *path,
+                                  ft_error *err);
+
+/* ---- what is learned of them (kernels.c) ---- */
+
+/* Names are cut at so many bytes, less a final 0. */
+enum { FT__NAME_BYTES = 256 };
+typedef struct ft__names {
+    char **v;
+    uint32_t n;
+} ft__names;
+/* names->n: there is none called so. */
+uint32_t ft__names_find(const ft__names *names, const char *name);
+ft_status ft__names_add(uint32_t *out, ft__names *names, const char *name,
+                        ft_error *err);
+void ft__names_free(ft__names *names);
+
+enum { FT__OF_KERNELS, FT__OF_DEVICES, FT__N_REGRESSORS };
+typedef struct ft__kernel_regressor {
+    ft__fit fit; /* of log(time / estimate); without rows: there is none */
+    ft_errors learned, constant, physics; /* out of fold */
+} ft__kernel_regressor;
+
+typedef struct ft__kernels {
+    ft__kernel_theta theta;
+    ft__hosts hosts;
+    ft__names devices, kernels, calls; /* learned from */
+    uint64_t *n_of;                    /* launches of each device */
+    /* For other kernels, on these devices, and for other devices: none where there are
+     * launches of one kernel, of one chip alone. */
+    ft__kernel_regressor of[FT__N_REGRESSORS];
+    const void *section; /* of a file, of these bytes; NULL: it was made here */
+    size_t bytes;
+} ft__kernels;
+
+typedef struct ft__kernels_options {
+    uint64_t seed;
+    uint32_t threads;
+    const struct ft__importance_to *importance; /* NULL, or told what each attribute is
+                                                   worth to the regressors */
+} ft__kernels_options;
+/* From row[use[0]], ..., use[n - 1]. FT_ENOTFOUND: of one kernel and one chip alone. */
+ft_status ft__kernels_train(ft__kernels **out, const ft__kernel_row *row,
+                            const uint32_t *use, size_t n,
+                            const ft__kernels_options *opt, ft_error *err);
+void ft__kernels_free(ft__kernels *k); /* or NULL */
+
+/* What the host needs for the call, s, which may be off by e^low to e^high; NaN:
+ * nothing is known of hosts. */
+typedef struct ft__kernel_call {
+    double call_s, low, high;
+} ft__kernel_call;
+ft__kernel_call ft__hosts_call(const ft__kernels *k, const char *device,
+                               const char *call);
+
+/* ---- in the predictor file ---- */
+ft_status ft__kernels_write(ft__writer *w, const ft__kernels *k, ft_error *err);
+/* From a section of a file that is used where it lies. */
+ft_status ft__kernels_open(ft__kernels **out, const void *section, size_t bytes,
+                           uint64_t pos, ft_error *err);
+
+/* ---- asking (predict/query/kernels.c) ---- */
+
+/* What a launch asks for, as a query about it says. */
+ft_status ft__kernel_work_of(ft__kernel_work *out, const ft_kernel_query *q,
+                             ft_error *err);
+/* A launch as ft_kernel_ask() answers for it; p NULL, or without kernels: physics with
+ * default constants. */
+ft_status ft_predict_kernel(ft_kernel_estimate *out, const ft_predictor *p,
+                            const ft_kernel_query *q, ft_error *err);
+/* The same of work: k NULL: physics. */
+ft_status ft__kernel_predict(ft_kernel_estimate *out, const ft__kernels *k,
+                             const ft__kernel_work *work, const ft_device_facts *device,
+                             const char *kernel, const char *call, ft_error *err);
+
+#endif

@@ -1,0 +1,568 @@
+#include "predict/model/model_set.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/prng.h"
+#include "base/stats.h"
+#include "learn/learn_inside.h"
+#include "predict/model/model_set_rows.h"
+#include "predict/model/pooled.h"
+#include "predict/model/transfer.h"
+
+/* Fewer rows make no regressor of their own. */
+enum { LEAST_ROWS = 12 };
+
+/* ---- parts ---- */
+
+/* About so many of n rows, equal operations together; what answers for rare kinds is
+ * made of few of those that kinds are made of. */
+static bool is_drawn(const ft__learner *l, const ft__part *part, uint64_t hash,
+                     size_t n)
+{
+    ft__prng p = ft__prng_stream(l->opt.fit.seed ^ 0xd4a3, hash);
+    size_t most = l->opt.part_rows;
+
+    if (most && part->scope > FT__SCOPE_KIND && !l->opt.single)
+        most = ft__class_rows(most);
+    return !most || n <= most || ft__prng_unit(&p) * (double)n < (double)most;
+}
+
+static size_t take_part(struct rows *r, const ft__learner *l, const ft__samples *s,
+                        const ft__part *p)
+{
+    uint32_t width = l->columns.n;
+    uint32_t common = p->scope == FT__SCOPE_ALL ? 0 : ft__columns_common(&l->columns);
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n; i++)
+        n += ft__part_has(p, &s->v[r->index[i]].op);
+    r->all = n;
+    r->m = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        const ft__sample *v = &s->v[r->index[i]];
+
+        if (!ft__part_has(p, &v->op) || !is_drawn(l, p, v->hash, n))
+            continue;
+        memcpy(r->px + r->m * width, r->x + i * width, width * sizeof(float));
+        /* What never changes is not learned from. */
+        for (uint32_t j = width - common; j < width; j++)
+            r->px[r->m * width + j] = 0;
+        r->py[r->m] = r->y[i];
+        r->group[r->m] = v->hash;
+        r->pgeneral[r->m] = r->general[i];
+        r->of[r->m++] = (uint32_t)i;
+    }
+    return r->m;
+}
+
+ft_status ft__part_errors(ft__part *p, const ft__learner *l, const struct rows *r,
+                          ft_error *err)
+{
+    double *v = calloc(4 * r->m + 1, sizeof(*v)), *truth = v, *said = v + r->m;
+    double *same = said + r->m, *base = same + r->m;
+    size_t n = 0;
+    ft_status st;
+
+    if (!v)
+        return ft_fail(err, FT_ENOMEM, 0, "regressor");
+    for (size_t i = 0; i < r->m; i++) {
+        double scale = r->scale[r->of[i]];
+
+        if (!isfinite(r->pout[i]))
+            continue;
+        truth[n] = ft__learner_value(l, r->py[i], scale);
+        said[n] = ft__learner_value(l, r->pout[i], scale);
+        same[n] = ft__learner_value(l, p->fit.centre, scale);
+        base[n++] = scale;
+    }
+    st = ft__errors_compute(&p->learned, truth, said, n, l->columns.n, err);
+    if (!st)
+        st = ft__errors_compute(&p->constant, truth, same, n, 1, err);
+    if (!st)
+        st = ft__errors_compute(&p->physics, truth, base, n, 1, err);
+    free(v);
+    return st;
+}
+
+static uint64_t sum_of_rows(const struct rows *r, const ft__samples *s, ft__metric m)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < r->m; i++)
+        sum += ft__sample_sum(s, r->index[r->of[i]], m);
+    return sum;
+}
+
+/* The same regressor as it was, or NULL. */
+static const ft__part *part_before(const ft__learner *l, const ft__part *wanted)
+{
+    const ft__learner *b = l->opt.before;
+
+    for (uint32_t i = 0; b && i < b->n_parts; i++)
+        if (b->part[i].scope == wanted->scope && b->part[i].which == wanted->which &&
+            b->part[i].phase == wanted->phase)
+            return &b->part[i];
+    return NULL;
+}
+
+enum { MOST_FOLDS = 10 };
+
+/* Of so few devices luck makes a regressor look better than none by less than this. */
+#define LEAST_GAIN 0.15
+
+/* Methods for devices that are not among the rows: each known chip is left out in turn,
+ * and a mixture with the constant takes back what does not carry over. */
+static ft__fit_options choose_how(const ft__learner *l, struct rows *r,
+                                  const ft__samples *s)
+{
+    ft__fit_options how = l->opt.fit;
+
+    if (!l->opt.unseen || !ft__several_chips(r, s))
+        return how;
+    for (size_t i = 0; i < r->m; i++)
+        r->group[i] = ft__chip_of(s, r->index[r->of[i]]);
+    how.mix = 1;
+    how.gain = fmax(how.gain, LEAST_GAIN);
+    how.n_folds = MOST_FOLDS;
+    return how;
+}
+
+static ft_status tell_importance(const ft__learner *l, const ft__part *p,
+                                 const ft__fit_options *how, ft_error *err)
+{
+    const ft_regressor_attributes of = {.kind = ft__part_name(p),
+                                        .metric = ft__metric_name(l->opt.metric),
+                                        .phase = ft_phase_name(p->phase),
+                                        .unseen = l->opt.unseen,
+                                        .n = l->columns.n};
+
+    return ft__importance_tell(l->opt.importance, &of, how->importance, &l->columns,
+                               err);
+}
+
+/* ---- what kinds have in common ---- */
+
+/* Is an old regressor as good as it was? Not where it shares what has been made anew:
+ * of a phase without rows nothing is. */
+static bool is_kept(const ft__learner *l, const ft__part *old, const struct rows *r,
+                    const ft__samples *s)
+{
+    uint32_t g = ft__learner_general(l, old->phase);
+    bool any = false;
+
+    for (size_t i = 0; i < r->n; i++)
+        any |= s->v[r->index[i]].op.phase == old->phase;
+    return !old->general || !any || (g < l->n_parts && l->part[g].stored.section);
+}
+
+static ft_status mix_general(ft__part *p, struct rows *r, ft_error *err)
+{
+    if (p->scope != FT__SCOPE_KIND || !p->fit.n_models)
+        return FT_OK;
+    for (size_t i = 0; i < r->m; i++)
+        if (!isfinite(r->pgeneral[i]) || !isfinite(r->pout[i]))
+            return FT_OK;
+    p->general = ft__general_share(r->pout, r->pgeneral, r->py, r->m);
+    return p->general ? ft__general_retail(&p->fit, p->general, r->pout, r->py,
+                                           r->pspread, r->m, err)
+                      : FT_OK;
+}
+
+static ft_status fit_part(ft__part *p, const ft__learner *l, struct rows *r,
+                          const ft__samples *s, ft__fit_options *how, ft_error *err)
+{
+    const ft_matrix x = {r->px, r->m, l->columns.n};
+    ft_status st = ft__importance_want(how, l->opt.importance, l->columns.n, err);
+
+    p->rows = sum_of_rows(r, s, l->opt.metric);
+    if (!st)
+        st = ft__fit_make(&p->fit, r->pout, r->pspread, &x, r->py, r->group, how, err);
+    if (!st)
+        st = tell_importance(l, p, how, err);
+    free(how->importance);
+    how->importance = NULL;
+    if (!st)
+        st = mix_general(p, r, err);
+    if (!st && l->opt.unseen)
+        st = ft__transfer_part(p, r, s, err);
+    if (!st)
+        st = ft__part_range(p, r->px, r->m, l->columns.n, err);
+    if (!st)
+        st = ft__part_errors(p, l, r, err);
+    return st;
+}
+
+/* A residual counts once, where it is most particular. */
+static void take_residuals(struct rows *r, ft__scope scope)
+{
+    for (size_t i = 0; i < r->m; i++)
+        if (scope < r->scope[r->of[i]] &&
+            (scope != FT__SCOPE_NEAR || isfinite(r->pout[i]))) {
+            r->scope[r->of[i]] = scope;
+            r->out[r->of[i]] = r->pout[i];
+            r->spread[r->of[i]] = r->pspread[i];
+        }
+}
+
+static ft__part *new_part(ft__learner *l, ft_error *err)
+{
+    ft__part *p = realloc(l->part, (l->n_parts + 1) * sizeof(*p));
+
+    if (!p) {
+        ft_fail(err, FT_ENOMEM, 0, "regressors");
+        return NULL;
+    }
+    l->part = p;
+    return p + l->n_parts;
+}
+
+/* The kind's regressor is the last one. */
+static ft_status add_near(ft__learner *l, struct rows *r, const ft__samples *s,
+                          const ft__fit_options *how, ft_error *err)
+{
+    ft__part *p = new_part(l, err);
+    bool made;
+    ft_status st;
+
+    if (!p)
+        return FT_ENOMEM;
+    st = ft__part_make_near(p, &made, l, r, s, p - 1, how, err);
+    if (st || !made)
+        return st;
+    l->n_parts++;
+    take_residuals(r, FT__SCOPE_NEAR);
+    return FT_OK;
+}
+
+static ft_status keep_part(ft__learner *l, const ft__part *old, ft_error *err)
+{
+    ft__part *p = new_part(l, err);
+    ft_status st = p ? ft__part_copy(p, old, l->columns.n, err) : FT_ENOMEM;
+
+    l->n_parts += st == FT_OK;
+    return st;
+}
+
+static ft_status keep_parts(ft__learner *l, const ft__part *old, ft_error *err)
+{
+    const ft__learner *b = l->opt.before;
+    const uint32_t near = ft__learner_near(b, old);
+    ft_status st = keep_part(l, old, err);
+
+    return st || near == b->n_parts ? st : keep_part(l, &b->part[near], err);
+}
+
+/* Fit a part if there are rows enough. */
+static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
+                          const ft__part *wanted, ft_error *err)
+{
+    size_t n = take_part(r, l, s, wanted);
+    const ft__part *old = part_before(l, wanted);
+    const bool kept = old && is_kept(l, old, r, s);
+    ft__fit_options how;
+    ft__part *p;
+    ft_status st;
+
+    if (old && (n || !kept) && r->all < old->fit.n_rows)
+        return ft_fail(
+            err, FT_ENOTFOUND, 0,
+            "%s %s was learned from %zu operations, of which the store holds "
+            "%zu: old and new ones have to be in one store",
+            ft__part_name(wanted), ft_phase_name(wanted->phase), old->fit.n_rows,
+            r->all);
+    if (n < LEAST_ROWS && !old)
+        return FT_OK;
+    how = choose_how(l, r, s);
+    if (kept && (!n || old->rows == sum_of_rows(r, s, l->opt.metric)))
+        return keep_parts(l, old, err);
+    p = new_part(l, err);
+    if (!p)
+        return FT_ENOMEM;
+    *p = *wanted;
+    st = fit_part(p, l, r, s, &how, err);
+    if (st) {
+        ft__part_free(p);
+        return st;
+    }
+    l->n_parts++;
+    take_residuals(r, wanted->scope);
+    if (wanted->scope != FT__SCOPE_KIND || l->opt.plain || l->opt.unseen)
+        return FT_OK;
+    return add_near(l, r, s, &how, err);
+}
+
+static bool is_asked(const ft__learner *l, const ft__part *wanted, const ft__samples *s,
+                     const uint32_t *ask, size_t n_ask)
+{
+    if (n_ask == 0)
+        return true;
+    for (size_t i = 0; i < n_ask; i++) {
+        const ft_op *op = &s->v[ask[i]].op;
+
+        uint32_t p = ft__learner_part(l, op);
+
+        if (ft__part_has(wanted, op) &&
+            (p == l->n_parts || l->part[p].scope > wanted->scope))
+            return true;
+    }
+    return false;
+}
+
+/* Few rows, of several kinds, with nothing said about how to learn from them. */
+static bool is_shared(const ft__learner *l, const ft__samples *s, const uint32_t *row,
+                      size_t n_rows, ft_phase phase)
+{
+    const ft_op *first = NULL;
+    size_t n = 0, most = l->opt.part_rows;
+    bool several = false;
+
+    for (size_t i = 0; i < n_rows; i++) {
+        const ft_op *op = &s->v[row[i]].op;
+
+        if (op->phase != phase)
+            continue;
+        n++;
+        first = first ? first : op;
+        several |= op->kind != first->kind;
+    }
+    return several && n <= FT__GENERAL_ROWS && (!most || n <= ft__class_rows(most)) &&
+           !l->opt.fit.methods && !l->opt.single && !l->opt.unseen;
+}
+
+/* The regressors of all kinds, of which kinds take a share: before those of kinds. */
+static ft_status add_general(ft__learner *l, struct rows *r, const ft__samples *s,
+                             ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (int phase = 0; phase < FT_PHASE_COUNT && !st; phase++)
+        if (is_shared(l, s, r->index, r->n, (ft_phase)phase))
+            st = add_part(l, r, s,
+                          &(ft__part){.scope = FT__SCOPE_ALL, .phase = (ft_phase)phase},
+                          err);
+    memcpy(r->general, r->out, r->n * sizeof(*r->general));
+    return st;
+}
+
+static uint32_t scope_size(ft__scope scope)
+{
+    return scope == FT__SCOPE_KIND    ? FT__N_KIND_NUMBERS
+           : scope == FT__SCOPE_CLASS ? FT_CLASS_COUNT
+                                      : 1;
+}
+
+static ft_status add_parts(ft__learner *l, struct rows *r, const ft__samples *s,
+                           const uint32_t *ask, size_t n_ask, ft_error *err)
+{
+    size_t rows_of[FT__N_KIND_NUMBERS][FT_PHASE_COUNT] = {0};
+    ft_status st = add_general(l, r, s, err);
+    int first = l->opt.single ? FT__SCOPE_ALL : FT__SCOPE_KIND;
+
+    for (size_t i = 0; i < r->n; i++) {
+        const ft_op *op = &s->v[r->index[i]].op;
+
+        rows_of[ft__kind_number(op)][op->phase]++;
+    }
+    for (int scope = first; scope <= FT__SCOPE_ALL; scope++)
+        for (uint32_t i = 0; i < scope_size((ft__scope)scope); i++)
+            for (int phase = 0; phase < FT_PHASE_COUNT && !st; phase++) {
+                const ft__part wanted = {
+                    .scope = (ft__scope)scope, .which = i, .phase = (ft_phase)phase};
+
+                /* Most kinds have none: not every row is looked at for each of them. */
+                if (scope == FT__SCOPE_KIND && rows_of[i][phase] < LEAST_ROWS &&
+                    !part_before(l, &wanted))
+                    continue;
+                if ((scope != FT__SCOPE_ALL ||
+                     ft__learner_general(l, wanted.phase) == l->n_parts) &&
+                    is_asked(l, &wanted, s, ask, n_ask))
+                    st = add_part(l, r, s, &wanted, err);
+            }
+    return st;
+}
+
+/* ---- intervals ---- */
+
+/* Those whose tails are to be shared: what is taken over has shared them. */
+static size_t new_fits(ft__fit **fit, const ft__learner *l)
+{
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < l->n_parts; i++)
+        if (!l->part[i].stored.section)
+            fit[n++] = &l->part[i].fit;
+    return n;
+}
+
+/* Between which the standardised residuals of all parts lie. */
+static ft_status common_tails(ft__learner *l, struct rows *r, ft_error *err)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n; i++)
+        if (isfinite(r->out[i]) && r->spread[i] > 0)
+            r->pout[n++] = (r->y[i] - r->out[i]) / r->spread[i];
+    return n ? ft__conformal(&l->low, &l->high, r->pout, n, 0.9, err) : FT_OK;
+}
+
+static ft_status share_tails(ft__learner *l, struct rows *r, const ft__samples *s,
+                             ft_error *err)
+{
+    ft__fit **fit = calloc(l->n_parts + 1u, sizeof(ft__fit *));
+    ft_status st = FT_OK;
+    bool any = l->opt.before != NULL;
+
+    if (!fit)
+        return ft_fail(err, FT_ENOMEM, 0, "regressors");
+    for (size_t i = 0; i < r->n; i++)
+        any = any || (isfinite(r->out[i]) && r->spread[i] > 0);
+    if (!l->opt.before)
+        st = l->opt.unseen ? ft__transfer_tails(l, r, s, err) : common_tails(l, r, err);
+    if (!st && any)
+        ft__fit_share_tails(fit, new_fits(fit, l), l->low, l->high);
+    free(fit);
+    return st;
+}
+
+/* ---- all of it ---- */
+
+/* Rows with a value of the metric, and a time for the base. */
+static size_t usable(uint32_t *out, const ft__samples *s, const uint32_t *row, size_t n,
+                     ft__metric metric)
+{
+    size_t m = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const ft__sample *v = &s->v[row[i]];
+        double value = v->value[metric];
+
+        if (value > 0 || (metric >= FT__METRIC_MEMORY && value == 0))
+            out[m++] = row[i];
+    }
+    return m;
+}
+
+static size_t with_time(uint32_t *out, const ft__samples *s, const uint32_t *row,
+                        size_t n)
+{
+    return usable(out, s, row, n, FT__METRIC_TIME);
+}
+
+/* Power lies between what a device draws at rest and its cap, which many operations are
+ * at: a little beyond what was seen. */
+static const double below_least = 0.8, above_most = 1.1;
+
+/* How to learn targets y[n]. */
+static void know_targets(ft__learner *l, const double *y, size_t n)
+{
+    double least = INFINITY, most = -INFINITY;
+
+    /* Bytes may be 0, of which any error is without end. */
+    l->opt.fit.relative = !l->opt.unseen && l->opt.metric < FT__METRIC_MEMORY;
+    if (l->opt.unseen || l->opt.metric != FT__METRIC_POWER)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        least = fmin(least, y[i]);
+        most = fmax(most, y[i]);
+    }
+    l->opt.fit.least = least + log(below_least);
+    l->opt.fit.most = most + log(above_most);
+}
+
+static ft_status learn(ft__learner *l, const ft__samples *s, const uint32_t *row,
+                       size_t n, const uint32_t *ask, size_t n_ask, ft_error *err)
+{
+    struct rows r;
+    ft_status st;
+
+    l->rows_of = calloc(s->n_datasets + 1u, sizeof(*l->rows_of));
+    st = l->rows_of ? ft__rows_make(&r, l, row, n, err)
+                    : ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
+    if (st)
+        return st;
+    ft__rows_fill(&r, l, s);
+    know_targets(l, r.y, n);
+    for (size_t i = 0; i < n; i++)
+        l->rows_of[s->v[row[i]].dataset]++;
+    memcpy(r.py, r.y, n * sizeof(*r.py));
+    l->centre = l->opt.before ? l->opt.before->centre : ft__median(r.py, n);
+    st = add_parts(l, &r, s, ask, n_ask, err);
+    for (size_t i = 0; i < n && l->opt.held; i++)
+        l->opt.held[row[i]] = ft__learner_value(l, r.out[i], r.scale[i]);
+    l->opt.held = NULL;
+    if (!st)
+        st = share_tails(l, &r, s, err);
+    ft__rows_free(&r);
+    return st;
+}
+
+static ft_status find_base(ft__learner *l, const ft__samples *s, const uint32_t *row,
+                           size_t n, ft_error *err)
+{
+    const ft__base *known = l->opt.before ? &l->opt.before->base : l->opt.base;
+
+    return known ? ft__base_extend(&l->base, known, s, row, n, err)
+                 : ft__base_fit(&l->base, s, row, n, false, l->opt.fit.seed, err);
+}
+
+static ft_status find_columns(ft__learner *l, const ft__samples *s, const uint32_t *row,
+                              size_t n, ft_error *err)
+{
+    bool common = false;
+
+    if (l->opt.before)
+        return ft__columns_copy(&l->columns, &l->opt.before->columns, err);
+    for (int phase = 0; phase < FT_PHASE_COUNT; phase++)
+        common |= l->opt.metric == FT__METRIC_POWER &&
+                  is_shared(l, s, row, n, (ft_phase)phase);
+    return ft__columns_make(&l->columns, s, row, n, l->opt.unseen, common, err);
+}
+
+ft_status ft__learner_fit(ft__learner *out, const ft__samples *s, const uint32_t *row,
+                          size_t n, const uint32_t *ask, size_t n_ask,
+                          const ft__learn_options *opt, ft_error *err)
+{
+    uint32_t *own = calloc(n + 1, sizeof(*own));
+    size_t m = 0;
+    ft_status st = FT_OK;
+
+    *out = (ft__learner){.opt = *opt,
+                         .low = opt->before ? opt->before->low : -1,
+                         .high = opt->before ? opt->before->high : 1};
+    /* Trees stay within what they were shown. */
+    if (opt->unseen && !opt->fit.methods)
+        out->opt.fit.methods = 1u << FT_METHOD_EXTRA;
+    if (!own)
+        return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
+    m = with_time(own, s, row, n);
+    st = find_base(out, s, own, m, err);
+    if (!st) {
+        m = usable(own, s, row, n, opt->metric);
+        if (m == 0)
+            st = ft_fail(err, FT_ENOTFOUND, 0, "no row with a %s to learn from",
+                         ft__metric_name(opt->metric));
+    }
+    if (!st)
+        st = find_columns(out, s, own, m, err);
+    if (!st)
+        st = learn(out, s, own, m, ask, n_ask, err);
+    free(own);
+    if (st)
+        ft__learner_free(out);
+    return st;
+}
+
+void ft__learner_free(ft__learner *l)
+{
+    for (uint32_t i = 0; i < l->n_parts; i++)
+        ft__part_free(&l->part[i]);
+    free(l->part);
+    free(l->rows_of);
+    l->part = NULL;
+    l->rows_of = NULL;
+    l->n_parts = 0;
+    ft__columns_free(&l->columns);
+    ft__base_free(&l->base);
+}

@@ -1,0 +1,108 @@
+#include "predict/model/model_set_rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- targets ---- */
+
+/* What a value of the metric is predicted relative to. */
+static double scale_of(const ft__learner *l, const ft__samples *s, uint32_t i,
+                       const ft__terms *t)
+{
+    const ft__dataset *d = &s->dataset[s->v[i].dataset];
+    double power_w = d->file ? ft_device_get(d->file)->tdp_w : NAN;
+
+    if (!(power_w > 0))
+        power_w = 1;
+    switch (l->opt.metric) {
+    case FT__METRIC_TIME: return t->total_s;
+    case FT__METRIC_POWER: return power_w;
+    case FT__METRIC_ENERGY: return t->total_s * power_w;
+    default: return 1;
+    }
+}
+
+static bool is_bytes(const ft__learner *l)
+{
+    return l->opt.metric >= FT__METRIC_MEMORY;
+}
+
+static double target_of(const ft__learner *l, double value, double scale)
+{
+    return is_bytes(l) ? log(1 + value) : log(value / scale);
+}
+
+double ft__learner_value(const ft__learner *l, double target, double scale)
+{
+    return is_bytes(l) ? fmax(0, exp(target) - 1) : scale * exp(target);
+}
+
+/* ---- rows of a matrix ---- */
+
+void ft__rows_free(struct rows *r)
+{
+    free(r->x);
+    free(r->y);
+    free(r->scale);
+    free(r->out);
+    free(r->spread);
+    free(r->general);
+    free(r->scope);
+    free(r->of);
+    free(r->px);
+    free(r->py);
+    free(r->group);
+    free(r->pout);
+    free(r->pspread);
+    free(r->pgeneral);
+    free(r->punused);
+}
+
+ft_status ft__rows_make(struct rows *r, const ft__learner *l, const uint32_t *index,
+                        size_t n, ft_error *err)
+{
+    size_t cells = (n + 1) * l->columns.n, m = n + 1;
+    size_t near = (n + 1) * FT__MOST_AXES * FT__AXIS_COLUMNS;
+
+    *r = (struct rows){.n = n,
+                       .index = index,
+                       .x = malloc(cells * sizeof(float)),
+                       .y = calloc(m, sizeof(double)),
+                       .scale = calloc(m, sizeof(double)),
+                       .out = calloc(m, sizeof(double)),
+                       .spread = calloc(m, sizeof(double)),
+                       .general = calloc(m, sizeof(double)),
+                       .scope = calloc(m, sizeof(ft__scope)),
+                       .of = calloc(m, sizeof(uint32_t)),
+                       .px = malloc((cells + near) * sizeof(float)),
+                       .py = calloc(m, sizeof(double)),
+                       .group = calloc(m, sizeof(uint64_t)),
+                       .pout = calloc(m, sizeof(double)),
+                       .pspread = calloc(m, sizeof(double)),
+                       .pgeneral = calloc(m, sizeof(double)),
+                       .punused = calloc(m, sizeof(double))};
+    if (r->x && r->y && r->scale && r->out && r->spread && r->general && r->scope &&
+        r->of && r->px && r->py && r->group && r->pout && r->pspread && r->pgeneral &&
+        r->punused)
+        return FT_OK;
+    ft__rows_free(r);
+    return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
+}
+
+void ft__rows_fill(struct rows *r, const ft__learner *l, const ft__samples *s)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        uint32_t at = r->index[i];
+        ft__terms t;
+
+        if (s->terms)
+            t = s->terms[at];
+        else
+            ft__base_terms(&l->base, &t, s, at);
+        ft__columns_fill(&l->columns, r->x + i * l->columns.n, s, at, &t);
+        r->scale[i] = scale_of(l, s, at, &t);
+        r->y[i] = target_of(l, s->v[at].value[l->opt.metric], r->scale[i]);
+        r->out[i] = r->spread[i] = r->general[i] = NAN;
+        r->scope[i] = FT__N_SCOPES;
+    }
+}

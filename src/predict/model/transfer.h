@@ -1,0 +1,22 @@
+#ifndef PREDICT_MODEL_TRANSFER_H
+#define PREDICT_MODEL_TRANSFER_H
+
+#include "predict/model/model_set_rows.h"
+
+/* Cross-device transfer: of regressors for devices that are not among the rows, how
+ * much of what they learned is taken to other chips, and how far these differ. Both are
+ * found by leaving each known chip out. */
+
+/* Number of a sample's chip: the first dataset that was measured on it. */
+uint32_t ft__chip_of(const ft__samples *s, uint32_t i);
+/* Are the rows of a part of two chips or more? */
+bool ft__several_chips(const struct rows *r, const ft__samples *s);
+/* r holds the rows of a part, r->group their chips, and what its regressor says of each
+ * with its chip left out, which is shrunk with the part. */
+ft_status ft__transfer_part(ft__part *p, struct rows *r, const ft__samples *s,
+                            ft_error *err);
+/* l->low and l->high from the rows of all parts. */
+ft_status ft__transfer_tails(ft__learner *l, const struct rows *r, const ft__samples *s,
+                             ft_error *err);
+
+#endif

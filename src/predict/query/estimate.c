@@ -1,0 +1,215 @@
+/* Estimates for operations and whole networks. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "predict/file/predictor.h"
+#include "predict/query/estimate.h"
+
+static ft_estimate unavailable(const char *why)
+{
+    return (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, why};
+}
+
+bool ft__is_whole(const ft_op *op)
+{
+    return op->kind == FT_KIND_kernel || op->kind == FT_KIND_network;
+}
+
+ft_status ft__check_operations(const ft_graph *g, ft_error *err)
+{
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if (ft__is_whole(&g->op[i]))
+            return ft_fail(err, FT_ENOTFOUND, 0,
+                           "a kernel or network by name is predicted from measurements "
+                           "of it alone, in a list without operations");
+    return FT_OK;
+}
+
+bool ft__costs_nothing(const ft_op *op)
+{
+    return ft_kind_class(op->kind) == FT_CLASS_VIEW || ft__is_whole(op);
+}
+
+/* ---- networks ---- */
+
+void ft__estimate_count(ft_network_estimate *e)
+{
+    e->n_measured = e->n_learned = e->n_scaled = e->n_roofline = 0;
+    for (uint32_t i = 0; i < e->n_ops; i++)
+        switch (e->op_time[i].basis) {
+        case FT_BASIS_MEASURED: e->n_measured++; break;
+        case FT_BASIS_LEARNED: e->n_learned++; break;
+        case FT_BASIS_SCALED: e->n_scaled++; break;
+        case FT_BASIS_ROOFLINE: e->n_roofline++; break;
+        case FT_BASIS_ANALYTIC:
+        case FT_BASIS_UNAVAILABLE:
+        case FT_BASIS_COUNT: break;
+        }
+}
+
+/* A sum is as good as its weakest part that matters: of the bases that hold at
+ * least a tenth of the time, the least certain. */
+ft_basis ft__estimate_weakest(const ft_network_estimate *e, const double *count,
+                              double sum)
+{
+    double share[FT_BASIS_COUNT] = {0};
+    ft_basis basis = FT_BASIS_MEASURED;
+
+    for (uint32_t i = 0; i < e->n_ops; i++)
+        share[e->op_device[i].basis] += e->op_device[i].value * count[i] / sum;
+    for (int b = 0; b < FT_BASIS_COUNT; b++)
+        if (share[b] >= 0.1)
+            basis = (ft_basis)b;
+    return basis;
+}
+
+/* count[] times each operation of one basis, whose sum has no interval. */
+static ft_estimate sum_of(const ft_network_estimate *e, const double *count)
+{
+    ft_estimate out = {.why = ""};
+
+    for (uint32_t i = 0; i < e->n_ops; i++)
+        out.value += count[i] * e->op_time[i].value;
+    out.basis =
+        out.value > 0 ? ft__estimate_weakest(e, count, out.value) : FT_BASIS_MEASURED;
+    return out;
+}
+
+ft_status ft__estimate_sum(ft_network_estimate *e, const ft_graph *g, ft_error *err)
+{
+    double *count = malloc((e->n_ops + 1u) * sizeof(*count));
+
+    if (!count)
+        return ft_fail(err, FT_ENOMEM, 0, "estimate");
+    for (uint32_t i = 0; i < e->n_ops; i++)
+        count[i] = (double)g->op_count[i];
+    memcpy(e->op_device, e->op_time, e->n_ops * sizeof(*e->op_time));
+    e->time = sum_of(e, count);
+    for (int p = 0; p < FT_PHASE_COUNT; p++) {
+        memset(count, 0, e->n_ops * sizeof(*count));
+        for (uint32_t i = 0; i < g->n_nodes; i++)
+            if (g->node[i].phase == (ft_phase)p)
+                count[g->node[i].op] += (double)g->node[i].repeat;
+        e->phase_time[p] = sum_of(e, count);
+    }
+    free(count);
+    return FT_OK;
+}
+
+/* ---- memory ---- */
+
+/* An allocator that takes and gives back as operations run. */
+ft_status ft__estimate_memory_allocated(ft_network_estimate *e, const ft_graph *g,
+                                        uint32_t bits, ft_error *err)
+{
+    const ft_memory_policy policy = {FT_POLICY_EAGER | bits};
+    ft_memory m;
+    ft_status st = ft_memory_make(&m, g, &policy, err);
+
+    for (int p = 0; p < FT_PART_COUNT; p++)
+        e->part_bytes[p] = (double)m.part[p];
+    e->two_largest_bytes = m.two_largest_bytes;
+    e->twice_mean_bytes = m.twice_mean_bytes;
+    return st;
+}
+
+ft_status ft__estimate_start(ft_network_estimate *out, const ft_graph *g, ft_error *err)
+{
+    memset(out, 0, sizeof(*out));
+    out->n_ops = g->n_ops;
+    out->op_time = calloc(6 * (out->n_ops + (size_t)1), sizeof(*out->op_time));
+    if (!out->op_time)
+        return ft_fail(err, FT_ENOMEM, 0, "estimate");
+    out->op_device = out->op_time + out->n_ops;
+    out->op_power = out->op_device + out->n_ops;
+    out->op_energy = out->op_power + out->n_ops;
+    out->op_memory = out->op_energy + out->n_ops;
+    out->op_workspace = out->op_memory + out->n_ops;
+    for (uint32_t i = 0; i < out->n_ops; i++) {
+        out->op_power[i] = out->op_energy[i] =
+            unavailable("no power was measured for this predictor");
+        out->op_memory[i] = out->op_workspace[i] =
+            unavailable("nothing of it was measured for this predictor");
+    }
+    out->energy = unavailable("no power was measured for this predictor");
+    out->power = out->energy;
+    out->host_s = out->busy_s = NAN;
+    return FT_OK;
+}
+
+/* Weights, and the rest at offsets that were planned ahead. */
+static ft_status memory_as_planned(ft_network_estimate *e, const ft_graph *g,
+                                   ft_error *err)
+{
+    ft_plan plan;
+    ft_status st = ft__estimate_memory_allocated(e, g, 0, err);
+
+    if (!st)
+        st = ft_plan_make(&plan, g, err);
+    if (st)
+        return st;
+    e->part_bytes[FT_PART_ACTIVATIONS] =
+        fmax(0, (double)plan.arena_bytes - e->part_bytes[FT_PART_INPUTS]);
+    ft_plan_free(&plan);
+    return FT_OK;
+}
+
+/* All parts that are known; w: what is not known exactly of them. */
+void ft__estimate_memory_sum(ft_network_estimate *e, const ft_estimate *w)
+{
+    double sum = isfinite(e->context_bytes) ? e->context_bytes : 0;
+
+    for (int p = 0; p < FT_PART_COUNT; p++)
+        sum += isfinite(e->part_bytes[p]) ? e->part_bytes[p] : 0;
+    /* Weights and activations are counted exactly; engines pad and round. */
+    e->memory = (ft_estimate){.value = sum,
+                              .low = sum * 0.97 - (w->value - w->low),
+                              .high = sum * 1.05 + (w->high - w->value),
+                              .basis = e->time.basis,
+                              .why = ""};
+}
+
+/* Workspace is shared by all operations: the largest one counts. */
+static ft_estimate largest(const ft_estimate *workspace, uint32_t n)
+{
+    ft_estimate w = {0};
+
+    for (uint32_t i = 0; i < n; i++) {
+        w.value = fmax(w.value, workspace[i].value);
+        w.low = fmax(w.low, workspace[i].low);
+        w.high = fmax(w.high, workspace[i].high);
+    }
+    return w;
+}
+
+static uint32_t count_running(const ft_graph *g)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        n += !ft__costs_nothing(&g->op[i]);
+    return n;
+}
+
+ft_status ft__estimate_memory_of_engine(ft_network_estimate *e, const ft__dataset *d,
+                                        const ft_graph *g, ft_error *err)
+{
+    const ft_estimate w = largest(e->op_workspace, e->n_ops);
+    ft_status st = g->mode == FT_MODE_INFERENCE
+                       ? memory_as_planned(e, g, err)
+                       : ft__estimate_memory_allocated(e, g, 0, err);
+
+    e->part_bytes[FT_PART_WORKSPACE] = w.value;
+    e->context_bytes =
+        d->context_bytes + d->context_per_op_bytes * (double)count_running(g);
+    ft__estimate_memory_sum(e, &w);
+    return st;
+}
+
+void ft_network_estimate_free(ft_network_estimate *e)
+{
+    free(e->op_time);
+    e->op_time = e->op_device = e->op_power = e->op_energy = e->op_memory =
+        e->op_workspace = NULL;
+}

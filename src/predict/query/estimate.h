@@ -1,0 +1,69 @@
+#ifndef PREDICT_QUERY_ESTIMATE_H
+#define PREDICT_QUERY_ESTIMATE_H
+
+#include <stdbool.h>
+
+#include "predict/data/sample.h"
+#include "predict/query/network.h"
+#include "predict/schedule/schedule.h"
+
+/* Parts of an estimate that every way to one shares. */
+
+/* Everything unknown, arrays by operation allocated. On failure *out is all 0. */
+ft_status ft__estimate_start(ft_network_estimate *out, const ft_graph *g,
+                             ft_error *err);
+/* Of all operations one after the other, each of them a bound: time and phase_time from
+ * op_time[], without intervals. */
+ft_status ft__estimate_sum(ft_network_estimate *e, const ft_graph *g, ft_error *err);
+/* op_power[i] and op_energy[i] where only specifications say what is drawn: within 35 %
+ * (docs/power.md); NaN: not known. */
+void ft__estimate_op_power(ft_network_estimate *e, uint32_t i, double power_w);
+/* op_power[i] is set: op_energy[i] of it and op_time[i], errors independent. */
+void ft__estimate_op_energy(ft_network_estimate *e, uint32_t i);
+/* n_measured and the like from op_time[]. */
+void ft__estimate_count(ft_network_estimate *e);
+/* The least certain basis of those that hold a tenth of `sum`; count[] times each. */
+ft_basis ft__estimate_weakest(const ft_network_estimate *e, const double *count,
+                              double sum);
+/* part_bytes of an allocator that takes and gives back as operations run; bits:
+ * FT_POLICY_ of memory. */
+ft_status ft__estimate_memory_allocated(ft_network_estimate *e, const ft_graph *g,
+                                        uint32_t bits, ft_error *err);
+/* memory from its parts; w: what is not known exactly of them. */
+void ft__estimate_memory_sum(ft_network_estimate *e, const ft_estimate *w);
+/* memory on a machine of ours, whose dataset says what its engine takes beside: a
+ * forward pass lies at the offsets that ft_plan_make() finds; a training step, which
+ * our engines do not run, is counted as PyTorch allocates it. op_workspace[] is set. */
+ft_status ft__estimate_memory_of_engine(ft_network_estimate *e, const ft__dataset *d,
+                                        const ft_graph *g, ft_error *err);
+/* A device's file says nothing of workspace and context. */
+ft_status ft__estimate_memory_of_device(ft_network_estimate *e,
+                                        const ft_device_facts *d, const ft_graph *g,
+                                        ft_error *err);
+/* Was it measured whole, a kernel or a network by name? */
+bool ft__is_whole(const ft_op *op);
+/* FT_ENOTFOUND: one of g was, of which nothing but measurements tells anything. */
+ft_status ft__check_operations(const ft_graph *g, ft_error *err);
+/* Views; and what was measured whole, of which no estimate is made. */
+bool ft__costs_nothing(const ft_op *op);
+
+/* Logarithm of truth over estimate of networks: 90 % between these. */
+typedef struct ft__log_residual {
+    double time_low, time_high;
+    double energy_low, energy_high;
+    double power_low, power_high;
+} ft__log_residual;
+
+/* From what each operation needs of host and device (task[] by operation of g,
+ * op_device[] filled) to time, power and energy of the network by the
+ * schedule (schedule.h). cap_w: what the device draws at most; INFINITY: not known. */
+ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
+                                const ft__task *task, const ft__schedule *s,
+                                double cap_w, const ft__log_residual *residual,
+                                ft_error *err);
+/* The values of the same, but memory; from sums whose cap is set. */
+void ft__estimate_of_load(ft_brief *out, const ft__load *load, const ft__schedule *s);
+void ft__estimate_brief(ft_brief *out, const ft__task *task, size_t n,
+                        const ft__schedule *s, double cap_w);
+
+#endif

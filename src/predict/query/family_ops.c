@@ -1,0 +1,538 @@
+/* What a family of devices answers. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pairs.h"
+#include "graph/op_inside.h"
+#include "predict/model/family.h"
+#include "predict/query/op_query.h"
+
+/* How far an operation that was measured strays when it is measured again: 90 %. */
+static const double repeat_log = 0.05;
+
+/* ---- what is asked, made complete ---- */
+
+static int same(const char *asked, const char *known)
+{
+    return asked && strcmp(asked, known) == 0;
+}
+
+int ft__pairs_in_common(const char *a, const char *b)
+{
+    int n = 0;
+
+    while (a && *a) {
+        size_t all = strcspn(a, " "), name = strcspn(a, "= "), len;
+        char text[64];
+
+        if (name < all && name < sizeof(text)) {
+            const char *value;
+
+            memcpy(text, a, name);
+            text[name] = '\0';
+            value = ft__pair(b, text, &len);
+            n += value && len == all - name - 1 && !memcmp(value, a + name + 1, len);
+        }
+        a += all + (a[all] == ' ');
+    }
+    return n;
+}
+
+static double likeness(const ft__dataset *on, const ft__dataset *d)
+{
+    return 1000.0 * same(on->device, d->device) + 300 * same(on->engine, d->engine) +
+           100 * same(on->engine_version, d->engine_version) +
+           50 * same(on->policy, d->policy) +
+           5 * ft__pairs_in_common(on->setting, d->setting) +
+           log10(1 + (double)d->n) / 8;
+}
+
+/* The dataset that is most like what is asked. */
+static const ft__dataset *most_like(const ft__family *f, const ft__dataset *on)
+{
+    const ft__dataset *best = &f->dataset[0];
+
+    for (uint32_t i = 1; i < f->n_datasets; i++)
+        if (likeness(on, &f->dataset[i]) > likeness(on, best))
+            best = &f->dataset[i];
+    return best;
+}
+
+/* Clocks and caps are each device's own affair. */
+static bool is_own(const char *name)
+{
+    return strcmp(name, "clock") == 0 || strcmp(name, "memory") == 0 ||
+           strcmp(name, "power") == 0;
+}
+
+/* A setting, and the pairs that only the other one names. */
+static void join_settings(ft__buf *out, const char *own, const char *other,
+                          bool same_device)
+{
+    ft__buf_str(out, own ? own : "");
+    while (*other) {
+        size_t all = strcspn(other, " "), name = strcspn(other, "= "), len;
+        char text[64];
+
+        if (name < all && name < sizeof(text)) {
+            memcpy(text, other, name);
+            text[name] = '\0';
+            if (!ft__pair(own, text, &len) && (same_device || !is_own(text))) {
+                ft__buf_str(out, out->len ? " " : "");
+                ft__buf_add(out, other, all);
+            }
+        }
+        other += all + (other[all] == ' ');
+    }
+}
+
+/* Are two settings the same pairs? */
+static bool same_pairs(const char *a, const char *b)
+{
+    return strlen(a) == strlen(b) &&
+           ft__pairs_in_common(a, b) == ft__pairs_in_common(a, a) &&
+           ft__pairs_in_common(b, a) == ft__pairs_in_common(b, b);
+}
+
+uint32_t ft__family_index(const ft__family *f, const ft__dataset *on)
+{
+    uint32_t i = 0;
+
+    while (i < f->n_datasets &&
+           !(same(on->device, f->dataset[i].device) &&
+             same(on->engine, f->dataset[i].engine) &&
+             same(on->engine_version, f->dataset[i].engine_version) &&
+             same(on->policy, f->dataset[i].policy) &&
+             same_pairs(on->setting, f->dataset[i].setting)))
+        i++;
+    return i;
+}
+
+bool ft__family_session(const ft__family *f, const ft__dataset *on)
+{
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (same(on->device, f->dataset[i].device) &&
+            ft__pairs_in_common(on->setting, f->dataset[i].setting))
+            return true;
+    return false;
+}
+
+/* ---- asking ---- */
+
+void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f,
+                         const ft__dataset *on)
+{
+    const ft__dataset *like = most_like(f, on);
+
+    *out = *on;
+    out->engine = on->engine ? on->engine : like->engine;
+    out->engine_version =
+        on->engine_version ? on->engine_version : like->engine_version;
+    out->policy = on->policy ? on->policy : like->policy;
+    join_settings(setting, on->setting, like->setting, same(on->device, like->device));
+    out->setting = setting->s;
+}
+
+const ft__learner *ft__family_any(const ft__family *f, ft__metric metric)
+{
+    return f->learner[metric][0] ? f->learner[metric][0] : f->learner[metric][1];
+}
+
+const ft__dataset *ft__family_engine(const ft__family *f, const ft__dataset *on)
+{
+    const uint32_t index = ft__family_index(f, on);
+
+    if (index < f->n_datasets && isfinite(f->dataset[index].context_bytes))
+        return &f->dataset[index];
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (same(on->device, f->dataset[i].device) &&
+            isfinite(f->dataset[i].context_bytes))
+            return &f->dataset[i];
+    return NULL;
+}
+
+bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on)
+{
+    const ft__learner *l = f->learner[metric][0];
+
+    for (uint32_t i = 0; l && i < f->n_datasets; i++)
+        if (l->rows_of[i] && same(on->device, f->dataset[i].device))
+            return true;
+    return false;
+}
+
+bool ft__family_measured(const ft__family *f, const ft__dataset *on)
+{
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (same(on->device, f->dataset[i].device))
+            return true;
+    return false;
+}
+
+ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__dataset *on,
+                             const ft_op *ops, size_t n, ft_error *err)
+{
+    uint32_t index = ft__family_index(f, on);
+
+    *s = (ft__samples){.n = n, .n_datasets = f->n_datasets + 1};
+    s->v = calloc(n + 1, sizeof(*s->v));
+    s->dataset = calloc(s->n_datasets, sizeof(*s->dataset));
+    if (!s->v || !s->dataset)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+    s->dataset[index] = *on;
+    if (!on->roof && index < f->n_datasets)
+        s->dataset[index].roof = f->dataset[index].roof;
+    for (size_t i = 0; i < n; i++)
+        s->v[i] =
+            (ft__sample){.op = ops[i], .hash = ft__op_hash(&ops[i]), .dataset = index};
+    return FT_OK;
+}
+
+/* Nothing carries over to a device of which too little is known. */
+static ft_status check_device(const ft__family *f, const ft__dataset *on,
+                              const ft_op *ops, size_t n, ft_error *err)
+{
+    const char *lacks;
+    ft__chip chip;
+
+    if (ft__family_index(f, on) < f->n_datasets || on->roof)
+        return FT_OK;
+    if (!on->file)
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "%s: was not measured, and no device file tells of it",
+                       on->device);
+    if (n == 0)
+        return FT_OK;
+    /* What is wanted of a chip is so whatever it computes. */
+    ft__chip_make(&chip, ft_device_get(on->file), on->setting, on->policy, &ops[0]);
+    lacks = ft__chip_lacks(&chip);
+    return lacks ? ft_fail(err, FT_ENOTFOUND, 0,
+                           "%s: was not measured, and its %s is not known", on->device,
+                           lacks)
+                 : FT_OK;
+}
+
+static ft_status check_templates(ft__templates *t, ft_error *err)
+{
+    if (t->section && !atomic_load(&t->sound)) {
+        if (!ft__predictor_sound(t->section, t->bytes, t->checksum))
+            return ft__predictor_damaged(0, "templates fail the checksum", err);
+        atomic_store(&t->sound, true);
+    }
+    return FT_OK;
+}
+
+/* log(measured / estimate); NaN: it was not measured. */
+static double ratio_of(const ft__templates *t, uint64_t hash)
+{
+    size_t low = 0, high = t->n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (t->hash[middle] < hash)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < t->n && t->hash[low] == hash ? (double)t->ratio[low] : (double)NAN;
+}
+
+bool ft__family_holds(const ft__family *f, const ft__dataset *on, const ft_op *op)
+{
+    uint32_t i = ft__family_index(f, on);
+
+    return i < f->n_datasets && !isnan(ratio_of(&f->templates[i], ft__op_hash(op)));
+}
+
+/* NVIDIA's compute capability says which architecture it is: equal or not, no more. */
+static bool same_architecture(const ft__hardware *a, const ft__hardware *b)
+{
+    return *a->type && strcmp(a->vendor, b->vendor) == 0 &&
+           (strcmp(a->chip, b->chip) == 0 || a->capability == b->capability);
+}
+
+/* The dataset with most templates on a device of the same architecture, with the same
+ * engine; n_datasets: none. */
+static uint32_t template_source(const ft__family *f, const ft__dataset *on)
+{
+    const ft__hardware own = ft__hardware_of(on->file);
+    uint32_t best = f->n_datasets;
+
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (f->templates[i].n && same_architecture(&own, &f->templates[i].hardware) &&
+            same(on->engine, f->dataset[i].engine) &&
+            (best == f->n_datasets || f->templates[i].n > f->templates[best].n))
+            best = i;
+    return best;
+}
+
+/* ---- intervals of devices that were not measured ---- */
+
+/* Either way at least: where one chip alone is known, which tells nothing of others;
+ * and of a device of a maker or sort of which none is. */
+static const double least_of_one_chip = FT__LEAST_REACH, least_of_stranger = 3;
+/* Sensors and loops differ as much as devices do. */
+static const double least_power_of_one_chip = 2;
+
+static double least_reach(const ft__family *f, ft__metric metric, const ft__dataset *on)
+{
+    const ft__learner *l = ft__family_any(f, metric);
+    const ft__hardware own = ft__hardware_of(on->file), *first = NULL;
+    bool stranger = true, several = false;
+
+    for (uint32_t i = 0; l && i < f->n_datasets; i++) {
+        const ft__hardware *h = &f->templates[i].hardware;
+
+        if (!l->rows_of[i])
+            continue;
+        stranger =
+            stranger && (strcmp(h->vendor, own.vendor) || strcmp(h->type, own.type));
+        first = first ? first : h;
+        several = several || strcmp(h->chip, first->chip);
+    }
+    if (stranger || strcmp(own.type, "gpu") != 0)
+        return least_of_stranger;
+    if (several)
+        return 1;
+    return metric == FT__METRIC_POWER ? least_power_of_one_chip : least_of_one_chip;
+}
+
+/* And at most: of kinds never measured the bounds of all kinds reach without end.
+ * Chosen, not measured. */
+static const double most_reach = 10;
+
+static void bound_unseen(ft__answer *out, size_t n, double least)
+{
+    for (size_t i = 0; i < n; i++) {
+        double down = fmin(fmax(out[i].value / out[i].low, least), most_reach);
+        double up = fmin(fmax(out[i].high / out[i].value, least), most_reach);
+
+        out[i].low = out[i].value / down;
+        out[i].high = out[i].value * up;
+        out[i].far = out[i].far || least >= least_of_stranger;
+    }
+}
+
+void ft__answer_as_measured(ft__answer *a, double value)
+{
+    a->value = value;
+    a->low = value * exp(-repeat_log);
+    a->high = value * exp(repeat_log);
+    a->measured = true;
+    a->far = false;
+}
+
+/* aside_s: what a setting adds there and is no part of the operation. */
+static void take_over(ft__answer *a, double ratio, double aside_s, bool measured)
+{
+    double value = (a->base - aside_s) * exp(ratio) + aside_s;
+    double change = value / a->value;
+
+    a->value = value;
+    a->low *= change;
+    a->high *= change;
+    if (measured)
+        ft__answer_as_measured(a, value);
+}
+
+/* Does dataset i hold measurements of the device as it is asked about, by whichever
+ * engine? */
+static bool is_alike(const ft__family *f, uint32_t i, const ft__dataset *on)
+{
+    const ft__dataset *d = &f->dataset[i];
+
+    return f->templates[i].n && same(on->device, d->device) &&
+           same(on->policy, d->policy) &&
+           !ft__setting_differs(on->setting, d->setting) &&
+           !ft__setting_differs(d->setting, on->setting);
+}
+
+/* Of an operation that the likest dataset lacks: the mean of what other engines took,
+ * between the least and the most of them. */
+static void take_other_engines(ft__answer *a, const ft__family *f,
+                               const ft__dataset *on, uint64_t hash, double aside_s)
+{
+    double sum = 0, least = INFINITY, most = -INFINITY;
+    int n = 0;
+
+    for (uint32_t i = 0; i < f->n_datasets; i++) {
+        double ratio = is_alike(f, i, on) ? ratio_of(&f->templates[i], hash) : NAN;
+
+        if (isnan(ratio))
+            continue;
+        sum += ratio;
+        least = fmin(least, ratio);
+        most = fmax(most, ratio);
+        n++;
+    }
+    if (n == 0)
+        return;
+    take_over(a, sum / n, aside_s, true);
+    a->low *= exp(least - sum / n);
+    a->high *= exp(most - sum / n);
+}
+
+/* Whose measurements of operations are used: the device's own, or of one of its
+ * architecture. */
+struct templates {
+    uint32_t from; /* dataset; f->n_datasets: none */
+    bool own;
+};
+
+static ft_status open_templates(struct templates *t, const ft__family *f,
+                                const ft__dataset *on, ft_error *err)
+{
+    const uint32_t index = ft__family_index(f, on);
+    ft_status st = FT_OK;
+
+    t->own = index < f->n_datasets;
+    t->from = t->own                                     ? index
+              : ft__family_knows(f, FT__METRIC_TIME, on) ? f->n_datasets
+                                                         : template_source(f, on);
+    for (uint32_t i = 0; i < f->n_datasets && t->from < f->n_datasets && !st; i++)
+        if (i == t->from || (on->any_engine && is_alike(f, i, on)))
+            st = check_templates(&f->templates[i], err);
+    return st;
+}
+
+/* Which operations will be answered as they were measured on the device itself. */
+static void find_measured(bool *out, const struct templates *t, const ft__family *f,
+                          const ft__samples *s)
+{
+    for (size_t i = 0; i < s->n && t->own; i++)
+        out[i] = !isnan(ratio_of(&f->templates[t->from], s->v[i].hash));
+}
+
+static void use_templates(ft__answer *out, const struct templates *t,
+                          const ft__family *f, const ft__dataset *on,
+                          const ft__samples *s)
+{
+    for (size_t i = 0; i < s->n && t->from < f->n_datasets; i++) {
+        double ratio = ratio_of(&f->templates[t->from], s->v[i].hash);
+
+        if (!isnan(ratio))
+            take_over(&out[i], ratio, s->terms[i].aside_s, t->own);
+        else if (t->own && on->any_engine)
+            take_other_engines(&out[i], f, on, s->v[i].hash, s->terms[i].aside_s);
+    }
+}
+
+const ft__learner *ft__family_learner(const ft__family *f, ft__metric metric,
+                                      const ft__dataset *on)
+{
+    bool unseen = !ft__family_knows(f, metric, on) && f->learner[metric][1];
+
+    return f->learner[metric][unseen];
+}
+
+/* The physical estimate of all samples, as far as it is not known. */
+static void find_terms(ft__terms *out, const ft__learner *l, const ft__samples *s,
+                       const ft__terms *known)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (known && !s->dataset[s->v[i].dataset].roof && known[i].total_s > 0)
+            out[i] = known[i];
+        else
+            ft__base_terms(&l->base, &out[i], s, (uint32_t)i);
+}
+
+static ft_status ask(ft__answer *out, const ft__family *f, ft__metric metric,
+                     const ft__dataset *on, const ft_op *ops, const ft__terms *known,
+                     size_t n, ft_error *err)
+{
+    const ft__learner *l = ft__family_learner(f, metric, on);
+    struct templates t = {.from = f->n_datasets};
+    uint32_t *row;
+    ft__terms *terms;
+    bool *measured;
+    ft__samples s = {0};
+    ft_status st = FT_OK;
+
+    if (!l)
+        return ft_fail(err, FT_ENOTFOUND, 0, "no %s was measured for this predictor",
+                       ft__metric_name(metric));
+    row = calloc(n + 1, sizeof(*row));
+    terms = calloc(n + 1, sizeof(*terms));
+    measured = calloc(n + 1, sizeof(*measured));
+    if (!row || !terms || !measured)
+        st = ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+    for (size_t i = 0; i < n && row; i++)
+        row[i] = (uint32_t)i;
+    if (!st)
+        st = check_device(f, on, ops, n, err);
+    if (!st)
+        st = ft__family_samples(&s, f, on, ops, n, err);
+    if (!st)
+        find_terms(terms, l, &s, metric == FT__METRIC_TIME ? known : NULL);
+    if (!st && metric == FT__METRIC_TIME)
+        st = open_templates(&t, f, on, err);
+    if (!st)
+        find_measured(measured, &t, f, &s);
+    s.terms = terms;
+    s.measured = measured;
+    if (!st)
+        st = ft__learner_predict(l, out, &s, row, n, err);
+    if (!st && metric <= FT__METRIC_POWER && !ft__family_knows(f, metric, on))
+        bound_unseen(out, n, least_reach(f, metric, on));
+    if (!st)
+        use_templates(out, &t, f, on, &s);
+    free(s.v);
+    free(s.dataset);
+    free(measured);
+    free(terms);
+    free(row);
+    return st;
+}
+
+/* Independent errors, on a logarithmic scale. */
+static void multiply(ft__answer *a, const ft__answer *b)
+{
+    double below = hypot(log(a->value / a->low), log(b->value / b->low));
+    double above = hypot(log(a->high / a->value), log(b->high / b->value));
+
+    a->value *= b->value;
+    a->low = a->value * exp(-below);
+    a->high = a->value * exp(above);
+    a->constant *= b->constant;
+    a->base *= b->base;
+    a->far = a->far || b->far;
+    a->measured = a->measured && b->measured;
+}
+
+static ft_status ask_energy(ft__answer *out, const ft__family *f, const ft__dataset *on,
+                            const ft_op *ops, const ft__terms *terms, size_t n,
+                            ft_error *err)
+{
+    ft__answer *power = calloc(n + 1, sizeof(*power));
+    ft_status st = power ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+
+    if (!st)
+        st = ask(out, f, FT__METRIC_TIME, on, ops, terms, n, err);
+    if (!st)
+        st = ask(power, f, FT__METRIC_POWER, on, ops, NULL, n, err);
+    for (size_t i = 0; i < n && !st; i++)
+        multiply(&out[i], &power[i]);
+    free(power);
+    return st;
+}
+
+ft_status ft__family_ask(ft__answer *out, const ft__family *f, ft__metric metric,
+                         const ft__dataset *on, const ft_op *ops,
+                         const ft__terms *terms, size_t n, ft_error *err)
+{
+    ft__buf setting = {0};
+    ft__dataset all;
+    ft_status st;
+
+    ft__family_complete(&all, &setting, f, on);
+    if (setting.bad)
+        st = ft_fail(err, FT_ENOMEM, 0, "setting");
+    else
+        st = metric == FT__METRIC_ENERGY
+                 ? ask_energy(out, f, &all, ops, terms, n, err)
+                 : ask(out, f, metric, &all, ops, terms, n, err);
+    ft__buf_free(&setting);
+    return st;
+}

@@ -1,0 +1,113 @@
+#ifndef PREDICT_QUERY_NETWORK_H
+#define PREDICT_QUERY_NETWORK_H
+
+/* Networks on devices, by what was selected to answer: what src/query asks. */
+#include "foretell/predictor.h"
+
+/* A network: sums over operations with counts; memory by part. `time` and
+ * `workspace` per unique operation of g in graph order, freed with the rest. */
+typedef struct ft_network_estimate {
+    ft_estimate time; /* s per pass, or per training step */
+    ft_estimate
+        phase_time[FT_PHASE_COUNT];   /* its parts: forward, backward, optimizer */
+    ft_estimate energy;               /* J per pass */
+    ft_estimate power;                /* W */
+    ft_estimate memory;               /* B, peak: all parts */
+    double part_bytes[FT_PART_COUNT]; /* NaN: not known */
+    double context_bytes;             /* of engine and process; NaN: not known */
+    double two_largest_bytes;         /* two rules of thumb, see ft_memory */
+    double twice_mean_bytes;
+    /* Per unique operation of g in graph order, n_ops each: what a measurement of that
+     * operation alone in this run mode shows, its launch included where the host makes
+     * one, and what of it the device is busy. */
+    ft_estimate *op_time;      /* s */
+    ft_estimate *op_device;    /* s */
+    ft_estimate *op_power;     /* W while it is repeated */
+    ft_estimate *op_energy;    /* J: op_time x op_power */
+    ft_estimate *op_memory;    /* B, peak, where that was measured of operations */
+    ft_estimate *op_workspace; /* B, the same */
+    uint32_t n_ops;
+    uint32_t n_measured; /* unique operations by basis */
+    uint32_t n_learned;
+    uint32_t n_scaled;
+    uint32_t n_roofline;
+    uint32_t n_known; /* measurements of the device that corrected a family's times */
+    /* Where host and device were distinguished (docs/networks.md), otherwise NaN: what
+     * the host needs to issue everything, and what the device needs to execute it. */
+    double host_s;
+    double busy_s;
+    uint32_t
+        n_networks; /* measured whole on the device, that the schedule was fitted to */
+    uint32_t graph; /* 1: in run mode graph, so that the host issues nothing */
+} ft_network_estimate;
+
+/* A few measurements of devices: every operation of a store with a time. */
+typedef struct ft_known ft_known;
+ft_status ft_known_read(ft_known **out, ft_store *store, ft_error *err);
+void ft_known_free(ft_known *k);
+/* Operations of the device; of all devices where it is NULL. */
+size_t ft_known_count(const ft_known *k, const char *device);
+
+/* A device, and how it is asked about. */
+typedef struct ft_device_use {
+    const ft_device *device; /* its file; borrowed. NULL: there is none, and `name` is
+                                that of a device a family was trained on */
+    const char *setting; /* "clock=1200MHz memory=877MHz power=250W", each as far as it
+                            is set; NULL or "": as the device comes */
+    const char *policy;  /* on TF32: "ieee" (nowhere), "tf32" (all products); NULL or
+                            "default": in convolutions, as PyTorch does */
+    const ft_known *known; /* NULL, or what corrects a family's times of this device, of
+                              which it holds some; borrowed */
+    const char *name;      /* without a file: as datasets name the device */
+    const char *engine;    /* as datasets name it ("vllm"); NULL: that of the dataset
+                              that is most like the question */
+    const char *engine_version; /* NULL as well */
+    const char *run_mode; /* "eager" (the host issues every operation) or "graph" (CUDA
+                             graphs: it issues none); NULL: as the dataset was measured,
+                             from a data sheet eager */
+} ft_device_use;
+
+/* From the specifications of a device that nobody measured: the physical estimate of
+ * every operation (docs/physics.md) with default constants, host and device by the
+ * schedule (docs/networks.md); of GPUs power and energy, too. The basis is
+ * FT_BASIS_SCALED, of operations that the importer could not name FT_BASIS_ROOFLINE;
+ * intervals are what devices left out showed. Memory as PyTorch allocates it.
+ * FT_ENOTFOUND: the file lacks what is needed, or the clock is above the highest. */
+ft_status ft_predict_network_physics(ft_network_estimate *out, const ft_device_use *on,
+                                     const ft_graph *g, ft_error *err);
+/* Share of the unique operations of g of whose kind and element type something was
+ * learned; 1 where networks of the device, of which no operation was, tell of g. */
+double ft_predictor_covers(const ft_predictor *p, const char *device,
+                           const ft_graph *g);
+/* By what was learned of operations, host and device by the schedule. Operations of a
+ * device that it was trained on are measured or learned, of others scaled; what was
+ * learned in no form is priced from specifications. Memory of a machine of ours: a
+ * forward pass lies at the offsets that ft_plan_make() finds; a training step, which
+ * our engines do not run, and all of other devices as PyTorch allocates it. What *on
+ * does not say is as in what was learned of that device, or of most; without a device
+ * and a name it is the machine that was measured. g is lowered with the policy of
+ * ft_predictor_get_info(). FT_ENOTFOUND as above. */
+ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
+                                const ft_device_use *on, const ft_graph *g,
+                                ft_error *err);
+/* A device under many settings, quickly: out[i] is bit for bit what
+ * ft_predict_network_on() says of setting[i], or ft_predict_network_physics() where p
+ * is NULL; all NaN where that fails of this setting alone, as above its highest clock.
+ * on->setting is not looked at. */
+ft_status ft_predict_network_many(ft_brief *out, const ft_predictor *p,
+                                  const ft_device_use *on, const char *const *setting,
+                                  size_t n, const ft_graph *g, ft_error *err);
+/* From a device's specifications alone: every time is the roofline, a lower
+ * bound (high is NaN); memory as PyTorch allocates it. */
+ft_status ft_predict_network_roofline(ft_network_estimate *out,
+                                      const ft_device_facts *d, const ft_graph *g,
+                                      ft_error *err);
+/* The same by PALEO (Qi, Sparks, Talwalkar, ICLR 2017; all of the peak rate, one
+ * device): an operation reads what it needs, computes, writes what it made, one after
+ * the other: time = FLOPs / peak + bytes / bandwidth, and networks are sums. Neither a
+ * bound nor an interval: low and high are NaN, the basis is FT_BASIS_ANALYTIC. */
+ft_status ft_predict_network_paleo(ft_network_estimate *out, const ft_device_facts *d,
+                                   const ft_graph *g, ft_error *err);
+void ft_network_estimate_free(ft_network_estimate *e);
+
+#endif

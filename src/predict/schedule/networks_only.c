@@ -1,0 +1,378 @@
+#include "predict/schedule/networks_only.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pairs.h"
+#include "learn/learn_inside.h"
+#include "predict/data/categories.h"
+#include "predict/model/family.h"
+#include "predict/query/op_query.h"
+#include "predict/schedule/device_schedule.h"
+
+static_assert((int)FT__N_SORTS == (int)FT__MIXTURE_PARTS, "a part for every sort");
+
+/* Parts of the architectures that intervals are learned from, each without itself. */
+enum { FOLDS = FT__LEAST_ARCHITECTURES - 1 };
+/* Rows' worth: of the weights that all datasets have in common, at what specifications
+ * say; of those of one dataset, at the common ones. */
+static const double pull_common = 0.3;
+static const double pull_own = 1;
+/* Fewer rows of a dataset say nothing of their own. */
+enum { LEAST_ROWS = 8 };
+
+static const char *phase_of(const char *phase)
+{
+    const char *forward = ft_phase_name(FT_PHASE_FORWARD);
+
+    return strcmp(phase, forward) == 0 ? forward : ft_phase_name(FT_PHASE_STEP);
+}
+
+static bool is_text(const char *text, size_t size)
+{
+    return memchr(text, 0, size) != NULL;
+}
+
+bool ft__alone_sound(const ft__alone *a)
+{
+    const double most = log(1e3);
+    bool good = is_text(a->device, sizeof(a->device)) &&
+                is_text(a->setting, sizeof(a->setting)) &&
+                is_text(a->engine, sizeof(a->engine)) &&
+                is_text(a->version, sizeof(a->version)) &&
+                is_text(a->policy, sizeof(a->policy)) &&
+                is_text(a->phase, sizeof(a->phase)) && a->n > 0 && a->low <= a->high &&
+                a->low >= -most && a->high <= most && fabs(a->mixture.level) <= most;
+
+    for (int i = 0; good && i < FT__MIXTURE_PARTS; i++)
+        good = fabs(a->mixture.weight[i]) <= 2 * most;
+    return good && strcmp(a->phase, phase_of(a->phase)) == 0;
+}
+
+ft_status ft__alone_add(ft__family *f, const ft__alone *a, ft_error *err)
+{
+    ft__alone *grown = realloc(f->alone, (f->n_alone + 1u) * sizeof(*grown));
+
+    if (!grown)
+        return ft_fail(err, FT_ENOMEM, 0, "predictor");
+    f->alone = grown;
+    grown[f->n_alone++] = *a;
+    return FT_OK;
+}
+
+/* ---- a network as its parts ---- */
+
+/* What an operation takes by specifications; its sort. *time_s is 0 of one that costs
+ * nothing. FT_ENOTFOUND: the device's file lacks a fact. */
+static ft_status price(double *time_s, ft__sort_of *sort, const ft_op *op,
+                       const ft_device_facts *d, const char *setting,
+                       const char *policy, ft_error *err)
+{
+    const ft__theta theta = ft__physics_default();
+    ft__chip chip;
+
+    *time_s = 0;
+    *sort = FT__SORT_MOVE;
+    if (ft_kind_class(op->kind) == FT_CLASS_VIEW)
+        return FT_OK;
+    ft__chip_make(&chip, d, setting, policy, op);
+    chip.renews = 1;
+    *sort = ft__sort_price(time_s, op, &chip, &theta);
+    return isfinite(*time_s) ? FT_OK
+                             : ft_fail(err, FT_ENOTFOUND, 0,
+                                       "%s: its file lacks what an estimate needs; see "
+                                       "\"foretell devices %s\"",
+                                       d->name, d->name);
+}
+
+/* A network that was measured. */
+struct item {
+    uint32_t whole;
+    uint32_t set;  /* its dataset, x 2, and whether it is more than a forward pass */
+    uint32_t fold; /* of its architecture */
+    double time_s;
+    double part[FT__MIXTURE_PARTS];
+};
+
+struct fitting {
+    const ft__network_samples *w;
+    struct item *item;
+    size_t n;
+    uint32_t n_sets;
+    uint32_t n_architectures;
+    ft__mixed *some;  /* scratch */
+    ft__mixture *own; /* of every set */
+    double *residual;
+};
+
+/* False: the device's file lacks a fact. */
+static bool fill(struct item *it, const ft__network_sample *w, const ft__dataset *on)
+{
+    for (uint32_t i = 0; i < w->graph->n_ops; i++) {
+        ft__sort_of sort;
+        double t;
+
+        if (price(&t, &sort, &w->graph->op[i], ft_device_get(on->file), on->setting,
+                  on->policy, NULL))
+            return false;
+        it->part[sort] += (double)w->graph->op_count[i] * t;
+    }
+    for (int i = 0; i < FT__MIXTURE_PARTS; i++)
+        it->part[i] += 1e-15;
+    return true;
+}
+
+/* ---- learning ---- */
+
+/* Items of a set (UINT32_MAX: of all) that are not of a fold. */
+static size_t gather(ft__mixed *out, const struct fitting *y, uint32_t set,
+                     uint32_t fold)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < y->n; i++)
+        if (y->item[i].fold != fold && (set == UINT32_MAX || y->item[i].set == set))
+            out[n++] = (ft__mixed){y->item[i].part, y->item[i].time_s};
+    return n;
+}
+
+static void learn(const struct fitting *y, uint32_t fold)
+{
+    ft__mixture common = {{0}, 0};
+    size_t n = gather(y->some, y, UINT32_MAX, fold);
+
+    ft__mixture_fit(&common, y->some, n, pull_common, 0);
+    for (uint32_t s = 0; s < y->n_sets; s++) {
+        y->own[s] = common;
+        n = gather(y->some, y, s, fold);
+        if (n >= LEAST_ROWS)
+            ft__mixture_fit(&y->own[s], y->some, n, pull_own, 1);
+    }
+}
+
+/* Between which logarithms of truth over estimate nine in ten networks lie whose
+ * architectures taught nothing. */
+static ft_status find_range(double *low, double *high, const struct fitting *y,
+                            ft_error *err)
+{
+    size_t n = 0;
+
+    for (uint32_t f = 0; f < FOLDS; f++) {
+        learn(y, f);
+        for (size_t i = 0; i < y->n; i++)
+            if (y->item[i].fold == f)
+                y->residual[n++] =
+                    log(y->item[i].time_s /
+                        ft__mixture_estimate(&y->own[y->item[i].set], y->item[i].part));
+    }
+    return ft__conformal(low, high, y->residual, n, 0.9, err);
+}
+
+static bool put_text(char *to, size_t size, const char *from)
+{
+    return (size_t)snprintf(to, size, "%s", from) < size;
+}
+
+/* Width of the elements of its first product; of the first operation. */
+static uint32_t bits_of(const ft_graph *g)
+{
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        const ft_op *op = &g->op[i];
+        const ft_class c = ft_kind_class(op->kind);
+
+        if (c == FT_CLASS_CONV || c == FT_CLASS_MATMUL)
+            return (uint32_t)ft_dtype_bits(op->dtype);
+    }
+    return g->n_ops ? (uint32_t)ft_dtype_bits(g->op[0].dtype) : 0;
+}
+
+static ft_status add_set(ft__family *f, const struct fitting *y, uint32_t set,
+                         double low, double high, ft_error *err)
+{
+    const ft__dataset *d = &y->w->dataset[set / 2];
+    ft__alone a = {.low = low, .high = high, .mixture = y->own[set]};
+    const char *phase = ft_phase_name(set % 2 ? FT_PHASE_STEP : FT_PHASE_FORWARD);
+
+    for (size_t i = 0; i < y->n; i++)
+        if (y->item[i].set == set) {
+            a.n++;
+            a.bits = bits_of(y->w->v[y->item[i].whole].graph);
+        }
+    if (a.n && put_text(a.device, sizeof(a.device), d->device) &&
+        put_text(a.setting, sizeof(a.setting), d->setting) &&
+        put_text(a.engine, sizeof(a.engine), d->engine) &&
+        put_text(a.version, sizeof(a.version), d->engine_version) &&
+        put_text(a.policy, sizeof(a.policy), d->policy) &&
+        put_text(a.phase, sizeof(a.phase), phase) && ft__alone_sound(&a))
+        return ft__alone_add(f, &a, err);
+    return FT_OK;
+}
+
+/* Architectures are dealt to folds in the order in which they come. */
+static uint32_t fold_of(struct fitting *y, size_t i)
+{
+    const char *name = y->w->v[y->item[i].whole].architecture;
+
+    for (size_t j = 0; j < i; j++)
+        if (strcmp(y->w->v[y->item[j].whole].architecture, name) == 0)
+            return y->item[j].fold;
+    return y->n_architectures++ % FOLDS;
+}
+
+static bool is_usable(const ft__family *f, const ft__dataset *on)
+{
+    return on->file && !ft__family_measured(f, on) &&
+           !ft__setting_differs(on->setting, "");
+}
+
+static void find_items(struct fitting *y, const ft__family *f, const bool *hidden)
+{
+    for (uint32_t i = 0; i < y->w->n; i++) {
+        const ft__network_sample *w = &y->w->v[i];
+        const ft__dataset *on = &y->w->dataset[w->dataset];
+        struct item *it = &y->item[y->n];
+
+        if ((hidden && hidden[i]) || !is_usable(f, on))
+            continue;
+        *it = (struct item){.whole = i,
+                            .time_s = w->value[FT__METRIC_TIME],
+                            .set = 2 * w->dataset + (phase_of(w->phase)[0] != 'f')};
+        if (!fill(it, w, on))
+            continue;
+        it->fold = fold_of(y, y->n);
+        y->n++;
+    }
+}
+
+ft_status ft__alone_fit(ft__family *f, const ft__network_samples *w,
+                        const ft__family_options *opt, uint32_t *n, ft_error *err)
+{
+    struct fitting y = {.w = w,
+                        .n_sets = 2 * w->n_datasets,
+                        .item = calloc(w->n + 1, sizeof(*y.item)),
+                        .some = calloc(w->n + 1, sizeof(*y.some)),
+                        .own = calloc(2u * w->n_datasets + 1u, sizeof(*y.own)),
+                        .residual = calloc(w->n + 1, sizeof(*y.residual))};
+    double low, high;
+    ft_status st = y.item && y.some && y.own && y.residual
+                       ? FT_OK
+                       : ft_fail(err, FT_ENOMEM, 0, "%zu networks", w->n);
+
+    *n = 0;
+    if (!st)
+        find_items(&y, f, opt->hidden);
+    if (!st && y.n_architectures >= FT__LEAST_ARCHITECTURES) {
+        *n = (uint32_t)y.n;
+        st = find_range(&low, &high, &y, err);
+        if (!st)
+            learn(&y, UINT32_MAX);
+        for (uint32_t s = 0; s < y.n_sets && !st; s++)
+            st = add_set(f, &y, s, low, high, err);
+    }
+    free(y.item);
+    free(y.some);
+    free(y.own);
+    free(y.residual);
+    return st;
+}
+
+/* ---- asking ---- */
+
+static bool may_be(const char *asked, const char *known)
+{
+    return !asked || strcmp(asked, known) == 0;
+}
+
+static double likeness(const ft__alone *a, const ft_device_use *on)
+{
+    return 1000.0 * (on->engine_version && !strcmp(on->engine_version, a->version)) +
+           100.0 * ft__pairs_in_common(on->setting, a->setting) +
+           log10(1 + (double)a->n);
+}
+
+const ft__alone *ft__alone_find(const ft__family *f, const ft_device_use *on,
+                                const ft_graph *g)
+{
+    const char *device = on->device ? ft_device_get(on->device)->name : on->name;
+    const ft__dataset asked = {.device = (char *)device};
+    const char *phase = phase_of(ft_phase_name(ft__placed_phase(g)));
+    const ft__alone *best = NULL;
+
+    if (!device || ft__family_measured(f, &asked))
+        return NULL;
+    for (uint32_t i = 0; i < f->n_alone; i++) {
+        const ft__alone *a = &f->alone[i];
+
+        if (strcmp(a->device, device) == 0 && strcmp(a->phase, phase) == 0 &&
+            a->bits == bits_of(g) && may_be(on->policy, a->policy) &&
+            may_be(on->engine, a->engine) &&
+            (!best || likeness(a, on) > likeness(best, on)))
+            best = a;
+    }
+    return best;
+}
+
+static ft_status take(ft_network_estimate *out, ft__task *task, uint32_t i,
+                      const ft__alone *a, const ft_device_use *on, const ft_graph *g,
+                      const ft__log_residual *residual, ft_error *err)
+{
+    const bool elsewhere = ft__setting_differs(on->setting, a->setting);
+    ft__sort_of sort;
+    double t;
+    ft_status st = price(&t, &sort, &g->op[i], ft_device_get(on->device), on->setting,
+                         on->policy, err);
+
+    if (st)
+        return st;
+    t *= exp(a->mixture.level + a->mixture.weight[sort]);
+    *task = (ft__task){.count = (double)g->op_count[i],
+                       .alone_s = t,
+                       .bare_s = t,
+                       .power_w = out->op_power[i].value};
+    out->op_device[i] = out->op_time[i] =
+        (ft_estimate){t, t * exp(residual->time_low), t * exp(residual->time_high),
+                      elsewhere ? FT_BASIS_SCALED : FT_BASIS_LEARNED, ""};
+    if (out->op_power[i].value > 0)
+        ft__estimate_op_energy(out, i);
+    return FT_OK;
+}
+
+ft_status ft__alone_predict(ft_network_estimate *out, const ft__alone *a,
+                            const ft_device_use *asked, const ft_graph *g,
+                            ft_error *err)
+{
+    ft__log_residual residual = {
+        a->low, a->high, -hypot(a->low, 0.35), hypot(a->high, 0.35), -0.35, 0.35};
+    const ft__schedule s = ft__schedule_plain();
+    ft_device_use on = *asked;
+    ft__task *task;
+    ft_status st;
+
+    on.policy = on.policy ? on.policy : a->policy;
+    on.setting = on.setting ? on.setting : a->setting;
+    if (ft__setting_differs(on.setting, a->setting)) {
+        residual.time_low = -hypot(a->low, ft__elsewhere_error);
+        residual.time_high = hypot(a->high, ft__elsewhere_error);
+    }
+    st = ft_predict_network_physics(out, &on, g, err);
+    if (st)
+        return st;
+    task = calloc(out->n_ops + 1u, sizeof(*task));
+    if (!task)
+        st = ft_fail(err, FT_ENOMEM, 0, "%u operations", out->n_ops);
+    for (uint32_t i = 0; i < out->n_ops && !st; i++)
+        st = take(out, &task[i], i, a, &on, g, &residual, err);
+    if (!st)
+        st = ft__estimate_assemble(out, g, task, &s, INFINITY, &residual, err);
+    free(task);
+    if (st) {
+        ft_network_estimate_free(out);
+        return st;
+    }
+    ft__ask_why_no_power(out, ft_device_get(on.device));
+    ft__estimate_count(out);
+    out->n_networks = a->n;
+    return FT_OK;
+}

@@ -1,0 +1,48 @@
+#ifndef PREDICT_SCHEDULE_NETWORKS_ONLY_H
+#define PREDICT_SCHEDULE_NETWORKS_ONLY_H
+
+#include <assert.h>
+
+#include "predict/data/network_samples.h"
+#include "predict/model/mixture.h"
+#include "predict/query/network.h"
+
+/* Networks of devices of which no operation was measured: their operations' estimates
+ * from specifications, added up by sort (predict/data/categories.h), are the parts of a
+ * mixture whose weights networks teach (docs/networks.md). */
+
+struct ft__family;
+struct ft__family_options;
+
+/* In a file as it is here: of one dataset, passes or training steps. */
+typedef struct ft__alone {
+    char device[128];
+    char setting[128];
+    char engine[32];
+    char version[32];
+    char policy[32];
+    char phase[24];   /* "forward", "step": all others */
+    uint32_t n;       /* networks */
+    uint32_t bits;    /* of an element of their products */
+    double low, high; /* 90 % of log(truth / estimate) of architectures left out */
+    ft__mixture mixture;
+} ft__alone;
+static_assert(sizeof(ft__alone) == 592, "image layout");
+/* Can it be true? */
+bool ft__alone_sound(const ft__alone *a);
+ft_status ft__alone_add(struct ft__family *f, const ft__alone *a, ft_error *err);
+
+enum { FT__LEAST_ARCHITECTURES = 5 };
+/* f->alone: one for every dataset of networks w whose device no operation was learned
+ * of; *n: networks that they are made of. Of fewer architectures there is none. */
+ft_status ft__alone_fit(struct ft__family *f, const ft__network_samples *w,
+                        const struct ft__family_options *opt, uint32_t *n,
+                        ft_error *err);
+/* That which is most like what is asked; NULL: none is of the device, phase and width
+ * of elements, or operations of the device were learned. */
+const ft__alone *ft__alone_find(const struct ft__family *f, const ft_device_use *on,
+                                const ft_graph *g);
+ft_status ft__alone_predict(ft_network_estimate *out, const ft__alone *a,
+                            const ft_device_use *on, const ft_graph *g, ft_error *err);
+
+#endif

@@ -1,0 +1,282 @@
+#include "ptx/count/affine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/index.h"
+
+__extension__ typedef __int128 i128;
+
+enum { FIRST_SIZE = 64 };
+
+bool ft__forms_new(ft__forms *w)
+{
+    memset(w, 0, sizeof(*w));
+    w->size = FIRST_SIZE;
+    w->form = malloc(FIRST_SIZE * sizeof(*w->form));
+    w->slot = malloc(2 * FIRST_SIZE * sizeof(*w->slot));
+    if (!w->form || !w->slot) {
+        ft__forms_free(w);
+        return false;
+    }
+    ft__forms_clear(w);
+    return true;
+}
+
+void ft__forms_clear(ft__forms *w)
+{
+    memset(w->slot, 0, 2 * (size_t)w->size * sizeof(*w->slot));
+    memset(&w->form[0], 0, sizeof(w->form[0]));
+    w->form[0].low = INT64_MIN;
+    w->form[0].high = INT64_MAX;
+    w->n = 1;
+    w->n_symbols = FT__FIRST_DERIVED;
+}
+
+void ft__forms_free(ft__forms *w)
+{
+    free(w->form);
+    free(w->slot);
+    memset(w, 0, sizeof(*w));
+}
+
+static uint64_t hash_of(const int64_t a[FT__SYMBOLS])
+{
+    uint64_t h = 0x9e3779b97f4a7c15u;
+
+    for (uint32_t k = 0; k < FT__SYMBOLS; k++)
+        h = (h ^ (uint64_t)a[k]) * 0xff51afd7ed558ccdu + (h >> 29);
+    return h ^ h >> 32;
+}
+
+static uint32_t *slot_of(const ft__forms *w, const int64_t a[FT__SYMBOLS])
+{
+    const uint64_t mask = 2 * (uint64_t)w->size - 1;
+    uint64_t at = hash_of(a) & mask;
+
+    while (w->slot[at] && memcmp(w->form[w->slot[at]].a, a, sizeof(w->form->a)) != 0)
+        at = (at + 1) & mask;
+    return &w->slot[at];
+}
+
+static bool grow(ft__forms *w)
+{
+    const size_t size = (size_t)w->size * 2;
+    ft__form *form = realloc(w->form, size * sizeof(*form));
+    uint32_t *slot;
+
+    if (form)
+        w->form = form;
+    slot = form ? calloc(2 * size, sizeof(*slot)) : NULL;
+    if (!slot)
+        return false;
+    free(w->slot);
+    w->slot = slot;
+    w->size = (uint32_t)size;
+    for (uint32_t k = 1; k < w->n; k++)
+        *slot_of(w, w->form[k].a) = k;
+    return true;
+}
+
+static uint32_t intern(ft__forms *w, const int64_t a[FT__SYMBOLS])
+{
+    static const int64_t none[FT__SYMBOLS];
+    uint32_t *at;
+    ft__form *f;
+
+    if (memcmp(a, none, sizeof(none)) == 0)
+        return 0;
+    at = slot_of(w, a);
+    if (*at)
+        return *at;
+    if (w->n == w->size && !grow(w)) {
+        w->short_of_memory = true;
+        return 0;
+    }
+    at = slot_of(w, a);
+    *at = w->n;
+    f = &w->form[w->n++];
+    memcpy(f->a, a, sizeof(f->a));
+    f->low = INT64_MIN;
+    f->high = INT64_MAX;
+    f->symbols = 0;
+    for (uint32_t k = 0; k < FT__SYMBOLS; k++)
+        f->symbols |= (uint32_t)(a[k] != 0) << k;
+    return *at;
+}
+
+uint32_t ft__form_symbol(ft__forms *w, uint32_t k)
+{
+    int64_t a[FT__SYMBOLS] = {0};
+
+    a[k] = 1;
+    return intern(w, a);
+}
+
+/* Modulo 2^bits, between -2^(bits - 1) and the other end. */
+static int64_t wrapped(uint64_t v, uint32_t bits)
+{
+    const uint64_t top = (uint64_t)1 << (bits - 1);
+
+    if (bits >= 64)
+        return (int64_t)v;
+    v &= 2 * top - 1;
+    return (int64_t)((v ^ top) - top);
+}
+
+uint32_t ft__form_sum(ft__forms *w, uint32_t a, uint32_t b, int64_t factor,
+                      uint32_t bits)
+{
+    int64_t sum[FT__SYMBOLS];
+
+    if (!a && (!b || factor == 1 || !factor))
+        return factor ? b : 0;
+    if (!b)
+        return a;
+    for (uint32_t k = 0; k < FT__SYMBOLS; k++)
+        sum[k] = wrapped((uint64_t)w->form[a].a[k] +
+                             (uint64_t)w->form[b].a[k] * (uint64_t)factor,
+                         bits);
+    return intern(w, sum);
+}
+
+bool ft__form_fits(const ft__forms *w, uint32_t form, int64_t factor)
+{
+    bool all = true;
+
+    for (uint32_t k = 0; k < FT__SYMBOLS; k++) {
+        int64_t one;
+
+        all &= !__builtin_mul_overflow(w->form[form].a[k], factor, &one) &&
+               one < (int64_t)1 << 62 && one > -((int64_t)1 << 62);
+    }
+    return all;
+}
+
+uint32_t ft__form_without(ft__forms *w, uint32_t form, uint32_t k)
+{
+    int64_t a[FT__SYMBOLS];
+
+    if (!w->form[form].a[k])
+        return form;
+    memcpy(a, w->form[form].a, sizeof(a));
+    a[k] = 0;
+    return intern(w, a);
+}
+
+bool ft__form_divides(const ft__forms *w, uint32_t form, int64_t d)
+{
+    bool all = d != 0;
+
+    for (uint32_t k = 0; all && k < FT__SYMBOLS; k++)
+        all = d == -1 || w->form[form].a[k] % d == 0;
+    return all;
+}
+
+uint32_t ft__form_over(ft__forms *w, uint32_t form, int64_t d)
+{
+    int64_t a[FT__SYMBOLS];
+
+    for (uint32_t k = 0; k < FT__SYMBOLS; k++)
+        a[k] = w->form[form].a[k] / d;
+    return intern(w, a);
+}
+
+bool ft__form_of_loops(const ft__forms *w, uint32_t form)
+{
+    return w->form[form].symbols >> FT__FIRST_LOOP != 0;
+}
+
+/* ---- bounds ---- */
+
+void ft__form_hold(ft__forms *w, uint32_t form, int64_t low, int64_t high)
+{
+    ft__form *f = &w->form[form];
+
+    if (!form)
+        return;
+    if (low > f->low)
+        f->low = low;
+    if (high < f->high)
+        f->high = high;
+}
+
+void ft__form_pin(ft__forms *w, uint32_t form)
+{
+    ft__form_hold(w, form, 0, 0);
+}
+
+static uint64_t magnitude(int64_t v)
+{
+    return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+}
+
+uint64_t ft__form_rounds(const ft__forms *w, uint32_t k)
+{
+    uint64_t most = UINT64_MAX;
+
+    for (uint32_t n = 1; n < w->n; n++) {
+        const ft__form *f = &w->form[n];
+        const int64_t a = f->a[k];
+        uint64_t room;
+
+        if (!a)
+            continue;
+        if (a > 0 ? f->high == INT64_MAX : f->low == INT64_MIN)
+            continue;
+        room = magnitude(a > 0 ? f->high : f->low) / magnitude(a);
+        if (room < most)
+            most = room;
+    }
+    return most;
+}
+
+static int64_t narrower(int64_t bound, i128 by)
+{
+    const i128 v = (i128)bound - by;
+
+    return v < INT64_MIN ? INT64_MIN : v > INT64_MAX ? INT64_MAX : (int64_t)v;
+}
+
+void ft__form_close(ft__forms *w, uint32_t k, uint64_t n)
+{
+    const uint32_t forms = w->n;
+
+    for (uint32_t x = 1; x < forms; x++) {
+        const ft__form f = w->form[x];
+        const i128 far = (i128)f.a[k] * (i128)n;
+        uint32_t rest;
+
+        if (!f.a[k])
+            continue;
+        w->form[x].low = INT64_MIN;
+        w->form[x].high = INT64_MAX;
+        rest = ft__form_without(w, x, k);
+        ft__form_hold(
+            w, rest, f.low == INT64_MIN ? f.low : narrower(f.low, far < 0 ? far : 0),
+            f.high == INT64_MAX ? f.high : narrower(f.high, far > 0 ? far : 0));
+    }
+}
+
+/* ---- derived symbols ---- */
+
+static bool same(const ft__symbol *a, const ft__symbol *b)
+{
+    if (a->i != b->i || a->n_source != b->n_source || a->divisor != b->divisor)
+        return false;
+    for (uint32_t k = 0; k < a->n_source; k++)
+        if (a->source[k] != b->source[k] || a->form[k] != b->form[k])
+            return false;
+    return true;
+}
+
+uint32_t ft__form_derive(ft__forms *w, const ft__symbol *s)
+{
+    for (uint32_t k = FT__FIRST_DERIVED; k < w->n_symbols; k++)
+        if (same(&w->symbol[k], s))
+            return ft__form_symbol(w, k);
+    if (w->n_symbols == FT__FIRST_LOOP)
+        return 0;
+    w->symbol[w->n_symbols] = *s;
+    return ft__form_symbol(w, w->n_symbols++);
+}

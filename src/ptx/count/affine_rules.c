@@ -1,0 +1,544 @@
+/* Forms of results. Each rule says in front what must hold for it; where that is not
+ * certain for every thread, it becomes a bound, or the rule does not apply. */
+#include <string.h>
+
+#include "ptx/count/numbers.h"
+#include "ptx/eval/lanes.h"
+
+struct ruling {
+    ft__run *r;
+    const ft__ptx_function *f;
+    const ft__ptx_insn *i;
+    const ft__value *a, *out;
+    const ft__set *who;
+    uint32_t n, bits;
+    bool is_signed, hard;
+    bool sign; /* only the sign of the result is ever read */
+};
+
+static bool has(const struct ruling *w, unsigned mod)
+{
+    return ft__ptx_has(w->f, w->i, mod);
+}
+
+/* ---- numbers and their ends ---- */
+
+static int64_t clamped(ft__i128 v)
+{
+    return v < INT64_MIN ? INT64_MIN : v > INT64_MAX ? INT64_MAX : (int64_t)v;
+}
+
+/* A form that numbers between these have: they stay numbers of so many bits. */
+static void hold_inside(ft__run *r, uint32_t form, uint32_t bits, bool is_signed,
+                        ft__i128 least, ft__i128 most)
+{
+    const ft__i128 top = (ft__i128)1 << (is_signed ? bits - 1 : bits);
+
+    if (least <= most)
+        ft__form_hold(&r->forms, form, clamped((is_signed ? -top : 0) - least),
+                      clamped(top - 1 - most));
+}
+
+void ft__rule_no_wrap(ft__run *r, const ft__value *v, uint32_t bits, bool is_signed,
+                      const ft__set *who)
+{
+    ft__i128 least, most;
+
+    if (!v->form)
+        return;
+    ft__number_ends(r, v, bits, is_signed, who, &least, &most);
+    hold_inside(r, v->form, bits, is_signed, least, most);
+}
+
+static void no_wrap(const struct ruling *w, uint32_t k)
+{
+    ft__rule_no_wrap(w->r, &w->a[k], w->bits, w->is_signed, w->who);
+}
+
+static bool is_constant(const ft__value *v)
+{
+    return !v->form && !v->lane && !v->rough;
+}
+
+/* ---- sums and products ---- */
+
+static bool sum(const struct ruling *w, uint32_t *form, int64_t factor)
+{
+    if (has(w, FT__MOD_SAT))
+        return false;
+    *form = ft__form_sum(&w->r->forms, w->a[0].form, w->a[1].form, factor, w->bits);
+    return true;
+}
+
+/* a * b + c, where one of a and b is a constant. */
+static bool product(const struct ruling *w, uint32_t *form)
+{
+    const uint32_t other = w->a[0].form ? 1 : 0, affine = 1 - other;
+    const bool wide = has(w, FT__MOD_WIDE);
+    const uint32_t bits = wide ? w->bits * 2 : w->bits;
+
+    if (has(w, FT__MOD_SAT) || bits > 64)
+        return false;
+    *form = 0;
+    if (w->a[affine].form) {
+        if (!is_constant(&w->a[other]))
+            return false;
+        if (wide)
+            no_wrap(w, affine);
+        *form = ft__form_sum(
+            &w->r->forms, 0, w->a[affine].form,
+            (int64_t)ft__number(w->a[other].base, w->bits, w->is_signed), bits);
+    }
+    if (w->n > 2)
+        *form = ft__form_sum(&w->r->forms, *form, w->a[2].form, 1, bits);
+    return true;
+}
+
+static bool shift_left(const struct ruling *w, uint32_t *form)
+{
+    if (!is_constant(&w->a[1]))
+        return false;
+    *form = w->a[1].base >= w->bits
+                ? 0
+                : ft__form_sum(&w->r->forms, 0, w->a[0].form,
+                               (int64_t)((uint64_t)1 << w->a[1].base), w->bits);
+    return true;
+}
+
+/* ---- quotients and remainders ---- */
+
+/* Of v over d, d > 0, rounded down: the forms of quotient and remainder. Where d does
+ * not divide the form, the quotient is a symbol of its own, that of one thread's value,
+ * and the remainder is what is left; that it stays between 0 and d is a bound. */
+static bool quotient(const struct ruling *w, const ft__value *v, bool is_signed,
+                     int64_t d, uint32_t *q, uint32_t *rest)
+{
+    ft__forms *forms = &w->r->forms;
+    ft__symbol s = {.form = {v->form}, .n_source = 1, .divisor = d};
+    int64_t least = d, most = 0;
+
+    *rest = 0;
+    if (ft__form_divides(forms, v->form, d)) {
+        *q = ft__form_over(forms, v->form, d);
+        return true;
+    }
+    if (w->hard)
+        ft__trial_wants(w->r, v->form, (uint64_t)d);
+    if (!w->hard || ft__form_of_loops(forms, v->form) || !v->lane ||
+        d > (int64_t)1 << 40)
+        return false;
+    ft__number_remainders(w->r, v, w->bits, is_signed, w->who, d, &s.source[0], &least,
+                          &most);
+    *q = least > most ? 0 : ft__form_derive(forms, &s);
+    if (!*q)
+        return false;
+    *rest = ft__form_sum(forms, v->form, *q, -d, 64);
+    ft__form_hold(forms, *rest, -least, d - 1 - most);
+    return true;
+}
+
+/* Remainders by 2^bits leave next to no room: products that make numbers look random,
+ * which no two blocks have in common. */
+static bool is_scattered(const struct ruling *w, const ft__value *product)
+{
+    const int64_t d = (int64_t)1 << w->bits;
+    int64_t least = 0, most = 0;
+    uint64_t last;
+
+    ft__number_remainders(w->r, product, 64, true, w->who, d, &last, &least, &most);
+    return d - (most - least) < d / 32;
+}
+
+/* The upper half of a * b + c, where one of a and b is a constant: the quotient of the
+ * whole product by 2^bits. So compilers divide by a constant. */
+static bool upper_half(const struct ruling *w, uint32_t *form)
+{
+    const uint32_t other = w->a[0].form ? 1 : 0, affine = 1 - other;
+    const ft__value *v = &w->a[affine];
+    uint64_t lane[FT__MOST_THREADS];
+    ft__value product = {.lane = lane};
+    struct ruling wide = *w;
+    ft__i128 least, most, by;
+    uint32_t rest;
+
+    if (!w->hard || w->bits > 32 || has(w, FT__MOD_SAT) || !is_constant(&w->a[other]) ||
+        !v->form || !v->lane)
+        return false;
+    by = ft__number(w->a[other].base, w->bits, w->is_signed);
+    ft__number_ends(w->r, v, w->bits, w->is_signed, w->who, &least, &most);
+    if (least > most || most * by > INT64_MAX ||
+        !ft__form_fits(&w->r->forms, v->form, (int64_t)by))
+        return false;
+    for (uint32_t l = 0; l < w->r->threads; l++)
+        lane[l] =
+            (uint64_t)ft__number(v->lane[l], w->bits, w->is_signed) * (uint64_t)by;
+    product.form = ft__form_sum(&w->r->forms, 0, v->form, (int64_t)by, 64);
+    wide.bits = 64;
+    if (is_scattered(w, &product) ||
+        !quotient(&wide, &product, true, (int64_t)1 << w->bits, form, &rest))
+        return false;
+    hold_inside(w->r, v->form, w->bits, w->is_signed, least, most);
+    if (w->n > 2)
+        *form = ft__form_sum(&w->r->forms, *form, w->a[2].form, 1, w->bits);
+    return true;
+}
+
+/* By a positive constant, of what is not negative. */
+static bool divided(const struct ruling *w, uint32_t *form, bool remainder)
+{
+    const ft__i128 d = ft__number(w->a[1].base, w->bits, w->is_signed);
+    ft__i128 least, most;
+    uint32_t q, rest;
+
+    if (!is_constant(&w->a[1]) || d < 1 || d > INT64_MAX)
+        return false;
+    ft__number_ends(w->r, &w->a[0], w->bits, w->is_signed, w->who, &least, &most);
+    if (least < 0 || !quotient(w, &w->a[0], w->is_signed, (int64_t)d, &q, &rest))
+        return false;
+    hold_inside(w->r, w->a[0].form, w->bits, w->is_signed, least, most);
+    ft__form_hold(&w->r->forms, w->a[0].form, clamped(-least), INT64_MAX);
+    *form = remainder ? rest : q;
+    return true;
+}
+
+/* ---- bits ---- */
+
+/* The lowest bits that a form leaves as they are. */
+static uint64_t untouched(const struct ruling *w, uint32_t form)
+{
+    const ft__form *f = ft__form_at(&w->r->forms, form);
+    uint64_t any = 0;
+
+    for (uint32_t k = 0; k < FT__SYMBOLS; k++)
+        any |= (uint64_t)f->a[k];
+    return any ? (any & (0 - any)) - 1 : UINT64_MAX;
+}
+
+static bool masked(const struct ruling *w, uint32_t *form)
+{
+    const uint32_t affine = w->a[0].form ? 0 : 1, other = 1 - affine;
+    const uint64_t all = ft__ptx_mask(w->bits), mask = w->a[other].base & all;
+    uint32_t q;
+
+    if (!is_constant(&w->a[other]))
+        return false;
+    *form = 0;
+    if ((mask & ~untouched(w, w->a[affine].form)) == 0)
+        return true;
+    /* All bits but some low ones: what is left of a multiple. */
+    if (((mask | untouched(w, w->a[affine].form)) & all) == all) {
+        *form = w->a[affine].form;
+        return true;
+    }
+    return (mask & (mask + 1)) == 0 && mask < INT64_MAX &&
+           quotient(w, &w->a[affine], false, (int64_t)mask + 1, &q, form);
+}
+
+/* or, xor of low bits that the form does not reach. */
+static bool joined(const struct ruling *w, uint32_t *form)
+{
+    const uint32_t affine = w->a[0].form ? 0 : 1, other = 1 - affine;
+    const uint64_t low = untouched(w, w->a[affine].form);
+    ft__i128 least, most;
+
+    if (w->a[other].form || w->a[other].rough)
+        return false;
+    ft__number_ends(w->r, &w->a[other], w->bits, false, w->who, &least, &most);
+    if (w->a[other].lane ? most > (ft__i128)low
+                         : (w->a[other].base & ft__ptx_mask(w->bits) & ~low) != 0)
+        return false;
+    *form = w->a[affine].form;
+    return true;
+}
+
+/* ---- conversions ---- */
+
+static bool converted(const struct ruling *w, uint32_t *form)
+{
+    const ft__ptx_kind to = ft__ptx_type_kind(w->i->type[0]);
+    const ft__ptx_kind from = ft__ptx_type_kind(w->i->type[1]);
+    const uint32_t bits = ft__ptx_type_bits(w->i->type[1]);
+
+    if (w->i->n_types < 2 || to == FT__KIND_FLOAT || from == FT__KIND_FLOAT ||
+        has(w, FT__MOD_SAT))
+        return false;
+    if (bits < w->bits)
+        ft__rule_no_wrap(w->r, &w->a[0], bits, from == FT__KIND_SIGNED, w->who);
+    else if (w->bits < 32) /* the register may be wider */
+        ft__rule_no_wrap(w->r, &w->a[0], w->bits, to == FT__KIND_SIGNED, w->who);
+    *form = ft__form_sum(&w->r->forms, 0, w->a[0].form, 1, w->bits);
+    return true;
+}
+
+/* ---- choices ---- */
+
+/* Both forms become one; which. */
+static bool one_form(const struct ruling *w, uint32_t *form, uint32_t a, uint32_t b)
+{
+    const uint32_t d = ft__form_sum(&w->r->forms, a, b, -1, 64);
+
+    *form = a;
+    if (d && !w->hard)
+        return false;
+    ft__form_pin(&w->r->forms, d);
+    return true;
+}
+
+/* What of two things the threads took: bit 0: some the first, bit 1: some the second.
+ */
+static unsigned taken(const struct ruling *w, const ft__value *p)
+{
+    unsigned both = 0;
+
+    if (!p->lane)
+        return p->base & 1 ? 1 : 2;
+    for (uint32_t k = 0; k < w->r->words; k++)
+        for (uint64_t m = w->who->w[k]; m; m &= m - 1)
+            both |= p->lane[k * 64 + (uint32_t)__builtin_ctzll(m)] & 1 ? 1 : 2;
+    return both;
+}
+
+static bool selected(const struct ruling *w, uint32_t *form)
+{
+    const unsigned which = taken(w, &w->a[2]);
+
+    if (w->a[2].form)
+        return false;
+    *form = w->a[which == 2 ? 1 : 0].form;
+    return which != 3 || one_form(w, form, w->a[0].form, w->a[1].form);
+}
+
+/* ---- comparisons ---- */
+
+enum relation { LESS, LESS_OR_EQUAL, EQUAL };
+
+/* x + form stays <= limit where x is, and > limit, or for EQUAL > 0, where that is. */
+static void hold_side(const struct ruling *w, uint32_t form, enum relation relation,
+                      const ft__i128 *below, const ft__i128 *above)
+{
+    const int limit = relation == LESS_OR_EQUAL ? 0 : -1;
+    const int least = relation == EQUAL ? 1 : limit + 1;
+
+    ft__form_hold(&w->r->forms, form, above ? clamped(least - *above) : INT64_MIN,
+                  below ? clamped(limit - *below) : INT64_MAX);
+}
+
+/* Keeps a - b on the side of 0 where it is, thread by thread. */
+static void keep_sides(const struct ruling *w, uint32_t form, const ft__value *a,
+                       const ft__value *b, bool is_signed, enum relation relation)
+{
+    const int64_t limit = relation == LESS_OR_EQUAL ? 0 : -1;
+    int64_t x[FT__MOST_THREADS], low = INT64_MIN, high = INT64_MAX;
+    const uint32_t n =
+        ft__number_differences(x, w->r, a, b, w->bits, is_signed, w->who);
+    bool any_below = false, any_above = false, any_equal = false;
+    ft__i128 below, above;
+
+    for (uint32_t l = 0; l < n; l++) {
+        const bool is_below = x[l] <= limit;
+
+        low = is_below && x[l] > low ? x[l] : low;
+        high = !is_below && x[l] < high ? x[l] : high;
+        any_below |= is_below;
+        any_above |= !is_below;
+        any_equal |= x[l] == 0;
+    }
+    below = low;
+    above = high;
+    if (relation == EQUAL && any_equal)
+        ft__form_pin(&w->r->forms, form);
+    else
+        hold_side(w, form, relation, any_below ? &below : NULL,
+                  any_above ? &above : NULL);
+}
+
+/* Keeps a and b numbers, and a - b on the side of 0 where it is, for every thread. */
+static void keep_order(const struct ruling *w, const ft__value *a, const ft__value *b,
+                       bool is_signed, enum relation relation)
+{
+    const uint32_t d = ft__form_sum(&w->r->forms, a->form, b->form, -1, 64);
+    ft__i128 a_least, a_most, b_least, b_most, least, most;
+
+    if (!a->form && !b->form)
+        return;
+    ft__number_ends(w->r, a, w->bits, is_signed, w->who, &a_least, &a_most);
+    ft__number_ends(w->r, b, w->bits, is_signed, w->who, &b_least, &b_most);
+    if (a->form)
+        hold_inside(w->r, a->form, w->bits, is_signed, a_least, a_most);
+    if (b->form)
+        hold_inside(w->r, b->form, w->bits, is_signed, b_least, b_most);
+    if (!d || a_least > a_most || b_least > b_most)
+        return;
+    least = a_least - b_most;
+    most = a_most - b_least;
+    if (!(a->lane && b->lane) && most <= (relation == LESS_OR_EQUAL ? 0 : -1))
+        hold_side(w, d, relation, &most, NULL);
+    else if (!(a->lane && b->lane) && least >= (relation == LESS ? 0 : 1))
+        hold_side(w, d, relation, NULL, &least);
+    else
+        keep_sides(w, d, a, b, is_signed, relation);
+}
+
+static bool compared(const struct ruling *w, uint32_t *form)
+{
+    static const struct {
+        unsigned mod;
+        enum relation relation;
+        bool is_unsigned;
+    } known[] = {
+        {FT__MOD_EQ, EQUAL, false},         {FT__MOD_NE, EQUAL, false},
+        {FT__MOD_LT, LESS, false},          {FT__MOD_LE, LESS_OR_EQUAL, false},
+        {FT__MOD_GT, LESS_OR_EQUAL, false}, {FT__MOD_GE, LESS, false},
+        {FT__MOD_LO, LESS, true},           {FT__MOD_LS, LESS_OR_EQUAL, true},
+        {FT__MOD_HI, LESS_OR_EQUAL, true},  {FT__MOD_HS, LESS, true},
+    };
+
+    *form = 0;
+    if (w->n > 2 && w->a[2].form)
+        return false;
+    for (size_t k = 0; k < sizeof(known) / sizeof(*known); k++) {
+        const bool is_signed = w->is_signed && !known[k].is_unsigned;
+
+        if (!has(w, known[k].mod))
+            continue;
+        keep_order(w, &w->a[0], &w->a[1], is_signed, known[k].relation);
+        return true;
+    }
+    return false;
+}
+
+/* The smaller or the larger: a comparison, and a choice. */
+static bool least_or_most(const struct ruling *w, uint32_t *form)
+{
+    unsigned which = 0;
+    const uint32_t threads = w->a[0].lane || w->a[1].lane ? w->r->threads : 1;
+
+    if (has(w, FT__MOD_RELU))
+        return false;
+    keep_order(w, &w->a[0], &w->a[1], w->is_signed, LESS);
+    for (uint32_t l = 0; l < threads; l++) {
+        const uint64_t a = w->a[0].lane ? w->a[0].lane[l] : w->a[0].base;
+        const uint64_t b = w->a[1].lane ? w->a[1].lane[l] : w->a[1].base;
+        const bool less =
+            ft__number(a, w->bits, w->is_signed) < ft__number(b, w->bits, w->is_signed);
+
+        if (threads == 1 || ft__set_has(w->who->w, l))
+            which |= less == (w->i->opcode == FT__PTX_MIN) ? 1 : 2;
+    }
+    *form = w->a[which == 2 ? 1 : 0].form;
+    return which != 3 || one_form(w, form, w->a[0].form, w->a[1].form);
+}
+
+/* ---- signs ---- */
+
+/* Source k stays a number, and negative or not. */
+static void keep_sign(const struct ruling *w, uint32_t k)
+{
+    static const ft__value zero;
+
+    keep_order(w, &w->a[k], &zero, true, LESS);
+}
+
+/* or, and of which only the sign matters: it stays where those of the sources do. */
+static bool sign_kept(const struct ruling *w, uint32_t *form)
+{
+    for (uint32_t k = 0; k < w->n; k++)
+        keep_sign(w, k);
+    *form = 0;
+    return true;
+}
+
+/* ---- shifts to the right ---- */
+
+static bool shift_right(const struct ruling *w, uint32_t *form)
+{
+    uint32_t rest;
+
+    if (!is_constant(&w->a[1]) || w->a[1].base >= w->bits)
+        return false;
+    /* What is left is the sign. Rounds of loops are held, as by any quotient, so that
+     * addresses that come from there are known. */
+    if (w->hard && w->a[1].base == w->bits - 1 &&
+        !ft__form_of_loops(&w->r->forms, w->a[0].form)) {
+        keep_sign(w, 0);
+        *form = 0;
+        return true;
+    }
+    if (w->a[1].base > 62 ||
+        !quotient(w, &w->a[0], w->is_signed, (int64_t)1 << w->a[1].base, form, &rest))
+        return false;
+    no_wrap(w, 0);
+    return true;
+}
+
+/* ---- all ---- */
+
+static bool whole_numbers(const struct ruling *w)
+{
+    switch (w->i->type[0]) {
+    case FT__TYPE_U16X2:
+    case FT__TYPE_S16X2:
+    case FT__TYPE_U8X4:
+    case FT__TYPE_S8X4: return false;
+    default: break;
+    }
+    switch (ft__ptx_type_kind(w->i->type[0])) {
+    case FT__KIND_BITS:
+    case FT__KIND_UNSIGNED:
+    case FT__KIND_SIGNED: return w->bits >= 8 && w->bits <= 64;
+    default: return false;
+    }
+}
+
+static bool of_numbers(const struct ruling *w, uint32_t *form)
+{
+    switch (w->i->opcode) {
+    case FT__PTX_MOV:
+    case FT__PTX_CVTA: *form = w->a[0].form; return w->n == 1;
+    case FT__PTX_ADD: return sum(w, form, 1);
+    case FT__PTX_SUB: return sum(w, form, -1);
+    case FT__PTX_MUL:
+    case FT__PTX_MAD:
+        return has(w, FT__MOD_HI) ? upper_half(w, form) : product(w, form);
+    case FT__PTX_NEG:
+    case FT__PTX_NOT:
+        *form = ft__form_sum(&w->r->forms, 0, w->a[0].form, -1, w->bits);
+        return true;
+    case FT__PTX_SHL: return shift_left(w, form);
+    case FT__PTX_SHR: return shift_right(w, form);
+    case FT__PTX_DIV: return divided(w, form, false);
+    case FT__PTX_REM: return divided(w, form, true);
+    case FT__PTX_AND: return w->sign ? sign_kept(w, form) : masked(w, form);
+    case FT__PTX_OR: return w->sign ? sign_kept(w, form) : joined(w, form);
+    case FT__PTX_XOR: return joined(w, form);
+    case FT__PTX_CVT: return converted(w, form);
+    case FT__PTX_SELP: return selected(w, form);
+    case FT__PTX_SETP: return compared(w, form);
+    case FT__PTX_MIN:
+    case FT__PTX_MAX: return least_or_most(w, form);
+    default: return false;
+    }
+}
+
+bool ft__rule(ft__run *r, uint32_t *form, const ft__part *part, const ft__step *s,
+              const ft__value *a, const ft__value *out, const ft__set *who)
+{
+    const ft__ptx_insn *i = &part->f->insn[s->insn];
+    const struct ruling w = {.r = r,
+                             .f = part->f,
+                             .i = i,
+                             .a = a,
+                             .out = out,
+                             .who = who,
+                             .n = s->n_source,
+                             .bits = ft__ptx_type_bits(i->type[0]),
+                             .is_signed =
+                                 ft__ptx_type_kind(i->type[0]) == FT__KIND_SIGNED,
+                             .hard = s->need & FT__HARD,
+                             .sign = ft__plan_sign_only(part, s)};
+
+    if (i->n_types < 1 || !whole_numbers(&w) ||
+        (s->n_dest != 1 && i->opcode != FT__PTX_SETP))
+        return false;
+    return of_numbers(&w, form);
+}

@@ -1,0 +1,451 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx/count/accesses.h"
+#include "ptx/count/classes.h"
+#include "ptx/count/counter.h"
+#include "ptx/count/recall.h"
+#include "ptx/ptx_inside.h"
+
+/* Steps of one launch, each about a nanosecond; beyond, there are bounds. */
+#define MOST_STEPS ((uint64_t)1 << 30)
+
+struct ft_ptx_counter {
+    const ft_ptx *m;
+    ft__plan **plan;      /* by kernel; NULL: not yet */
+    ft__run **run;        /* for blocks of the size that was last; NULL: none */
+    const ft__plan *last; /* counted; NULL: none */
+    ft__recall recall;
+    ft__ptx_effort effort;
+    char because[200];
+};
+
+ft_status ft__ptx_counter_new(ft_ptx_counter **out, const ft_ptx *m, ft_error *err)
+{
+    ft_ptx_counter *c = calloc(1, sizeof(*c));
+
+    *out = NULL;
+    if (c) {
+        c->m = m;
+        c->plan = calloc((size_t)m->n_kernels + 1, sizeof(ft__plan *));
+        c->run = calloc((size_t)m->n_kernels + 1, sizeof(ft__run *));
+    }
+    if (!c || !c->plan || !c->run) {
+        if (c) {
+            free(c->plan);
+            free(c->run);
+        }
+        free(c);
+        return ft_fail(err, FT_ENOMEM, 0, "no memory to count %s", m->name);
+    }
+    *out = c;
+    return FT_OK;
+}
+
+void ft__ptx_counter_free(ft_ptx_counter *c)
+{
+    if (!c)
+        return;
+    for (uint32_t k = 0; k < c->m->n_kernels; k++) {
+        ft__run_free(c->run[k]);
+        ft__ptx_plan_free(c->plan[k]);
+    }
+    ft__recall_free(&c->recall);
+    free(c->run);
+    free(c->plan);
+    free(c);
+}
+
+ft__ptx_effort ft__ptx_counter_effort(const ft_ptx_counter *c)
+{
+    return c->effort;
+}
+
+/* ---- launches ---- */
+
+static ft_status check_sizes(const ft_ptx_kernel *k, const ft_ptx_launch *l,
+                             ft_error *err)
+{
+    static const uint32_t most_grid[3] = {INT32_MAX, 65535, 65535};
+    static const uint32_t most_block[3] = {1024, 1024, 64};
+    uint64_t threads = 1;
+    const bool required = k->required[0] != 0;
+
+    for (uint32_t x = 0; x < 3; x++) {
+        const uint32_t want = k->required[x] ? k->required[x] : 1;
+
+        if (l->grid[x] < 1 || l->grid[x] > most_grid[x])
+            return ft_fail(err, FT_EINVAL, 0,
+                           "%s: a grid of %u x %u x %u blocks; each is from 1 to %u, "
+                           "%u, %u",
+                           k->name, l->grid[0], l->grid[1], l->grid[2], most_grid[0],
+                           most_grid[1], most_grid[2]);
+        if (l->block[x] < 1 || l->block[x] > most_block[x])
+            return ft_fail(err, FT_EINVAL, 0,
+                           "%s: a block of %u x %u x %u threads; each is from 1 to %u, "
+                           "%u, %u",
+                           k->name, l->block[0], l->block[1], l->block[2],
+                           most_block[0], most_block[1], most_block[2]);
+        if (required && l->block[x] != want)
+            return ft_fail(
+                err, FT_EINVAL, 0,
+                "%s: a block of %u x %u x %u threads; its .reqntid says %u x "
+                "%u x %u",
+                k->name, l->block[0], l->block[1], l->block[2], k->required[0],
+                k->required[1] ? k->required[1] : 1,
+                k->required[2] ? k->required[2] : 1);
+        if (l->cluster[x] && l->grid[x] % l->cluster[x])
+            return ft_fail(err, FT_EINVAL, 0,
+                           "%s: a grid of %u x %u x %u blocks is not whole clusters of "
+                           "%u x %u x %u",
+                           k->name, l->grid[0], l->grid[1], l->grid[2], l->cluster[0],
+                           l->cluster[1], l->cluster[2]);
+        threads *= l->block[x];
+    }
+    if (threads > FT__MOST_THREADS)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "%s: a block of %u x %u x %u threads; there are at most %d",
+                       k->name, l->block[0], l->block[1], l->block[2],
+                       FT__MOST_THREADS);
+    return FT_OK;
+}
+
+static ft_status put_arg(uint8_t *param, uint8_t *known, const ft_ptx *m,
+                         const ft__ptx_function *f, const ft_ptx_kernel *k,
+                         const ft_ptx_arg *arg, ft_error *err)
+{
+    uint32_t n = arg->index;
+    uint64_t at;
+
+    for (uint32_t p = 0; arg->name && p <= k->n_params; p++) {
+        n = p;
+        if (p == k->n_params || strcmp(k->param[p].name, arg->name) == 0)
+            break;
+    }
+    if (n >= k->n_params) {
+        if (arg->name)
+            return ft_fail(err, FT_ENOTFOUND, 0, "%s has no parameter '%s'", k->name,
+                           arg->name);
+        return ft_fail(err, FT_ENOTFOUND, 0, "%s has no parameter %u: it has %u",
+                       k->name, arg->index, k->n_params);
+    }
+    if (arg->size > k->param[n].size)
+        return ft_fail(err, FT_EINVAL, 0, "%s: parameter '%s' has %u bytes, not %u",
+                       k->name, k->param[n].name, k->param[n].size, arg->size);
+    at = m->variable[f->param[n]].offset;
+    if (at > f->param_bytes || arg->size > f->param_bytes - at)
+        return ft_fail(err, FT_EINVAL, 0, "%s: parameter '%s' lies outside", k->name,
+                       k->param[n].name);
+    memcpy(param + at, arg->bytes, arg->size);
+    memset(known + at, 1, arg->size);
+    return FT_OK;
+}
+
+/* ---- sums ---- */
+
+static void add(uint64_t *to, uint64_t n, uint64_t times)
+{
+    uint64_t more;
+
+    if (__builtin_mul_overflow(n, times, &more) ||
+        __builtin_add_overflow(*to, more, to))
+        *to = UINT64_MAX;
+}
+
+/* Guesses of who is there may have left out who is for sure: no fewer than these. */
+static void tallies(ft_ptx_tally *item, const ft__run *r, const ft__totals *t)
+{
+    for (uint32_t k = 0; k < r->p->n_items; k++) {
+        const uint64_t *c = t->count + (size_t)k * FT__SETS;
+
+        item[k] = (ft_ptx_tally){
+            c[FT__SURE], c[FT__GUESS] < c[FT__SURE] ? c[FT__SURE] : c[FT__GUESS],
+            r->unbounded[k] ? UINT64_MAX : c[FT__MAYBE]};
+    }
+}
+
+static void sum_up(ft_ptx_counts *out, const ft__run *r, const ft__totals *t,
+                   const ft_ptx_tally *item)
+{
+    for (size_t k = 0; k < r->p->n_dues; k++) {
+        const ft__due *due = &r->p->due[k];
+        const ft_ptx_tally one = item[due->item];
+        ft_ptx_tally *to = (void *)((char *)out + due->at);
+
+        add(&to->low, one.low, due->amount);
+        add(&to->value, one.value, due->amount);
+        add(&to->high, one.high, due->amount);
+    }
+    out->barriers.low = t->barriers[FT__SURE];
+    out->barriers.value = t->barriers[FT__GUESS];
+    out->barriers.high =
+        r->unbounded[r->p->barrier] ? UINT64_MAX : t->barriers[FT__MAYBE];
+}
+
+static bool exact(const ft_ptx_tally *t, size_t n)
+{
+    bool all = true;
+
+    for (size_t k = 0; k < n; k++)
+        all &= t[k].low == t[k].high;
+    return all;
+}
+
+static void conclude(ft_ptx_counts *out, ft_ptx_counter *c, const ft__run *r)
+{
+    out->blocks = (uint64_t)r->grid[0] * r->grid[1] * r->grid[2];
+    out->warps = out->blocks * r->warps;
+    out->threads = out->blocks * r->threads;
+    out->exact = exact(out->warp, FT_PTX_CLASSES) &&
+                 exact(out->thread, FT_PTX_CLASSES) && exact(out->on, FT_PTX_CLASSES);
+    if (out->exact)
+        return;
+    snprintf(c->because, sizeof(c->because), "line %u: %s", r->why_line,
+             r->why ? r->why : "a branch depends on data");
+    out->because = c->because;
+}
+
+/* ---- blocks ---- */
+
+/* The last label in front of an instruction; copied at first use. */
+static const char *label_at(ft__plan *p, const ft__part *part, uint32_t *next,
+                            uint32_t insn)
+{
+    const ft__ptx_function *f = part->f;
+    const char *name = NULL;
+
+    for (; *next < f->n_labels && f->label[*next].insn <= insn; (*next)++)
+        if (f->label[*next].insn == insn)
+            name =
+                ft__arena_strndup(&p->arena, f->label[*next].name, f->label[*next].len);
+    return name;
+}
+
+/* What does not depend on the launch, once for each plan. */
+static bool describe(ft__plan *p)
+{
+    size_t n = 0, at = 0;
+
+    for (uint32_t k = 0; k < p->n_parts; k++)
+        n += p->part[k].flow.n;
+    p->block = ft__arena_array(&p->arena, n + 1, sizeof(*p->block));
+    if (!p->block)
+        return false;
+    for (uint32_t k = 0; k < p->n_parts; k++) {
+        const ft__part *part = &p->part[k];
+        uint32_t next = 0;
+
+        for (uint32_t b = 0; b < part->flow.n; b++, at++) {
+            const ft__flow_block *from = &part->flow.block[b];
+            ft_ptx_block *to = &p->block[at];
+
+            to->line = part->f->insn[from->first].line;
+            to->last_line = part->f->insn[from->end - 1].line;
+            to->instructions = from->end - from->first;
+            to->label = label_at(p, part, &next, from->first);
+            to->source =
+                ft__ptx_source(&to->source_line, p->m, &part->f->insn[from->first]);
+        }
+    }
+    p->n_blocks = n;
+    return true;
+}
+
+static void fill_blocks(ft__plan *p, const ft_ptx_tally *item)
+{
+    size_t at = 0;
+
+    for (uint32_t k = 0; k < p->n_parts; k++)
+        for (uint32_t b = 0; b < p->part[k].flow.n; b++, at++) {
+            ft_ptx_block *to = &p->block[at];
+
+            to->warp = item[p->part[k].item[b]];
+            to->thread = item[p->part[k].item[b] + 1];
+            to->exact =
+                to->warp.low == to->warp.high && to->thread.low == to->thread.high;
+        }
+}
+
+size_t ft__ptx_blocks(const ft_ptx_counter *c, const ft_ptx_block **out)
+{
+    *out = c->last ? c->last->block : NULL;
+    return c->last ? c->last->n_blocks : 0;
+}
+
+size_t ft__ptx_accesses(const ft_ptx_counter *c, const ft_ptx_access **out)
+{
+    *out = c->last ? c->last->access : NULL;
+    return c->last ? c->last->n_accesses : 0;
+}
+
+/* ---- the whole ---- */
+
+/* All that counts of a launch depend on, in bytes that are equal where that is. */
+struct question {
+    uint64_t size; /* of all of it */
+    uint64_t param_bytes;
+    uint32_t kernel, dynamic_shared, grid[3], block[3], cluster[3], zero;
+    uint8_t param[]; /* bytes, then which are known */
+};
+
+static ft_status plan_for(ft_ptx_counter *c, uint32_t kernel, ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    if (!c->plan[kernel])
+        st = ft__ptx_plan_make(&c->plan[kernel], c->m, c->m->kernel_function[kernel],
+                               err);
+    if (st == FT_OK && !c->plan[kernel]->block && !describe(c->plan[kernel]))
+        st = ft_fail(err, FT_ENOMEM, 0, "no memory to count %s",
+                     c->m->kernel[kernel].name);
+    return st;
+}
+
+static ft_status run_for(ft__run **out, ft_ptx_counter *c, uint32_t kernel,
+                         const uint32_t block[3], ft_error *err)
+{
+    ft__run **r = &c->run[kernel];
+    ft_status st = FT_OK;
+
+    if (*r && (memcmp((*r)->block, block, sizeof((*r)->block)) != 0 ||
+               (*r)->short_of_memory)) {
+        ft__run_free(*r);
+        *r = NULL;
+    }
+    if (!*r)
+        st = ft__run_new(r, c->plan[kernel], block, err);
+    *out = *r;
+    return st;
+}
+
+static ft_status no_memory(const ft__plan *p, ft_error *err)
+{
+    return ft_fail(err, FT_ENOMEM, 0, "no memory to count %s", p->part[0].f->name);
+}
+
+/* What is told of the launch counted last. */
+static ft_status tell(ft_ptx_counter *c, ft__plan *p, const ft_ptx_tally *item,
+                      ft_error *err)
+{
+    fill_blocks(p, item);
+    if (!ft__accesses_fill(p, item))
+        return no_memory(p, err);
+    c->last = p;
+    return FT_OK;
+}
+
+static ft_status count(ft_ptx_counts *out, ft_ptx_tally *item, ft_ptx_counter *c,
+                       uint32_t kernel, const ft_ptx_launch *l, const uint8_t *param,
+                       const uint8_t *known, ft_error *err)
+{
+    ft__plan *p = c->plan[kernel];
+    ft__totals t = {.count = calloc((size_t)p->n_items * FT__SETS, sizeof(*t.count))};
+    ft__run *r = NULL;
+    ft_status st = t.count ? run_for(&r, c, kernel, l->block, err) : no_memory(p, err);
+
+    if (st == FT_OK) {
+        ft__run_launch(r, l, param, known);
+        r->most_steps = MOST_STEPS;
+        st = ft__classes_count(&t, r, err);
+        c->effort.blocks += r->executed;
+        c->effort.steps += r->steps;
+    }
+    if (st == FT_OK) {
+        tallies(item, r, &t);
+        sum_up(out, r, &t, item);
+        conclude(out, c, r);
+    }
+    free(t.count);
+    return st;
+}
+
+/* Counts what is asked, or knows it from before. */
+static ft_status count_once(ft_ptx_counts *out, ft_ptx_counter *c,
+                            const struct question *q, const ft_ptx_launch *l,
+                            ft_error *err)
+{
+    ft__plan *p = c->plan[q->kernel];
+    const ft__recalled *known = ft__recall_find(&c->recall, q, q->size);
+    ft_ptx_tally *item;
+    ft_status st;
+
+    if (known) {
+        *out = known->counts;
+        if (out->because) {
+            snprintf(c->because, sizeof(c->because), "%s", known->why);
+            out->because = c->because;
+        }
+        return tell(c, p, known->item, err);
+    }
+    item = malloc(((size_t)p->n_items + 1) * sizeof(*item));
+    if (!item)
+        return no_memory(p, err);
+    st = count(out, item, c, q->kernel, l, q->param, q->param + q->param_bytes, err);
+    if (st == FT_OK)
+        st = tell(c, p, item, err);
+    if (st == FT_OK)
+        ft__recall_keep(&c->recall, q, q->size, out, item, p->n_items);
+    free(item);
+    return st;
+}
+
+/* NULL: out of memory. */
+static struct question *question_new(const ft_ptx_launch *l, uint32_t kernel,
+                                     const ft__ptx_function *f)
+{
+    const size_t size = sizeof(struct question) + 2 * (size_t)f->param_bytes;
+    struct question *q = calloc(1, size);
+
+    if (!q)
+        return NULL;
+    q->size = size;
+    q->param_bytes = f->param_bytes;
+    q->kernel = kernel;
+    q->dynamic_shared = l->dynamic_shared;
+    memcpy(q->grid, l->grid, sizeof(q->grid));
+    memcpy(q->block, l->block, sizeof(q->block));
+    memcpy(q->cluster, l->cluster, sizeof(q->cluster));
+    return q;
+}
+
+/* Parameters that nothing counted comes from make no difference. */
+static void drop_unread(struct question *q, const ft__plan *p)
+{
+    for (uint64_t k = 0; k < q->param_bytes; k++)
+        if (!p->reads[k])
+            q->param[k] = q->param[q->param_bytes + k] = 0;
+}
+
+ft_status ft__ptx_count(ft_ptx_counts *out, ft_ptx_counter *c, const ft_ptx_launch *l,
+                        ft_error *err)
+{
+    const ft__ptx_function *f;
+    uint32_t kernel = 0;
+    struct question *q;
+    ft_status st;
+
+    memset(out, 0, sizeof(*out));
+    c->last = NULL;
+    st = ft__ptx_kernel_find(&kernel, c->m, l->kernel, err);
+    if (st != FT_OK)
+        return st;
+    st = check_sizes(&c->m->kernel[kernel], l, err);
+    if (st != FT_OK)
+        return st;
+    f = &c->m->function[c->m->kernel_function[kernel]];
+    q = question_new(l, kernel, f);
+    if (!q)
+        return ft_fail(err, FT_ENOMEM, 0, "no memory to count %s", f->name);
+    for (uint32_t k = 0; st == FT_OK && k < l->n_args; k++)
+        st = put_arg(q->param, q->param + f->param_bytes, c->m, f,
+                     &c->m->kernel[kernel], &l->arg[k], err);
+    if (st == FT_OK)
+        st = plan_for(c, kernel, err);
+    if (st == FT_OK) {
+        drop_unread(q, c->plan[kernel]);
+        st = count_once(out, c, q, l, err);
+    }
+    free(q);
+    return st;
+}

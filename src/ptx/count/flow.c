@@ -1,0 +1,308 @@
+#include "ptx/count/flow.h"
+
+#include <string.h>
+
+#include "ptx/count/dominate.h"
+
+#define NONE FT__FLOW_NONE
+
+enum { MOST_EDGES = 1 << 26 };
+
+ft__flow_kind ft__flow_kind_of(const ft__ptx_insn *i)
+{
+    switch (i->opcode) {
+    case FT__PTX_BRA: return FT__FLOW_BRANCH;
+    case FT__PTX_BRX: return FT__FLOW_INDEX;
+    case FT__PTX_RET:
+    case FT__PTX_EXIT:
+    case FT__PTX_TRAP: return FT__FLOW_LEAVE;
+    case FT__PTX_CALL: return FT__FLOW_CALL;
+    default: return FT__FLOW_ON;
+    }
+}
+
+/* ---- blocks ---- */
+
+static const ft__ptx_operand *operands(const ft__ptx_function *f, const ft__ptx_insn *i)
+{
+    return f->operand + i->operands;
+}
+
+/* Where a bra leads, or nowhere. */
+static uint32_t target(const ft__ptx_function *f, const ft__ptx_insn *i)
+{
+    for (uint32_t k = 0; k < i->n_operands; k++)
+        if (operands(f, i)[k].kind == FT__PTX_LABEL)
+            return operands(f, i)[k].index;
+    return NONE;
+}
+
+const ft__ptx_targets *ft__flow_targets(const ft__ptx_function *f,
+                                        const ft__ptx_insn *i)
+{
+    for (uint32_t k = 0; k < i->n_operands; k++)
+        if (operands(f, i)[k].kind == FT__PTX_TARGETS)
+            return &f->targets[operands(f, i)[k].index];
+    return NULL;
+}
+
+static bool returns_never(const ft_ptx *m, const ft__ptx_function *f,
+                          const ft__ptx_insn *i)
+{
+    for (uint32_t k = 0; k < i->n_operands; k++)
+        if (operands(f, i)[k].kind == FT__PTX_FUNCTION)
+            return m->function[operands(f, i)[k].index].noreturn;
+    return false;
+}
+
+/* Marks first instructions in `of`. */
+static void mark(ft__flow *out, const ft__ptx_function *f)
+{
+    out->of[0] = 1;
+    for (uint32_t k = 0; k < f->n_insns; k++) {
+        const ft__ptx_insn *i = &f->insn[k];
+        const ft__flow_kind kind = ft__flow_kind_of(i);
+        const ft__ptx_targets *list;
+        uint32_t to;
+
+        if (kind == FT__FLOW_ON)
+            continue;
+        out->of[k + 1] = 1;
+        if (kind == FT__FLOW_BRANCH && (to = target(f, i)) <= f->n_insns)
+            out->of[to] = 1;
+        if (kind == FT__FLOW_INDEX && (list = ft__flow_targets(f, i)))
+            for (uint32_t t = 0; t < list->n; t++)
+                if (list->index[t] <= f->n_insns)
+                    out->of[list->index[t]] = 1;
+    }
+    /* A label that is no target begins a block too, so that it names one. */
+    for (uint32_t k = 0; k < f->n_labels; k++)
+        if (f->label[k].insn <= f->n_insns)
+            out->of[f->label[k].insn] = 1;
+}
+
+static bool cut(ft__flow *out, ft__arena *a, const ft__ptx_function *f)
+{
+    uint32_t n = 0;
+
+    out->of = ft__arena_array(a, (size_t)f->n_insns + 1, sizeof(*out->of));
+    if (!out->of)
+        return false;
+    if (f->n_insns)
+        mark(out, f);
+    for (uint32_t k = 0; k < f->n_insns; k++)
+        n += out->of[k];
+    out->n = n;
+    out->block = ft__arena_array(a, (size_t)n + 1, sizeof(*out->block));
+    if (!out->block)
+        return false;
+    n = 0;
+    for (uint32_t k = 0; k < f->n_insns; k++) {
+        if (out->of[k])
+            out->block[n++].first = k;
+        out->of[k] = n - 1;
+        out->block[n - 1].end = k + 1;
+    }
+    out->of[f->n_insns] = n;
+    return true;
+}
+
+/* ---- edges ---- */
+
+/* Those of block b into `to` (NULL: only counted); how many. */
+static uint32_t edges_of(ft__flow *w, const ft_ptx *m, const ft__ptx_function *f,
+                         uint32_t b, uint32_t *to)
+{
+    ft__flow_block *block = &w->block[b];
+    const ft__ptx_insn *i = &f->insn[block->end - 1];
+    const bool guarded = i->guard >= 0;
+    const ft__ptx_targets *list = NULL;
+    uint32_t n = 0;
+
+    block->next = b + 1;
+    block->jump = NONE;
+    switch (ft__flow_kind_of(i)) {
+    case FT__FLOW_BRANCH:
+        block->jump = w->of[target(f, i) <= f->n_insns ? target(f, i) : f->n_insns];
+        block->next = guarded ? b + 1 : NONE;
+        break;
+    case FT__FLOW_INDEX:
+        list = ft__flow_targets(f, i);
+        block->next = guarded ? b + 1 : NONE;
+        break;
+    case FT__FLOW_LEAVE: block->next = guarded ? b + 1 : w->n; break;
+    case FT__FLOW_CALL:
+        block->next = !guarded && returns_never(m, f, i) ? w->n : b + 1;
+        break;
+    case FT__FLOW_ON: break;
+    }
+    if (block->next != NONE && n++ != NONE && to)
+        to[n - 1] = block->next;
+    if (block->jump != NONE && n++ != NONE && to)
+        to[n - 1] = block->jump;
+    for (uint32_t t = 0; list && t < list->n; t++, n++)
+        if (to)
+            to[n] = w->of[list->index[t] <= f->n_insns ? list->index[t] : f->n_insns];
+    return n;
+}
+
+/* Lists of branches may name one label any number of times. */
+static bool too_many(ft__flow *w, const ft_ptx *m, const ft__ptx_function *f)
+{
+    size_t n = 0;
+
+    for (uint32_t b = 0; b < w->n && n <= MOST_EDGES; b++)
+        n += edges_of(w, m, f, b, NULL);
+    return n > MOST_EDGES;
+}
+
+static bool connect(ft__flow *w, ft__arena *a, const ft_ptx *m,
+                    const ft__ptx_function *f)
+{
+    uint32_t n = 0;
+
+    w->edges = ft__arena_array(a, (size_t)w->n + 2, sizeof(*w->edges));
+    if (!w->edges)
+        return false;
+    for (uint32_t b = 0; b < w->n; b++) {
+        w->edges[b] = n;
+        n += edges_of(w, m, f, b, NULL);
+    }
+    w->edges[w->n] = w->edges[w->n + 1] = n;
+    w->edge = ft__arena_array(a, (size_t)n + 1, sizeof(*w->edge));
+    if (!w->edge)
+        return false;
+    for (uint32_t b = 0; b < w->n; b++)
+        edges_of(w, m, f, b, w->edge + w->edges[b]);
+    return true;
+}
+
+/* ---- where ways meet ---- */
+
+/* The graph backwards; `extra` blocks lead to the end, too. */
+static bool reverse(ft__graph *out, ft__arena *a, const ft__flow *w, const bool *extra)
+{
+    uint32_t *at;
+
+    out->n = w->n + 1;
+    out->edges = ft__arena_array(a, (size_t)w->n + 3, sizeof(*out->edges));
+    out->edge = ft__arena_array(a, (size_t)w->edges[w->n] + w->n + 1, sizeof(*at));
+    if (!out->edges || !out->edge)
+        return false;
+    at = out->edges + 2;
+    for (uint32_t e = 0; e < w->edges[w->n]; e++)
+        at[w->edge[e]]++;
+    for (uint32_t b = 0; b < w->n; b++)
+        at[w->n] += extra[b];
+    for (uint32_t b = 1; b <= w->n; b++)
+        at[b] += at[b - 1];
+    at = out->edges + 1;
+    for (uint32_t b = 0; b < w->n; b++) {
+        for (uint32_t e = w->edges[b]; e < w->edges[b + 1]; e++)
+            out->edge[at[w->edge[e]]++] = b;
+        if (extra[b])
+            out->edge[at[w->n]++] = b;
+    }
+    return true;
+}
+
+static void reach(const ft__graph *g, uint32_t from, bool *seen, uint32_t *stack)
+{
+    uint32_t n = 0;
+
+    if (seen[from])
+        return;
+    seen[from] = true;
+    stack[n++] = from;
+    while (n) {
+        const uint32_t v = stack[--n];
+
+        for (uint32_t e = g->edges[v]; e < g->edges[v + 1]; e++)
+            if (!seen[g->edge[e]]) {
+                seen[g->edge[e]] = true;
+                stack[n++] = g->edge[e];
+            }
+    }
+}
+
+/* Blocks that get an edge to the end so that every block reaches it. */
+static void find_extra(bool *extra, const ft__graph *g, const ft__ptx_function *f,
+                       const ft__flow *w, bool *seen, uint32_t *stack)
+{
+    reach(g, w->n, seen, stack);
+    for (uint32_t b = 0; b < w->n; b++) {
+        const ft__ptx_insn *i = &f->insn[w->block[b].end - 1];
+
+        extra[b] = !seen[b] && i->guard >= 0 && ft__flow_kind_of(i) == FT__FLOW_LEAVE;
+    }
+    for (uint32_t b = 0; b < w->n; b++)
+        if (extra[b])
+            reach(g, b, seen, stack);
+    for (uint32_t b = w->n; b-- > 0;)
+        if (!seen[b]) {
+            extra[b] = true;
+            reach(g, b, seen, stack);
+        }
+}
+
+static bool meet(ft__flow *w, ft__arena *a, const ft__ptx_function *f)
+{
+    bool *extra = ft__arena_array(a, (size_t)w->n + 1, sizeof(*extra));
+    bool *seen = ft__arena_array(a, (size_t)w->n + 1, sizeof(*seen));
+    uint32_t *stack = ft__arena_array(a, (size_t)w->n + 1, sizeof(*stack));
+    ft__graph back = {0};
+    uint32_t *above;
+
+    if (!extra || !seen || !stack || !reverse(&back, a, w, extra))
+        return false;
+    find_extra(extra, &back, f, w, seen, stack);
+    above = stack; /* no longer needed */
+    if (!reverse(&back, a, w, extra) || !ft__dominate(above, a, &back, w->n))
+        return false;
+    for (uint32_t b = 0; b < w->n; b++)
+        w->block[b].meet = above[b];
+    return true;
+}
+
+/* ---- rings ---- */
+
+static bool find_rings(ft__flow *w, ft__arena *a)
+{
+    const ft__graph g = {w->edge, w->edges, w->n + 1};
+    uint32_t *ring = ft__arena_array(a, (size_t)w->n + 1, sizeof(*ring));
+    bool *header = ft__arena_array(a, (size_t)w->n + 1, sizeof(*header));
+
+    w->ring_first = ft__arena_array(a, (size_t)w->n + 1, sizeof(*w->ring_first));
+    w->ring_last = ft__arena_array(a, (size_t)w->n + 1, sizeof(*w->ring_last));
+    if (!ring || !header || !w->ring_first || !w->ring_last ||
+        !ft__rings(ring, header, &w->n_rings, a, &g))
+        return false;
+    for (uint32_t r = 0; r < w->n_rings; r++)
+        w->ring_first[r] = NONE;
+    for (uint32_t b = 0; b < w->n; b++) {
+        const uint32_t r = ring[b];
+
+        w->block[b].ring = r;
+        w->block[b].header = header[b];
+        if (w->ring_first[r] == NONE)
+            w->ring_first[r] = b;
+        w->ring_last[r] = b;
+    }
+    return true;
+}
+
+ft_status ft__flow_make(ft__flow *out, ft__arena *a, const ft_ptx *m,
+                        const ft__ptx_function *f, ft_error *err)
+{
+    ft__arena work = {0};
+    bool ok;
+
+    memset(out, 0, sizeof(*out));
+    ok = cut(out, a, f);
+    if (ok && too_many(out, m, f))
+        return ft_fail(err, FT_EUNSUPPORTED, 0, "%s: more than %d branches", f->name,
+                       MOST_EDGES);
+    ok = ok && connect(out, a, m, f) && meet(out, &work, f) && find_rings(out, a);
+    ft__arena_free(&work);
+    return ok ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "no memory for %s", f->name);
+}

@@ -1,0 +1,456 @@
+/* Loops in closed form. When a warp-wide state comes to a header for the second time by
+ * the same walk with the same threads, what lives there has changed by some amounts.
+ * One more round is executed with these amounts as multiples of a symbol: how many
+ * rounds we are ahead. If at its end everything has changed by the same amounts again,
+ * all rounds for which the bounds hold that this one met go the same way: they are
+ * counted by multiplying. Where quotients and remainders come out even only every so
+ * many rounds, a trial takes so many rounds together. */
+#include <string.h>
+
+#include "ptx/count/run.h"
+#include "ptx/eval/lanes.h"
+
+/* With more forms than that, loops are gone round. */
+enum { MOST_PAUSE = 256, MOST_PERIOD = 64, MOST_FORMS = 4096 };
+
+static uint32_t slot_bits(const ft__part *part, uint32_t slot)
+{
+    return part->bits[slot];
+}
+
+static int64_t change(uint64_t was, uint64_t now, uint32_t bits)
+{
+    return bits >= 64 ? (int64_t)(now - was) : ft__ptx_signed(now - was, bits);
+}
+
+/* By how much all threads of who have changed; false: not by one amount. */
+static bool change_of(const ft__run *r, int64_t *by, const ft__value *was,
+                      const ft__value *now, uint32_t bits, const ft__set *who)
+{
+    bool first = true;
+
+    if (!was->lane && !now->lane) {
+        *by = change(was->base, now->base, bits);
+        return true;
+    }
+    for (uint32_t k = 0; k < r->words; k++)
+        for (uint64_t m = who->w[k]; m; m &= m - 1) {
+            const uint32_t l = k * 64 + (uint32_t)__builtin_ctzll(m);
+            const int64_t one = change(was->lane ? was->lane[l] : was->base,
+                                       now->lane ? now->lane[l] : now->base, bits);
+
+            if (!first && one != *by)
+                return false;
+            *by = one;
+            first = false;
+        }
+    return !first;
+}
+
+/* Nobody of who knows it. */
+static bool all_unknown(const ft__run *r, const ft__value *v, const ft__set *who)
+{
+    uint64_t known = 0;
+
+    if (v->nothing || v->fresh)
+        return true;
+    for (uint32_t k = 0; k < r->words; k++)
+        known |= who->w[k] & ~(v->unknown ? v->unknown[k] : 0);
+    return !known;
+}
+
+static bool some_unknown(const ft__run *r, const ft__value *v, const ft__set *who)
+{
+    uint64_t unknown = 0;
+
+    if (v->nothing || v->fresh)
+        return true;
+    for (uint32_t k = 0; v->unknown && k < r->words; k++)
+        unknown |= who->w[k] & v->unknown[k];
+    return unknown != 0;
+}
+
+/* ---- what was ---- */
+
+static uint32_t live_slots(const ft__part *part, uint32_t block)
+{
+    uint32_t n = 0;
+
+    while (part->live[block][n] != FT__NO_SLOT)
+        n++;
+    return n;
+}
+
+static bool keep(ft__run *r, ft__value *kept, const ft__value *v)
+{
+    uint64_t *own = kept->own, *masks = kept->masks;
+
+    *kept = *v;
+    kept->own = own;
+    kept->masks = masks;
+    if (v->lane) {
+        if (!own)
+            kept->own = ft__arena_array(&r->arena, r->words * 64, sizeof(*own));
+        if (!kept->own)
+            return false;
+        memcpy(kept->own, v->lane, r->threads * sizeof(*own));
+        kept->lane = kept->own;
+    }
+    if (v->unknown) {
+        if (!masks)
+            kept->masks = ft__arena_array(&r->arena, FT__WORDS, sizeof(*masks));
+        if (!kept->masks)
+            return false;
+        memcpy(kept->masks, v->unknown, sizeof(r->all.w));
+        kept->unknown = kept->masks;
+    }
+    return true;
+}
+
+static bool keep_all(ft__run *r, ft__frame *f, uint32_t block, ft__value *to)
+{
+    const uint32_t *live = f->part->live[block];
+
+    for (uint32_t k = 0; live[k] != FT__NO_SLOT; k++)
+        if (!keep(r, &to[k], &f->value[live[k]])) {
+            r->short_of_memory = true;
+            return false;
+        }
+    return true;
+}
+
+/* Items that a ring of blocks, and what it calls, can count. */
+static void items_of(const ft__run *r, const ft__part *part, uint32_t block,
+                     uint32_t *first, uint32_t *end)
+{
+    const uint32_t ring = part->flow.block[block].ring;
+
+    *first = part->calls ? 0 : part->item[part->flow.ring_first[ring]];
+    *end = part->calls ? r->p->barrier : part->item[part->flow.ring_last[ring] + 1];
+}
+
+static ft__loop *loop_at(ft__run *r, ft__frame *f, uint32_t block)
+{
+    const uint32_t live = live_slots(f->part, block);
+    ft__loop *loop = f->loop[block];
+
+    if (loop)
+        return loop;
+    loop = ft__arena_alloc(&r->arena, sizeof(*loop));
+    if (loop) {
+        loop->was = ft__arena_array(&r->arena, live + 1, sizeof(*loop->was));
+        loop->start = ft__arena_array(&r->arena, live + 1, sizeof(*loop->start));
+        loop->period = 1;
+        loop->launch = r->launch;
+        items_of(r, f->part, block, &loop->first_item, &loop->end_item);
+        loop->count = ft__arena_array(
+            &r->arena, (size_t)(loop->end_item - loop->first_item + 32) * FT__SETS,
+            sizeof(*loop->count));
+    }
+    if (!loop || !loop->was || !loop->start || !loop->count) {
+        r->short_of_memory = true;
+        return NULL;
+    }
+    return f->loop[block] = loop;
+}
+
+/* ---- a trial ends ---- */
+
+/* Values are n rounds further; the symbol is no more. */
+static void advance(ft__run *r, const ft__trial *t, uint64_t n)
+{
+    ft__frame *f = t->frame;
+
+    for (uint32_t s = 0; s < f->part->n_slots; s++) {
+        ft__value *v = &f->value[s];
+        const int64_t a = ft__form_at(&r->forms, v->form)->a[t->symbol];
+        const uint64_t by = (uint64_t)a * n;
+        const uint64_t mask = ft__ptx_mask(slot_bits(f->part, s));
+
+        if (!a)
+            continue;
+        v->form = ft__form_without(&r->forms, v->form, t->symbol);
+        ft__value_touch(r, v);
+        if (!by || v->fresh)
+            continue;
+        if (!v->lane && ft__set_same(r, &t->there, &f->present)) {
+            v->base = (v->base + by) & mask;
+            continue;
+        }
+        if (!ft__value_own(r, v))
+            return;
+        for (uint32_t l = 0; l < r->threads; l++)
+            if (ft__set_has(t->there.w, l))
+                v->lane[l] = (v->lane[l] + by) & mask;
+    }
+}
+
+static void end_trial(ft__run *r, uint64_t n)
+{
+    ft__trial *t = &r->trial[r->n_trials - 1];
+
+    r->steps += 2 * (uint64_t)r->forms.n + t->frame->part->n_slots;
+    advance(r, t, n);
+    ft__form_close(&r->forms, t->symbol, n);
+    t->loop->open = false;
+    r->n_trials--;
+}
+
+static uint64_t gcd(uint64_t a, uint64_t b)
+{
+    while (b) {
+        const uint64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+void ft__trial_wants(ft__run *r, uint32_t form, uint64_t d)
+{
+    for (uint32_t k = 0; k < r->n_trials; k++) {
+        ft__trial *t = &r->trial[k];
+        const int64_t a = ft__form_at(&r->forms, form)->a[t->symbol];
+        const uint64_t times = d / gcd(a < 0 ? 0 - (uint64_t)a : (uint64_t)a, d);
+
+        if (times > 1 && times <= MOST_PERIOD)
+            t->wanted = (uint32_t)(t->wanted / gcd(t->wanted, times) * times);
+        if (t->wanted > MOST_PERIOD)
+            t->wanted = 1;
+    }
+}
+
+/* It was for nothing: with more rounds together at once again, else some time later. */
+static void put_off(ft__loop *loop, uint32_t wanted)
+{
+    if (wanted > 1 && loop->period * (uint64_t)wanted <= MOST_PERIOD) {
+        loop->period *= wanted;
+        return;
+    }
+    loop->pause = loop->pause < MOST_PAUSE ? 2 * loop->pause + 1 : MOST_PAUSE;
+    loop->wait = loop->pause;
+}
+
+/* All from the nth on, without any rounds ahead. */
+static void abandon(ft__run *r, uint32_t nth)
+{
+    while (r->n_trials > nth) {
+        const ft__trial *t = &r->trial[r->n_trials - 1];
+
+        put_off(t->loop, t->wanted);
+        end_trial(r, 0);
+    }
+}
+
+void ft__trial_leave(ft__run *r, uint64_t walk)
+{
+    for (uint32_t k = 0; k < r->n_trials; k++)
+        if (r->trial[k].walk == walk)
+            abandon(r, k);
+}
+
+/* Has what lives changed as it was expected to? What only addresses need may not, and
+ * then, if the loop is ahead, is not known any more. */
+static bool as_expected(ft__run *r, ft__trial *t, bool ahead)
+{
+    const ft__part *part = t->frame->part;
+    const uint32_t *live = part->live[t->block];
+
+    for (uint32_t k = 0; live[k] != FT__NO_SLOT; k++) {
+        ft__value *v = &t->frame->value[live[k]];
+        const ft__value *was = &t->start[k];
+        const int64_t a = ft__form_at(&r->forms, was->form)->a[t->symbol];
+        const uint32_t bits = slot_bits(part, live[k]);
+        int64_t by = 0;
+
+        if (all_unknown(r, was, &t->there) && all_unknown(r, v, &t->there))
+            continue;
+        if (!some_unknown(r, v, &t->there) && v->form == was->form &&
+            change_of(r, &by, was, v, bits, &t->there) &&
+            change(0, (uint64_t)by, bits) == change(0, (uint64_t)a, bits))
+            continue;
+        if (part->hard[live[k]])
+            return false;
+        if (ahead)
+            ft__value_forget(r, v, &t->there);
+    }
+    return true;
+}
+
+/* Of the items of the loop and of the barriers: n times what the round has added. */
+static void multiply(ft__run *r, const ft__trial *t, uint64_t n)
+{
+    const uint32_t items = t->loop->end_item - t->loop->first_item;
+
+    for (uint32_t k = 0; k < items + 32; k++) {
+        const uint32_t item =
+            k < items ? t->loop->first_item + k : r->p->barrier + (k - items);
+        uint64_t *c = r->count + (size_t)item * FT__SETS;
+        const uint64_t *was = t->count + (size_t)k * FT__SETS;
+
+        for (unsigned set = 0; set < FT__SETS; set++) {
+            uint64_t more;
+
+            if (__builtin_mul_overflow(c[set] - was[set], n, &more) ||
+                __builtin_add_overflow(c[set], more, &c[set]))
+                c[set] = UINT64_MAX;
+        }
+    }
+}
+
+/* The loop is at its header again. false: it goes on for ever. */
+static bool close(ft__run *r, ft__frame *f, uint32_t nth)
+{
+    ft__trial *t = &r->trial[nth];
+    uint64_t n;
+
+    abandon(r, nth + 1);
+    if (!as_expected(r, t, false)) {
+        abandon(r, nth);
+        return true;
+    }
+    n = ft__form_rounds(&r->forms, t->symbol);
+    if (n == UINT64_MAX) {
+        ft__run_inexact(r, f, f->part->flow.block[t->block].first, "a loop never ends");
+        for (uint32_t k = t->loop->first_item; k < t->loop->end_item; k++)
+            r->unbounded[k] = true;
+        r->unbounded[r->p->barrier] = true;
+        abandon(r, nth);
+        return false;
+    }
+    multiply(r, t, n);
+    if (n)
+        as_expected(r, t, true);
+    if (n)
+        t->loop->wait = t->loop->pause = 0;
+    else
+        put_off(t->loop, t->wanted);
+    end_trial(r, n);
+    return true;
+}
+
+/* ---- a trial begins ---- */
+
+static void remember(ft__run *r, ft__trial *t)
+{
+    const size_t items = t->loop->end_item - t->loop->first_item;
+
+    t->start = t->loop->start;
+    t->count = t->loop->count;
+    memcpy(t->count, r->count + (size_t)t->loop->first_item * FT__SETS,
+           items * FT__SETS * sizeof(*t->count));
+    memcpy(t->count + items * FT__SETS, r->count + (size_t)r->p->barrier * FT__SETS,
+           32 * FT__SETS * sizeof(*t->count));
+    r->steps += items + 32;
+}
+
+/* What lives gets the symbol as far as it has changed since the last round. */
+static bool expect(ft__run *r, ft__frame *f, const ft__loop *loop, uint32_t block,
+                   const ft__set *who, uint32_t symbol)
+{
+    const uint32_t *live = f->part->live[block];
+    const uint32_t one = ft__form_symbol(&r->forms, symbol);
+
+    for (uint32_t k = 0; live[k] != FT__NO_SLOT; k++) {
+        ft__value *v = &f->value[live[k]];
+        const ft__value *was = &loop->was[k];
+        const uint32_t bits = slot_bits(f->part, live[k]);
+        int64_t by = 0;
+        bool linear;
+
+        if (all_unknown(r, v, who))
+            continue;
+        linear = !some_unknown(r, v, who) && !some_unknown(r, was, who) &&
+                 v->form == was->form && change_of(r, &by, was, v, bits, who);
+        if (!linear && f->part->hard[live[k]])
+            return false;
+        if (linear)
+            v->form = ft__form_sum(&r->forms, v->form, one,
+                                   (int64_t)((uint64_t)by * loop->period), bits);
+        else
+            v->rough = true;
+        if (by || !linear)
+            ft__value_touch(r, v);
+    }
+    return true;
+}
+
+static void open(ft__run *r, ft__frame *f, ft__loop *loop, uint32_t block,
+                 uint64_t walk, const ft__there *there)
+{
+    const uint32_t nth = r->n_trials;
+    ft__trial *t = &r->trial[nth];
+
+    if (nth == FT__MOST_TRIALS || r->forms.n > MOST_FORMS)
+        return;
+    *t = (ft__trial){.frame = f,
+                     .loop = loop,
+                     .walk = walk,
+                     .block = block,
+                     .symbol = FT__FIRST_LOOP + nth,
+                     .left = loop->period,
+                     .wanted = 1,
+                     .there = there->of[FT__MAYBE]};
+    remember(r, t);
+    loop->open = true;
+    r->n_trials++;
+    if (!expect(r, f, loop, block, &t->there, t->symbol))
+        abandon(r, nth);
+    else
+        keep_all(r, f, block, t->start);
+}
+
+static void snapshot(ft__run *r, ft__frame *f, ft__loop *loop, uint32_t block,
+                     uint64_t walk, const ft__there *t)
+{
+    loop->walk = walk;
+    loop->there = *t;
+    keep_all(r, f, block, loop->was);
+}
+
+/* The trial of this loop is over, one way or the other. */
+static bool finish(ft__run *r, ft__frame *f, const ft__loop *loop, bool again)
+{
+    uint32_t k = 0;
+
+    while (r->trial[k].loop != loop)
+        k++;
+    if (again && --r->trial[k].left)
+        return true;
+    if (again)
+        return close(r, f, k);
+    abandon(r, k);
+    return true;
+}
+
+bool ft__trial_arrive(ft__run *r, ft__frame *f, uint32_t block, uint32_t from,
+                      uint64_t walk, const ft__there *t)
+{
+    ft__loop *loop = loop_at(r, f, block);
+    bool again, was_open;
+
+    if (!loop)
+        return true;
+    again = loop->walk == walk && from != FT__FLOW_NONE && from >= block &&
+            ft__there_same(r, &loop->there, t);
+    was_open = loop->open;
+    if (was_open && !finish(r, f, loop, again))
+        return false;
+    if (loop->open)
+        return true;
+    if (!again) {
+        loop->wait = loop->pause = 0;
+    } else if (loop->wait > 1) {
+        loop->wait--;
+        return true;
+    } else if (!was_open && loop->wait == 0) {
+        open(r, f, loop, block, walk, t);
+        if (loop->open)
+            return true;
+    } else if (!was_open) {
+        loop->wait = 0; /* the next time with what is now */
+    }
+    snapshot(r, f, loop, block, walk, t);
+    return true;
+}

@@ -1,0 +1,171 @@
+#ifndef PTX_COUNT_PLAN_H
+#define PTX_COUNT_PLAN_H
+
+#include "ptx/count/flow.h"
+#include "ptx/eval/eval.h"
+
+/* What of a kernel has to be executed to know how often everything is. The values that
+ * guards, branches, calls and addresses come from, backwards, get slots; what writes a
+ * slot, and what is counted apart from its block, is a step:
+ *
+ *   plan -> part[]  a function: blocks, slots
+ *             -> step[]  per block, in order
+ *                  -> source[], dest[]
+ *
+ * Values that decide what is executed are hard; those that addresses alone come from
+ * are soft: they may be rough without a count being wrong. */
+
+#define FT__NO_SLOT UINT32_MAX
+enum { FT__SOFT = 1, FT__HARD = 2 };
+
+typedef enum ft__source_kind {
+    FT__SOURCE_SLOT,
+    FT__SOURCE_CONSTANT,
+    FT__SOURCE_SPECIAL, /* index: ft__ptx_sreg */
+} ft__source_kind;
+
+typedef struct ft__source {
+    uint8_t kind;
+    uint32_t index;
+    uint64_t bits;
+} ft__source;
+
+typedef enum ft__step_kind {
+    FT__STEP_EVAL,    /* dest = what the instruction makes of source */
+    FT__STEP_COPY,    /* dest[k] = source[k]: cells */
+    FT__STEP_PARAM,   /* dest[k] = the kernel's parameter at `at`, `bytes` each */
+    FT__STEP_CONST,   /* dest[k] = memory of .const at source[0] + at */
+    FT__STEP_LANES,   /* vote, activemask, elect, match */
+    FT__STEP_UNKNOWN, /* dest: nobody knows */
+    FT__STEP_ON,      /* items: threads with the guard on, warps with one of these */
+    FT__STEP_ACCESS,  /* items: requests; sectors or wavefronts. source[0] + at */
+    FT__STEP_BARRIER,
+    FT__STEP_BRANCH, /* items: jumps, splits; the last of its block, as all below */
+    FT__STEP_INDEX,  /* items: jumps, splits; source[0]: the index */
+    FT__STEP_LEAVE,
+    FT__STEP_CALL, /* `call`: which of the part's */
+} ft__step_kind;
+
+typedef struct ft__step {
+    uint8_t kind, need; /* FT__SOFT, FT__HARD */
+    bool guard_not;
+    uint8_t space, store; /* of ACCESS */
+    uint32_t bytes;       /* of a thread */
+    uint32_t matrix;      /* lanes whose addresses count; 0: all */
+    uint32_t guard;       /* slot; NO_SLOT: none */
+    uint32_t insn, item, call;
+    uint32_t dest, n_dest, source, n_source;
+    uint64_t at;
+} ft__step;
+
+/* A place in memory of the function's own: .param of calls, .local. */
+typedef struct ft__cell {
+    uint32_t variable, slot;
+    uint64_t offset, bytes;
+} ft__cell;
+
+typedef struct ft__call {
+    uint32_t *part; /* what may be called */
+    uint32_t n_parts;
+    uint32_t pointer; /* slot of the address; NO_SLOT: called by name */
+    bool nowhere;     /* only declared, or anything */
+    bool noreturn;
+    const ft__ptx_operand *result, *arg; /* of the caller's function */
+    uint32_t n_results, n_args;
+} ft__call;
+
+typedef struct ft__part {
+    const ft__ptx_function *f;
+    uint32_t function;
+    ft__flow flow;
+    ft__ptx_operand const **ref; /* leaves of instructions: destinations, sources */
+    uint32_t *refs, *ref_s;      /* first of each, first source */
+    uint8_t *need;               /* by register */
+    uint32_t *slot;              /* by register */
+    uint32_t n_slots;
+    uint8_t *bits; /* by slot */
+    bool *hard;    /* by slot */
+    bool *within;  /* by slot: never read in another block than the one that wrote it */
+    bool *signs;   /* by slot: only its sign is ever read */
+    ft__cell *cell;
+    uint32_t n_cells;
+    ft__step *step;
+    uint32_t *steps;     /* by block */
+    uint32_t first_step; /* number of the first among all parts' */
+    ft__source *source;
+    uint32_t *dest, n_sources, n_dests, n_steps;
+    ft__call *call;
+    uint32_t n_calls;
+    uint32_t *item; /* by block: the first of its items: by warps, by threads, steps' */
+    uint32_t **live; /* by block: slots that live where it begins, SIZE_MAX last;
+                        NULL: no header */
+    bool calls;      /* something, anywhere */
+    struct ft__origin *origin;
+} ft__part;
+
+/* One of the counts has `amount` for each time of an item. */
+typedef struct ft__due {
+    uint32_t item, at; /* at: where in ft_ptx_counts the tally is */
+    uint64_t amount;
+} ft__due;
+
+typedef struct ft__plan {
+    ft__arena arena;
+    const ft_ptx *m;
+    ft__part *part; /* the kernel's first */
+    uint32_t n_parts;
+    bool calls;                           /* the kernel does */
+    uint32_t first_variable, n_variables; /* those of its parts are among them */
+    uint8_t *need;                        /* by variable, from the first on */
+    bool *escaped; /* the same: its address goes where it is not followed */
+    uint32_t n_steps;
+    uint32_t n_items, barrier; /* items of the barriers of warps 0 .. 31 */
+    ft__due *due;
+    size_t n_dues, most_dues;
+    bool *reads;         /* by byte of the kernel's parameters: a step reads it */
+    ft_ptx_block *block; /* of all parts; NULL: not yet */
+    size_t n_blocks;
+    ft_ptx_access *access; /* of all parts; NULL: not yet */
+    size_t n_accesses;
+} ft__plan;
+
+/* Of a variable that is a part's own. */
+static inline uint8_t *ft__plan_need(const ft__plan *p, uint32_t variable)
+{
+    return &p->need[variable - p->first_variable];
+}
+
+ft_status ft__ptx_plan_make(ft__plan **out, const ft_ptx *m, uint32_t function,
+                            ft_error *err);
+void ft__ptx_plan_free(ft__plan *p);
+
+/* Between the files that make a plan. */
+
+/* A register that always holds the address of a variable, plus something. */
+typedef struct ft__origin {
+    bool known;
+    uint32_t variable;
+    uint64_t offset;
+} ft__origin;
+
+/* Where [a] of an instruction lies; false: not in one place. */
+bool ft__plan_place(ft__origin *out, const ft__part *part,
+                    const ft__ptx_operand *address);
+/* The address among an instruction's operands, `nth` from 0; NULL: none. */
+const ft__ptx_operand *ft__plan_address(const ft__ptx_function *f,
+                                        const ft__ptx_insn *i, uint32_t nth);
+/* It loads from or stores to one cell per element of memory that is followed. */
+bool ft__plan_cells(ft__origin *at, const ft__plan *p, const ft__part *part,
+                    const ft__ptx_insn *i);
+uint32_t ft__plan_cell(const ft__part *part, uint32_t variable, uint64_t offset,
+                       uint64_t bytes);
+bool ft__plan_slice(ft__plan *p, uint32_t kernel);
+bool ft__plan_steps(ft__plan *p);
+bool ft__plan_live(ft__plan *p, ft__part *part);
+bool ft__plan_signs(ft__plan *p, ft__part *part);
+/* Of what a step writes only the sign is ever read. */
+bool ft__plan_sign_only(const ft__part *part, const ft__step *s);
+bool ft__plan_dues(ft__plan *p);
+bool ft__plan_is_param(const ft_ptx *m, uint32_t variable);
+
+#endif

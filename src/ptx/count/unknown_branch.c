@@ -1,0 +1,334 @@
+/* Branches that data decides: threads of which nobody knows go both ways. */
+#include "ptx/count/path.h"
+
+/* Of a fork: ways may double with each of them. */
+enum { FORK_STEPS = 1 << 15 };
+
+/* Blocks that `to` leads to before `meet`. */
+static bool *ahead(ft__run *r, ft__arena *work, const ft__flow *flow, uint32_t to,
+                   uint32_t meet)
+{
+    bool *seen = ft__arena_array(work, (size_t)flow->n + 1, sizeof(*seen));
+    uint32_t *stack = ft__arena_array(work, (size_t)flow->n + 1, sizeof(*stack));
+    uint32_t n = 0;
+
+    if (!seen || !stack) {
+        r->short_of_memory = true;
+        return NULL;
+    }
+    if (to < flow->n && to != meet) {
+        seen[to] = true;
+        stack[n++] = to;
+    }
+    while (n) {
+        const uint32_t b = stack[--n];
+
+        r->steps += 8;
+        for (uint32_t e = flow->edges[b]; e < flow->edges[b + 1]; e++) {
+            const uint32_t next = flow->edge[e];
+
+            if (next < flow->n && next != meet && !seen[next]) {
+                seen[next] = true;
+                stack[n++] = next;
+            }
+        }
+    }
+    return seen;
+}
+
+/* Slots that these blocks may write, NO_SLOT last. */
+static uint32_t *written(ft__run *r, ft__arena *work, const ft__part *part,
+                         const bool *blocks)
+{
+    uint32_t *list = ft__arena_array(work, (size_t)part->n_slots + 1, sizeof(*list));
+    bool *is = ft__arena_array(work, (size_t)part->n_slots + 1, sizeof(*is));
+    uint32_t n = 0;
+
+    if (!list || !is) {
+        r->short_of_memory = true;
+        return NULL;
+    }
+    for (uint32_t b = 0; b < part->flow.n; b++)
+        for (uint32_t s = part->steps[b]; blocks[b] && s < part->steps[b + 1]; s++)
+            for (uint32_t k = 0; k < part->step[s].n_dest; k++)
+                if (part->dest[part->step[s].dest + k] != FT__NO_SLOT)
+                    is[part->dest[part->step[s].dest + k]] = true;
+    for (uint32_t c = 0; c < part->n_calls; c++)
+        for (uint32_t k = 0; k < part->call[c].n_results; k++) {
+            const ft__ptx_operand *o = &part->call[c].result[k];
+
+            if (o->kind == FT__PTX_REG && part->slot[o->index] != FT__NO_SLOT)
+                is[part->slot[o->index]] = true;
+            for (uint32_t x = 0; x < part->n_cells; x++)
+                is[part->cell[x].slot] |=
+                    o->kind == FT__PTX_VARIABLE && part->cell[x].variable == o->index;
+        }
+    for (uint32_t k = 0; k < part->n_slots; k++)
+        if (is[k])
+            list[n++] = k;
+    list[n] = FT__NO_SLOT;
+    r->steps += part->n_slots + part->n_steps;
+    return list;
+}
+
+/* They are not known any more, to threads that may have come by. */
+static void forget_written(ft__run *r, ft__frame *f, const uint32_t *slots,
+                           const ft__set *who)
+{
+    for (; *slots != FT__NO_SLOT; slots++)
+        ft__value_forget(r, &f->value[*slots], who);
+}
+
+static void unbound(ft__run *r, const ft__part *part, const bool *blocks)
+{
+    for (uint32_t b = 0; b < part->flow.n; b++)
+        if (blocks[b])
+            ft__run_unbound(r, part, b, b + 1);
+    for (uint32_t n = 1; part->calls && n < r->p->n_parts; n++)
+        ft__run_unbound(r, &r->p->part[n], 0, r->p->part[n].flow.n);
+}
+
+/* Threads on their way through these blocks may end there, or return. */
+static void may_leave(ft__frame *f, const bool *blocks, const ft__set *who)
+{
+    const ft__part *part = f->part;
+    bool leave = false, end = false;
+
+    for (uint32_t b = 0; b < part->flow.n; b++) {
+        const ft__ptx_insn *i = &part->f->insn[part->flow.block[b].end - 1];
+        const ft__flow_kind kind = ft__flow_kind_of(i);
+
+        if (!blocks[b] || (kind != FT__FLOW_LEAVE && kind != FT__FLOW_CALL))
+            continue;
+        leave = true;
+        end |= i->opcode != FT__PTX_RET;
+    }
+    if (end)
+        ft__there_spell_out(&f->exited);
+    for (uint32_t k = 0; leave && k < FT__WORDS; k++) {
+        f->left.w[k] |= who->w[k];
+        f->exited.of[FT__MAYBE].w[k] |= end ? who->w[k] : 0;
+    }
+}
+
+/* The way ends in a trap, or a call that does not return, whatever happens. */
+static bool to_ruin(const ft__part *part, uint32_t block)
+{
+    const ft__flow *flow = &part->flow;
+    uint32_t far = 0;
+
+    for (; block < flow->n && far < 16; far++) {
+        const ft__ptx_insn *i = &part->f->insn[flow->block[block].end - 1];
+
+        if (i->opcode == FT__PTX_TRAP && i->guard < 0)
+            return true;
+        if (i->opcode == FT__PTX_CALL && flow->block[block].next == flow->n)
+            return true;
+        if (flow->edges[block + 1] - flow->edges[block] != 1)
+            return false;
+        block = flow->edge[flow->edges[block]];
+    }
+    return false;
+}
+
+static uint64_t *copied(ft__run *r, ft__arena *work, const uint64_t *from, uint32_t n)
+{
+    uint64_t *to = from ? ft__arena_array(work, n, sizeof(*to)) : NULL;
+
+    if (to)
+        memcpy(to, from, n * sizeof(*to));
+    else if (from)
+        r->short_of_memory = true;
+    return to;
+}
+
+/* Values as they were, for the second of two ways; in the order of the slots. */
+static ft__value *save(ft__run *r, ft__arena *work, const ft__frame *f,
+                       const uint32_t *slots)
+{
+    ft__value *kept;
+    uint32_t n = 0;
+
+    while (slots[n] != FT__NO_SLOT)
+        n++;
+    kept = ft__arena_array(work, (size_t)n + 1, sizeof(*kept));
+    if (!kept)
+        r->short_of_memory = true;
+    for (uint32_t k = 0; kept && k < n; k++) {
+        kept[k] = f->value[slots[k]];
+        kept[k].lane = copied(r, work, kept[k].lane, r->threads);
+        kept[k].unknown = copied(r, work, kept[k].unknown, FT__WORDS);
+        r->steps += kept[k].lane ? r->threads : 4;
+    }
+    return kept;
+}
+
+/* Who went one way though they may go the other has what they had. */
+static void restore(ft__run *r, ft__frame *f, const ft__value *kept,
+                    const uint32_t *slots, const ft__set *open)
+{
+    for (; *slots != FT__NO_SLOT; slots++, kept++)
+        if (!kept->fresh)
+            ft__value_put(r, f, *slots, kept, open, f->part->hard[*slots]);
+}
+
+/* After both ways: who was there for sure and cannot have left is there for sure. */
+static void meet_again(ft__run *r, ft__way *w, const ft__there *before,
+                       const ft__set *open, const ft__set *left_before)
+{
+    if (w->t.known)
+        return;
+    for (uint32_t k = 0; k < r->words; k++)
+        w->t.of[FT__SURE].w[k] |= ft__there_set(before, FT__SURE)->w[k] & open->w[k] &
+                                  ~(w->f->left.w[k] & ~left_before->w[k]);
+}
+
+static void drop(const ft__run *r, ft__there *t, unsigned set, const ft__set *who)
+{
+    for (uint32_t k = 0; k < r->words; k++)
+        t->of[set].w[k] &= ~who->w[k];
+}
+
+static void add(const ft__run *r, ft__there *t, unsigned set, const ft__there *of,
+                const ft__set *who)
+{
+    for (uint32_t k = 0; k < r->words; k++)
+        t->of[set].w[k] |= ft__there_set(of, set)->w[k] & who->w[k];
+}
+
+/* Round and round, nobody knows how often, or into ruin: guesses take the other way. */
+static void keep_off(ft__way *w, ft__there *t, ft__there *other, bool round,
+                     const ft__set *open)
+{
+    add(w->r, other, FT__GUESS, t, open);
+    drop(w->r, t, FT__GUESS, open);
+    if (round)
+        drop(w->r, t, FT__MAYBE, open);
+}
+
+/* What both ways have left; `round`: some may go round for ever. */
+static void join_both(ft__way *w, const ft__there *yes, const ft__there *no, bool round,
+                      bool always, const ft__set *open, const ft__set *left)
+{
+    ft__run *r = w->r;
+    const ft__there before = w->t;
+
+    w->t = *yes;
+    ft__there_join(r, &w->t, no);
+    if (round)
+        add(r, &w->t, FT__MAYBE, &before, open);
+    if (always)
+        add(r, &w->t, FT__GUESS, &before, open);
+    meet_again(r, w, &before, open, left);
+    w->t.known = ft__set_same(r, &w->t.of[FT__SURE], &w->t.of[FT__MAYBE]);
+}
+
+/* A split of threads of which nobody knows. */
+struct fork {
+    uint32_t to, next, meet;
+    bool *on_yes, *on_no; /* blocks before they meet */
+    uint32_t *slots;      /* written there */
+    ft__value *kept;
+};
+
+static bool fork_new(ft__way *w, ft__arena *work, struct fork *k)
+{
+    ft__run *r = w->r;
+    const ft__flow *flow = &w->f->part->flow;
+    bool *both = ft__arena_array(work, (size_t)flow->n + 1, sizeof(*both));
+
+    k->on_yes = ahead(r, work, flow, k->to, k->meet);
+    k->on_no = ahead(r, work, flow, k->next, k->meet);
+    if (!both || !k->on_yes || !k->on_no) {
+        r->short_of_memory = true;
+        return false;
+    }
+    for (uint32_t b = 0; b < flow->n; b++)
+        both[b] = k->on_yes[b] || k->on_no[b];
+    k->slots = written(r, work, w->f->part, both);
+    k->kept = k->slots ? save(r, work, w->f, k->slots) : NULL;
+    return !r->short_of_memory;
+}
+
+/* They go both ways at once. */
+static void go_both(ft__way *w, ft__there *yes, ft__there *no, struct fork *k,
+                    const ft__set *open)
+{
+    ft__run *r = w->r;
+    const ft__part *part = w->f->part;
+    const ft__set left = w->f->left;
+    const bool round_yes = k->on_yes[w->block], round_no = k->on_no[w->block];
+
+    if (round_yes) {
+        unbound(r, part, k->on_yes);
+        may_leave(w->f, k->on_yes, open);
+    }
+    if (round_no) {
+        unbound(r, part, k->on_no);
+        may_leave(w->f, k->on_no, open);
+    }
+    if (round_yes || to_ruin(part, k->to))
+        keep_off(w, yes, no, round_yes, open);
+    if (round_no || to_ruin(part, k->next))
+        keep_off(w, no, yes, round_no, open);
+    if (round_yes && round_no)
+        drop(r, yes, FT__GUESS, open);
+    ft__way_walk(r, w->f, k->to, k->meet, yes);
+    restore(r, w->f, k->kept, k->slots, open);
+    ft__way_walk(r, w->f, k->next, k->meet, no);
+    forget_written(r, w->f, k->slots, open);
+    join_both(w, yes, no, round_yes || round_no, round_yes && round_no, open, &left);
+    w->from = w->block;
+    w->block = k->meet;
+}
+
+void ft__way_unknown(ft__way *w, ft__there *yes, ft__there *no, const ft__flow_block *b,
+                     const ft__set *open)
+{
+    struct fork k = {.to = b->jump, .next = b->next, .meet = b->meet};
+    ft__arena work = {0};
+
+    w->r->steps += FORK_STEPS;
+    if (fork_new(w, &work, &k))
+        go_both(w, yes, no, &k, open);
+    ft__arena_free(&work);
+}
+
+/* Threads have been through these blocks, or not. */
+static void pass_unknown(ft__way *w, ft__arena *work, const bool *blocks)
+{
+    ft__run *r = w->r;
+    const ft__there before = w->t;
+    const ft__set left = w->f->left;
+    const uint32_t *slots = written(r, work, w->f->part, blocks);
+
+    if (!slots)
+        return;
+    unbound(r, w->f->part, blocks);
+    forget_written(r, w->f, slots, &w->t.of[FT__MAYBE]);
+    may_leave(w->f, blocks, &w->t.of[FT__MAYBE]);
+    if (!ft__set_same(r, &left, &w->f->left)) {
+        ft__there_spell_out(&w->t);
+        memset(&w->t.of[FT__SURE], 0, sizeof(w->t.of[FT__SURE]));
+        meet_again(r, w, &before, &before.of[FT__MAYBE], &left);
+    }
+}
+
+/* Nobody knows where a brx.idx leads. */
+void ft__way_anywhere(ft__way *w, const ft__step *s, uint32_t meet)
+{
+    ft__run *r = w->r;
+    ft__arena work = {0};
+    const bool *blocks = ahead(r, &work, &w->f->part->flow, w->block, meet);
+    uint64_t n[FT__SETS];
+
+    ft__run_inexact(r, w->f, s->insn, "a branch by index depends on data");
+    ft__run_threads(r, n, &w->t);
+    n[FT__SURE] = 0;
+    ft__run_count(r, s->item, n);
+    if (blocks)
+        pass_unknown(w, &work, blocks);
+    ft__arena_free(&work);
+    w->from = w->block;
+    w->block = meet;
+}

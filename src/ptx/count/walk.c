@@ -1,0 +1,366 @@
+/* All threads of a block go through a function together; each warp's part of the way is
+ * the way it goes alone. Ways of a split are walked one after the other up to where
+ * they meet. */
+#include "ptx/count/path.h"
+
+#define NONE FT__FLOW_NONE
+
+static void nobody(ft__there *t)
+{
+    memset(t, 0, sizeof(*t));
+    t->known = true;
+}
+
+/* ---- splits ---- */
+
+static void count_split(ft__run *r, const ft__step *s, const ft__there *yes,
+                        const ft__there *no)
+{
+    uint64_t n[FT__SETS] = {0};
+
+    for (unsigned set = 0; set < FT__SETS; set++)
+        for (uint32_t k = 0; k < r->words; k++) {
+            const uint64_t a = ft__there_set(yes, set)->w[k];
+            const uint64_t b = ft__there_set(no, set)->w[k];
+
+            n[set] += (uint64_t)((uint32_t)a && (uint32_t)b);
+            n[set] += (uint64_t)(a >> 32 && b >> 32);
+        }
+    ft__run_count(r, s->item + 1, n);
+}
+
+/* One way now, the other then: what comes to `stop` waits there. */
+static void go_apart(ft__way *w, ft__there *yes, ft__there *no, uint32_t to,
+                     uint32_t next, uint32_t meet)
+{
+    ft__run *r = w->r;
+
+    w->from = w->block;
+    if (meet == w->stop && (to == meet || next == meet)) {
+        ft__there_join(r, &w->waiting, to == meet ? yes : no);
+        w->t = to == meet ? *no : *yes;
+        w->block = to == meet ? next : to;
+        w->walk = ++r->walks; /* fewer are on the way */
+        return;
+    }
+    ft__way_walk(r, w->f, to, meet, yes);
+    ft__way_walk(r, w->f, next, meet, no);
+    w->t = *yes;
+    ft__there_join(r, &w->t, no);
+    w->block = meet;
+}
+
+static void branch(ft__way *w, const ft__step *s)
+{
+    ft__run *r = w->r;
+    const ft__flow_block *b = &w->f->part->flow.block[w->block];
+    ft__condition c;
+    ft__there yes, no;
+    uint64_t n[FT__SETS];
+
+    if (s->guard == FT__NO_SLOT) {
+        ft__run_threads(r, n, &w->t);
+        ft__run_count(r, s->item, n);
+        w->from = w->block;
+        w->block = b->jump;
+        return;
+    }
+    ft__run_guard(r, &c, w->f, s->guard, s->guard_not);
+    ft__there_split(r, &yes, &no, &w->t, &c);
+    ft__run_threads(r, n, &yes);
+    ft__run_count(r, s->item, n);
+    if (!ft__way_anyone(r, &yes) || !ft__way_anyone(r, &no) || b->jump == b->next) {
+        w->from = w->block;
+        w->block = ft__way_anyone(r, &yes) ? b->jump : b->next;
+        return;
+    }
+    count_split(r, s, &yes, &no);
+    for (uint32_t k = 0; k < r->words; k++)
+        c.open.w[k] &= c.any_open ? w->t.of[FT__MAYBE].w[k] : 0;
+    if (ft__set_any(r, &c.open)) {
+        ft__run_inexact(r, w->f, s->insn, "a branch depends on data");
+        ft__way_unknown(w, &yes, &no, b, &c.open);
+    } else {
+        go_apart(w, &yes, &no, b->jump, b->next, b->meet);
+    }
+}
+
+/* Warps whose threads go on in different blocks. */
+static void count_parted(ft__run *r, const ft__step *s, const ft__there *t,
+                         const uint32_t *to)
+{
+    uint64_t n[FT__SETS] = {0};
+
+    for (unsigned set = 0; set < FT__SETS; set++)
+        for (uint32_t warp = 0; warp < r->warps; warp++) {
+            uint32_t who =
+                (uint32_t)(ft__there_set(t, set)->w[warp / 2] >> warp % 2 * 32);
+            const uint32_t *first =
+                who ? &to[warp * 32 + (uint32_t)__builtin_ctz(who)] : NULL;
+            bool parted = false;
+
+            for (; who; who &= who - 1)
+                parted |= to[warp * 32 + (uint32_t)__builtin_ctz(who)] != *first;
+            n[set] += parted;
+        }
+    ft__run_count(r, s->item + 1, n);
+}
+
+/* Where each thread goes; those that `taken` has not fall through. */
+static void find_targets(const ft__way *w, uint32_t *to, const ft__set *taken,
+                         const ft__value *v, const ft__ptx_targets *list)
+{
+    const ft__flow *flow = &w->f->part->flow;
+
+    for (uint32_t l = 0; l < w->r->threads; l++) {
+        const uint32_t index = (uint32_t)(v->lane ? v->lane[l] : v->base);
+
+        to[l] = ft__set_has(taken->w, l)
+                    ? flow->of[list->index[index < list->n ? index : list->n - 1]]
+                    : flow->block[w->block].next;
+    }
+}
+
+/* Threads that go on in one block, after those of another. */
+static void go_each(ft__way *w, const uint32_t *to, uint32_t meet)
+{
+    ft__run *r = w->r;
+    const ft__set here = w->t.of[FT__MAYBE];
+    ft__there rest = w->t, all, now;
+    bool first = true;
+
+    nobody(&all);
+    while (ft__way_anyone(r, &rest)) {
+        ft__condition c = {.any_open = false};
+        uint32_t block = NONE;
+
+        for (uint32_t l = 0; l < r->threads; l++)
+            if (ft__set_has(rest.of[FT__MAYBE].w, l)) {
+                block = block == NONE ? to[l] : block;
+                c.holds.w[l / 64] |= (uint64_t)(to[l] == block) << l % 64;
+            }
+        ft__there_split(r, &now, &rest, &rest, &c);
+        if (first && ft__set_same(r, &now.of[FT__MAYBE], &here)) {
+            w->from = w->block;
+            w->block = block;
+            return;
+        }
+        first = false;
+        ft__way_walk(r, w->f, block, meet, &now);
+        ft__there_join(r, &all, &now);
+    }
+    w->t = all;
+    w->from = w->block;
+    w->block = meet;
+}
+
+/* brx.idx: threads by their index. */
+static void by_index(ft__way *w, const ft__step *s)
+{
+    ft__run *r = w->r;
+    const ft__part *part = w->f->part;
+    const uint32_t meet = part->flow.block[w->block].meet;
+    const ft__ptx_targets *list = ft__flow_targets(part->f, &part->f->insn[s->insn]);
+    uint32_t to[FT__MOST_THREADS];
+    ft__there taken = w->t, stay;
+    ft__condition c = {.any_open = false};
+    ft__value v;
+    uint64_t n[FT__SETS];
+
+    if (s->guard != FT__NO_SLOT) {
+        ft__run_guard(r, &c, w->f, s->guard, s->guard_not);
+        ft__there_split(r, &taken, &stay, &w->t, &c);
+    }
+    ft__value_get(r, &v, w->f, &part->source[s->source]);
+    if (c.any_open || v.nothing || v.unknown || !list || !list->n) {
+        ft__way_anywhere(w, s, meet);
+        return;
+    }
+    ft__form_pin(&r->forms, v.form);
+    ft__run_threads(r, n, &taken);
+    ft__run_count(r, s->item, n);
+    find_targets(w, to, &taken.of[FT__MAYBE], &v, list);
+    count_parted(r, s, &w->t, to);
+    go_each(w, to, meet);
+}
+
+/* ---- leaving ---- */
+
+static void leave(ft__way *w, const ft__step *s)
+{
+    ft__run *r = w->r;
+    const bool ret = w->f->part->f->insn[s->insn].opcode == FT__PTX_RET;
+    ft__there gone = w->t, rest;
+    ft__condition c;
+
+    if (s->guard != FT__NO_SLOT) {
+        ft__run_guard(r, &c, w->f, s->guard, s->guard_not);
+        ft__there_split(r, &gone, &rest, &w->t, &c);
+        if (c.any_open)
+            ft__run_inexact(r, w->f, s->insn, "who leaves depends on data");
+    } else {
+        nobody(&rest);
+    }
+    for (uint32_t k = 0; k < r->words; k++) {
+        w->f->left.w[k] |= gone.of[FT__MAYBE].w[k];
+        if (w->f->part->f->entry)
+            w->f->present.w[k] &= ~ft__there_set(&gone, FT__SURE)->w[k];
+    }
+    for (uint32_t k = 0; ret && k < r->words; k++)
+        w->f->torn.w[k] |= gone.of[FT__MAYBE].w[k] & w->f->back.of[FT__MAYBE].w[k];
+    if (ret && w->f->caller)
+        ft__there_join(r, &w->f->back, &gone);
+    else
+        ft__there_join(r, &w->f->exited, &gone);
+    w->from = w->block;
+    w->t = rest;
+    w->block = w->f->part->flow.block[w->block].next;
+}
+
+/* ---- blocks ---- */
+
+static void barrier(ft__run *r, const ft__there *on)
+{
+    for (uint32_t warp = 0; warp < r->warps; warp++) {
+        uint64_t n[FT__SETS];
+
+        for (unsigned set = 0; set < FT__SETS; set++)
+            n[set] =
+                (uint32_t)(ft__there_set(on, set)->w[warp / 2] >> warp % 2 * 32) != 0;
+        ft__run_count(r, r->p->barrier + warp, n);
+    }
+}
+
+/* Who takes part in a step, by its guard, in `on` or all; `c`: what is known of that.
+ */
+static const ft__there *taking_part(ft__way *w, const ft__step *s, ft__there *on,
+                                    ft__condition *c)
+{
+    ft__there off;
+
+    c->any_open = false;
+    if (s->guard == FT__NO_SLOT)
+        return &w->t;
+    ft__run_guard(w->r, c, w->f, s->guard, s->guard_not);
+    ft__there_split(w->r, on, &off, &w->t, c);
+    if (ft__set_same(w->r, ft__there_set(on, FT__SURE), &on->of[FT__MAYBE]))
+        on->known = true;
+    else if (c->any_open)
+        ft__run_inexact(w->r, w->f, s->insn, "a guard depends on data");
+    return on;
+}
+
+/* Who may have written it, or not, does not know it. */
+static void value_step(ft__way *w, const ft__step *s, const ft__there *on,
+                       const ft__condition *c)
+{
+    ft__run_eval(w->r, w->f, s, on, &on->of[FT__MAYBE]);
+    for (uint32_t k = 0; c->any_open && k < s->n_dest; k++)
+        if (w->f->part->dest[s->dest + k] != FT__NO_SLOT)
+            ft__value_forget(w->r, &w->f->value[w->f->part->dest[s->dest + k]],
+                             &c->open);
+}
+
+static void count_on(ft__run *r, const ft__step *s, const ft__there *on)
+{
+    uint64_t n[FT__SETS];
+
+    ft__run_threads(r, n, on);
+    ft__run_count(r, s->item, n);
+    ft__run_warps(r, n, on);
+    ft__run_count(r, s->item + 1, n);
+}
+
+/* false: the step has said where to go on. */
+static bool one_step(ft__way *w, const ft__step *s)
+{
+    ft__there some;
+    const ft__there *on;
+    ft__condition c;
+
+    switch (s->kind) {
+    case FT__STEP_BRANCH: branch(w, s); return false;
+    case FT__STEP_INDEX: by_index(w, s); return false;
+    case FT__STEP_LEAVE: leave(w, s); return false;
+    default: break;
+    }
+    on = taking_part(w, s, &some, &c);
+    switch (s->kind) {
+    case FT__STEP_ON: count_on(w->r, s, on); break;
+    case FT__STEP_ACCESS: ft__run_access(w->r, w->f, s, on); break;
+    case FT__STEP_BARRIER: barrier(w->r, on); break;
+    case FT__STEP_CALL:
+        some = *on; /* w->t changes meanwhile */
+        ft__run_call(w->r, w->f, s, &w->t, &some);
+        w->from = w->block;
+        w->block = w->f->part->flow.block[w->block].next;
+        return false;
+    default:
+        if (ft__way_anyone(w->r, on))
+            value_step(w, s, on, &c);
+        break;
+    }
+    return true;
+}
+
+static void block(ft__way *w)
+{
+    ft__run *r = w->r;
+    const ft__part *part = w->f->part;
+    const uint32_t here = w->block;
+    uint64_t n[FT__SETS];
+    bool on = true;
+
+    r->steps += 500;
+    w->f->here = w->t.of[FT__MAYBE];
+    ft__run_warps(r, n, &w->t);
+    ft__run_count(r, part->item[here], n);
+    ft__run_threads(r, n, &w->t);
+    ft__run_count(r, part->item[here] + 1, n);
+    for (uint32_t s = part->steps[here]; on && s < part->steps[here + 1]; s++)
+        on = one_step(w, &part->step[s]);
+    if (on) {
+        w->from = here;
+        w->block = part->flow.block[here].next;
+    }
+}
+
+/* From a block up to `stop`; t becomes who gets there. */
+void ft__way_walk(ft__run *r, ft__frame *f, uint32_t from, uint32_t stop, ft__there *t)
+{
+    ft__way w = {.r = r, .f = f, .block = from, .from = NONE, .stop = stop, .t = *t};
+    const uint32_t end = f->part->flow.n;
+
+    if (r->depth == FT__MOST_DEPTH)
+        ft__run_stop(r, f, 0, "branches are nested too deep");
+    r->depth++;
+    w.walk = ++r->walks;
+    nobody(&w.waiting);
+    while (!r->stopped && !r->short_of_memory && w.block != stop && w.block < end &&
+           ft__way_anyone(r, &w.t)) {
+        const uint64_t before = w.walk;
+
+        if (r->steps > r->most_steps)
+            ft__run_stop(r, f, f->part->flow.block[w.block].first,
+                         "it takes too long to follow");
+        if (f->part->flow.block[w.block].header &&
+            !ft__trial_arrive(r, f, w.block, w.from, w.walk, &w.t)) {
+            nobody(&w.t);
+            break;
+        }
+        block(&w);
+        if (w.walk != before)
+            ft__trial_leave(r, before);
+    }
+    ft__trial_leave(r, w.walk);
+    r->depth--;
+    if (r->stopped)
+        nobody(&w.t);
+    *t = w.waiting;
+    ft__there_join(r, t, &w.t);
+}
+
+void ft__run_walk(ft__run *r, ft__frame *f, ft__there *t)
+{
+    ft__way_walk(r, f, 0, f->part->flow.n, t);
+}

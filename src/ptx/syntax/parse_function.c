@@ -1,0 +1,441 @@
+#include <string.h>
+
+#include "ptx/syntax/parse.h"
+
+/* ( parameters ), onto the list. */
+static void parameters(ft__parser *p, ft__ptx_list *to, bool *are_regs)
+{
+    to->n = 0;
+    if (!ft__ptx_accept(p, '(') || ft__ptx_accept(p, ')'))
+        return;
+    do
+        ft__ptx_parameter(p, to, are_regs);
+    while (ft__ptx_accept(p, ','));
+    ft__ptx_expect(p, ')', "',' or ')'");
+}
+
+static uint32_t positive(ft__parser *p)
+{
+    const char *at = p->lex.start;
+    const uint32_t v = ft__ptx_small(p, "a number");
+
+    if (!p->st && v == 0)
+        ft__ptx_fail(p, at, "found 0, expected a number above it");
+    return v;
+}
+
+/* 16 or 16, 8 or 16, 8, 4: what is not given is 1. */
+static void three(ft__parser *p, uint32_t v[3])
+{
+    v[0] = v[1] = v[2] = 1;
+    v[0] = positive(p);
+    for (int i = 1; i < 3 && ft__ptx_accept(p, ','); i++)
+        v[i] = positive(p);
+}
+
+static void pragma(ft__parser *p)
+{
+    do
+        ft__ptx_expect(p, FT__TOK_STRING, "a text in quotes");
+    while (ft__ptx_accept(p, ','));
+    ft__ptx_expect(p, ';', "';'");
+}
+
+/* Words between parameters and body that device functions and prototypes have too. */
+static bool any_function(ft__parser *p, unsigned word)
+{
+    switch (word) {
+    case FT__WORD_PRAGMA: pragma(p); return true;
+    case FT__WORD_NORETURN:
+        if (p->kernel)
+            ft__ptx_expected(p, "'{': kernels return");
+        p->f->noreturn = true;
+        return true;
+    case FT__WORD_ABI_PRESERVE: (void)ft__ptx_small(p, "a number"); return true;
+    case FT__WORD_ABI_PRESERVE_CONTROL:
+    case FT__MOD_UNIFIED: return true;
+    default: return false;
+    }
+}
+
+/* Those of kernels, which say how many threads there are. */
+static void performance(ft__parser *p)
+{
+    const char *at = p->lex.start;
+    const unsigned word = ft__ptx_word(p);
+    ft_ptx_kernel *k = p->kernel;
+
+    ft__ptx_next(p);
+    if (any_function(p, word))
+        return;
+    if (!k) {
+        ft__ptx_fail(p, at, "found '.%s', expected '{' or ';'", ft__ptx_mod_name(word));
+        return;
+    }
+    switch (word) {
+    case FT__WORD_EXPLICITCLUSTER:
+    case FT__WORD_BLOCKSARECLUSTERS: break;
+    case FT__WORD_MAXNCTAPERSM:
+    case FT__WORD_MINNCTAPERSM: k->blocks_per_sm = positive(p); break;
+    case FT__WORD_MAXNREG: (void)positive(p); break;
+    case FT__WORD_MAXCLUSTERRANK: p->max_rank = positive(p); break;
+    case FT__WORD_REQNTID: three(p, k->required); break;
+    case FT__WORD_MAXNTID: three(p, k->most); break;
+    case FT__WORD_REQNCTAPERCLUSTER: three(p, k->cluster); break;
+    default:
+        ft__ptx_fail(p, at, "found '.%s', expected '{'", ft__ptx_mod_name(word));
+        break;
+    }
+    if ((k->required[0] && k->most[0]) || (k->cluster[0] && p->max_rank))
+        ft__ptx_fail(p, at, "'.%s' contradicts what stands before it",
+                     ft__ptx_mod_name(word));
+    if (word == FT__WORD_MAXNCTAPERSM && p->m->version >= 21)
+        ft__ptx_fail(p, at, "'.maxnctapersm' went with PTX 2.1");
+}
+
+/* ---- statements ---- */
+
+static void target_label(ft__parser *p, uint32_t *target)
+{
+    ft__fixup *x = ft__ptx_push(p, &p->fixups, sizeof(*x));
+
+    *x = (ft__fixup){
+        .name = p->lex.start, .len = p->lex.len, .hash = p->lex.hash, .target = target};
+}
+
+static uint32_t listed(const ft__parser *p)
+{
+    ft__lex ahead = p->lex;
+    uint32_t n = 0;
+
+    for (; ahead.kind == FT__TOK_NAME; ft__lex_next(&ahead)) {
+        n++;
+        ft__lex_next(&ahead);
+        if (ahead.kind != ',')
+            break;
+    }
+    return n;
+}
+
+/* .branchtargets and .calltargets: names, apart by commas. */
+static void targets(ft__parser *p, bool functions)
+{
+    ft__ptx_targets *t = ft__ptx_push(p, &p->targets, sizeof(*t));
+    const uint32_t n = listed(p);
+    uint32_t *index = ft__arena_array(&p->m->arena, n ? n : 1, sizeof(*index)),
+             number = 0;
+
+    if (!index) {
+        ft__ptx_no_memory(p);
+        return;
+    }
+    t->index = index;
+    t->functions = functions;
+    for (t->n = 0; t->n < n; index++) {
+        const ft__symbol *s = functions ? ft__symbol_here(p, &number) : NULL;
+
+        if (!functions)
+            target_label(p, index);
+        else if (!s || s->kind != FT__SYMBOL_FUNCTION)
+            ft__ptx_expected(p, "a function's name");
+        *index = number;
+        ft__ptx_next(p);
+        if (++t->n < n && !ft__ptx_expect(p, ',', "','"))
+            return;
+    }
+    if (n == 0)
+        ft__ptx_expected(p, "a name");
+}
+
+/* .callprototype (result) _ (parameters): only that there is one. */
+static void prototype(ft__parser *p)
+{
+    const size_t regs = p->regs.n, variables = p->variables.n;
+    const uint64_t offset = p->offset[FT_PTX_PARAM];
+    ft_ptx_kernel *const kernel = p->kernel;
+    const bool noreturn = p->f->noreturn; /* of the function around it */
+    bool are_regs = false;
+
+    p->kernel = NULL;
+    ((ft__ptx_targets *)ft__ptx_push(p, &p->targets, sizeof(ft__ptx_targets)))
+        ->functions = true;
+    ft__scope_open(p);
+    parameters(p, &p->ignored, &are_regs);
+    ft__ptx_expect(p, '_', "'_'");
+    parameters(p, &p->ignored, &are_regs);
+    while (p->lex.kind == FT__TOK_WORD)
+        performance(p);
+    ft__scope_close(p);
+    p->kernel = kernel;
+    p->f->noreturn = noreturn;
+    if (p->st)
+        return;
+    p->regs.n = regs;
+    p->variables.n = variables;
+    p->offset[FT_PTX_PARAM] = offset;
+}
+
+static void label(ft__parser *p)
+{
+    const ft__lex at = p->lex;
+    const uint32_t list = (uint32_t)p->targets.n;
+    unsigned word = FT__WORDS;
+    ft__ptx_label *l;
+
+    ft__ptx_next(p);
+    ft__ptx_next(p); /* ':' */
+    if (p->lex.kind == FT__TOK_WORD)
+        word = ft__ptx_word(p);
+    if (word == FT__WORD_BRANCHTARGETS || word == FT__WORD_CALLTARGETS ||
+        word == FT__WORD_CALLPROTOTYPE) {
+        ft__symbol_new(p, at.start, at.len, at.hash, FT__SYMBOL_TARGETS, list);
+        ft__ptx_next(p);
+        if (word == FT__WORD_CALLPROTOTYPE)
+            prototype(p);
+        else
+            targets(p, word == FT__WORD_CALLTARGETS);
+        ft__ptx_expect(p, ';', "';'");
+        return;
+    }
+    ft__symbol_new(p, at.start, at.len, at.hash, FT__SYMBOL_LABEL,
+                   (uint32_t)p->insns.n);
+    l = ft__ptx_push(p, &p->labels, sizeof(*l));
+    *l = (ft__ptx_label){at.start, at.len, (uint32_t)p->insns.n};
+}
+
+static void directive(ft__parser *p)
+{
+    const ft__linkage own = {0};
+    const unsigned word = ft__ptx_word(p);
+
+    if (word == FT__MOD_REG) {
+        ft__ptx_registers(p);
+    } else if (ft__ptx_is_variable(p)) {
+        ft__ptx_variables(p, &own);
+    } else if (word == FT__WORD_PRAGMA) {
+        ft__ptx_next(p);
+        pragma(p);
+    } else if (word != FT__WORD_LOC || !ft__ptx_debugging(p)) {
+        ft__ptx_expected(p, "a statement");
+    }
+}
+
+/* Its names are of the same scope as the parameters'. */
+static void body(ft__parser *p)
+{
+    const uint32_t depth = p->symbols.depth;
+
+    ft__ptx_next(p);
+    do {
+        switch (p->lex.kind) {
+        case '{':
+            ft__scope_open(p);
+            ft__ptx_next(p);
+            break;
+        case '}':
+            if (p->symbols.depth == depth) {
+                ft__ptx_next(p);
+                return;
+            }
+            ft__scope_close(p);
+            ft__ptx_next(p);
+            break;
+        case FT__TOK_NAME:
+            if (ft__lex_peek(&p->lex) == ':')
+                label(p);
+            else
+                ft__ptx_instruction(p);
+            break;
+        case '@': ft__ptx_instruction(p); break;
+        case FT__TOK_WORD: directive(p); break;
+        default: ft__ptx_expected(p, "a statement"); break;
+        }
+    } while (!p->st);
+}
+
+/* ---- functions ---- */
+
+/* The one of that name that was declared, or a new one. */
+static uint32_t function_number(ft__parser *p, const ft__lex *at, bool entry)
+{
+    ft__symbol *s = ft__symbol_find(p, at->start, at->len, at->hash);
+    ft__ptx_function *f;
+
+    if (s && s->kind == FT__SYMBOL_FUNCTION)
+        return s->number;
+    ft__symbol_new(p, at->start, at->len, at->hash, FT__SYMBOL_FUNCTION,
+                   (uint32_t)p->functions.n);
+    f = ft__ptx_push(p, &p->functions, sizeof(*f));
+    *f = (ft__ptx_function){
+        .line = at->token_line, .entry = entry, .declared_only = true};
+    f->name = ft__arena_strndup(&p->m->arena, at->start, at->len);
+    if (!f->name)
+        ft__ptx_no_memory(p);
+    return (uint32_t)p->functions.n - 1;
+}
+
+static void begin(ft__parser *p)
+{
+    ft__ptx_list *const lists[] = {&p->insns,  &p->operands, &p->mods,
+                                   &p->regs,   &p->labels,   &p->targets,
+                                   &p->fixups, &p->params,   &p->results};
+
+    for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+        lists[i]->n = 0;
+    p->offset[FT_PTX_PARAM] = p->offset[FT_PTX_SHARED] = p->offset[FT_PTX_LOCAL] = 0;
+    p->loc = 0;
+    p->max_rank = 0;
+}
+
+/* What was read becomes the function's. */
+static void keep(ft__parser *p)
+{
+    ft__ptx_function *f = p->f;
+
+    f->n_insns = (uint32_t)p->insns.n;
+    f->n_operands = (uint32_t)p->operands.n;
+    f->n_mods = (uint32_t)p->mods.n;
+    f->n_regs = (uint32_t)p->regs.n;
+    f->n_labels = (uint32_t)p->labels.n;
+    f->n_targets = (uint32_t)p->targets.n;
+    f->n_params = (uint32_t)p->params.n;
+    f->n_results = (uint32_t)p->results.n;
+    f->insn = ft__ptx_keep(p, &p->insns, sizeof(*f->insn));
+    f->operand = ft__ptx_keep(p, &p->operands, sizeof(*f->operand));
+    f->mod = ft__ptx_keep(p, &p->mods, sizeof(*f->mod));
+    f->reg = ft__ptx_keep(p, &p->regs, sizeof(*f->reg));
+    f->label = ft__ptx_keep(p, &p->labels, sizeof(*f->label));
+    f->targets = ft__ptx_keep(p, &p->targets, sizeof(*f->targets));
+    f->param = ft__ptx_keep(p, &p->params, sizeof(*f->param));
+    f->result = ft__ptx_keep(p, &p->results, sizeof(*f->result));
+    f->shared_bytes = p->offset[FT_PTX_SHARED];
+    f->local_bytes = p->offset[FT_PTX_LOCAL];
+    f->param_bytes = p->offset[FT_PTX_PARAM];
+    f->end_variable = (uint32_t)p->variables.n;
+}
+
+static void new_kernel(ft__parser *p)
+{
+    p->kernel = ft__ptx_push(p, &p->kernels, sizeof(*p->kernel));
+    *(uint32_t *)ft__ptx_push(p, &p->kernel_functions, sizeof(uint32_t)) =
+        (uint32_t)p->function;
+    p->kernel->name = p->f->name;
+    p->kernel->line = p->f->line;
+}
+
+/* The kernel that was declared and is now read again; NULL: none. */
+static ft_ptx_kernel *declared_kernel(const ft__parser *p)
+{
+    const uint32_t *function = p->kernel_functions.at;
+
+    for (size_t k = 0; k < p->kernels.n; k++)
+        if (function[k] == (uint32_t)p->function)
+            return (ft_ptx_kernel *)p->kernels.at + k;
+    return NULL;
+}
+
+/* The name behind a function's results, which may come first. */
+static ft__lex name_ahead(const ft__parser *p)
+{
+    ft__lex x = p->lex;
+
+    if (x.kind == '(') {
+        while (x.kind != ')' && x.kind != FT__TOK_END)
+            ft__lex_next(&x);
+        ft__lex_next(&x);
+    }
+    return x;
+}
+
+/* .attribute(.unified(1, 2)) */
+static void attribute(ft__parser *p)
+{
+    if (p->lex.kind != FT__TOK_WORD || ft__ptx_word(p) != FT__WORD_ATTRIBUTE)
+        return;
+    while (p->lex.kind != ')' && p->lex.kind != FT__TOK_END)
+        ft__ptx_next(p);
+    ft__ptx_expect(p, ')', "')'");
+    ft__ptx_accept(p, ')');
+}
+
+static void heading(ft__parser *p)
+{
+    if (p->lex.kind == '(')
+        parameters(p, &p->results, &p->f->results_are_regs);
+    ft__ptx_expect(p, FT__TOK_NAME, "a function's name");
+    p->offset[FT_PTX_PARAM] = 0;
+    parameters(p, &p->params, &p->f->params_are_regs);
+    while (p->lex.kind == FT__TOK_WORD)
+        performance(p);
+}
+
+/* extern: of somebody else, so that there is no body. */
+static void check_linkage(ft__parser *p, const char *at, const ft__linkage *linkage,
+                          bool is_new)
+{
+    if (linkage->word == FT__WORD_COMMON)
+        ft__ptx_fail(p, at, "'.common' is for variables");
+    else if (linkage->word == FT__WORD_EXTERN && p->lex.kind == '{')
+        ft__ptx_fail(p, at, "'%s' is .extern and has a body", p->f->name);
+    else if (!is_new && p->f->linkage != linkage->word)
+        ft__ptx_fail(p, at, "'%s' was declared with another linkage", p->f->name);
+    else if (!is_new && !p->f->declared_only)
+        ft__ptx_fail(p, at, "'%s' has a body already", p->f->name);
+    p->f->linkage = (uint16_t)linkage->word;
+}
+
+static void definition(ft__parser *p, const ft__lex *at, const ft__linkage *linkage,
+                       bool is_new)
+{
+    const ft__ptx_function before = *p->f;
+
+    p->f->first_variable = (uint32_t)p->variables.n;
+    ft__scope_open(p);
+    heading(p);
+    if (p->st)
+        return;
+    check_linkage(p, at->start, linkage, is_new);
+    ft__check_parameters(p, at->start);
+    if (!is_new)
+        ft__check_again(p, at->start, &before);
+    p->f->n_params = p->f->n_results = 0;
+    if (p->lex.kind == '{') {
+        p->f->declared_only = false;
+        p->f->line = at->token_line;
+        body(p);
+    } else {
+        ft__ptx_expect(p, ';', "'{' or ';'");
+    }
+    ft__scope_close(p);
+}
+
+void ft__ptx_function_read(ft__parser *p, bool entry, const ft__linkage *linkage)
+{
+    const uint32_t n = (uint32_t)p->functions.n;
+    ft__lex at;
+
+    ft__ptx_next(p);
+    begin(p);
+    attribute(p);
+    at = name_ahead(p);
+    if (at.kind != FT__TOK_NAME) {
+        p->lex = at;
+        ft__ptx_expected(p, "a function's name");
+        return;
+    }
+    p->function = (int32_t)function_number(p, &at, entry);
+    if (p->st)
+        return;
+    p->f = (ft__ptx_function *)p->functions.at + p->function;
+    if (entry && p->functions.n > n)
+        new_kernel(p);
+    else if (entry)
+        p->kernel = declared_kernel(p);
+    definition(p, &at, linkage, p->functions.n > n);
+    if (!p->st)
+        keep(p);
+    if (!p->st && p->kernel)
+        ft__ptx_kernel_done(p);
+    p->kernel = NULL;
+    p->function = -1;
+}

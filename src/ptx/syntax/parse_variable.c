@@ -1,0 +1,549 @@
+#include <string.h>
+
+#include "ptx/syntax/parse.h"
+
+/* Declarations of registers, variables and parameters. */
+
+enum { MAX_RANK = 16 };
+
+typedef struct declared {
+    const ft__linkage *linkage;
+    uint8_t space, type;
+    uint32_t align, vector; /* vector: elements of .v2 .v4 .v8; else 1 */
+    bool pointer;
+} declared;
+
+bool ft__ptx_is_variable(ft__parser *p)
+{
+    switch (ft__ptx_word(p)) {
+    case FT__MOD_REG:
+    case FT__MOD_CONST:
+    case FT__MOD_GLOBAL:
+    case FT__MOD_SHARED:
+    case FT__MOD_LOCAL:
+    case FT__MOD_PARAM:
+    case FT__MOD_TEX:
+    case FT__MOD_SREG: return true;
+    default: return false;
+    }
+}
+
+static uint8_t space_of(unsigned word)
+{
+    switch (word) {
+    case FT__MOD_CONST: return FT_PTX_CONST;
+    case FT__MOD_SHARED: return FT_PTX_SHARED;
+    case FT__MOD_LOCAL: return FT_PTX_LOCAL;
+    case FT__MOD_PARAM: return FT_PTX_PARAM;
+    case FT__MOD_TEX: return FT_PTX_TEXTURE;
+    default: return FT_PTX_GLOBAL;
+    }
+}
+
+static uint32_t alignment(ft__parser *p)
+{
+    const char *at = p->lex.start;
+    const uint32_t v = ft__ptx_small(p, "an alignment");
+
+    if (!p->st && (v == 0 || (v & (v - 1))))
+        ft__ptx_fail(p, at, "alignments are powers of two");
+    return v;
+}
+
+/* .attribute(.managed, .unified(1, 2)) */
+static void attribute(ft__parser *p)
+{
+    int depth = 0;
+
+    ft__ptx_expect(p, '(', "'('");
+    for (depth = 1; depth && p->lex.kind != FT__TOK_END; ft__ptx_next(p)) {
+        depth += p->lex.kind == '(';
+        depth -= p->lex.kind == ')';
+    }
+    if (depth)
+        ft__ptx_expected(p, "')'");
+}
+
+/* .ptr .global .align 16 */
+static void pointer(ft__parser *p, declared *d)
+{
+    d->pointer = true;
+    if (p->lex.kind != FT__TOK_WORD)
+        return;
+    switch (ft__ptx_word(p)) {
+    case FT__MOD_CONST:
+    case FT__MOD_GLOBAL:
+    case FT__MOD_SHARED:
+    case FT__MOD_LOCAL:
+    case FT__MOD_GENERIC: ft__ptx_next(p); break;
+    default: break;
+    }
+    if (p->lex.kind == FT__TOK_WORD && ft__ptx_word(p) == FT__WORD_ALIGN) {
+        ft__ptx_next(p);
+        (void)alignment(p);
+    }
+}
+
+/* .align 8, .v2, attributes: in front of the type. */
+static bool before_type(ft__parser *p, declared *d)
+{
+    const unsigned word = ft__ptx_word(p);
+
+    switch (word) {
+    case FT__MOD_V2: d->vector = 2; break;
+    case FT__MOD_V4: d->vector = 4; break;
+    case FT__WORD_MANAGED: break;
+    case FT__WORD_ALIGN:
+        ft__ptx_next(p);
+        d->align = alignment(p);
+        return true;
+    case FT__WORD_ATTRIBUTE:
+        ft__ptx_next(p);
+        attribute(p);
+        return true;
+    default: return false;
+    }
+    ft__ptx_next(p);
+    return true;
+}
+
+/* What stands between the space and the name. */
+static declared declaration(ft__parser *p)
+{
+    declared d = {.vector = 1, .type = FT__TYPE_B32};
+    unsigned word;
+
+    while (p->lex.kind == FT__TOK_WORD && before_type(p, &d)) {
+    }
+    word = p->lex.kind == FT__TOK_WORD ? ft__ptx_word(p) : FT__WORDS;
+    if (word >= FT__PTX_TYPES) {
+        ft__ptx_expected(p, "a type");
+        return d;
+    }
+    d.type = (uint8_t)word;
+    ft__check_variable_type(p, p->lex.start, word, d.vector);
+    ft__ptx_next(p);
+    return d;
+}
+
+/* ---- registers ---- */
+
+static void add_registers(ft__parser *p, const ft__ptx_reg *model, uint32_t n,
+                          ft__symbol_kind kind)
+{
+    enum { MOST = 1 << 22 };
+
+    p->total_regs += n;
+    if (p->total_regs > MOST) {
+        ft__ptx_fail(p, model->name, "more than %d registers", MOST);
+        return;
+    }
+    for (uint32_t i = 0; i < n && !p->st; i++) {
+        ft__ptx_reg *r = ft__ptx_push(p, &p->regs, sizeof(*r));
+
+        *r = *model;
+        if (kind == FT__SYMBOL_RANGE)
+            r->number = i + 1;
+        else if (n > 1)
+            r->component = "xyzw"[i % 4];
+    }
+}
+
+/* One name behind `.reg .b32`, a count behind it taken. */
+static void register_name(ft__parser *p, const declared *d)
+{
+    const ft__lex at = p->lex;
+    const ft__ptx_reg model = {.name = at.start, .len = at.len, .type = d->type};
+    ft__symbol_kind kind = FT__SYMBOL_REG;
+    uint32_t n = d->vector;
+    ft__symbol *s;
+
+    if (p->lex.kind != FT__TOK_NAME && p->lex.kind != '_') {
+        ft__ptx_expected(p, "a register's name");
+        return;
+    }
+    ft__ptx_next(p);
+    if (ft__ptx_accept(p, '<')) {
+        n = ft__ptx_small(p, "how many registers");
+        ft__ptx_expect(p, '>', "'>'");
+        kind = FT__SYMBOL_RANGE;
+    }
+    if (p->st)
+        return;
+    s = kind == FT__SYMBOL_RANGE
+            ? ft__symbol_range(p, &at, (uint32_t)p->regs.n, n)
+            : ft__symbol_new(p, at.start, at.len, at.hash, kind, (uint32_t)p->regs.n);
+    s->n = n;
+    s->type = d->type;
+    add_registers(p, &model, n, kind);
+}
+
+void ft__ptx_registers(ft__parser *p)
+{
+    declared d;
+
+    ft__ptx_next(p);
+    d = declaration(p);
+    if (ft__ptx_type_kind(d.type) == FT__KIND_OPAQUE)
+        ft__ptx_expected(p, "a type that registers have");
+    if (ft__ptx_accept(p, ';')) /* no names at all */
+        return;
+    do
+        register_name(p, &d);
+    while (ft__ptx_accept(p, ','));
+    ft__ptx_expect(p, ';', "',' or ';'");
+}
+
+/* ---- initial values ---- */
+
+typedef struct initial {
+    uint8_t *bytes;
+    uint64_t n, size;                         /* written up to; room */
+    uint64_t dim[MAX_RANK], stride[MAX_RANK]; /* stride: bytes of an element of each */
+    uint32_t rank, element;
+    uint8_t type;
+} initial;
+
+/* A number's bits as the type has them. */
+static uint64_t converted(uint64_t bits, uint8_t width, uint8_t type)
+{
+    double d = 0;
+    float f;
+    uint32_t low = (uint32_t)bits;
+
+    if (width == 0)
+        return bits;
+    if (width == 32 && type == FT__TYPE_F64) {
+        memcpy(&f, &low, sizeof(f));
+        d = (double)f;
+        memcpy(&bits, &d, sizeof(bits));
+    } else if (width == 64 && type == FT__TYPE_F32) {
+        memcpy(&d, &bits, sizeof(d));
+        f = (float)d;
+        memcpy(&low, &f, sizeof(low));
+        bits = low;
+    }
+    return bits;
+}
+
+static void put(ft__parser *p, initial *v, uint64_t bits)
+{
+    if (v->size - v->n < v->element) {
+        const uint64_t size = v->size ? 2 * v->size : 64;
+        uint8_t *more = ft__arena_array(&p->m->arena, size, 1);
+
+        if (!more) {
+            ft__ptx_no_memory(p);
+            return;
+        }
+        if (v->n)
+            memcpy(more, v->bytes, v->n);
+        v->bytes = more;
+        v->size = size;
+    }
+    for (uint32_t i = 0; i < v->element; i++)
+        v->bytes[v->n++] = (uint8_t)(i < 8 ? bits >> 8 * i : 0);
+}
+
+/* name, name + 4, generic(name): an address, which is 0 here. */
+static void address(ft__parser *p, bool may_be_generic)
+{
+    const ft__symbol *s = ft__symbol_find(p, p->lex.start, p->lex.len, p->lex.hash);
+    const bool generic =
+        may_be_generic && p->lex.len == 7 && memcmp(p->lex.start, "generic", 7) == 0;
+
+    if (!generic &&
+        (!s || (s->kind != FT__SYMBOL_VARIABLE && s->kind != FT__SYMBOL_FUNCTION)))
+        ft__ptx_expected(p, "a variable or function");
+    ft__ptx_expect(p, FT__TOK_NAME, "a name");
+    if (generic) {
+        ft__ptx_expect(p, '(', "'('");
+        address(p, false);
+        ft__ptx_expect(p, ')', "')'");
+    }
+    if (p->lex.kind == '+' || p->lex.kind == '-') {
+        if (p->lex.kind == '+')
+            ft__ptx_next(p);
+        (void)ft__ptx_constant(p);
+    }
+}
+
+/* Which values a type takes: addresses only unsigned ones. */
+static void accepts(ft__parser *p, const char *at, uint8_t type, bool is_address,
+                    bool masked, uint8_t width)
+{
+    const ft__ptx_kind kind = ft__ptx_type_kind(type);
+    const bool holds_address =
+        type == FT__TYPE_U64 || type == FT__TYPE_U32 || (masked && type == FT__TYPE_U8);
+
+    if (is_address ? !holds_address
+        : width
+            ? type == FT__TYPE_F16 || (kind != FT__KIND_FLOAT && kind != FT__KIND_BITS)
+            : kind == FT__KIND_FLOAT)
+        ft__ptx_fail(p, at, "the value is not of type .%s", ft__ptx_mod_name(type));
+}
+
+static void value(ft__parser *p, initial *v)
+{
+    const char *at = p->lex.start;
+    uint8_t width = 0;
+    uint64_t bits = 0;
+    bool is_address = p->lex.kind == FT__TOK_NAME &&
+                      !(p->lex.len == 7 && memcmp(p->lex.start, "WARP_SZ", 7) == 0);
+    bool masked = false;
+
+    if (is_address) {
+        address(p, true);
+    } else {
+        bits = ft__ptx_number(p, &width);
+        masked = width == 0 && ft__ptx_accept(p, '(');
+    }
+    if (masked) {
+        address(p, true);
+        ft__ptx_expect(p, ')', "')'");
+        is_address = true;
+    }
+    accepts(p, at, v->type, is_address, masked, width);
+    put(p, v, is_address ? 0 : converted(bits, width, v->type));
+}
+
+static void pad(ft__parser *p, initial *v, uint64_t n)
+{
+    while (v->n < n && !p->st)
+        put(p, v, 0);
+}
+
+/* Braces as deep as there are dimensions; each level may be short. */
+static void values(ft__parser *p, initial *v, uint32_t level)
+{
+    enum { MOST = 1 << 26 };
+    const uint64_t begin = v->n;
+    uint64_t n = 0;
+
+    if (level == v->rank) {
+        value(p, v);
+        return;
+    }
+    ft__ptx_expect(p, '{', "'{'");
+    do {
+        values(p, v, level + 1);
+        if (p->st)
+            return;
+        p->total_initial += v->stride[level];
+        if (p->total_initial > MOST)
+            ft__ptx_fail(p, p->lex.start, "more than %d bytes of initial values", MOST);
+        if (v->dim[level] && n >= v->dim[level])
+            ft__ptx_fail(p, p->lex.start, "more values than the variable has");
+        if (p->st)
+            return;
+        pad(p, v, begin + ++n * v->stride[level]);
+    } while (ft__ptx_accept(p, ','));
+    ft__ptx_expect(p, '}', "',' or '}'");
+}
+
+/* { addr_mode_0 = wrap, filter_mode = nearest } of a sampler or texture. */
+static void settings(ft__parser *p)
+{
+    ft__ptx_expect(p, '{', "'{'");
+    do {
+        ft__ptx_expect(p, FT__TOK_NAME, "a setting's name");
+        ft__ptx_expect(p, '=', "'='");
+        if (!ft__ptx_accept(p, FT__TOK_NAME))
+            (void)ft__ptx_constant(p);
+    } while (ft__ptx_accept(p, ','));
+    ft__ptx_expect(p, '}', "',' or '}'");
+}
+
+/* ---- variables ---- */
+
+/* [4][8], [] first: elements; rank and dimensions into v, 0 where the size is open. */
+static uint64_t dimensions(ft__parser *p, initial *v)
+{
+    uint64_t n = 1, *dim = v->dim;
+
+    while (ft__ptx_accept(p, '[')) {
+        if (v->rank == MAX_RANK - 1) {
+            ft__ptx_fail(p, p->lex.start, "more than %d dimensions", MAX_RANK);
+            return 0;
+        }
+        dim[v->rank] = p->lex.kind == ']' && v->rank == 0 ? 0 : p->lex.bits;
+        if (p->lex.kind != ']' || v->rank)
+            ft__ptx_expect(p, FT__TOK_INT, "a number");
+        ft__ptx_expect(p, ']', "']'");
+        v->rank++;
+    }
+    for (uint32_t k = v->rank; k-- > 0;) {
+        v->stride[k] = n * v->element;
+        if (dim[k] && n > ((uint64_t)1 << 40) / dim[k]) {
+            ft__ptx_fail(p, p->lex.start, "the variable is too large");
+            return 0;
+        }
+        n *= dim[k];
+    }
+    return n;
+}
+
+static void place(ft__parser *p, ft__ptx_variable *v)
+{
+    uint64_t *next = &p->offset[v->space];
+
+    if (v->function < 0 && v->space == FT_PTX_SHARED)
+        next = &p->m->shared_bytes;
+    *next = (*next + v->align - 1) / v->align * v->align;
+    v->offset = *next;
+    *next += v->size;
+}
+
+/* An initial value, where there is one. */
+static void initialise(ft__parser *p, ft__ptx_variable *v, initial *i)
+{
+    const char *at = p->lex.start;
+
+    if (!ft__ptx_accept(p, '='))
+        return;
+    if ((v->space != FT_PTX_GLOBAL && v->space != FT_PTX_CONST) || v->external) {
+        ft__ptx_fail(p, at, "'%.*s' cannot have an initial value", (int)v->len,
+                     v->name);
+        return;
+    }
+    if (ft__ptx_type_kind(v->type) == FT__KIND_OPAQUE) {
+        settings(p);
+        return;
+    }
+    values(p, i, 0);
+    if (v->size == 0)
+        v->size = i->n;
+    v->initial = i->bytes;
+    v->initial_size = i->n;
+}
+
+/* What a space does not hold. */
+static void check(ft__parser *p, const ft__ptx_variable *v, const declared *d)
+{
+    const bool opaque = ft__ptx_type_kind(v->type) == FT__KIND_OPAQUE;
+    const bool parameter = d->linkage == NULL;
+
+    if (v->type == FT__TYPE_PRED)
+        ft__ptx_fail(p, v->name, "predicates are registers");
+    else if (opaque && !(parameter || (v->function < 0 && v->space == FT_PTX_GLOBAL)))
+        ft__ptx_fail(p, v->name, "textures and surfaces are .global or parameters");
+    else if (v->space == FT_PTX_PARAM && (d->vector > 1 || v->type == FT__TYPE_F16X2))
+        ft__ptx_fail(p, v->name, "'.param' does not hold this type");
+    else if (!parameter && v->size == 0 && !v->external && !opaque)
+        ft__ptx_fail(p, v->name, "'%.*s' has no size", (int)v->len, v->name);
+    else if (!parameter && v->function < 0 &&
+             (v->space == FT_PTX_PARAM || v->space == FT_PTX_LOCAL))
+        ft__ptx_fail(p, v->name,
+                     "variables of a module are .global, .const or .shared");
+    else if (!parameter && d->linkage->word == FT__WORD_COMMON &&
+             v->space != FT_PTX_GLOBAL)
+        ft__ptx_fail(p, v->name, "'.common' variables are .global");
+}
+
+/* What is declared as somebody else's may be defined here as well. */
+static void name_variable(ft__parser *p, const ft__lex *at, uint32_t number,
+                          bool external)
+{
+    ft__symbol *s = ft__symbol_find(p, at->start, at->len, at->hash);
+    const ft__ptx_variable *v = p->variables.at;
+
+    if (s && s->kind == FT__SYMBOL_VARIABLE && s->scope == p->symbols.depth &&
+        (external || v[s->number].external)) {
+        if (!external)
+            s->number = number;
+        return;
+    }
+    ft__symbol_new(p, at->start, at->len, at->hash, FT__SYMBOL_VARIABLE, number);
+}
+
+/* A name with its dimensions and value; the variable's number. */
+static uint32_t variable(ft__parser *p, const declared *d)
+{
+    const ft__lex at = p->lex;
+    const uint32_t bytes = (ft__ptx_type_bits(d->type) + 7) / 8 * d->vector;
+    ft__ptx_variable v = {.name = at.start,
+                          .len = at.len,
+                          .space = d->space,
+                          .type = d->type,
+                          .external = d->linkage && d->linkage->word == FT__WORD_EXTERN,
+                          .pointer = d->pointer,
+                          .function = p->function,
+                          .align = d->align ? d->align : bytes};
+    initial i = {.type = d->type, .element = bytes / d->vector};
+    const uint32_t number = (uint32_t)p->variables.n;
+
+    if (at.kind == '_' && !d->linkage)
+        ft__ptx_next(p);
+    else if (!ft__ptx_expect(p, FT__TOK_NAME, "a name"))
+        return 0;
+    v.size = dimensions(p, &i) * d->vector * i.element;
+    v.array = i.rank > 0;
+    if (d->vector > 1) {
+        i.dim[i.rank] = d->vector;
+        i.stride[i.rank++] = i.element;
+    }
+    initialise(p, &v, &i);
+    check(p, &v, d);
+    if (p->st)
+        return 0;
+    if (at.kind == FT__TOK_NAME)
+        name_variable(p, &at, number, v.external);
+    place(p, &v);
+    *(ft__ptx_variable *)ft__ptx_push(p, &p->variables, sizeof(v)) = v;
+    return number;
+}
+
+void ft__ptx_variables(ft__parser *p, const ft__linkage *linkage)
+{
+    const unsigned word = ft__ptx_word(p);
+    declared d;
+
+    ft__ptx_next(p);
+    if (word == FT__MOD_TEX && p->m->version >= 15)
+        ft__ptx_expected(p, "'.global .texref': '.tex' went with PTX 1.5");
+    if (word == FT__MOD_CONST && p->m->version < 22 && ft__ptx_accept(p, '[')) {
+        (void)ft__ptx_small(p, "a bank's number");
+        ft__ptx_expect(p, ']', "']'");
+    }
+    d = declaration(p);
+    d.space = space_of(word);
+    d.linkage = linkage;
+    if (p->st || ft__ptx_accept(p, ';')) /* no names at all */
+        return;
+    do
+        (void)variable(p, &d);
+    while (ft__ptx_accept(p, ','));
+    ft__ptx_expect(p, ';', "',' or ';'");
+}
+
+void ft__ptx_parameter(ft__parser *p, ft__ptx_list *to, bool *is_reg)
+{
+    const unsigned word = p->lex.kind == FT__TOK_WORD ? ft__ptx_word(p) : FT__WORDS;
+    uint32_t number = (uint32_t)p->regs.n;
+    declared d;
+
+    if (word != FT__MOD_PARAM && word != FT__MOD_REG) {
+        ft__ptx_expected(p, "'.param' or '.reg'");
+        return;
+    }
+    if (to->n && *is_reg != (word == FT__MOD_REG))
+        ft__ptx_expected(p, "parameters that are all '.param' or all '.reg'");
+    *is_reg = word == FT__MOD_REG;
+    ft__ptx_next(p);
+    d = declaration(p);
+    d.space = FT_PTX_PARAM;
+    if (p->lex.kind == FT__TOK_WORD && ft__ptx_word(p) == FT__WORD_PTR) {
+        ft__ptx_next(p);
+        pointer(p, &d);
+    } else if (p->lex.kind == FT__TOK_WORD && ft__ptx_word(p) == FT__WORD_ALIGN) {
+        ft__ptx_next(p);
+        d.align = alignment(p);
+    }
+    if (p->st)
+        return;
+    if (*is_reg)
+        register_name(p, &d);
+    else
+        number = variable(p, &d);
+    *(uint32_t *)ft__ptx_push(p, to, sizeof(number)) = number;
+}
