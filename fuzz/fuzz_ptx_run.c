@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/interpret/interpret.h"
+#include "ptx_interpret/interpret.h"
 #include "ptx/ptx_inside.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

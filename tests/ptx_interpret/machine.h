@@ -2,7 +2,7 @@
 #define PTX_INTERPRET_MACHINE_H
 
 #include "ptx/eval/eval.h"
-#include "ptx/interpret/interpret.h"
+#include "ptx_interpret/interpret.h"
 
 /* What the interpreter is made of. A block's warps, each with a stack of frames (one a
  * call), each with a stack of entries: lanes that go on together from `pc` until they

@@ -1,4 +1,4 @@
-#include "ptx/interpret/machine.h"
+#include "ptx_interpret/machine.h"
 
 /* Floating-point operations: a sum or product is one, an fma two; a tensor instruction
  * two a product. */

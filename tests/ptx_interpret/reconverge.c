@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/interpret/machine.h"
+#include "ptx_interpret/machine.h"
 
 /* Where the sides of a split meet: the immediate post-dominator, from the definition by
  * sets. The counts are held against this, so nothing here is shared with what finds

@@ -1,5 +1,5 @@
 #include "ptx/eval/lanes.h"
-#include "ptx/interpret/machine.h"
+#include "ptx_interpret/machine.h"
 
 /* What operands are, and where results go. */
 

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/interpret/machine.h"
+#include "ptx_interpret/machine.h"
 
 /* Branches, calls, returns and exits of warps. */
 

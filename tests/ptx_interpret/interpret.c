@@ -1,4 +1,4 @@
-#include "ptx/interpret/interpret.h"
+#include "ptx_interpret/interpret.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ptx/eval/lanes.h"
-#include "ptx/interpret/machine.h"
+#include "ptx_interpret/machine.h"
 
 /* ---- what goes wrong ---- */
 

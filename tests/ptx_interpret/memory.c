@@ -3,7 +3,7 @@
 
 #include "foretell/names.h"
 #include "ptx/eval/lanes.h"
-#include "ptx/interpret/machine.h"
+#include "ptx_interpret/machine.h"
 
 /* Loads, stores, atomics and copies. */
 

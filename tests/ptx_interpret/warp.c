@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "ptx/eval/lanes.h"
-#include "ptx/interpret/machine.h"
+#include "ptx_interpret/machine.h"
 
 /* What lanes tell each other, and sums with a carry. */
 

@@ -1,4 +1,4 @@
-#include "ptx/interpret/machine.h"
+#include "ptx_interpret/machine.h"
 
 /* Barriers of a block. Warps come to them as wholes. */
 
