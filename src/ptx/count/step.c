@@ -329,7 +329,7 @@ void ft__run_lanes(ft__run *r, ft__frame *f, const ft__step *s, const ft__there 
     const bool ballot =
         i->opcode == FT__PTX_ACTIVEMASK || ft__ptx_has(f->part->f, i, FT__MOD_BALLOT);
 
-    if (!t->known || s->n_dest < 1) {
+    if (!t->known || s->n_dest < 1 || s->n_source < (i->opcode == FT__PTX_VOTE)) {
         forget(r, f, s, who);
         return;
     }

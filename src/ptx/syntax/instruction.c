@@ -140,7 +140,7 @@ void ft__ptx_instruction(ft__parser *p)
 
     guard(p, &i);
     if (p->lex.kind == FT__TOK_NAME)
-        opcode = ft__words_opcode(p->words, p->lex.hash, p->lex.start, p->lex.len);
+        opcode = ft__words_opcode(&p->words, p->lex.hash, p->lex.start, p->lex.len);
     if (opcode == FT__PTX_OPCODES) {
         ft__ptx_expected(p, "an instruction");
         return;

@@ -17,7 +17,7 @@
  * so that an instruction is flat and the whole is walked by index. */
 
 typedef enum ft__ptx_opcode {
-#define FT__PTX_OPCODE(e, name, class) FT__PTX_##e,
+#define FT__PTX_OPCODE(e, name, class, least, most, types) FT__PTX_##e,
 #include "ptx/syntax/opcodes.def"
 #undef FT__PTX_OPCODE
     FT__PTX_OPCODES
@@ -143,7 +143,6 @@ typedef struct ft__ptx_function {
     const char *name; /* terminated */
     uint32_t line;
     bool entry, declared_only, noreturn;
-    uint16_t linkage; /* ft__ptx_mod or word of a directive in front of it; 0: none */
     ft__ptx_insn *insn;
     ft__ptx_operand *operand;
     uint16_t *mod;
