@@ -10,7 +10,8 @@ static ft__ptx_entry *top(ft__ptx_frame *f)
     return &f->entry[f->n - 1];
 }
 
-static ft_status push(ft__ptx_frame *f, uint32_t pc, uint32_t meet, uint32_t mask)
+static ft_status push(ft__ptx_frame *f, uint32_t pc, uint32_t reconvergence,
+                      uint32_t mask)
 {
     if (f->n == f->cap) {
         ft__ptx_entry *more = ft__list_grow(f->entry, f->n, &f->cap, sizeof *more);
@@ -19,7 +20,7 @@ static ft_status push(ft__ptx_frame *f, uint32_t pc, uint32_t meet, uint32_t mas
             return FT_ENOMEM;
         f->entry = more;
     }
-    f->entry[f->n++] = (ft__ptx_entry){pc, meet, mask};
+    f->entry[f->n++] = (ft__ptx_entry){pc, reconvergence, mask};
     return FT_OK;
 }
 
@@ -50,7 +51,8 @@ static void next_of(uint32_t next[FT__PTX_LANES], ft__ptx_step *s, uint32_t afte
 void ft__ptx_do_branch(ft__ptx_step *s)
 {
     ft__ptx_frame *f = s->frame;
-    const uint32_t at = (uint32_t)(s->i - s->f->insn), meet = f->code->meet[at];
+    const uint32_t at = (uint32_t)(s->i - s->f->insn),
+                   reconvergence = f->code->reconvergence[at];
     uint32_t next[FT__PTX_LANES], left = s->here, same = 0;
     const int first = ft__ptx_lowest(s->here);
 
@@ -65,17 +67,17 @@ void ft__ptx_do_branch(ft__ptx_step *s)
         return;
     }
     s->k->count->divergent.value++;
-    if (meet == FT__PTX_NOWHERE || meet == top(f)->meet)
+    if (reconvergence == FT__PTX_NOWHERE || reconvergence == top(f)->reconvergence)
         f->n--; /* nobody waits here; those below are waiting there already */
     else
-        top(f)->pc = meet;
+        top(f)->pc = reconvergence;
     while (left != 0) {
         const uint32_t to = next[ft__ptx_lowest(left)];
         uint32_t mask = 0;
 
         for (int l = 0; l < FT__PTX_LANES; l++)
             mask |= (uint32_t)(next[l] == to) << l;
-        if (push(f, to, meet, mask & left))
+        if (push(f, to, reconvergence, mask & left))
             s->k->st = FT_ENOMEM;
         left &= ~mask;
     }

@@ -183,7 +183,8 @@ static void run_warp(ft__ptx_machine *k, ft__ptx_warp *w)
 
         if (e == NULL)
             ft__ptx_finish_call(k, w);
-        else if (e->mask == 0 || e->pc == e->meet || e->pc >= f->code->f->n_insns)
+        else if (e->mask == 0 || e->pc == e->reconvergence ||
+                 e->pc >= f->code->f->n_insns)
             f->n--;
         else
             issue(k, w, e);
@@ -273,17 +274,17 @@ static ft_status prepare_code(ft__ptx_machine *k, uint32_t which)
     const size_t n = (size_t)f->n_insns + 1;
 
     c->f = f;
-    c->meet = calloc(n, sizeof *c->meet);
+    c->reconvergence = calloc(n, sizeof *c->reconvergence);
     c->computable = calloc(n, sizeof *c->computable);
     c->warp = calloc(n, sizeof *c->warp);
     c->thread = calloc(n, sizeof *c->thread);
     c->on = calloc(n, sizeof *c->on);
-    if (c->meet == NULL || c->computable == NULL || c->warp == NULL ||
+    if (c->reconvergence == NULL || c->computable == NULL || c->warp == NULL ||
         c->thread == NULL || c->on == NULL)
         return FT_ENOMEM;
     for (uint32_t i = 0; i < f->n_insns; i++)
         c->computable[i] = ft__ptx_computable(f, &f->insn[i]);
-    return ft__ptx_meets(c->meet, f);
+    return ft__ptx_reconvergence(c->reconvergence, f);
 }
 
 /* Sizes of spaces, and where each function's part of .shared begins. */
@@ -401,7 +402,7 @@ static ft_status prepare(ft__ptx_machine *k)
 static void tear_down(ft__ptx_machine *k)
 {
     for (uint32_t n = 0; k->code != NULL && n < k->m->n_functions; n++) {
-        free(k->code[n].meet);
+        free(k->code[n].reconvergence);
         free(k->code[n].computable);
         free(k->code[n].warp);
         free(k->code[n].thread);

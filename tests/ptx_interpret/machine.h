@@ -6,20 +6,21 @@
 
 /* What the interpreter is made of. A block's warps, each with a stack of frames (one a
  * call), each with a stack of entries: lanes that go on together from `pc` until they
- * are at `meet`, where the entry below takes over. */
+ * are at `reconvergence`, where the entry below takes over. */
 
 enum { FT__PTX_LANES = 32 };
 #define FT__PTX_NOWHERE UINT32_MAX
 
 typedef struct ft__ptx_entry {
-    uint32_t pc, meet, mask;
+    uint32_t pc, reconvergence, mask;
 } ft__ptx_entry;
 
 /* What is known of a function before it runs. */
 typedef struct ft__ptx_code {
     const ft__ptx_function *f;
-    uint32_t *meet;   /* of each instruction: where its sides meet, if it splits */
-    bool *computable; /* by ft__ptx_eval() */
+    uint32_t
+        *reconvergence; /* of each instruction: where its sides meet, if it splits */
+    bool *computable;   /* by ft__ptx_eval() */
     uint64_t *warp, *thread, *on;
     uint64_t param_size, shared_base;
 } ft__ptx_code;
@@ -88,7 +89,7 @@ void ft__ptx_put(const ft__ptx_step *s, const ft__ptx_operand *o, const uint64_t
 /* ---- flow ---- */
 
 /* Where sides of a split at each instruction meet: FT__PTX_NOWHERE or an index. */
-ft_status ft__ptx_meets(uint32_t *meet, const ft__ptx_function *f);
+ft_status ft__ptx_reconvergence(uint32_t *reconvergence, const ft__ptx_function *f);
 ft_status ft__ptx_enter(ft__ptx_machine *k, ft__ptx_warp *w, uint32_t function,
                         uint32_t mask, const ft__ptx_insn *call);
 void ft__ptx_leave(ft__ptx_warp *w);

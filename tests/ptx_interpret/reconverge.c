@@ -123,7 +123,7 @@ static uint32_t nearest(const graph *g, uint32_t n, const uint32_t *size)
     return best == g->n - 1 ? FT__PTX_NOWHERE : g->first[best];
 }
 
-static void solve(graph *g, uint64_t *set, uint32_t *size, uint32_t *meet)
+static void solve(graph *g, uint64_t *set, uint32_t *size, uint32_t *reconvergence)
 {
     bool changed = true;
 
@@ -139,11 +139,11 @@ static void solve(graph *g, uint64_t *set, uint32_t *size, uint32_t *meet)
     for (uint32_t n = 0; n < g->n; n++)
         size[n] = size_of(g, n);
     for (uint32_t k = 0; k < g->f->n_insns; k++)
-        meet[k] =
+        reconvergence[k] =
             branches(&g->f->insn[k]) ? nearest(g, g->node[k], size) : FT__PTX_NOWHERE;
 }
 
-ft_status ft__ptx_meets(uint32_t *meet, const ft__ptx_function *f)
+ft_status ft__ptx_reconvergence(uint32_t *reconvergence, const ft__ptx_function *f)
 {
     graph g = {.f = f};
     bool *begins = calloc(f->n_insns + 1, sizeof *begins);
@@ -162,7 +162,7 @@ ft_status ft__ptx_meets(uint32_t *meet, const ft__ptx_function *f)
     size = calloc(g.n, sizeof *size);
     if (g.set == NULL || set == NULL || size == NULL)
         goto done;
-    solve(&g, set, size, meet);
+    solve(&g, set, size, reconvergence);
     st = FT_OK;
 done:
     free(size);

@@ -29,7 +29,7 @@ static ft__frame *frame_new(ft__run *r, ft__part *part)
 }
 
 static ft__frame *frame_begin(ft__run *r, ft__part *part, ft__frame *caller,
-                              const ft__there *t)
+                              const ft__active *t)
 {
     ft__frame *f = frame_new(r, part);
 
@@ -163,7 +163,7 @@ void ft__run_unbound(ft__run *r, const ft__part *part, uint32_t block, uint32_t 
 }
 
 static void not_followed(ft__run *r, ft__frame *f, const ft__step *s, const ft__call *c,
-                         const ft__there *on, const char *why)
+                         const ft__active *on, const char *why)
 {
     ft__run_inexact(r, f, s->insn, why);
     for (uint32_t k = 0; k < r->p->n_parts; k++)
@@ -172,10 +172,10 @@ static void not_followed(ft__run *r, ft__frame *f, const ft__step *s, const ft__
 }
 
 static void enter(ft__run *r, ft__frame *f, const ft__step *s, const ft__call *c,
-                  uint32_t part, ft__there *t, const ft__there *on)
+                  uint32_t part, ft__active *t, const ft__active *on)
 {
     ft__frame *to;
-    ft__there back = *on;
+    ft__active back = *on;
 
     if (f->depth + 1 >= FT__MOST_CALLS) {
         not_followed(r, f, s, c, on, "calls are nested too deep");
@@ -188,12 +188,12 @@ static void enter(ft__run *r, ft__frame *f, const ft__step *s, const ft__call *c
     ft__run_walk(r, to, &back);
     for (uint32_t k = 0; k < r->words; k++)
         to->torn.w[k] |= back.of[FT__MAYBE].w[k] & to->back.of[FT__MAYBE].w[k];
-    ft__there_join(r, &back, &to->back);
+    ft__active_join(r, &back, &to->back);
     give_back(r, f, to, c, &back.of[FT__MAYBE]);
     if (ft__set_any(r, &to->torn))
         forget_results(r, f, c, &to->torn);
-    ft__there_remove(r, t, &to->exited);
-    ft__there_join(r, &f->exited, &to->exited);
+    ft__active_remove(r, t, &to->exited);
+    ft__active_join(r, &f->exited, &to->exited);
     for (uint32_t k = 0; k < r->words; k++)
         f->left.w[k] |= to->exited.of[FT__MAYBE].w[k];
     frame_end(r, to);
@@ -201,16 +201,16 @@ static void enter(ft__run *r, ft__frame *f, const ft__step *s, const ft__call *c
 
 /* Threads by the function that their register holds. */
 static void enter_each(ft__run *r, ft__frame *f, const ft__step *s, const ft__call *c,
-                       ft__there *t, const ft__there *on)
+                       ft__active *t, const ft__active *on)
 {
-    ft__there rest = *on, now;
+    ft__active rest = *on, now;
     const ft__value *v = &f->value[c->pointer];
 
     if (v->fresh || v->nothing || v->unknown) {
         not_followed(r, f, s, c, on, "a call through a register depends on data");
         return;
     }
-    ft__form_pin(&r->forms, v->form);
+    ft__affine_pin(&r->affines, v->affine);
     while (ft__set_any(r, &rest.of[FT__MAYBE])) {
         ft__condition same = {.any_open = false};
         uint64_t first = 0;
@@ -225,7 +225,7 @@ static void enter_each(ft__run *r, ft__frame *f, const ft__step *s, const ft__ca
                 found = true;
                 same.holds.w[l / 64] |= (uint64_t)(one == first) << l % 64;
             }
-        ft__there_split(r, &now, &rest, &rest, &same);
+        ft__active_split(r, &now, &rest, &rest, &same);
         while (k < c->n_parts && r->p->part[c->part[k]].function + 1 != first)
             k++;
         if (k == c->n_parts)
@@ -235,8 +235,8 @@ static void enter_each(ft__run *r, ft__frame *f, const ft__step *s, const ft__ca
     }
 }
 
-void ft__run_call(ft__run *r, ft__frame *f, const ft__step *s, ft__there *t,
-                  const ft__there *on)
+void ft__run_call(ft__run *r, ft__frame *f, const ft__step *s, ft__active *t,
+                  const ft__active *on)
 {
     const ft__call *c = &f->part->call[s->call];
 
@@ -251,19 +251,19 @@ void ft__run_call(ft__run *r, ft__frame *f, const ft__step *s, ft__there *t,
     else
         enter(r, f, s, c, c->part[0], t, on);
     if (c->noreturn)
-        ft__there_remove(r, t, on);
+        ft__active_remove(r, t, on);
 }
 
 /* ---- one block ---- */
 
 void ft__run_block(ft__run *r)
 {
-    ft__there t;
+    ft__active t;
     ft__frame *f;
 
     memset(r->count, 0, (size_t)r->p->n_items * FT__SETS * sizeof(*r->count));
-    ft__forms_clear(&r->forms);
-    r->n_trials = 0;
+    ft__affines_clear(&r->affines);
+    r->n_summaries = 0;
     r->depth = 0;
     r->executed++;
     memset(&t, 0, sizeof(t));
@@ -274,7 +274,7 @@ void ft__run_block(ft__run *r)
         return;
     ft__run_walk(r, f, &t);
     frame_end(r, f);
-    r->short_of_memory |= r->forms.short_of_memory;
+    r->short_of_memory |= r->affines.short_of_memory;
 }
 
 /* ---- the run ---- */
@@ -332,7 +332,7 @@ static bool make_run(ft__run *r)
         ft__arena_array(&r->arena, (size_t)p->n_steps + 1, sizeof(*r->measured));
     r->memo = ft__arena_array(&r->arena, (size_t)p->n_steps + 1, sizeof(*r->memo));
     return r->memo && r->count && r->unbounded && r->pool && r->measured &&
-           make_lanes(r) && ft__forms_new(&r->forms);
+           make_lanes(r) && ft__affines_new(&r->affines);
 }
 
 ft_status ft__run_new(ft__run **out, ft__plan *p, const uint32_t block[3],
@@ -357,7 +357,7 @@ void ft__run_free(ft__run *r)
 {
     if (!r)
         return;
-    ft__forms_free(&r->forms);
+    ft__affines_free(&r->affines);
     ft__arena_free(&r->arena);
     free(r);
 }

@@ -16,17 +16,17 @@ static void forget(ft__run *r, ft__frame *f, const ft__step *s, const ft__set *w
     }
 }
 
-/* ---- forms of results ---- */
+/* ---- affine expressions of results ---- */
 
 /* In this block it is right, whatever others do: bounds for what counts depend on, no
- * form at all for what only addresses do. */
+ * affine expression at all for what only addresses do. */
 static void pin_sources(ft__run *r, const ft__step *s, const ft__value *a, bool *rough)
 {
     for (uint32_t k = 0; k < s->n_source; k++) {
-        if (!a[k].form)
+        if (!a[k].affine)
             continue;
         if (s->need & FT__HARD)
-            ft__form_pin(&r->forms, a[k].form);
+            ft__affine_pin(&r->affines, a[k].affine);
         else
             *rough = true;
     }
@@ -41,20 +41,20 @@ static uint32_t bits_of(const ft__part *part, const ft__step *s, uint32_t k)
                : 64;
 }
 
-static bool derive(ft__run *r, uint32_t *form, const ft__part *part, const ft__step *s,
-                   const ft__value *a, const ft__value *out)
+static bool derive(ft__run *r, uint32_t *affine, const ft__part *part,
+                   const ft__step *s, const ft__value *a, const ft__value *out)
 {
     const ft__ptx_insn *i = &part->f->insn[s->insn];
-    ft__symbol symbol = {.f = part->f, .i = i, .n_source = s->n_source};
+    ft__affine_variable symbol = {.f = part->f, .i = i, .n_source = s->n_source};
 
     if (s->n_dest != 1 || s->n_source > 5 || out->lane || i->n_types < 1 ||
         i->opcode == FT__PTX_SETP || i->type[0] == FT__TYPE_PRED)
         return false;
     for (uint32_t k = 0; k < s->n_source; k++) {
-        if (ft__form_of_loops(&r->forms, a[k].form))
+        if (ft__affine_of_loops(&r->affines, a[k].affine))
             return false;
         symbol.source[k] = a[k].base;
-        symbol.form[k] = a[k].form;
+        symbol.affine[k] = a[k].affine;
         symbol.source_bits[k] = bits_of(part, s, k);
     }
     symbol.value = out->base;
@@ -63,24 +63,24 @@ static bool derive(ft__run *r, uint32_t *form, const ft__part *part, const ft__s
         ft__ptx_has(part->f, i, FT__MOD_WIDE))
         symbol.bits *= 2;
     symbol.is_signed = ft__ptx_type_kind(i->type[0]) == FT__KIND_SIGNED;
-    *form = ft__form_derive(&r->forms, &symbol);
-    return *form != 0;
+    *affine = ft__affine_derive(&r->affines, &symbol);
+    return *affine != 0;
 }
 
-static void find_form(ft__run *r, ft__frame *f, const ft__step *s, const ft__value *a,
-                      ft__value *out, const ft__set *who)
+static void find_affine(ft__run *r, ft__frame *f, const ft__step *s, const ft__value *a,
+                        ft__value *out, const ft__set *who)
 {
     bool any = false;
 
-    out->form = 0;
+    out->affine = 0;
     for (uint32_t k = 0; k < s->n_source; k++) {
-        any |= a[k].form != 0;
+        any |= a[k].affine != 0;
         out->rough |= a[k].rough;
     }
-    if (!any || ft__rule(r, &out->form, f->part, s, a, out, who) ||
-        derive(r, &out->form, f->part, s, a, out))
+    if (!any || ft__rule(r, &out->affine, f->part, s, a, out, who) ||
+        derive(r, &out->affine, f->part, s, a, out))
         return;
-    out->form = 0;
+    out->affine = 0;
     pin_sources(r, s, a, &out->rough);
 }
 
@@ -130,7 +130,7 @@ static void compute(ft__run *r, const ft__part *part, const ft__step *s,
 }
 
 /* Unknown in any source is unknown in the result. */
-static bool join_unknown(ft__run *r, uint64_t masks[FT__WORDS], const ft__value *a,
+static bool join_unknown(ft__run *r, uint64_t masks[FT__SET_WORDS], const ft__value *a,
                          uint32_t n)
 {
     bool any = false;
@@ -148,7 +148,7 @@ static bool join_unknown(ft__run *r, uint64_t masks[FT__WORDS], const ft__value 
 static void eval(ft__run *r, ft__frame *f, const ft__step *s, const ft__set *who)
 {
     ft__value a[5], out = {0};
-    uint64_t masks[FT__WORDS];
+    uint64_t masks[FT__SET_WORDS];
     bool each = false;
 
     if (s->n_source > 5 || s->n_dest > 16) {
@@ -168,7 +168,7 @@ static void eval(ft__run *r, ft__frame *f, const ft__step *s, const ft__set *who
         out.unknown = masks;
     out.base = r->out[0][0];
     out.lane = each ? r->out[0] : NULL;
-    find_form(r, f, s, a, &out, who);
+    find_affine(r, f, s, a, &out, who);
     for (uint32_t k = 0; k < s->n_dest; k++) {
         const uint32_t slot = f->part->dest[s->dest + k];
 
@@ -212,7 +212,7 @@ static void copy(ft__run *r, ft__frame *f, const ft__step *s, const ft__set *who
         if (slot == FT__NO_SLOT)
             continue;
         ft__value_get(r, &v, f, &f->part->source[s->source + k]);
-        if (v.form && bits < 64 && i->opcode == FT__PTX_LD)
+        if (v.affine && bits < 64 && i->opcode == FT__PTX_LD)
             ft__rule_no_wrap(r, &v, bits,
                              ft__ptx_type_kind(i->type[0]) == FT__KIND_SIGNED, who);
         if (bits < 64) {
@@ -319,7 +319,7 @@ static void constant(ft__run *r, ft__frame *f, const ft__step *s, const ft__set 
 /* ---- values of other threads ---- */
 
 /* Of vote and the like only what all threads know, and all of a warp are there. */
-void ft__run_lanes(ft__run *r, ft__frame *f, const ft__step *s, const ft__there *t,
+void ft__run_lanes(ft__run *r, ft__frame *f, const ft__step *s, const ft__active *t,
                    const ft__set *who)
 {
     const ft__ptx_insn *i = &f->part->f->insn[s->insn];
@@ -349,18 +349,18 @@ void ft__run_lanes(ft__run *r, ft__frame *f, const ft__step *s, const ft__there 
         }
     }
     for (uint32_t l = 0; l < r->threads; l += 32) {
-        const uint32_t there = (uint32_t)(who->w[l / 64] >> l % 64);
-        const uint32_t yes = (uint32_t)(c.holds.w[l / 64] >> l % 64) & there;
-        const bool uni = yes == 0 || yes == there;
+        const uint32_t active = (uint32_t)(who->w[l / 64] >> l % 64);
+        const uint32_t yes = (uint32_t)(c.holds.w[l / 64] >> l % 64) & active;
+        const bool uni = yes == 0 || yes == active;
         const uint32_t one = ballot                                    ? yes
-                             : ft__ptx_has(f->part->f, i, FT__MOD_ALL) ? yes == there
+                             : ft__ptx_has(f->part->f, i, FT__MOD_ALL) ? yes == active
                              : ft__ptx_has(f->part->f, i, FT__MOD_ANY) ? yes != 0
                                                                        : uni;
 
         for (uint32_t k = 0; k < 32 && l + k < r->threads; k++) {
             r->out[0][l + k] =
-                elect ? (uint64_t)(uint32_t)__builtin_ctz(there | 1u << 31) : one;
-            r->out[1][l + k] = elect && there >> k & 1 && !(there & ((1u << k) - 1));
+                elect ? (uint64_t)(uint32_t)__builtin_ctz(active | 1u << 31) : one;
+            r->out[1][l + k] = elect && active >> k & 1 && !(active & ((1u << k) - 1));
         }
     }
     for (uint32_t k = 0; k < s->n_dest && k < 2; k++) {
@@ -387,7 +387,8 @@ static bool in_loop(const ft__part *part, const ft__step *s)
     const ft__flow *flow = &part->flow;
     const ft__flow_block *b = &flow->block[flow->of[s->insn]];
 
-    return b->header || flow->ring_first[b->ring] != flow->ring_last[b->ring];
+    return b->header ||
+           flow->component_first[b->component] != flow->component_last[b->component];
 }
 
 static uint64_t stamp_of(const ft__frame *f, const ft__source *s)
@@ -443,7 +444,7 @@ static void once(ft__run *r, ft__frame *f, const ft__step *s, const ft__set *who
         m->who = *who;
 }
 
-void ft__run_eval(ft__run *r, ft__frame *f, const ft__step *s, const ft__there *t,
+void ft__run_eval(ft__run *r, ft__frame *f, const ft__step *s, const ft__active *t,
                   const ft__set *who)
 {
     switch (s->kind) {
