@@ -102,7 +102,7 @@ static uint64_t grain(const ft__run *r, uint32_t affine)
 
 /* Fewest, usual, most. */
 static void measure(const ft__run *r, uint64_t out[FT__SETS], const struct shape *s,
-                    const uint8_t *lane, const ft__step *step, uint32_t affine)
+                    const uint8_t *lane, const ft__plan_step *step, uint32_t affine)
 {
     const uint64_t by = affine ? grain(r, affine) : SECTOR;
     uint64_t sum = 0, times = 0, at[32];
@@ -135,7 +135,7 @@ static uint64_t pieces(uint64_t bytes, uint64_t each)
 }
 
 /* Nothing is known of the addresses but how many there are. */
-static void assume(uint64_t out[FT__SETS], const ft__step *s, uint32_t n)
+static void assume(uint64_t out[FT__SETS], const ft__plan_step *s, uint32_t n)
 {
     const uint64_t each =
         s->space == FT_PTX_SHARED ? pieces(s->bytes, WORD) : pieces(s->bytes, SECTOR);
@@ -147,8 +147,8 @@ static void assume(uint64_t out[FT__SETS], const ft__step *s, uint32_t n)
     out[FT__MAYBE] = n * (each + (s->space != FT_PTX_SHARED));
 }
 
-static void one_warp(ft__run *r, uint64_t out[FT__SETS], const ft__value *v,
-                     const ft__step *s, uint32_t warp, uint32_t who)
+static void one_warp(ft__run *r, uint64_t out[FT__SETS], const ft__lane_value *v,
+                     const ft__plan_step *s, uint32_t warp, uint32_t who)
 {
     struct shape shape = {.bytes = s->bytes};
     uint8_t lane[32];
@@ -188,7 +188,7 @@ struct ft__measured {
     bool each;
 };
 
-static uint64_t step_of(const ft__run *r, const ft__step *s, uint32_t affine)
+static uint64_t step_of(const ft__run *r, const ft__plan_step *s, uint32_t affine)
 {
     const uint64_t by = affine ? grain(r, affine) : SECTOR;
 
@@ -196,7 +196,7 @@ static uint64_t step_of(const ft__run *r, const ft__step *s, uint32_t affine)
 }
 
 static bool as_before(const ft__run *r, const struct ft__measured *m,
-                      const ft__value *v, uint64_t by, const ft__active *on)
+                      const ft__lane_value *v, uint64_t by, const ft__active *on)
 {
     uint64_t moved, other = 0;
 
@@ -225,7 +225,8 @@ static bool as_before(const ft__run *r, const struct ft__measured *m,
     return other == 0 && moved % by == 0;
 }
 
-static struct ft__measured *measured_at(ft__run *r, ft__frame *f, const ft__step *s)
+static struct ft__measured *measured_at(ft__run *r, ft__frame *f,
+                                        const ft__plan_step *s)
 {
     struct ft__measured **at =
         &r->measured[(size_t)f->part->first_step + (size_t)(s - f->part->step)];
@@ -243,7 +244,7 @@ static struct ft__measured *measured_at(ft__run *r, ft__frame *f, const ft__step
     return *at;
 }
 
-static void remember(const ft__run *r, struct ft__measured *m, const ft__value *v,
+static void remember(const ft__run *r, struct ft__measured *m, const ft__lane_value *v,
                      uint64_t by, const ft__active *on, const uint64_t total[FT__SETS])
 {
     m->by = by;
@@ -258,8 +259,8 @@ static void remember(const ft__run *r, struct ft__measured *m, const ft__value *
 
 /* ---- all warps ---- */
 
-static void all_warps(ft__run *r, uint64_t total[FT__SETS], const ft__step *s,
-                      const ft__value *v, const ft__active *on)
+static void all_warps(ft__run *r, uint64_t total[FT__SETS], const ft__plan_step *s,
+                      const ft__lane_value *v, const ft__active *on)
 {
     for (uint32_t warp = 0; warp < r->warps; warp++) {
         uint32_t who[FT__SETS];
@@ -283,11 +284,12 @@ static void all_warps(ft__run *r, uint64_t total[FT__SETS], const ft__step *s,
     r->steps += r->threads * 8;
 }
 
-void ft__run_access(ft__run *r, ft__frame *f, const ft__step *s, const ft__active *on)
+void ft__run_access(ft__run *r, ft__frame *f, const ft__plan_step *s,
+                    const ft__active *on)
 {
     uint64_t total[FT__SETS] = {0}, requests[FT__SETS];
     struct ft__measured *m = NULL;
-    ft__value v = {.nothing = true};
+    ft__lane_value v = {.nothing = true};
     uint64_t by;
 
     if (s->n_source)

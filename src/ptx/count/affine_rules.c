@@ -10,7 +10,7 @@ struct ruling {
     ft__run *r;
     const ft__ptx_function *f;
     const ft__ptx_insn *i;
-    const ft__value *a, *out;
+    const ft__lane_value *a, *out;
     const ft__set *who;
     uint32_t n, bits;
     bool is_signed, hard;
@@ -41,8 +41,8 @@ static void hold_inside(ft__run *r, uint32_t affine, uint32_t bits, bool is_sign
                         clamped(top - 1 - most));
 }
 
-void ft__rule_no_wrap(ft__run *r, const ft__value *v, uint32_t bits, bool is_signed,
-                      const ft__set *who)
+void ft__rule_no_wrap(ft__run *r, const ft__lane_value *v, uint32_t bits,
+                      bool is_signed, const ft__set *who)
 {
     ft__i128 least, most;
 
@@ -57,7 +57,7 @@ static void no_wrap(const struct ruling *w, uint32_t k)
     ft__rule_no_wrap(w->r, &w->a[k], w->bits, w->is_signed, w->who);
 }
 
-static bool is_constant(const ft__value *v)
+static bool is_constant(const ft__lane_value *v)
 {
     return !v->affine && !v->lane && !v->rough;
 }
@@ -114,7 +114,7 @@ static bool shift_left(const struct ruling *w, uint32_t *affine)
  * Where d does not divide the affine expression, the quotient is a symbol of its own,
  * that of one thread's value, and the remainder is what is left; that it stays between
  * 0 and d is a bound. */
-static bool quotient(const struct ruling *w, const ft__value *v, bool is_signed,
+static bool quotient(const struct ruling *w, const ft__lane_value *v, bool is_signed,
                      int64_t d, uint32_t *q, uint32_t *rest)
 {
     ft__affines *affines = &w->r->affines;
@@ -143,7 +143,7 @@ static bool quotient(const struct ruling *w, const ft__value *v, bool is_signed,
 
 /* Remainders by 2^bits leave next to no room: products that make numbers look random,
  * which no two blocks have in common. */
-static bool is_scattered(const struct ruling *w, const ft__value *product)
+static bool is_scattered(const struct ruling *w, const ft__lane_value *product)
 {
     const int64_t d = (int64_t)1 << w->bits;
     int64_t least = 0, most = 0;
@@ -158,9 +158,9 @@ static bool is_scattered(const struct ruling *w, const ft__value *product)
 static bool upper_half(const struct ruling *w, uint32_t *affine)
 {
     const uint32_t other = w->a[0].affine ? 1 : 0, varying = 1 - other;
-    const ft__value *v = &w->a[varying];
+    const ft__lane_value *v = &w->a[varying];
     uint64_t lane[FT__MOST_THREADS];
-    ft__value product = {.lane = lane};
+    ft__lane_value product = {.lane = lane};
     struct ruling wide = *w;
     ft__i128 least, most, by;
     uint32_t rest;
@@ -290,7 +290,7 @@ static bool one_affine(const struct ruling *w, uint32_t *affine, uint32_t a, uin
 
 /* What of two things the threads took: bit 0: some the first, bit 1: some the second.
  */
-static unsigned taken(const struct ruling *w, const ft__value *p)
+static unsigned taken(const struct ruling *w, const ft__lane_value *p)
 {
     unsigned both = 0;
 
@@ -329,8 +329,8 @@ static void hold_side(const struct ruling *w, uint32_t affine, enum relation rel
 }
 
 /* Keeps a - b on the side of 0 where it is, thread by thread. */
-static void keep_sides(const struct ruling *w, uint32_t affine, const ft__value *a,
-                       const ft__value *b, bool is_signed, enum relation relation)
+static void keep_sides(const struct ruling *w, uint32_t affine, const ft__lane_value *a,
+                       const ft__lane_value *b, bool is_signed, enum relation relation)
 {
     const int64_t limit = relation == LESS_OR_EQUAL ? 0 : -1;
     int64_t x[FT__MOST_THREADS], low = INT64_MIN, high = INT64_MAX;
@@ -358,8 +358,8 @@ static void keep_sides(const struct ruling *w, uint32_t affine, const ft__value 
 }
 
 /* Keeps a and b numbers, and a - b on the side of 0 where it is, for every thread. */
-static void keep_order(const struct ruling *w, const ft__value *a, const ft__value *b,
-                       bool is_signed, enum relation relation)
+static void keep_order(const struct ruling *w, const ft__lane_value *a,
+                       const ft__lane_value *b, bool is_signed, enum relation relation)
 {
     const uint32_t d = ft__affine_sum(&w->r->affines, a->affine, b->affine, -1, 64);
     ft__i128 a_least, a_most, b_least, b_most, least, most;
@@ -439,7 +439,7 @@ static bool least_or_most(const struct ruling *w, uint32_t *affine)
 /* Source k stays a number, and negative or not. */
 static void keep_sign(const struct ruling *w, uint32_t k)
 {
-    static const ft__value zero;
+    static const ft__lane_value zero;
 
     keep_order(w, &w->a[k], &zero, true, LESS);
 }
@@ -525,8 +525,9 @@ static bool of_numbers(const struct ruling *w, uint32_t *affine)
     }
 }
 
-bool ft__rule(ft__run *r, uint32_t *affine, const ft__part *part, const ft__step *s,
-              const ft__value *a, const ft__value *out, const ft__set *who)
+bool ft__rule(ft__run *r, uint32_t *affine, const ft__plan_part *part,
+              const ft__plan_step *s, const ft__lane_value *a,
+              const ft__lane_value *out, const ft__set *who)
 {
     const ft__ptx_insn *i = &part->f->insn[s->insn];
     const struct ruling w = {.r = r,

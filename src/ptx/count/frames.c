@@ -4,7 +4,7 @@
 
 #include "ptx/count/run.h"
 
-static ft__frame *frame_new(ft__run *r, ft__part *part)
+static ft__frame *frame_new(ft__run *r, ft__plan_part *part)
 {
     const uint32_t n = (uint32_t)(part - r->p->part);
     ft__frame *f = r->pool[n];
@@ -28,7 +28,7 @@ static ft__frame *frame_new(ft__run *r, ft__part *part)
     return f;
 }
 
-static ft__frame *frame_begin(ft__run *r, ft__part *part, ft__frame *caller,
+static ft__frame *frame_begin(ft__run *r, ft__plan_part *part, ft__frame *caller,
                               const ft__active *t)
 {
     ft__frame *f = frame_new(r, part);
@@ -36,9 +36,9 @@ static ft__frame *frame_begin(ft__run *r, ft__part *part, ft__frame *caller,
     if (!f)
         return NULL;
     for (uint32_t s = 0; s < part->n_slots; s++) {
-        ft__value *v = &f->value[s];
+        ft__lane_value *v = &f->value[s];
 
-        *v = (ft__value){.own = v->own, .masks = v->masks, .fresh = true};
+        *v = (ft__lane_value){.own = v->own, .masks = v->masks, .fresh = true};
     }
     for (uint32_t b = 0; b < part->flow.n; b++) {
         ft__loop *loop = f->loop[b];
@@ -75,8 +75,8 @@ static void frame_end(ft__run *r, ft__frame *f)
 static void put(ft__run *r, ft__frame *f, uint32_t slot, ft__frame *from, uint32_t of,
                 const ft__set *who)
 {
-    const ft__value nothing = {.nothing = true};
-    const ft__value *v =
+    const ft__lane_value nothing = {.nothing = true};
+    const ft__lane_value *v =
         of == FT__NO_SLOT || from->value[of].fresh ? &nothing : &from->value[of];
 
     if (slot != FT__NO_SLOT)
@@ -88,7 +88,7 @@ static void put_variable(ft__run *r, ft__frame *f, uint32_t variable, ft__frame 
                          uint32_t of, const ft__set *who)
 {
     for (uint32_t c = 0; c < f->part->n_cells; c++) {
-        const ft__cell *cell = &f->part->cell[c];
+        const ft__memory_cell *cell = &f->part->cell[c];
 
         if (cell->variable == variable)
             put(r, f, cell->slot, from,
@@ -101,7 +101,7 @@ static uint32_t slot_of(const ft__frame *f, const ft__ptx_operand *o)
     return o->kind == FT__PTX_REG ? f->part->slot[o->index] : FT__NO_SLOT;
 }
 
-static void pass(ft__run *r, ft__frame *to, ft__frame *f, const ft__call *c,
+static void pass(ft__run *r, ft__frame *to, ft__frame *f, const ft__plan_call *c,
                  const ft__set *who)
 {
     const ft__ptx_function *g = to->part->f;
@@ -112,7 +112,7 @@ static void pass(ft__run *r, ft__frame *to, ft__frame *f, const ft__call *c,
         if (!g->params_are_regs && o->kind == FT__PTX_VARIABLE) {
             put_variable(r, to, g->param[k], f, o->index, who);
         } else if (g->params_are_regs && o->kind == FT__PTX_INT) {
-            const ft__value v = {.base = o->bits};
+            const ft__lane_value v = {.base = o->bits};
 
             if (to->part->slot[g->param[k]] != FT__NO_SLOT)
                 ft__value_put(r, to, to->part->slot[g->param[k]], &v, who, true);
@@ -122,7 +122,7 @@ static void pass(ft__run *r, ft__frame *to, ft__frame *f, const ft__call *c,
     }
 }
 
-static void give_back(ft__run *r, ft__frame *f, ft__frame *from, const ft__call *c,
+static void give_back(ft__run *r, ft__frame *f, ft__frame *from, const ft__plan_call *c,
                       const ft__set *who)
 {
     const ft__ptx_function *g = from->part->f;
@@ -138,7 +138,7 @@ static void give_back(ft__run *r, ft__frame *f, ft__frame *from, const ft__call 
 }
 
 /* Nobody knows what the call gives. */
-static void forget_results(ft__run *r, ft__frame *f, const ft__call *c,
+static void forget_results(ft__run *r, ft__frame *f, const ft__plan_call *c,
                            const ft__set *who)
 {
     for (uint32_t k = 0; k < c->n_results; k++) {
@@ -153,7 +153,8 @@ static void forget_results(ft__run *r, ft__frame *f, const ft__call *c,
     }
 }
 
-void ft__run_unbound(ft__run *r, const ft__part *part, uint32_t block, uint32_t end)
+void ft__run_unbound(ft__run *r, const ft__plan_part *part, uint32_t block,
+                     uint32_t end)
 {
     for (uint32_t k = part->item[block]; k < part->item[end]; k++)
         r->unbounded[k] = true;
@@ -162,8 +163,8 @@ void ft__run_unbound(ft__run *r, const ft__part *part, uint32_t block, uint32_t 
             r->unbounded[r->p->barrier] = true;
 }
 
-static void not_followed(ft__run *r, ft__frame *f, const ft__step *s, const ft__call *c,
-                         const ft__active *on, const char *why)
+static void not_followed(ft__run *r, ft__frame *f, const ft__plan_step *s,
+                         const ft__plan_call *c, const ft__active *on, const char *why)
 {
     ft__run_inexact(r, f, s->insn, why);
     for (uint32_t k = 0; k < r->p->n_parts; k++)
@@ -171,8 +172,9 @@ static void not_followed(ft__run *r, ft__frame *f, const ft__step *s, const ft__
     forget_results(r, f, c, &on->of[FT__MAYBE]);
 }
 
-static void enter(ft__run *r, ft__frame *f, const ft__step *s, const ft__call *c,
-                  uint32_t part, ft__active *t, const ft__active *on)
+static void enter(ft__run *r, ft__frame *f, const ft__plan_step *s,
+                  const ft__plan_call *c, uint32_t part, ft__active *t,
+                  const ft__active *on)
 {
     ft__frame *to;
     ft__active back = *on;
@@ -200,11 +202,11 @@ static void enter(ft__run *r, ft__frame *f, const ft__step *s, const ft__call *c
 }
 
 /* Threads by the function that their register holds. */
-static void enter_each(ft__run *r, ft__frame *f, const ft__step *s, const ft__call *c,
-                       ft__active *t, const ft__active *on)
+static void enter_each(ft__run *r, ft__frame *f, const ft__plan_step *s,
+                       const ft__plan_call *c, ft__active *t, const ft__active *on)
 {
     ft__active rest = *on, now;
-    const ft__value *v = &f->value[c->pointer];
+    const ft__lane_value *v = &f->value[c->pointer];
 
     if (v->fresh || v->nothing || v->unknown) {
         not_followed(r, f, s, c, on, "a call through a register depends on data");
@@ -212,7 +214,7 @@ static void enter_each(ft__run *r, ft__frame *f, const ft__step *s, const ft__ca
     }
     ft__affine_pin(&r->affines, v->affine);
     while (ft__set_any(r, &rest.of[FT__MAYBE])) {
-        ft__condition same = {.any_open = false};
+        ft__lane_condition same = {.any_open = false};
         uint64_t first = 0;
         uint32_t k = 0;
         bool found = false;
@@ -235,10 +237,10 @@ static void enter_each(ft__run *r, ft__frame *f, const ft__step *s, const ft__ca
     }
 }
 
-void ft__run_call(ft__run *r, ft__frame *f, const ft__step *s, ft__active *t,
+void ft__run_call(ft__run *r, ft__frame *f, const ft__plan_step *s, ft__active *t,
                   const ft__active *on)
 {
-    const ft__call *c = &f->part->call[s->call];
+    const ft__plan_call *c = &f->part->call[s->call];
 
     if (!ft__set_any(r, &on->of[FT__MAYBE]))
         return;
@@ -318,7 +320,7 @@ void ft__run_launch(ft__run *r, const ft_ptx_launch *l, const uint8_t *param,
 
 static bool make_run(ft__run *r)
 {
-    const ft__plan *p = r->p;
+    const ft__count_plan *p = r->p;
 
     r->threads = r->block[0] * r->block[1] * r->block[2];
     r->words = (r->threads + 63) / 64;
@@ -335,7 +337,7 @@ static bool make_run(ft__run *r)
            make_lanes(r) && ft__affines_new(&r->affines);
 }
 
-ft_status ft__run_new(ft__run **out, ft__plan *p, const uint32_t block[3],
+ft_status ft__run_new(ft__run **out, ft__count_plan *p, const uint32_t block[3],
                       ft_error *err)
 {
     ft__run *r = calloc(1, sizeof(*r));

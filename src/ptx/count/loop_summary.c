@@ -13,7 +13,7 @@
 /* With more affine expressions than that, loops are gone round. */
 enum { MOST_PAUSE = 256, MOST_PERIOD = 64, MOST_AFFINES = 4096 };
 
-static uint32_t slot_bits(const ft__part *part, uint32_t slot)
+static uint32_t slot_bits(const ft__plan_part *part, uint32_t slot)
 {
     return part->bits[slot];
 }
@@ -24,8 +24,8 @@ static int64_t change(uint64_t was, uint64_t now, uint32_t bits)
 }
 
 /* By how much all threads of who have changed; false: not by one amount. */
-static bool change_of(const ft__run *r, int64_t *by, const ft__value *was,
-                      const ft__value *now, uint32_t bits, const ft__set *who)
+static bool change_of(const ft__run *r, int64_t *by, const ft__lane_value *was,
+                      const ft__lane_value *now, uint32_t bits, const ft__set *who)
 {
     bool first = true;
 
@@ -48,7 +48,7 @@ static bool change_of(const ft__run *r, int64_t *by, const ft__value *was,
 }
 
 /* Nobody of who knows it. */
-static bool all_unknown(const ft__run *r, const ft__value *v, const ft__set *who)
+static bool all_unknown(const ft__run *r, const ft__lane_value *v, const ft__set *who)
 {
     uint64_t known = 0;
 
@@ -59,7 +59,7 @@ static bool all_unknown(const ft__run *r, const ft__value *v, const ft__set *who
     return !known;
 }
 
-static bool some_unknown(const ft__run *r, const ft__value *v, const ft__set *who)
+static bool some_unknown(const ft__run *r, const ft__lane_value *v, const ft__set *who)
 {
     uint64_t unknown = 0;
 
@@ -72,7 +72,7 @@ static bool some_unknown(const ft__run *r, const ft__value *v, const ft__set *wh
 
 /* ---- what was ---- */
 
-static uint32_t live_slots(const ft__part *part, uint32_t block)
+static uint32_t live_slots(const ft__plan_part *part, uint32_t block)
 {
     uint32_t n = 0;
 
@@ -81,7 +81,7 @@ static uint32_t live_slots(const ft__part *part, uint32_t block)
     return n;
 }
 
-static bool keep(ft__run *r, ft__value *kept, const ft__value *v)
+static bool keep(ft__run *r, ft__lane_value *kept, const ft__lane_value *v)
 {
     uint64_t *own = kept->own, *masks = kept->masks;
 
@@ -107,7 +107,7 @@ static bool keep(ft__run *r, ft__value *kept, const ft__value *v)
     return true;
 }
 
-static bool keep_all(ft__run *r, ft__frame *f, uint32_t block, ft__value *to)
+static bool keep_all(ft__run *r, ft__frame *f, uint32_t block, ft__lane_value *to)
 {
     const uint32_t *live = f->part->live[block];
 
@@ -120,7 +120,7 @@ static bool keep_all(ft__run *r, ft__frame *f, uint32_t block, ft__value *to)
 }
 
 /* Items that a strongly connected component of blocks, and what it calls, can count. */
-static void items_of(const ft__run *r, const ft__part *part, uint32_t block,
+static void items_of(const ft__run *r, const ft__plan_part *part, uint32_t block,
                      uint32_t *first, uint32_t *end)
 {
     const uint32_t component = part->flow.block[block].component;
@@ -163,7 +163,7 @@ static void advance(ft__run *r, const ft__summary *t, uint64_t n)
     ft__frame *f = t->frame;
 
     for (uint32_t s = 0; s < f->part->n_slots; s++) {
-        ft__value *v = &f->value[s];
+        ft__lane_value *v = &f->value[s];
         const int64_t a = ft__affine_at(&r->affines, v->affine)->a[t->symbol];
         const uint64_t by = (uint64_t)a * n;
         const uint64_t mask = ft__ptx_mask(slot_bits(f->part, s));
@@ -255,12 +255,12 @@ void ft__summary_leave(ft__run *r, uint64_t walk)
  * then, if the loop is ahead, is not known any more. */
 static bool as_expected(ft__run *r, ft__summary *t, bool ahead)
 {
-    const ft__part *part = t->frame->part;
+    const ft__plan_part *part = t->frame->part;
     const uint32_t *live = part->live[t->block];
 
     for (uint32_t k = 0; live[k] != FT__NO_SLOT; k++) {
-        ft__value *v = &t->frame->value[live[k]];
-        const ft__value *was = &t->start[k];
+        ft__lane_value *v = &t->frame->value[live[k]];
+        const ft__lane_value *was = &t->start[k];
         const int64_t a = ft__affine_at(&r->affines, was->affine)->a[t->symbol];
         const uint32_t bits = slot_bits(part, live[k]);
         int64_t by = 0;
@@ -354,8 +354,8 @@ static bool expect(ft__run *r, ft__frame *f, const ft__loop *loop, uint32_t bloc
     const uint32_t one = ft__affine_symbol(&r->affines, symbol);
 
     for (uint32_t k = 0; live[k] != FT__NO_SLOT; k++) {
-        ft__value *v = &f->value[live[k]];
-        const ft__value *was = &loop->was[k];
+        ft__lane_value *v = &f->value[live[k]];
+        const ft__lane_value *was = &loop->was[k];
         const uint32_t bits = slot_bits(f->part, live[k]);
         int64_t by = 0;
         bool linear;

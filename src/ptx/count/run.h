@@ -23,7 +23,7 @@ typedef struct ft__active {
     bool known;
 } ft__active;
 
-typedef struct ft__value {
+typedef struct ft__lane_value {
     uint64_t base, *lane;  /* of every thread where lane is NULL */
     uint64_t *own, *masks; /* room for lane and unknown; NULL: not yet */
     uint64_t *unknown;     /* threads; NULL: none */
@@ -32,12 +32,12 @@ typedef struct ft__value {
     bool nothing; /* nobody knows it, of any thread */
     bool rough;   /* affine expression is not known: right in this block only */
     bool fresh;   /* never written */
-} ft__value;
+} ft__lane_value;
 
 /* A loop as it was when its header was met last. */
 typedef struct ft__loop {
-    ft__value *was, *start; /* of part->live, in order */
-    uint64_t *count;        /* room for a loop summary's */
+    ft__lane_value *was, *start; /* of part->live, in order */
+    uint64_t *count;             /* room for a loop summary's */
     uint32_t first_item, end_item, n_live;
     ft__active active;
     uint64_t walk; /* 0: never */
@@ -48,8 +48,8 @@ typedef struct ft__loop {
 } ft__loop;
 
 typedef struct ft__frame {
-    ft__part *part;
-    ft__value *value;
+    ft__plan_part *part;
+    ft__lane_value *value;
     ft__loop **loop;                 /* by block */
     struct ft__frame *caller, *free; /* free: list of those not in use */
     ft__active back, exited;         /* threads that returned, ended, before the end */
@@ -69,12 +69,12 @@ typedef struct ft__summary {
     uint32_t block, symbol, left; /* rounds to go */
     uint32_t wanted; /* more rounds, in which quotients would come out even */
     uint64_t *count; /* of the loop's items when it began, then of the barriers */
-    ft__value *start;
+    ft__lane_value *start;
     ft__set active;
 } ft__summary;
 
 typedef struct ft__run {
-    ft__plan *p;
+    ft__count_plan *p;
     ft__arena arena;
     ft__affines affines;
     uint32_t threads, words, warps;
@@ -133,14 +133,14 @@ static inline const ft__set *ft__active_set(const ft__active *t, unsigned which)
 }
 
 /* What is known of a condition, thread by thread. */
-typedef struct ft__condition {
+typedef struct ft__lane_condition {
     ft__set holds, open; /* open: nobody knows; not in holds */
     bool any_open;
-} ft__condition;
+} ft__lane_condition;
 
 /* Those for which it holds, and those for which it does not. */
 void ft__active_split(const ft__run *r, ft__active *yes, ft__active *no,
-                      const ft__active *t, const ft__condition *c);
+                      const ft__active *t, const ft__lane_condition *c);
 void ft__active_spell_out(ft__active *t); /* not known, but all sets the same */
 void ft__active_join(const ft__run *r, ft__active *t, const ft__active *more);
 bool ft__active_same(const ft__run *r, const ft__active *a, const ft__active *b);
@@ -157,37 +157,40 @@ void ft__run_stop(ft__run *r, const ft__frame *f, uint32_t insn, const char *why
 
 /* ---- values ---- */
 
-static inline void ft__value_touch(ft__run *r, ft__value *v)
+static inline void ft__value_touch(ft__run *r, ft__lane_value *v)
 {
     v->stamp = ++r->stamps;
 }
 
 /* `now` becomes the slot's for the threads of `who`. */
-void ft__value_put(ft__run *r, ft__frame *f, uint32_t slot, const ft__value *now,
+void ft__value_put(ft__run *r, ft__frame *f, uint32_t slot, const ft__lane_value *now,
                    const ft__set *who, bool hard);
-void ft__value_forget(ft__run *r, ft__value *v, const ft__set *who);
+void ft__value_forget(ft__run *r, ft__lane_value *v, const ft__set *who);
 /* A source as value; lanes are borrowed. */
-void ft__value_get(ft__run *r, ft__value *out, ft__frame *f, const ft__source *s);
-bool ft__value_own(ft__run *r, ft__value *v); /* lanes of its own, filled */
+void ft__value_get(ft__run *r, ft__lane_value *out, ft__frame *f,
+                   const ft__step_source *s);
+bool ft__value_own(ft__run *r, ft__lane_value *v); /* lanes of its own, filled */
 /* The guard of a step. */
-void ft__run_guard(ft__run *r, ft__condition *c, ft__frame *f, uint32_t slot,
+void ft__run_guard(ft__run *r, ft__lane_condition *c, ft__frame *f, uint32_t slot,
                    bool negated);
 
 /* ---- steps and walks ---- */
 
-void ft__run_eval(ft__run *r, ft__frame *f, const ft__step *s, const ft__active *t,
+void ft__run_eval(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__active *t,
                   const ft__set *who);
-void ft__run_access(ft__run *r, ft__frame *f, const ft__step *s, const ft__active *on);
-void ft__run_lanes(ft__run *r, ft__frame *f, const ft__step *s, const ft__active *t,
-                   const ft__set *who);
+void ft__run_access(ft__run *r, ft__frame *f, const ft__plan_step *s,
+                    const ft__active *on);
+void ft__run_lanes(ft__run *r, ft__frame *f, const ft__plan_step *s,
+                   const ft__active *t, const ft__set *who);
 
 /* How the affine expression of a result comes from those of its sources; false: not
  * simply. */
-bool ft__rule(ft__run *r, uint32_t *affine, const ft__part *part, const ft__step *s,
-              const ft__value *a, const ft__value *out, const ft__set *who);
+bool ft__rule(ft__run *r, uint32_t *affine, const ft__plan_part *part,
+              const ft__plan_step *s, const ft__lane_value *a,
+              const ft__lane_value *out, const ft__set *who);
 /* Bounds so that what lies between the ends of a number stays there. */
-void ft__rule_no_wrap(ft__run *r, const ft__value *v, uint32_t bits, bool is_signed,
-                      const ft__set *who);
+void ft__rule_no_wrap(ft__run *r, const ft__lane_value *v, uint32_t bits,
+                      bool is_signed, const ft__set *who);
 
 /* A quotient by d would have been even, had the loop summaries taken more rounds
  * together. */
@@ -203,17 +206,18 @@ void ft__summary_leave(ft__run *r, uint64_t walk);
 /* All of a function; t becomes who gets to its end. */
 void ft__run_walk(ft__run *r, ft__frame *f, ft__active *t);
 /* `t` loses who ends meanwhile. */
-void ft__run_call(ft__run *r, ft__frame *f, const ft__step *s, ft__active *t,
+void ft__run_call(ft__run *r, ft__frame *f, const ft__plan_step *s, ft__active *t,
                   const ft__active *on);
 /* Blocks of a part, from the first up to the end, as often as you like. */
-void ft__run_unbound(ft__run *r, const ft__part *part, uint32_t block, uint32_t end);
+void ft__run_unbound(ft__run *r, const ft__plan_part *part, uint32_t block,
+                     uint32_t end);
 
 /* Executes the block at r->at: counts[] and affine expressions' bounds are of it then.
  */
 void ft__run_block(ft__run *r);
 
 /* For blocks of this size; what a launch has besides, each time anew. */
-ft_status ft__run_new(ft__run **out, ft__plan *p, const uint32_t block[3],
+ft_status ft__run_new(ft__run **out, ft__count_plan *p, const uint32_t block[3],
                       ft_error *err);
 void ft__run_launch(ft__run *r, const ft_ptx_launch *l, const uint8_t *param,
                     const uint8_t *known);

@@ -37,7 +37,7 @@ static bool *ahead(ft__run *r, ft__arena *work, const ft__flow *flow, uint32_t t
 }
 
 /* Slots that these blocks may write, NO_SLOT last. */
-static uint32_t *written(ft__run *r, ft__arena *work, const ft__part *part,
+static uint32_t *written(ft__run *r, ft__arena *work, const ft__plan_part *part,
                          const bool *blocks)
 {
     uint32_t *list = ft__arena_array(work, (size_t)part->n_slots + 1, sizeof(*list));
@@ -79,7 +79,7 @@ static void forget_written(ft__run *r, ft__frame *f, const uint32_t *slots,
         ft__value_forget(r, &f->value[*slots], who);
 }
 
-static void unbound(ft__run *r, const ft__part *part, const bool *blocks)
+static void unbound(ft__run *r, const ft__plan_part *part, const bool *blocks)
 {
     for (uint32_t b = 0; b < part->flow.n; b++)
         if (blocks[b])
@@ -91,7 +91,7 @@ static void unbound(ft__run *r, const ft__part *part, const bool *blocks)
 /* Threads on their way through these blocks may end there, or return. */
 static void may_leave(ft__frame *f, const bool *blocks, const ft__set *who)
 {
-    const ft__part *part = f->part;
+    const ft__plan_part *part = f->part;
     bool leave = false, end = false;
 
     for (uint32_t b = 0; b < part->flow.n; b++) {
@@ -112,7 +112,7 @@ static void may_leave(ft__frame *f, const bool *blocks, const ft__set *who)
 }
 
 /* The way ends in a trap, or a call that does not return, whatever happens. */
-static bool to_ruin(const ft__part *part, uint32_t block)
+static bool to_ruin(const ft__plan_part *part, uint32_t block)
 {
     const ft__flow *flow = &part->flow;
     uint32_t far = 0;
@@ -143,10 +143,10 @@ static uint64_t *copied(ft__run *r, ft__arena *work, const uint64_t *from, uint3
 }
 
 /* Values as they were, for the second of two ways; in the order of the slots. */
-static ft__value *save(ft__run *r, ft__arena *work, const ft__frame *f,
-                       const uint32_t *slots)
+static ft__lane_value *save(ft__run *r, ft__arena *work, const ft__frame *f,
+                            const uint32_t *slots)
 {
-    ft__value *kept;
+    ft__lane_value *kept;
     uint32_t n = 0;
 
     while (slots[n] != FT__NO_SLOT)
@@ -164,7 +164,7 @@ static ft__value *save(ft__run *r, ft__arena *work, const ft__frame *f,
 }
 
 /* Who went one way though they may go the other has what they had. */
-static void restore(ft__run *r, ft__frame *f, const ft__value *kept,
+static void restore(ft__run *r, ft__frame *f, const ft__lane_value *kept,
                     const uint32_t *slots, const ft__set *open)
 {
     for (; *slots != FT__NO_SLOT; slots++, kept++)
@@ -173,7 +173,7 @@ static void restore(ft__run *r, ft__frame *f, const ft__value *kept,
 }
 
 /* After both ways: who was there for sure and cannot have left is there for sure. */
-static void reconverge(ft__run *r, ft__way *w, const ft__active *before,
+static void reconverge(ft__run *r, ft__walk *w, const ft__active *before,
                        const ft__set *open, const ft__set *left_before)
 {
     if (w->t.known)
@@ -197,7 +197,7 @@ static void add(const ft__run *r, ft__active *t, unsigned set, const ft__active 
 }
 
 /* Round and round, nobody knows how often, or into ruin: guesses take the other way. */
-static void keep_off(ft__way *w, ft__active *t, ft__active *other, bool round,
+static void keep_off(ft__walk *w, ft__active *t, ft__active *other, bool round,
                      const ft__set *open)
 {
     add(w->r, other, FT__GUESS, t, open);
@@ -207,7 +207,7 @@ static void keep_off(ft__way *w, ft__active *t, ft__active *other, bool round,
 }
 
 /* What both ways have left; `round`: some may go round for ever. */
-static void join_both(ft__way *w, const ft__active *yes, const ft__active *no,
+static void join_both(ft__walk *w, const ft__active *yes, const ft__active *no,
                       bool round, bool always, const ft__set *open, const ft__set *left)
 {
     ft__run *r = w->r;
@@ -228,10 +228,10 @@ struct fork {
     uint32_t to, next, reconvergence;
     bool *on_yes, *on_no; /* blocks before they meet */
     uint32_t *slots;      /* written there */
-    ft__value *kept;
+    ft__lane_value *kept;
 };
 
-static bool fork_new(ft__way *w, ft__arena *work, struct fork *k)
+static bool fork_new(ft__walk *w, ft__arena *work, struct fork *k)
 {
     ft__run *r = w->r;
     const ft__flow *flow = &w->f->part->flow;
@@ -251,11 +251,11 @@ static bool fork_new(ft__way *w, ft__arena *work, struct fork *k)
 }
 
 /* They go both ways at once. */
-static void go_both(ft__way *w, ft__active *yes, ft__active *no, struct fork *k,
+static void go_both(ft__walk *w, ft__active *yes, ft__active *no, struct fork *k,
                     const ft__set *open)
 {
     ft__run *r = w->r;
-    const ft__part *part = w->f->part;
+    const ft__plan_part *part = w->f->part;
     const ft__set left = w->f->left;
     const bool round_yes = k->on_yes[w->block], round_no = k->on_no[w->block];
 
@@ -282,7 +282,7 @@ static void go_both(ft__way *w, ft__active *yes, ft__active *no, struct fork *k,
     w->block = k->reconvergence;
 }
 
-void ft__way_unknown(ft__way *w, ft__active *yes, ft__active *no,
+void ft__way_unknown(ft__walk *w, ft__active *yes, ft__active *no,
                      const ft__flow_block *b, const ft__set *open)
 {
     struct fork k = {.to = b->jump, .next = b->next, .reconvergence = b->reconvergence};
@@ -295,7 +295,7 @@ void ft__way_unknown(ft__way *w, ft__active *yes, ft__active *no,
 }
 
 /* Threads have been through these blocks, or not. */
-static void pass_unknown(ft__way *w, ft__arena *work, const bool *blocks)
+static void pass_unknown(ft__walk *w, ft__arena *work, const bool *blocks)
 {
     ft__run *r = w->r;
     const ft__active before = w->t;
@@ -315,7 +315,7 @@ static void pass_unknown(ft__way *w, ft__arena *work, const bool *blocks)
 }
 
 /* Nobody knows where a brx.idx leads. */
-void ft__way_anywhere(ft__way *w, const ft__step *s, uint32_t reconvergence)
+void ft__way_anywhere(ft__walk *w, const ft__plan_step *s, uint32_t reconvergence)
 {
     ft__run *r = w->r;
     ft__arena work = {0};

@@ -5,7 +5,7 @@
 /* ---- sets ---- */
 
 void ft__active_split(const ft__run *r, ft__active *yes, ft__active *no,
-                      const ft__active *t, const ft__condition *c)
+                      const ft__active *t, const ft__lane_condition *c)
 {
     yes->known = no->known = t->known && !c->any_open;
     for (uint32_t k = 0; k < r->words; k++) {
@@ -139,7 +139,7 @@ static bool room(ft__run *r, uint64_t **at, uint32_t n)
     return *at != NULL;
 }
 
-bool ft__value_own(ft__run *r, ft__value *v)
+bool ft__value_own(ft__run *r, ft__lane_value *v)
 {
     if (v->lane && v->lane == v->own)
         return true;
@@ -155,7 +155,7 @@ bool ft__value_own(ft__run *r, ft__value *v)
 }
 
 /* Who does not know it, as a set of its own. */
-static bool own_unknown(ft__run *r, ft__value *v)
+static bool own_unknown(ft__run *r, ft__lane_value *v)
 {
     if (!room(r, &v->masks, FT__SET_WORDS))
         return false;
@@ -170,7 +170,7 @@ static bool own_unknown(ft__run *r, ft__value *v)
     return true;
 }
 
-void ft__value_forget(ft__run *r, ft__value *v, const ft__set *who)
+void ft__value_forget(ft__run *r, ft__lane_value *v, const ft__set *who)
 {
     if (v->nothing || v->fresh || !own_unknown(r, v))
         return;
@@ -180,7 +180,7 @@ void ft__value_forget(ft__run *r, ft__value *v, const ft__set *who)
 }
 
 /* The slot as a whole is what `now` is. */
-static void replace(ft__run *r, ft__value *v, const ft__value *now)
+static void replace(ft__run *r, ft__lane_value *v, const ft__lane_value *now)
 {
     uint64_t *own = v->own, *masks = v->masks;
 
@@ -224,8 +224,8 @@ static uint32_t difference(ft__run *r, uint32_t was, uint32_t now, const ft__set
     return d;
 }
 
-static void merge(ft__run *r, ft__value *v, const ft__value *now, const ft__set *who,
-                  bool hard)
+static void merge(ft__run *r, ft__lane_value *v, const ft__lane_value *now,
+                  const ft__set *who, bool hard)
 {
     const uint32_t d =
         v->affine == now->affine ? 0 : difference(r, v->affine, now->affine, who);
@@ -245,10 +245,10 @@ static void merge(ft__run *r, ft__value *v, const ft__value *now, const ft__set 
         }
 }
 
-void ft__value_put(ft__run *r, ft__frame *f, uint32_t slot, const ft__value *now,
+void ft__value_put(ft__run *r, ft__frame *f, uint32_t slot, const ft__lane_value *now,
                    const ft__set *who, bool hard)
 {
-    ft__value *v = &f->value[slot];
+    ft__lane_value *v = &f->value[slot];
 
     if (v->fresh || ft__set_same(r, who, &f->present) ||
         (f->part->within[slot] && ft__set_same(r, who, &f->here))) {
@@ -308,12 +308,12 @@ static uint32_t axis(uint32_t sreg, uint32_t x)
     return sreg - x;
 }
 
-static void whole(ft__value *out, uint64_t v)
+static void whole(ft__lane_value *out, uint64_t v)
 {
     out->base = v;
 }
 
-static void of_block(ft__run *r, ft__value *out, uint32_t a)
+static void of_block(ft__run *r, ft__lane_value *out, uint32_t a)
 {
     whole(out, a < 3 ? r->at[a] : 0);
     if (a < 3 && r->grid[a] > 1)
@@ -326,7 +326,7 @@ static bool clustered(const ft__run *r)
 }
 
 /* Places in clusters; of clusters of several blocks only of this block. */
-static void of_cluster(ft__run *r, ft__value *out, uint32_t sreg)
+static void of_cluster(ft__run *r, ft__lane_value *out, uint32_t sreg)
 {
     const uint32_t size = r->cluster[0] * r->cluster[1] * r->cluster[2];
     uint32_t in[3];
@@ -365,7 +365,7 @@ static void of_cluster(ft__run *r, ft__value *out, uint32_t sreg)
     }
 }
 
-static void get_special(ft__run *r, ft__value *out, uint32_t sreg)
+static void get_special(ft__run *r, ft__lane_value *out, uint32_t sreg)
 {
     switch (sreg) {
     case FT__SREG_TID_X:
@@ -411,9 +411,10 @@ static void get_special(ft__run *r, ft__value *out, uint32_t sreg)
     }
 }
 
-void ft__value_get(ft__run *r, ft__value *out, ft__frame *f, const ft__source *s)
+void ft__value_get(ft__run *r, ft__lane_value *out, ft__frame *f,
+                   const ft__step_source *s)
 {
-    static const ft__value zero;
+    static const ft__lane_value zero;
 
     switch (s->kind) {
     case FT__SOURCE_SLOT:
@@ -437,10 +438,10 @@ void ft__value_get(ft__run *r, ft__value *out, ft__frame *f, const ft__source *s
     }
 }
 
-void ft__run_guard(ft__run *r, ft__condition *c, ft__frame *f, uint32_t slot,
+void ft__run_guard(ft__run *r, ft__lane_condition *c, ft__frame *f, uint32_t slot,
                    bool negated)
 {
-    const ft__value *v = &f->value[slot];
+    const ft__lane_value *v = &f->value[slot];
 
     c->any_open = v->nothing || v->fresh || v->unknown;
     if (v->nothing || v->fresh) {

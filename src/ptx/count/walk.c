@@ -13,7 +13,7 @@ static void nobody(ft__active *t)
 
 /* ---- splits ---- */
 
-static void count_split(ft__run *r, const ft__step *s, const ft__active *yes,
+static void count_split(ft__run *r, const ft__plan_step *s, const ft__active *yes,
                         const ft__active *no)
 {
     uint64_t n[FT__SETS] = {0};
@@ -30,7 +30,7 @@ static void count_split(ft__run *r, const ft__step *s, const ft__active *yes,
 }
 
 /* One way now, the other then: what comes to `stop` waits there. */
-static void go_apart(ft__way *w, ft__active *yes, ft__active *no, uint32_t to,
+static void go_apart(ft__walk *w, ft__active *yes, ft__active *no, uint32_t to,
                      uint32_t next, uint32_t reconvergence)
 {
     ft__run *r = w->r;
@@ -50,11 +50,11 @@ static void go_apart(ft__way *w, ft__active *yes, ft__active *no, uint32_t to,
     w->block = reconvergence;
 }
 
-static void branch(ft__way *w, const ft__step *s)
+static void branch(ft__walk *w, const ft__plan_step *s)
 {
     ft__run *r = w->r;
     const ft__flow_block *b = &w->f->part->flow.block[w->block];
-    ft__condition c;
+    ft__lane_condition c;
     ft__active yes, no;
     uint64_t n[FT__SETS];
 
@@ -86,7 +86,7 @@ static void branch(ft__way *w, const ft__step *s)
 }
 
 /* Warps whose threads go on in different blocks. */
-static void count_parted(ft__run *r, const ft__step *s, const ft__active *t,
+static void count_parted(ft__run *r, const ft__plan_step *s, const ft__active *t,
                          const uint32_t *to)
 {
     uint64_t n[FT__SETS] = {0};
@@ -107,8 +107,8 @@ static void count_parted(ft__run *r, const ft__step *s, const ft__active *t,
 }
 
 /* Where each thread goes; those that `taken` has not fall through. */
-static void find_targets(const ft__way *w, uint32_t *to, const ft__set *taken,
-                         const ft__value *v, const ft__ptx_targets *list)
+static void find_targets(const ft__walk *w, uint32_t *to, const ft__set *taken,
+                         const ft__lane_value *v, const ft__ptx_targets *list)
 {
     const ft__flow *flow = &w->f->part->flow;
 
@@ -122,7 +122,7 @@ static void find_targets(const ft__way *w, uint32_t *to, const ft__set *taken,
 }
 
 /* Threads that go on in one block, after those of another. */
-static void go_each(ft__way *w, const uint32_t *to, uint32_t reconvergence)
+static void go_each(ft__walk *w, const uint32_t *to, uint32_t reconvergence)
 {
     ft__run *r = w->r;
     const ft__set here = w->t.of[FT__MAYBE];
@@ -131,7 +131,7 @@ static void go_each(ft__way *w, const uint32_t *to, uint32_t reconvergence)
 
     nobody(&all);
     while (ft__way_anyone(r, &rest)) {
-        ft__condition c = {.any_open = false};
+        ft__lane_condition c = {.any_open = false};
         uint32_t block = NONE;
 
         for (uint32_t l = 0; l < r->threads; l++)
@@ -155,16 +155,16 @@ static void go_each(ft__way *w, const uint32_t *to, uint32_t reconvergence)
 }
 
 /* brx.idx: threads by their index. */
-static void by_index(ft__way *w, const ft__step *s)
+static void by_index(ft__walk *w, const ft__plan_step *s)
 {
     ft__run *r = w->r;
-    const ft__part *part = w->f->part;
+    const ft__plan_part *part = w->f->part;
     const uint32_t reconvergence = part->flow.block[w->block].reconvergence;
     const ft__ptx_targets *list = ft__flow_targets(part->f, &part->f->insn[s->insn]);
     uint32_t to[FT__MOST_THREADS];
     ft__active taken = w->t, stay;
-    ft__condition c = {.any_open = false};
-    ft__value v;
+    ft__lane_condition c = {.any_open = false};
+    ft__lane_value v;
     uint64_t n[FT__SETS];
 
     if (s->guard != FT__NO_SLOT) {
@@ -186,12 +186,12 @@ static void by_index(ft__way *w, const ft__step *s)
 
 /* ---- leaving ---- */
 
-static void leave(ft__way *w, const ft__step *s)
+static void leave(ft__walk *w, const ft__plan_step *s)
 {
     ft__run *r = w->r;
     const bool ret = w->f->part->f->insn[s->insn].opcode == FT__PTX_RET;
     ft__active gone = w->t, rest;
-    ft__condition c;
+    ft__lane_condition c;
 
     if (s->guard != FT__NO_SLOT) {
         ft__run_guard(r, &c, w->f, s->guard, s->guard_not);
@@ -233,8 +233,8 @@ static void barrier(ft__run *r, const ft__active *on)
 
 /* Who takes part in a step, by its guard, in `on` or all; `c`: what is known of that.
  */
-static const ft__active *taking_part(ft__way *w, const ft__step *s, ft__active *on,
-                                     ft__condition *c)
+static const ft__active *taking_part(ft__walk *w, const ft__plan_step *s,
+                                     ft__active *on, ft__lane_condition *c)
 {
     ft__active off;
 
@@ -251,8 +251,8 @@ static const ft__active *taking_part(ft__way *w, const ft__step *s, ft__active *
 }
 
 /* Who may have written it, or not, does not know it. */
-static void value_step(ft__way *w, const ft__step *s, const ft__active *on,
-                       const ft__condition *c)
+static void value_step(ft__walk *w, const ft__plan_step *s, const ft__active *on,
+                       const ft__lane_condition *c)
 {
     ft__run_eval(w->r, w->f, s, on, &on->of[FT__MAYBE]);
     for (uint32_t k = 0; c->any_open && k < s->n_dest; k++)
@@ -261,7 +261,7 @@ static void value_step(ft__way *w, const ft__step *s, const ft__active *on,
                              &c->open);
 }
 
-static void count_on(ft__run *r, const ft__step *s, const ft__active *on)
+static void count_on(ft__run *r, const ft__plan_step *s, const ft__active *on)
 {
     uint64_t n[FT__SETS];
 
@@ -272,11 +272,11 @@ static void count_on(ft__run *r, const ft__step *s, const ft__active *on)
 }
 
 /* false: the step has said where to go on. */
-static bool one_step(ft__way *w, const ft__step *s)
+static bool one_step(ft__walk *w, const ft__plan_step *s)
 {
     ft__active some;
     const ft__active *on;
-    ft__condition c;
+    ft__lane_condition c;
 
     switch (s->kind) {
     case FT__STEP_BRANCH: branch(w, s); return false;
@@ -303,10 +303,10 @@ static bool one_step(ft__way *w, const ft__step *s)
     return true;
 }
 
-static void block(ft__way *w)
+static void block(ft__walk *w)
 {
     ft__run *r = w->r;
-    const ft__part *part = w->f->part;
+    const ft__plan_part *part = w->f->part;
     const uint32_t here = w->block;
     uint64_t n[FT__SETS];
     bool on = true;
@@ -328,7 +328,7 @@ static void block(ft__way *w)
 /* From a block up to `stop`; t becomes who gets there. */
 void ft__way_walk(ft__run *r, ft__frame *f, uint32_t from, uint32_t stop, ft__active *t)
 {
-    ft__way w = {.r = r, .f = f, .block = from, .from = NONE, .stop = stop, .t = *t};
+    ft__walk w = {.r = r, .f = f, .block = from, .from = NONE, .stop = stop, .t = *t};
     const uint32_t end = f->part->flow.n;
 
     if (r->depth == FT__MOST_DEPTH)

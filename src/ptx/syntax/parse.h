@@ -68,7 +68,7 @@ typedef struct ft__parser {
     ft_ptx *m;
     ft_error *err;
     ft_status st;
-    ft__words words;
+    ft__vocabulary words;
     ft__symbols symbols;
     ft__ptx_list functions, variables, locs, files, kernels, kernel_functions;
     /* of the function that is read */

@@ -100,14 +100,14 @@ static bool index_names(ft__index *t, const char *const *names, size_t n)
     return true;
 }
 
-bool ft__words_begin(ft__words *w)
+bool ft__words_begin(ft__vocabulary *w)
 {
-    *w = (ft__words){0};
+    *w = (ft__vocabulary){0};
     return index_names(&w->word, words, FT__WORDS) &&
            index_names(&w->opcode, opcodes, FT__PTX_OPCODES);
 }
 
-void ft__words_end(ft__words *w)
+void ft__words_end(ft__vocabulary *w)
 {
     ft__index_free(&w->word);
     ft__index_free(&w->opcode);
@@ -123,12 +123,14 @@ static unsigned find(const ft__index *t, uint64_t hash, const char *s, size_t le
                : none;
 }
 
-unsigned ft__words_find(const ft__words *w, uint64_t hash, const char *s, size_t len)
+unsigned ft__words_find(const ft__vocabulary *w, uint64_t hash, const char *s,
+                        size_t len)
 {
     return find(&w->word, hash, s, len, FT__WORDS);
 }
 
-unsigned ft__words_opcode(const ft__words *w, uint64_t hash, const char *s, size_t len)
+unsigned ft__words_opcode(const ft__vocabulary *w, uint64_t hash, const char *s,
+                          size_t len)
 {
     return find(&w->opcode, hash, s, len, FT__PTX_OPCODES);
 }

@@ -14,16 +14,18 @@ enum {
 };
 
 /* Made for each module that is read: there is nothing to share. */
-typedef struct ft__words {
+typedef struct ft__vocabulary {
     ft__index word, opcode; /* by hash */
-} ft__words;
+} ft__vocabulary;
 
-bool ft__words_begin(ft__words *w); /* false: out of memory */
-void ft__words_end(ft__words *w);
+bool ft__words_begin(ft__vocabulary *w); /* false: out of memory */
+void ft__words_end(ft__vocabulary *w);
 /* FT__WORDS: none. */
-unsigned ft__words_find(const ft__words *w, uint64_t hash, const char *s, size_t len);
+unsigned ft__words_find(const ft__vocabulary *w, uint64_t hash, const char *s,
+                        size_t len);
 /* FT__PTX_OPCODES: none. */
-unsigned ft__words_opcode(const ft__words *w, uint64_t hash, const char *s, size_t len);
+unsigned ft__words_opcode(const ft__vocabulary *w, uint64_t hash, const char *s,
+                          size_t len);
 /* m16n8k16, m64n8, 16x64b, 16x32bx2: its numbers. */
 bool ft__words_shape(uint16_t shape[3], const char *s, size_t len);
 unsigned ft__ptx_opcode_class(unsigned opcode);
