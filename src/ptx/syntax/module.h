@@ -39,6 +39,7 @@ typedef enum ft__ptx_mod {
 #define FT__PTX_MOD(e, name) FT__MOD_##e,
 #include "ptx/syntax/mods.def"
 #undef FT__PTX_MOD
+    FT__MOD_OTHER, /* of other_words.def */
     FT__MOD_SHAPE, /* m16n8k16, 16x64b, ...: numbers in insn.shape */
     FT__PTX_MODS
 } ft__ptx_mod;

@@ -27,10 +27,15 @@ static const char *const words[] = {
 #define FT__PTX_MOD(e, name) name,
 #include "ptx/syntax/mods.def"
 #undef FT__PTX_MOD
+    "another word",
     "m..n..k..",
 #define FT__PTX_DIRECTIVE(e, name) name,
 #include "ptx/syntax/directives.def"
 #undef FT__PTX_DIRECTIVE
+};
+
+static const char *const other_words[] = {
+#include "ptx/syntax/other_words.def"
 };
 
 static const struct {
@@ -82,8 +87,10 @@ const char *ft__ptx_sreg_name(unsigned sreg)
     return sreg < FT__PTX_SREGS ? sregs[sreg] : "?";
 }
 
-/* Numbers of names, by the hash of each; false: out of memory. */
-static bool index_names(ft__index *t, const char *const *names, size_t n)
+/* Names by the hash of each: numbered from 0 on, or all `number` where that is not 0;
+ * false: out of memory. */
+static bool index_names(ft__index *t, const char *const *names, size_t n,
+                        int64_t number)
 {
     for (size_t i = 0; i < n; i++) {
         const uint64_t hash =
@@ -94,7 +101,7 @@ static bool index_names(ft__index *t, const char *const *names, size_t n)
             return false;
         if (slot->hash)
             continue;
-        *slot = (ft__index_slot){hash, names[i], (int64_t)i};
+        *slot = (ft__index_slot){hash, names[i], number ? number : (int64_t)i};
         t->n++;
     }
     return true;
@@ -103,8 +110,10 @@ static bool index_names(ft__index *t, const char *const *names, size_t n)
 bool ft__words_begin(ft__vocabulary *w)
 {
     *w = (ft__vocabulary){0};
-    return index_names(&w->word, words, FT__WORDS) &&
-           index_names(&w->opcode, opcodes, FT__PTX_OPCODES);
+    return index_names(&w->word, words, FT__WORDS, 0) &&
+           index_names(&w->word, other_words,
+                       sizeof(other_words) / sizeof(*other_words), FT__MOD_OTHER) &&
+           index_names(&w->opcode, opcodes, FT__PTX_OPCODES, 0);
 }
 
 void ft__words_end(ft__vocabulary *w)
