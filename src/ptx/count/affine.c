@@ -1,3 +1,5 @@
+/* Affine expressions as numbers: each is kept once, with the bounds that are known of
+ * it. In: sums, multiples and quotients of expressions; out: their numbers. */
 #include "ptx/count/affine.h"
 
 #include <stdlib.h>

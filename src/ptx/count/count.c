@@ -1,3 +1,5 @@
+/* A counter of one module. In: a launch; out: its counts, as sums over the blocks of
+ * code that were executed, and the same for each block and access. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -324,7 +326,7 @@ static ft_status no_memory(const ft__count_plan *p, ft_error *err)
     return ft_fail(err, FT_ENOMEM, 0, "no memory to count %s", p->part[0].f->name);
 }
 
-/* What is told of the launch counted last. */
+/* Blocks and accesses of the launch counted last. */
 static ft_status tell(ft_ptx_counter *c, ft__count_plan *p, const ft_ptx_tally *item,
                       ft_error *err)
 {

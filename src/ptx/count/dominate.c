@@ -1,3 +1,4 @@
+/* Dominators and strongly connected components of a graph. */
 #include "ptx/count/dominate.h"
 
 #define NONE UINT32_MAX

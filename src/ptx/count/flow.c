@@ -1,3 +1,5 @@
+/* The control-flow graph of a function. In: its instructions; out: blocks, edges,
+ * reconvergence points, loops. */
 #include "ptx/count/flow.h"
 
 #include <string.h>

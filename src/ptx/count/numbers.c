@@ -1,3 +1,5 @@
+/* Values of all threads as numbers. In: a value and a set of threads; out: the least
+ * and the greatest number, remainders, differences. */
 #include "ptx/count/numbers.h"
 
 /* Numbers as they are kept in 32 or 64 bits with a sign: as they are, or where there

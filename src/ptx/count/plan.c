@@ -1,3 +1,5 @@
+/* The steps of a kernel. In: its slice; out: for each block of code the steps that have
+ * to be executed, with slots for what they read and write. */
 #include "ptx/count/plan.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Values and sets of threads while a thread block is executed: splitting and joining
+ * sets, reading sources, writing slots for some threads. */
 #include <string.h>
 
 #include "ptx/count/run.h"

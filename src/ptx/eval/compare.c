@@ -1,8 +1,7 @@
+/* setp, set, testp. In: lanes of sources; out: predicates or masks. */
 #include <math.h>
 
 #include "ptx/eval/lanes.h"
-
-/* setp, set, testp. */
 
 #define EACH FT__PTX_EACH
 

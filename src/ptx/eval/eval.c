@@ -1,3 +1,5 @@
+/* What one instruction computes, for many threads. In: lanes of its sources; out: lanes
+ * of its results; and whether it can be computed at all. */
 #include "ptx/eval/eval.h"
 
 #include <string.h>

@@ -1,11 +1,10 @@
+/* Arithmetic of floats: f32 in floats, all else in doubles. Halves are computed exactly
+ * or rounded to odd, then rounded once. What GPUs only approximate is libm's value. */
 #include <fenv.h>
 #include <math.h>
 #include <string.h>
 
 #include "ptx/eval/lanes.h"
-
-/* Arithmetic of floats: f32 in floats, all else in doubles. Halves are computed exactly
- * or rounded to odd, then rounded once. What GPUs only approximate is libm's value. */
 
 enum { STRETCH = 64 }; /* lanes that are computed together */
 

@@ -1,6 +1,5 @@
+/* Arithmetic of integers. In: lanes of sources; out: lanes of results. */
 #include "ptx/eval/lanes.h"
-
-/* Arithmetic of integers. */
 
 #define EACH FT__PTX_EACH
 

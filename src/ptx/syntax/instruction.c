@@ -1,3 +1,5 @@
+/* One instruction. In: tokens from its guard to its semicolon; out: the instruction
+ * with its words and operands in the parser's lists. */
 #include "ptx/syntax/parse.h"
 
 static void guard(ft__parser *p, ft__ptx_insn *i)

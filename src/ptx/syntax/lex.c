@@ -1,3 +1,4 @@
+/* In: the text; out: tokens, with line and column. */
 #include "ptx/syntax/lex.h"
 
 #include <string.h>

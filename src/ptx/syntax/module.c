@@ -1,3 +1,4 @@
+/* Modules. In: a file or text; out: the parsed module, and what callers ask of one. */
 #include "ptx/syntax/module.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* The module: header, directives, debug information. In: the text; out: all functions,
+ * variables and kernels, or the first error with line and column. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Functions: heading, performance directives, statements, labels. In: tokens; out: the
+ * function's instructions, registers and labels. */
 #include <string.h>
 
 #include "ptx/syntax/parse.h"

@@ -1,8 +1,8 @@
+/* Declarations of registers, variables and parameters, with initial values. In: tokens;
+ * out: entries of the parser's lists. */
 #include <string.h>
 
 #include "ptx/syntax/parse.h"
-
-/* Declarations of registers, variables and parameters. */
 
 enum { MAX_RANK = 16 };
 

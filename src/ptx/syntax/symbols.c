@@ -1,3 +1,5 @@
+/* Names by scope: registers, ranges of registers, variables, labels, functions. In: a
+ * name; out: what it stands for. */
 #include <string.h>
 
 #include "ptx/syntax/parse.h"

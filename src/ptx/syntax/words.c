@@ -1,3 +1,4 @@
+/* The vocabulary: opcodes, types, words, directives by their text. */
 #include "ptx/syntax/words.h"
 
 #include <string.h>
