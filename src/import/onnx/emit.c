@@ -46,7 +46,7 @@ static uint32_t list_tensor(ft__onnx *o, ft__value *v)
     ft__op_init(&op, FT_KIND_generic, v->dtype);
     ft__op_set1(&op, FT_K_read, 0);
     ft__op_set_shape(&op, FT_K_out, &v->shape);
-    if (ft__failed(o))
+    if (ft__onnx_failed(o))
         return FT_NONE;
     ft__build_node(o->b, v->name.s, v->name.n, &op, in, n_in, NULL, 0, &tensor, 1);
     if (v->open)
@@ -58,7 +58,7 @@ uint32_t ft__onnx_tensor(ft__onnx *o, ft__value *v)
 {
     ft__lazy *lazy;
 
-    if (v->tensor != FT_NONE || ft__failed(o))
+    if (v->tensor != FT_NONE || ft__onnx_failed(o))
         return v->tensor;
     lazy = ft__onnx_alloc(o, 1, sizeof(*lazy));
     if (!lazy)
@@ -70,50 +70,50 @@ uint32_t ft__onnx_tensor(ft__onnx *o, ft__value *v)
     return v->tensor;
 }
 
-void ft__define_constant(ft__onnx *o, const ft__node *n, ft__value *v, ft_dtype dtype,
+void ft__define_constant(const ft__node *n, ft__value *v, ft_dtype dtype,
                          const ft_shape *shape)
 {
     if (!ft__shape_fits(shape))
-        ft__onnx_fail(o, n, FT_EFORMAT,
+        ft__onnx_fail(n, FT_EFORMAT,
                       "shapes do not fit together, or the result is too large");
     v->state = FT__CONSTANT;
     v->dtype = dtype;
     v->shape = *shape;
 }
 
-static void define_result(ft__onnx *o, const ft__node *n, ft__value *v, ft_dtype dtype,
+static void define_result(const ft__node *n, ft__value *v, ft_dtype dtype,
                           const ft_shape *shape)
 {
     if (!ft__shape_fits(shape)) {
-        ft__onnx_fail(o, n, FT_EFORMAT,
+        ft__onnx_fail(n, FT_EFORMAT,
                       "shapes do not fit together, or the result is too large");
         return;
     }
     v->state = FT__ACTIVATION;
     v->dtype = dtype;
     v->shape = *shape;
-    if (!o->dry)
-        v->tensor = ft__build_tensor(o->b, v->name.s, v->name.n, FT_ROLE_ACTIVATION,
-                                     dtype, shape);
+    if (!n->import->dry)
+        v->tensor = ft__build_tensor(n->import->b, v->name.s, v->name.n,
+                                     FT_ROLE_ACTIVATION, dtype, shape);
 }
 
 /* Of an operation that was checked. */
-static void add_node(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c,
+static void add_node(const ft__node *n, const ft_op *op, const ft__call *c,
                      const uint32_t *out)
 {
     uint32_t in[FT_OP_MAX_OPERANDS], params[MAX_PARAMS];
     ft__str name = n->name.n || !c->out[0] ? n->name : c->out[0]->name;
 
-    if (o->dry)
+    if (n->import->dry)
         return;
     for (uint32_t i = 0; i < c->n_in; i++)
-        in[i] = ft__onnx_tensor(o, c->in[i]);
+        in[i] = ft__onnx_tensor(n->import, c->in[i]);
     for (uint32_t i = 0; i < c->n_params; i++)
-        params[i] = ft__onnx_tensor(o, c->params[i]->stored ? c->params[i]->stored
-                                                            : c->params[i]);
-    if (!ft__failed(o))
-        ft__build_checked(o->b, name.s, name.n, op, in, c->n_in, params, c->n_params,
-                          out, c->n_out);
+        params[i] = ft__onnx_tensor(
+            n->import, c->params[i]->stored ? c->params[i]->stored : c->params[i]);
+    if (!ft__failed(n))
+        ft__build_checked(n->import->b, name.s, name.n, op, in, c->n_in, params,
+                          c->n_params, out, c->n_out);
 }
 
 /* A parameter that is repeated for every sample, a class token: its elements are
@@ -124,7 +124,7 @@ static bool repeats(const ft_op *op, const ft__call *c)
            ft_shape_elements(&c->in[0]->shape) > 1;
 }
 
-bool ft__emit(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c)
+bool ft__emit(const ft__node *n, const ft_op *op, const ft__call *c)
 {
     uint32_t out[FT_OP_MAX_OPERANDS];
     bool constant = c->n_in > 0 && c->n_params == 0 && !repeats(op, c);
@@ -132,35 +132,34 @@ bool ft__emit(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c
 
     for (uint32_t i = 0; i < c->n_in; i++)
         constant &= c->in[i]->state == FT__CONSTANT;
-    if (!ft__failed(o) && ft_op_check(op, &err))
-        ft__onnx_fail(o, n, FT_EFORMAT, "%s", err.msg);
+    if (!ft__failed(n) && ft_op_check(op, &err))
+        ft__onnx_fail(n, FT_EFORMAT, "%s", err.msg);
     if (c->n_in > FT_OP_MAX_OPERANDS || c->n_out > FT_OP_MAX_OPERANDS)
-        ft__onnx_fail(o, n, FT_EUNSUPPORTED, "more than %d operands",
-                      FT_OP_MAX_OPERANDS);
-    for (uint32_t i = 0; i < c->n_out && !ft__failed(o); i++) {
-        ft__value *v = c->out[i] ? c->out[i] : ft__onnx_temp(o, NULL);
+        ft__onnx_fail(n, FT_EUNSUPPORTED, "more than %d operands", FT_OP_MAX_OPERANDS);
+    for (uint32_t i = 0; i < c->n_out && !ft__failed(n); i++) {
+        ft__value *v = c->out[i] ? c->out[i] : ft__onnx_temp(n, NULL);
         ft_shape s;
         ft_dtype t;
 
         ft_op_output(op, i, &s, &t);
         if (c->shape && i < (c->n_shapes ? c->n_shapes : 1)) {
             if (ft_shape_elements(&s) != ft_shape_elements(&c->shape[i]))
-                ft__onnx_fail(o, n, FT_EFORMAT, "the result of %s has another size",
+                ft__onnx_fail(n, FT_EFORMAT, "the result of %s has another size",
                               ft_kind_name(op->kind));
             s = c->shape[i];
         }
         if (v && constant)
-            ft__define_constant(o, n, v, t, &s);
+            ft__define_constant(n, v, t, &s);
         else if (v)
-            define_result(o, n, v, t, &s);
+            define_result(n, v, t, &s);
         out[i] = v ? v->tensor : FT_NONE;
     }
-    if (!constant && !ft__failed(o))
-        add_node(o, n, op, c, out);
-    return constant && !ft__failed(o);
+    if (!constant && !ft__failed(n))
+        add_node(n, op, c, out);
+    return constant && !ft__failed(n);
 }
 
-bool ft__emit_layer(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c)
+bool ft__emit_layer(const ft__node *n, const ft_op *op, const ft__call *c)
 {
     ft__value *in[FT_OP_MAX_OPERANDS], *params[MAX_PARAMS];
     ft__call sorted = *c;
@@ -178,21 +177,20 @@ bool ft__emit_layer(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__c
         else if (v && sorted.n_in < FT_OP_MAX_OPERANDS)
             in[sorted.n_in++] = v;
     }
-    return ft__emit(o, n, op, &sorted);
+    return ft__emit(n, op, &sorted);
 }
 
-bool ft__emit1(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,
-               const ft_shape *shape)
+bool ft__emit1(const ft__node *n, const ft_op *op, ft__value *x, const ft_shape *shape)
 {
     return ft__emit(
-        o, n, op,
+        n, op,
         &(ft__call){.in = &x, .n_in = 1, .out = n->out, .n_out = 1, .shape = shape});
 }
 
-bool ft__emit2(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,
-               ft__value *y, const ft_shape *shape)
+bool ft__emit2(const ft__node *n, const ft_op *op, ft__value *x, ft__value *y,
+               const ft_shape *shape)
 {
-    return ft__emit(o, n, op,
+    return ft__emit(n, op,
                     &(ft__call){.in = (ft__value *[]){x, y},
                                 .n_in = 2,
                                 .out = n->out,
@@ -215,7 +213,7 @@ static void call_it(const ft__value *x, ft__value *out)
     out->tensor = x->tensor;
 }
 
-void ft__emit_view(ft__onnx *o, const ft__node *n, ft__value *x, ft__value *out,
+void ft__emit_view(const ft__node *n, ft__value *x, ft__value *out,
                    const ft_shape *shape)
 {
     ft_op op;
@@ -229,7 +227,7 @@ void ft__emit_view(ft__onnx *o, const ft__node *n, ft__value *x, ft__value *out,
     ft__op_init(&op, FT_KIND_view, x->dtype);
     ft__op_set_shape(&op, FT_K_x, &x->shape);
     ft__op_set_shape(&op, FT_K_out, shape);
-    if (!ft__emit(o, n, &op,
+    if (!ft__emit(n, &op,
                   &(ft__call){
                       .in = &x, .n_in = 1, .out = &out, .n_out = 1, .shape = shape}) ||
         !out)
@@ -267,8 +265,8 @@ static bool stated_type(ft__onnx *o, const ft__value *v, const ft__value *x,
 }
 
 /* One result as an operation that reads `read` elements. */
-static void add_generic(ft__onnx *o, const ft__node *n, ft__value *out, int64_t read,
-                        ft_dtype dtype, const ft_shape *shape)
+static void add_generic(const ft__node *n, ft__value *out, int64_t read, ft_dtype dtype,
+                        const ft_shape *shape)
 {
     ft__value *in[FT_OP_MAX_OPERANDS];
     ft_op op;
@@ -280,11 +278,11 @@ static void add_generic(ft__onnx *o, const ft__node *n, ft__value *out, int64_t 
     ft__op_init(&op, FT_KIND_generic, dtype);
     ft__op_set1(&op, FT_K_read, read);
     ft__op_set_shape(&op, FT_K_out, shape);
-    define_result(o, n, out, dtype, shape);
+    define_result(n, out, dtype, shape);
     tensor = out->tensor;
-    if (!ft__failed(o))
-        add_node(o, n, &op,
-                 &(ft__call){.in = in, .n_in = n_in, .out = &out, .n_out = 1}, &tensor);
+    if (!ft__failed(n))
+        add_node(n, &op, &(ft__call){.in = in, .n_in = n_in, .out = &out, .n_out = 1},
+                 &tensor);
 }
 
 static int64_t elements_read(const ft__node *n)
@@ -314,50 +312,50 @@ static ft__value *first_operand(const ft__node *n)
     return NULL;
 }
 
-static void name_bounded(ft__onnx *o, const ft__node *n, const ft__value *out,
-                         const char *how)
+static void name_bounded(const ft__node *n, const ft__value *out, const char *how)
 {
     ft__str name = n->name.n ? n->name : out->name;
 
-    ft__build_bounded(o->b, "%.*s (node %.*s)%s", (int)(n->op.n < 60 ? n->op.n : 60),
-                      n->op.s, (int)(name.n < 200 ? name.n : 200), name.s, how);
+    ft__build_bounded(n->import->b, "%.*s (node %.*s)%s",
+                      (int)(n->op.n < 60 ? n->op.n : 60), n->op.s,
+                      (int)(name.n < 200 ? name.n : 200), name.s, how);
 }
 
-static void add_open(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
+static void add_open(const ft__node *n, ft__value *out, ft_dtype dtype,
                      const ft_shape *most, uint32_t open, const char *how)
 {
-    ft_shape s = ft__guess(o, most, open);
+    ft_shape s = ft__guess(n->import, most, open);
 
     out->guessed |= open != 0;
     out->open = open;
-    add_generic(o, n, out, elements_read(n), dtype, &s);
-    name_bounded(o, n, out, how);
+    add_generic(n, out, elements_read(n), dtype, &s);
+    name_bounded(n, out, how);
 }
 
-void ft__emit_guessed(ft__onnx *o, const ft__node *n, const ft_op *op,
-                      const ft__call *c, uint32_t open)
+void ft__emit_guessed(const ft__node *n, const ft_op *op, const ft__call *c,
+                      uint32_t open)
 {
     for (uint32_t i = 0; i < c->n_out; i++)
         if (c->out[i]) {
             c->out[i]->guessed = true;
             c->out[i]->open = open;
         }
-    ft__emit_layer(o, n, op, c);
-    name_bounded(o, n, n->out[0], ", its size bounded");
+    ft__emit_layer(n, op, c);
+    name_bounded(n, n->out[0], ", its size bounded");
 }
 
-void ft__emit_counted(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
+void ft__emit_counted(const ft__node *n, ft__value *out, ft_dtype dtype,
                       const ft_shape *shape)
 {
     if (!out)
         return;
     if (only_constants(n))
-        ft__define_constant(o, n, out, dtype, shape);
+        ft__define_constant(n, out, dtype, shape);
     else
-        add_generic(o, n, out, elements_read(n), dtype, shape);
+        add_generic(n, out, elements_read(n), dtype, shape);
 }
 
-void ft__emit_generic(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
+void ft__emit_generic(const ft__node *n, ft__value *out, ft_dtype dtype,
                       const ft_shape *shape)
 {
     const ft__value *x = first_operand(n);
@@ -367,7 +365,7 @@ void ft__emit_generic(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype d
 
     if (!out)
         return;
-    if (!shape && !stated_type(o, out, x, &dtype, &s, &open)) {
+    if (!shape && !stated_type(n->import, out, x, &dtype, &s, &open)) {
         s = x ? x->shape : (ft_shape){0};
         how = ", its result taken to be as large as its operand";
         open = FT_OPEN_RANK;
@@ -375,19 +373,19 @@ void ft__emit_generic(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype d
     if (dtype == FT_DTYPE_NONE)
         dtype = x ? x->dtype : FT_DTYPE_fp32;
     if (only_constants(n) && !open)
-        ft__define_constant(o, n, out, dtype, &s);
+        ft__define_constant(n, out, dtype, &s);
     else
-        add_open(o, n, out, dtype, &s, open, how);
+        add_open(n, out, dtype, &s, open, how);
 }
 
-void ft__emit_open(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
+void ft__emit_open(const ft__node *n, ft__value *out, ft_dtype dtype,
                    const ft_shape *most, uint32_t open)
 {
     if (out)
-        add_open(o, n, out, dtype, most, open, open ? ", its size bounded" : "");
+        add_open(n, out, dtype, most, open, open ? ", its size bounded" : "");
 }
 
-void ft__emit_unknown(ft__onnx *o, ft__node *n)
+void ft__emit_unknown(ft__node *n)
 {
     bool first = true;
 
@@ -397,16 +395,16 @@ void ft__emit_unknown(ft__onnx *o, ft__node *n)
         if (!v || (v->uses == 0 && (i > 0 || n->n_out > 1)))
             continue;
         if (first)
-            ft__emit_generic(o, n, v, FT_DTYPE_NONE, NULL);
+            ft__emit_generic(n, v, FT_DTYPE_NONE, NULL);
         else
-            ft__emit_extra(o, n, i, FT_DTYPE_NONE, NULL);
+            ft__emit_extra(n, i, FT_DTYPE_NONE, NULL);
         first = false;
     }
     if (first)
-        ft__emit_generic(o, n, n->out[0], FT_DTYPE_NONE, NULL);
+        ft__emit_generic(n, n->out[0], FT_DTYPE_NONE, NULL);
 }
 
-void ft__emit_extra_open(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
+void ft__emit_extra_open(const ft__node *n, uint32_t i, ft_dtype dtype,
                          const ft_shape *most, uint32_t open)
 {
     ft__value *v = ft__out(n, i);
@@ -416,11 +414,11 @@ void ft__emit_extra_open(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dt
         return;
     v->guessed |= open != 0;
     v->open = open;
-    s = ft__guess(o, most, open);
-    add_generic(o, n, v, 0, dtype, &s);
+    s = ft__guess(n->import, most, open);
+    add_generic(n, v, 0, dtype, &s);
 }
 
-void ft__emit_extra(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
+void ft__emit_extra(const ft__node *n, uint32_t i, ft_dtype dtype,
                     const ft_shape *shape)
 {
     const ft__value *v = ft__out(n, i), *x = first_operand(n);
@@ -429,8 +427,8 @@ void ft__emit_extra(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
 
     if (!v || v->uses == 0)
         return;
-    stated_type(o, v, x, &dtype, &s, &open);
+    stated_type(n->import, v, x, &dtype, &s, &open);
     if (dtype == FT_DTYPE_NONE)
         dtype = x ? x->dtype : FT_DTYPE_fp32;
-    ft__emit_extra_open(o, n, i, dtype, &s, open);
+    ft__emit_extra_open(n, i, dtype, &s, open);
 }

@@ -9,7 +9,7 @@
 
 /* Nodes of the chain under examination. */
 struct chain {
-    ft__onnx *o;
+    const ft__node *at; /* the node that may end it */
     ft__node *node[16];
     uint32_t n;
 };
@@ -44,11 +44,11 @@ static ft__node *made_by(struct chain *c, const ft__value *v, const char *op,
     return n;
 }
 
-static bool is_about(ft__onnx *o, ft__value *v, double want)
+static bool is_about(const ft__node *n, ft__value *v, double want)
 {
     double x;
 
-    return ft__scalar(o, v, &x) && fabs(x - want) <= 0.01 * fabs(want);
+    return ft__scalar(n, v, &x) && fabs(x - want) <= 0.01 * fabs(want);
 }
 
 /* Of a node with two operands the one that is not v. */
@@ -58,12 +58,12 @@ static ft__value *other(const ft__node *n, const ft__value *v)
 }
 
 /* The operand of a commutative node beside a constant of about this value. */
-static ft__value *beside(ft__onnx *o, const ft__node *n, double constant)
+static ft__value *beside(const ft__node *n, double constant)
 {
     if (!n || n->n_in != 2)
         return NULL;
-    return is_about(o, n->in[0], constant)   ? n->in[1]
-           : is_about(o, n->in[1], constant) ? n->in[0]
+    return is_about(n, n->in[0], constant)   ? n->in[1]
+           : is_about(n, n->in[1], constant) ? n->in[0]
                                              : NULL;
 }
 
@@ -71,7 +71,7 @@ static ft__value *beside(ft__onnx *o, const ft__node *n, double constant)
 static void replace(struct chain *c, ft__node *last, const ft__rule *rule,
                     ft__value *const *in, uint32_t n_in)
 {
-    ft__value **copy = ft__onnx_alloc(c->o, n_in, sizeof(*copy));
+    ft__value **copy = ft__onnx_alloc(c->at->import, n_in, sizeof(*copy));
 
     if (!copy)
         return;
@@ -121,7 +121,7 @@ static bool is_cube(struct chain *c, const ft__value *v, const ft__value *x)
     ft__node *n = made_by(c, v, "Pow", 1), *square;
 
     if (n)
-        return n->in[0] == x && is_about(c->o, ft__in(n, 1), 3);
+        return n->in[0] == x && is_about(c->at, ft__in(n, 1), 3);
     c->n = before;
     n = made_by(c, v, "Mul", 1);
     if (!n || (n->in[0] != x && n->in[1] != x))
@@ -133,13 +133,13 @@ static bool is_cube(struct chain *c, const ft__value *v, const ft__value *x)
 /* sqrt(2 / pi) (x + 0.044715 x^3) */
 static bool is_tanh_argument(struct chain *c, const ft__value *v, const ft__value *x)
 {
-    ft__value *sum = beside(c->o, made_by(c, v, "Mul", 1), 0.7978845608);
+    ft__value *sum = beside(made_by(c, v, "Mul", 1), 0.7978845608);
     ft__node *add = made_by(c, sum, "Add", 1);
     ft__value *cubic;
 
     if (!add || (add->in[0] != x && add->in[1] != x))
         return false;
-    cubic = beside(c->o, made_by(c, other(add, x), "Mul", 1), 0.044715);
+    cubic = beside(made_by(c, other(add, x), "Mul", 1), 0.044715);
     return cubic && is_cube(c, cubic, x);
 }
 
@@ -149,15 +149,15 @@ static bool is_erf_argument(struct chain *c, const ft__value *v, const ft__value
     ft__node *n = made_by(c, v, "Div", 1);
 
     if (n)
-        return n->in[0] == x && is_about(c->o, ft__in(n, 1), 1.4142135624);
+        return n->in[0] == x && is_about(c->at, ft__in(n, 1), 1.4142135624);
     c->n = before;
-    return beside(c->o, made_by(c, v, "Mul", 1), 0.7071067812) == x;
+    return beside(made_by(c, v, "Mul", 1), 0.7071067812) == x;
 }
 
 /* v = 1 + erf(...) or 1 + tanh(...) of x. */
 static const ft__rule *bell(struct chain *c, const ft__value *v, const ft__value *x)
 {
-    ft__value *inner = beside(c->o, made_by(c, v, "Add", 1), 1);
+    ft__value *inner = beside(made_by(c, v, "Add", 1), 1);
     uint32_t before = c->n;
     ft__node *n = made_by(c, inner, "Erf", 1);
 
@@ -182,7 +182,7 @@ static bool fuse_gelu(struct chain *c, ft__node *mul, uint32_t i)
     f[1] = inner->in[0];
     f[2] = inner->in[1];
     for (uint32_t half = 0; half < 3; half++) {
-        if (!is_about(c->o, f[half], 0.5))
+        if (!is_about(c->at, f[half], 0.5))
             continue;
         for (uint32_t k = 1; k < 3; k++) {
             ft__value *x = f[(half + k) % 3], *v = f[(half + 3 - k) % 3];
@@ -203,14 +203,14 @@ static bool fuse_gelu(struct chain *c, ft__node *mul, uint32_t i)
 
 /* How many trailing axes a ReduceMean takes; 0: other axes. Only axes counted
  * from the end tell without the shape. */
-static uint32_t trailing_axes(ft__onnx *o, const ft__node *n)
+static uint32_t trailing_axes(const ft__node *n)
 {
     int64_t v[FT_MAX_RANK], count;
     uint32_t seen = 0;
 
-    count = ft__in(n, 1) ? ft__ints(o, n->in[1], v, FT_MAX_RANK)
-                         : ft__attr_ints(o, n, "axes", v, FT_MAX_RANK);
-    if (count < 1 || count > FT_MAX_RANK || !ft__attr_int(o, n, "keepdims", 1))
+    count = ft__in(n, 1) ? ft__ints(n, n->in[1], v, FT_MAX_RANK)
+                         : ft__attr_ints(n, "axes", v, FT_MAX_RANK);
+    if (count < 1 || count > FT_MAX_RANK || !ft__attr_int(n, "keepdims", 1))
         return 0;
     for (int64_t i = 0; i < count; i++)
         if (v[i] < 0 && v[i] >= -count)
@@ -227,17 +227,17 @@ static uint32_t is_deviation(struct chain *c, const ft__value *s, const ft__valu
     double eps;
 
     n = n ? made_by(c, n->in[0], "Add", 1) : NULL;
-    if (!n || n->n_in != 2 || !ft__scalar(c->o, n->in[1], &eps) || eps > 0.1)
+    if (!n || n->n_in != 2 || !ft__scalar(c->at, n->in[1], &eps) || eps > 0.1)
         return 0;
     mean = made_by(c, n->in[0], "ReduceMean", 1);
     if (!mean)
         return 0;
     square = made_by(c, mean->in[0], "Pow", 1);
     *reads = square ? 1 : 2;
-    if (square ? !is_about(c->o, ft__in(square, 1), 2)
+    if (square ? !is_about(c->at, ft__in(square, 1), 2)
                : !(square = made_by(c, mean->in[0], "Mul", 1)) || square->in[1] != v)
         return 0;
-    return square->in[0] == v ? trailing_axes(c->o, mean) : 0;
+    return square->in[0] == v ? trailing_axes(mean) : 0;
 }
 
 /* The constant operand of the only reader of v, when that is an `op`. */
@@ -262,7 +262,7 @@ static bool fuse_norm(struct chain *c, ft__node *last, ft__value *v, const ft__v
     before = c->n;
     sub = made_by(c, v, "Sub", reads + 1);
     mean = sub ? made_by(c, ft__in(sub, 1), "ReduceMean", 1) : NULL;
-    centred = mean && mean->in[0] == sub->in[0] && trailing_axes(c->o, mean) == axes;
+    centred = mean && mean->in[0] == sub->in[0] && trailing_axes(mean) == axes;
     if (centred)
         in[0] = sub->in[0];
     else
@@ -292,7 +292,7 @@ static bool fuse_norm_by_product(struct chain *c, ft__node *mul, uint32_t i)
     if ((n = made_by(c, mul->in[i], "Reciprocal", 1)) != NULL)
         return fuse_norm(c, mul, mul->in[1 - i], n->in[0]);
     n = made_by(c, mul->in[i], "Div", 1);
-    return n && n->n_in == 2 && is_about(c->o, n->in[0], 1) &&
+    return n && n->n_in == 2 && is_about(c->at, n->in[0], 1) &&
            fuse_norm(c, mul, mul->in[1 - i], n->in[1]);
 }
 
@@ -327,12 +327,13 @@ static bool takes_bias(const ft__value *v, const ft__value *bias)
 }
 
 /* Operand `from` of n, a bias, becomes that of the product that makes operand x. */
-static bool hand_bias(ft__onnx *o, ft__node *n, uint32_t x, uint32_t from)
+static bool hand_bias(ft__node *n, uint32_t x, uint32_t from)
 {
     ft__value *bias = ft__in(n, from), **in;
     ft__node *product;
 
-    if (!takes_bias(ft__in(n, x), bias) || !(in = ft__onnx_alloc(o, 3, sizeof(*in))))
+    if (!takes_bias(ft__in(n, x), bias) ||
+        !(in = ft__onnx_alloc(n->import, 3, sizeof(*in))))
         return false;
     product = n->in[x]->producer;
     memcpy(in, product->in, 2 * sizeof(*in));
@@ -344,30 +345,31 @@ static bool hand_bias(ft__onnx *o, ft__node *n, uint32_t x, uint32_t from)
 }
 
 /* Operators that add a bias to what a product gives. */
-static void fuse_carried_bias(ft__onnx *o, ft__node *n)
+static void fuse_carried_bias(ft__node *n)
 {
-    if (is(n, "BiasGelu") && hand_bias(o, n, 0, 1))
+    if (is(n, "BiasGelu") && hand_bias(n, 0, 1))
         n->rule = &gelu_rule;
     else if (is(n, "FastGelu"))
-        hand_bias(o, n, 0, 1);
+        hand_bias(n, 0, 1);
     else if (is(n, "SkipLayerNormalization"))
-        (void)(hand_bias(o, n, 0, 4) || hand_bias(o, n, 1, 4));
+        (void)(hand_bias(n, 0, 4) || hand_bias(n, 1, 4));
     else if (is(n, "SkipSimplifiedLayerNormalization"))
-        (void)(hand_bias(o, n, 0, 3) || hand_bias(o, n, 1, 3));
+        (void)(hand_bias(n, 0, 3) || hand_bias(n, 1, 3));
 }
 
 void ft__onnx_fuse(ft__onnx *o, ft__body *body)
 {
-    struct chain c = {.o = o};
+    struct chain c = {.n = 0};
 
     for (uint32_t i = 0; i < body->n_nodes && !ft__build_failed(o->b); i++) {
         ft__node *n = &body->node[i];
 
         c.n = 0;
+        c.at = n;
         if (ft__fuse_quantised(n))
             continue;
         if (!n->done && n->n_in > 1 && n->domain.n)
-            fuse_carried_bias(o, n);
+            fuse_carried_bias(n);
         if (n->done || !n->rule || n->n_in != 2 || !n->in[0] || !n->in[1] ||
             n->n_out != 1 || !n->out[0])
             continue;

@@ -21,20 +21,20 @@ void *ft__onnx_alloc(ft__onnx *o, size_t n, size_t size)
     return p;
 }
 
-void ft__onnx_fail(ft__onnx *o, const ft__node *n, ft_status st, const char *fmt, ...)
+void ft__onnx_fail(const ft__node *n, ft_status st, const char *fmt, ...)
 {
     char text[384];
     ft__str name = n->name.n || !n->n_out || !n->out[0] ? n->name : n->out[0]->name;
     va_list ap;
 
-    if (o->trying) {
-        o->gave_up = true;
+    if (n->import->trying) {
+        n->import->gave_up = true;
         return;
     }
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    ft__build_fail(o->b, st, (uint64_t)(n->attrs.p - o->doc.base),
+    ft__build_fail(n->import->b, st, (uint64_t)(n->attrs.p - n->import->doc.base),
                    "node %.*s (%.*s): %s", (int)(name.n < 100 ? name.n : 100), name.s,
                    (int)(n->op.n < 40 ? n->op.n : 40), n->op.s, text);
 }
@@ -105,8 +105,9 @@ ft__value *ft__onnx_hide(ft__onnx *o, ft__str name)
     return v;
 }
 
-ft__value *ft__onnx_temp(ft__onnx *o, const ft__value *like)
+ft__value *ft__onnx_temp(const ft__node *n, const ft__value *like)
 {
+    ft__onnx *o = n->import;
     ft__str name = like ? like->name : (ft__str){"", 0};
     char *s = ft__onnx_alloc(o, name.n + 2, 1);
 

@@ -85,7 +85,7 @@ const ft__rule *ft__onnx_rule(ft__str domain, ft__str op)
 /* ---- nodes ---- */
 
 /* Operands are made before, in the file's order, or never. */
-static bool operands_are_there(ft__onnx *o, const ft__node *n)
+static bool operands_are_there(const ft__node *n)
 {
     uint32_t need = n->rule ? n->rule->min_in : 0;
 
@@ -93,13 +93,13 @@ static bool operands_are_there(ft__onnx *o, const ft__node *n)
         const ft__value *v = ft__in(n, i);
 
         if (!v && i < need) {
-            ft__onnx_fail(o, n, FT_EFORMAT, "its operand %u of %u is missing", i + 1,
+            ft__onnx_fail(n, FT_EFORMAT, "its operand %u of %u is missing", i + 1,
                           need);
             return false;
         }
         if (!v || v->state != FT__UNDEFINED)
             continue;
-        ft__onnx_fail(o, n, FT_EFORMAT, "it reads \"%.*s\", which %s",
+        ft__onnx_fail(n, FT_EFORMAT, "it reads \"%.*s\", which %s",
                       (int)(v->name.n < 100 ? v->name.n : 100), v->name.s,
                       v->producer ? "is made only later: the nodes are out of order or "
                                     "form a cycle"
@@ -147,13 +147,14 @@ static int compare_functions(const void *a, const void *b)
     return c ? c : compare_names(f->domain, g->domain);
 }
 
-static const ft__function *find_function(const ft__onnx *o, const ft__node *n)
+static const ft__function *find_function(const ft__node *n)
 {
     ft__function like = {.name = n->op, .domain = n->domain};
 
-    if (!o->n_functions)
+    if (!n->import->n_functions)
         return NULL;
-    return bsearch(&like, o->function, o->n_functions, sizeof(like), compare_functions);
+    return bsearch(&like, n->import->function, n->import->n_functions, sizeof(like),
+                   compare_functions);
 }
 
 static bool calls_itself(const ft__node *n)
@@ -164,42 +165,43 @@ static bool calls_itself(const ft__node *n)
     return false;
 }
 
-static void inline_body(ft__onnx *o, ft__node *n, const ft__function *f)
+static void inline_body(ft__node *n, const ft__function *f)
 {
     ft__body body;
 
-    o->opset = default_opset(o, f->body, FUNCTION_OPSET, o->opset);
-    o->scope = ft__scope_inside(o, n, 0);
-    o->caller = n;
-    o->defaults = f->body;
-    ft__onnx_read_function(o, f->body, n, &body);
-    ft__onnx_run(o, &body);
-    ft__onnx_hand_over(o, n, &body);
+    n->import->opset =
+        default_opset(n->import, f->body, FUNCTION_OPSET, n->import->opset);
+    n->import->scope = ft__scope_inside(n, 0);
+    n->import->caller = n;
+    n->import->defaults = f->body;
+    ft__onnx_read_function(n->import, f->body, n, &body);
+    ft__onnx_run(n->import, &body);
+    ft__onnx_hand_over(n, &body);
 }
 
 /* A function has names and an opset of its own. */
-static void inline_function(ft__onnx *o, ft__node *n, const ft__function *f)
+static void inline_function(ft__node *n, const ft__function *f)
 {
-    ft__table outside = o->names;
-    uint64_t scope = o->scope;
-    int64_t opset = o->opset;
-    const ft__node *caller = o->caller;
-    ft__bytes defaults = o->defaults;
+    ft__table outside = n->import->names;
+    uint64_t scope = n->import->scope;
+    int64_t opset = n->import->opset;
+    const ft__node *caller = n->import->caller;
+    ft__bytes defaults = n->import->defaults;
 
     if (calls_itself(n)) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "functions call each other in a circle");
+        ft__onnx_fail(n, FT_EFORMAT, "functions call each other in a circle");
         return;
     }
-    if (ft__onnx_go_deeper(o, n)) {
-        o->names = (ft__table){0};
-        inline_body(o, n, f);
-        o->names = outside;
-        o->opset = opset;
-        o->scope = scope;
-        o->caller = caller;
-        o->defaults = defaults;
+    if (ft__onnx_go_deeper(n)) {
+        n->import->names = (ft__table){0};
+        inline_body(n, f);
+        n->import->names = outside;
+        n->import->opset = opset;
+        n->import->scope = scope;
+        n->import->caller = caller;
+        n->import->defaults = defaults;
     }
-    o->depth--;
+    n->import->depth--;
 }
 
 static bool is_one_of(const ft__rule *rule, const ft__rule_fn *run, size_t count)
@@ -220,7 +222,7 @@ bool ft__rule_has_body(const ft__rule *rule)
 }
 
 /* Few operators take anything but tensors. */
-static bool takes_its_operands(ft__onnx *o, const ft__node *n)
+static bool takes_its_operands(const ft__node *n)
 {
     static const ft__rule_fn any[] = {ft__rule_identity,
                                       ft__rule_sequence_construct,
@@ -237,7 +239,7 @@ static bool takes_its_operands(ft__onnx *o, const ft__node *n)
 
     for (uint32_t i = 0; i < n->n_in && !good; i++)
         if (n->in[i] && n->in[i]->container) {
-            ft__onnx_fail(o, n, FT_EFORMAT, "its operand %u is no tensor", i + 1);
+            ft__onnx_fail(n, FT_EFORMAT, "its operand %u is no tensor", i + 1);
             return false;
         }
     return true;
@@ -245,52 +247,52 @@ static bool takes_its_operands(ft__onnx *o, const ft__node *n)
 
 /* A rule whose operand has a guessed shape may find that nothing fits; then its
  * result is a guess as well. */
-static void run_rule(ft__onnx *o, ft__node *n)
+static void run_rule(ft__node *n)
 {
-    bool guessed = false, before = o->trying, mine;
+    bool guessed = false, before = n->import->trying, mine;
 
     for (uint32_t i = 0; i < n->n_in; i++)
         guessed |= n->in[i] && n->in[i]->guessed;
     mine = guessed && !ft__rule_has_body(n->rule);
-    o->trying = before || mine;
-    if (o->opset < MODERN_OPSET)
-        ft__onnx_modernise(o, n);
-    if (takes_its_operands(o, n))
-        n->rule->run(o, n);
-    o->trying = before;
-    if (o->gave_up && mine) {
-        o->gave_up = false;
-        ft__emit_unknown(o, n);
+    n->import->trying = before || mine;
+    if (n->import->opset < MODERN_OPSET)
+        ft__onnx_modernise(n);
+    if (takes_its_operands(n))
+        n->rule->run(n);
+    n->import->trying = before;
+    if (n->import->gave_up && mine) {
+        n->import->gave_up = false;
+        ft__emit_unknown(n);
     }
     /* What a rule leaves open since an operand is missing or of an odd kind. */
-    for (uint32_t i = 0; i < n->n_out && !ft__failed(o); i++)
+    for (uint32_t i = 0; i < n->n_out && !ft__failed(n); i++)
         if (i == 0 && n->out[0]->state == FT__UNDEFINED)
-            ft__emit_unknown(o, n);
+            ft__emit_unknown(n);
         else if (n->out[i] && n->out[i]->state == FT__UNDEFINED)
-            ft__emit_extra(o, n, i, FT_DTYPE_NONE, NULL);
+            ft__emit_extra(n, i, FT_DTYPE_NONE, NULL);
     for (uint32_t i = 0; i < n->n_out; i++)
         if (n->out[i])
             n->out[i]->guessed |= guessed;
 }
 
-static void run_node(ft__onnx *o, ft__node *n)
+static void run_node(ft__node *n)
 {
     const ft__function *f;
 
     if (n->n_out == 0) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "it has no result");
+        ft__onnx_fail(n, FT_EFORMAT, "it has no result");
         return;
     }
     if (!n->out[0])
-        n->out[0] = ft__onnx_temp(o, NULL);
-    if (!n->out[0] || !operands_are_there(o, n))
+        n->out[0] = ft__onnx_temp(n, NULL);
+    if (!n->out[0] || !operands_are_there(n))
         return;
     if (n->rule)
-        run_rule(o, n);
-    else if ((f = find_function(o, n)) != NULL)
-        inline_function(o, n, f);
+        run_rule(n);
+    else if ((f = find_function(n)) != NULL)
+        inline_function(n, f);
     else
-        ft__emit_unknown(o, n);
+        ft__emit_unknown(n);
     n->done = true;
 }
 
@@ -315,17 +317,17 @@ static bool folds(const ft__node *n)
 void ft__onnx_run(ft__onnx *o, ft__body *body)
 {
     /* Constants first: the chains that are fused are known by them. */
-    for (uint32_t i = 0; i < body->n_nodes && !ft__failed(o); i++) {
+    for (uint32_t i = 0; i < body->n_nodes && !ft__onnx_failed(o); i++) {
         ft__node *n = &body->node[i];
 
         if (folds(n))
-            run_node(o, n);
+            run_node(n);
     }
     if (!o->see)
         ft__onnx_fuse(o, body);
-    for (uint32_t i = 0; i < body->n_nodes && !ft__failed(o); i++)
+    for (uint32_t i = 0; i < body->n_nodes && !ft__onnx_failed(o); i++)
         if (!body->node[i].done)
-            run_node(o, &body->node[i]);
+            run_node(&body->node[i]);
 }
 
 /* ---- the model ---- */

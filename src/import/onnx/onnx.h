@@ -72,7 +72,7 @@ struct ft__value {
     ft__value *next; /* made before this one */
 };
 
-typedef void (*ft__rule_fn)(ft__onnx *o, ft__node *n);
+typedef void (*ft__rule_fn)(ft__node *n);
 
 typedef struct ft__rule {
     const char *op;
@@ -87,6 +87,7 @@ typedef struct ft__rule {
     }
 
 struct ft__node {
+    ft__onnx *import; /* that it is a node of */
     const ft__rule *rule;
     ft__str op;
     ft__str name;
@@ -185,16 +186,21 @@ static inline ft__str ft__str_of(ft__bytes b)
 void *ft__onnx_alloc(ft__onnx *o, size_t n, size_t size);
 /* The value of a name, made when it is new. NULL: out of memory. */
 ft__value *ft__onnx_name(ft__onnx *o, ft__str name);
-static inline bool ft__failed(const ft__onnx *o)
+static inline bool ft__onnx_failed(const ft__onnx *o)
 {
     return o->gave_up || ft__build_failed(o->b);
+}
+/* The import that a node is of. */
+static inline bool ft__failed(const ft__node *n)
+{
+    return ft__onnx_failed(n->import);
 }
 /* Let a name mean this value from now on. */
 void ft__onnx_bind(ft__onnx *o, ft__str name, ft__value *v);
 /* A new value that the name means from now on. */
 ft__value *ft__onnx_hide(ft__onnx *o, ft__str name);
 /* A value without a name of its own; called after `like`. */
-ft__value *ft__onnx_temp(ft__onnx *o, const ft__value *like);
+ft__value *ft__onnx_temp(const ft__node *n, const ft__value *like);
 
 /* ---- read.c ---- */
 /* A GraphProto; nested: names may hide those outside. */
@@ -212,28 +218,23 @@ bool ft__onnx_read_type(ft__onnx *o, ft__bytes type, ft_dtype *dtype, ft_shape *
 void ft__onnx_read_container(ft__onnx *o, ft__bytes type, ft__value *like);
 void ft__onnx_read_tensor(ft__onnx *o, ft__bytes tensor, ft__value *v);
 
-FT_PRINTF(4, 5)
-void ft__onnx_fail(ft__onnx *o, const ft__node *n, ft_status st, const char *fmt, ...);
+FT_PRINTF(3, 4)
+void ft__onnx_fail(const ft__node *n, ft_status st, const char *fmt, ...);
 
 /* ---- attributes (attr.c) ---- */
-int64_t ft__attr_int(ft__onnx *o, const ft__node *n, const char *name,
-                     int64_t fallback);
-double ft__attr_float(ft__onnx *o, const ft__node *n, const char *name,
-                      double fallback);
+int64_t ft__attr_int(const ft__node *n, const char *name, int64_t fallback);
+double ft__attr_float(const ft__node *n, const char *name, double fallback);
 /* Empty when there is none. */
-ft__str ft__attr_str(ft__onnx *o, const ft__node *n, const char *name);
+ft__str ft__attr_str(const ft__node *n, const char *name);
 /* How many there are, of which the first `max` are stored; -1: no such attribute. */
-int64_t ft__attr_ints(ft__onnx *o, const ft__node *n, const char *name, int64_t *v,
-                      uint32_t max);
-int64_t ft__attr_floats(ft__onnx *o, const ft__node *n, const char *name, double *v,
-                        uint32_t max);
+int64_t ft__attr_ints(const ft__node *n, const char *name, int64_t *v, uint32_t max);
+int64_t ft__attr_floats(const ft__node *n, const char *name, double *v, uint32_t max);
 /* How many strings an attribute holds; -1: no such attribute. */
-int64_t ft__attr_strings(ft__onnx *o, const ft__node *n, const char *name);
+int64_t ft__attr_strings(const ft__node *n, const char *name);
 /* The largest of an attribute's integers. */
-int64_t ft__attr_largest(ft__onnx *o, const ft__node *n, const char *name,
-                         int64_t fallback);
+int64_t ft__attr_largest(const ft__node *n, const char *name, int64_t fallback);
 /* The message in an attribute: field 5 a tensor, 6 a graph. */
-bool ft__attr_message(ft__onnx *o, const ft__node *n, const char *name, uint32_t field,
+bool ft__attr_message(const ft__node *n, const char *name, uint32_t field,
                       ft__bytes *out);
 
 /* ---- dims.c ---- */
@@ -290,53 +291,52 @@ typedef struct ft__call {
  * parameters, so nothing was appended; the results are constants whose elements
  * the caller may fold. (Layers on constants run in every pass: relative position
  * tables do; so does what repeats a parameter.) */
-bool ft__emit(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c);
+bool ft__emit(const ft__node *n, const ft_op *op, const ft__call *c);
 /* The same with one operand, or two, and the node's first result. */
-bool ft__emit1(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,
+bool ft__emit1(const ft__node *n, const ft_op *op, ft__value *x, const ft_shape *shape);
+bool ft__emit2(const ft__node *n, const ft_op *op, ft__value *x, ft__value *y,
                const ft_shape *shape);
-bool ft__emit2(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,
-               ft__value *y, const ft_shape *shape);
 /* x in another shape. Constants keep their elements. */
-void ft__emit_view(ft__onnx *o, const ft__node *n, ft__value *x, ft__value *out,
+void ft__emit_view(const ft__node *n, ft__value *x, ft__value *out,
                    const ft_shape *shape);
 /* A layer: what c->params holds, NULLs left out, are weights as far as it is
  * constant, and otherwise stands behind the operands. */
-bool ft__emit_layer(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c);
-void ft__define_constant(ft__onnx *o, const ft__node *n, ft__value *v, ft_dtype dtype,
+bool ft__emit_layer(const ft__node *n, const ft_op *op, const ft__call *c);
+void ft__define_constant(const ft__node *n, ft__value *v, ft_dtype dtype,
                          const ft_shape *shape);
 uint32_t ft__onnx_tensor(ft__onnx *o, ft__value *v);
 /* Results for which there is no rule: all operands read, the result written,
  * named among the bounded. shape NULL: what the file states, else that of the
  * first operand. */
-void ft__emit_generic(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
+void ft__emit_generic(const ft__node *n, ft__value *out, ft_dtype dtype,
                       const ft_shape *shape);
 /* A result whose dimensions `open` (bits, FT_OPEN_RANK) are not known before the
  * network runs; `most` holds the most they can be. Named among the bounded. */
-void ft__emit_open(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
+void ft__emit_open(const ft__node *n, ft__value *out, ft_dtype dtype,
                    const ft_shape *most, uint32_t open);
 /* The same with an operation of its own kind, whose results have the shape that
  * ft__guess() gave. */
-void ft__emit_guessed(ft__onnx *o, const ft__node *n, const ft_op *op,
-                      const ft__call *c, uint32_t open);
+void ft__emit_guessed(const ft__node *n, const ft_op *op, const ft__call *c,
+                      uint32_t open);
 /* A result whose shape and cost are known: operands are read, it is written. */
-void ft__emit_counted(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
+void ft__emit_counted(const ft__node *n, ft__value *out, ft_dtype dtype,
                       const ft_shape *shape);
 /* For every result of the node. */
-void ft__emit_unknown(ft__onnx *o, ft__node *n);
+void ft__emit_unknown(ft__node *n);
 /* A result beside the first one, when anything reads it; `open` as above, shape the
  * most. */
-void ft__emit_extra_open(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
+void ft__emit_extra_open(const ft__node *n, uint32_t i, ft_dtype dtype,
                          const ft_shape *most, uint32_t open);
 /* The same where its shape is known, or (NULL) stated by the file, or not at all. */
-void ft__emit_extra(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
+void ft__emit_extra(const ft__node *n, uint32_t i, ft_dtype dtype,
                     const ft_shape *shape);
 
 /* ---- control.c ---- */
-bool ft__onnx_go_deeper(ft__onnx *o, const ft__node *n);
+bool ft__onnx_go_deeper(const ft__node *n);
 /* What a body gives becomes what the node gives. */
-void ft__onnx_hand_over(ft__onnx *o, ft__node *n, const ft__body *body);
+void ft__onnx_hand_over(ft__node *n, const ft__body *body);
 /* A graph in place of a node, its inputs being these values; false: failed. */
-bool ft__inline(ft__onnx *o, const ft__node *n, ft__bytes graph, uint64_t salt,
+bool ft__inline(const ft__node *n, ft__bytes graph, uint64_t salt,
                 ft__value *const *arg, uint32_t n_arg, ft__body *out);
 
 /* What was written may be taken back: for trying a branch, or a loop's body. */
@@ -349,13 +349,13 @@ void ft__take_back(ft__onnx *o, const ft__place *p);
 
 /* ---- legacy.c ---- */
 /* A node of opset 1 to 6, whose operands are made, as later ones are written. */
-void ft__onnx_modernise(ft__onnx *o, ft__node *n);
+void ft__onnx_modernise(ft__node *n);
 
 /* ---- open.c ---- */
 /* Dimensions and the rank that open.c may vary. */
 ft_shape ft__guess(ft__onnx *o, const ft_shape *most, uint32_t open);
 /* The names of a function, branch or body are apart from those of others. */
-uint64_t ft__scope_inside(const ft__onnx *o, const ft__node *n, uint64_t salt);
+uint64_t ft__scope_inside(const ft__node *n, uint64_t salt);
 /* Where no node reads what was guessed, that is all that is open; false: some does. */
 bool ft__mark_unread(ft__onnx *o);
 /* `high` guessed the most, `low` the least: what differs is open. */
@@ -365,27 +365,27 @@ void ft__mark_open(ft__onnx *high, const ft__onnx *low);
 bool ft__dtype_is_real(ft_dtype t);
 /* The elements of a constant; NULL: unknown (too many, external, computed from
  * unknown ones). */
-const ft__num *ft__data(ft__onnx *o, ft__value *v);
+const ft__num *ft__data(const ft__node *node, ft__value *v);
 /* Room for the elements of a constant; NULL: more than are worth knowing. */
-ft__num *ft__fold_new(ft__onnx *o, ft__value *v);
+ft__num *ft__fold_new(const ft__node *node, ft__value *v);
 /* One element as a real number. */
-bool ft__scalar(ft__onnx *o, ft__value *v, double *out);
+bool ft__scalar(const ft__node *node, ft__value *v, double *out);
 /* Integers of an operand; -1: unknown or more than max. */
-int64_t ft__ints(ft__onnx *o, ft__value *v, int64_t *out, uint32_t max);
+int64_t ft__ints(const ft__node *node, ft__value *v, int64_t *out, uint32_t max);
 
-void ft__fold_unary(ft__onnx *o, ft_kind kind, ft__value *x, ft__value *out);
-void ft__fold_binary(ft__onnx *o, ft_kind kind, ft__value *x, ft__value *y,
+void ft__fold_unary(const ft__node *node, ft_kind kind, ft__value *x, ft__value *out);
+void ft__fold_binary(const ft__node *node, ft_kind kind, ft__value *x, ft__value *y,
                      ft__value *out);
-void ft__fold_where(ft__onnx *o, ft__value *const in[3], ft__value *out);
-void ft__fold_fill(ft__onnx *o, ft__value *out, ft__num start, ft__num step);
+void ft__fold_where(const ft__node *node, ft__value *const in[3], ft__value *out);
+void ft__fold_fill(const ft__node *node, ft__value *out, ft__num start, ft__num step);
 /* out[i] = x[base + sum of i * stride]: transpose, slice, expand, split. */
-void ft__fold_strided(ft__onnx *o, ft__value *x, ft__value *out, int64_t base,
+void ft__fold_strided(const ft__node *node, ft__value *x, ft__value *out, int64_t base,
                       const int64_t *stride);
-void ft__fold_concat(ft__onnx *o, ft__value *const *part, uint32_t n, uint32_t axis,
-                     ft__value *out);
-void ft__fold_gather(ft__onnx *o, ft__value *x, ft__value *index, uint32_t axis,
-                     ft__value *out);
-void ft__fold_reduce(ft__onnx *o, ft_kind kind, ft__value *x, uint32_t axes,
+void ft__fold_concat(const ft__node *node, ft__value *const *part, uint32_t n,
+                     uint32_t axis, ft__value *out);
+void ft__fold_gather(const ft__node *node, ft__value *x, ft__value *index,
+                     uint32_t axis, ft__value *out);
+void ft__fold_reduce(const ft__node *node, ft_kind kind, ft__value *x, uint32_t axes,
                      ft__value *out);
 /* How sums or products run along an axis. */
 typedef struct ft__running {
@@ -395,36 +395,38 @@ typedef struct ft__running {
 } ft__running;
 
 /* ---- fold_pick.c ---- */
-void ft__fold_running(ft__onnx *o, ft__value *x, uint32_t axis, ft__running how,
-                      ft__value *out);
-void ft__fold_tile(ft__onnx *o, ft__value *x, ft__value *out);
+void ft__fold_running(const ft__node *node, ft__value *x, uint32_t axis,
+                      ft__running how, ft__value *out);
+void ft__fold_tile(const ft__node *node, ft__value *x, ft__value *out);
 /* before: elements in front, less than 0: taken away. fill: NULL for zeros. */
-void ft__fold_pad(ft__onnx *o, ft__value *x, ft__value *fill, const int64_t *before,
-                  ft__value *out);
-void ft__fold_trilu(ft__onnx *o, ft__value *x, int64_t k, bool upper, ft__value *out);
-void ft__fold_nonzero(ft__onnx *o, ft__value *x, ft__value *out);
-void ft__fold_gather_elements(ft__onnx *o, ft__value *x, ft__value *index,
+void ft__fold_pad(const ft__node *node, ft__value *x, ft__value *fill,
+                  const int64_t *before, ft__value *out);
+void ft__fold_trilu(const ft__node *node, ft__value *x, int64_t k, bool upper,
+                    ft__value *out);
+void ft__fold_nonzero(const ft__node *node, ft__value *x, ft__value *out);
+void ft__fold_gather_elements(const ft__node *node, ft__value *x, ft__value *index,
                               uint32_t axis, ft__value *out);
-void ft__fold_gather_nd(ft__onnx *o, ft__value *x, ft__value *index, ft__value *out);
+void ft__fold_gather_nd(const ft__node *node, ft__value *x, ft__value *index,
+                        ft__value *out);
 /* in: a tensor, updates, indices. */
-void ft__fold_scatter(ft__onnx *o, ft__value *const in[3], uint32_t axis,
+void ft__fold_scatter(const ft__node *node, ft__value *const in[3], uint32_t axis,
                       ft__value *out);
-void ft__fold_scatter_nd(ft__onnx *o, ft__value *const in[3], ft__value *out);
-void ft__fold_one_hot(ft__onnx *o, ft__value *const in[3], uint32_t axis,
+void ft__fold_scatter_nd(const ft__node *node, ft__value *const in[3], ft__value *out);
+void ft__fold_one_hot(const ft__node *node, ft__value *const in[3], uint32_t axis,
                       ft__value *out);
 /* from: x's shape, or all its elements in a row. */
-void ft__fold_compress(ft__onnx *o, ft__value *x, ft__value *condition,
+void ft__fold_compress(const ft__node *node, ft__value *x, ft__value *condition,
                        const ft_shape *from, uint32_t axis, ft__value *out);
 /* last: of equal ones. */
-void ft__fold_arg(ft__onnx *o, ft__value *x, uint32_t axis, bool largest, bool last,
-                  ft__value *out);
+void ft__fold_arg(const ft__node *node, ft__value *x, uint32_t axis, bool largest,
+                  bool last, ft__value *out);
 /* bound: the least and the most, NULL: none. */
-void ft__fold_clip(ft__onnx *o, ft__value *x, ft__value *const bound[2],
+void ft__fold_clip(const ft__node *node, ft__value *x, ft__value *const bound[2],
                    ft__value *out);
 /* Ones k right of the diagonal of a matrix. */
-void ft__fold_eye(ft__onnx *o, int64_t k, ft__value *out);
+void ft__fold_eye(const ft__node *node, int64_t k, ft__value *out);
 /* out: values and their places, NULL where nobody reads them. */
-void ft__fold_topk(ft__onnx *o, ft__value *x, uint32_t axis, bool largest,
+void ft__fold_topk(const ft__node *node, ft__value *x, uint32_t axis, bool largest,
                    ft__value *const out[2]);
 
 /* Row-major strides of a shape. */
@@ -436,17 +438,15 @@ ft_op ft__op_x(ft_kind kind, const ft__value *x);
 ft_op ft__op_xy(ft_kind kind, const ft__value *x, const ft__value *y);
 /* Steps of a rule that has several: elementwise, or over axes (bits). out: NULL
  * for a value of its own. NULL operands and a failure before give NULL. */
-ft__value *ft__apply1(ft__onnx *o, const ft__node *n, ft_kind kind, ft__value *x,
+ft__value *ft__apply1(const ft__node *n, ft_kind kind, ft__value *x, ft__value *out);
+ft__value *ft__apply2(const ft__node *n, ft_kind kind, ft__value *x, ft__value *y,
                       ft__value *out);
-ft__value *ft__apply2(ft__onnx *o, const ft__node *n, ft_kind kind, ft__value *x,
-                      ft__value *y, ft__value *out);
-ft__value *ft__reduce(ft__onnx *o, const ft__node *n, ft_kind kind, ft__value *x,
-                      uint32_t axes, bool keep, ft__value *out);
-ft__value *ft__scalar_constant(ft__onnx *o, const ft__node *n, ft_dtype t,
-                               double value);
+ft__value *ft__reduce(const ft__node *n, ft_kind kind, ft__value *x, uint32_t axes,
+                      bool keep, ft__value *out);
+ft__value *ft__scalar_constant(const ft__node *n, ft_dtype t, double value);
 /* Integers of an operand, or of the attribute it was before; -1: unknown. */
-int64_t ft__list(ft__onnx *o, const ft__node *n, uint32_t operand, const char *attr,
-                 int64_t *v, uint32_t max);
+int64_t ft__list(const ft__node *n, uint32_t operand, const char *attr, int64_t *v,
+                 uint32_t max);
 /* Elements of a list, where its shape says so; 0: it does not. */
 static inline uint32_t ft__length(const ft__value *v)
 {
@@ -463,22 +463,21 @@ struct ft__product {
     ft__value *const *rest;
     uint32_t n_rest;
 };
-void ft__emit_product(ft__onnx *o, const ft__node *n, const struct ft__product *p);
+void ft__emit_product(const ft__node *n, const struct ft__product *p);
 /* The dtype of weights as a spec has it: NONE where it is that of x. */
 ft_dtype ft__weights_dtype(const ft__value *x, const ft__value *weight);
 /* And that of a product that was fused with its conversions. */
 ft_dtype ft__product_dtype(const ft__node *n, const ft__value *x);
 /* An axis counted from the front; fails the import when it lies outside. */
-uint32_t ft__axis(ft__onnx *o, const ft__node *n, int64_t axis, uint32_t rank);
+uint32_t ft__axis(const ft__node *n, int64_t axis, uint32_t rank);
 /* Append a dimension; fails the import at the ninth. */
-void ft__push(ft__onnx *o, const ft__node *n, ft_shape *s, int64_t dim);
+void ft__push(const ft__node *n, ft_shape *s, int64_t dim);
 /* Axes of attribute `axes` or operand i as a set of bits; -1: unknown. `all`
  * where there are none. */
-int64_t ft__axes(ft__onnx *o, const ft__node *n, uint32_t operand, uint32_t rank,
-                 int64_t all);
+int64_t ft__axes(const ft__node *n, uint32_t operand, uint32_t rank, int64_t all);
 bool ft__broadcast(const ft_shape *a, const ft_shape *b, ft_shape *out);
 
-#define FT__RULE(op, run, arg, min_in) void ft__rule_##run(ft__onnx *o, ft__node *n);
+#define FT__RULE(op, run, arg, min_in) void ft__rule_##run(ft__node *n);
 #include "import/onnx/rules.def"
 #include "import/onnx/rules_microsoft.def"
 #include "import/onnx/rules_ml.def"

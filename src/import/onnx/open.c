@@ -54,11 +54,11 @@ static uint64_t mixed(uint64_t a, uint64_t b)
     return a ^ a >> 32;
 }
 
-uint64_t ft__scope_inside(const ft__onnx *o, const ft__node *n, uint64_t salt)
+uint64_t ft__scope_inside(const ft__node *n, uint64_t salt)
 {
-    uint64_t place = (uint64_t)((const uint8_t *)n->op.s - o->doc.base);
+    uint64_t place = (uint64_t)((const uint8_t *)n->op.s - n->import->doc.base);
 
-    return mixed(mixed(o->scope + 1, place), salt);
+    return mixed(mixed(n->import->scope + 1, place), salt);
 }
 
 /* ---- the two imports side by side ---- */

@@ -259,20 +259,20 @@ static void count_captures(ft__onnx *o, ft__bytes graph, uint32_t depth)
 
 /* If, Loop, Scan and what else may hold graphs; operators with a rule of their
  * own do not. */
-static void find_captures(ft__onnx *o, const ft__node *n)
+static void find_captures(const ft__node *n)
 {
-    for (ft__pb f = ft__pb_open(&o->doc, n->attrs); ft__pb_next(&f);) {
+    for (ft__pb f = ft__pb_open(&n->import->doc, n->attrs); ft__pb_next(&f);) {
         if (f.field != NODE_ATTRIBUTE)
             continue;
-        for (ft__pb a = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&a);)
+        for (ft__pb a = ft__pb_open(&n->import->doc, f.bytes); ft__pb_next(&a);)
             if (a.field == 6 || a.field == 11)
-                count_captures(o, a.bytes, 0);
+                count_captures(n->import, a.bytes, 0);
     }
 }
 
-static void read_operand(ft__onnx *o, ft__node *n, ft__bytes name)
+static void read_operand(ft__node *n, ft__bytes name)
 {
-    ft__value *v = name.n ? ft__onnx_name(o, ft__str_of(name)) : NULL;
+    ft__value *v = name.n ? ft__onnx_name(n->import, ft__str_of(name)) : NULL;
 
     if (v) {
         v->uses++;
@@ -281,15 +281,16 @@ static void read_operand(ft__onnx *o, ft__node *n, ft__bytes name)
     n->in[n->n_in++] = v;
 }
 
-static void read_result(ft__onnx *o, ft__node *n, ft__bytes name, bool nested)
+static void read_result(ft__node *n, ft__bytes name, bool nested)
 {
     ft__str s = ft__str_of(name);
     ft__value *v = NULL;
 
     if (name.n)
-        v = nested ? ft__onnx_hide(o, s) : ft__onnx_name(o, s);
+        v = nested ? ft__onnx_hide(n->import, s) : ft__onnx_name(n->import, s);
     if (v && (v->producer || v->state != FT__UNDEFINED))
-        ft__build_fail(o->b, FT_EFORMAT, (uint64_t)(name.p - o->doc.base),
+        ft__build_fail(n->import->b, FT_EFORMAT,
+                       (uint64_t)(name.p - n->import->doc.base),
                        "\"%.*s\" is made twice", (int)(s.n < 100 ? s.n : 100), s.s);
     if (v)
         v->producer = n;
@@ -300,6 +301,7 @@ static void read_node(ft__onnx *o, ft__bytes message, bool nested, ft__node *n)
 {
     uint32_t n_in = 0, n_out = 0;
 
+    n->import = o;
     n->op = n->name = n->domain = (ft__str){"", 0};
     n->caller = o->caller;
     n->defaults = o->defaults;
@@ -324,13 +326,13 @@ static void read_node(ft__onnx *o, ft__bytes message, bool nested, ft__node *n)
     n->out = n->in + n_in;
     for (ft__pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
         if (f.field == NODE_INPUT)
-            read_operand(o, n, f.bytes);
+            read_operand(n, f.bytes);
         else if (f.field == NODE_OUTPUT)
-            read_result(o, n, f.bytes, nested);
+            read_result(n, f.bytes, nested);
     }
     n->rule = ft__onnx_rule(n->domain, n->op);
     if (!n->rule || ft__rule_has_body(n->rule))
-        find_captures(o, n);
+        find_captures(n);
 }
 
 /* ---- graphs and functions ---- */

@@ -175,8 +175,7 @@ struct term {
 };
 
 /* Take the diagonal where a label stands twice, and drop ones that stretch. */
-static void take_diagonal(ft__onnx *o, const ft__node *n, const struct sum *e,
-                          struct term *t)
+static void take_diagonal(const ft__node *n, const struct sum *e, struct term *t)
 {
     struct labels l = {.n = 0};
     ft_shape s = {0};
@@ -193,22 +192,21 @@ static void take_diagonal(ft__onnx *o, const ft__node *n, const struct sum *e,
     }
     if (l.n == t->l.n)
         return;
-    out = ft__onnx_temp(o, t->v);
+    out = ft__onnx_temp(n, t->v);
     if (out && ft_shape_elements(&s) == ft_shape_elements(&t->v->shape)) {
-        ft__emit_view(o, n, t->v, out, &s);
+        ft__emit_view(n, t->v, out, &s);
     } else if (out) {
         op = ft__op_x(FT_KIND_slice, t->v);
         ft__op_set_shape(&op, FT_K_out, &s);
         ft__emit(
-            o, n, &op,
+            n, &op,
             &(ft__call){.in = &t->v, .n_in = 1, .out = &out, .n_out = 1, .shape = &s});
     }
     *t = (struct term){out, l};
 }
 
 /* Add up the axes that nobody else has. */
-static void add_up(ft__onnx *o, const ft__node *n, const struct labels *wanted,
-                   struct term *t)
+static void add_up(const ft__node *n, const struct labels *wanted, struct term *t)
 {
     struct labels l = {.n = 0};
     uint32_t axes = 0;
@@ -219,12 +217,12 @@ static void add_up(ft__onnx *o, const ft__node *n, const struct labels *wanted,
         else
             axes |= 1u << i;
     if (axes && t->v)
-        *t = (struct term){
-            ft__reduce(o, n, FT_KIND_reduce_sum, t->v, axes, false, NULL), l};
+        *t = (struct term){ft__reduce(n, FT_KIND_reduce_sum, t->v, axes, false, NULL),
+                           l};
 }
 
 /* The axes of t in this order, into out (NULL: a value of its own). */
-static ft__value *reordered(ft__onnx *o, const ft__node *n, const struct term *t,
+static ft__value *reordered(const ft__node *n, const struct term *t,
                             const struct labels *to, ft__value *out)
 {
     int64_t perm[FT_MAX_RANK] = {0};
@@ -239,16 +237,16 @@ static ft__value *reordered(ft__onnx *o, const ft__node *n, const struct term *t
     if (!moved && !out)
         return v;
     if (!out)
-        out = ft__onnx_temp(o, v);
-    if (!out || ft__failed(o))
+        out = ft__onnx_temp(n, v);
+    if (!out || ft__failed(n))
         return NULL;
     if (!moved) {
-        ft__emit_view(o, n, v, out, &v->shape);
+        ft__emit_view(n, v, out, &v->shape);
         return out;
     }
     op = ft__op_x(FT_KIND_transpose, v);
     ft__op_set(&op, FT_K_perm, perm, to->n);
-    if (ft__emit(o, n, &op, &(ft__call){.in = &v, .n_in = 1, .out = &out, .n_out = 1}))
+    if (ft__emit(n, &op, &(ft__call){.in = &v, .n_in = 1, .out = &out, .n_out = 1}))
         out->root = v->root ? v->root : v;
     return out;
 }
@@ -258,9 +256,8 @@ struct parts {
     struct labels batch, rows, columns, inner;
 };
 
-static void multiply(ft__onnx *o, const ft__node *n, const struct sum *e,
-                     const struct parts *p, ft__value *x, ft__value *y, ft__value *out,
-                     const ft_shape *shape)
+static void multiply(const ft__node *n, const struct sum *e, const struct parts *p,
+                     ft__value *x, ft__value *y, ft__value *out, const ft_shape *shape)
 {
     int64_t batch = product(e, &p->batch), rows = product(e, &p->rows),
             columns = product(e, &p->columns), inner = product(e, &p->inner);
@@ -268,7 +265,7 @@ static void multiply(ft__onnx *o, const ft__node *n, const struct sum *e,
     ft_op op;
 
     if (p->rows.n + p->columns.n + p->inner.n == 0) {
-        ft__apply2(o, n, FT_KIND_mul, x, y, out);
+        ft__apply2(n, FT_KIND_mul, x, y, out);
         return;
     }
     ft__op_init(&op, linear ? FT_KIND_linear : FT_KIND_matmul, x->dtype);
@@ -282,7 +279,7 @@ static void multiply(ft__onnx *o, const ft__node *n, const struct sum *e,
         else
             ft__op_set(&op, FT_K_y, (int64_t[]){inner, columns}, 2);
     }
-    ft__emit(o, n, &op,
+    ft__emit(n, &op,
              &(ft__call){.in = (ft__value *[]){x, y},
                          .n_in = linear ? 1 : 2,
                          .params = &y,
@@ -310,7 +307,7 @@ static void classify(const struct term *x, const struct term *y,
 
 /* x and y become one; the last time its axes get the order of the result. False:
  * what is made in between has too many dimensions. */
-static bool contract(ft__onnx *o, const ft__node *n, const struct sum *e,
+static bool contract(const ft__node *n, const struct sum *e,
                      const struct labels *wanted, bool last, struct term *x,
                      const struct term *y)
 {
@@ -329,13 +326,13 @@ static bool contract(ft__onnx *o, const ft__node *n, const struct sum *e,
     append(&made, &p.columns);
     if (made.n > FT_MAX_RANK)
         return false;
-    a = reordered(o, n, x, &to_x, NULL);
-    b = reordered(o, n, y, &to_y, NULL);
+    a = reordered(n, x, &to_x, NULL);
+    b = reordered(n, y, &to_y, NULL);
     last &= memcmp(made.s, e->out.s, made.n) == 0;
-    out = last ? n->out[0] : ft__onnx_temp(o, n->out[0]);
+    out = last ? n->out[0] : ft__onnx_temp(n, n->out[0]);
     s = shape_of(e, &made);
-    if (a && b && out && !ft__failed(o))
-        multiply(o, n, e, &p, a, b, out, &s);
+    if (a && b && out && !ft__failed(n))
+        multiply(n, e, &p, a, b, out, &s);
     *x = (struct term){out, made};
     return true;
 }
@@ -355,20 +352,20 @@ static bool wanted_from(const struct sum *e, uint32_t from, struct labels *out)
     return true;
 }
 
-static bool run(ft__onnx *o, ft__node *n, const struct sum *e)
+static bool run(ft__node *n, const struct sum *e)
 {
     struct term x = {n->in[0], e->in[0]}, y;
     struct labels wanted;
 
-    take_diagonal(o, n, e, &x);
+    take_diagonal(n, e, &x);
     if (!wanted_from(e, 1, &wanted))
         return false;
-    add_up(o, n, &wanted, &x);
-    for (uint32_t t = 1; t < e->n_terms && x.v && !ft__failed(o); t++) {
+    add_up(n, &wanted, &x);
+    for (uint32_t t = 1; t < e->n_terms && x.v && !ft__failed(n); t++) {
         struct labels later, either;
 
         y = (struct term){n->in[t], e->in[t]};
-        take_diagonal(o, n, e, &y);
+        take_diagonal(n, e, &y);
         if (!y.v || !wanted_from(e, t + 1, &later))
             return false;
         either = later;
@@ -377,24 +374,24 @@ static bool run(ft__onnx *o, ft__node *n, const struct sum *e)
                 add(&either, x.l.s[i]);
         if (either.n > FT_MAX_RANK)
             return false;
-        add_up(o, n, &either, &y);
+        add_up(n, &either, &y);
         either = later;
         for (uint32_t i = 0; i < y.l.n; i++)
             if (!has(&either, y.l.s[i]))
                 add(&either, y.l.s[i]);
         if (either.n > FT_MAX_RANK)
             return false;
-        add_up(o, n, &either, &x);
-        if (!x.v || !y.v || !contract(o, n, e, &later, t + 1 == e->n_terms, &x, &y))
+        add_up(n, &either, &x);
+        if (!x.v || !y.v || !contract(n, e, &later, t + 1 == e->n_terms, &x, &y))
             return false;
     }
-    if (x.v && x.v != n->out[0] && !ft__failed(o))
-        reordered(o, n, &x, &e->out, n->out[0]);
+    if (x.v && x.v != n->out[0] && !ft__failed(n))
+        reordered(n, &x, &e->out, n->out[0]);
     return true;
 }
 
 /* As many dimensions as these engines' products can have; else only counted. */
-void ft__rule_einsum(ft__onnx *o, ft__node *n)
+void ft__rule_einsum(ft__node *n)
 {
     struct sum e = {.n_terms = 0};
     bool there = n->n_in <= MAX_TERMS;
@@ -402,13 +399,13 @@ void ft__rule_einsum(ft__onnx *o, ft__node *n)
 
     for (uint32_t i = 0; i < n->n_in; i++)
         there &= n->in[i] != NULL;
-    if (!there || !read_equation(ft__attr_str(o, n, "equation"), n, &e)) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "its equation does not fit its operands");
+    if (!there || !read_equation(ft__attr_str(n, "equation"), n, &e)) {
+        ft__onnx_fail(n, FT_EFORMAT, "its equation does not fit its operands");
         return;
     }
     s = shape_of(&e, &e.out);
     if (!ft__shape_fits(&s))
-        ft__onnx_fail(o, n, FT_EFORMAT, "its result is too large");
-    else if (!run(o, n, &e) && !ft__failed(o))
-        ft__emit_generic(o, n, n->out[0], n->in[0]->dtype, &s);
+        ft__onnx_fail(n, FT_EFORMAT, "its result is too large");
+    else if (!run(n, &e) && !ft__failed(n))
+        ft__emit_generic(n, n->out[0], n->in[0]->dtype, &s);
 }

@@ -8,31 +8,31 @@ struct layer {
     bool batch_first;
 };
 
-static bool read_layer(ft__onnx *o, const ft__node *n, int64_t gates, struct layer *l)
+static bool read_layer(const ft__node *n, int64_t gates, struct layer *l)
 {
     const ft_shape *x = &n->in[0]->shape, *w = &n->in[1]->shape, *r = &n->in[2]->shape;
 
     if (x->rank != 3 || w->rank != 3 || r->rank != 3) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "its operands must have 3 dimensions");
+        ft__onnx_fail(n, FT_EFORMAT, "its operands must have 3 dimensions");
         return false;
     }
-    l->batch_first = ft__attr_int(o, n, "layout", 0) != 0;
+    l->batch_first = ft__attr_int(n, "layout", 0) != 0;
     l->steps = x->dim[l->batch_first];
     l->batch = x->dim[!l->batch_first];
     l->features = x->dim[2];
     l->directions = w->dim[0];
-    l->hidden = ft__attr_int(o, n, "hidden_size", r->dim[2]);
+    l->hidden = ft__attr_int(n, "hidden_size", r->dim[2]);
     if (l->hidden != r->dim[2] || l->directions < 1 || l->directions > 2 ||
         w->dim[2] != l->features || w->dim[1] / gates != l->hidden ||
         w->dim[1] % gates) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "its weights do not fit together");
+        ft__onnx_fail(n, FT_EFORMAT, "its weights do not fit together");
         return false;
     }
     return true;
 }
 
 /* All steps, the state behind the last one, and (lstm) its cells. */
-void ft__rule_rnn(ft__onnx *o, ft__node *n)
+void ft__rule_rnn(ft__node *n)
 {
     ft_kind kind = (ft_kind)n->rule->arg;
     int64_t gates = kind == FT_KIND_lstm ? 4 : kind == FT_KIND_gru ? 3 : 1;
@@ -41,7 +41,7 @@ void ft__rule_rnn(ft__onnx *o, ft__node *n)
     ft_shape s[3];
     ft_op op;
 
-    if (!read_layer(o, n, gates, &l))
+    if (!read_layer(n, gates, &l))
         return;
     if (l.batch_first) {
         s[0] = (ft_shape){4, {l.batch, l.steps, l.directions, l.hidden}};
@@ -57,7 +57,7 @@ void ft__rule_rnn(ft__onnx *o, ft__node *n)
     ft__op_set1(&op, FT_K_directions, l.directions);
     ft__op_set1(&op, FT_K_bias, ft__in(n, 3) != NULL);
     ft__op_set1(&op, FT_K_weights, ft__weights_dtype(n->in[0], n->in[1]));
-    ft__emit_layer(o, n, &op,
+    ft__emit_layer(n, &op,
                    &(ft__call){.in = n->in,
                                .n_in = 1,
                                .params = n->in + 1,
