@@ -346,7 +346,7 @@ static int64_t size_of(ft__pt2 *p, int64_t dim, int64_t limit, bool *data)
 bool ft__pt2_resolve(ft__pt2 *p, ft__pt2_value *v, int64_t limit)
 {
     if (v->resolved)
-        return !ft__pt2_failed(p);
+        return !ft__pt2_import_failed(p);
     for (uint32_t i = 0; i < v->shape.rank && !ft__build_failed(p->b); i++) {
         bool data = false;
 
@@ -357,7 +357,7 @@ bool ft__pt2_resolve(ft__pt2 *p, ft__pt2_value *v, int64_t limit)
         ft__build_fail(p->b, FT_EFORMAT, 0, "tensor \"%.*s\" has too many elements",
                        shown(v->name), v->name.s);
     v->resolved = true;
-    return !ft__pt2_failed(p);
+    return !ft__pt2_import_failed(p);
 }
 
 /* Inside the description of a value, behind its sizes. */
@@ -399,5 +399,5 @@ bool ft__pt2_strides(ft__pt2 *p, const ft__pt2_value *v, int64_t *stride)
             ft__json_skip(&r, NULL);
     for (int i = 0; i < n; i++)
         stride[i] = size_of(p, stride[i], 1, &data);
-    return n == (int)v->shape.rank && !ft__pt2_failed(p);
+    return n == (int)v->shape.rank && !ft__pt2_import_failed(p);
 }

@@ -288,7 +288,7 @@ static void find_phases(ft__pt2 *p, ft__pt2_body *body)
 /* ---- nodes ---- */
 
 /* Operands are made before, in the file's order, or never. */
-static bool operands_are_there(ft__pt2 *p, const ft__pt2_node *n)
+static bool operands_are_there(const ft__pt2_node *n)
 {
     for (uint32_t i = 0; i < n->n_args; i++) {
         const ft__pt2_arg *a = &n->arg[i];
@@ -300,7 +300,7 @@ static bool operands_are_there(ft__pt2 *p, const ft__pt2_node *n)
 
             if (!v || v->state != FT__PT2_UNDEFINED)
                 continue;
-            ft__pt2_fail(p, n, FT_EFORMAT, "it reads \"%.*s\", which nothing has made",
+            ft__pt2_fail(n, FT_EFORMAT, "it reads \"%.*s\", which nothing has made",
                          (int)(v->name.n < 100 ? v->name.n : 100), v->name.s);
             return false;
         }
@@ -323,7 +323,7 @@ static int64_t largest_operand(const ft__pt2_node *n)
 }
 
 /* Shapes of the results are known before a rule runs. */
-static bool results_are_known(ft__pt2 *p, const ft__pt2_node *n)
+static bool results_are_known(const ft__pt2_node *n)
 {
     for (uint32_t i = 0; i < n->n_out; i++) {
         ft__pt2_value *v = n->out[i];
@@ -331,11 +331,11 @@ static bool results_are_known(ft__pt2 *p, const ft__pt2_node *n)
         if (!v || !v->typed)
             continue; /* a number, a token, an object */
         if (v->state != FT__PT2_UNDEFINED) {
-            ft__pt2_fail(p, n, FT_EFORMAT, "\"%.*s\" is made twice",
+            ft__pt2_fail(n, FT_EFORMAT, "\"%.*s\" is made twice",
                          (int)(v->name.n < 100 ? v->name.n : 100), v->name.s);
             return false;
         }
-        if (!ft__pt2_resolve(p, v, largest_operand(n)))
+        if (!ft__pt2_resolve(n->import, v, largest_operand(n)))
             return false;
     }
     return true;
@@ -368,40 +368,40 @@ static void mark_learned(const ft__pt2_node *n)
 /* A result in place of an operand, which later nodes know by either name. */
 static void write_over(ft__pt2 *p, ft__pt2_value *x, ft__pt2_value *out)
 {
-    if (ft__pt2_failed(p) || !x || !out || x->state != FT__PT2_ACTIVATION ||
+    if (ft__pt2_import_failed(p) || !x || !out || x->state != FT__PT2_ACTIVATION ||
         out->state != FT__PT2_ACTIVATION)
         return;
     ft__build_alias(p->b, out->tensor, x->tensor);
     x->tensor = out->tensor;
 }
 
-static void run_node(ft__pt2 *p, ft__pt2_node *n)
+static void run_node(ft__pt2_node *n)
 {
     /* Assertions, sizes as numbers and what is done with them: free. */
     if (!makes_tensors(n))
         return;
-    if (!operands_are_there(p, n) || !results_are_known(p, n))
+    if (!operands_are_there(n) || !results_are_known(n))
         return;
     mark_learned(n);
-    ft__pt2_scope(p, n);
-    ft__build_phase(p->b, n->backward ? FT_PHASE_BACKWARD : FT_PHASE_FORWARD);
+    ft__pt2_scope(n);
+    ft__build_phase(n->import->b, n->backward ? FT_PHASE_BACKWARD : FT_PHASE_FORWARD);
     if (n->rule)
-        n->rule->run(p, n);
-    if (!ft__pt2_failed(p))
-        ft__pt2_emit_generic(p, n); /* what no rule has made */
+        n->rule->run(n);
+    if (!ft__pt2_failed(n))
+        ft__pt2_emit_generic(n); /* what no rule has made */
     if (n->in_place)
-        write_over(p, ft__pt2_in(n, 0), ft__pt2_out(n, 0));
+        write_over(n->import, ft__pt2_in(n, 0), ft__pt2_out(n, 0));
 }
 
 void ft__pt2_run(ft__pt2 *p, ft__pt2_body *body)
 {
-    for (uint32_t i = 0; i < body->n_nodes && !ft__pt2_failed(p); i++)
-        run_node(p, &body->node[i]);
+    for (uint32_t i = 0; i < body->n_nodes && !ft__pt2_import_failed(p); i++)
+        run_node(&body->node[i]);
 }
 
 static void mark_outputs(ft__pt2 *p)
 {
-    for (uint32_t i = 0; i < p->n_outputs && !ft__pt2_failed(p); i++) {
+    for (uint32_t i = 0; i < p->n_outputs && !ft__pt2_import_failed(p); i++) {
         const ft__pt2_spec *s = &p->output[i];
         bool result = FT__IS(s->kind, "user_output") || FT__IS(s->kind, "loss_output");
 
@@ -420,7 +420,7 @@ static void import_text(ft__pt2 *p)
     ft__pt2_body body = {0};
 
     read_program(p, &body);
-    if (ft__pt2_failed(p))
+    if (ft__pt2_import_failed(p))
         return;
     define_weights(p);
     ft__pt2_inputs(p);

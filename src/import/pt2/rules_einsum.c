@@ -109,9 +109,9 @@ static ft_shape shape_of(const struct equation *e, const struct labels *l)
 }
 
 /* v with its axes in another order. */
-static ft__pt2_value *reordered(ft__pt2 *p, const ft__pt2_node *n,
-                                const struct equation *e, ft__pt2_value *v,
-                                const struct labels *from, const struct labels *to)
+static ft__pt2_value *reordered(const ft__pt2_node *n, const struct equation *e,
+                                ft__pt2_value *v, const struct labels *from,
+                                const struct labels *to)
 {
     int64_t perm[FT_MAX_RANK] = {0};
     ft_shape s = shape_of(e, to);
@@ -121,19 +121,18 @@ static ft__pt2_value *reordered(ft__pt2 *p, const ft__pt2_node *n,
         return v;
     for (uint32_t i = 0; i < to->n; i++)
         perm[i] = (const char *)memchr(from->s, to->s[i], from->n) - from->s;
-    out = ft__pt2_temp(p, v, v->dtype, &s);
+    out = ft__pt2_temp(n, v, v->dtype, &s);
     if (out)
-        ft__pt2_emit_transpose(p, n, v, out, perm);
+        ft__pt2_emit_transpose(n, v, out, perm);
     return out;
 }
 
-static ft__pt2_value *viewed(ft__pt2 *p, const ft__pt2_node *n, ft__pt2_value *v,
-                             const ft_shape *s)
+static ft__pt2_value *viewed(const ft__pt2_node *n, ft__pt2_value *v, const ft_shape *s)
 {
-    ft__pt2_value *out = v ? ft__pt2_temp(p, v, v->dtype, s) : NULL;
+    ft__pt2_value *out = v ? ft__pt2_temp(n, v, v->dtype, s) : NULL;
 
     if (out)
-        ft__pt2_emit_view(p, n, v, out);
+        ft__pt2_emit_view(n, v, out);
     return out;
 }
 
@@ -184,11 +183,10 @@ static bool classify(const struct labels *x, const struct labels *y,
 }
 
 /* The product of two operands: batch, rows, columns. */
-static ft__pt2_value *multiply(ft__pt2 *p, const ft__pt2_node *n,
-                               const struct equation *e, ft__pt2_value *x,
-                               const struct labels *xl, ft__pt2_value *y,
-                               const struct labels *yl, const struct pair *c,
-                               struct labels *labels)
+static ft__pt2_value *multiply(const ft__pt2_node *n, const struct equation *e,
+                               ft__pt2_value *x, const struct labels *xl,
+                               ft__pt2_value *y, const struct labels *yl,
+                               const struct pair *c, struct labels *labels)
 {
     int64_t b = product(e, &c->batch), m = product(e, &c->rows),
             k = product(e, &c->inner), w = product(e, &c->columns);
@@ -201,22 +199,21 @@ static ft__pt2_value *multiply(ft__pt2 *p, const ft__pt2_node *n,
         !join(&yo, &c->batch, &c->inner, &c->columns) ||
         !join(labels, &c->batch, &c->rows, &c->columns))
         return NULL;
-    x = reordered(p, n, e, x, xl, &xo);
-    y = reordered(p, n, e, y, yl, &yo);
-    in[0] = viewed(p, n, x, &(ft_shape){.rank = 3, .dim = {b, m, k}});
-    in[1] = viewed(p, n, y, &(ft_shape){.rank = 3, .dim = {b, k, w}});
+    x = reordered(n, e, x, xl, &xo);
+    y = reordered(n, e, y, yl, &yo);
+    in[0] = viewed(n, x, &(ft_shape){.rank = 3, .dim = {b, m, k}});
+    in[1] = viewed(n, y, &(ft_shape){.rank = 3, .dim = {b, k, w}});
     s = (ft_shape){.rank = 3, .dim = {b, m, w}};
     if (!in[0] || !in[1] || b < 0 || m < 0 || k < 0 || w < 0)
         return NULL;
-    out = ft__pt2_temp(p, x, x->dtype, &s);
+    out = ft__pt2_temp(n, x, x->dtype, &s);
     op = ft__pt2_op(FT_KIND_matmul, in[0]->dtype, &in[0]->shape);
     ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     if (!out)
         return NULL;
-    ft__pt2_emit(p, n, &op,
-                 &(ft__pt2_call){.in = in, .n_in = 2, .out = &out, .n_out = 1});
+    ft__pt2_emit(n, &op, &(ft__pt2_call){.in = in, .n_in = 2, .out = &out, .n_out = 1});
     whole = shape_of(e, labels);
-    return out->state == FT__PT2_UNDEFINED ? NULL : viewed(p, n, out, &whole);
+    return out->state == FT__PT2_UNDEFINED ? NULL : viewed(n, out, &whole);
 }
 
 /* Labels that later operands or the result still need. */
@@ -240,7 +237,7 @@ static struct labels needed_later(const struct equation *e, uint32_t from,
     return kept;
 }
 
-void ft__aten_einsum(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_einsum(ft__pt2_node *n)
 {
     const ft__pt2_arg *list = ft__pt2_arg_of(n, "tensors");
     ft__pt2_value *x, *out = ft__pt2_out(n, 0);
@@ -252,18 +249,18 @@ void ft__aten_einsum(ft__pt2 *p, ft__pt2_node *n)
         return;
     x = list->value[0];
     labels = e.term[0];
-    for (uint32_t i = 1; i < e.n && x && !ft__pt2_failed(p); i++) {
+    for (uint32_t i = 1; i < e.n && x && !ft__pt2_failed(n); i++) {
         struct labels kept = needed_later(&e, i + 1, &labels, &e.term[i]), next;
         struct pair c;
 
         if (!classify(&labels, &e.term[i], &kept, &c))
             return;
-        x = multiply(p, n, &e, x, &labels, list->value[i], &e.term[i], &c, &next);
+        x = multiply(n, &e, x, &labels, list->value[i], &e.term[i], &c, &next);
         labels = next;
     }
-    if (!x || ft__pt2_failed(p) || labels.n != e.out.n)
+    if (!x || ft__pt2_failed(n) || labels.n != e.out.n)
         return;
-    x = reordered(p, n, &e, x, &labels, &e.out);
+    x = reordered(n, &e, x, &labels, &e.out);
     if (x)
-        ft__pt2_emit_view(p, n, x, out);
+        ft__pt2_emit_view(n, x, out);
 }
