@@ -9,28 +9,27 @@
 #include "import/pt2/zip.h"
 
 static const ft__pt2_rule rules[] = {
-#define FT__ATEN(op, run, arg) {#op, ft__aten_##run, arg},
+#define FT__ATEN(run, arg, operators) {operators, ft__aten_##run, arg},
 #include "import/pt2/aten.def"
 #undef FT__ATEN
 };
 
+/* Whether a word is one of a list, in which spaces lie between them. */
+static bool lists(const char *list, ft__text word)
+{
+    for (const char *end; *list; list = *end ? end + 1 : end) {
+        end = list + strcspn(list, " ");
+        if (ft__text_is(word, list, (size_t)(end - list)))
+            return true;
+    }
+    return false;
+}
+
 static const ft__pt2_rule *search(ft__text op)
 {
-    size_t low = 0, high = sizeof(rules) / sizeof(*rules);
-
-    while (low < high) {
-        size_t mid = low + (high - low) / 2, n = strlen(rules[mid].op);
-        int c = memcmp(rules[mid].op, op.s, n < op.n ? n : op.n);
-
-        if (c == 0)
-            c = (n > op.n) - (n < op.n);
-        if (c == 0)
-            return &rules[mid];
-        if (c < 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
+        if (lists(rules[i].operators, op))
+            return &rules[i];
     return NULL;
 }
 

@@ -86,7 +86,7 @@ typedef struct ft__pt2 ft__pt2;
 typedef struct ft__pt2_node ft__pt2_node;
 
 typedef struct ft__pt2_rule {
-    const char *op;
+    const char *operators; /* that it is for */
     void (*run)(ft__pt2_node *n);
     int arg;
 } ft__pt2_rule;
@@ -284,7 +284,7 @@ static inline ft__pt2_value *ft__pt2_out(const ft__pt2_node *n, uint32_t i)
  * no constant matrix. */
 ft__pt2_value *ft__pt2_matrix(ft__pt2_value *v, bool *swapped);
 
-#define FT__ATEN(op, run, arg) void ft__aten_##run(ft__pt2_node *n);
+#define FT__ATEN(run, arg, operators) void ft__aten_##run(ft__pt2_node *n);
 #include "import/pt2/aten.def"
 #undef FT__ATEN
 
