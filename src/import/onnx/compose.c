@@ -79,7 +79,7 @@ ft__value *ft__make_view(const ft__node *n, ft__value *x, const ft_shape *s,
     if (!x || ft__failed(n))
         return NULL;
     if (!ft__shape_fits(s) || ft_shape_elements(s) > ft_shape_elements(&x->shape)) {
-        ft__onnx_fail(n, FT_EFORMAT, "its operands do not fit together");
+        ft__onnx_fail(n, "its operands do not fit together");
         return NULL;
     }
     if (!out)
@@ -129,7 +129,7 @@ ft__value *ft__make_concat(const ft__node *n, ft__value *x, ft__value *y, uint32
     for (uint32_t i = 0; i < x->shape.rank || i < y->shape.rank; i++)
         if (x->shape.rank != y->shape.rank ||
             (i != axis && x->shape.dim[i] != y->shape.dim[i])) {
-            ft__onnx_fail(n, FT_EFORMAT, "past and present do not fit together");
+            ft__onnx_fail(n, "past and present do not fit together");
             return NULL;
         }
     op = ft__op_x(FT_KIND_concat, x);
@@ -283,8 +283,7 @@ int64_t ft__attr_size(const ft__node *n, const char *name, int64_t fallback)
     int64_t v = ft__attr_int(n, name, fallback);
 
     if (v < 1 || v > (int64_t)1 << 30) {
-        ft__onnx_fail(n, FT_EFORMAT, "%s is %lld: it must be 1 to 2^30", name,
-                      (long long)v);
+        ft__onnx_fail(n, "%s is %lld: it must be 1 to 2^30", name, (long long)v);
         return 1;
     }
     return v;
@@ -299,7 +298,7 @@ int64_t ft__int_in(const ft__node *n, uint32_t operand)
 
 void ft__misfit(const ft__node *n, uint32_t operand)
 {
-    ft__onnx_fail(n, FT_EFORMAT, "operand %u does not fit the others", operand + 1);
+    ft__onnx_fail(n, "operand %u does not fit the others", operand + 1);
 }
 
 bool ft__has_rank(const ft__node *n, uint32_t operand, uint32_t rank)
@@ -308,7 +307,5 @@ bool ft__has_rank(const ft__node *n, uint32_t operand, uint32_t rank)
 
     if (v && v->shape.rank == rank)
         return true;
-    ft__onnx_fail(n, FT_EFORMAT, "operand %u must have %u dimensions", operand + 1,
-                  rank);
-    return false;
+    return ft__onnx_fail(n, "operand %u must have %u dimensions", operand + 1, rank);
 }

@@ -6,9 +6,8 @@ bool ft__onnx_go_deeper(const ft__node *n)
 {
     if (++n->import->depth <= FT__MAX_DEPTH)
         return true;
-    ft__onnx_fail(n, FT_EFORMAT, "branches and functions are nested more than %d deep",
-                  FT__MAX_DEPTH);
-    return false;
+    return ft__onnx_fail(n, "branches and functions are nested more than %d deep",
+                         FT__MAX_DEPTH);
 }
 
 /* Bodies name their inputs in field 11; `arg` is what they mean now. */
@@ -58,7 +57,7 @@ void ft__onnx_hand_over(ft__node *n, const ft__body *body)
         if (!n->out[i])
             continue;
         if (!v || v->state == FT__UNDEFINED)
-            ft__onnx_fail(n, FT_EFORMAT, "its body does not make result %u", i + 1);
+            ft__onnx_fail(n, "its body does not make result %u", i + 1);
         else
             ft__emit_view(n, v, n->out[i], &v->shape);
     }
@@ -175,7 +174,7 @@ void ft__rule_if(ft__node *n)
 
     for (unsigned i = 0; i < 2; i++)
         if (!ft__attr_message(n, branch_names[i], 6, &b[i].graph)) {
-            ft__onnx_fail(n, FT_EFORMAT, "it has no %s", branch_names[i]);
+            ft__onnx_fail(n, "it has no %s", branch_names[i]);
             return;
         }
     if (!known) {

@@ -74,8 +74,7 @@ void ft__define_constant(const ft__node *n, ft__value *v, ft_dtype dtype,
                          const ft_shape *shape)
 {
     if (!ft__shape_fits(shape))
-        ft__onnx_fail(n, FT_EFORMAT,
-                      "shapes do not fit together, or the result is too large");
+        ft__onnx_fail(n, "shapes do not fit together, or the result is too large");
     v->state = FT__CONSTANT;
     v->dtype = dtype;
     v->shape = *shape;
@@ -85,8 +84,7 @@ static void define_result(const ft__node *n, ft__value *v, ft_dtype dtype,
                           const ft_shape *shape)
 {
     if (!ft__shape_fits(shape)) {
-        ft__onnx_fail(n, FT_EFORMAT,
-                      "shapes do not fit together, or the result is too large");
+        ft__onnx_fail(n, "shapes do not fit together, or the result is too large");
         return;
     }
     v->state = FT__ACTIVATION;
@@ -133,9 +131,9 @@ bool ft__emit(const ft__node *n, const ft_op *op, const ft__call *c)
     for (uint32_t i = 0; i < c->n_in; i++)
         constant &= c->in[i]->state == FT__CONSTANT;
     if (!ft__failed(n) && ft_op_check(op, &err))
-        ft__onnx_fail(n, FT_EFORMAT, "%s", err.msg);
+        ft__onnx_fail(n, "%s", err.msg);
     if (c->n_in > FT_OP_MAX_OPERANDS || c->n_out > FT_OP_MAX_OPERANDS)
-        ft__onnx_fail(n, FT_EUNSUPPORTED, "more than %d operands", FT_OP_MAX_OPERANDS);
+        ft__onnx_unsupported(n, "more than %d operands", FT_OP_MAX_OPERANDS);
     for (uint32_t i = 0; i < c->n_out && !ft__failed(n); i++) {
         ft__value *v = c->out[i] ? c->out[i] : ft__onnx_temp(n, NULL);
         ft_shape s;
@@ -144,7 +142,7 @@ bool ft__emit(const ft__node *n, const ft_op *op, const ft__call *c)
         ft_op_output(op, i, &s, &t);
         if (c->shape && i < (c->n_shapes ? c->n_shapes : 1)) {
             if (ft_shape_elements(&s) != ft_shape_elements(&c->shape[i]))
-                ft__onnx_fail(n, FT_EFORMAT, "the result of %s has another size",
+                ft__onnx_fail(n, "the result of %s has another size",
                               ft_kind_name(op->kind));
             s = c->shape[i];
         }
@@ -224,8 +222,7 @@ void ft__emit_view(const ft__node *n, ft__value *x, ft__value *out,
     }
     if (out)
         out->container = x->container;
-    ft__op_init(&op, FT_KIND_view, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    op = ft__op_x(FT_KIND_view, x);
     ft__op_set_shape(&op, FT_K_out, shape);
     if (!ft__emit(n, &op,
                   &(ft__call){

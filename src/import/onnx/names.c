@@ -21,22 +21,39 @@ void *ft__onnx_alloc(ft__onnx *o, size_t n, size_t size)
     return p;
 }
 
-void ft__onnx_fail(const ft__node *n, ft_status st, const char *fmt, ...)
+FT_PRINTF(3, 0)
+static void fail(const ft__node *n, ft_status st, const char *fmt, va_list ap)
 {
     char text[384];
     ft__str name = n->name.n || !n->n_out || !n->out[0] ? n->name : n->out[0]->name;
-    va_list ap;
+    ft__onnx *o = n->import;
 
-    if (n->import->trying) {
-        n->import->gave_up = true;
+    o->gave_up |= o->trying;
+    if (o->trying)
         return;
-    }
-    va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
-    va_end(ap);
-    ft__build_fail(n->import->b, st, (uint64_t)(n->attrs.p - n->import->doc.base),
+    ft__build_fail(o->b, st, (uint64_t)(n->attrs.p - o->doc.base),
                    "node %.*s (%.*s): %s", (int)(name.n < 100 ? name.n : 100), name.s,
                    (int)(n->op.n < 40 ? n->op.n : 40), n->op.s, text);
+}
+
+bool ft__onnx_fail(const ft__node *n, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    fail(n, FT_EFORMAT, fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+void ft__onnx_unsupported(const ft__node *n, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    fail(n, FT_EUNSUPPORTED, fmt, ap);
+    va_end(ap);
 }
 
 /* The slot of a name, with value NULL when it is new. */

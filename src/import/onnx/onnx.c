@@ -92,14 +92,11 @@ static bool operands_are_there(const ft__node *n)
     for (uint32_t i = 0; i < n->n_in || i < need; i++) {
         const ft__value *v = ft__in(n, i);
 
-        if (!v && i < need) {
-            ft__onnx_fail(n, FT_EFORMAT, "its operand %u of %u is missing", i + 1,
-                          need);
-            return false;
-        }
+        if (!v && i < need)
+            return ft__onnx_fail(n, "its operand %u of %u is missing", i + 1, need);
         if (!v || v->state != FT__UNDEFINED)
             continue;
-        ft__onnx_fail(n, FT_EFORMAT, "it reads \"%.*s\", which %s",
+        ft__onnx_fail(n, "it reads \"%.*s\", which %s",
                       (int)(v->name.n < 100 ? v->name.n : 100), v->name.s,
                       v->producer ? "is made only later: the nodes are out of order or "
                                     "form a cycle"
@@ -189,7 +186,7 @@ static void inline_function(ft__node *n, const ft__function *f)
     ft__bytes defaults = n->import->defaults;
 
     if (calls_itself(n)) {
-        ft__onnx_fail(n, FT_EFORMAT, "functions call each other in a circle");
+        ft__onnx_fail(n, "functions call each other in a circle");
         return;
     }
     if (ft__onnx_go_deeper(n)) {
@@ -238,10 +235,8 @@ static bool takes_its_operands(const ft__node *n)
                 is_one_of(n->rule, any, sizeof(any) / sizeof(*any));
 
     for (uint32_t i = 0; i < n->n_in && !good; i++)
-        if (n->in[i] && n->in[i]->container) {
-            ft__onnx_fail(n, FT_EFORMAT, "its operand %u is no tensor", i + 1);
-            return false;
-        }
+        if (n->in[i] && n->in[i]->container)
+            return ft__onnx_fail(n, "its operand %u is no tensor", i + 1);
     return true;
 }
 
@@ -280,7 +275,7 @@ static void run_node(ft__node *n)
     const ft__function *f;
 
     if (n->n_out == 0) {
-        ft__onnx_fail(n, FT_EFORMAT, "it has no result");
+        ft__onnx_fail(n, "it has no result");
         return;
     }
     if (!n->out[0])

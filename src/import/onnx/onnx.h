@@ -218,8 +218,12 @@ bool ft__onnx_read_type(ft__onnx *o, ft__bytes type, ft_dtype *dtype, ft_shape *
 void ft__onnx_read_container(ft__onnx *o, ft__bytes type, ft__value *like);
 void ft__onnx_read_tensor(ft__onnx *o, ft__bytes tensor, ft__value *v);
 
-FT_PRINTF(3, 4)
-void ft__onnx_fail(const ft__node *n, ft_status st, const char *fmt, ...);
+/* The import fails at this node, whose file is wrong; false, for returning it. */
+FT_PRINTF(2, 3)
+bool ft__onnx_fail(const ft__node *n, const char *fmt, ...);
+/* The same where the file may be right. */
+FT_PRINTF(2, 3)
+void ft__onnx_unsupported(const ft__node *n, const char *fmt, ...);
 
 /* ---- attributes (attr.c) ---- */
 int64_t ft__attr_int(const ft__node *n, const char *name, int64_t fallback);
@@ -464,12 +468,18 @@ struct ft__product {
     uint32_t n_rest;
 };
 void ft__emit_product(const ft__node *n, const struct ft__product *p);
+/* where(condition, x, y), and parts one behind the other, as the node's result. */
+void ft__emit_where(ft__node *n, ft__value *const in[3]);
+void ft__emit_concat(ft__node *n, ft__value *const *part, uint32_t count, uint32_t axis,
+                     ft_dtype dtype);
 /* The dtype of weights as a spec has it: NONE where it is that of x. */
 ft_dtype ft__weights_dtype(const ft__value *x, const ft__value *weight);
 /* And that of a product that was fused with its conversions. */
 ft_dtype ft__product_dtype(const ft__node *n, const ft__value *x);
 /* An axis counted from the front; fails the import when it lies outside. */
 uint32_t ft__axis(const ft__node *n, int64_t axis, uint32_t rank);
+/* The same of attribute `axis` and the first operand. */
+uint32_t ft__attr_axis(const ft__node *n, int64_t fallback);
 /* Append a dimension; fails the import at the ninth. */
 void ft__push(const ft__node *n, ft_shape *s, int64_t dim);
 /* Axes of attribute `axes` or operand i as a set of bits; -1: unknown. `all`

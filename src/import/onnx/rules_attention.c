@@ -15,11 +15,9 @@ static bool read_heads(const ft__node *n, const ft__value *v, const char *heads,
     if (s->rank == 4)
         return true;
     count = ft__attr_int(n, heads, 0);
-    if (s->rank != 3 || count < 1 || s->dim[2] % count) {
-        ft__onnx_fail(n, FT_EFORMAT, "%s=%lld does not fit an operand of %u dimensions",
-                      heads, (long long)count, s->rank);
-        return false;
-    }
+    if (s->rank != 3 || count < 1 || s->dim[2] % count)
+        return ft__onnx_fail(n, "%s=%lld does not fit an operand of %u dimensions",
+                             heads, (long long)count, s->rank);
     *out = (ft_shape){4, {s->dim[0], count, s->dim[1], s->dim[2] / count}};
     return true;
 }
@@ -63,7 +61,7 @@ static ft__value *with_past(const ft__node *n, ft__value *v, ft__value *past,
     }
     if (past->shape.rank != 4 || past->shape.dim[0] != s->dim[0] ||
         past->shape.dim[1] != s->dim[1] || past->shape.dim[3] != s->dim[3]) {
-        ft__onnx_fail(n, FT_EFORMAT, "what it has from the past does not fit");
+        ft__onnx_fail(n, "what it has from the past does not fit");
         return NULL;
     }
     if (v->shape.rank == 3)

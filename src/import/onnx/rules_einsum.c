@@ -400,12 +400,12 @@ void ft__rule_einsum(ft__node *n)
     for (uint32_t i = 0; i < n->n_in; i++)
         there &= n->in[i] != NULL;
     if (!there || !read_equation(ft__attr_str(n, "equation"), n, &e)) {
-        ft__onnx_fail(n, FT_EFORMAT, "its equation does not fit its operands");
+        ft__onnx_fail(n, "its equation does not fit its operands");
         return;
     }
     s = shape_of(&e, &e.out);
     if (!ft__shape_fits(&s))
-        ft__onnx_fail(n, FT_EFORMAT, "its result is too large");
+        ft__onnx_fail(n, "its result is too large");
     else if (!run(n, &e) && !ft__failed(n))
         ft__emit_generic(n, n->out[0], n->in[0]->dtype, &s);
 }

@@ -59,10 +59,8 @@ static bool write_body(ft__node *n, struct loop *l)
     if (!ft__inline(n, l->graph, l->rounds++, l->arg, l->n_arg, &l->body))
         return false;
     for (uint32_t i = 0; i < l->given + l->n_carried; i++)
-        if (i >= l->body.n_out || l->body.out[i]->state == FT__UNDEFINED) {
-            ft__onnx_fail(n, FT_EFORMAT, "its body does not make result %u", i + 1);
-            return false;
-        }
+        if (i >= l->body.n_out || l->body.out[i]->state == FT__UNDEFINED)
+            return ft__onnx_fail(n, "its body does not make result %u", i + 1);
     return true;
 }
 
@@ -188,11 +186,10 @@ static void stack(const ft__node *n, ft__value *each, ft__value *out,
     ft_op op;
 
     if (each->container) {
-        ft__onnx_fail(n, FT_EFORMAT, "a result of every round is no tensor");
+        ft__onnx_fail(n, "a result of every round is no tensor");
         return;
     }
-    ft__op_init(&op, FT_KIND_expand, each->dtype);
-    ft__op_set_shape(&op, FT_K_x, &each->shape);
+    op = ft__op_x(FT_KIND_expand, each);
     ft__op_set_shape(&op, FT_K_out, &s);
     ft__emit(n, &op,
              &(ft__call){.in = &each, .n_in = 1, .out = &out, .n_out = 1, .shape = &s});
@@ -301,10 +298,10 @@ static bool read_loop(const ft__node *n, struct loop *l)
     l->arg = ft__onnx_alloc(n->import, l->n_arg, sizeof(ft__value *));
     l->start = n->in + 2;
     if (!ft__attr_message(n, "body", 6, &l->graph))
-        ft__onnx_fail(n, FT_EFORMAT, "it has no body");
+        ft__onnx_fail(n, "it has no body");
     for (uint32_t i = 0; i < l->n_carried; i++)
         if (!l->start[i])
-            ft__onnx_fail(n, FT_EFORMAT, "its operand %u is missing", i + 3);
+            ft__onnx_fail(n, "its operand %u is missing", i + 3);
     return l->arg && !ft__failed(n);
 }
 
@@ -333,8 +330,7 @@ void ft__rule_loop(ft__node *n)
         ft_shape s;
 
         if (!each || each->state == FT__UNDEFINED) {
-            ft__onnx_fail(n, FT_EFORMAT, "its body does not make result %u",
-                          l.given + i + 1);
+            ft__onnx_fail(n, "its body does not make result %u", l.given + i + 1);
             return;
         }
         s = each->shape;
@@ -378,8 +374,7 @@ static ft__value *round_of(const ft__node *n, ft__value *x, uint32_t from,
         return NULL;
     for (uint32_t i = from; i < from + count; i++)
         s.dim[i] = 1;
-    ft__op_init(&op, FT_KIND_slice, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    op = ft__op_x(FT_KIND_slice, x);
     ft__op_set_shape(&op, FT_K_out, &s);
     ft__emit(n, &op, &(ft__call){.in = &x, .n_in = 1, .out = &cut, .n_out = 1});
     memmove(s.dim + from, s.dim + from + count,
@@ -397,10 +392,8 @@ static bool read_scan(const ft__node *n, struct scan *s)
 
     *s = (struct scan){.batched = n->import->opset < 9, .batch = 1, .length = -1};
     skip = s->batched;
-    if (scanned < 1 || scanned > (int64_t)n->n_in - skip) {
-        ft__onnx_fail(n, FT_EFORMAT, "num_scan_inputs is not 1 to %u", n->n_in - skip);
-        return false;
-    }
+    if (scanned < 1 || scanned > (int64_t)n->n_in - skip)
+        return ft__onnx_fail(n, "num_scan_inputs is not 1 to %u", n->n_in - skip);
     s->n_scanned = (uint32_t)scanned;
     s->l.n_carried = n->n_in - skip - s->n_scanned;
     s->l.n_arg = n->n_in - skip;
@@ -408,11 +401,11 @@ static bool read_scan(const ft__node *n, struct scan *s)
     s->l.arg = ft__onnx_alloc(n->import, s->l.n_arg, sizeof(ft__value *));
     s->scanned = n->in + skip + s->l.n_carried;
     if (!ft__attr_message(n, "body", 6, &s->l.graph))
-        ft__onnx_fail(n, FT_EFORMAT, "it has no body");
+        ft__onnx_fail(n, "it has no body");
     for (uint32_t i = skip; i < n->n_in; i++)
         if (!n->in[i] || n->in[i]->container ||
             n->in[i]->shape.rank < (i < skip + s->l.n_carried ? skip : skip + 1u))
-            ft__onnx_fail(n, FT_EFORMAT, "its operand %u has no axis to scan", i + 1);
+            ft__onnx_fail(n, "its operand %u has no axis to scan", i + 1);
     return s->l.start && s->l.arg && !ft__failed(n);
 }
 
@@ -436,7 +429,7 @@ static bool enter_scan(const ft__node *n, struct scan *s)
             return false;
         s->batch = s->batched ? x->shape.dim[0] : 1;
         if (s->length >= 0 && s->length != x->shape.dim[axis])
-            ft__onnx_fail(n, FT_EFORMAT, "its operands differ in length");
+            ft__onnx_fail(n, "its operands differ in length");
         s->length = x->shape.dim[axis];
         s->l.arg[s->l.n_carried + i] =
             s->batched ? round_of(n, x, 0, 2) : round_of(n, x, axis, 1);
@@ -457,7 +450,7 @@ static void give_scanned(ft__node *n, struct scan *s, uint32_t i)
     uint32_t at = 0;
 
     if (!each || each->state == FT__UNDEFINED) {
-        ft__onnx_fail(n, FT_EFORMAT, "its body does not make result %u", i + 1);
+        ft__onnx_fail(n, "its body does not make result %u", i + 1);
         return;
     }
     all = each->shape;
@@ -482,7 +475,7 @@ void ft__rule_scan(ft__node *n)
     if (!read_scan(n, &s) || !enter_scan(n, &s) || !write_round(n, &s.l))
         return;
     if (s.length > FT__MAX_ELEMENTS / (s.batch > 1 ? s.batch : 1))
-        ft__onnx_fail(n, FT_EFORMAT, "it runs too often");
+        ft__onnx_fail(n, "it runs too often");
     else
         ft__build_repeat_from(n->import->b, first, (uint64_t)(s.length * s.batch));
     if (!s.batched)

@@ -76,7 +76,7 @@ static bool labels_fit(const ft__node *n)
     for (uint32_t i = 0; fit && i < t->rank; i++)
         fit = t->dim[i] == x->dim[i + (i > 0)];
     if (!fit)
-        ft__onnx_fail(n, FT_EFORMAT, "its labels do not fit its scores");
+        ft__onnx_fail(n, "its labels do not fit its scores");
     return fit;
 }
 
@@ -125,8 +125,8 @@ void ft__rule_optimizer(ft__node *n)
              count = (n->n_in - 2) / each;
 
     if ((n->n_in - 2) % each || n->n_out != count * (1 + states)) {
-        ft__onnx_fail(n, FT_EFORMAT, "%u operands are not %u for each parameter",
-                      n->n_in - 2, each);
+        ft__onnx_fail(n, "%u operands are not %u for each parameter", n->n_in - 2,
+                      each);
         return;
     }
     for (uint32_t i = 0; i < count && !ft__failed(n); i++) {
@@ -135,7 +135,7 @@ void ft__rule_optimizer(ft__node *n)
 
         for (uint32_t k = 0; k < each; k++)
             if (!(in[k] = n->in[2 + k * count + i]))
-                ft__onnx_fail(n, FT_EFORMAT, "an operand is missing");
+                ft__onnx_fail(n, "an operand is missing");
         for (uint32_t k = 0; k < 1 + states; k++)
             out[k] = n->out[k * count + i];
         if (ft__failed(n))

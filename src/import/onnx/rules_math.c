@@ -51,7 +51,7 @@ ft__value *ft__apply2(const ft__node *n, ft_kind kind, ft__value *x, ft__value *
         return NULL;
     op = ft__op_xy(kind, x, y);
     if (!ft__broadcast(&x->shape, &y->shape, &s)) {
-        ft__onnx_fail(n, FT_EFORMAT, "the shapes of its operands do not fit");
+        ft__onnx_fail(n, "the shapes of its operands do not fit");
         return NULL;
     }
     if (ft__emit(n, &op,
@@ -134,7 +134,7 @@ static void cast(ft__node *n, ft_dtype to)
     ft_op op = ft__op_x(FT_KIND_cast, x);
 
     if (to == FT_DTYPE_NONE) {
-        ft__onnx_fail(n, FT_EFORMAT, "its target is no known type");
+        ft__onnx_fail(n, "its target is no known type");
         return;
     }
     if (to == x->dtype) {
@@ -164,7 +164,7 @@ void ft__rule_bitcast(ft__node *n)
     ft_op op;
 
     if (ft_dtype_bits(to) != ft_dtype_bits(x->dtype)) {
-        ft__onnx_fail(n, FT_EFORMAT, "its target has not as many bits as %s",
+        ft__onnx_fail(n, "its target has not as many bits as %s",
                       ft_dtype_name(x->dtype));
         return;
     }
@@ -250,26 +250,26 @@ void ft__rule_variadic(ft__node *n)
         ft__apply2(n, FT_KIND_div, sum, next, n->out[0]);
 }
 
-void ft__rule_where(ft__node *n)
+void ft__emit_where(ft__node *n, ft__value *const in[3])
 {
-    ft_op op;
+    ft_op op = ft__op_xy(FT_KIND_where, in[0], in[1]);
     ft_shape s, all;
 
-    ft__op_init(&op, FT_KIND_where, n->in[1]->dtype);
-    ft__op_set_shape(&op, FT_K_x, &n->in[0]->shape);
-    ft__op_set_shape(&op, FT_K_y, &n->in[1]->shape);
-    ft__op_set_shape(&op, FT_K_z, &n->in[2]->shape);
-    if (!ft__broadcast(&n->in[1]->shape, &n->in[2]->shape, &s) ||
-        !ft__broadcast(&n->in[0]->shape, &s, &all)) {
-        ft__onnx_fail(n, FT_EFORMAT, "the shapes of its operands do not fit");
-        return;
-    }
-    if (ft__emit(
-            n, &op,
-            &(ft__call){
-                .in = n->in, .n_in = 3, .out = n->out, .n_out = 1, .shape = &all}) &&
-        n->out[0])
-        ft__fold_where(n, n->in, n->out[0]);
+    op.dtype = in[1]->dtype;
+    ft__op_set_shape(&op, FT_K_z, &in[2]->shape);
+    if (!ft__broadcast(&in[1]->shape, &in[2]->shape, &s) ||
+        !ft__broadcast(&in[0]->shape, &s, &all))
+        ft__onnx_fail(n, "the shapes of its operands do not fit");
+    else if (ft__emit(
+                 n, &op,
+                 &(ft__call){
+                     .in = in, .n_in = 3, .out = n->out, .n_out = 1, .shape = &all}))
+        ft__fold_where(n, in, n->out[0]);
+}
+
+void ft__rule_where(ft__node *n)
+{
+    ft__emit_where(n, n->in);
 }
 
 /* ---- reductions ---- */
@@ -279,10 +279,15 @@ uint32_t ft__axis(const ft__node *n, int64_t axis, uint32_t rank)
     if (axis < 0)
         axis += rank;
     if (axis < 0 || axis >= (int64_t)rank) {
-        ft__onnx_fail(n, FT_EFORMAT, "an axis lies outside its %u dimensions", rank);
+        ft__onnx_fail(n, "an axis lies outside its %u dimensions", rank);
         return 0;
     }
     return (uint32_t)axis;
+}
+
+uint32_t ft__attr_axis(const ft__node *n, int64_t fallback)
+{
+    return ft__axis(n, ft__attr_int(n, "axis", fallback), n->in[0]->shape.rank);
 }
 
 int64_t ft__axes(const ft__node *n, uint32_t operand, uint32_t rank, int64_t all)
@@ -365,7 +370,7 @@ void ft__rule_reduce(ft__node *n)
 
 void ft__rule_arg(ft__node *n)
 {
-    uint32_t axis = ft__axis(n, ft__attr_int(n, "axis", 0), n->in[0]->shape.rank);
+    uint32_t axis = ft__attr_axis(n, 0);
     ft__value *y = ft__reduce(n, (ft_kind)n->rule->arg, n->in[0], 1u << axis,
                               ft__attr_int(n, "keepdims", 1) != 0, n->out[0]);
 
@@ -383,7 +388,7 @@ void ft__rule_cumsum(ft__node *n)
     int64_t at;
 
     if (x->shape.rank == 0) {
-        ft__onnx_fail(n, FT_EFORMAT, "its operand is a scalar");
+        ft__onnx_fail(n, "its operand is a scalar");
         return;
     }
     known = ft__ints(n, axis, &at, 1) == 1;
@@ -404,7 +409,7 @@ void ft__rule_det(ft__node *n)
     ft_op op = ft__op_x(FT_KIND_det, n->in[0]);
 
     if (s.rank < 2 || s.dim[s.rank - 1] != s.dim[s.rank - 2]) {
-        ft__onnx_fail(n, FT_EFORMAT, "its operand holds no square matrices");
+        ft__onnx_fail(n, "its operand holds no square matrices");
         return;
     }
     s.rank -= 2;

@@ -84,9 +84,9 @@ static bool inner_sizes_fit(const ft__node *n, const ft__value *x, const ft__val
     const ft_shape *a = &x->shape, *b = &y->shape;
 
     if (!a->rank || !b->rank)
-        ft__onnx_fail(n, FT_EFORMAT, "an operand of a matrix product is a scalar");
+        ft__onnx_fail(n, "an operand of a matrix product is a scalar");
     else if (a->dim[a->rank - 1] != b->dim[b->rank > 1 ? b->rank - 2 : 0])
-        ft__onnx_fail(n, FT_EFORMAT, "the inner sizes %lld and %lld differ",
+        ft__onnx_fail(n, "the inner sizes %lld and %lld differ",
                       (long long)a->dim[a->rank - 1],
                       (long long)b->dim[b->rank > 1 ? b->rank - 2 : 0]);
     return !ft__failed(n);
@@ -161,7 +161,7 @@ void ft__rule_gemm(ft__node *n)
     int64_t columns;
 
     if (a->shape.rank != 2 || b->shape.rank != 2) {
-        ft__onnx_fail(n, FT_EFORMAT, "its operands must have 2 dimensions");
+        ft__onnx_fail(n, "its operands must have 2 dimensions");
         return;
     }
     columns = b->shape.dim[!trans_b];
@@ -172,7 +172,7 @@ void ft__rule_gemm(ft__node *n)
     if (!a || !p.y || ft__failed(n))
         return;
     if (a->shape.dim[1] != p.y->shape.dim[constant && trans_b ? 1 : 0]) {
-        ft__onnx_fail(n, FT_EFORMAT, "the inner sizes differ");
+        ft__onnx_fail(n, "the inner sizes differ");
         return;
     }
     if (constant && ft__is_constant(c) && ft_shape_elements(&c->shape) == columns)

@@ -81,7 +81,7 @@ static void linear(ft__node *n, int64_t columns, ft__value *out)
     if (!weight || !matrix || !out || ft__failed(n))
         return;
     if (ft_shape_elements(&s) != ft_shape_elements(&x->shape)) {
-        ft__onnx_fail(n, FT_EFORMAT, "its operand is no matrix");
+        ft__onnx_fail(n, "its operand is no matrix");
         return;
     }
     ft__emit_view(n, x, matrix, &s);

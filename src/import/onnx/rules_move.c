@@ -8,8 +8,7 @@
 void ft__push(const ft__node *n, ft_shape *s, int64_t dim)
 {
     if (s->rank == FT_MAX_RANK)
-        ft__onnx_fail(n, FT_EUNSUPPORTED, "its result has more than %d dimensions",
-                      FT_MAX_RANK);
+        ft__onnx_unsupported(n, "its result has more than %d dimensions", FT_MAX_RANK);
     else
         s->dim[s->rank++] = dim;
 }
@@ -20,8 +19,7 @@ static bool move(const ft__node *n, ft_kind kind, const ft_shape *out)
     ft__value *x = n->in[0];
     ft_op op;
 
-    ft__op_init(&op, kind, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    op = ft__op_x(kind, x);
     ft__op_set_shape(&op, FT_K_out, out);
     return ft__emit1(n, &op, x, out);
 }
@@ -48,8 +46,8 @@ void ft__rule_transpose(ft__node *n)
     ft_op op;
 
     if (have >= 0 && have != (int64_t)rank) {
-        ft__onnx_fail(n, FT_EFORMAT, "perm has %lld entries for %u dimensions",
-                      (long long)have, rank);
+        ft__onnx_fail(n, "perm has %lld entries for %u dimensions", (long long)have,
+                      rank);
         return;
     }
     ft__strides(&x->shape, own);
@@ -63,8 +61,7 @@ void ft__rule_transpose(ft__node *n)
         ft__emit_view(n, x, n->out[0], &s);
         return;
     }
-    ft__op_init(&op, FT_KIND_transpose, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    op = ft__op_x(FT_KIND_transpose, x);
     ft__op_set(&op, FT_K_perm, perm, rank);
     if (ft__emit1(n, &op, x, &s)) {
         n->out[0]->root = x->root ? x->root : x;
@@ -74,13 +71,12 @@ void ft__rule_transpose(ft__node *n)
 }
 
 /* Parts of equal shape but for the axis; their sum along it, or -1. */
-static int64_t sum_along(const ft__node *n, uint32_t axis)
+static int64_t sum_along(ft__value *const *part, uint32_t count, uint32_t axis)
 {
     int64_t sum = 0;
 
-    for (uint32_t i = 0; i < n->n_in; i++) {
-        const ft_shape *s = n->in[i] ? &n->in[i]->shape : NULL,
-                       *first = &n->in[0]->shape;
+    for (uint32_t i = 0; i < count; i++) {
+        const ft_shape *s = part[i] ? &part[i]->shape : NULL, *first = &part[0]->shape;
 
         if (!s || s->rank != first->rank)
             return -1;
@@ -94,39 +90,48 @@ static int64_t sum_along(const ft__node *n, uint32_t axis)
     return sum;
 }
 
-void ft__rule_concat(ft__node *n)
+/* Parts one behind the other: the result is of this type. */
+void ft__emit_concat(ft__node *n, ft__value *const *part, uint32_t count, uint32_t axis,
+                     ft_dtype dtype)
 {
-    ft__value *x = n->in[0];
-    uint32_t axis = ft__axis(n, ft__attr_int(n, "axis", 1), x->shape.rank);
     int64_t sizes[FT__MAX_PARTS], sum;
-    ft_shape s = x->shape;
+    ft__value *x = part[0];
+    ft_shape s;
     ft_op op;
 
-    sum = ft__failed(n) ? 0 : sum_along(n, axis);
-    if (sum < 0)
-        ft__onnx_fail(n, FT_EFORMAT, "the shapes of its parts do not fit");
     if (ft__failed(n))
         return;
+    sum = sum_along(part, count, axis);
+    if (sum < 0) {
+        ft__onnx_fail(n, "the shapes of its parts do not fit");
+        return;
+    }
+    s = x->shape;
     s.dim[axis] = sum;
-    if (n->n_in == 1) {
+    if (count == 1) {
         ft__emit_view(n, x, n->out[0], &s);
         return;
     }
-    if (n->n_in > FT__MAX_PARTS) {
-        ft__emit_counted(n, n->out[0], x->dtype, &s);
+    if (count > FT__MAX_PARTS) {
+        ft__emit_counted(n, n->out[0], dtype, &s);
         if (ft__is_constant(n->out[0]))
-            ft__fold_concat(n, n->in, n->n_in, axis, n->out[0]);
+            ft__fold_concat(n, part, count, axis, n->out[0]);
         return;
     }
-    for (uint32_t i = 0; i < n->n_in; i++)
-        sizes[i] = n->in[i]->shape.dim[axis];
-    ft__op_init(&op, FT_KIND_concat, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    for (uint32_t i = 0; i < count; i++)
+        sizes[i] = part[i]->shape.dim[axis];
+    op = ft__op_x(FT_KIND_concat, x);
+    op.dtype = dtype;
     ft__op_set1(&op, FT_K_axis, axis);
-    ft__op_set(&op, FT_K_sizes, sizes, n->n_in);
+    ft__op_set(&op, FT_K_sizes, sizes, count);
     if (ft__emit(n, &op,
-                 &(ft__call){.in = n->in, .n_in = n->n_in, .out = n->out, .n_out = 1}))
-        ft__fold_concat(n, n->in, n->n_in, axis, n->out[0]);
+                 &(ft__call){.in = part, .n_in = count, .out = n->out, .n_out = 1}))
+        ft__fold_concat(n, part, count, axis, n->out[0]);
+}
+
+void ft__rule_concat(ft__node *n)
+{
+    ft__emit_concat(n, n->in, n->n_in, ft__attr_axis(n, 1), n->in[0]->dtype);
 }
 
 /* Sizes of the parts; false: they depend on values that are not known. */
@@ -174,7 +179,7 @@ static bool emit_parts(const ft__node *n, uint32_t axis, const int64_t *sizes)
 void ft__rule_split(ft__node *n)
 {
     ft__value *x = n->in[0];
-    uint32_t axis = ft__axis(n, ft__attr_int(n, "axis", 0), x->shape.rank);
+    uint32_t axis = ft__attr_axis(n, 0);
     int64_t *sizes = ft__onnx_alloc(n->import, n->n_out, sizeof(*sizes));
     int64_t stride[FT_MAX_RANK], base = 0;
 
@@ -187,8 +192,7 @@ void ft__rule_split(ft__node *n)
     }
     for (uint32_t i = 0; i < n->n_out; i++)
         if (sizes[i] < 0 || sizes[i] > x->shape.dim[axis]) {
-            ft__onnx_fail(n, FT_EFORMAT, "a part of size %lld does not fit",
-                          (long long)sizes[i]);
+            ft__onnx_fail(n, "a part of size %lld does not fit", (long long)sizes[i]);
             return;
         }
     if (n->n_out == 1) {
@@ -259,7 +263,7 @@ static bool read_cut(const ft__node *n, struct cut *c)
         int64_t by = clamped(n_steps ? step[i] : 1, -limit, limit);
 
         if (by == 0 || seen >> axis & 1)
-            ft__onnx_fail(n, FT_EFORMAT, "a step of 0, or an axis given twice");
+            ft__onnx_fail(n, "a step of 0, or an axis given twice");
         if (ft__failed(n))
             return false;
         seen |= 1u << axis;
@@ -299,8 +303,7 @@ void ft__rule_slice(ft__node *n)
         ft__emit_view(n, x, n->out[0], &c.shape);
         return;
     }
-    ft__op_init(&op, FT_KIND_slice, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    op = ft__op_x(FT_KIND_slice, x);
     ft__op_set_shape(&op, FT_K_out, &c.shape);
     ft__op_set1(&op, FT_K_step, c.step);
     if (ft__emit1(n, &op, x, &c.shape))
@@ -376,7 +379,7 @@ void ft__rule_expand(ft__node *n)
     }
     to.rank = (uint32_t)have;
     if (!ft__broadcast(&x->shape, &to, &s)) {
-        ft__onnx_fail(n, FT_EFORMAT, "its operand does not fit the shape");
+        ft__onnx_fail(n, "its operand does not fit the shape");
         return;
     }
     if (ft_shape_elements(&s) == ft_shape_elements(&x->shape)) {
@@ -403,13 +406,12 @@ void ft__rule_tile(ft__node *n)
         return;
     }
     if (ft__ints(n, n->in[1], times, FT_MAX_RANK) != (int64_t)s.rank) {
-        ft__onnx_fail(n, FT_EFORMAT, "it has not one repeat for each of %u axes",
-                      s.rank);
+        ft__onnx_fail(n, "it has not one repeat for each of %u axes", s.rank);
         return;
     }
     for (uint32_t i = 0; i < s.rank; i++) {
         if (times[i] < 0 || (times[i] && s.dim[i] > FT__MAX_ELEMENTS / times[i])) {
-            ft__onnx_fail(n, FT_EFORMAT, "it repeats %lld times", (long long)times[i]);
+            ft__onnx_fail(n, "it repeats %lld times", (long long)times[i]);
             return;
         }
         s.dim[i] *= times[i];
@@ -429,8 +431,7 @@ void ft__rule_depth_to_space(ft__node *n)
 
     if (s.rank != 4 || block < 1 || block > INT16_MAX ||
         (back ? s.dim[2] % block || s.dim[3] % block : s.dim[1] % (block * block))) {
-        ft__onnx_fail(n, FT_EFORMAT, "blocks of %lld do not fit its operand",
-                      (long long)block);
+        ft__onnx_fail(n, "blocks of %lld do not fit its operand", (long long)block);
         return;
     }
     s.dim[1] = back ? s.dim[1] * block * block : s.dim[1] / (block * block);

@@ -6,8 +6,8 @@
 int64_t ft__per_head(const ft__node *n, int64_t hidden, int64_t heads)
 {
     if (hidden % heads)
-        ft__onnx_fail(n, FT_EFORMAT, "%lld heads do not divide %lld features",
-                      (long long)heads, (long long)hidden);
+        ft__onnx_fail(n, "%lld heads do not divide %lld features", (long long)heads,
+                      (long long)hidden);
     return hidden / heads;
 }
 
@@ -57,7 +57,7 @@ static ft__value *all_steps(const ft__node *n, const ft__heads *h, ft__value *pa
 
     x = ft__make_view(n, x, FT__SHAPE(h->batch, h->kv_heads, length, size), NULL);
     if (past && past->shape.rank != 4)
-        ft__onnx_fail(n, FT_EFORMAT, "its past must have 4 dimensions");
+        ft__onnx_fail(n, "its past must have 4 dimensions");
     if (!x || ft__failed(n))
         return NULL;
     if (past && past->dtype != x->dtype)
@@ -82,7 +82,7 @@ static bool read_projection(const ft__node *n, int64_t columns, struct projectio
     p->all = columns;
     for (uint32_t i = 0; i < 3; i++)
         if (p->hidden[i] < 1 || p->hidden[i] > columns)
-            ft__onnx_fail(n, FT_EFORMAT, "qkv_hidden_sizes do not fit its weights");
+            ft__onnx_fail(n, "qkv_hidden_sizes do not fit its weights");
     return !ft__failed(n);
 }
 
@@ -105,7 +105,7 @@ static void attend_packed(const ft__node *n, ft__heads *h, const struct projecti
     ft_shape step = {.rank = 5, .dim = {2, h->batch, h->heads, h->queries, h->size}};
 
     if (past && past->shape.rank != 5) {
-        ft__onnx_fail(n, FT_EFORMAT, "its past must have 5 dimensions");
+        ft__onnx_fail(n, "its past must have 5 dimensions");
         return;
     }
     h->keys = h->queries;
@@ -258,10 +258,8 @@ static bool read_keys(const ft__node *n, ft__heads *h, struct sources *s)
 {
     const ft_shape *k = s->k ? &s->k->shape : NULL, *v = s->v ? &s->v->shape : NULL;
 
-    if (!k || !v || k->rank != v->rank || (k->rank != 3 && k->rank != 4)) {
-        ft__onnx_fail(n, FT_EFORMAT, "keys and values have 3 or 4 dimensions");
-        return false;
-    }
+    if (!k || !v || k->rank != v->rank || (k->rank != 3 && k->rank != 4))
+        return ft__onnx_fail(n, "keys and values have 3 or 4 dimensions");
     s->encoder = k->rank == 4;
     if (s->encoder) {
         h->kv_heads = k->dim[1];

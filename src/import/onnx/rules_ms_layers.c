@@ -172,7 +172,7 @@ static ft__value *look_up(const ft__node *n, ft__value *ids, ft__value *table,
 static bool is_table(const ft__node *n, uint32_t operand)
 {
     if (ft__in(n, operand) && !ft__is_constant(n->in[operand]))
-        ft__onnx_fail(n, FT_EUNSUPPORTED, "an embedding table is no constant");
+        ft__onnx_unsupported(n, "an embedding table is no constant");
     else if (ft__in(n, operand))
         ft__has_rank(n, operand, 2);
     return !ft__failed(n);

@@ -37,7 +37,7 @@ void ft__rule_ms_range(ft__node *n)
     }
     count = ceil((end - start) / step);
     if (!(fabs(count) < (double)FT__MAX_ELEMENTS)) {
-        ft__onnx_fail(n, FT_EFORMAT, "its range never ends");
+        ft__onnx_fail(n, "its range never ends");
         return;
     }
     ft__define_constant(n, n->out[0], n->in[0]->dtype,
@@ -113,8 +113,7 @@ void ft__rule_ms_fft(ft__node *n)
         ft__push(n, &s, 2);
     if (ft__failed(n))
         return;
-    ft__op_init(&op, FT_KIND_fft, n->in[0]->dtype);
-    ft__op_set_shape(&op, FT_K_x, &n->in[0]->shape);
+    op = ft__op_x(FT_KIND_fft, n->in[0]);
     ft__op_set1(&op, FT_K_size, points);
     ft__op_set_shape(&op, FT_K_out, &s);
     ft__emit1(n, &op, n->in[0], &s);

@@ -108,7 +108,7 @@ static ft__value *product(const ft__node *n, ft__value *x, ft__value *y, ft_dtyp
         return NULL;
     if (left->shape.dim[left->shape.rank - 1] !=
         right->shape.dim[right->shape.rank - 2]) {
-        ft__onnx_fail(n, FT_EFORMAT, "the inner sizes differ");
+        ft__onnx_fail(n, "the inner sizes differ");
         return NULL;
     }
     bare = !row && !column;
@@ -185,9 +185,7 @@ static bool inner_is(const ft__node *n, const ft__value *x, int64_t k)
 {
     if (x->shape.rank && x->shape.dim[x->shape.rank - 1] == k)
         return true;
-    ft__onnx_fail(n, FT_EFORMAT, "its first operand does not end in K = %lld",
-                  (long long)k);
-    return false;
+    return ft__onnx_fail(n, "its first operand does not end in K = %lld", (long long)k);
 }
 
 void ft__rule_ms_matmul_nbits(ft__node *n)
@@ -297,7 +295,7 @@ static ft__value *layer_of_experts(const ft__node *n, const struct experts *e,
     ft_op op;
 
     if (!x || !w || w->shape.rank != 3) {
-        ft__onnx_fail(n, FT_EFORMAT, "its weights do not have 3 dimensions");
+        ft__onnx_fail(n, "its weights do not have 3 dimensions");
         return NULL;
     }
     y.dim[0] = e->active;
@@ -307,8 +305,7 @@ static ft__value *layer_of_experts(const ft__node *n, const struct experts *e,
         ft__misfit(n, 2);
         return NULL;
     }
-    ft__op_init(&op, FT_KIND_matmul, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    op = ft__op_x(FT_KIND_matmul, x);
     ft__op_set_shape(&op, FT_K_y, &y);
     ft__op_set1(&op, FT_K_weights, weights == x->dtype ? FT_DTYPE_NONE : weights);
     return ft__make(n, &op, &(ft__call){.in = (ft__value *[]){x, w}, .n_in = 2}, NULL);
@@ -331,8 +328,7 @@ static bool route(const ft__node *n, struct experts *e)
     best = ft__make_softmax(n, n->in[1], 1, NULL);
     if (!best)
         return false;
-    ft__op_init(&op, FT_KIND_topk, best->dtype);
-    ft__op_set_shape(&op, FT_K_x, &best->shape);
+    op = ft__op_x(FT_KIND_topk, best);
     ft__op_set1(&op, FT_K_axis, 1);
     ft__op_set1(&op, FT_K_size, k);
     if (!ft__make(n, &op, &(ft__call){.in = &best, .n_in = 1}, NULL))
@@ -451,8 +447,7 @@ void ft__rule_ms_causal_conv(ft__node *n)
     c = x->shape.dim[1];
     kernel = w->shape.dim[2];
     keep = dilation * (kernel - 1);
-    ft__op_init(&op, FT_KIND_conv1d, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    op = ft__op_x(FT_KIND_conv1d, x);
     ft__op_set1(&op, FT_K_out, c);
     ft__op_set1(&op, FT_K_kernel, kernel);
     ft__op_set1(&op, FT_K_stride, 1);

@@ -18,7 +18,7 @@ void ft__rule_ms_qsoftmax(ft__node *n)
 {
     ft__value *x = n->in[0];
     bool old = ft__attr_int(n, "opset", 13) < 13;
-    uint32_t axis = ft__axis(n, ft__attr_int(n, "axis", old ? 1 : -1), x->shape.rank);
+    uint32_t axis = ft__attr_axis(n, old ? 1 : -1);
 
     ft__make_softmax(n, x, axis, n->out[0]);
 }
@@ -39,84 +39,34 @@ void ft__rule_ms_qpool(ft__node *n)
 
 void ft__rule_ms_qmean(ft__node *n)
 {
-    ft__value *x = n->in[0];
-    int64_t axes = ft__axes(n, UINT32_MAX, x->shape.rank, 0), list[FT_MAX_RANK];
-    bool keep = ft__attr_int(n, "keepdims", 1) != 0;
-    ft_shape s = {0};
-    uint32_t count = 0;
-    ft_op op;
+    uint32_t axes = (uint32_t)ft__axes(n, UINT32_MAX, n->in[0]->shape.rank, 0);
 
-    for (uint32_t i = 0; i < x->shape.rank; i++) {
-        if (axes >> i & 1)
-            list[count++] = i;
-        if (keep || !(axes >> i & 1))
-            s.dim[s.rank++] = axes >> i & 1 ? 1 : x->shape.dim[i];
-    }
-    if (ft__failed(n) || !count) {
+    if (axes)
+        ft__reduce(n, FT_KIND_reduce_mean, n->in[0], axes,
+                   ft__attr_int(n, "keepdims", 1) != 0, n->out[0]);
+    else
         ft__misfit(n, 0);
-        return;
-    }
-    ft__op_init(&op, FT_KIND_reduce_mean, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
-    ft__op_set(&op, FT_K_axes, list, count);
-    ft__op_set1(&op, FT_K_keep, keep);
-    ft__emit1(n, &op, x, &s);
 }
 
 /* condition, then two operands with scale and zero point each. */
 void ft__rule_ms_qwhere(ft__node *n)
 {
-    ft__value *in[3] = {n->in[0], n->in[1], n->in[4]};
-    ft_shape s, all;
-    ft_op op;
-
-    if (!ft__broadcast(&in[1]->shape, &in[2]->shape, &s) ||
-        !ft__broadcast(&in[0]->shape, &s, &all)) {
-        ft__misfit(n, 0);
-        return;
-    }
-    ft__op_init(&op, FT_KIND_where, in[1]->dtype);
-    ft__op_set_shape(&op, FT_K_x, &in[0]->shape);
-    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
-    ft__op_set_shape(&op, FT_K_z, &in[2]->shape);
-    ft__make(n, &op, &(ft__call){.in = in, .n_in = 3, .shape = &all}, n->out[0]);
+    ft__emit_where(n, (ft__value *[]){n->in[0], n->in[1], n->in[4]});
 }
 
 /* From operand 2 on: a part, its scale, its zero point. */
 void ft__rule_ms_qconcat(ft__node *n)
 {
-    enum { MAX_PARTS = 80 };
-    ft__value *part[MAX_PARTS], *x = n->in[2];
     uint32_t count = (n->n_in - 2) / 3;
-    uint32_t axis = ft__axis(n, ft__attr_int(n, "axis", 0), x->shape.rank);
-    int64_t sizes[MAX_PARTS];
-    ft_op op;
+    ft__value *x = n->in[2], **part = ft__onnx_alloc(n->import, count, sizeof(x));
 
-    if (ft__failed(n) || count < 1 || count > MAX_PARTS || (n->n_in - 2) % 3) {
-        ft__emit_unknown(n);
+    if (!part || count < 1 || (n->n_in - 2) % 3)
         return;
-    }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         part[i] = n->in[2 + 3 * i];
-        for (uint32_t d = 0; part[i] && d < x->shape.rank; d++)
-            if (part[i]->shape.rank != x->shape.rank ||
-                (d != axis && part[i]->shape.dim[d] != x->shape.dim[d]))
-                part[i] = NULL;
-        if (!part[i]) {
-            ft__misfit(n, 2 + 3 * i);
-            return;
-        }
-        sizes[i] = part[i]->shape.dim[axis];
-    }
-    if (count == 1) {
-        ft__emit_view(n, x, n->out[0], &x->shape);
-        return;
-    }
-    ft__op_init(&op, FT_KIND_concat, n->in[1]->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
-    ft__op_set1(&op, FT_K_axis, axis);
-    ft__op_set(&op, FT_K_sizes, sizes, count);
-    ft__make(n, &op, &(ft__call){.in = part, .n_in = count}, n->out[0]);
+    ft__emit_concat(n, part, count,
+                    ft__axis(n, ft__attr_int(n, "axis", 0), x->shape.rank),
+                    n->in[1]->dtype);
 }
 
 /* x, scale, zero point, w, scale, zero point, y's scale and zero point, bias. */
@@ -152,7 +102,7 @@ static ft__value *product(const ft__node *n, ft__value *x, ft__value *y,
         s.dim[s.rank - 1] = y->shape.dim[s.rank - 2];
     }
     if (x->shape.dim[x->shape.rank - 1] != s.dim[s.rank - 2]) {
-        ft__onnx_fail(n, FT_EFORMAT, "the inner sizes differ");
+        ft__onnx_fail(n, "the inner sizes differ");
         return NULL;
     }
     l.columns = s.dim[s.rank - 1];
@@ -243,8 +193,7 @@ void ft__rule_ms_lstm(ft__node *n)
         ft__emit_unknown(n);
         return;
     }
-    ft__op_init(&op, FT_KIND_lstm, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    op = ft__op_x(FT_KIND_lstm, x);
     ft__op_set1(&op, FT_K_hidden, hidden);
     ft__op_set1(&op, FT_K_directions, both ? 2 : 1);
     ft__op_set1(&op, FT_K_bias, ft__in(n, 3) != NULL);

@@ -7,10 +7,7 @@ void ft__rule_softmax(ft__node *n)
 {
     ft__value *x = n->in[0];
     uint32_t rank = x->shape.rank;
-    uint32_t axis =
-        rank
-            ? ft__axis(n, ft__attr_int(n, "axis", n->import->opset < 13 ? 1 : -1), rank)
-            : 0;
+    uint32_t axis = rank ? ft__attr_axis(n, n->import->opset < 13 ? 1 : -1) : 0;
     ft_shape s = x->shape;
     ft_op op;
 
@@ -86,9 +83,7 @@ void ft__rule_lrn(ft__node *n)
 
 void ft__rule_l2norm(ft__node *n)
 {
-    uint32_t rank = n->in[0]->shape.rank;
-
-    norm(n, FT_KIND_l2norm, FT_K_axis, ft__axis(n, ft__attr_int(n, "axis", -1), rank));
+    norm(n, FT_KIND_l2norm, FT_K_axis, ft__attr_axis(n, -1));
 }
 
 /* arg: the kind. n->norm: set where a chain of nodes was fused. */
@@ -96,8 +91,8 @@ void ft__rule_layernorm(ft__node *n)
 {
     ft_shape s = n->in[0]->shape;
     ft_dtype stash = ft_dtype_from_onnx(ft__attr_int(n, "stash_type", 1));
-    uint32_t axis = n->norm ? (n->norm < s.rank ? s.rank - n->norm : 0)
-                            : ft__axis(n, ft__attr_int(n, "axis", -1), s.rank);
+    uint32_t axis =
+        n->norm ? (n->norm < s.rank ? s.rank - n->norm : 0) : ft__attr_axis(n, -1);
 
     norm(n, (ft_kind)n->rule->arg, FT_K_norm, s.rank - axis);
     for (uint32_t i = axis; i < s.rank; i++)

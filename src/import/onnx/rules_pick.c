@@ -39,8 +39,7 @@ static void gather(ft__node *n, uint32_t axis, const ft_shape *places)
                              .shape = &s});
         return;
     }
-    ft__op_init(&op, FT_KIND_gather, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    op = ft__op_x(FT_KIND_gather, x);
     ft__op_set_shape(&op, FT_K_y, places);
     ft__op_set1(&op, FT_K_axis, axis);
     if (ft__emit2(n, &op, x, index, &s))
@@ -49,8 +48,7 @@ static void gather(ft__node *n, uint32_t axis, const ft_shape *places)
 
 void ft__rule_gather(ft__node *n)
 {
-    gather(n, ft__axis(n, ft__attr_int(n, "axis", 0), n->in[0]->shape.rank),
-           &n->in[1]->shape);
+    gather(n, ft__attr_axis(n, 0), &n->in[1]->shape);
 }
 
 /* Features by their numbers: the last axis, one number or a list of them. */
@@ -75,11 +73,11 @@ void ft__rule_gather_elements(ft__node *n)
 {
     ft__value *x = n->in[0], *index = n->in[1];
     ft_op op = ft__op_xy(FT_KIND_gather_elements, x, index);
-    uint32_t axis = ft__axis(n, ft__attr_int(n, "axis", 0), x->shape.rank);
+    uint32_t axis = ft__attr_axis(n, 0);
 
     if (index->shape.rank != x->shape.rank) {
-        ft__onnx_fail(n, FT_EFORMAT, "its indices have %u dimensions, not %u",
-                      index->shape.rank, x->shape.rank);
+        ft__onnx_fail(n, "its indices have %u dimensions, not %u", index->shape.rank,
+                      x->shape.rank);
         return;
     }
     ft__op_set1(&op, FT_K_axis, axis);
@@ -99,7 +97,7 @@ void ft__rule_gather_nd(ft__node *n)
     from = index->shape.rank ? index->shape.dim[index->shape.rank - 1] : -1;
     if (from < 0 || batch < 0 || batch > x->shape.rank ||
         from > x->shape.rank - batch) {
-        ft__onnx_fail(n, FT_EFORMAT, "its indices do not fit its operand");
+        ft__onnx_fail(n, "its indices do not fit its operand");
         return;
     }
     for (uint32_t i = 0; i + 1 < index->shape.rank; i++)
@@ -140,8 +138,7 @@ void ft__rule_scatter(ft__node *n)
         (how.n && !ft__str_is(how, "none")))
         return;
     if (form == 0)
-        ft__fold_scatter(n, in, ft__axis(n, ft__attr_int(n, "axis", 0), x->shape.rank),
-                         n->out[0]);
+        ft__fold_scatter(n, in, ft__attr_axis(n, 0), n->out[0]);
     else if (form == 1)
         ft__fold_scatter_nd(n, in, n->out[0]);
 }
@@ -152,7 +149,7 @@ void ft__rule_topk(ft__node *n)
 {
     ft__value *x = n->in[0], *out[2] = {n->out[0], ft__out(n, 1)};
     ft_shape s = x->shape;
-    uint32_t axis = ft__axis(n, ft__attr_int(n, "axis", -1), s.rank);
+    uint32_t axis = ft__attr_axis(n, -1);
     int64_t k = ft__attr_int(n, "k", 0);
     bool known = !ft__in(n, 1) || ft__ints(n, n->in[1], &k, 1) == 1;
     ft__call c = {.in = n->in, .n_in = n->n_in > 1 && n->in[1] ? 2 : 1, .out = out};
@@ -166,7 +163,7 @@ void ft__rule_topk(ft__node *n)
         k = s.dim[axis] < x->shape.dim[axis] ? s.dim[axis] : x->shape.dim[axis];
     }
     if (k < 0 || k > x->shape.dim[axis]) {
-        ft__onnx_fail(n, FT_EFORMAT, "it wants %lld of %lld elements", (long long)k,
+        ft__onnx_fail(n, "it wants %lld of %lld elements", (long long)k,
                       (long long)x->shape.dim[axis]);
         return;
     }
@@ -298,7 +295,7 @@ void ft__rule_one_hot(ft__node *n)
     ft_op op;
 
     if (known && !(depth >= 0 && depth < (double)FT__MAX_ELEMENTS)) {
-        ft__onnx_fail(n, FT_EFORMAT, "its depth is %g", depth);
+        ft__onnx_fail(n, "its depth is %g", depth);
         return;
     }
     for (uint32_t i = 0; i <= x->shape.rank; i++)
@@ -322,7 +319,7 @@ void ft__rule_trilu(ft__node *n)
     int64_t k = 0;
 
     if (x->shape.rank < 2) {
-        ft__onnx_fail(n, FT_EFORMAT, "its operand is no matrix");
+        ft__onnx_fail(n, "its operand is no matrix");
         return;
     }
     if (ft__emit(n, &op,
@@ -346,7 +343,7 @@ void ft__rule_nms(ft__node *n)
 
     if (boxes->rank != 3 || scores->rank != 3 || boxes->dim[0] != scores->dim[0] ||
         boxes->dim[1] != scores->dim[2]) {
-        ft__onnx_fail(n, FT_EFORMAT, "boxes and scores do not fit together");
+        ft__onnx_fail(n, "boxes and scores do not fit together");
         return;
     }
     if (!limit || ft__ints(n, limit, &most, 1) != 1 || most > boxes->dim[1])
@@ -354,7 +351,7 @@ void ft__rule_nms(ft__node *n)
     most = most < 0 ? 0 : most;
     s.dim[0] = scores->dim[0] * scores->dim[1];
     if (s.dim[0] && most > FT__MAX_ELEMENTS / s.dim[0]) {
-        ft__onnx_fail(n, FT_EFORMAT, "it may keep more than 2^52 boxes");
+        ft__onnx_fail(n, "it may keep more than 2^52 boxes");
         return;
     }
     s.dim[0] *= most;

@@ -12,10 +12,8 @@ static bool read_layer(const ft__node *n, int64_t gates, struct layer *l)
 {
     const ft_shape *x = &n->in[0]->shape, *w = &n->in[1]->shape, *r = &n->in[2]->shape;
 
-    if (x->rank != 3 || w->rank != 3 || r->rank != 3) {
-        ft__onnx_fail(n, FT_EFORMAT, "its operands must have 3 dimensions");
-        return false;
-    }
+    if (x->rank != 3 || w->rank != 3 || r->rank != 3)
+        return ft__onnx_fail(n, "its operands must have 3 dimensions");
     l->batch_first = ft__attr_int(n, "layout", 0) != 0;
     l->steps = x->dim[l->batch_first];
     l->batch = x->dim[!l->batch_first];
@@ -23,11 +21,8 @@ static bool read_layer(const ft__node *n, int64_t gates, struct layer *l)
     l->directions = w->dim[0];
     l->hidden = ft__attr_int(n, "hidden_size", r->dim[2]);
     if (l->hidden != r->dim[2] || l->directions < 1 || l->directions > 2 ||
-        w->dim[2] != l->features || w->dim[1] / gates != l->hidden ||
-        w->dim[1] % gates) {
-        ft__onnx_fail(n, FT_EFORMAT, "its weights do not fit together");
-        return false;
-    }
+        w->dim[2] != l->features || w->dim[1] / gates != l->hidden || w->dim[1] % gates)
+        return ft__onnx_fail(n, "its weights do not fit together");
     return true;
 }
 
@@ -37,7 +32,7 @@ void ft__rule_rnn(ft__node *n)
     ft_kind kind = (ft_kind)n->rule->arg;
     int64_t gates = kind == FT_KIND_lstm ? 4 : kind == FT_KIND_gru ? 3 : 1;
     ft__value *out[3] = {n->out[0], ft__out(n, 1), ft__out(n, 2)};
-    struct layer l;
+    struct layer l = {0};
     ft_shape s[3];
     ft_op op;
 

@@ -118,11 +118,10 @@ void ft__rule_resize(ft__node *n)
     }
     for (uint32_t i = 0; i < s.rank; i++)
         if (s.dim[i] < 0 || s.dim[i] > FT__MAX_ELEMENTS)
-            ft__onnx_fail(n, FT_EFORMAT, "its scales do not fit its operand");
+            ft__onnx_fail(n, "its scales do not fit its operand");
     if (ft__failed(n))
         return;
-    ft__op_init(&op, FT_KIND_resize, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    op = ft__op_x(FT_KIND_resize, x);
     ft__op_set_shape(&op, FT_K_out, &s);
     ft__op_set1(&op, FT_K_mode, interpolation(ft__attr_str(n, "mode"), 0));
     ft__emit1(n, &op, x, &s);
@@ -140,7 +139,7 @@ void ft__rule_grid_sample(ft__node *n)
 
     if (rank < 3 || grid->shape.rank != rank || x->shape.dim[0] != grid->shape.dim[0] ||
         grid->shape.dim[rank - 1] != (int64_t)rank - 2) {
-        ft__onnx_fail(n, FT_EFORMAT, "its grid does not fit its operand");
+        ft__onnx_fail(n, "its grid does not fit its operand");
         return;
     }
     for (uint32_t i = 2; i < rank; i++)
@@ -161,7 +160,7 @@ void ft__rule_affine_grid(ft__node *n)
 
     if ((rank != 4 && rank != 5) || theta->shape.dim[2] != (int64_t)rank - 1 ||
         (count >= 0 && count != (int64_t)rank)) {
-        ft__onnx_fail(n, FT_EFORMAT, "its matrices do not fit its size");
+        ft__onnx_fail(n, "its matrices do not fit its size");
         return;
     }
     s.dim[0] = theta->shape.dim[0];
@@ -173,7 +172,7 @@ void ft__rule_affine_grid(ft__node *n)
         return;
     }
     if (!ft__shape_fits(&s) || !points) {
-        ft__onnx_fail(n, FT_EFORMAT, "its result is too large");
+        ft__onnx_fail(n, "its result is too large");
         return;
     }
     for (uint32_t i = 1; i + 1 < rank; i++)
@@ -195,7 +194,7 @@ static void regions(ft__node *n, int64_t height, int64_t width)
     ft_op op = ft__op_xy(FT_KIND_roi_align, x, boxes);
 
     if (s.rank != 4 || boxes->shape.rank != 2 || height < 0 || width < 0) {
-        ft__onnx_fail(n, FT_EFORMAT, "its regions do not fit its operand");
+        ft__onnx_fail(n, "its regions do not fit its operand");
         return;
     }
     s.dim[0] = boxes->shape.dim[0];
@@ -241,7 +240,7 @@ void ft__rule_center_crop_pad(ft__node *n)
         axes[i] = i;
     count = count < 0 ? s.rank : count;
     if (count > FT_MAX_RANK || (have >= 0 && have != count)) {
-        ft__onnx_fail(n, FT_EFORMAT, "it has not one size for each of its axes");
+        ft__onnx_fail(n, "it has not one size for each of its axes");
         return;
     }
     for (int64_t i = 0; i < count; i++) {
@@ -281,7 +280,7 @@ void ft__rule_col2im(ft__node *n)
                      : 0;
     if (x->shape.rank != 3 || (sides >= 0 && axes >= 0 && sides != axes) ||
         volume == 0 || x->shape.dim[1] % volume) {
-        ft__onnx_fail(n, FT_EFORMAT, "its blocks do not fit its operand");
+        ft__onnx_fail(n, "its blocks do not fit its operand");
         return;
     }
     s.dim[0] = x->shape.dim[0];

@@ -34,8 +34,7 @@ static bool is_sequence(const ft__node *n, uint32_t i)
 
     if (v && (v->container & FT_CONTAINER_SEQUENCE))
         return true;
-    ft__onnx_fail(n, FT_EFORMAT, "its operand %u is no sequence", i + 1);
-    return false;
+    return ft__onnx_fail(n, "its operand %u is no sequence", i + 1);
 }
 
 /* A sequence of these elements; the array becomes its own. */
@@ -86,7 +85,7 @@ static int64_t position(const ft__node *n, uint32_t i, uint32_t end)
     at += at < 0 ? end : 0;
     if (at >= 0 && at <= end)
         return at;
-    ft__onnx_fail(n, FT_EFORMAT, "its position lies outside the sequence");
+    ft__onnx_fail(n, "its position lies outside the sequence");
     return -1;
 }
 
@@ -96,7 +95,7 @@ void ft__rule_sequence_construct(ft__node *n)
 {
     for (uint32_t i = 0; i < n->n_in; i++)
         if (!n->in[i] || n->in[i]->container) {
-            ft__onnx_fail(n, FT_EFORMAT, "its operand %u is no tensor", i + 1);
+            ft__onnx_fail(n, "its operand %u is no tensor", i + 1);
             return;
         }
     define_list(n->out[0], n->in, n->n_in, FT_DTYPE_fp32);
@@ -185,7 +184,7 @@ static int64_t part_sizes(const ft__node *n, int64_t size, int64_t *sizes)
         count = 0;
     }
     if (each < 1)
-        ft__onnx_fail(n, FT_EFORMAT, "its parts have no elements");
+        ft__onnx_fail(n, "its parts have no elements");
     if (each < 1 || (size - 1) / each >= FT__MAX_PARTS)
         return -1;
     for (; size > 0; size -= each)
@@ -219,8 +218,7 @@ static void split_into(const ft__node *n, uint32_t axis, const int64_t *sizes,
             return;
     if (!part)
         return;
-    ft__op_init(&op, FT_KIND_split, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    op = ft__op_x(FT_KIND_split, x);
     ft__op_set1(&op, FT_K_axis, axis);
     ft__op_set(&op, FT_K_sizes, sizes, count);
     if (count == 1)
@@ -237,7 +235,7 @@ static void split_into(const ft__node *n, uint32_t axis, const int64_t *sizes,
 void ft__rule_split_to_sequence(ft__node *n)
 {
     ft__value *x = n->in[0];
-    uint32_t axis = ft__axis(n, ft__attr_int(n, "axis", 0), x->shape.rank);
+    uint32_t axis = ft__attr_axis(n, 0);
     bool drop = !ft__in(n, 1) && !ft__attr_int(n, "keepdims", 1);
     int64_t sizes[FT__MAX_PARTS], count, sum = 0;
     ft_shape s = x->shape;
@@ -248,7 +246,7 @@ void ft__rule_split_to_sequence(ft__node *n)
     for (int64_t i = 0; i < count && sum >= 0; i++)
         sum = sizes[i] < 0 || sizes[i] > s.dim[axis] ? -1 : sum + sizes[i];
     if (count >= 0 && sum != s.dim[axis])
-        ft__onnx_fail(n, FT_EFORMAT, "its parts do not add up to the axis");
+        ft__onnx_fail(n, "its parts do not add up to the axis");
     if (ft__failed(n))
         return;
     if (count > 0) {
@@ -375,7 +373,7 @@ static bool map_once(const ft__node *n, ft__bytes graph, uint32_t i, ft__body *b
     for (uint32_t k = 0; arg && k < n->n_in; k++) {
         arg[k] = element(n, k, i);
         if (!arg[k] && !ft__failed(n))
-            ft__onnx_fail(n, FT_EFORMAT, "its operand %u has fewer elements", k + 1);
+            ft__onnx_fail(n, "its operand %u has fewer elements", k + 1);
         if (ft__failed(n))
             return false;
     }
@@ -387,7 +385,7 @@ static void gather_results(const ft__node *n, const ft__body *body, uint32_t i,
 {
     for (uint32_t k = 0; k < n->n_out && !ft__failed(n); k++) {
         if (k >= body->n_out || body->out[k]->state == FT__UNDEFINED)
-            ft__onnx_fail(n, FT_EFORMAT, "its body does not make result %u", k + 1);
+            ft__onnx_fail(n, "its body does not make result %u", k + 1);
         else
             list[k][i] = body->out[k];
     }
@@ -404,7 +402,7 @@ void ft__rule_sequence_map(ft__node *n)
     if (!list || ft__failed(n))
         return;
     if (!ft__attr_message(n, "body", 6, &graph)) {
-        ft__onnx_fail(n, FT_EFORMAT, "it has no body");
+        ft__onnx_fail(n, "it has no body");
         return;
     }
     for (uint32_t k = 0; k < n->n_out; k++)
@@ -453,7 +451,7 @@ void ft__rule_optional(ft__node *n)
         return;
     }
     if (!ft__attr_message(n, "type", 14, &type)) {
-        ft__onnx_fail(n, FT_EFORMAT, "it has neither an operand nor a type");
+        ft__onnx_fail(n, "it has neither an operand nor a type");
         return;
     }
     ft__onnx_read_container(n->import, type, &like);

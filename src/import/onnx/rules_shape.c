@@ -60,8 +60,7 @@ void ft__rule_reshape(ft__node *n)
                                 : ft__attr_ints(n, "shape", s.dim, FT_MAX_RANK);
 
     if (have > FT_MAX_RANK || (ft__in(n, 1) && ft__data(n, n->in[1]) && have < 0)) {
-        ft__onnx_fail(n, FT_EUNSUPPORTED, "its result has more than %d dimensions",
-                      FT_MAX_RANK);
+        ft__onnx_unsupported(n, "its result has more than %d dimensions", FT_MAX_RANK);
         return;
     }
     if (have < 0) {
@@ -72,7 +71,7 @@ void ft__rule_reshape(ft__node *n)
     if (complete(&n->in[0]->shape, &s, ft__attr_int(n, "allowzero", 0) != 0))
         ft__emit_view(n, n->in[0], n->out[0], &s);
     else
-        ft__onnx_fail(n, FT_EFORMAT,
+        ft__onnx_fail(n,
                       "%lld elements do not fit the new shape; if it was exported for "
                       "one batch size, leave --batch out",
                       (long long)ft_shape_elements(&n->in[0]->shape));
@@ -118,7 +117,7 @@ void ft__rule_squeeze(ft__node *n)
         return;
     }
     if (axes & ~ones)
-        ft__onnx_fail(n, FT_EFORMAT, "it drops a dimension that is not 1");
+        ft__onnx_fail(n, "it drops a dimension that is not 1");
     for (uint32_t i = 0; i < x->rank; i++)
         if (!(axes >> i & 1))
             s.dim[s.rank++] = x->dim[i];
@@ -140,8 +139,7 @@ void ft__rule_unsqueeze(ft__node *n)
         return;
     }
     if (x->rank + count > FT_MAX_RANK) {
-        ft__onnx_fail(n, FT_EUNSUPPORTED, "its result has more than %d dimensions",
-                      FT_MAX_RANK);
+        ft__onnx_unsupported(n, "its result has more than %d dimensions", FT_MAX_RANK);
         return;
     }
     s.rank = x->rank + (uint32_t)count;
@@ -263,7 +261,7 @@ void ft__rule_range(ft__node *n)
         }
     count = ceil((v[1] - v[0]) / v[2]);
     if (!(fabs(count) < (double)FT__MAX_ELEMENTS)) {
-        ft__onnx_fail(n, FT_EFORMAT, "its range never ends");
+        ft__onnx_fail(n, "its range never ends");
         return;
     }
     ft__define_constant(
@@ -278,7 +276,7 @@ void ft__rule_eye_like(ft__node *n)
     ft_dtype t = ft_dtype_from_onnx(ft__attr_int(n, "dtype", 0));
 
     if (n->in[0]->shape.rank != 2) {
-        ft__onnx_fail(n, FT_EFORMAT, "its operand is no matrix");
+        ft__onnx_fail(n, "its operand is no matrix");
         return;
     }
     ft__define_constant(n, n->out[0], t ? t : n->in[0]->dtype, &n->in[0]->shape);
@@ -321,7 +319,7 @@ void ft__rule_multinomial(ft__node *n)
     ft_shape s = {.rank = 2};
 
     if (n->in[0]->shape.rank != 2) {
-        ft__onnx_fail(n, FT_EFORMAT, "its operand is no matrix");
+        ft__onnx_fail(n, "its operand is no matrix");
         return;
     }
     s.dim[0] = n->in[0]->shape.dim[0];

@@ -27,7 +27,7 @@ void ft__rule_dft(ft__node *n)
     uint32_t open = 0;
 
     if (s.rank < 2 || s.dim[s.rank - 1] < 1 || s.dim[s.rank - 1] > 2) {
-        ft__onnx_fail(n, FT_EFORMAT, "the last dimension of its operand is not 1 or 2");
+        ft__onnx_fail(n, "the last dimension of its operand is not 1 or 2");
         return;
     }
     axis = dft_axis(n);
@@ -45,7 +45,7 @@ void ft__rule_dft(ft__node *n)
         points = s.dim[axis];
     if (!open) {
         if (points < 1 || points > FT__MAX_ELEMENTS) {
-            ft__onnx_fail(n, FT_EFORMAT, "it has %lld points", (long long)points);
+            ft__onnx_fail(n, "it has %lld points", (long long)points);
             return;
         }
         s.dim[axis] = half && !inverse ? points / 2 + 1 : points;
@@ -67,8 +67,7 @@ void ft__rule_stft(ft__node *n)
     ft_op op = ft__op_x(FT_KIND_fft, x);
 
     if (x->shape.rank < 2 || x->shape.rank > 3) {
-        ft__onnx_fail(n, FT_EFORMAT, "its signal has %u dimensions, not 3",
-                      x->shape.rank);
+        ft__onnx_fail(n, "its signal has %u dimensions, not 3", x->shape.rank);
         return;
     }
     known = length ? ft__ints(n, length, &points, 1) == 1 : window != NULL;
@@ -86,7 +85,7 @@ void ft__rule_stft(ft__node *n)
         return;
     }
     if (step < 1 || points < 1 || points > x->shape.dim[1]) {
-        ft__onnx_fail(n, FT_EFORMAT, "frames of %lld points do not fit its signal",
+        ft__onnx_fail(n, "frames of %lld points do not fit its signal",
                       (long long)points);
         return;
     }

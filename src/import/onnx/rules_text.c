@@ -17,7 +17,7 @@ void ft__rule_string_concat(ft__node *n)
     if (ft__broadcast(&n->in[0]->shape, &n->in[1]->shape, &s))
         ft__emit_counted(n, n->out[0], n->in[0]->dtype, &s);
     else
-        ft__onnx_fail(n, FT_EFORMAT, "the shapes of its operands do not fit");
+        ft__onnx_fail(n, "the shapes of its operands do not fit");
 }
 
 /* Words that are stopped fall away; where all do, an empty one is left. */
@@ -28,7 +28,7 @@ void ft__rule_string_normalizer(ft__node *n)
     bool stops = ft__attr_message(n, "stopwords", 9, &first);
 
     if (s.rank < 1 || s.rank > 2) {
-        ft__onnx_fail(n, FT_EFORMAT, "its operand is no list of words");
+        ft__onnx_fail(n, "its operand is no list of words");
         return;
     }
     if (s.dim[s.rank - 1] == 0)
@@ -59,7 +59,7 @@ void ft__rule_tfidf(ft__node *n)
     int64_t last = ft__attr_largest(n, "ngram_indexes", -1);
 
     if (s.rank < 1 || s.rank > 2 || last < 0 || last == INT64_MAX) {
-        ft__onnx_fail(n, FT_EFORMAT, "it has no n-grams, or its operand no rows");
+        ft__onnx_fail(n, "it has no n-grams, or its operand no rows");
         return;
     }
     s.dim[s.rank - 1] = last + 1;

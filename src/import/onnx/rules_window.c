@@ -25,8 +25,7 @@ static void per_axis(const ft__node *n, const char *name, uint32_t axes,
         out[i] = fallback;
     have = ft__attr_ints(n, name, out, axes);
     if (have >= 0 && have != (int64_t)axes)
-        ft__onnx_fail(n, FT_EFORMAT, "%s has %lld values for %u axes", name,
-                      (long long)have, axes);
+        ft__onnx_fail(n, "%s has %lld values for %u axes", name, (long long)have, axes);
 }
 
 /* The sizes that a transposed convolution shall have; false: none. Once batch and
@@ -89,11 +88,8 @@ static bool read_window(const ft__node *n, const ft_shape *x, bool transposed,
         if (w->stride[i] < 1 || w->dilation[i] < 1 || w->kernel[i] < 1 ||
             w->stride[i] > INT32_MAX || w->dilation[i] > INT32_MAX ||
             w->kernel[i] > INT32_MAX || w->outpad[i] < 0 || w->outpad[i] > INT32_MAX ||
-            x->dim[i + 2] > INT32_MAX) {
-            ft__onnx_fail(n, FT_EFORMAT,
-                          "kernel, strides and dilations must be 1 to 2^31");
-            return false;
-        }
+            x->dim[i + 2] > INT32_MAX)
+            return ft__onnx_fail(n, "kernel, strides and dilations must be 1 to 2^31");
     read_pads(n, x, transposed, w);
     for (uint32_t i = 0; i < w->axes; i++)
         if (w->begin[i] < 0 || w->end[i] < 0 || w->begin[i] > INT32_MAX ||
@@ -134,15 +130,13 @@ static bool conv_fits(const ft__node *n, const struct conv *c, int64_t groups)
     int64_t want;
 
     if (x->rank < 3 || w->rank != x->rank || groups < 1 || groups > INT32_MAX ||
-        w->dim[0] > INT32_MAX || w->dim[1] > INT32_MAX) {
-        ft__onnx_fail(n, FT_EFORMAT,
-                      "weights of %u dimensions in %lld groups do not fit its operand",
-                      w->rank, (long long)groups);
-        return false;
-    }
+        w->dim[0] > INT32_MAX || w->dim[1] > INT32_MAX)
+        return ft__onnx_fail(
+            n, "weights of %u dimensions in %lld groups do not fit its operand",
+            w->rank, (long long)groups);
     want = c->transposed ? w->dim[0] : w->dim[1] * groups;
     if (x->dim[1] != want)
-        ft__onnx_fail(n, FT_EFORMAT, "x has %lld channels, the weights are for %lld",
+        ft__onnx_fail(n, "x has %lld channels, the weights are for %lld",
                       (long long)x->dim[1], (long long)want);
     return x->dim[1] == want;
 }
@@ -276,7 +270,7 @@ void ft__rule_causal_conv(ft__node *n)
     if (x->shape.rank != 3 || w->shape.rank != 3 || w->shape.dim[2] < 1 ||
         (past &&
          (past->shape.rank != 3 || past->shape.dim[2] != w->shape.dim[2] - 1))) {
-        ft__onnx_fail(n, FT_EFORMAT, "its weights and its state do not fit together");
+        ft__onnx_fail(n, "its weights and its state do not fit together");
         return;
     }
     state.dim[2] = w->shape.dim[2] - 1;
@@ -337,8 +331,7 @@ void ft__rule_pool(ft__node *n)
         ft__emit_unknown(n);
         return;
     }
-    ft__op_init(&op, (ft_kind)(n->rule->arg + (int)win.axes - 1), x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    op = ft__op_x((ft_kind)(n->rule->arg + (int)win.axes - 1), x);
     set_window(&op, &win);
     ft__op_set1(&op, FT_K_ceil, ft__attr_int(n, "ceil_mode", 0) != 0);
     ft__emit1(n, &op, x, NULL);
@@ -350,8 +343,7 @@ void ft__rule_global_pool(ft__node *n)
 {
     ft_op op;
 
-    ft__op_init(&op, (ft_kind)n->rule->arg, n->in[0]->dtype);
-    ft__op_set_shape(&op, FT_K_x, &n->in[0]->shape);
+    op = ft__op_x((ft_kind)n->rule->arg, n->in[0]);
     ft__emit1(n, &op, n->in[0], NULL);
 }
 
@@ -408,7 +400,7 @@ ft__value *ft__make_conv(const ft__node *n, const ft__conv *c, ft__value *out)
     win.axes = x->rank - 2;
     memcpy(win.kernel, c->filters.dim + 2, win.axes * sizeof(win.kernel[0]));
     if (!read_window(n, x, false, &win)) {
-        ft__onnx_fail(n, FT_EUNSUPPORTED, "its window crops its operand");
+        ft__onnx_unsupported(n, "its window crops its operand");
         return NULL;
     }
     bits = ft__weights_dtype(c->x, c->weights);
@@ -441,11 +433,10 @@ ft__value *ft__make_pool(const ft__node *n, ft_kind kind, ft__value *x, ft__valu
     }
     per_axis(n, "kernel_shape", win.axes, 0, win.kernel);
     if (!read_window(n, &x->shape, false, &win)) {
-        ft__onnx_fail(n, FT_EUNSUPPORTED, "its window crops its operand");
+        ft__onnx_unsupported(n, "its window crops its operand");
         return NULL;
     }
-    ft__op_init(&op, (ft_kind)((int)kind + (int)win.axes - 1), x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    op = ft__op_x((ft_kind)((int)kind + (int)win.axes - 1), x);
     set_window(&op, &win);
     ft__op_set1(&op, FT_K_ceil, ft__attr_int(n, "ceil_mode", 0) != 0);
     return ft__make(n, &op, &(ft__call){.in = &x, .n_in = 1}, out);
