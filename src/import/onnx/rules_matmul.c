@@ -1,6 +1,7 @@
 /* Matrix products, plain and quantised. */
 #include "graph/op_inside.h"
-#include "import/onnx/onnx.h"
+#include "import/onnx/compose.h"
+#include "import/rules/einsum.h"
 
 ft_dtype ft__weights_dtype(const ft__value *x, const ft__value *weight)
 {
@@ -189,4 +190,92 @@ void ft__rule_gemm(ft__node *n)
         matmul(n, &p);
     if (c && !bias)
         ft__apply2(n, FT_KIND_add, p.out, c, n->out[0]);
+}
+
+/* ---- Einsum, by what rules/einsum.c makes of it ---- */
+
+static void *einsum_view(void *node, void *x, const ft_shape *s, void *out)
+{
+    return ft__make_view(node, x, s, out ? out : ft__onnx_temp(node, x));
+}
+
+static void *einsum_transpose(void *node, void *x, const int64_t *perm,
+                              const ft_shape *s, void *out)
+{
+    (void)s;
+    return ft__make_transpose(node, x, perm, out ? out : ft__onnx_temp(node, x));
+}
+
+static void *einsum_part(void *node, void *x, const ft_shape *s)
+{
+    bool view = ft_shape_elements(s) == ft_shape_elements(&((ft__value *)x)->shape);
+
+    return view ? einsum_view(node, x, s, NULL)
+                : ft__make_move(node, FT_KIND_slice, x, s, ft__onnx_temp(node, x));
+}
+
+static void *einsum_sum(void *node, void *x, uint32_t axes)
+{
+    return ft__reduce(node, FT_KIND_reduce_sum, x, axes, false, NULL);
+}
+
+static void *einsum_product(void *node, void *left, void *right,
+                            const ft__einsum_sizes *z, const ft_shape *s, void *out)
+{
+    ft__value *x = left, *y = right;
+    bool linear = ft__is_constant(y) && !z->batched;
+    ft_op op;
+
+    if (z->elementwise)
+        return ft__apply2(node, FT_KIND_mul, x, y, out);
+    ft__op_init(&op, linear ? FT_KIND_linear : FT_KIND_matmul, x->dtype);
+    if (z->batched)
+        ft__op_set_shape(&op, FT_K_x, FT__SHAPE(z->batch, z->rows, z->inner));
+    else
+        ft__op_set_shape(&op, FT_K_x, FT__SHAPE(z->rows, z->inner));
+    if (z->batched)
+        ft__op_set_shape(&op, FT_K_y, FT__SHAPE(z->batch, z->inner, z->columns));
+    else if (linear)
+        ft__op_set1(&op, FT_K_out, z->columns);
+    else
+        ft__op_set_shape(&op, FT_K_y, FT__SHAPE(z->inner, z->columns));
+    return ft__make(node, &op,
+                    &(ft__call){.in = (ft__value *[]){x, y},
+                                .n_in = linear ? 1 : 2,
+                                .params = &y,
+                                .n_params = linear,
+                                .shape = s},
+                    out);
+}
+
+/* As many dimensions as these engines' products can have; else only counted. */
+void ft__rule_einsum(ft__node *n)
+{
+    const ft__einsum_ops ops = {.node = n,
+                                .view = einsum_view,
+                                .transpose = einsum_transpose,
+                                .part = einsum_part,
+                                .sum = einsum_sum,
+                                .product = einsum_product};
+    const ft_shape *shape[FT__EINSUM_TERMS];
+    void *in[FT__EINSUM_TERMS];
+    ft__str equation = ft__attr_str(n, "equation");
+    bool there = n->n_in <= FT__EINSUM_TERMS;
+    ft__einsum e;
+    ft_shape s;
+
+    for (uint32_t i = 0; i < n->n_in && there; i++) {
+        there = n->in[i] != NULL;
+        in[i] = n->in[i];
+        shape[i] = there ? &n->in[i]->shape : NULL;
+    }
+    if (!there || !ft__einsum_read(&e, equation.s, equation.n, shape, n->n_in)) {
+        ft__onnx_fail(n, "its equation does not fit its operands");
+        return;
+    }
+    s = ft__einsum_result(&e);
+    if (!ft__shape_fits(&s))
+        ft__onnx_fail(n, "its result is too large");
+    else if (!ft__einsum_write(&e, &ops, in, shape, n->out[0]) && !ft__failed(n))
+        ft__emit_generic(n, n->out[0], n->in[0]->dtype, &s);
 }
