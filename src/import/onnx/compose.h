@@ -79,6 +79,8 @@ typedef struct ft__conv {
     ft__value *bias;  /* NULL: none */
     ft_shape filters; /* out, in of a group, kernel */
     ft_dtype to;      /* NONE: that of x */
+    bool transposed;
+    ft__value *offsets; /* where each weight looks; NULL: at its own place */
 } ft__conv;
 ft__value *ft__make_conv(const ft__node *n, const ft__conv *c, ft__value *out);
 /* Pooling with the node's window; kind: that for one axis. */

@@ -4,18 +4,7 @@
 
 #include "graph/op_inside.h"
 #include "import/pt2/pt2.h"
-
-enum { MAX_AXES = 3 };
-
-struct window {
-    uint32_t axes;
-    int64_t kernel[MAX_AXES];
-    int64_t stride[MAX_AXES];
-    int64_t dilation[MAX_AXES];
-    int64_t begin[MAX_AXES];
-    int64_t end[MAX_AXES];
-    int64_t outpad[MAX_AXES]; /* transposed only */
-};
+#include "import/rules/window.h"
 
 /* One value for every axis, or one each. False: there are none. */
 static bool per_axis(const ft__pt2_node *n, const char *name, uint32_t axes,
@@ -29,7 +18,7 @@ static bool per_axis(const ft__pt2_node *n, const char *name, uint32_t axes,
 }
 
 /* padding: numbers, "same" or "valid". */
-static void read_padding(const ft__pt2_node *n, struct window *w)
+static void read_padding(const ft__pt2_node *n, ft__window *w)
 {
     bool same = FT__IS(ft__pt2_string(n, "padding"), "same");
 
@@ -43,7 +32,7 @@ static void read_padding(const ft__pt2_node *n, struct window *w)
     }
 }
 
-static void read_window(const ft__pt2_node *n, struct window *w)
+static void read_window(const ft__pt2_node *n, ft__window *w)
 {
     per_axis(n, "stride", w->axes, 1, w->stride);
     per_axis(n, "dilation", w->axes, 1, w->dilation);
@@ -51,31 +40,9 @@ static void read_window(const ft__pt2_node *n, struct window *w)
     read_padding(n, w);
 }
 
-/* Small enough that sums and products of two stay in int64_t. */
-static bool in_range(const struct window *w)
+static bool window_fits(const ft__window *w)
 {
-    for (uint32_t i = 0; i < w->axes; i++)
-        if (w->kernel[i] < 1 || w->kernel[i] > INT32_MAX || w->stride[i] < 1 ||
-            w->stride[i] > INT32_MAX || w->dilation[i] < 1 ||
-            w->dilation[i] > INT32_MAX || w->begin[i] < 0 || w->begin[i] > INT32_MAX ||
-            w->end[i] < 0 || w->end[i] > INT32_MAX || w->outpad[i] < 0 ||
-            w->outpad[i] > INT32_MAX)
-            return false;
-    return true;
-}
-
-static void set_window(ft_op *op, const struct window *w)
-{
-    int64_t pad[2 * MAX_AXES];
-    bool even = memcmp(w->begin, w->end, w->axes * sizeof(w->end[0])) == 0;
-
-    memcpy(pad, w->begin, w->axes * sizeof(pad[0]));
-    memcpy(pad + w->axes, w->end, w->axes * sizeof(pad[0]));
-    ft__op_set(op, FT_K_kernel, w->kernel, w->axes);
-    ft__op_set(op, FT_K_stride, w->stride, w->axes);
-    ft__op_set(op, FT_K_pad, pad, even ? w->axes : 2 * w->axes);
-    ft__op_set(op, FT_K_outpad, w->outpad, w->axes);
-    ft__op_set(op, FT_K_dilation, w->dilation, w->axes);
+    return ft__window_steps_fit(w) && ft__window_pads_fit(w);
 }
 
 /* batch x channels x spatial; an input without a batch is a batch of one. */
@@ -95,7 +62,7 @@ static bool convolution(const ft__pt2_node *n, bool transposed, bool bias, ft_op
 {
     ft__pt2_value *x = ft__pt2_tensor(n, "input"), *w = ft__pt2_tensor(n, "weight");
     int64_t groups = ft__pt2_int(n, "groups", 1);
-    struct window win = {0};
+    ft__window win = {0};
     ft_shape s;
 
     if (!x || !w || w->shape.rank < 3 || w->shape.rank > 5 || groups < 1 ||
@@ -104,16 +71,14 @@ static bool convolution(const ft__pt2_node *n, bool transposed, bool bias, ft_op
     win.axes = w->shape.rank - 2;
     memcpy(win.kernel, w->shape.dim + 2, win.axes * sizeof(win.kernel[0]));
     read_window(n, &win);
-    if (!with_batch(x, win.axes, &s) || !in_range(&win))
+    if (!with_batch(x, win.axes, &s) || !window_fits(&win))
         return false;
-    *op =
-        ft__pt2_op((ft_kind)((transposed ? FT_KIND_conv_transpose1d : FT_KIND_conv1d) +
-                             (int)win.axes - 1),
-                   x->dtype, &s);
-    ft__op_set1(op, FT_K_out, transposed ? w->shape.dim[1] * groups : w->shape.dim[0]);
-    set_window(op, &win);
-    ft__op_set1(op, FT_K_groups, groups);
-    ft__op_set1(op, FT_K_bias, bias);
+    *op = ft__pt2_op(
+        ft__window_kind(transposed ? FT_KIND_conv_transpose1d : FT_KIND_conv1d, &win),
+        x->dtype, &s);
+    ft__window_set_conv(op, &win,
+                        transposed ? w->shape.dim[1] * groups : w->shape.dim[0], groups,
+                        bias);
     return true;
 }
 
@@ -168,7 +133,7 @@ void ft__aten_deform_conv(ft__pt2_node *n)
 {
     ft__pt2_value *in[2] = {ft__pt2_in(n, 0), ft__pt2_in(n, 2)};
     ft__pt2_value *w = ft__pt2_in(n, 1), *bias = ft__pt2_tensor(n, "bias");
-    struct window win = {.axes = 2};
+    ft__window win = {.axes = 2};
     ft_op op;
 
     if (!in[0] || !in[1] || !w || w->shape.rank != 4)
@@ -180,14 +145,12 @@ void ft__aten_deform_conv(ft__pt2_node *n)
     win.begin[1] = win.end[1] = ft__pt2_int(n, "pad_w", 0);
     win.dilation[0] = ft__pt2_int(n, "dilation_h", 1);
     win.dilation[1] = ft__pt2_int(n, "dilation_w", 1);
-    if (!in_range(&win))
+    if (!window_fits(&win))
         return;
     op = ft__pt2_op(FT_KIND_deform_conv2d, in[0]->dtype, &in[0]->shape);
     ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
-    ft__op_set1(&op, FT_K_out, w->shape.dim[0]);
-    set_window(&op, &win);
-    ft__op_set1(&op, FT_K_groups, ft__pt2_int(n, "groups", 1));
-    ft__op_set1(&op, FT_K_bias, bias != NULL);
+    ft__window_set_conv(&op, &win, w->shape.dim[0], ft__pt2_int(n, "groups", 1),
+                        bias != NULL);
     ft__pt2_emit(n, &op,
                  &(ft__pt2_call){.in = in,
                                  .n_in = 2,
@@ -211,7 +174,7 @@ static uint32_t axes_in_name(ft__text op)
 static bool pooling(const ft__pt2_node *n, ft_kind kind, const ft__pt2_value *x,
                     ft_op *op)
 {
-    struct window w = {.axes = axes_in_name(n->op)};
+    ft__window w = {.axes = axes_in_name(n->op)};
     ft_shape s;
 
     if (!w.axes || !with_batch(x, w.axes, &s) ||
@@ -220,10 +183,10 @@ static bool pooling(const ft__pt2_node *n, ft_kind kind, const ft__pt2_value *x,
     read_window(n, &w);
     if (!per_axis(n, "stride", w.axes, 1, w.stride))
         memcpy(w.stride, w.kernel, sizeof(w.stride));
-    if (!in_range(&w))
+    if (!window_fits(&w))
         return false;
-    *op = ft__pt2_op((ft_kind)((int)kind + (int)w.axes - 1), x->dtype, &s);
-    set_window(op, &w);
+    *op = ft__pt2_op(ft__window_kind(kind, &w), x->dtype, &s);
+    ft__window_set(op, &w);
     ft__op_set1(op, FT_K_ceil, ft__pt2_bool(n, "ceil_mode", false));
     return true;
 }
@@ -242,7 +205,7 @@ void ft__aten_pool(ft__pt2_node *n)
 static bool adaptive(ft_kind kind, ft_kind global, const ft__pt2_value *x,
                      const ft__pt2_value *result, uint32_t axes, ft_op *op)
 {
-    struct window w = {.axes = axes};
+    ft__window w = {.axes = axes};
     int64_t outputs = 1;
     ft_shape s, out;
 
@@ -262,10 +225,10 @@ static bool adaptive(ft_kind kind, ft_kind global, const ft__pt2_value *x,
         *op = ft__pt2_op(global, x->dtype, &s);
         return true;
     }
-    if (!in_range(&w)) /* to more than there is: each reads one */
+    if (!window_fits(&w)) /* to more than there is: each reads one */
         return false;
-    *op = ft__pt2_op((ft_kind)((int)kind + (int)axes - 1), x->dtype, &s);
-    set_window(op, &w);
+    *op = ft__pt2_op(ft__window_kind(kind, &w), x->dtype, &s);
+    ft__window_set(op, &w);
     return true;
 }
 
