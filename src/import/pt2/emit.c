@@ -162,6 +162,26 @@ void ft__pt2_emit_in(const ft__pt2_node *n, const ft_op *op, ft__pt2_value *cons
         &(ft__pt2_call){.in = in, .n_in = n_in, .out = n->out, .n_out = n->n_out});
 }
 
+void ft__pt2_emit_to(const ft__pt2_node *n, const ft_op *op, ft__pt2_value *const *in,
+                     uint32_t n_in, ft__pt2_value *out)
+{
+    ft__pt2_emit(n, op,
+                 &(ft__pt2_call){.in = in, .n_in = n_in, .out = &out, .n_out = 1});
+}
+
+void ft__pt2_emit_layer(const ft__pt2_node *n, const ft_op *op,
+                        ft__pt2_value *const *in, uint32_t n_in,
+                        ft__pt2_value *const *params, uint32_t n_params)
+{
+    ft__pt2_emit(n, op,
+                 &(ft__pt2_call){.in = in,
+                                 .n_in = n_in,
+                                 .params = params,
+                                 .n_params = n_params,
+                                 .out = n->out,
+                                 .n_out = n->n_out});
+}
+
 /* ---- views ---- */
 
 /* A view of a constant stays one, until something reads it. */
@@ -185,7 +205,7 @@ void ft__pt2_emit_view(const ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *o
     }
     op = ft__pt2_op(FT_KIND_view, out->dtype, &x->shape);
     ft__op_set_shape(&op, FT_K_out, &out->shape);
-    ft__pt2_emit(n, &op, &(ft__pt2_call){.in = &x, .n_in = 1, .out = &out, .n_out = 1});
+    ft__pt2_emit_to(n, &op, &x, 1, out);
 }
 
 void ft__pt2_emit_transpose(const ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *out,
@@ -210,7 +230,7 @@ void ft__pt2_emit_transpose(const ft__pt2_node *n, ft__pt2_value *x, ft__pt2_val
     }
     op = ft__pt2_op(FT_KIND_transpose, x->dtype, &x->shape);
     ft__op_set(&op, FT_K_perm, perm, rank);
-    ft__pt2_emit(n, &op, &(ft__pt2_call){.in = &x, .n_in = 1, .out = &out, .n_out = 1});
+    ft__pt2_emit_to(n, &op, &x, 1, out);
 }
 
 /* ---- without a rule ---- */

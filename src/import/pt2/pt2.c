@@ -374,6 +374,28 @@ static void write_over(ft__pt2 *p, ft__pt2_value *x, ft__pt2_value *out)
     x->tensor = out->tensor;
 }
 
+/* Most rules need a first operand and a first result; where these are missing the
+ * generic rule takes over. */
+static void run_rule(ft__pt2_node *n)
+{
+    static void (*const others[])(ft__pt2_node *) = {
+        ft__aten_fill,      ft__aten_concat,         ft__aten_einsum,
+        ft__aten_meshgrid,  ft__aten_cond,           ft__aten_inline,
+        ft__aten_loop,      ft__aten_while,          ft__aten_conv_grad,
+        ft__aten_norm_grad, ft__aten_batchnorm_grad, ft__aten_attention_grad,
+        ft__aten_binary,    ft__aten_compare,        ft__aten_rsub,
+        ft__aten_grid_grad, ft__aten_weight_norm};
+    bool runs;
+
+    n->x = ft__pt2_in(n, 0);
+    n->y = ft__pt2_in(n, 1);
+    runs = n->x && ft__pt2_out(n, 0);
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        runs |= n->rule->run == others[i];
+    if (runs)
+        n->rule->run(n);
+}
+
 static void run_node(ft__pt2_node *n)
 {
     /* Assertions, sizes as numbers and what is done with them: free. */
@@ -385,7 +407,7 @@ static void run_node(ft__pt2_node *n)
     ft__pt2_scope(n);
     ft__build_phase(n->import->b, n->backward ? FT_PHASE_BACKWARD : FT_PHASE_FORWARD);
     if (n->rule)
-        n->rule->run(n);
+        run_rule(n);
     if (!ft__pt2_failed(n))
         ft__pt2_emit_generic(n); /* what no rule has made */
     if (n->in_place)

@@ -99,6 +99,8 @@ struct ft__pt2_node {
     ft__text modules; /* the calls it was made in, as the file has them */
     const ft__pt2_rule *rule;
     ft__pt2_arg *arg;
+    ft__pt2_value *x;    /* the tensor that is the first argument, */
+    ft__pt2_value *y;    /* and the second; set when its rule runs */
     ft__pt2_value **out; /* NULL: None */
     uint32_t n_args;
     uint32_t n_out;
@@ -258,6 +260,12 @@ void ft__pt2_emit(const ft__pt2_node *n, const ft_op *op, const ft__pt2_call *c)
 /* The same with operands alone, and all results of the node. */
 void ft__pt2_emit_in(const ft__pt2_node *n, const ft_op *op, ft__pt2_value *const *in,
                      uint32_t n_in);
+/* The same with one result, and with parameters. */
+void ft__pt2_emit_to(const ft__pt2_node *n, const ft_op *op, ft__pt2_value *const *in,
+                     uint32_t n_in, ft__pt2_value *out);
+void ft__pt2_emit_layer(const ft__pt2_node *n, const ft_op *op,
+                        ft__pt2_value *const *in, uint32_t n_in,
+                        ft__pt2_value *const *params, uint32_t n_params);
 /* out is x in another shape, or in the order of perm. */
 void ft__pt2_emit_view(const ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *out);
 void ft__pt2_emit_transpose(const ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *out,
@@ -274,6 +282,8 @@ const ft__pt2_rule *ft__pt2_find_rule(ft__pt2 *p, ft__text op);
 ft_op ft__pt2_op(ft_kind kind, ft_dtype dtype, const ft_shape *x);
 /* An axis counted from the front; fails the import when it lies outside. */
 uint32_t ft__pt2_axis(const ft__pt2_node *n, int64_t axis, uint32_t rank);
+/* Argument `dim` as an axis of n->x. */
+uint32_t ft__pt2_dim(const ft__pt2_node *n, int64_t fallback);
 /* The i-th argument as an operand, numbers included; NULL after a failure. */
 ft__pt2_value *ft__pt2_operand(const ft__pt2_node *n, uint32_t i, ft_dtype dtype);
 static inline ft__pt2_value *ft__pt2_out(const ft__pt2_node *n, uint32_t i)

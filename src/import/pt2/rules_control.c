@@ -205,8 +205,7 @@ static ft__pt2_value *element(const ft__pt2_node *n, ft__pt2_value *x)
     op = ft__pt2_op(FT_KIND_slice, x->dtype, &x->shape);
     ft__op_set_shape(&op, FT_K_out, &s);
     if (v)
-        ft__pt2_emit(n, &op,
-                     &(ft__pt2_call){.in = &x, .n_in = 1, .out = &v, .n_out = 1});
+        ft__pt2_emit_to(n, &op, &x, 1, v);
     return v;
 }
 
@@ -216,8 +215,7 @@ static void stack(const ft__pt2_node *n, ft__pt2_value *each, ft__pt2_value *out
     ft_op op = ft__pt2_op(FT_KIND_expand, out->dtype, &each->shape);
 
     ft__op_set_shape(&op, FT_K_out, &out->shape);
-    ft__pt2_emit(n, &op,
-                 &(ft__pt2_call){.in = &each, .n_in = 1, .out = &out, .n_out = 1});
+    ft__pt2_emit_to(n, &op, &each, 1, out);
 }
 
 /* map(graph, xs, others) and scan(graph, initial, xs, others): `list` is which

@@ -6,12 +6,10 @@
 /* arg: the kind; the operands are the result's gradient, then what was kept. */
 void ft__aten_unary_grad(ft__pt2_node *n)
 {
-    ft__pt2_value *in[2] = {ft__pt2_in(n, 0), NULL}, *out = ft__pt2_out(n, 0);
+    ft__pt2_value *in[2] = {n->x, NULL}, *out = ft__pt2_out(n, 0);
     uint32_t n_in = 1;
     ft_op op;
 
-    if (!in[0] || !out)
-        return;
     for (uint32_t i = 1; i < n->n_args && n_in == 1; i++)
         if (ft__pt2_in(n, i) && ft__pt2_in(n, i)->typed)
             in[n_in++] = ft__pt2_in(n, i);
@@ -22,11 +20,11 @@ void ft__aten_unary_grad(ft__pt2_node *n)
 
 void ft__aten_gelu_grad(ft__pt2_node *n)
 {
-    ft__pt2_value *in[2] = {ft__pt2_in(n, 0), ft__pt2_in(n, 1)};
+    ft__pt2_value *in[2] = {n->x, n->y};
     bool tanh = FT__IS(ft__pt2_string(n, "approximate"), "tanh");
     ft_op op;
 
-    if (!in[0] || !in[1])
+    if (!in[1])
         return;
     op = ft__pt2_op(tanh ? FT_KIND_gelu_tanh : FT_KIND_gelu, in[1]->dtype,
                     &in[1]->shape);
@@ -36,10 +34,10 @@ void ft__aten_gelu_grad(ft__pt2_node *n)
 
 void ft__aten_softmax_grad(ft__pt2_node *n)
 {
-    ft__pt2_value *in[2] = {ft__pt2_in(n, 0), ft__pt2_in(n, 1)};
+    ft__pt2_value *in[2] = {n->x, n->y};
     ft_op op;
 
-    if (!in[0] || !in[1])
+    if (!in[1])
         return;
     op = ft__pt2_op((ft_kind)n->rule->arg, in[1]->dtype, &in[1]->shape);
     ft__op_set1(&op, FT_K_axis,
@@ -51,7 +49,7 @@ void ft__aten_softmax_grad(ft__pt2_node *n)
 /* Of a slice or a resized picture: x is what the node gives. */
 static void move_grad(ft__pt2_node *n, ft_kind kind, ft_key_id key, int64_t value)
 {
-    ft__pt2_value *grad = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0);
+    ft__pt2_value *grad = n->x, *out = ft__pt2_out(n, 0);
     ft_op op;
 
     if (!grad || !out)
@@ -77,11 +75,10 @@ void ft__aten_resize_grad(ft__pt2_node *n)
 
 void ft__aten_embedding_grad(ft__pt2_node *n)
 {
-    ft__pt2_value *in[2] = {ft__pt2_in(n, 0), ft__pt2_in(n, 1)},
-                  *out = ft__pt2_out(n, 0);
+    ft__pt2_value *in[2] = {n->x, n->y}, *out = ft__pt2_out(n, 0);
     ft_op op;
 
-    if (!in[0] || !in[1] || !out || out->shape.rank != 2)
+    if (!in[1] || out->shape.rank != 2)
         return;
     op = ft__pt2_op(FT_KIND_embedding, out->dtype, &in[1]->shape);
     ft__op_set1(&op, FT_K_rows, out->shape.dim[0]);
@@ -94,10 +91,10 @@ void ft__aten_embedding_grad(ft__pt2_node *n)
 
 void ft__aten_cross_entropy(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0);
+    ft__pt2_value *x = n->x;
     ft_op op;
 
-    if (!x || x->shape.rank == 0)
+    if (x->shape.rank == 0)
         return;
     op = ft__pt2_op(FT_KIND_cross_entropy, x->dtype, &x->shape);
     ft__op_set1(&op, FT_K_axis, x->shape.rank > 1);
@@ -107,11 +104,11 @@ void ft__aten_cross_entropy(ft__pt2_node *n)
 /* One number is picked for every target, then their mean taken. */
 void ft__aten_nll(ft__pt2_node *n)
 {
-    ft__pt2_value *target = ft__pt2_in(n, 1), *out = ft__pt2_out(n, 0);
+    ft__pt2_value *target = n->y, *out = ft__pt2_out(n, 0);
     int64_t axes[FT_MAX_RANK];
     ft_op op;
 
-    if (!target || !out || out->shape.rank || !target->shape.rank)
+    if (!target || out->shape.rank || !target->shape.rank)
         return;
     op = ft__pt2_op(FT_KIND_reduce_mean, out->dtype, &target->shape);
     for (uint32_t i = 0; i < target->shape.rank; i++)
@@ -123,10 +120,10 @@ void ft__aten_nll(ft__pt2_node *n)
 
 void ft__aten_mse(ft__pt2_node *n)
 {
-    ft__pt2_value *in[2] = {ft__pt2_in(n, 0), ft__pt2_in(n, 1)};
+    ft__pt2_value *in[2] = {n->x, n->y};
     ft_op op;
 
-    if (!in[0] || !in[1])
+    if (!in[1])
         return;
     op = ft__pt2_op(FT_KIND_mse_loss, in[0]->dtype, &in[0]->shape);
     ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
@@ -136,10 +133,10 @@ void ft__aten_mse(ft__pt2_node *n)
 /* 2 (x - y), times the loss's gradient. */
 void ft__aten_mse_grad(ft__pt2_node *n)
 {
-    ft__pt2_value *in[3] = {ft__pt2_in(n, 0), ft__pt2_in(n, 1), ft__pt2_in(n, 2)};
+    ft__pt2_value *in[3] = {n->x, n->y, ft__pt2_in(n, 2)};
     ft_op op;
 
-    if (!in[0] || !in[1] || !in[2])
+    if (!in[1] || !in[2])
         return;
     op = ft__pt2_op(FT_KIND_mse_loss, in[1]->dtype, &in[1]->shape);
     ft__op_set_shape(&op, FT_K_y, &in[2]->shape);
@@ -169,7 +166,7 @@ static void pick_grad(ft__pt2_node *n, ft_kind kind, const ft_shape *x,
 
 void ft__aten_grid_grad(ft__pt2_node *n)
 {
-    ft__pt2_value *in[3] = {ft__pt2_in(n, 0), ft__pt2_in(n, 1), ft__pt2_in(n, 2)};
+    ft__pt2_value *in[3] = {n->x, n->y, ft__pt2_in(n, 2)};
 
     if (in[0] && in[1] && in[2])
         pick_grad(n, FT_KIND_grid_sample, &in[1]->shape, in, 3,
@@ -178,7 +175,7 @@ void ft__aten_grid_grad(ft__pt2_node *n)
 
 void ft__aten_roi_grad(ft__pt2_node *n)
 {
-    ft__pt2_value *in[2] = {ft__pt2_in(n, 0), ft__pt2_in(n, 1)};
+    ft__pt2_value *in[2] = {n->x, n->y};
 
     if (in[0] && in[1] && ft__pt2_out(n, 0))
         pick_grad(n, FT_KIND_roi_align, &n->out[0]->shape, in, 2, FT_WRT_X);
@@ -187,7 +184,7 @@ void ft__aten_roi_grad(ft__pt2_node *n)
 /* arg: 1 the gradient; a weight over its norm. */
 void ft__aten_weight_norm(ft__pt2_node *n)
 {
-    ft__pt2_value *in[2] = {ft__pt2_in(n, 0), ft__pt2_in(n, 1)}, *v = in[n->rule->arg];
+    ft__pt2_value *in[2] = {n->x, n->y}, *v = in[n->rule->arg];
     ft_op op;
 
     if (!in[0] || !v || !v->shape.rank)

@@ -27,13 +27,7 @@ static void linear(ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *w, int64_t 
 
     ft__op_set1(&op, FT_K_out, out);
     ft__op_set1(&op, FT_K_bias, bias != NULL);
-    ft__pt2_emit(n, &op,
-                 &(ft__pt2_call){.in = &x,
-                                 .n_in = 1,
-                                 .params = (ft__pt2_value *[]){w, bias},
-                                 .n_params = 2,
-                                 .out = n->out,
-                                 .n_out = n->n_out});
+    ft__pt2_emit_layer(n, &op, &x, 1, (ft__pt2_value *[]){w, bias}, 2);
 }
 
 /* A vector is a matrix of one row, or of one column on the right. */
@@ -68,12 +62,12 @@ static void matmul(ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *y,
     ys = as_matrix(y, true);
     op = ft__pt2_op(FT_KIND_matmul, out->dtype, &xs);
     ft__op_set_shape(&op, FT_K_y, &ys);
-    ft__pt2_emit(n, &op, &(ft__pt2_call){.in = in, .n_in = 2, .out = &out, .n_out = 1});
+    ft__pt2_emit_to(n, &op, in, 2, out);
 }
 
 void ft__aten_matmul(ft__pt2_node *n)
 {
-    matmul(n, ft__pt2_in(n, 0), ft__pt2_in(n, 1), ft__pt2_out(n, 0));
+    matmul(n, n->x, n->y, ft__pt2_out(n, 0));
 }
 
 /* The product first, then what is added to it. */
@@ -99,7 +93,7 @@ static void matmul_add(ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *y,
 /* addmm(z, x, y), baddbmm, addmv: z + x y. */
 void ft__aten_addmm(ft__pt2_node *n)
 {
-    ft__pt2_value *z = ft__pt2_in(n, 0), *x = ft__pt2_in(n, 1), *y = ft__pt2_in(n, 2);
+    ft__pt2_value *z = n->x, *x = n->y, *y = ft__pt2_in(n, 2);
     bool swapped;
     ft__pt2_value *w = ft__pt2_matrix(y, &swapped);
 
@@ -131,11 +125,11 @@ static void linear_of_activations(ft__pt2_node *n, ft__pt2_value *x, ft__pt2_val
 
 void ft__aten_linear(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0), *w = ft__pt2_in(n, 1);
+    ft__pt2_value *x = n->x, *w = n->y;
     ft__pt2_value *bias = ft__pt2_tensor(n, "bias"), *matrix;
     bool swapped;
 
-    if (!x || !w || x->shape.rank == 0)
+    if (!w || x->shape.rank == 0)
         return;
     matrix = ft__pt2_matrix(w, &swapped);
     if (matrix && (!bias || bias->state == FT__PT2_WEIGHT))
@@ -176,24 +170,19 @@ static bool norm(const ft__pt2_node *n, ft_kind kind, const ft__pt2_value *x, ft
 
 static void emit_norm(ft__pt2_node *n, ft_kind kind)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0);
+    ft__pt2_value *x = n->x;
     ft_op op;
 
     if (!x || !norm(n, kind, x, &op))
         return;
-    ft__pt2_emit(n, &op,
-                 &(ft__pt2_call){.in = &x,
-                                 .n_in = 1,
-                                 .params =
-                                     (ft__pt2_value *[]){
-                                         ft__pt2_tensor(n, "weight"),
-                                         ft__pt2_tensor(n, "bias"),
-                                         ft__pt2_tensor(n, "running_mean"),
-                                         ft__pt2_tensor(n, "running_var"),
-                                     },
-                                 .n_params = 4,
-                                 .out = n->out,
-                                 .n_out = n->n_out});
+    ft__pt2_emit_layer(n, &op, &x, 1,
+                       (ft__pt2_value *[]){
+                           ft__pt2_tensor(n, "weight"),
+                           ft__pt2_tensor(n, "bias"),
+                           ft__pt2_tensor(n, "running_mean"),
+                           ft__pt2_tensor(n, "running_var"),
+                       },
+                       4);
 }
 
 /* arg: 1 with the statistics of the batch, where no argument says. */
@@ -209,7 +198,7 @@ void ft__aten_norm(ft__pt2_node *n)
 
 static void norm_grad(ft__pt2_node *n, ft_kind kind)
 {
-    ft__pt2_value *in[4] = {ft__pt2_in(n, 0), ft__pt2_in(n, 1), NULL, NULL}, *out[3];
+    ft__pt2_value *in[4] = {n->x, n->y, NULL, NULL}, *out[3];
     ft__pt2_value *w = ft__pt2_tensor(n, "weight");
     ft__pt2_value *mean = ft__pt2_tensor(n, "save_mean"),
                   *scale = ft__pt2_tensor(n, "save_invstd");
@@ -298,7 +287,7 @@ void ft__aten_attention(ft__pt2_node *n)
 
 void ft__aten_attention_grad(ft__pt2_node *n)
 {
-    ft__pt2_value *in[6] = {ft__pt2_in(n, 0)}, *out[4];
+    ft__pt2_value *in[6] = {n->x}, *out[4];
     uint32_t n_in = 4, n_out = 0;
     ft_op op;
 
@@ -331,7 +320,7 @@ struct stack {
 static bool read_stack(const ft__pt2_node *n, const ft__pt2_arg *params,
                        struct stack *s)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0);
+    ft__pt2_value *x = n->x;
     const ft__pt2_arg *state = ft__pt2_arg_of(n, "hx");
     int64_t layers = ft__pt2_int(n, "num_layers", 1);
 
@@ -367,13 +356,12 @@ static void join_states(ft__pt2_node *n, ft__pt2_value *const *state, uint32_t c
     op = ft__pt2_op(FT_KIND_concat, out->dtype, &state[0]->shape);
     ft__op_set1(&op, FT_K_axis, 0);
     ft__op_set(&op, FT_K_sizes, sizes, count);
-    ft__pt2_emit(n, &op,
-                 &(ft__pt2_call){.in = state, .n_in = count, .out = &out, .n_out = 1});
+    ft__pt2_emit_to(n, &op, state, count, out);
 }
 
 static void layers(ft__pt2_node *n, const struct stack *s, const ft__pt2_arg *params)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0), *h[64], *c[64];
+    ft__pt2_value *x = n->x, *h[64], *c[64];
     uint32_t per_layer = s->per_cell * s->directions;
     ft_shape in = s->x,
              state = {.rank = 3, .dim = {s->directions, s->x.dim[1], s->hidden}};
@@ -423,11 +411,9 @@ void ft__aten_rnn(ft__pt2_node *n)
 /* arg: 0 nearest, 1 linear, 2 cubic. */
 void ft__aten_resize(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0);
+    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     ft_op op;
 
-    if (!x || !out)
-        return;
     op = ft__pt2_op(FT_KIND_resize, x->dtype, &x->shape);
     ft__op_set_shape(&op, FT_K_out, &out->shape);
     ft__op_set1(&op, FT_K_mode, n->rule->arg);
@@ -437,11 +423,10 @@ void ft__aten_resize(ft__pt2_node *n)
 /* Two operands and a result of any shape; arg: the kind. */
 void ft__aten_pick(ft__pt2_node *n)
 {
-    ft__pt2_value *in[2] = {ft__pt2_in(n, 0), ft__pt2_in(n, 1)},
-                  *out = ft__pt2_out(n, 0);
+    ft__pt2_value *in[2] = {n->x, n->y}, *out = ft__pt2_out(n, 0);
     ft_op op;
 
-    if (!in[0] || !in[1] || !out)
+    if (!in[1])
         return;
     op = ft__pt2_op((ft_kind)n->rule->arg, in[0]->dtype, &in[0]->shape);
     ft__op_set_shape(&op, FT_K_y, &in[1]->shape);

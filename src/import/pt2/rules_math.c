@@ -24,6 +24,11 @@ uint32_t ft__pt2_axis(const ft__pt2_node *n, int64_t axis, uint32_t rank)
     return (uint32_t)axis;
 }
 
+uint32_t ft__pt2_dim(const ft__pt2_node *n, int64_t fallback)
+{
+    return ft__pt2_axis(n, ft__pt2_int(n, "dim", fallback), n->x->shape.rank);
+}
+
 ft__pt2_value *ft__pt2_operand(const ft__pt2_node *n, uint32_t i, ft_dtype dtype)
 {
     ft__pt2_value *v = ft__pt2_in(n, i);
@@ -35,13 +40,9 @@ ft__pt2_value *ft__pt2_operand(const ft__pt2_node *n, uint32_t i, ft_dtype dtype
 
 static void unary(ft__pt2_node *n, ft_kind kind)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0);
-    ft_op op;
+    ft_op op = ft__pt2_op(kind, n->x->dtype, &n->x->shape);
 
-    if (!x)
-        return;
-    op = ft__pt2_op(kind, x->dtype, &x->shape);
-    ft__pt2_emit_in(n, &op, &x, 1);
+    ft__pt2_emit_in(n, &op, &n->x, 1);
 }
 
 void ft__aten_unary(ft__pt2_node *n)
@@ -62,7 +63,7 @@ void ft__aten_dropout(ft__pt2_node *n)
     if (ft__pt2_bool(n, "train", true) && ft__pt2_float(n, "n->import", 0.5) > 0)
         unary(n, FT_KIND_dropout);
     else
-        ft__pt2_emit_view(n, ft__pt2_in(n, 0), ft__pt2_out(n, 0));
+        ft__pt2_emit_view(n, n->x, ft__pt2_out(n, 0));
 }
 
 static void binary(ft__pt2_node *n, ft_kind kind, uint32_t i, uint32_t k,
@@ -124,7 +125,7 @@ static void where(ft__pt2_node *n, ft__pt2_value *const in[3], ft_dtype dtype)
 /* The places, one result for every axis. */
 static void find_nonzero(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0);
+    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     ft_op op;
 
     if (!x || !out)
@@ -143,7 +144,7 @@ void ft__aten_where(ft__pt2_node *n)
         find_nonzero(n);
     else if (n->n_args >= 3)
         where(n,
-              (ft__pt2_value *[]){ft__pt2_in(n, 0), ft__pt2_operand(n, 1, t),
+              (ft__pt2_value *[]){n->x, ft__pt2_operand(n, 1, t),
                                   ft__pt2_operand(n, 2, t)},
               t);
 }
@@ -153,32 +154,26 @@ void ft__aten_masked_fill(ft__pt2_node *n)
 {
     ft_dtype t = ft__pt2_out(n, 0) ? n->out[0]->dtype : FT_DTYPE_fp32;
 
-    where(n,
-          (ft__pt2_value *[]){ft__pt2_in(n, 1), ft__pt2_operand(n, 2, t),
-                              ft__pt2_in(n, 0)},
-          t);
+    where(n, (ft__pt2_value *[]){n->y, ft__pt2_operand(n, 2, t), n->x}, t);
 }
 
 /* addcmul(x, a, b): x + a b, and the like: three operands in one pass. */
 void ft__aten_ternary(ft__pt2_node *n)
 {
-    ft__pt2_value *out = ft__pt2_out(n, 0), *in[2] = {ft__pt2_in(n, 1), NULL}, *product;
+    ft__pt2_value *out = ft__pt2_out(n, 0), *in[2] = {n->y, NULL}, *product;
     ft_shape s;
     ft_op op;
 
-    if (!out || !in[0])
-        return;
     in[1] = ft__pt2_operand(n, 2, out->dtype);
-    if (!in[1] || !ft__pt2_in(n, 0) || !ft__broadcast(&in[0]->shape, &in[1]->shape, &s))
+    if (!in[0] || !in[1] || !ft__broadcast(&in[0]->shape, &in[1]->shape, &s))
         return;
     product = ft__pt2_temp(n, out, out->dtype, &s);
     op = ft__pt2_op((ft_kind)n->rule->arg, out->dtype, &in[0]->shape);
     ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     if (!product)
         return;
-    ft__pt2_emit(n, &op,
-                 &(ft__pt2_call){.in = in, .n_in = 2, .out = &product, .n_out = 1});
-    in[0] = ft__pt2_in(n, 0);
+    ft__pt2_emit_to(n, &op, in, 2, product);
+    in[0] = n->x;
     in[1] = product;
     if (ft__pt2_failed(n) || product->state == FT__PT2_UNDEFINED)
         return;
@@ -196,27 +191,23 @@ static ft__pt2_value *part(ft__pt2_node *n, ft__pt2_value *x)
 
     ft__op_set_shape(&op, FT_K_out, &out->shape);
     if (v)
-        ft__pt2_emit(n, &op,
-                     &(ft__pt2_call){.in = &x, .n_in = 1, .out = &v, .n_out = 1});
+        ft__pt2_emit_to(n, &op, &x, 1, v);
     return v && v->state != FT__PT2_UNDEFINED ? v : NULL;
 }
 
 /* glu(x): one half times the sigmoid of the other. */
 void ft__aten_glu(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0), *in[2], *gate;
+    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0), *in[2], *gate;
     ft_op op;
 
-    if (!x || !out)
-        return;
     in[0] = part(n, x);
     gate = part(n, x);
     in[1] = ft__pt2_temp(n, out, x->dtype, &out->shape);
     if (!in[0] || !in[1] || !gate)
         return;
     op = ft__pt2_op(FT_KIND_sigmoid, x->dtype, &out->shape);
-    ft__pt2_emit(n, &op,
-                 &(ft__pt2_call){.in = &gate, .n_in = 1, .out = &in[1], .n_out = 1});
+    ft__pt2_emit_to(n, &op, &gate, 1, in[1]);
     op = ft__pt2_op(FT_KIND_mul, out->dtype, &out->shape);
     ft__op_set_shape(&op, FT_K_y, &out->shape);
     ft__pt2_emit_in(n, &op, in, 2);
@@ -248,20 +239,19 @@ static ft__pt2_value *extended(ft__pt2_node *n, ft__pt2_value *x, uint32_t axis)
     ft__op_set(&op, FT_K_sizes, sizes, count);
     out = ft__pt2_temp(n, x, x->dtype, &s);
     if (out)
-        ft__pt2_emit(n, &op,
-                     &(ft__pt2_call){.in = in, .n_in = count, .out = &out, .n_out = 1});
+        ft__pt2_emit_to(n, &op, in, count, out);
     return out && out->state != FT__PT2_UNDEFINED ? out : NULL;
 }
 
 /* Each element less the one before. */
 void ft__aten_diff(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0), *in[2];
+    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0), *in[2];
     ft_op op;
 
-    if (!x || !out || !x->shape.rank || ft__pt2_int(n, "n", 1) != 1)
+    if (!x->shape.rank || ft__pt2_int(n, "n", 1) != 1)
         return;
-    x = extended(n, x, ft__pt2_axis(n, ft__pt2_int(n, "dim", -1), x->shape.rank));
+    x = extended(n, x, ft__pt2_dim(n, -1));
     in[0] = x ? part(n, x) : NULL;
     in[1] = x ? part(n, x) : NULL;
     if (!in[0] || !in[1])
@@ -274,11 +264,9 @@ void ft__aten_diff(ft__pt2_node *n)
 /* To another dtype; to the same one it is a view (to) or a copy (_to_copy). */
 void ft__aten_cast(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0);
+    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     ft_op op;
 
-    if (!x || !out)
-        return;
     if (x->dtype == out->dtype) {
         if (n->rule->arg)
             ft__aten_copy(n);
@@ -325,7 +313,7 @@ static ft_op reduction(ft_kind kind, const ft__pt2_value *x, uint32_t bits,
 
 void ft__aten_reduce(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0);
+    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     const char *name = ft__pt2_arg_of(n, "axis") ? "axis" : "dim";
     ft_op op;
 
@@ -336,8 +324,6 @@ void ft__aten_reduce(ft__pt2_node *n)
                0, 1, out->dtype);
         return;
     }
-    if (!x || !out)
-        return;
     op = reduction((ft_kind)n->rule->arg, x, axes_of(n, name, x->shape.rank), out);
     ft__pt2_emit_in(n, &op, &x, 1);
 }
@@ -362,11 +348,11 @@ static int64_t points(ft__pt2_node *n, const ft_shape *s)
  * of real numbers half is left out. */
 void ft__aten_fft(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0);
+    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     const ft_shape *longer;
     ft_op op;
 
-    if (!x || !out || !x->shape.rank || out->shape.rank != x->shape.rank)
+    if (!x->shape.rank || out->shape.rank != x->shape.rank)
         return;
     longer = ft_shape_elements(&x->shape) > ft_shape_elements(&out->shape)
                  ? &x->shape
@@ -380,11 +366,9 @@ void ft__aten_fft(ft__pt2_node *n)
 /* Frames of n_fft points, each transformed. */
 void ft__aten_stft(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0);
+    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     ft_op op;
 
-    if (!x || !out)
-        return;
     op = ft__pt2_op(FT_KIND_fft, out->dtype, &x->shape);
     ft__op_set1(&op, FT_K_size, ft__pt2_int(n, "n_fft", 1));
     ft__op_set_shape(&op, FT_K_out, &out->shape);
@@ -393,41 +377,35 @@ void ft__aten_stft(ft__pt2_node *n)
 
 void ft__aten_softmax(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0);
+    ft__pt2_value *x = n->x;
     ft_op op;
 
-    if (!x)
-        return;
     op = ft__pt2_op((ft_kind)n->rule->arg, x->dtype, &x->shape);
-    ft__op_set1(&op, FT_K_axis,
-                ft__pt2_axis(n, ft__pt2_int(n, "dim", -1), x->shape.rank));
+    ft__op_set1(&op, FT_K_axis, ft__pt2_dim(n, -1));
     ft__pt2_emit_in(n, &op, &x, 1);
 }
 
 /* cumsum and its like; the largest so far comes with where it was. */
 void ft__aten_cum(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0);
+    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     ft_op op;
 
-    if (!x || !out)
-        return;
     op = ft__pt2_op(FT_KIND_cumsum, out->dtype, &x->shape);
-    ft__op_set1(&op, FT_K_axis,
-                ft__pt2_axis(n, ft__pt2_int(n, "dim", 0), x->shape.rank));
+    ft__op_set1(&op, FT_K_axis, ft__pt2_dim(n, 0));
     ft__pt2_emit_in(n, &op, &x, 1);
 }
 
 void ft__aten_topk(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0), *first = ft__pt2_out(n, 0);
+    ft__pt2_value *x = n->x, *first = ft__pt2_out(n, 0);
     ft__pt2_value *out[2] = {first, ft__pt2_out(n, 1)};
     uint32_t axis;
     ft_op op;
 
-    if (!x || !first || x->shape.rank == 0)
+    if (x->shape.rank == 0)
         return;
-    axis = ft__pt2_axis(n, ft__pt2_int(n, "dim", -1), x->shape.rank);
+    axis = ft__pt2_dim(n, -1);
     op = ft__pt2_op(FT_KIND_topk, x->dtype, &x->shape);
     ft__op_set1(&op, FT_K_axis, axis);
     ft__op_set1(&op, FT_K_size,

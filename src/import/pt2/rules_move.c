@@ -7,7 +7,7 @@
 
 void ft__aten_view(ft__pt2_node *n)
 {
-    ft__pt2_emit_view(n, ft__pt2_in(n, 0), ft__pt2_out(n, 0));
+    ft__pt2_emit_view(n, n->x, ft__pt2_out(n, 0));
 }
 
 void ft__aten_detach(ft__pt2_node *n)
@@ -38,11 +38,9 @@ static bool same_order(ft__pt2 *p, const ft__pt2_value *a, const ft__pt2_value *
  * that keeps a value from being changed in place. */
 void ft__aten_copy(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0);
+    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     ft_op op;
 
-    if (!x || !out)
-        return;
     if (n->rule->arg == 0 && same_order(n->import, x, out)) {
         ft__pt2_emit_view(n, x, out);
         return;
@@ -54,12 +52,10 @@ void ft__aten_copy(ft__pt2_node *n)
 /* One kind, the operand's shape, nothing else. */
 void ft__aten_transpose(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0);
+    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     int64_t perm[FT_MAX_RANK];
     uint32_t rank = x ? x->shape.rank : 0, a, b;
 
-    if (!x || !out)
-        return;
     for (uint32_t i = 0; i < rank; i++)
         perm[i] = i;
     if (n->rule->arg == 2) { /* permute */
@@ -81,11 +77,9 @@ void ft__aten_transpose(ft__pt2_node *n)
 /* arg: a kind whose result's shape is a key of its own. */
 void ft__aten_move(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0);
+    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     ft_op op;
 
-    if (!x || !out)
-        return;
     if (n->rule->arg == FT_KIND_expand &&
         ft_shape_elements(&x->shape) == ft_shape_elements(&out->shape)) {
         ft__pt2_emit_view(n, x, out);
@@ -99,12 +93,10 @@ void ft__aten_move(ft__pt2_node *n)
 /* slice, select, narrow: a part of x. */
 void ft__aten_slice(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0);
+    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     int64_t step = ft__pt2_int(n, "step", 1);
     ft_op op;
 
-    if (!x || !out)
-        return;
     if (ft_shape_equal(&x->shape, &out->shape)) {
         ft__pt2_emit_view(n, x, out);
         return;
@@ -126,22 +118,21 @@ static void slices(ft__pt2_node *n, ft__pt2_value *x)
             continue;
         op = ft__pt2_op(FT_KIND_slice, x->dtype, &x->shape);
         ft__op_set_shape(&op, FT_K_out, &out->shape);
-        ft__pt2_emit(n, &op,
-                     &(ft__pt2_call){.in = &x, .n_in = 1, .out = &out, .n_out = 1});
+        ft__pt2_emit_to(n, &op, &x, 1, out);
     }
 }
 
 /* split, chunk, unbind (whose parts have no such axis). */
 void ft__aten_split(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0);
+    ft__pt2_value *x = n->x;
     int64_t sizes[FT_OP_MAX_OPERANDS];
     uint32_t axis;
     ft_op op;
 
-    if (!x || n->n_out == 0)
+    if (n->n_out == 0)
         return;
-    axis = ft__pt2_axis(n, ft__pt2_int(n, "dim", 0), x->shape.rank);
+    axis = ft__pt2_dim(n, 0);
     if (n->n_out > FT_OP_MAX_OPERANDS - 16) {
         slices(n, x);
         return;
@@ -226,8 +217,7 @@ void ft__aten_meshgrid(ft__pt2_node *n)
             continue;
         op = ft__pt2_op(FT_KIND_expand, x->dtype, &x->shape);
         ft__op_set_shape(&op, FT_K_out, &out->shape);
-        ft__pt2_emit(n, &op,
-                     &(ft__pt2_call){.in = &x, .n_in = 1, .out = &out, .n_out = 1});
+        ft__pt2_emit_to(n, &op, &x, 1, out);
     }
 }
 
@@ -235,30 +225,24 @@ void ft__aten_meshgrid(ft__pt2_node *n)
 
 void ft__aten_embedding(ft__pt2_node *n)
 {
-    ft__pt2_value *w = ft__pt2_in(n, 0), *x = ft__pt2_in(n, 1);
+    ft__pt2_value *w = n->x, *x = n->y;
     ft_op op;
 
-    if (!w || !x || w->shape.rank != 2)
+    if (!x || w->shape.rank != 2)
         return;
     op = ft__pt2_op(FT_KIND_embedding, w->dtype, &x->shape);
     ft__op_set1(&op, FT_K_rows, w->shape.dim[0]);
     ft__op_set1(&op, FT_K_dim, w->shape.dim[1]);
-    ft__pt2_emit(n, &op,
-                 &(ft__pt2_call){.in = &x,
-                                 .n_in = 1,
-                                 .params = &w,
-                                 .n_params = 1,
-                                 .out = n->out,
-                                 .n_out = n->n_out});
+    ft__pt2_emit_layer(n, &op, &x, 1, &w, 1);
 }
 
 /* index_select, gather: x, axis, indices. */
 void ft__aten_gather(ft__pt2_node *n)
 {
-    ft__pt2_value *in[2] = {ft__pt2_in(n, 0), ft__pt2_tensor(n, "index")};
+    ft__pt2_value *in[2] = {n->x, ft__pt2_tensor(n, "index")};
     ft_op op;
 
-    if (!in[0] || !in[1] || in[0]->shape.rank == 0)
+    if (!in[1] || in[0]->shape.rank == 0)
         return;
     op = ft__pt2_op((ft_kind)n->rule->arg, in[0]->dtype, &in[0]->shape);
     ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
@@ -271,11 +255,11 @@ void ft__aten_gather(ft__pt2_node *n)
 void ft__aten_index(ft__pt2_node *n)
 {
     const ft__pt2_arg *list = ft__pt2_arg_of(n, "indices");
-    ft__pt2_value *in[2] = {ft__pt2_in(n, 0), NULL}, *out = ft__pt2_out(n, 0);
+    ft__pt2_value *in[2] = {n->x, NULL}, *out = ft__pt2_out(n, 0);
     uint32_t count = 0, axis = 0;
     ft_op op;
 
-    if (!list || !in[0] || !out)
+    if (!list)
         return;
     for (uint32_t i = 0; i < list->n; i++) {
         ft__pt2_value *v = list->value[i];
@@ -307,11 +291,9 @@ void ft__aten_index(ft__pt2_node *n)
 /* x with some elements replaced or added to; arg: which argument they are. */
 void ft__aten_scatter(ft__pt2_node *n)
 {
-    ft__pt2_value *out = ft__pt2_out(n, 0), *in[2] = {ft__pt2_in(n, 0), NULL};
+    ft__pt2_value *out = ft__pt2_out(n, 0), *in[2] = {n->x, NULL};
     ft_op op;
 
-    if (!in[0] || !out)
-        return;
     in[1] = ft__pt2_operand(n, (uint32_t)n->rule->arg, out->dtype);
     if (!in[1])
         return;
@@ -323,15 +305,13 @@ void ft__aten_scatter(ft__pt2_node *n)
 /* Rows of a table, summed bag by bag: torch makes them in one pass. */
 void ft__aten_embedding_bag(ft__pt2_node *n)
 {
-    ft__pt2_value *w = ft__pt2_in(n, 0), *x = ft__pt2_in(n, 1),
-                  *out = ft__pt2_out(n, 0);
+    ft__pt2_value *w = n->x, *x = n->y, *out = ft__pt2_out(n, 0);
     ft__pt2_value *rows;
     ft_shape s;
     ft_op op;
 
-    if (!w || !x || !out || w->shape.rank != 2 || x->shape.rank != 1 ||
-        out->shape.rank != 2 || !out->shape.dim[0] ||
-        x->shape.dim[0] % out->shape.dim[0])
+    if (!x || w->shape.rank != 2 || x->shape.rank != 1 || out->shape.rank != 2 ||
+        !out->shape.dim[0] || x->shape.dim[0] % out->shape.dim[0])
         return;
     s = (ft_shape){.rank = 3,
                    .dim = {out->shape.dim[0], x->shape.dim[0] / out->shape.dim[0],
@@ -360,10 +340,10 @@ void ft__aten_embedding_bag(ft__pt2_node *n)
 /* copy(x, y): y in the place of x. */
 void ft__aten_copy_from(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 1), *out = ft__pt2_out(n, 0);
+    ft__pt2_value *x = n->y, *out = ft__pt2_out(n, 0);
     ft_op op;
 
-    if (!x || !out)
+    if (!x)
         return;
     if (ft_shape_equal(&x->shape, &out->shape)) {
         op = ft__pt2_op(x->dtype == out->dtype ? FT_KIND_copy : FT_KIND_cast, x->dtype,
@@ -379,10 +359,10 @@ void ft__aten_copy_from(ft__pt2_node *n)
 /* Columns added up into a picture: zeros first, then each to its place. */
 void ft__aten_col2im(ft__pt2_node *n)
 {
-    ft__pt2_value *out = ft__pt2_out(n, 0), *in[2] = {NULL, ft__pt2_in(n, 0)};
+    ft__pt2_value *out = ft__pt2_out(n, 0), *in[2] = {NULL, n->x};
     ft_op op;
 
-    if (!in[1] || !out)
+    if (!in[1])
         return;
     in[0] = ft__pt2_temp(n, out, out->dtype, &out->shape);
     ft__op_init(&op, FT_KIND_fill, out->dtype);

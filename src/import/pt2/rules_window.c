@@ -91,14 +91,8 @@ void ft__aten_conv(ft__pt2_node *n)
 
     if (!convolution(n, transposed, bias != NULL, &op))
         return;
-    ft__pt2_emit(n, &op,
-                 &(ft__pt2_call){
-                     .in = &x,
-                     .n_in = 1,
-                     .params = (ft__pt2_value *[]){ft__pt2_tensor(n, "weight"), bias},
-                     .n_params = 2,
-                     .out = n->out,
-                     .n_out = n->n_out});
+    ft__pt2_emit_layer(n, &op, &x, 1,
+                       (ft__pt2_value *[]){ft__pt2_tensor(n, "weight"), bias}, 2);
 }
 
 void ft__aten_conv_grad(ft__pt2_node *n)
@@ -131,12 +125,12 @@ void ft__aten_conv_grad(ft__pt2_node *n)
  * w, groups ...). */
 void ft__aten_deform_conv(ft__pt2_node *n)
 {
-    ft__pt2_value *in[2] = {ft__pt2_in(n, 0), ft__pt2_in(n, 2)};
-    ft__pt2_value *w = ft__pt2_in(n, 1), *bias = ft__pt2_tensor(n, "bias");
+    ft__pt2_value *in[2] = {n->x, ft__pt2_in(n, 2)};
+    ft__pt2_value *w = n->y, *bias = ft__pt2_tensor(n, "bias");
     ft__window win = {.axes = 2};
     ft_op op;
 
-    if (!in[0] || !in[1] || !w || w->shape.rank != 4)
+    if (!in[1] || !w || w->shape.rank != 4)
         return;
     memcpy(win.kernel, w->shape.dim + 2, 2 * sizeof(win.kernel[0]));
     win.stride[0] = ft__pt2_int(n, "stride_h", 1);
@@ -151,13 +145,7 @@ void ft__aten_deform_conv(ft__pt2_node *n)
     ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     ft__window_set_conv(&op, &win, w->shape.dim[0], ft__pt2_int(n, "groups", 1),
                         bias != NULL);
-    ft__pt2_emit(n, &op,
-                 &(ft__pt2_call){.in = in,
-                                 .n_in = 2,
-                                 .params = (ft__pt2_value *[]){w, bias},
-                                 .n_params = 2,
-                                 .out = n->out,
-                                 .n_out = n->n_out});
+    ft__pt2_emit_layer(n, &op, in, 2, (ft__pt2_value *[]){w, bias}, 2);
 }
 
 /* ---- pooling ---- */
@@ -194,7 +182,7 @@ static bool pooling(const ft__pt2_node *n, ft_kind kind, const ft__pt2_value *x,
 /* arg: the kind for one spatial axis; those for two and three follow it. */
 void ft__aten_pool(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0);
+    ft__pt2_value *x = n->x;
     ft_op op;
 
     if (x && pooling(n, (ft_kind)n->rule->arg, x, &op))
@@ -235,12 +223,10 @@ static bool adaptive(ft_kind kind, ft_kind global, const ft__pt2_value *x,
 /* arg: as in pool. */
 void ft__aten_adaptive_pool(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0);
+    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     ft_kind kind = (ft_kind)n->rule->arg;
     ft_op op;
 
-    if (!x || !out)
-        return;
     if (ft_shape_equal(&x->shape, &out->shape) && n->n_out == 1)
         ft__pt2_emit_view(n, x, out);
     else if (adaptive(kind,
@@ -253,8 +239,7 @@ void ft__aten_adaptive_pool(ft__pt2_node *n)
 /* The gradient of pooling: of the result, x, and where the maxima were. */
 static void pool_grad(ft__pt2_node *n, ft_op *op)
 {
-    ft__pt2_value *in[3] = {ft__pt2_in(n, 0), ft__pt2_in(n, 1),
-                            ft__pt2_tensor(n, "indices")};
+    ft__pt2_value *in[3] = {n->x, n->y, ft__pt2_tensor(n, "indices")};
 
     op->phase = FT_PHASE_BACKWARD;
     ft__pt2_emit_in(n, op, in, in[2] ? 3 : 2);
@@ -262,16 +247,16 @@ static void pool_grad(ft__pt2_node *n, ft_op *op)
 
 void ft__aten_pool_grad(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 1);
+    ft__pt2_value *x = n->y;
     ft_op op;
 
-    if (x && ft__pt2_in(n, 0) && pooling(n, (ft_kind)n->rule->arg, x, &op))
+    if (x && n->x && pooling(n, (ft_kind)n->rule->arg, x, &op))
         pool_grad(n, &op);
 }
 
 void ft__aten_adaptive_pool_grad(ft__pt2_node *n)
 {
-    ft__pt2_value *grad = ft__pt2_in(n, 0), *x = ft__pt2_in(n, 1);
+    ft__pt2_value *grad = n->x, *x = n->y;
     ft_kind kind = (ft_kind)n->rule->arg;
     ft_op op;
 
