@@ -24,6 +24,24 @@ ft__value *ft__make(const ft__node *n, const ft_op *op, const ft__call *c,
     return ft__failed(n) ? NULL : out;
 }
 
+ft__value *ft__make_of(const ft__node *n, const ft_op *op, ft__value *const *in,
+                       uint32_t n_in, const ft_shape *shape, ft__value *out)
+{
+    return ft__make(n, op, &(ft__call){.in = in, .n_in = n_in, .shape = shape}, out);
+}
+
+void ft__emit_params(const ft__node *n, const ft_op *op, const ft_shape *shape)
+{
+    ft__emit_layer(n, op,
+                   &(ft__call){.in = n->in,
+                               .n_in = 1,
+                               .params = n->in + 1,
+                               .n_params = n->n_in - 1,
+                               .out = n->out,
+                               .n_out = 1,
+                               .shape = shape});
+}
+
 static ft__value *make1(const ft__node *n, const ft_op *op, ft__value *x,
                         ft__value *out)
 {
@@ -57,7 +75,7 @@ ft__value *ft__make_cast(const ft__node *n, ft_kind kind, ft__value *x, ft_dtype
         return out ? ft__make_view(n, x, &x->shape, out) : x;
     op = ft__op_x(kind, x);
     ft__op_set1(&op, FT_K_to, to);
-    return ft__make(n, &op, &(ft__call){.in = &x, .n_in = 1, .shape = &x->shape}, out);
+    return ft__make_of(n, &op, FT__VALUES(x), &x->shape, out);
 }
 
 ft__value *ft__make_binary(const ft__node *n, ft_kind kind, ft__value *x, ft__value *y,
@@ -135,7 +153,7 @@ ft__value *ft__make_concat(const ft__node *n, ft__value *x, ft__value *y, uint32
     op = ft__op_x(FT_KIND_concat, x);
     ft__op_set1(&op, FT_K_axis, axis);
     ft__op_set(&op, FT_K_sizes, (int64_t[]){x->shape.dim[axis], y->shape.dim[axis]}, 2);
-    return ft__make(n, &op, &(ft__call){.in = (ft__value *[]){x, y}, .n_in = 2}, out);
+    return ft__make_of(n, &op, FT__VALUES(x, y), NULL, out);
 }
 
 ft__value *ft__make_softmax(const ft__node *n, ft__value *x, uint32_t axis,
@@ -186,7 +204,7 @@ ft__value *ft__make_matmul(const ft__node *n, ft__value *x, ft__value *y, ft_dty
     ft__op_set_shape(&op, FT_K_y, &y->shape);
     ft__op_set1(&op, FT_K_to, to == x->dtype ? FT_DTYPE_NONE : to);
     ft__op_set1(&op, FT_K_weights, y->dtype == x->dtype ? FT_DTYPE_NONE : y->dtype);
-    return ft__make(n, &op, &(ft__call){.in = (ft__value *[]){x, y}, .n_in = 2}, out);
+    return ft__make_of(n, &op, FT__VALUES(x, y), NULL, out);
 }
 
 ft__value *ft__make_embedding(const ft__node *n, ft__value *x, const ft__rows *t,
@@ -224,7 +242,7 @@ ft__value *ft__make_move(const ft__node *n, ft_kind kind, ft__value *x,
         return NULL;
     op = ft__op_x(kind, x);
     ft__op_set_shape(&op, FT_K_out, s);
-    return ft__make(n, &op, &(ft__call){.in = &x, .n_in = 1, .shape = s}, out);
+    return ft__make_of(n, &op, FT__VALUES(x), s, out);
 }
 
 ft__value *ft__make_linear(const ft__node *n, ft__value *x, const ft__linear *l,
@@ -273,7 +291,7 @@ ft__value *ft__make_attention(const ft__node *n, ft__value *q, ft__value *k,
     ft__op_set_shape(&op, FT_K_z, &v->shape);
     ft__op_set1(&op, FT_K_causal, causal);
     ft__op_set1(&op, FT_K_mask, mask);
-    return ft__make(n, &op, &(ft__call){.in = in, .n_in = 3}, out);
+    return ft__make_of(n, &op, in, 3, NULL, out);
 }
 
 /* ---- what nodes say ---- */

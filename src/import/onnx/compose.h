@@ -11,9 +11,19 @@
     (&(ft_shape){.rank = sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t),           \
                  .dim = {__VA_ARGS__}})
 
-/* Any operation; at most 3 operands. */
+/* Operands, and how many. */
+#define FT__VALUES(...)                                                                \
+    (ft__value *[]){__VA_ARGS__},                                                      \
+        (uint32_t)(sizeof((ft__value *[]){__VA_ARGS__}) / sizeof(ft__value *))
+
+/* Any operation. */
 ft__value *ft__make(const ft__node *n, const ft_op *op, const ft__call *c,
                     ft__value *out);
+/* One without parameters; shape: as in ft__call, or NULL. */
+ft__value *ft__make_of(const ft__node *n, const ft_op *op, ft__value *const *in,
+                       uint32_t n_in, const ft_shape *shape, ft__value *out);
+/* The node is this operation of its first operand; the others are parameters. */
+void ft__emit_params(const ft__node *n, const ft_op *op, const ft_shape *shape);
 ft__value *ft__make_unary(const ft__node *n, ft_kind kind, ft__value *x,
                           ft__value *out);
 /* A pool over all axes behind the channels. */

@@ -1,7 +1,7 @@
 /* Attention, its positions, and what stands in for it. */
 #include "base/limits.h"
 #include "graph/op_inside.h"
-#include "import/onnx/onnx.h"
+#include "import/onnx/compose.h"
 
 /* Batch, heads, length and size of queries, keys or values, which come with four
  * dimensions in this order, or as batch x length x (heads x size). */
@@ -39,7 +39,7 @@ static ft__value *heads_first(const ft__node *n, ft__value *v, const ft_shape *s
         return NULL;
     op = ft__op_x(FT_KIND_transpose, split);
     ft__op_set(&op, FT_K_perm, (int64_t[]){0, 2, 1, 3}, 4);
-    ft__emit(n, &op, &(ft__call){.in = &split, .n_in = 1, .out = &out, .n_out = 1});
+    ft__make_of(n, &op, FT__VALUES(split), NULL, out);
     return ft__failed(n) ? NULL : out;
 }
 
@@ -73,12 +73,7 @@ static ft__value *with_past(const ft__node *n, ft__value *v, ft__value *past,
     ft__op_set1(&op, FT_K_axis, 2);
     ft__op_set(&op, FT_K_sizes, (int64_t[]){past->shape.dim[2], s->dim[2]}, 2);
     s->dim[2] += past->shape.dim[2];
-    ft__emit(n, &op,
-             &(ft__call){.in = (ft__value *[]){past, v},
-                         .n_in = 2,
-                         .out = &present,
-                         .n_out = 1,
-                         .shape = s});
+    ft__make_of(n, &op, FT__VALUES(past, v), s, present);
     return ft__failed(n) ? NULL : present;
 }
 
@@ -92,8 +87,7 @@ static void scores(const ft__node *n, ft__value *const in[2], const ft_shape *q,
     ft__op_init(&op, FT_KIND_matmul, in[0]->dtype);
     ft__op_set_shape(&op, FT_K_x, q);
     ft__op_set(&op, FT_K_y, (int64_t[]){q->dim[0], q->dim[1], q->dim[3], k->dim[2]}, 4);
-    ft__emit(n, &op,
-             &(ft__call){.in = in, .n_in = 2, .out = &out, .n_out = 1, .shape = &s});
+    ft__make_of(n, &op, in, 2, &s, out);
 }
 
 /* arg: 1 where only queries, keys and values can be operands. */
@@ -141,14 +135,7 @@ void ft__rule_rotary(ft__node *n)
 {
     ft_op op = ft__op_x(FT_KIND_rotary, n->in[0]);
 
-    ft__emit_layer(n, &op,
-                   &(ft__call){.in = n->in,
-                               .n_in = 1,
-                               .params = n->in + 1,
-                               .n_params = n->n_in - 1,
-                               .out = n->out,
-                               .n_out = 1,
-                               .shape = &n->in[0]->shape});
+    ft__emit_params(n, &op, &n->in[0]->shape);
 }
 
 /* ---- linear attention ---- */
@@ -165,9 +152,7 @@ static void products(const ft__node *n, const ft_shape *x, int64_t columns,
     ft__op_set(&op, FT_K_y, (int64_t[]){x->dim[0], x->dim[1], x->dim[3], columns}, 4);
     ft__op_set1(&op, FT_K_to, to == in[0]->dtype ? FT_DTYPE_NONE : to);
     if (out && !ft__failed(n))
-        ft__emit(n, &op,
-                 &(ft__call){
-                     .in = in, .n_in = n_in, .out = &out, .n_out = 1, .shape = shape});
+        ft__make_of(n, &op, in, n_in, shape, out);
 }
 
 /* A state of keys x values per head, and what queries read from it. Each step is

@@ -3,7 +3,7 @@
 
 #include "base/limits.h"
 #include "graph/op_inside.h"
-#include "import/onnx/onnx.h"
+#include "import/onnx/compose.h"
 
 /* What both have: a body that gets and gives `n_carried` values. */
 struct loop {
@@ -191,8 +191,7 @@ static void stack(const ft__node *n, ft__value *each, ft__value *out,
     }
     op = ft__op_x(FT_KIND_expand, each);
     ft__op_set_shape(&op, FT_K_out, &s);
-    ft__emit(n, &op,
-             &(ft__call){.in = &each, .n_in = 1, .out = &out, .n_out = 1, .shape = &s});
+    ft__make_of(n, &op, FT__VALUES(each), &s, out);
     out->guessed |= open != 0;
     out->open |= open;
 }
@@ -376,7 +375,7 @@ static ft__value *round_of(const ft__node *n, ft__value *x, uint32_t from,
         s.dim[i] = 1;
     op = ft__op_x(FT_KIND_slice, x);
     ft__op_set_shape(&op, FT_K_out, &s);
-    ft__emit(n, &op, &(ft__call){.in = &x, .n_in = 1, .out = &cut, .n_out = 1});
+    ft__make_of(n, &op, FT__VALUES(x), NULL, cut);
     memmove(s.dim + from, s.dim + from + count,
             (s.rank - from - count) * sizeof(*s.dim));
     s.rank -= count;

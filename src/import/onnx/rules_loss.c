@@ -1,6 +1,6 @@
 /* Losses and what learns from them. */
 #include "graph/op_inside.h"
-#include "import/onnx/onnx.h"
+#include "import/onnx/compose.h"
 
 /* A weight for each label. */
 static ft__value *weights_of(const ft__node *n, ft__value *weights, ft__value *labels)
@@ -12,12 +12,7 @@ static ft__value *weights_of(const ft__node *n, ft__value *weights, ft__value *l
         return NULL;
     op = ft__op_xy(FT_KIND_gather, weights, labels);
     ft__op_set1(&op, FT_K_axis, 0);
-    ft__emit(n, &op,
-             &(ft__call){.in = (ft__value *[]){weights, labels},
-                         .n_in = 2,
-                         .out = &w,
-                         .n_out = 1,
-                         .shape = &labels->shape});
+    ft__make_of(n, &op, FT__VALUES(weights, labels), &labels->shape, w);
     return ft__failed(n) ? NULL : w;
 }
 
@@ -33,12 +28,7 @@ static ft__value *picked_of(const ft__node *n, ft__value *x, ft__value *labels)
     ft__op_set1(&op, FT_K_axis, 1);
     if (!picked || ft__failed(n))
         return NULL;
-    ft__emit(n, &op,
-             &(ft__call){.in = (ft__value *[]){x, labels},
-                         .n_in = 2,
-                         .out = &picked,
-                         .n_out = 1,
-                         .shape = &labels->shape});
+    ft__make_of(n, &op, FT__VALUES(x, labels), &labels->shape, picked);
     return picked;
 }
 
@@ -98,19 +88,13 @@ void ft__rule_cross_entropy(ft__node *n)
     op = ft__op_x(none || log ? FT_KIND_logsoftmax : FT_KIND_cross_entropy, x);
     ft__op_set1(&op, FT_K_axis, 1);
     if (!none && !log) {
-        ft__emit_layer(n, &op,
-                       &(ft__call){.in = n->in,
-                                   .n_in = 1,
-                                   .params = n->in + 1,
-                                   .n_params = n->n_in - 1,
-                                   .out = n->out,
-                                   .n_out = 1});
+        ft__emit_params(n, &op, NULL);
         return;
     }
     log = log ? log : ft__onnx_temp(n, x);
     if (!log)
         return;
-    ft__emit(n, &op, &(ft__call){.in = &x, .n_in = 1, .out = &log, .n_out = 1});
+    ft__make_of(n, &op, FT__VALUES(x), NULL, log);
     if (!ft__failed(n))
         reduced_loss(n, log, n->in[1], ft__in(n, 2));
 }

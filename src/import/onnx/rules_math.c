@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "graph/op_inside.h"
-#include "import/onnx/onnx.h"
+#include "import/onnx/compose.h"
 
 ft_op ft__op_x(ft_kind kind, const ft__value *x)
 {
@@ -32,9 +32,7 @@ ft__value *ft__apply1(const ft__node *n, ft_kind kind, ft__value *x, ft__value *
     if (!x || !out || ft__failed(n))
         return NULL;
     op = ft__op_x(kind, x);
-    if (ft__emit(n, &op,
-                 &(ft__call){
-                     .in = &x, .n_in = 1, .out = &out, .n_out = 1, .shape = &x->shape}))
+    if (ft__is_constant(ft__make_of(n, &op, FT__VALUES(x), &x->shape, out)))
         ft__fold_unary(n, kind, x, out);
     return ft__failed(n) ? NULL : out;
 }
@@ -54,12 +52,7 @@ ft__value *ft__apply2(const ft__node *n, ft_kind kind, ft__value *x, ft__value *
         ft__onnx_fail(n, "the shapes of its operands do not fit");
         return NULL;
     }
-    if (ft__emit(n, &op,
-                 &(ft__call){.in = (ft__value *[]){x, y},
-                             .n_in = 2,
-                             .out = &out,
-                             .n_out = 1,
-                             .shape = &s}))
+    if (ft__is_constant(ft__make_of(n, &op, FT__VALUES(x, y), &s, out)))
         ft__fold_binary(n, kind, x, y, out);
     return ft__failed(n) ? NULL : out;
 }
@@ -94,12 +87,7 @@ void ft__rule_clip(ft__node *n)
     for (uint32_t i = 0; i < 2; i++)
         if (bound[i] && !ft__is_constant(bound[i]))
             in[n_in++] = bound[i];
-    if (ft__emit(n, &op,
-                 &(ft__call){.in = in,
-                             .n_in = n_in,
-                             .out = n->out,
-                             .n_out = 1,
-                             .shape = &x->shape}) &&
+    if (ft__is_constant(ft__make_of(n, &op, in, n_in, &x->shape, n->out[0])) &&
         n->import->opset >= 11)
         ft__fold_clip(n, x, bound, n->out[0]);
 }
@@ -260,10 +248,7 @@ void ft__emit_where(ft__node *n, ft__value *const in[3])
     if (!ft__broadcast(&in[1]->shape, &in[2]->shape, &s) ||
         !ft__broadcast(&in[0]->shape, &s, &all))
         ft__onnx_fail(n, "the shapes of its operands do not fit");
-    else if (ft__emit(
-                 n, &op,
-                 &(ft__call){
-                     .in = in, .n_in = 3, .out = n->out, .n_out = 1, .shape = &all}))
+    else if (ft__is_constant(ft__make_of(n, &op, in, 3, &all, n->out[0])))
         ft__fold_where(n, in, n->out[0]);
 }
 
@@ -333,9 +318,7 @@ ft__value *ft__reduce(const ft__node *n, ft_kind kind, ft__value *x, uint32_t ax
     ft__op_set1(&op, FT_K_keep, keep);
     if (count == 0)
         ft__emit_view(n, x, out, &s);
-    else if (ft__emit(n, &op,
-                      &(ft__call){
-                          .in = &x, .n_in = 1, .out = &out, .n_out = 1, .shape = &s}))
+    else if (ft__is_constant(ft__make_of(n, &op, FT__VALUES(x), &s, out)))
         ft__fold_reduce(n, kind, x, axes, out);
     return ft__failed(n) ? NULL : out;
 }

@@ -145,8 +145,7 @@ static ft__value *transposed(const ft__node *n, ft__value *x)
     ft_op op = ft__op_x(FT_KIND_transpose, x);
 
     ft__op_set(&op, FT_K_perm, (int64_t[]){1, 0}, 2);
-    if (t &&
-        ft__emit(n, &op, &(ft__call){.in = &x, .n_in = 1, .out = &t, .n_out = 1})) {
+    if (t && ft__is_constant(ft__make_of(n, &op, FT__VALUES(x), NULL, t))) {
         t->root = x->root ? x->root : x;
         t->stored = x->stored;
     }

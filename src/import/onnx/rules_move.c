@@ -3,7 +3,7 @@
 
 #include "base/limits.h"
 #include "graph/op_inside.h"
-#include "import/onnx/onnx.h"
+#include "import/onnx/compose.h"
 
 void ft__push(const ft__node *n, ft_shape *s, int64_t dim)
 {
@@ -124,8 +124,7 @@ void ft__emit_concat(ft__node *n, ft__value *const *part, uint32_t count, uint32
     op.dtype = dtype;
     ft__op_set1(&op, FT_K_axis, axis);
     ft__op_set(&op, FT_K_sizes, sizes, count);
-    if (ft__emit(n, &op,
-                 &(ft__call){.in = part, .n_in = count, .out = n->out, .n_out = 1}))
+    if (ft__is_constant(ft__make_of(n, &op, part, count, NULL, n->out[0])))
         ft__fold_concat(n, part, count, axis, n->out[0]);
 }
 

@@ -136,11 +136,9 @@ void ft__rule_ms_paged(ft__node *n)
     ft__op_set_shape(&op, FT_K_y, FT__SHAPE(h.batch, h.kv_heads, h.keys, h.size));
     ft__op_set_shape(&op, FT_K_z, FT__SHAPE(h.batch, h.kv_heads, h.keys, h.size));
     ft__op_set1(&op, FT_K_causal, 1);
-    out = ft__make(n, &op,
-                   &(ft__call){.in = (ft__value *[]){q, caches[0],
-                                                     caches[1] ? caches[1] : caches[0]},
-                               .n_in = 3},
-                   NULL);
+    out =
+        ft__make_of(n, &op, FT__VALUES(q, caches[0], caches[1] ? caches[1] : caches[0]),
+                    NULL, NULL);
     ft__make_view(n, out, FT__SHAPE(tokens, h.heads * h.size), n->out[0]);
     for (uint32_t i = 0; i < 2; i++)
         if (caches[i] && ft__out(n, i + 1))

@@ -308,7 +308,7 @@ static ft__value *layer_of_experts(const ft__node *n, const struct experts *e,
     op = ft__op_x(FT_KIND_matmul, x);
     ft__op_set_shape(&op, FT_K_y, &y);
     ft__op_set1(&op, FT_K_weights, weights == x->dtype ? FT_DTYPE_NONE : weights);
-    return ft__make(n, &op, &(ft__call){.in = (ft__value *[]){x, w}, .n_in = 2}, NULL);
+    return ft__make_of(n, &op, FT__VALUES(x, w), NULL, NULL);
 }
 
 /* Every row goes to the k best experts of its router's probabilities. */
@@ -331,7 +331,7 @@ static bool route(const ft__node *n, struct experts *e)
     op = ft__op_x(FT_KIND_topk, best);
     ft__op_set1(&op, FT_K_axis, 1);
     ft__op_set1(&op, FT_K_size, k);
-    if (!ft__make(n, &op, &(ft__call){.in = &best, .n_in = 1}, NULL))
+    if (!ft__make_of(n, &op, FT__VALUES(best), NULL, NULL))
         return false;
     e->active = rows * k < p->dim[1] ? rows * k : p->dim[1];
     e->rows = e->active ? (rows * k + e->active - 1) / e->active : 0;

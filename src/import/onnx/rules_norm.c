@@ -1,6 +1,6 @@
 /* Normalisation. */
 #include "graph/op_inside.h"
-#include "import/onnx/onnx.h"
+#include "import/onnx/compose.h"
 
 /* Before opset 13 the axes from `axis` on were one. */
 void ft__rule_softmax(ft__node *n)
@@ -31,14 +31,7 @@ static void norm(ft__node *n, ft_kind kind, ft_key_id key, int64_t value)
 
     if (key != FT_K_COUNT)
         ft__op_set1(&op, key, value);
-    ft__emit_layer(n, &op,
-                   &(ft__call){.in = &x,
-                               .n_in = 1,
-                               .params = n->in + 1,
-                               .n_params = n->n_in - 1,
-                               .out = n->out,
-                               .n_out = 1,
-                               .shape = &x->shape});
+    ft__emit_params(n, &op, &x->shape);
 }
 
 void ft__rule_batchnorm(ft__node *n)

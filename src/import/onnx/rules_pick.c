@@ -3,7 +3,7 @@
 
 #include "base/limits.h"
 #include "graph/op_inside.h"
-#include "import/onnx/onnx.h"
+#include "import/onnx/compose.h"
 
 /* ---- gather ---- */
 
@@ -129,12 +129,8 @@ void ft__rule_scatter(ft__node *n)
     ft__str how = ft__attr_str(n, "reduction");
     ft__value *in[] = {x, updates, index};
 
-    if (!ft__emit(n, &op,
-                  &(ft__call){.in = in,
-                              .n_in = index ? 3 : 2,
-                              .out = n->out,
-                              .n_out = 1,
-                              .shape = &x->shape}) ||
+    if (!ft__is_constant(
+            ft__make_of(n, &op, in, index ? 3 : 2, &x->shape, n->out[0])) ||
         (how.n && !ft__str_is(how, "none")))
         return;
     if (form == 0)
@@ -322,12 +318,7 @@ void ft__rule_trilu(ft__node *n)
         ft__onnx_fail(n, "its operand is no matrix");
         return;
     }
-    if (ft__emit(n, &op,
-                 &(ft__call){.in = n->in,
-                             .n_in = by ? 2 : 1,
-                             .out = n->out,
-                             .n_out = 1,
-                             .shape = &x->shape}) &&
+    if (ft__is_constant(ft__make_of(n, &op, n->in, by ? 2 : 1, &x->shape, n->out[0])) &&
         (!by || ft__ints(n, by, &k, 1) == 1))
         ft__fold_trilu(n, x, k, ft__attr_int(n, "upper", 1) != 0, n->out[0]);
 }

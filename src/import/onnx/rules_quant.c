@@ -1,6 +1,6 @@
 /* To and from quantised integers. */
 #include "graph/op_inside.h"
-#include "import/onnx/onnx.h"
+#include "import/onnx/compose.h"
 
 static bool all_constant(const ft__node *n)
 {
@@ -29,14 +29,7 @@ void ft__rule_quantize(ft__node *n)
         return;
     }
     ft__op_set1(&op, FT_K_to, t);
-    ft__emit_layer(n, &op,
-                   &(ft__call){.in = n->in,
-                               .n_in = 1,
-                               .params = n->in + 1,
-                               .n_params = n->n_in - 1,
-                               .out = n->out,
-                               .n_out = 1,
-                               .shape = &x->shape});
+    ft__emit_params(n, &op, &x->shape);
 }
 
 /* Scale and zero point from the least and the largest element. */
@@ -54,18 +47,8 @@ void ft__rule_dynamic_quantize(ft__node *n)
         return;
     op = ft__op_x(FT_KIND_quantize, least);
     ft__op_set1(&op, FT_K_to, FT_DTYPE_uint8);
-    ft__emit(n, &op,
-             &(ft__call){.in = (ft__value *[]){least, scale},
-                         .n_in = 2,
-                         .out = &zero,
-                         .n_out = 1,
-                         .shape = &least->shape});
+    ft__make_of(n, &op, FT__VALUES(least, scale), &least->shape, zero);
     op = ft__op_x(FT_KIND_quantize, x);
     ft__op_set1(&op, FT_K_to, FT_DTYPE_uint8);
-    ft__emit(n, &op,
-             &(ft__call){.in = (ft__value *[]){x, scale, zero},
-                         .n_in = 3,
-                         .out = n->out,
-                         .n_out = 1,
-                         .shape = &x->shape});
+    ft__make_of(n, &op, FT__VALUES(x, scale, zero), &x->shape, n->out[0]);
 }

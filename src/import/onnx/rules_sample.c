@@ -4,7 +4,7 @@
 
 #include "base/limits.h"
 #include "graph/op_inside.h"
-#include "import/onnx/onnx.h"
+#include "import/onnx/compose.h"
 
 /* As resize's key mode. */
 static int64_t interpolation(ft__str mode, int64_t fallback)
@@ -201,12 +201,7 @@ static void regions(ft__node *n, int64_t height, int64_t width)
     s.dim[2] = height;
     s.dim[3] = width;
     ft__op_set_shape(&op, FT_K_out, &s);
-    ft__emit(n, &op,
-             &(ft__call){.in = n->in,
-                         .n_in = ft__in(n, 2) ? 3 : 2,
-                         .out = n->out,
-                         .n_out = 1,
-                         .shape = &s});
+    ft__make_of(n, &op, n->in, ft__in(n, 2) ? 3 : 2, &s, n->out[0]);
 }
 
 void ft__rule_roi_align(ft__node *n)

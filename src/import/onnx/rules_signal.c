@@ -1,7 +1,7 @@
 /* Spectra and the windows they are taken through. */
 #include "base/limits.h"
 #include "graph/op_inside.h"
-#include "import/onnx/onnx.h"
+#include "import/onnx/compose.h"
 
 /* The axis, an operand from opset 20 on and an attribute before; -1: unknown. */
 static int64_t dft_axis(const ft__node *n)
@@ -93,12 +93,7 @@ void ft__rule_stft(ft__node *n)
     s.dim[1] = frames;
     ft__op_set1(&op, FT_K_size, points);
     ft__op_set_shape(&op, FT_K_out, &s);
-    ft__emit(n, &op,
-             &(ft__call){.in = (ft__value *[]){x, window},
-                         .n_in = window ? 2 : 1,
-                         .out = n->out,
-                         .n_out = 1,
-                         .shape = &s});
+    ft__make_of(n, &op, (ft__value *[]){x, window}, window ? 2 : 1, &s, n->out[0]);
 }
 
 static ft_dtype window_dtype(const ft__node *n)

@@ -226,10 +226,7 @@ void ft__rule_causal_conv(ft__node *n)
         ft__op_set(&op, FT_K_sizes, (int64_t[]){state.dim[2], x->shape.dim[2]}, 2);
         if (!all)
             return;
-        ft__emit(
-            n, &op,
-            &(ft__call){
-                .in = (ft__value *[]){past, x}, .n_in = 2, .out = &all, .n_out = 1});
+        ft__make_of(n, &op, FT__VALUES(past, x), NULL, all);
     }
     if (gated)
         conv = ft__onnx_temp(n, x);
@@ -255,7 +252,7 @@ void ft__rule_causal_conv(ft__node *n)
         return;
     op = ft__op_x(state.dim[2] <= all->shape.dim[2] ? FT_KIND_slice : FT_KIND_pad, all);
     ft__op_set_shape(&op, FT_K_out, &state);
-    ft__emit(n, &op, &(ft__call){.in = &all, .n_in = 1, .out = &n->out[1], .n_out = 1});
+    ft__make_of(n, &op, FT__VALUES(all), NULL, n->out[1]);
 }
 
 /* ---- pooling ---- */
@@ -361,5 +358,5 @@ ft__value *ft__make_pool(const ft__node *n, ft_kind kind, ft__value *x, ft__valu
         return NULL;
     if (!pool_op(n, kind, x, &op))
         return cropped(n);
-    return ft__make(n, &op, &(ft__call){.in = &x, .n_in = 1}, out);
+    return ft__make_of(n, &op, FT__VALUES(x), NULL, out);
 }
