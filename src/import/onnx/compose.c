@@ -42,17 +42,6 @@ void ft__emit_params(const ft__node *n, const ft_op *op, const ft_shape *shape)
                                .shape = shape});
 }
 
-static ft__value *make1(const ft__node *n, const ft_op *op, ft__value *x,
-                        ft__value *out)
-{
-    return ft__make(n, op, &(ft__call){.in = &x, .n_in = 1}, out);
-}
-
-ft__value *ft__make_unary(const ft__node *n, ft_kind kind, ft__value *x, ft__value *out)
-{
-    return ft__apply1(n, kind, x, out);
-}
-
 ft__value *ft__make_global(const ft__node *n, ft_kind kind, ft__value *x,
                            ft__value *out)
 {
@@ -61,7 +50,7 @@ ft__value *ft__make_global(const ft__node *n, ft_kind kind, ft__value *x,
     if (!x)
         return NULL;
     op = ft__op_x(kind, x);
-    return make1(n, &op, x, out);
+    return ft__make_of(n, &op, FT__VALUES(x), NULL, out);
 }
 
 ft__value *ft__make_cast(const ft__node *n, ft_kind kind, ft__value *x, ft_dtype to,
@@ -78,16 +67,10 @@ ft__value *ft__make_cast(const ft__node *n, ft_kind kind, ft__value *x, ft_dtype
     return ft__make_of(n, &op, FT__VALUES(x), &x->shape, out);
 }
 
-ft__value *ft__make_binary(const ft__node *n, ft_kind kind, ft__value *x, ft__value *y,
-                           ft__value *out)
-{
-    return ft__apply2(n, kind, x, y, out);
-}
-
 ft__value *ft__make_sum(const ft__node *n, ft__value *x, ft__value *y, ft__value *out)
 {
     if (y)
-        return ft__make_binary(n, FT_KIND_add, x, y, out);
+        return ft__apply2(n, FT_KIND_add, x, y, out);
     return x && out ? ft__make_view(n, x, &x->shape, out) : x;
 }
 
@@ -117,7 +100,7 @@ ft__value *ft__make_transpose(const ft__node *n, ft__value *x, const int64_t *pe
         return NULL;
     op = ft__op_x(FT_KIND_transpose, x);
     ft__op_set(&op, FT_K_perm, perm, x->shape.rank);
-    return make1(n, &op, x, out);
+    return ft__make_of(n, &op, FT__VALUES(x), NULL, out);
 }
 
 ft__value *ft__make_channels(const ft__node *n, ft__value *x, bool last, ft__value *out)
@@ -143,11 +126,11 @@ ft__value *ft__make_concat(const ft__node *n, ft__value *x, ft__value *y, uint32
     if (!y)
         return NULL;
     if (!x)
-        return ft__make_unary(n, FT_KIND_copy, y, out);
+        return ft__apply1(n, FT_KIND_copy, y, out);
     for (uint32_t i = 0; i < x->shape.rank || i < y->shape.rank; i++)
         if (x->shape.rank != y->shape.rank ||
             (i != axis && x->shape.dim[i] != y->shape.dim[i])) {
-            ft__onnx_fail(n, "past and present do not fit together");
+            ft__onnx_fail(n, "what it has from the past does not fit");
             return NULL;
         }
     op = ft__op_x(FT_KIND_concat, x);
@@ -165,7 +148,7 @@ ft__value *ft__make_softmax(const ft__node *n, ft__value *x, uint32_t axis,
         return NULL;
     op = ft__op_x(FT_KIND_softmax, x);
     ft__op_set1(&op, FT_K_axis, axis);
-    return make1(n, &op, x, out);
+    return ft__make_of(n, &op, FT__VALUES(x), NULL, out);
 }
 
 ft__value *ft__make_norm(const ft__node *n, ft_kind kind, ft__value *x, ft_key_id key,

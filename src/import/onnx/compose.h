@@ -24,16 +24,12 @@ ft__value *ft__make_of(const ft__node *n, const ft_op *op, ft__value *const *in,
                        uint32_t n_in, const ft_shape *shape, ft__value *out);
 /* The node is this operation of its first operand; the others are parameters. */
 void ft__emit_params(const ft__node *n, const ft_op *op, const ft_shape *shape);
-ft__value *ft__make_unary(const ft__node *n, ft_kind kind, ft__value *x,
-                          ft__value *out);
 /* A pool over all axes behind the channels. */
 ft__value *ft__make_global(const ft__node *n, ft_kind kind, ft__value *x,
                            ft__value *out);
 /* quantize, dequantize and cast; a view when nothing changes. */
 ft__value *ft__make_cast(const ft__node *n, ft_kind kind, ft__value *x, ft_dtype to,
                          ft__value *out);
-ft__value *ft__make_binary(const ft__node *n, ft_kind kind, ft__value *x, ft__value *y,
-                           ft__value *out);
 /* x + y, or x where there is no y. */
 ft__value *ft__make_sum(const ft__node *n, ft__value *x, ft__value *y, ft__value *out);
 /* Other dimensions over the same memory, or over a part of it. */
@@ -55,6 +51,13 @@ ft__value *ft__make_norm(const ft__node *n, ft_kind kind, ft__value *x, ft_key_i
                          ft__value *out);
 ft__value *ft__make_matmul(const ft__node *n, ft__value *x, ft__value *y, ft_dtype to,
                            ft__value *out);
+/* The operand as `rows` x `inner` behind its batch: libraries read a transposed
+ * one where it lies. moved: axis 0 comes behind the batch first. */
+ft__value *ft__make_oriented(const ft__node *n, ft__value *x, bool transposed,
+                             bool moved);
+/* x times y, as MatMul: operands of one dimension lose it again. */
+ft__value *ft__make_product(const ft__node *n, ft__value *x, ft__value *y, ft_dtype to,
+                            ft__value *bias, ft__value *out);
 /* Rows of a table at the places in x. */
 typedef struct ft__rows {
     ft__value *table;

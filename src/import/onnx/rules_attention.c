@@ -26,21 +26,12 @@ static bool read_heads(const ft__node *n, const ft__value *v, const char *heads,
 static ft__value *heads_first(const ft__node *n, ft__value *v, const ft_shape *s,
                               ft__value *out)
 {
-    ft__value *split = ft__onnx_temp(n, v);
-    ft_shape rows = {4, {s->dim[0], s->dim[2], s->dim[1], s->dim[3]}};
-    ft_op op;
+    ft__value *rows =
+        ft__make_view(n, v, FT__SHAPE(s->dim[0], s->dim[2], s->dim[1], s->dim[3]),
+                      ft__onnx_temp(n, v));
 
-    if (!out)
-        out = ft__onnx_temp(n, v);
-    if (!split || !out || ft__failed(n))
-        return NULL;
-    ft__emit_view(n, v, split, &rows);
-    if (ft__failed(n))
-        return NULL;
-    op = ft__op_x(FT_KIND_transpose, split);
-    ft__op_set(&op, FT_K_perm, (int64_t[]){0, 2, 1, 3}, 4);
-    ft__make_of(n, &op, FT__VALUES(split), NULL, out);
-    return ft__failed(n) ? NULL : out;
+    return ft__make_transpose(n, rows, (int64_t[]){0, 2, 1, 3},
+                              out ? out : ft__onnx_temp(n, v));
 }
 
 /* Keys or values with those of the past in front, which become result i. What
@@ -49,7 +40,6 @@ static ft__value *with_past(const ft__node *n, ft__value *v, ft__value *past,
                             uint32_t i, ft_shape *s)
 {
     ft__value *present = ft__out(n, i);
-    ft_op op;
 
     if (!past && !present)
         return v;
@@ -59,35 +49,28 @@ static ft__value *with_past(const ft__node *n, ft__value *v, ft__value *past,
         ft__emit_view(n, v, present, s);
         return v;
     }
-    if (past->shape.rank != 4 || past->shape.dim[0] != s->dim[0] ||
-        past->shape.dim[1] != s->dim[1] || past->shape.dim[3] != s->dim[3]) {
-        ft__onnx_fail(n, "what it has from the past does not fit");
-        return NULL;
-    }
     if (v->shape.rank == 3)
         v = heads_first(n, v, s, NULL);
-    present = present ? present : ft__onnx_temp(n, past);
-    if (!v || !present)
-        return NULL;
-    op = ft__op_x(FT_KIND_concat, past);
-    ft__op_set1(&op, FT_K_axis, 2);
-    ft__op_set(&op, FT_K_sizes, (int64_t[]){past->shape.dim[2], s->dim[2]}, 2);
-    s->dim[2] += past->shape.dim[2];
-    ft__make_of(n, &op, FT__VALUES(past, v), s, present);
-    return ft__failed(n) ? NULL : present;
+    present =
+        ft__make_concat(n, past, v, 2, present ? present : ft__onnx_temp(n, past));
+    if (present)
+        *s = present->shape;
+    return present;
 }
 
-/* The products of queries and keys, which a fused kernel does not write. */
-static void scores(const ft__node *n, ft__value *const in[2], const ft_shape *q,
-                   const ft_shape *k, ft__value *out)
+/* batch x heads matrices of rows x inner times inner x columns. */
+static void products(const ft__node *n, const ft_shape *x, int64_t columns,
+                     ft__value *const *in, uint32_t n_in, ft__value *out,
+                     const ft_shape *shape, ft_dtype to)
 {
-    ft_shape s = {4, {q->dim[0], q->dim[1], q->dim[2], k->dim[2]}};
     ft_op op;
 
     ft__op_init(&op, FT_KIND_matmul, in[0]->dtype);
-    ft__op_set_shape(&op, FT_K_x, q);
-    ft__op_set(&op, FT_K_y, (int64_t[]){q->dim[0], q->dim[1], q->dim[3], k->dim[2]}, 4);
-    ft__make_of(n, &op, in, 2, &s, out);
+    ft__op_set_shape(&op, FT_K_x, x);
+    ft__op_set(&op, FT_K_y, (int64_t[]){x->dim[0], x->dim[1], x->dim[3], columns}, 4);
+    ft__op_set1(&op, FT_K_to, to == in[0]->dtype ? FT_DTYPE_NONE : to);
+    if (out && !ft__failed(n))
+        ft__make_of(n, &op, in, n_in, shape, out);
 }
 
 /* arg: 1 where only queries, keys and values can be operands. */
@@ -128,7 +111,9 @@ void ft__rule_attention(ft__node *n)
                                .n_out = 1,
                                .shape = &s});
     if (ft__out(n, 3) && !ft__failed(n))
-        scores(n, in, &q, &k, n->out[3]);
+        /* The products of queries and keys, which a fused kernel does not write. */
+        products(n, &q, k.dim[2], in, 2, n->out[3],
+                 FT__SHAPE(q.dim[0], q.dim[1], q.dim[2], k.dim[2]), in[0]->dtype);
 }
 
 void ft__rule_rotary(ft__node *n)
@@ -139,21 +124,6 @@ void ft__rule_rotary(ft__node *n)
 }
 
 /* ---- linear attention ---- */
-
-/* batch x heads matrices of rows x inner times inner x columns. */
-static void products(const ft__node *n, const ft_shape *x, int64_t columns,
-                     ft__value *const *in, uint32_t n_in, ft__value *out,
-                     const ft_shape *shape, ft_dtype to)
-{
-    ft_op op;
-
-    ft__op_init(&op, FT_KIND_matmul, in[0]->dtype);
-    ft__op_set_shape(&op, FT_K_x, x);
-    ft__op_set(&op, FT_K_y, (int64_t[]){x->dim[0], x->dim[1], x->dim[3], columns}, 4);
-    ft__op_set1(&op, FT_K_to, to == in[0]->dtype ? FT_DTYPE_NONE : to);
-    if (out && !ft__failed(n))
-        ft__make_of(n, &op, in, n_in, shape, out);
-}
 
 /* A state of keys x values per head, and what queries read from it. Each step is
  * the same work as its part of these products: the keys by the values into the

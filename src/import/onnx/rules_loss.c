@@ -2,34 +2,16 @@
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
 
-/* A weight for each label. */
-static ft__value *weights_of(const ft__node *n, ft__value *weights, ft__value *labels)
+/* What labels pick of x, by a kind of gather with these indices. */
+static ft__value *picked_of(const ft__node *n, ft_kind kind, ft__value *x,
+                            const ft_shape *index, uint32_t axis, ft__value *labels)
 {
-    ft__value *w = weights ? ft__onnx_temp(n, labels) : NULL;
-    ft_op op;
+    ft_op op = ft__op_x(kind, x);
 
-    if (!w || ft__failed(n))
-        return NULL;
-    op = ft__op_xy(FT_KIND_gather, weights, labels);
-    ft__op_set1(&op, FT_K_axis, 0);
-    ft__make_of(n, &op, FT__VALUES(weights, labels), &labels->shape, w);
-    return ft__failed(n) ? NULL : w;
-}
-
-/* The score of every label. */
-static ft__value *picked_of(const ft__node *n, ft__value *x, ft__value *labels)
-{
-    ft__value *picked = ft__onnx_temp(n, x);
-    ft_shape index = x->shape;
-    ft_op op = ft__op_x(FT_KIND_gather_elements, x);
-
-    index.dim[1] = 1;
-    ft__op_set_shape(&op, FT_K_y, &index);
-    ft__op_set1(&op, FT_K_axis, 1);
-    if (!picked || ft__failed(n))
-        return NULL;
-    ft__make_of(n, &op, FT__VALUES(x, labels), &labels->shape, picked);
-    return picked;
+    ft__op_set_shape(&op, FT_K_y, index);
+    ft__op_set1(&op, FT_K_axis, axis);
+    return ft__make_of(n, &op, FT__VALUES(x, labels), &labels->shape,
+                       ft__onnx_temp(n, axis ? x : labels));
 }
 
 /* Picked, negated, weighted; then what `reduction` says. */
@@ -39,10 +21,14 @@ static void reduced_loss(ft__node *n, ft__value *x, ft__value *labels,
     ft__str how = ft__attr_str(n, "reduction");
     bool none = ft__str_is(how, "none"), sum = ft__str_is(how, "sum");
     uint32_t all = (1u << labels->shape.rank) - 1;
-    ft__value *w = weights_of(n, weights, labels), *loss;
+    ft__value *w = NULL, *loss;
+    ft_shape index = x->shape;
 
-    loss = ft__apply1(n, FT_KIND_neg, picked_of(n, x, labels),
-                      none && !weights ? n->out[0] : NULL);
+    if (weights)
+        w = picked_of(n, FT_KIND_gather, weights, &labels->shape, 0, labels);
+    index.dim[1] = 1;
+    loss = picked_of(n, FT_KIND_gather_elements, x, &index, 1, labels);
+    loss = ft__apply1(n, FT_KIND_neg, loss, none && !weights ? n->out[0] : NULL);
     if (weights)
         loss = ft__apply2(n, FT_KIND_mul, loss, w, none ? n->out[0] : NULL);
     if (none)

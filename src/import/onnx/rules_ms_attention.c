@@ -125,72 +125,60 @@ static void attend_packed(const ft__node *n, ft__heads *h, const struct projecti
     ft__attend(n, h, x, k, v, s);
 }
 
+/* One layer of weights w makes queries, keys and values; `batch`: a batch and its
+ * length. Tokens without padding get it first. */
+static void attend_projected(const ft__node *n, ft__heads *h, const ft_shape *batch,
+                             ft_dtype to, ft__value *past, bool shared)
+{
+    const ft__value *w = n->in[1];
+    ft_shape s = n->in[0]->shape, all;
+    struct projection p;
+    ft__value *x;
+
+    if (!ft__has_rank(n, 1, 2) || !read_projection(n, w->shape.dim[1], &p))
+        return;
+    h->heads = h->kv_heads = ft__attr_size(n, "num_heads", 0);
+    h->batch = batch->dim[0];
+    h->queries = batch->dim[1];
+    h->size = ft__per_head(n, p.hidden[0], h->heads);
+    h->value = ft__per_head(n, p.hidden[2], h->heads);
+    x = ft__project(n, n->in[0], n->in[1], ft__in(n, 2), to);
+    all = *FT__SHAPE(h->batch * h->queries, p.all);
+    if (x && s.rank == 2 && !ft_shape_equal(&all, &x->shape))
+        x = ft__make_move(n, FT_KIND_pad, x, &all, NULL);
+    s.dim[s.rank - 1] = p.hidden[2];
+    attend_packed(n, h, &p, x, past, shared, &s);
+}
+
 /* arg: 0 Attention, 1 DecoderMaskedSelfAttention: operands are the same. */
 void ft__rule_ms_attention(ft__node *n)
 {
-    ft__value *x = n->in[0], *w = n->in[1];
-    bool shared = ft__attr_int(n, "past_present_share_buffer", n->rule->arg) != 0;
-    ft__heads h = {.heads = ft__attr_size(n, "num_heads", 0)};
-    struct projection p;
+    ft__heads h = {.causal = ft__attr_int(n, "unidirectional", n->rule->arg) != 0,
+                   .mask = ft__in(n, 3) || ft__in(n, 5)};
 
-    if (!ft__has_rank(n, 0, 3) || !ft__has_rank(n, 1, 2) ||
-        !read_projection(n, w->shape.dim[1], &p))
-        return;
-    h.kv_heads = h.heads;
-    h.batch = x->shape.dim[0];
-    h.queries = x->shape.dim[1];
-    h.size = ft__per_head(n, p.hidden[0], h.heads);
-    h.value = ft__per_head(n, p.hidden[2], h.heads);
-    h.causal = ft__attr_int(n, "unidirectional", n->rule->arg) != 0;
-    h.mask = ft__in(n, 3) || ft__in(n, 5);
-    attend_packed(n, &h, &p, ft__project(n, x, w, ft__in(n, 2), FT_DTYPE_NONE),
-                  ft__in(n, 4), shared, FT__SHAPE(h.batch, h.queries, p.hidden[2]));
+    if (ft__has_rank(n, 0, 3))
+        attend_projected(n, &h, &n->in[0]->shape, FT_DTYPE_NONE, ft__in(n, 4),
+                         ft__attr_int(n, "past_present_share_buffer", n->rule->arg));
 }
 
 /* The layer is one of bytes; past is operand 8. */
 void ft__rule_ms_qattention(ft__node *n)
 {
-    ft__value *x = n->in[0], *w = n->in[1];
-    ft__heads h = {.heads = ft__attr_size(n, "num_heads", 0)};
-    struct projection p;
+    ft__heads h = {.causal = ft__attr_int(n, "unidirectional", 0) != 0,
+                   .mask = ft__in(n, 5) != NULL};
 
-    if (!ft__has_rank(n, 0, 3) || !ft__has_rank(n, 1, 2) ||
-        !read_projection(n, w->shape.dim[1], &p))
-        return;
-    h.kv_heads = h.heads;
-    h.batch = x->shape.dim[0];
-    h.queries = x->shape.dim[1];
-    h.size = h.value = ft__per_head(n, p.hidden[0], h.heads);
-    h.causal = ft__attr_int(n, "unidirectional", 0) != 0;
-    h.mask = ft__in(n, 5) != NULL;
-    attend_packed(n, &h, &p, ft__project(n, x, w, n->in[2], n->in[3]->dtype),
-                  ft__in(n, 8), false, FT__SHAPE(h.batch, h.queries, p.hidden[2]));
+    if (ft__has_rank(n, 0, 3))
+        attend_projected(n, &h, &n->in[0]->shape, n->in[3]->dtype, ft__in(n, 8), false);
 }
 
 /* Tokens without the padding: an operand says where they lie in the batch, and so
  * how large that is. */
 void ft__rule_ms_packed_attention(ft__node *n)
 {
-    ft__value *x = n->in[0], *w = n->in[1];
-    ft__heads h = {.heads = ft__attr_size(n, "num_heads", 0)};
-    struct projection p;
-    ft_shape all;
+    ft__heads h = {.mask = true};
 
-    if (!ft__has_rank(n, 0, 2) || !ft__has_rank(n, 1, 2) || !ft__has_rank(n, 3, 2) ||
-        !read_projection(n, w->shape.dim[1], &p))
-        return;
-    h.kv_heads = h.heads;
-    h.batch = n->in[3]->shape.dim[0];
-    h.queries = n->in[3]->shape.dim[1];
-    h.size = ft__per_head(n, p.hidden[0], h.heads);
-    h.value = ft__per_head(n, p.hidden[2], h.heads);
-    h.mask = true;
-    all = (ft_shape){.rank = 2, .dim = {h.batch * h.queries, p.all}};
-    x = ft__project(n, x, w, n->in[2], FT_DTYPE_NONE);
-    if (x && !ft_shape_equal(&all, &x->shape))
-        x = ft__make_move(n, FT_KIND_pad, x, &all, NULL);
-    attend_packed(n, &h, &p, x, NULL, false,
-                  FT__SHAPE(n->in[0]->shape.dim[0], p.hidden[2]));
+    if (ft__has_rank(n, 0, 2) && ft__has_rank(n, 3, 2))
+        attend_projected(n, &h, &n->in[3]->shape, FT_DTYPE_NONE, NULL, false);
 }
 
 /* ---- operands that are queries, keys and values already ---- */
@@ -246,9 +234,9 @@ static void add_bias(const ft__node *n, const ft__heads *h, struct sources *s)
         int64_t columns = h->heads * (i < 2 ? h->size : h->value);
 
         if (*x[i] && (*x[i])->shape.rank == 3)
-            *x[i] = ft__make_binary(n, FT_KIND_add, *x[i],
-                                    ft__make_view(n, s->bias, FT__SHAPE(columns), NULL),
-                                    NULL);
+            *x[i] =
+                ft__apply2(n, FT_KIND_add, *x[i],
+                           ft__make_view(n, s->bias, FT__SHAPE(columns), NULL), NULL);
     }
 }
 
@@ -287,7 +275,7 @@ static bool read_packed(const ft__node *n, ft__heads *h, struct sources *s)
     h->size = h->value = all ? q->dim[4] : s->k->shape.dim[4];
     s->length = all ? q->dim[1] : s->k->shape.dim[1];
     if (s->bias)
-        s->q = ft__make_binary(
+        s->q = ft__apply2(
             n, FT_KIND_add, s->q,
             ft__make_view(n, s->bias, FT__SHAPE(q->dim[q->rank - 1]), NULL), NULL);
     s->k = s->v = all ? s->q : s->k;
@@ -372,7 +360,7 @@ static ft__value *prepared(const ft__node *n, ft__value *x, ft__value *norm,
         x = ft__make_norm(n, FT_KIND_rmsnorm, x, FT_K_norm, 1, &norm, 1, NULL);
         x = ft__make_view(n, x, &whole, NULL);
     }
-    return rotary ? ft__make_unary(n, FT_KIND_rotary, x, NULL) : x;
+    return rotary ? ft__apply1(n, FT_KIND_rotary, x, NULL) : x;
 }
 
 /* Queries, keys and values of one node, packed or not; norms: of queries and

@@ -100,7 +100,7 @@ void ft__rule_ms_linear_attention(ft__node *n)
         ft__make_matmul(n, k, ft__make_view(n, v, FT__SHAPE(b, heads, t, value), NULL),
                         FT_DTYPE_NONE, ft__in(n, 3) ? NULL : ft__wanted(n, 1));
     if (ft__in(n, 3))
-        state = ft__make_binary(n, FT_KIND_add, state, n->in[3], ft__wanted(n, 1));
+        state = ft__apply2(n, FT_KIND_add, state, n->in[3], ft__wanted(n, 1));
     if (!state)
         return;
     q = ft__make_view(n, q, FT__SHAPE(b, heads, t * (q_heads / heads), size), NULL);
@@ -128,7 +128,7 @@ void ft__rule_ms_paged(ft__node *n)
     h.keys =
         ft_shape_elements(FT__SHAPE(n->in[7]->shape.dim[1], caches[0]->shape.dim[1]));
     h.size = ft__per_head(n, q->shape.dim[1], parts);
-    q = rotary ? ft__make_unary(n, FT_KIND_rotary, q, NULL) : q;
+    q = rotary ? ft__apply1(n, FT_KIND_rotary, q, NULL) : q;
     if (!q || ft__failed(n))
         return;
     ft__op_init(&op, FT_KIND_attention, q->dtype);

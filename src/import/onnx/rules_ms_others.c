@@ -25,28 +25,6 @@ void ft__rule_ms_expand_dims(ft__node *n)
         ft__emit_view(n, n->in[0], n->out[0], &s);
 }
 
-/* As Range, with a step of one where none is given. */
-void ft__rule_ms_range(ft__node *n)
-{
-    double start, end, step = 1, count;
-
-    if (!ft__scalar(n, n->in[0], &start) || !ft__scalar(n, n->in[1], &end) ||
-        (ft__in(n, 2) && !ft__scalar(n, n->in[2], &step))) {
-        ft__emit_unknown(n);
-        return;
-    }
-    count = ceil((end - start) / step);
-    if (!(fabs(count) < (double)FT__MAX_ELEMENTS)) {
-        ft__onnx_fail(n, "its range never ends");
-        return;
-    }
-    ft__define_constant(n, n->out[0], n->in[0]->dtype,
-                        FT__SHAPE(count > 0 ? (int64_t)count : 0));
-    if (!ft__dtype_is_real(n->in[0]->dtype))
-        ft__fold_fill(n, n->out[0], (ft__num){.i = (int64_t)start},
-                      (ft__num){.i = (int64_t)step});
-}
-
 /* Windows along an axis, each of them copied. */
 void ft__rule_ms_unfold(ft__node *n)
 {

@@ -53,14 +53,15 @@ static void activate(const ft__node *n, ft_kind kind, ft__value *x)
     if (kind == FT_KIND_softmax && x && x->shape.rank)
         ft__make_softmax(n, x, x->shape.rank - 1, n->out[0]);
     else
-        ft__make_unary(n, kind, x, n->out[0]);
+        ft__apply1(n, kind, x, n->out[0]);
 }
 
 /* ---- matrix products ---- */
 
 /* The operand as `rows` x `inner` behind its batch: libraries read a transposed
  * one where it lies. moved: axis 0 comes behind the batch first. */
-static ft__value *oriented(const ft__node *n, ft__value *x, bool transposed, bool moved)
+ft__value *ft__make_oriented(const ft__node *n, ft__value *x, bool transposed,
+                             bool moved)
 {
     ft_shape s = x->shape;
     uint32_t r = s.rank;
@@ -91,8 +92,8 @@ static ft__value *with_axis(const ft__node *n, ft__value *x, bool column)
 }
 
 /* x times y, as MatMul: operands of one dimension lose it again. */
-static ft__value *product(const ft__node *n, ft__value *x, ft__value *y, ft_dtype to,
-                          ft__value *bias, ft__value *out)
+ft__value *ft__make_product(const ft__node *n, ft__value *x, ft__value *y, ft_dtype to,
+                            ft__value *bias, ft__value *out)
 {
     bool row = x && x->shape.rank == 1, column = y && y->shape.rank == 1, bare;
     ft__value *left, *right, *p;
@@ -133,16 +134,16 @@ static ft__value *product(const ft__node *n, ft__value *x, ft__value *y, ft_dtyp
 /* arg: 1 with an activation. */
 void ft__rule_ms_matmul(ft__node *n)
 {
-    ft__value *x = oriented(n, n->in[0], ft__attr_int(n, "transA", 0) != 0,
-                            ft__attr_int(n, "transBatchA", 0) != 0);
-    ft__value *y = oriented(n, n->in[1], ft__attr_int(n, "transB", 0) != 0,
-                            ft__attr_int(n, "transBatchB", 0) != 0);
+    ft__value *x = ft__make_oriented(n, n->in[0], ft__attr_int(n, "transA", 0) != 0,
+                                     ft__attr_int(n, "transBatchA", 0) != 0);
+    ft__value *y = ft__make_oriented(n, n->in[1], ft__attr_int(n, "transB", 0) != 0,
+                                     ft__attr_int(n, "transBatchB", 0) != 0);
     ft_kind kind;
     bool more = n->rule->arg && activates(n, "activation", &kind);
 
     if (!x || !y)
         return;
-    x = product(n, x, y, FT_DTYPE_NONE, NULL, more ? NULL : n->out[0]);
+    x = ft__make_product(n, x, y, FT_DTYPE_NONE, NULL, more ? NULL : n->out[0]);
     if (more)
         activate(n, kind, x);
 }
@@ -150,8 +151,10 @@ void ft__rule_ms_matmul(ft__node *n)
 /* a b + c, then an activation. arg: 0 attribute `activation`, 1 gelu. */
 void ft__rule_ms_gemm(ft__node *n)
 {
-    ft__value *a = oriented(n, n->in[0], ft__attr_int(n, "transA", 0) != 0, false);
-    ft__value *b = oriented(n, n->in[1], ft__attr_int(n, "transB", 0) != 0, false);
+    ft__value *a =
+        ft__make_oriented(n, n->in[0], ft__attr_int(n, "transA", 0) != 0, false);
+    ft__value *b =
+        ft__make_oriented(n, n->in[1], ft__attr_int(n, "transB", 0) != 0, false);
     ft__value *c = ft__in(n, 2);
     ft_dtype to = ft_dtype_from_onnx(ft__attr_int(n, "dtype", 0));
     ft_kind kind = FT_KIND_gelu_tanh;
@@ -161,7 +164,8 @@ void ft__rule_ms_gemm(ft__node *n)
         return;
     bias = ft__is_constant(c) && ft__is_constant(b) && b->shape.rank == 2 &&
            ft_shape_elements(&c->shape) == b->shape.dim[1];
-    a = product(n, a, b, to, bias ? c : NULL, more || (c && !bias) ? NULL : n->out[0]);
+    a = ft__make_product(n, a, b, to, bias ? c : NULL,
+                         more || (c && !bias) ? NULL : n->out[0]);
     if (c && !bias)
         a = ft__make_sum(n, a, c, more ? NULL : n->out[0]);
     if (more)
@@ -232,7 +236,7 @@ static ft__value *normalised(const ft__node *n, uint32_t sum_out)
     ft__value *x = n->in[0], *skip = ft__in(n, 1), *norm = ft__in(n, 2);
 
     if (skip)
-        x = ft__make_binary(n, FT_KIND_add, x, skip, ft__out(n, sum_out));
+        x = ft__apply2(n, FT_KIND_add, x, skip, ft__out(n, sum_out));
     return norm ? ft__make_norm(n, FT_KIND_rmsnorm, x, FT_K_norm, 1, &norm, 1, NULL)
                 : x;
 }
@@ -265,8 +269,8 @@ void ft__rule_ms_nbits_mlp(ft__node *n)
         side[i] = ft__make_linear(n, x, &l, NULL);
     }
     if (activates(n, "activation", &kind))
-        side[0] = ft__make_unary(n, kind, side[0], NULL);
-    ft__make_binary(n, FT_KIND_mul, side[0], side[1], n->out[0]);
+        side[0] = ft__apply1(n, kind, side[0], NULL);
+    ft__apply2(n, FT_KIND_mul, side[0], side[1], n->out[0]);
 }
 
 /* Distances of all rows of one matrix from all of another: a product. */
@@ -274,8 +278,8 @@ void ft__rule_ms_cdist(ft__node *n)
 {
 
     if (ft__has_rank(n, 0, 2) && ft__has_rank(n, 1, 2))
-        product(n, n->in[0], oriented(n, n->in[1], true, false), FT_DTYPE_NONE, NULL,
-                n->out[0]);
+        ft__make_product(n, n->in[0], ft__make_oriented(n, n->in[1], true, false),
+                         FT_DTYPE_NONE, NULL, n->out[0]);
 }
 
 /* ---- experts ---- */
@@ -367,16 +371,15 @@ void ft__rule_ms_moe(ft__node *n)
         ft_shape half = h->shape;
 
         half.dim[2] /= 2;
-        gate = ft__make_unary(n, FT_KIND_silu, ft__make_view(n, h, &half, NULL), NULL);
-        h = ft__make_binary(n, FT_KIND_mul, gate, ft__make_view(n, h, &half, NULL),
-                            NULL);
+        gate = ft__apply1(n, FT_KIND_silu, ft__make_view(n, h, &half, NULL), NULL);
+        h = ft__apply2(n, FT_KIND_mul, gate, ft__make_view(n, h, &half, NULL), NULL);
     } else {
         kind = act.n ? activation(act) : FT_KIND_relu;
-        h = kind == FT_KIND_copy ? h : ft__make_unary(n, kind, h, NULL);
+        h = kind == FT_KIND_copy ? h : ft__apply1(n, kind, h, NULL);
         if (third)
-            h = ft__make_binary(
-                n, FT_KIND_mul, h,
-                layer_of_experts(n, &e, e.x, third, expert_dtype(n, third)), NULL);
+            h = ft__apply2(n, FT_KIND_mul, h,
+                           layer_of_experts(n, &e, e.x, third, expert_dtype(n, third)),
+                           NULL);
     }
     h = layer_of_experts(n, &e, h, second, expert_dtype(n, second));
     if (h)
@@ -464,7 +467,7 @@ void ft__rule_ms_causal_conv(ft__node *n)
                              .n_params = bias ? 2 : 1},
                  more || last ? NULL : n->out[0]);
     if (more)
-        x = ft__make_unary(n, kind, x, last ? NULL : n->out[0]);
+        x = ft__apply1(n, kind, x, last ? NULL : n->out[0]);
     if (last)
         ft__make_channels(n, x, true, n->out[0]);
 }
@@ -493,7 +496,7 @@ void ft__rule_ms_word_conv(ft__node *n)
     x = ft__make_conv(
         n, &(ft__conv){.x = x, .weights = n->in[1], .bias = n->in[2], .filters = *w},
         NULL);
-    x = ft__make_unary(n, FT_KIND_tanh, x, NULL);
+    x = ft__apply1(n, FT_KIND_tanh, x, NULL);
     x = ft__make_global(n, FT_KIND_global_maxpool, x, NULL);
     s.dim[s.rank - 1] = w->dim[0];
     ft__make_view(n, x, &s, n->out[0]);

@@ -11,7 +11,7 @@ static ft_dtype dtype_of(const ft__value *v, ft_dtype fallback)
 /* Two operands, each with scale and zero point. arg: the kind. */
 void ft__rule_ms_qbinary(ft__node *n)
 {
-    ft__make_binary(n, (ft_kind)n->rule->arg, n->in[0], ft__in(n, 3), n->out[0]);
+    ft__apply2(n, (ft_kind)n->rule->arg, n->in[0], ft__in(n, 3), n->out[0]);
 }
 
 void ft__rule_ms_qsoftmax(ft__node *n)
@@ -87,33 +87,6 @@ void ft__rule_ms_qconv(ft__node *n)
 
 /* ---- matrix products ---- */
 
-static ft__value *product(const ft__node *n, ft__value *x, ft__value *y,
-                          bool transposed, ft__value *bias, ft_dtype to, ft__value *out)
-{
-    ft_shape s = y ? y->shape : (ft_shape){0};
-    ft__linear l = {.weight = y, .bias = bias, .to = to};
-
-    if (!x || !y || s.rank < 2 || x->shape.rank < 2) {
-        ft__misfit(n, 0);
-        return NULL;
-    }
-    if (transposed) {
-        s.dim[s.rank - 2] = y->shape.dim[s.rank - 1];
-        s.dim[s.rank - 1] = y->shape.dim[s.rank - 2];
-    }
-    if (x->shape.dim[x->shape.rank - 1] != s.dim[s.rank - 2]) {
-        ft__onnx_fail(n, "the inner sizes differ");
-        return NULL;
-    }
-    l.columns = s.dim[s.rank - 1];
-    if (s.rank == 2 && ft__is_constant(y) && (!bias || ft__is_constant(bias)))
-        return ft__make_linear(n, x, &l, out);
-    if (transposed)
-        y = ft__make_view(n, y, &s, NULL);
-    x = ft__make_matmul(n, x, y, to, bias ? NULL : out);
-    return bias ? ft__make_sum(n, x, bias, out) : x;
-}
-
 /* arg: 0 quantised here, 1 bytes already. */
 void ft__rule_ms_qmatmul(ft__node *n)
 {
@@ -122,30 +95,35 @@ void ft__rule_ms_qmatmul(ft__node *n)
 
     if (!n->rule->arg)
         x = ft__make_cast(n, FT_KIND_quantize, x, FT_DTYPE_uint8, NULL);
-    product(n, x, n->in[1], false, ft__in(n, n->rule->arg ? 6 : 4), to, n->out[0]);
+    ft__make_product(n, x, n->in[1], to, ft__in(n, n->rule->arg ? 6 : 4), n->out[0]);
 }
 
 void ft__rule_ms_matmul_int16(ft__node *n)
 {
     ft_dtype to = n->in[0]->dtype == FT_DTYPE_uint16 ? FT_DTYPE_uint32 : FT_DTYPE_int32;
 
-    product(n, n->in[0], n->in[1], false, NULL, to, n->out[0]);
+    ft__make_product(n, n->in[0], n->in[1], to, NULL, n->out[0]);
 }
 
 /* Without a zero point of the result it is real. */
 void ft__rule_ms_qgemm(ft__node *n)
 {
-    ft__value *a = n->in[0], *c = ft__in(n, 6);
-    ft_dtype to = dtype_of(ft__in(n, 8), n->in[1]->dtype);
-    ft_shape s = a->shape;
+    ft__value *b = n->in[3], *c = ft__in(n, 6);
+    ft__value *a = ft__make_oriented(n, n->in[0], ft__attr_int(n, "transA", 0), false);
+    ft__linear l = {.weight = b,
+                    .bias = c,
+                    .columns = b->shape.dim[0],
+                    .to = dtype_of(ft__in(n, 8), n->in[1]->dtype)};
+    bool back = ft__attr_int(n, "transB", 0);
 
-    if (!ft__has_rank(n, 0, 2) || !ft__has_rank(n, 3, 2))
+    if (!ft__has_rank(n, 0, 2) || !ft__has_rank(n, 3, 2) || !a)
         return;
-    if (ft__attr_int(n, "transA", 0)) {
-        s = *FT__SHAPE(a->shape.dim[1], a->shape.dim[0]);
-        a = ft__make_view(n, a, &s, NULL);
-    }
-    product(n, a, n->in[3], ft__attr_int(n, "transB", 0) != 0, c, to, n->out[0]);
+    if (back && ft__is_constant(b) && (!c || ft__is_constant(c)) &&
+        a->shape.dim[1] == b->shape.dim[1])
+        ft__make_linear(n, a, &l, n->out[0]);
+    else
+        ft__make_product(n, a, ft__make_oriented(n, b, back, false), l.to, c,
+                         n->out[0]);
 }
 
 /* For one device's order of bytes: A, scale, B, scale, y's scale, bias, C. */
@@ -153,8 +131,8 @@ void ft__rule_ms_qordered_matmul(ft__node *n)
 {
     ft__value *c = ft__in(n, 6), *p;
 
-    p = product(n, n->in[0], n->in[2], false, ft__in(n, 5), FT_DTYPE_NONE,
-                c ? NULL : n->out[0]);
+    p = ft__make_product(n, n->in[0], n->in[2], FT_DTYPE_NONE, ft__in(n, 5),
+                         c ? NULL : n->out[0]);
     if (c)
         ft__make_sum(n, p, c, n->out[0]);
 }

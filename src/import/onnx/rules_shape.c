@@ -5,7 +5,7 @@
 
 #include "base/limits.h"
 #include "graph/op_inside.h"
-#include "import/onnx/onnx.h"
+#include "import/onnx/compose.h"
 
 /* ---- views ---- */
 
@@ -247,16 +247,16 @@ void ft__rule_constant_of_shape(ft__node *n)
         ft__fold_fill(n, n->out[0], value ? *value : (ft__num){0}, (ft__num){0});
 }
 
+/* From a start to an end, by steps of one where none are given. */
 void ft__rule_range(ft__node *n)
 {
-    const ft__num *start = ft__data(n, n->in[0]), *step = ft__data(n, n->in[2]);
     bool real = ft__dtype_is_real(n->in[0]->dtype);
-    double v[3], count;
+    ft__num by = real ? (ft__num){.f = 1} : (ft__num){.i = 1};
+    double v[3] = {0, 0, 1}, count;
 
     for (uint32_t i = 0; i < 3; i++)
-        if (!ft__scalar(n, n->in[i], &v[i])) {
-            ft__emit_open(n, n->out[0], n->in[0]->dtype,
-                          &(ft_shape){.rank = 1, .dim = {1}}, 1u);
+        if ((i < 2 || ft__in(n, 2)) && !ft__scalar(n, n->in[i], &v[i])) {
+            ft__emit_open(n, n->out[0], n->in[0]->dtype, FT__SHAPE(1), 1u);
             return;
         }
     count = ceil((v[1] - v[0]) / v[2]);
@@ -264,11 +264,12 @@ void ft__rule_range(ft__node *n)
         ft__onnx_fail(n, "its range never ends");
         return;
     }
-    ft__define_constant(
-        n, n->out[0], n->in[0]->dtype,
-        &(ft_shape){.rank = 1, .dim = {count > 0 ? (int64_t)count : 0}});
-    if (real == ft__dtype_is_real(n->in[2]->dtype))
-        ft__fold_fill(n, n->out[0], *start, *step);
+    ft__define_constant(n, n->out[0], n->in[0]->dtype,
+                        FT__SHAPE(count > 0 ? (int64_t)count : 0));
+    if (ft__in(n, 2))
+        by = *ft__data(n, n->in[2]);
+    if (!ft__in(n, 2) || real == ft__dtype_is_real(n->in[2]->dtype))
+        ft__fold_fill(n, n->out[0], *ft__data(n, n->in[0]), by);
 }
 
 void ft__rule_eye_like(ft__node *n)
