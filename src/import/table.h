@@ -19,6 +19,12 @@ typedef struct ft__table {
     uint32_t n_slots; /* a power of two */
 } ft__table;
 
+/* How many characters of a name a message shows. */
+static inline int ft__shown(size_t n, size_t most)
+{
+    return (int)(n < most ? n : most);
+}
+
 uint64_t ft__table_hash(const char *name, size_t len);
 /* The slot of a name, which is borrowed; its value is NULL when the name is new,
  * and is set by the caller before the next call, who then counts it in n. NULL:

@@ -1,5 +1,6 @@
 /* Operations one by one, for rules that make several of one node. */
 #include "import/onnx/compose.h"
+#include "import/rules/ops.h"
 
 #include "graph/op_inside.h"
 #include <string.h>
@@ -133,9 +134,8 @@ ft__value *ft__make_concat(const ft__node *n, ft__value *x, ft__value *y, uint32
             ft__onnx_fail(n, "what it has from the past does not fit");
             return NULL;
         }
-    op = ft__op_x(FT_KIND_concat, x);
-    ft__op_set1(&op, FT_K_axis, axis);
-    ft__op_set(&op, FT_K_sizes, (int64_t[]){x->shape.dim[axis], y->shape.dim[axis]}, 2);
+    op = ft__op_concat(x->dtype, &x->shape, axis,
+                       (int64_t[]){x->shape.dim[axis], y->shape.dim[axis]}, 2);
     return ft__make_of(n, &op, FT__VALUES(x, y), NULL, out);
 }
 
@@ -202,10 +202,7 @@ ft__value *ft__make_embedding(const ft__node *n, ft__value *x, const ft__rows *t
     own = t->weights ? t->weights : t->table->dtype;
     s = x->shape;
     ft__push(n, &s, t->dim);
-    ft__op_init(&op, FT_KIND_embedding, t->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
-    ft__op_set1(&op, FT_K_rows, t->rows);
-    ft__op_set1(&op, FT_K_dim, t->dim);
+    op = ft__op_embedding(t->dtype, &x->shape, t->rows, t->dim);
     ft__op_set1(&op, FT_K_weights, own == t->dtype ? FT_DTYPE_NONE : own);
     return ft__make(n, &op,
                     &(ft__call){.in = &x,
@@ -269,11 +266,7 @@ ft__value *ft__make_attention(const ft__node *n, ft__value *q, ft__value *k,
 
     if (!q || !k || !v)
         return NULL;
-    op = ft__op_x(FT_KIND_attention, q);
-    ft__op_set_shape(&op, FT_K_y, &k->shape);
-    ft__op_set_shape(&op, FT_K_z, &v->shape);
-    ft__op_set1(&op, FT_K_causal, causal);
-    ft__op_set1(&op, FT_K_mask, mask);
+    op = ft__op_attention(q->dtype, &q->shape, &k->shape, &v->shape, causal, mask);
     return ft__make_of(n, &op, in, 3, NULL, out);
 }
 

@@ -160,7 +160,7 @@ static void take_dearer(ft__node *n, struct branch *b)
         enter(n, &b[taken], taken);
     }
     ft__build_bounded(n->import->b, "If (node %.*s), its dearer branch taken",
-                      (int)(n->name.n < 200 ? n->name.n : 200), n->name.s);
+                      ft__shown(n->name.n, 200), n->name.s);
     if (b[taken].good)
         ft__onnx_hand_over(n, &b[taken].body);
 }

@@ -187,7 +187,7 @@ static struct text option_text(const ft_input_shape *given)
 /* As the file has it: "ids" [batch, seq] */
 static void put_input(struct text *t, const struct input *in)
 {
-    put(t, "\"%.*s\"", (int)(in->name.n < 80 ? in->name.n : 80), in->name.s);
+    put(t, "\"%.*s\"", ft__shown(in->name.n, 80), in->name.s);
     if (!in->shaped)
         return;
     put(t, " [");
@@ -198,7 +198,7 @@ static void put_input(struct text *t, const struct input *in)
         if (d->size >= 0)
             put(t, "%lld", (long long)d->size);
         else
-            put(t, "%.*s", d->name.n ? (int)(d->name.n < 40 ? d->name.n : 40) : 1,
+            put(t, "%.*s", d->name.n ? ft__shown(d->name.n, 40) : 1,
                 d->name.n ? d->name.s : "?");
     }
     put(t, "]");
@@ -274,10 +274,10 @@ static void settle(struct bind *b, const struct input *in, uint32_t axis)
 
     if (other && other->value != v) {
         put(&t, "%s: both have the dimension \"%.*s\"", option_text(other->by).s,
-            (int)(name.n < 60 ? name.n : 60), name.s);
+            ft__shown(name.n, 60), name.s);
         refuse(b, in->given, " contradicts ", &t);
     } else if (dim >= 0 && dim != v) {
-        put(&t, "%.*s=%lld", (int)(name.n < 60 ? name.n : 60), name.s, (long long)dim);
+        put(&t, "%.*s=%lld", ft__shown(name.n, 60), name.s, (long long)dim);
         refuse(b, in->given, " contradicts --dim ", &t);
     } else if (is_batch(in, axis) && opt->batch && opt->batch != v) {
         put(&t, "%lld", (long long)opt->batch);
@@ -340,19 +340,17 @@ static int64_t open_dim(struct bind *b, const struct input *in, uint32_t axis)
     if (is_batch(in, axis)) {
         b->open_batch |= v < 0 || v == o->opt.batch;
         if (v >= 0 && o->opt.batch && v != o->opt.batch)
-            ft__build_fail(o->b, FT_EINVAL, 0,
-                           "--dim %.*s=%lld contradicts --batch %lld",
-                           (int)(name.n < 60 ? name.n : 60), name.s, (long long)v,
-                           (long long)o->opt.batch);
+            ft__build_fail(
+                o->b, FT_EINVAL, 0, "--dim %.*s=%lld contradicts --batch %lld",
+                ft__shown(name.n, 60), name.s, (long long)v, (long long)o->opt.batch);
         else if (v < 0)
             v = o->opt.batch ? o->opt.batch : b->batch_by ? b->batch : 1;
     }
     if (v < 0)
         ft__build_fail(o->b, FT_ENEEDED, 0,
                        "dimension \"%.*s\" of input \"%.*s\" is open: add --dim %.*s=N",
-                       (int)(name.n < 60 ? name.n : 60), name.s,
-                       (int)(in->name.n < 100 ? in->name.n : 100), in->name.s,
-                       (int)(name.n < 60 ? name.n : 60), name.s);
+                       ft__shown(name.n, 60), name.s, ft__shown(in->name.n, 100),
+                       in->name.s, ft__shown(name.n, 60), name.s);
     else
         remember(o, name, v);
     return v;

@@ -313,9 +313,8 @@ static void name_bounded(const ft__node *n, const ft__value *out, const char *ho
 {
     ft__str name = n->name.n ? n->name : out->name;
 
-    ft__build_bounded(n->import->b, "%.*s (node %.*s)%s",
-                      (int)(n->op.n < 60 ? n->op.n : 60), n->op.s,
-                      (int)(name.n < 200 ? name.n : 200), name.s, how);
+    ft__build_bounded(n->import->b, "%.*s (node %.*s)%s", ft__shown(n->op.n, 60),
+                      n->op.s, ft__shown(name.n, 200), name.s, how);
 }
 
 static void add_open(const ft__node *n, ft__value *out, ft_dtype dtype,

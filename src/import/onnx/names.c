@@ -33,8 +33,8 @@ static void fail(const ft__node *n, ft_status st, const char *fmt, va_list ap)
         return;
     vsnprintf(text, sizeof(text), fmt, ap);
     ft__build_fail(o->b, st, (uint64_t)(n->attrs.p - o->doc.base),
-                   "node %.*s (%.*s): %s", (int)(name.n < 100 ? name.n : 100), name.s,
-                   (int)(n->op.n < 40 ? n->op.n : 40), n->op.s, text);
+                   "node %.*s (%.*s): %s", ft__shown(name.n, 100), name.s,
+                   ft__shown(n->op.n, 40), n->op.s, text);
 }
 
 bool ft__onnx_fail(const ft__node *n, const char *fmt, ...)

@@ -96,8 +96,8 @@ static bool operands_are_there(const ft__node *n)
             return ft__onnx_fail(n, "its operand %u of %u is missing", i + 1, need);
         if (!v || v->state != FT__UNDEFINED)
             continue;
-        ft__onnx_fail(n, "it reads \"%.*s\", which %s",
-                      (int)(v->name.n < 100 ? v->name.n : 100), v->name.s,
+        ft__onnx_fail(n, "it reads \"%.*s\", which %s", ft__shown(v->name.n, 100),
+                      v->name.s,
                       v->producer ? "is made only later: the nodes are out of order or "
                                     "form a cycle"
                                   : "nothing makes");
@@ -358,7 +358,7 @@ static void mark_outputs(ft__onnx *o, const ft__body *body)
 
         if (v->state == FT__UNDEFINED)
             ft__build_fail(o->b, FT_EFORMAT, 0, "output \"%.*s\" is made by nothing",
-                           (int)(v->name.n < 100 ? v->name.n : 100), v->name.s);
+                           ft__shown(v->name.n, 100), v->name.s);
         if (ft__build_failed(o->b))
             return;
         tensor = ft__onnx_tensor(o, v);

@@ -192,7 +192,7 @@ void ft__onnx_read_tensor(ft__onnx *o, ft__bytes tensor, ft__value *v)
     if (!o->doc.bad && (v->dtype == FT_DTYPE_NONE || !ft__shape_fits(&v->shape)))
         ft__build_fail(o->b, FT_EFORMAT, (uint64_t)(tensor.p - o->doc.base),
                        "constant \"%.*s\" has no valid type or shape",
-                       (int)(v->name.n < 100 ? v->name.n : 100), v->name.s);
+                       ft__shown(v->name.n, 100), v->name.s);
 }
 
 static void read_initializer(ft__onnx *o, ft__bytes tensor, bool nested)
@@ -291,7 +291,7 @@ static void read_result(ft__node *n, ft__bytes name, bool nested)
     if (v && (v->producer || v->state != FT__UNDEFINED))
         ft__build_fail(n->import->b, FT_EFORMAT,
                        (uint64_t)(name.p - n->import->doc.base),
-                       "\"%.*s\" is made twice", (int)(s.n < 100 ? s.n : 100), s.s);
+                       "\"%.*s\" is made twice", ft__shown(s.n, 100), s.s);
     if (v)
         v->producer = n;
     n->out[n->n_out++] = v;

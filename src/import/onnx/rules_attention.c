@@ -2,6 +2,7 @@
 #include "base/limits.h"
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
+#include "import/rules/ops.h"
 
 /* Batch, heads, length and size of queries, keys or values, which come with four
  * dimensions in this order, or as batch x length x (heads x size). */
@@ -92,12 +93,8 @@ void ft__rule_attention(ft__node *n)
     in[2] = with_past(n, n->in[2], past_v, 2, &v);
     if (!in[1] || !in[2])
         return;
-    ft__op_init(&op, FT_KIND_attention, in[0]->dtype);
-    ft__op_set_shape(&op, FT_K_x, &q);
-    ft__op_set_shape(&op, FT_K_y, &k);
-    ft__op_set_shape(&op, FT_K_z, &v);
-    ft__op_set1(&op, FT_K_causal, ft__attr_int(n, "is_causal", 0) != 0);
-    ft__op_set1(&op, FT_K_mask, mask != NULL);
+    op = ft__op_attention(in[0]->dtype, &q, &k, &v,
+                          ft__attr_int(n, "is_causal", 0) != 0, mask != NULL);
     s = q;
     s.dim[3] = v.dim[3];
     if (in[0]->shape.rank == 3)

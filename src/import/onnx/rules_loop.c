@@ -251,9 +251,8 @@ static void name_guess(const ft__node *n, const struct loop *l)
     ft__build_bounded(n->import->b,
                       "%.*s (node %.*s), counted %lld time%s: how often it runs "
                       "depends on data (--trips N sets it)",
-                      (int)(n->op.n < 40 ? n->op.n : 40), n->op.s,
-                      (int)(name.n < 200 ? name.n : 200), name.s, (long long)l->trips,
-                      l->trips == 1 ? "" : "s");
+                      ft__shown(n->op.n, 40), n->op.s, ft__shown(name.n, 200), name.s,
+                      (long long)l->trips, l->trips == 1 ? "" : "s");
 }
 
 /* Nothing runs: the carried values pass, the rest is empty. */

@@ -341,8 +341,8 @@ static void reduce_open(ft__node *n, bool keep)
 void ft__rule_reduce(ft__node *n)
 {
     uint32_t rank = n->in[0]->shape.rank;
-    bool noop = ft__attr_int(n, "noop_with_empty_axes", 0) != 0,
-         keep = ft__attr_int(n, "keepdims", 1) != 0;
+    bool noop = ft__attr_int(n, "noop_with_empty_axes", 0),
+         keep = ft__attr_int(n, "keepdims", 1);
     int64_t axes = ft__axes(n, 1, rank, noop ? 0 : ((int64_t)1 << rank) - 1);
 
     if (axes < 0)

@@ -155,7 +155,7 @@ static ft__value *transposed(const ft__node *n, ft__value *x)
 void ft__rule_gemm(ft__node *n)
 {
     ft__value *a = n->in[0], *b = n->in[1], *c = ft__in(n, 2), *bias = NULL;
-    bool trans_b = ft__attr_int(n, "transB", 0) != 0;
+    bool trans_b = ft__attr_int(n, "transB", 0);
     bool constant = ft__is_constant(b);
     struct ft__product p = {.y = b};
     int64_t columns;

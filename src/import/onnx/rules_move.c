@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
+#include "import/rules/ops.h"
 
 void ft__push(const ft__node *n, ft_shape *s, int64_t dim)
 {
@@ -120,10 +121,7 @@ void ft__emit_concat(ft__node *n, ft__value *const *part, uint32_t count, uint32
     }
     for (uint32_t i = 0; i < count; i++)
         sizes[i] = part[i]->shape.dim[axis];
-    op = ft__op_x(FT_KIND_concat, x);
-    op.dtype = dtype;
-    ft__op_set1(&op, FT_K_axis, axis);
-    ft__op_set(&op, FT_K_sizes, sizes, count);
+    op = ft__op_concat(dtype, &x->shape, axis, sizes, count);
     if (ft__is_constant(ft__make_of(n, &op, part, count, NULL, n->out[0])))
         ft__fold_concat(n, part, count, axis, n->out[0]);
 }

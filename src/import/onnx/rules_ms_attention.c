@@ -153,7 +153,7 @@ static void attend_projected(const ft__node *n, ft__heads *h, const ft_shape *ba
 /* arg: 0 Attention, 1 DecoderMaskedSelfAttention: operands are the same. */
 void ft__rule_ms_attention(ft__node *n)
 {
-    ft__heads h = {.causal = ft__attr_int(n, "unidirectional", n->rule->arg) != 0,
+    ft__heads h = {.causal = ft__attr_int(n, "unidirectional", n->rule->arg),
                    .mask = ft__in(n, 3) || ft__in(n, 5)};
 
     if (ft__has_rank(n, 0, 3))
@@ -164,7 +164,7 @@ void ft__rule_ms_attention(ft__node *n)
 /* The layer is one of bytes; past is operand 8. */
 void ft__rule_ms_qattention(ft__node *n)
 {
-    ft__heads h = {.causal = ft__attr_int(n, "unidirectional", 0) != 0,
+    ft__heads h = {.causal = ft__attr_int(n, "unidirectional", 0),
                    .mask = ft__in(n, 5) != NULL};
 
     if (ft__has_rank(n, 0, 3))
@@ -301,7 +301,7 @@ void ft__rule_ms_multihead(ft__node *n)
     h.kv_heads = h.heads;
     h.batch = s.q->shape.dim[0];
     h.queries = s.q->shape.dim[1];
-    h.causal = ft__attr_int(n, "unidirectional", 0) != 0;
+    h.causal = ft__attr_int(n, "unidirectional", 0);
     h.mask = ft__in(n, 4) || ft__in(n, 5);
     if (!read_packed(n, &h, &s)) {
         if (!read_keys(n, &h, &s))
@@ -327,7 +327,7 @@ void ft__rule_ms_decoder_masked(ft__node *n)
 
     if (!ft__has_rank(n, 0, 3))
         return;
-    s.shared = ft__attr_int(n, "past_present_share_buffer", 0) != 0;
+    s.shared = ft__attr_int(n, "past_present_share_buffer", 0);
     h.kv_heads = h.heads;
     h.batch = s.q->shape.dim[0];
     h.queries = s.length = s.q->shape.dim[1];
@@ -410,7 +410,7 @@ void ft__rule_ms_grouped_query(ft__node *n)
                         .past_v = ft__in(n, 4)};
     ft__value *norm[] = {ft__in(n, 14), ft__in(n, 15)};
 
-    h.causal = ft__attr_int(n, "causal", 1) != 0;
+    h.causal = ft__attr_int(n, "causal", 1);
     h.mask = ft__in(n, 10) != NULL;
     find_past(n, 6, &s);
     if (read_grouped(n, &h, &s, norm, ft__attr_int(n, "do_rotary", 0) != 0))
@@ -434,7 +434,7 @@ void ft__rule_ms_sparse(ft__node *n)
     s.shared = true;
     ft__build_bounded(n->import->b,
                       "SparseAttention (node %.*s), all of its blocks counted",
-                      (int)(n->name.n < 100 ? n->name.n : 100), n->name.s);
+                      ft__shown(n->name.n, 100), n->name.s);
     if (read_grouped(n, &h, &s, norm, ft__attr_int(n, "do_rotary", 0) != 0))
         attend_steps(n, &h, &s);
 }

@@ -2,6 +2,7 @@
  * state instead of keys. */
 #include "graph/op_inside.h"
 #include "import/onnx/attention.h"
+#include "import/rules/ops.h"
 
 /* Tokens without padding; token_offset is operand 4. */
 void ft__rule_ms_packed_multihead(ft__node *n)
@@ -115,8 +116,9 @@ void ft__rule_ms_paged(ft__node *n)
     ft__heads h = {.heads = ft__attr_size(n, "num_heads", 0),
                    .kv_heads = ft__attr_size(n, "kv_num_heads", 0)};
     ft__value *q = n->in[0], *caches[] = {ft__in(n, 3), ft__in(n, 4)}, *out;
-    bool packed = !ft__in(n, 1), rotary = ft__attr_int(n, "do_rotary", 0) != 0;
+    bool packed = !ft__in(n, 1), rotary = ft__attr_int(n, "do_rotary", 0);
     int64_t tokens, parts = h.heads + (packed ? 2 * h.kv_heads : 0);
+    ft_shape keys;
     ft_op op;
 
     if (!ft__has_rank(n, 0, 2) || !ft__has_rank(n, 3, 4) || !ft__has_rank(n, 7, 2) ||
@@ -131,11 +133,9 @@ void ft__rule_ms_paged(ft__node *n)
     q = rotary ? ft__apply1(n, FT_KIND_rotary, q, NULL) : q;
     if (!q || ft__failed(n))
         return;
-    ft__op_init(&op, FT_KIND_attention, q->dtype);
-    ft__op_set_shape(&op, FT_K_x, FT__SHAPE(h.batch, h.heads, h.queries, h.size));
-    ft__op_set_shape(&op, FT_K_y, FT__SHAPE(h.batch, h.kv_heads, h.keys, h.size));
-    ft__op_set_shape(&op, FT_K_z, FT__SHAPE(h.batch, h.kv_heads, h.keys, h.size));
-    ft__op_set1(&op, FT_K_causal, 1);
+    keys = *FT__SHAPE(h.batch, h.kv_heads, h.keys, h.size);
+    op = ft__op_attention(q->dtype, FT__SHAPE(h.batch, h.heads, h.queries, h.size),
+                          &keys, &keys, true, false);
     out =
         ft__make_of(n, &op, FT__VALUES(q, caches[0], caches[1] ? caches[1] : caches[0]),
                     NULL, NULL);
@@ -145,7 +145,7 @@ void ft__rule_ms_paged(ft__node *n)
             ft__make_view(n, caches[i], &caches[i]->shape, n->out[i + 1]);
     ft__build_bounded(n->import->b,
                       "PagedAttention (node %.*s), all of its pages counted",
-                      (int)(n->name.n < 100 ? n->name.n : 100), n->name.s);
+                      ft__shown(n->name.n, 100), n->name.s);
 }
 
 /* Three layers of bytes, and attention of bytes. */
@@ -166,7 +166,7 @@ void ft__rule_ms_qordered_attention(ft__node *n)
     h.queries = h.keys = x->shape.dim[1];
     h.size = ft__per_head(n, n->in[5]->shape.dim[1], h.heads);
     h.value = ft__per_head(n, n->in[7]->shape.dim[1], h.heads);
-    h.causal = ft__attr_int(n, "unidirectional", 0) != 0;
+    h.causal = ft__attr_int(n, "unidirectional", 0);
     h.mask = ft__in(n, 17) != NULL;
     ft__attend(n, &h, part[0], part[1], part[2],
                FT__SHAPE(h.batch, h.queries, n->in[7]->shape.dim[1]));

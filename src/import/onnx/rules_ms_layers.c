@@ -133,7 +133,7 @@ static ft__value *with_skip(const ft__node *n)
 /* arg: 1 with a skip connection before it. */
 void ft__rule_ms_groupnorm(ft__node *n)
 {
-    bool last = ft__attr_int(n, "channels_last", 1) != 0;
+    bool last = ft__attr_int(n, "channels_last", 1);
     bool silu = ft__attr_int(n, "activation", 0) == 1;
     ft__value *x = n->rule->arg ? with_skip(n) : n->in[0];
     int64_t groups = ft__attr_size(n, "groups", 1);

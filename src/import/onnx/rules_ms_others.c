@@ -70,7 +70,7 @@ void ft__rule_ms_fft(ft__node *n)
 {
     ft_shape s = n->in[0]->shape;
     int64_t axes = ft__attr_size(n, "signal_ndim", 1), points = 1;
-    bool half = ft__attr_int(n, "onesided", 1) != 0;
+    bool half = ft__attr_int(n, "onesided", 1);
     uint32_t last;
     ft_op op;
 
@@ -116,7 +116,7 @@ void ft__rule_ms_like(ft__node *n)
 /* A hash of every element: positive ones have no sign. */
 void ft__rule_ms_hash(ft__node *n)
 {
-    bool positive = ft__attr_int(n, "positive", 1) != 0;
+    bool positive = ft__attr_int(n, "positive", 1);
 
     ft__emit_generic(n, n->out[0], positive ? FT_DTYPE_uint32 : FT_DTYPE_int32,
                      &n->in[0]->shape);

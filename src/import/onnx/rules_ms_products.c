@@ -207,7 +207,7 @@ void ft__rule_ms_matmul_nbits(ft__node *n)
 /* transB 0: the product with the transposed weight, as its gradient needs it. */
 void ft__rule_ms_matmul_bnb4(ft__node *n)
 {
-    bool forward = ft__attr_int(n, "transB", 1) != 0;
+    bool forward = ft__attr_int(n, "transB", 1);
     ft__linear l = packed(n, n->in[1], n->in[2], forward ? "N" : "K");
 
     l.weights = FT_DTYPE_fp4;
@@ -433,7 +433,7 @@ void ft__rule_ms_pool_last(ft__node *n)
 void ft__rule_ms_causal_conv(ft__node *n)
 {
     ft__value *x = n->in[0], *w = n->in[1], *bias = ft__in(n, 2);
-    bool last = ft__attr_int(n, "channels_last", 0) != 0;
+    bool last = ft__attr_int(n, "channels_last", 0);
     int64_t dilation = ft__attr_size(n, "dilation", 1), keep, c, kernel;
     ft_kind kind;
     bool more = activates(n, "activation", &kind);

@@ -2,6 +2,7 @@
  * of every node; what they scale is an operation on bytes. */
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
+#include "import/rules/ops.h"
 
 static ft_dtype dtype_of(const ft__value *v, ft_dtype fallback)
 {
@@ -26,7 +27,7 @@ void ft__rule_ms_qsoftmax(ft__node *n)
 /* arg: the kind for one axis; channels may be at the end. */
 void ft__rule_ms_qpool(ft__node *n)
 {
-    bool last = ft__attr_int(n, "channels_last", 0) != 0;
+    bool last = ft__attr_int(n, "channels_last", 0);
     bool all = n->rule->arg == FT_KIND_global_avgpool;
     ft__value *x = last ? ft__make_channels(n, n->in[0], false, NULL) : n->in[0];
     ft__value *to = last ? NULL : n->out[0];
@@ -72,7 +73,7 @@ void ft__rule_ms_qconcat(ft__node *n)
 /* x, scale, zero point, w, scale, zero point, y's scale and zero point, bias. */
 void ft__rule_ms_qconv(ft__node *n)
 {
-    bool last = ft__attr_int(n, "channels_last", 0) != 0;
+    bool last = ft__attr_int(n, "channels_last", 0);
     ft__value *x = last ? ft__make_channels(n, n->in[0], false, NULL) : n->in[0];
     ft__conv c = {.x = x,
                   .weights = n->in[3],
@@ -171,10 +172,8 @@ void ft__rule_ms_lstm(ft__node *n)
         ft__emit_unknown(n);
         return;
     }
-    op = ft__op_x(FT_KIND_lstm, x);
-    ft__op_set1(&op, FT_K_hidden, hidden);
-    ft__op_set1(&op, FT_K_directions, both ? 2 : 1);
-    ft__op_set1(&op, FT_K_bias, ft__in(n, 3) != NULL);
+    op = ft__op_recurrent(FT_KIND_lstm, x->dtype, &x->shape, hidden, both ? 2 : 1,
+                          ft__in(n, 3) != NULL);
     ft__op_set1(&op, FT_K_weights,
                 n->in[1]->dtype == x->dtype ? FT_DTYPE_NONE : n->in[1]->dtype);
     ft__emit(

@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
+#include "import/rules/ops.h"
 
 /* ---- gather ---- */
 
@@ -25,10 +26,7 @@ static void gather(ft__node *n, uint32_t axis, const ft_shape *places)
         return;
     if (ft__is_constant(x) && ft__dtype_is_real(x->dtype) && x->shape.rank == 2 &&
         axis == 0) {
-        ft__op_init(&op, FT_KIND_embedding, x->dtype);
-        ft__op_set_shape(&op, FT_K_x, places);
-        ft__op_set1(&op, FT_K_rows, x->shape.dim[0]);
-        ft__op_set1(&op, FT_K_dim, x->shape.dim[1]);
+        op = ft__op_embedding(x->dtype, places, x->shape.dim[0], x->shape.dim[1]);
         ft__emit(n, &op,
                  &(ft__call){.in = &index,
                              .n_in = 1,

@@ -1,6 +1,7 @@
 /* Recurrent layers. */
 #include "graph/op_inside.h"
-#include "import/onnx/onnx.h"
+#include "import/onnx/compose.h"
+#include "import/rules/ops.h"
 
 /* What the file says about a layer, whatever its axes' order. */
 struct layer {
@@ -14,7 +15,7 @@ static bool read_layer(const ft__node *n, int64_t gates, struct layer *l)
 
     if (x->rank != 3 || w->rank != 3 || r->rank != 3)
         return ft__onnx_fail(n, "its operands must have 3 dimensions");
-    l->batch_first = ft__attr_int(n, "layout", 0) != 0;
+    l->batch_first = ft__attr_int(n, "layout", 0);
     l->steps = x->dim[l->batch_first];
     l->batch = x->dim[!l->batch_first];
     l->features = x->dim[2];
@@ -46,11 +47,9 @@ void ft__rule_rnn(ft__node *n)
         s[1] = (ft_shape){3, {l.directions, l.batch, l.hidden}};
     }
     s[2] = s[1];
-    ft__op_init(&op, kind, n->in[0]->dtype);
-    ft__op_set(&op, FT_K_x, (int64_t[]){l.steps, l.batch, l.features}, 3);
-    ft__op_set1(&op, FT_K_hidden, l.hidden);
-    ft__op_set1(&op, FT_K_directions, l.directions);
-    ft__op_set1(&op, FT_K_bias, ft__in(n, 3) != NULL);
+    op =
+        ft__op_recurrent(kind, n->in[0]->dtype, FT__SHAPE(l.steps, l.batch, l.features),
+                         l.hidden, l.directions, ft__in(n, 3) != NULL);
     ft__op_set1(&op, FT_K_weights, ft__weights_dtype(n->in[0], n->in[1]));
     ft__emit_layer(n, &op,
                    &(ft__call){.in = n->in,

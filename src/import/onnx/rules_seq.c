@@ -330,7 +330,7 @@ void ft__rule_concat_from_sequence(ft__node *n)
 {
     ft__value *seq = n->in[0], **part;
     int64_t axis = ft__attr_int(n, "axis", 0);
-    bool stack = ft__attr_int(n, "new_axis", 0) != 0;
+    bool stack = ft__attr_int(n, "new_axis", 0);
     ft__node concat = *n;
 
     if (!is_sequence(n, 0))

@@ -19,8 +19,8 @@ static int64_t dft_axis(const ft__node *n)
 void ft__rule_dft(ft__node *n)
 {
     ft__value *x = n->in[0], *length = ft__in(n, 1);
-    bool inverse = ft__attr_int(n, "inverse", 0) != 0,
-         half = ft__attr_int(n, "onesided", 0) != 0, known;
+    bool inverse = ft__attr_int(n, "inverse", 0), half = ft__attr_int(n, "onesided", 0),
+         known;
     int64_t axis, points = -1;
     ft_shape s = x->shape;
     ft_op op = ft__op_x(FT_KIND_fft, x);
@@ -61,7 +61,7 @@ void ft__rule_dft(ft__node *n)
 void ft__rule_stft(ft__node *n)
 {
     ft__value *x = n->in[0], *window = ft__in(n, 2), *length = ft__in(n, 3);
-    bool half = ft__attr_int(n, "onesided", 1) != 0, known;
+    bool half = ft__attr_int(n, "onesided", 1), known;
     int64_t step = 0, points = 0, frames;
     ft_shape s = {4, {0, 0, 0, 2}};
     ft_op op = ft__op_x(FT_KIND_fft, x);

@@ -3,6 +3,7 @@
 
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
+#include "import/rules/ops.h"
 #include "import/rules/window.h"
 
 static void per_axis(const ft__node *n, const char *name, uint32_t axes,
@@ -221,9 +222,8 @@ void ft__rule_causal_conv(ft__node *n)
     state.dim[2] = w->shape.dim[2] - 1;
     if (past && state.dim[2]) {
         all = ft__onnx_temp(n, x);
-        op = ft__op_x(FT_KIND_concat, past);
-        ft__op_set1(&op, FT_K_axis, 2);
-        ft__op_set(&op, FT_K_sizes, (int64_t[]){state.dim[2], x->shape.dim[2]}, 2);
+        op = ft__op_concat(past->dtype, &past->shape, 2,
+                           (int64_t[]){state.dim[2], x->shape.dim[2]}, 2);
         if (!all)
             return;
         ft__make_of(n, &op, FT__VALUES(past, x), NULL, all);

@@ -15,7 +15,7 @@ struct bind {
 
 static int shown(ft__text t)
 {
-    return (int)(t.n < 100 ? t.n : 100);
+    return ft__shown(t.n, 100);
 }
 
 /* The symbol that is the whole size of an axis; NULL: a number, or a formula. */

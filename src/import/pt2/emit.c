@@ -75,8 +75,7 @@ static uint32_t result(ft__pt2 *p, const ft__pt2_value *v)
         return ft__build_tensor(p->b, v->name.s, v->name.n, FT_ROLE_ACTIVATION,
                                 v->dtype, &v->shape);
     n = snprintf(name, sizeof(name), "%.*s gradient",
-                 (int)(v->gradient->name.n < 200 ? v->gradient->name.n : 200),
-                 v->gradient->name.s);
+                 ft__shown(v->gradient->name.n, 200), v->gradient->name.s);
     return ft__build_tensor(p->b, name, (size_t)n, FT_ROLE_GRADIENT, v->dtype,
                             &v->shape);
 }
@@ -284,8 +283,8 @@ void ft__pt2_emit_generic(const ft__pt2_node *n)
                  &(ft__pt2_call){.in = in, .n_in = n_in, .out = &v, .n_out = 1});
         if (!named)
             ft__build_bounded(n->import->b, "%.*s (node %.*s)",
-                              (int)(n->target.n < 100 ? n->target.n : 100), n->target.s,
-                              (int)(n->name.n < 200 ? n->name.n : 200), n->name.s);
+                              ft__shown(n->target.n, 100), n->target.s,
+                              ft__shown(n->name.n, 200), n->name.s);
         named = true;
     }
 }

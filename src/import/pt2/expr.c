@@ -353,7 +353,7 @@ int64_t ft__pt2_value_of(ft__pt2 *p, int64_t dim, bool *data, ft__pt2_symbol **o
     if (r.bad) {
         ft__build_fail(p->b, FT_EUNSUPPORTED, (uint64_t)(e->text.s - p->doc.base),
                        "a size is written as \"%.*s\", which is not understood",
-                       (int)(e->text.n < 200 ? e->text.n : 200), e->text.s);
+                       ft__shown(e->text.n, 200), e->text.s);
         return -1;
     }
     *open = r.open;
@@ -363,7 +363,7 @@ int64_t ft__pt2_value_of(ft__pt2 *p, int64_t dim, bool *data, ft__pt2_symbol **o
     if (!(x >= 0 && x <= (double)FT__MAX_ELEMENTS)) {
         ft__build_fail(p->b, FT_EFORMAT, (uint64_t)(e->text.s - p->doc.base),
                        "the size \"%.*s\" is %g with these dimensions",
-                       (int)(e->text.n < 200 ? e->text.n : 200), e->text.s, x);
+                       ft__shown(e->text.n, 200), e->text.s, x);
         return -1;
     }
     e->known = true;

@@ -300,7 +300,7 @@ static bool operands_are_there(const ft__pt2_node *n)
             if (!v || v->state != FT__PT2_UNDEFINED)
                 continue;
             ft__pt2_fail(n, FT_EFORMAT, "it reads \"%.*s\", which nothing has made",
-                         (int)(v->name.n < 100 ? v->name.n : 100), v->name.s);
+                         ft__shown(v->name.n, 100), v->name.s);
             return false;
         }
     }
@@ -331,7 +331,7 @@ static bool results_are_known(const ft__pt2_node *n)
             continue; /* a number, a token, an object */
         if (v->state != FT__PT2_UNDEFINED) {
             ft__pt2_fail(n, FT_EFORMAT, "\"%.*s\" is made twice",
-                         (int)(v->name.n < 100 ? v->name.n : 100), v->name.s);
+                         ft__shown(v->name.n, 100), v->name.s);
             return false;
         }
         if (!ft__pt2_resolve(n->import, v, largest_operand(n)))
@@ -431,8 +431,7 @@ static void mark_outputs(ft__pt2 *p)
             ft__build_output(p->b, ft__pt2_graph_tensor(p, s->value));
         else if (s->value && s->value->typed && s->value->state == FT__PT2_UNDEFINED)
             ft__build_fail(p->b, FT_EFORMAT, 0, "nothing makes the output \"%.*s\"",
-                           (int)(s->value->name.n < 100 ? s->value->name.n : 100),
-                           s->value->name.s);
+                           ft__shown(s->value->name.n, 100), s->value->name.s);
     }
 }
 

@@ -26,9 +26,8 @@ void ft__pt2_fail(const ft__pt2_node *n, ft_status st, const char *fmt, ...)
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
     ft__build_fail(n->import->b, st, (uint64_t)(n->target.s - n->import->doc.base),
-                   "node %.*s (%.*s): %s", (int)(n->name.n < 100 ? n->name.n : 100),
-                   n->name.s, (int)(n->target.n < 80 ? n->target.n : 80), n->target.s,
-                   text);
+                   "node %.*s (%.*s): %s", ft__shown(n->name.n, 100), n->name.s,
+                   ft__shown(n->target.n, 80), n->target.s, text);
 }
 
 /* The name is copied: it is compared often, and lies far away in the text. */
@@ -226,8 +225,7 @@ static void read_meta(ft__pt2 *p, ft__json *r, ft__pt2_value *v)
     if (rank < 0 && !p->doc.why)
         ft__build_fail(p->b, FT_EUNSUPPORTED, (uint64_t)(at - p->doc.base),
                        "tensor \"%.*s\" has more than %d dimensions",
-                       (int)(v->name.n < 100 ? v->name.n : 100), v->name.s,
-                       FT_MAX_RANK);
+                       ft__shown(v->name.n, 100), v->name.s, FT_MAX_RANK);
 }
 
 static bool same_name(ft__text a, ft__text b)

@@ -170,7 +170,7 @@ void ft__aten_cond(ft__pt2_node *n)
         return;
     taken = cost_of(n, &c, 1) > cost_of(n, &c, 0);
     ft__build_bounded(n->import->b, "cond (node %.*s), its dearer branch taken",
-                      (int)(n->name.n < 200 ? n->name.n : 200), n->name.s);
+                      ft__shown(n->name.n, 200), n->name.s);
     if (write(n, c.graph[taken], c.in, c.n_in, &body))
         hand_over(n, &body);
 }
@@ -188,7 +188,7 @@ void ft__aten_while(ft__pt2_node *n)
         !write(n, c.graph[1], c.in, c.n_in, &body))
         return;
     ft__build_bounded(n->import->b, "while_loop (node %.*s), counted as one round",
-                      (int)(n->name.n < 200 ? n->name.n : 200), n->name.s);
+                      ft__shown(n->name.n, 200), n->name.s);
     hand_over(n, &body);
 }
 

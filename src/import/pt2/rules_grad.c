@@ -2,6 +2,7 @@
  * stand beside their forward ones. */
 #include "graph/op_inside.h"
 #include "import/pt2/pt2.h"
+#include "import/rules/ops.h"
 
 /* arg: the kind; the operands are the result's gradient, then what was kept. */
 void ft__aten_unary_grad(ft__pt2_node *n)
@@ -80,9 +81,8 @@ void ft__aten_embedding_grad(ft__pt2_node *n)
 
     if (!in[1] || out->shape.rank != 2)
         return;
-    op = ft__pt2_op(FT_KIND_embedding, out->dtype, &in[1]->shape);
-    ft__op_set1(&op, FT_K_rows, out->shape.dim[0]);
-    ft__op_set1(&op, FT_K_dim, out->shape.dim[1]);
+    op = ft__op_embedding(out->dtype, &in[1]->shape, out->shape.dim[0],
+                          out->shape.dim[1]);
     op.phase = FT_PHASE_BACKWARD;
     ft__pt2_emit_in(n, &op, in, 2);
 }

@@ -4,6 +4,7 @@
 #include "graph/op_inside.h"
 #include "import/onnx/onnx.h"
 #include "import/pt2/pt2.h"
+#include "import/rules/ops.h"
 
 /* ---- matrix products ---- */
 
@@ -263,13 +264,10 @@ static bool attention(const ft__pt2_node *n, ft__pt2_value *in[3], ft_op *op)
     if (!in[0] || !in[1] || !in[2] || !heads(in[0], &x) || !heads(in[1], &y) ||
         !heads(in[2], &z))
         return false;
-    *op = ft__pt2_op(FT_KIND_attention, in[0]->dtype, &x);
-    ft__op_set_shape(op, FT_K_y, &y);
-    ft__op_set_shape(op, FT_K_z, &z);
-    ft__op_set1(op, FT_K_causal, ft__pt2_bool(n, "is_causal", false));
     mask = ft__pt2_tensor(n, "attn_mask");
     mask = mask ? mask : ft__pt2_tensor(n, "attn_bias");
-    ft__op_set1(op, FT_K_mask, mask != NULL);
+    *op = ft__op_attention(in[0]->dtype, &x, &y, &z,
+                           ft__pt2_bool(n, "is_causal", false), mask != NULL);
     ft__op_set1(op, FT_K_train,
                 (ft__pt2_float(n, "dropout_p", 0) > 0) +
                     2 * (mask && (mask->learned || mask->trainable)));
@@ -353,9 +351,7 @@ static void join_states(ft__pt2_node *n, ft__pt2_value *const *state, uint32_t c
         return;
     for (uint32_t i = 0; i < count; i++)
         sizes[i] = state[i]->shape.dim[0];
-    op = ft__pt2_op(FT_KIND_concat, out->dtype, &state[0]->shape);
-    ft__op_set1(&op, FT_K_axis, 0);
-    ft__op_set(&op, FT_K_sizes, sizes, count);
+    op = ft__op_concat(out->dtype, &state[0]->shape, 0, sizes, count);
     ft__pt2_emit_to(n, &op, state, count, out);
 }
 
@@ -371,11 +367,9 @@ static void layers(ft__pt2_node *n, const struct stack *s, const ft__pt2_arg *pa
     for (uint32_t i = 0; i < s->layers && !ft__pt2_failed(n); i++) {
         bool only = s->layers == 1, last = i + 1 == s->layers;
         ft__pt2_value *out[3];
-        ft_op op = ft__pt2_op(s->kind, x->dtype, &in);
+        ft_op op =
+            ft__op_recurrent(s->kind, x->dtype, &in, s->hidden, s->directions, s->bias);
 
-        ft__op_set1(&op, FT_K_hidden, s->hidden);
-        ft__op_set1(&op, FT_K_directions, s->directions);
-        ft__op_set1(&op, FT_K_bias, s->bias);
         out[0] = last ? ft__pt2_out(n, 0) : ft__pt2_temp(n, x, x->dtype, &all);
         out[1] = h[i] = only ? ft__pt2_out(n, 1) : ft__pt2_temp(n, x, x->dtype, &state);
         out[2] = c[i] = only ? ft__pt2_out(n, 2) : ft__pt2_temp(n, x, x->dtype, &state);

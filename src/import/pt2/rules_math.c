@@ -3,6 +3,7 @@
 #include "graph/op_inside.h"
 #include "import/onnx/onnx.h"
 #include "import/pt2/pt2.h"
+#include "import/rules/ops.h"
 
 ft_op ft__pt2_op(ft_kind kind, ft_dtype dtype, const ft_shape *x)
 {
@@ -234,9 +235,7 @@ static ft__pt2_value *extended(ft__pt2_node *n, ft__pt2_value *x, uint32_t axis)
     }
     if (count == 1)
         return x;
-    op = ft__pt2_op(FT_KIND_concat, x->dtype, &in[0]->shape);
-    ft__op_set1(&op, FT_K_axis, axis);
-    ft__op_set(&op, FT_K_sizes, sizes, count);
+    op = ft__op_concat(x->dtype, &in[0]->shape, axis, sizes, count);
     out = ft__pt2_temp(n, x, x->dtype, &s);
     if (out)
         ft__pt2_emit_to(n, &op, in, count, out);

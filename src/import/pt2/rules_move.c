@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "graph/op_inside.h"
 #include "import/pt2/pt2.h"
+#include "import/rules/ops.h"
 
 void ft__aten_view(ft__pt2_node *n)
 {
@@ -186,9 +187,7 @@ void ft__aten_concat(ft__pt2_node *n)
     }
     first = out->shape;
     first.dim[axis] = sizes[0];
-    op = ft__pt2_op(FT_KIND_concat, out->dtype, &first);
-    ft__op_set1(&op, FT_K_axis, axis);
-    ft__op_set(&op, FT_K_sizes, sizes, count);
+    op = ft__op_concat(out->dtype, &first, axis, sizes, count);
     ft__pt2_emit_in(n, &op, in, count);
 }
 
@@ -230,9 +229,7 @@ void ft__aten_embedding(ft__pt2_node *n)
 
     if (!x || w->shape.rank != 2)
         return;
-    op = ft__pt2_op(FT_KIND_embedding, w->dtype, &x->shape);
-    ft__op_set1(&op, FT_K_rows, w->shape.dim[0]);
-    ft__op_set1(&op, FT_K_dim, w->shape.dim[1]);
+    op = ft__op_embedding(w->dtype, &x->shape, w->shape.dim[0], w->shape.dim[1]);
     ft__pt2_emit_layer(n, &op, &x, 1, &w, 1);
 }
 
@@ -317,9 +314,7 @@ void ft__aten_embedding_bag(ft__pt2_node *n)
                    .dim = {out->shape.dim[0], x->shape.dim[0] / out->shape.dim[0],
                            w->shape.dim[1]}};
     rows = ft__pt2_temp(n, out, w->dtype, &s);
-    op = ft__pt2_op(FT_KIND_embedding, w->dtype, &x->shape);
-    ft__op_set1(&op, FT_K_rows, w->shape.dim[0]);
-    ft__op_set1(&op, FT_K_dim, w->shape.dim[1]);
+    op = ft__op_embedding(w->dtype, &x->shape, w->shape.dim[0], w->shape.dim[1]);
     if (!rows)
         return;
     ft__pt2_emit(n, &op,
