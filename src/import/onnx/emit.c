@@ -381,6 +381,16 @@ void ft__emit_open(const ft__node *n, ft__value *out, ft_dtype dtype,
         add_open(n, out, dtype, most, open, open ? ", its size bounded" : "");
 }
 
+void ft__emit_bounded(const ft__node *n, const ft_shape *most, uint32_t open)
+{
+    ft__emit_open(n, n->out[0], n->in[0]->dtype, most, open);
+}
+
+void ft__emit_shape(const ft__node *n, const ft_shape *shape)
+{
+    ft__emit_view(n, n->in[0], n->out[0], shape);
+}
+
 void ft__emit_unknown(ft__node *n)
 {
     bool first = true;

@@ -318,6 +318,13 @@ void ft__emit_generic(const ft__node *n, ft__value *out, ft_dtype dtype,
  * network runs; `most` holds the most they can be. Named among the bounded. */
 void ft__emit_open(const ft__node *n, ft__value *out, ft_dtype dtype,
                    const ft_shape *most, uint32_t open);
+/* The same of the first operand's type, as the node's result. */
+void ft__emit_bounded(const ft__node *n, const ft_shape *most, uint32_t open);
+/* The node's result is its first operand in another shape. */
+void ft__emit_shape(const ft__node *n, const ft_shape *shape);
+/* Less an axis, or with one of this size put in; fails the import at the ninth. */
+void ft__drop_dim(ft_shape *s, uint32_t at, uint32_t count);
+void ft__insert_dim(const ft__node *n, ft_shape *s, uint32_t at, int64_t dim);
 /* The same with an operation of its own kind, whose results have the shape that
  * ft__guess() gave. */
 void ft__emit_guessed(const ft__node *n, const ft_op *op, const ft__call *c,

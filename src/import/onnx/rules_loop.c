@@ -196,15 +196,6 @@ static void stack(const ft__node *n, ft__value *each, ft__value *out,
     out->open |= open;
 }
 
-static void insert_dim(const ft__node *n, ft_shape *s, uint32_t at, int64_t dim)
-{
-    ft__push(n, s, dim);
-    if (ft__failed(n))
-        return;
-    memmove(s->dim + at + 1, s->dim + at, (s->rank - at - 1) * sizeof(*s->dim));
-    s->dim[at] = dim;
-}
-
 /* ---- Loop: count, condition, carried values ---- */
 
 static void loop_condition(const ft__node *n, struct loop *l)
@@ -274,7 +265,7 @@ static void skip_loop(ft__node *n, struct loop *l, const ft__place *p)
             ft__emit_view(n, l->start[i], n->out[i], &l->start[i]->shape);
             continue;
         }
-        insert_dim(n, &shape[i], 0, 0);
+        ft__insert_dim(n, &shape[i], 0, 0);
         if (!ft__failed(n))
             ft__define_constant(n, n->out[i], dtype[i], &shape[i]);
     }
@@ -332,7 +323,7 @@ void ft__rule_loop(ft__node *n)
             return;
         }
         s = each->shape;
-        insert_dim(n, &s, 0, l.trips);
+        ft__insert_dim(n, &s, 0, l.trips);
         if (n->out[i] && !ft__failed(n))
             stack(n, each, n->out[i], &s, l.exact ? 0 : 1u);
     }
@@ -375,9 +366,7 @@ static ft__value *round_of(const ft__node *n, ft__value *x, uint32_t from,
     op = ft__op_x(FT_KIND_slice, x);
     ft__op_set_shape(&op, FT_K_out, &s);
     ft__make_of(n, &op, FT__VALUES(x), NULL, cut);
-    memmove(s.dim + from, s.dim + from + count,
-            (s.rank - from - count) * sizeof(*s.dim));
-    s.rank -= count;
+    ft__drop_dim(&s, from, count);
     if (!ft__failed(n))
         ft__emit_view(n, cut, v, &s);
     return v;
@@ -457,10 +446,10 @@ static void give_scanned(ft__node *n, struct scan *s, uint32_t i)
             at = (uint32_t)axis_of(n, "scan_output_axes", i - s->l.n_carried,
                                    all.rank + 1, false);
         if (!ft__failed(n))
-            insert_dim(n, &all, at, s->length);
+            ft__insert_dim(n, &all, at, s->length);
     }
     if (s->batched && !ft__failed(n))
-        insert_dim(n, &all, 0, s->batch);
+        ft__insert_dim(n, &all, 0, s->batch);
     if (!ft__failed(n) && n->out[i])
         stack(n, each, n->out[i], &all, 0);
 }

@@ -110,7 +110,7 @@ void ft__rule_dropout(ft__node *n)
     bool known = !training || (on && ft_shape_elements(&training->shape) == 1);
 
     if (known && (!training || !on->i))
-        ft__emit_view(n, x, n->out[0], &x->shape);
+        ft__emit_shape(n, &x->shape);
     else
         ft__apply1(n, FT_KIND_dropout, x, n->out[0]);
     ft__emit_extra(n, 1, n->import->opset < 10 ? x->dtype : FT_DTYPE_bool, &x->shape);
@@ -126,7 +126,7 @@ static void cast(ft__node *n, ft_dtype to)
         return;
     }
     if (to == x->dtype) {
-        ft__emit_view(n, x, n->out[0], &x->shape);
+        ft__emit_shape(n, &x->shape);
         return;
     }
     ft__op_set1(&op, FT_K_to, to);
@@ -335,7 +335,7 @@ static void reduce_open(ft__node *n, bool keep)
         all = (1u << s.rank) - 1;
         keep = gone > 0 || ft__attr_int(n, "noop_with_empty_axes", 0);
     }
-    ft__emit_open(n, n->out[0], n->in[0]->dtype, &s, keep ? all : FT_OPEN_RANK);
+    ft__emit_bounded(n, &s, keep ? all : FT_OPEN_RANK);
 }
 
 void ft__rule_reduce(ft__node *n)

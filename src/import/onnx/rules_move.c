@@ -14,6 +14,21 @@ void ft__push(const ft__node *n, ft_shape *s, int64_t dim)
         s->dim[s->rank++] = dim;
 }
 
+void ft__insert_dim(const ft__node *n, ft_shape *s, uint32_t at, int64_t dim)
+{
+    ft__push(n, s, dim);
+    if (ft__failed(n))
+        return;
+    memmove(s->dim + at + 1, s->dim + at, (s->rank - at - 1) * sizeof(*s->dim));
+    s->dim[at] = dim;
+}
+
+void ft__drop_dim(ft_shape *s, uint32_t at, uint32_t count)
+{
+    s->rank -= count;
+    memmove(s->dim + at, s->dim + at + count, (s->rank - at) * sizeof(*s->dim));
+}
+
 /* An operation whose spec is x and out. */
 static bool move(const ft__node *n, ft_kind kind, const ft_shape *out)
 {
@@ -59,7 +74,7 @@ void ft__rule_transpose(ft__node *n)
         moved |= perm[i] != i;
     }
     if (!moved) {
-        ft__emit_view(n, x, n->out[0], &s);
+        ft__emit_shape(n, &s);
         return;
     }
     op = ft__op_x(FT_KIND_transpose, x);
@@ -193,7 +208,7 @@ void ft__rule_split(ft__node *n)
             return;
         }
     if (n->n_out == 1) {
-        ft__emit_view(n, x, n->out[0], &x->shape);
+        ft__emit_shape(n, &x->shape);
         return;
     }
     if (!emit_parts(n, axis, sizes))
@@ -293,11 +308,11 @@ void ft__rule_slice(ft__node *n)
     ft__strides(&x->shape, c.stride);
     if (!read_cut(n, &c)) {
         if (!ft__failed(n))
-            ft__emit_open(n, n->out[0], x->dtype, &x->shape, cut_open(n));
+            ft__emit_bounded(n, &x->shape, cut_open(n));
         return;
     }
     if (c.whole) {
-        ft__emit_view(n, x, n->out[0], &c.shape);
+        ft__emit_shape(n, &c.shape);
         return;
     }
     op = ft__op_x(FT_KIND_slice, x);
@@ -327,7 +342,7 @@ void ft__rule_pad(ft__node *n)
     if (ft__in(n, 3))
         count = ft__ints(n, n->in[3], axes, FT_MAX_RANK);
     if (have < 0 || count < 0 || have != 2 * count) {
-        ft__emit_open(n, n->out[0], x->dtype, &s, (1u << s.rank) - 1);
+        ft__emit_bounded(n, &s, (1u << s.rank) - 1);
         return;
     }
     for (int64_t i = 0; i < count; i++) {
@@ -340,7 +355,7 @@ void ft__rule_pad(ft__node *n)
             begin[axis] + clamped(pads[count + i], -FT__MAX_ELEMENTS, FT__MAX_ELEMENTS);
     }
     if (ft_shape_equal(&s, &x->shape))
-        ft__emit_view(n, x, n->out[0], &s);
+        ft__emit_shape(n, &s);
     else if (move(n, FT_KIND_pad, &s) && padded_by_constant(n))
         ft__fold_pad(n, x, ft__in(n, 2), begin, n->out[0]);
 }
@@ -360,8 +375,7 @@ static void expand_open(ft__node *n)
         s.dim[i] = i < lead ? 1 : x->dim[i - lead];
         open |= (uint32_t)(s.dim[i] == 1) << i;
     }
-    ft__emit_open(n, n->out[0], n->in[0]->dtype, &s,
-                  ft__length(n->in[1]) ? open : FT_OPEN_RANK);
+    ft__emit_bounded(n, &s, ft__length(n->in[1]) ? open : FT_OPEN_RANK);
 }
 
 void ft__rule_expand(ft__node *n)
@@ -380,7 +394,7 @@ void ft__rule_expand(ft__node *n)
         return;
     }
     if (ft_shape_elements(&s) == ft_shape_elements(&x->shape)) {
-        ft__emit_view(n, x, n->out[0], &s);
+        ft__emit_shape(n, &s);
         return;
     }
     if (!move(n, FT_KIND_expand, &s))
@@ -399,7 +413,7 @@ void ft__rule_tile(ft__node *n)
     ft_shape s = x->shape;
 
     if (!ft__data(n, n->in[1])) {
-        ft__emit_open(n, n->out[0], x->dtype, &s, (1u << s.rank) - 1);
+        ft__emit_bounded(n, &s, (1u << s.rank) - 1);
         return;
     }
     if (ft__ints(n, n->in[1], times, FT_MAX_RANK) != (int64_t)s.rank) {
@@ -414,7 +428,7 @@ void ft__rule_tile(ft__node *n)
         s.dim[i] *= times[i];
     }
     if (ft_shape_equal(&s, &x->shape))
-        ft__emit_view(n, x, n->out[0], &s);
+        ft__emit_shape(n, &s);
     else if (move(n, FT_KIND_tile, &s))
         ft__fold_tile(n, x, n->out[0]);
 }

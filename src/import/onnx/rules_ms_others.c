@@ -22,7 +22,7 @@ void ft__rule_ms_expand_dims(ft__node *n)
             ft__push(n, &s, x.dim[i]);
     }
     if (!ft__failed(n))
-        ft__emit_view(n, n->in[0], n->out[0], &s);
+        ft__emit_shape(n, &s);
 }
 
 /* Windows along an axis, each of them copied. */
@@ -127,7 +127,7 @@ void ft__rule_ms_unique(ft__node *n)
 {
     const ft__value *x = n->in[0];
 
-    ft__emit_open(n, n->out[0], x->dtype, &x->shape, 1);
+    ft__emit_bounded(n, &x->shape, 1);
     ft__emit_extra(n, 1, FT_DTYPE_int64, &x->shape);
     ft__emit_extra_open(n, 2, FT_DTYPE_int64, &x->shape, 1);
 }
@@ -163,8 +163,7 @@ void ft__rule_ms_remove_padding(ft__node *n)
 
     if (!ft__has_rank(n, 0, 3))
         return;
-    ft__emit_open(n, n->out[0], n->in[0]->dtype,
-                  FT__SHAPE(x->dim[0] * x->dim[1], x->dim[2]), 1);
+    ft__emit_bounded(n, FT__SHAPE(x->dim[0] * x->dim[1], x->dim[2]), 1);
     ft__emit_extra(n, 1, FT_DTYPE_int32, FT__SHAPE(x->dim[0], x->dim[1]));
     ft__emit_extra(n, 2, FT_DTYPE_int32, FT__SHAPE(x->dim[0] + 1));
     ft__emit_extra(n, 3, FT_DTYPE_int32, FT__SHAPE(1));

@@ -113,7 +113,7 @@ void ft__rule_resize(ft__node *n)
 
     if (!resized(n, &s)) {
         if (!ft__failed(n))
-            ft__emit_open(n, n->out[0], x->dtype, &x->shape, resize_open(n));
+            ft__emit_bounded(n, &x->shape, resize_open(n));
         return;
     }
     for (uint32_t i = 0; i < s.rank; i++)
@@ -168,7 +168,7 @@ void ft__rule_affine_grid(ft__node *n)
         s.dim[i] = count < 0 ? 1 : size[i + 1];
     s.dim[rank - 1] = rank - 2;
     if (count < 0) {
-        ft__emit_open(n, n->out[0], theta->dtype, &s, ((1u << (rank - 1)) - 1) & ~1u);
+        ft__emit_bounded(n, &s, ((1u << (rank - 1)) - 1) & ~1u);
         return;
     }
     if (!ft__shape_fits(&s) || !points) {
@@ -248,9 +248,9 @@ void ft__rule_center_crop_pad(ft__node *n)
     if (ft__failed(n))
         return;
     if (have < 0) {
-        ft__emit_open(n, n->out[0], x->dtype, &s, open);
+        ft__emit_bounded(n, &s, open);
     } else if (ft_shape_equal(&s, &x->shape)) {
-        ft__emit_view(n, x, n->out[0], &s);
+        ft__emit_shape(n, &s);
     } else {
         op = ft__op_x(larger ? FT_KIND_pad : FT_KIND_slice, x);
         ft__op_set_shape(&op, FT_K_out, &s);
@@ -285,7 +285,7 @@ void ft__rule_col2im(ft__node *n)
     if (axes < 0 || sides < 0) {
         uint32_t open = axes < 0 ? ((1u << s.rank) - 1) & ~3u : 0;
 
-        ft__emit_open(n, n->out[0], x->dtype, &s, open | (sides < 0 ? 2u : 0));
+        ft__emit_bounded(n, &s, open | (sides < 0 ? 2u : 0));
         return;
     }
     ft__op_init(&op, FT_KIND_fill, x->dtype);

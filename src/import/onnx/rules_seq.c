@@ -5,7 +5,7 @@
 
 #include "base/limits.h"
 #include "graph/op_inside.h"
-#include "import/onnx/onnx.h"
+#include "import/onnx/compose.h"
 
 enum { MAX_LISTED = 1 << 12 };
 
@@ -195,15 +195,10 @@ static int64_t part_sizes(const ft__node *n, int64_t size, int64_t *sizes)
 /* Without an axis whose size is 1. */
 static ft__value *squeezed(const ft__node *n, ft__value *v, uint32_t axis)
 {
-    ft__value *out = ft__onnx_temp(n, v);
     ft_shape s = v->shape;
 
-    if (!out)
-        return NULL;
-    memmove(s.dim + axis, s.dim + axis + 1, (s.rank - axis - 1) * sizeof(*s.dim));
-    s.rank--;
-    ft__emit_view(n, v, out, &s);
-    return out;
+    ft__drop_dim(&s, axis, 1);
+    return ft__make_view(n, v, &s, ft__onnx_temp(n, v));
 }
 
 static void split_into(const ft__node *n, uint32_t axis, const int64_t *sizes,
@@ -256,8 +251,7 @@ void ft__rule_split_to_sequence(ft__node *n)
     if (!ft__in(n, 1))
         s.dim[axis] = 1;
     if (drop) {
-        memmove(s.dim + axis, s.dim + axis + 1, (s.rank - axis - 1) * sizeof(*s.dim));
-        s.rank--;
+        ft__drop_dim(&s, axis, 1);
     }
     define_unlisted(n, n->out[0], x->dtype, &s, ft__in(n, 1) ? 1u << axis : 0);
 }
@@ -277,7 +271,7 @@ void ft__rule_sequence_at(ft__node *n)
     if (seq->listed && at >= 0 && at < seq->n_parts)
         ft__emit_view(n, seq->part[at], n->out[0], &seq->part[at]->shape);
     else
-        ft__emit_open(n, n->out[0], seq->dtype, &seq->shape, seq->open);
+        ft__emit_bounded(n, &seq->shape, seq->open);
 }
 
 void ft__rule_sequence_length(ft__node *n)
@@ -288,18 +282,10 @@ void ft__rule_sequence_length(ft__node *n)
 
 static ft__value *unsqueezed(const ft__node *n, ft__value *v, int64_t axis)
 {
-    ft__value *out = ft__onnx_temp(n, v);
     ft_shape s = v->shape;
-    uint32_t at = ft__axis(n, axis, s.rank + 1);
 
-    if (!out || ft__failed(n))
-        return NULL;
-    ft__push(n, &s, 1);
-    memmove(s.dim + at + 1, s.dim + at, (s.rank - at - 1) * sizeof(*s.dim));
-    s.dim[at] = 1;
-    if (!ft__failed(n))
-        ft__emit_view(n, v, out, &s);
-    return out;
+    ft__insert_dim(n, &s, ft__axis(n, axis, s.rank + 1), 1);
+    return ft__make_view(n, v, &s, ft__onnx_temp(n, v));
 }
 
 /* Of a sequence that is not known one by one. */
@@ -310,20 +296,16 @@ static void concat_unknown(const ft__node *n, int64_t axis, bool stack)
     uint32_t open = seq->open, at;
 
     if (open & FT_OPEN_RANK) {
-        ft__emit_open(n, n->out[0], seq->dtype, &s, FT_OPEN_RANK);
+        ft__emit_bounded(n, &s, FT_OPEN_RANK);
         return;
     }
-    if (stack)
-        ft__push(n, &s, 1);
-    at = ft__failed(n) ? 0 : ft__axis(n, axis, s.rank);
-    if (ft__failed(n))
-        return;
+    at = ft__axis(n, axis, s.rank + stack);
     if (stack) {
-        memmove(s.dim + at + 1, s.dim + at, (s.rank - at - 1) * sizeof(*s.dim));
-        s.dim[at] = 1;
+        ft__insert_dim(n, &s, at, 1);
         open = (open & ((1u << at) - 1)) | (open >> at) << (at + 1);
     }
-    ft__emit_open(n, n->out[0], seq->dtype, &s, open | 1u << at);
+    if (!ft__failed(n))
+        ft__emit_bounded(n, &s, open | 1u << at);
 }
 
 void ft__rule_concat_from_sequence(ft__node *n)

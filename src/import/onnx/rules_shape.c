@@ -11,7 +11,7 @@
 
 void ft__rule_identity(ft__node *n)
 {
-    ft__emit_view(n, n->in[0], n->out[0], &n->in[0]->shape);
+    ft__emit_shape(n, &n->in[0]->shape);
 }
 
 /* Fill in 0 (copy) and -1 (what is left); false: they cannot be. */
@@ -50,7 +50,7 @@ static void reshape_open(ft__node *n)
 
     for (uint32_t i = 1; i < s.rank; i++)
         s.dim[i] = 1;
-    ft__emit_open(n, n->out[0], x->dtype, &s, rank ? (1u << rank) - 1 : FT_OPEN_RANK);
+    ft__emit_bounded(n, &s, rank ? (1u << rank) - 1 : FT_OPEN_RANK);
 }
 
 void ft__rule_reshape(ft__node *n)
@@ -69,7 +69,7 @@ void ft__rule_reshape(ft__node *n)
     }
     s.rank = (uint32_t)have;
     if (complete(&n->in[0]->shape, &s, ft__attr_int(n, "allowzero", 0) != 0))
-        ft__emit_view(n, n->in[0], n->out[0], &s);
+        ft__emit_shape(n, &s);
     else
         ft__onnx_fail(n,
                       "%lld elements do not fit the new shape; if it was exported for "
@@ -87,7 +87,7 @@ void ft__rule_flatten(ft__node *n)
         axis = ft__axis(n, axis, x->rank);
     for (uint32_t i = 0; i < x->rank; i++)
         s.dim[i >= axis] *= x->dim[i];
-    ft__emit_view(n, n->in[0], n->out[0], &s);
+    ft__emit_shape(n, &s);
 }
 
 /* Ones added or taken away who knows where: the rank may be known. */
@@ -99,8 +99,7 @@ static void unknown_axes(ft__node *n, int64_t rank)
 
     for (uint32_t i = 0; i < s.rank; i++)
         s.dim[i] = i ? 1 : ft_shape_elements(x);
-    ft__emit_open(n, n->out[0], n->in[0]->dtype, &s,
-                  known ? (1u << s.rank) - 1 : FT_OPEN_RANK);
+    ft__emit_bounded(n, &s, known ? (1u << s.rank) - 1 : FT_OPEN_RANK);
 }
 
 void ft__rule_squeeze(ft__node *n)
@@ -122,7 +121,7 @@ void ft__rule_squeeze(ft__node *n)
         if (!(axes >> i & 1))
             s.dim[s.rank++] = x->dim[i];
     if (!ft__failed(n))
-        ft__emit_view(n, n->in[0], n->out[0], &s);
+        ft__emit_shape(n, &s);
 }
 
 void ft__rule_unsqueeze(ft__node *n)
@@ -147,7 +146,7 @@ void ft__rule_unsqueeze(ft__node *n)
     for (uint32_t i = 0; i < s.rank; i++)
         s.dim[i] = axes >> i & 1 || from == x->rank ? 1 : x->dim[from++];
     if (!ft__failed(n))
-        ft__emit_view(n, n->in[0], n->out[0], &s);
+        ft__emit_shape(n, &s);
 }
 
 /* ---- what depends on shapes alone ---- */
@@ -256,7 +255,7 @@ void ft__rule_range(ft__node *n)
 
     for (uint32_t i = 0; i < 3; i++)
         if ((i < 2 || ft__in(n, 2)) && !ft__scalar(n, n->in[i], &v[i])) {
-            ft__emit_open(n, n->out[0], n->in[0]->dtype, FT__SHAPE(1), 1u);
+            ft__emit_bounded(n, FT__SHAPE(1), 1u);
             return;
         }
     count = ceil((v[1] - v[0]) / v[2]);

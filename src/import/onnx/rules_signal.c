@@ -53,7 +53,7 @@ void ft__rule_dft(ft__node *n)
         ft__op_set_shape(&op, FT_K_out, &s);
         ft__emit1(n, &op, x, &s);
     } else {
-        ft__emit_open(n, n->out[0], x->dtype, &s, open);
+        ft__emit_bounded(n, &s, open);
     }
 }
 
@@ -81,7 +81,7 @@ void ft__rule_stft(ft__node *n)
     if (half)
         s.dim[2] = s.dim[2] / 2 + 1;
     if (!known || ft__ints(n, n->in[1], &step, 1) != 1) {
-        ft__emit_open(n, n->out[0], x->dtype, &s, known ? 2u : 6u);
+        ft__emit_bounded(n, &s, known ? 2u : 6u);
         return;
     }
     if (step < 1 || points < 1 || points > x->shape.dim[1]) {

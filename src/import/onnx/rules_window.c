@@ -318,7 +318,7 @@ void ft__rule_max_unpool(ft__node *n)
     for (uint32_t i = 0; wanted && known && i < s.rank; i++)
         s.dim[i] = size[i];
     if (!known) {
-        ft__emit_open(n, n->out[0], x->dtype, &s, ((1u << s.rank) - 1) & ~3u);
+        ft__emit_bounded(n, &s, ((1u << s.rank) - 1) & ~3u);
         return;
     }
     ft__op_set_shape(&op, FT_K_out, &s);

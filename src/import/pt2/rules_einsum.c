@@ -28,19 +28,6 @@ static void *einsum_transpose(void *node, void *value, const int64_t *perm,
     return to && made(node, out) ? einsum_view(node, out, s, to) : made(node, out);
 }
 
-/* Diagonals and sums of one operand alone are left to the generic rule. */
-static void *einsum_part(void *node, void *x, const ft_shape *s)
-{
-    (void)node, (void)x, (void)s;
-    return NULL;
-}
-
-static void *einsum_sum(void *node, void *x, uint32_t axes)
-{
-    (void)node, (void)x, (void)axes;
-    return NULL;
-}
-
 static void *einsum_product(void *node, void *x, void *y, const ft__einsum_sizes *z,
                             const ft_shape *s, void *to)
 {
@@ -69,8 +56,6 @@ void ft__aten_einsum(ft__pt2_node *n)
                                 .own_order = true,
                                 .view = einsum_view,
                                 .transpose = einsum_transpose,
-                                .part = einsum_part,
-                                .sum = einsum_sum,
                                 .product = einsum_product};
     const ft__pt2_arg *list = ft__pt2_arg_of(n, "tensors");
     ft__text equation = ft__pt2_string(n, "equation");

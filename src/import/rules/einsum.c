@@ -182,7 +182,7 @@ static void take_diagonal(const ft__einsum *e, const ft__einsum_ops *ops,
     if (l.n == t->l.n)
         return;
     s = shape_of(e, &l);
-    *t = (struct term){ops->part(ops->node, t->v, &s), l};
+    *t = (struct term){ops->part ? ops->part(ops->node, t->v, &s) : NULL, l};
 }
 
 /* Add up the axes that nobody else has. */
@@ -198,7 +198,7 @@ static void add_up(const ft__einsum_ops *ops, const ft__einsum_labels *wanted,
         else
             axes |= 1u << i;
     if (axes && t->v)
-        *t = (struct term){ops->sum(ops->node, t->v, axes), l};
+        *t = (struct term){ops->sum ? ops->sum(ops->node, t->v, axes) : NULL, l};
 }
 
 /* The axes of t in this order, into out (NULL: a value of its own). */

@@ -36,7 +36,8 @@ typedef struct ft__einsum_sizes {
 } ft__einsum_sizes;
 
 /* What an importer gives: each appends an operation and returns its result, NULL
- * after a failure or where the importer has no such operation. out: the value that
+ * after a failure. Without `part` and `sum` no operand has diagonals or sums of its
+ * own. out: the value that
  * becomes the result, NULL for a new one. */
 typedef struct ft__einsum_ops {
     void *node;
