@@ -22,13 +22,13 @@ enum {
 static bool find_in(ft__onnx *o, ft__bytes message, uint32_t field, ft__str name,
                     ft__bytes *out, ft__str *ref)
 {
-    for (ft__pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
         bool found = false;
 
         if (f.field != field)
             continue;
         *ref = (ft__str){NULL, 0};
-        for (ft__pb a = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&a);) {
+        for (ft__onnx_pb a = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&a);) {
             if (a.field == ATTR_NAME)
                 found = a.bytes.n == name.n && !memcmp(a.bytes.p, name.s, name.n);
             else if (a.field == ATTR_REF)
@@ -46,7 +46,7 @@ static bool find_in(ft__onnx *o, ft__bytes message, uint32_t field, ft__str name
 
 /* Inside a function an attribute may refer to one of the calling node, which
  * may leave it to the function's default. */
-static bool find(const ft__node *n, const char *text, ft__bytes *out)
+static bool find(const ft__onnx_node *n, const char *text, ft__bytes *out)
 {
     ft__str name = {text, strlen(text)}, ref;
 
@@ -65,13 +65,14 @@ static bool find(const ft__node *n, const char *text, ft__bytes *out)
     return false;
 }
 
-static bool find_field(const ft__node *n, const char *name, uint32_t field, ft__pb *out)
+static bool find_field(const ft__onnx_node *n, const char *name, uint32_t field,
+                       ft__onnx_pb *out)
 {
     ft__bytes attr;
 
     if (!find(n, name, &attr))
         return false;
-    for (ft__pb f = ft__pb_open(&n->import->doc, attr); ft__pb_next(&f);)
+    for (ft__onnx_pb f = ft__pb_open(&n->import->doc, attr); ft__pb_next(&f);)
         if (f.field == field) {
             *out = f;
             return true;
@@ -79,31 +80,31 @@ static bool find_field(const ft__node *n, const char *name, uint32_t field, ft__
     return false;
 }
 
-int64_t ft__attr_int(const ft__node *n, const char *name, int64_t fallback)
+int64_t ft__attr_int(const ft__onnx_node *n, const char *name, int64_t fallback)
 {
-    ft__pb f;
+    ft__onnx_pb f;
 
     return find_field(n, name, ATTR_I, &f) ? (int64_t)f.num : fallback;
 }
 
-double ft__attr_float(const ft__node *n, const char *name, double fallback)
+double ft__attr_float(const ft__onnx_node *n, const char *name, double fallback)
 {
-    ft__pb f;
+    ft__onnx_pb f;
 
     return find_field(n, name, ATTR_F, &f) ? (double)ft__pb_float(f.num) : fallback;
 }
 
-ft__str ft__attr_str(const ft__node *n, const char *name)
+ft__str ft__attr_str(const ft__onnx_node *n, const char *name)
 {
-    ft__pb f;
+    ft__onnx_pb f;
 
     return find_field(n, name, ATTR_S, &f) ? ft__str_of(f.bytes) : (ft__str){"", 0};
 }
 
-bool ft__attr_message(const ft__node *n, const char *name, uint32_t field,
+bool ft__attr_message(const ft__onnx_node *n, const char *name, uint32_t field,
                       ft__bytes *out)
 {
-    ft__pb f;
+    ft__onnx_pb f;
 
     if (!find_field(n, name, field, &f) || f.wire != FT__PB_BYTES)
         return false;
@@ -111,15 +112,16 @@ bool ft__attr_message(const ft__node *n, const char *name, uint32_t field,
     return true;
 }
 
-int64_t ft__attr_ints(const ft__node *n, const char *name, int64_t *v, uint32_t max)
+int64_t ft__attr_ints(const ft__onnx_node *n, const char *name, int64_t *v,
+                      uint32_t max)
 {
     ft__bytes attr;
     int64_t count = 0;
 
     if (!find(n, name, &attr))
         return -1;
-    for (ft__pb f = ft__pb_open(&n->import->doc, attr); ft__pb_next(&f);) {
-        ft__pb packed = ft__pb_open(&n->import->doc, f.bytes);
+    for (ft__onnx_pb f = ft__pb_open(&n->import->doc, attr); ft__pb_next(&f);) {
+        ft__onnx_pb packed = ft__pb_open(&n->import->doc, f.bytes);
         uint64_t x = f.num;
 
         if (f.field != ATTR_INTS)
@@ -135,14 +137,15 @@ int64_t ft__attr_ints(const ft__node *n, const char *name, int64_t *v, uint32_t 
     return count;
 }
 
-int64_t ft__attr_floats(const ft__node *n, const char *name, double *v, uint32_t max)
+int64_t ft__attr_floats(const ft__onnx_node *n, const char *name, double *v,
+                        uint32_t max)
 {
     ft__bytes attr;
     int64_t count = 0;
 
     if (!find(n, name, &attr))
         return -1;
-    for (ft__pb f = ft__pb_open(&n->import->doc, attr); ft__pb_next(&f);) {
+    for (ft__onnx_pb f = ft__pb_open(&n->import->doc, attr); ft__pb_next(&f);) {
         if (f.field != ATTR_FLOATS)
             continue;
         for (size_t i = 0; i == 0 || i + 4 <= f.bytes.n; i += 4) {
@@ -161,19 +164,19 @@ int64_t ft__attr_floats(const ft__node *n, const char *name, double *v, uint32_t
     return count;
 }
 
-int64_t ft__attr_strings(const ft__node *n, const char *name)
+int64_t ft__attr_strings(const ft__onnx_node *n, const char *name)
 {
     ft__bytes attr;
     int64_t count = 0;
 
     if (!find(n, name, &attr))
         return -1;
-    for (ft__pb f = ft__pb_open(&n->import->doc, attr); ft__pb_next(&f);)
+    for (ft__onnx_pb f = ft__pb_open(&n->import->doc, attr); ft__pb_next(&f);)
         count += f.field == ATTR_STRINGS;
     return count;
 }
 
-int64_t ft__attr_largest(const ft__node *n, const char *name, int64_t fallback)
+int64_t ft__attr_largest(const ft__onnx_node *n, const char *name, int64_t fallback)
 {
     int64_t count = ft__attr_ints(n, name, NULL, 0), most = fallback, *v;
 

@@ -5,10 +5,10 @@
 #include "graph/op_inside.h"
 #include <string.h>
 
-ft__value *ft__make(const ft__node *n, const ft_op *op, const ft__call *c,
-                    ft__value *out)
+ft__onnx_value *ft__make(const ft__onnx_node *n, const ft_op *op,
+                         const ft__onnx_call *c, ft__onnx_value *out)
 {
-    ft__call call = *c;
+    ft__onnx_call call = *c;
 
     for (uint32_t i = 0; i < c->n_in; i++)
         if (!c->in[i])
@@ -25,26 +25,28 @@ ft__value *ft__make(const ft__node *n, const ft_op *op, const ft__call *c,
     return ft__failed(n) ? NULL : out;
 }
 
-ft__value *ft__make_of(const ft__node *n, const ft_op *op, ft__value *const *in,
-                       uint32_t n_in, const ft_shape *shape, ft__value *out)
+ft__onnx_value *ft__make_of(const ft__onnx_node *n, const ft_op *op,
+                            ft__onnx_value *const *in, uint32_t n_in,
+                            const ft_shape *shape, ft__onnx_value *out)
 {
-    return ft__make(n, op, &(ft__call){.in = in, .n_in = n_in, .shape = shape}, out);
+    return ft__make(n, op, &(ft__onnx_call){.in = in, .n_in = n_in, .shape = shape},
+                    out);
 }
 
-void ft__emit_params(const ft__node *n, const ft_op *op, const ft_shape *shape)
+void ft__emit_params(const ft__onnx_node *n, const ft_op *op, const ft_shape *shape)
 {
     ft__emit_layer(n, op,
-                   &(ft__call){.in = n->in,
-                               .n_in = 1,
-                               .params = n->in + 1,
-                               .n_params = n->n_in - 1,
-                               .out = n->out,
-                               .n_out = 1,
-                               .shape = shape});
+                   &(ft__onnx_call){.in = n->in,
+                                    .n_in = 1,
+                                    .params = n->in + 1,
+                                    .n_params = n->n_in - 1,
+                                    .out = n->out,
+                                    .n_out = 1,
+                                    .shape = shape});
 }
 
-ft__value *ft__make_global(const ft__node *n, ft_kind kind, ft__value *x,
-                           ft__value *out)
+ft__onnx_value *ft__make_global(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
+                                ft__onnx_value *out)
 {
     ft_op op;
 
@@ -54,8 +56,8 @@ ft__value *ft__make_global(const ft__node *n, ft_kind kind, ft__value *x,
     return ft__make_of(n, &op, FT__VALUES(x), NULL, out);
 }
 
-ft__value *ft__make_cast(const ft__node *n, ft_kind kind, ft__value *x, ft_dtype to,
-                         ft__value *out)
+ft__onnx_value *ft__make_cast(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
+                              ft_dtype to, ft__onnx_value *out)
 {
     ft_op op;
 
@@ -68,15 +70,16 @@ ft__value *ft__make_cast(const ft__node *n, ft_kind kind, ft__value *x, ft_dtype
     return ft__make_of(n, &op, FT__VALUES(x), &x->shape, out);
 }
 
-ft__value *ft__make_sum(const ft__node *n, ft__value *x, ft__value *y, ft__value *out)
+ft__onnx_value *ft__make_sum(const ft__onnx_node *n, ft__onnx_value *x,
+                             ft__onnx_value *y, ft__onnx_value *out)
 {
     if (y)
         return ft__apply2(n, FT_KIND_add, x, y, out);
     return x && out ? ft__make_view(n, x, &x->shape, out) : x;
 }
 
-ft__value *ft__make_view(const ft__node *n, ft__value *x, const ft_shape *s,
-                         ft__value *out)
+ft__onnx_value *ft__make_view(const ft__onnx_node *n, ft__onnx_value *x,
+                              const ft_shape *s, ft__onnx_value *out)
 {
     if (!x || ft__failed(n))
         return NULL;
@@ -92,8 +95,8 @@ ft__value *ft__make_view(const ft__node *n, ft__value *x, const ft_shape *s,
     return ft__failed(n) ? NULL : out;
 }
 
-ft__value *ft__make_transpose(const ft__node *n, ft__value *x, const int64_t *perm,
-                              ft__value *out)
+ft__onnx_value *ft__make_transpose(const ft__onnx_node *n, ft__onnx_value *x,
+                                   const int64_t *perm, ft__onnx_value *out)
 {
     ft_op op;
 
@@ -104,7 +107,8 @@ ft__value *ft__make_transpose(const ft__node *n, ft__value *x, const int64_t *pe
     return ft__make_of(n, &op, FT__VALUES(x), NULL, out);
 }
 
-ft__value *ft__make_channels(const ft__node *n, ft__value *x, bool last, ft__value *out)
+ft__onnx_value *ft__make_channels(const ft__onnx_node *n, ft__onnx_value *x, bool last,
+                                  ft__onnx_value *out)
 {
     int64_t perm[FT_MAX_RANK];
     uint32_t rank = x ? x->shape.rank : 0;
@@ -119,8 +123,8 @@ ft__value *ft__make_channels(const ft__node *n, ft__value *x, bool last, ft__val
     return ft__make_transpose(n, x, perm, out);
 }
 
-ft__value *ft__make_concat(const ft__node *n, ft__value *x, ft__value *y, uint32_t axis,
-                           ft__value *out)
+ft__onnx_value *ft__make_concat(const ft__onnx_node *n, ft__onnx_value *x,
+                                ft__onnx_value *y, uint32_t axis, ft__onnx_value *out)
 {
     ft_op op;
 
@@ -139,8 +143,8 @@ ft__value *ft__make_concat(const ft__node *n, ft__value *x, ft__value *y, uint32
     return ft__make_of(n, &op, FT__VALUES(x, y), NULL, out);
 }
 
-ft__value *ft__make_softmax(const ft__node *n, ft__value *x, uint32_t axis,
-                            ft__value *out)
+ft__onnx_value *ft__make_softmax(const ft__onnx_node *n, ft__onnx_value *x,
+                                 uint32_t axis, ft__onnx_value *out)
 {
     ft_op op;
 
@@ -151,11 +155,12 @@ ft__value *ft__make_softmax(const ft__node *n, ft__value *x, uint32_t axis,
     return ft__make_of(n, &op, FT__VALUES(x), NULL, out);
 }
 
-ft__value *ft__make_norm(const ft__node *n, ft_kind kind, ft__value *x, ft_key_id key,
-                         int64_t value, ft__value *const *params, uint32_t n_params,
-                         ft__value *out)
+ft__onnx_value *ft__make_norm(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
+                              ft_key_id key, int64_t value,
+                              ft__onnx_value *const *params, uint32_t n_params,
+                              ft__onnx_value *out)
 {
-    ft__value *there[8];
+    ft__onnx_value *there[8];
     uint32_t count = 0;
     ft_op op;
 
@@ -168,16 +173,16 @@ ft__value *ft__make_norm(const ft__node *n, ft_kind kind, ft__value *x, ft_key_i
     if (key != FT_K_COUNT)
         ft__op_set1(&op, key, value);
     return ft__make(n, &op,
-                    &(ft__call){.in = &x,
-                                .n_in = 1,
-                                .params = there,
-                                .n_params = count,
-                                .shape = &x->shape},
+                    &(ft__onnx_call){.in = &x,
+                                     .n_in = 1,
+                                     .params = there,
+                                     .n_params = count,
+                                     .shape = &x->shape},
                     out);
 }
 
-ft__value *ft__make_matmul(const ft__node *n, ft__value *x, ft__value *y, ft_dtype to,
-                           ft__value *out)
+ft__onnx_value *ft__make_matmul(const ft__onnx_node *n, ft__onnx_value *x,
+                                ft__onnx_value *y, ft_dtype to, ft__onnx_value *out)
 {
     ft_op op;
 
@@ -190,8 +195,8 @@ ft__value *ft__make_matmul(const ft__node *n, ft__value *x, ft__value *y, ft_dty
     return ft__make_of(n, &op, FT__VALUES(x, y), NULL, out);
 }
 
-ft__value *ft__make_embedding(const ft__node *n, ft__value *x, const ft__rows *t,
-                              ft__value *out)
+ft__onnx_value *ft__make_embedding(const ft__onnx_node *n, ft__onnx_value *x,
+                                   const ft__embedding_rows *t, ft__onnx_value *out)
 {
     ft_dtype own;
     ft_shape s;
@@ -205,16 +210,16 @@ ft__value *ft__make_embedding(const ft__node *n, ft__value *x, const ft__rows *t
     op = ft__op_embedding(t->dtype, &x->shape, t->rows, t->dim);
     ft__op_set1(&op, FT_K_weights, own == t->dtype ? FT_DTYPE_NONE : own);
     return ft__make(n, &op,
-                    &(ft__call){.in = &x,
-                                .n_in = 1,
-                                .params = (ft__value *[]){t->table},
-                                .n_params = 1,
-                                .shape = &s},
+                    &(ft__onnx_call){.in = &x,
+                                     .n_in = 1,
+                                     .params = (ft__onnx_value *[]){t->table},
+                                     .n_params = 1,
+                                     .shape = &s},
                     out);
 }
 
-ft__value *ft__make_move(const ft__node *n, ft_kind kind, ft__value *x,
-                         const ft_shape *s, ft__value *out)
+ft__onnx_value *ft__make_move(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
+                              const ft_shape *s, ft__onnx_value *out)
 {
     ft_op op;
 
@@ -225,10 +230,10 @@ ft__value *ft__make_move(const ft__node *n, ft_kind kind, ft__value *x,
     return ft__make_of(n, &op, FT__VALUES(x), s, out);
 }
 
-ft__value *ft__make_linear(const ft__node *n, ft__value *x, const ft__linear *l,
-                           ft__value *out)
+ft__onnx_value *ft__make_linear(const ft__onnx_node *n, ft__onnx_value *x,
+                                const ft__linear *l, ft__onnx_value *out)
 {
-    ft__value *params[5];
+    ft__onnx_value *params[5];
     uint32_t count = 0;
     ft_dtype own;
     ft_shape s;
@@ -253,15 +258,16 @@ ft__value *ft__make_linear(const ft__node *n, ft__value *x, const ft__linear *l,
     ft__op_set1(&op, FT_K_block, l->block);
     return ft__make(
         n, &op,
-        &(ft__call){
+        &(ft__onnx_call){
             .in = &x, .n_in = 1, .params = params, .n_params = count, .shape = &s},
         out);
 }
 
-ft__value *ft__make_attention(const ft__node *n, ft__value *q, ft__value *k,
-                              ft__value *v, bool causal, bool mask, ft__value *out)
+ft__onnx_value *ft__make_attention(const ft__onnx_node *n, ft__onnx_value *q,
+                                   ft__onnx_value *k, ft__onnx_value *v, bool causal,
+                                   bool mask, ft__onnx_value *out)
 {
-    ft__value *in[3] = {q, k, v};
+    ft__onnx_value *in[3] = {q, k, v};
     ft_op op;
 
     if (!q || !k || !v)
@@ -272,7 +278,7 @@ ft__value *ft__make_attention(const ft__node *n, ft__value *q, ft__value *k,
 
 /* ---- what nodes say ---- */
 
-int64_t ft__attr_size(const ft__node *n, const char *name, int64_t fallback)
+int64_t ft__attr_size(const ft__onnx_node *n, const char *name, int64_t fallback)
 {
     int64_t v = ft__attr_int(n, name, fallback);
 
@@ -283,21 +289,21 @@ int64_t ft__attr_size(const ft__node *n, const char *name, int64_t fallback)
     return v;
 }
 
-int64_t ft__int_in(const ft__node *n, uint32_t operand)
+int64_t ft__int_in(const ft__onnx_node *n, uint32_t operand)
 {
     int64_t v;
 
     return ft__in(n, operand) && ft__ints(n, n->in[operand], &v, 1) == 1 ? v : -1;
 }
 
-void ft__misfit(const ft__node *n, uint32_t operand)
+void ft__misfit(const ft__onnx_node *n, uint32_t operand)
 {
     ft__onnx_fail(n, "operand %u does not fit the others", operand + 1);
 }
 
-bool ft__has_rank(const ft__node *n, uint32_t operand, uint32_t rank)
+bool ft__has_rank(const ft__onnx_node *n, uint32_t operand, uint32_t rank)
 {
-    const ft__value *v = ft__in(n, operand);
+    const ft__onnx_value *v = ft__in(n, operand);
 
     if (v && v->shape.rank == rank)
         return true;

@@ -2,7 +2,7 @@
 #include "base/limits.h"
 #include "import/onnx/onnx.h"
 
-bool ft__onnx_go_deeper(const ft__node *n)
+bool ft__onnx_go_deeper(const ft__onnx_node *n)
 {
     if (++n->import->depth <= FT__MAX_DEPTH)
         return true;
@@ -11,16 +11,17 @@ bool ft__onnx_go_deeper(const ft__node *n)
 }
 
 /* Bodies name their inputs in field 11; `arg` is what they mean now. */
-static void bind_inputs(ft__onnx *o, ft__bytes graph, ft__value *const *arg, uint32_t n)
+static void bind_inputs(ft__onnx *o, ft__bytes graph, ft__onnx_value *const *arg,
+                        uint32_t n)
 {
     uint32_t i = 0;
 
-    for (ft__pb f = ft__pb_open(&o->doc, graph); ft__pb_next(&f);) {
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, graph); ft__pb_next(&f);) {
         ft__str name = {"", 0};
 
         if (f.field != 11)
             continue;
-        for (ft__pb v = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&v);)
+        for (ft__onnx_pb v = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&v);)
             if (v.field == 1)
                 name = ft__str_of(v.bytes);
         if (i < n && arg[i])
@@ -31,8 +32,8 @@ static void bind_inputs(ft__onnx *o, ft__bytes graph, ft__value *const *arg, uin
     }
 }
 
-bool ft__inline(const ft__node *n, ft__bytes graph, uint64_t salt,
-                ft__value *const *arg, uint32_t n_arg, ft__body *out)
+bool ft__inline(const ft__onnx_node *n, ft__bytes graph, uint64_t salt,
+                ft__onnx_value *const *arg, uint32_t n_arg, ft__body *out)
 {
     uint64_t scope = n->import->scope;
 
@@ -49,10 +50,10 @@ bool ft__inline(const ft__node *n, ft__bytes graph, uint64_t salt,
     return !ft__failed(n) && !n->import->doc.bad;
 }
 
-void ft__onnx_hand_over(ft__node *n, const ft__body *body)
+void ft__onnx_hand_over(ft__onnx_node *n, const ft__body *body)
 {
     for (uint32_t i = 0; i < n->n_out && !ft__failed(n); i++) {
-        ft__value *v = i < body->n_out ? body->out[i] : NULL;
+        ft__onnx_value *v = i < body->n_out ? body->out[i] : NULL;
 
         if (!n->out[i])
             continue;
@@ -65,16 +66,16 @@ void ft__onnx_hand_over(ft__node *n, const ft__body *body)
 
 /* ---- what was written may be taken back ---- */
 
-ft__place ft__here(const ft__onnx *o)
+ft__onnx_place ft__here(const ft__onnx *o)
 {
-    return (ft__place){ft__build_here(o->b), o->lazy};
+    return (ft__onnx_place){ft__build_here(o->b), o->lazy};
 }
 
-void ft__take_back(ft__onnx *o, const ft__place *p)
+void ft__take_back(ft__onnx *o, const ft__onnx_place *p)
 {
     /* Constants that only what is gone had read. */
     for (; o->lazy != p->lazy; o->lazy = o->lazy->next) {
-        ft__value *v = o->lazy->value;
+        ft__onnx_value *v = o->lazy->value;
 
         v->tensor = FT_NONE;
         if (v->memory != FT_NONE && v->memory >= p->mark.n_tensors)
@@ -98,7 +99,7 @@ struct branch {
 
 static const char *const branch_names[] = {"then_branch", "else_branch"};
 
-static void enter(const ft__node *n, struct branch *b, uint64_t salt)
+static void enter(const ft__onnx_node *n, struct branch *b, uint64_t salt)
 {
     uint32_t first = ft__build_here(n->import->b).n_nodes;
 
@@ -107,7 +108,7 @@ static void enter(const ft__node *n, struct branch *b, uint64_t salt)
 }
 
 /* One that may turn out not to fit: then the other one counts. */
-static void try_branch(const ft__node *n, struct branch *b, uint64_t salt)
+static void try_branch(const ft__onnx_node *n, struct branch *b, uint64_t salt)
 {
     bool trying = n->import->trying;
 
@@ -124,11 +125,11 @@ static bool dearer(const struct branch *a, const struct branch *b)
     return a->flops > b->flops || (a->flops == b->flops && a->bytes > b->bytes);
 }
 
-static bool results_differ(const ft__node *n, const struct branch *b)
+static bool results_differ(const ft__onnx_node *n, const struct branch *b)
 {
     for (uint32_t i = 0; i < n->n_out; i++) {
-        const ft__value *x = i < b[0].body.n_out ? b[0].body.out[i] : NULL,
-                        *y = i < b[1].body.n_out ? b[1].body.out[i] : NULL;
+        const ft__onnx_value *x = i < b[0].body.n_out ? b[0].body.out[i] : NULL,
+                             *y = i < b[1].body.n_out ? b[1].body.out[i] : NULL;
 
         if (!x || !y || !ft_shape_equal(&x->shape, &y->shape))
             return true;
@@ -137,9 +138,9 @@ static bool results_differ(const ft__node *n, const struct branch *b)
 }
 
 /* Both are written once, to see which one costs more: that one stays. */
-static void take_dearer(ft__node *n, struct branch *b)
+static void take_dearer(ft__onnx_node *n, struct branch *b)
 {
-    ft__place start = ft__here(n->import);
+    ft__onnx_place start = ft__here(n->import);
     unsigned taken;
 
     n->import->weighed = true;
@@ -165,7 +166,7 @@ static void take_dearer(ft__node *n, struct branch *b)
         ft__onnx_hand_over(n, &b[taken].body);
 }
 
-void ft__rule_if(ft__node *n)
+void ft__rule_if(ft__onnx_node *n)
 {
     const ft__num *condition = n->in[0]->guessed ? NULL : ft__data(n, n->in[0]);
     bool known = condition && ft_shape_elements(&n->in[0]->shape) == 1;

@@ -10,7 +10,7 @@ enum { MAX_PARAMS = 8 }; /* weights of one operation */
 /* A constant comes into the graph when something that runs reads it. Constants
  * of equal memory (a reshaped or transposed weight, a tied embedding) share one
  * tensor, or a view of it. */
-static uint32_t constant_tensor(ft__onnx *o, ft__value *v)
+static uint32_t constant_tensor(ft__onnx *o, ft__onnx_value *v)
 {
     uint32_t *memory = v->root ? &v->root->memory : &v->memory, tensor;
     ft_shape whole;
@@ -34,7 +34,7 @@ static uint32_t constant_tensor(ft__onnx *o, ft__value *v)
 
 /* A list comes into the graph when something that runs reads it, or as a result:
  * one tensor stands for all. */
-static uint32_t list_tensor(ft__onnx *o, ft__value *v)
+static uint32_t list_tensor(ft__onnx *o, ft__onnx_value *v)
 {
     uint32_t in[FT_OP_MAX_OPERANDS], n_in = 0, tensor;
     ft_op op;
@@ -54,7 +54,7 @@ static uint32_t list_tensor(ft__onnx *o, ft__value *v)
     return tensor;
 }
 
-uint32_t ft__onnx_tensor(ft__onnx *o, ft__value *v)
+uint32_t ft__onnx_tensor(ft__onnx *o, ft__onnx_value *v)
 {
     ft__lazy *lazy;
 
@@ -70,7 +70,7 @@ uint32_t ft__onnx_tensor(ft__onnx *o, ft__value *v)
     return v->tensor;
 }
 
-void ft__define_constant(const ft__node *n, ft__value *v, ft_dtype dtype,
+void ft__define_constant(const ft__onnx_node *n, ft__onnx_value *v, ft_dtype dtype,
                          const ft_shape *shape)
 {
     if (!ft__shape_fits(shape))
@@ -80,7 +80,7 @@ void ft__define_constant(const ft__node *n, ft__value *v, ft_dtype dtype,
     v->shape = *shape;
 }
 
-static void define_result(const ft__node *n, ft__value *v, ft_dtype dtype,
+static void define_result(const ft__onnx_node *n, ft__onnx_value *v, ft_dtype dtype,
                           const ft_shape *shape)
 {
     if (!ft__shape_fits(shape)) {
@@ -96,7 +96,7 @@ static void define_result(const ft__node *n, ft__value *v, ft_dtype dtype,
 }
 
 /* Of an operation that was checked. */
-static void add_node(const ft__node *n, const ft_op *op, const ft__call *c,
+static void add_node(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c,
                      const uint32_t *out)
 {
     uint32_t in[FT_OP_MAX_OPERANDS], params[MAX_PARAMS];
@@ -116,13 +116,13 @@ static void add_node(const ft__node *n, const ft_op *op, const ft__call *c,
 
 /* A parameter that is repeated for every sample, a class token: its elements are
  * there once. */
-static bool repeats(const ft_op *op, const ft__call *c)
+static bool repeats(const ft_op *op, const ft__onnx_call *c)
 {
     return op->kind == FT_KIND_expand && ft__dtype_is_real(op->dtype) &&
            ft_shape_elements(&c->in[0]->shape) > 1;
 }
 
-bool ft__emit(const ft__node *n, const ft_op *op, const ft__call *c)
+bool ft__emit(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c)
 {
     uint32_t out[FT_OP_MAX_OPERANDS];
     bool constant = c->n_in > 0 && c->n_params == 0 && !repeats(op, c);
@@ -135,7 +135,7 @@ bool ft__emit(const ft__node *n, const ft_op *op, const ft__call *c)
     if (c->n_in > FT_OP_MAX_OPERANDS || c->n_out > FT_OP_MAX_OPERANDS)
         ft__onnx_unsupported(n, "more than %d operands", FT_OP_MAX_OPERANDS);
     for (uint32_t i = 0; i < c->n_out && !ft__failed(n); i++) {
-        ft__value *v = c->out[i] ? c->out[i] : ft__onnx_temp(n, NULL);
+        ft__onnx_value *v = c->out[i] ? c->out[i] : ft__onnx_temp(n, NULL);
         ft_shape s;
         ft_dtype t;
 
@@ -157,10 +157,10 @@ bool ft__emit(const ft__node *n, const ft_op *op, const ft__call *c)
     return constant && !ft__failed(n);
 }
 
-bool ft__emit_layer(const ft__node *n, const ft_op *op, const ft__call *c)
+bool ft__emit_layer(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c)
 {
-    ft__value *in[FT_OP_MAX_OPERANDS], *params[MAX_PARAMS];
-    ft__call sorted = *c;
+    ft__onnx_value *in[FT_OP_MAX_OPERANDS], *params[MAX_PARAMS];
+    ft__onnx_call sorted = *c;
 
     sorted.in = in;
     sorted.params = params;
@@ -168,7 +168,7 @@ bool ft__emit_layer(const ft__node *n, const ft_op *op, const ft__call *c)
     for (uint32_t i = 0; i < c->n_in && i < FT_OP_MAX_OPERANDS; i++)
         in[sorted.n_in++] = c->in[i];
     for (uint32_t i = 0; i < c->n_params; i++) {
-        ft__value *v = c->params[i];
+        ft__onnx_value *v = c->params[i];
 
         if (ft__is_constant(v) && sorted.n_params < MAX_PARAMS)
             params[sorted.n_params++] = v;
@@ -178,26 +178,28 @@ bool ft__emit_layer(const ft__node *n, const ft_op *op, const ft__call *c)
     return ft__emit(n, op, &sorted);
 }
 
-bool ft__emit1(const ft__node *n, const ft_op *op, ft__value *x, const ft_shape *shape)
+bool ft__emit1(const ft__onnx_node *n, const ft_op *op, ft__onnx_value *x,
+               const ft_shape *shape)
 {
     return ft__emit(
         n, op,
-        &(ft__call){.in = &x, .n_in = 1, .out = n->out, .n_out = 1, .shape = shape});
+        &(ft__onnx_call){
+            .in = &x, .n_in = 1, .out = n->out, .n_out = 1, .shape = shape});
 }
 
-bool ft__emit2(const ft__node *n, const ft_op *op, ft__value *x, ft__value *y,
-               const ft_shape *shape)
+bool ft__emit2(const ft__onnx_node *n, const ft_op *op, ft__onnx_value *x,
+               ft__onnx_value *y, const ft_shape *shape)
 {
     return ft__emit(n, op,
-                    &(ft__call){.in = (ft__value *[]){x, y},
-                                .n_in = 2,
-                                .out = n->out,
-                                .n_out = 1,
-                                .shape = shape});
+                    &(ft__onnx_call){.in = (ft__onnx_value *[]){x, y},
+                                     .n_in = 2,
+                                     .out = n->out,
+                                     .n_out = 1,
+                                     .shape = shape});
 }
 
 /* The same container by another name. */
-static void call_it(const ft__value *x, ft__value *out)
+static void call_it(const ft__onnx_value *x, ft__onnx_value *out)
 {
     out->state = x->state;
     out->dtype = x->dtype;
@@ -211,7 +213,7 @@ static void call_it(const ft__value *x, ft__value *out)
     out->tensor = x->tensor;
 }
 
-void ft__emit_view(const ft__node *n, ft__value *x, ft__value *out,
+void ft__emit_view(const ft__onnx_node *n, ft__onnx_value *x, ft__onnx_value *out,
                    const ft_shape *shape)
 {
     ft_op op;
@@ -225,7 +227,7 @@ void ft__emit_view(const ft__node *n, ft__value *x, ft__value *out,
     op = ft__op_x(FT_KIND_view, x);
     ft__op_set_shape(&op, FT_K_out, shape);
     if (!ft__emit(n, &op,
-                  &(ft__call){
+                  &(ft__onnx_call){
                       .in = &x, .n_in = 1, .out = &out, .n_out = 1, .shape = shape}) ||
         !out)
         return;
@@ -239,7 +241,7 @@ void ft__emit_view(const ft__node *n, ft__value *x, ft__value *out,
 
 /* What the file says of a result; the dimensions that it leaves open are taken
  * to hold all that x has. False: it does not say how many there are. */
-static bool stated_type(ft__onnx *o, const ft__value *v, const ft__value *x,
+static bool stated_type(ft__onnx *o, const ft__onnx_value *v, const ft__onnx_value *x,
                         ft_dtype *dtype, ft_shape *shape, uint32_t *open)
 {
     int64_t left = x ? ft_shape_elements(&x->shape) : 1;
@@ -262,10 +264,10 @@ static bool stated_type(ft__onnx *o, const ft__value *v, const ft__value *x,
 }
 
 /* One result as an operation that reads `read` elements. */
-static void add_generic(const ft__node *n, ft__value *out, int64_t read, ft_dtype dtype,
-                        const ft_shape *shape)
+static void add_generic(const ft__onnx_node *n, ft__onnx_value *out, int64_t read,
+                        ft_dtype dtype, const ft_shape *shape)
 {
-    ft__value *in[FT_OP_MAX_OPERANDS];
+    ft__onnx_value *in[FT_OP_MAX_OPERANDS];
     ft_op op;
     uint32_t tensor, n_in = 0;
 
@@ -278,11 +280,12 @@ static void add_generic(const ft__node *n, ft__value *out, int64_t read, ft_dtyp
     define_result(n, out, dtype, shape);
     tensor = out->tensor;
     if (!ft__failed(n))
-        add_node(n, &op, &(ft__call){.in = in, .n_in = n_in, .out = &out, .n_out = 1},
+        add_node(n, &op,
+                 &(ft__onnx_call){.in = in, .n_in = n_in, .out = &out, .n_out = 1},
                  &tensor);
 }
 
-static int64_t elements_read(const ft__node *n)
+static int64_t elements_read(const ft__onnx_node *n)
 {
     int64_t sum = 0;
 
@@ -292,7 +295,7 @@ static int64_t elements_read(const ft__node *n)
     return sum < FT__MAX_ELEMENTS ? sum : FT__MAX_ELEMENTS;
 }
 
-static bool only_constants(const ft__node *n)
+static bool only_constants(const ft__onnx_node *n)
 {
     bool constant = n->n_in > 0;
 
@@ -301,7 +304,7 @@ static bool only_constants(const ft__node *n)
     return constant;
 }
 
-static ft__value *first_operand(const ft__node *n)
+static ft__onnx_value *first_operand(const ft__onnx_node *n)
 {
     for (uint32_t i = 0; i < n->n_in; i++)
         if (n->in[i] && n->in[i]->state != FT__UNDEFINED)
@@ -309,7 +312,8 @@ static ft__value *first_operand(const ft__node *n)
     return NULL;
 }
 
-static void name_bounded(const ft__node *n, const ft__value *out, const char *how)
+static void name_bounded(const ft__onnx_node *n, const ft__onnx_value *out,
+                         const char *how)
 {
     ft__str name = n->name.n ? n->name : out->name;
 
@@ -317,7 +321,7 @@ static void name_bounded(const ft__node *n, const ft__value *out, const char *ho
                       n->op.s, ft__shown(name.n, 200), name.s, how);
 }
 
-static void add_open(const ft__node *n, ft__value *out, ft_dtype dtype,
+static void add_open(const ft__onnx_node *n, ft__onnx_value *out, ft_dtype dtype,
                      const ft_shape *most, uint32_t open, const char *how)
 {
     ft_shape s = ft__guess(n->import, most, open);
@@ -328,7 +332,7 @@ static void add_open(const ft__node *n, ft__value *out, ft_dtype dtype,
     name_bounded(n, out, how);
 }
 
-void ft__emit_guessed(const ft__node *n, const ft_op *op, const ft__call *c,
+void ft__emit_guessed(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c,
                       uint32_t open)
 {
     for (uint32_t i = 0; i < c->n_out; i++)
@@ -340,7 +344,7 @@ void ft__emit_guessed(const ft__node *n, const ft_op *op, const ft__call *c,
     name_bounded(n, n->out[0], ", its size bounded");
 }
 
-void ft__emit_counted(const ft__node *n, ft__value *out, ft_dtype dtype,
+void ft__emit_counted(const ft__onnx_node *n, ft__onnx_value *out, ft_dtype dtype,
                       const ft_shape *shape)
 {
     if (!out)
@@ -351,10 +355,10 @@ void ft__emit_counted(const ft__node *n, ft__value *out, ft_dtype dtype,
         add_generic(n, out, elements_read(n), dtype, shape);
 }
 
-void ft__emit_generic(const ft__node *n, ft__value *out, ft_dtype dtype,
+void ft__emit_generic(const ft__onnx_node *n, ft__onnx_value *out, ft_dtype dtype,
                       const ft_shape *shape)
 {
-    const ft__value *x = first_operand(n);
+    const ft__onnx_value *x = first_operand(n);
     const char *how = "";
     ft_shape s = shape ? *shape : (ft_shape){0};
     uint32_t open = 0;
@@ -374,29 +378,29 @@ void ft__emit_generic(const ft__node *n, ft__value *out, ft_dtype dtype,
         add_open(n, out, dtype, &s, open, how);
 }
 
-void ft__emit_open(const ft__node *n, ft__value *out, ft_dtype dtype,
+void ft__emit_open(const ft__onnx_node *n, ft__onnx_value *out, ft_dtype dtype,
                    const ft_shape *most, uint32_t open)
 {
     if (out)
         add_open(n, out, dtype, most, open, open ? ", its size bounded" : "");
 }
 
-void ft__emit_bounded(const ft__node *n, const ft_shape *most, uint32_t open)
+void ft__emit_bounded(const ft__onnx_node *n, const ft_shape *most, uint32_t open)
 {
     ft__emit_open(n, n->out[0], n->in[0]->dtype, most, open);
 }
 
-void ft__emit_shape(const ft__node *n, const ft_shape *shape)
+void ft__emit_shape(const ft__onnx_node *n, const ft_shape *shape)
 {
     ft__emit_view(n, n->in[0], n->out[0], shape);
 }
 
-void ft__emit_unknown(ft__node *n)
+void ft__emit_unknown(ft__onnx_node *n)
 {
     bool first = true;
 
     for (uint32_t i = 0; i < n->n_out; i++) {
-        ft__value *v = n->out[i];
+        ft__onnx_value *v = n->out[i];
 
         if (!v || (v->uses == 0 && (i > 0 || n->n_out > 1)))
             continue;
@@ -410,10 +414,10 @@ void ft__emit_unknown(ft__node *n)
         ft__emit_generic(n, n->out[0], FT_DTYPE_NONE, NULL);
 }
 
-void ft__emit_extra_open(const ft__node *n, uint32_t i, ft_dtype dtype,
+void ft__emit_extra_open(const ft__onnx_node *n, uint32_t i, ft_dtype dtype,
                          const ft_shape *most, uint32_t open)
 {
-    ft__value *v = ft__out(n, i);
+    ft__onnx_value *v = ft__out(n, i);
     ft_shape s;
 
     if (!v || v->uses == 0)
@@ -424,10 +428,10 @@ void ft__emit_extra_open(const ft__node *n, uint32_t i, ft_dtype dtype,
     add_generic(n, v, 0, dtype, &s);
 }
 
-void ft__emit_extra(const ft__node *n, uint32_t i, ft_dtype dtype,
+void ft__emit_extra(const ft__onnx_node *n, uint32_t i, ft_dtype dtype,
                     const ft_shape *shape)
 {
-    const ft__value *v = ft__out(n, i), *x = first_operand(n);
+    const ft__onnx_value *v = ft__out(n, i), *x = first_operand(n);
     ft_shape s = shape ? *shape : x ? x->shape : (ft_shape){0};
     uint32_t open = shape ? 0 : FT_OPEN_RANK;
 

@@ -27,7 +27,7 @@ static bool is_integer(ft_dtype t)
            t == FT_DTYPE_uint32 || t == FT_DTYPE_uint64;
 }
 
-ft__num *ft__fold_new(const ft__node *node, ft__value *v)
+ft__num *ft__fold_new(const ft__onnx_node *node, ft__onnx_value *v)
 {
     int64_t n = ft_shape_elements(&v->shape);
     bool real = ft__dtype_is_real(v->dtype);
@@ -101,10 +101,10 @@ static int64_t read_fixed(ft__bytes b, unsigned width, ft_dtype t, ft__num *out,
 }
 
 /* One typed field: a single number or a packed list. */
-static int64_t read_field(const ft__node *node, const ft__pb *f, ft_dtype t,
+static int64_t read_field(const ft__onnx_node *node, const ft__onnx_pb *f, ft_dtype t,
                           ft__num *out, int64_t max)
 {
-    ft__pb packed = ft__pb_open(&node->import->doc, f->bytes);
+    ft__onnx_pb packed = ft__pb_open(&node->import->doc, f->bytes);
     uint64_t bits;
     int64_t n = 0;
 
@@ -133,7 +133,7 @@ static int64_t read_field(const ft__node *node, const ft__pb *f, ft_dtype t,
     return 1;
 }
 
-static const ft__num *decode(const ft__node *node, ft__value *v)
+static const ft__num *decode(const ft__onnx_node *node, ft__onnx_value *v)
 {
     int64_t n = ft_shape_elements(&v->shape), have = 0;
     ft__bytes proto = v->proto;
@@ -141,21 +141,21 @@ static const ft__num *decode(const ft__node *node, ft__value *v)
     v->proto.n = 0; /* asked once */
     if (!ft__fold_new(node, v))
         return NULL;
-    for (ft__pb f = ft__pb_open(&node->import->doc, proto); ft__pb_next(&f);)
+    for (ft__onnx_pb f = ft__pb_open(&node->import->doc, proto); ft__pb_next(&f);)
         have += read_field(node, &f, v->dtype, v->data + have, n - have);
     if (have < n)
         v->data = NULL; /* external, or elsewhere */
     return v->data;
 }
 
-const ft__num *ft__data(const ft__node *node, ft__value *v)
+const ft__num *ft__data(const ft__onnx_node *node, ft__onnx_value *v)
 {
     if (!v || v->state != FT__CONSTANT)
         return NULL;
     return v->data || !v->proto.n ? v->data : decode(node, v);
 }
 
-bool ft__scalar(const ft__node *node, ft__value *v, double *out)
+bool ft__scalar(const ft__onnx_node *node, ft__onnx_value *v, double *out)
 {
     const ft__num *d;
 
@@ -166,7 +166,8 @@ bool ft__scalar(const ft__node *node, ft__value *v, double *out)
     return true;
 }
 
-int64_t ft__ints(const ft__node *node, ft__value *v, int64_t *out, uint32_t max)
+int64_t ft__ints(const ft__onnx_node *node, ft__onnx_value *v, int64_t *out,
+                 uint32_t max)
 {
     int64_t n;
     const ft__num *d = ft__data(node, v);
@@ -202,14 +203,14 @@ static void broadcast_strides(const ft_shape *x, const ft_shape *out, int64_t *s
         stride[i] = i < lead || x->dim[i - lead] == 1 ? 0 : own[i - lead];
 }
 
-struct walk {
+struct element_walk {
     const ft_shape *shape;
     int64_t at[FT_MAX_RANK];
     int64_t stride[3][FT_MAX_RANK];
     int64_t offset[3];
 };
 
-static void step(struct walk *w)
+static void step(struct element_walk *w)
 {
     for (uint32_t i = w->shape->rank; i-- > 0;) {
         bool carry = ++w->at[i] == w->shape->dim[i];
@@ -223,11 +224,11 @@ static void step(struct walk *w)
     }
 }
 
-void ft__fold_strided(const ft__node *node, ft__value *x, ft__value *out, int64_t base,
-                      const int64_t *stride)
+void ft__fold_strided(const ft__onnx_node *node, ft__onnx_value *x, ft__onnx_value *out,
+                      int64_t base, const int64_t *stride)
 {
     const ft__num *d = ft__data(node, x);
-    struct walk w = {.shape = &out->shape, .offset = {base}};
+    struct element_walk w = {.shape = &out->shape, .offset = {base}};
     int64_t n = ft_shape_elements(&out->shape);
 
     memcpy(w.stride[0], stride, out->shape.rank * sizeof(*stride));
@@ -237,10 +238,11 @@ void ft__fold_strided(const ft__node *node, ft__value *x, ft__value *out, int64_
         out->data[i] = d[w.offset[0]];
 }
 
-void ft__fold_where(const ft__node *node, ft__value *const in[3], ft__value *out)
+void ft__fold_where(const ft__onnx_node *node, ft__onnx_value *const in[3],
+                    ft__onnx_value *out)
 {
     const ft__num *d[3];
-    struct walk w = {.shape = &out->shape};
+    struct element_walk w = {.shape = &out->shape};
     int64_t n = ft_shape_elements(&out->shape);
 
     for (unsigned k = 0; k < 3; k++) {
@@ -313,7 +315,8 @@ static ft__num converted(ft__num x, ft_dtype from, ft_dtype to)
     return (ft__num){.i = integer_from_bits((uint64_t)saturated(x.f), to)};
 }
 
-void ft__fold_unary(const ft__node *node, ft_kind kind, ft__value *x, ft__value *out)
+void ft__fold_unary(const ft__onnx_node *node, ft_kind kind, ft__onnx_value *x,
+                    ft__onnx_value *out)
 {
     const ft__num *d = ft__data(node, x);
     int64_t n = ft_shape_elements(&out->shape);
@@ -401,11 +404,11 @@ static bool binary_real(ft_kind kind, double a, double b, ft_dtype t, ft__num *y
     }
 }
 
-void ft__fold_binary(const ft__node *node, ft_kind kind, ft__value *x, ft__value *y,
-                     ft__value *out)
+void ft__fold_binary(const ft__onnx_node *node, ft_kind kind, ft__onnx_value *x,
+                     ft__onnx_value *y, ft__onnx_value *out)
 {
     const ft__num *a = ft__data(node, x), *b = ft__data(node, y);
-    struct walk w = {.shape = &out->shape};
+    struct element_walk w = {.shape = &out->shape};
     int64_t n = ft_shape_elements(&out->shape);
     bool real = ft__dtype_is_real(x->dtype), known = true;
 
@@ -427,7 +430,8 @@ void ft__fold_binary(const ft__node *node, ft_kind kind, ft__value *x, ft__value
 
 /* ---- the rest ---- */
 
-void ft__fold_fill(const ft__node *node, ft__value *out, ft__num start, ft__num by)
+void ft__fold_fill(const ft__onnx_node *node, ft__onnx_value *out, ft__num start,
+                   ft__num by)
 {
     int64_t n = ft_shape_elements(&out->shape);
 
@@ -442,8 +446,8 @@ void ft__fold_fill(const ft__node *node, ft__value *out, ft__num start, ft__num 
     }
 }
 
-void ft__fold_concat(const ft__node *node, ft__value *const *part, uint32_t n,
-                     uint32_t axis, ft__value *out)
+void ft__fold_concat(const ft__onnx_node *node, ft__onnx_value *const *part, uint32_t n,
+                     uint32_t axis, ft__onnx_value *out)
 {
     int64_t outer = 1, row = 1, at = 0;
 
@@ -464,8 +468,8 @@ void ft__fold_concat(const ft__node *node, ft__value *const *part, uint32_t n,
     }
 }
 
-void ft__fold_gather(const ft__node *node, ft__value *x, ft__value *index,
-                     uint32_t axis, ft__value *out)
+void ft__fold_gather(const ft__onnx_node *node, ft__onnx_value *x,
+                     ft__onnx_value *index, uint32_t axis, ft__onnx_value *out)
 {
     const ft__num *d = ft__data(node, x), *at = ft__data(node, index);
     int64_t outer = 1, inner = 1, size = x->shape.dim[axis], n, to = 0;
@@ -503,11 +507,11 @@ static bool reduced(ft_kind kind, ft__num a, ft__num b, ft_dtype t, ft__num *y)
                                 : binary_integer(pair, a.i, b.i, &y->i);
 }
 
-void ft__fold_reduce(const ft__node *node, ft_kind kind, ft__value *x, uint32_t axes,
-                     ft__value *out)
+void ft__fold_reduce(const ft__onnx_node *node, ft_kind kind, ft__onnx_value *x,
+                     uint32_t axes, ft__onnx_value *out)
 {
     const ft__num *d = ft__data(node, x);
-    struct walk w = {.shape = &x->shape};
+    struct element_walk w = {.shape = &x->shape};
     int64_t n = ft_shape_elements(&x->shape), size = 1;
     bool known = n > 0;
 

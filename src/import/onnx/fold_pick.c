@@ -30,8 +30,8 @@ static int64_t from_front(int64_t i, int64_t size)
 }
 
 /* Room for the result when all of these are known; else NULL. */
-static ft__num *begin(const ft__node *node, ft__value *const *in, uint32_t n,
-                      ft__value *out)
+static ft__num *begin(const ft__onnx_node *node, ft__onnx_value *const *in, uint32_t n,
+                      ft__onnx_value *out)
 {
     for (uint32_t i = 0; i < n; i++)
         if (!ft__data(node, in[i]))
@@ -39,7 +39,7 @@ static ft__num *begin(const ft__node *node, ft__value *const *in, uint32_t n,
     return ft__fold_new(node, out);
 }
 
-void ft__fold_tile(const ft__node *node, ft__value *x, ft__value *out)
+void ft__fold_tile(const ft__onnx_node *node, ft__onnx_value *x, ft__onnx_value *out)
 {
     ft__num *to = begin(node, &x, 1, out);
     int64_t n = ft_shape_elements(&out->shape), at[FT_MAX_RANK];
@@ -52,10 +52,10 @@ void ft__fold_tile(const ft__node *node, ft__value *x, ft__value *out)
     }
 }
 
-void ft__fold_pad(const ft__node *node, ft__value *x, ft__value *fill,
-                  const int64_t *before, ft__value *out)
+void ft__fold_pad(const ft__onnx_node *node, ft__onnx_value *x, ft__onnx_value *fill,
+                  const int64_t *before, ft__onnx_value *out)
 {
-    ft__value *in[] = {x, fill};
+    ft__onnx_value *in[] = {x, fill};
     ft__num *to = begin(node, in, fill ? 2 : 1, out);
     bool filled = fill && ft_shape_elements(&fill->shape) == 1;
     int64_t n = ft_shape_elements(&out->shape), at[FT_MAX_RANK];
@@ -74,8 +74,8 @@ void ft__fold_pad(const ft__node *node, ft__value *x, ft__value *fill,
     }
 }
 
-void ft__fold_running(const ft__node *node, ft__value *x, uint32_t axis,
-                      ft__running how, ft__value *out)
+void ft__fold_running(const ft__onnx_node *node, ft__onnx_value *x, uint32_t axis,
+                      ft__running how, ft__onnx_value *out)
 {
     bool real = ft__dtype_is_real(x->dtype);
     ft__num *to = begin(node, &x, 1, out);
@@ -105,8 +105,8 @@ void ft__fold_running(const ft__node *node, ft__value *x, uint32_t axis,
     }
 }
 
-void ft__fold_trilu(const ft__node *node, ft__value *x, int64_t k, bool upper,
-                    ft__value *out)
+void ft__fold_trilu(const ft__onnx_node *node, ft__onnx_value *x, int64_t k, bool upper,
+                    ft__onnx_value *out)
 {
     ft__num *to = begin(node, &x, 1, out);
     int64_t n = ft_shape_elements(&x->shape), columns = x->shape.dim[x->shape.rank - 1],
@@ -120,7 +120,7 @@ void ft__fold_trilu(const ft__node *node, ft__value *x, int64_t k, bool upper,
     }
 }
 
-void ft__fold_nonzero(const ft__node *node, ft__value *x, ft__value *out)
+void ft__fold_nonzero(const ft__onnx_node *node, ft__onnx_value *x, ft__onnx_value *out)
 {
     ft__num *to = begin(node, &x, 1, out);
     int64_t n = ft_shape_elements(&x->shape), count = out->shape.dim[1], found = 0,
@@ -139,10 +139,10 @@ void ft__fold_nonzero(const ft__node *node, ft__value *x, ft__value *out)
 
 /* ---- by indices ---- */
 
-void ft__fold_gather_elements(const ft__node *node, ft__value *x, ft__value *index,
-                              uint32_t axis, ft__value *out)
+void ft__fold_gather_elements(const ft__onnx_node *node, ft__onnx_value *x,
+                              ft__onnx_value *index, uint32_t axis, ft__onnx_value *out)
 {
-    ft__value *in[] = {x, index};
+    ft__onnx_value *in[] = {x, index};
     ft__num *to = begin(node, in, 2, out);
     int64_t n = ft_shape_elements(&index->shape), at[FT_MAX_RANK];
 
@@ -163,7 +163,7 @@ void ft__fold_gather_elements(const ft__node *node, ft__value *x, ft__value *ind
 
 /* Where the rows of an index tensor point to: offsets of pieces of `piece`
  * elements in x; false: outside. */
-static bool row_offset(const ft__value *x, const ft__num *row, int64_t width,
+static bool row_offset(const ft__onnx_value *x, const ft__num *row, int64_t width,
                        int64_t piece, int64_t *offset)
 {
     *offset = 0;
@@ -178,12 +178,12 @@ static bool row_offset(const ft__value *x, const ft__num *row, int64_t width,
     return true;
 }
 
-static int64_t row_width(const ft__value *index)
+static int64_t row_width(const ft__onnx_value *index)
 {
     return index->shape.rank ? index->shape.dim[index->shape.rank - 1] : 0;
 }
 
-static int64_t piece_of(const ft__value *x, int64_t width)
+static int64_t piece_of(const ft__onnx_value *x, int64_t width)
 {
     int64_t piece = 1;
 
@@ -192,10 +192,10 @@ static int64_t piece_of(const ft__value *x, int64_t width)
     return piece;
 }
 
-void ft__fold_gather_nd(const ft__node *node, ft__value *x, ft__value *index,
-                        ft__value *out)
+void ft__fold_gather_nd(const ft__onnx_node *node, ft__onnx_value *x,
+                        ft__onnx_value *index, ft__onnx_value *out)
 {
-    ft__value *in[] = {x, index};
+    ft__onnx_value *in[] = {x, index};
     ft__num *to = begin(node, in, 2, out);
     int64_t width = row_width(index), piece = piece_of(x, width), offset,
             rows = width ? ft_shape_elements(&index->shape) / width : 0;
@@ -211,10 +211,10 @@ void ft__fold_gather_nd(const ft__node *node, ft__value *x, ft__value *index,
     }
 }
 
-void ft__fold_scatter(const ft__node *node, ft__value *const in[3], uint32_t axis,
-                      ft__value *out)
+void ft__fold_scatter(const ft__onnx_node *node, ft__onnx_value *const in[3],
+                      uint32_t axis, ft__onnx_value *out)
 {
-    const ft__value *x = in[0], *updates = in[1], *index = in[2];
+    const ft__onnx_value *x = in[0], *updates = in[1], *index = in[2];
     ft__num *to = begin(node, in, 3, out);
     int64_t n = ft_shape_elements(&index->shape), at[FT_MAX_RANK];
 
@@ -239,9 +239,10 @@ void ft__fold_scatter(const ft__node *node, ft__value *const in[3], uint32_t axi
     }
 }
 
-void ft__fold_scatter_nd(const ft__node *node, ft__value *const in[3], ft__value *out)
+void ft__fold_scatter_nd(const ft__onnx_node *node, ft__onnx_value *const in[3],
+                         ft__onnx_value *out)
 {
-    const ft__value *x = in[0], *updates = in[1], *index = in[2];
+    const ft__onnx_value *x = in[0], *updates = in[1], *index = in[2];
     ft__num *to = begin(node, in, 3, out);
     int64_t width = row_width(index), rows, piece, offset;
 
@@ -265,10 +266,10 @@ void ft__fold_scatter_nd(const ft__node *node, ft__value *const in[3], ft__value
 }
 
 /* in: indices, depth, off and on. */
-void ft__fold_one_hot(const ft__node *node, ft__value *const in[3], uint32_t axis,
-                      ft__value *out)
+void ft__fold_one_hot(const ft__onnx_node *node, ft__onnx_value *const in[3],
+                      uint32_t axis, ft__onnx_value *out)
 {
-    const ft__value *x = in[0];
+    const ft__onnx_value *x = in[0];
     ft__num *to = begin(node, in, 3, out);
     int64_t n = ft_shape_elements(&out->shape), at[FT_MAX_RANK];
 
@@ -304,8 +305,8 @@ static int by_key(const void *a, const void *b)
     return p->index < q->index ? -1 : p->index > q->index;
 }
 
-void ft__fold_topk(const ft__node *node, ft__value *x, uint32_t axis, bool largest,
-                   ft__value *const out[2])
+void ft__fold_topk(const ft__onnx_node *node, ft__onnx_value *x, uint32_t axis,
+                   bool largest, ft__onnx_value *const out[2])
 {
     bool real = ft__dtype_is_real(x->dtype);
     int64_t n = ft_shape_elements(&x->shape), size = x->shape.dim[axis], inner = 1, k;
@@ -342,10 +343,11 @@ void ft__fold_topk(const ft__node *node, ft__value *x, uint32_t axis, bool large
 
 /* Slices along an axis where a condition holds; in a row of all elements, axis
  * is 0 and x as out would be. */
-void ft__fold_compress(const ft__node *node, ft__value *x, ft__value *condition,
-                       const ft_shape *from, uint32_t axis, ft__value *out)
+void ft__fold_compress(const ft__onnx_node *node, ft__onnx_value *x,
+                       ft__onnx_value *condition, const ft_shape *from, uint32_t axis,
+                       ft__onnx_value *out)
 {
-    ft__value *in[] = {x, condition};
+    ft__onnx_value *in[] = {x, condition};
     ft__num *to = begin(node, in, 2, out);
     int64_t n = ft_shape_elements(from), most = ft_shape_elements(&condition->shape),
             left = ft_shape_elements(&out->shape), at[FT_MAX_RANK];
@@ -359,8 +361,8 @@ void ft__fold_compress(const ft__node *node, ft__value *x, ft__value *condition,
     }
 }
 
-void ft__fold_arg(const ft__node *node, ft__value *x, uint32_t axis, bool largest,
-                  bool last, ft__value *out)
+void ft__fold_arg(const ft__onnx_node *node, ft__onnx_value *x, uint32_t axis,
+                  bool largest, bool last, ft__onnx_value *out)
 {
     bool real = ft__dtype_is_real(x->dtype);
     ft__num *to = begin(node, &x, 1, out);
@@ -384,8 +386,8 @@ void ft__fold_arg(const ft__node *node, ft__value *x, uint32_t axis, bool larges
 }
 
 /* bound: least and most, NULL where there is none. */
-void ft__fold_clip(const ft__node *node, ft__value *x, ft__value *const bound[2],
-                   ft__value *out)
+void ft__fold_clip(const ft__onnx_node *node, ft__onnx_value *x,
+                   ft__onnx_value *const bound[2], ft__onnx_value *out)
 {
     bool real = ft__dtype_is_real(x->dtype);
     ft__num *to = begin(node, &x, 1, out);
@@ -405,7 +407,7 @@ void ft__fold_clip(const ft__node *node, ft__value *x, ft__value *const bound[2]
     }
 }
 
-void ft__fold_eye(const ft__node *node, int64_t k, ft__value *out)
+void ft__fold_eye(const ft__onnx_node *node, int64_t k, ft__onnx_value *out)
 {
     ft__num *to = ft__fold_new(node, out);
     int64_t n = ft_shape_elements(&out->shape), columns = out->shape.dim[1];

@@ -5,11 +5,11 @@
 
 /* Add and its like matched the second operand with the axes from `axis` on: as
  * broadcasting is now, it has ones behind. */
-static void align(ft__node *n)
+static void align(ft__onnx_node *n)
 {
     bool slope = strcmp(n->rule->op, "PRelu") == 0; /* one for each channel */
     int64_t axis = slope ? 1 : ft__attr_int(n, "axis", -1);
-    ft__value *x = ft__in(n, 0), *y = ft__in(n, 1), *aligned;
+    ft__onnx_value *x = ft__in(n, 0), *y = ft__in(n, 1), *aligned;
     ft_shape s;
 
     if (!x || !y || axis < 0 || (!slope && !ft__attr_int(n, "broadcast", 0)) ||
@@ -25,7 +25,7 @@ static void align(ft__node *n)
     n->in[1] = aligned;
 }
 
-void ft__onnx_modernise(ft__node *n)
+void ft__onnx_modernise(ft__onnx_node *n)
 {
     if (n->rule->run == ft__rule_binary)
         align(n);

@@ -22,26 +22,26 @@ enum {
 };
 
 #define FT__RULE(op, run, arg, min_in) FT__RULE_OF(#op, ft__rule_##run, arg, min_in),
-static const ft__rule rules[] = {
+static const ft__operator_rule rules[] = {
 #include "import/onnx/rules.def"
 };
-static const ft__rule ml_rules[] = {
+static const ft__operator_rule ml_rules[] = {
 #include "import/onnx/rules_ml.def"
 };
-static const ft__rule microsoft_rules[] = {
+static const ft__operator_rule microsoft_rules[] = {
 #include "import/onnx/rules_microsoft.def"
 };
-static const ft__rule preview_rules[] = {
+static const ft__operator_rule preview_rules[] = {
 #include "import/onnx/rules_preview.def"
 };
-static const ft__rule training_rules[] = {
+static const ft__operator_rule training_rules[] = {
 #include "import/onnx/rules_training.def"
 };
 #undef FT__RULE
 
 static const struct domain {
     const char *name;
-    const ft__rule *rule;
+    const ft__operator_rule *rule;
     size_t n;
 } domains[] = {
     {"", rules, sizeof(rules) / sizeof(*rules)},
@@ -53,7 +53,7 @@ static const struct domain {
      sizeof(training_rules) / sizeof(*rules)},
 };
 
-static const ft__rule *find_rule(const struct domain *d, ft__str op)
+static const ft__operator_rule *find_rule(const struct domain *d, ft__str op)
 {
     size_t low = 0, high = d->n;
 
@@ -74,7 +74,7 @@ static const ft__rule *find_rule(const struct domain *d, ft__str op)
     return NULL;
 }
 
-const ft__rule *ft__onnx_rule(ft__str domain, ft__str op)
+const ft__operator_rule *ft__onnx_rule(ft__str domain, ft__str op)
 {
     for (size_t i = 0; i < sizeof(domains) / sizeof(*domains); i++)
         if (ft__str_is(domain, domains[i].name))
@@ -85,12 +85,12 @@ const ft__rule *ft__onnx_rule(ft__str domain, ft__str op)
 /* ---- nodes ---- */
 
 /* Operands are made before, in the file's order, or never. */
-static bool operands_are_there(const ft__node *n)
+static bool operands_are_there(const ft__onnx_node *n)
 {
     uint32_t need = n->rule ? n->rule->min_in : 0;
 
     for (uint32_t i = 0; i < n->n_in || i < need; i++) {
-        const ft__value *v = ft__in(n, i);
+        const ft__onnx_value *v = ft__in(n, i);
 
         if (!v && i < need)
             return ft__onnx_fail(n, "its operand %u of %u is missing", i + 1, need);
@@ -111,13 +111,13 @@ static int64_t default_opset(ft__onnx *o, ft__bytes message, uint32_t field,
 {
     int64_t opset = fallback;
 
-    for (ft__pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
         ft__str domain = {"", 0};
         int64_t version = fallback;
 
         if (f.field != field)
             continue;
-        for (ft__pb s = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&s);) {
+        for (ft__onnx_pb s = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&s);) {
             if (s.field == 1)
                 domain = ft__str_of(s.bytes);
             else if (s.field == 2)
@@ -144,7 +144,7 @@ static int compare_functions(const void *a, const void *b)
     return c ? c : compare_names(f->domain, g->domain);
 }
 
-static const ft__function *find_function(const ft__node *n)
+static const ft__function *find_function(const ft__onnx_node *n)
 {
     ft__function like = {.name = n->op, .domain = n->domain};
 
@@ -154,15 +154,15 @@ static const ft__function *find_function(const ft__node *n)
                    compare_functions);
 }
 
-static bool calls_itself(const ft__node *n)
+static bool calls_itself(const ft__onnx_node *n)
 {
-    for (const ft__node *c = n->caller; c; c = c->caller)
+    for (const ft__onnx_node *c = n->caller; c; c = c->caller)
         if (!compare_names(c->op, n->op) && !compare_names(c->domain, n->domain))
             return true;
     return false;
 }
 
-static void inline_body(ft__node *n, const ft__function *f)
+static void inline_body(ft__onnx_node *n, const ft__function *f)
 {
     ft__body body;
 
@@ -177,12 +177,12 @@ static void inline_body(ft__node *n, const ft__function *f)
 }
 
 /* A function has names and an opset of its own. */
-static void inline_function(ft__node *n, const ft__function *f)
+static void inline_function(ft__onnx_node *n, const ft__function *f)
 {
-    ft__table outside = n->import->names;
+    ft__name_table outside = n->import->names;
     uint64_t scope = n->import->scope;
     int64_t opset = n->import->opset;
-    const ft__node *caller = n->import->caller;
+    const ft__onnx_node *caller = n->import->caller;
     ft__bytes defaults = n->import->defaults;
 
     if (calls_itself(n)) {
@@ -190,7 +190,7 @@ static void inline_function(ft__node *n, const ft__function *f)
         return;
     }
     if (ft__onnx_go_deeper(n)) {
-        n->import->names = (ft__table){0};
+        n->import->names = (ft__name_table){0};
         inline_body(n, f);
         n->import->names = outside;
         n->import->opset = opset;
@@ -201,7 +201,8 @@ static void inline_function(ft__node *n, const ft__function *f)
     n->import->depth--;
 }
 
-static bool is_one_of(const ft__rule *rule, const ft__rule_fn *run, size_t count)
+static bool is_one_of(const ft__operator_rule *rule, const ft__rule_fn *run,
+                      size_t count)
 {
     bool found = false;
 
@@ -210,7 +211,7 @@ static bool is_one_of(const ft__rule *rule, const ft__rule_fn *run, size_t count
     return found;
 }
 
-bool ft__rule_has_body(const ft__rule *rule)
+bool ft__rule_has_body(const ft__operator_rule *rule)
 {
     static const ft__rule_fn bodies[] = {ft__rule_if, ft__rule_loop, ft__rule_scan,
                                          ft__rule_sequence_map, ft__rule_ms_search};
@@ -219,7 +220,7 @@ bool ft__rule_has_body(const ft__rule *rule)
 }
 
 /* Few operators take anything but tensors. */
-static bool takes_its_operands(const ft__node *n)
+static bool takes_its_operands(const ft__onnx_node *n)
 {
     static const ft__rule_fn any[] = {ft__rule_identity,
                                       ft__rule_sequence_construct,
@@ -242,7 +243,7 @@ static bool takes_its_operands(const ft__node *n)
 
 /* A rule whose operand has a guessed shape may find that nothing fits; then its
  * result is a guess as well. */
-static void run_rule(ft__node *n)
+static void run_rule(ft__onnx_node *n)
 {
     bool guessed = false, before = n->import->trying, mine;
 
@@ -270,7 +271,7 @@ static void run_rule(ft__node *n)
             n->out[i]->guessed |= guessed;
 }
 
-static void run_node(ft__node *n)
+static void run_node(ft__onnx_node *n)
 {
     const ft__function *f;
 
@@ -293,7 +294,7 @@ static void run_node(ft__node *n)
 
 /* Not one that may have to run although its operands are constants: branches
  * and layers with parameters. */
-static bool folds(const ft__node *n)
+static bool folds(const ft__onnx_node *n)
 {
     static const ft__rule_fn layers[] = {ft__rule_conv,      ft__rule_matmul,
                                          ft__rule_einsum,    ft__rule_gather_nd,
@@ -313,7 +314,7 @@ void ft__onnx_run(ft__onnx *o, ft__body *body)
 {
     /* Constants first: the chains that are fused are known by them. */
     for (uint32_t i = 0; i < body->n_nodes && !ft__onnx_failed(o); i++) {
-        ft__node *n = &body->node[i];
+        ft__onnx_node *n = &body->node[i];
 
         if (folds(n))
             run_node(n);
@@ -332,14 +333,14 @@ static void read_functions(ft__onnx *o, uint32_t count)
     o->function = ft__onnx_alloc(o, count, sizeof(*o->function));
     if (!o->function)
         return;
-    for (ft__pb f = ft__pb_open(&o->doc, o->model); ft__pb_next(&f);) {
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, o->model); ft__pb_next(&f);) {
         ft__function *to = &o->function[o->n_functions];
 
         if (f.field != MODEL_FUNCTION)
             continue;
         to->body = f.bytes;
         to->name = to->domain = (ft__str){"", 0};
-        for (ft__pb x = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&x);) {
+        for (ft__onnx_pb x = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&x);) {
             if (x.field == 1)
                 to->name = ft__str_of(x.bytes);
             else if (x.field == 10)
@@ -353,7 +354,7 @@ static void read_functions(ft__onnx *o, uint32_t count)
 static void mark_outputs(ft__onnx *o, const ft__body *body)
 {
     for (uint32_t i = 0; i < body->n_out && !ft__build_failed(o->b); i++) {
-        ft__value *v = body->out[i];
+        ft__onnx_value *v = body->out[i];
         uint32_t tensor;
 
         if (v->state == FT__UNDEFINED)
@@ -374,7 +375,7 @@ static bool find_graph(ft__onnx *o, ft__bytes *graph, bool *versioned)
     uint32_t functions = 0;
     bool found = false;
 
-    for (ft__pb f = ft__pb_open(&o->doc, o->model); ft__pb_next(&f);) {
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, o->model); ft__pb_next(&f);) {
         *versioned |= f.field == MODEL_IR_VERSION && f.wire == FT__PB_VARINT;
         functions += f.field == MODEL_FUNCTION;
         if (f.field == MODEL_GRAPH && f.wire == FT__PB_BYTES) {

@@ -6,8 +6,8 @@
 
 /* Batch, heads, length and size of queries, keys or values, which come with four
  * dimensions in this order, or as batch x length x (heads x size). */
-static bool read_heads(const ft__node *n, const ft__value *v, const char *heads,
-                       ft_shape *out)
+static bool read_heads(const ft__onnx_node *n, const ft__onnx_value *v,
+                       const char *heads, ft_shape *out)
 {
     const ft_shape *s = &v->shape;
     int64_t count;
@@ -24,10 +24,10 @@ static bool read_heads(const ft__node *n, const ft__value *v, const char *heads,
 }
 
 /* v with heads in front of length, into out (NULL: a value of its own). */
-static ft__value *heads_first(const ft__node *n, ft__value *v, const ft_shape *s,
-                              ft__value *out)
+static ft__onnx_value *heads_first(const ft__onnx_node *n, ft__onnx_value *v,
+                                   const ft_shape *s, ft__onnx_value *out)
 {
-    ft__value *rows =
+    ft__onnx_value *rows =
         ft__make_view(n, v, FT__SHAPE(s->dim[0], s->dim[2], s->dim[1], s->dim[3]),
                       ft__onnx_temp(n, v));
 
@@ -37,10 +37,10 @@ static ft__value *heads_first(const ft__node *n, ft__value *v, const ft_shape *s
 
 /* Keys or values with those of the past in front, which become result i. What
  * attention then reads; *s is its shape. */
-static ft__value *with_past(const ft__node *n, ft__value *v, ft__value *past,
-                            uint32_t i, ft_shape *s)
+static ft__onnx_value *with_past(const ft__onnx_node *n, ft__onnx_value *v,
+                                 ft__onnx_value *past, uint32_t i, ft_shape *s)
 {
-    ft__value *present = ft__out(n, i);
+    ft__onnx_value *present = ft__out(n, i);
 
     if (!past && !present)
         return v;
@@ -60,8 +60,8 @@ static ft__value *with_past(const ft__node *n, ft__value *v, ft__value *past,
 }
 
 /* batch x heads matrices of rows x inner times inner x columns. */
-static void products(const ft__node *n, const ft_shape *x, int64_t columns,
-                     ft__value *const *in, uint32_t n_in, ft__value *out,
+static void products(const ft__onnx_node *n, const ft_shape *x, int64_t columns,
+                     ft__onnx_value *const *in, uint32_t n_in, ft__onnx_value *out,
                      const ft_shape *shape, ft_dtype to)
 {
     ft_op op;
@@ -75,13 +75,13 @@ static void products(const ft__node *n, const ft_shape *x, int64_t columns,
 }
 
 /* arg: 1 where only queries, keys and values can be operands. */
-void ft__rule_attention(ft__node *n)
+void ft__rule_attention(ft__onnx_node *n)
 {
     bool plain = n->rule->arg;
-    ft__value *past_k = plain ? NULL : ft__in(n, 4),
-              *past_v = plain ? NULL : ft__in(n, 5),
-              *mask = plain ? NULL : ft__in(n, 3), *in[3] = {n->in[0]},
-              *rest[2] = {mask, plain ? NULL : ft__in(n, 6)};
+    ft__onnx_value *past_k = plain ? NULL : ft__in(n, 4),
+                   *past_v = plain ? NULL : ft__in(n, 5),
+                   *mask = plain ? NULL : ft__in(n, 3), *in[3] = {n->in[0]},
+                   *rest[2] = {mask, plain ? NULL : ft__in(n, 6)};
     ft_shape q, k, v, s;
     ft_op op;
 
@@ -100,20 +100,20 @@ void ft__rule_attention(ft__node *n)
     if (in[0]->shape.rank == 3)
         s = (ft_shape){3, {q.dim[0], q.dim[2], q.dim[1] * v.dim[3]}};
     ft__emit_layer(n, &op,
-                   &(ft__call){.in = in,
-                               .n_in = 3,
-                               .params = rest,
-                               .n_params = 2,
-                               .out = n->out,
-                               .n_out = 1,
-                               .shape = &s});
+                   &(ft__onnx_call){.in = in,
+                                    .n_in = 3,
+                                    .params = rest,
+                                    .n_params = 2,
+                                    .out = n->out,
+                                    .n_out = 1,
+                                    .shape = &s});
     if (ft__out(n, 3) && !ft__failed(n))
         /* The products of queries and keys, which a fused kernel does not write. */
         products(n, &q, k.dim[2], in, 2, n->out[3],
                  FT__SHAPE(q.dim[0], q.dim[1], q.dim[2], k.dim[2]), in[0]->dtype);
 }
 
-void ft__rule_rotary(ft__node *n)
+void ft__rule_rotary(ft__onnx_node *n)
 {
     ft_op op = ft__op_x(FT_KIND_rotary, n->in[0]);
 
@@ -126,10 +126,10 @@ void ft__rule_rotary(ft__node *n)
  * the same work as its part of these products: the keys by the values into the
  * state, (delta rules) the state's own answer to the keys, the queries by the
  * state. */
-void ft__rule_linear_attention(ft__node *n)
+void ft__rule_linear_attention(ft__onnx_node *n)
 {
-    ft__value *q = n->in[0], *k = n->in[1], *v = n->in[2], *past = ft__in(n, 3),
-              *state = ft__out(n, 1), *in[6] = {k, v};
+    ft__onnx_value *q = n->in[0], *k = n->in[1], *v = n->in[2], *past = ft__in(n, 3),
+                   *state = ft__out(n, 1), *in[6] = {k, v};
     ft__str how = ft__attr_str(n, "update_rule");
     bool delta =
         how.n == 0 || ft__str_is(how, "delta") || ft__str_is(how, "gated_delta");
@@ -148,12 +148,13 @@ void ft__rule_linear_attention(ft__node *n)
     rows = (ft_shape){4, {sk.dim[0], sk.dim[1], sk.dim[3], sk.dim[2]}};
     products(n, &rows, sv.dim[3], in, n_in, state, &s, past ? past->dtype : k->dtype);
     if (delta)
-        products(n, &sk, sv.dim[3], (ft__value *[]){k, state}, 2, ft__onnx_temp(n, q),
-                 NULL, k->dtype);
+        products(n, &sk, sv.dim[3], (ft__onnx_value *[]){k, state}, 2,
+                 ft__onnx_temp(n, q), NULL, k->dtype);
     s = (ft_shape){3, {sq.dim[0], sq.dim[2], sq.dim[1] * sv.dim[3]}};
     if (q->shape.rank == 4) {
         s = sq;
         s.dim[3] = sv.dim[3];
     }
-    products(n, &sq, sv.dim[3], (ft__value *[]){q, state}, 2, n->out[0], &s, q->dtype);
+    products(n, &sq, sv.dim[3], (ft__onnx_value *[]){q, state}, 2, n->out[0], &s,
+             q->dtype);
 }

@@ -6,11 +6,11 @@
 #include "import/onnx/compose.h"
 
 /* What both have: a body that gets and gives `n_carried` values. */
-struct loop {
+struct body_loop {
     ft__bytes graph;
     ft__body body;
-    ft__value **arg;   /* of the body; carried ones from `first` on */
-    ft__value **start; /* what the carried ones are before the first round */
+    ft__onnx_value **arg;   /* of the body; carried ones from `first` on */
+    ft__onnx_value **start; /* what the carried ones are before the first round */
     uint32_t n_arg;
     uint32_t first;
     uint32_t n_carried;
@@ -22,22 +22,23 @@ struct loop {
 };
 
 /* Something that a round gets, known by dtype and shape only. */
-static ft__value *opaque(const ft__node *n, ft_dtype t, const ft_shape *s)
+static ft__onnx_value *opaque(const ft__onnx_node *n, ft_dtype t, const ft_shape *s)
 {
-    ft__value *v = ft__onnx_temp(n, n->out[0]);
+    ft__onnx_value *v = ft__onnx_temp(n, n->out[0]);
     ft_op op;
 
     ft__op_init(&op, FT_KIND_fill, t);
     ft__op_set_shape(&op, FT_K_out, s);
     if (v)
-        ft__emit(n, &op, &(ft__call){.out = &v, .n_out = 1, .shape = s});
+        ft__emit(n, &op, &(ft__onnx_call){.out = &v, .n_out = 1, .shape = s});
     return v;
 }
 
 /* A carried value inside: what it is before, but not known element by element. */
-static ft__value *carried(const ft__node *n, ft__value *start, const ft_shape *s)
+static ft__onnx_value *carried(const ft__onnx_node *n, ft__onnx_value *start,
+                               const ft_shape *s)
 {
-    ft__value *v;
+    ft__onnx_value *v;
 
     if (start->container) {
         v = ft__onnx_temp(n, start);
@@ -53,7 +54,7 @@ static ft__value *carried(const ft__node *n, ft__value *start, const ft_shape *s
     return opaque(n, start->dtype, s);
 }
 
-static bool write_body(ft__node *n, struct loop *l)
+static bool write_body(ft__onnx_node *n, struct body_loop *l)
 {
     l->begins = ft__build_here(n->import->b).n_nodes;
     if (!ft__inline(n, l->graph, l->rounds++, l->arg, l->n_arg, &l->body))
@@ -64,7 +65,8 @@ static bool write_body(ft__node *n, struct loop *l)
     return true;
 }
 
-static bool set_carried(const ft__node *n, struct loop *l, const ft_shape *shape)
+static bool set_carried(const ft__onnx_node *n, struct body_loop *l,
+                        const ft_shape *shape)
 {
     for (uint32_t i = 0; i < l->n_carried; i++) {
         l->arg[l->first + i] = carried(n, l->start[i], &shape[i]);
@@ -100,12 +102,12 @@ static bool grown(const ft_shape *start, const ft_shape *by, int64_t rounds,
 
 /* A list that grows from round to round is written for its last one: the shapes
  * there, where every value grows by as much each time. */
-static bool last_round(const struct loop *l, ft_shape *shape)
+static bool last_round(const struct body_loop *l, ft_shape *shape)
 {
     bool changed = false;
 
     for (uint32_t i = 0; i < l->n_carried; i++) {
-        const ft__value *out = l->body.out[l->given + i];
+        const ft__onnx_value *out = l->body.out[l->given + i];
         ft_shape by;
 
         shape[i] = l->start[i]->shape;
@@ -120,10 +122,10 @@ static bool last_round(const struct loop *l, ft_shape *shape)
 }
 
 /* The body, for the first round, or for the last one where shapes grow. */
-static bool write_round(ft__node *n, struct loop *l)
+static bool write_round(ft__onnx_node *n, struct body_loop *l)
 {
     ft_shape *shape = ft__onnx_alloc(n->import, l->n_carried, sizeof(*shape));
-    ft__place start = ft__here(n->import);
+    ft__onnx_place start = ft__here(n->import);
 
     for (uint32_t i = 0; shape && i < l->n_carried; i++)
         shape[i] = l->start[i]->shape;
@@ -137,7 +139,7 @@ static bool write_round(ft__node *n, struct loop *l)
 
 /* The shape of a carried value behind the loop is a fact when it does not change,
  * or grows by as much in the last round as in all others. */
-static bool settled(const struct loop *l, uint32_t i)
+static bool settled(const struct body_loop *l, uint32_t i)
 {
     const ft_shape *start = &l->start[i]->shape, *in = &l->arg[l->first + i]->shape,
                    *out = &l->body.out[l->given + i]->shape;
@@ -149,10 +151,10 @@ static bool settled(const struct loop *l, uint32_t i)
            ft_shape_equal(out, &expected);
 }
 
-static void give_carried(ft__node *n, struct loop *l)
+static void give_carried(ft__onnx_node *n, struct body_loop *l)
 {
     for (uint32_t i = 0; i < l->n_carried && i < n->n_out && !ft__failed(n); i++) {
-        ft__value *v = l->body.out[l->given + i];
+        ft__onnx_value *v = l->body.out[l->given + i];
         bool fact = v->container || settled(l, i);
 
         if (!n->out[i])
@@ -170,8 +172,9 @@ static void give_carried(ft__node *n, struct loop *l)
 
             ft__op_init(&op, FT_KIND_fill, v->dtype);
             ft__op_set_shape(&op, FT_K_out, &v->shape);
-            ft__emit(n, &op,
-                     &(ft__call){.out = &n->out[i], .n_out = 1, .shape = &v->shape});
+            ft__emit(
+                n, &op,
+                &(ft__onnx_call){.out = &n->out[i], .n_out = 1, .shape = &v->shape});
         }
         if (n->out[i]->container)
             n->out[i]->listed = false;
@@ -179,7 +182,7 @@ static void give_carried(ft__node *n, struct loop *l)
 }
 
 /* What every round gives, one behind the other. */
-static void stack(const ft__node *n, ft__value *each, ft__value *out,
+static void stack(const ft__onnx_node *n, ft__onnx_value *each, ft__onnx_value *out,
                   const ft_shape *all, uint32_t open)
 {
     ft_shape s = ft__guess(n->import, all, open);
@@ -198,7 +201,7 @@ static void stack(const ft__node *n, ft__value *each, ft__value *out,
 
 /* ---- Loop: count, condition, carried values ---- */
 
-static void loop_condition(const ft__node *n, struct loop *l)
+static void loop_condition(const ft__onnx_node *n, struct body_loop *l)
 {
     const ft__num *c =
         ft__in(n, 1) && !n->in[1]->guessed ? ft__data(n, n->in[1]) : NULL;
@@ -220,7 +223,7 @@ static void loop_condition(const ft__node *n, struct loop *l)
 }
 
 /* How often it runs: its operand, what the user says, or once. */
-static void loop_count(const ft__node *n, struct loop *l)
+static void loop_count(const ft__onnx_node *n, struct body_loop *l)
 {
     int64_t most;
 
@@ -235,7 +238,7 @@ static void loop_count(const ft__node *n, struct loop *l)
     }
 }
 
-static void name_guess(const ft__node *n, const struct loop *l)
+static void name_guess(const ft__onnx_node *n, const struct body_loop *l)
 {
     const ft__str name = n->name.n || !n->out[0] ? n->name : n->out[0]->name;
 
@@ -247,7 +250,7 @@ static void name_guess(const ft__node *n, const struct loop *l)
 }
 
 /* Nothing runs: the carried values pass, the rest is empty. */
-static void skip_loop(ft__node *n, struct loop *l, const ft__place *p)
+static void skip_loop(ft__onnx_node *n, struct body_loop *l, const ft__onnx_place *p)
 {
     uint32_t n_out = l->body.n_out - l->given;
     ft_shape *shape = ft__onnx_alloc(n->import, n_out, sizeof(*shape));
@@ -271,20 +274,20 @@ static void skip_loop(ft__node *n, struct loop *l, const ft__place *p)
     }
 }
 
-static bool loop_goes_on(const ft__node *n, const struct loop *l)
+static bool loop_goes_on(const ft__onnx_node *n, const struct body_loop *l)
 {
-    ft__value *v = l->body.out[0];
+    ft__onnx_value *v = l->body.out[0];
     const ft__num *c = v->guessed ? NULL : ft__data(n, v);
 
     return c && c->i && ft_shape_elements(&v->shape) == 1;
 }
 
-static bool read_loop(const ft__node *n, struct loop *l)
+static bool read_loop(const ft__onnx_node *n, struct body_loop *l)
 {
-    *l = (struct loop){
+    *l = (struct body_loop){
         .first = 2, .given = 1, .n_carried = n->n_in > 2 ? n->n_in - 2 : 0};
     l->n_arg = 2 + l->n_carried;
-    l->arg = ft__onnx_alloc(n->import, l->n_arg, sizeof(ft__value *));
+    l->arg = ft__onnx_alloc(n->import, l->n_arg, sizeof(ft__onnx_value *));
     l->start = n->in + 2;
     if (!ft__attr_message(n, "body", 6, &l->graph))
         ft__onnx_fail(n, "it has no body");
@@ -294,10 +297,10 @@ static bool read_loop(const ft__node *n, struct loop *l)
     return l->arg && !ft__failed(n);
 }
 
-void ft__rule_loop(ft__node *n)
+void ft__rule_loop(ft__onnx_node *n)
 {
-    ft__place start = ft__here(n->import);
-    struct loop l;
+    ft__onnx_place start = ft__here(n->import);
+    struct body_loop l;
 
     if (!read_loop(n, &l))
         return;
@@ -315,7 +318,8 @@ void ft__rule_loop(ft__node *n)
     ft__build_repeat_from(n->import->b, l.begins, (uint64_t)l.trips);
     give_carried(n, &l);
     for (uint32_t i = l.n_carried; i < n->n_out && !ft__failed(n); i++) {
-        ft__value *each = l.given + i < l.body.n_out ? l.body.out[l.given + i] : NULL;
+        ft__onnx_value *each =
+            l.given + i < l.body.n_out ? l.body.out[l.given + i] : NULL;
         ft_shape s;
 
         if (!each || each->state == FT__UNDEFINED) {
@@ -332,16 +336,16 @@ void ft__rule_loop(ft__node *n)
 /* ---- Scan: along an axis of its operands ---- */
 
 struct scan {
-    struct loop l;
+    struct body_loop l;
     uint32_t n_scanned;
-    ft__value **scanned;
+    ft__onnx_value **scanned;
     bool batched; /* opset 8: an axis before all others */
     int64_t batch;
     int64_t length;
 };
 
-static int64_t axis_of(const ft__node *n, const char *name, uint32_t i, uint32_t rank,
-                       bool batched)
+static int64_t axis_of(const ft__onnx_node *n, const char *name, uint32_t i,
+                       uint32_t rank, bool batched)
 {
     int64_t axes[FT__MAX_PARTS], have;
 
@@ -352,10 +356,10 @@ static int64_t axis_of(const ft__node *n, const char *name, uint32_t i, uint32_t
 }
 
 /* x without its first `lead` axes, or without axis `axis`: what a round gets. */
-static ft__value *round_of(const ft__node *n, ft__value *x, uint32_t from,
-                           uint32_t count)
+static ft__onnx_value *round_of(const ft__onnx_node *n, ft__onnx_value *x,
+                                uint32_t from, uint32_t count)
 {
-    ft__value *cut = ft__onnx_temp(n, x), *v = ft__onnx_temp(n, x);
+    ft__onnx_value *cut = ft__onnx_temp(n, x), *v = ft__onnx_temp(n, x);
     ft_shape s = x->shape;
     ft_op op;
 
@@ -372,7 +376,7 @@ static ft__value *round_of(const ft__node *n, ft__value *x, uint32_t from,
     return v;
 }
 
-static bool read_scan(const ft__node *n, struct scan *s)
+static bool read_scan(const ft__onnx_node *n, struct scan *s)
 {
     uint32_t skip;
     int64_t scanned = ft__attr_int(n, "num_scan_inputs", 0);
@@ -384,8 +388,8 @@ static bool read_scan(const ft__node *n, struct scan *s)
     s->n_scanned = (uint32_t)scanned;
     s->l.n_carried = n->n_in - skip - s->n_scanned;
     s->l.n_arg = n->n_in - skip;
-    s->l.start = ft__onnx_alloc(n->import, s->l.n_carried, sizeof(ft__value *));
-    s->l.arg = ft__onnx_alloc(n->import, s->l.n_arg, sizeof(ft__value *));
+    s->l.start = ft__onnx_alloc(n->import, s->l.n_carried, sizeof(ft__onnx_value *));
+    s->l.arg = ft__onnx_alloc(n->import, s->l.n_arg, sizeof(ft__onnx_value *));
     s->scanned = n->in + skip + s->l.n_carried;
     if (!ft__attr_message(n, "body", 6, &s->l.graph))
         ft__onnx_fail(n, "it has no body");
@@ -397,10 +401,10 @@ static bool read_scan(const ft__node *n, struct scan *s)
 }
 
 /* States and slices of the first round; false: failed. */
-static bool enter_scan(const ft__node *n, struct scan *s)
+static bool enter_scan(const ft__onnx_node *n, struct scan *s)
 {
     for (uint32_t i = 0; i < s->l.n_carried; i++) {
-        ft__value *v = n->in[s->batched + i];
+        ft__onnx_value *v = n->in[s->batched + i];
 
         s->batch = s->batched ? v->shape.dim[0] : 1;
         s->l.start[i] = s->batched ? round_of(n, v, 0, 1) : v;
@@ -408,7 +412,7 @@ static bool enter_scan(const ft__node *n, struct scan *s)
             return false;
     }
     for (uint32_t i = 0; i < s->n_scanned; i++) {
-        ft__value *x = s->scanned[i];
+        ft__onnx_value *x = s->scanned[i];
         uint32_t axis =
             (uint32_t)axis_of(n, "scan_input_axes", i, x->shape.rank, s->batched);
 
@@ -429,9 +433,9 @@ static bool enter_scan(const ft__node *n, struct scan *s)
 }
 
 /* Result i of the body as result i of the node. */
-static void give_scanned(ft__node *n, struct scan *s, uint32_t i)
+static void give_scanned(ft__onnx_node *n, struct scan *s, uint32_t i)
 {
-    ft__value *each = i < s->l.body.n_out ? s->l.body.out[i] : NULL;
+    ft__onnx_value *each = i < s->l.body.n_out ? s->l.body.out[i] : NULL;
     bool state = i < s->l.n_carried;
     ft_shape all;
     uint32_t at = 0;
@@ -454,7 +458,7 @@ static void give_scanned(ft__node *n, struct scan *s, uint32_t i)
         stack(n, each, n->out[i], &all, 0);
 }
 
-void ft__rule_scan(ft__node *n)
+void ft__rule_scan(ft__onnx_node *n)
 {
     uint32_t first = ft__build_here(n->import->b).n_nodes;
     struct scan s;

@@ -3,8 +3,9 @@
 #include "import/onnx/compose.h"
 
 /* What labels pick of x, by a kind of gather with these indices. */
-static ft__value *picked_of(const ft__node *n, ft_kind kind, ft__value *x,
-                            const ft_shape *index, uint32_t axis, ft__value *labels)
+static ft__onnx_value *picked_of(const ft__onnx_node *n, ft_kind kind,
+                                 ft__onnx_value *x, const ft_shape *index,
+                                 uint32_t axis, ft__onnx_value *labels)
 {
     ft_op op = ft__op_x(kind, x);
 
@@ -15,13 +16,13 @@ static ft__value *picked_of(const ft__node *n, ft_kind kind, ft__value *x,
 }
 
 /* Picked, negated, weighted; then what `reduction` says. */
-static void reduced_loss(ft__node *n, ft__value *x, ft__value *labels,
-                         ft__value *weights)
+static void reduced_loss(ft__onnx_node *n, ft__onnx_value *x, ft__onnx_value *labels,
+                         ft__onnx_value *weights)
 {
     ft__str how = ft__attr_str(n, "reduction");
     bool none = ft__str_is(how, "none"), sum = ft__str_is(how, "sum");
     uint32_t all = (1u << labels->shape.rank) - 1;
-    ft__value *w = NULL, *loss;
+    ft__onnx_value *w = NULL, *loss;
     ft_shape index = x->shape;
 
     if (weights)
@@ -44,7 +45,7 @@ static void reduced_loss(ft__node *n, ft__value *x, ft__value *labels,
 }
 
 /* Scores are batch x classes x ..., labels the same without the classes. */
-static bool labels_fit(const ft__node *n)
+static bool labels_fit(const ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape, *t = &n->in[1]->shape;
     bool fit = x->rank >= 2 && t->rank + 1 == x->rank;
@@ -56,16 +57,16 @@ static bool labels_fit(const ft__node *n)
     return fit;
 }
 
-void ft__rule_nll(ft__node *n)
+void ft__rule_nll(ft__onnx_node *n)
 {
     if (labels_fit(n))
         reduced_loss(n, n->in[0], n->in[1], ft__in(n, 2));
 }
 
 /* One kernel where only the loss is asked for, as a scalar. */
-void ft__rule_cross_entropy(ft__node *n)
+void ft__rule_cross_entropy(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *log = ft__out(n, 1);
+    ft__onnx_value *x = n->in[0], *log = ft__out(n, 1);
     bool none = ft__str_is(ft__attr_str(n, "reduction"), "none");
     ft_op op;
 
@@ -88,7 +89,7 @@ void ft__rule_cross_entropy(ft__node *n)
 /* Rate and count, then for each parameter: itself, its gradient and its states,
  * all of one sort together; the results are the parameter and its states. arg:
  * the kind; Adam has two states, the others one. */
-void ft__rule_optimizer(ft__node *n)
+void ft__rule_optimizer(ft__onnx_node *n)
 {
     ft_kind kind = (ft_kind)n->rule->arg;
     uint32_t states = kind == FT_KIND_adam ? 2 : 1, each = 2 + states,
@@ -100,7 +101,7 @@ void ft__rule_optimizer(ft__node *n)
         return;
     }
     for (uint32_t i = 0; i < count && !ft__failed(n); i++) {
-        ft__value *in[4] = {NULL}, *out[3] = {NULL};
+        ft__onnx_value *in[4] = {NULL}, *out[3] = {NULL};
         ft_op op;
 
         for (uint32_t k = 0; k < each; k++)
@@ -111,13 +112,14 @@ void ft__rule_optimizer(ft__node *n)
         if (ft__failed(n))
             return;
         op = ft__op_x(kind, in[0]);
-        ft__emit(n, &op,
-                 &(ft__call){.in = in, .n_in = each, .out = out, .n_out = 1 + states});
+        ft__emit(
+            n, &op,
+            &(ft__onnx_call){.in = in, .n_in = each, .out = out, .n_out = 1 + states});
     }
 }
 
 /* What the backward pass costs is not said here: bounded. */
-void ft__rule_gradient(ft__node *n)
+void ft__rule_gradient(ft__onnx_node *n)
 {
     for (uint32_t i = 0; i < n->n_out; i++)
         if (ft__in(n, i))

@@ -4,7 +4,7 @@
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
 
-ft_op ft__op_x(ft_kind kind, const ft__value *x)
+ft_op ft__op_x(ft_kind kind, const ft__onnx_value *x)
 {
     ft_op op;
 
@@ -13,7 +13,7 @@ ft_op ft__op_x(ft_kind kind, const ft__value *x)
     return op;
 }
 
-ft_op ft__op_xy(ft_kind kind, const ft__value *x, const ft__value *y)
+ft_op ft__op_xy(ft_kind kind, const ft__onnx_value *x, const ft__onnx_value *y)
 {
     ft_op op = ft__op_x(kind, x);
 
@@ -23,7 +23,8 @@ ft_op ft__op_xy(ft_kind kind, const ft__value *x, const ft__value *y)
 
 /* ---- elementwise ---- */
 
-ft__value *ft__apply1(const ft__node *n, ft_kind kind, ft__value *x, ft__value *out)
+ft__onnx_value *ft__apply1(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
+                           ft__onnx_value *out)
 {
     ft_op op;
 
@@ -37,8 +38,8 @@ ft__value *ft__apply1(const ft__node *n, ft_kind kind, ft__value *x, ft__value *
     return ft__failed(n) ? NULL : out;
 }
 
-ft__value *ft__apply2(const ft__node *n, ft_kind kind, ft__value *x, ft__value *y,
-                      ft__value *out)
+ft__onnx_value *ft__apply2(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
+                           ft__onnx_value *y, ft__onnx_value *out)
 {
     ft_shape s;
     ft_op op;
@@ -57,12 +58,12 @@ ft__value *ft__apply2(const ft__node *n, ft_kind kind, ft__value *x, ft__value *
     return ft__failed(n) ? NULL : out;
 }
 
-void ft__rule_unary(ft__node *n)
+void ft__rule_unary(ft__onnx_node *n)
 {
     ft__apply1(n, (ft_kind)n->rule->arg, n->in[0], n->out[0]);
 }
 
-void ft__rule_gelu(ft__node *n)
+void ft__rule_gelu(ft__onnx_node *n)
 {
     bool tanh = ft__str_is(ft__attr_str(n, "approximate"), "tanh");
 
@@ -70,17 +71,18 @@ void ft__rule_gelu(ft__node *n)
 }
 
 /* silu(a) b */
-void ft__rule_swiglu(ft__node *n)
+void ft__rule_swiglu(ft__onnx_node *n)
 {
-    ft__value *gate = ft__apply1(n, FT_KIND_silu, n->in[0], NULL);
+    ft__onnx_value *gate = ft__apply1(n, FT_KIND_silu, n->in[0], NULL);
 
     ft__apply2(n, FT_KIND_mul, gate, n->in[1], n->out[0]);
 }
 
 /* Bounds are operands, once attributes; only those that run are read. */
-void ft__rule_clip(ft__node *n)
+void ft__rule_clip(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *in[3] = {x}, *bound[2] = {ft__in(n, 1), ft__in(n, 2)};
+    ft__onnx_value *x = n->in[0], *in[3] = {x},
+                   *bound[2] = {ft__in(n, 1), ft__in(n, 2)};
     ft_op op = ft__op_x(FT_KIND_clip, x);
     uint32_t n_in = 1;
 
@@ -93,9 +95,9 @@ void ft__rule_clip(ft__node *n)
 }
 
 /* Of integers the sign is the divisor's, as fold.c has it, or (fmod) the other's. */
-void ft__rule_mod(ft__node *n)
+void ft__rule_mod(ft__onnx_node *n)
 {
-    ft__value *y = ft__apply2(n, FT_KIND_mod, n->in[0], n->in[1], n->out[0]);
+    ft__onnx_value *y = ft__apply2(n, FT_KIND_mod, n->in[0], n->in[1], n->out[0]);
 
     if (ft__is_constant(y) && ft__attr_int(n, "fmod", 0) &&
         !ft__dtype_is_real(y->dtype))
@@ -103,9 +105,9 @@ void ft__rule_mod(ft__node *n)
 }
 
 /* Nothing but in training, which operand 2 says. */
-void ft__rule_dropout(ft__node *n)
+void ft__rule_dropout(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *training = ft__in(n, 2);
+    ft__onnx_value *x = n->in[0], *training = ft__in(n, 2);
     const ft__num *on = ft__data(n, training);
     bool known = !training || (on && ft_shape_elements(&training->shape) == 1);
 
@@ -116,9 +118,9 @@ void ft__rule_dropout(ft__node *n)
     ft__emit_extra(n, 1, n->import->opset < 10 ? x->dtype : FT_DTYPE_bool, &x->shape);
 }
 
-static void cast(ft__node *n, ft_dtype to)
+static void cast(ft__onnx_node *n, ft_dtype to)
 {
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     ft_op op = ft__op_x(FT_KIND_cast, x);
 
     if (to == FT_DTYPE_NONE) {
@@ -134,20 +136,20 @@ static void cast(ft__node *n, ft_dtype to)
         ft__fold_unary(n, FT_KIND_cast, x, n->out[0]);
 }
 
-void ft__rule_cast(ft__node *n)
+void ft__rule_cast(ft__onnx_node *n)
 {
     cast(n, ft_dtype_from_onnx(ft__attr_int(n, "to", 0)));
 }
 
-void ft__rule_cast_like(ft__node *n)
+void ft__rule_cast_like(ft__onnx_node *n)
 {
     cast(n, n->in[1]->dtype);
 }
 
 /* Another type over the same bytes: a view of that type. */
-void ft__rule_bitcast(ft__node *n)
+void ft__rule_bitcast(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     ft_dtype to = ft_dtype_from_onnx(ft__attr_int(n, "to", 0));
     ft_op op;
 
@@ -178,15 +180,15 @@ bool ft__broadcast(const ft_shape *a, const ft_shape *b, ft_shape *out)
     return true;
 }
 
-void ft__rule_binary(ft__node *n)
+void ft__rule_binary(ft__onnx_node *n)
 {
     ft__apply2(n, (ft_kind)n->rule->arg, n->in[0], n->in[1], n->out[0]);
 }
 
 /* The slope has a value for each of the last axes, or one per channel. */
-void ft__rule_prelu(ft__node *n)
+void ft__rule_prelu(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *slope = n->in[1];
+    ft__onnx_value *x = n->in[0], *slope = n->in[1];
     ft_shape s;
 
     if (!ft__broadcast(&x->shape, &slope->shape, &s) && slope->shape.rank == 1 &&
@@ -201,9 +203,9 @@ void ft__rule_prelu(ft__node *n)
     ft__apply2(n, FT_KIND_prelu, x, slope, n->out[0]);
 }
 
-ft__value *ft__scalar_constant(const ft__node *n, ft_dtype t, double value)
+ft__onnx_value *ft__scalar_constant(const ft__onnx_node *n, ft_dtype t, double value)
 {
-    ft__value *v = ft__onnx_temp(n, n->out[0]);
+    ft__onnx_value *v = ft__onnx_temp(n, n->out[0]);
 
     if (!v)
         return NULL;
@@ -216,11 +218,11 @@ ft__value *ft__scalar_constant(const ft__node *n, ft_dtype t, double value)
 }
 
 /* Max, Min, Sum, Mean of any number of operands: a chain. */
-void ft__rule_variadic(ft__node *n)
+void ft__rule_variadic(ft__onnx_node *n)
 {
     ft_kind kind = (ft_kind)n->rule->arg;
     bool mean = kind == FT_KIND_div;
-    ft__value *sum = n->in[0], *next;
+    ft__onnx_value *sum = n->in[0], *next;
 
     for (uint32_t i = 1; i < n->n_in && !ft__failed(n); i++) {
         bool last = i + 1 == n->n_in && !mean;
@@ -238,7 +240,7 @@ void ft__rule_variadic(ft__node *n)
         ft__apply2(n, FT_KIND_div, sum, next, n->out[0]);
 }
 
-void ft__emit_where(ft__node *n, ft__value *const in[3])
+void ft__emit_where(ft__onnx_node *n, ft__onnx_value *const in[3])
 {
     ft_op op = ft__op_xy(FT_KIND_where, in[0], in[1]);
     ft_shape s, all;
@@ -252,14 +254,14 @@ void ft__emit_where(ft__node *n, ft__value *const in[3])
         ft__fold_where(n, in, n->out[0]);
 }
 
-void ft__rule_where(ft__node *n)
+void ft__rule_where(ft__onnx_node *n)
 {
     ft__emit_where(n, n->in);
 }
 
 /* ---- reductions ---- */
 
-uint32_t ft__axis(const ft__node *n, int64_t axis, uint32_t rank)
+uint32_t ft__axis(const ft__onnx_node *n, int64_t axis, uint32_t rank)
 {
     if (axis < 0)
         axis += rank;
@@ -270,12 +272,12 @@ uint32_t ft__axis(const ft__node *n, int64_t axis, uint32_t rank)
     return (uint32_t)axis;
 }
 
-uint32_t ft__attr_axis(const ft__node *n, int64_t fallback)
+uint32_t ft__attr_axis(const ft__onnx_node *n, int64_t fallback)
 {
     return ft__axis(n, ft__attr_int(n, "axis", fallback), n->in[0]->shape.rank);
 }
 
-int64_t ft__axes(const ft__node *n, uint32_t operand, uint32_t rank, int64_t all)
+int64_t ft__axes(const ft__onnx_node *n, uint32_t operand, uint32_t rank, int64_t all)
 {
     int64_t v[2 * FT_MAX_RANK], bits = 0, count;
 
@@ -293,8 +295,8 @@ int64_t ft__axes(const ft__node *n, uint32_t operand, uint32_t rank, int64_t all
     return bits;
 }
 
-ft__value *ft__reduce(const ft__node *n, ft_kind kind, ft__value *x, uint32_t axes,
-                      bool keep, ft__value *out)
+ft__onnx_value *ft__reduce(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
+                           uint32_t axes, bool keep, ft__onnx_value *out)
 {
     int64_t list[FT_MAX_RANK];
     uint32_t count = 0;
@@ -324,7 +326,7 @@ ft__value *ft__reduce(const ft__node *n, ft_kind kind, ft__value *x, uint32_t ax
 }
 
 /* Axes that are no constant: as many as the operand has elements. */
-static void reduce_open(ft__node *n, bool keep)
+static void reduce_open(ft__onnx_node *n, bool keep)
 {
     ft_shape s = n->in[0]->shape, *axes = &n->in[1]->shape;
     int64_t gone = axes->rank == 1 ? axes->dim[0] : -1;
@@ -338,7 +340,7 @@ static void reduce_open(ft__node *n, bool keep)
     ft__emit_bounded(n, &s, keep ? all : FT_OPEN_RANK);
 }
 
-void ft__rule_reduce(ft__node *n)
+void ft__rule_reduce(ft__onnx_node *n)
 {
     uint32_t rank = n->in[0]->shape.rank;
     bool noop = ft__attr_int(n, "noop_with_empty_axes", 0),
@@ -351,11 +353,11 @@ void ft__rule_reduce(ft__node *n)
         ft__reduce(n, (ft_kind)n->rule->arg, n->in[0], (uint32_t)axes, keep, n->out[0]);
 }
 
-void ft__rule_arg(ft__node *n)
+void ft__rule_arg(ft__onnx_node *n)
 {
     uint32_t axis = ft__attr_axis(n, 0);
-    ft__value *y = ft__reduce(n, (ft_kind)n->rule->arg, n->in[0], 1u << axis,
-                              ft__attr_int(n, "keepdims", 1) != 0, n->out[0]);
+    ft__onnx_value *y = ft__reduce(n, (ft_kind)n->rule->arg, n->in[0], 1u << axis,
+                                   ft__attr_int(n, "keepdims", 1) != 0, n->out[0]);
 
     if (ft__is_constant(y))
         ft__fold_arg(n, n->in[0], axis, n->rule->arg == FT_KIND_argmax,
@@ -363,9 +365,9 @@ void ft__rule_arg(ft__node *n)
 }
 
 /* Sums or (arg 1) products up to each element; any axis costs the same. */
-void ft__rule_cumsum(ft__node *n)
+void ft__rule_cumsum(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *axis = n->in[1];
+    ft__onnx_value *x = n->in[0], *axis = n->in[1];
     ft_op op = ft__op_x(FT_KIND_cumsum, x);
     bool known;
     int64_t at;
@@ -386,7 +388,7 @@ void ft__rule_cumsum(ft__node *n)
 }
 
 /* The determinants of square matrices. */
-void ft__rule_det(ft__node *n)
+void ft__rule_det(ft__onnx_node *n)
 {
     ft_shape s = n->in[0]->shape;
     ft_op op = ft__op_x(FT_KIND_det, n->in[0]);

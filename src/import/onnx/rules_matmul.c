@@ -3,22 +3,22 @@
 #include "import/onnx/compose.h"
 #include "import/rules/einsum.h"
 
-ft_dtype ft__weights_dtype(const ft__value *x, const ft__value *weight)
+ft_dtype ft__weights_dtype(const ft__onnx_value *x, const ft__onnx_value *weight)
 {
     ft_dtype t = weight->stored ? weight->stored->dtype : weight->dtype;
 
     return t == x->dtype ? FT_DTYPE_NONE : t;
 }
 
-ft_dtype ft__product_dtype(const ft__node *n, const ft__value *x)
+ft_dtype ft__product_dtype(const ft__onnx_node *n, const ft__onnx_value *x)
 {
     return n->to == x->dtype ? FT_DTYPE_NONE : n->to;
 }
 
 /* x times constant weights of `columns` columns. */
-static void linear(const ft__node *n, const struct ft__product *p, int64_t columns)
+static void linear(const ft__onnx_node *n, const struct ft__product *p, int64_t columns)
 {
-    ft__value *rest[FT__MAX_REST];
+    ft__onnx_value *rest[FT__MAX_REST];
     ft_op op = ft__op_x(FT_KIND_linear, p->x);
     ft_shape s = p->x->shape;
     uint32_t n_rest = 0;
@@ -33,18 +33,18 @@ static void linear(const ft__node *n, const struct ft__product *p, int64_t colum
     ft__op_set1(&op, FT_K_to, p->to);
     ft__op_set1(&op, FT_K_weights, ft__weights_dtype(p->x, p->y));
     ft__emit_layer(n, &op,
-                   &(ft__call){.in = &p->x,
-                               .n_in = 1,
-                               .params = rest,
-                               .n_params = n_rest,
-                               .out = &p->out,
-                               .n_out = 1,
-                               .shape = &s});
+                   &(ft__onnx_call){.in = &p->x,
+                                    .n_in = 1,
+                                    .params = rest,
+                                    .n_params = n_rest,
+                                    .out = &p->out,
+                                    .n_out = 1,
+                                    .shape = &s});
 }
 
-static ft__value *as_matrix(const ft__node *n, ft__value *v, bool column)
+static ft__onnx_value *as_matrix(const ft__onnx_node *n, ft__onnx_value *v, bool column)
 {
-    ft__value *m = ft__onnx_temp(n, v);
+    ft__onnx_value *m = ft__onnx_temp(n, v);
     ft_shape s = {.rank = 2, .dim = {1, 1}};
 
     s.dim[column ? 0 : 1] = v->shape.dim[0];
@@ -53,12 +53,13 @@ static ft__value *as_matrix(const ft__node *n, ft__value *v, bool column)
     return m;
 }
 
-static void matmul(const ft__node *n, const struct ft__product *p)
+static void matmul(const ft__onnx_node *n, const struct ft__product *p)
 {
     bool row = p->x->shape.rank == 1, column = p->y->shape.rank == 1;
-    ft__value *x = row ? as_matrix(n, p->x, false) : p->x,
-              *y = column ? as_matrix(n, p->y, true) : p->y;
-    ft__call c = {.in = (ft__value *[]){x, y}, .n_in = 2, .out = &p->out, .n_out = 1};
+    ft__onnx_value *x = row ? as_matrix(n, p->x, false) : p->x,
+                   *y = column ? as_matrix(n, p->y, true) : p->y;
+    ft__onnx_call c = {
+        .in = (ft__onnx_value *[]){x, y}, .n_in = 2, .out = &p->out, .n_out = 1};
     ft_shape s, t = {0};
     ft_dtype dtype;
     ft_op op;
@@ -80,7 +81,8 @@ static void matmul(const ft__node *n, const struct ft__product *p)
         ft__emit(n, &op, &c);
 }
 
-static bool inner_sizes_fit(const ft__node *n, const ft__value *x, const ft__value *y)
+static bool inner_sizes_fit(const ft__onnx_node *n, const ft__onnx_value *x,
+                            const ft__onnx_value *y)
 {
     const ft_shape *a = &x->shape, *b = &y->shape;
 
@@ -93,7 +95,7 @@ static bool inner_sizes_fit(const ft__node *n, const ft__value *x, const ft__val
     return !ft__failed(n);
 }
 
-void ft__emit_product(const ft__node *n, const struct ft__product *p)
+void ft__emit_product(const ft__onnx_node *n, const struct ft__product *p)
 {
     if (!inner_sizes_fit(n, p->x, p->y))
         return;
@@ -104,7 +106,7 @@ void ft__emit_product(const ft__node *n, const struct ft__product *p)
 }
 
 /* A third operand is the bias that fuse.c found behind it. */
-void ft__rule_matmul(ft__node *n)
+void ft__rule_matmul(ft__onnx_node *n)
 {
     ft__emit_product(n, &(struct ft__product){.x = n->in[0],
                                               .y = n->in[1],
@@ -114,7 +116,7 @@ void ft__rule_matmul(ft__node *n)
 }
 
 /* Integers into int32, zero points behind. */
-void ft__rule_matmul_integer(ft__node *n)
+void ft__rule_matmul_integer(ft__onnx_node *n)
 {
     ft__emit_product(n, &(struct ft__product){.x = n->in[0],
                                               .y = n->in[1],
@@ -125,9 +127,10 @@ void ft__rule_matmul_integer(ft__node *n)
 }
 
 /* a, its scale and zero point, b and its, those of the result. */
-void ft__rule_qlinear_matmul(ft__node *n)
+void ft__rule_qlinear_matmul(ft__onnx_node *n)
 {
-    ft__value *rest[] = {n->in[1], n->in[2], n->in[4], n->in[5], n->in[6], n->in[7]};
+    ft__onnx_value *rest[] = {n->in[1], n->in[2], n->in[4],
+                              n->in[5], n->in[6], n->in[7]};
     ft_dtype to = n->in[7]->dtype;
 
     ft__emit_product(
@@ -139,9 +142,9 @@ void ft__rule_qlinear_matmul(ft__node *n)
                                  .out = n->out[0]});
 }
 
-static ft__value *transposed(const ft__node *n, ft__value *x)
+static ft__onnx_value *transposed(const ft__onnx_node *n, ft__onnx_value *x)
 {
-    ft__value *t = ft__onnx_temp(n, x);
+    ft__onnx_value *t = ft__onnx_temp(n, x);
     ft_op op = ft__op_x(FT_KIND_transpose, x);
 
     ft__op_set(&op, FT_K_perm, (int64_t[]){1, 0}, 2);
@@ -152,9 +155,9 @@ static ft__value *transposed(const ft__node *n, ft__value *x)
     return t;
 }
 
-void ft__rule_gemm(ft__node *n)
+void ft__rule_gemm(ft__onnx_node *n)
 {
-    ft__value *a = n->in[0], *b = n->in[1], *c = ft__in(n, 2), *bias = NULL;
+    ft__onnx_value *a = n->in[0], *b = n->in[1], *c = ft__in(n, 2), *bias = NULL;
     bool trans_b = ft__attr_int(n, "transB", 0);
     bool constant = ft__is_constant(b);
     struct ft__product p = {.y = b};
@@ -207,7 +210,8 @@ static void *einsum_transpose(void *node, void *x, const int64_t *perm,
 
 static void *einsum_part(void *node, void *x, const ft_shape *s)
 {
-    bool view = ft_shape_elements(s) == ft_shape_elements(&((ft__value *)x)->shape);
+    bool view =
+        ft_shape_elements(s) == ft_shape_elements(&((ft__onnx_value *)x)->shape);
 
     return view ? einsum_view(node, x, s, NULL)
                 : ft__make_move(node, FT_KIND_slice, x, s, ft__onnx_temp(node, x));
@@ -221,7 +225,7 @@ static void *einsum_sum(void *node, void *x, uint32_t axes)
 static void *einsum_product(void *node, void *left, void *right,
                             const ft__einsum_sizes *z, const ft_shape *s, void *out)
 {
-    ft__value *x = left, *y = right;
+    ft__onnx_value *x = left, *y = right;
     bool linear = ft__is_constant(y) && !z->batched;
     ft_op op;
 
@@ -239,16 +243,16 @@ static void *einsum_product(void *node, void *left, void *right,
     else
         ft__op_set_shape(&op, FT_K_y, FT__SHAPE(z->inner, z->columns));
     return ft__make(node, &op,
-                    &(ft__call){.in = (ft__value *[]){x, y},
-                                .n_in = linear ? 1 : 2,
-                                .params = &y,
-                                .n_params = linear,
-                                .shape = s},
+                    &(ft__onnx_call){.in = (ft__onnx_value *[]){x, y},
+                                     .n_in = linear ? 1 : 2,
+                                     .params = &y,
+                                     .n_params = linear,
+                                     .shape = s},
                     out);
 }
 
 /* As many dimensions as these engines' products can have; else only counted. */
-void ft__rule_einsum(ft__node *n)
+void ft__rule_einsum(ft__onnx_node *n)
 {
     const ft__einsum_ops ops = {.node = n,
                                 .view = einsum_view,

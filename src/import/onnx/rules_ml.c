@@ -2,7 +2,7 @@
  * in attributes; their cost is what they read and write, products excepted. */
 #include "import/onnx/onnx.h"
 
-static void rows(ft__node *n, ft__value *out, ft_dtype t, int64_t columns)
+static void rows(ft__onnx_node *n, ft__onnx_value *out, ft_dtype t, int64_t columns)
 {
     const ft_shape *x = &n->in[0]->shape;
     ft_shape s = {.rank = columns < 0 ? 1 : 2,
@@ -12,10 +12,10 @@ static void rows(ft__node *n, ft__value *out, ft_dtype t, int64_t columns)
 }
 
 /* The dtype that a mapping gives, by which of its attributes are there. */
-static ft_dtype mapped_dtype(const ft__node *n)
+static ft_dtype mapped_dtype(const ft__onnx_node *n)
 {
     ft__bytes tensor;
-    ft__value v = {.dtype = FT_DTYPE_NONE};
+    ft__onnx_value v = {.dtype = FT_DTYPE_NONE};
 
     if (ft__attr_message(n, "values_tensor", 5, &tensor)) {
         ft__onnx_read_tensor(n->import, tensor, &v);
@@ -30,13 +30,13 @@ static ft_dtype mapped_dtype(const ft__node *n)
     return n->in[0]->dtype == FT_DTYPE_string ? FT_DTYPE_int64 : FT_DTYPE_string;
 }
 
-void ft__rule_label_encoder(ft__node *n)
+void ft__rule_label_encoder(ft__onnx_node *n)
 {
     ft__emit_counted(n, n->out[0], mapped_dtype(n), &n->in[0]->shape);
 }
 
 /* A new last axis with a place for each category. */
-void ft__rule_one_hot_encoder(ft__node *n)
+void ft__rule_one_hot_encoder(ft__onnx_node *n)
 {
     ft_shape s = n->in[0]->shape;
     int64_t strings = ft__attr_strings(n, "cats_strings"),
@@ -48,7 +48,7 @@ void ft__rule_one_hot_encoder(ft__node *n)
 }
 
 /* The columns of all operands side by side. */
-void ft__rule_feature_vectorizer(ft__node *n)
+void ft__rule_feature_vectorizer(ft__onnx_node *n)
 {
     int64_t columns = 0;
 
@@ -59,7 +59,7 @@ void ft__rule_feature_vectorizer(ft__node *n)
 }
 
 /* Labels, or their number where `pairs` says that each two are compared. */
-static int64_t classes(const ft__node *n, bool *strings)
+static int64_t classes(const ft__onnx_node *n, bool *strings)
 {
     int64_t names = ft__attr_strings(n, "classlabels_strings"),
             v2 = ft__attr_ints(n, "classlabels_ints", NULL, 0),
@@ -70,10 +70,10 @@ static int64_t classes(const ft__node *n, bool *strings)
 }
 
 /* x times coefficients that are an attribute: features x columns. */
-static void linear(ft__node *n, int64_t columns, ft__value *out)
+static void linear(ft__onnx_node *n, int64_t columns, ft__onnx_value *out)
 {
-    ft__value *x = n->in[0], *weight = ft__onnx_temp(n, n->out[0]),
-              *matrix = ft__onnx_temp(n, x);
+    ft__onnx_value *x = n->in[0], *weight = ft__onnx_temp(n, n->out[0]),
+                   *matrix = ft__onnx_temp(n, x);
     ft_shape s = {.rank = 2,
                   .dim = {x->shape.rank > 1 ? x->shape.dim[0] : 1,
                           x->shape.rank ? x->shape.dim[x->shape.rank - 1] : 1}};
@@ -96,16 +96,16 @@ static void linear(ft__node *n, int64_t columns, ft__value *out)
                                                   .out = out});
 }
 
-void ft__rule_linear_regressor(ft__node *n)
+void ft__rule_linear_regressor(ft__onnx_node *n)
 {
     linear(n, ft__attr_int(n, "targets", 1), n->out[0]);
 }
 
-void ft__rule_linear_classifier(ft__node *n)
+void ft__rule_linear_classifier(ft__onnx_node *n)
 {
     bool strings;
     int64_t count = classes(n, &strings);
-    ft__value *scores = ft__out(n, 1);
+    ft__onnx_value *scores = ft__out(n, 1);
 
     linear(n, count, scores ? scores : ft__onnx_temp(n, n->out[0]));
     if (!ft__failed(n))
@@ -113,14 +113,14 @@ void ft__rule_linear_classifier(ft__node *n)
 }
 
 /* arg: 1 results as the operand's dtype. */
-void ft__rule_regressor(ft__node *n)
+void ft__rule_regressor(ft__onnx_node *n)
 {
     rows(n, n->out[0], n->rule->arg ? n->in[0]->dtype : FT_DTYPE_fp32,
          ft__attr_int(n, "n_targets", 1));
 }
 
 /* Labels, and scores of each class. */
-void ft__rule_classifier(ft__node *n)
+void ft__rule_classifier(ft__onnx_node *n)
 {
     bool strings;
     int64_t count = classes(n, &strings);

@@ -6,7 +6,7 @@
 #include "import/onnx/compose.h"
 #include "import/rules/ops.h"
 
-void ft__push(const ft__node *n, ft_shape *s, int64_t dim)
+void ft__push(const ft__onnx_node *n, ft_shape *s, int64_t dim)
 {
     if (s->rank == FT_MAX_RANK)
         ft__onnx_unsupported(n, "its result has more than %d dimensions", FT_MAX_RANK);
@@ -14,7 +14,7 @@ void ft__push(const ft__node *n, ft_shape *s, int64_t dim)
         s->dim[s->rank++] = dim;
 }
 
-void ft__insert_dim(const ft__node *n, ft_shape *s, uint32_t at, int64_t dim)
+void ft__insert_dim(const ft__onnx_node *n, ft_shape *s, uint32_t at, int64_t dim)
 {
     ft__push(n, s, dim);
     if (ft__failed(n))
@@ -30,9 +30,9 @@ void ft__drop_dim(ft_shape *s, uint32_t at, uint32_t count)
 }
 
 /* An operation whose spec is x and out. */
-static bool move(const ft__node *n, ft_kind kind, const ft_shape *out)
+static bool move(const ft__onnx_node *n, ft_kind kind, const ft_shape *out)
 {
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     ft_op op;
 
     op = ft__op_x(kind, x);
@@ -40,7 +40,7 @@ static bool move(const ft__node *n, ft_kind kind, const ft_shape *out)
     return ft__emit1(n, &op, x, out);
 }
 
-int64_t ft__list(const ft__node *n, uint32_t operand, const char *attr, int64_t *v,
+int64_t ft__list(const ft__onnx_node *n, uint32_t operand, const char *attr, int64_t *v,
                  uint32_t max)
 {
     int64_t count;
@@ -51,9 +51,9 @@ int64_t ft__list(const ft__node *n, uint32_t operand, const char *attr, int64_t 
     return count <= (int64_t)max ? count : -1;
 }
 
-void ft__rule_transpose(ft__node *n)
+void ft__rule_transpose(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     uint32_t rank = x->shape.rank;
     int64_t perm[FT_MAX_RANK], own[FT_MAX_RANK], stride[FT_MAX_RANK];
     int64_t have = ft__attr_ints(n, "perm", perm, FT_MAX_RANK);
@@ -87,7 +87,7 @@ void ft__rule_transpose(ft__node *n)
 }
 
 /* Parts of equal shape but for the axis; their sum along it, or -1. */
-static int64_t sum_along(ft__value *const *part, uint32_t count, uint32_t axis)
+static int64_t sum_along(ft__onnx_value *const *part, uint32_t count, uint32_t axis)
 {
     int64_t sum = 0;
 
@@ -107,11 +107,11 @@ static int64_t sum_along(ft__value *const *part, uint32_t count, uint32_t axis)
 }
 
 /* Parts one behind the other: the result is of this type. */
-void ft__emit_concat(ft__node *n, ft__value *const *part, uint32_t count, uint32_t axis,
-                     ft_dtype dtype)
+void ft__emit_concat(ft__onnx_node *n, ft__onnx_value *const *part, uint32_t count,
+                     uint32_t axis, ft_dtype dtype)
 {
     int64_t sizes[FT__MAX_PARTS], sum;
-    ft__value *x = part[0];
+    ft__onnx_value *x = part[0];
     ft_shape s;
     ft_op op;
 
@@ -141,13 +141,13 @@ void ft__emit_concat(ft__node *n, ft__value *const *part, uint32_t count, uint32
         ft__fold_concat(n, part, count, axis, n->out[0]);
 }
 
-void ft__rule_concat(ft__node *n)
+void ft__rule_concat(ft__onnx_node *n)
 {
     ft__emit_concat(n, n->in, n->n_in, ft__attr_axis(n, 1), n->in[0]->dtype);
 }
 
 /* Sizes of the parts; false: they depend on values that are not known. */
-static bool split_sizes(const ft__node *n, int64_t size, int64_t *sizes)
+static bool split_sizes(const ft__onnx_node *n, int64_t size, int64_t *sizes)
 {
     int64_t parts = ft__attr_int(n, "num_outputs", n->n_out), chunk;
     int64_t have = ft__list(n, 1, "split", sizes, n->n_out);
@@ -166,12 +166,12 @@ static bool split_sizes(const ft__node *n, int64_t size, int64_t *sizes)
 
 /* One operation, or a slice for each part where they are too many. True: the parts
  * are constants. */
-static bool emit_parts(const ft__node *n, uint32_t axis, const int64_t *sizes)
+static bool emit_parts(const ft__onnx_node *n, uint32_t axis, const int64_t *sizes)
 {
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     ft_shape s = x->shape;
     ft_op op = ft__op_x(FT_KIND_split, x);
-    ft__call c = {.in = &x, .n_in = 1, .out = n->out, .n_out = n->n_out};
+    ft__onnx_call c = {.in = &x, .n_in = 1, .out = n->out, .n_out = n->n_out};
 
     if (n->n_out <= FT__MAX_PARTS) {
         ft__op_set1(&op, FT_K_axis, axis);
@@ -182,15 +182,16 @@ static bool emit_parts(const ft__node *n, uint32_t axis, const int64_t *sizes)
         s.dim[axis] = sizes[i];
         op = ft__op_x(FT_KIND_slice, x);
         ft__op_set_shape(&op, FT_K_out, &s);
-        c = (ft__call){.in = &x, .n_in = 1, .out = &n->out[i], .n_out = 1, .shape = &s};
+        c = (ft__onnx_call){
+            .in = &x, .n_in = 1, .out = &n->out[i], .n_out = 1, .shape = &s};
         ft__emit(n, &op, &c);
     }
     return ft__is_constant(x) && !ft__failed(n);
 }
 
-void ft__rule_split(ft__node *n)
+void ft__rule_split(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     uint32_t axis = ft__attr_axis(n, 0);
     int64_t *sizes = ft__onnx_alloc(n->import, n->n_out, sizeof(*sizes));
     int64_t stride[FT_MAX_RANK], base = 0;
@@ -256,7 +257,7 @@ static void cut_axis(struct cut *c, uint32_t axis, int64_t start, int64_t end,
 }
 
 /* starts, ends, axes, steps: attributes, later operands. */
-static bool read_cut(const ft__node *n, struct cut *c)
+static bool read_cut(const ft__onnx_node *n, struct cut *c)
 {
     const int64_t limit = FT__MAX_ELEMENTS;
     int64_t start[FT_MAX_RANK], end[FT_MAX_RANK], axes[FT_MAX_RANK], step[FT_MAX_RANK];
@@ -286,7 +287,7 @@ static bool read_cut(const ft__node *n, struct cut *c)
 }
 
 /* The axes that are cut somewhere, as far as that is known: bits. */
-static uint32_t cut_open(const ft__node *n)
+static uint32_t cut_open(const ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape, *starts = &n->in[ft__in(n, 1) ? 1 : 0]->shape;
     int64_t axes[FT_MAX_RANK], count = ft__list(n, 3, "axes", axes, FT_MAX_RANK);
@@ -299,9 +300,9 @@ static uint32_t cut_open(const ft__node *n)
     return count > 0 ? open : all;
 }
 
-void ft__rule_slice(ft__node *n)
+void ft__rule_slice(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     struct cut c = {.shape = x->shape, .step = 1, .whole = true};
     ft_op op;
 
@@ -324,16 +325,16 @@ void ft__rule_slice(ft__node *n)
 
 /* ---- larger, smaller, elsewhere ---- */
 
-static bool padded_by_constant(const ft__node *n)
+static bool padded_by_constant(const ft__onnx_node *n)
 {
     ft__str mode = ft__attr_str(n, "mode");
 
     return mode.n == 0 || ft__str_is(mode, "constant");
 }
 
-void ft__rule_pad(ft__node *n)
+void ft__rule_pad(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     int64_t pads[2 * FT_MAX_RANK], axes[FT_MAX_RANK];
     int64_t have = ft__list(n, 1, "pads", pads, 2 * FT_MAX_RANK), count = x->shape.rank;
     int64_t begin[FT_MAX_RANK] = {0};
@@ -361,7 +362,7 @@ void ft__rule_pad(ft__node *n)
 }
 
 /* To a shape of which only the length may be known: ones can become anything. */
-static void expand_open(ft__node *n)
+static void expand_open(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
     ft_shape s = {.rank = ft__length(n->in[1])};
@@ -378,9 +379,9 @@ static void expand_open(ft__node *n)
     ft__emit_bounded(n, &s, ft__length(n->in[1]) ? open : FT_OPEN_RANK);
 }
 
-void ft__rule_expand(ft__node *n)
+void ft__rule_expand(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     ft_shape to = {0}, s;
     int64_t have = ft__ints(n, n->in[1], to.dim, FT_MAX_RANK), stride[FT_MAX_RANK];
 
@@ -406,9 +407,9 @@ void ft__rule_expand(ft__node *n)
     ft__fold_strided(n, x, n->out[0], 0, stride);
 }
 
-void ft__rule_tile(ft__node *n)
+void ft__rule_tile(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     int64_t times[FT_MAX_RANK];
     ft_shape s = x->shape;
 
@@ -434,7 +435,7 @@ void ft__rule_tile(ft__node *n)
 }
 
 /* arg: 0 depth to space, 1 the way back. */
-void ft__rule_depth_to_space(ft__node *n)
+void ft__rule_depth_to_space(ft__onnx_node *n)
 {
     ft_shape s = n->in[0]->shape;
     int64_t block = ft__attr_int(n, "blocksize", 0);
@@ -452,7 +453,7 @@ void ft__rule_depth_to_space(ft__node *n)
 }
 
 /* The order along an axis turned, up to a length for each batch. */
-void ft__rule_reverse_sequence(ft__node *n)
+void ft__rule_reverse_sequence(ft__onnx_node *n)
 {
     ft_op op = ft__op_x(FT_KIND_copy, n->in[0]);
 

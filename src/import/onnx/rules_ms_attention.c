@@ -3,7 +3,7 @@
  * steps are copied to those of this one, as the results are. */
 #include "import/onnx/attention.h"
 
-int64_t ft__per_head(const ft__node *n, int64_t hidden, int64_t heads)
+int64_t ft__per_head(const ft__onnx_node *n, int64_t hidden, int64_t heads)
 {
     if (hidden % heads)
         ft__onnx_fail(n, "%lld heads do not divide %lld features", (long long)heads,
@@ -11,8 +11,8 @@ int64_t ft__per_head(const ft__node *n, int64_t hidden, int64_t heads)
     return hidden / heads;
 }
 
-void ft__attend(const ft__node *n, const ft__heads *h, ft__value *q, ft__value *k,
-                ft__value *v, const ft_shape *s)
+void ft__attend(const ft__onnx_node *n, const ft__heads *h, ft__onnx_value *q,
+                ft__onnx_value *k, ft__onnx_value *v, const ft_shape *s)
 {
     q = ft__make_view(n, q, FT__SHAPE(h->batch, h->heads, h->queries, h->size), NULL);
     k = ft__make_view(n, k, FT__SHAPE(h->batch, h->kv_heads, h->keys, h->size), NULL);
@@ -21,17 +21,17 @@ void ft__attend(const ft__node *n, const ft__heads *h, ft__value *q, ft__value *
     ft__make_view(n, q, s, n->out[0]);
 }
 
-ft__value *ft__wanted(const ft__node *n, uint32_t i)
+ft__onnx_value *ft__wanted(const ft__onnx_node *n, uint32_t i)
 {
-    ft__value *v = ft__out(n, i);
+    ft__onnx_value *v = ft__out(n, i);
 
     return v && v->uses ? v : NULL;
 }
 
 /* The past of another dtype: this step is quantised to it, and all of it read
  * back. */
-static ft__value *quantised_steps(const ft__node *n, ft__value *past, ft__value *x,
-                                  ft__value *out)
+static ft__onnx_value *quantised_steps(const ft__onnx_node *n, ft__onnx_value *past,
+                                       ft__onnx_value *x, ft__onnx_value *out)
 {
     ft_shape s = x->shape;
     ft_dtype t = x->dtype;
@@ -50,10 +50,11 @@ static ft__value *quantised_steps(const ft__node *n, ft__value *past, ft__value 
 
 /* Keys (or values) of all steps: those of the past, then x; they are result
  * `result`. length: how many there are of x. */
-static ft__value *all_steps(const ft__node *n, const ft__heads *h, ft__value *past,
-                            ft__value *x, int64_t length, int64_t size, uint32_t result)
+static ft__onnx_value *all_steps(const ft__onnx_node *n, const ft__heads *h,
+                                 ft__onnx_value *past, ft__onnx_value *x,
+                                 int64_t length, int64_t size, uint32_t result)
 {
-    ft__value *out = ft__wanted(n, result);
+    ft__onnx_value *out = ft__wanted(n, result);
 
     x = ft__make_view(n, x, FT__SHAPE(h->batch, h->kv_heads, length, size), NULL);
     if (past && past->shape.rank != 4)
@@ -72,7 +73,8 @@ struct projection {
     int64_t all;
 };
 
-static bool read_projection(const ft__node *n, int64_t columns, struct projection *p)
+static bool read_projection(const ft__onnx_node *n, int64_t columns,
+                            struct projection *p)
 {
     int64_t have = ft__attr_ints(n, "qkv_hidden_sizes", p->hidden, 3);
 
@@ -86,8 +88,8 @@ static bool read_projection(const ft__node *n, int64_t columns, struct projectio
     return !ft__failed(n);
 }
 
-ft__value *ft__project(const ft__node *n, ft__value *x, ft__value *w, ft__value *bias,
-                       ft_dtype to)
+ft__onnx_value *ft__project(const ft__onnx_node *n, ft__onnx_value *x,
+                            ft__onnx_value *w, ft__onnx_value *bias, ft_dtype to)
 {
     ft__linear l = {.weight = w, .bias = bias, .columns = w->shape.dim[1], .to = to};
 
@@ -98,10 +100,11 @@ ft__value *ft__project(const ft__node *n, ft__value *x, ft__value *w, ft__value 
 
 /* Results 0 and 1 from queries, keys and values one behind the other. past: two
  * x batch x heads x length x size, or NULL; shared: its buffer holds all steps. */
-static void attend_packed(const ft__node *n, ft__heads *h, const struct projection *p,
-                          ft__value *x, ft__value *past, bool shared, const ft_shape *s)
+static void attend_packed(const ft__onnx_node *n, ft__heads *h,
+                          const struct projection *p, ft__onnx_value *x,
+                          ft__onnx_value *past, bool shared, const ft_shape *s)
 {
-    ft__value *present = ft__wanted(n, 1), *kv, *k, *v;
+    ft__onnx_value *present = ft__wanted(n, 1), *kv, *k, *v;
     ft_shape step = {.rank = 5, .dim = {2, h->batch, h->heads, h->queries, h->size}};
 
     if (past && past->shape.rank != 5) {
@@ -127,13 +130,14 @@ static void attend_packed(const ft__node *n, ft__heads *h, const struct projecti
 
 /* One layer of weights w makes queries, keys and values; `batch`: a batch and its
  * length. Tokens without padding get it first. */
-static void attend_projected(const ft__node *n, ft__heads *h, const ft_shape *batch,
-                             ft_dtype to, ft__value *past, bool shared)
+static void attend_projected(const ft__onnx_node *n, ft__heads *h,
+                             const ft_shape *batch, ft_dtype to, ft__onnx_value *past,
+                             bool shared)
 {
-    const ft__value *w = n->in[1];
+    const ft__onnx_value *w = n->in[1];
     ft_shape s = n->in[0]->shape, all;
     struct projection p;
-    ft__value *x;
+    ft__onnx_value *x;
 
     if (!ft__has_rank(n, 1, 2) || !read_projection(n, w->shape.dim[1], &p))
         return;
@@ -151,7 +155,7 @@ static void attend_projected(const ft__node *n, ft__heads *h, const ft_shape *ba
 }
 
 /* arg: 0 Attention, 1 DecoderMaskedSelfAttention: operands are the same. */
-void ft__rule_ms_attention(ft__node *n)
+void ft__rule_ms_attention(ft__onnx_node *n)
 {
     ft__heads h = {.causal = ft__attr_int(n, "unidirectional", n->rule->arg),
                    .mask = ft__in(n, 3) || ft__in(n, 5)};
@@ -162,7 +166,7 @@ void ft__rule_ms_attention(ft__node *n)
 }
 
 /* The layer is one of bytes; past is operand 8. */
-void ft__rule_ms_qattention(ft__node *n)
+void ft__rule_ms_qattention(ft__onnx_node *n)
 {
     ft__heads h = {.causal = ft__attr_int(n, "unidirectional", 0),
                    .mask = ft__in(n, 5) != NULL};
@@ -173,7 +177,7 @@ void ft__rule_ms_qattention(ft__node *n)
 
 /* Tokens without the padding: an operand says where they lie in the batch, and so
  * how large that is. */
-void ft__rule_ms_packed_attention(ft__node *n)
+void ft__rule_ms_packed_attention(ft__onnx_node *n)
 {
     ft__heads h = {.mask = true};
 
@@ -184,9 +188,9 @@ void ft__rule_ms_packed_attention(ft__node *n)
 /* ---- operands that are queries, keys and values already ---- */
 
 struct sources {
-    ft__value *q, *k, *v;
-    ft__value *bias;
-    ft__value *past_k, *past_v;
+    ft__onnx_value *q, *k, *v;
+    ft__onnx_value *bias;
+    ft__onnx_value *past_k, *past_v;
     bool shared;    /* the past's buffers hold all steps */
     int64_t total;  /* so many of them are used; -1: all */
     int64_t length; /* of keys and values that are given */
@@ -194,17 +198,18 @@ struct sources {
 };
 
 /* A buffer for all steps that is written in place: the result is it. */
-static ft__value *in_place(const ft__node *n, ft__value *past, uint32_t result)
+static ft__onnx_value *in_place(const ft__onnx_node *n, ft__onnx_value *past,
+                                uint32_t result)
 {
     return ft__make_view(n, past, &past->shape, ft__wanted(n, result));
 }
 
 /* Keys and values of all steps, and attention over them. */
-static void attend_steps(const ft__node *n, ft__heads *h, const struct sources *s)
+static void attend_steps(const ft__onnx_node *n, ft__heads *h, const struct sources *s)
 {
-    ft__value *past_k = s->encoder ? NULL : s->past_k;
-    ft__value *past_v = s->encoder ? NULL : s->past_v;
-    ft__value *k = s->k, *v = s->v;
+    ft__onnx_value *past_k = s->encoder ? NULL : s->past_k;
+    ft__onnx_value *past_v = s->encoder ? NULL : s->past_v;
+    ft__onnx_value *k = s->k, *v = s->v;
 
     if (s->shared && past_k && past_v) {
         k = in_place(n, past_k, 1);
@@ -226,9 +231,9 @@ static void attend_steps(const ft__node *n, ft__heads *h, const struct sources *
 }
 
 /* The bias of queries, keys and values, each added to its own. */
-static void add_bias(const ft__node *n, const ft__heads *h, struct sources *s)
+static void add_bias(const ft__onnx_node *n, const ft__heads *h, struct sources *s)
 {
-    ft__value **x[3] = {&s->q, &s->k, &s->v};
+    ft__onnx_value **x[3] = {&s->q, &s->k, &s->v};
 
     for (uint32_t i = 0; i < 3 && s->bias; i++) {
         int64_t columns = h->heads * (i < 2 ? h->size : h->value);
@@ -242,7 +247,7 @@ static void add_bias(const ft__node *n, const ft__heads *h, struct sources *s)
 
 /* Key and value operands: batch x length x features, or batch x heads x length x
  * size, which no past is put before. */
-static bool read_keys(const ft__node *n, ft__heads *h, struct sources *s)
+static bool read_keys(const ft__onnx_node *n, ft__heads *h, struct sources *s)
 {
     const ft_shape *k = s->k ? &s->k->shape : NULL, *v = s->v ? &s->v->shape : NULL;
 
@@ -264,7 +269,7 @@ static bool read_keys(const ft__node *n, ft__heads *h, struct sources *s)
 
 /* All in the query, batch x length x heads x 3 x size, or keys and values in the
  * key. False: they are operands of their own. */
-static bool read_packed(const ft__node *n, ft__heads *h, struct sources *s)
+static bool read_packed(const ft__onnx_node *n, ft__heads *h, struct sources *s)
 {
     const ft_shape *q = &s->q->shape;
     bool all = q->rank == 5 && q->dim[3] == 3;
@@ -282,7 +287,7 @@ static bool read_packed(const ft__node *n, ft__heads *h, struct sources *s)
     return true;
 }
 
-void ft__rule_ms_multihead(ft__node *n)
+void ft__rule_ms_multihead(ft__onnx_node *n)
 {
     ft__heads h = {.heads = ft__attr_size(n, "num_heads", 0)};
     struct sources s = {.q = n->in[0],
@@ -314,7 +319,7 @@ void ft__rule_ms_multihead(ft__node *n)
 }
 
 /* One query a sequence; keys and values may lie behind it. */
-void ft__rule_ms_decoder_masked(ft__node *n)
+void ft__rule_ms_decoder_masked(ft__onnx_node *n)
 {
     ft__heads h = {.heads = ft__attr_size(n, "num_heads", 0)};
     struct sources s = {.q = n->in[0],
@@ -349,8 +354,8 @@ void ft__rule_ms_decoder_masked(ft__node *n)
 /* ---- fewer heads of keys and values than of queries ---- */
 
 /* x normalised a head, and turned by its places. */
-static ft__value *prepared(const ft__node *n, ft__value *x, ft__value *norm,
-                           bool rotary, int64_t size)
+static ft__onnx_value *prepared(const ft__onnx_node *n, ft__onnx_value *x,
+                                ft__onnx_value *norm, bool rotary, int64_t size)
 {
     int64_t elements = x ? ft_shape_elements(&x->shape) : 0;
     ft_shape whole = x ? x->shape : (ft_shape){0};
@@ -365,10 +370,10 @@ static ft__value *prepared(const ft__node *n, ft__value *x, ft__value *norm,
 
 /* Queries, keys and values of one node, packed or not; norms: of queries and
  * keys, or NULL. False: they do not fit. */
-static bool read_grouped(const ft__node *n, ft__heads *h, struct sources *s,
-                         ft__value *const norm[2], bool rotary)
+static bool read_grouped(const ft__onnx_node *n, ft__heads *h, struct sources *s,
+                         ft__onnx_value *const norm[2], bool rotary)
 {
-    ft__value *all = s->q;
+    ft__onnx_value *all = s->q;
     int64_t groups = h->heads + 2 * h->kv_heads;
 
     if (!ft__has_rank(n, 0, 3))
@@ -392,14 +397,14 @@ static bool read_grouped(const ft__node *n, ft__heads *h, struct sources *s,
 }
 
 /* The past is a buffer for all steps where it is as long as they are. */
-static void find_past(const ft__node *n, uint32_t total, struct sources *s)
+static void find_past(const ft__onnx_node *n, uint32_t total, struct sources *s)
 {
     s->total = ft__int_in(n, total);
     if (s->past_k && s->past_k->shape.rank == 4)
         s->shared = s->total >= 0 && s->past_k->shape.dim[2] >= s->total;
 }
 
-void ft__rule_ms_grouped_query(ft__node *n)
+void ft__rule_ms_grouped_query(ft__onnx_node *n)
 {
     ft__heads h = {.heads = ft__attr_size(n, "num_heads", 0),
                    .kv_heads = ft__attr_size(n, "kv_num_heads", 0)};
@@ -408,7 +413,7 @@ void ft__rule_ms_grouped_query(ft__node *n)
                         .v = ft__in(n, 2),
                         .past_k = ft__in(n, 3),
                         .past_v = ft__in(n, 4)};
-    ft__value *norm[] = {ft__in(n, 14), ft__in(n, 15)};
+    ft__onnx_value *norm[] = {ft__in(n, 14), ft__in(n, 15)};
 
     h.causal = ft__attr_int(n, "causal", 1);
     h.mask = ft__in(n, 10) != NULL;
@@ -418,7 +423,7 @@ void ft__rule_ms_grouped_query(ft__node *n)
 }
 
 /* Blocks that are left out are not known: all count. */
-void ft__rule_ms_sparse(ft__node *n)
+void ft__rule_ms_sparse(ft__onnx_node *n)
 {
     ft__heads h = {.heads = ft__attr_size(n, "num_heads", 0),
                    .kv_heads = ft__attr_size(n, "kv_num_heads", 0)};
@@ -427,7 +432,7 @@ void ft__rule_ms_sparse(ft__node *n)
                         .v = ft__in(n, 2),
                         .past_k = ft__in(n, 3),
                         .past_v = ft__in(n, 4)};
-    ft__value *norm[] = {NULL, NULL};
+    ft__onnx_value *norm[] = {NULL, NULL};
 
     h.causal = true;
     find_past(n, 7, &s);

@@ -5,11 +5,11 @@
 #include "import/rules/ops.h"
 
 /* Tokens without padding; token_offset is operand 4. */
-void ft__rule_ms_packed_multihead(ft__node *n)
+void ft__rule_ms_packed_multihead(ft__onnx_node *n)
 {
     ft__heads h = {.heads = ft__attr_size(n, "num_heads", 0), .mask = true};
     const ft_shape *q = &n->in[0]->shape;
-    ft__value *v = ft__in(n, 2), *x = n->in[0];
+    ft__onnx_value *v = ft__in(n, 2), *x = n->in[0];
     int64_t tokens, columns;
     ft_shape all;
 
@@ -37,9 +37,9 @@ void ft__rule_ms_packed_multihead(ft__node *n)
 
 /* Every query meets `window` keys on both sides and in its own block; tokens that
  * are global have a layer of their own. */
-void ft__rule_ms_longformer(ft__node *n)
+void ft__rule_ms_longformer(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *w = n->in[1];
+    ft__onnx_value *x = n->in[0], *w = n->in[1];
     ft__heads h = {.heads = ft__attr_size(n, "num_heads", 0), .mask = true};
     int64_t window = ft__attr_size(n, "window", 0), hidden, blocks;
 
@@ -58,10 +58,10 @@ void ft__rule_ms_longformer(ft__node *n)
 }
 
 /* Length x batch x features; the key gives keys and values by one layer. */
-void ft__rule_ms_decoder_attention(ft__node *n)
+void ft__rule_ms_decoder_attention(ft__onnx_node *n)
 {
     ft__heads h = {.heads = ft__attr_size(n, "num_heads", 0), .mask = true};
-    ft__value *q = n->in[0], *k = n->in[1];
+    ft__onnx_value *q = n->in[0], *k = n->in[1];
     int64_t hidden;
 
     if (!ft__has_rank(n, 0, 3) || !ft__has_rank(n, 1, 3) || !ft__has_rank(n, 2, 2) ||
@@ -83,11 +83,11 @@ void ft__rule_ms_decoder_attention(ft__node *n)
 
 /* A state of size x value a head instead of keys: one product makes it, one reads
  * it. */
-void ft__rule_ms_linear_attention(ft__node *n)
+void ft__rule_ms_linear_attention(ft__onnx_node *n)
 {
     int64_t heads = ft__attr_size(n, "kv_num_heads", 0);
     int64_t q_heads = ft__attr_size(n, "q_num_heads", 0);
-    ft__value *q = n->in[0], *k = n->in[1], *v = n->in[2], *state;
+    ft__onnx_value *q = n->in[0], *k = n->in[1], *v = n->in[2], *state;
     int64_t b, t, size, value;
 
     if (!ft__has_rank(n, 0, 3) || !ft__has_rank(n, 1, 3) || !ft__has_rank(n, 2, 3))
@@ -111,11 +111,11 @@ void ft__rule_ms_linear_attention(ft__node *n)
 
 /* Keys and values of all sequences in pages of one cache: how long each is, is not
  * known; all pages of the table (operand 7) count. */
-void ft__rule_ms_paged(ft__node *n)
+void ft__rule_ms_paged(ft__onnx_node *n)
 {
     ft__heads h = {.heads = ft__attr_size(n, "num_heads", 0),
                    .kv_heads = ft__attr_size(n, "kv_num_heads", 0)};
-    ft__value *q = n->in[0], *caches[] = {ft__in(n, 3), ft__in(n, 4)}, *out;
+    ft__onnx_value *q = n->in[0], *caches[] = {ft__in(n, 3), ft__in(n, 4)}, *out;
     bool packed = !ft__in(n, 1), rotary = ft__attr_int(n, "do_rotary", 0);
     int64_t tokens, parts = h.heads + (packed ? 2 * h.kv_heads : 0);
     ft_shape keys;
@@ -149,10 +149,10 @@ void ft__rule_ms_paged(ft__node *n)
 }
 
 /* Three layers of bytes, and attention of bytes. */
-void ft__rule_ms_qordered_attention(ft__node *n)
+void ft__rule_ms_qordered_attention(ft__onnx_node *n)
 {
     ft__heads h = {.heads = ft__attr_size(n, "num_heads", 0)};
-    ft__value *x = n->in[0], *part[3];
+    ft__onnx_value *x = n->in[0], *part[3];
 
     if (!ft__has_rank(n, 0, 3))
         return;

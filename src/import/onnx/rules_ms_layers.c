@@ -4,7 +4,7 @@
 enum { FILL_BATCH_INDEX = 2 };
 
 /* arg: the kind, of x or of x + bias. */
-void ft__rule_ms_unary(ft__node *n)
+void ft__rule_ms_unary(ft__onnx_node *n)
 {
 
     ft__apply1(n, (ft_kind)n->rule->arg, ft__make_sum(n, n->in[0], ft__in(n, 1), NULL),
@@ -12,9 +12,9 @@ void ft__rule_ms_unary(ft__node *n)
 }
 
 /* The halves of x + bias along the last axis: one times the gelu of the other. */
-void ft__rule_ms_split_gelu(ft__node *n)
+void ft__rule_ms_split_gelu(ft__onnx_node *n)
 {
-    ft__value *sum = ft__make_sum(n, n->in[0], n->in[1], NULL), *left, *right;
+    ft__onnx_value *sum = ft__make_sum(n, n->in[0], n->in[1], NULL), *left, *right;
     ft_shape half = n->in[0]->shape;
 
     if (!half.rank || half.dim[half.rank - 1] % 2) {
@@ -28,7 +28,7 @@ void ft__rule_ms_split_gelu(ft__node *n)
 }
 
 /* x + bias + skip */
-void ft__rule_ms_bias_add(ft__node *n)
+void ft__rule_ms_bias_add(ft__onnx_node *n)
 {
 
     ft__make_sum(n, ft__make_sum(n, n->in[0], n->in[1], NULL), n->in[2], n->out[0]);
@@ -36,11 +36,11 @@ void ft__rule_ms_bias_add(ft__node *n)
 
 /* In evaluation dropout is nothing. arg: 0 its mask is bool, 1 bits, 2 bits and
  * there is neither bias nor residual. */
-void ft__rule_ms_bias_dropout(ft__node *n)
+void ft__rule_ms_bias_dropout(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
-    ft__value *bias = n->rule->arg < 2 ? n->in[1] : NULL;
-    ft__value *residual = n->rule->arg < 2 ? ft__in(n, 2) : NULL;
+    ft__onnx_value *bias = n->rule->arg < 2 ? n->in[1] : NULL;
+    ft__onnx_value *residual = n->rule->arg < 2 ? ft__in(n, 2) : NULL;
     int64_t size = ft_shape_elements(x);
 
     ft__make_sum(n, ft__make_sum(n, n->in[0], bias, NULL), residual, n->out[0]);
@@ -50,11 +50,11 @@ void ft__rule_ms_bias_dropout(ft__node *n)
         ft__emit_extra(n, 1, FT_DTYPE_bool, x);
 }
 
-void ft__rule_ms_bias_softmax(ft__node *n)
+void ft__rule_ms_bias_softmax(ft__onnx_node *n)
 {
     ft_shape whole = n->in[0]->shape, s = {.rank = 2, .dim = {1, 1}};
     uint32_t axis = ft__axis(n, ft__attr_int(n, "axis", 1), whole.rank);
-    ft__value *sum = ft__make_sum(n, n->in[0], n->in[1], NULL);
+    ft__onnx_value *sum = ft__make_sum(n, n->in[0], n->in[1], NULL);
 
     for (uint32_t i = 0; i < whole.rank; i++)
         s.dim[i >= axis] *= whole.dim[i];
@@ -63,7 +63,7 @@ void ft__rule_ms_bias_softmax(ft__node *n)
 }
 
 /* x + y gate */
-void ft__rule_ms_gated_add(ft__node *n)
+void ft__rule_ms_gated_add(ft__onnx_node *n)
 {
 
     ft__make_sum(n, n->in[0], ft__apply2(n, FT_KIND_mul, n->in[1], n->in[2], NULL),
@@ -72,7 +72,7 @@ void ft__rule_ms_gated_add(ft__node *n)
 
 /* ---- norms ---- */
 
-static ft_shape statistics(const ft__value *x)
+static ft_shape statistics(const ft__onnx_value *x)
 {
     ft_shape s = x->shape;
 
@@ -82,11 +82,11 @@ static ft_shape statistics(const ft__value *x)
 }
 
 /* x + skip + bias, normalised; the fourth result is the sum. arg: the kind. */
-void ft__rule_ms_skip_norm(ft__node *n)
+void ft__rule_ms_skip_norm(ft__onnx_node *n)
 {
     bool centred = n->rule->arg == FT_KIND_layernorm;
-    ft__value *bias = ft__in(n, centred ? 4 : 3), *sum_out = ft__out(n, 3), *sum;
-    ft__value *params[] = {n->in[2], centred ? ft__in(n, 3) : NULL};
+    ft__onnx_value *bias = ft__in(n, centred ? 4 : 3), *sum_out = ft__out(n, 3), *sum;
+    ft__onnx_value *params[] = {n->in[2], centred ? ft__in(n, 3) : NULL};
     ft_shape s = statistics(n->in[0]);
 
     sum = ft__make_sum(n, n->in[0], n->in[1], bias ? NULL : sum_out);
@@ -97,17 +97,17 @@ void ft__rule_ms_skip_norm(ft__node *n)
     ft__emit_extra(n, 2, FT_DTYPE_fp32, &s);
 }
 
-void ft__rule_ms_rmsnorm(ft__node *n)
+void ft__rule_ms_rmsnorm(ft__onnx_node *n)
 {
-    ft__value *scale = ft__in(n, 1);
+    ft__onnx_value *scale = ft__in(n, 1);
 
     ft__make_norm(n, FT_KIND_rmsnorm, n->in[0], FT_K_norm, 1, &scale, 1, n->out[0]);
 }
 
 /* rmsnorm of x, times an activation of the gate. */
-void ft__rule_ms_gated_norm(ft__node *n)
+void ft__rule_ms_gated_norm(ft__onnx_node *n)
 {
-    ft__value *y =
+    ft__onnx_value *y =
         ft__make_norm(n, FT_KIND_rmsnorm, n->in[0], FT_K_norm, 1, &n->in[1], 1, NULL);
 
     ft__apply2(n, FT_KIND_mul, y, ft__apply1(n, FT_KIND_silu, n->in[2], NULL),
@@ -115,9 +115,9 @@ void ft__rule_ms_gated_norm(ft__node *n)
 }
 
 /* x + skip + bias with the channels at the end; skip may be one value a channel. */
-static ft__value *with_skip(const ft__node *n)
+static ft__onnx_value *with_skip(const ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *skip = n->in[3], *bias = ft__in(n, 4);
+    ft__onnx_value *x = n->in[0], *skip = n->in[3], *bias = ft__in(n, 4);
     ft_shape s = x->shape;
 
     if (skip->shape.rank == 2 && s.rank > 2 && skip->shape.dim[0] == s.dim[0] &&
@@ -131,11 +131,11 @@ static ft__value *with_skip(const ft__node *n)
 }
 
 /* arg: 1 with a skip connection before it. */
-void ft__rule_ms_groupnorm(ft__node *n)
+void ft__rule_ms_groupnorm(ft__onnx_node *n)
 {
     bool last = ft__attr_int(n, "channels_last", 1);
     bool silu = ft__attr_int(n, "activation", 0) == 1;
-    ft__value *x = n->rule->arg ? with_skip(n) : n->in[0];
+    ft__onnx_value *x = n->rule->arg ? with_skip(n) : n->in[0];
     int64_t groups = ft__attr_size(n, "groups", 1);
 
     if (last)
@@ -150,20 +150,20 @@ void ft__rule_ms_groupnorm(ft__node *n)
 
 /* ---- embeddings ---- */
 
-static ft__value *look_up(const ft__node *n, ft__value *ids, ft__value *table,
-                          ft_dtype dtype)
+static ft__onnx_value *look_up(const ft__onnx_node *n, ft__onnx_value *ids,
+                               ft__onnx_value *table, ft_dtype dtype)
 {
     if (!ids || !table)
         return NULL;
     return ft__make_embedding(n, ids,
-                              &(ft__rows){.table = table,
-                                          .rows = table->shape.dim[0],
-                                          .dim = table->shape.dim[1],
-                                          .dtype = dtype},
+                              &(ft__embedding_rows){.table = table,
+                                                    .rows = table->shape.dim[0],
+                                                    .dim = table->shape.dim[1],
+                                                    .dtype = dtype},
                               NULL);
 }
 
-static bool is_table(const ft__node *n, uint32_t operand)
+static bool is_table(const ft__onnx_node *n, uint32_t operand)
 {
     if (ft__in(n, operand) && !ft__is_constant(n->in[operand]))
         ft__onnx_unsupported(n, "an embedding table is no constant");
@@ -174,10 +174,10 @@ static bool is_table(const ft__node *n, uint32_t operand)
 
 /* Words, positions and segments, summed and normalised. arg: 0, or 1 with tables
  * of bytes and their scales. */
-void ft__rule_ms_embed_norm(ft__node *n)
+void ft__rule_ms_embed_norm(ft__onnx_node *n)
 {
-    ft__value *ids = n->in[0], *position = ft__in(n, 3), *places = NULL, *sum;
-    ft__value *params[] = {ft__in(n, 5), ft__in(n, 6)};
+    ft__onnx_value *ids = n->in[0], *position = ft__in(n, 3), *places = NULL, *sum;
+    ft__onnx_value *params[] = {ft__in(n, 5), ft__in(n, 6)};
     ft_dtype t;
     int64_t type = ft__attr_int(n, "mask_index_type", n->rule->arg);
 
@@ -207,7 +207,7 @@ void ft__rule_ms_embed_norm(ft__node *n)
 }
 
 /* Queries and keys are turned, each a result. */
-void ft__rule_ms_gemma_rotary(ft__node *n)
+void ft__rule_ms_gemma_rotary(ft__onnx_node *n)
 {
 
     ft__apply1(n, FT_KIND_rotary, n->in[1], n->out[0]);
@@ -216,7 +216,7 @@ void ft__rule_ms_gemma_rotary(ft__node *n)
 }
 
 /* A table of buckets spread over queries and keys. */
-void ft__rule_ms_position_bias(ft__node *n)
+void ft__rule_ms_position_bias(ft__onnx_node *n)
 {
     int64_t queries = ft__int_in(n, 1), keys = ft__int_in(n, 2);
 
@@ -230,12 +230,12 @@ void ft__rule_ms_position_bias(ft__node *n)
 }
 
 /* A gate for every query and head, made by a small layer, times the bias. */
-void ft__rule_ms_gated_bias(ft__node *n)
+void ft__rule_ms_gated_bias(ft__onnx_node *n)
 {
     int64_t heads = ft__attr_size(n, "num_heads", 0);
     const ft_shape *bias = &n->in[2]->shape, *w = &n->in[3]->shape;
-    const ft__value *batch = ft__in(n, 6) ? n->in[6] : n->in[0];
-    ft__value *x = ft__make_sum(n, n->in[0], n->in[1], NULL);
+    const ft__onnx_value *batch = ft__in(n, 6) ? n->in[6] : n->in[0];
+    ft__onnx_value *x = ft__make_sum(n, n->in[0], n->in[1], NULL);
     int64_t b;
 
     if (!x || !ft__has_rank(n, 2, 4) || !ft__has_rank(n, 3, 2) || batch->shape.rank < 2)

@@ -5,7 +5,7 @@
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
 
-void ft__rule_ms_expand_dims(ft__node *n)
+void ft__rule_ms_expand_dims(ft__onnx_node *n)
 {
     ft_shape x = n->in[0]->shape, s = {0};
     int64_t at;
@@ -26,7 +26,7 @@ void ft__rule_ms_expand_dims(ft__node *n)
 }
 
 /* Windows along an axis, each of them copied. */
-void ft__rule_ms_unfold(ft__node *n)
+void ft__rule_ms_unfold(ft__onnx_node *n)
 {
     ft_shape s = n->in[0]->shape;
     uint32_t axis = ft__axis(n, ft__attr_int(n, "dim", -1), s.rank);
@@ -43,7 +43,7 @@ void ft__rule_ms_unfold(ft__node *n)
 }
 
 /* Pieces of images: X, boxes, whose box it is, and the size. */
-void ft__rule_ms_crop_resize(ft__node *n)
+void ft__rule_ms_crop_resize(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape, *boxes = &n->in[1]->shape;
     int64_t size[2];
@@ -66,7 +66,7 @@ void ft__rule_ms_crop_resize(ft__node *n)
 
 /* Over the last signal_ndim axes; complex numbers are a last axis of 2. arg: 0
  * real to complex, of which half is kept; 1 the way back. */
-void ft__rule_ms_fft(ft__node *n)
+void ft__rule_ms_fft(ft__onnx_node *n)
 {
     ft_shape s = n->in[0]->shape;
     int64_t axes = ft__attr_size(n, "signal_ndim", 1), points = 1;
@@ -100,21 +100,21 @@ void ft__rule_ms_fft(ft__node *n)
 /* ---- results without operations of their own ---- */
 
 /* One value. arg: its dtype. */
-void ft__rule_ms_scalar(ft__node *n)
+void ft__rule_ms_scalar(ft__onnx_node *n)
 {
     ft__emit_generic(n, n->out[0], (ft_dtype)n->rule->arg, &(ft_shape){0});
 }
 
 /* Generic, of operand `arg`'s shape and dtype. */
-void ft__rule_ms_like(ft__node *n)
+void ft__rule_ms_like(ft__onnx_node *n)
 {
-    const ft__value *x = n->in[n->rule->arg];
+    const ft__onnx_value *x = n->in[n->rule->arg];
 
     ft__emit_generic(n, n->out[0], x->dtype, &x->shape);
 }
 
 /* A hash of every element: positive ones have no sign. */
-void ft__rule_ms_hash(ft__node *n)
+void ft__rule_ms_hash(ft__onnx_node *n)
 {
     bool positive = ft__attr_int(n, "positive", 1);
 
@@ -123,9 +123,9 @@ void ft__rule_ms_hash(ft__node *n)
 }
 
 /* At most as many as there are; then their first places, and how often each is. */
-void ft__rule_ms_unique(ft__node *n)
+void ft__rule_ms_unique(ft__onnx_node *n)
 {
-    const ft__value *x = n->in[0];
+    const ft__onnx_value *x = n->in[0];
 
     ft__emit_bounded(n, &x->shape, 1);
     ft__emit_extra(n, 1, FT_DTYPE_int64, &x->shape);
@@ -133,7 +133,7 @@ void ft__rule_ms_unique(ft__node *n)
 }
 
 /* The way through a table of costs: at most all rows and columns. */
-void ft__rule_ms_time_warping(ft__node *n)
+void ft__rule_ms_time_warping(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
 
@@ -146,7 +146,7 @@ void ft__rule_ms_time_warping(ft__node *n)
 }
 
 /* Tokens of a guess that were right, then those after them. */
-void ft__rule_ms_bifurcation(ft__node *n)
+void ft__rule_ms_bifurcation(ft__onnx_node *n)
 {
     int64_t tokens = ft_shape_elements(&n->in[1]->shape);
 
@@ -157,7 +157,7 @@ void ft__rule_ms_bifurcation(ft__node *n)
 }
 
 /* At most all tokens; where they lie, sums of their numbers, and the largest. */
-void ft__rule_ms_remove_padding(ft__node *n)
+void ft__rule_ms_remove_padding(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
 
@@ -169,7 +169,7 @@ void ft__rule_ms_remove_padding(ft__node *n)
     ft__emit_extra(n, 3, FT_DTYPE_int32, FT__SHAPE(1));
 }
 
-void ft__rule_ms_restore_padding(ft__node *n)
+void ft__rule_ms_restore_padding(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape, *places = &n->in[1]->shape;
 
@@ -180,9 +180,9 @@ void ft__rule_ms_restore_padding(ft__node *n)
 
 /* Text generated in a loop over a decoder that is an attribute: how often depends
  * on what it says. arg: 1 with beams. */
-void ft__rule_ms_search(ft__node *n)
+void ft__rule_ms_search(ft__onnx_node *n)
 {
-    const ft__value *ids = n->in[0];
+    const ft__onnx_value *ids = n->in[0];
     int64_t length = ft__int_in(n, 1), each = n->rule->arg ? ft__int_in(n, 4) : 1;
     ft_shape s = {0};
 

@@ -42,13 +42,13 @@ static ft_kind activation(ft__str s)
 }
 
 /* Whether a value goes through an activation; what it is. */
-static bool activates(const ft__node *n, const char *attr, ft_kind *kind)
+static bool activates(const ft__onnx_node *n, const char *attr, ft_kind *kind)
 {
     *kind = activation(ft__attr_str(n, attr));
     return *kind != FT_KIND_copy;
 }
 
-static void activate(const ft__node *n, ft_kind kind, ft__value *x)
+static void activate(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x)
 {
     if (kind == FT_KIND_softmax && x && x->shape.rank)
         ft__make_softmax(n, x, x->shape.rank - 1, n->out[0]);
@@ -60,8 +60,8 @@ static void activate(const ft__node *n, ft_kind kind, ft__value *x)
 
 /* The operand as `rows` x `inner` behind its batch: libraries read a transposed
  * one where it lies. moved: axis 0 comes behind the batch first. */
-ft__value *ft__make_oriented(const ft__node *n, ft__value *x, bool transposed,
-                             bool moved)
+ft__onnx_value *ft__make_oriented(const ft__onnx_node *n, ft__onnx_value *x,
+                                  bool transposed, bool moved)
 {
     ft_shape s = x->shape;
     uint32_t r = s.rank;
@@ -82,7 +82,7 @@ ft__value *ft__make_oriented(const ft__node *n, ft__value *x, bool transposed,
     return ft__make_view(n, x, &s, NULL);
 }
 
-static ft__value *with_axis(const ft__node *n, ft__value *x, bool column)
+static ft__onnx_value *with_axis(const ft__onnx_node *n, ft__onnx_value *x, bool column)
 {
     return x->shape.rank != 1 ? x
                               : ft__make_view(n, x,
@@ -92,11 +92,12 @@ static ft__value *with_axis(const ft__node *n, ft__value *x, bool column)
 }
 
 /* x times y, as MatMul: operands of one dimension lose it again. */
-ft__value *ft__make_product(const ft__node *n, ft__value *x, ft__value *y, ft_dtype to,
-                            ft__value *bias, ft__value *out)
+ft__onnx_value *ft__make_product(const ft__onnx_node *n, ft__onnx_value *x,
+                                 ft__onnx_value *y, ft_dtype to, ft__onnx_value *bias,
+                                 ft__onnx_value *out)
 {
     bool row = x && x->shape.rank == 1, column = y && y->shape.rank == 1, bare;
-    ft__value *left, *right, *p;
+    ft__onnx_value *left, *right, *p;
     ft_shape s = {0};
 
     if (!x || !y || !x->shape.rank || !y->shape.rank) {
@@ -132,12 +133,14 @@ ft__value *ft__make_product(const ft__node *n, ft__value *x, ft__value *y, ft_dt
 }
 
 /* arg: 1 with an activation. */
-void ft__rule_ms_matmul(ft__node *n)
+void ft__rule_ms_matmul(ft__onnx_node *n)
 {
-    ft__value *x = ft__make_oriented(n, n->in[0], ft__attr_int(n, "transA", 0) != 0,
-                                     ft__attr_int(n, "transBatchA", 0) != 0);
-    ft__value *y = ft__make_oriented(n, n->in[1], ft__attr_int(n, "transB", 0) != 0,
-                                     ft__attr_int(n, "transBatchB", 0) != 0);
+    ft__onnx_value *x =
+        ft__make_oriented(n, n->in[0], ft__attr_int(n, "transA", 0) != 0,
+                          ft__attr_int(n, "transBatchA", 0) != 0);
+    ft__onnx_value *y =
+        ft__make_oriented(n, n->in[1], ft__attr_int(n, "transB", 0) != 0,
+                          ft__attr_int(n, "transBatchB", 0) != 0);
     ft_kind kind;
     bool more = n->rule->arg && activates(n, "activation", &kind);
 
@@ -149,13 +152,13 @@ void ft__rule_ms_matmul(ft__node *n)
 }
 
 /* a b + c, then an activation. arg: 0 attribute `activation`, 1 gelu. */
-void ft__rule_ms_gemm(ft__node *n)
+void ft__rule_ms_gemm(ft__onnx_node *n)
 {
-    ft__value *a =
+    ft__onnx_value *a =
         ft__make_oriented(n, n->in[0], ft__attr_int(n, "transA", 0) != 0, false);
-    ft__value *b =
+    ft__onnx_value *b =
         ft__make_oriented(n, n->in[1], ft__attr_int(n, "transB", 0) != 0, false);
-    ft__value *c = ft__in(n, 2);
+    ft__onnx_value *c = ft__in(n, 2);
     ft_dtype to = ft_dtype_from_onnx(ft__attr_int(n, "dtype", 0));
     ft_kind kind = FT_KIND_gelu_tanh;
     bool more = n->rule->arg || activates(n, "activation", &kind), bias;
@@ -173,8 +176,8 @@ void ft__rule_ms_gemm(ft__node *n)
 }
 
 /* A quantised weight of n rows and k columns, in blocks. */
-static ft__linear packed(const ft__node *n, ft__value *weight, ft__value *scales,
-                         const char *columns)
+static ft__linear packed(const ft__onnx_node *n, ft__onnx_value *weight,
+                         ft__onnx_value *scales, const char *columns)
 {
     int64_t bits = ft__attr_int(n, "bits", 4);
 
@@ -185,14 +188,14 @@ static ft__linear packed(const ft__node *n, ft__value *weight, ft__value *scales
                         .weights = bits > 4 ? FT_DTYPE_uint8 : FT_DTYPE_uint4};
 }
 
-static bool inner_is(const ft__node *n, const ft__value *x, int64_t k)
+static bool inner_is(const ft__onnx_node *n, const ft__onnx_value *x, int64_t k)
 {
     if (x->shape.rank && x->shape.dim[x->shape.rank - 1] == k)
         return true;
     return ft__onnx_fail(n, "its first operand does not end in K = %lld", (long long)k);
 }
 
-void ft__rule_ms_matmul_nbits(ft__node *n)
+void ft__rule_ms_matmul_nbits(ft__onnx_node *n)
 {
     ft__linear l = packed(n, n->in[1], n->in[2], "N");
 
@@ -205,7 +208,7 @@ void ft__rule_ms_matmul_nbits(ft__node *n)
 }
 
 /* transB 0: the product with the transposed weight, as its gradient needs it. */
-void ft__rule_ms_matmul_bnb4(ft__node *n)
+void ft__rule_ms_matmul_bnb4(ft__onnx_node *n)
 {
     bool forward = ft__attr_int(n, "transB", 1);
     ft__linear l = packed(n, n->in[1], n->in[2], forward ? "N" : "K");
@@ -216,7 +219,7 @@ void ft__rule_ms_matmul_bnb4(ft__node *n)
 }
 
 /* The weight is a blob; an operand says what it is: K, N. */
-void ft__rule_ms_matmul_fpq4(ft__node *n)
+void ft__rule_ms_matmul_fpq4(ft__onnx_node *n)
 {
     int64_t k[2];
     ft__linear l = {.weight = n->in[1], .block = 32, .weights = FT_DTYPE_int4};
@@ -231,9 +234,9 @@ void ft__rule_ms_matmul_fpq4(ft__node *n)
 }
 
 /* x + skip, normalised: what blocks of a language model begin with. */
-static ft__value *normalised(const ft__node *n, uint32_t sum_out)
+static ft__onnx_value *normalised(const ft__onnx_node *n, uint32_t sum_out)
 {
-    ft__value *x = n->in[0], *skip = ft__in(n, 1), *norm = ft__in(n, 2);
+    ft__onnx_value *x = n->in[0], *skip = ft__in(n, 1), *norm = ft__in(n, 2);
 
     if (skip)
         x = ft__apply2(n, FT_KIND_add, x, skip, ft__out(n, sum_out));
@@ -242,9 +245,9 @@ static ft__value *normalised(const ft__node *n, uint32_t sum_out)
 }
 
 /* Three products of one operand. */
-void ft__rule_ms_nbits_qkv(ft__node *n)
+void ft__rule_ms_nbits_qkv(ft__onnx_node *n)
 {
-    ft__value *x = normalised(n, 3);
+    ft__onnx_value *x = normalised(n, 3);
 
     for (uint32_t i = 0; i < 3 && i < n->n_out; i++) {
         ft__linear l =
@@ -257,9 +260,9 @@ void ft__rule_ms_nbits_qkv(ft__node *n)
 }
 
 /* activation(gate) times up */
-void ft__rule_ms_nbits_mlp(ft__node *n)
+void ft__rule_ms_nbits_mlp(ft__onnx_node *n)
 {
-    ft__value *x = normalised(n, 1), *side[2];
+    ft__onnx_value *x = normalised(n, 1), *side[2];
     ft_kind kind;
 
     for (uint32_t i = 0; i < 2; i++) {
@@ -274,7 +277,7 @@ void ft__rule_ms_nbits_mlp(ft__node *n)
 }
 
 /* Distances of all rows of one matrix from all of another: a product. */
-void ft__rule_ms_cdist(ft__node *n)
+void ft__rule_ms_cdist(ft__onnx_node *n)
 {
 
     if (ft__has_rank(n, 0, 2) && ft__has_rank(n, 1, 2))
@@ -285,15 +288,16 @@ void ft__rule_ms_cdist(ft__node *n)
 /* ---- experts ---- */
 
 struct experts {
-    int64_t active; /* that any row is routed to */
-    int64_t rows;   /* of each of them */
-    ft__value *x;   /* active x rows x hidden */
+    int64_t active;    /* that any row is routed to */
+    int64_t rows;      /* of each of them */
+    ft__onnx_value *x; /* active x rows x hidden */
 };
 
 /* A layer of every active expert: a batched product. per_byte: weights in a byte
  * of the tensor. */
-static ft__value *layer_of_experts(const ft__node *n, const struct experts *e,
-                                   ft__value *x, ft__value *w, ft_dtype weights)
+static ft__onnx_value *layer_of_experts(const ft__onnx_node *n, const struct experts *e,
+                                        ft__onnx_value *x, ft__onnx_value *w,
+                                        ft_dtype weights)
 {
     ft_shape y = {.rank = 3};
     ft_op op;
@@ -316,11 +320,11 @@ static ft__value *layer_of_experts(const ft__node *n, const struct experts *e,
 }
 
 /* Every row goes to the k best experts of its router's probabilities. */
-static bool route(const ft__node *n, struct experts *e)
+static bool route(const ft__onnx_node *n, struct experts *e)
 {
     const ft_shape *p = &n->in[1]->shape, *x = &n->in[0]->shape;
     int64_t k = ft__attr_size(n, "k", 1), rows, hidden;
-    ft__value *best;
+    ft__onnx_value *best;
     ft_op op;
 
     if (!ft__has_rank(n, 1, 2) || x->rank < 2 || p->dim[1] < 1 || k > p->dim[1]) {
@@ -345,7 +349,7 @@ static bool route(const ft__node *n, struct experts *e)
     return e->x != NULL;
 }
 
-static ft_dtype expert_dtype(const ft__node *n, const ft__value *w)
+static ft_dtype expert_dtype(const ft__onnx_node *n, const ft__onnx_value *w)
 {
     if (n->rule->arg == 0)
         return w->dtype;
@@ -354,14 +358,14 @@ static ft_dtype expert_dtype(const ft__node *n, const ft__value *w)
 }
 
 /* arg: 0, or 1 with quantised weights and scales between the operands. */
-void ft__rule_ms_moe(ft__node *n)
+void ft__rule_ms_moe(ft__onnx_node *n)
 {
     uint32_t step = n->rule->arg ? 3 : 2;
-    ft__value *first = n->in[2], *second = ft__in(n, 2 + step),
-              *third = ft__in(n, 2 + 2 * step);
+    ft__onnx_value *first = n->in[2], *second = ft__in(n, 2 + step),
+                   *third = ft__in(n, 2 + 2 * step);
     ft__str act = ft__attr_str(n, "activation_type");
     struct experts e = {0};
-    ft__value *h, *gate;
+    ft__onnx_value *h, *gate;
     ft_kind kind;
 
     if (!second || !route(n, &e))
@@ -389,7 +393,7 @@ void ft__rule_ms_moe(ft__node *n)
 /* ---- convolutions ---- */
 
 /* Filters as (out, channels, kernel); last: given as (out, kernel, channels). */
-static ft_shape filters(const ft__value *w, bool last)
+static ft_shape filters(const ft__onnx_value *w, bool last)
 {
     ft_shape s = w->shape;
 
@@ -401,11 +405,11 @@ static ft_shape filters(const ft__value *w, bool last)
 }
 
 /* A convolution, z added and an activation. arg: 1 with the channels at the end. */
-void ft__rule_ms_conv(ft__node *n)
+void ft__rule_ms_conv(ft__onnx_node *n)
 {
     bool last = n->rule->arg;
-    ft__value *x = last ? ft__make_channels(n, n->in[0], false, NULL) : n->in[0];
-    ft__value *z = ft__in(n, 3);
+    ft__onnx_value *x = last ? ft__make_channels(n, n->in[0], false, NULL) : n->in[0];
+    ft__onnx_value *z = ft__in(n, 3);
     ft__conv c = {.x = x, .weights = n->in[1], .bias = ft__in(n, 2)};
     ft_kind kind;
     bool more = activates(n, "activation", &kind);
@@ -421,18 +425,18 @@ void ft__rule_ms_conv(ft__node *n)
 }
 
 /* arg: the kind for one axis; channels at the end. */
-void ft__rule_ms_pool_last(ft__node *n)
+void ft__rule_ms_pool_last(ft__onnx_node *n)
 {
-    ft__value *x = ft__make_channels(n, n->in[0], false, NULL);
+    ft__onnx_value *x = ft__make_channels(n, n->in[0], false, NULL);
 
     ft__make_channels(n, ft__make_pool(n, (ft_kind)n->rule->arg, x, NULL), true,
                       n->out[0]);
 }
 
 /* A depthwise convolution over the past and this piece: batch, channels, length. */
-void ft__rule_ms_causal_conv(ft__node *n)
+void ft__rule_ms_causal_conv(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *w = n->in[1], *bias = ft__in(n, 2);
+    ft__onnx_value *x = n->in[0], *w = n->in[1], *bias = ft__in(n, 2);
     bool last = ft__attr_int(n, "channels_last", 0);
     int64_t dilation = ft__attr_size(n, "dilation", 1), keep, c, kernel;
     ft_kind kind;
@@ -461,10 +465,10 @@ void ft__rule_ms_causal_conv(ft__node *n)
     keep = ft__in(n, 3) && n->in[3]->shape.rank == 3 ? n->in[3]->shape.dim[2] : keep;
     ft__emit_extra(n, 1, x->dtype, FT__SHAPE(x->shape.dim[0], c, keep));
     x = ft__make(n, &op,
-                 &(ft__call){.in = &x,
-                             .n_in = 1,
-                             .params = (ft__value *[]){w, bias},
-                             .n_params = bias ? 2 : 1},
+                 &(ft__onnx_call){.in = &x,
+                                  .n_in = 1,
+                                  .params = (ft__onnx_value *[]){w, bias},
+                                  .n_params = bias ? 2 : 1},
                  more || last ? NULL : n->out[0]);
     if (more)
         x = ft__apply1(n, kind, x, last ? NULL : n->out[0]);
@@ -473,11 +477,11 @@ void ft__rule_ms_causal_conv(ft__node *n)
 }
 
 /* Letters of words to vectors: embedded, convolved, and the largest of each filter. */
-void ft__rule_ms_word_conv(ft__node *n)
+void ft__rule_ms_word_conv(ft__onnx_node *n)
 {
     const ft_shape *ids = &n->in[0]->shape, *w = &n->in[1]->shape,
                    *table = &n->in[3]->shape;
-    ft__value *x;
+    ft__onnx_value *x;
     int64_t words, letters, size;
     ft_shape s = *ids;
 
@@ -487,10 +491,10 @@ void ft__rule_ms_word_conv(ft__node *n)
     words = letters ? ft_shape_elements(ids) / letters : 0;
     size = table->dim[1];
     x = ft__make_embedding(n, n->in[0],
-                           &(ft__rows){.table = n->in[3],
-                                       .rows = table->dim[0],
-                                       .dim = size,
-                                       .dtype = n->in[3]->dtype},
+                           &(ft__embedding_rows){.table = n->in[3],
+                                                 .rows = table->dim[0],
+                                                 .dim = size,
+                                                 .dtype = n->in[3]->dtype},
                            NULL);
     x = ft__make_view(n, x, FT__SHAPE(words, 1, letters, size), NULL);
     x = ft__make_conv(

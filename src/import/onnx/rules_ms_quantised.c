@@ -4,20 +4,20 @@
 #include "import/onnx/compose.h"
 #include "import/rules/ops.h"
 
-static ft_dtype dtype_of(const ft__value *v, ft_dtype fallback)
+static ft_dtype dtype_of(const ft__onnx_value *v, ft_dtype fallback)
 {
     return v ? v->dtype : fallback;
 }
 
 /* Two operands, each with scale and zero point. arg: the kind. */
-void ft__rule_ms_qbinary(ft__node *n)
+void ft__rule_ms_qbinary(ft__onnx_node *n)
 {
     ft__apply2(n, (ft_kind)n->rule->arg, n->in[0], ft__in(n, 3), n->out[0]);
 }
 
-void ft__rule_ms_qsoftmax(ft__node *n)
+void ft__rule_ms_qsoftmax(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     bool old = ft__attr_int(n, "opset", 13) < 13;
     uint32_t axis = ft__attr_axis(n, old ? 1 : -1);
 
@@ -25,12 +25,12 @@ void ft__rule_ms_qsoftmax(ft__node *n)
 }
 
 /* arg: the kind for one axis; channels may be at the end. */
-void ft__rule_ms_qpool(ft__node *n)
+void ft__rule_ms_qpool(ft__onnx_node *n)
 {
     bool last = ft__attr_int(n, "channels_last", 0);
     bool all = n->rule->arg == FT_KIND_global_avgpool;
-    ft__value *x = last ? ft__make_channels(n, n->in[0], false, NULL) : n->in[0];
-    ft__value *to = last ? NULL : n->out[0];
+    ft__onnx_value *x = last ? ft__make_channels(n, n->in[0], false, NULL) : n->in[0];
+    ft__onnx_value *to = last ? NULL : n->out[0];
 
     x = all ? ft__make_global(n, FT_KIND_global_avgpool, x, to)
             : ft__make_pool(n, (ft_kind)n->rule->arg, x, to);
@@ -38,7 +38,7 @@ void ft__rule_ms_qpool(ft__node *n)
         ft__make_channels(n, x, true, n->out[0]);
 }
 
-void ft__rule_ms_qmean(ft__node *n)
+void ft__rule_ms_qmean(ft__onnx_node *n)
 {
     uint32_t axes = (uint32_t)ft__axes(n, UINT32_MAX, n->in[0]->shape.rank, 0);
 
@@ -50,16 +50,16 @@ void ft__rule_ms_qmean(ft__node *n)
 }
 
 /* condition, then two operands with scale and zero point each. */
-void ft__rule_ms_qwhere(ft__node *n)
+void ft__rule_ms_qwhere(ft__onnx_node *n)
 {
-    ft__emit_where(n, (ft__value *[]){n->in[0], n->in[1], n->in[4]});
+    ft__emit_where(n, (ft__onnx_value *[]){n->in[0], n->in[1], n->in[4]});
 }
 
 /* From operand 2 on: a part, its scale, its zero point. */
-void ft__rule_ms_qconcat(ft__node *n)
+void ft__rule_ms_qconcat(ft__onnx_node *n)
 {
     uint32_t count = (n->n_in - 2) / 3;
-    ft__value *x = n->in[2], **part = ft__onnx_alloc(n->import, count, sizeof(x));
+    ft__onnx_value *x = n->in[2], **part = ft__onnx_alloc(n->import, count, sizeof(x));
 
     if (!part || count < 1 || (n->n_in - 2) % 3)
         return;
@@ -71,10 +71,10 @@ void ft__rule_ms_qconcat(ft__node *n)
 }
 
 /* x, scale, zero point, w, scale, zero point, y's scale and zero point, bias. */
-void ft__rule_ms_qconv(ft__node *n)
+void ft__rule_ms_qconv(ft__onnx_node *n)
 {
     bool last = ft__attr_int(n, "channels_last", 0);
-    ft__value *x = last ? ft__make_channels(n, n->in[0], false, NULL) : n->in[0];
+    ft__onnx_value *x = last ? ft__make_channels(n, n->in[0], false, NULL) : n->in[0];
     ft__conv c = {.x = x,
                   .weights = n->in[3],
                   .bias = ft__in(n, 8),
@@ -89,9 +89,9 @@ void ft__rule_ms_qconv(ft__node *n)
 /* ---- matrix products ---- */
 
 /* arg: 0 quantised here, 1 bytes already. */
-void ft__rule_ms_qmatmul(ft__node *n)
+void ft__rule_ms_qmatmul(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     ft_dtype to = n->in[2]->dtype;
 
     if (!n->rule->arg)
@@ -99,7 +99,7 @@ void ft__rule_ms_qmatmul(ft__node *n)
     ft__make_product(n, x, n->in[1], to, ft__in(n, n->rule->arg ? 6 : 4), n->out[0]);
 }
 
-void ft__rule_ms_matmul_int16(ft__node *n)
+void ft__rule_ms_matmul_int16(ft__onnx_node *n)
 {
     ft_dtype to = n->in[0]->dtype == FT_DTYPE_uint16 ? FT_DTYPE_uint32 : FT_DTYPE_int32;
 
@@ -107,10 +107,11 @@ void ft__rule_ms_matmul_int16(ft__node *n)
 }
 
 /* Without a zero point of the result it is real. */
-void ft__rule_ms_qgemm(ft__node *n)
+void ft__rule_ms_qgemm(ft__onnx_node *n)
 {
-    ft__value *b = n->in[3], *c = ft__in(n, 6);
-    ft__value *a = ft__make_oriented(n, n->in[0], ft__attr_int(n, "transA", 0), false);
+    ft__onnx_value *b = n->in[3], *c = ft__in(n, 6);
+    ft__onnx_value *a =
+        ft__make_oriented(n, n->in[0], ft__attr_int(n, "transA", 0), false);
     ft__linear l = {.weight = b,
                     .bias = c,
                     .columns = b->shape.dim[0],
@@ -128,9 +129,9 @@ void ft__rule_ms_qgemm(ft__node *n)
 }
 
 /* For one device's order of bytes: A, scale, B, scale, y's scale, bias, C. */
-void ft__rule_ms_qordered_matmul(ft__node *n)
+void ft__rule_ms_qordered_matmul(ft__onnx_node *n)
 {
-    ft__value *c = ft__in(n, 6), *p;
+    ft__onnx_value *c = ft__in(n, 6), *p;
 
     p = ft__make_product(n, n->in[0], n->in[2], FT_DTYPE_NONE, ft__in(n, 5),
                          c ? NULL : n->out[0]);
@@ -138,15 +139,15 @@ void ft__rule_ms_qordered_matmul(ft__node *n)
         ft__make_sum(n, p, c, n->out[0]);
 }
 
-void ft__rule_ms_qordered_norm(ft__node *n)
+void ft__rule_ms_qordered_norm(ft__onnx_node *n)
 {
-    ft__value *params[] = {n->in[2], ft__in(n, 3)};
+    ft__onnx_value *params[] = {n->in[2], ft__in(n, 3)};
 
     ft__make_norm(n, FT_KIND_layernorm, n->in[0], FT_K_norm, 1, params, 2, n->out[0]);
 }
 
 /* Another type, by attribute `to`, or int8. arg: the kind. */
-void ft__rule_ms_with_order(ft__node *n)
+void ft__rule_ms_with_order(ft__onnx_node *n)
 {
     ft_dtype to = ft_dtype_from_onnx(ft__attr_int(n, "to", 0));
 
@@ -160,9 +161,9 @@ void ft__rule_ms_with_order(ft__node *n)
 
 /* ---- a recurrent layer with weights of bytes ---- */
 
-void ft__rule_ms_lstm(ft__node *n)
+void ft__rule_ms_lstm(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *params[4] = {n->in[1], n->in[2], ft__in(n, 3)};
+    ft__onnx_value *x = n->in[0], *params[4] = {n->in[1], n->in[2], ft__in(n, 3)};
     int64_t hidden = ft__attr_size(n, "hidden_size", 1);
     bool both = ft__str_is(ft__attr_str(n, "direction"), "bidirectional");
     ft_op op;
@@ -176,20 +177,20 @@ void ft__rule_ms_lstm(ft__node *n)
                           ft__in(n, 3) != NULL);
     ft__op_set1(&op, FT_K_weights,
                 n->in[1]->dtype == x->dtype ? FT_DTYPE_NONE : n->in[1]->dtype);
-    ft__emit(
-        n, &op,
-        &(ft__call){.in = &x,
-                    .n_in = 1,
-                    .params = params,
-                    .n_params = ft__in(n, 3) ? 3 : 2,
-                    .out = (ft__value *[]){n->out[0], ft__out(n, 1), ft__out(n, 2)},
-                    .n_out = 3});
+    ft__emit(n, &op,
+             &(ft__onnx_call){
+                 .in = &x,
+                 .n_in = 1,
+                 .params = params,
+                 .n_params = ft__in(n, 3) ? 3 : 2,
+                 .out = (ft__onnx_value *[]){n->out[0], ft__out(n, 1), ft__out(n, 2)},
+                 .n_out = 3});
 }
 
 /* Rows of a quantised table, real when they are read. */
-void ft__rule_ms_gather_quantised(ft__node *n)
+void ft__rule_ms_gather_quantised(ft__onnx_node *n)
 {
-    ft__value *data = n->in[0], *index = n->in[1];
+    ft__onnx_value *data = n->in[0], *index = n->in[1];
     uint32_t axis = ft__axis(n, ft__attr_int(n, "gather_axis", 0), data->shape.rank);
     bool halves = data->dtype == FT_DTYPE_uint8 && ft__attr_int(n, "bits", 4) == 4;
     ft_shape s = {0};
@@ -209,11 +210,11 @@ void ft__rule_ms_gather_quantised(ft__node *n)
     if (axis == 0 && data->shape.rank == 2 && ft__is_constant(data))
         ft__make_embedding(
             n, index,
-            &(ft__rows){.table = data,
-                        .rows = data->shape.dim[0],
-                        .dim = s.dim[s.rank - 1],
-                        .dtype = n->in[2]->dtype,
-                        .weights = halves ? FT_DTYPE_uint4 : data->dtype},
+            &(ft__embedding_rows){.table = data,
+                                  .rows = data->shape.dim[0],
+                                  .dim = s.dim[s.rank - 1],
+                                  .dtype = n->in[2]->dtype,
+                                  .weights = halves ? FT_DTYPE_uint4 : data->dtype},
             n->out[0]);
     else
         ft__emit_generic(n, n->out[0], n->in[2]->dtype, &s);

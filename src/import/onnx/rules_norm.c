@@ -3,9 +3,9 @@
 #include "import/onnx/compose.h"
 
 /* Before opset 13 the axes from `axis` on were one. */
-void ft__rule_softmax(ft__node *n)
+void ft__rule_softmax(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     uint32_t rank = x->shape.rank;
     uint32_t axis = rank ? ft__attr_axis(n, n->import->opset < 13 ? 1 : -1) : 0;
     ft_shape s = x->shape;
@@ -24,9 +24,9 @@ void ft__rule_softmax(ft__node *n)
 }
 
 /* One operand; the other ones are parameters. key: FT_K_COUNT for none. */
-static void norm(ft__node *n, ft_kind kind, ft_key_id key, int64_t value)
+static void norm(ft__onnx_node *n, ft_kind kind, ft_key_id key, int64_t value)
 {
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     ft_op op = ft__op_x(kind, x);
 
     if (key != FT_K_COUNT)
@@ -34,7 +34,7 @@ static void norm(ft__node *n, ft_kind kind, ft_key_id key, int64_t value)
     ft__emit_params(n, &op, &x->shape);
 }
 
-void ft__rule_batchnorm(ft__node *n)
+void ft__rule_batchnorm(ft__onnx_node *n)
 {
     bool training = n->import->opset >= 14 && ft__attr_int(n, "training_mode", 0);
 
@@ -44,9 +44,9 @@ void ft__rule_batchnorm(ft__node *n)
 }
 
 /* (x - mean) / deviation, over all but the channels unless axes say otherwise. */
-void ft__rule_mean_variance(ft__node *n)
+void ft__rule_mean_variance(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *mean, *square;
+    ft__onnx_value *x = n->in[0], *mean, *square;
     uint32_t rank = x->shape.rank;
     int64_t all = (((int64_t)1 << rank) - 1) & ~(int64_t)2,
             axes = ft__axes(n, 1, rank, all);
@@ -59,28 +59,28 @@ void ft__rule_mean_variance(ft__node *n)
     ft__apply2(n, FT_KIND_div, x, mean, n->out[0]);
 }
 
-void ft__rule_instancenorm(ft__node *n)
+void ft__rule_instancenorm(ft__onnx_node *n)
 {
     norm(n, FT_KIND_instancenorm, FT_K_COUNT, 0);
 }
 
-void ft__rule_groupnorm(ft__node *n)
+void ft__rule_groupnorm(ft__onnx_node *n)
 {
     norm(n, FT_KIND_groupnorm, FT_K_groups, ft__attr_int(n, "num_groups", 1));
 }
 
-void ft__rule_lrn(ft__node *n)
+void ft__rule_lrn(ft__onnx_node *n)
 {
     norm(n, FT_KIND_lrn, FT_K_size, ft__attr_int(n, "size", 1));
 }
 
-void ft__rule_l2norm(ft__node *n)
+void ft__rule_l2norm(ft__onnx_node *n)
 {
     norm(n, FT_KIND_l2norm, FT_K_axis, ft__attr_axis(n, -1));
 }
 
 /* arg: the kind. n->norm: set where a chain of nodes was fused. */
-void ft__rule_layernorm(ft__node *n)
+void ft__rule_layernorm(ft__onnx_node *n)
 {
     ft_shape s = n->in[0]->shape;
     ft_dtype stash = ft_dtype_from_onnx(ft__attr_int(n, "stash_type", 1));

@@ -10,9 +10,9 @@
 
 /* x at places along axis; rows of a constant table are an embedding. `places`:
  * the shape of the indices. */
-static void gather(ft__node *n, uint32_t axis, const ft_shape *places)
+static void gather(ft__onnx_node *n, uint32_t axis, const ft_shape *places)
 {
-    ft__value *x = n->in[0], *index = n->in[1];
+    ft__onnx_value *x = n->in[0], *index = n->in[1];
     ft_shape s = {0};
     ft_op op;
 
@@ -28,13 +28,13 @@ static void gather(ft__node *n, uint32_t axis, const ft_shape *places)
         axis == 0) {
         op = ft__op_embedding(x->dtype, places, x->shape.dim[0], x->shape.dim[1]);
         ft__emit(n, &op,
-                 &(ft__call){.in = &index,
-                             .n_in = 1,
-                             .params = &x,
-                             .n_params = 1,
-                             .out = n->out,
-                             .n_out = 1,
-                             .shape = &s});
+                 &(ft__onnx_call){.in = &index,
+                                  .n_in = 1,
+                                  .params = &x,
+                                  .n_params = 1,
+                                  .out = n->out,
+                                  .n_out = 1,
+                                  .shape = &s});
         return;
     }
     op = ft__op_x(FT_KIND_gather, x);
@@ -44,13 +44,13 @@ static void gather(ft__node *n, uint32_t axis, const ft_shape *places)
         ft__fold_gather(n, x, index, axis, n->out[0]);
 }
 
-void ft__rule_gather(ft__node *n)
+void ft__rule_gather(ft__onnx_node *n)
 {
     gather(n, ft__attr_axis(n, 0), &n->in[1]->shape);
 }
 
 /* Features by their numbers: the last axis, one number or a list of them. */
-void ft__rule_array_feature(ft__node *n)
+void ft__rule_array_feature(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
     ft_shape places = {.rank = 1, .dim = {ft_shape_elements(&n->in[1]->shape)}};
@@ -67,9 +67,9 @@ void ft__rule_array_feature(ft__node *n)
     gather(n, ft__axis(n, -1, x->rank), &places);
 }
 
-void ft__rule_gather_elements(ft__node *n)
+void ft__rule_gather_elements(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *index = n->in[1];
+    ft__onnx_value *x = n->in[0], *index = n->in[1];
     ft_op op = ft__op_xy(FT_KIND_gather_elements, x, index);
     uint32_t axis = ft__attr_axis(n, 0);
 
@@ -85,9 +85,9 @@ void ft__rule_gather_elements(ft__node *n)
 
 /* Every last row of indices picks a piece of x; with one index in it, it is a
  * gather. */
-void ft__rule_gather_nd(ft__node *n)
+void ft__rule_gather_nd(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *index = n->in[1];
+    ft__onnx_value *x = n->in[0], *index = n->in[1];
     int64_t batch = ft__attr_int(n, "batch_dims", 0), from;
     ft_shape s = {0};
     ft_op op;
@@ -118,14 +118,14 @@ void ft__rule_gather_nd(ft__node *n)
 
 /* Updates into a copy of x. arg: 0 at indices along an axis, 1 at rows of
  * indices, 2 into a cache, where the place is optional. */
-void ft__rule_scatter(ft__node *n)
+void ft__rule_scatter(ft__onnx_node *n)
 {
     int form = n->rule->arg;
-    ft__value *x = n->in[0], *updates = n->in[form == 2 ? 1 : 2],
-              *index = ft__in(n, form == 2 ? 2 : 1);
+    ft__onnx_value *x = n->in[0], *updates = n->in[form == 2 ? 1 : 2],
+                   *index = ft__in(n, form == 2 ? 2 : 1);
     ft_op op = ft__op_xy(FT_KIND_scatter, x, updates);
     ft__str how = ft__attr_str(n, "reduction");
-    ft__value *in[] = {x, updates, index};
+    ft__onnx_value *in[] = {x, updates, index};
 
     if (!ft__is_constant(
             ft__make_of(n, &op, in, index ? 3 : 2, &x->shape, n->out[0])) ||
@@ -139,14 +139,15 @@ void ft__rule_scatter(ft__node *n)
 
 /* ---- by value ---- */
 
-void ft__rule_topk(ft__node *n)
+void ft__rule_topk(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *out[2] = {n->out[0], ft__out(n, 1)};
+    ft__onnx_value *x = n->in[0], *out[2] = {n->out[0], ft__out(n, 1)};
     ft_shape s = x->shape;
     uint32_t axis = ft__attr_axis(n, -1);
     int64_t k = ft__attr_int(n, "k", 0);
     bool known = !ft__in(n, 1) || ft__ints(n, n->in[1], &k, 1) == 1;
-    ft__call c = {.in = n->in, .n_in = n->n_in > 1 && n->in[1] ? 2 : 1, .out = out};
+    ft__onnx_call c = {
+        .in = n->in, .n_in = n->n_in > 1 && n->in[1] ? 2 : 1, .out = out};
     ft_op op = ft__op_x(FT_KIND_topk, x);
 
     c.n_out = 2;
@@ -170,7 +171,7 @@ void ft__rule_topk(ft__node *n)
 }
 
 /* How many elements of a constant are not zero; -1: it is none. */
-static int64_t count_true(const ft__node *n, ft__value *v, int64_t most)
+static int64_t count_true(const ft__onnx_node *n, ft__onnx_value *v, int64_t most)
 {
     const ft__num *d = v->guessed ? NULL : ft__data(n, v);
     int64_t size = ft_shape_elements(&v->shape), count = 0;
@@ -183,10 +184,10 @@ static int64_t count_true(const ft__node *n, ft__value *v, int64_t most)
 
 /* An operation of this kind whose result has `s`, guessed along dimension 0 <=
  * axis < 8, or known. */
-static void pick(ft__node *n, ft_op *op, ft__value *const *in, uint32_t n_in,
+static void pick(ft__onnx_node *n, ft_op *op, ft__onnx_value *const *in, uint32_t n_in,
                  ft_shape *s, uint32_t open)
 {
-    ft__call c = {.in = in, .n_in = n_in, .out = n->out, .n_out = 1, .shape = s};
+    ft__onnx_call c = {.in = in, .n_in = n_in, .out = n->out, .n_out = 1, .shape = s};
 
     if (open)
         *s = ft__guess(n->import, s, open);
@@ -198,9 +199,9 @@ static void pick(ft__node *n, ft_op *op, ft__value *const *in, uint32_t n_in,
 }
 
 /* Coordinates of the elements that are not zero. */
-void ft__rule_nonzero(ft__node *n)
+void ft__rule_nonzero(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     int64_t size = ft_shape_elements(&x->shape), count = count_true(n, x, size);
     ft_shape s = {.rank = 2, .dim = {x->shape.rank, count < 0 ? size : count}};
     ft_op op;
@@ -216,9 +217,9 @@ void ft__rule_nonzero(ft__node *n)
 }
 
 /* Slices along an axis, or elements, where a condition holds. */
-void ft__rule_compress(ft__node *n)
+void ft__rule_compress(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     int64_t given = ft__attr_int(n, "axis", INT64_MIN), have;
     ft_shape s = {.rank = 1, .dim = {ft_shape_elements(&x->shape)}}, from;
     ft_op op = ft__op_x(FT_KIND_nonzero, x);
@@ -243,9 +244,9 @@ void ft__rule_compress(ft__node *n)
 
 /* Sorted, then one of each: values, where they stood first, which each was, how
  * many there were. */
-void ft__rule_unique(ft__node *n)
+void ft__rule_unique(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *sorted = ft__onnx_temp(n, x);
+    ft__onnx_value *x = n->in[0], *sorted = ft__onnx_temp(n, x);
     int64_t given = ft__attr_int(n, "axis", INT64_MIN);
     ft_shape s = {.rank = 1, .dim = {ft_shape_elements(&x->shape)}}, list;
     ft_op op = ft__op_x(FT_KIND_copy, x);
@@ -265,10 +266,10 @@ void ft__rule_unique(ft__node *n)
         ft__op_set1(&op, FT_K_size, s.dim[axis]);
     }
     ft__emit(n, &op,
-             &(ft__call){.in = &x,
-                         .n_in = 1,
-                         .out = (ft__value *[]){sorted, NULL},
-                         .n_out = ft_op_n_outputs(&op)});
+             &(ft__onnx_call){.in = &x,
+                              .n_in = 1,
+                              .out = (ft__onnx_value *[]){sorted, NULL},
+                              .n_out = ft_op_n_outputs(&op)});
     if (ft__failed(n))
         return;
     op = ft__op_x(FT_KIND_nonzero, sorted);
@@ -279,9 +280,9 @@ void ft__rule_unique(ft__node *n)
 }
 
 /* A new axis of `depth` with one element on; depth unknown: open. */
-void ft__rule_one_hot(ft__node *n)
+void ft__rule_one_hot(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     uint32_t axis = ft__axis(n, ft__attr_int(n, "axis", -1), x->shape.rank + 1);
     ft_shape s = {0};
     double depth;
@@ -306,9 +307,9 @@ void ft__rule_one_hot(ft__node *n)
 }
 
 /* One triangle of the last two axes. */
-void ft__rule_trilu(ft__node *n)
+void ft__rule_trilu(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *by = ft__in(n, 1);
+    ft__onnx_value *x = n->in[0], *by = ft__in(n, 1);
     ft_op op = ft__op_x(FT_KIND_copy, x);
     int64_t k = 0;
 
@@ -322,10 +323,10 @@ void ft__rule_trilu(ft__node *n)
 }
 
 /* Boxes kept, for each batch and class, as rows of three numbers. */
-void ft__rule_nms(ft__node *n)
+void ft__rule_nms(ft__onnx_node *n)
 {
     const ft_shape *boxes = &n->in[0]->shape, *scores = &n->in[1]->shape;
-    ft__value *limit = ft__in(n, 2);
+    ft__onnx_value *limit = ft__in(n, 2);
     ft_shape s = {.rank = 2, .dim = {0, 3}};
     int64_t most = 0;
     ft_op op;

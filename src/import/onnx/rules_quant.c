@@ -2,7 +2,7 @@
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
 
-static bool all_constant(const ft__node *n)
+static bool all_constant(const ft__onnx_node *n)
 {
     bool constant = true;
 
@@ -14,10 +14,10 @@ static bool all_constant(const ft__node *n)
 /* arg: 0 quantise, 1 the way back. The type of the result is an attribute's, the
  * zero point's, or uint8; on the way back an attribute's or the scale's. A
  * quantised weight stays a weight. */
-void ft__rule_quantize(ft__node *n)
+void ft__rule_quantize(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
-    const ft__value *type = n->rule->arg ? n->in[1] : ft__in(n, 2);
+    ft__onnx_value *x = n->in[0];
+    const ft__onnx_value *type = n->rule->arg ? n->in[1] : ft__in(n, 2);
     ft_dtype t = ft_dtype_from_onnx(ft__attr_int(n, "output_dtype", 0));
     ft_op op = ft__op_x(n->rule->arg ? FT_KIND_dequantize : FT_KIND_quantize, x);
 
@@ -33,9 +33,9 @@ void ft__rule_quantize(ft__node *n)
 }
 
 /* Scale and zero point from the least and the largest element. */
-void ft__rule_dynamic_quantize(ft__node *n)
+void ft__rule_dynamic_quantize(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *least, *most, *scale, *zero = ft__out(n, 2);
+    ft__onnx_value *x = n->in[0], *least, *most, *scale, *zero = ft__out(n, 2);
     uint32_t all = (1u << x->shape.rank) - 1;
     ft_op op;
 

@@ -4,12 +4,12 @@
 #include "import/rules/ops.h"
 
 /* What the file says about a layer, whatever its axes' order. */
-struct layer {
+struct recurrent_layer {
     int64_t steps, batch, features, hidden, directions;
     bool batch_first;
 };
 
-static bool read_layer(const ft__node *n, int64_t gates, struct layer *l)
+static bool read_layer(const ft__onnx_node *n, int64_t gates, struct recurrent_layer *l)
 {
     const ft_shape *x = &n->in[0]->shape, *w = &n->in[1]->shape, *r = &n->in[2]->shape;
 
@@ -28,12 +28,12 @@ static bool read_layer(const ft__node *n, int64_t gates, struct layer *l)
 }
 
 /* All steps, the state behind the last one, and (lstm) its cells. */
-void ft__rule_rnn(ft__node *n)
+void ft__rule_rnn(ft__onnx_node *n)
 {
     ft_kind kind = (ft_kind)n->rule->arg;
     int64_t gates = kind == FT_KIND_lstm ? 4 : kind == FT_KIND_gru ? 3 : 1;
-    ft__value *out[3] = {n->out[0], ft__out(n, 1), ft__out(n, 2)};
-    struct layer l = {0};
+    ft__onnx_value *out[3] = {n->out[0], ft__out(n, 1), ft__out(n, 2)};
+    struct recurrent_layer l = {0};
     ft_shape s[3];
     ft_op op;
 
@@ -52,12 +52,12 @@ void ft__rule_rnn(ft__node *n)
                          l.hidden, l.directions, ft__in(n, 3) != NULL);
     ft__op_set1(&op, FT_K_weights, ft__weights_dtype(n->in[0], n->in[1]));
     ft__emit_layer(n, &op,
-                   &(ft__call){.in = n->in,
-                               .n_in = 1,
-                               .params = n->in + 1,
-                               .n_params = n->n_in - 1,
-                               .out = out,
-                               .n_out = kind == FT_KIND_lstm ? 3 : 2,
-                               .shape = s,
-                               .n_shapes = 3});
+                   &(ft__onnx_call){.in = n->in,
+                                    .n_in = 1,
+                                    .params = n->in + 1,
+                                    .n_params = n->n_in - 1,
+                                    .out = out,
+                                    .n_out = kind == FT_KIND_lstm ? 3 : 2,
+                                    .shape = s,
+                                    .n_shapes = 3});
 }

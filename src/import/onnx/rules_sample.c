@@ -23,7 +23,8 @@ static int64_t interpolation(ft__str mode, int64_t fallback)
 
 /* ---- resize ---- */
 
-static int64_t reals(const ft__node *n, ft__value *v, double *out, uint32_t max)
+static int64_t reals(const ft__onnx_node *n, ft__onnx_value *v, double *out,
+                     uint32_t max)
 {
     const ft__num *d = ft__data(n, v);
     int64_t count =
@@ -44,7 +45,7 @@ static int64_t scaled(int64_t dim, double by, bool up)
 }
 
 /* sizes[] of the axes to resize, under a policy that keeps the aspect ratio. */
-static void keep_aspect(const ft__node *n, const uint32_t *axis, int64_t count,
+static void keep_aspect(const ft__onnx_node *n, const uint32_t *axis, int64_t count,
                         ft_shape *s, const ft_shape *x)
 {
     ft__str policy = ft__attr_str(n, "keep_aspect_ratio_policy");
@@ -64,12 +65,12 @@ static void keep_aspect(const ft__node *n, const uint32_t *axis, int64_t count,
 
 /* New sizes in s; false: unknown. Scales are operand 1 (or an attribute), from
  * opset 11 operand 2, with sizes as operand 3. */
-static bool resized(const ft__node *n, ft_shape *s)
+static bool resized(const ft__onnx_node *n, ft_shape *s)
 {
     ft_shape x = n->in[0]->shape;
     uint32_t axis[FT_MAX_RANK];
     int64_t v[FT_MAX_RANK], count = ft__attr_ints(n, "axes", v, FT_MAX_RANK), have;
-    ft__value *scales = ft__in(n, n->n_in > 2 ? 2 : 1), *sizes = ft__in(n, 3);
+    ft__onnx_value *scales = ft__in(n, n->n_in > 2 ? 2 : 1), *sizes = ft__in(n, 3);
     double by[FT_MAX_RANK];
 
     if (count > FT_MAX_RANK)
@@ -95,7 +96,7 @@ static bool resized(const ft__node *n, ft_shape *s)
 }
 
 /* The axes that are resized by who knows how much: bits. */
-static uint32_t resize_open(const ft__node *n)
+static uint32_t resize_open(const ft__onnx_node *n)
 {
     uint32_t rank = n->in[0]->shape.rank, open = 0;
     int64_t v[FT_MAX_RANK], count = ft__attr_ints(n, "axes", v, FT_MAX_RANK);
@@ -105,9 +106,9 @@ static uint32_t resize_open(const ft__node *n)
     return count > 0 ? open : (1u << rank) - 1;
 }
 
-void ft__rule_resize(ft__node *n)
+void ft__rule_resize(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     ft_shape s = x->shape;
     ft_op op;
 
@@ -130,9 +131,9 @@ void ft__rule_resize(ft__node *n)
 /* ---- grids ---- */
 
 /* x at the points of a grid whose last axis is coordinates. */
-void ft__rule_grid_sample(ft__node *n)
+void ft__rule_grid_sample(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *grid = n->in[1];
+    ft__onnx_value *x = n->in[0], *grid = n->in[1];
     uint32_t rank = x->shape.rank;
     ft_shape s = x->shape;
     ft_op op = ft__op_xy(FT_KIND_grid_sample, x, grid);
@@ -150,9 +151,9 @@ void ft__rule_grid_sample(ft__node *n)
 }
 
 /* The points of a plain grid of this size times a matrix for each image. */
-void ft__rule_affine_grid(ft__node *n)
+void ft__rule_affine_grid(ft__onnx_node *n)
 {
-    ft__value *theta = n->in[0], *points = ft__onnx_temp(n, n->out[0]);
+    ft__onnx_value *theta = n->in[0], *points = ft__onnx_temp(n, n->out[0]);
     int64_t size[FT_MAX_RANK] = {0}, count = ft__ints(n, n->in[1], size, FT_MAX_RANK);
     uint32_t rank = theta->shape.rank == 3 ? (uint32_t)theta->shape.dim[1] + 2 : 0;
     ft_shape s = {.rank = rank}, plain = {.rank = 2, .dim = {1, 0}};
@@ -187,9 +188,9 @@ void ft__rule_affine_grid(ft__node *n)
 
 /* ---- regions ---- */
 
-static void regions(ft__node *n, int64_t height, int64_t width)
+static void regions(ft__onnx_node *n, int64_t height, int64_t width)
 {
-    ft__value *x = n->in[0], *boxes = n->in[1];
+    ft__onnx_value *x = n->in[0], *boxes = n->in[1];
     ft_shape s = x->shape;
     ft_op op = ft__op_xy(FT_KIND_roi_align, x, boxes);
 
@@ -204,12 +205,12 @@ static void regions(ft__node *n, int64_t height, int64_t width)
     ft__make_of(n, &op, n->in, ft__in(n, 2) ? 3 : 2, &s, n->out[0]);
 }
 
-void ft__rule_roi_align(ft__node *n)
+void ft__rule_roi_align(ft__onnx_node *n)
 {
     regions(n, ft__attr_int(n, "output_height", 1), ft__attr_int(n, "output_width", 1));
 }
 
-void ft__rule_max_roi_pool(ft__node *n)
+void ft__rule_max_roi_pool(ft__onnx_node *n)
 {
     int64_t size[2] = {-1, -1};
 
@@ -220,9 +221,9 @@ void ft__rule_max_roi_pool(ft__node *n)
 /* ---- to a size ---- */
 
 /* Cut or padded in the middle, along some axes. */
-void ft__rule_center_crop_pad(ft__node *n)
+void ft__rule_center_crop_pad(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     int64_t axes[FT_MAX_RANK], size[FT_MAX_RANK];
     int64_t count = ft__attr_ints(n, "axes", axes, FT_MAX_RANK);
     int64_t have = ft__ints(n, n->in[1], size, FT_MAX_RANK);
@@ -259,9 +260,9 @@ void ft__rule_center_crop_pad(ft__node *n)
 }
 
 /* Columns added up into images: zeros, then a scatter. */
-void ft__rule_col2im(ft__node *n)
+void ft__rule_col2im(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *zeros = ft__onnx_temp(n, n->out[0]);
+    ft__onnx_value *x = n->in[0], *zeros = ft__onnx_temp(n, n->out[0]);
     int64_t block[FT_MAX_RANK], image[FT_MAX_RANK], volume = 1;
     int64_t axes = ft__ints(n, n->in[1], image, FT_MAX_RANK - 2),
             sides = ft__ints(n, n->in[2], block, FT_MAX_RANK - 2);
@@ -292,7 +293,7 @@ void ft__rule_col2im(ft__node *n)
     ft__op_set_shape(&op, FT_K_out, &s);
     if (!zeros)
         return;
-    ft__emit(n, &op, &(ft__call){.out = &zeros, .n_out = 1, .shape = &s});
+    ft__emit(n, &op, &(ft__onnx_call){.out = &zeros, .n_out = 1, .shape = &s});
     if (ft__failed(n))
         return;
     op = ft__op_xy(FT_KIND_scatter, zeros, x);
@@ -300,7 +301,7 @@ void ft__rule_col2im(ft__node *n)
 }
 
 /* A file in memory: how large its image is only its bytes tell. */
-void ft__rule_image_decoder(ft__node *n)
+void ft__rule_image_decoder(ft__onnx_node *n)
 {
     bool grey = ft__str_is(ft__attr_str(n, "pixel_format"), "Grayscale");
     ft_shape s = {.rank = 3, .dim = {1, 1, grey ? 1 : 3}};

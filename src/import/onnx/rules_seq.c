@@ -10,7 +10,7 @@
 enum { MAX_LISTED = 1 << 12 };
 
 /* The most that any element has, and the dimensions in which they differ. */
-static uint32_t join(ft__value *const *part, uint32_t n, ft_shape *most)
+static uint32_t join(ft__onnx_value *const *part, uint32_t n, ft_shape *most)
 {
     uint32_t open = n ? 0 : FT_OPEN_RANK;
 
@@ -28,9 +28,9 @@ static uint32_t join(ft__value *const *part, uint32_t n, ft_shape *most)
     return open;
 }
 
-static bool is_sequence(const ft__node *n, uint32_t i)
+static bool is_sequence(const ft__onnx_node *n, uint32_t i)
 {
-    const ft__value *v = ft__in(n, i);
+    const ft__onnx_value *v = ft__in(n, i);
 
     if (v && (v->container & FT_CONTAINER_SEQUENCE))
         return true;
@@ -38,7 +38,8 @@ static bool is_sequence(const ft__node *n, uint32_t i)
 }
 
 /* A sequence of these elements; the array becomes its own. */
-static void define_list(ft__value *v, ft__value **part, uint32_t n, ft_dtype dtype)
+static void define_list(ft__onnx_value *v, ft__onnx_value **part, uint32_t n,
+                        ft_dtype dtype)
 {
     v->state = FT__ACTIVATION;
     v->container = FT_CONTAINER_SEQUENCE;
@@ -50,7 +51,7 @@ static void define_list(ft__value *v, ft__value **part, uint32_t n, ft_dtype dty
 }
 
 /* A sequence whose elements are not known one by one. */
-static void define_unlisted(const ft__node *n, ft__value *v, ft_dtype dtype,
+static void define_unlisted(const ft__onnx_node *n, ft__onnx_value *v, ft_dtype dtype,
                             const ft_shape *most, uint32_t open)
 {
     ft__emit_open(n, v, dtype, most, open);
@@ -58,7 +59,7 @@ static void define_unlisted(const ft__node *n, ft__value *v, ft_dtype dtype,
 }
 
 /* A scalar that says something of a container. */
-static void define_scalar(const ft__node *n, ft_dtype t, bool known, int64_t value)
+static void define_scalar(const ft__onnx_node *n, ft_dtype t, bool known, int64_t value)
 {
     ft_shape s = {0};
     ft_op op;
@@ -70,11 +71,11 @@ static void define_scalar(const ft__node *n, ft_dtype t, bool known, int64_t val
     }
     ft__op_init(&op, FT_KIND_fill, t);
     ft__op_set_shape(&op, FT_K_out, &s);
-    ft__emit(n, &op, &(ft__call){.out = n->out, .n_out = 1, .shape = &s});
+    ft__emit(n, &op, &(ft__onnx_call){.out = n->out, .n_out = 1, .shape = &s});
 }
 
 /* Where an operand says, from 0 to `end`; -1: not known. None given: the end. */
-static int64_t position(const ft__node *n, uint32_t i, uint32_t end)
+static int64_t position(const ft__onnx_node *n, uint32_t i, uint32_t end)
 {
     int64_t at;
 
@@ -91,7 +92,7 @@ static int64_t position(const ft__node *n, uint32_t i, uint32_t end)
 
 /* ---- making sequences ---- */
 
-void ft__rule_sequence_construct(ft__node *n)
+void ft__rule_sequence_construct(ft__onnx_node *n)
 {
     for (uint32_t i = 0; i < n->n_in; i++)
         if (!n->in[i] || n->in[i]->container) {
@@ -101,7 +102,7 @@ void ft__rule_sequence_construct(ft__node *n)
     define_list(n->out[0], n->in, n->n_in, FT_DTYPE_fp32);
 }
 
-void ft__rule_sequence_empty(ft__node *n)
+void ft__rule_sequence_empty(ft__onnx_node *n)
 {
     ft_dtype t = ft_dtype_from_onnx(ft__attr_int(n, "dtype", 1));
 
@@ -109,21 +110,21 @@ void ft__rule_sequence_empty(ft__node *n)
 }
 
 /* The operand's list with room for one more; NULL: not known, or a failure. */
-static ft__value **copy_list(const ft__node *n, const ft__value *seq)
+static ft__onnx_value **copy_list(const ft__onnx_node *n, const ft__onnx_value *seq)
 {
-    ft__value **part;
+    ft__onnx_value **part;
 
     if (!seq->listed || seq->n_parts >= MAX_LISTED)
         return NULL;
-    part = ft__onnx_alloc(n->import, seq->n_parts + 1, sizeof(ft__value *));
+    part = ft__onnx_alloc(n->import, seq->n_parts + 1, sizeof(ft__onnx_value *));
     for (uint32_t i = 0; part && i < seq->n_parts; i++)
         part[i] = seq->part[i];
     return part;
 }
 
-void ft__rule_sequence_insert(ft__node *n)
+void ft__rule_sequence_insert(ft__onnx_node *n)
 {
-    ft__value *seq = n->in[0], *x = n->in[1], **part = NULL, *both[2] = {x, seq};
+    ft__onnx_value *seq = n->in[0], *x = n->in[1], **part = NULL, *both[2] = {x, seq};
     uint32_t open;
     ft_shape s;
     int64_t at;
@@ -137,7 +138,7 @@ void ft__rule_sequence_insert(ft__node *n)
         return;
     if (part) {
         memmove(part + at + 1, part + at,
-                (seq->n_parts - (size_t)at) * sizeof(ft__value *));
+                (seq->n_parts - (size_t)at) * sizeof(ft__onnx_value *));
         part[at] = x;
         define_list(n->out[0], part, seq->n_parts + 1, x->dtype);
         return;
@@ -146,9 +147,9 @@ void ft__rule_sequence_insert(ft__node *n)
     define_unlisted(n, n->out[0], x->dtype, &s, open);
 }
 
-void ft__rule_sequence_erase(ft__node *n)
+void ft__rule_sequence_erase(ft__onnx_node *n)
 {
-    ft__value *seq = n->in[0], **part = NULL;
+    ft__onnx_value *seq = n->in[0], **part = NULL;
     int64_t at;
 
     if (!is_sequence(n, 0))
@@ -165,14 +166,14 @@ void ft__rule_sequence_erase(ft__node *n)
         return;
     }
     memmove(part + at, part + at + 1,
-            (seq->n_parts - (size_t)at - 1) * sizeof(ft__value *));
+            (seq->n_parts - (size_t)at - 1) * sizeof(ft__onnx_value *));
     define_list(n->out[0], part, seq->n_parts - 1, seq->dtype);
 }
 
 /* ---- splitting ---- */
 
 /* Sizes of the parts along an axis of `size`; how many, -1: not known. */
-static int64_t part_sizes(const ft__node *n, int64_t size, int64_t *sizes)
+static int64_t part_sizes(const ft__onnx_node *n, int64_t size, int64_t *sizes)
 {
     int64_t count = 0, each = 1;
 
@@ -193,7 +194,8 @@ static int64_t part_sizes(const ft__node *n, int64_t size, int64_t *sizes)
 }
 
 /* Without an axis whose size is 1. */
-static ft__value *squeezed(const ft__node *n, ft__value *v, uint32_t axis)
+static ft__onnx_value *squeezed(const ft__onnx_node *n, ft__onnx_value *v,
+                                uint32_t axis)
 {
     ft_shape s = v->shape;
 
@@ -201,11 +203,11 @@ static ft__value *squeezed(const ft__node *n, ft__value *v, uint32_t axis)
     return ft__make_view(n, v, &s, ft__onnx_temp(n, v));
 }
 
-static void split_into(const ft__node *n, uint32_t axis, const int64_t *sizes,
+static void split_into(const ft__onnx_node *n, uint32_t axis, const int64_t *sizes,
                        uint32_t count, bool drop)
 {
-    ft__value *x = n->in[0],
-              **part = ft__onnx_alloc(n->import, count, sizeof(ft__value *));
+    ft__onnx_value *x = n->in[0],
+                   **part = ft__onnx_alloc(n->import, count, sizeof(ft__onnx_value *));
     ft_op op;
 
     for (uint32_t i = 0; part && i < count; i++)
@@ -219,7 +221,8 @@ static void split_into(const ft__node *n, uint32_t axis, const int64_t *sizes,
     if (count == 1)
         ft__emit_view(n, x, part[0], &x->shape);
     else
-        ft__emit(n, &op, &(ft__call){.in = &x, .n_in = 1, .out = part, .n_out = count});
+        ft__emit(n, &op,
+                 &(ft__onnx_call){.in = &x, .n_in = 1, .out = part, .n_out = count});
     for (uint32_t i = 0; drop && i < count && !ft__failed(n); i++)
         if (!(part[i] = squeezed(n, part[i], axis)))
             return;
@@ -227,9 +230,9 @@ static void split_into(const ft__node *n, uint32_t axis, const int64_t *sizes,
         define_list(n->out[0], part, count, x->dtype);
 }
 
-void ft__rule_split_to_sequence(ft__node *n)
+void ft__rule_split_to_sequence(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     uint32_t axis = ft__attr_axis(n, 0);
     bool drop = !ft__in(n, 1) && !ft__attr_int(n, "keepdims", 1);
     int64_t sizes[FT__MAX_PARTS], count, sum = 0;
@@ -258,9 +261,9 @@ void ft__rule_split_to_sequence(ft__node *n)
 
 /* ---- reading sequences ---- */
 
-void ft__rule_sequence_at(ft__node *n)
+void ft__rule_sequence_at(ft__onnx_node *n)
 {
-    ft__value *seq = n->in[0];
+    ft__onnx_value *seq = n->in[0];
     int64_t at;
 
     if (!is_sequence(n, 0))
@@ -274,13 +277,14 @@ void ft__rule_sequence_at(ft__node *n)
         ft__emit_bounded(n, &seq->shape, seq->open);
 }
 
-void ft__rule_sequence_length(ft__node *n)
+void ft__rule_sequence_length(ft__onnx_node *n)
 {
     if (is_sequence(n, 0))
         define_scalar(n, FT_DTYPE_int64, n->in[0]->listed, n->in[0]->n_parts);
 }
 
-static ft__value *unsqueezed(const ft__node *n, ft__value *v, int64_t axis)
+static ft__onnx_value *unsqueezed(const ft__onnx_node *n, ft__onnx_value *v,
+                                  int64_t axis)
 {
     ft_shape s = v->shape;
 
@@ -289,9 +293,9 @@ static ft__value *unsqueezed(const ft__node *n, ft__value *v, int64_t axis)
 }
 
 /* Of a sequence that is not known one by one. */
-static void concat_unknown(const ft__node *n, int64_t axis, bool stack)
+static void concat_unknown(const ft__onnx_node *n, int64_t axis, bool stack)
 {
-    const ft__value *seq = n->in[0];
+    const ft__onnx_value *seq = n->in[0];
     ft_shape s = seq->shape;
     uint32_t open = seq->open, at;
 
@@ -308,12 +312,12 @@ static void concat_unknown(const ft__node *n, int64_t axis, bool stack)
         ft__emit_bounded(n, &s, open | 1u << at);
 }
 
-void ft__rule_concat_from_sequence(ft__node *n)
+void ft__rule_concat_from_sequence(ft__onnx_node *n)
 {
-    ft__value *seq = n->in[0], **part;
+    ft__onnx_value *seq = n->in[0], **part;
     int64_t axis = ft__attr_int(n, "axis", 0);
     bool stack = ft__attr_int(n, "new_axis", 0);
-    ft__node concat = *n;
+    ft__onnx_node concat = *n;
 
     if (!is_sequence(n, 0))
         return;
@@ -334,9 +338,9 @@ void ft__rule_concat_from_sequence(ft__node *n)
 /* ---- a graph for each element ---- */
 
 /* Where element i of operand k stands for the body; NULL: failed. */
-static ft__value *element(const ft__node *n, uint32_t k, uint32_t i)
+static ft__onnx_value *element(const ft__onnx_node *n, uint32_t k, uint32_t i)
 {
-    ft__value *v = n->in[k], *one;
+    ft__onnx_value *v = n->in[k], *one;
 
     if (!v || !(v->container & FT_CONTAINER_SEQUENCE))
         return v;
@@ -348,9 +352,10 @@ static ft__value *element(const ft__node *n, uint32_t k, uint32_t i)
     return one;
 }
 
-static bool map_once(const ft__node *n, ft__bytes graph, uint32_t i, ft__body *body)
+static bool map_once(const ft__onnx_node *n, ft__bytes graph, uint32_t i,
+                     ft__body *body)
 {
-    ft__value **arg = ft__onnx_alloc(n->import, n->n_in, sizeof(ft__value *));
+    ft__onnx_value **arg = ft__onnx_alloc(n->import, n->n_in, sizeof(ft__onnx_value *));
 
     for (uint32_t k = 0; arg && k < n->n_in; k++) {
         arg[k] = element(n, k, i);
@@ -362,8 +367,8 @@ static bool map_once(const ft__node *n, ft__bytes graph, uint32_t i, ft__body *b
     return arg && ft__inline(n, graph, i, arg, n->n_in, body);
 }
 
-static void gather_results(const ft__node *n, const ft__body *body, uint32_t i,
-                           ft__value ***list)
+static void gather_results(const ft__onnx_node *n, const ft__body *body, uint32_t i,
+                           ft__onnx_value ***list)
 {
     for (uint32_t k = 0; k < n->n_out && !ft__failed(n); k++) {
         if (k >= body->n_out || body->out[k]->state == FT__UNDEFINED)
@@ -373,9 +378,9 @@ static void gather_results(const ft__node *n, const ft__body *body, uint32_t i,
     }
 }
 
-void ft__rule_sequence_map(ft__node *n)
+void ft__rule_sequence_map(ft__onnx_node *n)
 {
-    ft__value ***list = ft__onnx_alloc(n->import, n->n_out, sizeof(*list));
+    ft__onnx_value ***list = ft__onnx_alloc(n->import, n->n_out, sizeof(*list));
     bool listed = is_sequence(n, 0) && n->in[0]->listed;
     uint32_t count = listed ? n->in[0]->n_parts : 1;
     ft__bytes graph;
@@ -388,7 +393,7 @@ void ft__rule_sequence_map(ft__node *n)
         return;
     }
     for (uint32_t k = 0; k < n->n_out; k++)
-        if (!(list[k] = ft__onnx_alloc(n->import, count, sizeof(ft__value *))))
+        if (!(list[k] = ft__onnx_alloc(n->import, count, sizeof(ft__onnx_value *))))
             return;
     for (uint32_t i = 0; i < count; i++) {
         if (!map_once(n, graph, i, &body))
@@ -406,9 +411,9 @@ void ft__rule_sequence_map(ft__node *n)
 
 /* ---- optionals ---- */
 
-static void define_like(const ft__node *n, ft__value *x, uint32_t container)
+static void define_like(const ft__onnx_node *n, ft__onnx_value *x, uint32_t container)
 {
-    ft__value *out = n->out[0];
+    ft__onnx_value *out = n->out[0];
 
     ft__emit_view(n, x, out, &x->shape);
     if ((container & FT_CONTAINER_SEQUENCE) && !x->listed) {
@@ -423,10 +428,10 @@ static void define_like(const ft__node *n, ft__value *x, uint32_t container)
     out->container = container;
 }
 
-void ft__rule_optional(ft__node *n)
+void ft__rule_optional(ft__onnx_node *n)
 {
     ft__bytes type;
-    ft__value like = {.container = 0};
+    ft__onnx_value like = {.container = 0};
 
     if (ft__in(n, 0)) {
         define_like(n, n->in[0], n->in[0]->container | FT_CONTAINER_OPTIONAL);
@@ -442,15 +447,15 @@ void ft__rule_optional(ft__node *n)
     n->out[0]->container = like.container | FT_CONTAINER_OPTIONAL;
 }
 
-void ft__rule_optional_has_element(ft__node *n)
+void ft__rule_optional_has_element(ft__onnx_node *n)
 {
-    const ft__value *x = ft__in(n, 0);
+    const ft__onnx_value *x = ft__in(n, 0);
     bool known = !x || !(x->container & FT_CONTAINER_OPTIONAL);
 
     define_scalar(n, FT_DTYPE_bool, known, x != NULL);
 }
 
-void ft__rule_optional_get_element(ft__node *n)
+void ft__rule_optional_get_element(ft__onnx_node *n)
 {
     define_like(n, n->in[0], n->in[0]->container & ~(uint32_t)FT_CONTAINER_OPTIONAL);
 }

@@ -9,7 +9,7 @@
 
 /* ---- views ---- */
 
-void ft__rule_identity(ft__node *n)
+void ft__rule_identity(ft__onnx_node *n)
 {
     ft__emit_shape(n, &n->in[0]->shape);
 }
@@ -42,9 +42,9 @@ static bool complete(const ft_shape *x, ft_shape *s, bool zero_is_zero)
 }
 
 /* All elements, in a shape of which only the length may be known. */
-static void reshape_open(ft__node *n)
+static void reshape_open(ft__onnx_node *n)
 {
-    const ft__value *x = n->in[0];
+    const ft__onnx_value *x = n->in[0];
     uint32_t rank = ft__in(n, 1) ? ft__length(n->in[1]) : 0;
     ft_shape s = {.rank = rank ? rank : 1, .dim = {ft_shape_elements(&x->shape)}};
 
@@ -53,7 +53,7 @@ static void reshape_open(ft__node *n)
     ft__emit_bounded(n, &s, rank ? (1u << rank) - 1 : FT_OPEN_RANK);
 }
 
-void ft__rule_reshape(ft__node *n)
+void ft__rule_reshape(ft__onnx_node *n)
 {
     ft_shape s = {0};
     int64_t have = ft__in(n, 1) ? ft__ints(n, n->in[1], s.dim, FT_MAX_RANK)
@@ -77,7 +77,7 @@ void ft__rule_reshape(ft__node *n)
                       (long long)ft_shape_elements(&n->in[0]->shape));
 }
 
-void ft__rule_flatten(ft__node *n)
+void ft__rule_flatten(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
     int64_t axis = ft__attr_int(n, "axis", 1);
@@ -91,7 +91,7 @@ void ft__rule_flatten(ft__node *n)
 }
 
 /* Ones added or taken away who knows where: the rank may be known. */
-static void unknown_axes(ft__node *n, int64_t rank)
+static void unknown_axes(ft__onnx_node *n, int64_t rank)
 {
     const ft_shape *x = &n->in[0]->shape;
     bool known = rank >= 0 && rank <= FT_MAX_RANK && rank != (int64_t)x->rank;
@@ -102,7 +102,7 @@ static void unknown_axes(ft__node *n, int64_t rank)
     ft__emit_bounded(n, &s, known ? (1u << s.rank) - 1 : FT_OPEN_RANK);
 }
 
-void ft__rule_squeeze(ft__node *n)
+void ft__rule_squeeze(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
     int64_t ones = 0, axes;
@@ -124,7 +124,7 @@ void ft__rule_squeeze(ft__node *n)
         ft__emit_shape(n, &s);
 }
 
-void ft__rule_unsqueeze(ft__node *n)
+void ft__rule_unsqueeze(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
     int64_t v[FT_MAX_RANK], count, axes;
@@ -151,7 +151,7 @@ void ft__rule_unsqueeze(ft__node *n)
 
 /* ---- what depends on shapes alone ---- */
 
-static void define_ints(const ft__node *n, const int64_t *v, uint32_t count,
+static void define_ints(const ft__onnx_node *n, const int64_t *v, uint32_t count,
                         bool scalar)
 {
     ft_shape s = {.rank = !scalar, .dim = {scalar ? 0 : count}};
@@ -162,7 +162,7 @@ static void define_ints(const ft__node *n, const int64_t *v, uint32_t count,
             n->out[0]->data[i].i = v[i];
 }
 
-void ft__rule_shape(ft__node *n)
+void ft__rule_shape(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
     int64_t rank = x->rank, start = ft__attr_int(n, "start", 0),
@@ -175,13 +175,14 @@ void ft__rule_shape(ft__node *n)
     define_ints(n, x->dim + start, (uint32_t)(end - start), false);
 }
 
-void ft__rule_size(ft__node *n)
+void ft__rule_size(ft__onnx_node *n)
 {
     define_ints(n, &(int64_t){ft_shape_elements(&n->in[0]->shape)}, 1, true);
 }
 
 /* A tensor in an attribute becomes the node's result. */
-static bool tensor_attribute(const ft__node *n, const char *name, ft__value *v)
+static bool tensor_attribute(const ft__onnx_node *n, const char *name,
+                             ft__onnx_value *v)
 {
     ft__bytes tensor;
 
@@ -191,7 +192,8 @@ static bool tensor_attribute(const ft__node *n, const char *name, ft__value *v)
     return true;
 }
 
-static void define_real(const ft__node *n, const double *v, uint32_t count, bool scalar)
+static void define_real(const ft__onnx_node *n, const double *v, uint32_t count,
+                        bool scalar)
 {
     ft_shape s = {.rank = !scalar, .dim = {scalar ? 0 : count}};
 
@@ -202,7 +204,7 @@ static void define_real(const ft__node *n, const double *v, uint32_t count, bool
 }
 
 /* One of value, value_int(s), value_float(s), value_string(s), sparse_value. */
-void ft__rule_constant(ft__node *n)
+void ft__rule_constant(ft__onnx_node *n)
 {
     enum { MAX = 256 };
     int64_t i = ft__attr_int(n, "value_int", INT64_MIN), ints[MAX], count;
@@ -223,11 +225,11 @@ void ft__rule_constant(ft__node *n)
         ft__emit_unknown(n);
 }
 
-void ft__rule_constant_of_shape(ft__node *n)
+void ft__rule_constant_of_shape(ft__onnx_node *n)
 {
     ft_shape s = {0};
     int64_t have = ft__ints(n, n->in[0], s.dim, FT_MAX_RANK);
-    ft__value fill = {.dtype = FT_DTYPE_fp32};
+    ft__onnx_value fill = {.dtype = FT_DTYPE_fp32};
     const ft__num *value;
 
     tensor_attribute(n, "value", &fill);
@@ -247,7 +249,7 @@ void ft__rule_constant_of_shape(ft__node *n)
 }
 
 /* From a start to an end, by steps of one where none are given. */
-void ft__rule_range(ft__node *n)
+void ft__rule_range(ft__onnx_node *n)
 {
     bool real = ft__dtype_is_real(n->in[0]->dtype);
     ft__num by = real ? (ft__num){.f = 1} : (ft__num){.i = 1};
@@ -271,7 +273,7 @@ void ft__rule_range(ft__node *n)
         ft__fold_fill(n, n->out[0], *ft__data(n, n->in[0]), by);
 }
 
-void ft__rule_eye_like(ft__node *n)
+void ft__rule_eye_like(ft__onnx_node *n)
 {
     ft_dtype t = ft_dtype_from_onnx(ft__attr_int(n, "dtype", 0));
 
@@ -283,7 +285,8 @@ void ft__rule_eye_like(ft__node *n)
     ft__fold_eye(n, ft__attr_int(n, "k", 0), n->out[0]);
 }
 
-static void random_numbers(ft__node *n, ft_dtype t, const ft_shape *s, ft__value *from)
+static void random_numbers(ft__onnx_node *n, ft_dtype t, const ft_shape *s,
+                           ft__onnx_value *from)
 {
     ft_op op;
 
@@ -291,12 +294,12 @@ static void random_numbers(ft__node *n, ft_dtype t, const ft_shape *s, ft__value
     ft__op_set_shape(&op, FT_K_out, s);
     ft__emit_layer(
         n, &op,
-        &(ft__call){
+        &(ft__onnx_call){
             .params = &from, .n_params = 1, .out = n->out, .n_out = 1, .shape = s});
 }
 
 /* arg: 1 where an operand gives the shape, 2 where it is read as well. */
-void ft__rule_random(ft__node *n)
+void ft__rule_random(ft__onnx_node *n)
 {
     ft_dtype t = ft_dtype_from_onnx(ft__attr_int(n, "dtype", 0));
     ft_shape s = {0};
@@ -313,7 +316,7 @@ void ft__rule_random(ft__node *n)
 }
 
 /* Classes drawn by their probabilities, some for each row. */
-void ft__rule_multinomial(ft__node *n)
+void ft__rule_multinomial(ft__onnx_node *n)
 {
     ft_dtype t = ft_dtype_from_onnx(ft__attr_int(n, "dtype", 6));
     ft_shape s = {.rank = 2};

@@ -4,7 +4,7 @@
 #include "import/onnx/compose.h"
 
 /* The axis, an operand from opset 20 on and an attribute before; -1: unknown. */
-static int64_t dft_axis(const ft__node *n)
+static int64_t dft_axis(const ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
     int64_t axis = n->import->opset < 20 ? ft__attr_int(n, "axis", 1) : -2;
@@ -16,9 +16,9 @@ static int64_t dft_axis(const ft__node *n)
 
 /* Real signals end in 1, complex ones in 2. One-sided: only the half of a real
  * signal's spectrum that is not the mirror of the other. */
-void ft__rule_dft(ft__node *n)
+void ft__rule_dft(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *length = ft__in(n, 1);
+    ft__onnx_value *x = n->in[0], *length = ft__in(n, 1);
     bool inverse = ft__attr_int(n, "inverse", 0), half = ft__attr_int(n, "onesided", 0),
          known;
     int64_t axis, points = -1;
@@ -58,9 +58,9 @@ void ft__rule_dft(ft__node *n)
 }
 
 /* A spectrum of every frame: batch x frames x points x 2. */
-void ft__rule_stft(ft__node *n)
+void ft__rule_stft(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *window = ft__in(n, 2), *length = ft__in(n, 3);
+    ft__onnx_value *x = n->in[0], *window = ft__in(n, 2), *length = ft__in(n, 3);
     bool half = ft__attr_int(n, "onesided", 1), known;
     int64_t step = 0, points = 0, frames;
     ft_shape s = {4, {0, 0, 0, 2}};
@@ -93,10 +93,10 @@ void ft__rule_stft(ft__node *n)
     s.dim[1] = frames;
     ft__op_set1(&op, FT_K_size, points);
     ft__op_set_shape(&op, FT_K_out, &s);
-    ft__make_of(n, &op, (ft__value *[]){x, window}, window ? 2 : 1, &s, n->out[0]);
+    ft__make_of(n, &op, (ft__onnx_value *[]){x, window}, window ? 2 : 1, &s, n->out[0]);
 }
 
-static ft_dtype window_dtype(const ft__node *n)
+static ft_dtype window_dtype(const ft__onnx_node *n)
 {
     ft_dtype t = ft_dtype_from_onnx(ft__attr_int(n, "output_datatype", 1));
 
@@ -104,7 +104,7 @@ static ft_dtype window_dtype(const ft__node *n)
 }
 
 /* A table of this shape, made once. */
-static void table(ft__node *n, const ft_shape *s, uint32_t open)
+static void table(ft__onnx_node *n, const ft_shape *s, uint32_t open)
 {
     if (open)
         ft__emit_open(n, n->out[0], window_dtype(n), s, open);
@@ -113,7 +113,7 @@ static void table(ft__node *n, const ft_shape *s, uint32_t open)
 }
 
 /* Hann, Hamming, Blackman. */
-void ft__rule_window(ft__node *n)
+void ft__rule_window(ft__onnx_node *n)
 {
     ft_shape s = {1, {1}};
     bool known = ft__ints(n, n->in[0], s.dim, 1) == 1;
@@ -122,7 +122,7 @@ void ft__rule_window(ft__node *n)
 }
 
 /* Frequencies of a spectrum x bins. */
-void ft__rule_mel(ft__node *n)
+void ft__rule_mel(ft__onnx_node *n)
 {
     ft_shape s = {2, {1, 1}};
     bool length = ft__ints(n, n->in[1], &s.dim[0], 1) == 1,

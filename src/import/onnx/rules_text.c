@@ -3,14 +3,14 @@
 #include "import/onnx/onnx.h"
 
 /* arg: the dtype of the result, 0: that of the operand. */
-void ft__rule_counted(ft__node *n)
+void ft__rule_counted(ft__onnx_node *n)
 {
     ft_dtype t = n->rule->arg ? (ft_dtype)n->rule->arg : n->in[0]->dtype;
 
     ft__emit_counted(n, n->out[0], t, &n->in[0]->shape);
 }
 
-void ft__rule_string_concat(ft__node *n)
+void ft__rule_string_concat(ft__onnx_node *n)
 {
     ft_shape s;
 
@@ -21,7 +21,7 @@ void ft__rule_string_concat(ft__node *n)
 }
 
 /* Words that are stopped fall away; where all do, an empty one is left. */
-void ft__rule_string_normalizer(ft__node *n)
+void ft__rule_string_normalizer(ft__onnx_node *n)
 {
     ft_shape s = n->in[0]->shape;
     ft__bytes first;
@@ -40,7 +40,7 @@ void ft__rule_string_normalizer(ft__node *n)
 }
 
 /* Pieces of each string, as many as the one that has the most; and how many. */
-void ft__rule_string_split(ft__node *n)
+void ft__rule_string_split(ft__onnx_node *n)
 {
     ft_shape s = n->in[0]->shape;
     int64_t cuts = ft__attr_int(n, "maxsplit", 0);
@@ -53,7 +53,7 @@ void ft__rule_string_split(ft__node *n)
 }
 
 /* How often each of a list of n-grams occurs. */
-void ft__rule_tfidf(ft__node *n)
+void ft__rule_tfidf(ft__onnx_node *n)
 {
     ft_shape s = n->in[0]->shape;
     int64_t last = ft__attr_largest(n, "ngram_indexes", -1);

@@ -6,7 +6,7 @@
 #include "import/rules/ops.h"
 #include "import/rules/window.h"
 
-static void per_axis(const ft__node *n, const char *name, uint32_t axes,
+static void per_axis(const ft__onnx_node *n, const char *name, uint32_t axes,
                      int64_t fallback, int64_t *out)
 {
     int64_t have;
@@ -20,7 +20,7 @@ static void per_axis(const ft__node *n, const char *name, uint32_t axes,
 
 /* The sizes that a transposed convolution shall have; false: none. Once batch and
  * channels stood in front. */
-static bool read_output_shape(const ft__node *n, uint32_t axes, int64_t *size)
+static bool read_output_shape(const ft__onnx_node *n, uint32_t axes, int64_t *size)
 {
     int64_t all[FT__WINDOW_AXES + 2],
         count = ft__attr_ints(n, "output_shape", all, FT__WINDOW_AXES + 2);
@@ -35,8 +35,8 @@ static bool read_output_shape(const ft__node *n, uint32_t axes, int64_t *size)
 }
 
 /* auto_pad and pads; x is the input's shape. */
-static void read_pads(const ft__node *n, const ft_shape *x, bool transposed,
-                      ft__window *w)
+static void read_pads(const ft__onnx_node *n, const ft_shape *x, bool transposed,
+                      ft__sliding_window *w)
 {
     ft__str mode = ft__attr_str(n, "auto_pad");
     bool upper = ft__str_is(mode, "SAME_UPPER"), lower = ft__str_is(mode, "SAME_LOWER");
@@ -68,8 +68,8 @@ static void read_pads(const ft__node *n, const ft_shape *x, bool transposed,
 }
 
 /* kernel is set; false: not a window that an operation can describe. */
-static bool read_window(const ft__node *n, const ft_shape *x, bool transposed,
-                        ft__window *w)
+static bool read_window(const ft__onnx_node *n, const ft_shape *x, bool transposed,
+                        ft__sliding_window *w)
 {
     bool fits = true;
 
@@ -88,7 +88,7 @@ static bool read_window(const ft__node *n, const ft_shape *x, bool transposed,
 
 /* Weights are channels out x channels in of a group x kernel; transposed:
  * channels in x channels out of a group. */
-static bool conv_fits(const ft__node *n, const ft__conv *c, int64_t groups)
+static bool conv_fits(const ft__onnx_node *n, const ft__conv *c, int64_t groups)
 {
     const ft_shape *x = &c->x->shape, *w = &c->filters;
     int64_t want;
@@ -105,11 +105,11 @@ static bool conv_fits(const ft__node *n, const ft__conv *c, int64_t groups)
 }
 
 /* The operation; false: failed, or not a window that one can describe. */
-static bool conv_op(const ft__node *n, const ft__conv *c, ft_op *op)
+static bool conv_op(const ft__onnx_node *n, const ft__conv *c, ft_op *op)
 {
     const ft_shape *w = &c->filters;
     int64_t groups = ft__attr_int(n, "group", 1);
-    ft__window win = {.axes = c->x->shape.rank - 2};
+    ft__sliding_window win = {.axes = c->x->shape.rank - 2};
     ft_kind one = c->transposed ? FT_KIND_conv_transpose1d : FT_KIND_conv1d;
 
     if (!conv_fits(n, c, groups) || win.axes > FT__WINDOW_AXES)
@@ -131,29 +131,30 @@ static bool conv_op(const ft__node *n, const ft__conv *c, ft_op *op)
 }
 
 /* The node is this convolution; `more` is read as well: scales, zero points. */
-static void conv(ft__node *n, const ft__conv *c, ft__value *const *more,
+static void conv(ft__onnx_node *n, const ft__conv *c, ft__onnx_value *const *more,
                  uint32_t n_more)
 {
-    ft__value *rest[FT__MAX_REST] = {c->weights, c->bias};
+    ft__onnx_value *rest[FT__MAX_REST] = {c->weights, c->bias};
     ft_op op;
 
     for (uint32_t i = 0; i < n_more && i + 2 < FT__MAX_REST; i++)
         rest[i + 2] = more[i];
     if (conv_op(n, c, &op))
         ft__emit_layer(n, &op,
-                       &(ft__call){.in = (ft__value *[]){c->x, c->offsets},
-                                   .n_in = c->offsets ? 2 : 1,
-                                   .params = rest,
-                                   .n_params = n_more + 2 < FT__MAX_REST ? n_more + 2
-                                                                         : FT__MAX_REST,
-                                   .out = n->out,
-                                   .n_out = 1});
+                       &(ft__onnx_call){.in = (ft__onnx_value *[]){c->x, c->offsets},
+                                        .n_in = c->offsets ? 2 : 1,
+                                        .params = rest,
+                                        .n_params = n_more + 2 < FT__MAX_REST
+                                                        ? n_more + 2
+                                                        : FT__MAX_REST,
+                                        .out = n->out,
+                                        .n_out = 1});
     else
         ft__emit_unknown(n);
 }
 
 /* arg: 1 transposed. */
-void ft__rule_conv(ft__node *n)
+void ft__rule_conv(ft__onnx_node *n)
 {
     conv(n,
          &(ft__conv){.transposed = n->rule->arg,
@@ -166,7 +167,7 @@ void ft__rule_conv(ft__node *n)
 }
 
 /* Integers into int32. */
-void ft__rule_conv_integer(ft__node *n)
+void ft__rule_conv_integer(ft__onnx_node *n)
 {
     conv(n,
          &(ft__conv){.x = n->in[0],
@@ -177,9 +178,10 @@ void ft__rule_conv_integer(ft__node *n)
 }
 
 /* x, its scale and zero point, w and its, those of the result, bias. */
-void ft__rule_qlinear_conv(ft__node *n)
+void ft__rule_qlinear_conv(ft__onnx_node *n)
 {
-    ft__value *rest[] = {n->in[1], n->in[2], n->in[4], n->in[5], n->in[6], n->in[7]};
+    ft__onnx_value *rest[] = {n->in[1], n->in[2], n->in[4],
+                              n->in[5], n->in[6], n->in[7]};
 
     conv(n,
          &(ft__conv){.x = n->in[0],
@@ -191,7 +193,7 @@ void ft__rule_qlinear_conv(ft__node *n)
 }
 
 /* x, weights, where each weight looks, bias, how much each counts. */
-void ft__rule_deform_conv(ft__node *n)
+void ft__rule_deform_conv(ft__onnx_node *n)
 {
     conv(n,
          &(ft__conv){.x = n->in[0],
@@ -199,15 +201,15 @@ void ft__rule_deform_conv(ft__node *n)
                      .filters = n->in[1]->shape,
                      .offsets = n->in[2],
                      .bias = ft__in(n, 3)},
-         (ft__value *[]){ft__in(n, 4)}, 1);
+         (ft__onnx_value *[]){ft__in(n, 4)}, 1);
 }
 
 /* A causal depthwise convolution over what came before (operand 3) and x; the
  * last columns are what comes before the next x. */
-void ft__rule_causal_conv(ft__node *n)
+void ft__rule_causal_conv(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *w = n->in[1], *past = ft__in(n, 3), *all = x,
-              *conv = n->out[0], *rest[] = {w, ft__in(n, 2)};
+    ft__onnx_value *x = n->in[0], *w = n->in[1], *past = ft__in(n, 3), *all = x,
+                   *conv = n->out[0], *rest[] = {w, ft__in(n, 2)};
     ft__str act = ft__attr_str(n, "activation");
     bool gated = ft__str_is(act, "silu") || ft__str_is(act, "swish");
     ft_shape state = x->shape;
@@ -240,12 +242,12 @@ void ft__rule_causal_conv(ft__node *n)
     ft__op_set1(&op, FT_K_groups, x->shape.dim[1]);
     ft__op_set1(&op, FT_K_bias, rest[1] != NULL);
     ft__emit_layer(n, &op,
-                   &(ft__call){.in = &all,
-                               .n_in = 1,
-                               .params = rest,
-                               .n_params = 2,
-                               .out = &conv,
-                               .n_out = 1});
+                   &(ft__onnx_call){.in = &all,
+                                    .n_in = 1,
+                                    .params = rest,
+                                    .n_params = 2,
+                                    .out = &conv,
+                                    .n_out = 1});
     if (gated)
         ft__apply1(n, FT_KIND_silu, conv, n->out[0]);
     if (!ft__out(n, 1) || ft__failed(n))
@@ -257,18 +259,20 @@ void ft__rule_causal_conv(ft__node *n)
 
 /* ---- pooling ---- */
 
-static bool pool_window(const ft__node *n, const ft__value *x, ft__window *w)
+static bool pool_window(const ft__onnx_node *n, const ft__onnx_value *x,
+                        ft__sliding_window *w)
 {
-    *w = (ft__window){.axes = x->shape.rank - 2};
+    *w = (ft__sliding_window){.axes = x->shape.rank - 2};
     if (x->shape.rank < 3 || x->shape.rank > 5)
         return false;
     per_axis(n, "kernel_shape", w->axes, 0, w->kernel);
     return read_window(n, &x->shape, false, w);
 }
 
-static bool pool_op(const ft__node *n, ft_kind one, const ft__value *x, ft_op *op)
+static bool pool_op(const ft__onnx_node *n, ft_kind one, const ft__onnx_value *x,
+                    ft_op *op)
 {
-    ft__window w;
+    ft__sliding_window w;
 
     if (!pool_window(n, x, &w))
         return false;
@@ -279,7 +283,7 @@ static bool pool_op(const ft__node *n, ft_kind one, const ft__value *x, ft_op *o
 }
 
 /* arg: the kind for one spatial axis; those for two and three follow it. */
-void ft__rule_pool(ft__node *n)
+void ft__rule_pool(ft__onnx_node *n)
 {
     ft_op op;
 
@@ -291,17 +295,17 @@ void ft__rule_pool(ft__node *n)
     ft__emit_extra(n, 1, FT_DTYPE_int64, &n->out[0]->shape);
 }
 
-void ft__rule_global_pool(ft__node *n)
+void ft__rule_global_pool(ft__onnx_node *n)
 {
     ft__make_global(n, (ft_kind)n->rule->arg, n->in[0], n->out[0]);
 }
 
 /* The way back from maxpool: to a size that is given (operand 2), or to the
  * least that the window can have had. */
-void ft__rule_max_unpool(ft__node *n)
+void ft__rule_max_unpool(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *wanted = ft__in(n, 2);
-    ft__window win;
+    ft__onnx_value *x = n->in[0], *wanted = ft__in(n, 2);
+    ft__sliding_window win;
     int64_t size[FT_MAX_RANK];
     ft_shape s = x->shape;
     ft_op op = ft__op_x(FT_KIND_max_unpool, x);
@@ -327,14 +331,15 @@ void ft__rule_max_unpool(ft__node *n)
 
 /* ---- for operators that are more than the window ---- */
 
-static ft__value *cropped(const ft__node *n)
+static ft__onnx_value *cropped(const ft__onnx_node *n)
 {
     if (!ft__failed(n))
         ft__onnx_unsupported(n, "its window crops its operand");
     return NULL;
 }
 
-ft__value *ft__make_conv(const ft__node *n, const ft__conv *c, ft__value *out)
+ft__onnx_value *ft__make_conv(const ft__onnx_node *n, const ft__conv *c,
+                              ft__onnx_value *out)
 {
     ft_op op;
 
@@ -342,15 +347,17 @@ ft__value *ft__make_conv(const ft__node *n, const ft__conv *c, ft__value *out)
         return NULL;
     if (!conv_op(n, c, &op))
         return cropped(n);
-    return ft__make(n, &op,
-                    &(ft__call){.in = &c->x,
-                                .n_in = 1,
-                                .params = (ft__value *[]){c->weights, c->bias},
-                                .n_params = c->bias ? 2 : 1},
-                    out);
+    return ft__make(
+        n, &op,
+        &(ft__onnx_call){.in = &c->x,
+                         .n_in = 1,
+                         .params = (ft__onnx_value *[]){c->weights, c->bias},
+                         .n_params = c->bias ? 2 : 1},
+        out);
 }
 
-ft__value *ft__make_pool(const ft__node *n, ft_kind kind, ft__value *x, ft__value *out)
+ft__onnx_value *ft__make_pool(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
+                              ft__onnx_value *out)
 {
     ft_op op;
 

@@ -145,13 +145,13 @@ struct ft__pt2 {
     ft__arena arena;
     ft__json_doc doc;
     ft_import_options opt;
-    ft__table names;
+    ft__name_table names;
     ft__pt2_value *newest;
     ft__pt2_value *lazy; /* constants in the graph, the last one first */
-    ft__table operators;
-    ft__table parameters; /* by the names that the signature has for them */
-    ft__table symbols;
-    ft__table exprs;
+    ft__name_table operators;
+    ft__name_table parameters; /* by the names that the signature has for them */
+    ft__name_table symbols;
+    ft__name_table exprs;
     ft__pt2_expr **expr; /* by number */
     uint32_t n_exprs;
     uint32_t cap_exprs;

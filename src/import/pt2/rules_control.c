@@ -9,7 +9,7 @@
 enum { MAX_GRAPHS = 2 };
 
 /* The graphs of a node, and all tensors that it gives them. */
-struct call {
+struct graph_call {
     ft__text graph[MAX_GRAPHS];
     uint32_t n_graphs;
     ft__pt2_value **in;
@@ -29,11 +29,11 @@ static ft__text graph_of(ft__pt2 *p, ft__text arg)
 }
 
 /* Operands stand behind the graphs; some operators wrap them in lists. */
-static bool read_call(const ft__pt2_node *n, struct call *c)
+static bool read_call(const ft__pt2_node *n, struct graph_call *c)
 {
     uint32_t count = 0;
 
-    *c = (struct call){0};
+    *c = (struct graph_call){0};
     for (uint32_t i = 0; i < n->n_args; i++)
         count += n->arg[i].n;
     c->in = ft__pt2_alloc(n->import, count, sizeof(*c->in));
@@ -74,7 +74,7 @@ static void bind(ft__pt2 *p, const ft__pt2_body *body, ft__pt2_value *const *in,
 static bool write(const ft__pt2_node *n, ft__text graph, ft__pt2_value *const *in,
                   uint32_t n_in, ft__pt2_body *body)
 {
-    ft__table names = n->import->names;
+    ft__name_table names = n->import->names;
     ft__pt2_value *newest = n->import->newest;
     ft__json r = ft__json_open(&n->import->doc, graph);
 
@@ -85,7 +85,7 @@ static bool write(const ft__pt2_node *n, ft__text graph, ft__pt2_value *const *i
                      "graphs inside it are nested too deep, or too "
                      "large");
     } else {
-        n->import->names = (ft__table){0};
+        n->import->names = (ft__name_table){0};
         n->import->newest = NULL;
         ft__pt2_read_graph(n->import, &r, body);
         if (!ft__pt2_failed(n))
@@ -116,7 +116,7 @@ static void hand_over(ft__pt2_node *n, const ft__pt2_body *body)
 void ft__aten_inline(ft__pt2_node *n)
 {
     ft__pt2_body body;
-    struct call c;
+    struct graph_call c;
 
     if (read_call(n, &c) && write(n, c.graph[0], c.in, c.n_in, &body))
         hand_over(n, &body);
@@ -124,22 +124,22 @@ void ft__aten_inline(ft__pt2_node *n)
 
 /* ---- branches ---- */
 
-struct place {
+struct graph_place {
     ft__build_mark mark;
     ft__pt2_value *lazy;
     uint32_t scalar[FT_DTYPE_COUNT];
 };
 
-static struct place here(const ft__pt2 *p)
+static struct graph_place here(const ft__pt2 *p)
 {
-    struct place at = {.mark = ft__build_here(p->b), .lazy = p->lazy};
+    struct graph_place at = {.mark = ft__build_here(p->b), .lazy = p->lazy};
 
     memcpy(at.scalar, p->scalar, sizeof(at.scalar));
     return at;
 }
 
 /* Constants that only what is gone had read are forgotten as well. */
-static void take_back(ft__pt2 *p, const struct place *at)
+static void take_back(ft__pt2 *p, const struct graph_place *at)
 {
     for (; p->lazy != at->lazy; p->lazy = p->lazy->lazy)
         p->lazy->tensor = FT_NONE;
@@ -147,9 +147,10 @@ static void take_back(ft__pt2 *p, const struct place *at)
     ft__build_rollback(p->b, &at->mark);
 }
 
-static double cost_of(const ft__pt2_node *n, const struct call *c, uint32_t branch)
+static double cost_of(const ft__pt2_node *n, const struct graph_call *c,
+                      uint32_t branch)
 {
-    struct place start = here(n->import);
+    struct graph_place start = here(n->import);
     double flops = 0, bytes = 0;
     ft__pt2_body body;
 
@@ -163,7 +164,7 @@ static double cost_of(const ft__pt2_node *n, const struct call *c, uint32_t bran
 void ft__aten_cond(ft__pt2_node *n)
 {
     ft__pt2_body body;
-    struct call c;
+    struct graph_call c;
     uint32_t taken;
 
     if (!read_call(n, &c) || c.n_graphs != 2)
@@ -181,7 +182,7 @@ void ft__aten_cond(ft__pt2_node *n)
 void ft__aten_while(ft__pt2_node *n)
 {
     ft__pt2_body body;
-    struct call c;
+    struct graph_call c;
 
     if (!read_call(n, &c) || c.n_graphs != 2 ||
         !write(n, c.graph[0], c.in, c.n_in, &body) ||
@@ -227,7 +228,7 @@ static void loop_over(ft__pt2_node *n, uint32_t list)
     uint32_t first = ft__build_here(n->import->b).n_nodes;
     int64_t rounds;
     ft__pt2_body body;
-    struct call c;
+    struct graph_call c;
 
     if (!xs || xs->type != FT__PT2_TENSORS || !xs->n || !xs->value[0] ||
         !xs->value[0]->shape.rank || !read_call(n, &c))

@@ -18,7 +18,7 @@ static bool per_axis(const ft__pt2_node *n, const char *name, uint32_t axes,
 }
 
 /* padding: numbers, "same" or "valid". */
-static void read_padding(const ft__pt2_node *n, ft__window *w)
+static void read_padding(const ft__pt2_node *n, ft__sliding_window *w)
 {
     bool same = FT__IS(ft__pt2_string(n, "padding"), "same");
 
@@ -32,7 +32,7 @@ static void read_padding(const ft__pt2_node *n, ft__window *w)
     }
 }
 
-static void read_window(const ft__pt2_node *n, ft__window *w)
+static void read_window(const ft__pt2_node *n, ft__sliding_window *w)
 {
     per_axis(n, "stride", w->axes, 1, w->stride);
     per_axis(n, "dilation", w->axes, 1, w->dilation);
@@ -40,7 +40,7 @@ static void read_window(const ft__pt2_node *n, ft__window *w)
     read_padding(n, w);
 }
 
-static bool window_fits(const ft__window *w)
+static bool window_fits(const ft__sliding_window *w)
 {
     return ft__window_steps_fit(w) && ft__window_pads_fit(w);
 }
@@ -62,7 +62,7 @@ static bool convolution(const ft__pt2_node *n, bool transposed, bool bias, ft_op
 {
     ft__pt2_value *x = ft__pt2_tensor(n, "input"), *w = ft__pt2_tensor(n, "weight");
     int64_t groups = ft__pt2_int(n, "groups", 1);
-    ft__window win = {0};
+    ft__sliding_window win = {0};
     ft_shape s;
 
     if (!x || !w || w->shape.rank < 3 || w->shape.rank > 5 || groups < 1 ||
@@ -127,7 +127,7 @@ void ft__aten_deform_conv(ft__pt2_node *n)
 {
     ft__pt2_value *in[2] = {n->x, ft__pt2_in(n, 2)};
     ft__pt2_value *w = n->y, *bias = ft__pt2_tensor(n, "bias");
-    ft__window win = {.axes = 2};
+    ft__sliding_window win = {.axes = 2};
     ft_op op;
 
     if (!in[1] || !w || w->shape.rank != 4)
@@ -162,7 +162,7 @@ static uint32_t axes_in_name(ft__text op)
 static bool pooling(const ft__pt2_node *n, ft_kind kind, const ft__pt2_value *x,
                     ft_op *op)
 {
-    ft__window w = {.axes = axes_in_name(n->op)};
+    ft__sliding_window w = {.axes = axes_in_name(n->op)};
     ft_shape s;
 
     if (!w.axes || !with_batch(x, w.axes, &s) ||
@@ -193,7 +193,7 @@ void ft__aten_pool(ft__pt2_node *n)
 static bool adaptive(ft_kind kind, ft_kind global, const ft__pt2_value *x,
                      const ft__pt2_value *result, uint32_t axes, ft_op *op)
 {
-    ft__window w = {.axes = axes};
+    ft__sliding_window w = {.axes = axes};
     int64_t outputs = 1;
     ft_shape s, out;
 

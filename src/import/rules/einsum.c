@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* A text and what is left of it. */
-struct rest {
+struct equation_rest {
     const char *s;
     size_t n;
 };
@@ -38,7 +38,7 @@ static bool is_letter(char c)
 
 /* One term from *text up to a comma or arrow. dims: those that its ellipsis
  * stands for. False: no term. */
-static bool read_term(struct rest *text, uint32_t dims, ft__einsum_labels *out)
+static bool read_term(struct equation_rest *text, uint32_t dims, ft__einsum_labels *out)
 {
     out->n = 0;
     for (; text->n && *text->s != ',' && *text->s != '-'; text->s++, text->n--) {
@@ -58,7 +58,7 @@ static bool read_term(struct rest *text, uint32_t dims, ft__einsum_labels *out)
 
 /* Letters of a term that stands at text: what is left of `rank` is what an
  * ellipsis stands for. */
-static uint32_t ellipsis_of(struct rest text, uint32_t rank, bool *there)
+static uint32_t ellipsis_of(struct equation_rest text, uint32_t rank, bool *there)
 {
     uint32_t letters = 0;
 
@@ -105,7 +105,7 @@ static void implied_result(ft__einsum *e)
 bool ft__einsum_read(ft__einsum *e, const char *equation, size_t length,
                      const ft_shape *const *shape, uint32_t n)
 {
-    struct rest text = {equation, length};
+    struct equation_rest text = {equation, length};
 
     *e = (ft__einsum){.n_terms = 0};
     memset(e->size, 0xff, sizeof(e->size));
@@ -219,13 +219,13 @@ static void *reordered(const ft__einsum *e, const ft__einsum_ops *ops,
 }
 
 /* Labels of a pair, by who has them and whether they are wanted. */
-struct parts {
+struct einsum_parts {
     ft__einsum_labels batch, rows, columns, inner;
 };
 
 static void classify(const struct term *x, const struct term *y,
                      const ft__einsum_labels *wanted, const ft__einsum_labels *order,
-                     struct parts *p)
+                     struct einsum_parts *p)
 {
     for (uint32_t i = 0; i < order->n; i++) {
         uint8_t c = order->s[i];
@@ -257,7 +257,7 @@ static bool contract(const ft__einsum *e, const ft__einsum_ops *ops,
                      const struct term *y)
 {
     ft__einsum_labels to_x, to_y, made, order = joined(&x->l, &y->l);
-    struct parts p = {.batch = {.n = 0}};
+    struct einsum_parts p = {.batch = {.n = 0}};
     void *a, *b;
     ft_shape s;
 

@@ -14,23 +14,23 @@ static bool between(const int64_t *v, uint32_t n, int64_t least)
     return true;
 }
 
-bool ft__window_pads_fit(const ft__window *w)
+bool ft__window_pads_fit(const ft__sliding_window *w)
 {
     return between(w->begin, w->axes, 0) && between(w->end, w->axes, 0);
 }
 
-bool ft__window_steps_fit(const ft__window *w)
+bool ft__window_steps_fit(const ft__sliding_window *w)
 {
     return between(w->kernel, w->axes, 1) && between(w->stride, w->axes, 1) &&
            between(w->dilation, w->axes, 1) && between(w->outpad, w->axes, 0);
 }
 
-ft_kind ft__window_kind(ft_kind one, const ft__window *w)
+ft_kind ft__window_kind(ft_kind one, const ft__sliding_window *w)
 {
     return (ft_kind)((int)one + (int)w->axes - 1);
 }
 
-void ft__window_set(ft_op *op, const ft__window *w)
+void ft__window_set(ft_op *op, const ft__sliding_window *w)
 {
     int64_t pad[2 * FT__WINDOW_AXES];
     bool even = memcmp(w->begin, w->end, w->axes * sizeof(w->end[0])) == 0;
@@ -44,8 +44,8 @@ void ft__window_set(ft_op *op, const ft__window *w)
     ft__op_set(op, FT_K_dilation, w->dilation, w->axes);
 }
 
-void ft__window_set_conv(ft_op *op, const ft__window *w, int64_t out, int64_t groups,
-                         bool bias)
+void ft__window_set_conv(ft_op *op, const ft__sliding_window *w, int64_t out,
+                         int64_t groups, bool bias)
 {
     ft__op_set1(op, FT_K_out, out);
     ft__window_set(op, w);
