@@ -195,6 +195,16 @@ void ft__sys_names_free(char **names, size_t n)
     free(names);
 }
 
+char *ft__cpuinfo(const char *root)
+{
+    char path[PATH_MAX], *text = NULL;
+    size_t len;
+
+    if (snprintf(path, sizeof(path), "%s/proc/cpuinfo", root) < (int)sizeof(path))
+        (void)ft__sys_file(&text, &len, path, NULL);
+    return text;
+}
+
 /* Where the value of the first line "key\t: value" begins; NULL when there is
  * no such line. */
 static const char *find_value(const char *text, const char *key)
@@ -225,10 +235,13 @@ void ft__cpuinfo_value(char *value, size_t size, const char *cpuinfo, const char
     value[len] = '\0';
 }
 
-bool ft__cpuinfo_is_virtual(const char *cpuinfo)
+bool ft__is_virtual(const char *root)
 {
+    char *cpuinfo = ft__cpuinfo(root);
     const char *flags = find_value(cpuinfo, "flags");
     const char *word = flags ? strstr(flags, " hypervisor") : NULL;
+    bool is_virtual = word && word < flags + strcspn(flags, "\n");
 
-    return word && word < flags + strcspn(flags, "\n");
+    free(cpuinfo);
+    return is_virtual;
 }

@@ -30,9 +30,11 @@ ft_status ft__sys_names(char ***names, size_t *n, const char *root, const char *
                         ...);
 void ft__sys_names_free(char **names, size_t n);
 
+/* The text of /proc/cpuinfo, which the caller frees; NULL where it cannot be read. */
+char *ft__cpuinfo(const char *root);
 /* The first "key : value" of /proc/cpuinfo; "" when there is none. */
 void ft__cpuinfo_value(char *value, size_t size, const char *cpuinfo, const char *key);
 /* Whether a hypervisor says that it is one (x86 only). */
-bool ft__cpuinfo_is_virtual(const char *cpuinfo);
+bool ft__is_virtual(const char *root);
 
 #endif

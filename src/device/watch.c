@@ -115,7 +115,7 @@ static void open_gpu(ft__watch *w, const char *device)
     unsigned index, limit, usual;
 
     if (ft__machine_gpus(&w->machine, NULL) ||
-        ft__gpus_find(&w->gpu, &index, &w->machine.gpus, device, NULL)) {
+        ft__nvml_find(&w->gpu, &index, &w->machine.gpus, device, NULL)) {
         w->gpu = NULL;
         return;
     }
@@ -194,14 +194,9 @@ void ft__watch_begin(ft__watch *w, const ft__cpus *cpus)
 static double cpuinfo_hz(const ft__watch *w)
 {
     double best = NAN;
-    char path[4096], *text;
-    size_t len;
+    char *text = ft__cpuinfo(w->machine.root);
     long cpu = -1;
 
-    if ((size_t)snprintf(path, sizeof(path), "%s/proc/cpuinfo", w->machine.root) >=
-            sizeof(path) ||
-        ft__sys_file(&text, &len, path, NULL))
-        return NAN;
     for (char *line = text; line; line = strchr(line, '\n')) {
         double mhz;
 

@@ -127,12 +127,11 @@ struct planning {
 
 static ft_status unsupported(const struct planning *g, const char *what)
 {
-    char cpuinfo[8192];
+    bool is_virtual = ft__is_virtual(g->root);
 
-    ft__sys_text(cpuinfo, sizeof(cpuinfo), g->root, "/proc/cpuinfo");
     return ft_fail(g->err, FT_EUNSUPPORTED, 0, "this %s shows no %s%s",
-                   ft__cpuinfo_is_virtual(cpuinfo) ? "virtual machine" : "machine",
-                   what, ft__cpuinfo_is_virtual(cpuinfo) ? "; set it on the host" : "");
+                   is_virtual ? "virtual machine" : "machine", what,
+                   is_virtual ? "; set it on the host" : "");
 }
 
 /* CPU 0 stays where the kernel cannot take it away. */

@@ -25,7 +25,7 @@ static ft_status choose(unsigned *mhz, const struct gpu *g, double want_hz,
                         unsigned memory_mhz, const char *what)
 {
     unsigned all[FT__NVML_MAX_CLOCKS];
-    unsigned n = ft__gpu_choices(all, g->gpus, g->handle, memory_mhz);
+    unsigned n = ft__nvml_clocks(all, g->gpus, g->handle, memory_mhz);
     double hz[FT__NVML_MAX_CLOCKS], near;
 
     *mhz = 0;
@@ -52,7 +52,7 @@ static ft_status choose(unsigned *mhz, const struct gpu *g, double want_hz,
 static unsigned memory_clock(const struct gpu *g)
 {
     unsigned all[FT__NVML_MAX_CLOCKS], now;
-    unsigned n = ft__gpu_choices(all, g->gpus, g->handle, 0);
+    unsigned n = ft__nvml_clocks(all, g->gpus, g->handle, 0);
 
     if (FT__NVML_CALL(g->gpus, clock, g->handle, FT__NVML_CLOCK_MEMORY, &now) == 0)
         for (unsigned i = 0; i < n; i++)
@@ -146,7 +146,7 @@ ft_status ft__plan_gpu(ft__plan *p, ft__machine *m, const ft_log *log, ft_error 
                        g.device);
     st = ft__machine_gpus(m, err);
     if (!st)
-        st = ft__gpus_find(&g.handle, &index, &m->gpus, g.device, err);
+        st = ft__nvml_find(&g.handle, &index, &m->gpus, g.device, err);
     if (st)
         return st;
     snprintf(g.number, sizeof(g.number), "%u", index);

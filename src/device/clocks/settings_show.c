@@ -240,10 +240,7 @@ static void show_clocks(struct look *k)
 
 static void show_cpu(struct look *k)
 {
-    char cpuinfo[8192];
-
-    ft__sys_text(cpuinfo, sizeof(cpuinfo), k->root, "/proc/cpuinfo");
-    k->is_virtual = ft__cpuinfo_is_virtual(cpuinfo);
+    k->is_virtual = ft__is_virtual(k->root);
     ft__cpus_online(&k->online, &k->present, k->root);
     show_clocks(k);
     show_turbo(k);
@@ -286,13 +283,13 @@ static void show_gpu_clock(struct list *l, const ft__nvml *g, void *handle,
                            const char *device, bool memory)
 {
     unsigned mhz[FT__NVML_MAX_CLOCKS], now;
-    unsigned n = ft__gpu_choices(mhz, g, handle, 0);
+    unsigned n = ft__nvml_clocks(mhz, g, handle, 0);
     const int which = memory ? FT__NVML_CLOCK_MEMORY : FT__NVML_CLOCK_GRAPHICS;
     ft_setting_state *s = add(l, device, memory ? "memory clock" : "core clock");
 
     /* Core clocks: those at the highest memory clock. */
     if (n && !memory)
-        n = ft__gpu_choices(mhz, g, handle, mhz[n - 1]);
+        n = ft__nvml_clocks(mhz, g, handle, mhz[n - 1]);
     s->unit = "Hz";
     if (FT__NVML_CALL(g, clock, handle, which, &now) == 0)
         s->now = now * 1e6;
@@ -339,7 +336,7 @@ static void show_gpus(struct list *l, ft__machine *m)
         unsigned index;
         void *handle;
 
-        if (ft__gpus_find(&handle, &index, &m->gpus, device, &why)) {
+        if (ft__nvml_find(&handle, &index, &m->gpus, device, &why)) {
             add(l, device, "clocks and power cap")->reason = keep(l, "%s", why.msg);
             continue;
         }

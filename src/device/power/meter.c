@@ -1,3 +1,4 @@
+/* A meter's thread: reads what is due, and knows when a stretch has its ends. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,15 +38,11 @@ static double unwrap(struct ft__lane *l, double raw)
 
 static bool append(struct ft__lane *l, const ft_power_reading *r)
 {
-    if (l->n == l->cap) {
-        size_t cap = l->cap ? 2 * l->cap : 1024;
-        ft_power_reading *more = realloc(l->r, cap * sizeof(*more));
+    ft_power_reading *more = ft__list_grow(l->r, l->n, &l->cap, sizeof(*more));
 
-        if (!more)
-            return false;
-        l->r = more;
-        l->cap = cap;
-    }
+    if (!more)
+        return false;
+    l->r = more;
     l->r[l->n++] = *r;
     return true;
 }
@@ -427,30 +424,23 @@ static double idle_watts(const ft_trace *t, uint32_t i, double from, double to)
     return median;
 }
 
-struct rest {
-    ft_meter *meter;
-    double seconds;
-};
-
-static void rest(void *user)
-{
-    const struct rest *r = user;
-
-    ft__meter_pass(r->meter, r->seconds);
-}
-
 ft_status ft__meter_idle(ft_meter *m, double quiet_s, double *watts, ft_error *err)
 {
-    struct rest quiet = {m, quiet_s};
     double from, to;
-    ft_trace t;
+    ft_trace t = {0};
     ft_status st;
 
     for (uint32_t i = 0; i < m->n; i++)
         watts[i] = NAN;
     if (!(quiet_s > 0 && quiet_s <= 3600))
         return ft_fail(err, FT_EINVAL, 0, "idle power is watched for up to 3600 s");
-    st = ft_meter_watch(m, rest, &quiet, &t, &from, &to, err);
+    st = ft__meter_start(m, err);
+    if (st)
+        return st;
+    from = ft__meter_now(m);
+    ft__meter_pass(m, quiet_s);
+    to = ft__meter_now(m);
+    st = ft__meter_stop(m, &t, err);
     for (uint32_t i = 0; !st && i < t.n_domains; i++)
         watts[i] = idle_watts(&t, i, from, to);
     ft_trace_free(&t);

@@ -56,7 +56,7 @@ static void take_bytes(struct program *p, const char *bytes, size_t n, int *line
     }
 }
 
-static ft__read read_lines(ft__source *s, ft_power_reading *out)
+static ft__read read_lines(ft__power_source *s, ft_power_reading *out)
 {
     struct program *p = s->state;
     char bytes[512];
@@ -80,7 +80,7 @@ static void nap(void)
     ft__sleep_s(0.01);
 }
 
-static void end_program(ft__source *s)
+static void end_program(ft__power_source *s)
 {
     struct program *p = s->state;
 
@@ -142,7 +142,7 @@ static ft_status start(struct program *p, char *command, ft_error *err)
 }
 
 /* For bytes, or a moment. */
-static void wait_for_bytes(const ft__source *s)
+static void wait_for_bytes(const ft__power_source *s)
 {
     const struct program *p = s->state;
     struct pollfd wait = {.fd = p->out, .events = POLLIN};
@@ -155,7 +155,7 @@ static void wait_for_bytes(const ft__source *s)
 
 /* Three seconds for the first number, and as much for three more, which tell how
  * often they come. */
-static ft_status await(ft__source *s, const char *command, ft_error *err)
+static ft_status await(ft__power_source *s, const char *command, ft_error *err)
 {
     enum { LINES = 4 };
     struct program *p = s->state;
@@ -184,7 +184,7 @@ static ft_status await(ft__source *s, const char *command, ft_error *err)
 ft_status ft__add_command(ft__sources *all, const char *command, ft_error *err)
 {
     struct program *p = calloc(1, sizeof(*p));
-    ft__source *s = p ? ft__source_add(all, "command") : NULL;
+    ft__power_source *s = p ? ft__source_add(all, "command") : NULL;
     char *copy = ft__arena_strndup(&all->arena, command, strlen(command));
     ft_status st =
         s && copy ? start(p, copy, err) : ft_fail(err, FT_ENOMEM, 0, "command");

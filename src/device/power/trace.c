@@ -240,16 +240,12 @@ static ft_status read_domain(struct reader *r, char *line)
 static ft_status append(struct reader *r, uint32_t i, const ft_power_reading *x)
 {
     ft_trace *t = r->t;
+    ft_power_reading *more =
+        ft__list_grow(t->reading[i], t->n[i], &r->cap[i], sizeof(*more));
 
-    if (t->n[i] == r->cap[i]) {
-        size_t cap = r->cap[i] ? 2 * r->cap[i] : 64;
-        ft_power_reading *more = realloc(t->reading[i], cap * sizeof(*more));
-
-        if (!more)
-            return ft_fail(r->err, FT_ENOMEM, 0, "%s", r->path);
-        t->reading[i] = more;
-        r->cap[i] = cap;
-    }
+    if (!more)
+        return ft_fail(r->err, FT_ENOMEM, 0, "%s", r->path);
+    t->reading[i] = more;
     t->reading[i][t->n[i]++] = *x;
     return FT_OK;
 }
