@@ -1,3 +1,4 @@
+/* This machine as a device, from /proc and /sys. */
 #include <ctype.h>
 #include <limits.h>
 #include <math.h>
@@ -37,8 +38,7 @@ static void find_online(struct local_machine *m)
         snprintf(text, sizeof(text), "0-%u", n - 1);
         (void)ft__cpus_parse(&m->online, n ? text : "");
     }
-    while (m->first < FT__MAX_CPUS - 1 && !m->online.has[m->first])
-        m->first++;
+    m->first = ft__cpus_first(&m->online);
 }
 
 /* Threads of one core list each other; only the first of them counts. */
@@ -53,8 +53,7 @@ static void find_cores(struct local_machine *m)
                          CPU "/cpu%u/topology/thread_siblings_list", i) == 0 &&
             strtoul(text, NULL, 10) != i)
             continue;
-        m->cores.has[i] = true;
-        m->cores.n++;
+        ft__cpus_put(&m->cores, i, true);
     }
 }
 

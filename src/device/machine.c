@@ -33,24 +33,6 @@ struct recorder {
 
 /* ---- writing ---- */
 
-/* Make every folder above `path`. */
-static int make_folders(const char *path)
-{
-    char part[PATH_MAX];
-    size_t len = strlen(path);
-
-    if (len >= sizeof(part))
-        return ENAMETOOLONG;
-    memcpy(part, path, len + 1);
-    for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(part, 0777) && errno != EEXIST)
-            return errno;
-        *slash = '/';
-    }
-    return 0;
-}
-
 static ft_status write_file(const struct recorder *r, const char *name,
                             const char *text, size_t len, ft_error *err)
 {
@@ -59,7 +41,7 @@ static ft_status write_file(const struct recorder *r, const char *name,
     int code;
 
     ft__buf_fmt(&path, "%s/%s", r->dir, name);
-    code = path.bad ? ENOMEM : make_folders(path.s);
+    code = path.bad ? ENOMEM : ft__sys_make_folders(path.s);
     if (!code) {
         fp = fopen(path.s, "wb");
         if (!fp || fwrite(text, 1, len, fp) != len)

@@ -1,3 +1,5 @@
+/* A thread that watches clocks, temperature and load while something runs, and what it
+ * saw as text. */
 #define _GNU_SOURCE /* CPU sets */
 #include <errno.h>
 #include <math.h>
@@ -27,23 +29,10 @@ struct ft_monitor {
     bool running, ending; /* under the lock */
 };
 
-static double thread_cpu_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static struct timespec at(double when_s)
-{
-    return (struct timespec){(time_t)when_s, (long)(1e9 * (when_s - floor(when_s)))};
-}
-
 /* Until start, stop, the end, or when_s; the lock is held. */
 static bool wait_until(ft_monitor *m, double when_s)
 {
-    const struct timespec t = at(when_s);
+    const struct timespec t = ft__timespec(when_s);
 
     return pthread_cond_timedwait(&m->changed, &m->lock, &t) != ETIMEDOUT;
 }
@@ -57,9 +46,9 @@ static void sample_while_running(ft_monitor *m)
 
         if (wait_until(m, next_s) || !m->running)
             continue;
-        before_s = thread_cpu_s();
+        before_s = ft__clock_s(CLOCK_THREAD_CPUTIME_ID);
         ft__watch_sample(&m->watch);
-        next_s = ft__now_s() + fmax(period_s, (thread_cpu_s() - before_s) / share);
+        next_s = ft__now_s() + fmax(period_s, (ft__clock_s(CLOCK_THREAD_CPUTIME_ID) - before_s) / share);
     }
 }
 

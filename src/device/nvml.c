@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stats.h"
 #include "foretell/device.h"
 
 static const char *remedy_for(int code)
@@ -144,23 +145,19 @@ ft_status ft__nvml_find(void **handle, unsigned *index, const ft__nvml *n,
     return FT_OK;
 }
 
-static int ascending(const void *a, const void *b)
+unsigned ft__nvml_clocks(double hz[FT__NVML_MAX_CLOCKS], const ft__nvml *n,
+                         void *handle, unsigned memory_mhz)
 {
-    unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
-
-    return (x > y) - (x < y);
-}
-
-unsigned ft__nvml_clocks(unsigned mhz[FT__NVML_MAX_CLOCKS], const ft__nvml *n,
-                         void *handle, unsigned memory)
-{
-    unsigned count = FT__NVML_MAX_CLOCKS;
-    int code = memory ? FT__NVML_CALL(n, core_clocks, handle, memory, &count, mhz)
-                      : FT__NVML_CALL(n, memory_clocks, handle, &count, mhz);
+    unsigned mhz[FT__NVML_MAX_CLOCKS], count = FT__NVML_MAX_CLOCKS;
+    int code = memory_mhz
+                   ? FT__NVML_CALL(n, core_clocks, handle, memory_mhz, &count, mhz)
+                   : FT__NVML_CALL(n, memory_clocks, handle, &count, mhz);
 
     if (code || count > FT__NVML_MAX_CLOCKS)
         return 0;
-    qsort(mhz, count, sizeof(*mhz), ascending);
+    for (unsigned i = 0; i < count; i++)
+        hz[i] = mhz[i] * 1e6;
+    ft__sort(hz, count);
     return count;
 }
 

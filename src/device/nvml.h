@@ -89,10 +89,10 @@ ft_status ft__nvml_find(void **handle, unsigned *index, const ft__nvml *n,
 /* Power in watts by a field; NaN where the driver has no value. */
 double ft__nvml_field_watts(const ft__nvml *n, void *device, unsigned field,
                             unsigned scope);
-/* Clocks that can be set: ascending MHz; 0: the device lists none. `memory`: core clocks
+/* Clocks that can be set, ascending; 0: the device lists none. memory_mhz: core clocks
  * at this memory clock, 0: memory clocks. */
 enum { FT__NVML_MAX_CLOCKS = 512 };
-unsigned ft__nvml_clocks(unsigned mhz[FT__NVML_MAX_CLOCKS], const ft__nvml *n,
-                         void *handle, unsigned memory);
+unsigned ft__nvml_clocks(double hz[FT__NVML_MAX_CLOCKS], const ft__nvml *n,
+                         void *handle, unsigned memory_mhz);
 
 #endif

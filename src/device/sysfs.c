@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -109,6 +110,23 @@ int ft__sys_may_write(const char *root, const char *path)
     if (fd < 0)
         return errno;
     close(fd);
+    return 0;
+}
+
+int ft__sys_make_folders(const char *path)
+{
+    char part[PATH_MAX];
+    size_t len = strlen(path);
+
+    if (len >= sizeof(part))
+        return ENAMETOOLONG;
+    memcpy(part, path, len + 1);
+    for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(part, 0777) && errno != EEXIST)
+            return errno;
+        *slash = '/';
+    }
     return 0;
 }
 

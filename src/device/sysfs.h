@@ -20,6 +20,9 @@ int ft__sys_write(const char *root, const char *path, const char *value);
 /* Whether that could be: 0 or an errno. Nothing is written. */
 int ft__sys_may_write(const char *root, const char *path);
 
+/* Make every folder above `path`. Returns 0 or an errno. */
+int ft__sys_make_folders(const char *path);
+
 /* A whole file, terminated; the caller frees it. FT_EIO or FT_ENOMEM. */
 ft_status ft__sys_file(char **text, size_t *len, const char *path, ft_error *err);
 

@@ -128,9 +128,7 @@ static void open_gpu(ft__watch *w, const char *device)
 ft_status ft__watch_open(ft__watch *w, const char *device,
                          const ft_settings_options *opt, ft_error *err)
 {
-    *w = (ft__watch){0};
-    w->machine.root = opt && opt->root ? opt->root : "";
-    w->machine.nvml = opt ? opt->nvml : NULL;
+    *w = (ft__watch){.machine = ft__machine_of(opt)};
     w->clock_hz = calloc(FT__MAX_SAMPLES, sizeof(*w->clock_hz));
     if (!w->clock_hz)
         return ft_fail(err, FT_ENOMEM, 0, "monitor");

@@ -1,3 +1,4 @@
+/* Writing values to files and GPUs, and putting them back. */
 #include "device/clocks/acts.h"
 
 #include <ctype.h>
@@ -114,6 +115,12 @@ ft_status ft__acts_parse(ft__acts *a, const char *text, ft_error *err)
 }
 
 /* ---- the machine ---- */
+
+ft__machine ft__machine_of(const ft_settings_options *opt)
+{
+    return (ft__machine){.root = opt && opt->root ? opt->root : "",
+                         .nvml = opt ? opt->nvml : NULL};
+}
 
 ft_status ft__machine_gpus(ft__machine *m, ft_error *err)
 {

@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "device/nvml.h"
-#include "foretell/error.h"
+#include "foretell/settings.h"
 
 /* Lists of values to be written, in order: to set something, or to put it back.
  * As text, one a line and fields between tabs, they are the record on disk and what
@@ -48,13 +48,15 @@ void ft__acts_print(const ft__acts *a, ft__buf *out);
  * /sys/devices/system/cpu. */
 ft_status ft__acts_parse(ft__acts *a, const char *text, ft_error *err);
 
-/* The machine that is acted upon. Zero-initialise all but root and nvml. */
+/* The machine that is acted upon. */
 typedef struct ft__machine {
     const char *root; /* "": this one */
     const char *nvml; /* library; NULL: the usual one, and none below a root */
     ft__nvml gpus;    /* opened when first needed */
 } ft__machine;
 
+/* opt may be NULL. */
+ft__machine ft__machine_of(const ft_settings_options *opt);
 /* Opens the library at the first call. */
 ft_status ft__machine_gpus(ft__machine *m, ft_error *err);
 void ft__machine_close(ft__machine *m);

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/stats.h"
@@ -117,11 +116,6 @@ static bool has_settled(const ft_meter *m, double now)
     return true;
 }
 
-static struct timespec timespec_of(double s)
-{
-    return (struct timespec){(time_t)s, (long)((s - floor(s)) * 1e9)};
-}
-
 /* Reads what is due; when the next one is. */
 static double read_due(ft_meter *m, double now)
 {
@@ -158,15 +152,6 @@ static void be_patient(ft_meter *m, double now)
     m->settled = false;
 }
 
-static double thread_cpu_s(void)
-{
-    struct timespec t;
-
-    return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t)
-               ? NAN
-               : (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* One look at all lanes; the lock is held. True: it was the last one. */
 static bool look(ft_meter *m, double now)
 {
@@ -189,11 +174,11 @@ static void *work(void *user)
 
     pthread_mutex_lock(&m->lock);
     while (!look(m, ft__now_s())) {
-        struct timespec until = timespec_of(m->next_s);
+        struct timespec until = ft__timespec(m->next_s);
 
         pthread_cond_timedwait(&m->change, &m->lock, &until);
     }
-    m->cpu_s = thread_cpu_s();
+    m->cpu_s = ft__clock_s(CLOCK_THREAD_CPUTIME_ID);
     pthread_mutex_unlock(&m->lock);
     return NULL;
 }

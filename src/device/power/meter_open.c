@@ -1,4 +1,5 @@
-/* Opening a meter: which sources it reads, which of them work, and how often they change. */
+/* Opening a meter: which sources it reads, which of them work, and how often they
+ * change. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,8 @@
 #include "device/power/meter.h"
 #include "device/power/updates.h"
 
-/* The period of a lane's values, from watching it for a moment. False: it is useless. */
+/* The period of a lane's values, from watching it for a moment. False: it is useless.
+ */
 static bool learn(ft_meter *m, struct ft__lane *l)
 {
     ft_domain *d = &l->source->d;
@@ -147,7 +149,8 @@ static ft_status keep_the_living(ft_meter *m, const char *list, ft_error *err)
             continue;
         if (l->failed)
             ft__source_refuse(
-                s, ft__source_keep(&m->all, "%s", *s->why ? s->why : "it cannot be read"),
+                s,
+                ft__source_keep(&m->all, "%s", *s->why ? s->why : "it cannot be read"),
                 ft__source_remedy(&m->all, s));
         else
             ft__source_refuse_still(&m->all, s, s->d.counts, 0.7);

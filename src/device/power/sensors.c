@@ -40,8 +40,7 @@ static bool read_now(ft__sources *all, ft__power_source *s, ft_power_reading *no
         return false;
     if (s->read(s, now) != FT__READ_FAILED)
         return true;
-    ft__source_refuse(s, ft__source_keep(all, "%s", s->why),
-                      ft__source_remedy(all, s));
+    ft__source_refuse(s, ft__source_keep(all, "%s", s->why), ft__source_remedy(all, s));
     return false;
 }
 

@@ -1,4 +1,5 @@
-/* What all kinds of power sources share: adding one, reading files, refusing, closing. */
+/* What all kinds of power sources share: adding one, reading files, refusing, closing.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

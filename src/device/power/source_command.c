@@ -13,6 +13,7 @@
 #include "base/number.h"
 #include "device/power/source.h"
 
+/* A program that prints watts as a source of power. */
 extern char **environ;
 
 /* A program that prints watts, one number a line: a wall meter's. It leads a process
@@ -75,11 +76,6 @@ static ft__read read_lines(ft__power_source *s, ft_power_reading *out)
     return FT__READ_FAILED;
 }
 
-static void nap(void)
-{
-    ft__sleep_s(0.01);
-}
-
 static void end_program(ft__power_source *s)
 {
     struct program *p = s->state;
@@ -87,7 +83,7 @@ static void end_program(ft__power_source *s)
     close(p->out);
     kill(-p->pid, SIGTERM);
     for (int i = 0; i < 50 && waitpid(p->pid, NULL, WNOHANG) == 0; i++)
-        nap();
+        ft__sleep_s(0.01);
     kill(-p->pid, SIGKILL);
     waitpid(p->pid, NULL, 0);
     free(p);

@@ -83,8 +83,10 @@ static bool has(char **files, const char *kind, int channel)
  * other chips they need not. */
 static void add_chip(ft__sources *all, const char *dir)
 {
-    static const char *const kinds[][2] = {
-        {"power", "_input"}, {"power", "_average"}, {"energy", "_input"}, {"in", "_input"}};
+    static const char *const kinds[][2] = {{"power", "_input"},
+                                           {"power", "_average"},
+                                           {"energy", "_input"},
+                                           {"in", "_input"}};
     char **files = ft__source_folder(all, dir), chip[64];
 
     ft__sys_text(chip, sizeof(chip), all->root, "%s/name", dir);
@@ -94,7 +96,8 @@ static void add_chip(ft__sources *all, const char *dir)
             bool rail = k == 3 && strncmp(chip, "ina", 3) == 0 && c <= 3 &&
                         has(files, "curr", c);
 
-            if (c && (k == 0 || k == 2 || ((k == 1 || rail) && !has(files, "power", c))))
+            if (c &&
+                (k == 0 || k == 2 || ((k == 1 || rail) && !has(files, "power", c))))
                 add_channel(all, dir, chip, kinds[k][0], c, kinds[k][1]);
         }
 }
@@ -106,8 +109,8 @@ static void add_iio_rails(ft__sources *all, const char *dir)
     for (int c = 0; c < 3; c++)
         if (!ft__sys_text(rail, sizeof(rail), all->root, "%s/rail_name_%d", dir, c))
             (void)ft__source_add_file(
-                all, unique(all, ft__source_keep(all, "hwmon:ina3221x:%s", rail)), false,
-                1e-3, ft__source_keep(all, "%s/in_power%d_input", dir, c));
+                all, unique(all, ft__source_keep(all, "hwmon:ina3221x:%s", rail)),
+                false, 1e-3, ft__source_keep(all, "%s/in_power%d_input", dir, c));
 }
 
 /* .../1-0040/iio:device0/ or .../1-0040/iio_device/ */

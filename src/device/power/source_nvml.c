@@ -101,7 +101,7 @@ static void set_names(const ft__nvml *n, ft__sources *all, ft__power_source *s)
 }
 
 static ft__power_source *add_part(ft__sources *all, unsigned gpu, void *handle,
-                            unsigned scope, const char *what)
+                                  unsigned scope, const char *what)
 {
     ft__power_source *s;
 
@@ -124,7 +124,8 @@ static void add_gpu(ft__sources *all, unsigned gpu)
     const ft__nvml *n = &all->nvml;
     void *handle = NULL;
     int code = n->handle_by_index(gpu, &handle);
-    ft__power_source *s = ft__source_add(all, ft__source_keep(all, "nvml:%u", gpu)), *part;
+    ft__power_source *s = ft__source_add(all, ft__source_keep(all, "nvml:%u", gpu)),
+                     *part;
     const char *name;
     double v;
 
