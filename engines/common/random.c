@@ -1,4 +1,7 @@
+/* Values for operands and weights that depend on a seed alone. */
 #include "random.h"
+
+#include <math.h>
 
 /* A bijection of 32 bits with little bias (Wellons 2018), cheap enough to make
  * gigabytes of weights. */
@@ -120,4 +123,16 @@ bool ft__random_fill(void *out, ft_dtype dtype, uint64_t n, int64_t limit,
     default: FILL(uint64_t, below(value(key, i), limit)); break;
     }
     return true;
+}
+
+void ft__weight_range(const ft_op *op, uint32_t i, const ft_param *p, float *low,
+                      float *high)
+{
+    bool around_1 = ft_kind_class(op->kind) == FT_CLASS_NORM && (i == 0 || i == 3);
+
+    *high = p->fan_in > 0                   ? (float)sqrt(3 / p->fan_in)
+            : around_1                      ? 1.5f
+            : op->kind == FT_KIND_embedding ? 1
+                                            : 0.5f;
+    *low = around_1 ? 0.5f : -*high;
 }

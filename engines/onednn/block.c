@@ -119,6 +119,7 @@ ft_status ft__prepare(ft_block *b, ft_error *err)
         ft__use_loops(b, run_nothing);
         return FT_OK;
     }
+    b->n_params = ft_op_n_params(&b->op);
     if (b->op.layout == FT_LAYOUT_CHANNELS_LAST && !r.any_layout)
         return ft__prepare_wrapped(b, err);
     return r.prepare(b, err);
@@ -170,12 +171,24 @@ static dnnl_status_t run_prim(ft_block *b, uint32_t instance, const void *const 
     return ft__prim_run(b->prim, instance, in, out, workspace);
 }
 
-void ft__use_prim(ft_block *b)
+ft_status ft__use_prim(ft_block *b, dnnl_status_t made, ft_error *err)
 {
+    if (made != dnnl_success)
+        return ft__checked(b, made, err);
     b->run = run_prim;
     b->workspace_bytes = ft__prim_scratch_bytes(b->prim);
     snprintf(b->implementation, sizeof(b->implementation), "%s",
              ft__prim_name(b->prim));
+    return FT_OK;
+}
+
+bool ft__use_fast_prim(ft_block *b, dnnl_status_t made)
+{
+    if (made == dnnl_success && !ft__prim_is_slow(b->prim))
+        return ft__use_prim(b, made, NULL) == FT_OK;
+    ft__prim_free(b->prim);
+    b->prim = NULL;
+    return false;
 }
 
 void ft__use_loops(ft_block *b, ft__run_fn *run)
@@ -198,35 +211,40 @@ static uint64_t padded(int64_t elements)
 
 const float *ft__weights(const ft_block *b, uint32_t instance, uint32_t k)
 {
-    const float *w = b->weights + instance * b->weight_floats;
-
-    for (uint32_t i = 0; i < k; i++)
-        w += padded(b->params[i].elements);
-    return w;
+    return b->weights + instance * b->weight_floats + b->weight_at[k];
 }
 
-/* A param of one instance, in plain order: given, or made in *buf. */
+static int64_t param_elements(const ft_block *b, uint32_t k, ft_param *p)
+{
+    ft_op_param(&b->op, k, p);
+    return ft_shape_elements(&p->shape);
+}
+
+/* A parameter of one instance, in plain order: given, or made in *buf. */
 static const float *plain_param(const ft_block *b, uint32_t instance, uint32_t k,
                                 const float *const *params, float *buf)
 {
-    const ft__param *p = &b->params[k];
     uint64_t stream =
         ((uint64_t)instance * FT__MAX_PARAMS + k + 1) * 0x9e3779b97f4a7c15u;
+    float low, high;
+    ft_param p;
+    int64_t n = param_elements(b, k, &p);
 
     if (params)
         return params[k];
-    ft__random_floats(buf, (uint64_t)p->elements, p->low, p->high,
-                      b->ctx->seed + stream);
+    ft__weight_range(&b->op, k, &p, &low, &high);
+    ft__random_floats(buf, (uint64_t)n, low, high, b->ctx->seed + stream);
     return buf;
 }
 
 static ft_status load_into_prim(ft_block *b, const float *const *params, ft_error *err)
 {
     dnnl_status_t s = ft__prim_set_instances(b->prim, b->instances);
+    ft_param p;
 
     for (uint32_t k = 0; k < b->n_params && s == dnnl_success; k++) {
-        float *buf =
-            params ? NULL : malloc((uint64_t)b->params[k].elements * sizeof(*buf));
+        uint64_t bytes = (uint64_t)param_elements(b, k, &p) * sizeof(float);
+        float *buf = params ? NULL : malloc(bytes);
 
         if (!params && !buf)
             return ft__no_memory(b, err);
@@ -240,6 +258,7 @@ static ft_status load_into_prim(ft_block *b, const float *const *params, ft_erro
 ft_status ft__load_weights(ft_block *b, const float *const *params, ft_error *err)
 {
     void *memory;
+    ft_param p;
 
     if (b->inner)
         return ft__load_weights(b->inner, params, err);
@@ -247,18 +266,20 @@ ft_status ft__load_weights(ft_block *b, const float *const *params, ft_error *er
         return FT_OK;
     if (b->prim)
         return load_into_prim(b, params, err);
-    for (uint32_t k = 0; k < b->n_params; k++)
-        b->weight_floats += padded(b->params[k].elements);
+    for (uint32_t k = 0; k < b->n_params; k++) {
+        b->weight_at[k] = b->weight_floats;
+        b->weight_floats += padded(param_elements(b, k, &p));
+    }
     if (posix_memalign(&memory, 64, b->instances * b->weight_floats * sizeof(float)))
         return ft__no_memory(b, err);
     b->weights = memory;
     for (uint32_t i = 0; i < b->instances; i++)
         for (uint32_t k = 0; k < b->n_params; k++) {
-            float *to = b->weights + (ft__weights(b, i, k) - b->weights);
+            float *to = b->weights + i * b->weight_floats + b->weight_at[k];
             const float *from = plain_param(b, i, k, params, to);
 
             if (from != to)
-                memcpy(to, from, (uint64_t)b->params[k].elements * sizeof(float));
+                memcpy(to, from, (uint64_t)param_elements(b, k, &p) * sizeof(float));
         }
     return FT_OK;
 }

@@ -82,16 +82,11 @@ ft_status ft__prepare_unary(ft_block *b, ft_error *err)
 {
     eltwise e = eltwises[b->op.kind];
     ft__tensor x = ft__tensor_in(&b->op, 0);
-    dnnl_status_t s;
 
     if (b->op.dtype != FT_DTYPE_fp32 || e.alg == dnnl_alg_kind_undef)
         return plan_flat(b, b->ctx->kernels->kind(b->op.kind, b->op.dtype), err);
-    s = ft__prim_eltwise(&b->prim, &b->ctx->dnnl, e.alg, e.alpha, e.beta,
-                         ft__tensor_elements(&x));
-    if (s != dnnl_success)
-        return ft__checked(b, s, err);
-    ft__use_prim(b);
-    return FT_OK;
+    return ft__use_prim(
+        b, ft__prim_eltwise(b, e.alg, e.alpha, e.beta, ft__tensor_elements(&x)), err);
 }
 
 ft_status ft__prepare_cast(ft_block *b, ft_error *err)
@@ -115,35 +110,19 @@ static const dnnl_alg_kind_t binaries[FT_KIND_COUNT] = {
     [FT_KIND_minimum] = dnnl_binary_min, [FT_KIND_maximum] = dnnl_binary_max,
 };
 
-/* oneDNN's kernels spread only the second operand; false: use our own rows. */
-static bool make_binary(ft_block *b, const ft__tensor *x, const ft__tensor *y,
-                        const ft__tensor *z)
-{
-    ft__tensor wide_x = ft__tensor_widen(x, z->rank),
-               wide_y = ft__tensor_widen(y, z->rank);
-
-    if (b->op.dtype != FT_DTYPE_fp32 || !binaries[b->op.kind] ||
-        ft__tensor_elements(x) != ft__tensor_elements(z))
-        return false;
-    if (ft__prim_binary(&b->prim, &b->ctx->dnnl, binaries[b->op.kind], &wide_x, &wide_y,
-                        z) != dnnl_success)
-        return false;
-    if (!ft__prim_is_slow(b->prim))
-        return true;
-    ft__prim_free(b->prim);
-    b->prim = NULL;
-    return false;
-}
-
 ft_status ft__prepare_binary(ft_block *b, ft_error *err)
 {
     ft__tensor x = ft__tensor_in(&b->op, 0), y = ft__tensor_in(&b->op, 1);
     ft__tensor z = ft__tensor_out(&b->op, 0);
     ft__tensor operands[] = {z, ft__tensor_spread(&x, &z), ft__tensor_spread(&y, &z)};
 
-    if (make_binary(b, &x, &y, &z)) {
-        ft__use_prim(b);
-        return FT_OK;
+    /* oneDNN's kernels spread only the second operand. */
+    if (b->op.dtype == FT_DTYPE_fp32 && binaries[b->op.kind] &&
+        ft__tensor_elements(&x) == ft__tensor_elements(&z)) {
+        x = ft__tensor_widen(&x, z.rank);
+        y = ft__tensor_widen(&y, z.rank);
+        if (ft__use_fast_prim(b, ft__prim_binary(b, binaries[b->op.kind], &x, &y, &z)))
+            return FT_OK;
     }
     return plan_row(b, b->ctx->kernels->kind(b->op.kind, b->op.dtype), operands, 3,
                     err);

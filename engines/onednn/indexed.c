@@ -221,7 +221,6 @@ ft_status ft__prepare_embedding(ft_block *b, ft_error *err)
                  .inner = dim,
                  .size = sizeof(float),
                  .count = ft__tensor_elements(&index)};
-    b->params[b->n_params++] = (ft__param){rows * dim, -1, 1};
     ft__use_loops(b, run_gather);
     return FT_OK;
 }

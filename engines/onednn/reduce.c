@@ -7,6 +7,14 @@
 #include "onednn.h"
 #include "runtime.h"
 
+/* The rows of a kind in fp32 over two or three operands, the result first. */
+static void run_kind(const ft_block *b, const ft__nest *nest, ft_kind kind,
+                     void *result, const void *x, const void *y)
+{
+    ft__nest_run(b->ctx->threads, nest, b->ctx->kernels->kind(kind, FT_DTYPE_fp32),
+                 (void *[]){result, (void *)x, (void *)y});
+}
+
 /* ---- reductions ---- */
 
 typedef struct reduction {
@@ -89,8 +97,7 @@ static dnnl_status_t run_reduce(ft_block *b, uint32_t instance, const void *cons
                  (void *[]){first, (void *)r->first});
     ft__nest_run(threads, &r->gather, r->row, (void *[]){first, (void *)in[0]});
     if (kind == FT_KIND_reduce_mean)
-        ft__nest_run(threads, &r->finish, k->kind(FT_KIND_mul, FT_DTYPE_fp32),
-                     (void *[]){out[0], out[0], (void *)&r->factor});
+        run_kind(b, &r->finish, FT_KIND_mul, out[0], out[0], &r->factor);
     if (kind == FT_KIND_reduce_l2)
         for (int64_t i = 0; i < r->elements; i++)
             ((float *)out[0])[i] = sqrtf(((float *)out[0])[i]);
@@ -172,17 +179,14 @@ static dnnl_status_t run_l2norm(ft_block *b, uint32_t instance, const void *cons
                                 void *const *out, char *workspace)
 {
     const lines *l = b->plan;
-    const ft__kernels *k = b->ctx->kernels;
     float *sum = (float *)(void *)workspace;
 
     (void)instance;
     memset(sum, 0, (size_t)l->count * sizeof(*sum));
-    ft__nest_run(b->ctx->threads, &l->gather, k->kind(FT_KIND_reduce_l2, FT_DTYPE_fp32),
-                 (void *[]){sum, (void *)in[0]});
+    run_kind(b, &l->gather, FT_KIND_reduce_l2, sum, in[0], NULL);
     for (int64_t i = 0; i < l->count; i++)
         sum[i] = 1 / sqrtf(sum[i] + 1e-12f);
-    ft__nest_run(b->ctx->threads, &l->apply, k->kind(FT_KIND_mul, FT_DTYPE_fp32),
-                 (void *[]){out[0], (void *)in[0], sum});
+    run_kind(b, &l->apply, FT_KIND_mul, out[0], in[0], sum);
     return dnnl_success;
 }
 
@@ -215,24 +219,20 @@ static dnnl_status_t run_softmax(ft_block *b, uint32_t instance, const void *con
         max[i] = -INFINITY;
         sum[i] = 0;
     }
-    ft__nest_run(threads, &l->gather, k->kind(FT_KIND_reduce_max, FT_DTYPE_fp32),
-                 (void *[]){max, (void *)in[0]});
+    run_kind(b, &l->gather, FT_KIND_reduce_max, max, in[0], NULL);
     if (log) {
         ft__nest_run(threads, &l->gather2, k->sum_exp_of,
                      (void *[]){sum, (void *)in[0], max});
         for (int64_t i = 0; i < l->count; i++)
             sum[i] = max[i] + logf(sum[i]);
-        ft__nest_run(threads, &l->apply, k->kind(FT_KIND_sub, FT_DTYPE_fp32),
-                     (void *[]){out[0], (void *)in[0], sum});
+        run_kind(b, &l->apply, FT_KIND_sub, out[0], in[0], sum);
         return dnnl_success;
     }
     ft__nest_run(threads, &l->apply, k->exp_of, (void *[]){out[0], (void *)in[0], max});
-    ft__nest_run(threads, &l->gather, k->kind(FT_KIND_reduce_sum, FT_DTYPE_fp32),
-                 (void *[]){sum, out[0]});
+    run_kind(b, &l->gather, FT_KIND_reduce_sum, sum, out[0], NULL);
     for (int64_t i = 0; i < l->count; i++)
         sum[i] = 1 / sum[i];
-    ft__nest_run(threads, &l->apply, k->kind(FT_KIND_mul, FT_DTYPE_fp32),
-                 (void *[]){out[0], out[0], sum});
+    run_kind(b, &l->apply, FT_KIND_mul, out[0], out[0], sum);
     return dnnl_success;
 }
 
@@ -240,19 +240,14 @@ ft_status ft__prepare_softmax(ft_block *b, ft_error *err)
 {
     ft__tensor x = ft__tensor_in(&b->op, 0);
     lines *l;
-    dnnl_status_t s;
     ft_status st;
 
     if (b->op.dtype != FT_DTYPE_fp32)
         return ft__unsupported(b, err, "softmax runs in fp32 only");
-    s = ft__prim_softmax(&b->prim, &b->ctx->dnnl, b->op.kind == FT_KIND_logsoftmax, &x,
-                         (uint32_t)ft_op_at(&b->op, FT_K_axis, 0));
-    if (s == dnnl_success && !ft__prim_is_slow(b->prim)) {
-        ft__use_prim(b);
+    if (ft__use_fast_prim(b,
+                          ft__prim_softmax(b, b->op.kind == FT_KIND_logsoftmax, &x,
+                                           (uint32_t)ft_op_at(&b->op, FT_K_axis, 0))))
         return FT_OK;
-    }
-    ft__prim_free(b->prim);
-    b->prim = NULL;
     st = plan_lines(b, &l, err);
     if (st)
         return st;
@@ -317,7 +312,6 @@ ft_status ft__prepare_rmsnorm(ft_block *b, ft_error *err)
     r->size = r->rows = 1;
     for (uint32_t i = 0; i < x.rank; i++)
         *(i >= first ? &r->size : &r->rows) *= x.dim[i];
-    b->params[b->n_params++] = (ft__param){r->size, 0.5f, 1.5f};
     ft__use_loops(b, run_rmsnorm);
     return FT_OK;
 }
@@ -365,8 +359,7 @@ static dnnl_status_t run_groupnorm(ft_block *b, uint32_t instance,
         float *x = (float *)in[0] + at, *y = (float *)out[0] + at;
 
         memset(mean, 0, 2 * (size_t)g->channels * sizeof(*mean));
-        ft__nest_run(threads, &g->gather, k->kind(FT_KIND_reduce_sum, FT_DTYPE_fp32),
-                     (void *[]){mean, x});
+        run_kind(b, &g->gather, FT_KIND_reduce_sum, mean, x, NULL);
         spread_means(g, mean);
         ft__nest_run(threads, &g->gather2, k->sum_squares_of, (void *[]){var, x, mean});
         spread_means(g, var);
@@ -403,8 +396,6 @@ ft_status ft__prepare_groupnorm(ft_block *b, ft_error *err)
                                                : g->channels;
     g->spatial = ft__tensor_elements(&sample) / g->channels;
     b->workspace_bytes = 4 * (uint64_t)g->channels * sizeof(float);
-    b->params[b->n_params++] = (ft__param){g->channels, 0.5f, 1.5f};
-    b->params[b->n_params++] = (ft__param){g->channels, -0.5f, 0.5f};
     ft__use_loops(b, run_groupnorm);
     return FT_OK;
 }

@@ -154,16 +154,10 @@ ft_status ft__prepare_resize(ft_block *b, ft_error *err)
             return ft__unsupported(b, err, "x has no elements");
     if (mode != CUBIC && x.rank >= 3 && x.rank <= 5 && x.dim[0] == y.dim[0] &&
         x.dim[1] == y.dim[1] &&
-        ft__prim_resize(&b->prim, &b->ctx->dnnl,
-                        mode == NEAREST ? dnnl_resampling_nearest
-                                        : dnnl_resampling_linear,
-                        &x, &y) == dnnl_success) {
-        if (!ft__prim_is_slow(b->prim)) {
-            ft__use_prim(b);
-            return FT_OK;
-        }
-        ft__prim_free(b->prim);
-        b->prim = NULL;
-    }
+        ft__use_fast_prim(b, ft__prim_resize(b,
+                                             mode == NEAREST ? dnnl_resampling_nearest
+                                                             : dnnl_resampling_linear,
+                                             &x, &y)))
+        return FT_OK;
     return plan_passes(b, &x, &y, err);
 }
