@@ -7,69 +7,72 @@
 #include "onednn.h"
 #include "random.h"
 
-/* any_layout: strides decide, whatever the layout; otherwise the kind works on
- * plain memory and is wrapped in transposes where it lies differently. */
-static const struct rule {
-    ft__prepare_fn *prepare;
-    bool any_layout;
-} rules[FT_KIND_COUNT] = {
-    [FT_KIND_conv1d] = {ft__prepare_conv, true},
-    [FT_KIND_conv2d] = {ft__prepare_conv, true},
-    [FT_KIND_conv3d] = {ft__prepare_conv, true},
-    [FT_KIND_conv_transpose1d] = {ft__prepare_conv, true},
-    [FT_KIND_conv_transpose2d] = {ft__prepare_conv, true},
-    [FT_KIND_conv_transpose3d] = {ft__prepare_conv, true},
-    [FT_KIND_linear] = {ft__prepare_linear, false},
-    [FT_KIND_matmul] = {ft__prepare_matmul, false},
-    [FT_KIND_maxpool1d] = {ft__prepare_pool, true},
-    [FT_KIND_maxpool2d] = {ft__prepare_pool, true},
-    [FT_KIND_maxpool3d] = {ft__prepare_pool, true},
-    [FT_KIND_avgpool1d] = {ft__prepare_pool, true},
-    [FT_KIND_avgpool2d] = {ft__prepare_pool, true},
-    [FT_KIND_avgpool3d] = {ft__prepare_pool, true},
-    [FT_KIND_global_avgpool] = {ft__prepare_global_pool, true},
-    [FT_KIND_global_maxpool] = {ft__prepare_global_pool, true},
-    [FT_KIND_batchnorm] = {ft__prepare_batchnorm, true},
-    [FT_KIND_layernorm] = {ft__prepare_layernorm, false},
-    [FT_KIND_rmsnorm] = {ft__prepare_rmsnorm, false},
-    [FT_KIND_groupnorm] = {ft__prepare_groupnorm, true},
-    [FT_KIND_instancenorm] = {ft__prepare_groupnorm, true},
-    [FT_KIND_lrn] = {ft__prepare_lrn, true},
-    [FT_KIND_l2norm] = {ft__prepare_l2norm, true},
-    [FT_KIND_softmax] = {ft__prepare_softmax, true},
-    [FT_KIND_logsoftmax] = {ft__prepare_softmax, true},
-    [FT_KIND_cast] = {ft__prepare_cast, true},
-    [FT_KIND_quantize] = {ft__prepare_cast, true},
-    [FT_KIND_dequantize] = {ft__prepare_cast, true},
-    [FT_KIND_where] = {ft__prepare_where, true},
-    [FT_KIND_argmax] = {ft__prepare_arg, false},
-    [FT_KIND_argmin] = {ft__prepare_arg, false},
-    [FT_KIND_cumsum] = {ft__prepare_cumsum, false},
-    [FT_KIND_transpose] = {ft__prepare_transpose, true},
-    [FT_KIND_concat] = {ft__prepare_concat, true},
-    [FT_KIND_split] = {ft__prepare_split, true},
-    [FT_KIND_slice] = {ft__prepare_slice, true},
-    [FT_KIND_pad] = {ft__prepare_pad, true},
-    [FT_KIND_expand] = {ft__prepare_expand, true},
-    [FT_KIND_tile] = {ft__prepare_tile, true},
-    [FT_KIND_resize] = {ft__prepare_resize, true},
-    [FT_KIND_depth_to_space] = {ft__prepare_blocks, true},
-    [FT_KIND_space_to_depth] = {ft__prepare_blocks, true},
-    [FT_KIND_gather] = {ft__prepare_gather, false},
-    [FT_KIND_embedding] = {ft__prepare_embedding, false},
-    [FT_KIND_copy] = {ft__prepare_copy, true},
-    [FT_KIND_fill] = {ft__prepare_fill, true},
+static ft__prepare_fn *const prepares[FT_KIND_COUNT] = {
+    [FT_KIND_conv1d] = ft__prepare_conv,
+    [FT_KIND_conv2d] = ft__prepare_conv,
+    [FT_KIND_conv3d] = ft__prepare_conv,
+    [FT_KIND_conv_transpose1d] = ft__prepare_conv,
+    [FT_KIND_conv_transpose2d] = ft__prepare_conv,
+    [FT_KIND_conv_transpose3d] = ft__prepare_conv,
+    [FT_KIND_linear] = ft__prepare_linear,
+    [FT_KIND_matmul] = ft__prepare_matmul,
+    [FT_KIND_maxpool1d] = ft__prepare_pool,
+    [FT_KIND_maxpool2d] = ft__prepare_pool,
+    [FT_KIND_maxpool3d] = ft__prepare_pool,
+    [FT_KIND_avgpool1d] = ft__prepare_pool,
+    [FT_KIND_avgpool2d] = ft__prepare_pool,
+    [FT_KIND_avgpool3d] = ft__prepare_pool,
+    [FT_KIND_global_avgpool] = ft__prepare_global_pool,
+    [FT_KIND_global_maxpool] = ft__prepare_global_pool,
+    [FT_KIND_batchnorm] = ft__prepare_batchnorm,
+    [FT_KIND_layernorm] = ft__prepare_layernorm,
+    [FT_KIND_rmsnorm] = ft__prepare_rmsnorm,
+    [FT_KIND_groupnorm] = ft__prepare_groupnorm,
+    [FT_KIND_instancenorm] = ft__prepare_groupnorm,
+    [FT_KIND_lrn] = ft__prepare_lrn,
+    [FT_KIND_l2norm] = ft__prepare_l2norm,
+    [FT_KIND_softmax] = ft__prepare_softmax,
+    [FT_KIND_logsoftmax] = ft__prepare_softmax,
+    [FT_KIND_cast] = ft__prepare_cast,
+    [FT_KIND_quantize] = ft__prepare_cast,
+    [FT_KIND_dequantize] = ft__prepare_cast,
+    [FT_KIND_where] = ft__prepare_where,
+    [FT_KIND_argmax] = ft__prepare_arg,
+    [FT_KIND_argmin] = ft__prepare_arg,
+    [FT_KIND_cumsum] = ft__prepare_cumsum,
+    [FT_KIND_transpose] = ft__prepare_transpose,
+    [FT_KIND_concat] = ft__prepare_concat,
+    [FT_KIND_split] = ft__prepare_split,
+    [FT_KIND_slice] = ft__prepare_slice,
+    [FT_KIND_pad] = ft__prepare_pad,
+    [FT_KIND_expand] = ft__prepare_expand,
+    [FT_KIND_tile] = ft__prepare_tile,
+    [FT_KIND_resize] = ft__prepare_resize,
+    [FT_KIND_depth_to_space] = ft__prepare_blocks,
+    [FT_KIND_space_to_depth] = ft__prepare_blocks,
+    [FT_KIND_gather] = ft__prepare_gather,
+    [FT_KIND_embedding] = ft__prepare_embedding,
+    [FT_KIND_copy] = ft__prepare_copy,
+    [FT_KIND_fill] = ft__prepare_fill,
 };
 
-static struct rule rule_of(ft_kind k)
+/* Kinds that work on plain memory and are wrapped in transposes where it lies
+ * differently; with the others strides decide. */
+static const bool plain_only[FT_KIND_COUNT] = {
+    [FT_KIND_linear] = true,  [FT_KIND_matmul] = true, [FT_KIND_layernorm] = true,
+    [FT_KIND_rmsnorm] = true, [FT_KIND_argmax] = true, [FT_KIND_argmin] = true,
+    [FT_KIND_cumsum] = true,  [FT_KIND_gather] = true, [FT_KIND_embedding] = true,
+};
+
+static ft__prepare_fn *prepare_of(ft_kind k)
 {
-    if (rules[k].prepare)
-        return rules[k];
+    if (prepares[k])
+        return prepares[k];
     switch (ft_kind_class(k)) {
-    case FT_CLASS_UNARY: return (struct rule){ft__prepare_unary, true};
-    case FT_CLASS_BINARY: return (struct rule){ft__prepare_binary, true};
-    case FT_CLASS_REDUCE: return (struct rule){ft__prepare_reduce, true};
-    default: return (struct rule){0};
+    case FT_CLASS_UNARY: return ft__prepare_unary;
+    case FT_CLASS_BINARY: return ft__prepare_binary;
+    case FT_CLASS_REDUCE: return ft__prepare_reduce;
+    default: return NULL;
     }
 }
 
@@ -100,13 +103,13 @@ static bool has_bytes(ft_dtype t)
 
 ft_status ft__prepare(ft_block *b, ft_error *err)
 {
-    struct rule r = rule_of(b->op.kind);
+    ft__prepare_fn *prepare = prepare_of(b->op.kind);
 
-    if (!r.prepare)
+    if (!prepare)
         return ft__unsupported(b, err, "it is not implemented");
     if (ft_op_at(&b->op, FT_K_train, 0))
         return ft__unsupported(b, err, "training is not implemented");
-    if (ft_op_at(&b->op, FT_K_to, 0) && r.prepare != ft__prepare_cast)
+    if (ft_op_at(&b->op, FT_K_to, 0) && prepare != ft__prepare_cast)
         return ft__unsupported(b, err, "results of another type are not implemented");
     if (ft_op_at(&b->op, FT_K_weights, 0))
         return ft__unsupported(b, err, "weights of another type are not implemented");
@@ -120,9 +123,9 @@ ft_status ft__prepare(ft_block *b, ft_error *err)
         return FT_OK;
     }
     b->n_params = ft_op_n_params(&b->op);
-    if (b->op.layout == FT_LAYOUT_CHANNELS_LAST && !r.any_layout)
+    if (b->op.layout == FT_LAYOUT_CHANNELS_LAST && plain_only[b->op.kind])
         return ft__prepare_wrapped(b, err);
-    return r.prepare(b, err);
+    return prepare(b, err);
 }
 
 /* ---- messages ---- */
@@ -197,9 +200,12 @@ void ft__use_loops(ft_block *b, ft__run_fn *run)
     snprintf(b->implementation, sizeof(b->implementation), "%s", b->ctx->kernels->name);
 }
 
-void *ft__new_plan(ft_block *b, size_t bytes)
+void *ft__new_plan(ft_block *b, size_t bytes, ft_error *err)
 {
-    return b->plan = calloc(1, bytes);
+    b->plan = calloc(1, bytes);
+    if (!b->plan)
+        (void)ft__no_memory(b, err);
+    return b->plan;
 }
 
 /* ---- weights ---- */

@@ -57,9 +57,9 @@ static ft_status plan_row(ft_block *b, ft__row_fn *row, const ft__tensor *operan
     if (!row)
         return ft__unsupported(b, err, "%s is not implemented for %s",
                                ft_kind_name(b->op.kind), ft_dtype_name(b->op.dtype));
-    plan = ft__new_plan(b, sizeof(*plan));
+    plan = ft__new_plan(b, sizeof(*plan), err);
     if (!plan)
-        return ft__no_memory(b, err);
+        return FT_ENOMEM;
     plan->row = row;
     ft__nest_init(&plan->nest, operands, n, 0);
     ft__use_loops(b, run_row);

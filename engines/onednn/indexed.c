@@ -29,10 +29,10 @@ static ft_status plan_along(ft_block *b, uint32_t axis, ft__run_fn *run, along *
                             ft_error *err)
 {
     ft__tensor x = ft__tensor_in(&b->op, 0);
-    along *a = ft__new_plan(b, sizeof(*a));
+    along *a = ft__new_plan(b, sizeof(*a), err);
 
     if (!a)
-        return ft__no_memory(b, err);
+        return FT_ENOMEM;
     split_axes(a, &x, axis);
     a->b = b;
     ft__use_loops(b, run);
@@ -212,9 +212,9 @@ ft_status ft__prepare_embedding(ft_block *b, ft_error *err)
 
     if (b->op.dtype != FT_DTYPE_fp32 || rows < 1)
         return ft__unsupported(b, err, "tables are fp32 and have at least one row");
-    a = ft__new_plan(b, sizeof(*a));
+    a = ft__new_plan(b, sizeof(*a), err);
     if (!a)
-        return ft__no_memory(b, err);
+        return FT_ENOMEM;
     *a = (along){.b = b,
                  .outer = 1,
                  .extent = rows,

@@ -50,12 +50,13 @@ static dnnl_status_t run_pieces(ft_block *b, uint32_t instance, const void *cons
     return dnnl_success;
 }
 
-static pieces *new_pieces(ft_block *b, uint32_t at_most)
+static pieces *new_pieces(ft_block *b, uint32_t at_most, ft_error *err)
 {
-    pieces *p = ft__new_plan(b, sizeof(*p) + at_most * sizeof(p->list[0]));
+    pieces *p = ft__new_plan(b, sizeof(*p) + at_most * sizeof(p->list[0]), err);
 
     if (p)
         b->free_plan = free_pieces;
+    ft__use_loops(b, run_pieces);
     return p;
 }
 
@@ -77,9 +78,8 @@ static ft_status one_piece(ft_block *b, const ft__tensor *from, const ft__tensor
 {
     ft_status st;
 
-    if (!new_pieces(b, 1))
-        return ft__no_memory(b, err);
-    ft__use_loops(b, run_pieces);
+    if (!new_pieces(b, 1, err))
+        return FT_ENOMEM;
     st = add_piece(b, (piece){.input = input}, from, to, err);
     if (!st && ((pieces *)b->plan)->n && ((pieces *)b->plan)->list[0].copy.reorder)
         strcpy(b->implementation, "reorder");
@@ -125,9 +125,8 @@ static ft_status add_parts(ft_block *b, const ft__tensor *whole, bool join,
     int64_t at = 0, step = whole->stride[axis] * ft__tensor_size(whole);
 
     (void)ft_op_get(&b->op, FT_K_sizes, &n);
-    if (!new_pieces(b, n))
-        return ft__no_memory(b, err);
-    ft__use_loops(b, run_pieces);
+    if (!new_pieces(b, n, err))
+        return FT_ENOMEM;
     for (uint32_t i = 0; i < n; i++) {
         ft__tensor part = join ? ft__tensor_in(&b->op, i) : ft__tensor_out(&b->op, i);
         ft__tensor place = part;
@@ -194,9 +193,8 @@ ft_status ft__prepare_pad(ft_block *b, ft_error *err)
 
     if (st)
         return st;
-    if (!new_pieces(b, 2 * y.rank + 1))
-        return ft__no_memory(b, err);
-    ft__use_loops(b, run_pieces);
+    if (!new_pieces(b, 2 * y.rank + 1, err))
+        return FT_ENOMEM;
     for (uint32_t i = 0; i < y.rank && !st; i++) {
         int64_t grow = y.dim[i] > x.dim[i] ? y.dim[i] - x.dim[i] : 0, begin = grow / 2;
         ft__tensor slab = room, zero;

@@ -71,8 +71,8 @@ ft_status ft__unsupported(const ft_block *b, ft_error *err, const char *why, ...
 ft_status ft__no_memory(const ft_block *b, ft_error *err);
 /* What a call of oneDNN answered, as a status of ours. */
 ft_status ft__checked(const ft_block *b, dnnl_status_t s, ft_error *err);
-/* Zeroed room for the plan; NULL: memory is short. */
-void *ft__new_plan(ft_block *b, size_t bytes);
+/* Zeroed room for the plan; NULL with FT_ENOMEM. */
+void *ft__new_plan(ft_block *b, size_t bytes, ft_error *err);
 /* The block runs b->prim, whose making had this status, or our own loops. */
 ft_status ft__use_prim(ft_block *b, dnnl_status_t made, ft_error *err);
 /* Only if oneDNN has a fast kernel; false: b->prim is gone again. */

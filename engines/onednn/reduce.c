@@ -122,9 +122,9 @@ ft_status ft__prepare_reduce(ft_block *b, ft_error *err)
     if (!row)
         return ft__unsupported(b, err, "%s is not implemented for %s",
                                ft_kind_name(b->op.kind), ft_dtype_name(b->op.dtype));
-    r = ft__new_plan(b, sizeof(*r));
+    r = ft__new_plan(b, sizeof(*r), err);
     if (!r)
-        return ft__no_memory(b, err);
+        return FT_ENOMEM;
     r->row = row;
     r->elements = n;
     r->first[0] = first_bits(b->op.kind, b->op.dtype);
@@ -157,10 +157,10 @@ static ft_status plan_lines(ft_block *b, lines **out, ft_error *err)
 {
     ft__tensor x = ft__tensor_in(&b->op, 0), per_line, shape = x;
     uint32_t axis = (uint32_t)ft_op_at(&b->op, FT_K_axis, 0);
-    lines *l = ft__new_plan(b, sizeof(*l));
+    lines *l = ft__new_plan(b, sizeof(*l), err);
 
     if (!l)
-        return ft__no_memory(b, err);
+        return FT_ENOMEM;
     /* In the order of x, so that both are walked forwards together. */
     for (uint32_t i = 0; i < x.rank; i++)
         if (x.stride[i] > x.stride[axis])
@@ -306,9 +306,9 @@ ft_status ft__prepare_rmsnorm(ft_block *b, ft_error *err)
 
     if (b->op.dtype != FT_DTYPE_fp32)
         return ft__unsupported(b, err, "norms run in fp32 only");
-    r = ft__new_plan(b, sizeof(*r));
+    r = ft__new_plan(b, sizeof(*r), err);
     if (!r)
-        return ft__no_memory(b, err);
+        return FT_ENOMEM;
     r->size = r->rows = 1;
     for (uint32_t i = 0; i < x.rank; i++)
         *(i >= first ? &r->size : &r->rows) *= x.dim[i];
@@ -379,9 +379,9 @@ ft_status ft__prepare_groupnorm(ft_block *b, ft_error *err)
 
     if (b->op.dtype != FT_DTYPE_fp32 || x.rank < 2)
         return ft__unsupported(b, err, "norms take fp32 of rank 2 and more");
-    g = ft__new_plan(b, sizeof(*g));
+    g = ft__new_plan(b, sizeof(*g), err);
     if (!g)
-        return ft__no_memory(b, err);
+        return FT_ENOMEM;
     sample.dim[0] = 1;
     per_channel = sample;
     for (uint32_t i = 0; i < x.rank; i++)

@@ -108,12 +108,12 @@ static dnnl_status_t run_passes(ft_block *b, uint32_t instance, const void *cons
 static ft_status plan_passes(ft_block *b, const ft__tensor *x, const ft__tensor *y,
                              ft_error *err)
 {
-    passes *p = ft__new_plan(b, sizeof(*p));
+    passes *p = ft__new_plan(b, sizeof(*p), err);
     int64_t outer = 1, inner = 1, mode = ft_op_at(&b->op, FT_K_mode, 0);
     bool last = b->op.layout == FT_LAYOUT_CHANNELS_LAST && x->rank >= 3;
 
     if (!p)
-        return ft__no_memory(b, err);
+        return FT_ENOMEM;
     b->free_plan = free_passes;
     ft__use_loops(b, run_passes);
     for (uint32_t i = 0; i < x->rank; i++)

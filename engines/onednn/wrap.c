@@ -87,11 +87,11 @@ ft_status ft__prepare_wrapped(ft_block *b, ft_error *err)
 {
     uint32_t n_in = ft_op_n_inputs(&b->op), n_out = ft_op_n_outputs(&b->op);
     uint64_t scratch, temporary = 0;
-    wrapped *w = ft__new_plan(b, sizeof(*w));
+    wrapped *w = ft__new_plan(b, sizeof(*w), err);
     ft_status st;
 
     if (!w)
-        return ft__no_memory(b, err);
+        return FT_ENOMEM;
     b->free_plan = free_wrapped;
     w->in = calloc(n_in + n_out, sizeof(*w->in));
     if (!w->in)
