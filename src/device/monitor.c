@@ -48,7 +48,9 @@ static void sample_while_running(ft_monitor *m)
             continue;
         before_s = ft__clock_s(CLOCK_THREAD_CPUTIME_ID);
         ft__watch_sample(&m->watch);
-        next_s = ft__now_s() + fmax(period_s, (ft__clock_s(CLOCK_THREAD_CPUTIME_ID) - before_s) / share);
+        next_s =
+            ft__now_s() +
+            fmax(period_s, (ft__clock_s(CLOCK_THREAD_CPUTIME_ID) - before_s) / share);
     }
 }
 

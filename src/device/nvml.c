@@ -194,8 +194,8 @@ ft_status ft_device_gpu_name(char *out, size_t size, uint32_t index, const char 
     if (index >= n.n_devices)
         st = ft_fail(err, FT_ENOTFOUND, 0, "there is no GPU %u; there are %u, from 0",
                      index, n.n_devices);
-    else if (!n.name || n.handle_by_index(index, &device) ||
-             n.name(device, said, sizeof(said)) || !*said)
+    else if (n.handle_by_index(index, &device) ||
+             FT__NVML_CALL(&n, name, device, said, sizeof(said)) || !*said)
         st = ft_fail(err, FT_ENOTFOUND, 0, "GPU %u does not say what it is", index);
     else
         make_name(out, size, said);

@@ -15,7 +15,7 @@
 static const double zero_celsius_k = 273.15;
 
 /* Throttling by NVML's bits that slows work down against the user's will; the others
- * say that the device is idle or does as it was told. */
+ * say that the device is idle or does as it was set. */
 enum { POWER_CAP = 0x4, SLOWED = 0x4 | 0x8 | 0x20 | 0x40 | 0x80 };
 #define CPU_THROTTLED ((uint64_t)1 << 63)
 
@@ -188,7 +188,7 @@ void ft__watch_begin(ft__watch *w, const ft__cpus *cpus)
     w->begin = ft__load_now(w->machine.root, w->now);
 }
 
-/* The highest "cpu MHz" of those watched, as far as it is told. */
+/* The highest "cpu MHz" of those watched, where it is known. */
 static double cpuinfo_hz(const ft__watch *w)
 {
     double best = NAN;
@@ -276,7 +276,7 @@ void ft__watch_sample(ft__watch *w)
 }
 
 /* A tenth of a CPU; and, as counters move in ticks, three of a hundredth. */
-static bool is_disturbed(const ft__load *from, const ft__load *to)
+static bool is_disturbed(const ft__cpu_load *from, const ft__cpu_load *to)
 {
     double load = ft__load_foreign(from, to);
 
@@ -301,7 +301,7 @@ static void sum_up(ft__watch *w, ft_conditions *c)
 
 void ft__watch_end(ft__watch *w, ft_conditions *out)
 {
-    const ft__load end = ft__load_now(w->machine.root, w->now);
+    const ft__cpu_load end = ft__load_now(w->machine.root, w->now);
 
     *out = (ft_conditions){.memory_clock_hz = w->memory_hz,
                            .temperature_max_k = w->hottest_k,

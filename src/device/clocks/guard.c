@@ -56,7 +56,7 @@ static char hear(int fd, int timeout_ms)
 
 /* ---- the guard's life ---- */
 
-/* What it is told, as lines: pid, root, nvml, state, then acts. */
+/* What it is sent, as lines: pid, root, nvml, state, then acts. */
 struct orders {
     char *text;
     long pid;

@@ -49,7 +49,7 @@ static void read_steps(ft__policy *p, const char *root)
     for (double v; p->n_steps < FT__MAX_STEPS && (v = strtod(at, &end), end != at);
          at = end)
         p->step_hz[p->n_steps++] = v * 1e3;
-    /* Without turbo: the highest step, where steps are told. */
+    /* Without turbo: the highest step, where steps are listed. */
     for (size_t i = 0; i < p->n_steps; i++)
         p->nominal_hz = fmax(p->nominal_hz, p->step_hz[i]);
 }
@@ -375,7 +375,7 @@ static void plan_applications(ft__settings_plan *p, const struct gpu *g,
                  old_core);
 }
 
-/* Whether a clock was locked before is told by nothing: it is free afterwards. */
+/* Nothing says whether a clock was locked before: it is free afterwards. */
 static void plan_lock(ft__settings_plan *p, const struct gpu *g, ft__verb verb,
                       unsigned mhz)
 {

@@ -29,8 +29,8 @@ typedef struct ft__policy {
     unsigned cpu;
     double least_hz, most_hz;
     double low_hz, high_hz; /* the limits now */
-    double now_hz;          /* NaN: not told */
-    double nominal_hz;      /* without turbo; NaN: not told */
+    double now_hz;          /* NaN: unknown */
+    double nominal_hz;      /* without turbo; NaN: unknown */
     double step_hz[FT__MAX_STEPS];
     size_t n_steps; /* 0: any clock in between */
     char governor[64];

@@ -186,7 +186,7 @@ static double unit_of(const ft__updates *u, bool steps)
     return isfinite(least) ? least : 0;
 }
 
-/* A value that stays may be a steady load, told in coarse units: it came from a
+/* A value that stays may be a steady load, read in coarse units: it came from a
  * neighbouring value or goes to one, and the sensor did move later. */
 static bool may_be_steady(const ft__updates *u)
 {
@@ -453,7 +453,7 @@ double ft__last_decimal(const ft__update *u, size_t n)
 }
 
 /* What the scatter of readings leaves open, over `seconds`. Whether it is the
- * sensor's or the load's own cannot be told. */
+ * sensor's or the load's own cannot be decided. */
 static double reading_error(const ft__updates *u, double from, double to, double window)
 {
     size_t n;

@@ -159,7 +159,7 @@ static double came_at(const ft__updates *out, const ft_domain *d, const struct p
     return p[i].at - *half;
 }
 
-/* The value before the first new one was told too: since when is not known. */
+/* The value before the first new one was read too: since when is not known. */
 static bool begin(ft__updates *out, size_t *cap, const struct poll *p, double first)
 {
     size_t k;
