@@ -76,10 +76,9 @@ static ft__prepare_fn *prepare_of(ft_kind k)
     }
 }
 
-static dnnl_status_t run_nothing(ft_block *b, uint32_t instance, const void *const *in,
-                                 void *const *out, char *workspace)
+static dnnl_status_t run_nothing(ft_block *b, const ft__call *call)
 {
-    (void)b, (void)instance, (void)in, (void)out, (void)workspace;
+    (void)b, (void)call;
     return dnnl_success;
 }
 
@@ -123,6 +122,8 @@ ft_status ft__prepare(ft_block *b, ft_error *err)
         return FT_OK;
     }
     b->n_params = ft_op_n_params(&b->op);
+    b->x = ft_op_n_inputs(&b->op) ? ft__tensor_in(&b->op, 0) : (ft__tensor){0};
+    b->y = ft__tensor_out(&b->op, 0);
     if (b->op.layout == FT_LAYOUT_CHANNELS_LAST && plain_only[b->op.kind])
         return ft__prepare_wrapped(b, err);
     return prepare(b, err);
@@ -168,10 +169,9 @@ ft_status ft__checked(const ft_block *b, dnnl_status_t s, ft_error *err)
 
 /* ---- what a block runs ---- */
 
-static dnnl_status_t run_prim(ft_block *b, uint32_t instance, const void *const *in,
-                              void *const *out, char *workspace)
+static dnnl_status_t run_prim(ft_block *b, const ft__call *call)
 {
-    return ft__prim_run(b->prim, instance, in, out, workspace);
+    return ft__prim_run(b->prim, call);
 }
 
 ft_status ft__use_prim(ft_block *b, dnnl_status_t made, ft_error *err)
@@ -360,7 +360,7 @@ dnnl_status_t ft__copy_run(const ft__copy *c, const ft_block *b, const void *fro
     void *const p[] = {to, (void *)from};
 
     if (c->reorder)
-        return ft__prim_run(c->reorder, 0, &from, &to, scratch);
+        return ft__prim_run(c->reorder, &(ft__call){0, &from, &to, scratch});
     ft__nest_run(b->ctx->threads, &c->nest, c->row, p);
     return dnnl_success;
 }

@@ -506,29 +506,27 @@ dnnl_status_t ft__prim_load(ft__prim *p, uint32_t instance, uint32_t k,
 
 /* ---- running ---- */
 
-static const void *operand(const binding *b, const void *const *in, void *const *out,
-                           void *scratch)
+static const void *operand(const binding *b, const ft__call *call)
 {
     switch (b->from) {
-    case FROM_IN: return in[b->index];
-    case FROM_OUT: return out[b->index];
-    default: return scratch;
+    case FROM_IN: return call->in[b->index];
+    case FROM_OUT: return call->out[b->index];
+    default: return call->workspace;
     }
 }
 
-dnnl_status_t ft__prim_run(ft__prim *p, uint32_t instance, const void *const *in,
-                           void *const *out, void *scratch)
+dnnl_status_t ft__prim_run(ft__prim *p, const ft__call *call)
 {
     for (uint32_t i = 0; i < p->n_args; i++) {
         const binding *b = &p->bind[i];
         dnnl_status_t s;
 
         if (b->from == FROM_PARAM) {
-            p->arg[i].memory = p->weights[(size_t)instance * p->n_params + b->index];
+            p->arg[i].memory =
+                p->weights[(size_t)call->instance * p->n_params + b->index];
             continue;
         }
-        s = dnnl_memory_set_data_handle(p->arg[i].memory,
-                                        (void *)operand(b, in, out, scratch));
+        s = dnnl_memory_set_data_handle(p->arg[i].memory, (void *)operand(b, call));
         if (s != dnnl_success)
             return s;
     }

@@ -18,6 +18,14 @@ typedef struct ft__dnnl {
 /* One primitive with its memory objects and the weights of every instance. */
 typedef struct ft__prim ft__prim;
 
+/* What a run gets. */
+typedef struct ft__call {
+    uint32_t instance;
+    const void *const *in;
+    void *const *out;
+    char *workspace;
+} ft__call;
+
 /* Sliding window of convolution and pooling, per spatial axis. */
 typedef struct ft__window {
     int64_t kernel[3];
@@ -72,8 +80,7 @@ dnnl_status_t ft__prim_set_instances(ft__prim *p, uint32_t instances);
 dnnl_status_t ft__prim_load(ft__prim *p, uint32_t instance, uint32_t param,
                             const float *plain);
 
-dnnl_status_t ft__prim_run(ft__prim *p, uint32_t instance, const void *const *in,
-                           void *const *out, void *scratch);
+dnnl_status_t ft__prim_run(ft__prim *p, const ft__call *call);
 void ft__prim_free(ft__prim *p);
 
 #endif

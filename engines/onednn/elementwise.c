@@ -36,15 +36,13 @@ typedef struct row_plan {
     ft__row_fn *row;
 } row_plan;
 
-static dnnl_status_t run_row(ft_block *b, uint32_t instance, const void *const *in,
-                             void *const *out, char *workspace)
+static dnnl_status_t run_row(ft_block *b, const ft__call *call)
 {
     const row_plan *plan = b->plan;
-    void *p[FT__OPERANDS] = {out[0]};
+    void *p[FT__OPERANDS] = {call->out[0]};
 
-    (void)instance, (void)workspace;
     for (uint32_t i = 1; i < plan->nest.n; i++)
-        p[i] = (void *)in[i - 1];
+        p[i] = (void *)call->in[i - 1];
     ft__nest_run(b->ctx->threads, &plan->nest, plan->row, p);
     return dnnl_success;
 }
@@ -69,36 +67,35 @@ static ft_status plan_row(ft_block *b, ft__row_fn *row, const ft__tensor *operan
 /* Operand and result are dense and in the same order: one long row. */
 static ft_status plan_flat(ft_block *b, ft__row_fn *row, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0), y = ft__tensor_out(&b->op, 0);
-    int64_t n = ft__tensor_elements(&y);
+    int64_t n = ft__tensor_elements(&b->y);
     ft__tensor operands[] = {ft__tensor_rows(1, &n), ft__tensor_rows(1, &n)};
 
-    operands[0].dtype = y.dtype;
-    operands[1].dtype = x.dtype;
+    operands[0].dtype = b->y.dtype;
+    operands[1].dtype = b->x.dtype;
     return plan_row(b, row, operands, 2, err);
 }
 
 ft_status ft__prepare_unary(ft_block *b, ft_error *err)
 {
     eltwise e = eltwises[b->op.kind];
-    ft__tensor x = ft__tensor_in(&b->op, 0);
 
     if (b->op.dtype != FT_DTYPE_fp32 || e.alg == dnnl_alg_kind_undef)
         return plan_flat(b, b->ctx->kernels->kind(b->op.kind, b->op.dtype), err);
     return ft__use_prim(
-        b, ft__prim_eltwise(b, e.alg, e.alpha, e.beta, ft__tensor_elements(&x)), err);
+        b, ft__prim_eltwise(b, e.alg, e.alpha, e.beta, ft__tensor_elements(&b->x)),
+        err);
 }
 
 ft_status ft__prepare_cast(ft_block *b, ft_error *err)
 {
-    ft__tensor y = ft__tensor_out(&b->op, 0);
     const ft__kernels *kernels = b->ctx->kernels;
-    ft__row_fn *row = b->op.kind == FT_KIND_cast ? kernels->cast(b->op.dtype, y.dtype)
-                                                 : kernels->scale(b->op.dtype, y.dtype);
+    ft__row_fn *row = b->op.kind == FT_KIND_cast
+                          ? kernels->cast(b->op.dtype, b->y.dtype)
+                          : kernels->scale(b->op.dtype, b->y.dtype);
 
     if (!row)
         return ft__unsupported(b, err, "no %s from %s to %s", ft_kind_name(b->op.kind),
-                               ft_dtype_name(b->op.dtype), ft_dtype_name(y.dtype));
+                               ft_dtype_name(b->op.dtype), ft_dtype_name(b->y.dtype));
     return plan_flat(b, row, err);
 }
 
@@ -112,8 +109,8 @@ static const dnnl_alg_kind_t binaries[FT_KIND_COUNT] = {
 
 ft_status ft__prepare_binary(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0), y = ft__tensor_in(&b->op, 1);
-    ft__tensor z = ft__tensor_out(&b->op, 0);
+    ft__tensor x = b->x, y = ft__tensor_in(&b->op, 1);
+    ft__tensor z = b->y;
     ft__tensor operands[] = {z, ft__tensor_spread(&x, &z), ft__tensor_spread(&y, &z)};
 
     /* oneDNN's kernels spread only the second operand. */
@@ -130,8 +127,8 @@ ft_status ft__prepare_binary(ft_block *b, ft_error *err)
 
 ft_status ft__prepare_where(ft_block *b, ft_error *err)
 {
-    ft__tensor c = ft__tensor_in(&b->op, 0), x = ft__tensor_in(&b->op, 1);
-    ft__tensor y = ft__tensor_in(&b->op, 2), z = ft__tensor_out(&b->op, 0);
+    ft__tensor c = b->x, x = ft__tensor_in(&b->op, 1);
+    ft__tensor y = ft__tensor_in(&b->op, 2), z = b->y;
     ft__tensor operands[] = {z, ft__tensor_spread(&c, &z), ft__tensor_spread(&x, &z),
                              ft__tensor_spread(&y, &z)};
 

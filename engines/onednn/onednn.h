@@ -18,8 +18,7 @@ struct ft_engine_context {
 
 enum { FT__MAX_PARAMS = 4 };
 
-typedef dnnl_status_t ft__run_fn(ft_block *b, uint32_t instance, const void *const *in,
-                                 void *const *out, char *workspace);
+typedef dnnl_status_t ft__run_fn(ft_block *b, const ft__call *call);
 
 /* A prepared operation: either one oneDNN primitive (prim), or one of our own
  * loops (run) with its plan, which preparing functions fill in; weights are loaded
@@ -27,6 +26,7 @@ typedef dnnl_status_t ft__run_fn(ft_block *b, uint32_t instance, const void *con
 struct ft_block {
     ft_engine_context *ctx;
     ft_op op;
+    ft__tensor x, y; /* its first operand, its first result */
     uint32_t instances;
     uint32_t n_params;
     ft__run_fn *run;

@@ -73,7 +73,7 @@ ft_status ft__prepare_conv(ft_block *b, ft_error *err)
                       op->kind == FT_KIND_conv_transpose2d ||
                       op->kind == FT_KIND_conv_transpose3d;
     int64_t out = ft_op_at(op, FT_K_out, 0);
-    ft__tensor x = ft__tensor_in(op, 0), y = ft__tensor_out(op, 0);
+    ft__tensor x = b->x, y = b->y;
     ft__tensor w = filter_of(op, transposed), bias = ft__tensor_rows(1, &out);
     bool has_bias = ft_op_at(op, FT_K_bias, 0) != 0;
     ft__window win = window_of(op);
@@ -103,32 +103,30 @@ static bool is_max(ft_kind k)
            k == FT_KIND_global_maxpool;
 }
 
-static ft_status make_pool(ft_block *b, const ft__tensor *x, const ft__tensor *y,
-                           ft__window *win, ft_error *err)
+static ft_status make_pool(ft_block *b, ft__window *win, ft_error *err)
 {
 
-    fit_end(win, x, y);
-    if (b->op.dtype != FT_DTYPE_fp32 || !fits_onednn(x, y, win))
+    fit_end(win, &b->x, &b->y);
+    if (b->op.dtype != FT_DTYPE_fp32 || !fits_onednn(&b->x, &b->y, win))
         return ft__unsupported(b, err, "pooling takes fp32 and extents up to 2^24");
     return ft__use_prim(
         b,
         ft__prim_pool(
             b, is_max(b->op.kind) ? dnnl_pooling_max : dnnl_pooling_avg_exclude_padding,
-            x, y, win),
+            &b->x, &b->y, win),
         err);
 }
 
 ft_status ft__prepare_pool(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0), y = ft__tensor_out(&b->op, 0);
     ft__window win = window_of(&b->op);
 
-    return make_pool(b, &x, &y, &win, err);
+    return make_pool(b, &win, err);
 }
 
 ft_status ft__prepare_global_pool(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0), y = ft__tensor_out(&b->op, 0);
+    ft__tensor x = b->x;
     ft__window win = {0};
 
     if (x.rank < 3 || x.rank > 5)
@@ -137,7 +135,7 @@ ft_status ft__prepare_global_pool(ft_block *b, ft_error *err)
         win.kernel[i] = x.dim[i + 2];
         win.stride[i] = win.dilation[i] = 1;
     }
-    return make_pool(b, &x, &y, &win, err);
+    return make_pool(b, &win, err);
 }
 
 /* ---- products ---- */
@@ -178,8 +176,8 @@ static ft__tensor as_batch(const ft__tensor *t)
  * fast kernels know no more. */
 ft_status ft__prepare_matmul(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0), y = ft__tensor_in(&b->op, 1);
-    ft__tensor z = ft__tensor_out(&b->op, 0);
+    ft__tensor x = b->x, y = ft__tensor_in(&b->op, 1);
+    ft__tensor z = b->y;
     int64_t nx = batches(&x), ny = batches(&y), nz = batches(&z);
 
     if (b->op.dtype != FT_DTYPE_fp32)
@@ -199,16 +197,15 @@ ft_status ft__prepare_matmul(ft_block *b, ft_error *err)
 
 ft_status ft__prepare_batchnorm(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0);
 
-    if (b->op.dtype != FT_DTYPE_fp32 || x.rank < 2 || x.rank > 5)
+    if (b->op.dtype != FT_DTYPE_fp32 || b->x.rank < 2 || b->x.rank > 5)
         return ft__unsupported(b, err, "batchnorm takes fp32 of rank 2 to 5");
-    return ft__use_prim(b, ft__prim_batchnorm(b, &x, EPSILON), err);
+    return ft__use_prim(b, ft__prim_batchnorm(b, &b->x, EPSILON), err);
 }
 
 ft_status ft__prepare_layernorm(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0);
+    ft__tensor x = b->x;
     uint32_t first = x.rank - (uint32_t)ft_op_at(&b->op, FT_K_norm, 0);
     int64_t size[] = {1, 1};
 
@@ -222,10 +219,9 @@ ft_status ft__prepare_layernorm(ft_block *b, ft_error *err)
 
 ft_status ft__prepare_lrn(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0);
     int64_t size = ft_op_at(&b->op, FT_K_size, 0);
 
     if (b->op.dtype != FT_DTYPE_fp32 || size % 2 == 0)
         return ft__unsupported(b, err, "lrn takes fp32 and an odd size");
-    return ft__use_prim(b, ft__prim_lrn(b, &x, size, 1e-4f, 0.75f, 1), err);
+    return ft__use_prim(b, ft__prim_lrn(b, &b->x, size, 1e-4f, 0.75f, 1), err);
 }

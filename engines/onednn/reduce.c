@@ -81,38 +81,37 @@ static int64_t first_bits(ft_kind k, ft_dtype t)
     return max ? INT64_MIN : min ? INT64_MAX : (int64_t)f;
 }
 
-static dnnl_status_t run_reduce(ft_block *b, uint32_t instance, const void *const *in,
-                                void *const *out, char *workspace)
+static dnnl_status_t run_reduce(ft_block *b, const ft__call *call)
 {
     const reduction *r = b->plan;
     const ft__kernels *k = b->ctx->kernels;
     ft_kind kind = b->op.kind;
     uint32_t threads = b->ctx->threads;
     bool logsumexp = kind == FT_KIND_reduce_logsumexp;
-    void *first = logsumexp ? (void *)workspace : out[0];
+    void *first = logsumexp ? (void *)call->workspace : call->out[0];
     float zero = 0;
 
-    (void)instance;
     ft__nest_run(threads, &r->fill, k->copy(ft_dtype_bits(b->op.dtype) / 8),
                  (void *[]){first, (void *)r->first});
-    ft__nest_run(threads, &r->gather, r->row, (void *[]){first, (void *)in[0]});
+    ft__nest_run(threads, &r->gather, r->row, (void *[]){first, (void *)call->in[0]});
     if (kind == FT_KIND_reduce_mean)
-        run_kind(b, &r->finish, FT_KIND_mul, out[0], out[0], &r->factor);
+        run_kind(b, &r->finish, FT_KIND_mul, call->out[0], call->out[0], &r->factor);
     if (kind == FT_KIND_reduce_l2)
         for (int64_t i = 0; i < r->elements; i++)
-            ((float *)out[0])[i] = sqrtf(((float *)out[0])[i]);
+            ((float *)call->out[0])[i] = sqrtf(((float *)call->out[0])[i]);
     if (!logsumexp)
         return dnnl_success;
-    ft__nest_run(threads, &r->fill, k->copy(4), (void *[]){out[0], &zero});
+    ft__nest_run(threads, &r->fill, k->copy(4), (void *[]){call->out[0], &zero});
     ft__nest_run(threads, &r->gather2, k->sum_exp_of,
-                 (void *[]){out[0], (void *)in[0], first});
-    ft__nest_run(threads, &r->finish, k->log_plus, (void *[]){out[0], out[0], first});
+                 (void *[]){call->out[0], (void *)call->in[0], first});
+    ft__nest_run(threads, &r->finish, k->log_plus,
+                 (void *[]){call->out[0], call->out[0], first});
     return dnnl_success;
 }
 
 ft_status ft__prepare_reduce(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0), y = ft__tensor_out(&b->op, 0);
+    ft__tensor x = b->x, y = b->y;
     ft__tensor on = on_axes_of(&b->op, &x, &y);
     int64_t n = ft__tensor_elements(&y);
     ft__row_fn *row = b->ctx->kernels->kind(b->op.kind, b->op.dtype);
@@ -155,7 +154,7 @@ typedef struct lines {
 
 static ft_status plan_lines(ft_block *b, lines **out, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0), per_line, shape = x;
+    ft__tensor x = b->x, per_line, shape = x;
     uint32_t axis = (uint32_t)ft_op_at(&b->op, FT_K_axis, 0);
     lines *l = ft__new_plan(b, sizeof(*l), err);
 
@@ -175,18 +174,16 @@ static ft_status plan_lines(ft_block *b, lines **out, ft_error *err)
     return FT_OK;
 }
 
-static dnnl_status_t run_l2norm(ft_block *b, uint32_t instance, const void *const *in,
-                                void *const *out, char *workspace)
+static dnnl_status_t run_l2norm(ft_block *b, const ft__call *call)
 {
     const lines *l = b->plan;
-    float *sum = (float *)(void *)workspace;
+    float *sum = (float *)(void *)call->workspace;
 
-    (void)instance;
     memset(sum, 0, (size_t)l->count * sizeof(*sum));
-    run_kind(b, &l->gather, FT_KIND_reduce_l2, sum, in[0], NULL);
+    run_kind(b, &l->gather, FT_KIND_reduce_l2, sum, call->in[0], NULL);
     for (int64_t i = 0; i < l->count; i++)
         sum[i] = 1 / sqrtf(sum[i] + 1e-12f);
-    run_kind(b, &l->apply, FT_KIND_mul, out[0], in[0], sum);
+    run_kind(b, &l->apply, FT_KIND_mul, call->out[0], call->in[0], sum);
     return dnnl_success;
 }
 
@@ -205,40 +202,39 @@ ft_status ft__prepare_l2norm(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-static dnnl_status_t run_softmax(ft_block *b, uint32_t instance, const void *const *in,
-                                 void *const *out, char *workspace)
+static dnnl_status_t run_softmax(ft_block *b, const ft__call *call)
 {
     const lines *l = b->plan;
     const ft__kernels *k = b->ctx->kernels;
     uint32_t threads = b->ctx->threads;
-    float *max = (float *)(void *)workspace, *sum = max + l->count;
+    float *max = (float *)(void *)call->workspace, *sum = max + l->count;
     bool log = b->op.kind == FT_KIND_logsoftmax;
 
-    (void)instance;
     for (int64_t i = 0; i < l->count; i++) {
         max[i] = -INFINITY;
         sum[i] = 0;
     }
-    run_kind(b, &l->gather, FT_KIND_reduce_max, max, in[0], NULL);
+    run_kind(b, &l->gather, FT_KIND_reduce_max, max, call->in[0], NULL);
     if (log) {
         ft__nest_run(threads, &l->gather2, k->sum_exp_of,
-                     (void *[]){sum, (void *)in[0], max});
+                     (void *[]){sum, (void *)call->in[0], max});
         for (int64_t i = 0; i < l->count; i++)
             sum[i] = max[i] + logf(sum[i]);
-        run_kind(b, &l->apply, FT_KIND_sub, out[0], in[0], sum);
+        run_kind(b, &l->apply, FT_KIND_sub, call->out[0], call->in[0], sum);
         return dnnl_success;
     }
-    ft__nest_run(threads, &l->apply, k->exp_of, (void *[]){out[0], (void *)in[0], max});
-    run_kind(b, &l->gather, FT_KIND_reduce_sum, sum, out[0], NULL);
+    ft__nest_run(threads, &l->apply, k->exp_of,
+                 (void *[]){call->out[0], (void *)call->in[0], max});
+    run_kind(b, &l->gather, FT_KIND_reduce_sum, sum, call->out[0], NULL);
     for (int64_t i = 0; i < l->count; i++)
         sum[i] = 1 / sum[i];
-    run_kind(b, &l->apply, FT_KIND_mul, out[0], out[0], sum);
+    run_kind(b, &l->apply, FT_KIND_mul, call->out[0], call->out[0], sum);
     return dnnl_success;
 }
 
 ft_status ft__prepare_softmax(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0);
+    ft__tensor x = b->x;
     lines *l;
     ft_status st;
 
@@ -284,23 +280,21 @@ static void rms_rows(void *arg, int64_t begin, int64_t end)
     }
 }
 
-static dnnl_status_t run_rmsnorm(ft_block *b, uint32_t instance, const void *const *in,
-                                 void *const *out, char *workspace)
+static dnnl_status_t run_rmsnorm(ft_block *b, const ft__call *call)
 {
     rms r = *(const rms *)b->plan;
 
-    (void)workspace;
     r.b = b;
-    r.scale = ft__weights(b, instance, 0);
-    r.x = in[0];
-    r.y = out[0];
+    r.scale = ft__weights(b, call->instance, 0);
+    r.x = call->in[0];
+    r.y = call->out[0];
     ft__parallel(b->ctx->threads, r.rows, r.size, rms_rows, &r);
     return dnnl_success;
 }
 
 ft_status ft__prepare_rmsnorm(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0);
+    ft__tensor x = b->x;
     uint32_t first = x.rank - (uint32_t)ft_op_at(&b->op, FT_K_norm, 0);
     rms *r;
 
@@ -342,21 +336,19 @@ static void spread_means(const groups *g, float *v)
 }
 
 /* Workspace: mean, variance, factor and summand, each per channel. */
-static dnnl_status_t run_groupnorm(ft_block *b, uint32_t instance,
-                                   const void *const *in, void *const *out,
-                                   char *workspace)
+static dnnl_status_t run_groupnorm(ft_block *b, const ft__call *call)
 {
     const groups *g = b->plan;
     const ft__kernels *k = b->ctx->kernels;
-    const float *scale = ft__weights(b, instance, 0),
-                *shift = ft__weights(b, instance, 1);
-    float *mean = (float *)(void *)workspace, *var = mean + g->channels;
+    const float *scale = ft__weights(b, call->instance, 0),
+                *shift = ft__weights(b, call->instance, 1);
+    float *mean = (float *)(void *)call->workspace, *var = mean + g->channels;
     float *factor = var + g->channels, *summand = factor + g->channels;
     uint32_t threads = b->ctx->threads;
 
     for (int64_t i = 0; i < g->samples; i++) {
         int64_t at = i * g->channels * g->spatial;
-        float *x = (float *)in[0] + at, *y = (float *)out[0] + at;
+        float *x = (float *)call->in[0] + at, *y = (float *)call->out[0] + at;
 
         memset(mean, 0, 2 * (size_t)g->channels * sizeof(*mean));
         run_kind(b, &g->gather, FT_KIND_reduce_sum, mean, x, NULL);
@@ -374,7 +366,7 @@ static dnnl_status_t run_groupnorm(ft_block *b, uint32_t instance,
 
 ft_status ft__prepare_groupnorm(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0), sample = x, per_channel;
+    ft__tensor x = b->x, sample = x, per_channel;
     groups *g;
 
     if (b->op.dtype != FT_DTYPE_fp32 || x.rank < 2)
