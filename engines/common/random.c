@@ -2,6 +2,7 @@
 #include "random.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* A bijection of 32 bits with little bias (Wellons 2018), cheap enough to make
  * gigabytes of weights. */
@@ -57,10 +58,15 @@ uint16_t ft__brain(float v)
     return (uint16_t)(x.u >> 16);
 }
 
+bool ft__is_real(ft_dtype t)
+{
+    return t == FT_DTYPE_fp32 || t == FT_DTYPE_fp64 || t == FT_DTYPE_fp16 ||
+           t == FT_DTYPE_bf16;
+}
+
 bool ft__from_floats(void *to, const float *from, uint64_t n, ft_dtype dtype)
 {
-    if (dtype != FT_DTYPE_fp32 && dtype != FT_DTYPE_fp64 && dtype != FT_DTYPE_fp16 &&
-        dtype != FT_DTYPE_bf16)
+    if (!ft__is_real(dtype))
         return false;
     for (uint64_t i = 0; i < n; i++) {
         switch (dtype) {
@@ -71,6 +77,21 @@ bool ft__from_floats(void *to, const float *from, uint64_t n, ft_dtype dtype)
         }
     }
     return true;
+}
+
+bool ft__random_reals(void *to, ft_dtype dtype, uint64_t n, float low, float high,
+                      uint64_t seed)
+{
+    float *floats = dtype == FT_DTYPE_fp32 ? to : malloc(n * sizeof(*floats) + 1);
+    bool good = floats != NULL;
+
+    if (good)
+        ft__random_floats(floats, n, low, high, seed);
+    if (floats != to) {
+        good = good && ft__from_floats(to, floats, n, dtype);
+        free(floats);
+    }
+    return good;
 }
 
 static inline int64_t below(uint32_t h, int64_t limit)

@@ -5,6 +5,7 @@
 
 #include "node.h"
 #include "ort.h"
+#include "random.h"
 
 #define WINDOW " kernel_shape=*kernel strides=*stride pads=*pad"
 #define CONV(type) type " i0 w0 w1? > o0 dilations=*dilation group=$groups" WINDOW
@@ -176,12 +177,6 @@ static int64_t at(const ft__model *m, ft_key_id key)
     return ft_op_at(m->op, key, 0);
 }
 
-static bool is_real(ft_dtype t)
-{
-    return t == FT_DTYPE_fp32 || t == FT_DTYPE_fp16 || t == FT_DTYPE_bf16 ||
-           t == FT_DTYPE_fp64;
-}
-
 static bool is_eight_bits(ft_dtype t)
 {
     return t == FT_DTYPE_int8 || t == FT_DTYPE_uint8;
@@ -328,13 +323,13 @@ static void repair_operand(ft__model *m, ft__repair repair, uint32_t operand)
 
 static void quotient(ft__model *m)
 {
-    if (!is_real(m->op->dtype))
+    if (!ft__is_real(m->op->dtype))
         repair_operand(m, FT__REPAIR_DIVISOR, 1);
 }
 
 static void remainder_of(ft__model *m)
 {
-    bool real = is_real(m->op->dtype) && m->op->dtype != FT_DTYPE_bf16;
+    bool real = ft__is_real(m->op->dtype) && m->op->dtype != FT_DTYPE_bf16;
 
     if (!real)
         repair_operand(m, FT__REPAIR_MODULUS, 1);
@@ -575,7 +570,7 @@ static const char *recipe_of(ft__model *m)
 
     switch (op->kind) {
     case FT_KIND_relu:
-        if (!is_real(op->dtype))
+        if (!ft__is_real(op->dtype))
             return "Max i0 #0 > o0";
         break;
     case FT_KIND_bitwise:

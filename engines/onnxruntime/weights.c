@@ -10,19 +10,11 @@ static bool make_random(const ft__model *m, void *to, uint32_t i, const ft_param
                         uint64_t n)
 {
     uint64_t seed = m->seed ^ (0x9e3779b97f4a7c15u * (i + 1));
-    float low, high, *floats;
-    bool good;
+    float low, high;
 
     ft__weight_range(m->op, i, p, &low, &high);
-    if (!ft__from_floats(to, NULL, 0, p->dtype))
-        return ft__random_fill(to, p->dtype, n, 128, seed);
-    floats = malloc(n * sizeof(*floats) + 1);
-    if (!floats)
-        return false;
-    ft__random_floats(floats, n, low, high, seed);
-    good = ft__from_floats(to, floats, n, p->dtype);
-    free(floats);
-    return good;
+    return ft__is_real(p->dtype) ? ft__random_reals(to, p->dtype, n, low, high, seed)
+                                 : ft__random_fill(to, p->dtype, n, 128, seed);
 }
 
 /* Elements of parameter i, given or made. `to` lies in a file, at any address. */
