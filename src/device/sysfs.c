@@ -1,3 +1,4 @@
+/* Files of /proc and /sys, and whole small files. */
 #include "device/sysfs.h"
 
 #include <ctype.h>

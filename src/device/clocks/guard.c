@@ -1,3 +1,4 @@
+/* The process that puts settings back when their holder ends. */
 #define _GNU_SOURCE
 #include "device/clocks/guard.h"
 

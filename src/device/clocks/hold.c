@@ -1,3 +1,4 @@
+/* Settings that are held for a while or kept until they are reset. */
 #define _GNU_SOURCE /* CPU sets */
 #include <errno.h>
 #include <math.h>

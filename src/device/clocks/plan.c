@@ -130,6 +130,14 @@ struct planning {
     double warned_hz; /* of a clock that was near; 0: not yet */
 };
 
+/* `value` while it is set, `before` afterwards. */
+static void change(const struct planning *g, const char *path, const char *value,
+                   const char *before)
+{
+    ft__acts_add(&g->plan->apply, FT__ACT_PUT, path, "%s", value);
+    ft__acts_add(&g->plan->restore, FT__ACT_PUT, path, "%s", before);
+}
+
 static ft_status unsupported(const struct planning *g, const char *what)
 {
     bool is_virtual = ft__is_virtual(g->root);
@@ -164,8 +172,7 @@ static ft_status plan_cores(struct planning *g)
         snprintf(path, sizeof(path), FT__CPU "/cpu%u/online", i);
         if (ft__sys_text(text, sizeof(text), g->root, "%s", path))
             return unsupported(g, "way to take CPUs away");
-        ft__acts_add(&g->plan->apply, FT__ACT_PUT, path, "%d", has);
-        ft__acts_add(&g->plan->restore, FT__ACT_PUT, path, "%s", text);
+        change(g, path, has ? "1" : "0", text);
         ft__cpus_put(&g->stay, i, has);
         if (has && (g->want->core_clock_hz > 0 || g->want->governor))
             return ft_fail(g->err, FT_EUNSUPPORTED, 0,
@@ -189,8 +196,7 @@ static ft_status plan_turbo(struct planning *g, double clock_hz, double nominal_
         return want ? unsupported(g, "switch for turbo clocks") : FT_OK;
     if (t.is_on == on || (!want && !(clock_hz <= 1.001 * nominal_hz)))
         return FT_OK;
-    ft__acts_add(&g->plan->apply, FT__ACT_PUT, t.path, "%s", on ? t.on : t.off);
-    ft__acts_add(&g->plan->restore, FT__ACT_PUT, t.path, "%s", t.is_on ? t.on : t.off);
+    change(g, t.path, on ? t.on : t.off, t.is_on ? t.on : t.off);
     return FT_OK;
 }
 
@@ -216,8 +222,7 @@ static ft_status plan_governor(struct planning *g, const ft__policy *p)
                        "CPU %u has no governor \"%s\"; it has %s", p->cpu, want,
                        p->governors);
     snprintf(path, sizeof(path), FREQ "scaling_governor", p->cpu);
-    ft__acts_add(&g->plan->apply, FT__ACT_PUT, path, "%s", want);
-    ft__acts_add(&g->plan->restore, FT__ACT_PUT, path, "%s", p->governor);
+    change(g, path, want, p->governor);
     /* Its clock is forgotten with it. */
     snprintf(path, sizeof(path), FREQ "scaling_setspeed", p->cpu);
     if (strcmp(p->governor, "userspace") == 0 &&

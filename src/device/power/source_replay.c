@@ -1,3 +1,4 @@
+/* A recorded trace as a source of power. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Readings of a meter, and traces of them as text. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* From the polls of a sensor to the new values that it brought. */
 #include "device/power/updates.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Device files: YAML to facts. */
 #include <cyaml/cyaml.h>
 #include <limits.h>
 #include <math.h>
