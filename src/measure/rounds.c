@@ -375,7 +375,7 @@ static void run_all(struct rotation *r, uint32_t round)
 /* The same, and see what disturbed them. */
 static void cycle(struct rotation *r, uint32_t round)
 {
-    ft__load from = ft__load_now("", NULL), to;
+    ft__cpu_load from = ft__load_now("", NULL), to;
     double foreign = NAN;
     double *calm = &r->session->calm;
     bool in_vain = *calm < in_vain_below && !r->plan.patient;

@@ -1,5 +1,7 @@
-/* Clocks, governors, turbo and cores of the CPU, as Linux shows them: kHz, see
- * Documentation/admin-guide/pm/cpufreq.rst and intel_pstate.rst. */
+/* From settings that are wanted to what has to be written. Of the CPU: clocks,
+ * governors, turbo and cores as Linux shows them in kHz, see
+ * Documentation/admin-guide/pm/cpufreq.rst and intel_pstate.rst; of one NVIDIA GPU its
+ * clocks and power cap. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +49,7 @@ static void read_steps(ft__policy *p, const char *root)
     for (double v; p->n_steps < FT__MAX_STEPS && (v = strtod(at, &end), end != at);
          at = end)
         p->step_hz[p->n_steps++] = v * 1e3;
-    /* Without turbo: the highest step, where steps are told. */
+    /* Without turbo: the highest step, where steps are listed. */
     for (size_t i = 0; i < p->n_steps; i++)
         p->nominal_hz = fmax(p->nominal_hz, p->step_hz[i]);
 }
@@ -69,7 +71,8 @@ bool ft__policy_read(ft__policy *p, const char *root, unsigned cpu)
            p->high_hz > 0;
 }
 
-bool ft__policy_leads(const char *root, unsigned cpu, const ft__cpus *among)
+/* Whether `cpu` is the first of those of `among` that share its clock. */
+static bool leads(const char *root, unsigned cpu, const ft__cpus *among)
 {
     char text[4096], *at = text, *end;
 
@@ -98,8 +101,10 @@ bool ft__turbo_read(ft__turbo *t, const char *root)
     return false;
 }
 
-double ft__nearest(double want, const double *choices, size_t n, double least,
-                   double most)
+/* The one of `choices` that is nearest to `want`, else `want` itself within least ..
+ * most; NaN when it is further outside than 2 %. */
+static double nearest(double want, const double *choices, size_t n, double least,
+                      double most)
 {
     double best = fmin(fmax(want, least), most);
 
@@ -114,7 +119,7 @@ double ft__nearest(double want, const double *choices, size_t n, double least,
 /* ---- the plan ---- */
 
 struct planning {
-    ft__plan *plan;
+    ft__settings_plan *plan;
     const ft_settings *want;
     const char *root;
     const ft_log *log;
@@ -125,14 +130,21 @@ struct planning {
     double warned_hz; /* of a clock that was near; 0: not yet */
 };
 
+/* `value` while it is set, `before` afterwards. */
+static void change(const struct planning *g, const char *path, const char *value,
+                   const char *before)
+{
+    ft__acts_add(&g->plan->apply, FT__ACT_PUT, path, "%s", value);
+    ft__acts_add(&g->plan->restore, FT__ACT_PUT, path, "%s", before);
+}
+
 static ft_status unsupported(const struct planning *g, const char *what)
 {
-    char cpuinfo[8192];
+    bool is_virtual = ft__is_virtual(g->root);
 
-    ft__sys_text(cpuinfo, sizeof(cpuinfo), g->root, "/proc/cpuinfo");
     return ft_fail(g->err, FT_EUNSUPPORTED, 0, "this %s shows no %s%s",
-                   ft__cpuinfo_is_virtual(cpuinfo) ? "virtual machine" : "machine",
-                   what, ft__cpuinfo_is_virtual(cpuinfo) ? "; set it on the host" : "");
+                   is_virtual ? "virtual machine" : "machine", what,
+                   is_virtual ? "; set it on the host" : "");
 }
 
 /* CPU 0 stays where the kernel cannot take it away. */
@@ -160,8 +172,7 @@ static ft_status plan_cores(struct planning *g)
         snprintf(path, sizeof(path), FT__CPU "/cpu%u/online", i);
         if (ft__sys_text(text, sizeof(text), g->root, "%s", path))
             return unsupported(g, "way to take CPUs away");
-        ft__acts_add(&g->plan->apply, FT__ACT_PUT, path, "%d", has);
-        ft__acts_add(&g->plan->restore, FT__ACT_PUT, path, "%s", text);
+        change(g, path, has ? "1" : "0", text);
         ft__cpus_put(&g->stay, i, has);
         if (has && (g->want->core_clock_hz > 0 || g->want->governor))
             return ft_fail(g->err, FT_EUNSUPPORTED, 0,
@@ -185,8 +196,7 @@ static ft_status plan_turbo(struct planning *g, double clock_hz, double nominal_
         return want ? unsupported(g, "switch for turbo clocks") : FT_OK;
     if (t.is_on == on || (!want && !(clock_hz <= 1.001 * nominal_hz)))
         return FT_OK;
-    ft__acts_add(&g->plan->apply, FT__ACT_PUT, t.path, "%s", on ? t.on : t.off);
-    ft__acts_add(&g->plan->restore, FT__ACT_PUT, t.path, "%s", t.is_on ? t.on : t.off);
+    change(g, t.path, on ? t.on : t.off, t.is_on ? t.on : t.off);
     return FT_OK;
 }
 
@@ -212,8 +222,7 @@ static ft_status plan_governor(struct planning *g, const ft__policy *p)
                        "CPU %u has no governor \"%s\"; it has %s", p->cpu, want,
                        p->governors);
     snprintf(path, sizeof(path), FREQ "scaling_governor", p->cpu);
-    ft__acts_add(&g->plan->apply, FT__ACT_PUT, path, "%s", want);
-    ft__acts_add(&g->plan->restore, FT__ACT_PUT, path, "%s", p->governor);
+    change(g, path, want, p->governor);
     /* Its clock is forgotten with it. */
     snprintf(path, sizeof(path), FREQ "scaling_setspeed", p->cpu);
     if (strcmp(p->governor, "userspace") == 0 &&
@@ -237,7 +246,7 @@ static void limits(ft__acts *a, const ft__policy *p, double low_hz, double high_
 static ft_status plan_clock(struct planning *g, const ft__policy *p)
 {
     double want = g->want->core_clock_hz;
-    double hz = ft__nearest(want, p->step_hz, p->n_steps, p->least_hz, p->most_hz);
+    double hz = nearest(want, p->step_hz, p->n_steps, p->least_hz, p->most_hz);
 
     if (isnan(hz))
         return ft_fail(g->err, FT_EUNSUPPORTED, 0,
@@ -269,7 +278,7 @@ static ft_status for_policies(struct planning *g, each_policy plan)
         if (!g->stay.has[i] || !ft__policy_read(&p, g->root, i))
             continue;
         n++;
-        if (ft__policy_leads(g->root, i, &g->stay))
+        if (leads(g->root, i, &g->stay))
             st = plan(g, &p);
     }
     if (!st && !n)
@@ -277,8 +286,8 @@ static ft_status for_policies(struct planning *g, each_policy plan)
     return st;
 }
 
-ft_status ft__plan_cpu(ft__plan *p, const ft__machine *m, const ft_log *log,
-                       ft_error *err)
+static ft_status plan_cpu(ft__settings_plan *p, const ft__machine *m, const ft_log *log,
+                          ft_error *err)
 {
     const ft_settings want = p->chosen;
     struct planning g = {
@@ -301,5 +310,172 @@ ft_status ft__plan_cpu(ft__plan *p, const ft__machine *m, const ft_log *log,
         st = for_policies(&g, plan_governor);
     if (!st && want.core_clock_hz > 0)
         st = for_policies(&g, plan_clock);
+    return st;
+}
+
+/* ---- GPUs ---- */
+
+struct gpu {
+    const ft__nvml *gpus;
+    void *handle;
+    char number[16];
+    const char *device;
+    const ft_log *log;
+    ft_error *err;
+};
+
+/* The nearest of the clocks that the device offers; *mhz 0: it offers none. */
+static ft_status choose(unsigned *mhz, const struct gpu *g, double want_hz,
+                        unsigned memory_mhz, const char *what)
+{
+    double hz[FT__NVML_MAX_CLOCKS], near;
+    unsigned n = ft__nvml_clocks(hz, g->gpus, g->handle, memory_mhz);
+
+    *mhz = 0;
+    if (!n)
+        return ft_fail(g->err, FT_EUNSUPPORTED, 0, "%s does not tell its %s clocks",
+                       g->device, what);
+    near = nearest(want_hz, hz, n, hz[0], hz[n - 1]);
+    if (isnan(near))
+        return ft_fail(g->err, FT_EUNSUPPORTED, 0,
+                       "%s has no %s clock of %.0f MHz; it goes from %.0f to %.0f MHz",
+                       g->device, what, want_hz * 1e-6, hz[0] * 1e-6, hz[n - 1] * 1e-6);
+    if (fabs(near - want_hz) > 0.5e6)
+        ft__log(g->log, FT_LOG_WARN,
+                "%s has no %s clock of %.0f MHz; the nearest is taken, %.0f MHz",
+                g->device, what, want_hz * 1e-6, near * 1e-6);
+    *mhz = (unsigned)lround(near * 1e-6);
+    return FT_OK;
+}
+
+/* The memory clock that core clocks are listed for: the one asked for, else the one
+ * of now, else the highest. */
+static unsigned memory_clock(const struct gpu *g)
+{
+    double hz[FT__NVML_MAX_CLOCKS];
+    unsigned n = ft__nvml_clocks(hz, g->gpus, g->handle, 0), now;
+
+    if (FT__NVML_CALL(g->gpus, clock, g->handle, FT__NVML_CLOCK_MEMORY, &now) == 0)
+        for (unsigned i = 0; i < n; i++)
+            if (hz[i] == now * 1e6)
+                return now;
+    return n ? (unsigned)lround(hz[n - 1] * 1e-6) : 0;
+}
+
+/* Pascal and before know application clocks only, both clocks in one; and those may
+ * be opened to every user. */
+static void plan_applications(ft__settings_plan *p, const struct gpu *g,
+                              unsigned memory, unsigned core)
+{
+    unsigned old_memory, old_core;
+
+    if (FT__NVML_CALL(g->gpus, clock_application, g->handle, FT__NVML_CLOCK_MEMORY,
+                      &old_memory) ||
+        FT__NVML_CALL(g->gpus, clock_application, g->handle, FT__NVML_CLOCK_GRAPHICS,
+                      &old_core))
+        return;
+    ft__acts_add(&p->instead, FT__ACT_APPLICATIONS, g->number, "%u,%u",
+                 memory ? memory : old_memory, core ? core : old_core);
+    ft__acts_add(&p->restore, FT__ACT_APPLICATIONS, g->number, "%u,%u", old_memory,
+                 old_core);
+}
+
+/* Nothing says whether a clock was locked before: it is free afterwards. */
+static void plan_lock(ft__settings_plan *p, const struct gpu *g, ft__verb verb,
+                      unsigned mhz)
+{
+    ft__acts_add(&p->apply, verb, g->number, "%u,%u", mhz, mhz);
+    ft__acts_add(&p->restore, verb, g->number, "free");
+}
+
+static ft_status plan_clocks(ft__settings_plan *p, const struct gpu *g)
+{
+    unsigned core = 0, memory = 0;
+    ft_status st = FT_OK;
+
+    if (p->chosen.memory_clock_hz > 0) {
+        st = choose(&memory, g, p->chosen.memory_clock_hz, 0, "memory");
+        p->chosen.memory_clock_hz = memory * 1e6;
+    }
+    if (!st && p->chosen.core_clock_hz > 0) {
+        st = choose(&core, g, p->chosen.core_clock_hz,
+                    memory ? memory : memory_clock(g), "core");
+        p->chosen.core_clock_hz = core * 1e6;
+    }
+    if (st || (!core && !memory))
+        return st;
+    if (memory)
+        plan_lock(p, g, FT__ACT_MEMORY, memory);
+    if (core)
+        plan_lock(p, g, FT__ACT_CORE, core);
+    plan_applications(p, g, memory, core);
+    return FT_OK;
+}
+
+static ft_status plan_power(ft__settings_plan *p, const struct gpu *g)
+{
+    double want = p->chosen.power_cap_w;
+    unsigned now, least, most;
+    int code;
+
+    if (!(want > 0))
+        return FT_OK;
+    code = FT__NVML_CALL(g->gpus, power_limit, g->handle, &now);
+    if (!code)
+        code = FT__NVML_CALL(g->gpus, power_limit_range, g->handle, &least, &most);
+    if (code)
+        return ft_fail(g->err, FT_EUNSUPPORTED, 0, "%s: it has no power cap: %s",
+                       g->device, g->gpus->error_string(code));
+    if (!(want >= 1e-3 * least && want <= 1e-3 * most))
+        return ft_fail(g->err, FT_EUNSUPPORTED, 0,
+                       "%s takes no power cap of %.6g W; it goes from %.6g to %.6g W",
+                       g->device, want, 1e-3 * least, 1e-3 * most);
+    ft__acts_add(&p->apply, FT__ACT_POWER, g->number, "%.0f", 1e3 * want);
+    ft__acts_add(&p->restore, FT__ACT_POWER, g->number, "%u", now);
+    return FT_OK;
+}
+
+static ft_status plan_gpu(ft__settings_plan *p, ft__machine *m, const ft_log *log,
+                          ft_error *err)
+{
+    struct gpu g = {
+        .gpus = &m->gpus, .device = p->chosen.device, .log = log, .err = err};
+    unsigned index;
+    ft_status st;
+
+    if (p->chosen.cpus_online || p->chosen.governor || p->chosen.turbo)
+        return ft_fail(err, FT_EUNSUPPORTED, 0,
+                       "%s has no CPUs, governors and turbo; those are --device cpu's",
+                       g.device);
+    st = ft__machine_gpus(m, err);
+    if (!st)
+        st = ft__nvml_find(&g.handle, &index, &m->gpus, g.device, err);
+    if (st)
+        return st;
+    snprintf(g.number, sizeof(g.number), "%u", index);
+    /* The cap first: clocks may be beyond the present one. */
+    st = plan_power(p, &g);
+    return st ? st : plan_clocks(p, &g);
+}
+
+void ft__plan_free(ft__settings_plan *p)
+{
+    ft__acts_free(&p->apply);
+    ft__acts_free(&p->instead);
+    ft__acts_free(&p->restore);
+}
+
+ft_status ft__plan_make(ft__settings_plan *p, const ft_settings *want, ft__machine *m,
+                        const ft_log *log, ft_error *err)
+{
+    ft_status st;
+
+    *p = (ft__settings_plan){.chosen = *want};
+    if (!want->device || strcmp(want->device, "cpu") == 0)
+        st = plan_cpu(p, m, log, err);
+    else
+        st = plan_gpu(p, m, log, err);
+    if (!st && (p->apply.bad || p->instead.bad || p->restore.bad))
+        st = ft_fail(err, FT_ENOMEM, 0, "settings");
     return st;
 }

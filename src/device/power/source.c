@@ -1,3 +1,5 @@
+/* What all kinds of power sources share: adding one, reading files, refusing, closing.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -25,9 +27,9 @@ const char *ft__source_keep(ft__sources *all, const char *fmt, ...)
     return kept ? kept : "";
 }
 
-ft__source *ft__source_add(ft__sources *all, const char *name)
+ft__power_source *ft__source_add(ft__sources *all, const char *name)
 {
-    ft__source *s = ft__list_grow(all->source, all->n, &all->cap, sizeof(*s));
+    ft__power_source *s = ft__list_grow(all->source, all->n, &all->cap, sizeof(*s));
 
     if (!s) {
         all->bad = true;
@@ -35,7 +37,7 @@ ft__source *ft__source_add(ft__sources *all, const char *name)
     }
     all->source = s;
     s = &all->source[all->n++];
-    *s = (ft__source){.reason = "", .remedy = "", .wraps_at_j = NAN};
+    *s = (ft__power_source){.reason = "", .remedy = "", .wraps_at_j = NAN};
     s->all = all;
     s->fd[0] = s->fd[1] = -1;
     s->d = (ft_domain){.name = name,
@@ -48,7 +50,7 @@ ft__source *ft__source_add(ft__sources *all, const char *name)
     return s;
 }
 
-void ft__source_refuse(ft__source *s, const char *reason, const char *remedy)
+void ft__source_refuse(ft__power_source *s, const char *reason, const char *remedy)
 {
     s->read = NULL;
     s->reason = reason;
@@ -58,7 +60,7 @@ void ft__source_refuse(ft__source *s, const char *reason, const char *remedy)
 void ft__source_absent(ft__sources *all, const char *family, const char *reason,
                        const char *remedy)
 {
-    ft__source *s = ft__source_add(all, family);
+    ft__power_source *s = ft__source_add(all, family);
 
     if (s && all->is_virtual)
         ft__source_refuse(s, "not exposed to this virtual machine", "run on the host");
@@ -66,7 +68,24 @@ void ft__source_absent(ft__sources *all, const char *family, const char *reason,
         ft__source_refuse(s, reason, remedy);
 }
 
-static void fail(ft__source *s, const char *path, int code)
+char **ft__source_folder(ft__sources *all, const char *folder)
+{
+    static char *nothing[] = {NULL};
+    char **names, **kept;
+    size_t n;
+
+    if (ft__sys_names(&names, &n, all->root, "%s", folder) != FT_OK)
+        all->bad = true;
+    kept = ft__arena_array(&all->arena, n + 1, sizeof(*kept));
+    for (size_t i = 0; kept && i < n; i++)
+        if (!(kept[i] = ft__arena_strndup(&all->arena, names[i], strlen(names[i]))))
+            all->bad = true;
+    all->bad = all->bad || !kept;
+    ft__sys_names_free(names, n);
+    return kept ? kept : nothing;
+}
+
+static void fail(ft__power_source *s, const char *path, int code)
 {
     bool denied = code == EACCES || code == EPERM;
 
@@ -89,7 +108,7 @@ static int open_below(const char *root, const char *path)
     return open(full, O_RDONLY | O_CLOEXEC);
 }
 
-bool ft__source_number(ft__source *s, int which, double unit, double *v)
+bool ft__source_number(ft__power_source *s, int which, double unit, double *v)
 {
     char text[64];
     ssize_t len = -1;
@@ -124,61 +143,83 @@ bool ft__source_number(ft__source *s, int which, double unit, double *v)
     return true;
 }
 
+static ft__read read_file(ft__power_source *s, ft_power_reading *out)
+{
+    return ft__source_number(s, 0, s->unit, s->d.counts ? &out->joules : &out->watts)
+               ? FT__READ_GOOD
+               : FT__READ_FAILED;
+}
+
+ft__power_source *ft__source_add_file(ft__sources *all, const char *name, bool counts,
+                                      double unit, const char *path)
+{
+    ft__power_source *s = ft__source_add(all, name);
+
+    if (!s)
+        return NULL;
+    s->d.counts = counts;
+    s->d.tells_power = !counts;
+    s->unit = unit;
+    s->path[0] = path;
+    s->read = read_file;
+    return s;
+}
+
 bool ft__sources_has_pci(ft__sources *all, const char *vendor, bool display)
 {
-    char **names, text[16], class[16];
-    size_t n;
+    static const char pci[] = "/sys/bus/pci/devices";
+    char text[16], class[16];
     bool found = false;
 
-    if (ft__sys_names(&names, &n, all->root, "/sys/bus/pci/devices") != FT_OK)
-        all->bad = true;
-    for (size_t i = 0; i < n && !found; i++) {
-        ft__sys_text(text, sizeof(text), all->root, "/sys/bus/pci/devices/%s/vendor",
-                     names[i]);
-        ft__sys_text(class, sizeof(class), all->root, "/sys/bus/pci/devices/%s/class",
-                     names[i]);
+    for (char **name = ft__source_folder(all, pci); *name && !found; name++) {
+        ft__sys_text(text, sizeof(text), all->root, "%s/%s/vendor", pci, *name);
+        ft__sys_text(class, sizeof(class), all->root, "%s/%s/class", pci, *name);
         found =
             strcmp(text, vendor) == 0 && (!display || strncmp(class, "0x03", 4) == 0 ||
                                           strncmp(class, "0x12", 4) == 0);
     }
-    ft__sys_names_free(names, n);
     return found;
 }
 
-/* What the machine is, for the words of the reasons. */
-static void look_around(ft__sources *all)
+void ft__source_refuse_still(ft__sources *all, ft__power_source *s, bool has_joules,
+                             double seconds)
 {
-    ft__buf path = {0};
-    char *cpuinfo = NULL, vendor[32];
-    size_t len;
-
-    ft__buf_fmt(&path, "%s/proc/cpuinfo", all->root);
-    if (!path.bad && ft__sys_file(&cpuinfo, &len, path.s, NULL) == FT_OK) {
-        all->is_virtual = ft__cpuinfo_is_virtual(cpuinfo);
-        ft__cpuinfo_value(vendor, sizeof(vendor), cpuinfo, "vendor_id");
-        all->is_x86 = *vendor != '\0';
-    }
-    free(cpuinfo);
-    ft__buf_free(&path);
+    if (all->is_virtual)
+        ft__source_refuse(s, "it stands still, as on many virtual machines",
+                          "run on the host");
+    else
+        ft__source_refuse(
+            s,
+            has_joules
+                ? ft__source_keep(all, "its counter did not move for %.3g s", seconds)
+                : "it reads 0 W",
+            "");
 }
 
-void ft__sources_find(ft__sources *all, const char *root, const char *nvml,
-                      const char *amd)
+void ft__sources_why_none(const ft__sources *all, ft__buf *out)
 {
-    all->root = root;
-    look_around(all);
-    /* perf counts what powercap counts: another way to the same, where need be. */
-    if (!ft__find_powercap(all))
-        ft__find_perf(all);
-    ft__find_hwmon(all);
-    ft__find_nvml(all, nvml);
-    ft__find_amd(all, amd);
+    const char *family = "";
+    size_t len = 0;
+
+    ft__buf_str(out, "no power sensor on this machine (");
+    for (size_t i = 0; i < all->n; i++) {
+        const ft__power_source *s = &all->source[i];
+
+        if (len && strncmp(s->d.name, family, len) == 0)
+            continue;
+        family = s->d.name;
+        len = strcspn(family, ":");
+        ft__buf_fmt(out, "%s%.*s: %s%s%s", i ? "; " : "", (int)len, family,
+                    *s->reason ? s->reason : s->why, *s->remedy ? ", try: " : "",
+                    s->remedy);
+    }
+    ft__buf_str(out, ")");
 }
 
 void ft__sources_release(ft__sources *all)
 {
     for (size_t i = 0; i < all->n; i++) {
-        ft__source *s = &all->source[i];
+        ft__power_source *s = &all->source[i];
 
         if (s->close)
             s->close(s);
@@ -190,7 +231,9 @@ void ft__sources_release(ft__sources *all)
             s->fd[j] = -1;
         }
     }
-    ft__amd_close(all);
+    if (all->amd)
+        all->close_amd(all->amd);
+    all->amd = NULL;
     ft__nvml_close(&all->nvml);
 }
 
@@ -203,23 +246,20 @@ void ft__sources_free(ft__sources *all)
     all->n = all->cap = 0;
 }
 
-const char *ft__source_remedy(ft__sources *all, const ft__source *s)
+const char *ft__source_remedy(ft__sources *all, const ft__power_source *s)
 {
     return s->locked ? ft__source_keep(all, "sudo chmod a+r %s", s->locked) : "";
 }
 
-bool ft__source_is(const ft__source *s, const char *name, size_t len)
+bool ft__source_is(const ft__power_source *s, const char *name, size_t len)
 {
-    size_t family = strcspn(s->d.name, ":");
+    size_t whole = strlen(s->d.name), family = strcspn(s->d.name, ":");
 
-    if (strlen(s->d.name) == len && memcmp(s->d.name, name, len) == 0)
-        return true;
-    if (family == len && memcmp(s->d.name, name, len) == 0)
+    if ((len == whole || len == family) && memcmp(s->d.name, name, len) == 0)
         return true;
     for (int i = 0; i < 2; i++)
         /* As in CUDA_VISIBLE_DEVICES the beginning of a UUID is enough. */
-        if (s->alias[i] && len >= 12 && strlen(s->alias[i]) >= len &&
-            memcmp(s->alias[i], name, len) == 0)
+        if (s->alias[i] && len >= 12 && strncmp(s->alias[i], name, len) == 0)
             return true;
     return false;
 }
