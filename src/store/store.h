@@ -71,9 +71,9 @@ ft_status ft__store_add_readings(ft_store *s, int64_t id, const ft_reading *r, s
  * is there already is not put again; of rows that are equal within what is put here, as
  * many are kept as were put: putting all of them a second time changes nothing. */
 typedef struct ft__bulk ft__bulk;
-/* Rows are equal in key, taken_at and value, and in conditions if these are asked for
- * (exports of older versions have none). */
-ft_status ft__bulk_begin(ft__bulk **out, ft_store *s, bool conditions, ft_error *err);
+/* Rows are equal in key, taken_at and value; exports of older versions have no
+ * conditions. */
+ft_status ft__bulk_begin(ft__bulk **out, ft_store *s, ft_error *err);
 typedef struct ft__bulk_row {
     const char *command; /* names the run, which is made with its first new row */
     int64_t taken_at;
