@@ -3,9 +3,6 @@
 
 #include "foretell/measure.h"
 
-/* What stands beside the measurement of an operation, so that hours can be compared:
- * a convolution beside convolutions and products, else one bound by memory. */
-ft_op ft__calibration_op(const ft_session *s, const ft_op *beside);
 /* {"counter_j": 1.2e-3, "integral_j": 1.1e-3, "reason": ...} likewise. */
 size_t ft__energy_conditions(const ft_energy *e, char *buf, size_t size);
 /* One operation (lowered for the session's policy if it is not): a block of

@@ -7,7 +7,6 @@
 #include "graph/graph_inside.h"
 #include "graph/op_inside.h"
 #include "measure/validate.h"
-#include "measure/validate_inside.h"
 #include "store/store_inside.h"
 
 void ft_validated_free(ft_validated *v)

@@ -169,8 +169,8 @@ ft_status ft__store_end(ft_store *s, ft_status st, ft_error *err)
     return st;
 }
 
-ft_status ft__store_add_run(ft_store *s, int64_t *id, const char *command,
-                            const char *environment, ft_error *err)
+static ft_status add_run(ft_store *s, int64_t *id, const char *command,
+                         const char *environment, ft_error *err)
 {
     struct use u = use(s, FT__SQL_ADD_RUN);
     ft_status st;
@@ -199,7 +199,7 @@ ft_status ft__store_find_run(ft_store *s, int64_t *id, const char *command,
         end(&u);
     }
     if (st == FT_OK && *id == 0)
-        st = ft__store_add_run(s, id, command, environment, err);
+        st = add_run(s, id, command, environment, err);
     return st;
 }
 
@@ -211,7 +211,7 @@ ft_status ft__store_begin_run(ft_store *s, int64_t *id, const char *command,
     *id = 0;
     if (st != FT_OK)
         return st;
-    return ft__store_end(s, ft__store_add_run(s, id, command, environment, err), err);
+    return ft__store_end(s, add_run(s, id, command, environment, err), err);
 }
 
 /* Takes data. */
@@ -262,9 +262,10 @@ static ft_status add_names(ft_store *s, const ft_key *key, ft_error *err)
     return st;
 }
 
-ft_status ft__store_add(ft_store *s, int64_t run_id, int64_t taken_at,
-                        const ft_key *key, const ft_measurement *m,
-                        const ft_reading *readings, size_t n_readings, ft_error *err)
+static ft_status add_measurement(ft_store *s, int64_t run_id, int64_t taken_at,
+                                 const ft_key *key, const ft_measurement *m,
+                                 const ft_reading *readings, size_t n_readings,
+                                 ft_error *err)
 {
     const double figure[] = {m->value, m->error, m->mad, m->mean, m->std};
     ft_status st = add_names(s, key, err);
@@ -323,8 +324,8 @@ ft_status ft__store_put(ft_store *s, int64_t run_id, const ft_key *key,
     st = ft__store_begin(s, err);
     if (st != FT_OK)
         return st;
-    st = ft__store_add(s, run_id, (int64_t)time(NULL), key, m, readings, n_readings,
-                       err);
+    st = add_measurement(s, run_id, (int64_t)time(NULL), key, m, readings, n_readings,
+                         err);
     return ft__store_end(s, st, err);
 }
 

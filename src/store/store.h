@@ -50,14 +50,9 @@ ft_status ft__store_begin(ft_store *s, ft_error *err);
 ft_status ft__store_end(ft_store *s, ft_status st, ft_error *err);
 
 /* Parts of a write, within a transaction. */
-ft_status ft__store_add_run(ft_store *s, int64_t *run, const char *command,
-                            const char *environment, ft_error *err);
 /* The newest run with this command and environment; made when there is none. */
 ft_status ft__store_find_run(ft_store *s, int64_t *run, const char *command,
                              const char *environment, ft_error *err);
-ft_status ft__store_add(ft_store *s, int64_t run, int64_t taken_at, const ft_key *key,
-                        const ft_measurement *m, const ft_reading *readings,
-                        size_t n_readings, ft_error *err);
 /* What a member is called where a metric is wanted. */
 #define FT__MEMBER "member"
 /* FT_EINVAL: incomplete, or no count. */
