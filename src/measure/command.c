@@ -496,7 +496,7 @@ static ft_status add_energy(struct bench *b, const ft_trace *t, ft_error *err)
             break;
         least_s = energy_missing(&b->r[i], b->opt->meter);
         if (least_s > 0 && b->r[i].n_failed)
-            continue; /* nobody wants to know */
+            continue; /* energy of a failure means nothing */
         if (least_s > 0 && (b->opt->prepare || b->opt->conclude))
             explain_no_loop(&b->r[i], b->opt->meter);
         else if (least_s > 0)

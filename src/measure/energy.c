@@ -1,4 +1,5 @@
-/* Power and energy while a job is looped. */
+/* Power and energy of a job: it is looped while the meter runs, and the trace gives
+ * watts and joules an iteration for each domain, with their errors. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +48,7 @@ static void run_loop(void *user)
     } while (!l->st && ft__meter_now(l->meter) < end_s);
 }
 
-/* Long enough for every domain, unless that is more than anyone waits. */
+/* Long enough for every domain of the meter. */
 static double time_for(const ft_meter *m, double asked_s)
 {
     double time_s = asked_s > 0 ? asked_s : default_power_time_s;
@@ -113,7 +114,7 @@ static void work_out(ft_energy *e, const ft_power *p, const ft_measurement *time
     e->energy.iterations = e->iterations;
 }
 
-/* Those that are part of no other; one that is not told leaves the sum untold. */
+/* Over domains that are part of no other; an unknown one makes the sum unknown. */
 static void sum_up(ft_energy *sum, const ft_energy *e, const ft_trace *t)
 {
     double power = 0, energy = 0, power_error = 0, energy_error = 0;
@@ -147,8 +148,9 @@ static void sum_up(ft_energy *sum, const ft_energy *e, const ft_trace *t)
     sum->energy.iterations = sum->power.iterations = sum->iterations;
 }
 
-static ft_status tell(ft_timing *out, const ft_meter *m, const ft_trace *t,
-                      const struct loop *l, double from_s, double to_s, ft_error *err)
+static ft_status evaluate_trace(ft_timing *out, const ft_meter *m, const ft_trace *t,
+                                const struct loop *l, double from_s, double to_s,
+                                ft_error *err)
 {
     ft_status st = FT_OK;
 
@@ -210,7 +212,7 @@ ft_status ft__measure_energy(ft_timing *out, const ft__job *job,
         (void)ft__meter_follow(opt->meter, before);
     if (st)
         return l.st ? l.st : no_trace(out, why.msg, err);
-    st = l.st ? l.st : tell(out, opt->meter, &t, &l, from_s, to_s, err);
+    st = l.st ? l.st : evaluate_trace(out, opt->meter, &t, &l, from_s, to_s, err);
     ft_trace_free(&t);
     return st;
 }

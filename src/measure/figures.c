@@ -1,4 +1,5 @@
-/* What readings say: docs/measuring.md has the formulae. */
+/* Readings -> value, error, MAD, mean and standard deviation, outliers marked
+ * (docs/measuring.md has the formulae). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* A whole network, really run: every node in order, activations in one planned
- * arena, random weights. */
+/* A network run as a whole and timed: a graph node by node, activations in one planned
+ * arena, random weights; or a model's file by an engine that runs such files. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -275,7 +275,7 @@ static double measure_calibration(ft_session *s, const ft_measure_options *opt)
 }
 
 /* What the engine holds beyond what is counted is scratch of its kernels. */
-static void tell_memory(ft_network_timing *out, const ft__network *n, uint64_t peak)
+static void take_memory(ft_network_timing *out, const ft__network *n, uint64_t peak)
 {
     const ft__eager_bytes *b;
 
@@ -317,7 +317,7 @@ static ft_status measure_passes(ft_network_timing *out, const ft__network *n,
     take_timing(out, &t);
     if (e->memory)
         e->memory(job->session->context, &now, &peak, 0);
-    tell_memory(out, n, peak);
+    take_memory(out, n, peak);
     return st;
 }
 
@@ -470,7 +470,7 @@ ft_status ft_measure_model(ft_network_timing *out, ft_session *s, const char *pa
     st = measure_loaded(out, &job, opt, err);
     out->weight_bytes = info.weight_bytes;
     out->peak_process_bytes = ft__peak_resident_bytes();
-    /* Where the engine keeps the rest is not told: what the process grew by. */
+    /* What the engine holds besides is not known: what the process grew by. */
     known = out->context_bytes + out->weight_bytes;
     if (out->peak_process_bytes > known)
         out->activation_bytes = out->peak_process_bytes - known;

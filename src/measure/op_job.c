@@ -1,4 +1,5 @@
-/* One operation with its operands, run over and over. */
+/* An operation -> a job: its block and operands on an engine, ready to be run over and
+ * over. */
 #include "measure/op_job.h"
 
 #include <math.h>
@@ -51,7 +52,7 @@ struct ft__op_job {
     uint32_t n_in;       /* per instance: operands, what was kept, weights */
     uint32_t n_out;
     void **value; /* instances x n_in */
-    void **other; /* values that belong to nobody's operands */
+    void **other; /* of the forward operation alone */
     uint32_t n_other;
     void *host; /* operands are read into it; what is written over comes from it */
 };

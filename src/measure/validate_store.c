@@ -185,7 +185,7 @@ static int keep_dataset(void *user, const ft_row *row)
     return !grown;
 }
 
-/* The id is that of the lowered graph, so that it tells how the engine lowers. */
+/* The id is that of the lowered graph, so that it shows how the engine lowers. */
 static const uint32_t policies[] = {0, FT_POLICY_CHANNELS_LAST,
                                     FT_POLICY_STRIDED_VIEWS};
 

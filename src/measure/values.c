@@ -1,3 +1,4 @@
+/* Tensors held by an engine: made, filled with random numbers, dropped. */
 #include "measure/values.h"
 
 #include "base/index.h"

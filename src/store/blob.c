@@ -1,3 +1,4 @@
+/* Readings <-> the bytes that a store keeps of them. */
 #include "store/blob.h"
 
 #include <stdlib.h>

@@ -223,7 +223,7 @@ static uint64_t hash_row(const int64_t id[N_NAMES], const ft__bulk_row *row)
     return ft__hash_bytes(h, &row->m.value, sizeof(row->m.value));
 }
 
-/* Is this row, the how-maniest of its equals, there from before? */
+/* Whether the store had this row before: of n equal ones, at least n. */
 static ft_status is_present(ft__bulk *b, const int64_t id[N_NAMES],
                             const ft__bulk_row *row, bool *out, ft_error *err)
 {

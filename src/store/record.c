@@ -1,3 +1,5 @@
+/* Measurements, readings, runs, facts and members: written to a store and read back,
+ * by prepared statements. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
