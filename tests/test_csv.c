@@ -6,6 +6,7 @@
 #include "device/spec/device.h"
 #include "foretell/device.h"
 #include "foretell/op.h"
+#include "put_member.h"
 #include "store/csv.h"
 #include "store/store_inside.h"
 #include "store_fixture.h"
@@ -229,13 +230,13 @@ static void members_are_replaced_exported_and_merged(void)
     FILE *fp;
     int c;
 
-    CHECK(ft__store_put_member(s, &m, NULL) == FT_OK);
+    CHECK(put_member(s, &m) == FT_OK);
     m.part = "tanh x=4 dtype=fp32";
-    CHECK(ft__store_put_member(s, &m, NULL) == FT_OK);
+    CHECK(put_member(s, &m) == FT_OK);
     m = (ft_member){"a", "network name=n", "forward", "relu x=4 dtype=fp32", 2, "note"};
-    CHECK(ft__store_put_member(s, &m, NULL) == FT_OK);
+    CHECK(put_member(s, &m) == FT_OK);
     m.count = NAN;
-    CHECK(ft__store_put_member(s, &m, NULL) == FT_EINVAL);
+    CHECK(put_member(s, &m) == FT_EINVAL);
     CHECK(strcmp(members(s, NULL, "").text, both) == 0);
     CHECK(members(s, "b", NULL).rows == 0 &&
           members(s, "a", "network name=n").rows == 2);
@@ -270,8 +271,7 @@ static void stores_of_the_first_version_learn_of_members(void)
              in_scratch("old.db").s);
     CHECK(system(command) == 0);
     s = must_open(in_scratch("old.db").s, FT_STORE_WRITE);
-    CHECK(ft__store_put_member(s, &m, NULL) == FT_OK &&
-          members(s, NULL, NULL).rows == 1);
+    CHECK(put_member(s, &m) == FT_OK && members(s, NULL, NULL).rows == 1);
     ft_store_close(s);
 }
 

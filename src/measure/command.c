@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "device/power/power_inside.h"
+#include "measure/measure_inside.h"
 #include "measure/spawn.h"
 
 static const uint32_t default_runs = 10;
@@ -292,12 +293,6 @@ static ft_status sum_up(ft_command_result *r, ft_error *err)
 
 static const double idle_s = 1;
 
-static ft_measurement unknown(const char *unit)
-{
-    return (ft_measurement){
-        .unit = unit, .value = NAN, .error = NAN, .mad = NAN, .mean = NAN, .std = NAN};
-}
-
 static ft_status make_energy(ft_command_result *r, const ft_meter *m,
                              const double *idle_w, ft_error *err)
 {
@@ -311,8 +306,8 @@ static ft_status make_energy(ft_command_result *r, const ft_meter *m,
         e->domain = ft_meter_domain(m, i)->name;
         e->part_of = ft_meter_domain(m, i)->part_of;
         e->idle_w = idle_w[i];
-        e->energy = unknown("J");
-        e->power = unknown("W");
+        e->energy = ft__measurement_unknown("J");
+        e->power = ft__measurement_unknown("W");
     }
     return FT_OK;
 }

@@ -60,17 +60,6 @@ static double time_for(const ft_meter *m, double asked_s)
 
 /* ---- what the trace says ---- */
 
-static ft_measurement unknown(const char *unit)
-{
-    return (ft_measurement){.unit = unit,
-                            .value = NAN,
-                            .error = NAN,
-                            .mad = NAN,
-                            .mean = NAN,
-                            .std = NAN,
-                            .calibration_s = NAN};
-}
-
 static ft_status keep_readings(ft_energy *e, const ft_trace *t, uint32_t domain,
                                double from_s, ft_error *err)
 {
@@ -95,8 +84,8 @@ static void work_out(ft_energy *e, const ft_power *p, const ft_measurement *time
 {
     double n = (double)e->iterations, each_s = e->seconds / n;
 
-    e->power = unknown("W");
-    e->energy = unknown("J");
+    e->power = ft__measurement_unknown("W");
+    e->energy = ft__measurement_unknown("J");
     e->counter_j = p->counter_j / n;
     e->integral_j = p->integral_j / n;
     memcpy(e->reason, p->reason, sizeof(e->reason));
@@ -125,8 +114,8 @@ static void sum_up(ft_energy *sum, const ft_energy *e, const ft_trace *t)
     sum->n_readings = 0;
     sum->counter_j = sum->integral_j = 0;
     sum->reason[0] = '\0';
-    sum->power = unknown("W");
-    sum->energy = unknown("J");
+    sum->power = ft__measurement_unknown("W");
+    sum->energy = ft__measurement_unknown("J");
     for (uint32_t i = 0; i < t->n_domains; i++) {
         if (t->domain[i].part_of[0])
             continue;
@@ -182,8 +171,8 @@ static ft_status no_trace(ft_timing *out, const char *why, ft_error *err)
         return ft_fail(err, FT_ENOMEM, 0, "energy");
     out->n_energy = 1;
     *out->energy = (ft_energy){.domain = "",
-                               .power = unknown("W"),
-                               .energy = unknown("J"),
+                               .power = ft__measurement_unknown("W"),
+                               .energy = ft__measurement_unknown("J"),
                                .counter_j = NAN,
                                .integral_j = NAN,
                                .seconds = NAN};

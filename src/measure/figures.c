@@ -128,6 +128,17 @@ static void gather(struct sums *s, ft_measurement *out, const ft_reading *r, siz
     }
 }
 
+ft_measurement ft__measurement_unknown(const char *unit)
+{
+    return (ft_measurement){.unit = unit,
+                            .value = NAN,
+                            .error = NAN,
+                            .mad = NAN,
+                            .mean = NAN,
+                            .std = NAN,
+                            .calibration_s = NAN};
+}
+
 ft_status ft__measurement_of_times(ft_measurement *out, const ft_reading *r, size_t n,
                                    ft_error *err)
 {

@@ -21,6 +21,8 @@ ft_status ft__measure_ops(ft_timing *out, ft_error *why, ft_session *s,
  * those rounds; each reading counts per iteration. */
 ft_status ft__measurement_of_times(ft_measurement *out, const ft_reading *r, size_t n,
                                    ft_error *err);
+/* No value, no error. */
+ft_measurement ft__measurement_unknown(const char *unit);
 const char *ft__session_dtype_policy(const ft_session *s);
 /* {"clock_hz": 1.41e9, "marks": ["foreign load"], "outliers": 2, ...} as stores keep
  * it. Returns its length as snprintf() does. */

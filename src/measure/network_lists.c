@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/pairs.h"
 #include "foretell/networks.h"
@@ -87,15 +88,10 @@ static ft_status add_entry(struct reading *r)
     struct entry *e;
     char *end;
 
-    if (l->n == l->cap) {
-        size_t cap = l->cap ? 2 * l->cap : 64;
-
-        e = realloc(l->v, cap * sizeof(*e));
-        if (!e)
-            return no_memory(r);
-        l->v = e;
-        l->cap = cap;
-    }
+    e = ft__list_grow(l->v, l->n, &l->cap, sizeof(*e));
+    if (!e)
+        return no_memory(r);
+    l->v = e;
     e = &l->v[l->n++];
     *e = (struct entry){.name = strdup(text(r, NETWORK)),
                         .shape = strdup(text(r, SHAPE)),

@@ -41,6 +41,14 @@ struct ft_store {
 ft_status ft__store_open(ft_store **out, const char *path, ft_store_mode mode,
                          const char *const *steps, int n_steps, ft_error *err);
 
+/* Measurements with their names. */
+#define FT__STORE_JOINED                                                               \
+    " FROM measurement m JOIN device d ON d.id = m.device_id"                          \
+    " JOIN setting s ON s.id = m.setting_id JOIN engine e ON e.id = m.engine_id"       \
+    " JOIN operation o ON o.id = m.operation_id"
+/* Text of a row; "" for NULL. */
+const char *ft__store_text(sqlite3_stmt *row, int column);
+
 /* Say what SQLite has just refused, in our words. */
 ft_status ft__store_fail(const ft_store *s, ft_error *err);
 
