@@ -15,6 +15,7 @@ import math
 import os
 import pathlib
 import re
+import shutil
 import sys
 import tempfile
 import zlib
@@ -27,8 +28,8 @@ UNITS = {'time': 's', 'accumulate': 's', 'power': 'W', 'energy': 'J', 'relative_
 MOST_ELEMENTS = 1 << 52
 MOST_AXES = 8
 LONGEST_FIELD = 1 << 20
-NUMBER = re.compile(r'[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?')
-JSON_NUMBER = re.compile(r'-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?')
+NUMBER = re.compile(r'[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?', re.ASCII)
+JSON_NUMBER = re.compile(r'-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?', re.ASCII)
 
 
 class Wrong(Exception):
@@ -105,7 +106,7 @@ def plain(title):
 
 
 def scalar(text):
-    text = text.strip()
+    text = text.partition(' #')[0].strip()
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in '\'"' else text
 
 
@@ -131,8 +132,8 @@ class Devices:
                 titles.append(scalar(value))
             elif key == 'aliases':
                 titles += [scalar(t) for t in value.strip().strip('[]').split(',') if t.strip()]
-            elif key == 'tdp_w':
-                self.tdp[path.stem] = float(value)
+            elif key == 'tdp_w' and NUMBER.fullmatch(scalar(value)):
+                self.tdp[path.stem] = float(scalar(value))
         for title in titles:
             self.found.setdefault(plain(title), []).append(path.stem)
 
@@ -285,7 +286,7 @@ class Row:
         return '{' + ', '.join(said) + '}' if said else ''
 
 
-SHAPE = re.compile(r'\d{1,15}(x\d{1,15}){0,7}|\(\d{1,15}(, *\d{1,15}){0,7},? *\)')
+SHAPE = re.compile(r'\d{1,15}(x\d{1,15}){0,7}|\(\d{1,15}(, *\d{1,15}){0,7},? *\)', re.ASCII)
 
 
 def read_shape(text):
@@ -430,17 +431,30 @@ def main(source, what, forms):
 
 
 def copy(out, path, tables):
-    """All of it, over no table that was read."""
+    """All of it: to standard output, or over a regular file that is none of the tables."""
     if not path:
-        for text in out:
-            sys.stdout.write(text)
+        try:
+            shutil.copyfileobj(out, sys.stdout)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)    # the reader has enough
         return
     if os.path.exists(path) and any(os.path.samefile(path, t) for t in tables):
         raise Wrong(f'{path} is one of the tables that are read')
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise Wrong(f'{path} is not a regular file')
     try:
-        with open(path, 'w', newline='', encoding='utf-8') as f:
-            f.writelines(out)
+        fd, fresh = tempfile.mkstemp(dir=os.path.dirname(path) or '.', prefix='.foretell-')
     except OSError as e:
+        raise Wrong(f'cannot write {path}: {e.strerror}') from None
+    try:
+        with open(fd, 'w', newline='', encoding='utf-8') as f:
+            shutil.copyfileobj(out, f)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(fresh, 0o666 & ~umask)
+        os.replace(fresh, path)
+    except OSError as e:
+        os.unlink(fresh)
         raise Wrong(f'cannot write {path}: {e.strerror}') from None
 
 
