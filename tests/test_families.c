@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "foretell/dataset.h"
 #include "foretell/evaluate.h"
 #include "foretell/networks.h"
 #include "foretell/predictor.h"
@@ -97,12 +96,12 @@ static void a_wrong_table_is_told_with_line_and_column(void)
 static ft_store *measured(void)
 {
     char path[4200];
-    ft_dataset_report r;
+    uint64_t rows;
     ft_store *s = NULL;
 
     snprintf(path, sizeof(path), "%s/measurements/timm.csv.gz", data_dir);
     CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
-    CHECK(ft_dataset_import(&r, s, "csv", path, data_dir, NULL) == FT_OK);
+    CHECK(ft_store_import_file(s, path, &rows, NULL) == FT_OK);
     return s;
 }
 

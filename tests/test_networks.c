@@ -9,6 +9,7 @@
 #include "check.h"
 #include "predict/file/predictor_inside.h"
 #include "predict/query/op_costs.h"
+#include "put_member.h"
 #include "store/store_inside.h"
 
 static char data_dir[4096];
@@ -98,7 +99,7 @@ static void put_network(ft_store *s, int64_t run, int i)
                        .note = ""};
 
         snprintf(part, sizeof(part), "%s x=%ld dtype=fp32", kinds[(i + j) % 3], n);
-        CHECK(ft__store_put_member(s, &m, NULL) == FT_OK);
+        CHECK(put_member(s, &m) == FT_OK);
         device += m.count * device_s(n);
         count += m.count;
     }

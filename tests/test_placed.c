@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "foretell/predictor.h"
+#include "put_member.h"
 #include "store/store_inside.h"
 
 static char data_dir[4096];
@@ -76,7 +77,7 @@ static void put_network(ft_store *s, const struct place *at, int i, const char *
                              .note = ""};
 
         snprintf(part, sizeof(part), "relu x=%d dtype=fp32", 4000 * size[j] * size[j]);
-        CHECK(ft__store_put_member(s, &m, NULL) == FT_OK);
+        CHECK(put_member(s, &m) == FT_OK);
         sum += 10 * alone_s(size[j]);
     }
     put(s, at, whole, phase, factor * sum);

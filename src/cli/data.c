@@ -35,7 +35,7 @@ static const ft__option options[] = {
     {"same", 0, FT__OPT_FLAG, offsetof(struct options, same), NULL,
      "merge: devices of one name are one machine, whatever their facts"},
     {"from", 0, FT__OPT_TEXT, offsetof(struct options, from), "FORM",
-     "import: what the files are: csv (as export writes), or another's dataset"},
+     "import: csv, as export writes it; tables of others: docs/data.md"},
     {0},
 };
 
@@ -431,7 +431,6 @@ static int verb_of(ft__cli *c, enum verb *out)
 static int run(ft__cli *c, const void *user)
 {
     const struct options *o = user;
-    const char *form = o->from;
     ft_key filter = {.device = o->device, .engine = o->engine, .metric = o->metric};
     char path[FT__PATH_MAX];
     ft_store *store = NULL;
@@ -444,7 +443,7 @@ static int run(ft__cli *c, const void *user)
     if (code)
         return code;
     ft__path_store(c, path);
-    code = verb == IMPORT ? ft__data_from(c, &form) : FT__EXIT_GOOD;
+    code = verb == IMPORT ? ft__data_from(c, o->from) : FT__EXIT_GOOD;
     if (code)
         return code;
     code = verb == IMPORT || verb == MERGE ? ft__home_needed(c, c->store)
@@ -465,7 +464,7 @@ static int run(ft__cli *c, const void *user)
             st = ft_store_export_csv(store, o->out ? o->out : "/dev/stdout", &filter,
                                      o->readings, &err);
             break;
-        case IMPORT: st = ft__data_import(c, store, form, &printed, &err); break;
+        case IMPORT: st = ft__data_import(c, store, &printed, &err); break;
         case MERGE: break;
         case FACTS: st = facts(c, store, &filter, &printed, &err); break;
         case N_VERBS: break;
@@ -478,19 +477,20 @@ const ft__command ft__data_command = {
     .name = "data",
     .arguments = "[show|export|import FILE...|merge FROM...|facts]",
     .summary = "show, export and import the measurements in the store",
-    .more =
-        "show: how many measurements of what; export: all of them as CSV; import: "
-        "take\n"
-        "what export wrote, here or on another machine, or with --from what others "
-        "published\n"
-        "(docs/data.md), plain or packed by gzip; merge: take everything from other\n"
-        "stores or CSV files, all or nothing, as often as you like; facts: single "
-        "numbers\n"
-        "about devices.",
+    .more = "show: how many measurements of what; export: all of them as CSV; import: "
+            "take\n"
+            "what export wrote, here or on another machine, plain or packed by gzip, "
+            "or what "
+            "a\n"
+            "converter made of a published table (docs/data.md); merge: take "
+            "everything from\n"
+            "other stores or CSV files, all or nothing, as often as you like; facts: "
+            "single\n"
+            "numbers about devices.",
     .examples = "  foretell data show\n"
                 "  foretell data export --readings -o measurements.csv\n"
                 "  foretell data import measurements.csv --db shared.db\n"
-                "  foretell data import --from neusight neusight_ops.csv.gz\n"
+                "  foretell data import data/measurements/*.csv.gz --db measured.db\n"
                 "  foretell data merge laptop.db server.db --db shared.db\n",
     .least_args = 0,
     .most_args = SIZE_MAX,

@@ -6,27 +6,32 @@
 
 #include "cli/data.h"
 
+static bool is_store(const char *path)
+{
+    static const char sqlite[] = "SQLite format 3"; /* with its zero */
+    char head[sizeof(sqlite)];
+    FILE *fp = fopen(path, "rb");
+    bool is = fp && fread(head, 1, sizeof(head), fp) == sizeof(head) &&
+              memcmp(head, sqlite, sizeof(sqlite)) == 0;
+
+    if (fp)
+        fclose(fp);
+    return is;
+}
+
 /* A store, or a CSV file as a store that is gone when it is closed. */
 static ft_status open_source(ft_store **out, const char *path, ft_error *err)
 {
-    static const char sqlite[] = "SQLite format 3"; /* with its zero */
     ft_store *csv = NULL;
     uint64_t rows;
-    char *text;
-    size_t len;
-    ft_status st = ft__data_read_file(&text, &len, path, err);
+    ft_status st;
 
     *out = NULL;
-    if (st)
-        return st;
-    if (len >= sizeof(sqlite) && memcmp(text, sqlite, sizeof(sqlite)) == 0) {
-        free(text);
+    if (is_store(path))
         return ft_store_open(out, path, FT_STORE_MERGE, err);
-    }
     st = ft_store_open(&csv, ":memory:", FT_STORE_WRITE, err);
     if (!st)
-        st = ft_store_import_csv(csv, text, len, path, &rows, err);
-    free(text);
+        st = ft_store_import_file(csv, path, &rows, err);
     if (st) {
         ft_store_close(csv);
         return st;

@@ -223,7 +223,7 @@ ft_status ft__data_known(const ft_known **out, ft_data *d, const char *path,
     pthread_mutex_lock(&d->lock);
     k = find(d->known, path);
     if (!k && !(st = new_kept(&k, path, err))) {
-        st = ft__known_open(&known, path, *d->data_dir ? d->data_dir : NULL, err);
+        st = ft__known_open(&known, path, err);
         k->thing = known;
         st = keep_take(&d->known, &k, st);
     }

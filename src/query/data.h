@@ -75,8 +75,7 @@ bool ft__family_has(const ft_predictor *p, const char *device);
 /* ---- known.c ---- */
 /* What a store, or a file in our CSV, holds of devices. FT_EFORMAT also where it holds
  * no operation's time. */
-ft_status ft__known_open(ft_known **out, const char *path, const char *data_dir,
-                         ft_error *err);
+ft_status ft__known_open(ft_known **out, const char *path, ft_error *err);
 
 /* ---- ask.c ---- */
 /* A query of any size as today's, checked. */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "foretell/dataset.h"
+#include "foretell/store.h"
 #include "query/data.h"
 
 static bool is_store(const char *path)
@@ -19,21 +19,19 @@ static bool is_store(const char *path)
     return is;
 }
 
-static ft_status open_csv(ft_store **store, const char *path, const char *data_dir,
-                          ft_error *err)
+static ft_status open_csv(ft_store **store, const char *path, ft_error *err)
 {
-    ft_dataset_report report;
+    uint64_t rows;
     ft_status st = ft_store_open(store, ":memory:", FT_STORE_WRITE, err);
 
-    return st ? st : ft_dataset_import(&report, *store, "csv", path, data_dir, err);
+    return st ? st : ft_store_import_file(*store, path, &rows, err);
 }
 
-ft_status ft__known_open(ft_known **out, const char *path, const char *data_dir,
-                         ft_error *err)
+ft_status ft__known_open(ft_known **out, const char *path, ft_error *err)
 {
     ft_store *store = NULL;
     ft_status st = is_store(path) ? ft_store_open(&store, path, FT_STORE_READ, err)
-                                  : open_csv(&store, path, data_dir, err);
+                                  : open_csv(&store, path, err);
 
     *out = NULL;
     if (!st)
