@@ -8,13 +8,6 @@
 
 enum { LEAST_PAIRS = 4 }; /* of which an interval can be given */
 
-const char *ft__correlation_name(ft_correlation_kind k)
-{
-    static const char *const name[] = {"pearson", "spearman", "kendall"};
-
-    return (unsigned)k < FT_CORRELATION_COUNT ? name[k] : "unknown";
-}
-
 struct pair {
     double a, b;
 };

@@ -157,7 +157,7 @@ static ft_status fill_from_list(ft__points *p, size_t n, ft__prng *rng, ft_error
 
 ft_status ft__points_fill(ft__points *p, size_t n, ft__prng *rng, ft_error *err)
 {
-    const bool listed = ft__space_size(p->s) <= MAX_LISTED;
+    const bool listed = p->s->size <= MAX_LISTED;
     const size_t tries = listed ? TRIES : MORE_TRIES;
     double point[FT__MAX_PARAMS], unit[FT__MAX_PARAMS];
     ft_status st = FT_OK;

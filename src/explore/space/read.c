@@ -429,7 +429,8 @@ ft_status ft__exploration_read(ft_exploration **out, const char *text, size_t le
     if (y.st) {
         ft_exploration_free(x);
     } else {
-        x->facts.n_params = ft__space_params(x->space, &x->facts.param);
+        x->facts.param = x->space->param;
+        x->facts.n_params = x->space->n;
         *out = x;
     }
     return y.st;
