@@ -61,10 +61,10 @@ static ft_status load(void)
 
 static ft_status cross_validate(void)
 {
-    const ft_forest_options opt = {.n_trees = 2};
+    const ft_model_options opt = {.method = FT_METHOD_FOREST, .forest.n_trees = 2};
     double out[ROWS];
 
-    return ft__forest_cross_validate(out, &d.m, d.y, NULL, fold, 2, &opt, NULL);
+    return ft__model_cross_validate(out, &d.m, d.y, NULL, fold, 2, &opt, NULL);
 }
 
 static ft_status fit_method(ft_method method)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/solve.h"
 #include "learn/lesson.h"
 
 /* The body of an image; columns and slopes of n of each follow. */
@@ -41,37 +42,6 @@ static void normal_equations(double *a, double *b, const ft__lesson *l)
             b[j] += v * (l->y[i] - l->mean);
         }
     }
-}
-
-/* a = L L' in place of its lower triangle, then b = inverse(a) b. false: a is not
- * positive definite. */
-static bool solve(double *a, double *b, uint32_t n)
-{
-    for (uint32_t j = 0; j < n; j++) {
-        double *row = a + (size_t)j * n;
-
-        for (uint32_t k = 0; k <= j; k++) {
-            const double *other = a + (size_t)k * n;
-            double s = row[k];
-
-            for (uint32_t i = 0; i < k; i++)
-                s -= row[i] * other[i];
-            if (k == j && !(s > 0))
-                return false;
-            row[k] = k == j ? sqrt(s) : s / other[k];
-        }
-    }
-    for (uint32_t j = 0; j < n; j++) {
-        for (uint32_t k = 0; k < j; k++)
-            b[j] -= a[(size_t)j * n + k] * b[k];
-        b[j] /= a[(size_t)j * n + j];
-    }
-    for (uint32_t j = n; j-- > 0;) {
-        for (uint32_t k = j + 1; k < n; k++)
-            b[j] -= a[(size_t)k * n + j] * b[k];
-        b[j] /= a[(size_t)j * n + j];
-    }
-    return true;
 }
 
 static ft_status write_body(ft__draft *out, const ft__lesson *l, const double *b,
@@ -114,7 +84,7 @@ static ft_status ridge_fit(ft__draft *out, const ft__task *t, ft_error *err)
     normal_equations(a, b, &l);
     for (uint32_t j = 0; j < l.n_cols; j++)
         a[(size_t)j * l.n_cols + j] += penalty;
-    if (!solve(a, b, l.n_cols))
+    if (!ft__solve(a, b, (int)l.n_cols))
         st = ft_fail(err, FT_EINVAL, 0,
                      "columns depend on each other too closely for a penalty of %g",
                      penalty);
