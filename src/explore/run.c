@@ -278,31 +278,20 @@ static void tell(const struct work *w, size_t from)
     ft__progress(w->opt->log, done, wanted, w->x->name);
 }
 
-static void shuffle(size_t *v, size_t n, uint64_t seed, uint64_t pass)
-{
-    ft__prng p = ft__prng_stream(seed, pass);
-
-    for (size_t i = n; i > 1; i--) {
-        size_t k = ft__prng_below(&p, (uint32_t)i), t = v[i - 1];
-
-        v[i - 1] = v[k];
-        v[k] = t;
-    }
-}
-
 /* One run of each job from `from` on that wants one, in another order each time, so
  * that a machine that drifts favours none. *any: there was one. */
 static ft_status pass(struct work *w, size_t from, uint64_t number, bool *any)
 {
     size_t n = w->n_points * w->x->n_workloads - from;
-    size_t *order = malloc((n + 1) * sizeof(*order));
+    uint32_t *order = malloc((n + 1) * sizeof(*order));
+    ft__prng rng = ft__prng_stream(w->opt->design.seed, number);
     ft_status st = order ? FT_OK : ft_fail(w->err, FT_ENOMEM, 0, "%s", w->x->name);
 
     *any = false;
     for (size_t i = 0; i < n && order; i++)
-        order[i] = from + i;
+        order[i] = (uint32_t)(from + i);
     if (order)
-        shuffle(order, n, w->opt->design.seed, number);
+        ft__prng_shuffle(&rng, order, n);
     for (size_t i = 0; i < n && !st && !is_over(w); i++) {
         bool more;
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/index.h"
 #include "base/limits.h"
 #include "foretell/op.h"
 #include "graph/op_inside.h"
@@ -320,10 +321,8 @@ static ft_status check_wrt(ft_op *op, ft_error *err)
 
 static uint64_t hash_word(const char *s, size_t n)
 {
-    uint64_t h = 0xcbf29ce484222325u;
+    const uint64_t h = ft__fnv1a(FT__HASH_BEGIN, s, n);
 
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ (unsigned char)s[i]) * 0x100000001b3u;
     return (h ^ h >> 29) * 0x9fb21c651e98df25u;
 }
 

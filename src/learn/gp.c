@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/arena.h"
 #include "base/prng.h"
 #include "learn/cholesky.h"
 #include "learn/decay.h"
@@ -31,6 +32,7 @@ static double length_centre(size_t n_cols)
 }
 
 struct tune {
+    ft__arena room;
     const ft__lesson *l;
     size_t n;       /* rows */
     uint32_t *row;  /* of the lesson */
@@ -43,19 +45,6 @@ struct tune {
     double *scratch;
     double *alpha; /* (kernel + noise)^-1 y */
 };
-
-static void tune_free(struct tune *t)
-{
-    free(t->row);
-    free(t->y);
-    free(t->x);
-    free(t->kernel);
-    free(t->slope);
-    free(t->factor);
-    free(t->inverse);
-    free(t->scratch);
-    free(t->alpha);
-}
 
 /* n rows drawn from `of`, ascending, at `row`. */
 static void draw(uint32_t *row, size_t n, size_t of, uint64_t seed)
@@ -73,19 +62,17 @@ static ft_status tune_make(struct tune *t, const ft__lesson *l, size_t most,
 {
     const size_t n = l->n_rows < most ? l->n_rows : most, cells = n * n;
 
-    *t = (struct tune){.l = l,
-                       .n = n,
-                       .row = calloc(n, sizeof(*t->row)),
-                       .y = calloc(n, sizeof(*t->y)),
-                       .x = calloc(n * l->n_cols + 1, sizeof(*t->x)),
-                       .kernel = calloc(cells, sizeof(*t->kernel)),
-                       .slope = calloc(cells, sizeof(*t->slope)),
-                       .factor = calloc(cells, sizeof(*t->factor)),
-                       .inverse = calloc(cells, sizeof(*t->inverse)),
-                       .scratch = calloc(cells, sizeof(*t->scratch)),
-                       .alpha = calloc(n, sizeof(*t->alpha))};
-    if (!t->row || !t->y || !t->x || !t->kernel || !t->slope || !t->factor ||
-        !t->inverse || !t->scratch || !t->alpha)
+    *t = (struct tune){.l = l, .n = n};
+    t->row = ft__arena_need(&t->room, n, sizeof(*t->row));
+    t->y = ft__arena_need(&t->room, n, sizeof(*t->y));
+    t->x = ft__arena_need(&t->room, n * l->n_cols, sizeof(*t->x));
+    t->kernel = ft__arena_need(&t->room, cells, sizeof(*t->kernel));
+    t->slope = ft__arena_need(&t->room, cells, sizeof(*t->slope));
+    t->factor = ft__arena_need(&t->room, cells, sizeof(*t->factor));
+    t->inverse = ft__arena_need(&t->room, cells, sizeof(*t->inverse));
+    t->scratch = ft__arena_need(&t->room, cells, sizeof(*t->scratch));
+    t->alpha = ft__arena_need(&t->room, n, sizeof(*t->alpha));
+    if (t->room.bad)
         return ft_fail(err, FT_ENOMEM, 0, "no memory for a process of %zu rows", n);
     draw(t->row, n, l->n_rows, seed);
     for (size_t i = 0; i < n; i++)
@@ -219,7 +206,7 @@ static ft_status find_lengths(double *theta, const ft__lesson *l,
     if (!st)
         st = ft__minimise(&least, theta, l->n_cols + N_OTHERS,
                           ft__or_u32(o->rounds, STEPS), density, &t, err);
-    tune_free(&t);
+    ft__arena_free(&t.room);
     return st;
 }
 
@@ -269,7 +256,7 @@ static ft_status make_vectors(ft__draft *out, const ft__lesson *l, const double 
             ft_fail(err, FT_EBACKEND, 0, "a process of %zu rows cannot be solved", t.n);
     if (!st)
         st = write_body(out, &t, exp(2 * theta[l->n_cols + AMPLITUDE]), err);
-    tune_free(&t);
+    ft__arena_free(&t.room);
     return st;
 }
 

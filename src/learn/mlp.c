@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
+#include "base/index.h"
 #include "base/prng.h"
 #include "learn/lesson.h"
 
@@ -106,6 +108,7 @@ static float forward(const struct mlp *h, const float *w, const float *u, float 
 /* ---- fitting ---- */
 
 struct fit {
+    ft__arena room;
     struct mlp h;
     ft__lesson l;
     ft__prng rng;
@@ -118,46 +121,29 @@ struct fit {
     float power1, power2; /* of Adam's two betas, by the number of steps */
 };
 
-static void fit_free(struct fit *f)
-{
-    free(f->order);
-    free(f->w);
-    free(f->best);
-    free(f->gradient);
-    free(f->momentum);
-    free(f->square);
-    free(f->act);
-    free(f->delta);
-    ft__lesson_free(&f->l);
-}
-
 static ft_status make_room(struct fit *f, ft_error *err)
 {
     const size_t n = f->n_weights = count_weights(&f->h);
     const size_t act = ((size_t)f->h.layers + 1) * f->h.units;
 
-    f->order = calloc(f->l.n_rows, sizeof(*f->order));
-    f->w = calloc(n, sizeof(*f->w));
-    f->best = calloc(n, sizeof(*f->best));
-    f->gradient = calloc(n, sizeof(*f->gradient));
-    f->momentum = calloc(n, sizeof(*f->momentum));
-    f->square = calloc(n, sizeof(*f->square));
-    f->act = calloc(act, sizeof(*f->act));
-    f->delta = calloc(act, sizeof(*f->delta));
-    if (f->order && f->w && f->best && f->gradient && f->momentum && f->square &&
-        f->act && f->delta)
-        return FT_OK;
-    return ft_fail(err, FT_ENOMEM, 0, "no memory for a perceptron of %zu weights", n);
+    f->order = ft__arena_need(&f->room, f->l.n_rows, sizeof(*f->order));
+    f->w = ft__arena_need(&f->room, n, sizeof(*f->w));
+    f->best = ft__arena_need(&f->room, n, sizeof(*f->best));
+    f->gradient = ft__arena_need(&f->room, n, sizeof(*f->gradient));
+    f->momentum = ft__arena_need(&f->room, n, sizeof(*f->momentum));
+    f->square = ft__arena_need(&f->room, n, sizeof(*f->square));
+    f->act = ft__arena_need(&f->room, act, sizeof(*f->act));
+    f->delta = ft__arena_need(&f->room, act, sizeof(*f->delta));
+    return f->room.bad ? ft_fail(err, FT_ENOMEM, 0,
+                                 "no memory for a perceptron of %zu weights", n)
+                       : FT_OK;
 }
 
-/* FNV-1a: equal rows are learned from or kept apart together. */
+/* Equal rows are learned from or kept apart together. */
 static uint64_t hash_row(const float *u, uint32_t n, uint64_t seed)
 {
-    const unsigned char *p = (const unsigned char *)u;
-    uint64_t hash = 0xcbf29ce484222325u ^ seed;
+    const uint64_t hash = ft__fnv1a(FT__HASH_BEGIN ^ seed, u, n * sizeof(*u));
 
-    for (size_t i = 0; i < n * sizeof(*u); i++)
-        hash = (hash ^ p[i]) * 0x100000001b3u;
     return hash ^ hash >> 32;
 }
 
@@ -283,12 +269,7 @@ static void learn_epoch(struct fit *f)
     const uint32_t few = f->n_learn / 4;
     const uint32_t batch = few < 8 ? 8 : few < BATCH ? few : BATCH;
 
-    for (uint32_t i = f->n_learn; i > 1; i--) {
-        const uint32_t k = ft__prng_below(&f->rng, i), row = f->order[k];
-
-        f->order[k] = f->order[i - 1];
-        f->order[i - 1] = row;
-    }
+    ft__prng_shuffle(&f->rng, f->order, f->n_learn);
     for (uint32_t i = 0; i < f->n_learn; i += batch)
         learn_batch(f, i, f->n_learn - i < batch ? f->n_learn - i : batch);
 }
@@ -374,7 +355,8 @@ static ft_status mlp_fit(ft__draft *out, const ft__task *t, ft_error *err)
         learn(&f, ft__or_u32(o->rounds, 300));
         st = write_body(out, &f, err);
     }
-    fit_free(&f);
+    ft__arena_free(&f.room);
+    ft__lesson_free(&f.l);
     return st;
 }
 

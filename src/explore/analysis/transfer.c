@@ -200,7 +200,7 @@ static ft_status make_lesson(struct lesson *l, const ft_exploration *x,
 }
 
 /* Slope of y over what the other workload has, by least squares over the first few. */
-static double slope_of(const struct lesson *l, const size_t *order, size_t few)
+static double slope_of(const struct lesson *l, const uint32_t *order, size_t few)
 {
     size_t at = l->width - 1;
     double x = 0, y = 0, xx = 0, xy = 0;
@@ -221,7 +221,7 @@ static double slope_of(const struct lesson *l, const size_t *order, size_t few)
 /* Learn from the rows whose place in `order` is below `few`; where the other workload
  * is known, what is left of it above a line over the other's. Errors of the rest:
  * error[]. */
-static ft_status learn(double *error, const struct lesson *l, const size_t *order,
+static ft_status learn(double *error, const struct lesson *l, const uint32_t *order,
                        size_t few, size_t n, bool with, uint64_t seed, ft_error *err)
 {
     ft_forest_options how = {.kind = FT_FOREST_EXTRA, .n_trees = 64, .seed = seed};
@@ -254,10 +254,10 @@ static ft_status learn(double *error, const struct lesson *l, const size_t *orde
 }
 
 /* Is the other workload of use? By leaving out each of the few in turn. */
-static ft_status helps(bool *out, const struct lesson *l, const size_t *order,
+static ft_status helps(bool *out, const struct lesson *l, const uint32_t *order,
                        size_t few, uint64_t seed, ft_error *err)
 {
-    size_t *turned = malloc(few * sizeof(*turned));
+    uint32_t *turned = malloc(few * sizeof(*turned));
     double *error = malloc(2 * few * sizeof(*error));
     ft_status st =
         turned && error ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu trials", l->n);
@@ -281,7 +281,7 @@ static ft_status compare(ft_transfer *out, const struct lesson *l, uint64_t seed
 {
     size_t rest = l->n - out->few;
     double *error = malloc(2 * DRAWS * rest * sizeof(*error));
-    size_t *order = malloc(l->n * sizeof(*order));
+    uint32_t *order = malloc(l->n * sizeof(*order));
     ft_status st =
         error && order ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu trials", l->n);
 
@@ -290,13 +290,8 @@ static ft_status compare(ft_transfer *out, const struct lesson *l, uint64_t seed
         bool with;
 
         for (size_t i = 0; i < l->n; i++)
-            order[i] = i;
-        for (size_t i = l->n; i > 1; i--) {
-            size_t j = ft__prng_below(&p, (uint32_t)i), kept = order[i - 1];
-
-            order[i - 1] = order[j];
-            order[j] = kept;
-        }
+            order[i] = (uint32_t)i;
+        ft__prng_shuffle(&p, order, l->n);
         st = helps(&with, l, order, out->few, seed, err);
         if (!st)
             st = learn(error + draw * rest, l, order, out->few, l->n, with, seed, err);

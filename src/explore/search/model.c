@@ -131,6 +131,7 @@ struct objective_scale {
  * trees, whose standard deviation, too, is nothing where a point is known and grows
  * away from it. Zero-initialise. */
 struct surrogate {
+    ft__arena room;
     size_t n;       /* points told that did not fail */
     size_t *row;    /* of the search, that these are */
     double *target; /* n of each objective, scaled; then what is to be learned of it */
@@ -363,13 +364,13 @@ static ft_status learn(struct surrogate *o, ft_search *s, ft_error *err)
     const size_t n = s->n + 1;
     ft_status st = FT_OK;
 
-    o->row = malloc(n * sizeof(*o->row));
-    o->base = malloc(n * sizeof(*o->base));
-    o->target = malloc(n * s->m * sizeof(*o->target));
-    o->best = malloc(n * s->m * sizeof(*o->best));
-    o->x = malloc(n * s->s->n * sizeof(*o->x));
-    o->column = malloc(n * MOST_COLUMNS * sizeof(*o->column));
-    if (!o->row || !o->base || !o->target || !o->best || !o->x || !o->column)
+    o->row = ft__arena_need(&o->room, n, sizeof(*o->row));
+    o->base = ft__arena_need(&o->room, n, sizeof(*o->base));
+    o->target = ft__arena_need(&o->room, n * s->m, sizeof(*o->target));
+    o->best = ft__arena_need(&o->room, n * s->m, sizeof(*o->best));
+    o->x = ft__arena_need(&o->room, n * s->s->n, sizeof(*o->x));
+    o->column = ft__arena_need(&o->room, n * MOST_COLUMNS, sizeof(*o->column));
+    if (o->room.bad)
         return ft_fail(err, FT_ENOMEM, 0, "no memory for a model of %zu points", s->n);
     take_rows(o, s);
     if (o->n < LEAST_POINTS)
@@ -386,12 +387,7 @@ static ft_status learn(struct surrogate *o, ft_search *s, ft_error *err)
 
 static void surrogate_free(struct surrogate *o)
 {
-    free(o->row);
-    free(o->base);
-    free(o->target);
-    free(o->best);
-    free(o->x);
-    free(o->column);
+    ft__arena_free(&o->room);
     ft__forest_free(o->good);
     ft__gain_free(&o->gain);
     ft__process_free(&o->process);

@@ -26,6 +26,9 @@ typedef struct ft__key {
     uint32_t row;
 } ft__key;
 
+/* By value, then by row. */
+void ft__keys_sort(ft__key *k, size_t n);
+
 typedef struct ft__train {
     uint32_t n_rows;
     uint32_t n_cols;
