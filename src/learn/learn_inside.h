@@ -75,8 +75,6 @@ ft_status ft__model_importance(ft_importance *out, const ft_matrix *x, const dou
                                const ft_importance_options *opt, ft_error *err);
 /* As ft__forest_load(), ft__forest_image(). */
 ft_status ft__model_load(ft_model **out, const void *image, size_t len, ft_error *err);
-/* As ft__forest_load(), ft__forest_image(). */
-ft_method ft__model_method(const ft_model *m);
 /* n rows of ft__model_width() values; bit-identical however they are dealt to calls. */
 void ft__model_predict(const ft_model *m, const float *rows, size_t n, double *out);
 /* As ft__forest_load(), ft__forest_image(). */

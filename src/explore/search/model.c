@@ -508,7 +508,8 @@ static bool best_candidate(ft_search *s, struct surrogate *o, double *best,
             step_from_front(s, o, point);
         else
             draw(s, point);
-        if (!ft__space_allows(s->s, point) || ft__points_has(&s->seen, point))
+        if (!ft__space_allows(s->s, point) ||
+            ft__points_find(&s->seen, point) < s->seen.n)
             continue;
         its_worth = worth(s, o, point, &its_gain);
         if (its_worth > most) {

@@ -228,13 +228,3 @@ ft_status ft__point_parse(const ft_exploration *x, double *point, const char *te
                          x->name, text);
     return st;
 }
-
-bool ft__point_again(const ft_exploration *x, char *buf, size_t size, const char *text)
-{
-    double point[FT__MAX_PARAMS];
-    ft_error unused;
-
-    return !ft__point_parse(x, point, text, &unused) &&
-           ft__space_allows(x->space, point) &&
-           ft_point_print(x, point, buf, size) < size;
-}
