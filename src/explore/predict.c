@@ -7,11 +7,11 @@
 
 /* ---- reading ---- */
 
-bool ft__can_measure(ft_measured what, bool foretold)
+bool ft__can_measure(ft_measured what, bool predicted)
 {
     switch (what) {
-    case FT_MEASURED_P95: return !foretold;
-    case FT_MEASURED_COST: return foretold;
+    case FT_MEASURED_P95: return !predicted;
+    case FT_MEASURED_COST: return predicted;
     case FT_MEASURED_MATCH:
     case FT_MEASURED_SIZE:
     case FT_MEASURED_COUNT: return false;

@@ -203,7 +203,7 @@ static ft_status run_job(struct work *w, struct job *j)
 }
 
 /* What is done of what may be needed, for the progress. */
-static void tell(const struct work *w, size_t from)
+static void report_progress(const struct work *w, size_t from)
 {
     uint64_t done = 0, wanted = 0;
     size_t n = w->points.n * w->x->n_workloads;
@@ -240,7 +240,7 @@ static ft_status pass(struct work *w, size_t from, uint64_t number, bool *any)
             continue;
         *any = true;
         st = run_job(w, &w->job[order[i]]);
-        tell(w, from);
+        report_progress(w, from);
     }
     free(order);
     return st;
@@ -451,7 +451,7 @@ ft_status ft__explore(ft_explored *out, const ft_exploration *x, ft_store *store
 
     *out = (ft_explored){0};
     if (x->predict.n)
-        return ft_fail(err, FT_EINVAL, 0, "%s: its points are foretold, not run",
+        return ft_fail(err, FT_EINVAL, 0, "%s: its points are predicted, not run",
                        x->name);
     if (x->build.n && !opt->build_dir)
         return ft_fail(err, FT_EINVAL, 0, "%s: builds need a folder", x->name);

@@ -48,13 +48,13 @@ uint32_t ft__build_node(ft__build *b, const char *name, size_t name_len,
                         const uint32_t *params, uint32_t n_params, const uint32_t *out,
                         uint32_t n_out);
 /* The part of a training step that the nodes from now on belong to; forward
- * until told otherwise. */
+ * unless set otherwise. */
 void ft__build_phase(ft__build *b, ft_phase phase);
 uint32_t ft__build_checked(ft__build *b, const char *name, size_t name_len,
                            const ft_op *op, const uint32_t *in, uint32_t n_in,
                            const uint32_t *params, uint32_t n_params,
                            const uint32_t *out, uint32_t n_out);
-/* The scope (ft_node.scope) of the nodes from now on; "" until told otherwise. */
+/* The scope (ft_node.scope) of the nodes from now on; "" unless set otherwise. */
 void ft__build_scope(ft__build *b, const char *scope, size_t len);
 /* The phase and scope of a node of another graph. */
 void ft__build_at(ft__build *b, const ft_node *n);

@@ -15,7 +15,7 @@
 /* Rows that lengths are found with, rows that are vectors of the model, and steps. */
 enum { MOST_TUNED = 400, MOST_VECTORS = 1500, STEPS = 40 };
 /* What is always added to the diagonal, so that equal rows can be told apart. */
-static const double hair = 1e-6;
+static const double jitter = 1e-6;
 
 /* ---- lengths, amplitude and noise ---- */
 
@@ -33,9 +33,9 @@ static double length_centre(size_t n_cols)
 
 struct tune {
     ft__arena room;
-    const ft__lesson *l;
+    const ft__training_set *l;
     size_t n;       /* rows */
-    uint32_t *row;  /* of the lesson */
+    uint32_t *row;  /* of the training set */
     double *y;      /* standardised */
     double *x;      /* each column over its length */
     double *kernel; /* n x n, lower triangles: */
@@ -57,7 +57,7 @@ static void draw(uint32_t *row, size_t n, size_t of, uint64_t seed)
             row[taken++] = (uint32_t)i;
 }
 
-static ft_status tune_make(struct tune *t, const ft__lesson *l, size_t most,
+static ft_status tune_make(struct tune *t, const ft__training_set *l, size_t most,
                            uint64_t seed, ft_error *err)
 {
     const size_t n = l->n_rows < most ? l->n_rows : most, cells = n * n;
@@ -119,8 +119,8 @@ static void fill_kernel(struct tune *t, double amplitude, double noise)
             t->slope[i * n + j] = ft__decay(r);
             t->kernel[i * n + j] =
                 r < 700 ? amplitude * (1 + r) * t->slope[i * n + j] : 0;
-            t->factor[i * n + j] =
-                t->kernel[i * n + j] + (i == j ? noise / t->l->w[t->row[i]] + hair : 0);
+            t->factor[i * n + j] = t->kernel[i * n + j] +
+                                   (i == j ? noise / t->l->w[t->row[i]] + jitter : 0);
         }
 }
 
@@ -194,7 +194,7 @@ static double density(void *with, const double *theta, double *g)
     return sum;
 }
 
-static ft_status find_lengths(double *theta, const ft__lesson *l,
+static ft_status find_lengths(double *theta, const ft__training_set *l,
                               const ft_model_options *o, ft_error *err)
 {
     struct tune t;
@@ -213,7 +213,7 @@ static ft_status find_lengths(double *theta, const ft__lesson *l,
 /* ---- the model ---- */
 
 /* Lengths become part of the columns, so that vectors are as rows will be seen. */
-static void take_lengths(ft__lesson *l, double *theta, const ft_matrix *x,
+static void take_lengths(ft__training_set *l, double *theta, const ft_matrix *x,
                          const double *weights)
 {
     float *to = l->u;
@@ -233,7 +233,7 @@ static void take_lengths(ft__lesson *l, double *theta, const ft_matrix *x,
 static ft_status write_body(ft__draft *out, const struct tune *t, double amplitude,
                             ft_error *err)
 {
-    const ft__lesson *l = t->l;
+    const ft__training_set *l = t->l;
     const ft__vectors h = {
         .mean = l->mean, .sd = l->sd, .scale = 3, .n_columns = l->n_cols};
     char *blocks;
@@ -245,8 +245,8 @@ static ft_status write_body(ft__draft *out, const struct tune *t, double amplitu
     return st;
 }
 
-static ft_status make_vectors(ft__draft *out, const ft__lesson *l, const double *theta,
-                              uint64_t seed, ft_error *err)
+static ft_status make_vectors(ft__draft *out, const ft__training_set *l,
+                              const double *theta, uint64_t seed, ft_error *err)
 {
     struct tune t;
     ft_status st = tune_make(&t, l, MOST_VECTORS, seed, err);
@@ -263,8 +263,8 @@ static ft_status make_vectors(ft__draft *out, const ft__lesson *l, const double 
 static ft_status gp_fit(ft__draft *out, const ft__task *t, ft_error *err)
 {
     double theta[FT__MAX_COLUMNS + N_OTHERS];
-    ft__lesson l;
-    ft_status st = ft__lesson_new(&l, t, err);
+    ft__training_set l;
+    ft_status st = ft__training_set_new(&l, t, err);
 
     if (st)
         return st;
@@ -273,7 +273,7 @@ static ft_status gp_fit(ft__draft *out, const ft__task *t, ft_error *err)
         take_lengths(&l, theta, t->x, t->weights);
         st = make_vectors(out, &l, theta, t->opt->seed, err);
     }
-    ft__lesson_free(&l);
+    ft__training_set_free(&l);
     return st;
 }
 

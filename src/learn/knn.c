@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "learn/lesson.h"
+#include "learn/training_set.h"
 #include "learn/tree/train.h"
 
 enum {
@@ -88,7 +88,7 @@ static size_t body_bytes(const struct knn *h)
 /* ---- growing ---- */
 
 struct grow {
-    const ft__lesson *l;
+    const ft__training_set *l;
     ft__key *key; /* the rows, in the order of their blocks in the end */
     struct node *node;
 };
@@ -136,7 +136,7 @@ static void grow(struct grow *g, uint32_t at, uint32_t first, uint32_t n)
     grow(g, 2 * at + 2, first + half, n - half);
 }
 
-static void fill_block(struct block *b, const ft__lesson *l, const ft__key *key,
+static void fill_block(struct block *b, const ft__training_set *l, const ft__key *key,
                        uint32_t n)
 {
     float *x = (float *)(b + 1);
@@ -152,7 +152,7 @@ static void fill_block(struct block *b, const ft__lesson *l, const ft__key *key,
     }
 }
 
-static ft_status write_body(ft__draft *out, const ft__lesson *l, ft__key *key,
+static ft_status write_body(ft__draft *out, const ft__training_set *l, ft__key *key,
                             uint32_t k, ft_error *err)
 {
     struct knn h = {.n_columns = l->n_cols,
@@ -183,14 +183,14 @@ static ft_status write_body(ft__draft *out, const ft__lesson *l, ft__key *key,
 
 static ft_status fit(ft__draft *out, const ft__task *t, uint32_t k, ft_error *err)
 {
-    ft__lesson l;
+    ft__training_set l;
     ft__key *key;
     ft_status st;
 
     if (k > MAX_NEIGHBOURS)
         return ft_fail(err, FT_EINVAL, 0, "%u neighbours are more than %d", k,
                        MAX_NEIGHBOURS);
-    st = ft__lesson_new(&l, t, err);
+    st = ft__training_set_new(&l, t, err);
     if (st)
         return st;
     key = calloc(l.n_rows, sizeof(*key));
@@ -199,7 +199,7 @@ static ft_status fit(ft__draft *out, const ft__task *t, uint32_t k, ft_error *er
     st = key ? write_body(out, &l, key, k, err)
              : ft_fail(err, FT_ENOMEM, 0, "no memory for %u samples", l.n_rows);
     free(key);
-    ft__lesson_free(&l);
+    ft__training_set_free(&l);
     return st;
 }
 

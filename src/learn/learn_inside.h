@@ -3,11 +3,11 @@
 
 #include "foretell/learn.h"
 
-ft_status ft__errors_compute(ft_errors *out, const double *truth,
+ft_status ft__errors_compute(ft_errors *out, const double *measured,
                              const double *predicted, size_t n, size_t n_features,
                              ft_error *err);
 
-/* Split conformal interval (Lei et al. 2018) of residuals r = truth - predicted
+/* Split conformal interval (Lei et al. 2018) of residuals r = measured - predicted
  * (any order): the finite-sample corrected quantiles at (1 - coverage)/2 and
  * (1 + coverage)/2. With too few residuals for that coverage, the extremes. */
 ft_status ft__conformal(double *low, double *high, const double *residuals, size_t n,

@@ -9,14 +9,14 @@
 #include "base/arena.h"
 #include "base/index.h"
 #include "base/prng.h"
-#include "learn/lesson.h"
+#include "learn/training_set.h"
 
 enum {
     MAX_UNITS = 1024,
     MAX_LAYERS = 8,
     LANES = 8,       /* partial sums of a dot product */
     BATCH = 64,      /* rows of a step, fewer when there are few rows */
-    KEPT_APART = 10, /* one row of so many tells when to stop */
+    KEPT_APART = 10, /* one row of so many decides when to stop */
     PATIENCE = 12,   /* epochs without progress until the rate is halved */
     HALVINGS = 4,    /* until that is the end */
 };
@@ -110,9 +110,9 @@ static float forward(const struct mlp *h, const float *w, const float *u, float 
 struct fit {
     ft__arena room;
     struct mlp h;
-    ft__lesson l;
+    ft__training_set l;
     ft__prng rng;
-    uint32_t *order; /* rows learned from, then those that tell when to stop */
+    uint32_t *order; /* rows learned from, then those that decide when to stop */
     uint32_t n_learn;
     size_t n_weights;
     float *w, *best, *gradient, *momentum, *square;
@@ -160,7 +160,7 @@ static void keep_some_apart(struct fit *f, uint64_t seed)
         else
             f->order[f->n_learn++] = i;
     }
-    /* Too few to tell anything, or nothing else: learn from all of them. */
+    /* Too few to decide anything, or nothing else: learn from all of them. */
     if (n - f->n_learn < 5 || f->n_learn < 5)
         f->n_learn = n;
 }
@@ -257,9 +257,9 @@ static void learn_batch(struct fit *f, uint32_t begin, uint32_t n)
     for (uint32_t i = begin; i < begin + n; i++) {
         const uint32_t row = f->order[i];
         const float *u = f->l.u + (size_t)row * f->l.n_cols;
-        const float said = forward(&f->h, f->w, u, f->act);
+        const float predicted = forward(&f->h, f->w, u, f->act);
 
-        backward(f, u, (said - target(f, row)) * (float)(f->l.w[row] / all));
+        backward(f, u, (predicted - target(f, row)) * (float)(f->l.w[row] / all));
     }
     adam_step(f);
 }
@@ -342,7 +342,7 @@ static ft_status mlp_fit(ft__draft *out, const ft__task *t, ft_error *err)
     if (f.h.units > MAX_UNITS || f.h.layers > MAX_LAYERS)
         return ft_fail(err, FT_EINVAL, 0, "%u layers of %u units: at most %d of %d",
                        f.h.layers, f.h.units, MAX_LAYERS, MAX_UNITS);
-    st = ft__lesson_new(&f.l, t, err);
+    st = ft__training_set_new(&f.l, t, err);
     if (st)
         return st;
     f.h.n_columns = f.l.n_cols;
@@ -356,7 +356,7 @@ static ft_status mlp_fit(ft__draft *out, const ft__task *t, ft_error *err)
         st = write_body(out, &f, err);
     }
     ft__arena_free(&f.room);
-    ft__lesson_free(&f.l);
+    ft__training_set_free(&f.l);
     return st;
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/solve.h"
-#include "learn/lesson.h"
+#include "learn/training_set.h"
 
 /* The body of an image; columns and slopes of n of each follow. */
 struct ridge {
@@ -26,7 +26,7 @@ static const double *slopes(const struct ridge *r)
 }
 
 /* a[n x n] += sum of w u' u, the lower triangle; b[n] += sum of w u (y - mean). */
-static void normal_equations(double *a, double *b, const ft__lesson *l)
+static void normal_equations(double *a, double *b, const ft__training_set *l)
 {
     const uint32_t n = l->n_cols;
 
@@ -44,7 +44,7 @@ static void normal_equations(double *a, double *b, const ft__lesson *l)
     }
 }
 
-static ft_status write_body(ft__draft *out, const ft__lesson *l, const double *b,
+static ft_status write_body(ft__draft *out, const ft__training_set *l, const double *b,
                             ft_error *err)
 {
     const uint32_t n = l->n_cols;
@@ -70,8 +70,8 @@ static ft_status ridge_fit(ft__draft *out, const ft__task *t, ft_error *err)
 {
     const double penalty = ft__or(t->opt->penalty, 1);
     double *a = NULL, *b = NULL;
-    ft__lesson l;
-    ft_status st = ft__lesson_new(&l, t, err);
+    ft__training_set l;
+    ft_status st = ft__training_set_new(&l, t, err);
 
     if (st)
         return st;
@@ -93,7 +93,7 @@ static ft_status ridge_fit(ft__draft *out, const ft__task *t, ft_error *err)
 done:
     free(a);
     free(b);
-    ft__lesson_free(&l);
+    ft__training_set_free(&l);
     return st;
 }
 

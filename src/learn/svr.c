@@ -101,7 +101,7 @@ static void libsvm_close(struct libsvm *s)
 enum { CACHE_MB = 256 };
 
 struct fit {
-    ft__lesson l;
+    ft__training_set l;
     struct libsvm svm;
     struct svm_problem problem;
     struct svm_node *node; /* n_cols + 1 of each row */
@@ -116,7 +116,7 @@ static void fit_free(struct fit *f)
     free(f->problem.x);
     free(f->problem.y);
     free(f->node);
-    ft__lesson_free(&f->l);
+    ft__training_set_free(&f->l);
 }
 
 static ft_status make_problem(struct fit *f, ft_error *err)
@@ -187,7 +187,7 @@ static ft_status svr_fit(ft__draft *out, const ft__task *t, ft_error *err)
     ft_status st = why ? ft_fail(err, FT_EUNSUPPORTED, 0, "%s", why) : FT_OK;
 
     if (!st)
-        st = ft__lesson_new(&f.l, t, err);
+        st = ft__training_set_new(&f.l, t, err);
     if (!st)
         st = make_problem(&f, err);
     if (!st)

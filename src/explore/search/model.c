@@ -1,6 +1,6 @@
 /* Bayesian optimisation (Jones, Schonlau, Welch 1998) by expected gain of hypervolume
  * (gain.h), times the chances that the point works and that limits are kept (Gardner et
- * al. 2014). In come the points told so far, out comes the candidate that is worth
+ * al. 2014). In come the points observed so far, out comes the candidate that is worth
  * most. */
 #include <math.h>
 #include <stdlib.h>
@@ -132,7 +132,7 @@ struct objective_scale {
  * away from it. Zero-initialise. */
 struct surrogate {
     ft__arena room;
-    size_t n;       /* points told that did not fail */
+    size_t n;       /* points observed that did not fail */
     size_t *row;    /* of the search, that these are */
     double *target; /* n of each objective, scaled; then what is to be learned of it */
     float *x;
@@ -358,7 +358,7 @@ static ft_status learn_failures(struct surrogate *o, const ft_search *s, ft_erro
     return st;
 }
 
-/* Learn from all that was told; with fewer than LEAST_POINTS, only n is set. */
+/* Learn from all that was observed; with fewer than LEAST_POINTS, only n is set. */
 static ft_status learn(struct surrogate *o, ft_search *s, ft_error *err)
 {
     const size_t n = s->n + 1;

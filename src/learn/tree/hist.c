@@ -28,7 +28,7 @@ struct split {
 
 struct growing {
     ft__arena room;
-    ft__lesson l;
+    ft__training_set l;
     ft__bins b;
     double rate, lambda, share;
     uint32_t depth;
@@ -48,7 +48,7 @@ struct growing {
 static ft_status growing_make(struct growing *g, const ft__task *t, ft_error *err)
 {
     const ft_model_options *o = t->opt;
-    ft_status st = ft__lesson_targets(&g->l, t, err);
+    ft_status st = ft__training_set_targets(&g->l, t, err);
     uint32_t n = g->l.n_rows;
     size_t leaves;
 
@@ -313,7 +313,7 @@ static ft_status hist_fit(ft__draft *out, const ft__task *t, ft_error *err)
     for (uint32_t i = 0; tree && i < rounds; i++)
         free(tree[i].node);
     free(tree);
-    ft__lesson_free(&g.l);
+    ft__training_set_free(&g.l);
     ft__bins_free(&g.b);
     ft__arena_free(&g.room);
     return st;

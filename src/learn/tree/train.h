@@ -59,7 +59,7 @@ void ft__train_free(ft__train *d);
 typedef struct ft__split {
     uint32_t col;
     float cut;
-    uint32_t n_left; /* told by `split` or, at the latest, by `part` */
+    uint32_t n_left; /* set by `split` or, at the latest, by `part` */
 } ft__split;
 
 /* One node's rows, weighted. */
