@@ -1,5 +1,5 @@
-#ifndef LEARN_LESSON_H
-#define LEARN_LESSON_H
+#ifndef LEARN_TRAINING_SET_H
+#define LEARN_TRAINING_SET_H
 
 #include "learn/model.h"
 #include "learn/tree/forest.h"
@@ -20,22 +20,23 @@ static_assert(sizeof(ft__column) == 24, "image layout");
 enum { FT__MAX_COLUMNS = FT__MAX_WIDTH - 1 }; /* of any model */
 
 /* A task's rows of weight above 0. */
-typedef struct ft__lesson {
+typedef struct ft__training_set {
     uint32_t n_rows;
     double *y;   /* as given */
     double *w;   /* with mean 1 */
     double mean; /* of y, weighted */
     double sd;   /* of y; 1 when all are equal */
-    /* Only from ft__lesson_new(): */
+    /* Only from ft__training_set_new(): */
     uint32_t n_cols; /* those that change; may be 0 */
     ft__column *column;
     float *u; /* n_rows x n_cols, standardised */
-} ft__lesson;
+} ft__training_set;
 
-ft_status ft__lesson_new(ft__lesson *l, const ft__task *t, ft_error *err);
+ft_status ft__training_set_new(ft__training_set *l, const ft__task *t, ft_error *err);
 /* Without the columns. */
-ft_status ft__lesson_targets(ft__lesson *l, const ft__task *t, ft_error *err);
-void ft__lesson_free(ft__lesson *l);
+ft_status ft__training_set_targets(ft__training_set *l, const ft__task *t,
+                                   ft_error *err);
+void ft__training_set_free(ft__training_set *l);
 
 /* One row as it is seen; out[n]. */
 static inline void ft__columns_apply(float *out, const ft__column *c, uint32_t n,

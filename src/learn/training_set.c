@@ -1,4 +1,4 @@
-#include "learn/lesson.h"
+#include "learn/training_set.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static bool describe(ft__column *c, float *v, float *sorted, const double *w,
     return isfinite(c->scale);
 }
 
-static void copy_targets(ft__lesson *l, const ft__task *t)
+static void copy_targets(ft__training_set *l, const ft__task *t)
 {
     double all = 0, sum = 0, squares = 0;
     uint32_t n = 0;
@@ -74,7 +74,8 @@ static void gather(float *v, const ft__task *t, size_t col)
             v[n++] = t->x->x[i * t->x->n_cols + col];
 }
 
-static void find_columns(ft__lesson *l, const ft__task *t, float *v, float *sorted)
+static void find_columns(ft__training_set *l, const ft__task *t, float *v,
+                         float *sorted)
 {
     for (uint32_t j = 0; j < t->x->n_cols; j++) {
         ft__column *c = &l->column[l->n_cols];
@@ -85,7 +86,7 @@ static void find_columns(ft__lesson *l, const ft__task *t, float *v, float *sort
     }
 }
 
-static void standardise(ft__lesson *l, const ft__task *t)
+static void standardise(ft__training_set *l, const ft__task *t)
 {
     float *to = l->u;
 
@@ -97,17 +98,18 @@ static void standardise(ft__lesson *l, const ft__task *t)
     }
 }
 
-static ft_status no_memory(ft__lesson *l, ft_error *err)
+static ft_status no_memory(ft__training_set *l, ft_error *err)
 {
     const uint32_t n = l->n_rows;
 
-    ft__lesson_free(l);
+    ft__training_set_free(l);
     return ft_fail(err, FT_ENOMEM, 0, "no memory to learn from %u rows", n);
 }
 
-ft_status ft__lesson_targets(ft__lesson *l, const ft__task *t, ft_error *err)
+ft_status ft__training_set_targets(ft__training_set *l, const ft__task *t,
+                                   ft_error *err)
 {
-    *l = (ft__lesson){0};
+    *l = (ft__training_set){0};
     for (size_t i = 0; i < t->x->n_rows; i++)
         l->n_rows += !t->weights || t->weights[i] > 0;
     l->y = calloc(l->n_rows, sizeof(*l->y));
@@ -118,9 +120,9 @@ ft_status ft__lesson_targets(ft__lesson *l, const ft__task *t, ft_error *err)
     return FT_OK;
 }
 
-ft_status ft__lesson_new(ft__lesson *l, const ft__task *t, ft_error *err)
+ft_status ft__training_set_new(ft__training_set *l, const ft__task *t, ft_error *err)
 {
-    ft_status st = ft__lesson_targets(l, t, err);
+    ft_status st = ft__training_set_targets(l, t, err);
     float *v, *sorted;
 
     if (st)
@@ -140,13 +142,13 @@ ft_status ft__lesson_new(ft__lesson *l, const ft__task *t, ft_error *err)
     return FT_OK;
 }
 
-void ft__lesson_free(ft__lesson *l)
+void ft__training_set_free(ft__training_set *l)
 {
     free(l->column);
     free(l->u);
     free(l->y);
     free(l->w);
-    *l = (ft__lesson){0};
+    *l = (ft__training_set){0};
 }
 
 ft_status ft__columns_check(const ft_model *m, const ft__column *c, uint32_t n,
