@@ -126,7 +126,7 @@ static ft_status compare(struct slow *s, uint32_t dataset, uint64_t seed, ft_err
     ft__base base = {0};
     float *x = NULL;
     ft_status st =
-        ft__base_fit(&base, &s->samples, s->row, s->n_rows, false, seed, err);
+        ft__base_fit(&base, &s->samples, s->row, s->n_rows, seed, err);
 
     if (st)
         return st;

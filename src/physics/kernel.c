@@ -8,17 +8,6 @@ enum { WARP = 32, SECTOR = 32 };
 /* How sharply host and device, of which one waits for the other, meet. */
 static const double MEET = 20;
 
-const char *ft__kernel_name(int i)
-{
-    static const char *const names[] = {
-#define FT__KERNEL_CONSTANT(name, ...) #name,
-#include "physics/kernel.def"
-#undef FT__KERNEL_CONSTANT
-    };
-
-    return names[i];
-}
-
 ft__kernel_theta ft__kernel_default(void)
 {
     return (ft__kernel_theta){{

@@ -117,10 +117,6 @@ typedef struct ft__physics_row {
 } ft__physics_row;
 ft_status ft__physics_fit(ft__theta *theta, const ft__physics_row *row, size_t n,
                           uint64_t seed, ft_error *err);
-/* The constants of one device from a few of its rows: only those in which groups
- * differ, drawn to what they were as strongly as a dozen rows. */
-ft_status ft__physics_adapt(ft__theta *theta, const ft__physics_row *row, size_t n,
-                            uint64_t seed, ft_error *err);
 
 /* Watts while an operation is repeated for long, of its terms: power_idle +
  * power_compute x (share of the time in which arithmetic is busy) + power_memory x
@@ -128,13 +124,5 @@ ft_status ft__physics_adapt(ft__theta *theta, const ft__physics_row *row, size_t
  */
 double ft__physics_power(const ft__terms *t, const ft__chip *chip,
                          const ft__theta *theta);
-typedef struct ft__physics_power_row {
-    ft__terms terms;
-    const ft__chip *chip;
-    double power_w;
-} ft__physics_power_row;
-/* The three constants: least mean |estimate / power - 1|. */
-void ft__physics_power_fit(ft__theta *theta, const ft__physics_power_row *row,
-                           size_t n);
 
 #endif

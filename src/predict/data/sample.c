@@ -96,7 +96,7 @@ static bool has_pair(const ft_key *k, const char *name, size_t n, const char *li
     return value && is_listed(list, len, value, got);
 }
 
-static bool is_asked_for(const ft_key *k, const char *where)
+bool ft__where_has(const char *where, const ft_key *k)
 {
     while (*where) {
         size_t all = strcspn(where, " "), n = strcspn(where, "= ");
@@ -106,11 +106,6 @@ static bool is_asked_for(const ft_key *k, const char *where)
         where += all + (where[all] == ' ');
     }
     return true;
-}
-
-bool ft__where_has(const char *where, const ft_key *k)
-{
-    return is_asked_for(k, where);
 }
 
 ft_status ft__where_check(const char *where, ft_error *err)
@@ -313,7 +308,7 @@ static int take_row(void *user, const ft_row *row)
     ft__sample *s;
     ft_op op;
 
-    if (metric == FT__N_METRICS || !is_asked_for(&row->key, r->where))
+    if (metric == FT__N_METRICS || !ft__where_has(r->where, &row->key))
         return 0;
     if (is_whole(row->key.spec) != r->workloads)
         return 0;

@@ -163,7 +163,7 @@ static ft_status fit_base(ft__base *out, const ft__samples *s, uint32_t *row,
     if (before)
         return ft__base_extend(out, &before->learner[FT__METRIC_TIME][0]->base, s, row,
                                n, err);
-    return ft__base_fit(out, s, row, n, false, opt->learn.fit.seed, err);
+    return ft__base_fit(out, s, row, n, opt->learn.fit.seed, err);
 }
 
 /* How large its regressors may be in `room` bytes: two forests each where all rows fit

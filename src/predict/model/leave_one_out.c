@@ -43,14 +43,13 @@ static size_t count_groups(const uint64_t *group, size_t n, uint64_t *scratch)
 
 /* Groups are drawn whole, but where there are few (of devices) all of them are looked
  * at, in rows. */
-enum { FEW_GROUPS = 50 };
+enum { FEW_GROUPS = 50, MOST_ROWS = 4000 };
 
 static bool is_looked_at(uint64_t key, size_t n, const ft__fit_options *o)
 {
-    size_t most = o->most_rows ? o->most_rows : 4000;
     ft__prng p = ft__prng_stream(o->seed, key);
 
-    return n <= most || ft__prng_unit(&p) < (double)most / (double)n;
+    return n <= MOST_ROWS || ft__prng_unit(&p) < (double)MOST_ROWS / (double)n;
 }
 
 static ft_status deal_folds(ft__look *l, const ft__fit_options *o, ft_error *err)

@@ -504,7 +504,7 @@ static ft_status find_base(ft__learner *l, const ft__samples *s, const uint32_t 
     const ft__base *known = l->opt.before ? &l->opt.before->base : l->opt.base;
 
     return known ? ft__base_extend(&l->base, known, s, row, n, err)
-                 : ft__base_fit(&l->base, s, row, n, false, l->opt.fit.seed, err);
+                 : ft__base_fit(&l->base, s, row, n, l->opt.fit.seed, err);
 }
 
 static ft_status find_columns(ft__learner *l, const ft__samples *s, const uint32_t *row,

@@ -81,16 +81,6 @@ double ft__schedule_busy(const ft__load *l, const ft__schedule *s);
  * NaN: no power is known. */
 double ft__schedule_energy(const ft__load *l, const ft__schedule *s, double time_s);
 
-/* One pass that begins with an idle device and is waited for, the operations in the
- * order of task[] (each count in one go). */
-typedef struct ft__played {
-    double host_s;   /* the last launch is issued */
-    double device_s; /* the last operation ends: the time of the pass */
-    double busy_s;   /* of the device; the rest are gaps */
-} ft__played;
-void ft__schedule_play(ft__played *out, const ft__task *task, size_t n,
-                       const ft__schedule *s);
-
 /* A network that was measured whole. */
 typedef struct ft__known_network {
     ft__load load;
