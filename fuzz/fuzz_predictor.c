@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "foretell/predictor.h"
-#include "predict/file/predictor_inside.h"
+#include "predict/file/predictor.h"
 #include "predict/model/family.h"
 #include "predict/query/network.h"
 

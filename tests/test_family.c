@@ -8,7 +8,7 @@
 #include "base/prng.h"
 #include "check.h"
 #include "graph/build.h"
-#include "predict/file/predictor_inside.h"
+#include "predict/file/predictor.h"
 #include "predict/model/family.h"
 #include "predict/query/network.h"
 #include "store/store_inside.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "predict/file/predictor_inside.h"
+#include "predict/file/predictor.h"
 #include "predict/query/op_costs.h"
 #include "store/store_inside.h"
 

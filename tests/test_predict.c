@@ -11,7 +11,6 @@
 #include "graph/build.h"
 #include "predict/data/probes.h"
 #include "predict/file/predictor.h"
-#include "predict/file/predictor_inside.h"
 #include "predict/query/network.h"
 #include "store/store_inside.h"
 

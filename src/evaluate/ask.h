@@ -2,7 +2,7 @@
 #define EVALUATE_ASK_H
 
 #include "predict/model/calibration_set.h"
-#include "predict/model/family.h"
+#include "predict/train/train.h"
 
 /* Which regressors the rows test[n_test] need, of a predictor that learns
  * train[n_train]: those of devices in training, of others. The rest is not made. */

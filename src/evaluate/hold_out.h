@@ -2,7 +2,7 @@
 #define EVALUATE_HOLD_OUT_H
 
 #include "foretell/evaluate.h"
-#include "predict/model/family.h"
+#include "predict/train/train.h"
 
 /* ---- networks as lists of operations ---- */
 

@@ -134,10 +134,21 @@ static void *own_list(struct cursor *c, size_t n, size_t size)
     return list;
 }
 
+static bool is_roof(const ft__roof *r)
+{
+    bool good = r->peak_flops > 0 && r->launch_s >= 0 && r->transcendental_s >= 0 &&
+                r->n_points > 0 && r->n_points <= FT__MAX_ROOF_POINTS;
+
+    for (uint32_t i = 0; good && i < r->n_points; i++)
+        good = r->bandwidth[i] > 0 && r->working_set[i] > 0 &&
+               (i == 0 || r->working_set[i] > r->working_set[i - 1]);
+    return good;
+}
+
 static void get_roof(struct cursor *c, ft__roof *out)
 {
     get_into(c, out, sizeof(*out));
-    if (out->n_points && !ft__roof_sound(out))
+    if (out->n_points && !is_roof(out))
         c->bad = true;
 }
 

@@ -9,6 +9,7 @@
 #include "base/index.h"
 #include "graph/graph_inside.h"
 #include "graph/op_inside.h"
+#include "predict/file/predictor.h"
 #include "predict/model/family.h"
 #include "predict/query/op_costs.h"
 #include "predict/query/op_query.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/pairs.h"
+#include "predict/file/predictor.h"
 #include "predict/model/family.h"
 
 /* Settings that are worked on at a time, so that what is kept of them stays near. */

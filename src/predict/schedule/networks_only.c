@@ -246,8 +246,8 @@ static void find_items(struct fitting *y, const ft__family *f, const bool *hidde
     }
 }
 
-ft_status ft__alone_fit(ft__family *f, const ft__network_samples *w,
-                        const ft__family_options *opt, uint32_t *n, ft_error *err)
+ft_status ft__alone_fit(ft__family *f, const ft__network_samples *w, const bool *hidden,
+                        uint32_t *n, ft_error *err)
 {
     struct fitting y = {.w = w,
                         .n_sets = 2 * w->n_datasets,
@@ -262,7 +262,7 @@ ft_status ft__alone_fit(ft__family *f, const ft__network_samples *w,
 
     *n = 0;
     if (!st)
-        find_items(&y, f, opt->hidden);
+        find_items(&y, f, hidden);
     if (!st && y.n_architectures >= FT__LEAST_ARCHITECTURES) {
         *n = (uint32_t)y.n;
         st = find_range(&low, &high, &y, err);

@@ -12,7 +12,6 @@
  * mixture whose weights networks teach (docs/networks.md). */
 
 struct ft__family;
-struct ft__family_options;
 
 /* In a file as it is here: of one dataset, passes or training steps. */
 typedef struct ft__alone {
@@ -33,11 +32,11 @@ bool ft__alone_sound(const ft__alone *a);
 ft_status ft__alone_add(struct ft__family *f, const ft__alone *a, ft_error *err);
 
 enum { FT__LEAST_ARCHITECTURES = 5 };
-/* f->alone: one for every dataset of networks w whose device no operation was learned
- * of; *n: networks that they are made of. Of fewer architectures there is none. */
+/* f->alone: one for every dataset of networks w but those that are hidden (or NULL),
+ * whose device no operation was learned of; *n: networks that they are made of. Of
+ * fewer architectures there is none. */
 ft_status ft__alone_fit(struct ft__family *f, const ft__network_samples *w,
-                        const struct ft__family_options *opt, uint32_t *n,
-                        ft_error *err);
+                        const bool *hidden, uint32_t *n, ft_error *err);
 /* That which is most like what is asked; NULL: none is of the device, phase and width
  * of elements, or operations of the device were learned. */
 const ft__alone *ft__alone_find(const struct ft__family *f, const ft_device_use *on,
