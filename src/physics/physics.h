@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "base/buf.h"
 #include "foretell/device.h"
 #include "foretell/op.h"
 
@@ -51,6 +52,15 @@ typedef struct ft__drive {
     double power_w; /* cap */
 } ft__drive;
 ft__drive ft__drive_of(const char *setting);
+/* Does one name a clock or a cap that the other has otherwise, or not at all? */
+bool ft__drive_differs(const ft__drive *asked, const ft__drive *measured);
+bool ft__setting_differs(const char *asked, const char *measured);
+/* How an engine runs operations: "eager", one launch each from the host, or "graph",
+ * replayed as a CUDA graph without the host. It is the pair run_mode= of a dataset's
+ * setting; datasets that do not name it have their engine's. */
+bool ft__is_graph_mode(const char *setting);
+/* The setting of a dataset with its run mode in it; "" alone where it is eager. */
+void ft__add_run_mode(ft__buf *out, const char *setting, const char *engine);
 /* A chip at any clock and under any cap: ft__chip_make() in two steps, of which the
  * second is quick. */
 typedef struct ft__chip_range {

@@ -8,7 +8,7 @@
 #include "base/pairs.h"
 #include "device/spec/device.h"
 #include "graph/op_inside.h"
-#include "physics/run_mode.h"
+#include "physics/physics.h"
 #include "predict/data/probes.h"
 
 static const char *const metric_names[FT__N_METRICS] = {

@@ -442,8 +442,8 @@ static ft_estimate scaled(double measured, double ratio, double low, double high
     if (isfinite(low))
         return around(measured * ratio, measured * low, measured * high,
                       FT_BASIS_LEARNED);
-    return around(measured * ratio, measured * ratio * exp(-ft__elsewhere_error),
-                  measured * ratio * exp(ft__elsewhere_error), FT_BASIS_SCALED);
+    return around(measured * ratio, measured * ratio * exp(-FT__ELSEWHERE_ERROR),
+                  measured * ratio * exp(FT__ELSEWHERE_ERROR), FT_BASIS_SCALED);
 }
 
 static void ask(ft_estimate *time, ft_estimate *power, const ft__clocked *c,

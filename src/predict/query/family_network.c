@@ -3,10 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "physics/run_mode.h"
+#include "physics/physics.h"
 #include "predict/file/predictor.h"
 #include "predict/model/calibration_set.h"
-#include "predict/model/few_shot.h"
 #include "predict/query/family_asking.h"
 #include "predict/query/op_query.h"
 #include "predict/schedule/networks_only.h"
@@ -266,8 +265,8 @@ static ft__log_residual residual_of(const ft_network_estimate *e, const ft__aski
         out.time_low = -hypot(part * b.low, sqrt(unlike) * out.time_low);
         out.time_high = hypot(part * b.high, sqrt(unlike) * out.time_high);
     }
-    other = q->elsewhere ? ft__elsewhere_error
-            : q->swept   ? q->sweep.reach / log(2) * ft__elsewhere_error
+    other = q->elsewhere ? FT__ELSEWHERE_ERROR
+            : q->swept   ? q->sweep.reach / log(2) * FT__ELSEWHERE_ERROR
                          : 0;
     out.time_low = -hypot(out.time_low, other);
     out.time_high = hypot(out.time_high, other);

@@ -6,7 +6,7 @@
 
 #include "base/pairs.h"
 #include "physics/op_kernels.h"
-#include "physics/run_mode.h"
+#include "physics/physics.h"
 
 /* What devices left out showed of operations (docs/networks.md): 90 % of the logarithm
  * of truth over estimate. */

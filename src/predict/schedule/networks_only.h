@@ -4,7 +4,6 @@
 #include <assert.h>
 
 #include "predict/data/network_samples.h"
-#include "predict/model/mixture.h"
 #include "predict/query/network.h"
 
 /* Networks of devices of which no operation was measured: their operations' estimates
@@ -12,6 +11,14 @@
  * mixture whose weights networks teach (docs/networks.md). */
 
 struct ft__family;
+
+/* A network as the sum over operation categories of weight x estimate, times a level.
+ */
+enum { FT__CATEGORY_WEIGHTS = 23 };
+typedef struct ft__category_weights {
+    double weight[FT__CATEGORY_WEIGHTS]; /* logarithms */
+    double level;                        /* likewise */
+} ft__category_weights;
 
 /* In a file as it is here: of one dataset, passes or training steps. */
 typedef struct ft__alone {
@@ -24,7 +31,7 @@ typedef struct ft__alone {
     uint32_t n;       /* networks */
     uint32_t bits;    /* of an element of their products */
     double low, high; /* 90 % of log(truth / estimate) of architectures left out */
-    ft__mixture mixture;
+    ft__category_weights weights;
 } ft__alone;
 static_assert(sizeof(ft__alone) == 592, "image layout");
 /* Can it be true? */
