@@ -183,7 +183,7 @@ static ft_status ask_dataset(const struct asking *a, const struct place *v, size
     ft_status st = list_of(&g, a, v, n, err);
 
     if (!st)
-        st = ft_predict_network_on(&e, a->p, &on, g, err);
+        st = ft_predict_network(&e, a->p, &on, g, err);
     if (!st) {
         take_answers(a, &e, g, v, n);
         ft_network_estimate_free(&e);

@@ -141,7 +141,7 @@ static void ask_physics(struct evaluating *e)
 
         e->physics[i] = NAN;
         if (!on.device ||
-            ft_predict_network_physics(&estimate, &on, e->w.v[i].graph, NULL))
+            ft_predict_network(&estimate, NULL, &on, e->w.v[i].graph, NULL))
             continue;
         e->physics[i] = estimate_of(&estimate, e->metric)->value;
         ft_network_estimate_free(&estimate);
@@ -169,7 +169,7 @@ static ft_status ask(ft__answer *out, const struct evaluating *e, const ft_predi
     const ft_device_use on = use_of(ran_on(e, i));
     ft_network_estimate estimate;
     ft_error none = {0};
-    ft_status st = ft_predict_network_on(&estimate, p, &on, e->w.v[i].graph, &none);
+    ft_status st = ft_predict_network(&estimate, p, &on, e->w.v[i].graph, &none);
     const ft_estimate *x;
 
     *out = (ft__answer){.value = NAN, .low = NAN, .high = NAN};

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "predict/file/predictor.h"
-#include "predict/query/family_asking.h"
+#include "predict/query/asking.h"
 #include "predict/query/settings.h"
 
 /* What the family measured of the device that is asked about. */

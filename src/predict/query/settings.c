@@ -68,8 +68,7 @@ static ft_status by_one(ft_brief *out, const ft__many *m, const ft_predictor *p,
     ft_status st;
 
     on.setting = m->setting[k];
-    st = p ? ft_predict_network_on(&e, p, &on, m->g, &why)
-           : ft_predict_network_physics(&e, &on, m->g, &why);
+    st = ft_predict_network(&e, p, &on, m->g, &why);
     if (st && st != FT_ENOTFOUND)
         return ft_fail(err, st, why.pos, "%s", why.msg);
     if (st)

@@ -420,39 +420,28 @@ static ft_status take(ft_network_estimate *out, ft__task *task, uint32_t i,
     return FT_OK;
 }
 
-ft_status ft__alone_predict(ft_network_estimate *out, const ft__alone *a,
-                            const ft_device_use *asked, const ft_graph *g,
-                            ft_error *err)
+ft_status ft__alone_apply(ft_network_estimate *out, const ft__alone *a,
+                          const ft_device_use *on, const ft_graph *g, ft_error *err)
 {
     ft__log_residual residual = {
         a->low, a->high, -hypot(a->low, 0.35), hypot(a->high, 0.35), -0.35, 0.35};
     const ft__schedule s = ft__schedule_plain();
-    ft_device_use on = *asked;
-    ft__task *task;
-    ft_status st;
+    ft__task *task = calloc(out->n_ops + 1u, sizeof(*task));
+    ft_status st =
+        task ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%u operations", out->n_ops);
 
-    on.policy = on.policy ? on.policy : a->policy;
-    on.setting = on.setting ? on.setting : a->setting;
-    if (ft__setting_differs(on.setting, a->setting)) {
+    if (ft__setting_differs(on->setting, a->setting)) {
         residual.time_low = -hypot(a->low, FT__ELSEWHERE_ERROR);
         residual.time_high = hypot(a->high, FT__ELSEWHERE_ERROR);
     }
-    st = ft_predict_network_physics(out, &on, g, err);
-    if (st)
-        return st;
-    task = calloc(out->n_ops + 1u, sizeof(*task));
-    if (!task)
-        st = ft_fail(err, FT_ENOMEM, 0, "%u operations", out->n_ops);
     for (uint32_t i = 0; i < out->n_ops && !st; i++)
-        st = take(out, &task[i], i, a, &on, g, &residual, err);
+        st = take(out, &task[i], i, a, on, g, &residual, err);
     if (!st)
         st = ft__estimate_assemble(out, g, task, &s, INFINITY, &residual, err);
     free(task);
-    if (st) {
-        ft_network_estimate_free(out);
+    if (st)
         return st;
-    }
-    ft__ask_why_no_power(out, ft_device_get(on.device));
+    ft__ask_why_no_power(out, ft_device_get(on->device));
     ft__estimate_count(out);
     out->n_networks = a->n;
     return FT_OK;

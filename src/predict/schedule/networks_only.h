@@ -48,7 +48,8 @@ ft_status ft__alone_fit(struct ft__family *f, const ft__network_samples *w,
  * of elements, or operations of the device were learned. */
 const ft__alone *ft__alone_find(const struct ft__family *f, const ft_device_use *on,
                                 const ft_graph *g);
-ft_status ft__alone_predict(ft_network_estimate *out, const ft__alone *a,
-                            const ft_device_use *on, const ft_graph *g, ft_error *err);
+/* *out, an estimate from the specifications of the device, as its networks say. */
+ft_status ft__alone_apply(ft_network_estimate *out, const ft__alone *a,
+                          const ft_device_use *on, const ft_graph *g, ft_error *err);
 
 #endif

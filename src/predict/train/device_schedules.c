@@ -40,7 +40,7 @@ static ft_status price(struct network *n, const struct fitting *f, const ft_grap
         .device = on->file, .name = on->device, .policy = on->policy};
     ft__tasks tasks = {.task = calloc(g->n_ops + 1u, sizeof(*tasks.task)), .as = as};
     ft_status st =
-        tasks.task ? ft__family_tasks(&tasks, f->p, &use, g, ft__placed_phase(g), err)
+        tasks.task ? ft__network_tasks(&tasks, f->p, &use, g, ft__placed_phase(g), err)
                    : ft_fail(err, FT_ENOMEM, 0, "networks");
 
     if (!st) {

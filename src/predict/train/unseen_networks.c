@@ -32,7 +32,7 @@ static ft_status add_network(struct residuals *r, ft__unseen *sum, const ft__fam
                                .engine_version = on->engine_version};
     ft_network_estimate e;
     ft__op_bounds b;
-    ft_status st = ft_predict_network_on(&e, &p, &use, w->graph, err);
+    ft_status st = ft_predict_network(&e, &p, &use, w->graph, err);
     double off, bound;
 
     if (st)

@@ -1,14 +1,14 @@
-#ifndef PREDICT_QUERY_FAMILY_ASKING_H
-#define PREDICT_QUERY_FAMILY_ASKING_H
+#ifndef PREDICT_QUERY_ASKING_H
+#define PREDICT_QUERY_ASKING_H
 
 #include "predict/model/family.h"
 #include "predict/query/clock_line.h"
 #include "predict/query/op_query.h"
 #include "predict/schedule/device_schedule.h"
 
-/* A network that a family is asked about: for the files that do so. */
+/* A network that is asked about: for the files that do so. */
 typedef struct ft__asking {
-    const ft__family *f;
+    const ft__family *f; /* NULL: from specifications; most of the rest is unused */
     ft__dataset on;
     const ft_graph *g;
     uint32_t n;
@@ -43,6 +43,8 @@ ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *
 ft_status ft__asking_make(ft__asking *q, ft_error *err);
 ft_status ft__asking_learn(ft__asking *q, ft_error *err);
 void ft__asking_free(ft__asking *q);
+/* The regressors of times; NULL: from specifications. */
+const ft__learner *ft__asking_learner(const ft__asking *q);
 /* Is it a product that the device would compute in TF32? */
 bool ft__asking_tf32(const ft__asking *q, const ft_op *op);
 /* Of the device at a clock (NaN: as it comes; what clocks do to power is in *at),
