@@ -35,14 +35,14 @@ typedef struct ft__asking {
     uint32_t n_few;      /* that corrected the answers */
 } ft__asking;
 
-/* The device, as the family is asked about it; *setting is freed by the caller, and
- * bad where memory is short. Then the forms of all operations, and what is learned of
- * them. ft__asking_free() leaves q->a and q->measured to ft__ask_close(). */
+/* The device, as the family is asked about it; *setting is
+ * ft__asking_close()'s to free. Then the forms of all operations, and what is learned
+ * of them. */
 ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *on,
                           ft_error *err);
 ft_status ft__asking_make(ft__asking *q, ft_error *err);
 ft_status ft__asking_learn(ft__asking *q, ft_error *err);
-void ft__asking_free(ft__asking *q);
+void ft__asking_close(ft__asking *q, ft__buf *setting);
 /* The regressors of times; NULL: from specifications. */
 const ft__learner *ft__asking_learner(const ft__asking *q);
 /* Is it a product that the device would compute in TF32? */

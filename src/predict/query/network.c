@@ -453,17 +453,6 @@ ft_status ft__asking_make(ft__asking *q, ft_error *err)
     return FT_OK;
 }
 
-void ft__asking_free(ft__asking *q)
-{
-    free(q->form);
-    free(q->share);
-    free(q->bare);
-    free(q->bare_form);
-    free(q->time);
-    free(q->power);
-    free(q->dataset);
-}
-
 /* Was the device measured at the clock and under the cap that are asked for? One that
  * was not measured at all is known as it comes. */
 static bool was_driven_so(const ft__family *f, const ft__dataset *asked, bool known)
@@ -698,11 +687,17 @@ static ft_status name_device(ft_device_use *on, const ft__family *f, ft_error *e
     return FT_OK;
 }
 
-static void asking_close(ft__asking *q, ft__buf *setting)
+void ft__asking_close(ft__asking *q, ft__buf *setting)
 {
     ft__ask_close(&q->a);
     ft__ask_close(&q->measured);
-    ft__asking_free(q);
+    free(q->form);
+    free(q->share);
+    free(q->bare);
+    free(q->bare_form);
+    free(q->time);
+    free(q->power);
+    free(q->dataset);
     ft__buf_free(setting);
 }
 
@@ -735,7 +730,7 @@ static ft_status predict_operations(ft_network_estimate *out, const ft_predictor
         st = assemble(out, &q, err);
     if (!st)
         st = take_memory(out, &q, d, err);
-    asking_close(&q, &setting);
+    ft__asking_close(&q, &setting);
     if (st) {
         ft_network_estimate_free(out);
         return st;
@@ -806,6 +801,6 @@ ft_status ft__network_tasks(ft__tasks *out, const ft_predictor *p,
         out->cap_w = q.a.cap_w;
         out->engine = q.on.engine;
     }
-    asking_close(&q, &setting);
+    ft__asking_close(&q, &setting);
     return st;
 }
