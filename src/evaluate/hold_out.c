@@ -75,13 +75,6 @@ static int take_member(void *user, const ft_member *m)
     return 1;
 }
 
-static int by_hash(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 ft_status ft__networks_read(ft__networks *out, ft_store *store, const char *only,
                             ft_error *err)
 {
@@ -96,7 +89,7 @@ ft_status ft__networks_read(ft__networks *out, ft_store *store, const char *only
             *err = r.err;
     }
     for (uint32_t i = 0; i < out->n; i++)
-        qsort(out->v[i].hash, out->v[i].n, sizeof(uint64_t), by_hash);
+        qsort(out->v[i].hash, out->v[i].n, sizeof(uint64_t), ft__by_number);
     return st;
 }
 
@@ -110,7 +103,7 @@ void ft__networks_free(ft__networks *n)
 
 bool ft__network_has(const ft__network *n, uint64_t hash)
 {
-    return n->n && bsearch(&hash, n->hash, n->n, sizeof(hash), by_hash) != NULL;
+    return n->n && bsearch(&hash, n->hash, n->n, sizeof(hash), ft__by_number) != NULL;
 }
 
 /* ---- results ---- */

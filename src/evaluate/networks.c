@@ -122,21 +122,11 @@ static const ft_estimate *estimate_of(const ft_network_estimate *e, ft__metric m
     return metric == FT__METRIC_ENERGY ? &e->energy : &e->time;
 }
 
-static ft_device_use use_of(const ft__dataset *d)
-{
-    return (ft_device_use){.device = d->file,
-                           .name = d->device,
-                           .setting = d->setting,
-                           .policy = d->policy,
-                           .engine = d->engine,
-                           .engine_version = d->engine_version};
-}
-
 /* By specifications alone. */
 static void ask_physics(struct evaluating *e)
 {
     for (size_t i = 0; i < e->w.n; i++) {
-        const ft_device_use on = use_of(ran_on(e, i));
+        const ft_device_use on = ft__dataset_use(ran_on(e, i));
         ft_network_estimate estimate;
 
         e->physics[i] = NAN;
@@ -166,7 +156,7 @@ static double constant_of(const struct evaluating *e, double *scratch)
 static ft_status ask(ft__answer *out, const struct evaluating *e, const ft_predictor *p,
                      size_t i, char why[240], ft_error *err)
 {
-    const ft_device_use on = use_of(ran_on(e, i));
+    const ft_device_use on = ft__dataset_use(ran_on(e, i));
     ft_network_estimate estimate;
     ft_error none = {0};
     ft_status st = ft_predict_network(&estimate, p, &on, e->w.v[i].graph, &none);

@@ -141,15 +141,9 @@ void ft__writer_free(ft__writer *w)
 
 /* ---- regressors ---- */
 
-/* The text of a fixed field ends inside it. */
-static bool terminated(const char *s, size_t size)
-{
-    return memchr(s, 0, size) != NULL;
-}
-
 bool ft__mixture_sound(const ft__mixture_image *m, uint64_t left)
 {
-    if (m->n_models > FT__MAX_MIXED || !terminated(m->choice, sizeof(m->choice)) ||
+    if (m->n_models > FT__MAX_MIXED || !ft__is_text(m->choice, sizeof(m->choice)) ||
         !isfinite(m->centre))
         return false;
     for (uint32_t k = 0; k <= FT__MAX_MIXED; k++) {

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "foretell/learn.h"
@@ -39,6 +40,12 @@ typedef struct ft__section_image {
     uint64_t bytes;
     uint64_t checksum;
 } ft__section_image;
+
+/* Does the text of a fixed field end inside it? */
+static inline bool ft__is_text(const char *text, size_t size)
+{
+    return memchr(text, 0, size) != NULL;
+}
 
 uint64_t ft__checksum(const void *data, size_t len);
 /* Does a part of a file still have its checksum? */

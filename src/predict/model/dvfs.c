@@ -290,7 +290,7 @@ static bool is_sound(const struct image *h, size_t bytes)
 {
     size_t left = bytes - ft__padded(sizeof(*h));
 
-    if (!memchr(h->device, 0, sizeof(h->device)) || h->n == 0 ||
+    if (!ft__is_text(h->device, sizeof(h->device)) || h->n == 0 ||
         h->n > left / sizeof(ft__clocked_row) ||
         ft__padded((size_t)h->n * sizeof(ft__clocked_row)) > left)
         return false;

@@ -25,6 +25,16 @@ ft__hardware ft__hardware_of(const ft_device *file)
     return h;
 }
 
+ft_device_use ft__dataset_use(const ft__dataset *d)
+{
+    return (ft_device_use){.device = d->file,
+                           .name = d->device,
+                           .setting = d->setting,
+                           .policy = d->policy,
+                           .engine = d->engine,
+                           .engine_version = d->engine_version};
+}
+
 /* NULL: they are of several, or there are none. */
 static const ft__dataset *only_device(const ft__family *f)
 {

@@ -50,6 +50,8 @@ typedef struct ft__family {
 
 void ft__family_free(ft__family *f);
 
+/* How a device was driven when the dataset was measured. */
+ft_device_use ft__dataset_use(const ft__dataset *d);
 /* Which dataset *on is, complete; n_datasets: none of them. */
 uint32_t ft__family_index(const ft__family *f, const ft__dataset *on);
 /* Of a device's file, or of none. */

@@ -11,6 +11,7 @@
 #include "base/stats.h"
 #include "foretell/names.h"
 #include "learn/learn_inside.h"
+#include "predict/data/sample.h"
 
 enum { SPREAD_TREES = 16, SPREAD_LEAF = 5, VALUE_TREES = 64 };
 /* A mixture has to better the best single method by this share. */
@@ -155,24 +156,6 @@ static void cv_subset_free(struct cv_subset *l)
         free(l->said[c]);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-static size_t count_groups(const uint64_t *group, size_t n, uint64_t *scratch)
-{
-    size_t groups = n > 0;
-
-    memcpy(scratch, group, n * sizeof(*scratch));
-    qsort(scratch, n, sizeof(*scratch), by_value);
-    for (size_t i = 1; i < n; i++)
-        groups += scratch[i] != scratch[i - 1];
-    return groups;
-}
-
 /* Groups are drawn whole, but where there are few (of devices) all of them are looked
  * at, in rows. */
 enum { FEW_GROUPS = 50, MOST_ROWS = 4000 };
@@ -192,7 +175,7 @@ static ft_status deal_folds(struct cv_subset *l, const ft__fit_options *o,
 
     if (!scratch)
         return ft_fail(err, FT_ENOMEM, 0, "%zu rows", l->n);
-    groups = count_groups(l->group, l->n, scratch);
+    groups = ft__count_different(l->group, l->n, scratch);
     free(scratch);
     l->n_folds = o->n_folds ? o->n_folds : l->n < 300 ? 10 : 5;
     if (l->n_folds > groups)
@@ -226,7 +209,7 @@ static ft_status cv_subset_make(struct cv_subset *l, const ft_matrix *x,
     scratch = malloc(n * sizeof(*scratch));
     if (!scratch)
         return ft_fail(err, FT_ENOMEM, 0, "%zu rows", x->n_rows);
-    l->few = count_groups(group, x->n_rows, scratch) < FEW_GROUPS;
+    l->few = ft__count_different(group, x->n_rows, scratch) < FEW_GROUPS;
     free(scratch);
     for (size_t i = 0; i < x->n_rows; i++) {
         if (!is_looked_at(l->few ? i : group[i], x->n_rows, o))

@@ -87,17 +87,17 @@ static bool are_sessions(const ft__placed *p)
     bool good = p->n_sessions <= FT__MOST_SESSIONS;
 
     for (uint64_t c = 0; good && c < p->n_sessions; c++)
-        good = memchr(p->session[c].setting, 0, sizeof(p->session[c].setting)) &&
+        good = ft__is_text(p->session[c].setting, sizeof(p->session[c].setting)) &&
                p->session[c].weight > 0 && p->session[c].weight <= 1;
     return good;
 }
 
 bool ft__placed_sound(const ft__placed *p)
 {
-    return are_sessions(p) && memchr(p->device, 0, sizeof(p->device)) &&
-           memchr(p->policy, 0, sizeof(p->policy)) &&
-           memchr(p->engine, 0, sizeof(p->engine)) &&
-           memchr(p->phase, 0, sizeof(p->phase)) && is_made(p->phase) &&
+    return are_sessions(p) && ft__is_text(p->device, sizeof(p->device)) &&
+           ft__is_text(p->policy, sizeof(p->policy)) &&
+           ft__is_text(p->engine, sizeof(p->engine)) &&
+           ft__is_text(p->phase, sizeof(p->phase)) && is_made(p->phase) &&
            p->n >= FT__LEAST_NETWORKS && p->n <= UINT32_MAX &&
            is_schedule(&p->schedule) && is_range(p->time_low, p->time_high) &&
            (is_range(p->energy_low, p->energy_high) ||

@@ -111,21 +111,17 @@ static const char *phase_of(const char *phase)
     return strcmp(phase, forward) == 0 ? forward : ft_phase_name(FT_PHASE_STEP);
 }
 
-static bool is_text(const char *text, size_t size)
-{
-    return memchr(text, 0, size) != NULL;
-}
-
 bool ft__alone_sound(const ft__alone *a)
 {
     const double most = log(1e3);
-    bool good = is_text(a->device, sizeof(a->device)) &&
-                is_text(a->setting, sizeof(a->setting)) &&
-                is_text(a->engine, sizeof(a->engine)) &&
-                is_text(a->version, sizeof(a->version)) &&
-                is_text(a->policy, sizeof(a->policy)) &&
-                is_text(a->phase, sizeof(a->phase)) && a->n > 0 && a->low <= a->high &&
-                a->low >= -most && a->high <= most && fabs(a->weights.level) <= most;
+    bool good = ft__is_text(a->device, sizeof(a->device)) &&
+                ft__is_text(a->setting, sizeof(a->setting)) &&
+                ft__is_text(a->engine, sizeof(a->engine)) &&
+                ft__is_text(a->version, sizeof(a->version)) &&
+                ft__is_text(a->policy, sizeof(a->policy)) &&
+                ft__is_text(a->phase, sizeof(a->phase)) && a->n > 0 &&
+                a->low <= a->high && a->low >= -most && a->high <= most &&
+                fabs(a->weights.level) <= most;
 
     for (int i = 0; good && i < PARTS; i++)
         good = fabs(a->weights.weight[i]) <= 2 * most;

@@ -7,6 +7,15 @@
 #include "foretell/learn.h"
 #include "learn/learn_inside.h"
 
+ft__task_group ft__task_group_of(const ft_op *op)
+{
+    switch (ft_kind_class(op->kind)) {
+    case FT_CLASS_CONV: return FT__TASK_CONV;
+    case FT_CLASS_MATMUL: return FT__TASK_MATMUL;
+    default: return FT__TASK_OTHER;
+    }
+}
+
 ft__schedule ft__schedule_plain(void)
 {
     return (ft__schedule){.scale = {1, 1, 1, 1}, .bounded = 1, .dynamic = 1};

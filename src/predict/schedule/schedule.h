@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "foretell/error.h"
+#include "foretell/op.h"
 
 /* From operations to a network: two resources (docs/networks.md). The host issues
  * launches one after the other, the device executes them in order; a pass that is
@@ -21,6 +21,9 @@ typedef enum ft__task_group {
                         kernels, whose time is known to an order of magnitude */
     FT__N_TASK_GROUPS
 } ft__task_group;
+
+/* As it was measured. */
+ft__task_group ft__task_group_of(const ft_op *op);
 
 /* One operation of a network. */
 typedef struct ft__task {

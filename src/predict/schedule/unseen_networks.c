@@ -10,15 +10,6 @@ static const double little = 0.02;
 /* A network with this share of its time in such groups is none of theirs. */
 static const double enough = 0.1;
 
-static ft__task_group group_of(const ft_op *op)
-{
-    switch (ft_kind_class(op->kind)) {
-    case FT_CLASS_CONV: return FT__TASK_CONV;
-    case FT_CLASS_MATMUL: return FT__TASK_MATMUL;
-    default: return FT__TASK_OTHER;
-    }
-}
-
 bool ft__op_bounds_of(ft__op_bounds *out, const ft_network_estimate *e,
                       const ft_graph *g)
 {
@@ -39,7 +30,7 @@ bool ft__op_bounds_of(ft__op_bounds *out, const ft_network_estimate *e,
         out->high += above;
         out->own_low += below * below;
         out->own_high += above * above;
-        out->share[group_of(&g->op[i])] += v;
+        out->share[ft__task_group_of(&g->op[i])] += v;
     }
     if (!(sum > 0))
         return false;

@@ -77,14 +77,6 @@ ft_status ft__family_train(ft__family *out, const ft__samples *s,
 
 /* ---- adding to a family ---- */
 
-static bool is_same(const ft__dataset *a, const ft__dataset *b)
-{
-    return strcmp(a->device, b->device) == 0 && strcmp(a->setting, b->setting) == 0 &&
-           strcmp(a->engine, b->engine) == 0 &&
-           strcmp(a->engine_version, b->engine_version) == 0 &&
-           strcmp(a->policy, b->policy) == 0;
-}
-
 /* Datasets of samples numbered so that those of a family come first, as there, with no
  * rows where the samples are of none. */
 static ft_status order_as(ft__samples *s, const ft__family *f, ft_error *err)
@@ -98,7 +90,7 @@ static ft_status order_as(ft__samples *s, const ft__family *f, ft_error *err)
     for (uint32_t i = 0; good && i < s->n_datasets; i++) {
         uint32_t k = 0;
 
-        while (k < f->n_datasets && !is_same(&s->dataset[i], &f->dataset[k]))
+        while (k < f->n_datasets && ft__dataset_order(&s->dataset[i], &f->dataset[k]))
             k++;
         to[i] = k < f->n_datasets ? k : n++;
         ft__dataset_free(&all[to[i]]);

@@ -24,12 +24,7 @@ static ft_status add_network(struct residuals *r, ft__unseen *sum, const ft__fam
                              ft_error *err)
 {
     const ft_predictor p = {.family = (ft__family *)f};
-    const ft_device_use use = {.device = on->file,
-                               .name = on->device,
-                               .setting = on->setting,
-                               .policy = on->policy,
-                               .engine = on->engine,
-                               .engine_version = on->engine_version};
+    const ft_device_use use = ft__dataset_use(on);
     ft_network_estimate e;
     ft__op_bounds b;
     ft_status st = ft_predict_network(&e, &p, &use, w->graph, err);
