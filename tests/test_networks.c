@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "predict/file/predictor_inside.h"
+#include "predict/file/predictor.h"
 #include "predict/query/op_costs.h"
 #include "put_member.h"
 #include "store/store_inside.h"
@@ -273,7 +273,7 @@ static ft_network_estimate asked(const ft_predictor *p, int i, const char *devic
 
     CHECK(ft_device_load(&d, data_dir, device, NULL) == FT_OK);
     on.device = d;
-    CHECK(ft_predict_network_on(&e, p, &on, g, NULL) == FT_OK);
+    CHECK(ft_predict_network(&e, p, &on, g, NULL) == FT_OK);
     ft_network_estimate_free(&e);
     ft_device_free(d);
     ft_graph_free(g);
@@ -411,7 +411,7 @@ static void every_way_of_asking_has_the_schedule(void)
         ft_network_estimate e = {0};
 
         on.setting = settings[i];
-        CHECK(ft_predict_network_on(&e, p, &on, g, NULL) == FT_OK);
+        CHECK(ft_predict_network(&e, p, &on, g, NULL) == FT_OK);
         CHECK(e.n_networks == 11);
         CHECK(e.time.value == brief[i].time_s && e.energy.value == brief[i].energy_j);
         ft_network_estimate_free(&e);

@@ -1,14 +1,14 @@
-#ifndef PREDICT_QUERY_FAMILY_ASKING_H
-#define PREDICT_QUERY_FAMILY_ASKING_H
+#ifndef PREDICT_QUERY_ASKING_H
+#define PREDICT_QUERY_ASKING_H
 
 #include "predict/model/family.h"
 #include "predict/query/clock_line.h"
 #include "predict/query/op_query.h"
 #include "predict/schedule/device_schedule.h"
 
-/* A network that a family is asked about: for the files that do so. */
+/* A network that is asked about: for the files that do so. */
 typedef struct ft__asking {
-    const ft__family *f;
+    const ft__family *f; /* NULL: from specifications; most of the rest is unused */
     ft__dataset on;
     const ft_graph *g;
     uint32_t n;
@@ -35,14 +35,16 @@ typedef struct ft__asking {
     uint32_t n_few;      /* that corrected the answers */
 } ft__asking;
 
-/* The device, as the family is asked about it; *setting is freed by the caller, and
- * bad where memory is short. Then the forms of all operations, and what is learned of
- * them. ft__asking_free() leaves q->a and q->measured to ft__ask_close(). */
+/* The device, as the family is asked about it; *setting is
+ * ft__asking_close()'s to free. Then the forms of all operations, and what is learned
+ * of them. */
 ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *on,
                           ft_error *err);
 ft_status ft__asking_make(ft__asking *q, ft_error *err);
 ft_status ft__asking_learn(ft__asking *q, ft_error *err);
-void ft__asking_free(ft__asking *q);
+void ft__asking_close(ft__asking *q, ft__buf *setting);
+/* The regressors of times; NULL: from specifications. */
+const ft__learner *ft__asking_learner(const ft__asking *q);
 /* Is it a product that the device would compute in TF32? */
 bool ft__asking_tf32(const ft__asking *q, const ft_op *op);
 /* Of the device at a clock (NaN: as it comes; what clocks do to power is in *at),

@@ -1,13 +1,14 @@
-/* A network on a device that a family of predictors answers for. */
+/* A network on a device: by what a predictor learned, or from the specifications of the
+ * device alone. Each operation: its physical estimate, what was learned on top of it,
+ * what it needs of host and device; then the schedule of all of them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "physics/run_mode.h"
+#include "physics/physics.h"
 #include "predict/file/predictor.h"
 #include "predict/model/calibration_set.h"
-#include "predict/model/few_shot.h"
-#include "predict/query/family_asking.h"
+#include "predict/query/asking.h"
 #include "predict/query/op_query.h"
 #include "predict/schedule/networks_only.h"
 #include "predict/schedule/unseen_networks.h"
@@ -21,8 +22,17 @@ static const double share_unknown = 0.6;
  * count half (bench/corrected). */
 static const double common_corrected = 0.12, share_corrected = 0.3, half_known = 10;
 static const double z90 = 1.645;
+/* From specifications, what devices left out showed of networks (docs/networks.md). */
+static const ft__log_residual residual_of_specification = {-0.5, 0.5,   -0.5,
+                                                           0.5,  -0.35, 0.35};
 /* What no measurement of a machine says anything of takes its roofline and more. */
 static const double bound_high = 10;
+
+/* The regressors of times; NULL: from specifications. */
+const ft__learner *ft__asking_learner(const ft__asking *q)
+{
+    return q->f ? ft__family_learner(q->f, FT__METRIC_TIME, &q->on) : NULL;
+}
 
 /* ---- which form ---- */
 
@@ -87,9 +97,12 @@ static void choose_form(ft__asking *q, uint32_t i, const ft__learner *l)
 
     *form = *op;
     q->share[i] = NAN;
-    terms_of(&q->bare[i], q, l, op);
+    if (q->f)
+        terms_of(&q->bare[i], q, l, op);
+    else
+        ft__ask_terms(&q->bare[i], &q->a, op);
     q->bare_form[i] = q->bare[i];
-    if (ft__costs_nothing(op))
+    if (ft__costs_nothing(op) || !q->f)
         return;
     if (!q->tf32 && ft__asking_tf32(q, op)) {
         q->a.theta = ft__physics_default();
@@ -142,13 +155,15 @@ static void take_task(ft__task *task, ft_estimate *device, ft__asking *q, uint32
     const ft__answer *a = &q->time[i];
     double factor = q->share[i] * ft__device_share(&q->bare_form[i]);
 
-    q->a.theta = l->base.theta[ft__group_of(op)];
+    if (l)
+        q->a.theta = l->base.theta[ft__group_of(op)];
     task->power_w = q->powered && !q->elsewhere && q->power[i].value > 0
                         ? q->power[i].value
                         : ft__ask_power(&q->a, op, asked_terms(q, i));
-    q->a.theta = l->base.theta[0];
+    if (l)
+        q->a.theta = l->base.theta[0];
     ft__ask_bare(task, device, &q->a, op, &q->bare[i]);
-    if (ft__costs_nothing(op))
+    if (ft__costs_nothing(op) || !l)
         return;
     if (!isfinite(factor) || !(a->value > 0)) {
         task->alone_s = NAN;
@@ -208,7 +223,8 @@ ft__schedule ft__asking_schedule(ft__asking *q, const ft__asked *at, double cloc
 {
     ft__schedule s;
 
-    q->a.theta = ft__family_learner(q->f, FT__METRIC_TIME, &q->on)->base.theta[0];
+    if (q->f)
+        q->a.theta = ft__asking_learner(q)->base.theta[0];
     s = q->placed ? q->placed->schedule : ft__ask_schedule(&q->a, NAN);
     if (!q->placed || q->elsewhere || q->swept)
         s.idle_w *= ft__ask_idle(at, clock_hz);
@@ -254,6 +270,8 @@ static ft__log_residual residual_of(const ft_network_estimate *e, const ft__aski
     ft__op_bounds b;
     ft__log_residual out;
 
+    if (!q->f)
+        return residual_of_specification;
     if (!ft__op_bounds_of(&b, e, q->g))
         return (ft__log_residual){0};
     find_common(&common, &share, q);
@@ -266,8 +284,8 @@ static ft__log_residual residual_of(const ft_network_estimate *e, const ft__aski
         out.time_low = -hypot(part * b.low, sqrt(unlike) * out.time_low);
         out.time_high = hypot(part * b.high, sqrt(unlike) * out.time_high);
     }
-    other = q->elsewhere ? ft__elsewhere_error
-            : q->swept   ? q->sweep.reach / log(2) * ft__elsewhere_error
+    other = q->elsewhere ? FT__ELSEWHERE_ERROR
+            : q->swept   ? q->sweep.reach / log(2) * FT__ELSEWHERE_ERROR
                          : 0;
     out.time_low = -hypot(out.time_low, other);
     out.time_high = hypot(out.time_high, other);
@@ -357,8 +375,11 @@ ft_status ft__asking_learn(ft__asking *q, ft_error *err)
 {
     ft_error none = {0};
     uint32_t n_powered;
-    ft_status st = ask_metric(q->time, q, FT__METRIC_TIME, err);
+    ft_status st;
 
+    if (!q->f)
+        return FT_OK;
+    st = ask_metric(q->time, q, FT__METRIC_TIME, err);
     if (!st && q->few)
         st = ft__known_correct(q->time, &q->n_few, q->f, FT__METRIC_TIME, q->few,
                                &q->on, q->form, q->n, err);
@@ -381,7 +402,7 @@ static ft_status take_bytes(ft_estimate *out, const ft__asking *q, ft__metric me
     ft__answer *a;
     ft_status st;
 
-    if (!ft__family_learner(q->f, metric, &q->on))
+    if (!q->f || !ft__family_learner(q->f, metric, &q->on))
         return FT_OK;
     a = calloc(q->n + 1u, sizeof(*a));
     st = a ? ask_metric(a, q, metric, err)
@@ -396,7 +417,7 @@ static ft_status take_bytes(ft_estimate *out, const ft__asking *q, ft__metric me
 
 static ft_status assemble(ft_network_estimate *out, ft__asking *q, ft_error *err)
 {
-    const ft__learner *l = ft__family_learner(q->f, FT__METRIC_TIME, &q->on);
+    const ft__learner *l = ft__asking_learner(q);
     ft__task *task = calloc(q->n + 1u, sizeof(*task));
     ft__schedule s;
     ft__log_residual residual;
@@ -417,7 +438,7 @@ static ft_status assemble(ft_network_estimate *out, ft__asking *q, ft_error *err
 
 ft_status ft__asking_make(ft__asking *q, ft_error *err)
 {
-    const ft__learner *l = ft__family_learner(q->f, FT__METRIC_TIME, &q->on);
+    const ft__learner *l = ft__asking_learner(q);
 
     q->form = calloc(q->n + 1u, sizeof(*q->form));
     q->share = calloc(q->n + 1u, sizeof(*q->share));
@@ -430,17 +451,6 @@ ft_status ft__asking_make(ft__asking *q, ft_error *err)
     for (uint32_t i = 0; i < q->n; i++)
         choose_form(q, i, l);
     return FT_OK;
-}
-
-void ft__asking_free(ft__asking *q)
-{
-    free(q->form);
-    free(q->share);
-    free(q->bare);
-    free(q->bare_form);
-    free(q->time);
-    free(q->power);
-    free(q->dataset);
 }
 
 /* Was the device measured at the clock and under the cap that are asked for? One that
@@ -527,9 +537,11 @@ ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *
                          .engine_version = (char *)on->engine_version,
                          .any_engine = !on->engine,
                          .file = (ft_device *)on->device};
-    ft_status st = FT_OK;
     ft_device_use use;
+    ft_status st;
 
+    if (!q->f)
+        return ft__ask_open(&q->a, on, &theta, q->g, err);
     st = ft__check_operations(q->g, err);
     if (st)
         return st;
@@ -643,7 +655,7 @@ static ft_status take_memory(ft_network_estimate *out, const ft__asking *q,
                              const ft_device_facts *d, ft_error *err)
 {
     const ft_estimate exact = {0};
-    const ft__dataset *own = ft__family_engine(q->f, &q->on);
+    const ft__dataset *own = q->f ? ft__family_engine(q->f, &q->on) : NULL;
     ft_status st;
 
     if (own)
@@ -664,7 +676,7 @@ static void know_plain(ft_network_estimate *out)
 /* Without a device the one that was measured. */
 static ft_status name_device(ft_device_use *on, const ft__family *f, ft_error *err)
 {
-    const ft__dataset *d = ft__family_machine(f);
+    const ft__dataset *d = f ? ft__family_machine(f) : NULL;
 
     if (on->device || on->name)
         return FT_OK;
@@ -675,24 +687,33 @@ static ft_status name_device(ft_device_use *on, const ft__family *f, ft_error *e
     return FT_OK;
 }
 
-ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
-                                const ft_device_use *asked, const ft_graph *g,
-                                ft_error *err)
+void ft__asking_close(ft__asking *q, ft__buf *setting)
+{
+    ft__ask_close(&q->a);
+    ft__ask_close(&q->measured);
+    free(q->form);
+    free(q->share);
+    free(q->bare);
+    free(q->bare_form);
+    free(q->time);
+    free(q->power);
+    free(q->dataset);
+    ft__buf_free(setting);
+}
+
+/* By its operations. */
+static ft_status predict_operations(ft_network_estimate *out, const ft_predictor *p,
+                                    const ft_device_use *asked, const ft_graph *g,
+                                    ft_error *err)
 {
     ft__asking q = {
-        .f = p->family, .g = g, .n = g->n_ops, .phase = ft__placed_phase(g)};
-    const ft__alone *alone = asked->device ? ft__alone_find(p->family, asked, g) : NULL;
+        .f = p ? p->family : NULL, .g = g, .n = g->n_ops, .phase = ft__placed_phase(g)};
     ft_device_use on = *asked;
     ft_device_facts none = {.name = ""};
     const ft_device_facts *d = on.device ? ft_device_get(on.device) : &none;
     ft__buf setting = {0};
-    ft_status st;
+    ft_status st = ft__estimate_start(out, g, err);
 
-    if (ft__graph_is_whole(g))
-        return ft__clocked_network(out, &p->family->clocked, asked, g, err);
-    if (alone)
-        return ft__alone_predict(out, alone, asked, g, err);
-    st = ft__estimate_start(out, g, err);
     if (!st)
         st = name_device(&on, q.f, err);
     if (!st)
@@ -709,10 +730,7 @@ ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
         st = assemble(out, &q, err);
     if (!st)
         st = take_memory(out, &q, d, err);
-    ft__ask_close(&q.a);
-    ft__ask_close(&q.measured);
-    ft__asking_free(&q);
-    ft__buf_free(&setting);
+    ft__asking_close(&q, &setting);
     if (st) {
         ft_network_estimate_free(out);
         return st;
@@ -722,18 +740,48 @@ ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
     else
         ft__ask_why_no_power(out, d);
     out->n_known = q.n_few;
-    out->graph = q.a.graph && !q.plain;
+    out->graph =
+        q.f ? q.a.graph && !q.plain : on.run_mode && strcmp(on.run_mode, "graph") == 0;
     out->n_networks = q.placed ? (uint32_t)q.placed->n : 0;
     ft__estimate_count(out);
     return FT_OK;
 }
 
-ft_status ft__family_tasks(ft__tasks *out, const ft_predictor *p,
-                           const ft_device_use *on, const ft_graph *g, ft_phase phase,
-                           ft_error *err)
+/* Of a device of which networks alone were measured: its operations' estimates from
+ * specifications, weighed as those networks say. */
+static ft_status predict_alone(ft_network_estimate *out, const ft__alone *a,
+                               const ft_device_use *asked, const ft_graph *g,
+                               ft_error *err)
 {
-    ft__asking q = {.f = p->family, .g = g, .n = g->n_ops, .phase = phase};
-    const ft__learner *l;
+    ft_device_use on = *asked;
+    ft_status st;
+
+    on.policy = on.policy ? on.policy : a->policy;
+    on.setting = on.setting ? on.setting : a->setting;
+    st = predict_operations(out, NULL, &on, g, err);
+    if (!st)
+        st = ft__alone_apply(out, a, &on, g, err);
+    if (st)
+        ft_network_estimate_free(out);
+    return st;
+}
+
+ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
+                             const ft_device_use *on, const ft_graph *g, ft_error *err)
+{
+    const ft__alone *alone = p && on->device ? ft__alone_find(p->family, on, g) : NULL;
+
+    if (p && ft__graph_is_whole(g))
+        return ft__clocked_network(out, &p->family->clocked, on, g, err);
+    return alone ? predict_alone(out, alone, on, g, err)
+                 : predict_operations(out, p, on, g, err);
+}
+
+ft_status ft__network_tasks(ft__tasks *out, const ft_predictor *p,
+                            const ft_device_use *on, const ft_graph *g, ft_phase phase,
+                            ft_error *err)
+{
+    ft__asking q = {.f = p ? p->family : NULL, .g = g, .n = g->n_ops, .phase = phase};
     ft__buf setting = {0};
     ft_estimate unused;
     ft_status st = ft__asking_open(&q, &setting, on, err);
@@ -744,19 +792,15 @@ ft_status ft__family_tasks(ft__tasks *out, const ft_predictor *p,
         st = ft__asking_make(&q, err);
     if (!st)
         st = ft__asking_learn(&q, err);
-    l = st ? NULL : ft__family_learner(q.f, FT__METRIC_TIME, &q.on);
-    for (uint32_t i = 0; l && i < q.n; i++) {
+    for (uint32_t i = 0; i < q.n && !st; i++) {
         out->task[i] = (ft__task){.power_w = NAN};
-        take_task(&out->task[i], &unused, &q, i, l);
+        take_task(&out->task[i], &unused, &q, i, ft__asking_learner(&q));
     }
-    if (l) {
+    if (!st) {
         out->schedule = ft__asking_schedule(&q, &q.a, q.a.clock_hz);
         out->cap_w = q.a.cap_w;
         out->engine = q.on.engine;
     }
-    ft__ask_close(&q.a);
-    ft__ask_close(&q.measured);
-    ft__asking_free(&q);
-    ft__buf_free(&setting);
+    ft__asking_close(&q, &setting);
     return st;
 }
