@@ -387,10 +387,8 @@ static json_t *fit_json(const ft_answer *a)
 
     if (!isfinite(spare))
         return json_null();
-    return json_pack(
-        "{s:b, s:o, s:o, s:o}", "fits", spare >= 0, "limit",
-        ft__json_real(a->limit_bytes), "spare", ft__json_real(spare), "max_batch",
-        a->max_batch >= 0 ? ft__json_count((uint64_t)a->max_batch) : json_null());
+    return ft__json("fits:b limit:g spare:g max_batch:l", spare >= 0, a->limit_bytes,
+                    spare, a->max_batch);
 }
 
 static json_t *phases_json(const ft_answer *a)
@@ -399,9 +397,9 @@ static json_t *phases_json(const ft_answer *a)
 
     for (int p = 0; p < FT_PHASE_COUNT; p++)
         if (a->phase_time[p].value > 0)
-            ft__json_append_take(
-                &all, json_pack("{s:s, s:o}", "phase", ft_phase_name((ft_phase)p),
-                                "time", ft__json_estimate(&a->phase_time[p], "s")));
+            ft__json_append_take(&all, ft__json("phase:s time:e(s)",
+                                                ft_phase_name((ft_phase)p),
+                                                &a->phase_time[p]));
     return all;
 }
 
@@ -412,50 +410,42 @@ static json_t *ops_json(const ft_answer *a)
     for (uint32_t k = 0; k < a->n_ops; k++) {
         const ft_answer_op *op = a->heaviest[k];
 
-        ft__json_append_take(&all,
-                             json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "spec",
-                                       op->spec, "count", ft__json_count(op->count),
-                                       "share", ft__json_real(op->share), "time",
-                                       ft__json_estimate(&op->time, "s"), "device_time",
-                                       ft__json_estimate(&op->device_time, "s"),
-                                       "power", ft__json_estimate(&op->power, "W"),
-                                       "energy", ft__json_estimate(&op->energy, "J")));
+        ft__json_append_take(&all, ft__json("spec:s count:u share:g time:e(s) "
+                                            "device_time:e(s) power:e(W) energy:e(J)",
+                                            op->spec, op->count, op->share, &op->time,
+                                            &op->device_time, &op->power, &op->energy));
     }
     return all;
 }
 
 json_t *ft__answer_json(const ft_answer *a)
 {
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
-        " s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
-        "model", ft__json_text(a->model), "device", ft__json_text(a->device),
-        "known_as", ft__json_text(a->title), "engine", ft__json_text(a->engine), "mode",
-        a->mode, "step", a->step, "batch",
-        a->batch ? ft__json_count((uint64_t)a->batch) : json_null(), "dtype", a->dtype,
-        "setting", ft__json_text(a->setting), "assumptions",
-        ft__model_assumptions_json(a->graph), "time", ft__json_estimate(&a->time, "s"),
-        "phases", phases_json(a), "energy", ft__json_estimate(&a->energy, "J"), "power",
-        ft__json_estimate(&a->power, "W"), "memory", memory_json(a), "fit", fit_json(a),
-        "flops", ft__json_real(a->flops), "ops", ops_json(a), "bounded",
-        ft__model_bounded_json(a->graph), "warnings", warnings_json(a), "lower_bound",
-        (int)a->lower_bound, "verify",
-        *a->verify ? ft__json_text(a->verify) : json_null(), "run_mode", a->run_mode,
-        "host", *a->host ? ft__json_text(a->host) : json_null(), "host_s",
-        ft__json_real(a->host_s), "busy_s", ft__json_real(a->busy_s), "family",
-        a->by == FT_ANSWERED_BY_FAMILY ? ft__json_text(a->predictor) : json_null(),
-        "corrected_by", ft__json_count(a->n_known), "schedule_networks",
-        ft__json_count(a->n_networks));
+    return ft__json(
+        "model:s device:s known_as:s engine:s mode:s step:s batch:o dtype:s setting:s "
+        "assumptions:o time:e(s) phases:o energy:e(J) power:e(W) memory:o fit:o "
+        "flops:g ops:o bounded:o warnings:o lower_bound:n verify:z run_mode:s host:z "
+        "host_s:g busy_s:g family:s corrected_by:n schedule_networks:n",
+        a->model, a->device, a->title, a->engine, a->mode, a->step,
+        a->batch ? ft__json_count((uint64_t)a->batch) : json_null(), a->dtype,
+        a->setting, ft__model_assumptions_json(a->graph), &a->time, phases_json(a),
+        &a->energy, &a->power, memory_json(a), fit_json(a), a->flops, ops_json(a),
+        ft__model_bounded_json(a->graph), warnings_json(a), a->lower_bound, a->verify,
+        a->run_mode, a->host, a->host_s, a->busy_s,
+        a->by == FT_ANSWERED_BY_FAMILY ? a->predictor : NULL, a->n_known,
+        a->n_networks);
 }
+
+static const char row_fields[] =
+    "device:s spec:s count:u time_s:g low_s:g high_s:g basis:s";
 
 void ft__answer_print_csv(const ft_answer *a, bool head)
 {
     if (head)
-        puts("device,spec,count,time_s,low_s,high_s,basis");
+        ft__csv_head(stdout, row_fields);
     for (uint32_t i = 0; i < a->n_ops; i++) {
         const ft_estimate *e = &a->op[i]->time;
 
-        ft__csv_row(stdout, "ssugggs", a->device, a->op[i]->spec, a->op[i]->count,
+        ft__csv_row(stdout, row_fields, a->device, a->op[i]->spec, a->op[i]->count,
                     e->value, e->low, e->high, ft_name(FT_NAMES_BASIS, e->basis));
     }
 }

@@ -7,33 +7,33 @@
 #include "cli/settings.h"
 #include "report/units.h"
 
-struct options {
+struct clocks_options {
     ft__settings_texts texts;
     bool keep;
     const char *root;
 };
 
 static const ft__option options[] = {
-    {"device", 0, FT__OPT_TEXT, offsetof(struct options, texts.device), "DEVICE",
-     "cpu (the default), or a GPU such as nvml:0"},
-    {"core", 0, FT__OPT_TEXT, offsetof(struct options, texts.core), "CLOCK",
-     "core clock, 1200MHz or 1.2GHz: the nearest there is"},
-    {"memory", 0, FT__OPT_TEXT, offsetof(struct options, texts.memory), "CLOCK",
-     "memory clock of a GPU"},
-    {"power-cap", 0, FT__OPT_TEXT, offsetof(struct options, texts.power_cap), "WATTS",
-     "power cap of a GPU"},
-    {"cpus", 0, FT__OPT_TEXT, offsetof(struct options, texts.cpus), "LIST",
-     "the CPUs that stay online, 0-3,8"},
-    {"governor", 0, FT__OPT_TEXT, offsetof(struct options, texts.governor), "NAME",
-     "what chooses the CPU's clock: performance, powersave, ..."},
-    {"turbo", 0, FT__OPT_TEXT, offsetof(struct options, texts.turbo), "on|off",
-     "clocks above the nominal one"},
-    {"affinity", 0, FT__OPT_TEXT, offsetof(struct options, texts.affinity), "LIST",
-     "the CPUs that CMD may use"},
-    {"keep", 0, FT__OPT_FLAG, offsetof(struct options, keep), NULL,
-     "set until foretell clocks reset, or until the machine starts anew"},
-    {"root", 0, FT__OPT_TEXT, offsetof(struct options, root), "DIR",
-     "a recorded machine instead of this one"},
+    FT__TEXT(struct clocks_options, texts.device, "device", "DEVICE",
+             "cpu (the default), or a GPU such as nvml:0"),
+    FT__TEXT(struct clocks_options, texts.core, "core", "CLOCK",
+             "core clock, 1200MHz or 1.2GHz: the nearest there is"),
+    FT__TEXT(struct clocks_options, texts.memory, "memory", "CLOCK",
+             "memory clock of a GPU"),
+    FT__TEXT(struct clocks_options, texts.power_cap, "power-cap", "WATTS",
+             "power cap of a GPU"),
+    FT__TEXT(struct clocks_options, texts.cpus, "cpus", "LIST",
+             "the CPUs that stay online, 0-3,8"),
+    FT__TEXT(struct clocks_options, texts.governor, "governor", "NAME",
+             "what chooses the CPU's clock: performance, powersave, ..."),
+    FT__TEXT(struct clocks_options, texts.turbo, "turbo", "on|off",
+             "clocks above the nominal one"),
+    FT__TEXT(struct clocks_options, texts.affinity, "affinity", "LIST",
+             "the CPUs that CMD may use"),
+    FT__FLAG(struct clocks_options, keep, "keep",
+             "set until foretell clocks reset, or until the machine starts anew"),
+    FT__TEXT(struct clocks_options, root, "root", "DIR",
+             "a recorded machine instead of this one"),
     {0},
 };
 
@@ -110,13 +110,10 @@ static bool show_text(const ft_settings_list *l)
 
 static json_t *state_json(const ft_setting_state *s)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:b, s:o, s:o}",
-                     "device", ft__json_text(s->device), "name", ft__json_text(s->name),
-                     "now", ft__json_real(s->now), "text", ft__json_text(s->text),
-                     "least", ft__json_real(s->least), "most", ft__json_real(s->most),
-                     "normal", ft__json_real(s->normal), "unit", s->unit, "choices",
-                     ft__json_text(s->choices), "writable", s->writable, "reason",
-                     ft__json_text(s->reason), "remedy", ft__json_text(s->remedy));
+    return ft__json("device:s name:s now:g text:s least:g most:g normal:g unit:s "
+                    "choices:s writable:b reason:s remedy:s",
+                    s->device, s->name, s->now, s->text, s->least, s->most, s->normal,
+                    s->unit, s->choices, s->writable, s->reason, s->remedy);
 }
 
 static bool show_json(const ft_settings_list *l)
@@ -125,20 +122,18 @@ static bool show_json(const ft_settings_list *l)
 
     for (size_t i = 0; i < l->n; i++)
         ft__json_append_take(&all, state_json(&l->state[i]));
-    return ft__json_print_take(json_pack("{s:o, s:o}", "in_force",
-                                         ft__json_text(l->in_force), "settings", all),
+    return ft__json_print_take(ft__json("in_force:s settings:o", l->in_force, all),
                                stdout);
 }
 
 static int show(ft__cli *c, const ft__this_machine *m)
 {
     ft_settings_list *l;
-    ft_error err = {0};
     bool printed;
-    ft_status st = ft_settings_show(&l, &m->how, &err);
+    ft_status st = ft_settings_show(&l, &m->how, &c->err);
 
     if (st)
-        return ft__cli_fail(c, st, &err);
+        return ft__cli_check(c, st);
     printed = c->json ? show_json(l) : show_text(l);
     ft_settings_list_free(l);
     return ft__cli_done(c, printed);
@@ -149,23 +144,22 @@ static int show(ft__cli *c, const ft__this_machine *m)
 static int keep(ft__cli *c, const ft__this_machine *m, const ft_settings *want)
 {
     ft_settings chosen;
-    ft_error err = {0};
     char text[512];
     bool printed = true;
-    ft_status st = ft_settings_keep(&chosen, want, &m->how, &err);
+    ft_status st = ft_settings_keep(&chosen, want, &m->how, &c->err);
 
     if (st)
-        return ft__cli_fail(c, st, &err);
+        return ft__cli_check(c, st);
     ft_settings_print(&chosen, text, sizeof(text));
     if (c->json)
         printed = ft__json_print_take(
-            json_pack("{s:o}", "settings", ft__settings_json(&chosen)), stdout);
+            ft__json("settings:o", ft__settings_json(&chosen)), stdout);
     else
         printf("set: %s\nit stays until: foretell clocks reset\n", text);
     return ft__cli_done(c, printed);
 }
 
-static int set(ft__cli *c, const ft__this_machine *m, const struct options *o)
+static int set(ft__cli *c, const ft__this_machine *m, const struct clocks_options *o)
 {
     ft_settings want;
     char text[8];
@@ -174,17 +168,14 @@ static int set(ft__cli *c, const ft__this_machine *m, const struct options *o)
     if (code)
         return code;
     if (c->n_rest && o->keep)
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--keep sets for good, -- CMD for as long as CMD runs: one "
+        return ft__usage(c, "--keep sets for good, -- CMD for as long as CMD runs: one "
                             "of them");
     if (!c->n_rest && !o->keep)
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "for how long? -- CMD: while CMD runs; --keep: until "
+        return ft__usage(c, "for how long? -- CMD: while CMD runs; --keep: until "
                             "foretell clocks reset");
     want.device = NULL;
     if (ft_settings_print(&want, text, sizeof(text)) == 0)
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "nothing to set: --core, --memory, --power-cap, --cpus, "
+        return ft__usage(c, "nothing to set: --core, --memory, --power-cap, --cpus, "
                             "--governor, --turbo or --affinity");
     want.device = o->texts.device;
     return o->keep ? keep(c, m, &want) : ft__run_held(c, m, &want);
@@ -192,16 +183,14 @@ static int set(ft__cli *c, const ft__this_machine *m, const struct options *o)
 
 static int reset(ft__cli *c, const ft__this_machine *m)
 {
-    ft_error err = {0};
     bool printed = true;
     size_t n;
-    ft_status st = ft_settings_reset(&n, &m->how, &err);
+    ft_status st = ft_settings_reset(&n, &m->how, &c->err);
 
     if (st)
-        return ft__cli_fail(c, st, &err);
+        return ft__cli_check(c, st);
     if (c->json)
-        printed = ft__json_print_take(json_pack("{s:o}", "restored", ft__json_count(n)),
-                                      stdout);
+        printed = ft__json_print_take(ft__json("restored:u", n), stdout);
     else if (n)
         printf("%zu values put back\n", n);
     else
@@ -209,17 +198,17 @@ static int reset(ft__cli *c, const ft__this_machine *m)
     return ft__cli_done(c, printed);
 }
 
-static int check(ft__cli *c, const struct options *o, const char *what)
+static int check(ft__cli *c, const struct clocks_options *o, const char *what)
 {
     const ft__option *given = ft__option_given(options, o);
     bool of_set = given && strcmp(given->name, "root") != 0; /* which comes last */
 
     if (strcmp(what, "show") && strcmp(what, "set") && strcmp(what, "reset"))
-        return ft__cli_exit(c, FT__EXIT_USAGE, "\"%s\": show, set or reset?", what);
+        return ft__usage(c, "\"%s\": show, set or reset?", what);
     if (c->n_rest && strcmp(what, "set") != 0)
-        return ft__cli_exit(c, FT__EXIT_USAGE, "a command belongs to set only");
+        return ft__usage(c, "a command belongs to set only");
     if (of_set && strcmp(what, "set") != 0)
-        return ft__cli_exit(c, FT__EXIT_USAGE, "--%s belongs to set only", given->name);
+        return ft__usage(c, "--%s belongs to set only", given->name);
     if (o->root && !ft__path_exists(o->root))
         return ft__cli_exit(c, FT__EXIT_INPUT, "there is no recorded machine %s",
                             o->root);
@@ -228,7 +217,7 @@ static int check(ft__cli *c, const struct options *o, const char *what)
 
 static int run(ft__cli *c, const void *user)
 {
-    const struct options *o = user;
+    const struct clocks_options *o = user;
     const char *what = c->args.n ? c->args.v[0] : "";
     ft__this_machine *m;
     int code;
@@ -237,10 +226,9 @@ static int run(ft__cli *c, const void *user)
     if (strcmp(what, "guard") == 0)
         return ft_settings_guard((int)c->args.n - 1, (char **)(c->args.v + 1));
     if (c->args.n != 1)
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            c->args.n ? "one argument too many: %s"
-                                      : "show, set or reset?%s",
-                            c->args.n ? c->args.v[1] : "");
+        return ft__usage(
+            c, c->args.n ? "one argument too many: %s" : "show, set or reset?%s",
+            c->args.n ? c->args.v[1] : "");
     code = check(c, o, what);
     if (code)
         return code;
@@ -273,7 +261,7 @@ const ft__command ft__clocks_command = {
     .least_args = 1,
     .most_args = 2,
     .takes_commands = true,
-    .options_size = sizeof(struct options),
+    .options_size = sizeof(struct clocks_options),
     .options = options,
     .run = run,
 };

@@ -183,19 +183,14 @@ bool ft__commands_markdown(FILE *fp, const ft_command_result *r, size_t n,
 
 static json_t *run_json(const ft_command_run *x)
 {
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:b, s:b, s:o, s:o, "
-        "s:o}",
-        "start_s", ft__json_real(x->start_s), "wall_s", ft__json_real(x->wall_s),
-        "user_s", ft__json_real(x->user_s), "system_s", ft__json_real(x->system_s),
-        "peak_bytes", ft__json_count(x->peak_bytes), "read_bytes",
-        ft__json_count(x->read_bytes), "written_bytes",
-        ft__json_count(x->written_bytes), "page_faults", ft__json_count(x->page_faults),
-        "switches", ft__json_count(x->switches), "exit_code", (int)x->exit_code,
-        "signal", (int)x->signal, "timed_out", x->timed_out != 0, "outlier",
-        x->outlier != 0, "foreign_load", ft__json_real(x->conditions.foreign_load),
-        "clock_hz", ft__json_real(x->conditions.clock_hz), "temperature_max_k",
-        ft__json_real(x->conditions.temperature_max_k));
+    return ft__json(
+        "start_s:g wall_s:g user_s:g system_s:g peak_bytes:u read_bytes:u "
+        "written_bytes:u page_faults:u switches:u exit_code:d signal:d timed_out:b "
+        "outlier:b foreign_load:g clock_hz:g temperature_max_k:g",
+        x->start_s, x->wall_s, x->user_s, x->system_s, x->peak_bytes, x->read_bytes,
+        x->written_bytes, x->page_faults, x->switches, x->exit_code, x->signal,
+        x->timed_out != 0, x->outlier != 0, x->conditions.foreign_load,
+        x->conditions.clock_hz, x->conditions.temperature_max_k);
 }
 
 static json_t *joules_json(const ft_command_energy *e, size_t n_runs)
@@ -215,16 +210,11 @@ static json_t *energy_json(const ft_command_result *r)
         const ft_command_energy *e = &r->energy[i];
 
         ft__json_append_take(
-            &all, json_pack("{s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
-                            "domain", ft__json_text(e->domain), "part_of",
-                            *e->part_of ? ft__json_text(e->part_of) : json_null(),
-                            "value", ft__json_real(e->energy.value), "error",
-                            ft__json_real(e->energy.error), "unit", "J", "power_w",
-                            ft__json_real(e->power.value), "power_error_w",
-                            ft__json_real(e->power.error), "idle_w",
-                            ft__json_real(e->idle_w), "runs", ft__json_count(e->runs),
-                            "joules", joules_json(e, r->n_runs), "why",
-                            *e->reason ? ft__json_text(e->reason) : json_null()));
+            &all, ft__json("domain:s part_of:z value:g error:g unit:s power_w:g "
+                           "power_error_w:g idle_w:g runs:u joules:o why:z",
+                           e->domain, e->part_of, e->energy.value, e->energy.error, "J",
+                           e->power.value, e->power.error, e->idle_w, e->runs,
+                           joules_json(e, r->n_runs), e->reason));
     }
     return all;
 }
@@ -237,20 +227,16 @@ static json_t *result_json(const ft_command_result *r,
 
     for (size_t i = 0; i < r->n_runs; i++)
         ft__json_append_take(&runs, run_json(&r->run[i]));
-    return json_pack(
-        "{s:o, s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}, s:o, s:o, s:{s:o, s:o, "
-        "s:s}, "
-        "s:o, s:o, s:o, s:o, s:o, s:o}",
-        "command", ft__json_text(r->name), "time", "mean", ft__json_real(r->time.mean),
-        "std", ft__json_real(r->time.std), "median", ft__json_real(r->time.value),
-        "error", ft__json_real(r->time.error), "min", ft__json_real(r->min_s), "max",
-        ft__json_real(r->max_s), "p95", ft__json_real(r->p95_s), "unit", "s", "user_s",
-        ft__json_real(r->user.mean), "system_s", ft__json_real(r->system.mean),
-        "memory", "peak", ft__json_real(r->memory.value), "mean",
-        ft__json_real(r->memory.mean), "unit", "B", "energy", energy_json(r),
-        "energy_why", *r->no_energy ? ft__json_text(r->no_energy) : json_null(),
-        "ratio", ft__json_real(ratio), "ratio_error", ft__json_real(error), "outliers",
-        ft__json_count(r->n_outliers), "runs", runs);
+    return ft__json(
+        "command:s time:o user_s:g system_s:g memory:o energy:o energy_why:z ratio:g "
+        "ratio_error:g outliers:u runs:o",
+        r->name,
+        ft__json("mean:g std:g median:g error:g min:g max:g p95:g unit:s", r->time.mean,
+                 r->time.std, r->time.value, r->time.error, r->min_s, r->max_s,
+                 r->p95_s, "s"),
+        r->user.mean, r->system.mean,
+        ft__json("peak:g mean:g unit:s", r->memory.value, r->memory.mean, "B"),
+        energy_json(r), r->no_energy, ratio, error, r->n_outliers, runs);
 }
 
 static json_t *machine_json(void)
@@ -262,12 +248,10 @@ static json_t *machine_json(void)
     (void)uname(&u);
     if (ft_device_local(&d, "", NULL))
         return NULL;
-    m = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "device",
-                  ft__json_text(ft_device_get(d)->fingerprint), "title",
-                  ft__json_text(ft_device_get(d)->title), "cores",
-                  ft__json_real(ft_device_get(d)->cores), "memory_bytes",
-                  ft__json_real(ft_device_get(d)->memory_bytes), "system",
-                  ft__json_text(u.sysname), "release", ft__json_text(u.release));
+    m = ft__json("device:s title:s cores:g memory_bytes:g system:s release:s",
+                 ft_device_get(d)->fingerprint, ft_device_get(d)->title,
+                 ft_device_get(d)->cores, ft_device_get(d)->memory_bytes, u.sysname,
+                 u.release);
     ft_device_free(d);
     return m;
 }
@@ -280,23 +264,24 @@ bool ft__commands_json(const ft__cli *c, const ft_command_result *r, size_t n,
     for (size_t i = 0; i < n; i++)
         ft__json_append_take(&all, result_json(&r[i], &r[reference]));
     return ft__json_print_take(
-        json_pack("{s:o, s:s, s:o, s:o, s:o}", "machine", machine_json(), "foretell",
-                  ft_version(), "line", ft__json_text(c->line), "reference",
-                  ft__json_text(r[reference].name), "results", all),
+        ft__json("machine:o foretell:s line:s reference:s results:o", machine_json(),
+                 ft_version(), c->line, r[reference].name, all),
         stdout);
 }
 
+static const char row_fields[] = "command:s start_s:g wall_s:g user_s:g system_s:g "
+                                 "peak_bytes:u exit_code:d outlier:d";
+
 void ft__commands_csv(const ft_command_result *r, size_t n)
 {
-    puts("command,start_s,wall_s,user_s,system_s,peak_bytes,exit_code,outlier");
+    ft__csv_head(stdout, row_fields);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < r[i].n_runs; k++) {
             const ft_command_run *x = &r[i].run[k];
             /* As a shell would say it. */
             int code = x->signal ? 128 + x->signal : x->exit_code;
 
-            ft__csv_row(stdout, "sgggguuu", r[i].name, x->start_s, x->wall_s, x->user_s,
-                        x->system_s, x->peak_bytes, (uint64_t)code,
-                        (uint64_t)x->outlier);
+            ft__csv_row(stdout, row_fields, r[i].name, x->start_s, x->wall_s, x->user_s,
+                        x->system_s, x->peak_bytes, code, x->outlier);
         }
 }

@@ -49,24 +49,42 @@ int ft__cli_fail(ft__cli *c, ft_status st, const ft_error *err)
     return exit_code(st);
 }
 
-int ft__cli_fail_asked(ft__cli *c, ft_status st, const ft_error *err)
+int ft__cli_check(ft__cli *c, ft_status st)
 {
-    if (st != FT_EINVAL)
-        return ft__cli_fail(c, st, err);
-    return ft__cli_exit(c, FT__EXIT_USAGE, "%s", err->msg);
+    return st ? ft__cli_fail(c, st, &c->err) : FT__EXIT_GOOD;
+}
+
+int ft__cli_check_asked(ft__cli *c, ft_status st)
+{
+    return st == FT_EINVAL ? ft__usage(c, "%s", c->err.msg) : ft__cli_check(c, st);
+}
+
+static void complain(ft__cli *c, const char *fmt, va_list ap)
+{
+    ft__bar_clear(&c->bar);
+    fprintf(stderr, "foretell %s: ", c->command->name);
+    vfprintf(stderr, fmt, ap);
+    fputc('\n', stderr);
 }
 
 int ft__cli_exit(ft__cli *c, int code, const char *fmt, ...)
 {
     va_list ap;
 
-    ft__bar_clear(&c->bar);
-    fprintf(stderr, "foretell %s: ", c->command->name);
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    complain(c, fmt, ap);
     va_end(ap);
-    fputc('\n', stderr);
     return code;
+}
+
+int ft__usage(ft__cli *c, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    complain(c, fmt, ap);
+    va_end(ap);
+    return FT__EXIT_USAGE;
 }
 
 int ft__cli_done(ft__cli *c, bool printed)
@@ -115,21 +133,18 @@ int ft__session_open_held(ft__cli *c, ft_session **out, const char *engine,
                               .log = &c->log,
                               .settings = settings,
                               .settings_options = settings_options};
-    ft_error err = {0};
     ft_status st;
 
     if (!ft__engine_choose(&choice, engine ? engine : FT__DEFAULT_ENGINE))
-        return ft__cli_exit(c, FT__EXIT_USAGE, "--engine %.60s...: too long", engine);
-    how.device = gpu_of(device, sizeof(device), choice.options, &err);
+        return ft__usage(c, "--engine %.60s...: too long", engine);
+    how.device = gpu_of(device, sizeof(device), choice.options, &c->err);
     if (how.device && !*how.device)
-        return ft__cli_fail(c, FT_ENOTFOUND, &err);
+        return ft__cli_check(c, FT_ENOTFOUND);
     if (strstr(choice.options, "tf32=1"))
         how.dtype_policy = "tf32";
     ft__path_plugins(c, plugin_dir);
-    st = ft_session_open(out, &how, &err);
-    if (st && choice.given)
-        return ft__cli_fail_asked(c, st, &err);
-    return st ? ft__cli_fail(c, st, &err) : FT__EXIT_GOOD;
+    st = ft_session_open(out, &how, &c->err);
+    return choice.given ? ft__cli_check_asked(c, st) : ft__cli_check(c, st);
 }
 
 int ft__home_needed(ft__cli *c, const char *given)

@@ -8,7 +8,7 @@
 #include "cli/data.h"
 #include "report/units.h"
 
-struct options {
+struct data_options {
     const char *out;
     bool readings;
     const char *device;
@@ -20,22 +20,22 @@ struct options {
 };
 
 static const ft__option options[] = {
-    {"out", 'o', FT__OPT_TEXT, offsetof(struct options, out), "FILE",
-     "export: write there instead of standard output"},
-    {"readings", 0, FT__OPT_FLAG, offsetof(struct options, readings), NULL,
-     "export: with every raw value"},
-    {"device", 0, FT__OPT_TEXT, offsetof(struct options, device), "NAME",
-     "only measurements of this device"},
-    {"engine", 0, FT__OPT_TEXT, offsetof(struct options, engine), "NAME",
-     "only measurements with this engine"},
-    {"metric", 0, FT__OPT_TEXT, offsetof(struct options, metric), "NAME",
-     "only this metric: time, workspace, ..."},
-    {"rename", 0, FT__OPT_TEXTS, offsetof(struct options, renames), "OLD=NEW",
-     "merge: what another store calls OLD is NEW here; may be repeated"},
-    {"same", 0, FT__OPT_FLAG, offsetof(struct options, same), NULL,
-     "merge: devices of one name are one machine, whatever their facts"},
-    {"from", 0, FT__OPT_TEXT, offsetof(struct options, from), "FORM",
-     "import: what the files are: csv (as export writes), or another's dataset"},
+    {"out", 'o', FT__OPT_TEXT, offsetof(struct data_options, out), "FILE",
+     "export: write there instead of standard output", NULL},
+    FT__FLAG(struct data_options, readings, "readings", "export: with every raw value"),
+    FT__TEXT(struct data_options, device, "device", "NAME",
+             "only measurements of this device"),
+    FT__TEXT(struct data_options, engine, "engine", "NAME",
+             "only measurements with this engine"),
+    FT__TEXT(struct data_options, metric, "metric", "NAME",
+             "only this metric: time, workspace, ..."),
+    FT__TEXTS(struct data_options, renames, "rename", "OLD=NEW",
+              "merge: what another store calls OLD is NEW here; may be repeated"),
+    FT__FLAG(struct data_options, same, "same",
+             "merge: devices of one name are one machine, whatever their facts"),
+    FT__TEXT(
+        struct data_options, from, "from", "FORM",
+        "import: what the files are: csv (as export writes), or another's dataset"),
     {0},
 };
 
@@ -239,13 +239,10 @@ static bool repeats_text(const struct summary *s)
 
 static json_t *repeats_json(const ft_repeats *r)
 {
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "pairs",
-        ft__json_count(r->pairs), "calibrated_pairs", ft__json_count(r->calibrated),
-        "median", ft__json_real(r->median), "p90", ft__json_real(r->p90),
-        "calibrated_median", ft__json_real(r->calibrated_median), "calibrated_p90",
-        ft__json_real(r->calibrated_p90), "covered", ft__json_real(r->covered),
-        "scatter", ft__json_real(r->scatter), "apart_s", ft__json_real(r->apart_s));
+    return ft__json("pairs:u calibrated_pairs:u median:g p90:g calibrated_median:g "
+                    "calibrated_p90:g covered:g scatter:g apart_s:g",
+                    r->pairs, r->calibrated, r->median, r->p90, r->calibrated_median,
+                    r->calibrated_p90, r->covered, r->scatter, r->apart_s);
 }
 
 static bool lists_text(const struct summary *s)
@@ -268,12 +265,9 @@ static json_t *lists_json(const struct summary *s)
     json_t *all = json_array();
 
     for (size_t i = 0; i < s->n_lists; i++)
-        ft__json_append_take(&all,
-                             json_pack("{s:o, s:o, s:o, s:o}", "source",
-                                       ft__json_text(s->list[i].source), "phase",
-                                       ft__json_text(s->list[i].phase), "networks",
-                                       ft__json_count(s->list[i].networks), "parts",
-                                       ft__json_count(s->list[i].parts)));
+        ft__json_append_take(&all, ft__json("source:s phase:s networks:u parts:u",
+                                            s->list[i].source, s->list[i].phase,
+                                            s->list[i].networks, s->list[i].parts));
     return all;
 }
 
@@ -304,21 +298,16 @@ static bool summary_json(const struct summary *s, const char *path)
         const struct group *g = &s->group[i];
 
         ft__json_append_take(
-            &all, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o}",
-                            "device", ft__json_text(g->key[DEVICE]), "setting",
-                            ft__json_text(g->key[SETTING]), "engine",
-                            ft__json_text(g->key[ENGINE]), "engine_version",
-                            ft__json_text(g->key[VERSION]), "dtype_policy",
-                            ft__json_text(g->key[POLICY]), "metric",
-                            ft__json_text(g->key[METRIC]), "measurements",
-                            ft__json_count(g->rows), "first_taken_at",
-                            (json_int_t)g->first, "last_taken_at", (json_int_t)g->last,
-                            "repeats", repeats_json(&g->again)));
+            &all,
+            ft__json(
+                "device:s setting:s engine:s engine_version:s dtype_policy:s metric:s "
+                "measurements:u first_taken_at:i last_taken_at:i repeats:o",
+                g->key[DEVICE], g->key[SETTING], g->key[ENGINE], g->key[VERSION],
+                g->key[POLICY], g->key[METRIC], g->rows, g->first, g->last,
+                repeats_json(&g->again)));
     }
-    return ft__json_print_take(json_pack("{s:o, s:o, s:o}", "store",
-                                         ft__json_text(path), "groups", all, "members",
-                                         lists_json(s)),
-                               stdout);
+    return ft__json_print_take(
+        ft__json("store:s groups:o members:o", path, all, lists_json(s)), stdout);
 }
 
 static ft_status summarize(struct summary *out, ft_store *store, const ft_key *filter,
@@ -385,9 +374,8 @@ static ft_status facts(ft__cli *c, ft_store *store, const ft_key *filter, bool *
         ft__table_cell(t, "%s", device);
         ft__table_cell(t, "%s", name);
         ft__table_cell(t, "%g", v);
-        ft__json_append_take(
-            &all, json_pack("{s:o, s:o, s:o}", "device", ft__json_text(device), "name",
-                            ft__json_text(name), "value", ft__json_real(v)));
+        ft__json_append_take(&all,
+                             ft__json("device:s name:s value:g", device, name, v));
     }
     *printed = ft__table_print_take(t, st || c->json ? NULL : stdout);
     if (c->json && !st)
@@ -400,42 +388,32 @@ static ft_status facts(ft__cli *c, ft_store *store, const ft_key *filter, bool *
 
 /* ---- running ---- */
 
-enum verb { SHOW, EXPORT, IMPORT, MERGE, FACTS, N_VERBS };
+enum verb { SHOW, EXPORT, IMPORT, MERGE, FACTS };
 
 static int verb_of(ft__cli *c, enum verb *out)
 {
-    static const char *const names[] = {"show", "export", "import", "merge", "facts"};
-    const char *word = c->args.n ? c->args.v[0] : "show", *near;
+    int verb, code = ft__verb_parse(c, &verb, c->args.n ? c->args.v[0] : "show",
+                                    "show, export, import, merge, facts");
 
-    for (*out = SHOW; *out < N_VERBS; ++*out)
-        if (strcmp(word, names[*out]) == 0)
-            break;
-    if (*out == N_VERBS) {
-        near = ft__suggest(word, names, N_VERBS);
-        return ft__cli_exit(
-            c, FT__EXIT_USAGE,
-            "\"%s\" is not one of show, export, import, merge, facts%s%s%s", word,
-            near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
-    }
+    if (code)
+        return code;
+    *out = (enum verb)verb;
     if (*out == MERGE && c->args.n < 2)
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "merge wants the stores or CSV files to take from");
+        return ft__usage(c, "merge wants the stores or CSV files to take from");
     if (*out == IMPORT && c->args.n < 2)
-        return ft__cli_exit(c, FT__EXIT_USAGE, "import wants the files to take from");
+        return ft__usage(c, "import wants the files to take from");
     if (*out != MERGE && *out != IMPORT && c->args.n > 1)
-        return ft__cli_exit(c, FT__EXIT_USAGE, "one argument too many: \"%s\"",
-                            c->args.v[c->args.n - 1]);
+        return ft__usage(c, "one argument too many: \"%s\"", c->args.v[c->args.n - 1]);
     return FT__EXIT_GOOD;
 }
 
 static int run(ft__cli *c, const void *user)
 {
-    const struct options *o = user;
+    const struct data_options *o = user;
     const char *form = o->from;
     ft_key filter = {.device = o->device, .engine = o->engine, .metric = o->metric};
     char path[FT__PATH_MAX];
     ft_store *store = NULL;
-    ft_error err = {0};
     bool printed = true;
     enum verb verb;
     ft_status st;
@@ -457,21 +435,20 @@ static int run(ft__cli *c, const void *user)
         return ft__data_merge(c, path, &from, &o->renames, o->same);
     }
     st = ft_store_open(&store, path, verb == IMPORT ? FT_STORE_WRITE : FT_STORE_READ,
-                       &err);
+                       &c->err);
     if (!st)
         switch (verb) {
-        case SHOW: st = show(c, store, &filter, path, &printed, &err); break;
+        case SHOW: st = show(c, store, &filter, path, &printed, &c->err); break;
         case EXPORT:
             st = ft_store_export_csv(store, o->out ? o->out : "/dev/stdout", &filter,
-                                     o->readings, &err);
+                                     o->readings, &c->err);
             break;
-        case IMPORT: st = ft__data_import(c, store, form, &printed, &err); break;
+        case IMPORT: st = ft__data_import(c, store, form, &printed, &c->err); break;
         case MERGE: break;
-        case FACTS: st = facts(c, store, &filter, &printed, &err); break;
-        case N_VERBS: break;
+        case FACTS: st = facts(c, store, &filter, &printed, &c->err); break;
         }
     ft_store_close(store);
-    return st ? ft__cli_fail(c, st, &err) : ft__cli_done(c, printed);
+    return st ? ft__cli_check(c, st) : ft__cli_done(c, printed);
 }
 
 const ft__command ft__data_command = {
@@ -494,7 +471,7 @@ const ft__command ft__data_command = {
                 "  foretell data merge laptop.db server.db --db shared.db\n",
     .least_args = 0,
     .most_args = SIZE_MAX,
-    .options_size = sizeof(struct options),
+    .options_size = sizeof(struct data_options),
     .options = options,
     .run = run,
 };

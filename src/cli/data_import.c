@@ -40,33 +40,31 @@ enum { MAX_SOURCES = 32 };
 
 int ft__data_from(ft__cli *c, const char **from)
 {
-    const char *names[MAX_SOURCES], *near;
-    char list[400] = "";
-    size_t n = 0, len = 0;
+    const char *name;
+    char list[400] = "", near[64];
+    size_t len = 0;
+    bool any;
 
     if (!*from)
         *from = "csv";
-    for (; n < MAX_SOURCES && (names[n] = ft_dataset_source(n)); n++) {
-        if (strcmp(names[n], *from) == 0)
+    for (size_t n = 0; n < MAX_SOURCES && (name = ft_dataset_source(n)); n++) {
+        if (strcmp(name, *from) == 0)
             return FT__EXIT_GOOD;
         len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", n ? ", " : "",
-                                names[n]);
+                                name);
     }
-    near = ft__suggest(*from, names, n);
+    any = ft__suggest(near, *from, list);
     return ft__cli_exit(c, FT__EXIT_USAGE, "--from %s: not one of %s%s%s%s", *from,
-                        list, near ? "; did you mean " : "", near ? near : "",
-                        near ? "?" : "");
+                        list, any ? "; did you mean " : "", near, any ? "?" : "");
 }
 
 /* What one file brought, as a line of text or as JSON. */
 static json_t *report_json(const char *path, const ft_dataset_report *r)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "file", ft__json_text(path),
-                     "rows", ft__json_count(r->rows), "measurements",
-                     ft__json_count(r->measurements), "present",
-                     ft__json_count(r->present), "members", ft__json_count(r->members),
-                     "unknown_ops", ft__json_count(r->unknown_ops), "unknown_devices",
-                     ft__json_text(r->unknown_devices));
+    return ft__json("file:s rows:u measurements:u present:u members:u unknown_ops:u "
+                    "unknown_devices:s",
+                    path, r->rows, r->measurements, r->present, r->members,
+                    r->unknown_ops, r->unknown_devices);
 }
 
 static void report_text(const char *path, const ft_dataset_report *r)
@@ -117,7 +115,7 @@ ft_status ft__data_import(ft__cli *c, ft_store *store, const char *from, bool *p
         ft__json_append_take(&all, report_json(path, &r));
     }
     if (c->json && !st)
-        *printed = ft__json_print_take(json_pack("{s:o}", "files", all), stdout);
+        *printed = ft__json_print_take(ft__json("files:o", all), stdout);
     else
         json_decref(all);
     return st;

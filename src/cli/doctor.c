@@ -15,19 +15,19 @@
 /* A message with some words around it. */
 enum { LINE_MAX_BYTES = sizeof(((ft_error *)0)->msg) + 128 };
 
-struct options {
+struct doctor_options {
     const char *record;
     double trace_s;
     const char *power;
 };
 
 static const ft__option options[] = {
-    {"record", 0, FT__OPT_TEXT, offsetof(struct options, record), "DIR",
-     "write down what this machine shows, to be looked at elsewhere"},
-    {"trace", 0, FT__OPT_SECONDS, offsetof(struct options, trace_s), "TIME",
-     "with --record: how long to write down what power sources say; 10s"},
-    {"power", 0, FT__OPT_TEXT, offsetof(struct options, power), "SOURCES",
-     "try these sources of power, for what measuring with them needs"},
+    FT__TEXT(struct doctor_options, record, "record", "DIR",
+             "write down what this machine shows, to be looked at elsewhere"),
+    FT__SECONDS(struct doctor_options, trace_s, "trace", "TIME",
+                "with --record: how long to write down what power sources say; 10s"),
+    FT__TEXT(struct doctor_options, power, "power", "SOURCES",
+             "try these sources of power, for what measuring with them needs"),
     {0},
 };
 
@@ -244,19 +244,16 @@ static json_t *engines_json(const struct findings *f)
     for (size_t i = 0; i < f->n_engines; i++) {
         const struct verdict *v = &f->verdict[i];
 
-        ft__json_append_take(
-            &all, json_pack("{s:o, s:b, s:o, s:o}", "name", ft__json_text(f->engine[i]),
-                            "usable", v->usable, "version",
-                            v->usable ? ft__json_text(v->version) : json_null(),
-                            "reason", ft__json_text(v->why)));
+        ft__json_append_take(&all, ft__json("name:s usable:b version:s reason:s",
+                                            f->engine[i], v->usable,
+                                            v->usable ? v->version : NULL, v->why));
     }
     return all;
 }
 
 static json_t *file_json(const char *path, bool good, const char *state)
 {
-    return json_pack("{s:o, s:b, s:o}", "path", ft__json_text(path), "usable", good,
-                     "state", ft__json_text(state));
+    return ft__json("path:s usable:b state:s", path, good, state);
 }
 
 static bool print_json(const struct findings *f)
@@ -264,31 +261,28 @@ static bool print_json(const struct findings *f)
     const ft_device_facts *d = ft_device_get(f->device);
 
     return ft__json_print_take(
-        json_pack("{s:{s:o, s:o, s:o, s:o, s:o, s:o}, s:o, s:o, s:o, s:o, s:o}",
-                  "machine", "title", ft__json_text(d->title), "fingerprint",
-                  ft__json_text(ft_device_get(f->device)->fingerprint), "cores",
-                  ft__json_real(d->cores), "l2_bytes", ft__json_real(d->l2_bytes),
-                  "l3_bytes", ft__json_real(d->l3_bytes), "memory_bytes",
-                  ft__json_real(d->memory_bytes), "engines", engines_json(f), "sensors",
-                  ft__sources_json(f->sensors, f->meter), "data_dir",
-                  ft__json_text(f->data_dir), "store",
-                  file_json(f->store, f->store_good, f->store_state), "predictor",
-                  file_json(f->predictor, f->predictor_good, f->predictor_state)),
+        ft__json(
+            "machine:o engines:o sensors:o data_dir:s store:o predictor:o",
+            ft__json(
+                "title:s fingerprint:s cores:g l2_bytes:g l3_bytes:g memory_bytes:g",
+                d->title, ft_device_get(f->device)->fingerprint, d->cores, d->l2_bytes,
+                d->l3_bytes, d->memory_bytes),
+            engines_json(f), ft__sources_json(f->sensors, f->meter), f->data_dir,
+            file_json(f->store, f->store_good, f->store_state),
+            file_json(f->predictor, f->predictor_good, f->predictor_state)),
         stdout);
 }
 
 static int run(ft__cli *c, const void *user)
 {
-    const struct options *o = user;
+    const struct doctor_options *o = user;
     struct findings *f;
-    ft_error err = {0};
     bool printed = true, able = false;
     ft_status st;
     int code;
 
     if (o->record ? o->power != NULL : o->trace_s > 0)
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            o->record ? "--record and --power exclude each other"
+        return ft__usage(c, o->record ? "--record and --power exclude each other"
                                       : "--trace is for --record DIR");
     if (o->record)
         return ft__machine_record(c, o->record, "", o->trace_s);
@@ -297,7 +291,7 @@ static int run(ft__cli *c, const void *user)
     f = calloc(1, sizeof(*f));
     if (!f)
         return ft__cli_done(c, false);
-    st = look(f, c, &err);
+    st = look(f, c, &c->err);
     if (!st) {
         able = any_engine(f);
         if (c->json)
@@ -312,7 +306,7 @@ static int run(ft__cli *c, const void *user)
     free(f->verdict);
     free(f);
     if (st)
-        return ft__cli_fail(c, st, &err);
+        return ft__cli_check(c, st);
     code = ft__cli_done(c, printed);
     return code ? code : able ? FT__EXIT_GOOD : FT__EXIT_NO;
 }
@@ -329,7 +323,7 @@ const ft__command ft__doctor_command = {
                 "  foretell doctor --record my-laptop\n",
     .least_args = 0,
     .most_args = 0,
-    .options_size = sizeof(struct options),
+    .options_size = sizeof(struct doctor_options),
     .options = options,
     .run = run,
 };

@@ -12,7 +12,7 @@
 #include "cli/evaluated.h"
 #include "cli/predictor.h"
 
-struct options {
+struct evaluate_options {
     const char *where;
     const char *metric;
     uint64_t folds;
@@ -39,64 +39,77 @@ struct options {
 };
 
 static const ft__option options[] = {
-    {"where", 0, FT__OPT_TEXT, offsetof(struct options, where), "NAME=VALUE,...",
-     "which measurements: \"device=a30 phase=forward kind=conv2d\"; names are device, "
-     "engine, version, policy, phase, kind, class, and those of settings and specs"},
-    {"metric", 0, FT__OPT_TEXT, offsetof(struct options, metric), "NAME",
-     "time (unless said otherwise), power, energy, memory, workspace"},
-    {"folds", 0, FT__OPT_COUNT, offsetof(struct options, folds), "N",
-     "hold out each of N parts of the operations in turn; 5"},
-    {"share", 0, FT__OPT_TEXT, offsetof(struct options, share), "P%",
-     "learn from a random share of the operations, test on the rest"},
-    {"leave-out", 0, FT__OPT_TEXT, offsetof(struct options, leave_out), "WHAT",
-     "hold out each device, kind, setting or network in turn, of --networks each "
-     "family, of --kernels each kernel or device; device=h200: this alone"},
-    {"correct", 0, FT__OPT_COUNT, offsetof(struct options, correct), "N",
-     "with --leave-out device: N random measurements of it are known after all and "
-     "correct what is said of the others"},
-    {"test", 0, FT__OPT_TEXT, offsetof(struct options, test), "STORE",
-     "learn from --db, test on this store"},
-    {"method", 0, FT__OPT_TEXT, offsetof(struct options, methods), "NAME,...",
-     "choose from these methods: ridge, knn, template, tree, forest, extra, boost, "
-     "mlp, svr, gp, hist, middle; or all"},
-    {"mix", 0, FT__OPT_FLAG, offsetof(struct options, mix), NULL,
-     "mix the three best where that is better than the best"},
-    {"single", 0, FT__OPT_FLAG, offsetof(struct options, single), NULL,
-     "one regressor for all kinds, instead of one for each"},
-    {"curve", 0, FT__OPT_FLAG, offsetof(struct options, curve), NULL,
-     "how the error falls with the number of operations learned from, in 15 steps"},
-    {"choose", 0, FT__OPT_TEXT, offsetof(struct options, choose), "NAME,...",
-     "with --curve: measure in this order instead of by lot, which stands beside it: "
-     "active, spread"},
-    {"seeds", 0, FT__OPT_COUNT, offsetof(struct options, seeds), "N",
-     "with --choose: means of this many seeds; 10"},
-    {"by", 0, FT__OPT_TEXT, offsetof(struct options, by), "NAME,...",
-     "tables by kind, device, size (deciles), split (what was held out); kind"},
-    {"rank", 0, FT__OPT_TEXT, offsetof(struct options, rank), "WHAT",
-     "is the order of devices (or settings) right, operation by operation? beside it "
-     "the best constant answer"},
-    {"clocks", 0, FT__OPT_FLAG, offsetof(struct options, clocks), NULL,
-     "kernels and networks, measured whole, known at their highest clocks alone, asked "
-     "at all others; 10 folds unless --folds says otherwise"},
-    {"kernels", 0, FT__OPT_TEXT, offsetof(struct options, kernels), "FILE,...",
-     "kernels in PTX that ptx-measure timed (their modules beside these files), in "
-     "place of operations; with --leave-out kernel (unless said otherwise) or device"},
-    {"networks", 0, FT__OPT_TEXT, offsetof(struct options, networks), "NAME=VALUE,...",
-     "these networks, measured whole, in place of operations; with --leave-out network "
-     "(unless said otherwise; nothing of its operations is learned from), device, or "
-     "family: its architecture"},
-    {"lists", 0, FT__OPT_TEXT, offsetof(struct options, lists), "DIR|FILE",
-     "with --networks: lists of their operations, NAME@SHAPE.forward.ops and "
-     "NAME@SHAPE.step.ops, or a table of them; those that foretell brings"},
-    {"siblings", 0, FT__OPT_FLAG, offsetof(struct options, siblings), NULL,
-     "with --leave-out device: other devices of its chip stay known"},
-    {"size", 0, FT__OPT_COUNT, offsetof(struct options, size), "MB",
-     "what the predictor's file may take, as train has it; 40"},
-    {"rows", 0, FT__OPT_TEXT, offsetof(struct options, rows), "FILE.csv",
-     "write every tested row to this new file: truth, predicted value, interval, "
-     "basis; with --choose the operations in the order in which they are measured"},
-    {"seed", 0, FT__OPT_COUNT, offsetof(struct options, seed), "N",
-     "of the random choices; 1"},
+    FT__TEXT(
+        struct evaluate_options, where, "where", "NAME=VALUE,...",
+        "which measurements: \"device=a30 phase=forward kind=conv2d\"; names are "
+        "device, "
+        "engine, version, policy, phase, kind, class, and those of settings and specs"),
+    FT__TEXT(struct evaluate_options, metric, "metric", "NAME",
+             "time (unless said otherwise), power, energy, memory, workspace"),
+    FT__COUNT(struct evaluate_options, folds, "folds", "N",
+              "hold out each of N parts of the operations in turn; 5"),
+    FT__TEXT(struct evaluate_options, share, "share", "P%",
+             "learn from a random share of the operations, test on the rest"),
+    FT__TEXT(
+        struct evaluate_options, leave_out, "leave-out", "WHAT",
+        "hold out each device, kind, setting or network in turn, of --networks each "
+        "family, of --kernels each kernel or device; device=h200: this alone"),
+    FT__COUNT(
+        struct evaluate_options, correct, "correct", "N",
+        "with --leave-out device: N random measurements of it are known after all and "
+        "correct what is said of the others"),
+    FT__TEXT(struct evaluate_options, test, "test", "STORE",
+             "learn from --db, test on this store"),
+    FT__TEXT(
+        struct evaluate_options, methods, "method", "NAME,...",
+        "choose from these methods: ridge, knn, template, tree, forest, extra, boost, "
+        "mlp, svr, gp, hist, middle; or all"),
+    FT__FLAG(struct evaluate_options, mix, "mix",
+             "mix the three best where that is better than the best"),
+    FT__FLAG(struct evaluate_options, single, "single",
+             "one regressor for all kinds, instead of one for each"),
+    FT__FLAG(
+        struct evaluate_options, curve, "curve",
+        "how the error falls with the number of operations learned from, in 15 steps"),
+    FT__TEXT(struct evaluate_options, choose, "choose", "NAME,...",
+             "with --curve: measure in this order instead of by lot, which stands "
+             "beside it: "
+             "active, spread"),
+    FT__COUNT(struct evaluate_options, seeds, "seeds", "N",
+              "with --choose: means of this many seeds; 10"),
+    FT__TEXT(struct evaluate_options, by, "by", "NAME,...",
+             "tables by kind, device, size (deciles), split (what was held out); kind"),
+    FT__TEXT(struct evaluate_options, rank, "rank", "WHAT",
+             "is the order of devices (or settings) right, operation by operation? "
+             "beside it "
+             "the best constant answer"),
+    FT__FLAG(struct evaluate_options, clocks, "clocks",
+             "kernels and networks, measured whole, known at their highest clocks "
+             "alone, asked "
+             "at all others; 10 folds unless --folds says otherwise"),
+    FT__TEXT(
+        struct evaluate_options, kernels, "kernels", "FILE,...",
+        "kernels in PTX that ptx-measure timed (their modules beside these files), in "
+        "place of operations; with --leave-out kernel (unless said otherwise) or "
+        "device"),
+    FT__TEXT(struct evaluate_options, networks, "networks", "NAME=VALUE,...",
+             "these networks, measured whole, in place of operations; with --leave-out "
+             "network "
+             "(unless said otherwise; nothing of its operations is learned from), "
+             "device, or "
+             "family: its architecture"),
+    FT__TEXT(struct evaluate_options, lists, "lists", "DIR|FILE",
+             "with --networks: lists of their operations, NAME@SHAPE.forward.ops and "
+             "NAME@SHAPE.step.ops, or a table of them; those that foretell brings"),
+    FT__FLAG(struct evaluate_options, siblings, "siblings",
+             "with --leave-out device: other devices of its chip stay known"),
+    FT__COUNT(struct evaluate_options, size, "size", "MB",
+              "what the predictor's file may take, as train has it; 40"),
+    FT__TEXT(
+        struct evaluate_options, rows, "rows", "FILE.csv",
+        "write every tested row to this new file: truth, predicted value, interval, "
+        "basis; with --choose the operations in the order in which they are measured"),
+    FT__COUNT(struct evaluate_options, seed, "seed", "N", "of the random choices; 1"),
     {0},
 };
 
@@ -113,8 +126,7 @@ static int read_share(ft__cli *c, double *out, const char *text)
         end++;
     }
     if (end == text || *end || errno || !(*out > 0 && *out < 1))
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--share is a part as 5%% or 0.05, not \"%s\"", text);
+        return ft__usage(c, "--share is a part as 5%% or 0.05, not \"%s\"", text);
     return FT__EXIT_GOOD;
 }
 
@@ -134,10 +146,10 @@ static int read_leave_out(ft__cli *c, ft_evaluate_options *how, const char *text
         how->only = text[n] ? text + n + 1 : NULL;
         return FT__EXIT_GOOD;
     }
-    return ft__cli_exit(c, FT__EXIT_USAGE,
-                        "--leave-out is device, kind, setting, network, family or "
-                        "kernel, not \"%s\"",
-                        text);
+    return ft__usage(c,
+                     "--leave-out is device, kind, setting, network, family or "
+                     "kernel, not \"%s\"",
+                     text);
 }
 
 static int read_by(ft__cli *c, uint32_t *out, const char *text)
@@ -148,9 +160,8 @@ static int read_by(ft__cli *c, uint32_t *out, const char *text)
         int b = ft_from_name(FT_NAMES_BY, p, n);
 
         if (b < 0)
-            return ft__cli_exit(c, FT__EXIT_USAGE,
-                                "--by is kind, device, size or split, not \"%.*s\"",
-                                (int)n, p);
+            return ft__usage(c, "--by is kind, device, size or split, not \"%.*s\"",
+                             (int)n, p);
         *out |= 1u << b;
         p += n + (p[n] == ',');
     }
@@ -163,21 +174,19 @@ static int read_choices(ft__cli *c, ft_choices *out, const char *text)
            : strcmp(text, "setting") == 0 ? FT_CHOICES_SETTING
                                           : FT_CHOICES_DEVICE;
     if (text && strcmp(text, "device") != 0 && strcmp(text, "setting") != 0)
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--rank is device or setting, not \"%s\"", text);
+        return ft__usage(c, "--rank is device or setting, not \"%s\"", text);
     return FT__EXIT_GOOD;
 }
 
 static int read_options(ft__cli *c, ft_evaluate_options *how, uint32_t *by,
-                        const struct options *o)
+                        const struct evaluate_options *o)
 {
     int given = (o->folds > 0) + (o->share != NULL) + (o->leave_out != NULL) +
                 (o->test != NULL);
     int code = FT__EXIT_GOOD;
 
     if (given > 1)
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--folds, --share, --leave-out and --test: one of them");
+        return ft__usage(c, "--folds, --share, --leave-out and --test: one of them");
     how->protocol = o->test       ? FT_PROTOCOL_STORES
                     : o->share    ? FT_PROTOCOL_SHARE
                     : o->clocks   ? FT_PROTOCOL_CLOCKS
@@ -188,7 +197,7 @@ static int read_options(ft__cli *c, ft_evaluate_options *how, uint32_t *by,
     how->correct = (uint32_t)o->correct;
     how->siblings = o->siblings;
     if (o->folds == 1 || o->folds > 1000)
-        return ft__cli_exit(c, FT__EXIT_USAGE, "--folds is 2 to 1000");
+        return ft__usage(c, "--folds is 2 to 1000");
     if (o->share)
         code = read_share(c, &how->share, o->share);
     if (!code && o->leave_out)
@@ -200,28 +209,34 @@ static int read_options(ft__cli *c, ft_evaluate_options *how, uint32_t *by,
     return code ? code : read_by(c, by, o->by ? o->by : o->clocks ? "device" : "kind");
 }
 
+static const char row_fields[] =
+    "device:s setting:s engine:s engine_version:s dtype_policy:s spec:s phase:s "
+    "metric:s truth:g value:g low:g high:g basis:s split:s";
+
 static void write_row(void *user, const ft_evaluated_row *r)
 {
-    ft__csv_row(user, "ssssssssggggss", r->device, r->setting, r->engine,
-                r->engine_version, r->policy, r->spec, r->phase, r->metric, r->truth,
-                r->value, r->low, r->high, r->basis, r->split);
+    ft__csv_row(user, row_fields, r->device, r->setting, r->engine, r->engine_version,
+                r->policy, r->spec, r->phase, r->metric, r->truth, r->value, r->low,
+                r->high, r->basis, r->split);
 }
+
+static const char chosen_fields[] = "seed:m criterion:s spec:s phase:s";
 
 static void write_chosen(void *user, uint64_t seed, ft_criterion by, const ft_op *op)
 {
     char spec[1024];
 
     ft_op_print(op, spec, sizeof(spec));
-    ft__csv_row(user, "msss", seed, ft_name(FT_NAMES_CRITERION, by), spec,
+    ft__csv_row(user, chosen_fields, seed, ft_name(FT_NAMES_CRITERION, by), spec,
                 ft_phase_name(op->phase));
 }
 
-static int open_rows(ft__cli *c, FILE **out, const char *path, const char *columns)
+static int open_rows(ft__cli *c, FILE **out, const char *path, const char *fields)
 {
     *out = fopen(path, "wx"); /* nothing that is there is lost */
     if (!*out)
         return ft__cli_exit(c, FT__EXIT_INPUT, "%s: %s", path, strerror(errno));
-    fputs(columns, *out);
+    ft__csv_head(*out, fields);
     return FT__EXIT_GOOD;
 }
 
@@ -240,75 +255,66 @@ static int evaluate(ft__cli *c, ft_evaluation *out, const char *path, const char
                     const ft_evaluate_options *how)
 {
     ft_store *store = NULL, *second = NULL;
-    ft_error err = {0};
-    ft_status st = path ? ft_store_open(&store, path, FT_STORE_READ, &err) : FT_OK;
+    ft_status st = path ? ft_store_open(&store, path, FT_STORE_READ, &c->err) : FT_OK;
 
     if (!st && test)
-        st = ft_store_open(&second, test, FT_STORE_READ, &err);
+        st = ft_store_open(&second, test, FT_STORE_READ, &c->err);
     if (!st)
-        st = ft_evaluate(out, store, second, how, &err);
+        st = ft_evaluate(out, store, second, how, &c->err);
     ft_store_close(store);
     ft_store_close(second);
-    return st == FT_EINVAL ? ft__cli_exit(c, FT__EXIT_USAGE, "%s", err.msg)
-           : st            ? ft__cli_fail(c, st, &err)
-                           : FT__EXIT_GOOD;
+    return ft__cli_check_asked(c, st);
 }
 
-static int check_networks(ft__cli *c, const struct options *o)
+static int check_networks(ft__cli *c, const struct evaluate_options *o)
 {
     if (!o->networks)
-        return o->lists
-                   ? ft__cli_exit(c, FT__EXIT_USAGE, "--lists goes with --networks")
-                   : FT__EXIT_GOOD;
+        return o->lists ? ft__usage(c, "--lists goes with --networks") : FT__EXIT_GOOD;
     if (o->curve || o->share || o->test || o->folds || o->correct)
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--networks are held out by --leave-out network, device or "
+        return ft__usage(c, "--networks are held out by --leave-out network, device or "
                             "family alone");
     return FT__EXIT_GOOD;
 }
 
-static int check_clocks(ft__cli *c, const struct options *o)
+static int check_clocks(ft__cli *c, const struct evaluate_options *o)
 {
     if (o->clocks && (o->methods || o->curve || o->share || o->leave_out || o->test ||
                       o->mix || o->single || o->rank || o->networks))
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--clocks goes with --where, --metric, --folds, --by, "
+        return ft__usage(c, "--clocks goes with --where, --metric, --folds, --by, "
                             "--rows and --seed alone");
     return FT__EXIT_GOOD;
 }
 
-static int check_kernels(ft__cli *c, const struct options *o)
+static int check_kernels(ft__cli *c, const struct evaluate_options *o)
 {
     if (o->kernels &&
         (o->methods || o->curve || o->share || o->test || o->mix || o->single ||
          o->rank || o->networks || o->clocks || o->folds || o->correct || o->size ||
          (o->metric && strcmp(o->metric, "time") != 0)))
-        return ft__cli_exit(
-            c, FT__EXIT_USAGE,
-            "--kernels goes with --leave-out kernel or device, --where, "
-            "--siblings, --by, --rows and --seed alone");
+        return ft__usage(c,
+                         "--kernels goes with --leave-out kernel or device, --where, "
+                         "--siblings, --by, --rows and --seed alone");
     return FT__EXIT_GOOD;
 }
 
-static int check_choose(ft__cli *c, const struct options *o)
+static int check_choose(ft__cli *c, const struct evaluate_options *o)
 {
     uint32_t criteria;
 
     if (!o->choose)
-        return o->seeds ? ft__cli_exit(c, FT__EXIT_USAGE, "--seeds goes with --choose")
-                        : FT__EXIT_GOOD;
+        return o->seeds ? ft__usage(c, "--seeds goes with --choose") : FT__EXIT_GOOD;
     if (!o->curve || o->metric || o->mix || o->single || o->by || o->rank ||
         o->networks || o->share || o->test || o->folds || o->leave_out || o->correct ||
         o->siblings || o->size)
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--choose goes with --curve, and with --where, --method, "
+        return ft__usage(c, "--choose goes with --curve, and with --where, --method, "
                             "--seeds, --seed and --rows alone");
     if (o->seeds > 1000)
-        return ft__cli_exit(c, FT__EXIT_USAGE, "--seeds is 1 to 1000");
+        return ft__usage(c, "--seeds is 1 to 1000");
     return ft__criteria_parse(c, &criteria, o->choose);
 }
 
-static int evaluate_choice(ft__cli *c, const char *path, const struct options *o,
+static int evaluate_choice(ft__cli *c, const char *path,
+                           const struct evaluate_options *o,
                            const ft_evaluate_options *how)
 {
     ft_choice_options what = {.where = o->where,
@@ -322,7 +328,7 @@ static int evaluate_choice(ft__cli *c, const char *path, const struct options *o
     int code = ft__criteria_parse(c, &what.criteria, o->choose);
 
     if (!code && o->rows) {
-        code = open_rows(c, &rows, o->rows, "seed,criterion,spec,phase\n");
+        code = open_rows(c, &rows, o->rows, chosen_fields);
         what.chosen = write_chosen;
         what.chosen_user = rows;
     }
@@ -333,7 +339,7 @@ static int evaluate_choice(ft__cli *c, const char *path, const struct options *o
 
 static int run(ft__cli *c, const void *user)
 {
-    const struct options *o = user;
+    const struct evaluate_options *o = user;
     char store[FT__PATH_MAX], data[FT__PATH_MAX];
     ft_evaluate_options how = {.where = o->where,
                                .metric = o->metric,
@@ -376,9 +382,7 @@ static int run(ft__cli *c, const void *user)
                               how.protocol == FT_PROTOCOL_ARCHITECTURE);
     how.find_user = lists;
     if (!code && o->rows)
-        code = open_rows(c, &rows, o->rows,
-                         "device,setting,engine,engine_version,dtype_policy,spec,phase,"
-                         "metric,truth,value,low,high,basis,split\n");
+        code = open_rows(c, &rows, o->rows, row_fields);
     how.row = rows ? write_row : NULL;
     how.row_user = rows;
     if (!code)
@@ -415,7 +419,7 @@ const ft__command ft__evaluate_command = {
     .least_args = 0,
     .most_args = 0,
     .has_csv = true,
-    .options_size = sizeof(struct options),
+    .options_size = sizeof(struct evaluate_options),
     .options = options,
     .run = run,
 };

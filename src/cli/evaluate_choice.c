@@ -5,7 +5,7 @@
 
 #include "cli/evaluated.h"
 #include "foretell/names.h"
-#include "report/json.h"
+#include "report/record.h"
 #include "report/text.h"
 #include "report/units.h"
 
@@ -83,28 +83,28 @@ static bool print_json(const ft_choice_curves *r)
     json_t *curve = json_array();
 
     for (size_t k = 0; k < r->n_points; k++)
-        ft__json_append_take(&curve, json_pack("{s:o, s:o}", "operations",
-                                               ft__json_real(r->point[k].ops), "mape",
-                                               by_criterion(r, r->point[k].mape)));
+        ft__json_append_take(&curve, ft__json("operations:g mape:o", r->point[k].ops,
+                                              by_criterion(r, r->point[k].mape)));
     return ft__json_print_take(
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-                  "n_operations", ft__json_count(r->n_ops), "n_tested",
-                  ft__json_count(r->n_tested), "n_seeds", ft__json_count(r->n_seeds),
-                  "curve", curve, "area", by_criterion(r, r->area), "better",
-                  by_criterion(r, r->better), "full_at", by_criterion(r, r->full_at),
-                  "close_at", by_criterion(r, r->close_at), "near_at",
-                  by_criterion(r, r->near_at), "excess_at_" PERCENT,
-                  by_criterion(r, r->excess), "excess_error",
-                  by_criterion(r, r->excess_error)),
+        ft__json("n_operations:u n_tested:u n_seeds:n curve:o area:o better:o "
+                 "full_at:o close_at:o near_at:o excess_at_" PERCENT
+                 ":o excess_error:o",
+                 r->n_ops, r->n_tested, r->n_seeds, curve, by_criterion(r, r->area),
+                 by_criterion(r, r->better), by_criterion(r, r->full_at),
+                 by_criterion(r, r->close_at), by_criterion(r, r->near_at),
+                 by_criterion(r, r->excess), by_criterion(r, r->excess_error)),
         stdout);
 }
 
+static const char row_fields[] =
+    "criterion:s operations:g mape:g area:g better:g full_at:g near_at:g";
+
 static bool print_csv(const ft_choice_curves *r)
 {
-    puts("criterion,operations,mape,area,better,full_at,near_at");
+    ft__csv_head(stdout, row_fields);
     for (int by = 0; by < FT_CRITERION_COUNT; by++)
         for (size_t k = 0; is_there(r, by) && k < r->n_points; k++)
-            ft__csv_row(stdout, "sgggggg",
+            ft__csv_row(stdout, row_fields,
                         ft_name(FT_NAMES_CRITERION, (ft_criterion)by), r->point[k].ops,
                         r->point[k].mape[by], r->area[by], r->better[by],
                         r->full_at[by], r->near_at[by]);
@@ -115,16 +115,14 @@ int ft__choice_evaluate(ft__cli *c, const char *path, const ft_choice_options *h
 {
     ft_store *store = NULL;
     ft_choice_curves r;
-    ft_error err = {0};
-    ft_status st = ft_store_open(&store, path, FT_STORE_READ, &err);
+    ft_status st = ft_store_open(&store, path, FT_STORE_READ, &c->err);
     bool printed;
 
     if (!st)
-        st = ft_choice_evaluate(&r, store, how, &err);
+        st = ft_choice_evaluate(&r, store, how, &c->err);
     ft_store_close(store);
     if (st)
-        return st == FT_EINVAL ? ft__cli_exit(c, FT__EXIT_USAGE, "%s", err.msg)
-                               : ft__cli_fail(c, st, &err);
+        return st == FT_EINVAL ? ft__usage(c, "%s", c->err.msg) : ft__cli_check(c, st);
     printed = c->json ? print_json(&r) : c->csv ? print_csv(&r) : print_text(&r);
     ft_choice_curves_free(&r);
     return ft__cli_done(c, printed);
@@ -138,9 +136,8 @@ int ft__criteria_parse(ft__cli *c, uint32_t *out, const char *text)
         int by = ft_from_name(FT_NAMES_CRITERION, p, n);
 
         if (by < 0)
-            return ft__cli_exit(c, FT__EXIT_USAGE,
-                                "--choose is active, spread or random, not \"%.*s\"",
-                                (int)n, p);
+            return ft__usage(c, "--choose is active, spread or random, not \"%.*s\"",
+                             (int)n, p);
         *out |= 1u << by;
         p += n + (p[n] == ',');
     }

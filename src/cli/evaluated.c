@@ -142,11 +142,9 @@ static bool print_text(const ft__cli *c, const ft_evaluation *e,
 
 static json_t *line_json(const ft_evaluated *v)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "name", ft__json_text(v->name),
-                     "learned", ft__json_errors(&v->learned), "constant",
-                     ft__json_errors(&v->constant), "physics",
-                     ft__json_errors(&v->base), "covered", ft__json_real(v->covered),
-                     "width", ft__json_real(v->width));
+    return ft__json("name:s learned:o constant:o physics:o covered:g width:g", v->name,
+                    ft__json_errors(&v->learned), ft__json_errors(&v->constant),
+                    ft__json_errors(&v->base), v->covered, v->width);
 }
 
 static json_t *lines_json(const ft_evaluation *e, ft_by by)
@@ -170,45 +168,42 @@ static json_t *curve_json(const ft_evaluation *e)
     json_t *all = json_array();
 
     for (size_t i = 0; i < e->n_curve; i++)
-        ft__json_append_take(&all, json_pack("{s:o, s:o}", "rows",
-                                             ft__json_real(e->curve[i].rows), "learned",
-                                             ft__json_errors(&e->curve[i].learned)));
+        ft__json_append_take(&all, ft__json("rows:g learned:o", e->curve[i].rows,
+                                            ft__json_errors(&e->curve[i].learned)));
     return all;
 }
 
 static json_t *order_json(const ft_rank_evaluation *r)
 {
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "n_items",
-        ft__json_count(r->n_items), "n_choices", ft__json_count(r->n_choices), "right",
-        ft__json_real(r->right), "regret", ft__json_real(r->regret), "expected_regret",
-        ft__json_real(r->expected_regret), "level", ft__json_real(r->level),
-        "regret_apart", ft__json_real(r->regret_apart), "constant",
-        ft__json_text(r->constant), "constant_right", ft__json_real(r->constant_right),
-        "constant_regret", ft__json_real(r->constant_regret), "worst_regret",
-        ft__json_real(r->worst_regret));
+    return ft__json(
+        "n_items:u n_choices:u right:g regret:g expected_regret:g level:g "
+        "regret_apart:g constant:s constant_right:g constant_regret:g worst_regret:g",
+        r->n_items, r->n_choices, r->right, r->regret, r->expected_regret, r->level,
+        r->regret_apart, r->constant, r->constant_right, r->constant_regret,
+        r->worst_regret);
 }
 
 static bool print_json(const ft_evaluation *e, const ft_evaluate_options *how)
 {
     return ft__json_print_take(
-        json_pack(
-            "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-            "s:o, s:o, s:o}",
-            "protocol", ft_name(FT_NAMES_PROTOCOL, how->protocol), "metric",
-            how->metric ? how->metric : "time", "n_rows", ft__json_count(e->n_rows),
-            "n_datasets", ft__json_count(e->n_datasets), "n_splits",
-            ft__json_count(e->n_splits), "n_learned", ft__json_real(e->n_learned),
-            "n_unanswered", ft__json_count(e->n_unanswered), "unanswered",
-            ft__json_text(e->unanswered), "all", line_json(&e->all), "by_kind",
-            lines_json(e, FT_BY_KIND), "by_device", lines_json(e, FT_BY_DEVICE),
-            "by_size", lines_json(e, FT_BY_SIZE), "by_split",
-            lines_json(e, FT_BY_SPLIT), "least_covered_kind", least_json(e, FT_BY_KIND),
-            "least_covered_size", least_json(e, FT_BY_SIZE), "curve", curve_json(e),
-            "order",
-            how->choices == FT_CHOICES_NONE ? json_null() : order_json(&e->order)),
+        ft__json("protocol:s metric:s n_rows:u n_datasets:n n_splits:u n_learned:g "
+                 "n_unanswered:u unanswered:s all:o by_kind:o by_device:o by_size:o "
+                 "by_split:o least_covered_kind:o least_covered_size:o curve:o order:o",
+                 ft_name(FT_NAMES_PROTOCOL, how->protocol),
+                 how->metric ? how->metric : "time", e->n_rows, e->n_datasets,
+                 e->n_splits, e->n_learned, e->n_unanswered, e->unanswered,
+                 line_json(&e->all), lines_json(e, FT_BY_KIND),
+                 lines_json(e, FT_BY_DEVICE), lines_json(e, FT_BY_SIZE),
+                 lines_json(e, FT_BY_SPLIT), least_json(e, FT_BY_KIND),
+                 least_json(e, FT_BY_SIZE), curve_json(e),
+                 how->choices == FT_CHOICES_NONE ? json_null() : order_json(&e->order)),
         stdout);
 }
+
+static const char row_fields[] =
+    "by:s name:s n:u mape:g median_ape:g p90_ape:g within_10:g max_ape:g bias:g r2:g "
+    "mae:g constant_mape:g constant_median_ape:g physics_mape:g physics_median_ape:g "
+    "covered:g width:g";
 
 /* ---- CSV ---- */
 
@@ -216,17 +211,15 @@ static void csv_line(const char *by, const ft_evaluated *v)
 {
     const ft_errors *e = &v->learned;
 
-    ft__csv_row(stdout, "ssugggggggggggggg", by, v->name, (uint64_t)e->n, e->mape,
-                e->median_ape, e->p90_ape, e->within_10, e->max_ape, e->bias, e->r2,
-                e->mae, v->constant.mape, v->constant.median_ape, v->base.mape,
+    ft__csv_row(stdout, row_fields, by, v->name, e->n, e->mape, e->median_ape,
+                e->p90_ape, e->within_10, e->max_ape, e->bias, e->r2, e->mae,
+                v->constant.mape, v->constant.median_ape, v->base.mape,
                 v->base.median_ape, v->covered, v->width);
 }
 
 static bool print_csv(const ft_evaluation *e, uint32_t by)
 {
-    puts(
-        "by,name,n,mape,median_ape,p90_ape,within_10,max_ape,bias,r2,mae,constant_mape,"
-        "constant_median_ape,physics_mape,physics_median_ape,covered,width");
+    ft__csv_head(stdout, row_fields);
     csv_line("all", &e->all);
     for (int b = 0; b < FT_BY_COUNT; b++)
         for (size_t i = 0; (by >> b & 1) && i < e->n_by[b]; i++)

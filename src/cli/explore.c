@@ -9,7 +9,7 @@
 
 enum { PLAN_MAX = 256, DEFAULT_POINTS = 40, DEFAULT_TOP = 12 };
 
-struct options {
+struct explore_options {
     const char *design;
     const char *search;
     uint64_t points;
@@ -27,79 +27,53 @@ struct options {
 };
 
 static const ft__option options[] = {
-    {"design", 0, FT__OPT_TEXT, offsetof(struct options, design), "D",
-     "full (the default), fractional, random, latin, sobol"},
-    {"search", 0, FT__OPT_TEXT, offsetof(struct options, search), "S",
-     "look for the best instead: model, nsga2, random"},
-    {"points", 'n', FT__OPT_COUNT, offsetof(struct options, points), "N",
-     "at most so many points; 40 unless the design is full or fractional"},
-    {"seed", 0, FT__OPT_COUNT, offsetof(struct options, seed), "N",
-     "of what is drawn by lot, 1 unless said otherwise"},
-    {"resolution", 0, FT__OPT_COUNT, offsetof(struct options, resolution), "R",
-     "of a fractional design: 3, 4 (the default) or 5"},
-    {"levels", 0, FT__OPT_COUNT, offsetof(struct options, levels), "N",
-     "values of a real parameter in a full design, 5"},
-    {"max-runs", 0, FT__OPT_COUNT, offsetof(struct options, max_runs), "N",
-     "stop after so many runs of the command"},
-    {"budget", 0, FT__OPT_SECONDS, offsetof(struct options, budget_s), "TIME",
-     "stop after this time"},
-    {"retry", 0, FT__OPT_FLAG, offsetof(struct options, retry), NULL,
-     "run once more what failed"},
-    {"power", 0, FT__OPT_TEXT, offsetof(struct options, power), "SOURCES",
-     "where power is read; every source that works"},
-    {"no-power", 0, FT__OPT_FLAG, offsetof(struct options, no_power), NULL,
-     "do not measure energy"},
-    {"build-dir", 0, FT__OPT_TEXT, offsetof(struct options, build_dir), "DIR",
-     "where builds are kept; STORE.builds unless said otherwise"},
-    {"top", 0, FT__OPT_COUNT, offsetof(struct options, top), "N",
-     "report: points of a front that are shown, 12"},
-    {"html", 0, FT__OPT_TEXT, offsetof(struct options, html), "FILE",
-     "write the report there as well, a page with charts"},
+    FT__TEXT(struct explore_options, design, "design", "D",
+             "full (the default), fractional, random, latin, sobol"),
+    FT__TEXT(struct explore_options, search, "search", "S",
+             "look for the best instead: model, nsga2, random"),
+    {"points", 'n', FT__OPT_COUNT, offsetof(struct explore_options, points), "N",
+     "at most so many points; 40 unless the design is full or fractional", NULL},
+    FT__COUNT(struct explore_options, seed, "seed", "N",
+              "of what is drawn by lot, 1 unless said otherwise"),
+    FT__COUNT(struct explore_options, resolution, "resolution", "R",
+              "of a fractional design: 3, 4 (the default) or 5"),
+    FT__COUNT(struct explore_options, levels, "levels", "N",
+              "values of a real parameter in a full design, 5"),
+    FT__COUNT(struct explore_options, max_runs, "max-runs", "N",
+              "stop after so many runs of the command"),
+    FT__SECONDS(struct explore_options, budget_s, "budget", "TIME",
+                "stop after this time"),
+    FT__FLAG(struct explore_options, retry, "retry", "run once more what failed"),
+    FT__TEXT(struct explore_options, power, "power", "SOURCES",
+             "where power is read; every source that works"),
+    FT__FLAG(struct explore_options, no_power, "no-power", "do not measure energy"),
+    FT__TEXT(struct explore_options, build_dir, "build-dir", "DIR",
+             "where builds are kept; STORE.builds unless said otherwise"),
+    FT__COUNT(struct explore_options, top, "top", "N",
+              "report: points of a front that are shown, 12"),
+    FT__TEXT(struct explore_options, html, "html", "FILE",
+             "write the report there as well, a page with charts"),
     {0},
 };
 
 /* ---- the plan ---- */
 
-static int read_design(ft__cli *c, ft_explore_options *how, const char *name)
+static int plan_of(ft__cli *c, ft_explore_options *how, const struct explore_options *o)
 {
-    int d = ft_from_name(FT_NAMES_DESIGN, name, strlen(name));
-
-    if (d < 0)
-        return ft__cli_exit(
-            c, FT__EXIT_USAGE,
-            "--design %s: it is one of full, fractional, random, latin, "
-            "sobol",
-            name);
-    how->design.design = (ft_design)d;
-    return FT__EXIT_GOOD;
-}
-
-static int read_search(ft__cli *c, ft_explore_options *how, const char *name)
-{
-    int s = ft_from_name(FT_NAMES_SEARCHER, name, strlen(name));
-
-    if (s < 0)
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--search %s: it is one of model, nsga2, random", name);
-    how->searcher = (ft_searcher)s;
-    return FT__EXIT_GOOD;
-}
-
-static int plan_of(ft__cli *c, ft_explore_options *how, const struct options *o)
-{
-    const char *design = o->design ? o->design : "full";
-    int code;
+    int code, d = FT_DESIGN_FULL, s = FT_SEARCH_COUNT;
 
     if (o->design && o->search)
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--design and --search exclude each "
+        return ft__usage(c, "--design and --search exclude each "
                             "other");
     if (o->resolution && (o->resolution < 3 || o->resolution > 5))
-        return ft__cli_exit(c, FT__EXIT_USAGE, "--resolution is 3, 4 or 5");
-    how->searcher = FT_SEARCH_COUNT;
-    code = o->search ? read_search(c, how, o->search) : read_design(c, how, design);
+        return ft__usage(c, "--resolution is 3, 4 or 5");
+    code = o->search   ? ft__name_parse(c, &s, "search", o->search, FT_NAMES_SEARCHER)
+           : o->design ? ft__name_parse(c, &d, "design", o->design, FT_NAMES_DESIGN)
+                       : FT__EXIT_GOOD;
     if (code)
         return code;
+    how->searcher = (ft_searcher)s;
+    how->design.design = (ft_design)d;
     how->design.n = o->points;
     how->points = o->points;
     if (!o->points && !o->search && how->design.design != FT_DESIGN_FULL &&
@@ -112,7 +86,7 @@ static int plan_of(ft__cli *c, ft_explore_options *how, const struct options *o)
 }
 
 /* As it is kept for resume. */
-static void plan_text(char *buf, size_t size, const struct options *o)
+static void plan_text(char *buf, size_t size, const struct explore_options *o)
 {
     snprintf(buf, size, "%s %s %llu %llu %llu %llu", o->design ? o->design : "-",
              o->search ? o->search : "-", (unsigned long long)o->points,
@@ -121,16 +95,15 @@ static void plan_text(char *buf, size_t size, const struct options *o)
 }
 
 /* The plan of before in place of what was not said now; texts stay in buf. */
-static int plan_again(ft__cli *c, struct options *o, char *buf, const ft_exploration *x,
-                      ft_store *store)
+static int plan_again(ft__cli *c, struct explore_options *o, char *buf,
+                      const ft_exploration *x, ft_store *store)
 {
     unsigned long long n[4] = {0};
     char *rest = buf, *design, *search;
-    ft_error err = {0};
-    ft_status st = ft_explore_plan(buf, PLAN_MAX, x, store, &err);
+    ft_status st = ft_explore_plan(buf, PLAN_MAX, x, store, &c->err);
 
     if (st)
-        return ft__cli_fail(c, st, &err);
+        return ft__cli_check(c, st);
     design = strtok_r(rest, " ", &rest);
     search = strtok_r(rest, " ", &rest);
     if (!design || !search ||
@@ -164,8 +137,9 @@ static bool wants_energy(const ft_exploration *x)
     return false;
 }
 
-static int open_meter(ft__cli *c, ft_explore_options *how, const struct options *o,
-                      const ft_exploration *x, ft_error *why)
+static int open_meter(ft__cli *c, ft_explore_options *how,
+                      const struct explore_options *o, const ft_exploration *x,
+                      ft_error *why)
 {
     ft_meter_options power = {.sources = o->power};
 
@@ -198,7 +172,7 @@ static void tell(const ft_explored *e, const ft_exploration *x, const char *file
         fprintf(stderr, "go on with: foretell explore resume %s\n", file);
 }
 
-static int explore(ft__cli *c, const struct options *o, const ft_exploration *x,
+static int explore(ft__cli *c, const struct explore_options *o, const ft_exploration *x,
                    ft_store *store, const char *store_path)
 {
     char build_dir[FT__PATH_MAX + 128], self[FT__PATH_MAX], plan[PLAN_MAX];
@@ -210,7 +184,7 @@ static int explore(ft__cli *c, const struct options *o, const ft_exploration *x,
                               .self = self,
                               .log = &c->log};
     ft__this_machine machine;
-    ft_error err = {0}, why = {0};
+    ft_error why = {0};
     ft_explored done;
     ft_status st;
     int code = plan_of(c, &how, o);
@@ -225,10 +199,10 @@ static int explore(ft__cli *c, const struct options *o, const ft_exploration *x,
     ft__path_self(self);
     ft__machine_open(&machine, c, NULL);
     how.settings = &machine.how;
-    st = ft_explore(&done, x, store, &how, &err);
+    st = ft_explore(&done, x, store, &how, &c->err);
     ft_meter_close(how.meter);
     if (st)
-        return ft__cli_fail_asked(c, st, &err);
+        return ft__cli_check_asked(c, st);
     ft__bar_clear(&c->bar);
     if (!c->quiet)
         tell(&done, x, c->args.v[1]);
@@ -246,7 +220,7 @@ static int write_page(ft__cli *c, const ft__explored *e, const char *path)
                 : ft__cli_exit(c, FT__EXIT_INPUT, "cannot write %s", path);
 }
 
-static int show(ft__cli *c, const struct options *o, const ft__explored *e)
+static int show(ft__cli *c, const struct explore_options *o, const ft__explored *e)
 {
     bool printed = true;
     int code;
@@ -261,7 +235,7 @@ static int show(ft__cli *c, const struct options *o, const ft__explored *e)
     return !code && o->html ? write_page(c, e, o->html) : code;
 }
 
-static int report(ft__cli *c, const struct options *o, const ft_exploration *x,
+static int report(ft__cli *c, const struct explore_options *o, const ft_exploration *x,
                   ft_store *store)
 {
     ft__explored e;
@@ -283,33 +257,18 @@ static int report(ft__cli *c, const struct options *o, const ft_exploration *x,
 
 /* ---- the command ---- */
 
-enum verb { RUN, RESUME, REPORT, VERIFY, N_VERBS };
-
-static int verb_of(ft__cli *c, enum verb *out)
-{
-    static const char *const names[] = {"run", "resume", "report", "verify"};
-    const char *near;
-
-    for (*out = RUN; *out < N_VERBS; ++*out)
-        if (strcmp(c->args.v[0], names[*out]) == 0)
-            return FT__EXIT_GOOD;
-    near = ft__suggest(c->args.v[0], names, N_VERBS);
-    return ft__cli_exit(
-        c, FT__EXIT_USAGE, "\"%s\" is not one of run, resume, report, verify%s%s%s",
-        c->args.v[0], near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
-}
+enum { RUN, RESUME, REPORT, VERIFY };
 
 /* Of a sweep nothing is kept: it is asked again. */
 enum { LOOKED_AT = 2000, VERIFIED = 3 };
-static int foretell(ft__cli *c, const struct options *o, const ft_exploration *x,
-                    bool verify)
+static int foretell(ft__cli *c, const struct explore_options *o,
+                    const ft_exploration *x, bool verify)
 {
     ft_explore_options how = {0};
     uint64_t seed = o->seed ? o->seed : 1;
     ft__swept s;
     ft__explored e;
     ft_trials t;
-    ft_error err = {0};
     unsigned char *drawn;
     ft_status st;
     int code = plan_of(c, &how, o);
@@ -317,10 +276,9 @@ static int foretell(ft__cli *c, const struct options *o, const ft_exploration *x
     if (code)
         return code;
     if (o->search)
-        return ft__cli_exit(
-            c, FT__EXIT_USAGE,
-            "--search: predictions are quick, so that every point is asked "
-            "about: leave it out, or draw some with --design");
+        return ft__usage(
+            c, "--search: predictions are quick, so that every point is asked "
+               "about: leave it out, or draw some with --design");
     code = ft__sweep_run(c, &s, x, &how.design);
     if (code)
         return code;
@@ -329,9 +287,8 @@ static int foretell(ft__cli *c, const struct options *o, const ft_exploration *x
         ft__swept_free(&s);
         return ft__cli_done(c, true);
     }
-    st = ft__swept_trials(&t, &drawn, &s, LOOKED_AT, seed, &err);
-    code =
-        st ? ft__cli_fail(c, st, &err) : ft__explored_take(c, &e, x, &t, drawn, seed);
+    st = ft__swept_trials(&t, &drawn, &s, LOOKED_AT, seed, &c->err);
+    code = st ? ft__cli_check(c, st) : ft__explored_take(c, &e, x, &t, drawn, seed);
     if (!code) {
         e.foretold = s.n * s.n_workloads;
         e.seconds = s.seconds;
@@ -343,13 +300,12 @@ static int foretell(ft__cli *c, const struct options *o, const ft_exploration *x
     return code;
 }
 
-static int with_store(ft__cli *c, const struct options *given, enum verb verb,
+static int with_store(ft__cli *c, const struct explore_options *given, int verb,
                       const ft_exploration *x)
 {
-    struct options o = *given;
+    struct explore_options o = *given;
     char path[FT__PATH_MAX], plan[PLAN_MAX];
     ft_store *store = NULL;
-    ft_error err = {0};
     ft_status st;
     int code;
 
@@ -358,9 +314,9 @@ static int with_store(ft__cli *c, const struct options *given, enum verb verb,
     if (code)
         return code;
     st = ft_store_open(&store, path, verb == REPORT ? FT_STORE_READ : FT_STORE_WRITE,
-                       &err);
+                       &c->err);
     if (st)
-        return ft__cli_fail(c, st, &err);
+        return ft__cli_check(c, st);
     if (verb == RESUME)
         code = plan_again(c, &o, plan, x, store);
     if (!code && verb != REPORT)
@@ -374,24 +330,22 @@ static int with_store(ft__cli *c, const struct options *given, enum verb verb,
 static int run(ft__cli *c, const void *user)
 {
     ft_exploration *x;
-    ft_error err = {0};
-    enum verb verb;
-    int code = verb_of(c, &verb);
+    int verb,
+        code = ft__verb_parse(c, &verb, c->args.v[0], "run, resume, report, verify");
     ft_status st;
 
     if (code)
         return code;
-    st = ft_exploration_load(&x, c->args.v[1], &err);
+    st = ft_exploration_load(&x, c->args.v[1], &c->err);
     if (st)
-        return ft__cli_fail(c, st, &err);
-    code =
-        ft_exploration_get(x)->n_words ? foretell(c, user, x, verb == VERIFY)
-        : verb == VERIFY
-            ? ft__cli_exit(c, FT__EXIT_USAGE,
+        return ft__cli_check(c, st);
+    code = ft_exploration_get(x)->n_words ? foretell(c, user, x, verb == VERIFY)
+           : verb == VERIFY
+               ? ft__usage(c,
                            "verify measures what was foretold: %s has no predict, its "
                            "points are run",
                            ft_exploration_get(x)->name)
-            : with_store(c, user, verb, x);
+               : with_store(c, user, verb, x);
     ft_exploration_free(x);
     return code;
 }
@@ -419,7 +373,7 @@ const ft__command ft__explore_command = {
     .least_args = 2,
     .most_args = 2,
     .has_csv = true,
-    .options_size = sizeof(struct options),
+    .options_size = sizeof(struct explore_options),
     .options = options,
     .run = run,
 };

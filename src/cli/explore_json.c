@@ -47,15 +47,12 @@ static json_t *trials_json(const ft__explored *e)
         const ft_trial *t = &e->t.v[i];
 
         ft__json_append_take(
-            &all,
-            json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o}", "workload",
-                      ft__json_text(e->workload[t->workload]), "point",
-                      point_json(e, t->point), "values", by_objective(e, t->value),
-                      "errors", by_objective(e, t->error), "runs",
-                      ft__json_count(t->runs), "front", (int)e->front[i],
-                      "within_limits", ft_trial_keeps_limits(e->x, t), "failure",
-                      t->failure ? ft__json_text(t->failure) : json_null(), "output",
-                      t->output ? ft__json_text(t->output) : json_null()));
+            &all, ft__json("workload:s point:o values:o errors:o runs:n front:b "
+                           "within_limits:b failure:s output:s",
+                           e->workload[t->workload], point_json(e, t->point),
+                           by_objective(e, t->value), by_objective(e, t->error),
+                           t->runs, e->front[i], ft_trial_keeps_limits(e->x, t),
+                           t->failure, t->output));
     }
     return all;
 }
@@ -72,12 +69,10 @@ static json_t *influence_json(const ft__explored *e, const ft__aspect *a)
         }
     for (size_t x = 0; x < e->n_params; x++)
         for (size_t y = x + 1; y < e->n_params; y++)
-            ft__json_append_take(
-                &pairs, json_pack("{s:s, s:s, s:o}", "a", e->param[x].name, "b",
-                                  e->param[y].name, "share",
-                                  ft__json_real(in->pair[x * e->n_params + y])));
-    return json_pack("{s:o, s:o, s:o}", "main", main, "pairs", pairs, "r2",
-                     ft__json_real(in->r2));
+            ft__json_append_take(&pairs, ft__json("a:s b:s share:g", e->param[x].name,
+                                                  e->param[y].name,
+                                                  in->pair[x * e->n_params + y]));
+    return ft__json("main:o pairs:o r2:g", main, pairs, in->r2);
 }
 
 static json_t *model_json(const ft__explored *e, const ft_influence_model *m)
@@ -93,18 +88,17 @@ static json_t *model_json(const ft__explored *e, const ft_influence_model *m)
 
             if (!p)
                 continue;
-            ft__json_append_take(
-                &factors,
-                json_pack("{s:s, s:o, s:i}", "parameter", p->name, "value",
-                          t->category[k] < 0 ? json_null()
-                                             : ft__json_text(p->value[t->category[k]]),
-                          "power", (int)t->power[k]));
+            ft__json_append_take(&factors,
+                                 ft__json("parameter:s value:o power:d", p->name,
+                                          t->category[k] < 0
+                                              ? json_null()
+                                              : ft__json_text(p->value[t->category[k]]),
+                                          t->power[k]));
         }
-        ft__json_append_take(&all, json_pack("{s:o, s:o}", "coefficient",
-                                             ft__json_real(t->coefficient), "factors",
-                                             factors));
+        ft__json_append_take(
+            &all, ft__json("coefficient:g factors:o", t->coefficient, factors));
     }
-    return json_pack("{s:o, s:o}", "terms", all, "r2", ft__json_real(m->r2));
+    return ft__json("terms:o r2:g", all, m->r2);
 }
 
 static json_t *aspects_json(const ft__explored *e)
@@ -117,34 +111,29 @@ static json_t *aspects_json(const ft__explored *e)
 
         ft__json_append_take(
             &all,
-            json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "workload",
-                      ft__json_text(e->workload[a->workload]), "objective",
-                      e->objective[a->objective].name, "points", ft__json_count(a->n),
-                      "best", any ? point_json(e, e->t.v[a->best].point) : json_null(),
-                      "best_value",
-                      ft__json_real(any ? e->t.v[a->best].value[a->objective] : NAN),
-                      "median", ft__json_real(a->median), "influence",
-                      a->has_influence ? influence_json(e, a) : json_null(), "model",
-                      a->has_influence ? model_json(e, &a->model) : json_null()));
+            ft__json("workload:s objective:s points:u best:o best_value:g median:g "
+                     "influence:o model:o",
+                     e->workload[a->workload], e->objective[a->objective].name, a->n,
+                     any ? point_json(e, e->t.v[a->best].point) : json_null(),
+                     any ? e->t.v[a->best].value[a->objective] : NAN, a->median,
+                     a->has_influence ? influence_json(e, a) : json_null(),
+                     a->has_influence ? model_json(e, &a->model) : json_null()));
     }
     return all;
 }
 
 static json_t *correlation_json(const ft_correlation *c)
 {
-    return json_pack("{s:o, s:o, s:o, s:o}", "r", ft__json_real(c->r), "low",
-                     ft__json_real(c->low), "high", ft__json_real(c->high), "n",
-                     ft__json_count(c->n));
+    return ft__json("r:g low:g high:g n:u", c->r, c->low, c->high, c->n);
 }
 
 static json_t *relation_json(const ft__explored *e, uint32_t w, const char *a,
                              const char *b, const ft__relation *r)
 {
-    return json_pack("{s:o, s:s, s:s, s:o, s:o, s:o}", "workload",
-                     ft__json_text(e->workload[w]), "a", a, "b", b, "pearson",
-                     correlation_json(&r->r[FT_PEARSON]), "spearman",
-                     correlation_json(&r->r[FT_SPEARMAN]), "kendall",
-                     correlation_json(&r->r[FT_KENDALL]));
+    return ft__json("workload:s a:s b:s pearson:o spearman:o kendall:o", e->workload[w],
+                    a, b, correlation_json(&r->r[FT_PEARSON]),
+                    correlation_json(&r->r[FT_SPEARMAN]),
+                    correlation_json(&r->r[FT_KENDALL]));
 }
 
 static json_t *correlations_json(const ft__explored *e)
@@ -176,15 +165,11 @@ static json_t *transfers_json(const ft__explored *e)
         const ft_transfer *f = &e->transfer[i];
 
         ft__json_append_take(
-            &all,
-            json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "objective",
-                      e->objective[i / e->n_transfers].name, "from",
-                      ft__json_text(e->workload[f->from]), "to",
-                      ft__json_text(e->workload[f->to]), "rank",
-                      correlation_json(&f->rank), "regret", ft__json_real(f->regret),
-                      "regret_error", ft__json_real(f->regret_error), "few",
-                      ft__json_count(f->few), "error_with", ft__json_real(f->with),
-                      "error_without", ft__json_real(f->without)));
+            &all, ft__json("objective:s from:s to:s rank:o regret:g regret_error:g "
+                           "few:u error_with:g error_without:g",
+                           e->objective[i / e->n_transfers].name, e->workload[f->from],
+                           e->workload[f->to], correlation_json(&f->rank), f->regret,
+                           f->regret_error, f->few, f->with, f->without));
     }
     return all;
 }
@@ -200,10 +185,9 @@ static json_t *parameters_json(const ft__explored *e)
         for (uint32_t i = 0; p->value && i < p->n_values; i++)
             ft__json_append_take(&values, ft__json_text(p->value[i]));
         ft__json_append_take(
-            &all, json_pack("{s:s, s:s, s:o, s:o, s:o, s:b}", "name", p->name, "type",
-                            ft_name(FT_NAMES_PARAM_TYPE, p->type), "values", values,
-                            "low", ft__json_real(p->value ? NAN : p->low), "high",
-                            ft__json_real(p->value ? NAN : p->high), "log", p->log));
+            &all, ft__json("name:s type:s values:o low:g high:g log:b", p->name,
+                           ft_name(FT_NAMES_PARAM_TYPE, p->type), values,
+                           p->value ? NAN : p->low, p->value ? NAN : p->high, p->log));
     }
     return all;
 }
@@ -215,10 +199,9 @@ static json_t *objectives_json(const ft__explored *e)
     for (size_t k = 0; k < e->n_objectives; k++) {
         const ft_objective *o = &e->objective[k];
 
-        ft__json_append_take(&all, json_pack("{s:s, s:s, s:s, s:o}", "name", o->name,
-                                             "unit", o->unit, "goal",
-                                             o->maximize ? "maximize" : "minimize",
-                                             "limit", ft__json_real(o->limit)));
+        ft__json_append_take(&all,
+                             ft__json("name:s unit:s goal:s limit:g", o->name, o->unit,
+                                      o->maximize ? "maximize" : "minimize", o->limit));
     }
     return all;
 }
@@ -228,22 +211,19 @@ static json_t *volumes_json(const ft__explored *e)
     json_t *all = json_array();
 
     for (uint32_t w = 0; e->t.n && w < e->n_workloads; w++)
-        ft__json_append_take(
-            &all, json_pack("{s:o, s:o}", "workload", ft__json_text(e->workload[w]),
-                            "hypervolume", ft__json_real(e->hypervolume[w])));
+        ft__json_append_take(&all, ft__json("workload:s hypervolume:g", e->workload[w],
+                                            e->hypervolume[w]));
     return all;
 }
 
 json_t *ft__explored_document(const ft__explored *e)
 {
-    return json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
-        ft_exploration_get(e->x)->name, "points", ft__json_count(e->t.n), "foretold",
-        ft__json_count(e->foretold), "runs", ft__json_count(e->runs), "failed",
-        ft__json_count(e->failed), "parameters", parameters_json(e), "objectives",
-        objectives_json(e), "trials", trials_json(e), "fronts", volumes_json(e),
-        "aspects", aspects_json(e), "correlations", correlations_json(e), "transfers",
-        transfers_json(e));
+    return ft__json(
+        "name:s points:u foretold:u runs:u failed:u parameters:o objectives:o trials:o "
+        "fronts:o aspects:o correlations:o transfers:o",
+        ft_exploration_get(e->x)->name, e->t.n, e->foretold, e->runs, e->failed,
+        parameters_json(e), objectives_json(e), trials_json(e), volumes_json(e),
+        aspects_json(e), correlations_json(e), transfers_json(e));
 }
 
 bool ft__explored_json(const ft__explored *e)

@@ -337,7 +337,6 @@ int ft__explored_take(ft__cli *c, ft__explored *e, const ft_exploration *x,
                       ft_trials *trials_take, unsigned char *drawn_take, uint64_t seed)
 {
     const ft_exploration_facts *facts = ft_exploration_get(x);
-    ft_error err = {0};
     ft_status st = FT_OK;
 
     *e = (ft__explored){.x = x, .t = *trials_take, .drawn = drawn_take};
@@ -352,20 +351,19 @@ int ft__explored_take(ft__cli *c, ft__explored *e, const ft_exploration *x,
         e->failed += e->t.v[i].failure != NULL;
     }
     if (e->t.n)
-        st = analyse(e, seed, &err);
+        st = analyse(e, seed, &c->err);
     if (!st)
         return FT__EXIT_GOOD;
     ft__explored_free(e);
-    return ft__cli_fail(c, st, &err);
+    return ft__cli_check(c, st);
 }
 
 int ft__explored_make(ft__cli *c, ft__explored *e, const ft_exploration *x,
                       ft_store *store, uint64_t seed)
 {
     ft_trials t = {0};
-    ft_error err = {0};
-    ft_status st = ft_trials_load(&t, x, store, &err);
+    ft_status st = ft_trials_load(&t, x, store, &c->err);
 
     *e = (ft__explored){0};
-    return st ? ft__cli_fail(c, st, &err) : ft__explored_take(c, e, x, &t, NULL, seed);
+    return st ? ft__cli_check(c, st) : ft__explored_take(c, e, x, &t, NULL, seed);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/json.h"
+#include "report/record.h"
 #include "report/text.h"
 
 /* Lines of a regressor; what grows the error by less is noise to a reader. */
@@ -84,12 +84,11 @@ json_t *ft__importance_json(const ft__importance *all)
     for (size_t i = 0; i < all->n; i++) {
         const struct ft__importance_row *r = &all->row[i];
 
-        ft__json_append_take(&list,
-                             json_pack("{s:s, s:s, s:s, s:b, s:s, s:o, s:o}", "kind",
-                                       r->kind, "phase", r->phase, "metric", r->metric,
-                                       "unseen", r->unseen, "attribute", r->name,
-                                       "increase", ft__json_real(r->worth.increase),
-                                       "spread", ft__json_real(r->worth.spread)));
+        ft__json_append_take(
+            &list,
+            ft__json("kind:s phase:s metric:s unseen:b attribute:s increase:g spread:g",
+                     r->kind, r->phase, r->metric, r->unseen, r->name,
+                     r->worth.increase, r->worth.spread));
     }
     return list;
 }

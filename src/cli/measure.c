@@ -10,7 +10,7 @@
 #include "foretell/query.h"
 #include "report/units.h"
 
-struct options {
+struct measure_options {
     ft__model_options model;
     const char *engine;
     uint64_t threads;
@@ -21,24 +21,26 @@ struct options {
     ft__commands_options commands;
 };
 
-#define OF_MODELS                                                                      \
-    FT__ENGINE_OPTIONS(struct options, "what runs it; ", "threads it may use; "),      \
-        {"predictor",  0,                                                              \
-         FT__OPT_TEXT, offsetof(struct options, predictor),                            \
-         "P.ftp",      "show what this one foretells beside; the one train made"},     \
-        FT__SWEEP_OPTIONS(struct options, sweep),                                      \
-        FT__STEP_OPTIONS(struct options, step),                                        \
-        FT__MODEL_OPTIONS(struct options, model)
-#define OF_COMMANDS FT__COMMANDS_OPTIONS(struct options, commands)
-
-static const ft__option of_models[] = {OF_MODELS, {0}};
-static const ft__option of_commands[] = {OF_COMMANDS, {0}};
+static const ft__option of_models[] = {
+    FT__ENGINE_OPTIONS(struct measure_options, "what runs it; ",
+                       "threads it may use; "),
+    FT__TEXT(struct measure_options, predictor, "predictor", "P.ftp",
+             "show what this one predicts beside; the one train made"),
+    FT__GROUP(struct measure_options, sweep, ft__sweep_table),
+    FT__GROUP(struct measure_options, step, ft__step_table),
+    FT__GROUP(struct measure_options, model, ft__model_table),
+    {0},
+};
+static const ft__option of_commands[] = {
+    FT__GROUP(struct measure_options, commands, ft__commands_table),
+    {0},
+};
 static const ft__option options[] = {
-    {"time", 0, FT__OPT_SECONDS, offsetof(struct options, time_s), "TIME",
-     "how long to measure; 2s a model, 3s a command unless said otherwise"},
-    FT__POWER_OPTIONS(struct options, commands),
-    OF_MODELS,
-    OF_COMMANDS,
+    FT__SECONDS(struct measure_options, time_s, "time", "TIME",
+                "how long to measure; 2s a model, 3s a command unless said otherwise"),
+    FT__GROUP(struct measure_options, commands, ft__power_table),
+    {.type = FT__OPT_GROUP, .group = of_models},
+    {.type = FT__OPT_GROUP, .group = of_commands},
     {0},
 };
 
@@ -178,12 +180,9 @@ static json_t *readings_json(const struct result *r)
     for (size_t i = 0; i < r->t.n_readings; i++) {
         const ft_reading *x = &r->t.readings[i];
 
-        ft__json_append_take(&all, json_pack("{s:o, s:o, s:o, s:o, s:o}", "value",
-                                             ft__json_real(x->value), "iterations",
-                                             ft__json_count(x->iterations), "start_s",
-                                             ft__json_real(x->start_s), "round",
-                                             ft__json_count(x->round), "marks",
-                                             ft__json_count(x->marks)));
+        ft__json_append_take(
+            &all, ft__json("value:g iterations:u start_s:g round:n marks:n", x->value,
+                           x->iterations, x->start_s, x->round, x->marks));
     }
     return all;
 }
@@ -192,48 +191,38 @@ static json_t *time_json(const struct result *r)
 {
     const ft_measurement *m = &r->t.time;
 
-    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "value",
-                     ft__json_real(m->value), "unit", "s", "error",
-                     ft__json_real(m->error), "mad", ft__json_real(m->mad), "mean",
-                     ft__json_real(m->mean), "std", ft__json_real(m->std), "min",
-                     ft__json_real(r->least_s), "max", ft__json_real(r->most_s), "n",
-                     ft__json_count(m->n), "iterations", ft__json_count(m->iterations));
+    return ft__json(
+        "value:g unit:s error:g mad:g mean:g std:g min:g max:g n:u iterations:u",
+        m->value, "s", m->error, m->mad, m->mean, m->std, r->least_s, r->most_s, m->n,
+        m->iterations);
 }
 
 static json_t *memory_json(const struct result *r)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "total",
-                     ft__json_real(memory_of(&r->t)), "weights",
-                     ft__json_count(r->t.weight_bytes), "gradients",
-                     ft__json_count(r->t.gradient_bytes), "optimizer",
-                     ft__json_count(r->t.state_bytes), "activations",
-                     ft__json_count(r->t.activation_bytes), "workspace",
-                     ft__json_count(r->t.workspace_bytes), "context",
-                     ft__json_count(r->t.context_bytes), "process_peak",
-                     ft__json_count(r->t.peak_process_bytes), "unit", "B");
+    return ft__json("total:g weights:u gradients:u optimizer:u activations:u "
+                    "workspace:u context:u process_peak:u unit:s",
+                    memory_of(&r->t), r->t.weight_bytes, r->t.gradient_bytes,
+                    r->t.state_bytes, r->t.activation_bytes, r->t.workspace_bytes,
+                    r->t.context_bytes, r->t.peak_process_bytes, "B");
 }
 
 static json_t *predicted_json(const struct result *r)
 {
     if (!r->said)
         return json_null();
-    return json_pack(
-        "{s:o, s:o, s:o, s:o}", "time", ft__json_estimate(&r->said->time, "s"),
-        "memory", ft__json_estimate(&r->said->memory, "B"), "time_ratio",
-        ft__json_real(r->said->time.value / r->t.time.value), "memory_ratio",
-        ft__json_real(r->said->memory.value / (double)r->t.peak_process_bytes));
+    return ft__json("time:e(s) memory:e(B) time_ratio:g memory_ratio:g", &r->said->time,
+                    &r->said->memory, r->said->time.value / r->t.time.value,
+                    r->said->memory.value / (double)r->t.peak_process_bytes);
 }
 
 static json_t *loop_json(const struct result *r)
 {
     const ft_network_timing *t = &r->t;
 
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "energy",
-        ft__energy_json(t, r->no_power.msg), "launch_s", ft__json_real(t->launch.value),
-        "calibration_s", ft__json_real(t->calibration_s), "rounds",
-        ft__json_count(t->rounds), "redone", ft__json_count(t->redone), "outliers",
-        ft__json_count(t->outliers), "conditions", ft__conditions_json(&t->conditions));
+    return ft__json(
+        "energy:o launch_s:g calibration_s:g rounds:n redone:n outliers:n conditions:o",
+        ft__energy_json(t, r->no_power.msg), t->launch.value, t->calibration_s,
+        t->rounds, t->redone, t->outliers, ft__conditions_json(&t->conditions));
 }
 
 static bool print_json(const struct result *r)
@@ -242,32 +231,33 @@ static bool print_json(const struct result *r)
 
     return ft__json_print_take(
         ft__json_join_take(
-            json_pack(
-                "{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model",
-                ft__json_text(r->model), "mode", r->training ? "training" : "inference",
-                "device", ft__json_text(ft_session_get(s)->device), "engine",
-                ft__json_text(ft_session_get(s)->engine), "engine_version",
-                ft__json_text(ft_session_get(s)->engine_version), "setting",
-                ft__json_text(ft_session_get(s)->setting), "time", time_json(r),
-                "items_per_s", ft__json_real(rate_of(r)), "memory", memory_json(r),
-                "predicted", predicted_json(r), "readings", readings_json(r)),
+            ft__json("model:s mode:s device:s engine:s engine_version:s setting:s "
+                     "time:o items_per_s:g memory:o predicted:o readings:o",
+                     r->model, r->training ? "training" : "inference",
+                     ft_session_get(s)->device, ft_session_get(s)->engine,
+                     ft_session_get(s)->engine_version, ft_session_get(s)->setting,
+                     time_json(r), rate_of(r), memory_json(r), predicted_json(r),
+                     readings_json(r)),
             loop_json(r)),
         stdout);
 }
 
+static const char row_fields[] = "value_s:g iterations:u start_s:g";
+
 static bool print_csv(const struct result *r)
 {
-    puts("value_s,iterations,start_s");
+    ft__csv_head(stdout, row_fields);
     for (size_t i = 0; i < r->t.n_readings; i++)
-        ft__csv_row(stdout, "gug", r->t.readings[i].value, r->t.readings[i].iterations,
-                    r->t.readings[i].start_s);
+        ft__csv_row(stdout, row_fields, r->t.readings[i].value,
+                    r->t.readings[i].iterations, r->t.readings[i].start_s);
     return true;
 }
 
 /* ---- running ---- */
 
 static ft_status predict(ft__cli *c, struct result *r, const ft_graph *g,
-                         const struct options *o, const char *path, ft_error *err)
+                         const struct measure_options *o, const char *path,
+                         ft_error *err)
 {
     ft_query q = FT_QUERY_INIT;
     ft_data *data;
@@ -290,7 +280,7 @@ static ft_status predict(ft__cli *c, struct result *r, const ft_graph *g,
 /* g: as it is in the file. */
 static ft_status run_network(struct result *r, ft_session *s, const ft_graph *g,
                              const char *path, const ft_step *step,
-                             const struct options *o, ft_error *err)
+                             const struct measure_options *o, ft_error *err)
 {
     ft_measure_options how = {.min_time_s = o->time_s > 0 ? o->time_s : 2,
                               .monitor = r->monitor,
@@ -317,30 +307,29 @@ static ft_status run_network(struct result *r, ft_session *s, const ft_graph *g,
 }
 
 static int measure(ft__cli *c, struct result *r, ft_session *s, const ft_graph *g,
-                   const ft_step *step, const struct options *o)
+                   const ft_step *step, const struct measure_options *o)
 {
     char predictor[FT__PATH_MAX];
-    ft_error err = {0};
     bool printed;
-    ft_status st = run_network(r, s, g, c->args.v[0], step, o, &err);
+    ft_status st = run_network(r, s, g, c->args.v[0], step, o, &c->err);
 
     if (st)
-        return ft__cli_fail_asked(c, st, &err);
+        return ft__cli_check_asked(c, st);
     ft__path_predictor(predictor, ft_session_get(s)->engine, o->threads);
     /* Not before: what a predictor takes is not part of the process measured. */
     if (o->predictor || ft__path_exists(predictor))
-        st = predict(c, r, g, o, o->predictor ? o->predictor : predictor, &err);
+        st = predict(c, r, g, o, o->predictor ? o->predictor : predictor, &c->err);
     find_range(r);
     printed = st        ? true
               : c->json ? print_json(r)
               : c->csv  ? print_csv(r)
                         : print_text(r);
     ft_network_timing_free(&r->t);
-    return st ? ft__cli_fail(c, st, &err) : ft__cli_done(c, printed);
+    return st ? ft__cli_check(c, st) : ft__cli_done(c, printed);
 }
 
 static int measure_at(ft__cli *c, const ft_graph *g, const ft_step *step,
-                      const struct options *o, ft__sweep *w, size_t i)
+                      const struct measure_options *o, ft__sweep *w, size_t i)
 {
     struct result r = {.model = g->name};
     ft_session *s;
@@ -364,7 +353,7 @@ static int measure_at(ft__cli *c, const ft_graph *g, const ft_step *step,
     return code;
 }
 
-static int measure_model(ft__cli *c, const struct options *o)
+static int measure_model(ft__cli *c, const struct measure_options *o)
 {
     ft_graph *g = NULL;
     ft__sweep w;
@@ -374,8 +363,7 @@ static int measure_model(ft__cli *c, const struct options *o)
     if (!code)
         code = ft__sweep_parse(c, &w, &o->sweep, o->engine);
     if (!code && w.n > 1 && c->csv)
-        code = ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--csv is for one clock; --json is for "
+        code = ft__usage(c, "--csv is for one clock; --json is for "
                             "several");
     if (!code)
         code = ft__model_read(c, &g, c->args.v[0], &o->model);
@@ -388,32 +376,30 @@ static int measure_model(ft__cli *c, const struct options *o)
 }
 
 /* What would be ignored is refused. */
-static int check(ft__cli *c, const struct options *o, bool commands)
+static int check(ft__cli *c, const struct measure_options *o, bool commands)
 {
     const ft__option *alien = ft__option_given(commands ? of_models : of_commands, o);
 
     if (commands && (o->sweep.clocks || o->sweep.memory_clock || o->sweep.power_cap))
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "for commands: foretell clocks set ... -- foretell "
+        return ft__usage(c, "for commands: foretell clocks set ... -- foretell "
                             "measure -- COMMAND");
     if (alien)
-        return ft__cli_exit(c, FT__EXIT_USAGE, "--%s is for %s", alien->name,
-                            commands ? "models, not for commands"
-                                     : "commands, not for a model");
+        return ft__usage(c, "--%s is for %s", alien->name,
+                         commands ? "models, not for commands"
+                                  : "commands, not for a model");
     if (o->commands.no_power && o->commands.power)
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--power and --no-power exclude each other");
+        return ft__usage(c, "--power and --no-power exclude each other");
     return 0;
 }
 
 static int run(ft__cli *c, const void *user)
 {
-    const struct options *o = user;
+    const struct measure_options *o = user;
     bool commands = c->n_rest || o->commands.shells.n;
     int code;
 
     if (!commands && c->args.n == 0)
-        return ft__cli_exit(c, FT__EXIT_USAGE, "MODEL or -- COMMAND is missing");
+        return ft__usage(c, "MODEL or -- COMMAND is missing");
     code = check(c, o, commands);
     if (code)
         return code;
@@ -443,7 +429,7 @@ const ft__command ft__measure_command = {
     .most_args = 1,
     .has_csv = true,
     .takes_commands = true,
-    .options_size = sizeof(struct options),
+    .options_size = sizeof(struct measure_options),
     .options = options,
     .run = run,
 };

@@ -4,6 +4,51 @@
 
 #include "cli/cli.h"
 
+const ft__option ft__commands_table[] = {
+    {"runs", 'r', FT__OPT_COUNT, offsetof(ft__commands_options, runs), "N",
+     "of commands: this many runs of each", NULL},
+    FT__COUNT(ft__commands_options, least_runs, "min-runs", "N",
+              "of commands: at least; 10 unless said otherwise"),
+    FT__COUNT(ft__commands_options, most_runs, "max-runs", "N", "of commands: at most"),
+    {"warmup", 'w', FT__OPT_COUNT, offsetof(ft__commands_options, warmup), "N",
+     "of commands: runs before those that count", NULL},
+    FT__SECONDS(ft__commands_options, timeout_s, "timeout", "TIME",
+                "of commands: end a run that takes longer"),
+    FT__TEXT(ft__commands_options, setup, "setup", "SHELL",
+             "run before the first run of each command, untimed"),
+    {"prepare", 'p', FT__OPT_TEXT, offsetof(ft__commands_options, prepare), "SHELL",
+     "before every run", NULL},
+    FT__TEXT(ft__commands_options, conclude, "conclude", "SHELL", "after every run"),
+    FT__TEXT(ft__commands_options, cleanup, "cleanup", "SHELL",
+             "after the last run of each command"),
+    FT__TEXT(ft__commands_options, input, "stdin", "FILE",
+             "what commands read; /dev/null unless said otherwise"),
+    FT__FLAG(ft__commands_options, show_output, "show-output", "let commands write"),
+    {"ignore-failure", 'i', FT__OPT_FLAG,
+     offsetof(ft__commands_options, ignore_failure), NULL, "count runs that fail, too",
+     NULL},
+    FT__TEXTS(ft__commands_options, shells, "shell", "TEXT",
+              "a command for the shell; may be repeated"),
+    {"name", 'n', FT__OPT_TEXTS, offsetof(ft__commands_options, names), "NAME",
+     "what to call the commands, in order", NULL},
+    {"list", 'L', FT__OPT_TEXTS, offsetof(ft__commands_options, lists), "NAME=A,B,...",
+     "{NAME} in commands becomes each of these; 1..8 counts", NULL},
+    FT__TEXT(ft__commands_options, reference, "reference", "NAME",
+             "compare with this command, not with the fastest"),
+    FT__TEXT(ft__commands_options, markdown, "markdown", "FILE",
+             "write the table of commands there, too"),
+    {0},
+};
+
+const ft__option ft__power_table[] = {
+    FT__TEXT(ft__commands_options, power, "power", "SOURCES",
+             "where power is read; every source that works"),
+    FT__FLAG(ft__commands_options, no_power, "no-power", "do not measure energy"),
+    FT__SECONDS(ft__commands_options, power_time_s, "power-time", "TIME",
+                "how long what is short is looped for its energy; 5s"),
+    {0},
+};
+
 enum { MAX_LISTS = 8, MAX_COMMANDS = 1000, MAX_NAME = 256 };
 
 /* --list NAME=A,B,C: the values {NAME} goes through. */
@@ -96,10 +141,9 @@ static int read_list(ft__cli *c, struct set *s, const char *text)
     size_t len = strcspn(text, "=");
 
     if (s->n_lists == MAX_LISTS)
-        return ft__cli_exit(c, FT__EXIT_USAGE, "more than %d lists", MAX_LISTS);
+        return ft__usage(c, "more than %d lists", MAX_LISTS);
     if (len == 0 || len >= sizeof(l->name) || !text[len] || !text[len + 1])
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--list wants NAME=A,B,... or NAME=1..8, not \"%s\"", text);
+        return ft__usage(c, "--list wants NAME=A,B,... or NAME=1..8, not \"%s\"", text);
     memcpy(l->name, text, len);
     s->n_lists++;
     text += len + 1;
@@ -194,8 +238,7 @@ static int add_all(ft__cli *c, struct set *s, char **words, size_t n, bool shell
 
     do {
         if (s->n == MAX_COMMANDS)
-            return ft__cli_exit(c, FT__EXIT_USAGE, "more than %d commands",
-                                MAX_COMMANDS);
+            return ft__usage(c, "more than %d commands", MAX_COMMANDS);
         add_command(s, words, n, choice, shell);
         for (i = 0; i < s->n_lists; i++) {
             if (occurs(&s->list[i], words, n) && ++choice[i] < s->list[i].values.n)
@@ -216,8 +259,7 @@ static int split_rest(ft__cli *c, struct set *s)
         while (i + n < c->n_rest && strcmp(c->rest[i + n], "--") != 0)
             n++;
         if (n == 0)
-            return ft__cli_exit(c, FT__EXIT_USAGE,
-                                "there is no command between two --");
+            return ft__usage(c, "there is no command between two --");
         code = add_all(c, s, c->rest + i, n, false);
         i += n + 1;
     }
@@ -237,8 +279,7 @@ static int collect(ft__cli *c, struct set *s, const ft__commands_options *o)
     if (!code && s->bad)
         return ft__cli_exit(c, FT__EXIT_BUG, "out of memory");
     if (!code && o->names.n > s->n)
-        return ft__cli_exit(c, FT__EXIT_USAGE, "%zu names for %zu commands", o->names.n,
-                            s->n);
+        return ft__usage(c, "%zu names for %zu commands", o->names.n, s->n);
     for (size_t i = 0; i < o->names.n && !code; i++)
         s->command[i].name = o->names.v[i];
     return code;
@@ -292,9 +333,7 @@ static int named(ft__cli *c, const struct set *s, const char *name)
     for (size_t i = 0; name && i < s->n; i++)
         if (s->command[i].name && strcmp(s->command[i].name, name) == 0)
             return 0;
-    return name ? ft__cli_exit(c, FT__EXIT_USAGE,
-                               "--reference %s: no command has that --name", name)
-                : 0;
+    return name ? ft__usage(c, "--reference %s: no command has that --name", name) : 0;
 }
 
 static int measure(ft__cli *c, const ft__commands_options *o, const struct set *s,
@@ -316,7 +355,7 @@ static int measure(ft__cli *c, const ft__commands_options *o, const struct set *
                               .log = &c->log};
     ft_meter *meter = NULL;
     ft_command_result *r = NULL;
-    ft_error err = {0}, no_energy = {0};
+    ft_error no_energy = {0};
     ft_status st;
     int code;
 
@@ -332,10 +371,10 @@ static int measure(ft__cli *c, const ft__commands_options *o, const struct set *
         }
         how.meter = meter;
     }
-    st = ft_measure_commands(&r, s->command, s->n, &how, &err);
+    st = ft_measure_commands(&r, s->command, s->n, &how, &c->err);
     /* A command that fails is an answer. */
-    code = st == FT_EBACKEND ? ft__cli_exit(c, FT__EXIT_NO, "%s", err.msg)
-           : st              ? ft__cli_fail(c, st, &err)
+    code = st == FT_EBACKEND ? ft__cli_exit(c, FT__EXIT_NO, "%s", c->err.msg)
+           : st              ? ft__cli_check(c, st)
                              : show(c, o, r, s->n);
     ft_command_results_free(r, s->n);
     ft_meter_close(meter);
@@ -345,9 +384,8 @@ static int measure(ft__cli *c, const ft__commands_options *o, const struct set *
 int ft__measure_commands(ft__cli *c, const ft__commands_options *o, double time_s)
 {
     struct set s = {0};
-    int code = c->args.n ? ft__cli_exit(c, FT__EXIT_USAGE,
-                                        "a model (%s) and commands exclude each other",
-                                        c->args.v[0])
+    int code = c->args.n ? ft__usage(c, "a model (%s) and commands exclude each other",
+                                     c->args.v[0])
                          : collect(c, &s, o);
 
     if (!code)

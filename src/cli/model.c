@@ -4,6 +4,32 @@
 
 #include "cli/cli.h"
 
+const ft__option ft__model_table[] = {
+    FT__COUNT(ft__model_options, batch, "batch", "N",
+              "batch size, where the model leaves it open"),
+    FT__TEXTS(ft__model_options, dims, "dim", "NAME=N",
+              "value of a symbolic dimension; may be repeated"),
+    FT__TEXT(ft__model_options, dtype, "dtype", "T",
+             "element type: fp64, fp32, fp16, bf16; the model's own"),
+    FT__TEXTS(ft__model_options, inputs, "input", "NAME=AxBx...",
+              "shape of an input; may be repeated"),
+    FT__COUNT(ft__model_options, trips, "trips", "N",
+              "rounds of loops that end when data says so"),
+    {0},
+};
+
+const ft__option ft__step_table[] = {
+    FT__TEXT(ft_step_names, mode, "mode", "M",
+             "inference, or training: forward, loss, backward, optimizer"),
+    FT__TEXT(ft_step_names, optimizer, "optimizer", "O",
+             "with training: none, sgd (the default), momentum, adam, adamw"),
+    FT__TEXT(ft_step_names, loss, "loss", "L",
+             "with training: auto (the default), none, cross_entropy, mse"),
+    FT__TEXT(ft_step_names, loss_on, "loss-on", "R",
+             "with training: first (the default) or all results"),
+    {0},
+};
+
 enum { MAX_STDIN = 64 << 20 };
 
 /* "seq=128" -> name and value. */
@@ -152,18 +178,16 @@ ft_status ft__model_import(ft_graph **out, const char *path,
 int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
                    const ft__model_options *opt)
 {
-    ft_error err = {0};
-    ft_status st = ft__model_import(out, path, opt, &err);
+    ft_status st = ft__model_import(out, path, opt, &c->err);
 
-    return st ? ft__cli_fail_asked(c, st, &err) : FT__EXIT_GOOD;
+    return ft__cli_check_asked(c, st);
 }
 
 int ft__step_parse(ft__cli *c, ft_step *out, const ft_step_names *names)
 {
-    ft_error err = {0};
-    ft_status st = ft_step_read(out, names, &err);
+    ft_status st = ft_step_read(out, names, &c->err);
 
-    return st ? ft__cli_fail_asked(c, st, &err) : FT__EXIT_GOOD;
+    return ft__cli_check_asked(c, st);
 }
 
 int ft__batches_parse(ft__cli *c, uint64_t *batch, size_t *n, const char *list,
@@ -174,12 +198,12 @@ int ft__batches_parse(ft__cli *c, uint64_t *batch, size_t *n, const char *list,
     if (!list)
         return FT__EXIT_GOOD;
     if (opt->batch)
-        return ft__cli_exit(c, FT__EXIT_USAGE, "--batch or --batches, not both");
+        return ft__usage(c, "--batch or --batches, not both");
     if (!ft__counts_from_text(batch, n, FT__MAX_BATCHES, list))
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--batches %s: whole numbers from 1, joined by commas, at "
-                            "most %d",
-                            list, FT__MAX_BATCHES);
+        return ft__usage(c,
+                         "--batches %s: whole numbers from 1, joined by commas, at "
+                         "most %d",
+                         list, FT__MAX_BATCHES);
     return FT__EXIT_GOOD;
 }
 

@@ -6,10 +6,10 @@
 
 #include "cli/ops.h"
 #include "foretell/names.h"
-#include "report/json.h"
+#include "report/record.h"
 #include "report/units.h"
 
-struct options {
+struct ops_options {
     ft__model_options model;
     ft_step_names step;
     bool products;
@@ -22,22 +22,21 @@ struct options {
 };
 
 static const ft__option options[] = {
-    {"products", 0, FT__OPT_FLAG, offsetof(struct options, products), NULL,
-     "only the convolutions and matrix products inside operations"},
-    {"graph", 0, FT__OPT_FLAG, offsetof(struct options, graph), NULL,
-     "every node in order, with its tensors"},
-    {"dot", 0, FT__OPT_FLAG, offsetof(struct options, dot), NULL,
-     "the graph as a picture, for Graphviz"},
-    {"diff", 0, FT__OPT_FLAG, offsetof(struct options, diff), NULL,
-     "what changed from one model to another"},
-    {"list", 0, FT__OPT_FLAG, offsetof(struct options, list), NULL,
-     "as a list of operations, which every command reads as a model"},
-    {"lower", 0, FT__OPT_TEXT, offsetof(struct options, lower), "HOW",
-     "as an engine runs it: strided (PyTorch) or channels-last (oneDNN)"},
-    {"top", 0, FT__OPT_COUNT, offsetof(struct options, top), "N",
-     "how many operations to list, the heaviest; 40, with --diff 15"},
-    FT__STEP_OPTIONS(struct options, step),
-    FT__MODEL_OPTIONS(struct options, model),
+    FT__FLAG(struct ops_options, products, "products",
+             "only the convolutions and matrix products inside operations"),
+    FT__FLAG(struct ops_options, graph, "graph",
+             "every node in order, with its tensors"),
+    FT__FLAG(struct ops_options, dot, "dot", "the graph as a picture, for Graphviz"),
+    FT__FLAG(struct ops_options, diff, "diff",
+             "what changed from one model to another"),
+    FT__FLAG(struct ops_options, list, "list",
+             "as a list of operations, which every command reads as a model"),
+    FT__TEXT(struct ops_options, lower, "lower", "HOW",
+             "as an engine runs it: strided (PyTorch) or channels-last (oneDNN)"),
+    FT__COUNT(struct ops_options, top, "top", "N",
+              "how many operations to list, the heaviest; 40, with --diff 15"),
+    FT__GROUP(struct ops_options, step, ft__step_table),
+    FT__GROUP(struct ops_options, model, ft__model_table),
     {0},
 };
 
@@ -267,13 +266,11 @@ static json_t *ops_json(const ft_graph *g)
         ft_cost c = cost_of(g, i);
 
         ft_op_print(&g->op[i], spec, sizeof(spec));
-        ft__json_append_take(&all,
-                             json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "spec", spec,
-                                       "count", ft__json_count(g->op_count[i]), "flops",
-                                       ft__json_real(c.flops), "bytes_read",
-                                       ft__json_real(c.bytes_read), "bytes_written",
-                                       ft__json_real(c.bytes_written), "parameters",
-                                       ft__json_real(parameters_of(g, i))));
+        ft__json_append_take(
+            &all,
+            ft__json("spec:s count:u flops:g bytes_read:g bytes_written:g parameters:g",
+                     spec, g->op_count[i], c.flops, c.bytes_read, c.bytes_written,
+                     parameters_of(g, i)));
     }
     return all;
 }
@@ -286,12 +283,10 @@ static json_t *phases_json(const struct list *l)
         if (l->phase[p].count)
             ft__json_append_take(
                 &all,
-                json_pack("{s:s, s:o, s:o, s:o, s:o}", "phase",
-                          ft_phase_name((ft_phase)p), "operations",
-                          ft__json_count(l->phase[p].count), "flops",
-                          ft__json_real(l->phase[p].cost.flops), "bytes_read",
-                          ft__json_real(l->phase[p].cost.bytes_read), "bytes_written",
-                          ft__json_real(l->phase[p].cost.bytes_written)));
+                ft__json("phase:s operations:u flops:g bytes_read:g bytes_written:g",
+                         ft_phase_name((ft_phase)p), l->phase[p].count,
+                         l->phase[p].cost.flops, l->phase[p].cost.bytes_read,
+                         l->phase[p].cost.bytes_written));
     return all;
 }
 
@@ -300,34 +295,31 @@ static bool print_json(const struct list *l)
     const ft_totals *sum = &l->sum;
 
     return ft__json_print_take(
-        json_pack("{s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-                  "s:o, s:o}",
-                  "model", ft__json_text(l->g->name), "mode",
-                  ft_name(FT_NAMES_MODE, l->g->mode), "step",
-                  ft_step_name(l->step, l->g), "assumptions",
-                  ft__model_assumptions_json(l->g), "bounded",
-                  ft__model_bounded_json(l->g), "flops", ft__json_real(sum->flops),
-                  "bytes_read", ft__json_real(sum->bytes_read), "bytes_written",
-                  ft__json_real(sum->bytes_written), "parameters",
-                  ft__json_real(sum->parameters), "weight_bytes",
-                  ft__json_real(sum->weight_bytes), "activation_bytes",
-                  ft__json_count(l->plan.arena_bytes), "activation_least_bytes",
-                  ft__json_count(l->plan.lower_bound_bytes), "memory",
-                  ft__memory_json(&l->memory), "phases", phases_json(l), "ops",
-                  ops_json(l->g)),
+        ft__json("model:s mode:s step:s assumptions:o bounded:o flops:g bytes_read:g "
+                 "bytes_written:g parameters:g weight_bytes:g activation_bytes:u "
+                 "activation_least_bytes:u memory:o phases:o ops:o",
+                 l->g->name, ft_name(FT_NAMES_MODE, l->g->mode),
+                 ft_step_name(l->step, l->g), ft__model_assumptions_json(l->g),
+                 ft__model_bounded_json(l->g), sum->flops, sum->bytes_read,
+                 sum->bytes_written, sum->parameters, sum->weight_bytes,
+                 l->plan.arena_bytes, l->plan.lower_bound_bytes,
+                 ft__memory_json(&l->memory), phases_json(l), ops_json(l->g)),
         stdout);
 }
+
+static const char row_fields[] =
+    "spec:s count:u flops:g bytes_read:g bytes_written:g parameters:g";
 
 static bool print_csv(const ft_graph *g)
 {
     char spec[FT__SPEC_MAX];
 
-    puts("spec,count,flops,bytes_read,bytes_written,parameters");
+    ft__csv_head(stdout, row_fields);
     for (uint32_t i = 0; i < g->n_ops; i++) {
         ft_cost c = cost_of(g, i);
 
         ft_op_print(&g->op[i], spec, sizeof(spec));
-        ft__csv_row(stdout, "sugggg", spec, g->op_count[i], c.flops, c.bytes_read,
+        ft__csv_row(stdout, row_fields, spec, g->op_count[i], c.flops, c.bytes_read,
                     c.bytes_written, parameters_of(g, i));
     }
     return true;
@@ -337,13 +329,12 @@ static int print_list(ft__cli *c, const ft_graph *g, const ft_step *step, uint64
 {
     static const ft_memory_policy exact = {0};
     struct list l = {.c = c, .g = g, .step = step};
-    ft_error err = {0};
     bool good;
-    ft_status st = ft_plan_make(&l.plan, g, &err);
+    ft_status st = ft_plan_make(&l.plan, g, &c->err);
 
     if (st)
-        return ft__cli_fail(c, st, &err);
-    st = ft_memory_make(&l.memory, g, &exact, &err);
+        return ft__cli_check(c, st);
+    st = ft_memory_make(&l.memory, g, &exact, &c->err);
     ft_graph_totals(g, &l.sum);
     sum_phases(&l);
     good = st        ? true
@@ -351,7 +342,7 @@ static int print_list(ft__cli *c, const ft_graph *g, const ft_step *step, uint64
            : c->csv  ? print_csv(g)
                      : print_text(&l, top);
     ft_plan_free(&l.plan);
-    return st ? ft__cli_fail_asked(c, st, &err) : ft__cli_done(c, good);
+    return st ? ft__cli_check_asked(c, st) : ft__cli_done(c, good);
 }
 
 /* What ft_import_ops() reads. */
@@ -371,7 +362,7 @@ static int print_specs(ft__cli *c, const ft_graph *g)
 
 /* ---- running ---- */
 
-static int check(ft__cli *c, const struct options *o)
+static int check(ft__cli *c, const struct ops_options *o)
 {
     const struct {
         bool given;
@@ -385,21 +376,19 @@ static int check(ft__cli *c, const struct options *o)
 
     for (size_t i = 0; i < sizeof(view) / sizeof(*view); i++) {
         if (view[i].given && first)
-            return ft__cli_exit(c, FT__EXIT_USAGE, "%s and %s exclude each other",
-                                first, view[i].name);
+            return ft__usage(c, "%s and %s exclude each other", first, view[i].name);
         first = view[i].given ? view[i].name : first;
     }
     if ((o->dot || o->list) && (c->json || c->csv))
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "%s is a format of its own: without "
-                            "--json and --csv",
-                            o->dot ? "--dot" : "--list");
+        return ft__usage(c,
+                         "%s is a format of its own: without "
+                         "--json and --csv",
+                         o->dot ? "--dot" : "--list");
     if (o->diff && c->args.n != 2)
-        return ft__cli_exit(c, FT__EXIT_USAGE, "--diff wants two models");
+        return ft__usage(c, "--diff wants two models");
     if (!o->diff && c->args.n > 1)
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "one argument too many: \"%s\"; --diff compares two models",
-                            c->args.v[1]);
+        return ft__usage(c, "one argument too many: \"%s\"; --diff compares two models",
+                         c->args.v[1]);
     return FT__EXIT_GOOD;
 }
 
@@ -414,28 +403,26 @@ static int parse_lower(ft__cli *c, uint32_t *policy, const char *how)
     else if (strcmp(how, "channels-last") == 0)
         *policy = FT_POLICY_CHANNELS_LAST;
     else
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--lower is strided or channels-last, not \"%s\"", how);
+        return ft__usage(c, "--lower is strided or channels-last, not \"%s\"", how);
     return FT__EXIT_GOOD;
 }
 
 /* A model as it is asked for. */
 static int read_step(ft__cli *c, ft_graph **out, const char *path,
-                     const struct options *o, const ft_step *step)
+                     const struct ops_options *o, const ft_step *step)
 {
     ft_graph *made = NULL;
-    ft_error err = {0};
     uint32_t policy;
     ft_status st;
     int code = parse_lower(c, &policy, o->lower);
 
     if (code)
         return code;
-    st = ft__model_import(out, path, &o->model, &err);
+    st = ft__model_import(out, path, &o->model, &c->err);
     if (!st && policy)
-        st = ft_step_lower(&made, *out, policy, step, &err);
+        st = ft_step_lower(&made, *out, policy, step, &c->err);
     else if (!st)
-        st = ft_step_make(&made, *out, step, &err);
+        st = ft_step_make(&made, *out, step, &c->err);
     if (made) {
         ft_graph_free(*out);
         *out = made;
@@ -443,10 +430,10 @@ static int read_step(ft__cli *c, ft_graph **out, const char *path,
     if (!st)
         return FT__EXIT_GOOD;
     ft_graph_free(*out);
-    return ft__cli_fail_asked(c, st, &err);
+    return ft__cli_check_asked(c, st);
 }
 
-static int diff(ft__cli *c, const struct options *o, const ft_step *step,
+static int diff(ft__cli *c, const struct ops_options *o, const ft_step *step,
                 const ft_graph *g)
 {
     ft_graph *second;
@@ -459,7 +446,7 @@ static int diff(ft__cli *c, const struct options *o, const ft_step *step,
     return code;
 }
 
-static int view(ft__cli *c, const struct options *o, const ft_step *step,
+static int view(ft__cli *c, const struct ops_options *o, const ft_step *step,
                 const ft_graph *g)
 {
     if (o->products)
@@ -477,7 +464,7 @@ static int view(ft__cli *c, const struct options *o, const ft_step *step,
 
 static int run(ft__cli *c, const void *user)
 {
-    const struct options *o = user;
+    const struct ops_options *o = user;
     ft_step step;
     ft_graph *g;
     int code = check(c, o);
@@ -512,7 +499,7 @@ const ft__command ft__ops_command = {
     .least_args = 1,
     .most_args = 2,
     .has_csv = true,
-    .options_size = sizeof(struct options),
+    .options_size = sizeof(struct ops_options),
     .options = options,
     .run = run,
 };

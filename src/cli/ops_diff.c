@@ -129,25 +129,16 @@ static uint64_t n_operations(const ft_graph *g)
 }
 
 static void sum_row(ft__table *t, const char *name, double a, double b,
-                    ft__text (*text)(double))
+                    const char *unit)
 {
-    ft__table_cell(t, "%s", name);
-    ft__table_cell(t, "%s", text(a).s);
-    ft__table_cell(t, "%s", text(b).s);
+    ft__text change = {"-"};
+
     if (a <= b && a >= b)
-        ft__table_cell(t, "same");
+        change = (ft__text){"same"};
     else if (a > 0)
-        ft__table_cell(t, "%s%s", b > a ? "+" : "", ft__text_percent(b / a - 1).s);
-    else
-        ft__table_cell(t, "-");
-}
-
-static ft__text whole(double v)
-{
-    ft__text t;
-
-    snprintf(t.s, sizeof(t.s), "%.0f", v);
-    return t;
+        snprintf(change.s, sizeof(change.s), "%s%.40s", b > a ? "+" : "",
+                 ft__text_percent(b / a - 1).s);
+    ft__table_row(t, name, ft__text_in(unit, a).s, ft__text_in(unit, b).s, change.s);
 }
 
 static bool print_sums(const struct diff *d)
@@ -156,15 +147,15 @@ static bool print_sums(const struct diff *d)
     ft__table *t = ft__table_new("|A>|B>|change>");
 
     sum_row(t, "operations", (double)n_operations(d->g[A]),
-            (double)n_operations(d->g[B]), whole);
-    sum_row(t, "unique", d->g[A]->n_ops, d->g[B]->n_ops, whole);
-    sum_row(t, "FLOPs", a->flops, b->flops, ft__text_flops);
+            (double)n_operations(d->g[B]), "1");
+    sum_row(t, "unique", d->g[A]->n_ops, d->g[B]->n_ops, "1");
+    sum_row(t, "FLOPs", a->flops, b->flops, "FLOP");
     sum_row(t, "bytes moved", a->bytes_read + a->bytes_written,
-            b->bytes_read + b->bytes_written, ft__text_bytes);
-    sum_row(t, "parameters", a->parameters, b->parameters, ft__text_count);
-    sum_row(t, "weights", a->weight_bytes, b->weight_bytes, ft__text_bytes);
+            b->bytes_read + b->bytes_written, "B");
+    sum_row(t, "parameters", a->parameters, b->parameters, "k");
+    sum_row(t, "weights", a->weight_bytes, b->weight_bytes, "B");
     sum_row(t, "memory at its peak", (double)d->memory[A].peak_bytes,
-            (double)d->memory[B].peak_bytes, ft__text_bytes);
+            (double)d->memory[B].peak_bytes, "B");
     putchar('\n');
     return ft__table_print_take(t, stdout);
 }
@@ -175,35 +166,17 @@ static int section_of(const struct entry *e)
     return !e->count[B] ? A : !e->count[A] ? B : BOTH;
 }
 
-static ft__text signed_text(double v, ft__text (*text)(double))
+static ft__text signed_text(double v, const char *unit)
 {
-    ft__text t = text(v), out;
+    ft__text out;
 
-    snprintf(out.s, sizeof(out.s), "%s%.40s", v > 0 ? "+" : "", t.s);
+    snprintf(out.s, sizeof(out.s), "%s%.40s", v > 0 ? "+" : "", ft__text_in(unit, v).s);
     return out;
-}
-
-/* What is in one model only: its work; what is in both: the difference. */
-static void entry_row(ft__table *t, const struct entry *e)
-{
-    double more = (double)e->count[B] - (double)e->count[A];
-    bool both = section_of(e) == BOTH;
-
-    ft__table_cell(t, "%s", e->spec);
-    if (both) {
-        ft__table_cell(t, "%" PRIu64, e->count[A]);
-        ft__table_cell(t, "%" PRIu64, e->count[B]);
-        ft__table_cell(t, "%s", signed_text(more * e->flops, ft__text_flops).s);
-        ft__table_cell(t, "%s", signed_text(more * e->bytes, ft__text_bytes).s);
-    } else {
-        ft__table_cell(t, "%.0f", fabs(more));
-        ft__table_cell(t, "%s", ft__text_flops(fabs(more) * e->flops).s);
-        ft__table_cell(t, "%s", ft__text_bytes(fabs(more) * e->bytes).s);
-    }
 }
 
 static bool print_section(const struct diff *d, int section, const char *title)
 {
+    const bool both = section == BOTH;
     ft__table *t;
     uint64_t n = 0, shown = 0;
 
@@ -212,13 +185,23 @@ static bool print_section(const struct diff *d, int section, const char *title)
     if (!n)
         return true;
     printf("\n%" PRIu64 " %s\n\n", n, title);
-    t = ft__table_new(section == BOTH ? "operation<|A>|B>|FLOPs>|moved>"
-                                      : "operation<|count>|FLOPs>|moved>");
-    for (size_t i = 0; i < d->n && shown < d->top; i++)
-        if (section_of(&d->entry[i]) == section) {
-            entry_row(t, &d->entry[i]);
-            shown++;
-        }
+    /* What is in one model only: its work; what is in both: the difference. */
+    t = ft__table_new("operation<|?A>u|?B>u|?count>u|FLOPs>|moved>", both, both, !both);
+    for (size_t i = 0; i < d->n && shown < d->top; i++) {
+        const struct entry *e = &d->entry[i];
+        double more = (double)e->count[B] - (double)e->count[A];
+
+        if (section_of(e) != section)
+            continue;
+        if (!both)
+            more = fabs(more);
+        ft__table_row(t, e->spec, e->count[A], e->count[B], e->count[A] + e->count[B],
+                      both ? signed_text(more * e->flops, "FLOP").s
+                           : ft__text_flops(more * e->flops).s,
+                      both ? signed_text(more * e->bytes, "B").s
+                           : ft__text_bytes(more * e->bytes).s);
+        shown++;
+    }
     if (!ft__table_print_take(t, stdout))
         return false;
     if (shown < n)
@@ -229,9 +212,7 @@ static bool print_section(const struct diff *d, int section, const char *title)
 
 static void print_model(const struct diff *d, int side)
 {
-    printf("%c: ", "AB"[side]);
-    ft__put_clean(stdout, d->c->args.v[side]);
-    putchar('\n');
+    ft__put_line(stdout, side == A ? "A: " : "B: ", d->c->args.v[side]);
     ft__model_print_bounded(d->g[side]);
     ft__model_print_assumptions(d->g[side]);
 }
@@ -257,62 +238,48 @@ static json_t *side_json(const struct diff *d, int side)
     const ft_graph *g = d->g[side];
     const ft_totals *s = &d->sum[side];
 
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model",
-        ft__json_text(d->c->args.v[side]), "assumptions", ft__model_assumptions_json(g),
-        "bounded", ft__model_bounded_json(g), "operations",
-        ft__json_count(n_operations(g)), "unique", ft__json_count(g->n_ops), "flops",
-        ft__json_real(s->flops), "bytes_read", ft__json_real(s->bytes_read),
-        "bytes_written", ft__json_real(s->bytes_written), "parameters",
-        ft__json_real(s->parameters), "weight_bytes", ft__json_real(s->weight_bytes),
-        "memory", ft__memory_json(&d->memory[side]));
+    return ft__json("model:s assumptions:o bounded:o operations:u unique:n flops:g "
+                    "bytes_read:g bytes_written:g parameters:g weight_bytes:g memory:o",
+                    d->c->args.v[side], ft__model_assumptions_json(g),
+                    ft__model_bounded_json(g), n_operations(g), g->n_ops, s->flops,
+                    s->bytes_read, s->bytes_written, s->parameters, s->weight_bytes,
+                    ft__memory_json(&d->memory[side]));
 }
 
-static json_t *section_json(const struct diff *d, int section)
+static const char entry_fields[] = "spec:s count_a:u count_b:u flops:g bytes:g";
+
+static json_t *section_json(const struct diff *d, int section, FILE *csv)
 {
-    json_t *all = json_array();
+    ft__records r = ft__records_begin(entry_fields, csv);
 
     for (size_t i = 0; i < d->n; i++) {
         const struct entry *e = &d->entry[i];
 
-        if (section_of(e) == section)
-            ft__json_append_take(&all,
-                                 json_pack("{s:s, s:o, s:o, s:o, s:o}", "spec", e->spec,
-                                           "count_a", ft__json_count(e->count[A]),
-                                           "count_b", ft__json_count(e->count[B]),
-                                           "flops", ft__json_real(e->flops), "bytes",
-                                           ft__json_real(e->bytes)));
+        if (csv || section_of(e) == section)
+            ft__records_add(&r, e->spec, e->count[A], e->count[B], e->flops, e->bytes);
     }
-    return all;
+    return r.array;
 }
 
 static bool print_json(const struct diff *d)
 {
     return ft__json_print_take(
-        json_pack("{s:b, s:o, s:o, s:o, s:o, s:o}", "identical", d->n == 0, "a",
-                  side_json(d, A), "b", side_json(d, B), "only_a", section_json(d, A),
-                  "only_b", section_json(d, B), "changed", section_json(d, BOTH)),
+        ft__json("identical:b a:o b:o only_a:o only_b:o changed:o", d->n == 0,
+                 side_json(d, A), side_json(d, B), section_json(d, A, NULL),
+                 section_json(d, B, NULL), section_json(d, BOTH, NULL)),
         stdout);
-}
-
-static bool print_csv(const struct diff *d)
-{
-    puts("spec,count_a,count_b,flops,bytes");
-    for (size_t i = 0; i < d->n; i++)
-        ft__csv_row(stdout, "suugg", d->entry[i].spec, d->entry[i].count[A],
-                    d->entry[i].count[B], d->entry[i].flops, d->entry[i].bytes);
-    return true;
 }
 
 int ft__ops_diff(ft__cli *c, const ft_graph *a, const ft_graph *b, uint64_t top)
 {
     struct diff d = {.c = c, .g = {a, b}, .top = top};
-    ft_error err = {0};
     bool good = false;
-    ft_status st = diff_make(&d, &err);
+    ft_status st = diff_make(&d, &c->err);
 
     if (!st)
-        good = c->json ? print_json(&d) : c->csv ? print_csv(&d) : print_text(&d);
+        good = c->json  ? print_json(&d)
+               : c->csv ? !section_json(&d, BOTH, stdout)
+                        : print_text(&d);
     diff_free(&d);
-    return st ? ft__cli_fail_asked(c, st, &err) : ft__cli_done(c, good);
+    return st ? ft__cli_check_asked(c, st) : ft__cli_done(c, good);
 }

@@ -137,12 +137,15 @@ static char *joined(const ft_graph *g, const uint32_t *v, uint32_t n)
     return text;
 }
 
+static const char row_fields[] =
+    "number:n phase:s spec:s name:s repeat:u inputs:s params:s outputs:s";
+
 static bool print_csv(const ft_graph *g)
 {
     char spec[FT__SPEC_MAX];
     bool good = true;
 
-    puts("number,phase,spec,name,repeat,inputs,params,outputs");
+    ft__csv_head(stdout, row_fields);
     for (uint32_t i = 0; i < g->n_nodes && good; i++) {
         const ft_node *n = &g->node[i];
         char *in = joined(g, n->in, n->n_in),
@@ -152,8 +155,8 @@ static bool print_csv(const ft_graph *g)
         good = in && params && out;
         ft_op_print(&g->op[n->op], spec, sizeof(spec));
         if (good)
-            ft__csv_row(stdout, "usssusss", (uint64_t)i, ft_phase_name(n->phase), spec,
-                        n->name, n->repeat, in, params, out);
+            ft__csv_row(stdout, row_fields, i, ft_phase_name(n->phase), spec, n->name,
+                        n->repeat, in, params, out);
         free(in);
         free(params);
         free(out);
@@ -204,11 +207,10 @@ static json_t *tensor_json(const ft_graph *g, uint32_t i)
 {
     const ft_tensor *t = &g->tensor[i];
 
-    return json_pack(
-        "{s:o, s:s, s:o, s:o, s:s, s:o, s:o}", "name", ft__json_text(t->name), "dtype",
-        ft_dtype_name(t->dtype), "shape", shape_json(t), "open", open_json(t), "role",
-        role_name(t->role), "bytes", ft__json_real(ft__tensor_bytes(t)), "view_of",
-        is_view(g, i) ? ft__json_text(g->tensor[t->storage].name) : json_null());
+    return ft__json("name:s dtype:s shape:o open:o role:s bytes:g view_of:s", t->name,
+                    ft_dtype_name(t->dtype), shape_json(t), open_json(t),
+                    role_name(t->role), ft__tensor_bytes(t),
+                    is_view(g, i) ? g->tensor[t->storage].name : NULL);
 }
 
 static json_t *tensors_json(const ft_graph *g, const uint32_t *v, uint32_t n)
@@ -229,14 +231,14 @@ static json_t *nodes_json(const ft_graph *g)
         const ft_node *n = &g->node[i];
 
         ft_op_print(&g->op[n->op], spec, sizeof(spec));
-        ft__json_append_take(&all,
-                             json_pack("{s:i, s:o, s:s, s:s, s:o, s:o, s:o, s:o}",
-                                       "number", (int)i, "name", ft__json_text(n->name),
-                                       "spec", spec, "phase", ft_phase_name(n->phase),
-                                       "repeat", ft__json_count(n->repeat), "inputs",
-                                       tensors_json(g, n->in, n->n_in), "params",
-                                       tensors_json(g, n->params, n->n_params),
-                                       "outputs", tensors_json(g, n->out, n->n_out)));
+        ft__json_append_take(
+            &all,
+            ft__json(
+                "number:n name:s spec:s phase:s repeat:u inputs:o params:o outputs:o",
+                i, n->name, spec, ft_phase_name(n->phase), n->repeat,
+                tensors_json(g, n->in, n->n_in),
+                tensors_json(g, n->params, n->n_params),
+                tensors_json(g, n->out, n->n_out)));
     }
     return all;
 }
@@ -257,10 +259,9 @@ static json_t *with_role_json(const ft_graph *g, bool outputs)
 static bool print_json(const ft_graph *g)
 {
     return ft__json_print_take(
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "model", ft__json_text(g->name),
-                  "assumptions", ft__model_assumptions_json(g), "bounded",
-                  ft__model_bounded_json(g), "inputs", with_role_json(g, false),
-                  "outputs", with_role_json(g, true), "nodes", nodes_json(g)),
+        ft__json("model:s assumptions:o bounded:o inputs:o outputs:o nodes:o", g->name,
+                 ft__model_assumptions_json(g), ft__model_bounded_json(g),
+                 with_role_json(g, false), with_role_json(g, true), nodes_json(g)),
         stdout);
 }
 

@@ -154,27 +154,27 @@ static json_t *entries_json(const struct list *l)
 
     for (size_t i = 0; i < l->n; i++)
         ft__json_append_take(&all,
-                             json_pack("{s:s, s:o, s:o}", "product", l->entry[i].text,
-                                       "count", ft__json_count(l->entry[i].count),
-                                       "flops", ft__json_real(l->entry[i].flops)));
+                             ft__json("product:s count:u flops:g", l->entry[i].text,
+                                      l->entry[i].count, l->entry[i].flops));
     return all;
 }
 
 static bool print_json(const ft_graph *g, const struct list *l, double other)
 {
     return ft__json_print_take(
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "model", ft__json_text(g->name),
-                  "assumptions", ft__model_assumptions_json(g), "bounded",
-                  ft__model_bounded_json(g), "flops", ft__json_real(l->flops),
-                  "flops_other", ft__json_real(other), "products", entries_json(l)),
+        ft__json("model:s assumptions:o bounded:o flops:g flops_other:g products:o",
+                 g->name, ft__model_assumptions_json(g), ft__model_bounded_json(g),
+                 l->flops, other, entries_json(l)),
         stdout);
 }
 
+static const char row_fields[] = "product:s count:u flops:g";
+
 static bool print_csv(const struct list *l)
 {
-    puts("product,count,flops");
+    ft__csv_head(stdout, row_fields);
     for (size_t i = 0; i < l->n; i++)
-        ft__csv_row(stdout, "sug", l->entry[i].text, l->entry[i].count,
+        ft__csv_row(stdout, row_fields, l->entry[i].text, l->entry[i].count,
                     l->entry[i].flops);
     return true;
 }

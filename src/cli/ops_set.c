@@ -65,16 +65,15 @@ int ft__model_add_ops(ft__cli *c, ft__ops *s, const char *path,
                       uint32_t policy)
 {
     ft_graph *g, *lowered = NULL;
-    ft_error err = {0};
     ft_status st;
     int code = ft__model_read(c, &g, path, opt);
 
     if (code)
         return code;
-    st = ft_step_lower(&lowered, g, policy, step, &err);
+    st = ft_step_lower(&lowered, g, policy, step, &c->err);
     if (!st && !add_graph(s, lowered ? lowered : g))
-        st = ft_fail(&err, FT_ENOMEM, 0, "operations");
+        st = ft_fail(&c->err, FT_ENOMEM, 0, "operations");
     ft_graph_free(lowered);
     ft_graph_free(g);
-    return st ? ft__cli_fail_asked(c, st, &err) : FT__EXIT_GOOD;
+    return ft__cli_check_asked(c, st);
 }

@@ -7,28 +7,29 @@
 #include "cli/predict_question.h"
 
 static const ft__option options[] = {
-    {"device", 0, FT__OPT_TEXT, offsetof(ft__predict_options, device), "D[,D2...]",
-     "local (this machine, the default) or names of foretell devices"},
-    {"predictor", 0, FT__OPT_TEXT, offsetof(ft__predict_options, predictor), "P.ftp",
-     "use this predictor; the one train made"},
-    {"method", 0, FT__OPT_TEXT, offsetof(ft__predict_options, method), "NAME",
-     "physics, roofline or paleo: from a device's data sheet alone, whatever was "
-     "learned"},
+    FT__TEXT(ft__predict_options, device, "device", "D[,D2...]",
+             "local (this machine, the default) or names of foretell devices"),
+    FT__TEXT(ft__predict_options, predictor, "predictor", "P.ftp",
+             "use this predictor; the one train made"),
+    FT__TEXT(
+        ft__predict_options, method, "method", "NAME",
+        "physics, roofline or paleo: from a device's data sheet alone, whatever was "
+        "learned"),
     FT__ENGINE_OPTIONS(ft__predict_options, "the software that will run it; ",
                        "threads it may use; "),
-    {"top", 0, FT__OPT_COUNT, offsetof(ft__predict_options, top), "N",
-     "how many of the heaviest operations to list; 10"},
-    {"max-batch", 0, FT__OPT_FLAG, offsetof(ft__predict_options, max_batch), NULL,
-     "the largest batch that fits the device's memory, too"},
-    {"must-fit", 0, FT__OPT_FLAG, offsetof(ft__predict_options, must_fit), NULL,
-     "exit code 1 when the device's memory is too small"},
-    FT__USE_OPTIONS(ft__predict_options, use),
-    {"clocks", 0, FT__OPT_TEXT, offsetof(ft__predict_options, clocks), "MHZ,...",
-     "at each of these core clocks, and which takes the least energy"},
-    FT__CORRECT_OPTION(ft__predict_options),
-    FT__ASKED_OPTIONS(ft__predict_options, asked),
-    FT__STEP_OPTIONS(ft__predict_options, step),
-    FT__MODEL_OPTIONS(ft__predict_options, model),
+    FT__COUNT(ft__predict_options, top, "top", "N",
+              "how many of the heaviest operations to list; 10"),
+    FT__FLAG(ft__predict_options, max_batch, "max-batch",
+             "the largest batch that fits the device's memory, too"),
+    FT__FLAG(ft__predict_options, must_fit, "must-fit",
+             "exit code 1 when the device's memory is too small"),
+    FT__GROUP(ft__predict_options, use, ft__use_table),
+    FT__TEXT(ft__predict_options, clocks, "clocks", "MHZ,...",
+             "at each of these core clocks, and which takes the least energy"),
+    FT__TEXT(ft__predict_options, correct, "correct", "STORE|CSV", FT__CORRECT_HELP),
+    FT__GROUP(ft__predict_options, asked, ft__asked_table),
+    FT__GROUP(ft__predict_options, step, ft__step_table),
+    FT__GROUP(ft__predict_options, model, ft__model_table),
     {0},
 };
 
@@ -57,7 +58,6 @@ static int ask_one(ft__answer *out, const ft__predict_question *q, ft_data *data
 {
     ft_query query = q->query;
     ft__use use = q->use;
-    ft_error err = {0};
     char setting[FT__SETTING_MAX];
     ft_status st;
     int code;
@@ -70,9 +70,9 @@ static int ask_one(ft__answer *out, const ft__predict_question *q, ft_data *data
         return code;
     query.device = device;
     query.setting = setting;
-    st = ft_query_ask(&out->x, data, &query, &err);
+    st = ft_query_ask(&out->x, data, &query, &q->c->err);
     if (st)
-        return ft__cli_fail_asked(q->c, st, &err);
+        return ft__cli_check_asked(q->c, st);
     if (q->o->must_fit && !(out->x->limit_bytes > 0))
         return ft__cli_exit(q->c, FT__EXIT_MISSING,
                             "--must-fit: the memory of %s is not known",
@@ -137,10 +137,10 @@ static int answer_all(const ft__predict_question *q, ft_data *data)
     int code;
 
     if (!n)
-        return ft__cli_exit(q->c, FT__EXIT_USAGE,
-                            "--device wants names joined by commas, at most %d answers "
-                            "in all, not \"%s\"",
-                            MAX_ANSWERS, list);
+        return ft__usage(q->c,
+                         "--device wants names joined by commas, at most %d answers "
+                         "in all, not \"%s\"",
+                         MAX_ANSWERS, list);
     code = ask_all(a, q, data, list);
     for (size_t i = 0; i < n && !code; i++)
         n_known += a[i].x->n_known;
@@ -159,7 +159,6 @@ static int answer_all(const ft__predict_question *q, ft_data *data)
 int ft__predict_read(ft__predict_question *q)
 {
     const ft__predict_options *o = q->o;
-    ft_error err = {0};
     ft_status st;
     int code = ft__step_parse(q->c, &q->step, &o->step);
 
@@ -170,7 +169,7 @@ int ft__predict_read(ft__predict_question *q)
     if (!code && o->clocks)
         code = ft__clock_list_parse(q->c, q->clock_hz, &q->n_clocks, o->clocks);
     if (!code && o->use.clock && q->n_clocks)
-        code = ft__cli_exit(q->c, FT__EXIT_USAGE, "--clock or --clocks, not both");
+        code = ft__usage(q->c, "--clock or --clocks, not both");
     if (code)
         return code;
     q->query = (ft_query)FT_QUERY_INIT;
@@ -188,8 +187,8 @@ int ft__predict_read(ft__predict_question *q)
     q->query.method = o->method;
     q->query.correct = o->correct;
     q->query.max_batch = o->max_batch;
-    st = ft__model_values_read(&q->values, &q->query, &o->model, &err);
-    return st ? ft__cli_fail_asked(q->c, st, &err) : FT__EXIT_GOOD;
+    st = ft__model_values_read(&q->values, &q->query, &o->model, &q->c->err);
+    return ft__cli_check_asked(q->c, st);
 }
 
 void ft__predict_end(ft__predict_question *q)
@@ -208,8 +207,7 @@ static int run(ft__cli *c, const void *user)
     if (!code)
         code = ft__data_open(c, &data);
     if (!code && o->max_batch && strcmp(c->args.v[0], "-") == 0)
-        code = ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--max-batch asks at several batches: standard input: a "
+        code = ft__usage(c, "--max-batch asks at several batches: standard input: a "
                             "list of operations has its sizes in its lines");
     if (!code)
         code = ft__model_read(c, &g, c->args.v[0], &o->model);

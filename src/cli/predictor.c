@@ -142,13 +142,11 @@ static json_t *regressors_json(const ft_predictor *p, uint32_t n)
         ft_predictor_regressor(p, i, &r);
         ft__json_append_take(
             &all,
-            json_pack("{s:s, s:s, s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:o}", "kind",
-                      r.kind, "phase", r.phase, "metric", r.metric, "unseen", r.unseen,
-                      "method", r.choice, "forest", ft__json_errors(&r.forest),
-                      "constant", ft__json_errors(&r.constant), "roofline",
-                      ft__json_errors(&r.roofline), "interval_low",
-                      ft__json_real(r.interval_low), "interval_high",
-                      ft__json_real(r.interval_high)));
+            ft__json("kind:s phase:s metric:s unseen:b method:s forest:o constant:o "
+                     "roofline:o interval_low:g interval_high:g",
+                     r.kind, r.phase, r.metric, r.unseen, r.choice,
+                     ft__json_errors(&r.forest), ft__json_errors(&r.constant),
+                     ft__json_errors(&r.roofline), r.interval_low, r.interval_high));
     }
     return all;
 }
@@ -161,13 +159,10 @@ static json_t *datasets_json(const ft_predictor *p, uint32_t n)
         ft_predictor_dataset d;
 
         ft_predictor_get_dataset(p, i, &d);
-        ft__json_append_take(&all, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "device",
-                                             ft__json_text(d.device), "setting",
-                                             ft__json_text(d.setting), "engine",
-                                             ft__json_text(d.engine), "engine_version",
-                                             ft__json_text(d.engine_version),
-                                             "dtype_policy", ft__json_text(d.policy),
-                                             "n", ft__json_count(d.n)));
+        ft__json_append_take(
+            &all,
+            ft__json("device:s setting:s engine:s engine_version:s dtype_policy:s n:u",
+                     d.device, d.setting, d.engine, d.engine_version, d.policy, d.n));
     }
     return all;
 }
@@ -182,20 +177,12 @@ static json_t *schedules_json(const ft_predictor *p, uint32_t n)
         ft_predictor_get_schedule(p, i, &s);
         ft__json_append_take(
             &all,
-            json_pack("{s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-                      "s:o, s:o, s:o, s:o, s:o}",
-                      "device", ft__json_text(s.device), "dtype_policy",
-                      ft__json_text(s.policy), "engine", ft__json_text(s.engine),
-                      "phase", s.phase, "n", ft__json_count(s.n), "convolutions",
-                      ft__json_real(s.convolutions), "products",
-                      ft__json_real(s.products), "others", ft__json_real(s.others),
-                      "relaid", ft__json_real(s.relaid), "bounded",
-                      ft__json_real(s.bounded), "launch_s", ft__json_real(s.launch_s),
-                      "idle_w", ft__json_real(s.idle_w), "dynamic",
-                      ft__json_real(s.dynamic), "mape", ft__json_real(s.error),
-                      "mape_without", ft__json_real(s.without), "interval_low",
-                      ft__json_real(s.interval_low), "interval_high",
-                      ft__json_real(s.interval_high)));
+            ft__json("device:s dtype_policy:s engine:s phase:s n:u convolutions:g "
+                     "products:g others:g relaid:g bounded:g launch_s:g idle_w:g "
+                     "dynamic:g mape:g mape_without:g interval_low:g interval_high:g",
+                     s.device, s.policy, s.engine, s.phase, s.n, s.convolutions,
+                     s.products, s.others, s.relaid, s.bounded, s.launch_s, s.idle_w,
+                     s.dynamic, s.error, s.without, s.interval_low, s.interval_high));
     }
     return all;
 }
@@ -204,50 +191,46 @@ static bool print_json(const ft_predictor *p, const char *path,
                        const ft__importance *worth)
 {
     json_t *attributes =
-        worth ? json_pack("{s:o}", "importance", ft__importance_json(worth))
-              : json_object();
+        worth ? ft__json("importance:o", ft__importance_json(worth)) : json_object();
     ft_predictor_info i;
 
     ft_predictor_get_info(p, &i);
     return ft__json_print_take(
         ft__json_join_take(
-            json_pack(
-                "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-                "s:o, s:o, s:o}",
-                "file", ft__json_text(path), "device", ft__json_text(i.device),
-                "setting", ft__json_text(i.setting), "engine", ft__json_text(i.engine),
-                "engine_version", ft__json_text(i.engine_version), "peak_flops",
-                ft__json_real(i.peak_flops), "bandwidth_bytes_per_s",
-                ft__json_real(i.bandwidth), "launch_s", ft__json_real(i.launch_s),
-                "context_bytes", ft__json_real(i.context_bytes), "n_measured",
-                ft__json_count(i.n_measured), "datasets",
-                datasets_json(p, i.n_datasets), "regressors",
-                regressors_json(p, i.n_regressors), "schedules",
-                schedules_json(p, i.n_schedules), "unseen_chips",
-                ft__json_count(i.n_chips), "unseen_part", ft__json_real(i.unseen_part)),
+            ft__json("file:s device:s setting:s engine:s engine_version:s peak_flops:g "
+                     "bandwidth_bytes_per_s:g launch_s:g context_bytes:g n_measured:n "
+                     "datasets:o regressors:o schedules:o unseen_chips:n unseen_part:g",
+                     path, i.device, i.setting, i.engine, i.engine_version,
+                     i.peak_flops, i.bandwidth, i.launch_s, i.context_bytes,
+                     i.n_measured, datasets_json(p, i.n_datasets),
+                     regressors_json(p, i.n_regressors),
+                     schedules_json(p, i.n_schedules), i.n_chips, i.unseen_part),
             attributes),
         stdout);
 }
+
+static const char row_fields[] =
+    "kind:s metric:s n:u mape:g median_ape:g p90_ape:g within_10:g max_ape:g bias:g "
+    "r2:g adjusted_r2:g mae:g median_ae:g max_ae:g interval_low:g interval_high:g "
+    "constant_median_ape:g roofline_median_ape:g method:s phase:s unseen:d";
 
 static bool print_csv(const ft_predictor *p)
 {
     ft_predictor_info info;
 
     ft_predictor_get_info(p, &info);
-    puts("kind,metric,n,mape,median_ape,p90_ape,within_10,max_ape,bias,r2,adjusted_r2,"
-         "mae,median_ae,max_ae,interval_low,interval_high,constant_median_ape,"
-         "roofline_median_ape,method,phase,unseen");
+    ft__csv_head(stdout, row_fields);
     for (uint32_t i = 0; i < info.n_regressors; i++) {
         const ft_errors *e;
         ft_regressor_info r;
 
         ft_predictor_regressor(p, i, &r);
         e = &r.forest;
-        ft__csv_row(stdout, "ssugggggggggggggggssu", r.kind, r.metric, (uint64_t)e->n,
-                    e->mape, e->median_ape, e->p90_ape, e->within_10, e->max_ape,
-                    e->bias, e->r2, e->adjusted_r2, e->mae, e->median_ae, e->max_ae,
-                    r.interval_low, r.interval_high, r.constant.median_ape,
-                    r.roofline.median_ape, r.choice, r.phase, (uint64_t)r.unseen);
+        ft__csv_row(stdout, row_fields, r.kind, r.metric, e->n, e->mape, e->median_ape,
+                    e->p90_ape, e->within_10, e->max_ape, e->bias, e->r2,
+                    e->adjusted_r2, e->mae, e->median_ae, e->max_ae, r.interval_low,
+                    r.interval_high, r.constant.median_ape, r.roofline.median_ape,
+                    r.choice, r.phase, r.unseen);
     }
     return true;
 }
@@ -280,8 +263,7 @@ int ft__methods_parse(ft__cli *c, uint32_t *out, const char *text)
         const char *why;
 
         if (m < 0)
-            return ft__cli_exit(c, FT__EXIT_USAGE,
-                                "--method: no method is called \"%.*s\"", (int)n, p);
+            return ft__usage(c, "--method: no method is called \"%.*s\"", (int)n, p);
         if (!ft_method_available((ft_method)m, &why))
             return ft__cli_exit(c, FT__EXIT_MISSING, "--method %.*s: %s", (int)n, p,
                                 why);

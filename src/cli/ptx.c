@@ -5,34 +5,34 @@
 #include "cli/ptx.h"
 
 static const ft__option options[] = {
-    {"entry", 0, FT__OPT_TEXT, offsetof(ft__ptx_options, entry), "KERNEL",
-     "the kernel that is meant, where the file has several"},
-    {"grid", 0, FT__OPT_TEXT, offsetof(ft__ptx_options, grid), "X[,Y[,Z]]",
-     "count a launch of so many blocks"},
-    {"block", 0, FT__OPT_TEXT, offsetof(ft__ptx_options, block), "X[,Y[,Z]]",
-     "threads of a block, where the file does not say"},
-    {"cluster", 0, FT__OPT_TEXT, offsetof(ft__ptx_options, cluster), "X[,Y[,Z]]",
-     "blocks of a cluster, where the file does not say"},
-    {"shared", 0, FT__OPT_COUNT, offsetof(ft__ptx_options, shared), "BYTES",
-     "dynamic shared memory of a block"},
-    {"param", 0, FT__OPT_TEXTS, offsetof(ft__ptx_options, params), "NAME=VALUE",
-     "an argument, by name or position: a number, pointer; may be repeated"},
-    {"launches", 0, FT__OPT_TEXT, offsetof(ft__ptx_options, launches), "PATH",
-     "a launch file, or a folder that Triton, Inductor or XLA left"},
-    {"device", 0, FT__OPT_TEXT, offsetof(ft__ptx_options, device), "D",
-     "tell time, power and occupancy on this GPU; without --grid, registers"},
-    {"predictor", 0, FT__OPT_TEXT, offsetof(ft__ptx_options, predictor), "P.ftp",
-     "of train --kernels; the user's own, otherwise the device's data sheet"},
-    {"method", 0, FT__OPT_TEXT, offsetof(ft__ptx_options, method), "physics",
-     "from the device's data sheet alone"},
-    {"registers", 0, FT__OPT_COUNT, offsetof(ft__ptx_options, registers), "N",
-     "of a thread; what ptxas says, where it is on PATH, else estimated"},
-    {"no-ptxas", 0, FT__OPT_FLAG, offsetof(ft__ptx_options, no_ptxas), NULL,
-     "do not ask ptxas for registers"},
-    {"ptxas-time", 0, FT__OPT_SECONDS, offsetof(ft__ptx_options, ptxas_s), "TIME",
-     "how long ptxas may take for the kernels of launches, or of a file; 30s"},
-    {"blocks", 0, FT__OPT_COUNT, offsetof(ft__ptx_options, blocks), "N",
-     "how many blocks of instructions to list, the heaviest; 5"},
+    FT__TEXT(ft__ptx_options, entry, "entry", "KERNEL",
+             "the kernel that is meant, where the file has several"),
+    FT__TEXT(ft__ptx_options, grid, "grid", "X[,Y[,Z]]",
+             "count a launch of so many blocks"),
+    FT__TEXT(ft__ptx_options, block, "block", "X[,Y[,Z]]",
+             "threads of a block, where the file does not say"),
+    FT__TEXT(ft__ptx_options, cluster, "cluster", "X[,Y[,Z]]",
+             "blocks of a cluster, where the file does not say"),
+    FT__COUNT(ft__ptx_options, shared, "shared", "BYTES",
+              "dynamic shared memory of a block"),
+    FT__TEXTS(ft__ptx_options, params, "param", "NAME=VALUE",
+              "an argument, by name or position: a number, pointer; may be repeated"),
+    FT__TEXT(ft__ptx_options, launches, "launches", "PATH",
+             "a launch file, or a folder that Triton, Inductor or XLA left"),
+    FT__TEXT(ft__ptx_options, device, "device", "D",
+             "tell time, power and occupancy on this GPU; without --grid, registers"),
+    FT__TEXT(ft__ptx_options, predictor, "predictor", "P.ftp",
+             "of train --kernels; the user's own, otherwise the device's data sheet"),
+    FT__TEXT(ft__ptx_options, method, "method", "physics",
+             "from the device's data sheet alone"),
+    FT__COUNT(ft__ptx_options, registers, "registers", "N",
+              "of a thread; what ptxas says, where it is on PATH, else estimated"),
+    FT__FLAG(ft__ptx_options, no_ptxas, "no-ptxas", "do not ask ptxas for registers"),
+    FT__SECONDS(
+        ft__ptx_options, ptxas_s, "ptxas-time", "TIME",
+        "how long ptxas may take for the kernels of launches, or of a file; 30s"),
+    FT__COUNT(ft__ptx_options, blocks, "blocks", "N",
+              "how many blocks of instructions to list, the heaviest; 5"),
     {0},
 };
 
@@ -59,10 +59,10 @@ static json_t *dims_json(ft__cli *c, const char *option, const char *text, int *
     json_t *dims;
 
     if (!ft__counts_from_text(v, &n, 3, text)) {
-        *code = ft__cli_exit(c, FT__EXIT_USAGE,
-                             "--%s wants up to three whole numbers such as 32,8, not "
-                             "\"%s\"",
-                             option, text);
+        *code = ft__usage(c,
+                          "--%s wants up to three whole numbers such as 32,8, not "
+                          "\"%s\"",
+                          option, text);
         return NULL;
     }
     dims = json_array();
@@ -91,10 +91,10 @@ static int params_json(ft__cli *c, json_t *line, const ft__texts *params)
 
         if (n == 0 || n >= sizeof(name) || !is[1]) {
             json_decref(all);
-            return ft__cli_exit(c, FT__EXIT_USAGE,
-                                "--param wants NAME=VALUE such as n=4096 or x=pointer, "
-                                "not \"%s\"",
-                                text);
+            return ft__usage(c,
+                             "--param wants NAME=VALUE such as n=4096 or x=pointer, "
+                             "not \"%s\"",
+                             text);
         }
         memcpy(name, text, n);
         name[n] = '\0';
@@ -128,7 +128,6 @@ static int open_one(ft__cli *c, ft_ptx_launches **out, const ft__ptx_options *o)
     json_t *line = json_object();
     int code = line_json(c, line, o);
     char *text = code == FT__EXIT_GOOD ? json_dumps(line, JSON_COMPACT) : NULL;
-    ft_error err = {0};
     ft_status st;
 
     *out = NULL;
@@ -137,9 +136,9 @@ static int open_one(ft__cli *c, ft_ptx_launches **out, const ft__ptx_options *o)
         return code;
     if (!text)
         return ft__cli_exit(c, FT__EXIT_BUG, "out of memory");
-    st = ft_ptx_launches_parse(out, text, strlen(text), NULL, NULL, &err);
+    st = ft_ptx_launches_parse(out, text, strlen(text), NULL, NULL, &c->err);
     free(text);
-    return st ? ft__cli_fail(c, st, &err) : FT__EXIT_GOOD;
+    return ft__cli_check(c, st);
 }
 
 /* ---- one launch ---- */
@@ -159,17 +158,16 @@ static int count_one(ft__cli *c, ft_ptx_launches *l, ft_data *data, const ft_dev
 {
     ft__ptx_counted v = {.times = 1};
     ft__ptxas *p = NULL;
-    ft_error err = {0};
     ft_status st;
     int code;
 
     v.launch = ft_ptx_launches_get(l)->listed;
-    st = ft_ptx_launches_count(&v.counts, l, 0, &err);
+    st = ft_ptx_launches_count(&v.counts, l, 0, &c->err);
     if (st)
-        return ft__cli_fail_asked(c, st, &err);
+        return ft__cli_check_asked(c, st);
     code = ft__ptx_ptxas(c, &p, d, v.launch, 1, o);
-    if (code == FT__EXIT_GOOD && (st = ft__ptx_estimate(&v, data, d, p, o, &err)))
-        code = ft__cli_fail_asked(c, st, &err);
+    if (code == FT__EXIT_GOOD && (st = ft__ptx_estimate(&v, data, d, p, o, &c->err)))
+        code = ft__cli_check_asked(c, st);
     if (code == FT__EXIT_GOOD)
         code = ft__cli_done(c, print_one(c, l, &v, o));
     ft__ptxas_free(p);
@@ -184,8 +182,7 @@ static int run_one(ft__cli *c, const ft__ptx_options *o)
     int code;
 
     if (c->args.n != 1)
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--grid is for one FILE; several launches are for a launch "
+        return ft__usage(c, "--grid is for one FILE; several launches are for a launch "
                             "file, --launches");
     code = ft__ptx_device(c, &d, o);
     if (code == FT__EXIT_GOOD)
@@ -205,29 +202,26 @@ static int run(ft__cli *c, const void *given)
     const ft__ptx_options *o = given;
 
     if (o->launches && (c->args.n || o->grid || o->block || o->params.n))
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--launches says which kernels and which grids: it stands "
+        return ft__usage(c, "--launches says which kernels and which grids: it stands "
                             "without FILE, --grid, --block and --param");
     if ((o->predictor || o->method) && !o->device)
-        return ft__cli_exit(c, FT__EXIT_USAGE, "--%s goes with --device",
-                            o->predictor ? "predictor" : "method");
+        return ft__usage(c, "--%s goes with --device",
+                         o->predictor ? "predictor" : "method");
     if (o->method && (o->predictor || strcmp(o->method, "physics") != 0))
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            o->predictor ? "--method %s uses no predictor: leave "
-                                           "--predictor out"
-                                         : "--method of kernels is physics, not \"%s\"",
-                            o->method);
+        return ft__usage(c,
+                         o->predictor ? "--method %s uses no predictor: leave "
+                                        "--predictor out"
+                                      : "--method of kernels is physics, not \"%s\"",
+                         o->method);
     if (o->registers > 255)
-        return ft__cli_exit(c, FT__EXIT_USAGE, "--registers: a thread has at most 255");
+        return ft__usage(c, "--registers: a thread has at most 255");
     if (o->launches)
         return ft__ptx_list(c, o);
     if (!c->args.n)
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "FILE is missing, or --launches PATH; see foretell ptx "
+        return ft__usage(c, "FILE is missing, or --launches PATH; see foretell ptx "
                             "--help");
     if (!o->grid && (o->block || o->cluster || o->params.n || o->shared))
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--grid is missing: how many blocks does the launch have?");
+        return ft__usage(c, "--grid is missing: how many blocks does the launch have?");
     return o->grid ? run_one(c, o) : ft__ptx_kernels(c, o);
 }
 

@@ -11,19 +11,17 @@
 int ft__ptx_device(ft__cli *c, ft_device **out, const ft__ptx_options *o)
 {
     char name[128], data_dir[FT__PATH_MAX];
-    ft_error err = {0};
     int code;
 
     *out = NULL;
     if (!o->device)
         return FT__EXIT_GOOD;
     if (snprintf(name, sizeof(name), "%s", o->device) >= (int)sizeof(name))
-        return ft__cli_exit(c, FT__EXIT_USAGE, "--device %.60s...: too long",
-                            o->device);
+        return ft__usage(c, "--device %.60s...: too long", o->device);
     code = ft__device_resolve(c, name, sizeof(name));
     ft__path_data(c, data_dir);
-    if (!code && ft_device_load(out, data_dir, name, &err))
-        code = ft__cli_fail(c, err.status, &err);
+    if (!code && ft_device_load(out, data_dir, name, &c->err))
+        code = ft__cli_check(c, c->err.status);
     return code;
 }
 
@@ -167,12 +165,10 @@ void ft__ptx_estimate_print(const ft__ptx_counted *v)
 
 json_t *ft__ptx_ptxas_json(const ft__ptxas_entry *e)
 {
-    return e ? json_pack("{s:s, s:i, s:o, s:o, s:o, s:o}", "arch", e->arch, "registers",
-                         (int)e->registers, "stack_bytes",
-                         ft__json_count(e->stack_bytes), "spill_stores",
-                         ft__json_count(e->spill_stores), "spill_loads",
-                         ft__json_count(e->spill_loads), "shared_bytes",
-                         ft__json_count(e->shared_bytes))
+    return e ? ft__json("arch:s registers:n stack_bytes:u spill_stores:u spill_loads:u "
+                        "shared_bytes:u",
+                        e->arch, e->registers, e->stack_bytes, e->spill_stores,
+                        e->spill_loads, e->shared_bytes)
              : json_null();
 }
 
@@ -187,16 +183,11 @@ json_t *ft__ptx_estimate_json(const ft__ptx_counted *v)
     }
     for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
         json_object_set_new(parts, terms[i].name, ft__json_real(term(&e->terms, i)));
-    return json_pack(
-        "{s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:i, s:s, s:o, s:o, s:o, "
-        "s:o, s:o}",
-        "device", v->device->name, "by", ft__json_text(ft__ptx_by(e)), "runs_there",
-        runs(v), "time", ft__json_estimate(&e->time, "s"), "power",
-        ft__json_estimate(&e->power, "W"), "energy", ft__json_estimate(&e->energy, "J"),
-        "physics_s", ft__json_real(e->physics_s), "call_s", ft__json_real(e->call_s),
-        "ipc", ft__json_real(e->ipc), "bound", e->bound, "registers", (int)e->registers,
-        "registers_from", v->registers_from, "ptxas", ft__ptx_ptxas_json(v->ptxas),
-        "occupancy", ft__json_real(e->terms.occupancy), "resident",
-        ft__json_real(e->terms.resident), "waves", ft__json_real(e->terms.waves),
-        "terms", parts);
+    return ft__json("device:s by:s runs_there:b time:e(s) power:e(W) energy:e(J) "
+                    "physics_s:g call_s:g ipc:g bound:s registers:u registers_from:s "
+                    "ptxas:o occupancy:g resident:g waves:g terms:o",
+                    v->device->name, ft__ptx_by(e), runs(v), &e->time, &e->power,
+                    &e->energy, e->physics_s, e->call_s, e->ipc, e->bound, e->registers,
+                    v->registers_from, ft__ptx_ptxas_json(v->ptxas), e->terms.occupancy,
+                    e->terms.resident, e->terms.waves, parts);
 }

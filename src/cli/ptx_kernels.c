@@ -153,6 +153,11 @@ static void print_kernel(const struct module *m, const ft_ptx_kernel *k)
     print_classes(k->instructions);
 }
 
+static const char row_fields[] =
+    "file:s kernel:s line:n parameters:n block_x:n block_y:n block_z:n predicates:n "
+    "registers_16:n registers_32:n registers_64:n shared_bytes:u local_bytes:u "
+    "instructions:u";
+
 /* ---- JSON, CSV ---- */
 
 static void csv_kernel(const struct module *m, const ft_ptx_kernel *k)
@@ -161,11 +166,9 @@ static void csv_kernel(const struct module *m, const ft_ptx_kernel *k)
 
     for (int i = 0; i < FT_PTX_CLASSES; i++)
         sum += k->instructions[i];
-    ft__csv_row(stdout, "ssuuuuuuuuuuuu", m->path, k->name, (uint64_t)k->line,
-                (uint64_t)k->n_params, (uint64_t)k->required[0],
-                (uint64_t)k->required[1], (uint64_t)k->required[2],
-                (uint64_t)k->registers[0], (uint64_t)k->registers[1],
-                (uint64_t)k->registers[2], (uint64_t)k->registers[3], k->shared_bytes,
+    ft__csv_row(stdout, row_fields, m->path, k->name, k->line, k->n_params,
+                k->required[0], k->required[1], k->required[2], k->registers[0],
+                k->registers[1], k->registers[2], k->registers[3], k->shared_bytes,
                 k->local_bytes, sum);
 }
 
@@ -174,10 +177,9 @@ static json_t *allocated_json(const struct module *m, const ft_ptx_kernel *k)
     uint32_t registers;
     const ft__ptxas_entry *e = allocated(&registers, m, k);
 
-    return registers
-               ? json_pack("{s:i, s:s, s:o}", "registers", (int)registers, "from",
-                           e ? "ptxas" : "estimated", "ptxas", ft__ptx_ptxas_json(e))
-               : json_null();
+    return registers ? ft__json("registers:n from:s ptxas:o", registers,
+                                e ? "ptxas" : "estimated", ft__ptx_ptxas_json(e))
+                     : json_null();
 }
 
 static json_t *module_json(const struct module *m, const char *entry)
@@ -190,9 +192,9 @@ static json_t *module_json(const struct module *m, const char *entry)
         if (!entry || strcmp(entry, k[i].name) == 0)
             ft__json_append_take(&all,
                                  ft__ptx_kernel_json(&k[i], allocated_json(m, &k[i])));
-    return json_pack("{s:o, s:o, s:o, s:o}", "file", ft__json_text(m->path), "version",
-                     ft__json_real(ft_ptx_get(m->ptx)->version / 10.0), "target",
-                     ft__json_text(ft_ptx_get(m->ptx)->target), "kernels", all);
+    return ft__json("file:s version:g target:s kernels:o", m->path,
+                    ft_ptx_get(m->ptx)->version / 10.0, ft_ptx_get(m->ptx)->target,
+                    all);
 }
 
 /* ---- all files ---- */
@@ -261,26 +263,22 @@ static ft_status show_file(struct shown *s, const char *path, const ft_device *d
 static int kernels(ft__cli *c, const ft_device *d, const ft__ptx_options *o)
 {
     struct shown s = {.c = c, .entry = o->entry, .json = c->json ? json_array() : NULL};
-    ft_error err = {0};
     ft_status st = FT_OK;
 
     if (c->csv)
-        puts("file,kernel,line,parameters,block_x,block_y,block_z,predicates,"
-             "registers_16,registers_32,registers_64,shared_bytes,local_bytes,"
-             "instructions");
+        ft__csv_head(stdout, row_fields);
     for (size_t i = 0; i < c->args.n && !st; i++)
-        st = show_file(&s, c->args.v[i], d, o, &err);
+        st = show_file(&s, c->args.v[i], d, o, &c->err);
     if (st) {
         json_decref(s.json);
-        return ft__cli_fail(c, st, &err);
+        return ft__cli_check(c, st);
     }
     if (o->entry && !s.n) {
         json_decref(s.json);
         return ft__cli_exit(c, FT__EXIT_MISSING, "no kernel is called %s", o->entry);
     }
     return ft__cli_done(
-        c,
-        !c->json || ft__json_print_take(json_pack("{s:o}", "files", s.json), stdout));
+        c, !c->json || ft__json_print_take(ft__json("files:o", s.json), stdout));
 }
 
 int ft__ptx_kernels(ft__cli *c, const ft__ptx_options *o)

@@ -65,18 +65,22 @@ static void put_launch(struct list *s, const ft__ptx_counted *v)
         ft__table_cell(s->table, "%s", ft__text_seconds(v->estimate.time.value).s);
 }
 
+static const char row_fields[] =
+    "module:s kernel:s times:u grid_x:n grid_y:n grid_z:n block_x:n block_y:n "
+    "block_z:n warp:u thread:u on:u flops:u tensor_flops:u global_bytes:u sectors:u "
+    "exact:d time_s:g";
+
 static void csv_launch(const ft__ptx_counted *v)
 {
     const ft_ptx_launch *l = &v->launch->launch;
     const ft_ptx_counts *n = &v->counts;
 
-    ft__csv_row(stdout, "ssuuuuuuuuuuuuuuug", v->launch->path, v->launch->kernel->name,
-                v->times, (uint64_t)l->grid[0], (uint64_t)l->grid[1],
-                (uint64_t)l->grid[2], (uint64_t)l->block[0], (uint64_t)l->block[1],
-                (uint64_t)l->block[2], ft__ptx_sum(n->warp), ft__ptx_sum(n->thread),
+    ft__csv_row(stdout, row_fields, v->launch->path, v->launch->kernel->name, v->times,
+                l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
+                l->block[2], ft__ptx_sum(n->warp), ft__ptx_sum(n->thread),
                 ft__ptx_sum(n->on), ft__ptx_flops(n) - n->tensor_flops.value,
                 n->tensor_flops.value, ft__ptx_global_bytes(n),
-                n->sectors[0].value + n->sectors[1].value, (uint64_t)(n->exact != 0),
+                n->sectors[0].value + n->sectors[1].value, (n->exact != 0),
                 v->device ? v->estimate.time.value : __builtin_nan(""));
 }
 
@@ -249,36 +253,30 @@ static json_t *totals_json(const struct list *s)
 {
     const ft__ptx_calls *calls = &s->calls;
     double none = __builtin_nan("");
-    json_t *work =
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "launches",
-                  ft__json_count(s->launches), "different", ft__json_count(s->unique),
-                  "not_counted", ft__json_count(s->missing), "warp",
-                  ft__json_real(s->warps), "flops", ft__json_real(s->flops),
-                  "tensor_flops", ft__json_real(s->tensor_flops), "global_bytes",
-                  ft__json_real(s->bytes), "exact", s->exact);
+    json_t *work = ft__json("launches:u different:u not_counted:u warp:g flops:g "
+                            "tensor_flops:g global_bytes:g exact:b",
+                            s->launches, s->unique, s->missing, s->warps, s->flops,
+                            s->tensor_flops, s->bytes, s->exact);
 
     return ft__json_join_take(
         work,
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "time_s",
-                  ft__json_real(s->device ? s->time_s + calls->time_s : none),
-                  "energy_j",
-                  ft__json_real(s->device ? s->energy_j + calls->energy_j : none),
-                  "kernels_time_s", ft__json_real(s->device ? s->time_s : none),
-                  "library_calls", ft__json_count(calls->calls), "libraries_time_s",
-                  ft__json_real(s->device ? calls->time_s : none), "libraries_by",
-                  s->device && calls->priced
-                      ? ft__json_text(*calls->by ? calls->by : "data sheet")
-                      : json_null(),
-                  "not_priced", ft__json_count(calls->calls - calls->priced)));
+        ft__json("time_s:g energy_j:g kernels_time_s:g library_calls:u "
+                 "libraries_time_s:g libraries_by:s not_priced:u",
+                 s->device ? s->time_s + calls->time_s : none,
+                 s->device ? s->energy_j + calls->energy_j : none,
+                 s->device ? s->time_s : none, calls->calls,
+                 s->device ? calls->time_s : none,
+                 s->device && calls->priced ? *calls->by ? calls->by : "data sheet"
+                                            : NULL,
+                 calls->calls - calls->priced));
 }
 
 static bool print_json(struct list *s)
 {
-    json_t *all = json_pack(
-        "{s:s, s:o, s:o, s:o}", "source",
-        ft_name(FT_NAMES_PTX_SOURCE, ft_ptx_launches_get(s->l)->source), "launches",
-        s->json, "libraries", ft__ptx_calls_json(&s->calls, s->device != NULL),
-        "totals", totals_json(s));
+    json_t *all = ft__json(
+        "source:s launches:o libraries:o totals:o",
+        ft_name(FT_NAMES_PTX_SOURCE, ft_ptx_launches_get(s->l)->source), s->json,
+        ft__ptx_calls_json(&s->calls, s->device != NULL), totals_json(s));
 
     s->json = NULL;
     return ft__json_print_take(all, stdout);
@@ -286,18 +284,16 @@ static bool print_json(struct list *s)
 
 static int print_all(struct list *s)
 {
-    ft_error err = {0};
     ft_status st;
 
     if (s->c->csv)
-        puts("module,kernel,times,grid_x,grid_y,grid_z,block_x,block_y,block_z,warp,"
-             "thread,on,flops,tensor_flops,global_bytes,sectors,exact,time_s");
-    st = count_all(s, &err);
+        ft__csv_head(stdout, row_fields);
+    st = count_all(s, &s->c->err);
     if (!st)
         st = ft__ptx_calls_make(&s->calls, s->c, s->data, s->v, s->times, s->n,
-                                s->device, &err);
+                                s->device, &s->c->err);
     if (st)
-        return ft__cli_fail(s->c, st, &err);
+        return ft__cli_check(s->c, st);
     return ft__cli_done(s->c, s->c->json  ? print_json(s)
                               : s->c->csv ? true
                                           : print_text(s));
@@ -317,12 +313,11 @@ static void print_head(const struct list *s, const char *path)
 
 static int list(struct list *s)
 {
-    ft_error err = {0};
-    ft_status st = ft_ptx_launches_open(&s->l, s->o->launches, &s->c->log, &err);
+    ft_status st = ft_ptx_launches_open(&s->l, s->o->launches, &s->c->log, &s->c->err);
     int code;
 
     if (st)
-        return ft__cli_fail(s->c, st, &err);
+        return ft__cli_check(s->c, st);
     s->v = ft_ptx_launches_get(s->l)->listed;
     s->n = ft_ptx_launches_get(s->l)->n;
     if (!add_times(s))

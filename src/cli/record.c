@@ -10,22 +10,17 @@ int ft__machine_record(ft__cli *c, const char *dir, const char *root, double tra
     ft_record_options how = {.root = root,
                              .trace_s = trace_s > 0 ? trace_s : default_trace_s};
     ft_record r;
-    ft_error err = {0};
-    ft_status st = ft_machine_record(&r, dir, &how, &err);
+    ft_status st = ft_machine_record(&r, dir, &how, &c->err);
 
     if (st)
-        return ft__cli_fail(c, st, &err);
+        return ft__cli_check(c, st);
     if (c->json)
         return ft__cli_done(
-            c,
-            ft__json_print_take(
-                json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "folder",
-                          ft__json_text(dir), "files", ft__json_count(r.files),
-                          "unreadable", ft__json_count(r.unreadable), "gpus",
-                          ft__json_count(r.gpus), "nvml_why", ft__json_text(r.no_nvml),
-                          "readings", ft__json_count(r.readings), "trace_why",
-                          ft__json_text(r.no_trace)),
-                stdout));
+            c, ft__json_print_take(ft__json("folder:s files:u unreadable:u gpus:u "
+                                            "nvml_why:s readings:u trace_why:s",
+                                            dir, r.files, r.unreadable, r.gpus,
+                                            r.no_nvml, r.readings, r.no_trace),
+                                   stdout));
     printf("%s: %" PRIu64 " files", dir, r.files);
     if (r.unreadable)
         printf(", %" PRIu64 " that may not be read (files.txt)", r.unreadable);

@@ -108,10 +108,9 @@ static bool print_json(ft__cli *c, const ft_settings *held, const ft_conditions 
 
     for (size_t i = 0; i < c->n_rest; i++)
         ft__json_append_take(&words, ft__json_text(c->rest[i]));
-    return ft__json_print_take(json_pack("{s:o, s:o, s:i, s:o}", "settings",
-                                         ft__settings_json(held), "command", words,
-                                         "exit_code", code, "conditions",
-                                         ft__conditions_json(seen)),
+    return ft__json_print_take(ft__json("settings:o command:o exit_code:d conditions:o",
+                                        ft__settings_json(held), words, code,
+                                        ft__conditions_json(seen)),
                                stdout);
 }
 
@@ -140,13 +139,12 @@ int ft__run_held(ft__cli *c, const ft__this_machine *m, const ft_settings *want)
     ft_held_settings *held;
     ft_settings was;
     ft_conditions seen = {0};
-    ft_error err = {0};
     bool printed = true;
     int code;
-    ft_status st = ft_settings_hold(&held, want, &m->how, &err);
+    ft_status st = ft_settings_hold(&held, want, &m->how, &c->err);
 
     if (st)
-        return ft__cli_fail(c, st, &err);
+        return ft__cli_check(c, st);
     was = *ft_settings_held(held);
     /* Texts that are ours, not the held one's. */
     was.device = want->device;
@@ -154,10 +152,10 @@ int ft__run_held(ft__cli *c, const ft__this_machine *m, const ft_settings *want)
     was.governor = want->governor;
     was.turbo = want->turbo;
     was.affinity = want->affinity;
-    code = run_watched(c, m, &was, &seen, &err);
-    st = ft_settings_restore_take(held, &err);
+    code = run_watched(c, m, &was, &seen, &c->err);
+    st = ft_settings_restore_take(held, &c->err);
     if (st)
-        return ft__cli_fail(c, st, &err);
+        return ft__cli_check(c, st);
     if (seen.n && c->json)
         printed = print_json(c, &was, &seen, code);
     else if (seen.n)

@@ -18,9 +18,6 @@ typedef struct ft__settings_texts {
 
 enum { FT__MAX_CLOCKS = 64 };
 
-/* "1200", "1200MHz", "1.2GHz"; "150", "150W". False: it is not that. */
-bool ft__hertz_from_text(double *hz, const char *text);
-bool ft__watts_from_text(double *w, const char *text);
 /* Both complain themselves. hz: FT__MAX_CLOCKS. */
 int ft__settings_parse(ft__cli *c, ft_settings *out, const ft__settings_texts *t);
 int ft__clock_list_parse(ft__cli *c, double *hz, size_t *n, const char *list);
@@ -42,20 +39,7 @@ typedef struct ft__sweep_options {
     const char *power_cap;
     const char *device;
 } ft__sweep_options;
-#define FT__SWEEP_OPTIONS(type, member)                                                \
-    {"clocks",     0,                                                                  \
-     FT__OPT_TEXT, offsetof(type, member.clocks),                                      \
-     "MHZ,...",    "at each of these core clocks in turn; put back afterwards"},       \
-        {"memory-clock", 0,                                                            \
-         FT__OPT_TEXT,   offsetof(type, member.memory_clock),                          \
-         "CLOCK",        "with this memory clock of a GPU"},                           \
-        {"power-cap",  0,                                                              \
-         FT__OPT_TEXT, offsetof(type, member.power_cap),                               \
-         "WATTS",      "with this power cap of a GPU"},                                \
-    {                                                                                  \
-        "clocks-of", 0, FT__OPT_TEXT, offsetof(type, member.device), "DEVICE",         \
-            "whose clocks and cap: cpu, nvml:0; the engine's device"                   \
-    }
+extern const ft__option ft__sweep_table[];
 /* The settings to measure at; one, without anything to set, when nothing was asked. */
 typedef struct ft__sweep {
     ft__this_machine machine;

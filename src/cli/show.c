@@ -5,13 +5,12 @@ static int run(ft__cli *c, const void *options)
 {
     const char *path = c->args.v[0];
     ft_predictor *p;
-    ft_error err = {0};
     bool printed;
-    ft_status st = ft_predictor_load(&p, path, &err);
+    ft_status st = ft_predictor_load(&p, path, &c->err);
 
     (void)options;
     if (st)
-        return ft__cli_fail(c, st, &err);
+        return ft__cli_check(c, st);
     printed = ft__predictor_print(c, p, path, NULL);
     ft_predictor_free(p);
     return ft__cli_done(c, printed);

@@ -20,7 +20,6 @@ int ft__slow_find(ft__cli *c, ft__slow *out, ft_store *store, const char *device
                   const char *setting, const char *engine)
 {
     char where[FT__PATH_MAX] = "", data[FT__PATH_MAX];
-    ft_error err = {0};
     ft_status st;
 
     add(where, sizeof(where), "device=", device);
@@ -28,8 +27,8 @@ int ft__slow_find(ft__cli *c, ft__slow *out, ft_store *store, const char *device
     add(where, sizeof(where), "", setting);
     ft__path_data(c, data);
     st = ft_slow_ops_find(&out->op, &out->n, &out->n_datasets, store, where, data, 0,
-                          &err);
-    return st ? ft__cli_fail(c, st, &err) : FT__EXIT_GOOD;
+                          &c->err);
+    return ft__cli_check(c, st);
 }
 
 static bool print_table(const ft__slow *s, uint64_t top)
@@ -85,12 +84,11 @@ json_t *ft__slow_json(const ft__slow *s)
         ft_op_print(&op->op, spec, sizeof(spec));
         ft__json_append_take(
             &all,
-            json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "spec", spec, "device",
-                      op->device, "setting", op->setting, "engine", op->engine, "time",
-                      ft__json_real(op->time_s), "slower", ft__json_real(op->slower),
-                      "isolation", ft__json_real(op->isolation)));
+            ft__json("spec:s device:s setting:s engine:s time:g slower:g isolation:g",
+                     spec, op->device, op->setting, op->engine, op->time_s, op->slower,
+                     op->isolation));
     }
-    return json_pack("{s:o}", "slow", all);
+    return ft__json("slow:o", all);
 }
 
 void ft__slow_free(ft__slow *s)

@@ -235,7 +235,6 @@ int ft__sweep_run(ft__cli *c, ft__swept *out, const ft_exploration *x,
     const ft_exploration_facts *facts = ft_exploration_get(x);
     const double begun = now_s();
     struct sweep s = {.c = c, .out = out};
-    ft_error err = {0};
     ft_status st;
     int code = FT__EXIT_GOOD;
 
@@ -243,9 +242,9 @@ int ft__sweep_run(ft__cli *c, ft__swept *out, const ft_exploration *x,
                        .n_params = facts->n_params,
                        .n_objectives = facts->n_objectives,
                        .n_workloads = facts->n_workloads};
-    st = ft_design_make(&out->point, &out->n, facts->space, design, &err);
+    st = ft_design_make(&out->point, &out->n, facts->space, design, &c->err);
     if (st)
-        return ft__cli_fail_asked(c, st, &err);
+        return ft__cli_check_asked(c, st);
     if (!make(&s))
         code = ft__cli_done(c, false);
     for (uint32_t w = 0; w < out->n_workloads && !code; w++)

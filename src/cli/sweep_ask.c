@@ -105,16 +105,15 @@ static int parse(ft__asker *a, struct asked *k, uint32_t workload, const double 
     static const ft__command *const commands[] = {&ft__predict_command, NULL};
     static char program[] = "predict"; /* and command */
     void *options = NULL;
-    ft_error err = {0};
     size_t n;
     ft_status st;
     int code;
 
     memset(k, 0, sizeof(*k));
     k->c = (ft__cli){.quiet = a->c->quiet, .log = a->c->log};
-    st = ft_exploration_words(&k->words, &n, a->x, workload, point, &err);
+    st = ft_exploration_words(&k->words, &n, a->x, workload, point, &a->c->err);
     if (st)
-        return ft__cli_fail(a->c, st, &err);
+        return ft__cli_check(a->c, st);
     k->argv = calloc(n + 3, sizeof(*k->argv));
     if (!k->argv)
         return ft__cli_done(a->c, false);
@@ -297,7 +296,6 @@ static int ask(ft__asker *a, struct asked *k, ft__forecast *out, char *why, size
     const double price_per_s = ft_exploration_price(a->x, device);
     ft_query query = k->q.query;
     struct network *network;
-    ft_error err = {0};
     ft_answer *answer;
     ft_status st;
     int code = find_network(a, k, &network);
@@ -308,9 +306,9 @@ static int ask(ft__asker *a, struct asked *k, ft__forecast *out, char *why, size
     query.device = device;
     query.settings = setting;
     query.n_settings = n;
-    st = ft_query_ask(&answer, a->data, &query, &err);
+    st = ft_query_ask(&answer, a->data, &query, &k->c.err);
     if (st)
-        return ft__cli_fail_asked(&k->c, st, &err);
+        return ft__cli_check_asked(&k->c, st);
     for (size_t i = 0; i < n; i++) {
         const ft_brief *b = &answer->each[i];
 

@@ -5,6 +5,32 @@
 #include "cli/settings.h"
 #include "cli/use.h"
 
+const ft__option ft__use_table[] = {
+    FT__TEXT(ft__use_options, clock, "clock", "CLOCK",
+             "at this core clock, such as 1200 (MHz) or 1.2GHz"),
+    FT__TEXT(ft__use_options, memory_clock, "memory-clock", "CLOCK",
+             "at this memory clock"),
+    FT__TEXT(ft__use_options, power_cap, "power-cap", "WATTS", "under this power cap"),
+    FT__TEXT(ft__use_options, policy, "policy", "P",
+             "TF32 on devices that have it: default (in convolutions), tf32 (in all "
+             "products), ieee (nowhere)"),
+    {0},
+};
+
+const ft__option ft__asked_table[] = {
+    FT__TEXT(ft__asked_options, setting, "setting", "NAME=VALUE ...",
+             "as datasets name it, beside clocks and caps: \"cache=written "
+             "optimizer=Adam\""),
+    FT__TEXT(ft__asked_options, engine_version, "engine-version", "V",
+             "of --engine; the one whose measurements are likest"),
+    FT__TEXT(ft__asked_options, run_mode, "run-mode", "MODE",
+             "eager (the host issues each operation) or graph (replayed as a CUDA "
+             "graph); as the device was measured, otherwise eager"),
+    FT__TEXT(ft__asked_options, host, "host", "NAME",
+             "the processor that issues launches, as datasets name it"),
+    {0},
+};
+
 static void add(ft__use *u, const char *name, double value, const char *unit)
 {
     size_t len = strlen(u->setting);
@@ -33,9 +59,8 @@ void ft__use_set_clock(ft__use *u, double clock_hz)
 static int parse_hertz(ft__cli *c, double *hz, const char *option, const char *text)
 {
     if (text && (!ft__hertz_from_text(hz, text) || !(*hz > 0)))
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--%s %s: it wants a clock, such as 1200 or 1.2GHz", option,
-                            text);
+        return ft__usage(c, "--%s %s: it wants a clock, such as 1200 or 1.2GHz", option,
+                         text);
     return FT__EXIT_GOOD;
 }
 
@@ -49,8 +74,7 @@ static int parse_policy(ft__cli *c, const char **out, const char *text)
             *out = names[i];
             return FT__EXIT_GOOD;
         }
-    return text ? ft__cli_exit(c, FT__EXIT_USAGE,
-                               "--policy is default, tf32 or ieee, not \"%s\"", text)
+    return text ? ft__usage(c, "--policy is default, tf32 or ieee, not \"%s\"", text)
                 : FT__EXIT_GOOD;
 }
 
@@ -60,20 +84,17 @@ int ft__use_setting(ft__cli *c, char out[FT__SETTING_MAX], const ft__use *u,
     const int n = snprintf(out, FT__SETTING_MAX, "%s%s%s", u->setting,
                            *u->setting && more ? " " : "", more ? more : "");
 
-    return n < FT__SETTING_MAX
-               ? FT__EXIT_GOOD
-               : ft__cli_exit(c, FT__EXIT_USAGE, "--setting is too long");
+    return n < FT__SETTING_MAX ? FT__EXIT_GOOD : ft__usage(c, "--setting is too long");
 }
 
 int ft__device_resolve(ft__cli *c, char *name, size_t size)
 {
     char data_dir[FT__PATH_MAX], note[512];
-    ft_error err = {0};
     ft_status st;
 
     ft__path_data(c, data_dir);
-    st = ft_device_resolve(name, size, note, sizeof(note), data_dir, &err);
-    return st ? ft__cli_fail(c, st, &err) : FT__EXIT_GOOD;
+    st = ft_device_resolve(name, size, note, sizeof(note), data_dir, &c->err);
+    return ft__cli_check(c, st);
 }
 
 bool ft__device_is_there(ft__cli *c, const char *name, double *memory_bytes)
@@ -109,8 +130,7 @@ int ft__use_parse(ft__cli *c, ft__use *out, const ft__use_options *o)
     if (!code && o->power_cap &&
         (!ft__watts_from_text(&out->power_w, o->power_cap) || !(out->power_w > 0)))
         code =
-            ft__cli_exit(c, FT__EXIT_USAGE,
-                         "--power-cap %s: it wants watts, such as 250", o->power_cap);
+            ft__usage(c, "--power-cap %s: it wants watts, such as 250", o->power_cap);
     if (!code)
         code = parse_policy(c, &out->policy, o->policy);
     write_setting(out);

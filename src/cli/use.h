@@ -11,21 +11,7 @@ typedef struct ft__use_options {
     const char *power_cap;
     const char *policy;
 } ft__use_options;
-#define FT__USE_OPTIONS(type, member)                                                  \
-    {"clock",      0,                                                                  \
-     FT__OPT_TEXT, offsetof(type, member.clock),                                       \
-     "CLOCK",      "at this core clock, such as 1200 (MHz) or 1.2GHz"},                \
-        {"memory-clock", 0,                                                            \
-         FT__OPT_TEXT,   offsetof(type, member.memory_clock),                          \
-         "CLOCK",        "at this memory clock"},                                      \
-        {"power-cap",  0,                                                              \
-         FT__OPT_TEXT, offsetof(type, member.power_cap),                               \
-         "WATTS",      "under this power cap"},                                        \
-    {                                                                                  \
-        "policy", 0, FT__OPT_TEXT, offsetof(type, member.policy), "P",                 \
-            "TF32 on devices that have it: default (in convolutions), tf32 (in all "   \
-            "products), ieee (nowhere)"                                                \
-    }
+extern const ft__option ft__use_table[];
 typedef struct ft__use {
     double clock_hz; /* NaN: as it comes */
     double memory_hz;
@@ -50,31 +36,7 @@ typedef struct ft__asked_options {
     const char *run_mode;
     const char *host;
 } ft__asked_options;
-#define FT__ASKED_OPTIONS(type, member)                                                \
-    {"setting",                                                                        \
-     0,                                                                                \
-     FT__OPT_TEXT,                                                                     \
-     offsetof(type, member.setting),                                                   \
-     "NAME=VALUE ...",                                                                 \
-     "as datasets name it, beside clocks and caps: \"cache=written "                   \
-     "optimizer=Adam\""},                                                              \
-        {"engine-version",                                                             \
-         0,                                                                            \
-         FT__OPT_TEXT,                                                                 \
-         offsetof(type, member.engine_version),                                        \
-         "V",                                                                          \
-         "of --engine; the one whose measurements are likest"},                        \
-        {"run-mode",                                                                   \
-         0,                                                                            \
-         FT__OPT_TEXT,                                                                 \
-         offsetof(type, member.run_mode),                                              \
-         "MODE",                                                                       \
-         "eager (the host issues each operation) or graph (replayed as "               \
-         "a CUDA graph); as the device was measured, otherwise eager"},                \
-    {                                                                                  \
-        "host", 0, FT__OPT_TEXT, offsetof(type, member.host), "NAME",                  \
-            "the processor that issues launches, as datasets name it"                  \
-    }
+extern const ft__option ft__asked_table[];
 
 /* From any name of a device to that of its file, in place; complains itself. */
 int ft__device_resolve(ft__cli *c, char *name, size_t size);
@@ -82,12 +44,8 @@ int ft__device_resolve(ft__cli *c, char *name, size_t size);
 bool ft__device_is_there(ft__cli *c, const char *name, double *memory_bytes);
 
 /* The option of predict and rank: measurements that correct what a family says. */
-#define FT__CORRECT_OPTION(type)                                                       \
-    {                                                                                  \
-        "correct", 0, FT__OPT_TEXT, offsetof(type, correct), "STORE|CSV",              \
-            "a few measurements of a device correct what a predictor for a family "    \
-            "says of it"                                                               \
-    }
+#define FT__CORRECT_HELP                                                               \
+    "a few measurements of a device correct what a predictor for a family says of it"
 /* The complaint that nothing was corrected. */
 int ft__known_none(ft__cli *c, const char *path);
 

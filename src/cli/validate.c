@@ -10,7 +10,7 @@
 #include "foretell/store.h"
 #include "report/page.h"
 
-struct options {
+struct validate_options {
     ft__model_options model;
     ft_step_names step;
     const char *engine;
@@ -33,46 +33,47 @@ struct options {
 };
 
 static const ft__option options[] = {
-    FT__ENGINE_OPTIONS(struct options, "what runs it; ", "threads it may use; "),
-    {"time", 0, FT__OPT_SECONDS, offsetof(struct options, time_s), "TIME",
-     "how long to measure each network; 2s unless said otherwise"},
-    {"op-time", 0, FT__OPT_SECONDS, offsetof(struct options, op_time_s), "TIME",
-     "how long to measure each operation; 100ms unless said otherwise"},
-    {"rounds", 0, FT__OPT_COUNT, offsetof(struct options, rounds), "N",
-     "turns that operations and network take; 4 unless said otherwise"},
-    {"again", 0, FT__OPT_FLAG, offsetof(struct options, again), NULL,
-     "measure also the operations that the store already holds"},
-    {"power", 0, FT__OPT_TEXT, offsetof(struct options, power), "SOURCES",
-     "energy, too: all, or sources as foretell doctor names them"},
-    {"power-time", 0, FT__OPT_SECONDS, offsetof(struct options, power_time_s), "TIME",
-     "how long each is looped for its energy; 5s unless said otherwise"},
-    {"from-store", 0, FT__OPT_FLAG, offsetof(struct options, from_store), NULL,
-     "run nothing: what the store holds, of any device"},
-    {"device", 0, FT__OPT_TEXT, offsetof(struct options, device), "NAME",
-     "with --from-store: this device only"},
-    {"setting", 0, FT__OPT_TEXT, offsetof(struct options, setting), "TEXT",
-     "with --from-store: this setting only, such as threads=1"},
-    {"predictor", 0, FT__OPT_TEXT, offsetof(struct options, predictor), "P.ftp",
-     "the predictor to validate; the one train made"},
-    {"forget", 0, FT__OPT_FLAG, offsetof(struct options, forget), NULL,
-     "predict each network from the store without its own operations"},
-    {"outliers", 0, FT__OPT_FLAG, offsetof(struct options, outliers), NULL,
-     "operations there that take longer than others like them, too"},
-    {"must-be-within", 0, FT__OPT_TEXT, offsetof(struct options, within), "P%",
-     "exit code 1 when a sum or prediction of time is further off"},
-    {"top", 0, FT__OPT_COUNT, offsetof(struct options, top), "N",
-     "how many kinds and operations to list; 10"},
-    {"html", 0, FT__OPT_TEXT, offsetof(struct options, html), "FILE",
-     "write a page with figures, too"},
-    FT__STEP_OPTIONS(struct options, step),
-    FT__MODEL_OPTIONS(struct options, model),
+    FT__ENGINE_OPTIONS(struct validate_options, "what runs it; ",
+                       "threads it may use; "),
+    FT__SECONDS(struct validate_options, time_s, "time", "TIME",
+                "how long to measure each network; 2s unless said otherwise"),
+    FT__SECONDS(struct validate_options, op_time_s, "op-time", "TIME",
+                "how long to measure each operation; 100ms unless said otherwise"),
+    FT__COUNT(struct validate_options, rounds, "rounds", "N",
+              "turns that operations and network take; 4 unless said otherwise"),
+    FT__FLAG(struct validate_options, again, "again",
+             "measure also the operations that the store already holds"),
+    FT__TEXT(struct validate_options, power, "power", "SOURCES",
+             "energy, too: all, or sources as foretell doctor names them"),
+    FT__SECONDS(struct validate_options, power_time_s, "power-time", "TIME",
+                "how long each is looped for its energy; 5s unless said otherwise"),
+    FT__FLAG(struct validate_options, from_store, "from-store",
+             "run nothing: what the store holds, of any device"),
+    FT__TEXT(struct validate_options, device, "device", "NAME",
+             "with --from-store: this device only"),
+    FT__TEXT(struct validate_options, setting, "setting", "TEXT",
+             "with --from-store: this setting only, such as threads=1"),
+    FT__TEXT(struct validate_options, predictor, "predictor", "P.ftp",
+             "the predictor to validate; the one train made"),
+    FT__FLAG(struct validate_options, forget, "forget",
+             "predict each network from the store without its own operations"),
+    FT__FLAG(struct validate_options, outliers, "outliers",
+             "operations there that take longer than others like them, too"),
+    FT__TEXT(struct validate_options, within, "must-be-within", "P%",
+             "exit code 1 when a sum or prediction of time is further off"),
+    FT__COUNT(struct validate_options, top, "top", "N",
+              "how many kinds and operations to list; 10"),
+    FT__TEXT(struct validate_options, html, "html", "FILE",
+             "write a page with figures, too"),
+    FT__GROUP(struct validate_options, step, ft__step_table),
+    FT__GROUP(struct validate_options, model, ft__model_table),
     {0},
 };
 
 /* All networks in all datasets. */
 struct work {
     ft__cli *c;
-    const struct options *o;
+    const struct validate_options *o;
     ft_step step;
     ft_session *session; /* NULL: from the store */
     ft_store *store;
@@ -102,33 +103,31 @@ static int parse_within(struct work *w)
         end++;
     }
     if (end == text || *end || !(w->within >= 0))
-        return ft__cli_exit(w->c, FT__EXIT_USAGE,
-                            "--must-be-within wants a share such as 10%%, not \"%s\"",
-                            text);
+        return ft__usage(
+            w->c, "--must-be-within wants a share such as 10%%, not \"%s\"", text);
     return FT__EXIT_GOOD;
 }
 
 static int check_options(struct work *w)
 {
-    const struct options *o = w->o;
+    const struct validate_options *o = w->o;
 
     if (!o->from_store && (o->device || o->setting))
-        return ft__cli_exit(w->c, FT__EXIT_USAGE, "--%s goes with --from-store",
-                            o->device ? "device" : "setting");
+        return ft__usage(w->c, "--%s goes with --from-store",
+                         o->device ? "device" : "setting");
     if (o->from_store && o->power)
-        return ft__cli_exit(w->c, FT__EXIT_USAGE,
-                            "--power measures; --from-store shows what was measured");
+        return ft__usage(w->c,
+                         "--power measures; --from-store shows what was measured");
     if (o->forget && o->predictor)
-        return ft__cli_exit(w->c, FT__EXIT_USAGE,
-                            "--forget trains a predictor itself; --predictor does not "
-                            "go with it");
+        return ft__usage(w->c,
+                         "--forget trains a predictor itself; --predictor does not "
+                         "go with it");
     return parse_within(w);
 }
 
 static int open_store(struct work *w)
 {
     char path[FT__PATH_MAX];
-    ft_error err = {0};
     ft_status st;
     int code;
 
@@ -138,8 +137,8 @@ static int open_store(struct work *w)
     if (code)
         return code;
     st = ft_store_open(&w->store, path,
-                       w->o->from_store ? FT_STORE_READ : FT_STORE_WRITE, &err);
-    return st ? ft__cli_fail(w->c, st, &err) : FT__EXIT_GOOD;
+                       w->o->from_store ? FT_STORE_READ : FT_STORE_WRITE, &w->c->err);
+    return ft__cli_check(w->c, st);
 }
 
 /* The predictor that was named, or the one that train made; --forget makes its own. */
@@ -164,14 +163,13 @@ static int open_meter(struct work *w)
 {
     const char *sources = w->o->power;
     ft_meter_options how = {0};
-    ft_error err = {0};
     ft_status st;
 
     if (!sources)
         return FT__EXIT_GOOD;
     how.sources = strcmp(sources, "all") == 0 ? NULL : sources;
-    st = ft_meter_open(&w->meter, &how, &err);
-    return st ? ft__cli_fail(w->c, st, &err) : FT__EXIT_GOOD;
+    st = ft_meter_open(&w->meter, &how, &w->c->err);
+    return ft__cli_check(w->c, st);
 }
 
 static ft_status append(struct work *w, ft_validated *more, size_t n, ft_error *err)
@@ -224,18 +222,17 @@ static ft_status validate(struct work *w, const ft_graph *g, const char *path,
 static int validate_model(struct work *w, const char *path)
 {
     ft_graph *g, *made;
-    ft_error err = {0};
     ft_status st;
     int code = ft__model_read(w->c, &g, path, &w->o->model);
 
     if (code)
         return code;
-    st = ft_step_make(&made, g, &w->step, &err);
+    st = ft_step_make(&made, g, &w->step, &w->c->err);
     if (!st)
-        st = validate(w, made ? made : g, path, &err);
+        st = validate(w, made ? made : g, path, &w->c->err);
     ft_graph_free(made);
     ft_graph_free(g);
-    return st ? ft__cli_fail_asked(w->c, st, &err) : FT__EXIT_GOOD;
+    return ft__cli_check_asked(w->c, st);
 }
 
 /* ---- answers ---- */
@@ -301,7 +298,7 @@ static int write_page(const struct work *w, const ft__verdict *a)
 
 static int find_slow(const struct work *w, ft__slow *slow)
 {
-    const struct options *o = w->o;
+    const struct validate_options *o = w->o;
 
     if (!o->outliers)
         return FT__EXIT_GOOD;
@@ -341,9 +338,8 @@ static int answer(const struct work *w)
                      .top = w->o->top ? w->o->top : 10,
                      .datasets = several_datasets(w)};
     ft_kind_effect *kinds = NULL;
-    ft_error err = {0};
-    ft_status st = judge(&a, w, &kinds, &err);
-    int code = st ? ft__cli_fail(w->c, st, &err) : FT__EXIT_GOOD;
+    ft_status st = judge(&a, w, &kinds, &w->c->err);
+    int code = ft__cli_check(w->c, st);
 
     if (!code && w->o->html)
         code = write_page(w, &a);
@@ -398,7 +394,7 @@ const ft__command ft__validate_command = {
     .least_args = 1,
     .most_args = SIZE_MAX,
     .has_csv = true,
-    .options_size = sizeof(struct options),
+    .options_size = sizeof(struct validate_options),
     .options = options,
     .run = run,
 };

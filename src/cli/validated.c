@@ -249,19 +249,18 @@ bool ft__verdict_print(const ft__verdict *a)
 
 static json_t *figure_json(const ft_figure *f)
 {
-    return json_pack("{s:o, s:o, s:o}", "value", ft__json_real(f->value), "sigma",
-                     ft__json_real(f->sigma), "why",
-                     isnan(f->value) ? ft__json_text(f->why) : json_null());
+    return ft__json("value:g sigma:g why:s", f->value, f->sigma,
+                    isnan(f->value) ? f->why : NULL);
 }
 
 static json_t *quantity_json(const ft_validated *v, ft_quantity q)
 {
-    return json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:o}", "unit", ft_name(FT_NAMES_UNIT, q), "measured",
-        figure_json(&v->measured[q]), "sum", figure_json(&v->sum[q]), "predicted",
-        figure_json(&v->predicted[q]), "sum_error",
-        ft__json_real(ft__verdict_error(v, q, FT_ESTIMATOR_SUM)), "prediction_error",
-        ft__json_real(ft__verdict_error(v, q, FT_ESTIMATOR_PREDICTION)));
+    return ft__json(
+        "unit:s measured:o sum:o predicted:o sum_error:g prediction_error:g",
+        ft_name(FT_NAMES_UNIT, q), figure_json(&v->measured[q]),
+        figure_json(&v->sum[q]), figure_json(&v->predicted[q]),
+        ft__verdict_error(v, q, FT_ESTIMATOR_SUM),
+        ft__verdict_error(v, q, FT_ESTIMATOR_PREDICTION));
 }
 
 static json_t *kinds_of_network(const ft_validated *v)
@@ -272,11 +271,9 @@ static json_t *kinds_of_network(const ft_validated *v)
         const ft_kind_sum *k = &v->kind[i];
 
         ft__json_append_take(
-            &all,
-            json_pack("{s:s, s:s, s:i, s:o, s:o, s:o}", "kind", ft_kind_name(k->kind),
-                      "phase", ft_phase_name(k->phase), "unique", (int)k->n_unique,
-                      "count", ft__json_count((uint64_t)k->count), "time",
-                      ft__json_real(k->time_s), "energy", ft__json_real(k->energy_j)));
+            &all, ft__json("kind:s phase:s unique:n count:u time:g energy:g",
+                           ft_kind_name(k->kind), ft_phase_name(k->phase), k->n_unique,
+                           (uint64_t)k->count, k->time_s, k->energy_j));
     }
     return all;
 }
@@ -288,9 +285,8 @@ static json_t *unpriced_json(const ft_validated *v)
 
     for (size_t i = 0; i < v->n_unpriced; i++) {
         ft_op_print(&v->unpriced[i].op, spec, sizeof(spec));
-        ft__json_append_take(&all, json_pack("{s:s, s:o, s:o}", "spec", spec, "count",
-                                             ft__json_count(v->unpriced[i].count),
-                                             "why", ft__json_text(v->unpriced[i].why)));
+        ft__json_append_take(&all, ft__json("spec:s count:u why:s", spec,
+                                            v->unpriced[i].count, v->unpriced[i].why));
     }
     return all;
 }
@@ -300,26 +296,22 @@ static json_t *rounds_json(const ft_validated *v)
     json_t *all = json_array();
 
     for (size_t i = 0; i < v->n_rounds; i++)
-        ft__json_append_take(&all, json_pack("{s:o, s:o, s:o}", "begin_s",
-                                             ft__json_real(v->round[i].begin_s), "time",
-                                             ft__json_real(v->round[i].time_s),
-                                             "batches", ft__json_count(v->round[i].n)));
+        ft__json_append_take(&all,
+                             ft__json("begin_s:g time:g batches:u", v->round[i].begin_s,
+                                      v->round[i].time_s, v->round[i].n));
     return all;
 }
 
 static json_t *network_json(const ft_validated *v)
 {
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}",
-        "model", ft__json_text(v->name), "device", ft__json_text(v->device), "setting",
-        ft__json_text(v->setting), "engine", ft__json_text(v->engine), "engine_version",
-        ft__json_text(v->engine_version), "mode",
-        v->mode == FT_MODE_TRAINING ? "training" : "inference", "time",
-        quantity_json(v, FT_QUANTITY_TIME), "energy",
-        quantity_json(v, FT_QUANTITY_ENERGY), "memory",
-        quantity_json(v, FT_QUANTITY_MEMORY), "shared_sigma", ft__json_real(v->shared),
-        "operations", (int)v->n_ops, "priced", (int)v->n_priced, "kinds",
-        kinds_of_network(v), "unpriced", unpriced_json(v), "rounds", rounds_json(v));
+    return ft__json(
+        "model:s device:s setting:s engine:s engine_version:s mode:s time:o energy:o "
+        "memory:o shared_sigma:g operations:n priced:n kinds:o unpriced:o rounds:o",
+        v->name, v->device, v->setting, v->engine, v->engine_version,
+        v->mode == FT_MODE_TRAINING ? "training" : "inference",
+        quantity_json(v, FT_QUANTITY_TIME), quantity_json(v, FT_QUANTITY_ENERGY),
+        quantity_json(v, FT_QUANTITY_MEMORY), v->shared, v->n_ops, v->n_priced,
+        kinds_of_network(v), unpriced_json(v), rounds_json(v));
 }
 
 static json_t *summary_json(const ft__verdict *a)
@@ -328,11 +320,11 @@ static json_t *summary_json(const ft__verdict *a)
 
     for (int q = 0; q < FT_QUANTITY_COUNT; q++)
         for (int e = 0; e < FT_ESTIMATOR_COUNT; e++)
-            ft__json_append_take(
-                &all, json_pack("{s:s, s:s, s:o}", "quantity",
-                                ft_name(FT_NAMES_QUANTITY, (ft_quantity)q), "estimate",
-                                ft_name(FT_NAMES_ESTIMATOR, (ft_estimator)e), "errors",
-                                ft__json_errors(&a->errors[q][e])));
+            ft__json_append_take(&all,
+                                 ft__json("quantity:s estimate:s errors:o",
+                                          ft_name(FT_NAMES_QUANTITY, (ft_quantity)q),
+                                          ft_name(FT_NAMES_ESTIMATOR, (ft_estimator)e),
+                                          ft__json_errors(&a->errors[q][e])));
     return all;
 }
 
@@ -344,11 +336,9 @@ static json_t *kinds_json(const ft__verdict *a)
         const ft_kind_effect *k = &a->kind[i];
 
         ft__json_append_take(
-            &all, json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "kind",
-                            ft_kind_name(k->kind), "phase", ft_phase_name(k->phase),
-                            "networks", ft__json_count(k->n_networks), "share",
-                            ft__json_real(k->share), "factor", ft__json_real(k->factor),
-                            "effect", ft__json_real(k->effect)));
+            &all, ft__json("kind:s phase:s networks:u share:g factor:g effect:g",
+                           ft_kind_name(k->kind), ft_phase_name(k->phase),
+                           k->n_networks, k->share, k->factor, k->effect));
     }
     return all;
 }
@@ -359,27 +349,31 @@ json_t *ft__verdict_json(const ft__verdict *a)
 
     for (size_t i = 0; i < a->n; i++)
         ft__json_append_take(&networks, network_json(&a->v[i]));
-    return json_pack("{s:o, s:o, s:o, s:o}", "networks", networks, "summary",
-                     summary_json(a), "kinds", kinds_json(a), "within",
-                     isnan(a->within) ? json_null()
-                                      : json_boolean(ft__verdict_holds(a)));
+    return ft__json("networks:o summary:o kinds:o within:o", networks, summary_json(a),
+                    kinds_json(a),
+                    isnan(a->within) ? json_null()
+                                     : json_boolean(ft__verdict_holds(a)));
 }
+
+static const char row_fields[] =
+    "model:s device:s setting:s engine:s engine_version:s mode:s quantity:s unit:s "
+    "measured:g measured_sigma:g sum:g sum_sigma:g predicted:g predicted_sigma:g "
+    "operations:n priced:n";
 
 void ft__verdict_print_csv(const ft__verdict *a)
 {
-    puts("model,device,setting,engine,engine_version,mode,quantity,unit,measured,"
-         "measured_sigma,sum,sum_sigma,predicted,predicted_sigma,operations,priced");
+    ft__csv_head(stdout, row_fields);
     for (size_t i = 0; i < a->n; i++)
         for (int q = 0; q < FT_QUANTITY_COUNT; q++) {
             const ft_validated *v = &a->v[i];
 
-            ft__csv_row(stdout, "ssssssssgggggguu", v->name, v->device, v->setting,
-                        v->engine, v->engine_version,
+            ft__csv_row(stdout, row_fields, v->name, v->device, v->setting, v->engine,
+                        v->engine_version,
                         v->mode == FT_MODE_TRAINING ? "training" : "inference",
                         ft_name(FT_NAMES_QUANTITY, (ft_quantity)q),
                         ft_name(FT_NAMES_UNIT, (ft_quantity)q), v->measured[q].value,
                         v->measured[q].sigma, v->sum[q].value, v->sum[q].sigma,
-                        v->predicted[q].value, v->predicted[q].sigma,
-                        (uint64_t)v->n_ops, (uint64_t)v->n_priced);
+                        v->predicted[q].value, v->predicted[q].sigma, v->n_ops,
+                        v->n_priced);
         }
 }

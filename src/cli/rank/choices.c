@@ -3,19 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/rank_question.h"
+#include "cli/rank/rank.h"
 #include "foretell/names.h"
 
 /* ---- what is known of devices ---- */
 
 static int find_local(ft__rank_question *q)
 {
-    ft_error err = {0};
     ft_device *d;
-    ft_status st = ft_device_local(&d, "", &err);
+    ft_status st = ft_device_local(&d, "", &q->c->err);
 
     if (st)
-        return ft__cli_fail(q->c, st, &err);
+        return ft__cli_check(q->c, st);
     snprintf(q->fingerprint, sizeof(q->fingerprint), "%s",
              ft_device_get(d)->fingerprint);
     ft_device_free(d);
@@ -24,32 +23,25 @@ static int find_local(ft__rank_question *q)
 
 static int open_predictor(ft__rank_question *q, const char *path)
 {
-    ft_error err = {0};
     ft_status st;
 
     if (q->n_predictors == FT__MAX_RANK_PREDICTORS)
-        return ft__cli_exit(q->c, FT__EXIT_USAGE, "at most %d predictors",
-                            FT__MAX_RANK_PREDICTORS);
-    st = ft_predictor_load(&q->predictor[q->n_predictors], path, &err);
+        return ft__usage(q->c, "at most %d predictors", FT__MAX_RANK_PREDICTORS);
+    st = ft_predictor_load(&q->predictor[q->n_predictors], path, &q->c->err);
     if (st)
-        return ft__cli_fail(q->c, st, &err);
+        return ft__cli_check(q->c, st);
     q->n_predictors++;
     return FT__EXIT_GOOD;
 }
 
 static bool asks_for_local(const char *list)
 {
-    static const char name[] = "local";
-    size_t len;
+    char name[8];
+    bool local = !list || strcmp(list, "all") == 0;
 
-    if (!list || strcmp(list, "all") == 0)
-        return true;
-    for (; *list; list += len + (list[len] == ',')) {
-        len = strcspn(list, ",");
-        if (len == sizeof(name) - 1 && memcmp(list, name, len) == 0)
-            return true;
-    }
-    return false;
+    while (ft__word_next(name, sizeof(name), &list))
+        local = local || strcmp(name, "local") == 0;
+    return local;
 }
 
 /* Those given, and the one for this machine that train made. */
@@ -78,18 +70,18 @@ static const char *name_of(const ft__rank_question *q, const ft_predictor *p)
     return strcmp(info.device, q->fingerprint) == 0 ? "local" : info.device;
 }
 
-static bool add_device(ft__rank_question *q, const char *name, size_t len)
+static bool add_device(ft__rank_question *q, const char *name)
 {
     char **grown;
 
     for (size_t i = 0; i < q->n_devices; i++)
-        if (strlen(q->device[i]) == len && memcmp(q->device[i], name, len) == 0)
+        if (strcmp(q->device[i], name) == 0)
             return true;
     grown = realloc(q->device, (q->n_devices + 1) * sizeof(*grown));
     if (!grown)
         return false;
     q->device = grown;
-    grown[q->n_devices] = strndup(name, len);
+    grown[q->n_devices] = strdup(name);
     return grown[q->n_devices++] != NULL;
 }
 
@@ -97,14 +89,13 @@ static int add_every_file(ft__rank_question *q)
 {
     char **names;
     size_t n;
-    ft_error err = {0};
-    ft_status st = ft_device_names(&names, &n, q->data_dir, &err);
+    ft_status st = ft_device_names(&names, &n, q->data_dir, &q->c->err);
     bool good = true;
 
     if (st)
-        return ft__cli_fail(q->c, st, &err);
+        return ft__cli_check(q->c, st);
     for (size_t i = 0; i < n && good; i++)
-        good = add_device(q, names[i], strlen(names[i]));
+        good = add_device(q, names[i]);
     ft_device_names_free(names, n);
     return good ? FT__EXIT_GOOD : ft__cli_done(q->c, false);
 }
@@ -132,27 +123,24 @@ static int resolve_devices(ft__rank_question *q)
 static int name_devices(ft__rank_question *q)
 {
     const char *list = q->o->devices;
+    char name[128];
     bool good = true;
 
     if (list && strcmp(list, "all") != 0) {
-        for (bool more = true; more && good;) {
-            size_t len = strcspn(list, ",");
-
-            if (!len)
-                return ft__cli_exit(q->c, FT__EXIT_USAGE,
-                                    "--devices wants names joined by commas, or all, "
-                                    "not \"%s\"",
-                                    q->o->devices);
-            good = add_device(q, list, len);
-            more = list[len] == ',';
-            list += len + more;
+        while (good && ft__word_next(name, sizeof(name), &list)) {
+            if (!*name)
+                return ft__usage(q->c,
+                                 "--devices wants names joined by commas, or all, not "
+                                 "\"%s\"",
+                                 q->o->devices);
+            good = add_device(q, name);
         }
         return good ? resolve_devices(q) : ft__cli_done(q->c, false);
     }
     for (size_t i = 0; i < q->n_predictors && good; i++) {
-        const char *name = name_of(q, q->predictor[i]);
+        const char *of = name_of(q, q->predictor[i]);
 
-        good = !*name || add_device(q, name, strlen(name)); /* a family has none */
+        good = !*of || add_device(q, of); /* a family has none */
     }
     if (!good)
         return ft__cli_done(q->c, false);
@@ -252,7 +240,6 @@ static int ask(ft__rank_question *q, const char *device, const ft_query *asked,
 {
     ft__choice *x = add_choice(q, device, clock_hz, b);
     ft_query query = *asked;
-    ft_error err = {0};
     ft_answer *a;
     ft_status st;
 
@@ -260,14 +247,14 @@ static int ask(ft__rank_question *q, const char *device, const ft_query *asked,
         return ft__cli_done(q->c, false);
     query.graph = q->graph[b];
     query.device = device;
-    st = ft_query_ask(&a, q->data, &query, &err);
+    st = ft_query_ask(&a, q->data, &query, &q->c->err);
     if (st == FT_ENOTFOUND) {
         snprintf(x->setting, sizeof(x->setting), "%s",
                  query.setting ? query.setting : "");
-        return not_found(q, x, &err);
+        return not_found(q, x, &q->c->err);
     }
     if (st)
-        return ft__cli_fail_asked(q->c, st, &err);
+        return ft__cli_check_asked(q->c, st);
     q->r.step = ft_step_name(&q->step, a->graph);
     q->r.mode = ft_name(FT_NAMES_MODE, a->graph->mode);
     take(x, a);
@@ -279,17 +266,16 @@ static int ask(ft__rank_question *q, const char *device, const ft_query *asked,
 /* The clock that a setting names, "threads=1 clock=1200MHz"; NaN: none. */
 static double clock_of(const char *setting)
 {
-    const char *at = strstr(setting, "clock=");
     char text[32];
     double hz;
 
-    while (at && at != setting && at[-1] != ' ')
-        at = strstr(at + 1, "clock=");
-    if (!at)
-        return NAN;
-    at += strlen("clock=");
-    snprintf(text, sizeof(text), "%.*s", (int)strcspn(at, " "), at);
-    return ft__hertz_from_text(&hz, text) ? hz : NAN;
+    for (const char *at = setting; *at; at += strspn(at, " ")) {
+        snprintf(text, sizeof(text), "%.*s", (int)strcspn(at, " "), at);
+        if (strncmp(text, "clock=", 6) == 0)
+            return ft__hertz_from_text(&hz, text + 6) ? hz : NAN;
+        at += strcspn(at, " ");
+    }
+    return NAN;
 }
 
 /* otherwise: it is driven as *use says, not as it was measured. */

@@ -1,20 +1,56 @@
 /* foretell rank --stdin: which of many networks, on which device. */
-#include "cli/rank_lists.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/rank/rank.h"
 #include "foretell/explore.h"
 #include "report/units.h"
 
-enum { BLOCK = 1 << 20, MOST_TEXT = 64 << 20 };
+enum { AT_ONCE = 256 }; /* networks that are priced together */
+
+/* One network on one device. */
+struct list_place {
+    ft_brief brief;
+    unsigned char state; /* ft_rank_state */
+    unsigned char pareto;
+};
+
+struct list_network {
+    char *name;
+    char *why; /* it is none; NULL */
+};
+
+/* What the first networks of a device showed. */
+struct list_device {
+    bool asked;
+    char predictor[FT__PATH_MAX]; /* by which all others are predicted; "": physics */
+    double limit_bytes;
+};
+
+struct rank_lists {
+    ft__rank_question *q;
+    char setting[FT__SETTING_MAX];
+    struct list_device *device;
+    struct list_network *network;
+    struct list_place *place; /* network * n_devices + device */
+    size_t n, cap, n_bad;
+    char *text; /* what is read and not yet looked at */
+    size_t len, cap_text;
+    ft_list list[AT_ONCE];
+    size_t n_listed;
+    size_t *order; /* of places, the best first */
+    size_t n_placed;
+    char unknown[256]; /* why nothing is known of a device, the first */
+};
+
+enum { SHOWN_BAD = 5, BLOCK = 1 << 20, MOST_TEXT = 64 << 20 };
 
 /* ---- what is asked for ---- */
 
 /* All quantities of a network, as ft_rank() has them. */
-double ft__lists_quantity(const ft__rank_question *q, const ft_brief *b,
+static double quantity_of(const ft__rank_question *q, const ft_brief *b,
                           const char *device, ft_rank_by of)
 {
     switch (of) {
@@ -30,7 +66,7 @@ double ft__lists_quantity(const ft__rank_question *q, const ft_brief *b,
     return NAN;
 }
 
-static ft_rank_state judge(const ft__lists *s, const ft_brief *b, size_t d)
+static ft_rank_state judge(const struct rank_lists *s, const ft_brief *b, size_t d)
 {
     const ft__rank_question *q = s->q;
     const ft_rank_options *how = &q->r.how;
@@ -38,24 +74,24 @@ static ft_rank_state judge(const ft__lists *s, const ft_brief *b, size_t d)
     if (b->memory_bytes > s->device[d].limit_bytes)
         return FT_RANK_TOO_LARGE;
     for (uint32_t i = 0; i < how->n_limits; i++) {
-        double v = ft__lists_quantity(q, b, q->device[d], how->limit[i].of);
+        double v = quantity_of(q, b, q->device[d], how->limit[i].of);
 
         if (isnan(v))
             return FT_RANK_UNKNOWN;
         if (v > how->limit[i].most)
             return FT_RANK_OVER_LIMIT;
     }
-    return isnan(ft__lists_quantity(q, b, q->device[d], how->by)) ? FT_RANK_UNKNOWN
-                                                                  : FT_RANK_PLACED;
+    return isnan(quantity_of(q, b, q->device[d], how->by)) ? FT_RANK_UNKNOWN
+                                                           : FT_RANK_PLACED;
 }
 
 /* ---- reading ---- */
 
-static bool room(ft__lists *s)
+static bool room(struct rank_lists *s)
 {
     size_t more = 2 * s->cap + 1024;
-    ft__list_network *networks;
-    ft__list_place *places;
+    struct list_network *networks;
+    struct list_place *places;
 
     if (s->n < s->cap)
         return true;
@@ -69,10 +105,10 @@ static bool room(ft__lists *s)
 
 /* By the family that is named, otherwise by the one that knows the first networks best.
  */
-static ft_status ask(ft_answer **out, ft__lists *s, size_t d, ft_error *err)
+static ft_status ask(ft_answer **out, struct rank_lists *s, size_t d, ft_error *err)
 {
     const ft__rank_options *o = s->q->o;
-    ft__list_device *device = &s->device[d];
+    struct list_device *device = &s->device[d];
     ft_query query = ft__rank_query(s->q);
     ft_status st;
 
@@ -96,16 +132,16 @@ static ft_status ask(ft_answer **out, ft__lists *s, size_t d, ft_error *err)
     return FT_OK;
 }
 
-static int take(ft__lists *s, size_t d, const ft_answer *a)
+static int take(struct rank_lists *s, size_t d, const ft_answer *a)
 {
     const size_t first = s->n - s->n_listed;
 
     for (size_t i = 0; i < s->n_listed; i++) {
-        ft__list_network *n = &s->network[first + i];
-        ft__list_place *p = &s->place[(first + i) * s->q->n_devices + d];
+        struct list_network *n = &s->network[first + i];
+        struct list_place *p = &s->place[(first + i) * s->q->n_devices + d];
         const ft_brief *b = &a->each[i];
 
-        *p = (ft__list_place){.brief = *b, .state = FT_RANK_UNKNOWN};
+        *p = (struct list_place){.brief = *b, .state = FT_RANK_UNKNOWN};
         p->brief.why = "";
         if (!b->status)
             p->state = (unsigned char)judge(s, b, d);
@@ -120,16 +156,15 @@ static int take(ft__lists *s, size_t d, const ft_answer *a)
 }
 
 /* Asks about what is listed: networks n - n_listed to n. */
-static int price(ft__lists *s)
+static int price(struct rank_lists *s)
 {
     int code = FT__EXIT_GOOD;
 
     for (size_t d = 0; d < s->q->n_devices && !code; d++) {
-        ft_error err = {0};
         ft_answer *a;
 
-        if (ask(&a, s, d, &err))
-            return ft__cli_fail(s->q->c, err.status, &err);
+        if (ask(&a, s, d, &s->q->c->err))
+            return ft__cli_check(s->q->c, s->q->c->err.status);
         code = take(s, d, a);
         ft_answer_free(a);
     }
@@ -140,7 +175,7 @@ static int price(ft__lists *s)
 }
 
 /* The name behind "---", or the number. */
-static char *name_of(const ft__lists *s, const char *line, size_t len)
+static char *name_of(const struct rank_lists *s, const char *line, size_t len)
 {
     char number[32];
 
@@ -174,7 +209,7 @@ static bool says_something(const char *text, size_t len)
 
 /* The next network of the text; its length with the line that names it. 0: its end is
  * not there yet. */
-static size_t whole_network(const ft__lists *s, size_t at, bool last)
+static size_t whole_network(const struct rank_lists *s, size_t at, bool last)
 {
     size_t i = at;
 
@@ -191,7 +226,7 @@ static size_t whole_network(const ft__lists *s, size_t at, bool last)
     return last ? s->len - at : 0;
 }
 
-static int add_network(ft__lists *s, const char *text, size_t len)
+static int add_network(struct rank_lists *s, const char *text, size_t len)
 {
     const char *end = memchr(text, '\n', len);
     size_t head = end ? (size_t)(end - text) : len;
@@ -201,7 +236,8 @@ static int add_network(ft__lists *s, const char *text, size_t len)
         return FT__EXIT_GOOD;
     if (!room(s))
         return ft__cli_done(s->q->c, false);
-    s->network[s->n] = (ft__list_network){.name = name_of(s, text, named ? head : 0)};
+    s->network[s->n] =
+        (struct list_network){.name = name_of(s, text, named ? head : 0)};
     if (!s->network[s->n].name)
         return ft__cli_done(s->q->c, false);
     s->n++;
@@ -214,7 +250,7 @@ static int add_network(ft__lists *s, const char *text, size_t len)
 }
 
 /* Networks whose end is there; the rest of the text stays. */
-static int take_networks(ft__lists *s, bool last)
+static int take_networks(struct rank_lists *s, bool last)
 {
     size_t at = 0, len;
     int code = FT__EXIT_GOOD;
@@ -222,7 +258,7 @@ static int take_networks(ft__lists *s, bool last)
     while (!code && at < s->len && (len = whole_network(s, at, last))) {
         code = add_network(s, s->text + at, len);
         at += len;
-        if (!code && s->n_listed == FT__LISTS_AT_ONCE)
+        if (!code && s->n_listed == AT_ONCE)
             code = price(s);
     }
     if (!code && s->n_listed)
@@ -232,7 +268,7 @@ static int take_networks(ft__lists *s, bool last)
     return code;
 }
 
-static int read_all(ft__lists *s)
+static int read_all(struct rank_lists *s)
 {
     int code = FT__EXIT_GOOD;
 
@@ -277,7 +313,7 @@ static int upwards(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-static bool mark_pareto(ft__lists *s)
+static bool mark_pareto(struct rank_lists *s)
 {
     size_t all = s->n * s->q->n_devices;
     double *y = malloc((3 * all + 1) * sizeof(*y));
@@ -287,7 +323,7 @@ static bool mark_pareto(ft__lists *s)
     for (size_t i = 0; i < all && y; i++)
         powered = powered || !isnan(s->place[i].brief.energy_j);
     for (size_t i = 0; i < all && y; i++) {
-        const ft__list_place *p = &s->place[i];
+        const struct list_place *p = &s->place[i];
         bool in = p->state == FT_RANK_PLACED;
 
         y[3 * i] = in ? p->brief.time_s : (double)NAN;
@@ -302,7 +338,7 @@ static bool mark_pareto(ft__lists *s)
     return good;
 }
 
-static int put_in_order(ft__lists *s)
+static int put_in_order(struct rank_lists *s)
 {
     const size_t all = s->n * s->q->n_devices;
     struct sorted *v = malloc((all + 1) * sizeof(*v));
@@ -315,14 +351,175 @@ static int put_in_order(ft__lists *s)
     for (size_t i = 0; i < all; i++)
         if (s->place[i].state == FT_RANK_PLACED)
             v[s->n_placed++] = (struct sorted){
-                ft__lists_quantity(s->q, &s->place[i].brief,
-                                   s->q->device[i % s->q->n_devices], s->q->r.how.by),
+                quantity_of(s->q, &s->place[i].brief, s->q->device[i % s->q->n_devices],
+                            s->q->r.how.by),
                 i};
     qsort(v, s->n_placed, sizeof(*v), upwards);
     for (size_t i = 0; i < s->n_placed; i++)
         s->order[i] = v[i].at;
     free(v);
     return FT__EXIT_GOOD;
+}
+
+/* ---- what is printed ---- */
+
+/* What has a column of its own where the order is by it. */
+static bool has_column(ft_rank_by by)
+{
+    return by != FT_RANK_BY_TIME && by != FT_RANK_BY_ENERGY && by != FT_RANK_BY_MEMORY;
+}
+
+static void print_bad(const struct rank_lists *s)
+{
+    size_t shown = 0;
+
+    for (size_t i = 0; i < s->n && shown < SHOWN_BAD; i++)
+        if (s->network[i].why) {
+            ft__cli_exit(s->q->c, FT__EXIT_INPUT, "network %zu (%s) is skipped: %s",
+                         i + 1, s->network[i].name, s->network[i].why);
+            shown++;
+        }
+    if (s->n_bad > shown)
+        ft__cli_exit(s->q->c, FT__EXIT_INPUT,
+                     "and %zu more are skipped; --csv names them", s->n_bad - shown);
+}
+
+static bool print_table(const struct rank_lists *s, uint64_t top)
+{
+    const ft__rank_question *q = s->q;
+    const ft_rank_by by = q->r.how.by;
+    char columns[128];
+    ft__table *t;
+    bool printed;
+
+    snprintf(columns, sizeof(columns),
+             "#>u|network<|?device<|?%s>%s|time>s|energy>J|memory>B|<",
+             ft_name(FT_NAMES_RANK_BY, by), by == FT_RANK_BY_POWER ? "W" : "~");
+    t = ft__table_new(columns, q->n_devices > 1, has_column(by));
+    for (size_t k = 0; k < s->n_placed && k < top; k++) {
+        const struct list_place *p = &s->place[s->order[k]];
+        const char *device = q->device[s->order[k] % q->n_devices];
+
+        ft__table_row(t, k + 1, s->network[s->order[k] / q->n_devices].name, device,
+                      quantity_of(q, &p->brief, device, by), p->brief.time_s,
+                      p->brief.energy_j, p->brief.memory_bytes, p->pareto ? "*" : "");
+    }
+    printed = ft__table_print_take(t, stdout);
+    if (printed && s->n_placed)
+        puts("\n*: no other is at least as good in time, energy and memory and better "
+             "in one");
+    return printed;
+}
+
+static size_t count_state(const struct rank_lists *s, ft_rank_state state)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n * s->q->n_devices; i++)
+        n += s->place[i].state == state && !s->network[i / s->q->n_devices].why;
+    return n;
+}
+
+static bool print_text(const struct rank_lists *s)
+{
+    printf("%zu network%s by %s", s->n - s->n_bad, s->n - s->n_bad == 1 ? "" : "s",
+           ft_name(FT_NAMES_RANK_BY, s->q->r.how.by));
+    for (size_t d = 0; d < s->q->n_devices; d++)
+        printf("%s%s", d ? ", " : " on ", s->q->device[d]);
+    printf(": %zu placed, %zu miss a limit, %zu do not fit, %zu are not known\n\n",
+           s->n_placed, count_state(s, FT_RANK_OVER_LIMIT),
+           count_state(s, FT_RANK_TOO_LARGE), count_state(s, FT_RANK_UNKNOWN));
+    return print_table(s, s->q->o->top ? s->q->o->top : 20);
+}
+
+static const char *state_name(const struct rank_lists *s, size_t i)
+{
+    static const char *const names[] = {
+        [FT_RANK_PLACED] = "placed",
+        [FT_RANK_TOO_LARGE] = "too large",
+        [FT_RANK_OVER_LIMIT] = "over limit",
+        [FT_RANK_UNKNOWN] = "unknown",
+    };
+
+    return s->network[i / s->q->n_devices].why ? "bad" : names[s->place[i].state];
+}
+
+/* In the order in which they came. */
+static void print_csv(const struct rank_lists *s)
+{
+    static const char fields[] = "place:s network:s device:s state:s time_s:g "
+                                 "energy_j:g power_w:g memory_bytes:g pareto:b why:s";
+    const size_t n_devices = s->q->n_devices;
+    size_t *placed = calloc(s->n * n_devices + 1, sizeof(*placed));
+
+    for (size_t k = 0; placed && k < s->n_placed; k++)
+        placed[s->order[k]] = k + 1;
+    ft__csv_head(stdout, fields);
+    for (size_t i = 0; placed && i < s->n * n_devices; i++) {
+        const struct list_place *p = &s->place[i];
+        const struct list_network *n = &s->network[i / n_devices];
+        char place[32] = "";
+
+        if (placed[i])
+            snprintf(place, sizeof(place), "%zu", placed[i]);
+        ft__csv_row(stdout, fields, place, n->name, s->q->device[i % n_devices],
+                    state_name(s, i), p->brief.time_s, p->brief.energy_j,
+                    p->brief.power_w, p->brief.memory_bytes, p->pareto, n->why);
+    }
+    free(placed);
+}
+
+static bool print_json(const struct rank_lists *s, uint64_t top)
+{
+    json_t *all = json_array(), *bad = json_array();
+
+    for (size_t k = 0; k < s->n_placed && k < top; k++) {
+        const struct list_place *p = &s->place[s->order[k]];
+
+        ft__json_append_take(
+            &all, ft__json("network:s device:s time_s:g energy_j:g power_w:g "
+                           "memory_bytes:g pareto:b",
+                           s->network[s->order[k] / s->q->n_devices].name,
+                           s->q->device[s->order[k] % s->q->n_devices], p->brief.time_s,
+                           p->brief.energy_j, p->brief.power_w, p->brief.memory_bytes,
+                           p->pareto));
+    }
+    for (size_t i = 0; i < s->n; i++)
+        if (s->network[i].why)
+            ft__json_append_take(&bad, ft__json("number:u network:s why:s", i + 1,
+                                                s->network[i].name, s->network[i].why));
+    return ft__json_print_take(
+        ft__json("by:s networks:u placed:u over_limit:u skipped:o best:o",
+                 ft_name(FT_NAMES_RANK_BY, s->q->r.how.by), s->n, s->n_placed,
+                 count_state(s, FT_RANK_OVER_LIMIT), bad, all),
+        stdout);
+}
+
+/* What is wrong with the input goes before "no", and that before what is missing. */
+static int verdict(const struct rank_lists *s)
+{
+    if (s->n_bad)
+        print_bad(s);
+    if (*s->unknown)
+        ft__cli_exit(s->q->c, FT__EXIT_MISSING, "%s", s->unknown);
+    if (s->n_bad)
+        return FT__EXIT_INPUT;
+    if (s->n_placed)
+        return FT__EXIT_GOOD;
+    return count_state(s, FT_RANK_UNKNOWN) == s->n * s->q->n_devices ? FT__EXIT_MISSING
+                                                                     : FT__EXIT_NO;
+}
+
+static int print(const struct rank_lists *s)
+{
+    const uint64_t top = s->q->o->top ? s->q->o->top : 20;
+    bool printed = true;
+
+    if (s->q->c->csv)
+        print_csv(s);
+    else
+        printed = s->q->c->json ? print_json(s, top) : print_text(s);
+    return ft__cli_done(s->q->c, printed);
 }
 
 /* ---- all of it ---- */
@@ -339,27 +536,25 @@ static int check(const ft__rank_question *q)
                           : NULL;
 
     if (not )
-        return ft__cli_exit(q->c, FT__EXIT_USAGE,
-                            "--stdin: lists of operations have their sizes in their "
-                            "lines: --%s does not apply",
-                            not );
+        return ft__usage(q->c,
+                         "--stdin: lists of operations have their sizes in their "
+                         "lines: --%s does not apply",
+                         not );
     if (q->o->method && strcmp(q->o->method, "physics") != 0)
-        return ft__cli_exit(q->c, FT__EXIT_USAGE,
-                            "--stdin: --method is physics, or left out");
+        return ft__usage(q->c, "--stdin: --method is physics, or left out");
     if (!q->o->devices)
-        return ft__cli_exit(q->c, FT__EXIT_USAGE,
-                            "--stdin wants --devices with names that foretell devices "
-                            "lists");
+        return ft__usage(q->c,
+                         "--stdin wants --devices with names that foretell devices "
+                         "lists");
     for (size_t i = 0; i < q->n_devices; i++)
         if (strcmp(q->device[i], "local") == 0)
-            return ft__cli_exit(
-                q->c, FT__EXIT_USAGE,
-                "--stdin: networks are ranked by families of devices and "
-                "data sheets; local has neither");
+            return ft__usage(q->c,
+                             "--stdin: networks are ranked by families of devices and "
+                             "data sheets; local has neither");
     return FT__EXIT_GOOD;
 }
 
-static void lists_free(ft__lists *s)
+static void lists_free(struct rank_lists *s)
 {
     for (size_t i = 0; i < s->n; i++) {
         free(s->network[i].name);
@@ -375,7 +570,7 @@ static void lists_free(ft__lists *s)
 
 int ft__rank_lists(ft__rank_question *q)
 {
-    ft__lists *s = calloc(1, sizeof(*s));
+    struct rank_lists *s = calloc(1, sizeof(*s));
     int code = s ? check(q) : ft__cli_done(q->c, false);
 
     if (!s)
@@ -393,9 +588,9 @@ int ft__rank_lists(ft__rank_question *q)
     if (!code)
         code = put_in_order(s);
     if (!code)
-        code = ft__lists_print(s);
+        code = print(s);
     if (!code)
-        code = ft__lists_verdict(s);
+        code = verdict(s);
     lists_free(s);
     return code;
 }

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/rank.h"
+#include "cli/rank/rank.h"
 #include "foretell/names.h"
 #include "report/units.h"
 
@@ -11,17 +11,9 @@
 
 static ft__text text_of(ft_rank_by q, double v)
 {
-    switch (q) {
-    case FT_RANK_BY_TIME: return ft__text_seconds(v);
-    case FT_RANK_BY_ENERGY: return ft__text_joules(v);
-    case FT_RANK_BY_POWER: return ft__text_watts(v);
-    case FT_RANK_BY_MEMORY: return ft__text_bytes(v);
-    case FT_RANK_BY_CO2: return ft__text_grams(v);
-    case FT_RANK_BY_COST: return ft__text_plain(1e6 * v);
-    case FT_RANK_BY_EDP:
-    case FT_RANK_BY_COUNT: break;
-    }
-    return ft__text_plain(v);
+    if (q == FT_RANK_BY_COST || q == FT_RANK_BY_EDP)
+        return ft__text_plain(q == FT_RANK_BY_COST ? 1e6 * v : v);
+    return ft__text_in(ft_name(FT_NAMES_RANK_UNIT, q), v);
 }
 
 /* The name of a column: a pass costs too little to be written without exponents. */
@@ -32,7 +24,7 @@ static const char *name_of(ft_rank_by q)
                                   : ft_name(FT_NAMES_RANK_BY, q);
 }
 
-/* What is told beside the quantity that was asked for. */
+/* What has a column beside the quantity that was asked for. */
 static bool beside(const ft__ranking *r, ft_rank_by q)
 {
     if (q == r->how.by)
@@ -62,45 +54,36 @@ static void name_choice(const ft__ranking *r, const ft__choice *x)
 static ft__table *new_table(const ft__ranking *r)
 {
     char columns[320];
-    size_t len =
-        (size_t)snprintf(columns, sizeof(columns), "#>|device|%s%s%s>|low>|high>",
-                         r->several_batches ? "batch>|" : "",
-                         r->several_clocks ? "clock>|" : "", name_of(r->how.by));
 
-    for (int q = 0; q < FT_RANK_BY_COUNT; q++)
-        if (beside(r, (ft_rank_by)q))
-            len += (size_t)snprintf(columns + len, sizeof(columns) - len, "|%s>",
-                                    name_of((ft_rank_by)q));
-    snprintf(columns + len, sizeof(columns) - len, "||chance>|basis%s",
-             r->several_engines ? "|engine" : "");
-    return ft__table_new(columns);
+    snprintf(columns, sizeof(columns),
+             "#>n|device|?batch>i|?clock>Hz|%s>|low>|high>|?time>s|?energy>J|?memory>B|"
+             "?cost of a million>~|?co2>g||chance>%%|basis|?engine",
+             name_of(r->how.by));
+    return ft__table_new(columns, r->several_batches, r->several_clocks,
+                         beside(r, FT_RANK_BY_TIME), beside(r, FT_RANK_BY_ENERGY),
+                         beside(r, FT_RANK_BY_MEMORY), beside(r, FT_RANK_BY_COST),
+                         beside(r, FT_RANK_BY_CO2), r->several_engines);
 }
 
 static void row(ft__table *t, const ft__ranking *r, size_t i)
 {
     const ft__choice *x = &r->choice[i];
     const ft_ranked *k = &r->ranked[i];
-    const ft_estimate *by = &k->value[r->how.by];
+    const ft_estimate *v = k->value, *by = &v[r->how.by];
+    char engine[sizeof(x->engine) + sizeof(x->setting) + 4], marks[4];
 
-    ft__table_cell(t, "%u", k->place);
-    ft__table_cell(t, "%s", x->device);
-    if (r->several_batches)
-        ft__table_cell(t, "%" PRId64, x->batch);
-    if (r->several_clocks)
-        ft__table_cell(t, "%s", ft__text_hertz(x->clock_hz).s);
-    ft__table_cell(t, "%s", text_of(r->how.by, by->value).s);
-    ft__table_cell(t, "%s", text_of(r->how.by, by->low).s);
-    ft__table_cell(t, "%s", text_of(r->how.by, by->high).s);
-    for (int q = 0; q < FT_RANK_BY_COUNT; q++)
-        if (beside(r, (ft_rank_by)q))
-            ft__table_cell(t, "%s", text_of((ft_rank_by)q, k->value[q].value).s);
-    ft__table_cell(t, "%s%s", k->pareto ? "*" : "", k->level ? "~" : "");
-    ft__table_cell(t, "%s", ft__text_percent(k->chance).s);
-    ft__table_cell(t, "%s",
-                   isfinite(by->high) ? ft_name(FT_NAMES_BASIS, by->basis)
-                                      : "roofline: a lower bound");
-    if (r->several_engines)
-        ft__table_cell(t, "%s%s%s", x->engine, *x->engine ? ", " : "", x->setting);
+    snprintf(engine, sizeof(engine), "%s%s%s", x->engine, *x->engine ? ", " : "",
+             x->setting);
+    snprintf(marks, sizeof(marks), "%s%s", k->pareto ? "*" : "", k->level ? "~" : "");
+    ft__table_row(t, k->place, x->device, x->batch, x->clock_hz,
+                  text_of(r->how.by, by->value).s, text_of(r->how.by, by->low).s,
+                  text_of(r->how.by, by->high).s, v[FT_RANK_BY_TIME].value,
+                  v[FT_RANK_BY_ENERGY].value, v[FT_RANK_BY_MEMORY].value,
+                  1e6 * v[FT_RANK_BY_COST].value, v[FT_RANK_BY_CO2].value, marks,
+                  k->chance,
+                  isfinite(by->high) ? ft_name(FT_NAMES_BASIS, by->basis)
+                                     : "roofline: a lower bound",
+                  engine);
 }
 
 static bool print_table(const ft__ranking *r, uint64_t top)
@@ -162,37 +145,36 @@ static void print_over_limits(const ft__ranking *r)
     }
 }
 
+static bool is_unknown(const ft__ranking *r, size_t k, const char *why)
+{
+    const ft_ranked *v = &r->ranked[r->order[k]];
+
+    return v->state == FT_RANK_UNKNOWN && strcmp(v->why, why) == 0;
+}
+
 /* Devices of one reason beside each other. */
 static void print_unknown(const ft__ranking *r)
 {
     for (size_t k = r->n_placed; k < r->n; k++) {
-        const ft_ranked *v = &r->ranked[r->order[k]];
-        const char *last = "";
-        bool told = false;
+        const char *why = r->ranked[r->order[k]].why, *last = "";
+        size_t first = r->n_placed;
 
-        if (v->state != FT_RANK_UNKNOWN)
+        if (r->ranked[r->order[k]].state != FT_RANK_UNKNOWN)
             continue;
-        for (size_t j = r->n_placed; j < k && !told; j++) {
-            const ft_ranked *w = &r->ranked[r->order[j]];
-
-            told = w->state == FT_RANK_UNKNOWN && strcmp(w->why, v->why) == 0;
-        }
-        if (told)
+        while (!is_unknown(r, first, why))
+            first++;
+        if (first < k)
             continue;
         fputs("not known: ", stdout);
         for (size_t j = k; j < r->n; j++) {
-            const ft_ranked *w = &r->ranked[r->order[j]];
             const char *device = r->choice[r->order[j]].device;
 
-            if (w->state != FT_RANK_UNKNOWN || strcmp(w->why, v->why) != 0 ||
-                strcmp(device, last) == 0)
+            if (!is_unknown(r, j, why) || strcmp(device, last) == 0)
                 continue;
             printf("%s%s", *last ? ", " : "", device);
             last = device;
         }
-        fputs(": ", stdout);
-        ft__put_clean(stdout, v->why);
-        putchar('\n');
+        ft__put_line(stdout, ": ", why);
     }
 }
 
@@ -301,7 +283,7 @@ static void print_answer(const ft__ranking *r)
     print_sureness(r);
 }
 
-bool ft__ranking_print(const ft__ranking *r, uint64_t top)
+static bool print_text(const ft__ranking *r, uint64_t top)
 {
     bool good;
 
@@ -332,14 +314,10 @@ static json_t *values_json(const ft_ranked *k)
 {
     json_t *o = json_object();
 
-    for (int q = 0; q < FT_RANK_BY_COUNT; q++)
-        if (json_object_set_new(
-                o, ft_name(FT_NAMES_RANK_BY, (ft_rank_by)q),
-                ft__json_estimate(&k->value[q],
-                                  ft_name(FT_NAMES_RANK_UNIT, (ft_rank_by)q)))) {
-            json_decref(o);
-            return NULL;
-        }
+    for (uint32_t q = 0; q < FT_RANK_BY_COUNT; q++)
+        ft__json_set_take(
+            &o, ft_name(FT_NAMES_RANK_BY, q),
+            ft__json_estimate(&k->value[q], ft_name(FT_NAMES_RANK_UNIT, q)));
     return o;
 }
 
@@ -348,58 +326,60 @@ static json_t *choice_json(const ft__ranking *r, size_t i)
     const ft__choice *x = &r->choice[i];
     const ft_ranked *k = &r->ranked[i];
 
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:b, s:o, "
-        "s:o, s:o}",
-        "place", k->place ? ft__json_count(k->place) : json_null(), "device",
-        ft__json_text(x->device), "batch", ft__json_count((uint64_t)x->batch),
-        "clock_hz", ft__json_real(x->clock_hz), "engine", ft__json_text(x->engine),
-        "setting", ft__json_text(x->setting), "state", state_name(k->state), "limit",
-        k->state == FT_RANK_OVER_LIMIT ? ft__json_text(r->limit_text[k->limit])
-                                       : json_null(),
-        "values", values_json(k), "memory_limit", ft__json_real(x->limit_bytes),
-        "max_batch",
-        x->max_batch >= 0 ? ft__json_count((uint64_t)x->max_batch) : json_null(),
-        "pareto", k->pareto, "level", k->level, "risky", k->risky, "chance",
-        ft__json_real(k->chance), "regret", ft__json_real(k->regret), "corrected_by",
-        ft__json_count(x->n_known));
+    return ft__json("place:o device:s batch:u clock_hz:g engine:s setting:s state:s "
+                    "limit:s values:o memory_limit:g max_batch:l pareto:b level:b "
+                    "risky:b chance:g regret:g corrected_by:n",
+                    k->place ? ft__json_count(k->place) : json_null(), x->device,
+                    (uint64_t)x->batch, x->clock_hz, x->engine, x->setting,
+                    state_name(k->state),
+                    k->state == FT_RANK_OVER_LIMIT ? r->limit_text[k->limit] : NULL,
+                    values_json(k), x->limit_bytes, x->max_batch, k->pareto, k->level,
+                    k->risky, k->chance, k->regret, x->n_known);
 }
 
-bool ft__ranking_json(const ft__ranking *r)
+static bool print_json(const ft__ranking *r)
 {
     json_t *all = json_array();
 
     for (size_t k = 0; k < r->n; k++)
         ft__json_append_take(&all, choice_json(r, r->order[k]));
     return ft__json_print_take(
-        json_pack(
-            "{s:o, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "model",
-            ft__json_text(r->model), "by", ft_name(FT_NAMES_RANK_BY, r->how.by), "per",
-            r->several_batches ? "item" : "pass", "mode", r->mode, "step", r->step,
-            "dtype", r->dtype, "assumptions", ft__model_assumptions_json(r->graph),
-            "best",
-            r->n_placed ? ft__json_text(r->choice[r->order[0]].device) : json_null(),
-            "regret",
-            r->n_placed ? ft__json_real(r->ranked[r->order[0]].regret) : json_null(),
-            "choices", all),
+        ft__json("model:s by:s per:s mode:s step:s dtype:s assumptions:o best:s "
+                 "regret:o choices:o",
+                 r->model, ft_name(FT_NAMES_RANK_BY, r->how.by),
+                 r->several_batches ? "item" : "pass", r->mode, r->step, r->dtype,
+                 ft__model_assumptions_json(r->graph),
+                 r->n_placed ? r->choice[r->order[0]].device : NULL,
+                 r->n_placed ? ft__json_real(r->ranked[r->order[0]].regret)
+                             : json_null(),
+                 all),
         stdout);
 }
 
-void ft__ranking_csv(const ft__ranking *r)
+static bool print_csv(const ft__ranking *r)
 {
-    puts("place,device,batch,clock_hz,state,time_s,energy_j,power_w,edp,memory_bytes,"
-         "cost,co2_g,low,high,pareto,level,chance,regret");
+    static const char fields[] =
+        "place:n device:s batch:i clock_hz:g state:s time_s:g energy_j:g power_w:g "
+        "edp:g memory_bytes:g cost:g co2_g:g low:g high:g pareto:b level:b chance:g "
+        "regret:g";
+
+    ft__csv_head(stdout, fields);
     for (size_t k = 0; k < r->n; k++) {
         const ft__choice *x = &r->choice[r->order[k]];
         const ft_ranked *v = &r->ranked[r->order[k]];
         const ft_estimate *e = v->value;
 
-        ft__csv_row(stdout, "usugsggggggggguugg", (uint64_t)v->place, x->device,
-                    (uint64_t)x->batch, x->clock_hz, state_name(v->state),
-                    e[FT_RANK_BY_TIME].value, e[FT_RANK_BY_ENERGY].value,
-                    e[FT_RANK_BY_POWER].value, e[FT_RANK_BY_EDP].value,
-                    e[FT_RANK_BY_MEMORY].value, e[FT_RANK_BY_COST].value,
-                    e[FT_RANK_BY_CO2].value, e[r->how.by].low, e[r->how.by].high,
-                    (uint64_t)v->pareto, (uint64_t)v->level, v->chance, v->regret);
+        ft__csv_row(stdout, fields, v->place, x->device, x->batch, x->clock_hz,
+                    state_name(v->state), e[FT_RANK_BY_TIME].value,
+                    e[FT_RANK_BY_ENERGY].value, e[FT_RANK_BY_POWER].value,
+                    e[FT_RANK_BY_EDP].value, e[FT_RANK_BY_MEMORY].value,
+                    e[FT_RANK_BY_COST].value, e[FT_RANK_BY_CO2].value, e[r->how.by].low,
+                    e[r->how.by].high, v->pareto, v->level, v->chance, v->regret);
     }
+    return true;
+}
+
+bool ft__ranking_print(const ft__cli *c, const ft__ranking *r, uint64_t top)
+{
+    return c->json ? print_json(r) : c->csv ? print_csv(r) : print_text(r, top);
 }

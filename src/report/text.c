@@ -1,8 +1,36 @@
+/* Text and bars for terminals. */
+#include "report/text.h"
+
 #include <inttypes.h>
+#include <math.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "report/text.h"
+void ft__put_clean(FILE *fp, const char *s)
+{
+    for (; *s; s++)
+        fputc((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s, fp);
+}
+
+void ft__put_line(FILE *fp, const char *lead, const char *s)
+{
+    fputs(lead, fp);
+    ft__put_clean(fp, s);
+    fputc('\n', fp);
+}
+
+/* One is this wide, and what passes the right end ends in '>'. */
+enum { ONE = 30, MOST = 45 };
+
+void ft__bar_print(FILE *fp, const char *name, double ratio, const char *value)
+{
+    int n = ratio * ONE < MOST ? (int)lround(ratio * ONE) : MOST;
+
+    fprintf(fp, "  %-10s ", name);
+    for (int i = 0; i < n; i++)
+        fputc(i + 1 == MOST && ratio * ONE > MOST ? '>' : '#', fp);
+    fprintf(fp, "%*s %s\n", n < ONE ? ONE - n : 0, "", value);
+}
 
 enum { BAR_WIDTH = 30 };
 

@@ -3,44 +3,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/rank_lists.h"
+#include "cli/rank/rank.h"
 
 static const ft__option options[] = {
-    {"by", 0, FT__OPT_TEXT, offsetof(ft__rank_options, by), "WHAT",
-     "time (the default), energy, power, edp, memory, cost, co2; less is better"},
-    {"limit", 0, FT__OPT_TEXTS, offsetof(ft__rank_options, limits), "WHAT=MOST",
-     "of a pass at most: time=10ms, energy=2J, power=150W, memory=8GiB, cost=0.001, "
-     "co2=1mg; may be repeated"},
-    {"devices", 0, FT__OPT_TEXT, offsetof(ft__rank_options, devices), "all|D,...",
-     "all that have a file, or names of foretell devices and local; those with a "
-     "predictor, or all"},
-    {"predictor", 0, FT__OPT_TEXTS, offsetof(ft__rank_options, predictors), "P.ftp",
-     "use this one for its device; may be repeated; local's is the one train made"},
-    {"method", 0, FT__OPT_TEXT, offsetof(ft__rank_options, method), "NAME",
-     "physics, roofline or paleo: from data sheets alone, where there is no predictor "
-     "of the very device"},
+    FT__TEXT(
+        ft__rank_options, by, "by", "WHAT",
+        "time (the default), energy, power, edp, memory, cost, co2; less is better"),
+    FT__TEXTS(
+        ft__rank_options, limits, "limit", "WHAT=MOST",
+        "of a pass at most: time=10ms, energy=2J, power=150W, memory=8GiB, cost=0.001, "
+        "co2=1mg; may be repeated"),
+    FT__TEXT(
+        ft__rank_options, devices, "devices", "all|D,...",
+        "all that have a file, or names of foretell devices and local; those with a "
+        "predictor, or all"),
+    FT__TEXTS(
+        ft__rank_options, predictors, "predictor", "P.ftp",
+        "use this one for its device; may be repeated; local's is the one train made"),
+    FT__TEXT(ft__rank_options, method, "method", "NAME",
+             "physics, roofline or paleo: from data sheets alone, where there is no "
+             "predictor "
+             "of the very device"),
     FT__ENGINE_OPTIONS(ft__rank_options, "the software that will run it here; ",
                        "threads it may use here; "),
-    {"batches", 0, FT__OPT_TEXT, offsetof(ft__rank_options, batches), "N,N,...",
-     "at each of these batch sizes; values are then of an item"},
-    {"clocks", 0, FT__OPT_TEXT, offsetof(ft__rank_options, clocks), "MHZ,...",
-     "at each of these core clocks"},
-    {"price", 0, FT__OPT_TEXTS, offsetof(ft__rank_options, prices), "D=PRICE/h",
-     "what device D costs; without D: every one; may be repeated"},
-    {"co2", 0, FT__OPT_TEXT, offsetof(ft__rank_options, co2), "400g/kWh",
-     "of the electricity"},
-    {"stdin", 0, FT__OPT_FLAG, offsetof(ft__rank_options, lists), NULL,
-     "in place of MODEL: many networks, each a line \"--- NAME\" and a list of "
-     "operations; all by the family that knows the first one best, or --predictor"},
-    {"top", 0, FT__OPT_COUNT, offsetof(ft__rank_options, top), "N",
-     "how many places to list; 20"},
-    {"seed", 0, FT__OPT_COUNT, offsetof(ft__rank_options, seed), "N",
-     "of the draws behind chances and regret; 1"},
-    FT__USE_OPTIONS(ft__rank_options, use),
-    FT__ASKED_OPTIONS(ft__rank_options, asked),
-    FT__CORRECT_OPTION(ft__rank_options),
-    FT__STEP_OPTIONS(ft__rank_options, step),
-    FT__MODEL_OPTIONS(ft__rank_options, model),
+    FT__TEXT(ft__rank_options, batches, "batches", "N,N,...",
+             "at each of these batch sizes; values are then of an item"),
+    FT__TEXT(ft__rank_options, clocks, "clocks", "MHZ,...",
+             "at each of these core clocks"),
+    FT__TEXTS(ft__rank_options, prices, "price", "D=PRICE/h",
+              "what device D costs; without D: every one; may be repeated"),
+    FT__TEXT(ft__rank_options, co2, "co2", "400g/kWh", "of the electricity"),
+    FT__FLAG(
+        ft__rank_options, lists, "stdin",
+        "in place of MODEL: many networks, each a line \"--- NAME\" and a list of "
+        "operations; all by the family that knows the first one best, or --predictor"),
+    FT__COUNT(ft__rank_options, top, "top", "N", "how many places to list; 20"),
+    FT__COUNT(ft__rank_options, seed, "seed", "N",
+              "of the draws behind chances and regret; 1"),
+    FT__GROUP(ft__rank_options, use, ft__use_table),
+    FT__GROUP(ft__rank_options, asked, ft__asked_table),
+    FT__TEXT(ft__rank_options, correct, "correct", "STORE|CSV", FT__CORRECT_HELP),
+    FT__GROUP(ft__rank_options, step, ft__step_table),
+    FT__GROUP(ft__rank_options, model, ft__model_table),
     {0},
 };
 
@@ -91,7 +95,6 @@ static bool differ(const ft__choice *a, const ft__choice *b)
 static int rank(ft__rank_question *q)
 {
     ft_rank_entry *entry = calloc(q->r.n + 1, sizeof(*entry));
-    ft_error err = {0};
     ft_status st = FT_OK;
 
     q->r.ranked = calloc(q->r.n + 1, sizeof(*q->r.ranked));
@@ -107,29 +110,16 @@ static int rank(ft__rank_question *q)
     }
     if (q->r.n > FT_RANK_MAX_ENTRIES) {
         free(entry);
-        return ft__cli_exit(q->c, FT__EXIT_USAGE,
-                            "%zu devices, batches and clocks are too many; at most %d",
-                            q->r.n, FT_RANK_MAX_ENTRIES);
+        return ft__usage(q->c,
+                         "%zu devices, batches and clocks are too many; at most %d",
+                         q->r.n, FT_RANK_MAX_ENTRIES);
     }
-    st = ft_rank(q->r.ranked, entry, q->r.n, &q->r.how, &err);
+    st = ft_rank(q->r.ranked, entry, q->r.n, &q->r.how, &q->c->err);
     free(entry);
     if (st)
-        return ft__cli_fail(q->c, st, &err);
+        return ft__cli_check(q->c, st);
     put_in_order(&q->r);
     return FT__EXIT_GOOD;
-}
-
-static int print(ft__rank_question *q)
-{
-    bool printed = true;
-
-    if (q->c->json)
-        printed = ft__ranking_json(&q->r);
-    else if (q->c->csv)
-        ft__ranking_csv(&q->r);
-    else
-        printed = ft__ranking_print(&q->r, q->o->top ? q->o->top : 20);
-    return ft__cli_done(q->c, printed);
 }
 
 /* Nothing placed is "no"; nothing known is something missing. */
@@ -165,17 +155,17 @@ static int answer(ft__rank_question *q)
     if (!code)
         code = rank(q);
     if (!code)
-        code = print(q);
+        code = ft__cli_done(q->c,
+                            ft__ranking_print(q->c, &q->r, q->o->top ? q->o->top : 20));
     return code ? code : verdict(q);
 }
 
 static int check_model(const ft__rank_question *q)
 {
     if (q->o->lists && q->c->args.n)
-        return ft__cli_exit(q->c, FT__EXIT_USAGE, "--stdin or MODEL, not both");
+        return ft__usage(q->c, "--stdin or MODEL, not both");
     if (!q->o->lists && !q->c->args.n)
-        return ft__cli_exit(q->c, FT__EXIT_USAGE,
-                            "MODEL is missing: foretell rank MODEL, or --stdin");
+        return ft__usage(q->c, "MODEL is missing: foretell rank MODEL, or --stdin");
     return FT__EXIT_GOOD;
 }
 
