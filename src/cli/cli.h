@@ -271,8 +271,6 @@ int ft__batches_parse(ft__cli *c, uint64_t *batch, size_t *n, const char *list,
                       const ft__model_options *opt);
 void ft__model_print_assumptions(const ft_graph *g);
 void ft__model_print_bounded(const ft_graph *g);
-json_t *ft__model_assumptions_json(const ft_graph *g);
-json_t *ft__model_bounded_json(const ft_graph *g);
 
 /* ---- measure_commands.c, commands_text.c: any program ---- */
 typedef struct ft__commands_options {
@@ -316,6 +314,8 @@ double ft__commands_ratio(const ft_command_result *r,
 /* Every sensor with what it says now, or why not and what would help; m, which may be
  * NULL, has watched them. */
 void ft__sources_print(const ft_sensors *sensors, const ft_meter *m);
+/* "  name      text" */
+void ft__sources_line(const char *name, const char *text);
 json_t *ft__sources_json(const ft_sensors *sensors, const ft_meter *m);
 /* What the sources say of the next seconds. */
 int ft__sources_try(ft__cli *c, const char *sources);
@@ -329,7 +329,6 @@ extern const ft__option ft__step_table[]; /* of ft_step_names */
 /* Complains itself. */
 int ft__step_parse(ft__cli *c, ft_step *out, const ft_step_names *names);
 
-/* ---- memory.c ---- */
 void ft__memory_print(const ft_memory *m); /* one line: the peak and its parts */
 /* Beside it, what two rules of thumb would say. */
 void ft__memory_print_rules(double two_largest, double twice_mean);

@@ -39,31 +39,18 @@ static const ft__option options[] = {
 
 /* ---- show ---- */
 
-static const char *hertz_or_watts(char *text, size_t size, double v, const char *unit)
-{
-    if (isnan(v))
-        return "";
-    snprintf(text, size, "%s",
-             strcmp(unit, "W") == 0 ? ft__text_watts(v).s : ft__text_hertz(v).s);
-    return text;
-}
-
 static void show_row(ft__table *t, const ft_setting_state *s)
 {
-    char now[64], least[64], most[64];
-    const char *number = hertz_or_watts(now, sizeof(now), s->now, s->unit);
+    char now[256], range[128] = "";
+    bool number = !isnan(s->now);
 
-    ft__table_cell(t, "%s", s->device);
-    ft__table_cell(t, "%s", s->name);
-    ft__table_cell(t, "%s%s%s", number, *number && *s->text ? ", " : "", s->text);
-    if (isnan(s->least))
-        ft__table_cell(t, "%s", "");
-    else
-        ft__table_cell(t, "%s .. %s",
-                       hertz_or_watts(least, sizeof(least), s->least, s->unit),
-                       hertz_or_watts(most, sizeof(most), s->most, s->unit));
-    ft__table_cell(t, "%s", s->choices);
-    ft__table_cell(t, "%s", s->writable ? "yes" : "no");
+    snprintf(now, sizeof(now), "%s%s%s", number ? ft__text_in(s->unit, s->now).s : "",
+             number && *s->text ? ", " : "", s->text);
+    if (!isnan(s->least))
+        snprintf(range, sizeof(range), "%s .. %s", ft__text_in(s->unit, s->least).s,
+                 isnan(s->most) ? "" : ft__text_in(s->unit, s->most).s);
+    ft__table_row(t, s->device, s->name, now, range, s->choices,
+                  s->writable ? "yes" : "no");
 }
 
 /* Why what cannot be set cannot, each reason with its remedy once. */
@@ -76,14 +63,10 @@ static void show_reasons(const ft_settings_list *l)
 
         if (s->writable)
             continue;
-        printf("%s %s: ", s->device, s->name);
-        ft__put_clean(stdout, s->reason);
-        putchar('\n');
-        if (*s->remedy && (strcmp(s->remedy, remedy) || strcmp(s->reason, reason))) {
-            fputs("  try: ", stdout);
-            ft__put_clean(stdout, s->remedy);
-            putchar('\n');
-        }
+        printf("%s %s", s->device, s->name);
+        ft__put_line(stdout, ": ", s->reason);
+        if (*s->remedy && (strcmp(s->remedy, remedy) || strcmp(s->reason, reason)))
+            ft__put_line(stdout, "  try: ", s->remedy);
         remedy = s->remedy;
         reason = s->reason;
     }

@@ -41,7 +41,7 @@ static const ft__option options[] = {
 
 /* Measurements that differ in the operation only. */
 enum { DEVICE, SETTING, ENGINE, VERSION, POLICY, METRIC, N_KEYS };
-struct group {
+struct data_group {
     char *key[N_KEYS];
     uint64_t rows;
     int64_t first;
@@ -51,7 +51,7 @@ struct group {
 };
 
 /* Parts of networks, as one source lists them for one phase. */
-struct list {
+struct network_list {
     char *source;
     char *phase;
     char *last; /* network seen */
@@ -59,17 +59,17 @@ struct list {
     uint64_t parts;
 };
 
-struct summary {
-    struct group *group;
+struct store_summary {
+    struct data_group *group;
     size_t n;
-    struct list *list;
+    struct network_list *list;
     size_t n_lists;
     size_t before; /* group of the row before, and its spec and phase */
     char *spec;
     bool bad;
 };
 
-static void summary_free(struct summary *s)
+static void summary_free(struct store_summary *s)
 {
     for (size_t i = 0; i < s->n; i++)
         for (size_t j = 0; j < N_KEYS; j++)
@@ -84,9 +84,9 @@ static void summary_free(struct summary *s)
     free(s->list);
 }
 
-static struct list *list_of(struct summary *s, const ft_member *m)
+static struct network_list *list_of(struct store_summary *s, const ft_member *m)
 {
-    struct list *l;
+    struct network_list *l;
 
     for (size_t i = 0; i < s->n_lists; i++)
         if (strcmp(s->list[i].source, m->source) == 0 &&
@@ -97,15 +97,15 @@ static struct list *list_of(struct summary *s, const ft_member *m)
         return NULL;
     s->list = l;
     l += s->n_lists++;
-    *l = (struct list){strdup(m->source), strdup(m->phase), strdup(""), 0, 0};
+    *l = (struct network_list){strdup(m->source), strdup(m->phase), strdup(""), 0, 0};
     return l->source && l->phase && l->last ? l : NULL;
 }
 
 /* The parts of a network lie together. */
 static int add_member(void *user, const ft_member *m)
 {
-    struct summary *s = user;
-    struct list *l = list_of(s, m);
+    struct store_summary *s = user;
+    struct network_list *l = list_of(s, m);
 
     if (l && strcmp(l->last, m->whole) != 0) {
         free(l->last);
@@ -118,9 +118,10 @@ static int add_member(void *user, const ft_member *m)
     return s->bad;
 }
 
-static struct group *group_of(struct summary *s, const char *const key[N_KEYS])
+static struct data_group *group_of(struct store_summary *s,
+                                   const char *const key[N_KEYS])
 {
-    struct group *g;
+    struct data_group *g;
 
     for (size_t i = s->n; i > 0; i--) {
         size_t j = 0;
@@ -135,14 +136,14 @@ static struct group *group_of(struct summary *s, const char *const key[N_KEYS])
         return NULL;
     s->group = g;
     g += s->n++;
-    *g = (struct group){.first = INT64_MAX,
-                        .again = {.median = NAN,
-                                  .p90 = NAN,
-                                  .calibrated_median = NAN,
-                                  .calibrated_p90 = NAN,
-                                  .covered = NAN,
-                                  .scatter = NAN,
-                                  .apart_s = NAN}};
+    *g = (struct data_group){.first = INT64_MAX,
+                             .again = {.median = NAN,
+                                       .p90 = NAN,
+                                       .calibrated_median = NAN,
+                                       .calibrated_p90 = NAN,
+                                       .covered = NAN,
+                                       .scatter = NAN,
+                                       .apart_s = NAN}};
     for (size_t j = 0; j < N_KEYS; j++) {
         g->key[j] = strdup(key[j]);
         if (!g->key[j])
@@ -152,7 +153,8 @@ static struct group *group_of(struct summary *s, const char *const key[N_KEYS])
 }
 
 /* Rows come ordered by key: repeats lie together. */
-static bool note_repeat(struct summary *s, struct group *g, const ft_row *row)
+static bool note_repeat(struct store_summary *s, struct data_group *g,
+                        const ft_row *row)
 {
     size_t n = strlen(row->key.spec) + strlen(row->key.phase) + 2;
     char *spec = malloc(n);
@@ -174,8 +176,8 @@ static int add_row(void *user, const ft_row *row)
     const char *const key[N_KEYS] = {row->key.device,       row->key.setting,
                                      row->key.engine,       row->key.engine_version,
                                      row->key.dtype_policy, row->key.metric};
-    struct summary *s = user;
-    struct group *g = group_of(s, key);
+    struct store_summary *s = user;
+    struct data_group *g = group_of(s, key);
 
     if (!g || !note_repeat(s, g, row)) {
         s->bad = true;
@@ -199,37 +201,26 @@ static const char *day(char *buf, size_t size, int64_t at)
     return buf;
 }
 
-static void percent(ft__table *t, double share)
-{
-    if (isnan(share))
-        ft__table_cell(t, "-");
-    else
-        ft__table_cell(t, "%.1f %%", 100 * share);
-}
-
 /* How well what was measured twice agrees; nothing where nothing was. */
-static bool repeats_text(const struct summary *s)
+static bool repeats_text(const struct store_summary *s)
 {
-    ft__table *t = ft__table_new("measured again|metric|pairs>|apart>|differ by>|p90>|"
-                                 "calibrated>|p90>|stated 90 % hold>");
+    ft__table *t =
+        ft__table_new("measured again|metric|pairs>u|apart>s|differ by>%|p90>%|"
+                      "calibrated>%|p90>%|stated 90 % hold>%");
     size_t pairs = 0;
 
     for (size_t i = 0; i < s->n; i++) {
-        const struct group *g = &s->group[i];
+        const struct data_group *g = &s->group[i];
+        const ft_repeats *r = &g->again;
+        char how[512];
 
-        if (!g->again.pairs)
+        if (!r->pairs)
             continue;
-        pairs += g->again.pairs;
-        ft__table_cell(t, "%s %s, %s", g->key[ENGINE], g->key[VERSION],
-                       g->key[SETTING]);
-        ft__table_cell(t, "%s", g->key[METRIC]);
-        ft__table_cell(t, "%" PRIu64, g->again.pairs);
-        ft__table_cell(t, "%s", ft__text_seconds(g->again.apart_s).s);
-        percent(t, g->again.median);
-        percent(t, g->again.p90);
-        percent(t, g->again.calibrated_median);
-        percent(t, g->again.calibrated_p90);
-        percent(t, g->again.covered);
+        pairs += r->pairs;
+        snprintf(how, sizeof(how), "%s %s, %s", g->key[ENGINE], g->key[VERSION],
+                 g->key[SETTING]);
+        ft__table_row(t, how, g->key[METRIC], r->pairs, r->apart_s, r->median, r->p90,
+                      r->calibrated_median, r->calibrated_p90, r->covered);
     }
     if (pairs)
         puts(
@@ -245,22 +236,20 @@ static json_t *repeats_json(const ft_repeats *r)
                     r->calibrated_p90, r->covered, r->scatter, r->apart_s);
 }
 
-static bool lists_text(const struct summary *s)
+static bool lists_text(const struct store_summary *s)
 {
-    ft__table *t = ft__table_new("listed by|phase|networks>|parts>");
+    ft__table *t = ft__table_new("listed by|phase|networks>u|parts>u");
 
     for (size_t i = 0; i < s->n_lists; i++) {
-        ft__table_cell(t, "%s", s->list[i].source);
-        ft__table_cell(t, "%s", s->list[i].phase);
-        ft__table_cell(t, "%" PRIu64, s->list[i].networks);
-        ft__table_cell(t, "%" PRIu64, s->list[i].parts);
+        ft__table_row(t, s->list[i].source, s->list[i].phase, s->list[i].networks,
+                      s->list[i].parts);
     }
     if (s->n_lists)
         puts("\nwhat networks consist of:\n");
     return ft__table_print_take(t, s->n_lists ? stdout : NULL);
 }
 
-static json_t *lists_json(const struct summary *s)
+static json_t *lists_json(const struct store_summary *s)
 {
     json_t *all = json_array();
 
@@ -271,31 +260,29 @@ static json_t *lists_json(const struct summary *s)
     return all;
 }
 
-static bool summary_text(const struct summary *s, const char *path)
+static bool summary_text(const struct store_summary *s, const char *path)
 {
     ft__table *t = ft__table_new(
-        "device|setting|engine|version|dtypes|metric|measurements>|from|to");
+        "device|setting|engine|version|dtypes|metric|measurements>u|from|to");
 
     for (size_t i = 0; i < s->n; i++) {
-        const struct group *g = &s->group[i];
-        char buf[32];
+        const struct data_group *g = &s->group[i];
+        char from[32], to[32];
 
-        for (size_t j = 0; j < N_KEYS; j++)
-            ft__table_cell(t, "%s", g->key[j]);
-        ft__table_cell(t, "%" PRIu64, g->rows);
-        ft__table_cell(t, "%s", day(buf, sizeof(buf), g->first));
-        ft__table_cell(t, "%s", day(buf, sizeof(buf), g->last));
+        ft__table_row(t, g->key[DEVICE], g->key[SETTING], g->key[ENGINE],
+                      g->key[VERSION], g->key[POLICY], g->key[METRIC], g->rows,
+                      day(from, sizeof(from), g->first), day(to, sizeof(to), g->last));
     }
     printf("store: %s\n\n", path);
     return ft__table_print_take(t, stdout) && lists_text(s) && repeats_text(s);
 }
 
-static bool summary_json(const struct summary *s, const char *path)
+static bool summary_json(const struct store_summary *s, const char *path)
 {
     json_t *all = json_array();
 
     for (size_t i = 0; i < s->n; i++) {
-        const struct group *g = &s->group[i];
+        const struct data_group *g = &s->group[i];
 
         ft__json_append_take(
             &all,
@@ -310,15 +297,15 @@ static bool summary_json(const struct summary *s, const char *path)
         ft__json("store:s groups:o members:o", path, all, lists_json(s)), stdout);
 }
 
-static ft_status summarize(struct summary *out, ft_store *store, const ft_key *filter,
-                           ft_error *err)
+static ft_status summarize(struct store_summary *out, ft_store *store,
+                           const ft_key *filter, ft_error *err)
 {
     ft_status st = ft_store_each(store, filter, 0, add_row, out, err);
 
     return !st && out->bad ? ft_fail(err, FT_ENOMEM, 0, "summary") : st;
 }
 
-static ft_status find_repeats(struct group *g, ft_store *store, ft_error *err)
+static ft_status find_repeats(struct data_group *g, ft_store *store, ft_error *err)
 {
     ft_key filter = {.device = g->key[DEVICE],
                      .setting = g->key[SETTING],
@@ -333,7 +320,7 @@ static ft_status find_repeats(struct group *g, ft_store *store, ft_error *err)
 static ft_status show(ft__cli *c, ft_store *store, const ft_key *filter,
                       const char *path, bool *printed, ft_error *err)
 {
-    struct summary s = {0};
+    struct store_summary s = {0};
     ft_status st = summarize(&s, store, filter, err);
 
     if (!st)
@@ -354,7 +341,7 @@ static ft_status show(ft__cli *c, ft_store *store, const ft_key *filter,
 static ft_status facts(ft__cli *c, ft_store *store, const ft_key *filter, bool *printed,
                        ft_error *err)
 {
-    struct summary s = {0};
+    struct store_summary s = {0};
     json_t *all = json_array();
     ft__table *t = ft__table_new("device|fact|value>");
     ft_status st = summarize(&s, store, filter, err);

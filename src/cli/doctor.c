@@ -178,31 +178,24 @@ static bool any_engine(const struct findings *f)
 
 /* ---- text ---- */
 
-static void print_line(const char *name, const char *text)
-{
-    printf("  %-20s ", name);
-    ft__put_clean(stdout, text);
-    putchar('\n');
-}
-
 static void print_machine(const struct findings *f)
 {
     const ft_device_facts *d = ft_device_get(f->device);
     char text[200];
 
     puts("machine");
-    print_line("processor", d->title);
-    print_line("known as", ft_device_get(f->device)->fingerprint);
+    ft__sources_line("processor", d->title);
+    ft__sources_line("known as", ft_device_get(f->device)->fingerprint);
     snprintf(text, sizeof(text), "%s, %ld usable", ft__text_plain(d->cores).s,
              sysconf(_SC_NPROCESSORS_ONLN));
-    print_line("cores", text);
+    ft__sources_line("cores", text);
     snprintf(text, sizeof(text), "%s base, %s boost",
              ft__text_hertz(d->base_clock_hz).s, ft__text_hertz(d->boost_clock_hz).s);
-    print_line("clock", text);
+    ft__sources_line("clock", text);
     snprintf(text, sizeof(text), "L2 %s a core, L3 %s", ft__text_bytes(d->l2_bytes).s,
              ft__text_bytes(d->l3_bytes).s);
-    print_line("caches", text);
-    print_line("memory", ft__text_bytes(d->memory_bytes).s);
+    ft__sources_line("caches", text);
+    ft__sources_line("memory", ft__text_bytes(d->memory_bytes).s);
 }
 
 static void print_engines(const struct findings *f)
@@ -215,7 +208,7 @@ static void print_engines(const struct findings *f)
             snprintf(text, sizeof(text), "usable, version %s", f->verdict[i].version);
         else
             snprintf(text, sizeof(text), "not usable: %s", f->verdict[i].why);
-        print_line(f->engine[i], text);
+        ft__sources_line(f->engine[i], text);
     }
     if (!f->n_engines)
         puts("  none: build with libdnnl-dev installed, or say --plugin-dir DIR");
@@ -227,12 +220,13 @@ static void print_text(const struct findings *f)
     print_engines(f);
     ft__sources_print(f->sensors, f->meter);
     printf("\nfiles\n");
-    print_line("data", ft__path_exists(f->data_dir) ? f->data_dir
-                                                    : "not found: say --data-dir DIR");
-    print_line("measurements", f->store);
-    print_line("", f->store_state);
-    print_line("predictor", f->predictor);
-    print_line("", f->predictor_state);
+    ft__sources_line("data", ft__path_exists(f->data_dir)
+                                 ? f->data_dir
+                                 : "not found: say --data-dir DIR");
+    ft__sources_line("measurements", f->store);
+    ft__sources_line("", f->store_state);
+    ft__sources_line("predictor", f->predictor);
+    ft__sources_line("", f->predictor_state);
 }
 
 /* ---- JSON ---- */

@@ -8,36 +8,26 @@
 
 /* ---- text ---- */
 
-static void put_line(ft__table *t, const ft_evaluated *v)
+static void put_row(ft__table *t, const ft_evaluated *v)
 {
     const ft_errors *e = &v->learned;
 
-    ft__table_cell(t, "%s", v->name);
-    ft__table_cell(t, "%zu", e->n);
-    ft__table_cell(t, "%s", ft__text_percent(e->mape).s);
-    ft__table_cell(t, "%s", ft__text_percent(e->median_ape).s);
-    ft__table_cell(t, "%s", ft__text_percent(e->p90_ape).s);
-    ft__table_cell(t, "%s", ft__text_percent(e->within_10).s);
-    ft__table_cell(t, "%s", ft__text_plain(e->r2).s);
-    ft__table_cell(t, "%s", ft__text_signed(e->bias).s);
-    ft__table_cell(t, "%s", ft__text_percent(v->constant.mape).s);
-    ft__table_cell(t, "%s", ft__text_percent(v->base.mape).s);
-    ft__table_cell(t, "%s", ft__text_percent(v->covered).s);
-    ft__table_cell(t, "%.2f", v->width);
+    ft__table_row(t, v->name, e->n, e->mape, e->median_ape, e->p90_ape, e->within_10,
+                  e->r2, e->bias, v->constant.mape, v->base.mape, v->covered, v->width);
 }
 
 static bool print_tables(const ft_evaluation *e, uint32_t by)
 {
-    ft__table *t = ft__table_new("rows<|n>|MAPE>|median>|p90>|within 10 %>|R2>|bias>|"
-                                 "constant>|physics>|covered>|high/low>");
+    ft__table *t = ft__table_new("rows<|n>u|MAPE>%|median>%|p90>%|within 10 %>%|R2>~|"
+                                 "bias>+%|constant>%|physics>%|covered>%|high/low>.2");
 
-    put_line(t, &e->all);
+    put_row(t, &e->all);
     for (int b = 0; b < FT_BY_COUNT; b++) {
         if (!(by >> b & 1))
             continue;
         ft__table_rule(t);
         for (size_t i = 0; i < e->n_by[b]; i++)
-            put_line(t, &e->by[b][i]);
+            put_row(t, &e->by[b][i]);
     }
     return ft__table_print_take(t, stdout);
 }
@@ -74,17 +64,14 @@ static void print_least(const ft_evaluation *e)
 
 static bool print_curve(const ft_evaluation *e)
 {
-    ft__table *t = ft__table_new("learned from>|MAPE>|median>|p90>|within 10 %>|R2>");
+    ft__table *t =
+        ft__table_new("learned from>.0|MAPE>%|median>%|p90>%|within 10 %>%|R2>~");
 
     for (size_t i = 0; i < e->n_curve; i++) {
         const ft_errors *v = &e->curve[i].learned;
 
-        ft__table_cell(t, "%.0f", e->curve[i].rows);
-        ft__table_cell(t, "%s", ft__text_percent(v->mape).s);
-        ft__table_cell(t, "%s", ft__text_percent(v->median_ape).s);
-        ft__table_cell(t, "%s", ft__text_percent(v->p90_ape).s);
-        ft__table_cell(t, "%s", ft__text_percent(v->within_10).s);
-        ft__table_cell(t, "%s", ft__text_plain(v->r2).s);
+        ft__table_row(t, e->curve[i].rows, v->mape, v->median_ape, v->p90_ape,
+                      v->within_10, v->r2);
     }
     putchar('\n');
     return ft__table_print_take(t, stdout);
@@ -95,7 +82,7 @@ static void print_order(const ft_rank_evaluation *r)
 {
     printf("\norder of %zu choices over %zu operations that have all of them\n",
            r->n_choices, r->n_items);
-    printf("foretold             right %s, regret %s (expected %s)\n",
+    printf("predicted            right %s, regret %s (expected %s)\n",
            ft__text_percent(r->right).s, ft__text_percent(r->regret).s,
            ft__text_percent(r->expected_regret).s);
     printf(
@@ -105,8 +92,8 @@ static void print_order(const ft_rank_evaluation *r)
     printf("best constant answer right %s, regret %s: always ",
            ft__text_percent(r->constant_right).s,
            ft__text_percent(r->constant_regret).s);
-    ft__put_clean(stdout, r->constant);
-    printf("\nworst constant       regret %s\n", ft__text_percent(r->worst_regret).s);
+    ft__put_line(stdout, "", r->constant);
+    printf("worst constant       regret %s\n", ft__text_percent(r->worst_regret).s);
 }
 
 static bool print_text(const ft__cli *c, const ft_evaluation *e,
@@ -200,7 +187,7 @@ static bool print_json(const ft_evaluation *e, const ft_evaluate_options *how)
         stdout);
 }
 
-static const char row_fields[] =
+static const char group_fields[] =
     "by:s name:s n:u mape:g median_ape:g p90_ape:g within_10:g max_ape:g bias:g r2:g "
     "mae:g constant_mape:g constant_median_ape:g physics_mape:g physics_median_ape:g "
     "covered:g width:g";
@@ -211,7 +198,7 @@ static void csv_line(const char *by, const ft_evaluated *v)
 {
     const ft_errors *e = &v->learned;
 
-    ft__csv_row(stdout, row_fields, by, v->name, e->n, e->mape, e->median_ape,
+    ft__csv_row(stdout, group_fields, by, v->name, e->n, e->mape, e->median_ape,
                 e->p90_ape, e->within_10, e->max_ape, e->bias, e->r2, e->mae,
                 v->constant.mape, v->constant.median_ape, v->base.mape,
                 v->base.median_ape, v->covered, v->width);
@@ -219,7 +206,7 @@ static void csv_line(const char *by, const ft_evaluated *v)
 
 static bool print_csv(const ft_evaluation *e, uint32_t by)
 {
-    ft__csv_head(stdout, row_fields);
+    ft__csv_head(stdout, group_fields);
     csv_line("all", &e->all);
     for (int b = 0; b < FT_BY_COUNT; b++)
         for (size_t i = 0; (by >> b & 1) && i < e->n_by[b]; i++)

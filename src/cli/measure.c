@@ -138,25 +138,22 @@ static void print_measured(const struct result *r)
     print_disturbances(&r->t);
 }
 
+static void compared_row(ft__table *t, const char *name, const ft_estimate *e,
+                         double measured, const char *unit)
+{
+    ft__table_row(t, name, ft__text_in(unit, e->value).s, ft__text_in(unit, e->low).s,
+                  ft__text_in(unit, e->high).s, ft__text_in(unit, measured).s,
+                  e->value / measured);
+}
+
 static bool print_compared(const struct result *r)
 {
-    ft__table *t =
-        ft__table_new("|predicted>|low>|high>|measured>|predicted/measured>");
-    const ft_estimate *e = &r->said->time;
+    ft__table *t = ft__table_new("|predicted>|low>|high>|measured>|"
+                                 "predicted/measured>.3");
 
-    ft__table_cell(t, "time");
-    ft__table_cell(t, "%s", ft__text_seconds(e->value).s);
-    ft__table_cell(t, "%s", ft__text_seconds(e->low).s);
-    ft__table_cell(t, "%s", ft__text_seconds(e->high).s);
-    ft__table_cell(t, "%s", ft__text_seconds(r->t.time.value).s);
-    ft__table_cell(t, "%.3f", e->value / r->t.time.value);
-    e = &r->said->memory;
-    ft__table_cell(t, "memory (peak of process)");
-    ft__table_cell(t, "%s", ft__text_bytes(e->value).s);
-    ft__table_cell(t, "%s", ft__text_bytes(e->low).s);
-    ft__table_cell(t, "%s", ft__text_bytes(e->high).s);
-    ft__table_cell(t, "%s", ft__text_bytes((double)r->t.peak_process_bytes).s);
-    ft__table_cell(t, "%.3f", e->value / (double)r->t.peak_process_bytes);
+    compared_row(t, "time", &r->said->time, r->t.time.value, "s");
+    compared_row(t, "memory (peak of process)", &r->said->memory,
+                 (double)r->t.peak_process_bytes, "B");
     putchar('\n');
     return ft__table_print_take(t, stdout);
 }
@@ -242,13 +239,13 @@ static bool print_json(const struct result *r)
         stdout);
 }
 
-static const char row_fields[] = "value_s:g iterations:u start_s:g";
+static const char reading_fields[] = "value_s:g iterations:u start_s:g";
 
 static bool print_csv(const struct result *r)
 {
-    ft__csv_head(stdout, row_fields);
+    ft__csv_head(stdout, reading_fields);
     for (size_t i = 0; i < r->t.n_readings; i++)
-        ft__csv_row(stdout, row_fields, r->t.readings[i].value,
+        ft__csv_row(stdout, reading_fields, r->t.readings[i].value,
                     r->t.readings[i].iterations, r->t.readings[i].start_s);
     return true;
 }

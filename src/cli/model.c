@@ -1,8 +1,10 @@
+/* Models and their options: reading, steps, assumptions, memory by part. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "report/units.h"
 
 const ft__option ft__model_table[] = {
     FT__COUNT(ft__model_options, batch, "batch", "N",
@@ -209,11 +211,8 @@ int ft__batches_parse(ft__cli *c, uint64_t *batch, size_t *n, const char *list,
 
 void ft__model_print_assumptions(const ft_graph *g)
 {
-    for (uint32_t i = 0; i < g->n_assumptions; i++) {
-        printf("assumed: ");
-        ft__put_clean(stdout, g->assumption[i]);
-        putchar('\n');
-    }
+    for (uint32_t i = 0; i < g->n_assumptions; i++)
+        ft__put_line(stdout, "assumed: ", g->assumption[i]);
 }
 
 void ft__model_print_bounded(const ft_graph *g)
@@ -228,20 +227,36 @@ void ft__model_print_bounded(const ft_graph *g)
     }
 }
 
-json_t *ft__model_assumptions_json(const ft_graph *g)
-{
-    json_t *all = json_array();
+/* ---- memory by part ---- */
 
-    for (uint32_t i = 0; i < g->n_assumptions; i++)
-        ft__json_append_take(&all, ft__json_text(g->assumption[i]));
-    return all;
+void ft__memory_print(const ft_memory *m)
+{
+    const char *lead = " = ";
+
+    printf("memory at its peak: %s", ft__text_bytes((double)m->peak_bytes).s);
+    for (int p = 0; p < FT_PART_COUNT; p++)
+        if (m->part[p]) {
+            printf("%s%s %s", lead, ft_name(FT_NAMES_PART, (ft_part)p),
+                   ft__text_bytes((double)m->part[p]).s);
+            lead = " + ";
+        }
+    putchar('\n');
 }
 
-json_t *ft__model_bounded_json(const ft_graph *g)
+void ft__memory_print_rules(double two_largest, double twice_mean)
 {
-    json_t *all = json_array();
+    printf(
+        "rough rules of others, for comparison: the two largest layers %s, twice the "
+        "mean layer %s\n",
+        ft__text_bytes(two_largest).s, ft__text_bytes(twice_mean).s);
+}
 
-    for (uint32_t i = 0; i < g->n_bounded; i++)
-        ft__json_append_take(&all, ft__json_text(g->bounded[i]));
-    return all;
+json_t *ft__memory_json(const ft_memory *m)
+{
+    json_t *o = ft__json("peak:u", m->peak_bytes);
+
+    for (uint32_t p = 0; p < FT_PART_COUNT; p++)
+        ft__json_set_take(&o, ft_name(FT_NAMES_PART, p), ft__json_count(m->part[p]));
+    return ft__json_join_take(o, ft__json("two_largest:g twice_mean:g",
+                                          m->two_largest_bytes, m->twice_mean_bytes));
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/predict_question.h"
+#include "cli/predict/predict.h"
 #include "report/units.h"
 
 enum { MAX_MODELS = 64 };
@@ -231,23 +231,19 @@ static bool print_split_json(const struct question *p, const ft_split_answer *a)
 
 static bool print_parts(const ft_split_answer *a)
 {
-    ft__table *t =
-        ft__table_new("device<|nodes>|from<|to<|time>|energy>|memory>|sends>|"
-                      "in>");
+    ft__table *t = ft__table_new(
+        "device<|nodes>n|from<|to<|time>s|energy>J|memory>B|sends>B|in>s");
 
     for (size_t d = 0; d < a->n_devices; d++) {
         const ft_stage *x = &a->best.stage[d];
         bool any = x->first < x->end;
 
-        ft__table_cell(t, "%s", a->device[d]);
-        ft__table_cell(t, "%u", x->end - x->first);
-        ft__table_cell(t, "%s", any ? a->graph->node[x->first].name : "-");
-        ft__table_cell(t, "%s", any ? a->graph->node[x->end - 1].name : "-");
-        ft__table_cell(t, "%s", ft__text_seconds(any ? x->time_s : NAN).s);
-        ft__table_cell(t, "%s", ft__text_joules(any ? x->energy_j : NAN).s);
-        ft__table_cell(t, "%s", ft__text_bytes(any ? x->memory_bytes : NAN).s);
-        ft__table_cell(t, "%s", ft__text_bytes(x->n_sent ? x->sent_bytes : NAN).s);
-        ft__table_cell(t, "%s", ft__text_seconds(x->n_sent ? x->sent_s : NAN).s);
+        ft__table_row(t, a->device[d], x->end - x->first,
+                      any ? a->graph->node[x->first].name : "-",
+                      any ? a->graph->node[x->end - 1].name : "-",
+                      any ? x->time_s : NAN, any ? x->energy_j : NAN,
+                      any ? x->memory_bytes : NAN, x->n_sent ? x->sent_bytes : NAN,
+                      x->n_sent ? x->sent_s : NAN);
     }
     return ft__table_print_take(t, stdout);
 }
@@ -390,7 +386,7 @@ static json_t *left_out_json(const struct question *p, const struct estimates *e
 static bool print_assignment(const struct question *p, const struct estimates *e,
                              const ft_assignment *a)
 {
-    ft__table *t = ft__table_new("network<|device<|time>|energy>|memory>");
+    ft__table *t = ft__table_new("network<|device<|time>s|energy>J|memory>B");
     bool printed;
 
     printf("%zu networks on %zu devices: the least %s\n\n", p->n_models, p->n_devices,
@@ -398,11 +394,8 @@ static bool print_assignment(const struct question *p, const struct estimates *e
     for (size_t i = 0; i < p->n_models; i++) {
         size_t at = i * p->n_devices + a->device[i];
 
-        ft__table_cell(t, "%s", p->graph[i]->name);
-        ft__table_cell(t, "%s", p->name[a->device[i]]);
-        ft__table_cell(t, "%s", ft__text_seconds(e->time_s[at]).s);
-        ft__table_cell(t, "%s", ft__text_joules(e->energy_j[at]).s);
-        ft__table_cell(t, "%s", ft__text_bytes(e->memory_bytes[at]).s);
+        ft__table_row(t, p->graph[i]->name, p->name[a->device[i]], e->time_s[at],
+                      e->energy_j[at], e->memory_bytes[at]);
     }
     printed = ft__table_print_take(t, stdout);
     printf("\nall are done after %s and have taken %s; ", ft__text_seconds(a->time_s).s,

@@ -1,4 +1,4 @@
-/* Slow operations, found and told of. */
+/* Operations that take longer than others like them: found and printed. */
 #include "cli/slow.h"
 
 #include <stdlib.h>
@@ -33,18 +33,15 @@ int ft__slow_find(ft__cli *c, ft__slow *out, ft_store *store, const char *device
 
 static bool print_table(const ft__slow *s, uint64_t top)
 {
-    ft__table *t = ft__table_new("slow operation|times slower>|time>|alone>|on");
+    ft__table *t = ft__table_new("slow operation|times slower>.1|time>s|alone>.2|on");
 
     for (size_t i = 0; i < s->n && i < top; i++) {
         const ft_slow_op *op = &s->op[i];
-        char spec[SPEC_MAX];
+        char spec[SPEC_MAX], on[FT__PATH_MAX];
 
         ft_op_print(&op->op, spec, sizeof(spec));
-        ft__table_cell(t, "%s", spec);
-        ft__table_cell(t, "%.1f", op->slower);
-        ft__table_cell(t, "%s", ft__text_seconds(op->time_s).s);
-        ft__table_cell(t, "%.2f", op->isolation);
-        ft__table_cell(t, "%s %s %s", op->device, op->setting, op->engine);
+        snprintf(on, sizeof(on), "%s %s %s", op->device, op->setting, op->engine);
+        ft__table_row(t, spec, op->slower, op->time_s, op->isolation, on);
     }
     return ft__table_print_take(t, stdout);
 }

@@ -46,11 +46,10 @@ static void describe(char text[LINE_BYTES], const ft_domain *d)
         add(text, ", ", d->note);
 }
 
-static void print_line(const char *name, const char *text)
+void ft__sources_line(const char *name, const char *text)
 {
     printf("  %-20s ", name);
-    ft__put_clean(stdout, text);
-    putchar('\n');
+    ft__put_line(stdout, "", text);
 }
 
 void ft__sources_print(const ft_sensors *sensors, const ft_meter *m)
@@ -63,15 +62,15 @@ void ft__sources_print(const ft_sensors *sensors, const ft_meter *m)
 
         if (!s->usable) {
             snprintf(text, sizeof(text), "not usable: %s", s->reason);
-            print_line(s->name, text);
+            ft__sources_line(s->name, text);
             if (*s->remedy)
-                print_line("", s->remedy);
+                ft__sources_line("", s->remedy);
             continue;
         }
         snprintf(text, sizeof(text), "usable, %s now", ft__text_watts(s->power_w).s);
         if (d)
             describe(text, d);
-        print_line(s->name, text);
+        ft__sources_line(s->name, text);
     }
     if (!sensors->n)
         puts("  no sensor of any kind was found");
@@ -121,9 +120,9 @@ static void print_power(const ft_domain *d, const ft_power *w, double seconds)
                  (unsigned long long)w->n_fresh);
         describe(text, &seen);
     }
-    print_line(d->name, text);
+    ft__sources_line(d->name, text);
     if (*w->note)
-        print_line("", w->note);
+        ft__sources_line("", w->note);
 }
 
 static json_t *power_json(const ft_domain *d, const ft_power *w)

@@ -1,7 +1,7 @@
 #ifndef CLI_SWEPT_H
 #define CLI_SWEPT_H
 
-#include "cli/predict_question.h"
+#include "cli/predict/predict.h"
 #include "foretell/exploration.h"
 
 /* A space whose objectives are predicted: every point asked about, without a run. */

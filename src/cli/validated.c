@@ -37,46 +37,36 @@ bool ft__verdict_holds(const ft__verdict *a)
 
 static ft__text in_units(ft_quantity q, double v)
 {
-    switch (q) {
-    case FT_QUANTITY_ENERGY: return ft__text_joules(v);
-    case FT_QUANTITY_MEMORY: return ft__text_bytes(v);
-    default: return ft__text_seconds(v);
-    }
+    return ft__text_in(ft_name(FT_NAMES_UNIT, q), v);
 }
 
 /* ---- text ---- */
 
-static void put_figure(ft__table *t, ft_quantity q, const ft_figure *f)
+static ft__text sigma_text(ft_quantity q, const ft_figure *f)
 {
-    ft__table_cell(t, "%s", in_units(q, f->value).s);
-    if (q == FT_QUANTITY_MEMORY)
-        return;
-    ft__table_cell(t, "%s", isnan(f->sigma) ? "" : in_units(q, f->sigma).s);
+    return isnan(f->sigma) ? (ft__text){""} : in_units(q, f->sigma);
 }
 
 static bool print_quantity(const ft__verdict *a, ft_quantity q)
 {
+    const bool sigma = q != FT_QUANTITY_MEMORY;
     char columns[160], label[FT__PATH_MAX];
     ft__table *t;
 
-    snprintf(
-        columns, sizeof(columns), "%s<|measured>|%ssum>|%serror>|predicted>|%serror>",
-        ft_name(FT_NAMES_QUANTITY, q), q == FT_QUANTITY_MEMORY ? "" : "+->|",
-        q == FT_QUANTITY_MEMORY ? "" : "+->|", q == FT_QUANTITY_MEMORY ? "" : "+->|");
-    t = ft__table_new(columns);
+    snprintf(columns, sizeof(columns),
+             "%s<|measured>|?+->|sum>|?+->|error>+%%|predicted>|?+->|error>+%%",
+             ft_name(FT_NAMES_QUANTITY, q));
+    t = ft__table_new(columns, sigma, sigma, sigma);
     for (size_t i = 0; i < a->n; i++) {
         const ft_validated *v = &a->v[i];
 
         ft__verdict_label(label, sizeof(label), a, v);
-        ft__table_cell(t, "%s", label);
-        put_figure(t, q, &v->measured[q]);
-        put_figure(t, q, &v->sum[q]);
-        ft__table_cell(t, "%s",
-                       ft__text_signed(ft__verdict_error(v, q, FT_ESTIMATOR_SUM)).s);
-        put_figure(t, q, &v->predicted[q]);
-        ft__table_cell(
-            t, "%s",
-            ft__text_signed(ft__verdict_error(v, q, FT_ESTIMATOR_PREDICTION)).s);
+        ft__table_row(
+            t, label, in_units(q, v->measured[q].value).s,
+            sigma_text(q, &v->measured[q]).s, in_units(q, v->sum[q].value).s,
+            sigma_text(q, &v->sum[q]).s, ft__verdict_error(v, q, FT_ESTIMATOR_SUM),
+            in_units(q, v->predicted[q].value).s, sigma_text(q, &v->predicted[q]).s,
+            ft__verdict_error(v, q, FT_ESTIMATOR_PREDICTION));
     }
     return ft__table_print_take(t, stdout);
 }
@@ -97,9 +87,8 @@ static void print_reasons(const ft__verdict *a, ft_quantity q)
 
             if (!isnan(f->value) || strcmp(last, f->why) == 0)
                 continue;
-            printf("no %s of %s: ", what[w], ft_name(FT_NAMES_QUANTITY, q));
-            ft__put_clean(stdout, f->why);
-            putchar('\n');
+            printf("no %s of %s", what[w], ft_name(FT_NAMES_QUANTITY, q));
+            ft__put_line(stdout, ": ", f->why);
             last = f->why;
         }
     }
@@ -116,22 +105,20 @@ static bool is_known(const ft__verdict *a, ft_quantity q)
 
 static bool print_summary(const ft__verdict *a)
 {
-    ft__table *t = ft__table_new("against measured<|n>|MAPE>|median>|max>|bias>|R2>");
+    ft__table *t =
+        ft__table_new("against measured<|n>u|MAPE>%|median>%|max>%|bias>+%|R2>~");
+    char name[64];
 
-    for (int q = 0; q < FT_QUANTITY_COUNT; q++)
-        for (int e = 0; e < FT_ESTIMATOR_COUNT; e++) {
+    for (uint32_t q = 0; q < FT_QUANTITY_COUNT; q++)
+        for (uint32_t e = 0; e < FT_ESTIMATOR_COUNT; e++) {
             const ft_errors *x = &a->errors[q][e];
 
             if (!x->n)
                 continue;
-            ft__table_cell(t, "%s, %s", ft_name(FT_NAMES_QUANTITY, (ft_quantity)q),
-                           ft_name(FT_NAMES_ESTIMATOR, (ft_estimator)e));
-            ft__table_cell(t, "%zu", x->n);
-            ft__table_cell(t, "%s", ft__text_percent(x->mape).s);
-            ft__table_cell(t, "%s", ft__text_percent(x->median_ape).s);
-            ft__table_cell(t, "%s", ft__text_percent(x->max_ape).s);
-            ft__table_cell(t, "%s", ft__text_signed(x->bias).s);
-            ft__table_cell(t, "%s", isnan(x->r2) ? "-" : ft__text_plain(x->r2).s);
+            snprintf(name, sizeof(name), "%s, %s", ft_name(FT_NAMES_QUANTITY, q),
+                     ft_name(FT_NAMES_ESTIMATOR, e));
+            ft__table_row(t, name, x->n, x->mape, x->median_ape, x->max_ape, x->bias,
+                          x->r2);
         }
     return ft__table_print_take(t, stdout);
 }
@@ -150,8 +137,7 @@ static void print_chart(const ft__verdict *a)
         if (!(value[0] > 0))
             continue;
         ft__verdict_label(label, sizeof(label), a, v);
-        ft__put_clean(stdout, label);
-        putchar('\n');
+        ft__put_line(stdout, "", label);
         for (int k = 0; k < 3; k++)
             if (isfinite(value[k]))
                 ft__bar_print(stdout, name[k], value[k] / value[0],
@@ -163,28 +149,23 @@ static void print_chart(const ft__verdict *a)
 static bool print_kinds(const ft__verdict *a)
 {
     bool fitted = a->n_kinds && isfinite(a->kind[0].factor);
-    ft__table *t =
-        ft__table_new(fitted ? "kind<|networks>|share of sum>|in the network/alone>|"
-                               "adds to the difference>"
-                             : "kind<|networks>|share of sum>");
+    ft__table *t = ft__table_new("kind<|networks>u|share of sum>%|"
+                                 "?in the network/alone>.3|?adds to the difference>+%",
+                                 fitted, fitted);
 
     for (size_t i = 0; i < a->n_kinds && i < a->top; i++) {
         const ft_kind_effect *k = &a->kind[i];
+        const bool forward = k->phase == FT_PHASE_FORWARD;
+        char name[64];
 
-        ft__table_cell(t, "%s%s%s", ft_kind_name(k->kind),
-                       k->phase == FT_PHASE_FORWARD ? "" : " ",
-                       k->phase == FT_PHASE_FORWARD ? "" : ft_phase_name(k->phase));
-        ft__table_cell(t, "%zu", k->n_networks);
-        ft__table_cell(t, "%s", ft__text_percent(k->share).s);
-        if (!fitted)
-            continue;
-        ft__table_cell(t, "%.3f", k->factor);
-        ft__table_cell(t, "%s", ft__text_signed(k->effect).s);
+        snprintf(name, sizeof(name), "%s%s%s", ft_kind_name(k->kind),
+                 forward ? "" : " ", forward ? "" : ft_phase_name(k->phase));
+        ft__table_row(t, name, k->n_networks, k->share, k->factor, k->effect);
     }
     if (!ft__table_print_take(t, stdout))
         return false;
     if (!fitted)
-        puts("which kinds explain the difference is told from three networks on");
+        puts("which kinds explain the difference is computed from three networks on");
     putchar('\n');
     return true;
 }
@@ -202,10 +183,9 @@ static void print_unpriced(const ft__verdict *a)
         printf(": %zu of %u operations are not in the sum\n", v->n_unpriced, v->n_ops);
         for (size_t j = 0; j < v->n_unpriced && j < a->top; j++) {
             ft_op_print(&v->unpriced[j].op, spec, sizeof(spec));
-            printf("  unpriced: %s *%llu: ", spec,
+            printf("  unpriced: %s *%llu", spec,
                    (unsigned long long)v->unpriced[j].count);
-            ft__put_clean(stdout, v->unpriced[j].why);
-            putchar('\n');
+            ft__put_line(stdout, ": ", v->unpriced[j].why);
         }
         if (v->n_unpriced > a->top)
             printf("  ... and %zu more (--top)\n", v->n_unpriced - (size_t)a->top);
@@ -355,20 +335,20 @@ json_t *ft__verdict_json(const ft__verdict *a)
                                      : json_boolean(ft__verdict_holds(a)));
 }
 
-static const char row_fields[] =
+static const char figure_fields[] =
     "model:s device:s setting:s engine:s engine_version:s mode:s quantity:s unit:s "
     "measured:g measured_sigma:g sum:g sum_sigma:g predicted:g predicted_sigma:g "
     "operations:n priced:n";
 
 void ft__verdict_print_csv(const ft__verdict *a)
 {
-    ft__csv_head(stdout, row_fields);
+    ft__csv_head(stdout, figure_fields);
     for (size_t i = 0; i < a->n; i++)
         for (int q = 0; q < FT_QUANTITY_COUNT; q++) {
             const ft_validated *v = &a->v[i];
 
-            ft__csv_row(stdout, row_fields, v->name, v->device, v->setting, v->engine,
-                        v->engine_version,
+            ft__csv_row(stdout, figure_fields, v->name, v->device, v->setting,
+                        v->engine, v->engine_version,
                         v->mode == FT_MODE_TRAINING ? "training" : "inference",
                         ft_name(FT_NAMES_QUANTITY, (ft_quantity)q),
                         ft_name(FT_NAMES_UNIT, (ft_quantity)q), v->measured[q].value,

@@ -125,7 +125,7 @@ json_t *ft__json(const char *fields, ...)
     return o;
 }
 
-json_t *ft__json_texts(char *const *text, size_t n)
+json_t *ft__json_texts(const char *const *text, size_t n)
 {
     json_t *all = json_array();
 

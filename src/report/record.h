@@ -36,7 +36,7 @@ void ft__json_append_take(json_t **array, json_t *value);
 json_t *ft__json_real(double v);      /* NaN and infinities are null */
 json_t *ft__json_text(const char *s); /* NULL is null */
 json_t *ft__json_count(uint64_t n);
-json_t *ft__json_texts(char *const *text, size_t n);
+json_t *ft__json_texts(const char *const *text, size_t n);
 /* {"value", "low", "high", "unit", "basis"} and, where there is no value, "why". */
 json_t *ft__json_estimate(const ft_estimate *e, const char *unit);
 json_t *ft__json_errors(const ft_errors *e);

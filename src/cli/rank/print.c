@@ -348,7 +348,7 @@ static bool print_json(const ft__ranking *r)
                  "regret:o choices:o",
                  r->model, ft_name(FT_NAMES_RANK_BY, r->how.by),
                  r->several_batches ? "item" : "pass", r->mode, r->step, r->dtype,
-                 ft__model_assumptions_json(r->graph),
+                 ft__json_texts(r->graph->assumption, r->graph->n_assumptions),
                  r->n_placed ? r->choice[r->order[0]].device : NULL,
                  r->n_placed ? ft__json_real(r->ranked[r->order[0]].regret)
                              : json_null(),

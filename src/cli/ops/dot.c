@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ops.h"
+#include "cli/ops/ops.h"
 #include "report/units.h"
 
 /* Text inside quotes; names come from model files. */

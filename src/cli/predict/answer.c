@@ -1,31 +1,27 @@
-#include "cli/answer.h"
-#include "foretell/names.h"
-
+/* A prediction in words, JSON and CSV. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/predict/predict.h"
 #include "report/units.h"
 
 /* ---- text ---- */
 
 static void total_row(ft__table *t, const char *name, const ft_estimate *e,
-                      ft__text (*text)(double))
+                      const char *unit)
 {
-    ft__table_cell(t, "%s", name);
-    ft__table_cell(t, "%s", text(e->value).s);
-    ft__table_cell(t, "%s", text(e->low).s);
-    ft__table_cell(t, "%s", text(e->high).s);
-    ft__table_cell(t, "%s", ft_name(FT_NAMES_BASIS, e->basis));
+    ft__table_row(t, name, ft__text_in(unit, e->value).s, ft__text_in(unit, e->low).s,
+                  ft__text_in(unit, e->high).s, ft_name(FT_NAMES_BASIS, e->basis));
 }
 
 static void part_row(ft__table *t, const char *name, double bytes)
 {
-    ft__table_cell(t, "  %s", name);
-    ft__table_cell(t, "%s", ft__text_bytes(bytes).s);
-    for (int i = 0; i < 3; i++)
-        ft__table_cell(t, "%s", "");
+    char indented[64];
+
+    snprintf(indented, sizeof(indented), "  %s", name);
+    ft__table_row(t, indented, ft__text_bytes(bytes).s, "", "", "");
 }
 
 static bool is_training(const ft_answer *a)
@@ -45,7 +41,7 @@ static void memory_rows(ft__table *t, const ft_answer *a)
         [FT_PART_WORKSPACE] = "workspace",
     };
 
-    total_row(t, "peak memory", &a->memory, ft__text_bytes);
+    total_row(t, "peak memory", &a->memory, "B");
     for (int p = 0; p < FT_PART_COUNT; p++)
         if (!(a->part_bytes[p] <= 0) || p == FT_PART_ACTIVATIONS)
             part_row(t, name[p], a->part_bytes[p]);
@@ -59,7 +55,7 @@ static void phase_rows(ft__table *t, const ft_answer *a)
     for (int p = 0; p < FT_PHASE_COUNT; p++)
         if (a->phase_time[p].value > 0) {
             snprintf(name, sizeof(name), "  %s", ft_phase_name((ft_phase)p));
-            total_row(t, name, &a->phase_time[p], ft__text_seconds);
+            total_row(t, name, &a->phase_time[p], "s");
         }
 }
 
@@ -134,11 +130,11 @@ static bool print_totals(const ft_answer *a, bool verbose)
                                      : "of one pass|estimate>|low>|high>|basis");
     bool good;
 
-    total_row(t, "time", &a->time, ft__text_seconds);
+    total_row(t, "time", &a->time, "s");
     if (is_training(a))
         phase_rows(t, a);
-    total_row(t, "energy", &a->energy, ft__text_joules);
-    total_row(t, "power", &a->power, ft__text_watts);
+    total_row(t, "energy", &a->energy, "J");
+    total_row(t, "power", &a->power, "W");
     memory_rows(t, a);
     putchar('\n');
     good = ft__table_print_take(t, stdout);
@@ -146,9 +142,7 @@ static bool print_totals(const ft_answer *a, bool verbose)
     if (verbose)
         ft__memory_print_rules(a->two_largest_bytes, a->twice_mean_bytes);
     if (a->energy.basis == FT_BASIS_UNAVAILABLE) {
-        fputs("energy and power are unavailable: ", stdout);
-        ft__put_clean(stdout, a->energy.why);
-        putchar('\n');
+        ft__put_line(stdout, "energy and power are unavailable: ", a->energy.why);
     }
     print_pace(a);
     print_sureness(a);
@@ -161,35 +155,21 @@ static bool bare(const ft_answer *a)
     return a->by == FT_ANSWERED_BY_SPECIFICATION && strcmp(a->method, "physics") != 0;
 }
 
-static void op_row(ft__table *t, const ft_answer *a, const ft_answer_op *op)
-{
-    const ft_estimate *e = &op->device_time;
-
-    ft__table_cell(t, "%s", op->spec);
-    if (is_training(a))
-        ft__table_cell(t, "%s", ft_phase_name(op->op->phase));
-    ft__table_cell(t, "%" PRIu64, op->count);
-    ft__table_cell(t, "%s", ft__text_percent(op->share).s);
-    ft__table_cell(t, "%s", ft__text_seconds(op->total_s).s);
-    ft__table_cell(t, "%s", ft__text_seconds(e->value).s);
-    if (bare(a))
-        return;
-    ft__table_cell(t, "%s", ft__text_seconds(e->low).s);
-    ft__table_cell(t, "%s", ft__text_seconds(e->high).s);
-    ft__table_cell(t, "%s", ft_name(FT_NAMES_BASIS, e->basis));
-}
-
 static bool print_heaviest(const ft_answer *a, uint64_t top)
 {
-    char columns[96];
-    ft__table *t;
-
     /* A spec that is shortened on a narrow terminal would not say its phase. */
-    snprintf(columns, sizeof(columns), "operation<%s|count>|share>|total>|each>%s",
-             is_training(a) ? "|phase" : "", bare(a) ? "" : "|low>|high>|basis");
-    t = ft__table_new(columns);
-    for (uint32_t i = 0; i < a->n_ops && i < top; i++)
-        op_row(t, a, a->heaviest[i]);
+    ft__table *t = ft__table_new("operation<|?phase|count>u|share>%|total>s|each>s|"
+                                 "?low>s|?high>s|?basis",
+                                 is_training(a), !bare(a), !bare(a), !bare(a));
+
+    for (uint32_t i = 0; i < a->n_ops && i < top; i++) {
+        const ft_answer_op *op = a->heaviest[i];
+        const ft_estimate *e = &op->device_time;
+
+        ft__table_row(t, op->spec, ft_phase_name(op->op->phase), op->count, op->share,
+                      op->total_s, e->value, e->low, e->high,
+                      ft_name(FT_NAMES_BASIS, e->basis));
+    }
     putchar('\n');
     return ft__table_print_take(t, stdout);
 }
@@ -233,21 +213,15 @@ static void print_title(const ft_answer *a)
 
 static void print_warnings(const ft_answer *a)
 {
-    for (size_t i = 0; i < a->n_warnings; i++) {
-        fputs("warning: ", stdout);
-        ft__put_clean(stdout, a->warning[i]->text);
-        putchar('\n');
-    }
+    for (size_t i = 0; i < a->n_warnings; i++)
+        ft__put_line(stdout, "warning: ", a->warning[i]->text);
 }
 
 bool ft__answer_print(const ft_answer *a, uint64_t top, bool verbose)
 {
     print_title(a);
-    for (size_t i = 0; i < a->n_assumptions; i++) {
-        fputs("assumed: ", stdout);
-        ft__put_clean(stdout, a->assumption[i]->text);
-        putchar('\n');
-    }
+    for (size_t i = 0; i < a->n_assumptions; i++)
+        ft__put_line(stdout, "assumed: ", a->assumption[i]->text);
     if (!print_totals(a, verbose) || !print_heaviest(a, top))
         return false;
     putchar('\n');
@@ -261,29 +235,6 @@ bool ft__answer_print(const ft_answer *a, uint64_t top, bool verbose)
     else
         puts("to verify it takes an engine that runs training steps: --engine torch");
     return true;
-}
-
-static void device_row(ft__table *t, const ft__answer *one, bool clocks)
-{
-    const ft_answer *a = one->x;
-    double spare = spare_bytes(a);
-
-    ft__table_cell(t, "%s", a->device);
-    if (clocks)
-        ft__table_cell(t, "%s", ft__text_hertz(one->clock_hz).s);
-    ft__table_cell(t, "%s", ft__text_seconds(a->time.value).s);
-    ft__table_cell(t, "%s", ft__text_seconds(a->time.low).s);
-    ft__table_cell(t, "%s", ft__text_seconds(a->time.high).s);
-    if (clocks)
-        ft__table_cell(t, "%s", ft__text_watts(a->power.value).s);
-    ft__table_cell(t, "%s", ft__text_joules(a->energy.value).s);
-    ft__table_cell(t, "%s", ft__text_bytes(a->memory.value).s);
-    ft__table_cell(t, "%s", !isfinite(spare) ? "-" : spare >= 0 ? "yes" : "no");
-    if (a->max_batch >= 0)
-        ft__table_cell(t, "%" PRId64, a->max_batch);
-    ft__table_cell(t, "%s",
-                   a->lower_bound ? "roofline: a lower bound"
-                                  : ft_name(FT_NAMES_BASIS, a->time.basis));
 }
 
 /* At which of its clocks a device takes the least energy, and what that costs. */
@@ -319,20 +270,26 @@ static void print_best_clocks(const ft__answer *a, size_t n)
 
 bool ft__answers_print(const ft__answer *a, size_t n, bool clocks)
 {
-    char columns[160];
-    ft__table *t;
+    ft__table *t = ft__table_new("device|?clock>Hz|time>s|low>s|high>s|?power>W|"
+                                 "energy>J|memory>B|fits|?largest batch>i|basis",
+                                 clocks, clocks, a[0].x->max_batch >= 0);
     bool good;
 
-    snprintf(columns, sizeof(columns),
-             "device%s|time>|low>|high>%s|energy>|memory>|fits%s|basis",
-             clocks ? "|clock>" : "", clocks ? "|power>" : "",
-             a[0].x->max_batch >= 0 ? "|largest batch>" : "");
-    t = ft__table_new(columns);
-    ft__put_clean(stdout, a[0].x->graph->name);
-    putchar('\n');
+    ft__put_line(stdout, "", a[0].x->graph->name);
     print_all_assumptions(a, n);
-    for (size_t i = 0; i < n; i++)
-        device_row(t, &a[i], clocks);
+    for (size_t i = 0; i < n; i++) {
+        const ft_answer *x = a[i].x;
+        double spare = spare_bytes(x);
+
+        ft__table_row(t, x->device, a[i].clock_hz, x->time.value, x->time.low,
+                      x->time.high, x->power.value, x->energy.value, x->memory.value,
+                      !isfinite(spare) ? "-"
+                      : spare >= 0     ? "yes"
+                                       : "no",
+                      x->max_batch,
+                      x->lower_bound ? "roofline: a lower bound"
+                                     : ft_name(FT_NAMES_BASIS, x->time.basis));
+    }
     putchar('\n');
     good = ft__table_print_take(t, stdout);
     if (clocks)
@@ -355,29 +312,17 @@ static json_t *warnings_json(const ft_answer *a)
     return all;
 }
 
-/* Sets obj[key]; a failure frees the object, as ft__json_append_take() does. */
-static void put_take(json_t **obj, const char *key, json_t *value)
-{
-    if (json_object_set_new(*obj, key, value)) {
-        json_decref(*obj);
-        *obj = NULL;
-    }
-}
-
 static json_t *memory_json(const ft_answer *a)
 {
-    json_t *o = json_object();
+    json_t *o = ft__json("total:e(B)", &a->memory);
 
-    put_take(&o, "total", ft__json_estimate(&a->memory, "B"));
-    for (int p = 0; p < FT_PART_COUNT; p++)
-        put_take(&o, ft_name(FT_NAMES_PART, (ft_part)p),
-                 ft__json_real(a->part_bytes[p]));
-    put_take(&o, "context", ft__json_real(a->context_bytes));
-    put_take(&o, "two_largest", ft__json_real(a->two_largest_bytes));
-    put_take(&o, "twice_mean", ft__json_real(a->twice_mean_bytes));
-    put_take(&o, "counted_as",
-             json_string(a->memory_planned ? "planned" : "allocated"));
-    return o;
+    for (uint32_t p = 0; p < FT_PART_COUNT; p++)
+        ft__json_set_take(&o, ft_name(FT_NAMES_PART, p),
+                          ft__json_real(a->part_bytes[p]));
+    return ft__json_join_take(
+        o, ft__json("context:g two_largest:g twice_mean:g counted_as:s",
+                    a->context_bytes, a->two_largest_bytes, a->twice_mean_bytes,
+                    a->memory_planned ? "planned" : "allocated"));
 }
 
 /* null where the device's memory is not known. */
@@ -423,29 +368,30 @@ json_t *ft__answer_json(const ft_answer *a)
     return ft__json(
         "model:s device:s known_as:s engine:s mode:s step:s batch:o dtype:s setting:s "
         "assumptions:o time:e(s) phases:o energy:e(J) power:e(W) memory:o fit:o "
-        "flops:g ops:o bounded:o warnings:o lower_bound:n verify:z run_mode:s host:z "
+        "flops:g ops:o bounded:o warnings:o lower_bound:b verify:z run_mode:s host:z "
         "host_s:g busy_s:g family:s corrected_by:n schedule_networks:n",
         a->model, a->device, a->title, a->engine, a->mode, a->step,
         a->batch ? ft__json_count((uint64_t)a->batch) : json_null(), a->dtype,
-        a->setting, ft__model_assumptions_json(a->graph), &a->time, phases_json(a),
-        &a->energy, &a->power, memory_json(a), fit_json(a), a->flops, ops_json(a),
-        ft__model_bounded_json(a->graph), warnings_json(a), a->lower_bound, a->verify,
-        a->run_mode, a->host, a->host_s, a->busy_s,
-        a->by == FT_ANSWERED_BY_FAMILY ? a->predictor : NULL, a->n_known,
+        a->setting, ft__json_texts(a->graph->assumption, a->graph->n_assumptions),
+        &a->time, phases_json(a), &a->energy, &a->power, memory_json(a), fit_json(a),
+        a->flops, ops_json(a), ft__json_texts(a->graph->bounded, a->graph->n_bounded),
+        warnings_json(a), a->lower_bound, a->verify, a->run_mode, a->host, a->host_s,
+        a->busy_s, a->by == FT_ANSWERED_BY_FAMILY ? a->predictor : NULL, a->n_known,
         a->n_networks);
 }
 
-static const char row_fields[] =
-    "device:s spec:s count:u time_s:g low_s:g high_s:g basis:s";
-
-void ft__answer_print_csv(const ft_answer *a, bool head)
+void ft__answers_print_csv(const ft__answer *a, size_t n)
 {
-    if (head)
-        ft__csv_head(stdout, row_fields);
-    for (uint32_t i = 0; i < a->n_ops; i++) {
-        const ft_estimate *e = &a->op[i]->time;
+    static const char fields[] =
+        "device:s spec:s count:u time_s:g low_s:g high_s:g basis:s";
 
-        ft__csv_row(stdout, row_fields, a->device, a->op[i]->spec, a->op[i]->count,
-                    e->value, e->low, e->high, ft_name(FT_NAMES_BASIS, e->basis));
-    }
+    ft__csv_head(stdout, fields);
+    for (size_t k = 0; k < n; k++)
+        for (uint32_t i = 0; i < a[k].x->n_ops; i++) {
+            const ft_answer_op *op = a[k].x->op[i];
+
+            ft__csv_row(stdout, fields, a[k].x->device, op->spec, op->count,
+                        op->time.value, op->time.low, op->time.high,
+                        ft_name(FT_NAMES_BASIS, op->time.basis));
+        }
 }

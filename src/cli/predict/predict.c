@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/answer.h"
-#include "cli/predict_question.h"
+#include "cli/predict/predict.h"
 
 static const ft__option options[] = {
     FT__TEXT(ft__predict_options, device, "device", "D[,D2...]",
@@ -38,19 +37,15 @@ enum { MAX_ANSWERS = 256, MAX_NAME = 128 };
 /* One answer for each device and clock. 0: too many, or an empty name. */
 static size_t count_answers(const ft__predict_question *q, const char *list)
 {
-    const size_t n_clocks = q->n_clocks ? q->n_clocks : 1;
+    char name[MAX_NAME];
     size_t n = 0;
 
-    for (;;) {
-        size_t len = strcspn(list, ",");
-
-        n += n_clocks;
-        if (!len || n > MAX_ANSWERS || len >= MAX_NAME)
+    while (ft__word_next(name, sizeof(name), &list)) {
+        n += q->n_clocks ? q->n_clocks : 1;
+        if (!*name || n > MAX_ANSWERS)
             return 0;
-        if (!list[len])
-            return n;
-        list += len + 1;
     }
+    return n;
 }
 
 static int ask_one(ft__answer *out, const ft__predict_question *q, ft_data *data,
@@ -84,18 +79,12 @@ static int ask_all(ft__answer *a, const ft__predict_question *q, ft_data *data,
                    const char *list)
 {
     const size_t n_clocks = q->n_clocks ? q->n_clocks : 1;
+    char device[MAX_NAME];
     int code = FT__EXIT_GOOD;
 
-    for (bool more = true; more && !code;) {
-        char device[MAX_NAME];
-        size_t len = strcspn(list, ",");
-
-        snprintf(device, sizeof(device), "%.*s", (int)len, list);
+    while (!code && ft__word_next(device, sizeof(device), &list))
         for (size_t k = 0; k < n_clocks && !code; k++)
             code = ask_one(a++, q, data, device, q->n_clocks ? &q->clock_hz[k] : NULL);
-        more = list[len] == ',';
-        list += len + 1;
-    }
     return code;
 }
 
@@ -104,20 +93,19 @@ static bool print_all(ft__cli *c, const ft__answer *a, size_t n, bool clocks,
 {
     json_t *all;
 
-    if (c->json && n == 1)
-        return ft__json_print_take(ft__answer_json(a->x), stdout);
-    if (c->json) {
-        all = json_array();
-        for (size_t i = 0; i < n; i++)
-            ft__json_append_take(&all, ft__answer_json(a[i].x));
-        return ft__json_print_take(all, stdout);
-    }
-    if (!c->csv)
+    if (c->csv)
+        ft__answers_print_csv(a, n);
+    if (c->csv)
+        return true;
+    if (!c->json)
         return n == 1 ? ft__answer_print(a->x, top, c->verbose > 0)
                       : ft__answers_print(a, n, clocks);
+    if (n == 1)
+        return ft__json_print_take(ft__answer_json(a->x), stdout);
+    all = json_array();
     for (size_t i = 0; i < n; i++)
-        ft__answer_print_csv(a[i].x, i == 0);
-    return true;
+        ft__json_append_take(&all, ft__answer_json(a[i].x));
+    return ft__json_print_take(all, stdout);
 }
 
 /* What does not fit and must is an answer, and it is "no". */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ops.h"
+#include "cli/ops/ops.h"
 #include "report/units.h"
 
 ft__shape_text ft__tensor_shape_text(const ft_tensor *t)
@@ -137,7 +137,7 @@ static char *joined(const ft_graph *g, const uint32_t *v, uint32_t n)
     return text;
 }
 
-static const char row_fields[] =
+static const char node_fields[] =
     "number:n phase:s spec:s name:s repeat:u inputs:s params:s outputs:s";
 
 static bool print_csv(const ft_graph *g)
@@ -145,7 +145,7 @@ static bool print_csv(const ft_graph *g)
     char spec[FT__SPEC_MAX];
     bool good = true;
 
-    ft__csv_head(stdout, row_fields);
+    ft__csv_head(stdout, node_fields);
     for (uint32_t i = 0; i < g->n_nodes && good; i++) {
         const ft_node *n = &g->node[i];
         char *in = joined(g, n->in, n->n_in),
@@ -155,7 +155,7 @@ static bool print_csv(const ft_graph *g)
         good = in && params && out;
         ft_op_print(&g->op[n->op], spec, sizeof(spec));
         if (good)
-            ft__csv_row(stdout, row_fields, i, ft_phase_name(n->phase), spec, n->name,
+            ft__csv_row(stdout, node_fields, i, ft_phase_name(n->phase), spec, n->name,
                         n->repeat, in, params, out);
         free(in);
         free(params);
@@ -260,8 +260,9 @@ static bool print_json(const ft_graph *g)
 {
     return ft__json_print_take(
         ft__json("model:s assumptions:o bounded:o inputs:o outputs:o nodes:o", g->name,
-                 ft__model_assumptions_json(g), ft__model_bounded_json(g),
-                 with_role_json(g, false), with_role_json(g, true), nodes_json(g)),
+                 ft__json_texts(g->assumption, g->n_assumptions),
+                 ft__json_texts(g->bounded, g->n_bounded), with_role_json(g, false),
+                 with_role_json(g, true), nodes_json(g)),
         stdout);
 }
 

@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ops.h"
+#include "cli/ops/ops.h"
 #include "foretell/names.h"
-#include "report/record.h"
 #include "report/units.h"
 
 struct ops_options {
@@ -69,14 +68,14 @@ static double parameters_of(const ft_graph *g, uint32_t i)
 
 /* ---- the list as text ---- */
 
-struct weighed {
+struct weighed_op {
     double weight;
     uint32_t op;
 };
 
 static int by_weight(const void *a, const void *b)
 {
-    const struct weighed *p = a, *q = b;
+    const struct weighed_op *p = a, *q = b;
 
     return p->weight < q->weight   ? 1
            : p->weight > q->weight ? -1
@@ -89,7 +88,7 @@ static int by_weight(const void *a, const void *b)
 static char *heaviest(const ft_graph *g, const ft_totals *sum, uint64_t top)
 {
     uint32_t n = g->n_ops;
-    struct weighed *w = malloc((n + 1u) * sizeof(*w));
+    struct weighed_op *w = malloc((n + 1u) * sizeof(*w));
     char *shown = calloc(n + 1u, 1);
 
     if (!w || !shown) {
@@ -100,7 +99,8 @@ static char *heaviest(const ft_graph *g, const ft_totals *sum, uint64_t top)
     for (uint32_t i = 0; i < n; i++) {
         ft_cost c = cost_of(g, i);
 
-        w[i] = (struct weighed){c.flops / fmax(1, sum->flops) +
+        w[i] =
+            (struct weighed_op){c.flops / fmax(1, sum->flops) +
                                     (c.bytes_read + c.bytes_written) /
                                         fmax(1, sum->bytes_read + sum->bytes_written),
                                 i};
@@ -112,24 +112,16 @@ static char *heaviest(const ft_graph *g, const ft_totals *sum, uint64_t top)
     return shown;
 }
 
-/* A step has phases where a pass has parameters: a spec that is shortened on a narrow
- * terminal would not say which it is. */
-static void cost_cells(ft__table *t, uint64_t count, const ft_cost *c,
-                       double parameters, const char *phase)
-{
-    ft__table_cell(t, "%" PRIu64, count);
-    ft__table_cell(t, "%.4f", c->flops / 1e9);
-    ft__table_cell(t, "%.2f", c->bytes_read / 0x1p20);
-    ft__table_cell(t, "%.2f", c->bytes_written / 0x1p20);
-    if (phase)
-        ft__table_cell(t, "%s", phase);
-    else
-        ft__table_cell(t, "%.0f", parameters);
-}
-
 static bool is_training(const ft_graph *g)
 {
     return g->mode == FT_MODE_TRAINING;
+}
+
+static void cost_row(ft__table *t, const char *spec, uint64_t count, const ft_cost *c,
+                     const char *phase, double parameters)
+{
+    ft__table_row(t, spec, count, c->flops / 1e9, c->bytes_read / 0x1p20,
+                  c->bytes_written / 0x1p20, phase, parameters);
 }
 
 /* In order of first use; what is too light to be listed is one row. */
@@ -145,9 +137,8 @@ static void op_rows(ft__table *t, const ft_graph *g, const char *shown)
 
         if (shown[i]) {
             ft_op_print(&g->op[i], spec, sizeof(spec));
-            ft__table_cell(t, "%s", spec);
-            cost_cells(t, g->op_count[i], &c, parameters_of(g, i),
-                       is_training(g) ? ft_phase_name(g->op[i].phase) : NULL);
+            cost_row(t, spec, g->op_count[i], &c, ft_phase_name(g->op[i].phase),
+                     parameters_of(g, i));
             continue;
         }
         others++;
@@ -157,11 +148,10 @@ static void op_rows(ft__table *t, const ft_graph *g, const char *shown)
         rest.bytes_written += c.bytes_written;
         parameters += parameters_of(g, i);
     }
-    if (others) {
-        ft__table_cell(t, "%" PRIu64 " others, lighter (--top %u lists all)", others,
-                       g->n_ops);
-        cost_cells(t, count, &rest, parameters, is_training(g) ? "" : NULL);
-    }
+    snprintf(spec, sizeof(spec), "%" PRIu64 " others, lighter (--top %u lists all)",
+             others, g->n_ops);
+    if (others)
+        cost_row(t, spec, count, &rest, "", parameters);
 }
 
 static bool print_table(const ft_graph *g, const ft_totals *sum, uint64_t top)
@@ -169,10 +159,12 @@ static bool print_table(const ft_graph *g, const ft_totals *sum, uint64_t top)
     ft_cost all = {.flops = sum->flops,
                    .bytes_read = sum->bytes_read,
                    .bytes_written = sum->bytes_written};
-    ft__table *t = ft__table_new(
-        is_training(g) ? "operation<|count>|GFLOP>|MiB read>|MiB written>|phase"
-                       : "operation<|count>|GFLOP>|MiB read>|MiB written>|parameters>");
-    char *shown = heaviest(g, sum, top);
+    /* A step has phases where a pass has parameters: a spec that is shortened on a
+     * narrow terminal would not say which it is. */
+    ft__table *t = ft__table_new("operation<|count>u|GFLOP>.4|MiB read>.2|"
+                                 "MiB written>.2|?phase|?parameters>.0",
+                                 is_training(g), !is_training(g));
+    char *shown = heaviest(g, sum, top), unique[32];
     uint64_t count = 0;
 
     for (uint32_t i = 0; i < g->n_ops; i++)
@@ -180,31 +172,31 @@ static bool print_table(const ft_graph *g, const ft_totals *sum, uint64_t top)
     if (shown)
         op_rows(t, g, shown);
     ft__table_rule(t);
-    ft__table_cell(t, "%u unique", g->n_ops);
-    cost_cells(t, count, &all, sum->parameters, is_training(g) ? "" : NULL);
+    snprintf(unique, sizeof(unique), "%u unique", g->n_ops);
+    cost_row(t, unique, count, &all, "", sum->parameters);
     free(shown);
     return ft__table_print_take(t, shown ? stdout : NULL) && shown;
 }
 
 /* What the list needs to know beside the operations. */
-struct list {
+struct ops_list {
     const ft__cli *c;
     const ft_graph *g;
     const ft_step *step;
     ft_totals sum;
     ft_plan plan;
     ft_memory memory;
-    struct part {
+    struct phase_cost {
         uint64_t count;
         ft_cost cost;
     } phase[FT_PHASE_COUNT];
 };
 
-static void sum_phases(struct list *l)
+static void sum_phases(struct ops_list *l)
 {
     for (uint32_t i = 0; i < l->g->n_nodes; i++) {
         const ft_node *n = &l->g->node[i];
-        struct part *p = &l->phase[n->phase];
+        struct phase_cost *p = &l->phase[n->phase];
         double times = (double)n->repeat;
         ft_cost c;
 
@@ -216,24 +208,24 @@ static void sum_phases(struct list *l)
     }
 }
 
-static bool print_phases(const struct list *l)
+static bool print_phases(const struct ops_list *l)
 {
-    ft__table *t = ft__table_new("phase|operations>|GFLOP>|MiB read>|MiB written>");
+    ft__table *t =
+        ft__table_new("phase|operations>u|GFLOP>.4|MiB read>.2|MiB written>.2");
 
     for (int p = 0; p < FT_PHASE_COUNT; p++) {
         if (!l->phase[p].count)
             continue;
-        ft__table_cell(t, "%s", ft_phase_name((ft_phase)p));
-        ft__table_cell(t, "%" PRIu64, l->phase[p].count);
-        ft__table_cell(t, "%.4f", l->phase[p].cost.flops / 1e9);
-        ft__table_cell(t, "%.2f", l->phase[p].cost.bytes_read / 0x1p20);
-        ft__table_cell(t, "%.2f", l->phase[p].cost.bytes_written / 0x1p20);
+        ft__table_row(t, ft_phase_name((ft_phase)p), l->phase[p].count,
+                      l->phase[p].cost.flops / 1e9,
+                      l->phase[p].cost.bytes_read / 0x1p20,
+                      l->phase[p].cost.bytes_written / 0x1p20);
     }
     putchar('\n');
     return ft__table_print_take(t, stdout);
 }
 
-static bool print_text(const struct list *l, uint64_t top)
+static bool print_text(const struct ops_list *l, uint64_t top)
 {
     ft__model_print_bounded(l->g);
     ft__model_print_assumptions(l->g);
@@ -257,25 +249,25 @@ static bool print_text(const struct list *l, uint64_t top)
 
 /* ---- the list as JSON and CSV ---- */
 
-static json_t *ops_json(const ft_graph *g)
+/* Of all operations, as CSV where that is a file. */
+static json_t *ops_json(const ft_graph *g, FILE *csv)
 {
-    json_t *all = json_array();
+    ft__records r = ft__records_begin("spec:s count:u flops:g bytes_read:g "
+                                      "bytes_written:g parameters:g",
+                                      csv);
     char spec[FT__SPEC_MAX];
 
     for (uint32_t i = 0; i < g->n_ops; i++) {
         ft_cost c = cost_of(g, i);
 
         ft_op_print(&g->op[i], spec, sizeof(spec));
-        ft__json_append_take(
-            &all,
-            ft__json("spec:s count:u flops:g bytes_read:g bytes_written:g parameters:g",
-                     spec, g->op_count[i], c.flops, c.bytes_read, c.bytes_written,
-                     parameters_of(g, i)));
+        ft__records_add(&r, spec, g->op_count[i], c.flops, c.bytes_read,
+                        c.bytes_written, parameters_of(g, i));
     }
-    return all;
+    return r.array;
 }
 
-static json_t *phases_json(const struct list *l)
+static json_t *phases_json(const struct ops_list *l)
 {
     json_t *all = json_array();
 
@@ -290,7 +282,7 @@ static json_t *phases_json(const struct list *l)
     return all;
 }
 
-static bool print_json(const struct list *l)
+static bool print_json(const struct ops_list *l)
 {
     const ft_totals *sum = &l->sum;
 
@@ -299,36 +291,19 @@ static bool print_json(const struct list *l)
                  "bytes_written:g parameters:g weight_bytes:g activation_bytes:u "
                  "activation_least_bytes:u memory:o phases:o ops:o",
                  l->g->name, ft_name(FT_NAMES_MODE, l->g->mode),
-                 ft_step_name(l->step, l->g), ft__model_assumptions_json(l->g),
-                 ft__model_bounded_json(l->g), sum->flops, sum->bytes_read,
-                 sum->bytes_written, sum->parameters, sum->weight_bytes,
-                 l->plan.arena_bytes, l->plan.lower_bound_bytes,
-                 ft__memory_json(&l->memory), phases_json(l), ops_json(l->g)),
+                 ft_step_name(l->step, l->g),
+                 ft__json_texts(l->g->assumption, l->g->n_assumptions),
+                 ft__json_texts(l->g->bounded, l->g->n_bounded), sum->flops,
+                 sum->bytes_read, sum->bytes_written, sum->parameters,
+                 sum->weight_bytes, l->plan.arena_bytes, l->plan.lower_bound_bytes,
+                 ft__memory_json(&l->memory), phases_json(l), ops_json(l->g, NULL)),
         stdout);
-}
-
-static const char row_fields[] =
-    "spec:s count:u flops:g bytes_read:g bytes_written:g parameters:g";
-
-static bool print_csv(const ft_graph *g)
-{
-    char spec[FT__SPEC_MAX];
-
-    ft__csv_head(stdout, row_fields);
-    for (uint32_t i = 0; i < g->n_ops; i++) {
-        ft_cost c = cost_of(g, i);
-
-        ft_op_print(&g->op[i], spec, sizeof(spec));
-        ft__csv_row(stdout, row_fields, spec, g->op_count[i], c.flops, c.bytes_read,
-                    c.bytes_written, parameters_of(g, i));
-    }
-    return true;
 }
 
 static int print_list(ft__cli *c, const ft_graph *g, const ft_step *step, uint64_t top)
 {
     static const ft_memory_policy exact = {0};
-    struct list l = {.c = c, .g = g, .step = step};
+    struct ops_list l = {.c = c, .g = g, .step = step};
     bool good;
     ft_status st = ft_plan_make(&l.plan, g, &c->err);
 
@@ -339,7 +314,7 @@ static int print_list(ft__cli *c, const ft_graph *g, const ft_step *step, uint64
     sum_phases(&l);
     good = st        ? true
            : c->json ? print_json(&l)
-           : c->csv  ? print_csv(g)
+           : c->csv  ? !ops_json(g, stdout)
                      : print_text(&l, top);
     ft_plan_free(&l.plan);
     return st ? ft__cli_check_asked(c, st) : ft__cli_done(c, good);
@@ -395,16 +370,13 @@ static int check(ft__cli *c, const struct ops_options *o)
 /* FT_POLICY_ bits of --lower. */
 static int parse_lower(ft__cli *c, uint32_t *policy, const char *how)
 {
-    *policy = 0;
-    if (!how)
-        return FT__EXIT_GOOD;
-    if (strcmp(how, "strided") == 0)
-        *policy = FT_POLICY_STRIDED_VIEWS;
-    else if (strcmp(how, "channels-last") == 0)
-        *policy = FT_POLICY_CHANNELS_LAST;
-    else
-        return ft__usage(c, "--lower is strided or channels-last, not \"%s\"", how);
-    return FT__EXIT_GOOD;
+    static const uint32_t policies[] = {FT_POLICY_STRIDED_VIEWS,
+                                        FT_POLICY_CHANNELS_LAST};
+    int which,
+        code = ft__choice_parse(c, &which, "lower", how, "strided, channels-last");
+
+    *policy = how && !code ? policies[which] : 0;
+    return code;
 }
 
 /* A model as it is asked for. */

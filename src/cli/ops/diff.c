@@ -4,44 +4,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ops.h"
+#include "cli/ops/ops.h"
 #include "report/units.h"
 
 enum { A, B, BOTH };
 
 /* One operation in both models; a count of 0: not there. */
-struct entry {
+struct diff_entry {
     char *spec;
     uint64_t count[BOTH];
     double flops; /* of one */
     double bytes;
 };
 
-struct diff {
+struct ops_diff {
     const ft__cli *c;
     const ft_graph *g[BOTH];
     ft_totals sum[BOTH];
     ft_memory memory[BOTH];
-    struct entry *entry; /* those that differ, the most work first */
+    struct diff_entry *entry; /* those that differ, the most work first */
     size_t n;
     uint64_t top;
 };
 
 /* ---- finding out ---- */
 
-static bool add_ops(struct diff *d, int side)
+static bool add_ops(struct ops_diff *d, int side)
 {
     char spec[FT__SPEC_MAX];
 
     for (uint32_t i = 0; i < d->g[side]->n_ops; i++) {
-        struct entry *e = &d->entry[d->n];
+        struct diff_entry *e = &d->entry[d->n];
         ft_cost c;
 
         ft_op_print(&d->g[side]->op[i], spec, sizeof(spec));
         ft_op_cost(&d->g[side]->op[i], &c);
-        *e = (struct entry){.spec = strdup(spec),
-                            .flops = c.flops,
-                            .bytes = c.bytes_read + c.bytes_written};
+        *e = (struct diff_entry){.spec = strdup(spec),
+                                 .flops = c.flops,
+                                 .bytes = c.bytes_read + c.bytes_written};
         if (!e->spec)
             return false;
         e->count[side] = d->g[side]->op_count[i];
@@ -52,12 +52,12 @@ static bool add_ops(struct diff *d, int side)
 
 static int by_spec(const void *a, const void *b)
 {
-    const struct entry *p = a, *q = b;
+    const struct diff_entry *p = a, *q = b;
 
     return strcmp(p->spec, q->spec);
 }
 
-static double fewer_or_more(const struct entry *e)
+static double fewer_or_more(const struct diff_entry *e)
 {
     return fabs((double)e->count[B] - (double)e->count[A]);
 }
@@ -65,7 +65,7 @@ static double fewer_or_more(const struct entry *e)
 /* The largest change of arithmetic first, then of bytes. */
 static int by_change(const void *a, const void *b)
 {
-    const struct entry *p = a, *q = b;
+    const struct diff_entry *p = a, *q = b;
     double f = fewer_or_more(p) * p->flops - fewer_or_more(q) * q->flops;
     double m = fewer_or_more(p) * p->bytes - fewer_or_more(q) * q->bytes;
 
@@ -73,7 +73,7 @@ static int by_change(const void *a, const void *b)
 }
 
 /* Join what both have, keep what differs. */
-static void compare(struct diff *d)
+static void compare(struct ops_diff *d)
 {
     size_t n = 0;
 
@@ -93,14 +93,14 @@ static void compare(struct diff *d)
     qsort(d->entry, d->n, sizeof(*d->entry), by_change);
 }
 
-static void diff_free(struct diff *d)
+static void diff_free(struct ops_diff *d)
 {
     for (size_t i = 0; i < d->n; i++)
         free(d->entry[i].spec);
     free(d->entry);
 }
 
-static ft_status diff_make(struct diff *d, ft_error *err)
+static ft_status diff_make(struct ops_diff *d, ft_error *err)
 {
     static const ft_memory_policy exact = {0};
     size_t most = (size_t)d->g[A]->n_ops + d->g[B]->n_ops;
@@ -141,7 +141,7 @@ static void sum_row(ft__table *t, const char *name, double a, double b,
     ft__table_row(t, name, ft__text_in(unit, a).s, ft__text_in(unit, b).s, change.s);
 }
 
-static bool print_sums(const struct diff *d)
+static bool print_sums(const struct ops_diff *d)
 {
     const ft_totals *a = &d->sum[A], *b = &d->sum[B];
     ft__table *t = ft__table_new("|A>|B>|change>");
@@ -161,7 +161,7 @@ static bool print_sums(const struct diff *d)
 }
 
 /* 0: only in A, 1: only in B, 2: in both. */
-static int section_of(const struct entry *e)
+static int section_of(const struct diff_entry *e)
 {
     return !e->count[B] ? A : !e->count[A] ? B : BOTH;
 }
@@ -174,7 +174,7 @@ static ft__text signed_text(double v, const char *unit)
     return out;
 }
 
-static bool print_section(const struct diff *d, int section, const char *title)
+static bool print_section(const struct ops_diff *d, int section, const char *title)
 {
     const bool both = section == BOTH;
     ft__table *t;
@@ -188,7 +188,7 @@ static bool print_section(const struct diff *d, int section, const char *title)
     /* What is in one model only: its work; what is in both: the difference. */
     t = ft__table_new("operation<|?A>u|?B>u|?count>u|FLOPs>|moved>", both, both, !both);
     for (size_t i = 0; i < d->n && shown < d->top; i++) {
-        const struct entry *e = &d->entry[i];
+        const struct diff_entry *e = &d->entry[i];
         double more = (double)e->count[B] - (double)e->count[A];
 
         if (section_of(e) != section)
@@ -210,14 +210,14 @@ static bool print_section(const struct diff *d, int section, const char *title)
     return true;
 }
 
-static void print_model(const struct diff *d, int side)
+static void print_model(const struct ops_diff *d, int side)
 {
     ft__put_line(stdout, side == A ? "A: " : "B: ", d->c->args.v[side]);
     ft__model_print_bounded(d->g[side]);
     ft__model_print_assumptions(d->g[side]);
 }
 
-static bool print_text(const struct diff *d)
+static bool print_text(const struct ops_diff *d)
 {
     print_model(d, A);
     print_model(d, B);
@@ -233,27 +233,27 @@ static bool print_text(const struct diff *d)
 
 /* ---- JSON and CSV ---- */
 
-static json_t *side_json(const struct diff *d, int side)
+static json_t *side_json(const struct ops_diff *d, int side)
 {
     const ft_graph *g = d->g[side];
     const ft_totals *s = &d->sum[side];
 
     return ft__json("model:s assumptions:o bounded:o operations:u unique:n flops:g "
                     "bytes_read:g bytes_written:g parameters:g weight_bytes:g memory:o",
-                    d->c->args.v[side], ft__model_assumptions_json(g),
-                    ft__model_bounded_json(g), n_operations(g), g->n_ops, s->flops,
-                    s->bytes_read, s->bytes_written, s->parameters, s->weight_bytes,
-                    ft__memory_json(&d->memory[side]));
+                    d->c->args.v[side], ft__json_texts(g->assumption, g->n_assumptions),
+                    ft__json_texts(g->bounded, g->n_bounded), n_operations(g), g->n_ops,
+                    s->flops, s->bytes_read, s->bytes_written, s->parameters,
+                    s->weight_bytes, ft__memory_json(&d->memory[side]));
 }
 
 static const char entry_fields[] = "spec:s count_a:u count_b:u flops:g bytes:g";
 
-static json_t *section_json(const struct diff *d, int section, FILE *csv)
+static json_t *section_json(const struct ops_diff *d, int section, FILE *csv)
 {
     ft__records r = ft__records_begin(entry_fields, csv);
 
     for (size_t i = 0; i < d->n; i++) {
-        const struct entry *e = &d->entry[i];
+        const struct diff_entry *e = &d->entry[i];
 
         if (csv || section_of(e) == section)
             ft__records_add(&r, e->spec, e->count[A], e->count[B], e->flops, e->bytes);
@@ -261,7 +261,7 @@ static json_t *section_json(const struct diff *d, int section, FILE *csv)
     return r.array;
 }
 
-static bool print_json(const struct diff *d)
+static bool print_json(const struct ops_diff *d)
 {
     return ft__json_print_take(
         ft__json("identical:b a:o b:o only_a:o only_b:o changed:o", d->n == 0,
@@ -272,7 +272,7 @@ static bool print_json(const struct diff *d)
 
 int ft__ops_diff(ft__cli *c, const ft_graph *a, const ft_graph *b, uint64_t top)
 {
-    struct diff d = {.c = c, .g = {a, b}, .top = top};
+    struct ops_diff d = {.c = c, .g = {a, b}, .top = top};
     bool good = false;
     ft_status st = diff_make(&d, &c->err);
 
