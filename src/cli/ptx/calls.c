@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ptx.h"
+#include "cli/ptx/ptx.h"
 #include "cli/use.h"
 #include "foretell/op.h"
 #include "report/units.h"
@@ -175,21 +175,15 @@ void ft__ptx_calls_free(ft__ptx_calls *s)
 
 bool ft__ptx_calls_print(const ft__ptx_calls *s, bool timed)
 {
-    ft__table *t =
-        ft__table_new(timed ? "library call, not in PTX<|times>|FLOP>|time>|"
-                              "as operation<"
-                            : "library call, not in PTX<|times>|FLOP>|as operation<");
+    ft__table *t = ft__table_new("library call, not in PTX<|times>u|FLOP>FLOP|?time>s|"
+                                 "as operation<",
+                                 timed);
 
-    for (size_t i = 0; i < s->n; i++) {
-        if (!is_call(s, i))
-            continue;
-        ft__table_cell(t, "%s", s->v[i].library);
-        ft__table_cell(t, "%" PRIu64, s->times[i]);
-        ft__table_cell(t, "%s", ft__text_flops(operation_flops(s->v[i].operation)).s);
-        if (timed)
-            ft__table_cell(t, "%s", ft__text_seconds(s->time[i].value).s);
-        ft__table_cell(t, "%s", s->v[i].operation ? s->v[i].operation : "-");
-    }
+    for (size_t i = 0; i < s->n; i++)
+        if (is_call(s, i))
+            ft__table_row(t, s->v[i].library, s->times[i],
+                          operation_flops(s->v[i].operation), s->time[i].value,
+                          s->v[i].operation);
     if (s->calls)
         puts("");
     return ft__table_print_take(t, s->calls ? stdout : NULL);
@@ -204,12 +198,10 @@ json_t *ft__ptx_calls_json(const ft__ptx_calls *s, bool timed)
 
         if (!is_call(s, i))
             continue;
-        one = ft__ptx_launch_json(&s->v[i]);
-        json_object_set_new(one, "times", ft__json_count(s->times[i]));
-        json_object_set_new(one, "flops",
-                            ft__json_real(operation_flops(s->v[i].operation)));
-        json_object_set_new(one, "time",
-                            timed ? ft__json_estimate(&s->time[i], "s") : json_null());
+        one = ft__json("times:u flops:g time:o", s->times[i],
+                       operation_flops(s->v[i].operation),
+                       timed ? ft__json_estimate(&s->time[i], "s") : json_null());
+        one = ft__json_join_take(ft__ptx_launch_json(&s->v[i]), one);
         ft__json_append_take(&all, one);
     }
     return all;

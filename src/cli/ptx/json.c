@@ -2,13 +2,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ptx.h"
+#include "cli/ptx/ptx.h"
 #include "foretell/names.h"
 #include "report/record.h"
 
 static json_t *dims_json(const uint32_t d[3])
 {
-    return d[0] ? json_pack("[i, i, i]", (int)d[0], (int)d[1], (int)d[2]) : json_null();
+    json_t *all = d[0] ? json_array() : json_null();
+
+    for (int i = 0; d[0] && i < 3; i++)
+        ft__json_append_take(&all, json_integer(d[i]));
+    return all;
 }
 
 /* ---- kernels ---- */
@@ -51,8 +55,7 @@ json_t *ft__ptx_kernel_json(const ft_ptx_kernel *k, json_t *allocated)
 /* Without a bound: null. */
 static json_t *tally_json(const ft_ptx_tally *n)
 {
-    return ft__json("low:u value:u high:o", n->low, n->value,
-                    n->high == UINT64_MAX ? json_null() : ft__json_count(n->high));
+    return ft__json("low:u value:u high:m", n->low, n->value, n->high);
 }
 
 static json_t *tallies_json(const ft_ptx_counts *n)
@@ -162,33 +165,18 @@ static json_t *accesses_json(const ft__ptx_counted *v)
 
 /* ---- launches ---- */
 
-static json_t *text_or_null(const char *s)
-{
-    return s ? ft__json_text(s) : json_null();
-}
-
-static json_t *open_json(const ft_ptx_listed *v)
-{
-    json_t *all = json_array();
-
-    for (uint32_t i = 0; i < v->n_open; i++)
-        ft__json_append_take(&all, ft__json_text(v->open[i]));
-    return all;
-}
-
 json_t *ft__ptx_launch_json(const ft_ptx_listed *v)
 {
     const ft_ptx_launch *l = &v->launch;
 
     if (!v->module)
-        return ft__json("name:o count:u library:s operation:o", text_or_null(v->name),
-                        v->count, v->library, text_or_null(v->operation));
-    return ft__json("name:o count:u module:s kernel:s grid:o block:o cluster:o "
-                    "dynamic_shared:n memory_bytes:u not_given:o missing:o",
-                    text_or_null(v->name), v->count, v->path, v->kernel->name,
-                    dims_json(l->grid), dims_json(l->block), dims_json(l->cluster),
-                    l->dynamic_shared, v->memory_bytes, open_json(v),
-                    text_or_null(v->missing));
+        return ft__json("name:s count:u library:s operation:s", v->name, v->count,
+                        v->library, v->operation);
+    return ft__json("name:s count:u module:s kernel:s grid:o block:o cluster:o "
+                    "dynamic_shared:n memory_bytes:u not_given:o missing:s",
+                    v->name, v->count, v->path, v->kernel->name, dims_json(l->grid),
+                    dims_json(l->block), dims_json(l->cluster), l->dynamic_shared,
+                    v->memory_bytes, ft__json_texts(v->open, v->n_open), v->missing);
 }
 
 json_t *ft__ptx_counted_json(const ft__ptx_counted *v, bool blocks)
@@ -210,8 +198,8 @@ json_t *ft__ptx_counted_json(const ft__ptx_counted *v, bool blocks)
                                             blocks_json(v), accesses_json(v), remarks));
 }
 
-static const char row_fields[] = "class:s warp:u warp_low:u warp_high:m thread:u "
-                                 "thread_low:u thread_high:m on:u on_low:u on_high:m";
+static const char class_fields[] = "class:s warp:u warp_low:u warp_high:m thread:u "
+                                   "thread_low:u thread_high:m on:u on_low:u on_high:m";
 
 /* ---- CSV ---- */
 
@@ -219,10 +207,10 @@ bool ft__ptx_csv(const ft__ptx_counted *v)
 {
     const ft_ptx_counts *n = &v->counts;
 
-    ft__csv_head(stdout, row_fields);
+    ft__csv_head(stdout, class_fields);
     for (int i = 0; i < FT_PTX_CLASSES; i++)
         if (n->warp[i].high)
-            ft__csv_row(stdout, row_fields,
+            ft__csv_row(stdout, class_fields,
                         ft_name(FT_NAMES_PTX_CLASS, (ft_ptx_class)i), n->warp[i].value,
                         n->warp[i].low, n->warp[i].high, n->thread[i].value,
                         n->thread[i].low, n->thread[i].high, n->on[i].value,

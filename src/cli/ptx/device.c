@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ptx.h"
+#include "cli/ptx/ptx.h"
 #include "cli/use.h"
 #include "report/units.h"
 
@@ -132,7 +132,7 @@ static void print_target(const ft__ptx_counted *v)
 {
     if (!runs(v))
         printf("this PTX is for %s and does not run there, on compute capability %.1f: "
-               "told as if it did\n",
+               "predicted as if it did\n",
                ft_ptx_get(v->launch->module)->target, v->device->compute_capability);
 }
 

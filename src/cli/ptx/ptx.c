@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ptx.h"
+#include "cli/ptx/ptx.h"
 
 static const ft__option options[] = {
     FT__TEXT(ft__ptx_options, entry, "entry", "KERNEL",

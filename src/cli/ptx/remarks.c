@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ptx.h"
+#include "cli/ptx/ptx.h"
 #include "report/units.h"
 
 struct remarks {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cli/ptxas.h"
+#include "cli/ptx/ptxas.h"
 #include "foretell/kernels.h"
 
 /* foretell ptx: what its files share. */

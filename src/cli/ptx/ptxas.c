@@ -1,5 +1,5 @@
 /* Registers, spills and shared memory of kernels, as ptxas -v reports them. */
-#include "cli/ptxas.h"
+#include "cli/ptx/ptxas.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/ptx.h"
+#include "cli/ptx/ptx.h"
 
 /* So many kernels are asked for by name; of more, all of the module are assembled. */
 enum { MOST_NAMED = 64 };

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ptx.h"
+#include "cli/ptx/ptx.h"
 #include "foretell/names.h"
 #include "report/units.h"
 
@@ -20,15 +20,23 @@ static double ratio(uint64_t a, uint64_t b)
 }
 
 /* "1024", "1024 (512 to 4096)", or "1024 (512 to unbounded)". */
-static void put_tally(ft__table *t, const ft_ptx_tally *n)
+struct tally_text {
+    char s[80];
+};
+
+static struct tally_text tally_text(const ft_ptx_tally *n)
 {
+    struct tally_text t;
+    size_t len = (size_t)snprintf(t.s, sizeof(t.s), "%" PRIu64, n->value);
+
     if (n->low == n->high)
-        ft__table_cell(t, "%" PRIu64, n->value);
-    else if (n->high == UINT64_MAX)
-        ft__table_cell(t, "%" PRIu64 " (%" PRIu64 " to unbounded)", n->value, n->low);
+        return t;
+    len += (size_t)snprintf(t.s + len, sizeof(t.s) - len, " (%" PRIu64 " to ", n->low);
+    if (n->high == UINT64_MAX)
+        snprintf(t.s + len, sizeof(t.s) - len, "unbounded)");
     else
-        ft__table_cell(t, "%" PRIu64 " (%" PRIu64 " to %" PRIu64 ")", n->value, n->low,
-                       n->high);
+        snprintf(t.s + len, sizeof(t.s) - len, "%" PRIu64 ")", n->high);
+    return t;
 }
 
 /* ---- classes ---- */
@@ -62,19 +70,16 @@ static ft_ptx_tally total(const ft_ptx_tally *of)
 static void put_class(ft__table *t, const char *name, const ft_ptx_tally *warp,
                       const ft_ptx_tally *thread, const ft_ptx_tally *on, uint64_t all)
 {
-    ft__table_cell(t, "%s", name);
-    put_tally(t, warp);
-    ft__table_cell(t, "%s", ft__text_percent(ratio(warp->value, all)).s);
-    put_tally(t, thread);
-    put_tally(t, on);
-    ft__table_cell(t, "%.1f", ratio(on->value, warp->value));
+    ft__table_row(t, name, tally_text(warp).s, ratio(warp->value, all),
+                  tally_text(thread).s, tally_text(on).s,
+                  ratio(on->value, warp->value));
 }
 
 static bool print_classes(const ft_ptx_counts *c)
 {
     ft__table *t =
-        ft__table_new("instructions<|of warps>|share>|of threads>|predicated on>|"
-                      "threads of 32>");
+        ft__table_new("instructions<|of warps>|share>%|of threads>|predicated on>|"
+                      "threads of 32>.1");
     ft_ptx_tally warp = total(c->warp), thread = total(c->thread), on = total(c->on);
     const ft_ptx_tally *order[FT_PTX_CLASSES];
 
@@ -96,29 +101,25 @@ static bool print_classes(const ft_ptx_counts *c)
 
 static void put_access(ft__table *t, const ft_ptx_counts *c, ft_ptx_space s, int stored)
 {
-    uint64_t bytes = c->bytes[s][stored].value;
-    bool sectors = s == FT_PTX_GLOBAL, waves = s == FT_PTX_SHARED;
-    const ft_ptx_tally *n = sectors ? c->requests : c->shared;
-    const ft_ptx_tally *took = sectors ? c->sectors : c->wavefronts;
+    const bool sectors = s == FT_PTX_GLOBAL, known = sectors || s == FT_PTX_SHARED;
+    const uint64_t n = (sectors ? c->requests : c->shared)[stored].value;
+    const uint64_t took = (sectors ? c->sectors : c->wavefronts)[stored].value;
+    char name[32], requests[32] = "-", each[48] = "-", least[32] = "-";
 
-    ft__table_cell(t, "%s %s", ft_name(FT_NAMES_PTX_SPACE, s),
-                   stored ? "stores" : "loads");
-    ft__table_cell(t, "%s", ft__text_bytes((double)bytes).s);
-    if ((!sectors && !waves) || !n[stored].value) {
-        ft__table_cell(t, "-");
-        ft__table_cell(t, "-");
-        ft__table_cell(t, "-");
-        return;
+    snprintf(name, sizeof(name), "%s %s", ft_name(FT_NAMES_PTX_SPACE, s),
+             stored ? "stores" : "loads");
+    if (known && n) {
+        snprintf(requests, sizeof(requests), "%" PRIu64, n);
+        snprintf(each, sizeof(each), "%.2f %s", ratio(took, n),
+                 sectors ? "sectors" : "cycles");
+        snprintf(least, sizeof(least), "%.2f", ft__ptx_ideal(c, s, stored));
     }
-    ft__table_cell(t, "%" PRIu64, n[stored].value);
-    ft__table_cell(t, "%.2f %s", ratio(took[stored].value, n[stored].value),
-                   sectors ? "sectors" : "cycles");
-    ft__table_cell(t, "%.2f", ft__ptx_ideal(c, s, stored));
+    ft__table_row(t, name, (double)c->bytes[s][stored].value, requests, each, least);
 }
 
 static bool print_memory(const ft_ptx_counts *c)
 {
-    ft__table *t = ft__table_new("memory<|bytes>|requests>|a request>|would do>");
+    ft__table *t = ft__table_new("memory<|bytes>B|requests>|a request>|would do>");
     bool any = false;
 
     for (int s = 0; s < FT_PTX_SPACES; s++)
@@ -128,10 +129,8 @@ static bool print_memory(const ft_ptx_counts *c)
                 any = true;
             }
     if (c->descriptor_bytes.high) {
-        ft__table_cell(t, "shared, by wgmma");
-        ft__table_cell(t, "%s", ft__text_bytes((double)c->descriptor_bytes.value).s);
-        for (int k = 0; k < 3; k++)
-            ft__table_cell(t, "-");
+        ft__table_row(t, "shared, by wgmma", (double)c->descriptor_bytes.value, "-",
+                      "-", "-");
         any = true;
     }
     puts("");
@@ -197,25 +196,25 @@ size_t ft__ptx_heaviest(const ft_ptx_block **out, size_t n, const ft__ptx_counte
 
 static void put_block(ft__table *t, const ft_ptx_block *b, uint64_t all)
 {
-    if (b->line == b->last_line)
-        ft__table_cell(t, "%u", b->line);
-    else
-        ft__table_cell(t, "%u-%u", b->line, b->last_line);
-    ft__table_cell(t, "%u", b->instructions);
-    put_tally(t, &b->warp);
-    ft__table_cell(t, "%.1f", ratio(b->thread.value, b->warp.value));
-    ft__table_cell(t, "%s", ft__text_percent(ratio(ft__ptx_weight(b), all)).s);
+    char lines[32], from[320];
+    int n = snprintf(lines, sizeof(lines), "%u", b->line);
+
+    if (b->line != b->last_line)
+        snprintf(lines + n, sizeof(lines) - (size_t)n, "-%u", b->last_line);
     if (b->source)
-        ft__table_cell(t, "%s:%u", ft__ptx_base(b->source), b->source_line);
+        snprintf(from, sizeof(from), "%s:%u", ft__ptx_base(b->source), b->source_line);
     else
-        ft__table_cell(t, "%s", b->label ? b->label : "");
+        snprintf(from, sizeof(from), "%s", b->label ? b->label : "");
+    ft__table_row(t, lines, b->instructions, tally_text(&b->warp).s,
+                  ratio(b->thread.value, b->warp.value), ratio(ft__ptx_weight(b), all),
+                  from);
 }
 
 static bool print_blocks(const ft__ptx_counted *v, size_t most)
 {
     ft__table *t =
-        ft__table_new("lines<|instructions>|entered by warps>|threads of 32>|"
-                      "share>|from<");
+        ft__table_new("lines<|instructions>n|entered by warps>|threads of 32>.1|"
+                      "share>%|from<");
     const ft_ptx_block **b = calloc(most, sizeof(const ft_ptx_block *));
     size_t n = b ? ft__ptx_heaviest(b, most, v) : 0;
 

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ptx.h"
+#include "cli/ptx/ptx.h"
 #include "foretell/names.h"
 #include "report/units.h"
 
-struct module {
+struct shown_module {
     const char *path;
     const ft_ptx *ptx;
     ft_ptx_listed *listed; /* its kernels, for ptxas; NULL: no GPU is asked about */
@@ -16,7 +16,7 @@ struct module {
 
 /* ---- on a GPU ---- */
 
-static ft_status open_module(struct module *m, ft__cli *c, const ft_device *d,
+static ft_status open_module(struct shown_module *m, ft__cli *c, const ft_device *d,
                              const ft__ptx_options *o, ft_error *err)
 {
     const ft_ptx_kernel *k = ft_ptx_get(m->ptx)->kernel;
@@ -38,15 +38,15 @@ static ft_status open_module(struct module *m, ft__cli *c, const ft_device *d,
                : ft_fail(err, FT_ENOMEM, 0, "%s", m->path);
 }
 
-static void close_module(struct module *m)
+static void close_module(struct shown_module *m)
 {
     ft__ptxas_free(m->ptxas);
     free(m->listed);
 }
 
 /* *registers 0: no GPU is asked about, or it cannot be told. */
-static const ft__ptxas_entry *allocated(uint32_t *registers, const struct module *m,
-                                        const ft_ptx_kernel *k)
+static const ft__ptxas_entry *
+allocated(uint32_t *registers, const struct shown_module *m, const ft_ptx_kernel *k)
 {
     const ft_ptx_listed launch = {.path = m->path, .module = m->ptx, .kernel = k};
     const ft__ptxas_entry *e = m->ptxas ? ft__ptxas_ask(m->ptxas, &launch) : NULL;
@@ -99,7 +99,7 @@ static int by_count(const void *a, const void *b)
     return *x < *y ? 1 : *x > *y ? -1 : x < y ? -1 : x > y;
 }
 
-static void print_allocated(const struct module *m, const ft_ptx_kernel *k)
+static void print_allocated(const struct shown_module *m, const ft_ptx_kernel *k)
 {
     uint32_t registers;
     const ft__ptxas_entry *e = allocated(&registers, m, k);
@@ -137,7 +137,7 @@ static uint64_t print_classes(const uint64_t *n)
     return sum;
 }
 
-static void print_kernel(const struct module *m, const ft_ptx_kernel *k)
+static void print_kernel(const struct shown_module *m, const ft_ptx_kernel *k)
 {
     puts("");
     ft__put_clean(stdout, k->name);
@@ -153,26 +153,26 @@ static void print_kernel(const struct module *m, const ft_ptx_kernel *k)
     print_classes(k->instructions);
 }
 
-static const char row_fields[] =
+static const char kernel_fields[] =
     "file:s kernel:s line:n parameters:n block_x:n block_y:n block_z:n predicates:n "
     "registers_16:n registers_32:n registers_64:n shared_bytes:u local_bytes:u "
     "instructions:u";
 
 /* ---- JSON, CSV ---- */
 
-static void csv_kernel(const struct module *m, const ft_ptx_kernel *k)
+static void csv_kernel(const struct shown_module *m, const ft_ptx_kernel *k)
 {
     uint64_t sum = 0;
 
     for (int i = 0; i < FT_PTX_CLASSES; i++)
         sum += k->instructions[i];
-    ft__csv_row(stdout, row_fields, m->path, k->name, k->line, k->n_params,
+    ft__csv_row(stdout, kernel_fields, m->path, k->name, k->line, k->n_params,
                 k->required[0], k->required[1], k->required[2], k->registers[0],
                 k->registers[1], k->registers[2], k->registers[3], k->shared_bytes,
                 k->local_bytes, sum);
 }
 
-static json_t *allocated_json(const struct module *m, const ft_ptx_kernel *k)
+static json_t *allocated_json(const struct shown_module *m, const ft_ptx_kernel *k)
 {
     uint32_t registers;
     const ft__ptxas_entry *e = allocated(&registers, m, k);
@@ -182,7 +182,7 @@ static json_t *allocated_json(const struct module *m, const ft_ptx_kernel *k)
                      : json_null();
 }
 
-static json_t *module_json(const struct module *m, const char *entry)
+static json_t *module_json(const struct shown_module *m, const char *entry)
 {
     const ft_ptx_kernel *k = ft_ptx_get(m->ptx)->kernel;
     size_t n = ft_ptx_get(m->ptx)->n_kernels;
@@ -199,19 +199,19 @@ static json_t *module_json(const struct module *m, const char *entry)
 
 /* ---- all files ---- */
 
-struct shown {
+struct shown_files {
     ft__cli *c;
     const char *entry;
     json_t *json;
     size_t n; /* kernels */
 };
 
-static bool meant(const struct shown *s, const ft_ptx_kernel *k)
+static bool meant(const struct shown_files *s, const ft_ptx_kernel *k)
 {
     return !s->entry || strcmp(s->entry, k->name) == 0;
 }
 
-static void print_module(const struct shown *s, const struct module *m)
+static void print_module(const struct shown_files *s, const struct shown_module *m)
 {
     const ft_ptx_facts *f = ft_ptx_get(m->ptx);
 
@@ -221,7 +221,7 @@ static void print_module(const struct shown *s, const struct module *m)
            f->target, f->n_kernels, f->n_kernels == 1 ? "" : "s");
 }
 
-static void show(struct shown *s, const struct module *m)
+static void show(struct shown_files *s, const struct shown_module *m)
 {
     const ft_ptx_kernel *k = ft_ptx_get(m->ptx)->kernel;
     size_t n = ft_ptx_get(m->ptx)->n_kernels, shown = 0;
@@ -241,7 +241,7 @@ static void show(struct shown *s, const struct module *m)
         ft__json_append_take(&s->json, module_json(m, s->entry));
 }
 
-static ft_status show_file(struct shown *s, const char *path, const ft_device *d,
+static ft_status show_file(struct shown_files *s, const char *path, const ft_device *d,
                            const ft__ptx_options *o, ft_error *err)
 {
     ft_ptx **m;
@@ -249,7 +249,7 @@ static ft_status show_file(struct shown *s, const char *path, const ft_device *d
     ft_status st = ft_ptx_modules_open(&m, &n, path, err);
 
     for (size_t i = 0; !st && i < n; i++) {
-        struct module one = {.path = path, .ptx = m[i]};
+        struct shown_module one = {.path = path, .ptx = m[i]};
 
         st = open_module(&one, s->c, d, o, err);
         if (!st)
@@ -262,11 +262,12 @@ static ft_status show_file(struct shown *s, const char *path, const ft_device *d
 
 static int kernels(ft__cli *c, const ft_device *d, const ft__ptx_options *o)
 {
-    struct shown s = {.c = c, .entry = o->entry, .json = c->json ? json_array() : NULL};
+    struct shown_files s = {
+        .c = c, .entry = o->entry, .json = c->json ? json_array() : NULL};
     ft_status st = FT_OK;
 
     if (c->csv)
-        ft__csv_head(stdout, row_fields);
+        ft__csv_head(stdout, kernel_fields);
     for (size_t i = 0; i < c->args.n && !st; i++)
         st = show_file(&s, c->args.v[i], d, o, &c->err);
     if (st) {

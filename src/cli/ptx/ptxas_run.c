@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/ptxas.h"
+#include "cli/ptx/ptxas.h"
 
 extern char **environ;
 

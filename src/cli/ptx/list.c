@@ -3,15 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ptx.h"
+#include "cli/ptx/ptx.h"
 #include "foretell/names.h"
 #include "report/units.h"
 
-#define COLUMNS                                                                        \
-    "kernel<|times>|grid>|block>|warps' instructions>|FLOP>|global memory>|"           \
-    "sectors a request>"
-
-struct list {
+struct launch_list {
     ft__cli *c;
     ft_ptx_launches *l;
     const ft_ptx_listed *v;
@@ -35,7 +31,7 @@ struct list {
 
 /* ---- launches ---- */
 
-static bool add_times(struct list *s)
+static bool add_times(struct launch_list *s)
 {
     s->times = calloc(s->n + 1, sizeof(*s->times));
     for (size_t i = 0; s->times && i < s->n; i++)
@@ -43,29 +39,25 @@ static bool add_times(struct list *s)
     return s->times != NULL;
 }
 
-static void put_launch(struct list *s, const ft__ptx_counted *v)
+static void put_launch(struct launch_list *s, const ft__ptx_counted *v)
 {
     const ft_ptx_counts *n = &v->counts;
     double requests = (double)(n->requests[0].value + n->requests[1].value);
     double sectors = (double)(n->sectors[0].value + n->sectors[1].value);
+    char warps[32], each[32] = "-";
 
-    ft__table_cell(s->table, "%s", v->launch->kernel->name);
-    ft__table_cell(s->table, "%" PRIu64, v->times);
-    ft__table_cell(s->table, "%s", ft__ptx_dims_text(v->launch->launch.grid).s);
-    ft__table_cell(s->table, "%s", ft__ptx_dims_text(v->launch->launch.block).s);
-    ft__table_cell(s->table, "%" PRIu64 "%s", ft__ptx_sum(n->warp),
-                   n->exact ? "" : " *");
-    ft__table_cell(s->table, "%s", ft__text_flops((double)ft__ptx_flops(n)).s);
-    ft__table_cell(s->table, "%s", ft__text_bytes((double)ft__ptx_global_bytes(n)).s);
+    snprintf(warps, sizeof(warps), "%" PRIu64 "%s", ft__ptx_sum(n->warp),
+             n->exact ? "" : " *");
     if (requests > 0)
-        ft__table_cell(s->table, "%.2f", sectors / requests);
-    else
-        ft__table_cell(s->table, "-");
-    if (s->device)
-        ft__table_cell(s->table, "%s", ft__text_seconds(v->estimate.time.value).s);
+        snprintf(each, sizeof(each), "%.2f", sectors / requests);
+    ft__table_row(s->table, v->launch->kernel->name, v->times,
+                  ft__ptx_dims_text(v->launch->launch.grid).s,
+                  ft__ptx_dims_text(v->launch->launch.block).s, warps,
+                  (double)ft__ptx_flops(n), (double)ft__ptx_global_bytes(n), each,
+                  v->estimate.time.value);
 }
 
-static const char row_fields[] =
+static const char launch_fields[] =
     "module:s kernel:s times:u grid_x:n grid_y:n grid_z:n block_x:n block_y:n "
     "block_z:n warp:u thread:u on:u flops:u tensor_flops:u global_bytes:u sectors:u "
     "exact:d time_s:g";
@@ -75,8 +67,8 @@ static void csv_launch(const ft__ptx_counted *v)
     const ft_ptx_launch *l = &v->launch->launch;
     const ft_ptx_counts *n = &v->counts;
 
-    ft__csv_row(stdout, row_fields, v->launch->path, v->launch->kernel->name, v->times,
-                l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
+    ft__csv_row(stdout, launch_fields, v->launch->path, v->launch->kernel->name,
+                v->times, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
                 l->block[2], ft__ptx_sum(n->warp), ft__ptx_sum(n->thread),
                 ft__ptx_sum(n->on), ft__ptx_flops(n) - n->tensor_flops.value,
                 n->tensor_flops.value, ft__ptx_global_bytes(n),
@@ -84,7 +76,7 @@ static void csv_launch(const ft__ptx_counted *v)
                 v->device ? v->estimate.time.value : __builtin_nan(""));
 }
 
-static void add_up(struct list *s, const ft__ptx_counted *v)
+static void add_up(struct launch_list *s, const ft__ptx_counted *v)
 {
     double times = (double)v->times;
 
@@ -101,7 +93,7 @@ static void add_up(struct list *s, const ft__ptx_counted *v)
     s->by = v->device ? ft__ptx_by(&v->estimate) : "";
 }
 
-static ft_status count_launch(struct list *s, size_t i, ft_error *err)
+static ft_status count_launch(struct launch_list *s, size_t i, ft_error *err)
 {
     ft__ptx_counted v = {.launch = &s->v[i], .times = s->times[i]};
     ft_error inner = {0};
@@ -127,14 +119,14 @@ static ft_status count_launch(struct list *s, size_t i, ft_error *err)
     return FT_OK;
 }
 
-static void leave_out(struct list *s, size_t i)
+static void leave_out(struct launch_list *s, size_t i)
 {
     s->missing += s->times[i];
     if (s->c->json)
         ft__json_append_take(&s->json, ft__ptx_launch_json(&s->v[i]));
 }
 
-static ft_status count_all(struct list *s, ft_error *err)
+static ft_status count_all(struct launch_list *s, ft_error *err)
 {
     ft_status st = FT_OK;
 
@@ -149,7 +141,7 @@ static ft_status count_all(struct list *s, ft_error *err)
     return st;
 }
 
-static void print_missing(const struct list *s)
+static void print_missing(const struct launch_list *s)
 {
     int shown = 0;
 
@@ -167,7 +159,7 @@ static void print_missing(const struct list *s)
 /* ---- on a GPU ---- */
 
 /* Where they are from, to the end of the line. */
-static void print_registers(const struct list *s)
+static void print_registers(const struct launch_list *s)
 {
     if (s->o->registers)
         puts("given");
@@ -182,7 +174,7 @@ static void print_registers(const struct list *s)
                                     : "");
 }
 
-static void print_parts(const struct list *s)
+static void print_parts(const struct launch_list *s)
 {
     if (s->unique) {
         printf("  kernels        %s, by %s%s; registers ",
@@ -194,7 +186,7 @@ static void print_parts(const struct list *s)
                *s->calls.by ? s->calls.by : "the data sheet");
 }
 
-static void print_time(const struct list *s)
+static void print_time(const struct launch_list *s)
 {
     uint64_t open = s->calls.calls - s->calls.priced;
 
@@ -215,23 +207,18 @@ static void print_time(const struct list *s)
 
 /* ---- all of it ---- */
 
-static bool print_text(struct list *s)
+static bool print_text(struct launch_list *s)
 {
+    char name[48], warps[48];
     bool good;
 
     if (s->unique) {
         puts("");
         ft__table_rule(s->table);
-        ft__table_cell(s->table, "%" PRIu64 " different", s->unique);
-        ft__table_cell(s->table, "%" PRIu64, s->launches);
-        ft__table_cell(s->table, " ");
-        ft__table_cell(s->table, " ");
-        ft__table_cell(s->table, "%.0f", s->warps);
-        ft__table_cell(s->table, "%s", ft__text_flops(s->flops).s);
-        ft__table_cell(s->table, "%s", ft__text_bytes(s->bytes).s);
-        ft__table_cell(s->table, " ");
-        if (s->device)
-            ft__table_cell(s->table, "%s", ft__text_seconds(s->time_s).s);
+        snprintf(name, sizeof(name), "%" PRIu64 " different", s->unique);
+        snprintf(warps, sizeof(warps), "%.0f", s->warps);
+        ft__table_row(s->table, name, s->launches, " ", " ", warps, s->flops, s->bytes,
+                      " ", s->time_s);
     }
     good = ft__table_print_take(s->table, s->unique ? stdout : NULL);
     s->table = NULL;
@@ -249,7 +236,7 @@ static bool print_text(struct list *s)
     return good;
 }
 
-static json_t *totals_json(const struct list *s)
+static json_t *totals_json(const struct launch_list *s)
 {
     const ft__ptx_calls *calls = &s->calls;
     double none = __builtin_nan("");
@@ -271,7 +258,7 @@ static json_t *totals_json(const struct list *s)
                  calls->calls - calls->priced));
 }
 
-static bool print_json(struct list *s)
+static bool print_json(struct launch_list *s)
 {
     json_t *all = ft__json(
         "source:s launches:o libraries:o totals:o",
@@ -282,12 +269,12 @@ static bool print_json(struct list *s)
     return ft__json_print_take(all, stdout);
 }
 
-static int print_all(struct list *s)
+static int print_all(struct launch_list *s)
 {
     ft_status st;
 
     if (s->c->csv)
-        ft__csv_head(stdout, row_fields);
+        ft__csv_head(stdout, launch_fields);
     st = count_all(s, &s->c->err);
     if (!st)
         st = ft__ptx_calls_make(&s->calls, s->c, s->data, s->v, s->times, s->n,
@@ -299,7 +286,7 @@ static int print_all(struct list *s)
                                           : print_text(s));
 }
 
-static void print_head(const struct list *s, const char *path)
+static void print_head(const struct launch_list *s, const char *path)
 {
     uint64_t all = 0;
 
@@ -311,7 +298,7 @@ static void print_head(const struct list *s, const char *path)
            all == 1 ? "" : "es");
 }
 
-static int list(struct list *s)
+static int list(struct launch_list *s)
 {
     ft_status st = ft_ptx_launches_open(&s->l, s->o->launches, &s->c->log, &s->c->err);
     int code;
@@ -329,14 +316,16 @@ static int list(struct list *s)
         s->json = json_array();
     else if (!s->c->csv) {
         print_head(s, s->o->launches);
-        s->table = ft__table_new(s->device ? COLUMNS "|time>" : COLUMNS);
+        s->table = ft__table_new("kernel<|times>u|grid>|block>|warps' instructions>|"
+                                 "FLOP>FLOP|global memory>B|sectors a request>|?time>s",
+                                 s->device != NULL);
     }
     return print_all(s);
 }
 
 int ft__ptx_list(ft__cli *c, const ft__ptx_options *o)
 {
-    struct list s = {.c = c, .o = o, .exact = true};
+    struct launch_list s = {.c = c, .o = o, .exact = true};
     int code = ft__ptx_device(c, &s.device, o);
 
     if (code == FT__EXIT_GOOD)
