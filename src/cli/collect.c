@@ -236,17 +236,15 @@ static int gather(ft__cli *c, ft__ops *all, const struct collect_options *o,
 static bool print_json(const ft_collect_report *r, const char *setting,
                        const char *store)
 {
-    json_t *all = ft__json("store:s setting:s wanted:u present:u measured:u refused:u "
-                           "failed:u left:u seconds:g",
-                           store, setting, r->wanted, r->present, r->measured,
-                           r->refused, r->failed, r->left, r->seconds);
-    json_t *more =
-        ft__json("too_large:u skipped:u repeated:u powered:u disturbed:u redone:u "
-                 "outliers:u why_no_power:s error:g reached:b",
-                 r->too_large, r->skipped, r->repeated, r->powered, r->disturbed,
-                 r->redone, r->outliers, r->why_no_power, r->error, r->reached);
-
-    return ft__json_print_take(ft__json_join_take(all, more), stdout);
+    return ft__json_print_take(
+        ft__json("store:s setting:s wanted:u present:u measured:u refused:u failed:u "
+                 "left:u seconds:g too_large:u skipped:u repeated:u powered:u "
+                 "disturbed:u redone:u outliers:u why_no_power:s error:g reached:b",
+                 store, setting, r->wanted, r->present, r->measured, r->refused,
+                 r->failed, r->left, r->seconds, r->too_large, r->skipped, r->repeated,
+                 r->powered, r->disturbed, r->redone, r->outliers, r->why_no_power,
+                 r->error, r->reached),
+        stdout);
 }
 
 static void print_text(const ft_collect_report *r, const ft_session *s,
@@ -263,13 +261,13 @@ static void print_text(const ft_collect_report *r, const ft_session *s,
                "smaller one failed\n",
                r->too_large, r->skipped);
     if (!isnan(r->error))
-        printf("operations held out of what was measured are foretold with a mean "
+        printf("operations held out of what was measured are predicted with a mean "
                "error of "
                "%s%s\n",
                ft__text_percent(r->error).s,
                r->reached ? ": that is enough" : ", more than asked for");
     if (r->repeated)
-        printf("%zu measured once more; foretell data show tells how well they agree\n",
+        printf("%zu measured once more; foretell data show says how well they agree\n",
                r->repeated);
     if (r->redone)
         printf("%zu rounds redone for other load or clocks; %zu operations stay "
@@ -291,17 +289,10 @@ static void print_text(const ft_collect_report *r, const ft_session *s,
  * none. */
 static int read_share(ft__cli *c, double *out, const char *option, const char *text)
 {
-    char *end;
-
     *out = 0;
     if (!text)
         return FT__EXIT_GOOD;
-    *out = strtod(text, &end);
-    if (end != text && strcmp(end, "%") == 0) {
-        *out /= 100;
-        end++;
-    }
-    if (end == text || *end || !(*out >= 0 && *out <= 1))
+    if (!ft__share_from_text(out, text) || *out > 1)
         return ft__usage(c, "--%s %s: a share like 3%% or 0.03", option, text);
     if (!(*out > 0))
         *out = -1;
@@ -310,12 +301,10 @@ static int read_share(ft__cli *c, double *out, const char *option, const char *t
 
 static int read_choose(ft__cli *c, ft_criterion *out, const char *text)
 {
-    int by = ft_from_name(FT_NAMES_CRITERION, text, strlen(text));
+    int by, code = ft__name_parse(c, &by, "choose", text, FT_NAMES_CRITERION);
 
-    if (by < 0)
-        return ft__usage(c, "--choose is active, spread or random, not \"%s\"", text);
     *out = (ft_criterion)by;
-    return FT__EXIT_GOOD;
+    return code;
 }
 
 static int collect(ft__cli *c, ft_session *s, const ft__ops *all,

@@ -1,4 +1,4 @@
-/* foretell evaluate: how well held-out operations are foretold. */
+/* foretell evaluate: how well held-out operations are predicted. */
 #include "foretell/evaluate.h"
 #include "foretell/names.h"
 
@@ -115,67 +115,33 @@ static const ft__option options[] = {
 
 enum { CURVE_STEPS = 15 };
 
-static int read_share(ft__cli *c, double *out, const char *text)
-{
-    char *end;
-
-    errno = 0;
-    *out = strtod(text, &end);
-    if (*end == '%') {
-        *out /= 100;
-        end++;
-    }
-    if (end == text || *end || errno || !(*out > 0 && *out < 1))
-        return ft__usage(c, "--share is a part as 5%% or 0.05, not \"%s\"", text);
-    return FT__EXIT_GOOD;
-}
-
+/* "device", "device=h200" */
 static int read_leave_out(ft__cli *c, ft_evaluate_options *how, const char *text)
 {
     static const ft_protocol what[] = {FT_PROTOCOL_DEVICE,       FT_PROTOCOL_KIND,
                                        FT_PROTOCOL_SETTING,      FT_PROTOCOL_NETWORK,
                                        FT_PROTOCOL_ARCHITECTURE, FT_PROTOCOL_KERNEL};
-    size_t n = strcspn(text, "=");
+    const size_t n = strcspn(text, "=");
+    char word[32];
+    int which, code;
 
-    for (size_t i = 0; i < sizeof(what) / sizeof(*what); i++) {
-        const char *name = ft_name(FT_NAMES_PROTOCOL, what[i]);
-
-        if (strlen(name) != n || strncmp(name, text, n) != 0)
-            continue;
-        how->protocol = what[i];
-        how->only = text[n] ? text + n + 1 : NULL;
-        return FT__EXIT_GOOD;
-    }
-    return ft__usage(c,
-                     "--leave-out is device, kind, setting, network, family or "
-                     "kernel, not \"%s\"",
-                     text);
-}
-
-static int read_by(ft__cli *c, uint32_t *out, const char *text)
-{
-    *out = 0;
-    for (const char *p = text; *p;) {
-        size_t n = strcspn(p, ",");
-        int b = ft_from_name(FT_NAMES_BY, p, n);
-
-        if (b < 0)
-            return ft__usage(c, "--by is kind, device, size or split, not \"%.*s\"",
-                             (int)n, p);
-        *out |= 1u << b;
-        p += n + (p[n] == ',');
-    }
+    snprintf(word, sizeof(word), "%.*s", (int)n, text);
+    code = ft__choice_parse(c, &which, "leave-out", word,
+                            "device, kind, setting, network, family, kernel");
+    if (code)
+        return code;
+    how->protocol = what[which];
+    how->only = text[n] ? text + n + 1 : NULL;
     return FT__EXIT_GOOD;
 }
 
 static int read_choices(ft__cli *c, ft_choices *out, const char *text)
 {
-    *out = !text                          ? FT_CHOICES_NONE
-           : strcmp(text, "setting") == 0 ? FT_CHOICES_SETTING
-                                          : FT_CHOICES_DEVICE;
-    if (text && strcmp(text, "device") != 0 && strcmp(text, "setting") != 0)
-        return ft__usage(c, "--rank is device or setting, not \"%s\"", text);
-    return FT__EXIT_GOOD;
+    static const ft_choices what[] = {FT_CHOICES_DEVICE, FT_CHOICES_SETTING};
+    int which, code = ft__choice_parse(c, &which, "rank", text, "device, setting");
+
+    *out = text && !code ? what[which] : FT_CHOICES_NONE;
+    return code;
 }
 
 static int read_options(ft__cli *c, ft_evaluate_options *how, uint32_t *by,
@@ -198,15 +164,21 @@ static int read_options(ft__cli *c, ft_evaluate_options *how, uint32_t *by,
     how->siblings = o->siblings;
     if (o->folds == 1 || o->folds > 1000)
         return ft__usage(c, "--folds is 2 to 1000");
-    if (o->share)
-        code = read_share(c, &how->share, o->share);
+    if (o->share && (!ft__share_from_text(&how->share, o->share) ||
+                     !(how->share > 0 && how->share < 1)))
+        return ft__usage(c, "--share is a part as 5%% or 0.05, not \"%s\"", o->share);
     if (!code && o->leave_out)
         code = read_leave_out(c, how, o->leave_out);
     if (!code && o->methods)
         code = ft__methods_parse(c, &how->methods, o->methods);
     if (!code)
         code = read_choices(c, &how->choices, o->rank);
-    return code ? code : read_by(c, by, o->by ? o->by : o->clocks ? "device" : "kind");
+    return code ? code
+                : ft__names_parse(c, by, "by",
+                                  o->by       ? o->by
+                                  : o->clocks ? "device"
+                                              : "kind",
+                                  FT_NAMES_BY);
 }
 
 static const char row_fields[] =
@@ -310,7 +282,7 @@ static int check_choose(ft__cli *c, const struct evaluate_options *o)
                             "--seeds, --seed and --rows alone");
     if (o->seeds > 1000)
         return ft__usage(c, "--seeds is 1 to 1000");
-    return ft__criteria_parse(c, &criteria, o->choose);
+    return ft__names_parse(c, &criteria, "choose", o->choose, FT_NAMES_CRITERION);
 }
 
 static int evaluate_choice(ft__cli *c, const char *path,
@@ -325,7 +297,8 @@ static int evaluate_choice(ft__cli *c, const char *path,
                               .threads = how->threads,
                               .log = how->log};
     FILE *rows = NULL;
-    int code = ft__criteria_parse(c, &what.criteria, o->choose);
+    int code =
+        ft__names_parse(c, &what.criteria, "choose", o->choose, FT_NAMES_CRITERION);
 
     if (!code && o->rows) {
         code = open_rows(c, &rows, o->rows, chosen_fields);
@@ -400,7 +373,7 @@ static int run(ft__cli *c, const void *user)
 const ft__command ft__evaluate_command = {
     .name = "evaluate",
     .arguments = "",
-    .summary = "how well operations are foretold that were held out",
+    .summary = "how well operations are predicted that were held out",
     .more =
         "Regressors are made from a part of the measurements as train makes them, and "
         "asked\nabout the rest. Equal operations are never on both sides.\n",

@@ -19,51 +19,46 @@ static bool is_there(const ft_choice_curves *r, int by)
     return !isnan(r->area[by]);
 }
 
-static void put_row(ft__table *t, const ft_choice_curves *r, const char *name,
-                    const double *v)
+static void put_row(ft__table *t, const char *name, const double *v)
 {
-    ft__table_cell(t, "%s", name);
-    for (int by = 0; by < FT_CRITERION_COUNT; by++)
-        if (is_there(r, by))
-            ft__table_cell(t, "%s", ft__text_percent(v[by]).s);
+    ft__table_row(t, name, v[FT_CRITERION_ACTIVE], v[FT_CRITERION_SPREAD],
+                  v[FT_CRITERION_RANDOM]);
 }
 
 static bool print_text(const ft_choice_curves *r)
 {
-    char columns[64] = "operations>";
-    size_t len = strlen(columns);
-    ft__table *t;
+    static const struct {
+        const char *name;
+        size_t at;
+    } rows[] = {
+        {"mean of the curve", offsetof(ft_choice_curves, area)},
+        {"less than random", offsetof(ft_choice_curves, better)},
+        {"error of all at", offsetof(ft_choice_curves, full_at)},
+        {"2 % above it at", offsetof(ft_choice_curves, close_at)},
+        {"5 % above it at", offsetof(ft_choice_curves, near_at)},
+        {PERCENT " % of them: above it", offsetof(ft_choice_curves, excess)},
+        {"standard error", offsetof(ft_choice_curves, excess_error)},
+    };
+    ft__table *t = ft__table_new(
+        "operations>|?active>%|?spread>%|?random>%", is_there(r, FT_CRITERION_ACTIVE),
+        is_there(r, FT_CRITERION_SPREAD), is_there(r, FT_CRITERION_RANDOM));
 
-    for (int by = 0; by < FT_CRITERION_COUNT; by++)
-        if (is_there(r, by))
-            len += (size_t)snprintf(columns + len, sizeof(columns) - len, "|%s>",
-                                    ft_name(FT_NAMES_CRITERION, (ft_criterion)by));
     printf("MAPE of %zu held-out measurements, learned from some of %zu operations; "
            "means of %u seeds\n\n",
            r->n_tested, r->n_ops, r->n_seeds);
-    t = ft__table_new(columns);
-    for (size_t k = 0; k < r->n_points; k++) {
-        char ops[32];
-
-        snprintf(ops, sizeof(ops), "%.0f", r->point[k].ops);
-        put_row(t, r, ops, r->point[k].mape);
-    }
+    for (size_t k = 0; k < r->n_points; k++)
+        put_row(t, ft__text_in("1", r->point[k].ops).s, r->point[k].mape);
     ft__table_rule(t);
-    put_row(t, r, "mean of the curve", r->area);
-    put_row(t, r, "less than random", r->better);
-    put_row(t, r, "error of all at", r->full_at);
-    put_row(t, r, "2 % above it at", r->close_at);
-    put_row(t, r, "5 % above it at", r->near_at);
-    put_row(t, r, PERCENT " % of them: above it", r->excess);
-    put_row(t, r, "standard error", r->excess_error);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        put_row(t, rows[i].name,
+                (const double *)(const void *)((const char *)r + rows[i].at));
     if (!ft__table_print_take(t, stdout))
         return false;
     puts("\nmean of the curve: over the logarithm of the operations (its area); less "
          "than random:\nshare of the seeds; error of all at: part of the operations "
          "from which on the error is\nthat of learning from all of them; " PERCENT
-         " % of them: "
-         "how far their error\nis above that, and the standard error of this over "
-         "seeds.");
+         " % of them: how far their error\nis above that, and the standard error of "
+         "this over seeds.");
     return true;
 }
 
@@ -73,8 +68,8 @@ static json_t *by_criterion(const ft_choice_curves *r, const double *v)
 
     for (int by = 0; by < FT_CRITERION_COUNT; by++)
         if (is_there(r, by))
-            json_object_set_new(all, ft_name(FT_NAMES_CRITERION, (ft_criterion)by),
-                                ft__json_real(v[by]));
+            ft__json_set_take(&all, ft_name(FT_NAMES_CRITERION, (uint32_t)by),
+                              ft__json_real(v[by]));
     return all;
 }
 
@@ -96,15 +91,15 @@ static bool print_json(const ft_choice_curves *r)
         stdout);
 }
 
-static const char row_fields[] =
+static const char curve_fields[] =
     "criterion:s operations:g mape:g area:g better:g full_at:g near_at:g";
 
 static bool print_csv(const ft_choice_curves *r)
 {
-    ft__csv_head(stdout, row_fields);
+    ft__csv_head(stdout, curve_fields);
     for (int by = 0; by < FT_CRITERION_COUNT; by++)
         for (size_t k = 0; is_there(r, by) && k < r->n_points; k++)
-            ft__csv_row(stdout, row_fields,
+            ft__csv_row(stdout, curve_fields,
                         ft_name(FT_NAMES_CRITERION, (ft_criterion)by), r->point[k].ops,
                         r->point[k].mape[by], r->area[by], r->better[by],
                         r->full_at[by], r->near_at[by]);
@@ -126,20 +121,4 @@ int ft__choice_evaluate(ft__cli *c, const char *path, const ft_choice_options *h
     printed = c->json ? print_json(&r) : c->csv ? print_csv(&r) : print_text(&r);
     ft_choice_curves_free(&r);
     return ft__cli_done(c, printed);
-}
-
-int ft__criteria_parse(ft__cli *c, uint32_t *out, const char *text)
-{
-    *out = 0;
-    for (const char *p = text; *p;) {
-        size_t n = strcspn(p, ",");
-        int by = ft_from_name(FT_NAMES_CRITERION, p, n);
-
-        if (by < 0)
-            return ft__usage(c, "--choose is active, spread or random, not \"%.*s\"",
-                             (int)n, p);
-        *out |= 1u << by;
-        p += n + (p[n] == ',');
-    }
-    return FT__EXIT_GOOD;
 }

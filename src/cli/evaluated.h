@@ -12,7 +12,5 @@ bool ft__evaluated_print(const ft__cli *c, const ft_evaluation *e,
 
 /* evaluate --choose on the store at `path`; an exit code. */
 int ft__choice_evaluate(ft__cli *c, const char *path, const ft_choice_options *how);
-/* "active,random" as bits 1 << ft_criterion; an exit code. */
-int ft__criteria_parse(ft__cli *c, uint32_t *out, const char *text);
 
 #endif

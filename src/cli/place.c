@@ -58,7 +58,7 @@ static const ft__option options[] = {
     {0},
 };
 
-struct question {
+struct place_question {
     ft__cli *c;
     const struct place_options *o;
     ft__predict_options asked; /* what predict would be asked */
@@ -75,7 +75,7 @@ struct question {
 
 /* ---- options ---- */
 
-static int read_link(struct question *p)
+static int read_link(struct place_question *p)
 {
     p->rate = p->limit_s = INFINITY;
     p->latency_s = 1e-5;
@@ -98,7 +98,7 @@ static int read_link(struct question *p)
     return FT__EXIT_GOOD;
 }
 
-static int check(const struct question *p)
+static int check(const struct place_question *p)
 {
     bool several = p->c->args.n > 1;
     const char *of_one = p->o->link          ? "link"
@@ -124,15 +124,13 @@ static int check(const struct question *p)
     return FT__EXIT_GOOD;
 }
 
-static int read_options(struct question *p)
+static int read_options(struct place_question *p)
 {
-    const char *by = p->o->by ? p->o->by : "time";
-    int of = ft_from_name(FT_NAMES_PLACE_BY, by, strlen(by));
-    int code = read_link(p);
+    int of = FT_PLACE_BY_TIME, code = read_link(p);
 
+    if (!code && p->o->by)
+        code = ft__name_parse(p->c, &of, "by", p->o->by, FT_NAMES_PLACE_BY);
     p->by = (ft_place_by)of;
-    if (!code && of < 0)
-        code = ft__usage(p->c, "--by %s: it is one of time, period, energy", by);
     if (!code)
         code = check(p);
     p->asked = (ft__predict_options){.model = p->o->model,
@@ -152,7 +150,7 @@ static int read_options(struct question *p)
 
 /* ---- models and devices ---- */
 
-static int read_models(struct question *p)
+static int read_models(struct place_question *p)
 {
     int code = FT__EXIT_GOOD;
 
@@ -162,35 +160,27 @@ static int read_models(struct question *p)
     return code;
 }
 
-static int find_device(struct question *p, const char *name, size_t len)
-{
-    const size_t i = p->n_devices;
-
-    snprintf(p->name[i], sizeof(p->name[i]), "%.*s", (int)len, name);
-    if (strcmp(p->name[i], "local") == 0)
-        return ft__usage(p->c, "local: networks are placed by families of devices and "
-                               "data sheets, which it has not");
-    p->device[i] = p->name[i];
-    p->n_devices++;
-    return ft__device_resolve(p->c, p->name[i], sizeof(p->name[i]));
-}
-
-static int find_devices(struct question *p)
+static int find_devices(struct place_question *p)
 {
     const char *list = p->o->devices;
+    char name[128];
     int code = FT__EXIT_GOOD;
 
-    for (bool more = true; more && !code;) {
-        size_t len = strcspn(list, ",");
+    while (!code && ft__word_next(name, sizeof(name), &list)) {
+        const size_t i = p->n_devices;
 
-        if (!len || p->n_devices == FT_PLACE_MAX_DEVICES)
+        if (!*name || i == FT_PLACE_MAX_DEVICES)
             return ft__usage(p->c,
                              "--devices wants 1 to %d names joined by commas, not "
                              "\"%s\"",
                              FT_PLACE_MAX_DEVICES, p->o->devices);
-        code = find_device(p, list, len);
-        more = list[len] == ',';
-        list += len + more;
+        if (strcmp(name, "local") == 0)
+            return ft__usage(p->c, "local: networks are placed by families of devices "
+                                   "and data sheets, which it has not");
+        memcpy(p->name[i], name, sizeof(name));
+        p->device[i] = p->name[i];
+        p->n_devices++;
+        code = ft__device_resolve(p->c, p->name[i], sizeof(p->name[i]));
     }
     return code;
 }
@@ -211,7 +201,7 @@ static json_t *stage_json(const ft_split_answer *a, size_t d)
                     x->memory_bytes, x->n_sent, x->sent_bytes, x->sent_s);
 }
 
-static bool print_split_json(const struct question *p, const ft_split_answer *a)
+static bool print_split_json(const struct place_question *p, const ft_split_answer *a)
 {
     const ft_split *s = &a->best, *alone = a->alone;
     json_t *stages = json_array(), *whole = json_array();
@@ -248,7 +238,7 @@ static bool print_parts(const ft_split_answer *a)
     return ft__table_print_take(t, stdout);
 }
 
-static bool print_split(const struct question *p, const ft_split_answer *a)
+static bool print_split(const struct place_question *p, const ft_split_answer *a)
 {
     const ft_split *s = &a->best, *alone = a->alone;
     const ft_graph *g = a->graph;
@@ -270,7 +260,7 @@ static bool print_split(const struct question *p, const ft_split_answer *a)
     return printed;
 }
 
-static int split(struct question *p)
+static int split(struct place_question *p)
 {
     const ft_place_options how = {.device = p->device,
                                   .n_devices = p->n_devices,
@@ -299,17 +289,17 @@ static int split(struct question *p)
 
 /* ---- several networks ---- */
 
-struct estimates {
+struct place_estimates {
     double time_s[MAX_MODELS * FT_PLACE_MAX_DEVICES];
     double energy_j[MAX_MODELS * FT_PLACE_MAX_DEVICES];
     double memory_bytes[MAX_MODELS * FT_PLACE_MAX_DEVICES];
     double limit_bytes[FT_PLACE_MAX_DEVICES];
-    /* Why it cannot be foretold there, or NULL. */
+    /* Why there is no prediction, or NULL. */
     char *why_not[MAX_MODELS * FT_PLACE_MAX_DEVICES];
 };
 
-static ft_status estimate(struct estimates *e, struct question *p, size_t i, size_t d,
-                          ft_error *err)
+static ft_status estimate(struct place_estimates *e, struct place_question *p, size_t i,
+                          size_t d, ft_error *err)
 {
     const size_t at = i * p->n_devices + d;
     ft_query query = p->q.query;
@@ -332,9 +322,10 @@ static ft_status estimate(struct estimates *e, struct question *p, size_t i, siz
     return FT_OK;
 }
 
-/* A network stays away from devices on which it cannot be foretold; it needs one on
- * which it can. */
-static int estimate_on_all(struct estimates *e, struct question *p, size_t i)
+/* A network stays away from devices without a prediction for it; it needs one that has
+ * one. */
+static int estimate_on_all(struct place_estimates *e, struct place_question *p,
+                           size_t i)
 {
     bool any = false;
     ft_status st = FT_OK;
@@ -351,7 +342,7 @@ static int estimate_on_all(struct estimates *e, struct question *p, size_t i)
     return any ? FT__EXIT_GOOD : ft__cli_check_asked(p->c, st);
 }
 
-static int estimate_all(struct question *p, struct estimates *e)
+static int estimate_all(struct place_question *p, struct place_estimates *e)
 {
     int code = FT__EXIT_GOOD;
 
@@ -360,8 +351,8 @@ static int estimate_all(struct question *p, struct estimates *e)
     return code;
 }
 
-static void print_left_out(FILE *fp, const struct question *p,
-                           const struct estimates *e)
+static void print_left_out(FILE *fp, const struct place_question *p,
+                           const struct place_estimates *e)
 {
     for (size_t i = 0; i < p->n_models; i++)
         for (size_t d = 0; d < p->n_devices; d++)
@@ -370,7 +361,8 @@ static void print_left_out(FILE *fp, const struct question *p,
                         e->why_not[i * p->n_devices + d]);
 }
 
-static json_t *left_out_json(const struct question *p, const struct estimates *e)
+static json_t *left_out_json(const struct place_question *p,
+                             const struct place_estimates *e)
 {
     json_t *all = json_array();
 
@@ -383,8 +375,8 @@ static json_t *left_out_json(const struct question *p, const struct estimates *e
     return all;
 }
 
-static bool print_assignment(const struct question *p, const struct estimates *e,
-                             const ft_assignment *a)
+static bool print_assignment(const struct place_question *p,
+                             const struct place_estimates *e, const ft_assignment *a)
 {
     ft__table *t = ft__table_new("network<|device<|time>s|energy>J|memory>B");
     bool printed;
@@ -410,7 +402,8 @@ static bool print_assignment(const struct question *p, const struct estimates *e
     return printed;
 }
 
-static bool print_assignment_json(const struct question *p, const struct estimates *e,
+static bool print_assignment_json(const struct place_question *p,
+                                  const struct place_estimates *e,
                                   const ft_assignment *a)
 {
     json_t *all = json_array();
@@ -430,9 +423,9 @@ static bool print_assignment_json(const struct question *p, const struct estimat
         stdout);
 }
 
-static int assign(struct question *p)
+static int assign(struct place_question *p)
 {
-    struct estimates *e = calloc(1, sizeof(*e));
+    struct place_estimates *e = calloc(1, sizeof(*e));
     ft_assign_case c = {
         .networks = p->n_models, .devices = p->n_devices, .limit_s = p->limit_s};
     ft_assignment a = {0};
@@ -468,7 +461,7 @@ static int assign(struct question *p)
 
 static int run(ft__cli *c, const void *user)
 {
-    struct question *p = calloc(1, sizeof(*p));
+    struct place_question *p = calloc(1, sizeof(*p));
     int code;
 
     if (!p)

@@ -204,8 +204,10 @@ static ft_status train(ft__cli *c, ft_predictor **out, const char *store_path,
 
 static int check(ft__cli *c, const struct train_options *o)
 {
+    int layout;
+
     if (o->importance && c->csv)
-        return ft__usage(c, "--importance is told as text or with --json");
+        return ft__usage(c, "--importance is printed as text or with --json");
     if (!from_store(o) && (o->networks || o->add || o->method || o->mix || o->tune ||
                            o->layout || o->engine || o->size))
         return ft__usage(c, "--kernels without --family goes with --where, --without, "
@@ -219,9 +221,7 @@ static int check(ft__cli *c, const struct train_options *o)
                          o->family ? ", setting and engine" : "");
     if (o->lists && !o->networks)
         return ft__usage(c, "--lists goes with --networks");
-    if (o->layout && strcmp(o->layout, "kind") != 0 && strcmp(o->layout, "single") != 0)
-        return ft__usage(c, "--layout is kind or single, not \"%s\"", o->layout);
-    return FT__EXIT_GOOD;
+    return ft__choice_parse(c, &layout, "layout", o->layout, "kind, single");
 }
 
 static int save(ft__cli *c, const ft_predictor *p, const char *path,

@@ -66,16 +66,10 @@ static int parse_hertz(ft__cli *c, double *hz, const char *option, const char *t
 
 static int parse_policy(ft__cli *c, const char **out, const char *text)
 {
-    static const char *const names[] = {"default", "tf32", "ieee"};
+    int which;
 
-    *out = NULL;
-    for (size_t i = 0; text && i < sizeof(names) / sizeof(*names); i++)
-        if (strcmp(text, names[i]) == 0) {
-            *out = names[i];
-            return FT__EXIT_GOOD;
-        }
-    return text ? ft__usage(c, "--policy is default, tf32 or ieee, not \"%s\"", text)
-                : FT__EXIT_GOOD;
+    *out = text;
+    return ft__choice_parse(c, &which, "policy", text, "default, tf32, ieee");
 }
 
 int ft__use_setting(ft__cli *c, char out[FT__SETTING_MAX], const ft__use *u,

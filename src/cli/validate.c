@@ -87,27 +87,6 @@ struct work {
     double within;
 };
 
-/* "10%", "10 %" or "0.1". */
-static int parse_within(struct work *w)
-{
-    const char *text = w->o->within;
-    char *end;
-
-    w->within = NAN;
-    if (!text)
-        return FT__EXIT_GOOD;
-    w->within = strtod(text, &end);
-    end += *end == ' ';
-    if (*end == '%') {
-        w->within /= 100;
-        end++;
-    }
-    if (end == text || *end || !(w->within >= 0))
-        return ft__usage(
-            w->c, "--must-be-within wants a share such as 10%%, not \"%s\"", text);
-    return FT__EXIT_GOOD;
-}
-
 static int check_options(struct work *w)
 {
     const struct validate_options *o = w->o;
@@ -122,7 +101,11 @@ static int check_options(struct work *w)
         return ft__usage(w->c,
                          "--forget trains a predictor itself; --predictor does not "
                          "go with it");
-    return parse_within(w);
+    w->within = NAN;
+    if (o->within && !ft__share_from_text(&w->within, o->within))
+        return ft__usage(
+            w->c, "--must-be-within wants a share such as 10%%, not \"%s\"", o->within);
+    return FT__EXIT_GOOD;
 }
 
 static int open_store(struct work *w)

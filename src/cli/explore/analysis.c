@@ -1,5 +1,5 @@
 /* Fronts, influences, correlations and transfers of all that was run. */
-#include "cli/explored.h"
+#include "cli/explore/explore.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,25 +10,13 @@ enum { LEAST_TRIALS = 12 };
 
 ft__text ft__objective_text(const ft_objective *o, double v)
 {
-    ft__text t;
+    ft__text t = ft__text_plain(v);
 
-    if (strcmp(o->unit, "s") == 0)
-        return ft__text_seconds(v);
-    if (strcmp(o->unit, "J") == 0)
-        return ft__text_joules(v);
-    if (strcmp(o->unit, "W") == 0)
-        return ft__text_watts(v);
-    if (strcmp(o->unit, "B") == 0)
-        return ft__text_bytes(v);
-    t = ft__text_plain(v);
+    if (*o->unit && !o->unit[1] && strchr("sJWB", *o->unit))
+        return ft__text_in(o->unit, v);
     if (*o->unit && !isnan(v))
         snprintf(t.s + strlen(t.s), sizeof(t.s) - strlen(t.s), " %.16s", o->unit);
     return t;
-}
-
-const char *ft__workload_text(const ft__explored *e, uint32_t w)
-{
-    return e->workload[w];
 }
 
 void ft__trial_text(const ft__explored *e, const ft_trial *t, char *buf, size_t size)
@@ -43,8 +31,7 @@ void ft__explored_free(ft__explored *e)
         ft_influence_model_free(&e->aspect[i].model);
     }
     free(e->aspect);
-    free(e->of_params);
-    free(e->of_objectives);
+    free(e->relation);
     free(e->transfer);
     free(e->front);
     free(e->hypervolume);
@@ -180,49 +167,39 @@ static void column(double *out, const ft__explored *e, uint32_t w, size_t c)
     }
 }
 
+/* Of columns a and b. */
 static ft_status relation(ft__relation *r, const ft__explored *e, uint32_t w, size_t a,
                           size_t b, double *scratch, ft_error *err)
 {
+    const size_t p = e->n_params, n = e->t.n;
     ft_status st = FT_OK;
 
+    r->a = a < p ? e->param[a].name : e->objective[a - p].name;
+    r->b = e->objective[b - p].name;
     column(scratch, e, w, a);
-    column(scratch + e->t.n, e, w, b);
+    column(scratch + n, e, w, b);
     for (int k = 0; k < FT_CORRELATION_COUNT && !st; k++)
-        st = ft_correlate(&r->r[k], (ft_correlation_kind)k, scratch, scratch + e->t.n,
-                          e->t.n, err);
+        st = ft_correlate(&r->r[k], (ft_correlation_kind)k, scratch, scratch + n, n,
+                          err);
     return st;
 }
 
+/* Parameters with objectives, then objectives with each other. */
 static ft_status correlations(ft__explored *e, ft_error *err)
 {
     double *scratch = malloc((2 * e->t.n + 1) * sizeof(*scratch));
     size_t p = e->n_params, m = e->n_objectives;
+    ft__relation *r;
     ft_status st = FT_OK;
 
-    e->n_relations = p * m;
-    e->n_pairs = m * (m - 1) / 2;
-    e->of_params = calloc(e->n_workloads * e->n_relations + 1, sizeof(*e->of_params));
-    e->of_objectives =
-        calloc(e->n_workloads * e->n_pairs + 1, sizeof(*e->of_objectives));
-    if (!scratch || !e->of_params || !e->of_objectives)
+    e->n_relations = p * m + m * (m - 1) / 2;
+    r = e->relation = calloc(e->n_workloads * e->n_relations + 1, sizeof(*r));
+    if (!scratch || !r)
         st = ft_fail(err, FT_ENOMEM, 0, "%zu trials", e->t.n);
-    for (uint32_t w = 0; w < e->n_workloads && !st; w++) {
-        ft__relation *r = e->of_params + w * e->n_relations;
-        ft__relation *o = e->of_objectives + w * e->n_pairs;
-
-        for (size_t a = 0; a < p && !st; a++)
-            for (size_t b = 0; b < m && !st; b++, r++) {
-                r->a = a;
-                r->b = b;
-                st = relation(r, e, w, a, p + b, scratch, err);
-            }
-        for (size_t a = 0; a < m && !st; a++)
-            for (size_t b = a + 1; b < m && !st; b++, o++) {
-                o->a = a;
-                o->b = b;
-                st = relation(o, e, w, p + a, p + b, scratch, err);
-            }
-    }
+    for (uint32_t w = 0; w < e->n_workloads && !st; w++)
+        for (size_t a = 0; a < p + m; a++)
+            for (size_t b = a < p ? p : a + 1; b < p + m && !st; b++)
+                st = relation(r++, e, w, a, b, scratch, err);
     free(scratch);
     return st;
 }

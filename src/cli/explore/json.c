@@ -2,27 +2,23 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/explored.h"
+#include "cli/explore/explore.h"
 #include "foretell/names.h"
 
 enum { POINT_TEXT = 4096 };
 
-/* {"threads": 2, "wait": "active"}; parameters that have no say are left out. */
+/* {"threads": 2, "wait": "active"}; parameters that are not set are left out. */
 static json_t *point_json(const ft__explored *e, const double *point)
 {
     json_t *all = json_object();
 
-    for (size_t k = 0; k < e->n_params && all; k++) {
+    for (size_t k = 0; k < e->n_params; k++) {
         const ft_parameter *p = &e->param[k];
-        bool text = p->value != NULL;
 
-        if (!isnan(point[k]) &&
-            json_object_set_new(all, p->name,
-                                text ? ft__json_text(p->value[(size_t)point[k]])
-                                     : ft__json_real(point[k]))) {
-            json_decref(all);
-            all = NULL;
-        }
+        if (!isnan(point[k]))
+            ft__json_set_take(&all, p->name,
+                              p->value ? ft__json_text(p->value[(size_t)point[k]])
+                                       : ft__json_real(point[k]));
     }
     return all;
 }
@@ -31,11 +27,8 @@ static json_t *by_objective(const ft__explored *e, const double *v)
 {
     json_t *all = json_object();
 
-    for (size_t k = 0; k < e->n_objectives && all; k++)
-        if (json_object_set_new(all, e->objective[k].name, ft__json_real(v[k]))) {
-            json_decref(all);
-            all = NULL;
-        }
+    for (size_t k = 0; k < e->n_objectives; k++)
+        ft__json_set_take(&all, e->objective[k].name, ft__json_real(v[k]));
     return all;
 }
 
@@ -62,11 +55,8 @@ static json_t *influence_json(const ft__explored *e, const ft__aspect *a)
     const ft_influence *in = &a->influence;
     json_t *main = json_object(), *pairs = json_array();
 
-    for (size_t k = 0; k < e->n_params && main; k++)
-        if (json_object_set_new(main, e->param[k].name, ft__json_real(in->main[k]))) {
-            json_decref(main);
-            main = NULL;
-        }
+    for (size_t k = 0; k < e->n_params; k++)
+        ft__json_set_take(&main, e->param[k].name, ft__json_real(in->main[k]));
     for (size_t x = 0; x < e->n_params; x++)
         for (size_t y = x + 1; y < e->n_params; y++)
             ft__json_append_take(&pairs, ft__json("a:s b:s share:g", e->param[x].name,
@@ -127,32 +117,19 @@ static json_t *correlation_json(const ft_correlation *c)
     return ft__json("r:g low:g high:g n:u", c->r, c->low, c->high, c->n);
 }
 
-static json_t *relation_json(const ft__explored *e, uint32_t w, const char *a,
-                             const char *b, const ft__relation *r)
-{
-    return ft__json("workload:s a:s b:s pearson:o spearman:o kendall:o", e->workload[w],
-                    a, b, correlation_json(&r->r[FT_PEARSON]),
-                    correlation_json(&r->r[FT_SPEARMAN]),
-                    correlation_json(&r->r[FT_KENDALL]));
-}
-
 static json_t *correlations_json(const ft__explored *e)
 {
     json_t *all = json_array();
 
-    for (uint32_t w = 0; e->t.n && w < e->n_workloads; w++) {
-        for (size_t i = 0; i < e->n_relations; i++) {
-            const ft__relation *r = &e->of_params[w * e->n_relations + i];
+    for (size_t i = 0; e->t.n && i < e->n_workloads * e->n_relations; i++) {
+        const ft__relation *r = &e->relation[i];
 
-            ft__json_append_take(&all, relation_json(e, w, e->param[r->a].name,
-                                                     e->objective[r->b].name, r));
-        }
-        for (size_t i = 0; i < e->n_pairs; i++) {
-            const ft__relation *r = &e->of_objectives[w * e->n_pairs + i];
-
-            ft__json_append_take(&all, relation_json(e, w, e->objective[r->a].name,
-                                                     e->objective[r->b].name, r));
-        }
+        ft__json_append_take(
+            &all, ft__json("workload:s a:s b:s pearson:o spearman:o kendall:o",
+                           e->workload[i / e->n_relations], r->a, r->b,
+                           correlation_json(&r->r[FT_PEARSON]),
+                           correlation_json(&r->r[FT_SPEARMAN]),
+                           correlation_json(&r->r[FT_KENDALL])));
     }
     return all;
 }
@@ -180,10 +157,10 @@ static json_t *parameters_json(const ft__explored *e)
 
     for (size_t k = 0; k < e->n_params; k++) {
         const ft_parameter *p = &e->param[k];
-        json_t *values = p->value ? json_array() : json_null();
+        json_t *values =
+            p->value ? ft__json_texts((const char *const *)p->value, p->n_values)
+                     : json_null();
 
-        for (uint32_t i = 0; p->value && i < p->n_values; i++)
-            ft__json_append_take(&values, ft__json_text(p->value[i]));
         ft__json_append_take(
             &all, ft__json("name:s type:s values:o low:g high:g log:b", p->name,
                            ft_name(FT_NAMES_PARAM_TYPE, p->type), values,
@@ -216,32 +193,32 @@ static json_t *volumes_json(const ft__explored *e)
     return all;
 }
 
-json_t *ft__explored_document(const ft__explored *e)
+static json_t *document(const ft__explored *e)
 {
     return ft__json(
         "name:s points:u foretold:u runs:u failed:u parameters:o objectives:o trials:o "
         "fronts:o aspects:o correlations:o transfers:o",
-        ft_exploration_get(e->x)->name, e->t.n, e->foretold, e->runs, e->failed,
+        ft_exploration_get(e->x)->name, e->t.n, e->predicted, e->runs, e->failed,
         parameters_json(e), objectives_json(e), trials_json(e), volumes_json(e),
         aspects_json(e), correlations_json(e), transfers_json(e));
 }
 
 bool ft__explored_json(const ft__explored *e)
 {
-    return ft__json_print_take(ft__explored_document(e), stdout);
+    return ft__json_print_take(document(e), stdout);
 }
 
 /* ---- a page ---- */
 
 static const char page[] = {
-#include "explore_page.inc"
+#include "page.inc"
     , 0};
 
 bool ft__explored_page(const ft__explored *e, FILE *fp)
 {
     static const char mark[] = "@DATA@";
     const char *at = strstr(page, mark);
-    json_t *doc = ft__explored_document(e);
+    json_t *doc = document(e);
     bool good = doc && at;
 
     if (good) {
@@ -265,55 +242,40 @@ bool ft__explored_page(const ft__explored *e, FILE *fp)
 
 /* ---- CSV: a line a point and workload ---- */
 
-static void csv_text(const char *s, bool first)
+void ft__number_csv(double v, char end)
 {
-    bool quoted = strpbrk(s, ",\"\n\r") != NULL;
-
-    printf("%s%s", first ? "" : ",", quoted ? "\"" : "");
-    for (; *s; s++)
-        printf("%s%c", *s == '"' ? "\"" : "", *s);
-    printf("%s", quoted ? "\"" : "");
+    if (!isnan(v))
+        printf("%.17g", v);
+    putchar(end);
 }
 
-static void csv_number(double v)
+void ft__point_csv(const ft_exploration_facts *f, const double *point)
 {
-    if (isnan(v))
-        printf(",");
-    else
-        printf(",%.17g", v);
+    for (size_t k = 0; k < f->n_params; k++)
+        if (f->param[k].value && !isnan(point[k]))
+            ft__csv_text(stdout, f->param[k].value[(size_t)point[k]], ',');
+        else
+            ft__number_csv(point[k], ',');
 }
 
 void ft__explored_csv(const ft__explored *e)
 {
-    csv_text("workload", true);
+    fputs("workload,", stdout);
     for (size_t k = 0; k < e->n_params; k++)
-        csv_text(e->param[k].name, false);
-    for (size_t k = 0; k < e->n_objectives; k++) {
-        char name[256];
-
-        csv_text(e->objective[k].name, false);
-        snprintf(name, sizeof(name), "%s_error", e->objective[k].name);
-        csv_text(name, false);
-    }
-    printf(",runs,front,failure\n");
+        ft__csv_text(stdout, e->param[k].name, ',');
+    for (size_t k = 0; k < e->n_objectives; k++)
+        printf("%s,%s_error,", e->objective[k].name, e->objective[k].name);
+    puts("runs,front,failure");
     for (size_t i = 0; i < e->t.n; i++) {
         const ft_trial *t = &e->t.v[i];
 
-        csv_text(e->workload[t->workload], true);
-        for (size_t k = 0; k < e->n_params; k++) {
-            const ft_parameter *p = &e->param[k];
-
-            if (p->value && !isnan(t->point[k]))
-                csv_text(p->value[(size_t)t->point[k]], false);
-            else
-                csv_number(t->point[k]);
-        }
+        ft__csv_text(stdout, e->workload[t->workload], ',');
+        ft__point_csv(ft_exploration_get(e->x), t->point);
         for (size_t k = 0; k < e->n_objectives; k++) {
-            csv_number(t->value[k]);
-            csv_number(t->error[k]);
+            ft__number_csv(t->value[k], ',');
+            ft__number_csv(t->error[k], ',');
         }
-        printf(",%u,%d", t->runs, e->front[i]);
-        csv_text(t->failure ? t->failure : "", false);
-        printf("\n");
+        printf("%u,%d,", t->runs, e->front[i]);
+        ft__csv_text(stdout, t->failure ? t->failure : "", '\n');
     }
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/swept.h"
+#include "cli/explore/explore.h"
 
 enum { MAX_GRAPHS = 512, KEY_MAX = 1200 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/swept.h"
+#include "cli/explore/explore.h"
 
 enum { MAX_REASONS = UINT16_MAX, REASON = 256 };
 

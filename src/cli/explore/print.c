@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/explored.h"
+#include "cli/explore/explore.h"
 
 enum { POINT_TEXT = 4096, SHOWN_INFLUENCES = 8, SHOWN_FAILURES = 5 };
 
@@ -154,18 +154,13 @@ static void print_influence(const ft__explored *e, const ft__aspect *a)
 
 /* ---- correlations ---- */
 
-static void correlation_cell(ft__table *t, const ft_correlation *c)
+static ft__text correlation_text(const ft_correlation *c)
 {
-    if (isnan(c->r))
-        ft__table_cell(t, "-");
-    else
-        ft__table_cell(t, "%+.2f (%+.2f..%+.2f)", c->r, c->low, c->high);
-}
+    ft__text t = {"-"};
 
-static void correlation_cells(ft__table *t, const ft__relation *r)
-{
-    for (int k = 0; k < FT_CORRELATION_COUNT; k++)
-        correlation_cell(t, &r->r[k]);
+    if (!isnan(c->r))
+        snprintf(t.s, sizeof(t.s), "%+.2f (%+.2f..%+.2f)", c->r, c->low, c->high);
+    return t;
 }
 
 static bool print_correlations(const ft__explored *e, uint32_t w)
@@ -174,27 +169,20 @@ static bool print_correlations(const ft__explored *e, uint32_t w)
     size_t n = 0;
 
     for (size_t i = 0; i < e->n_relations; i++) {
-        const ft__relation *r = &e->of_params[w * e->n_relations + i];
+        const ft__relation *r = &e->relation[w * e->n_relations + i];
+        char name[256];
 
         if (isnan(r->r[FT_SPEARMAN].r))
             continue;
-        ft__table_cell(t, "%s, %s", e->param[r->a].name, e->objective[r->b].name);
-        correlation_cells(t, r);
+        snprintf(name, sizeof(name), "%s, %s", r->a, r->b);
+        ft__table_row(t, name, correlation_text(&r->r[FT_PEARSON]).s,
+                      correlation_text(&r->r[FT_SPEARMAN]).s,
+                      correlation_text(&r->r[FT_KENDALL]).s);
         n++;
     }
-    for (size_t i = 0; i < e->n_pairs; i++) {
-        const ft__relation *r = &e->of_objectives[w * e->n_pairs + i];
-
-        if (isnan(r->r[FT_SPEARMAN].r))
-            continue;
-        ft__table_cell(t, "%s, %s", e->objective[r->a].name, e->objective[r->b].name);
-        correlation_cells(t, r);
-        n++;
-    }
-    if (n == 0)
-        return ft__table_print_take(t, NULL);
-    printf("\n");
-    return ft__table_print_take(t, stdout);
+    if (n)
+        putchar('\n');
+    return ft__table_print_take(t, n ? stdout : NULL);
 }
 
 /* ---- transfer ---- */
@@ -202,28 +190,25 @@ static bool print_correlations(const ft__explored *e, uint32_t w)
 static bool print_transfers(const ft__explored *e, size_t k)
 {
     ft__table *t = ft__table_new("best of<|used for<|ranks>|worse than its own best>|"
-                                 "told from few>|with the other's>");
+                                 "learned from few>%|with the other's>%");
 
     for (size_t i = 0; i < e->n_transfers; i++) {
         const ft_transfer *f = &e->transfer[k * e->n_transfers + i];
+        char worse[128] = "not known";
 
-        ft__table_cell(t, "%s", e->workload[f->from]);
-        ft__table_cell(t, "%s", e->workload[f->to]);
-        correlation_cell(t, &f->rank);
-        if (isnan(f->regret))
-            ft__table_cell(t, "not known");
-        else if (isnan(f->regret_error))
-            ft__table_cell(t, "%s", ft__text_percent(f->regret).s);
-        else
-            ft__table_cell(t, "%s +-%s", ft__text_percent(f->regret).s,
-                           ft__text_percent(1.96 * f->regret_error).s);
-        ft__table_cell(t, "%s", ft__text_percent(f->without).s);
-        ft__table_cell(t, "%s", ft__text_percent(f->with).s);
+        if (!isnan(f->regret))
+            snprintf(worse, sizeof(worse), "%s%s%s", ft__text_percent(f->regret).s,
+                     isnan(f->regret_error) ? "" : " +-",
+                     isnan(f->regret_error)
+                         ? ""
+                         : ft__text_percent(1.96 * f->regret_error).s);
+        ft__table_row(t, e->workload[f->from], e->workload[f->to],
+                      correlation_text(&f->rank).s, worse, f->without, f->with);
     }
-    printf("\ndoes the best carry over? %s\n", e->objective[k].name);
+    printf("\ndoes the best of one workload suit another? %s\n", e->objective[k].name);
     if (!ft__table_print_take(t, stdout))
         return false;
-    printf("told from few: median error of the rest, learned from %zu points of the "
+    printf("learned from few: median error of the rest, learned from %zu points of the "
            "workload at random;\nthen with all points of the other one as well\n",
            e->n_transfers ? e->transfer[k * e->n_transfers].few : 0);
     return true;
@@ -281,11 +266,11 @@ static double surely(const ft_transfer *f)
     return f->regret - 1.96 * f->regret_error;
 }
 
-static struct remark {
+static struct rank_remark {
     char s[64];
 } ranks(const ft_transfer *f)
 {
-    struct remark r = {""};
+    struct rank_remark r = {""};
 
     if (!isnan(f->rank.r))
         snprintf(r.s, sizeof(r.s), " (ranks correlate %+.2f)", f->rank.r);
@@ -343,8 +328,7 @@ static void print_failures(const ft__explored *e)
         ft__trial_text(e, &e->t.v[i], text, sizeof(text));
         printf("  %s%s%s: ", e->workload[e->t.v[i].workload],
                *e->workload[e->t.v[i].workload] ? " " : "", text);
-        ft__put_clean(stdout, e->t.v[i].failure);
-        printf("\n");
+        ft__put_line(stdout, "", e->t.v[i].failure);
         shown++;
     }
     if (e->failed > shown)
@@ -352,11 +336,12 @@ static void print_failures(const ft__explored *e)
                e->failed - shown);
 }
 
-static void print_foretold(const ft__explored *e)
+static void print_predicted(const ft__explored *e)
 {
-    printf("%s: %zu points foretold in %s, none was run\n",
-           ft_exploration_get(e->x)->name, e->foretold, ft__text_seconds(e->seconds).s);
-    if (e->t.n < e->foretold)
+    printf("%s: %zu points predicted in %s, none was run\n",
+           ft_exploration_get(e->x)->name, e->predicted,
+           ft__text_seconds(e->seconds).s);
+    if (e->t.n < e->predicted)
         puts("effects and medians below are of points drawn by lot");
 }
 
@@ -364,8 +349,8 @@ bool ft__explored_print(const ft__explored *e, uint64_t top)
 {
     bool printed = true;
 
-    if (e->foretold)
-        print_foretold(e);
+    if (e->predicted)
+        print_predicted(e);
     else
         printf("%s: %zu results (points and workloads), %zu runs in all, %zu failed\n",
                ft_exploration_get(e->x)->name, e->t.n, e->runs, e->failed);

@@ -1,10 +1,9 @@
-/* foretell explore verify: points of a foretold front, really measured. */
+/* foretell explore verify: points of a predicted front, measured. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/explored.h"
-#include "cli/swept.h"
+#include "cli/explore/explore.h"
 
 enum { COMMAND_MAX = 1 << 14, POINT_TEXT = 4096 };
 
@@ -22,16 +21,14 @@ static double measure(const char *command)
 }
 
 static void print_point(ft__table *t, const ft__explored *e, const ft_trial *trial,
-                        double foretold_s, double measured_s)
+                        double predicted_s, double measured_s)
 {
-    char text[POINT_TEXT];
+    const char *workload = e->workload[trial->workload];
+    char text[POINT_TEXT], name[POINT_TEXT + 256];
 
     ft__trial_text(e, trial, text, sizeof(text));
-    ft__table_cell(t, "%s%s%s", e->workload[trial->workload],
-                   *e->workload[trial->workload] ? " " : "", text);
-    ft__table_cell(t, "%s", ft__text_seconds(foretold_s).s);
-    ft__table_cell(t, "%s", ft__text_seconds(measured_s).s);
-    ft__table_cell(t, "%s", ft__text_percent(measured_s / foretold_s - 1).s);
+    snprintf(name, sizeof(name), "%.200s%s%s", workload, *workload ? " " : "", text);
+    ft__table_row(t, name, predicted_s, measured_s, measured_s / predicted_s - 1);
 }
 
 static int ask(ft__asker *a, double *time_s, const ft_trial *t)
@@ -69,13 +66,13 @@ static int verify(ft__asker *a, ft__table *t, const ft__explored *e, const size_
 
     for (size_t k = 0; k < n && !code; k++) {
         const ft_trial *trial = &e->t.v[at[k]];
-        double foretold_s = NAN;
+        double predicted_s = NAN;
 
         (void)ft__asker_measure(a, command, sizeof(command), trial->workload,
                                 trial->point);
-        code = ask(a, &foretold_s, trial);
+        code = ask(a, &predicted_s, trial);
         if (!code)
-            print_point(t, e, trial, foretold_s, measure(command));
+            print_point(t, e, trial, predicted_s, measure(command));
     }
     return code;
 }
@@ -93,7 +90,7 @@ static int verify_some(ft__cli *c, ft__asker *a, const ft__explored *e,
         return ft__cli_exit(c, FT__EXIT_MISSING,
                             "no point of the front is of this machine as it was "
                             "measured: device local, inference");
-    t = ft__table_new("front point<|time foretold>|measured>|differs by>");
+    t = ft__table_new("front point<|time predicted>s|measured>s|differs by>%");
     code = verify(a, t, e, at, n);
     if (code)
         (void)ft__table_print_take(t, NULL);

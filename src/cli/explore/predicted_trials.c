@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/swept.h"
+#include "cli/explore/explore.h"
 
 /* Why a point is looked at closely. */
 enum { KEPT = 1, DRAWN = 2 };
@@ -122,12 +122,21 @@ static void mark_drawn(unsigned char *in, const ft__swept *s, size_t most,
         }
 }
 
+/* Of workload * n + point: why it has no values; "": it has. */
+static const char *why_not(const ft__swept *s, size_t row)
+{
+    return s->why[row]     ? s->reason[s->why[row] - 1]
+           : !s->fits[row] ? "does not fit the device's memory"
+                           : "";
+}
+
 static ft_status add_trial(ft_trials *t, size_t *cap, const ft__swept *s, uint32_t w,
                            size_t i, ft_error *err)
 {
     const size_t row = w * s->n + i, p = s->n_params, m = s->n_objectives;
     ft_trial *v = t->v;
     double *point = malloc((p + 2 * m) * sizeof(*point));
+    const char *why = why_not(s, row);
     char *failure = NULL;
 
     if (t->n == *cap) {
@@ -135,11 +144,9 @@ static ft_status add_trial(ft_trials *t, size_t *cap, const ft__swept *s, uint32
         t->v = v ? v : t->v;
         *cap = v ? 2 * *cap + 64 : *cap;
     }
-    if (s->why[row])
-        failure = strdup(s->reason[s->why[row] - 1]);
-    else if (!s->fits[row])
-        failure = strdup("does not fit the device's memory");
-    if (!v || !point || ((s->why[row] || !s->fits[row]) && !failure)) {
+    if (*why)
+        failure = strdup(why);
+    if (!v || !point || (*why && !failure)) {
         free(point);
         free(failure);
         return ft_fail(err, FT_ENOMEM, 0, "%zu points", t->n);
@@ -210,58 +217,22 @@ ft_status ft__swept_trials(ft_trials *out, unsigned char **drawn, const ft__swep
 
 /* ---- for programs ---- */
 
-static void csv_text(const char *text)
-{
-    bool quoted = strpbrk(text, ",\"\n") != NULL;
-
-    fputs(quoted ? "\"" : "", stdout);
-    for (; *text; text++) {
-        if (*text == '"')
-            putchar('"');
-        putchar(*text);
-    }
-    fputs(quoted ? "\"" : "", stdout);
-}
-
 void ft__swept_csv(const ft__swept *s)
 {
     const ft_exploration_facts *f = ft_exploration_get(s->x);
-    const ft_parameter *param = f->param;
-    const ft_objective *objective = f->objective;
-    const char *const *workload = f->workload;
 
-    printf("workload");
+    fputs("workload,", stdout);
     for (size_t k = 0; k < s->n_params; k++)
-        printf(",%s", param[k].name);
+        printf("%s,", f->param[k].name);
     for (size_t k = 0; k < s->n_objectives; k++)
-        printf(",%s", objective[k].name);
-    printf(",failure\n");
+        printf("%s,", f->objective[k].name);
+    puts("failure");
     for (uint32_t w = 0; w < s->n_workloads; w++)
         for (size_t i = 0; i < s->n; i++) {
-            const double *row = s->point + i * s->n_params;
-            uint16_t why = s->why[w * s->n + i];
-
-            csv_text(workload[w]);
-            for (size_t k = 0; k < s->n_params; k++) {
-                putchar(',');
-                if (isnan(row[k]))
-                    continue;
-                if (param[k].value)
-                    csv_text(param[k].value[(size_t)row[k]]);
-                else
-                    printf("%.17g", row[k]);
-            }
-            for (size_t k = 0; k < s->n_objectives; k++) {
-                double v = values_of(s, w, i)[k];
-
-                putchar(',');
-                if (!isnan(v))
-                    printf("%.17g", v);
-            }
-            putchar(',');
-            csv_text(why                      ? s->reason[why - 1]
-                     : !s->fits[w * s->n + i] ? "does not fit the device's memory"
-                                              : "");
-            putchar('\n');
+            ft__csv_text(stdout, f->workload[w], ',');
+            ft__point_csv(f, s->point + i * s->n_params);
+            for (size_t k = 0; k < s->n_objectives; k++)
+                ft__number_csv(values_of(s, w, i)[k], ',');
+            ft__csv_text(stdout, why_not(s, w * s->n + i), '\n');
         }
 }

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cli/explored.h"
+#include "cli/explore/explore.h"
 
 /* Values of an objective between 0 and 1 over the points that may be taken, by their
  * logarithms where all are positive. */

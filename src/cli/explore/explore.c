@@ -2,9 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/explored.h"
-#include "cli/settings.h"
-#include "cli/swept.h"
+#include "cli/explore/explore.h"
 #include "foretell/names.h"
 
 enum { PLAN_MAX = 256, DEFAULT_POINTS = 40, DEFAULT_TOP = 12 };
@@ -261,8 +259,8 @@ enum { RUN, RESUME, REPORT, VERIFY };
 
 /* Of a sweep nothing is kept: it is asked again. */
 enum { LOOKED_AT = 2000, VERIFIED = 3 };
-static int foretell(ft__cli *c, const struct explore_options *o,
-                    const ft_exploration *x, bool verify)
+static int predict(ft__cli *c, const struct explore_options *o, const ft_exploration *x,
+                   bool verify)
 {
     ft_explore_options how = {0};
     uint64_t seed = o->seed ? o->seed : 1;
@@ -290,7 +288,7 @@ static int foretell(ft__cli *c, const struct explore_options *o,
     st = ft__swept_trials(&t, &drawn, &s, LOOKED_AT, seed, &c->err);
     code = st ? ft__cli_check(c, st) : ft__explored_take(c, &e, x, &t, drawn, seed);
     if (!code) {
-        e.foretold = s.n * s.n_workloads;
+        e.predicted = s.n * s.n_workloads;
         e.seconds = s.seconds;
         code = verify ? ft__sweep_verify(c, &e, o->top ? o->top : VERIFIED)
                       : show(c, o, &e);
@@ -339,10 +337,10 @@ static int run(ft__cli *c, const void *user)
     st = ft_exploration_load(&x, c->args.v[1], &c->err);
     if (st)
         return ft__cli_check(c, st);
-    code = ft_exploration_get(x)->n_words ? foretell(c, user, x, verb == VERIFY)
+    code = ft_exploration_get(x)->n_words ? predict(c, user, x, verb == VERIFY)
            : verb == VERIFY
                ? ft__usage(c,
-                           "verify measures what was foretold: %s has no predict, its "
+                           "verify measures what was predicted: %s has no predict, its "
                            "points are run",
                            ft_exploration_get(x)->name)
                : with_store(c, user, verb, x);
@@ -364,7 +362,7 @@ const ft__command ft__explore_command = {
         "fronts, "
         "what decides,\ncorrelations, and whether the best of one workload suits "
         "another. Where SPACE.yaml has\npredict, nothing is run: every point is "
-        "foretold; "
+        "predicted; "
         "verify measures some of the front.",
     .examples = "  foretell explore run space.yaml --budget 10min\n"
                 "  foretell explore run space.yaml --design sobol --points 100\n"
