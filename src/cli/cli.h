@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "foretell/command.h"
 #include "foretell/device.h"
 #include "foretell/error.h"
 #include "foretell/graph.h"
@@ -211,7 +210,7 @@ bool ft__path_exists(const char *path);
 /* Make the folder of a user's own data; false: errno says why. */
 bool ft__path_make_home(void);
 
-/* ---- libraries.c ---- */
+/* ---- common.c ---- */
 /* "onnxruntime,device=cuda": a plug-in and its options; where the engine stands
  * over a library that may lie in a Python package, "lib=PATH" is added. */
 typedef struct ft__engine_choice {
@@ -272,44 +271,6 @@ int ft__batches_parse(ft__cli *c, uint64_t *batch, size_t *n, const char *list,
 void ft__model_print_assumptions(const ft_graph *g);
 void ft__model_print_bounded(const ft_graph *g);
 
-/* ---- measure_commands.c, commands_text.c: any program ---- */
-typedef struct ft__commands_options {
-    uint64_t runs;
-    uint64_t least_runs;
-    uint64_t most_runs;
-    uint64_t warmup;
-    double timeout_s;
-    double power_time_s;
-    const char *power;
-    bool no_power;
-    const char *setup;
-    const char *prepare;
-    const char *conclude;
-    const char *cleanup;
-    const char *input;
-    const char *markdown;
-    const char *reference;
-    bool show_output;
-    bool ignore_failure;
-    ft__texts names;
-    ft__texts shells;
-    ft__texts lists;
-} ft__commands_options;
-extern const ft__option ft__commands_table[];
-extern const ft__option ft__power_table[]; /* of models and commands alike */
-/* Measure the commands behind "--" and those of --shell; prints. */
-int ft__measure_commands(ft__cli *c, const ft__commands_options *o, double time_s);
-bool ft__commands_print(const ft_command_result *r, size_t n, size_t reference,
-                        bool fixed_reference);
-bool ft__commands_markdown(FILE *fp, const ft_command_result *r, size_t n,
-                           size_t reference);
-bool ft__commands_json(const ft__cli *c, const ft_command_result *r, size_t n,
-                       size_t reference);
-void ft__commands_csv(const ft_command_result *r, size_t n);
-/* How often slower r is than reference, by medians, and its standard error. */
-double ft__commands_ratio(const ft_command_result *r,
-                          const ft_command_result *reference, double *error);
-
 /* ---- sources.c ---- */
 /* Every sensor with what it says now, or why not and what would help; m, which may be
  * NULL, has watched them. */
@@ -319,10 +280,6 @@ void ft__sources_line(const char *name, const char *text);
 json_t *ft__sources_json(const ft_sensors *sensors, const ft_meter *m);
 /* What the sources say of the next seconds. */
 int ft__sources_try(ft__cli *c, const char *sources);
-
-/* ---- record.c ---- */
-/* Write this machine (or the recorded one at root) down into the new folder `dir`. */
-int ft__machine_record(ft__cli *c, const char *dir, const char *root, double trace_s);
 
 /* ---- model.c ---- */
 extern const ft__option ft__step_table[]; /* of ft_step_names */
@@ -334,7 +291,7 @@ void ft__memory_print(const ft_memory *m); /* one line: the peak and its parts *
 void ft__memory_print_rules(double two_largest, double twice_mean);
 json_t *ft__memory_json(const ft_memory *m);
 
-/* ---- ops_set.c: operations with counts, as an engine runs them; zero to begin.
+/* ---- model.c: operations with counts, as an engine runs them; zero to begin.
  * Repeats are allowed. ---- */
 typedef struct ft__ops {
     ft_op *op;

@@ -46,7 +46,7 @@ struct findings {
     ft_meter *meter; /* NULL: no source works */
     char **engine;
     size_t n_engines;
-    struct verdict {
+    struct engine_verdict {
         bool usable;
         const char *version;
         char why[sizeof(((ft_error *)0)->msg)];
@@ -236,7 +236,7 @@ static json_t *engines_json(const struct findings *f)
     json_t *all = json_array();
 
     for (size_t i = 0; i < f->n_engines; i++) {
-        const struct verdict *v = &f->verdict[i];
+        const struct engine_verdict *v = &f->verdict[i];
 
         ft__json_append_take(&all, ft__json("name:s usable:b version:s reason:s",
                                             f->engine[i], v->usable,
@@ -267,6 +267,41 @@ static bool print_json(const struct findings *f)
         stdout);
 }
 
+/* ---- --record ---- */
+
+static const double default_trace_s = 10;
+
+static int record_machine(ft__cli *c, const char *dir, const char *root, double trace_s)
+{
+    ft_record_options how = {.root = root,
+                             .trace_s = trace_s > 0 ? trace_s : default_trace_s};
+    ft_record r;
+    ft_status st = ft_machine_record(&r, dir, &how, &c->err);
+
+    if (st)
+        return ft__cli_check(c, st);
+    if (c->json)
+        return ft__cli_done(
+            c, ft__json_print_take(ft__json("folder:s files:u unreadable:u gpus:u "
+                                            "nvml_why:s readings:u trace_why:s",
+                                            dir, r.files, r.unreadable, r.gpus,
+                                            r.no_nvml, r.readings, r.no_trace),
+                                   stdout));
+    printf("%s: %" PRIu64 " files", dir, r.files);
+    if (r.unreadable)
+        printf(", %" PRIu64 " that may not be read (files.txt)", r.unreadable);
+    if (r.gpus)
+        printf(", NVML of %" PRIu64 " GPUs", r.gpus);
+    if (r.readings)
+        printf(", %" PRIu64 " readings of power", r.readings);
+    putchar('\n');
+    if (*r.no_nvml)
+        printf("no nvml.txt: %s\n", r.no_nvml);
+    if (*r.no_trace)
+        printf("no trace.csv: %s\n", r.no_trace);
+    return ft__cli_done(c, true);
+}
+
 static int run(ft__cli *c, const void *user)
 {
     const struct doctor_options *o = user;
@@ -279,7 +314,7 @@ static int run(ft__cli *c, const void *user)
         return ft__usage(c, o->record ? "--record and --power exclude each other"
                                       : "--trace is for --record DIR");
     if (o->record)
-        return ft__machine_record(c, o->record, "", o->trace_s);
+        return record_machine(c, o->record, "", o->trace_s);
     if (o->power)
         return ft__sources_try(c, o->power);
     f = calloc(1, sizeof(*f));

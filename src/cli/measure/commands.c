@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/measure/commands.h"
 
 const ft__option ft__commands_table[] = {
     {"runs", 'r', FT__OPT_COUNT, offsetof(ft__commands_options, runs), "N",
@@ -52,23 +52,23 @@ const ft__option ft__power_table[] = {
 enum { MAX_LISTS = 8, MAX_COMMANDS = 1000, MAX_NAME = 256 };
 
 /* --list NAME=A,B,C: the values {NAME} goes through. */
-struct list {
+struct value_list {
     char name[64];
     ft__texts values;
 };
 
 /* Everything that was put together for the commands lives until the end. */
-struct set {
+struct command_set {
     ft_command *command;
     size_t n;
-    struct list list[MAX_LISTS];
+    struct value_list list[MAX_LISTS];
     size_t n_lists;
     void **owned;
     size_t n_owned;
     bool bad; /* out of memory */
 };
 
-static void *own(struct set *s, void *p)
+static void *own(struct command_set *s, void *p)
 {
     void **grown = p ? realloc(s->owned, (s->n_owned + 1) * sizeof(*grown)) : NULL;
 
@@ -81,7 +81,7 @@ static void *own(struct set *s, void *p)
     return s->owned[s->n_owned++] = p;
 }
 
-static void set_free(struct set *s)
+static void set_free(struct command_set *s)
 {
     for (size_t i = 0; i < s->n_owned; i++)
         free(s->owned[i]);
@@ -93,7 +93,7 @@ static void set_free(struct set *s)
 
 /* ---- lists ---- */
 
-static bool add_value(struct set *s, struct list *l, char *value)
+static bool add_value(struct command_set *s, struct value_list *l, char *value)
 {
     const char **grown = realloc(l->values.v, (l->values.n + 1) * sizeof(*grown));
 
@@ -107,7 +107,7 @@ static bool add_value(struct set *s, struct list *l, char *value)
 }
 
 /* "1..8", "1..9..2" */
-static bool add_range(struct set *s, struct list *l, const char *text)
+static bool add_range(struct command_set *s, struct value_list *l, const char *text)
 {
     long from, to, step = 1;
     char *end;
@@ -135,9 +135,9 @@ static bool add_range(struct set *s, struct list *l, const char *text)
     return true;
 }
 
-static int read_list(ft__cli *c, struct set *s, const char *text)
+static int read_list(ft__cli *c, struct command_set *s, const char *text)
 {
-    struct list *l = &s->list[s->n_lists];
+    struct value_list *l = &s->list[s->n_lists];
     size_t len = strcspn(text, "=");
 
     if (s->n_lists == MAX_LISTS)
@@ -161,7 +161,7 @@ static int read_list(ft__cli *c, struct set *s, const char *text)
 /* ---- commands ---- */
 
 /* `word` with every {NAME} replaced by the value chosen; NULL: out of memory. */
-static char *replaced(struct set *s, const char *word, const size_t *choice)
+static char *replaced(struct command_set *s, const char *word, const size_t *choice)
 {
     size_t len = 0, cap = strlen(word) + 1;
     char *out = malloc(cap);
@@ -198,8 +198,8 @@ static char *replaced(struct set *s, const char *word, const size_t *choice)
     return out;
 }
 
-static void add_command(struct set *s, char **words, size_t n, const size_t *choice,
-                        bool shell)
+static void add_command(struct command_set *s, char **words, size_t n,
+                        const size_t *choice, bool shell)
 {
     const char **argv = own(s, calloc(n + 3, sizeof(*argv)));
     ft_command *grown = realloc(s->command, (s->n + 1) * sizeof(*grown));
@@ -220,7 +220,7 @@ static void add_command(struct set *s, char **words, size_t n, const size_t *cho
     s->command[s->n++] = (ft_command){.argv = argv, .name = shell ? argv[2] : NULL};
 }
 
-static bool occurs(const struct list *l, char **words, size_t n)
+static bool occurs(const struct value_list *l, char **words, size_t n)
 {
     char mark[sizeof(l->name) + 3];
 
@@ -232,7 +232,8 @@ static bool occurs(const struct list *l, char **words, size_t n)
 }
 
 /* One command for each combination of the values that occur in it. */
-static int add_all(ft__cli *c, struct set *s, char **words, size_t n, bool shell)
+static int add_all(ft__cli *c, struct command_set *s, char **words, size_t n,
+                   bool shell)
 {
     size_t choice[MAX_LISTS] = {0}, i;
 
@@ -249,7 +250,7 @@ static int add_all(ft__cli *c, struct set *s, char **words, size_t n, bool shell
     return 0;
 }
 
-static int split_rest(ft__cli *c, struct set *s)
+static int split_rest(ft__cli *c, struct command_set *s)
 {
     int code = 0;
 
@@ -266,7 +267,7 @@ static int split_rest(ft__cli *c, struct set *s)
     return code;
 }
 
-static int collect(ft__cli *c, struct set *s, const ft__commands_options *o)
+static int collect(ft__cli *c, struct command_set *s, const ft__commands_options *o)
 {
     int code = 0;
 
@@ -311,7 +312,6 @@ static int show(ft__cli *c, const ft__commands_options *o, const ft_command_resu
                 size_t n)
 {
     size_t reference = o->reference ? find(r, n, o->reference) : fastest(r, n);
-    bool printed = true;
 
     if (o->markdown) {
         FILE *fp = fopen(o->markdown, "w");
@@ -319,16 +319,11 @@ static int show(ft__cli *c, const ft__commands_options *o, const ft_command_resu
         if (!fp || !ft__commands_markdown(fp, r, n, reference) || fclose(fp))
             return ft__cli_exit(c, FT__EXIT_INPUT, "cannot write %s", o->markdown);
     }
-    if (c->json)
-        printed = ft__commands_json(c, r, n, reference);
-    else if (c->csv)
-        ft__commands_csv(r, n);
-    else
-        printed = ft__commands_print(r, n, reference, o->reference != NULL);
-    return ft__cli_done(c, printed);
+    return ft__cli_done(c,
+                        ft__commands_print(c, r, n, reference, o->reference != NULL));
 }
 
-static int named(ft__cli *c, const struct set *s, const char *name)
+static int named(ft__cli *c, const struct command_set *s, const char *name)
 {
     for (size_t i = 0; name && i < s->n; i++)
         if (s->command[i].name && strcmp(s->command[i].name, name) == 0)
@@ -336,8 +331,8 @@ static int named(ft__cli *c, const struct set *s, const char *name)
     return name ? ft__usage(c, "--reference %s: no command has that --name", name) : 0;
 }
 
-static int measure(ft__cli *c, const ft__commands_options *o, const struct set *s,
-                   double time_s)
+static int measure(ft__cli *c, const ft__commands_options *o,
+                   const struct command_set *s, double time_s)
 {
     ft_command_options how = {.warmup = (uint32_t)o->warmup,
                               .min_runs = (uint32_t)(o->runs ? o->runs : o->least_runs),
@@ -383,7 +378,7 @@ static int measure(ft__cli *c, const ft__commands_options *o, const struct set *
 
 int ft__measure_commands(ft__cli *c, const ft__commands_options *o, double time_s)
 {
-    struct set s = {0};
+    struct command_set s = {0};
     int code = c->args.n ? ft__usage(c, "a model (%s) and commands exclude each other",
                                      c->args.v[0])
                          : collect(c, &s, o);

@@ -1,53 +1,32 @@
 /* What validate found, in words, JSON and CSV. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "cli/validated.h"
+#include "cli/validate/validate.h"
 #include "foretell/names.h"
 #include "report/units.h"
 
 enum { SPEC_MAX = 2048 };
 
-double ft__verdict_error(const ft_validated *v, ft_quantity q, ft_estimator e)
-{
-    const ft_figure *f = e == FT_ESTIMATOR_SUM ? &v->sum[q] : &v->predicted[q];
-
-    return f->value / v->measured[q].value - 1;
-}
-
-void ft__verdict_label(char *buf, size_t size, const ft__verdict *a,
-                       const ft_validated *v)
-{
-    if (a->datasets)
-        snprintf(buf, size, "%s, %s, %s, %s", v->name, v->device, v->engine,
-                 v->setting);
-    else
-        snprintf(buf, size, "%s", v->name);
-}
-
-bool ft__verdict_holds(const ft__verdict *a)
+bool ft__validation_holds(const ft__validation *a)
 {
     for (size_t i = 0; i < a->n; i++)
         for (int e = 0; e < FT_ESTIMATOR_COUNT; e++)
-            if (fabs(ft__verdict_error(&a->v[i], FT_QUANTITY_TIME, (ft_estimator)e)) >
-                a->within)
+            if (fabs(ft__validation_error(&a->v[i], FT_QUANTITY_TIME,
+                                          (ft_estimator)e)) > a->within)
                 return false;
     return true;
-}
-
-static ft__text in_units(ft_quantity q, double v)
-{
-    return ft__text_in(ft_name(FT_NAMES_UNIT, q), v);
 }
 
 /* ---- text ---- */
 
 static ft__text sigma_text(ft_quantity q, const ft_figure *f)
 {
-    return isnan(f->sigma) ? (ft__text){""} : in_units(q, f->sigma);
+    return isnan(f->sigma) ? (ft__text){""} : ft__quantity_text(q, f->sigma);
 }
 
-static bool print_quantity(const ft__verdict *a, ft_quantity q)
+static bool print_quantity(const ft__validation *a, ft_quantity q)
 {
     const bool sigma = q != FT_QUANTITY_MEMORY;
     char columns[160], label[FT__PATH_MAX];
@@ -60,19 +39,20 @@ static bool print_quantity(const ft__verdict *a, ft_quantity q)
     for (size_t i = 0; i < a->n; i++) {
         const ft_validated *v = &a->v[i];
 
-        ft__verdict_label(label, sizeof(label), a, v);
+        ft__validation_label(label, sizeof(label), a, v);
         ft__table_row(
-            t, label, in_units(q, v->measured[q].value).s,
-            sigma_text(q, &v->measured[q]).s, in_units(q, v->sum[q].value).s,
-            sigma_text(q, &v->sum[q]).s, ft__verdict_error(v, q, FT_ESTIMATOR_SUM),
-            in_units(q, v->predicted[q].value).s, sigma_text(q, &v->predicted[q]).s,
-            ft__verdict_error(v, q, FT_ESTIMATOR_PREDICTION));
+            t, label, ft__quantity_text(q, v->measured[q].value).s,
+            sigma_text(q, &v->measured[q]).s, ft__quantity_text(q, v->sum[q].value).s,
+            sigma_text(q, &v->sum[q]).s, ft__validation_error(v, q, FT_ESTIMATOR_SUM),
+            ft__quantity_text(q, v->predicted[q].value).s,
+            sigma_text(q, &v->predicted[q]).s,
+            ft__validation_error(v, q, FT_ESTIMATOR_PREDICTION));
     }
     return ft__table_print_take(t, stdout);
 }
 
 /* A reason that all networks give is given once. */
-static void print_reasons(const ft__verdict *a, ft_quantity q)
+static void print_reasons(const ft__validation *a, ft_quantity q)
 {
     static const char *const what[] = {"measurement", "sum", "prediction"};
 
@@ -81,9 +61,7 @@ static void print_reasons(const ft__verdict *a, ft_quantity q)
 
         for (size_t i = 0; i < a->n; i++) {
             const ft_validated *v = &a->v[i];
-            const ft_figure *f = w == 0   ? &v->measured[q]
-                                 : w == 1 ? &v->sum[q]
-                                          : &v->predicted[q];
+            const ft_figure *f = ft__validation_figure(v, q, w);
 
             if (!isnan(f->value) || strcmp(last, f->why) == 0)
                 continue;
@@ -95,7 +73,7 @@ static void print_reasons(const ft__verdict *a, ft_quantity q)
 }
 
 /* Is any of it known? */
-static bool is_known(const ft__verdict *a, ft_quantity q)
+static bool is_known(const ft__validation *a, ft_quantity q)
 {
     for (size_t i = 0; i < a->n; i++)
         if (isfinite(a->v[i].measured[q].value) || isfinite(a->v[i].sum[q].value))
@@ -103,7 +81,7 @@ static bool is_known(const ft__verdict *a, ft_quantity q)
     return false;
 }
 
-static bool print_summary(const ft__verdict *a)
+static bool print_summary(const ft__validation *a)
 {
     ft__table *t =
         ft__table_new("against measured<|n>u|MAPE>%|median>%|max>%|bias>+%|R2>~");
@@ -123,30 +101,30 @@ static bool print_summary(const ft__verdict *a)
     return ft__table_print_take(t, stdout);
 }
 
-static void print_chart(const ft__verdict *a)
+static void print_chart(const ft__validation *a)
 {
+    static const char *const name[] = {"measured", "sum", "predicted"};
     char label[FT__PATH_MAX];
 
     for (size_t i = 0; i < a->n; i++) {
         const ft_validated *v = &a->v[i];
-        const double value[] = {v->measured[FT_QUANTITY_TIME].value,
-                                v->sum[FT_QUANTITY_TIME].value,
-                                v->predicted[FT_QUANTITY_TIME].value};
-        static const char *const name[] = {"measured", "sum", "predicted"};
+        const double one = v->measured[FT_QUANTITY_TIME].value;
 
-        if (!(value[0] > 0))
+        if (!(one > 0))
             continue;
-        ft__verdict_label(label, sizeof(label), a, v);
+        ft__validation_label(label, sizeof(label), a, v);
         ft__put_line(stdout, "", label);
-        for (int k = 0; k < 3; k++)
-            if (isfinite(value[k]))
-                ft__bar_print(stdout, name[k], value[k] / value[0],
-                              ft__text_seconds(value[k]).s);
+        for (int k = 0; k < 3; k++) {
+            double value = ft__validation_figure(v, FT_QUANTITY_TIME, k)->value;
+
+            if (isfinite(value))
+                ft__bar_print(stdout, name[k], value / one, ft__text_seconds(value).s);
+        }
     }
     putchar('\n');
 }
 
-static bool print_kinds(const ft__verdict *a)
+static bool print_kinds(const ft__validation *a)
 {
     bool fitted = a->n_kinds && isfinite(a->kind[0].factor);
     ft__table *t = ft__table_new("kind<|networks>u|share of sum>%|"
@@ -170,7 +148,7 @@ static bool print_kinds(const ft__verdict *a)
     return true;
 }
 
-static void print_unpriced(const ft__verdict *a)
+static void print_unpriced(const ft__validation *a)
 {
     char spec[SPEC_MAX];
 
@@ -192,7 +170,7 @@ static void print_unpriced(const ft__verdict *a)
     }
 }
 
-static void print_title(const ft__verdict *a)
+static void print_title(const ft__validation *a)
 {
     const ft_validated *v = &a->v[0];
 
@@ -206,7 +184,7 @@ static void print_title(const ft__verdict *a)
     puts("\n");
 }
 
-bool ft__verdict_print(const ft__verdict *a)
+static bool print_text(const ft__validation *a)
 {
     print_title(a);
     for (int q = 0; q < FT_QUANTITY_COUNT; q++) {
@@ -239,8 +217,8 @@ static json_t *quantity_json(const ft_validated *v, ft_quantity q)
         "unit:s measured:o sum:o predicted:o sum_error:g prediction_error:g",
         ft_name(FT_NAMES_UNIT, q), figure_json(&v->measured[q]),
         figure_json(&v->sum[q]), figure_json(&v->predicted[q]),
-        ft__verdict_error(v, q, FT_ESTIMATOR_SUM),
-        ft__verdict_error(v, q, FT_ESTIMATOR_PREDICTION));
+        ft__validation_error(v, q, FT_ESTIMATOR_SUM),
+        ft__validation_error(v, q, FT_ESTIMATOR_PREDICTION));
 }
 
 static json_t *kinds_of_network(const ft_validated *v)
@@ -294,7 +272,7 @@ static json_t *network_json(const ft_validated *v)
         kinds_of_network(v), unpriced_json(v), rounds_json(v));
 }
 
-static json_t *summary_json(const ft__verdict *a)
+static json_t *summary_json(const ft__validation *a)
 {
     json_t *all = json_array();
 
@@ -308,7 +286,7 @@ static json_t *summary_json(const ft__verdict *a)
     return all;
 }
 
-static json_t *kinds_json(const ft__verdict *a)
+static json_t *kinds_json(const ft__validation *a)
 {
     json_t *all = json_array();
 
@@ -323,7 +301,7 @@ static json_t *kinds_json(const ft__verdict *a)
     return all;
 }
 
-json_t *ft__verdict_json(const ft__verdict *a)
+static json_t *document(const ft__validation *a)
 {
     json_t *networks = json_array();
 
@@ -332,7 +310,7 @@ json_t *ft__verdict_json(const ft__verdict *a)
     return ft__json("networks:o summary:o kinds:o within:o", networks, summary_json(a),
                     kinds_json(a),
                     isnan(a->within) ? json_null()
-                                     : json_boolean(ft__verdict_holds(a)));
+                                     : json_boolean(ft__validation_holds(a)));
 }
 
 static const char figure_fields[] =
@@ -340,7 +318,7 @@ static const char figure_fields[] =
     "measured:g measured_sigma:g sum:g sum_sigma:g predicted:g predicted_sigma:g "
     "operations:n priced:n";
 
-void ft__verdict_print_csv(const ft__verdict *a)
+static void print_csv(const ft__validation *a)
 {
     ft__csv_head(stdout, figure_fields);
     for (size_t i = 0; i < a->n; i++)
@@ -356,4 +334,106 @@ void ft__verdict_print_csv(const ft__verdict *a)
                         v->predicted[q].value, v->predicted[q].sigma, v->n_ops,
                         v->n_priced);
         }
+}
+
+/* ---- slow operations ---- */
+
+static void add_word(char *where, size_t size, const char *name, const char *value)
+{
+    const size_t len = strlen(where);
+
+    if (value && *value)
+        snprintf(where + len, size - len, "%s%s%s", len ? " " : "", name, value);
+}
+
+int ft__slow_find(ft__cli *c, ft__slow *out, ft_store *store, const char *device,
+                  const char *setting, const char *engine)
+{
+    char where[FT__PATH_MAX] = "", data[FT__PATH_MAX];
+    ft_status st;
+
+    add_word(where, sizeof(where), "device=", device);
+    add_word(where, sizeof(where), "engine=", engine);
+    add_word(where, sizeof(where), "", setting);
+    ft__path_data(c, data);
+    st = ft_slow_ops_find(&out->op, &out->n, &out->n_datasets, store, where, data, 0,
+                          &c->err);
+    return ft__cli_check(c, st);
+}
+
+static bool slow_table(const ft__slow *s, uint64_t top)
+{
+    ft__table *t = ft__table_new("slow operation|times slower>.1|time>s|alone>.2|on");
+
+    for (size_t i = 0; i < s->n && i < top; i++) {
+        const ft_slow_op *op = &s->op[i];
+        char spec[SPEC_MAX], on[FT__PATH_MAX];
+
+        ft_op_print(&op->op, spec, sizeof(spec));
+        snprintf(on, sizeof(on), "%s %s %s", op->device, op->setting, op->engine);
+        ft__table_row(t, spec, op->slower, op->time_s, op->isolation, on);
+    }
+    return ft__table_print_take(t, stdout);
+}
+
+static bool slow_print(const ft__slow *s, uint64_t top)
+{
+    if (s->n_datasets == 0) {
+        puts("Too few operations are measured to say which are slow: 20 of one "
+             "device, "
+             "setting and\nengine are needed.");
+        return true;
+    }
+    if (s->n == 0) {
+        puts("No operation is slower than chance and others like it allow.");
+        return true;
+    }
+    if (!slow_table(s, top))
+        return false;
+    if (s->n > top)
+        printf("and %zu more\n", s->n - (size_t)top);
+    puts(
+        "Slower than operations like it, by their sizes, in the same dataset: tune it, "
+        "or measure it\nagain. alone: from 0.6 on there are few like it, and the "
+        "factor "
+        "says less.");
+    return true;
+}
+
+static json_t *slow_json(const ft__slow *s)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < s->n; i++) {
+        const ft_slow_op *op = &s->op[i];
+        char spec[SPEC_MAX];
+
+        ft_op_print(&op->op, spec, sizeof(spec));
+        ft__json_append_take(
+            &all,
+            ft__json("spec:s device:s setting:s engine:s time:g slower:g isolation:g",
+                     spec, op->device, op->setting, op->engine, op->time_s, op->slower,
+                     op->isolation));
+    }
+    return ft__json("slow:o", all);
+}
+
+void ft__slow_free(ft__slow *s)
+{
+    free(s->op);
+    *s = (ft__slow){0};
+}
+
+/* ---- all of it ---- */
+
+bool ft__validation_print(const ft__cli *c, const ft__validation *a,
+                          const ft__slow *slow)
+{
+    if (c->json)
+        return ft__json_print_take(
+            slow ? ft__json_join_take(document(a), slow_json(slow)) : document(a),
+            stdout);
+    if (c->csv)
+        print_csv(a);
+    return c->csv || (print_text(a) && (!slow || slow_print(slow, a->top)));
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/evaluated.h"
+#include "cli/evaluate/evaluate.h"
 #include "cli/predictor.h"
 
 struct evaluate_options {

@@ -1,5 +1,5 @@
 /* What evaluate found, in words, JSON and CSV. */
-#include "cli/evaluated.h"
+#include "cli/evaluate/evaluate.h"
 #include "foretell/names.h"
 
 #include <math.h>

@@ -3,12 +3,12 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "cli/cli.h"
+#include "cli/measure/commands.h"
 #include "foretell/version.h"
 #include "report/units.h"
 
-double ft__commands_ratio(const ft_command_result *r,
-                          const ft_command_result *reference, double *error)
+static double ratio_of(const ft_command_result *r, const ft_command_result *reference,
+                       double *error)
 {
     double ratio = r->time.value / reference->time.value;
 
@@ -117,7 +117,7 @@ static void print_comparison(const ft_command_result *r, size_t n, size_t refere
     ft__put_clean(stdout, r[reference].name);
     puts(fixed ? ", beside it:" : " is the fastest; the others take");
     for (size_t i = 0; i < n; i++) {
-        double error, ratio = ft__commands_ratio(&r[i], &r[reference], &error);
+        double error, ratio = ratio_of(&r[i], &r[reference], &error);
 
         if (i == reference)
             continue;
@@ -131,8 +131,8 @@ static void print_comparison(const ft_command_result *r, size_t n, size_t refere
     }
 }
 
-bool ft__commands_print(const ft_command_result *r, size_t n, size_t reference,
-                        bool fixed_reference)
+static bool print_text(const ft_command_result *r, size_t n, size_t reference,
+                       bool fixed_reference)
 {
     for (size_t i = 0; i < n; i++) {
         print_one(&r[i], i);
@@ -165,7 +165,7 @@ bool ft__commands_markdown(FILE *fp, const ft_command_result *r, size_t n,
         unit, unit, unit, unit);
     for (size_t i = 0; i < n; i++) {
         double joules = joules_of(&r[i], domain), error;
-        double ratio = ft__commands_ratio(&r[i], &r[reference], &error);
+        double ratio = ratio_of(&r[i], &r[reference], &error);
 
         fputs("| `", fp);
         for (const char *s = r[i].name; *s; s++)
@@ -223,7 +223,7 @@ static json_t *result_json(const ft_command_result *r,
                            const ft_command_result *reference)
 {
     json_t *runs = json_array();
-    double error, ratio = ft__commands_ratio(r, reference, &error);
+    double error, ratio = ratio_of(r, reference, &error);
 
     for (size_t i = 0; i < r->n_runs; i++)
         ft__json_append_take(&runs, run_json(&r->run[i]));
@@ -256,7 +256,7 @@ static json_t *machine_json(void)
     return m;
 }
 
-bool ft__commands_json(const ft__cli *c, const ft_command_result *r, size_t n,
+static bool print_json(const ft__cli *c, const ft_command_result *r, size_t n,
                        size_t reference)
 {
     json_t *all = json_array();
@@ -269,19 +269,28 @@ bool ft__commands_json(const ft__cli *c, const ft_command_result *r, size_t n,
         stdout);
 }
 
-static const char row_fields[] = "command:s start_s:g wall_s:g user_s:g system_s:g "
+static const char run_fields[] = "command:s start_s:g wall_s:g user_s:g system_s:g "
                                  "peak_bytes:u exit_code:d outlier:d";
 
-void ft__commands_csv(const ft_command_result *r, size_t n)
+static bool print_csv(const ft_command_result *r, size_t n)
 {
-    ft__csv_head(stdout, row_fields);
+    ft__csv_head(stdout, run_fields);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < r[i].n_runs; k++) {
             const ft_command_run *x = &r[i].run[k];
             /* As a shell would say it. */
             int code = x->signal ? 128 + x->signal : x->exit_code;
 
-            ft__csv_row(stdout, row_fields, r[i].name, x->start_s, x->wall_s, x->user_s,
+            ft__csv_row(stdout, run_fields, r[i].name, x->start_s, x->wall_s, x->user_s,
                         x->system_s, x->peak_bytes, code, x->outlier);
         }
+    return true;
+}
+
+bool ft__commands_print(const ft__cli *c, const ft_command_result *r, size_t n,
+                        size_t reference, bool fixed_reference)
+{
+    return c->json  ? print_json(c, r, n, reference)
+           : c->csv ? print_csv(r, n)
+                    : print_text(r, n, reference, fixed_reference);
 }

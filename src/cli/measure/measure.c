@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/measure/commands.h"
 #include "cli/power.h"
 #include "cli/settings.h"
 #include "cli/use.h"
@@ -45,7 +46,7 @@ static const ft__option options[] = {
 };
 
 /* One network's truth, and what was predicted of it where there is a predictor. */
-struct result {
+struct network_result {
     const char *model;
     const char *step; /* what was run: "one forward pass" */
     bool training;
@@ -61,7 +62,7 @@ struct result {
 };
 
 /* Items a second; NaN: there is no batch. */
-static double rate_of(const struct result *r)
+static double rate_of(const struct network_result *r)
 {
     return r->batch > 0 ? (double)r->batch / r->t.time.value : NAN;
 }
@@ -73,7 +74,7 @@ static double memory_of(const ft_network_timing *t)
                     t->activation_bytes + t->workspace_bytes + t->context_bytes);
 }
 
-static void find_range(struct result *r)
+static void find_range(struct network_result *r)
 {
     r->least_s = INFINITY;
     r->most_s = 0;
@@ -102,7 +103,7 @@ static void print_disturbances(const ft_network_timing *t)
         printf("conditions       %s\n", text);
 }
 
-static void print_measured(const struct result *r)
+static void print_measured(const struct network_result *r)
 {
     const ft_measurement *m = &r->t.time;
 
@@ -146,7 +147,7 @@ static void compared_row(ft__table *t, const char *name, const ft_estimate *e,
                   e->value / measured);
 }
 
-static bool print_compared(const struct result *r)
+static bool print_compared(const struct network_result *r)
 {
     ft__table *t = ft__table_new("|predicted>|low>|high>|measured>|"
                                  "predicted/measured>.3");
@@ -158,7 +159,7 @@ static bool print_compared(const struct result *r)
     return ft__table_print_take(t, stdout);
 }
 
-static bool print_text(const struct result *r)
+static bool print_text(const struct network_result *r)
 {
     print_measured(r);
     if (r->said)
@@ -170,7 +171,7 @@ static bool print_text(const struct result *r)
 
 /* ---- JSON and CSV ---- */
 
-static json_t *readings_json(const struct result *r)
+static json_t *readings_json(const struct network_result *r)
 {
     json_t *all = json_array();
 
@@ -184,7 +185,7 @@ static json_t *readings_json(const struct result *r)
     return all;
 }
 
-static json_t *time_json(const struct result *r)
+static json_t *time_json(const struct network_result *r)
 {
     const ft_measurement *m = &r->t.time;
 
@@ -194,7 +195,7 @@ static json_t *time_json(const struct result *r)
         m->iterations);
 }
 
-static json_t *memory_json(const struct result *r)
+static json_t *memory_json(const struct network_result *r)
 {
     return ft__json("total:g weights:u gradients:u optimizer:u activations:u "
                     "workspace:u context:u process_peak:u unit:s",
@@ -203,7 +204,7 @@ static json_t *memory_json(const struct result *r)
                     r->t.context_bytes, r->t.peak_process_bytes, "B");
 }
 
-static json_t *predicted_json(const struct result *r)
+static json_t *predicted_json(const struct network_result *r)
 {
     if (!r->said)
         return json_null();
@@ -212,7 +213,7 @@ static json_t *predicted_json(const struct result *r)
                     r->said->memory.value / (double)r->t.peak_process_bytes);
 }
 
-static json_t *loop_json(const struct result *r)
+static json_t *loop_json(const struct network_result *r)
 {
     const ft_network_timing *t = &r->t;
 
@@ -222,7 +223,7 @@ static json_t *loop_json(const struct result *r)
         t->rounds, t->redone, t->outliers, ft__conditions_json(&t->conditions));
 }
 
-static bool print_json(const struct result *r)
+static bool print_json(const struct network_result *r)
 {
     const ft_session *s = r->session;
 
@@ -241,7 +242,7 @@ static bool print_json(const struct result *r)
 
 static const char reading_fields[] = "value_s:g iterations:u start_s:g";
 
-static bool print_csv(const struct result *r)
+static bool print_csv(const struct network_result *r)
 {
     ft__csv_head(stdout, reading_fields);
     for (size_t i = 0; i < r->t.n_readings; i++)
@@ -252,7 +253,7 @@ static bool print_csv(const struct result *r)
 
 /* ---- running ---- */
 
-static ft_status predict(ft__cli *c, struct result *r, const ft_graph *g,
+static ft_status predict(ft__cli *c, struct network_result *r, const ft_graph *g,
                          const struct measure_options *o, const char *path,
                          ft_error *err)
 {
@@ -275,7 +276,7 @@ static ft_status predict(ft__cli *c, struct result *r, const ft_graph *g,
 }
 
 /* g: as it is in the file. */
-static ft_status run_network(struct result *r, ft_session *s, const ft_graph *g,
+static ft_status run_network(struct network_result *r, ft_session *s, const ft_graph *g,
                              const char *path, const ft_step *step,
                              const struct measure_options *o, ft_error *err)
 {
@@ -303,8 +304,9 @@ static ft_status run_network(struct result *r, ft_session *s, const ft_graph *g,
     return st;
 }
 
-static int measure(ft__cli *c, struct result *r, ft_session *s, const ft_graph *g,
-                   const ft_step *step, const struct measure_options *o)
+static int measure(ft__cli *c, struct network_result *r, ft_session *s,
+                   const ft_graph *g, const ft_step *step,
+                   const struct measure_options *o)
 {
     char predictor[FT__PATH_MAX];
     bool printed;
@@ -328,7 +330,7 @@ static int measure(ft__cli *c, struct result *r, ft_session *s, const ft_graph *
 static int measure_at(ft__cli *c, const ft_graph *g, const ft_step *step,
                       const struct measure_options *o, ft__sweep *w, size_t i)
 {
-    struct result r = {.model = g->name};
+    struct network_result r = {.model = g->name};
     ft_session *s;
     int code = ft__sweep_open(c, &s, o->engine, o->threads, w, i);
 

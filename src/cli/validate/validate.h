@@ -1,9 +1,11 @@
-#ifndef CLI_SLOW_H
-#define CLI_SLOW_H
+#ifndef CLI_VALIDATE_VALIDATE_H
+#define CLI_VALIDATE_VALIDATE_H
 
 #include "cli/cli.h"
 #include "foretell/outliers.h"
+#include "report/page.h"
 
+/* ---- print.c ---- */
 /* Operations of a store that take longer than others like them. */
 typedef struct ft__slow {
     ft_slow_op *op; /* the slowest first */
@@ -14,8 +16,12 @@ typedef struct ft__slow {
 /* Those measured on a device, in a setting, by an engine; NULL: any. Exit code. */
 int ft__slow_find(ft__cli *c, ft__slow *out, ft_store *store, const char *device,
                   const char *setting, const char *engine);
-bool ft__slow_print(const ft__slow *s, uint64_t top);
-json_t *ft__slow_json(const ft__slow *s);
 void ft__slow_free(ft__slow *s);
+
+bool ft__validation_holds(const ft__validation *a);
+/* In the form that the global options ask for; slow: NULL where it was not asked for.
+ */
+bool ft__validation_print(const ft__cli *c, const ft__validation *a,
+                          const ft__slow *slow);
 
 #endif

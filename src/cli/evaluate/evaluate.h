@@ -1,5 +1,5 @@
-#ifndef CLI_EVALUATED_H
-#define CLI_EVALUATED_H
+#ifndef CLI_EVALUATE_EVALUATE_H
+#define CLI_EVALUATE_EVALUATE_H
 
 #include "cli/cli.h"
 #include "foretell/choose.h"

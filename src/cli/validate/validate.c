@@ -4,11 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/slow.h"
-#include "cli/validated.h"
+#include "cli/validate/validate.h"
 #include "foretell/query.h"
 #include "foretell/store.h"
-#include "report/page.h"
 
 struct validate_options {
     ft__model_options model;
@@ -71,7 +69,7 @@ static const ft__option options[] = {
 };
 
 /* All networks in all datasets. */
-struct work {
+struct validate_work {
     ft__cli *c;
     const struct validate_options *o;
     ft_step step;
@@ -87,7 +85,7 @@ struct work {
     double within;
 };
 
-static int check_options(struct work *w)
+static int check_options(struct validate_work *w)
 {
     const struct validate_options *o = w->o;
 
@@ -108,7 +106,7 @@ static int check_options(struct work *w)
     return FT__EXIT_GOOD;
 }
 
-static int open_store(struct work *w)
+static int open_store(struct validate_work *w)
 {
     char path[FT__PATH_MAX];
     ft_status st;
@@ -125,7 +123,7 @@ static int open_store(struct work *w)
 }
 
 /* The predictor that was named, or the one that train made; --forget makes its own. */
-static int open_query(struct work *w)
+static int open_query(struct validate_work *w)
 {
     w->query = (ft_query)FT_QUERY_INIT;
     w->query.threads = w->o->threads;
@@ -142,7 +140,7 @@ static int open_query(struct work *w)
     return w->asks ? ft__data_open(w->c, &w->data) : FT__EXIT_GOOD;
 }
 
-static int open_meter(struct work *w)
+static int open_meter(struct validate_work *w)
 {
     const char *sources = w->o->power;
     ft_meter_options how = {0};
@@ -155,7 +153,8 @@ static int open_meter(struct work *w)
     return ft__cli_check(w->c, st);
 }
 
-static ft_status append(struct work *w, ft_validated *more, size_t n, ft_error *err)
+static ft_status append(struct validate_work *w, ft_validated *more, size_t n,
+                        ft_error *err)
 {
     ft_validated *grown = realloc(w->v, (w->n + n) * sizeof(*grown));
 
@@ -170,7 +169,7 @@ static ft_status append(struct work *w, ft_validated *more, size_t n, ft_error *
     return FT_OK;
 }
 
-static ft_status validate(struct work *w, const ft_graph *g, const char *path,
+static ft_status validate(struct validate_work *w, const ft_graph *g, const char *path,
                           ft_error *err)
 {
     const ft_validate_options how = {.time_s = w->o->time_s,
@@ -202,7 +201,7 @@ static ft_status validate(struct work *w, const ft_graph *g, const char *path,
     return st;
 }
 
-static int validate_model(struct work *w, const char *path)
+static int validate_model(struct validate_work *w, const char *path)
 {
     ft_graph *g, *made;
     ft_status st;
@@ -220,7 +219,7 @@ static int validate_model(struct work *w, const char *path)
 
 /* ---- answers ---- */
 
-static bool several_datasets(const struct work *w)
+static bool several_datasets(const struct validate_work *w)
 {
     for (size_t i = 1; i < w->n; i++)
         if (strcmp(w->v[i].device, w->v[0].device) != 0 ||
@@ -231,8 +230,8 @@ static bool several_datasets(const struct work *w)
     return false;
 }
 
-static ft_status judge(ft__verdict *a, const struct work *w, ft_kind_effect **kinds,
-                       ft_error *err)
+static ft_status judge(ft__validation *a, const struct validate_work *w,
+                       ft_kind_effect **kinds, ft_error *err)
 {
     ft_status st = ft_validated_kinds(kinds, &a->n_kinds, w->v, w->n, err);
 
@@ -247,15 +246,9 @@ static ft_status judge(ft__verdict *a, const struct work *w, ft_kind_effect **ki
 /* How long must a batch be? Of interest beside any time; looked at for the page. */
 static const char linearity_spec[] = "relu x=1x16 dtype=fp32";
 
-static int write_page(const struct work *w, const ft__verdict *a)
+static int write_page(const struct validate_work *w, const ft__validation *a)
 {
-    ft__page page = {.v = a->v,
-                     .n = a->n,
-                     .datasets = a->datasets,
-                     .kind = a->kind,
-                     .n_kinds = a->n_kinds,
-                     .errors = a->errors,
-                     .spec = linearity_spec};
+    ft__validation page = *a;
     ft_linearity line;
     ft_error err = {0};
     ft_op op;
@@ -265,6 +258,7 @@ static int write_page(const struct work *w, const ft__verdict *a)
     if (w->session && !ft_op_parse(&op, linearity_spec, strlen(linearity_spec), &err) &&
         !ft_measure_linearity(&line, w->session, &op, &err))
         page.line = &line;
+    page.spec = linearity_spec;
     page.no_line =
         w->session ? err.msg : "nothing was run: all figures are the store's";
     fp = fopen(w->o->html, "w");
@@ -279,7 +273,7 @@ static int write_page(const struct work *w, const ft__verdict *a)
     return FT__EXIT_GOOD;
 }
 
-static int find_slow(const struct work *w, ft__slow *slow)
+static int find_slow(const struct validate_work *w, ft__slow *slow)
 {
     const struct validate_options *o = w->o;
 
@@ -291,35 +285,25 @@ static int find_slow(const struct work *w, ft__slow *slow)
     return ft__slow_find(w->c, slow, w->store, o->device, o->setting, o->engine);
 }
 
-static int print(const struct work *w, const ft__verdict *a)
+static int print(const struct validate_work *w, const ft__validation *a)
 {
     ft__slow slow = {0};
-    const bool outliers = w->o->outliers;
     int code = find_slow(w, &slow);
-    bool printed = true;
 
-    if (code)
-        return code;
-    if (w->c->json && outliers)
-        printed = ft__json_print_take(
-            ft__json_join_take(ft__verdict_json(a), ft__slow_json(&slow)), stdout);
-    else if (w->c->json)
-        printed = ft__json_print_take(ft__verdict_json(a), stdout);
-    else if (w->c->csv)
-        ft__verdict_print_csv(a);
-    else
-        printed = ft__verdict_print(a) && (!outliers || ft__slow_print(&slow, a->top));
+    if (!code)
+        code = ft__cli_done(
+            w->c, ft__validation_print(w->c, a, w->o->outliers ? &slow : NULL));
     ft__slow_free(&slow);
-    return ft__cli_done(w->c, printed);
+    return code;
 }
 
-static int answer(const struct work *w)
+static int answer(const struct validate_work *w)
 {
-    ft__verdict a = {.v = w->v,
-                     .n = w->n,
-                     .within = w->within,
-                     .top = w->o->top ? w->o->top : 10,
-                     .datasets = several_datasets(w)};
+    ft__validation a = {.v = w->v,
+                        .n = w->n,
+                        .within = w->within,
+                        .top = w->o->top ? w->o->top : 10,
+                        .datasets = several_datasets(w)};
     ft_kind_effect *kinds = NULL;
     ft_status st = judge(&a, w, &kinds, &w->c->err);
     int code = ft__cli_check(w->c, st);
@@ -328,7 +312,7 @@ static int answer(const struct work *w)
         code = write_page(w, &a);
     if (!code)
         code = print(w, &a);
-    if (!code && !isnan(w->within) && !ft__verdict_holds(&a))
+    if (!code && !isnan(w->within) && !ft__validation_holds(&a))
         code = FT__EXIT_NO;
     free(kinds);
     return code;
@@ -336,7 +320,7 @@ static int answer(const struct work *w)
 
 static int run(ft__cli *c, const void *user)
 {
-    struct work w = {.c = c, .o = user};
+    struct validate_work w = {.c = c, .o = user};
     int code = check_options(&w);
 
     if (!code)

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/evaluated.h"
+#include "cli/evaluate/evaluate.h"
 #include "foretell/names.h"
 #include "report/record.h"
 #include "report/text.h"
