@@ -159,7 +159,7 @@ static void give_signals(const struct sigaction before[N_SIGNALS])
         (void)sigaction(signals[i], &before[i], NULL);
 }
 
-/* Only tells its parent when there is no such program. */
+/* Reports to its parent only when there is no such program. */
 static void become(char **argv, int tell, const struct sigaction before[N_SIGNALS])
 {
     ssize_t said;

@@ -31,7 +31,7 @@ struct collect_options {
     const char *power_share;
     double power_time_s;
     ft_step_names step;
-    ft__sweep_options sweep;
+    ft__clock_steps_options sweep;
 };
 
 static const ft__option options[] = {
@@ -67,7 +67,7 @@ static const ft__option options[] = {
              "expected error "
              "of all of them most; spread: far from what is known; random"),
     FT__TEXT(struct collect_options, until_error, "until-error", "P%",
-             "stop when operations held out of what was measured are foretold so well "
+             "stop when operations held out of what was measured are predicted so well "
              "(MAPE)"),
     FT__TEXT(struct collect_options, power, "power", "SOURCES",
              "power and energy too: all, or sources as foretell doctor names them"),
@@ -75,7 +75,7 @@ static const ft__option options[] = {
              "of the operations, the heaviest first; 10%"),
     FT__SECONDS(struct collect_options, power_time_s, "power-time", "TIME",
                 "how long an operation is looped for that; 5s"),
-    FT__GROUP(struct collect_options, sweep, ft__sweep_table),
+    FT__GROUP(struct collect_options, sweep, ft__clock_steps_table),
     FT__GROUP(struct collect_options, step, ft__step_table),
     FT__GROUP(struct collect_options, model, ft__model_table),
     {0},
@@ -369,19 +369,19 @@ static int measure(ft__cli *c, ft_session *s, const ft__ops *all,
 
 /* The operations are gathered at the first setting: they are the same at all. */
 static int collect_at(ft__cli *c, const struct collect_options *o, ft__ops *all,
-                      ft__sweep *w, size_t i)
+                      ft__clock_steps *w, size_t i)
 {
     ft_monitor *monitor = NULL;
     ft_session *s;
-    int code = ft__sweep_open(c, &s, o->engine, o->threads, w, i);
+    int code = ft__clock_steps_open(c, &s, o->engine, o->threads, w, i);
 
     if (code)
         return code;
     if (i == 0)
         code = gather(c, all, o, ft_session_get(s)->policy);
     if (!code) {
-        monitor = ft__sweep_monitor(w);
-        ft__sweep_begin(c, w, i);
+        monitor = ft__clock_steps_monitor(w);
+        ft__clock_steps_begin(c, w, i);
         code = measure(c, s, all, o, monitor);
     }
     ft_monitor_close(monitor);
@@ -393,16 +393,16 @@ static int run(ft__cli *c, const void *user)
 {
     const struct collect_options *o = user;
     ft__ops all = {0};
-    ft__sweep w;
+    ft__clock_steps w;
     int code;
 
     if (!c->args.n && !o->quick)
         return ft__usage(c, "name models or lists of operations, or say --quick");
-    code = ft__sweep_parse(c, &w, &o->sweep, o->engine);
+    code = ft__clock_steps_parse(c, &w, &o->sweep, o->engine);
     for (size_t i = 0; !code && i < w.n; i++)
         code = collect_at(c, o, &all, &w, i);
     if (!code)
-        ft__sweep_end(c, &w);
+        ft__clock_steps_end(c, &w);
     ft__ops_free(&all);
     return code;
 }

@@ -45,7 +45,7 @@ int ft__cli_fail(ft__cli *c, ft_status st, const ft_error *err)
     fprintf(stderr, "foretell %s: ", c->command->name);
     put_message(err->msg);
     if (st == FT_EINVAL)
-        fputs(" (this is a bug of foretell's: please report it)", stderr);
+        fputs(" (a bug in foretell: please report it)", stderr);
     if (st == FT_ENOMEM)
         fputs(": out of memory", stderr);
     fputc('\n', stderr);

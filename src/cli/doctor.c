@@ -156,7 +156,7 @@ static ft_status look(struct findings *f, ft__cli *c, ft_error *err)
     ft__path_predictor(f->predictor, FT__DEFAULT_ENGINE, 1);
     if (!st)
         st = ft_sensors_probe(&f->sensors, "", 0.5, err);
-    /* What it watched tells periods; why it does not open, the sensors say. */
+    /* Periods come from what it watched; the sensors say why it does not open. */
     if (!st && !*f->sensors->why_none)
         (void)ft_meter_open(&f->meter, NULL, NULL);
     if (!st)

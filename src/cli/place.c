@@ -14,7 +14,7 @@ enum { MAX_MODELS = 64 };
 struct place_options {
     ft__model_options model;
     ft_step_names step;
-    ft__use_options use;
+    ft__operating_options use;
     const char *devices;
     const char *by;
     const char *link;
@@ -24,7 +24,7 @@ struct place_options {
     const char *predictor;
     const char *method;
     const char *engine;
-    ft__asked_options asked;
+    ft__query_options asked;
 };
 
 static const ft__option options[] = {
@@ -50,9 +50,9 @@ static const ft__option options[] = {
     FT__TEXT(struct place_options, method, "method", "NAME",
              "physics: from data sheets alone, whatever was learned"),
     FT__TEXT(struct place_options, engine, "engine", "NAME",
-             "the software that runs it, as datasets name it; the likest"),
-    FT__GROUP(struct place_options, asked, ft__asked_table),
-    FT__GROUP(struct place_options, use, ft__use_table),
+             "the software that runs it, as datasets name it; the most similar"),
+    FT__GROUP(struct place_options, asked, ft__query_table),
+    FT__GROUP(struct place_options, use, ft__operating_table),
     FT__GROUP(struct place_options, step, ft__step_table),
     FT__GROUP(struct place_options, model, ft__model_table),
     {0},
@@ -176,7 +176,7 @@ static int find_devices(struct place_question *p)
                              FT_PLACE_MAX_DEVICES, p->o->devices);
         if (strcmp(name, "local") == 0)
             return ft__usage(p->c, "local: networks are placed by families of devices "
-                                   "and data sheets, which it has not");
+                                   "and data sheets, and it has neither");
         memcpy(p->name[i], name, sizeof(name));
         p->device[i] = p->name[i];
         p->n_devices++;

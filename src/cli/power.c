@@ -1,4 +1,4 @@
-/* The meter for operations and networks, and what it told of one. */
+/* The meter for operations and networks, and the energy it measured of one. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ int ft__power_open(ft__cli *c, ft_meter **out, const char *sources, ft_error *wh
 static void print_one(const char *title, const ft_energy *e)
 {
     if (e->reason[0]) {
-        printf("%-16s not told: %s\n", title, e->reason);
+        printf("%-16s unavailable: %s\n", title, e->reason);
         return;
     }
     printf("%-16s %s +- %s, at %s +- %s\n", title, ft__text_joules(e->energy.value).s,
@@ -33,7 +33,7 @@ static void print_one(const char *title, const ft_energy *e)
 void ft__energy_print(const ft_network_timing *t, const char *why_not)
 {
     if (!t->n_energy) {
-        printf("energy           not told: ");
+        printf("energy           unavailable: ");
         ft__put_clean(stdout, why_not);
         putchar('\n');
         return;

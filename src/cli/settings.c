@@ -5,24 +5,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-const ft__option ft__sweep_table[] = {
-    FT__TEXT(ft__sweep_options, clocks, "clocks", "MHZ,...",
+const ft__option ft__clock_steps_table[] = {
+    FT__TEXT(ft__clock_steps_options, clocks, "clocks", "MHZ,...",
              "at each of these core clocks in turn; put back afterwards"),
-    FT__TEXT(ft__sweep_options, memory_clock, "memory-clock", "CLOCK",
+    FT__TEXT(ft__clock_steps_options, memory_clock, "memory-clock", "CLOCK",
              "with this memory clock of a GPU"),
-    FT__TEXT(ft__sweep_options, power_cap, "power-cap", "WATTS",
+    FT__TEXT(ft__clock_steps_options, power_cap, "power-cap", "WATTS",
              "with this power cap of a GPU"),
-    FT__TEXT(ft__sweep_options, device, "clocks-of", "DEVICE",
+    FT__TEXT(ft__clock_steps_options, device, "clocks-of", "DEVICE",
              "whose clocks and cap: cpu, nvml:0; the engine's device"),
     {0},
 };
 
-static int hertz(ft__cli *c, double *hz, const char *option, const char *text)
+int ft__hertz_parse(ft__cli *c, double *hz, const char *option, const char *text)
 {
-    if (!text || ft__hertz_from_text(hz, text))
-        return FT__EXIT_GOOD;
-    return ft__usage(c, "--%s wants a clock such as 1200MHz or 1.2GHz, not \"%s\"",
-                     option, text);
+    return !text || ft__hertz_from_text(hz, text)
+               ? FT__EXIT_GOOD
+               : ft__usage(c,
+                           "--%s wants a clock such as 1200MHz or 1.2GHz, not \"%s\"",
+                           option, text);
+}
+
+int ft__watts_parse(ft__cli *c, double *w, const char *option, const char *text)
+{
+    return !text || ft__watts_from_text(w, text)
+               ? FT__EXIT_GOOD
+               : ft__usage(c, "--%s wants watts such as 150W, not \"%s\"", option,
+                           text);
 }
 
 int ft__settings_parse(ft__cli *c, ft_settings *out, const ft__settings_texts *t)
@@ -37,12 +46,11 @@ int ft__settings_parse(ft__cli *c, ft_settings *out, const ft__settings_texts *t
                          .governor = t->governor,
                          .turbo = t->turbo,
                          .affinity = t->affinity};
-    code = hertz(c, &out->core_clock_hz, "core", t->core);
+    code = ft__hertz_parse(c, &out->core_clock_hz, "core", t->core);
     if (!code)
-        code = hertz(c, &out->memory_clock_hz, "memory", t->memory);
-    if (!code && t->power_cap && !ft__watts_from_text(&out->power_cap_w, t->power_cap))
-        code = ft__usage(c, "--power-cap wants watts such as 150W, not \"%s\"",
-                         t->power_cap);
+        code = ft__hertz_parse(c, &out->memory_clock_hz, "memory", t->memory);
+    if (!code)
+        code = ft__watts_parse(c, &out->power_cap_w, "power-cap", t->power_cap);
     return code;
 }
 
@@ -84,7 +92,7 @@ void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root)
 /* ---- measuring at one clock after the other ---- */
 
 /* "torch:device=cuda:1" -> "nvml:1" */
-static void device_of(ft__sweep *w, const char *given, const char *engine)
+static void device_of(ft__clock_steps *w, const char *given, const char *engine)
 {
     const char *cuda = engine ? strstr(engine, "device=cuda") : NULL;
     unsigned gpu = 0;
@@ -99,8 +107,8 @@ static void device_of(ft__sweep *w, const char *given, const char *engine)
         snprintf(w->device, sizeof(w->device), "cpu");
 }
 
-int ft__sweep_parse(ft__cli *c, ft__sweep *w, const ft__sweep_options *o,
-                    const char *engine)
+int ft__clock_steps_parse(ft__cli *c, ft__clock_steps *w,
+                          const ft__clock_steps_options *o, const char *engine)
 {
     const ft__settings_texts texts = {.memory = o->memory_clock,
                                       .power_cap = o->power_cap};
@@ -118,22 +126,22 @@ int ft__sweep_parse(ft__cli *c, ft__sweep *w, const ft__sweep_options *o,
     return code;
 }
 
-int ft__sweep_open(ft__cli *c, ft_session **out, const char *engine, uint64_t threads,
-                   ft__sweep *w, size_t i)
+int ft__clock_steps_open(ft__cli *c, ft_session **out, const char *engine,
+                         uint64_t threads, ft__clock_steps *w, size_t i)
 {
     w->settings.core_clock_hz = w->clock_hz[i];
     return ft__session_open_held(c, out, engine, threads, w->any ? &w->settings : NULL,
                                  &w->machine.how);
 }
 
-ft_monitor *ft__sweep_monitor(const ft__sweep *w)
+ft_monitor *ft__clock_steps_monitor(const ft__clock_steps *w)
 {
     ft_monitor *m;
 
     return ft_monitor_open(&m, w->device, &w->machine.how, NULL) ? NULL : m;
 }
 
-void ft__sweep_begin(const ft__cli *c, const ft__sweep *w, size_t i)
+void ft__clock_steps_begin(const ft__cli *c, const ft__clock_steps *w, size_t i)
 {
     if (w->n > 1 && c->json)
         puts(i ? "," : "[");
@@ -141,7 +149,7 @@ void ft__sweep_begin(const ft__cli *c, const ft__sweep *w, size_t i)
         putchar('\n');
 }
 
-void ft__sweep_end(const ft__cli *c, const ft__sweep *w)
+void ft__clock_steps_end(const ft__cli *c, const ft__clock_steps *w)
 {
     if (w->n > 1 && c->json)
         puts("]");

@@ -71,10 +71,11 @@ static const ft__option options[] = {
     FT__FLAG(
         struct evaluate_options, curve, "curve",
         "how the error falls with the number of operations learned from, in 15 steps"),
-    FT__TEXT(struct evaluate_options, choose, "choose", "NAME,...",
-             "with --curve: measure in this order instead of by lot, which stands "
-             "beside it: "
-             "active, spread"),
+    FT__TEXT(
+        struct evaluate_options, choose, "choose", "NAME,...",
+        "with --curve: measure in this order instead of a random one, which stands "
+        "beside it: "
+        "active, spread"),
     FT__COUNT(struct evaluate_options, seeds, "seeds", "N",
               "with --choose: means of this many seeds; 10"),
     FT__TEXT(struct evaluate_options, by, "by", "NAME,...",

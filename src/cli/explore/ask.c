@@ -15,7 +15,7 @@ struct network {
     uint64_t used; /* when last */
 };
 
-struct ft__asker {
+struct ft__point_queries {
     ft__cli *c;
     const ft_exploration *x;
     struct network network[MAX_GRAPHS];
@@ -26,9 +26,9 @@ struct ft__asker {
     size_t n_settings, cap_settings;
 };
 
-ft__asker *ft__asker_new(ft__cli *c, const ft_exploration *x)
+ft__point_queries *ft__point_queries_new(ft__cli *c, const ft_exploration *x)
 {
-    ft__asker *a = calloc(1, sizeof(*a));
+    ft__point_queries *a = calloc(1, sizeof(*a));
 
     if (a) {
         a->c = c;
@@ -44,7 +44,7 @@ static void network_free(struct network *n)
     *n = (struct network){0};
 }
 
-void ft__asker_free(ft__asker *a)
+void ft__point_queries_free(ft__point_queries *a)
 {
     if (!a)
         return;
@@ -77,7 +77,7 @@ static void asked_free(struct asked *k)
     free(k->words);
 }
 
-static int check_asked(const ft__asker *a, const struct asked *k)
+static int check_asked(const ft__point_queries *a, const struct asked *k)
 {
     const char *one = k->o->clocks                                  ? "--clocks"
                       : k->o->max_batch                             ? "--max-batch"
@@ -93,14 +93,15 @@ static int check_asked(const ft__asker *a, const struct asked *k)
 }
 
 /* Words come from the space file, not from the command line. */
-static int misspelt(const ft__asker *a)
+static int misspelt(const ft__point_queries *a)
 {
     return ft__cli_exit(a->c, FT__EXIT_INPUT,
                         "the space %s: predict: its words are no question, see above",
                         ft_exploration_get(a->x)->name);
 }
 
-static int parse(ft__asker *a, struct asked *k, uint32_t workload, const double *point)
+static int parse(ft__point_queries *a, struct asked *k, uint32_t workload,
+                 const double *point)
 {
     static const ft__command *const commands[] = {&ft__predict_command, NULL};
     static char program[] = "predict"; /* and command */
@@ -137,7 +138,7 @@ static int parse(ft__asker *a, struct asked *k, uint32_t workload, const double 
 
 /* ---- settings ---- */
 
-static const char *keep_setting(ft__asker *a, const char *text)
+static const char *keep_setting(ft__point_queries *a, const char *text)
 {
     char **grown = a->setting;
 
@@ -152,8 +153,8 @@ static const char *keep_setting(ft__asker *a, const char *text)
     return a->setting[a->n_settings] ? a->setting[a->n_settings++] : NULL;
 }
 
-int ft__asker_setting(ft__asker *a, const char **out, uint32_t workload,
-                      const double *point)
+int ft__point_queries_setting(ft__point_queries *a, const char **out, uint32_t workload,
+                              const double *point)
 {
     struct asked k;
     int code = parse(a, &k, workload, point);
@@ -176,31 +177,31 @@ static bool is_value_of(const ft_exploration *x, size_t i, const char *option)
            (strncmp(word[i], option, len) == 0 && word[i][len] == '=');
 }
 
-static bool is_drive_word(const ft_exploration *x, size_t i)
+static bool is_operating_word(const ft_exploration *x, size_t i)
 {
-    static const char *const drives[] = {"--clock", "--memory-clock", "--power-cap"};
-    bool drive = false;
+    static const char *const options[] = {"--clock", "--memory-clock", "--power-cap"};
+    bool is = false;
 
-    for (size_t d = 0; d < sizeof(drives) / sizeof(*drives); d++)
-        drive = drive || is_value_of(x, i, drives[d]);
-    return drive;
+    for (size_t d = 0; d < sizeof(options) / sizeof(*options); d++)
+        is = is || is_value_of(x, i, options[d]);
+    return is;
 }
 
-bool ft__asker_drives(const ft_exploration *x, size_t k)
+bool ft__sets_operating_point(const ft_exploration *x, size_t k)
 {
     bool any = false;
 
     for (size_t i = 0; i < ft_exploration_get(x)->n_words; i++)
-        any = any || (ft_exploration_word_has(x, i, k) && is_drive_word(x, i));
+        any = any || (ft_exploration_word_has(x, i, k) && is_operating_word(x, i));
     return any;
 }
 
-bool ft__asker_is_drive(const ft_exploration *x, size_t k)
+bool ft__sets_only_operating_point(const ft_exploration *x, size_t k)
 {
-    bool only = ft__asker_drives(x, k);
+    bool only = ft__sets_operating_point(x, k);
 
     for (size_t i = 0; i < ft_exploration_get(x)->n_words; i++)
-        only = only && (!ft_exploration_word_has(x, i, k) || is_drive_word(x, i));
+        only = only && (!ft_exploration_word_has(x, i, k) || is_operating_word(x, i));
     return only;
 }
 
@@ -214,7 +215,7 @@ static void add_key(char *key, const char *text)
 }
 
 /* What is cut could be taken for another. */
-static int check_key(const ft__asker *a, const char *key)
+static int check_key(const ft__point_queries *a, const char *key)
 {
     return strlen(key) + 1 < KEY_MAX
                ? FT__EXIT_GOOD
@@ -246,7 +247,7 @@ static void network_key(char *key, const struct asked *k)
 }
 
 /* A free place, or that of the one that was not used for longest. */
-static struct network *place_for(ft__asker *a)
+static struct network *place_for(ft__point_queries *a)
 {
     struct network *oldest = &a->network[0];
 
@@ -259,7 +260,7 @@ static struct network *place_for(ft__asker *a)
     return oldest;
 }
 
-static int find_network(ft__asker *a, struct asked *k, struct network **out)
+static int find_network(ft__point_queries *a, struct asked *k, struct network **out)
 {
     char key[KEY_MAX];
     struct network *n;
@@ -289,8 +290,8 @@ static int find_network(ft__asker *a, struct asked *k, struct network **out)
 
 /* ---- answers ---- */
 
-static int ask(ft__asker *a, struct asked *k, ft__forecast *out, char *why, size_t size,
-               const char *const *setting, size_t n)
+static int ask(ft__point_queries *a, struct asked *k, ft__point_prediction *out,
+               char *why, size_t size, const char *const *setting, size_t n)
 {
     const char *device = k->o->device ? k->o->device : "local";
     const double price_per_s = ft_exploration_price(a->x, device);
@@ -312,10 +313,10 @@ static int ask(ft__asker *a, struct asked *k, ft__forecast *out, char *why, size
     for (size_t i = 0; i < n; i++) {
         const ft_brief *b = &answer->each[i];
 
-        out[i] = (ft__forecast){.brief = *b,
-                                .items = network->items,
-                                .price_per_s = price_per_s,
-                                .limit_bytes = answer->limit_bytes};
+        out[i] = (ft__point_prediction){.brief = *b,
+                                        .items = network->items,
+                                        .price_per_s = price_per_s,
+                                        .limit_bytes = answer->limit_bytes};
         out[i].brief.why = "";
         if (*b->why)
             snprintf(why, size, "%s", b->why);
@@ -324,9 +325,9 @@ static int ask(ft__asker *a, struct asked *k, ft__forecast *out, char *why, size
     return FT__EXIT_GOOD;
 }
 
-int ft__asker_ask(ft__asker *a, ft__forecast *out, char *why, size_t size,
-                  uint32_t workload, const double *point, const char *const *setting,
-                  size_t n)
+int ft__point_queries_ask(ft__point_queries *a, ft__point_prediction *out, char *why,
+                          size_t size, uint32_t workload, const double *point,
+                          const char *const *setting, size_t n)
 {
     struct asked k;
     int code = parse(a, &k, workload, point);
@@ -422,8 +423,8 @@ static bool engine_of(char *out, size_t size, const ft__predict_options *o)
     return true;
 }
 
-bool ft__asker_measure(ft__asker *a, char *command, size_t size, uint32_t workload,
-                       const double *point)
+bool ft__point_queries_measure(ft__point_queries *a, char *command, size_t size,
+                               uint32_t workload, const double *point)
 {
     struct line line = {.text = command, .size = size, .whole = true};
     char engine[64];
@@ -441,7 +442,7 @@ bool ft__asker_measure(ft__asker *a, char *command, size_t size, uint32_t worklo
     return here;
 }
 
-double ft__forecast_value(const ft__forecast *f, const ft_objective *o)
+double ft__point_prediction_value(const ft__point_prediction *f, const ft_objective *o)
 {
     const double items = o->per_item ? f->items : 1;
 

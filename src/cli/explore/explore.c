@@ -31,8 +31,7 @@ static const ft__option options[] = {
              "look for the best instead: model, nsga2, random"),
     {"points", 'n', FT__OPT_COUNT, offsetof(struct explore_options, points), "N",
      "at most so many points; 40 unless the design is full or fractional", NULL},
-    FT__COUNT(struct explore_options, seed, "seed", "N",
-              "of what is drawn by lot, 1 unless said otherwise"),
+    FT__COUNT(struct explore_options, seed, "seed", "N", "of the random choices; 1"),
     FT__COUNT(struct explore_options, resolution, "resolution", "R",
               "of a fractional design: 3, 4 (the default) or 5"),
     FT__COUNT(struct explore_options, levels, "levels", "N",
@@ -264,7 +263,7 @@ static int predict(ft__cli *c, const struct explore_options *o, const ft_explora
 {
     ft_explore_options how = {0};
     uint64_t seed = o->seed ? o->seed : 1;
-    ft__swept s;
+    ft__predicted_design s;
     ft__explored e;
     ft_trials t;
     unsigned char *drawn;
@@ -277,24 +276,24 @@ static int predict(ft__cli *c, const struct explore_options *o, const ft_explora
         return ft__usage(
             c, "--search: predictions are quick, so that every point is asked "
                "about: leave it out, or draw some with --design");
-    code = ft__sweep_run(c, &s, x, &how.design);
+    code = ft__design_predict(c, &s, x, &how.design);
     if (code)
         return code;
     if (c->csv && !verify) {
-        ft__swept_csv(&s);
-        ft__swept_free(&s);
+        ft__predicted_design_csv(&s);
+        ft__predicted_design_free(&s);
         return ft__cli_done(c, true);
     }
-    st = ft__swept_trials(&t, &drawn, &s, LOOKED_AT, seed, &c->err);
+    st = ft__predicted_design_trials(&t, &drawn, &s, LOOKED_AT, seed, &c->err);
     code = st ? ft__cli_check(c, st) : ft__explored_take(c, &e, x, &t, drawn, seed);
     if (!code) {
         e.predicted = s.n * s.n_workloads;
         e.seconds = s.seconds;
-        code = verify ? ft__sweep_verify(c, &e, o->top ? o->top : VERIFIED)
+        code = verify ? ft__design_verify(c, &e, o->top ? o->top : VERIFIED)
                       : show(c, o, &e);
         ft__explored_free(&e);
     }
-    ft__swept_free(&s);
+    ft__predicted_design_free(&s);
     return code;
 }
 

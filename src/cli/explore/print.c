@@ -342,7 +342,7 @@ static void print_predicted(const ft__explored *e)
            ft_exploration_get(e->x)->name, e->predicted,
            ft__text_seconds(e->seconds).s);
     if (e->t.n < e->predicted)
-        puts("effects and medians below are of points drawn by lot");
+        puts("effects and medians below are of randomly drawn points");
 }
 
 bool ft__explored_print(const ft__explored *e, uint64_t top)

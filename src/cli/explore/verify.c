@@ -31,35 +31,35 @@ static void print_point(ft__table *t, const ft__explored *e, const ft_trial *tri
     ft__table_row(t, name, predicted_s, measured_s, measured_s / predicted_s - 1);
 }
 
-static int ask(ft__asker *a, double *time_s, const ft_trial *t)
+static int ask(ft__point_queries *a, double *time_s, const ft_trial *t)
 {
     const char *setting;
-    ft__forecast f;
+    ft__point_prediction f;
     char why[256];
-    int code = ft__asker_setting(a, &setting, t->workload, t->point);
+    int code = ft__point_queries_setting(a, &setting, t->workload, t->point);
 
     if (!code)
-        code =
-            ft__asker_ask(a, &f, why, sizeof(why), t->workload, t->point, &setting, 1);
+        code = ft__point_queries_ask(a, &f, why, sizeof(why), t->workload, t->point,
+                                     &setting, 1);
     *time_s = code ? NAN : f.brief.time_s;
     return code;
 }
 
 /* Those of the front that can be measured here. */
-static void choose(unsigned char *may, ft__asker *a, const ft__explored *e)
+static void choose(unsigned char *may, ft__point_queries *a, const ft__explored *e)
 {
     char command[COMMAND_MAX];
 
     for (size_t i = 0; i < e->t.n; i++) {
         const ft_trial *t = &e->t.v[i];
 
-        may[i] = e->front[i] &&
-                 ft__asker_measure(a, command, sizeof(command), t->workload, t->point);
+        may[i] = e->front[i] && ft__point_queries_measure(a, command, sizeof(command),
+                                                          t->workload, t->point);
     }
 }
 
-static int verify(ft__asker *a, ft__table *t, const ft__explored *e, const size_t *at,
-                  size_t n)
+static int verify(ft__point_queries *a, ft__table *t, const ft__explored *e,
+                  const size_t *at, size_t n)
 {
     char command[COMMAND_MAX];
     int code = FT__EXIT_GOOD;
@@ -68,8 +68,8 @@ static int verify(ft__asker *a, ft__table *t, const ft__explored *e, const size_
         const ft_trial *trial = &e->t.v[at[k]];
         double predicted_s = NAN;
 
-        (void)ft__asker_measure(a, command, sizeof(command), trial->workload,
-                                trial->point);
+        (void)ft__point_queries_measure(a, command, sizeof(command), trial->workload,
+                                        trial->point);
         code = ask(a, &predicted_s, trial);
         if (!code)
             print_point(t, e, trial, predicted_s, measure(command));
@@ -77,7 +77,7 @@ static int verify(ft__asker *a, ft__table *t, const ft__explored *e, const size_
     return code;
 }
 
-static int verify_some(ft__cli *c, ft__asker *a, const ft__explored *e,
+static int verify_some(ft__cli *c, ft__point_queries *a, const ft__explored *e,
                        unsigned char *may, size_t *at, uint64_t most)
 {
     ft__table *t;
@@ -97,15 +97,15 @@ static int verify_some(ft__cli *c, ft__asker *a, const ft__explored *e,
     return code ? code : ft__cli_done(c, ft__table_print_take(t, stdout));
 }
 
-int ft__sweep_verify(ft__cli *c, const ft__explored *e, uint64_t most)
+int ft__design_verify(ft__cli *c, const ft__explored *e, uint64_t most)
 {
-    ft__asker *a = ft__asker_new(c, e->x);
+    ft__point_queries *a = ft__point_queries_new(c, e->x);
     unsigned char *may = calloc(e->t.n + 1, 1);
     size_t *at = calloc(e->t.n + 1, sizeof(*at));
     int code =
         a && may && at ? verify_some(c, a, e, may, at, most) : ft__cli_done(c, false);
 
-    ft__asker_free(a);
+    ft__point_queries_free(a);
     free(may);
     free(at);
     return code;

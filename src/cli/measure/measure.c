@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "cli/measure/commands.h"
+#include "cli/operating_point.h"
 #include "cli/power.h"
 #include "cli/settings.h"
-#include "cli/use.h"
 #include "foretell/query.h"
 #include "report/units.h"
 
@@ -18,7 +18,7 @@ struct measure_options {
     double time_s;
     const char *predictor;
     ft_step_names step;
-    ft__sweep_options sweep;
+    ft__clock_steps_options sweep;
     ft__commands_options commands;
 };
 
@@ -27,7 +27,7 @@ static const ft__option of_models[] = {
                        "threads it may use; "),
     FT__TEXT(struct measure_options, predictor, "predictor", "P.ftp",
              "show what this one predicts beside; the one train made"),
-    FT__GROUP(struct measure_options, sweep, ft__sweep_table),
+    FT__GROUP(struct measure_options, sweep, ft__clock_steps_table),
     FT__GROUP(struct measure_options, step, ft__step_table),
     FT__GROUP(struct measure_options, model, ft__model_table),
     {0},
@@ -328,21 +328,21 @@ static int measure(ft__cli *c, struct network_result *r, ft_session *s,
 }
 
 static int measure_at(ft__cli *c, const ft_graph *g, const ft_step *step,
-                      const struct measure_options *o, ft__sweep *w, size_t i)
+                      const struct measure_options *o, ft__clock_steps *w, size_t i)
 {
     struct network_result r = {.model = g->name};
     ft_session *s;
-    int code = ft__sweep_open(c, &s, o->engine, o->threads, w, i);
+    int code = ft__clock_steps_open(c, &s, o->engine, o->threads, w, i);
 
     if (code)
         return code;
     r.session = s;
-    r.monitor = ft__sweep_monitor(w);
+    r.monitor = ft__clock_steps_monitor(w);
     if (o->commands.no_power)
         ft_fail(&r.no_power, FT_EUNSUPPORTED, 0, "--no-power was given");
     else
         code = ft__power_open(c, &r.meter, o->commands.power, &r.no_power);
-    ft__sweep_begin(c, w, i);
+    ft__clock_steps_begin(c, w, i);
     if (!code)
         code = measure(c, &r, s, g, step, o);
     ft_answer_free(r.said);
@@ -355,12 +355,12 @@ static int measure_at(ft__cli *c, const ft_graph *g, const ft_step *step,
 static int measure_model(ft__cli *c, const struct measure_options *o)
 {
     ft_graph *g = NULL;
-    ft__sweep w;
+    ft__clock_steps w;
     ft_step step;
     int code = ft__step_parse(c, &step, &o->step);
 
     if (!code)
-        code = ft__sweep_parse(c, &w, &o->sweep, o->engine);
+        code = ft__clock_steps_parse(c, &w, &o->sweep, o->engine);
     if (!code && w.n > 1 && c->csv)
         code = ft__usage(c, "--csv is for one clock; --json is for "
                             "several");
@@ -369,7 +369,7 @@ static int measure_model(ft__cli *c, const struct measure_options *o)
     for (size_t i = 0; !code && i < w.n; i++)
         code = measure_at(c, g, &step, o, &w, i);
     if (!code)
-        ft__sweep_end(c, &w);
+        ft__clock_steps_end(c, &w);
     ft_graph_free(g);
     return code;
 }

@@ -231,7 +231,7 @@ bool ft__answer_print(const ft_answer *a, uint64_t top, bool verbose)
         printf("verify%s: %s\n",
                a->by != FT_ANSWERED_BY_DEVICE ? " on that device" : "", a->verify);
     else if (a->by != FT_ANSWERED_BY_DEVICE)
-        puts("no engine of foretell's runs it there so, to verify it");
+        puts("to verify it: no engine of foretell runs it on that device");
     else
         puts("to verify it takes an engine that runs training steps: --engine torch");
     return true;

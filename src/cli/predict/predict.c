@@ -22,11 +22,11 @@ static const ft__option options[] = {
              "the largest batch that fits the device's memory, too"),
     FT__FLAG(ft__predict_options, must_fit, "must-fit",
              "exit code 1 when the device's memory is too small"),
-    FT__GROUP(ft__predict_options, use, ft__use_table),
+    FT__GROUP(ft__predict_options, use, ft__operating_table),
     FT__TEXT(ft__predict_options, clocks, "clocks", "MHZ,...",
              "at each of these core clocks, and which takes the least energy"),
     FT__TEXT(ft__predict_options, correct, "correct", "STORE|CSV", FT__CORRECT_HELP),
-    FT__GROUP(ft__predict_options, asked, ft__asked_table),
+    FT__GROUP(ft__predict_options, asked, ft__query_table),
     FT__GROUP(ft__predict_options, step, ft__step_table),
     FT__GROUP(ft__predict_options, model, ft__model_table),
     {0},
@@ -52,15 +52,15 @@ static int ask_one(ft__answer *out, const ft__predict_question *q, ft_data *data
                    const char *device, const double *clock_hz)
 {
     ft_query query = q->query;
-    ft__use use = q->use;
+    ft__operating_point use = q->use;
     char setting[FT__SETTING_MAX];
     ft_status st;
     int code;
 
     if (clock_hz)
-        ft__use_set_clock(&use, *clock_hz);
+        ft__operating_set_clock(&use, *clock_hz);
     out->clock_hz = use.clock_hz;
-    code = ft__use_setting(q->c, setting, &use, q->o->asked.setting);
+    code = ft__operating_setting(q->c, setting, &use, q->o->asked.setting);
     if (code)
         return code;
     query.device = device;
@@ -133,7 +133,7 @@ static int answer_all(const ft__predict_question *q, ft_data *data)
     for (size_t i = 0; i < n && !code; i++)
         n_known += a[i].x->n_known;
     if (!code && q->o->correct && !n_known)
-        code = ft__known_none(q->c, q->o->correct);
+        code = ft__nothing_corrected(q->c, q->o->correct);
     if (!code)
         code = ft__cli_done(
             q->c, print_all(q->c, a, n, q->n_clocks > 0, q->o->top ? q->o->top : 10));
@@ -151,9 +151,9 @@ int ft__predict_read(ft__predict_question *q)
     int code = ft__step_parse(q->c, &q->step, &o->step);
 
     if (!code)
-        code = ft__use_parse(q->c, &q->use, &o->use);
+        code = ft__operating_parse(q->c, &q->use, &o->use);
     if (!code)
-        code = ft__use_setting(q->c, q->setting, &q->use, o->asked.setting);
+        code = ft__operating_setting(q->c, q->setting, &q->use, o->asked.setting);
     if (!code && o->clocks)
         code = ft__clock_list_parse(q->c, q->clock_hz, &q->n_clocks, o->clocks);
     if (!code && o->use.clock && q->n_clocks)
@@ -213,7 +213,7 @@ static int run(ft__cli *c, const void *user)
 const ft__command ft__predict_command = {
     .name = "predict",
     .arguments = "MODEL",
-    .summary = "foretell time, energy and memory of a model on a device",
+    .summary = "predict time, energy and memory of a model on a device",
     .more =
         "For this machine a predictor is needed: foretell collect, then foretell "
         "train.\n"

@@ -1,8 +1,8 @@
 #ifndef CLI_PREDICT_PREDICT_H
 #define CLI_PREDICT_PREDICT_H
 
+#include "cli/operating_point.h"
 #include "cli/settings.h"
-#include "cli/use.h"
 
 /* What is asked of predict. */
 typedef struct ft__predict_options {
@@ -14,10 +14,10 @@ typedef struct ft__predict_options {
     uint64_t threads;
     uint64_t top;
     ft_step_names step;
-    ft__use_options use;
+    ft__operating_options use;
     const char *clocks;
     const char *correct;
-    ft__asked_options asked;
+    ft__query_options asked;
     bool max_batch;
     bool must_fit;
 } ft__predict_options;
@@ -29,8 +29,8 @@ typedef struct ft__predict_question {
     ft_query query; /* without model, device and setting */
     ft__model_values values;
     ft_step step;
-    ft__use use;
-    char setting[FT__SETTING_MAX]; /* with what it is driven at */
+    ft__operating_point use;
+    char setting[FT__SETTING_MAX]; /* with the operating point */
     double clock_hz[FT__MAX_CLOCKS];
     size_t n_clocks; /* 0: as they come, or as `use` says */
 } ft__predict_question;

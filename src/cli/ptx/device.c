@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/operating_point.h"
 #include "cli/ptx/ptx.h"
-#include "cli/use.h"
 #include "report/units.h"
 
 int ft__ptx_device(ft__cli *c, ft_device **out, const ft__ptx_options *o)

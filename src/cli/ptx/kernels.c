@@ -44,7 +44,7 @@ static void close_module(struct shown_module *m)
     free(m->listed);
 }
 
-/* *registers 0: no GPU is asked about, or it cannot be told. */
+/* *registers 0: no GPU is asked about, or it is not known. */
 static const ft__ptxas_entry *
 allocated(uint32_t *registers, const struct shown_module *m, const ft_ptx_kernel *k)
 {

@@ -1,22 +1,36 @@
 /* Many launches: a table of those that differ, totals, library calls by name. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/ptx/ptx.h"
 #include "foretell/names.h"
+#include "foretell/op.h"
 #include "report/units.h"
+
+/* Calls of libraries, whose kernels are not in PTX: named, and priced as operations the
+ * way predict prices them. */
+struct library_calls {
+    const ft_ptx_listed *v; /* all launches; borrowed, as times */
+    const uint64_t *times;  /* 0: is another one's repeat */
+    size_t n;
+    ft_estimate *time;      /* of each one that is a call, on the device */
+    uint64_t calls, priced; /* with repeats */
+    double time_s, energy_j;
+    char by[256]; /* the predictor that prices them; "": the device's data sheet */
+};
 
 struct launch_list {
     ft__cli *c;
     ft_ptx_launches *l;
     const ft_ptx_listed *v;
     size_t n;
-    uint64_t *times;           /* of each that is no repeat; 0: it is one */
-    ft__table *table;          /* text */
-    json_t *json;              /* --json */
-    uint64_t launches, unique; /* counted */
-    ft__ptx_calls calls;       /* of libraries */
+    uint64_t *times;            /* of each that is no repeat; 0: it is one */
+    ft__table *table;           /* text */
+    json_t *json;               /* --json */
+    uint64_t launches, unique;  /* counted */
+    struct library_calls calls; /* of libraries */
     uint64_t missing;
     double warps, bytes, flops, tensor_flops; /* of all that were counted */
     double time_s, energy_j;                  /* on the device */
@@ -28,6 +42,202 @@ struct launch_list {
     ft__ptxas *ptxas;   /* NULL: not asked */
     uint64_t assembled; /* different launches of whose kernel it said something */
 };
+
+/* ---- library calls ---- */
+
+static bool is_call(const struct library_calls *s, size_t i)
+{
+    return s->times[i] && !s->v[i].module;
+}
+
+/* What is said of a call's operation and cannot be read. */
+static void warn(const ft__cli *c, const ft_ptx_listed *v)
+{
+    char text[1400];
+    ft_error err = {0};
+    ft_op op;
+
+    if (!c->log.message || !v->operation ||
+        !ft_op_parse(&op, v->operation, strlen(v->operation), &err))
+        return;
+    snprintf(text, sizeof(text), "%.200s: its operation is not known: %s", v->library,
+             err.msg);
+    c->log.message(c->log.user, FT_LOG_WARN, text);
+}
+
+/* FLOPs of the operation; NaN: it is not known. */
+static double operation_flops(const char *spec)
+{
+    ft_cost cost;
+    ft_op op;
+
+    if (!spec || ft_op_parse(&op, spec, strlen(spec), NULL))
+        return NAN;
+    ft_op_cost(&op, &cost);
+    return cost.flops;
+}
+
+/* Of all calls whose operation is known; FT_ENOTFOUND: there is none. */
+static ft_status graph_of_all(ft_graph **out, const struct library_calls *s,
+                              ft_error *err)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *fp = open_memstream(&text, &len);
+    ft_status st = FT_ENOTFOUND;
+
+    *out = NULL;
+    if (!fp)
+        return ft_fail(err, FT_ENOMEM, 0, "library calls");
+    for (size_t i = 0; i < s->n; i++)
+        if (is_call(s, i) && isfinite(operation_flops(s->v[i].operation)))
+            fprintf(fp, "%s *%" PRIu64 "\n", s->v[i].operation, s->times[i]);
+    if (fclose(fp))
+        st = ft_fail(err, FT_ENOMEM, 0, "library calls");
+    else if (len)
+        st = ft_import_ops(out, text, len, "library calls", err);
+    free(text);
+    return st;
+}
+
+/* What the device is busy with it: launches follow each other without a gap. */
+static ft_status price_one(ft_estimate *out, ft_data *data, const ft_query *family,
+                           const char *spec, ft_error *err)
+{
+    ft_query q = *family;
+    ft_answer *x;
+    double share = 1;
+    ft_status st;
+
+    q.model = "library call";
+    q.list = spec;
+    q.list_len = strlen(spec);
+    st = ft_query_ask(&x, data, &q, err);
+    if (st)
+        return st;
+    if (isfinite(x->busy_s) && x->time.value > 0)
+        share = fmin(1, x->busy_s / x->time.value);
+    *out = x->time;
+    out->value *= share;
+    out->low *= share;
+    out->high *= share;
+    out->why = "";
+    ft_answer_free(x);
+    return FT_OK;
+}
+
+static ft_status price_all(struct library_calls *s, ft_data *data,
+                           const ft_query *family, ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (size_t i = 0; i < s->n && !st; i++) {
+        if (!is_call(s, i) || !isfinite(operation_flops(s->v[i].operation)))
+            continue;
+        st = price_one(&s->time[i], data, family, s->v[i].operation, err);
+        if (st || !isfinite(s->time[i].value))
+            continue;
+        s->priced += s->times[i];
+        s->time_s += (double)s->times[i] * s->time[i].value;
+    }
+    return st;
+}
+
+/* By the family of devices that predict would take for all of them, otherwise by the
+ * data sheet; energy at the power that the device draws over all of them. */
+static ft_status price(struct library_calls *s, ft_data *data, const ft_device *d,
+                       const ft_graph *g, ft_error *err)
+{
+    ft_query q = FT_QUERY_INIT;
+    ft_answer *all;
+    ft_status st;
+
+    q.device = ft_device_get(d)->name;
+    q.graph = g;
+    q.totals = 1;
+    st = ft_query_ask(&all, data, &q, err);
+    if (st)
+        return st;
+    q.graph = NULL;
+    if (*all->predictor)
+        q.predictor = all->predictor;
+    else
+        q.method = "physics";
+    snprintf(s->by, sizeof(s->by), "%s", ft__ptx_base(all->predictor));
+    st = price_all(s, data, &q, err);
+    s->energy_j = all->power.value * s->time_s;
+    ft_answer_free(all);
+    return st;
+}
+
+static ft_status calls_make(struct library_calls *out, ft__cli *c, ft_data *data,
+                            const ft_ptx_listed *v, const uint64_t *times, size_t n,
+                            const ft_device *d, ft_error *err)
+{
+    ft_graph *g = NULL;
+    ft_status st;
+
+    *out = (struct library_calls){.v = v, .times = times, .n = n};
+    out->time = calloc(n + 1, sizeof(*out->time));
+    st = out->time ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu launches", n);
+    for (size_t i = 0; i < n && !st; i++) {
+        out->time[i] = (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE,
+                                     v[i].operation ? "its operation is not known"
+                                                    : "what it computes is not known"};
+        if (is_call(out, i)) {
+            out->calls += times[i];
+            warn(c, &v[i]);
+        }
+    }
+    if (!st && d)
+        st = graph_of_all(&g, out, err);
+    if (st == FT_ENOTFOUND) /* none has an operation */
+        st = FT_OK;
+    if (!st && g)
+        st = price(out, data, d, g, err);
+    ft_graph_free(g);
+    return st;
+}
+
+static void calls_free(struct library_calls *s)
+{
+    free(s->time);
+    s->time = NULL;
+}
+
+static bool calls_print(const struct library_calls *s, bool timed)
+{
+    ft__table *t = ft__table_new("library call, not in PTX<|times>u|FLOP>FLOP|?time>s|"
+                                 "as operation<",
+                                 timed);
+
+    for (size_t i = 0; i < s->n; i++)
+        if (is_call(s, i))
+            ft__table_row(t, s->v[i].library, s->times[i],
+                          operation_flops(s->v[i].operation), s->time[i].value,
+                          s->v[i].operation);
+    if (s->calls)
+        puts("");
+    return ft__table_print_take(t, s->calls ? stdout : NULL);
+}
+
+static json_t *calls_json(const struct library_calls *s, bool timed)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < s->n; i++) {
+        json_t *one;
+
+        if (!is_call(s, i))
+            continue;
+        one = ft__json("times:u flops:g time:o", s->times[i],
+                       operation_flops(s->v[i].operation),
+                       timed ? ft__json_estimate(&s->time[i], "s") : json_null());
+        one = ft__json_join_take(ft__ptx_launch_json(&s->v[i]), one);
+        ft__json_append_take(&all, one);
+    }
+    return all;
+}
 
 /* ---- launches ---- */
 
@@ -229,7 +439,7 @@ static bool print_text(struct launch_list *s)
     if (s->tensor_flops > 0)
         printf("%s of the FLOPs are the tensor cores'\n",
                ft__text_percent(s->tensor_flops / s->flops).s);
-    good = ft__ptx_calls_print(&s->calls, s->device != NULL) && good;
+    good = calls_print(&s->calls, s->device != NULL) && good;
     print_missing(s);
     if (s->device)
         print_time(s);
@@ -238,7 +448,7 @@ static bool print_text(struct launch_list *s)
 
 static json_t *totals_json(const struct launch_list *s)
 {
-    const ft__ptx_calls *calls = &s->calls;
+    const struct library_calls *calls = &s->calls;
     double none = __builtin_nan("");
     json_t *work = ft__json("launches:u different:u not_counted:u warp:g flops:g "
                             "tensor_flops:g global_bytes:g exact:b",
@@ -260,10 +470,10 @@ static json_t *totals_json(const struct launch_list *s)
 
 static bool print_json(struct launch_list *s)
 {
-    json_t *all = ft__json(
-        "source:s launches:o libraries:o totals:o",
-        ft_name(FT_NAMES_PTX_SOURCE, ft_ptx_launches_get(s->l)->source), s->json,
-        ft__ptx_calls_json(&s->calls, s->device != NULL), totals_json(s));
+    json_t *all =
+        ft__json("source:s launches:o libraries:o totals:o",
+                 ft_name(FT_NAMES_PTX_SOURCE, ft_ptx_launches_get(s->l)->source),
+                 s->json, calls_json(&s->calls, s->device != NULL), totals_json(s));
 
     s->json = NULL;
     return ft__json_print_take(all, stdout);
@@ -277,8 +487,8 @@ static int print_all(struct launch_list *s)
         ft__csv_head(stdout, launch_fields);
     st = count_all(s, &s->c->err);
     if (!st)
-        st = ft__ptx_calls_make(&s->calls, s->c, s->data, s->v, s->times, s->n,
-                                s->device, &s->c->err);
+        st = calls_make(&s->calls, s->c, s->data, s->v, s->times, s->n, s->device,
+                        &s->c->err);
     if (st)
         return ft__cli_check(s->c, st);
     return ft__cli_done(s->c, s->c->json  ? print_json(s)
@@ -336,7 +546,7 @@ int ft__ptx_list(ft__cli *c, const ft__ptx_options *o)
     ft__table_print_take(s.table, NULL);
     free(s.times);
     ft_ptx_launches_free(s.l);
-    ft__ptx_calls_free(&s.calls);
+    calls_free(&s.calls);
     ft_data_close(s.data);
     ft__ptxas_free(s.ptxas);
     ft_device_free(s.device);

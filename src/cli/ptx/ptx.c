@@ -71,7 +71,7 @@ static json_t *dims_json(ft__cli *c, const char *option, const char *text, int *
     return dims;
 }
 
-/* A word is "pointer" or a mistake, which the reader of launches tells; all else is
+/* A word is "pointer" or a mistake, which the reader of launches reports; all else is
  * JSON. */
 static json_t *value_json(const char *text)
 {

@@ -77,10 +77,10 @@ static inline const char *ft__ptx_base(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* ---- ptx_kernels.c: files without a launch ---- */
+/* ---- kernels.c: files without a launch ---- */
 int ft__ptx_kernels(ft__cli *c, const ft__ptx_options *o);
 
-/* ---- ptx_launch.c: one launch as text ---- */
+/* ---- launch.c: one launch as text ---- */
 bool ft__ptx_print(const ft__ptx_counted *v, const ft__ptx_options *o);
 /* The blocks with most instructions first, at most n; the count comes back. Warps'
  * instructions of a block: */
@@ -90,7 +90,7 @@ static inline uint64_t ft__ptx_weight(const ft_ptx_block *b)
 }
 size_t ft__ptx_heaviest(const ft_ptx_block **out, size_t n, const ft__ptx_counted *v);
 
-/* ---- ptx_remarks.c: what stands out ---- */
+/* ---- remarks.c: what stands out ---- */
 enum { FT__PTX_REMARKS = 5 };
 typedef struct ft__ptx_remark {
     char s[240];
@@ -105,7 +105,7 @@ const ft_ptx_access *ft__ptx_wasteful(double *least, const ft__ptx_counted *v,
  * bytes it asks for lay side by side. */
 double ft__ptx_ideal(const ft_ptx_counts *c, ft_ptx_space s, int stored);
 
-/* ---- ptx_device.c: what a GPU makes of a launch ---- */
+/* ---- device.c: what a GPU makes of a launch ---- */
 /* The device that --device names; *out NULL: none. Complains itself. */
 int ft__ptx_device(ft__cli *c, ft_device **out, const ft__ptx_options *o);
 /* ptxas for these launches on it; *out NULL: it is not to be asked. */
@@ -119,28 +119,10 @@ const char *ft__ptx_by(const ft_kernel_estimate *e);
 void ft__ptx_estimate_print(const ft__ptx_counted *v);
 json_t *ft__ptx_estimate_json(const ft__ptx_counted *v);
 
-/* ---- ptx_calls.c: calls of libraries among many launches ---- */
-typedef struct ft__ptx_calls {
-    const ft_ptx_listed *v; /* all launches; borrowed, as times */
-    const uint64_t *times;  /* 0: is another one's repeat */
-    size_t n;
-    ft_estimate *time;      /* of each one that is a call, on the device */
-    uint64_t calls, priced; /* with repeats */
-    double time_s, energy_j;
-    char by[256]; /* the predictor that prices them; "": the device's data sheet */
-} ft__ptx_calls;
-/* d NULL: nothing is priced. */
-ft_status ft__ptx_calls_make(ft__ptx_calls *out, ft__cli *c, ft_data *data,
-                             const ft_ptx_listed *v, const uint64_t *times, size_t n,
-                             const ft_device *d, ft_error *err);
-void ft__ptx_calls_free(ft__ptx_calls *s);
-bool ft__ptx_calls_print(const ft__ptx_calls *s, bool timed);
-json_t *ft__ptx_calls_json(const ft__ptx_calls *s, bool timed);
-
-/* ---- ptx_list.c: many launches ---- */
+/* ---- list.c: many launches ---- */
 int ft__ptx_list(ft__cli *c, const ft__ptx_options *o);
 
-/* ---- ptx_json.c ---- */
+/* ---- json.c ---- */
 json_t *ft__ptx_launch_json(const ft_ptx_listed *v);
 json_t *ft__ptx_counts_json(const ft_ptx_counts *n);
 /* blocks: with each block of instructions, and what stands out. */

@@ -23,7 +23,7 @@ ft__ptxas *ft__ptxas_new(ft__cli *c, const ft_ptx_listed *v, size_t n,
 void ft__ptxas_free(ft__ptxas *p);
 bool ft__ptxas_found(const ft__ptxas *p); /* there is one */
 /* Of the kernel of one of the launches; NULL: it says nothing. Assembles all kernels of
- * its module that are launched, once; what goes wrong is told to the log. */
+ * its module that are launched, once; what goes wrong goes to the log. */
 const ft__ptxas_entry *ft__ptxas_ask(ft__ptxas *p, const ft_ptx_listed *launch);
 
 /* ---- ptxas_run.c ---- */

@@ -119,7 +119,7 @@ struct child {
     pid_t pid;
     int fd; /* what it prints */
     bool ended;
-    int status; /* 0 where nobody is told, since SIGCHLD is ignored */
+    int status; /* 0 where nothing is known, since SIGCHLD is ignored */
     double until_s;
     const struct signals *signals;
 };

@@ -278,9 +278,9 @@ static double clock_of(const char *setting)
     return NAN;
 }
 
-/* otherwise: it is driven as *use says, not as it was measured. */
+/* otherwise: at the operating point *use, not as it was measured. */
 static int by_predictor(ft__rank_question *q, const ft_predictor *p, const char *device,
-                        const ft__use *use, bool otherwise)
+                        const ft__operating_point *use, bool otherwise)
 {
     ft_query query = ft__rank_query(q);
     int code = FT__EXIT_GOOD;
@@ -305,11 +305,12 @@ const ft_predictor *ft__rank_family(const ft__rank_question *q)
 }
 
 /* By a family of devices, otherwise from the device's data sheet. */
-static int by_file(ft__rank_question *q, const char *device, const ft__use *use)
+static int by_file(ft__rank_question *q, const char *device,
+                   const ft__operating_point *use)
 {
     ft_query query = ft__rank_query(q);
     char setting[FT__SETTING_MAX];
-    int code = ft__use_setting(q->c, setting, use, q->o->asked.setting);
+    int code = ft__operating_setting(q->c, setting, use, q->o->asked.setting);
 
     query.loaded = ft__rank_family(q);
     query.method = q->o->method;
@@ -331,7 +332,7 @@ static bool is_of(const ft__rank_question *q, size_t i, const char *device)
 }
 
 /* As it was measured? A cap is never among what a predictor was trained at by name. */
-static bool as_asked(const ft_predictor *p, const ft__use *use)
+static bool as_asked(const ft_predictor *p, const ft__operating_point *use)
 {
     ft_predictor_info info;
 
@@ -340,7 +341,7 @@ static bool as_asked(const ft_predictor *p, const ft__use *use)
            (isnan(use->clock_hz) || fabs(clock_of(info.setting) - use->clock_hz) < 1e6);
 }
 
-static int no_predictor(const ft__rank_question *q, const ft__use *use)
+static int no_predictor(const ft__rank_question *q, const ft__operating_point *use)
 {
     if (!*use->setting)
         return ft__cli_exit(q->c, FT__EXIT_MISSING,
@@ -353,10 +354,10 @@ static int no_predictor(const ft__rank_question *q, const ft__use *use)
         use->setting);
 }
 
-/* By the predictors for it, as they were trained or as it is driven; otherwise by a
- * family, or its data sheet. */
+/* By the predictors for it, as they were trained or at the operating point; otherwise
+ * by a family, or its data sheet. */
 static int add_device_choices(ft__rank_question *q, const char *device,
-                              const ft__use *use)
+                              const ft__operating_point *use)
 {
     const bool local = strcmp(device, "local") == 0;
     size_t n = 0;
@@ -419,12 +420,12 @@ int ft__rank_find_choices(ft__rank_question *q)
     if (!code)
         code = ft__rank_find_devices(q);
     for (size_t i = 0; i < q->n_devices && !code; i++) {
-        ft__use use = q->use;
+        ft__operating_point use = q->use;
 
         if (!q->n_clocks)
             code = add_device_choices(q, q->device[i], &use);
         for (size_t k = 0; k < q->n_clocks && !code; k++) {
-            ft__use_set_clock(&use, q->clock_hz[k]);
+            ft__operating_set_clock(&use, q->clock_hz[k]);
             code = add_device_choices(q, q->device[i], &use);
         }
     }

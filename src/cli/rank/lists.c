@@ -580,7 +580,7 @@ int ft__rank_lists(ft__rank_question *q)
     if (!code && !s->device)
         code = ft__cli_done(q->c, false);
     if (!code)
-        code = ft__use_setting(q->c, s->setting, &q->use, q->o->asked.setting);
+        code = ft__operating_setting(q->c, s->setting, &q->use, q->o->asked.setting);
     if (!code)
         code = read_all(s);
     if (!code && s->n == 0)

@@ -230,7 +230,7 @@ static void print_sureness(const ft__ranking *r)
     if (is_bound(r, 0)) {
         puts(
             "Only lower bounds are known: the order is that of the bounds, not of the "
-            "devices.\nPredictors tell more: foretell collect and train on the device, "
+            "devices.\nPredictors give more: foretell collect and train on the device, "
             "then --predictor.");
         return;
     }

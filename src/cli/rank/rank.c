@@ -40,13 +40,147 @@ static const ft__option options[] = {
     FT__COUNT(ft__rank_options, top, "top", "N", "how many places to list; 20"),
     FT__COUNT(ft__rank_options, seed, "seed", "N",
               "of the draws behind chances and regret; 1"),
-    FT__GROUP(ft__rank_options, use, ft__use_table),
-    FT__GROUP(ft__rank_options, asked, ft__asked_table),
+    FT__GROUP(ft__rank_options, use, ft__operating_table),
+    FT__GROUP(ft__rank_options, asked, ft__query_table),
     FT__TEXT(ft__rank_options, correct, "correct", "STORE|CSV", FT__CORRECT_HELP),
     FT__GROUP(ft__rank_options, step, ft__step_table),
     FT__GROUP(ft__rank_options, model, ft__model_table),
     {0},
 };
+
+/* ---- options ---- */
+
+/* A quantity with the units that may stand behind it. */
+static bool amount(double *out, ft_rank_by of, const char *text)
+{
+    static const char *const units[FT_RANK_BY_COUNT] = {
+        [FT_RANK_BY_POWER] = "=1 W=1 mW=1e-3 kW=1e3",
+        [FT_RANK_BY_ENERGY] = "=1 J=1 mJ=1e-3 uJ=1e-6 kJ=1e3",
+        [FT_RANK_BY_MEMORY] = "=1 B=1 KiB=1024 MiB=1048576 GiB=1073741824 GB=1e9",
+        [FT_RANK_BY_CO2] = "=1 g=1 mg=1e-3 ug=1e-6 kg=1e3",
+        [FT_RANK_BY_EDP] = "=1",
+        [FT_RANK_BY_COST] = "=1",
+    };
+
+    return of == FT_RANK_BY_TIME ? ft__seconds_from_text(out, text) && *out > 0
+                                 : ft__number_from_text(out, text, units[of]);
+}
+
+static int read_by(ft__rank_question *q)
+{
+    int of;
+    int code =
+        ft__name_parse(q->c, &of, "by", q->o->by ? q->o->by : "time", FT_NAMES_RANK_BY);
+
+    q->r.how.by = (ft_rank_by)of;
+    return code;
+}
+
+static int read_limits(ft__rank_question *q)
+{
+    const ft__texts *t = &q->o->limits;
+
+    if (t->n > FT_RANK_MAX_LIMITS)
+        return ft__usage(q->c, "at most %d of --limit", FT_RANK_MAX_LIMITS);
+    for (size_t i = 0; i < t->n; i++) {
+        size_t len = strcspn(t->v[i], "=");
+        ft_rank_limit *l = &q->r.how.limit[i];
+
+        int of = ft_from_name(FT_NAMES_RANK_BY, t->v[i], len);
+
+        l->of = (ft_rank_by)of;
+        if (of < 0 || !t->v[i][len] || !amount(&l->most, l->of, t->v[i] + len + 1))
+            return ft__usage(q->c,
+                             "--limit %s: it wants a quantity and the most of it, "
+                             "such as time=10ms, energy=2J or memory=8GiB",
+                             t->v[i]);
+        q->r.limit_text[i] = t->v[i];
+    }
+    q->r.how.n_limits = (uint32_t)t->n;
+    return FT__EXIT_GOOD;
+}
+
+/* "a30=2.49/h"; "2.49/h" is of every device. */
+static int read_prices(ft__rank_question *q)
+{
+    const ft__texts *t = &q->o->prices;
+
+    q->price = calloc(t->n + 1, sizeof(*q->price));
+    if (!q->price)
+        return ft__cli_done(q->c, false);
+    for (size_t i = 0; i < t->n; i++) {
+        const char *equals = strchr(t->v[i], '=');
+        ft__price *p = &q->price[i];
+
+        if (equals)
+            snprintf(p->device, sizeof(p->device), "%.*s", (int)(equals - t->v[i]),
+                     t->v[i]);
+        if (!ft__number_from_text(&p->per_s, equals ? equals + 1 : t->v[i],
+                                  "/h=1/3600 /min=1/60 /s=1 /day=1/86400"))
+            return ft__usage(q->c,
+                             "--price %s: it wants a device and what it costs, such "
+                             "as a30=2.49/h",
+                             t->v[i]);
+    }
+    q->r.priced = t->n > 0;
+    return FT__EXIT_GOOD;
+}
+
+static int read_co2(ft__rank_question *q)
+{
+    q->co2_g_per_j = NAN;
+    if (q->o->co2 && !ft__number_from_text(&q->co2_g_per_j, q->o->co2,
+                                           "g/kWh=1/3.6e6 kg/kWh=1e3/3.6e6 =1/3.6e6"))
+        return ft__usage(q->c,
+                         "--co2 %s: it wants grams per kilowatt hour, such as "
+                         "400g/kWh",
+                         q->o->co2);
+    q->r.co2 = q->o->co2 != NULL;
+    return FT__EXIT_GOOD;
+}
+
+static int read_method(ft__rank_question *q)
+{
+    const char *method = q->o->method;
+    int of, code = ft__choice_parse(q->c, &of, "method", method,
+                                    "physics, roofline, paleo");
+
+    if (!code && method && q->o->correct)
+        code = ft__usage(q->c, "--method %s uses no measurements: leave --correct out",
+                         method);
+    return code;
+}
+
+static int read_options(ft__rank_question *q)
+{
+    int code = read_by(q);
+
+    if (!code)
+        code = read_limits(q);
+    if (!code)
+        code = read_prices(q);
+    if (!code)
+        code = read_co2(q);
+    if (!code)
+        code = ft__batches_parse(q->c, q->batch, &q->n_batches, q->o->batches,
+                                 &q->o->model);
+    if (!code && q->o->clocks)
+        code = ft__clock_list_parse(q->c, q->clock_hz, &q->n_clocks, q->o->clocks);
+    if (!code && q->o->use.clock && q->n_clocks)
+        code = ft__usage(q->c, "--clock or --clocks, not both");
+    if (!code)
+        code = read_method(q);
+    if (!code)
+        code = ft__operating_parse(q->c, &q->use, &q->o->use);
+    if (!code)
+        code = ft__step_parse(q->c, &q->step, &q->o->step);
+    q->r.several_batches = q->n_batches > 1;
+    q->r.several_clocks = q->n_clocks > 0;
+    q->r.how.seed = q->o->seed ? q->o->seed : 1;
+    return code;
+}
+
+/* ---- the ranking ---- */
 
 double ft__rank_price(const ft__rank_question *q, const char *device)
 {
@@ -137,7 +271,7 @@ static int check_known(const ft__rank_question *q)
     for (size_t i = 0; i < q->r.n; i++)
         if (q->r.choice[i].n_known)
             return FT__EXIT_GOOD;
-    return q->o->correct ? ft__known_none(q->c, q->o->correct) : FT__EXIT_GOOD;
+    return q->o->correct ? ft__nothing_corrected(q->c, q->o->correct) : FT__EXIT_GOOD;
 }
 
 /* One network in every way, or many in one. */
@@ -181,7 +315,7 @@ static int run(ft__cli *c, const void *user)
     ft__path_data(c, q->data_dir);
     code = check_model(q);
     if (!code)
-        code = ft__rank_read_options(q);
+        code = read_options(q);
     if (!code)
         code = answer(q);
     for (size_t i = 0; i < q->n_predictors; i++)

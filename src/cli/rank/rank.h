@@ -1,8 +1,8 @@
 #ifndef CLI_RANK_RANK_H
 #define CLI_RANK_RANK_H
 
+#include "cli/operating_point.h"
 #include "cli/settings.h"
-#include "cli/use.h"
 #include "foretell/rank.h"
 
 /* One way to run the model: a device at a batch and a clock. */
@@ -59,11 +59,11 @@ typedef struct ft__rank_options {
     ft__texts prices;
     const char *co2;
     const char *correct;
-    ft__asked_options asked;
+    ft__query_options asked;
     bool lists; /* --stdin */
     uint64_t top;
     uint64_t seed;
-    ft__use_options use;
+    ft__operating_options use;
     ft_step_names step;
 } ft__rank_options;
 
@@ -77,7 +77,7 @@ typedef struct ft__price {
 typedef struct ft__rank_question {
     ft__cli *c;
     const ft__rank_options *o;
-    ft__use use;
+    ft__operating_point use;
     ft__ranking r;
     ft_step step;
     char data_dir[FT__PATH_MAX];
@@ -96,8 +96,7 @@ typedef struct ft__rank_question {
     size_t n_clocks; /* 0: as they come */
 } ft__rank_question;
 
-/* ---- options.c, choices.c; complain themselves ---- */
-int ft__rank_read_options(ft__rank_question *q);
+/* ---- choices.c; complain themselves ---- */
 /* The family that was named; NULL: none, or by data sheets. */
 const ft_predictor *ft__rank_family(const ft__rank_question *q);
 /* Opens predictors and names devices: q->device. */

@@ -1,42 +1,43 @@
-#ifndef CLI_USE_H
-#define CLI_USE_H
+#ifndef CLI_OPERATING_POINT_H
+#define CLI_OPERATING_POINT_H
 
 #include "cli/cli.h"
 #include "foretell/query.h"
 
-/* How a device is driven, as far as it is said. */
-typedef struct ft__use_options {
+/* The operating point of a device: what is given of its clocks and power cap. */
+typedef struct ft__operating_options {
     const char *clock;
     const char *memory_clock;
     const char *power_cap;
     const char *policy;
-} ft__use_options;
-extern const ft__option ft__use_table[];
-typedef struct ft__use {
+} ft__operating_options;
+extern const ft__option ft__operating_table[];
+typedef struct ft__operating_point {
     double clock_hz; /* NaN: as it comes */
     double memory_hz;
     double power_w;
     const char *policy; /* NULL: not said */
     char setting[96];   /* "clock=1200MHz power=250W"; "" when nothing is said */
-} ft__use;
+} ft__operating_point;
 /* Complains itself. */
-int ft__use_parse(ft__cli *c, ft__use *out, const ft__use_options *o);
-void ft__use_set_clock(ft__use *u, double clock_hz);
+int ft__operating_parse(ft__cli *c, ft__operating_point *out,
+                        const ft__operating_options *o);
+void ft__operating_set_clock(ft__operating_point *u, double clock_hz);
 
-/* "clock=1200MHz cache=written": how it is driven, and what datasets call it besides;
+/* "clock=1200MHz cache=written": the operating point, and what datasets name beside it;
  * NULL: nothing. Complains itself. */
 enum { FT__SETTING_MAX = 1024 };
-int ft__use_setting(ft__cli *c, char out[FT__SETTING_MAX], const ft__use *u,
-                    const char *more);
+int ft__operating_setting(ft__cli *c, char out[FT__SETTING_MAX],
+                          const ft__operating_point *u, const char *more);
 
 /* How a network is asked about, in the words of datasets. */
-typedef struct ft__asked_options {
+typedef struct ft__query_options {
     const char *setting;
     const char *engine_version;
     const char *run_mode;
     const char *host;
-} ft__asked_options;
-extern const ft__option ft__asked_table[];
+} ft__query_options;
+extern const ft__option ft__query_table[];
 
 /* From any name of a device to that of its file, in place; complains itself. */
 int ft__device_resolve(ft__cli *c, char *name, size_t size);
@@ -47,6 +48,6 @@ bool ft__device_is_there(ft__cli *c, const char *name, double *memory_bytes);
 #define FT__CORRECT_HELP                                                               \
     "a few measurements of a device correct what a predictor for a family says of it"
 /* The complaint that nothing was corrected. */
-int ft__known_none(ft__cli *c, const char *path);
+int ft__nothing_corrected(ft__cli *c, const char *path);
 
 #endif

@@ -1,37 +1,39 @@
-/* --clock, --memory-clock, --power-cap, --policy: how a device is driven. */
+/* --clock, --memory-clock, --power-cap, --policy: the operating point of a device. */
 #include <math.h>
 #include <string.h>
 
+#include "cli/operating_point.h"
 #include "cli/settings.h"
-#include "cli/use.h"
 
-const ft__option ft__use_table[] = {
-    FT__TEXT(ft__use_options, clock, "clock", "CLOCK",
+const ft__option ft__operating_table[] = {
+    FT__TEXT(ft__operating_options, clock, "clock", "CLOCK",
              "at this core clock, such as 1200 (MHz) or 1.2GHz"),
-    FT__TEXT(ft__use_options, memory_clock, "memory-clock", "CLOCK",
+    FT__TEXT(ft__operating_options, memory_clock, "memory-clock", "CLOCK",
              "at this memory clock"),
-    FT__TEXT(ft__use_options, power_cap, "power-cap", "WATTS", "under this power cap"),
-    FT__TEXT(ft__use_options, policy, "policy", "P",
+    FT__TEXT(ft__operating_options, power_cap, "power-cap", "WATTS",
+             "under this power cap"),
+    FT__TEXT(ft__operating_options, policy, "policy", "P",
              "TF32 on devices that have it: default (in convolutions), tf32 (in all "
              "products), ieee (nowhere)"),
     {0},
 };
 
-const ft__option ft__asked_table[] = {
-    FT__TEXT(ft__asked_options, setting, "setting", "NAME=VALUE ...",
+const ft__option ft__query_table[] = {
+    FT__TEXT(ft__query_options, setting, "setting", "NAME=VALUE ...",
              "as datasets name it, beside clocks and caps: \"cache=written "
              "optimizer=Adam\""),
-    FT__TEXT(ft__asked_options, engine_version, "engine-version", "V",
-             "of --engine; the one whose measurements are likest"),
-    FT__TEXT(ft__asked_options, run_mode, "run-mode", "MODE",
+    FT__TEXT(ft__query_options, engine_version, "engine-version", "V",
+             "of --engine; the one whose measurements are most similar"),
+    FT__TEXT(ft__query_options, run_mode, "run-mode", "MODE",
              "eager (the host issues each operation) or graph (replayed as a CUDA "
              "graph); as the device was measured, otherwise eager"),
-    FT__TEXT(ft__asked_options, host, "host", "NAME",
+    FT__TEXT(ft__query_options, host, "host", "NAME",
              "the processor that issues launches, as datasets name it"),
     {0},
 };
 
-static void add(ft__use *u, const char *name, double value, const char *unit)
+static void add(ft__operating_point *u, const char *name, double value,
+                const char *unit)
 {
     size_t len = strlen(u->setting);
 
@@ -39,7 +41,7 @@ static void add(ft__use *u, const char *name, double value, const char *unit)
              name, value, unit);
 }
 
-static void write_setting(ft__use *u)
+static void write_setting(ft__operating_point *u)
 {
     *u->setting = '\0';
     if (!isnan(u->clock_hz))
@@ -50,18 +52,10 @@ static void write_setting(ft__use *u)
         add(u, "power", u->power_w, "W");
 }
 
-void ft__use_set_clock(ft__use *u, double clock_hz)
+void ft__operating_set_clock(ft__operating_point *u, double clock_hz)
 {
     u->clock_hz = clock_hz;
     write_setting(u);
-}
-
-static int parse_hertz(ft__cli *c, double *hz, const char *option, const char *text)
-{
-    if (text && (!ft__hertz_from_text(hz, text) || !(*hz > 0)))
-        return ft__usage(c, "--%s %s: it wants a clock, such as 1200 or 1.2GHz", option,
-                         text);
-    return FT__EXIT_GOOD;
 }
 
 static int parse_policy(ft__cli *c, const char **out, const char *text)
@@ -72,8 +66,8 @@ static int parse_policy(ft__cli *c, const char **out, const char *text)
     return ft__choice_parse(c, &which, "policy", text, "default, tf32, ieee");
 }
 
-int ft__use_setting(ft__cli *c, char out[FT__SETTING_MAX], const ft__use *u,
-                    const char *more)
+int ft__operating_setting(ft__cli *c, char out[FT__SETTING_MAX],
+                          const ft__operating_point *u, const char *more)
 {
     const int n = snprintf(out, FT__SETTING_MAX, "%s%s%s", u->setting,
                            *u->setting && more ? " " : "", more ? more : "");
@@ -105,7 +99,7 @@ bool ft__device_is_there(ft__cli *c, const char *name, double *memory_bytes)
     return is;
 }
 
-int ft__known_none(ft__cli *c, const char *path)
+int ft__nothing_corrected(ft__cli *c, const char *path)
 {
     return ft__cli_exit(c, FT__EXIT_INPUT,
                         "--correct %s: it holds no operation of a device that is asked "
@@ -113,18 +107,17 @@ int ft__known_none(ft__cli *c, const char *path)
                         path);
 }
 
-int ft__use_parse(ft__cli *c, ft__use *out, const ft__use_options *o)
+int ft__operating_parse(ft__cli *c, ft__operating_point *out,
+                        const ft__operating_options *o)
 {
     int code;
 
-    *out = (ft__use){.clock_hz = NAN, .memory_hz = NAN, .power_w = NAN};
-    code = parse_hertz(c, &out->clock_hz, "clock", o->clock);
+    *out = (ft__operating_point){.clock_hz = NAN, .memory_hz = NAN, .power_w = NAN};
+    code = ft__hertz_parse(c, &out->clock_hz, "clock", o->clock);
     if (!code)
-        code = parse_hertz(c, &out->memory_hz, "memory-clock", o->memory_clock);
-    if (!code && o->power_cap &&
-        (!ft__watts_from_text(&out->power_w, o->power_cap) || !(out->power_w > 0)))
-        code =
-            ft__usage(c, "--power-cap %s: it wants watts, such as 250", o->power_cap);
+        code = ft__hertz_parse(c, &out->memory_hz, "memory-clock", o->memory_clock);
+    if (!code)
+        code = ft__watts_parse(c, &out->power_w, "power-cap", o->power_cap);
     if (!code)
         code = parse_policy(c, &out->policy, o->policy);
     write_setting(out);
