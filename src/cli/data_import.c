@@ -6,29 +6,29 @@
 #include "cli/data.h"
 
 /* What publishes tables that a program of tools/datasets converts. */
-static const char *const converters[] = {"neusight", "justus", "aic", "deepbench",
-                                         "thesis",   "dvfs",   "timm"};
-enum { N_CONVERTERS = sizeof(converters) / sizeof(*converters) };
+static const char converters[] = "neusight, justus, aic, deepbench, thesis, dvfs, timm";
 
 int ft__data_from(ft__cli *c, const char *from)
 {
-    const char *near;
+    const char *list = converters;
+    char name[64], near[64];
+    bool any;
 
     if (!from || strcmp(from, "csv") == 0)
         return FT__EXIT_GOOD;
-    near = ft__suggest(from, converters, N_CONVERTERS);
-    for (size_t i = 0; i < N_CONVERTERS; i++)
-        if (strcmp(converters[i], from) == 0)
+    while (ft__word_next(name, sizeof(name), &list))
+        if (strcmp(name, from) == 0)
             return ft__cli_exit(c, FT__EXIT_USAGE,
                                 "--from %s: such tables are converted first, by "
                                 "tools/datasets/%s TABLE... -o measured.csv, and then "
                                 "foretell data import measured.csv takes them "
                                 "(docs/data.md)",
                                 from, from);
+    any = ft__suggest(near, from, converters);
     return ft__cli_exit(c, FT__EXIT_USAGE,
                         "--from %s: import reads csv, as export writes it%s%s%s", from,
-                        near ? "; did you mean the converter tools/datasets/" : "",
-                        near ? near : "", near ? "?" : "");
+                        any ? "; did you mean the converter tools/datasets/" : "",
+                        any ? near : "", any ? "?" : "");
 }
 
 /* Each file whole or not at all; the first that fails ends it. */
@@ -46,11 +46,10 @@ ft_status ft__data_import(ft__cli *c, ft_store *store, bool *printed, ft_error *
             break;
         if (!c->json)
             printf("%" PRIu64 " measurements taken from %s\n", rows, path);
-        ft__json_append_take(&all, json_pack("{s:o, s:o}", "file", ft__json_text(path),
-                                             "measurements", ft__json_count(rows)));
+        ft__json_append_take(&all, ft__json("file:s measurements:u", path, rows));
     }
     if (c->json && !st)
-        *printed = ft__json_print_take(json_pack("{s:o}", "files", all), stdout);
+        *printed = ft__json_print_take(ft__json("files:o", all), stdout);
     else
         json_decref(all);
     return st;

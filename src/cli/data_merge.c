@@ -44,12 +44,10 @@ static bool report(const ft__cli *c, const ft_merge_report *r, const char *path)
 {
     if (c->json)
         return ft__json_print_take(
-            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "store",
-                      ft__json_text(path), "measurements",
-                      ft__json_count(r->measurements), "repeats",
-                      ft__json_count(r->repeats), "present", ft__json_count(r->present),
-                      "runs", ft__json_count(r->runs), "facts",
-                      ft__json_count(r->facts), "trials", ft__json_count(r->trials)),
+            ft__json(
+                "store:s measurements:u repeats:u present:u runs:u facts:u trials:u",
+                path, r->measurements, r->repeats, r->present, r->runs, r->facts,
+                r->trials),
             stdout);
     printf("%" PRIu64 " measurements taken (%" PRIu64 " of them repeats), %" PRIu64
            " were there; %" PRIu64 " runs and %" PRIu64 " facts taken\n",
@@ -106,17 +104,15 @@ int ft__data_merge(ft__cli *c, const char *path, const ft__texts *from,
     char **text = calloc(renames->n + 1, sizeof(*text));
     ft_merge_options how = {rename, renames->n, same};
     ft_merge_report r = {0};
-    ft_error err = {0};
     int code = rename && text ? FT__EXIT_GOOD : ft__cli_done(c, false);
     ft_status st = FT_OK;
 
     for (size_t i = 0; i < renames->n && !code; i++)
         if (!split(&rename[i], &text[i], renames->v[i]))
-            code = ft__cli_exit(c, FT__EXIT_USAGE, "--rename wants OLD=NEW, not \"%s\"",
-                                renames->v[i]);
+            code = ft__usage(c, "--rename wants OLD=NEW, not \"%s\"", renames->v[i]);
     if (!code) {
-        st = merge(&r, path, from, &how, &err);
-        code = st ? ft__cli_fail(c, st, &err) : ft__cli_done(c, report(c, &r, path));
+        st = merge(&r, path, from, &how, &c->err);
+        code = st ? ft__cli_check(c, st) : ft__cli_done(c, report(c, &r, path));
     }
     for (size_t i = 0; text && i < renames->n; i++)
         free(text[i]);
