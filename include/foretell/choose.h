@@ -8,18 +8,18 @@
 
 FT_BEGIN_DECLS
 
-/* By what the next operations to measure are chosen among those that are wanted. */
+/* Acquisition criteria for the next operation to measure. */
 typedef enum ft_criterion {
-    FT_CRITERION_ACTIVE, /* what lessens the expected squared error over all of them
-                            most: errors of alike operations are alike (Seo et al. 2000,
-                            after Cohn 1996), and larger where trees that had not seen
-                            the operations erred more */
-    FT_CRITERION_SPREAD, /* what brings all of them nearest to something measured */
+    FT_CRITERION_ACTIVE, /* largest expected reduction of the squared error over all
+                            operations under a Gaussian process (Seo et al. 2000, after
+                            Cohn 1996), whose variance grows with held-out errors of
+                            trees */
+    FT_CRITERION_SPREAD, /* largest reduction of the distance of all to measured ones */
     FT_CRITERION_RANDOM,
     FT_CRITERION_COUNT
 } ft_criterion;
 
-/* ---- what a criterion brings: measuring played on a store ---- */
+/* ---- comparison of criteria, replayed on a store ---- */
 
 typedef struct ft_choice_options {
     const char *where;    /* as in ft_evaluate_options */
@@ -36,13 +36,12 @@ typedef struct ft_choice_options {
     const ft_log *log;
 } ft_choice_options;
 
-/* Where curves are compared with learning from all operations, a share of these, in
- * percent. */
+/* At this percentage of the operations curves are compared with training on all. */
 #define FT_CHOICE_PERCENT 60
 
 typedef struct ft_choice_point {
     double ops;                       /* measured so far, mean over seeds */
-    double mape[FT_CRITERION_COUNT];  /* of tested rows, mean over seeds; NaN: not asked */
+    double mape[FT_CRITERION_COUNT];  /* of tested rows, mean over seeds; NaN: not requested */
 } ft_choice_point;
 
 typedef struct ft_choice_curves {
@@ -50,14 +49,13 @@ typedef struct ft_choice_curves {
     size_t n_points;
     double area[FT_CRITERION_COUNT];   /* mean MAPE over the logarithm of ops */
     double better[FT_CRITERION_COUNT]; /* share of seeds with less area than random */
-    /* Part of the operations from which on the mean error is that of all of them, and at
-     * most 2 % and 5 % above it (relative); between points by the logarithm. */
+    /* Share of the operations from which on the mean error is that of all, or at most 2 %
+     * or 5 % above it (relative); log-interpolated. */
     double full_at[FT_CRITERION_COUNT];
     double close_at[FT_CRITERION_COUNT];
     double near_at[FT_CRITERION_COUNT];
-    /* By how much the error of FT_CHOICE_PERCENT of the operations is above that of all of
-     * them, as a share of the latter, and the standard error of that over seeds (NaN:
-     * there is one only). */
+    /* Relative excess of the error at FT_CHOICE_PERCENT over that of all operations, and
+     * its standard error over seeds (NaN: one seed). */
     double excess[FT_CRITERION_COUNT];
     double excess_error[FT_CRITERION_COUNT];
     size_t n_ops;    /* that could be measured, per seed */
@@ -65,12 +63,11 @@ typedef struct ft_choice_curves {
     uint32_t n_seeds;
 } ft_choice_curves;
 
-/* For each seed a quarter of the operations is held out, and of the others (1024 at most,
- * by lot) more and more are learned from, in the order in which ft_collect() would measure
- * them where each is wanted as often as it has rows; all of these come with it. At each
- * step the predictor that ft_predictor_train() would make of them is asked for what is held
- * out, as ft_evaluate() does. Errors as there; FT_ENOTFOUND: fewer than 40 operations, or
- * a device cannot be asked about. */
+/* For each seed a quarter of the operations is held out; the others (at most 1024, drawn at
+ * random) join the training set in the order of ft_collect(), weighted by their number of
+ * rows, with all their rows. At each step the predictor of ft_predictor_train() is scored
+ * on the held-out ones as in ft_evaluate(). Errors as there; FT_ENOTFOUND: fewer than 40
+ * operations, or a device without specifications. */
 FT_API ft_status ft_choice_evaluate(ft_choice_curves *out, ft_store *store,
                                     const ft_choice_options *opt, ft_error *err);
 FT_API void ft_choice_curves_free(ft_choice_curves *c);

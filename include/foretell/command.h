@@ -8,16 +8,16 @@
 
 FT_BEGIN_DECLS
 
-/* Any program, run over and over: time, processor time, peak memory, energy.
+/* Benchmarks of arbitrary programs: wall and processor time, peak memory, energy.
  *
- * Programs are run directly, without a shell. Several commands take turns, each
- * round beginning with another one, so that a machine that drifts does not favour
- * the one that came first. The calling process should have no other children.
+ * Programs run without a shell. Several commands alternate, each round beginning with
+ * another one, so that drift favours none. The calling process should have no other
+ * children.
  *
- * SIGINT, SIGTERM, SIGHUP and SIGQUIT, unless they are ignored, wait while commands
- * are measured: the run on its way is ended by the same signal (after a second
- * by SIGKILL; with a timeout everything it started, too), and the signal takes effect
- * when ft_measure_commands() returns. */
+ * SIGINT, SIGTERM, SIGHUP and SIGQUIT, unless ignored, are deferred while commands are
+ * measured: the current run gets the same signal (after a second SIGKILL; with a timeout
+ * its descendants, too), and the signal takes effect when ft_measure_commands()
+ * returns. */
 
 typedef struct ft_command {
     const char *name;        /* as shown; NULL: the words joined by blanks */
@@ -42,14 +42,14 @@ typedef struct ft_command_options {
                             the end; they go to a file then. 0: none */
     int ignore_failure;  /* 1: runs that fail count as well */
     ft_meter *meter;     /* energy is measured; may be NULL */
-    double power_time_s; /* how long short commands are looped for it, unless there is
-                            a prepare or conclude; 0: 5 s */
+    double power_time_s; /* duration for which short commands are looped, unless there
+                            is a prepare or conclude; 0: 5 s */
     const char *no_energy; /* why there is no meter, for the results; NULL: "" */
     const char *device;  /* whose conditions are watched; NULL: "cpu" */
     const ft_log *log;
 } ft_command_options;
 
-/* One run; everything the system says of it. */
+/* One run. */
 typedef struct ft_command_run {
     double start_s; /* since the first run of all */
     double wall_s;  /* from exec to the end */
@@ -75,7 +75,7 @@ typedef struct ft_command_energy {
     ft_measurement energy; /* J a run; value NaN: reason says why */
     ft_measurement power;  /* W while it runs */
     double idle_w;         /* of the machine just before; NaN: not known */
-    uint64_t runs;         /* that the figure is made of */
+    uint64_t runs;         /* number of runs behind it */
     double *joules;        /* of each of the result's n_runs, NaN where it is not known;
                               NULL: runs are too short for it */
     char reason[160];

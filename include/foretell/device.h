@@ -5,7 +5,7 @@
 
 FT_BEGIN_DECLS
 
-/* What is known of a device. Every number is SI; NaN = not known.
+/* Specifications of a device. Every number is SI; NaN = unknown.
  * Described by text files (data/devices/NAME.yaml), each number with source. */
 typedef struct ft_device ft_device;
 
@@ -14,8 +14,8 @@ typedef struct ft_device_facts {
     const char *title;  /* "NVIDIA A100 SXM4 80 GB" */
     const char *vendor; /* "NVIDIA" */
     const char *type;   /* "gpu" or "cpu" */
-    const char *chip;   /* its silicon, "gh100": devices of one chip tell of each other
-                           what no device left out may; its name where no file says */
+    const char *chip;   /* its silicon, "gh100": hold-out tests leave out all devices
+                           of one chip; the device's name where the file has none */
     const char *source; /* where the numbers come from, one line */
     const char *note;   /* "" when there is nothing to add */
     double cores;       /* CPU cores, or streaming multiprocessors / compute units */
@@ -38,10 +38,10 @@ typedef struct ft_device_facts {
     double process_nm;
     double compute_capability; /* NVIDIA only */
     double year;
-    const char *const *aliases; /* what datasets call it */
+    const char *const *aliases; /* names in datasets */
     size_t n_aliases;
-    /* Of this machine a stable text that changes when CPU model, core count seen, cache
-     * sizes or memory size change ("cpu-amd-epyc-2c-1a2b3c4d"); of others the name. */
+    /* This machine: a stable text of CPU model, visible cores, cache and memory sizes
+     * ("cpu-amd-epyc-2c-1a2b3c4d"); other devices: the name. */
     const char *fingerprint;
 } ft_device_facts;
 
@@ -49,9 +49,9 @@ typedef struct ft_device_facts {
  * FT_EFORMAT names file, line and key. */
 FT_API ft_status ft_device_load(ft_device **out, const char *data_dir, const char *name,
                                 ft_error *err);
-/* In place, from what a device is called to the name of its file: an alias, or a product
- * of which there are variants ("h100": the fastest), with a note on which was taken (or
- * ""). A name that is none of these stays as it is. FT_EFORMAT as above. */
+/* Resolve an alias, or a product with variants ("h100": the fastest), to the name of its
+ * file, in place; `note` says which variant was taken (or ""). Other names stay.
+ * FT_EFORMAT as above. */
 FT_API ft_status ft_device_resolve(char *name, size_t size, char *note, size_t note_size,
                                    const char *data_dir, ft_error *err);
 /* This machine, from /proc and /sys below `root` ("" for the real ones, a
@@ -59,9 +59,9 @@ FT_API ft_status ft_device_resolve(char *name, size_t size, char *note, size_t n
 FT_API ft_status ft_device_local(ft_device **out, const char *root, ft_error *err);
 FT_API void ft_device_free(ft_device *d);
 FT_API const ft_device_facts *ft_device_get(const ft_device *d);
-/* What NVIDIA GPU `index` (in the order of NVML) is called in datasets: its model,
- * "gpu-nvidia-h200". nvml: the management library; NULL: the usual name.
- * FT_ENOTFOUND: there is no such GPU, or no library to ask. */
+/* Name of NVIDIA GPU `index` (NVML order) in datasets: its model, "gpu-nvidia-h200".
+ * nvml: the management library; NULL: the default name. FT_ENOTFOUND: no such GPU, or
+ * no library. */
 FT_API ft_status ft_device_gpu_name(char *out, size_t size, uint32_t index,
                                     const char *nvml, ft_error *err);
 
@@ -71,11 +71,11 @@ FT_API ft_status ft_device_names(char ***names, size_t *n, const char *data_dir,
                                  ft_error *err);
 FT_API void ft_device_names_free(char **names, size_t n);
 
-/* ---- a machine written down ---- */
+/* ---- recording a machine ---- */
 typedef struct ft_record_options {
     const char *root;  /* as above; NULL or "": this machine */
     const char *nvml;  /* the management library; NULL: the usual name */
-    double trace_s;    /* how long to write down what power sources say; 0: not */
+    double trace_s;    /* duration of the power trace; 0: none */
 } ft_record_options;
 
 typedef struct ft_record {
@@ -87,7 +87,7 @@ typedef struct ft_record {
     char no_trace[1000]; /* why there is no trace.csv */
 } ft_record;
 
-/* Write what this machine shows of itself into the new folder `dir`: the files of
+/* Record this machine into the new folder `dir`: the files of
  * /proc and /sys that this library reads (as a tree that serves as `root` elsewhere),
  * files.txt (mode, outcome and name of each), nvml.txt, trace.csv (ft__trace_write()).
  * No serial numbers, no names of hosts or users. FT_EIO: dir exists or cannot be
@@ -101,10 +101,10 @@ FT_API ft_status ft_machine_record(ft_record *out, const char *dir,
  * (package-0 contains package-0/core): do not add them up. */
 typedef struct ft_sensor {
     const char *name;   /* "powercap:package-0/core", "hwmon:ina3221:VDD_IN", "nvml:0" */
-    int usable;         /* 1: a counter seen to move, or power above 0 W */
+    int usable;         /* 1: its counter moved, or power is above 0 W */
     double power_w;     /* seen while probing; NaN when not usable */
     const char *reason; /* why it is not usable; "" when it is */
-    const char *remedy; /* the exact command or step that would help; "" if none */
+    const char *remedy; /* the exact command or step to enable it; "" if none */
     const char *part_of; /* as the following, of ft_domain (foretell/power.h) */
     const char *note;
     int counts;

@@ -6,8 +6,8 @@
 
 FT_BEGIN_DECLS
 
-/* What a measurement plug-in exports. Raise FT_ENGINE_ABI whenever a struct
- * here changes; the loader refuses any other number. */
+/* Interface of measurement plug-ins. Raise FT_ENGINE_ABI whenever a struct here
+ * changes; the loader refuses any other number. */
 #define FT_ENGINE_ABI 3u
 #define FT_ENGINE_ENTRY "ft_engine_entry"
 
@@ -21,7 +21,7 @@ typedef struct ft_engine_config {
     const char *options; /* engine's own "name=value,..." text, "" by default */
 } ft_engine_config;
 
-/* What preparing found out; all per instance. */
+/* Result of preparing; all per instance. */
 typedef struct ft_block_info {
     uint64_t weight_bytes;    /* as stored by the engine, padding included */
     uint64_t workspace_bytes; /* scratch needed while one instance runs */
@@ -32,7 +32,7 @@ typedef struct ft_block_info {
  * tensor of rank 3 and more); index operands are int64, conditions and results
  * of comparisons one byte each.
  *
- * What a spec leaves open is the same in every engine:
+ * Parameters that are not part of a spec, the same in every engine:
  *   norms        epsilon 1e-5 under the root (l2norm: 1e-12); lrn alpha 1e-4,
  *                beta 0.75, k 1
  *   activations  leaky_relu 0.01; elu 1; selu 1.67326324, 1.05070099; clip to
@@ -88,12 +88,12 @@ typedef struct ft_engine_values {
                          const ft_op *op, int how, ft_error *err);
 } ft_engine_values;
 
-/* An input of a model that is run whole. */
+/* An input of a model file run by the engine itself. */
 typedef struct ft_model_input {
     const char *name;
     ft_dtype dtype;
     ft_shape shape;
-    int64_t limit; /* of whole numbers: values lie in [0, limit) */
+    int64_t limit; /* of integers: values lie in [0, limit) */
 } ft_model_input;
 
 typedef struct ft_engine {
@@ -147,7 +147,7 @@ typedef struct ft_engine {
      * NULL, fill() takes a value, and run() makes new values in out[], which the
      * caller drops. */
     const ft_engine_values *values;
-    /* Not NULL: the engine also runs a model file whole, as deployed with it; the
+    /* Not NULL: the engine also runs model files itself, as deployed; the
      * block's run() takes no operands then (inputs are the engine's own, random). */
     ft_status (*load_model)(ft_engine_context *c, ft_block **out, ft_block_info *info,
                             const char *path, const ft_model_input *inputs,

@@ -8,8 +8,8 @@
 
 FT_BEGIN_DECLS
 
-/* An exploration as its file says (docs/exploration.md): a command, what can be set
- * where, workloads, objectives and limits; running it, and what came of it. */
+/* Explorations (docs/exploration.md): a file with a command, parameters, workloads,
+ * objectives and limits; running it; its results. */
 
 typedef enum ft_measured {
     FT_MEASURED_TIME,   /* s, median of runs */
@@ -17,7 +17,7 @@ typedef enum ft_measured {
     FT_MEASURED_ENERGY, /* J a run */
     FT_MEASURED_POWER,  /* W while it runs */
     FT_MEASURED_MEMORY, /* B, the largest peak */
-    FT_MEASURED_MATCH,  /* a number in what the command writes, median of runs */
+    FT_MEASURED_MATCH,  /* a number in the output of the command, median of runs */
     FT_MEASURED_SIZE,   /* B, of a file */
     FT_MEASURED_COST,   /* time x price: of predictions alone */
     FT_MEASURED_COUNT
@@ -27,10 +27,10 @@ typedef struct ft_objective {
     const char *name;
     ft_measured what;
     const char *domain;  /* ENERGY, POWER: of the meter; NULL: the first one */
-    const char *pattern; /* MATCH: extended regular expression, the number in ( ) */
+    const char *pattern; /* MATCH: extended regular expression with the number in ( ) */
     const char *file;    /* SIZE */
-    const char *unit;    /* "s", "J", "W", "B"; of a MATCH as the file says, or "" */
-    int per_item; /* of predictions: of one item of a batch, not of a pass */
+    const char *unit;    /* "s", "J", "W", "B"; of a MATCH that of the file, or "" */
+    int per_item; /* of predictions: per item of a batch, not per pass */
     int maximize;
     double limit; /* at most (at least, if maximized); NaN: none */
 } ft_objective;
@@ -40,9 +40,8 @@ typedef struct ft_exploration ft_exploration;
 /* FT_EFORMAT names the file, the line and the key; FT_EIO. */
 FT_API ft_status ft_exploration_load(ft_exploration **out, const char *path,
                                      ft_error *err);
-/* The same of text; `name` is what messages call it. */
 FT_API void ft_exploration_free(ft_exploration *x);
-/* What a file says of an exploration; borrowed from it. */
+/* Contents of the file; borrowed from the exploration. */
 typedef struct ft_exploration_facts {
     const char *name;
     const ft_space *space;
@@ -50,31 +49,29 @@ typedef struct ft_exploration_facts {
     size_t n_params;
     const ft_objective *objective;
     size_t n_objectives;
-    const char *const *workload; /* at least one; one without a name where the file has
-                                    none */
+    const char *const *workload; /* at least one; unnamed where the file has none */
     size_t n_workloads;
-    const char *const *word; /* behind `foretell predict` in place of a command, as they
-                                are written; none: the exploration is run */
+    const char *const *word; /* arguments of `foretell predict` as written; none: a
+                                command is run */
     size_t n_words;
 } ft_exploration_facts;
 FT_API const ft_exploration_facts *ft_exploration_get(const ft_exploration *x);
 
-/* "threads=2 wait=active": parameters that have a say, in order, %XX for blanks and
- * '%' in values. Returns its length as snprintf() does. */
+/* "threads=2 wait=active": active parameters, in order, %XX for blanks and '%' in values.
+ * Returns its length as snprintf() does. */
 FT_API size_t ft_point_print(const ft_exploration *x, const double *point, char *buf,
                              size_t size);
 
 /* ---- predictions instead of runs ---- */
 
-/* Does {name} of parameter k stand in word i? */
+/* 1: word i contains {name} of parameter k. */
 FT_API int ft_exploration_word_has(const ft_exploration *x, size_t i, size_t k);
-/* The words at a point, everything put in its place, ended by NULL; freed with free().
- * An option whose value comes out empty, since its parameter has no say, is left out
- * with it. */
+/* The words at a point with values substituted, ended by NULL; freed with free(). An option
+ * whose value is empty because its parameter is inactive is left out. */
 FT_API ft_status ft_exploration_words(char ***out, size_t *n, const ft_exploration *x,
                                       uint32_t workload, const double *point,
                                       ft_error *err);
-/* What a device costs, a second; NaN: the file does not say. */
+/* Price of a device per second; NaN: not in the file. */
 FT_API double ft_exploration_price(const ft_exploration *x, const char *device);
 
 /* ---- running ---- */
@@ -83,49 +80,50 @@ typedef struct ft_explore_options {
     ft_design_options design; /* which points; with a searcher: unused */
     ft_searcher searcher;     /* FT_SEARCH_COUNT: none, the design */
     uint64_t points;          /* with a searcher: how many; 0: 40 */
-    double least_gain;        /* ends when less is expected ten times on end; 0: 0.001 */
+    double least_gain;        /* stop after ten proposals of less expected improvement; 0:
+                                 0.001 */
     uint64_t max_runs;        /* of commands, in all; 0: no limit */
     double time_s;            /* for all; 0: no limit */
     int retry;                /* run again what failed */
     const char *build_dir;    /* where builds are kept; NULL: no build steps */
     const char *self;         /* what {foretell} stands for; may be NULL */
     ft_meter *meter;          /* may be NULL */
-    const char *no_energy;    /* why there is none */
+    const char *no_energy;    /* why there is no meter */
     const ft_settings_options *settings; /* for parameters that are settings */
-    const char *plan;         /* kept with the exploration, for who resumes; may be NULL */
-    const char *command;      /* kept with the runs: what was asked for; may be NULL */
+    const char *plan;         /* stored with the exploration, for resuming; may be NULL */
+    const char *command;      /* stored with the runs; may be NULL */
     const char *environment;  /* machine and versions; may be NULL */
     const ft_log *log;
 } ft_explore_options;
 
 typedef struct ft_explored {
-    size_t points; /* of the space, that are now run; each with all workloads */
+    size_t points; /* of the space, completed; each with all workloads */
     size_t runs;   /* of commands, this time */
-    size_t failed; /* points, workloads counted apart */
-    size_t left;   /* points that want more runs, likewise */
+    size_t failed; /* points, per workload */
+    size_t left;   /* points that need more runs, likewise */
 } ft_explored;
 
-/* Every run is kept as soon as it ended; what is in the store is not run again. A run
- * that fails is a result. FT_EUNSUPPORTED: settings cannot be set; FT_ENOTFOUND: no such
+/* Every run is stored when it ends, and stored runs are not repeated. A failed run is a
+ * result. FT_EUNSUPPORTED: settings cannot be set; FT_ENOTFOUND: no such
  * command. */
 FT_API ft_status ft_explore(ft_explored *out, const ft_exploration *x, ft_store *store,
                             const ft_explore_options *opt, ft_error *err);
 
-/* What `plan` was the last time; "" when it never ran. Returns its length as snprintf()
+/* The `plan` of the last time; "" when it never ran. Returns its length as snprintf()
  * does. */
 FT_API ft_status ft_explore_plan(char *buf, size_t size, const ft_exploration *x,
                                  ft_store *store, ft_error *err);
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 typedef struct ft_trial {
     uint32_t workload; /* index */
     double *point;
-    double *value; /* of each objective, as it was measured; NaN: unavailable */
-    double *error; /* standard error, wider where runs are few (1.645 of it is half a 90 %
-                      interval); NaN: not known */
+    double *value; /* of each objective, measured; NaN: unavailable */
+    double *error; /* standard error, widened for few runs (1.645 of it is half a 90 %
+                      interval); NaN: unknown */
     uint32_t runs; /* that count */
-    char *failure; /* a sentence; NULL: it did not fail */
+    char *failure; /* why it failed; NULL: it did not */
     char *output;  /* of a failed run, its end; NULL */
 } ft_trial;
 
@@ -135,8 +133,7 @@ typedef struct ft_trials {
     size_t params, objectives, workloads;
 } ft_trials;
 
-/* All that was ever run for this exploration as it stands; *out with n 0 when nothing
- * was. */
+/* All stored runs of this exploration in its present form; n 0 when there are none. */
 FT_API ft_status ft_trials_load(ft_trials *out, const ft_exploration *x,
                                 ft_store *store, ft_error *err);
 FT_API void ft_trials_free(ft_trials *t);
@@ -151,17 +148,17 @@ FT_API size_t ft_trials_best(const ft_exploration *x, const ft_trials *t,
 FT_API ft_status ft_trials_front(unsigned char *on, const ft_exploration *x,
                                  const ft_trials *t, uint32_t workload, ft_error *err);
 
-/* Does the best of one workload suit another? */
+/* Transfer of one workload's best point to another. */
 typedef struct ft_transfer {
     uint32_t from, to;       /* workloads */
     ft_correlation rank;     /* Spearman's, of points that both have */
     size_t best_from, best;  /* trials of `to`: where `from` is best, and its own best */
-    double regret;           /* how much worse the former is: 0.1 is 10 %; NaN: not run, not
-                                within the limits there, or values not above zero */
+    double regret;           /* relative excess of the former: 0.1 is 10 %; NaN: not run, not
+                                within the limits, or values not above zero */
     double regret_error;     /* one sigma */
-    size_t few;              /* runs of `to` that are known, drawn at random, ... */
-    double with, without;    /* ... and the median error of foretelling its others from
-                                these: with all of `from`, and without it; NaN: too few */
+    size_t few;              /* random runs of `to` for training, ... */
+    double with, without;    /* ... and the median error of predicting its others from
+                                these, with all of `from` and without; NaN: too few */
 } ft_transfer;
 /* Of objective k. `few`: 0: 10. */
 FT_API ft_status ft_transfer_compute(ft_transfer *out, const ft_exploration *x,

@@ -5,15 +5,14 @@
 
 FT_BEGIN_DECLS
 
-/* Design-space exploration: which settings of hardware, runtime and compiler make what
- * runs faster, or let it use less energy or memory. A space says what can be set, a
- * design chooses points of it, points are run, and what came of it is analysed. */
+/* Design-space exploration of settings of hardware, runtime and compiler: spaces, designs,
+ * Pareto fronts, search, sensitivity, correlation (docs/exploration-methods.md). */
 
 /* ---- spaces ---- */
 
 typedef enum ft_param_type {
-    FT_PARAM_CATEGORICAL, /* one of n values, in no order */
-    FT_PARAM_ORDINAL,     /* one of n values, in order */
+    FT_PARAM_CATEGORICAL, /* one of n unordered values */
+    FT_PARAM_ORDINAL,     /* one of n ordered values */
     FT_PARAM_INTEGER,     /* low .. high */
     FT_PARAM_REAL,        /* low .. high */
     FT_PARAM_TYPE_COUNT
@@ -34,12 +33,12 @@ typedef struct ft_parameter {
     const char *const *value; /* CATEGORICAL, ORDINAL: texts; else NULL */
     uint32_t n_values;        /* of these; INTEGER: high - low + 1; REAL: 0 */
     double low, high;         /* INTEGER, REAL */
-    int log;                  /* 1: orders of magnitude count, not differences */
+    int log;                  /* 1: logarithmic scale */
 } ft_parameter;
 
 /* A point is a row of as many numbers as there are parameters: the index of the value
- * (CATEGORICAL, ORDINAL) or the value itself; NaN where the parameter has no say, since
- * the condition it depends on does not hold. */
+ * (CATEGORICAL, ORDINAL) or the value itself; NaN where the parameter is inactive,
+ * because the condition it depends on does not hold. */
 
 typedef struct ft_space ft_space;
 
@@ -68,7 +67,7 @@ typedef struct ft_design_options {
 FT_API ft_status ft_design_make(double **out, size_t *n, const ft_space *s,
                                 const ft_design_options *opt, ft_error *err);
 
-/* ---- fronts: all objectives are to be small ---- */
+/* ---- fronts: all objectives are minimised ---- */
 
 /* on[i] = 1: no other of the n rows of m objectives is at least as good in all and
  * better in one. Rows with NaN are never on it. FT_ENOMEM. */
@@ -80,11 +79,11 @@ FT_API ft_status ft_pareto(unsigned char *on, const double *y, size_t n, size_t 
 FT_API ft_status ft_hypervolume(double *out, const double *y, size_t n, size_t m,
                                 const double *reference, ft_error *err);
 
-/* ---- search: ask for points, tell what came of them ---- */
+/* ---- search: ask for points, tell their results ---- */
 
 typedef enum ft_searcher {
-    FT_SEARCH_MODEL, /* what was told, learned; expected gain of hypervolume, chance
-                        that limits are kept */
+    FT_SEARCH_MODEL, /* Bayesian optimisation: expected hypervolume improvement times
+                        the probability of feasibility */
     FT_SEARCH_NSGA2, /* Deb et al. 2002 */
     FT_SEARCH_RANDOM,
     FT_SEARCH_COUNT
@@ -100,7 +99,7 @@ typedef struct ft_search_options {
 } ft_search_options;
 
 
-/* ---- influence ---- */
+/* ---- sensitivity ---- */
 
 /* Share of the variance of y over the space that is due to each parameter alone, main[k],
  * and to each pair beyond, pair[k * k] (symmetric, diagonal 0): functional ANOVA of a

@@ -18,13 +18,13 @@ typedef enum ft_role {
 
 typedef enum ft_mode { FT_MODE_INFERENCE, FT_MODE_TRAINING } ft_mode;
 
-/* ft_tensor.open: bit i is set where dimension i depends on data; the shape holds as
- * many elements as there can be (where only their number is known, in the first
- * dimension), or an assumption where nothing bounds them; FT_OPEN_RANK: not even the number of dimensions is known. */
+/* ft_tensor.open: bit i is set where dimension i depends on data; the shape is then the
+ * upper bound (of the number of elements in the first dimension, where only that is
+ * bounded), or an assumption where there is none; FT_OPEN_RANK: the rank is unknown. */
 #define FT_OPEN_RANK (1u << 31)
 
-/* What is around a tensor: inputs and results of a network may be sequences of
- * tensors (of maps, too), or optional. */
+/* ONNX container types: inputs and results of a network may be sequences of tensors or
+ * maps, or optional. */
 enum {
     FT_CONTAINER_SEQUENCE = 1,
     FT_CONTAINER_OPTIONAL = 2,
@@ -45,7 +45,7 @@ typedef struct ft_tensor {
     uint32_t container; /* FT_CONTAINER_ bits: then dtype and shape are those of what
                            is inside; 0: a tensor */
     uint32_t trainable; /* 1: a weight that training changes */
-    uint32_t detached;  /* 1: no gradient goes on from here to what it was made of */
+    uint32_t detached;  /* 1: no gradient flows back from here */
 } ft_tensor;
 
 /* in: activation operands in the operation's order (a constant operand is a
@@ -92,7 +92,7 @@ typedef struct ft_graph {
     const char *const *assumption; /* what the importer assumed ("batch 1: the model leaves
                                       it open, --batch N sets it") */
     uint32_t n_assumptions;
-    const char *const *bounded; /* nodes that have no rule and are bounded instead ("Foo
+    const char *const *bounded; /* nodes without a rule, a lower bound by bytes ("Foo
                                    (node bar)") */
     uint32_t n_bounded;
     struct ft__parts *parts; /* the library's */
@@ -100,7 +100,7 @@ typedef struct ft_graph {
 
 FT_API void ft_graph_free(ft_graph *g);
 
-/* Sums over the whole graph; parameters that are shared count once. */
+/* Sums over the graph; shared parameters count once. */
 typedef struct ft_totals {
     double flops;
     double bytes_read;
@@ -114,7 +114,8 @@ FT_API void ft_graph_totals(const ft_graph *g, ft_totals *out);
 /* ---- memory of one forward pass, by exact liveness ----
  * A tensor lives from the node that makes it to the last node that reads it or
  * a view of it; outputs live to the end, and inputs throughout, since the caller
- * holds them; weights are not part of the plan. An engine that follows the plan needs arena_bytes. */
+ * holds them; weights are not part of the plan. An engine that follows it needs
+ * arena_bytes. */
 typedef struct ft_plan {
     uint64_t arena_bytes;       /* what the offsets below need */
     uint64_t lower_bound_bytes; /* most bytes alive at once: no plan needs less */
@@ -142,16 +143,16 @@ typedef struct ft_memory_policy {
     uint32_t bits;
 } ft_memory_policy;
 
-/* The most bytes that are alive at once, as an allocator without fragmentation
- * sees them, and what they are at that moment. A tensor lives from the node that
- * makes it to the last that reads it or a view of it; docs/memory.md tells what
- * else each policy keeps alive. Weights and inputs are there throughout. */
+/* Peak of live bytes, without fragmentation, and its composition at that moment. A tensor
+ * lives from the node that makes it to the last that reads it or a view of it;
+ * docs/memory.md has what else each policy keeps alive. Weights and inputs live
+ * throughout. */
 typedef struct ft_memory {
     uint64_t peak_bytes;
     uint64_t part[FT_PART_COUNT]; /* their sum is the peak */
     uint32_t peak_node;           /* FT_NONE: the graph has none */
-    /* Two rough rules (Sponner et al. 2022), a layer being its operands, weights
-     * and results: the two largest together, and twice the mean. */
+    /* Two rules of thumb (Sponner et al. 2022) over layers (operands, weights and
+     * results): the two largest together, and twice the mean. */
     double two_largest_bytes;
     double twice_mean_bytes;
 } ft_memory;
@@ -189,7 +190,7 @@ typedef struct ft_step_options {
 } ft_step_options;
 
 
-/* What is asked for of a network: as it is, a forward pass, or a training step. */
+/* How a network runs: as it is, a forward pass, or a training step. */
 typedef struct ft_step {
     uint32_t given; /* 0: as it is */
     ft_mode mode;
@@ -202,9 +203,9 @@ typedef struct ft_step_names {
     const char *loss;      /* "auto", "none", "cross_entropy", "mse" */
     const char *loss_on;   /* "first", "all" */
 } ft_step_names;
-/* FT_EINVAL: says which names there are, or what goes with training only. */
+/* FT_EINVAL: lists the valid names, or the options that need training. */
 FT_API ft_status ft_step_read(ft_step *out, const ft_step_names *names, ft_error *err);
-/* The graph that is asked for; *out NULL: g itself. FT_EINVAL: g cannot be run so. */
+/* The graph of that step; *out NULL: g itself. FT_EINVAL: g cannot be run so. */
 FT_API ft_status ft_step_make(ft_graph **out, const ft_graph *g, const ft_step *s,
                               ft_error *err);
 /* The same, as an engine of this policy runs it. */
@@ -228,9 +229,9 @@ typedef struct ft_import_options {
     int64_t batch; /* 0: not given; then 1, stated as an assumption */
     const ft_dim_value *dims;
     size_t n_dims;
-    const ft_input_shape *inputs; /* bind open dimensions by whole shapes */
+    const ft_input_shape *inputs; /* complete shapes for open dimensions */
     size_t n_inputs;
-    int64_t trips; /* rounds of loops that data decides about; 0: one */
+    int64_t trips; /* trip count of data-dependent loops; 0: one */
 } ft_import_options;
 
 /* A list of operations: one spec a line, optionally followed by " *COUNT"; # begins a

@@ -5,8 +5,8 @@
 
 FT_BEGIN_DECLS
 
-/* Regression on plain matrices: trees, their evaluation and the error figures
- * reported everywhere. Knows nothing of networks or devices. */
+/* Regression methods on plain matrices, their options, and error measures
+ * (docs/learning.md). */
 
 /* n_rows x n_cols values, row-major; borrowed. NaN means "missing". */
 typedef struct ft_matrix {
@@ -42,14 +42,14 @@ typedef struct ft_forest_options {
 
 
 /* ---- one interface for every method ----
- * A model never changes after it is made; any number of threads may predict from one.
- * Whatever library fits it, what is kept is our own form: predicting needs none. */
+ * A model is immutable; any number of threads may predict from one. Prediction needs no
+ * other library, whichever one fitted it. */
 typedef struct ft_model ft_model;
 
 typedef enum ft_method {
     FT_METHOD_RIDGE,    /* linear with an L2 penalty (Hoerl, Kennard 1970) */
     FT_METHOD_KNN,      /* k nearest neighbours, weighted by inverse distance */
-    FT_METHOD_TEMPLATE, /* the nearest sample, as it is (Sponner et al. 2022) */
+    FT_METHOD_TEMPLATE, /* the nearest sample (Sponner et al. 2022) */
     FT_METHOD_TREE,     /* one regression tree (CART, Breiman et al. 1984) */
     FT_METHOD_FOREST,   /* random forest */
     FT_METHOD_EXTRA,    /* extremely randomised trees */
@@ -58,13 +58,13 @@ typedef enum ft_method {
     FT_METHOD_SVR,      /* epsilon support vectors, radial basis, fitted by libsvm */
     FT_METHOD_GP,       /* Gaussian process, Matern 3/2, one length a column (Rasmussen,
                            Williams 2006) */
-    FT_METHOD_HIST,     /* gradient boosting on histograms (Ke et al. 2017), grown by
-                           ourselves */
-    FT_METHOD_MIDDLE,   /* extremely randomised trees for targets that are logarithms: of
-                           what single trees say, that which errs least in proportion */
+    FT_METHOD_HIST,     /* gradient boosting on histograms (Ke et al. 2017), own
+                           implementation */
+    FT_METHOD_MIDDLE,   /* extremely randomised trees for log targets: weighted median of
+                           the trees, which minimises the relative error */
     FT_METHOD_COUNT
 } ft_method;
-/* 1 when this build can fit it; else 0 and *why says what is missing ("" otherwise). */
+/* 1 when it can be fitted here; else 0, and *why names what is missing ("" otherwise). */
 FT_API int ft_method_available(ft_method m, const char **why);
 
 /* 0 or NaN: the method's default, which docs/learning.md lists. */
@@ -82,34 +82,33 @@ typedef struct ft_model_options {
     uint32_t layers;   /* MLP: hidden layers */
     double gamma;      /* SVR: of exp(-gamma |a - b|^2), on standardised columns */
     double epsilon;    /* SVR: half width of the tube, in sigmas of the target */
-    double least, most; /* all targets with a weight lie strictly between them, else
-                           FT_EINVAL, as does whatever is predicted: a logistic curve is
-                           what is learned. Both 0: nothing is known */
+    double least, most; /* bounds of the target (logit transform): targets with a weight
+                           lie strictly between them, else FT_EINVAL. Both 0: none */
     uint64_t seed;
     uint32_t threads;  /* the result does not depend on it */
 } ft_model_options;
 
 
 
-/* What one column is worth: by how much the mean relative error of exp(target) grows
- * when the column's values are those of other rows, 0.01 being one percentage point. A
- * column that another one repeats is worth little by itself. */
+/* Permutation importance of a column: increase of the mean relative error of exp(target)
+ * when its values are permuted among rows, 0.01 being one percentage point. Redundant
+ * columns share their importance. */
 typedef struct ft_importance {
-    double increase; /* mean over repeats; about 0 or below: nothing is learned of it */
-    double spread;   /* standard deviation over repeats; NaN of one */
+    double increase; /* mean over repeats; about 0 or below: unused */
+    double spread;   /* standard deviation over repeats; NaN with one */
 } ft_importance;
 
 typedef struct ft_importance_options {
-    const ft_model_options *model; /* a mixture of these, ... */
+    const ft_model_options *model; /* a weighted sum of these, ... */
     const double *weight;          /* ... with these weights */
     uint32_t n_models;             /* 1 to 8 */
     uint32_t n_repeats;            /* 0: 5 */
-    size_t most_rows;              /* rows to permute, drawn; 0: 1000 */
+    size_t most_rows;              /* random rows to permute; 0: 1000 */
     uint64_t seed;
 } ft_importance_options;
 
 
-/* ---- rows unlike the others ---- */
+/* ---- outliers ---- */
 
 typedef struct ft_isolation_options {
     uint32_t n_trees; /* 0: 100 */
@@ -119,16 +118,15 @@ typedef struct ft_isolation_options {
 
 
 typedef struct ft_outlier {
-    double slower;    /* times what rows like it take: exp(log_time - that of the
-                         others, learned without it and its group) */
-    double isolation; /* score of its columns: near 1, it has few neighbours to be
-                         compared with */
-    int slow;         /* 1: slower than chance and its neighbours allow */
+    double slower;    /* exp(log_time - out-of-fold prediction, without its group) */
+    double isolation; /* isolation forest score of its columns (Liu et al. 2008): near
+                         1, few similar rows support the comparison */
+    int slow;         /* 1: slower than the noise level allows */
 } ft_outlier;
 
 typedef struct ft_outlier_options {
-    double false_alarms; /* share of ordinary rows that may be called slow; 0: 0.01 */
-    double least;        /* times slower that is worth a word; 0: 1.5 */
+    double false_alarms; /* tolerated share of false positives; 0: 0.01 */
+    double least;        /* least factor to be reported; 0: 1.5 */
     uint64_t seed;
     uint32_t threads;
 } ft_outlier_options;
@@ -138,10 +136,9 @@ typedef struct ft_outlier_options {
 
 
 
-/* The error figures that are always reported together. Relative errors are
- * |predicted - truth| / |truth|, as fractions; rows with truth 0 count in the
- * absolute figures only. NaN where undefined; all of them when n is 0. Fails with
- * FT_EINVAL when a value is not finite. */
+/* Error measures. Relative errors are |predicted - measured| / |measured|, as
+ * fractions; rows measured as 0 count in the absolute ones only. NaN where undefined; all of
+ * them when n is 0. */
 typedef struct ft_errors {
     size_t n;
     double mape;
@@ -149,7 +146,7 @@ typedef struct ft_errors {
     double p90_ape;
     double within_10; /* share of rows with relative error at most 0.10 */
     double max_ape;
-    double bias; /* mean of (predicted - truth) / truth */
+    double bias; /* mean of (predicted - measured) / measured */
     double r2;
     double adjusted_r2; /* for n_features predictors; NaN when n <= n_features + 1 */
     double mae;

@@ -10,8 +10,8 @@
 
 FT_BEGIN_DECLS
 
-/* Really running things: one operation, a whole network, a set of operations
- * into a store. */
+/* Measuring: one operation, a network, or many operations into a store
+ * (docs/measuring.md). */
 
 /* An engine opened on this machine. One thread at a time. With one thread the
  * calling thread is pinned to a CPU until the session is closed. */
@@ -21,12 +21,12 @@ typedef struct ft_session_options {
     const char *engine;         /* "onednn", "fake", ...: plug-in ft_<engine>.so */
     const char *plugin_dir;     /* where plug-ins lie */
     const char *engine_options; /* the engine's own; NULL: none */
-    const char *device;         /* in keys; NULL: this machine's fingerprint */
-    const char *dtype_policy;   /* in keys: "tf32", ...; NULL: "default" */
+    const char *device;         /* in dataset keys; NULL: this machine's fingerprint */
+    const char *dtype_policy;   /* in dataset keys: "tf32", ...; NULL: "default" */
     uint32_t threads;           /* 0: 1 */
     uint64_t seed;
     const ft_log *log; /* may be NULL */
-    /* Held while the session is open; NULL: the machine as it is. */
+    /* Clocks and caps held while the session is open; NULL: unchanged. */
     const ft_settings *settings;
     const ft_settings_options *settings_options;
 } ft_session_options;
@@ -35,7 +35,7 @@ typedef struct ft_session_options {
 FT_API ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
                                  ft_error *err);
 FT_API void ft_session_close(ft_session *s);
-/* What stands in the keys of what it measures. */
+/* The dataset key of its measurements. */
 typedef struct ft_session_facts {
     const char *device;  /* this machine's fingerprint, or as it was opened */
     const char *setting; /* "threads=1 clock=1200MHz" */
@@ -50,71 +50,70 @@ FT_API const ft_session_facts *ft_session_get(const ft_session *s);
 FT_API ft_status ft_engine_names(char ***names, size_t *n, const char *dir,
                                  ft_error *err);
 
-/* Repeats are rounds: of every operation of a group one, then of every one the
- * next, so that slow drift shows as scatter between rounds and stands in the error
- * (docs/measuring.md). A round during which others used the machine, the clock moved
- * or was throttled is marked and redone, at most max_redone times. */
+/* Operations of a group are measured in interleaved rounds, so that slow drift shows as
+ * scatter between rounds and enters the error (docs/measuring.md). A round disturbed by
+ * foreign load, a moving clock or throttling is marked and repeated, at most max_redone
+ * times. */
 typedef struct ft_measure_options {
     double min_time_s;    /* measured time in all; 0: 0.2 s */
     double warmup_s;      /* 0: a tenth of min_time_s */
     double batch_time_s;  /* least time of one batch; 0: the session's floor */
     uint32_t min_batches; /* 0: 5; over all rounds */
     uint32_t rounds;      /* 0: 5 */
-    uint32_t max_redone;  /* 0: as many as rounds, none where it is never quiet */
+    uint32_t max_redone;  /* 0: as many as rounds, none where it is never undisturbed */
     ft_monitor *monitor;  /* conditions of every round; NULL: foreign load only */
     ft_meter *meter;      /* power and energy too; NULL: neither */
-    double power_time_s;  /* looping for the meter; 0: 5 s; never less than it needs */
+    double power_time_s;  /* loop for the meter; 0: 5 s; at least ft_domain.least_s */
     const unsigned char *powered; /* of ft__measure_ops(): [n], which; NULL: all */
-    double error_floor;   /* relative: scatter from run to run that no repeat within
-                             one run shows; 0: with ft__measure_ops() what the
-                             calibration shows, at least 1 %, else none; below 0:
-                             none */
+    double error_floor;   /* relative: run-to-run scatter that is invisible within one
+                             run; 0: with ft__measure_ops() that of the calibration, at
+                             least 1 %, else none; below 0: none */
 } ft_measure_options;
 
-/* What one domain of the meter says of an operation or a network. */
+/* Power and energy of an operation or a network in one domain of the meter. */
 typedef struct ft_energy {
     const char *domain; /* the meter's; "" for the sum of those not part of another */
-    ft_measurement power;  /* W, mean; NaN where not told */
+    ft_measurement power;  /* W, mean; NaN: unknown */
     ft_measurement energy; /* J per iteration: power x time */
-    double counter_j;      /* per iteration, of the domain's counter; NaN: none */
-    double integral_j;     /* per iteration, of its watts; NaN: none */
+    double counter_j;      /* per iteration, by the energy counter; NaN: none */
+    double integral_j;     /* per iteration, integrated power; NaN: none */
     ft_reading *readings;  /* watts, NaN where there is none, since the loop began */
     ft_reading *counted;   /* joules since the loop began, same times */
     size_t n_readings;
     uint64_t iterations; /* of the loop */
     double seconds;      /* of the loop */
-    char reason[160];    /* why there is none; "" when there is */
+    char reason[160];    /* why energy is unknown; "" otherwise */
 } ft_energy;
 
 /* What was measured; freed by ft__timing_free(). */
 typedef struct ft_timing {
     ft_measurement time;   /* seconds per iteration: median of rounds' medians */
-    ft_measurement launch; /* seconds to issue one, not waited for; value NaN for
-                              engines that issue and run at once */
+    ft_measurement launch; /* seconds to issue one without waiting; NaN for synchronous
+                              engines */
     ft_reading *readings;
     size_t n_readings;
     ft_reading *launches; /* of the same batches; NULL when launch is NaN */
-    ft_energy *energy; /* the sum first; of each domain; NULL without a meter */
+    ft_energy *energy; /* the sum, then each domain; NULL without a meter */
     uint32_t n_energy;
     ft_conditions conditions; /* over the rounds that count */
     uint32_t rounds;     /* that count */
     uint32_t redone;     /* disturbed and redone */
     uint32_t outliers;   /* batches marked */
-    double calibration_s; /* NaN: none was measured beside */
+    double calibration_s; /* of the calibration operation beside; NaN: none */
     uint64_t weight_bytes;    /* of one instance as the engine stores it */
     uint64_t workspace_bytes; /* scratch of one instance */
-    uint64_t memory_bytes;    /* most the engine's allocator held while running one,
-                                 less what it held before; 0: it does not tell */
-    uint32_t instances;       /* in the block that was looped over */
+    uint64_t memory_bytes;    /* peak of the engine's allocator while running one, above
+                                 the level before; 0: unknown */
+    uint32_t instances;       /* in the block looped over */
     char implementation[64];
 } ft_timing;
 
 
 
-/* Below which duration does the time of a batch stop growing in proportion to
- * its iterations? t = slope n + offset fitted to long batches; floor_s is the
- * shortest duration from which on all points lie within 5 sigma of the line.
- * (Thesis on GPU selection, section on measuring.) */
+/* Shortest duration for which the time of a batch is proportional to its iterations:
+ * t = slope n + offset fitted to long batches; floor_s is the shortest duration from
+ * which on all points lie within 5 sigma of the line. (Thesis on GPU selection, section
+ * on measuring.) */
 typedef struct ft_linearity {
     double slope_s;
     double offset_s;
@@ -128,16 +127,16 @@ typedef struct ft_linearity {
 FT_API ft_status ft_measure_linearity(ft_linearity *out, ft_session *s, const ft_op *op,
                                       ft_error *err);
 
-/* A whole network in order, random weights: on engines with memory of ours
- * activations flow through the planned arena; engines with values run it as eager
- * code does, and training steps (ft__graph_train) too. `g` as imported; it is
- * lowered here. FT_EUNSUPPORTED: the engine does not run this. */
+/* A network with random weights: on engines that use our memory activations lie in a
+ * planned arena; engines with tensors of their own (ft_engine_values) run it eagerly,
+ * training steps included. `g` as imported; it is lowered here. FT_EUNSUPPORTED: the
+ * engine does not run this. */
 typedef struct ft_network_timing {
     ft_measurement time; /* seconds per pass */
     ft_reading *readings;
     size_t n_readings;
     uint64_t weight_bytes;     /* allocated by engine and runner */
-    uint64_t activation_bytes; /* the arena, or the most that are held at once */
+    uint64_t activation_bytes; /* the arena, or the peak held at once */
     uint64_t gradient_bytes; /* of weights; training */
     uint64_t state_bytes;    /* of the optimizer */
     uint64_t workspace_bytes;
@@ -158,13 +157,13 @@ FT_API ft_status ft_measure_network(ft_network_timing *out, ft_session *s,
                                     const ft_graph *g, const ft_measure_options *opt,
                                     ft_error *err);
 
-/* 1: the engine runs the model file at `path` whole, as deployed with it, fused and
- * in its own order (an ONNX file on an engine that reads such files). */
+/* 1: the engine runs the model file at `path` itself, with its own graph optimisations
+ * (an ONNX file on ONNX Runtime). */
 FT_API int ft_session_runs_whole(const ft_session *s, const char *path);
-/* The file run that way. `g`: the same file as imported, which says what shapes its
- * inputs have and below what its indices lie. Weights that are missing are made at
- * random. activation_bytes is what the process grew by besides the weights.
- * FT_EUNSUPPORTED: this engine runs operations only, or does not run this model. */
+/* Measure the file that way. `g`: the same file as imported, for input shapes and ranges
+ * of indices. Missing weights are random. activation_bytes is the growth of the process
+ * besides the weights. FT_EUNSUPPORTED: this engine runs operations only, or does not
+ * run this model. */
 FT_API ft_status ft_measure_model(ft_network_timing *out, ft_session *s,
                                   const char *path, const ft_graph *g,
                                   const ft_measure_options *opt, ft_error *err);
@@ -173,24 +172,24 @@ FT_API ft_status ft_measure_model(ft_network_timing *out, ft_session *s,
 typedef struct ft_collect_options {
     double budget_s;    /* stop after this long, by the engine's clock where it simulates;
                            0: no limit */
-    double op_time_s;   /* per operation; 0: shared out from the budget */
+    double op_time_s;   /* per operation; 0: from the budget */
     int again;          /* measure also what the store already holds */
     uint32_t group;     /* operations measured in rotation; 0: 6 */
     uint32_t rounds;    /* of each; 0: 5 */
     uint32_t max_redone; /* of each, when disturbed; 0: as many as rounds, fewer where it
-                            is never quiet; more: whatever became of earlier ones */
-    double repeat_share; /* part of what was measured that is measured once more at
-                            the end, at least 5 operations; 0: 0.03; below 0: none */
-    ft_criterion choose; /* in which order; random: by the session's seed */
-    double until_error;  /* stop when operations held out of what was measured are
-                            foretold with a MAPE of at most so much; 0: never */
-    int ascending;       /* operations that differ in their first extent only (batches)
-                            in ascending order; the larger ones are not tried after one
-                            that failed */
+                            is never undisturbed */
+    double repeat_share; /* share measured again at the end, at least 5 operations;
+                            0: 0.03; below 0: none */
+    ft_criterion choose; /* order; random: by the session's seed */
+    double until_error;  /* stop when the cross-validated MAPE of measured operations is
+                            at most this; 0: never */
+    int ascending;       /* operations that differ in the first extent only (batch sizes)
+                            in ascending order; larger ones are skipped after a
+                            failure */
     ft_monitor *monitor; /* as in ft_measure_options; NULL: foreign load only */
     ft_meter *meter;     /* NULL: no power */
-    double power_share;  /* part of the operations that power is measured of: the
-                            heaviest; 0: 0.1 */
+    double power_share;  /* share of the operations, the heaviest, whose power is
+                            measured; 0: 0.1 */
     double power_time_s; /* 0: 5 s */
     const char *command; /* noted in the run */
     const ft_log *log;
@@ -201,27 +200,26 @@ typedef struct ft_collect_report {
     size_t present;  /* already in the store */
     size_t measured;
     size_t refused;  /* the engine does not run them */
-    size_t failed;   /* the engine broke on them; named in the log */
-    size_t too_large; /* there is no memory for a smaller one of the same workload */
-    size_t skipped;   /* a smaller one of the same workload failed, not for its size */
+    size_t failed;   /* the engine failed; named in the log */
+    size_t too_large; /* a smaller one of the series ran out of memory */
+    size_t skipped;   /* a smaller one of the series failed otherwise */
     size_t left;     /* not reached within the budget */
     size_t repeated; /* measured once more at the end */
     size_t powered;  /* with power and energy */
-    size_t disturbed; /* that stayed marked after redoing */
-    size_t redone;    /* rounds measured again because of other load, clocks */
+    size_t disturbed; /* still marked after repeats */
+    size_t redone;    /* rounds repeated because of foreign load, clocks */
     size_t outliers;  /* batches marked */
-    char why_no_power[1000]; /* "" when there is a meter and it told something */
-    double error; /* MAPE of held-out operations at the end; NaN: not asked for, or too
-                     few were measured */
-    int reached;  /* 1: it is at most what was asked for */
+    char why_no_power[1000]; /* "" when power was measured */
+    double error; /* cross-validated MAPE at the end; NaN: not requested, or too few
+                     operations */
+    int reached;  /* 1: error <= until_error */
     double seconds; /* as budget_s */
 } ft_collect_report;
 
-/* Measure operations, most informative first: far from what is known already,
- * frequent ones before rare ones. count[i] (or NULL: 1) is how often op i
- * occurs. Also measures and stores the machine's facts (peak rate, bandwidth,
- * launch floor, context) when they are missing. What is put in the store is
- * durable: an interrupted collection continues where it stopped. */
+/* Measure operations into the store, the most informative first (opt->choose). count[i]
+ * (or NULL: 1) is the number of occurrences of op i. Missing facts of the machine (peak
+ * rate, bandwidth, launch floor, context) are measured and stored, too. Each measurement
+ * is durable: an interrupted collection continues where it stopped. */
 FT_API ft_status ft_collect(ft_collect_report *out, ft_session *s, ft_store *store,
                             const ft_op *ops, const uint64_t *count, size_t n,
                             const ft_collect_options *opt, ft_error *err);

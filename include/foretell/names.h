@@ -5,8 +5,8 @@
 
 FT_BEGIN_DECLS
 
-/* What values of enumerations are called in files, options and answers. Kinds, element
- * types and phases of operations have functions of their own (foretell/op.h). */
+/* Names of enumeration values in files, options and answers. Kinds, element types and
+ * phases of operations have functions of their own (foretell/op.h). */
 typedef enum ft_names {
     FT_NAMES_BASIS,      /* ft_basis: "measured", ... */
     FT_NAMES_MODE,       /* ft_mode: "inference", "training" */
@@ -30,9 +30,9 @@ typedef enum ft_names {
     FT_NAMES_COUNT
 } ft_names;
 
-/* Static; NULL: there is no such value, so that counting from 0 tells all names. */
+/* Static; NULL: no such value, so counting from 0 enumerates all names. */
 FT_API const char *ft_name(ft_names list, uint32_t value);
-/* The value; -1: none is called so. */
+/* The value; -1: no such name. */
 FT_API int ft_from_name(ft_names list, const char *name, size_t len);
 
 FT_END_DECLS

@@ -155,8 +155,8 @@ FT_API int64_t ft_op_at(const ft_op *op, ft_key_id key, uint32_t i);
 FT_API ft_shape ft_op_shape(const ft_op *op, ft_key_id key);
 /* Padding at the begin and end of spatial axis i, however pad was written. */
 FT_API void ft_op_pad(const ft_op *op, uint32_t i, int64_t *begin, int64_t *end);
-/* Of a backward operation: which gradients it gives; the bits as they are, never
- * 0. Of others 0. Setting keeps one spelling of "all". */
+/* Gradients that a backward operation computes, FT_WRT_ bits, never 0; of other operations
+ * 0. */
 FT_API uint32_t ft_op_wrt(const ft_op *op);
 /* FT_SAVE_ bits of a kind. */
 FT_API uint32_t ft_kind_saves(ft_kind k);
@@ -165,13 +165,13 @@ FT_API int ft_op_equal(const ft_op *a, const ft_op *b);
 /* ---- text ---- */
 /* Write the canonical spec; returns its length as snprintf() does. */
 FT_API size_t ft_op_print(const ft_op *op, char *buf, size_t size);
-/* Read a spec (any key order, extra blanks); checks it whole, shapes included. Of a
+/* Parse a spec (any key order, extra blanks) and check it, shapes included. Of a
  * kernel or network with name= all words but the phase make its number (id).
  * FT_EFORMAT: err->pos is the byte in text. */
 FT_API ft_status ft_op_parse(ft_op *out, const char *text, size_t len, ft_error *err);
 
 /* ---- meaning ---- */
-/* FT_EINVAL with a sentence when shapes and attributes do not fit together. */
+/* FT_EINVAL with a sentence when shapes and attributes are inconsistent. */
 FT_API ft_status ft_op_check(const ft_op *op, ft_error *err);
 /* Activation operands, in order x, y, z (concat: its parts), and results.
  * Weights (filters, biases, scales, tables) are not operands: see ft_cost.
@@ -200,13 +200,13 @@ FT_API int64_t ft_tensor_bytes(const ft_shape *s, ft_dtype t);
 typedef struct ft_param {
     ft_shape shape;
     ft_dtype dtype;
-    double fan_in; /* products that are added up for a result; 0: no product */
+    double fan_in; /* products summed per result; 0: no product */
     int trained;   /* 0: statistics, which no gradient reaches */
 } ft_param;
 FT_API uint32_t ft_op_n_params(const ft_op *op);
 FT_API void ft_op_param(const ft_op *op, uint32_t i, ft_param *out);
 
-/* What an operation costs, from its spec alone (docs/costs.md: formulae).
+/* FLOPs, bytes and weights of an operation (docs/costs.md has the formulae).
  * One multiply-accumulate is 2 FLOPs. */
 typedef struct ft_cost {
     double flops;
@@ -214,13 +214,13 @@ typedef struct ft_cost {
     double bytes_written;
     double weight_elements;
     double weight_bytes;
-    double transcendentals; /* elements that need exp, tanh, erf or the like */
+    double transcendentals; /* elements that need exp, tanh, erf or similar */
 } ft_cost;
 FT_API void ft_op_cost(const ft_op *op, ft_cost *out);
 
 /* The convolutions and matrix products inside an operation, in one canonical
- * form, so that graphs can be compared whatever their importer calls things:
- * forward and backward of linear, attention, einsum and recurrent layers become
+ * form, so that graphs of different importers can be compared: forward and
+ * backward of linear, attention, einsum and recurrent layers become
  * `matmul x=BxMxK y=BxKxN` with M >= N (a product and its transpose are one),
  * convolutions lose bias and layout, and their backward is one product per
  * gradient. FLOPs are 2 per multiply-accumulate. */

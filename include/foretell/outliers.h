@@ -7,7 +7,7 @@
 
 FT_BEGIN_DECLS
 
-/* Operations that take longer than others like them: badly tuned, or measured while
+/* Operations that take longer than similar ones: badly tuned, or measured while
  * something else ran. */
 typedef struct ft_slow_op {
     ft_op op;
@@ -15,15 +15,14 @@ typedef struct ft_slow_op {
     char setting[160];
     char engine[32];
     double time_s;
-    double slower;    /* times what operations like it take there */
-    double isolation; /* near 1: there are hardly any like it (ft__isolation_scores()) */
+    double slower;    /* factor over the prediction from similar operations */
+    double isolation; /* isolation forest score; near 1: few similar operations */
 } ft_slow_op;
 
-/* Look for them in every dataset (device, setting, engine, dtype policy) that `where`
- * asks for, as evaluate.h has it; data_dir knows the devices (NULL: nobody). Each is
- * compared with the others of its dataset by ft__outliers_find(). *out, the slowest
- * first, is the caller's to free(). *n_datasets: those with operations enough to
- * compare; others say nothing. */
+/* Find them in every dataset (device, setting, engine, dtype policy) that `where` selects
+ * (syntax of evaluate.h); data_dir has the device files (NULL: none). Each operation is
+ * compared with out-of-fold predictions from its dataset. *out, the slowest first, is
+ * released by free(). *n_datasets: those with enough operations. */
 FT_API ft_status ft_slow_ops_find(ft_slow_op **out, size_t *n, uint32_t *n_datasets,
                                   ft_store *store, const char *where,
                                   const char *data_dir, uint64_t seed, ft_error *err);

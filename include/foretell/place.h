@@ -6,14 +6,13 @@
 
 FT_BEGIN_DECLS
 
-/* Which part of a network runs on which device, and which network of several: from
- * predictions, before anything runs. */
+/* Placement from predictions: one network split over several devices, or several networks
+ * assigned to devices (docs/exploration.md). */
 
 typedef enum ft_place_by {
-    FT_PLACE_BY_TIME,   /* of one pass through all parts; of several networks: until the
-                           last one is done */
-    FT_PLACE_BY_PERIOD, /* from one pass to the next, when passes follow each other through
-                           the parts: what the slowest part or link takes; split only */
+    FT_PLACE_BY_TIME,   /* latency of one pass; of several networks: makespan */
+    FT_PLACE_BY_PERIOD, /* of pipelined passes: time of the slowest part or link; split
+                           only */
     FT_PLACE_BY_ENERGY,
     FT_PLACE_BY_COUNT
 } ft_place_by;
@@ -27,8 +26,8 @@ typedef struct ft_stage {
     uint32_t first, end; /* equal: the device is left out */
     double time_s;
     double energy_j;     /* NaN: not known */
-    double memory_bytes; /* weights and the most that is alive at once */
-    /* What goes on to the next device: */
+    double memory_bytes; /* weights and peak of live activations */
+    /* Sent to the next device: */
     uint32_t n_sent; /* tensors */
     double sent_bytes;
     double sent_s;
@@ -36,9 +35,9 @@ typedef struct ft_stage {
 
 typedef struct ft_split {
     ft_stage stage[FT_PLACE_MAX_DEVICES];
-    double time_s;   /* of one pass: parts and links one after the other */
+    double time_s;   /* of one pass: sum of parts and links */
     double period_s; /* the slowest of them */
-    double energy_j; /* NaN: not known of a device that has a part */
+    double energy_j; /* NaN: unknown for a device with a part */
     int fits;        /* 1: every part fits its device's memory, as far as that is known */
 } ft_split;
 
@@ -46,9 +45,9 @@ typedef struct ft_place_options {
     const char *const *device; /* as in ft_query, 1 to FT_PLACE_MAX_DEVICES; not local */
     size_t n_devices;
     ft_place_by by;
-    /* What joins each device to the next: */
+    /* The link from each device to the next: */
     double link_bytes_per_s; /* above 0 */
-    double link_latency_s;   /* of each tensor that goes there */
+    double link_latency_s;   /* per tensor */
     double link_j_per_byte;  /* 0: free */
 } ft_place_options;
 
@@ -58,15 +57,14 @@ typedef struct ft_split_answer {
     const char *device[FT_PLACE_MAX_DEVICES]; /* names of their files */
     size_t n_devices;
     ft_split best;
-    ft_split alone[FT_PLACE_MAX_DEVICES]; /* the whole network on each */
-    const char *why; /* there is none: nothing fits, or what is asked for is not known; "" */
+    ft_split alone[FT_PLACE_MAX_DEVICES]; /* the complete network on each */
+    const char *why; /* no split: nothing fits, or the quantity is unknown; "" */
 } ft_split_answer;
 
-/* The best way of cutting the network of q into at most as many parts as there are devices,
- * each of them nodes one behind the other, part i on device i; parts may be empty. What a
- * part reads of earlier ones passes through the devices in between. Exact, by dynamic
- * programming over all cut points. q->device is not looked at; the predictor is one for a
- * family of devices. Errors as ft_query_ask(). */
+/* The best split of the network of q into consecutive parts, part i on device i; parts may
+ * be empty. Tensors pass through the devices between producer and reader. Exact, by dynamic
+ * programming over cut points. q->device is ignored; the predictor is one of several
+ * devices. Errors as ft_query_ask(). */
 FT_API ft_status ft_place_split(ft_split_answer **out, ft_data *d, const ft_query *q,
                                 const ft_place_options *opt, ft_error *err);
 FT_API void ft_split_free(ft_split_answer *a);
@@ -87,14 +85,14 @@ typedef struct ft_assign_case {
 
 typedef struct ft_assignment {
     uint32_t *device; /* of each network; freed by ft_assignment_free() */
-    double time_s;    /* until the last one is done: networks of a device run in turn */
+    double time_s;    /* makespan: networks of a device run in sequence */
     double energy_j;  /* NaN: not known */
-    int exact;        /* 1: nothing is better; 0: the search was cut short, and */
-    double bound;     /* nothing is better than this */
+    int exact;        /* 1: optimal; 0: the search was cut short, and */
+    double bound;     /* this is the lower bound */
 } ft_assignment;
-/* The least time or energy, within the limits: branch and bound, from what a greedy
- * choice gives. All networks of a device are in its memory at once. FT_ENOTFOUND: there
- * is no way, or energy is not known; FT_EINVAL: nothing to assign, or PERIOD. */
+/* Minimum time or energy within the limits: branch and bound from a greedy solution. All
+ * networks of a device are in its memory at once. FT_ENOTFOUND: infeasible, or energy is
+ * unknown; FT_EINVAL: nothing to assign, or PERIOD. */
 FT_API ft_status ft_place_assign(ft_assignment *out, const ft_assign_case *c,
                                  ft_place_by by, ft_error *err);
 FT_API void ft_assignment_free(ft_assignment *a);

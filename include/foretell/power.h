@@ -5,19 +5,18 @@
 
 FT_BEGIN_DECLS
 
-/* Watching power and energy while something runs.
+/* Power and energy meters.
  *
- * A meter reads one or several domains (ft_sensors_probe() lists them) in a thread
- * of its own and keeps every reading with its time. What a stretch of time cost
- * is worked out afterwards, so that a loop is not disturbed. Times are seconds of
- * CLOCK_MONOTONIC. One meter, one thread at a time. docs/power.md tells how the
- * figures are made. */
+ * A meter polls one or several domains (ft_sensors_probe() lists them) in a thread of its
+ * own and keeps every reading with its time. The energy of an interval is computed
+ * afterwards (docs/power.md). Times are seconds of CLOCK_MONOTONIC. One thread at a time
+ * may use a meter. */
 typedef struct ft_meter ft_meter;
 
 typedef struct ft_meter_options {
-    /* Names joined by commas, as ft_sensor.name gives them, or a family ("nvml",
+    /* Names joined by commas, as in ft_sensor.name, or a source ("nvml",
      * "powercap"); a GPU also by UUID or PCI id ("nvml:GPU-5fd4..."); or alone
-     * "replay:FILE" (a recorded trace, played as it was) or "command:PROGRAM
+     * "replay:FILE" (a recorded trace, at its speed) or "command:PROGRAM
      * ARGUMENTS" (prints watts, one number a line); NULL: every usable one. */
     const char *sources;
     const char *root;  /* as for ft_device_local(); NULL: this machine */
@@ -27,30 +26,28 @@ typedef struct ft_meter_options {
                           new value, at least 1 ms */
 } ft_meter_options;
 
-/* Watches the sources for a moment (0.3 s, and 0.7 s more where one stands
- * still), as a sensor
- * that stands still is of no use.
- * FT_EUNSUPPORTED: no source works (the sentence of ft_sensors.why_none);
- * FT_ENOTFOUND: a source that was named is not there, or why it does not work. */
+/* Watches the sources for 0.3 s, and 0.7 s more where one does not move: such a sensor is
+ * not used. FT_EUNSUPPORTED: no source works (the sentence of ft_sensors.why_none);
+ * FT_ENOTFOUND: a named source is missing, or does not work (says why). */
 FT_API ft_status ft_meter_open(ft_meter **out, const ft_meter_options *opt,
                                ft_error *err);
 /* Ends the thread and a command that was started. */
 FT_API void ft_meter_close(ft_meter *m);
 
-/* What can be read apart. Domains may contain others ("package-0" contains
+/* One measured part of the machine. Domains may contain others ("package-0" contains
  * "package-0/core"): never add those up; `part_of` says which. */
 typedef struct ft_domain {
     const char *name;
     const char *part_of;  /* name of the domain that contains this one; "" */
-    int counts;           /* 1: has a counter of joules */
-    int tells_power;      /* 1: tells watts */
-    int all_fresh;        /* 1: every reading is a new value, be it the same number */
-    double period_s;      /* between new values, found by watching; NaN: not known */
-    double window_s;      /* over which a value is an average; NaN: not known */
-    double duty;          /* share of the time the sensor looks; 1 unless known to be less */
-    double least_s;       /* a loop must last this long for the domain to be told: one
-                             window and eleven new values; fifty where the sensor looks a
-                             part of the time only; 0.5 s where neither is known */
+    int counts;           /* 1: has an energy counter */
+    int tells_power;      /* 1: reports power */
+    int all_fresh;        /* 1: every reading is a new value, even if equal */
+    double period_s;      /* between new values, as observed; NaN: unknown */
+    double window_s;      /* averaging window of a value; NaN: unknown */
+    double duty;          /* share of the time that the sensor samples; 1 unless known */
+    double least_s;       /* least duration of a loop: one window and eleven new values;
+                             fifty with a duty cycle below 1; 0.5 s where neither is
+                             known */
     const char *note;     /* "MIG is on: the whole GPU's"; "" */
 } ft_domain;
 FT_API uint32_t ft_meter_n_domains(const ft_meter *m);
@@ -58,7 +55,7 @@ FT_API const ft_domain *ft_meter_domain(const ft_meter *m, uint32_t i);
 
 typedef struct ft_power_reading {
     double at_s;
-    double watts;  /* NaN: not told */
+    double watts;  /* NaN: unknown */
     double joules; /* of the counter, unwrapped; NaN: none */
 } ft_power_reading;
 
@@ -84,17 +81,15 @@ FT_API ft_status ft_meter_watch(ft_meter *m, void (*run)(void *user), void *user
                                 ft_error *err);
 
 
-/* What domain i says of from_s .. to_s. NaN and a reason where it says nothing;
- * never 0 for want of knowledge. Errors are one standard deviation and hold what
- * the readings show (scatter, edges, resolution); the sensor's own calibration
- * (NVIDIA states 5 %) is not in them. */
+/* Power and energy of domain i from from_s to to_s. NaN and a reason where unknown;
+ * never 0. Errors are one standard deviation of what the readings show
+ * (scatter, edges, resolution), without the sensor's calibration (NVIDIA states 5 %). */
 typedef struct ft_power {
     double watts;       /* mean of fresh readings within three sigma of it: the steady
                            level; from counters, of their steps */
     double watts_std;   /* their scatter */
-    double watts_error; /* standard error of the mean, correlated readings counted for
-                           what they are worth */
-    double integral_j;  /* told watts over time; nothing is dropped, a window is undone */
+    double watts_error; /* standard error of the mean, autocorrelation included */
+    double integral_j;  /* integrated power, deconvolved of the window; nothing is dropped */
     double integral_error_j;
     double counter_j; /* end minus begin of the counter, edges interpolated */
     double counter_error_j;
@@ -103,11 +98,11 @@ typedef struct ft_power {
     double joules_error;
     double period_s;     /* between new values here; NaN: not known */
     uint64_t n_readings;
-    uint64_t n_fresh;   /* new values; polls that see a value again do not count */
+    uint64_t n_fresh;   /* new values; repeated values do not count */
     uint64_t n_dropped; /* outside three sigma: start-up, outliers */
     uint64_t n_missing; /* readings that failed */
     char reason[160];   /* why joules is NaN; "" when it is known */
-    char note[160];     /* what the user should know beside; "" */
+    char note[160];     /* a remark for the user; "" */
 } ft_power;
 FT_API void ft_power_of(ft_power *out, const ft_trace *t, uint32_t domain, double from_s,
                         double to_s);

@@ -5,8 +5,8 @@
 
 FT_BEGIN_DECLS
 
-/* PTX, what compilers for NVIDIA's GPUs write: the kernels of a file, and what each of
- * them executes in a launch, counted without a GPU and without running its threads. */
+/* PTX, the assembly of NVIDIA GPUs: the kernels of a file, and the instructions that a
+ * launch executes, counted without a GPU (docs/ptx-counting.md). */
 
 /* ---- what is counted ---- */
 
@@ -17,8 +17,8 @@ typedef enum ft_ptx_class {
     FT_PTX_CLASSES
 } ft_ptx_class;
 
-/* State spaces. Generic addresses count as what they are seen to come from, as
- * GENERIC where that is not seen. */
+/* State spaces. Generic addresses count as the space they are derived from, as GENERIC
+ * where that is unknown. */
 typedef enum ft_ptx_space {
     FT_PTX_GENERIC,
     FT_PTX_GLOBAL,
@@ -65,15 +65,15 @@ typedef struct ft_ptx_facts {
 } ft_ptx_facts;
 FT_API const ft_ptx_facts *ft_ptx_get(const ft_ptx *m);
 
-/* Registers that a thread of kernel i needs, about: values that live at once (ptxas takes
- * about as many; ask it where it is). FT_ENOTFOUND, FT_ENOMEM. */
+/* Estimated registers per thread of kernel i, by liveness (ptxas has the exact number).
+ * FT_ENOTFOUND, FT_ENOMEM. */
 FT_API ft_status ft_ptx_registers(uint32_t *out, const ft_ptx *m, uint32_t i,
                                   ft_error *err);
 
 /* ---- launches ---- */
 
-/* A scalar's bits, or an address: only its alignment matters. What is not given is
- * unknown; counts that depend on it are then bounds. */
+/* A scalar's bits, or an address, of which only the alignment matters. Counts that depend
+ * on arguments not given are bounds. */
 typedef struct ft_ptx_arg {
     const char *name; /* of the parameter; NULL: the one at `index` */
     uint32_t index;
@@ -92,7 +92,7 @@ typedef struct ft_ptx_launch {
 
 /* ---- counts ---- */
 
-/* What there is at least and at most, and what to reckon with. All equal: exact. */
+/* Lower bound, estimate, upper bound. All equal: exact. */
 typedef struct ft_ptx_tally {
     uint64_t low, value, high;
 } ft_ptx_tally;
@@ -102,34 +102,33 @@ enum { FT_PTX_WIDTHS = 6 }; /* accesses of 1, 2, 4, 8, 16, 32 bytes a thread */
 
 typedef struct ft_ptx_counts {
     uint64_t blocks, warps, threads; /* of the launch */
-    /* Instructions: by warps (smsp__inst_executed of Nsight Compute), by threads that
-     * take part (smsp__thread_inst_executed), and by those whose guard holds
+    /* Instructions: by warps (smsp__inst_executed of Nsight Compute), by active threads
+     * (smsp__thread_inst_executed), and by threads whose guard holds
      * (smsp__thread_inst_executed_pred_on). */
     ft_ptx_tally warp[FT_PTX_CLASSES], thread[FT_PTX_CLASSES], on[FT_PTX_CLASSES];
     ft_ptx_tally bytes[FT_PTX_SPACES][2]; /* by threads whose guard holds; atomics both */
     ft_ptx_tally access[FT_PTX_SPACES][2][FT_PTX_WIDTHS];
     ft_ptx_tally requests[2];   /* of warps to global memory */
-    ft_ptx_tally sectors[2];    /* of 32 bytes these touch: 4 a request of 4-byte words
-                                   side by side, 32 when all are apart */
+    ft_ptx_tally sectors[2];    /* of 32 bytes: 4 per request of contiguous 4-byte words,
+                                   up to 32 */
     ft_ptx_tally shared[2];     /* requests to shared memory */
-    ft_ptx_tally wavefronts[2]; /* cycles these take: more are bank conflicts */
-    ft_ptx_tally branches, divergent; /* conditional ones of warps; those that split one */
+    ft_ptx_tally wavefronts[2]; /* cycles of these, bank conflicts included */
+    ft_ptx_tally branches, divergent; /* conditional ones of warps; divergent ones */
     ft_ptx_tally barriers;            /* of blocks */
     ft_ptx_tally flops[3];            /* fp32, fp64, fp16: an fma is two */
     ft_ptx_tally tensor_flops;
-    ft_ptx_tally descriptor_bytes; /* of shared memory that wgmma reads through
-                                      descriptors, from its shape and types; in none of
-                                      the others */
+    ft_ptx_tally descriptor_bytes; /* of shared memory read by wgmma through descriptors,
+                                      from its shape and types; not in `bytes` */
     int exact;           /* 1: all of the instruction counts are */
     const char *because; /* not exact: why, with line; borrowed from the counter */
 } ft_ptx_counts;
 
-/* A stretch of instructions that are always executed together. */
+/* A basic block. */
 typedef struct ft_ptx_block {
     uint32_t line, last_line;     /* in the PTX file */
     const char *source;           /* file of `.loc`; NULL: none */
     uint32_t source_line;
-    const char *label;            /* in front of it; NULL: none */
+    const char *label;            /* NULL: none */
     uint32_t instructions;
     ft_ptx_tally warp, thread;    /* times it is entered */
     int exact;
@@ -147,9 +146,8 @@ typedef struct ft_ptx_access {
     ft_ptx_tally took;      /* sectors of global memory, wavefronts of shared memory */
 } ft_ptx_access;
 
-/* Counts launches of one module; what a kernel's analysis finds is kept, and what was
- * counted, up to 16 MiB of it: the same launch again takes a microsecond. The module is
- * borrowed. One thread at a time. */
+/* Counts launches of one module. Analyses, and up to 16 MiB of counts, are cached: the
+ * same launch again takes a microsecond. The module is borrowed. One thread at a time. */
 typedef struct ft_ptx_counter ft_ptx_counter;
 
 FT_END_DECLS

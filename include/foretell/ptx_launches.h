@@ -5,13 +5,13 @@
 
 FT_BEGIN_DECLS
 
-/* What a program launches: from a launch file (docs/ptx.md says its form), or from the
- * folder that a tool chain left behind. */
+/* The kernel launches of a program: from a launch file (docs/ptx.md), or from a cache
+ * or dump folder of Triton, Inductor or XLA. */
 
 /* ---- modules ---- */
 
-/* All modules of a file: one of a .ptx, as many as there are in what `cuobjdump -ptx`
- * prints. *out is an array of *n. Errors as of ft__ptx_open(). */
+/* All modules of a file: one of a .ptx, several in the output of `cuobjdump -ptx`. *out is
+ * an array of *n. FT_EIO, FT_EFORMAT: with line and column. */
 FT_API ft_status ft_ptx_modules_open(ft_ptx ***out, size_t *n, const char *path,
                                      ft_error *err);
 FT_API void ft_ptx_modules_free(ft_ptx **m, size_t n);
@@ -20,28 +20,27 @@ FT_API void ft_ptx_modules_free(ft_ptx **m, size_t n);
 
 typedef struct ft_ptx_launches ft_ptx_launches;
 
-/* One of the list. Of a library's call there are name, count, library, operation. */
+/* One launch. A library call has name, count, library, operation. */
 typedef struct ft_ptx_listed {
-    const char *name;     /* what it is to the program; NULL: nothing is said */
+    const char *name;     /* the program's name for it; NULL: none */
     const char *path;     /* of the module's file; NULL: a library's call */
     const ft_ptx *module; /* NULL: a library's call */
     const ft_ptx_kernel *kernel;
     ft_ptx_launch launch;
-    uint64_t memory_bytes; /* of all pointers for which the list says it */
-    uint64_t block_bytes;  /* of them, what one block goes over; 0: it is not said */
-    uint32_t registers;    /* of a thread; 0: it is not said */
-    const char *call;      /* of the host, where the launch is timed alone from there
-                              ("relu"); NULL: launches follow each other without a gap */
-    /* Parameters that are no addresses and have no value, by the source's name where
-     * that is known. */
+    uint64_t memory_bytes; /* of all buffers with a given size */
+    uint64_t block_bytes;  /* of them, covered by one block; 0: not given */
+    uint32_t registers;    /* per thread; 0: not given */
+    const char *call;      /* the host's call, where launches are timed one by one
+                              ("relu"); NULL: back-to-back launches */
+    /* Parameters without a value that are not addresses, by the source's name if known. */
     const char *const *open;
     uint32_t n_open;
     uint64_t count;        /* how often */
     const char *library;   /* what is called; NULL: a kernel in PTX */
-    const char *operation; /* spec of the same work; NULL: not known */
-    const char *missing; /* what is not known, so that it cannot be counted, and how to
-                            say it; NULL: it can */
-    size_t same;         /* the first that differs in name and count only; itself */
+    const char *operation; /* spec of the equivalent operation; NULL: unknown */
+    const char *missing; /* what is missing for counting, and how to give it; NULL:
+                            nothing */
+    size_t same;         /* index of the first equal launch (name and count aside) */
 } ft_ptx_listed;
 
 typedef enum ft_ptx_source {
@@ -52,10 +51,10 @@ typedef enum ft_ptx_source {
     FT_PTX_FOLDER,   /* of .ptx files: no grids */
 } ft_ptx_source;
 
-/* A launch file, or a folder: with launches.jsonl in it that file, else what the tool
- * chain is seen to be. Modules are read, arguments put into their parameters' types.
- * FT_EIO, FT_EFORMAT, FT_ENOTFOUND (no such kernel or parameter): with file and line.
- * `log` may be NULL; it hears what was left out and why. */
+/* A launch file, or a folder: its launches.jsonl, else by the detected tool chain. Modules
+ * are read, arguments converted to their parameters' types. FT_EIO, FT_EFORMAT,
+ * FT_ENOTFOUND (no such kernel or parameter): with file and line. `log` (may be NULL)
+ * receives what was left out and why. */
 FT_API ft_status ft_ptx_launches_open(ft_ptx_launches **out, const char *path,
                                       const ft_log *log, ft_error *err);
 /* The text of a launch file. `name` is for messages (NULL: they name no place); modules
@@ -67,7 +66,7 @@ FT_API void ft_ptx_launches_free(ft_ptx_launches *l);
 /* Borrowed from the list. */
 typedef struct ft_ptx_launches_facts {
     ft_ptx_source source;
-    const ft_ptx_listed *listed; /* in the program's order, where that is known */
+    const ft_ptx_listed *listed; /* in program order, if known */
     size_t n;
 } ft_ptx_launches_facts;
 FT_API const ft_ptx_launches_facts *ft_ptx_launches_get(const ft_ptx_launches *l);

@@ -8,26 +8,26 @@
 
 FT_BEGIN_DECLS
 
-/* The one question: how long a network takes on a device, how many joules and how much
- * memory. docs/api.md has a whole program. */
+/* Queries: time, energy and memory of a network on a device. docs/api.md has a complete
+ * program. SI units; NaN: unknown. */
 
 /* ---- where devices and predictors are ---- */
-/* A data folder and a user's own; what is read of them, and predictors and measurements
- * that queries name, are kept for later queries. Threads may share one. */
+/* A data folder and a user's folder. Device files, predictors and measurements that
+ * queries need are read once and cached. Threads may share one. */
 typedef struct ft_data ft_data;
-/* data_dir: device files and the shipped predictors; NULL: those installed with the
- * library. user_dir: where foretell train puts predictors; NULL: none are looked for.
- * Nothing is read before a query needs it. */
+/* data_dir: device files and shipped predictors; NULL: those installed with the library.
+ * user_dir: where `foretell train` writes predictors; NULL: none. Nothing is read before
+ * a query needs it. */
 FT_API ft_status ft_data_open(ft_data **out, const char *data_dir, const char *user_dir,
                               ft_error *err);
 FT_API void ft_data_close(ft_data *d);
-/* The predictor of this machine in a user's folder; engine NULL: the one for a family of
- * devices, "kernels": that of kernels in PTX alone. Returns the length as snprintf()
+/* Path of this machine's predictor in a user's folder; engine NULL: the predictor of
+ * several devices; "kernels": that of PTX kernels. Returns the length as snprintf()
  * does. */
 FT_API size_t ft_data_predictor_path(char *buf, size_t size, const char *user_dir,
                                      const char *engine, uint64_t threads);
 
-/* ---- the question ---- */
+/* ---- query ---- */
 #define FT_DEFAULT_ENGINE "onednn"
 
 /* A network as a list of operations, as ft_import_ops() reads it. */
@@ -36,10 +36,10 @@ typedef struct ft_list {
     size_t len;
 } ft_list;
 
-/* Start from FT_QUERY_INIT; what stays 0 or NULL is the default. Texts are borrowed for
- * the call. Fields are only ever appended, of 8 bytes each, so that there is no padding:
- * a query of an older program is shorter, and the fields that it lacks are 0; one of a
- * newer program is taken if what this library does not know is 0. */
+/* Start from FT_QUERY_INIT; 0 or NULL is the default of every field. Texts are borrowed
+ * for the call. Fields of 8 bytes are only appended, without padding: a query of an older
+ * program is shorter, and its missing fields are 0; one of a newer program is accepted if
+ * the fields that this library does not know are 0. */
 typedef struct ft_query {
     size_t size;           /* sizeof(ft_query), as the caller knows it */
     const char *model;     /* file: ONNX, torch.export or a list of operations */
@@ -60,35 +60,35 @@ typedef struct ft_query {
     const char *loss_on;
     const char *device;    /* name, alias ("NVIDIA H100 80GB HBM3") or product ("h100");
                               NULL: "local", this machine */
-    const char *setting;   /* "clock=1200MHz memory=877MHz power=250W", each as far as it is
-                              set, and pairs of the datasets that a predictor was trained
-                              on */
+    const char *setting;   /* "clock=1200MHz memory=877MHz power=250W", each optional, and
+                              other pairs of the training datasets' settings */
     const char *policy;    /* on TF32: "ieee" (nowhere), "tf32" (all products); NULL or
                               "default": in convolutions, as PyTorch does */
-    const char *engine;    /* of local: the software that runs it, FT_DEFAULT_ENGINE; of
-                              others as datasets name it ("vllm"), NULL: the likest */
+    const char *engine;    /* local: the software that runs it, FT_DEFAULT_ENGINE; other
+                              devices: as datasets name it ("vllm"), NULL: the most
+                              similar dataset's */
     uint64_t threads;      /* of local: 1 */
-    const char *predictor; /* file; NULL: the one of this machine, or the best there is
-                              for a family of devices */
+    const char *predictor; /* file; NULL: this machine's, or the best match among those
+                              trained on several devices */
     const ft_predictor *loaded; /* in place of a file; outlives the answers */
     const char *method;    /* "physics", "roofline" or "paleo": from specifications alone;
                               NULL: by a predictor, without one "physics" */
-    const char *correct;   /* store or CSV: measurements of the device that correct a
-                              predictor for a family */
+    const char *correct;   /* store or CSV: measurements of the device for few-shot
+                              correction of a predictor of other devices */
     uint64_t max_batch;    /* 1: the largest batch that fits the device, too */
-    const char *engine_version; /* as datasets name it; NULL: the likest */
+    const char *engine_version; /* as datasets name it; NULL: the most similar */
     const char *run_mode;  /* "eager" (the host issues every operation) or "graph" (CUDA
                               graphs: it issues none); NULL: as the dataset was measured,
                               from specifications eager */
     const char *host;      /* processor that issues launches, as datasets name it
                               ("host=" in their setting); NULL: any */
     uint64_t totals;       /* 1: an answer without operations, assumptions, FLOPs and element
-                              type, which many questions in a row do not need */
-    const char *const *settings; /* in place of `setting`: the network under each of these,
-                              briefly and quickly */
+                              type, for many queries in a row */
+    const char *const *settings; /* in place of `setting`: the network under each of these, values
+                              alone (ft_answer.each) */
     size_t n_settings;
-    const ft_list *lists;  /* in place of the model: these networks, briefly; what their
-                              operations take is remembered from query to query */
+    const ft_list *lists;  /* in place of the model: these networks, values alone; times of
+                              their operations are cached across queries */
     size_t n_lists;
 } ft_query;
 #ifdef __cplusplus
@@ -97,25 +97,25 @@ typedef struct ft_query {
 #define FT_QUERY_INIT {.size = sizeof(ft_query)}
 #endif
 
-/* The model, cast, as the query has it. FT_EINVAL: options do not fit the model; others
- * as ft__import_file(), but FT_EFORMAT in place of FT_EUNSUPPORTED. */
+/* Import and cast the query's model. FT_EINVAL: options do not fit the model; FT_EIO,
+ * FT_EFORMAT: its file; FT_ENEEDED: it leaves a dimension open. */
 FT_API ft_status ft_query_import(ft_graph **out, const ft_query *q, ft_error *err);
 
-/* ---- the answer ---- */
+/* ---- answer ---- */
 /* Values are stable. */
 typedef enum ft_remark_code {
     /* assumptions */
-    FT_REMARK_MODEL = 0, /* what the importer took where the model is open */
-    FT_REMARK_DEVICE,  /* which variant of a product was taken */
+    FT_REMARK_MODEL = 0, /* values assumed for open dimensions */
+    FT_REMARK_DEVICE,  /* variant chosen for an ambiguous name */
     FT_REMARK_RUN,     /* mode, step and element type */
     FT_REMARK_MEMORY,  /* which allocator was assumed */
     /* warnings */
     FT_REMARK_OTHER_MACHINE = 100, /* the predictor was trained on another machine */
     FT_REMARK_UNNAMED,       /* operations without a rule: their times are lower bounds */
-    FT_REMARK_OUTSIDE,       /* operations outside of what the predictor has seen */
+    FT_REMARK_OUTSIDE,       /* operations outside the training range */
     FT_REMARK_NEVER_MEASURED, /* kinds never measured: lower bounds */
     FT_REMARK_BACKWARD,      /* backward operations never measured: lower bounds */
-    FT_REMARK_OTHER_HOST,    /* launches take what they take another host */
+    FT_REMARK_OTHER_HOST,    /* launch times are another host's */
 } ft_remark_code;
 typedef struct ft_remark {
     ft_remark_code code;
@@ -128,10 +128,10 @@ typedef struct ft_answer_op {
     const char *name; /* of the first node that is it; "" */
     const ft_op *op;
     uint64_t count;   /* in a pass or step */
-    double total_s;   /* that the device is busy with all of them */
+    double total_s;   /* device time of all of them */
     double share;     /* of the network's time */
-    ft_estimate time; /* s, of one alone in this run mode, as a measurement of it shows */
-    ft_estimate device_time; /* s that the device is busy with it, without its launch */
+    ft_estimate time; /* s, of one alone in this run mode, as it would be measured */
+    ft_estimate device_time; /* s, of the device, without the launch */
     ft_estimate power;       /* W while it is repeated */
     ft_estimate energy;      /* J: time x power */
 } ft_answer_op;
@@ -139,7 +139,7 @@ typedef struct ft_answer_op {
 /* What answered. */
 typedef enum ft_answered_by {
     FT_ANSWERED_BY_DEVICE,        /* a predictor of that very device */
-    FT_ANSWERED_BY_FAMILY,        /* a predictor for a family of devices */
+    FT_ANSWERED_BY_FAMILY,        /* a predictor trained on several devices */
     FT_ANSWERED_BY_SPECIFICATION, /* the device's specifications alone */
 } ft_answered_by;
 
@@ -150,11 +150,11 @@ typedef struct ft_answer {
     const ft_graph *graph; /* as it is executed */
     const char *mode;      /* "inference", "training" */
     const char *step;      /* "one forward pass" */
-    const char *dtype;     /* of most arithmetic */
+    const char *dtype;     /* of the operations with most FLOPs */
     int64_t batch;         /* 0: there is no input */
     const char *device;    /* "local", or the name of its file */
     const char *title;     /* "NVIDIA A30", or this machine's fingerprint */
-    const char *setting;   /* "" as it comes */
+    const char *setting;   /* "": the device's default */
     const char *engine;    /* "onednn 2.6.3"; "" unless by FT_ANSWERED_BY_DEVICE */
     const char *run_mode;  /* "eager", "graph"; "" of settings and lists */
     const char *host;      /* whose launches are in it: "cpu-amd-epyc-2c-1a2b3c4d", "not
@@ -172,14 +172,14 @@ typedef struct ft_answer {
     double limit_bytes;  /* memory of the device */
     int64_t max_batch;   /* 0: not even 1 fits; -1: not asked */
     double flops;
-    double host_s;       /* to issue everything; NaN: not told apart */
-    double busy_s;       /* to execute it */
+    double host_s;       /* host: to issue everything; NaN: host and device are not separate */
+    double busy_s;       /* device: to execute everything */
 
     ft_answered_by by;
     const char *predictor;    /* file; "" without one */
     const char *method;       /* "learned", "physics", "roofline", "paleo" */
-    uint32_t among;           /* 1: the family was trained on this device, too */
-    uint32_t lower_bound;     /* 1: times are bounds, no expectations */
+    uint32_t among;           /* 1: the device is in the predictor's training data */
+    uint32_t lower_bound;     /* 1: times are lower bounds, not expectations */
     uint32_t memory_planned;  /* 1: at offsets planned ahead; 0: as PyTorch allocates */
     uint32_t n_ops;           /* unique; then by basis. Lists of operations are NULL where
                                  the query wants totals alone */
@@ -187,22 +187,21 @@ typedef struct ft_answer {
     uint32_t n_learned;
     uint32_t n_scaled;
     uint32_t n_roofline;
-    uint32_t n_known;         /* measurements that corrected it */
-    uint32_t n_networks;      /* measured whole, that host and device were fitted to */
+    uint32_t n_known;         /* measurements used for few-shot correction */
+    uint32_t n_networks;      /* that the schedule of host and device was fitted to */
 
     const ft_remark *const *assumption;
     size_t n_assumptions;
     const ft_remark *const *warning;
     size_t n_warnings;
-    const char *const *unmodelled; /* nodes without a rule, counted by the bytes they move */
+    const char *const *unmodelled; /* nodes without a rule: lower bound by bytes moved */
     size_t n_unmodelled;
     const ft_answer_op *const *op;       /* in the order of ft_graph.op */
-    const ft_answer_op *const *heaviest; /* the same, most of the time first */
+    const ft_answer_op *const *heaviest; /* the same by share, descending */
     const char *verify; /* command that measures it; "": no engine of this library runs it
                            there */
-    const ft_brief *each; /* of settings or lists, in their order; estimates above are then
-                             unavailable, the graph is NULL where there are lists, and
-                             lists name no model */
+    const ft_brief *each; /* of settings or lists, in their order; the estimates above are
+                             then unavailable; with lists graph is NULL and model "" */
     size_t n_each;
 } ft_answer;
 

@@ -5,10 +5,9 @@
 
 FT_BEGIN_DECLS
 
-/* Measurements on disk: one SQLite file in write-ahead mode. Several processes
- * may read while one writes. A kill at any moment loses at most what was not
- * yet put; a power cut may also lose the puts of the last moments, but nothing
- * else. A store handle belongs to one thread at a time. */
+/* Measurements in one SQLite file, write-ahead mode. Several processes may read while one
+ * writes. A kill at any moment loses nothing that was written; a power cut may lose the
+ * last writes. One thread at a time may use a handle. */
 typedef struct ft_store ft_store;
 
 typedef enum ft_store_mode {
@@ -18,15 +17,15 @@ typedef enum ft_store_mode {
                        read, and nothing else */
 } ft_store_mode;
 
-/* The path ":memory:" is a store that is gone when it is closed.
+/* The path ":memory:" is a temporary store.
  * FT_EIO: cannot be opened (the message says why and what to do);
  * FT_EFORMAT: not a store, damaged, or written by a newer foretell. */
 FT_API ft_status ft_store_open(ft_store **out, const char *path, ft_store_mode mode,
                                ft_error *err);
 FT_API void ft_store_close(ft_store *s);
 
-/* What a measurement is about. Strings are UTF-8 and never NULL; "" where a
- * part does not apply. Two measurements with equal keys are repeats. */
+/* Key of a measurement. Strings are UTF-8 and never NULL; "" where not applicable. Two
+ * measurements with equal keys are repeats. */
 typedef struct ft_key {
     const char *device;         /* name, e.g. "a30", or a local fingerprint */
     const char *setting;        /* canonical text, e.g. "threads=1" */
@@ -38,14 +37,14 @@ typedef struct ft_key {
     const char *metric;         /* "time", "memory", "workspace", "power", ... */
 } ft_key;
 
-enum { /* ft_reading.marks; what is marked is kept, and says why it counts less */
+enum { /* ft_reading.marks; marked readings are kept */
     FT_READING_OUTLIER = 1u << 0,   /* far from the others of its round */
-    FT_READING_DISTURBED = 1u << 1, /* its round was: redone, and left out */
+    FT_READING_DISTURBED = 1u << 1, /* its round was disturbed, repeated and left out */
 };
 
 /* One raw value: for metric "time", `value` is the seconds of a whole batch of
- * `iterations`, begun start_s after the measurement began. Rounds lie apart in
- * time, with other operations between them. */
+ * `iterations`, begun start_s after the measurement began. Rounds are
+ * interleaved with other operations. */
 typedef struct ft_reading {
     double value;
     double start_s; /* NaN where unknown */
@@ -54,23 +53,22 @@ typedef struct ft_reading {
     uint32_t marks; /* FT_READING_ bits */
 } ft_reading;
 
-/* What a set of readings says, per iteration. NaN = not known, never 0. */
+/* Statistics of a set of readings, per iteration. NaN = unknown, never 0. */
 typedef struct ft_measurement {
     const char *unit; /* "s", "B", "W", "J" */
     double value;     /* the figure to use: the median for time */
-    double error;     /* standard error of value, differences from run to run included:
-                         two runs differ by less than 1.645 sqrt(e1^2 + e2^2) nine
-                         times of ten */
+    double error;     /* standard error of value, run-to-run scatter included: two runs
+                         differ by less than 1.645 sqrt(e1^2 + e2^2) nine times of
+                         ten */
     double mad;       /* scaled to sigma */
     double mean;
     double std;
     uint64_t n;          /* readings behind it */
     uint64_t iterations; /* in all */
-    /* Seconds that the engine's calibration operation took beside it: times taken
-     * at different hours compare divided by it. NaN or 0: not measured. */
+    /* Seconds of the calibration operation beside it: measurements of different hours
+     * are compared divided by it. NaN or 0: not measured. */
     double calibration_s;
-    /* What the machine did meanwhile, and marks: a JSON object. NULL or "": not
-     * known. */
+    /* Clocks, load, temperature and marks: a JSON object. NULL or "": unknown. */
     const char *conditions;
 } ft_measurement;
 
@@ -79,15 +77,15 @@ typedef struct ft_measurement {
 FT_API ft_status ft_store_fact(ft_store *s, const char *device, const char *name,
                                double *value, ft_error *err);
 
-/* What a network that was measured whole consists of: `count` times the operation
- * `part`, as this dataset's author listed it. `whole` is the whole's spec
- * ("network name=resnet50 x=32x3x224x224"), `source` whose list it is. Putting the same
- * (source, whole, phase, part) again replaces its count and note. `note`: "" or what
- * kept the part from being measured there ("functional"). */
+/* An operation of a measured network: `count` times the operation `part`, as the dataset's
+ * author listed it. `whole` is the network's spec ("network name=resnet50
+ * x=32x3x224x224"), `source` the origin of the list. Writing the same (source, whole,
+ * phase, part) again replaces count and note. `note`: "" or why the operation was not
+ * measured there ("functional"). */
 typedef struct ft_member {
     const char *source;
     const char *whole;
-    const char *phase; /* of the whole: "forward", "step" */
+    const char *phase; /* of the network: "forward", "step" */
     const char *part;  /* an operation's spec */
     double count;
     const char *note;
@@ -138,7 +136,7 @@ FT_API ft_status ft_store_repeats(ft_repeats *out, ft_store *s, const ft_key *fi
  * by blanks, where zeros and unknown starts at the end are left out. Floats survive
  * the round trip exactly. Missing = empty field. Where the filter asks for everything,
  * members (ft_member) follow: rows without a device, of metric "member", with source,
- * whole, part and note where engine, setting, spec and conditions stand. */
+ * whole, part and note in the columns engine, setting, spec and conditions. */
 FT_API ft_status ft_store_export_csv(ft_store *s, const char *path, const ft_key *filter,
                                      int readings, ft_error *err);
 /* Import what export wrote, and what earlier versions wrote (without calibration
@@ -169,10 +167,10 @@ typedef struct ft_merge_options {
 typedef struct ft_merge_report {
     uint64_t measurements; /* taken */
     uint64_t repeats;      /* of them with a key that was here: both are kept */
-    uint64_t present;      /* here before, equal in all that was measured */
+    uint64_t present;      /* already present, equal in every measured value */
     uint64_t runs;         /* taken */
-    uint64_t facts;        /* taken, those that newer ones outdate included */
-    uint64_t members;      /* taken: parts of networks that were not listed here */
+    uint64_t facts;        /* taken, superseded ones included */
+    uint64_t members;      /* taken: operations of networks not listed here */
     uint64_t trials;       /* taken: runs of explorations */
 } ft_merge_report;
 

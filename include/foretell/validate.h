@@ -10,8 +10,8 @@
 
 FT_BEGIN_DECLS
 
-/* Operations summed against the network measured whole against the prediction:
- * how good are sums, how good are predictions, and which kinds are to blame. */
+/* Sum of measured operations, measured network, and prediction: their errors, and the
+ * kinds that contribute most (docs/validate.md). */
 
 typedef enum ft_quantity {
     FT_QUANTITY_TIME,   /* s per pass or step */
@@ -20,32 +20,32 @@ typedef enum ft_quantity {
     FT_QUANTITY_COUNT
 } ft_quantity;
 
-/* A number with its standard error; value NaN: not known, and why. sigma NaN: the
- * error is not known. */
+/* A number with its standard error; value NaN: unknown, and why. sigma NaN: the error is
+ * unknown. */
 typedef struct ft_figure {
     double value;
     double sigma;
     char why[200];
 } ft_figure;
 
-/* What one kind, in one phase, adds to the sum. */
+/* Contribution of one kind and phase to the sum. */
 typedef struct ft_kind_sum {
     ft_kind kind;
     ft_phase phase;
     uint32_t n_unique;
     double count;
     double time_s;
-    double energy_j; /* NaN: of one of them it was not measured */
+    double energy_j; /* NaN: not measured for one of them */
 } ft_kind_sum;
 
-/* An operation that the sum lacks. */
+/* An operation missing from the sum. */
 typedef struct ft_unpriced {
     ft_op op;
     uint64_t count;
     char why[200];
 } ft_unpriced;
 
-/* The network measured for a while, between two parts of the operations. */
+/* One round of the network, between two parts of the operations. */
 typedef struct ft_round {
     double begin_s;   /* since validation of this network began */
     double time_s;    /* median of its batches, per pass */
@@ -65,7 +65,7 @@ typedef struct ft_validated {
     ft_figure sum[FT_QUANTITY_COUNT];
     ft_figure measured[FT_QUANTITY_COUNT];
     ft_figure predicted[FT_QUANTITY_COUNT];
-    double shared; /* relative error that all operations share: the scatter of the
+    double shared; /* relative error common to all operations: scatter of the
                       rounds; NaN: one round */
     uint32_t n_ops;    /* unique operations that run (views do not) */
     uint32_t n_priced; /* of them with a measured time */
@@ -87,24 +87,24 @@ typedef struct ft_validate_options {
     double op_time_s; /* each operation; 0: 0.1 s */
     uint32_t rounds;  /* 0: 4 */
     int again;        /* measure operations that the store holds as well */
-    /* What is predicted: each network is asked about as `query` says, but for the model, the
-     * step and, where datasets are looked up, the device. NULL: nothing, or: */
+    /* Predictions: each network is queried with `query`, except for model, step and, with
+     * stored datasets, device. NULL: none. */
     ft_data *data;
     const ft_query *query;
-    /* 1: by a predictor trained on the store without this network's operations and
-     * without what was measured of any; `query` is needed. */
+    /* 1: by a predictor trained on the store without this network's operations, storing
+     * no measured ones; needs `query`. */
     int forget;
     ft_meter *meter; /* energy of every operation and of the network; NULL: none */
     double power_time_s; /* looping for the meter; 0: 5 s */
     ft_monitor *monitor; /* as in ft_measure_options */
-    const char *path; /* the model's file, for engines that run it whole; NULL: none */
+    const char *path; /* the model's file, for engines that run model files; NULL: none */
     const char *command; /* noted in the run */
     const ft_log *log;
 } ft_validate_options;
 
-/* On this machine. Operations that the store lacks are measured, a part in each
- * round, and after each part the network, so that what drifts does so for both;
- * then both are in the store. `g` as imported, or its training step.
+/* On this machine. Operations missing in the store are measured, a part in each round,
+ * and the network after each part, so that drift affects both; both are stored. `g` as
+ * imported, or its training step.
  *
  * Errors: of different operations they are independent, of one operation's
  * occurrences the same: sigma^2 = sum (count sigma_op)^2 + (shared sum)^2. */
@@ -112,8 +112,8 @@ FT_API ft_status ft_validate_network(ft_validated *out, ft_session *s, ft_store 
                                      const ft_graph *g, const ft_validate_options *opt,
                                      ft_error *err);
 
-/* Nothing runs: every dataset in the store that holds this network measured whole
- * and fits `filter` (device, setting, engine, engine_version; NULL or "": any).
+/* Nothing runs: every dataset in the store with a measurement of this network that
+ * matches `filter` (device, setting, engine, engine_version; NULL or "": any).
  * *out is the caller's: each is freed, then free(*out). FT_ENOTFOUND: there is
  * none. */
 FT_API ft_status ft_validate_stored(ft_validated **out, size_t *n, ft_store *store,
@@ -129,7 +129,7 @@ typedef enum ft_estimator { FT_ESTIMATOR_SUM, FT_ESTIMATOR_PREDICTION, FT_ESTIMA
 FT_API ft_status ft_validated_errors(ft_errors *out, const ft_validated *v, size_t n,
                                      ft_quantity q, ft_estimator e, ft_error *err);
 
-/* How a kind takes part in the difference between sum and network. */
+/* A kind's share in the difference between sum and network. */
 typedef struct ft_kind_effect {
     ft_kind kind;
     ft_phase phase;
@@ -145,9 +145,9 @@ typedef struct ft_kind_effect {
  *   sum over networks (1 - sum over kinds f s)^2
  *     + (0.02/0.1)^2 sum over kinds (mean of s) (f - 1)^2
  * where s is a kind's summed time over the network's measured time: non-negative
- * least squares, held at 1 where the networks (known to 0.02) say nothing, small
- * kinds more loosely than large ones. Largest effect first, by share where there
- * is none; free(*out). */
+ * least squares with a ridge penalty towards 1, weaker for small kinds (networks are
+ * taken to be known to 0.02). Largest effect first, by share where there is none;
+ * free(*out). */
 FT_API ft_status ft_validated_kinds(ft_kind_effect **out, size_t *n_out,
                                     const ft_validated *v, size_t n, ft_error *err);
 
