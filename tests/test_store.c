@@ -228,6 +228,7 @@ static void bad_csv_is_refused_with_line_and_column(void)
         const char *csv, *where;
     } cases[] = {
         /* clang-format off */
+        {"", "line 1, column 1 (device)"},
         {"device,setting\n", "line 1, column 2 (setting)"},
         {"Device" , "line 1, column 1 (device)"},
         {"a,setting,engine,engine_version,spec,phase,dtype_policy,metric,unit,value,"

@@ -204,6 +204,8 @@ static bool may_lack(enum column c)
     return c == COL_calibration || c == COL_conditions || c == COL_readings;
 }
 
+static const char line_ends[] = "the line ends here, further columns are missing";
+
 static ft_status bad_header(const struct reader *c, size_t at, enum column wanted,
                             const char *what)
 {
@@ -219,8 +221,7 @@ static ft_status place_columns(struct reader *c)
     size_t lacking = n < N_COLUMNS ? N_COLUMNS - n : 0;
 
     if (lacking > 3)
-        return bad_header(c, n - 1, (enum column)n - 1,
-                          "the line ends here, further columns are missing");
+        return bad_header(c, n - 1, (enum column)n - 1, line_ends);
     if (n > N_COLUMNS)
         return bad_header(c, N_COLUMNS - 1, N_COLUMNS - 1,
                           "more follows, but this is the last column");
@@ -435,7 +436,8 @@ ft_status ft_store_import_csv(ft_store *s, const void *csv, size_t len,
     struct reader c = {.source = source, .err = err};
     uint64_t taken = 0;
     ft__bulk *b = NULL;
-    ft_status st = ft__csv_open(&c.csv, csv, len, source, err);
+    ft_status st = len ? ft__csv_open(&c.csv, csv, len, source, err)
+                       : bad_header(&c, 0, COL_device, line_ends);
 
     *n_rows = 0;
     if (st == FT_OK)
