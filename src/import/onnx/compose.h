@@ -3,7 +3,7 @@
 
 #include "import/onnx/onnx.h"
 
-/* What rules of fused operators are made of: each call appends one operation and
+/* What rules are made of: each call appends one operation and
  * gives its result. `out` NULL: a value of its own. A NULL operand, or an import
  * that has failed, gives NULL, so that calls nest. Constants stay constants. */
 

@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "import/onnx/onnx.h"
+#include "import/options.h"
 
 /* One dimension of an input: a size, or -1 and perhaps a name. */
 struct dim {
@@ -450,32 +451,19 @@ static void check_options(struct input_binding *b)
         ft__build_assume(b->o->b,
                          "batch 1 (the model leaves it open; --batch N sets it)");
     if (opt->batch && !b->open_batch && !b->fixed_batch)
-        ft__build_fail(b->o->b, FT_EINVAL, 0,
-                       "--batch %lld: the file fixes the first dimension of input "
-                       "\"%.*s\" at %lld; export it with an open batch",
-                       (long long)opt->batch, (int)b->first.n,
-                       b->first.n ? b->first.s : "", (long long)b->first_dim);
-    for (size_t i = 0; i < opt->n_dims; i++)
-        if (!b->used[i])
-            ft__build_fail(b->o->b, FT_EINVAL, 0,
-                           "--dim %s=%lld: no input has an open dimension of that name",
-                           opt->dims[i].name, (long long)opt->dims[i].value);
+        ft__options_fixed_batch(b->o->b, opt, b->first.n ? b->first.s : "", b->first.n,
+                                b->first_dim);
+    ft__options_are_used(b->o->b, opt, b->used);
 }
 
 static bool options_are_valid(ft__onnx *o)
 {
     const ft_import_options *opt = &o->opt;
 
-    if (opt->batch < 0 || opt->batch > FT__MAX_ELEMENTS)
-        ft__build_fail(o->b, FT_EINVAL, 0, "--batch %lld is no batch size",
-                       (long long)opt->batch);
+    (void)ft__options_are_sizes(o->b, opt);
     if (opt->trips < 0 || opt->trips > FT__MAX_TRIPS)
         ft__build_fail(o->b, FT_EINVAL, 0, "--trips %lld is no number of rounds",
                        (long long)opt->trips);
-    for (size_t i = 0; i < opt->n_dims; i++)
-        if (opt->dims[i].value < 1 || opt->dims[i].value > FT__MAX_ELEMENTS)
-            ft__build_fail(o->b, FT_EINVAL, 0, "--dim %s=%lld is no size",
-                           opt->dims[i].name, (long long)opt->dims[i].value);
     for (size_t i = 0; i < opt->n_inputs; i++)
         for (uint32_t k = 0; k < opt->inputs[i].shape.rank; k++)
             if (opt->inputs[i].shape.dim[k] < 1 ||

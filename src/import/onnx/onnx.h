@@ -19,11 +19,13 @@
  *   legacy.c  operators of opsets before 7
  *   fuse.c    chains of nodes that the network's author wrote as one layer
  *   rules_*.c one rule per family of operators: node -> operation
- *   compose.c operations one by one, for operators that are several (rules_ms_*.c)
+ *   compose.c operations one by one, as rules make them
  *   emit.c    operation -> graph, or -> constant when all its operands are
  *   control.c bodies and branches
  *   open.c    which dimensions rest on a guess
  *   fold.c    the values of such constants, as far as shapes can need them
+ *
+ * ../rules/ holds what ATen's operators share with these.
  *
  * Names, attributes and payloads stay slices of the file; what is made lies in
  * one arena. Failure is sticky in the builder. */

@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "import/onnx/onnx.h"
+#include "import/options.h"
 #include "import/pt2/pt2.h"
 
 struct symbol_binding {
@@ -239,30 +240,9 @@ static void check_options(struct symbol_binding *b)
     const ft_import_options *opt = &b->p->opt;
 
     if (opt->batch && !b->open_batch && !fixed_batch(b->p) && b->first)
-        ft__build_fail(b->p->b, FT_EINVAL, 0,
-                       "--batch %lld: the file fixes the first dimension of input "
-                       "\"%.*s\" at %lld; export it with an open batch",
-                       (long long)opt->batch, shown(b->first->name), b->first->name.s,
-                       (long long)b->first->shape.dim[0]);
-    for (size_t i = 0; i < opt->n_dims; i++)
-        if (!b->used[i])
-            ft__build_fail(b->p->b, FT_EINVAL, 0,
-                           "--dim %s=%lld: no input has an open dimension of that name",
-                           opt->dims[i].name, (long long)opt->dims[i].value);
-}
-
-static bool options_are_valid(ft__pt2 *p)
-{
-    const ft_import_options *opt = &p->opt;
-
-    if (opt->batch < 0 || opt->batch > FT__MAX_ELEMENTS)
-        ft__build_fail(p->b, FT_EINVAL, 0, "--batch %lld is no batch size",
-                       (long long)opt->batch);
-    for (size_t i = 0; i < opt->n_dims; i++)
-        if (opt->dims[i].value < 1 || opt->dims[i].value > FT__MAX_ELEMENTS)
-            ft__build_fail(p->b, FT_EINVAL, 0, "--dim %s=%lld is no size",
-                           opt->dims[i].name, (long long)opt->dims[i].value);
-    return !ft__build_failed(p->b);
+        ft__options_fixed_batch(b->p->b, opt, b->first->name.s, b->first->name.n,
+                                b->first->shape.dim[0]);
+    ft__options_are_used(b->p->b, opt, b->used);
 }
 
 /* Symbols by their own names: numbers that are inputs, and what depends on data. */
@@ -296,7 +276,7 @@ void ft__pt2_inputs(ft__pt2 *p)
 {
     struct symbol_binding b = {.p = p};
 
-    if (!options_are_valid(p))
+    if (!ft__options_are_sizes(p->b, &p->opt))
         return;
     b.used = ft__pt2_alloc(p, p->opt.n_dims, sizeof(*b.used));
     if (!b.used)

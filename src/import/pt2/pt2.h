@@ -11,15 +11,18 @@
 
 /* Reading a torch.export archive, in the order of the files here:
  *
- *   zip.c        archive -> the text of its graph
- *   json.c       text -> values, pulled
- *   read.c   values -> nodes and what the file says of their tensors
- *   expr.c   symbolic sizes
- *   scope.c  calls of modules
- *   dims.c   the model's inputs and the symbols that they leave open
- *   pt2.c        the model: its signature, phases, nodes in order, subgraphs
- *   pt2_rules_*  one rule per family of operators: node -> operation
- *   emit.c   operation -> graph
+ *   zip.c     archive -> the text of its graph
+ *   read.c    values of the text -> nodes and what the file says of their tensors
+ *   args.c    arguments, on demand
+ *   expr.c    symbolic sizes
+ *   scope.c   calls of modules
+ *   dims.c    the model's inputs and the symbols that they leave open
+ *   pt2.c     the model: its signature, phases, nodes in order, subgraphs
+ *   aten.def  which rule an operator has
+ *   rules_*.c one rule per family of operators: node -> operation
+ *   emit.c    operation -> graph
+ *
+ * ../rules/ holds what ONNX's operators share with these.
  *
  * Every result's shape stands in the file, so a rule only says what kind of
  * operation a node is. Names and arguments stay slices of the text; what is made
