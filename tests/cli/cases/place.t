@@ -1,4 +1,4 @@
-One network over two devices, by what is foretold of every part.
+One network over two devices, by what is predicted of every part.
 
   $ foretell place data/models/resnet50.onnx --batch 64 --devices t4,l4 --link 10GB/s --by period --method physics
   resnet50.onnx: the least time from pass to pass, of all ways to cut its 122 nodes
