@@ -124,7 +124,7 @@ int ft__names_parse(ft__cli *c, uint32_t *out, const char *option, const char *t
     int code = FT__EXIT_GOOD, value;
 
     *out = 0;
-    while (!code && ft__word_next(word, sizeof(word), &text)) {
+    while (!code && text && *text && ft__word_next(word, sizeof(word), &text)) {
         code = ft__name_parse(c, &value, option, word, names);
         if (!code)
             *out |= 1u << value;
