@@ -38,8 +38,8 @@ typedef struct ft__choosing {
     float *spacing; /* SPREAD: to the nearest known */
     float *lot;     /* RANDOM */
     unsigned char *known;
-    uint64_t *hash; /* of the operations */
-    uint32_t *sort; /* equal for those of one kind and phase */
+    uint64_t *hash;     /* of the operations */
+    uint32_t *category; /* equal for those of one kind and phase */
     size_t n_known;
     size_t learn_at; /* so many known: ft__choosing_is_due() */
 } ft__choosing;

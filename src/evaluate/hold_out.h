@@ -41,7 +41,7 @@ typedef struct ft__tested {
 typedef struct ft__result {
     ft__tested row;
     uint32_t split;
-    ft__answer said;
+    ft__answer predicted;
 } ft__result;
 
 /* Zero to begin. */
@@ -55,8 +55,9 @@ typedef struct ft__results {
     char chosen[4096];    /* of the last split */
 } ft__results;
 
-ft_status ft__results_add(ft__results *r, const ft__tested *row, const ft__answer *said,
-                          size_t n, uint32_t split, ft_error *err);
+ft_status ft__results_add(ft__results *r, const ft__tested *row,
+                          const ft__answer *predicted, size_t n, uint32_t split,
+                          ft_error *err);
 /* Note which methods a learner chose. */
 void ft__results_choices(ft__results *r, const ft__family *f, ft__metric metric);
 void ft__results_kernels(ft__results *r, const ft__kernels *k);

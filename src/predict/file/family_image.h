@@ -14,9 +14,9 @@
  *              class its constants, name and value; the names of all columns; which
  *              columns not every learner has (u32: FT__HAS_ bits); codes: name and
  *              values
- *   PART       ft__part_image, least and most (f32 a column), images of models
+ *   PART       ft__regressor_image, least and most (f32 a column), images of models
  *   TEMPLATES  dataset, 0 (u32), count (u64), hashes (u64), ratios (f32)
- *   SCHEDULE   ft__placed
+ *   SCHEDULE   ft__device_schedule
  *   UNSEEN     ft__unseen
  *   ALONE      ft__alone
  *   CLOCKS     see predict/model/dvfs.h
@@ -40,11 +40,11 @@ static inline ft__scope ft__scope_numbered(uint32_t number)
 /* Columns that not every learner has. */
 enum { FT__HAS_DEVICES = 1, FT__HAS_COMMON = 2 };
 
-typedef struct ft__part_image {
+typedef struct ft__regressor_image {
     char which[32]; /* kind, class, or "all" */
     char phase[24];
     uint32_t scope;
-    uint32_t general; /* tenths of the answer that the regressor of all kinds gives */
+    uint32_t pooled; /* tenths of the answer that the regressor of all kinds gives */
     uint64_t n_rows;
     double learned[FT__N_ERRORS];
     double constant[FT__N_ERRORS];
@@ -53,6 +53,6 @@ typedef struct ft__part_image {
     double high;
     double typical;
     ft__mixture_image mixture;
-} ft__part_image;
+} ft__regressor_image;
 
 #endif

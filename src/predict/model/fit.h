@@ -14,7 +14,7 @@ enum { FT__MAX_MIXED = 3 };
 enum { FT__PROCESS_ROWS = 1500 };
 /* A spread is never less: measurements repeat no better. Only where the typical one
  * comes out below is it at least a third of that: power at a cap repeats to 0.2 %. */
-#define FT__LEAST_SPREAD 0.01
+#define FT__LEAST_RESIDUAL_SCALE 0.01
 
 typedef struct ft__fit_options {
     uint32_t methods; /* bits 1 << ft_method to choose from; 0: the usual ones, mixed */
@@ -44,7 +44,7 @@ typedef struct ft__fit {
     double weight[FT__MAX_MIXED]; /* they sum to 1, or to the share that is left */
     double centre;                /* the median target: what the best constant says */
     char choice[96];              /* "extra", "0.6 extra + 0.4 boost" */
-    ft_model *spread;             /* of |target - answer|; NULL: `typical` everywhere */
+    ft_model *residual_scale;     /* of |target - answer|; NULL: `typical` everywhere */
     double typical;               /* median spread */
     double least;                 /* added to what `spread` says */
     /* 90 % of target - answer lie between these times the spread. */
@@ -58,8 +58,8 @@ typedef struct ft__fit {
 /* out[x->n_rows] and spread[x->n_rows]: what was said of each row out of fold; NaN for
  * the rows that cross-validation did not look at. Rows with equal group[] stay
  * together. */
-ft_status ft__fit_make(ft__fit *f, double *out, double *spread, const ft_matrix *x,
-                       const double *y, const uint64_t *group,
+ft_status ft__fit_make(ft__fit *f, double *out, double *residual_scale,
+                       const ft_matrix *x, const double *y, const uint64_t *group,
                        const ft__fit_options *opt, ft_error *err);
 /* Regressors with few rows know their middle but not their tails: there `low` and
  * `high`, between which the residuals of all regressors of a metric lie in units of
@@ -68,7 +68,7 @@ enum { FT__EVEN_ROWS = 40 };
 void ft__fit_share_tails(ft__fit *const *fit, size_t n_fits, double low, double high);
 /* value[n], spread[n] of n rows; scratch[n]. */
 void ft__fit_predict(const ft__fit *f, const float *rows, size_t n, double *value,
-                     double *spread, double *scratch);
+                     double *residual_scale, double *scratch);
 /* Predictions become `share` of what they are: shrunk to 0. */
 void ft__fit_shrink(ft__fit *f, double share);
 /* `least` of a fit whose median spread this is. */

@@ -83,7 +83,7 @@ typedef struct ft__kernel_regressor {
 } ft__kernel_regressor;
 
 typedef struct ft__kernels {
-    ft__kernel_theta theta;
+    ft__kernel_params params;
     ft__hosts hosts;
     ft__names devices, kernels, calls; /* learned from */
     uint64_t *n_of;                    /* launches of each device */

@@ -58,7 +58,7 @@ ft__schedule ft__schedule_plain(void);
 typedef struct ft__load {
     double
         known_s[FT__N_TASK_GROUPS]; /* device time of operations measured or learned */
-    double bounded_s;               /* of the others */
+    double unmodelled_s;            /* of the others */
     double launches;
     double alone_s; /* of the known ones that kept the device busy alone, and whose
                        power is known */
