@@ -290,7 +290,7 @@ ft_status ft__results_errors(ft_errors *out, const ft__results *r, ft_error *err
     return st;
 }
 
-/* Bounds between the deciles of the truth. */
+/* Bounds between the deciles of what was measured. */
 static ft_status find_deciles(double bound[9], const ft__results *r, ft_error *err)
 {
     double *v = malloc((r->n + 1) * sizeof(*v));

@@ -24,7 +24,7 @@ ft_status ft__networks_read(ft__networks *out, ft_store *store, const char *only
 void ft__networks_free(ft__networks *n);
 bool ft__network_has(const ft__network *n, uint64_t hash);
 
-/* ---- what was said of tested rows ---- */
+/* ---- what was predicted of tested rows ---- */
 
 /* A row that was tested: an operation, or what was measured whole with its spec. */
 typedef struct ft__tested {
@@ -58,7 +58,7 @@ typedef struct ft__results {
 ft_status ft__results_add(ft__results *r, const ft__tested *row,
                           const ft__answer *predicted, size_t n, uint32_t split,
                           ft_error *err);
-/* Note which methods a learner chose. */
+/* Note which methods a model set chose. */
 void ft__results_choices(ft__results *r, const ft__family *f, ft__metric metric);
 void ft__results_kernels(ft__results *r, const ft__kernels *k);
 ft_status ft__results_errors(ft_errors *out, const ft__results *r, ft_error *err);

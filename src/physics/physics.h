@@ -8,7 +8,7 @@
 #include "foretell/op.h"
 
 /* How long an operation takes on a device that nobody measured: a structured estimate
- * from its specifications. Regressors learn what truth is relative to it. */
+ * from its specifications. Regressors learn the ratio of what is measured to it. */
 
 /* What a device offers one operation: at the clock and under the cap of a setting, for
  * its dtype and the dtype policy. SI; NaN where nobody knows. */

@@ -12,7 +12,7 @@
  *   LEARNER    metric, single, unseen (u32); most rows a regressor, seed (u64);
  *              centre, low, high (f64); rows of each dataset (u64); its roofs; of each
  *              class its constants, name and value; the names of all columns; which
- *              columns not every learner has (u32: FT__HAS_ bits); codes: name and
+ *              columns not every model set has (u32: FT__HAS_ bits); codes: name and
  *              values
  *   PART       ft__regressor_image, least and most (f32 a column), images of models
  *   TEMPLATES  dataset, 0 (u32), count (u64), hashes (u64), ratios (f32)
@@ -21,7 +21,7 @@
  *   ALONE      ft__alone
  *   CLOCKS     see predict/model/dvfs.h
  *
- * The family comes first, a learner before its parts. */
+ * The family comes first, a model set before its parts. */
 
 /* Regressors of rows that have neighbours (predict/model/grid_neighbours.h) have the
  * image of these between their ranges and models. */
@@ -37,7 +37,7 @@ static inline ft__scope ft__scope_numbered(uint32_t number)
     return (ft__scope)((number + 1) % FT__N_SCOPES);
 }
 
-/* Columns that not every learner has. */
+/* Columns that not every model set has. */
 enum { FT__HAS_DEVICES = 1, FT__HAS_COMMON = 2 };
 
 typedef struct ft__regressor_image {

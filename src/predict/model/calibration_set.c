@@ -124,7 +124,7 @@ bool ft__calibration_set_has(const ft_calibration_set *known, const ft__dataset 
 /* ---- a Gaussian process over residuals ---- */
 
 /* Times or power predicted for a device that nobody measured, corrected by the few
- * operations that were measured on it since: a Gaussian process over log(truth /
+ * operations that were measured on it since: a Gaussian process over log(measured /
  * answer) (Rasmussen, Williams 2006, chapter 2), whose covariance has a part that all
  * operations share, one for each kind and phase, one linear in what bounds an operation
  * (arithmetic, cache, memory, host), as rates and floors that differ from the
@@ -136,10 +136,10 @@ bool ft__calibration_set_has(const ft_calibration_set *known, const ft__dataset 
 
 enum { N_SHARES = 4, N_SIZES = 5 };
 
-/* Standard deviations of log(truth / answer), before anything was measured. */
+/* Standard deviations of log(measured / answer), before anything was measured. */
 struct scales {
     double shared, of_kind, of_share, of_size, noise;
-    double octaves; /* sizes that differ by so much are strangers */
+    double octaves; /* sizes that differ by so much are independent */
     /* Where rows divide by the same power of two, of all sizes and of like ones. */
     double of_twos, of_twos_size;
 };
@@ -348,9 +348,9 @@ static double most_of(const ft__model_set *l, const ft__samples *s, const uint32
     return most;
 }
 
-/* row[n]: indices into s->v, said[n]: what was answered for them. The first n_known
- * were measured, at most FT__MOST_CALIBRATION count; the answers of the others change.
- * Fewer than FT__LEAST_CALIBRATION change nothing. */
+/* row[n]: indices into s->v, predicted[n]: what was answered for them. The first
+ * n_known were measured, at most FT__MOST_CALIBRATION count; the answers of the others
+ * change. Fewer than FT__LEAST_CALIBRATION change nothing. */
 static ft_status correct_answers(ft__answer *predicted, const ft__model_set *l,
                                  const ft__samples *s, const uint32_t *row,
                                  size_t n_known, size_t n, ft_error *err)

@@ -19,7 +19,7 @@ const ft__dataset *ft__calibration_set_dataset(const ft_calibration_set *known,
 bool ft__calibration_set_has(const ft_calibration_set *known, const ft__dataset *on,
                              const ft_op *op);
 /* What a family said of n operations on the device of `on`, which is complete,
- * corrected by what is known of it (few_shot.h); operations that are among the known
+ * corrected by the calibration set; operations that are among the known
  * ones are answered as measured. *n_used: by how many operations; too few change
  * nothing else. */
 ft_status ft__calibration_set_correct(ft__answer *predicted, uint32_t *n_used,

@@ -47,7 +47,7 @@ enum { TREES = 100, LEAST_LEAF = 2, SPREAD_TREES = 32, SPREAD_LEAF = 5, FOLDS = 
 /* Measurements repeat no better. */
 static const double LEAST_SPREAD = 0.002;
 
-/* A ratio and its interval, as logarithms; without trees what was said, and NaN. */
+/* A ratio and its interval, as logarithms; without trees the formulae, and NaN. */
 struct log_ratio {
     double value, low, high;
 };
@@ -64,7 +64,7 @@ struct tree_fit {
     const ft_matrix *x;
     const double *predicted, *miss;
     uint32_t *fold;
-    double *all;   /* said and missed */
+    double *all;   /* predicted and missed */
     double *out;   /* out of fold: what is missed after all */
     double *other; /* scratch */
     uint64_t seed;

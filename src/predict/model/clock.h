@@ -40,7 +40,7 @@ typedef struct ft__clock_trees {
     ft_model *miss;           /* NULL: nothing was learned */
     ft_model *whole;          /* or NULL: what is missed tells all */
     ft_model *residual_scale; /* NULL: too few workloads to hold any out */
-    double low;               /* 90 % of what is missed after all, in spreads */
+    double low;               /* 90 % of what is missed after all, in residual scales */
     double high;
 } ft__clock_trees;
 

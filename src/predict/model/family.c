@@ -234,7 +234,7 @@ ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__data
     return FT_OK;
 }
 
-/* Nothing carries over to a device of which too little is known. */
+/* Nothing transfers to a device of which too little is known. */
 static ft_status check_device(const ft__family *f, const ft__dataset *on,
                               const ft_op *ops, size_t n, ft_error *err)
 {

@@ -418,10 +418,10 @@ static void put_choice(ft__fit *f, const struct mixture *m)
     ft__buf_free(&b);
 }
 
-/* ---- how far truth strays ---- */
+/* ---- the scale of residuals ---- */
 
-/* Conformal intervals, normalised: residuals in units of a spread that is itself
- * learned (Papadopoulos, Gammerman, Vovk 2008), so that regular rows get narrow
+/* Conformal intervals, normalised: residuals in units of a residual scale that is
+ * itself learned (Papadopoulos, Gammerman, Vovk 2008), so that regular rows get narrow
  * intervals and irregular ones wide ones. */
 static ft_status calibrate(ft__fit *f, struct cv_subset *l, const ft__fit_options *o,
                            ft_error *err)
@@ -522,7 +522,7 @@ static ft_status calibrate_again(ft__fit *f, struct cv_subset *l, const ft_matri
     return st;
 }
 
-/* The same spread everywhere. */
+/* The same residual scale everywhere. */
 static void be_even(ft__fit *f, struct cv_subset *l)
 {
     for (size_t i = 0; i < l->n; i++)

@@ -120,9 +120,9 @@ static void part_from_level(ft__hosts *h, double *left, double *scratch)
     }
 }
 
-/* What levels usually are is told by a quantile of the known ones: that of a few which
- * tells each of them best from the others. Many machines have hosts alike and some have
- * slow ones, so it need not be the median. */
+/* What levels usually are is estimated by a quantile of the known ones: that of a few
+ * which tells each of them best from the others. Many machines have hosts alike and
+ * some have slow ones, so it need not be the median. */
 static double level_quantile(double *scratch, const double *level, uint32_t n,
                              uint32_t without, double quantile)
 {

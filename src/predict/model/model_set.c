@@ -85,7 +85,7 @@ enum { MOST_FOLDS = 10 };
 #define LEAST_GAIN 0.15
 
 /* Methods for devices that are not among the rows: each known chip is left out in turn,
- * and a mixture with the constant takes back what does not carry over. */
+ * and a mixture with the constant takes back what does not transfer. */
 static ft__fit_options choose_how(const ft__model_set *l, struct rows *r,
                                   const ft__samples *s)
 {

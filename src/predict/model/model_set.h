@@ -34,17 +34,18 @@ typedef struct ft__model_set_options {
     bool unseen; /* devices that are not among the rows will be asked for: each chip is
                     left out in turn to choose by */
     const ft__importance_to
-        *importance;  /* NULL, or whom to tell what columns are worth */
-    double *held;     /* NULL, or for every sample: takes what was said of those learned
-                         from by regressors that had not seen them */
+        *importance;  /* NULL, or who receives what columns are worth */
+    double *held;     /* NULL, or for every sample: takes what was predicted of those
+                         learned from by regressors that had not seen them */
     double row_bytes; /* most that regressors may take in a file, for each of their
                          rows; 0: as much as they want */
     size_t part_rows; /* most that one regressor is made of, one for a class or for all
                          of ft__class_rows(); 0: all there are */
     const ft__base *base; /* fitted to the same rows already; NULL: it is fitted */
-    const struct ft__model_set *before; /* of a file: its constants and columns are
-                                         kept, and what it learned of rows that are as
-                                         they were; or NULL. It outlives the learner */
+    const struct ft__model_set
+        *before; /* of a file: its constants and columns are
+                  kept, and what it learned of rows that are as
+                  they were; or NULL. It outlives the model set */
 } ft__model_set_options;
 
 /* The most particular first. */
@@ -71,7 +72,7 @@ typedef struct ft__regressor {
     ft__scope scope;
     uint32_t which; /* ft__kind_number() or class; 0 of all */
     ft_phase phase;
-    uint32_t pooled; /* tenths of what is said that the regressor of all kinds says */
+    uint32_t pooled; /* tenths of the prediction that the regressor of all kinds says */
     ft__fit fit;     /* of a stored one without its models */
     float *least;    /* range of its rows, by column */
     float *most;
@@ -92,7 +93,7 @@ typedef struct ft__model_set {
     uint32_t n_regressors;
     size_t *rows_of; /* of each dataset; base.n_datasets of them */
     double centre;   /* median target of all rows */
-    double low;      /* residuals in spreads, of all parts */
+    double low;      /* residuals in residual scales, of all parts */
     double high;
 } ft__model_set;
 
@@ -105,14 +106,14 @@ ft_status ft__model_set_fit(ft__model_set *out, const ft__samples *s,
                             ft_error *err);
 void ft__model_set_free(ft__model_set *l);
 
-/* What is said of one sample. */
+/* The prediction for one sample. */
 typedef struct ft__answer {
     double value;
     double low; /* 90 % */
     double high;
     double constant; /* had it always the same ratio to the base */
     double base;     /* the physical estimate itself */
-    uint32_t part;   /* which regressor; l->n_parts: none */
+    uint32_t part;   /* which regressor; l->n_regressors: none */
     bool far;        /* outside of what it was trained on, or of another kind */
     bool measured;   /* it was measured itself (families alone know) */
     ft_basis basis;  /* evaluation: as users are answered */

@@ -1,4 +1,4 @@
-/* What a learner says of operations. */
+/* What a model set says of operations. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +8,8 @@
 /* What is far from the training rows: intervals are so much wider. */
 static const double far_factor = 2;
 
-/* One row; what no regressor is for has the median ratio and the spread of all. */
+/* One row; what no regressor is for has the median ratio and the residual scale of all.
+ */
 static void answer(const ft__model_set *l, ft__answer *a, const ft__regressor *p,
                    const float *row, double value, double residual_scale, double scale)
 {
@@ -158,7 +159,7 @@ ft_status ft__model_set_predict(const ft__model_set *l, ft__answer *out,
     return st;
 }
 
-/* How far an operation that was measured strays when it is measured again: 90 %. */
+/* How far an operation that was measured differs when it is measured again: 90 %. */
 static const double repeat_log = 0.05;
 
 void ft__answer_as_measured(ft__answer *a, double value)

@@ -3,8 +3,9 @@
 
 #include "predict/model/model_set.h"
 
-/* Samples as a learner's regressors see them: a matrix, targets relative to a scale,
- * and room for the rows of one regressor at a time. For the files of the learner alone.
+/* Samples as a model set's regressors see them: a matrix, targets relative to a scale,
+ * and room for the rows of one regressor at a time. For the files of the model set
+ * alone.
  */
 
 struct rows {
@@ -16,7 +17,7 @@ struct rows {
     double *out; /* out of fold */
     double *residual_scale;
     double *pooled;   /* out of fold, by the regressor of all kinds; NaN: not wanted */
-    ft__scope *scope; /* of the regressor that out and spread are of */
+    ft__scope *scope; /* of the regressor that out and residual scale are of */
     /* of one part: */
     size_t all;   /* that belong to it */
     size_t m;     /* that are drawn of them */
@@ -27,7 +28,7 @@ struct rows {
     double *pout;
     double *presidual_scale;
     double *ppooled;
-    double *punused; /* spreads that nobody asks for */
+    double *punused; /* residual scales that nobody asks for */
 };
 
 ft_status ft__rows_make(struct rows *r, const ft__model_set *l, const uint32_t *index,
@@ -37,11 +38,11 @@ void ft__rows_free(struct rows *r);
 /* The metric that a target means, which is predicted relative to `scale`. */
 double ft__model_set_value(const ft__model_set *l, double target, double scale);
 /* The most particular regressor for an operation, whether it has neighbours or not;
- * l->n_parts: none. */
+ * l->n_regressors: none. */
 uint32_t ft__model_set_regressor(const ft__model_set *l, const ft_op *op);
-/* The regressor of all kinds; l->n_parts: there is none. */
+/* The regressor of all kinds; l->n_regressors: there is none. */
 uint32_t ft__model_set_pooled(const ft__model_set *l, ft_phase phase);
-/* That of the same kind's rows that have neighbours; l->n_parts: there is none. */
+/* That of the same kind's rows that have neighbours; l->n_regressors: there is none. */
 uint32_t ft__model_set_neighbours_of(const ft__model_set *l, const ft__regressor *kind);
 /* Errors out of fold of the rows that cross-validation looked at. */
 ft_status ft__regressor_errors(ft__regressor *p, const ft__model_set *l,

@@ -12,7 +12,7 @@ enum { FT__POOLED_ROWS = 1500, FT__POOLED_SHARES = 10 };
 /* The tenths of `general` in the mixture with `own` that is nearest to y, all of them
  * out of fold; own[n] becomes that mixture. 0: none is worth it. */
 uint32_t ft__pooled_share(double *own, const double *pooled, const double *y, size_t n);
-/* The fit as one that errs like `said` and not like its own models. */
+/* The fit as one that errs like `predicted` and not like its own models. */
 ft_status ft__pooled_recalibrate(ft__fit *f, uint32_t share, const double *predicted,
                                  const double *y, const double *residual_scale,
                                  size_t n, ft_error *err);

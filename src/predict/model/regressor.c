@@ -1,4 +1,4 @@
-/* One regressor of a learner. */
+/* One regressor of a model set. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

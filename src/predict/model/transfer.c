@@ -82,8 +82,8 @@ static double chip_error(const struct left_out *h, double share)
     return chips ? sum / chips : 0;
 }
 
-/* How much of what is learned to take on other chips, in quarters: what does not carry
- * over is shrunk to the physical estimate, and so is what gains little. */
+/* How much of what is learned to take on other chips, in quarters: what does not
+ * transfer is shrunk to the physical estimate, and so is what gains little. */
 static double share_of_learned(const struct left_out *h)
 {
     const double gain = 0.97;
@@ -100,7 +100,7 @@ static double share_of_learned(const struct left_out *h)
     return best;
 }
 
-/* Standardised residuals (y - out) / spread of a chip's rows; how many. */
+/* Standardised residuals (y - out) / residual scale of a chip's rows; how many. */
 static size_t residuals_of(double *out, const struct left_out *h, uint32_t chip)
 {
     size_t n = 0;

@@ -44,7 +44,7 @@ ft_status ft__check_operations(const ft_graph *g, ft_error *err);
 /* Views; and what was measured whole, of which no estimate is made. */
 bool ft__costs_nothing(const ft_op *op);
 
-/* Logarithm of truth over estimate of networks: 90 % between these. */
+/* Logarithm of measured over estimate of networks: 90 % between these. */
 typedef struct ft__log_residual {
     double time_low, time_high;
     double energy_low, energy_high;

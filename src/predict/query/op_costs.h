@@ -11,7 +11,7 @@ typedef struct ft_op_costs ft_op_costs;
  * to outlives the pricer. */
 ft_status ft_op_costs_new(ft_op_costs **out, const ft_predictor *p,
                           const ft_device_use *on, ft_error *err);
-/* *on says what it said when the pricer was made; its texts are borrowed from now on.
+/* *on says what it said when they were made; its texts are borrowed from now on.
  */
 void ft_op_costs_reuse(ft_op_costs *p, const ft_device_use *on);
 void ft_op_costs_free(ft_op_costs *p);

@@ -9,7 +9,7 @@
 #include "physics/physics.h"
 
 /* What devices left out showed of operations (docs/networks.md): 90 % of the logarithm
- * of truth over estimate. */
+ * of measured over estimate. */
 static const double op_low = -0.9, op_high = 0.9;
 /* Not named by the importer: what it moves is all that is known of it. */
 static const double bound_high = 10;

@@ -41,9 +41,9 @@ ft_estimate ft__estimate_times(ft_estimate e, double factor);
  * of networks, so that constants fitted to such calls have no part in it. */
 void ft__device_query_bare(ft__task *task, ft_estimate *time, const ft__device_query *a,
                            const ft_op *op, const ft__terms *t);
-/* W while the device is busy with it; NaN: a CPU, or the file does not say. Told at the
- * clock that the device comes with, and from there by what GPUs have in common. t: what
- * ft__device_query_terms() said of it, or NULL. */
+/* W while the device is busy with it; NaN: a CPU, or the file does not say. Estimated
+ * at the clock that the device comes with, and from there by what GPUs have in common.
+ * t: what ft__device_query_terms() said of it, or NULL. */
 double ft__device_query_power(const ft__device_query *a, const ft_op *op,
                               const ft__terms *t);
 /* At a clock (NaN: as it comes); nothing fitted on networks. */
@@ -59,8 +59,8 @@ double ft__device_query_idle(const ft__device_query *a, double clock_hz);
  * `phase`. */
 typedef struct ft__tasks {
     ft__task *task;                       /* the caller's, one for each */
-    const struct ft__device_schedule *as; /* whose sessions tell of operations; NULL: as
-                                    users are answered */
+    const struct ft__device_schedule *as; /* whose sessions answer for operations; NULL:
+                                    as users are answered */
     ft__schedule schedule;
     double cap_w;
     const char *engine; /* family: whose operations these are; borrowed from it */

@@ -16,7 +16,7 @@ typedef struct ft__query_context {
     const ft__device_schedule
         *device_schedule; /* schedule of the device in it, or NULL */
     const ft__device_schedule
-        *as;       /* whose sessions tell of operations; NULL: as it is asked */
+        *as;       /* whose sessions answer for operations; NULL: as it is asked */
     bool known;    /* the device was measured */
     ft_op *form;   /* in which an operation is asked for: one that was learned */
     double *share; /* of that form's time; NaN: no form of it was learned */

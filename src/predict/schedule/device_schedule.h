@@ -31,7 +31,7 @@ typedef struct ft__device_schedule {
     char phase[24]; /* "forward", "forward_backward", "step" */
     uint64_t n;     /* networks */
     ft__schedule schedule;
-    /* 90 % of log(truth / estimate) of networks that it was not fitted to. */
+    /* 90 % of log(measured / estimate) of networks that it was not fitted to. */
     double time_low, time_high;
     double energy_low, energy_high; /* NaN: no energy was measured */
     double error;                   /* of their times, mean; relative */

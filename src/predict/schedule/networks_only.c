@@ -230,7 +230,7 @@ static void learn(const struct fitting *y, uint32_t fold)
     }
 }
 
-/* Between which logarithms of truth over estimate nine in ten networks lie whose
+/* Between which logarithms of measured over estimate nine in ten networks lie whose
  * architectures taught nothing. */
 static ft_status find_range(double *low, double *high, const struct fitting *y,
                             ft_error *err)

@@ -112,7 +112,7 @@ static void apply(ft__schedule *s, const struct search *q, const double *factor)
         s->scale[g] *= exp(factor[2 + g]);
 }
 
-/* Weight x |log(truth / estimate)|; 0 where one of them is not known. */
+/* Weight x |log(measured / estimate)|; 0 where one of them is not known. */
 static double residual(const struct search *q, const ft__schedule *s,
                        const ft__known_network *k)
 {

@@ -32,7 +32,7 @@ struct fitting {
     double *residual; /* three of every whole: times, energies, and times without */
 };
 
-/* as: whose sessions tell of its operations; NULL: as users are answered without. */
+/* as: whose sessions answer for its operations; NULL: as users are answered without. */
 static ft_status price(struct network *n, const struct fitting *f, const ft_graph *g,
                        const ft__dataset *on, const ft__device_schedule *as,
                        ft_error *err)

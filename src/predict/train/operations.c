@@ -11,7 +11,7 @@ static const size_t default_bytes = 40000000;
  * tell more than many trees of few. */
 enum { FULL_TREES = 64, FEW_TREES = 24 };
 /* What a row of a regressor takes in a file, about: its leaf in every tree and what
- * leads there, and in the trees of its spread; and a template. */
+ * leads there, and in the trees of its residual scale; and a template. */
 enum { TREE_BYTES = 17, SPREAD_BYTES = 70, PROCESS_BYTES = 400 };
 /* And boosting, of however many rows. */
 static const double boost_bytes = 1.6e6;
@@ -145,7 +145,7 @@ static ft_status learn(ft__family *f, const ft__samples *s, const uint32_t *row,
     return FT_OK;
 }
 
-/* Every learner has the same: rows with a time. */
+/* Every model set has the same: rows with a time. */
 static ft_status fit_base(ft__base *out, const ft__samples *s, uint32_t *row,
                           const ft__family_options *opt, ft_error *err)
 {
@@ -177,7 +177,7 @@ static void fit_into(ft__model_set_options *how, const ft__samples *s, double ro
     }
 }
 
-/* A learner of its own, or one that goes on from where it was. */
+/* A model set of its own, or one that goes on from where it was. */
 static ft_status learn_as(ft__family *f, const ft__samples *s, const uint32_t *row,
                           const ft__model_set_options *common,
                           const ft__family_options *opt, double room, ft_error *err)
