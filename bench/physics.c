@@ -23,7 +23,7 @@ struct bench {
     ft__samples samples;
     uint32_t *row; /* samples that are used */
     size_t n;
-    ft__chip *chip; /* of each row */
+    ft__hardware_spec *chip; /* of each row */
     double *estimate;
     double *error;   /* scratch */
     uint32_t *group; /* of each dataset: the first one of the same device */
@@ -115,10 +115,10 @@ static int has_others(const struct bench *b, uint32_t out, const char *vendor)
     return 0;
 }
 
-static ft__theta fit(const struct bench *b, uint32_t out, const char *vendor)
+static ft__physics_params fit(const struct bench *b, uint32_t out, const char *vendor)
 {
     ft__physics_row *list = calloc(b->n + 1, sizeof(*list));
-    ft__theta theta = ft__physics_default();
+    ft__physics_params theta = ft__physics_default();
     int alike = has_others(b, out, vendor);
     ft_error err = {0};
     size_t n = 0;
@@ -154,7 +154,7 @@ static void line(const struct bench *b, size_t like, int whole)
 static void device(struct bench *b, size_t first)
 {
     uint32_t out = group(b, first);
-    ft__theta theta = fit(b, out, maker(b, first));
+    ft__physics_params theta = fit(b, out, maker(b, first));
 
     for (size_t i = 0; i < b->n; i++)
         if (group(b, i) == out) {
@@ -196,8 +196,9 @@ static void prepare(struct bench *b, char **argv, const char *where, size_t most
     find_groups(b);
     draw(b, most);
     for (size_t i = 0; i < b->n; i++)
-        ft__chip_make(&b->chip[i], ft_device_get(dataset(b, i)->file),
-                      dataset(b, i)->setting, dataset(b, i)->policy, op_of(b, i));
+        ft__hardware_spec_make(&b->chip[i], ft_device_get(dataset(b, i)->file),
+                               dataset(b, i)->setting, dataset(b, i)->policy,
+                               op_of(b, i));
 }
 
 int main(int argc, char **argv)

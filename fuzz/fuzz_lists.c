@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *text = (const char *)data;
     ft_listed list[MOST];
-    ft_pricer *x = NULL;
+    ft_op_costs *x = NULL;
     ft_device *d = NULL;
     ft_error err = {0};
     size_t n = 0;
@@ -63,10 +63,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         list[n] = (ft_listed){.text = text + at, .len = len};
         at += len + 1;
     }
-    if (ft_pricer_new(&x, NULL, &(ft_device_use){.device = d}, &err))
+    if (ft_op_costs_new(&x, NULL, &(ft_device_use){.device = d}, &err))
         abort();
     for (int round = 0; round < 2; round++) {
-        if (ft_pricer_price(x, list, n, &err))
+        if (ft_op_costs_of_lists(x, list, n, &err))
             break;
         for (size_t i = 0; i < n; i++) {
             ft_brief want;
@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 abort();
         }
     }
-    ft_pricer_free(x);
+    ft_op_costs_free(x);
     ft_device_free(d);
     return 0;
 }

@@ -19,8 +19,8 @@ static void ask_family(const ft_predictor *p, const ft_op *ops, size_t n)
     for (int i = 0; i < 2; i++) {
         const ft__dataset on = {.device = (char *)names[i]};
 
-        (void)ft__family_ask(said, p->family, FT__METRIC_ENERGY, &on, ops, NULL, n,
-                             NULL);
+        (void)ft__family_query(said, p->family, FT__METRIC_ENERGY, &on, ops, NULL, n,
+                               NULL);
     }
 }
 

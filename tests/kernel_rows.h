@@ -61,7 +61,7 @@ static ft__kernel_work work_like(double blocks, double instructions)
 /* each: launches of a kernel and GPU. call: timed one by one from the host. noise: of
  * logarithms. */
 static void make_rows(struct rows *r, uint32_t n_gpus, uint32_t each,
-                      const ft__kernel_theta *theta, int call, double noise)
+                      const ft__kernel_params *theta, int call, double noise)
 {
     static const char *const kernels[] = {"light", "middling", "heavy"};
     ft__prng p = {7};
@@ -90,7 +90,7 @@ static void make_rows(struct rows *r, uint32_t n_gpus, uint32_t each,
                                                          : k == 1 ? 150
                                                                   : 2000)};
                 (void)ft__gpu_make(&gpu, row->device, NULL);
-                ft__kernel_price(&t, &row->work, &gpu, theta);
+                ft__kernel_cost(&t, &row->work, &gpu, theta);
                 row->time_s = ft__kernel_time(&t, call_s, theta) *
                               exp(noise * (2 * ft__prng_unit(&p) - 1));
             }

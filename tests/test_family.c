@@ -129,7 +129,7 @@ static double error_on(const ft_predictor *p, const char *device, ft__metric met
         make_op(&op, i);
         truth = metric == FT__METRIC_POWER ? watts : law_s(&op, d);
         truth *= metric == FT__METRIC_ENERGY ? watts : 1;
-        if (ft__family_ask(&a, p->family, metric, &on, &op, NULL, 1, &err)) {
+        if (ft__family_query(&a, p->family, metric, &on, &op, NULL, 1, &err)) {
             fprintf(stderr, "%s\n", err.msg);
             CHECK(err.status == FT_OK);
             break;
@@ -174,11 +174,11 @@ static void too_little_is_known_of_a_device(const ft_predictor *p)
     ft_op op;
 
     make_op(&op, 0);
-    CHECK(ft__family_ask(&a, p->family, FT__METRIC_TIME, &on, &op, NULL, 1, &err) ==
+    CHECK(ft__family_query(&a, p->family, FT__METRIC_TIME, &on, &op, NULL, 1, &err) ==
           FT_ENOTFOUND);
     CHECK(strstr(err.msg, "nobody's") != NULL);
-    CHECK(ft__family_ask(&a, p->family, FT__METRIC_WORKSPACE, &on, &op, NULL, 1,
-                         &err) == FT_ENOTFOUND);
+    CHECK(ft__family_query(&a, p->family, FT__METRIC_WORKSPACE, &on, &op, NULL, 1,
+                           &err) == FT_ENOTFOUND);
     CHECK(strstr(err.msg, "workspace") != NULL);
 }
 
@@ -239,8 +239,8 @@ static void damage_is_noticed(const ft_predictor *p)
             ft_op op;
 
             make_op(&op, N_OPS + k);
-            st = ft__family_ask(&a[k], broken->family, FT__METRIC_ENERGY, &on, &op,
-                                NULL, 1, NULL);
+            st = ft__family_query(&a[k], broken->family, FT__METRIC_ENERGY, &on, &op,
+                                  NULL, 1, NULL);
         }
         CHECK(st == FT_OK || st == FT_EFORMAT);
         /* What answers t4 is the first learner's; its parts come first. */
@@ -265,10 +265,10 @@ static void a_saved_file_answers_the_same(const ft_predictor *p, const char *pat
         ft_op op;
 
         make_op(&op, i);
-        CHECK(ft__family_ask(&a, p->family, FT__METRIC_TIME, &on, &op, NULL, 1, NULL) ==
-              0);
-        CHECK(ft__family_ask(&b, again->family, FT__METRIC_TIME, &on, &op, NULL, 1,
-                             NULL) == 0);
+        CHECK(ft__family_query(&a, p->family, FT__METRIC_TIME, &on, &op, NULL, 1,
+                               NULL) == 0);
+        CHECK(ft__family_query(&b, again->family, FT__METRIC_TIME, &on, &op, NULL, 1,
+                               NULL) == 0);
         CHECK(a.value == b.value && a.low == b.low && a.high == b.high);
     }
     remove(path);
@@ -286,7 +286,7 @@ static void a_file_stays_within_what_it_may_take(void)
     CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
     fill(s, "t4", 0, 1200);
     p = train(s, &small);
-    CHECK(p->family->learner[FT__METRIC_TIME][0]->part[0].fit.n_rows < 300);
+    CHECK(p->family->model_set[FT__METRIC_TIME][0]->part[0].fit.n_rows < 300);
     ft_predictor_free(p);
     ft_store_close(s);
 }
@@ -369,8 +369,8 @@ static void shipped_predictors_open(void)
             CHECK(err.status == FT_OK);
             continue;
         }
-        CHECK(ft__family_ask(&a, p->family, FT__METRIC_TIME, &on, &op, NULL, 1, NULL) ==
-              0);
+        CHECK(ft__family_query(&a, p->family, FT__METRIC_TIME, &on, &op, NULL, 1,
+                               NULL) == 0);
         CHECK(a.low > 0 && a.low <= a.value && a.value <= a.high && a.high < 1);
         ft_predictor_free(p);
     }

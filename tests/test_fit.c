@@ -48,7 +48,7 @@ static void without_a_spread_all_rows_have_the_typical_one(void)
     with = fit_of(&a, &how);
     how.no_spread = true;
     without = fit_of(&b, &how);
-    CHECK(with.spread && !without.spread);
+    CHECK(with.residual_scale && !without.residual_scale);
     CHECK(memcmp(a.out, b.out, sizeof(a.out)) == 0);
     CHECK(without.typical > 0.5 * with.typical && without.typical < 2 * with.typical);
     for (int i = 0; i < N; i++)

@@ -42,7 +42,7 @@ static void the_share_is_near_the_one_that_errs_least(void)
             own[i] = before[i] = y[i] + cases[c].own * off;
             general[i] = y[i] - cases[c].general * off;
         }
-        CHECK(ft__general_share(own, general, y, N) == cases[c].share);
+        CHECK(ft__pooled_share(own, general, y, N) == cases[c].share);
         for (int i = 0; i < N; i++)
             CHECK_NEAR(own[i],
                        before[i] + (general[i] - before[i]) * cases[c].share / 10,
@@ -56,7 +56,7 @@ static void few_rows_say_little_of_the_share(void)
 
     for (int i = 0; i < N; i++)
         general[i] = 0.1 * unit(i, 3);
-    CHECK(ft__general_share(own, general, y, 1) == 5);
+    CHECK(ft__pooled_share(own, general, y, 1) == 5);
     CHECK(own[0] == general[0] / 2 && own[1] == 0);
 }
 
@@ -70,12 +70,12 @@ static void errors_are_relative(void)
         own[i] = -log(2);
         general[i] = log(2);
     }
-    CHECK(ft__general_share(own, general, y, MANY) == 5);
+    CHECK(ft__pooled_share(own, general, y, MANY) == 5);
     for (int i = 0; i < MANY; i++) {
         own[i] = i % 2 ? -log(2) : 0;
         general[i] = i % 2 ? 0 : log(2);
     }
-    CHECK(ft__general_share(own, general, y, MANY) == 0);
+    CHECK(ft__pooled_share(own, general, y, MANY) == 0);
 }
 
 static void intervals_are_those_of_the_mixture(void)
@@ -88,11 +88,11 @@ static void intervals_are_those_of_the_mixture(void)
         said[i] = y[i] + (i % 2 ? 0.2 : -0.1);
         spread[i] = 0.1;
     }
-    CHECK(ft__general_retail(&f, 4, said, y, spread, N, NULL) == FT_OK);
+    CHECK(ft__pooled_recalibrate(&f, 4, said, y, spread, N, NULL) == FT_OK);
     CHECK_NEAR(f.low, -2, 1e-9);
     CHECK_NEAR(f.high, 1, 1e-9);
     CHECK(!strcmp(f.choice, "extra, 0.4 of all kinds"));
-    CHECK(ft__general_retail(&f, 10, said, y, spread, N, NULL) == FT_OK);
+    CHECK(ft__pooled_recalibrate(&f, 10, said, y, spread, N, NULL) == FT_OK);
     CHECK(!strcmp(f.choice, "as all kinds"));
 }
 
@@ -154,12 +154,12 @@ static ft_predictor *train(int n, uint32_t threads)
 
 static int count_sharing(const ft_predictor *p)
 {
-    const ft__learner *l = p->family->learner[FT__METRIC_POWER][0];
+    const ft__model_set *l = p->family->model_set[FT__METRIC_POWER][0];
     int n = 0;
 
-    for (uint32_t i = 0; i < l->n_parts; i++) {
-        n += l->part[i].general > 0;
-        CHECK(!l->part[i].general || l->part[i].scope == FT__SCOPE_KIND);
+    for (uint32_t i = 0; i < l->n_regressors; i++) {
+        n += l->part[i].pooled > 0;
+        CHECK(!l->part[i].pooled || l->part[i].scope == FT__SCOPE_KIND);
     }
     return n;
 }
@@ -175,8 +175,8 @@ static double error_of(const ft_predictor *p, int first)
         ft_op op;
 
         make_op(&op, i);
-        CHECK(ft__family_ask(&a, p->family, FT__METRIC_POWER, &on, &op, NULL, 1,
-                             NULL) == FT_OK);
+        CHECK(ft__family_query(&a, p->family, FT__METRIC_POWER, &on, &op, NULL, 1,
+                               NULL) == FT_OK);
         CHECK(a.low <= a.value && a.value <= a.high);
         sum += fabs(a.value / power_w(&op) - 1) / N;
     }
@@ -187,7 +187,7 @@ static double error_of(const ft_predictor *p, int first)
 /* A file that lacks what a regressor needs says so. */
 static void nothing_is_said_without_the_others(ft_predictor *p)
 {
-    ft__learner *l = p->family->learner[FT__METRIC_POWER][0];
+    ft__model_set *l = p->family->model_set[FT__METRIC_POWER][0];
     ft__dataset on = {.device = (char *)"t4"};
     ft_error err = {0};
     ft__answer a;
@@ -199,7 +199,7 @@ static void nothing_is_said_without_the_others(ft_predictor *p)
     while (l->part[i].scope != FT__SCOPE_ALL)
         i++;
     l->part[i].phase = FT_PHASE_BACKWARD;
-    CHECK(ft__family_ask(&a, p->family, FT__METRIC_POWER, &on, &op, NULL, 1, &err) ==
+    CHECK(ft__family_query(&a, p->family, FT__METRIC_POWER, &on, &op, NULL, 1, &err) ==
           FT_EFORMAT);
     CHECK(strstr(err.msg, "of all kinds") != NULL);
     l->part[i].phase = FT_PHASE_FORWARD;
@@ -212,8 +212,8 @@ static void few_rows_of_many_kinds_help_each_other(void)
     ft_predictor *p = train(ROWS, 1), *again = train(ROWS, 2);
 
     CHECK(count_sharing(p) >= 3);
-    CHECK(p->family->learner[FT__METRIC_POWER][0]->columns.common);
-    CHECK(!p->family->learner[FT__METRIC_TIME][0]->columns.common);
+    CHECK(p->family->model_set[FT__METRIC_POWER][0]->columns.common);
+    CHECK(!p->family->model_set[FT__METRIC_TIME][0]->columns.common);
     CHECK(error_of(p, ROWS) < 0.12);
     CHECK(p->len == again->len && !memcmp(p->image, again->image, p->len));
     nothing_is_said_without_the_others(p);

@@ -25,11 +25,11 @@ static ft__gpu volta(void)
 
 static ft_kernel_terms terms_of(const ft__kernel_work *w)
 {
-    const ft__kernel_theta theta = ft__kernel_default();
+    const ft__kernel_params theta = ft__kernel_default();
     ft__gpu g = volta();
     ft_kernel_terms t;
 
-    ft__kernel_price(&t, w, &g, &theta);
+    ft__kernel_cost(&t, w, &g, &theta);
     return t;
 }
 
@@ -44,7 +44,7 @@ static void nothing_takes_as_long_as_a_launch(void)
 
 static void what_streams_takes_its_bytes_over_the_bandwidth(void)
 {
-    const ft__kernel_theta theta = ft__kernel_default();
+    const ft__kernel_params theta = ft__kernel_default();
     const double share = theta.v[FT__K_memory_share] * theta.v[FT__K_stacked_share];
     ft__kernel_work w = work_like(1e6, 2);
     ft_kernel_terms t = terms_of(&w);
@@ -119,7 +119,7 @@ static void what_blocks_read_again_comes_from_the_cache_while_it_is_there(void)
 
 static void the_host_is_waited_for_and_so_is_the_device(void)
 {
-    const ft__kernel_theta theta = ft__kernel_default();
+    const ft__kernel_params theta = ft__kernel_default();
     const double begin = theta.v[FT__K_begin_share];
     ft_kernel_terms t = {.device_s = 1e-6};
 
@@ -253,9 +253,9 @@ static struct trial leave_out(const struct rows *r, bool kernels)
 }
 
 /* Bandwidth, slots and cycles others than the defaults. */
-static ft__kernel_theta another(void)
+static ft__kernel_params another(void)
 {
-    ft__kernel_theta t = ft__kernel_default();
+    ft__kernel_params t = ft__kernel_default();
 
     t.v[FT__K_memory_share] *= 0.8;
     t.v[FT__K_plain_slots] *= 1.5;
@@ -266,13 +266,13 @@ static ft__kernel_theta another(void)
 static void constants_come_out_as_they_were_put_in(void)
 {
     struct rows *r = calloc(1, sizeof(*r));
-    const ft__kernel_theta theta = another();
+    const ft__kernel_params theta = another();
     ft__kernels *k = NULL;
 
     make_rows(r, 5, 60, &theta, 0, 0.01);
     CHECK(ft__kernels_train(&k, r->row, NULL, r->n, &usual, NULL) == FT_OK);
-    CHECK_NEAR(k->theta.v[FT__K_memory_share] / theta.v[FT__K_memory_share], 1, 0.03);
-    CHECK_NEAR(k->theta.v[FT__K_plain_slots] / theta.v[FT__K_plain_slots], 1, 0.1);
+    CHECK_NEAR(k->params.v[FT__K_memory_share] / theta.v[FT__K_memory_share], 1, 0.03);
+    CHECK_NEAR(k->params.v[FT__K_plain_slots] / theta.v[FT__K_plain_slots], 1, 0.1);
     ft__kernels_free(k);
     make_rows(r, 4, 40, &theta, 0, 0.01);
     CHECK(leave_out(r, false).error < 0.02);
@@ -283,7 +283,7 @@ static void constants_come_out_as_they_were_put_in(void)
 static void a_host_is_known_by_its_calls(void)
 {
     struct rows *r = calloc(1, sizeof(*r));
-    const ft__kernel_theta theta = ft__kernel_default();
+    const ft__kernel_params theta = ft__kernel_default();
     struct trial known, unknown;
     ft__kernels *k = NULL;
 
@@ -309,7 +309,7 @@ static void a_host_is_known_by_its_calls(void)
 static void what_the_estimate_misses_everywhere_is_learned(void)
 {
     struct rows *r = calloc(1, sizeof(*r));
-    const ft__kernel_theta theta = ft__kernel_default();
+    const ft__kernel_params theta = ft__kernel_default();
     struct trial t;
 
     make_rows(r, 4, 40, &theta, 0, 0.01);
@@ -324,7 +324,7 @@ static void what_the_estimate_misses_everywhere_is_learned(void)
 static void a_new_kernel_on_a_new_device_is_less_sure(void)
 {
     struct rows *r = calloc(1, sizeof(*r));
-    const ft__kernel_theta theta = another();
+    const ft__kernel_params theta = another();
     const ft__kernel_work w = work_like(3000, 100);
     ft_kernel_estimate known, both;
     ft__kernels *k = NULL;
@@ -367,7 +367,7 @@ static void a_predictor_file_says_what_was_learned(void)
 {
     static const char path[] = "test_kernels.ftp";
     struct rows *r = calloc(1, sizeof(*r));
-    const ft__kernel_theta theta = another();
+    const ft__kernel_params theta = another();
     ft_predictor *p = NULL, *again = NULL;
     ft_predictor_info info;
     ft_regressor_info one;
@@ -406,7 +406,7 @@ static void a_predictor_file_says_what_was_learned(void)
 static void one_kernel_on_one_gpu_is_too_few(void)
 {
     struct rows *r = calloc(1, sizeof(*r));
-    const ft__kernel_theta theta = ft__kernel_default();
+    const ft__kernel_params theta = ft__kernel_default();
     ft__kernels *k = NULL;
     ft_kernel_estimate e, plain;
     ft_error err = {0};

@@ -30,7 +30,7 @@ static ft_status once(const struct rows *r)
 int main(void)
 {
     static struct rows r;
-    const ft__kernel_theta theta = ft__kernel_default();
+    const ft__kernel_params theta = ft__kernel_default();
     ft_status st = FT_ENOMEM;
     int n = 0;
 

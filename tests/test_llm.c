@@ -65,27 +65,27 @@ static ft_op attention(int batch, int heads, int kv, int queries, int keys)
 }
 
 static ft__terms terms_on(const ft_op *op, const ft_device_facts *d,
-                          const char *setting, const ft__theta *theta)
+                          const char *setting, const ft__physics_params *theta)
 {
-    ft__chip chip;
+    ft__hardware_spec chip;
     ft__terms t;
 
-    ft__chip_make(&chip, d, setting, "default", op);
+    ft__hardware_spec_make(&chip, d, setting, "default", op);
     ft__physics(&t, op, &chip, theta);
     return t;
 }
 
 static double seconds(ft_op op, const ft_device_facts *d)
 {
-    ft__theta theta = ft__physics_default();
+    ft__physics_params theta = ft__physics_default();
 
     return terms_on(&op, d, "", &theta).total_s;
 }
 
 /* Host time and the launch out of the way. */
-static ft__theta bare(void)
+static ft__physics_params bare(void)
 {
-    ft__theta theta = ft__physics_default();
+    ft__physics_params theta = ft__physics_default();
 
     theta.v[FT__C_floor_s] = 1e-7;
     theta.v[FT__C_kernel_s] = 5e-7;
@@ -95,7 +95,7 @@ static ft__theta bare(void)
 static void a_large_product_runs_at_its_share_of_the_peak(void)
 {
     ft_op op = product(16384, 16384, 16384);
-    ft__theta theta = bare();
+    ft__physics_params theta = bare();
     double rate =
         2.0 * 16384 * 16384 * 16384 / terms_on(&op, &facts, "", &theta).total_s;
 
@@ -106,7 +106,7 @@ static void a_large_product_runs_at_its_share_of_the_peak(void)
 static void a_thin_product_is_as_fast_as_its_weights_come_from_memory(void)
 {
     ft_op op = product(1, 65536, 16384);
-    ft__theta theta = bare();
+    ft__physics_params theta = bare();
     double rate = 2.0 * 65536 * 16384 / terms_on(&op, &facts, "", &theta).total_s;
 
     CHECK(rate < 2e12 * theta.v[FT__C_tensor_memory]);
@@ -115,7 +115,7 @@ static void a_thin_product_is_as_fast_as_its_weights_come_from_memory(void)
 
 static void a_small_product_takes_a_launch(void)
 {
-    ft__theta theta = bare();
+    ft__physics_params theta = bare();
     ft_op op = product(1, 32, 32);
     double s = terms_on(&op, &facts, "", &theta).total_s;
 
@@ -190,7 +190,7 @@ static void shared_keys_are_read_once(void)
 /* Both ways over the bus: read as they were made, written to where the others are. */
 static void storing_new_keys_is_priced_apart(void)
 {
-    ft__theta theta = ft__physics_default();
+    ft__physics_params theta = ft__physics_default();
     ft_op token = attention(64, 32, 8, 1, 4096),
           prompt = attention(4, 32, 8, 4096, 4096);
     double bytes = 2 * 2.0 * 4 * 8 * 4096 * 128 * 2;
@@ -211,7 +211,7 @@ static void storing_new_keys_is_priced_apart(void)
 static void other_numbers_are_priced_as_before(void)
 {
     ft_op op = op_of("linear x=4096x4096 out=4096 dtype=fp32");
-    ft__theta theta = ft__physics_default(), other = theta;
+    ft__physics_params theta = ft__physics_default(), other = theta;
 
     for (int i = FT__C_tensor_share; i <= FT__C_tensor_blend; i++)
         other.v[i] *= 1.3;
@@ -238,9 +238,9 @@ static void random_products(ft_op *op, uint64_t seed)
 static void constants_of_a_synthetic_device_are_found_again(void)
 {
     static ft_op op[N_ROWS];
-    static ft__chip chip[N_ROWS];
+    static ft__hardware_spec chip[N_ROWS];
     static ft__physics_row row[N_ROWS];
-    ft__theta truth = bare(), found = ft__physics_default();
+    ft__physics_params truth = bare(), found = ft__physics_default();
     double worst = 0, sum = 0;
 
     truth.v[FT__C_tensor_share] = 0.6;
@@ -250,7 +250,7 @@ static void constants_of_a_synthetic_device_are_found_again(void)
     for (int i = 0; i < N_ROWS; i++) {
         ft__terms t;
 
-        ft__chip_make(&chip[i], &facts, "", "default", &op[i]);
+        ft__hardware_spec_make(&chip[i], &facts, "", "default", &op[i]);
         ft__physics(&t, &op[i], &chip[i], &truth);
         row[i] = (ft__physics_row){&op[i], &chip[i], t.total_s, 1, 0};
     }
@@ -271,12 +271,12 @@ static void constants_of_a_synthetic_device_are_found_again(void)
 /* ---- power ---- */
 static void power_lies_between_idle_and_the_cap(void)
 {
-    ft__theta theta = bare();
+    ft__physics_params theta = bare();
     ft_op idle = product(1, 32, 32), busy = product(16384, 16384, 16384);
-    ft__chip chip;
+    ft__hardware_spec chip;
     ft__terms t;
 
-    ft__chip_make(&chip, &facts, "power=300W", "default", &busy);
+    ft__hardware_spec_make(&chip, &facts, "power=300W", "default", &busy);
     ft__physics(&t, &busy, &chip, &theta);
     CHECK(ft__physics_power(&t, &chip, &theta) <= 300);
     CHECK(ft__physics_power(&t, &chip, &theta) >

@@ -9,8 +9,8 @@
 #include "foretell/store.h"
 #include "graph/op_inside.h"
 #include "predict/file/predictor.h"
-#include "predict/train/train.h"
 #include "predict/model/model_set_rows.h"
+#include "predict/train/train.h"
 #include "store/store_inside.h"
 
 static char data[4096];
@@ -62,11 +62,11 @@ static void fill_grid(struct set *g)
                            ft__prng_unit(&p));
 }
 
-static ft__near near_of(const struct set *g)
+static ft__neighbours near_of(const struct set *g)
 {
-    ft__near near;
+    ft__neighbours near;
 
-    CHECK(ft__near_make(&near, &g->s, g->row, g->target, g->s.n, NULL) == FT_OK);
+    CHECK(ft__neighbours_make(&near, &g->s, g->row, g->target, g->s.n, NULL) == FT_OK);
     return near;
 }
 
@@ -109,7 +109,7 @@ static void check_side(const struct set *g, const ft__sample *v, const float *co
 static void neighbours_differ_in_one_size_and_are_the_next(void)
 {
     static struct set g, asked;
-    ft__near near;
+    ft__neighbours near;
 
     fill_grid(&g);
     near = near_of(&g);
@@ -121,7 +121,7 @@ static void neighbours_differ_in_one_size_and_are_the_next(void)
     add_linear(&asked, 64, 64, 64, 0, 0);
     for (size_t i = 0; i < asked.s.n; i++) {
         float columns[COLUMNS];
-        bool any = ft__near_fill(&near, columns, &asked.v[i]), found = false;
+        bool any = ft__neighbours_fill(&near, columns, &asked.v[i]), found = false;
 
         for (int axis = 0; axis < 3; axis++)
             for (int above = 0; above < 2; above++) {
@@ -130,14 +130,14 @@ static void neighbours_differ_in_one_size_and_are_the_next(void)
             }
         CHECK(any == found);
     }
-    ft__near_free(&near);
+    ft__neighbours_free(&near);
 }
 
 static void sizes_that_are_always_equal_count_as_one(void)
 {
     static struct set g;
     float columns[COLUMNS];
-    ft__near near;
+    ft__neighbours near;
 
     g = (struct set){.s = {.n = 0}};
     for (int size = 7; size <= 56; size *= 2)
@@ -151,17 +151,17 @@ static void sizes_that_are_always_equal_count_as_one(void)
     near = near_of(&g);
     CHECK(near.n_axes == 2);
     /* 4 x 8 x 14 x 14: channels 16, height and width 7 and 28. */
-    CHECK(ft__near_fill(&near, columns, &g.v[4]));
+    CHECK(ft__neighbours_fill(&near, columns, &g.v[4]));
     CHECK(isnan(columns[0]) && columns[1] == 14.16f);
     CHECK(columns[4] == 7.08f && columns[5] == 28.08f);
-    ft__near_free(&near);
+    ft__neighbours_free(&near);
 }
 
 static void repeats_are_one_operation_and_no_neighbours(void)
 {
     static struct set g;
     float columns[COLUMNS];
-    ft__near near;
+    ft__neighbours near;
 
     g = (struct set){.s = {.n = 0}};
     add_linear(&g, 8, 16, 32, 0, 1);
@@ -169,18 +169,18 @@ static void repeats_are_one_operation_and_no_neighbours(void)
     add_linear(&g, 9, 16, 32, 0, 7);
     near = near_of(&g);
     CHECK(near.n_axes == 1);
-    CHECK(ft__near_fill(&near, columns, &g.v[0]));
+    CHECK(ft__neighbours_fill(&near, columns, &g.v[0]));
     CHECK(isnan(columns[0]) && columns[1] == 7);
-    CHECK(ft__near_fill(&near, columns, &g.v[2]));
+    CHECK(ft__neighbours_fill(&near, columns, &g.v[2]));
     CHECK(columns[0] == 1.5f && isnan(columns[1]));
-    ft__near_free(&near);
+    ft__neighbours_free(&near);
 }
 
 static void without_a_grid_there_is_nothing_to_look_up(void)
 {
     static struct set g;
     ft__prng p = ft__prng_stream(4, 0);
-    ft__near near;
+    ft__neighbours near;
 
     g = (struct set){.s = {.n = 0}};
     for (int i = 0; i < 300; i++)
@@ -188,47 +188,47 @@ static void without_a_grid_there_is_nothing_to_look_up(void)
                    1 + (int)ft__prng_below(&p, 5000), 1 + (int)ft__prng_below(&p, 5000),
                    0, 0);
     near = near_of(&g);
-    CHECK(near.n_axes == 0 && ft__near_columns(&near) == 0);
-    ft__near_free(&near);
+    CHECK(near.n_axes == 0 && ft__neighbours_columns(&near) == 0);
+    ft__neighbours_free(&near);
 }
 
 static void an_image_is_believed_only_as_far_as_it_goes(void)
 {
     static struct set g;
-    ft__near near, again;
-    ft__near_image *head;
-    ft__near_axis_image *axis;
+    ft__neighbours near, again;
+    ft__neighbours_image *head;
+    ft__neighbours_axis_image *axis;
     void *copy;
 
     fill_grid(&g);
     near = near_of(&g);
     for (size_t len = 0; len < near.bytes; len++)
-        CHECK(!ft__near_open(&again, near.image, len));
-    CHECK(ft__near_open(&again, near.image, near.bytes));
+        CHECK(!ft__neighbours_open(&again, near.image, len));
+    CHECK(ft__neighbours_open(&again, near.image, near.bytes));
     copy = malloc(near.bytes);
     head = copy;
     axis = (void *)(head + 1);
     memcpy(copy, near.image, near.bytes);
     head->n_axes = 5;
-    CHECK(!ft__near_open(&again, copy, near.bytes));
+    CHECK(!ft__neighbours_open(&again, copy, near.bytes));
     memcpy(copy, near.image, near.bytes);
     axis[1].n = UINT64_MAX / 16;
-    CHECK(!ft__near_open(&again, copy, near.bytes));
+    CHECK(!ft__neighbours_open(&again, copy, near.bytes));
     memcpy(copy, near.image, near.bytes);
     head->bytes = sizeof(*head);
-    CHECK(!ft__near_open(&again, copy, near.bytes));
+    CHECK(!ft__neighbours_open(&again, copy, near.bytes));
     /* Numbers that nobody wrote are found or not; nothing else is touched. */
     memset((char *)copy + sizeof(*head) + 3 * sizeof(*axis), 0xa5,
            near.bytes - sizeof(*head) - 3 * sizeof(*axis));
     head->bytes = near.bytes;
-    CHECK(ft__near_open(&again, copy, near.bytes));
+    CHECK(ft__neighbours_open(&again, copy, near.bytes));
     for (size_t i = 0; i < g.s.n; i++) {
         float columns[COLUMNS];
 
-        ft__near_fill(&again, columns, &g.v[i]);
+        ft__neighbours_fill(&again, columns, &g.v[i]);
     }
     free(copy);
-    ft__near_free(&near);
+    ft__neighbours_free(&near);
 }
 
 /* ---- learning from them ---- */
@@ -315,11 +315,11 @@ static ft_predictor *train(const ft_train_options *more)
 /* Those of power that rows with neighbours have. */
 static int count_near(const ft__family *f)
 {
-    const ft__learner *l = f->learner[FT__METRIC_POWER][0];
+    const ft__model_set *l = f->model_set[FT__METRIC_POWER][0];
     int n = 0;
 
-    for (uint32_t i = 0; i < l->n_parts; i++)
-        n += l->part[i].scope == FT__SCOPE_NEAR;
+    for (uint32_t i = 0; i < l->n_regressors; i++)
+        n += l->part[i].scope == FT__SCOPE_NEIGHBOURS;
     return n;
 }
 
@@ -329,7 +329,7 @@ static ft_status ask(ft__answer *a, const ft__family *f, const ft_op *op)
     ft_status st;
 
     CHECK(ft_device_load(&on.file, data, "a30", NULL) == FT_OK);
-    st = ft__family_ask(a, f, FT__METRIC_POWER, &on, op, NULL, 1, NULL);
+    st = ft__family_query(a, f, FT__METRIC_POWER, &on, op, NULL, 1, NULL);
     ft_device_free(on.file);
     return st;
 }
@@ -445,12 +445,12 @@ static void a_saved_file_answers_the_same(const ft_predictor *p, const char *pat
 /* Every byte of the part: what is changed is never asked. */
 static void damage_is_noticed(const ft_predictor *p)
 {
-    const ft__learner *l = p->family->learner[FT__METRIC_POWER][0];
-    const uint32_t at = ft__learner_near(l, &l->part[0]);
+    const ft__model_set *l = p->family->model_set[FT__METRIC_POWER][0];
+    const uint32_t at = ft__model_set_neighbours_of(l, &l->part[0]);
     unsigned char *copy = aligned_alloc(64, (p->len + 63) / 64 * 64);
     const ft_op op = grid_op(40);
 
-    CHECK(at < l->n_parts);
+    CHECK(at < l->n_regressors);
     for (size_t i = 0; i < l->part[at].stored.bytes; i += 997) {
         ft_predictor *broken;
         ft__answer a;

@@ -400,7 +400,7 @@ static void every_way_of_asking_has_the_schedule(void)
     ft_device_use on = {0};
     ft_device *d = NULL;
     ft_graph *g = NULL;
-    ft_pricer *pricer;
+    ft_op_costs *pricer;
     ft_brief brief[2];
 
     CHECK(ft_device_load(&d, data_dir, "a30", NULL) == FT_OK);
@@ -417,10 +417,10 @@ static void every_way_of_asking_has_the_schedule(void)
         ft_network_estimate_free(&e);
     }
     on.setting = NULL;
-    CHECK(ft_pricer_new(&pricer, p, &on, NULL) == FT_OK);
-    CHECK(ft_pricer_price(pricer, &list, 1, NULL) == FT_OK);
+    CHECK(ft_op_costs_new(&pricer, p, &on, NULL) == FT_OK);
+    CHECK(ft_op_costs_of_lists(pricer, &list, 1, NULL) == FT_OK);
     CHECK(list.brief.time_s == brief[0].time_s);
-    ft_pricer_free(pricer);
+    ft_op_costs_free(pricer);
     ft_graph_free(g);
     ft_device_free(d);
     ft_predictor_free(p);

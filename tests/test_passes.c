@@ -9,20 +9,21 @@
 
 static char data_dir[4096];
 
-static void chip_of(ft__chip *out, const char *policy, const ft_op *op)
+static void chip_of(ft__hardware_spec *out, const char *policy, const ft_op *op)
 {
     ft_device *d;
 
     if (ft_device_load(&d, data_dir, "a30", NULL) != FT_OK)
         exit(1);
-    ft__chip_make(out, ft_device_get(d), "", policy, op);
+    ft__hardware_spec_make(out, ft_device_get(d), "", policy, op);
     ft_device_free(d);
 }
 
-static ft__terms terms(const char *spec, const char *policy, const ft__theta *c)
+static ft__terms terms(const char *spec, const char *policy,
+                       const ft__physics_params *c)
 {
     ft_error err = {0};
-    ft__chip chip;
+    ft__hardware_spec chip;
     ft__terms t;
     ft_op op;
 
@@ -38,14 +39,14 @@ static ft__terms terms(const char *spec, const char *policy, const ft__theta *c)
 /* Seconds of the device alone, with the constants as they are; "a30". */
 static double busy(const char *spec, const char *policy)
 {
-    const ft__theta c = ft__physics_default();
+    const ft__physics_params c = ft__physics_default();
 
     return terms(spec, policy, &c).busy_s;
 }
 
 static double value(const char *name)
 {
-    const ft__theta c = ft__physics_default();
+    const ft__physics_params c = ft__physics_default();
     int i = 0;
 
     while (strcmp(ft__physics_name(i), name) != 0)
@@ -146,7 +147,7 @@ static void tf32_leaves_channels_where_they_are_if_that_is_faster(void)
 
 static void a_library_is_called_for_each_gradient(void)
 {
-    const ft__theta c = ft__physics_default();
+    const ft__physics_params c = ft__physics_default();
     const char *conv = "conv2d x=32x64x8x8 out=64 kernel=1x1 stride=1x1 pad=0x0 phase=";
     static const struct {
         const char *phase;

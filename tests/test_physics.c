@@ -37,21 +37,21 @@ static ft_device_facts facts_of(const char *name)
     return f;
 }
 
-static ft__chip chip_of(const char *device, const char *setting, const char *policy,
-                        const ft_op *op)
+static ft__hardware_spec chip_of(const char *device, const char *setting,
+                                 const char *policy, const ft_op *op)
 {
     ft_device_facts f = facts_of(device);
-    ft__chip chip;
+    ft__hardware_spec chip;
 
-    ft__chip_make(&chip, &f, setting, policy, op);
+    ft__hardware_spec_make(&chip, &f, setting, policy, op);
     return chip;
 }
 
 static double seconds(const char *spec, const char *device, const char *setting)
 {
     ft_op op = op_of(spec);
-    ft__chip chip = chip_of(device, setting, "ieee", &op);
-    ft__theta theta = ft__physics_default();
+    ft__hardware_spec chip = chip_of(device, setting, "ieee", &op);
+    ft__physics_params theta = ft__physics_default();
     ft__terms t;
 
     ft__physics(&t, &op, &chip, &theta);
@@ -60,14 +60,14 @@ static double seconds(const char *spec, const char *device, const char *setting)
 
 static int constant(const char *name)
 {
-    for (int i = 0; i < FT__N_THETA; i++)
+    for (int i = 0; i < FT__N_PHYSICS_PARAMS; i++)
         if (strcmp(ft__physics_name(i), name) == 0)
             return i;
     fprintf(stderr, "no constant %s\n", name);
     exit(1);
 }
 
-static double value(const ft__theta *theta, const char *name)
+static double value(const ft__physics_params *theta, const char *name)
 {
     return theta->v[constant(name)];
 }
@@ -95,8 +95,9 @@ static void tensor_cores_serve_where_dtype_and_policy_use_them(void)
 static void settings_scale_what_they_set(void)
 {
     ft_op op = op_of("linear x=8x64 out=64");
-    ft__chip a = chip_of("a100-sxm-80gb", "", "ieee", &op);
-    ft__chip b = chip_of("a100-sxm-80gb", "clock=705MHz power=200W", "ieee", &op);
+    ft__hardware_spec a = chip_of("a100-sxm-80gb", "", "ieee", &op);
+    ft__hardware_spec b =
+        chip_of("a100-sxm-80gb", "clock=705MHz power=200W", "ieee", &op);
 
     CHECK_NEAR(b.vector_flops, a.vector_flops / 2, 1e6);
     CHECK_NEAR(b.peak_flops, a.peak_flops / 2, 1e6);
@@ -112,13 +113,13 @@ static void what_is_not_known_is_named(void)
 {
     ft_device_facts f = facts_of("p4");
     ft_op op = op_of("relu x=64x64");
-    ft__theta theta = ft__physics_default();
+    ft__physics_params theta = ft__physics_default();
     ft__terms t;
-    ft__chip chip;
+    ft__hardware_spec chip;
 
     f.bandwidth_bytes_per_s = NAN;
-    ft__chip_make(&chip, &f, "", "ieee", &op);
-    CHECK(strcmp(ft__chip_lacks(&chip), "bandwidth") == 0);
+    ft__hardware_spec_make(&chip, &f, "", "ieee", &op);
+    CHECK(strcmp(ft__hardware_spec_lacks(&chip), "bandwidth") == 0);
     ft__physics(&t, &op, &chip, &theta);
     CHECK(isnan(t.total_s));
 }
@@ -130,16 +131,16 @@ static void a_convolution_has_three_products(void)
                      "phase=forward_backward");
     static const double want[3][3] = {
         {2 * 4 * 4, 4, 27}, {2 * 8 * 8, 3, 36}, {4, 27, 2 * 4 * 4}};
-    ft__chip chip = chip_of("p4", "", "ieee", &op);
+    ft__hardware_spec chip = chip_of("p4", "", "ieee", &op);
     ft__work w;
     int n = 0;
 
     ft__work_make(&w, &op, &chip);
     for (uint32_t i = 0; i < w.n; i++)
-        if (w.pass[i].what == FT__PASS_CONV && n < 3) {
-            CHECK_NEAR(w.pass[i].m, want[n][0], 0);
-            CHECK_NEAR(w.pass[i].n, want[n][1], 0);
-            CHECK_NEAR(w.pass[i].k, want[n][2], 0);
+        if (w.op_kernel[i].what == FT__OP_KERNEL_CONV && n < 3) {
+            CHECK_NEAR(w.op_kernel[i].m, want[n][0], 0);
+            CHECK_NEAR(w.op_kernel[i].n, want[n][1], 0);
+            CHECK_NEAR(w.op_kernel[i].k, want[n][2], 0);
             n++;
         }
     CHECK(n == 3);
@@ -158,15 +159,15 @@ static void backward_of_linear_is_twice_forward(void)
 static double streamed(const char *spec, int renews)
 {
     ft_op op = op_of(spec);
-    ft__chip chip = chip_of("p4", "", "ieee", &op);
+    ft__hardware_spec chip = chip_of("p4", "", "ieee", &op);
     double sum = 0;
     ft__work w;
 
     chip.renews = renews;
     ft__work_make(&w, &op, &chip);
     for (uint32_t i = 0; i < w.n; i++)
-        if (w.pass[i].what == FT__PASS_STREAM)
-            sum += w.pass[i].read + w.pass[i].written;
+        if (w.op_kernel[i].what == FT__OP_KERNEL_STREAM)
+            sum += w.op_kernel[i].read + w.op_kernel[i].written;
     return sum;
 }
 
@@ -193,7 +194,7 @@ static void a_view_costs_nothing(void)
 /* ---- limits ---- */
 static void a_tiny_operation_takes_the_floor(void)
 {
-    ft__theta c = ft__physics_default();
+    ft__physics_params c = ft__physics_default();
     double s = seconds("relu x=1x1", "v100-pcie-32gb", "");
     double host = value(&c, "floor_s"), kernel = value(&c, "kernel_s");
 
@@ -203,8 +204,8 @@ static void a_tiny_operation_takes_the_floor(void)
 static void a_huge_product_runs_at_the_sustained_peak(void)
 {
     ft_op op = op_of("linear x=65536x16384 out=16384");
-    ft__chip chip = chip_of("v100-pcie-32gb", "", "ieee", &op);
-    ft__theta c = ft__physics_default();
+    ft__hardware_spec chip = chip_of("v100-pcie-32gb", "", "ieee", &op);
+    ft__physics_params c = ft__physics_default();
     double u = ft__sustained(&chip, &c);
     double best = 2.0 * 65536 * 16384 * 16384 / (14e12 * u * value(&c, "tile_share"));
 
@@ -215,7 +216,7 @@ static void a_huge_product_runs_at_the_sustained_peak(void)
 
 static void a_huge_tensor_streams_at_the_bandwidth(void)
 {
-    ft__theta c = ft__physics_default();
+    ft__physics_params c = ft__physics_default();
     double s = seconds("add x=16384x16384 y=16384x16384", "t4", "");
 
     CHECK_NEAR(s / (3 * 4.0 * 16384 * 16384 / (320e9 * value(&c, "memory_share"))), 1,
@@ -244,7 +245,7 @@ static void an_operand_that_does_not_stay_is_read_again(void)
 
 static void wide_rows_of_softmax_are_read_twice(void)
 {
-    ft__theta c = ft__physics_default();
+    ft__physics_params c = ft__physics_default();
     double narrow = seconds("softmax x=131072x1024 axis=1", "t4", "");
     double wide = seconds("softmax x=65536x2048 axis=1", "t4", "");
 
@@ -256,9 +257,9 @@ static void wide_rows_of_softmax_are_read_twice(void)
 static void a_budget_binds_where_it_is_small(void)
 {
     ft_op op = op_of("linear x=8192x8192 out=8192");
-    ft__chip t4 = chip_of("t4", "", "ieee", &op),
-             v100 = chip_of("v100-pcie-32gb", "", "ieee", &op);
-    ft__theta c = ft__physics_default();
+    ft__hardware_spec t4 = chip_of("t4", "", "ieee", &op),
+                      v100 = chip_of("v100-pcie-32gb", "", "ieee", &op);
+    ft__physics_params c = ft__physics_default();
     double u = ft__sustained(&t4, &c);
 
     CHECK(ft__sustained(&v100, &c) > 0.98);
@@ -269,7 +270,7 @@ static void a_budget_binds_where_it_is_small(void)
 /* Libraries: x W^T before Volta, and AMD's. */
 static void libraries_reach_less_on_some_devices(void)
 {
-    ft__theta c = ft__physics_default();
+    ft__physics_params c = ft__physics_default();
     double p100 = seconds("linear x=8192x8192 out=8192 bias=0", "p100-pcie-16gb", ""),
            flat = seconds("matmul x=8192x8192 y=8192x8192", "p100-pcie-16gb", "");
     double v100 = seconds("linear x=8192x8192 out=8192 bias=0", "v100-pcie-32gb", ""),
@@ -282,9 +283,9 @@ static void libraries_reach_less_on_some_devices(void)
 static void a_small_power_budget_throttles(void)
 {
     ft_op op = op_of("linear x=64x64 out=64");
-    ft__chip t4 = chip_of("t4", "", "ieee", &op),
-             v100 = chip_of("v100-pcie-32gb", "", "ieee", &op);
-    ft__theta c = ft__physics_default();
+    ft__hardware_spec t4 = chip_of("t4", "", "ieee", &op),
+                      v100 = chip_of("v100-pcie-32gb", "", "ieee", &op);
+    ft__physics_params c = ft__physics_default();
 
     CHECK(ft__sustained(&t4, &c) < 0.65 * ft__sustained(&v100, &c));
 }
@@ -346,10 +347,10 @@ static void more_work_takes_longer(void)
         }
 }
 
-static double with(const ft_op *op, ft__chip chip, double clock, double memory,
+static double with(const ft_op *op, ft__hardware_spec chip, double clock, double memory,
                    double power)
 {
-    ft__theta theta = ft__physics_default();
+    ft__physics_params theta = ft__physics_default();
     ft__terms t;
 
     chip.clock_hz *= clock;
@@ -368,7 +369,7 @@ static void a_better_device_is_never_slower(void)
     for (int i = 0; i < N_GROWING; i++)
         for (int n = 16; n <= 4096; n *= 16) {
             ft_op op;
-            ft__chip chip;
+            ft__hardware_spec chip;
             double s;
 
             write_spec(spec, sizeof(spec), i, n);
@@ -387,15 +388,15 @@ static void a_better_device_is_never_slower(void)
 enum { N_ROWS = 240 };
 struct made {
     ft_op op[N_ROWS];
-    ft__chip chip[N_ROWS];
+    ft__hardware_spec chip[N_ROWS];
     ft__physics_row row[N_ROWS];
 };
 
 static const char *const made_on[] = {"p4", "t4", "gtx-1080-ti", "rtx-2080-ti"};
 
 /* Rows of the first n_devices, timed by `law`; the last one's are `odd` times that. */
-static void make(struct made *m, const ft__theta *law, uint32_t n_devices, double odd,
-                 uint64_t seed)
+static void make(struct made *m, const ft__physics_params *law, uint32_t n_devices,
+                 double odd, uint64_t seed)
 {
     ft__prng rng = {seed};
 
@@ -426,7 +427,8 @@ static void make(struct made *m, const ft__theta *law, uint32_t n_devices, doubl
 }
 
 /* Mean of |log(estimate / time)| over the rows of groups below n. */
-static double error_of(const struct made *m, const ft__theta *theta, uint32_t n)
+static double error_of(const struct made *m, const ft__physics_params *theta,
+                       uint32_t n)
 {
     double sum = 0, count = 0;
 
@@ -442,9 +444,9 @@ static double error_of(const struct made *m, const ft__theta *theta, uint32_t n)
     return sum / count;
 }
 
-static ft__theta changed(void)
+static ft__physics_params changed(void)
 {
-    ft__theta law = ft__physics_default();
+    ft__physics_params law = ft__physics_default();
 
     law.v[constant("floor_s")] = 4e-5;
     law.v[constant("floor_linear")] = 1.2;
@@ -457,7 +459,7 @@ static ft__theta changed(void)
 static void constants_come_out_again(void)
 {
     static struct made m, fresh;
-    ft__theta law = changed(), theta = ft__physics_default();
+    ft__physics_params law = changed(), theta = ft__physics_default();
 
     make(&m, &law, 4, 1, 1);
     make(&fresh, &law, 4, 1, 2);
@@ -474,8 +476,8 @@ static void constants_come_out_again(void)
 static void a_few_devices_do_not_move_what_is_known_of_many(void)
 {
     static struct made m;
-    const ft__theta usual = ft__physics_default();
-    ft__theta law = usual, theta = usual;
+    const ft__physics_params usual = ft__physics_default();
+    ft__physics_params law = usual, theta = usual;
 
     law.v[constant("tile_share")] *= 0.8;
     law.v[constant("memory_share")] *= 0.8;
@@ -488,7 +490,7 @@ static void a_few_devices_do_not_move_what_is_known_of_many(void)
 static void an_odd_device_does_not_bend_the_constants(void)
 {
     static struct made m;
-    ft__theta law = changed(), theta = ft__physics_default();
+    ft__physics_params law = changed(), theta = ft__physics_default();
 
     make(&m, &law, 4, 3, 3);
     CHECK(ft__physics_fit(&theta, m.row, N_ROWS, 1, NULL) == FT_OK);
@@ -498,7 +500,7 @@ static void an_odd_device_does_not_bend_the_constants(void)
 static void fitting_again_gives_the_same_bits(void)
 {
     static struct made m;
-    ft__theta law = changed(), a = ft__physics_default(), b = a, none = a;
+    ft__physics_params law = changed(), a = ft__physics_default(), b = a, none = a;
 
     make(&m, &law, 3, 1.2, 5);
     CHECK(ft__physics_fit(&a, m.row, N_ROWS, 9, NULL) == FT_OK);
@@ -506,7 +508,7 @@ static void fitting_again_gives_the_same_bits(void)
     CHECK(memcmp(&a, &b, sizeof(a)) == 0);
     b = none;
     CHECK(ft__physics_fit(&none, NULL, 0, 9, NULL) == FT_OK);
-    for (int i = 0; i < FT__N_THETA; i++)
+    for (int i = 0; i < FT__N_PHYSICS_PARAMS; i++)
         CHECK_NEAR(none.v[i] / b.v[i], 1, 1e-12);
 }
 
@@ -515,8 +517,8 @@ static void an_optimizer_takes_the_time_of_its_bytes(void)
 {
     const char *sgd = "sgd x=4096x9216 dtype=fp32 phase=optimizer";
     ft_op op = op_of(sgd);
-    ft__chip chip = chip_of("a30", "", "ieee", &op);
-    ft__theta theta = ft__physics_default();
+    ft__hardware_spec chip = chip_of("a30", "", "ieee", &op);
+    ft__physics_params theta = ft__physics_default();
     const double bytes = 3 * 4096 * 9216 * 4.0, least = bytes / 933e9;
     ft__terms t;
 

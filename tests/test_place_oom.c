@@ -57,12 +57,12 @@ static ft_status lists(void)
     const ft_device_use on = {.device = l4};
     ft_listed list[] = {{.text = one, .len = sizeof(one) - 1},
                         {.text = two, .len = sizeof(two) - 1}};
-    ft_pricer *x = NULL;
-    ft_status st = ft_pricer_new(&x, family, &on, NULL);
+    ft_op_costs *x = NULL;
+    ft_status st = ft_op_costs_new(&x, family, &on, NULL);
 
     if (!st)
-        st = ft_pricer_price(x, list, 2, NULL);
-    ft_pricer_free(x);
+        st = ft_op_costs_of_lists(x, list, 2, NULL);
+    ft_op_costs_free(x);
     return st;
 }
 

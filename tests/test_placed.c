@@ -341,35 +341,35 @@ static void networks_asked_for_anew_replace_those_of_their_device(void)
 
 /* ---- what may be in a file ---- */
 
-static ft__placed good(void)
+static ft__device_schedule good(void)
 {
-    return (ft__placed){.device = "a30",
-                        .policy = "default",
-                        .engine = "torch",
-                        .phase = "step",
-                        .n = 4,
-                        .schedule = {.scale = {1, 1, 0.7, 2},
-                                     .bounded = 1,
-                                     .launch_s = 1e-5,
-                                     .idle_w = 0,
-                                     .dynamic = 1},
-                        .time_low = -0.1,
-                        .time_high = 0.2,
-                        .energy_low = NAN,
-                        .energy_high = NAN,
-                        .error = 0.1,
-                        .without = 0.2};
+    return (ft__device_schedule){.device = "a30",
+                                 .policy = "default",
+                                 .engine = "torch",
+                                 .phase = "step",
+                                 .n = 4,
+                                 .schedule = {.scale = {1, 1, 0.7, 2},
+                                              .bounded = 1,
+                                              .launch_s = 1e-5,
+                                              .idle_w = 0,
+                                              .dynamic = 1},
+                                 .time_low = -0.1,
+                                 .time_high = 0.2,
+                                 .energy_low = NAN,
+                                 .energy_high = NAN,
+                                 .error = 0.1,
+                                 .without = 0.2};
 }
 
 static bool is_sound_with(size_t at, double value)
 {
-    ft__placed p = good();
+    ft__device_schedule p = good();
 
     memcpy((char *)&p + at, &value, sizeof(value));
-    return ft__placed_sound(&p);
+    return ft__device_schedule_sound(&p);
 }
 
-#define AT(field) offsetof(ft__placed, field)
+#define AT(field) offsetof(ft__device_schedule, field)
 
 static void nonsense_in_a_schedule_is_refused(void)
 {
@@ -379,9 +379,9 @@ static void nonsense_in_a_schedule_is_refused(void)
                                    AT(energy_high)};
     static const uint64_t n[] = {0, 1, UINT64_C(1) << 32};
     static const char *const phase[] = {"backward", "optimizer", "", "forwards"};
-    ft__placed p = good();
+    ft__device_schedule p = good();
 
-    CHECK(ft__placed_sound(&p));
+    CHECK(ft__device_schedule_sound(&p));
     for (size_t i = 0; i < sizeof(factor) / sizeof(*factor); i++) {
         CHECK(is_sound_with(factor[i], 1e3));
         CHECK(!is_sound_with(factor[i], 0));
@@ -399,16 +399,16 @@ static void nonsense_in_a_schedule_is_refused(void)
     for (size_t i = 0; i < sizeof(n) / sizeof(*n); i++) {
         p = good();
         p.n = n[i];
-        CHECK(!ft__placed_sound(&p));
+        CHECK(!ft__device_schedule_sound(&p));
     }
     for (size_t i = 0; i < sizeof(phase) / sizeof(*phase); i++) {
         p = good();
         snprintf(p.phase, sizeof(p.phase), "%s", phase[i]);
-        CHECK(!ft__placed_sound(&p));
+        CHECK(!ft__device_schedule_sound(&p));
     }
     p = good();
     memset(p.engine, 'x', sizeof(p.engine));
-    CHECK(!ft__placed_sound(&p));
+    CHECK(!ft__device_schedule_sound(&p));
 }
 
 static void nonsense_in_errors_of_networks_is_refused(void)

@@ -136,18 +136,18 @@ static void check_lists(const char *device, const char *setting, const ft_predic
     ft_device *d = device_of(device);
     const ft_device_use on = {.device = d, .setting = setting};
     ft_listed list[N_LISTS];
-    ft_pricer *x = NULL;
+    ft_op_costs *x = NULL;
 
-    CHECK(ft_pricer_new(&x, p, &on, NULL) == FT_OK);
+    CHECK(ft_op_costs_new(&x, p, &on, NULL) == FT_OK);
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < N_LISTS; i++) {
             make_list(text[i], backward);
             list[i] = (ft_listed){.text = text[i], .len = strlen(text[i])};
         }
-        CHECK(ft_pricer_price(x, list, N_LISTS, NULL) == FT_OK);
+        CHECK(ft_op_costs_of_lists(x, list, N_LISTS, NULL) == FT_OK);
         CHECK(n_differ(list, N_LISTS, &on, p) == 0);
     }
-    ft_pricer_free(x);
+    ft_op_costs_free(x);
     ft_device_free(d);
 }
 
@@ -194,17 +194,17 @@ static void what_is_no_list_says_why_and_harms_no_other(void)
     ft_device *d = device_of("a30");
     const ft_device_use on = {.device = d};
     ft_listed list[N];
-    ft_pricer *x = NULL;
+    ft_op_costs *x = NULL;
 
     for (int i = 0; i < N; i++)
         list[i] = (ft_listed){.text = texts[i], .len = strlen(texts[i])};
-    CHECK(ft_pricer_new(&x, NULL, &on, NULL) == FT_OK);
-    CHECK(ft_pricer_price(x, list, N, NULL) == FT_OK);
+    CHECK(ft_op_costs_new(&x, NULL, &on, NULL) == FT_OK);
+    CHECK(ft_op_costs_of_lists(x, list, N, NULL) == FT_OK);
     CHECK(n_differ(list, N, &on, NULL) == 0);
     CHECK(list[0].status == FT_OK && list[1].status == FT_EFORMAT);
     CHECK(strstr(list[1].why, "line 2") != NULL);
     CHECK(list[2].status == FT_EFORMAT && list[7].status == FT_OK);
-    ft_pricer_free(x);
+    ft_op_costs_free(x);
     ft_device_free(d);
 }
 
@@ -217,13 +217,13 @@ static void zeros_in_a_line_harm_no_other(void)
                         {.text = good, .len = sizeof(good) - 1}};
     ft_device *d = device_of("a30");
     const ft_device_use on = {.device = d};
-    ft_pricer *x = NULL;
+    ft_op_costs *x = NULL;
 
-    CHECK(ft_pricer_new(&x, NULL, &on, NULL) == FT_OK);
-    CHECK(ft_pricer_price(x, list, 2, NULL) == FT_OK);
+    CHECK(ft_op_costs_new(&x, NULL, &on, NULL) == FT_OK);
+    CHECK(ft_op_costs_of_lists(x, list, 2, NULL) == FT_OK);
     CHECK(list[0].status == FT_EFORMAT);
     CHECK(n_differ(&list[1], 1, &on, NULL) == 0);
-    ft_pricer_free(x);
+    ft_op_costs_free(x);
     ft_device_free(d);
 }
 
@@ -237,16 +237,16 @@ static void every_line_may_be_cut_anywhere(void)
     static char text[N][N];
     ft_device *d = device_of("l4");
     const ft_device_use on = {.device = d};
-    ft_pricer *x = NULL;
+    ft_op_costs *x = NULL;
 
     for (size_t i = 0; i < N; i++) {
         snprintf(text[i], i + 1, "%s", whole);
         list[i] = (ft_listed){.text = text[i], .len = strlen(text[i])};
     }
-    CHECK(ft_pricer_new(&x, NULL, &on, NULL) == FT_OK);
-    CHECK(ft_pricer_price(x, list, N, NULL) == FT_OK);
+    CHECK(ft_op_costs_new(&x, NULL, &on, NULL) == FT_OK);
+    CHECK(ft_op_costs_of_lists(x, list, N, NULL) == FT_OK);
     CHECK(n_differ(list, N, &on, NULL) == 0);
-    ft_pricer_free(x);
+    ft_op_costs_free(x);
     ft_device_free(d);
 }
 

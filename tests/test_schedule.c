@@ -187,7 +187,7 @@ static void fitting_finds_the_schedule_that_made_the_networks(void)
 
     for (int i = 0; i < N; i++) {
         ft__load l = {.known_s = {1e-3 * (i % 5), 1e-3 * (i % 3), 0.5e-3 * (1 + i % 4)},
-                      .bounded_s = 0.2e-3 * (i % 6),
+                      .unmodelled_s = 0.2e-3 * (i % 6),
                       .launches = i < 6 ? 400 : 20,
                       .alone_s = 5e-3,
                       .alone_j = 0.5 + 0.02 * i,

@@ -147,17 +147,17 @@ ft_status ft__choosing_make(ft__choosing *out, const ft_op *ops, const double *c
                           .lot = calloc(n + 1, sizeof(*out->lot)),
                           .known = calloc(n + 1, sizeof(*out->known)),
                           .hash = calloc(n + 1, sizeof(*out->hash)),
-                          .sort = calloc(n + 1, sizeof(*out->sort)),
+                          .category = calloc(n + 1, sizeof(*out->category)),
                           .learn_at = FT__FIRST_LEARNED};
     if (!out->wanted || !out->weight || !out->work_s || !out->left || !out->spacing ||
-        !out->lot || !out->known || !out->hash || !out->sort)
+        !out->lot || !out->known || !out->hash || !out->category)
         st = ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
     for (size_t i = 0; i < n && !st; i++) {
         ft__prng p;
 
         out->work_s[i] = ft__choosing_work(&ops[i]);
         out->hash[i] = ft__op_hash(&ops[i]);
-        out->sort[i] = (uint32_t)ops[i].kind * FT_PHASE_COUNT + ops[i].phase;
+        out->category[i] = (uint32_t)ops[i].kind * FT_PHASE_COUNT + ops[i].phase;
         p = ft__prng_stream(seed, out->hash[i]);
         out->wanted[i] = out->weight[i] = count ? (float)count[i] : 1;
         out->left[i] = 1;
@@ -183,7 +183,7 @@ void ft__choosing_free(ft__choosing *c)
     free(c->lot);
     free(c->known);
     free(c->hash);
-    free(c->sort);
+    free(c->category);
     *c = (ft__choosing){0};
 }
 
@@ -261,20 +261,20 @@ static void seen_free(struct seen *k)
 static ft_status hold_out(double *held, const ft__samples *s, const uint32_t *row,
                           size_t n, uint32_t threads, ft_error *err)
 {
-    const ft__learn_options how = {.metric = FT__METRIC_TIME,
-                                   .plain = true,
-                                   .held = held,
-                                   .part_rows = n > MOST_ROWS ? MOST_ROWS : 0,
-                                   .fit = {.methods = 1u << FT_METHOD_EXTRA,
-                                           .no_spread = true,
-                                           .n_trees = TREES,
-                                           .seed = 1,
-                                           .threads = threads}};
-    ft__learner l;
-    ft_status st = ft__learner_fit(&l, s, row, n, row, n, &how, err);
+    const ft__model_set_options how = {.metric = FT__METRIC_TIME,
+                                       .plain = true,
+                                       .held = held,
+                                       .part_rows = n > MOST_ROWS ? MOST_ROWS : 0,
+                                       .fit = {.methods = 1u << FT_METHOD_EXTRA,
+                                               .no_spread = true,
+                                               .n_trees = TREES,
+                                               .seed = 1,
+                                               .threads = threads}};
+    ft__model_set l;
+    ft_status st = ft__model_set_fit(&l, s, row, n, row, n, &how, err);
 
     if (!st)
-        ft__learner_free(&l);
+        ft__model_set_free(&l);
     /* Nothing that was measured has a time: nothing is held out. */
     return st == FT_ENOTFOUND ? FT_OK : st;
 }
@@ -372,7 +372,7 @@ static double square_of(const struct seen *k, const ft__choosing *c, size_t j,
     double near = 0, near_weight = 0, kind = of_all * usual, kind_weight = of_all;
 
     for (size_t i = 0; i < k->n; i++)
-        if (c->sort[k->at[i]] == c->sort[j]) {
+        if (c->category[k->at[i]] == c->category[j]) {
             double w = pow((double)c->alike[j * c->n + k->at[i]], sharpness);
 
             near += w * k->square[i];

@@ -18,7 +18,7 @@
  * much that is heavy and unknown comes first.
  *
  * That variance is 1 holds before anything is known. Some operations are hard to
- * foretell, others easy; where the variance of j is a_j^2 (and noise in proportion),
+ * predict, others easy; where the variance of j is a_j^2 (and noise in proportion),
  * a_j is one more factor of weight_j and nothing else changes. */
 /* Each choice takes time with the square of the most. */
 enum { FT__MOST_CHOOSABLE = 1024, FT__FIRST_LEARNED = 16 };
@@ -38,8 +38,8 @@ typedef struct ft__choosing {
     float *spacing; /* SPREAD: to the nearest known */
     float *lot;     /* RANDOM */
     unsigned char *known;
-    uint64_t *hash; /* of the operations */
-    uint32_t *sort; /* equal for those of one kind and phase */
+    uint64_t *hash;     /* of the operations */
+    uint32_t *category; /* equal for those of one kind and phase */
     size_t n_known;
     size_t learn_at; /* so many known: ft__choosing_is_due() */
 } ft__choosing;

@@ -104,7 +104,7 @@ static ft_status find_tasks(struct placing *p, size_t d, ft_error *err)
     if (!p->tasks[d].task)
         return ft_fail(err, FT_ENOMEM, 0, "placing");
     return ft__network_tasks(&p->tasks[d], x->predictor, &x->use, p->g,
-                             ft__placed_phase(p->g), err);
+                             ft__graph_phase(p->g), err);
 }
 
 static ft_status open(struct placing *p, const ft__place_device *device, size_t n,

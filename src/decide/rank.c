@@ -136,7 +136,7 @@ static size_t place(struct placed *p, ft_ranked *out, size_t n, ft_rank_by by)
     return n_placed;
 }
 
-/* Which may be the first in truth. */
+/* Which may be the first when measured. */
 static void mark_level(ft_ranked *out, const ft_rank_entry *entry,
                        const struct placed *p, size_t n, ft_rank_by by)
 {

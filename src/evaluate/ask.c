@@ -59,9 +59,9 @@ static int by_place(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-struct asking {
+struct query {
     const ft_predictor *p;
-    const ft_known *known;
+    const ft_calibration_set *known;
     ft__metric metric;
     const ft__samples *s;
     const uint32_t *row;
@@ -74,7 +74,7 @@ static bool starts_run(const struct place *v, size_t i)
 }
 
 /* A list of the operations, each once, as they were measured: one node each. */
-static ft_status list_of(ft_graph **out, const struct asking *a, const struct place *v,
+static ft_status list_of(ft_graph **out, const struct query *a, const struct place *v,
                          size_t n, ft_error *err)
 {
     ft__buf text = {0};
@@ -111,7 +111,7 @@ static const ft_estimate *estimates_of(const ft_network_estimate *e, ft__metric 
 }
 
 /* Answers for v[n], which are of one dataset. */
-static void take_answers(const struct asking *a, const ft_network_estimate *e,
+static void take_answers(const struct query *a, const ft_network_estimate *e,
                          const ft_graph *g, const struct place *v, size_t n)
 {
     const ft_estimate *of = estimates_of(e, a->metric);
@@ -130,14 +130,14 @@ static void take_answers(const struct asking *a, const ft_network_estimate *e,
 }
 
 /* Two answers that learn next to nothing, to stand beside. */
-static ft_status take_baselines(const struct asking *a, const ft_graph *g,
+static ft_status take_baselines(const struct query *a, const ft_graph *g,
                                 const ft__dataset *d, const struct place *v, size_t n,
                                 ft_error *err)
 {
     uint32_t n_ops = g->n_ops, node = UINT32_MAX;
     ft__answer *plain = calloc(n_ops + 1u, sizeof(*plain));
-    ft_status st = plain ? ft__family_ask(plain, a->p->family, a->metric, d, &g->op[0],
-                                          NULL, n_ops, err)
+    ft_status st = plain ? ft__family_query(plain, a->p->family, a->metric, d,
+                                            &g->op[0], NULL, n_ops, err)
                          : ft_fail(err, FT_ENOMEM, 0, "%u operations", n_ops);
 
     for (size_t i = 0; i < n && !st; i++) {
@@ -150,7 +150,7 @@ static ft_status take_baselines(const struct asking *a, const ft_graph *g,
 }
 
 /* Of what was measured whole: the formulae without what trees learn. */
-static void take_formulae(const struct asking *a, const ft__dataset *d,
+static void take_formulae(const struct query *a, const ft__dataset *d,
                           const struct place *v, size_t n)
 {
     const ft__clocked_list *l = &a->p->family->clocked;
@@ -167,7 +167,7 @@ static void take_formulae(const struct asking *a, const ft__dataset *d,
     }
 }
 
-static ft_status ask_dataset(const struct asking *a, const struct place *v, size_t n,
+static ft_status ask_dataset(const struct query *a, const struct place *v, size_t n,
                              ft_error *err)
 {
     const ft__dataset *d = &a->s->dataset[v->dataset];
@@ -191,12 +191,12 @@ static ft_status ask_dataset(const struct asking *a, const struct place *v, size
     return st;
 }
 
-ft_status ft__evaluate_ask(ft__answer *out, const ft_predictor *p,
-                           const ft_known *known, ft__metric metric,
-                           const ft__samples *s, const uint32_t *row, size_t n,
-                           char why[240], ft_error *err)
+ft_status ft__evaluate_query(ft__answer *out, const ft_predictor *p,
+                             const ft_calibration_set *known, ft__metric metric,
+                             const ft__samples *s, const uint32_t *row, size_t n,
+                             char why[240], ft_error *err)
 {
-    const struct asking a = {p, known, metric, s, row, out};
+    const struct query a = {p, known, metric, s, row, out};
     ft_error none = {0};
     struct place *v = calloc(n + 1, sizeof(*v));
     ft_status st = v ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu rows", n);

@@ -223,8 +223,8 @@ static ft_status learn_from(struct playing *p, size_t n, uint64_t seed, double *
     if (!st)
         st = ft__family_of_rows(&made, &p->s, p->train, n_train, &how, err);
     if (!st)
-        st = ft__evaluate_ask(p->answer, made, NULL, FT__METRIC_TIME, &p->s, p->test,
-                              p->n_test, why, err);
+        st = ft__evaluate_query(p->answer, made, NULL, FT__METRIC_TIME, &p->s, p->test,
+                                p->n_test, why, err);
     ft_predictor_free(made);
     return st ? st : score(p, why, mape, err);
 }

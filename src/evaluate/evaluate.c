@@ -337,7 +337,7 @@ static ft_status train_and_ask(struct evaluating *e, ft__results *out, uint32_t 
                                ft_error *err)
 {
     ft_predictor *p;
-    ft_known *known = NULL;
+    ft_calibration_set *known = NULL;
     ft_status st;
 
     st = ft__evaluate_needs(&e->how, &e->s, e->train, n_train, e->test, n_test, err);
@@ -346,12 +346,12 @@ static ft_status train_and_ask(struct evaluating *e, ft__results *out, uint32_t 
     if (st)
         return st;
     if (n_known)
-        st = ft__known_of_rows(&known, &e->s, e->known, n_known, err);
+        st = ft__calibration_set_of_rows(&known, &e->s, e->known, n_known, err);
     if (!st)
-        st = ft__evaluate_ask(e->answer, p, known, e->metric, &e->s, e->test, n_test,
-                              out->unanswered, err);
+        st = ft__evaluate_query(e->answer, p, known, e->metric, &e->s, e->test, n_test,
+                                out->unanswered, err);
     ft__results_choices(out, p->family, e->metric);
-    ft_known_free(known);
+    ft_calibration_set_free(known);
     ft_predictor_free(p);
     return st;
 }

@@ -109,8 +109,9 @@ bool ft__network_has(const ft__network *n, uint64_t hash)
 
 /* ---- results ---- */
 
-ft_status ft__results_add(ft__results *r, const ft__tested *row, const ft__answer *said,
-                          size_t n, uint32_t split, ft_error *err)
+ft_status ft__results_add(ft__results *r, const ft__tested *row,
+                          const ft__answer *predicted, size_t n, uint32_t split,
+                          ft_error *err)
 {
     ft__result *v = realloc(r->v, (r->n + n + 1) * sizeof(*v));
 
@@ -118,10 +119,10 @@ ft_status ft__results_add(ft__results *r, const ft__tested *row, const ft__answe
         return ft_fail(err, FT_ENOMEM, 0, "results");
     r->v = v;
     for (size_t i = 0; i < n; i++)
-        if (isnan(said[i].value))
+        if (isnan(predicted[i].value))
             r->n_unanswered++;
         else
-            v[r->n++] = (ft__result){row[i], split, said[i]};
+            v[r->n++] = (ft__result){row[i], split, predicted[i]};
     return FT_OK;
 }
 
@@ -132,7 +133,7 @@ static void tell_rows(const ft__results *r, ft__metric metric,
     for (size_t i = 0; i < r->n && opt->row; i++) {
         const ft__tested *v = &r->v[i].row;
         const ft__dataset *d = v->on;
-        const ft__answer *a = &r->v[i].said;
+        const ft__answer *a = &r->v[i].predicted;
         char spec[1024];
 
         if (v->op)
@@ -155,14 +156,14 @@ static void tell_rows(const ft__results *r, ft__metric metric,
     }
 }
 
-static size_t add_choices(ft__results *r, size_t at, const ft__learner *l)
+static size_t add_choices(ft__results *r, size_t at, const ft__model_set *l)
 {
-    for (uint32_t i = 0; l && i < l->n_parts && at < sizeof(r->chosen); i++) {
-        const ft__part *p = &l->part[i];
+    for (uint32_t i = 0; l && i < l->n_regressors && at < sizeof(r->chosen); i++) {
+        const ft__regressor *p = &l->part[i];
 
         at += (size_t)snprintf(
             r->chosen + at, sizeof(r->chosen) - at, "%s%s %s%s: %zu rows, %s\n",
-            ft__part_name(p), p->scope == FT__SCOPE_CLASS ? " (class)" : "",
+            ft__regressor_name(p), p->scope == FT__SCOPE_CLASS ? " (class)" : "",
             ft_phase_name(p->phase), l->opt.unseen ? ", other devices" : "",
             p->fit.n_rows, p->fit.choice);
     }
@@ -175,7 +176,7 @@ void ft__results_choices(ft__results *r, const ft__family *f, ft__metric metric)
 
     r->chosen[0] = '\0';
     for (int unseen = 0; unseen < 2 && metric < FT__N_METRICS; unseen++)
-        at = add_choices(r, at, f->learner[metric][unseen]);
+        at = add_choices(r, at, f->model_set[metric][unseen]);
 }
 
 void ft__results_kernels(ft__results *r, const ft__kernels *k)
@@ -198,12 +199,15 @@ static ft_status find_order(ft_rank_evaluation *out, const ft__results *r,
         return ft_fail(err, FT_ENOMEM, 0, "results");
     for (size_t i = 0; i < r->n; i++) {
         const ft__tested *v = &r->v[i].row;
-        const ft__answer *said = &r->v[i].said;
+        const ft__answer *predicted = &r->v[i].predicted;
 
-        row[i] = (ft_rank_row){
-            v->hash,   choices == FT_CHOICES_DEVICE ? v->on->device : v->on->setting,
-            v->truth,  said->value,
-            said->low, said->high};
+        row[i] =
+            (ft_rank_row){v->hash,
+                          choices == FT_CHOICES_DEVICE ? v->on->device : v->on->setting,
+                          v->truth,
+                          predicted->value,
+                          predicted->low,
+                          predicted->high};
     }
     st = ft__rank_evaluate(out, row, r->n, err);
     free(row);
@@ -220,7 +224,7 @@ void ft__results_free(ft__results *r)
 
 struct table {
     double *truth;
-    double *said[3];
+    double *predicted[3];
     double *width;
     size_t n;
     size_t covered;
@@ -230,7 +234,7 @@ static void table_free(struct table *t)
 {
     free(t->truth);
     for (int k = 0; k < 3; k++)
-        free(t->said[k]);
+        free(t->predicted[k]);
     free(t->width);
 }
 
@@ -239,8 +243,8 @@ static ft_status table_make(struct table *t, size_t n, ft_error *err)
     *t = (struct table){.truth = calloc(n + 1, sizeof(double)),
                         .width = calloc(n + 1, sizeof(double))};
     for (int k = 0; k < 3; k++)
-        t->said[k] = calloc(n + 1, sizeof(double));
-    if (t->truth && t->width && t->said[0] && t->said[1] && t->said[2])
+        t->predicted[k] = calloc(n + 1, sizeof(double));
+    if (t->truth && t->width && t->predicted[0] && t->predicted[1] && t->predicted[2])
         return FT_OK;
     table_free(t);
     return ft_fail(err, FT_ENOMEM, 0, "results");
@@ -249,11 +253,11 @@ static ft_status table_make(struct table *t, size_t n, ft_error *err)
 static void add_result(struct table *t, const ft__result *r)
 {
     t->truth[t->n] = r->row.truth;
-    t->said[0][t->n] = r->said.value;
-    t->said[1][t->n] = r->said.constant;
-    t->said[2][t->n] = r->said.base;
-    t->width[t->n] = r->said.high / r->said.low;
-    t->covered += r->said.low <= r->row.truth && r->row.truth <= r->said.high;
+    t->predicted[0][t->n] = r->predicted.value;
+    t->predicted[1][t->n] = r->predicted.constant;
+    t->predicted[2][t->n] = r->predicted.base;
+    t->width[t->n] = r->predicted.high / r->predicted.low;
+    t->covered += r->predicted.low <= r->row.truth && r->row.truth <= r->predicted.high;
     t->n++;
 }
 
@@ -263,7 +267,7 @@ static ft_status summarise(ft_evaluated *out, struct table *t, ft_error *err)
     ft_status st = FT_OK;
 
     for (int k = 0; k < 3 && !st; k++)
-        st = ft__errors_compute(errors[k], t->truth, t->said[k], t->n, 0, err);
+        st = ft__errors_compute(errors[k], t->truth, t->predicted[k], t->n, 0, err);
     out->covered = (double)t->covered / (double)t->n;
     out->width = ft__median(t->width, t->n);
     t->n = t->covered = 0;
@@ -286,7 +290,7 @@ ft_status ft__results_errors(ft_errors *out, const ft__results *r, ft_error *err
     return st;
 }
 
-/* Bounds between the deciles of the truth. */
+/* Bounds between the deciles of what was measured. */
 static ft_status find_deciles(double bound[9], const ft__results *r, ft_error *err)
 {
     double *v = malloc((r->n + 1) * sizeof(*v));

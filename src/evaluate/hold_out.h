@@ -24,7 +24,7 @@ ft_status ft__networks_read(ft__networks *out, ft_store *store, const char *only
 void ft__networks_free(ft__networks *n);
 bool ft__network_has(const ft__network *n, uint64_t hash);
 
-/* ---- what was said of tested rows ---- */
+/* ---- what was predicted of tested rows ---- */
 
 /* A row that was tested: an operation, or what was measured whole with its spec. */
 typedef struct ft__tested {
@@ -41,7 +41,7 @@ typedef struct ft__tested {
 typedef struct ft__result {
     ft__tested row;
     uint32_t split;
-    ft__answer said;
+    ft__answer predicted;
 } ft__result;
 
 /* Zero to begin. */
@@ -55,9 +55,10 @@ typedef struct ft__results {
     char chosen[4096];    /* of the last split */
 } ft__results;
 
-ft_status ft__results_add(ft__results *r, const ft__tested *row, const ft__answer *said,
-                          size_t n, uint32_t split, ft_error *err);
-/* Note which methods a learner chose. */
+ft_status ft__results_add(ft__results *r, const ft__tested *row,
+                          const ft__answer *predicted, size_t n, uint32_t split,
+                          ft_error *err);
+/* Note which methods a model set chose. */
 void ft__results_choices(ft__results *r, const ft__family *f, ft__metric metric);
 void ft__results_kernels(ft__results *r, const ft__kernels *k);
 ft_status ft__results_errors(ft_errors *out, const ft__results *r, ft_error *err);

@@ -74,7 +74,7 @@ static bool goes_with(const struct evaluating *e, size_t i, uint32_t split)
 
 static bool is_hidden_part(const struct evaluating *e, size_t row)
 {
-    const uint64_t key = ft__part_key(&e->s.v[row].op);
+    const uint64_t key = ft__op_key(&e->s.v[row].op);
 
     for (size_t i = 0; i < e->w.n; i++)
         if (e->hidden[i] && ft__network_sample_has(&e->w.v[i], key))

@@ -19,7 +19,7 @@ static const double MEMORY_SHARE = 0.85;
 static const double STORE_S = 3e-6;
 
 static double streamed(ft__terms *out, double bytes, double blocks,
-                       const ft__chip *chip, const double *c)
+                       const ft__hardware_spec *chip, const double *c)
 {
     double over = bytes / (chip->l2_bytes * KEPT), hit = 0;
 
@@ -40,8 +40,8 @@ static double blended(double a, double b, double power)
     return most > 0 ? most * pow(1 + pow(fmin(a, b) / most, power), 1 / power) : 0;
 }
 
-static void many_queries(ft__terms *out, const ft__pass *p, const ft__chip *chip,
-                         const double *c)
+static void many_queries(ft__terms *out, const ft__op_kernel *p,
+                         const ft__hardware_spec *chip, const double *c)
 {
     double tiles = ceil(p->m / QUERIES), blocks = p->batch * p->heads * tiles;
     double keys = p->causal ? p->n - p->m / 2 : p->n;
@@ -62,8 +62,8 @@ static void many_queries(ft__terms *out, const ft__pass *p, const ft__chip *chip
 
 /* Heads that share keys are rows of one product; keys are split where there are fewer
  * products than cores. */
-static void few_queries(ft__terms *out, const ft__pass *p, const ft__chip *chip,
-                        const double *c)
+static void few_queries(ft__terms *out, const ft__op_kernel *p,
+                        const ft__hardware_spec *chip, const double *c)
 {
     double rows = p->m * p->heads / p->kv_heads;
     double groups = p->batch * p->kv_heads * ceil(rows / ROWS);
@@ -82,7 +82,7 @@ static void few_queries(ft__terms *out, const ft__pass *p, const ft__chip *chip,
                 c[FT__C_attention_blend]);
 }
 
-void ft__attention_price(ft__terms *out, const ft__pass *p, const ft__pace *pace)
+void ft__attention_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
 {
     if (p->m * p->heads / p->kv_heads > ROWS && p->m > 1)
         many_queries(out, p, pace->chip, pace->c);
@@ -91,7 +91,7 @@ void ft__attention_price(ft__terms *out, const ft__pass *p, const ft__pace *pace
     out->fill = out->waves / ceil(out->waves);
 }
 
-void ft__cache_price(ft__terms *out, const ft__pass *p, const ft__pace *pace)
+void ft__cache_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
 {
     out->memory_s =
         (p->read + p->written) / (pace->chip->bandwidth * pace->c[FT__C_cache_share]);
@@ -99,14 +99,14 @@ void ft__cache_price(ft__terms *out, const ft__pass *p, const ft__pace *pace)
     out->aside_s = out->busy_s;
 }
 
-int ft__attention_serves(const ft_op *op, const ft__chip *chip)
+int ft__attention_serves(const ft_op *op, const ft__hardware_spec *chip)
 {
     return op->kind == FT_KIND_attention && op->phase == FT_PHASE_FORWARD &&
            chip->tensor && ft_dtype_bits(op->dtype) <= 16 &&
            ft_op_shape(op, FT_K_x).rank == 4;
 }
 
-void ft__attention_pass(ft__pass *p, const ft_op *op)
+void ft__attention_kernel(ft__op_kernel *p, const ft_op *op)
 {
     ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y);
     ft_cost cost;
@@ -124,9 +124,9 @@ void ft__attention_pass(ft__pass *p, const ft_op *op)
     p->written = cost.bytes_written;
 }
 
-void ft__cache_pass(ft__pass *p, const ft__pass *attention)
+void ft__cache_kernel(ft__op_kernel *p, const ft__op_kernel *attention)
 {
-    const ft__pass *a = attention;
+    const ft__op_kernel *a = attention;
 
     p->kernels = 0; /* its start is in its price */
     p->read = 2 * a->batch * a->kv_heads * a->m * a->k * a->size;

@@ -11,10 +11,10 @@ struct pieces {
     double work;   /* real products for each */
 };
 
-static ft__pass transformed(const ft__pass *p, const struct pieces *t)
+static ft__op_kernel transformed(const ft__op_kernel *p, const struct pieces *t)
 {
     double n = p->images * ceil(p->height / t->step) * ceil(p->width / t->step);
-    ft__pass q = *p;
+    ft__op_kernel q = *p;
 
     q.batch = p->batch * t->points;
     q.m = n;
@@ -29,37 +29,39 @@ static ft__pass transformed(const ft__pass *p, const struct pieces *t)
 }
 
 /* An algorithm whose transforms pass through memory. */
-static ft__algorithm apart(const ft__pass *p, const struct pieces *t, double share)
+static ft__algorithm apart(const ft__op_kernel *p, const struct pieces *t, double share)
 {
-    ft__algorithm a = {.pass = transformed(p, t), .share = share, .starts = 2};
-    double pieces = p->gradient == FT_WRT_WEIGHTS ? a.pass.k / t->work : a.pass.m;
+    ft__algorithm a = {.op_kernel = transformed(p, t), .share = share, .starts = 2};
+    double pieces =
+        p->gradient == FT_WRT_WEIGHTS ? a.op_kernel.k / t->work : a.op_kernel.m;
     double points =
         t->points * (t->work > 1 ? 2 : 1); /* complex ones are two numbers */
     double spread = pieces * points * p->batch * (p->in + p->out) * p->size;
     double weights = p->in * p->out * p->batch * points * p->size;
 
     a.added = p->tensors + spread + weights;
-    a.pass.read = spread + weights;
-    a.pass.written = 0;
+    a.op_kernel.read = spread + weights;
+    a.op_kernel.written = 0;
     return a;
 }
 
 /* A gradient of the data as one product, whose columns are added up afterwards. */
-static ft__algorithm by_columns(const ft__pass *p, double share)
+static ft__algorithm by_columns(const ft__op_kernel *p, double share)
 {
-    ft__algorithm a = {.pass = *p, .share = share, .starts = 1};
+    ft__algorithm a = {.op_kernel = *p, .share = share, .starts = 1};
     double values = p->out * p->taps * p->columns * p->batch * p->size;
 
-    a.pass.m = p->out * p->taps;
-    a.pass.n = p->columns;
-    a.pass.k = p->in;
-    a.pass.written = values;
+    a.op_kernel.m = p->out * p->taps;
+    a.op_kernel.n = p->columns;
+    a.op_kernel.k = p->in;
+    a.op_kernel.written = values;
     a.added = values + p->written;
     return a;
 }
 
 /* Whether tensor cores serve: TF32 wants a few channels on both sides. */
-static int is_tensor(const ft__pass *p, const ft__chip *chip, const double *c)
+static int is_tensor(const ft__op_kernel *p, const ft__hardware_spec *chip,
+                     const double *c)
 {
     return chip->tensor &&
            (p->size <= 2 || fmin(p->in, p->out) >= c[FT__C_tensor_channels]);
@@ -68,16 +70,16 @@ static int is_tensor(const ft__pass *p, const ft__chip *chip, const double *c)
 /* TF32, 1 x 1: a product for every image, channels where they are. It loads numbers one
  * by one, which is slower than after they are laid side by side; for few of them it is
  * worth it. */
-static ft__algorithm by_image(const ft__pass *p, double share)
+static ft__algorithm by_image(const ft__op_kernel *p, double share)
 {
-    ft__algorithm a = {.pass = *p, .share = share};
+    ft__algorithm a = {.op_kernel = *p, .share = share};
 
-    a.pass.batch = p->batch * p->images;
-    a.pass.m = p->height * p->width;
+    a.op_kernel.batch = p->batch * p->images;
+    a.op_kernel.m = p->height * p->width;
     return a;
 }
 
-static double direction(const ft__pass *p, const double *c)
+static double direction(const ft__op_kernel *p, const double *c)
 {
     return p->gradient == FT_WRT_X         ? c[FT__C_data_share]
            : p->gradient == FT_WRT_WEIGHTS ? c[FT__C_weights_share]
@@ -85,7 +87,8 @@ static double direction(const ft__pass *p, const double *c)
 }
 
 /* What a library's plain products reach of the best ones'. */
-static double library_share(const ft__pass *p, const ft__chip *chip, const double *c)
+static double library_share(const ft__op_kernel *p, const ft__hardware_spec *chip,
+                            const double *c)
 {
     if (!chip->gpu)
         return 1;
@@ -94,7 +97,7 @@ static double library_share(const ft__pass *p, const ft__chip *chip, const doubl
 }
 
 /* Those that save multiplications; how many. */
-static uint32_t fast(ft__algorithm *out, const ft__pass *p, double share,
+static uint32_t fast(ft__algorithm *out, const ft__op_kernel *p, double share,
                      const double *c)
 {
     static const struct pieces fused = {2, 16, 1}, wide = {4, 36, 1};
@@ -102,7 +105,7 @@ static uint32_t fast(ft__algorithm *out, const ft__pass *p, double share,
     uint32_t n = 0;
 
     if (p->kernel == 3) {
-        out[n++] = (ft__algorithm){.pass = transformed(p, &fused),
+        out[n++] = (ft__algorithm){.op_kernel = transformed(p, &fused),
                                    .share = share * c[FT__C_fused_share]};
         out[n++] = apart(p, &wide, share * c[FT__C_apart_share]);
     }
@@ -119,8 +122,8 @@ static double pointwise_share(const double *c)
     return fmin(all * c[FT__C_pointwise_share], fmax(all, 1));
 }
 
-static uint32_t convolution(ft__algorithm *out, const ft__pass *p, const ft__chip *chip,
-                            const double *c)
+static uint32_t convolution(ft__algorithm *out, const ft__op_kernel *p,
+                            const ft__hardware_spec *chip, const double *c)
 {
     const int tensor = is_tensor(p, chip, c);
     /* TF32 works channels-last: one pass there, one back. */
@@ -133,7 +136,7 @@ static uint32_t convolution(ft__algorithm *out, const ft__pass *p, const ft__chi
     uint32_t n = 0;
 
     out[n++] = (ft__algorithm){
-        .pass = *p, .share = direction(p, c) * product, .added = relaid};
+        .op_kernel = *p, .share = direction(p, c) * product, .added = relaid};
     if (p->columns > 0) {
         out[n] = by_columns(p, product);
         out[n++].added += relaid;
@@ -143,19 +146,19 @@ static uint32_t convolution(ft__algorithm *out, const ft__pass *p, const ft__chi
     return tensor || !chip->gpu ? n : n + fast(out + n, p, share, c);
 }
 
-uint32_t ft__algorithms(ft__algorithm out[FT__MAX_ALGORITHMS], const ft__pass *p,
-                        const ft__chip *chip, const double *c)
+uint32_t ft__algorithms(ft__algorithm out[FT__MAX_ALGORITHMS], const ft__op_kernel *p,
+                        const ft__hardware_spec *chip, const double *c)
 {
-    if (p->what == FT__PASS_CONV)
+    if (p->what == FT__OP_KERNEL_CONV)
         return convolution(out, p, chip, c);
-    out[0] = (ft__algorithm){.pass = *p,
+    out[0] = (ft__algorithm){.op_kernel = *p,
                              .share = library_share(p, chip, c),
                              .tensor = ft__tensor_serves(p, chip)};
     return 1;
 }
 
-void ft__algorithms_price(ft__terms *out, const ft__algorithm *a, uint32_t n,
-                          const ft__pace *pace)
+void ft__algorithms_cost(ft__terms *out, const ft__algorithm *a, uint32_t n,
+                         const ft__pace *pace)
 {
     ft__terms best = {.busy_s = INFINITY};
 
@@ -163,9 +166,9 @@ void ft__algorithms_price(ft__terms *out, const ft__algorithm *a, uint32_t n,
         ft__terms t = *out;
 
         if (a[i].tensor)
-            ft__tensor_price(&t, &a[i], pace);
+            ft__tensor_cost(&t, &a[i], pace);
         else
-            ft__product_price(&t, &a[i], pace);
+            ft__product_cost(&t, &a[i], pace);
         if (a[i].added > 0) {
             double s =
                 ft__cached_s(a[i].added, pace) + a[i].starts * pace->c[FT__C_kernel_s];
@@ -181,7 +184,7 @@ void ft__algorithms_price(ft__terms *out, const ft__algorithm *a, uint32_t n,
 
 /* One channel a group: every value is read for few operations. A thread finds its place
  * by divisions first; in a gradient of weights it does for every term. */
-void ft__direct_price(ft__terms *out, const ft__pass *p, const ft__pace *pace)
+void ft__direct_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
 {
     const double *c = pace->c;
     double each = 1 / (direction(p, c) * c[FT__C_direct_share]), work;

@@ -20,7 +20,7 @@ static const double LONGEST = 0.7; /* step of a logarithm */
 
 static const struct range {
     double least, most, spread;
-} ranges[FT__N_THETA] = {
+} ranges[FT__N_PHYSICS_PARAMS] = {
 #define FT__CONSTANT(name, value, least, most, spread) {least, most, spread},
 #include "physics/physics.def"
 #undef FT__CONSTANT
@@ -31,11 +31,11 @@ static const int own[] = {FT__C_floor_s,      FT__C_tile_share,    FT__C_memory_
                           FT__C_tensor_share, FT__C_tensor_memory, FT__C_cpu_share,
                           FT__C_cpu_memory};
 enum { N_OWN = sizeof(own) / sizeof(*own) };
-enum { N_FREE = FT__N_THETA + N_OWN * MOST_GROUPS };
+enum { N_FREE = FT__N_PHYSICS_PARAMS + N_OWN * MOST_GROUPS };
 
 struct sample {
     ft__work work;
-    const ft__chip *chip;
+    const ft__hardware_spec *chip;
     double log_time;
     double weight;
     uint32_t group;
@@ -52,44 +52,44 @@ struct fit {
     size_t n;
     double *residual; /* log(estimate / time) of every sample */
     double *trial;
-    double *slope;            /* FT__N_THETA of every sample */
-    double *normal, *right;   /* the equations of a step */
-    char needed[FT__N_THETA]; /* the constants whose slopes are */
-    char felt[FT__N_THETA];   /* those that changed anything */
-    double spread[FT__N_THETA];
+    double *slope;                     /* FT__N_PHYSICS_PARAMS of every sample */
+    double *normal, *right;            /* the equations of a step */
+    char needed[FT__N_PHYSICS_PARAMS]; /* the constants whose slopes are */
+    char felt[FT__N_PHYSICS_PARAMS];   /* those that changed anything */
+    double spread[FT__N_PHYSICS_PARAMS];
     int n_groups;
     struct point at, start;
 };
 
 static int n_free(const struct fit *f)
 {
-    return FT__N_THETA + N_OWN * f->n_groups;
+    return FT__N_PHYSICS_PARAMS + N_OWN * f->n_groups;
 }
 
-static ft__theta theta_of(const struct point *p, uint32_t group)
+static ft__physics_params theta_of(const struct point *p, uint32_t group)
 {
-    ft__theta t;
+    ft__physics_params t;
 
-    for (int i = 0; i < FT__N_THETA; i++)
+    for (int i = 0; i < FT__N_PHYSICS_PARAMS; i++)
         t.v[i] = p->v[i];
     for (int i = 0; i < N_OWN; i++)
-        t.v[own[i]] += p->v[FT__N_THETA + (int)group * N_OWN + i];
-    for (int i = 0; i < FT__N_THETA; i++)
+        t.v[own[i]] += p->v[FT__N_PHYSICS_PARAMS + (int)group * N_OWN + i];
+    for (int i = 0; i < FT__N_PHYSICS_PARAMS; i++)
         t.v[i] = exp(t.v[i]);
     return t;
 }
 
 static void residuals(const struct fit *f, const struct point *p, double *out)
 {
-    ft__theta theta[MOST_GROUPS];
+    ft__physics_params params[MOST_GROUPS];
 
     for (int g = 0; g < f->n_groups; g++)
-        theta[g] = theta_of(p, (uint32_t)g);
+        params[g] = theta_of(p, (uint32_t)g);
     for (size_t j = 0; j < f->n; j++) {
         const struct sample *s = &f->sample[j];
         ft__terms t;
 
-        ft__work_price(&t, &s->work, s->chip, &theta[s->group]);
+        ft__work_cost(&t, &s->work, s->chip, &params[s->group]);
         out[j] = log(t.total_s) - s->log_time;
     }
 }
@@ -98,27 +98,27 @@ static void residuals(const struct fit *f, const struct point *p, double *out)
  * as by a Laplace distribution, so that odd devices do not pull at the others. */
 static double prior_loss(const struct fit *f, int i, double d)
 {
-    return i < FT__N_THETA ? d * d / (2 * f->spread[i] * f->spread[i])
-                           : fabs(d) / OWN_SPREAD;
+    return i < FT__N_PHYSICS_PARAMS ? d * d / (2 * f->spread[i] * f->spread[i])
+                                    : fabs(d) / OWN_SPREAD;
 }
 
 static double prior_weight(const struct fit *f, int i, double d)
 {
-    return i < FT__N_THETA ? 1 / (f->spread[i] * f->spread[i])
-                           : 1 / (OWN_SPREAD * fmax(fabs(d), OWN_LEAST));
+    return i < FT__N_PHYSICS_PARAMS ? 1 / (f->spread[i] * f->spread[i])
+                                    : 1 / (OWN_SPREAD * fmax(fabs(d), OWN_LEAST));
 }
 
 /* What one of several groups alone says something of may be its own affair. */
 static void find_spreads(struct fit *f)
 {
-    for (int i = 0; i < FT__N_THETA; i++) {
+    for (int i = 0; i < FT__N_PHYSICS_PARAMS; i++) {
         int groups = 0;
         char seen[MOST_GROUPS] = {0};
 
         for (size_t j = 0; j < f->n; j++) {
             uint32_t g = f->sample[j].group;
 
-            if (!seen[g] && f->slope[j * FT__N_THETA + (size_t)i] != 0) {
+            if (!seen[g] && f->slope[j * FT__N_PHYSICS_PARAMS + (size_t)i] != 0) {
                 seen[g] = 1;
                 groups++;
             }
@@ -144,8 +144,8 @@ static double loss(const struct fit *f, const struct point *p, const double *res
  * of those, too, that changed nothing last time. */
 static void slopes(struct fit *f, int all)
 {
-    memset(f->slope, 0, f->n * FT__N_THETA * sizeof(*f->slope));
-    for (int i = 0; i < FT__N_THETA; i++) {
+    memset(f->slope, 0, f->n * FT__N_PHYSICS_PARAMS * sizeof(*f->slope));
+    for (int i = 0; i < FT__N_PHYSICS_PARAMS; i++) {
         struct point near = f->at;
 
         if (!f->needed[i] || !(all || f->felt[i]))
@@ -156,7 +156,7 @@ static void slopes(struct fit *f, int all)
         for (size_t j = 0; j < f->n; j++) {
             double slope = (f->trial[j] - f->residual[j]) / NUDGE;
 
-            f->slope[j * FT__N_THETA + (size_t)i] = slope;
+            f->slope[j * FT__N_PHYSICS_PARAMS + (size_t)i] = slope;
             f->felt[i] |= slope != 0;
         }
     }
@@ -165,19 +165,19 @@ static void slopes(struct fit *f, int all)
 static void add_sample(struct fit *f, size_t j)
 {
     const struct sample *s = &f->sample[j];
-    const double *slope = &f->slope[j * FT__N_THETA];
+    const double *slope = &f->slope[j * FT__N_PHYSICS_PARAMS];
     double w = s->weight / TYPICAL / fmax(fabs(f->residual[j]), LEAST);
-    int index[FT__N_THETA + N_OWN], n = 0, free_values = n_free(f);
-    double d[FT__N_THETA + N_OWN];
+    int index[FT__N_PHYSICS_PARAMS + N_OWN], n = 0, free_values = n_free(f);
+    double d[FT__N_PHYSICS_PARAMS + N_OWN];
 
-    for (int i = 0; i < FT__N_THETA; i++)
+    for (int i = 0; i < FT__N_PHYSICS_PARAMS; i++)
         if (slope[i] != 0) {
             index[n] = i;
             d[n++] = slope[i];
         }
     for (int k = 0; k < N_OWN; k++)
         if (slope[own[k]] != 0) {
-            index[n] = FT__N_THETA + (int)s->group * N_OWN + k;
+            index[n] = FT__N_PHYSICS_PARAMS + (int)s->group * N_OWN + k;
             d[n++] = slope[own[k]];
         }
     for (int a = 0; a < n; a++) {
@@ -206,7 +206,7 @@ static struct point step_from(struct fit *f, double lambda)
     ft__solve(f->normal, f->right, n);
     for (int i = 0; i < n; i++) {
         to.v[i] += fmin(fmax(f->right[i], -LONGEST), LONGEST);
-        if (i < FT__N_THETA)
+        if (i < FT__N_PHYSICS_PARAMS)
             to.v[i] = fmin(fmax(to.v[i], log(ranges[i].least)), log(ranges[i].most));
     }
     return to;
@@ -266,8 +266,8 @@ static void take(struct fit *f, const ft__physics_row *row, size_t n, uint64_t s
                              .log_time = log(row[i].time_s),
                              .group = row[i].group % MOST_GROUPS};
         ft__work_make(&s->work, row[i].op, row[i].chip);
-        if (ft__chip_lacks(row[i].chip) || !s->work.n || !isfinite(s->log_time) ||
-            !(s->weight > 0))
+        if (ft__hardware_spec_lacks(row[i].chip) || !s->work.n ||
+            !isfinite(s->log_time) || !(s->weight > 0))
             continue;
         weights += s->weight;
         if ((int)s->group >= f->n_groups)
@@ -279,8 +279,8 @@ static void take(struct fit *f, const ft__physics_row *row, size_t n, uint64_t s
         f->sample[i].weight *= (double)used / weights;
 }
 
-static ft_status fit(struct fit *f, const ft__theta *theta, const ft__physics_row *row,
-                     size_t n, uint64_t seed, ft_error *err)
+static ft_status fit(struct fit *f, const ft__physics_params *params,
+                     const ft__physics_row *row, size_t n, uint64_t seed, ft_error *err)
 {
     size_t room = n < MOST_ROWS ? n + 1 : MOST_ROWS;
     ft_status st = FT_OK;
@@ -289,13 +289,13 @@ static ft_status fit(struct fit *f, const ft__theta *theta, const ft__physics_ro
     f->sample = calloc(room, sizeof(*f->sample));
     f->residual = calloc(room, sizeof(*f->residual));
     f->trial = calloc(room, sizeof(*f->trial));
-    f->slope = calloc(room * FT__N_THETA, sizeof(*f->slope));
+    f->slope = calloc(room * FT__N_PHYSICS_PARAMS, sizeof(*f->slope));
     f->normal = calloc((size_t)N_FREE * N_FREE, sizeof(*f->normal));
     f->right = calloc(N_FREE, sizeof(*f->right));
     for (int i = 0; i < N_FREE; i++)
-        f->at.v[i] = i < FT__N_THETA ? log(theta->v[i]) : 0;
+        f->at.v[i] = i < FT__N_PHYSICS_PARAMS ? log(params->v[i]) : 0;
     f->start = f->at;
-    for (int i = 0; i < FT__N_THETA; i++)
+    for (int i = 0; i < FT__N_PHYSICS_PARAMS; i++)
         f->needed[i] = ranges[i].spread > 0;
     for (int k = 0; k < N_OWN; k++)
         f->needed[own[k]] = 1;
@@ -315,14 +315,13 @@ static ft_status fit(struct fit *f, const ft__theta *theta, const ft__physics_ro
     return st;
 }
 
-ft_status ft__physics_fit(ft__theta *theta, const ft__physics_row *row, size_t n,
-                          uint64_t seed, ft_error *err)
+ft_status ft__physics_fit(ft__physics_params *params, const ft__physics_row *row,
+                          size_t n, uint64_t seed, ft_error *err)
 {
     struct fit f = {.n = 0};
-    ft_status st = fit(&f, theta, row, n, seed, err);
+    ft_status st = fit(&f, params, row, n, seed, err);
 
-    for (int i = 0; !st && i < FT__N_THETA; i++)
-        theta->v[i] = exp(f.at.v[i]);
+    for (int i = 0; !st && i < FT__N_PHYSICS_PARAMS; i++)
+        params->v[i] = exp(f.at.v[i]);
     return st;
 }
-

@@ -130,11 +130,11 @@ static int caches(const char *setting)
     return v && len == 7 && memcmp(v, "written", len) == 0;
 }
 
-ft__drive ft__drive_of(const char *setting)
+ft__operating_point ft__operating_point_of(const char *setting)
 {
-    return (ft__drive){.clock_hz = ft__pair_number(setting, "clock"),
-                       .memory_hz = ft__pair_number(setting, "memory"),
-                       .power_w = ft__pair_number(setting, "power")};
+    return (ft__operating_point){.clock_hz = ft__pair_number(setting, "clock"),
+                                 .memory_hz = ft__pair_number(setting, "memory"),
+                                 .power_w = ft__pair_number(setting, "power")};
 }
 
 static bool differs(double asked, double measured)
@@ -142,7 +142,8 @@ static bool differs(double asked, double measured)
     return isfinite(asked) && !(fabs(asked - measured) <= 1e-3 * asked);
 }
 
-bool ft__drive_differs(const ft__drive *asked, const ft__drive *measured)
+bool ft__operating_point_differs(const ft__operating_point *asked,
+                                 const ft__operating_point *measured)
 {
     return differs(asked->clock_hz, measured->clock_hz) ||
            differs(asked->memory_hz, measured->memory_hz) ||
@@ -151,9 +152,10 @@ bool ft__drive_differs(const ft__drive *asked, const ft__drive *measured)
 
 bool ft__setting_differs(const char *asked, const char *measured)
 {
-    const ft__drive a = ft__drive_of(asked), b = ft__drive_of(measured);
+    const ft__operating_point a = ft__operating_point_of(asked),
+                              b = ft__operating_point_of(measured);
 
-    return ft__drive_differs(&a, &b);
+    return ft__operating_point_differs(&a, &b);
 }
 
 bool ft__setting_changes(const char *setting)
@@ -169,7 +171,7 @@ bool ft__setting_changes(const char *setting)
 }
 
 /* FLOP/s at the nominal clock, of products with tensor cores where they serve. */
-static double nominal_flops(ft__chip *chip, const ft_device_facts *d,
+static double nominal_flops(ft__hardware_spec *chip, const ft_device_facts *d,
                             const char *policy, const ft_op *op)
 {
     double peak = makes_products(op) ? tensor_peak(d, policy, op) : NAN;
@@ -183,27 +185,28 @@ static double nominal_flops(ft__chip *chip, const ft_device_facts *d,
     return first_known(peak, d->peak_fp32);
 }
 
-void ft__chip_range_make(ft__chip_range *out, const ft_device_facts *d,
-                         const char *setting, const char *policy, const ft_op *op)
+void ft__hardware_range_make(ft__hardware_range *out, const ft_device_facts *d,
+                             const char *setting, const char *policy, const ft_op *op)
 {
     double nominal = first_known(d->boost_clock_hz, d->base_clock_hz);
-    ft__chip *chip = &out->chip;
+    ft__hardware_spec *chip = &out->chip;
 
-    *chip = (ft__chip){.cores = d->cores,
-                       .l2_bytes = d->l2_bytes,
-                       .memory_bytes = d->memory_bytes,
-                       .tensor_flops = d->peak_fp16,
-                       .process_nm = d->process_nm,
-                       .year = d->year,
-                       .slots = optimizer_slots(setting),
-                       .activated = activated(setting),
-                       .caches = caches(setting),
-                       .graph = ft__is_graph_mode(setting),
-                       .gpu = is(d->type, "gpu"),
-                       .amd = is(d->vendor, "AMD"),
-                       .early = is(d->vendor, "NVIDIA") && !has_tensor_cores(d),
-                       .lanes = d->peak_fp32 / (2 * d->cores * nominal),
-                       .bus_bytes = d->bandwidth_bytes_per_s / d->memory_clock_hz};
+    *chip =
+        (ft__hardware_spec){.cores = d->cores,
+                            .l2_bytes = d->l2_bytes,
+                            .memory_bytes = d->memory_bytes,
+                            .tensor_flops = d->peak_fp16,
+                            .process_nm = d->process_nm,
+                            .year = d->year,
+                            .slots = optimizer_slots(setting),
+                            .activated = activated(setting),
+                            .caches = caches(setting),
+                            .graph = ft__is_graph_mode(setting),
+                            .gpu = is(d->type, "gpu"),
+                            .amd = is(d->vendor, "AMD"),
+                            .early = is(d->vendor, "NVIDIA") && !has_tensor_cores(d),
+                            .lanes = d->peak_fp32 / (2 * d->cores * nominal),
+                            .bus_bytes = d->bandwidth_bytes_per_s / d->memory_clock_hz};
     if (!chip->gpu)
         chip->l2_bytes = first_known(d->l3_bytes, d->l2_bytes * d->cores);
     out->facts = d;
@@ -216,7 +219,8 @@ void ft__chip_range_make(ft__chip_range *out, const ft_device_facts *d,
             : 1;
 }
 
-void ft__chip_drive(ft__chip *out, const ft__chip_range *r, const ft__drive *drive)
+void ft__hardware_range_at(ft__hardware_spec *out, const ft__hardware_range *r,
+                           const ft__operating_point *drive)
 {
     const ft_device_facts *d = r->facts;
     double scale = isfinite(drive->clock_hz) && r->nominal_hz > 0
@@ -232,18 +236,18 @@ void ft__chip_drive(ft__chip *out, const ft__chip_range *r, const ft__drive *dri
     out->power_w = first_known(drive->power_w, d->tdp_w);
 }
 
-void ft__chip_make(ft__chip *out, const ft_device_facts *d, const char *setting,
-                   const char *policy, const ft_op *op)
+void ft__hardware_spec_make(ft__hardware_spec *out, const ft_device_facts *d,
+                            const char *setting, const char *policy, const ft_op *op)
 {
-    const ft__drive drive = ft__drive_of(setting);
-    ft__chip_range range;
+    const ft__operating_point drive = ft__operating_point_of(setting);
+    ft__hardware_range range;
 
-    ft__chip_range_make(&range, d, setting, policy, op);
+    ft__hardware_range_make(&range, d, setting, policy, op);
     *out = range.chip;
-    ft__chip_drive(out, &range, &drive);
+    ft__hardware_range_at(out, &range, &drive);
 }
 
-const char *ft__chip_lacks(const ft__chip *chip)
+const char *ft__hardware_spec_lacks(const ft__hardware_spec *chip)
 {
     if (!(chip->cores > 0))
         return "cores";

@@ -9,9 +9,9 @@ enum { WARP = 32, SECTOR = 32 };
 /* How sharply host and device, of which one waits for the other, meet. */
 static const double MEET = 20;
 
-ft__kernel_theta ft__kernel_default(void)
+ft__kernel_params ft__kernel_default(void)
 {
-    return (ft__kernel_theta){{
+    return (ft__kernel_params){{
 #define FT__KERNEL_CONSTANT(name, value, least, most) value,
 #include "physics/kernel.def"
 #undef FT__KERNEL_CONSTANT
@@ -254,10 +254,10 @@ static double blended(const ft_kernel_terms *t, double p)
     return most * pow(s, 1 / p);
 }
 
-void ft__kernel_price(ft_kernel_terms *t, const ft__kernel_work *w, const ft__gpu *g,
-                      const ft__kernel_theta *theta)
+void ft__kernel_cost(ft_kernel_terms *t, const ft__kernel_work *w, const ft__gpu *g,
+                     const ft__kernel_params *params)
 {
-    const double *c = theta->v;
+    const double *c = params->v;
     double clocks = g->sms * g->clock_hz;
     double share = c[FT__K_memory_share] * (g->stacked ? c[FT__K_stacked_share] : 1);
 
@@ -273,21 +273,21 @@ void ft__kernel_price(ft_kernel_terms *t, const ft__kernel_work *w, const ft__gp
 }
 
 double ft__kernel_time(const ft_kernel_terms *t, double call_s,
-                       const ft__kernel_theta *theta)
+                       const ft__kernel_params *params)
 {
     double device = t->device_s, behind;
 
     if (!(call_s > 0))
         return device;
-    behind = theta->v[FT__K_begin_share] * call_s + device;
+    behind = params->v[FT__K_begin_share] * call_s + device;
     return fmax(behind, call_s) *
            pow(1 + pow(fmin(behind, call_s) / fmax(behind, call_s), MEET), 1 / MEET);
 }
 
 double ft__kernel_power(const ft_kernel_terms *t, const ft__gpu *g, double total_s,
-                        const ft__kernel_theta *theta)
+                        const ft__kernel_params *params)
 {
-    const double *c = theta->v;
+    const double *c = params->v;
     double compute = fmin(1, fmax(t->issue_s, t->compute_s) / total_s);
     double memory = fmin(1, t->memory_s / total_s);
 

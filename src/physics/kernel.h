@@ -56,18 +56,18 @@ enum {
 #undef FT__KERNEL_CONSTANT
     FT__N_KERNEL_CONSTANTS
 };
-typedef struct ft__kernel_theta {
+typedef struct ft__kernel_params {
     double v[FT__N_KERNEL_CONSTANTS];
-} ft__kernel_theta;
-ft__kernel_theta ft__kernel_default(void);
+} ft__kernel_params;
+ft__kernel_params ft__kernel_default(void);
 
-void ft__kernel_price(ft_kernel_terms *out, const ft__kernel_work *w, const ft__gpu *g,
-                      const ft__kernel_theta *theta);
+void ft__kernel_cost(ft_kernel_terms *out, const ft__kernel_work *w, const ft__gpu *g,
+                     const ft__kernel_params *params);
 /* For a call that keeps the host busy for call_s (NaN: it does not matter). */
 double ft__kernel_time(const ft_kernel_terms *t, double call_s,
-                       const ft__kernel_theta *theta);
+                       const ft__kernel_params *params);
 double ft__kernel_power(const ft_kernel_terms *t, const ft__gpu *g, double total_s,
-                        const ft__kernel_theta *theta);
+                        const ft__kernel_params *params);
 
 /* ---- as columns ---- */
 
@@ -85,7 +85,7 @@ typedef struct ft__kernel_sample {
     double call_s, time_s;
 } ft__kernel_sample;
 /* Least absolute errors of log(estimate / time), with a mild pull to the defaults. */
-ft_status ft__kernel_fit(ft__kernel_theta *out, const ft__kernel_sample *v, size_t n,
+ft_status ft__kernel_fit(ft__kernel_params *out, const ft__kernel_sample *v, size_t n,
                          ft_error *err);
 
 /* ---- what hosts need for a call ---- */

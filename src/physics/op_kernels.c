@@ -4,23 +4,24 @@
 #include <math.h>
 #include <string.h>
 
-static ft__pass *next(ft__work *w, ft__pass_what what, const ft_op *op)
+static ft__op_kernel *next(ft__work *w, ft__op_kernel_kind what, const ft_op *op)
 {
-    ft__pass *p = &w->pass[w->n < FT__MAX_PASSES ? w->n++ : FT__MAX_PASSES - 1];
+    ft__op_kernel *p =
+        &w->op_kernel[w->n < FT__MAX_OP_KERNELS ? w->n++ : FT__MAX_OP_KERNELS - 1];
 
-    *p = (ft__pass){.what = what,
-                    .count = 1,
-                    .kernels = 1,
-                    .batch = 1,
-                    .taps = 1,
-                    .size = (double)ft_dtype_bits(op->dtype) / 8};
+    *p = (ft__op_kernel){.what = what,
+                         .count = 1,
+                         .kernels = 1,
+                         .batch = 1,
+                         .taps = 1,
+                         .size = (double)ft_dtype_bits(op->dtype) / 8};
     return p;
 }
 
-static void stream(ft__work *w, ft__pass_what what, const ft_op *op, double reads,
+static void stream(ft__work *w, ft__op_kernel_kind what, const ft_op *op, double reads,
                    double writes)
 {
-    ft__pass *p = next(w, what, op);
+    ft__op_kernel *p = next(w, what, op);
 
     p->read = reads * p->size;
     p->written = writes * p->size;
@@ -89,7 +90,8 @@ static double fast_kernel(const struct conv *v)
 static void conv_pass(ft__work *w, const struct conv *v, int gradient)
 {
     int direct = v->groups > 1 && (v->in == 1 || v->out == 1);
-    ft__pass *p = next(w, direct ? FT__PASS_DIRECT : FT__PASS_CONV, v->op);
+    ft__op_kernel *p =
+        next(w, direct ? FT__OP_KERNEL_DIRECT : FT__OP_KERNEL_CONV, v->op);
     double x = v->places * v->in * v->groups, r = v->results * v->out * v->groups;
     int over_input = v->transposed ? gradient == 0 : gradient == FT_WRT_X;
 
@@ -123,8 +125,8 @@ static void conv_pass(ft__work *w, const struct conv *v, int gradient)
         p->written = v->weights * p->size;
         p->places = 0;
     }
-    stream(w, FT__PASS_LAYOUT, v->op, x + r, x + r);
-    w->pass[w->n - 1].kernels = 0;
+    stream(w, FT__OP_KERNEL_LAYOUT, v->op, x + r, x + r);
+    w->op_kernel[w->n - 1].kernels = 0;
 }
 
 /* What libraries call TN: as layers keep their weights. */
@@ -140,7 +142,7 @@ static void products(ft__work *w, const ft_op *op)
     uint32_t n = ft_op_products(op, list);
 
     for (uint32_t i = 0; i < n; i++) {
-        ft__pass *p = next(w, FT__PASS_PRODUCT, op);
+        ft__op_kernel *p = next(w, FT__OP_KERNEL_PRODUCT, op);
         ft_shape x = ft_op_shape(&list[i].op, FT_K_x),
                  y = ft_op_shape(&list[i].op, FT_K_y);
 
@@ -175,9 +177,9 @@ static void mixture(ft__work *w, const ft_op *op)
     int64_t own = ft_op_at(op, FT_K_weights, 0);
     double weight = (double)ft_dtype_bits(own ? (ft_dtype)own : op->dtype) / 8;
 
-    stream(w, FT__PASS_STREAM, op, picks * size, picks * size);
+    stream(w, FT__OP_KERNEL_STREAM, op, picks * size, picks * size);
     for (int second = 0; second < 2; second++) {
-        ft__pass *p = next(w, FT__PASS_PRODUCT, op);
+        ft__op_kernel *p = next(w, FT__OP_KERNEL_PRODUCT, op);
 
         p->batch = used;
         p->m = fmax(1, picks / used);
@@ -188,9 +190,9 @@ static void mixture(ft__work *w, const ft_op *op)
         p->written = p->batch * p->m * p->n * p->size;
         p->crossed = 1;
         if (!second)
-            stream(w, FT__PASS_STREAM, op, 2 * picks * hidden, picks * hidden);
+            stream(w, FT__OP_KERNEL_STREAM, op, 2 * picks * hidden, picks * hidden);
     }
-    stream(w, FT__PASS_STREAM, op, picks * size, rows * size);
+    stream(w, FT__OP_KERNEL_STREAM, op, picks * size, rows * size);
 }
 
 static double softmax_row(const ft_op *op)
@@ -234,7 +236,7 @@ static double norm_blocks(const ft_op *op)
     }
 }
 
-static void norm(ft__pass *p, const ft_op *op)
+static void norm(ft__op_kernel *p, const ft_op *op)
 {
     double all = elements_of(op);
 
@@ -250,20 +252,20 @@ static void norm(ft__pass *p, const ft_op *op)
         p->blocks = 0;
 }
 
-static ft__pass_what stream_of(const ft_op *op)
+static ft__op_kernel_kind stream_of(const ft_op *op)
 {
     switch (ft_kind_class(op->kind)) {
-    case FT_CLASS_POOL: return FT__PASS_POOL;
-    case FT_CLASS_NORM: return FT__PASS_NORM;
-    case FT_CLASS_SOFTMAX: return FT__PASS_SOFTMAX;
-    default: return FT__PASS_STREAM;
+    case FT_CLASS_POOL: return FT__OP_KERNEL_POOL;
+    case FT_CLASS_NORM: return FT__OP_KERNEL_NORM;
+    case FT_CLASS_SOFTMAX: return FT__OP_KERNEL_SOFTMAX;
+    default: return FT__OP_KERNEL_STREAM;
     }
 }
 
 /* An operand with a 1 where the result has more is read again for each of them: what is
  * touched between lies between it and the cache. Of several such axes the one that
  * reads most. */
-static void find_repeats(ft__pass *p, const ft_op *op, double touched)
+static void find_repeats(ft__op_kernel *p, const ft_op *op, double touched)
 {
     ft_shape out, in;
     ft_dtype t;
@@ -311,25 +313,25 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward)
     } else if (class == FT_CLASS_MATMUL) {
         products(w, op);
     } else {
-        ft__pass *p = next(w, stream_of(op), op);
+        ft__op_kernel *p = next(w, stream_of(op), op);
         ft_cost cost;
 
         ft_op_cost(op, &cost);
         p->read = cost.bytes_read;
         p->written = cost.bytes_written;
         p->special = cost.transcendentals;
-        if (p->what == FT__PASS_SOFTMAX)
+        if (p->what == FT__OP_KERNEL_SOFTMAX)
             p->row = softmax_row(op);
-        if (p->what == FT__PASS_NORM)
+        if (p->what == FT__OP_KERNEL_NORM)
             norm(p, op);
-        if (p->what == FT__PASS_POOL)
+        if (p->what == FT__OP_KERNEL_POOL)
             p->places = back ? elements_of(op) : result_elements(op);
         if (!back && (class == FT_CLASS_BINARY || op->kind == FT_KIND_where))
             find_repeats(p, op, p->read + p->written);
         return;
     }
     if (ft_op_at(op, FT_K_bias, 0) && (!back || wrt & FT_WRT_WEIGHTS))
-        stream(w, FT__PASS_BIAS, op, result_elements(forward),
+        stream(w, FT__OP_KERNEL_BIAS, op, result_elements(forward),
                back ? 0 : result_elements(forward));
 }
 
@@ -363,7 +365,7 @@ static double gradient_calls(const ft_op *op)
     return op->phase == FT_PHASE_BACKWARD ? fmax(calls - 1, 0) : calls;
 }
 
-static void optimizer(ft__work *w, const ft_op *forward, const ft__chip *chip)
+static void optimizer(ft__work *w, const ft_op *forward, const ft__hardware_spec *chip)
 {
     ft_shape x = ft_op_shape(forward, FT_K_x);
     double inputs = (double)ft_shape_elements(&x), reads = 2 + chip->slots;
@@ -371,11 +373,11 @@ static void optimizer(ft__work *w, const ft_op *forward, const ft__chip *chip)
 
     ft_op_cost(forward, &cost);
     if (cost.weight_elements > 0)
-        stream(w, FT__PASS_STREAM, forward, cost.weight_elements * reads,
+        stream(w, FT__OP_KERNEL_STREAM, forward, cost.weight_elements * reads,
                cost.weight_elements * (reads - 1));
     if (w->calls.step) {
-        stream(w, FT__PASS_STREAM, forward, inputs * reads, inputs * (reads - 1));
-        w->pass[w->n - 1].partial = 1;
+        stream(w, FT__OP_KERNEL_STREAM, forward, inputs * reads, inputs * (reads - 1));
+        w->op_kernel[w->n - 1].partial = 1;
     }
 }
 
@@ -383,7 +385,7 @@ static void optimizer(ft__work *w, const ft_op *forward, const ft__chip *chip)
  * so that none is its own. */
 static void update(ft__work *w, const ft_op *op)
 {
-    ft__pass *p = next(w, FT__PASS_STREAM, op);
+    ft__op_kernel *p = next(w, FT__OP_KERNEL_STREAM, op);
     ft_cost cost;
 
     ft_op_cost(op, &cost);
@@ -403,8 +405,8 @@ static void accumulate(ft__work *w, const ft_op *back)
 
         ft_op_output(back, i, &s, &t);
         n = (double)ft_shape_elements(&s);
-        stream(w, FT__PASS_STREAM, back, 2 * n, n);
-        w->pass[w->n - 1].added = 1;
+        stream(w, FT__OP_KERNEL_STREAM, back, 2 * n, n);
+        w->op_kernel[w->n - 1].added = 1;
     }
 }
 
@@ -415,7 +417,7 @@ ft__calls ft__calls_of(const ft_op *op)
                        .gradients = gradient_calls(op)};
 }
 
-void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip)
+void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip)
 {
     ft_op forward = *op, back;
     double results;
@@ -427,9 +429,9 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip)
     forward.phase = FT_PHASE_FORWARD;
     results = result_elements(&forward);
     if (ft__attention_serves(op, chip)) {
-        ft__attention_pass(next(out, FT__PASS_ATTENTION, op), op);
+        ft__attention_kernel(next(out, FT__OP_KERNEL_ATTENTION, op), op);
         if (chip->caches)
-            ft__cache_pass(next(out, FT__PASS_CACHE, op), &out->pass[0]);
+            ft__cache_kernel(next(out, FT__OP_KERNEL_CACHE, op), &out->op_kernel[0]);
         return;
     }
     if (ft_kind_class(op->kind) == FT_CLASS_OPTIMIZER) {
@@ -439,17 +441,17 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip)
     if (op->phase != FT_PHASE_OPTIMIZER)
         one_phase(out, both ? &forward : op, &forward);
     if (chip->activated)
-        stream(out, FT__PASS_STREAM, op, results, results);
+        stream(out, FT__OP_KERNEL_STREAM, op, results, results);
     if (both && !(ft_kind_saves(op->kind) & FT_SAVE_NONE)) {
         back = forward;
         back.phase = FT_PHASE_BACKWARD;
         if (chip->activated)
-            stream(out, FT__PASS_STREAM, op, 2 * results, results);
+            stream(out, FT__OP_KERNEL_STREAM, op, 2 * results, results);
         one_phase(out, &back, &forward);
         for (uint32_t i = 0; out->calls.step && i < out->n; i++)
-            out->pass[i].partial = out->pass[i].gradient == FT_WRT_X;
+            out->op_kernel[i].partial = out->op_kernel[i].gradient == FT_WRT_X;
         if (out->calls.step)
-            stream(out, FT__PASS_LOSS, op, results, results);
+            stream(out, FT__OP_KERNEL_LOSS, op, results, results);
         else if (!chip->renews)
             accumulate(out, &back);
     }

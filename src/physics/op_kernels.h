@@ -7,23 +7,23 @@
 #include "physics/physics.h"
 
 /* The kernels that an operation is run as, each a product or a stream of memory. */
-typedef enum ft__pass_what {
-    FT__PASS_PRODUCT, /* `batch` products of m x k with k x n */
-    FT__PASS_CONV,    /* the same, of a convolution: implicit */
-    FT__PASS_DIRECT,  /* a convolution of one channel a group */
-    FT__PASS_STREAM,  /* reads, writes, and little else */
-    FT__PASS_NORM,
-    FT__PASS_POOL,
-    FT__PASS_SOFTMAX,
-    FT__PASS_BIAS,
-    FT__PASS_LOSS,
-    FT__PASS_LAYOUT,
-    FT__PASS_ATTENTION, /* m queries, n keys, heads of k numbers */
-    FT__PASS_CACHE,     /* new keys and values to where the old ones are */
-} ft__pass_what;
+typedef enum ft__op_kernel_kind {
+    FT__OP_KERNEL_PRODUCT, /* `batch` products of m x k with k x n */
+    FT__OP_KERNEL_CONV,    /* the same, of a convolution: implicit */
+    FT__OP_KERNEL_DIRECT,  /* a convolution of one channel a group */
+    FT__OP_KERNEL_STREAM,  /* reads, writes, and little else */
+    FT__OP_KERNEL_NORM,
+    FT__OP_KERNEL_POOL,
+    FT__OP_KERNEL_SOFTMAX,
+    FT__OP_KERNEL_BIAS,
+    FT__OP_KERNEL_LOSS,
+    FT__OP_KERNEL_LAYOUT,
+    FT__OP_KERNEL_ATTENTION, /* m queries, n keys, heads of k numbers */
+    FT__OP_KERNEL_CACHE,     /* new keys and values to where the old ones are */
+} ft__op_kernel_kind;
 
-typedef struct ft__pass {
-    ft__pass_what what;
+typedef struct ft__op_kernel {
+    ft__op_kernel_kind what;
     ft_phase phase;
     double count;   /* how often */
     double kernels; /* launches each */
@@ -56,9 +56,9 @@ typedef struct ft__pass {
     int gradient;   /* 0: forward; FT_WRT_X, FT_WRT_WEIGHTS */
     int added;      /* a gradient to the one that is there */
     int partial;    /* a step's gradient of its input, which few need */
-} ft__pass;
+} ft__op_kernel;
 
-enum { FT__MAX_PASSES = 24 };
+enum { FT__MAX_OP_KERNELS = 24 };
 /* What the host does to start an operation. */
 typedef struct ft__calls {
     int floor; /* FT__C_ of what the host's time is multiplied by, or -1 */
@@ -67,26 +67,26 @@ typedef struct ft__calls {
         gradients; /* calls of a library for them, beyond the first of an operation */
 } ft__calls;
 typedef struct ft__work {
-    ft__pass pass[FT__MAX_PASSES];
+    ft__op_kernel op_kernel[FT__MAX_OP_KERNELS];
     uint32_t n;
     ft__calls calls;
 } ft__work;
 
 ft__calls ft__calls_of(const ft_op *op);
-void ft__work_make(ft__work *out, const ft_op *op, const ft__chip *chip);
+void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip);
 /* The estimate of what was made of an operation before: for many thetas. */
-void ft__work_price(ft__terms *out, const ft__work *w, const ft__chip *chip,
-                    const ft__theta *theta);
+void ft__work_cost(ft__terms *out, const ft__work *w, const ft__hardware_spec *chip,
+                   const ft__physics_params *params);
 
 /* Share of the peak that the power budget sustains: docs/physics.md. */
-double ft__sustained(const ft__chip *chip, const ft__theta *theta);
+double ft__sustained(const ft__hardware_spec *chip, const ft__physics_params *params);
 
 /* Sizes of tiles, each half as large as the one before. */
 enum { FT__N_TILE_SIZES = 5 };
 /* What a chip reaches, worked out once for many passes. Points to chip and constants.
  */
 typedef struct ft__pace {
-    const ft__chip *chip;
+    const ft__hardware_spec *chip;
     const double *c;
     double sustained;
     double memory_rate; /* B/s */
@@ -95,9 +95,10 @@ typedef struct ft__pace {
     double tile[FT__N_TILE_SIZES]; /* share of the rate that tiles of a size reach */
     double tensor_half; /* of tensor cores: of one size, over that of the next */
 } ft__pace;
-void ft__pace_make(ft__pace *out, const ft__chip *chip, const ft__theta *theta);
+void ft__pace_make(ft__pace *out, const ft__hardware_spec *chip,
+                   const ft__physics_params *params);
 /* The same constants on the same chip driven otherwise. */
-void ft__pace_move(ft__pace *pace, const ft__chip *chip, double sustained);
+void ft__pace_move(ft__pace *pace, const ft__hardware_spec *chip, double sustained);
 
 /* One way of cutting a product into tiles, as far as no clock changes it. */
 typedef struct ft__way {
@@ -113,7 +114,7 @@ typedef struct ft__way {
 /* One algorithm for a product or convolution: a product of its own, and passes over
  * memory before and behind it. */
 typedef struct ft__algorithm {
-    ft__pass pass;
+    ft__op_kernel op_kernel;
     double share;       /* of the rate of a plain product */
     double added;       /* B of those passes */
     double starts;      /* of kernels */
@@ -123,11 +124,11 @@ typedef struct ft__algorithm {
 } ft__algorithm;
 enum { FT__MAX_ALGORITHMS = 5, FT__MAX_WAYS = 64 };
 /* Those of a pass that is a product or a convolution, the plainest first. */
-uint32_t ft__algorithms(ft__algorithm out[FT__MAX_ALGORITHMS], const ft__pass *p,
-                        const ft__chip *chip, const double *c);
+uint32_t ft__algorithms(ft__algorithm out[FT__MAX_ALGORITHMS], const ft__op_kernel *p,
+                        const ft__hardware_spec *chip, const double *c);
 /* The fastest of them: all of *out but its launches. */
-void ft__algorithms_price(ft__terms *out, const ft__algorithm *a, uint32_t n,
-                          const ft__pace *pace);
+void ft__algorithms_cost(ft__terms *out, const ft__algorithm *a, uint32_t n,
+                         const ft__pace *pace);
 /* The ways that may be the fastest at some clock of the chip. */
 uint32_t ft__product_ways(ft__way out[FT__MAX_WAYS], const ft__algorithm *a,
                           const ft__pace *pace);
@@ -138,25 +139,26 @@ uint32_t ft__tensor_ways(ft__way out[FT__MAX_WAYS], const ft__algorithm *a,
 typedef struct ft__ready {
     ft__work work;
     const ft__algorithm *algorithm; /* of every pass one after the other */
-    uint32_t n_algorithms[FT__MAX_PASSES];
+    uint32_t n_algorithms[FT__MAX_OP_KERNELS];
 } ft__ready;
 /* `arena` owns what it points to; false: no memory. chip->gpu, and what else no clock
  * and no cap changes, hold for every price. */
-bool ft__ready_make(ft__ready *out, const ft_op *op, const ft__chip *chip,
-                    const ft__theta *theta, ft__arena *arena);
+bool ft__ready_make(ft__ready *out, const ft_op *op, const ft__hardware_spec *chip,
+                    const ft__physics_params *params, ft__arena *arena);
 /* As ft__physics() of the pace's chip and constants, but launch_s and total_s. */
-void ft__ready_price(ft__terms *out, const ft__ready *r, const ft__pace *pace);
+void ft__ready_cost(ft__terms *out, const ft__ready *r, const ft__pace *pace);
 /* Constants that hold on the chip: those of CPUs, or the same. *room: for them. */
-const ft__theta *ft__theta_for(ft__theta *room, const ft__theta *theta,
-                               const ft__chip *chip);
+const ft__physics_params *ft__params_for(ft__physics_params *room,
+                                         const ft__physics_params *params,
+                                         const ft__hardware_spec *chip);
 
 /* One kernel of each class, without its launch: compute_s, cache_s, memory_s, waves,
  * fill and busy_s of *out. */
-void ft__direct_price(ft__terms *out, const ft__pass *p, const ft__pace *pace);
-void ft__stream_price(ft__terms *out, const ft__pass *p, const ft__pace *pace);
+void ft__direct_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace);
+void ft__stream_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace);
 /* The best way of cutting a product. */
-void ft__product_price(ft__terms *out, const ft__algorithm *a, const ft__pace *pace);
-void ft__tensor_price(ft__terms *out, const ft__algorithm *a, const ft__pace *pace);
+void ft__product_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pace);
+void ft__tensor_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pace);
 /* ceil() of what is not negative, without a call. */
 static inline double ft__up(double v)
 {
@@ -169,14 +171,14 @@ static inline double ft__up(double v)
 double ft__cached_s(double bytes, const ft__pace *pace);
 
 /* Products on tensor cores of numbers of 16 bits at most. */
-int ft__tensor_serves(const ft__pass *p, const ft__chip *chip);
+int ft__tensor_serves(const ft__op_kernel *p, const ft__hardware_spec *chip);
 /* Attention as one kernel: where tensor cores serve, forward. */
-int ft__attention_serves(const ft_op *op, const ft__chip *chip);
-void ft__attention_pass(ft__pass *out, const ft_op *op);
-void ft__attention_price(ft__terms *out, const ft__pass *p, const ft__pace *pace);
+int ft__attention_serves(const ft_op *op, const ft__hardware_spec *chip);
+void ft__attention_kernel(ft__op_kernel *out, const ft_op *op);
+void ft__attention_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace);
 /* What stores the keys and values of an attention's new tokens, as a pass of its own.
  */
-void ft__cache_pass(ft__pass *out, const ft__pass *attention);
-void ft__cache_price(ft__terms *out, const ft__pass *p, const ft__pace *pace);
+void ft__cache_kernel(ft__op_kernel *out, const ft__op_kernel *attention);
+void ft__cache_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace);
 
 #endif

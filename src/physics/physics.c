@@ -9,7 +9,7 @@
 static const struct constant {
     const char *name;
     double value;
-} constants[FT__N_THETA] = {
+} constants[FT__N_PHYSICS_PARAMS] = {
 #define FT__CONSTANT(name, value, ...) {#name, value},
 #include "physics/physics.def"
 #undef FT__CONSTANT
@@ -20,18 +20,18 @@ const char *ft__physics_name(int i)
     return constants[i].name;
 }
 
-ft__theta ft__physics_default(void)
+ft__physics_params ft__physics_default(void)
 {
-    return (ft__theta){{
+    return (ft__physics_params){{
 #define FT__CONSTANT(name, value, ...) value,
 #include "physics/physics.def"
 #undef FT__CONSTANT
     }};
 }
 
-double ft__sustained(const ft__chip *chip, const ft__theta *theta)
+double ft__sustained(const ft__hardware_spec *chip, const ft__physics_params *params)
 {
-    const double *c = theta->v;
+    const double *c = params->v;
     double budget = chip->power_w / (chip->vector_flops / 1e12);
     double most = c[FT__C_sustain_most] * (chip->lanes > 140 ? c[FT__C_wide_share] : 1);
     double share, corner = c[FT__C_sustain_corner];
@@ -64,11 +64,11 @@ static double host_s(const ft__calls *h, const double *c)
            (h->step ? c[FT__C_step_s] : 0);
 }
 
-double ft__host_s(const ft_op *op, const ft__theta *theta)
+double ft__host_s(const ft_op *op, const ft__physics_params *params)
 {
     const ft__calls calls = ft__calls_of(op);
 
-    return host_s(&calls, theta->v);
+    return host_s(&calls, params->v);
 }
 
 /* Between the sum (power 1) and the larger (power infinite) of two times. */
@@ -80,32 +80,33 @@ static double together(double a, double b, double power)
 }
 
 /* Other libraries, other machines: what a GPU's constants say does not hold there. */
-static ft__theta of_cpu(const ft__theta *theta)
+static ft__physics_params of_cpu(const ft__physics_params *params)
 {
     static const int instead[][2] = {
         {FT__C_tile_share, FT__C_cpu_share},    {FT__C_conv_share, FT__C_cpu_conv},
         {FT__C_memory_share, FT__C_cpu_memory}, {FT__C_kernel_s, FT__C_cpu_kernel_s},
         {FT__C_depth_start, FT__C_cpu_start},
     };
-    ft__theta t = *theta;
+    ft__physics_params t = *params;
 
     for (size_t i = 0; i < sizeof(instead) / sizeof(*instead); i++)
-        t.v[instead[i][0]] = theta->v[instead[i][1]];
+        t.v[instead[i][0]] = params->v[instead[i][1]];
     return t;
 }
 
-const ft__theta *ft__theta_for(ft__theta *room, const ft__theta *theta,
-                               const ft__chip *chip)
+const ft__physics_params *ft__params_for(ft__physics_params *room,
+                                         const ft__physics_params *params,
+                                         const ft__hardware_spec *chip)
 {
     if (chip->gpu)
-        return theta;
-    *room = of_cpu(theta);
+        return params;
+    *room = of_cpu(params);
     return room;
 }
 
 /* ---- a chip's pace ---- */
 
-static double memory_rate(const ft__chip *chip, const double *c)
+static double memory_rate(const ft__hardware_spec *chip, const double *c)
 {
     int stacked = chip->bus_bytes > 400 && chip->year >= 2017;
 
@@ -115,7 +116,7 @@ static double memory_rate(const ft__chip *chip, const double *c)
            (stacked ? c[FT__C_stacked_share] : 1);
 }
 
-void ft__pace_move(ft__pace *pace, const ft__chip *chip, double sustained)
+void ft__pace_move(ft__pace *pace, const ft__hardware_spec *chip, double sustained)
 {
     pace->chip = chip;
     pace->sustained = sustained;
@@ -124,35 +125,36 @@ void ft__pace_move(ft__pace *pace, const ft__chip *chip, double sustained)
     pace->kept_bytes = chip->l2_bytes * pace->c[FT__C_cache_keeps];
 }
 
-void ft__pace_make(ft__pace *out, const ft__chip *chip, const ft__theta *theta)
+void ft__pace_make(ft__pace *out, const ft__hardware_spec *chip,
+                   const ft__physics_params *params)
 {
-    double half = exp2(-theta->v[FT__C_tile_slope]);
+    double half = exp2(-params->v[FT__C_tile_slope]);
 
-    out->c = theta->v;
-    out->tile[0] = theta->v[FT__C_tile_share];
+    out->c = params->v;
+    out->tile[0] = params->v[FT__C_tile_share];
     for (int i = 1; i < FT__N_TILE_SIZES; i++)
         out->tile[i] = out->tile[i - 1] * half;
-    out->tensor_half = exp2(-theta->v[FT__C_tensor_slope]);
-    ft__pace_move(out, chip, ft__sustained(chip, theta));
+    out->tensor_half = exp2(-params->v[FT__C_tensor_slope]);
+    ft__pace_move(out, chip, ft__sustained(chip, params));
 }
 
 /* ---- one operation ---- */
 
-static bool has_algorithms(const ft__pass *p)
+static bool has_algorithms(const ft__op_kernel *p)
 {
-    return p->what == FT__PASS_PRODUCT || p->what == FT__PASS_CONV;
+    return p->what == FT__OP_KERNEL_PRODUCT || p->what == FT__OP_KERNEL_CONV;
 }
 
-static void price_other(ft__terms *one, const ft__pass *p, const ft__pace *pace)
+static void price_other(ft__terms *one, const ft__op_kernel *p, const ft__pace *pace)
 {
-    if (p->what == FT__PASS_DIRECT)
-        ft__direct_price(one, p, pace);
-    else if (p->what == FT__PASS_ATTENTION)
-        ft__attention_price(one, p, pace);
-    else if (p->what == FT__PASS_CACHE)
-        ft__cache_price(one, p, pace);
+    if (p->what == FT__OP_KERNEL_DIRECT)
+        ft__direct_cost(one, p, pace);
+    else if (p->what == FT__OP_KERNEL_ATTENTION)
+        ft__attention_cost(one, p, pace);
+    else if (p->what == FT__OP_KERNEL_CACHE)
+        ft__cache_cost(one, p, pace);
     else
-        ft__stream_price(one, p, pace);
+        ft__stream_cost(one, p, pace);
 }
 
 /* ready: NULL where algorithms are to be found first. */
@@ -164,20 +166,20 @@ static void price(ft__terms *out, const ft__work *w, const ft__pace *pace,
 
     *out = (ft__terms){.fill = 1, .sustained = pace->sustained};
     for (uint32_t i = 0; i < w->n; i++) {
-        const ft__pass *p = &w->pass[i];
+        const ft__op_kernel *p = &w->op_kernel[i];
         const double count = p->count * (p->added ? c[FT__C_added_gradients] : 1);
         ft__terms one = {.fill = 1, .sustained = out->sustained};
 
         if (!has_algorithms(p)) {
             price_other(&one, p, pace);
         } else if (ready) {
-            ft__algorithms_price(&one, known, ready->n_algorithms[i], pace);
+            ft__algorithms_cost(&one, known, ready->n_algorithms[i], pace);
             known += ready->n_algorithms[i];
         } else {
             ft__algorithm found[FT__MAX_ALGORITHMS];
             uint32_t n = ft__algorithms(found, p, pace->chip, c);
 
-            ft__algorithms_price(&one, found, n, pace);
+            ft__algorithms_cost(&one, found, n, pace);
         }
         add(out, &one, count * (p->partial ? c[FT__C_step_data] : 1));
         out->kernels += count * p->kernels;
@@ -185,30 +187,30 @@ static void price(ft__terms *out, const ft__work *w, const ft__pace *pace,
     out->busy_s += out->kernels * c[FT__C_kernel_s];
 }
 
-void ft__work_price(ft__terms *out, const ft__work *w, const ft__chip *chip,
-                    const ft__theta *theta)
+void ft__work_cost(ft__terms *out, const ft__work *w, const ft__hardware_spec *chip,
+                   const ft__physics_params *params)
 {
-    ft__theta cpu;
+    ft__physics_params cpu;
     ft__pace pace;
 
-    theta = ft__theta_for(&cpu, theta, chip);
-    ft__pace_make(&pace, chip, theta);
+    params = ft__params_for(&cpu, params, chip);
+    ft__pace_make(&pace, chip, params);
     price(out, w, &pace, NULL);
-    out->launch_s = w->n && !chip->graph ? host_s(&w->calls, theta->v) : 0;
-    out->total_s = together(out->launch_s, out->busy_s, theta->v[FT__C_overlap]);
+    out->launch_s = w->n && !chip->graph ? host_s(&w->calls, params->v) : 0;
+    out->total_s = together(out->launch_s, out->busy_s, params->v[FT__C_overlap]);
 }
 
-void ft__physics(ft__terms *out, const ft_op *op, const ft__chip *chip,
-                 const ft__theta *theta)
+void ft__physics(ft__terms *out, const ft_op *op, const ft__hardware_spec *chip,
+                 const ft__physics_params *params)
 {
     ft__work w;
 
-    if (ft__chip_lacks(chip)) {
+    if (ft__hardware_spec_lacks(chip)) {
         *out = (ft__terms){.total_s = NAN, .busy_s = NAN};
         return;
     }
     ft__work_make(&w, op, chip);
-    ft__work_price(out, &w, chip, theta);
+    ft__work_cost(out, &w, chip, params);
 }
 
 /* ---- the same at many clocks ---- */
@@ -226,22 +228,22 @@ static bool find_ways(ft__algorithm *a, const ft__pace *pace, ft__arena *arena)
     return own != NULL;
 }
 
-bool ft__ready_make(ft__ready *out, const ft_op *op, const ft__chip *chip,
-                    const ft__theta *theta, ft__arena *arena)
+bool ft__ready_make(ft__ready *out, const ft_op *op, const ft__hardware_spec *chip,
+                    const ft__physics_params *params, ft__arena *arena)
 {
-    ft__algorithm found[FT__MAX_PASSES * FT__MAX_ALGORITHMS], *own;
+    ft__algorithm found[FT__MAX_OP_KERNELS * FT__MAX_ALGORITHMS], *own;
     uint32_t n = 0;
     bool good = true;
-    ft__theta cpu;
+    ft__physics_params cpu;
     ft__pace pace;
 
-    theta = ft__theta_for(&cpu, theta, chip);
-    ft__pace_make(&pace, chip, theta);
+    params = ft__params_for(&cpu, params, chip);
+    ft__pace_make(&pace, chip, params);
     ft__work_make(&out->work, op, chip);
     for (uint32_t i = 0; i < out->work.n; i++) {
         out->n_algorithms[i] =
-            has_algorithms(&out->work.pass[i])
-                ? ft__algorithms(found + n, &out->work.pass[i], chip, pace.c)
+            has_algorithms(&out->work.op_kernel[i])
+                ? ft__algorithms(found + n, &out->work.op_kernel[i], chip, pace.c)
                 : 0;
         n += out->n_algorithms[i];
     }
@@ -254,17 +256,17 @@ bool ft__ready_make(ft__ready *out, const ft_op *op, const ft__chip *chip,
     return good && own;
 }
 
-void ft__ready_price(ft__terms *out, const ft__ready *r, const ft__pace *pace)
+void ft__ready_cost(ft__terms *out, const ft__ready *r, const ft__pace *pace)
 {
     price(out, &r->work, pace, r);
 }
 
 /* ---- power ---- */
 
-double ft__physics_power(const ft__terms *t, const ft__chip *chip,
-                         const ft__theta *theta)
+double ft__physics_power(const ft__terms *t, const ft__hardware_spec *chip,
+                         const ft__physics_params *params)
 {
-    const double *c = theta->v;
+    const double *c = params->v;
     double compute = fmin(1, t->compute_s / t->total_s);
     double memory = fmin(1, t->memory_s / t->total_s);
 

@@ -8,11 +8,11 @@
 #include "foretell/op.h"
 
 /* How long an operation takes on a device that nobody measured: a structured estimate
- * from its specifications. Regressors learn what truth is relative to it. */
+ * from its specifications. Regressors learn the ratio of what is measured to it. */
 
 /* What a device offers one operation: at the clock and under the cap of a setting, for
  * its dtype and the dtype policy. SI; NaN where nobody knows. */
-typedef struct ft__chip {
+typedef struct ft__hardware_spec {
     double cores;        /* SMs, compute units, CPU cores */
     double clock_hz;     /* the setting's, otherwise the boost clock */
     double peak_flops;   /* at that clock, with tensor cores where they serve */
@@ -37,23 +37,24 @@ typedef struct ft__chip {
     int caches;    /* "cache=written": attention stores the new keys and values first */
     int graph;     /* "run_mode=graph": no launches from the host */
     int renews; /* gradients replace those that are there and are not added to them */
-} ft__chip;
+} ft__hardware_spec;
 
 /* `setting`: "clock=1200MHz power=250W"; `policy`: "default" (TF32 in convolutions
  * alone), "tf32" (in all products), "ieee" (nowhere). */
-void ft__chip_make(ft__chip *out, const ft_device_facts *d, const char *setting,
-                   const char *policy, const ft_op *op);
+void ft__hardware_spec_make(ft__hardware_spec *out, const ft_device_facts *d,
+                            const char *setting, const char *policy, const ft_op *op);
 /* Does a setting change anything of a chip but whether there are launches? */
 bool ft__setting_changes(const char *setting);
 /* How a setting drives a device; NaN: as it comes. */
-typedef struct ft__drive {
+typedef struct ft__operating_point {
     double clock_hz;
     double memory_hz;
     double power_w; /* cap */
-} ft__drive;
-ft__drive ft__drive_of(const char *setting);
+} ft__operating_point;
+ft__operating_point ft__operating_point_of(const char *setting);
 /* Does one name a clock or a cap that the other has otherwise, or not at all? */
-bool ft__drive_differs(const ft__drive *asked, const ft__drive *measured);
+bool ft__operating_point_differs(const ft__operating_point *asked,
+                                 const ft__operating_point *measured);
 bool ft__setting_differs(const char *asked, const char *measured);
 /* How an engine runs operations: "eager", one launch each from the host, or "graph",
  * replayed as a CUDA graph without the host. It is the pair run_mode= of a dataset's
@@ -61,22 +62,23 @@ bool ft__setting_differs(const char *asked, const char *measured);
 bool ft__is_graph_mode(const char *setting);
 /* The setting of a dataset with its run mode in it; "" alone where it is eager. */
 void ft__add_run_mode(ft__buf *out, const char *setting, const char *engine);
-/* A chip at any clock and under any cap: ft__chip_make() in two steps, of which the
- * second is quick. */
-typedef struct ft__chip_range {
-    ft__chip chip; /* what no clock and no cap changes */
+/* A chip at any clock and under any cap: ft__hardware_spec_make() in two steps, of
+ * which the second is quick. */
+typedef struct ft__hardware_range {
+    ft__hardware_spec chip; /* what no clock and no cap changes */
     const ft_device_facts *facts;
     double nominal_hz;
     double flops; /* at that clock */
     double gain;  /* of matrix cores that peak rates leave out */
-} ft__chip_range;
-void ft__chip_range_make(ft__chip_range *out, const ft_device_facts *d,
-                         const char *setting, const char *policy, const ft_op *op);
+} ft__hardware_range;
+void ft__hardware_range_make(ft__hardware_range *out, const ft_device_facts *d,
+                             const char *setting, const char *policy, const ft_op *op);
 /* *out: a copy of r->chip, or what was made of one. */
-void ft__chip_drive(ft__chip *out, const ft__chip_range *r, const ft__drive *drive);
+void ft__hardware_range_at(ft__hardware_spec *out, const ft__hardware_range *r,
+                           const ft__operating_point *drive);
 /* The name of what is not known of a chip and has to be, or NULL: an estimate can be
  * made. */
-const char *ft__chip_lacks(const ft__chip *chip);
+const char *ft__hardware_spec_lacks(const ft__hardware_spec *chip);
 
 /* The parts of an estimate: what a regressor sees of it, too. */
 typedef struct ft__terms {
@@ -98,19 +100,19 @@ enum {
 #define FT__CONSTANT(name, ...) FT__C_##name,
 #include "physics/physics.def"
 #undef FT__CONSTANT
-    FT__N_THETA
+    FT__N_PHYSICS_PARAMS
 };
-typedef struct ft__theta {
-    double v[FT__N_THETA];
-} ft__theta;
+typedef struct ft__physics_params {
+    double v[FT__N_PHYSICS_PARAMS];
+} ft__physics_params;
 const char *ft__physics_name(int i);
-ft__theta ft__physics_default(void);
-/* NaN in total_s where ft__chip_lacks() something. */
-void ft__physics(ft__terms *out, const ft_op *op, const ft__chip *chip,
-                 const ft__theta *theta);
+ft__physics_params ft__physics_default(void);
+/* NaN in total_s where ft__hardware_spec_lacks() something. */
+void ft__physics(ft__terms *out, const ft_op *op, const ft__hardware_spec *chip,
+                 const ft__physics_params *params);
 
 /* Host time to start it once: launch_s where there are launches. */
-double ft__host_s(const ft_op *op, const ft__theta *theta);
+double ft__host_s(const ft_op *op, const ft__physics_params *params);
 
 /* Fit those constants that the rows say something of: least mean of
  * weight x |log(time / estimate)|, with a mild pull to where they were. Every group may
@@ -120,19 +122,19 @@ double ft__host_s(const ft_op *op, const ft__theta *theta);
  * `seed`. Rows of chips that lack something count for nothing. */
 typedef struct ft__physics_row {
     const ft_op *op;
-    const ft__chip *chip;
+    const ft__hardware_spec *chip;
     double time_s;
     double weight;
     uint32_t group; /* its dataset, or device: 0, 1, 2, ... */
 } ft__physics_row;
-ft_status ft__physics_fit(ft__theta *theta, const ft__physics_row *row, size_t n,
-                          uint64_t seed, ft_error *err);
+ft_status ft__physics_fit(ft__physics_params *params, const ft__physics_row *row,
+                          size_t n, uint64_t seed, ft_error *err);
 
 /* Watts while an operation is repeated for long, of its terms: power_idle +
  * power_compute x (share of the time in which arithmetic is busy) + power_memory x
  * (that of memory), in shares of the cap and at most 1. NaN where the cap is not known.
  */
-double ft__physics_power(const ft__terms *t, const ft__chip *chip,
-                         const ft__theta *theta);
+double ft__physics_power(const ft__terms *t, const ft__hardware_spec *chip,
+                         const ft__physics_params *params);
 
 #endif

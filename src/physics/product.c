@@ -24,7 +24,7 @@ struct plan {
 };
 
 /* k in `split` parts, added up afterwards. */
-static ft__way way_of(const ft__pass *p, const struct tile *t, uint32_t split,
+static ft__way way_of(const ft__op_kernel *p, const struct tile *t, uint32_t split,
                       const ft__pace *pace)
 {
     const double *c = pace->c;
@@ -64,7 +64,7 @@ static void try_way(struct plan *best, const ft__way *w, const struct machine *m
 /* Into how many parts k is split at most. Cores that are busy anyway gain nothing by
  * parts, whatever the way costs: then a faster device never leaves one out that a
  * slower one takes. */
-static uint32_t most_split(const ft__pass *p, const struct tile *t,
+static uint32_t most_split(const ft__op_kernel *p, const struct tile *t,
                            const ft__pace *pace)
 {
     const double blocks = ft__up(p->m / t->m) * ft__up(p->n / t->n) * p->batch;
@@ -86,7 +86,7 @@ static struct plan best_of(const ft__algorithm *a, const struct machine *m)
     return best;
 }
 
-static struct plan best_cut(const ft__pass *p, const struct machine *m)
+static struct plan best_cut(const ft__op_kernel *p, const struct machine *m)
 {
     struct plan best = {.total_s = INFINITY};
 
@@ -102,17 +102,17 @@ static struct plan best_cut(const ft__pass *p, const struct machine *m)
     return best;
 }
 
-void ft__product_price(ft__terms *out, const ft__algorithm *a, const ft__pace *pace)
+void ft__product_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pace)
 {
     const struct machine m = {
         .pace = pace,
         .rate = pace->chip->peak_flops * out->sustained * a->share,
         .core_cache = pace->chip->clock_hz * pace->c[FT__C_cache_width]};
-    struct plan plan = a->way ? best_of(a, &m) : best_cut(&a->pass, &m);
+    struct plan plan = a->way ? best_of(a, &m) : best_cut(&a->op_kernel, &m);
 
     out->compute_s = plan.compute_s;
     out->cache_s = plan.cache_s;
-    out->memory_s = ft__cached_s(a->pass.read + a->pass.written, pace);
+    out->memory_s = ft__cached_s(a->op_kernel.read + a->op_kernel.written, pace);
     out->waves = plan.waves;
     out->fill = plan.waves / ceil(plan.waves);
     out->busy_s = fmax(plan.total_s, out->memory_s);
@@ -128,7 +128,7 @@ static const double SURELY = 1 + 1e-9;
 static bool beats(const ft__way *a, const ft__way *b, const ft__algorithm *of,
                   const ft__pace *pace)
 {
-    const ft__chip *chip = pace->chip;
+    const ft__hardware_spec *chip = pace->chip;
     double most = pace->c[FT__C_sustain_most] * fmax(1, pace->c[FT__C_wide_share]);
     double bytes_per_flop = chip->clock_hz * pace->c[FT__C_cache_width] /
                             (chip->peak_flops * most * of->share);
@@ -146,12 +146,12 @@ uint32_t ft__product_ways(ft__way out[FT__MAX_WAYS], const ft__algorithm *a,
     uint32_t n = 0;
 
     for (int i = 0; i < N_TILES; i++) {
-        const uint32_t most = most_split(&a->pass, &tiles[i], pace);
+        const uint32_t most = most_split(&a->op_kernel, &tiles[i], pace);
 
         for (uint32_t split = 1; split <= most; split *= 2) {
             bool beaten = false;
 
-            out[n] = way_of(&a->pass, &tiles[i], split, pace);
+            out[n] = way_of(&a->op_kernel, &tiles[i], split, pace);
             for (uint32_t j = 0; j < n && !beaten; j++)
                 beaten = beats(&out[j], &out[n], a, pace);
             n += !beaten;

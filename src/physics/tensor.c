@@ -25,7 +25,7 @@ struct plan {
 
 /* One tile after the other on every core; a core holds several at once, so that the
  * last wave is not all lost. */
-static ft__way way_of(const ft__pass *p, const struct tile *t, uint32_t split,
+static ft__way way_of(const ft__op_kernel *p, const struct tile *t, uint32_t split,
                       const ft__pace *pace)
 {
     const double *c = pace->c;
@@ -69,7 +69,7 @@ static struct plan best_of(const ft__way *way, uint32_t n, const struct machine 
     return best;
 }
 
-static uint32_t all_ways(ft__way out[FT__MAX_WAYS], const ft__pass *p,
+static uint32_t all_ways(ft__way out[FT__MAX_WAYS], const ft__op_kernel *p,
                          const ft__pace *pace)
 {
     uint32_t n = 0;
@@ -113,7 +113,7 @@ uint32_t ft__tensor_ways(ft__way out[FT__MAX_WAYS], const ft__algorithm *a,
                          const ft__pace *pace)
 {
     const struct machine m = machine_of(pace);
-    uint32_t n = all_ways(out, &a->pass, pace), kept = 0;
+    uint32_t n = all_ways(out, &a->op_kernel, pace), kept = 0;
 
     for (uint32_t i = 0; i < n; i++) {
         bool beaten = false;
@@ -126,7 +126,7 @@ uint32_t ft__tensor_ways(ft__way out[FT__MAX_WAYS], const ft__algorithm *a,
     return kept;
 }
 
-int ft__tensor_serves(const ft__pass *p, const ft__chip *chip)
+int ft__tensor_serves(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
     return chip->tensor && p->size <= 2 && chip->clock_hz > 0;
 }
@@ -149,13 +149,13 @@ static double blended(double a, double b, double c, double power)
                       1 / power);
 }
 
-void ft__tensor_price(ft__terms *out, const ft__algorithm *a, const ft__pace *pace)
+void ft__tensor_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pace)
 {
     const double *c = pace->c;
-    double bytes = a->pass.read + a->pass.written;
+    double bytes = a->op_kernel.read + a->op_kernel.written;
     const struct machine m = machine_of(pace);
     ft__way all[FT__MAX_WAYS];
-    uint32_t n = a->way ? a->n_ways : all_ways(all, &a->pass, pace);
+    uint32_t n = a->way ? a->n_ways : all_ways(all, &a->op_kernel, pace);
     struct plan plan = best_of(a->way ? a->way : all, n, &m);
 
     out->sustained = c[FT__C_tensor_share];

@@ -162,7 +162,7 @@ static ft_status import_first(ft__question *a, ft_error *err)
 }
 
 /* What it was made for, as text; false: too long to be kept. */
-static bool pricer_key(char *key, size_t size, const ft__question *a)
+static bool op_costs_key(char *key, size_t size, const ft__question *a)
 {
     const ft_device_use *on = &a->s.source.on;
     int n = snprintf(
@@ -174,7 +174,7 @@ static bool pricer_key(char *key, size_t size, const ft__question *a)
     return n > 0 && (size_t)n < size && !a->q.loaded;
 }
 
-static ft_status price(ft__question *a, ft_pricer *p, ft_error *err)
+static ft_status price(ft__question *a, ft_op_costs *p, ft_error *err)
 {
     const size_t n = a->q.n_lists;
     ft_listed *list = calloc(n + 1, sizeof(*list));
@@ -185,7 +185,7 @@ static ft_status price(ft__question *a, ft_pricer *p, ft_error *err)
         list[i].len = a->q.lists[i].len;
     }
     if (!st)
-        st = ft_pricer_price(p, list, n, err);
+        st = ft_op_costs_of_lists(p, list, n, err);
     for (size_t i = 0; i < n && !st; i++) {
         a->many.each[i] = list[i].brief;
         a->many.each[i].status = list[i].status;
@@ -200,7 +200,7 @@ static ft_status price(ft__question *a, ft_pricer *p, ft_error *err)
 static ft_status ask_lists(ft__question *a, ft_data *d, ft_error *err)
 {
     char key[2048];
-    ft_pricer *p;
+    ft_op_costs *p;
     bool keep;
     ft_status st = FT_OK;
 
@@ -223,18 +223,18 @@ static ft_status ask_lists(ft__question *a, ft_data *d, ft_error *err)
         st = many_new(&a->many, a->q.n_lists, err);
     if (st)
         return st;
-    keep = pricer_key(key, sizeof(key), a);
-    p = keep ? ft__data_take_pricer(d, key) : NULL;
+    keep = op_costs_key(key, sizeof(key), a);
+    p = keep ? ft__data_take_op_costs(d, key) : NULL;
     if (p)
-        ft_pricer_reuse(p, &a->s.source.on);
+        ft_op_costs_reuse(p, &a->s.source.on);
     else
-        st = ft_pricer_new(&p, a->s.source.predictor, &a->s.source.on, err);
+        st = ft_op_costs_new(&p, a->s.source.predictor, &a->s.source.on, err);
     if (!st)
         st = price(a, p, err);
     if (keep && !st)
-        ft__data_keep_pricer_take(d, key, p);
+        ft__data_keep_op_costs_take(d, key, p);
     else
-        ft_pricer_free(p);
+        ft_op_costs_free(p);
     return st;
 }
 

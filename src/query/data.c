@@ -3,12 +3,12 @@
 #include "foretell/store.h"
 #include "predict/query/network.h"
 
-#include <unistd.h>
 #include <glob.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 ft_status ft_data_open(ft_data **out, const char *data_dir, const char *user_dir,
                        ft_error *err)
@@ -55,12 +55,12 @@ static void free_predictor(void *p)
 
 static void free_known(void *p)
 {
-    ft_known_free(p);
+    ft_calibration_set_free(p);
 }
 
-static void free_pricer(void *p)
+static void free_op_costs(void *p)
 {
-    ft_pricer_free(p);
+    ft_op_costs_free(p);
 }
 
 void ft_data_close(ft_data *d)
@@ -70,7 +70,7 @@ void ft_data_close(ft_data *d)
     free_all(d->device, free_device);
     free_all(d->predictor, free_predictor);
     free_all(d->known, free_known);
-    free_all(d->pricer, free_pricer);
+    free_all(d->op_costs, free_op_costs);
     pthread_mutex_destroy(&d->lock);
     free(d->no_sensors);
     free(d->data_dir);
@@ -209,7 +209,7 @@ static ft_status open_csv(ft_store **store, const char *path, ft_error *err)
     return st ? st : ft_store_import_file(*store, path, &rows, err);
 }
 
-static ft_status known_open(ft_known **out, const char *path, ft_error *err)
+static ft_status known_open(ft_calibration_set **out, const char *path, ft_error *err)
 {
     ft_store *store = NULL;
     ft_status st = is_store(path) ? ft_store_open(&store, path, FT_STORE_READ, err)
@@ -217,18 +217,18 @@ static ft_status known_open(ft_known **out, const char *path, ft_error *err)
 
     *out = NULL;
     if (!st)
-        st = ft_known_read(out, store, err);
+        st = ft_calibration_set_read(out, store, err);
     ft_store_close(store);
-    if (st || ft_known_count(*out, NULL))
+    if (st || ft_calibration_set_count(*out, NULL))
         return st;
-    ft_known_free(*out);
+    ft_calibration_set_free(*out);
     *out = NULL;
     return ft_fail(err, FT_EFORMAT, 0, "--correct %s: it holds no operation's time",
                    path);
 }
 
 static ft_status keep_predictor(ft__kept **out, ft_data *d, const char *path,
-                                  ft_error *err)
+                                ft_error *err)
 {
     ft_predictor *p = NULL;
     ft_status st;
@@ -257,10 +257,10 @@ ft_status ft__data_predictor(const ft_predictor **out, ft_data *d, const char *p
     return st;
 }
 
-ft_status ft__data_known(const ft_known **out, ft_data *d, const char *path,
-                         ft_error *err)
+ft_status ft__data_calibration_set(const ft_calibration_set **out, ft_data *d,
+                                   const char *path, ft_error *err)
 {
-    ft_known *known = NULL;
+    ft_calibration_set *known = NULL;
     ft_status st = FT_OK;
     ft__kept *k;
 
@@ -397,12 +397,12 @@ ft_status ft__data_kernels(const ft_predictor **out, const char **path, ft_data 
 
 /* ---- operation costs ---- */
 
-ft_pricer *ft__data_take_pricer(ft_data *d, const char *key)
+ft_op_costs *ft__data_take_op_costs(ft_data *d, const char *key)
 {
-    ft_pricer *p = NULL;
+    ft_op_costs *p = NULL;
 
     pthread_mutex_lock(&d->lock);
-    for (ft__kept **at = &d->pricer; *at && !p;) {
+    for (ft__kept **at = &d->op_costs; *at && !p;) {
         ft__kept *k = *at;
 
         if (strcmp(k->asked, key) != 0) {
@@ -417,17 +417,17 @@ ft_pricer *ft__data_take_pricer(ft_data *d, const char *key)
     return p;
 }
 
-void ft__data_keep_pricer_take(ft_data *d, const char *key, ft_pricer *p)
+void ft__data_keep_op_costs_take(ft_data *d, const char *key, ft_op_costs *p)
 {
     ft__kept *k;
 
     if (new_kept(&k, key, NULL)) {
-        ft_pricer_free(p);
+        ft_op_costs_free(p);
         return;
     }
     k->thing = p;
     pthread_mutex_lock(&d->lock);
-    keep_take(&d->pricer, &k, FT_OK);
+    keep_take(&d->op_costs, &k, FT_OK);
     pthread_mutex_unlock(&d->lock);
 }
 

@@ -34,8 +34,8 @@ struct ft_data {
     ft__kept *device;
     ft__kept *predictor;
     ft__kept *known;
-    char *no_sensors; /* NULL: not looked for yet */
-    ft__kept *pricer; /* at rest */
+    char *no_sensors;   /* NULL: not looked for yet */
+    ft__kept *op_costs; /* at rest */
     ft__families families;
 };
 
@@ -50,14 +50,14 @@ ft_status ft__data_predictor(const ft_predictor **out, ft_data *d, const char *p
                              ft_error *err);
 /* What a store, or a file in our CSV, holds of devices. FT_EFORMAT also where it holds
  * no operation's time. */
-ft_status ft__data_known(const ft_known **out, ft_data *d, const char *path,
-                         ft_error *err);
+ft_status ft__data_calibration_set(const ft_calibration_set **out, ft_data *d,
+                                   const char *path, ft_error *err);
 /* Why nothing measures this machine's power; "": something does. */
 const char *ft__data_no_sensors(ft_data *d);
 /* What remembers the operations of lists, by the question it was made for; NULL: none
  * is at rest. Whoever takes it has it alone, and brings it back or frees it. */
-ft_pricer *ft__data_take_pricer(ft_data *d, const char *key);
-void ft__data_keep_pricer_take(ft_data *d, const char *key, ft_pricer *p);
+ft_op_costs *ft__data_take_op_costs(ft_data *d, const char *key);
+void ft__data_keep_op_costs_take(ft_data *d, const char *key, ft_op_costs *p);
 
 /* The family that knows the operations of g best, rather one that has the device, the
  * user's own first; *out NULL: none knows much of them, or g is NULL. Borrowed, with

@@ -15,7 +15,7 @@ struct asked {
     bool named;                    /* the query names the predictor */
     const ft_predictor *predictor; /* NULL: none */
     ft_predictor_info info;
-    const ft_known *known; /* NULL: nothing is to be corrected */
+    const ft_calibration_set *known; /* NULL: nothing is to be corrected */
     char path[FT__PATH];
 };
 
@@ -70,7 +70,7 @@ static ft_status open_all(struct asked *a, ft_error *err)
                        q->method);
     st = q->method ? FT_OK : open_predictor(a, err);
     if (!st && q->correct)
-        st = ft__data_known(&a->known, a->d, q->correct, err);
+        st = ft__data_calibration_set(&a->known, a->d, q->correct, err);
     return st;
 }
 
@@ -224,7 +224,8 @@ static ft_status select_any(ft__selection *s, const struct asked *a, ft_error *e
         .device = device,
         .setting = q->setting,
         .policy = q->policy,
-        .known = a->known && ft_known_count(a->known, s->device) ? a->known : NULL,
+        .known =
+            a->known && ft_calibration_set_count(a->known, s->device) ? a->known : NULL,
         .engine = q->engine,
         .engine_version = q->engine_version,
         .run_mode = q->run_mode};

@@ -34,21 +34,22 @@ const char *ft__group_name(uint32_t group)
                                         : ft__class_name((ft_class)group);
 }
 
-static void chip_of(ft__chip *out, const ft__samples *s, uint32_t i)
+static void chip_of(ft__hardware_spec *out, const ft__samples *s, uint32_t i)
 {
     const ft__dataset *d = &s->dataset[s->v[i].dataset];
 
-    ft__chip_make(out, ft_device_get(d->file), d->setting, d->policy, &s->v[i].op);
+    ft__hardware_spec_make(out, ft_device_get(d->file), d->setting, d->policy,
+                           &s->v[i].op);
 }
 
-static bool has_chip(const ft__samples *s, uint32_t i, ft__chip *chip)
+static bool has_chip(const ft__samples *s, uint32_t i, ft__hardware_spec *chip)
 {
     const ft__dataset *d = &s->dataset[s->v[i].dataset];
 
     if (d->roof || !d->file)
         return false;
     chip_of(chip, s, i);
-    return ft__chip_lacks(chip) == NULL;
+    return ft__hardware_spec_lacks(chip) == NULL;
 }
 
 /* ---- constants of the physical estimate ---- */
@@ -75,7 +76,7 @@ static uint32_t device_of(const ft__samples *s, uint32_t i)
 /* Rows of chips that are known, as many as are wanted. */
 struct known {
     ft__physics_row *row;
-    ft__chip *chip;
+    ft__hardware_spec *chip;
     size_t n;
 };
 
@@ -123,7 +124,7 @@ static ft_status fit_groups(ft__base *b, const struct known *k, uint64_t seed,
         size_t n = take_group(own, k, g);
 
         if (n >= GROUP_ROWS && n < k->n)
-            st = ft__physics_fit(&b->theta[g], own, n, seed, err);
+            st = ft__physics_fit(&b->params[g], own, n, seed, err);
     }
     free(own);
     return st;
@@ -131,17 +132,17 @@ static ft_status fit_groups(ft__base *b, const struct known *k, uint64_t seed,
 
 /* What groups start from: of narrow products and mixtures only where there is nothing
  * else. */
-static ft_status fit_common(ft__theta *theta, const struct known *k, uint64_t seed,
-                            ft_error *err)
+static ft_status fit_common(ft__physics_params *params, const struct known *k,
+                            uint64_t seed, ft_error *err)
 {
     ft__physics_row *own = calloc(k->n + 1, sizeof(*own));
     ft_status st = own ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "training set");
     size_t n = own ? take_group(own, k, FT__N_GROUPS) : 0;
 
     if (!st && n >= LEAST_ROWS)
-        st = ft__physics_fit(theta, own, n, seed, err);
+        st = ft__physics_fit(params, own, n, seed, err);
     else if (!st && k->n >= LEAST_ROWS)
-        st = ft__physics_fit(theta, k->row, k->n, seed, err);
+        st = ft__physics_fit(params, k->row, k->n, seed, err);
     free(own);
     return st;
 }
@@ -153,9 +154,9 @@ static ft_status fit_theta(ft__base *b, const ft__samples *s, const uint32_t *ro
     ft_status st = find_known(&k, s, row, n, seed, err);
 
     if (!st)
-        st = fit_common(&b->theta[0], &k, seed, err);
+        st = fit_common(&b->params[0], &k, seed, err);
     for (int g = 1; g < FT__N_GROUPS; g++)
-        b->theta[g] = b->theta[0];
+        b->params[g] = b->params[0];
     if (!st)
         st = fit_groups(b, &k, seed, err);
     free(k.row);
@@ -221,7 +222,7 @@ ft_status ft__base_fit(ft__base *out, const ft__samples *s, const uint32_t *row,
 {
     ft_status st;
 
-    *out = (ft__base){.theta = {ft__physics_default()}, .n_datasets = s->n_datasets};
+    *out = (ft__base){.params = {ft__physics_default()}, .n_datasets = s->n_datasets};
     out->roof = calloc(2 * s->n_datasets + 1u, sizeof(*out->roof));
     if (!out->roof)
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
@@ -271,10 +272,10 @@ static const ft__roof *known_roof(const ft__base *b, const ft__samples *s, uint3
 
 void ft__base_terms(const ft__base *b, ft__terms *out, const ft__samples *s, uint32_t i)
 {
-    ft__chip chip;
+    ft__hardware_spec chip;
 
     if (has_chip(s, i, &chip)) {
-        ft__physics(out, &s->v[i].op, &chip, &b->theta[ft__group_of(&s->v[i].op)]);
+        ft__physics(out, &s->v[i].op, &chip, &b->params[ft__group_of(&s->v[i].op)]);
         if (out->total_s > 0)
             return;
     }

@@ -18,7 +18,7 @@ uint32_t ft__group_of(const ft_op *op);
 const char *ft__group_name(uint32_t group);
 
 typedef struct ft__base {
-    ft__theta theta[FT__N_GROUPS]; /* a group with rows enough has its own */
+    ft__physics_params params[FT__N_GROUPS]; /* a group with rows enough has its own */
     ft__roof *roof; /* per dataset and whether gradients are taken, then of all rows */
     uint32_t n_datasets;
 } ft__base;

@@ -207,13 +207,13 @@ static void fill_device(float *f, const ft__samples *s, const ft__sample *v,
                         const ft_cost *cost)
 {
     const ft__dataset *d = &s->dataset[v->dataset];
-    ft__chip c;
+    ft__hardware_spec c;
 
     for (int i = 0; i < N_DEVICE; i++)
         f[i] = NAN;
     if (!d->file)
         return;
-    ft__chip_make(&c, ft_device_get(d->file), d->setting, d->policy, &v->op);
+    ft__hardware_spec_make(&c, ft_device_get(d->file), d->setting, d->policy, &v->op);
     *f++ = log_of(c.peak_flops);
     *f++ = log_of(c.bandwidth);
     *f++ = log_of(c.peak_flops / c.bandwidth);

@@ -11,7 +11,7 @@
 #include "graph/graph_inside.h"
 #include "graph/op_inside.h"
 
-uint64_t ft__part_key(const ft_op *op)
+uint64_t ft__op_key(const ft_op *op)
 {
     ft_op key = *op;
 
@@ -24,8 +24,8 @@ uint64_t ft__part_key(const ft_op *op)
 
 bool ft__network_sample_has(const ft__network_sample *w, uint64_t part_key)
 {
-    return w->n_parts &&
-           bsearch(&part_key, w->part, w->n_parts, sizeof(part_key), ft__by_number);
+    return w->n_regressors && bsearch(&part_key, w->part, w->n_regressors,
+                                      sizeof(part_key), ft__by_number);
 }
 
 /* ---- operations ---- */
@@ -98,13 +98,13 @@ static void take_batch(ft__network_sample *w, double batch)
 
 static ft_status take_parts(ft__network_sample *w, const ft_graph *g, ft_error *err)
 {
-    w->n_parts = g->n_ops;
-    w->part = calloc(w->n_parts + 1, sizeof(*w->part));
+    w->n_regressors = g->n_ops;
+    w->part = calloc(w->n_regressors + 1, sizeof(*w->part));
     if (!w->part)
         return ft_fail(err, FT_ENOMEM, 0, "operations of %s", w->spec);
-    for (uint32_t i = 0; i < w->n_parts; i++)
-        w->part[i] = ft__part_key(&g->op[i]);
-    qsort(w->part, w->n_parts, sizeof(*w->part), ft__by_number);
+    for (uint32_t i = 0; i < w->n_regressors; i++)
+        w->part[i] = ft__op_key(&g->op[i]);
+    qsort(w->part, w->n_regressors, sizeof(*w->part), ft__by_number);
     return FT_OK;
 }
 
@@ -137,7 +137,7 @@ struct reading {
     ft_status st;
 };
 
-static ft__network_sample *whole_of(ft__network_samples *w, const ft_key *k)
+static ft__network_sample *network_of(ft__network_samples *w, const ft_key *k)
 {
     uint32_t dataset = ft__dataset_of(&w->dataset, &w->n_datasets, k, k->setting);
     const char *name;
@@ -177,7 +177,7 @@ static int take_row(void *user, const ft_row *row)
         strncmp(row->key.spec, "network ", 8) != 0 || !(row->m.value > 0) ||
         !ft__where_has(r->where, &row->key))
         return 0;
-    w = whole_of(r->out, &row->key);
+    w = network_of(r->out, &row->key);
     if (!w) {
         r->st = FT_ENOMEM;
         return 1;
@@ -186,7 +186,7 @@ static int take_row(void *user, const ft_row *row)
     return 0;
 }
 
-static void whole_free(ft__network_sample *w)
+static void network_free(ft__network_sample *w)
 {
     free(w->spec);
     free(w->phase);
@@ -203,7 +203,7 @@ static void keep_usable(ft__network_samples *w)
         if (w->v[i].graph && w->v[i].value[FT__METRIC_TIME] > 0)
             w->v[n++] = w->v[i];
         else
-            whole_free(&w->v[i]);
+            network_free(&w->v[i]);
     w->n = n;
 }
 
@@ -298,7 +298,7 @@ ft_status ft__network_samples_read(ft__network_samples *out, ft_store *store,
 void ft__network_samples_free(ft__network_samples *w)
 {
     for (size_t i = 0; i < w->n; i++)
-        whole_free(&w->v[i]);
+        network_free(&w->v[i]);
     for (uint32_t i = 0; i < w->n_datasets; i++)
         ft__dataset_free(&w->dataset[i]);
     free(w->dataset);

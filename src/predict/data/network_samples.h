@@ -17,12 +17,12 @@ typedef struct ft__network_sample {
     double value[FT__N_METRICS]; /* as the graph has it, by its batch; NaN: not
                                     measured. Time and energy alone */
     ft_graph *graph;             /* lowered; NULL: nobody listed its operations */
-    uint64_t *part; /* ft__part_key() of each as they are listed, ascending */
-    size_t n_parts;
+    uint64_t *part; /* ft__op_key() of each as they are listed, ascending */
+    size_t n_regressors;
 } ft__network_sample;
 
 /* Of an operation in any phase, layout and place. */
-uint64_t ft__part_key(const ft_op *op);
+uint64_t ft__op_key(const ft_op *op);
 bool ft__network_sample_has(const ft__network_sample *w, uint64_t part_key);
 
 typedef struct ft__network_samples {

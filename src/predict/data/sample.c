@@ -253,7 +253,7 @@ static ft__sample *sample_for(struct reading *r, const ft_op *op, uint32_t datas
     return &s->v[r->first + r->n_of[metric]++];
 }
 
-static bool is_whole(const char *spec)
+static bool is_workload_spec(const char *spec)
 {
     return strncmp(spec, "network ", 8) == 0 || strncmp(spec, "kernel ", 7) == 0;
 }
@@ -273,7 +273,7 @@ static double condition(const char *json, const char *name)
     return at ? strtod(at + strlen(key) + strspn(at + strlen(key), " \""), NULL) : NAN;
 }
 
-static bool add_whole(struct reading *r, ft__sample *v, const ft_row *row)
+static bool add_workload(struct reading *r, ft__sample *v, const ft_row *row)
 {
     ft__workload **grown = realloc(r->s->own, (r->s->n_own + 1) * sizeof(*grown));
     ft__workload *w = calloc(1, sizeof(*w));
@@ -313,7 +313,7 @@ static int take_row(void *user, const ft_row *row)
 
     if (metric == FT__N_METRICS || !ft__where_has(r->where, &row->key))
         return 0;
-    if (is_whole(row->key.spec) != r->workloads)
+    if (is_workload_spec(row->key.spec) != r->workloads)
         return 0;
     if (r->workloads && !(ft__pair_number(row->key.setting, "clock") > 0))
         return 0;
@@ -331,7 +331,7 @@ static int take_row(void *user, const ft_row *row)
                              : ft__dataset_of(&r->s->dataset, &r->s->n_datasets,
                                               &row->key, r->setting.s);
     s = dataset == UINT32_MAX ? NULL : sample_for(r, &op, dataset, metric, row->run);
-    if (!s || (r->workloads && !s->whole && !add_whole(r, s, row))) {
+    if (!s || (r->workloads && !s->whole && !add_workload(r, s, row))) {
         r->st = ft_fail(&r->err, FT_ENOMEM, 0, "training set");
         return 1;
     }

@@ -63,8 +63,8 @@ typedef struct ft__samples {
     size_t cap;
     ft__dataset *dataset;
     uint32_t n_datasets;
-    const struct ft__terms *terms; /* of v[], by the learner that is asked; NULL: are to
-                                      be found */
+    const struct ft__terms *terms; /* of v[], by the model set that is asked; NULL: are
+                                      to be found */
     const bool
         *measured;      /* of v[]: no regressor needs to say anything; NULL: of none */
     ft__workload **own; /* to free */

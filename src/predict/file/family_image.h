@@ -12,16 +12,16 @@
  *   LEARNER    metric, single, unseen (u32); most rows a regressor, seed (u64);
  *              centre, low, high (f64); rows of each dataset (u64); its roofs; of each
  *              class its constants, name and value; the names of all columns; which
- *              columns not every learner has (u32: FT__HAS_ bits); codes: name and
+ *              columns not every model set has (u32: FT__HAS_ bits); codes: name and
  *              values
- *   PART       ft__part_image, least and most (f32 a column), images of models
+ *   PART       ft__regressor_image, least and most (f32 a column), images of models
  *   TEMPLATES  dataset, 0 (u32), count (u64), hashes (u64), ratios (f32)
- *   SCHEDULE   ft__placed
+ *   SCHEDULE   ft__device_schedule
  *   UNSEEN     ft__unseen
  *   ALONE      ft__alone
  *   CLOCKS     see predict/model/dvfs.h
  *
- * The family comes first, a learner before its parts. */
+ * The family comes first, a model set before its parts. */
 
 /* Regressors of rows that have neighbours (predict/model/grid_neighbours.h) have the
  * image of these between their ranges and models. */
@@ -37,14 +37,14 @@ static inline ft__scope ft__scope_numbered(uint32_t number)
     return (ft__scope)((number + 1) % FT__N_SCOPES);
 }
 
-/* Columns that not every learner has. */
+/* Columns that not every model set has. */
 enum { FT__HAS_DEVICES = 1, FT__HAS_COMMON = 2 };
 
-typedef struct ft__part_image {
+typedef struct ft__regressor_image {
     char which[32]; /* kind, class, or "all" */
     char phase[24];
     uint32_t scope;
-    uint32_t general; /* tenths of the answer that the regressor of all kinds gives */
+    uint32_t pooled; /* tenths of the answer that the regressor of all kinds gives */
     uint64_t n_rows;
     double learned[FT__N_ERRORS];
     double constant[FT__N_ERRORS];
@@ -53,6 +53,6 @@ typedef struct ft__part_image {
     double high;
     double typical;
     ft__mixture_image mixture;
-} ft__part_image;
+} ft__regressor_image;
 
 #endif

@@ -192,7 +192,7 @@ static void read_family(struct cursor *c, ft__family *f)
 }
 
 /* A constant by its name: they come in the order of our list, or nearly. */
-static void get_constant(struct cursor *c, ft__theta *theta, int *next)
+static void get_constant(struct cursor *c, ft__physics_params *params, int *next)
 {
     size_t len;
     const char *name = get_text(c, &len);
@@ -200,12 +200,12 @@ static void get_constant(struct cursor *c, ft__theta *theta, int *next)
 
     if (!(v > 0) || isinf(v))
         c->bad = true;
-    for (int i = 0; i < FT__N_THETA && !c->bad; i++) {
-        int at = (*next + i) % FT__N_THETA;
+    for (int i = 0; i < FT__N_PHYSICS_PARAMS && !c->bad; i++) {
+        int at = (*next + i) % FT__N_PHYSICS_PARAMS;
         const char *known = ft__physics_name(at);
 
         if (strlen(known) == len && memcmp(known, name, len) == 0) {
-            theta->v[at] = v;
+            params->v[at] = v;
             *next = at + 1;
             return;
         }
@@ -219,17 +219,17 @@ static void read_theta(struct cursor *c, ft__base *base)
     for (uint32_t i = 0; i < n && !c->bad; i++) {
         size_t len;
         const char *name = get_text(c, &len);
-        ft__theta theta = ft__physics_default();
+        ft__physics_params params = ft__physics_default();
         uint32_t n_constants = get_count(c, 12);
         int next = 0;
 
         for (uint32_t k = 0; k < n_constants && !c->bad; k++)
-            get_constant(c, &theta, &next);
+            get_constant(c, &params, &next);
         for (uint32_t k = 0; k < FT__N_GROUPS; k++) {
             const char *known = ft__group_name(k);
 
             if (strlen(known) == len && memcmp(known, name, len) == 0)
-                base->theta[k] = theta;
+                base->params[k] = params;
         }
     }
 }
@@ -244,7 +244,7 @@ static void read_base(struct cursor *c, ft__base *base, uint32_t n_datasets)
     if (!c->bad && !base->roof[2 * (size_t)n_datasets].n_points)
         c->bad = true;
     for (int k = 0; k < FT__N_GROUPS; k++)
-        base->theta[k] = ft__physics_default();
+        base->params[k] = ft__physics_default();
     read_theta(c, base);
 }
 
@@ -310,8 +310,8 @@ static bool get_metric(struct cursor *c, ft__metric *out)
     return *out < FT__N_METRICS;
 }
 
-static ft_status read_learner(struct cursor *c, ft__learner *l, uint32_t n_datasets,
-                              uint64_t pos, ft_error *err)
+static ft_status read_model_set(struct cursor *c, ft__model_set *l, uint32_t n_datasets,
+                                uint64_t pos, ft_error *err)
 {
     bool known = get_metric(c, &l->opt.metric);
 
@@ -352,21 +352,21 @@ static ft_status open_family(ft_predictor *p, struct cursor *c, uint64_t pos,
     return verdict(c, "its datasets", pos, err);
 }
 
-static ft_status open_learner(ft_predictor *p, struct cursor *c, uint64_t pos,
-                              ft_error *err)
+static ft_status open_model_set(ft_predictor *p, struct cursor *c, uint64_t pos,
+                                ft_error *err)
 {
     ft__family *f = p->family;
-    ft__learner *l = calloc(1, sizeof(*l)), **place;
+    ft__model_set *l = calloc(1, sizeof(*l)), **place;
     ft_status st;
 
     if (!l)
         return ft_fail(err, FT_ENOMEM, 0, "predictor");
-    st = read_learner(c, l, f->n_datasets, pos, err);
-    place = st ? NULL : &f->learner[l->opt.metric][l->opt.unseen];
+    st = read_model_set(c, l, f->n_datasets, pos, err);
+    place = st ? NULL : &f->model_set[l->opt.metric][l->opt.unseen];
     if (!st && *place)
         st = ft__predictor_damaged(pos, "a learner twice", err);
     if (st) {
-        ft__learner_free(l);
+        ft__model_set_free(l);
         free(l);
         return st;
     }
@@ -375,7 +375,7 @@ static ft_status open_learner(ft_predictor *p, struct cursor *c, uint64_t pos,
     return FT_OK;
 }
 
-static bool find_which(ft__part *p, const char *name)
+static bool find_which(ft__regressor *p, const char *name)
 {
     if (p->scope <= FT__SCOPE_KIND)
         return ft__kind_number_named(&p->which, name);
@@ -387,19 +387,21 @@ static bool find_which(ft__part *p, const char *name)
     return p->scope == FT__SCOPE_ALL;
 }
 
-static bool read_part(ft__part *p, const ft__part_image *h, size_t bytes, size_t range)
+static bool read_regressor(ft__regressor *p, const ft__regressor_image *h, size_t bytes,
+                           size_t range)
 {
     const unsigned char *begin = (const unsigned char *)h;
     size_t models = ft__padded(sizeof(*h)) + ft__padded(2 * range);
 
-    *p = (ft__part){.scope = ft__scope_numbered(h->scope), .general = h->general};
-    if (p->scope == FT__SCOPE_NEAR && bytes >= models) {
+    *p = (ft__regressor){.scope = ft__scope_numbered(h->scope), .pooled = h->pooled};
+    if (p->scope == FT__SCOPE_NEIGHBOURS && bytes >= models) {
         /* Rows with neighbours are wider than those of the regressor of all kinds. */
-        if (h->general || !ft__near_open(&p->near, begin + models, bytes - models))
+        if (h->pooled ||
+            !ft__neighbours_open(&p->neighbours, begin + models, bytes - models))
             return false;
-        models += ft__padded(p->near.bytes);
+        models += ft__padded(p->neighbours.bytes);
     }
-    if (bytes < models || h->scope >= FT__N_SCOPES || h->general > FT__GENERAL_SHARES ||
+    if (bytes < models || h->scope >= FT__N_SCOPES || h->pooled > FT__POOLED_SHARES ||
         !ft__is_text(h->which, sizeof(h->which)) ||
         !ft__is_text(h->phase, sizeof(h->phase)) || !find_which(p, h->which) ||
         !ft__phase_from_name(&p->phase, h->phase, strlen(h->phase)) ||
@@ -430,24 +432,25 @@ static bool read_part(ft__part *p, const ft__part_image *h, size_t bytes, size_t
     return true;
 }
 
-static ft_status open_part(ft_predictor *p, const ft__section_image *s, ft_error *err)
+static ft_status open_regressor(ft_predictor *p, const ft__section_image *s,
+                                ft_error *err)
 {
-    ft__learner *l = p->family->reading;
-    ft__part *grown;
+    ft__model_set *l = p->family->reading;
+    ft__regressor *grown;
 
-    if (!l || s->bytes < sizeof(ft__part_image))
+    if (!l || s->bytes < sizeof(ft__regressor_image))
         return ft__predictor_damaged(s->offset, "a regressor of no learner", err);
-    grown = realloc(l->part, (l->n_parts + 1u) * sizeof(*grown));
+    grown = realloc(l->part, (l->n_regressors + 1u) * sizeof(*grown));
     if (!grown)
         return ft_fail(err, FT_ENOMEM, 0, "predictor");
     l->part = grown;
-    if (!read_part(&grown[l->n_parts], (const void *)(p->image + s->offset),
-                   (size_t)s->bytes, l->columns.n * sizeof(float))) {
-        ft__part_free(&grown[l->n_parts]);
+    if (!read_regressor(&grown[l->n_regressors], (const void *)(p->image + s->offset),
+                        (size_t)s->bytes, l->columns.n * sizeof(float))) {
+        ft__regressor_free(&grown[l->n_regressors]);
         return ft__predictor_damaged(s->offset, "a regressor", err);
     }
-    grown[l->n_parts].stored.checksum = s->checksum;
-    grown[l->n_parts++].stored.pos = s->offset;
+    grown[l->n_regressors].stored.checksum = s->checksum;
+    grown[l->n_regressors++].stored.pos = s->offset;
     return FT_OK;
 }
 
@@ -476,18 +479,18 @@ static ft_status open_templates(ft_predictor *p, struct cursor *c,
 static ft_status open_schedule(ft__family *f, const ft__section_image *s,
                                const void *image, ft_error *err)
 {
-    ft__placed *grown;
+    ft__device_schedule *grown;
 
     if (s->bytes != sizeof(*grown))
         return ft__predictor_damaged(s->offset, "a schedule", err);
-    grown = realloc(f->placed, (f->n_placed + 1u) * sizeof(*grown));
+    grown = realloc(f->device_schedule, (f->n_device_schedules + 1u) * sizeof(*grown));
     if (!grown)
         return ft_fail(err, FT_ENOMEM, 0, "predictor");
-    f->placed = grown;
-    memcpy(&grown[f->n_placed], image, sizeof(*grown));
-    if (!ft__placed_sound(&grown[f->n_placed]))
+    f->device_schedule = grown;
+    memcpy(&grown[f->n_device_schedules], image, sizeof(*grown));
+    if (!ft__device_schedule_sound(&grown[f->n_device_schedules]))
         return ft__predictor_damaged(s->offset, "a schedule", err);
-    f->n_placed++;
+    f->n_device_schedules++;
     return FT_OK;
 }
 
@@ -532,8 +535,8 @@ ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error 
                                      err);
     switch (s->type) {
     case FT__SECTION_FAMILY: return open_family(p, &c, s->offset, err);
-    case FT__SECTION_LEARNER: return open_learner(p, &c, s->offset, err);
-    case FT__SECTION_PART: return open_part(p, s, err);
+    case FT__SECTION_LEARNER: return open_model_set(p, &c, s->offset, err);
+    case FT__SECTION_PART: return open_regressor(p, s, err);
     case FT__SECTION_SCHEDULE: return open_schedule(p->family, s, c.at, err);
     case FT__SECTION_UNSEEN: return open_unseen(p->family, s, c.at, err);
     case FT__SECTION_ALONE: return open_alone(p->family, s, c.at, err);

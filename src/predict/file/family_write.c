@@ -68,10 +68,10 @@ static void put_base(ft__buf *b, const ft__base *base)
     put_u32(b, FT__N_GROUPS);
     for (uint32_t c = 0; c < FT__N_GROUPS; c++) {
         put_text(b, ft__group_name(c));
-        put_u32(b, FT__N_THETA);
-        for (int i = 0; i < FT__N_THETA; i++) {
+        put_u32(b, FT__N_PHYSICS_PARAMS);
+        for (int i = 0; i < FT__N_PHYSICS_PARAMS; i++) {
             put_text(b, ft__physics_name(i));
-            put_f64(b, base->theta[c].v[i]);
+            put_f64(b, base->params[c].v[i]);
         }
     }
 }
@@ -95,7 +95,7 @@ static void put_columns(ft__buf *b, const ft__columns *c)
     }
 }
 
-static ft_status write_head(ft__writer *w, const ft__learner *l, ft_error *err)
+static ft_status write_head(ft__writer *w, const ft__model_set *l, ft_error *err)
 {
     ft__buf b = {0};
     ft_status st;
@@ -119,7 +119,7 @@ static ft_status write_head(ft__writer *w, const ft__learner *l, ft_error *err)
     return st;
 }
 
-static void put_range(ft__writer *w, const ft__part *p, uint32_t width)
+static void put_range(ft__writer *w, const ft__regressor *p, uint32_t width)
 {
     ft__buf b = {0};
 
@@ -130,27 +130,27 @@ static void put_range(ft__writer *w, const ft__part *p, uint32_t width)
     ft__buf_free(&b);
 }
 
-static void describe(ft__part_image *out, const ft__part *p)
+static void describe(ft__regressor_image *out, const ft__regressor *p)
 {
-    *out = (ft__part_image){.scope = ft__scope_number(p->scope),
-                            .general = p->general,
-                            .n_rows = p->fit.n_rows,
-                            .low = p->fit.low,
-                            .high = p->fit.high,
-                            .typical = p->fit.typical,
-                            .mixture = {.rows = p->rows}};
-    strncpy(out->which, ft__part_name(p), sizeof(out->which) - 1);
+    *out = (ft__regressor_image){.scope = ft__scope_number(p->scope),
+                                 .pooled = p->pooled,
+                                 .n_rows = p->fit.n_rows,
+                                 .low = p->fit.low,
+                                 .high = p->fit.high,
+                                 .typical = p->fit.typical,
+                                 .mixture = {.rows = p->rows}};
+    strncpy(out->which, ft__regressor_name(p), sizeof(out->which) - 1);
     strncpy(out->phase, ft_phase_name(p->phase), sizeof(out->phase) - 1);
     ft__errors_put(out->learned, &p->learned);
     ft__errors_put(out->constant, &p->constant);
     ft__errors_put(out->physics, &p->physics);
 }
 
-static ft_status write_part(ft__writer *w, const ft__part *p, uint32_t width,
-                            ft_error *err)
+static ft_status write_regressor(ft__writer *w, const ft__regressor *p, uint32_t width,
+                                 ft_error *err)
 {
     size_t begin = w->body.len;
-    ft__part_image head;
+    ft__regressor_image head;
 
     /* Copied as it is where it was not made anew. */
     if (p->stored.section)
@@ -159,8 +159,8 @@ static ft_status write_part(ft__writer *w, const ft__part *p, uint32_t width,
     describe(&head, p);
     ft__writer_add(w, &head, sizeof(head));
     put_range(w, p, width);
-    if (p->scope == FT__SCOPE_NEAR)
-        ft__writer_add(w, p->near.image, p->near.bytes);
+    if (p->scope == FT__SCOPE_NEIGHBOURS)
+        ft__writer_add(w, p->neighbours.image, p->neighbours.bytes);
     ft__writer_models(w, &head.mixture, &p->fit);
     if (!w->body.bad) /* now with the sizes */
         memcpy(w->body.s + begin, &head, sizeof(head));
@@ -187,12 +187,12 @@ static ft_status write_templates(ft__writer *w, const ft__family *f, uint32_t da
     return st;
 }
 
-static ft_status write_learner(ft__writer *w, const ft__learner *l, ft_error *err)
+static ft_status write_model_set(ft__writer *w, const ft__model_set *l, ft_error *err)
 {
     ft_status st = write_head(w, l, err);
 
-    for (uint32_t i = 0; i < l->n_parts && !st; i++)
-        st = write_part(w, &l->part[i], l->columns.n, err);
+    for (uint32_t i = 0; i < l->n_regressors && !st; i++)
+        st = write_regressor(w, &l->part[i], l->columns.n, err);
     return st;
 }
 
@@ -202,13 +202,13 @@ ft_status ft__family_write(ft__writer *w, const ft__family *f, ft_error *err)
 
     for (int m = 0; m < FT__N_METRICS; m++)
         for (int u = 0; u < 2 && !st; u++)
-            if (f->learner[m][u])
-                st = write_learner(w, f->learner[m][u], err);
+            if (f->model_set[m][u])
+                st = write_model_set(w, f->model_set[m][u], err);
     for (uint32_t i = 0; i < f->n_datasets && !st; i++)
         st = write_templates(w, f, i, err);
-    for (uint32_t i = 0; i < f->n_placed && !st; i++)
-        st = ft__writer_section(w, FT__SECTION_SCHEDULE, &f->placed[i],
-                                sizeof(f->placed[i]), err);
+    for (uint32_t i = 0; i < f->n_device_schedules && !st; i++)
+        st = ft__writer_section(w, FT__SECTION_SCHEDULE, &f->device_schedule[i],
+                                sizeof(f->device_schedule[i]), err);
     for (uint32_t i = 0; i < f->n_alone && !st; i++)
         st = ft__writer_section(w, FT__SECTION_ALONE, &f->alone[i], sizeof(f->alone[i]),
                                 err);

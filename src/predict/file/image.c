@@ -130,7 +130,7 @@ void ft__writer_models(ft__writer *w, ft__mixture_image *m, const ft__fit *fit)
     memcpy(m->weight, fit->weight, sizeof(m->weight));
     for (uint32_t k = 0; k < FT__MAX_MIXED; k++)
         add_model(w, m, k, fit->model[k]);
-    add_model(w, m, FT__MAX_MIXED, fit->spread);
+    add_model(w, m, FT__MAX_MIXED, fit->residual_scale);
 }
 
 void ft__writer_free(ft__writer *w)
@@ -191,6 +191,7 @@ ft_status ft__mixture_open(ft__fit *f, const ft__mixture_image *m, const void *m
         at += m->bytes[k];
     }
     if (!st && m->bytes[FT__MAX_MIXED])
-        st = open_model(&f->spread, at, m->bytes[FT__MAX_MIXED], width, pos, err);
+        st = open_model(&f->residual_scale, at, m->bytes[FT__MAX_MIXED], width, pos,
+                        err);
     return st;
 }

@@ -59,7 +59,8 @@ enum { FT__N_ERRORS = 12 };
 void ft__errors_put(double v[FT__N_ERRORS], const ft_errors *e);
 ft_errors ft__errors_get(const double v[FT__N_ERRORS]);
 
-/* What was chosen; images of `bytes` follow, padded: models, then the spread's. */
+/* What was chosen; images of `bytes` follow, padded: models, then that of the residual
+ * scale. */
 typedef struct ft__mixture_image {
     uint32_t n_models; /* 0: `centre` is the answer */
     uint32_t reserved;

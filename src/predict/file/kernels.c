@@ -17,7 +17,7 @@ struct regressor {
 
 struct image {
     uint32_t n_devices, n_kernels, n_calls, n_constants;
-    double theta[FT__N_KERNEL_CONSTANTS];
+    double params[FT__N_KERNEL_CONSTANTS];
     double usual, low, high, part_low, part_high; /* of ft__hosts */
     struct regressor of[FT__N_REGRESSORS];
 };
@@ -66,7 +66,7 @@ ft_status ft__kernels_write(ft__writer *w, const ft__kernels *k, ft_error *err)
 
     if (k->section) /* as it is */
         return ft__writer_section(w, FT__SECTION_KERNELS, k->section, k->bytes, err);
-    memcpy(head.theta, k->theta.v, sizeof(head.theta));
+    memcpy(head.params, k->params.v, sizeof(head.params));
     for (int i = 0; i < FT__N_REGRESSORS; i++)
         describe(&head.of[i], &k->of[i]);
     ft__writer_add(w, &head, sizeof(head));
@@ -143,7 +143,7 @@ static bool is_sound(const struct image *h)
                 (h->of[0].n_rows || h->of[1].n_rows);
 
     for (int i = 0; i < FT__N_KERNEL_CONSTANTS; i++)
-        good = good && h->theta[i] > 0 && isfinite(h->theta[i]);
+        good = good && h->params[i] > 0 && isfinite(h->params[i]);
     return good &&
            (!h->n_calls || (!isinf(h->usual) && isfinite(h->low) && isfinite(h->high) &&
                             isfinite(h->part_low) && isfinite(h->part_high)));
@@ -199,7 +199,7 @@ static ft_status get_all(ft__kernels *k, struct parts *p, uint64_t pos, ft_error
 
     if (!h || !is_sound(h))
         return ft__predictor_damaged(pos, "kernels", err);
-    memcpy(k->theta.v, h->theta, sizeof(h->theta));
+    memcpy(k->params.v, h->params, sizeof(h->params));
     get_names(p, &k->devices, h->n_devices);
     get_names(p, &k->kernels, h->n_kernels);
     get_names(p, &k->calls, h->n_calls);

@@ -11,14 +11,13 @@
  *
  *   FT__SECTION_FAMILY     the datasets that were learned from
  *   FT__SECTION_LEARNER    of one metric: physical constants by name, columns, errors
- *   FT__SECTION_PART       ft__part_image, ranges, then the images of its models and of
- *                          the scale of their residuals; many
- *   FT__SECTION_TEMPLATES  of one dataset: what was measured against its estimate
- *   FT__SECTION_SCHEDULE   one ft__placed; many
- *   FT__SECTION_UNSEEN     ft__unseen; or none
- *   FT__SECTION_ALONE      one ft__alone; many
- *   FT__SECTION_CLOCKS     of one device: workloads at clocks (predict/model/dvfs.h);
- * many FT__SECTION_KERNELS    kernels in PTX (kernels.h); or none
+ *   FT__SECTION_PART       ft__regressor_image, ranges, then the images of its models
+ * and of the scale of their residuals; many FT__SECTION_TEMPLATES  of one dataset: what
+ * was measured against its estimate FT__SECTION_SCHEDULE   one ft__device_schedule;
+ * many FT__SECTION_UNSEEN     ft__unseen; or none FT__SECTION_ALONE      one ft__alone;
+ * many FT__SECTION_CLOCKS     of one device: workloads at clocks
+ * (predict/model/dvfs.h); many FT__SECTION_KERNELS    kernels in PTX (kernels.h); or
+ * none
  *
  * (family_image.h). The table is checked when the file is opened, each section at its
  * first use. */

@@ -9,13 +9,14 @@
 #include "predict/schedule/networks_only.h"
 #include "predict/schedule/unseen_networks.h"
 
-static uint32_t count_parts(const ft_predictor *p)
+static uint32_t count_regressors(const ft_predictor *p)
 {
     uint32_t n = 0;
 
     for (int m = 0; m < FT__N_METRICS; m++)
         for (int u = 0; u < 2; u++)
-            n += p->family->learner[m][u] ? p->family->learner[m][u]->n_parts : 0;
+            n += p->family->model_set[m][u] ? p->family->model_set[m][u]->n_regressors
+                                            : 0;
     return n;
 }
 
@@ -62,13 +63,13 @@ void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out)
                                .bandwidth = NAN,
                                .launch_s = NAN,
                                .context_bytes = NAN,
-                               .n_regressors = count_parts(p) + count_kernels(p),
+                               .n_regressors = count_regressors(p) + count_kernels(p),
                                .n_measured = count_templates(p),
                                .n_datasets = p->family->n_datasets +
                                              p->family->n_alone + p->family->clocked.n +
                                              kernel_devices(p->family),
                                .n_launches = count_launches(p->family->kernels),
-                               .n_schedules = p->family->n_placed,
+                               .n_schedules = p->family->n_device_schedules,
                                .unseen_part = NAN};
     if (p->family->unseen) {
         out->n_chips = (uint32_t)p->family->unseen->chips;
@@ -147,7 +148,7 @@ void ft_predictor_get_dataset(const ft_predictor *p, uint32_t i,
 void ft_predictor_get_schedule(const ft_predictor *p, uint32_t i,
                                ft_predictor_schedule *out)
 {
-    const ft__placed *k = &p->family->placed[i];
+    const ft__device_schedule *k = &p->family->device_schedule[i];
     const ft__schedule *s = &k->schedule;
 
     *out = (ft_predictor_schedule){.device = k->device,
@@ -187,26 +188,26 @@ static void describe_kernel_regressor(ft_regressor_info *out, const ft__kernels 
                                .interval_high = exp(r->fit.high * r->fit.typical)};
 }
 
-/* One behind the other, learner by learner; kernels last. */
+/* One behind the other, model set by model set; kernels last. */
 void ft_predictor_regressor(const ft_predictor *p, uint32_t i, ft_regressor_info *out)
 {
     const ft__family *f = p->family;
-    const ft__learner *l = f->learner[0][0];
-    const ft__part *part;
+    const ft__model_set *l = f->model_set[0][0];
+    const ft__regressor *part;
 
-    if (i >= count_parts(p)) {
-        describe_kernel_regressor(out, f->kernels, i - count_parts(p));
+    if (i >= count_regressors(p)) {
+        describe_kernel_regressor(out, f->kernels, i - count_regressors(p));
         return;
     }
     for (int m = 0; m < 2 * FT__N_METRICS; m++) {
-        l = f->learner[m / 2][m % 2];
-        if (l && i < l->n_parts)
+        l = f->model_set[m / 2][m % 2];
+        if (l && i < l->n_regressors)
             break;
-        i -= l ? l->n_parts : 0;
+        i -= l ? l->n_regressors : 0;
     }
     part = &l->part[i];
     *out =
-        (ft_regressor_info){.kind = ft__part_name(part),
+        (ft_regressor_info){.kind = ft__regressor_name(part),
                             .metric = ft__metric_name(l->opt.metric),
                             .phase = ft_phase_name(part->phase),
                             .unseen = l->opt.unseen,

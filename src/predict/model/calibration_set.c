@@ -11,14 +11,14 @@
 #include "learn/learn_inside.h"
 #include "predict/query/op_query.h"
 
-struct ft_known {
+struct ft_calibration_set {
     ft__samples s;
 };
 
-ft_status ft__known_of_rows(ft_known **out, const ft__samples *s, const uint32_t *row,
-                            size_t n, ft_error *err)
+ft_status ft__calibration_set_of_rows(ft_calibration_set **out, const ft__samples *s,
+                                      const uint32_t *row, size_t n, ft_error *err)
 {
-    ft_known *k = calloc(1, sizeof(*k));
+    ft_calibration_set *k = calloc(1, sizeof(*k));
     ft_status st;
 
     *out = NULL;
@@ -33,9 +33,10 @@ ft_status ft__known_of_rows(ft_known **out, const ft__samples *s, const uint32_t
     return FT_OK;
 }
 
-ft_status ft_known_read(ft_known **out, ft_store *store, ft_error *err)
+ft_status ft_calibration_set_read(ft_calibration_set **out, ft_store *store,
+                                  ft_error *err)
 {
-    ft_known *k = calloc(1, sizeof(*k));
+    ft_calibration_set *k = calloc(1, sizeof(*k));
     ft_status st;
 
     *out = NULL;
@@ -50,7 +51,7 @@ ft_status ft_known_read(ft_known **out, ft_store *store, ft_error *err)
     return FT_OK;
 }
 
-void ft_known_free(ft_known *k)
+void ft_calibration_set_free(ft_calibration_set *k)
 {
     if (k)
         ft__samples_free(&k->s);
@@ -62,7 +63,7 @@ static bool is_known(const ft__sample *v, ft__metric metric)
     return v->value[metric] > 0 && !ft__costs_nothing(&v->op);
 }
 
-size_t ft_known_count(const ft_known *k, const char *device)
+size_t ft_calibration_set_count(const ft_calibration_set *k, const char *device)
 {
     size_t n = 0;
 
@@ -87,7 +88,8 @@ static size_t likeness(const ft__dataset *on, const ft__dataset *d)
            d->n;
 }
 
-const ft__dataset *ft__known_dataset(const ft_known *known, const ft__dataset *on)
+const ft__dataset *ft__calibration_set_dataset(const ft_calibration_set *known,
+                                               const ft__dataset *on)
 {
     const ft__dataset *best = NULL;
 
@@ -103,9 +105,10 @@ const ft__dataset *ft__known_dataset(const ft_known *known, const ft__dataset *o
     return best;
 }
 
-bool ft__known_has(const ft_known *known, const ft__dataset *on, const ft_op *op)
+bool ft__calibration_set_has(const ft_calibration_set *known, const ft__dataset *on,
+                             const ft_op *op)
 {
-    const ft__dataset *d = ft__known_dataset(known, on);
+    const ft__dataset *d = ft__calibration_set_dataset(known, on);
     const uint64_t hash = ft__op_hash(op);
 
     for (size_t i = 0; d && i < known->s.n; i++) {
@@ -121,7 +124,7 @@ bool ft__known_has(const ft_known *known, const ft__dataset *on, const ft_op *op
 /* ---- a Gaussian process over residuals ---- */
 
 /* Times or power predicted for a device that nobody measured, corrected by the few
- * operations that were measured on it since: a Gaussian process over log(truth /
+ * operations that were measured on it since: a Gaussian process over log(measured /
  * answer) (Rasmussen, Williams 2006, chapter 2), whose covariance has a part that all
  * operations share, one for each kind and phase, one linear in what bounds an operation
  * (arithmetic, cache, memory, host), as rates and floors that differ from the
@@ -133,10 +136,10 @@ bool ft__known_has(const ft_known *known, const ft__dataset *on, const ft_op *op
 
 enum { N_SHARES = 4, N_SIZES = 5 };
 
-/* Standard deviations of log(truth / answer), before anything was measured. */
+/* Standard deviations of log(measured / answer), before anything was measured. */
 struct scales {
     double shared, of_kind, of_share, of_size, noise;
-    double octaves; /* sizes that differ by so much are strangers */
+    double octaves; /* sizes that differ by so much are independent */
     /* Where rows divide by the same power of two, of all sizes and of like ones. */
     double of_twos, of_twos_size;
 };
@@ -190,7 +193,7 @@ static double twos_in_rows(const ft_op *op)
     return twos;
 }
 
-static struct point point_of(const ft__learner *l, const ft__samples *s, uint32_t i)
+static struct point point_of(const ft__model_set *l, const ft__samples *s, uint32_t i)
 {
     const ft__sample *v = &s->v[i];
     const ft__roof one = ft__flat_roof(1, 1, 0);
@@ -278,7 +281,7 @@ static ft_status learn(struct process *p, const double *residual, ft_error *err)
 static void correct_answer(ft__answer *a, const struct process *p,
                            const struct point *at, double most)
 {
-    double noise = p->scale->noise, change, spread;
+    double noise = p->scale->noise, change, residual_scale;
     double variance = covariance(p->scale, at, at) + noise * noise;
 
     for (size_t i = 0; i < p->n; i++)
@@ -286,10 +289,10 @@ static void correct_answer(ft__answer *a, const struct process *p,
     change = ft__dot(p->cross, p->weight, p->n);
     for (size_t i = 0; i < p->n; i++)
         variance -= p->cross[i] * ft__dot(p->inverse + i * p->n, p->cross, p->n);
-    spread = sqrt(fmax(variance, noise * noise));
+    residual_scale = sqrt(fmax(variance, noise * noise));
     a->value = fmin(a->value * exp(change), most);
-    a->low = a->value * exp(fmin(0, p->low) * spread);
-    a->high = fmin(a->value * exp(fmax(0, p->high) * spread), most);
+    a->low = a->value * exp(fmin(0, p->low) * residual_scale);
+    a->high = fmin(a->value * exp(fmax(0, p->high) * residual_scale), most);
 }
 
 /* ---- all of it ---- */
@@ -317,12 +320,12 @@ static ft_status process_make(struct process *p, ft__metric metric, size_t n,
 }
 
 /* Rows that say something: measured, answered. */
-static void take_residuals(struct process *p, double *residual, const ft__answer *said,
-                           const ft__learner *l, const ft__samples *s,
-                           const uint32_t *row, size_t n)
+static void take_residuals(struct process *p, double *residual,
+                           const ft__answer *predicted, const ft__model_set *l,
+                           const ft__samples *s, const uint32_t *row, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        double r = log(s->v[row[i]].value[l->opt.metric] / said[i].value);
+        double r = log(s->v[row[i]].value[l->opt.metric] / predicted[i].value);
 
         if (!isfinite(r))
             continue;
@@ -332,7 +335,7 @@ static void take_residuals(struct process *p, double *residual, const ft__answer
 }
 
 /* No device takes more than its cap, as it was seen to hold it. */
-static double most_of(const ft__learner *l, const ft__samples *s, const uint32_t *row,
+static double most_of(const ft__model_set *l, const ft__samples *s, const uint32_t *row,
                       size_t n_known)
 {
     const ft_device *file = s->dataset[s->v[row[0]].dataset].file;
@@ -345,14 +348,14 @@ static double most_of(const ft__learner *l, const ft__samples *s, const uint32_t
     return most;
 }
 
-/* row[n]: indices into s->v, said[n]: what was answered for them. The first n_known
- * were measured, at most FT__MOST_KNOWN count; the answers of the others change. Fewer
- * than FT__LEAST_KNOWN change nothing. */
-static ft_status correct_answers(ft__answer *said, const ft__learner *l,
+/* row[n]: indices into s->v, predicted[n]: what was answered for them. The first
+ * n_known were measured, at most FT__MOST_CALIBRATION count; the answers of the others
+ * change. Fewer than FT__LEAST_CALIBRATION change nothing. */
+static ft_status correct_answers(ft__answer *predicted, const ft__model_set *l,
                                  const ft__samples *s, const uint32_t *row,
                                  size_t n_known, size_t n, ft_error *err)
 {
-    size_t used = n_known < FT__MOST_KNOWN ? n_known : FT__MOST_KNOWN;
+    size_t used = n_known < FT__MOST_CALIBRATION ? n_known : FT__MOST_CALIBRATION;
     double *residual = calloc(used + 1, sizeof(*residual));
     struct process p = {0};
     double most = n_known ? most_of(l, s, row, n_known) : INFINITY;
@@ -363,14 +366,14 @@ static ft_status correct_answers(ft__answer *said, const ft__learner *l,
     if (!st)
         st = process_make(&p, l->opt.metric, used, err);
     if (!st) {
-        take_residuals(&p, residual, said, l, s, row, used);
-        if (p.n >= FT__LEAST_KNOWN)
+        take_residuals(&p, residual, predicted, l, s, row, used);
+        if (p.n >= FT__LEAST_CALIBRATION)
             st = learn(&p, residual, err);
     }
-    for (size_t i = n_known; i < n && !st && p.n >= FT__LEAST_KNOWN; i++) {
+    for (size_t i = n_known; i < n && !st && p.n >= FT__LEAST_CALIBRATION; i++) {
         struct point at = point_of(l, s, row[i]);
 
-        correct_answer(&said[i], &p, &at, most);
+        correct_answer(&predicted[i], &p, &at, most);
     }
     process_free(&p);
     free(residual);
@@ -384,7 +387,7 @@ struct correcting {
     const ft__sample **of; /* the known samples that are used */
     uint32_t n;
     ft_op *op; /* theirs, then those asked */
-    ft__answer *said;
+    ft__answer *predicted;
     uint32_t *row;
     ft__samples s;
 };
@@ -393,7 +396,7 @@ static void correcting_free(struct correcting *c)
 {
     free(c->of);
     free(c->op);
-    free(c->said);
+    free(c->predicted);
     free(c->row);
     free(c->s.v);
     free(c->s.dataset);
@@ -406,9 +409,9 @@ static ft_status correcting_make(struct correcting *c, size_t n_known, size_t n,
 
     c->of = calloc(all, sizeof(ft__sample *));
     c->op = calloc(all, sizeof(*c->op));
-    c->said = calloc(all, sizeof(*c->said));
+    c->predicted = calloc(all, sizeof(*c->predicted));
     c->row = calloc(all, sizeof(*c->row));
-    return c->of && c->op && c->said && c->row
+    return c->of && c->op && c->predicted && c->row
                ? FT_OK
                : ft_fail(err, FT_ENOMEM, 0, "%zu measurements", n_known);
 }
@@ -420,7 +423,7 @@ static void take_known(struct correcting *c, const ft__samples *s, const ft__dat
 
     for (size_t i = 0; i < s->n; i++)
         n += &s->dataset[s->v[i].dataset] == d && is_known(&s->v[i], c->metric);
-    most = n < FT__MOST_KNOWN ? n : FT__MOST_KNOWN;
+    most = n < FT__MOST_CALIBRATION ? n : FT__MOST_CALIBRATION;
     for (size_t i = 0; i < s->n; i++) {
         if (&s->dataset[s->v[i].dataset] != d || !is_known(&s->v[i], c->metric))
             continue;
@@ -442,38 +445,40 @@ static void take_measured(ft__answer *a, const struct correcting *c, const ft_op
             ft__answer_as_measured(a, c->of[i]->value[c->metric]);
 }
 
-static ft_status correct(struct correcting *c, ft__answer *said, const ft__family *f,
-                         const ft__dataset *on, const ft_op *ops, size_t n,
-                         ft_error *err)
+static ft_status correct(struct correcting *c, ft__answer *predicted,
+                         const ft__family *f, const ft__dataset *on, const ft_op *ops,
+                         size_t n, ft_error *err)
 {
-    ft_status st = ft__family_ask(c->said, f, c->metric, on, c->op, NULL, c->n, err);
+    ft_status st =
+        ft__family_query(c->predicted, f, c->metric, on, c->op, NULL, c->n, err);
 
     if (st)
         return st;
     memcpy(c->op + c->n, ops, n * sizeof(*ops));
-    memcpy(c->said + c->n, said, n * sizeof(*said));
+    memcpy(c->predicted + c->n, predicted, n * sizeof(*predicted));
     for (size_t i = 0; i < c->n + n; i++)
         c->row[i] = (uint32_t)i;
     st = ft__family_samples(&c->s, f, on, c->op, c->n + n, err);
     for (uint32_t i = 0; i < c->n && !st; i++)
         c->s.v[i].value[c->metric] = c->of[i]->value[c->metric];
     if (!st)
-        st = correct_answers(c->said, ft__family_learner(f, c->metric, on), &c->s,
-                             c->row, c->n, c->n + n, err);
+        st = correct_answers(c->predicted, ft__family_model_set(f, c->metric, on),
+                             &c->s, c->row, c->n, c->n + n, err);
     for (size_t i = 0; i < n && !st; i++) {
-        if (!said[i].measured)
-            said[i] = c->said[c->n + i];
-        take_measured(&said[i], c, &ops[i]);
+        if (!predicted[i].measured)
+            predicted[i] = c->predicted[c->n + i];
+        take_measured(&predicted[i], c, &ops[i]);
     }
     return st;
 }
 
-ft_status ft__known_correct(ft__answer *said, uint32_t *n_used, const ft__family *f,
-                            ft__metric metric, const ft_known *known,
-                            const ft__dataset *on, const ft_op *ops, size_t n,
-                            ft_error *err)
+ft_status ft__calibration_set_correct(ft__answer *predicted, uint32_t *n_used,
+                                      const ft__family *f, ft__metric metric,
+                                      const ft_calibration_set *known,
+                                      const ft__dataset *on, const ft_op *ops, size_t n,
+                                      ft_error *err)
 {
-    const ft__dataset *d = ft__known_dataset(known, on);
+    const ft__dataset *d = ft__calibration_set_dataset(known, on);
     struct correcting c = {.metric = metric};
     ft_status st;
 
@@ -487,7 +492,7 @@ ft_status ft__known_correct(ft__answer *said, uint32_t *n_used, const ft__family
     st = correcting_make(&c, d->n, n, err);
     if (!st) {
         take_known(&c, &known->s, d);
-        st = correct(&c, said, f, on, ops, n, err);
+        st = correct(&c, predicted, f, on, ops, n, err);
     }
     *n_used = st ? 0 : c.n;
     correcting_free(&c);

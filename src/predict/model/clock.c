@@ -47,7 +47,7 @@ enum { TREES = 100, LEAST_LEAF = 2, SPREAD_TREES = 32, SPREAD_LEAF = 5, FOLDS = 
 /* Measurements repeat no better. */
 static const double LEAST_SPREAD = 0.002;
 
-/* A ratio and its interval, as logarithms; without trees what was said, and NaN. */
+/* A ratio and its interval, as logarithms; without trees the formulae, and NaN. */
 struct log_ratio {
     double value, low, high;
 };
@@ -62,9 +62,9 @@ static ft_model_options trees(uint32_t n, uint32_t leaf, uint64_t seed)
 /* Of one fit. */
 struct tree_fit {
     const ft_matrix *x;
-    const double *said, *miss;
+    const double *predicted, *miss;
     uint32_t *fold;
-    double *all;   /* said and missed */
+    double *all;   /* predicted and missed */
     double *out;   /* out of fold: what is missed after all */
     double *other; /* scratch */
     uint64_t seed;
@@ -92,8 +92,9 @@ static ft_status hold_out(const ft__clock_trees *t, struct tree_fit *l, ft_error
         st = ft__model_cross_validate(l->other, l->x, l->all, NULL, l->fold, FOLDS,
                                       &two, err);
     for (size_t i = 0; i < l->x->n_rows && !st; i++)
-        l->out[i] = t->whole ? l->all[i] - (l->said[i] + l->out[i] + l->other[i]) / 2
-                             : l->miss[i] - l->out[i];
+        l->out[i] = t->whole
+                        ? l->all[i] - (l->predicted[i] + l->out[i] + l->other[i]) / 2
+                        : l->miss[i] - l->out[i];
     return st;
 }
 
@@ -105,7 +106,7 @@ static ft_status fit_spread(ft__clock_trees *t, struct tree_fit *l, ft_error *er
 
     for (size_t i = 0; i < n; i++)
         l->other[i] = fabs(l->out[i]);
-    st = ft__model_fit(&t->spread, l->x, l->other, NULL, &coarse, err);
+    st = ft__model_fit(&t->residual_scale, l->x, l->other, NULL, &coarse, err);
     if (!st)
         st = ft__model_cross_validate(l->all, l->x, l->other, NULL, l->fold, FOLDS,
                                       &coarse, err);
@@ -118,17 +119,18 @@ static void trees_free(ft__clock_trees *t)
 {
     ft__model_free(t->miss);
     ft__model_free(t->whole);
-    ft__model_free(t->spread);
+    ft__model_free(t->residual_scale);
     *t = (ft__clock_trees){0};
 }
 
-static ft_status trees_fit(ft__clock_trees *t, const ft_matrix *x, const double *said,
-                           const double *miss, const uint64_t *group, bool whole,
-                           uint64_t seed, ft_error *err)
+static ft_status trees_fit(ft__clock_trees *t, const ft_matrix *x,
+                           const double *predicted, const double *miss,
+                           const uint64_t *group, bool whole, uint64_t seed,
+                           ft_error *err)
 {
     const size_t n = x->n_rows;
     struct tree_fit l = {.x = x,
-                         .said = said,
+                         .predicted = predicted,
                          .miss = miss,
                          .fold = calloc(n + 1, sizeof(*l.fold)),
                          .all = calloc(n + 1, sizeof(*l.all)),
@@ -142,7 +144,7 @@ static ft_status trees_fit(ft__clock_trees *t, const ft_matrix *x, const double 
         st = ft_fail(err, FT_ENOMEM, 0, "no memory to learn from %zu clocks", n);
     } else {
         for (size_t i = 0; i < n; i++)
-            l.all[i] = said[i] + miss[i];
+            l.all[i] = predicted[i] + miss[i];
         st = fit_models(t, &l, whole, err);
         /* Too few workloads to hold any out: no interval. */
         if (!st && ft__folds_make(l.fold, group, n, FOLDS, seed, NULL) == FT_OK) {
@@ -161,10 +163,10 @@ static ft_status trees_fit(ft__clock_trees *t, const ft_matrix *x, const double 
 }
 
 static struct log_ratio trees_at(const ft__clock_trees *t, const float *row,
-                                 double said)
+                                 double predicted)
 {
-    struct log_ratio out = {said, NAN, NAN};
-    double more, whole, spread;
+    struct log_ratio out = {predicted, NAN, NAN};
+    double more, whole, residual_scale;
 
     if (!t->miss)
         return out;
@@ -174,12 +176,12 @@ static struct log_ratio trees_at(const ft__clock_trees *t, const float *row,
         ft__model_predict(t->whole, row, 1, &whole);
         out.value = (out.value + whole) / 2;
     }
-    if (!t->spread)
+    if (!t->residual_scale)
         return out;
-    ft__model_predict(t->spread, row, 1, &spread);
-    spread = fmax(0, spread) + LEAST_SPREAD;
-    out.low = out.value + fmin(0, t->low) * spread;
-    out.high = out.value + fmax(0, t->high) * spread;
+    ft__model_predict(t->residual_scale, row, 1, &residual_scale);
+    residual_scale = fmax(0, residual_scale) + LEAST_SPREAD;
+    out.low = out.value + fmin(0, t->low) * residual_scale;
+    out.high = out.value + fmax(0, t->high) * residual_scale;
     return out;
 }
 
@@ -318,7 +320,8 @@ static void search(ft__clocks *c, const struct pair *pair, size_t n)
 
     for (int i = 0; i < N_CONSTANTS; i++)
         step[i] = FIRST_STEP;
-    for (int sweep = 0; sweep < SWEEPS && largest >= LAST_STEP; sweep++) {
+    for (int interpolation = 0; interpolation < SWEEPS && largest >= LAST_STEP;
+         interpolation++) {
         largest = 0;
         for (int i = 0; i < N_CONSTANTS; i++) {
             double old = c->v[i], width = ranges[i].most - ranges[i].least;
@@ -404,7 +407,7 @@ void ft__clock_name(float out[FT__CLOCK_NAMES], const char *name)
 static void columns(float *out, const ft__clocks *c, const ft__clock_row *r,
                     double core_hz, double memory_hz)
 {
-    ft__clock_ratio said = formulae(c, r, core_hz, memory_hz);
+    ft__clock_ratio predicted = formulae(c, r, core_hz, memory_hz);
     double memory = isfinite(memory_hz) ? memory_hz : r->memory_hz;
 
     *out++ = (float)log(core_hz / r->core_hz);
@@ -416,8 +419,8 @@ static void columns(float *out, const ft__clocks *c, const ft__clock_row *r,
     *out++ = (float)log(relative(r->power_w, c->power_w));
     *out++ = isfinite(r->time_s) ? (float)log(r->time_s) : 0;
     *out++ = (float)bound(c, r);
-    *out++ = (float)log(said.time);
-    *out++ = (float)log(said.power);
+    *out++ = (float)log(predicted.time);
+    *out++ = (float)log(predicted.power);
     for (int i = 0; i < FT__CLOCK_HINTS; i++)
         *out++ = isfinite(r->hint[i]) ? (float)r->hint[i] : NAN;
     memcpy(out, r->name, sizeof(r->name));
@@ -444,30 +447,31 @@ static ft_status learn(ft__clock_trees *out, const ft__clocks *c,
                        ft_error *err)
 {
     float *x = malloc(n * N_COLUMNS * sizeof(*x));
-    double *said = malloc(n * sizeof(*said)), *miss = malloc(n * sizeof(*miss));
+    double *predicted = malloc(n * sizeof(*predicted)),
+           *miss = malloc(n * sizeof(*miss));
     uint64_t *group = malloc(n * sizeof(*group));
     ft_status st = FT_OK;
     size_t used = 0;
 
-    for (size_t i = 0; x && said && miss && group && i < n; i++) {
+    for (size_t i = 0; x && predicted && miss && group && i < n; i++) {
         const ft__clock_row *a = pair[i].from, *b = pair[i].to;
         ft__clock_ratio r = formulae(c, a, b->core_hz, b->memory_hz);
 
-        said[used] = log(power ? r.power : r.time);
-        miss[used] =
-            log(power ? b->power_w / a->power_w : b->time_s / a->time_s) - said[used];
+        predicted[used] = log(power ? r.power : r.time);
+        miss[used] = log(power ? b->power_w / a->power_w : b->time_s / a->time_s) -
+                     predicted[used];
         if (!isfinite(miss[used]))
             continue;
         columns(x + used * N_COLUMNS, c, a, b->core_hz, b->memory_hz);
         group[used++] = a->workload;
     }
-    if (!x || !said || !miss || !group)
+    if (!x || !predicted || !miss || !group)
         st = ft_fail(err, FT_ENOMEM, 0, "no memory to learn from %zu clocks", n);
     else if (used)
-        st = trees_fit(out, &(ft_matrix){x, used, N_COLUMNS}, said, miss, group, !power,
-                       seed, err);
+        st = trees_fit(out, &(ft_matrix){x, used, N_COLUMNS}, predicted, miss, group,
+                       !power, seed, err);
     free(x);
-    free(said);
+    free(predicted);
     free(miss);
     free(group);
     return st;

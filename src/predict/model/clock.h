@@ -37,10 +37,10 @@ double ft__clock_swing(double core);
 /* Trees on what formulae of other clocks miss, and on the whole ratio: formulae lead to
  * clocks that nobody measured; where they are far off, trees do better alone. */
 typedef struct ft__clock_trees {
-    ft_model *miss;   /* NULL: nothing was learned */
-    ft_model *whole;  /* or NULL: what is missed tells all */
-    ft_model *spread; /* NULL: too few workloads to hold any out */
-    double low;       /* 90 % of what is missed after all, in spreads */
+    ft_model *miss;           /* NULL: nothing was learned */
+    ft_model *whole;          /* or NULL: what is missed tells all */
+    ft_model *residual_scale; /* NULL: too few workloads to hold any out */
+    double low;               /* 90 % of what is missed after all, in residual scales */
     double high;
 } ft__clock_trees;
 

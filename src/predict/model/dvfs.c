@@ -249,9 +249,9 @@ struct image {
 
 static void models_of(ft_model **out[N_MODELS], ft__clocks *c)
 {
-    ft_model **const all[N_MODELS] = {&c->time.miss,   &c->time.whole,
-                                      &c->time.spread, &c->power.miss,
-                                      &c->power.whole, &c->power.spread};
+    ft_model **const all[N_MODELS] = {
+        &c->time.miss,  &c->time.whole,  &c->time.residual_scale,
+        &c->power.miss, &c->power.whole, &c->power.residual_scale};
 
     memcpy(out, all, sizeof(all));
 }
@@ -371,10 +371,10 @@ ft_status ft__clocked_open(ft__clocked_list *l, const void *section, size_t byte
 
 /* ---- asking ---- */
 
-bool ft__graph_is_whole(const ft_graph *g)
+bool ft__graph_is_workload(const ft_graph *g)
 {
     for (uint32_t i = 0; i < g->n_ops; i++)
-        if (!ft__is_whole(&g->op[i]))
+        if (!ft__is_workload(&g->op[i]))
             return false;
     return true;
 }
@@ -442,8 +442,8 @@ static ft_estimate scaled(double measured, double ratio, double low, double high
     if (isfinite(low))
         return around(measured * ratio, measured * low, measured * high,
                       FT_BASIS_LEARNED);
-    return around(measured * ratio, measured * ratio * exp(-FT__ELSEWHERE_ERROR),
-                  measured * ratio * exp(FT__ELSEWHERE_ERROR), FT_BASIS_SCALED);
+    return around(measured * ratio, measured * ratio * exp(-FT__RESCALING_ERROR),
+                  measured * ratio * exp(FT__RESCALING_ERROR), FT_BASIS_SCALED);
 }
 
 static void ask(ft_estimate *time, ft_estimate *power, const ft__clocked *c,

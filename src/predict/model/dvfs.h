@@ -46,7 +46,7 @@ ft_status ft__clocked_open(ft__clocked_list *l, const void *section, size_t byte
                            uint64_t pos, ft_error *err);
 
 /* Is nothing in the graph an operation, everything measured whole? */
-bool ft__graph_is_whole(const ft_graph *g);
+bool ft__graph_is_workload(const ft_graph *g);
 /* Share of its workloads that were measured on any device. */
 double ft__clocked_covers(const ft__clocked_list *l, const ft_graph *g);
 /* A workload on a device at on->setting: as it was measured there, otherwise from the

@@ -179,9 +179,9 @@ void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f
     out->setting = setting->s;
 }
 
-const ft__learner *ft__family_any(const ft__family *f, ft__metric metric)
+const ft__model_set *ft__family_any(const ft__family *f, ft__metric metric)
 {
-    return f->learner[metric][0] ? f->learner[metric][0] : f->learner[metric][1];
+    return f->model_set[metric][0] ? f->model_set[metric][0] : f->model_set[metric][1];
 }
 
 const ft__dataset *ft__family_engine(const ft__family *f, const ft__dataset *on)
@@ -199,7 +199,7 @@ const ft__dataset *ft__family_engine(const ft__family *f, const ft__dataset *on)
 
 bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on)
 {
-    const ft__learner *l = f->learner[metric][0];
+    const ft__model_set *l = f->model_set[metric][0];
 
     for (uint32_t i = 0; l && i < f->n_datasets; i++)
         if (l->rows_of[i] && same(on->device, f->dataset[i].device))
@@ -234,12 +234,12 @@ ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__data
     return FT_OK;
 }
 
-/* Nothing carries over to a device of which too little is known. */
+/* Nothing transfers to a device of which too little is known. */
 static ft_status check_device(const ft__family *f, const ft__dataset *on,
                               const ft_op *ops, size_t n, ft_error *err)
 {
     const char *lacks;
-    ft__chip chip;
+    ft__hardware_spec chip;
 
     if (ft__family_index(f, on) < f->n_datasets || on->roof)
         return FT_OK;
@@ -250,8 +250,9 @@ static ft_status check_device(const ft__family *f, const ft__dataset *on,
     if (n == 0)
         return FT_OK;
     /* What is wanted of a chip is so whatever it computes. */
-    ft__chip_make(&chip, ft_device_get(on->file), on->setting, on->policy, &ops[0]);
-    lacks = ft__chip_lacks(&chip);
+    ft__hardware_spec_make(&chip, ft_device_get(on->file), on->setting, on->policy,
+                           &ops[0]);
+    lacks = ft__hardware_spec_lacks(&chip);
     return lacks ? ft_fail(err, FT_ENOTFOUND, 0,
                            "%s: was not measured, and its %s is not known", on->device,
                            lacks)
@@ -323,7 +324,7 @@ static const double least_power_of_one_chip = 2;
 
 static double least_reach(const ft__family *f, ft__metric metric, const ft__dataset *on)
 {
-    const ft__learner *l = ft__family_any(f, metric);
+    const ft__model_set *l = ft__family_any(f, metric);
     const ft__hardware own = ft__hardware_of(on->file), *first = NULL;
     bool stranger = true, several = false;
 
@@ -455,16 +456,16 @@ static void use_templates(ft__answer *out, const struct templates *t,
     }
 }
 
-const ft__learner *ft__family_learner(const ft__family *f, ft__metric metric,
-                                      const ft__dataset *on)
+const ft__model_set *ft__family_model_set(const ft__family *f, ft__metric metric,
+                                          const ft__dataset *on)
 {
-    bool unseen = !ft__family_knows(f, metric, on) && f->learner[metric][1];
+    bool unseen = !ft__family_knows(f, metric, on) && f->model_set[metric][1];
 
-    return f->learner[metric][unseen];
+    return f->model_set[metric][unseen];
 }
 
 /* The physical estimate of all samples, as far as it is not known. */
-static void find_terms(ft__terms *out, const ft__learner *l, const ft__samples *s,
+static void find_terms(ft__terms *out, const ft__model_set *l, const ft__samples *s,
                        const ft__terms *known)
 {
     for (size_t i = 0; i < s->n; i++)
@@ -478,7 +479,7 @@ static ft_status ask(ft__answer *out, const ft__family *f, ft__metric metric,
                      const ft__dataset *on, const ft_op *ops, const ft__terms *known,
                      size_t n, ft_error *err)
 {
-    const ft__learner *l = ft__family_learner(f, metric, on);
+    const ft__model_set *l = ft__family_model_set(f, metric, on);
     struct templates t = {.from = f->n_datasets};
     uint32_t *row;
     ft__terms *terms;
@@ -509,7 +510,7 @@ static ft_status ask(ft__answer *out, const ft__family *f, ft__metric metric,
     s.terms = terms;
     s.measured = measured;
     if (!st)
-        st = ft__learner_predict(l, out, &s, row, n, err);
+        st = ft__model_set_predict(l, out, &s, row, n, err);
     if (!st && metric <= FT__METRIC_POWER && !ft__family_knows(f, metric, on))
         bound_unseen(out, n, least_reach(f, metric, on));
     if (!st)
@@ -554,9 +555,9 @@ static ft_status ask_energy(ft__answer *out, const ft__family *f, const ft__data
     return st;
 }
 
-ft_status ft__family_ask(ft__answer *out, const ft__family *f, ft__metric metric,
-                         const ft__dataset *on, const ft_op *ops,
-                         const ft__terms *terms, size_t n, ft_error *err)
+ft_status ft__family_query(ft__answer *out, const ft__family *f, ft__metric metric,
+                           const ft__dataset *on, const ft_op *ops,
+                           const ft__terms *terms, size_t n, ft_error *err)
 {
     ft__buf setting = {0};
     ft__dataset all;
@@ -581,16 +582,16 @@ void ft__family_free(ft__family *f)
     }
     free(f->dataset);
     free(f->templates);
-    free(f->placed);
+    free(f->device_schedule);
     ft__clocked_free(&f->clocked);
     ft__kernels_free(f->kernels);
     free(f->alone);
     free(f->unseen);
     for (int m = 0; m < FT__N_METRICS; m++)
         for (int u = 0; u < 2; u++) {
-            if (f->learner[m][u])
-                ft__learner_free(f->learner[m][u]);
-            free(f->learner[m][u]);
+            if (f->model_set[m][u])
+                ft__model_set_free(f->model_set[m][u]);
+            free(f->model_set[m][u]);
         }
     *f = (ft__family){0};
 }

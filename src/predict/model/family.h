@@ -34,18 +34,19 @@ typedef struct ft__family {
     ft__dataset *dataset; /* that were learned from; file is NULL */
     uint32_t n_datasets;
     /* Of a metric: for the devices among the datasets, and for others; NULL: nothing of
-     * the metric was measured, or of one device alone, whose learner serves others. */
-    ft__learner *learner[FT__N_METRICS][2];
-    ft__templates *templates;  /* of each dataset */
-    struct ft__placed *placed; /* schedules of its devices */
-    uint32_t n_placed;
+     * the metric was measured, or of one device alone, whose model set serves others.
+     */
+    ft__model_set *model_set[FT__N_METRICS][2];
+    ft__templates *templates;                    /* of each dataset */
+    struct ft__device_schedule *device_schedule; /* schedules of its devices */
+    uint32_t n_device_schedules;
     ft__clocked_list clocked; /* workloads measured whole at clocks of devices */
     struct ft__alone *alone;  /* networks of devices without operations
                                  (predict/schedule/networks_only.h) */
     uint32_t n_alone;
     ft__kernels *kernels;      /* in PTX, or NULL */
     struct ft__unseen *unseen; /* how far off networks of other devices are, or NULL */
-    ft__learner *reading;      /* while a file is opened: whose parts come next */
+    ft__model_set *reading;    /* while a file is opened: whose parts come next */
 } ft__family;
 
 void ft__family_free(ft__family *f);
@@ -56,8 +57,8 @@ ft_device_use ft__dataset_use(const ft__dataset *d);
 uint32_t ft__family_index(const ft__family *f, const ft__dataset *on);
 /* Of a device's file, or of none. */
 ft__hardware ft__hardware_of(const ft_device *file);
-/* A learner of the metric, whichever devices it is for; NULL: there is none. */
-const ft__learner *ft__family_any(const ft__family *f, ft__metric metric);
+/* A model set of the metric, whichever devices it is for; NULL: there is none. */
+const ft__model_set *ft__family_any(const ft__family *f, ft__metric metric);
 /* The dataset of a family of one machine: its roofline was probed, or nothing but what
  * was measured is known of it. NULL: there are others, or a data sheet. */
 const ft__dataset *ft__family_machine(const ft__family *f);
@@ -81,18 +82,18 @@ void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f
 /* n operations on one device, whose `file` is its data sheet; on->device may be one
  * that is among the datasets or not. What `on` does not say (NULL), and pairs that its
  * setting leaves out, are as in the dataset that is most like it. Energy is power x
- * time. terms[n]: what the physical estimate of the time's learner says, where the
+ * time. terms[n]: what the physical estimate of the time's model set says, where the
  * device is asked about as it was measured, or NULL. out[n]; FT_ENOTFOUND: the metric
  * was not learned, or a fact of the device is missing (the message names it). */
-ft_status ft__family_ask(ft__answer *out, const ft__family *f, ft__metric metric,
-                         const ft__dataset *on, const ft_op *ops,
-                         const ft__terms *terms, size_t n, ft_error *err);
+ft_status ft__family_query(ft__answer *out, const ft__family *f, ft__metric metric,
+                           const ft__dataset *on, const ft_op *ops,
+                           const ft__terms *terms, size_t n, ft_error *err);
 
-/* The parts of asking. Which learner answers for the device: NULL: the metric was not
+/* The parts of asking. Which model set answers for the device: NULL: the metric was not
  * learned. Operations on it as samples, of which v and dataset alone are to be freed.
  * */
-const ft__learner *ft__family_learner(const ft__family *f, ft__metric metric,
-                                      const ft__dataset *on);
+const ft__model_set *ft__family_model_set(const ft__family *f, ft__metric metric,
+                                          const ft__dataset *on);
 ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__dataset *on,
                              const ft_op *ops, size_t n, ft_error *err);
 

@@ -131,10 +131,10 @@ struct cv_subset {
     uint64_t *group;
     uint32_t *fold;
     uint32_t n_folds;
-    double *said[N_CANDIDATES]; /* out of fold, NULL: not tried */
-    double *best;               /* of the choice */
+    double *predicted[N_CANDIDATES]; /* out of fold, NULL: not tried */
+    double *best;                    /* of the choice */
     double *residual;
-    double *spread;
+    double *residual_scale;
     ft_matrix m;
     bool few; /* groups */
 };
@@ -151,9 +151,9 @@ static void cv_subset_free(struct cv_subset *l)
     free(l->fold);
     free(l->best);
     free(l->residual);
-    free(l->spread);
+    free(l->residual_scale);
     for (int c = 0; c < N_CANDIDATES; c++)
-        free(l->said[c]);
+        free(l->predicted[c]);
 }
 
 /* Groups are drawn whole, but where there are few (of devices) all of them are looked
@@ -202,9 +202,9 @@ static ft_status cv_subset_make(struct cv_subset *l, const ft_matrix *x,
                             .fold = calloc(n, sizeof(*l->fold)),
                             .best = calloc(n, sizeof(*l->best)),
                             .residual = calloc(n, sizeof(*l->residual)),
-                            .spread = calloc(n, sizeof(*l->spread))};
+                            .residual_scale = calloc(n, sizeof(*l->residual_scale))};
     if (!l->row || !l->x || !l->y || !l->group || !l->fold || !l->best ||
-        !l->residual || !l->spread)
+        !l->residual || !l->residual_scale)
         return ft_fail(err, FT_ENOMEM, 0, "%zu rows", x->n_rows);
     scratch = malloc(n * sizeof(*scratch));
     if (!scratch)
@@ -226,24 +226,24 @@ static ft_status cv_subset_make(struct cv_subset *l, const ft_matrix *x,
 
 /* ---- choosing ---- */
 
-static double deviation(const struct cv_subset *l, const double *said)
+static double deviation(const struct cv_subset *l, const double *predicted)
 {
     double sum = 0;
 
     for (size_t i = 0; i < l->n; i++)
-        sum += fabs(l->y[i] - said[i]);
+        sum += fabs(l->y[i] - predicted[i]);
     return sum / (double)l->n;
 }
 
-static double error_of(const struct cv_subset *l, const double *said,
+static double error_of(const struct cv_subset *l, const double *predicted,
                        const ft__fit_options *o)
 {
     double sum = 0;
 
     if (!o->relative)
-        return deviation(l, said);
+        return deviation(l, predicted);
     for (size_t i = 0; i < l->n; i++)
-        sum += fabs(exp(said[i] - l->y[i]) - 1);
+        sum += fabs(exp(predicted[i] - l->y[i]) - 1);
     return sum / (double)l->n;
 }
 
@@ -269,14 +269,14 @@ static ft_status try_all(struct cv_subset *l, uint32_t *order, uint32_t *n_order
 
         if (!is_tried(&candidates[c], l->n_all, o))
             continue;
-        l->said[c] = calloc(l->n + 1, sizeof(double));
-        if (!l->said[c])
+        l->predicted[c] = calloc(l->n + 1, sizeof(double));
+        if (!l->predicted[c])
             return ft_fail(err, FT_ENOMEM, 0, "%zu rows", l->n);
-        st = ft__model_cross_validate(l->said[c], &l->m, l->y, NULL, l->fold,
+        st = ft__model_cross_validate(l->predicted[c], &l->m, l->y, NULL, l->fold,
                                       l->n_folds, &how, err);
         if (st)
             return st;
-        error[c] = error_of(l, l->said[c], o);
+        error[c] = error_of(l, l->predicted[c], o);
         for (; at > 0 && error[c] < error[order[at - 1]]; at--)
             order[at] = order[at - 1];
         order[at] = c;
@@ -293,13 +293,13 @@ struct mixture {
 };
 
 /* What a mixture says, to l->residual. */
-static void say_mixed(struct cv_subset *l, const struct mixture *m)
+static void predict_mixed(struct cv_subset *l, const struct mixture *m)
 {
     for (size_t i = 0; i < l->n; i++) {
         double v = 0;
 
         for (uint32_t k = 0; k < m->n; k++)
-            v += m->weight[k] * l->said[m->part[k]][i];
+            v += m->weight[k] * l->predicted[m->part[k]][i];
         l->residual[i] = v;
     }
 }
@@ -351,7 +351,7 @@ static struct mixture mix(struct cv_subset *l, const uint32_t *order, uint32_t n
 
             if (n == 2 && a + b != 10)
                 continue;
-            say_mixed(l, &m);
+            predict_mixed(l, &m);
             m.error = error_of(l, l->residual, o);
             if (m.error < best.error)
                 best = m;
@@ -418,10 +418,10 @@ static void put_choice(ft__fit *f, const struct mixture *m)
     ft__buf_free(&b);
 }
 
-/* ---- how far truth strays ---- */
+/* ---- the scale of residuals ---- */
 
-/* Conformal intervals, normalised: residuals in units of a spread that is itself
- * learned (Papadopoulos, Gammerman, Vovk 2008), so that regular rows get narrow
+/* Conformal intervals, normalised: residuals in units of a residual scale that is
+ * itself learned (Papadopoulos, Gammerman, Vovk 2008), so that regular rows get narrow
  * intervals and irregular ones wide ones. */
 static ft_status calibrate(ft__fit *f, struct cv_subset *l, const ft__fit_options *o,
                            ft_error *err)
@@ -436,21 +436,21 @@ static ft_status calibrate(ft__fit *f, struct cv_subset *l, const ft__fit_option
 
     for (size_t i = 0; i < l->n; i++)
         l->residual[i] = fabs(l->y[i] - l->best[i]);
-    st = ft__model_cross_validate(l->spread, &l->m, l->residual, NULL, l->fold,
+    st = ft__model_cross_validate(l->residual_scale, &l->m, l->residual, NULL, l->fold,
                                   l->n_folds, &coarse, err);
     if (!st)
-        st = ft__model_fit(&f->spread, &l->m, l->residual, NULL, &coarse, err);
+        st = ft__model_fit(&f->residual_scale, &l->m, l->residual, NULL, &coarse, err);
     if (st)
         return st;
     for (size_t i = 0; i < l->n; i++)
-        l->residual[i] = l->spread[i] = fmax(0, l->spread[i]);
+        l->residual[i] = l->residual_scale[i] = fmax(0, l->residual_scale[i]);
     /* What is added is a third of the median then, or the median is not below it. */
     typical = ft__median(l->residual, l->n);
     f->least = ft__fit_least(1.5 * typical);
     f->typical = typical + f->least;
     for (size_t i = 0; i < l->n; i++) {
-        l->spread[i] += f->least;
-        l->residual[i] = (l->y[i] - l->best[i]) / l->spread[i];
+        l->residual_scale[i] += f->least;
+        l->residual[i] = (l->y[i] - l->best[i]) / l->residual_scale[i];
     }
     return ft__conformal(&f->low, &f->high, l->residual, l->n, 0.9, err);
 }
@@ -466,7 +466,7 @@ static bool is_held_out(const struct cv_subset *l, size_t i)
 
 /* The mixture of f without those rows, in l->residual. */
 static ft_status answer_held(struct cv_subset *l, const ft__fit *f, const ft_matrix *x,
-                             const double *y, double *weight, double *said,
+                             const double *y, double *weight, double *predicted,
                              const struct mixture *m, const ft__fit_options *o,
                              ft_error *err)
 {
@@ -486,9 +486,9 @@ static ft_status answer_held(struct cv_subset *l, const ft__fit *f, const ft_mat
         st = ft__model_fit(&model, x, y, weight, &how, err);
         if (st)
             break;
-        ft__model_predict(model, l->x, l->n, said);
+        ft__model_predict(model, l->x, l->n, predicted);
         for (size_t i = 0; i < l->n; i++)
-            l->residual[i] += f->weight[k] * said[i];
+            l->residual[i] += f->weight[k] * predicted[i];
         ft__model_free(model);
     }
     return st;
@@ -499,57 +499,57 @@ static ft_status calibrate_again(ft__fit *f, struct cv_subset *l, const ft_matri
                                  const double *y, const struct mixture *m,
                                  const ft__fit_options *o, ft_error *err)
 {
-    double *weight, *said, missed = 0;
+    double *weight, *predicted, missed = 0;
     size_t n = 0;
     ft_status st;
 
     if (l->few || x->n_rows < TIMES_MORE * l->n || l->n_folds <= FOLDS_OUT)
         return FT_OK;
     weight = malloc((x->n_rows + 1) * sizeof(*weight));
-    said = malloc((l->n + 1) * sizeof(*said));
-    st = weight && said ? answer_held(l, f, x, y, weight, said, m, o, err)
-                        : ft_fail(err, FT_ENOMEM, 0, "%zu rows", x->n_rows);
+    predicted = malloc((l->n + 1) * sizeof(*predicted));
+    st = weight && predicted ? answer_held(l, f, x, y, weight, predicted, m, o, err)
+                             : ft_fail(err, FT_ENOMEM, 0, "%zu rows", x->n_rows);
     for (size_t i = 0; i < l->n && !st; i++)
         if (is_held_out(l, i)) {
-            said[n++] = (l->y[i] - l->residual[i]) / l->spread[i];
+            predicted[n++] = (l->y[i] - l->residual[i]) / l->residual_scale[i];
             missed += fabs(l->y[i] - l->residual[i]);
         }
     f->deviation = n ? missed / (double)n : f->deviation;
     if (!st)
-        st = ft__conformal(&f->low, &f->high, said, n, 0.9, err);
+        st = ft__conformal(&f->low, &f->high, predicted, n, 0.9, err);
     free(weight);
-    free(said);
+    free(predicted);
     return st;
 }
 
-/* The same spread everywhere. */
+/* The same residual scale everywhere. */
 static void be_even(ft__fit *f, struct cv_subset *l)
 {
     for (size_t i = 0; i < l->n; i++)
         l->residual[i] = fabs(l->y[i] - l->best[i]);
-    f->typical = fmax(ft__median(l->residual, l->n), FT__LEAST_SPREAD);
+    f->typical = fmax(ft__median(l->residual, l->n), FT__LEAST_RESIDUAL_SCALE);
     for (size_t i = 0; i < l->n; i++)
-        l->spread[i] = f->typical;
+        l->residual_scale[i] = f->typical;
     f->low = -1;
     f->high = 1;
 }
 
 /* Too few rows to hold any out: their scatter around the median. */
-static ft_status be_constant(ft__fit *f, const double *y, double *out, double *spread,
-                             size_t n, ft_error *err)
+static ft_status be_constant(ft__fit *f, const double *y, double *out,
+                             double *residual_scale, size_t n, ft_error *err)
 {
     ft_status st;
 
     for (size_t i = 0; i < n; i++) {
         out[i] = f->centre;
-        spread[i] = y[i] - f->centre;
+        residual_scale[i] = y[i] - f->centre;
     }
-    st = ft__conformal(&f->low, &f->high, spread, n, 0.9, err);
-    f->typical = fmax(fmax(-f->low, f->high), FT__LEAST_SPREAD);
+    st = ft__conformal(&f->low, &f->high, residual_scale, n, 0.9, err);
+    f->typical = fmax(fmax(-f->low, f->high), FT__LEAST_RESIDUAL_SCALE);
     f->low = -1;
     f->high = 1;
     for (size_t i = 0; i < n; i++)
-        spread[i] = f->typical;
+        residual_scale[i] = f->typical;
     snprintf(f->choice, sizeof(f->choice), "constant");
     return st;
 }
@@ -588,7 +588,7 @@ static ft_status choose(ft__fit *f, struct cv_subset *l, const ft_matrix *x,
     m = mix(l, order, n_order, error, o);
     m = trust(&m, order, n_order, error, o);
     drop_empty(&m);
-    say_mixed(l, &m);
+    predict_mixed(l, &m);
     f->deviation = deviation(l, l->residual);
     f->refused = o->ceiling > 0 && !(f->deviation < o->ceiling);
     if (f->refused)
@@ -624,8 +624,8 @@ static ft_status find_centre(ft__fit *f, const double *y, size_t n, ft_error *er
     return FT_OK;
 }
 
-ft_status ft__fit_make(ft__fit *f, double *out, double *spread, const ft_matrix *x,
-                       const double *y, const uint64_t *group,
+ft_status ft__fit_make(ft__fit *f, double *out, double *residual_scale,
+                       const ft_matrix *x, const double *y, const uint64_t *group,
                        const ft__fit_options *opt, ft_error *err)
 {
     struct cv_subset l = {0};
@@ -636,14 +636,14 @@ ft_status ft__fit_make(ft__fit *f, double *out, double *spread, const ft_matrix 
     if (!st)
         st = cv_subset_make(&l, x, y, group, opt, err);
     if (!st && l.n_folds == 0) {
-        st = be_constant(f, y, out, spread, x->n_rows, err);
+        st = be_constant(f, y, out, residual_scale, x->n_rows, err);
     } else if (!st) {
         st = choose(f, &l, x, y, opt, err);
         for (size_t i = 0; i < x->n_rows; i++)
-            out[i] = spread[i] = NAN;
+            out[i] = residual_scale[i] = NAN;
         for (size_t i = 0; i < l.n; i++) {
             out[l.row[i]] = l.best[i];
-            spread[l.row[i]] = l.spread[i];
+            residual_scale[l.row[i]] = l.residual_scale[i];
         }
     }
     cv_subset_free(&l);

@@ -6,15 +6,16 @@
 #include "foretell/learn.h"
 
 /* One regressor on a plain matrix: of several methods the best in grouped
- * cross-validation, or the best mixture of up to three, and how far truth strays from
- * it. Knows nothing of operations. */
+ * cross-validation, or the best mixture of up to three, and the scale of its
+ * residuals. Knows nothing of operations. */
 
 enum { FT__MAX_MIXED = 3 };
 /* Rows up to which a Gaussian process is among the usual methods, boosting above. */
 enum { FT__PROCESS_ROWS = 1500 };
-/* A spread is never less: measurements repeat no better. Only where the typical one
- * comes out below is it at least a third of that: power at a cap repeats to 0.2 %. */
-#define FT__LEAST_SPREAD 0.01
+/* A residual scale is never less: measurements repeat no better. Only where the typical
+ * one comes out below is it at least a third of that: power at a cap repeats to 0.2 %.
+ */
+#define FT__LEAST_RESIDUAL_SCALE 0.01
 
 typedef struct ft__fit_options {
     uint32_t methods; /* bits 1 << ft_method to choose from; 0: the usual ones, mixed */
@@ -24,7 +25,7 @@ typedef struct ft__fit_options {
     double ceiling;   /* 0, or the mean deviation out of fold from which on nothing is
                          fitted (ft__fit.refused) */
     bool tune;        /* more hyper-parameters of each method */
-    bool no_spread;   /* how far truth strays will not be asked */
+    bool no_spread;   /* the residual scale will not be asked for */
     bool one_forest;  /* of trees and their middles a mixture holds one */
     bool relative;    /* targets are logarithms, and what is chosen errs least in
                          proportion; else it deviates least */
@@ -44,10 +45,10 @@ typedef struct ft__fit {
     double weight[FT__MAX_MIXED]; /* they sum to 1, or to the share that is left */
     double centre;                /* the median target: what the best constant says */
     char choice[96];              /* "extra", "0.6 extra + 0.4 boost" */
-    ft_model *spread;             /* of |target - answer|; NULL: `typical` everywhere */
-    double typical;               /* median spread */
-    double least;                 /* added to what `spread` says */
-    /* 90 % of target - answer lie between these times the spread. */
+    ft_model *residual_scale;     /* of |target - answer|; NULL: `typical` everywhere */
+    double typical;               /* median residual scale */
+    double least;                 /* added to what `residual_scale` says */
+    /* 90 % of target - answer lie between these times the residual scale. */
     double low;
     double high;
     /* Only of one that was made here: */
@@ -55,23 +56,23 @@ typedef struct ft__fit {
     bool refused;     /* it reached the ceiling */
 } ft__fit;
 
-/* out[x->n_rows] and spread[x->n_rows]: what was said of each row out of fold; NaN for
- * the rows that cross-validation did not look at. Rows with equal group[] stay
- * together. */
-ft_status ft__fit_make(ft__fit *f, double *out, double *spread, const ft_matrix *x,
-                       const double *y, const uint64_t *group,
+/* out[x->n_rows] and residual_scale[x->n_rows]: what was predicted of each row out of
+ * fold; NaN for the rows that cross-validation did not look at. Rows with equal group[]
+ * stay together. */
+ft_status ft__fit_make(ft__fit *f, double *out, double *residual_scale,
+                       const ft_matrix *x, const double *y, const uint64_t *group,
                        const ft__fit_options *opt, ft_error *err);
 /* Regressors with few rows know their middle but not their tails: there `low` and
  * `high`, between which the residuals of all regressors of a metric lie in units of
- * their spreads, count as if of FT__EVEN_ROWS rows more. */
+ * their residual scales, count as if of FT__EVEN_ROWS rows more. */
 enum { FT__EVEN_ROWS = 40 };
 void ft__fit_share_tails(ft__fit *const *fit, size_t n_fits, double low, double high);
-/* value[n], spread[n] of n rows; scratch[n]. */
+/* value[n], residual_scale[n] of n rows; scratch[n]. */
 void ft__fit_predict(const ft__fit *f, const float *rows, size_t n, double *value,
-                     double *spread, double *scratch);
+                     double *residual_scale, double *scratch);
 /* Predictions become `share` of what they are: shrunk to 0. */
 void ft__fit_shrink(ft__fit *f, double share);
-/* `least` of a fit whose median spread this is. */
+/* `least` of a fit whose median residual scale this is. */
 double ft__fit_least(double typical);
 /* What its models take in a file. */
 size_t ft__fit_bytes(const ft__fit *f);

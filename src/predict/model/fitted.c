@@ -34,26 +34,27 @@ double ft__fit_least(double typical)
     /* No sensor tells less apart. */
     const double nothing = 0.0005;
 
-    return typical < FT__LEAST_SPREAD ? fmax(nothing, typical / 3) : FT__LEAST_SPREAD;
+    return typical < FT__LEAST_RESIDUAL_SCALE ? fmax(nothing, typical / 3)
+                                              : FT__LEAST_RESIDUAL_SCALE;
 }
 
 void ft__fit_predict(const ft__fit *f, const float *rows, size_t n, double *value,
-                     double *spread, double *scratch)
+                     double *residual_scale, double *scratch)
 {
     for (size_t i = 0; i < n; i++) {
         value[i] = f->n_models ? 0 : f->centre;
-        spread[i] = f->typical;
+        residual_scale[i] = f->typical;
     }
     for (uint32_t k = 0; k < f->n_models; k++) {
         ft__model_predict(f->model[k], rows, n, scratch);
         for (size_t i = 0; i < n; i++)
             value[i] += f->weight[k] * scratch[i];
     }
-    if (!f->spread)
+    if (!f->residual_scale)
         return;
-    ft__model_predict(f->spread, rows, n, spread);
+    ft__model_predict(f->residual_scale, rows, n, residual_scale);
     for (size_t i = 0; i < n; i++)
-        spread[i] = fmax(0, spread[i]) + f->least;
+        residual_scale[i] = fmax(0, residual_scale[i]) + f->least;
 }
 
 size_t ft__fit_bytes(const ft__fit *f)
@@ -64,8 +65,8 @@ size_t ft__fit_bytes(const ft__fit *f)
         ft__model_image(f->model[k], &len);
         sum += len;
     }
-    if (f->spread) {
-        ft__model_image(f->spread, &len);
+    if (f->residual_scale) {
+        ft__model_image(f->residual_scale, &len);
         sum += len;
     }
     return sum;
@@ -75,6 +76,6 @@ void ft__fit_free(ft__fit *f)
 {
     for (uint32_t k = 0; k < FT__MAX_MIXED; k++)
         ft__model_free(f->model[k]);
-    ft__model_free(f->spread);
+    ft__model_free(f->residual_scale);
     *f = (ft__fit){0};
 }

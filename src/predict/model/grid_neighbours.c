@@ -221,14 +221,15 @@ static void put_axis(unsigned char *at, const struct entry *e, size_t n)
 }
 
 /* Room for all axes as if no operations were equal. */
-static ft_status write_image(ft__near *out, const struct choice *c,
+static ft_status write_image(ft__neighbours *out, const struct choice *c,
                              struct entry *scratch, const ft__samples *s,
                              const uint32_t *row, const double *target, size_t n,
                              ft_error *err)
 {
-    const size_t head = sizeof(ft__near_image) + c->n * sizeof(ft__near_axis_image);
+    const size_t head =
+        sizeof(ft__neighbours_image) + c->n * sizeof(ft__neighbours_axis_image);
     unsigned char *image = calloc(1, head + c->n * axis_bytes(n));
-    ft__near_axis_image *axis = (void *)(image + sizeof(ft__near_image));
+    ft__neighbours_axis_image *axis = (void *)(image + sizeof(ft__neighbours_image));
     size_t at = head, paired;
 
     if (!image)
@@ -236,24 +237,25 @@ static ft_status write_image(ft__near *out, const struct choice *c,
     for (uint32_t a = 0; a < c->n; a++) {
         size_t kept = make_axis(scratch, &paired, c->mask[a], s, row, target, n);
 
-        axis[a] = (ft__near_axis_image){c->mask[a], kept};
+        axis[a] = (ft__neighbours_axis_image){c->mask[a], kept};
         put_axis(image + at, scratch, kept);
         at += axis_bytes(kept);
     }
-    *(ft__near_image *)(void *)image = (ft__near_image){c->n, at};
-    ft__near_open(out, image, at);
+    *(ft__neighbours_image *)(void *)image = (ft__neighbours_image){c->n, at};
+    ft__neighbours_open(out, image, at);
     out->own = image;
     return FT_OK;
 }
 
-ft_status ft__near_make(ft__near *out, const ft__samples *s, const uint32_t *row,
-                        const double *target, size_t n, ft_error *err)
+ft_status ft__neighbours_make(ft__neighbours *out, const ft__samples *s,
+                              const uint32_t *row, const double *target, size_t n,
+                              ft_error *err)
 {
     struct entry *scratch = malloc((n + 1) * sizeof(*scratch));
     struct choice c;
     ft_status st = FT_OK;
 
-    *out = (ft__near){0};
+    *out = (ft__neighbours){0};
     if (!scratch)
         return ft_fail(err, FT_ENOMEM, 0, "neighbours of %zu rows", n);
     c = choose_axes(scratch, s, row, target, n);
@@ -265,14 +267,14 @@ ft_status ft__near_make(ft__near *out, const ft__samples *s, const uint32_t *row
 
 /* ---- an image ---- */
 
-bool ft__near_open(ft__near *out, const void *image, size_t len)
+bool ft__neighbours_open(ft__neighbours *out, const void *image, size_t len)
 {
     const unsigned char *begin = image;
-    const ft__near_image *head = image;
-    const ft__near_axis_image *axis = (const void *)(begin + sizeof(*head));
+    const ft__neighbours_image *head = image;
+    const ft__neighbours_axis_image *axis = (const void *)(begin + sizeof(*head));
     size_t at;
 
-    *out = (ft__near){0};
+    *out = (ft__neighbours){0};
     if (len < sizeof(*head) || head->n_axes > FT__MOST_AXES || head->bytes > len)
         return false;
     at = sizeof(*head) + head->n_axes * sizeof(*axis);
@@ -296,15 +298,15 @@ bool ft__near_open(ft__near *out, const void *image, size_t len)
     return true;
 }
 
-void ft__near_free(ft__near *n)
+void ft__neighbours_free(ft__neighbours *n)
 {
     free(n->own);
-    *n = (ft__near){0};
+    *n = (ft__neighbours){0};
 }
 
 /* ---- looking up ---- */
 
-uint32_t ft__near_columns(const ft__near *n)
+uint32_t ft__neighbours_columns(const ft__neighbours *n)
 {
     return n ? n->n_axes * FT__AXIS_COLUMNS : 0;
 }
@@ -337,7 +339,7 @@ static float octaves(int64_t from, int64_t to)
     return (float)log2((1 + (double)to) / (1 + (double)from));
 }
 
-bool ft__near_fill(const ft__near *n, float *columns, const ft__sample *v)
+bool ft__neighbours_fill(const ft__neighbours *n, float *columns, const ft__sample *v)
 {
     bool any = false;
 

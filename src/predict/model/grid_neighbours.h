@@ -13,20 +13,20 @@
  * Columns: of each size the targets below and above, and how far off they are, in
  * octaves; NaN where there is none.
  *
- * The image, little-endian: ft__near_image; an ft__near_axis_image for each size; of
- * each size, ascending by hash and size, hashes of all else (u64), sizes (i64) and
- * targets (f32, padded to 8 bytes). */
+ * The image, little-endian: ft__neighbours_image; an ft__neighbours_axis_image for each
+ * size; of each size, ascending by hash and size, hashes of all else (u64), sizes (i64)
+ * and targets (f32, padded to 8 bytes). */
 enum { FT__MOST_AXES = 4, FT__AXIS_COLUMNS = 4 };
 
-typedef struct ft__near_image {
+typedef struct ft__neighbours_image {
     uint64_t n_axes;
     uint64_t bytes; /* of all of it */
-} ft__near_image;
+} ft__neighbours_image;
 
-typedef struct ft__near_axis_image {
+typedef struct ft__neighbours_axis_image {
     uint64_t mask; /* values of the operation that are this size */
     uint64_t n;
-} ft__near_axis_image;
+} ft__neighbours_axis_image;
 
 typedef struct ft__axis {
     uint64_t mask;
@@ -36,25 +36,26 @@ typedef struct ft__axis {
     const float *target;
 } ft__axis;
 
-typedef struct ft__near {
+typedef struct ft__neighbours {
     const void *image;
     size_t bytes;
     ft__axis axis[FT__MOST_AXES];
     uint32_t n_axes; /* 0: there is nothing to look up */
     void *own;       /* the image where it was made here */
-} ft__near;
+} ft__neighbours;
 
 /* Of n samples of one kind, their targets as columns will have them. No size is taken
  * along which too few have neighbours. */
-ft_status ft__near_make(ft__near *out, const ft__samples *s, const uint32_t *row,
-                        const double *target, size_t n, ft_error *err);
+ft_status ft__neighbours_make(ft__neighbours *out, const ft__samples *s,
+                              const uint32_t *row, const double *target, size_t n,
+                              ft_error *err);
 /* An image, used where it lies; false: it is none. Whatever its numbers are, asking is
  * safe. */
-bool ft__near_open(ft__near *out, const void *image, size_t len);
-void ft__near_free(ft__near *n);
+bool ft__neighbours_open(ft__neighbours *out, const void *image, size_t len);
+void ft__neighbours_free(ft__neighbours *n);
 /* How many columns; 0 of NULL. */
-uint32_t ft__near_columns(const ft__near *n);
-/* columns[ft__near_columns()]; false: it has no neighbour. */
-bool ft__near_fill(const ft__near *n, float *columns, const ft__sample *v);
+uint32_t ft__neighbours_columns(const ft__neighbours *n);
+/* columns[ft__neighbours_columns()]; false: it has no neighbour. */
+bool ft__neighbours_fill(const ft__neighbours *n, float *columns, const ft__sample *v);
 
 #endif

@@ -5,7 +5,7 @@
 #include "predict/model/fit.h"
 #include "predict/query/network.h"
 
-/* Whom to tell what the columns of each regressor are worth. */
+/* Who receives what the columns of each regressor are worth. */
 typedef struct ft__importance_to {
     void (*tell)(void *user, const ft_regressor_attributes *of);
     void *user;

@@ -28,9 +28,9 @@ struct job {
     size_t n;
 };
 
-static ft__kernel_theta theta_at(const double *x)
+static ft__kernel_params theta_at(const double *x)
 {
-    ft__kernel_theta t;
+    ft__kernel_params t;
 
     for (int i = 0; i < N; i++)
         t.v[i] = fmin(fmax(exp(x[i]), ranges[i].least), ranges[i].most);
@@ -39,7 +39,7 @@ static ft__kernel_theta theta_at(const double *x)
 
 static double loss(const struct job *j, const double *x)
 {
-    ft__kernel_theta theta = theta_at(x);
+    ft__kernel_params params = theta_at(x);
     double sum = 0;
 
     for (size_t i = 0; i < j->n; i++) {
@@ -47,8 +47,8 @@ static double loss(const struct job *j, const double *x)
         ft_kernel_terms t;
         double miss;
 
-        ft__kernel_price(&t, s->work, s->gpu, &theta);
-        miss = log(ft__kernel_time(&t, s->call_s, &theta) / s->time_s);
+        ft__kernel_cost(&t, s->work, s->gpu, &params);
+        miss = log(ft__kernel_time(&t, s->call_s, &params) / s->time_s);
         sum += (sqrt(miss * miss + SMALL * SMALL) - SMALL) / TYPICAL;
     }
     for (int i = 0; i < N; i++) {
@@ -61,18 +61,18 @@ static double loss(const struct job *j, const double *x)
 
 static double slope(void *with, const double *x, double *gradient)
 {
-    double at = loss(with, x), near[N];
+    double at = loss(with, x), neighbours[N];
 
-    memcpy(near, x, sizeof(near));
+    memcpy(neighbours, x, sizeof(neighbours));
     for (int i = 0; i < N; i++) {
-        near[i] = x[i] + NUDGE;
-        gradient[i] = (loss(with, near) - at) / NUDGE;
-        near[i] = x[i];
+        neighbours[i] = x[i] + NUDGE;
+        gradient[i] = (loss(with, neighbours) - at) / NUDGE;
+        neighbours[i] = x[i];
     }
     return at;
 }
 
-ft_status ft__kernel_fit(ft__kernel_theta *out, const ft__kernel_sample *v, size_t n,
+ft_status ft__kernel_fit(ft__kernel_params *out, const ft__kernel_sample *v, size_t n,
                          ft_error *err)
 {
     struct job job = {v, n};
@@ -120,11 +120,11 @@ static void part_from_level(ft__hosts *h, double *left, double *scratch)
     }
 }
 
-/* What levels usually are is told by a quantile of the known ones: that of a few which
- * tells each of them best from the others. Many machines have hosts alike and some have
- * slow ones, so it need not be the median. */
-static double told(double *scratch, const double *level, uint32_t n, uint32_t without,
-                   double quantile)
+/* What levels usually are is estimated by a quantile of the known ones: that of a few
+ * which tells each of them best from the others. Many machines have hosts alike and
+ * some have slow ones, so it need not be the median. */
+static double level_quantile(double *scratch, const double *level, uint32_t n,
+                             uint32_t without, double quantile)
 {
     size_t k = 0;
 
@@ -148,8 +148,8 @@ static ft_status choose_usual(ft__hosts *h, double *scratch, ft_error *err)
         size_t n = 0;
 
         for (uint32_t d = 0; d < h->n_devices; d++) {
-            double m =
-                h->level[d] - told(scratch, h->level, h->n_devices, d, quantiles[q]);
+            double m = h->level[d] -
+                       level_quantile(scratch, h->level, h->n_devices, d, quantiles[q]);
 
             if (!isfinite(m))
                 continue;
@@ -159,7 +159,8 @@ static ft_status choose_usual(ft__hosts *h, double *scratch, ft_error *err)
         if (error >= best && q > 0)
             continue;
         best = error;
-        h->usual = told(scratch, h->level, h->n_devices, UINT32_MAX, quantiles[q]);
+        h->usual =
+            level_quantile(scratch, h->level, h->n_devices, UINT32_MAX, quantiles[q]);
         h->low = h->high = 0;
         if (n && !st)
             st = ft__conformal(&h->low, &h->high, miss, n, 0.9, err);

@@ -81,7 +81,7 @@ struct lesson {
     uint32_t *of; /* in v */
     size_t n_drawn;
     float *x;
-    double *y, *said, *spread;
+    double *y, *predicted, *residual_scale;
     uint64_t *group;
 };
 
@@ -94,8 +94,8 @@ static void lesson_free(struct lesson *l)
     free(l->of);
     free(l->x);
     free(l->y);
-    free(l->said);
-    free(l->spread);
+    free(l->predicted);
+    free(l->residual_scale);
     free(l->group);
 }
 
@@ -109,12 +109,12 @@ static ft_status lesson_room(struct lesson *l, size_t n, ft_error *err)
     l->of = calloc(n + 1, sizeof(*l->of));
     l->x = calloc(n * width + 1, sizeof(*l->x));
     l->y = calloc(n + 1, sizeof(*l->y));
-    l->said = calloc(n + 1, sizeof(*l->said));
-    l->spread = calloc(n + 1, sizeof(*l->spread));
+    l->predicted = calloc(n + 1, sizeof(*l->predicted));
+    l->residual_scale = calloc(n + 1, sizeof(*l->residual_scale));
     l->group = calloc(n + 1, sizeof(*l->group));
     l->k->n_of = calloc(n + 1, sizeof(*l->k->n_of));
-    return l->v && l->gpu && l->sample && l->of && l->x && l->y && l->said &&
-                   l->spread && l->group && l->k->n_of
+    return l->v && l->gpu && l->sample && l->of && l->x && l->y && l->predicted &&
+                   l->residual_scale && l->group && l->k->n_of
                ? FT_OK
                : ft_fail(err, FT_ENOMEM, 0, "%zu launches", n);
 }
@@ -171,10 +171,10 @@ static void keep_smallest(struct smallest *s, double bytes, double time_s)
 
 static bool is_hosts(const struct lesson *l, const struct launch *v)
 {
-    const ft__kernel_theta usual = ft__kernel_default();
+    const ft__kernel_params usual = ft__kernel_default();
     ft_kernel_terms t;
 
-    ft__kernel_price(&t, &v->row->work, &l->gpu[v->device], &usual);
+    ft__kernel_cost(&t, &v->row->work, &l->gpu[v->device], &usual);
     return t.device_s < HOSTS * v->row->time_s;
 }
 
@@ -271,7 +271,7 @@ static ft__kernel_sample sample_of(const struct lesson *l, const struct launch *
 }
 
 /* From all folds but one; without UINT32_MAX from all. */
-static ft_status constants(ft__kernel_theta *out, struct lesson *l, uint32_t without,
+static ft_status constants(ft__kernel_params *out, struct lesson *l, uint32_t without,
                            ft_error *err)
 {
     size_t n = 0;
@@ -282,14 +282,14 @@ static ft_status constants(ft__kernel_theta *out, struct lesson *l, uint32_t wit
     return ft__kernel_fit(out, l->sample, n, err);
 }
 
-static double fill(float *x, const ft__kernel_sample *v, const ft__kernel_theta *theta,
-                   int of_gpu)
+static double fill(float *x, const ft__kernel_sample *v,
+                   const ft__kernel_params *params, int of_gpu)
 {
     ft_kernel_terms t;
 
-    ft__kernel_price(&t, v->work, v->gpu, theta);
+    ft__kernel_cost(&t, v->work, v->gpu, params);
     ft__kernel_fill(x, v->work, v->gpu, &t, v->call_s, of_gpu);
-    return ft__kernel_time(&t, v->call_s, theta);
+    return ft__kernel_time(&t, v->call_s, params);
 }
 
 /* What constants that were fitted without a row's fold miss of it. */
@@ -298,8 +298,8 @@ static ft_status misses(struct lesson *l, uint32_t n_folds, int of_gpu, ft_error
     const uint32_t width = ft__kernel_columns(of_gpu);
 
     for (uint32_t f = 0; f < n_folds; f++) {
-        ft__kernel_theta theta;
-        ft_status st = constants(&theta, l, f, err);
+        ft__kernel_params params;
+        ft_status st = constants(&params, l, f, err);
 
         if (st)
             return st;
@@ -310,7 +310,7 @@ static ft_status misses(struct lesson *l, uint32_t n_folds, int of_gpu, ft_error
             if (v->fold != f)
                 continue;
             s = sample_of(l, v);
-            l->y[j] = log(s.time_s / fill(l->x + j * width, &s, &theta, of_gpu));
+            l->y[j] = log(s.time_s / fill(l->x + j * width, &s, &params, of_gpu));
             l->group[j] = f;
         }
     }
@@ -351,11 +351,11 @@ static ft_status find_errors(ft__kernel_regressor *r, const struct lesson *l,
     if (!v)
         return ft_fail(err, FT_ENOMEM, 0, "%zu launches", l->n_drawn);
     for (size_t j = 0; j < l->n_drawn; j++) {
-        if (!isfinite(l->said[j]))
+        if (!isfinite(l->predicted[j]))
             continue;
         v[n] = l->v[l->of[j]].row->time_s;
         physics[n] = v[n] / exp(l->y[j]);
-        learned[n] = physics[n] * exp(l->said[j]);
+        learned[n] = physics[n] * exp(l->predicted[j]);
         constant[n] = physics[n] * exp(r->fit.centre);
         n++;
     }
@@ -385,7 +385,8 @@ static ft_status regress(struct lesson *l, int which, uint32_t n_folds, ft_error
     if (!st)
         st = ft__importance_want(&how, l->opt->importance, (uint32_t)m.n_cols, err);
     if (!st)
-        st = ft__fit_make(&r->fit, l->said, l->spread, &m, l->y, l->group, &how, err);
+        st = ft__fit_make(&r->fit, l->predicted, l->residual_scale, &m, l->y, l->group,
+                          &how, err);
     if (!st)
         st = tell_importance(l, which, how.importance, err);
     free(how.importance);
@@ -419,7 +420,7 @@ static ft_status learn_all(struct lesson *l, ft_error *err)
                      "there are launches of one kernel on one GPU only; to tell "
                      "others, measure more of them");
     if (!st)
-        st = constants(&l->k->theta, l, UINT32_MAX, err);
+        st = constants(&l->k->params, l, UINT32_MAX, err);
     if (!st)
         st = learn(l, FT__OF_KERNELS, err);
     return st ? st : learn(l, FT__OF_DEVICES, err);

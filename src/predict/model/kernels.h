@@ -83,7 +83,7 @@ typedef struct ft__kernel_regressor {
 } ft__kernel_regressor;
 
 typedef struct ft__kernels {
-    ft__kernel_theta theta;
+    ft__kernel_params params;
     ft__hosts hosts;
     ft__names devices, kernels, calls; /* learned from */
     uint64_t *n_of;                    /* launches of each device */
@@ -97,8 +97,9 @@ typedef struct ft__kernels {
 typedef struct ft__kernels_options {
     uint64_t seed;
     uint32_t threads;
-    const struct ft__importance_to *importance; /* NULL, or told what each attribute is
-                                                   worth to the regressors */
+    const struct ft__importance_to
+        *importance; /* NULL, or who receives what each attribute is
+                        worth to the regressors */
 } ft__kernels_options;
 /* From row[use[0]], ..., use[n - 1]. FT_ENOTFOUND: of one kernel and one chip alone. */
 ft_status ft__kernels_train(ft__kernels **out, const ft__kernel_row *row,

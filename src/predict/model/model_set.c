@@ -18,7 +18,7 @@ enum { LEAST_ROWS = 12 };
 
 /* About so many of n rows, equal operations together; what answers for rare kinds is
  * made of few of those that kinds are made of. */
-static bool is_drawn(const ft__learner *l, const ft__part *part, uint64_t hash,
+static bool is_drawn(const ft__model_set *l, const ft__regressor *part, uint64_t hash,
                      size_t n)
 {
     ft__prng p = ft__prng_stream(l->opt.fit.seed ^ 0xd4a3, hash);
@@ -29,21 +29,21 @@ static bool is_drawn(const ft__learner *l, const ft__part *part, uint64_t hash,
     return !most || n <= most || ft__prng_unit(&p) * (double)n < (double)most;
 }
 
-static size_t take_part(struct rows *r, const ft__learner *l, const ft__samples *s,
-                        const ft__part *p)
+static size_t take_regressor_rows(struct rows *r, const ft__model_set *l,
+                                  const ft__samples *s, const ft__regressor *p)
 {
     uint32_t width = l->columns.n;
     uint32_t common = p->scope == FT__SCOPE_ALL ? 0 : ft__columns_common(&l->columns);
     size_t n = 0;
 
     for (size_t i = 0; i < r->n; i++)
-        n += ft__part_has(p, &s->v[r->index[i]].op);
+        n += ft__regressor_has(p, &s->v[r->index[i]].op);
     r->all = n;
     r->m = 0;
     for (size_t i = 0; i < r->n; i++) {
         const ft__sample *v = &s->v[r->index[i]];
 
-        if (!ft__part_has(p, &v->op) || !is_drawn(l, p, v->hash, n))
+        if (!ft__regressor_has(p, &v->op) || !is_drawn(l, p, v->hash, n))
             continue;
         memcpy(r->px + r->m * width, r->x + i * width, width * sizeof(float));
         /* What never changes is not learned from. */
@@ -51,7 +51,7 @@ static size_t take_part(struct rows *r, const ft__learner *l, const ft__samples 
             r->px[r->m * width + j] = 0;
         r->py[r->m] = r->y[i];
         r->group[r->m] = v->hash;
-        r->pgeneral[r->m] = r->general[i];
+        r->ppooled[r->m] = r->pooled[i];
         r->of[r->m++] = (uint32_t)i;
     }
     return r->m;
@@ -67,11 +67,12 @@ static uint64_t sum_of_rows(const struct rows *r, const ft__samples *s, ft__metr
 }
 
 /* The same regressor as it was, or NULL. */
-static const ft__part *part_before(const ft__learner *l, const ft__part *wanted)
+static const ft__regressor *regressor_before(const ft__model_set *l,
+                                             const ft__regressor *wanted)
 {
-    const ft__learner *b = l->opt.before;
+    const ft__model_set *b = l->opt.before;
 
-    for (uint32_t i = 0; b && i < b->n_parts; i++)
+    for (uint32_t i = 0; b && i < b->n_regressors; i++)
         if (b->part[i].scope == wanted->scope && b->part[i].which == wanted->which &&
             b->part[i].phase == wanted->phase)
             return &b->part[i];
@@ -84,8 +85,8 @@ enum { MOST_FOLDS = 10 };
 #define LEAST_GAIN 0.15
 
 /* Methods for devices that are not among the rows: each known chip is left out in turn,
- * and a mixture with the constant takes back what does not carry over. */
-static ft__fit_options choose_how(const ft__learner *l, struct rows *r,
+ * and a mixture with the constant takes back what does not transfer. */
+static ft__fit_options choose_how(const ft__model_set *l, struct rows *r,
                                   const ft__samples *s)
 {
     ft__fit_options how = l->opt.fit;
@@ -100,10 +101,10 @@ static ft__fit_options choose_how(const ft__learner *l, struct rows *r,
     return how;
 }
 
-static ft_status tell_importance(const ft__learner *l, const ft__part *p,
+static ft_status tell_importance(const ft__model_set *l, const ft__regressor *p,
                                  const ft__fit_options *how, ft_error *err)
 {
-    const ft_regressor_attributes of = {.kind = ft__part_name(p),
+    const ft_regressor_attributes of = {.kind = ft__regressor_name(p),
                                         .metric = ft__metric_name(l->opt.metric),
                                         .phase = ft_phase_name(p->phase),
                                         .unseen = l->opt.unseen,
@@ -117,51 +118,53 @@ static ft_status tell_importance(const ft__learner *l, const ft__part *p,
 
 /* Is an old regressor as good as it was? Not where it shares what has been made anew:
  * of a phase without rows nothing is. */
-static bool is_kept(const ft__learner *l, const ft__part *old, const struct rows *r,
-                    const ft__samples *s)
+static bool is_kept(const ft__model_set *l, const ft__regressor *old,
+                    const struct rows *r, const ft__samples *s)
 {
-    uint32_t g = ft__learner_general(l, old->phase);
+    uint32_t g = ft__model_set_pooled(l, old->phase);
     bool any = false;
 
     for (size_t i = 0; i < r->n; i++)
         any |= s->v[r->index[i]].op.phase == old->phase;
-    return !old->general || !any || (g < l->n_parts && l->part[g].stored.section);
+    return !old->pooled || !any || (g < l->n_regressors && l->part[g].stored.section);
 }
 
-static ft_status mix_general(ft__part *p, struct rows *r, ft_error *err)
+static ft_status mix_pooled(ft__regressor *p, struct rows *r, ft_error *err)
 {
     if (p->scope != FT__SCOPE_KIND || !p->fit.n_models)
         return FT_OK;
     for (size_t i = 0; i < r->m; i++)
-        if (!isfinite(r->pgeneral[i]) || !isfinite(r->pout[i]))
+        if (!isfinite(r->ppooled[i]) || !isfinite(r->pout[i]))
             return FT_OK;
-    p->general = ft__general_share(r->pout, r->pgeneral, r->py, r->m);
-    return p->general ? ft__general_retail(&p->fit, p->general, r->pout, r->py,
-                                           r->pspread, r->m, err)
-                      : FT_OK;
+    p->pooled = ft__pooled_share(r->pout, r->ppooled, r->py, r->m);
+    return p->pooled ? ft__pooled_recalibrate(&p->fit, p->pooled, r->pout, r->py,
+                                              r->presidual_scale, r->m, err)
+                     : FT_OK;
 }
 
-static ft_status fit_part(ft__part *p, const ft__learner *l, struct rows *r,
-                          const ft__samples *s, ft__fit_options *how, ft_error *err)
+static ft_status fit_regressor(ft__regressor *p, const ft__model_set *l, struct rows *r,
+                               const ft__samples *s, ft__fit_options *how,
+                               ft_error *err)
 {
     const ft_matrix x = {r->px, r->m, l->columns.n};
     ft_status st = ft__importance_want(how, l->opt.importance, l->columns.n, err);
 
     p->rows = sum_of_rows(r, s, l->opt.metric);
     if (!st)
-        st = ft__fit_make(&p->fit, r->pout, r->pspread, &x, r->py, r->group, how, err);
+        st = ft__fit_make(&p->fit, r->pout, r->presidual_scale, &x, r->py, r->group,
+                          how, err);
     if (!st)
         st = tell_importance(l, p, how, err);
     free(how->importance);
     how->importance = NULL;
     if (!st)
-        st = mix_general(p, r, err);
+        st = mix_pooled(p, r, err);
     if (!st && l->opt.unseen)
         st = ft__transfer_part(p, r, s, err);
     if (!st)
-        st = ft__part_range(p, r->px, r->m, l->columns.n, err);
+        st = ft__regressor_range(p, r->px, r->m, l->columns.n, err);
     if (!st)
-        st = ft__part_errors(p, l, r, err);
+        st = ft__regressor_errors(p, l, r, err);
     return st;
 }
 
@@ -170,70 +173,74 @@ static void take_residuals(struct rows *r, ft__scope scope)
 {
     for (size_t i = 0; i < r->m; i++)
         if (scope < r->scope[r->of[i]] &&
-            (scope != FT__SCOPE_NEAR || isfinite(r->pout[i]))) {
+            (scope != FT__SCOPE_NEIGHBOURS || isfinite(r->pout[i]))) {
             r->scope[r->of[i]] = scope;
             r->out[r->of[i]] = r->pout[i];
-            r->spread[r->of[i]] = r->pspread[i];
+            r->residual_scale[r->of[i]] = r->presidual_scale[i];
         }
 }
 
-static ft__part *new_part(ft__learner *l, ft_error *err)
+static ft__regressor *new_regressor(ft__model_set *l, ft_error *err)
 {
-    ft__part *p = realloc(l->part, (l->n_parts + 1) * sizeof(*p));
+    ft__regressor *p = realloc(l->part, (l->n_regressors + 1) * sizeof(*p));
 
     if (!p) {
         ft_fail(err, FT_ENOMEM, 0, "regressors");
         return NULL;
     }
     l->part = p;
-    return p + l->n_parts;
+    return p + l->n_regressors;
 }
 
 /* The kind's regressor is the last one. */
-static ft_status add_near(ft__learner *l, struct rows *r, const ft__samples *s,
-                          const ft__fit_options *how, ft_error *err)
+static ft_status add_neighbours(ft__model_set *l, struct rows *r, const ft__samples *s,
+                                const ft__fit_options *how, ft_error *err)
 {
-    ft__part *p = new_part(l, err);
+    ft__regressor *p = new_regressor(l, err);
     bool made;
     ft_status st;
 
     if (!p)
         return FT_ENOMEM;
-    st = ft__part_make_near(p, &made, l, r, s, p - 1, how, err);
+    st = ft__regressor_with_neighbours(p, &made, l, r, s, p - 1, how, err);
     if (st || !made)
         return st;
-    l->n_parts++;
-    take_residuals(r, FT__SCOPE_NEAR);
+    l->n_regressors++;
+    take_residuals(r, FT__SCOPE_NEIGHBOURS);
     return FT_OK;
 }
 
-static ft_status keep_part(ft__learner *l, const ft__part *old, ft_error *err)
+static ft_status keep_regressor(ft__model_set *l, const ft__regressor *old,
+                                ft_error *err)
 {
-    ft__part *p = new_part(l, err);
-    ft_status st = p ? ft__part_copy(p, old, l->columns.n, err) : FT_ENOMEM;
+    ft__regressor *p = new_regressor(l, err);
+    ft_status st = p ? ft__regressor_copy(p, old, l->columns.n, err) : FT_ENOMEM;
 
-    l->n_parts += st == FT_OK;
+    l->n_regressors += st == FT_OK;
     return st;
 }
 
-static ft_status keep_parts(ft__learner *l, const ft__part *old, ft_error *err)
+static ft_status keep_regressors(ft__model_set *l, const ft__regressor *old,
+                                 ft_error *err)
 {
-    const ft__learner *b = l->opt.before;
-    const uint32_t near = ft__learner_near(b, old);
-    ft_status st = keep_part(l, old, err);
+    const ft__model_set *b = l->opt.before;
+    const uint32_t neighbours = ft__model_set_neighbours_of(b, old);
+    ft_status st = keep_regressor(l, old, err);
 
-    return st || near == b->n_parts ? st : keep_part(l, &b->part[near], err);
+    return st || neighbours == b->n_regressors
+               ? st
+               : keep_regressor(l, &b->part[neighbours], err);
 }
 
 /* Fit a part if there are rows enough. */
-static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
-                          const ft__part *wanted, ft_error *err)
+static ft_status add_regressor(ft__model_set *l, struct rows *r, const ft__samples *s,
+                               const ft__regressor *wanted, ft_error *err)
 {
-    size_t n = take_part(r, l, s, wanted);
-    const ft__part *old = part_before(l, wanted);
+    size_t n = take_regressor_rows(r, l, s, wanted);
+    const ft__regressor *old = regressor_before(l, wanted);
     const bool kept = old && is_kept(l, old, r, s);
     ft__fit_options how;
-    ft__part *p;
+    ft__regressor *p;
     ft_status st;
 
     if (old && (n || !kept) && r->all < old->fit.n_rows)
@@ -241,48 +248,48 @@ static ft_status add_part(ft__learner *l, struct rows *r, const ft__samples *s,
             err, FT_ENOTFOUND, 0,
             "%s %s was learned from %zu operations, of which the store holds "
             "%zu: old and new ones have to be in one store",
-            ft__part_name(wanted), ft_phase_name(wanted->phase), old->fit.n_rows,
+            ft__regressor_name(wanted), ft_phase_name(wanted->phase), old->fit.n_rows,
             r->all);
     if (n < LEAST_ROWS && !old)
         return FT_OK;
     how = choose_how(l, r, s);
     if (kept && (!n || old->rows == sum_of_rows(r, s, l->opt.metric)))
-        return keep_parts(l, old, err);
-    p = new_part(l, err);
+        return keep_regressors(l, old, err);
+    p = new_regressor(l, err);
     if (!p)
         return FT_ENOMEM;
     *p = *wanted;
-    st = fit_part(p, l, r, s, &how, err);
+    st = fit_regressor(p, l, r, s, &how, err);
     if (st) {
-        ft__part_free(p);
+        ft__regressor_free(p);
         return st;
     }
-    l->n_parts++;
+    l->n_regressors++;
     take_residuals(r, wanted->scope);
     if (wanted->scope != FT__SCOPE_KIND || l->opt.plain || l->opt.unseen)
         return FT_OK;
-    return add_near(l, r, s, &how, err);
+    return add_neighbours(l, r, s, &how, err);
 }
 
-static bool is_asked(const ft__learner *l, const ft__part *wanted, const ft__samples *s,
-                     const uint32_t *ask, size_t n_ask)
+static bool is_asked(const ft__model_set *l, const ft__regressor *wanted,
+                     const ft__samples *s, const uint32_t *ask, size_t n_ask)
 {
     if (n_ask == 0)
         return true;
     for (size_t i = 0; i < n_ask; i++) {
         const ft_op *op = &s->v[ask[i]].op;
 
-        uint32_t p = ft__learner_part(l, op);
+        uint32_t p = ft__model_set_regressor(l, op);
 
-        if (ft__part_has(wanted, op) &&
-            (p == l->n_parts || l->part[p].scope > wanted->scope))
+        if (ft__regressor_has(wanted, op) &&
+            (p == l->n_regressors || l->part[p].scope > wanted->scope))
             return true;
     }
     return false;
 }
 
 /* Few rows, of several kinds, with nothing said about how to learn from them. */
-static bool is_shared(const ft__learner *l, const ft__samples *s, const uint32_t *row,
+static bool is_shared(const ft__model_set *l, const ft__samples *s, const uint32_t *row,
                       size_t n_rows, ft_phase phase)
 {
     const ft_op *first = NULL;
@@ -298,22 +305,23 @@ static bool is_shared(const ft__learner *l, const ft__samples *s, const uint32_t
         first = first ? first : op;
         several |= op->kind != first->kind;
     }
-    return several && n <= FT__GENERAL_ROWS && (!most || n <= ft__class_rows(most)) &&
+    return several && n <= FT__POOLED_ROWS && (!most || n <= ft__class_rows(most)) &&
            !l->opt.fit.methods && !l->opt.single && !l->opt.unseen;
 }
 
 /* The regressors of all kinds, of which kinds take a share: before those of kinds. */
-static ft_status add_general(ft__learner *l, struct rows *r, const ft__samples *s,
-                             ft_error *err)
+static ft_status add_pooled(ft__model_set *l, struct rows *r, const ft__samples *s,
+                            ft_error *err)
 {
     ft_status st = FT_OK;
 
     for (int phase = 0; phase < FT_PHASE_COUNT && !st; phase++)
         if (is_shared(l, s, r->index, r->n, (ft_phase)phase))
-            st = add_part(l, r, s,
-                          &(ft__part){.scope = FT__SCOPE_ALL, .phase = (ft_phase)phase},
-                          err);
-    memcpy(r->general, r->out, r->n * sizeof(*r->general));
+            st = add_regressor(
+                l, r, s,
+                &(ft__regressor){.scope = FT__SCOPE_ALL, .phase = (ft_phase)phase},
+                err);
+    memcpy(r->pooled, r->out, r->n * sizeof(*r->pooled));
     return st;
 }
 
@@ -324,11 +332,11 @@ static uint32_t scope_size(ft__scope scope)
                                       : 1;
 }
 
-static ft_status add_parts(ft__learner *l, struct rows *r, const ft__samples *s,
-                           const uint32_t *ask, size_t n_ask, ft_error *err)
+static ft_status add_regressors(ft__model_set *l, struct rows *r, const ft__samples *s,
+                                const uint32_t *ask, size_t n_ask, ft_error *err)
 {
     size_t rows_of[FT__N_KIND_NUMBERS][FT_PHASE_COUNT] = {0};
-    ft_status st = add_general(l, r, s, err);
+    ft_status st = add_pooled(l, r, s, err);
     int first = l->opt.single ? FT__SCOPE_ALL : FT__SCOPE_KIND;
 
     for (size_t i = 0; i < r->n; i++) {
@@ -339,17 +347,17 @@ static ft_status add_parts(ft__learner *l, struct rows *r, const ft__samples *s,
     for (int scope = first; scope <= FT__SCOPE_ALL; scope++)
         for (uint32_t i = 0; i < scope_size((ft__scope)scope); i++)
             for (int phase = 0; phase < FT_PHASE_COUNT && !st; phase++) {
-                const ft__part wanted = {
+                const ft__regressor wanted = {
                     .scope = (ft__scope)scope, .which = i, .phase = (ft_phase)phase};
 
                 /* Most kinds have none: not every row is looked at for each of them. */
                 if (scope == FT__SCOPE_KIND && rows_of[i][phase] < LEAST_ROWS &&
-                    !part_before(l, &wanted))
+                    !regressor_before(l, &wanted))
                     continue;
                 if ((scope != FT__SCOPE_ALL ||
-                     ft__learner_general(l, wanted.phase) == l->n_parts) &&
+                     ft__model_set_pooled(l, wanted.phase) == l->n_regressors) &&
                     is_asked(l, &wanted, s, ask, n_ask))
-                    st = add_part(l, r, s, &wanted, err);
+                    st = add_regressor(l, r, s, &wanted, err);
             }
     return st;
 }
@@ -357,38 +365,38 @@ static ft_status add_parts(ft__learner *l, struct rows *r, const ft__samples *s,
 /* ---- intervals ---- */
 
 /* Those whose tails are to be shared: what is taken over has shared them. */
-static size_t new_fits(ft__fit **fit, const ft__learner *l)
+static size_t new_fits(ft__fit **fit, const ft__model_set *l)
 {
     size_t n = 0;
 
-    for (uint32_t i = 0; i < l->n_parts; i++)
+    for (uint32_t i = 0; i < l->n_regressors; i++)
         if (!l->part[i].stored.section)
             fit[n++] = &l->part[i].fit;
     return n;
 }
 
 /* Between which the standardised residuals of all parts lie. */
-static ft_status common_tails(ft__learner *l, struct rows *r, ft_error *err)
+static ft_status common_tails(ft__model_set *l, struct rows *r, ft_error *err)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < r->n; i++)
-        if (isfinite(r->out[i]) && r->spread[i] > 0)
-            r->pout[n++] = (r->y[i] - r->out[i]) / r->spread[i];
+        if (isfinite(r->out[i]) && r->residual_scale[i] > 0)
+            r->pout[n++] = (r->y[i] - r->out[i]) / r->residual_scale[i];
     return n ? ft__conformal(&l->low, &l->high, r->pout, n, 0.9, err) : FT_OK;
 }
 
-static ft_status share_tails(ft__learner *l, struct rows *r, const ft__samples *s,
+static ft_status share_tails(ft__model_set *l, struct rows *r, const ft__samples *s,
                              ft_error *err)
 {
-    ft__fit **fit = calloc(l->n_parts + 1u, sizeof(ft__fit *));
+    ft__fit **fit = calloc(l->n_regressors + 1u, sizeof(ft__fit *));
     ft_status st = FT_OK;
     bool any = l->opt.before != NULL;
 
     if (!fit)
         return ft_fail(err, FT_ENOMEM, 0, "regressors");
     for (size_t i = 0; i < r->n; i++)
-        any = any || (isfinite(r->out[i]) && r->spread[i] > 0);
+        any = any || (isfinite(r->out[i]) && r->residual_scale[i] > 0);
     if (!l->opt.before)
         st = l->opt.unseen ? ft__transfer_tails(l, r, s, err) : common_tails(l, r, err);
     if (!st && any)
@@ -426,7 +434,7 @@ static size_t with_time(uint32_t *out, const ft__samples *s, const uint32_t *row
 static const double below_least = 0.8, above_most = 1.1;
 
 /* How to learn targets y[n]. */
-static void know_targets(ft__learner *l, const double *y, size_t n)
+static void know_targets(ft__model_set *l, const double *y, size_t n)
 {
     double least = INFINITY, most = -INFINITY;
 
@@ -442,7 +450,7 @@ static void know_targets(ft__learner *l, const double *y, size_t n)
     l->opt.fit.most = most + log(above_most);
 }
 
-static ft_status learn(ft__learner *l, const ft__samples *s, const uint32_t *row,
+static ft_status learn(ft__model_set *l, const ft__samples *s, const uint32_t *row,
                        size_t n, const uint32_t *ask, size_t n_ask, ft_error *err)
 {
     struct rows r;
@@ -459,9 +467,9 @@ static ft_status learn(ft__learner *l, const ft__samples *s, const uint32_t *row
         l->rows_of[s->v[row[i]].dataset]++;
     memcpy(r.py, r.y, n * sizeof(*r.py));
     l->centre = l->opt.before ? l->opt.before->centre : ft__median(r.py, n);
-    st = add_parts(l, &r, s, ask, n_ask, err);
+    st = add_regressors(l, &r, s, ask, n_ask, err);
     for (size_t i = 0; i < n && l->opt.held; i++)
-        l->opt.held[row[i]] = ft__learner_value(l, r.out[i], r.scale[i]);
+        l->opt.held[row[i]] = ft__model_set_value(l, r.out[i], r.scale[i]);
     l->opt.held = NULL;
     if (!st)
         st = share_tails(l, &r, s, err);
@@ -469,7 +477,7 @@ static ft_status learn(ft__learner *l, const ft__samples *s, const uint32_t *row
     return st;
 }
 
-static ft_status find_base(ft__learner *l, const ft__samples *s, const uint32_t *row,
+static ft_status find_base(ft__model_set *l, const ft__samples *s, const uint32_t *row,
                            size_t n, ft_error *err)
 {
     const ft__base *known = l->opt.before ? &l->opt.before->base : l->opt.base;
@@ -478,8 +486,8 @@ static ft_status find_base(ft__learner *l, const ft__samples *s, const uint32_t 
                  : ft__base_fit(&l->base, s, row, n, l->opt.fit.seed, err);
 }
 
-static ft_status find_columns(ft__learner *l, const ft__samples *s, const uint32_t *row,
-                              size_t n, ft_error *err)
+static ft_status find_columns(ft__model_set *l, const ft__samples *s,
+                              const uint32_t *row, size_t n, ft_error *err)
 {
     bool common = false;
 
@@ -491,17 +499,18 @@ static ft_status find_columns(ft__learner *l, const ft__samples *s, const uint32
     return ft__columns_make(&l->columns, s, row, n, l->opt.unseen, common, err);
 }
 
-ft_status ft__learner_fit(ft__learner *out, const ft__samples *s, const uint32_t *row,
-                          size_t n, const uint32_t *ask, size_t n_ask,
-                          const ft__learn_options *opt, ft_error *err)
+ft_status ft__model_set_fit(ft__model_set *out, const ft__samples *s,
+                            const uint32_t *row, size_t n, const uint32_t *ask,
+                            size_t n_ask, const ft__model_set_options *opt,
+                            ft_error *err)
 {
     uint32_t *own = calloc(n + 1, sizeof(*own));
     size_t m = 0;
     ft_status st = FT_OK;
 
-    *out = (ft__learner){.opt = *opt,
-                         .low = opt->before ? opt->before->low : -1,
-                         .high = opt->before ? opt->before->high : 1};
+    *out = (ft__model_set){.opt = *opt,
+                           .low = opt->before ? opt->before->low : -1,
+                           .high = opt->before ? opt->before->high : 1};
     /* Trees stay within what they were shown. */
     if (opt->unseen && !opt->fit.methods)
         out->opt.fit.methods = 1u << FT_METHOD_EXTRA;
@@ -521,19 +530,19 @@ ft_status ft__learner_fit(ft__learner *out, const ft__samples *s, const uint32_t
         st = learn(out, s, own, m, ask, n_ask, err);
     free(own);
     if (st)
-        ft__learner_free(out);
+        ft__model_set_free(out);
     return st;
 }
 
-void ft__learner_free(ft__learner *l)
+void ft__model_set_free(ft__model_set *l)
 {
-    for (uint32_t i = 0; i < l->n_parts; i++)
-        ft__part_free(&l->part[i]);
+    for (uint32_t i = 0; i < l->n_regressors; i++)
+        ft__regressor_free(&l->part[i]);
     free(l->part);
     free(l->rows_of);
     l->part = NULL;
     l->rows_of = NULL;
-    l->n_parts = 0;
+    l->n_regressors = 0;
     ft__columns_free(&l->columns);
     ft__base_free(&l->base);
 }

@@ -26,7 +26,7 @@ static inline size_t ft__class_rows(size_t part_rows)
     return part_rows < 2400 ? part_rows / 4 : 600;
 }
 
-typedef struct ft__learn_options {
+typedef struct ft__model_set_options {
     ft__metric metric;
     ft__fit_options fit;
     bool single; /* one regressor for all kinds, which is a column (the thesis's way) */
@@ -34,22 +34,23 @@ typedef struct ft__learn_options {
     bool unseen; /* devices that are not among the rows will be asked for: each chip is
                     left out in turn to choose by */
     const ft__importance_to
-        *importance;  /* NULL, or whom to tell what columns are worth */
-    double *held;     /* NULL, or for every sample: takes what was said of those learned
-                         from by regressors that had not seen them */
+        *importance;  /* NULL, or who receives what columns are worth */
+    double *held;     /* NULL, or for every sample: takes what was predicted of those
+                         learned from by regressors that had not seen them */
     double row_bytes; /* most that regressors may take in a file, for each of their
                          rows; 0: as much as they want */
     size_t part_rows; /* most that one regressor is made of, one for a class or for all
                          of ft__class_rows(); 0: all there are */
     const ft__base *base; /* fitted to the same rows already; NULL: it is fitted */
-    const struct ft__learner *before; /* of a file: its constants and columns are kept,
-                                         and what it learned of rows that are as they
-                                         were; or NULL. It outlives the learner */
-} ft__learn_options;
+    const struct ft__model_set
+        *before; /* of a file: its constants and columns are
+                  kept, and what it learned of rows that are as
+                  they were; or NULL. It outlives the model set */
+} ft__model_set_options;
 
 /* The most particular first. */
 typedef enum ft__scope {
-    FT__SCOPE_NEAR, /* rows of a kind that have neighbours (grid_neighbours.h) */
+    FT__SCOPE_NEIGHBOURS, /* rows of a kind that have neighbours (grid_neighbours.h) */
     FT__SCOPE_KIND,
     FT__SCOPE_CLASS,
     FT__SCOPE_ALL,
@@ -67,83 +68,84 @@ typedef struct ft__stored {
 } ft__stored;
 
 /* A group of rows that one regressor is for. */
-typedef struct ft__part {
+typedef struct ft__regressor {
     ft__scope scope;
     uint32_t which; /* ft__kind_number() or class; 0 of all */
     ft_phase phase;
-    uint32_t general; /* tenths of what is said that the regressor of all kinds says */
-    ft__fit fit;      /* of a stored one without its models */
-    float *least;     /* range of its rows, by column */
+    uint32_t pooled; /* tenths of the prediction that the regressor of all kinds says */
+    ft__fit fit;     /* of a stored one without its models */
+    float *least;    /* range of its rows, by column */
     float *most;
-    ft_errors learned;  /* out of fold */
-    ft_errors constant; /* of always the same ratio to the base */
-    ft_errors physics;  /* of the base itself */
-    uint64_t rows;      /* which rows, as a sum of them */
-    ft__near near;      /* FT__SCOPE_NEAR: what they are looked up in */
+    ft_errors learned;         /* out of fold */
+    ft_errors constant;        /* of always the same ratio to the base */
+    ft_errors physics;         /* of the base itself */
+    uint64_t rows;             /* which rows, as a sum of them */
+    ft__neighbours neighbours; /* FT__SCOPE_NEIGHBOURS: what they are looked up in */
     ft__stored stored;
     _Atomic(ft__fit *) opened; /* a stored one's, with its models */
-} ft__part;
+} ft__regressor;
 
-typedef struct ft__learner {
-    ft__learn_options opt;
+typedef struct ft__model_set {
+    ft__model_set_options opt;
     ft__base base;
     ft__columns columns;
-    ft__part *part;
-    uint32_t n_parts;
+    ft__regressor *part;
+    uint32_t n_regressors;
     size_t *rows_of; /* of each dataset; base.n_datasets of them */
     double centre;   /* median target of all rows */
-    double low;      /* residuals in spreads, of all parts */
+    double low;      /* residuals in residual scales, of all parts */
     double high;
-} ft__learner;
+} ft__model_set;
 
 /* row[n]: what to learn from; ask[n_ask]: what will be asked for, so that no other
  * regressor is made (n_ask 0: all are). Rows without a value of the metric count for
  * nothing. FT_ENOTFOUND: no row is left. */
-ft_status ft__learner_fit(ft__learner *out, const ft__samples *s, const uint32_t *row,
-                          size_t n, const uint32_t *ask, size_t n_ask,
-                          const ft__learn_options *opt, ft_error *err);
-void ft__learner_free(ft__learner *l);
+ft_status ft__model_set_fit(ft__model_set *out, const ft__samples *s,
+                            const uint32_t *row, size_t n, const uint32_t *ask,
+                            size_t n_ask, const ft__model_set_options *opt,
+                            ft_error *err);
+void ft__model_set_free(ft__model_set *l);
 
-/* What is said of one sample. */
+/* The prediction for one sample. */
 typedef struct ft__answer {
     double value;
     double low; /* 90 % */
     double high;
     double constant; /* had it always the same ratio to the base */
     double base;     /* the physical estimate itself */
-    uint32_t part;   /* which regressor; l->n_parts: none */
+    uint32_t part;   /* which regressor; l->n_regressors: none */
     bool far;        /* outside of what it was trained on, or of another kind */
     bool measured;   /* it was measured itself (families alone know) */
     ft_basis basis;  /* evaluation: as users are answered */
 } ft__answer;
 
 /* The regressor's fit with its models. */
-ft_status ft__part_fit(const ft__fit **out, const ft__learner *l, uint32_t part,
-                       ft_error *err);
+ft_status ft__regressor_fit(const ft__fit **out, const ft__model_set *l, uint32_t part,
+                            ft_error *err);
 /* Products of less than 16 bits have other kernels: their kinds have numbers of their
  * own, behind those of all kinds. */
 enum { FT__N_KIND_NUMBERS = 2 * FT_KIND_COUNT };
 uint32_t ft__kind_number(const ft_op *op);
 bool ft__kind_number_named(uint32_t *out, const char *name);
 /* The name of the kind ("linear", "linear.narrow") or class, or "all". */
-const char *ft__part_name(const ft__part *p);
+const char *ft__regressor_name(const ft__regressor *p);
 /* Does an operation belong to it, leaving aside more particular ones and whether it has
  * neighbours? */
-bool ft__part_has(const ft__part *p, const ft_op *op);
+bool ft__regressor_has(const ft__regressor *p, const ft_op *op);
 /* Its range, of m rows. */
-ft_status ft__part_range(ft__part *p, const float *x, size_t m, uint32_t width,
-                         ft_error *err);
+ft_status ft__regressor_range(ft__regressor *p, const float *x, size_t m,
+                              uint32_t width, ft_error *err);
 /* Are sizes beyond its rows by more than a factor of two? */
-bool ft__part_is_outside(const ft__part *p, const float *row);
-void ft__part_free(ft__part *p);
+bool ft__regressor_is_outside(const ft__regressor *p, const float *row);
+void ft__regressor_free(ft__regressor *p);
 /* Of a stored one, of so many columns. */
-ft_status ft__part_copy(ft__part *out, const ft__part *p, uint32_t width,
-                        ft_error *err);
+ft_status ft__regressor_copy(ft__regressor *out, const ft__regressor *p, uint32_t width,
+                             ft_error *err);
 /* A number that another value, operation or dataset would change. */
 uint64_t ft__sample_sum(const ft__samples *s, uint32_t i, ft__metric metric);
-ft_status ft__learner_predict(const ft__learner *l, ft__answer *out,
-                              const ft__samples *s, const uint32_t *row, size_t n,
-                              ft_error *err);
+ft_status ft__model_set_predict(const ft__model_set *l, ft__answer *out,
+                                const ft__samples *s, const uint32_t *row, size_t n,
+                                ft_error *err);
 /* The answer for an operation that was measured to take `value`. */
 void ft__answer_as_measured(ft__answer *a, double value);
 

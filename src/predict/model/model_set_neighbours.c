@@ -15,7 +15,7 @@ static const double least_gain = 0.03;
 /* Rows that have neighbours: in the order of the part's, of[m] which they are. */
 struct wide {
     float *x;
-    double *y, *out, *spread;
+    double *y, *out, *residual_scale;
     uint64_t *group;
     size_t *of;
     uint32_t width;
@@ -27,7 +27,7 @@ static void wide_free(struct wide *w)
     free(w->x);
     free(w->y);
     free(w->out);
-    free(w->spread);
+    free(w->residual_scale);
     free(w->group);
     free(w->of);
 }
@@ -37,25 +37,26 @@ static ft_status wide_make(struct wide *w, size_t n, uint32_t width, ft_error *e
     *w = (struct wide){.x = malloc((n + 1) * width * sizeof(float)),
                        .y = malloc((n + 1) * sizeof(double)),
                        .out = malloc((n + 1) * sizeof(double)),
-                       .spread = malloc((n + 1) * sizeof(double)),
+                       .residual_scale = malloc((n + 1) * sizeof(double)),
                        .group = malloc((n + 1) * sizeof(uint64_t)),
                        .of = malloc((n + 1) * sizeof(size_t)),
                        .width = width};
-    if (w->x && w->y && w->out && w->spread && w->group && w->of)
+    if (w->x && w->y && w->out && w->residual_scale && w->group && w->of)
         return FT_OK;
     wide_free(w);
     return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
 }
 
-static void take_wide(struct wide *w, const ft__near *near, const ft__learner *l,
-                      const struct rows *r, const ft__samples *s)
+static void take_wide(struct wide *w, const ft__neighbours *neighbours,
+                      const ft__model_set *l, const struct rows *r,
+                      const ft__samples *s)
 {
     const uint32_t plain = l->columns.n;
 
     for (size_t i = 0; i < r->m; i++) {
         float *row = w->x + w->m * w->width;
 
-        if (!ft__near_fill(near, row + plain, &s->v[r->index[r->of[i]]]))
+        if (!ft__neighbours_fill(neighbours, row + plain, &s->v[r->index[r->of[i]]]))
             continue;
         memcpy(row, r->px + i * plain, plain * sizeof(float));
         w->y[w->m] = r->py[i];
@@ -82,15 +83,15 @@ static double deviation_without(const struct wide *w, const struct rows *r)
 static void tell(struct rows *r, const struct wide *w)
 {
     for (size_t i = 0; i < r->m; i++)
-        r->pout[i] = r->pspread[i] = NAN;
+        r->pout[i] = r->presidual_scale[i] = NAN;
     for (size_t i = 0; i < w->m; i++) {
         r->pout[w->of[i]] = w->out[i];
-        r->pspread[w->of[i]] = w->spread[i];
+        r->presidual_scale[w->of[i]] = w->residual_scale[i];
     }
 }
 
-static ft_status copy_range(ft__part *out, const ft__part *kind, uint32_t width,
-                            ft_error *err)
+static ft_status copy_range(ft__regressor *out, const ft__regressor *kind,
+                            uint32_t width, ft_error *err)
 {
     out->least = malloc(width * sizeof(float));
     out->most = malloc(width * sizeof(float));
@@ -132,17 +133,17 @@ static ft_status deviation_of(double *out, const ft_matrix *x, const double *y,
     if (st)
         return st;
     for (size_t i = 0; i < n; i++) {
-        double said;
+        double predicted;
 
-        ft__model_predict(model, x->x + tested[i] * x->n_cols, 1, &said);
-        sum += fabs(y[tested[i]] - said);
+        ft__model_predict(model, x->x + tested[i] * x->n_cols, 1, &predicted);
+        sum += fabs(y[tested[i]] - predicted);
     }
     ft__model_free(model);
     *out = n ? sum / (double)n : 0;
     return FT_OK;
 }
 
-static ft_status find_gain(bool *gains, const struct wide *w, const ft__learner *l,
+static ft_status find_gain(bool *gains, const struct wide *w, const ft__model_set *l,
                            const struct rows *r, const ft__fit_options *how,
                            ft_error *err)
 {
@@ -198,11 +199,11 @@ static bool is_better(const ft__fit *with, const ft__fit *without, double easier
 }
 
 /* In the file, beside the kind's own, among m rows. */
-static bool has_room(const ft__learner *l, const ft__part *near, const ft__part *kind,
-                     size_t m)
+static bool has_room(const ft__model_set *l, const ft__regressor *neighbours,
+                     const ft__regressor *kind, size_t m)
 {
-    size_t bytes =
-        ft__fit_bytes(&kind->fit) + ft__fit_bytes(&near->fit) + near->near.bytes;
+    size_t bytes = ft__fit_bytes(&kind->fit) + ft__fit_bytes(&neighbours->fit) +
+                   neighbours->neighbours.bytes;
 
     return !(l->opt.row_bytes > 0) || (double)bytes <= l->opt.row_bytes * (double)m;
 }
@@ -214,9 +215,10 @@ static void say(ft__fit *f)
     snprintf(f->choice + len, sizeof(f->choice) - len, ", with neighbours");
 }
 
-static ft_status fit_wide(ft__part *out, bool *made, struct wide *w,
-                          const ft__learner *l, struct rows *r, const ft__part *kind,
-                          const ft__fit_options *how, ft_error *err)
+static ft_status fit_wide(ft__regressor *out, bool *made, struct wide *w,
+                          const ft__model_set *l, struct rows *r,
+                          const ft__regressor *kind, const ft__fit_options *how,
+                          ft_error *err)
 {
     const ft_matrix x = {w->x, w->m, w->width};
     ft__fit_options with = *how;
@@ -227,7 +229,8 @@ static ft_status fit_wide(ft__part *out, bool *made, struct wide *w,
     if (st || !gains)
         return st;
     with.ceiling = (1 - least_gain) * without;
-    st = ft__fit_make(&out->fit, w->out, w->spread, &x, w->y, w->group, &with, err);
+    st = ft__fit_make(&out->fit, w->out, w->residual_scale, &x, w->y, w->group, &with,
+                      err);
     if (st || !is_better(&out->fit, &kind->fit, without / deviation_of_all(r)) ||
         !has_room(l, out, kind, r->m))
         return st;
@@ -235,12 +238,13 @@ static ft_status fit_wide(ft__part *out, bool *made, struct wide *w,
     say(&out->fit);
     tell(r, w);
     st = copy_range(out, kind, l->columns.n, err);
-    return st ? st : ft__part_errors(out, l, r, err);
+    return st ? st : ft__regressor_errors(out, l, r, err);
 }
 
 /* In all rows of the kind, also those that are not drawn: they take little room. */
-static ft_status find_near(ft__near *out, const ft__samples *s, const struct rows *r,
-                           const ft__part *kind, ft_error *err)
+static ft_status find_neighbours(ft__neighbours *out, const ft__samples *s,
+                                 const struct rows *r, const ft__regressor *kind,
+                                 ft_error *err)
 {
     uint32_t *row = malloc((r->n + 1) * sizeof(*row));
     double *target = malloc((r->n + 1) * sizeof(*target));
@@ -248,40 +252,42 @@ static ft_status find_near(ft__near *out, const ft__samples *s, const struct row
     ft_status st;
 
     for (size_t i = 0; i < r->n && row && target; i++)
-        if (ft__part_has(kind, &s->v[r->index[i]].op)) {
+        if (ft__regressor_has(kind, &s->v[r->index[i]].op)) {
             row[n] = r->index[i];
             target[n++] = r->y[i];
         }
-    st = row && target ? ft__near_make(out, s, row, target, n, err)
+    st = row && target ? ft__neighbours_make(out, s, row, target, n, err)
                        : ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", r->n);
     free(row);
     free(target);
     return st;
 }
 
-ft_status ft__part_make_near(ft__part *out, bool *made, const ft__learner *l,
-                             struct rows *r, const ft__samples *s, const ft__part *kind,
-                             const ft__fit_options *how, ft_error *err)
+ft_status ft__regressor_with_neighbours(ft__regressor *out, bool *made,
+                                        const ft__model_set *l, struct rows *r,
+                                        const ft__samples *s, const ft__regressor *kind,
+                                        const ft__fit_options *how, ft_error *err)
 {
     struct wide w = {0};
     ft_status st = FT_OK;
 
-    *out = (ft__part){.scope = FT__SCOPE_NEAR,
-                      .which = kind->which,
-                      .phase = kind->phase,
-                      .rows = kind->rows};
+    *out = (ft__regressor){.scope = FT__SCOPE_NEIGHBOURS,
+                           .which = kind->which,
+                           .phase = kind->phase,
+                           .rows = kind->rows};
     *made = false;
     if (r->m < LEAST_ROWS || !kind->fit.n_models)
         return FT_OK;
-    st = find_near(&out->near, s, r, kind, err);
-    if (!st && out->near.n_axes)
-        st = wide_make(&w, r->m, l->columns.n + ft__near_columns(&out->near), err);
-    if (!st && out->near.n_axes)
-        take_wide(&w, &out->near, l, r, s);
+    st = find_neighbours(&out->neighbours, s, r, kind, err);
+    if (!st && out->neighbours.n_axes)
+        st = wide_make(&w, r->m,
+                       l->columns.n + ft__neighbours_columns(&out->neighbours), err);
+    if (!st && out->neighbours.n_axes)
+        take_wide(&w, &out->neighbours, l, r, s);
     if (!st && w.m >= LEAST_ROWS)
         st = fit_wide(out, made, &w, l, r, kind, how, err);
     wide_free(&w);
     if (st || !*made)
-        ft__part_free(out);
+        ft__regressor_free(out);
     return st;
 }

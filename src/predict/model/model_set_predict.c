@@ -1,4 +1,4 @@
-/* What a learner says of operations. */
+/* What a model set says of operations. */
 #include <math.h>
 #include <string.h>
 
@@ -8,58 +8,60 @@
 /* What is far from the training rows: intervals are so much wider. */
 static const double far_factor = 2;
 
-/* One row; what no regressor is for has the median ratio and the spread of all. */
-static void answer(const ft__learner *l, ft__answer *a, const ft__part *p,
-                   const float *row, double value, double spread, double scale)
+/* One row; what no regressor is for has the median ratio and the residual scale of all.
+ */
+static void answer(const ft__model_set *l, ft__answer *a, const ft__regressor *p,
+                   const float *row, double value, double residual_scale, double scale)
 {
     double low = p ? p->fit.low : l->low, high = p ? p->fit.high : l->high;
 
     a->far = !p || (p->scope > FT__SCOPE_KIND && !l->opt.single) ||
-             ft__part_is_outside(p, row);
-    spread *= a->far ? far_factor : 1;
-    a->value = ft__learner_value(l, value, scale);
-    a->low = ft__learner_value(l, value + fmin(0, low) * spread, scale);
-    a->high = ft__learner_value(l, value + fmax(0, high) * spread, scale);
-    a->constant = ft__learner_value(l, p ? p->fit.centre : l->centre, scale);
+             ft__regressor_is_outside(p, row);
+    residual_scale *= a->far ? far_factor : 1;
+    a->value = ft__model_set_value(l, value, scale);
+    a->low = ft__model_set_value(l, value + fmin(0, low) * residual_scale, scale);
+    a->high = ft__model_set_value(l, value + fmax(0, high) * residual_scale, scale);
+    a->constant = ft__model_set_value(l, p ? p->fit.centre : l->centre, scale);
     a->base = scale;
     a->measured = false;
 }
 
 /* What the regressor of all kinds says, as far as p listens to it. */
-static ft_status add_share(const ft__learner *l, const ft__part *p, struct rows *r,
-                           ft_error *err)
+static ft_status add_share(const ft__model_set *l, const ft__regressor *p,
+                           struct rows *r, ft_error *err)
 {
     const ft__fit *fit;
-    double *said = r->pgeneral, share = (double)p->general / FT__GENERAL_SHARES;
+    double *predicted = r->ppooled, share = (double)p->pooled / FT__POOLED_SHARES;
     uint32_t g;
     ft_status st;
 
-    if (!p->general)
+    if (!p->pooled)
         return FT_OK;
-    g = ft__learner_general(l, p->phase);
-    if (g == l->n_parts)
+    g = ft__model_set_pooled(l, p->phase);
+    if (g == l->n_regressors)
         return ft_fail(err, FT_EFORMAT, 0,
                        "the predictor lacks the regressor of all kinds that the one of "
                        "%s needs: make it again",
-                       ft__part_name(p));
-    st = ft__part_fit(&fit, l, g, err);
+                       ft__regressor_name(p));
+    st = ft__regressor_fit(&fit, l, g, err);
     if (st)
         return st;
-    ft__fit_predict(fit, r->px, r->m, said, r->punused, r->py);
+    ft__fit_predict(fit, r->px, r->m, predicted, r->punused, r->py);
     for (size_t i = 0; i < r->m; i++)
-        r->pout[i] += (said[i] - r->pout[i]) * share;
+        r->pout[i] += (predicted[i] - r->pout[i]) * share;
     return FT_OK;
 }
 
 /* To r: rows that part `index` is for, with the columns of their neighbours where
  * `near`, whose regressor is for those that have some; NULL: there is none. Those that
  * were measured, or all others. */
-static void gather(struct rows *r, const ft__learner *l, const ft__answer *out,
-                   const ft__samples *s, uint32_t index, const ft__part *near,
-                   bool with, bool measured)
+static void gather(struct rows *r, const ft__model_set *l, const ft__answer *out,
+                   const ft__samples *s, uint32_t index,
+                   const ft__regressor *neighbours, bool with, bool measured)
 {
     const uint32_t plain = l->columns.n,
-                   width = plain + ft__near_columns(with ? &near->near : NULL);
+                   width = plain + ft__neighbours_columns(with ? &neighbours->neighbours
+                                                               : NULL);
     float columns[FT__MOST_AXES * FT__AXIS_COLUMNS];
 
     r->m = 0;
@@ -68,7 +70,8 @@ static void gather(struct rows *r, const ft__learner *l, const ft__answer *out,
 
         if (out[i].part != index ||
             (s->measured && s->measured[r->index[i]]) != measured ||
-            (near && ft__near_fill(&near->near, columns, &s->v[r->index[i]]) != with))
+            (neighbours && ft__neighbours_fill(&neighbours->neighbours, columns,
+                                               &s->v[r->index[i]]) != with))
             continue;
         memcpy(row, r->x + i * plain, plain * sizeof(float));
         if (with)
@@ -79,27 +82,28 @@ static void gather(struct rows *r, const ft__learner *l, const ft__answer *out,
 
 /* Rows of one part, predicted in one call where their answers are wanted; those of none
  * have the last number. */
-static ft_status answer_gathered(const ft__learner *l, ft__answer *out, struct rows *r,
-                                 uint32_t index, bool wanted, ft_error *err)
+static ft_status answer_gathered(const ft__model_set *l, ft__answer *out,
+                                 struct rows *r, uint32_t index, bool wanted,
+                                 ft_error *err)
 {
-    const ft__part *p = index < l->n_parts ? &l->part[index] : NULL;
+    const ft__regressor *p = index < l->n_regressors ? &l->part[index] : NULL;
     const bool asked = p && wanted;
     const double centre = p ? p->fit.centre : l->centre;
     const ft__fit *fit;
     ft_status st;
 
     if (asked && r->m) {
-        st = ft__part_fit(&fit, l, index, err);
+        st = ft__regressor_fit(&fit, l, index, err);
         if (st)
             return st;
-        ft__fit_predict(fit, r->px, r->m, r->pout, r->pspread, r->py);
+        ft__fit_predict(fit, r->px, r->m, r->pout, r->presidual_scale, r->py);
         st = add_share(l, p, r, err);
         if (st)
             return st;
     }
     for (size_t i = 0; i < r->m; i++)
         answer(l, &out[r->of[i]], p, r->x + r->of[i] * (size_t)l->columns.n,
-               asked ? r->pout[i] : centre, asked ? r->pspread[i] : 0.5,
+               asked ? r->pout[i] : centre, asked ? r->presidual_scale[i] : 0.5,
                r->scale[r->of[i]]);
     return FT_OK;
 }
@@ -113,31 +117,33 @@ static bool is_empty(const ft__answer *out, size_t n, uint32_t part)
     return i == n;
 }
 
-static ft_status predict_part(const ft__learner *l, ft__answer *out, struct rows *r,
-                              const ft__samples *s, uint32_t index, ft_error *err)
+static ft_status predict_regressor(const ft__model_set *l, ft__answer *out,
+                                   struct rows *r, const ft__samples *s, uint32_t index,
+                                   ft_error *err)
 {
-    const ft__part *p = index < l->n_parts ? &l->part[index] : NULL, *near = NULL;
-    const uint32_t at = p ? ft__learner_near(l, p) : l->n_parts;
+    const ft__regressor *p = index < l->n_regressors ? &l->part[index] : NULL,
+                        *neighbours = NULL;
+    const uint32_t at = p ? ft__model_set_neighbours_of(l, p) : l->n_regressors;
     const ft__fit *checked;
     ft_status st = FT_OK;
 
     if (is_empty(out, r->n, index))
         return FT_OK;
-    if (at < l->n_parts) {
-        near = &l->part[at];
-        st = ft__part_fit(&checked, l, at, err);
+    if (at < l->n_regressors) {
+        neighbours = &l->part[at];
+        st = ft__regressor_fit(&checked, l, at, err);
     }
-    for (int with = 0; with <= (near != NULL); with++)
+    for (int with = 0; with <= (neighbours != NULL); with++)
         for (int measured = 0; measured <= (s->measured != NULL) && !st; measured++) {
-            gather(r, l, out, s, index, near, with, measured);
+            gather(r, l, out, s, index, neighbours, with, measured);
             st = answer_gathered(l, out, r, with ? at : index, !measured, err);
         }
     return st;
 }
 
-ft_status ft__learner_predict(const ft__learner *l, ft__answer *out,
-                              const ft__samples *s, const uint32_t *row, size_t n,
-                              ft_error *err)
+ft_status ft__model_set_predict(const ft__model_set *l, ft__answer *out,
+                                const ft__samples *s, const uint32_t *row, size_t n,
+                                ft_error *err)
 {
     struct rows r;
     ft_status st = ft__rows_make(&r, l, row, n, err);
@@ -146,14 +152,14 @@ ft_status ft__learner_predict(const ft__learner *l, ft__answer *out,
         return st;
     ft__rows_fill(&r, l, s);
     for (size_t i = 0; i < n; i++)
-        out[i].part = ft__learner_part(l, &s->v[row[i]].op);
-    for (uint32_t p = 0; p <= l->n_parts && !st; p++)
-        st = predict_part(l, out, &r, s, p, err);
+        out[i].part = ft__model_set_regressor(l, &s->v[row[i]].op);
+    for (uint32_t p = 0; p <= l->n_regressors && !st; p++)
+        st = predict_regressor(l, out, &r, s, p, err);
     ft__rows_free(&r);
     return st;
 }
 
-/* How far an operation that was measured strays when it is measured again: 90 %. */
+/* How far an operation that was measured differs when it is measured again: 90 %. */
 static const double repeat_log = 0.05;
 
 void ft__answer_as_measured(ft__answer *a, double value)

@@ -8,7 +8,7 @@
 /* ---- targets ---- */
 
 /* What a value of the metric is predicted relative to. */
-static double scale_of(const ft__learner *l, const ft__samples *s, uint32_t i,
+static double scale_of(const ft__model_set *l, const ft__samples *s, uint32_t i,
                        const ft__terms *t)
 {
     const ft__dataset *d = &s->dataset[s->v[i].dataset];
@@ -24,17 +24,17 @@ static double scale_of(const ft__learner *l, const ft__samples *s, uint32_t i,
     }
 }
 
-static bool is_bytes(const ft__learner *l)
+static bool is_bytes(const ft__model_set *l)
 {
     return l->opt.metric >= FT__METRIC_MEMORY;
 }
 
-static double target_of(const ft__learner *l, double value, double scale)
+static double target_of(const ft__model_set *l, double value, double scale)
 {
     return is_bytes(l) ? log(1 + value) : log(value / scale);
 }
 
-double ft__learner_value(const ft__learner *l, double target, double scale)
+double ft__model_set_value(const ft__model_set *l, double target, double scale)
 {
     return is_bytes(l) ? fmax(0, exp(target) - 1) : scale * exp(target);
 }
@@ -47,24 +47,24 @@ void ft__rows_free(struct rows *r)
     free(r->y);
     free(r->scale);
     free(r->out);
-    free(r->spread);
-    free(r->general);
+    free(r->residual_scale);
+    free(r->pooled);
     free(r->scope);
     free(r->of);
     free(r->px);
     free(r->py);
     free(r->group);
     free(r->pout);
-    free(r->pspread);
-    free(r->pgeneral);
+    free(r->presidual_scale);
+    free(r->ppooled);
     free(r->punused);
 }
 
-ft_status ft__rows_make(struct rows *r, const ft__learner *l, const uint32_t *index,
+ft_status ft__rows_make(struct rows *r, const ft__model_set *l, const uint32_t *index,
                         size_t n, ft_error *err)
 {
     size_t cells = (n + 1) * l->columns.n, m = n + 1;
-    size_t near = (n + 1) * FT__MOST_AXES * FT__AXIS_COLUMNS;
+    size_t neighbours = (n + 1) * FT__MOST_AXES * FT__AXIS_COLUMNS;
 
     *r = (struct rows){.n = n,
                        .index = index,
@@ -72,26 +72,26 @@ ft_status ft__rows_make(struct rows *r, const ft__learner *l, const uint32_t *in
                        .y = calloc(m, sizeof(double)),
                        .scale = calloc(m, sizeof(double)),
                        .out = calloc(m, sizeof(double)),
-                       .spread = calloc(m, sizeof(double)),
-                       .general = calloc(m, sizeof(double)),
+                       .residual_scale = calloc(m, sizeof(double)),
+                       .pooled = calloc(m, sizeof(double)),
                        .scope = calloc(m, sizeof(ft__scope)),
                        .of = calloc(m, sizeof(uint32_t)),
-                       .px = malloc((cells + near) * sizeof(float)),
+                       .px = malloc((cells + neighbours) * sizeof(float)),
                        .py = calloc(m, sizeof(double)),
                        .group = calloc(m, sizeof(uint64_t)),
                        .pout = calloc(m, sizeof(double)),
-                       .pspread = calloc(m, sizeof(double)),
-                       .pgeneral = calloc(m, sizeof(double)),
+                       .presidual_scale = calloc(m, sizeof(double)),
+                       .ppooled = calloc(m, sizeof(double)),
                        .punused = calloc(m, sizeof(double))};
-    if (r->x && r->y && r->scale && r->out && r->spread && r->general && r->scope &&
-        r->of && r->px && r->py && r->group && r->pout && r->pspread && r->pgeneral &&
-        r->punused)
+    if (r->x && r->y && r->scale && r->out && r->residual_scale && r->pooled &&
+        r->scope && r->of && r->px && r->py && r->group && r->pout &&
+        r->presidual_scale && r->ppooled && r->punused)
         return FT_OK;
     ft__rows_free(r);
     return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
 }
 
-void ft__rows_fill(struct rows *r, const ft__learner *l, const ft__samples *s)
+void ft__rows_fill(struct rows *r, const ft__model_set *l, const ft__samples *s)
 {
     for (size_t i = 0; i < r->n; i++) {
         uint32_t at = r->index[i];
@@ -104,16 +104,16 @@ void ft__rows_fill(struct rows *r, const ft__learner *l, const ft__samples *s)
         ft__columns_fill(&l->columns, r->x + i * l->columns.n, s, at, &t);
         r->scale[i] = scale_of(l, s, at, &t);
         r->y[i] = target_of(l, s->v[at].value[l->opt.metric], r->scale[i]);
-        r->out[i] = r->spread[i] = r->general[i] = NAN;
+        r->out[i] = r->residual_scale[i] = r->pooled[i] = NAN;
         r->scope[i] = FT__N_SCOPES;
     }
 }
 
-ft_status ft__part_errors(ft__part *p, const ft__learner *l, const struct rows *r,
-                          ft_error *err)
+ft_status ft__regressor_errors(ft__regressor *p, const ft__model_set *l,
+                               const struct rows *r, ft_error *err)
 {
-    double *v = calloc(4 * r->m + 1, sizeof(*v)), *truth = v, *said = v + r->m;
-    double *same = said + r->m, *base = same + r->m;
+    double *v = calloc(4 * r->m + 1, sizeof(*v)), *truth = v, *predicted = v + r->m;
+    double *same = predicted + r->m, *base = same + r->m;
     size_t n = 0;
     ft_status st;
 
@@ -124,12 +124,12 @@ ft_status ft__part_errors(ft__part *p, const ft__learner *l, const struct rows *
 
         if (!isfinite(r->pout[i]))
             continue;
-        truth[n] = ft__learner_value(l, r->py[i], scale);
-        said[n] = ft__learner_value(l, r->pout[i], scale);
-        same[n] = ft__learner_value(l, p->fit.centre, scale);
+        truth[n] = ft__model_set_value(l, r->py[i], scale);
+        predicted[n] = ft__model_set_value(l, r->pout[i], scale);
+        same[n] = ft__model_set_value(l, p->fit.centre, scale);
         base[n++] = scale;
     }
-    st = ft__errors_compute(&p->learned, truth, said, n, l->columns.n, err);
+    st = ft__errors_compute(&p->learned, truth, predicted, n, l->columns.n, err);
     if (!st)
         st = ft__errors_compute(&p->constant, truth, same, n, 1, err);
     if (!st)

@@ -3,8 +3,9 @@
 
 #include "predict/model/model_set.h"
 
-/* Samples as a learner's regressors see them: a matrix, targets relative to a scale,
- * and room for the rows of one regressor at a time. For the files of the learner alone.
+/* Samples as a model set's regressors see them: a matrix, targets relative to a scale,
+ * and room for the rows of one regressor at a time. For the files of the model set
+ * alone.
  */
 
 struct rows {
@@ -14,9 +15,9 @@ struct rows {
     double *y;
     double *scale;
     double *out; /* out of fold */
-    double *spread;
-    double *general;  /* out of fold, by the regressor of all kinds; NaN: not wanted */
-    ft__scope *scope; /* of the regressor that out and spread are of */
+    double *residual_scale;
+    double *pooled;   /* out of fold, by the regressor of all kinds; NaN: not wanted */
+    ft__scope *scope; /* of the regressor that out and residual scale are of */
     /* of one part: */
     size_t all;   /* that belong to it */
     size_t m;     /* that are drawn of them */
@@ -25,32 +26,33 @@ struct rows {
     double *py;
     uint64_t *group;
     double *pout;
-    double *pspread;
-    double *pgeneral;
-    double *punused; /* spreads that nobody asks for */
+    double *presidual_scale;
+    double *ppooled;
+    double *punused; /* residual scales that nobody asks for */
 };
 
-ft_status ft__rows_make(struct rows *r, const ft__learner *l, const uint32_t *index,
+ft_status ft__rows_make(struct rows *r, const ft__model_set *l, const uint32_t *index,
                         size_t n, ft_error *err);
-void ft__rows_fill(struct rows *r, const ft__learner *l, const ft__samples *s);
+void ft__rows_fill(struct rows *r, const ft__model_set *l, const ft__samples *s);
 void ft__rows_free(struct rows *r);
 /* The metric that a target means, which is predicted relative to `scale`. */
-double ft__learner_value(const ft__learner *l, double target, double scale);
+double ft__model_set_value(const ft__model_set *l, double target, double scale);
 /* The most particular regressor for an operation, whether it has neighbours or not;
- * l->n_parts: none. */
-uint32_t ft__learner_part(const ft__learner *l, const ft_op *op);
-/* The regressor of all kinds; l->n_parts: there is none. */
-uint32_t ft__learner_general(const ft__learner *l, ft_phase phase);
-/* That of the same kind's rows that have neighbours; l->n_parts: there is none. */
-uint32_t ft__learner_near(const ft__learner *l, const ft__part *kind);
+ * l->n_regressors: none. */
+uint32_t ft__model_set_regressor(const ft__model_set *l, const ft_op *op);
+/* The regressor of all kinds; l->n_regressors: there is none. */
+uint32_t ft__model_set_pooled(const ft__model_set *l, ft_phase phase);
+/* That of the same kind's rows that have neighbours; l->n_regressors: there is none. */
+uint32_t ft__model_set_neighbours_of(const ft__model_set *l, const ft__regressor *kind);
 /* Errors out of fold of the rows that cross-validation looked at. */
-ft_status ft__part_errors(ft__part *p, const ft__learner *l, const struct rows *r,
-                          ft_error *err);
+ft_status ft__regressor_errors(ft__regressor *p, const ft__model_set *l,
+                               const struct rows *r, ft_error *err);
 /* r holds the rows of a kind, and what its regressor says of them out of fold. Where
  * neighbours tell more, *made is true, *out a regressor of those that have some, and r
  * what that one says of them. */
-ft_status ft__part_make_near(ft__part *out, bool *made, const ft__learner *l,
-                             struct rows *r, const ft__samples *s, const ft__part *kind,
-                             const ft__fit_options *how, ft_error *err);
+ft_status ft__regressor_with_neighbours(ft__regressor *out, bool *made,
+                                        const ft__model_set *l, struct rows *r,
+                                        const ft__samples *s, const ft__regressor *kind,
+                                        const ft__fit_options *how, ft_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* One regressor of a learner. */
+/* One regressor of a model set. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "predict/file/predictor.h"
 #include "predict/model/model_set_rows.h"
 
-bool ft__part_has(const ft__part *p, const ft_op *op)
+bool ft__regressor_has(const ft__regressor *p, const ft_op *op)
 {
     uint32_t which = p->scope <= FT__SCOPE_KIND    ? ft__kind_number(op)
                      : p->scope == FT__SCOPE_CLASS ? (uint32_t)ft_kind_class(op->kind)
@@ -41,40 +41,42 @@ bool ft__kind_number_named(uint32_t *out, const char *name)
     return false;
 }
 
-const char *ft__part_name(const ft__part *p)
+const char *ft__regressor_name(const ft__regressor *p)
 {
     return p->scope <= FT__SCOPE_KIND    ? names[p->which]
            : p->scope == FT__SCOPE_CLASS ? ft__class_name((ft_class)p->which)
                                          : "all";
 }
 
-uint32_t ft__learner_part(const ft__learner *l, const ft_op *op)
+uint32_t ft__model_set_regressor(const ft__model_set *l, const ft_op *op)
 {
-    uint32_t best = l->n_parts;
+    uint32_t best = l->n_regressors;
 
-    for (uint32_t i = 0; i < l->n_parts; i++)
-        if (l->part[i].scope != FT__SCOPE_NEAR && ft__part_has(&l->part[i], op) &&
-            (best == l->n_parts || l->part[i].scope < l->part[best].scope))
+    for (uint32_t i = 0; i < l->n_regressors; i++)
+        if (l->part[i].scope != FT__SCOPE_NEIGHBOURS &&
+            ft__regressor_has(&l->part[i], op) &&
+            (best == l->n_regressors || l->part[i].scope < l->part[best].scope))
             best = i;
     return best;
 }
 
-uint32_t ft__learner_general(const ft__learner *l, ft_phase phase)
+uint32_t ft__model_set_pooled(const ft__model_set *l, ft_phase phase)
 {
     uint32_t i = 0;
 
-    while (i < l->n_parts &&
+    while (i < l->n_regressors &&
            (l->part[i].scope != FT__SCOPE_ALL || l->part[i].phase != phase))
         i++;
     return i;
 }
 
-uint32_t ft__learner_near(const ft__learner *l, const ft__part *kind)
+uint32_t ft__model_set_neighbours_of(const ft__model_set *l, const ft__regressor *kind)
 {
     uint32_t i = 0;
 
-    while (i < l->n_parts &&
-           !(kind->scope == FT__SCOPE_KIND && l->part[i].scope == FT__SCOPE_NEAR &&
+    while (i < l->n_regressors &&
+           !(kind->scope == FT__SCOPE_KIND &&
+             l->part[i].scope == FT__SCOPE_NEIGHBOURS &&
              l->part[i].which == kind->which && l->part[i].phase == kind->phase))
         i++;
     return i;
@@ -97,8 +99,8 @@ uint64_t ft__sample_sum(const ft__samples *s, uint32_t i, ft__metric metric)
     return ft__checksum(all, sizeof(all));
 }
 
-ft_status ft__part_range(ft__part *p, const float *x, size_t m, uint32_t width,
-                         ft_error *err)
+ft_status ft__regressor_range(ft__regressor *p, const float *x, size_t m,
+                              uint32_t width, ft_error *err)
 {
     p->least = malloc(width * sizeof(float));
     p->most = malloc(width * sizeof(float));
@@ -114,7 +116,7 @@ ft_status ft__part_range(ft__part *p, const float *x, size_t m, uint32_t width,
     return FT_OK;
 }
 
-bool ft__part_is_outside(const ft__part *p, const float *row)
+bool ft__regressor_is_outside(const ft__regressor *p, const float *row)
 {
     static const uint32_t sizes[] = {FT__F_input_elements, FT__F_output_elements,
                                      FT__F_weight_elements, FT__F_flops, FT__F_bytes};
@@ -126,7 +128,7 @@ bool ft__part_is_outside(const ft__part *p, const float *row)
     return false;
 }
 
-void ft__part_free(ft__part *p)
+void ft__regressor_free(ft__regressor *p)
 {
     ft__fit *opened = atomic_load(&p->opened);
 
@@ -134,19 +136,20 @@ void ft__part_free(ft__part *p)
         ft__fit_free(opened);
     free(opened);
     ft__fit_free(&p->fit);
-    ft__near_free(&p->near);
+    ft__neighbours_free(&p->neighbours);
     free(p->least);
     free(p->most);
 }
 
-ft_status ft__part_copy(ft__part *out, const ft__part *p, uint32_t width, ft_error *err)
+ft_status ft__regressor_copy(ft__regressor *out, const ft__regressor *p, uint32_t width,
+                             ft_error *err)
 {
     *out = *p;
     atomic_init(&out->opened, NULL);
     out->least = malloc((width + 1u) * sizeof(float));
     out->most = malloc((width + 1u) * sizeof(float));
     if (!out->least || !out->most) {
-        ft__part_free(out);
+        ft__regressor_free(out);
         return ft_fail(err, FT_ENOMEM, 0, "regressor");
     }
     memcpy(out->least, p->least, width * sizeof(float));
@@ -154,7 +157,7 @@ ft_status ft__part_copy(ft__part *out, const ft__part *p, uint32_t width, ft_err
     return FT_OK;
 }
 
-static ft_status open_stored(ft__fit *out, const ft__part *p, uint32_t width,
+static ft_status open_stored(ft__fit *out, const ft__regressor *p, uint32_t width,
                              ft_error *err)
 {
     const ft__stored *s = &p->stored;
@@ -165,10 +168,10 @@ static ft_status open_stored(ft__fit *out, const ft__part *p, uint32_t width,
     return ft__mixture_open(out, s->mixture, s->models, width, s->pos, err);
 }
 
-ft_status ft__part_fit(const ft__fit **out, const ft__learner *l, uint32_t part,
-                       ft_error *err)
+ft_status ft__regressor_fit(const ft__fit **out, const ft__model_set *l, uint32_t part,
+                            ft_error *err)
 {
-    ft__part *p = &l->part[part];
+    ft__regressor *p = &l->part[part];
     ft__fit *fit = atomic_load_explicit(&p->opened, memory_order_acquire),
             *other = NULL;
     ft_status st;
@@ -179,7 +182,8 @@ ft_status ft__part_fit(const ft__fit **out, const ft__learner *l, uint32_t part,
     fit = calloc(1, sizeof(*fit));
     if (!fit)
         return ft_fail(err, FT_ENOMEM, 0, "regressor");
-    st = open_stored(fit, p, l->columns.n + ft__near_columns(&p->near), err);
+    st =
+        open_stored(fit, p, l->columns.n + ft__neighbours_columns(&p->neighbours), err);
     /* Another thread may be first: its models stay, ours go. */
     if (st || !atomic_compare_exchange_strong(&p->opened, &other, fit)) {
         ft__fit_free(fit);

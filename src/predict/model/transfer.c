@@ -34,7 +34,7 @@ bool ft__several_chips(const struct rows *r, const ft__samples *s)
 
 /* Rows whose chip was left out of what said `out` of them. */
 struct left_out {
-    double *y, *out, *spread;
+    double *y, *out, *residual_scale;
     uint64_t *chip; /* ft__chip_of() */
     size_t n;
     uint32_t n_chips; /* above all of them */
@@ -82,8 +82,8 @@ static double chip_error(const struct left_out *h, double share)
     return chips ? sum / chips : 0;
 }
 
-/* How much of what is learned to take on other chips, in quarters: what does not carry
- * over is shrunk to the physical estimate, and so is what gains little. */
+/* How much of what is learned to take on other chips, in quarters: what does not
+ * transfer is shrunk to the physical estimate, and so is what gains little. */
 static double share_of_learned(const struct left_out *h)
 {
     const double gain = 0.97;
@@ -100,14 +100,14 @@ static double share_of_learned(const struct left_out *h)
     return best;
 }
 
-/* Standardised residuals (y - out) / spread of a chip's rows; how many. */
+/* Standardised residuals (y - out) / residual scale of a chip's rows; how many. */
 static size_t residuals_of(double *out, const struct left_out *h, uint32_t chip)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < h->n; i++)
         if (h->chip[i] == chip)
-            out[n++] = (h->y[i] - h->out[i]) / h->spread[i];
+            out[n++] = (h->y[i] - h->out[i]) / h->residual_scale[i];
     return n;
 }
 
@@ -155,7 +155,7 @@ static ft_status cover_chips(double *low, double *high, const struct left_out *h
         *high = fmax(0, ft__quantile(above, chips, 0.9));
     } else if (!st) { /* each has too few rows: all of them together */
         for (size_t i = 0; i < h->n; i++)
-            scratch[i] = (h->y[i] - h->out[i]) / h->spread[i];
+            scratch[i] = (h->y[i] - h->out[i]) / h->residual_scale[i];
         st = ft__conformal(low, high, scratch, h->n, 0.9, err);
     }
     free(scratch);
@@ -172,18 +172,18 @@ static ft_status left_out_make(struct left_out *h, size_t n, const ft__samples *
     if (!h->y || !h->chip)
         return ft_fail(err, FT_ENOMEM, 0, "%zu rows", n);
     h->out = h->y + n;
-    h->spread = h->out + n;
+    h->residual_scale = h->out + n;
     return FT_OK;
 }
 
-static void left_out_add(struct left_out *h, double y, double out, double spread,
-                         uint64_t chip)
+static void left_out_add(struct left_out *h, double y, double out,
+                         double residual_scale, uint64_t chip)
 {
-    if (!isfinite(out) || !(spread > 0))
+    if (!isfinite(out) || !(residual_scale > 0))
         return;
     h->y[h->n] = y;
     h->out[h->n] = out;
-    h->spread[h->n] = spread;
+    h->residual_scale[h->n] = residual_scale;
     h->chip[h->n++] = chip;
 }
 
@@ -194,15 +194,15 @@ static void left_out_free(struct left_out *h)
 }
 
 /* Of a part whose rows are grouped by chip: its share of the answer, its interval. */
-static ft_status shrink_and_cover(ft__part *p, struct rows *r, const ft__samples *s,
-                                  ft_error *err)
+static ft_status shrink_and_cover(ft__regressor *p, struct rows *r,
+                                  const ft__samples *s, ft_error *err)
 {
     struct left_out h;
     double share;
     ft_status st = left_out_make(&h, r->m, s, err);
 
     for (size_t i = 0; i < r->m && !st; i++)
-        left_out_add(&h, r->py[i], r->pout[i], r->pspread[i], r->group[i]);
+        left_out_add(&h, r->py[i], r->pout[i], r->presidual_scale[i], r->group[i]);
     if (!st && h.n) {
         share = share_of_learned(&h);
         for (size_t i = 0; i < r->m; i++)
@@ -217,7 +217,7 @@ static ft_status shrink_and_cover(ft__part *p, struct rows *r, const ft__samples
 }
 
 /* Of a part that one chip alone has rows of. */
-static void widen(ft__part *p)
+static void widen(ft__regressor *p)
 {
     const bool narrow = p->scope == FT__SCOPE_KIND && p->which >= FT_KIND_COUNT;
     const double least = narrow ? FT__LEAST_NARROW_REACH : FT__LEAST_REACH;
@@ -227,7 +227,7 @@ static void widen(ft__part *p)
     p->fit.high = fmax(p->fit.high, reach);
 }
 
-ft_status ft__transfer_part(ft__part *p, struct rows *r, const ft__samples *s,
+ft_status ft__transfer_part(ft__regressor *p, struct rows *r, const ft__samples *s,
                             ft_error *err)
 {
     if (ft__several_chips(r, s))
@@ -236,14 +236,15 @@ ft_status ft__transfer_part(ft__part *p, struct rows *r, const ft__samples *s,
     return FT_OK;
 }
 
-ft_status ft__transfer_tails(ft__learner *l, const struct rows *r, const ft__samples *s,
-                             ft_error *err)
+ft_status ft__transfer_tails(ft__model_set *l, const struct rows *r,
+                             const ft__samples *s, ft_error *err)
 {
     struct left_out h;
     ft_status st = left_out_make(&h, r->n, s, err);
 
     for (size_t i = 0; i < r->n && !st; i++)
-        left_out_add(&h, r->y[i], r->out[i], r->spread[i], ft__chip_of(s, r->index[i]));
+        left_out_add(&h, r->y[i], r->out[i], r->residual_scale[i],
+                     ft__chip_of(s, r->index[i]));
     if (!st && h.n)
         st = cover_chips(&l->low, &l->high, &h, err);
     left_out_free(&h);

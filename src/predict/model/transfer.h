@@ -13,10 +13,10 @@ uint32_t ft__chip_of(const ft__samples *s, uint32_t i);
 bool ft__several_chips(const struct rows *r, const ft__samples *s);
 /* r holds the rows of a part, r->group their chips, and what its regressor says of each
  * with its chip left out, which is shrunk with the part. */
-ft_status ft__transfer_part(ft__part *p, struct rows *r, const ft__samples *s,
+ft_status ft__transfer_part(ft__regressor *p, struct rows *r, const ft__samples *s,
                             ft_error *err);
 /* l->low and l->high from the rows of all parts. */
-ft_status ft__transfer_tails(ft__learner *l, const struct rows *r, const ft__samples *s,
-                             ft_error *err);
+ft_status ft__transfer_tails(ft__model_set *l, const struct rows *r,
+                             const ft__samples *s, ft_error *err);
 
 #endif

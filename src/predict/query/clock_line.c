@@ -31,7 +31,7 @@ static bool is_between(const double clock_hz[2], double hz)
 
 /* Is (a, b) nearer to what is asked than the pair there is? Clocks on either side come
  * before the nearest. */
-static bool is_better(const ft__sweep *s, const double clock_hz[2])
+static bool is_better(const ft__clock_interpolation *s, const double clock_hz[2])
 {
     bool between = is_between(clock_hz, s->asked_hz);
 
@@ -54,9 +54,11 @@ static double clock_of(const ft__dataset *d, const ft__dataset *asked)
     return ft__pair_number(d->setting, "clock");
 }
 
-bool ft__sweep_find(ft__sweep *out, const ft__family *f, const ft__dataset *asked)
+bool ft__clock_interpolation_find(ft__clock_interpolation *out, const ft__family *f,
+                                  const ft__dataset *asked)
 {
-    *out = (ft__sweep){.asked_hz = ft__pair_number(asked->setting, "clock")};
+    *out =
+        (ft__clock_interpolation){.asked_hz = ft__pair_number(asked->setting, "clock")};
     for (uint32_t i = 0; i < f->n_datasets && out->asked_hz > 0; i++)
         for (uint32_t k = 0; k < i; k++) {
             const double hz[2] = {clock_of(&f->dataset[i], asked),
@@ -83,7 +85,7 @@ bool ft__sweep_find(ft__sweep *out, const ft__family *f, const ft__dataset *aske
 /* ---- between and beyond ---- */
 
 /* t = a / f + b through both, neither below 0. */
-static double time_at(const ft__sweep *s, double t0, double t1)
+static double time_at(const ft__clock_interpolation *s, double t0, double t1)
 {
     const double *f = s->clock_hz;
     double a = (t0 - t1) / (1 / f[0] - 1 / f[1]), b;
@@ -93,7 +95,7 @@ static double time_at(const ft__sweep *s, double t0, double t1)
     return a / s->asked_hz + b;
 }
 
-static double power_at(const ft__sweep *s, double p0, double p1)
+static double power_at(const ft__clock_interpolation *s, double p0, double p1)
 {
     double first = ft__clock_swing(s->clock_hz[0] / s->top_hz), share;
 
@@ -106,7 +108,7 @@ static double power_at(const ft__sweep *s, double p0, double p1)
 }
 
 /* The value of both, and the wider interval. */
-static void join(ft__answer *a, const ft__answer *b, const ft__sweep *s,
+static void join(ft__answer *a, const ft__answer *b, const ft__clock_interpolation *s,
                  ft__metric metric)
 {
     double low = fmax(log(a->value / a->low), log(b->value / b->low));
@@ -121,9 +123,11 @@ static void join(ft__answer *a, const ft__answer *b, const ft__sweep *s,
     a->far = true; /* nobody measured anything at this clock */
 }
 
-ft_status ft__sweep_ask(ft__answer *out, const ft__sweep *s, const ft__family *f,
-                        ft__metric metric, const ft__dataset *on, const ft_op *ops,
-                        size_t n, ft_error *err)
+ft_status ft__clock_interpolation_query(ft__answer *out,
+                                        const ft__clock_interpolation *s,
+                                        const ft__family *f, ft__metric metric,
+                                        const ft__dataset *on, const ft_op *ops,
+                                        size_t n, ft_error *err)
 {
     ft__answer *other = calloc(n + 1, sizeof(*other));
     ft__dataset at = *on;
@@ -131,10 +135,10 @@ ft_status ft__sweep_ask(ft__answer *out, const ft__sweep *s, const ft__family *f
 
     at.setting = s->at[0]->setting;
     if (!st)
-        st = ft__family_ask(out, f, metric, &at, ops, NULL, n, err);
+        st = ft__family_query(out, f, metric, &at, ops, NULL, n, err);
     at.setting = s->at[1]->setting;
     if (!st)
-        st = ft__family_ask(other, f, metric, &at, ops, NULL, n, err);
+        st = ft__family_query(other, f, metric, &at, ops, NULL, n, err);
     for (size_t i = 0; i < n && !st; i++)
         join(&out[i], &other[i], s, metric);
     free(other);

@@ -33,9 +33,9 @@ ft_status ft__estimate_memory_of_device(ft_network_estimate *e,
 /* How a data sheet's figures become the time of an operation. */
 typedef double price_of(const ft_op *op, const ft__roof *roof);
 
-static ft_status price_by_sheet(ft_network_estimate *out, price_of *price,
-                                ft_basis basis, const ft_device_facts *d,
-                                const ft_graph *g, ft_error *err)
+static ft_status cost_by_specification(ft_network_estimate *out, price_of *price,
+                                       ft_basis basis, const ft_device_facts *d,
+                                       const ft_graph *g, ft_error *err)
 {
     const ft__roof roof = ft__flat_roof(d->peak_fp32, d->bandwidth_bytes_per_s, 0);
     const bool bound = basis == FT_BASIS_ROOFLINE;
@@ -61,12 +61,12 @@ static ft_status price_by_sheet(ft_network_estimate *out, price_of *price,
     return st ? st : ft__estimate_sum(out, g, err);
 }
 
-static ft_status predict_by_sheet(ft_network_estimate *out, price_of *price,
-                                  ft_basis basis, const ft_device_facts *d,
-                                  const ft_graph *g, ft_error *err)
+static ft_status predict_by_specification(ft_network_estimate *out, price_of *price,
+                                          ft_basis basis, const ft_device_facts *d,
+                                          const ft_graph *g, ft_error *err)
 {
     const ft_estimate exact = {0};
-    ft_status st = price_by_sheet(out, price, basis, d, g, err);
+    ft_status st = cost_by_specification(out, price, basis, d, g, err);
 
     if (!st)
         st = ft__estimate_memory_of_device(out, d, g, err);
@@ -88,11 +88,11 @@ ft_status ft_predict_network_roofline(ft_network_estimate *out,
                                       const ft_device_facts *d, const ft_graph *g,
                                       ft_error *err)
 {
-    return predict_by_sheet(out, ft__roofline, FT_BASIS_ROOFLINE, d, g, err);
+    return predict_by_specification(out, ft__roofline, FT_BASIS_ROOFLINE, d, g, err);
 }
 
 ft_status ft_predict_network_paleo(ft_network_estimate *out, const ft_device_facts *d,
                                    const ft_graph *g, ft_error *err)
 {
-    return predict_by_sheet(out, ft__paleo, FT_BASIS_ANALYTIC, d, g, err);
+    return predict_by_specification(out, ft__paleo, FT_BASIS_ANALYTIC, d, g, err);
 }

@@ -11,7 +11,7 @@ static ft_estimate unavailable(const char *why)
     return (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, why};
 }
 
-bool ft__is_whole(const ft_op *op)
+bool ft__is_workload(const ft_op *op)
 {
     return op->kind == FT_KIND_kernel || op->kind == FT_KIND_network;
 }
@@ -19,7 +19,7 @@ bool ft__is_whole(const ft_op *op)
 ft_status ft__check_operations(const ft_graph *g, ft_error *err)
 {
     for (uint32_t i = 0; i < g->n_ops; i++)
-        if (ft__is_whole(&g->op[i]))
+        if (ft__is_workload(&g->op[i]))
             return ft_fail(err, FT_ENOTFOUND, 0,
                            "a kernel or network by name is predicted from measurements "
                            "of it alone, in a list without operations");
@@ -28,7 +28,7 @@ ft_status ft__check_operations(const ft_graph *g, ft_error *err)
 
 bool ft__costs_nothing(const ft_op *op)
 {
-    return ft_kind_class(op->kind) == FT_CLASS_VIEW || ft__is_whole(op);
+    return ft_kind_class(op->kind) == FT_CLASS_VIEW || ft__is_workload(op);
 }
 
 /* ---- networks ---- */

@@ -38,13 +38,13 @@ ft_status ft__estimate_memory_of_device(ft_network_estimate *e,
                                         const ft_device_facts *d, const ft_graph *g,
                                         ft_error *err);
 /* Was it measured whole, a kernel or a network by name? */
-bool ft__is_whole(const ft_op *op);
+bool ft__is_workload(const ft_op *op);
 /* FT_ENOTFOUND: one of g was, of which nothing but measurements tells anything. */
 ft_status ft__check_operations(const ft_graph *g, ft_error *err);
 /* Views; and what was measured whole, of which no estimate is made. */
 bool ft__costs_nothing(const ft_op *op);
 
-/* Logarithm of truth over estimate of networks: 90 % between these. */
+/* Logarithm of measured over estimate of networks: 90 % between these. */
 typedef struct ft__log_residual {
     double time_low, time_high;
     double energy_low, energy_high;

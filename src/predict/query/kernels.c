@@ -85,13 +85,13 @@ static void correct(ft_kernel_estimate *out, const struct known *on,
 {
     const ft__fit *f = &on->by->fit, *other = &on->k->of[FT__OF_KERNELS].fit;
     float row[MOST_COLUMNS];
-    double value, spread, scratch, low, high;
+    double value, residual_scale, scratch, low, high;
 
     ft__kernel_fill(row, work, gpu, &out->terms, call_s,
                     on->by == &on->k->of[FT__OF_KERNELS]);
-    ft__fit_predict(f, row, 1, &value, &spread, &scratch);
-    low = fmin(0, f->low * spread);
-    high = fmax(0, f->high * spread);
+    ft__fit_predict(f, row, 1, &value, &residual_scale, &scratch);
+    low = fmin(0, f->low * residual_scale);
+    high = fmax(0, f->high * residual_scale);
     if (!on->device && !on->kernel) { /* both are new */
         low = -hypot(low, fmin(0, other->low * other->typical));
         high = hypot(high, fmax(0, other->high * other->typical));
@@ -102,17 +102,17 @@ static void correct(ft_kernel_estimate *out, const struct known *on,
     out->time.basis = on->device ? FT_BASIS_LEARNED : FT_BASIS_SCALED;
 }
 
-static void tell_time(ft_kernel_estimate *out, const struct known *on,
-                      const ft__kernel_theta *theta, const ft__kernel_work *work,
-                      const ft__gpu *gpu, const ft__kernel_call *c)
+static void predict_time(ft_kernel_estimate *out, const struct known *on,
+                         const ft__kernel_params *params, const ft__kernel_work *work,
+                         const ft__gpu *gpu, const ft__kernel_call *c)
 {
     const ft_kernel_terms *t = &out->terms;
 
-    out->physics_s = ft__kernel_time(t, c->call_s, theta);
+    out->physics_s = ft__kernel_time(t, c->call_s, params);
     out->time =
         (ft_estimate){.value = out->physics_s,
-                      .low = ft__kernel_time(t, c->call_s * exp(c->low), theta),
-                      .high = ft__kernel_time(t, c->call_s * exp(c->high), theta),
+                      .low = ft__kernel_time(t, c->call_s * exp(c->low), params),
+                      .high = ft__kernel_time(t, c->call_s * exp(c->high), params),
                       .basis = FT_BASIS_SCALED,
                       .why = ""};
     if (on->k) {
@@ -123,10 +123,10 @@ static void tell_time(ft_kernel_estimate *out, const struct known *on,
     out->time.high *= PHYSICS_HIGH;
 }
 
-static void tell_power(ft_kernel_estimate *out, const ft__kernel_theta *theta,
-                       const ft__gpu *gpu)
+static void predict_power(ft_kernel_estimate *out, const ft__kernel_params *params,
+                          const ft__gpu *gpu)
 {
-    const double power = ft__kernel_power(&out->terms, gpu, out->time.value, theta);
+    const double power = ft__kernel_power(&out->terms, gpu, out->time.value, params);
 
     if (!(gpu->power_w > 0)) {
         out->power = out->energy = (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE,
@@ -144,7 +144,7 @@ ft_status ft__kernel_predict(ft_kernel_estimate *out, const ft__kernels *k,
                              const char *kernel, const char *call, ft_error *err)
 {
     const struct known on = find_known(k, device->name, kernel);
-    const ft__kernel_theta theta = on.k ? k->theta : ft__kernel_default();
+    const ft__kernel_params params = on.k ? k->params : ft__kernel_default();
     ft__kernel_call c = {.call_s = NAN};
     double sum = 0;
     ft__gpu gpu;
@@ -157,9 +157,9 @@ ft_status ft__kernel_predict(ft_kernel_estimate *out, const ft__kernels *k,
         c = ft__hosts_call(k, device->name, call);
     for (int i = 0; i < FT_PTX_CLASSES; i++)
         sum += work->warp[i];
-    ft__kernel_price(&out->terms, work, &gpu, &theta);
-    tell_time(out, &on, &theta, work, &gpu, &c);
-    tell_power(out, &theta, &gpu);
+    ft__kernel_cost(&out->terms, work, &gpu, &params);
+    predict_time(out, &on, &params, work, &gpu, &c);
+    predict_power(out, &params, &gpu);
     out->bound = bound_of(&out->terms, c.call_s);
     out->call_s = c.call_s;
     out->registers = (uint64_t)work->registers;

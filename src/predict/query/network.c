@@ -8,7 +8,7 @@
 #include "physics/physics.h"
 #include "predict/file/predictor.h"
 #include "predict/model/calibration_set.h"
-#include "predict/query/asking.h"
+#include "predict/query/query_context.h"
 #include "predict/query/op_query.h"
 #include "predict/schedule/networks_only.h"
 #include "predict/schedule/unseen_networks.h"
@@ -29,26 +29,29 @@ static const ft__log_residual residual_of_specification = {-0.5, 0.5,   -0.5,
 static const double bound_high = 10;
 
 /* The regressors of times; NULL: from specifications. */
-const ft__learner *ft__asking_learner(const ft__asking *q)
+const ft__model_set *ft__query_context_models(const ft__query_context *q)
 {
-    return q->f ? ft__family_learner(q->f, FT__METRIC_TIME, &q->on) : NULL;
+    return q->f ? ft__family_model_set(q->f, FT__METRIC_TIME, &q->on) : NULL;
 }
 
 /* ---- which form ---- */
 
 /* A machine without a data sheet has no better estimate of a kind that was never
  * measured than the regressor of all kinds. */
-static bool is_learned(const ft__asking *q, const ft__learner *l, const ft_op *op)
+static bool is_learned(const ft__query_context *q, const ft__model_set *l,
+                       const ft_op *op)
 {
     const bool any = q->plain && ft_kind_class(op->kind) != FT_CLASS_GENERIC;
 
-    for (uint32_t i = 0; i < l->n_parts; i++)
-        if ((l->part[i].scope != FT__SCOPE_ALL || any) && ft__part_has(&l->part[i], op))
+    for (uint32_t i = 0; i < l->n_regressors; i++)
+        if ((l->part[i].scope != FT__SCOPE_ALL || any) &&
+            ft__regressor_has(&l->part[i], op))
             return true;
     return ft__family_holds(q->f, &q->on, op);
 }
 
-static void terms_of(ft__terms *t, ft__asking *q, const ft__learner *l, const ft_op *op)
+static void terms_of(ft__terms *t, ft__query_context *q, const ft__model_set *l,
+                     const ft_op *op)
 {
     const ft__sample one = {.op = *op, .dataset = q->index};
 
@@ -63,17 +66,17 @@ static void terms_of(ft__terms *t, ft__asking *q, const ft__learner *l, const ft
         t->launch_s = 0;
         return;
     }
-    q->a.theta = l->base.theta[ft__group_of(op)];
-    ft__ask_terms(t, &q->a, op);
+    q->a.params = l->base.params[ft__group_of(op)];
+    ft__device_query_terms(t, &q->a, op);
 }
 
-bool ft__asking_tf32(const ft__asking *q, const ft_op *op)
+bool ft__query_context_tf32(const ft__query_context *q, const ft_op *op)
 {
-    ft__chip chip;
+    ft__hardware_spec chip;
 
     if (q->plain)
         return false;
-    ft__chip_make(&chip, q->a.device, q->on.setting, q->on.policy, op);
+    ft__hardware_spec_make(&chip, q->a.device, q->on.setting, q->on.policy, op);
     return chip.tensor && op->dtype == FT_DTYPE_fp32;
 }
 
@@ -90,7 +93,7 @@ static bool saw_tf32(const ft__family *f)
 
 /* As it is; a backward operation otherwise as the part of forward and backward measured
  * together. */
-static void choose_form(ft__asking *q, uint32_t i, const ft__learner *l)
+static void choose_form(ft__query_context *q, uint32_t i, const ft__model_set *l)
 {
     const ft_op *op = &q->g->op[i];
     ft_op *form = &q->form[i];
@@ -100,20 +103,20 @@ static void choose_form(ft__asking *q, uint32_t i, const ft__learner *l)
     if (q->f)
         terms_of(&q->bare[i], q, l, op);
     else
-        ft__ask_terms(&q->bare[i], &q->a, op);
+        ft__device_query_terms(&q->bare[i], &q->a, op);
     q->bare_form[i] = q->bare[i];
     if (ft__costs_nothing(op) || !q->f)
         return;
-    if (!q->tf32 && ft__asking_tf32(q, op)) {
-        q->a.theta = ft__physics_default();
-        ft__ask_terms(&q->bare[i], &q->a, op);
+    if (!q->tf32 && ft__query_context_tf32(q, op)) {
+        q->a.params = ft__physics_default();
+        ft__device_query_terms(&q->bare[i], &q->a, op);
         return;
     }
-    if (q->elsewhere) {
-        q->measured.theta = q->a.theta;
-        ft__ask_terms(&q->bare_form[i], &q->measured, op);
+    if (q->rescaled) {
+        q->measured.params = q->a.params;
+        ft__device_query_terms(&q->bare_form[i], &q->measured, op);
     }
-    if (is_learned(q, l, op) || ft__known_has(q->few, &q->on, op)) {
+    if (is_learned(q, l, op) || ft__calibration_set_has(q->few, &q->on, op)) {
         q->share[i] = q->bare[i].busy_s / q->bare_form[i].busy_s;
         return;
     }
@@ -126,8 +129,9 @@ static void choose_form(ft__asking *q, uint32_t i, const ft__learner *l)
     if (q->plain) {
         terms_of(&q->bare_form[i], q, l, form);
     } else {
-        q->measured.theta = q->a.theta;
-        ft__ask_terms(&q->bare_form[i], q->elsewhere ? &q->measured : &q->a, form);
+        q->measured.params = q->a.params;
+        ft__device_query_terms(&q->bare_form[i], q->rescaled ? &q->measured : &q->a,
+                               form);
     }
     q->share[i] = q->bare[i].busy_s / q->bare_form[i].busy_s;
 }
@@ -141,28 +145,28 @@ double ft__device_share(const ft__terms *t)
 
 /* What the constants learned for it say of operation i as it is asked for; NULL: that
  * was not found. */
-static const ft__terms *asked_terms(const ft__asking *q, uint32_t i)
+static const ft__terms *queried_terms(const ft__query_context *q, uint32_t i)
 {
-    return q->elsewhere || q->form[i].phase != q->g->op[i].phase ? NULL
-                                                                 : &q->bare_form[i];
+    return q->rescaled || q->form[i].phase != q->g->op[i].phase ? NULL
+                                                                : &q->bare_form[i];
 }
 
 /* What the host and the device need for operation i, and what it takes the device. */
-static void take_task(ft__task *task, ft_estimate *device, ft__asking *q, uint32_t i,
-                      const ft__learner *l)
+static void take_task(ft__task *task, ft_estimate *device, ft__query_context *q,
+                      uint32_t i, const ft__model_set *l)
 {
     const ft_op *op = &q->g->op[i];
     const ft__answer *a = &q->time[i];
     double factor = q->share[i] * ft__device_share(&q->bare_form[i]);
 
     if (l)
-        q->a.theta = l->base.theta[ft__group_of(op)];
-    task->power_w = q->powered && !q->elsewhere && q->power[i].value > 0
+        q->a.params = l->base.params[ft__group_of(op)];
+    task->power_w = q->powered && !q->rescaled && q->power[i].value > 0
                         ? q->power[i].value
-                        : ft__ask_power(&q->a, op, asked_terms(q, i));
+                        : ft__device_query_power(&q->a, op, queried_terms(q, i));
     if (l)
-        q->a.theta = l->base.theta[0];
-    ft__ask_bare(task, device, &q->a, op, &q->bare[i]);
+        q->a.params = l->base.params[0];
+    ft__device_query_bare(task, device, &q->a, op, &q->bare[i]);
     if (ft__costs_nothing(op) || !l)
         return;
     if (!isfinite(factor) || !(a->value > 0)) {
@@ -172,21 +176,20 @@ static void take_task(ft__task *task, ft_estimate *device, ft__asking *q, uint32
                                     bound_high * device->value, FT_BASIS_ROOFLINE, ""};
         return;
     }
-    *device =
-        (ft_estimate){a->value * factor, a->low * factor, a->high * factor,
-                      a->measured && !q->elsewhere && q->form[i].phase == op->phase
-                          ? FT_BASIS_MEASURED
-                      : q->known && !q->elsewhere && !a->far ? FT_BASIS_LEARNED
-                                                             : FT_BASIS_SCALED,
-                      ""};
+    *device = (ft_estimate){a->value * factor, a->low * factor, a->high * factor,
+                            a->measured && !q->rescaled && q->form[i].phase == op->phase
+                                ? FT_BASIS_MEASURED
+                            : q->known && !q->rescaled && !a->far ? FT_BASIS_LEARNED
+                                                                  : FT_BASIS_SCALED,
+                            ""};
     task->alone_s = device->value;
 }
 
 /* The operation alone: as it was measured, where it was in this run mode. */
-static ft_estimate time_alone(const ft__asking *q, uint32_t i, const ft__task *task,
-                              const ft_estimate *device)
+static ft_estimate time_alone(const ft__query_context *q, uint32_t i,
+                              const ft__task *task, const ft_estimate *device)
 {
-    double asked = ft__ask_device_share(&q->a, task, &q->bare[i]);
+    double asked = ft__device_query_device_share(&q->a, task, &q->bare[i]);
     double measured = ft__device_share(&q->bare_form[i]);
     const ft__answer *a = &q->time[i];
     ft_estimate out = ft__estimate_times(*device, 1 / asked);
@@ -200,14 +203,14 @@ static ft_estimate time_alone(const ft__asking *q, uint32_t i, const ft__task *t
     return out;
 }
 
-static void take(ft_network_estimate *out, ft__task *task, ft__asking *q, uint32_t i,
-                 const ft__learner *l)
+static void take(ft_network_estimate *out, ft__task *task, ft__query_context *q,
+                 uint32_t i, const ft__model_set *l)
 {
     const ft__answer *w = &q->power[i];
 
     take_task(task, &out->op_device[i], q, i, l);
     out->op_time[i] = time_alone(q, i, task, &out->op_device[i]);
-    if (!q->powered || q->elsewhere || !(w->value > 0)) {
+    if (!q->powered || q->rescaled || !(w->value > 0)) {
         ft__estimate_op_power(out, i, task->power_w);
         return;
     }
@@ -219,21 +222,23 @@ static void take(ft_network_estimate *out, ft__task *task, ft__asking *q, uint32
 
 /* ---- the network ---- */
 
-ft__schedule ft__asking_schedule(ft__asking *q, const ft__asked *at, double clock_hz)
+ft__schedule ft__query_context_schedule(ft__query_context *q,
+                                        const ft__device_query *at, double clock_hz)
 {
     ft__schedule s;
 
     if (q->f)
-        q->a.theta = ft__asking_learner(q)->base.theta[0];
-    s = q->placed ? q->placed->schedule : ft__ask_schedule(&q->a, NAN);
-    if (!q->placed || q->elsewhere || q->swept)
-        s.idle_w *= ft__ask_idle(at, clock_hz);
+        q->a.params = ft__query_context_models(q)->base.params[0];
+    s = q->device_schedule ? q->device_schedule->schedule
+                           : ft__device_query_schedule(&q->a, NAN);
+    if (!q->device_schedule || q->rescaled || q->interpolated)
+        s.idle_w *= ft__device_query_idle(at, clock_hz);
     return s;
 }
 
 /* What networks that the schedule was not fitted to showed takes the place of what is
  * taken to be common; *s: what is left beside. */
-static void add_placed(ft__log_residual *s, const ft__placed *p)
+static void add_schedule_residual(ft__log_residual *s, const ft__device_schedule *p)
 {
     s->energy_low = -hypot(s->time_low, p->energy_low);
     s->energy_high = hypot(s->time_high, p->energy_high);
@@ -243,18 +248,18 @@ static void add_placed(ft__log_residual *s, const ft__placed *p)
 
 /* Of a device that was not measured, and that no measurements correct, networks of
  * chips left out say how far off networks are. */
-static bool has_unseen(const ft__asking *q)
+static bool has_unseen(const ft__query_context *q)
 {
-    return !q->known && q->f->unseen && q->n_few < FT__LEAST_KNOWN;
+    return !q->known && q->f->unseen && q->n_few < FT__LEAST_CALIBRATION;
 }
 
 /* What all operations of a network err by in common, and the share of their own bounds
  * that they do. */
-static void find_common(double *common, double *share, const ft__asking *q)
+static void find_common(double *common, double *share, const ft__query_context *q)
 {
-    *common = q->placed ? 0 : q->known ? common_known : common_unknown;
+    *common = q->device_schedule ? 0 : q->known ? common_known : common_unknown;
     *share = q->known ? 0 : share_unknown;
-    if (q->n_few >= FT__LEAST_KNOWN && !q->known) {
+    if (q->n_few >= FT__LEAST_CALIBRATION && !q->known) {
         double open = half_known / (half_known + q->n_few);
 
         *common += (1 - open) * (common_corrected - *common);
@@ -264,7 +269,8 @@ static void find_common(double *common, double *share, const ft__asking *q)
 }
 
 /* Errors of operations are independent in part. */
-static ft__log_residual residual_of(const ft_network_estimate *e, const ft__asking *q)
+static ft__log_residual residual_of(const ft_network_estimate *e,
+                                    const ft__query_context *q)
 {
     double common, share, other;
     ft__op_bounds b;
@@ -284,16 +290,16 @@ static ft__log_residual residual_of(const ft_network_estimate *e, const ft__aski
         out.time_low = -hypot(part * b.low, sqrt(unlike) * out.time_low);
         out.time_high = hypot(part * b.high, sqrt(unlike) * out.time_high);
     }
-    other = q->elsewhere ? FT__ELSEWHERE_ERROR
-            : q->swept   ? q->sweep.reach / log(2) * FT__ELSEWHERE_ERROR
-                         : 0;
+    other = q->rescaled       ? FT__RESCALING_ERROR
+            : q->interpolated ? q->interpolation.reach / log(2) * FT__RESCALING_ERROR
+                              : 0;
     out.time_low = -hypot(out.time_low, other);
     out.time_high = hypot(out.time_high, other);
     out.power_low = q->power_known && q->powered ? -0.1 : -0.35;
     out.power_high = -out.power_low;
-    if (q->placed)
-        add_placed(&out, q->placed);
-    if (!q->placed || isnan(q->placed->energy_low)) {
+    if (q->device_schedule)
+        add_schedule_residual(&out, q->device_schedule);
+    if (!q->device_schedule || isnan(q->device_schedule->energy_low)) {
         out.energy_low = -hypot(out.time_low, out.power_low);
         out.energy_high = hypot(out.time_high, out.power_high);
     }
@@ -322,8 +328,8 @@ static void add_session(ft__answer *sum, double *weight, const ft__answer *a,
 
 /* Means of what the sessions say, as networks weigh them
  * (predict/schedule/device_schedule.h). */
-static ft_status ask_sessions(ft__answer *out, const ft__asking *q, ft__metric metric,
-                              ft_error *err)
+static ft_status ask_sessions(ft__answer *out, const ft__query_context *q,
+                              ft__metric metric, ft_error *err)
 {
     ft__answer *a = calloc(q->n + 1u, sizeof(*a));
     double *weight = calloc(q->n + 1u, sizeof(*weight));
@@ -331,11 +337,11 @@ static ft_status ask_sessions(ft__answer *out, const ft__asking *q, ft__metric m
         a && weight ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
 
     for (uint64_t c = 0; c < q->as->n_sessions && !st; c++) {
-        const ft__placed_session *s = &q->as->session[c];
+        const ft__device_session *s = &q->as->session[c];
         ft__dataset on = q->on;
 
         on.setting = (char *)s->setting;
-        st = ft__family_ask(a, q->f, metric, &on, q->form, NULL, q->n, err);
+        st = ft__family_query(a, q->f, metric, &on, q->form, NULL, q->n, err);
         if (!st)
             add_session(out, weight, a, s->weight, q->n);
     }
@@ -349,29 +355,30 @@ static ft_status ask_sessions(ft__answer *out, const ft__asking *q, ft__metric m
     return st;
 }
 
-static ft_status ask_metric(ft__answer *out, const ft__asking *q, ft__metric metric,
-                            ft_error *err)
+static ft_status ask_metric(ft__answer *out, const ft__query_context *q,
+                            ft__metric metric, ft_error *err)
 {
     /* The same constants, chips and operations: the same terms. */
     const bool same =
-        metric == FT__METRIC_TIME && !q->plain && !q->elsewhere && !q->a.capped;
+        metric == FT__METRIC_TIME && !q->plain && !q->rescaled && !q->a.capped;
 
     if (q->as)
         return ask_sessions(out, q, metric, err);
-    return q->swept
-               ? ft__sweep_ask(out, &q->sweep, q->f, metric, &q->on, q->form, q->n, err)
-               : ft__family_ask(out, q->f, metric, &q->on, q->form,
-                                same ? q->bare_form : NULL, q->n, err);
+    return q->interpolated
+               ? ft__clock_interpolation_query(out, &q->interpolation, q->f, metric,
+                                               &q->on, q->form, q->n, err)
+               : ft__family_query(out, q->f, metric, &q->on, q->form,
+                                  same ? q->bare_form : NULL, q->n, err);
 }
 
 /* GPUs say nothing of what a CPU draws. */
-static bool is_unmeasured_cpu(const ft__asking *q)
+static bool is_unmeasured_cpu(const ft__query_context *q)
 {
     return q->on.file && strcmp(ft_device_get(q->on.file)->type, "cpu") == 0 &&
            !ft__family_knows(q->f, FT__METRIC_POWER, &q->on);
 }
 
-ft_status ft__asking_learn(ft__asking *q, ft_error *err)
+ft_status ft__query_context_learn(ft__query_context *q, ft_error *err)
 {
     ft_error none = {0};
     uint32_t n_powered;
@@ -381,14 +388,14 @@ ft_status ft__asking_learn(ft__asking *q, ft_error *err)
         return FT_OK;
     st = ask_metric(q->time, q, FT__METRIC_TIME, err);
     if (!st && q->few)
-        st = ft__known_correct(q->time, &q->n_few, q->f, FT__METRIC_TIME, q->few,
-                               &q->on, q->form, q->n, err);
+        st = ft__calibration_set_correct(q->time, &q->n_few, q->f, FT__METRIC_TIME,
+                                         q->few, &q->on, q->form, q->n, err);
     if (st || is_unmeasured_cpu(q))
         return st;
     st = ask_metric(q->power, q, FT__METRIC_POWER, &none);
     if (!st && q->few)
-        st = ft__known_correct(q->power, &n_powered, q->f, FT__METRIC_POWER, q->few,
-                               &q->on, q->form, q->n, &none);
+        st = ft__calibration_set_correct(q->power, &n_powered, q->f, FT__METRIC_POWER,
+                                         q->few, &q->on, q->form, q->n, &none);
     q->powered = !st;
     return st == FT_ENOTFOUND ? FT_OK
            : st               ? ft_fail(err, st, 0, "%s", none.msg)
@@ -396,13 +403,13 @@ ft_status ft__asking_learn(ft__asking *q, ft_error *err)
 }
 
 /* Bytes of every operation, where they were learned. */
-static ft_status take_bytes(ft_estimate *out, const ft__asking *q, ft__metric metric,
-                            ft_error *err)
+static ft_status take_bytes(ft_estimate *out, const ft__query_context *q,
+                            ft__metric metric, ft_error *err)
 {
     ft__answer *a;
     ft_status st;
 
-    if (!q->f || !ft__family_learner(q->f, metric, &q->on))
+    if (!q->f || !ft__family_model_set(q->f, metric, &q->on))
         return FT_OK;
     a = calloc(q->n + 1u, sizeof(*a));
     st = a ? ask_metric(a, q, metric, err)
@@ -415,9 +422,9 @@ static ft_status take_bytes(ft_estimate *out, const ft__asking *q, ft__metric me
     return st;
 }
 
-static ft_status assemble(ft_network_estimate *out, ft__asking *q, ft_error *err)
+static ft_status assemble(ft_network_estimate *out, ft__query_context *q, ft_error *err)
 {
-    const ft__learner *l = ft__asking_learner(q);
+    const ft__model_set *l = ft__query_context_models(q);
     ft__task *task = calloc(q->n + 1u, sizeof(*task));
     ft__schedule s;
     ft__log_residual residual;
@@ -429,16 +436,16 @@ static ft_status assemble(ft_network_estimate *out, ft__asking *q, ft_error *err
         task[i] = (ft__task){.count = (double)q->g->op_count[i], .power_w = NAN};
         take(out, &task[i], q, i, l);
     }
-    s = ft__asking_schedule(q, &q->a, q->a.clock_hz);
+    s = ft__query_context_schedule(q, &q->a, q->a.clock_hz);
     residual = residual_of(out, q);
     st = ft__estimate_assemble(out, q->g, task, &s, q->a.cap_w, &residual, err);
     free(task);
     return st;
 }
 
-ft_status ft__asking_make(ft__asking *q, ft_error *err)
+ft_status ft__query_context_make(ft__query_context *q, ft_error *err)
 {
-    const ft__learner *l = ft__asking_learner(q);
+    const ft__model_set *l = ft__query_context_models(q);
 
     q->form = calloc(q->n + 1u, sizeof(*q->form));
     q->share = calloc(q->n + 1u, sizeof(*q->share));
@@ -468,9 +475,10 @@ static bool was_driven_so(const ft__family *f, const ft__dataset *asked, bool kn
 
 /* What is not said is as the few measurements were taken, as far as the family knows
  * the like. */
-static void like_known(ft__dataset *asked, const ft__family *f, const ft_known *known)
+static void like_known(ft__dataset *asked, const ft__family *f,
+                       const ft_calibration_set *known)
 {
-    const ft__dataset *d = ft__known_dataset(known, asked);
+    const ft__dataset *d = ft__calibration_set_dataset(known, asked);
 
     if (!d)
         return;
@@ -485,7 +493,7 @@ static void like_known(ft__dataset *asked, const ft__family *f, const ft_known *
 
 /* A device that is predicted by what was measured of it alone: it has no file, or is a
  * CPU whose roofline was measured. */
-static ft_status open_plain(ft__asking *q, ft_error *err)
+static ft_status open_plain(ft__query_context *q, ft_error *err)
 {
     q->plain = true;
     q->dataset = calloc(q->f->n_datasets + 1u, sizeof(*q->dataset));
@@ -495,15 +503,15 @@ static ft_status open_plain(ft__asking *q, ft_error *err)
     q->dataset[q->index] = q->on;
     if (q->index < q->f->n_datasets)
         q->dataset[q->index].roof = q->f->dataset[q->index].roof;
-    q->a = (ft__asked){.setting = q->on.setting,
-                       .policy = q->on.policy,
-                       .cap_w = INFINITY,
-                       .clock_hz = NAN,
-                       .graph = true};
+    q->a = (ft__device_query){.setting = q->on.setting,
+                              .policy = q->on.policy,
+                              .cap_w = INFINITY,
+                              .clock_hz = NAN,
+                              .graph = true};
     return FT_OK;
 }
 
-static bool is_probed_cpu(const ft__asking *q, const ft_device *device)
+static bool is_probed_cpu(const ft__query_context *q, const ft_device *device)
 {
     const char *type = ft_device_get(device)->type;
     uint32_t i = ft__family_index(q->f, &q->on);
@@ -513,7 +521,7 @@ static bool is_probed_cpu(const ft__asking *q, const ft_device *device)
 }
 
 /* As it is asked for, otherwise as GPUs were measured; CPUs replay no graphs. */
-static const char *run_mode_of(const ft__asking *q, const ft_device_use *on)
+static const char *run_mode_of(const ft__query_context *q, const ft_device_use *on)
 {
     const bool gpu = strcmp(ft_device_get(on->device)->type, "gpu") == 0;
 
@@ -523,11 +531,11 @@ static const char *run_mode_of(const ft__asking *q, const ft_device_use *on)
 }
 
 /* What is not said is as in what was learned from. */
-ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *on,
-                          ft_error *err)
+ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
+                                 const ft_device_use *on, ft_error *err)
 {
     static const char as_usual[] = "default";
-    const ft__theta theta = ft__physics_default();
+    const ft__physics_params params = ft__physics_default();
     const char *name = on->device ? ft_device_get(on->device)->name : on->name;
     /* Nothing is written through these. */
     ft__dataset asked = {.device = (char *)name,
@@ -541,7 +549,7 @@ ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *
     ft_status st;
 
     if (!q->f)
-        return ft__ask_open(&q->a, on, &theta, q->g, err);
+        return ft__device_query_open(&q->a, on, &params, q->g, err);
     st = ft__check_operations(q->g, err);
     if (st)
         return st;
@@ -566,35 +574,36 @@ ft_status ft__asking_open(ft__asking *q, ft__buf *setting, const ft_device_use *
         asked.policy = (char *)as_usual;
     /* A few measurements are of the clock and cap asked for: so is what they correct.
      */
-    q->elsewhere = !on->known && !was_driven_so(q->f, &asked, q->known);
-    q->swept = q->elsewhere && q->known && ft__sweep_find(&q->sweep, q->f, &asked);
-    q->elsewhere = q->elsewhere && !q->swept;
-    if (q->elsewhere)
+    q->rescaled = !on->known && !was_driven_so(q->f, &asked, q->known);
+    q->interpolated = q->rescaled && q->known &&
+                      ft__clock_interpolation_find(&q->interpolation, q->f, &asked);
+    q->rescaled = q->rescaled && !q->interpolated;
+    if (q->rescaled)
         asked.setting = NULL;
     ft__family_complete(&q->on, setting, q->f, &asked);
     if (setting->bad)
         return ft_fail(err, FT_ENOMEM, 0, "setting");
     if (q->known)
-        q->placed = ft__placed_find(q->f, &q->on, q->phase);
-    if (q->placed && q->placed->n_sessions && !q->swept &&
+        q->device_schedule = ft__device_schedule_find(q->f, &q->on, q->phase);
+    if (q->device_schedule && q->device_schedule->n_sessions && !q->interpolated &&
         !ft__family_session(q->f, &asked))
-        q->as = q->placed;
-    if (q->elsewhere && !on->device)
+        q->as = q->device_schedule;
+    if (q->rescaled && !on->device)
         return ft_fail(err, FT_ENOTFOUND, 0,
                        "%s has no device file, which other clocks and caps than it was "
                        "measured at need",
                        name);
-    if (!q->elsewhere && (!on->device || is_probed_cpu(q, on->device)))
+    if (!q->rescaled && (!on->device || is_probed_cpu(q, on->device)))
         return open_plain(q, err);
     use = (ft_device_use){.device = on->device,
                           .setting = q->on.setting,
                           .policy = q->on.policy,
                           .run_mode = run_mode_of(q, on)};
-    if (q->elsewhere) {
-        st = ft__ask_open(&q->measured, &use, &theta, q->g, err);
+    if (q->rescaled) {
+        st = ft__device_query_open(&q->measured, &use, &params, q->g, err);
         use.setting = on->setting;
     }
-    return st ? st : ft__ask_open(&q->a, &use, &theta, q->g, err);
+    return st ? st : ft__device_query_open(&q->a, &use, &params, q->g, err);
 }
 
 /* Which column says how wide an element is; n: none. */
@@ -611,14 +620,14 @@ static uint32_t bits_column(const ft__columns *c)
 }
 
 /* Is there a regressor of its kind, from elements as wide as its own? */
-static bool covers(const ft__learner *l, uint32_t bits, const ft_op *op)
+static bool covers(const ft__model_set *l, uint32_t bits, const ft_op *op)
 {
     float width = (float)ft_dtype_bits(op->dtype);
 
-    for (uint32_t i = 0; i < l->n_parts; i++) {
-        const ft__part *p = &l->part[i];
+    for (uint32_t i = 0; i < l->n_regressors; i++) {
+        const ft__regressor *p = &l->part[i];
 
-        if (p->scope != FT__SCOPE_ALL && ft__part_has(p, op) &&
+        if (p->scope != FT__SCOPE_ALL && ft__regressor_has(p, op) &&
             (bits == l->columns.n ||
              (p->least[bits] <= width && width <= p->most[bits])))
             return true;
@@ -629,10 +638,10 @@ static bool covers(const ft__learner *l, uint32_t bits, const ft_op *op)
 double ft_predictor_covers(const ft_predictor *p, const char *device, const ft_graph *g)
 {
     const ft_device_use on = {.name = device};
-    const ft__learner *l = ft__family_any(p->family, FT__METRIC_TIME);
+    const ft__model_set *l = ft__family_any(p->family, FT__METRIC_TIME);
     uint32_t n = 0, learned = 0, bits = l ? bits_column(&l->columns) : 0;
 
-    if (ft__graph_is_whole(g))
+    if (ft__graph_is_workload(g))
         return ft__clocked_covers(&p->family->clocked, g);
     if (ft__alone_find(p->family, &on, g))
         return 1;
@@ -651,7 +660,7 @@ double ft_predictor_covers(const ft_predictor *p, const char *device, const ft_g
 
 /* Of a device that an engine of ours was measured on as that engine allocates, of
  * others as PyTorch does. */
-static ft_status take_memory(ft_network_estimate *out, const ft__asking *q,
+static ft_status take_memory(ft_network_estimate *out, const ft__query_context *q,
                              const ft_device_facts *d, ft_error *err)
 {
     const ft_estimate exact = {0};
@@ -687,10 +696,10 @@ static ft_status name_device(ft_device_use *on, const ft__family *f, ft_error *e
     return FT_OK;
 }
 
-void ft__asking_close(ft__asking *q, ft__buf *setting)
+void ft__query_context_close(ft__query_context *q, ft__buf *setting)
 {
-    ft__ask_close(&q->a);
-    ft__ask_close(&q->measured);
+    ft__device_query_close(&q->a);
+    ft__device_query_close(&q->measured);
     free(q->form);
     free(q->share);
     free(q->bare);
@@ -706,8 +715,8 @@ static ft_status predict_operations(ft_network_estimate *out, const ft_predictor
                                     const ft_device_use *asked, const ft_graph *g,
                                     ft_error *err)
 {
-    ft__asking q = {
-        .f = p ? p->family : NULL, .g = g, .n = g->n_ops, .phase = ft__placed_phase(g)};
+    ft__query_context q = {
+        .f = p ? p->family : NULL, .g = g, .n = g->n_ops, .phase = ft__graph_phase(g)};
     ft_device_use on = *asked;
     ft_device_facts none = {.name = ""};
     const ft_device_facts *d = on.device ? ft_device_get(on.device) : &none;
@@ -717,11 +726,11 @@ static ft_status predict_operations(ft_network_estimate *out, const ft_predictor
     if (!st)
         st = name_device(&on, q.f, err);
     if (!st)
-        st = ft__asking_open(&q, &setting, &on, err);
+        st = ft__query_context_open(&q, &setting, &on, err);
     if (!st)
-        st = ft__asking_make(&q, err);
+        st = ft__query_context_make(&q, err);
     if (!st)
-        st = ft__asking_learn(&q, err);
+        st = ft__query_context_learn(&q, err);
     if (!st)
         st = take_bytes(out->op_memory, &q, FT__METRIC_MEMORY, err);
     if (!st)
@@ -730,7 +739,7 @@ static ft_status predict_operations(ft_network_estimate *out, const ft_predictor
         st = assemble(out, &q, err);
     if (!st)
         st = take_memory(out, &q, d, err);
-    ft__asking_close(&q, &setting);
+    ft__query_context_close(&q, &setting);
     if (st) {
         ft_network_estimate_free(out);
         return st;
@@ -738,11 +747,11 @@ static ft_status predict_operations(ft_network_estimate *out, const ft_predictor
     if (q.plain)
         know_plain(out);
     else
-        ft__ask_why_no_power(out, d);
+        ft__device_query_why_no_power(out, d);
     out->n_known = q.n_few;
     out->graph =
         q.f ? q.a.graph && !q.plain : on.run_mode && strcmp(on.run_mode, "graph") == 0;
-    out->n_networks = q.placed ? (uint32_t)q.placed->n : 0;
+    out->n_networks = q.device_schedule ? (uint32_t)q.device_schedule->n : 0;
     ft__estimate_count(out);
     return FT_OK;
 }
@@ -771,7 +780,7 @@ ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
 {
     const ft__alone *alone = p && on->device ? ft__alone_find(p->family, on, g) : NULL;
 
-    if (p && ft__graph_is_whole(g))
+    if (p && ft__graph_is_workload(g))
         return ft__clocked_network(out, &p->family->clocked, on, g, err);
     return alone ? predict_alone(out, alone, on, g, err)
                  : predict_operations(out, p, on, g, err);
@@ -781,26 +790,27 @@ ft_status ft__network_tasks(ft__tasks *out, const ft_predictor *p,
                             const ft_device_use *on, const ft_graph *g, ft_phase phase,
                             ft_error *err)
 {
-    ft__asking q = {.f = p ? p->family : NULL, .g = g, .n = g->n_ops, .phase = phase};
+    ft__query_context q = {
+        .f = p ? p->family : NULL, .g = g, .n = g->n_ops, .phase = phase};
     ft__buf setting = {0};
     ft_estimate unused;
-    ft_status st = ft__asking_open(&q, &setting, on, err);
+    ft_status st = ft__query_context_open(&q, &setting, on, err);
 
     if (out->as)
         q.as = out->as;
     if (!st)
-        st = ft__asking_make(&q, err);
+        st = ft__query_context_make(&q, err);
     if (!st)
-        st = ft__asking_learn(&q, err);
+        st = ft__query_context_learn(&q, err);
     for (uint32_t i = 0; i < q.n && !st; i++) {
         out->task[i] = (ft__task){.power_w = NAN};
-        take_task(&out->task[i], &unused, &q, i, ft__asking_learner(&q));
+        take_task(&out->task[i], &unused, &q, i, ft__query_context_models(&q));
     }
     if (!st) {
-        out->schedule = ft__asking_schedule(&q, &q.a, q.a.clock_hz);
+        out->schedule = ft__query_context_schedule(&q, &q.a, q.a.clock_hz);
         out->cap_w = q.a.cap_w;
         out->engine = q.on.engine;
     }
-    ft__asking_close(&q, &setting);
+    ft__query_context_close(&q, &setting);
     return st;
 }

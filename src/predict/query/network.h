@@ -42,11 +42,12 @@ typedef struct ft_network_estimate {
 } ft_network_estimate;
 
 /* A few measurements of devices: every operation of a store with a time. */
-typedef struct ft_known ft_known;
-ft_status ft_known_read(ft_known **out, ft_store *store, ft_error *err);
-void ft_known_free(ft_known *k);
+typedef struct ft_calibration_set ft_calibration_set;
+ft_status ft_calibration_set_read(ft_calibration_set **out, ft_store *store,
+                                  ft_error *err);
+void ft_calibration_set_free(ft_calibration_set *k);
 /* Operations of the device; of all devices where it is NULL. */
-size_t ft_known_count(const ft_known *k, const char *device);
+size_t ft_calibration_set_count(const ft_calibration_set *k, const char *device);
 
 /* A device, and how it is asked about. */
 typedef struct ft_device_use {
@@ -56,11 +57,11 @@ typedef struct ft_device_use {
                             is set; NULL or "": as the device comes */
     const char *policy;  /* on TF32: "ieee" (nowhere), "tf32" (all products); NULL or
                             "default": in convolutions, as PyTorch does */
-    const ft_known *known; /* NULL, or what corrects a family's times of this device, of
-                              which it holds some; borrowed */
-    const char *name;      /* without a file: as datasets name the device */
-    const char *engine;    /* as datasets name it ("vllm"); NULL: that of the dataset
-                              that is most like the question */
+    const ft_calibration_set *known; /* NULL, or what corrects a family's times of this
+                              device, of which it holds some; borrowed */
+    const char *name;                /* without a file: as datasets name the device */
+    const char *engine; /* as datasets name it ("vllm"); NULL: that of the dataset
+                           that is most like the question */
     const char *engine_version; /* NULL as well */
     const char *run_mode; /* "eager" (the host issues every operation) or "graph" (CUDA
                              graphs: it issues none); NULL: as the dataset was measured,

@@ -28,7 +28,7 @@ enum { SLOW = -1 };
 
 static const ft_brief unknown = {NAN, NAN, NAN, NAN, FT_OK, ""};
 
-struct ft_pricer {
+struct ft_op_costs {
     const ft_predictor *p;
     ft_device_use on;
     bool slow; /* nothing can be remembered: a CPU's scratch memory, measurements */
@@ -51,11 +51,11 @@ struct ft_pricer {
     uint32_t n_fresh;
 };
 
-ft_status ft_pricer_new(ft_pricer **out, const ft_predictor *p, const ft_device_use *on,
-                        ft_error *err)
+ft_status ft_op_costs_new(ft_op_costs **out, const ft_predictor *p,
+                          const ft_device_use *on, ft_error *err)
 {
     const char *type = ft_device_get(on->device)->type;
-    ft_pricer *x = calloc(1, sizeof(*x));
+    ft_op_costs *x = calloc(1, sizeof(*x));
 
     *out = NULL;
     if (!x)
@@ -67,19 +67,19 @@ ft_status ft_pricer_new(ft_pricer **out, const ft_predictor *p, const ft_device_
                        "specifications");
     }
     x->p = p;
-    ft_pricer_reuse(x, on);
+    ft_op_costs_reuse(x, on);
     x->slow = !type || strcmp(type, "gpu") != 0;
     *out = x;
     return FT_OK;
 }
 
-void ft_pricer_reuse(ft_pricer *x, const ft_device_use *on)
+void ft_op_costs_reuse(ft_op_costs *x, const ft_device_use *on)
 {
     x->on = *on;
     x->on.known = NULL;
 }
 
-void ft_pricer_free(ft_pricer *x)
+void ft_op_costs_free(ft_op_costs *x)
 {
     if (!x)
         return;
@@ -98,7 +98,7 @@ void ft_pricer_free(ft_pricer *x)
 
 /* ---- one list as a graph ---- */
 
-static ft_status by_graph(ft_brief *out, const ft_pricer *x, const ft_listed *l,
+static ft_status by_graph(ft_brief *out, const ft_op_costs *x, const ft_listed *l,
                           ft_error *err)
 {
     ft_graph *g = NULL, *lowered = NULL;
@@ -201,7 +201,7 @@ static bool grow(void **list, size_t n, size_t *cap, size_t size)
 }
 
 /* Its number, noted as fresh when it is new; FT_NONE: no memory. */
-static uint32_t line_of(ft_pricer *x, const struct cursor *c)
+static uint32_t line_of(ft_op_costs *x, const struct cursor *c)
 {
     uint64_t hash = ft__hash_bytes(FT__HASH_BEGIN, c->line, c->len);
     ft__index_slot *slot;
@@ -257,7 +257,7 @@ static uint64_t bytes_of(const ft_graph *g, const uint32_t *tensor, uint32_t n,
 }
 
 /* An operation's number; FT_NONE: no memory. */
-static uint32_t op_of(ft_pricer *x, const ft_op *op, const ft__task *task)
+static uint32_t op_of(ft_op_costs *x, const ft_op *op, const ft__task *task)
 {
     ft__index_slot *slot = ft__index_at(&x->ops, ft__op_hash(op), NULL);
 
@@ -279,7 +279,7 @@ static uint32_t op_of(ft_pricer *x, const ft_op *op, const ft__task *task)
 }
 
 /* Lines from `first` on, one a node of both graphs. */
-static bool learn(ft_pricer *x, uint32_t first, const ft_graph *g,
+static bool learn(ft_op_costs *x, uint32_t first, const ft_graph *g,
                   const ft_graph *lowered, const ft__task *task)
 {
     for (uint32_t i = 0; i < g->n_nodes; i++) {
@@ -300,8 +300,8 @@ static bool learn(ft_pricer *x, uint32_t first, const ft_graph *g,
 }
 
 /* Prices lines that stand in `text`; those that are none stay slow. */
-static ft_status price_text(ft_pricer *x, uint32_t first, uint32_t n, const char *text,
-                            size_t len, ft_error *err)
+static ft_status price_text(ft_op_costs *x, uint32_t first, uint32_t n,
+                            const char *text, size_t len, ft_error *err)
 {
     ft_graph *g = NULL, *lowered = NULL;
     ft__tasks fresh = {0};
@@ -330,14 +330,14 @@ static ft_status price_text(ft_pricer *x, uint32_t first, uint32_t n, const char
     return st == FT_ENOMEM ? ft_fail(err, st, 0, "%s", why.msg) : FT_OK;
 }
 
-static bool is_priced(const ft_pricer *x, uint32_t first)
+static bool is_priced(const ft_op_costs *x, uint32_t first)
 {
     return x->line[first].op != (uint32_t)SLOW;
 }
 
 /* All fresh lines at once; where one of them is no operation, halves of them. */
-static ft_status price_fresh(ft_pricer *x, uint32_t first, uint32_t n, const char *text,
-                             size_t len, ft_error *err)
+static ft_status price_fresh(ft_op_costs *x, uint32_t first, uint32_t n,
+                             const char *text, size_t len, ft_error *err)
 {
     ft_status st;
     size_t half = 0;
@@ -374,7 +374,7 @@ static double weight_bytes(const struct line *l, double count)
 }
 
 /* Of a list all of whose lines are known; false: it has another, or too much. */
-static bool by_lines(ft_brief *out, ft_pricer *x, const ft_listed *list)
+static bool by_lines(ft_brief *out, ft_op_costs *x, const ft_listed *list)
 {
     struct cursor c = cursor_of(list);
     uint32_t n = 0;
@@ -409,7 +409,7 @@ static bool by_lines(ft_brief *out, ft_pricer *x, const ft_listed *list)
 }
 
 /* Lines that no list had before. */
-static ft_status find_fresh(ft_pricer *x, const ft_listed *list, size_t n,
+static ft_status find_fresh(ft_op_costs *x, const ft_listed *list, size_t n,
                             ft_error *err)
 {
     uint32_t first = (uint32_t)x->n_lines;
@@ -426,7 +426,7 @@ static ft_status find_fresh(ft_pricer *x, const ft_listed *list, size_t n,
     return price_fresh(x, first, x->n_fresh, x->fresh.s, x->fresh.len, err);
 }
 
-ft_status ft_pricer_price(ft_pricer *x, ft_listed *list, size_t n, ft_error *err)
+ft_status ft_op_costs_of_lists(ft_op_costs *x, ft_listed *list, size_t n, ft_error *err)
 {
     ft_status st = x->slow ? FT_OK : find_fresh(x, list, n, err);
 

@@ -6,15 +6,15 @@
 /* Many networks, each a list of operations as ft_import_ops() reads it. */
 /* One device, one setting. What operations take is remembered from list to list:
  * generated networks have most of theirs in common. Not for two threads at once. */
-typedef struct ft_pricer ft_pricer;
+typedef struct ft_op_costs ft_op_costs;
 /* p: a family, or NULL: specifications; on->known is not looked at. All that *on points
  * to outlives the pricer. */
-ft_status ft_pricer_new(ft_pricer **out, const ft_predictor *p, const ft_device_use *on,
-                        ft_error *err);
-/* *on says what it said when the pricer was made; its texts are borrowed from now on.
+ft_status ft_op_costs_new(ft_op_costs **out, const ft_predictor *p,
+                          const ft_device_use *on, ft_error *err);
+/* *on says what it said when they were made; its texts are borrowed from now on.
  */
-void ft_pricer_reuse(ft_pricer *p, const ft_device_use *on);
-void ft_pricer_free(ft_pricer *p);
+void ft_op_costs_reuse(ft_op_costs *p, const ft_device_use *on);
+void ft_op_costs_free(ft_op_costs *p);
 typedef struct ft_listed {
     const char *text;
     size_t len;
@@ -25,6 +25,7 @@ typedef struct ft_listed {
 /* Fills brief, status and why of n lists: bit for bit what ft_predict_network() or
  * ft_predict_network() says of each, lowered with FT_POLICY_STRIDED_VIEWS.
  * Fails on what is wrong with all of them alone. */
-ft_status ft_pricer_price(ft_pricer *p, ft_listed *list, size_t n, ft_error *err);
+ft_status ft_op_costs_of_lists(ft_op_costs *p, ft_listed *list, size_t n,
+                               ft_error *err);
 
 #endif

@@ -9,7 +9,7 @@
 #include "physics/physics.h"
 
 /* What devices left out showed of operations (docs/networks.md): 90 % of the logarithm
- * of truth over estimate. */
+ * of measured over estimate. */
 static const double op_low = -0.9, op_high = 0.9;
 /* Not named by the importer: what it moves is all that is known of it. */
 static const double bound_high = 10;
@@ -27,7 +27,7 @@ static double top_clock(const ft_device_facts *d)
 }
 
 /* What a clock does to power, by what GPUs have in common. */
-static ft_status fit_clocks(ft__asked *a, ft_error *err)
+static ft_status fit_clocks(ft__device_query *a, ft_error *err)
 {
     const ft__clock_row highest = {.core_hz = top_clock(a->device),
                                    .memory_hz = NAN,
@@ -42,7 +42,7 @@ static bool has_clock(const ft_device_facts *d, double clock_hz)
     return clock_hz <= 1.001 * top_clock(d);
 }
 
-static ft_status find_clock(ft__asked *a, ft_error *err)
+static ft_status find_clock(ft__device_query *a, ft_error *err)
 {
     const ft_device_facts *d = a->device;
 
@@ -58,11 +58,12 @@ static ft_status find_clock(ft__asked *a, ft_error *err)
     return fit_clocks(a, err);
 }
 
-static ft_status check_facts(const ft__asked *a, const ft_graph *g, ft_error *err)
+static ft_status check_facts(const ft__device_query *a, const ft_graph *g,
+                             ft_error *err)
 {
     ft_status st = ft__check_operations(g, err);
     const char *lacks;
-    ft__chip chip;
+    ft__hardware_spec chip;
     uint32_t i = 0;
 
     while (i < g->n_ops && ft__costs_nothing(&g->op[i]))
@@ -70,40 +71,41 @@ static ft_status check_facts(const ft__asked *a, const ft_graph *g, ft_error *er
     if (st || i == g->n_ops)
         return st;
     /* What is wanted of a chip is so whatever it computes. */
-    ft__chip_make(&chip, a->device, a->setting, a->policy, &g->op[i]);
-    lacks = ft__chip_lacks(&chip);
+    ft__hardware_spec_make(&chip, a->device, a->setting, a->policy, &g->op[i]);
+    lacks = ft__hardware_spec_lacks(&chip);
     return lacks ? ft_fail(err, FT_ENOTFOUND, 0,
                            "%s: its file does not say \"%s\", which an estimate needs",
                            a->device->name, lacks)
                  : FT_OK;
 }
 
-double ft__ask_cap(const ft_device_facts *d, double power_w)
+double ft__device_query_cap(const ft_device_facts *d, double power_w)
 {
     return isfinite(power_w) ? power_w : d->tdp_w > 0 ? d->tdp_w : INFINITY;
 }
 
-ft_status ft__ask_open(ft__asked *out, const ft_device_use *on, const ft__theta *theta,
-                       const ft_graph *g, ft_error *err)
+ft_status ft__device_query_open(ft__device_query *out, const ft_device_use *on,
+                                const ft__physics_params *params, const ft_graph *g,
+                                ft_error *err)
 {
     double cap;
     ft_status st;
 
-    *out = (ft__asked){.device = ft_device_get(on->device),
-                       .setting = on->setting ? on->setting : "",
-                       .policy = on->policy ? on->policy : "default",
-                       .theta = *theta};
+    *out = (ft__device_query){.device = ft_device_get(on->device),
+                              .setting = on->setting ? on->setting : "",
+                              .policy = on->policy ? on->policy : "default",
+                              .params = *params};
     cap = ft__pair_number(out->setting, "power");
     out->graph = on->run_mode ? strcmp(on->run_mode, "graph") == 0
                               : ft__is_graph_mode(out->setting);
     out->capped = isfinite(cap);
     out->as_it_comes = !ft__setting_changes(out->setting);
-    out->cap_w = ft__ask_cap(out->device, cap);
+    out->cap_w = ft__device_query_cap(out->device, cap);
     st = check_facts(out, g, err);
     return st ? st : find_clock(out, err);
 }
 
-void ft__ask_close(ft__asked *a)
+void ft__device_query_close(ft__device_query *a)
 {
     ft__clocks_free(a->clocks);
     a->clocks = NULL;
@@ -117,13 +119,13 @@ struct draw {
     ft__clock_start start;
 };
 
-static void draw_of(struct draw *out, const ft__asked *a, const ft__terms *t,
-                    const ft__chip *chip)
+static void draw_of(struct draw *out, const ft__device_query *a, const ft__terms *t,
+                    const ft__hardware_spec *chip)
 {
     ft__clock_row row = {.core_hz = chip->clock_hz,
                          .memory_hz = NAN,
                          .time_s = t->busy_s,
-                         .power_w = ft__physics_power(t, chip, &a->theta)};
+                         .power_w = ft__physics_power(t, chip, &a->params)};
 
     out->power_w = row.power_w;
     out->clocked = a->clocks && isfinite(row.power_w);
@@ -143,27 +145,29 @@ static double draw_at(const struct draw *d, double clock_hz)
 
 /* What the device would draw if nothing held it back; NaN: a CPU, or not known. known:
  * the terms where they are known, or NULL. */
-static double free_power(const ft__asked *a, const ft_op *op, const ft__terms *known)
+static double free_power(const ft__device_query *a, const ft_op *op,
+                         const ft__terms *known)
 {
     struct draw d;
-    ft__chip chip;
+    ft__hardware_spec chip;
     ft__terms t;
 
     if (!a->device)
         return NAN;
-    ft__chip_make(&chip, a->device, "", a->policy, op);
+    ft__hardware_spec_make(&chip, a->device, "", a->policy, op);
     if (!chip.gpu || ft__costs_nothing(op))
         return NAN;
     if (known && a->as_it_comes)
         t = *known;
     else
-        ft__physics(&t, op, &chip, &a->theta);
+        ft__physics(&t, op, &chip, &a->params);
     t.total_s = t.busy_s;
     draw_of(&d, a, &t, &chip);
     return draw_at(&d, a->clock_hz);
 }
 
-double ft__ask_power(const ft__asked *a, const ft_op *op, const ft__terms *t)
+double ft__device_query_power(const ft__device_query *a, const ft_op *op,
+                              const ft__terms *t)
 {
     double w = free_power(a, op, t);
 
@@ -172,15 +176,15 @@ double ft__ask_power(const ft__asked *a, const ft_op *op, const ft__terms *t)
 
 /* What switches draws as the clock times the square of the voltage, which falls with
  * the clock: nearly its cube. */
-static double clock_under_cap(const ft__asked *a, double free_w, double cap_w)
+static double clock_under_cap(const ft__device_query *a, double free_w, double cap_w)
 {
-    double idle = a->theta.v[FT__C_power_idle] * a->device->tdp_w;
+    double idle = a->params.v[FT__C_power_idle] * a->device->tdp_w;
     double wanted = free_w - idle, left = fmax(0.05 * idle, cap_w - idle);
 
     return wanted > left ? cbrt(left / wanted) : 1;
 }
 
-static void hold_to(ft__chip *chip, const ft__asked *a, double share)
+static void hold_to(ft__hardware_spec *chip, const ft__device_query *a, double share)
 {
     chip->power_w = a->device->tdp_w; /* the clock is what the cap takes */
     chip->clock_hz *= share;
@@ -188,154 +192,159 @@ static void hold_to(ft__chip *chip, const ft__asked *a, double share)
     chip->vector_flops *= share;
 }
 
-void ft__ask_terms(ft__terms *out, const ft__asked *a, const ft_op *op)
+void ft__device_query_terms(ft__terms *out, const ft__device_query *a, const ft_op *op)
 {
-    ft__chip chip;
+    ft__hardware_spec chip;
 
-    ft__chip_make(&chip, a->device, a->setting, a->policy, op);
+    ft__hardware_spec_make(&chip, a->device, a->setting, a->policy, op);
     if (a->capped)
         hold_to(&chip, a, clock_under_cap(a, free_power(a, op, NULL), a->cap_w));
-    ft__physics(out, op, &chip, &a->theta);
+    ft__physics(out, op, &chip, &a->params);
 }
 
 /* ---- many settings ---- */
 
-bool ft__ask_may(const ft_device_facts *d, double clock_hz)
+bool ft__device_query_may(const ft_device_facts *d, double clock_hz)
 {
     return isnan(clock_hz) || (top_clock(d) > 0 && has_clock(d, clock_hz));
 }
 
-ft_status ft__ask_range_open(ft__ask_range *out, const ft_device_use *on,
-                             const ft__theta *theta, const ft__drive *drive, size_t n,
-                             const ft_graph *g, ft_error *err)
+ft_status ft__device_query_range_open(ft__device_query_range *out,
+                                      const ft_device_use *on,
+                                      const ft__physics_params *params,
+                                      const ft__operating_point *drive, size_t n,
+                                      const ft_graph *g, ft_error *err)
 {
     ft_device_use plain = *on;
     bool clocked = false;
     ft_status st;
 
-    *out = (ft__ask_range){.drive = drive, .n = n};
+    *out = (ft__device_query_range){.drive = drive, .n = n};
     plain.setting = "";
-    st = ft__ask_open(&out->a, &plain, theta, g, err);
+    st = ft__device_query_open(&out->a, &plain, params, g, err);
     if (st)
         return st;
-    out->sustained = malloc((n + 1) * FT__MOST_THETAS * sizeof(*out->sustained));
+    out->sustained = malloc((n + 1) * FT__MOST_PARAMS * sizeof(*out->sustained));
     out->open = malloc((n + 1) * sizeof(*out->open));
     if (!out->sustained || !out->open)
         return ft_fail(err, FT_ENOMEM, 0, "%zu settings", n);
     for (size_t k = 0; k < n; k++) {
-        out->open[k] = ft__ask_may(out->a.device, drive[k].clock_hz);
+        out->open[k] = ft__device_query_may(out->a.device, drive[k].clock_hz);
         clocked = clocked || (out->open[k] && !isnan(drive[k].clock_hz));
     }
     return clocked ? fit_clocks(&out->a, err) : FT_OK;
 }
 
-void ft__ask_range_close(ft__ask_range *r)
+void ft__device_query_range_close(ft__device_query_range *r)
 {
-    ft__ask_close(&r->a);
+    ft__device_query_close(&r->a);
     free(r->sustained);
     free(r->open);
 }
 
 /* One operation of many settings. */
 struct range_op {
-    ft__ask_range *r;
+    ft__device_query_range *r;
     ft__ready ready;
-    ft__chip_range chips;
-    ft__chip chip;
+    ft__hardware_range chips;
+    ft__hardware_spec chip;
     ft__pace pace;
     struct draw draw;
     double *sustained; /* by drive */
 };
 
 /* Where what these constants sustain is remembered. */
-static double *sustained_of(ft__ask_range *r, const ft__theta *theta)
+static double *sustained_of(ft__device_query_range *r, const ft__physics_params *params)
 {
     size_t i = 0;
     double *out;
 
-    while (i < FT__MOST_THETAS && r->theta[i] && r->theta[i] != theta)
+    while (i < FT__MOST_PARAMS && r->params[i] && r->params[i] != params)
         i++;
-    i = i < FT__MOST_THETAS ? i : 0;
+    i = i < FT__MOST_PARAMS ? i : 0;
     out = r->sustained + i * r->n;
-    for (size_t k = 0; k < r->n && r->theta[i] != theta; k++)
+    for (size_t k = 0; k < r->n && r->params[i] != params; k++)
         out[k] = NAN;
-    r->theta[i] = theta;
+    r->params[i] = params;
     return out;
 }
 
-static double power_at(const struct range_op *p, const ft__drive *drive)
+static double power_at(const struct range_op *p, const ft__operating_point *drive)
 {
     double free_w = draw_at(&p->draw, drive->clock_hz);
 
-    return isfinite(free_w) ? fmin(free_w, ft__ask_cap(p->r->a.device, drive->power_w))
-                            : free_w;
+    return isfinite(free_w)
+               ? fmin(free_w, ft__device_query_cap(p->r->a.device, drive->power_w))
+               : free_w;
 }
 
-static void price_at(struct range_op *p, size_t k, const ft__theta *theta,
+static void price_at(struct range_op *p, size_t k, const ft__physics_params *params,
                      double *busy_s, double *power_w)
 {
-    ft__ask_range *r = p->r;
-    const ft__drive *drive = &r->drive[k];
+    ft__device_query_range *r = p->r;
+    const ft__operating_point *drive = &r->drive[k];
     double sustained;
     ft__terms t;
 
     *power_w = power_at(p, drive);
-    ft__chip_drive(&p->chip, &p->chips, drive);
+    ft__hardware_range_at(&p->chip, &p->chips, drive);
     if (isfinite(drive->power_w)) {
         double free_w = draw_at(&p->draw, drive->clock_hz);
 
         hold_to(&p->chip, &r->a, clock_under_cap(&r->a, free_w, drive->power_w));
-        sustained = ft__sustained(&p->chip, theta);
+        sustained = ft__sustained(&p->chip, params);
     } else {
         if (isnan(p->sustained[k]))
-            p->sustained[k] = ft__sustained(&p->chip, theta);
+            p->sustained[k] = ft__sustained(&p->chip, params);
         sustained = p->sustained[k];
     }
     ft__pace_move(&p->pace, &p->chip, sustained);
-    ft__ready_price(&t, &p->ready, &p->pace);
+    ft__ready_cost(&t, &p->ready, &p->pace);
     *busy_s = t.busy_s;
 }
 
 /* At the clock that the device comes with: what it would draw there. */
 static void find_draw(struct range_op *p)
 {
-    const ft__drive as_it_comes = {NAN, NAN, NAN};
+    const ft__operating_point as_it_comes = {NAN, NAN, NAN};
     ft__terms t;
 
-    ft__chip_drive(&p->chip, &p->chips, &as_it_comes);
+    ft__hardware_range_at(&p->chip, &p->chips, &as_it_comes);
     p->draw = (struct draw){.power_w = NAN};
     if (!p->chip.gpu)
         return;
-    ft__ready_price(&t, &p->ready, &p->pace);
+    ft__ready_cost(&t, &p->ready, &p->pace);
     t.total_s = t.busy_s;
     draw_of(&p->draw, &p->r->a, &t, &p->chip);
 }
 
 /* What no setting changes of an operation; `cpu` is room for constants. */
-static bool range_op_make(struct range_op *p, const ft__theta **theta, ft__theta *cpu,
-                          const ft_op *op, ft__arena *arena)
+static bool range_op_make(struct range_op *p, const ft__physics_params **params,
+                          ft__physics_params *cpu, const ft_op *op, ft__arena *arena)
 {
-    const ft__drive as_it_comes = {NAN, NAN, NAN};
-    ft__ask_range *r = p->r;
+    const ft__operating_point as_it_comes = {NAN, NAN, NAN};
+    ft__device_query_range *r = p->r;
 
-    r->a.theta = **theta;
-    ft__chip_range_make(&p->chips, r->a.device, "", r->a.policy, op);
+    r->a.params = **params;
+    ft__hardware_range_make(&p->chips, r->a.device, "", r->a.policy, op);
     p->chip = p->chips.chip;
-    ft__chip_drive(&p->chip, &p->chips, &as_it_comes);
-    if (!ft__ready_make(&p->ready, op, &p->chip, *theta, arena))
+    ft__hardware_range_at(&p->chip, &p->chips, &as_it_comes);
+    if (!ft__ready_make(&p->ready, op, &p->chip, *params, arena))
         return false;
-    *theta = ft__theta_for(cpu, *theta, &p->chip);
-    ft__pace_make(&p->pace, &p->chip, *theta);
+    *params = ft__params_for(cpu, *params, &p->chip);
+    ft__pace_make(&p->pace, &p->chip, *params);
     find_draw(p);
     return true;
 }
 
-ft_status ft__ask_range_op(double *busy_s, double *power_w, ft__ask_range *r,
-                           const ft__theta *theta, const ft_op *op, ft_error *err)
+ft_status ft__device_query_range_op(double *busy_s, double *power_w,
+                                    ft__device_query_range *r,
+                                    const ft__physics_params *params, const ft_op *op,
+                                    ft_error *err)
 {
     struct range_op p = {.r = r};
     ft__arena arena = {0};
-    ft__theta cpu;
+    ft__physics_params cpu;
     bool good;
 
     for (size_t k = 0; k < r->n; k++) {
@@ -344,21 +353,22 @@ ft_status ft__ask_range_op(double *busy_s, double *power_w, ft__ask_range *r,
     }
     if (ft__costs_nothing(op))
         return FT_OK;
-    p.sustained = sustained_of(r, theta);
-    good = range_op_make(&p, &theta, &cpu, op, &arena);
+    p.sustained = sustained_of(r, params);
+    good = range_op_make(&p, &params, &cpu, op, &arena);
     for (size_t k = 0; k < r->n && good; k++)
-        price_at(&p, k, theta, &busy_s[k], &power_w[k]);
+        price_at(&p, k, params, &busy_s[k], &power_w[k]);
     ft__arena_free(&arena);
     return good ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu settings", r->n);
 }
 
-ft_status ft__ask_range_power(double *power_w, ft__ask_range *r, const ft__theta *theta,
-                              const ft_op *op, ft_error *err)
+ft_status ft__device_query_range_power(double *power_w, ft__device_query_range *r,
+                                       const ft__physics_params *params,
+                                       const ft_op *op, ft_error *err)
 {
     struct range_op p = {.r = r};
     ft__arena arena = {0};
-    ft__theta cpu;
-    bool good = ft__costs_nothing(op) || range_op_make(&p, &theta, &cpu, op, &arena);
+    ft__physics_params cpu;
+    bool good = ft__costs_nothing(op) || range_op_make(&p, &params, &cpu, op, &arena);
 
     for (size_t k = 0; k < r->n && good && !ft__costs_nothing(op); k++)
         power_w[k] = power_at(&p, &r->drive[k]);
@@ -369,15 +379,15 @@ ft_status ft__ask_range_power(double *power_w, ft__ask_range *r, const ft__theta
 /* ---- host and device ---- */
 
 /* Host time of an operation, in calls of the plainest one. */
-static double launches(const ft__asked *a, const ft_op *op)
+static double launches(const ft__device_query *a, const ft_op *op)
 {
-    const ft__theta theta = ft__physics_default();
+    const ft__physics_params params = ft__physics_default();
 
     if (a->graph)
         return 0;
     return op->phase == FT_PHASE_OPTIMIZER
                ? parameter_launches
-               : ft__host_s(op, &theta) / theta.v[FT__C_floor_s];
+               : ft__host_s(op, &params) / params.v[FT__C_floor_s];
 }
 
 ft_estimate ft__estimate_times(ft_estimate e, double factor)
@@ -388,20 +398,20 @@ ft_estimate ft__estimate_times(ft_estimate e, double factor)
     return e;
 }
 
-double ft__ask_device_share(const ft__asked *a, const ft__task *task,
-                            const ft__terms *t)
+double ft__device_query_device_share(const ft__device_query *a, const ft__task *task,
+                                     const ft__terms *t)
 {
-    const ft__theta theta = ft__physics_default();
+    const ft__physics_params params = ft__physics_default();
 
     if (a->graph || !(t->busy_s > 0))
         return 1;
     if (t->launch_s > 0)
         return t->busy_s / t->total_s;
-    return t->busy_s / hypot(t->busy_s, task->launches * theta.v[FT__C_floor_s]);
+    return t->busy_s / hypot(t->busy_s, task->launches * params.v[FT__C_floor_s]);
 }
 
-void ft__ask_bare(ft__task *task, ft_estimate *time, const ft__asked *a,
-                  const ft_op *op, const ft__terms *t)
+void ft__device_query_bare(ft__task *task, ft_estimate *time, const ft__device_query *a,
+                           const ft_op *op, const ft__terms *t)
 {
     *time = (ft_estimate){0, 0, 0, FT_BASIS_MEASURED, ""};
     task->group = ft__task_group_of(op);
@@ -417,24 +427,24 @@ void ft__ask_bare(ft__task *task, ft_estimate *time, const ft__asked *a,
                                 t->busy_s * exp(op_high), FT_BASIS_SCALED, ""};
 }
 
-double ft__ask_idle(const ft__asked *a, double clock_hz)
+double ft__device_query_idle(const ft__device_query *a, double clock_hz)
 {
     return a->clocks && isfinite(clock_hz) ? ft__clocks_idle(a->clocks, clock_hz) : 1;
 }
 
-ft__schedule ft__ask_schedule(const ft__asked *a, double clock_hz)
+ft__schedule ft__device_query_schedule(const ft__device_query *a, double clock_hz)
 {
-    const ft__theta theta = ft__physics_default();
+    const ft__physics_params params = ft__physics_default();
     ft__schedule s = ft__schedule_plain();
     double tdp = a->device ? a->device->tdp_w : NAN;
 
-    s.launch_s = layer_factor * theta.v[FT__C_floor_s];
-    s.idle_w = tdp > 0 ? a->theta.v[FT__C_power_idle] * tdp : 0;
-    s.idle_w *= ft__ask_idle(a, clock_hz);
+    s.launch_s = layer_factor * params.v[FT__C_floor_s];
+    s.idle_w = tdp > 0 ? a->params.v[FT__C_power_idle] * tdp : 0;
+    s.idle_w *= ft__device_query_idle(a, clock_hz);
     return s;
 }
 
-void ft__ask_why_no_power(ft_network_estimate *e, const ft_device_facts *d)
+void ft__device_query_why_no_power(ft_network_estimate *e, const ft_device_facts *d)
 {
     const char *why = "nothing is computed";
 

@@ -8,57 +8,59 @@
 #include "predict/query/estimate.h"
 
 /* A device that operations are asked of by its specifications. */
-typedef struct ft__asked {
+typedef struct ft__device_query {
     const ft_device_facts *device; /* NULL: it has no file; operations are added up */
     const char *setting;
     const char *policy;
-    ft__theta theta;
+    ft__physics_params params;
     double cap_w;       /* INFINITY: not known */
     bool capped;        /* by the setting */
     bool as_it_comes;   /* the setting changes nothing of the chip */
     double clock_hz;    /* NaN: as it comes */
     ft__clocks *clocks; /* NULL: as it comes */
     bool graph;         /* run mode: no launches from the host */
-} ft__asked;
+} ft__device_query;
 
 /* FT_ENOTFOUND: the file lacks what estimates need of the operations of g, or the clock
  * is above the highest. */
-ft_status ft__ask_open(ft__asked *out, const ft_device_use *on, const ft__theta *theta,
-                       const ft_graph *g, ft_error *err);
-void ft__ask_close(ft__asked *a);
+ft_status ft__device_query_open(ft__device_query *out, const ft_device_use *on,
+                                const ft__physics_params *params, const ft_graph *g,
+                                ft_error *err);
+void ft__device_query_close(ft__device_query *a);
 /* What the device draws at most under a cap (NaN: none), W. */
-double ft__ask_cap(const ft_device_facts *d, double power_w);
+double ft__device_query_cap(const ft_device_facts *d, double power_w);
 
-void ft__ask_terms(ft__terms *out, const ft__asked *a, const ft_op *op);
+void ft__device_query_terms(ft__terms *out, const ft__device_query *a, const ft_op *op);
 /* Share of the device in what the operation takes alone in the run mode asked for. */
-double ft__ask_device_share(const ft__asked *a, const ft__task *task,
-                            const ft__terms *t);
+double ft__device_query_device_share(const ft__device_query *a, const ft__task *task,
+                                     const ft__terms *t);
 ft_estimate ft__estimate_times(ft_estimate e, double factor);
 /* From the terms of an operation: what it needs of host and device, and the estimate of
  * the latter; task->count and power_w are the caller's. Launches are in units of the
  * schedule's launch_s: what a call takes the host when it is measured alone says little
  * of networks, so that constants fitted to such calls have no part in it. */
-void ft__ask_bare(ft__task *task, ft_estimate *time, const ft__asked *a,
-                  const ft_op *op, const ft__terms *t);
-/* W while the device is busy with it; NaN: a CPU, or the file does not say. Told at the
- * clock that the device comes with, and from there by what GPUs have in common. t: what
- * ft__ask_terms() said of it, or NULL. */
-double ft__ask_power(const ft__asked *a, const ft_op *op, const ft__terms *t);
+void ft__device_query_bare(ft__task *task, ft_estimate *time, const ft__device_query *a,
+                           const ft_op *op, const ft__terms *t);
+/* W while the device is busy with it; NaN: a CPU, or the file does not say. Estimated
+ * at the clock that the device comes with, and from there by what GPUs have in common.
+ * t: what ft__device_query_terms() said of it, or NULL. */
+double ft__device_query_power(const ft__device_query *a, const ft_op *op,
+                              const ft__terms *t);
 /* At a clock (NaN: as it comes); nothing fitted on networks. */
-ft__schedule ft__ask_schedule(const ft__asked *a, double clock_hz);
+ft__schedule ft__device_query_schedule(const ft__device_query *a, double clock_hz);
 /* Idle power there, over that of the device as it comes. */
-double ft__ask_idle(const ft__asked *a, double clock_hz);
+double ft__device_query_idle(const ft__device_query *a, double clock_hz);
 /* What another clock adds to the error: half a 90 % interval of the logarithm. Formulae
  * alone erred 7 to 12 % on benchmarks left out (docs/notes/clocks-model.md). */
-#define FT__ELSEWHERE_ERROR 0.2
+#define FT__RESCALING_ERROR 0.2
 
 /* What each unique operation of g needs of host and device, but its count: from
  * specifications (p NULL), or as a predictor says; its schedule is of what runs as
  * `phase`. */
 typedef struct ft__tasks {
-    ft__task *task;              /* the caller's, one for each */
-    const struct ft__placed *as; /* whose sessions tell of operations; NULL: as users
-                                    are answered */
+    ft__task *task;                       /* the caller's, one for each */
+    const struct ft__device_schedule *as; /* whose sessions answer for operations; NULL:
+                                    as users are answered */
     ft__schedule schedule;
     double cap_w;
     const char *engine; /* family: whose operations these are; borrowed from it */
@@ -69,29 +71,35 @@ ft_status ft__network_tasks(ft__tasks *out, const ft_predictor *p,
 
 /* ---- the same of many settings: what no clock and no cap changes is found once ----
  */
-enum { FT__MOST_THETAS = 2 * FT_CLASS_COUNT }; /* that are remembered */
-typedef struct ft__ask_range {
-    ft__asked a; /* its clocks are there where a drive names one */
-    const ft__drive *drive;
+enum { FT__MOST_PARAMS = 2 * FT_CLASS_COUNT }; /* that are remembered */
+typedef struct ft__device_query_range {
+    ft__device_query a; /* its clocks are there where a drive names one */
+    const ft__operating_point *drive;
     size_t n;
     /* By constants and drive; NaN: not known yet. */
-    const ft__theta *theta[FT__MOST_THETAS]; /* NULL: none yet */
+    const ft__physics_params *params[FT__MOST_PARAMS]; /* NULL: none yet */
     double *sustained;
-    bool *open; /* by drive: false: ft__ask_open() would fail */
-} ft__ask_range;
+    bool *open; /* by drive: false: ft__device_query_open() would fail */
+} ft__device_query_range;
 /* *on but its setting; FT_ENOTFOUND where no drive can be asked about. */
-ft_status ft__ask_range_open(ft__ask_range *out, const ft_device_use *on,
-                             const ft__theta *theta, const ft__drive *drive, size_t n,
-                             const ft_graph *g, ft_error *err);
-void ft__ask_range_close(ft__ask_range *r);
-/* busy_s[n] as ft__ask_terms() with this theta, power_w[n] as ft__ask_power(). */
-ft_status ft__ask_range_op(double *busy_s, double *power_w, ft__ask_range *r,
-                           const ft__theta *theta, const ft_op *op, ft_error *err);
-ft_status ft__ask_range_power(double *power_w, ft__ask_range *r, const ft__theta *theta,
-                              const ft_op *op, ft_error *err);
+ft_status ft__device_query_range_open(ft__device_query_range *out,
+                                      const ft_device_use *on,
+                                      const ft__physics_params *params,
+                                      const ft__operating_point *drive, size_t n,
+                                      const ft_graph *g, ft_error *err);
+void ft__device_query_range_close(ft__device_query_range *r);
+/* busy_s[n] as ft__device_query_terms() with this theta, power_w[n] as
+ * ft__device_query_power(). */
+ft_status ft__device_query_range_op(double *busy_s, double *power_w,
+                                    ft__device_query_range *r,
+                                    const ft__physics_params *params, const ft_op *op,
+                                    ft_error *err);
+ft_status ft__device_query_range_power(double *power_w, ft__device_query_range *r,
+                                       const ft__physics_params *params,
+                                       const ft_op *op, ft_error *err);
 /* Can the device be asked about at this clock (NaN: as it comes)? */
-bool ft__ask_may(const ft_device_facts *d, double clock_hz);
+bool ft__device_query_may(const ft_device_facts *d, double clock_hz);
 /* Says why energy is missing, where it is. */
-void ft__ask_why_no_power(ft_network_estimate *e, const ft_device_facts *d);
+void ft__device_query_why_no_power(ft_network_estimate *e, const ft_device_facts *d);
 
 #endif

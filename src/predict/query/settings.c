@@ -6,7 +6,7 @@
 
 #include "base/pairs.h"
 #include "predict/file/predictor.h"
-#include "predict/query/asking.h"
+#include "predict/query/query_context.h"
 
 /* Settings that are worked on at a time, so that what is kept of them stays near. */
 enum { AT_ONCE = 512 };
@@ -17,7 +17,7 @@ static const ft_brief unknown = {NAN, NAN, NAN, NAN, FT_OK, ""};
 struct many {
     const ft_device_use *on;
     const char *const *setting;
-    const ft__drive *drive;
+    const ft__operating_point *drive;
     size_t n;
     const ft_graph *g;
     uint32_t n_ops;
@@ -32,8 +32,8 @@ struct many {
 /* What the family measured of the device that is asked about. */
 struct seen {
     bool any;
-    uint32_t at_clocks; /* datasets whose setting names a clock */
-    ft__drive *drive;   /* of every dataset of the device */
+    uint32_t at_clocks;         /* datasets whose setting names a clock */
+    ft__operating_point *drive; /* of every dataset of the device */
     uint32_t n;
 };
 
@@ -47,7 +47,7 @@ static ft_status see(struct seen *out, const ft__family *f, const ft__dataset *a
     for (uint32_t i = 0; i < f->n_datasets; i++) {
         if (strcmp(f->dataset[i].device, asked->device) != 0)
             continue;
-        out->drive[out->n] = ft__drive_of(f->dataset[i].setting);
+        out->drive[out->n] = ft__operating_point_of(f->dataset[i].setting);
         out->at_clocks += out->drive[out->n++].clock_hz > 0;
     }
     return FT_OK;
@@ -55,58 +55,61 @@ static ft_status see(struct seen *out, const ft__family *f, const ft__dataset *a
 
 /* Was it not measured as *drive says, so that its answer is that of another setting,
  * scaled? */
-static bool is_elsewhere(const struct seen *s, const ft__drive *drive)
+static bool is_rescaled(const struct seen *s, const ft__operating_point *drive)
 {
-    static const ft__drive as_it_comes = {NAN, NAN, NAN};
+    static const ft__operating_point as_it_comes = {NAN, NAN, NAN};
 
     if (!s->any)
-        return ft__drive_differs(drive, &as_it_comes);
-    /* Several clocks may tell of others: ft__sweep_find(). */
+        return ft__operating_point_differs(drive, &as_it_comes);
+    /* Several clocks may tell of others: ft__clock_interpolation_find(). */
     if (s->at_clocks > 1)
         return false;
     for (uint32_t i = 0; i < s->n; i++)
-        if (!ft__drive_differs(drive, &s->drive[i]))
+        if (!ft__operating_point_differs(drive, &s->drive[i]))
             return false;
     return true;
 }
 
 /* Constants by which operation i is priced; its class's, unless choose_form() took the
  * others. */
-static const ft__theta *theta_of(const ft__asking *q, uint32_t i, const ft__learner *l,
-                                 const ft__theta *plain)
+static const ft__physics_params *theta_of(const ft__query_context *q, uint32_t i,
+                                          const ft__model_set *l,
+                                          const ft__physics_params *plain)
 {
     const ft_op *op = &q->g->op[i];
 
-    return !l || (!q->tf32 && ft__asking_tf32(q, op))
+    return !l || (!q->tf32 && ft__query_context_tf32(q, op))
                ? plain
-               : &l->base.theta[ft__group_of(op)];
+               : &l->base.params[ft__group_of(op)];
 }
 
-static ft_status price_elsewhere(struct many *m, ft__asking *q, ft__ask_range *r,
-                                 ft_error *err)
+static ft_status cost_rescaled(struct many *m, ft__query_context *q,
+                               ft__device_query_range *r, ft_error *err)
 {
-    const ft__learner *l = ft__asking_learner(q);
-    const ft__theta plain = ft__physics_default();
+    const ft__model_set *l = ft__query_context_models(q);
+    const ft__physics_params plain = ft__physics_default();
     ft_status st = FT_OK;
 
     for (uint32_t i = 0; i < m->n_ops && !st; i++) {
         const ft_op *op = &m->g->op[i];
-        const ft__theta *theta = theta_of(q, i, l, &plain);
-        const ft__theta *of_class = l ? &l->base.theta[ft__group_of(op)] : &plain;
+        const ft__physics_params *params = theta_of(q, i, l, &plain);
+        const ft__physics_params *of_class =
+            l ? &l->base.params[ft__group_of(op)] : &plain;
 
-        st = ft__ask_range_op(&m->busy_s[i * m->n], &m->power_w[i * m->n], r, theta, op,
-                              err);
+        st = ft__device_query_range_op(&m->busy_s[i * m->n], &m->power_w[i * m->n], r,
+                                       params, op, err);
         /* Power is predicted by the constants of the class in any case. */
-        if (!st && theta != of_class)
-            st = ft__ask_range_power(&m->power_w[i * m->n], r, of_class, op, err);
+        if (!st && params != of_class)
+            st = ft__device_query_range_power(&m->power_w[i * m->n], r, of_class, op,
+                                              err);
     }
     return st;
 }
 
-static void brief_elsewhere(ft_brief *out, struct many *m, ft__asking *q,
-                            const ft__asked *at, size_t k)
+static void brief_rescaled(ft_brief *out, struct many *m, ft__query_context *q,
+                           const ft__device_query *at, size_t k)
 {
-    const ft__schedule s = ft__asking_schedule(q, at, m->drive[k].clock_hz);
+    const ft__schedule s = ft__query_context_schedule(q, at, m->drive[k].clock_hz);
 
     for (uint32_t i = 0; i < m->n_ops; i++) {
         double busy = m->busy_s[i * m->n + k];
@@ -123,59 +126,60 @@ static void brief_elsewhere(ft_brief *out, struct many *m, ft__asking *q,
                             : (double)NAN;
     }
     ft__estimate_brief(out, m->task, m->n_ops, &s,
-                       ft__ask_cap(q->a.device, m->drive[k].power_w));
+                       ft__device_query_cap(q->a.device, m->drive[k].power_w));
 }
 
-static ft_status elsewhere(ft_brief *out, struct many *m, ft__asking *q,
-                           ft__ask_range *r, const unsigned char *which, ft_error *err)
+static ft_status rescaled(ft_brief *out, struct many *m, ft__query_context *q,
+                          ft__device_query_range *r, const unsigned char *which,
+                          ft_error *err)
 {
-    ft_status st = ft__asking_make(q, err);
+    ft_status st = ft__query_context_make(q, err);
 
     if (!st)
-        st = ft__asking_learn(q, err);
+        st = ft__query_context_learn(q, err);
     if (!st)
-        st = price_elsewhere(m, q, r, err);
+        st = cost_rescaled(m, q, r, err);
     if (st)
         return st;
     for (uint32_t i = 0; i < m->n_ops; i++) {
         ft_estimate unused;
 
         m->task[i] = (ft__task){.count = (double)m->g->op_count[i]};
-        ft__ask_bare(&m->task[i], &unused, &q->a, &m->g->op[i], &q->bare[i]);
+        ft__device_query_bare(&m->task[i], &unused, &q->a, &m->g->op[i], &q->bare[i]);
     }
     for (size_t k = 0; k < m->n; k++) {
         if (!which[k])
             continue;
         m->done[k] = 1;
         if (r->open[k])
-            brief_elsewhere(&out[k], m, q, &r->a, k);
+            brief_rescaled(&out[k], m, q, &r->a, k);
     }
     return FT_OK;
 }
 
-static ft_status by_elsewhere(ft_brief *out, struct many *m, const ft_predictor *p,
+static ft_status by_rescaling(ft_brief *out, struct many *m, const ft_predictor *p,
                               const unsigned char *which, size_t first, ft_error *err)
 {
-    const ft__theta theta = ft__physics_default();
-    ft__asking q = {.f = p ? p->family : NULL,
-                    .g = m->g,
-                    .n = m->n_ops,
-                    .phase = ft__placed_phase(m->g)};
+    const ft__physics_params params = ft__physics_default();
+    ft__query_context q = {.f = p ? p->family : NULL,
+                           .g = m->g,
+                           .n = m->n_ops,
+                           .phase = ft__graph_phase(m->g)};
     ft_device_use on = *m->on;
     ft__buf setting = {0};
-    ft__ask_range r = {0};
+    ft__device_query_range r = {0};
     ft_status st;
 
     on.setting = p ? m->setting[first] : "";
-    st = ft__asking_open(&q, &setting, &on, err);
+    st = ft__query_context_open(&q, &setting, &on, err);
     if (!st) {
         on.policy = p ? q.on.policy : on.policy;
-        st = ft__ask_range_open(&r, &on, &theta, m->drive, m->n, m->g, err);
+        st = ft__device_query_range_open(&r, &on, &params, m->drive, m->n, m->g, err);
     }
     if (!st)
-        st = elsewhere(out, m, &q, &r, which, err);
-    ft__ask_range_close(&r);
-    ft__asking_close(&q, &setting);
+        st = rescaled(out, m, &q, &r, which, err);
+    ft__device_query_range_close(&r);
+    ft__query_context_close(&q, &setting);
     return st;
 }
 
@@ -194,12 +198,12 @@ static ft_status at_once(ft_brief *out, struct many *m, const ft_predictor *p,
     if (!st && p)
         st = see(&seen, p->family, &asked, err);
     for (size_t k = 0; k < m->n && !st && !(p && m->on->known); k++) {
-        which[k] = !p || is_elsewhere(&seen, &m->drive[k]);
-        if (which[k] && first == m->n && ft__ask_may(d, m->drive[k].clock_hz))
+        which[k] = !p || is_rescaled(&seen, &m->drive[k]);
+        if (which[k] && first == m->n && ft__device_query_may(d, m->drive[k].clock_hz))
             first = k;
     }
     if (!st && first < m->n)
-        st = by_elsewhere(out, m, p, which, first, err);
+        st = by_rescaling(out, m, p, which, first, err);
     free(seen.drive);
     free(which);
     return st;
@@ -290,7 +294,7 @@ static ft_status answer(ft_brief *out, struct many *m, const ft_predictor *p,
         out[k] = unknown;
         drives = drives && is_drive(m->setting[k]);
     }
-    if (!st && drives && !(p && ft__graph_is_whole(m->g)))
+    if (!st && drives && !(p && ft__graph_is_workload(m->g)))
         st = at_once(out, m, p, err);
     if (st == FT_ENOTFOUND) /* of one setting perhaps, not of the others */
         st = FT_OK;
@@ -309,7 +313,7 @@ ft_status ft_predict_network_many(ft_brief *out, const ft_predictor *p,
                                   const ft_device_use *on, const char *const *setting,
                                   size_t n, const ft_graph *g, ft_error *err)
 {
-    ft__drive drive[AT_ONCE];
+    ft__operating_point drive[AT_ONCE];
     ft_status st = FT_OK;
 
     for (size_t i = 0; i < n && !st; i += AT_ONCE) {
@@ -321,7 +325,7 @@ ft_status ft_predict_network_many(ft_brief *out, const ft_predictor *p,
                          .n_ops = g->n_ops};
 
         for (size_t k = 0; k < m.n; k++)
-            drive[k] = ft__drive_of(m.setting[k]);
+            drive[k] = ft__operating_point_of(m.setting[k]);
         st = answer(out + i, &m, p, err);
     }
     return st;

@@ -7,7 +7,7 @@
 
 #include "predict/model/family.h"
 
-ft_phase ft__placed_phase(const ft_graph *g)
+ft_phase ft__graph_phase(const ft_graph *g)
 {
     ft_phase phase = FT_PHASE_FORWARD;
 
@@ -22,29 +22,32 @@ ft_phase ft__placed_phase(const ft_graph *g)
     return phase;
 }
 
-bool ft__placed_is_of(const ft__placed *p, const ft__dataset *on, const char *phase)
+bool ft__device_schedule_is_of(const ft__device_schedule *p, const ft__dataset *on,
+                               const char *phase)
 {
     return strcmp(p->device, on->device) == 0 && strcmp(p->policy, on->policy) == 0 &&
            strcmp(p->engine, on->engine) == 0 && strcmp(p->phase, phase) == 0;
 }
 
-const ft__placed *ft__placed_find(const ft__family *f, const ft__dataset *on,
-                                  ft_phase phase)
+const ft__device_schedule *
+ft__device_schedule_find(const ft__family *f, const ft__dataset *on, ft_phase phase)
 {
-    for (uint32_t i = 0; i < f->n_placed; i++)
-        if (ft__placed_is_of(&f->placed[i], on, ft_phase_name(phase)))
-            return &f->placed[i];
+    for (uint32_t i = 0; i < f->n_device_schedules; i++)
+        if (ft__device_schedule_is_of(&f->device_schedule[i], on, ft_phase_name(phase)))
+            return &f->device_schedule[i];
     return NULL;
 }
 
-ft_status ft__placed_add(ft__family *f, const ft__placed *p, ft_error *err)
+ft_status ft__device_schedule_add(ft__family *f, const ft__device_schedule *p,
+                                  ft_error *err)
 {
-    ft__placed *grown = realloc(f->placed, (f->n_placed + 1u) * sizeof(*grown));
+    ft__device_schedule *grown =
+        realloc(f->device_schedule, (f->n_device_schedules + 1u) * sizeof(*grown));
 
     if (!grown)
         return ft_fail(err, FT_ENOMEM, 0, "schedules");
-    f->placed = grown;
-    grown[f->n_placed++] = *p;
+    f->device_schedule = grown;
+    grown[f->n_device_schedules++] = *p;
     return FT_OK;
 }
 
@@ -82,7 +85,7 @@ static bool is_schedule(const ft__schedule *s)
     return good;
 }
 
-static bool are_sessions(const ft__placed *p)
+static bool are_sessions(const ft__device_schedule *p)
 {
     bool good = p->n_sessions <= FT__MOST_SESSIONS;
 
@@ -92,7 +95,7 @@ static bool are_sessions(const ft__placed *p)
     return good;
 }
 
-bool ft__placed_sound(const ft__placed *p)
+bool ft__device_schedule_sound(const ft__device_schedule *p)
 {
     return are_sessions(p) && ft__is_text(p->device, sizeof(p->device)) &&
            ft__is_text(p->policy, sizeof(p->policy)) &&

@@ -17,21 +17,21 @@ enum { FT__LEAST_NETWORKS = 2 };
 
 /* A dataset of the device: operations that were measured in several sessions contradict
  * each other where clocks drifted or a host changed. */
-typedef struct ft__placed_session {
+typedef struct ft__device_session {
     char setting[120];
     double weight; /* of its answers' logarithms; those of a schedule add up to 1 */
-} ft__placed_session;
+} ft__device_session;
 enum { FT__MOST_SESSIONS = 8 };
 
 /* In a file as it is here (family_image.h). */
-typedef struct ft__placed {
+typedef struct ft__device_schedule {
     char device[128];
     char policy[32];
     char engine[32];
     char phase[24]; /* "forward", "forward_backward", "step" */
     uint64_t n;     /* networks */
     ft__schedule schedule;
-    /* 90 % of log(truth / estimate) of networks that it was not fitted to. */
+    /* 90 % of log(measured / estimate) of networks that it was not fitted to. */
     double time_low, time_high;
     double energy_low, energy_high; /* NaN: no energy was measured */
     double error;                   /* of their times, mean; relative */
@@ -39,18 +39,22 @@ typedef struct ft__placed {
     uint64_t
         n_sessions; /* in whose terms its operations are predicted, by how well each
                        tells networks that it was not fitted to; 0: as asked */
-    ft__placed_session session[FT__MOST_SESSIONS];
-} ft__placed;
-static_assert(sizeof(ft__placed) == 344 + FT__MOST_SESSIONS * 128, "image layout");
+    ft__device_session session[FT__MOST_SESSIONS];
+} ft__device_schedule;
+static_assert(sizeof(ft__device_schedule) == 344 + FT__MOST_SESSIONS * 128,
+              "image layout");
 
 /* What a graph is: a pass, both passes, or a training step. */
-ft_phase ft__placed_phase(const ft_graph *g);
-bool ft__placed_is_of(const ft__placed *p, const ft__dataset *on, const char *phase);
+ft_phase ft__graph_phase(const ft_graph *g);
+bool ft__device_schedule_is_of(const ft__device_schedule *p, const ft__dataset *on,
+                               const char *phase);
 /* That of a device, policy and engine; NULL: there is none. */
-const ft__placed *ft__placed_find(const struct ft__family *f, const ft__dataset *on,
-                                  ft_phase phase);
-ft_status ft__placed_add(struct ft__family *f, const ft__placed *p, ft_error *err);
+const ft__device_schedule *ft__device_schedule_find(const struct ft__family *f,
+                                                    const ft__dataset *on,
+                                                    ft_phase phase);
+ft_status ft__device_schedule_add(struct ft__family *f, const ft__device_schedule *p,
+                                  ft_error *err);
 /* Can it be true? */
-bool ft__placed_sound(const ft__placed *p);
+bool ft__device_schedule_sound(const ft__device_schedule *p);
 
 #endif

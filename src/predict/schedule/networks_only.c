@@ -13,7 +13,8 @@
 #include "predict/query/op_query.h"
 #include "predict/schedule/device_schedule.h"
 
-static_assert((int)FT__N_SORTS == (int)FT__CATEGORY_WEIGHTS, "one for every category");
+static_assert((int)FT__N_CATEGORIES == (int)FT__CATEGORY_WEIGHTS,
+              "one for every category");
 
 /* Parts of the architectures that intervals are learned from, each without itself. */
 enum { FOLDS = FT__LEAST_ARCHITECTURES - 1 };
@@ -143,20 +144,20 @@ ft_status ft__alone_add(ft__family *f, const ft__alone *a, ft_error *err)
 
 /* What an operation takes by specifications; its sort. *time_s is 0 of one that costs
  * nothing. FT_ENOTFOUND: the device's file lacks a fact. */
-static ft_status price(double *time_s, ft__sort_of *sort, const ft_op *op,
+static ft_status price(double *time_s, ft__category *category, const ft_op *op,
                        const ft_device_facts *d, const char *setting,
                        const char *policy, ft_error *err)
 {
-    const ft__theta theta = ft__physics_default();
-    ft__chip chip;
+    const ft__physics_params params = ft__physics_default();
+    ft__hardware_spec chip;
 
     *time_s = 0;
-    *sort = FT__SORT_MOVE;
+    *category = FT__CATEGORY_MOVE;
     if (ft_kind_class(op->kind) == FT_CLASS_VIEW)
         return FT_OK;
-    ft__chip_make(&chip, d, setting, policy, op);
+    ft__hardware_spec_make(&chip, d, setting, policy, op);
     chip.renews = 1;
-    *sort = ft__sort_price(time_s, op, &chip, &theta);
+    *category = ft__category_cost(time_s, op, &chip, &params);
     return isfinite(*time_s) ? FT_OK
                              : ft_fail(err, FT_ENOTFOUND, 0,
                                        "%s: its file lacks what an estimate needs; see "
@@ -188,13 +189,13 @@ struct fitting {
 static bool fill(struct item *it, const ft__network_sample *w, const ft__dataset *on)
 {
     for (uint32_t i = 0; i < w->graph->n_ops; i++) {
-        ft__sort_of sort;
+        ft__category category;
         double t;
 
-        if (price(&t, &sort, &w->graph->op[i], ft_device_get(on->file), on->setting,
+        if (price(&t, &category, &w->graph->op[i], ft_device_get(on->file), on->setting,
                   on->policy, NULL))
             return false;
-        it->part[sort] += (double)w->graph->op_count[i] * t;
+        it->part[category] += (double)w->graph->op_count[i] * t;
     }
     for (int i = 0; i < PARTS; i++)
         it->part[i] += 1e-15;
@@ -229,7 +230,7 @@ static void learn(const struct fitting *y, uint32_t fold)
     }
 }
 
-/* Between which logarithms of truth over estimate nine in ten networks lie whose
+/* Between which logarithms of measured over estimate nine in ten networks lie whose
  * architectures taught nothing. */
 static ft_status find_range(double *low, double *high, const struct fitting *y,
                             ft_error *err)
@@ -374,7 +375,7 @@ const ft__alone *ft__alone_find(const ft__family *f, const ft_device_use *on,
 {
     const char *device = on->device ? ft_device_get(on->device)->name : on->name;
     const ft__dataset asked = {.device = (char *)device};
-    const char *phase = phase_of(ft_phase_name(ft__placed_phase(g)));
+    const char *phase = phase_of(ft_phase_name(ft__graph_phase(g)));
     const ft__alone *best = NULL;
 
     if (!device || ft__family_measured(f, &asked))
@@ -395,22 +396,22 @@ static ft_status take(ft_network_estimate *out, ft__task *task, uint32_t i,
                       const ft__alone *a, const ft_device_use *on, const ft_graph *g,
                       const ft__log_residual *residual, ft_error *err)
 {
-    const bool elsewhere = ft__setting_differs(on->setting, a->setting);
-    ft__sort_of sort;
+    const bool rescaled = ft__setting_differs(on->setting, a->setting);
+    ft__category category;
     double t;
-    ft_status st = price(&t, &sort, &g->op[i], ft_device_get(on->device), on->setting,
-                         on->policy, err);
+    ft_status st = price(&t, &category, &g->op[i], ft_device_get(on->device),
+                         on->setting, on->policy, err);
 
     if (st)
         return st;
-    t *= exp(a->weights.level + a->weights.weight[sort]);
+    t *= exp(a->weights.level + a->weights.weight[category]);
     *task = (ft__task){.count = (double)g->op_count[i],
                        .alone_s = t,
                        .bare_s = t,
                        .power_w = out->op_power[i].value};
     out->op_device[i] = out->op_time[i] =
         (ft_estimate){t, t * exp(residual->time_low), t * exp(residual->time_high),
-                      elsewhere ? FT_BASIS_SCALED : FT_BASIS_LEARNED, ""};
+                      rescaled ? FT_BASIS_SCALED : FT_BASIS_LEARNED, ""};
     if (out->op_power[i].value > 0)
         ft__estimate_op_energy(out, i);
     return FT_OK;
@@ -427,8 +428,8 @@ ft_status ft__alone_apply(ft_network_estimate *out, const ft__alone *a,
         task ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%u operations", out->n_ops);
 
     if (ft__setting_differs(on->setting, a->setting)) {
-        residual.time_low = -hypot(a->low, FT__ELSEWHERE_ERROR);
-        residual.time_high = hypot(a->high, FT__ELSEWHERE_ERROR);
+        residual.time_low = -hypot(a->low, FT__RESCALING_ERROR);
+        residual.time_high = hypot(a->high, FT__RESCALING_ERROR);
     }
     for (uint32_t i = 0; i < out->n_ops && !st; i++)
         st = take(out, &task[i], i, a, on, g, &residual, err);
@@ -437,7 +438,7 @@ ft_status ft__alone_apply(ft_network_estimate *out, const ft__alone *a,
     free(task);
     if (st)
         return st;
-    ft__ask_why_no_power(out, ft_device_get(on->device));
+    ft__device_query_why_no_power(out, ft_device_get(on->device));
     ft__estimate_count(out);
     out->n_networks = a->n;
     return FT_OK;

@@ -30,7 +30,7 @@ typedef struct ft__alone {
     char phase[24];   /* "forward", "step": all others */
     uint32_t n;       /* networks */
     uint32_t bits;    /* of an element of their products */
-    double low, high; /* 90 % of log(truth / estimate) of architectures left out */
+    double low, high; /* 90 % of log(measured / estimate) of architectures left out */
     ft__category_weights weights;
 } ft__alone;
 static_assert(sizeof(ft__alone) == 592, "image layout");

@@ -44,7 +44,7 @@ void ft__schedule_load_add(ft__load *l, const ft__task *w)
 
     l->launches += w->count * w->launches;
     if (!isfinite(w->alone_s)) {
-        l->bounded_s += device;
+        l->unmodelled_s += device;
         return;
     }
     l->known_s[w->group] += device;
@@ -63,7 +63,7 @@ void ft__schedule_load(ft__load *out, const ft__task *task, size_t n)
 
 double ft__schedule_busy(const ft__load *l, const ft__schedule *s)
 {
-    double sum = s->bounded * l->bounded_s;
+    double sum = s->bounded * l->unmodelled_s;
 
     for (int g = 0; g < FT__N_TASK_GROUPS; g++)
         sum += s->scale[g] * l->known_s[g];
@@ -112,7 +112,7 @@ static void apply(ft__schedule *s, const struct search *q, const double *factor)
         s->scale[g] *= exp(factor[2 + g]);
 }
 
-/* Weight x |log(truth / estimate)|; 0 where one of them is not known. */
+/* Weight x |log(measured / estimate)|; 0 where one of them is not known. */
 static double residual(const struct search *q, const ft__schedule *s,
                        const ft__known_network *k)
 {

@@ -58,7 +58,7 @@ ft__schedule ft__schedule_plain(void);
 typedef struct ft__load {
     double
         known_s[FT__N_TASK_GROUPS]; /* device time of operations measured or learned */
-    double bounded_s;               /* of the others */
+    double unmodelled_s;            /* of the others */
     double launches;
     double alone_s; /* of the known ones that kept the device busy alone, and whose
                        power is known */
@@ -102,8 +102,8 @@ void ft__schedule_fit(ft__schedule *s, const ft__known_network *network, size_t 
 /* Student's t of n > 0 degrees of freedom, within which nine in ten are; of more than
  * 18 what it is of those. */
 double ft__student(size_t n);
-/* Between which logarithms of truth over estimate nine in ten networks lie, predicted
- * from those of n > 0 others that the schedule was not fitted to. */
+/* Between which logarithms of measured over estimate nine in ten networks lie,
+ * predicted from those of n > 0 others that the schedule was not fitted to. */
 ft_status ft__schedule_range(double *low, double *high, const double *residual,
                              size_t n, ft_error *err);
 

@@ -32,15 +32,16 @@ struct fitting {
     double *residual; /* three of every whole: times, energies, and times without */
 };
 
-/* as: whose sessions tell of its operations; NULL: as users are answered without. */
+/* as: whose sessions answer for its operations; NULL: as users are answered without. */
 static ft_status price(struct network *n, const struct fitting *f, const ft_graph *g,
-                       const ft__dataset *on, const ft__placed *as, ft_error *err)
+                       const ft__dataset *on, const ft__device_schedule *as,
+                       ft_error *err)
 {
     const ft_device_use use = {
         .device = on->file, .name = on->device, .policy = on->policy};
     ft__tasks tasks = {.task = calloc(g->n_ops + 1u, sizeof(*tasks.task)), .as = as};
     ft_status st =
-        tasks.task ? ft__network_tasks(&tasks, f->p, &use, g, ft__placed_phase(g), err)
+        tasks.task ? ft__network_tasks(&tasks, f->p, &use, g, ft__graph_phase(g), err)
                    : ft_fail(err, FT_ENOMEM, 0, "networks");
 
     if (!st) {
@@ -71,7 +72,7 @@ static ft_status load_network(struct fitting *f, uint32_t i, ft_error *err)
     if ((f->opt->hidden && f->opt->hidden[i]) ||
         !ft__family_knows(f->p->family, FT__METRIC_TIME, on) ||
         ft__setting_differs(on->setting, "") ||
-        strcmp(ft_phase_name(ft__placed_phase(w->graph)), w->phase) != 0)
+        strcmp(ft_phase_name(ft__graph_phase(w->graph)), w->phase) != 0)
         return FT_OK;
     st = price(n, f, w->graph, on, NULL, err);
     n->before_s = ft__schedule_time(&n->known.load, &n->start);
@@ -113,8 +114,8 @@ static double mean_error(const double *residual, size_t n)
 }
 
 /* Log residuals of networks under schedules that were not fitted to them. */
-static ft_status find_strays(ft__placed *out, const struct fitting *f, uint32_t of,
-                             ft_error *err)
+static ft_status find_log_residuals(ft__device_schedule *out, const struct fitting *f,
+                                    uint32_t of, ft_error *err)
 {
     double *time = f->residual, *energy = time + f->w->n, *before = energy + f->w->n;
     size_t n = 0, n_energy = 0;
@@ -188,8 +189,8 @@ static void tell(const struct fitting *f, uint32_t of, const char *why)
 /* ---- sessions ---- */
 
 /* The networks of a place, their operations predicted by the sessions of *p. */
-static ft_status price_place(const struct fitting *f, uint32_t of, const ft__placed *p,
-                             ft_error *err)
+static ft_status price_place(const struct fitting *f, uint32_t of,
+                             const ft__device_schedule *p, ft_error *err)
 {
     ft_status st = FT_OK;
 
@@ -200,7 +201,7 @@ static ft_status price_place(const struct fitting *f, uint32_t of, const ft__pla
     return st;
 }
 
-static bool has_session(const ft__placed *p, const char *setting)
+static bool has_session(const ft__device_schedule *p, const char *setting)
 {
     for (uint64_t c = 0; c < p->n_sessions; c++)
         if (strcmp(p->session[c].setting, setting) == 0)
@@ -210,7 +211,7 @@ static bool has_session(const ft__placed *p, const char *setting)
 
 /* Those in which operations of the place were measured as the device comes, those of
  * most operations first. */
-static void list_sessions(ft__placed *p, const ft__family *f)
+static void list_sessions(ft__device_schedule *p, const ft__family *f)
 {
     while (p->n_sessions < FT__MOST_SESSIONS) {
         const ft__dataset *first = NULL;
@@ -246,8 +247,8 @@ static const double least_square = 1e-6;
 
 /* Each weighs as much as its errors of networks are small, as independent errors are
  * averaged. The networks' operations are predicted by all of them afterwards. */
-static ft_status weigh_sessions(ft__placed *p, const struct fitting *f, uint32_t of,
-                                ft_error *err)
+static ft_status weigh_sessions(ft__device_schedule *p, const struct fitting *f,
+                                uint32_t of, ft_error *err)
 {
     double sum = 0;
     ft_status st = FT_OK;
@@ -258,13 +259,13 @@ static ft_status weigh_sessions(ft__placed *p, const struct fitting *f, uint32_t
         return FT_OK;
     }
     for (uint64_t c = 0; c < p->n_sessions && !st; c++) {
-        ft__placed one = {.n_sessions = 1};
+        ft__device_schedule one = {.n_sessions = 1};
 
         one.session[0] = p->session[c];
         one.session[0].weight = 1;
         st = price_place(f, of, &one, err);
         if (!st)
-            st = find_strays(&one, f, of, err);
+            st = find_log_residuals(&one, f, of, err);
         if (!st)
             sum += p->session[c].weight =
                 1 / fmax(mean_square(f->residual, (size_t)one.n), least_square);
@@ -281,7 +282,7 @@ static ft_status fit_place(ft__family *to, const struct fitting *f, uint32_t of,
 {
     const ft__network_sample *w = &f->w->v[of];
     const ft__dataset *d = &f->w->dataset[w->dataset];
-    ft__placed p = {.n = 0};
+    ft__device_schedule p = {.n = 0};
     char why[200];
     ft_status st;
 
@@ -296,14 +297,14 @@ static ft_status fit_place(ft__family *to, const struct fitting *f, uint32_t of,
     if (st)
         return st;
     fit_without(&p.schedule, f, of, NULL);
-    st = find_strays(&p, f, of, err);
+    st = find_log_residuals(&p, f, of, err);
     if (st)
         return st;
-    if (ft__placed_sound(&p))
-        return ft__placed_add(to, &p, err);
+    if (ft__device_schedule_sound(&p))
+        return ft__device_schedule_add(to, &p, err);
     snprintf(
         why, sizeof(why),
-        ft__placed_sound(&p)
+        ft__device_schedule_sound(&p)
             ? "networks left out err by %.1f %% with it, by %.1f %% without"
             : "what was fitted cannot be true; errors %.3g %% with it, %.3g %% without",
         100 * p.error, 100 * p.without);
@@ -340,23 +341,23 @@ static ft_status keep_before(ft__family *to, const struct fitting *f, ft_error *
     const ft__family *before = f->opt->before;
     ft_status st = FT_OK;
 
-    for (uint32_t k = 0; before && k < before->n_placed && !st; k++) {
-        const ft__placed *p = &before->placed[k];
+    for (uint32_t k = 0; before && k < before->n_device_schedules && !st; k++) {
+        const ft__device_schedule *p = &before->device_schedule[k];
         bool anew = false;
 
         for (uint32_t i = 0; i < f->w->n && !anew; i++)
             anew = f->network[i].fitted &&
-                   ft__placed_is_of(p, &f->w->dataset[f->w->v[i].dataset],
-                                    f->w->v[i].phase);
+                   ft__device_schedule_is_of(p, &f->w->dataset[f->w->v[i].dataset],
+                                             f->w->v[i].phase);
         if (!anew)
-            st = ft__placed_add(to, p, err);
+            st = ft__device_schedule_add(to, p, err);
     }
     return st;
 }
 
-ft_status ft__placed_fit(ft__family *f, const ft__network_samples *w,
-                         const ft__family_options *opt, ft__placed_found *found,
-                         ft_error *err)
+ft_status ft__device_schedules_fit(ft__family *f, const ft__network_samples *w,
+                                   const ft__family_options *opt,
+                                   ft__schedules_found *found, ft_error *err)
 {
     const ft_predictor p = {.family = f};
     struct fitting all = {.p = &p,
@@ -369,7 +370,7 @@ ft_status ft__placed_fit(ft__family *f, const ft__network_samples *w,
                        ? FT_OK
                        : ft_fail(err, FT_ENOMEM, 0, "%zu networks", w->n);
 
-    *found = (ft__placed_found){0};
+    *found = (ft__schedules_found){0};
     for (uint32_t i = 0; i < w->n && !st; i++) {
         st = load_network(&all, i, err);
         found->usable += all.network[i].usable;

@@ -11,7 +11,7 @@ static const size_t default_bytes = 40000000;
  * tell more than many trees of few. */
 enum { FULL_TREES = 64, FEW_TREES = 24 };
 /* What a row of a regressor takes in a file, about: its leaf in every tree and what
- * leads there, and in the trees of its spread; and a template. */
+ * leads there, and in the trees of its residual scale; and a template. */
 enum { TREE_BYTES = 17, SPREAD_BYTES = 70, PROCESS_BYTES = 400 };
 /* And boosting, of however many rows. */
 static const double boost_bytes = 1.6e6;
@@ -71,7 +71,7 @@ static void count_rows(size_t (*count)[FT_PHASE_COUNT], const ft__samples *s,
 }
 
 /* What regressors of how->part_rows rows may take, for each row. */
-static double bytes_a_row(const ft__samples *s, const ft__learn_options *how,
+static double bytes_a_row(const ft__samples *s, const ft__model_set_options *how,
                           double room)
 {
     size_t count[FT_KIND_COUNT][FT_PHASE_COUNT] = {0};
@@ -81,7 +81,7 @@ static double bytes_a_row(const ft__samples *s, const ft__learn_options *how,
 }
 
 /* Rows of one regressor: so many that all of them fit into `room` bytes. */
-static size_t rows_for(const ft__samples *s, const ft__learn_options *how,
+static size_t rows_for(const ft__samples *s, const ft__model_set_options *how,
                        uint32_t trees, double room)
 {
     const bool process = !how->fit.methods || how->fit.methods >> FT_METHOD_GP & 1;
@@ -129,23 +129,23 @@ static bool is_several(const ft__samples *s, ft__metric metric)
 }
 
 static ft_status learn(ft__family *f, const ft__samples *s, const uint32_t *row,
-                       const ft__learn_options *how, ft_error *err)
+                       const ft__model_set_options *how, ft_error *err)
 {
-    ft__learner *l = calloc(1, sizeof(*l));
+    ft__model_set *l = calloc(1, sizeof(*l));
     ft_status st;
 
     if (!l)
         return ft_fail(err, FT_ENOMEM, 0, "regressors");
-    st = ft__learner_fit(l, s, row, s->n, NULL, 0, how, err);
+    st = ft__model_set_fit(l, s, row, s->n, NULL, 0, how, err);
     if (st) {
         free(l);
         return st;
     }
-    f->learner[how->metric][how->unseen] = l;
+    f->model_set[how->metric][how->unseen] = l;
     return FT_OK;
 }
 
-/* Every learner has the same: rows with a time. */
+/* Every model set has the same: rows with a time. */
 static ft_status fit_base(ft__base *out, const ft__samples *s, uint32_t *row,
                           const ft__family_options *opt, ft_error *err)
 {
@@ -156,14 +156,14 @@ static ft_status fit_base(ft__base *out, const ft__samples *s, uint32_t *row,
         if (s->v[i].value[FT__METRIC_TIME] > 0)
             row[n++] = (uint32_t)i;
     if (before)
-        return ft__base_extend(out, &before->learner[FT__METRIC_TIME][0]->base, s, row,
-                               n, err);
+        return ft__base_extend(out, &before->model_set[FT__METRIC_TIME][0]->base, s,
+                               row, n, err);
     return ft__base_fit(out, s, row, n, opt->learn.fit.seed, err);
 }
 
 /* How large its regressors may be in `room` bytes: two forests each where all rows fit
  * in. */
-static void fit_into(ft__learn_options *how, const ft__samples *s, double room)
+static void fit_into(ft__model_set_options *how, const ft__samples *s, double room)
 {
     uint32_t trees = how->fit.n_trees ? how->fit.n_trees : FULL_TREES;
 
@@ -177,14 +177,14 @@ static void fit_into(ft__learn_options *how, const ft__samples *s, double room)
     }
 }
 
-/* A learner of its own, or one that goes on from where it was. */
+/* A model set of its own, or one that goes on from where it was. */
 static ft_status learn_as(ft__family *f, const ft__samples *s, const uint32_t *row,
-                          const ft__learn_options *common,
+                          const ft__model_set_options *common,
                           const ft__family_options *opt, double room, ft_error *err)
 {
-    ft__learn_options how = *common;
+    ft__model_set_options how = *common;
 
-    how.before = opt->before ? opt->before->learner[how.metric][how.unseen] : NULL;
+    how.before = opt->before ? opt->before->model_set[how.metric][how.unseen] : NULL;
     fit_into(&how, s, room);
     if (how.before) {
         how.part_rows = how.before->opt.part_rows;
@@ -203,7 +203,7 @@ static ft_status learn_metric(ft__family *f, const ft__samples *s, const uint32_
                               const ft__base *base, double room, ft_error *err)
 {
     bool several = is_several(s, metric);
-    ft__learn_options how = opt->learn;
+    ft__model_set_options how = opt->learn;
     ft_status st;
 
     how.metric = metric;
@@ -316,7 +316,7 @@ static ft_status make_templates(ft__family *f, const ft__samples *s, uint32_t da
                                 const ft__family *before, struct template *scratch,
                                 ft_error *err)
 {
-    const ft__learner *l = ft__family_any(f, FT__METRIC_TIME);
+    const ft__model_set *l = ft__family_any(f, FT__METRIC_TIME);
     size_t n = 0;
 
     for (size_t i = 0; i < s->n; i++) {

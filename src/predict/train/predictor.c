@@ -14,7 +14,7 @@ static ft_status learn_networks(ft__family *f, const ft__samples *s,
                                 const ft__family_options *opt, ft_error *err)
 {
     const bool operations = ft__family_any(f, FT__METRIC_TIME) != NULL;
-    ft__placed_found found = {0};
+    ft__schedules_found found = {0};
     uint32_t alone = 0;
     ft_status st = ft__alone_fit(f, opt->networks, opt->hidden, &alone, err);
 
@@ -24,7 +24,7 @@ static ft_status learn_networks(ft__family *f, const ft__samples *s,
                      "learned of fewer than %d families of architectures",
                      FT__LEAST_ARCHITECTURES);
     if (!st && operations && !opt->no_known)
-        st = ft__placed_fit(f, opt->networks, opt, &found, err);
+        st = ft__device_schedules_fit(f, opt->networks, opt, &found, err);
     found.usable += alone;
     found.tried += alone > 0;
     if (!st && operations && !opt->no_unknown)
@@ -39,8 +39,8 @@ static ft_status keep_networks(ft__family *f, const ft__family *before, ft_error
 {
     ft_status st = FT_OK;
 
-    for (uint32_t i = 0; i < before->n_placed && !st; i++)
-        st = ft__placed_add(f, &before->placed[i], err);
+    for (uint32_t i = 0; i < before->n_device_schedules && !st; i++)
+        st = ft__device_schedule_add(f, &before->device_schedule[i], err);
     for (uint32_t i = 0; i < before->n_alone && !st; i++)
         st = ft__alone_add(f, &before->alone[i], err);
     return st || !before->unseen ? st : ft__unseen_set(f, before->unseen, err);
@@ -184,7 +184,7 @@ ft_status ft__family_of_kernels(ft_predictor **out, const ft__kernel_row *row,
 }
 
 /* There have to be some of use where networks are asked for. */
-static ft_status check_networks(const ft__placed_found *found, ft_error *err)
+static ft_status check_networks(const ft__schedules_found *found, ft_error *err)
 {
     if (!found->usable)
         return ft_fail(err, FT_ENOTFOUND, 0,
@@ -272,7 +272,7 @@ ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
     const ft__importance_to to = {opt->importance, opt->importance_user};
     ft__samples all = {0}, own = {0}, workloads = {0};
     ft__network_samples networks = {0};
-    ft__placed_found found;
+    ft__schedules_found found;
     const ft__family_options how = {.learn = {.importance = to.tell ? &to : NULL,
                                               .fit = {.methods = opt->methods,
                                                       .mix = opt->mix,

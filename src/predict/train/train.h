@@ -8,16 +8,16 @@
 /* Training: samples -> what a predictor holds. Operations first, then what networks
  * that were measured whole say beside them. */
 
-typedef struct ft__placed_found {
+typedef struct ft__schedules_found {
     uint32_t
         usable; /* networks of a device and engine that operations were learned of */
     uint32_t tried; /* places where there are networks enough */
-} ft__placed_found;
+} ft__schedules_found;
 
 typedef struct ft__family_options {
-    ft__learn_options learn; /* metric, unseen and part_rows are set here */
-    size_t most_bytes;       /* of its file, about; 0: 40 MB */
-    bool forget;             /* no templates */
+    ft__model_set_options learn; /* metric, unseen and part_rows are set here */
+    size_t most_bytes;           /* of its file, about; 0: 40 MB */
+    bool forget;                 /* no templates */
     uint32_t metrics; /* bits 1 << ft__metric that will be asked for, time among them;
                          0: all that were measured */
     bool no_known;    /* nothing will be asked of the devices learned from, */
@@ -27,8 +27,8 @@ typedef struct ft__family_options {
     const ft__samples *workloads;        /* measured at clocks, or NULL */
     const ft__network_samples *networks; /* that schedules are fitted to, and that say
                                    how far off networks of other devices are; or NULL */
-    const bool *hidden;      /* of these, nothing is learned from; NULL: of none */
-    ft__placed_found *found; /* NULL, or receives how many were of use */
+    const bool *hidden;         /* of these, nothing is learned from; NULL: of none */
+    ft__schedules_found *found; /* NULL, or receives how many were of use */
     const ft_log *log;
 } ft__family_options;
 
@@ -56,9 +56,9 @@ ft_status ft__train_operations(ft__family *out, const ft__samples *s,
  * phase of which at least four networks were measured, at the clock and the cap that
  * the device comes with, where it tells those that it was not fitted to better than
  * none. */
-ft_status ft__placed_fit(ft__family *f, const ft__network_samples *w,
-                         const ft__family_options *opt, ft__placed_found *found,
-                         ft_error *err);
+ft_status ft__device_schedules_fit(ft__family *f, const ft__network_samples *w,
+                                   const ft__family_options *opt,
+                                   ft__schedules_found *found, ft_error *err);
 /* f->unseen from networks w but those that are hidden: every chip with networks is left
  * out of rows of s in turn, trained as opt says. Of fewer than two chips nothing is
  * said. */

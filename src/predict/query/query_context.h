@@ -1,0 +1,59 @@
+#ifndef PREDICT_QUERY_QUERY_CONTEXT_H
+#define PREDICT_QUERY_QUERY_CONTEXT_H
+
+#include "predict/model/family.h"
+#include "predict/query/clock_line.h"
+#include "predict/query/op_query.h"
+#include "predict/schedule/device_schedule.h"
+
+/* A network that is asked about: for the files that do so. */
+typedef struct ft__query_context {
+    const ft__family *f; /* NULL: from specifications; most of the rest is unused */
+    ft__dataset on;
+    const ft_graph *g;
+    uint32_t n;
+    ft_phase phase; /* it runs as */
+    const ft__device_schedule
+        *device_schedule; /* schedule of the device in it, or NULL */
+    const ft__device_schedule
+        *as;       /* whose sessions answer for operations; NULL: as it is asked */
+    bool known;    /* the device was measured */
+    ft_op *form;   /* in which an operation is asked for: one that was learned */
+    double *share; /* of that form's time; NaN: no form of it was learned */
+    ft__terms *bare, *bare_form;
+    ft__answer *time, *power;
+    bool powered;     /* power was learned, */
+    bool power_known; /* and measured on the device */
+    bool tf32;        /* products in TF32 are among what was learned */
+    bool plain; /* operations are relative to a roofline: no file, or a probed CPU */
+    ft__dataset *dataset; /* plain: as the family numbers them, */
+    uint32_t index;       /* of which this one is asked about */
+    ft__device_query a;
+    ft__device_query measured; /* the device as it was measured: */
+    bool rescaled;             /* which is at another clock or under another cap */
+    bool interpolated;         /* it is, but was measured at several: */
+    ft__clock_interpolation interpolation;
+    const ft_calibration_set *few; /* a few measurements of it, or NULL */
+    uint32_t n_few;                /* that corrected the answers */
+} ft__query_context;
+
+/* The device, as the family is asked about it; *setting is
+ * ft__query_context_close()'s to free. Then the forms of all operations, and what is
+ * learned of them. */
+ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
+                                 const ft_device_use *on, ft_error *err);
+ft_status ft__query_context_make(ft__query_context *q, ft_error *err);
+ft_status ft__query_context_learn(ft__query_context *q, ft_error *err);
+void ft__query_context_close(ft__query_context *q, ft__buf *setting);
+/* The regressors of times; NULL: from specifications. */
+const ft__model_set *ft__query_context_models(const ft__query_context *q);
+/* Is it a product that the device would compute in TF32? */
+bool ft__query_context_tf32(const ft__query_context *q, const ft_op *op);
+/* Of the device at a clock (NaN: as it comes; what clocks do to power is in *at),
+ * fitted to networks where the family has one. Once q->a is open. */
+ft__schedule ft__query_context_schedule(ft__query_context *q,
+                                        const ft__device_query *at, double clock_hz);
+/* What is left of a time alone when the host's part is taken out. */
+double ft__device_share(const ft__terms *t);
+
+#endif
