@@ -1,3 +1,4 @@
+/* Columns of floats in, numbers of bins out, for boosting on histograms. */
 #include "learn/tree/bins.h"
 
 #include <math.h>

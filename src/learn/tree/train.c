@@ -1,3 +1,5 @@
+/* A matrix and targets in, checked; blocks and sorted columns that trees grow on out.
+ */
 #include "learn/tree/train.h"
 
 #include <float.h>
