@@ -160,7 +160,7 @@ int main(void)
         int least; /* allocations it makes, at the least */
     } cases[] = {
         {fit_random, 12}, {fit_extra, 12},
-        {load, 1},        {cross_validate, 40},
+        {load, 1},        {cross_validate, 30},
         {make_folds, 3},  {compute_errors, 1},
         {conformal, 1},   {fit_ridge, 8},
         {fit_knn, 7},     {fit_tree, 10},
