@@ -1,3 +1,4 @@
+/* Bump allocator: sizes in, zeroed memory out, all of it freed at once. */
 #include "base/arena.h"
 
 #include <stdalign.h>

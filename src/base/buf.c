@@ -1,3 +1,4 @@
+/* Growing text: pieces and formats in, one terminated string out. */
 #include "base/buf.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* Failures as a status and one sentence; the version of the library. */
 #include "foretell/error.h"
 
 #include <stdarg.h>

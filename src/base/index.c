@@ -1,3 +1,4 @@
+/* The hash table of the house: texts or hashes in, numbers out; FNV-1a. */
 #include "base/index.h"
 
 #include <stdlib.h>

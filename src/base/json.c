@@ -1,3 +1,5 @@
+/* JSON pulled value by value from untrusted bytes; numbers and slices of the text out.
+ */
 #include "base/json.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Messages and progress, to the caller's ft_log. */
 #include "base/log.h"
 
 #include <stdarg.h>

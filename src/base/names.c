@@ -1,3 +1,4 @@
+/* Enumerated values to names and back, for every list that users see. */
 #include "foretell/names.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Doubles to decimal text and back, whatever the locale. */
 #include "base/number.h"
 
 #include <locale.h>

@@ -1,3 +1,4 @@
+/* Values out of "name=value name=value". */
 #include "base/pairs.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Small symmetric systems of linear equations; larger ones: learn/cholesky.c. */
 #include "base/solve.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Mean, deviation, quantiles of arrays of doubles. */
 #include "base/stats.h"
 
 #include <math.h>

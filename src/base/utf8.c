@@ -1,3 +1,4 @@
+/* Whether bytes are UTF-8. */
 #include "base/utf8.h"
 
 /* Lengths of UTF-8 sequences and overlong forms: RFC 3629. */

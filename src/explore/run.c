@@ -353,9 +353,9 @@ static ft_status search_on(struct work *w, ft_search *s)
         in_vain = !isnan(gain) && gain < least ? in_vain + 1 : 0;
         if (!st)
             st = add_point(w, point);
-        if (!st)
+        if (!st && w->points.n > p)
             st = run_from(w, p * w->x->n_workloads);
-        if (!st && is_finished(w, p))
+        if (!st && w->points.n > p && is_finished(w, p))
             st = tell_search(w, s, p);
     }
     free(point);

@@ -1,3 +1,4 @@
+/* Tensors, nodes and notes in, one after the other; a checked, immutable graph out. */
 #include "graph/build.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* A graph's memory, and totals over its operations. */
 #include "graph/graph.h"
 
 #include "graph/graph_inside.h"

@@ -1,3 +1,4 @@
+/* From which node to which each tensor of a graph is needed. */
 #include "graph/lives.h"
 
 #include <stdlib.h>

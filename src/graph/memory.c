@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/limits.h"
 #include "foretell/graph.h"
 #include "graph/graph_inside.h"
@@ -156,6 +157,7 @@ static ft_status hold_frames(ft__life *life, const ft_graph *g, ft_error *err)
 /* ---- memory of a pass or a step ---- */
 
 struct memory {
+    ft__arena room;
     const ft_graph *g;
     uint32_t bits;
     ft__life *life;    /* per tensor, those of views are empty */
@@ -412,11 +414,11 @@ static void rough_rules(const struct memory *m, ft_memory *out)
 
 static bool allocate(struct memory *m)
 {
-    m->part = calloc(m->n_tensors + 1, sizeof(*m->part));
-    m->scratch = calloc(m->n_nodes + 1, sizeof(*m->scratch));
-    m->total = calloc(m->n_nodes + 2, sizeof(*m->total));
-    m->of_op = calloc(2 * (size_t)m->g->n_ops + 2, sizeof(*m->of_op));
-    return m->part && m->scratch && m->total && m->of_op;
+    m->part = ft__arena_need(&m->room, m->n_tensors + 1, sizeof(*m->part));
+    m->scratch = ft__arena_need(&m->room, m->n_nodes + 1, sizeof(*m->scratch));
+    m->total = ft__arena_need(&m->room, m->n_nodes + 2, sizeof(*m->total));
+    m->of_op = ft__arena_need(&m->room, 2 * (size_t)m->g->n_ops + 2, sizeof(*m->of_op));
+    return !m->room.bad;
 }
 
 ft_status ft_memory_make(ft_memory *out, const ft_graph *g,
@@ -448,10 +450,7 @@ ft_status ft_memory_make(ft_memory *out, const ft_graph *g,
         rough_rules(&m, out);
     }
     free(m.life);
-    free(m.part);
-    free(m.scratch);
-    free(m.total);
-    free(m.of_op);
+    ft__arena_free(&m.room);
     return st;
 }
 

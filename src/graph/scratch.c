@@ -1,3 +1,4 @@
+/* An operation in; bytes that PyTorch's CPU kernels allocate beside its tensors out. */
 #include "graph/scratch.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* Where the elements of a tensor lie: plain, channels-last, views and copies. */
 #include "graph/strides.h"
 
 ft__strides ft__strides_plain(const ft_shape *s)

@@ -394,11 +394,11 @@ static bool open_train(ft__train *t, const ft_graph *g)
     size_t n = (size_t)g->n_tensors + 1, nodes = (size_t)g->n_nodes + 1;
 
     *t = (ft__train){.src = g, .b = ft__build_new(g->name), .scalar = FT_NONE};
-    t->needs = calloc(n, 1);
-    t->reached = calloc(n, 1);
-    t->grad = malloc(n * sizeof(*t->grad));
-    t->kept = malloc(nodes * sizeof(*t->kept));
-    if (!t->b || !t->needs || !t->reached || !t->grad || !t->kept)
+    t->needs = ft__arena_need(&t->room, n, 1);
+    t->reached = ft__arena_need(&t->room, n, 1);
+    t->grad = ft__arena_need(&t->room, n, sizeof(*t->grad));
+    t->kept = ft__arena_need(&t->room, nodes, sizeof(*t->kept));
+    if (!t->b || t->room.bad)
         return false;
     memset(t->grad, 0xff, n * sizeof(*t->grad));
     memset(t->kept, 0xff, nodes * sizeof(*t->kept));
@@ -407,10 +407,7 @@ static bool open_train(ft__train *t, const ft_graph *g)
 
 static void close_train(ft__train *t)
 {
-    free(t->needs);
-    free(t->reached);
-    free(t->grad);
-    free(t->kept);
+    ft__arena_free(&t->room);
     free(t->holders);
 }
 

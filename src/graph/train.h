@@ -7,6 +7,7 @@
 /* Deriving a training step. The new graph begins with all tensors of the source
  * under their old numbers; what the step adds comes behind them. */
 typedef struct ft__train {
+    ft__arena room; /* of what is kept per tensor or node of the source */
     const ft_graph *src;
     ft__build *b;
     uint8_t *needs;    /* per source tensor: a trained weight lies behind it */

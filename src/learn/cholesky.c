@@ -1,3 +1,4 @@
+/* Cholesky factors, solutions and inverses of symmetric positive definite matrices. */
 #include "learn/cholesky.h"
 
 #include <math.h>

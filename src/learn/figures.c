@@ -1,3 +1,4 @@
+/* Measured and predicted values in; error figures and conformal intervals out. */
 #include <math.h>
 #include <stdlib.h>
 

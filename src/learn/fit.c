@@ -1,3 +1,4 @@
+/* A matrix and targets in, a forest out: trees grown by several threads. */
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* Groups of rows dealt to folds, and models fitted without one of them. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* L-BFGS: a function with its gradient and a starting point in, a local minimum out. */
 #include "learn/minimise.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* One interface for all methods: a matrix and targets in, a model out; its image,
+ * loaded and saved; rows in, predictions out. */
 #include "learn/model.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* A matrix in; rows that count, standardised columns and targets out. */
 #include "learn/training_set.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Models that are a sum of kernels over vectors: their image written, checked. */
 #include "learn/vectors.h"
 
 #include <math.h>

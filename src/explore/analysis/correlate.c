@@ -1,3 +1,5 @@
+/* Pairs of values in; Pearson's, Spearman's or Kendall's correlation with its interval
+ * out. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Rows of objectives in; which of them no other dominates out. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* A space in, the points of a design out: full, fractional, random, Latin, Sobol. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* The expected gain of hypervolume over a front, of normal objectives. */
 #include "explore/search/gain.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* A Gaussian process over points of a space: observed points in; mean and standard
+ * deviation of each objective at another point out. */
 #include "explore/search/process.h"
 
 #include <math.h>

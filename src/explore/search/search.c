@@ -1,3 +1,5 @@
+/* Ask and tell: observed points in, the next point to run out, by one of the
+ * searchers. */
 #include "explore/search/search.h"
 
 #include "explore/explore_inside.h"

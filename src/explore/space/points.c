@@ -1,3 +1,4 @@
+/* Sets of different points; every point of a space; points drawn at random. */
 #include "explore/space/points.h"
 
 #include "explore/explore_inside.h"

@@ -1,3 +1,5 @@
+/* Spaces of parameters with conditions and forbidden combinations; points to the unit
+ * cube and back. */
 #include "explore/space/space.h"
 
 #include "explore/explore_inside.h"

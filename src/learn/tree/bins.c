@@ -1,3 +1,4 @@
+/* Columns of floats in, numbers of bins out, for boosting on histograms. */
 #include "learn/tree/bins.h"
 
 #include <math.h>
@@ -81,29 +82,23 @@ ft_status ft__bins_make(ft__bins *out, const ft__task *t, uint32_t n_rows,
                         ft_error *err)
 {
     const size_t width = t->x->n_cols;
-    float *scratch = calloc(n_rows, sizeof(*scratch));
+    float *scratch;
 
-    *out = (ft__bins){.n_rows = n_rows,
-                      .col = calloc(width, sizeof(*out->col)),
-                      .n = calloc(width, sizeof(*out->n)),
-                      .cut = calloc(width * FT__MOST_BINS, sizeof(*out->cut)),
-                      .bin = calloc(width, n_rows)};
-    if (!scratch || !out->col || !out->n || !out->cut || !out->bin) {
-        free(scratch);
-        ft__bins_free(out);
+    *out = (ft__bins){.n_rows = n_rows};
+    out->col = ft__arena_need(&out->room, width, sizeof(*out->col));
+    out->n = ft__arena_need(&out->room, width, sizeof(*out->n));
+    out->cut = ft__arena_need(&out->room, width * FT__MOST_BINS, sizeof(*out->cut));
+    out->bin = ft__arena_need(&out->room, width, n_rows);
+    scratch = ft__arena_need(&out->room, n_rows, sizeof(*scratch));
+    if (out->room.bad)
         return ft_fail(err, FT_ENOMEM, 0, "no memory to boost %u rows", n_rows);
-    }
     for (uint32_t j = 0; j < width; j++)
         add_column(out, t, j, scratch);
-    free(scratch);
     return FT_OK;
 }
 
 void ft__bins_free(ft__bins *b)
 {
-    free(b->col);
-    free(b->n);
-    free(b->cut);
-    free(b->bin);
+    ft__arena_free(&b->room);
     *b = (ft__bins){0};
 }

@@ -1,6 +1,7 @@
 #ifndef LEARN_TREE_BINS_H
 #define LEARN_TREE_BINS_H
 
+#include "base/arena.h"
 #include "learn/training_set.h"
 
 /* Columns as numbers of bins, column by column: 0 is missing, 1 the least. Cuts lie
@@ -9,6 +10,7 @@
 enum { FT__MOST_BINS = 256 };
 
 typedef struct ft__bins {
+    ft__arena room;
     uint32_t n_rows;
     uint32_t n_cols; /* those that change */
     uint32_t *col;   /* which of the matrix; n_cols of them */

@@ -1,3 +1,4 @@
+/* The leaves of a tree over whole numbers, each with the box of rows that end in it. */
 #include "learn/tree/boxes.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* The image of a forest: every part checked, so that predicting needs no bounds. */
 #include "learn/tree/walk.h"
 
 #include "learn/learn_inside.h"

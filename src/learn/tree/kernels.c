@@ -1,3 +1,4 @@
+/* The inner loops of growing, for every processor. */
 #include "learn/tree/kernels.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* The inner loops of growing with AVX-512, to the same bits as kernels.c. */
 #include "learn/tree/avx512.h"
 #include "learn/tree/kernels.h"
 

@@ -1,3 +1,5 @@
+/* A matrix and targets in, checked; blocks and sorted columns that trees grow on out.
+ */
 #include "learn/tree/train.h"
 
 #include <float.h>
@@ -152,40 +154,35 @@ ft_status ft__train_new(ft__train **out, const ft_matrix *x, const double *y,
         return st;
     d = calloc(1, sizeof(*d));
     if (!d)
-        goto fail;
+        return ft_fail(err, FT_ENOMEM, 0, "no memory to learn from %zu rows",
+                       x->n_rows);
     d->n_cols = (uint32_t)x->n_cols;
     for (size_t i = 0; i < x->n_rows; i++)
         d->n_rows += !weights || weights[i] > 0;
     blocks = (d->n_cols + FT__BLOCK - 1) / FT__BLOCK;
-    d->x = calloc(blocks * d->n_rows, FT__BLOCK * sizeof(*d->x));
-    d->least = calloc(d->n_cols, sizeof(*d->least));
-    d->y = calloc(d->n_rows, sizeof(*d->y));
-    d->w = calloc(d->n_rows, sizeof(*d->w));
-    if (!d->x || !d->least || !d->y || !d->w)
-        goto fail;
-    copy_rows(d, x, y, weights);
-    if (kind != FT_FOREST_EXTRA) {
-        d->key = calloc((size_t)d->n_cols * d->n_rows, sizeof(*d->key));
-        if (!d->key)
-            goto fail;
-        sort_columns(d);
+    d->x = ft__arena_need(&d->room, blocks * d->n_rows, FT__BLOCK * sizeof(*d->x));
+    d->least = ft__arena_need(&d->room, d->n_cols, sizeof(*d->least));
+    d->y = ft__arena_need(&d->room, d->n_rows, sizeof(*d->y));
+    d->w = ft__arena_need(&d->room, d->n_rows, sizeof(*d->w));
+    if (kind != FT_FOREST_EXTRA)
+        d->key =
+            ft__arena_need(&d->room, (size_t)d->n_cols * d->n_rows, sizeof(*d->key));
+    if (d->room.bad) {
+        ft__train_free(d);
+        return ft_fail(err, FT_ENOMEM, 0, "no memory to learn from %zu rows",
+                       x->n_rows);
     }
+    copy_rows(d, x, y, weights);
+    if (d->key)
+        sort_columns(d);
     *out = d;
     return FT_OK;
-
-fail:
-    ft__train_free(d);
-    return ft_fail(err, FT_ENOMEM, 0, "no memory to learn from %zu rows", x->n_rows);
 }
 
 void ft__train_free(ft__train *d)
 {
     if (!d)
         return;
-    free(d->x);
-    free(d->least);
-    free(d->y);
-    free(d->w);
-    free(d->key);
+    ft__arena_free(&d->room);
     free(d);
 }

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "base/arena.h"
 #include "base/prng.h"
 #include "learn/learn_inside.h"
 #include "learn/tree/forest.h"
@@ -30,6 +31,7 @@ typedef struct ft__key {
 void ft__keys_sort(ft__key *k, size_t n);
 
 typedef struct ft__train {
+    ft__arena room;
     uint32_t n_rows;
     uint32_t n_cols;
     float *x;

@@ -1,3 +1,4 @@
+/* One tree, grown node by node from what a splitter finds. */
 #include "learn/tree/train.h"
 
 #include <math.h>

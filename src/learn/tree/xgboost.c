@@ -1,3 +1,4 @@
+/* XGBoost's C interface, loaded where it is installed. */
 #include "learn/tree/xgboost.h"
 
 #include <dlfcn.h>
