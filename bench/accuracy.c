@@ -279,7 +279,7 @@ static void predict_ops(ft_estimate *out, const ft_predictor *p, const ft_op *op
     for (size_t i = 0; i < n; i++)
         ft__build_op(build, "", 0, &ops[i], 1);
     if (ft__build_finish_take(&g, build, &err) ||
-        ft_predict_network_on(&e, p, &as_measured, g, &err))
+        ft_predict_network(&e, p, &as_measured, g, &err))
         die("predicting", &err);
     for (size_t i = 0; i < n; i++) {
         uint32_t at = 0;
@@ -356,8 +356,8 @@ static void table(const struct bench *b, int strict)
             n = left_out(b, i, b->samples[j], without, n);
         p = train(b, without, n, 1);
         compare_ops(&h, truth, without, n_own, p);
-        if (ft_predict_network_on(&e, p, &as_measured, m->graph, &err) ||
-            ft_predict_network_on(&sum, truth, &as_measured, m->graph, &err))
+        if (ft_predict_network(&e, p, &as_measured, m->graph, &err) ||
+            ft_predict_network(&sum, truth, &as_measured, m->graph, &err))
             die(m->name, &err);
         memcpy(t, m->time_s, sizeof(t));
         measured = ft__median(t, m->rounds);

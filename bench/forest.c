@@ -102,8 +102,14 @@ static void cross_validate(const struct lesson *l, ft_forest_options opt)
     if (!out)
         exit(1);
     for (opt.seed = 1; opt.seed <= SEEDS; opt.seed++) {
-        must(ft__forest_cross_validate(out, &l->m, l->y, NULL, l->fold, FOLDS, &opt,
-                                       &err),
+        const ft_model_options how = {
+            .method = opt.kind == FT_FOREST_EXTRA ? FT_METHOD_EXTRA : FT_METHOD_FOREST,
+            .forest = opt,
+            .seed = opt.seed,
+            .threads = opt.threads};
+
+        must(ft__model_cross_validate(out, &l->m, l->y, NULL, l->fold, FOLDS, &how,
+                                      &err),
              &err);
         must(ft__errors_compute(&e, l->y, out, l->m.n_rows, l->m.n_cols, &err), &err);
         mae += e.mae / SEEDS;

@@ -70,7 +70,7 @@ static void print_type(ft_dtype t, uint32_t container)
            optional ? ")" : "");
 }
 
-static void see(void *file, const ft__value *v)
+static void see(void *file, const ft__onnx_value *v)
 {
     if (v->state == FT__UNDEFINED)
         return;
@@ -96,9 +96,9 @@ static unsigned count_nodes(const uint8_t *p, size_t n)
     ft__pb_doc doc = {.base = p, .len = n};
     unsigned count = 0;
 
-    for (ft__pb f = ft__pb_open(&doc, (ft__bytes){p, n}); ft__pb_next(&f);)
+    for (ft__onnx_pb f = ft__pb_open(&doc, (ft__bytes){p, n}); ft__pb_next(&f);)
         if (f.field == 7 && f.wire == FT__PB_BYTES)
-            for (ft__pb g = ft__pb_open(&doc, f.bytes); ft__pb_next(&g);)
+            for (ft__onnx_pb g = ft__pb_open(&doc, f.bytes); ft__pb_next(&g);)
                 count += g.field == 1;
     return count;
 }

@@ -33,7 +33,7 @@ static ft_status alone(ft_brief *out, const ft_listed *list, const ft_device_use
     if (!st)
         st = ft__graph_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, NULL);
     if (!st)
-        st = ft_predict_network_physics(&e, on, lowered, NULL);
+        st = ft_predict_network(&e, NULL, on, lowered, NULL);
     if (!st) {
         *out = (ft_brief){e.time.value,   e.energy.value, e.power.value,
                           e.memory.value, FT_OK,          ""};

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "foretell/predictor.h"
-#include "predict/file/predictor_inside.h"
+#include "predict/file/predictor.h"
 #include "predict/model/family.h"
 #include "predict/query/network.h"
 
@@ -36,7 +36,7 @@ static void ask_network(const ft_predictor *p, const char *const *specs, size_t 
         snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s\n", specs[i]);
     if (ft_import_ops(&g, text, strlen(text), "network", NULL))
         return;
-    if (ft_predict_network_on(&e, p, &as_measured, g, NULL) == FT_OK)
+    if (ft_predict_network(&e, p, &as_measured, g, NULL) == FT_OK)
         ft_network_estimate_free(&e);
     ft_graph_free(g);
 }
@@ -60,7 +60,7 @@ static void ask_devices(const ft_predictor *p)
             const ft_device_use on = {.name = names[k], .setting = "clock=700MHz"};
             ft_network_estimate e;
 
-            if (ft_predict_network_on(&e, p, &on, g, NULL) == FT_OK)
+            if (ft_predict_network(&e, p, &on, g, NULL) == FT_OK)
                 ft_network_estimate_free(&e);
         }
         ft_graph_free(g);

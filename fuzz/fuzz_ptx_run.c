@@ -1,46 +1,58 @@
 #include <stdlib.h>
-#include <string.h>
 
-#include "ptx/interpret/interpret.h"
+#include "foretell/ptx.h"
 #include "ptx/ptx_inside.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { BYTES = 4096, ARGS = 8 };
+enum { ARGS = 8, MOST_TEXT = 1 << 16 };
 
-/* Whatever the module: its first kernel runs or is refused, in few steps, and what ran
- * can be counted. */
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void count(const ft_ptx *m, const ft_ptx_kernel *k)
 {
     static const uint64_t address = (uint64_t)1 << 32;
-    ft_ptx_launch l = {.grid = {2, 1, 1}, .block = {40, 1, 1}, .dynamic_shared = 64};
-    ft__ptx_run_options opt = {.n_memory = 1, .most_steps = 2000};
-    ft__ptx_memory memory = {.address = address, .size = BYTES};
+    ft_ptx_launch l = {.kernel = k->name,
+                       .grid = {3, 2, 1},
+                       .block = {40, 1, 1},
+                       .dynamic_shared = 64};
     ft_ptx_arg arg[ARGS];
-    const ft_ptx_kernel *k;
     ft_ptx_counter *counter = NULL;
+    const ft_ptx_block *block;
+    const ft_ptx_access *access;
     ft_ptx_counts c;
-    ft_ptx *m;
 
-    if (ft__ptx_parse(&m, (const char *)data, size, "fuzz", NULL))
-        return 0;
-    memory.bytes = calloc(BYTES, 1);
-    opt.memory = &memory;
-    k = ft_ptx_get(m)->kernel;
-    if (ft_ptx_get(m)->n_kernels > 0 && memory.bytes != NULL) {
-        l.kernel = k[0].name;
-        l.arg = arg;
-        for (; l.n_args < ARGS && l.n_args < k[0].n_params; l.n_args++)
-            arg[l.n_args] = (ft_ptx_arg){
-                .index = l.n_args,
-                .bytes = &address,
-                .size = k[0].param[l.n_args].size < 8 ? k[0].param[l.n_args].size : 8};
-        if (ft__ptx_run(&c, m, &l, &opt, NULL) == FT_OK &&
-            ft__ptx_counter_new(&counter, m, NULL) == FT_OK)
-            ft__ptx_count(&c, counter, &l, NULL);
+    l.arg = arg;
+    for (; l.n_args < ARGS && l.n_args < k->n_params; l.n_args++)
+        arg[l.n_args] = (ft_ptx_arg){
+            .index = l.n_args,
+            .bytes = &address,
+            .size = k->param[l.n_args].size < 8 ? k->param[l.n_args].size : 8};
+    if (ft__ptx_counter_new(&counter, m, NULL) == FT_OK &&
+        ft__ptx_count(&c, counter, &l, NULL) == FT_OK) {
+        if (c.exact && c.warp[FT_PTX_INT].low != c.warp[FT_PTX_INT].high)
+            abort();
+        for (size_t n = ft__ptx_blocks(counter, &block); n-- > 0;)
+            if (block[n].warp.low > block[n].warp.high)
+                abort();
+        for (size_t n = ft__ptx_accesses(counter, &access); n-- > 0;)
+            if (access[n].requests.low > access[n].requests.high)
+                abort();
     }
     ft__ptx_counter_free(counter);
-    free(memory.bytes);
+}
+
+/* Whatever the module, also one that no assembler takes: its first kernel is counted or
+ * refused, and has registers. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint32_t registers;
+    ft_ptx *m;
+
+    if (size > MOST_TEXT || ft__ptx_parse(&m, (const char *)data, size, "fuzz", NULL))
+        return 0;
+    if (ft_ptx_get(m)->n_kernels > 0) {
+        count(m, &ft_ptx_get(m)->kernel[0]);
+        ft_ptx_registers(&registers, m, 0, NULL);
+    }
     ft__ptx_free(m);
     return 0;
 }

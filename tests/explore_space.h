@@ -60,7 +60,7 @@ static inline ft_space *conditional_space(int with_level)
 {
     static const uint32_t nvcc[] = {2}, clang[] = {1}, on[] = {1}, large[] = {2, 3};
     const ft__condition condition[] = {{3, {1, 1, on}}, {1, {0, 1, nvcc}}};
-    const ft__among part[] = {{0, 1, clang}, {2, 2, large}};
+    static const ft__among part[] = {{0, 1, clang}, {2, 2, large}};
     const ft__forbidden forbidden = {part, 2};
     const ft_parameter param[] = {categories("compiler", 3), categories("ftz", 2),
                                   integers("batch", 1, 4, 0),

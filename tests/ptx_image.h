@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "launches.h"
-#include "ptx/interpret/interpret.h"
+#include "ptx_interpret/interpret.h"
 
 /* A launch of a launch file with its memory filled, ready to be run thread by thread.
  */

@@ -12,6 +12,7 @@
 #include "foretell/choose.h"
 #include "foretell/evaluate.h"
 #include "foretell/op.h"
+#include "put_member.h"
 #include "store/store_inside.h"
 
 enum { N_OPS = 60 };
@@ -272,7 +273,7 @@ static void the_operations_of_a_network_leave_training_with_it(void)
             1,         ""};
 
         make_spec(spec, sizeof(spec), i, law.seed);
-        CHECK(ft__store_put_member(s, &m, NULL) == FT_OK);
+        CHECK(put_member(s, &m) == FT_OK);
     }
     e = evaluate(s, NULL, &(ft_evaluate_options){.protocol = FT_PROTOCOL_NETWORK});
     CHECK(e.n_splits == 2 && line(&e, FT_BY_SPLIT, "a")->learned.n == 2 * 20);

@@ -14,7 +14,7 @@ static double *points, y[4 * N];
 static ft_status make_space(void)
 {
     static const uint32_t first[] = {0};
-    const ft__among part = {0, 1, first};
+    static const ft__among part = {0, 1, first};
     const ft__condition condition = {1, part};
     const ft__forbidden forbidden = {&part, 1};
     const ft_parameter param[] = {categories("c", 3), integers("i", 1, 5, 0)};

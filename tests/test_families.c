@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "foretell/dataset.h"
 #include "foretell/evaluate.h"
 #include "foretell/networks.h"
 #include "foretell/predictor.h"
@@ -97,12 +96,12 @@ static void a_wrong_table_is_told_with_line_and_column(void)
 static ft_store *measured(void)
 {
     char path[4200];
-    ft_dataset_report r;
+    uint64_t rows;
     ft_store *s = NULL;
 
     snprintf(path, sizeof(path), "%s/measurements/timm.csv.gz", data_dir);
     CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
-    CHECK(ft_dataset_import(&r, s, "csv", path, data_dir, NULL) == FT_OK);
+    CHECK(ft_store_import_file(s, path, &rows, NULL) == FT_OK);
     return s;
 }
 
@@ -175,19 +174,19 @@ static void a_predictor_of_networks_alone_is_asked_as_any_other(ft_network_lists
     CHECK(p && ft_predictor_covers(p, "rtx-3090", w) == 0);
     CHECK(p && ft_predictor_covers(p, "a30", g) == 0);
     on.device = d;
-    CHECK(p && ft_predict_network_on(&e, p, &on, g, &err) == FT_OK);
+    CHECK(p && ft_predict_network(&e, p, &on, g, &err) == FT_OK);
     CHECK(e.n_networks > 300 && e.n_learned == 2 && e.time.basis == FT_BASIS_LEARNED);
     CHECK(e.time.low < e.time.value && e.time.value < e.time.high);
     CHECK_NEAR(4 * e.op_time[0].value + e.op_time[1].value, e.time.value, 1e-12);
     ft_network_estimate_free(&e);
     on.setting = "clock=900MHz";
-    CHECK(ft_predict_network_on(&e, p, &on, g, &err) == FT_OK);
+    CHECK(ft_predict_network(&e, p, &on, g, &err) == FT_OK);
     CHECK(e.time.basis == FT_BASIS_SCALED);
     ft_network_estimate_free(&e);
     on.setting = NULL;
-    CHECK(ft_predict_network_on(&e, p, &on, w, &err) == FT_ENOTFOUND);
+    CHECK(ft_predict_network(&e, p, &on, w, &err) == FT_ENOTFOUND);
     on.device = other;
-    CHECK(ft_predict_network_on(&e, p, &on, g, &err) == FT_ENOTFOUND);
+    CHECK(ft_predict_network(&e, p, &on, g, &err) == FT_ENOTFOUND);
     CHECK(strstr(err.msg, "of none on a30"));
     ft_graph_free(g);
     ft_graph_free(w);

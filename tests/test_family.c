@@ -8,7 +8,7 @@
 #include "base/prng.h"
 #include "check.h"
 #include "graph/build.h"
-#include "predict/file/predictor_inside.h"
+#include "predict/file/predictor.h"
 #include "predict/model/family.h"
 #include "predict/query/network.h"
 #include "store/store_inside.h"
@@ -193,7 +193,7 @@ static void a_family_is_no_single_machine(const ft_predictor *p)
     int unseen = 0;
 
     CHECK(ft_import_ops(&g, "relu x=1x16\n", 12, "net", NULL) == FT_OK);
-    CHECK(ft_predict_network_on(&e, p, &nobody, g, NULL) == FT_EINVAL);
+    CHECK(ft_predict_network(&e, p, &nobody, g, NULL) == FT_EINVAL);
     ft_graph_free(g);
     ft_predictor_get_info(p, &info);
     CHECK(info.n_datasets == 3 && !*info.device);
@@ -492,7 +492,7 @@ static ft_network_estimate ask_at(const ft_predictor *p, const ft_device *d,
 
     ft__build_op(b, "", 0, op, 1);
     CHECK(ft__build_finish_take(&g, b, NULL) == FT_OK);
-    CHECK(ft_predict_network_on(&e, p, &on, g, NULL) == FT_OK);
+    CHECK(ft_predict_network(&e, p, &on, g, NULL) == FT_OK);
     ft_graph_free(g);
     return e;
 }

@@ -9,7 +9,7 @@
 #include "check.h"
 #include "kernel_rows.h"
 #include "predict/file/predictor.h"
-#include "predict/model/family.h"
+#include "predict/train/train.h"
 #include "ptx/ptx_inside.h"
 
 static const ft__kernels_options usual = {.seed = 1, .threads = 1};

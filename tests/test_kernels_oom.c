@@ -5,7 +5,7 @@
 
 #include "check.h"
 #include "kernel_rows.h"
-#include "predict/model/family.h"
+#include "predict/train/train.h"
 #include "refuse.h"
 
 static ft_status once(const struct rows *r)

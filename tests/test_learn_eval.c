@@ -104,6 +104,8 @@ static void each_row_is_predicted_by_a_forest_that_never_saw_its_fold(void)
 {
     enum { ROWS = 60, COLS = 3 };
     const ft_forest_options opt = {.kind = FT_FOREST_EXTRA, .n_trees = 9, .seed = 3};
+    const ft_model_options how = {
+        .method = FT_METHOD_EXTRA, .forest.n_trees = 9, .seed = 3};
     data d = data_new(ROWS, COLS, 4), rest = data_new(ROWS, COLS, 4);
     uint32_t fold[ROWS];
     double out[ROWS], w[ROWS], rest_w[ROWS];
@@ -112,7 +114,7 @@ static void each_row_is_predicted_by_a_forest_that_never_saw_its_fold(void)
         fold[i] = i % 3;
         w[i] = 1 + i % 2;
     }
-    CHECK(ft__forest_cross_validate(out, &d.m, d.y, w, fold, 4, &opt, NULL) == FT_OK);
+    CHECK(ft__model_cross_validate(out, &d.m, d.y, w, fold, 4, &how, NULL) == FT_OK);
     for (uint32_t k = 0; k < 3; k++) { /* fold 3 is empty */
         ft_forest *f;
         size_t n = 0;
@@ -136,18 +138,18 @@ static void each_row_is_predicted_by_a_forest_that_never_saw_its_fold(void)
 
 static void refuses_folds_that_leave_nothing_to_learn_from(void)
 {
-    const ft_forest_options opt = {.n_trees = 2};
+    const ft_model_options opt = {.method = FT_METHOD_FOREST, .forest.n_trees = 2};
     data d = data_new(4, 2, 1);
     double out[4];
     ft_error err = {0};
 
-    CHECK(ft__forest_cross_validate(out, &d.m, d.y, NULL, (uint32_t[4]){1, 1, 1, 1}, 2,
-                                    &opt, &err) == FT_EINVAL);
-    CHECK(ft__forest_cross_validate(out, &d.m, d.y, NULL, (uint32_t[4]){0, 1, 2, 1}, 2,
-                                    &opt, &err) == FT_EINVAL);
+    CHECK(ft__model_cross_validate(out, &d.m, d.y, NULL, (uint32_t[4]){1, 1, 1, 1}, 2,
+                                   &opt, &err) == FT_EINVAL);
+    CHECK(ft__model_cross_validate(out, &d.m, d.y, NULL, (uint32_t[4]){0, 1, 2, 1}, 2,
+                                   &opt, &err) == FT_EINVAL);
     CHECK(strstr(err.msg, "row 2") != NULL);
-    CHECK(ft__forest_cross_validate(out, &d.m, d.y, NULL, (uint32_t[4]){0}, 1, &opt,
-                                    NULL) == FT_EINVAL);
+    CHECK(ft__model_cross_validate(out, &d.m, d.y, NULL, (uint32_t[4]){0}, 1, &opt,
+                                   NULL) == FT_EINVAL);
     data_free(&d);
 }
 

@@ -288,29 +288,6 @@ static void power_lies_between_idle_and_the_cap(void)
     CHECK(isnan(ft__physics_power(&t, &chip, &theta)));
 }
 
-static void shares_of_power_are_found_again(void)
-{
-    static ft_op op[N_ROWS];
-    static ft__chip chip[N_ROWS];
-    static ft__physics_power_row row[N_ROWS];
-    ft__theta truth = bare(), found = bare();
-
-    truth.v[FT__C_power_idle] = 0.3;
-    truth.v[FT__C_power_compute] = 0.5;
-    truth.v[FT__C_power_memory] = 0.15;
-    random_products(op, 5);
-    for (int i = 0; i < N_ROWS; i++) {
-        ft__chip_make(&chip[i], &facts, "", "default", &op[i]);
-        row[i].chip = &chip[i];
-        ft__physics(&row[i].terms, &op[i], &chip[i], &truth);
-        row[i].power_w = ft__physics_power(&row[i].terms, &chip[i], &truth);
-    }
-    ft__physics_power_fit(&found, row, N_ROWS);
-    CHECK_NEAR(found.v[FT__C_power_idle], 0.3, 0.01);
-    CHECK_NEAR(found.v[FT__C_power_compute], 0.5, 0.02);
-    CHECK_NEAR(found.v[FT__C_power_memory], 0.15, 0.02);
-}
-
 int main(int argc, char **argv)
 {
     char data[1000];
@@ -327,6 +304,5 @@ int main(int argc, char **argv)
     other_numbers_are_priced_as_before();
     constants_of_a_synthetic_device_are_found_again();
     power_lies_between_idle_and_the_cap();
-    shares_of_power_are_found_again();
     CHECK_DONE();
 }

@@ -88,8 +88,8 @@ static int n_differ(const ft_brief *said, const ft_predictor *p, ft_device_use o
         ft_status st;
 
         on.setting = setting[i];
-        st = p ? ft_predict_network_on(&e, p, &on, g, NULL)
-               : ft_predict_network_physics(&e, &on, g, NULL);
+        st = p ? ft_predict_network(&e, p, &on, g, NULL)
+               : ft_predict_network(&e, NULL, &on, g, NULL);
         if (st) {
             differ += !isnan(said[i].time_s);
             continue;
@@ -197,7 +197,7 @@ static void more_settings_than_are_worked_on_at_once(void)
     }
     CHECK(ft_predict_network_many(said, NULL, &on, setting, MANY, g, NULL) == FT_OK);
     one.setting = setting[MANY - 1];
-    CHECK(ft_predict_network_physics(&e, &one, g, NULL) == FT_OK);
+    CHECK(ft_predict_network(&e, NULL, &one, g, NULL) == FT_OK);
     CHECK(same(said[MANY - 1].time_s, e.time.value));
     CHECK(same(said[MANY - 1].energy_j, e.energy.value));
     ft_network_estimate_free(&e);

@@ -6,6 +6,7 @@
 #include "check.h"
 #include "foretell/names.h"
 #include "learn/learn_inside.h"
+#include "learn/model.h"
 #include "learn/tree/xgboost.h"
 #include "learn_data.h"
 
@@ -67,7 +68,7 @@ static void every_method_learns_what_is_there(void)
             CHECK(m != NULL);
             continue;
         }
-        CHECK(ft__model_method(m) == (ft_method)k && ft__model_width(m) == 5);
+        CHECK(m->head->method == (uint32_t)k && ft__model_width(m) == 5);
         CHECK_NEAR(error_of(m, &other), 0, most[k]);
         ft__model_free(m);
     }
@@ -138,7 +139,7 @@ static void images_do_not_depend_on_threads_and_load_again(void)
         CHECK(a && b && len == again && memcmp(a, b, len) == 0);
         CHECK(a && ft__model_load(&m, a, len, NULL) == FT_OK);
         if (m) {
-            CHECK(ft__model_method(m) == (ft_method)k);
+            CHECK(m->head->method == (uint32_t)k);
             CHECK(ft__model_image(m, &again) == a && again == len);
             CHECK(isfinite(one(m, d.x)));
             ft__model_free(m);

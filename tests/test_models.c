@@ -44,7 +44,7 @@ static void look_at_node(ft__pb_doc *doc, ft__bytes node, struct names *constant
 {
     bool all = true, shape = false, chain = false;
 
-    for (ft__pb f = ft__pb_open(doc, node); ft__pb_next(&f);) {
+    for (ft__onnx_pb f = ft__pb_open(doc, node); ft__pb_next(&f);) {
         if (f.field == 1 && !has(constant, (const char *)f.bytes.p, f.bytes.n))
             all = false;
         if (f.field == 4) {
@@ -52,7 +52,7 @@ static void look_at_node(ft__pb_doc *doc, ft__bytes node, struct names *constant
             chain = same(f.bytes, "MatMul") || same(f.bytes, "Sigmoid");
         }
     }
-    for (ft__pb f = ft__pb_open(doc, node); ft__pb_next(&f);)
+    for (ft__onnx_pb f = ft__pb_open(doc, node); ft__pb_next(&f);)
         if (f.field == 2 && (all || shape || chain))
             add(all || shape ? constant : inside, f.bytes);
 }
@@ -61,17 +61,17 @@ static void look_at_file(ft__pb_doc *doc, struct names *constant, struct names *
 {
     ft__bytes graph = {0};
 
-    for (ft__pb f = ft__pb_open(doc, (ft__bytes){doc->base, doc->len});
+    for (ft__onnx_pb f = ft__pb_open(doc, (ft__bytes){doc->base, doc->len});
          ft__pb_next(&f);)
         if (f.field == 7)
             graph = f.bytes;
     add(constant, (ft__bytes){doc->base, 0});
-    for (ft__pb f = ft__pb_open(doc, graph); ft__pb_next(&f);)
+    for (ft__onnx_pb f = ft__pb_open(doc, graph); ft__pb_next(&f);)
         if (f.field == 5)
-            for (ft__pb t = ft__pb_open(doc, f.bytes); ft__pb_next(&t);)
+            for (ft__onnx_pb t = ft__pb_open(doc, f.bytes); ft__pb_next(&t);)
                 if (t.field == 8)
                     add(constant, t.bytes);
-    for (ft__pb f = ft__pb_open(doc, graph); ft__pb_next(&f);)
+    for (ft__onnx_pb f = ft__pb_open(doc, graph); ft__pb_next(&f);)
         if (f.field == 1)
             look_at_node(doc, f.bytes, constant, inside);
 }

@@ -9,8 +9,7 @@
 #include "foretell/store.h"
 #include "graph/op_inside.h"
 #include "predict/file/predictor.h"
-#include "predict/file/predictor_inside.h"
-#include "predict/model/family.h"
+#include "predict/train/train.h"
 #include "predict/model/model_set_rows.h"
 #include "store/store_inside.h"
 

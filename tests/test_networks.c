@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "check.h"
-#include "predict/file/predictor_inside.h"
+#include "predict/file/predictor.h"
 #include "predict/query/op_costs.h"
+#include "put_member.h"
 #include "store/store_inside.h"
 
 static char data_dir[4096];
@@ -98,7 +99,7 @@ static void put_network(ft_store *s, int64_t run, int i)
                        .note = ""};
 
         snprintf(part, sizeof(part), "%s x=%ld dtype=fp32", kinds[(i + j) % 3], n);
-        CHECK(ft__store_put_member(s, &m, NULL) == FT_OK);
+        CHECK(put_member(s, &m) == FT_OK);
         device += m.count * device_s(n);
         count += m.count;
     }
@@ -272,7 +273,7 @@ static ft_network_estimate asked(const ft_predictor *p, int i, const char *devic
 
     CHECK(ft_device_load(&d, data_dir, device, NULL) == FT_OK);
     on.device = d;
-    CHECK(ft_predict_network_on(&e, p, &on, g, NULL) == FT_OK);
+    CHECK(ft_predict_network(&e, p, &on, g, NULL) == FT_OK);
     ft_network_estimate_free(&e);
     ft_device_free(d);
     ft_graph_free(g);
@@ -410,7 +411,7 @@ static void every_way_of_asking_has_the_schedule(void)
         ft_network_estimate e = {0};
 
         on.setting = settings[i];
-        CHECK(ft_predict_network_on(&e, p, &on, g, NULL) == FT_OK);
+        CHECK(ft_predict_network(&e, p, &on, g, NULL) == FT_OK);
         CHECK(e.n_networks == 11);
         CHECK(e.time.value == brief[i].time_s && e.energy.value == brief[i].energy_j);
         ft_network_estimate_free(&e);

@@ -464,7 +464,8 @@ static void rules_are_in_order(void)
     ft__str domain = {"com.microsoft", 13};
 
     for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++) {
-        const ft__rule *r = ft__onnx_rule(domain, (ft__str){ops[i], strlen(ops[i])});
+        const ft__operator_rule *r =
+            ft__onnx_rule(domain, (ft__str){ops[i], strlen(ops[i])});
 
         CHECK(r && strcmp(r->op, ops[i]) == 0);
     }

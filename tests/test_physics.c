@@ -495,21 +495,6 @@ static void an_odd_device_does_not_bend_the_constants(void)
     CHECK(error_of(&m, &theta, 3) < 0.05);
 }
 
-static void a_few_rows_correct_a_device(void)
-{
-    static struct made m;
-    ft__theta law = changed(), theta;
-
-    theta = law;
-    law.v[constant("memory_share")] *= 0.6;
-    law.v[constant("floor_s")] *= 1.5;
-    make(&m, &law, 1, 1, 4);
-    CHECK(error_of(&m, &theta, 1) > 0.2);
-    CHECK(ft__physics_adapt(&theta, m.row, 50, 1, NULL) == FT_OK);
-    CHECK(error_of(&m, &theta, 1) < 0.05);
-    CHECK_NEAR(value(&theta, "cache_width"), 20, 1e-9);
-}
-
 static void fitting_again_gives_the_same_bits(void)
 {
     static struct made m;
@@ -568,7 +553,6 @@ int main(int argc, char **argv)
     constants_come_out_again();
     a_few_devices_do_not_move_what_is_known_of_many();
     an_odd_device_does_not_bend_the_constants();
-    a_few_rows_correct_a_device();
     fitting_again_gives_the_same_bits();
     an_optimizer_takes_the_time_of_its_bytes();
     CHECK_DONE();

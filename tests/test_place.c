@@ -172,7 +172,7 @@ static void an_uncut_network_is_what_is_predicted(void)
     for (int d = 0; d < 2; d++) {
         ft_network_estimate e;
 
-        CHECK(ft_predict_network_physics(&e, &r.device[d].use, r.g, NULL) == FT_OK);
+        CHECK(ft_predict_network(&e, NULL, &r.device[d].use, r.g, NULL) == FT_OK);
         CHECK_NEAR(alone[d].time_s / e.time.value, 1, 1e-12);
         CHECK_NEAR(alone[d].energy_j / e.energy.value, 1, 1e-12);
         CHECK(alone[d].stage[d].sent_bytes == 0 && alone[d].stage[1 - d].time_s == 0);

@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "foretell/predictor.h"
+#include "put_member.h"
 #include "store/store_inside.h"
 
 static char data_dir[4096];
@@ -76,7 +77,7 @@ static void put_network(ft_store *s, const struct place *at, int i, const char *
                              .note = ""};
 
         snprintf(part, sizeof(part), "relu x=%d dtype=fp32", 4000 * size[j] * size[j]);
-        CHECK(ft__store_put_member(s, &m, NULL) == FT_OK);
+        CHECK(put_member(s, &m) == FT_OK);
         sum += 10 * alone_s(size[j]);
     }
     put(s, at, whole, phase, factor * sum);
@@ -260,17 +261,17 @@ static void the_session_that_networks_agree_with_counts(void)
     CHECK(ft_import_ops(&g, spec, strlen(spec), "net", NULL) == FT_OK);
     CHECK(ft_device_load(&d, data_dir, "a30", NULL) == FT_OK);
     on.device = d;
-    CHECK(ft_predict_network_on(&e, p, &on, g, &err) == FT_OK);
+    CHECK(ft_predict_network(&e, p, &on, g, &err) == FT_OK);
     CHECK_NEAR(e.time.value / (7 * alone_s(35)), 1, 0.15);
     ft_network_estimate_free(&e);
     /* At other clocks too: memory sets the time. */
     on.setting = "clock=1200MHz";
-    CHECK(ft_predict_network_on(&e, p, &on, g, &err) == FT_OK);
+    CHECK(ft_predict_network(&e, p, &on, g, &err) == FT_OK);
     CHECK_NEAR(e.time.value / (7 * alone_s(35)), 1, 0.25);
     ft_network_estimate_free(&e);
     /* One that is named is taken at its word. */
     on.setting = "session=slow";
-    CHECK(ft_predict_network_on(&e, p, &on, g, &err) == FT_OK);
+    CHECK(ft_predict_network(&e, p, &on, g, &err) == FT_OK);
     CHECK(e.op_time[0].value > 1.6 * alone_s(35));
     ft_network_estimate_free(&e);
     ft_graph_free(g);
@@ -302,8 +303,8 @@ static void networks_of_chips_left_out_say_how_sure_those_of_others_are(void)
     CHECK(ft_import_ops(&g, list, strlen(list), "net", NULL) == FT_OK);
     CHECK(ft_device_load(&d, data_dir, "l4", NULL) == FT_OK);
     on.device = d;
-    CHECK(ft_predict_network_on(&a, without, &on, g, &err) == FT_OK);
-    CHECK(ft_predict_network_on(&b, with, &on, g, &err) == FT_OK);
+    CHECK(ft_predict_network(&a, without, &on, g, &err) == FT_OK);
+    CHECK(ft_predict_network(&b, with, &on, g, &err) == FT_OK);
     CHECK(a.time.value == b.time.value && b.n_networks == 0);
     CHECK(b.time.high / b.time.low != a.time.high / a.time.low);
     CHECK(b.time.low < b.time.value && b.time.value < b.time.high);

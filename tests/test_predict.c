@@ -11,7 +11,6 @@
 #include "graph/build.h"
 #include "predict/data/probes.h"
 #include "predict/file/predictor.h"
-#include "predict/file/predictor_inside.h"
 #include "predict/query/network.h"
 #include "store/store_inside.h"
 
@@ -117,7 +116,7 @@ static ft_status predict_ops(const ft_predictor *p, const ft_op *ops, int n,
     for (int i = 0; i < n; i++)
         ft__build_op(b, "", 0, &ops[i], 1);
     CHECK(ft__build_finish_take(&g, b, NULL) == FT_OK);
-    st = ft_predict_network_on(&e, p, &as_measured, g, err);
+    st = ft_predict_network(&e, p, &as_measured, g, err);
     for (int i = 0; i < n && !st; i++) {
         uint32_t at = 0;
 
@@ -227,7 +226,7 @@ static void a_network_is_the_sum_of_its_operations(ft_store *s, const ft_op *con
     double want = 3 * truth_s(&convs[0]) + 5 * truth_s(&convs[1]);
     ft_network_estimate e;
 
-    CHECK(ft_predict_network_on(&e, p, &as_measured, g, NULL) == FT_OK);
+    CHECK(ft_predict_network(&e, p, &as_measured, g, NULL) == FT_OK);
     CHECK_NEAR(e.time.value, want, 1e-6 * want);
     CHECK(e.time.low < want && want < e.time.high && e.time.basis == FT_BASIS_MEASURED);
     CHECK(isnan(e.energy.value) && e.energy.basis == FT_BASIS_UNAVAILABLE &&
@@ -257,7 +256,7 @@ static void the_phases_of_a_step_add_up(ft_store *s, const ft_op *convs)
     ft__build_op(build, "", 0, &backward, 3);
     ft__build_op(build, "", 0, &convs[0], 5); /* in both phases the same operation */
     CHECK(ft__build_finish_take(&g, build, NULL) == FT_OK);
-    CHECK(ft_predict_network_on(&e, p, &as_measured, g, NULL) == FT_OK);
+    CHECK(ft_predict_network(&e, p, &as_measured, g, NULL) == FT_OK);
     CHECK_NEAR(e.phase_time[FT_PHASE_FORWARD].value, 2 * truth_s(&convs[0]),
                1e-6 * e.time.value);
     CHECK_NEAR(e.phase_time[FT_PHASE_BACKWARD].value,
@@ -425,7 +424,7 @@ static void energy_is_time_and_power(const ft_op *convs)
     g = network(&convs[0], 3, &convs[1], 5);
     truth = 3 * truth_s(&convs[0]) * watts[ft_op_at(&convs[0], FT_K_kernel, 0) > 1] +
             5 * truth_s(&convs[1]) * watts[ft_op_at(&convs[1], FT_K_kernel, 0) > 1];
-    CHECK(ft_predict_network_on(&e, p, &as_measured, g, NULL) == FT_OK);
+    CHECK(ft_predict_network(&e, p, &as_measured, g, NULL) == FT_OK);
     CHECK(e.energy.basis == FT_BASIS_LEARNED && e.power.basis == FT_BASIS_LEARNED);
     CHECK_NEAR(e.energy.value / truth, 1, 0.05);
     CHECK_NEAR(e.power.value, e.energy.value / e.time.value, 1e-9);

@@ -99,8 +99,8 @@ static ft_status alone(ft_brief *out, const char *text, const ft_device_use *on,
     if (!st)
         st = ft__graph_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, NULL);
     if (!st)
-        st = p ? ft_predict_network_on(&e, p, on, lowered, NULL)
-               : ft_predict_network_physics(&e, on, lowered, NULL);
+        st = p ? ft_predict_network(&e, p, on, lowered, NULL)
+               : ft_predict_network(&e, NULL, on, lowered, NULL);
     if (!st) {
         *out = (ft_brief){e.time.value,   e.energy.value, e.power.value,
                           e.memory.value, FT_OK,          ""};

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "ptx/interpret/interpret.h"
+#include "ptx_interpret/interpret.h"
 #include "ptx/ptx_inside.h"
 #include "ptx_kernels.h"
 

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "ptx/interpret/interpret.h"
+#include "ptx_interpret/interpret.h"
 #include "ptx/ptx_inside.h"
 #include "ptx_random.h"
 #include "refuse.h"

@@ -305,34 +305,6 @@ static void kernels_are_found_by_name_or_alone(void)
     ft__ptx_free(m);
 }
 
-/* Among few names and among many, which is looked up in different ways. */
-static void a_register_of_a_range_has_no_other_name(void)
-{
-    static const struct {
-        const char *names, *range;
-        int ok;
-    } cases[] = {
-        {"%r7", "%r<7>", 1},   {"%r7", "%r<8>", 0},    {"%r0", "%r<1>", 0},
-        {"%rx", "%r<500>", 1}, {"%rx7", "%r<500>", 1}, {"%rx7", "%rx<8>", 0},
-        {"%r", "%r<9>", 1},    {"%r12", "%r1<3>", 0},  {"%r12", "%r1<2>", 1},
-    };
-    static const char many[] = "a1, a2, a3, a4, a5, a6, a7, a8, a9, b1, b2, b3, b4, ";
-    char text[512];
-
-    for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(*cases); i++) {
-        ft_error err = {0};
-        ft_ptx *m;
-
-        snprintf(text, sizeof(text),
-                 ".entry k(){ .reg .b32 %s%s; .reg .b32 %s; ret; }\n",
-                 i % 2 ? many : "", cases[i / 2].names, cases[i / 2].range);
-        m = parse(text, &err);
-        CHECK((m != NULL) == cases[i / 2].ok);
-        CHECK(m || strstr(err.msg, "is there already"));
-        ft__ptx_free(m);
-    }
-}
-
 static void files_are_found_by_number_in_any_order(void)
 {
     ft_error err = {0};
@@ -349,8 +321,6 @@ static void files_are_found_by_number_in_any_order(void)
     CHECK(strcmp(ft__ptx_source(&line, m, &m->function[0].insn[1]), "z.cu") == 0);
     CHECK(line == 5);
     ft__ptx_free(m);
-    m = parse(".file 7 \"g.cu\"\n.file 2 \"b.cu\"\n.file 7 \"z.cu\"\n", &err);
-    CHECK(!m && strstr(err.msg, "there is a file of number 7 already"));
 }
 
 static void a_missing_file_is_said(void)
@@ -398,7 +368,6 @@ int main(int argc, char **argv)
     classes_depend_on_types_and_words();
     initial_values_are_bytes();
     kernels_are_found_by_name_or_alone();
-    a_register_of_a_range_has_no_other_name();
     files_are_found_by_number_in_any_order();
     a_missing_file_is_said();
     any_allocation_may_fail(root);

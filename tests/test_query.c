@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error_inside.h"
 #include "check.h"
 
 static const char LIST[] =
@@ -183,7 +182,7 @@ static void what_is_wrong_has_its_status(void)
         memcpy((char *)&q + cases[i].field, &cases[i].value, sizeof(cases[i].value));
         CHECK(isnan(ask(&st, d, &q)));
         if (st != cases[i].st)
-            fprintf(stderr, "case %zu: %s\n", i, ft__status_name(st));
+            fprintf(stderr, "case %zu: status %d\n", i, (int)st);
         CHECK(st == cases[i].st);
     }
     ft_data_close(d);

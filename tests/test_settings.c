@@ -129,7 +129,7 @@ static void cpus_that_share_a_clock_are_set_once(void)
 {
     ft__machine m = {0};
     ft_settings want = clock_of(1.0e9);
-    ft__plan p;
+    ft__settings_plan p;
     struct rig r;
 
     make_rig(&r, "jetson-tx1");
@@ -167,7 +167,7 @@ static void limits_never_cross(void)
         for (size_t j = 0; j < 4; j++) {
             ft__machine m = {.root = r.root.s};
             ft_settings want = clock_of(mhz[j] * 1e6);
-            ft__plan p;
+            ft__settings_plan p;
 
             spill(path("%s/sys/devices/system/cpu/cpu0/cpufreq/scaling_min_freq",
                        r.root.s)

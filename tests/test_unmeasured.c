@@ -24,7 +24,7 @@ static ft_status ask(ft_network_estimate *e, const char *device, const char *set
 
     CHECK(st == FT_OK);
     on.device = d;
-    st = ft_predict_network_physics(e, &on, g, err);
+    st = ft_predict_network(e, NULL, &on, g, err);
     ft_device_free(d);
     return st;
 }

@@ -9,7 +9,7 @@
 #include "check.h"
 #include "fake_engine.h"
 #include "foretell/validate.h"
-#include "measure/validate_inside.h"
+#include "measure/validate.h"
 #include "store/store_inside.h"
 
 static const char *plugin_dir;

@@ -1,4 +1,8 @@
+/* Values for operands and weights that depend on a seed alone. */
 #include "random.h"
+
+#include <math.h>
+#include <stdlib.h>
 
 /* A bijection of 32 bits with little bias (Wellons 2018), cheap enough to make
  * gigabytes of weights. */
@@ -54,10 +58,15 @@ uint16_t ft__brain(float v)
     return (uint16_t)(x.u >> 16);
 }
 
+bool ft__is_real(ft_dtype t)
+{
+    return t == FT_DTYPE_fp32 || t == FT_DTYPE_fp64 || t == FT_DTYPE_fp16 ||
+           t == FT_DTYPE_bf16;
+}
+
 bool ft__from_floats(void *to, const float *from, uint64_t n, ft_dtype dtype)
 {
-    if (dtype != FT_DTYPE_fp32 && dtype != FT_DTYPE_fp64 && dtype != FT_DTYPE_fp16 &&
-        dtype != FT_DTYPE_bf16)
+    if (!ft__is_real(dtype))
         return false;
     for (uint64_t i = 0; i < n; i++) {
         switch (dtype) {
@@ -68,6 +77,21 @@ bool ft__from_floats(void *to, const float *from, uint64_t n, ft_dtype dtype)
         }
     }
     return true;
+}
+
+bool ft__random_reals(void *to, ft_dtype dtype, uint64_t n, float low, float high,
+                      uint64_t seed)
+{
+    float *floats = dtype == FT_DTYPE_fp32 ? to : malloc(n * sizeof(*floats) + 1);
+    bool good = floats != NULL;
+
+    if (good)
+        ft__random_floats(floats, n, low, high, seed);
+    if (floats != to) {
+        good = good && ft__from_floats(to, floats, n, dtype);
+        free(floats);
+    }
+    return good;
 }
 
 static inline int64_t below(uint32_t h, int64_t limit)
@@ -120,4 +144,16 @@ bool ft__random_fill(void *out, ft_dtype dtype, uint64_t n, int64_t limit,
     default: FILL(uint64_t, below(value(key, i), limit)); break;
     }
     return true;
+}
+
+void ft__weight_range(const ft_op *op, uint32_t i, const ft_param *p, float *low,
+                      float *high)
+{
+    bool around_1 = ft_kind_class(op->kind) == FT_CLASS_NORM && (i == 0 || i == 3);
+
+    *high = p->fan_in > 0                   ? (float)sqrt(3 / p->fan_in)
+            : around_1                      ? 1.5f
+            : op->kind == FT_KIND_embedding ? 1
+                                            : 0.5f;
+    *low = around_1 ? 0.5f : -*high;
 }

@@ -14,10 +14,20 @@ void ft__random_floats(float *out, uint64_t n, float low, float high, uint64_t s
 bool ft__random_fill(void *out, ft_dtype dtype, uint64_t n, int64_t limit,
                      uint64_t seed);
 
+/* Between which values random weights of parameter i lie, so that activations keep
+ * their size: a product's have a variance of 1/fan_in, scales and variances lie
+ * around 1. */
+void ft__weight_range(const ft_op *op, uint32_t i, const ft_param *p, float *low,
+                      float *high);
+
 /* A float as a half and as a bfloat16, rounded towards zero. Halves: only for
  * magnitudes below 65536; what is below 2^-14 becomes 0. */
 uint16_t ft__half(float v);
 uint16_t ft__brain(float v);
+bool ft__is_real(ft_dtype t);
+/* Of a floating-point type; false: it is none, or memory is short. */
+bool ft__random_reals(void *to, ft_dtype dtype, uint64_t n, float low, float high,
+                      uint64_t seed);
 /* Floats as elements of a floating-point type; false: it is none. */
 bool ft__from_floats(void *to, const float *from, uint64_t n, ft_dtype dtype);
 

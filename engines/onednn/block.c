@@ -7,76 +7,78 @@
 #include "onednn.h"
 #include "random.h"
 
-/* any_layout: strides decide, whatever the layout; otherwise the kind works on
- * plain memory and is wrapped in transposes where it lies differently. */
-static const struct rule {
-    ft__prepare_fn *prepare;
-    bool any_layout;
-} rules[FT_KIND_COUNT] = {
-    [FT_KIND_conv1d] = {ft__prepare_conv, true},
-    [FT_KIND_conv2d] = {ft__prepare_conv, true},
-    [FT_KIND_conv3d] = {ft__prepare_conv, true},
-    [FT_KIND_conv_transpose1d] = {ft__prepare_conv, true},
-    [FT_KIND_conv_transpose2d] = {ft__prepare_conv, true},
-    [FT_KIND_conv_transpose3d] = {ft__prepare_conv, true},
-    [FT_KIND_linear] = {ft__prepare_linear, false},
-    [FT_KIND_matmul] = {ft__prepare_matmul, false},
-    [FT_KIND_maxpool1d] = {ft__prepare_pool, true},
-    [FT_KIND_maxpool2d] = {ft__prepare_pool, true},
-    [FT_KIND_maxpool3d] = {ft__prepare_pool, true},
-    [FT_KIND_avgpool1d] = {ft__prepare_pool, true},
-    [FT_KIND_avgpool2d] = {ft__prepare_pool, true},
-    [FT_KIND_avgpool3d] = {ft__prepare_pool, true},
-    [FT_KIND_global_avgpool] = {ft__prepare_global_pool, true},
-    [FT_KIND_global_maxpool] = {ft__prepare_global_pool, true},
-    [FT_KIND_batchnorm] = {ft__prepare_batchnorm, true},
-    [FT_KIND_layernorm] = {ft__prepare_layernorm, false},
-    [FT_KIND_rmsnorm] = {ft__prepare_rmsnorm, false},
-    [FT_KIND_groupnorm] = {ft__prepare_groupnorm, true},
-    [FT_KIND_instancenorm] = {ft__prepare_groupnorm, true},
-    [FT_KIND_lrn] = {ft__prepare_lrn, true},
-    [FT_KIND_l2norm] = {ft__prepare_l2norm, true},
-    [FT_KIND_softmax] = {ft__prepare_softmax, true},
-    [FT_KIND_logsoftmax] = {ft__prepare_softmax, true},
-    [FT_KIND_cast] = {ft__prepare_cast, true},
-    [FT_KIND_quantize] = {ft__prepare_cast, true},
-    [FT_KIND_dequantize] = {ft__prepare_cast, true},
-    [FT_KIND_where] = {ft__prepare_where, true},
-    [FT_KIND_argmax] = {ft__prepare_arg, false},
-    [FT_KIND_argmin] = {ft__prepare_arg, false},
-    [FT_KIND_cumsum] = {ft__prepare_cumsum, false},
-    [FT_KIND_transpose] = {ft__prepare_transpose, true},
-    [FT_KIND_concat] = {ft__prepare_concat, true},
-    [FT_KIND_split] = {ft__prepare_split, true},
-    [FT_KIND_slice] = {ft__prepare_slice, true},
-    [FT_KIND_pad] = {ft__prepare_pad, true},
-    [FT_KIND_expand] = {ft__prepare_expand, true},
-    [FT_KIND_tile] = {ft__prepare_tile, true},
-    [FT_KIND_resize] = {ft__prepare_resize, true},
-    [FT_KIND_depth_to_space] = {ft__prepare_blocks, true},
-    [FT_KIND_space_to_depth] = {ft__prepare_blocks, true},
-    [FT_KIND_gather] = {ft__prepare_gather, false},
-    [FT_KIND_embedding] = {ft__prepare_embedding, false},
-    [FT_KIND_copy] = {ft__prepare_copy, true},
-    [FT_KIND_fill] = {ft__prepare_fill, true},
+static ft__prepare_fn *const prepares[FT_KIND_COUNT] = {
+    [FT_KIND_conv1d] = ft__prepare_conv,
+    [FT_KIND_conv2d] = ft__prepare_conv,
+    [FT_KIND_conv3d] = ft__prepare_conv,
+    [FT_KIND_conv_transpose1d] = ft__prepare_conv,
+    [FT_KIND_conv_transpose2d] = ft__prepare_conv,
+    [FT_KIND_conv_transpose3d] = ft__prepare_conv,
+    [FT_KIND_linear] = ft__prepare_linear,
+    [FT_KIND_matmul] = ft__prepare_matmul,
+    [FT_KIND_maxpool1d] = ft__prepare_pool,
+    [FT_KIND_maxpool2d] = ft__prepare_pool,
+    [FT_KIND_maxpool3d] = ft__prepare_pool,
+    [FT_KIND_avgpool1d] = ft__prepare_pool,
+    [FT_KIND_avgpool2d] = ft__prepare_pool,
+    [FT_KIND_avgpool3d] = ft__prepare_pool,
+    [FT_KIND_global_avgpool] = ft__prepare_global_pool,
+    [FT_KIND_global_maxpool] = ft__prepare_global_pool,
+    [FT_KIND_batchnorm] = ft__prepare_batchnorm,
+    [FT_KIND_layernorm] = ft__prepare_layernorm,
+    [FT_KIND_rmsnorm] = ft__prepare_rmsnorm,
+    [FT_KIND_groupnorm] = ft__prepare_groupnorm,
+    [FT_KIND_instancenorm] = ft__prepare_groupnorm,
+    [FT_KIND_lrn] = ft__prepare_lrn,
+    [FT_KIND_l2norm] = ft__prepare_l2norm,
+    [FT_KIND_softmax] = ft__prepare_softmax,
+    [FT_KIND_logsoftmax] = ft__prepare_softmax,
+    [FT_KIND_cast] = ft__prepare_cast,
+    [FT_KIND_quantize] = ft__prepare_cast,
+    [FT_KIND_dequantize] = ft__prepare_cast,
+    [FT_KIND_where] = ft__prepare_where,
+    [FT_KIND_argmax] = ft__prepare_arg,
+    [FT_KIND_argmin] = ft__prepare_arg,
+    [FT_KIND_cumsum] = ft__prepare_cumsum,
+    [FT_KIND_transpose] = ft__prepare_transpose,
+    [FT_KIND_concat] = ft__prepare_concat,
+    [FT_KIND_split] = ft__prepare_split,
+    [FT_KIND_slice] = ft__prepare_slice,
+    [FT_KIND_pad] = ft__prepare_pad,
+    [FT_KIND_expand] = ft__prepare_expand,
+    [FT_KIND_tile] = ft__prepare_tile,
+    [FT_KIND_resize] = ft__prepare_resize,
+    [FT_KIND_depth_to_space] = ft__prepare_blocks,
+    [FT_KIND_space_to_depth] = ft__prepare_blocks,
+    [FT_KIND_gather] = ft__prepare_gather,
+    [FT_KIND_embedding] = ft__prepare_embedding,
+    [FT_KIND_copy] = ft__prepare_copy,
+    [FT_KIND_fill] = ft__prepare_fill,
 };
 
-static struct rule rule_of(ft_kind k)
+/* Kinds that work on plain memory and are wrapped in transposes where it lies
+ * differently; with the others strides decide. */
+static const bool plain_only[FT_KIND_COUNT] = {
+    [FT_KIND_linear] = true,  [FT_KIND_matmul] = true, [FT_KIND_layernorm] = true,
+    [FT_KIND_rmsnorm] = true, [FT_KIND_argmax] = true, [FT_KIND_argmin] = true,
+    [FT_KIND_cumsum] = true,  [FT_KIND_gather] = true, [FT_KIND_embedding] = true,
+};
+
+static ft__prepare_fn *prepare_of(ft_kind k)
 {
-    if (rules[k].prepare)
-        return rules[k];
+    if (prepares[k])
+        return prepares[k];
     switch (ft_kind_class(k)) {
-    case FT_CLASS_UNARY: return (struct rule){ft__prepare_unary, true};
-    case FT_CLASS_BINARY: return (struct rule){ft__prepare_binary, true};
-    case FT_CLASS_REDUCE: return (struct rule){ft__prepare_reduce, true};
-    default: return (struct rule){0};
+    case FT_CLASS_UNARY: return ft__prepare_unary;
+    case FT_CLASS_BINARY: return ft__prepare_binary;
+    case FT_CLASS_REDUCE: return ft__prepare_reduce;
+    default: return NULL;
     }
 }
 
-static dnnl_status_t run_nothing(ft_block *b, uint32_t instance, const void *const *in,
-                                 void *const *out, char *workspace)
+static dnnl_status_t run_nothing(ft_block *b, const ft__call *call)
 {
-    (void)b, (void)instance, (void)in, (void)out, (void)workspace;
+    (void)b, (void)call;
     return dnnl_success;
 }
 
@@ -100,13 +102,13 @@ static bool has_bytes(ft_dtype t)
 
 ft_status ft__prepare(ft_block *b, ft_error *err)
 {
-    struct rule r = rule_of(b->op.kind);
+    ft__prepare_fn *prepare = prepare_of(b->op.kind);
 
-    if (!r.prepare)
+    if (!prepare)
         return ft__unsupported(b, err, "it is not implemented");
     if (ft_op_at(&b->op, FT_K_train, 0))
         return ft__unsupported(b, err, "training is not implemented");
-    if (ft_op_at(&b->op, FT_K_to, 0) && r.prepare != ft__prepare_cast)
+    if (ft_op_at(&b->op, FT_K_to, 0) && prepare != ft__prepare_cast)
         return ft__unsupported(b, err, "results of another type are not implemented");
     if (ft_op_at(&b->op, FT_K_weights, 0))
         return ft__unsupported(b, err, "weights of another type are not implemented");
@@ -119,9 +121,12 @@ ft_status ft__prepare(ft_block *b, ft_error *err)
         ft__use_loops(b, run_nothing);
         return FT_OK;
     }
-    if (b->op.layout == FT_LAYOUT_CHANNELS_LAST && !r.any_layout)
+    b->n_params = ft_op_n_params(&b->op);
+    b->x = ft_op_n_inputs(&b->op) ? ft__tensor_in(&b->op, 0) : (ft__tensor){0};
+    b->y = ft__tensor_out(&b->op, 0);
+    if (b->op.layout == FT_LAYOUT_CHANNELS_LAST && plain_only[b->op.kind])
         return ft__prepare_wrapped(b, err);
-    return r.prepare(b, err);
+    return prepare(b, err);
 }
 
 /* ---- messages ---- */
@@ -164,18 +169,29 @@ ft_status ft__checked(const ft_block *b, dnnl_status_t s, ft_error *err)
 
 /* ---- what a block runs ---- */
 
-static dnnl_status_t run_prim(ft_block *b, uint32_t instance, const void *const *in,
-                              void *const *out, char *workspace)
+static dnnl_status_t run_prim(ft_block *b, const ft__call *call)
 {
-    return ft__prim_run(b->prim, instance, in, out, workspace);
+    return ft__prim_run(b->prim, call);
 }
 
-void ft__use_prim(ft_block *b)
+ft_status ft__use_prim(ft_block *b, dnnl_status_t made, ft_error *err)
 {
+    if (made != dnnl_success)
+        return ft__checked(b, made, err);
     b->run = run_prim;
     b->workspace_bytes = ft__prim_scratch_bytes(b->prim);
     snprintf(b->implementation, sizeof(b->implementation), "%s",
              ft__prim_name(b->prim));
+    return FT_OK;
+}
+
+bool ft__use_fast_prim(ft_block *b, dnnl_status_t made)
+{
+    if (made == dnnl_success && !ft__prim_is_slow(b->prim))
+        return ft__use_prim(b, made, NULL) == FT_OK;
+    ft__prim_free(b->prim);
+    b->prim = NULL;
+    return false;
 }
 
 void ft__use_loops(ft_block *b, ft__run_fn *run)
@@ -184,9 +200,12 @@ void ft__use_loops(ft_block *b, ft__run_fn *run)
     snprintf(b->implementation, sizeof(b->implementation), "%s", b->ctx->kernels->name);
 }
 
-void *ft__new_plan(ft_block *b, size_t bytes)
+void *ft__new_plan(ft_block *b, size_t bytes, ft_error *err)
 {
-    return b->plan = calloc(1, bytes);
+    b->plan = calloc(1, bytes);
+    if (!b->plan)
+        (void)ft__no_memory(b, err);
+    return b->plan;
 }
 
 /* ---- weights ---- */
@@ -198,35 +217,40 @@ static uint64_t padded(int64_t elements)
 
 const float *ft__weights(const ft_block *b, uint32_t instance, uint32_t k)
 {
-    const float *w = b->weights + instance * b->weight_floats;
-
-    for (uint32_t i = 0; i < k; i++)
-        w += padded(b->params[i].elements);
-    return w;
+    return b->weights + instance * b->weight_floats + b->weight_at[k];
 }
 
-/* A param of one instance, in plain order: given, or made in *buf. */
+static int64_t param_elements(const ft_block *b, uint32_t k, ft_param *p)
+{
+    ft_op_param(&b->op, k, p);
+    return ft_shape_elements(&p->shape);
+}
+
+/* A parameter of one instance, in plain order: given, or made in *buf. */
 static const float *plain_param(const ft_block *b, uint32_t instance, uint32_t k,
                                 const float *const *params, float *buf)
 {
-    const ft__param *p = &b->params[k];
     uint64_t stream =
         ((uint64_t)instance * FT__MAX_PARAMS + k + 1) * 0x9e3779b97f4a7c15u;
+    float low, high;
+    ft_param p;
+    int64_t n = param_elements(b, k, &p);
 
     if (params)
         return params[k];
-    ft__random_floats(buf, (uint64_t)p->elements, p->low, p->high,
-                      b->ctx->seed + stream);
+    ft__weight_range(&b->op, k, &p, &low, &high);
+    ft__random_floats(buf, (uint64_t)n, low, high, b->ctx->seed + stream);
     return buf;
 }
 
 static ft_status load_into_prim(ft_block *b, const float *const *params, ft_error *err)
 {
     dnnl_status_t s = ft__prim_set_instances(b->prim, b->instances);
+    ft_param p;
 
     for (uint32_t k = 0; k < b->n_params && s == dnnl_success; k++) {
-        float *buf =
-            params ? NULL : malloc((uint64_t)b->params[k].elements * sizeof(*buf));
+        uint64_t bytes = (uint64_t)param_elements(b, k, &p) * sizeof(float);
+        float *buf = params ? NULL : malloc(bytes);
 
         if (!params && !buf)
             return ft__no_memory(b, err);
@@ -240,6 +264,7 @@ static ft_status load_into_prim(ft_block *b, const float *const *params, ft_erro
 ft_status ft__load_weights(ft_block *b, const float *const *params, ft_error *err)
 {
     void *memory;
+    ft_param p;
 
     if (b->inner)
         return ft__load_weights(b->inner, params, err);
@@ -247,18 +272,20 @@ ft_status ft__load_weights(ft_block *b, const float *const *params, ft_error *er
         return FT_OK;
     if (b->prim)
         return load_into_prim(b, params, err);
-    for (uint32_t k = 0; k < b->n_params; k++)
-        b->weight_floats += padded(b->params[k].elements);
+    for (uint32_t k = 0; k < b->n_params; k++) {
+        b->weight_at[k] = b->weight_floats;
+        b->weight_floats += padded(param_elements(b, k, &p));
+    }
     if (posix_memalign(&memory, 64, b->instances * b->weight_floats * sizeof(float)))
         return ft__no_memory(b, err);
     b->weights = memory;
     for (uint32_t i = 0; i < b->instances; i++)
         for (uint32_t k = 0; k < b->n_params; k++) {
-            float *to = b->weights + (ft__weights(b, i, k) - b->weights);
+            float *to = b->weights + i * b->weight_floats + b->weight_at[k];
             const float *from = plain_param(b, i, k, params, to);
 
             if (from != to)
-                memcpy(to, from, (uint64_t)b->params[k].elements * sizeof(float));
+                memcpy(to, from, (uint64_t)param_elements(b, k, &p) * sizeof(float));
         }
     return FT_OK;
 }
@@ -333,7 +360,7 @@ dnnl_status_t ft__copy_run(const ft__copy *c, const ft_block *b, const void *fro
     void *const p[] = {to, (void *)from};
 
     if (c->reorder)
-        return ft__prim_run(c->reorder, 0, &from, &to, scratch);
+        return ft__prim_run(c->reorder, &(ft__call){0, &from, &to, scratch});
     ft__nest_run(b->ctx->threads, &c->nest, c->row, p);
     return dnnl_success;
 }

@@ -1,4 +1,5 @@
-#include "dnnl2.h"
+/* The primitives of oneDNN: making, loading and running them. */
+#include "onednn.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -191,19 +192,29 @@ static dnnl_status_t user_scratch(dnnl_primitive_attr_t *attr)
     return s;
 }
 
-static dnnl_status_t finish(ft__prim **out, const ft__dnnl *d,
-                            const_dnnl_op_desc_t desc, const binding *b, uint32_t n,
-                            const dnnl_memory_desc_t *plain, uint32_t n_plain)
+/* `s`: of the description's making; plain: of the weights, where they are packed. */
+static dnnl_status_t finish_packed(ft_block *b, dnnl_status_t s,
+                                   const_dnnl_op_desc_t desc, const binding *args,
+                                   uint32_t n, const dnnl_memory_desc_t *plain,
+                                   uint32_t n_plain)
 {
+    const ft__dnnl *d = &b->ctx->dnnl;
     dnnl_primitive_attr_t attr = NULL;
     dnnl_primitive_desc_t pd;
-    dnnl_status_t s = user_scratch(&attr);
 
+    if (s == dnnl_success)
+        s = user_scratch(&attr);
     if (s == dnnl_success)
         s = dnnl_primitive_desc_create(&pd, desc, attr, d->engine, NULL);
     if (attr)
         dnnl_primitive_attr_destroy(attr);
-    return s == dnnl_success ? build(out, d, pd, b, n, plain, n_plain) : s;
+    return s == dnnl_success ? build(&b->prim, d, pd, args, n, plain, n_plain) : s;
+}
+
+static dnnl_status_t finish(ft_block *b, dnnl_status_t s, const_dnnl_op_desc_t desc,
+                            const binding *args, uint32_t n)
+{
+    return finish_packed(b, s, desc, args, n, NULL, 0);
 }
 
 static const binding one_in_one_out[] = {{DNNL_ARG_SRC, FROM_IN, 0},
@@ -222,6 +233,25 @@ static const binding norm_and_stats[] = {
 
 /* ---- primitives ---- */
 
+/* A window as oneDNN wants it, which counts the zeros between taps. */
+typedef struct window_dims {
+    dnnl_dims_t kernel, stride, gap, begin, end;
+} window_dims;
+
+static window_dims dims_of(const ft__window *win)
+{
+    window_dims w;
+
+    widen(w.kernel, win->kernel, 3);
+    widen(w.stride, win->stride, 3);
+    widen(w.gap, win->dilation, 3);
+    widen(w.begin, win->begin, 3);
+    widen(w.end, win->end, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        w.gap[i]--;
+    return w;
+}
+
 typedef dnnl_status_t conv_init(dnnl_convolution_desc_t *, dnnl_prop_kind_t,
                                 dnnl_alg_kind_t, const dnnl_memory_desc_t *,
                                 const dnnl_memory_desc_t *, const dnnl_memory_desc_t *,
@@ -229,84 +259,64 @@ typedef dnnl_status_t conv_init(dnnl_convolution_desc_t *, dnnl_prop_kind_t,
                                 const dnnl_dims_t, const dnnl_dims_t,
                                 const dnnl_dims_t);
 
-dnnl_status_t ft__prim_conv(ft__prim **out, const ft__dnnl *d, bool transposed,
-                            const ft__tensor *x, const ft__tensor *w,
-                            const ft__tensor *b, const ft__tensor *y,
-                            const ft__window *win)
+dnnl_status_t ft__prim_conv(ft_block *b, bool transposed, const ft__tensor *x,
+                            const ft__tensor *w, const ft__tensor *bias,
+                            const ft__tensor *y, const ft__window *win)
 {
     conv_init *init = transposed ? dnnl_dilated_deconvolution_forward_desc_init
                                  : dnnl_dilated_convolution_forward_desc_init;
     dnnl_memory_desc_t mx = describe(x), my = describe(y), mw = describe_any(w);
-    dnnl_memory_desc_t plain[] = {describe(w), describe(b)};
+    dnnl_memory_desc_t plain[] = {describe(w), describe(bias)};
     dnnl_convolution_desc_t desc;
-    dnnl_dims_t stride, gap, begin, end;
-    dnnl_status_t s;
-
-    widen(stride, win->stride, 3);
-    widen(gap, win->dilation, 3);
-    widen(begin, win->begin, 3);
-    widen(end, win->end, 3);
-    for (uint32_t i = 0; i < 3; i++)
-        gap[i]--; /* oneDNN counts the zeros between taps */
-    s = init(&desc, dnnl_forward_inference,
+    window_dims v = dims_of(win);
+    dnnl_status_t s =
+        init(&desc, dnnl_forward_inference,
              transposed ? dnnl_deconvolution_direct : dnnl_convolution_direct, &mx, &mw,
-             b ? &plain[1] : NULL, &my, stride, gap, begin, end);
-    if (s != dnnl_success)
-        return s;
-    return finish(out, d, &desc, filter_and_bias, b ? 4 : 3, plain, b ? 2 : 1);
+             bias ? &plain[1] : NULL, &my, v.stride, v.gap, v.begin, v.end);
+    return finish_packed(b, s, &desc, filter_and_bias, bias ? 4 : 3, plain,
+                         bias ? 2 : 1);
 }
 
-dnnl_status_t ft__prim_linear(ft__prim **out, const ft__dnnl *d, const ft__tensor *x,
-                              const ft__tensor *w, const ft__tensor *b,
-                              const ft__tensor *y)
+dnnl_status_t ft__prim_linear(ft_block *b, const ft__tensor *x, const ft__tensor *w,
+                              const ft__tensor *bias, const ft__tensor *y)
 {
     dnnl_memory_desc_t mx = describe(x), my = describe(y), mw = describe_any(w);
-    dnnl_memory_desc_t plain[] = {describe(w), describe(b)};
+    dnnl_memory_desc_t plain[] = {describe(w), describe(bias)};
     dnnl_inner_product_desc_t desc;
     dnnl_status_t s = dnnl_inner_product_forward_desc_init(
-        &desc, dnnl_forward_inference, &mx, &mw, b ? &plain[1] : NULL, &my);
+        &desc, dnnl_forward_inference, &mx, &mw, bias ? &plain[1] : NULL, &my);
 
-    if (s != dnnl_success)
-        return s;
-    return finish(out, d, &desc, filter_and_bias, b ? 4 : 3, plain, b ? 2 : 1);
+    return finish_packed(b, s, &desc, filter_and_bias, bias ? 4 : 3, plain,
+                         bias ? 2 : 1);
 }
 
-dnnl_status_t ft__prim_matmul(ft__prim **out, const ft__dnnl *d, const ft__tensor *x,
-                              const ft__tensor *y, const ft__tensor *z)
+dnnl_status_t ft__prim_matmul(ft_block *b, const ft__tensor *x, const ft__tensor *y,
+                              const ft__tensor *z)
 {
     dnnl_memory_desc_t mx = describe(x), my = describe(y), mz = describe(z);
     dnnl_matmul_desc_t desc;
     dnnl_status_t s = dnnl_matmul_desc_init(&desc, &mx, &my, NULL, &mz);
-    binding b[] = {{DNNL_ARG_SRC, FROM_IN, 0},
-                   {DNNL_ARG_WEIGHTS, FROM_IN, 1},
-                   {DNNL_ARG_DST, FROM_OUT, 0}};
+    binding args[] = {{DNNL_ARG_SRC, FROM_IN, 0},
+                      {DNNL_ARG_WEIGHTS, FROM_IN, 1},
+                      {DNNL_ARG_DST, FROM_OUT, 0}};
 
-    return s == dnnl_success ? finish(out, d, &desc, b, 3, NULL, 0) : s;
+    return finish(b, s, &desc, args, 3);
 }
 
-dnnl_status_t ft__prim_pool(ft__prim **out, const ft__dnnl *d, dnnl_alg_kind_t alg,
-                            const ft__tensor *x, const ft__tensor *y,
-                            const ft__window *win)
+dnnl_status_t ft__prim_pool(ft_block *b, dnnl_alg_kind_t alg, const ft__tensor *x,
+                            const ft__tensor *y, const ft__window *win)
 {
     dnnl_memory_desc_t mx = describe(x), my = describe(y);
     dnnl_pooling_v2_desc_t desc;
-    dnnl_dims_t kernel, stride, gap, begin, end;
-    dnnl_status_t s;
-
-    widen(kernel, win->kernel, 3);
-    widen(stride, win->stride, 3);
-    widen(gap, win->dilation, 3);
-    widen(begin, win->begin, 3);
-    widen(end, win->end, 3);
-    for (uint32_t i = 0; i < 3; i++)
-        gap[i]--;
-    s = dnnl_pooling_v2_forward_desc_init(&desc, dnnl_forward_inference, alg, &mx, &my,
-                                          stride, kernel, gap, begin, end);
-    return s == dnnl_success ? finish(out, d, &desc, one_in_one_out, 2, NULL, 0) : s;
+    window_dims v = dims_of(win);
+    dnnl_status_t s =
+        dnnl_pooling_v2_forward_desc_init(&desc, dnnl_forward_inference, alg, &mx, &my,
+                                          v.stride, v.kernel, v.gap, v.begin, v.end);
+    return finish(b, s, &desc, one_in_one_out, 2);
 }
 
-dnnl_status_t ft__prim_eltwise(ft__prim **out, const ft__dnnl *d, dnnl_alg_kind_t alg,
-                               float alpha, float beta, int64_t elements)
+dnnl_status_t ft__prim_eltwise(ft_block *b, dnnl_alg_kind_t alg, float alpha,
+                               float beta, int64_t elements)
 {
     ft__tensor flat = ft__tensor_rows(1, &elements);
     dnnl_memory_desc_t md = describe(&flat);
@@ -314,22 +324,20 @@ dnnl_status_t ft__prim_eltwise(ft__prim **out, const ft__dnnl *d, dnnl_alg_kind_
     dnnl_status_t s = dnnl_eltwise_forward_desc_init(&desc, dnnl_forward_inference, alg,
                                                      &md, alpha, beta);
 
-    return s == dnnl_success ? finish(out, d, &desc, one_in_one_out, 2, NULL, 0) : s;
+    return finish(b, s, &desc, one_in_one_out, 2);
 }
 
-dnnl_status_t ft__prim_binary(ft__prim **out, const ft__dnnl *d, dnnl_alg_kind_t alg,
-                              const ft__tensor *x, const ft__tensor *y,
-                              const ft__tensor *z)
+dnnl_status_t ft__prim_binary(ft_block *b, dnnl_alg_kind_t alg, const ft__tensor *x,
+                              const ft__tensor *y, const ft__tensor *z)
 {
     dnnl_memory_desc_t mx = describe(x), my = describe(y), mz = describe(z);
     dnnl_binary_desc_t desc;
     dnnl_status_t s = dnnl_binary_desc_init(&desc, alg, &mx, &my, &mz);
 
-    return s == dnnl_success ? finish(out, d, &desc, two_in_one_out, 3, NULL, 0) : s;
+    return finish(b, s, &desc, two_in_one_out, 3);
 }
 
-dnnl_status_t ft__prim_batchnorm(ft__prim **out, const ft__dnnl *d, const ft__tensor *x,
-                                 float eps)
+dnnl_status_t ft__prim_batchnorm(ft_block *b, const ft__tensor *x, float eps)
 {
     dnnl_memory_desc_t md = describe(x);
     dnnl_batch_normalization_desc_t desc;
@@ -337,22 +345,21 @@ dnnl_status_t ft__prim_batchnorm(ft__prim **out, const ft__dnnl *d, const ft__te
         &desc, dnnl_forward_inference, &md, eps,
         dnnl_use_global_stats | dnnl_use_scale | dnnl_use_shift);
 
-    return s == dnnl_success ? finish(out, d, &desc, norm_and_stats, 6, NULL, 0) : s;
+    return finish(b, s, &desc, norm_and_stats, 6);
 }
 
-dnnl_status_t ft__prim_layernorm(ft__prim **out, const ft__dnnl *d, const ft__tensor *x,
-                                 float eps)
+dnnl_status_t ft__prim_layernorm(ft_block *b, const ft__tensor *x, float eps)
 {
     dnnl_memory_desc_t md = describe(x);
     dnnl_layer_normalization_desc_t desc;
     dnnl_status_t s = dnnl_layer_normalization_forward_desc_init(
         &desc, dnnl_forward_inference, &md, NULL, eps, dnnl_use_scale | dnnl_use_shift);
 
-    return s == dnnl_success ? finish(out, d, &desc, norm_and_stats, 4, NULL, 0) : s;
+    return finish(b, s, &desc, norm_and_stats, 4);
 }
 
-dnnl_status_t ft__prim_lrn(ft__prim **out, const ft__dnnl *d, const ft__tensor *x,
-                           int64_t size, float alpha, float beta, float k)
+dnnl_status_t ft__prim_lrn(ft_block *b, const ft__tensor *x, int64_t size, float alpha,
+                           float beta, float k)
 {
     dnnl_memory_desc_t md = describe(x);
     dnnl_lrn_desc_t desc;
@@ -360,11 +367,11 @@ dnnl_status_t ft__prim_lrn(ft__prim **out, const ft__dnnl *d, const ft__tensor *
         dnnl_lrn_forward_desc_init(&desc, dnnl_forward_inference,
                                    dnnl_lrn_across_channels, &md, size, alpha, beta, k);
 
-    return s == dnnl_success ? finish(out, d, &desc, one_in_one_out, 2, NULL, 0) : s;
+    return finish(b, s, &desc, one_in_one_out, 2);
 }
 
-dnnl_status_t ft__prim_softmax(ft__prim **out, const ft__dnnl *d, bool log,
-                               const ft__tensor *x, uint32_t axis)
+dnnl_status_t ft__prim_softmax(ft_block *b, bool log, const ft__tensor *x,
+                               uint32_t axis)
 {
     dnnl_memory_desc_t md = describe(x);
     dnnl_softmax_v2_desc_t desc;
@@ -372,18 +379,18 @@ dnnl_status_t ft__prim_softmax(ft__prim **out, const ft__dnnl *d, bool log,
         &desc, dnnl_forward_inference, log ? dnnl_softmax_log : dnnl_softmax_accurate,
         &md, &md, (int)axis);
 
-    return s == dnnl_success ? finish(out, d, &desc, one_in_one_out, 2, NULL, 0) : s;
+    return finish(b, s, &desc, one_in_one_out, 2);
 }
 
-dnnl_status_t ft__prim_resize(ft__prim **out, const ft__dnnl *d, dnnl_alg_kind_t alg,
-                              const ft__tensor *x, const ft__tensor *y)
+dnnl_status_t ft__prim_resize(ft_block *b, dnnl_alg_kind_t alg, const ft__tensor *x,
+                              const ft__tensor *y)
 {
     dnnl_memory_desc_t mx = describe(x), my = describe(y);
     dnnl_resampling_desc_t desc;
     dnnl_status_t s = dnnl_resampling_forward_desc_init(&desc, dnnl_forward_inference,
                                                         alg, NULL, &mx, &my);
 
-    return s == dnnl_success ? finish(out, d, &desc, one_in_one_out, 2, NULL, 0) : s;
+    return finish(b, s, &desc, one_in_one_out, 2);
 }
 
 dnnl_status_t ft__prim_reorder(ft__prim **out, const ft__dnnl *d, const ft__tensor *x,
@@ -499,29 +506,27 @@ dnnl_status_t ft__prim_load(ft__prim *p, uint32_t instance, uint32_t k,
 
 /* ---- running ---- */
 
-static const void *operand(const binding *b, const void *const *in, void *const *out,
-                           void *scratch)
+static const void *operand(const binding *b, const ft__call *call)
 {
     switch (b->from) {
-    case FROM_IN: return in[b->index];
-    case FROM_OUT: return out[b->index];
-    default: return scratch;
+    case FROM_IN: return call->in[b->index];
+    case FROM_OUT: return call->out[b->index];
+    default: return call->workspace;
     }
 }
 
-dnnl_status_t ft__prim_run(ft__prim *p, uint32_t instance, const void *const *in,
-                           void *const *out, void *scratch)
+dnnl_status_t ft__prim_run(ft__prim *p, const ft__call *call)
 {
     for (uint32_t i = 0; i < p->n_args; i++) {
         const binding *b = &p->bind[i];
         dnnl_status_t s;
 
         if (b->from == FROM_PARAM) {
-            p->arg[i].memory = p->weights[(size_t)instance * p->n_params + b->index];
+            p->arg[i].memory =
+                p->weights[(size_t)call->instance * p->n_params + b->index];
             continue;
         }
-        s = dnnl_memory_set_data_handle(p->arg[i].memory,
-                                        (void *)operand(b, in, out, scratch));
+        s = dnnl_memory_set_data_handle(p->arg[i].memory, (void *)operand(b, call));
         if (s != dnnl_success)
             return s;
     }

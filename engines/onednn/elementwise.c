@@ -36,15 +36,13 @@ typedef struct row_plan {
     ft__row_fn *row;
 } row_plan;
 
-static dnnl_status_t run_row(ft_block *b, uint32_t instance, const void *const *in,
-                             void *const *out, char *workspace)
+static dnnl_status_t run_row(ft_block *b, const ft__call *call)
 {
     const row_plan *plan = b->plan;
-    void *p[FT__OPERANDS] = {out[0]};
+    void *p[FT__OPERANDS] = {call->out[0]};
 
-    (void)instance, (void)workspace;
     for (uint32_t i = 1; i < plan->nest.n; i++)
-        p[i] = (void *)in[i - 1];
+        p[i] = (void *)call->in[i - 1];
     ft__nest_run(b->ctx->threads, &plan->nest, plan->row, p);
     return dnnl_success;
 }
@@ -57,9 +55,9 @@ static ft_status plan_row(ft_block *b, ft__row_fn *row, const ft__tensor *operan
     if (!row)
         return ft__unsupported(b, err, "%s is not implemented for %s",
                                ft_kind_name(b->op.kind), ft_dtype_name(b->op.dtype));
-    plan = ft__new_plan(b, sizeof(*plan));
+    plan = ft__new_plan(b, sizeof(*plan), err);
     if (!plan)
-        return ft__no_memory(b, err);
+        return FT_ENOMEM;
     plan->row = row;
     ft__nest_init(&plan->nest, operands, n, 0);
     ft__use_loops(b, run_row);
@@ -69,41 +67,35 @@ static ft_status plan_row(ft_block *b, ft__row_fn *row, const ft__tensor *operan
 /* Operand and result are dense and in the same order: one long row. */
 static ft_status plan_flat(ft_block *b, ft__row_fn *row, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0), y = ft__tensor_out(&b->op, 0);
-    int64_t n = ft__tensor_elements(&y);
+    int64_t n = ft__tensor_elements(&b->y);
     ft__tensor operands[] = {ft__tensor_rows(1, &n), ft__tensor_rows(1, &n)};
 
-    operands[0].dtype = y.dtype;
-    operands[1].dtype = x.dtype;
+    operands[0].dtype = b->y.dtype;
+    operands[1].dtype = b->x.dtype;
     return plan_row(b, row, operands, 2, err);
 }
 
 ft_status ft__prepare_unary(ft_block *b, ft_error *err)
 {
     eltwise e = eltwises[b->op.kind];
-    ft__tensor x = ft__tensor_in(&b->op, 0);
-    dnnl_status_t s;
 
     if (b->op.dtype != FT_DTYPE_fp32 || e.alg == dnnl_alg_kind_undef)
         return plan_flat(b, b->ctx->kernels->kind(b->op.kind, b->op.dtype), err);
-    s = ft__prim_eltwise(&b->prim, &b->ctx->dnnl, e.alg, e.alpha, e.beta,
-                         ft__tensor_elements(&x));
-    if (s != dnnl_success)
-        return ft__checked(b, s, err);
-    ft__use_prim(b);
-    return FT_OK;
+    return ft__use_prim(
+        b, ft__prim_eltwise(b, e.alg, e.alpha, e.beta, ft__tensor_elements(&b->x)),
+        err);
 }
 
 ft_status ft__prepare_cast(ft_block *b, ft_error *err)
 {
-    ft__tensor y = ft__tensor_out(&b->op, 0);
     const ft__kernels *kernels = b->ctx->kernels;
-    ft__row_fn *row = b->op.kind == FT_KIND_cast ? kernels->cast(b->op.dtype, y.dtype)
-                                                 : kernels->scale(b->op.dtype, y.dtype);
+    ft__row_fn *row = b->op.kind == FT_KIND_cast
+                          ? kernels->cast(b->op.dtype, b->y.dtype)
+                          : kernels->scale(b->op.dtype, b->y.dtype);
 
     if (!row)
         return ft__unsupported(b, err, "no %s from %s to %s", ft_kind_name(b->op.kind),
-                               ft_dtype_name(b->op.dtype), ft_dtype_name(y.dtype));
+                               ft_dtype_name(b->op.dtype), ft_dtype_name(b->y.dtype));
     return plan_flat(b, row, err);
 }
 
@@ -115,35 +107,19 @@ static const dnnl_alg_kind_t binaries[FT_KIND_COUNT] = {
     [FT_KIND_minimum] = dnnl_binary_min, [FT_KIND_maximum] = dnnl_binary_max,
 };
 
-/* oneDNN's kernels spread only the second operand; false: use our own rows. */
-static bool make_binary(ft_block *b, const ft__tensor *x, const ft__tensor *y,
-                        const ft__tensor *z)
-{
-    ft__tensor wide_x = ft__tensor_widen(x, z->rank),
-               wide_y = ft__tensor_widen(y, z->rank);
-
-    if (b->op.dtype != FT_DTYPE_fp32 || !binaries[b->op.kind] ||
-        ft__tensor_elements(x) != ft__tensor_elements(z))
-        return false;
-    if (ft__prim_binary(&b->prim, &b->ctx->dnnl, binaries[b->op.kind], &wide_x, &wide_y,
-                        z) != dnnl_success)
-        return false;
-    if (!ft__prim_is_slow(b->prim))
-        return true;
-    ft__prim_free(b->prim);
-    b->prim = NULL;
-    return false;
-}
-
 ft_status ft__prepare_binary(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0), y = ft__tensor_in(&b->op, 1);
-    ft__tensor z = ft__tensor_out(&b->op, 0);
+    ft__tensor x = b->x, y = ft__tensor_in(&b->op, 1);
+    ft__tensor z = b->y;
     ft__tensor operands[] = {z, ft__tensor_spread(&x, &z), ft__tensor_spread(&y, &z)};
 
-    if (make_binary(b, &x, &y, &z)) {
-        ft__use_prim(b);
-        return FT_OK;
+    /* oneDNN's kernels spread only the second operand. */
+    if (b->op.dtype == FT_DTYPE_fp32 && binaries[b->op.kind] &&
+        ft__tensor_elements(&x) == ft__tensor_elements(&z)) {
+        x = ft__tensor_widen(&x, z.rank);
+        y = ft__tensor_widen(&y, z.rank);
+        if (ft__use_fast_prim(b, ft__prim_binary(b, binaries[b->op.kind], &x, &y, &z)))
+            return FT_OK;
     }
     return plan_row(b, b->ctx->kernels->kind(b->op.kind, b->op.dtype), operands, 3,
                     err);
@@ -151,8 +127,8 @@ ft_status ft__prepare_binary(ft_block *b, ft_error *err)
 
 ft_status ft__prepare_where(ft_block *b, ft_error *err)
 {
-    ft__tensor c = ft__tensor_in(&b->op, 0), x = ft__tensor_in(&b->op, 1);
-    ft__tensor y = ft__tensor_in(&b->op, 2), z = ft__tensor_out(&b->op, 0);
+    ft__tensor c = b->x, x = ft__tensor_in(&b->op, 1);
+    ft__tensor y = ft__tensor_in(&b->op, 2), z = b->y;
     ft__tensor operands[] = {z, ft__tensor_spread(&c, &z), ft__tensor_spread(&x, &z),
                              ft__tensor_spread(&y, &z)};
 

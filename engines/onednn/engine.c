@@ -180,7 +180,7 @@ static ft_status run(ft_block *b, uint32_t instance, const void *const *in,
         return ft_fail(err, FT_EINVAL, 0, "onednn: instance %u of %u", instance,
                        b->instances);
     ft__enter(&guard, b->ctx->threads);
-    s = b->run(b, instance, in, out, workspace);
+    s = b->run(b, &(ft__call){instance, in, out, workspace});
     ft__leave(&guard);
     return s == dnnl_success ? FT_OK : ft__checked(b, s, err);
 }

@@ -28,12 +28,11 @@ static void split_axes(along *a, const ft__tensor *x, uint32_t axis)
 static ft_status plan_along(ft_block *b, uint32_t axis, ft__run_fn *run, along **out,
                             ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0);
-    along *a = ft__new_plan(b, sizeof(*a));
+    along *a = ft__new_plan(b, sizeof(*a), err);
 
     if (!a)
-        return ft__no_memory(b, err);
-    split_axes(a, &x, axis);
+        return FT_ENOMEM;
+    split_axes(a, &b->x, axis);
     a->b = b;
     ft__use_loops(b, run);
     *out = a;
@@ -72,15 +71,13 @@ ARG(float)
 ARG(int32_t)
 ARG(int64_t)
 
-static dnnl_status_t run_arg(ft_block *b, uint32_t instance, const void *const *in,
-                             void *const *out, char *workspace)
+static dnnl_status_t run_arg(ft_block *b, const ft__call *call)
 {
     along a = *(const along *)b->plan;
 
-    (void)instance;
-    a.x = in[0];
-    a.y = out[0];
-    a.best = workspace;
+    a.x = call->in[0];
+    a.y = call->out[0];
+    a.best = call->workspace;
     ft__parallel(b->ctx->threads, a.outer, a.extent * a.inner,
                  b->op.dtype == FT_DTYPE_fp32    ? arg_float
                  : b->op.dtype == FT_DTYPE_int32 ? arg_int32_t
@@ -132,14 +129,12 @@ static void cumsum_range(void *arg, int64_t begin, int64_t end)
     }
 }
 
-static dnnl_status_t run_cumsum(ft_block *b, uint32_t instance, const void *const *in,
-                                void *const *out, char *workspace)
+static dnnl_status_t run_cumsum(ft_block *b, const ft__call *call)
 {
     along a = *(const along *)b->plan;
 
-    (void)instance, (void)workspace;
-    a.x = in[0];
-    a.y = out[0];
+    a.x = call->in[0];
+    a.y = call->out[0];
     ft__parallel(b->ctx->threads, a.outer, a.extent * a.inner, cumsum_range, &a);
     return dnnl_success;
 }
@@ -175,16 +170,14 @@ static void gather_range(void *arg, int64_t begin, int64_t end)
     }
 }
 
-static dnnl_status_t run_gather(ft_block *b, uint32_t instance, const void *const *in,
-                                void *const *out, char *workspace)
+static dnnl_status_t run_gather(ft_block *b, const ft__call *call)
 {
     along a = *(const along *)b->plan;
     bool table = b->op.kind == FT_KIND_embedding;
 
-    (void)workspace;
-    a.x = table ? (const char *)ft__weights(b, instance, 0) : in[0];
-    a.index = table ? in[0] : in[1];
-    a.y = out[0];
+    a.x = table ? (const char *)ft__weights(b, call->instance, 0) : call->in[0];
+    a.index = table ? call->in[0] : call->in[1];
+    a.y = call->out[0];
     ft__parallel(b->ctx->threads, a.outer * a.count, a.inner, gather_range, &a);
     return dnnl_success;
 }
@@ -206,22 +199,20 @@ ft_status ft__prepare_gather(ft_block *b, ft_error *err)
 
 ft_status ft__prepare_embedding(ft_block *b, ft_error *err)
 {
-    ft__tensor index = ft__tensor_in(&b->op, 0);
     int64_t rows = ft_op_at(&b->op, FT_K_rows, 0), dim = ft_op_at(&b->op, FT_K_dim, 0);
     along *a;
 
     if (b->op.dtype != FT_DTYPE_fp32 || rows < 1)
         return ft__unsupported(b, err, "tables are fp32 and have at least one row");
-    a = ft__new_plan(b, sizeof(*a));
+    a = ft__new_plan(b, sizeof(*a), err);
     if (!a)
-        return ft__no_memory(b, err);
+        return FT_ENOMEM;
     *a = (along){.b = b,
                  .outer = 1,
                  .extent = rows,
                  .inner = dim,
                  .size = sizeof(float),
-                 .count = ft__tensor_elements(&index)};
-    b->params[b->n_params++] = (ft__param){rows * dim, -1, 1};
+                 .count = ft__tensor_elements(&b->x)};
     ft__use_loops(b, run_gather);
     return FT_OK;
 }

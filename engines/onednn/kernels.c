@@ -13,10 +13,13 @@
 /* ---- two operands ---- */
 
 #define LOOP2(to, from, value, xi, yi)                                                 \
-    for (int64_t i = 0; i < n; i++) {                                                  \
-        from x = a[xi], y = b[yi];                                                     \
+    {                                                                                  \
+        for (int64_t i = 0; i < n; i++) {                                              \
+            from x = a[xi], y = b[yi];                                                 \
                                                                                        \
-        r[i] = (to)(value);                                                            \
+            r[i] = (to)(value);                                                        \
+        }                                                                              \
+        return;                                                                        \
     }
 
 #define ROW2(name, to, from, value)                                                    \
@@ -29,18 +32,12 @@
             const from *restrict a = (const from *)(const void *)p[1];                 \
             const from *restrict b = (const from *)(const void *)p[2];                 \
                                                                                        \
-            if (step[1] == size && step[2] == size) {                                  \
+            if (step[1] == size && step[2] == size)                                    \
                 LOOP2(to, from, value, i, i)                                           \
-                return;                                                                \
-            }                                                                          \
-            if (step[1] == size && step[2] == 0) {                                     \
+            if (step[1] == size && step[2] == 0)                                       \
                 LOOP2(to, from, value, i, 0)                                           \
-                return;                                                                \
-            }                                                                          \
-            if (step[1] == 0 && step[2] == size) {                                     \
+            if (step[1] == 0 && step[2] == size)                                       \
                 LOOP2(to, from, value, 0, i)                                           \
-                return;                                                                \
-            }                                                                          \
         }                                                                              \
         for (int64_t i = 0; i < n; i++) {                                              \
             from x = CONST_AT(from, 1, i), y = CONST_AT(from, 2, i);                   \
@@ -121,95 +118,81 @@ ROW2(log_plus, float, float, logf(x) + y)
 /* ---- three operands ---- */
 
 #define LOOP3(type, yi, zi)                                                            \
-    for (int64_t i = 0; i < n; i++) {                                                  \
-        const type x = a[yi], y = b[zi];                                               \
+    {                                                                                  \
+        for (int64_t i = 0; i < n; i++) {                                              \
+            const type x = a[yi], y = b[zi];                                           \
                                                                                        \
-        r[i] = c[i] ? x : y;                                                           \
+            r[i] = c[i] ? x : y;                                                       \
+        }                                                                              \
+        return;                                                                        \
     }
 
-#define WHERE(bits)                                                                    \
-    static void where_##bits(int64_t n, char *const *p, const int64_t *step)           \
+#define WHERE(name, type)                                                              \
+    static void name(int64_t n, char *const *p, const int64_t *step)                   \
     {                                                                                  \
-        const int64_t size = bits / 8;                                                 \
+        const int64_t size = sizeof(type);                                             \
                                                                                        \
         if (step[0] == size && step[1] == 1) {                                         \
-            uint##bits##_t *restrict r = (uint##bits##_t *)(void *)p[0];               \
+            type *restrict r = (type *)(void *)p[0];                                   \
             const uint8_t *restrict c = (const uint8_t *)p[1];                         \
-            const uint##bits##_t *restrict a =                                         \
-                (const uint##bits##_t *)(const void *)p[2];                            \
-            const uint##bits##_t *restrict b =                                         \
-                (const uint##bits##_t *)(const void *)p[3];                            \
+            const type *restrict a = (const type *)(const void *)p[2];                 \
+            const type *restrict b = (const type *)(const void *)p[3];                 \
                                                                                        \
-            if (step[2] == size && step[3] == size) {                                  \
-                LOOP3(uint##bits##_t, i, i)                                            \
-                return;                                                                \
-            }                                                                          \
-            if (step[2] == size && step[3] == 0) {                                     \
-                LOOP3(uint##bits##_t, i, 0)                                            \
-                return;                                                                \
-            }                                                                          \
-            if (step[2] == 0 && step[3] == size) {                                     \
-                LOOP3(uint##bits##_t, 0, i)                                            \
-                return;                                                                \
-            }                                                                          \
+            if (step[2] == size && step[3] == size)                                    \
+                LOOP3(type, i, i)                                                      \
+            if (step[2] == size && step[3] == 0)                                       \
+                LOOP3(type, i, 0)                                                      \
+            if (step[2] == 0 && step[3] == size)                                       \
+                LOOP3(type, 0, i)                                                      \
         }                                                                              \
         for (int64_t i = 0; i < n; i++)                                                \
-            AT(uint##bits##_t, 0, i) = CONST_AT(uint8_t, 1, i)                         \
-                                           ? CONST_AT(uint##bits##_t, 2, i)            \
-                                           : CONST_AT(uint##bits##_t, 3, i);           \
+            AT(type, 0, i) =                                                           \
+                CONST_AT(uint8_t, 1, i) ? CONST_AT(type, 2, i) : CONST_AT(type, 3, i); \
     }
 
-WHERE(8)
-WHERE(16)
-WHERE(32)
-WHERE(64)
+WHERE(where_8, uint8_t)
+WHERE(where_16, uint16_t)
+WHERE(where_32, uint32_t)
+WHERE(where_64, uint64_t)
+
+#define LOOP_F32(value, yi, zi)                                                        \
+    {                                                                                  \
+        for (int64_t i = 0; i < n; i++) {                                              \
+            const float x = a[i], y = b[yi], z = c[zi];                                \
+                                                                                       \
+            r[i] = (value);                                                            \
+        }                                                                              \
+        return;                                                                        \
+    }
 
 /* Scale and shift are one value for a row of a plain tensor, a row of values
  * for a channels-last one; the root of rmsnorm is one value, its scale a row. */
-static void muladd(int64_t n, char *const *p, const int64_t *step)
-{
-    const float a = CONST_AT(float, 2, 0), b = CONST_AT(float, 3, 0);
-
-    if (step[0] == 4 && step[1] == 4 && step[2] == 0 && step[3] == 0) {
-        float *restrict r = (float *)(void *)p[0];
-        const float *restrict x = (const float *)(const void *)p[1];
-
-        for (int64_t i = 0; i < n; i++)
-            r[i] = x[i] * a + b;
-        return;
+#define ROW3(name, value)                                                              \
+    static void name(int64_t n, char *const *p, const int64_t *step)                   \
+    {                                                                                  \
+        if (step[0] == 4 && step[1] == 4) {                                            \
+            float *restrict r = (float *)(void *)p[0];                                 \
+            const float *restrict a = (const float *)(const void *)p[1];               \
+            const float *restrict b = (const float *)(const void *)p[2];               \
+            const float *restrict c = (const float *)(const void *)p[3];               \
+                                                                                       \
+            if (step[2] == 0 && step[3] == 0)                                          \
+                LOOP_F32(value, 0, 0)                                                  \
+            if (step[2] == 4 && step[3] == 4)                                          \
+                LOOP_F32(value, i, i)                                                  \
+            if (step[2] == 0 && step[3] == 4)                                          \
+                LOOP_F32(value, 0, i)                                                  \
+        }                                                                              \
+        for (int64_t i = 0; i < n; i++) {                                              \
+            const float x = CONST_AT(float, 1, i), y = CONST_AT(float, 2, i);          \
+            const float z = CONST_AT(float, 3, i);                                     \
+                                                                                       \
+            AT(float, 0, i) = (value);                                                 \
+        }                                                                              \
     }
-    if (step[0] == 4 && step[1] == 4 && step[2] == 4 && step[3] == 4) {
-        float *restrict r = (float *)(void *)p[0];
-        const float *restrict x = (const float *)(const void *)p[1];
-        const float *restrict y = (const float *)(const void *)p[2];
-        const float *restrict z = (const float *)(const void *)p[3];
 
-        for (int64_t i = 0; i < n; i++)
-            r[i] = x[i] * y[i] + z[i];
-        return;
-    }
-    for (int64_t i = 0; i < n; i++)
-        AT(float, 0, i) =
-            CONST_AT(float, 1, i) * CONST_AT(float, 2, i) + CONST_AT(float, 3, i);
-}
-
-static void mulmul(int64_t n, char *const *p, const int64_t *step)
-{
-    const float a = CONST_AT(float, 2, 0);
-
-    if (step[0] == 4 && step[1] == 4 && step[2] == 0 && step[3] == 4) {
-        float *restrict r = (float *)(void *)p[0];
-        const float *restrict x = (const float *)(const void *)p[1];
-        const float *restrict z = (const float *)(const void *)p[3];
-
-        for (int64_t i = 0; i < n; i++)
-            r[i] = x[i] * a * z[i];
-        return;
-    }
-    for (int64_t i = 0; i < n; i++)
-        AT(float, 0, i) =
-            CONST_AT(float, 1, i) * CONST_AT(float, 2, i) * CONST_AT(float, 3, i);
-}
+ROW3(muladd, x *y + z)
+ROW3(mulmul, x *y *z)
 
 /* ---- reductions ---- */
 
@@ -333,41 +316,44 @@ REDUCE_WITH(sum_exp_of, fast_exp(x - a))
 
 /* ---- copying and casting ---- */
 
-#define COPY(bits)                                                                     \
-    static void copy_##bits(int64_t n, char *const *p, const int64_t *step)            \
+#define COPY(name, type)                                                               \
+    static void name(int64_t n, char *const *p, const int64_t *step)                   \
     {                                                                                  \
-        const int64_t size = bits / 8;                                                 \
+        const int64_t size = sizeof(type);                                             \
                                                                                        \
         if (step[0] == size && step[1] == size) {                                      \
             memcpy(p[0], p[1], (size_t)(n * size));                                    \
             return;                                                                    \
         }                                                                              \
         if (step[0] == size && step[1] == 0) {                                         \
-            uint##bits##_t *restrict r = (uint##bits##_t *)(void *)p[0];               \
-            const uint##bits##_t v = CONST_AT(uint##bits##_t, 1, 0);                   \
+            type *restrict r = (type *)(void *)p[0];                                   \
+            const type v = CONST_AT(type, 1, 0);                                       \
                                                                                        \
             for (int64_t i = 0; i < n; i++)                                            \
                 r[i] = v;                                                              \
             return;                                                                    \
         }                                                                              \
         for (int64_t i = 0; i < n; i++)                                                \
-            AT(uint##bits##_t, 0, i) = CONST_AT(uint##bits##_t, 1, i);                 \
+            AT(type, 0, i) = CONST_AT(type, 1, i);                                     \
     }
 
-COPY(8)
-COPY(16)
-COPY(32)
-COPY(64)
+COPY(copy_8, uint8_t)
+COPY(copy_16, uint16_t)
+COPY(copy_32, uint32_t)
+COPY(copy_64, uint64_t)
+
+/* The row for elements of 1, 2, 4 or 8 bytes; NULL: of another size. */
+static ft__row_fn *by_size(ft__row_fn *const rows_of[4], int64_t size)
+{
+    for (int k = 0; k < 4; k++)
+        if (size == (int64_t)1 << k)
+            return rows_of[k];
+    return NULL;
+}
 
 static ft__row_fn *find_copy(int64_t size)
 {
-    switch (size) {
-    case 1: return copy_8;
-    case 2: return copy_16;
-    case 4: return copy_32;
-    case 8: return copy_64;
-    default: return NULL;
-    }
+    return by_size((ft__row_fn *const[]){copy_8, copy_16, copy_32, copy_64}, size);
 }
 
 #define CASTS_FROM(suffix, from)                                                       \
@@ -441,35 +427,17 @@ enum column { F32, I32, I64, U8, COLUMNS };
     {                                                                                  \
         k##_f32, k##_i32, k##_i64                                                      \
     }
+#define COMPARED(k)                                                                    \
+    {                                                                                  \
+        k##_f32, k##_i32, k##_i64, k##_u8                                              \
+    }
+#define ROW_F32(kind, value) [FT_KIND_##kind] = {kind##_f32},
 static ft__row_fn *const rows[FT_KIND_COUNT][COLUMNS] = {
-    [FT_KIND_relu] = {NULL, relu_i32, relu_i64},
-    [FT_KIND_selu] = {selu_f32},
+    UNARY_F32(ROW_F32)[FT_KIND_relu] = {NULL, relu_i32, relu_i64},
     [FT_KIND_clip] = {NULL, clip_i32, clip_i64},
-    [FT_KIND_hardsigmoid] = {hardsigmoid_f32},
-    [FT_KIND_softsign] = {softsign_f32},
-    [FT_KIND_erf] = {erf_f32},
     [FT_KIND_abs] = {NULL, abs_i32, abs_i64},
     [FT_KIND_neg] = {NULL, neg_i32, neg_i64},
     [FT_KIND_sign] = ALL(sign),
-    [FT_KIND_reciprocal] = {reciprocal_f32},
-    [FT_KIND_floor] = {floor_f32},
-    [FT_KIND_ceil] = {ceil_f32},
-    [FT_KIND_sin] = {sin_f32},
-    [FT_KIND_cos] = {cos_f32},
-    [FT_KIND_tan] = {tan_f32},
-    [FT_KIND_sinh] = {sinh_f32},
-    [FT_KIND_cosh] = {cosh_f32},
-    [FT_KIND_asin] = {asin_f32},
-    [FT_KIND_acos] = {acos_f32},
-    [FT_KIND_atan] = {atan_f32},
-    [FT_KIND_asinh] = {asinh_f32},
-    [FT_KIND_acosh] = {acosh_f32},
-    [FT_KIND_atanh] = {atanh_f32},
-    [FT_KIND_rsqrt] = {rsqrt_f32},
-    [FT_KIND_expm1] = {expm1_f32},
-    [FT_KIND_log1p] = {log1p_f32},
-    [FT_KIND_thresholded_relu] = {thresholded_relu_f32},
-    [FT_KIND_shrink] = {shrink_f32},
     [FT_KIND_bitwise_not] = {NULL, bitwise_not_i32, bitwise_not_i64},
     [FT_KIND_logical_not] = {NULL, NULL, NULL, not_u8},
     [FT_KIND_isnan] = {isnan_f32},
@@ -485,13 +453,11 @@ static ft__row_fn *const rows[FT_KIND_COUNT][COLUMNS] = {
     [FT_KIND_prelu] = {prelu_f32},
     [FT_KIND_atan2] = {atan2_f32},
     [FT_KIND_bitwise] = {NULL, bitwise_i32, bitwise_i64},
-    [FT_KIND_equal] = {equal_f32, equal_i32, equal_i64, equal_u8},
-    [FT_KIND_less] = {less_f32, less_i32, less_i64, less_u8},
-    [FT_KIND_less_equal] = {less_equal_f32, less_equal_i32, less_equal_i64,
-                            less_equal_u8},
-    [FT_KIND_greater] = {greater_f32, greater_i32, greater_i64, greater_u8},
-    [FT_KIND_greater_equal] = {greater_equal_f32, greater_equal_i32, greater_equal_i64,
-                               greater_equal_u8},
+    [FT_KIND_equal] = COMPARED(equal),
+    [FT_KIND_less] = COMPARED(less),
+    [FT_KIND_less_equal] = COMPARED(less_equal),
+    [FT_KIND_greater] = COMPARED(greater),
+    [FT_KIND_greater_equal] = COMPARED(greater_equal),
     [FT_KIND_logical_and] = {NULL, NULL, NULL, and_u8},
     [FT_KIND_logical_or] = {NULL, NULL, NULL, or_u8},
     [FT_KIND_logical_xor] = {NULL, NULL, NULL, xor_u8},
@@ -505,21 +471,11 @@ static ft__row_fn *const rows[FT_KIND_COUNT][COLUMNS] = {
     [FT_KIND_reduce_logsumexp] = {max_f32},
 };
 
-static ft__row_fn *find_where(ft_dtype t)
-{
-    switch (ft_dtype_bits(t)) {
-    case 8: return where_8;
-    case 16: return where_16;
-    case 32: return where_32;
-    case 64: return where_64;
-    default: return NULL;
-    }
-}
-
 static ft__row_fn *find_kind(ft_kind k, ft_dtype t)
 {
     if (k == FT_KIND_where)
-        return find_where(t);
+        return by_size((ft__row_fn *const[]){where_8, where_16, where_32, where_64},
+                       ft_dtype_bits(t) / 8);
     switch (t) {
     case FT_DTYPE_fp32: return rows[k][F32];
     case FT_DTYPE_int32: return rows[k][I32];

@@ -31,18 +31,17 @@ static void free_pieces(void *plan)
     free(p);
 }
 
-static dnnl_status_t run_pieces(ft_block *b, uint32_t instance, const void *const *in,
-                                void *const *out, char *workspace)
+static dnnl_status_t run_pieces(ft_block *b, const ft__call *call)
 {
     const pieces *p = b->plan;
 
-    (void)instance;
     for (uint32_t i = 0; i < p->n; i++) {
         const piece *m = &p->list[i];
-        const char *from =
-            m->input == ZEROS ? (const char *)&p->zero : (const char *)in[m->input];
-        dnnl_status_t s = ft__copy_run(&m->copy, b, from + m->from_at,
-                                       (char *)out[m->output] + m->to_at, workspace);
+        const char *from = m->input == ZEROS ? (const char *)&p->zero
+                                             : (const char *)call->in[m->input];
+        dnnl_status_t s =
+            ft__copy_run(&m->copy, b, from + m->from_at,
+                         (char *)call->out[m->output] + m->to_at, call->workspace);
 
         if (s != dnnl_success)
             return s;
@@ -50,12 +49,13 @@ static dnnl_status_t run_pieces(ft_block *b, uint32_t instance, const void *cons
     return dnnl_success;
 }
 
-static pieces *new_pieces(ft_block *b, uint32_t at_most)
+static pieces *new_pieces(ft_block *b, uint32_t at_most, ft_error *err)
 {
-    pieces *p = ft__new_plan(b, sizeof(*p) + at_most * sizeof(p->list[0]));
+    pieces *p = ft__new_plan(b, sizeof(*p) + at_most * sizeof(p->list[0]), err);
 
     if (p)
         b->free_plan = free_pieces;
+    ft__use_loops(b, run_pieces);
     return p;
 }
 
@@ -77,9 +77,8 @@ static ft_status one_piece(ft_block *b, const ft__tensor *from, const ft__tensor
 {
     ft_status st;
 
-    if (!new_pieces(b, 1))
-        return ft__no_memory(b, err);
-    ft__use_loops(b, run_pieces);
+    if (!new_pieces(b, 1, err))
+        return FT_ENOMEM;
     st = add_piece(b, (piece){.input = input}, from, to, err);
     if (!st && ((pieces *)b->plan)->n && ((pieces *)b->plan)->list[0].copy.reorder)
         strcpy(b->implementation, "reorder");
@@ -96,7 +95,7 @@ static ft__tensor zeros_like(const ft__tensor *t)
 
 ft_status ft__prepare_transpose(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0), y = ft__tensor_out(&b->op, 0), from = y;
+    ft__tensor x = b->x, y = b->y, from = y;
 
     for (uint32_t i = 0; i < y.rank; i++)
         from.stride[i] = x.stride[ft_op_at(&b->op, FT_K_perm, i)];
@@ -105,16 +104,14 @@ ft_status ft__prepare_transpose(ft_block *b, ft_error *err)
 
 ft_status ft__prepare_copy(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0), y = ft__tensor_out(&b->op, 0);
-
-    return one_piece(b, &x, &y, 0, err);
+    return one_piece(b, &b->x, &b->y, 0, err);
 }
 
 ft_status ft__prepare_fill(ft_block *b, ft_error *err)
 {
-    ft__tensor y = ft__tensor_out(&b->op, 0), zero = zeros_like(&y);
+    ft__tensor zero = zeros_like(&b->y);
 
-    return one_piece(b, &zero, &y, ZEROS, err);
+    return one_piece(b, &zero, &b->y, ZEROS, err);
 }
 
 /* Parts of `whole` along an axis, one after the other. */
@@ -125,9 +122,8 @@ static ft_status add_parts(ft_block *b, const ft__tensor *whole, bool join,
     int64_t at = 0, step = whole->stride[axis] * ft__tensor_size(whole);
 
     (void)ft_op_get(&b->op, FT_K_sizes, &n);
-    if (!new_pieces(b, n))
-        return ft__no_memory(b, err);
-    ft__use_loops(b, run_pieces);
+    if (!new_pieces(b, n, err))
+        return FT_ENOMEM;
     for (uint32_t i = 0; i < n; i++) {
         ft__tensor part = join ? ft__tensor_in(&b->op, i) : ft__tensor_out(&b->op, i);
         ft__tensor place = part;
@@ -146,30 +142,25 @@ static ft_status add_parts(ft_block *b, const ft__tensor *whole, bool join,
 
 ft_status ft__prepare_concat(ft_block *b, ft_error *err)
 {
-    ft__tensor whole = ft__tensor_out(&b->op, 0);
-
-    return add_parts(b, &whole, true, err);
+    return add_parts(b, &b->y, true, err);
 }
 
 ft_status ft__prepare_split(ft_block *b, ft_error *err)
 {
-    ft__tensor whole = ft__tensor_in(&b->op, 0);
-
-    return add_parts(b, &whole, false, err);
+    return add_parts(b, &b->x, false, err);
 }
 
-static ft_status same_rank(ft_block *b, const ft__tensor *x, const ft__tensor *y,
-                           ft_error *err)
+static ft_status same_rank(ft_block *b, ft_error *err)
 {
-    return x->rank == y->rank ? FT_OK
-                              : ft__unsupported(b, err, "x and out differ in rank");
+    return b->x.rank == b->y.rank ? FT_OK
+                                  : ft__unsupported(b, err, "x and out differ in rank");
 }
 
 ft_status ft__prepare_slice(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0), y = ft__tensor_out(&b->op, 0), from = y;
+    ft__tensor x = b->x, y = b->y, from = y;
     int64_t step = ft_op_at(&b->op, FT_K_step, 0);
-    ft_status st = same_rank(b, &x, &y, err);
+    ft_status st = same_rank(b, err);
 
     if (st)
         return st;
@@ -188,15 +179,14 @@ ft_status ft__prepare_slice(ft_block *b, ft_error *err)
  * and behind, as far as the axes before have left room. */
 ft_status ft__prepare_pad(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0), y = ft__tensor_out(&b->op, 0), room = y;
+    ft__tensor x = b->x, y = b->y, room = y;
     int64_t size = ft__tensor_size(&y), from_at = 0, to_at = 0;
-    ft_status st = same_rank(b, &x, &y, err);
+    ft_status st = same_rank(b, err);
 
     if (st)
         return st;
-    if (!new_pieces(b, 2 * y.rank + 1))
-        return ft__no_memory(b, err);
-    ft__use_loops(b, run_pieces);
+    if (!new_pieces(b, 2 * y.rank + 1, err))
+        return FT_ENOMEM;
     for (uint32_t i = 0; i < y.rank && !st; i++) {
         int64_t grow = y.dim[i] > x.dim[i] ? y.dim[i] - x.dim[i] : 0, begin = grow / 2;
         ft__tensor slab = room, zero;
@@ -221,7 +211,7 @@ ft_status ft__prepare_pad(ft_block *b, ft_error *err)
 
 ft_status ft__prepare_expand(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0), y = ft__tensor_out(&b->op, 0), from;
+    ft__tensor x = b->x, y = b->y, from;
 
     if (x.rank > y.rank)
         return ft__unsupported(b, err, "x has more axes than out");
@@ -235,7 +225,7 @@ ft_status ft__prepare_expand(ft_block *b, ft_error *err)
 /* Axis i of the result becomes (copies, extent of x). */
 ft_status ft__prepare_tile(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0), y = ft__tensor_out(&b->op, 0);
+    ft__tensor x = b->x, y = b->y;
     ft__tensor from = {.dtype = y.dtype}, to = {.dtype = y.dtype};
 
     if (x.rank > y.rank)
@@ -288,7 +278,7 @@ static bool block_axes(const ft__tensor *deep, const ft__tensor *wide, ft__tenso
 
 ft_status ft__prepare_blocks(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0), y = ft__tensor_out(&b->op, 0), d, w;
+    ft__tensor x = b->x, y = b->y, d, w;
     bool deep = b->op.kind == FT_KIND_depth_to_space;
 
     if (x.rank != 4 || y.rank != 4 || ft__tensor_elements(&x) == 0 ||

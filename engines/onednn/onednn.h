@@ -16,27 +16,19 @@ struct ft_engine_context {
     const ft__kernels *kernels;
 };
 
-/* A weight tensor in plain order; random values lie in [low, high). */
-typedef struct ft__param {
-    int64_t elements;
-    float low;
-    float high;
-} ft__param;
-
 enum { FT__MAX_PARAMS = 4 };
 
-typedef dnnl_status_t ft__run_fn(ft_block *b, uint32_t instance, const void *const *in,
-                                 void *const *out, char *workspace);
+typedef dnnl_status_t ft__run_fn(ft_block *b, const ft__call *call);
 
 /* A prepared operation: either one oneDNN primitive (prim), or one of our own
- * loops (run) with its plan. A preparing function fills in all but ctx, op and
- * instances; weights are loaded afterwards. */
+ * loops (run) with its plan, which preparing functions fill in; weights are loaded
+ * afterwards. */
 struct ft_block {
     ft_engine_context *ctx;
     ft_op op;
+    ft__tensor x, y; /* its first operand, its first result */
     uint32_t instances;
     uint32_t n_params;
-    ft__param params[FT__MAX_PARAMS];
     ft__run_fn *run;
     ft__prim *prim;
     void *plan;
@@ -44,6 +36,7 @@ struct ft_block {
     ft_block *inner;               /* of a wrapped one: has the weights; in plan */
     float *weights;                /* of own loops: instances x weight_floats */
     uint64_t weight_floats;
+    uint64_t weight_at[FT__MAX_PARAMS]; /* of the parameters within an instance */
     uint64_t workspace_bytes;
     char implementation[64];
 };
@@ -78,10 +71,12 @@ ft_status ft__unsupported(const ft_block *b, ft_error *err, const char *why, ...
 ft_status ft__no_memory(const ft_block *b, ft_error *err);
 /* What a call of oneDNN answered, as a status of ours. */
 ft_status ft__checked(const ft_block *b, dnnl_status_t s, ft_error *err);
-/* Zeroed room for the plan; NULL: memory is short. */
-void *ft__new_plan(ft_block *b, size_t bytes);
-/* The block runs b->prim, or our own loops. */
-void ft__use_prim(ft_block *b);
+/* Zeroed room for the plan; NULL with FT_ENOMEM. */
+void *ft__new_plan(ft_block *b, size_t bytes, ft_error *err);
+/* The block runs b->prim, whose making had this status, or our own loops. */
+ft_status ft__use_prim(ft_block *b, dnnl_status_t made, ft_error *err);
+/* Only if oneDNN has a fast kernel; false: b->prim is gone again. */
+bool ft__use_fast_prim(ft_block *b, dnnl_status_t made);
 void ft__use_loops(ft_block *b, ft__run_fn *run);
 /* The weights of one instance of own loops: parameter k. */
 const float *ft__weights(const ft_block *b, uint32_t instance, uint32_t k);

@@ -1,7 +1,4 @@
 /* Kinds that are primitives of oneDNN: convolution, products, pooling, norms. */
-#include <math.h>
-#include <string.h>
-
 #include "onednn.h"
 
 #define EPSILON 1e-5f
@@ -69,22 +66,6 @@ static ft__tensor filter_of(const ft_op *op, bool transposed)
     return t;
 }
 
-/* Uniform values of variance 1/fan_in: what goes in keeps its size. */
-static ft__param random_filter(const ft__tensor *t, int64_t fan_in)
-{
-    float reach = sqrtf(3.0f / (float)(fan_in > 0 ? fan_in : 1));
-
-    return (ft__param){ft__tensor_elements(t), -reach, reach};
-}
-
-static void set_filter_params(ft_block *b, const ft__tensor *w, const ft__tensor *bias,
-                              int64_t fan_in)
-{
-    b->params[b->n_params++] = random_filter(w, fan_in);
-    if (bias)
-        b->params[b->n_params++] = (ft__param){ft__tensor_elements(bias), -0.1f, 0.1f};
-}
-
 ft_status ft__prepare_conv(ft_block *b, ft_error *err)
 {
     const ft_op *op = &b->op;
@@ -92,21 +73,16 @@ ft_status ft__prepare_conv(ft_block *b, ft_error *err)
                       op->kind == FT_KIND_conv_transpose2d ||
                       op->kind == FT_KIND_conv_transpose3d;
     int64_t out = ft_op_at(op, FT_K_out, 0);
-    ft__tensor x = ft__tensor_in(op, 0), y = ft__tensor_out(op, 0);
+    ft__tensor x = b->x, y = b->y;
     ft__tensor w = filter_of(op, transposed), bias = ft__tensor_rows(1, &out);
     bool has_bias = ft_op_at(op, FT_K_bias, 0) != 0;
     ft__window win = window_of(op);
-    dnnl_status_t s;
 
     if (op->dtype != FT_DTYPE_fp32 || !fits_onednn(&x, &y, &win))
         return ft__unsupported(b, err, "convolutions take fp32 and extents up to 2^24");
-    s = ft__prim_conv(&b->prim, &b->ctx->dnnl, transposed, &x, &w,
-                      has_bias ? &bias : NULL, &y, &win);
-    if (s != dnnl_success)
-        return ft__checked(b, s, err);
-    set_filter_params(b, &w, has_bias ? &bias : NULL, ft__tensor_elements(&w) / out);
-    ft__use_prim(b);
-    return FT_OK;
+    return ft__use_prim(
+        b, ft__prim_conv(b, transposed, &x, &w, has_bias ? &bias : NULL, &y, &win),
+        err);
 }
 
 /* Behind the end lies as much padding as the result needs: less when a rest
@@ -127,35 +103,30 @@ static bool is_max(ft_kind k)
            k == FT_KIND_global_maxpool;
 }
 
-static ft_status make_pool(ft_block *b, const ft__tensor *x, const ft__tensor *y,
-                           ft__window *win, ft_error *err)
+static ft_status make_pool(ft_block *b, ft__window *win, ft_error *err)
 {
-    dnnl_status_t s;
 
-    fit_end(win, x, y);
-    if (b->op.dtype != FT_DTYPE_fp32 || !fits_onednn(x, y, win))
+    fit_end(win, &b->x, &b->y);
+    if (b->op.dtype != FT_DTYPE_fp32 || !fits_onednn(&b->x, &b->y, win))
         return ft__unsupported(b, err, "pooling takes fp32 and extents up to 2^24");
-    s = ft__prim_pool(&b->prim, &b->ctx->dnnl,
-                      is_max(b->op.kind) ? dnnl_pooling_max
-                                         : dnnl_pooling_avg_exclude_padding,
-                      x, y, win);
-    if (s != dnnl_success)
-        return ft__checked(b, s, err);
-    ft__use_prim(b);
-    return FT_OK;
+    return ft__use_prim(
+        b,
+        ft__prim_pool(
+            b, is_max(b->op.kind) ? dnnl_pooling_max : dnnl_pooling_avg_exclude_padding,
+            &b->x, &b->y, win),
+        err);
 }
 
 ft_status ft__prepare_pool(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0), y = ft__tensor_out(&b->op, 0);
     ft__window win = window_of(&b->op);
 
-    return make_pool(b, &x, &y, &win, err);
+    return make_pool(b, &win, err);
 }
 
 ft_status ft__prepare_global_pool(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0), y = ft__tensor_out(&b->op, 0);
+    ft__tensor x = b->x;
     ft__window win = {0};
 
     if (x.rank < 3 || x.rank > 5)
@@ -164,7 +135,7 @@ ft_status ft__prepare_global_pool(ft_block *b, ft_error *err)
         win.kernel[i] = x.dim[i + 2];
         win.stride[i] = win.dilation[i] = 1;
     }
-    return make_pool(b, &x, &y, &win, err);
+    return make_pool(b, &win, err);
 }
 
 /* ---- products ---- */
@@ -179,16 +150,11 @@ ft_status ft__prepare_linear(ft_block *b, ft_error *err)
     ft__tensor w = ft__tensor_rows(2, (int64_t[]){n, k});
     ft__tensor y = ft__tensor_rows(2, (int64_t[]){m, n}), bias = ft__tensor_rows(1, &n);
     bool has_bias = ft_op_at(op, FT_K_bias, 0) != 0;
-    dnnl_status_t st;
 
     if (op->dtype != FT_DTYPE_fp32)
         return ft__unsupported(b, err, "products run in fp32 only");
-    st = ft__prim_linear(&b->prim, &b->ctx->dnnl, &x, &w, has_bias ? &bias : NULL, &y);
-    if (st != dnnl_success)
-        return ft__checked(b, st, err);
-    set_filter_params(b, &w, has_bias ? &bias : NULL, k);
-    ft__use_prim(b);
-    return FT_OK;
+    return ft__use_prim(b, ft__prim_linear(b, &x, &w, has_bias ? &bias : NULL, &y),
+                        err);
 }
 
 static int64_t batches(const ft__tensor *t)
@@ -210,10 +176,9 @@ static ft__tensor as_batch(const ft__tensor *t)
  * fast kernels know no more. */
 ft_status ft__prepare_matmul(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0), y = ft__tensor_in(&b->op, 1);
-    ft__tensor z = ft__tensor_out(&b->op, 0);
+    ft__tensor x = b->x, y = ft__tensor_in(&b->op, 1);
+    ft__tensor z = b->y;
     int64_t nx = batches(&x), ny = batches(&y), nz = batches(&z);
-    dnnl_status_t s;
 
     if (b->op.dtype != FT_DTYPE_fp32)
         return ft__unsupported(b, err, "products run in fp32 only");
@@ -225,69 +190,38 @@ ft_status ft__prepare_matmul(ft_block *b, ft_error *err)
         x = ft__tensor_widen(&x, z.rank);
         y = ft__tensor_widen(&y, z.rank);
     }
-    s = ft__prim_matmul(&b->prim, &b->ctx->dnnl, &x, &y, &z);
-    if (s != dnnl_success)
-        return ft__checked(b, s, err);
-    ft__use_prim(b);
-    return FT_OK;
+    return ft__use_prim(b, ft__prim_matmul(b, &x, &y, &z), err);
 }
 
 /* ---- norms ---- */
 
-static void set_scale_and_shift(ft_block *b, int64_t elements)
-{
-    b->params[b->n_params++] = (ft__param){elements, 0.5f, 1.5f};
-    b->params[b->n_params++] = (ft__param){elements, -0.5f, 0.5f};
-}
-
 ft_status ft__prepare_batchnorm(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0);
-    dnnl_status_t s;
 
-    if (b->op.dtype != FT_DTYPE_fp32 || x.rank < 2 || x.rank > 5)
+    if (b->op.dtype != FT_DTYPE_fp32 || b->x.rank < 2 || b->x.rank > 5)
         return ft__unsupported(b, err, "batchnorm takes fp32 of rank 2 to 5");
-    s = ft__prim_batchnorm(&b->prim, &b->ctx->dnnl, &x, EPSILON);
-    if (s != dnnl_success)
-        return ft__checked(b, s, err);
-    set_scale_and_shift(b, x.dim[1]);
-    b->params[b->n_params++] = (ft__param){x.dim[1], -0.5f, 0.5f};
-    b->params[b->n_params++] = (ft__param){x.dim[1], 0.5f, 1.5f};
-    ft__use_prim(b);
-    return FT_OK;
+    return ft__use_prim(b, ft__prim_batchnorm(b, &b->x, EPSILON), err);
 }
 
 ft_status ft__prepare_layernorm(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0);
+    ft__tensor x = b->x;
     uint32_t first = x.rank - (uint32_t)ft_op_at(&b->op, FT_K_norm, 0);
     int64_t size[] = {1, 1};
-    dnnl_status_t s;
 
     if (b->op.dtype != FT_DTYPE_fp32 || first == x.rank)
         return ft__unsupported(b, err, "layernorm takes fp32 and at least one axis");
     for (uint32_t i = 0; i < x.rank; i++)
         size[i >= first] *= x.dim[i];
     x = ft__tensor_rows(2, size);
-    s = ft__prim_layernorm(&b->prim, &b->ctx->dnnl, &x, EPSILON);
-    if (s != dnnl_success)
-        return ft__checked(b, s, err);
-    set_scale_and_shift(b, size[1]);
-    ft__use_prim(b);
-    return FT_OK;
+    return ft__use_prim(b, ft__prim_layernorm(b, &x, EPSILON), err);
 }
 
 ft_status ft__prepare_lrn(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0);
     int64_t size = ft_op_at(&b->op, FT_K_size, 0);
-    dnnl_status_t s;
 
     if (b->op.dtype != FT_DTYPE_fp32 || size % 2 == 0)
         return ft__unsupported(b, err, "lrn takes fp32 and an odd size");
-    s = ft__prim_lrn(&b->prim, &b->ctx->dnnl, &x, size, 1e-4f, 0.75f, 1);
-    if (s != dnnl_success)
-        return ft__checked(b, s, err);
-    ft__use_prim(b);
-    return FT_OK;
+    return ft__use_prim(b, ft__prim_lrn(b, &b->x, size, 1e-4f, 0.75f, 1), err);
 }

@@ -7,6 +7,14 @@
 #include "onednn.h"
 #include "runtime.h"
 
+/* The rows of a kind in fp32 over two or three operands, the result first. */
+static void run_kind(const ft_block *b, const ft__nest *nest, ft_kind kind,
+                     void *result, const void *x, const void *y)
+{
+    ft__nest_run(b->ctx->threads, nest, b->ctx->kernels->kind(kind, FT_DTYPE_fp32),
+                 (void *[]){result, (void *)x, (void *)y});
+}
+
 /* ---- reductions ---- */
 
 typedef struct reduction {
@@ -73,39 +81,37 @@ static int64_t first_bits(ft_kind k, ft_dtype t)
     return max ? INT64_MIN : min ? INT64_MAX : (int64_t)f;
 }
 
-static dnnl_status_t run_reduce(ft_block *b, uint32_t instance, const void *const *in,
-                                void *const *out, char *workspace)
+static dnnl_status_t run_reduce(ft_block *b, const ft__call *call)
 {
     const reduction *r = b->plan;
     const ft__kernels *k = b->ctx->kernels;
     ft_kind kind = b->op.kind;
     uint32_t threads = b->ctx->threads;
     bool logsumexp = kind == FT_KIND_reduce_logsumexp;
-    void *first = logsumexp ? (void *)workspace : out[0];
+    void *first = logsumexp ? (void *)call->workspace : call->out[0];
     float zero = 0;
 
-    (void)instance;
     ft__nest_run(threads, &r->fill, k->copy(ft_dtype_bits(b->op.dtype) / 8),
                  (void *[]){first, (void *)r->first});
-    ft__nest_run(threads, &r->gather, r->row, (void *[]){first, (void *)in[0]});
+    ft__nest_run(threads, &r->gather, r->row, (void *[]){first, (void *)call->in[0]});
     if (kind == FT_KIND_reduce_mean)
-        ft__nest_run(threads, &r->finish, k->kind(FT_KIND_mul, FT_DTYPE_fp32),
-                     (void *[]){out[0], out[0], (void *)&r->factor});
+        run_kind(b, &r->finish, FT_KIND_mul, call->out[0], call->out[0], &r->factor);
     if (kind == FT_KIND_reduce_l2)
         for (int64_t i = 0; i < r->elements; i++)
-            ((float *)out[0])[i] = sqrtf(((float *)out[0])[i]);
+            ((float *)call->out[0])[i] = sqrtf(((float *)call->out[0])[i]);
     if (!logsumexp)
         return dnnl_success;
-    ft__nest_run(threads, &r->fill, k->copy(4), (void *[]){out[0], &zero});
+    ft__nest_run(threads, &r->fill, k->copy(4), (void *[]){call->out[0], &zero});
     ft__nest_run(threads, &r->gather2, k->sum_exp_of,
-                 (void *[]){out[0], (void *)in[0], first});
-    ft__nest_run(threads, &r->finish, k->log_plus, (void *[]){out[0], out[0], first});
+                 (void *[]){call->out[0], (void *)call->in[0], first});
+    ft__nest_run(threads, &r->finish, k->log_plus,
+                 (void *[]){call->out[0], call->out[0], first});
     return dnnl_success;
 }
 
 ft_status ft__prepare_reduce(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0), y = ft__tensor_out(&b->op, 0);
+    ft__tensor x = b->x, y = b->y;
     ft__tensor on = on_axes_of(&b->op, &x, &y);
     int64_t n = ft__tensor_elements(&y);
     ft__row_fn *row = b->ctx->kernels->kind(b->op.kind, b->op.dtype);
@@ -115,9 +121,9 @@ ft_status ft__prepare_reduce(ft_block *b, ft_error *err)
     if (!row)
         return ft__unsupported(b, err, "%s is not implemented for %s",
                                ft_kind_name(b->op.kind), ft_dtype_name(b->op.dtype));
-    r = ft__new_plan(b, sizeof(*r));
+    r = ft__new_plan(b, sizeof(*r), err);
     if (!r)
-        return ft__no_memory(b, err);
+        return FT_ENOMEM;
     r->row = row;
     r->elements = n;
     r->first[0] = first_bits(b->op.kind, b->op.dtype);
@@ -148,12 +154,12 @@ typedef struct lines {
 
 static ft_status plan_lines(ft_block *b, lines **out, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0), per_line, shape = x;
+    ft__tensor x = b->x, per_line, shape = x;
     uint32_t axis = (uint32_t)ft_op_at(&b->op, FT_K_axis, 0);
-    lines *l = ft__new_plan(b, sizeof(*l));
+    lines *l = ft__new_plan(b, sizeof(*l), err);
 
     if (!l)
-        return ft__no_memory(b, err);
+        return FT_ENOMEM;
     /* In the order of x, so that both are walked forwards together. */
     for (uint32_t i = 0; i < x.rank; i++)
         if (x.stride[i] > x.stride[axis])
@@ -168,21 +174,16 @@ static ft_status plan_lines(ft_block *b, lines **out, ft_error *err)
     return FT_OK;
 }
 
-static dnnl_status_t run_l2norm(ft_block *b, uint32_t instance, const void *const *in,
-                                void *const *out, char *workspace)
+static dnnl_status_t run_l2norm(ft_block *b, const ft__call *call)
 {
     const lines *l = b->plan;
-    const ft__kernels *k = b->ctx->kernels;
-    float *sum = (float *)(void *)workspace;
+    float *sum = (float *)(void *)call->workspace;
 
-    (void)instance;
     memset(sum, 0, (size_t)l->count * sizeof(*sum));
-    ft__nest_run(b->ctx->threads, &l->gather, k->kind(FT_KIND_reduce_l2, FT_DTYPE_fp32),
-                 (void *[]){sum, (void *)in[0]});
+    run_kind(b, &l->gather, FT_KIND_reduce_l2, sum, call->in[0], NULL);
     for (int64_t i = 0; i < l->count; i++)
         sum[i] = 1 / sqrtf(sum[i] + 1e-12f);
-    ft__nest_run(b->ctx->threads, &l->apply, k->kind(FT_KIND_mul, FT_DTYPE_fp32),
-                 (void *[]){out[0], (void *)in[0], sum});
+    run_kind(b, &l->apply, FT_KIND_mul, call->out[0], call->in[0], sum);
     return dnnl_success;
 }
 
@@ -201,58 +202,48 @@ ft_status ft__prepare_l2norm(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-static dnnl_status_t run_softmax(ft_block *b, uint32_t instance, const void *const *in,
-                                 void *const *out, char *workspace)
+static dnnl_status_t run_softmax(ft_block *b, const ft__call *call)
 {
     const lines *l = b->plan;
     const ft__kernels *k = b->ctx->kernels;
     uint32_t threads = b->ctx->threads;
-    float *max = (float *)(void *)workspace, *sum = max + l->count;
+    float *max = (float *)(void *)call->workspace, *sum = max + l->count;
     bool log = b->op.kind == FT_KIND_logsoftmax;
 
-    (void)instance;
     for (int64_t i = 0; i < l->count; i++) {
         max[i] = -INFINITY;
         sum[i] = 0;
     }
-    ft__nest_run(threads, &l->gather, k->kind(FT_KIND_reduce_max, FT_DTYPE_fp32),
-                 (void *[]){max, (void *)in[0]});
+    run_kind(b, &l->gather, FT_KIND_reduce_max, max, call->in[0], NULL);
     if (log) {
         ft__nest_run(threads, &l->gather2, k->sum_exp_of,
-                     (void *[]){sum, (void *)in[0], max});
+                     (void *[]){sum, (void *)call->in[0], max});
         for (int64_t i = 0; i < l->count; i++)
             sum[i] = max[i] + logf(sum[i]);
-        ft__nest_run(threads, &l->apply, k->kind(FT_KIND_sub, FT_DTYPE_fp32),
-                     (void *[]){out[0], (void *)in[0], sum});
+        run_kind(b, &l->apply, FT_KIND_sub, call->out[0], call->in[0], sum);
         return dnnl_success;
     }
-    ft__nest_run(threads, &l->apply, k->exp_of, (void *[]){out[0], (void *)in[0], max});
-    ft__nest_run(threads, &l->gather, k->kind(FT_KIND_reduce_sum, FT_DTYPE_fp32),
-                 (void *[]){sum, out[0]});
+    ft__nest_run(threads, &l->apply, k->exp_of,
+                 (void *[]){call->out[0], (void *)call->in[0], max});
+    run_kind(b, &l->gather, FT_KIND_reduce_sum, sum, call->out[0], NULL);
     for (int64_t i = 0; i < l->count; i++)
         sum[i] = 1 / sum[i];
-    ft__nest_run(threads, &l->apply, k->kind(FT_KIND_mul, FT_DTYPE_fp32),
-                 (void *[]){out[0], out[0], sum});
+    run_kind(b, &l->apply, FT_KIND_mul, call->out[0], call->out[0], sum);
     return dnnl_success;
 }
 
 ft_status ft__prepare_softmax(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0);
+    ft__tensor x = b->x;
     lines *l;
-    dnnl_status_t s;
     ft_status st;
 
     if (b->op.dtype != FT_DTYPE_fp32)
         return ft__unsupported(b, err, "softmax runs in fp32 only");
-    s = ft__prim_softmax(&b->prim, &b->ctx->dnnl, b->op.kind == FT_KIND_logsoftmax, &x,
-                         (uint32_t)ft_op_at(&b->op, FT_K_axis, 0));
-    if (s == dnnl_success && !ft__prim_is_slow(b->prim)) {
-        ft__use_prim(b);
+    if (ft__use_fast_prim(b,
+                          ft__prim_softmax(b, b->op.kind == FT_KIND_logsoftmax, &x,
+                                           (uint32_t)ft_op_at(&b->op, FT_K_axis, 0))))
         return FT_OK;
-    }
-    ft__prim_free(b->prim);
-    b->prim = NULL;
     st = plan_lines(b, &l, err);
     if (st)
         return st;
@@ -289,35 +280,32 @@ static void rms_rows(void *arg, int64_t begin, int64_t end)
     }
 }
 
-static dnnl_status_t run_rmsnorm(ft_block *b, uint32_t instance, const void *const *in,
-                                 void *const *out, char *workspace)
+static dnnl_status_t run_rmsnorm(ft_block *b, const ft__call *call)
 {
     rms r = *(const rms *)b->plan;
 
-    (void)workspace;
     r.b = b;
-    r.scale = ft__weights(b, instance, 0);
-    r.x = in[0];
-    r.y = out[0];
+    r.scale = ft__weights(b, call->instance, 0);
+    r.x = call->in[0];
+    r.y = call->out[0];
     ft__parallel(b->ctx->threads, r.rows, r.size, rms_rows, &r);
     return dnnl_success;
 }
 
 ft_status ft__prepare_rmsnorm(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0);
+    ft__tensor x = b->x;
     uint32_t first = x.rank - (uint32_t)ft_op_at(&b->op, FT_K_norm, 0);
     rms *r;
 
     if (b->op.dtype != FT_DTYPE_fp32)
         return ft__unsupported(b, err, "norms run in fp32 only");
-    r = ft__new_plan(b, sizeof(*r));
+    r = ft__new_plan(b, sizeof(*r), err);
     if (!r)
-        return ft__no_memory(b, err);
+        return FT_ENOMEM;
     r->size = r->rows = 1;
     for (uint32_t i = 0; i < x.rank; i++)
         *(i >= first ? &r->size : &r->rows) *= x.dim[i];
-    b->params[b->n_params++] = (ft__param){r->size, 0.5f, 1.5f};
     ft__use_loops(b, run_rmsnorm);
     return FT_OK;
 }
@@ -348,25 +336,22 @@ static void spread_means(const groups *g, float *v)
 }
 
 /* Workspace: mean, variance, factor and summand, each per channel. */
-static dnnl_status_t run_groupnorm(ft_block *b, uint32_t instance,
-                                   const void *const *in, void *const *out,
-                                   char *workspace)
+static dnnl_status_t run_groupnorm(ft_block *b, const ft__call *call)
 {
     const groups *g = b->plan;
     const ft__kernels *k = b->ctx->kernels;
-    const float *scale = ft__weights(b, instance, 0),
-                *shift = ft__weights(b, instance, 1);
-    float *mean = (float *)(void *)workspace, *var = mean + g->channels;
+    const float *scale = ft__weights(b, call->instance, 0),
+                *shift = ft__weights(b, call->instance, 1);
+    float *mean = (float *)(void *)call->workspace, *var = mean + g->channels;
     float *factor = var + g->channels, *summand = factor + g->channels;
     uint32_t threads = b->ctx->threads;
 
     for (int64_t i = 0; i < g->samples; i++) {
         int64_t at = i * g->channels * g->spatial;
-        float *x = (float *)in[0] + at, *y = (float *)out[0] + at;
+        float *x = (float *)call->in[0] + at, *y = (float *)call->out[0] + at;
 
         memset(mean, 0, 2 * (size_t)g->channels * sizeof(*mean));
-        ft__nest_run(threads, &g->gather, k->kind(FT_KIND_reduce_sum, FT_DTYPE_fp32),
-                     (void *[]){mean, x});
+        run_kind(b, &g->gather, FT_KIND_reduce_sum, mean, x, NULL);
         spread_means(g, mean);
         ft__nest_run(threads, &g->gather2, k->sum_squares_of, (void *[]){var, x, mean});
         spread_means(g, var);
@@ -381,14 +366,14 @@ static dnnl_status_t run_groupnorm(ft_block *b, uint32_t instance,
 
 ft_status ft__prepare_groupnorm(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0), sample = x, per_channel;
+    ft__tensor x = b->x, sample = x, per_channel;
     groups *g;
 
     if (b->op.dtype != FT_DTYPE_fp32 || x.rank < 2)
         return ft__unsupported(b, err, "norms take fp32 of rank 2 and more");
-    g = ft__new_plan(b, sizeof(*g));
+    g = ft__new_plan(b, sizeof(*g), err);
     if (!g)
-        return ft__no_memory(b, err);
+        return FT_ENOMEM;
     sample.dim[0] = 1;
     per_channel = sample;
     for (uint32_t i = 0; i < x.rank; i++)
@@ -403,8 +388,6 @@ ft_status ft__prepare_groupnorm(ft_block *b, ft_error *err)
                                                : g->channels;
     g->spatial = ft__tensor_elements(&sample) / g->channels;
     b->workspace_bytes = 4 * (uint64_t)g->channels * sizeof(float);
-    b->params[b->n_params++] = (ft__param){g->channels, 0.5f, 1.5f};
-    b->params[b->n_params++] = (ft__param){g->channels, -0.5f, 0.5f};
     ft__use_loops(b, run_groupnorm);
     return FT_OK;
 }

@@ -85,18 +85,17 @@ static void resize_range(void *arg, int64_t begin, int64_t end)
     }
 }
 
-static dnnl_status_t run_passes(ft_block *b, uint32_t instance, const void *const *in,
-                                void *const *out, char *workspace)
+static dnnl_status_t run_passes(ft_block *b, const ft__call *call)
 {
     const passes *p = b->plan;
-    const float *x = in[0];
+    const float *x = call->in[0];
 
-    (void)instance;
     for (uint32_t i = 0; i < p->n; i++) {
         pass now = p->list[i];
 
         now.x = x;
-        now.y = i + 1 == p->n ? out[0] : (void *)(workspace + (i % 2 ? p->half : 0));
+        now.y = i + 1 == p->n ? call->out[0]
+                              : (void *)(call->workspace + (i % 2 ? p->half : 0));
         ft__parallel(b->ctx->threads, now.outer * now.out, now.inner, resize_range,
                      &now);
         x = now.y;
@@ -105,15 +104,15 @@ static dnnl_status_t run_passes(ft_block *b, uint32_t instance, const void *cons
 }
 
 /* Over the axes in the order of memory. */
-static ft_status plan_passes(ft_block *b, const ft__tensor *x, const ft__tensor *y,
-                             ft_error *err)
+static ft_status plan_passes(ft_block *b, ft_error *err)
 {
-    passes *p = ft__new_plan(b, sizeof(*p));
+    const ft__tensor *x = &b->x, *y = &b->y;
+    passes *p = ft__new_plan(b, sizeof(*p), err);
     int64_t outer = 1, inner = 1, mode = ft_op_at(&b->op, FT_K_mode, 0);
     bool last = b->op.layout == FT_LAYOUT_CHANNELS_LAST && x->rank >= 3;
 
     if (!p)
-        return ft__no_memory(b, err);
+        return FT_ENOMEM;
     b->free_plan = free_passes;
     ft__use_loops(b, run_passes);
     for (uint32_t i = 0; i < x->rank; i++)
@@ -143,7 +142,7 @@ static ft_status plan_passes(ft_block *b, const ft__tensor *x, const ft__tensor 
 
 ft_status ft__prepare_resize(ft_block *b, ft_error *err)
 {
-    ft__tensor x = ft__tensor_in(&b->op, 0), y = ft__tensor_out(&b->op, 0);
+    ft__tensor x = b->x, y = b->y;
     int64_t mode = ft_op_at(&b->op, FT_K_mode, 0);
 
     if (b->op.dtype != FT_DTYPE_fp32 || x.rank != y.rank || mode > CUBIC)
@@ -154,16 +153,10 @@ ft_status ft__prepare_resize(ft_block *b, ft_error *err)
             return ft__unsupported(b, err, "x has no elements");
     if (mode != CUBIC && x.rank >= 3 && x.rank <= 5 && x.dim[0] == y.dim[0] &&
         x.dim[1] == y.dim[1] &&
-        ft__prim_resize(&b->prim, &b->ctx->dnnl,
-                        mode == NEAREST ? dnnl_resampling_nearest
-                                        : dnnl_resampling_linear,
-                        &x, &y) == dnnl_success) {
-        if (!ft__prim_is_slow(b->prim)) {
-            ft__use_prim(b);
-            return FT_OK;
-        }
-        ft__prim_free(b->prim);
-        b->prim = NULL;
-    }
-    return plan_passes(b, &x, &y, err);
+        ft__use_fast_prim(b, ft__prim_resize(b,
+                                             mode == NEAREST ? dnnl_resampling_nearest
+                                                             : dnnl_resampling_linear,
+                                             &x, &y)))
+        return FT_OK;
+    return plan_passes(b, err);
 }

@@ -66,34 +66,37 @@ static inline float fast_erf(float x)
     return copysignf(1 - y * t * fast_exp(-a * a), x);
 }
 
-ROW1(selu_f32, float, float,
-     1.05070099f * (x > 0 ? x : 1.67326324f * (fast_exp(x) - 1)))
-ROW1(hardsigmoid_f32, float, float,
-     x * 0.2f + 0.5f < 0   ? 0
-     : x * 0.2f + 0.5f > 1 ? 1
-                           : x * 0.2f + 0.5f)
-ROW1(softsign_f32, float, float, x / (1 + fabsf(x)))
-ROW1(erf_f32, float, float, fast_erf(x))
+/* Kinds that are known for fp32 alone: F(kind, value). */
+#define UNARY_F32(F)                                                                   \
+    F(selu, 1.05070099f * (x > 0 ? x : 1.67326324f * (fast_exp(x) - 1)))               \
+    F(hardsigmoid, x * 0.2f + 0.5f < 0   ? 0                                           \
+                   : x * 0.2f + 0.5f > 1 ? 1                                           \
+                                         : x * 0.2f + 0.5f)                            \
+    F(softsign, x / (1 + fabsf(x)))                                                    \
+    F(erf, fast_erf(x))                                                                \
+    F(reciprocal, 1 / x)                                                               \
+    F(floor, floorf(x))                                                                \
+    F(ceil, ceilf(x))                                                                  \
+    F(sin, sinf(x))                                                                    \
+    F(cos, cosf(x))                                                                    \
+    F(tan, tanf(x))                                                                    \
+    F(sinh, sinhf(x))                                                                  \
+    F(cosh, coshf(x))                                                                  \
+    F(asin, asinf(x))                                                                  \
+    F(acos, acosf(x))                                                                  \
+    F(atan, atanf(x))                                                                  \
+    F(asinh, asinhf(x))                                                                \
+    F(acosh, acoshf(x))                                                                \
+    F(atanh, atanhf(x))                                                                \
+    F(expm1, expm1f(x))                                                                \
+    F(log1p, log1pf(x))                                                                \
+    F(rsqrt, 1 / sqrtf(x))                                                             \
+    F(thresholded_relu, x > 1 ? x : 0)                                                 \
+    F(shrink, fabsf(x) > 0.5f ? x : 0)
+#define DEFINE_F32(kind, value) ROW1(kind##_f32, float, float, value)
+UNARY_F32(DEFINE_F32)
+
 ROW1(sign_f32, float, float, (float)(x > 0) - (float)(x < 0))
-ROW1(reciprocal_f32, float, float, 1 / x)
-ROW1(floor_f32, float, float, floorf(x))
-ROW1(ceil_f32, float, float, ceilf(x))
-ROW1(sin_f32, float, float, sinf(x))
-ROW1(cos_f32, float, float, cosf(x))
-ROW1(tan_f32, float, float, tanf(x))
-ROW1(sinh_f32, float, float, sinhf(x))
-ROW1(cosh_f32, float, float, coshf(x))
-ROW1(asin_f32, float, float, asinf(x))
-ROW1(acos_f32, float, float, acosf(x))
-ROW1(atan_f32, float, float, atanf(x))
-ROW1(asinh_f32, float, float, asinhf(x))
-ROW1(acosh_f32, float, float, acoshf(x))
-ROW1(atanh_f32, float, float, atanhf(x))
-ROW1(expm1_f32, float, float, expm1f(x))
-ROW1(log1p_f32, float, float, log1pf(x))
-ROW1(rsqrt_f32, float, float, 1 / sqrtf(x))
-ROW1(thresholded_relu_f32, float, float, x > 1 ? x : 0)
-ROW1(shrink_f32, float, float, fabsf(x) > 0.5f ? x : 0)
 ROW1(bitwise_not_i32, int32_t, int32_t, ~x)
 ROW1(bitwise_not_i64, int64_t, int64_t, ~x)
 ROW1(not_u8, uint8_t, uint8_t, !x)

@@ -35,30 +35,32 @@ static void free_wrapped(void *plan)
     free(w);
 }
 
-static dnnl_status_t run_wrapped(ft_block *b, uint32_t instance, const void *const *in,
-                                 void *const *out, char *workspace)
+static dnnl_status_t run_wrapped(ft_block *b, const ft__call *call)
 {
     wrapped *w = b->plan;
+    ft__call inner = {call->instance, w->inputs, w->outputs, call->workspace};
     dnnl_status_t s = dnnl_success;
 
     for (uint32_t i = 0; i < ft_op_n_inputs(&b->op); i++)
-        w->inputs[i] = in[i];
+        w->inputs[i] = call->in[i];
     for (uint32_t i = 0; i < ft_op_n_outputs(&b->op); i++)
-        w->outputs[i] = out[i];
+        w->outputs[i] = call->out[i];
     for (uint32_t i = 0; i < w->n_in && s == dnnl_success; i++) {
         moved *m = &w->in[i];
 
-        w->inputs[m->operand] = workspace + m->at;
-        s = ft__copy_run(&m->copy, b, in[m->operand], workspace + m->at, workspace);
+        w->inputs[m->operand] = call->workspace + m->at;
+        s = ft__copy_run(&m->copy, b, call->in[m->operand], call->workspace + m->at,
+                         call->workspace);
     }
     for (uint32_t i = 0; i < w->n_out; i++)
-        w->outputs[w->out[i].operand] = workspace + w->out[i].at;
+        w->outputs[w->out[i].operand] = call->workspace + w->out[i].at;
     if (s == dnnl_success)
-        s = w->inner.run(&w->inner, instance, w->inputs, w->outputs, workspace);
+        s = w->inner.run(&w->inner, &inner);
     for (uint32_t i = 0; i < w->n_out && s == dnnl_success; i++) {
         moved *m = &w->out[i];
 
-        s = ft__copy_run(&m->copy, b, workspace + m->at, out[m->operand], workspace);
+        s = ft__copy_run(&m->copy, b, call->workspace + m->at, call->out[m->operand],
+                         call->workspace);
     }
     return s;
 }
@@ -87,11 +89,11 @@ ft_status ft__prepare_wrapped(ft_block *b, ft_error *err)
 {
     uint32_t n_in = ft_op_n_inputs(&b->op), n_out = ft_op_n_outputs(&b->op);
     uint64_t scratch, temporary = 0;
-    wrapped *w = ft__new_plan(b, sizeof(*w));
+    wrapped *w = ft__new_plan(b, sizeof(*w), err);
     ft_status st;
 
     if (!w)
-        return ft__no_memory(b, err);
+        return FT_ENOMEM;
     b->free_plan = free_wrapped;
     w->in = calloc(n_in + n_out, sizeof(*w->in));
     if (!w->in)

@@ -10,8 +10,8 @@
  * and it is only ever appended to. */
 enum { OLDEST_API = 18 };
 
-/* The one thing kept between calls: ft_engine.version() is not told which context
- * it is asked about, and a library cannot be unloaded once it has threads. */
+/* The one thing kept between calls: ft_engine.version() does not get the context, and a
+ * library cannot be unloaded once it has threads. */
 static char loaded_version[32];
 
 const char *ft__ort_version(void)

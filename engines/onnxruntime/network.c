@@ -58,33 +58,14 @@ static void free_net_block(ft_block *base)
 
 /* ---- weights that are not there ---- */
 
-static bool is_real(ft_dtype t)
-{
-    return t == FT_DTYPE_fp32 || t == FT_DTYPE_fp64 || t == FT_DTYPE_fp16 ||
-           t == FT_DTYPE_bf16;
-}
-
 /* Vectors are mostly scales, variances and biases: around 1. Others are weights of
  * a product over all axes but the first. */
 static bool fill_real(void *to, const ft__missing *w, uint64_t n, uint64_t seed)
 {
     double inner = w->shape.rank > 1 ? (double)n / (double)w->shape.dim[0] : 0;
     float high = inner > 0 ? (float)sqrt(3 / inner) : 1.5f;
-    float low = inner > 0 ? -high : 0.5f;
-    float *floats = to;
-    bool good;
 
-    if (w->dtype == FT_DTYPE_fp32) {
-        ft__random_floats(to, n, low, high, seed);
-        return true;
-    }
-    floats = malloc(n * sizeof(*floats));
-    if (!floats)
-        return false;
-    ft__random_floats(floats, n, low, high, seed);
-    good = ft__from_floats(to, floats, n, w->dtype);
-    free(floats);
-    return good;
+    return ft__random_reals(to, w->dtype, n, inner > 0 ? -high : 0.5f, high, seed);
 }
 
 /* Whole numbers may be indices: 0 always is one. Masks let everything pass. */
@@ -92,7 +73,7 @@ static bool fill_weight(void *to, const ft__missing *w, uint64_t seed)
 {
     uint64_t n = (uint64_t)ft_shape_elements(&w->shape);
 
-    if (is_real(w->dtype))
+    if (ft__is_real(w->dtype))
         return fill_real(to, w, n, seed);
     if (w->dtype == FT_DTYPE_int8 || w->dtype == FT_DTYPE_uint8)
         return ft__random_fill(to, w->dtype, n, 128, seed);

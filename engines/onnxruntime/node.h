@@ -60,12 +60,10 @@ void ft__weights_turned(ft__model *m);
 /* Those of a recurrent layer: one tensor of all directions each. */
 void ft__weights_recurrent(ft__model *m);
 
+/* recipe.c: write the nodes of a recipe. */
+void ft__follow(ft__model *m, const char *recipe);
 /* kinds.c: write the nodes of m->op; sets why where it cannot. */
 void ft__write_nodes(ft__model *m);
-/* layers.c, moves.c: the kinds that need more than a row of a table; false: not
- * one of theirs. */
-bool ft__write_layer(ft__model *m);
-bool ft__write_move(ft__model *m);
 
 /* The model's file; empties m->graph. */
 void ft__model_finish(ft__model *m, ft__pb *file);

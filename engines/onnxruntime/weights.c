@@ -1,46 +1,20 @@
 /* Weights of an operation: given ones, or random ones that keep activations in
  * their usual range. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "node.h"
 #include "random.h"
 
-/* Between which values random ones lie. */
-static void range_of(const ft__model *m, uint32_t i, const ft_param *p, float *low,
-                     float *high)
-{
-    ft_class c = ft_kind_class(m->op->kind);
-
-    *high = p->fan_in > 0                      ? (float)sqrt(3 / p->fan_in)
-            : m->op->kind == FT_KIND_embedding ? 1
-                                               : 0.5f;
-    *low = -*high;
-    /* Scales and variances lie around 1. */
-    if (c == FT_CLASS_NORM && (i == 0 || i == 3)) {
-        *low = 0.5f;
-        *high = 1.5f;
-    }
-}
-
 static bool make_random(const ft__model *m, void *to, uint32_t i, const ft_param *p,
                         uint64_t n)
 {
     uint64_t seed = m->seed ^ (0x9e3779b97f4a7c15u * (i + 1));
-    float low, high, *floats;
-    bool good;
+    float low, high;
 
-    range_of(m, i, p, &low, &high);
-    if (!ft__from_floats(to, NULL, 0, p->dtype))
-        return ft__random_fill(to, p->dtype, n, 128, seed);
-    floats = malloc(n * sizeof(*floats) + 1);
-    if (!floats)
-        return false;
-    ft__random_floats(floats, n, low, high, seed);
-    good = ft__from_floats(to, floats, n, p->dtype);
-    free(floats);
-    return good;
+    ft__weight_range(m->op, i, p, &low, &high);
+    return ft__is_real(p->dtype) ? ft__random_reals(to, p->dtype, n, low, high, seed)
+                                 : ft__random_fill(to, p->dtype, n, 128, seed);
 }
 
 /* Elements of parameter i, given or made. `to` lies in a file, at any address. */

@@ -5,7 +5,6 @@
  * ABI number of its own. */
 #include "foretell/choose.h"
 #include "foretell/command.h"
-#include "foretell/dataset.h"
 #include "foretell/device.h"
 #include "foretell/error.h"
 #include "foretell/evaluate.h"

@@ -140,14 +140,17 @@ FT_API ft_status ft_store_repeats(ft_repeats *out, ft_store *s, const ft_key *fi
 FT_API ft_status ft_store_export_csv(ft_store *s, const char *path, const ft_key *filter,
                                      int readings, ft_error *err);
 /* Import what export wrote, and what earlier versions wrote (without calibration
- * and conditions); CR LF is read too. All or nothing; FT_EFORMAT names
- * line and column. Runs become new ones, named after `source` and their number.
+ * and conditions), plain or packed by gzip; CR LF is read too. All or nothing;
+ * FT_EFORMAT names line and column. Runs become new ones, named after `source` and their number.
  * *n_rows: measurements taken. Rows already present (same key, time and value) are
  * skipped, so that importing twice changes nothing; of rows that are equal within the
  * file all are kept. */
 FT_API ft_status ft_store_import_csv(ft_store *s, const void *csv, size_t len,
                                      const char *source, uint64_t *n_rows,
                                      ft_error *err);
+/* The same of a file. */
+FT_API ft_status ft_store_import_file(ft_store *s, const char *path, uint64_t *n_rows,
+                                      ft_error *err);
 
 /* ---- stores of several machines in one ---- */
 typedef struct ft_rename {

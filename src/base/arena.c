@@ -84,6 +84,14 @@ void *ft__arena_array(ft__arena *a, size_t n, size_t size)
     return ft__arena_alloc(a, n * size);
 }
 
+void *ft__arena_need(ft__arena *a, size_t n, size_t size)
+{
+    void *p = ft__arena_array(a, n, size);
+
+    a->bad |= !p;
+    return p;
+}
+
 char *ft__arena_strndup(ft__arena *a, const char *s, size_t len)
 {
     char *p = take(a, len + 1);

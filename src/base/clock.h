@@ -4,13 +4,26 @@
 #include <stddef.h>
 #include <time.h>
 
-/* Seconds of the monotonic clock. */
-static inline double ft__now_s(void)
+static inline double ft__clock_s(clockid_t clock)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Seconds of the monotonic clock. */
+static inline double ft__now_s(void)
+{
+    return ft__clock_s(CLOCK_MONOTONIC);
+}
+
+static inline struct timespec ft__timespec(double seconds)
+{
+    struct timespec t = {.tv_sec = (time_t)seconds};
+
+    t.tv_nsec = (long)((seconds - (double)t.tv_sec) * 1e9);
+    return t;
 }
 
 /* Whatever signals come. */
@@ -19,9 +32,8 @@ static inline void ft__sleep_s(double seconds)
     double end_s = ft__now_s() + seconds;
 
     for (double left = seconds; left > 0; left = end_s - ft__now_s()) {
-        struct timespec t = {.tv_sec = (time_t)left};
+        struct timespec t = ft__timespec(left);
 
-        t.tv_nsec = (long)((left - (double)t.tv_sec) * 1e9);
         nanosleep(&t, NULL);
     }
 }

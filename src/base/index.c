@@ -3,12 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t ft__hash_bytes(uint64_t h, const void *bytes, size_t len)
+uint64_t ft__fnv1a(uint64_t h, const void *bytes, size_t len)
 {
     const unsigned char *p = bytes;
 
     for (size_t i = 0; i < len; i++)
         h = (h ^ p[i]) * 0x100000001b3u;
+    return h;
+}
+
+uint64_t ft__hash_bytes(uint64_t h, const void *bytes, size_t len)
+{
+    h = ft__fnv1a(h, bytes, len);
     /* High bits know of all bytes, low ones only of low bits. */
     h ^= h >> 29;
     return h ? h : 1;

@@ -17,8 +17,11 @@ typedef struct ft__index {
     size_t n, size; /* size is a power of two */
 } ft__index;
 
-/* FNV-1a, one piece after the other; never 0. Begin with FT__HASH_BEGIN. */
+/* Begin with FT__HASH_BEGIN, one piece after the other. */
 #define FT__HASH_BEGIN 0xcbf29ce484222325u
+/* FNV-1a as it is published: for numbers that are stored. */
+uint64_t ft__fnv1a(uint64_t h, const void *bytes, size_t len);
+/* For tables: mixed once more, never 0. */
 uint64_t ft__hash_bytes(uint64_t h, const void *bytes, size_t len);
 uint64_t ft__hash_text(uint64_t h, const char *text); /* with its end */
 

@@ -15,7 +15,7 @@ enum {
     FT__MAX_INLINED = 1 << 24,     /* bytes of functions and branches, each time */
     FT__MAX_JSON = 1 << 30,        /* bytes of a graph that an archive holds packed */
     FT__MAX_COLUMNS = 256,         /* of a table as text */
-    FT__MAX_ROW = 1 << 20,         /* bytes of one row of it */
+    FT__MAX_ROW = 1 << 26,         /* bytes of one row of it */
     FT__MAX_TABLE_FILE = 1 << 30,  /* bytes of the file it comes in */
     FT__MAX_ZIP_RATIO = 256,       /* bytes that one packed byte may become */
 };

@@ -1,6 +1,7 @@
 #ifndef BASE_PRNG_H
 #define BASE_PRNG_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* SplitMix64 (Steele, Lea, Flood 2014): one word of state, any seed is good,
@@ -38,6 +39,17 @@ static inline double ft__prng_unit(ft__prng *p)
 static inline uint32_t ft__prng_below(ft__prng *p, uint32_t n)
 {
     return (uint32_t)((ft__prng_u64(p) >> 32) * n >> 32);
+}
+
+/* All orders alike (Fisher, Yates). */
+static inline void ft__prng_shuffle(ft__prng *p, uint32_t *v, size_t n)
+{
+    for (size_t i = n; i > 1; i--) {
+        const uint32_t k = ft__prng_below(p, (uint32_t)i), last = v[i - 1];
+
+        v[i - 1] = v[k];
+        v[k] = last;
+    }
 }
 
 #endif

@@ -6,14 +6,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "foretell/command.h"
 #include "foretell/device.h"
 #include "foretell/error.h"
 #include "foretell/graph.h"
 #include "foretell/measure.h"
+#include "foretell/names.h"
 #include "foretell/networks.h"
 #include "foretell/query.h"
-#include "report/json.h"
+#include "report/record.h"
 #include "report/text.h"
 
 /* What every command shares: the global options, the log, the way out. */
@@ -41,17 +41,46 @@ typedef enum ft__opt_type {
     FT__OPT_TEXTS,   /* ft__texts */
     FT__OPT_COUNT,   /* uint64_t, at least 1 */
     FT__OPT_SECONDS, /* double; "90", "90s", "500ms", "10min", "1h" */
+    FT__OPT_GROUP,   /* not one option: those of `group`, in the structure at `at` */
 } ft__opt_type;
 
 /* One option; parsing, --help and error messages are made from it. */
-typedef struct ft__option {
-    const char *name; /* without the dashes; NULL ends a table */
+typedef struct ft__option ft__option;
+struct ft__option {
+    const char *name; /* without the dashes */
     char letter;      /* -o; 0: none */
     ft__opt_type type;
     size_t at;         /* where in the command's options its value goes */
     const char *value; /* what to call the value in --help */
-    const char *help;
-} ft__option;
+    const char *help;  /* NULL, and no group: the end of a table */
+    const ft__option *group;
+};
+
+/* Entries: for member `at` of `type`. */
+#define FT__FLAG(type, at, name, help)                                                 \
+    {                                                                                  \
+        name, 0, FT__OPT_FLAG, offsetof(type, at), NULL, help, NULL                    \
+    }
+#define FT__TEXT(type, at, name, value, help)                                          \
+    {                                                                                  \
+        name, 0, FT__OPT_TEXT, offsetof(type, at), value, help, NULL                   \
+    }
+#define FT__TEXTS(type, at, name, value, help)                                         \
+    {                                                                                  \
+        name, 0, FT__OPT_TEXTS, offsetof(type, at), value, help, NULL                  \
+    }
+#define FT__COUNT(type, at, name, value, help)                                         \
+    {                                                                                  \
+        name, 0, FT__OPT_COUNT, offsetof(type, at), value, help, NULL                  \
+    }
+#define FT__SECONDS(type, at, name, value, help)                                       \
+    {                                                                                  \
+        name, 0, FT__OPT_SECONDS, offsetof(type, at), value, help, NULL                \
+    }
+#define FT__GROUP(type, at, table)                                                     \
+    {                                                                                  \
+        NULL, 0, FT__OPT_GROUP, offsetof(type, at), NULL, NULL, table                  \
+    }
 
 typedef struct ft__cli ft__cli;
 
@@ -88,6 +117,7 @@ struct ft__cli {
     char *line; /* the command line as it was given, for the record */
     ft_log log;
     ft__bar bar;
+    ft_error err; /* of the call that failed last: ft__cli_check() */
 };
 
 extern const ft__option ft__global_options[];
@@ -105,25 +135,47 @@ int ft__options_parse(ft__cli *c, void **options, const ft__command *const *comm
                       int argc, char **argv);
 void ft__options_free(ft__cli *c, void *options);
 void ft__help_command(const ft__command *command, FILE *fp);
-/* The entry of `names` that `word` was probably meant to be; NULL: none. */
-const char *ft__suggest(const char *word, const char *const *names, size_t n);
 /* The first of these options that was given; NULL: none. */
 const ft__option *ft__option_given(const ft__option *table, const void *options);
+
+/* ---- words.c: values of options; complaints name --option ---- */
+/* The next of words joined by commas, "" where it is empty or too long for the buffer;
+ * false: there is none. *list is NULL at the end. */
+bool ft__word_next(char *word, size_t size, const char **list);
+/* The entry of "one, two, three" that `word` was probably meant to be, in `near`. */
+bool ft__suggest(char near[64], const char *word, const char *names);
+/* Which of "one, two, three" it is, from 0; NULL: the first. */
+int ft__choice_parse(ft__cli *c, int *out, const char *option, const char *text,
+                     const char *names);
+/* Likewise of a list of names, or several joined by commas as bits 1 << value. */
+int ft__name_parse(ft__cli *c, int *out, const char *option, const char *text,
+                   ft_names names);
+int ft__names_parse(ft__cli *c, uint32_t *out, const char *option, const char *text,
+                    ft_names names);
+/* What a command is to do: the first argument, with a suggestion where it is none. */
+int ft__verb_parse(ft__cli *c, int *out, const char *word, const char *names);
 /* "90s" -> 90; false: not a duration. */
 bool ft__seconds_from_text(double *out, const char *text);
-/* A number above 0 and one of the units behind it, which end with NULL; *out in the
- * first unit's terms. */
-bool ft__number_from_text(double *out, const char *text, const char *const *unit,
-                          const double *factor);
+/* A number above 0 and one of the units "=1 ms=1e-3 /h=1/3600" behind it. */
+bool ft__number_from_text(double *out, const char *text, const char *units);
+/* "1200", "1200MHz", "1.2GHz"; "150", "150W". */
+bool ft__hertz_from_text(double *hz, const char *text);
+bool ft__watts_from_text(double *w, const char *text);
+/* "5%", "5 %" or "0.05". */
+bool ft__share_from_text(double *out, const char *text);
 /* "1,8,32": whole numbers from 1, at most `most`. */
 bool ft__counts_from_text(uint64_t *out, size_t *n, size_t most, const char *text);
 
 /* ---- common.c ---- */
 /* Say what went wrong on standard error; the exit code for it. */
 int ft__cli_fail(ft__cli *c, ft_status st, const ft_error *err);
+/* What a call returned that had &c->err: good, or the complaint's exit code. */
+int ft__cli_check(ft__cli *c, ft_status st);
 /* The same where FT_EINVAL means that what was asked does not fit the model. */
-int ft__cli_fail_asked(ft__cli *c, ft_status st, const ft_error *err);
+int ft__cli_check_asked(ft__cli *c, ft_status st);
 FT_PRINTF(3, 4) int ft__cli_exit(ft__cli *c, int code, const char *fmt, ...);
+/* The command line is wrong: FT__EXIT_USAGE. */
+FT_PRINTF(2, 3) int ft__usage(ft__cli *c, const char *fmt, ...);
 /* Standard output is complete: 0, else the complaint's exit code. `printed`:
  * what the printing of a table or of JSON returned. */
 int ft__cli_done(ft__cli *c, bool printed);
@@ -158,7 +210,7 @@ bool ft__path_exists(const char *path);
 /* Make the folder of a user's own data; false: errno says why. */
 bool ft__path_make_home(void);
 
-/* ---- libraries.c ---- */
+/* ---- common.c ---- */
 /* "onnxruntime,device=cuda": a plug-in and its options; where the engine stands
  * over a library that may lie in a Python package, "lib=PATH" is added. */
 typedef struct ft__engine_choice {
@@ -179,15 +231,11 @@ int ft__session_open_held(ft__cli *c, ft_session **out, const char *engine,
                           uint64_t threads, const ft_settings *settings,
                           const ft_settings_options *how);
 
-/* Entries for an option table of commands that have `engine` and `threads`. */
+/* For commands that have `engine` and `threads`. */
 #define FT__ENGINE_OPTIONS(type, what, how_many)                                       \
-    {"engine",     0,                                                                  \
-     FT__OPT_TEXT, offsetof(type, engine),                                             \
-     "NAME",       what FT__DEFAULT_ENGINE " unless said otherwise"},                  \
-    {                                                                                  \
-        "threads", 0, FT__OPT_COUNT, offsetof(type, threads), "N",                     \
-            how_many "1 unless said otherwise"                                         \
-    }
+    FT__TEXT(type, engine, "engine", "NAME",                                           \
+             what FT__DEFAULT_ENGINE " unless said otherwise"),                        \
+        FT__COUNT(type, threads, "threads", "N", how_many "1 unless said otherwise")
 
 /* ---- model.c ---- */
 typedef struct ft__model_options {
@@ -215,171 +263,35 @@ ft_status ft__model_import(ft_graph **out, const char *path,
 /* Read a model; "-" is a spec list on standard input. Complains itself. */
 int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
                    const ft__model_options *opt);
-/* Entries for an option table. */
-#define FT__MODEL_OPTIONS(type, member)                                                \
-    {"batch",       0,                                                                 \
-     FT__OPT_COUNT, offsetof(type, member.batch),                                      \
-     "N",           "batch size, where the model leaves it open"},                     \
-        {"dim",         0,                                                             \
-         FT__OPT_TEXTS, offsetof(type, member.dims),                                   \
-         "NAME=N",      "value of a symbolic dimension; may be repeated"},             \
-        {"dtype",      0,                                                              \
-         FT__OPT_TEXT, offsetof(type, member.dtype),                                   \
-         "T",          "element type: fp64, fp32, fp16, bf16; the model's own"},       \
-        {"input",        0,                                                            \
-         FT__OPT_TEXTS,  offsetof(type, member.inputs),                                \
-         "NAME=AxBx...", "shape of an input; may be repeated"},                        \
-    {                                                                                  \
-        "trips", 0, FT__OPT_COUNT, offsetof(type, member.trips), "N",                  \
-            "rounds of loops that end when data says so"                               \
-    }
+extern const ft__option ft__model_table[];
 /* The sizes of --batches; that of --batch, or 0, without it. Complains itself. */
 enum { FT__MAX_BATCHES = 32 };
 int ft__batches_parse(ft__cli *c, uint64_t *batch, size_t *n, const char *list,
                       const ft__model_options *opt);
 void ft__model_print_assumptions(const ft_graph *g);
 void ft__model_print_bounded(const ft_graph *g);
-json_t *ft__model_assumptions_json(const ft_graph *g);
-json_t *ft__model_bounded_json(const ft_graph *g);
-
-/* ---- measure_commands.c, commands_text.c: any program ---- */
-typedef struct ft__commands_options {
-    uint64_t runs;
-    uint64_t least_runs;
-    uint64_t most_runs;
-    uint64_t warmup;
-    double timeout_s;
-    double power_time_s;
-    const char *power;
-    bool no_power;
-    const char *setup;
-    const char *prepare;
-    const char *conclude;
-    const char *cleanup;
-    const char *input;
-    const char *markdown;
-    const char *reference;
-    bool show_output;
-    bool ignore_failure;
-    ft__texts names;
-    ft__texts shells;
-    ft__texts lists;
-} ft__commands_options;
-#define FT__COMMANDS_OPTIONS(type, member)                                               \
-    {"runs",        'r',                                                                 \
-     FT__OPT_COUNT, offsetof(type, member.runs),                                         \
-     "N",           "of commands: this many runs of each"},                              \
-        {"min-runs",    0,                                                               \
-         FT__OPT_COUNT, offsetof(type, member.least_runs),                               \
-         "N",           "of commands: at least; 10 unless said otherwise"},              \
-        {"max-runs",    0,                                                               \
-         FT__OPT_COUNT, offsetof(type, member.most_runs),                                \
-         "N",           "of commands: at most"},                                         \
-        {"warmup",      'w',                                                             \
-         FT__OPT_COUNT, offsetof(type, member.warmup),                                   \
-         "N",           "of commands: runs before those that count"},                    \
-        {"timeout",       0,                                                             \
-         FT__OPT_SECONDS, offsetof(type, member.timeout_s),                              \
-         "TIME",          "of commands: end a run that takes longer"},                   \
-        {"setup",      0,                                                                \
-         FT__OPT_TEXT, offsetof(type, member.setup),                                     \
-         "SHELL",      "run before the first run of each command, untimed"},             \
-        {"prepare",         'p', FT__OPT_TEXT, offsetof(type, member.prepare), "SHELL",  \
-         "before every run"},                                                            \
-        {"conclude",       0, FT__OPT_TEXT, offsetof(type, member.conclude), "SHELL",    \
-         "after every run"},                                                             \
-        {"cleanup",    0,                                                                \
-         FT__OPT_TEXT, offsetof(type, member.cleanup),                                   \
-         "SHELL",      "after the last run of each command"},                            \
-        {"stdin",      0,                                                                \
-         FT__OPT_TEXT, offsetof(type, member.input),                                     \
-         "FILE",       "what commands read; /dev/null unless said otherwise"},           \
-        {"show-output",       0, FT__OPT_FLAG, offsetof(type, member.show_output), NULL, \
-         "let commands write"},                                                          \
-        {"ignore-failure",                                                               \
-         'i',                                                                            \
-         FT__OPT_FLAG,                                                                   \
-         offsetof(type, member.ignore_failure),                                          \
-         NULL,                                                                           \
-         "count runs that fail, too"},                                                   \
-        {"shell",       0,                                                               \
-         FT__OPT_TEXTS, offsetof(type, member.shells),                                   \
-         "TEXT",        "a command for the shell; may be repeated"},                     \
-        {"name",        'n',                                                             \
-         FT__OPT_TEXTS, offsetof(type, member.names),                                    \
-         "NAME",        "what to call the commands, in order"},                          \
-        {"list",         'L',                                                            \
-         FT__OPT_TEXTS,  offsetof(type, member.lists),                                   \
-         "NAME=A,B,...", "{NAME} in commands becomes each of these; 1..8 counts"},       \
-        {"reference",  0,                                                                \
-         FT__OPT_TEXT, offsetof(type, member.reference),                                 \
-         "NAME",       "compare with this command, not with the fastest"},               \
-    {                                                                                    \
-        "markdown", 0, FT__OPT_TEXT, offsetof(type, member.markdown), "FILE",            \
-            "write the table of commands there, too"                                     \
-    }
-/* Of models and commands alike. */
-#define FT__POWER_OPTIONS(type, member)                                                \
-    {"power",      0,                                                                  \
-     FT__OPT_TEXT, offsetof(type, member.power),                                       \
-     "SOURCES",    "where power is read; every source that works"},                    \
-        {"no-power",   0,                                                              \
-         FT__OPT_FLAG, offsetof(type, member.no_power),                                \
-         NULL,         "do not measure energy"},                                       \
-    {                                                                                  \
-        "power-time", 0, FT__OPT_SECONDS, offsetof(type, member.power_time_s), "TIME", \
-            "how long what is short is looped for its energy; 5s"                      \
-    }
-/* Measure the commands behind "--" and those of --shell; prints. */
-int ft__measure_commands(ft__cli *c, const ft__commands_options *o, double time_s);
-bool ft__commands_print(const ft_command_result *r, size_t n, size_t reference,
-                        bool fixed_reference);
-bool ft__commands_markdown(FILE *fp, const ft_command_result *r, size_t n,
-                           size_t reference);
-bool ft__commands_json(const ft__cli *c, const ft_command_result *r, size_t n,
-                       size_t reference);
-void ft__commands_csv(const ft_command_result *r, size_t n);
-/* How often slower r is than reference, by medians, and its standard error. */
-double ft__commands_ratio(const ft_command_result *r,
-                          const ft_command_result *reference, double *error);
 
 /* ---- sources.c ---- */
 /* Every sensor with what it says now, or why not and what would help; m, which may be
  * NULL, has watched them. */
 void ft__sources_print(const ft_sensors *sensors, const ft_meter *m);
+/* "  name      text" */
+void ft__sources_line(const char *name, const char *text);
 json_t *ft__sources_json(const ft_sensors *sensors, const ft_meter *m);
 /* What the sources say of the next seconds. */
 int ft__sources_try(ft__cli *c, const char *sources);
 
-/* ---- record.c ---- */
-/* Write this machine (or the recorded one at root) down into the new folder `dir`. */
-int ft__machine_record(ft__cli *c, const char *dir, const char *root, double trace_s);
-
 /* ---- model.c ---- */
-#define FT__STEP_OPTIONS(type, member)                                                   \
-    {"mode",       0,                                                                    \
-     FT__OPT_TEXT, offsetof(type, member.mode),                                          \
-     "M",          "inference, or training: forward, loss, backward, optimizer"},        \
-        {"optimizer",  0,                                                                \
-         FT__OPT_TEXT, offsetof(type, member.optimizer),                                 \
-         "O",          "with training: none, sgd (the default), momentum, adam, adamw"}, \
-        {"loss",       0,                                                                \
-         FT__OPT_TEXT, offsetof(type, member.loss),                                      \
-         "L",          "with training: auto (the default), none, cross_entropy, mse"},   \
-    {                                                                                    \
-        "loss-on", 0, FT__OPT_TEXT, offsetof(type, member.loss_on), "R",                 \
-            "with training: first (the default) or all results"                          \
-    }
+extern const ft__option ft__step_table[]; /* of ft_step_names */
 /* Complains itself. */
 int ft__step_parse(ft__cli *c, ft_step *out, const ft_step_names *names);
 
-/* ---- memory.c ---- */
 void ft__memory_print(const ft_memory *m); /* one line: the peak and its parts */
 /* Beside it, what two rules of thumb would say. */
 void ft__memory_print_rules(double two_largest, double twice_mean);
 json_t *ft__memory_json(const ft_memory *m);
 
-/* ---- ops_set.c: operations with counts, as an engine runs them; zero to begin.
+/* ---- model.c: operations with counts, as an engine runs them; zero to begin.
  * Repeats are allowed. ---- */
 typedef struct ft__ops {
     ft_op *op;

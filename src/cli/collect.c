@@ -12,7 +12,7 @@
 #include "foretell/store.h"
 #include "report/units.h"
 
-struct options {
+struct collect_options {
     ft__model_options model;
     const char *engine;
     uint64_t threads;
@@ -31,46 +31,53 @@ struct options {
     const char *power_share;
     double power_time_s;
     ft_step_names step;
-    ft__sweep_options sweep;
+    ft__clock_steps_options sweep;
 };
 
 static const ft__option options[] = {
-    FT__ENGINE_OPTIONS(struct options, "what runs the operations; ",
+    FT__ENGINE_OPTIONS(struct collect_options, "what runs the operations; ",
                        "threads it may use; "),
-    {"quick", 0, FT__OPT_FLAG, offsetof(struct options, quick), NULL,
-     "a representative set: models and workloads of the data folder"},
-    {"budget", 0, FT__OPT_SECONDS, offsetof(struct options, budget_s), "TIME",
-     "stop after this long (--quick: 60s unless said otherwise)"},
-    {"op-time", 0, FT__OPT_SECONDS, offsetof(struct options, op_time_s), "TIME",
-     "how long to measure each operation; the budget shared out unless said otherwise"},
-    {"without", 0, FT__OPT_TEXTS, offsetof(struct options, without), "MODEL",
-     "leave out what only this model needs, to test on it later"},
-    {"again", 0, FT__OPT_FLAG, offsetof(struct options, again), NULL,
-     "measure also what the store already holds"},
-    {"batches", 0, FT__OPT_TEXT, offsetof(struct options, batches), "N,N,...",
-     "models at each of these batch sizes, in ascending order; after a failure the "
-     "larger ones of an operation are left out"},
-    {"rounds", 0, FT__OPT_COUNT, offsetof(struct options, rounds), "N",
-     "repeats of each operation, with others between them; 5 unless said otherwise"},
-    {"redo", 0, FT__OPT_COUNT, offsetof(struct options, redo), "N",
-     "disturbed repeats of an operation are run again, at most so many; as many as "
-     "--rounds, fewer where the machine is never quiet"},
-    {"repeat-share", 0, FT__OPT_TEXT, offsetof(struct options, repeat_share), "P%",
-     "how many of the operations are measured once more at the end, at least 5; 3%"},
-    {"choose", 0, FT__OPT_TEXT, offsetof(struct options, choose), "NAME",
-     "in which order: active (unless said otherwise): what lessens the expected error "
-     "of all of them most; spread: far from what is known; random"},
-    {"until-error", 0, FT__OPT_TEXT, offsetof(struct options, until_error), "P%",
-     "stop when operations held out of what was measured are foretold so well (MAPE)"},
-    {"power", 0, FT__OPT_TEXT, offsetof(struct options, power), "SOURCES",
-     "power and energy too: all, or sources as foretell doctor names them"},
-    {"power-share", 0, FT__OPT_TEXT, offsetof(struct options, power_share), "P%",
-     "of the operations, the heaviest first; 10%"},
-    {"power-time", 0, FT__OPT_SECONDS, offsetof(struct options, power_time_s), "TIME",
-     "how long an operation is looped for that; 5s"},
-    FT__SWEEP_OPTIONS(struct options, sweep),
-    FT__STEP_OPTIONS(struct options, step),
-    FT__MODEL_OPTIONS(struct options, model),
+    FT__FLAG(struct collect_options, quick, "quick",
+             "a representative set: models and workloads of the data folder"),
+    FT__SECONDS(struct collect_options, budget_s, "budget", "TIME",
+                "stop after this long (--quick: 60s unless said otherwise)"),
+    FT__SECONDS(struct collect_options, op_time_s, "op-time", "TIME",
+                "how long to measure each operation; the budget shared out unless said "
+                "otherwise"),
+    FT__TEXTS(struct collect_options, without, "without", "MODEL",
+              "leave out what only this model needs, to test on it later"),
+    FT__FLAG(struct collect_options, again, "again",
+             "measure also what the store already holds"),
+    FT__TEXT(
+        struct collect_options, batches, "batches", "N,N,...",
+        "models at each of these batch sizes, in ascending order; after a failure the "
+        "larger ones of an operation are left out"),
+    FT__COUNT(
+        struct collect_options, rounds, "rounds", "N",
+        "repeats of each operation, with others between them; 5 unless said otherwise"),
+    FT__COUNT(
+        struct collect_options, redo, "redo", "N",
+        "disturbed repeats of an operation are run again, at most so many; as many as "
+        "--rounds, fewer where the machine is never quiet"),
+    FT__TEXT(
+        struct collect_options, repeat_share, "repeat-share", "P%",
+        "how many of the operations are measured once more at the end, at least 5; 3%"),
+    FT__TEXT(struct collect_options, choose, "choose", "NAME",
+             "in which order: active (unless said otherwise): what lessens the "
+             "expected error "
+             "of all of them most; spread: far from what is known; random"),
+    FT__TEXT(struct collect_options, until_error, "until-error", "P%",
+             "stop when operations held out of what was measured are predicted so well "
+             "(MAPE)"),
+    FT__TEXT(struct collect_options, power, "power", "SOURCES",
+             "power and energy too: all, or sources as foretell doctor names them"),
+    FT__TEXT(struct collect_options, power_share, "power-share", "P%",
+             "of the operations, the heaviest first; 10%"),
+    FT__SECONDS(struct collect_options, power_time_s, "power-time", "TIME",
+                "how long an operation is looped for that; 5s"),
+    FT__GROUP(struct collect_options, sweep, ft__clock_steps_table),
+    FT__GROUP(struct collect_options, step, ft__step_table),
+    FT__GROUP(struct collect_options, model, ft__model_table),
     {0},
 };
 
@@ -101,7 +108,7 @@ static bool same_file(const char *a, const char *b)
            x.st_ino == y.st_ino;
 }
 
-static bool is_left_out(const struct options *o, const char *path)
+static bool is_left_out(const struct collect_options *o, const char *path)
 {
     for (size_t i = 0; i < o->without.n; i++)
         if (same_file(o->without.v[i], path))
@@ -114,7 +121,7 @@ static const ft__model_options as_it_is = {0};
 static const ft_step none = {0};
 
 static int add_ops(ft__cli *c, const struct wanted *w, ft__ops *to, const char *path,
-                   const struct options *o)
+                   const struct collect_options *o)
 {
     ft__model_options how = o->model;
     int code = FT__EXIT_GOOD;
@@ -129,7 +136,7 @@ static int add_ops(ft__cli *c, const struct wanted *w, ft__ops *to, const char *
 }
 
 static int add_wanted(ft__cli *c, struct wanted *w, const char *path,
-                      const struct options *o)
+                      const struct collect_options *o)
 {
     if (is_left_out(o, path))
         return FT__EXIT_GOOD;
@@ -145,7 +152,7 @@ static int is_model(const struct dirent *e)
 
 /* Every model in a folder; a folder that is not there is empty. */
 static int add_folder(ft__cli *c, struct wanted *w, const char *dir,
-                      const struct options *o)
+                      const struct collect_options *o)
 {
     struct dirent **list;
     int code = FT__EXIT_GOOD, n = scandir(dir, &list, is_model, alphasort);
@@ -163,7 +170,7 @@ static int add_folder(ft__cli *c, struct wanted *w, const char *dir,
     return code;
 }
 
-static int add_quick(ft__cli *c, struct wanted *w, const struct options *o)
+static int add_quick(ft__cli *c, struct wanted *w, const struct collect_options *o)
 {
     char data[FT__PATH_MAX], dir[FT__PATH_MAX + 16];
     int code;
@@ -196,7 +203,8 @@ static void subtract(struct wanted *w, const ft__ops *out)
     l->n = n;
 }
 
-static int gather(ft__cli *c, ft__ops *all, const struct options *o, uint32_t policy)
+static int gather(ft__cli *c, ft__ops *all, const struct collect_options *o,
+                  uint32_t policy)
 {
     struct wanted w = {.policy = policy};
     ft__ops out = {0};
@@ -228,21 +236,15 @@ static int gather(ft__cli *c, ft__ops *all, const struct options *o, uint32_t po
 static bool print_json(const ft_collect_report *r, const char *setting,
                        const char *store)
 {
-    json_t *all = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "store", ft__json_text(store),
-        "setting", ft__json_text(setting), "wanted", ft__json_count(r->wanted),
-        "present", ft__json_count(r->present), "measured", ft__json_count(r->measured),
-        "refused", ft__json_count(r->refused), "failed", ft__json_count(r->failed),
-        "left", ft__json_count(r->left), "seconds", ft__json_real(r->seconds));
-    json_t *more = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "too_large",
-        ft__json_count(r->too_large), "skipped", ft__json_count(r->skipped), "repeated",
-        ft__json_count(r->repeated), "powered", ft__json_count(r->powered), "disturbed",
-        ft__json_count(r->disturbed), "redone", ft__json_count(r->redone), "outliers",
-        ft__json_count(r->outliers), "why_no_power", ft__json_text(r->why_no_power),
-        "error", ft__json_real(r->error), "reached", r->reached);
-
-    return ft__json_print_take(ft__json_join_take(all, more), stdout);
+    return ft__json_print_take(
+        ft__json("store:s setting:s wanted:u present:u measured:u refused:u failed:u "
+                 "left:u seconds:g too_large:u skipped:u repeated:u powered:u "
+                 "disturbed:u redone:u outliers:u why_no_power:s error:g reached:b",
+                 store, setting, r->wanted, r->present, r->measured, r->refused,
+                 r->failed, r->left, r->seconds, r->too_large, r->skipped, r->repeated,
+                 r->powered, r->disturbed, r->redone, r->outliers, r->why_no_power,
+                 r->error, r->reached),
+        stdout);
 }
 
 static void print_text(const ft_collect_report *r, const ft_session *s,
@@ -259,13 +261,13 @@ static void print_text(const ft_collect_report *r, const ft_session *s,
                "smaller one failed\n",
                r->too_large, r->skipped);
     if (!isnan(r->error))
-        printf("operations held out of what was measured are foretold with a mean "
+        printf("operations held out of what was measured are predicted with a mean "
                "error of "
                "%s%s\n",
                ft__text_percent(r->error).s,
                r->reached ? ": that is enough" : ", more than asked for");
     if (r->repeated)
-        printf("%zu measured once more; foretell data show tells how well they agree\n",
+        printf("%zu measured once more; foretell data show says how well they agree\n",
                r->repeated);
     if (r->redone)
         printf("%zu rounds redone for other load or clocks; %zu operations stay "
@@ -287,19 +289,11 @@ static void print_text(const ft_collect_report *r, const ft_session *s,
  * none. */
 static int read_share(ft__cli *c, double *out, const char *option, const char *text)
 {
-    char *end;
-
     *out = 0;
     if (!text)
         return FT__EXIT_GOOD;
-    *out = strtod(text, &end);
-    if (end != text && strcmp(end, "%") == 0) {
-        *out /= 100;
-        end++;
-    }
-    if (end == text || *end || !(*out >= 0 && *out <= 1))
-        return ft__cli_exit(c, FT__EXIT_USAGE, "--%s %s: a share like 3%% or 0.03",
-                            option, text);
+    if (!ft__share_from_text(out, text) || *out > 1)
+        return ft__usage(c, "--%s %s: a share like 3%% or 0.03", option, text);
     if (!(*out > 0))
         *out = -1;
     return FT__EXIT_GOOD;
@@ -307,13 +301,10 @@ static int read_share(ft__cli *c, double *out, const char *option, const char *t
 
 static int read_choose(ft__cli *c, ft_criterion *out, const char *text)
 {
-    int by = ft_from_name(FT_NAMES_CRITERION, text, strlen(text));
+    int by, code = ft__name_parse(c, &by, "choose", text, FT_NAMES_CRITERION);
 
-    if (by < 0)
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--choose is active, spread or random, not \"%s\"", text);
     *out = (ft_criterion)by;
-    return FT__EXIT_GOOD;
+    return code;
 }
 
 static int collect(ft__cli *c, ft_session *s, const ft__ops *all,
@@ -322,7 +313,6 @@ static int collect(ft__cli *c, ft_session *s, const ft__ops *all,
     char path[FT__PATH_MAX];
     ft_collect_report report;
     ft_store *store = NULL;
-    ft_error err = {0};
     bool printed = true;
     ft_status st;
     int code = ft__home_needed(c, c->store);
@@ -330,12 +320,12 @@ static int collect(ft__cli *c, ft_session *s, const ft__ops *all,
     ft__path_store(c, path);
     if (code)
         return code;
-    st = ft_store_open(&store, path, FT_STORE_WRITE, &err);
+    st = ft_store_open(&store, path, FT_STORE_WRITE, &c->err);
     if (!st)
-        st = ft_collect(&report, s, store, all->op, all->count, all->n, how, &err);
+        st = ft_collect(&report, s, store, all->op, all->count, all->n, how, &c->err);
     ft_store_close(store);
     if (st)
-        return ft__cli_fail(c, st, &err);
+        return ft__cli_check(c, st);
     if (!report.why_no_power[0])
         snprintf(report.why_no_power, sizeof(report.why_no_power), "%s", why_no_power);
     if (c->json)
@@ -346,7 +336,7 @@ static int collect(ft__cli *c, ft_session *s, const ft__ops *all,
 }
 
 static int measure(ft__cli *c, ft_session *s, const ft__ops *all,
-                   const struct options *o, ft_monitor *monitor)
+                   const struct collect_options *o, ft_monitor *monitor)
 {
     ft_collect_options how = {.budget_s = o->budget_s,
                               .op_time_s = o->op_time_s,
@@ -378,20 +368,20 @@ static int measure(ft__cli *c, ft_session *s, const ft__ops *all,
 }
 
 /* The operations are gathered at the first setting: they are the same at all. */
-static int collect_at(ft__cli *c, const struct options *o, ft__ops *all, ft__sweep *w,
-                      size_t i)
+static int collect_at(ft__cli *c, const struct collect_options *o, ft__ops *all,
+                      ft__clock_steps *w, size_t i)
 {
     ft_monitor *monitor = NULL;
     ft_session *s;
-    int code = ft__sweep_open(c, &s, o->engine, o->threads, w, i);
+    int code = ft__clock_steps_open(c, &s, o->engine, o->threads, w, i);
 
     if (code)
         return code;
     if (i == 0)
         code = gather(c, all, o, ft_session_get(s)->policy);
     if (!code) {
-        monitor = ft__sweep_monitor(w);
-        ft__sweep_begin(c, w, i);
+        monitor = ft__clock_steps_monitor(w);
+        ft__clock_steps_begin(c, w, i);
         code = measure(c, s, all, o, monitor);
     }
     ft_monitor_close(monitor);
@@ -401,19 +391,18 @@ static int collect_at(ft__cli *c, const struct options *o, ft__ops *all, ft__swe
 
 static int run(ft__cli *c, const void *user)
 {
-    const struct options *o = user;
+    const struct collect_options *o = user;
     ft__ops all = {0};
-    ft__sweep w;
+    ft__clock_steps w;
     int code;
 
     if (!c->args.n && !o->quick)
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "name models or lists of operations, or say --quick");
-    code = ft__sweep_parse(c, &w, &o->sweep, o->engine);
+        return ft__usage(c, "name models or lists of operations, or say --quick");
+    code = ft__clock_steps_parse(c, &w, &o->sweep, o->engine);
     for (size_t i = 0; !code && i < w.n; i++)
         code = collect_at(c, o, &all, &w, i);
     if (!code)
-        ft__sweep_end(c, &w);
+        ft__clock_steps_end(c, &w);
     ft__ops_free(&all);
     return code;
 }
@@ -435,7 +424,7 @@ const ft__command ft__collect_command = {
                 "  foretell collect resnet18.pt2 --engine torch --mode training\n",
     .least_args = 0,
     .most_args = SIZE_MAX,
-    .options_size = sizeof(struct options),
+    .options_size = sizeof(struct collect_options),
     .options = options,
     .run = run,
 };

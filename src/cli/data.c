@@ -8,7 +8,7 @@
 #include "cli/data.h"
 #include "report/units.h"
 
-struct options {
+struct data_options {
     const char *out;
     bool readings;
     const char *device;
@@ -20,28 +20,27 @@ struct options {
 };
 
 static const ft__option options[] = {
-    {"out", 'o', FT__OPT_TEXT, offsetof(struct options, out), "FILE",
-     "export: write there instead of standard output"},
-    {"readings", 0, FT__OPT_FLAG, offsetof(struct options, readings), NULL,
-     "export: with every raw value"},
-    {"device", 0, FT__OPT_TEXT, offsetof(struct options, device), "NAME",
-     "only measurements of this device"},
-    {"engine", 0, FT__OPT_TEXT, offsetof(struct options, engine), "NAME",
-     "only measurements with this engine"},
-    {"metric", 0, FT__OPT_TEXT, offsetof(struct options, metric), "NAME",
-     "only this metric: time, workspace, ..."},
-    {"rename", 0, FT__OPT_TEXTS, offsetof(struct options, renames), "OLD=NEW",
-     "merge: what another store calls OLD is NEW here; may be repeated"},
-    {"same", 0, FT__OPT_FLAG, offsetof(struct options, same), NULL,
-     "merge: devices of one name are one machine, whatever their facts"},
-    {"from", 0, FT__OPT_TEXT, offsetof(struct options, from), "FORM",
-     "import: what the files are: csv (as export writes), or another's dataset"},
+    {"out", 'o', FT__OPT_TEXT, offsetof(struct data_options, out), "FILE",
+     "export: write there instead of standard output", NULL},
+    FT__FLAG(struct data_options, readings, "readings", "export: with every raw value"),
+    FT__TEXT(struct data_options, device, "device", "NAME",
+             "only measurements of this device"),
+    FT__TEXT(struct data_options, engine, "engine", "NAME",
+             "only measurements with this engine"),
+    FT__TEXT(struct data_options, metric, "metric", "NAME",
+             "only this metric: time, workspace, ..."),
+    FT__TEXTS(struct data_options, renames, "rename", "OLD=NEW",
+              "merge: what another store calls OLD is NEW here; may be repeated"),
+    FT__FLAG(struct data_options, same, "same",
+             "merge: devices of one name are one machine, whatever their facts"),
+    FT__TEXT(struct data_options, from, "from", "FORM",
+             "import: csv, as export writes it; tables of others: docs/data.md"),
     {0},
 };
 
 /* Measurements that differ in the operation only. */
 enum { DEVICE, SETTING, ENGINE, VERSION, POLICY, METRIC, N_KEYS };
-struct group {
+struct data_group {
     char *key[N_KEYS];
     uint64_t rows;
     int64_t first;
@@ -51,7 +50,7 @@ struct group {
 };
 
 /* Parts of networks, as one source lists them for one phase. */
-struct list {
+struct network_list {
     char *source;
     char *phase;
     char *last; /* network seen */
@@ -59,17 +58,17 @@ struct list {
     uint64_t parts;
 };
 
-struct summary {
-    struct group *group;
+struct store_summary {
+    struct data_group *group;
     size_t n;
-    struct list *list;
+    struct network_list *list;
     size_t n_lists;
     size_t before; /* group of the row before, and its spec and phase */
     char *spec;
     bool bad;
 };
 
-static void summary_free(struct summary *s)
+static void summary_free(struct store_summary *s)
 {
     for (size_t i = 0; i < s->n; i++)
         for (size_t j = 0; j < N_KEYS; j++)
@@ -84,9 +83,9 @@ static void summary_free(struct summary *s)
     free(s->list);
 }
 
-static struct list *list_of(struct summary *s, const ft_member *m)
+static struct network_list *list_of(struct store_summary *s, const ft_member *m)
 {
-    struct list *l;
+    struct network_list *l;
 
     for (size_t i = 0; i < s->n_lists; i++)
         if (strcmp(s->list[i].source, m->source) == 0 &&
@@ -97,15 +96,15 @@ static struct list *list_of(struct summary *s, const ft_member *m)
         return NULL;
     s->list = l;
     l += s->n_lists++;
-    *l = (struct list){strdup(m->source), strdup(m->phase), strdup(""), 0, 0};
+    *l = (struct network_list){strdup(m->source), strdup(m->phase), strdup(""), 0, 0};
     return l->source && l->phase && l->last ? l : NULL;
 }
 
 /* The parts of a network lie together. */
 static int add_member(void *user, const ft_member *m)
 {
-    struct summary *s = user;
-    struct list *l = list_of(s, m);
+    struct store_summary *s = user;
+    struct network_list *l = list_of(s, m);
 
     if (l && strcmp(l->last, m->whole) != 0) {
         free(l->last);
@@ -118,9 +117,10 @@ static int add_member(void *user, const ft_member *m)
     return s->bad;
 }
 
-static struct group *group_of(struct summary *s, const char *const key[N_KEYS])
+static struct data_group *group_of(struct store_summary *s,
+                                   const char *const key[N_KEYS])
 {
-    struct group *g;
+    struct data_group *g;
 
     for (size_t i = s->n; i > 0; i--) {
         size_t j = 0;
@@ -135,14 +135,14 @@ static struct group *group_of(struct summary *s, const char *const key[N_KEYS])
         return NULL;
     s->group = g;
     g += s->n++;
-    *g = (struct group){.first = INT64_MAX,
-                        .again = {.median = NAN,
-                                  .p90 = NAN,
-                                  .calibrated_median = NAN,
-                                  .calibrated_p90 = NAN,
-                                  .covered = NAN,
-                                  .scatter = NAN,
-                                  .apart_s = NAN}};
+    *g = (struct data_group){.first = INT64_MAX,
+                             .again = {.median = NAN,
+                                       .p90 = NAN,
+                                       .calibrated_median = NAN,
+                                       .calibrated_p90 = NAN,
+                                       .covered = NAN,
+                                       .scatter = NAN,
+                                       .apart_s = NAN}};
     for (size_t j = 0; j < N_KEYS; j++) {
         g->key[j] = strdup(key[j]);
         if (!g->key[j])
@@ -152,7 +152,8 @@ static struct group *group_of(struct summary *s, const char *const key[N_KEYS])
 }
 
 /* Rows come ordered by key: repeats lie together. */
-static bool note_repeat(struct summary *s, struct group *g, const ft_row *row)
+static bool note_repeat(struct store_summary *s, struct data_group *g,
+                        const ft_row *row)
 {
     size_t n = strlen(row->key.spec) + strlen(row->key.phase) + 2;
     char *spec = malloc(n);
@@ -174,8 +175,8 @@ static int add_row(void *user, const ft_row *row)
     const char *const key[N_KEYS] = {row->key.device,       row->key.setting,
                                      row->key.engine,       row->key.engine_version,
                                      row->key.dtype_policy, row->key.metric};
-    struct summary *s = user;
-    struct group *g = group_of(s, key);
+    struct store_summary *s = user;
+    struct data_group *g = group_of(s, key);
 
     if (!g || !note_repeat(s, g, row)) {
         s->bad = true;
@@ -199,37 +200,26 @@ static const char *day(char *buf, size_t size, int64_t at)
     return buf;
 }
 
-static void percent(ft__table *t, double share)
-{
-    if (isnan(share))
-        ft__table_cell(t, "-");
-    else
-        ft__table_cell(t, "%.1f %%", 100 * share);
-}
-
 /* How well what was measured twice agrees; nothing where nothing was. */
-static bool repeats_text(const struct summary *s)
+static bool repeats_text(const struct store_summary *s)
 {
-    ft__table *t = ft__table_new("measured again|metric|pairs>|apart>|differ by>|p90>|"
-                                 "calibrated>|p90>|stated 90 % hold>");
+    ft__table *t =
+        ft__table_new("measured again|metric|pairs>u|apart>s|differ by>%|p90>%|"
+                      "calibrated>%|p90>%|stated 90 % hold>%");
     size_t pairs = 0;
 
     for (size_t i = 0; i < s->n; i++) {
-        const struct group *g = &s->group[i];
+        const struct data_group *g = &s->group[i];
+        const ft_repeats *r = &g->again;
+        char how[512];
 
-        if (!g->again.pairs)
+        if (!r->pairs)
             continue;
-        pairs += g->again.pairs;
-        ft__table_cell(t, "%s %s, %s", g->key[ENGINE], g->key[VERSION],
-                       g->key[SETTING]);
-        ft__table_cell(t, "%s", g->key[METRIC]);
-        ft__table_cell(t, "%" PRIu64, g->again.pairs);
-        ft__table_cell(t, "%s", ft__text_seconds(g->again.apart_s).s);
-        percent(t, g->again.median);
-        percent(t, g->again.p90);
-        percent(t, g->again.calibrated_median);
-        percent(t, g->again.calibrated_p90);
-        percent(t, g->again.covered);
+        pairs += r->pairs;
+        snprintf(how, sizeof(how), "%s %s, %s", g->key[ENGINE], g->key[VERSION],
+                 g->key[SETTING]);
+        ft__table_row(t, how, g->key[METRIC], r->pairs, r->apart_s, r->median, r->p90,
+                      r->calibrated_median, r->calibrated_p90, r->covered);
     }
     if (pairs)
         puts(
@@ -239,97 +229,82 @@ static bool repeats_text(const struct summary *s)
 
 static json_t *repeats_json(const ft_repeats *r)
 {
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "pairs",
-        ft__json_count(r->pairs), "calibrated_pairs", ft__json_count(r->calibrated),
-        "median", ft__json_real(r->median), "p90", ft__json_real(r->p90),
-        "calibrated_median", ft__json_real(r->calibrated_median), "calibrated_p90",
-        ft__json_real(r->calibrated_p90), "covered", ft__json_real(r->covered),
-        "scatter", ft__json_real(r->scatter), "apart_s", ft__json_real(r->apart_s));
+    return ft__json("pairs:u calibrated_pairs:u median:g p90:g calibrated_median:g "
+                    "calibrated_p90:g covered:g scatter:g apart_s:g",
+                    r->pairs, r->calibrated, r->median, r->p90, r->calibrated_median,
+                    r->calibrated_p90, r->covered, r->scatter, r->apart_s);
 }
 
-static bool lists_text(const struct summary *s)
+static bool lists_text(const struct store_summary *s)
 {
-    ft__table *t = ft__table_new("listed by|phase|networks>|parts>");
+    ft__table *t = ft__table_new("listed by|phase|networks>u|parts>u");
 
     for (size_t i = 0; i < s->n_lists; i++) {
-        ft__table_cell(t, "%s", s->list[i].source);
-        ft__table_cell(t, "%s", s->list[i].phase);
-        ft__table_cell(t, "%" PRIu64, s->list[i].networks);
-        ft__table_cell(t, "%" PRIu64, s->list[i].parts);
+        ft__table_row(t, s->list[i].source, s->list[i].phase, s->list[i].networks,
+                      s->list[i].parts);
     }
     if (s->n_lists)
         puts("\nwhat networks consist of:\n");
     return ft__table_print_take(t, s->n_lists ? stdout : NULL);
 }
 
-static json_t *lists_json(const struct summary *s)
+static json_t *lists_json(const struct store_summary *s)
 {
     json_t *all = json_array();
 
     for (size_t i = 0; i < s->n_lists; i++)
-        ft__json_append_take(&all,
-                             json_pack("{s:o, s:o, s:o, s:o}", "source",
-                                       ft__json_text(s->list[i].source), "phase",
-                                       ft__json_text(s->list[i].phase), "networks",
-                                       ft__json_count(s->list[i].networks), "parts",
-                                       ft__json_count(s->list[i].parts)));
+        ft__json_append_take(&all, ft__json("source:s phase:s networks:u parts:u",
+                                            s->list[i].source, s->list[i].phase,
+                                            s->list[i].networks, s->list[i].parts));
     return all;
 }
 
-static bool summary_text(const struct summary *s, const char *path)
+static bool summary_text(const struct store_summary *s, const char *path)
 {
     ft__table *t = ft__table_new(
-        "device|setting|engine|version|dtypes|metric|measurements>|from|to");
+        "device|setting|engine|version|dtypes|metric|measurements>u|from|to");
 
     for (size_t i = 0; i < s->n; i++) {
-        const struct group *g = &s->group[i];
-        char buf[32];
+        const struct data_group *g = &s->group[i];
+        char from[32], to[32];
 
-        for (size_t j = 0; j < N_KEYS; j++)
-            ft__table_cell(t, "%s", g->key[j]);
-        ft__table_cell(t, "%" PRIu64, g->rows);
-        ft__table_cell(t, "%s", day(buf, sizeof(buf), g->first));
-        ft__table_cell(t, "%s", day(buf, sizeof(buf), g->last));
+        ft__table_row(t, g->key[DEVICE], g->key[SETTING], g->key[ENGINE],
+                      g->key[VERSION], g->key[POLICY], g->key[METRIC], g->rows,
+                      day(from, sizeof(from), g->first), day(to, sizeof(to), g->last));
     }
     printf("store: %s\n\n", path);
     return ft__table_print_take(t, stdout) && lists_text(s) && repeats_text(s);
 }
 
-static bool summary_json(const struct summary *s, const char *path)
+static bool summary_json(const struct store_summary *s, const char *path)
 {
     json_t *all = json_array();
 
     for (size_t i = 0; i < s->n; i++) {
-        const struct group *g = &s->group[i];
+        const struct data_group *g = &s->group[i];
 
         ft__json_append_take(
-            &all, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o}",
-                            "device", ft__json_text(g->key[DEVICE]), "setting",
-                            ft__json_text(g->key[SETTING]), "engine",
-                            ft__json_text(g->key[ENGINE]), "engine_version",
-                            ft__json_text(g->key[VERSION]), "dtype_policy",
-                            ft__json_text(g->key[POLICY]), "metric",
-                            ft__json_text(g->key[METRIC]), "measurements",
-                            ft__json_count(g->rows), "first_taken_at",
-                            (json_int_t)g->first, "last_taken_at", (json_int_t)g->last,
-                            "repeats", repeats_json(&g->again)));
+            &all,
+            ft__json(
+                "device:s setting:s engine:s engine_version:s dtype_policy:s metric:s "
+                "measurements:u first_taken_at:i last_taken_at:i repeats:o",
+                g->key[DEVICE], g->key[SETTING], g->key[ENGINE], g->key[VERSION],
+                g->key[POLICY], g->key[METRIC], g->rows, g->first, g->last,
+                repeats_json(&g->again)));
     }
-    return ft__json_print_take(json_pack("{s:o, s:o, s:o}", "store",
-                                         ft__json_text(path), "groups", all, "members",
-                                         lists_json(s)),
-                               stdout);
+    return ft__json_print_take(
+        ft__json("store:s groups:o members:o", path, all, lists_json(s)), stdout);
 }
 
-static ft_status summarize(struct summary *out, ft_store *store, const ft_key *filter,
-                           ft_error *err)
+static ft_status summarize(struct store_summary *out, ft_store *store,
+                           const ft_key *filter, ft_error *err)
 {
     ft_status st = ft_store_each(store, filter, 0, add_row, out, err);
 
     return !st && out->bad ? ft_fail(err, FT_ENOMEM, 0, "summary") : st;
 }
 
-static ft_status find_repeats(struct group *g, ft_store *store, ft_error *err)
+static ft_status find_repeats(struct data_group *g, ft_store *store, ft_error *err)
 {
     ft_key filter = {.device = g->key[DEVICE],
                      .setting = g->key[SETTING],
@@ -344,7 +319,7 @@ static ft_status find_repeats(struct group *g, ft_store *store, ft_error *err)
 static ft_status show(ft__cli *c, ft_store *store, const ft_key *filter,
                       const char *path, bool *printed, ft_error *err)
 {
-    struct summary s = {0};
+    struct store_summary s = {0};
     ft_status st = summarize(&s, store, filter, err);
 
     if (!st)
@@ -365,7 +340,7 @@ static ft_status show(ft__cli *c, ft_store *store, const ft_key *filter,
 static ft_status facts(ft__cli *c, ft_store *store, const ft_key *filter, bool *printed,
                        ft_error *err)
 {
-    struct summary s = {0};
+    struct store_summary s = {0};
     json_t *all = json_array();
     ft__table *t = ft__table_new("device|fact|value>");
     ft_status st = summarize(&s, store, filter, err);
@@ -385,9 +360,8 @@ static ft_status facts(ft__cli *c, ft_store *store, const ft_key *filter, bool *
         ft__table_cell(t, "%s", device);
         ft__table_cell(t, "%s", name);
         ft__table_cell(t, "%g", v);
-        ft__json_append_take(
-            &all, json_pack("{s:o, s:o, s:o}", "device", ft__json_text(device), "name",
-                            ft__json_text(name), "value", ft__json_real(v)));
+        ft__json_append_take(&all,
+                             ft__json("device:s name:s value:g", device, name, v));
     }
     *printed = ft__table_print_take(t, st || c->json ? NULL : stdout);
     if (c->json && !st)
@@ -400,42 +374,31 @@ static ft_status facts(ft__cli *c, ft_store *store, const ft_key *filter, bool *
 
 /* ---- running ---- */
 
-enum verb { SHOW, EXPORT, IMPORT, MERGE, FACTS, N_VERBS };
+enum verb { SHOW, EXPORT, IMPORT, MERGE, FACTS };
 
 static int verb_of(ft__cli *c, enum verb *out)
 {
-    static const char *const names[] = {"show", "export", "import", "merge", "facts"};
-    const char *word = c->args.n ? c->args.v[0] : "show", *near;
+    int verb, code = ft__verb_parse(c, &verb, c->args.n ? c->args.v[0] : "show",
+                                    "show, export, import, merge, facts");
 
-    for (*out = SHOW; *out < N_VERBS; ++*out)
-        if (strcmp(word, names[*out]) == 0)
-            break;
-    if (*out == N_VERBS) {
-        near = ft__suggest(word, names, N_VERBS);
-        return ft__cli_exit(
-            c, FT__EXIT_USAGE,
-            "\"%s\" is not one of show, export, import, merge, facts%s%s%s", word,
-            near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
-    }
+    if (code)
+        return code;
+    *out = (enum verb)verb;
     if (*out == MERGE && c->args.n < 2)
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "merge wants the stores or CSV files to take from");
+        return ft__usage(c, "merge wants the stores or CSV files to take from");
     if (*out == IMPORT && c->args.n < 2)
-        return ft__cli_exit(c, FT__EXIT_USAGE, "import wants the files to take from");
+        return ft__usage(c, "import wants the files to take from");
     if (*out != MERGE && *out != IMPORT && c->args.n > 1)
-        return ft__cli_exit(c, FT__EXIT_USAGE, "one argument too many: \"%s\"",
-                            c->args.v[c->args.n - 1]);
+        return ft__usage(c, "one argument too many: \"%s\"", c->args.v[c->args.n - 1]);
     return FT__EXIT_GOOD;
 }
 
 static int run(ft__cli *c, const void *user)
 {
-    const struct options *o = user;
-    const char *form = o->from;
+    const struct data_options *o = user;
     ft_key filter = {.device = o->device, .engine = o->engine, .metric = o->metric};
     char path[FT__PATH_MAX];
     ft_store *store = NULL;
-    ft_error err = {0};
     bool printed = true;
     enum verb verb;
     ft_status st;
@@ -444,7 +407,7 @@ static int run(ft__cli *c, const void *user)
     if (code)
         return code;
     ft__path_store(c, path);
-    code = verb == IMPORT ? ft__data_from(c, &form) : FT__EXIT_GOOD;
+    code = verb == IMPORT ? ft__data_from(c, o->from) : FT__EXIT_GOOD;
     if (code)
         return code;
     code = verb == IMPORT || verb == MERGE ? ft__home_needed(c, c->store)
@@ -457,44 +420,44 @@ static int run(ft__cli *c, const void *user)
         return ft__data_merge(c, path, &from, &o->renames, o->same);
     }
     st = ft_store_open(&store, path, verb == IMPORT ? FT_STORE_WRITE : FT_STORE_READ,
-                       &err);
+                       &c->err);
     if (!st)
         switch (verb) {
-        case SHOW: st = show(c, store, &filter, path, &printed, &err); break;
+        case SHOW: st = show(c, store, &filter, path, &printed, &c->err); break;
         case EXPORT:
             st = ft_store_export_csv(store, o->out ? o->out : "/dev/stdout", &filter,
-                                     o->readings, &err);
+                                     o->readings, &c->err);
             break;
-        case IMPORT: st = ft__data_import(c, store, form, &printed, &err); break;
+        case IMPORT: st = ft__data_import(c, store, &printed, &c->err); break;
         case MERGE: break;
-        case FACTS: st = facts(c, store, &filter, &printed, &err); break;
-        case N_VERBS: break;
+        case FACTS: st = facts(c, store, &filter, &printed, &c->err); break;
         }
     ft_store_close(store);
-    return st ? ft__cli_fail(c, st, &err) : ft__cli_done(c, printed);
+    return st ? ft__cli_check(c, st) : ft__cli_done(c, printed);
 }
 
 const ft__command ft__data_command = {
     .name = "data",
     .arguments = "[show|export|import FILE...|merge FROM...|facts]",
     .summary = "show, export and import the measurements in the store",
-    .more =
-        "show: how many measurements of what; export: all of them as CSV; import: "
-        "take\n"
-        "what export wrote, here or on another machine, or with --from what others "
-        "published\n"
-        "(docs/data.md), plain or packed by gzip; merge: take everything from other\n"
-        "stores or CSV files, all or nothing, as often as you like; facts: single "
-        "numbers\n"
-        "about devices.",
+    .more = "show: how many measurements of what; export: all of them as CSV; import: "
+            "take\n"
+            "what export wrote, here or on another machine, plain or packed by gzip, "
+            "or what "
+            "a\n"
+            "converter made of a published table (docs/data.md); merge: take "
+            "everything from\n"
+            "other stores or CSV files, all or nothing, as often as you like; facts: "
+            "single\n"
+            "numbers about devices.",
     .examples = "  foretell data show\n"
                 "  foretell data export --readings -o measurements.csv\n"
                 "  foretell data import measurements.csv --db shared.db\n"
-                "  foretell data import --from neusight neusight_ops.csv.gz\n"
+                "  foretell data import data/measurements/*.csv.gz --db measured.db\n"
                 "  foretell data merge laptop.db server.db --db shared.db\n",
     .least_args = 0,
     .most_args = SIZE_MAX,
-    .options_size = sizeof(struct options),
+    .options_size = sizeof(struct data_options),
     .options = options,
     .run = run,
 };

@@ -4,14 +4,10 @@
 #include "cli/cli.h"
 #include "foretell/store.h"
 
-/* A whole file; *out is the caller's to free. */
-ft_status ft__data_read_file(char **out, size_t *len, const char *path, ft_error *err);
-
-/* Check --from, "csv" unless it was given. Complains itself; the exit code. */
-int ft__data_from(ft__cli *c, const char **from);
+/* Check --from, which may be NULL. Complains itself; the exit code. */
+int ft__data_from(ft__cli *c, const char *from);
 /* Take from the files behind "import"; *printed as ft__cli_done() wants it. */
-ft_status ft__data_import(ft__cli *c, ft_store *store, const char *from, bool *printed,
-                          ft_error *err);
+ft_status ft__data_import(ft__cli *c, ft_store *store, bool *printed, ft_error *err);
 
 /* Bring the stores and CSV files in `from` into the one at `path`; renames are
  * "OLD=NEW". Complains itself; the exit code. */

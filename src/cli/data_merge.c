@@ -6,27 +6,32 @@
 
 #include "cli/data.h"
 
+static bool is_store(const char *path)
+{
+    static const char sqlite[] = "SQLite format 3"; /* with its zero */
+    char head[sizeof(sqlite)];
+    FILE *fp = fopen(path, "rb");
+    bool is = fp && fread(head, 1, sizeof(head), fp) == sizeof(head) &&
+              memcmp(head, sqlite, sizeof(sqlite)) == 0;
+
+    if (fp)
+        fclose(fp);
+    return is;
+}
+
 /* A store, or a CSV file as a store that is gone when it is closed. */
 static ft_status open_source(ft_store **out, const char *path, ft_error *err)
 {
-    static const char sqlite[] = "SQLite format 3"; /* with its zero */
     ft_store *csv = NULL;
     uint64_t rows;
-    char *text;
-    size_t len;
-    ft_status st = ft__data_read_file(&text, &len, path, err);
+    ft_status st;
 
     *out = NULL;
-    if (st)
-        return st;
-    if (len >= sizeof(sqlite) && memcmp(text, sqlite, sizeof(sqlite)) == 0) {
-        free(text);
+    if (is_store(path))
         return ft_store_open(out, path, FT_STORE_MERGE, err);
-    }
     st = ft_store_open(&csv, ":memory:", FT_STORE_WRITE, err);
     if (!st)
-        st = ft_store_import_csv(csv, text, len, path, &rows, err);
-    free(text);
+        st = ft_store_import_file(csv, path, &rows, err);
     if (st) {
         ft_store_close(csv);
         return st;
@@ -39,12 +44,10 @@ static bool report(const ft__cli *c, const ft_merge_report *r, const char *path)
 {
     if (c->json)
         return ft__json_print_take(
-            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "store",
-                      ft__json_text(path), "measurements",
-                      ft__json_count(r->measurements), "repeats",
-                      ft__json_count(r->repeats), "present", ft__json_count(r->present),
-                      "runs", ft__json_count(r->runs), "facts",
-                      ft__json_count(r->facts), "trials", ft__json_count(r->trials)),
+            ft__json(
+                "store:s measurements:u repeats:u present:u runs:u facts:u trials:u",
+                path, r->measurements, r->repeats, r->present, r->runs, r->facts,
+                r->trials),
             stdout);
     printf("%" PRIu64 " measurements taken (%" PRIu64 " of them repeats), %" PRIu64
            " were there; %" PRIu64 " runs and %" PRIu64 " facts taken\n",
@@ -101,17 +104,15 @@ int ft__data_merge(ft__cli *c, const char *path, const ft__texts *from,
     char **text = calloc(renames->n + 1, sizeof(*text));
     ft_merge_options how = {rename, renames->n, same};
     ft_merge_report r = {0};
-    ft_error err = {0};
     int code = rename && text ? FT__EXIT_GOOD : ft__cli_done(c, false);
     ft_status st = FT_OK;
 
     for (size_t i = 0; i < renames->n && !code; i++)
         if (!split(&rename[i], &text[i], renames->v[i]))
-            code = ft__cli_exit(c, FT__EXIT_USAGE, "--rename wants OLD=NEW, not \"%s\"",
-                                renames->v[i]);
+            code = ft__usage(c, "--rename wants OLD=NEW, not \"%s\"", renames->v[i]);
     if (!code) {
-        st = merge(&r, path, from, &how, &err);
-        code = st ? ft__cli_fail(c, st, &err) : ft__cli_done(c, report(c, &r, path));
+        st = merge(&r, path, from, &how, &c->err);
+        code = st ? ft__cli_check(c, st) : ft__cli_done(c, report(c, &r, path));
     }
     for (size_t i = 0; text && i < renames->n; i++)
         free(text[i]);

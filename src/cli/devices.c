@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "report/json.h"
+#include "report/record.h"
 #include "report/units.h"
 
 /* Every number of ft_device_facts under its own name, for JSON and CSV. */
@@ -22,51 +22,20 @@ struct listing {
     json_t *array;
 };
 
+#define FIELD(name) " " #name ":g"
+#define VALUE(name) , f->name
+static const char fields[] = "name:s title:s vendor:s type:s" FACTS(FIELD);
+
 static json_t *facts_json(const ft_device_facts *f)
 {
-    json_t *o = json_pack("{s:o, s:o, s:o, s:s}", "name", ft__json_text(f->name),
-                          "title", ft__json_text(f->title), "vendor",
-                          ft__json_text(f->vendor), "type", f->type);
-
-#define ADD(name) bad |= json_object_set_new(o, #name, ft__json_real(f->name));
-    int bad = 0;
-    FACTS(ADD)
-#undef ADD
-    bad |= json_object_set_new(o, "source", ft__json_text(f->source));
-    bad |= json_object_set_new(o, "note", ft__json_text(f->note));
-    if (!bad)
-        return o;
-    json_decref(o);
-    return NULL;
-}
-
-static void csv_head(void)
-{
-#define NAME(name) "," #name
-    puts("name,title,vendor,type" FACTS(NAME));
-#undef NAME
+    return ft__json("name:s title:s vendor:s type:s" FACTS(FIELD) " source:s note:s",
+                    f->name, f->title, f->vendor, f->type FACTS(VALUE), f->source,
+                    f->note);
 }
 
 static void csv_line(const ft_device_facts *f)
 {
-#define VALUE(name) , f->name
-#define LETTER(name) "g"
-    ft__csv_row(stdout, "ssss" FACTS(LETTER), f->name, f->title, f->vendor,
-                f->type FACTS(VALUE));
-#undef VALUE
-#undef LETTER
-}
-
-static void table_row(ft__table *t, const ft_device_facts *f)
-{
-    ft__table_cell(t, "%s", f->name);
-    ft__table_cell(t, "%s", f->title);
-    ft__table_cell(t, "%s", ft__text_plain(f->cores).s);
-    ft__table_cell(t, "%s", ft__text_plain(f->peak_fp32 / 1e12).s);
-    ft__table_cell(t, "%s", ft__text_plain(f->peak_fp16 / 1e12).s);
-    ft__table_cell(t, "%s", ft__text_plain(f->bandwidth_bytes_per_s / 1e9).s);
-    ft__table_cell(t, "%s", ft__text_bytes(f->memory_bytes).s);
-    ft__table_cell(t, "%s", ft__text_watts(f->tdp_w).s);
+    ft__csv_row(stdout, fields, f->name, f->title, f->vendor, f->type FACTS(VALUE));
 }
 
 static void add(struct listing *l, const ft_device *d)
@@ -78,7 +47,9 @@ static void add(struct listing *l, const ft_device *d)
     else if (l->c->csv)
         csv_line(f);
     else
-        table_row(l->table, f);
+        ft__table_row(l->table, f->name, f->title, f->cores, f->peak_fp32 / 1e12,
+                      f->peak_fp16 / 1e12, f->bandwidth_bytes_per_s / 1e9,
+                      f->memory_bytes, f->tdp_w);
 }
 
 static bool wanted(const ft__cli *c, const char *name)
@@ -146,7 +117,6 @@ static int run(ft__cli *c, const void *options)
 {
     struct listing l = {.c = c};
     char data_dir[FT__PATH_MAX];
-    ft_error err = {0};
     ft_status st;
     bool good;
 
@@ -155,16 +125,16 @@ static int run(ft__cli *c, const void *options)
     if (c->json)
         l.array = json_array();
     else if (c->csv)
-        csv_head();
+        ft__csv_head(stdout, fields);
     else
-        l.table =
-            ft__table_new("name|device<|cores>|TFLOP/s fp32>|fp16>|GB/s>|memory>|TDP>");
-    st = add_local(&l, &err);
+        l.table = ft__table_new(
+            "name|device<|cores>~|TFLOP/s fp32>~|fp16>~|GB/s>~|memory>B|TDP>W");
+    st = add_local(&l, &c->err);
     if (!st)
-        st = add_named(&l, data_dir, &err);
+        st = add_named(&l, data_dir, &c->err);
     good = finish(&l, !st);
     if (st)
-        return ft__cli_fail(c, st, &err);
+        return ft__cli_check(c, st);
     if (!c->json && !c->csv)
         puts("\ncores: of a GPU, its streaming multiprocessors or compute units; - is "
              "not "

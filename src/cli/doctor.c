@@ -15,19 +15,19 @@
 /* A message with some words around it. */
 enum { LINE_MAX_BYTES = sizeof(((ft_error *)0)->msg) + 128 };
 
-struct options {
+struct doctor_options {
     const char *record;
     double trace_s;
     const char *power;
 };
 
 static const ft__option options[] = {
-    {"record", 0, FT__OPT_TEXT, offsetof(struct options, record), "DIR",
-     "write down what this machine shows, to be looked at elsewhere"},
-    {"trace", 0, FT__OPT_SECONDS, offsetof(struct options, trace_s), "TIME",
-     "with --record: how long to write down what power sources say; 10s"},
-    {"power", 0, FT__OPT_TEXT, offsetof(struct options, power), "SOURCES",
-     "try these sources of power, for what measuring with them needs"},
+    FT__TEXT(struct doctor_options, record, "record", "DIR",
+             "write down what this machine shows, to be looked at elsewhere"),
+    FT__SECONDS(struct doctor_options, trace_s, "trace", "TIME",
+                "with --record: how long to write down what power sources say; 10s"),
+    FT__TEXT(struct doctor_options, power, "power", "SOURCES",
+             "try these sources of power, for what measuring with them needs"),
     {0},
 };
 
@@ -46,7 +46,7 @@ struct findings {
     ft_meter *meter; /* NULL: no source works */
     char **engine;
     size_t n_engines;
-    struct verdict {
+    struct engine_verdict {
         bool usable;
         const char *version;
         char why[sizeof(((ft_error *)0)->msg)];
@@ -156,7 +156,7 @@ static ft_status look(struct findings *f, ft__cli *c, ft_error *err)
     ft__path_predictor(f->predictor, FT__DEFAULT_ENGINE, 1);
     if (!st)
         st = ft_sensors_probe(&f->sensors, "", 0.5, err);
-    /* What it watched tells periods; why it does not open, the sensors say. */
+    /* Periods come from what it watched; the sensors say why it does not open. */
     if (!st && !*f->sensors->why_none)
         (void)ft_meter_open(&f->meter, NULL, NULL);
     if (!st)
@@ -178,31 +178,24 @@ static bool any_engine(const struct findings *f)
 
 /* ---- text ---- */
 
-static void print_line(const char *name, const char *text)
-{
-    printf("  %-20s ", name);
-    ft__put_clean(stdout, text);
-    putchar('\n');
-}
-
 static void print_machine(const struct findings *f)
 {
     const ft_device_facts *d = ft_device_get(f->device);
     char text[200];
 
     puts("machine");
-    print_line("processor", d->title);
-    print_line("known as", ft_device_get(f->device)->fingerprint);
+    ft__sources_line("processor", d->title);
+    ft__sources_line("known as", ft_device_get(f->device)->fingerprint);
     snprintf(text, sizeof(text), "%s, %ld usable", ft__text_plain(d->cores).s,
              sysconf(_SC_NPROCESSORS_ONLN));
-    print_line("cores", text);
+    ft__sources_line("cores", text);
     snprintf(text, sizeof(text), "%s base, %s boost",
              ft__text_hertz(d->base_clock_hz).s, ft__text_hertz(d->boost_clock_hz).s);
-    print_line("clock", text);
+    ft__sources_line("clock", text);
     snprintf(text, sizeof(text), "L2 %s a core, L3 %s", ft__text_bytes(d->l2_bytes).s,
              ft__text_bytes(d->l3_bytes).s);
-    print_line("caches", text);
-    print_line("memory", ft__text_bytes(d->memory_bytes).s);
+    ft__sources_line("caches", text);
+    ft__sources_line("memory", ft__text_bytes(d->memory_bytes).s);
 }
 
 static void print_engines(const struct findings *f)
@@ -215,7 +208,7 @@ static void print_engines(const struct findings *f)
             snprintf(text, sizeof(text), "usable, version %s", f->verdict[i].version);
         else
             snprintf(text, sizeof(text), "not usable: %s", f->verdict[i].why);
-        print_line(f->engine[i], text);
+        ft__sources_line(f->engine[i], text);
     }
     if (!f->n_engines)
         puts("  none: build with libdnnl-dev installed, or say --plugin-dir DIR");
@@ -227,12 +220,13 @@ static void print_text(const struct findings *f)
     print_engines(f);
     ft__sources_print(f->sensors, f->meter);
     printf("\nfiles\n");
-    print_line("data", ft__path_exists(f->data_dir) ? f->data_dir
-                                                    : "not found: say --data-dir DIR");
-    print_line("measurements", f->store);
-    print_line("", f->store_state);
-    print_line("predictor", f->predictor);
-    print_line("", f->predictor_state);
+    ft__sources_line("data", ft__path_exists(f->data_dir)
+                                 ? f->data_dir
+                                 : "not found: say --data-dir DIR");
+    ft__sources_line("measurements", f->store);
+    ft__sources_line("", f->store_state);
+    ft__sources_line("predictor", f->predictor);
+    ft__sources_line("", f->predictor_state);
 }
 
 /* ---- JSON ---- */
@@ -242,21 +236,18 @@ static json_t *engines_json(const struct findings *f)
     json_t *all = json_array();
 
     for (size_t i = 0; i < f->n_engines; i++) {
-        const struct verdict *v = &f->verdict[i];
+        const struct engine_verdict *v = &f->verdict[i];
 
-        ft__json_append_take(
-            &all, json_pack("{s:o, s:b, s:o, s:o}", "name", ft__json_text(f->engine[i]),
-                            "usable", v->usable, "version",
-                            v->usable ? ft__json_text(v->version) : json_null(),
-                            "reason", ft__json_text(v->why)));
+        ft__json_append_take(&all, ft__json("name:s usable:b version:s reason:s",
+                                            f->engine[i], v->usable,
+                                            v->usable ? v->version : NULL, v->why));
     }
     return all;
 }
 
 static json_t *file_json(const char *path, bool good, const char *state)
 {
-    return json_pack("{s:o, s:b, s:o}", "path", ft__json_text(path), "usable", good,
-                     "state", ft__json_text(state));
+    return ft__json("path:s usable:b state:s", path, good, state);
 }
 
 static bool print_json(const struct findings *f)
@@ -264,40 +255,72 @@ static bool print_json(const struct findings *f)
     const ft_device_facts *d = ft_device_get(f->device);
 
     return ft__json_print_take(
-        json_pack("{s:{s:o, s:o, s:o, s:o, s:o, s:o}, s:o, s:o, s:o, s:o, s:o}",
-                  "machine", "title", ft__json_text(d->title), "fingerprint",
-                  ft__json_text(ft_device_get(f->device)->fingerprint), "cores",
-                  ft__json_real(d->cores), "l2_bytes", ft__json_real(d->l2_bytes),
-                  "l3_bytes", ft__json_real(d->l3_bytes), "memory_bytes",
-                  ft__json_real(d->memory_bytes), "engines", engines_json(f), "sensors",
-                  ft__sources_json(f->sensors, f->meter), "data_dir",
-                  ft__json_text(f->data_dir), "store",
-                  file_json(f->store, f->store_good, f->store_state), "predictor",
-                  file_json(f->predictor, f->predictor_good, f->predictor_state)),
+        ft__json(
+            "machine:o engines:o sensors:o data_dir:s store:o predictor:o",
+            ft__json(
+                "title:s fingerprint:s cores:g l2_bytes:g l3_bytes:g memory_bytes:g",
+                d->title, ft_device_get(f->device)->fingerprint, d->cores, d->l2_bytes,
+                d->l3_bytes, d->memory_bytes),
+            engines_json(f), ft__sources_json(f->sensors, f->meter), f->data_dir,
+            file_json(f->store, f->store_good, f->store_state),
+            file_json(f->predictor, f->predictor_good, f->predictor_state)),
         stdout);
+}
+
+/* ---- --record ---- */
+
+static const double default_trace_s = 10;
+
+static int record_machine(ft__cli *c, const char *dir, const char *root, double trace_s)
+{
+    ft_record_options how = {.root = root,
+                             .trace_s = trace_s > 0 ? trace_s : default_trace_s};
+    ft_record r;
+    ft_status st = ft_machine_record(&r, dir, &how, &c->err);
+
+    if (st)
+        return ft__cli_check(c, st);
+    if (c->json)
+        return ft__cli_done(
+            c, ft__json_print_take(ft__json("folder:s files:u unreadable:u gpus:u "
+                                            "nvml_why:s readings:u trace_why:s",
+                                            dir, r.files, r.unreadable, r.gpus,
+                                            r.no_nvml, r.readings, r.no_trace),
+                                   stdout));
+    printf("%s: %" PRIu64 " files", dir, r.files);
+    if (r.unreadable)
+        printf(", %" PRIu64 " that may not be read (files.txt)", r.unreadable);
+    if (r.gpus)
+        printf(", NVML of %" PRIu64 " GPUs", r.gpus);
+    if (r.readings)
+        printf(", %" PRIu64 " readings of power", r.readings);
+    putchar('\n');
+    if (*r.no_nvml)
+        printf("no nvml.txt: %s\n", r.no_nvml);
+    if (*r.no_trace)
+        printf("no trace.csv: %s\n", r.no_trace);
+    return ft__cli_done(c, true);
 }
 
 static int run(ft__cli *c, const void *user)
 {
-    const struct options *o = user;
+    const struct doctor_options *o = user;
     struct findings *f;
-    ft_error err = {0};
     bool printed = true, able = false;
     ft_status st;
     int code;
 
     if (o->record ? o->power != NULL : o->trace_s > 0)
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            o->record ? "--record and --power exclude each other"
+        return ft__usage(c, o->record ? "--record and --power exclude each other"
                                       : "--trace is for --record DIR");
     if (o->record)
-        return ft__machine_record(c, o->record, "", o->trace_s);
+        return record_machine(c, o->record, "", o->trace_s);
     if (o->power)
         return ft__sources_try(c, o->power);
     f = calloc(1, sizeof(*f));
     if (!f)
         return ft__cli_done(c, false);
-    st = look(f, c, &err);
+    st = look(f, c, &c->err);
     if (!st) {
         able = any_engine(f);
         if (c->json)
@@ -312,7 +335,7 @@ static int run(ft__cli *c, const void *user)
     free(f->verdict);
     free(f);
     if (st)
-        return ft__cli_fail(c, st, &err);
+        return ft__cli_check(c, st);
     code = ft__cli_done(c, printed);
     return code ? code : able ? FT__EXIT_GOOD : FT__EXIT_NO;
 }
@@ -329,7 +352,7 @@ const ft__command ft__doctor_command = {
                 "  foretell doctor --record my-laptop\n",
     .least_args = 0,
     .most_args = 0,
-    .options_size = sizeof(struct options),
+    .options_size = sizeof(struct doctor_options),
     .options = options,
     .run = run,
 };

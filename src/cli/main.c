@@ -1,3 +1,4 @@
+/* In: the command line; out: the exit code of the command that it names. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,8 @@ static const ft__command *const commands[] = {
 static void overview(FILE *fp)
 {
     fputs("usage: foretell COMMAND ...\n\n"
-          "Tells how long a neural network takes on a device, how many joules it uses\n"
+          "Predicts how long a neural network takes on a device, how many joules it "
+          "uses\n"
           "and how much memory it needs, before anything runs.\n\ncommands:\n",
           fp);
     for (size_t i = 0; commands[i]; i++)
@@ -36,7 +38,7 @@ static void overview(FILE *fp)
           "  foretell doctor                        what this machine can measure\n"
           "  foretell collect --quick               measure it\n"
           "  foretell train                         learn from the measurements\n"
-          "  foretell predict MODEL --device local  foretell\n",
+          "  foretell predict MODEL --device local  predict\n",
           fp);
 }
 

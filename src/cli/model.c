@@ -1,8 +1,36 @@
+/* Models and their options: reading, steps, assumptions, memory by part. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "report/units.h"
+
+const ft__option ft__model_table[] = {
+    FT__COUNT(ft__model_options, batch, "batch", "N",
+              "batch size, where the model leaves it open"),
+    FT__TEXTS(ft__model_options, dims, "dim", "NAME=N",
+              "value of a symbolic dimension; may be repeated"),
+    FT__TEXT(ft__model_options, dtype, "dtype", "T",
+             "element type: fp64, fp32, fp16, bf16; the model's own"),
+    FT__TEXTS(ft__model_options, inputs, "input", "NAME=AxBx...",
+              "shape of an input; may be repeated"),
+    FT__COUNT(ft__model_options, trips, "trips", "N",
+              "rounds of loops that end when data says so"),
+    {0},
+};
+
+const ft__option ft__step_table[] = {
+    FT__TEXT(ft_step_names, mode, "mode", "M",
+             "inference, or training: forward, loss, backward, optimizer"),
+    FT__TEXT(ft_step_names, optimizer, "optimizer", "O",
+             "with training: none, sgd (the default), momentum, adam, adamw"),
+    FT__TEXT(ft_step_names, loss, "loss", "L",
+             "with training: auto (the default), none, cross_entropy, mse"),
+    FT__TEXT(ft_step_names, loss_on, "loss-on", "R",
+             "with training: first (the default) or all results"),
+    {0},
+};
 
 enum { MAX_STDIN = 64 << 20 };
 
@@ -152,18 +180,16 @@ ft_status ft__model_import(ft_graph **out, const char *path,
 int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
                    const ft__model_options *opt)
 {
-    ft_error err = {0};
-    ft_status st = ft__model_import(out, path, opt, &err);
+    ft_status st = ft__model_import(out, path, opt, &c->err);
 
-    return st ? ft__cli_fail_asked(c, st, &err) : FT__EXIT_GOOD;
+    return ft__cli_check_asked(c, st);
 }
 
 int ft__step_parse(ft__cli *c, ft_step *out, const ft_step_names *names)
 {
-    ft_error err = {0};
-    ft_status st = ft_step_read(out, names, &err);
+    ft_status st = ft_step_read(out, names, &c->err);
 
-    return st ? ft__cli_fail_asked(c, st, &err) : FT__EXIT_GOOD;
+    return ft__cli_check_asked(c, st);
 }
 
 int ft__batches_parse(ft__cli *c, uint64_t *batch, size_t *n, const char *list,
@@ -174,22 +200,19 @@ int ft__batches_parse(ft__cli *c, uint64_t *batch, size_t *n, const char *list,
     if (!list)
         return FT__EXIT_GOOD;
     if (opt->batch)
-        return ft__cli_exit(c, FT__EXIT_USAGE, "--batch or --batches, not both");
+        return ft__usage(c, "--batch or --batches, not both");
     if (!ft__counts_from_text(batch, n, FT__MAX_BATCHES, list))
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--batches %s: whole numbers from 1, joined by commas, at "
-                            "most %d",
-                            list, FT__MAX_BATCHES);
+        return ft__usage(c,
+                         "--batches %s: whole numbers from 1, joined by commas, at "
+                         "most %d",
+                         list, FT__MAX_BATCHES);
     return FT__EXIT_GOOD;
 }
 
 void ft__model_print_assumptions(const ft_graph *g)
 {
-    for (uint32_t i = 0; i < g->n_assumptions; i++) {
-        printf("assumed: ");
-        ft__put_clean(stdout, g->assumption[i]);
-        putchar('\n');
-    }
+    for (uint32_t i = 0; i < g->n_assumptions; i++)
+        ft__put_line(stdout, "assumed: ", g->assumption[i]);
 }
 
 void ft__model_print_bounded(const ft_graph *g)
@@ -204,20 +227,113 @@ void ft__model_print_bounded(const ft_graph *g)
     }
 }
 
-json_t *ft__model_assumptions_json(const ft_graph *g)
-{
-    json_t *all = json_array();
+/* ---- memory by part ---- */
 
-    for (uint32_t i = 0; i < g->n_assumptions; i++)
-        ft__json_append_take(&all, ft__json_text(g->assumption[i]));
-    return all;
+void ft__memory_print(const ft_memory *m)
+{
+    const char *lead = " = ";
+
+    printf("memory at its peak: %s", ft__text_bytes((double)m->peak_bytes).s);
+    for (int p = 0; p < FT_PART_COUNT; p++)
+        if (m->part[p]) {
+            printf("%s%s %s", lead, ft_name(FT_NAMES_PART, (ft_part)p),
+                   ft__text_bytes((double)m->part[p]).s);
+            lead = " + ";
+        }
+    putchar('\n');
 }
 
-json_t *ft__model_bounded_json(const ft_graph *g)
+void ft__memory_print_rules(double two_largest, double twice_mean)
 {
-    json_t *all = json_array();
+    printf(
+        "rough rules of others, for comparison: the two largest layers %s, twice the "
+        "mean layer %s\n",
+        ft__text_bytes(two_largest).s, ft__text_bytes(twice_mean).s);
+}
 
-    for (uint32_t i = 0; i < g->n_bounded; i++)
-        ft__json_append_take(&all, ft__json_text(g->bounded[i]));
-    return all;
+json_t *ft__memory_json(const ft_memory *m)
+{
+    json_t *o = ft__json("peak:u", m->peak_bytes);
+
+    for (uint32_t p = 0; p < FT_PART_COUNT; p++)
+        ft__json_set_take(&o, ft_name(FT_NAMES_PART, p), ft__json_count(m->part[p]));
+    return ft__json_join_take(o, ft__json("two_largest:g twice_mean:g",
+                                          m->two_largest_bytes, m->twice_mean_bytes));
+}
+
+/* ---- operations with counts ---- */
+
+void ft__ops_free(ft__ops *s)
+{
+    free(s->op);
+    free(s->count);
+    *s = (ft__ops){0};
+}
+
+static bool reserve(ft__ops *s, size_t more)
+{
+    size_t cap = s->cap ? s->cap : 256;
+    ft_op *op;
+    uint64_t *count;
+
+    while (cap < s->n + more)
+        cap *= 2;
+    op = realloc(s->op, cap * sizeof(*op));
+    if (op)
+        s->op = op;
+    count = realloc(s->count, cap * sizeof(*count));
+    if (count)
+        s->count = count;
+    if (op && count)
+        s->cap = cap;
+    return op && count;
+}
+
+bool ft__ops_has(const ft__ops *s, const ft_op *op)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (ft_op_equal(&s->op[i], op))
+            return true;
+    return false;
+}
+
+bool ft__ops_append(ft__ops *s, const ft__ops *more)
+{
+    if (!reserve(s, more->n))
+        return false;
+    if (more->n) {
+        memcpy(s->op + s->n, more->op, more->n * sizeof(*s->op));
+        memcpy(s->count + s->n, more->count, more->n * sizeof(*s->count));
+    }
+    s->n += more->n;
+    return true;
+}
+
+static bool add_graph(ft__ops *s, const ft_graph *g)
+{
+    if (!reserve(s, g->n_ops))
+        return false;
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        s->op[s->n] = g->op[i];
+        s->count[s->n++] = g->op_count[i];
+    }
+    return true;
+}
+
+int ft__model_add_ops(ft__cli *c, ft__ops *s, const char *path,
+                      const ft__model_options *opt, const ft_step *step,
+                      uint32_t policy)
+{
+    ft_graph *g, *lowered = NULL;
+    ft_status st;
+    int code = ft__model_read(c, &g, path, opt);
+
+    if (code)
+        return code;
+    st = ft_step_lower(&lowered, g, policy, step, &c->err);
+    if (!st && !add_graph(s, lowered ? lowered : g))
+        st = ft_fail(&c->err, FT_ENOMEM, 0, "operations");
+    ft_graph_free(lowered);
+    ft_graph_free(g);
+    return ft__cli_check_asked(c, st);
 }

@@ -7,103 +7,54 @@
 
 #include "cli/cli.h"
 
+enum { MOST_OPTIONS = 128 };
+
+/* The options of a table and of its groups, each with where its value goes. */
+struct known {
+    const ft__option *o;
+    char *at;
+};
+
 struct parser {
     ft__cli *c;
+    const ft__command *const *commands;
     char *options; /* of the command; NULL before it is known */
+    struct known known[MOST_OPTIONS];
+    size_t n_known;
     int argc;
     char **argv;
     int at;    /* index of the argument in hand */
     int shown; /* exit code of a complaint; -1: none so far */
 };
 
-const ft__option ft__global_options[] = {
-    {"json", 0, FT__OPT_FLAG, offsetof(ft__cli, json), NULL,
-     "print the result as JSON"},
-    {"csv", 0, FT__OPT_FLAG, offsetof(ft__cli, csv), NULL,
-     "print the result as CSV, where it is a table"},
+static const ft__option global_options[] = {
+    FT__FLAG(ft__cli, json, "json", "print the result as JSON"),
+    FT__FLAG(ft__cli, csv, "csv", "print the result as CSV, where it is a table"),
     {"quiet", 'q', FT__OPT_FLAG, offsetof(ft__cli, quiet), NULL,
-     "no warnings, no progress"},
+     "no warnings, no progress", NULL},
     {"verbose", 'v', FT__OPT_LEVEL, offsetof(ft__cli, verbose), NULL,
-     "say more on standard error; twice: much more"},
-    {"data-dir", 0, FT__OPT_TEXT, offsetof(ft__cli, data_dir), "DIR",
-     "devices and models (also FORETELL_DATA)"},
-    {"db", 0, FT__OPT_TEXT, offsetof(ft__cli, store), "STORE", "file of measurements"},
-    {"plugin-dir", 0, FT__OPT_TEXT, offsetof(ft__cli, plugin_dir), "DIR",
-     "engine plug-ins (also FORETELL_PLUGINS)"},
-    {"help", 'h', FT__OPT_FLAG, offsetof(ft__cli, help), NULL, "explain and exit"},
-    {"version", 0, FT__OPT_FLAG, offsetof(ft__cli, version), NULL,
-     "print the version and exit"},
+     "say more on standard error; twice: much more", NULL},
+    FT__TEXT(ft__cli, data_dir, "data-dir", "DIR",
+             "devices and models (also FORETELL_DATA)"),
+    FT__TEXT(ft__cli, store, "db", "STORE", "file of measurements"),
+    FT__TEXT(ft__cli, plugin_dir, "plugin-dir", "DIR",
+             "engine plug-ins (also FORETELL_PLUGINS)"),
+    {"help", 'h', FT__OPT_FLAG, offsetof(ft__cli, help), NULL, "explain and exit",
+     NULL},
+    FT__FLAG(ft__cli, version, "version", "print the version and exit"),
     {0},
 };
 
-static const ft__option no_options[] = {{0}};
-
-static const ft__option *options_of(const ft__cli *c)
+/* How many of out[] are used, with those of a table whose values go to `base`. */
+static size_t list_options(struct known *out, size_t n, const ft__option *o,
+                           const char *base)
 {
-    return c->command && c->command->options ? c->command->options : no_options;
-}
-
-/* ---- suggestions ---- */
-
-static size_t least(size_t a, size_t b, size_t c)
-{
-    size_t ab = a < b ? a : b;
-
-    return ab < c ? ab : c;
-}
-
-/* Levenshtein's distance of words of at most 31 letters, else a large number. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t n = strlen(a), m = strlen(b), row[32];
-
-    if (n > 31 || m > 31)
-        return SIZE_MAX;
-    for (size_t j = 0; j <= m; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        size_t diagonal = row[0];
-
-        row[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            size_t above = row[j];
-
-            row[j] =
-                least(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
-            diagonal = above;
-        }
-    }
-    return row[m];
-}
-
-const char *ft__suggest(const char *word, const char *const *names, size_t n)
-{
-    const char *best = NULL;
-    size_t nearest = strlen(word) < 4 ? 2 : 3; /* not this far any more */
-
-    for (size_t i = 0; i < n; i++) {
-        size_t d = distance(word, names[i]);
-
-        if (strlen(word) >= 3 && strncmp(word, names[i], strlen(word)) == 0)
-            d = 1;
-        if (d < nearest) {
-            nearest = d;
-            best = names[i];
-        }
-    }
-    return best;
-}
-
-static const char *suggest_option(const struct parser *p, const char *word)
-{
-    const ft__option *tables[] = {options_of(p->c), ft__global_options};
-    const char *names[64];
-    size_t n = 0;
-
-    for (int t = 0; t < 2; t++)
-        for (const ft__option *o = tables[t]; o->name && n < 64; o++)
-            names[n++] = o->name;
-    return ft__suggest(word, names, n);
+    for (; o && (o->help || o->group) && n < MOST_OPTIONS; o++)
+        if (o->type == FT__OPT_GROUP)
+            n = list_options(out, n, o->group, base + o->at);
+        else
+            out[n++] = (struct known){o, (char *)(uintptr_t)base + o->at};
+    return n;
 }
 
 /* ---- complaints ---- */
@@ -123,92 +74,44 @@ static void complain(struct parser *p, const char *fmt, ...)
     p->shown = FT__EXIT_USAGE;
 }
 
-static void unknown_option(struct parser *p, const char *word, size_t len)
+/* `what`: "option --" or "command "; names: "one, two". */
+static void unknown(struct parser *p, const char *what, const char *word,
+                    const char *dashes, const char *names)
 {
-    char name[64];
-    const char *near;
+    char near[64];
 
-    snprintf(name, sizeof(name), "%.*s", (int)len, word);
-    near = suggest_option(p, name);
-    if (near)
-        complain(p, "unknown option --%s; did you mean --%s?", name, near);
+    if (ft__suggest(near, word, names))
+        complain(p, "unknown %s; did you mean %s%s?", what, dashes, near);
     else
-        complain(p, "unknown option --%s", name);
+        complain(p, "unknown %s", what);
 }
 
-static void unknown_command(struct parser *p, const char *word,
-                            const ft__command *const *commands)
+static void unknown_option(struct parser *p, const char *word, size_t len)
 {
-    const char *names[32], *near;
-    size_t n = 0;
+    char name[64], what[80], names[2048] = "";
+    size_t used = 0;
 
-    while (commands[n] && n < 32) {
-        names[n] = commands[n]->name;
-        n++;
-    }
-    near = ft__suggest(word, names, n);
-    if (near)
-        complain(p, "unknown command \"%s\"; did you mean %s?", word, near);
-    else
-        complain(p, "unknown command \"%s\"", word);
+    for (size_t i = 0; i < p->n_known && used < sizeof(names); i++)
+        used += (size_t)snprintf(names + used, sizeof(names) - used, "%s, ",
+                                 p->known[i].o->name);
+    snprintf(name, sizeof(name), "%.*s", (int)len, word);
+    snprintf(what, sizeof(what), "option --%s", name);
+    unknown(p, what, name, "--", names);
+}
+
+static void unknown_command(struct parser *p, const char *word)
+{
+    char what[256], names[512] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; p->commands[i] && used < sizeof(names); i++)
+        used += (size_t)snprintf(names + used, sizeof(names) - used, "%s, ",
+                                 p->commands[i]->name);
+    snprintf(what, sizeof(what), "command \"%.200s\"", word);
+    unknown(p, what, word, "", names);
 }
 
 /* ---- values ---- */
-
-bool ft__seconds_from_text(double *out, const char *text)
-{
-    static const struct {
-        const char *name;
-        double seconds;
-    } unit[] = {{"", 1},   {"s", 1},    {"ms", 1e-3}, {"us", 1e-6},
-                {"m", 60}, {"min", 60}, {"h", 3600}};
-    char *end;
-    double v;
-
-    if (!isdigit((unsigned char)*text) && *text != '.')
-        return false;
-    v = strtod(text, &end);
-    for (size_t i = 0; i < sizeof(unit) / sizeof(unit[0]); i++)
-        if (strcmp(end, unit[i].name) == 0 && v * unit[i].seconds < 1e9) {
-            *out = v * unit[i].seconds;
-            return true;
-        }
-    return false;
-}
-
-bool ft__number_from_text(double *out, const char *text, const char *const *unit,
-                          const double *factor)
-{
-    char *end;
-    double v;
-
-    if (!isdigit((unsigned char)*text) && *text != '.')
-        return false;
-    v = strtod(text, &end);
-    end += *end == ' ';
-    for (size_t i = 0; unit[i]; i++)
-        if (strcmp(end, unit[i]) == 0 && v > 0 && v * factor[i] < 1e15) {
-            *out = v * factor[i];
-            return true;
-        }
-    return false;
-}
-
-bool ft__counts_from_text(uint64_t *out, size_t *n, size_t most, const char *text)
-{
-    const char *at = text;
-
-    for (*n = 0; *at && *n < most; ++*n) {
-        char *end;
-
-        errno = 0;
-        out[*n] = strtoull(at, &end, 10);
-        if (errno || *at < '1' || *at > '9' || (*end && (*end != ',' || !end[1])))
-            return false;
-        at = end + (*end == ',');
-    }
-    return *n && !*at;
-}
 
 static bool count_from_text(uint64_t *out, const char *text)
 {
@@ -231,9 +134,10 @@ static bool texts_add(ft__texts *t, const char *value)
     return true;
 }
 
-static void set(struct parser *p, const ft__option *o, char *base, const char *value)
+static void set(struct parser *p, const struct known *k, const char *value)
 {
-    void *at = base + o->at;
+    const ft__option *o = k->o;
+    void *at = k->at;
 
     switch (o->type) {
     case FT__OPT_FLAG: *(bool *)at = true; break;
@@ -255,30 +159,30 @@ static void set(struct parser *p, const ft__option *o, char *base, const char *v
             complain(p, "--%s wants a duration such as 90s, 500ms or 10min, not \"%s\"",
                      o->name, value);
         break;
+    case FT__OPT_GROUP: break;
     }
 }
 
 /* ---- arguments ---- */
 
-static const ft__option *find(struct parser *p, char **base, const char *name,
-                              size_t len, char letter)
+/* NULL: none is called so. */
+static const struct known *find(const struct parser *p, const char *name, size_t len,
+                                char letter)
 {
-    const ft__option *tables[] = {options_of(p->c), ft__global_options};
-    char *bases[] = {p->options, (char *)p->c};
+    for (size_t i = 0; i < p->n_known; i++) {
+        const ft__option *o = p->known[i].o;
 
-    for (int t = 0; t < 2; t++)
-        for (const ft__option *o = tables[t]; o->name; o++)
-            if (name ? strlen(o->name) == len && memcmp(o->name, name, len) == 0
-                     : o->letter == letter) {
-                *base = bases[t];
-                return o;
-            }
+        if (name ? strlen(o->name) == len && memcmp(o->name, name, len) == 0
+                 : o->letter == letter)
+            return &p->known[i];
+    }
     return NULL;
 }
 
 /* `value` is what stood behind "=" or the letter; NULL: look at the next one. */
-static void take(struct parser *p, const ft__option *o, char *base, const char *value)
+static void take(struct parser *p, const struct known *k, const char *value)
 {
+    const ft__option *o = k->o;
     bool wants = o->type != FT__OPT_FLAG && o->type != FT__OPT_LEVEL;
 
     if (!wants && value)
@@ -286,18 +190,16 @@ static void take(struct parser *p, const ft__option *o, char *base, const char *
     else if (wants && !value && p->at + 1 >= p->argc)
         complain(p, "--%s wants a value: --%s %s", o->name, o->name, o->value);
     else
-        set(p, o, base, value ? value : wants ? p->argv[++p->at] : "");
+        set(p, k, value ? value : wants ? p->argv[++p->at] : "");
 }
 
 static void parse_long(struct parser *p, const char *word)
 {
     size_t len = strcspn(word, "=");
-    const ft__option *o;
-    char *base;
+    const struct known *k = find(p, word, len, 0);
 
-    o = find(p, &base, word, len, 0);
-    if (o)
-        take(p, o, base, word[len] ? word + len + 1 : NULL);
+    if (k)
+        take(p, k, word[len] ? word + len + 1 : NULL);
     else
         unknown_option(p, word, len);
 }
@@ -306,23 +208,32 @@ static void parse_long(struct parser *p, const char *word)
 static void parse_letters(struct parser *p, const char *word)
 {
     while (*word && p->shown < 0) {
-        char *base, letter = *word++;
-        const ft__option *o = find(p, &base, NULL, 0, letter);
+        char letter = *word++;
+        const struct known *k = find(p, NULL, 0, letter);
 
-        if (!o) {
+        if (!k) {
             complain(p, "unknown option -%c", letter);
-        } else if (o->type == FT__OPT_FLAG || o->type == FT__OPT_LEVEL) {
-            set(p, o, base, "");
+        } else if (k->o->type == FT__OPT_FLAG || k->o->type == FT__OPT_LEVEL) {
+            set(p, k, "");
         } else {
-            take(p, o, base, *word ? word : NULL);
+            take(p, k, *word ? word : NULL);
             return;
         }
     }
 }
 
-static void parse_word(struct parser *p, const char *word,
-                       const ft__command *const *commands)
+static void list_known(struct parser *p)
 {
+    const ft__command *command = p->c->command;
+
+    p->n_known = command ? list_options(p->known, 0, command->options, p->options) : 0;
+    p->n_known = list_options(p->known, p->n_known, global_options, (char *)p->c);
+}
+
+static void parse_word(struct parser *p, const char *word)
+{
+    const ft__command *const *commands = p->commands;
+
     if (p->c->command) {
         if (!texts_add(&p->c->args, word))
             p->shown = FT__EXIT_BUG;
@@ -332,12 +243,14 @@ static void parse_word(struct parser *p, const char *word,
         if (strcmp(commands[i]->name, word) == 0)
             p->c->command = commands[i];
     if (!p->c->command) {
-        unknown_command(p, word, commands);
+        unknown_command(p, word);
         return;
     }
     p->options = calloc(1, p->c->command->options_size + 1);
     if (!p->options)
         p->shown = FT__EXIT_BUG;
+    else
+        list_known(p);
 }
 
 static void check_args(struct parser *p)
@@ -359,14 +272,16 @@ static void check_args(struct parser *p)
 int ft__options_parse(ft__cli *c, void **options, const ft__command *const *commands,
                       int argc, char **argv)
 {
-    struct parser p = {.c = c, .argc = argc, .argv = argv, .shown = -1};
+    struct parser p = {
+        .c = c, .commands = commands, .argc = argc, .argv = argv, .shown = -1};
     bool words_only = false;
 
+    list_known(&p);
     for (p.at = 1; p.at < argc && p.shown < 0; p.at++) {
         const char *word = argv[p.at];
 
         if (words_only || word[0] != '-' || word[1] == '\0')
-            parse_word(&p, word, commands);
+            parse_word(&p, word);
         else if (strcmp(word, "--") == 0 && c->command && c->command->takes_commands)
             break;
         else if (strcmp(word, "--") == 0)
@@ -394,32 +309,43 @@ static bool is_given(const ft__option *o, const void *at)
     case FT__OPT_TEXTS: return ((const ft__texts *)at)->n > 0;
     case FT__OPT_COUNT: return *(const uint64_t *)at > 0;
     case FT__OPT_SECONDS: return *(const double *)at > 0;
+    case FT__OPT_GROUP: break;
     }
     return false;
 }
 
 const ft__option *ft__option_given(const ft__option *table, const void *options)
 {
-    for (const ft__option *o = table; o->name; o++)
-        if (is_given(o, (const char *)options + o->at))
-            return o;
+    struct known k[MOST_OPTIONS];
+    size_t n = list_options(k, 0, table, options);
+
+    for (size_t i = 0; i < n; i++)
+        if (is_given(k[i].o, k[i].at))
+            return k[i].o;
     return NULL;
 }
 
 void ft__options_free(ft__cli *c, void *options)
 {
-    for (const ft__option *o = options_of(c); options && o->name; o++)
-        if (o->type == FT__OPT_TEXTS)
-            free(((ft__texts *)(void *)((char *)options + o->at))->v);
+    struct known k[MOST_OPTIONS];
+    size_t n = options ? list_options(k, 0, c->command->options, options) : 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (k[i].o->type == FT__OPT_TEXTS)
+            free(((ft__texts *)(void *)k[i].at)->v);
     free(options);
     free(c->args.v);
 }
 
 /* ---- help ---- */
 
-static void help_options(const ft__option *o, FILE *fp)
+static void help_options(const ft__option *table, FILE *fp)
 {
-    for (; o->name; o++) {
+    struct known k[MOST_OPTIONS];
+    size_t n = list_options(k, 0, table, NULL);
+
+    for (size_t i = 0; i < n; i++) {
+        const ft__option *o = k[i].o;
         char left[64], letter[8] = "    ";
 
         if (o->letter)
@@ -436,11 +362,11 @@ void ft__help_command(const ft__command *command, FILE *fp)
             *command->arguments ? " " : "", command->arguments, command->summary);
     if (*command->more)
         fprintf(fp, "\n%s\n", command->more);
-    if (command->options && command->options->name) {
+    if (command->options) {
         fputs("\noptions:\n", fp);
         help_options(command->options, fp);
     }
     fputs("\nglobal options:\n", fp);
-    help_options(ft__global_options, fp);
+    help_options(global_options, fp);
     fprintf(fp, "\nexamples:\n%s", command->examples);
 }

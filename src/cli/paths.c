@@ -128,10 +128,9 @@ ft_status ft__data_make(const ft__cli *c, ft_data **out, ft_error *err)
 
 int ft__data_open(ft__cli *c, ft_data **out)
 {
-    ft_error err = {0};
-    ft_status st = ft__data_make(c, out, &err);
+    ft_status st = ft__data_make(c, out, &c->err);
 
-    return st ? ft__cli_fail(c, st, &err) : FT__EXIT_GOOD;
+    return ft__cli_check(c, st);
 }
 
 bool ft__path_make_home(void)
@@ -152,11 +151,10 @@ bool ft__path_make_home(void)
 int ft__lists_open(ft__cli *c, ft_network_lists **out, const char *path, bool families)
 {
     char own[FT__PATH_MAX + 32];
-    ft_error err = {0};
     ft_status st;
 
     ft__path_data(c, own);
     strcat(own, families ? "/workloads/timm.csv.gz" : "/workloads/networks");
-    st = ft_network_lists_open(out, path ? path : own, &err);
-    return st ? ft__cli_fail(c, st, &err) : FT__EXIT_GOOD;
+    st = ft_network_lists_open(out, path ? path : own, &c->err);
+    return ft__cli_check(c, st);
 }

@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/predict_question.h"
+#include "cli/predict/predict.h"
 #include "report/units.h"
 
 enum { MAX_MODELS = 64 };
 
-struct options {
+struct place_options {
     ft__model_options model;
     ft_step_names step;
-    ft__use_options use;
+    ft__operating_options use;
     const char *devices;
     const char *by;
     const char *link;
@@ -24,40 +24,43 @@ struct options {
     const char *predictor;
     const char *method;
     const char *engine;
-    ft__asked_options asked;
+    ft__query_options asked;
 };
 
 static const ft__option options[] = {
-    {"devices", 0, FT__OPT_TEXT, offsetof(struct options, devices), "D,D,...",
-     "names that foretell devices lists; parts of one network go to them in this "
-     "order"},
-    {"by", 0, FT__OPT_TEXT, offsetof(struct options, by), "WHAT",
-     "the least time (the default), period (from pass to pass, one network alone) or "
-     "energy"},
-    {"link", 0, FT__OPT_TEXT, offsetof(struct options, link), "RATE",
-     "of one network: what joins each device to the next, such as 16GB/s or 10Gbit/s"},
-    {"latency", 0, FT__OPT_TEXT, offsetof(struct options, latency), "TIME",
-     "of one network: what each tensor takes beyond that; 10us"},
-    {"link-energy", 0, FT__OPT_TEXT, offsetof(struct options, link_energy), "J/B",
-     "of one network: what sending takes, such as 60pJ/B; 0"},
-    {"limit", 0, FT__OPT_TEXT, offsetof(struct options, limit), "TIME",
-     "of several networks: all are to be done by then"},
-    {"predictor", 0, FT__OPT_TEXT, offsetof(struct options, predictor), "P.ftp",
-     "a predictor for a family of devices; the best one there is"},
-    {"method", 0, FT__OPT_TEXT, offsetof(struct options, method), "NAME",
-     "physics: from data sheets alone, whatever was learned"},
-    {"engine", 0, FT__OPT_TEXT, offsetof(struct options, engine), "NAME",
-     "the software that runs it, as datasets name it; the likest"},
-    FT__ASKED_OPTIONS(struct options, asked),
-    FT__USE_OPTIONS(struct options, use),
-    FT__STEP_OPTIONS(struct options, step),
-    FT__MODEL_OPTIONS(struct options, model),
+    FT__TEXT(
+        struct place_options, devices, "devices", "D,D,...",
+        "names that foretell devices lists; parts of one network go to them in this "
+        "order"),
+    FT__TEXT(struct place_options, by, "by", "WHAT",
+             "the least time (the default), period (from pass to pass, one network "
+             "alone) or "
+             "energy"),
+    FT__TEXT(struct place_options, link, "link", "RATE",
+             "of one network: what joins each device to the next, such as 16GB/s or "
+             "10Gbit/s"),
+    FT__TEXT(struct place_options, latency, "latency", "TIME",
+             "of one network: what each tensor takes beyond that; 10us"),
+    FT__TEXT(struct place_options, link_energy, "link-energy", "J/B",
+             "of one network: what sending takes, such as 60pJ/B; 0"),
+    FT__TEXT(struct place_options, limit, "limit", "TIME",
+             "of several networks: all are to be done by then"),
+    FT__TEXT(struct place_options, predictor, "predictor", "P.ftp",
+             "a predictor for a family of devices; the best one there is"),
+    FT__TEXT(struct place_options, method, "method", "NAME",
+             "physics: from data sheets alone, whatever was learned"),
+    FT__TEXT(struct place_options, engine, "engine", "NAME",
+             "the software that runs it, as datasets name it; the most similar"),
+    FT__GROUP(struct place_options, asked, ft__query_table),
+    FT__GROUP(struct place_options, use, ft__operating_table),
+    FT__GROUP(struct place_options, step, ft__step_table),
+    FT__GROUP(struct place_options, model, ft__model_table),
     {0},
 };
 
-struct question {
+struct place_question {
     ft__cli *c;
-    const struct options *o;
+    const struct place_options *o;
     ft__predict_options asked; /* what predict would be asked */
     ft__predict_question q;
     ft_data *data;
@@ -72,36 +75,30 @@ struct question {
 
 /* ---- options ---- */
 
-static int read_link(struct question *p)
+static int read_link(struct place_question *p)
 {
-    static const char *const rates[] = {"B/s",  "kB/s",   "MB/s",   "GB/s",
-                                        "TB/s", "Mbit/s", "Gbit/s", NULL};
-    static const double per_s[] = {1, 1e3, 1e6, 1e9, 1e12, 1e6 / 8, 1e9 / 8};
-    static const char *const joules[] = {"J/B", "pJ/B", "nJ/B", NULL};
-    static const double per_byte[] = {1, 1e-12, 1e-9};
-
     p->rate = p->limit_s = INFINITY;
     p->latency_s = 1e-5;
-    if (p->o->link && !ft__number_from_text(&p->rate, p->o->link, rates, per_s))
-        return ft__cli_exit(p->c, FT__EXIT_USAGE,
-                            "--link %s: it wants a rate such as 16GB/s or 10Gbit/s",
-                            p->o->link);
+    if (p->o->link &&
+        !ft__number_from_text(
+            &p->rate, p->o->link,
+            "B/s=1 kB/s=1e3 MB/s=1e6 GB/s=1e9 TB/s=1e12 Mbit/s=1e6/8 Gbit/s=1e9/8"))
+        return ft__usage(p->c, "--link %s: it wants a rate such as 16GB/s or 10Gbit/s",
+                         p->o->link);
     if (p->o->latency && !ft__seconds_from_text(&p->latency_s, p->o->latency))
-        return ft__cli_exit(p->c, FT__EXIT_USAGE,
-                            "--latency %s: it wants a time such as 10us",
-                            p->o->latency);
-    if (p->o->link_energy &&
-        !ft__number_from_text(&p->j_per_byte, p->o->link_energy, joules, per_byte))
-        return ft__cli_exit(p->c, FT__EXIT_USAGE,
-                            "--link-energy %s: it wants joules a byte, such as 60pJ/B",
-                            p->o->link_energy);
+        return ft__usage(p->c, "--latency %s: it wants a time such as 10us",
+                         p->o->latency);
+    if (p->o->link_energy && !ft__number_from_text(&p->j_per_byte, p->o->link_energy,
+                                                   "J/B=1 pJ/B=1e-12 nJ/B=1e-9"))
+        return ft__usage(p->c,
+                         "--link-energy %s: it wants joules a byte, such as 60pJ/B",
+                         p->o->link_energy);
     if (p->o->limit && !ft__seconds_from_text(&p->limit_s, p->o->limit))
-        return ft__cli_exit(p->c, FT__EXIT_USAGE,
-                            "--limit %s: it wants a time such as 20ms", p->o->limit);
+        return ft__usage(p->c, "--limit %s: it wants a time such as 20ms", p->o->limit);
     return FT__EXIT_GOOD;
 }
 
-static int check(const struct question *p)
+static int check(const struct place_question *p)
 {
     bool several = p->c->args.n > 1;
     const char *of_one = p->o->link          ? "link"
@@ -110,35 +107,30 @@ static int check(const struct question *p)
                                              : NULL;
 
     if (!p->o->devices)
-        return ft__cli_exit(p->c, FT__EXIT_USAGE,
-                            "--devices is missing: two or more that foretell devices "
-                            "lists");
+        return ft__usage(p->c,
+                         "--devices is missing: two or more that foretell devices "
+                         "lists");
     if (several && of_one)
-        return ft__cli_exit(p->c, FT__EXIT_USAGE,
-                            "--%s is for one network that is cut; several run whole",
-                            of_one);
+        return ft__usage(p->c, "--%s is for one network that is cut; several run whole",
+                         of_one);
     if (several && p->by == FT_PLACE_BY_PERIOD)
-        return ft__cli_exit(p->c, FT__EXIT_USAGE, "--by period is for one network");
+        return ft__usage(p->c, "--by period is for one network");
     if (!several && !p->o->link)
-        return ft__cli_exit(
-            p->c, FT__EXIT_USAGE,
-            "one network is cut over the devices: --link says what joins "
-            "them, such as --link 16GB/s");
+        return ft__usage(p->c,
+                         "one network is cut over the devices: --link says what joins "
+                         "them, such as --link 16GB/s");
     if (!several && p->o->limit)
-        return ft__cli_exit(p->c, FT__EXIT_USAGE, "--limit is for several networks");
+        return ft__usage(p->c, "--limit is for several networks");
     return FT__EXIT_GOOD;
 }
 
-static int read_options(struct question *p)
+static int read_options(struct place_question *p)
 {
-    const char *by = p->o->by ? p->o->by : "time";
-    int of = ft_from_name(FT_NAMES_PLACE_BY, by, strlen(by));
-    int code = read_link(p);
+    int of = FT_PLACE_BY_TIME, code = read_link(p);
 
+    if (!code && p->o->by)
+        code = ft__name_parse(p->c, &of, "by", p->o->by, FT_NAMES_PLACE_BY);
     p->by = (ft_place_by)of;
-    if (!code && of < 0)
-        code = ft__cli_exit(p->c, FT__EXIT_USAGE,
-                            "--by %s: it is one of time, period, energy", by);
     if (!code)
         code = check(p);
     p->asked = (ft__predict_options){.model = p->o->model,
@@ -152,13 +144,13 @@ static int read_options(struct question *p)
     if (!code)
         code = ft__predict_read(&p->q);
     if (!code && p->o->method && strcmp(p->o->method, "physics") != 0)
-        code = ft__cli_exit(p->c, FT__EXIT_USAGE, "--method is physics, or left out");
+        code = ft__usage(p->c, "--method is physics, or left out");
     return code ? code : ft__data_open(p->c, &p->data);
 }
 
 /* ---- models and devices ---- */
 
-static int read_models(struct question *p)
+static int read_models(struct place_question *p)
 {
     int code = FT__EXIT_GOOD;
 
@@ -168,36 +160,27 @@ static int read_models(struct question *p)
     return code;
 }
 
-static int find_device(struct question *p, const char *name, size_t len)
-{
-    const size_t i = p->n_devices;
-
-    snprintf(p->name[i], sizeof(p->name[i]), "%.*s", (int)len, name);
-    if (strcmp(p->name[i], "local") == 0)
-        return ft__cli_exit(p->c, FT__EXIT_USAGE,
-                            "local: networks are placed by families of devices and "
-                            "data sheets, which it has not");
-    p->device[i] = p->name[i];
-    p->n_devices++;
-    return ft__device_resolve(p->c, p->name[i], sizeof(p->name[i]));
-}
-
-static int find_devices(struct question *p)
+static int find_devices(struct place_question *p)
 {
     const char *list = p->o->devices;
+    char name[128];
     int code = FT__EXIT_GOOD;
 
-    for (bool more = true; more && !code;) {
-        size_t len = strcspn(list, ",");
+    while (!code && ft__word_next(name, sizeof(name), &list)) {
+        const size_t i = p->n_devices;
 
-        if (!len || p->n_devices == FT_PLACE_MAX_DEVICES)
-            return ft__cli_exit(p->c, FT__EXIT_USAGE,
-                                "--devices wants 1 to %d names joined by commas, not "
-                                "\"%s\"",
-                                FT_PLACE_MAX_DEVICES, p->o->devices);
-        code = find_device(p, list, len);
-        more = list[len] == ',';
-        list += len + more;
+        if (!*name || i == FT_PLACE_MAX_DEVICES)
+            return ft__usage(p->c,
+                             "--devices wants 1 to %d names joined by commas, not "
+                             "\"%s\"",
+                             FT_PLACE_MAX_DEVICES, p->o->devices);
+        if (strcmp(name, "local") == 0)
+            return ft__usage(p->c, "local: networks are placed by families of devices "
+                                   "and data sheets, and it has neither");
+        memcpy(p->name[i], name, sizeof(name));
+        p->device[i] = p->name[i];
+        p->n_devices++;
+        code = ft__device_resolve(p->c, p->name[i], sizeof(p->name[i]));
     }
     return code;
 }
@@ -210,62 +193,52 @@ static json_t *stage_json(const ft_split_answer *a, size_t d)
     const ft_graph *g = a->graph;
     bool any = x->first < x->end;
 
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "device",
-                     a->device[d], "nodes", ft__json_count(x->end - x->first), "from",
-                     any ? ft__json_text(g->node[x->first].name) : json_null(), "to",
-                     any ? ft__json_text(g->node[x->end - 1].name) : json_null(),
-                     "time_s", ft__json_real(x->time_s), "energy_j",
-                     ft__json_real(x->energy_j), "memory_bytes",
-                     ft__json_real(x->memory_bytes), "sent_tensors",
-                     ft__json_count(x->n_sent), "sent_bytes",
-                     ft__json_real(x->sent_bytes), "sent_s", ft__json_real(x->sent_s));
+    return ft__json("device:s nodes:n from:s to:s time_s:g energy_j:g memory_bytes:g "
+                    "sent_tensors:n sent_bytes:g sent_s:g",
+                    a->device[d], x->end - x->first,
+                    any ? g->node[x->first].name : NULL,
+                    any ? g->node[x->end - 1].name : NULL, x->time_s, x->energy_j,
+                    x->memory_bytes, x->n_sent, x->sent_bytes, x->sent_s);
 }
 
-static bool print_split_json(const struct question *p, const ft_split_answer *a)
+static bool print_split_json(const struct place_question *p, const ft_split_answer *a)
 {
     const ft_split *s = &a->best, *alone = a->alone;
     json_t *stages = json_array(), *whole = json_array();
 
     for (size_t d = 0; d < p->n_devices; d++) {
         ft__json_append_take(&stages, stage_json(a, d));
-        ft__json_append_take(
-            &whole, json_pack("{s:s, s:o, s:o, s:b}", "device", a->device[d], "time_s",
-                              ft__json_real(alone[d].time_s), "energy_j",
-                              ft__json_real(alone[d].energy_j), "fits", alone[d].fits));
+        ft__json_append_take(&whole, ft__json("device:s time_s:g energy_j:g fits:b",
+                                              a->device[d], alone[d].time_s,
+                                              alone[d].energy_j, alone[d].fits));
     }
     return ft__json_print_take(
-        json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "model",
-                  ft__json_text(a->graph->name), "by",
-                  ft_name(FT_NAMES_PLACE_BY, p->by), "time_s", ft__json_real(s->time_s),
-                  "period_s", ft__json_real(s->period_s), "energy_j",
-                  ft__json_real(s->energy_j), "parts", stages, "alone", whole),
+        ft__json("model:s by:s time_s:g period_s:g energy_j:g parts:o alone:o",
+                 a->graph->name, ft_name(FT_NAMES_PLACE_BY, p->by), s->time_s,
+                 s->period_s, s->energy_j, stages, whole),
         stdout);
 }
 
 static bool print_parts(const ft_split_answer *a)
 {
-    ft__table *t =
-        ft__table_new("device<|nodes>|from<|to<|time>|energy>|memory>|sends>|"
-                      "in>");
+    ft__table *t = ft__table_new(
+        "device<|nodes>n|from<|to<|time>s|energy>J|memory>B|sends>B|in>s");
 
     for (size_t d = 0; d < a->n_devices; d++) {
         const ft_stage *x = &a->best.stage[d];
         bool any = x->first < x->end;
 
-        ft__table_cell(t, "%s", a->device[d]);
-        ft__table_cell(t, "%u", x->end - x->first);
-        ft__table_cell(t, "%s", any ? a->graph->node[x->first].name : "-");
-        ft__table_cell(t, "%s", any ? a->graph->node[x->end - 1].name : "-");
-        ft__table_cell(t, "%s", ft__text_seconds(any ? x->time_s : NAN).s);
-        ft__table_cell(t, "%s", ft__text_joules(any ? x->energy_j : NAN).s);
-        ft__table_cell(t, "%s", ft__text_bytes(any ? x->memory_bytes : NAN).s);
-        ft__table_cell(t, "%s", ft__text_bytes(x->n_sent ? x->sent_bytes : NAN).s);
-        ft__table_cell(t, "%s", ft__text_seconds(x->n_sent ? x->sent_s : NAN).s);
+        ft__table_row(t, a->device[d], x->end - x->first,
+                      any ? a->graph->node[x->first].name : "-",
+                      any ? a->graph->node[x->end - 1].name : "-",
+                      any ? x->time_s : NAN, any ? x->energy_j : NAN,
+                      any ? x->memory_bytes : NAN, x->n_sent ? x->sent_bytes : NAN,
+                      x->n_sent ? x->sent_s : NAN);
     }
     return ft__table_print_take(t, stdout);
 }
 
-static bool print_split(const struct question *p, const ft_split_answer *a)
+static bool print_split(const struct place_question *p, const ft_split_answer *a)
 {
     const ft_split *s = &a->best, *alone = a->alone;
     const ft_graph *g = a->graph;
@@ -287,7 +260,7 @@ static bool print_split(const struct question *p, const ft_split_answer *a)
     return printed;
 }
 
-static int split(struct question *p)
+static int split(struct place_question *p)
 {
     const ft_place_options how = {.device = p->device,
                                   .n_devices = p->n_devices,
@@ -297,15 +270,14 @@ static int split(struct question *p)
                                   .link_j_per_byte = p->j_per_byte};
     ft_query query = p->q.query;
     ft_split_answer *a;
-    ft_error err = {0};
     ft_status st;
     int code;
 
     query.graph = p->graph[0];
     query.setting = p->q.setting;
-    st = ft_place_split(&a, p->data, &query, &how, &err);
+    st = ft_place_split(&a, p->data, &query, &how, &p->c->err);
     if (st)
-        return ft__cli_fail_asked(p->c, st, &err);
+        return ft__cli_check_asked(p->c, st);
     if (*a->why)
         code = ft__cli_exit(p->c, FT__EXIT_NO, "%s", a->why);
     else
@@ -317,17 +289,17 @@ static int split(struct question *p)
 
 /* ---- several networks ---- */
 
-struct estimates {
+struct place_estimates {
     double time_s[MAX_MODELS * FT_PLACE_MAX_DEVICES];
     double energy_j[MAX_MODELS * FT_PLACE_MAX_DEVICES];
     double memory_bytes[MAX_MODELS * FT_PLACE_MAX_DEVICES];
     double limit_bytes[FT_PLACE_MAX_DEVICES];
-    /* Why it cannot be foretold there, or NULL. */
+    /* Why there is no prediction, or NULL. */
     char *why_not[MAX_MODELS * FT_PLACE_MAX_DEVICES];
 };
 
-static ft_status estimate(struct estimates *e, struct question *p, size_t i, size_t d,
-                          ft_error *err)
+static ft_status estimate(struct place_estimates *e, struct place_question *p, size_t i,
+                          size_t d, ft_error *err)
 {
     const size_t at = i * p->n_devices + d;
     ft_query query = p->q.query;
@@ -350,27 +322,27 @@ static ft_status estimate(struct estimates *e, struct question *p, size_t i, siz
     return FT_OK;
 }
 
-/* A network stays away from devices on which it cannot be foretold; it needs one on
- * which it can. */
-static int estimate_on_all(struct estimates *e, struct question *p, size_t i)
+/* A network stays away from devices without a prediction for it; it needs one that has
+ * one. */
+static int estimate_on_all(struct place_estimates *e, struct place_question *p,
+                           size_t i)
 {
     bool any = false;
-    ft_error err = {0};
     ft_status st = FT_OK;
 
     for (size_t d = 0; d < p->n_devices; d++) {
-        st = estimate(e, p, i, d, &err);
+        st = estimate(e, p, i, d, &p->c->err);
         if (st &&
             (st != FT_ENOTFOUND || !ft__device_is_there(p->c, p->device[d], NULL)))
-            return ft__cli_fail_asked(p->c, st, &err);
+            return ft__cli_check_asked(p->c, st);
         any = any || !st;
-        if (st && !(e->why_not[i * p->n_devices + d] = strdup(err.msg)))
+        if (st && !(e->why_not[i * p->n_devices + d] = strdup(p->c->err.msg)))
             return ft__cli_done(p->c, false);
     }
-    return any ? FT__EXIT_GOOD : ft__cli_fail_asked(p->c, st, &err);
+    return any ? FT__EXIT_GOOD : ft__cli_check_asked(p->c, st);
 }
 
-static int estimate_all(struct question *p, struct estimates *e)
+static int estimate_all(struct place_question *p, struct place_estimates *e)
 {
     int code = FT__EXIT_GOOD;
 
@@ -379,8 +351,8 @@ static int estimate_all(struct question *p, struct estimates *e)
     return code;
 }
 
-static void print_left_out(FILE *fp, const struct question *p,
-                           const struct estimates *e)
+static void print_left_out(FILE *fp, const struct place_question *p,
+                           const struct place_estimates *e)
 {
     for (size_t i = 0; i < p->n_models; i++)
         for (size_t d = 0; d < p->n_devices; d++)
@@ -389,25 +361,24 @@ static void print_left_out(FILE *fp, const struct question *p,
                         e->why_not[i * p->n_devices + d]);
 }
 
-static json_t *left_out_json(const struct question *p, const struct estimates *e)
+static json_t *left_out_json(const struct place_question *p,
+                             const struct place_estimates *e)
 {
     json_t *all = json_array();
 
     for (size_t i = 0; i < p->n_models; i++)
         for (size_t d = 0; d < p->n_devices; d++)
             if (e->why_not[i * p->n_devices + d])
-                ft__json_append_take(
-                    &all,
-                    json_pack("{s:o, s:s, s:o}", "network",
-                              ft__json_text(p->graph[i]->name), "device", p->name[d],
-                              "why", ft__json_text(e->why_not[i * p->n_devices + d])));
+                ft__json_append_take(&all, ft__json("network:s device:s why:s",
+                                                    p->graph[i]->name, p->name[d],
+                                                    e->why_not[i * p->n_devices + d]));
     return all;
 }
 
-static bool print_assignment(const struct question *p, const struct estimates *e,
-                             const ft_assignment *a)
+static bool print_assignment(const struct place_question *p,
+                             const struct place_estimates *e, const ft_assignment *a)
 {
-    ft__table *t = ft__table_new("network<|device<|time>|energy>|memory>");
+    ft__table *t = ft__table_new("network<|device<|time>s|energy>J|memory>B");
     bool printed;
 
     printf("%zu networks on %zu devices: the least %s\n\n", p->n_models, p->n_devices,
@@ -415,11 +386,8 @@ static bool print_assignment(const struct question *p, const struct estimates *e
     for (size_t i = 0; i < p->n_models; i++) {
         size_t at = i * p->n_devices + a->device[i];
 
-        ft__table_cell(t, "%s", p->graph[i]->name);
-        ft__table_cell(t, "%s", p->name[a->device[i]]);
-        ft__table_cell(t, "%s", ft__text_seconds(e->time_s[at]).s);
-        ft__table_cell(t, "%s", ft__text_joules(e->energy_j[at]).s);
-        ft__table_cell(t, "%s", ft__text_bytes(e->memory_bytes[at]).s);
+        ft__table_row(t, p->graph[i]->name, p->name[a->device[i]], e->time_s[at],
+                      e->energy_j[at], e->memory_bytes[at]);
     }
     printed = ft__table_print_take(t, stdout);
     printf("\nall are done after %s and have taken %s; ", ft__text_seconds(a->time_s).s,
@@ -434,7 +402,8 @@ static bool print_assignment(const struct question *p, const struct estimates *e
     return printed;
 }
 
-static bool print_assignment_json(const struct question *p, const struct estimates *e,
+static bool print_assignment_json(const struct place_question *p,
+                                  const struct place_estimates *e,
                                   const ft_assignment *a)
 {
     json_t *all = json_array();
@@ -442,30 +411,24 @@ static bool print_assignment_json(const struct question *p, const struct estimat
     for (size_t i = 0; i < p->n_models; i++) {
         size_t at = i * p->n_devices + a->device[i];
 
-        ft__json_append_take(&all,
-                             json_pack("{s:o, s:s, s:o, s:o, s:o}", "network",
-                                       ft__json_text(p->graph[i]->name), "device",
-                                       p->name[a->device[i]], "time_s",
-                                       ft__json_real(e->time_s[at]), "energy_j",
-                                       ft__json_real(e->energy_j[at]), "memory_bytes",
-                                       ft__json_real(e->memory_bytes[at])));
+        ft__json_append_take(
+            &all, ft__json("network:s device:s time_s:g energy_j:g memory_bytes:g",
+                           p->graph[i]->name, p->name[a->device[i]], e->time_s[at],
+                           e->energy_j[at], e->memory_bytes[at]));
     }
-    return ft__json_print_take(json_pack("{s:s, s:o, s:o, s:b, s:o, s:o, s:o}", "by",
-                                         ft_name(FT_NAMES_PLACE_BY, p->by), "time_s",
-                                         ft__json_real(a->time_s), "energy_j",
-                                         ft__json_real(a->energy_j), "exact", a->exact,
-                                         "bound", ft__json_real(a->bound), "networks",
-                                         all, "left_out", left_out_json(p, e)),
-                               stdout);
+    return ft__json_print_take(
+        ft__json("by:s time_s:g energy_j:g exact:b bound:g networks:o left_out:o",
+                 ft_name(FT_NAMES_PLACE_BY, p->by), a->time_s, a->energy_j, a->exact,
+                 a->bound, all, left_out_json(p, e)),
+        stdout);
 }
 
-static int assign(struct question *p)
+static int assign(struct place_question *p)
 {
-    struct estimates *e = calloc(1, sizeof(*e));
+    struct place_estimates *e = calloc(1, sizeof(*e));
     ft_assign_case c = {
         .networks = p->n_models, .devices = p->n_devices, .limit_s = p->limit_s};
     ft_assignment a = {0};
-    ft_error err = {0};
     ft_status st;
     int code;
 
@@ -477,11 +440,11 @@ static int assign(struct question *p)
         c.energy_j = e->energy_j;
         c.memory_bytes = e->memory_bytes;
         c.limit_bytes = e->limit_bytes;
-        st = ft_place_assign(&a, &c, p->by, &err);
+        st = ft_place_assign(&a, &c, p->by, &p->c->err);
         if (st == FT_ENOTFOUND)
             print_left_out(stderr, p, e);
-        code = st == FT_ENOTFOUND ? ft__cli_exit(p->c, FT__EXIT_NO, "%s", err.msg)
-               : st               ? ft__cli_fail_asked(p->c, st, &err)
+        code = st == FT_ENOTFOUND ? ft__cli_exit(p->c, FT__EXIT_NO, "%s", p->c->err.msg)
+               : st               ? ft__cli_check_asked(p->c, st)
                                   : FT__EXIT_GOOD;
     }
     if (!code)
@@ -498,7 +461,7 @@ static int assign(struct question *p)
 
 static int run(ft__cli *c, const void *user)
 {
-    struct question *p = calloc(1, sizeof(*p));
+    struct place_question *p = calloc(1, sizeof(*p));
     int code;
 
     if (!p)
@@ -542,7 +505,7 @@ const ft__command ft__place_command = {
         "                 --limit 20ms\n",
     .least_args = 1,
     .most_args = MAX_MODELS,
-    .options_size = sizeof(struct options),
+    .options_size = sizeof(struct place_options),
     .options = options,
     .run = run,
 };

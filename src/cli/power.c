@@ -1,4 +1,4 @@
-/* The meter for operations and networks, and what it told of one. */
+/* The meter for operations and networks, and the energy it measured of one. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ int ft__power_open(ft__cli *c, ft_meter **out, const char *sources, ft_error *wh
 static void print_one(const char *title, const ft_energy *e)
 {
     if (e->reason[0]) {
-        printf("%-16s not told: %s\n", title, e->reason);
+        printf("%-16s unavailable: %s\n", title, e->reason);
         return;
     }
     printf("%-16s %s +- %s, at %s +- %s\n", title, ft__text_joules(e->energy.value).s,
@@ -33,7 +33,7 @@ static void print_one(const char *title, const ft_energy *e)
 void ft__energy_print(const ft_network_timing *t, const char *why_not)
 {
     if (!t->n_energy) {
-        printf("energy           not told: ");
+        printf("energy           unavailable: ");
         ft__put_clean(stdout, why_not);
         putchar('\n');
         return;
@@ -51,24 +51,18 @@ static json_t *readings_json(const ft_energy *e)
 
     for (size_t i = 0; i < e->n_readings; i++)
         ft__json_append_take(&all,
-                             json_pack("{s:o, s:o, s:o}", "at_s",
-                                       ft__json_real(e->readings[i].start_s), "watts",
-                                       ft__json_real(e->readings[i].value), "joules",
-                                       ft__json_real(e->counted[i].value)));
+                             ft__json("at_s:g watts:g joules:g", e->readings[i].start_s,
+                                      e->readings[i].value, e->counted[i].value));
     return all;
 }
 
 static json_t *domain_json(const ft_energy *e)
 {
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "domain",
-        ft__json_text(e->domain), "energy_j", ft__json_real(e->energy.value),
-        "energy_error_j", ft__json_real(e->energy.error), "power_w",
-        ft__json_real(e->power.value), "power_error_w", ft__json_real(e->power.error),
-        "counter_j", ft__json_real(e->counter_j), "integral_j",
-        ft__json_real(e->integral_j), "iterations", ft__json_count(e->iterations),
-        "seconds", ft__json_real(e->seconds), "unavailable",
-        e->reason[0] ? ft__json_text(e->reason) : json_null(), "readings",
+    return ft__json(
+        "domain:s energy_j:g energy_error_j:g power_w:g power_error_w:g counter_j:g "
+        "integral_j:g iterations:u seconds:g unavailable:z readings:o",
+        e->domain, e->energy.value, e->energy.error, e->power.value, e->power.error,
+        e->counter_j, e->integral_j, e->iterations, e->seconds, e->reason,
         readings_json(e));
 }
 
@@ -78,6 +72,6 @@ json_t *ft__energy_json(const ft_network_timing *t, const char *why_not)
 
     for (uint32_t i = 0; i < t->n_energy; i++)
         ft__json_append_take(&all, domain_json(&t->energy[i]));
-    return json_pack("{s:o, s:o}", "domains", all, "unavailable",
-                     t->n_energy ? json_null() : ft__json_text(why_not));
+    return ft__json("domains:o unavailable:o", all,
+                    t->n_energy ? json_null() : ft__json_text(why_not));
 }

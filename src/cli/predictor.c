@@ -1,6 +1,6 @@
-/* A predictor in words: shown by train and by show. */
-#include <inttypes.h>
+/* A predictor in words, JSON and CSV, as train and show print it; foretell show. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/predictor.h"
@@ -11,49 +11,42 @@
 static bool print_datasets(const ft_predictor *p, uint32_t n)
 {
     ft__table *t =
-        ft__table_new("learned from|setting|engine|dtype policy|operations>");
+        ft__table_new("learned from|setting|engine|dtype policy|operations>u");
 
     for (uint32_t i = 0; i < n; i++) {
         ft_predictor_dataset d;
+        char engine[256];
 
         ft_predictor_get_dataset(p, i, &d);
-        ft__table_cell(t, "%s", d.device);
-        ft__table_cell(t, "%s", d.setting);
-        ft__table_cell(t, "%s %s", d.engine, d.engine_version);
-        ft__table_cell(t, "%s", d.policy);
-        ft__table_cell(t, "%" PRIu64, d.n);
+        snprintf(engine, sizeof(engine), "%s %s", d.engine, d.engine_version);
+        ft__table_row(t, d.device, d.setting, engine, d.policy, d.n);
     }
     return ft__table_print_take(t, stdout);
+}
+
+static ft__text interval_text(double low, double high)
+{
+    ft__text t;
+
+    snprintf(t.s, sizeof(t.s), "%.2f .. %.2f", low, high);
+    return t;
 }
 
 /* What networks showed of its devices. */
 static bool print_schedules(const ft_predictor *p, uint32_t n)
 {
-    ft__table *t =
-        ft__table_new("networks of|policy|engine|phase|n>|error>|without>|90 % "
-                      "interval>|conv>|products>|others>|relaid>|bounded>|"
-                      "a launch>|idle>|energy>");
+    ft__table *t = ft__table_new(
+        "networks of|policy|engine|phase|n>u|error>%|without>%|90 % interval>|conv>.2|"
+        "products>.2|others>.2|relaid>.2|bounded>.2|a launch>s|idle>W|energy>.2");
 
     for (uint32_t i = 0; i < n; i++) {
         ft_predictor_schedule s;
 
         ft_predictor_get_schedule(p, i, &s);
-        ft__table_cell(t, "%s", s.device);
-        ft__table_cell(t, "%s", s.policy);
-        ft__table_cell(t, "%s", s.engine);
-        ft__table_cell(t, "%s", s.phase);
-        ft__table_cell(t, "%" PRIu64, s.n);
-        ft__table_cell(t, "%s", ft__text_percent(s.error).s);
-        ft__table_cell(t, "%s", ft__text_percent(s.without).s);
-        ft__table_cell(t, "%.2f .. %.2f", s.interval_low, s.interval_high);
-        ft__table_cell(t, "%.2f", s.convolutions);
-        ft__table_cell(t, "%.2f", s.products);
-        ft__table_cell(t, "%.2f", s.others);
-        ft__table_cell(t, "%.2f", s.relaid);
-        ft__table_cell(t, "%.2f", s.bounded);
-        ft__table_cell(t, "%s", ft__text_seconds(s.launch_s).s);
-        ft__table_cell(t, "%s", ft__text_watts(s.idle_w).s);
-        ft__table_cell(t, "%.2f", s.dynamic);
+        ft__table_row(t, s.device, s.policy, s.engine, s.phase, s.n, s.error, s.without,
+                      interval_text(s.interval_low, s.interval_high).s, s.convolutions,
+                      s.products, s.others, s.relaid, s.bounded, s.launch_s, s.idle_w,
+                      s.dynamic);
     }
     return ft__table_print_take(t, stdout);
 }
@@ -80,25 +73,18 @@ static void print_explanation(const ft_predictor_info *i)
 static bool print_regressors(const ft_predictor *p, uint32_t n)
 {
     ft__table *t =
-        ft__table_new("kind|phase|metric|for devices|method|n>|MAPE>|median>|"
-                      "p90>|90 % interval>|constant>|physics>");
+        ft__table_new("kind|phase|metric|for devices|method|n>u|MAPE>%|median>%|p90>%|"
+                      "90 % interval>|constant>%|physics>%");
 
     for (uint32_t i = 0; i < n; i++) {
         ft_regressor_info r;
 
         ft_predictor_regressor(p, i, &r);
-        ft__table_cell(t, "%s", r.kind);
-        ft__table_cell(t, "%s", r.phase);
-        ft__table_cell(t, "%s", r.metric);
-        ft__table_cell(t, "%s", r.unseen ? "others" : "these");
-        ft__table_cell(t, "%s", r.choice);
-        ft__table_cell(t, "%zu", r.forest.n);
-        ft__table_cell(t, "%s", ft__text_percent(r.forest.mape).s);
-        ft__table_cell(t, "%s", ft__text_percent(r.forest.median_ape).s);
-        ft__table_cell(t, "%s", ft__text_percent(r.forest.p90_ape).s);
-        ft__table_cell(t, "%.2f .. %.2f", r.interval_low, r.interval_high);
-        ft__table_cell(t, "%s", ft__text_percent(r.constant.median_ape).s);
-        ft__table_cell(t, "%s", ft__text_percent(r.roofline.median_ape).s);
+        ft__table_row(t, r.kind, r.phase, r.metric, r.unseen ? "others" : "these",
+                      r.choice, r.forest.n, r.forest.mape, r.forest.median_ape,
+                      r.forest.p90_ape,
+                      interval_text(r.interval_low, r.interval_high).s,
+                      r.constant.median_ape, r.roofline.median_ape);
     }
     return ft__table_print_take(t, stdout);
 }
@@ -142,13 +128,11 @@ static json_t *regressors_json(const ft_predictor *p, uint32_t n)
         ft_predictor_regressor(p, i, &r);
         ft__json_append_take(
             &all,
-            json_pack("{s:s, s:s, s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:o}", "kind",
-                      r.kind, "phase", r.phase, "metric", r.metric, "unseen", r.unseen,
-                      "method", r.choice, "forest", ft__json_errors(&r.forest),
-                      "constant", ft__json_errors(&r.constant), "roofline",
-                      ft__json_errors(&r.roofline), "interval_low",
-                      ft__json_real(r.interval_low), "interval_high",
-                      ft__json_real(r.interval_high)));
+            ft__json("kind:s phase:s metric:s unseen:b method:s forest:o constant:o "
+                     "roofline:o interval_low:g interval_high:g",
+                     r.kind, r.phase, r.metric, r.unseen, r.choice,
+                     ft__json_errors(&r.forest), ft__json_errors(&r.constant),
+                     ft__json_errors(&r.roofline), r.interval_low, r.interval_high));
     }
     return all;
 }
@@ -161,13 +145,10 @@ static json_t *datasets_json(const ft_predictor *p, uint32_t n)
         ft_predictor_dataset d;
 
         ft_predictor_get_dataset(p, i, &d);
-        ft__json_append_take(&all, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "device",
-                                             ft__json_text(d.device), "setting",
-                                             ft__json_text(d.setting), "engine",
-                                             ft__json_text(d.engine), "engine_version",
-                                             ft__json_text(d.engine_version),
-                                             "dtype_policy", ft__json_text(d.policy),
-                                             "n", ft__json_count(d.n)));
+        ft__json_append_take(
+            &all,
+            ft__json("device:s setting:s engine:s engine_version:s dtype_policy:s n:u",
+                     d.device, d.setting, d.engine, d.engine_version, d.policy, d.n));
     }
     return all;
 }
@@ -182,72 +163,149 @@ static json_t *schedules_json(const ft_predictor *p, uint32_t n)
         ft_predictor_get_schedule(p, i, &s);
         ft__json_append_take(
             &all,
-            json_pack("{s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-                      "s:o, s:o, s:o, s:o, s:o}",
-                      "device", ft__json_text(s.device), "dtype_policy",
-                      ft__json_text(s.policy), "engine", ft__json_text(s.engine),
-                      "phase", s.phase, "n", ft__json_count(s.n), "convolutions",
-                      ft__json_real(s.convolutions), "products",
-                      ft__json_real(s.products), "others", ft__json_real(s.others),
-                      "relaid", ft__json_real(s.relaid), "bounded",
-                      ft__json_real(s.bounded), "launch_s", ft__json_real(s.launch_s),
-                      "idle_w", ft__json_real(s.idle_w), "dynamic",
-                      ft__json_real(s.dynamic), "mape", ft__json_real(s.error),
-                      "mape_without", ft__json_real(s.without), "interval_low",
-                      ft__json_real(s.interval_low), "interval_high",
-                      ft__json_real(s.interval_high)));
+            ft__json("device:s dtype_policy:s engine:s phase:s n:u convolutions:g "
+                     "products:g others:g relaid:g bounded:g launch_s:g idle_w:g "
+                     "dynamic:g mape:g mape_without:g interval_low:g interval_high:g",
+                     s.device, s.policy, s.engine, s.phase, s.n, s.convolutions,
+                     s.products, s.others, s.relaid, s.bounded, s.launch_s, s.idle_w,
+                     s.dynamic, s.error, s.without, s.interval_low, s.interval_high));
     }
     return all;
 }
+
+/* ---- what attributes are worth: train --importance ---- */
+
+/* Lines of a regressor; what grows the error by less is noise to a reader. */
+enum { MOST_LINES = 8 };
+static const double least_shown = 0.001;
+
+struct ft__importance_row {
+    char kind[48], metric[16], phase[24], name[48];
+    bool unseen;
+    uint32_t order; /* in its regressor */
+    ft_importance worth;
+};
+
+void ft__importance_take(void *user, const ft_regressor_attributes *of)
+{
+    ft__importance *all = user;
+    struct ft__importance_row *row =
+        realloc(all->row, (all->n + of->n + 1) * sizeof(*row));
+
+    if (!row) {
+        all->bad = true;
+        return;
+    }
+    all->row = row;
+    for (size_t i = 0; i < of->n; i++) {
+        const ft_attribute *a = &of->attribute[i];
+        struct ft__importance_row *r = &row[all->n];
+
+        if (a->worth.increase == 0)
+            continue;
+        *r = (struct ft__importance_row){
+            .unseen = of->unseen != 0, .order = (uint32_t)i, .worth = a->worth};
+        snprintf(r->kind, sizeof(r->kind), "%s", of->kind);
+        snprintf(r->metric, sizeof(r->metric), "%s", of->metric);
+        snprintf(r->phase, sizeof(r->phase), "%s", of->phase);
+        snprintf(r->name, sizeof(r->name), "%s", a->name);
+        all->n++;
+    }
+}
+
+static bool print_importance(const ft__importance *all)
+{
+    ft__table *t =
+        ft__table_new("regressor|metric|attribute|error grows by, points>.1|+->.1");
+
+    for (size_t i = 0; i < all->n; i++) {
+        const struct ft__importance_row *r = &all->row[i];
+        char of[96]; /* "conv2d forward", "conv2d forward, other devices" */
+
+        if (r->order >= MOST_LINES || r->worth.increase < least_shown)
+            continue;
+        snprintf(of, sizeof(of), "%s%s%s%s", r->kind, *r->phase ? " " : "", r->phase,
+                 r->unseen ? ", other devices" : "");
+        ft__table_row(t, of, r->metric, r->name, 100 * r->worth.increase,
+                      100 * r->worth.spread);
+    }
+    puts("\nWhat attributes are worth: points of MAPE by which predictions of held-out "
+         "operations get worse when\nthe attribute is that of another operation; up to "
+         "8 "
+         "of each regressor, --json has all. What\nothers repeat is worth little by "
+         "itself, and what the physical estimate knows of an operation\nstays with "
+         "it.\n");
+    return ft__table_print_take(t, stdout) && !all->bad;
+}
+
+static json_t *importance_json(const ft__importance *all)
+{
+    json_t *list = all->bad ? NULL : json_array();
+
+    for (size_t i = 0; i < all->n; i++) {
+        const struct ft__importance_row *r = &all->row[i];
+
+        ft__json_append_take(
+            &list,
+            ft__json("kind:s phase:s metric:s unseen:b attribute:s increase:g spread:g",
+                     r->kind, r->phase, r->metric, r->unseen, r->name,
+                     r->worth.increase, r->worth.spread));
+    }
+    return list;
+}
+
+void ft__importance_free(ft__importance *all)
+{
+    free(all->row);
+    *all = (ft__importance){0};
+}
+
+/* ---- all of it ---- */
 
 static bool print_json(const ft_predictor *p, const char *path,
                        const ft__importance *worth)
 {
     json_t *attributes =
-        worth ? json_pack("{s:o}", "importance", ft__importance_json(worth))
-              : json_object();
+        worth ? ft__json("importance:o", importance_json(worth)) : json_object();
     ft_predictor_info i;
 
     ft_predictor_get_info(p, &i);
     return ft__json_print_take(
         ft__json_join_take(
-            json_pack(
-                "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-                "s:o, s:o, s:o}",
-                "file", ft__json_text(path), "device", ft__json_text(i.device),
-                "setting", ft__json_text(i.setting), "engine", ft__json_text(i.engine),
-                "engine_version", ft__json_text(i.engine_version), "peak_flops",
-                ft__json_real(i.peak_flops), "bandwidth_bytes_per_s",
-                ft__json_real(i.bandwidth), "launch_s", ft__json_real(i.launch_s),
-                "context_bytes", ft__json_real(i.context_bytes), "n_measured",
-                ft__json_count(i.n_measured), "datasets",
-                datasets_json(p, i.n_datasets), "regressors",
-                regressors_json(p, i.n_regressors), "schedules",
-                schedules_json(p, i.n_schedules), "unseen_chips",
-                ft__json_count(i.n_chips), "unseen_part", ft__json_real(i.unseen_part)),
+            ft__json("file:s device:s setting:s engine:s engine_version:s peak_flops:g "
+                     "bandwidth_bytes_per_s:g launch_s:g context_bytes:g n_measured:n "
+                     "datasets:o regressors:o schedules:o unseen_chips:n unseen_part:g",
+                     path, i.device, i.setting, i.engine, i.engine_version,
+                     i.peak_flops, i.bandwidth, i.launch_s, i.context_bytes,
+                     i.n_measured, datasets_json(p, i.n_datasets),
+                     regressors_json(p, i.n_regressors),
+                     schedules_json(p, i.n_schedules), i.n_chips, i.unseen_part),
             attributes),
         stdout);
 }
+
+static const char regressor_fields[] =
+    "kind:s metric:s n:u mape:g median_ape:g p90_ape:g within_10:g max_ape:g bias:g "
+    "r2:g adjusted_r2:g mae:g median_ae:g max_ae:g interval_low:g interval_high:g "
+    "constant_median_ape:g roofline_median_ape:g method:s phase:s unseen:d";
 
 static bool print_csv(const ft_predictor *p)
 {
     ft_predictor_info info;
 
     ft_predictor_get_info(p, &info);
-    puts("kind,metric,n,mape,median_ape,p90_ape,within_10,max_ape,bias,r2,adjusted_r2,"
-         "mae,median_ae,max_ae,interval_low,interval_high,constant_median_ape,"
-         "roofline_median_ape,method,phase,unseen");
+    ft__csv_head(stdout, regressor_fields);
     for (uint32_t i = 0; i < info.n_regressors; i++) {
         const ft_errors *e;
         ft_regressor_info r;
 
         ft_predictor_regressor(p, i, &r);
         e = &r.forest;
-        ft__csv_row(stdout, "ssugggggggggggggggssu", r.kind, r.metric, (uint64_t)e->n,
-                    e->mape, e->median_ape, e->p90_ape, e->within_10, e->max_ape,
-                    e->bias, e->r2, e->adjusted_r2, e->mae, e->median_ae, e->max_ae,
-                    r.interval_low, r.interval_high, r.constant.median_ape,
-                    r.roofline.median_ape, r.choice, r.phase, (uint64_t)r.unseen);
+        ft__csv_row(stdout, regressor_fields, r.kind, r.metric, e->n, e->mape,
+                    e->median_ape, e->p90_ape, e->within_10, e->max_ape, e->bias, e->r2,
+                    e->adjusted_r2, e->mae, e->median_ae, e->max_ae, r.interval_low,
+                    r.interval_high, r.constant.median_ape, r.roofline.median_ape,
+                    r.choice, r.phase, r.unseen);
     }
     return true;
 }
@@ -262,31 +320,53 @@ bool ft__predictor_print(const ft__cli *c, const ft_predictor *p, const char *pa
     if (c->csv)
         return print_csv(p);
     good = print_text(p);
-    return (!worth || ft__importance_print(worth)) && good;
+    return (!worth || print_importance(worth)) && good;
 }
 
 int ft__methods_parse(ft__cli *c, uint32_t *out, const char *text)
 {
-    *out = 0;
-    if (!text)
-        return FT__EXIT_GOOD;
-    if (strcmp(text, "all") == 0) {
-        *out = (1u << FT_METHOD_COUNT) - 1;
-        return FT__EXIT_GOOD;
-    }
-    for (const char *p = text; *p;) {
-        size_t n = strcspn(p, ",");
-        int m = ft_from_name(FT_NAMES_METHOD, p, n);
-        const char *why;
+    const bool all = text && strcmp(text, "all") == 0;
+    const char *why;
+    int code = FT__EXIT_GOOD;
 
-        if (m < 0)
-            return ft__cli_exit(c, FT__EXIT_USAGE,
-                                "--method: no method is called \"%.*s\"", (int)n, p);
-        if (!ft_method_available((ft_method)m, &why))
-            return ft__cli_exit(c, FT__EXIT_MISSING, "--method %.*s: %s", (int)n, p,
-                                why);
-        *out |= 1u << m;
-        p += n + (p[n] == ',');
-    }
-    return FT__EXIT_GOOD;
+    *out = all ? (1u << FT_METHOD_COUNT) - 1 : 0;
+    if (text && !all)
+        code = ft__names_parse(c, out, "method", text, FT_NAMES_METHOD);
+    for (uint32_t m = 0; m < FT_METHOD_COUNT && !code && !all; m++)
+        if ((*out >> m & 1) && !ft_method_available((ft_method)m, &why))
+            code = ft__cli_exit(c, FT__EXIT_MISSING, "--method %s: %s",
+                                ft_name(FT_NAMES_METHOD, m), why);
+    return code;
 }
+
+/* ---- foretell show ---- */
+
+static int run(ft__cli *c, const void *options)
+{
+    const char *path = c->args.v[0];
+    ft_predictor *p;
+    bool printed;
+    ft_status st = ft_predictor_load(&p, path, &c->err);
+
+    (void)options;
+    if (st)
+        return ft__cli_check(c, st);
+    printed = ft__predictor_print(c, p, path, NULL);
+    ft_predictor_free(p);
+    return ft__cli_done(c, printed);
+}
+
+const ft__command ft__show_command = {
+    .name = "show",
+    .arguments = "P.ftp",
+    .summary = "show what a predictor was trained on and how good it is",
+    .more = "",
+    .examples = "  foretell show server.ftp\n"
+                "  foretell show server.ftp --csv\n",
+    .least_args = 1,
+    .most_args = 1,
+    .has_csv = true,
+    .options_size = 0,
+    .options = NULL,
+    .run = run,
+};

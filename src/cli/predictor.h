@@ -2,8 +2,18 @@
 #define CLI_PREDICTOR_H
 
 #include "cli/cli.h"
-#include "cli/importance.h"
 #include "foretell/predictor.h"
+
+/* What training found out about the worth of attributes. */
+typedef struct ft__importance {
+    struct ft__importance_row *row;
+    size_t n;
+    bool bad; /* memory was short */
+} ft__importance;
+
+/* ft_train_options.importance; user: an ft__importance that began as {0}. */
+void ft__importance_take(void *user, const ft_regressor_attributes *of);
+void ft__importance_free(ft__importance *i);
 
 /* Whom a predictor is for and how good its regressors are, in the form that the
  * global options ask for, and what attributes are worth (NULL: was not asked for).

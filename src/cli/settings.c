@@ -5,29 +5,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool ft__hertz_from_text(double *hz, const char *text)
-{
-    static const char *const unit[] = {"", "MHz", "GHz", "kHz", "Hz", NULL};
-    static const double factor[] = {1e6, 1e6, 1e9, 1e3, 1};
+const ft__option ft__clock_steps_table[] = {
+    FT__TEXT(ft__clock_steps_options, clocks, "clocks", "MHZ,...",
+             "at each of these core clocks in turn; put back afterwards"),
+    FT__TEXT(ft__clock_steps_options, memory_clock, "memory-clock", "CLOCK",
+             "with this memory clock of a GPU"),
+    FT__TEXT(ft__clock_steps_options, power_cap, "power-cap", "WATTS",
+             "with this power cap of a GPU"),
+    FT__TEXT(ft__clock_steps_options, device, "clocks-of", "DEVICE",
+             "whose clocks and cap: cpu, nvml:0; the engine's device"),
+    {0},
+};
 
-    return ft__number_from_text(hz, text, unit, factor);
+int ft__hertz_parse(ft__cli *c, double *hz, const char *option, const char *text)
+{
+    return !text || ft__hertz_from_text(hz, text)
+               ? FT__EXIT_GOOD
+               : ft__usage(c,
+                           "--%s wants a clock such as 1200MHz or 1.2GHz, not \"%s\"",
+                           option, text);
 }
 
-bool ft__watts_from_text(double *w, const char *text)
+int ft__watts_parse(ft__cli *c, double *w, const char *option, const char *text)
 {
-    static const char *const unit[] = {"", "W", "kW", "mW", NULL};
-    static const double factor[] = {1, 1, 1e3, 1e-3};
-
-    return ft__number_from_text(w, text, unit, factor);
-}
-
-static int hertz(ft__cli *c, double *hz, const char *option, const char *text)
-{
-    if (!text || ft__hertz_from_text(hz, text))
-        return FT__EXIT_GOOD;
-    return ft__cli_exit(c, FT__EXIT_USAGE,
-                        "--%s wants a clock such as 1200MHz or 1.2GHz, not \"%s\"",
-                        option, text);
+    return !text || ft__watts_from_text(w, text)
+               ? FT__EXIT_GOOD
+               : ft__usage(c, "--%s wants watts such as 150W, not \"%s\"", option,
+                           text);
 }
 
 int ft__settings_parse(ft__cli *c, ft_settings *out, const ft__settings_texts *t)
@@ -42,13 +46,11 @@ int ft__settings_parse(ft__cli *c, ft_settings *out, const ft__settings_texts *t
                          .governor = t->governor,
                          .turbo = t->turbo,
                          .affinity = t->affinity};
-    code = hertz(c, &out->core_clock_hz, "core", t->core);
+    code = ft__hertz_parse(c, &out->core_clock_hz, "core", t->core);
     if (!code)
-        code = hertz(c, &out->memory_clock_hz, "memory", t->memory);
-    if (!code && t->power_cap && !ft__watts_from_text(&out->power_cap_w, t->power_cap))
-        code = ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--power-cap wants watts such as 150W, not \"%s\"",
-                            t->power_cap);
+        code = ft__hertz_parse(c, &out->memory_clock_hz, "memory", t->memory);
+    if (!code)
+        code = ft__watts_parse(c, &out->power_cap_w, "power-cap", t->power_cap);
     return code;
 }
 
@@ -63,10 +65,10 @@ int ft__clock_list_parse(ft__cli *c, double *hz, size_t *n, const char *list)
 
         snprintf(text, sizeof(text), "%.*s", (int)len, at);
         if (*n == FT__MAX_CLOCKS || !ft__hertz_from_text(&hz[*n], text))
-            return ft__cli_exit(c, FT__EXIT_USAGE,
-                                "--clocks wants clocks such as 600,900,1200 (MHz), "
-                                "at most %d, not \"%s\"",
-                                FT__MAX_CLOCKS, list);
+            return ft__usage(c,
+                             "--clocks wants clocks such as 600,900,1200 (MHz), "
+                             "at most %d, not \"%s\"",
+                             FT__MAX_CLOCKS, list);
         more = at[len] == ',';
         at += len + more;
     }
@@ -90,7 +92,7 @@ void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root)
 /* ---- measuring at one clock after the other ---- */
 
 /* "torch:device=cuda:1" -> "nvml:1" */
-static void device_of(ft__sweep *w, const char *given, const char *engine)
+static void device_of(ft__clock_steps *w, const char *given, const char *engine)
 {
     const char *cuda = engine ? strstr(engine, "device=cuda") : NULL;
     unsigned gpu = 0;
@@ -105,8 +107,8 @@ static void device_of(ft__sweep *w, const char *given, const char *engine)
         snprintf(w->device, sizeof(w->device), "cpu");
 }
 
-int ft__sweep_parse(ft__cli *c, ft__sweep *w, const ft__sweep_options *o,
-                    const char *engine)
+int ft__clock_steps_parse(ft__cli *c, ft__clock_steps *w,
+                          const ft__clock_steps_options *o, const char *engine)
 {
     const ft__settings_texts texts = {.memory = o->memory_clock,
                                       .power_cap = o->power_cap};
@@ -124,22 +126,22 @@ int ft__sweep_parse(ft__cli *c, ft__sweep *w, const ft__sweep_options *o,
     return code;
 }
 
-int ft__sweep_open(ft__cli *c, ft_session **out, const char *engine, uint64_t threads,
-                   ft__sweep *w, size_t i)
+int ft__clock_steps_open(ft__cli *c, ft_session **out, const char *engine,
+                         uint64_t threads, ft__clock_steps *w, size_t i)
 {
     w->settings.core_clock_hz = w->clock_hz[i];
     return ft__session_open_held(c, out, engine, threads, w->any ? &w->settings : NULL,
                                  &w->machine.how);
 }
 
-ft_monitor *ft__sweep_monitor(const ft__sweep *w)
+ft_monitor *ft__clock_steps_monitor(const ft__clock_steps *w)
 {
     ft_monitor *m;
 
     return ft_monitor_open(&m, w->device, &w->machine.how, NULL) ? NULL : m;
 }
 
-void ft__sweep_begin(const ft__cli *c, const ft__sweep *w, size_t i)
+void ft__clock_steps_begin(const ft__cli *c, const ft__clock_steps *w, size_t i)
 {
     if (w->n > 1 && c->json)
         puts(i ? "," : "[");
@@ -147,7 +149,7 @@ void ft__sweep_begin(const ft__cli *c, const ft__sweep *w, size_t i)
         putchar('\n');
 }
 
-void ft__sweep_end(const ft__cli *c, const ft__sweep *w)
+void ft__clock_steps_end(const ft__cli *c, const ft__clock_steps *w)
 {
     if (w->n > 1 && c->json)
         puts("]");
@@ -158,15 +160,11 @@ json_t *ft__settings_json(const ft_settings *s)
     char text[512];
 
     ft_settings_print(s, text, sizeof(text));
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "setting", ft__json_text(text),
-        "device", ft__json_text(s->device ? s->device : "cpu"), "core_clock_hz",
-        ft__json_real(s->core_clock_hz), "memory_clock_hz",
-        ft__json_real(s->memory_clock_hz), "power_cap_w", ft__json_real(s->power_cap_w),
-        "cpus_online", s->cpus_online ? ft__json_text(s->cpus_online) : json_null(),
-        "governor", s->governor ? ft__json_text(s->governor) : json_null(), "turbo",
-        s->turbo ? ft__json_text(s->turbo) : json_null(), "affinity",
-        s->affinity ? ft__json_text(s->affinity) : json_null());
+    return ft__json("setting:s device:s core_clock_hz:g memory_clock_hz:g "
+                    "power_cap_w:g cpus_online:s governor:s turbo:s affinity:s",
+                    text, s->device ? s->device : "cpu", s->core_clock_hz,
+                    s->memory_clock_hz, s->power_cap_w, s->cpus_online, s->governor,
+                    s->turbo, s->affinity);
 }
 
 json_t *ft__conditions_json(const ft_conditions *x)
@@ -178,13 +176,9 @@ json_t *ft__conditions_json(const ft_conditions *x)
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (x->marks & 1u << i)
             ft__json_append_take(&marks, json_string(names[i]));
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "clock_hz",
-                     ft__json_real(x->clock_hz), "clock_low_hz",
-                     ft__json_real(x->clock_low_hz), "clock_high_hz",
-                     ft__json_real(x->clock_high_hz), "memory_clock_hz",
-                     ft__json_real(x->memory_clock_hz), "temperature_max_k",
-                     ft__json_real(x->temperature_max_k), "foreign_load",
-                     ft__json_real(x->foreign_load), "throttle",
-                     json_integer((json_int_t)x->throttle), "samples",
-                     ft__json_count(x->n), "marks", marks);
+    return ft__json("clock_hz:g clock_low_hz:g clock_high_hz:g memory_clock_hz:g "
+                    "temperature_max_k:g foreign_load:g throttle:o samples:n marks:o",
+                    x->clock_hz, x->clock_low_hz, x->clock_high_hz, x->memory_clock_hz,
+                    x->temperature_max_k, x->foreign_load,
+                    json_integer((json_int_t)x->throttle), x->n, marks);
 }

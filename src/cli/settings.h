@@ -18,10 +18,10 @@ typedef struct ft__settings_texts {
 
 enum { FT__MAX_CLOCKS = 64 };
 
-/* "1200", "1200MHz", "1.2GHz"; "150", "150W". False: it is not that. */
-bool ft__hertz_from_text(double *hz, const char *text);
-bool ft__watts_from_text(double *w, const char *text);
-/* Both complain themselves. hz: FT__MAX_CLOCKS. */
+/* All complain themselves. text NULL: *hz stays. */
+int ft__hertz_parse(ft__cli *c, double *hz, const char *option, const char *text);
+int ft__watts_parse(ft__cli *c, double *w, const char *option, const char *text);
+/* hz: FT__MAX_CLOCKS. */
 int ft__settings_parse(ft__cli *c, ft_settings *out, const ft__settings_texts *t);
 int ft__clock_list_parse(ft__cli *c, double *hz, size_t *n, const char *list);
 
@@ -36,46 +36,33 @@ typedef struct ft__this_machine {
 void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root);
 
 /* ---- measuring at one clock after the other ---- */
-typedef struct ft__sweep_options {
+typedef struct ft__clock_steps_options {
     const char *clocks;
     const char *memory_clock;
     const char *power_cap;
     const char *device;
-} ft__sweep_options;
-#define FT__SWEEP_OPTIONS(type, member)                                                \
-    {"clocks",     0,                                                                  \
-     FT__OPT_TEXT, offsetof(type, member.clocks),                                      \
-     "MHZ,...",    "at each of these core clocks in turn; put back afterwards"},       \
-        {"memory-clock", 0,                                                            \
-         FT__OPT_TEXT,   offsetof(type, member.memory_clock),                          \
-         "CLOCK",        "with this memory clock of a GPU"},                           \
-        {"power-cap",  0,                                                              \
-         FT__OPT_TEXT, offsetof(type, member.power_cap),                               \
-         "WATTS",      "with this power cap of a GPU"},                                \
-    {                                                                                  \
-        "clocks-of", 0, FT__OPT_TEXT, offsetof(type, member.device), "DEVICE",         \
-            "whose clocks and cap: cpu, nvml:0; the engine's device"                   \
-    }
+} ft__clock_steps_options;
+extern const ft__option ft__clock_steps_table[];
 /* The settings to measure at; one, without anything to set, when nothing was asked. */
-typedef struct ft__sweep {
+typedef struct ft__clock_steps {
     ft__this_machine machine;
     ft_settings settings;
     char device[32];
     double clock_hz[FT__MAX_CLOCKS];
     size_t n;
     bool any;
-} ft__sweep;
+} ft__clock_steps;
 /* Complains itself. */
-int ft__sweep_parse(ft__cli *c, ft__sweep *w, const ft__sweep_options *o,
-                    const char *engine);
+int ft__clock_steps_parse(ft__cli *c, ft__clock_steps *w,
+                          const ft__clock_steps_options *o, const char *engine);
 /* ft__session_open() at setting i of the sweep. */
-int ft__sweep_open(ft__cli *c, ft_session **out, const char *engine, uint64_t threads,
-                   ft__sweep *w, size_t i);
+int ft__clock_steps_open(ft__cli *c, ft_session **out, const char *engine,
+                         uint64_t threads, ft__clock_steps *w, size_t i);
 /* What watches the device meanwhile; NULL when memory is short. */
-ft_monitor *ft__sweep_monitor(const ft__sweep *w);
+ft_monitor *ft__clock_steps_monitor(const ft__clock_steps *w);
 /* Between the results of settings, so that --json is one document. */
-void ft__sweep_begin(const ft__cli *c, const ft__sweep *w, size_t i);
-void ft__sweep_end(const ft__cli *c, const ft__sweep *w);
+void ft__clock_steps_begin(const ft__cli *c, const ft__clock_steps *w, size_t i);
+void ft__clock_steps_end(const ft__cli *c, const ft__clock_steps *w);
 
 json_t *ft__settings_json(const ft_settings *s);
 json_t *ft__conditions_json(const ft_conditions *x);

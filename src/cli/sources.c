@@ -46,11 +46,10 @@ static void describe(char text[LINE_BYTES], const ft_domain *d)
         add(text, ", ", d->note);
 }
 
-static void print_line(const char *name, const char *text)
+void ft__sources_line(const char *name, const char *text)
 {
     printf("  %-20s ", name);
-    ft__put_clean(stdout, text);
-    putchar('\n');
+    ft__put_line(stdout, "", text);
 }
 
 void ft__sources_print(const ft_sensors *sensors, const ft_meter *m)
@@ -63,15 +62,15 @@ void ft__sources_print(const ft_sensors *sensors, const ft_meter *m)
 
         if (!s->usable) {
             snprintf(text, sizeof(text), "not usable: %s", s->reason);
-            print_line(s->name, text);
+            ft__sources_line(s->name, text);
             if (*s->remedy)
-                print_line("", s->remedy);
+                ft__sources_line("", s->remedy);
             continue;
         }
         snprintf(text, sizeof(text), "usable, %s now", ft__text_watts(s->power_w).s);
         if (d)
             describe(text, d);
-        print_line(s->name, text);
+        ft__sources_line(s->name, text);
     }
     if (!sensors->n)
         puts("  no sensor of any kind was found");
@@ -86,16 +85,11 @@ json_t *ft__sources_json(const ft_sensors *sensors, const ft_meter *m)
         const ft_domain *d = domain_of(m, s->name);
 
         ft__json_append_take(
-            &all,
-            json_pack("{s:o, s:b, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}",
-                      "name", ft__json_text(s->name), "usable", s->usable, "power_w",
-                      ft__json_real(s->power_w), "reason", ft__json_text(s->reason),
-                      "remedy", ft__json_text(s->remedy), "part_of",
-                      ft__json_text(s->part_of), "counts", s->counts, "period_s",
-                      ft__json_real(d ? d->period_s : NAN), "window_s",
-                      ft__json_real(s->window_s), "duty", ft__json_real(s->duty),
-                      "least_s", ft__json_real(d ? d->least_s : s->least_s), "note",
-                      ft__json_text(s->note)));
+            &all, ft__json("name:s usable:b power_w:g reason:s remedy:s part_of:s "
+                           "counts:b period_s:g window_s:g duty:g least_s:g note:s",
+                           s->name, s->usable, s->power_w, s->reason, s->remedy,
+                           s->part_of, s->counts, d ? d->period_s : NAN, s->window_s,
+                           s->duty, d ? d->least_s : s->least_s, s->note));
     }
     return all;
 }
@@ -126,22 +120,18 @@ static void print_power(const ft_domain *d, const ft_power *w, double seconds)
                  (unsigned long long)w->n_fresh);
         describe(text, &seen);
     }
-    print_line(d->name, text);
+    ft__sources_line(d->name, text);
     if (*w->note)
-        print_line("", w->note);
+        ft__sources_line("", w->note);
 }
 
 static json_t *power_json(const ft_domain *d, const ft_power *w)
 {
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
-        ft__json_text(d->name), "power_w", ft__json_real(w->watts), "power_error_w",
-        ft__json_real(w->watts_error), "energy_j", ft__json_real(w->joules),
-        "energy_error_j", ft__json_real(w->joules_error), "counter_j",
-        ft__json_real(w->counter_j), "integral_j", ft__json_real(w->integral_j),
-        "period_s", ft__json_real(w->period_s), "readings",
-        ft__json_count(w->n_readings), "fresh", ft__json_count(w->n_fresh), "reason",
-        ft__json_text(w->reason), "note", ft__json_text(w->note));
+    return ft__json(
+        "name:s power_w:g power_error_w:g energy_j:g energy_error_j:g counter_j:g "
+        "integral_j:g period_s:g readings:u fresh:u reason:s note:s",
+        d->name, w->watts, w->watts_error, w->joules, w->joules_error, w->counter_j,
+        w->integral_j, w->period_s, w->n_readings, w->n_fresh, w->reason, w->note);
 }
 
 /* Long enough for every domain, within reason. */
@@ -158,16 +148,15 @@ int ft__sources_try(ft__cli *c, const char *sources)
 {
     ft_meter_options how = {.sources = sources};
     json_t *all = json_array();
-    ft_error err = {0};
     bool good = true;
     double from, to, seconds;
     ft_trace t = {0};
     ft_meter *m;
-    ft_status st = ft_meter_open(&m, &how, &err);
+    ft_status st = ft_meter_open(&m, &how, &c->err);
 
     if (!st) {
         seconds = seconds_for(m);
-        st = ft_meter_watch(m, wait_for, &seconds, &t, &from, &to, &err);
+        st = ft_meter_watch(m, wait_for, &seconds, &t, &from, &to, &c->err);
     }
     for (uint32_t i = 0; !st && i < t.n_domains; i++) {
         ft_power w;
@@ -183,7 +172,7 @@ int ft__sources_try(ft__cli *c, const char *sources)
     ft_meter_close(m);
     if (st) {
         json_decref(all);
-        return ft__cli_fail(c, st, &err);
+        return ft__cli_check(c, st);
     }
     if (c->json)
         return ft__cli_done(c, ft__json_print_take(all, stdout));

@@ -8,7 +8,7 @@
 #include "foretell/networks.h"
 #include "foretell/outliers.h"
 
-struct options {
+struct train_options {
     const char *out;
     const char *engine;
     const char *device;
@@ -32,59 +32,64 @@ struct options {
 };
 
 static const ft__option options[] = {
-    {"out", 'o', FT__OPT_TEXT, offsetof(struct options, out), "P.ftp",
-     "file to write; where predict looks first unless said otherwise"},
-    {"engine", 0, FT__OPT_TEXT, offsetof(struct options, engine), "NAME",
-     "learn from measurements with this one; " FT__DEFAULT_ENGINE},
-    {"threads", 0, FT__OPT_COUNT, offsetof(struct options, threads), "N",
-     "learn from measurements with so many threads; 1"},
-    {"setting", 0, FT__OPT_TEXT, offsetof(struct options, setting), "TEXT",
-     "learn from measurements at this setting, \"threads=1 clock=1200MHz\""},
-    {"device", 0, FT__OPT_TEXT, offsetof(struct options, device), "NAME",
-     "learn from measurements of this device; this machine"},
-    {"family", 0, FT__OPT_FLAG, offsetof(struct options, family), NULL,
-     "learn from all devices, settings and engines in the store, for any device that "
-     "has a data sheet"},
-    {"where", 0, FT__OPT_TEXT, offsetof(struct options, where), "NAME=VALUE,...",
-     "which of these measurements, as evaluate has it: \"device=a30,l4 "
-     "policy=default\""},
-    {"networks", 0, FT__OPT_TEXT, offsetof(struct options, networks), "NAME=VALUE,...",
-     "fit to these networks, measured whole, what host and device share of the work, "
-     "as "
-     "evaluate --networks does: \"device=a30 phase=step\""},
-    {"lists", 0, FT__OPT_TEXT, offsetof(struct options, lists), "DIR|FILE",
-     "with --networks: lists of their operations, NAME@SHAPE.forward.ops and "
-     "NAME@SHAPE.step.ops, or a table of them; those of data/workloads/networks"},
-    {"kernels", 0, FT__OPT_TEXT, offsetof(struct options, kernels), "FILE,...",
-     "learn from kernels in PTX that ptx-measure timed (their modules beside these "
-     "files), for foretell ptx --device; without --family from them alone"},
-    {"method", 0, FT__OPT_TEXT, offsetof(struct options, method), "NAME,...",
-     FT__METHODS_HELP},
-    {"mix", 0, FT__OPT_FLAG, offsetof(struct options, mix), NULL,
-     "mix the three best where that is better than the best"},
-    {"tune", 0, FT__OPT_FLAG, offsetof(struct options, tune), NULL,
-     "choose hyper-parameters of these methods as well, by cross-validation"},
-    {"layout", 0, FT__OPT_TEXT, offsetof(struct options, layout), "WHAT",
-     "one regressor a kind, or single: one for all of them"},
-    {"size", 0, FT__OPT_COUNT, offsetof(struct options, size), "MB",
-     "what the file may take, about; 40"},
-    {"add", 0, FT__OPT_TEXT, offsetof(struct options, add), "P.ftp",
-     "add what the store holds to this predictor: only what has new measurements is "
-     "learned again"},
-    {"importance", 0, FT__OPT_FLAG, offsetof(struct options, importance), NULL,
-     "say what each attribute is worth to each regressor that is learned, by permuting "
-     "it"},
-    {"without", 0, FT__OPT_TEXTS, offsetof(struct options, without), "MODEL",
-     "leave out every operation of this model, to test on it later; with --kernels "
-     "every launch of this launch file"},
-    {"forget", 0, FT__OPT_FLAG, offsetof(struct options, forget), NULL,
-     "keep no measured values: every answer is learned"},
-    {"seed", 0, FT__OPT_COUNT, offsetof(struct options, seed), "N",
-     "of the random choices; 1"},
+    {"out", 'o', FT__OPT_TEXT, offsetof(struct train_options, out), "P.ftp",
+     "file to write; where predict looks first unless said otherwise", NULL},
+    FT__TEXT(struct train_options, engine, "engine", "NAME",
+             "learn from measurements with this one; " FT__DEFAULT_ENGINE),
+    FT__COUNT(struct train_options, threads, "threads", "N",
+              "learn from measurements with so many threads; 1"),
+    FT__TEXT(struct train_options, setting, "setting", "TEXT",
+             "learn from measurements at this setting, \"threads=1 clock=1200MHz\""),
+    FT__TEXT(struct train_options, device, "device", "NAME",
+             "learn from measurements of this device; this machine"),
+    FT__FLAG(struct train_options, family, "family",
+             "learn from all devices, settings and engines in the store, for any "
+             "device that "
+             "has a data sheet"),
+    FT__TEXT(struct train_options, where, "where", "NAME=VALUE,...",
+             "which of these measurements, as evaluate has it: \"device=a30,l4 "
+             "policy=default\""),
+    FT__TEXT(struct train_options, networks, "networks", "NAME=VALUE,...",
+             "fit to these networks, measured whole, what host and device share of the "
+             "work, "
+             "as "
+             "evaluate --networks does: \"device=a30 phase=step\""),
+    FT__TEXT(
+        struct train_options, lists, "lists", "DIR|FILE",
+        "with --networks: lists of their operations, NAME@SHAPE.forward.ops and "
+        "NAME@SHAPE.step.ops, or a table of them; those of data/workloads/networks"),
+    FT__TEXT(
+        struct train_options, kernels, "kernels", "FILE,...",
+        "learn from kernels in PTX that ptx-measure timed (their modules beside these "
+        "files), for foretell ptx --device; without --family from them alone"),
+    FT__TEXT(struct train_options, method, "method", "NAME,...", FT__METHODS_HELP),
+    FT__FLAG(struct train_options, mix, "mix",
+             "mix the three best where that is better than the best"),
+    FT__FLAG(struct train_options, tune, "tune",
+             "choose hyper-parameters of these methods as well, by cross-validation"),
+    FT__TEXT(struct train_options, layout, "layout", "WHAT",
+             "one regressor a kind, or single: one for all of them"),
+    FT__COUNT(struct train_options, size, "size", "MB",
+              "what the file may take, about; 40"),
+    FT__TEXT(
+        struct train_options, add, "add", "P.ftp",
+        "add what the store holds to this predictor: only what has new measurements is "
+        "learned again"),
+    FT__FLAG(struct train_options, importance, "importance",
+             "say what each attribute is worth to each regressor that is learned, by "
+             "permuting "
+             "it"),
+    FT__TEXTS(
+        struct train_options, without, "without", "MODEL",
+        "leave out every operation of this model, to test on it later; with --kernels "
+        "every launch of this launch file"),
+    FT__FLAG(struct train_options, forget, "forget",
+             "keep no measured values: every answer is learned"),
+    FT__COUNT(struct train_options, seed, "seed", "N", "of the random choices; 1"),
     {0},
 };
 
-static bool from_store(const struct options *o)
+static bool from_store(const struct train_options *o)
 {
     return o->family || !o->kernels;
 }
@@ -105,21 +110,20 @@ static ft_status policy_of(ft__cli *c, uint32_t *policy, const char *engine,
     return st;
 }
 
-static int leave_out(ft__cli *c, ft__ops *out, const struct options *o,
+static int leave_out(ft__cli *c, ft__ops *out, const struct train_options *o,
                      const char *engine)
 {
     const ft__model_options as_it_is = {0};
     const ft_step inference = {0};
     uint32_t policy = 0;
-    ft_error err = {0};
     ft_status st;
     int code = FT__EXIT_GOOD;
 
     if (!o->without.n || o->kernels)
         return code;
-    st = policy_of(c, &policy, engine, &err);
+    st = policy_of(c, &policy, engine, &c->err);
     if (st)
-        return ft__cli_fail(c, st, &err);
+        return ft__cli_check(c, st);
     for (size_t i = 0; i < o->without.n && !code; i++)
         code =
             ft__model_add_ops(c, out, o->without.v[i], &as_it_is, &inference, policy);
@@ -152,8 +156,8 @@ static void tell_slow(const ft__cli *c, ft_store *store, const ft_train_options 
 
 /* Of one machine: which rows of the store. */
 static ft_status train_one(ft__cli *c, ft_predictor **out, ft_store *store,
-                           const struct options *o, const ft_train_options *common,
-                           ft_error *err)
+                           const struct train_options *o,
+                           const ft_train_options *common, ft_error *err)
 {
     ft_train_options how = *common;
     ft_device *local = NULL;
@@ -177,7 +181,7 @@ static ft_status train_one(ft__cli *c, ft_predictor **out, ft_store *store,
 }
 
 static ft_status train(ft__cli *c, ft_predictor **out, const char *store_path,
-                       const struct options *o, const ft_train_options *common,
+                       const struct train_options *o, const ft_train_options *common,
                        ft_error *err)
 {
     ft_train_options how = *common;
@@ -198,41 +202,36 @@ static ft_status train(ft__cli *c, ft_predictor **out, const char *store_path,
     return st;
 }
 
-static int check(ft__cli *c, const struct options *o)
+static int check(ft__cli *c, const struct train_options *o)
 {
+    int layout;
+
     if (o->importance && c->csv)
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--importance is told as text or with --json");
+        return ft__usage(c, "--importance is printed as text or with --json");
     if (!from_store(o) && (o->networks || o->add || o->method || o->mix || o->tune ||
                            o->layout || o->engine || o->size))
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--kernels without --family goes with --where, --without, "
+        return ft__usage(c, "--kernels without --family goes with --where, --without, "
                             "--importance, --seed and --out alone");
     if (o->kernels && o->family && o->without.n)
-        return ft__cli_exit(c, FT__EXIT_USAGE,
-                            "--without is of operations or of launches: with --family "
+        return ft__usage(c, "--without is of operations or of launches: with --family "
                             "and --kernels train each on its own");
     if ((o->family || o->kernels) && (o->device || o->threads || o->setting))
-        return ft__cli_exit(
-            c, FT__EXIT_USAGE, "--%s goes with --where, which says of which device%s",
-            o->family ? "family" : "kernels", o->family ? ", setting and engine" : "");
+        return ft__usage(c, "--%s goes with --where, which says of which device%s",
+                         o->family ? "family" : "kernels",
+                         o->family ? ", setting and engine" : "");
     if (o->lists && !o->networks)
-        return ft__cli_exit(c, FT__EXIT_USAGE, "--lists goes with --networks");
-    if (o->layout && strcmp(o->layout, "kind") != 0 && strcmp(o->layout, "single") != 0)
-        return ft__cli_exit(c, FT__EXIT_USAGE, "--layout is kind or single, not \"%s\"",
-                            o->layout);
-    return FT__EXIT_GOOD;
+        return ft__usage(c, "--lists goes with --networks");
+    return ft__choice_parse(c, &layout, "layout", o->layout, "kind, single");
 }
 
 static int save(ft__cli *c, const ft_predictor *p, const char *path,
-                const struct options *o, const ft__importance *worth)
+                const struct train_options *o, const ft__importance *worth)
 {
-    ft_error err = {0};
     bool printed;
-    ft_status st = ft_predictor_save(p, path, &err);
+    ft_status st = ft_predictor_save(p, path, &c->err);
 
     if (st)
-        return ft__cli_fail(c, st, &err);
+        return ft__cli_check(c, st);
     printed = ft__predictor_print(c, p, path, worth);
     if (!c->json && !c->csv)
         printf("\nwritten: %s\nnext: foretell %s --device %s\n", path,
@@ -243,7 +242,7 @@ static int save(ft__cli *c, const ft_predictor *p, const char *path,
 
 static int run(ft__cli *c, const void *user)
 {
-    const struct options *o = user;
+    const struct train_options *o = user;
     const char *engine = o->engine ? o->engine : FT__DEFAULT_ENGINE;
     ft_train_options how = {.seed = o->seed ? o->seed : 1,
                             .threads = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
@@ -259,7 +258,6 @@ static int run(ft__cli *c, const void *user)
     ft__importance worth = {0};
     ft__ops without = {0};
     ft_predictor *p;
-    ft_error err = {0};
     ft_status st;
     int code = check(c, o);
 
@@ -286,10 +284,8 @@ static int run(ft__cli *c, const void *user)
         how.kernels = o->kernels;
         how.without_launches = o->without.v;
         how.n_without_launches = o->kernels ? o->without.n : 0;
-        st = train(c, &p, store, o, &how, &err);
-        code = st == FT_EINVAL ? ft__cli_exit(c, FT__EXIT_USAGE, "%s", err.msg)
-               : st            ? ft__cli_fail(c, st, &err)
-                               : FT__EXIT_GOOD;
+        st = train(c, &p, store, o, &how, &c->err);
+        code = ft__cli_check_asked(c, st);
     }
     ft__ops_free(&without);
     ft_network_lists_free(lists);
@@ -327,7 +323,7 @@ const ft__command ft__train_command = {
     .least_args = 0,
     .most_args = 0,
     .has_csv = true,
-    .options_size = sizeof(struct options),
+    .options_size = sizeof(struct train_options),
     .options = options,
     .run = run,
 };

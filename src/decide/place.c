@@ -103,13 +103,8 @@ static ft_status find_tasks(struct placing *p, size_t d, ft_error *err)
     p->tasks[d].task = calloc(p->g->n_ops + 1u, sizeof(*p->tasks[d].task));
     if (!p->tasks[d].task)
         return ft_fail(err, FT_ENOMEM, 0, "placing");
-    if (x->predictor && !x->predictor->family)
-        return ft_fail(err, FT_EINVAL, 0,
-                       "parts are placed by predictors for families of devices, or by "
-                       "data sheets");
-    return x->predictor ? ft__family_tasks(&p->tasks[d], x->predictor, &x->use, p->g,
-                                           ft__placed_phase(p->g), err)
-                        : ft__physics_tasks(&p->tasks[d], &x->use, p->g, err);
+    return ft__network_tasks(&p->tasks[d], x->predictor, &x->use, p->g,
+                             ft__placed_phase(p->g), err);
 }
 
 static ft_status open(struct placing *p, const ft__place_device *device, size_t n,

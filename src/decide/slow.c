@@ -61,25 +61,6 @@ static void choose_rows(struct slow *s, uint32_t dataset)
     }
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
-
-    return (p > q) - (p < q);
-}
-
-/* How many different operations; `scratch` holds as many as there are rows. */
-static size_t count_groups(const struct slow *s, uint64_t *scratch)
-{
-    size_t n = 0;
-
-    memcpy(scratch, s->group, s->n_rows * sizeof(*scratch));
-    qsort(scratch, s->n_rows, sizeof(*scratch), ascending);
-    for (size_t i = 0; i < s->n_rows; i++)
-        n += i == 0 || scratch[i] != scratch[i - 1];
-    return n;
-}
-
 static ft_status fill(float **x, struct slow *s, const ft__columns *c,
                       const ft__base *base, ft_error *err)
 {
@@ -125,8 +106,7 @@ static ft_status compare(struct slow *s, uint32_t dataset, uint64_t seed, ft_err
     ft__columns c = {0};
     ft__base base = {0};
     float *x = NULL;
-    ft_status st =
-        ft__base_fit(&base, &s->samples, s->row, s->n_rows, false, seed, err);
+    ft_status st = ft__base_fit(&base, &s->samples, s->row, s->n_rows, seed, err);
 
     if (st)
         return st;
@@ -163,7 +143,7 @@ static ft_status compare_all(struct slow *s, uint32_t *n_datasets, uint64_t seed
         return ft_fail(err, FT_ENOMEM, 0, "no memory to compare operations");
     for (uint32_t d = 0; d < s->samples.n_datasets && !st; d++) {
         choose_rows(s, d);
-        if (count_groups(s, scratch) < LEAST_OPS)
+        if (ft__count_different(s->group, s->n_rows, scratch) < LEAST_OPS)
             continue;
         st = compare(s, d, seed, err);
         ++*n_datasets;

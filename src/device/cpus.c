@@ -1,3 +1,4 @@
+/* Sets of processors as text. */
 #include "device/cpus.h"
 
 #include <ctype.h>

@@ -60,11 +60,11 @@ static double recorded_own_s(const char *root, double tick_s)
 }
 
 /* Where others are busy one may be interrupted in between: then again. */
-ft__load ft__load_now(const char *root, double (*now)(void))
+ft__cpu_load ft__load_now(const char *root, double (*now)(void))
 {
     enum { TRIES = 4 };
     const double at_once_s = 1e-3, tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK);
-    ft__load l;
+    ft__cpu_load l;
 
     for (int i = 0; i < TRIES; i++) {
         double before_s = now ? now() : ft__now_s(), after_s;
@@ -79,7 +79,7 @@ ft__load ft__load_now(const char *root, double (*now)(void))
     return l;
 }
 
-double ft__load_foreign(const ft__load *from, const ft__load *to)
+double ft__load_foreign(const ft__cpu_load *from, const ft__cpu_load *to)
 {
     double apart = to->at_s - from->at_s;
     double others = to->busy_s - from->busy_s - (to->own_s - from->own_s);

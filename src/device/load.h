@@ -4,16 +4,16 @@
 /* How much others let a machine's CPUs do. */
 
 /* Up to a moment, in seconds of CPUs. */
-typedef struct ft__load {
+typedef struct ft__cpu_load {
     double at_s;
-    double busy_s; /* by all, and taken by a host; NaN: not told */
+    double busy_s; /* by all, and taken by a host; NaN: unknown */
     double own_s;  /* by this process, and children that it has waited for */
-} ft__load;
+} ft__cpu_load;
 
 /* root: as for sysfs.h; now(): seconds; NULL: the monotonic clock. */
-ft__load ft__load_now(const char *root, double (*now)(void));
+ft__cpu_load ft__load_now(const char *root, double (*now)(void));
 /* CPUs' worth of others' work between two moments, mean; NaN when they are too near
- * each other for the kernel's ticks, or nothing is told. */
-double ft__load_foreign(const ft__load *from, const ft__load *to);
+ * each other for the kernel's ticks, or nothing is known. */
+double ft__load_foreign(const ft__cpu_load *from, const ft__cpu_load *to);
 
 #endif

@@ -1,3 +1,4 @@
+/* This machine as a device, from /proc and /sys. */
 #include <ctype.h>
 #include <limits.h>
 #include <math.h>
@@ -5,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/limits.h"
 #include "base/number.h"
 #include "device/cpus.h"
@@ -15,7 +15,7 @@
 #define CPU "/sys/devices/system/cpu"
 
 /* This machine while it is looked at. */
-struct machine {
+struct local_machine {
     const char *root;
     char *cpuinfo;
     ft__cpus online;
@@ -25,7 +25,7 @@ struct machine {
     char model[240]; /* whatever tells this processor model from others */
 };
 
-static void find_online(struct machine *m)
+static void find_online(struct local_machine *m)
 {
     char text[4096];
     unsigned n = 0;
@@ -38,12 +38,11 @@ static void find_online(struct machine *m)
         snprintf(text, sizeof(text), "0-%u", n - 1);
         (void)ft__cpus_parse(&m->online, n ? text : "");
     }
-    while (m->first < FT__MAX_CPUS - 1 && !m->online.has[m->first])
-        m->first++;
+    m->first = ft__cpus_first(&m->online);
 }
 
 /* Threads of one core list each other; only the first of them counts. */
-static void find_cores(struct machine *m)
+static void find_cores(struct local_machine *m)
 {
     char text[1024];
 
@@ -54,8 +53,7 @@ static void find_cores(struct machine *m)
                          CPU "/cpu%u/topology/thread_siblings_list", i) == 0 &&
             strtoul(text, NULL, 10) != i)
             continue;
-        m->cores.has[i] = true;
-        m->cores.n++;
+        ft__cpus_put(&m->cores, i, true);
     }
 }
 
@@ -72,7 +70,7 @@ static double parse_size(const char *text)
 
 /* The data cache of `level` as processor `cpu` sees it, and whom it serves; NaN
  * where there is none. */
-static double cache_bytes(const struct machine *m, unsigned cpu, int level,
+static double cache_bytes(const struct local_machine *m, unsigned cpu, int level,
                           ft__cpus *serves)
 {
     char text[1024];
@@ -96,7 +94,7 @@ static double cache_bytes(const struct machine *m, unsigned cpu, int level,
 }
 
 /* Of the first processor, divided among the cores that share it. */
-static double l2_per_core(const struct machine *m)
+static double l2_per_core(const struct local_machine *m)
 {
     ft__cpus serves;
     double bytes = cache_bytes(m, m->first, 2, &serves);
@@ -110,7 +108,7 @@ static double l2_per_core(const struct machine *m)
 }
 
 /* All there are: each is counted at the first processor that it serves. */
-static double l3_in_all(const struct machine *m)
+static double l3_in_all(const struct local_machine *m)
 {
     ft__cpus serves;
     double sum = 0;
@@ -129,7 +127,7 @@ static double l3_in_all(const struct machine *m)
 }
 
 /* The highest of all processors: cores may differ. */
-static double clock_hz(const struct machine *m, const char *file)
+static double clock_hz(const struct local_machine *m, const char *file)
 {
     double highest = NAN, khz;
 
@@ -176,7 +174,7 @@ static const char *arm_core(unsigned long implementer, unsigned long part)
     return "Arm core";
 }
 
-static const char *find_names(struct machine *m)
+static const char *find_names(struct local_machine *m)
 {
     char vendor[32], family[32], number[32], board[80];
 
@@ -215,7 +213,7 @@ static double memory_bytes(const char *root)
     return kib && strcmp(end, " kB") == 0 ? (double)kib * 1024 : NAN;
 }
 
-/* FNV-1a, 64 bits, folded to 32. */
+/* FNV-1a, 64 bits, folded to 32: fingerprints in stores hold it. */
 static uint32_t hash(const char *text)
 {
     uint64_t h = 0xcbf29ce484222325u;
@@ -259,7 +257,7 @@ static double or_0(double v)
 /* Everything that must not change unnoticed between two measurements. The
  * kernel keeps a varying part of the memory for itself: whole GiB only. Clocks
  * are left out, they depend on permissions and governors. */
-static const char *fingerprint(ft_device *d, const struct machine *m)
+static const char *fingerprint(ft_device *d, const struct local_machine *m)
 {
     const ft_device_facts *f = &d->facts;
     char facts[512], name[40], text[96];
@@ -273,7 +271,7 @@ static const char *fingerprint(ft_device *d, const struct machine *m)
     return ft__arena_strndup(&d->arena, text, strlen(text));
 }
 
-static ft_status describe(ft_device *d, struct machine *m, ft_error *err)
+static ft_status describe(ft_device *d, struct local_machine *m, ft_error *err)
 {
     ft_device_facts *f = &d->facts;
 
@@ -286,7 +284,7 @@ static ft_status describe(ft_device *d, struct machine *m, ft_error *err)
     f->name = "local";
     f->type = "cpu";
     f->source = "/proc and /sys of this machine";
-    f->note = ft__cpuinfo_is_virtual(m->cpuinfo) ? "a virtual machine" : "";
+    f->note = ft__is_virtual(m->root) ? "a virtual machine" : "";
     f->vendor = find_names(m);
     f->title = ft__arena_strndup(&d->arena, m->title, strlen(m->title));
     f->cores = (double)m->cores.n;
@@ -304,7 +302,7 @@ static ft_status describe(ft_device *d, struct machine *m, ft_error *err)
 
 ft_status ft_device_local(ft_device **out, const char *root, ft_error *err)
 {
-    struct machine m = {.root = root};
+    struct local_machine m = {.root = root};
     char path[PATH_MAX];
     ft_device *d = NULL;
     size_t len;

@@ -33,24 +33,6 @@ struct recorder {
 
 /* ---- writing ---- */
 
-/* Make every folder above `path`. */
-static int make_folders(const char *path)
-{
-    char part[PATH_MAX];
-    size_t len = strlen(path);
-
-    if (len >= sizeof(part))
-        return ENAMETOOLONG;
-    memcpy(part, path, len + 1);
-    for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(part, 0777) && errno != EEXIST)
-            return errno;
-        *slash = '/';
-    }
-    return 0;
-}
-
 static ft_status write_file(const struct recorder *r, const char *name,
                             const char *text, size_t len, ft_error *err)
 {
@@ -59,7 +41,7 @@ static ft_status write_file(const struct recorder *r, const char *name,
     int code;
 
     ft__buf_fmt(&path, "%s/%s", r->dir, name);
-    code = path.bad ? ENOMEM : make_folders(path.s);
+    code = path.bad ? ENOMEM : ft__sys_make_folders(path.s);
     if (!code) {
         fp = fopen(path.s, "wb");
         if (!fp || fwrite(text, 1, len, fp) != len)
@@ -231,7 +213,7 @@ static void limits(ft__buf *b, const ft__nvml *n, unsigned gpu, void *d)
     ask(b, gpu, d, "limit_mw", "GetPowerManagementLimit", n->power_limit);
     ask(b, gpu, d, "default_limit_mw", "GetPowerManagementDefaultLimit",
         n->power_limit_default);
-    if (n->power_limit_range && n->power_limit_range(d, &least, &most) == 0)
+    if (FT__NVML_CALL(n, power_limit_range, d, &least, &most) == 0)
         ft__buf_fmt(b, "gpu%u.least_limit_mw=%u\ngpu%u.most_limit_mw=%u\n", gpu, least,
                     gpu, most);
     ask_type(b, gpu, d, "slowdown_c", "GetTemperatureThreshold",
@@ -249,7 +231,7 @@ static void record_gpu(ft__buf *b, const ft__nvml *n, unsigned gpu)
 
     if (n->handle_by_index(gpu, &d))
         return;
-    if (n->name && n->name(d, name, sizeof(name)) == 0)
+    if (FT__NVML_CALL(n, name, d, name, sizeof(name)) == 0)
         ft__buf_fmt(b, "gpu%u.name=%s\n", gpu, name);
     ask(b, gpu, d, "power_mw", "GetPowerUsage", n->power_usage);
     ask_watts(b, n, gpu, d, "average_mw", FT__NVML_POWER_AVERAGE, FT__NVML_SCOPE_GPU);
@@ -270,9 +252,9 @@ static void record_gpu(ft__buf *b, const ft__nvml *n, unsigned gpu)
     ask_type(b, gpu, d, "app_memory", "GetApplicationsClock", n->clock_application,
              FT__NVML_CLOCK_MEMORY);
     ask_type(b, gpu, d, "temperature_c", "GetTemperature", n->temperature, 0);
-    if (n->throttle_reasons && n->throttle_reasons(d, &v) == 0)
+    if (FT__NVML_CALL(n, throttle_reasons, d, &v) == 0)
         ft__buf_fmt(b, "gpu%u.throttle=%#llx\n", gpu, v);
-    if (n->mig_mode && n->mig_mode(d, &now, &next) == 0)
+    if (FT__NVML_CALL(n, mig_mode, d, &now, &next) == 0)
         ft__buf_fmt(b, "gpu%u.mig=%u\n", gpu, now);
     supported(b, n, gpu, d);
 }
@@ -288,7 +270,7 @@ static ft_status record_nvml(struct recorder *r, const char *library, ft_error *
         snprintf(r->out->no_nvml, sizeof(r->out->no_nvml), "%s", n.reason);
         return FT_OK;
     }
-    if (n.driver_version && n.driver_version(driver, sizeof(driver)) == 0)
+    if (FT__NVML_CALL(&n, driver_version, driver, sizeof(driver)) == 0)
         ft__buf_fmt(&text, "driver=%s\n", driver);
     ft__buf_fmt(&text, "gpus=%u\n", n.n_devices);
     for (unsigned i = 0; i < n.n_devices; i++)

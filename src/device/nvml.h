@@ -3,6 +3,8 @@
 
 #include <stdbool.h>
 
+#include "foretell/error.h"
+
 /* NVIDIA's management library, loaded at run time. Layouts and numbers are those
  * of nvml.h (API documentation of NVML). */
 
@@ -24,9 +26,8 @@ enum { /* nvmlClockType_t */
 enum { /* nvmlTemperatureThresholds_t */
        FT__NVML_THRESHOLD_SHUTDOWN = 0,
        FT__NVML_THRESHOLD_SLOWDOWN = 1,
-       FT__NVML_THRESHOLD_GPU_MAX = 3,
 };
-enum { /* fields, and of what they tell the power */
+enum { /* fields, and the part whose power they give */
        FT__NVML_POWER_AVERAGE = 185,
        FT__NVML_POWER_INSTANT = 186,
        FT__NVML_SCOPE_GPU = 0,
@@ -53,11 +54,6 @@ typedef struct ft__nvml_field {
     ft__nvml_value value;
 } ft__nvml_field;
 
-typedef struct ft__nvml_sample {
-    unsigned long long timestamp_us;
-    ft__nvml_value value;
-} ft__nvml_sample;
-
 typedef struct ft__nvml_pci {
     char legacy_id[16];
     unsigned domain, bus, device;
@@ -83,9 +79,20 @@ typedef struct ft__nvml {
  * to do. */
 bool ft__nvml_open(ft__nvml *n, const char *path, bool gpu_present);
 void ft__nvml_close(ft__nvml *n);
+/* A function that the driver lacks is not supported. */
+#define FT__NVML_CALL(n, member, ...)                                                  \
+    ((n)->member ? (n)->member(__VA_ARGS__) : (int)FT__NVML_NOT_SUPPORTED)
 
-/* Power in watts as a field tells it; NaN where it does not. */
+/* "nvml:0" or "nvml" (the first). FT_ENOTFOUND names those there are. */
+ft_status ft__nvml_find(void **handle, unsigned *index, const ft__nvml *n,
+                        const char *device, ft_error *err);
+/* Power in watts by a field; NaN where the driver has no value. */
 double ft__nvml_field_watts(const ft__nvml *n, void *device, unsigned field,
                             unsigned scope);
+/* Clocks that can be set, ascending; 0: the device lists none. memory_mhz: core clocks
+ * at this memory clock, 0: memory clocks. */
+enum { FT__NVML_MAX_CLOCKS = 512 };
+unsigned ft__nvml_clocks(double hz[FT__NVML_MAX_CLOCKS], const ft__nvml *n,
+                         void *handle, unsigned memory_mhz);
 
 #endif

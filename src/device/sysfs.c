@@ -1,3 +1,4 @@
+/* Files of /proc and /sys, and whole small files. */
 #include "device/sysfs.h"
 
 #include <ctype.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -112,6 +114,23 @@ int ft__sys_may_write(const char *root, const char *path)
     return 0;
 }
 
+int ft__sys_make_folders(const char *path)
+{
+    char part[PATH_MAX];
+    size_t len = strlen(path);
+
+    if (len >= sizeof(part))
+        return ENAMETOOLONG;
+    memcpy(part, path, len + 1);
+    for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(part, 0777) && errno != EEXIST)
+            return errno;
+        *slash = '/';
+    }
+    return 0;
+}
+
 ft_status ft__sys_file(char **text, size_t *len, const char *path, ft_error *err)
 {
     FILE *fp = fopen(path, "rb");
@@ -195,6 +214,16 @@ void ft__sys_names_free(char **names, size_t n)
     free(names);
 }
 
+char *ft__cpuinfo(const char *root)
+{
+    char path[PATH_MAX], *text = NULL;
+    size_t len;
+
+    if (snprintf(path, sizeof(path), "%s/proc/cpuinfo", root) < (int)sizeof(path))
+        (void)ft__sys_file(&text, &len, path, NULL);
+    return text;
+}
+
 /* Where the value of the first line "key\t: value" begins; NULL when there is
  * no such line. */
 static const char *find_value(const char *text, const char *key)
@@ -225,10 +254,13 @@ void ft__cpuinfo_value(char *value, size_t size, const char *cpuinfo, const char
     value[len] = '\0';
 }
 
-bool ft__cpuinfo_is_virtual(const char *cpuinfo)
+bool ft__is_virtual(const char *root)
 {
+    char *cpuinfo = ft__cpuinfo(root);
     const char *flags = find_value(cpuinfo, "flags");
     const char *word = flags ? strstr(flags, " hypervisor") : NULL;
+    bool is_virtual = word && word < flags + strcspn(flags, "\n");
 
-    return word && word < flags + strcspn(flags, "\n");
+    free(cpuinfo);
+    return is_virtual;
 }

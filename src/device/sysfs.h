@@ -20,6 +20,9 @@ int ft__sys_write(const char *root, const char *path, const char *value);
 /* Whether that could be: 0 or an errno. Nothing is written. */
 int ft__sys_may_write(const char *root, const char *path);
 
+/* Make every folder above `path`. Returns 0 or an errno. */
+int ft__sys_make_folders(const char *path);
+
 /* A whole file, terminated; the caller frees it. FT_EIO or FT_ENOMEM. */
 ft_status ft__sys_file(char **text, size_t *len, const char *path, ft_error *err);
 
@@ -30,9 +33,11 @@ ft_status ft__sys_names(char ***names, size_t *n, const char *root, const char *
                         ...);
 void ft__sys_names_free(char **names, size_t n);
 
+/* The text of /proc/cpuinfo, which the caller frees; NULL where it cannot be read. */
+char *ft__cpuinfo(const char *root);
 /* The first "key : value" of /proc/cpuinfo; "" when there is none. */
 void ft__cpuinfo_value(char *value, size_t size, const char *cpuinfo, const char *key);
 /* Whether a hypervisor says that it is one (x86 only). */
-bool ft__cpuinfo_is_virtual(const char *cpuinfo);
+bool ft__is_virtual(const char *root);
 
 #endif

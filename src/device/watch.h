@@ -11,7 +11,7 @@
 /* A sensor of temperature, as files below the root. */
 typedef struct ft__thermometer {
     const char *path; /* 1/1000 degree Celsius */
-    double limit_k;   /* NaN: not told */
+    double limit_k;   /* NaN: unknown */
 } ft__thermometer;
 
 enum { FT__MAX_THERMOMETERS = 16, FT__MAX_WATCHED = 16, FT__MAX_SAMPLES = 4096 };
@@ -29,7 +29,7 @@ typedef struct ft__watch {
     /* of one stretch of time */
     unsigned cpu[FT__MAX_WATCHED];
     size_t n_cpus;
-    ft__load begin;
+    ft__cpu_load begin;
     double throttled; /* the CPUs' counters at its beginning */
     double *clock_hz; /* FT__MAX_SAMPLES, or fewer: every stride-th sample */
     size_t n_clocks, stride;

@@ -1,3 +1,4 @@
+/* From the path of a plug-in to its engine. */
 #include <dlfcn.h>
 #include <stddef.h>
 

@@ -171,19 +171,14 @@ static ft_status ask_dataset(const struct asking *a, const struct place *v, size
                              ft_error *err)
 {
     const ft__dataset *d = &a->s->dataset[v->dataset];
-    const ft_device_use on = {.device = d->file,
-                              .name = d->device,
-                              .setting = d->setting,
-                              .policy = d->policy,
-                              .engine = d->engine,
-                              .engine_version = d->engine_version,
-                              .known = a->known};
+    ft_device_use on = ft__dataset_use(d);
     ft_network_estimate e;
     ft_graph *g = NULL;
     ft_status st = list_of(&g, a, v, n, err);
 
+    on.known = a->known;
     if (!st)
-        st = ft_predict_network_on(&e, a->p, &on, g, err);
+        st = ft_predict_network(&e, a->p, &on, g, err);
     if (!st) {
         take_answers(a, &e, g, v, n);
         ft_network_estimate_free(&e);

@@ -2,7 +2,7 @@
 #define EVALUATE_ASK_H
 
 #include "predict/model/calibration_set.h"
-#include "predict/model/family.h"
+#include "predict/train/train.h"
 
 /* Which regressors the rows test[n_test] need, of a predictor that learns
  * train[n_train]: those of devices in training, of others. The rest is not made. */
@@ -10,7 +10,7 @@ ft_status ft__evaluate_needs(ft__family_options *how, const ft__samples *s,
                              const uint32_t *train, size_t n_train,
                              const uint32_t *test, size_t n_test, ft_error *err);
 /* What a user of the predictor is answered for samples row[n]: one list of operations
- * for each dataset, asked by ft_predict_network_on() on its device, setting, engine and
+ * for each dataset, asked by ft_predict_network() on its device, setting, engine and
  * policy. out[i] of row[i]; value is NaN where there is no answer (a device without a
  * file, a metric that was not learned); `why` says so of the last of them. */
 ft_status ft__evaluate_ask(ft__answer *out, const ft_predictor *p,

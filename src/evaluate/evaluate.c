@@ -21,19 +21,8 @@
 
 /* ---- which rows are tested together ---- */
 
-static const uint32_t not_tested = UINT32_MAX;
 /* A split of the protocol STORES. */
 static const char devices_not_known[] = "test, devices not learned from";
-
-/* Without networks each row is tested in one split at most, and learned from in the
- * others. Networks overlap: a list of hashes each. */
-struct splits {
-    uint32_t n;
-    uint32_t *of; /* per row: its split */
-    char (*name)[160];
-    const char **chip;     /* DEVICE only: of each split */
-    ft__networks networks; /* NETWORK only */
-};
 
 struct evaluating {
     const ft_evaluate_options *opt;
@@ -44,7 +33,12 @@ struct evaluating {
     ft__family_options how;
     size_t n;       /* samples with a value of the metric */
     size_t n_train; /* STORES: rows of the first store */
-    struct splits split;
+    /* Without networks each row is tested in one split at most, and learned from in the
+     * others. Networks overlap: a list of hashes each. */
+    ft__splits split;
+    const char **chip;     /* DEVICE only: of each split */
+    ft__networks networks; /* NETWORK only */
+    double part;           /* of the rows that are learned from */
     uint32_t *train;
     uint32_t *test;
     uint32_t *known; /* measured on the device left out, to correct answers by */
@@ -54,25 +48,6 @@ struct evaluating {
 static bool is_measured(const struct evaluating *e, size_t i)
 {
     return e->s.v[i].value[e->metric] > 0;
-}
-
-static ft_status name_split(struct evaluating *e, const char *name, uint32_t *index,
-                            ft_error *err)
-{
-    char(*grown)[160];
-
-    for (uint32_t i = 0; i < e->split.n; i++)
-        if (strncmp(e->split.name[i], name, sizeof(*e->split.name) - 1) == 0) {
-            *index = i;
-            return FT_OK;
-        }
-    grown = realloc(e->split.name, (e->split.n + 1) * sizeof(*grown));
-    if (!grown)
-        return ft_fail(err, FT_ENOMEM, 0, "evaluation");
-    e->split.name = grown;
-    snprintf(grown[e->split.n], sizeof(*grown), "%s", name);
-    *index = e->split.n++;
-    return FT_OK;
 }
 
 /* What is never on both sides: equal operations, kernels and networks of one name. */
@@ -98,7 +73,7 @@ static ft_status split_folds(struct evaluating *e, ft_error *err)
     free(group);
     for (uint32_t i = 0; i < n && !st; i++) {
         snprintf(name, sizeof(name), "fold %u", i + 1);
-        st = name_split(e, name, &index, err);
+        st = ft__splits_add(&index, &e->split, name, err);
     }
     return st;
 }
@@ -111,11 +86,11 @@ static ft_status split_share(struct evaluating *e, ft_error *err)
 
     if (!(e->opt->share > 0 && e->opt->share < 1))
         return ft_fail(err, FT_EINVAL, 0, "the share to learn from is between 0 and 1");
-    st = name_split(e, "the rest", &index, err);
+    st = ft__splits_add(&index, &e->split, "the rest", err);
     for (size_t i = 0; i < e->s.n && !st; i++) {
         ft__prng p = ft__prng_stream(e->opt->seed, e->s.v[i].hash);
 
-        e->split.of[i] = ft__prng_unit(&p) < e->opt->share ? not_tested : index;
+        e->split.of[i] = ft__prng_unit(&p) < e->opt->share ? FT__NOT_TESTED : index;
     }
     return st;
 }
@@ -150,9 +125,9 @@ static ft_status split_by_name(struct evaluating *e, ft_error *err)
     for (size_t i = 0; i < e->s.n && !st; i++) {
         const char *name = left_out_name(e, &e->s.v[i]);
 
-        e->split.of[i] = not_tested;
+        e->split.of[i] = FT__NOT_TESTED;
         if (is_only(e, name, variants))
-            st = name_split(e, name, &e->split.of[i], err);
+            st = ft__splits_add(&e->split.of[i], &e->split, name, err);
     }
     return st;
 }
@@ -163,12 +138,12 @@ static ft_status split_devices(struct evaluating *e, ft_error *err)
 
     if (st)
         return st;
-    e->split.chip = calloc(e->split.n + 1u, sizeof(*e->split.chip));
-    if (!e->split.chip)
+    e->chip = calloc(e->split.n + 1u, sizeof(*e->chip));
+    if (!e->chip)
         return ft_fail(err, FT_ENOMEM, 0, "evaluation");
     for (size_t i = 0; i < e->s.n; i++)
-        if (e->split.of[i] != not_tested)
-            e->split.chip[e->split.of[i]] =
+        if (e->split.of[i] != FT__NOT_TESTED)
+            e->chip[e->split.of[i]] =
                 ft__dataset_chip(&e->s.dataset[e->s.v[i].dataset]);
     return FT_OK;
 }
@@ -198,9 +173,10 @@ static ft_status split_stores(struct evaluating *e, ft_error *err)
     for (int pass = 1; pass >= 0; pass--)
         for (size_t i = 0; i < e->s.n && !st; i++) {
             if (i < e->n_train)
-                e->split.of[i] = not_tested;
+                e->split.of[i] = FT__NOT_TESTED;
             else if (known[e->s.v[i].dataset] == (pass == 1)) {
-                st = name_split(e, pass ? "test" : devices_not_known, &index, err);
+                st = ft__splits_add(&index, &e->split,
+                                    pass ? "test" : devices_not_known, err);
                 e->split.of[i] = index;
             }
         }
@@ -210,18 +186,20 @@ static ft_status split_stores(struct evaluating *e, ft_error *err)
 
 static ft_status split_networks(struct evaluating *e, ft_store *store, ft_error *err)
 {
-    ft_status st = ft__networks_read(&e->split.networks, store, e->opt->only, err);
+    ft_status st = ft__networks_read(&e->networks, store, e->opt->only, err);
     uint32_t index;
 
-    for (uint32_t i = 0; i < e->split.networks.n && !st; i++)
-        st = name_split(e, e->split.networks.v[i].name, &index, err);
+    for (uint32_t i = 0; i < e->networks.n && !st; i++)
+        st = ft__splits_add(&index, &e->split, e->networks.v[i].name, err);
     return st;
 }
 
 static ft_status make_splits(struct evaluating *e, ft_store *store, ft_error *err)
 {
-    ft_status st;
+    ft_status st = ft__splits_make(&e->split, e->s.n, err);
 
+    if (st)
+        return st;
     switch (e->opt->protocol) {
     case FT_PROTOCOL_FOLDS:
     case FT_PROTOCOL_CLOCKS: st = split_folds(e, err); break;
@@ -241,8 +219,8 @@ static ft_status make_splits(struct evaluating *e, ft_store *store, ft_error *er
 static bool is_chip_of(const struct evaluating *e, const ft__samples *s, size_t i,
                        uint32_t split)
 {
-    return e->split.chip && strcmp(ft__dataset_chip(&s->dataset[s->v[i].dataset]),
-                                   e->split.chip[split]) == 0;
+    return e->chip &&
+           strcmp(ft__dataset_chip(&s->dataset[s->v[i].dataset]), e->chip[split]) == 0;
 }
 
 /* With a device every device of its chip leaves training. */
@@ -254,7 +232,7 @@ static bool is_sibling(const struct evaluating *e, size_t i, uint32_t split)
 static bool is_hidden(const struct evaluating *e, size_t i, uint32_t split)
 {
     if (e->opt->protocol == FT_PROTOCOL_NETWORK)
-        return ft__network_has(&e->split.networks.v[split], e->s.v[i].hash);
+        return ft__network_has(&e->networks.v[split], e->s.v[i].hash);
     return e->split.of[i] == split && !(e->top && e->top[i]);
 }
 
@@ -412,9 +390,9 @@ static ft_status add_results(ft__results *out, const struct evaluating *e, size_
     return st;
 }
 
-static ft_status run_split(struct evaluating *e, ft__results *out, uint32_t split,
-                           double part, ft_error *err)
+static ft_status run_split(void *user, ft__results *out, uint32_t split, ft_error *err)
 {
+    struct evaluating *e = user;
     size_t n_train = 0, n_test = 0, n_known;
     ft_status st;
 
@@ -422,7 +400,7 @@ static ft_status run_split(struct evaluating *e, ft__results *out, uint32_t spli
         if (is_hidden(e, i, split) && is_measured(e, i))
             e->test[n_test++] = (uint32_t)i;
         else if (!is_hidden(e, i, split) && !is_sibling(e, i, split) &&
-                 (part >= 1 || is_early(e, i, part)) && !is_later_store(e, i))
+                 (e->part >= 1 || is_early(e, i, e->part)) && !is_later_store(e, i))
             e->train[n_train++] = (uint32_t)i;
     if (n_test == 0)
         return FT_OK;
@@ -433,23 +411,6 @@ static ft_status run_split(struct evaluating *e, ft__results *out, uint32_t spli
         st = add_results(out, e, n_test, split, err);
     out->n_learned += (double)n_train;
     out->n_splits++;
-    return st;
-}
-
-static ft_status run_all(struct evaluating *e, ft__results *out, double part,
-                         ft_error *err)
-{
-    ft_status st = FT_OK;
-
-    for (uint32_t i = 0; i < e->split.n && !st; i++) {
-        ft__progress(e->opt->log, i, e->split.n, e->split.name[i]);
-        st = run_split(e, out, i, part, err);
-    }
-    ft__progress(e->opt->log, e->split.n, e->split.n, "");
-    if (!st && out->n == 0)
-        st = *out->unanswered
-                 ? ft_fail(err, FT_ENOTFOUND, 0, "%s", out->unanswered)
-                 : ft_fail(err, FT_ENOTFOUND, 0, "nothing is left to test on");
     return st;
 }
 
@@ -464,11 +425,11 @@ static ft_status run_curve(struct evaluating *e, ft_evaluation *out, ft_error *e
     if (!out->curve)
         return ft_fail(err, FT_ENOMEM, 0, "evaluation");
     for (uint32_t i = 0; i < steps && !st; i++) {
-        double part = steps > 1 ? pow(least, 1 - (double)i / (double)(steps - 1)) : 1;
         ft__results r = {0};
         ft_curve_point *p = &out->curve[out->n_curve];
 
-        st = run_all(e, &r, part, err);
+        e->part = steps > 1 ? pow(least, 1 - (double)i / (double)(steps - 1)) : 1;
+        st = ft__splits_run(&r, &e->split, run_split, e, e->opt->log, err);
         if (!st)
             st = ft__results_errors(&p->learned, &r, err);
         p->rows = r.n_learned / (double)r.n_splits;
@@ -513,8 +474,7 @@ static ft_status read_samples(struct evaluating *e, ft_store *store, ft_store *t
     e->test = calloc(e->s.n + 1, sizeof(*e->test));
     e->known = calloc(e->s.n + 1, sizeof(*e->known));
     e->answer = calloc(e->s.n + 1, sizeof(*e->answer));
-    e->split.of = calloc(e->s.n + 1, sizeof(*e->split.of));
-    if (!e->train || !e->test || !e->known || !e->answer || !e->split.of)
+    if (!e->train || !e->test || !e->known || !e->answer)
         return ft_fail(err, FT_ENOMEM, 0, "%zu rows", e->s.n);
     for (size_t i = 0; i < e->s.n; i++)
         e->n += is_measured(e, i);
@@ -537,7 +497,8 @@ static ft_status start(struct evaluating *e, const ft_evaluate_options *opt,
 {
     const char *metric = opt->metric ? opt->metric : "time";
 
-    *e = (struct evaluating){.opt = opt, .metric = ft__metric_from_name(metric)};
+    *e = (struct evaluating){
+        .opt = opt, .part = 1, .metric = ft__metric_from_name(metric)};
     e->how = (ft__family_options){.learn = {.fit = {.methods = opt->methods,
                                                     .mix = opt->mix,
                                                     .seed = opt->seed,
@@ -574,10 +535,9 @@ static void finish(struct evaluating *e)
     ft__samples_free(&e->s);
     ft__samples_free(&e->workloads);
     free(e->top);
-    ft__networks_free(&e->split.networks);
-    free(e->split.of);
-    free(e->split.name);
-    free(e->split.chip);
+    ft__networks_free(&e->networks);
+    ft__splits_free(&e->split);
+    free(e->chip);
     free(e->train);
     free(e->test);
     free(e->known);
@@ -605,13 +565,9 @@ ft_status ft_evaluate(ft_evaluation *out, ft_store *store, ft_store *test,
     if (!st)
         st = make_splits(&e, store, err);
     if (!st)
-        st = run_all(&e, &r, 1, err);
+        st = ft__splits_run(&r, &e.split, run_split, &e, opt->log, err);
     if (!st)
-        st = ft__results_tables(out, &r, (const char(*)[160])e.split.name, err);
-    if (!st)
-        ft__results_rows(&r, e.metric, (const char(*)[160])e.split.name, opt);
-    if (!st && opt->choices != FT_CHOICES_NONE)
-        st = ft__results_order(&out->order, &r, opt->choices, err);
+        st = ft__results_report(out, &r, &e.split, e.metric, opt, err);
     if (!st && opt->curve_steps)
         st = run_curve(&e, out, err);
     out->n_rows = e.n;

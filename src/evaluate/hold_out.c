@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/pairs.h"
 #include "base/stats.h"
 #include "evaluate/rank_inside.h"
@@ -75,13 +76,6 @@ static int take_member(void *user, const ft_member *m)
     return 1;
 }
 
-static int by_hash(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 ft_status ft__networks_read(ft__networks *out, ft_store *store, const char *only,
                             ft_error *err)
 {
@@ -96,7 +90,7 @@ ft_status ft__networks_read(ft__networks *out, ft_store *store, const char *only
             *err = r.err;
     }
     for (uint32_t i = 0; i < out->n; i++)
-        qsort(out->v[i].hash, out->v[i].n, sizeof(uint64_t), by_hash);
+        qsort(out->v[i].hash, out->v[i].n, sizeof(uint64_t), ft__by_number);
     return st;
 }
 
@@ -110,7 +104,7 @@ void ft__networks_free(ft__networks *n)
 
 bool ft__network_has(const ft__network *n, uint64_t hash)
 {
-    return n->n && bsearch(&hash, n->hash, n->n, sizeof(hash), by_hash) != NULL;
+    return n->n && bsearch(&hash, n->hash, n->n, sizeof(hash), ft__by_number) != NULL;
 }
 
 /* ---- results ---- */
@@ -131,7 +125,8 @@ ft_status ft__results_add(ft__results *r, const ft__tested *row, const ft__answe
     return FT_OK;
 }
 
-void ft__results_rows(const ft__results *r, ft__metric metric, const char (*split)[160],
+static void tell_rows(const ft__results *r, ft__metric metric,
+                      const char (*split)[FT__SPLIT_NAME],
                       const ft_evaluate_options *opt)
 {
     for (size_t i = 0; i < r->n && opt->row; i++) {
@@ -193,7 +188,7 @@ void ft__results_kernels(ft__results *r, const ft__kernels *k)
              known->n_rows, known->choice, others->n_rows, others->choice);
 }
 
-ft_status ft__results_order(ft_rank_evaluation *out, const ft__results *r,
+static ft_status find_order(ft_rank_evaluation *out, const ft__results *r,
                             ft_choices choices, ft_error *err)
 {
     ft_rank_row *row = calloc(r->n + 1, sizeof(*row));
@@ -309,7 +304,7 @@ static ft_status find_deciles(double bound[9], const ft__results *r, ft_error *e
 
 struct grouping {
     const ft__results *r;
-    const char (*split)[160];
+    const char (*split)[FT__SPLIT_NAME];
     double decile[9];
 };
 
@@ -372,8 +367,8 @@ static ft_status group_by(ft_evaluation *out, ft_by by, const struct grouping *g
     return st;
 }
 
-ft_status ft__results_tables(ft_evaluation *out, const ft__results *r,
-                             const char (*split)[160], ft_error *err)
+static ft_status make_tables(ft_evaluation *out, const ft__results *r,
+                             const char (*split)[FT__SPLIT_NAME], ft_error *err)
 {
     struct grouping g = {.r = r, .split = split};
     struct table t;
@@ -395,5 +390,73 @@ ft_status ft__results_tables(ft_evaluation *out, const ft__results *r,
     out->n_learned = r->n_learned / (double)r->n_splits;
     memcpy(out->chosen, r->chosen, sizeof(out->chosen));
     table_free(&t);
+    return st;
+}
+
+ft_status ft__results_report(ft_evaluation *out, const ft__results *r,
+                             const ft__splits *s, ft__metric metric,
+                             const ft_evaluate_options *opt, ft_error *err)
+{
+    const char(*names)[FT__SPLIT_NAME] = (const char(*)[FT__SPLIT_NAME])s->name;
+    ft_status st = make_tables(out, r, names, err);
+
+    if (st)
+        return st;
+    tell_rows(r, metric, names, opt);
+    return opt->choices == FT_CHOICES_NONE || opt->kernels
+               ? FT_OK
+               : find_order(&out->order, r, opt->choices, err);
+}
+
+/* ---- splits ---- */
+
+ft_status ft__splits_make(ft__splits *s, size_t n, ft_error *err)
+{
+    *s = (ft__splits){.of = calloc(n + 1, sizeof(*s->of))};
+    for (size_t i = 0; s->of && i < n; i++)
+        s->of[i] = FT__NOT_TESTED;
+    return s->of ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "evaluation");
+}
+
+bool ft__split_is(const ft__splits *s, uint32_t split, const char *name)
+{
+    return strncmp(s->name[split], name, FT__SPLIT_NAME - 1) == 0;
+}
+
+ft_status ft__splits_add(uint32_t *index, ft__splits *s, const char *name,
+                         ft_error *err)
+{
+    char(*grown)[FT__SPLIT_NAME];
+
+    for (*index = 0; *index < s->n; ++*index)
+        if (ft__split_is(s, *index, name))
+            return FT_OK;
+    grown = realloc(s->name, (s->n + 1) * sizeof(*grown));
+    if (!grown)
+        return ft_fail(err, FT_ENOMEM, 0, "evaluation");
+    s->name = grown;
+    snprintf(grown[s->n++], sizeof(*grown), "%s", name);
+    return FT_OK;
+}
+
+void ft__splits_free(ft__splits *s)
+{
+    free(s->of);
+    free(s->name);
+}
+
+ft_status ft__splits_run(ft__results *out, const ft__splits *s, ft__split_run *run,
+                         void *user, const ft_log *log, ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (uint32_t i = 0; i < s->n && !st; i++) {
+        ft__progress(log, i, s->n, s->name[i]);
+        st = run(user, out, i, err);
+    }
+    ft__progress(log, s->n, s->n, "");
+    if (!st && out->n == 0)
+        st = ft_fail(err, FT_ENOTFOUND, 0, "%s",
+                     *out->unanswered ? out->unanswered : "nothing is left to test on");
     return st;
 }

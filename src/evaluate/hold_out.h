@@ -2,7 +2,7 @@
 #define EVALUATE_HOLD_OUT_H
 
 #include "foretell/evaluate.h"
-#include "predict/model/family.h"
+#include "predict/train/train.h"
 
 /* ---- networks as lists of operations ---- */
 
@@ -60,16 +60,35 @@ ft_status ft__results_add(ft__results *r, const ft__tested *row, const ft__answe
 /* Note which methods a learner chose. */
 void ft__results_choices(ft__results *r, const ft__family *f, ft__metric metric);
 void ft__results_kernels(ft__results *r, const ft__kernels *k);
-/* Every row to opt->row. */
-void ft__results_rows(const ft__results *r, ft__metric metric, const char (*split)[160],
-                      const ft_evaluate_options *opt);
 ft_status ft__results_errors(ft_errors *out, const ft__results *r, ft_error *err);
-ft_status ft__results_tables(ft_evaluation *out, const ft__results *r,
-                             const char (*split)[160], ft_error *err);
-/* The order of choices over operations that were tested on all of them. */
-ft_status ft__results_order(ft_rank_evaluation *out, const ft__results *r,
-                            ft_choices choices, ft_error *err);
 void ft__results_free(ft__results *r);
+
+/* ---- what is left out together ---- */
+
+/* Names are cut at so many bytes, less a final 0. */
+enum { FT__SPLIT_NAME = 160 };
+#define FT__NOT_TESTED UINT32_MAX
+typedef struct ft__splits {
+    uint32_t n;
+    uint32_t *of; /* of every item: its split, or FT__NOT_TESTED */
+    char (*name)[FT__SPLIT_NAME];
+} ft__splits;
+/* Of n items, none of which is tested yet. */
+ft_status ft__splits_make(ft__splits *s, size_t n, ft_error *err);
+/* The split of that name, which is added if there is none. */
+ft_status ft__splits_add(uint32_t *index, ft__splits *s, const char *name,
+                         ft_error *err);
+bool ft__split_is(const ft__splits *s, uint32_t split, const char *name);
+void ft__splits_free(ft__splits *s);
+/* One split after the other: run() hides it, trains, asks, adds to the results. */
+typedef ft_status ft__split_run(void *user, ft__results *out, uint32_t split,
+                                ft_error *err);
+ft_status ft__splits_run(ft__results *out, const ft__splits *s, ft__split_run *run,
+                         void *user, const ft_log *log, ft_error *err);
+/* All that an evaluation says of results. */
+ft_status ft__results_report(ft_evaluation *out, const ft__results *r,
+                             const ft__splits *s, ft__metric metric,
+                             const ft_evaluate_options *opt, ft_error *err);
 
 /* ft_evaluate() of networks measured whole; how: as rows are learned from. */
 ft_status ft__evaluate_networks(ft_evaluation *out, ft_store *store,

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "base/stats.h"
 #include "evaluate/hold_out.h"
 #include "foretell/names.h"
@@ -15,9 +14,7 @@
 struct evaluating {
     const ft_evaluate_options *opt;
     ft__kernel_rows r;
-    uint32_t n_splits;
-    uint32_t *split;   /* of every row; NOT_TESTED */
-    char (*name)[160]; /* of every split */
+    ft__splits split;  /* of rows */
     const char **chip; /* that goes with it; of kernels none */
     ft__dataset *on;   /* of every file */
     char **line;       /* of every row that was tested: what a launch file says */
@@ -27,8 +24,6 @@ struct evaluating {
     ft__tested *tested;
     ft__answer *answer;
 };
-
-static const uint32_t not_tested = UINT32_MAX;
 
 /* ---- what is left out together ---- */
 
@@ -41,25 +36,19 @@ static const char *left_out_name(const struct evaluating *e, size_t i)
 
 static ft_status make_splits(struct evaluating *e, ft_error *err)
 {
-    ft_status st = FT_OK;
+    ft_status st = ft__splits_make(&e->split, e->r.n, err);
 
     for (size_t i = 0; i < e->r.n && !st; i++) {
         const char *name = left_out_name(e, i);
-        uint32_t k = 0;
 
         st = ft__names_add(&e->kernel[i], &e->kernels, e->r.row[i].kernel, err);
-        e->split[i] = not_tested;
-        if (e->opt->only && strcmp(e->opt->only, name) != 0)
+        if (st || (e->opt->only && strcmp(e->opt->only, name) != 0))
             continue;
-        while (k < e->n_splits && strncmp(e->name[k], name, sizeof(*e->name) - 1) != 0)
-            k++;
-        if (k == e->n_splits) {
-            snprintf(e->name[k], sizeof(*e->name), "%s", name);
-            e->chip[e->n_splits++] = e->r.row[i].device->chip;
-        }
-        e->split[i] = k;
+        st = ft__splits_add(&e->split.of[i], &e->split, name, err);
+        if (!st && !e->chip[e->split.of[i]])
+            e->chip[e->split.of[i]] = e->r.row[i].device->chip;
     }
-    if (!st && !e->n_splits)
+    if (!st && !e->split.n)
         st = ft_fail(err, FT_ENOTFOUND, 0, "nothing to leave out: no %s is %s",
                      ft_name(FT_NAMES_PROTOCOL, e->opt->protocol), e->opt->only);
     return st;
@@ -70,7 +59,7 @@ static bool is_learned_from(const struct evaluating *e, size_t i, uint32_t split
 {
     if (e->opt->protocol == FT_PROTOCOL_DEVICE && !e->opt->siblings)
         return strcmp(e->r.row[i].device->chip, e->chip[split]) != 0;
-    return strncmp(e->name[split], left_out_name(e, i), sizeof(*e->name) - 1) != 0;
+    return !ft__split_is(&e->split, split, left_out_name(e, i));
 }
 
 /* ---- asking ---- */
@@ -142,9 +131,9 @@ static ft_status describe(struct evaluating *e, ft__tested *t, size_t i, ft_erro
     return FT_OK;
 }
 
-static ft_status run_split(struct evaluating *e, ft__results *out, uint32_t split,
-                           ft_error *err)
+static ft_status run_split(void *user, ft__results *out, uint32_t split, ft_error *err)
 {
+    struct evaluating *e = user;
     const ft__kernels_options how = {.seed = e->opt->seed, .threads = e->opt->threads};
     ft_predictor *p = NULL;
     size_t n = 0, tested = 0;
@@ -158,7 +147,7 @@ static ft_status run_split(struct evaluating *e, ft__results *out, uint32_t spli
     if (!st)
         st = find_constant(&constant, e, p, n, err);
     for (size_t i = 0; i < e->r.n && !st; i++) {
-        if (e->split[i] != split)
+        if (e->split.of[i] != split)
             continue;
         st = describe(e, &e->tested[tested], i, err);
         if (!st)
@@ -180,8 +169,6 @@ static ft_status make_room(struct evaluating *e, ft_error *err)
 {
     const size_t n = e->r.n + 1;
 
-    e->split = calloc(n, sizeof(*e->split));
-    e->name = calloc(n, sizeof(*e->name));
     e->chip = calloc(n, sizeof(*e->chip));
     e->on = calloc(e->r.n_files + 1, sizeof(*e->on));
     e->line = calloc(n, sizeof(*e->line));
@@ -189,8 +176,8 @@ static ft_status make_room(struct evaluating *e, ft_error *err)
     e->use = calloc(n, sizeof(*e->use));
     e->tested = calloc(n, sizeof(*e->tested));
     e->answer = calloc(n, sizeof(*e->answer));
-    if (!e->split || !e->name || !e->chip || !e->on || !e->line || !e->kernel ||
-        !e->use || !e->tested || !e->answer)
+    if (!e->chip || !e->on || !e->line || !e->kernel || !e->use || !e->tested ||
+        !e->answer)
         return ft_fail(err, FT_ENOMEM, 0, "%zu launches", n);
     for (size_t i = 0; i < e->r.n_files; i++)
         e->on[i] = (ft__dataset){
@@ -204,33 +191,13 @@ static ft_status make_room(struct evaluating *e, ft_error *err)
     return FT_OK;
 }
 
-static ft_status run_all(struct evaluating *e, ft_evaluation *out, ft_error *err)
-{
-    const char(*names)[160] = (const char(*)[160])e->name;
-    ft__results r = {0};
-    ft_status st = FT_OK;
-
-    for (uint32_t k = 0; k < e->n_splits && !st; k++) {
-        ft__progress(e->opt->log, k, e->n_splits, e->name[k]);
-        st = run_split(e, &r, k, err);
-    }
-    ft__progress(e->opt->log, e->n_splits, e->n_splits, "");
-    if (!st)
-        st = ft__results_tables(out, &r, names, err);
-    if (!st)
-        ft__results_rows(&r, FT__METRIC_TIME, names, e->opt);
-    ft__results_free(&r);
-    return st;
-}
-
 static void finish(struct evaluating *e)
 {
     for (size_t i = 0; e->line && i < e->r.n; i++)
         free(e->line[i]);
     ft__kernel_rows_free(&e->r);
     ft__names_free(&e->kernels);
-    free(e->split);
-    free(e->name);
+    ft__splits_free(&e->split);
     free(e->chip);
     free(e->on);
     free(e->line);
@@ -244,6 +211,7 @@ ft_status ft__evaluate_kernels(ft_evaluation *out, const ft_evaluate_options *op
                                ft_error *err)
 {
     struct evaluating e = {.opt = opt};
+    ft__results r = {0};
     ft_status st;
 
     if (opt->protocol != FT_PROTOCOL_KERNEL && opt->protocol != FT_PROTOCOL_DEVICE)
@@ -255,7 +223,10 @@ ft_status ft__evaluate_kernels(ft_evaluation *out, const ft_evaluate_options *op
     if (!st)
         st = make_splits(&e, err);
     if (!st)
-        st = run_all(&e, out, err);
+        st = ft__splits_run(&r, &e.split, run_split, &e, opt->log, err);
+    if (!st)
+        st = ft__results_report(out, &r, &e.split, FT__METRIC_TIME, opt, err);
+    ft__results_free(&r);
     out->n_rows = e.r.n;
     out->n_datasets = (uint32_t)e.r.n_files;
     finish(&e);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/index.h"
-#include "base/log.h"
 #include "base/stats.h"
 #include "evaluate/hold_out.h"
 #include "predict/file/predictor.h"
@@ -18,17 +17,13 @@ struct evaluating {
     ft__family_options how;
     ft__samples s;
     ft__network_samples w;
-    uint32_t n_splits;
-    uint32_t *split;   /* of every network; NOT_TESTED */
-    char (*name)[160]; /* of every split */
-    double *physics;   /* of every network: predicted by specifications; NaN */
-    bool *hidden;      /* of every network */
-    uint32_t *row;     /* to learn from */
+    ft__splits split; /* of networks */
+    double *physics;  /* of every network: predicted by specifications; NaN */
+    bool *hidden;     /* of every network */
+    uint32_t *row;    /* to learn from */
     ft__tested *tested;
     ft__answer *answer;
 };
-
-static const uint32_t not_tested = UINT32_MAX;
 
 /* ---- what is left out together ---- */
 
@@ -46,22 +41,18 @@ static const char *left_out_name(const struct evaluating *e, size_t i)
     }
 }
 
-static void make_splits(struct evaluating *e)
+static ft_status make_splits(struct evaluating *e, ft_error *err)
 {
-    for (size_t i = 0; i < e->w.n; i++) {
-        const char *name = left_out_name(e, i);
-        uint32_t k = 0;
+    ft_status st = ft__splits_make(&e->split, e->w.n, err);
 
-        e->split[i] = not_tested;
-        if (!(e->w.v[i].value[e->metric] > 0) ||
-            (e->opt->only && strcmp(e->opt->only, name) != 0))
-            continue;
-        while (k < e->n_splits && strncmp(e->name[k], name, sizeof(*e->name) - 1) != 0)
-            k++;
-        if (k == e->n_splits)
-            snprintf(e->name[e->n_splits++], sizeof(*e->name), "%s", name);
-        e->split[i] = k;
+    for (size_t i = 0; i < e->w.n && !st; i++) {
+        const char *name = left_out_name(e, i);
+
+        if (e->w.v[i].value[e->metric] > 0 &&
+            !(e->opt->only && strcmp(e->opt->only, name) != 0))
+            st = ft__splits_add(&e->split.of[i], &e->split, name, err);
     }
+    return st;
 }
 
 /* Whether network i says something of what is asked in this split: it leaves training.
@@ -69,9 +60,9 @@ static void make_splits(struct evaluating *e)
 static bool goes_with(const struct evaluating *e, size_t i, uint32_t split)
 {
     if (e->opt->protocol != FT_PROTOCOL_DEVICE)
-        return strncmp(e->name[split], left_out_name(e, i), sizeof(*e->name) - 1) == 0;
+        return ft__split_is(&e->split, split, left_out_name(e, i));
     for (size_t k = 0; k < e->w.n; k++)
-        if (e->split[k] == split)
+        if (e->split.of[k] == split)
             return e->opt->siblings
                        ? strcmp(ran_on(e, i)->device, ran_on(e, k)->device) == 0
                        : strcmp(ft__dataset_chip(ran_on(e, i)),
@@ -122,26 +113,16 @@ static const ft_estimate *estimate_of(const ft_network_estimate *e, ft__metric m
     return metric == FT__METRIC_ENERGY ? &e->energy : &e->time;
 }
 
-static ft_device_use use_of(const ft__dataset *d)
-{
-    return (ft_device_use){.device = d->file,
-                           .name = d->device,
-                           .setting = d->setting,
-                           .policy = d->policy,
-                           .engine = d->engine,
-                           .engine_version = d->engine_version};
-}
-
 /* By specifications alone. */
 static void ask_physics(struct evaluating *e)
 {
     for (size_t i = 0; i < e->w.n; i++) {
-        const ft_device_use on = use_of(ran_on(e, i));
+        const ft_device_use on = ft__dataset_use(ran_on(e, i));
         ft_network_estimate estimate;
 
         e->physics[i] = NAN;
         if (!on.device ||
-            ft_predict_network_physics(&estimate, &on, e->w.v[i].graph, NULL))
+            ft_predict_network(&estimate, NULL, &on, e->w.v[i].graph, NULL))
             continue;
         e->physics[i] = estimate_of(&estimate, e->metric)->value;
         ft_network_estimate_free(&estimate);
@@ -166,10 +147,10 @@ static double constant_of(const struct evaluating *e, double *scratch)
 static ft_status ask(ft__answer *out, const struct evaluating *e, const ft_predictor *p,
                      size_t i, char why[240], ft_error *err)
 {
-    const ft_device_use on = use_of(ran_on(e, i));
+    const ft_device_use on = ft__dataset_use(ran_on(e, i));
     ft_network_estimate estimate;
     ft_error none = {0};
-    ft_status st = ft_predict_network_on(&estimate, p, &on, e->w.v[i].graph, &none);
+    ft_status st = ft_predict_network(&estimate, p, &on, e->w.v[i].graph, &none);
     const ft_estimate *x;
 
     *out = (ft__answer){.value = NAN, .low = NAN, .high = NAN};
@@ -215,7 +196,7 @@ static ft_status ask_all(struct evaluating *e, ft__results *out, const ft_predic
     constant = constant_of(e, scratch);
     free(scratch);
     for (size_t i = 0; i < e->w.n && !st; i++) {
-        if (e->split[i] != split)
+        if (e->split.of[i] != split)
             continue;
         describe(&e->tested[n], e, i);
         st = ask(&e->answer[n], e, p, i, out->unanswered, err);
@@ -225,9 +206,9 @@ static ft_status ask_all(struct evaluating *e, ft__results *out, const ft_predic
     return st ? st : ft__results_add(out, e->tested, e->answer, n, split, err);
 }
 
-static ft_status run_split(struct evaluating *e, ft__results *out, uint32_t split,
-                           ft_error *err)
+static ft_status run_split(void *user, ft__results *out, uint32_t split, ft_error *err)
 {
+    struct evaluating *e = user;
     ft_predictor *p = NULL;
     size_t n;
     ft_status st;
@@ -252,15 +233,12 @@ static ft_status make_room(struct evaluating *e, ft_error *err)
 {
     const size_t n = e->w.n + 1;
 
-    e->split = calloc(n, sizeof(*e->split));
-    e->name = calloc(n, sizeof(*e->name));
     e->physics = calloc(n, sizeof(*e->physics));
     e->hidden = calloc(n, sizeof(*e->hidden));
     e->tested = calloc(n, sizeof(*e->tested));
     e->answer = calloc(n, sizeof(*e->answer));
     e->row = calloc(e->s.n + 1, sizeof(*e->row));
-    return e->split && e->name && e->physics && e->hidden && e->tested && e->answer &&
-                   e->row
+    return e->physics && e->hidden && e->tested && e->answer && e->row
                ? FT_OK
                : ft_fail(err, FT_ENOMEM, 0, "%zu networks", e->w.n);
 }
@@ -276,10 +254,11 @@ static ft_status prepare(struct evaluating *e, ft_store *store, ft_error *err)
                                       e->opt->find_user, e->opt->data_dir, err);
     if (!st)
         st = make_room(e, err);
+    if (!st)
+        st = make_splits(e, err);
     if (st)
         return st;
-    make_splits(e);
-    if (e->n_splits == 0)
+    if (e->split.n == 0)
         return ft_fail(
             err, FT_ENOTFOUND, 0,
             "the store holds no %s of networks whose operations are listed%s%s",
@@ -290,36 +269,11 @@ static ft_status prepare(struct evaluating *e, ft_store *store, ft_error *err)
     return FT_OK;
 }
 
-static ft_status run_all(struct evaluating *e, ft_evaluation *out, ft_error *err)
-{
-    const char(*names)[160] = (const char(*)[160])e->name;
-    ft__results r = {0};
-    ft_status st = FT_OK;
-
-    for (uint32_t k = 0; k < e->n_splits && !st; k++) {
-        ft__progress(e->opt->log, k, e->n_splits, e->name[k]);
-        st = run_split(e, &r, k, err);
-    }
-    ft__progress(e->opt->log, e->n_splits, e->n_splits, "");
-    if (!st && r.n == 0)
-        st = ft_fail(err, FT_ENOTFOUND, 0, "%s",
-                     *r.unanswered ? r.unanswered : "nothing is left to test on");
-    if (!st)
-        st = ft__results_tables(out, &r, names, err);
-    if (!st)
-        ft__results_rows(&r, e->metric, names, e->opt);
-    if (!st && e->opt->choices != FT_CHOICES_NONE)
-        st = ft__results_order(&out->order, &r, e->opt->choices, err);
-    ft__results_free(&r);
-    return st;
-}
-
 static void finish(struct evaluating *e)
 {
     ft__samples_free(&e->s);
     ft__network_samples_free(&e->w);
-    free(e->split);
-    free(e->name);
+    ft__splits_free(&e->split);
     free(e->physics);
     free(e->hidden);
     free(e->tested);
@@ -334,6 +288,7 @@ ft_status ft__evaluate_networks(ft_evaluation *out, ft_store *store,
 {
     const bool devices = opt->protocol == FT_PROTOCOL_DEVICE;
     struct evaluating e = {.opt = opt, .metric = metric, .how = *how};
+    ft__results r = {0};
     ft_status st;
 
     e.how.networks = &e.w;
@@ -344,7 +299,10 @@ ft_status ft__evaluate_networks(ft_evaluation *out, ft_store *store,
     st = prepare(&e, store, err);
     e.how.hidden = e.hidden;
     if (!st)
-        st = run_all(&e, out, err);
+        st = ft__splits_run(&r, &e.split, run_split, &e, opt->log, err);
+    if (!st)
+        st = ft__results_report(out, &r, &e.split, metric, opt, err);
+    ft__results_free(&r);
     out->n_rows = e.w.n;
     out->n_datasets = e.s.n_datasets + e.w.n_datasets;
     finish(&e);

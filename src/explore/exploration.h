@@ -60,9 +60,6 @@ char *ft__place_text(const ft__place *p, ft__arena *a, const char *text, ft_erro
 size_t ft__place_name(const char *text);
 /* Does {name} occur in text? */
 bool ft__place_occurs(const char *text, const char *name);
-/* The text of a point as it is printed today: parameters may stand in another order
- * now. False: it is no point of the space any more. */
-bool ft__point_again(const ft_exploration *x, char *buf, size_t size, const char *text);
 /* The value of a parameter as text; "" where it has no say. */
 enum { FT__PARAM_TEXT = 1024 };
 size_t ft__param_print(const ft_parameter *p, double value, char *buf, size_t size);

@@ -3,8 +3,7 @@
 
 #include "foretell/explore.h"
 
-const char *ft__correlation_name(ft_correlation_kind k);
-/* The next point, none that was told or asked before; *gain: what the model expects of
+/* The next point, none that was observed or proposed before; *gain: what the model expects of
  * it, as a share of the hypervolume so far (NaN: not known). FT_ENOTFOUND: there are no
  * others. */
 ft_status ft__search_ask(ft_search *s, double *point, double *gain, ft_error *err);
@@ -15,15 +14,11 @@ ft_status ft__search_new(ft_search **out, const ft_space *s,
 /* y: the objectives; NaN in all of them: it failed. */
 ft_status ft__search_tell(ft_search *s, const double *point, const double *y,
                           ft_error *err);
-size_t ft__space_params(const ft_space *s, const ft_parameter **out); /* borrowed */
 /* 1: no forbidden combination. */
 int ft__space_allows(const ft_space *s, const double *point);
 /* Points from coordinates in [0, 1) and back: each value of a parameter owns an equal
  * share. Conditions are applied: parameters that have no say become NaN. */
 void ft__space_from_unit(const ft_space *s, double *point, const double *unit);
-/* How many points of it differ; INFINITY with a REAL among them, or where conditions
- * are too many to count them. Forbidden ones count. */
-double ft__space_size(const ft_space *s);
 /* The middle of the share; 0.5 for NaN. */
 void ft__space_to_unit(const ft_space *s, double *unit, const double *point);
 

@@ -73,8 +73,8 @@ static const char *pair(ft__outcome *out, const char *name, const char *value)
 /* Of every run, and of the parameters that act there. */
 static const char **env_of(const ft__place *p, ft__outcome *out, ft_error *err)
 {
-    const ft_parameter *param;
-    size_t n = ft__space_params(p->x->space, &param), at = 0;
+    const ft_parameter *param = p->x->space->param;
+    size_t n = p->x->space->n, at = 0;
     const ft__names *all = &p->x->environment;
     const char **env = ft__arena_array(&out->arena, all->n + n + 1, sizeof(*env));
 
@@ -130,15 +130,14 @@ static bool set_one(ft_settings *s, const char *name, const char *text)
 static ft_status settings_of(ft_settings *s, bool *any, const ft__once *o,
                              ft__outcome *out, ft_error *err)
 {
-    const ft_parameter *param;
-    size_t n = ft__space_params(o->x->space, &param);
+    const ft_parameter *param = o->x->space->param;
 
     *any = false;
     *s = (ft_settings){.device = o->x->device,
                        .core_clock_hz = NAN,
                        .memory_clock_hz = NAN,
                        .power_cap_w = NAN};
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0; k < o->x->space->n; k++) {
         char text[FT__PARAM_TEXT];
 
         if (param[k].where != FT_ACTS_SETTING || isnan(o->point[k]))

@@ -7,11 +7,11 @@
 
 /* ---- reading ---- */
 
-bool ft__can_measure(ft_measured what, bool foretold)
+bool ft__can_measure(ft_measured what, bool predicted)
 {
     switch (what) {
-    case FT_MEASURED_P95: return !foretold;
-    case FT_MEASURED_COST: return foretold;
+    case FT_MEASURED_P95: return !predicted;
+    case FT_MEASURED_COST: return predicted;
     case FT_MEASURED_MATCH:
     case FT_MEASURED_SIZE:
     case FT_MEASURED_COUNT: return false;
@@ -68,10 +68,8 @@ void ft__read_predict(ft__yaml *y, ft__node *root, ft_exploration *x)
 
 int ft_exploration_word_has(const ft_exploration *x, size_t i, size_t k)
 {
-    const ft_parameter *param;
-
-    return i < x->predict.n && k < ft__space_params(x->space, &param) &&
-           ft__place_occurs(x->predict.word[i], param[k].name);
+    return i < x->predict.n && k < x->space->n &&
+           ft__place_occurs(x->predict.word[i], x->space->param[k].name);
 }
 
 double ft_exploration_price(const ft_exploration *x, const char *device)

@@ -5,12 +5,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/index.h"
 #include "base/log.h"
 #include "base/prng.h"
 #include "explore/exploration_inside.h"
 #include "explore/explore_inside.h"
 #include "explore/run.h"
+#include "explore/space/points.h"
 #include "store/store_inside.h"
 
 /* Half a 95 % interval in standard errors. */
@@ -34,12 +34,10 @@ struct work {
     const ft__runner *runner;
     ft_store *store;
     int64_t exploration, run;
-    double *points;
-    char **text; /* of each point; the index borrows them with the workload before */
-    size_t n_points, cap_points, cap_texts;
+    ft__points points;
+    char **text;     /* of each point */
     struct job *job; /* of point p and workload w: p * n_workloads + w */
-    size_t cap_jobs;
-    ft__index index;
+    size_t cap_texts, cap_jobs;
     ft_explored *out;
     double end_s;
     ft_error *err;
@@ -52,91 +50,33 @@ static size_t width(const struct work *w)
 
 /* ---- points ---- */
 
-static size_t key_of(const struct work *w, char *buf, size_t size, uint32_t workload,
-                     const char *point)
-{
-    return (size_t)snprintf(buf, size, "%s %s", w->x->workload[workload], point);
-}
-
-/* Point p with workload v gets its job. */
-static ft_status add_job(struct work *w, size_t p, uint32_t v)
-{
-    size_t at = p * w->x->n_workloads + v;
-    char *key = malloc(POINT_MAX);
-    ft__index_slot *slot;
-    uint64_t hash;
-
-    if (!key)
-        return ft_fail(w->err, FT_ENOMEM, 0, "%s", w->x->name);
-    key_of(w, key, POINT_MAX, v, w->text[p]);
-    hash = ft__hash_text(FT__HASH_BEGIN, key);
-    free(key);
-    slot = ft__index_at(&w->index, hash, NULL);
-    if (!slot)
-        return ft_fail(w->err, FT_ENOMEM, 0, "%s", w->x->name);
-    *slot = (ft__index_slot){hash, NULL, (int64_t)at};
-    w->index.n++;
-    w->job[at] = (struct job){.workload = v, .point = p};
-    return FT_OK;
-}
-
 static ft_status add_point(struct work *w, const double *point)
 {
-    size_t n = width(w), p = w->n_points, most = w->x->n_workloads;
+    size_t p = w->points.n, most = w->x->n_workloads;
+    struct job *jobs = ft__list_grow(w->job, p, &w->cap_jobs, most * sizeof(*jobs));
+    char **texts = ft__list_grow(w->text, p, &w->cap_texts, sizeof(*texts));
     char *text = malloc(POINT_MAX);
-    double *points = w->points;
-    struct job *jobs = w->job;
-    char **texts = w->text;
+    bool added = false;
     ft_status st = FT_OK;
 
-    if (p == w->cap_points) {
-        size_t cap = p ? 2 * p : 64;
-
-        points = realloc(points, cap * n * sizeof(*points));
-        w->points = points ? points : w->points;
-        jobs = realloc(jobs, cap * most * sizeof(*jobs));
-        w->job = jobs ? jobs : w->job;
-        texts = realloc(texts, cap * sizeof(*texts));
-        w->text = texts ? texts : w->text;
-        w->cap_points = cap;
-    }
-    if (!text || !points || !jobs || !texts) {
+    w->job = jobs ? jobs : w->job;
+    w->text = texts ? texts : w->text;
+    if (!text || !jobs || !texts)
+        st = ft_fail(w->err, FT_ENOMEM, 0, "%s", w->x->name);
+    else if (ft_point_print(w->x, point, text, POINT_MAX) >= POINT_MAX)
+        st = ft_fail(w->err, FT_EUNSUPPORTED, 0, "%s: a point's values are too long",
+                     w->x->name);
+    else
+        st = ft__points_add(&w->points, point, &added, w->err);
+    if (!added) {
         free(text);
-        return ft_fail(w->err, FT_ENOMEM, 0, "%s", w->x->name);
-    }
-    memcpy(points + p * n, point, n * sizeof(*points));
-    if (ft_point_print(w->x, point, text, POINT_MAX) >= POINT_MAX) {
-        free(text);
-        return ft_fail(w->err, FT_EUNSUPPORTED, 0, "%s: a point's values are too long",
-                       w->x->name);
+        return st;
     }
     texts[p] = realloc(text, strlen(text) + 1);
     texts[p] = texts[p] ? texts[p] : text;
-    memset(w->job + p * most, 0, most * sizeof(*w->job));
-    w->n_points++;
-    for (uint32_t v = 0; v < most && !st; v++)
-        st = add_job(w, p, v);
-    return st;
-}
-
-static struct job *job_of(struct work *w, const ft__trial_run *t)
-{
-    char *key = malloc(POINT_MAX), *point = malloc(POINT_MAX);
-    ft__index_slot *slot = NULL;
-
-    if (key && point && ft__point_again(w->x, point, POINT_MAX, t->point)) {
-        uint32_t v = 0;
-
-        while (v < w->x->n_workloads && strcmp(w->x->workload[v], t->workload) != 0)
-            v++;
-        if (v < w->x->n_workloads) {
-            key_of(w, key, POINT_MAX, v, point);
-            slot = ft__index_at(&w->index, ft__hash_text(FT__HASH_BEGIN, key), NULL);
-        }
-    }
-    free(key);
-    free(point);
-    return slot && slot->hash ? &w->job[slot->number] : NULL;
+    for (uint32_t v = 0; v < most; v++)
+        jobs[p * most + v] = (struct job){.workload = v, .point = p};
+    return FT_OK;
 }
 
 /* ---- what is known already ---- */
@@ -144,24 +84,24 @@ static struct job *job_of(struct work *w, const ft__trial_run *t)
 static bool take_known(void *user, const ft__trial_run *t)
 {
     struct work *w = user;
-    struct job *j = job_of(w, t);
+    double point[FT__MAX_PARAMS];
+    uint32_t v;
+    size_t p = ft__run_place(w->x, t, &v, point) ? ft__points_find(&w->points, point)
+                                                 : w->points.n;
 
-    return !j || !ft__runs_add(&j->runs, w->x, t, w->err);
+    return p == w->points.n ||
+           !ft__runs_add(&w->job[p * w->x->n_workloads + v].runs, w->x, t, w->err);
 }
 
 /* Of points that are no points of the design, when a search goes on. */
 static bool take_point(void *user, const ft__trial_run *t)
 {
     struct work *w = user;
-    double *point = malloc(width(w) * sizeof(*point));
-    ft_error unused;
-    bool good = point != NULL;
+    double point[FT__MAX_PARAMS];
+    uint32_t v;
 
-    if (good && !job_of(w, t) && !ft__point_parse(w->x, point, t->point, &unused) &&
-        ft__space_allows(w->x->space, point))
-        good = !add_point(w, point);
-    free(point);
-    return good;
+    return !ft__run_place(w->x, t, &v, point) ||
+           ft__points_find(&w->points, point) < w->points.n || !add_point(w, point);
 }
 
 static ft_status each_known(struct work *w, bool (*each)(void *, const ft__trial_run *))
@@ -236,7 +176,7 @@ static ft_status run_job(struct work *w, struct job *j)
 {
     ft__once o = {w->x,
                   w->opt,
-                  w->points + j->point * width(w),
+                  w->points.row + j->point * width(w),
                   j->workload,
                   j->warm ? 0 : w->x->warmup,
                   w->runner};
@@ -263,10 +203,10 @@ static ft_status run_job(struct work *w, struct job *j)
 }
 
 /* What is done of what may be needed, for the progress. */
-static void tell(const struct work *w, size_t from)
+static void report_progress(const struct work *w, size_t from)
 {
     uint64_t done = 0, wanted = 0;
-    size_t n = w->n_points * w->x->n_workloads;
+    size_t n = w->points.n * w->x->n_workloads;
 
     for (size_t i = from; i < n; i++) {
         const struct job *j = &w->job[i];
@@ -278,31 +218,20 @@ static void tell(const struct work *w, size_t from)
     ft__progress(w->opt->log, done, wanted, w->x->name);
 }
 
-static void shuffle(size_t *v, size_t n, uint64_t seed, uint64_t pass)
-{
-    ft__prng p = ft__prng_stream(seed, pass);
-
-    for (size_t i = n; i > 1; i--) {
-        size_t k = ft__prng_below(&p, (uint32_t)i), t = v[i - 1];
-
-        v[i - 1] = v[k];
-        v[k] = t;
-    }
-}
-
 /* One run of each job from `from` on that wants one, in another order each time, so
  * that a machine that drifts favours none. *any: there was one. */
 static ft_status pass(struct work *w, size_t from, uint64_t number, bool *any)
 {
-    size_t n = w->n_points * w->x->n_workloads - from;
-    size_t *order = malloc((n + 1) * sizeof(*order));
+    size_t n = w->points.n * w->x->n_workloads - from;
+    uint32_t *order = malloc((n + 1) * sizeof(*order));
+    ft__prng rng = ft__prng_stream(w->opt->design.seed, number);
     ft_status st = order ? FT_OK : ft_fail(w->err, FT_ENOMEM, 0, "%s", w->x->name);
 
     *any = false;
     for (size_t i = 0; i < n && order; i++)
-        order[i] = from + i;
+        order[i] = (uint32_t)(from + i);
     if (order)
-        shuffle(order, n, w->opt->design.seed, number);
+        ft__prng_shuffle(&rng, order, n);
     for (size_t i = 0; i < n && !st && !is_over(w); i++) {
         bool more;
 
@@ -311,7 +240,7 @@ static ft_status pass(struct work *w, size_t from, uint64_t number, bool *any)
             continue;
         *any = true;
         st = run_job(w, &w->job[order[i]]);
-        tell(w, from);
+        report_progress(w, from);
     }
     free(order);
     return st;
@@ -383,7 +312,7 @@ static ft_status tell_search(struct work *w, ft_search *s, size_t p)
     for (size_t k = 0; k < w->x->n_objectives && !st && !known; k++)
         y[k] = NAN;
     if (!st)
-        st = ft__search_tell(s, w->points + p * width(w), y, w->err);
+        st = ft__search_tell(s, w->points.row + p * width(w), y, w->err);
     free(y);
     return st;
 }
@@ -411,8 +340,8 @@ static ft_status search_on(struct work *w, ft_search *s)
     double *point = malloc(width(w) * sizeof(*point));
     ft_status st = point ? FT_OK : ft_fail(w->err, FT_ENOMEM, 0, "search");
 
-    for (int in_vain = 0; !st && w->n_points < most && in_vain < PATIENCE;) {
-        size_t p = w->n_points;
+    for (int in_vain = 0; !st && w->points.n < most && in_vain < PATIENCE;) {
+        size_t p = w->points.n;
 
         if (is_over(w))
             break;
@@ -462,7 +391,7 @@ static ft_status run_search(struct work *w)
         st = each_known(w, take_known);
     if (!st)
         st = run_from(w, 0); /* what was cut off */
-    for (size_t p = 0; p < w->n_points && !st; p++)
+    for (size_t p = 0; p < w->points.n && !st; p++)
         if (is_finished(w, p))
             st = tell_search(w, s, p);
     if (!st)
@@ -476,8 +405,8 @@ static ft_status run_search(struct work *w)
 
 static ft_status count(struct work *w)
 {
-    w->out->points = w->n_points;
-    for (size_t i = 0; i < w->n_points * w->x->n_workloads; i++) {
+    w->out->points = w->points.n;
+    for (size_t i = 0; i < w->points.n * w->x->n_workloads; i++) {
         bool more;
         ft_status st = wants_more(&more, w, &w->job[i]);
 
@@ -489,21 +418,20 @@ static ft_status count(struct work *w)
     if (w->opt->searcher != FT_SEARCH_COUNT && is_over(w)) {
         double most = fmin((double)points_wanted(w), w->x->space->size);
 
-        w->out->left += (size_t)fmax(0, most - (double)w->n_points) * w->x->n_workloads;
+        w->out->left += (size_t)fmax(0, most - (double)w->points.n) * w->x->n_workloads;
     }
     return FT_OK;
 }
 
 static void free_work(struct work *w)
 {
-    for (size_t i = 0; i < w->n_points * w->x->n_workloads; i++)
+    for (size_t i = 0; i < w->points.n * w->x->n_workloads; i++)
         ft__runs_free(&w->job[i].runs);
-    for (size_t p = 0; p < w->n_points; p++)
+    for (size_t p = 0; p < w->points.n; p++)
         free(w->text[p]);
-    free(w->points);
+    ft__points_free(&w->points);
     free(w->text);
     free(w->job);
-    ft__index_free(&w->index);
 }
 
 ft_status ft__explore(ft_explored *out, const ft_exploration *x, ft_store *store,
@@ -512,6 +440,7 @@ ft_status ft__explore(ft_explored *out, const ft_exploration *x, ft_store *store
 {
     ft_error own = {0};
     struct work w = {.x = x,
+                     .points.s = x->space,
                      .opt = opt,
                      .store = store,
                      .out = out,
@@ -522,7 +451,7 @@ ft_status ft__explore(ft_explored *out, const ft_exploration *x, ft_store *store
 
     *out = (ft_explored){0};
     if (x->predict.n)
-        return ft_fail(err, FT_EINVAL, 0, "%s: its points are foretold, not run",
+        return ft_fail(err, FT_EINVAL, 0, "%s: its points are predicted, not run",
                        x->name);
     if (x->build.n && !opt->build_dir)
         return ft_fail(err, FT_EINVAL, 0, "%s: builds need a folder", x->name);

@@ -43,6 +43,11 @@ void ft__outcome_free(ft__outcome *o);
 ft_status ft__build(const char **folder, const char **failure, ft__outcome *out,
                     const ft__once *o, ft_error *err);
 
+/* The workload and the point of a run in the store, point[FT__MAX_PARAMS]; false: the
+ * file has no such workload or point any more. */
+bool ft__run_place(const ft_exploration *x, const ft__trial_run *t, uint32_t *workload,
+                   double *point);
+
 /* Runs of one point and workload. */
 typedef struct ft__runs {
     double

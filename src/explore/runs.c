@@ -4,8 +4,24 @@
 #include <string.h>
 
 #include "base/stats.h"
+#include "explore/exploration_inside.h"
+#include "explore/explore_inside.h"
 #include "explore/run.h"
 #include "measure/rounds.h"
+
+bool ft__run_place(const ft_exploration *x, const ft__trial_run *t, uint32_t *workload,
+                   double *point)
+{
+    ft_error unused;
+
+    *workload = 0;
+    while (*workload < x->n_workloads &&
+           strcmp(x->workload[*workload], t->workload) != 0)
+        ++*workload;
+    return *workload < x->n_workloads &&
+           !ft__point_parse(x, point, t->point, &unused) &&
+           ft__space_allows(x->space, point);
+}
 
 void ft__runs_free(ft__runs *r)
 {

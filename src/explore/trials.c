@@ -6,8 +6,7 @@
 #include "base/index.h"
 #include "explore/exploration_inside.h"
 #include "explore/run.h"
-
-enum { POINT_MAX = 1 << 16 };
+#include "explore/space/points.h"
 
 struct loading {
     const ft_exploration *x;
@@ -30,41 +29,21 @@ void ft_trials_free(ft_trials *t)
     *t = (ft_trials){0};
 }
 
-static uint32_t workload_of(const ft_exploration *x, const char *name)
-{
-    uint32_t v = 0;
-
-    while (v < x->n_workloads && strcmp(x->workload[v], name) != 0)
-        v++;
-    return v;
-}
-
-/* A new trial, unless its point or workload is no longer in the file: then st is FT_OK
- * and nothing is added. */
-static ft_status add_trial(struct loading *l, const ft__trial_run *t)
+static ft_status add_trial(struct loading *l, uint32_t workload, const double *at)
 {
     size_t n = l->out->params, n_objectives = l->out->objectives, i = l->out->n;
-    uint32_t v = workload_of(l->x, t->workload);
-    ft_error unused;
-    ft_trial *trials = l->out->v;
-    ft__runs *runs = l->runs;
-    double *point;
+    ft_trial *trials = ft__list_grow(l->out->v, i, &l->cap_trials, sizeof(*trials));
+    ft__runs *runs = ft__list_grow(l->runs, i, &l->cap_runs, sizeof(*runs));
+    double *point = malloc((n + 2 * n_objectives) * sizeof(*point));
 
-    if (v == l->x->n_workloads)
-        return FT_OK;
-    if (i == l->cap_trials)
-        trials = ft__list_grow(trials, i, &l->cap_trials, sizeof(*trials));
     l->out->v = trials ? trials : l->out->v;
-    if (i == l->cap_runs)
-        runs = ft__list_grow(runs, i, &l->cap_runs, sizeof(*runs));
     l->runs = runs ? runs : l->runs;
-    point = malloc((n + 2 * n_objectives) * sizeof(*point));
     if (!point || !trials || !runs) {
         free(point);
         return ft_fail(l->err, FT_ENOMEM, 0, "%s", l->x->name);
     }
-    (void)ft__point_parse(l->x, point, t->point, &unused); /* it did before */
-    trials[i] = (ft_trial){.workload = v,
+    memcpy(point, at, n * sizeof(*point));
+    trials[i] = (ft_trial){.workload = workload,
                            .point = point,
                            .value = point + n,
                            .error = point + n + n_objectives};
@@ -73,35 +52,29 @@ static ft_status add_trial(struct loading *l, const ft__trial_run *t)
     return FT_OK;
 }
 
+/* Runs of the file as it was are passed over. */
 static bool take(void *user, const ft__trial_run *t)
 {
     struct loading *l = user;
-    char *point = malloc(POINT_MAX);
-    ft__index_slot *slot = NULL;
+    double point[FT__MAX_PARAMS];
+    ft__index_slot *slot;
     uint64_t hash;
+    uint32_t v;
 
-    if (point && !ft__point_again(l->x, point, POINT_MAX, t->point)) {
-        free(point);
-        return true; /* of the file as it was */
-    }
-    if (point) {
-        hash = ft__hash_text(ft__hash_text(FT__HASH_BEGIN, t->workload), point);
-        slot = ft__index_at(&l->index, hash, NULL);
-    }
-    free(point);
-
-    if (!slot) {
+    if (!ft__run_place(l->x, t, &v, point))
+        return true;
+    hash = ft__point_hash(ft__hash_bytes(FT__HASH_BEGIN, &v, sizeof(v)), point,
+                          l->out->params);
+    slot = ft__index_at(&l->index, hash, NULL);
+    if (!slot)
         l->st = ft_fail(l->err, FT_ENOMEM, 0, "%s", l->x->name);
-        return false;
-    }
-    if (!slot->hash) {
-        size_t before = l->out->n;
-
-        l->st = add_trial(l, t);
-        *slot = (ft__index_slot){hash, NULL, l->out->n > before ? (int64_t)before : -1};
+    else if (!slot->hash)
+        l->st = add_trial(l, v, point);
+    if (slot && !slot->hash && !l->st) {
+        *slot = (ft__index_slot){hash, NULL, (int64_t)l->out->n - 1};
         l->index.n++;
     }
-    if (!l->st && slot->number >= 0)
+    if (!l->st)
         l->st = ft__runs_add(&l->runs[slot->number], l->x, t, l->err);
     return !l->st;
 }

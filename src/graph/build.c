@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/index.h"
 #include "base/limits.h"
 #include "graph/graph.h"
 #include "graph/op_inside.h"
@@ -13,8 +14,7 @@
 /* What malloc() gives quickest, for the many small graphs. */
 enum { SMALL_BYTES = 1000 };
 
-/* The graph grows in place; capacities live here until it is finished.
- * `slot` is an open-addressing table from operations to their index + 1. */
+/* The graph grows in place; capacities live here until it is finished. */
 struct ft__build {
     ft__parts *g;
     uint32_t cap_tensors;
@@ -24,8 +24,7 @@ struct ft__build {
     uint32_t cap_counts;
     uint32_t cap_assumptions;
     uint32_t cap_bounded;
-    uint32_t *slot;
-    uint32_t n_slots; /* a power of two */
+    ft__index index; /* of operations, by quick_hash() */
     ft_phase phase;
     const char *scope;
     ft_error err;
@@ -54,7 +53,7 @@ void ft__build_free(ft__build *b)
     if (!b)
         return;
     ft__parts_free(b->g);
-    free(b->slot);
+    ft__index_free(&b->index);
     free(b);
 }
 
@@ -124,6 +123,19 @@ uint32_t ft__build_tensor(ft__build *b, const char *name, size_t name_len, ft_ro
     return t->name ? g->n_tensors++ : out_of_memory(b);
 }
 
+uint32_t ft__build_like(ft__build *b, const ft_tensor *like, ft_dtype dtype)
+{
+    uint32_t t = ft__build_tensor(b, like->name, strlen(like->name), like->role, dtype,
+                                  &like->shape);
+
+    if (t != FT_NONE) {
+        b->g->tensor[t].layout = like->layout;
+        b->g->tensor[t].open = like->open;
+        b->g->tensor[t].container = like->container;
+    }
+    return t;
+}
+
 const ft_tensor *ft__build_get(const ft__build *b, uint32_t tensor)
 {
     return &b->g->tensor[tensor];
@@ -186,7 +198,7 @@ void ft__build_phase(ft__build *b, ft_phase phase)
 }
 
 /* For this table only: ft__op_hash() is of names and stays the same for ever. */
-static uint32_t quick_hash(const ft_op *op)
+static uint64_t quick_hash(const ft_op *op)
 {
     const uint64_t prime = 0x9fb21c651e98df25u;
     uint64_t h = (uint64_t)op->kind << 40 ^ (uint64_t)op->dtype << 24 ^
@@ -201,21 +213,25 @@ static uint32_t quick_hash(const ft_op *op)
         h = (h ^ (uint64_t)op->value[i]) * prime;
         h ^= h >> 32;
     }
-    return (uint32_t)h;
+    return h ? h : 1;
 }
 
-static void fill_slots(ft__build *b)
+/* The number of the operation equal to *op; `next` where there is none yet. */
+static uint32_t number_of(ft__build *b, const ft_op *op, uint32_t next)
 {
-    uint32_t last = b->n_slots - 1;
+    uint64_t hash = quick_hash(op);
+    ft__index_slot *slot;
 
-    memset(b->slot, 0, b->n_slots * sizeof(*b->slot));
-    for (uint32_t i = 0; i < b->g->n_ops; i++) {
-        uint32_t at = quick_hash(&b->g->op[i]) & last;
-
-        while (b->slot[at])
-            at = (at + 1) & last;
-        b->slot[at] = i + 1;
+    while ((slot = ft__index_at(&b->index, hash, NULL)) && slot->hash &&
+           !ft_op_equal(&b->g->op[slot->number], op))
+        hash++;
+    if (!slot)
+        return out_of_memory(b);
+    if (!slot->hash) {
+        *slot = (ft__index_slot){.hash = hash, .number = next};
+        b->index.n++;
     }
+    return (uint32_t)slot->number;
 }
 
 void ft__build_scope(ft__build *b, const char *scope, size_t len)
@@ -227,43 +243,23 @@ void ft__build_scope(ft__build *b, const char *scope, size_t len)
         out_of_memory(b);
 }
 
-static bool rehash(ft__build *b)
-{
-    uint32_t n = b->n_slots ? b->n_slots * 2 : 128;
-    uint32_t *slot = malloc(n * sizeof(*slot)); /* cleared when it is filled */
-
-    if (!slot) {
-        out_of_memory(b);
-        return false;
-    }
-    free(b->slot);
-    b->slot = slot;
-    b->n_slots = n;
-    fill_slots(b);
-    return true;
-}
-
 /* Index of the operation equal to *op, added when it is new. */
 static uint32_t intern(ft__build *b, const ft_op *op, uint64_t count)
 {
     ft__parts *g = b->g;
-    uint32_t at;
+    uint32_t at = number_of(b, op, g->n_ops);
 
-    if (2 * (g->n_ops + 1) > b->n_slots && !rehash(b))
+    if (at == FT_NONE)
         return FT_NONE;
-    at = quick_hash(op) & (b->n_slots - 1);
-    while (b->slot[at] && !ft_op_equal(&g->op[b->slot[at] - 1], op))
-        at = (at + 1) & (b->n_slots - 1);
-    if (!b->slot[at]) {
+    if (at == g->n_ops) {
         if (!grow(b, &g->op, g->n_ops, &b->cap_ops, sizeof(*g->op)) ||
             !grow(b, &g->op_count, g->n_ops, &b->cap_counts, sizeof(*g->op_count)))
             return FT_NONE;
         g->op[g->n_ops] = *op;
-        g->op_count[g->n_ops] = 0;
-        b->slot[at] = ++g->n_ops;
+        g->op_count[g->n_ops++] = 0;
     }
-    g->op_count[b->slot[at] - 1] += count;
-    return b->slot[at] - 1;
+    g->op_count[at] += count;
+    return at;
 }
 
 static const uint32_t *keep(ft__build *b, const uint32_t *v, uint32_t n)
@@ -362,6 +358,21 @@ uint32_t ft__build_checked(ft__build *b, const char *name, size_t name_len,
     return g->n_nodes++;
 }
 
+void ft__build_at(ft__build *b, const ft_node *n)
+{
+    ft__build_phase(b, n->phase);
+    ft__build_scope(b, n->scope, strlen(n->scope));
+}
+
+void ft__build_again(ft__build *b, const ft_node *n, const ft_op *op,
+                     const uint32_t *in, const uint32_t *out, uint32_t n_out)
+{
+    ft__build_repeat(b,
+                     ft__build_checked(b, n->name, strlen(n->name), op, in, n->n_in,
+                                       n->params, n->n_params, out, n_out),
+                     n->repeat);
+}
+
 void ft__build_repeat(ft__build *b, uint32_t node, uint64_t count)
 {
     if (b->failed || node == FT_NONE)
@@ -419,7 +430,9 @@ void ft__build_rollback(ft__build *b, const ft__build_mark *mark)
     if (g->n_ops == mark->n_ops || b->failed)
         return;
     g->n_ops = mark->n_ops;
-    fill_slots(b);
+    ft__index_free(&b->index);
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        (void)number_of(b, &g->op[i], i);
 }
 
 /* `elements` of one kind of weights, if there are any. */
@@ -518,6 +531,14 @@ void ft__build_bounded(ft__build *b, const char *fmt, ...)
     va_start(ap, fmt);
     note(b, &b->g->bounded, &b->g->n_bounded, &b->cap_bounded, fmt, ap);
     va_end(ap);
+}
+
+void ft__build_notes(ft__build *b, const ft_graph *g)
+{
+    for (uint32_t i = 0; i < g->n_assumptions; i++)
+        ft__build_assume(b, "%s", g->assumption[i]);
+    for (uint32_t i = 0; i < g->n_bounded; i++)
+        ft__build_bounded(b, "%s", g->bounded[i]);
 }
 
 ft_status ft__build_finish_take(ft_graph **out, ft__build *b, ft_error *err)

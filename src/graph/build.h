@@ -21,6 +21,9 @@ bool ft__build_failed(const ft__build *b);
  * makes it; until then an ACTIVATION must not be read. */
 uint32_t ft__build_tensor(ft__build *b, const char *name, size_t name_len, ft_role role,
                           ft_dtype dtype, const ft_shape *shape);
+/* A tensor of that dtype, else like one of another graph; its storage is its own, and
+ * it is neither trainable nor detached. */
+uint32_t ft__build_like(ft__build *b, const ft_tensor *like, ft_dtype dtype);
 /* Valid until the next ft__build_tensor(). */
 const ft_tensor *ft__build_get(const ft__build *b, uint32_t tensor);
 void ft__build_set_layout(ft__build *b, uint32_t tensor, ft_layout layout);
@@ -45,14 +48,19 @@ uint32_t ft__build_node(ft__build *b, const char *name, size_t name_len,
                         const uint32_t *params, uint32_t n_params, const uint32_t *out,
                         uint32_t n_out);
 /* The part of a training step that the nodes from now on belong to; forward
- * until told otherwise. */
+ * unless set otherwise. */
 void ft__build_phase(ft__build *b, ft_phase phase);
 uint32_t ft__build_checked(ft__build *b, const char *name, size_t name_len,
                            const ft_op *op, const uint32_t *in, uint32_t n_in,
                            const uint32_t *params, uint32_t n_params,
                            const uint32_t *out, uint32_t n_out);
-/* The scope (ft_node.scope) of the nodes from now on; "" until told otherwise. */
+/* The scope (ft_node.scope) of the nodes from now on; "" unless set otherwise. */
 void ft__build_scope(ft__build *b, const char *scope, size_t len);
+/* The phase and scope of a node of another graph. */
+void ft__build_at(ft__build *b, const ft_node *n);
+/* Such a node, checked there, with an operation and tensors of this one. */
+void ft__build_again(ft__build *b, const ft_node *n, const ft_op *op,
+                     const uint32_t *in, const uint32_t *out, uint32_t n_out);
 /* Let a node run `count` times in one pass; nothing for FT_NONE. */
 void ft__build_repeat(ft__build *b, uint32_t node, uint64_t count);
 /* The same for all nodes from `first` on, times what they have; nothing after a
@@ -79,6 +87,8 @@ void ft__build_op(ft__build *b, const char *name, size_t name_len, const ft_op *
 FT_PRINTF(2, 3) void ft__build_assume(ft__build *b, const char *fmt, ...);
 FT_PRINTF(2, 3) void ft__build_bounded(ft__build *b, const char *fmt, ...);
 
+/* The assumptions of another graph, and what it says is bounded. */
+void ft__build_notes(ft__build *b, const ft_graph *g);
 /* Takes the builder, whatever the outcome. Activations that nothing reads and
  * that are no outputs stay; they cost what making them costs. */
 ft_status ft__build_finish_take(ft_graph **out, ft__build *b, ft_error *err);

@@ -48,13 +48,7 @@ static void copy_tensors(ft__build *b, const ft_graph *g, ft_dtype from, ft_dtyp
     for (uint32_t i = 0; i < g->n_tensors; i++) {
         const ft_tensor *t = &g->tensor[i];
 
-        ft__build_tensor(b, t->name, strlen(t->name), t->role,
-                         t->dtype == from ? to : t->dtype, &t->shape);
-        if (ft__build_failed(b))
-            return;
-        ft__build_set_layout(b, i, t->layout);
-        ft__build_open(b, i, t->open);
-        ft__build_container(b, i, t->container);
+        ft__build_like(b, t, t->dtype == from ? to : t->dtype);
         if (t->trainable)
             ft__build_trainable(b, i);
         if (t->detached)
@@ -67,12 +61,8 @@ static void copy_node(ft__build *b, const ft_graph *g, const ft_node *n, ft_dtyp
 {
     const ft_op op = cast_op(&g->op[n->op], from, to);
 
-    ft__build_phase(b, n->phase);
-    ft__build_scope(b, n->scope, strlen(n->scope));
-    ft__build_repeat(b,
-                     ft__build_checked(b, n->name, strlen(n->name), &op, n->in, n->n_in,
-                                       n->params, n->n_params, n->out, n->n_out),
-                     n->repeat);
+    ft__build_at(b, n);
+    ft__build_again(b, n, &op, n->in, n->out, n->n_out);
     /* Results in the memory of others, which views have by themselves. */
     for (uint32_t j = 0; j < n->n_out && !ft__build_failed(b); j++) {
         const uint32_t of = g->tensor[n->out[j]].storage;
@@ -110,10 +100,7 @@ ft_status ft__graph_cast(ft_graph **out, const ft_graph *g, ft_dtype to, ft_erro
     copy_tensors(b, g, from, to);
     for (uint32_t i = 0; i < g->n_outputs; i++)
         ft__build_output(b, g->output[i]);
-    for (uint32_t i = 0; i < g->n_assumptions; i++)
-        ft__build_assume(b, "%s", g->assumption[i]);
-    for (uint32_t i = 0; i < g->n_bounded; i++)
-        ft__build_bounded(b, "%s", g->bounded[i]);
+    ft__build_notes(b, g);
     for (uint32_t i = 0; i < g->n_nodes && !ft__build_failed(b); i++)
         copy_node(b, g, &g->node[i], from, to);
     if (from != to)

@@ -45,14 +45,20 @@ static double norm_size(const ft_op *op)
     return n;
 }
 
+int64_t ft__rnn_gates(ft_kind k)
+{
+    return k == FT_KIND_rnn ? 1 : k == FT_KIND_gru ? 3 : k == FT_KIND_lstm ? 4 : 0;
+}
+
 /* Of every gate and direction: input, state, and two biases. */
-static double rnn_weights(const ft_op *op, double gates)
+static double rnn_weights(const ft_op *op)
 {
     double hidden = (double)ft_op_at(op, FT_K_hidden, 0);
     double columns =
         ft__last_dim(op, FT_K_x) + hidden + 2 * (double)ft_op_at(op, FT_K_bias, 0);
 
-    return (double)ft_op_at(op, FT_K_directions, 0) * gates * hidden * columns;
+    return (double)ft_op_at(op, FT_K_directions, 0) * (double)ft__rnn_gates(op->kind) *
+           hidden * columns;
 }
 
 static int64_t shared_out(const ft_op *op, ft_key_id what, ft_key_id among)
@@ -93,9 +99,9 @@ double ft__weight_elements(const ft_op *op)
     case FT_KIND_instancenorm: return 2 * (double)ft_op_at(op, FT_K_x, 1);
     case FT_KIND_embedding:
         return (double)ft_op_at(op, FT_K_rows, 0) * (double)ft_op_at(op, FT_K_dim, 0);
-    case FT_KIND_rnn: return rnn_weights(op, 1);
-    case FT_KIND_gru: return rnn_weights(op, 3);
-    case FT_KIND_lstm: return rnn_weights(op, 4);
+    case FT_KIND_rnn:
+    case FT_KIND_gru:
+    case FT_KIND_lstm: return rnn_weights(op);
     case FT_KIND_moe: return moe_weights(op);
     default: break;
     }

@@ -58,43 +58,38 @@ static ft_shape last_channel_shape(const ft_shape *s)
     return out;
 }
 
-static uint32_t add_view(struct lower *l, uint32_t from, const char *name,
-                         const ft_shape *shape, ft_layout layout)
+/* What `from` is as a view, or with perm given a transpose, of this shape. */
+static uint32_t add_moved(struct lower *l, uint32_t from, const char *name,
+                          const int64_t *perm, const ft_shape *shape, ft_layout layout)
 {
-    const ft_tensor *t = ft__build_get(l->b, from);
-    ft_shape x = t->shape;
-    ft_dtype dtype = t->dtype;
+    const ft_tensor t = *ft__build_get(l->b, from);
     uint32_t to =
-        ft__build_tensor(l->b, name, strlen(name), FT_ROLE_ACTIVATION, dtype, shape);
+        ft__build_tensor(l->b, name, strlen(name), FT_ROLE_ACTIVATION, t.dtype, shape);
     ft_op op;
 
     if (to == FT_NONE)
         return FT_NONE;
     ft__build_set_layout(l->b, to, layout);
-    ft__op_init(&op, FT_KIND_view, dtype);
-    ft__op_set_shape(&op, FT_K_x, &x);
-    ft__op_set_shape(&op, FT_K_out, shape);
+    ft__op_init(&op, perm ? FT_KIND_transpose : FT_KIND_view, t.dtype);
+    ft__op_set_shape(&op, FT_K_x, &t.shape);
+    if (perm)
+        ft__op_set(&op, FT_K_perm, perm, t.shape.rank);
+    else
+        ft__op_set_shape(&op, FT_K_out, shape);
     ft__build_node(l->b, name, strlen(name), &op, &from, 1, NULL, 0, &to, 1);
     return to;
+}
+
+static uint32_t add_view(struct lower *l, uint32_t from, const char *name,
+                         const ft_shape *shape, ft_layout layout)
+{
+    return add_moved(l, from, name, NULL, shape, layout);
 }
 
 static uint32_t add_transpose(struct lower *l, uint32_t from, const char *name,
                               const int64_t *perm, const ft_shape *shape)
 {
-    const ft_tensor *t = ft__build_get(l->b, from);
-    ft_shape x = t->shape;
-    ft_dtype dtype = t->dtype;
-    uint32_t to =
-        ft__build_tensor(l->b, name, strlen(name), FT_ROLE_ACTIVATION, dtype, shape);
-    ft_op op;
-
-    if (to == FT_NONE)
-        return FT_NONE;
-    ft__op_init(&op, FT_KIND_transpose, dtype);
-    ft__op_set_shape(&op, FT_K_x, &x);
-    ft__op_set(&op, FT_K_perm, perm, x.rank);
-    ft__build_node(l->b, name, strlen(name), &op, &from, 1, NULL, 0, &to, 1);
-    return to;
+    return add_moved(l, from, name, perm, shape, FT_LAYOUT_PLAIN);
 }
 
 /* perm that moves axis 1 to the end, or back. */
@@ -139,11 +134,8 @@ static uint32_t get(struct lower *l, uint32_t i, ft_layout layout)
     if (l->made[i][other] != FT_NONE && t->role != FT_ROLE_WEIGHT)
         return l->made[i][layout] = convert(l, l->made[i][other], t->name, layout);
     /* Inputs come, and constants are stored, in the layout first asked for. */
-    l->made[i][layout] =
-        ft__build_tensor(l->b, t->name, strlen(t->name), t->role, t->dtype, &t->shape);
+    l->made[i][layout] = ft__build_like(l->b, t, t->dtype);
     ft__build_set_layout(l->b, l->made[i][layout], layout);
-    ft__build_open(l->b, l->made[i][layout], t->open);
-    ft__build_container(l->b, l->made[i][layout], t->container);
     if (t->trainable)
         ft__build_trainable(l->b, l->made[i][layout]);
     return l->made[i][layout];
@@ -295,8 +287,7 @@ static ft_status lower_node(struct lower *l, uint32_t i, ft_error *err)
     for (uint32_t j = 0; j < node->n_out; j++)
         out[j] = get(l, node->out[j], layout);
     op.layout = order_matters(&op) ? layout : FT_LAYOUT_PLAIN;
-    ft__build_phase(l->b, node->phase);
-    ft__build_scope(l->b, node->scope, strlen(node->scope));
+    ft__build_at(l->b, node);
     if (!ft__build_failed(l->b))
         ft__build_repeat(l->b,
                          ft__build_node(l->b, node->name, strlen(node->name), &op, in,
@@ -338,10 +329,7 @@ ft_status ft__graph_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
         return ft_fail(err, FT_ENOMEM, 0, "lowering %s", g->name);
     }
     memset(l.made, 0xff, (n + 1) * sizeof(*l.made));
-    for (uint32_t i = 0; i < g->n_assumptions; i++)
-        ft__build_assume(l.b, "%s", g->assumption[i]);
-    for (uint32_t i = 0; i < g->n_bounded; i++)
-        ft__build_bounded(l.b, "%s", g->bounded[i]);
+    ft__build_notes(l.b, g);
     for (uint32_t i = 0; i < g->n_nodes && !st; i++)
         st = lower_node(&l, i, err);
     mark_outputs(&l);

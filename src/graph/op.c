@@ -1,5 +1,6 @@
 /* Names and values of operations: the tables made from ops.def. */
 #include "foretell/op.h"
+#include "base/index.h"
 
 #include "graph/op_inside.h"
 #include <stdbool.h>
@@ -313,15 +314,13 @@ int ft_op_equal(const ft_op *a, const ft_op *b)
 /* FNV-1a, then values word by word with a stronger mix. */
 static uint64_t hash_name(uint64_t h, const char *s)
 {
-    for (; *s; s++)
-        h = (h ^ (unsigned char)*s) * 0x100000001b3u;
-    return h;
+    return ft__fnv1a(h, s, strlen(s));
 }
 
 uint64_t ft__op_hash(const ft_op *op)
 {
     const uint64_t prime = 0x9fb21c651e98df25u;
-    uint64_t h = hash_name(0xcbf29ce484222325u, kinds[op->kind].name);
+    uint64_t h = hash_name(FT__HASH_BEGIN, kinds[op->kind].name);
     uint32_t at = 0;
 
     h = hash_name(h, dtypes[op->dtype].name);

@@ -5,6 +5,8 @@
 
 /* Elements of all weights of an operation (ft_cost.weight_elements). */
 double ft__weight_elements(const ft_op *op);
+/* Of a recurrent layer; 0: the kind is none. */
+int64_t ft__rnn_gates(ft_kind k);
 /* Experts and columns of each that lie on this device, the fullest one. */
 int64_t ft__moe_experts(const ft_op *op);
 int64_t ft__moe_columns(const ft_op *op);

@@ -3,12 +3,6 @@
 
 #include "graph/op.h"
 
-static int is_recurrent(const ft_op *op)
-{
-    return op->kind == FT_KIND_rnn || op->kind == FT_KIND_gru ||
-           op->kind == FT_KIND_lstm;
-}
-
 static int is_transposed(const ft_op *op)
 {
     return op->kind == FT_KIND_conv_transpose1d ||
@@ -21,7 +15,7 @@ uint32_t ft_op_n_params(const ft_op *op)
 
     if (ft_kind_class(op->kind) == FT_CLASS_CONV || op->kind == FT_KIND_linear)
         return 1 + bias;
-    if (is_recurrent(op))
+    if (ft__rnn_gates(op->kind))
         return (uint32_t)ft_op_at(op, FT_K_directions, 0) * (2 + 2 * bias);
     switch (op->kind) {
     case FT_KIND_batchnorm: return 4;
@@ -83,7 +77,7 @@ static void recurrent(const ft_op *op, uint32_t i, ft_param *out)
 {
     ft_shape x = ft_op_shape(op, FT_K_x);
     int64_t hidden = ft_op_at(op, FT_K_hidden, 0);
-    int64_t gates = op->kind == FT_KIND_rnn ? 1 : op->kind == FT_KIND_gru ? 3 : 4;
+    int64_t gates = ft__rnn_gates(op->kind);
 
     i %= ft_op_at(op, FT_K_bias, 0) ? 4 : 2;
     out->shape = i == 0   ? matrix(gates * hidden, last_dim(&x))
@@ -117,7 +111,7 @@ void ft_op_param(const ft_op *op, uint32_t i, ft_param *out)
     int64_t own = ft_op_at(op, FT_K_weights, 0);
 
     *out = (ft_param){.dtype = own ? (ft_dtype)own : op->dtype, .trained = 1};
-    if (is_recurrent(op)) {
+    if (ft__rnn_gates(op->kind)) {
         recurrent(op, i, out);
     } else if (ft_kind_class(op->kind) == FT_CLASS_CONV || op->kind == FT_KIND_linear) {
         if (i == 1) {

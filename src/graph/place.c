@@ -3,7 +3,7 @@
  * By size: "greedy by size" (Pisarchyk, Lee 2020, arXiv 2001.03288): largest
  * piece first, each into the smallest gap between those already placed that are
  * needed at the same time.
- * In time: best fit, as an allocator that is told of every release. */
+ * In time: best fit, as an allocator that sees every release. */
 #include "graph/place.h"
 
 #include <stdlib.h>

@@ -98,7 +98,7 @@ static void of_attention(struct list *l, const ft_op *op)
 /* All steps of the input at once, then one step after the other. */
 static void of_rnn(struct list *l, const ft_op *op)
 {
-    int64_t gates = op->kind == FT_KIND_lstm ? 4 : op->kind == FT_KIND_gru ? 3 : 1;
+    int64_t gates = ft__rnn_gates(op->kind);
     int64_t steps = ft_op_at(op, FT_K_x, 0), batch = ft_op_at(op, FT_K_x, 1);
     int64_t in = ft_op_at(op, FT_K_x, 2), hidden = ft_op_at(op, FT_K_hidden, 0);
     uint64_t directions = (uint64_t)ft_op_at(op, FT_K_directions, 0);
@@ -152,8 +152,7 @@ uint32_t ft_op_products(const ft_op *op, ft_product out[FT_MAX_PRODUCTS])
         of_matmul(&l, op);
     else if (op->kind == FT_KIND_attention)
         of_attention(&l, op);
-    else if (op->kind == FT_KIND_rnn || op->kind == FT_KIND_gru ||
-             op->kind == FT_KIND_lstm)
+    else if (ft__rnn_gates(op->kind))
         of_rnn(&l, op);
     return l.n;
 }

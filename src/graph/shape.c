@@ -48,6 +48,9 @@ int64_t ft_tensor_bytes(const ft_shape *s, ft_dtype t)
 
 /* ---- results ---- */
 
+/* Of operands that do not fit together. */
+static const ft_shape impossible = {.rank = 1, .dim = {-1}};
+
 /* What a key says of each axis. */
 static void per_axis(int64_t *out, uint32_t axes, const ft_op *op, ft_key_id key)
 {
@@ -153,7 +156,7 @@ static ft_shape matmul_result(const ft_op *op)
     int64_t n = y.rank > 1 ? y.dim[y.rank - 1] : -1;
 
     if (x.rank < 2 || y.rank < 2 || x.dim[x.rank - 1] != y.dim[y.rank - 2])
-        return (ft_shape){.rank = 1, .dim = {-1}};
+        return impossible;
     x.rank -= 2;
     y.rank -= 2;
     s = broadcast(x, y);
@@ -199,7 +202,7 @@ static ft_shape gather_result(const ft_op *op)
     uint32_t axis = (uint32_t)ft_op_at(op, FT_K_axis, 0);
 
     if (axis >= x.rank || x.rank + y.rank - 1 > FT_MAX_RANK)
-        return (ft_shape){.rank = 1, .dim = {-1}};
+        return impossible;
     for (uint32_t i = 0; i < axis; i++)
         s.dim[s.rank++] = x.dim[i];
     for (uint32_t i = 0; i < y.rank; i++)
@@ -217,7 +220,7 @@ ft_shape ft__along_axis(const ft_op *op, int64_t part)
     int64_t sum = 0;
 
     if (axis >= s.rank || part >= (int64_t)n)
-        return (ft_shape){.rank = 1, .dim = {-1}};
+        return impossible;
     for (uint32_t i = 0; i < n; i++)
         sum += part < 0 || part == (int64_t)i ? sizes[i] : 0;
     s.dim[axis] = sum;
@@ -242,7 +245,7 @@ static ft_shape attention_result(const ft_op *op)
     if (x.rank != 4 || y.rank != 4 || z.rank != 4 || x.dim[0] != y.dim[0] ||
         x.dim[0] != z.dim[0] || x.dim[3] != y.dim[3] || y.dim[1] != z.dim[1] ||
         y.dim[2] != z.dim[2] || y.dim[1] == 0 || x.dim[1] % y.dim[1])
-        return (ft_shape){.rank = 1, .dim = {-1}};
+        return impossible;
     x.dim[3] = z.dim[3];
     return x;
 }
@@ -253,7 +256,7 @@ static ft_shape rnn_result(const ft_op *op, uint32_t part)
     ft_shape x = ft_op_shape(op, FT_K_x), s = {0};
 
     if (x.rank != 3)
-        return (ft_shape){.rank = 1, .dim = {-1}};
+        return impossible;
     if (part == 0)
         s.dim[s.rank++] = x.dim[0];
     s.dim[s.rank++] = ft_op_at(op, FT_K_directions, 0);

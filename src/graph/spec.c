@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/index.h"
 #include "base/limits.h"
 #include "foretell/op.h"
 #include "graph/op_inside.h"
@@ -231,44 +232,44 @@ static ft_status read_name(struct in *in, int *out, const char *what,
                    (int)(n < 40 ? n : 40), name);
 }
 
-static ft_status read_pair(struct in *in, ft_op *op, struct values *keys, ft_error *err)
+/* Attributes that every kind has, written as names. */
+enum { DTYPE, PHASE, WRT, IN_PLACE, LAYOUT, N_COMMON };
+
+static const struct {
+    const char *key, *what;
+    int (*number)(const char *s, size_t n);
+} common[N_COMMON] = {
+    [DTYPE] = {"dtype", "dtype", dtype_number},
+    [PHASE] = {"phase", "phase", phase_number},
+    [WRT] = {"wrt", "gradient", wrt_bits},
+    [IN_PLACE] = {"inplace", "answer", yes_or_no},
+    [LAYOUT] = {"layout", "layout", layout_number},
+};
+
+static ft_status read_common(struct in *in, ft_op *op, int which, ft_error *err)
 {
-    size_t at = in->pos;
-    const char *name;
-    size_t len = word(in, &name);
+    int number = 0;
+    ft_status st =
+        read_name(in, &number, common[which].what, common[which].number, err);
+
+    switch (which) {
+    case DTYPE: op->dtype = (ft_dtype)number; break;
+    case PHASE: op->phase = (ft_phase)number; break;
+    case WRT: op->wrt = (uint8_t)number; break;
+    case IN_PLACE: op->in_place = (uint8_t)number; break;
+    default: op->layout = (ft_layout)number; break;
+    }
+    return st;
+}
+
+static ft_status read_key(struct in *in, const ft_op *op, const char *name, size_t len,
+                          size_t at, struct values *keys, ft_error *err)
+{
     uint32_t i = 0;
     ft_key_id key;
     ft_status st;
     int number = 0;
 
-    if (in->pos == in->len || in->text[in->pos] != '=')
-        return ft_fail(err, FT_EFORMAT, at, "byte %zu: expected key=value", at);
-    in->pos++;
-    if (is("dtype", name, len)) {
-        st = read_name(in, &number, "dtype", dtype_number, err);
-        op->dtype = (ft_dtype)number;
-        return st;
-    }
-    if (is("phase", name, len)) {
-        st = read_name(in, &number, "phase", phase_number, err);
-        op->phase = (ft_phase)number;
-        return st;
-    }
-    if (is("wrt", name, len)) {
-        st = read_name(in, &number, "gradient", wrt_bits, err);
-        op->wrt = (uint8_t)number;
-        return st;
-    }
-    if (is("inplace", name, len)) {
-        st = read_name(in, &number, "answer", yes_or_no, err);
-        op->in_place = (uint8_t)number;
-        return st;
-    }
-    if (is("layout", name, len)) {
-        st = read_name(in, &number, "layout", layout_number, err);
-        op->layout = (ft_layout)number;
-        return st;
-    }
     while ((key = ft__kind_key(op->kind, i)) != FT_K_COUNT &&
            !is(ft__key_name(key), name, len))
         i++;
@@ -285,6 +286,21 @@ static ft_status read_pair(struct in *in, ft_op *op, struct values *keys, ft_err
     keys[i].n = 1;
     keys[i].v[0] = number;
     return st;
+}
+
+static ft_status read_pair(struct in *in, ft_op *op, struct values *keys, ft_error *err)
+{
+    size_t at = in->pos;
+    const char *name;
+    size_t len = word(in, &name);
+
+    if (in->pos == in->len || in->text[in->pos] != '=')
+        return ft_fail(err, FT_EFORMAT, at, "byte %zu: expected key=value", at);
+    in->pos++;
+    for (int i = 0; i < N_COMMON; i++)
+        if (is(common[i].key, name, len))
+            return read_common(in, op, i, err);
+    return read_key(in, op, name, len, at, keys, err);
 }
 
 /* Only gradients that there are, and "all" in one spelling. */
@@ -305,10 +321,8 @@ static ft_status check_wrt(ft_op *op, ft_error *err)
 
 static uint64_t hash_word(const char *s, size_t n)
 {
-    uint64_t h = 0xcbf29ce484222325u;
+    const uint64_t h = ft__fnv1a(FT__HASH_BEGIN, s, n);
 
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ (unsigned char)s[i]) * 0x100000001b3u;
     return (h ^ h >> 29) * 0x9fb21c651e98df25u;
 }
 

@@ -92,16 +92,6 @@ static bool is_fit(const struct strided *s, uint32_t t, need what)
 
 /* ---- nodes ---- */
 
-/* Of an operation that lies otherwise, no size is another one. */
-static void emit(struct strided *s, const ft_node *n, const ft_op *op,
-                 const uint32_t *in)
-{
-    ft__build_repeat(s->b,
-                     ft__build_checked(s->b, n->name, strlen(n->name), op, in, n->n_in,
-                                       n->params, n->n_params, n->out, n->n_out),
-                     n->repeat);
-}
-
 /* A copy of source tensor t in plain order. */
 static uint32_t copy(struct strided *s, const ft_node *n, uint32_t t)
 {
@@ -295,8 +285,7 @@ static void lower_node(struct strided *s, const ft_node *n, uint32_t *in)
     need what = need_of(&op);
     bool last = false;
 
-    ft__build_phase(s->b, n->phase);
-    ft__build_scope(s->b, n->scope, strlen(n->scope));
+    ft__build_at(s->b, n);
     if (is_view(s, n, &op))
         return;
     for (uint32_t j = 0; j < n->n_in; j++) {
@@ -308,7 +297,8 @@ static void lower_node(struct strided *s, const ft_node *n, uint32_t *in)
     if (last)
         op.layout = FT_LAYOUT_CHANNELS_LAST;
     op.in_place |= is_over(s, n, &op);
-    emit(s, n, &op, in);
+    /* Of an operation that lies otherwise, no size is another one. */
+    ft__build_again(s->b, n, &op, in, n->out, n->n_out);
     set_results(s, n, &op, last);
     alias(s, n);
 }
@@ -320,10 +310,7 @@ static void copy_tensors(struct strided *s)
     for (uint32_t i = 0; i < s->src->n_tensors; i++) {
         const ft_tensor *t = &s->src->tensor[i];
 
-        ft__build_tensor(s->b, t->name, strlen(t->name), t->role, t->dtype, &t->shape);
-        ft__build_set_layout(s->b, i, t->layout);
-        ft__build_open(s->b, i, t->open);
-        ft__build_container(s->b, i, t->container);
+        ft__build_like(s->b, t, t->dtype);
         if (t->trainable)
             ft__build_trainable(s->b, i);
         s->strides[i] = ft__strides_plain(&t->shape);
@@ -331,10 +318,7 @@ static void copy_tensors(struct strided *s)
     }
     for (uint32_t i = 0; i < s->src->n_outputs; i++)
         ft__build_output(s->b, s->src->output[i]);
-    for (uint32_t i = 0; i < s->src->n_assumptions; i++)
-        ft__build_assume(s->b, "%s", s->src->assumption[i]);
-    for (uint32_t i = 0; i < s->src->n_bounded; i++)
-        ft__build_bounded(s->b, "%s", s->src->bounded[i]);
+    ft__build_notes(s->b, s->src);
 }
 
 static uint32_t most_operands(const ft_graph *g)

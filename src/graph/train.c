@@ -74,21 +74,12 @@ void ft__train_kept(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtyp
     *dtype = op->dtype == FT_DTYPE_fp64 ? FT_DTYPE_fp64 : FT_DTYPE_fp32;
 }
 
-static void copy_outputs(ft__train *t)
-{
-    for (uint32_t i = 0; i < t->src->n_outputs; i++)
-        ft__build_output(t->b, t->src->output[i]);
-}
-
 static void copy_tensors(ft__train *t)
 {
     for (uint32_t i = 0; i < t->src->n_tensors; i++) {
         const ft_tensor *s = &t->src->tensor[i];
 
-        ft__build_tensor(t->b, s->name, strlen(s->name), s->role, s->dtype, &s->shape);
-        ft__build_set_layout(t->b, i, s->layout);
-        ft__build_open(t->b, i, s->open);
-        ft__build_container(t->b, i, s->container);
+        ft__build_like(t->b, s, s->dtype);
         if (t->needs[i] && s->role == FT_ROLE_WEIGHT && s->producer == FT_NONE)
             ft__build_trainable(t->b, i);
     }
@@ -133,12 +124,8 @@ static void copy_node(ft__train *t, uint32_t i, bool training)
             if (k == 0)
                 t->kept[i] = out[n_out - 1];
         }
-    ft__build_phase(t->b, n->phase);
-    ft__build_scope(t->b, n->scope, strlen(n->scope));
-    ft__build_repeat(t->b,
-                     ft__build_checked(t->b, n->name, strlen(n->name), &op, n->in,
-                                       n->n_in, n->params, n->n_params, out, n_out),
-                     n->repeat);
+    ft__build_at(t->b, n);
+    ft__build_again(t->b, n, &op, n->in, out, n_out);
     copy_storage(t, n, &op);
 }
 
@@ -147,16 +134,9 @@ static void copy_forward(ft__train *t, bool training)
     copy_tensors(t);
     for (uint32_t i = 0; i < t->src->n_nodes && !ft__build_failed(t->b); i++)
         copy_node(t, i, training);
-    copy_outputs(t);
+    for (uint32_t i = 0; i < t->src->n_outputs; i++)
+        ft__build_output(t->b, t->src->output[i]);
     ft__build_scope(t->b, "", 0);
-}
-
-static void copy_notes(ft__train *t)
-{
-    for (uint32_t i = 0; i < t->src->n_assumptions; i++)
-        ft__build_assume(t->b, "%s", t->src->assumption[i]);
-    for (uint32_t i = 0; i < t->src->n_bounded; i++)
-        ft__build_bounded(t->b, "%s", t->src->bounded[i]);
 }
 
 /* ---- backward ---- */
@@ -496,7 +476,7 @@ ft_status ft__graph_train(ft_graph **out, const ft_graph *g, const ft_step_optio
         close_train(&t);
         return ft_fail(err, FT_ENOMEM, 0, "training step of %s", g->name);
     }
-    copy_notes(&t);
+    ft__build_notes(t.b, g);
     if (g->mode == FT_MODE_TRAINING) {
         copy_forward(&t, false);
         match_gradients(&t);

@@ -81,16 +81,6 @@ uint32_t ft__train_sum_to(ft__train *t, uint32_t x, const ft_shape *shape);
 bool ft__train_passes(const ft_op *op, uint32_t i);
 /* The backward nodes of a source node one of whose results has a gradient. */
 void ft__train_backward(ft__train *t, uint32_t node);
-/* The operation itself in the backward phase. */
-void ft__train_own(ft__train *t, uint32_t node);
-
-/* ---- train_move.c ---- */
-typedef void ft__train_rule(ft__train *t, const ft_node *n, const ft_op *op,
-                            uint32_t g);
-ft__train_rule ft__train_view_back, ft__train_transpose_back, ft__train_concat_back,
-    ft__train_split_back, ft__train_resize_back, ft__train_sum_back,
-    ft__train_cast_back, ft__train_gather_back, ft__train_blocks_back;
-
 /* ---- train_loss.c ---- */
 /* Appends the losses of the results, their sum, and gives the results gradients. */
 void ft__train_loss(ft__train *t, const uint32_t *result, uint32_t n, ft_loss loss);

@@ -24,18 +24,24 @@ uint32_t ft__train_node(ft__train *t, const ft_op *op, const uint32_t *in,
     return ft__build_failed(t->b) ? FT_NONE : out;
 }
 
+/* An operation on tensor x of the step; its shape. */
+static ft_shape begin(const ft__train *t, ft_op *op, ft_kind kind, uint32_t x)
+{
+    const ft_tensor *tensor = ft__build_get(t->b, x);
+
+    ft__op_init(op, kind, tensor->dtype);
+    ft__op_set_shape(op, FT_K_x, &tensor->shape);
+    return tensor->shape;
+}
+
 uint32_t ft__train_unary(ft__train *t, ft_kind kind, uint32_t x)
 {
-    const ft_tensor *tensor;
     ft_shape s;
     ft_op op;
 
     if (x == FT_NONE)
         return FT_NONE;
-    tensor = ft__build_get(t->b, x);
-    s = tensor->shape;
-    ft__op_init(&op, kind, tensor->dtype);
-    ft__op_set_shape(&op, FT_K_x, &s);
+    s = begin(t, &op, kind, x);
     return ft__train_node(t, &op, &x, 1, &s);
 }
 
@@ -58,10 +64,8 @@ uint32_t ft__train_binary(ft__train *t, ft_kind kind, uint32_t x, uint32_t y)
 
     if (x == FT_NONE || in[1] == FT_NONE)
         return FT_NONE;
-    a = ft__build_get(t->b, x)->shape;
+    a = begin(t, &op, kind, x);
     b = ft__build_get(t->b, in[1])->shape;
-    ft__op_init(&op, kind, dtype);
-    ft__op_set_shape(&op, FT_K_x, &a);
     ft__op_set_shape(&op, FT_K_y, &b);
     return ft__train_node(t, &op, in, 2, a.rank == 0 && b.rank == 0 ? &a : NULL);
 }
@@ -92,34 +96,23 @@ uint32_t ft__train_where(ft__train *t, uint32_t condition, uint32_t x, uint32_t 
 
 uint32_t ft__train_cast(ft__train *t, uint32_t x, ft_dtype to)
 {
-    const ft_tensor *tensor;
     ft_shape s;
     ft_op op;
 
-    if (x == FT_NONE)
-        return FT_NONE;
-    tensor = ft__build_get(t->b, x);
-    if (tensor->dtype == to)
+    if (x == FT_NONE || ft__build_get(t->b, x)->dtype == to)
         return x;
-    s = tensor->shape;
-    ft__op_init(&op, FT_KIND_cast, tensor->dtype);
-    ft__op_set_shape(&op, FT_K_x, &s);
+    s = begin(t, &op, FT_KIND_cast, x);
     ft__op_set1(&op, FT_K_to, (int64_t)to);
     return ft__train_node(t, &op, &x, 1, &s);
 }
 
 uint32_t ft__train_move(ft__train *t, ft_kind kind, uint32_t x, const ft_shape *shape)
 {
-    const ft_tensor *tensor;
-    ft_shape s;
     ft_op op;
 
     if (x == FT_NONE)
         return FT_NONE;
-    tensor = ft__build_get(t->b, x);
-    s = tensor->shape;
-    ft__op_init(&op, kind, tensor->dtype);
-    ft__op_set_shape(&op, FT_K_x, &s);
+    begin(t, &op, kind, x);
     ft__op_set_shape(&op, FT_K_out, shape);
     return ft__train_node(t, &op, &x, 1, shape);
 }
@@ -157,8 +150,7 @@ uint32_t ft__train_sum_to(ft__train *t, uint32_t x, const ft_shape *shape)
     for (uint32_t i = 0; i < s.rank; i++)
         if (s.dim[i] != 1 && (i < lead || shape->dim[i - lead] == 1))
             axes[n++] = i;
-    ft__op_init(&op, FT_KIND_reduce_sum, ft__build_get(t->b, x)->dtype);
-    ft__op_set_shape(&op, FT_K_x, &s);
+    begin(t, &op, FT_KIND_reduce_sum, x);
     ft__op_set(&op, FT_K_axes, axes, n);
     return ft__train_view(t, ft__train_node(t, &op, &x, 1, NULL), shape);
 }

@@ -20,7 +20,7 @@ uint64_t ft__table_hash(const char *name, size_t len)
     return h ^ h >> 32;
 }
 
-static ft__table_slot *find(const ft__table *t, const char *name, size_t len,
+static ft__table_slot *find(const ft__name_table *t, const char *name, size_t len,
                             uint64_t hash)
 {
     uint32_t at = (uint32_t)hash & (t->n_slots - 1);
@@ -32,9 +32,9 @@ static ft__table_slot *find(const ft__table *t, const char *name, size_t len,
 }
 
 /* Room for one more name; the old table stays behind in the arena. */
-static bool grow(ft__table *t, ft__arena *arena)
+static bool grow(ft__name_table *t, ft__arena *arena)
 {
-    ft__table old = *t;
+    ft__name_table old = *t;
 
     if (2 * (t->n + 1) <= t->n_slots)
         return true;
@@ -50,7 +50,7 @@ static bool grow(ft__table *t, ft__arena *arena)
     return true;
 }
 
-ft__table_slot *ft__table_at(ft__table *t, ft__arena *arena, const char *name,
+ft__table_slot *ft__table_at(ft__name_table *t, ft__arena *arena, const char *name,
                              size_t len)
 {
     uint64_t hash = ft__table_hash(name, len);

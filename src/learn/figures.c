@@ -15,14 +15,14 @@ static ft_status check_finite(const double *v, size_t n, const char *what,
     return FT_OK;
 }
 
-static void absolute(ft_errors *e, const double *truth, const double *predicted,
+static void absolute(ft_errors *e, const double *measured, const double *predicted,
                      size_t n, size_t n_features, double *ae)
 {
-    const double mean = ft__mean(truth, n);
+    const double mean = ft__mean(measured, n);
     double residual = 0, total = 0;
 
     for (size_t i = 0; i < n; i++) {
-        const double r = truth[i] - predicted[i], t = truth[i] - mean;
+        const double r = measured[i] - predicted[i], t = measured[i] - mean;
 
         residual += r * r;
         total += t * t;
@@ -38,16 +38,16 @@ static void absolute(ft_errors *e, const double *truth, const double *predicted,
     e->max_ae = ae[n - 1];
 }
 
-static void relative(ft_errors *e, const double *truth, const double *predicted,
+static void relative(ft_errors *e, const double *measured, const double *predicted,
                      size_t n, double *ape)
 {
     size_t m = 0, close = 0;
     double bias = 0;
 
     for (size_t i = 0; i < n; i++) {
-        const double r = (predicted[i] - truth[i]) / truth[i];
+        const double r = (predicted[i] - measured[i]) / measured[i];
 
-        if (truth[i] == 0)
+        if (measured[i] == 0)
             continue;
         bias += r;
         close += fabs(r) <= 0.10;
@@ -63,7 +63,7 @@ static void relative(ft_errors *e, const double *truth, const double *predicted,
     e->max_ape = ape[m - 1];
 }
 
-ft_status ft__errors_compute(ft_errors *out, const double *truth,
+ft_status ft__errors_compute(ft_errors *out, const double *measured,
                              const double *predicted, size_t n, size_t n_features,
                              ft_error *err)
 {
@@ -71,7 +71,7 @@ ft_status ft__errors_compute(ft_errors *out, const double *truth,
     double *scratch;
 
     *out = (ft_errors){n, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
-    st = check_finite(truth, n, "truth", err);
+    st = check_finite(measured, n, "truth", err);
     if (!st)
         st = check_finite(predicted, n, "prediction", err);
     if (st || n == 0)
@@ -79,8 +79,8 @@ ft_status ft__errors_compute(ft_errors *out, const double *truth,
     scratch = calloc(n, sizeof(*scratch));
     if (!scratch)
         return ft_fail(err, FT_ENOMEM, 0, "no memory for %zu errors", n);
-    absolute(out, truth, predicted, n, n_features, scratch);
-    relative(out, truth, predicted, n, scratch);
+    absolute(out, measured, predicted, n, n_features, scratch);
+    relative(out, measured, predicted, n, scratch);
     free(scratch);
     return FT_OK;
 }

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/prng.h"
 #include "foretell/learn.h"
 #include "learn/learn_inside.h"
@@ -88,7 +89,7 @@ ft_status ft__folds_make(uint32_t *fold, const uint64_t *group, size_t n,
         goto done;
     }
     for (size_t i = 0; i < n; i++)
-        row[i] = (struct row_of){group[i], i};
+        row[i] = (struct row_of){group ? group[i] : i, i};
     qsort(row, n, sizeof(*row), by_group);
     n_groups = find_groups(g, row, n, seed);
     if (n_groups < n_folds)
@@ -106,120 +107,52 @@ done:
 
 /* ---- cross-validation ---- */
 
-/* The rows outside one fold, copied. */
-struct rest {
-    float *x;
-    double *y;
-    double *w;
-    size_t n;
-};
-
-static void gather(struct rest *r, const ft_matrix *x, const double *y,
-                   const double *weights, const uint32_t *fold, uint32_t without)
-{
-    r->n = 0;
-    for (size_t i = 0; i < x->n_rows; i++) {
-        if (fold[i] == without)
-            continue;
-        memcpy(r->x + r->n * x->n_cols, x->x + i * x->n_cols,
-               x->n_cols * sizeof(*r->x));
-        r->y[r->n] = y[i];
-        r->w[r->n++] = weights ? weights[i] : 1;
-    }
-}
-
-/* Fit on the rest, and predict the rows of fold k. */
-typedef ft_status learn_rest(double *out, const struct rest *r, const ft_matrix *x,
-                             const uint32_t *fold, uint32_t k, const void *opt,
-                             ft_error *err);
-
-static ft_status learn_forest(double *out, const struct rest *r, const ft_matrix *x,
-                              const uint32_t *fold, uint32_t k, const void *opt,
-                              ft_error *err)
-{
-    const ft_matrix others = {r->x, r->n, x->n_cols};
-    ft_forest *f;
-    ft_status st = ft__forest_fit(&f, &others, r->y, r->w, opt, err);
-
-    if (st)
-        return st;
-    for (size_t i = 0; i < x->n_rows; i++)
-        if (fold[i] == k)
-            out[i] = ft__forest_predict(f, x->x + i * x->n_cols);
-    ft__forest_free(f);
-    return FT_OK;
-}
-
-static ft_status learn_model(double *out, const struct rest *r, const ft_matrix *x,
-                             const uint32_t *fold, uint32_t k, const void *opt,
-                             ft_error *err)
-{
-    const ft_matrix others = {r->x, r->n, x->n_cols};
-    ft_model *m;
-    ft_status st = ft__model_fit(&m, &others, r->y, r->w, opt, err);
-
-    if (st)
-        return st;
-    for (size_t i = 0; i < x->n_rows; i++)
-        if (fold[i] == k)
-            ft__model_predict(m, x->x + i * x->n_cols, 1, &out[i]);
-    ft__model_free(m);
-    return FT_OK;
-}
-
-/* How many rows each fold holds, so that an empty one costs no fit. */
-static ft_status count_rows(size_t *count, const uint32_t *fold, size_t n,
-                            uint32_t n_folds, ft_error *err)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (fold[i] >= n_folds)
-            return ft_fail(err, FT_EINVAL, 0, "row %zu is in fold %u of %u", i, fold[i],
-                           n_folds);
-        count[fold[i]]++;
-    }
-    return FT_OK;
-}
-
-static ft_status cross_validate(double *out, const ft_matrix *x, const double *y,
+ft_status ft__model_fit_without(ft_model **out, const ft_matrix *x, const double *y,
                                 const double *weights, const uint32_t *fold,
-                                uint32_t n_folds, learn_rest *learn, const void *opt,
+                                uint32_t without, const ft_model_options *opt,
                                 ft_error *err)
 {
-    struct rest r = {0};
-    size_t *count = NULL;
-    ft_status st = FT_OK;
+    ft__arena room = {0};
+    float *rest_x = ft__arena_need(&room, x->n_rows, x->n_cols * sizeof(*rest_x));
+    double *rest_y = ft__arena_need(&room, x->n_rows, sizeof(*rest_y));
+    double *rest_w = ft__arena_need(&room, x->n_rows, sizeof(*rest_w));
+    ft_matrix rest = {rest_x, 0, x->n_cols};
+    ft_status st;
 
-    if (x->n_rows == 0 || x->n_cols == 0 || n_folds < 2)
-        return ft_fail(err, FT_EINVAL, 0,
-                       "%zu rows and %u folds are too few to validate", x->n_rows,
-                       n_folds);
-    r.x = calloc(x->n_rows, x->n_cols * sizeof(*r.x));
-    r.y = calloc(x->n_rows, sizeof(*r.y));
-    r.w = calloc(x->n_rows, sizeof(*r.w));
-    count = calloc(n_folds, sizeof(*count));
-    if (!r.x || !r.y || !r.w || !count)
-        st = ft_fail(err, FT_ENOMEM, 0, "no memory to validate %zu rows", x->n_rows);
-    else
-        st = count_rows(count, fold, x->n_rows, n_folds, err);
-    for (uint32_t k = 0; !st && k < n_folds; k++) {
-        if (count[k] == 0)
+    *out = NULL;
+    for (size_t i = 0; i < x->n_rows && !room.bad; i++) {
+        if (fold[i] == without)
             continue;
-        gather(&r, x, y, weights, fold, k);
-        st = learn(out, &r, x, fold, k, opt, err);
+        memcpy(rest_x + rest.n_rows * x->n_cols, x->x + i * x->n_cols,
+               x->n_cols * sizeof(*rest_x));
+        rest_y[rest.n_rows] = y[i];
+        rest_w[rest.n_rows++] = weights ? weights[i] : 1;
     }
-    free(r.x);
-    free(r.y);
-    free(r.w);
-    free(count);
+    st = room.bad
+             ? ft_fail(err, FT_ENOMEM, 0, "no memory to validate %zu rows", x->n_rows)
+             : ft__model_fit(out, &rest, rest_y, rest_w, opt, err);
+    ft__arena_free(&room);
     return st;
 }
 
-ft_status ft__forest_cross_validate(double *out, const ft_matrix *x, const double *y,
-                                    const double *weights, const uint32_t *fold,
-                                    uint32_t n_folds, const ft_forest_options *opt,
-                                    ft_error *err)
+/* Predict the rows of fold k, if there are any, from the others. */
+static ft_status predict_fold(double *out, const ft_matrix *x, const double *y,
+                              const double *weights, const uint32_t *fold, uint32_t k,
+                              const ft_model_options *opt, ft_error *err)
 {
-    return cross_validate(out, x, y, weights, fold, n_folds, learn_forest, opt, err);
+    ft_model *m = NULL;
+    ft_status st = FT_OK;
+
+    for (size_t i = 0; i < x->n_rows && !st; i++) {
+        if (fold[i] != k)
+            continue;
+        if (!m)
+            st = ft__model_fit_without(&m, x, y, weights, fold, k, opt, err);
+        if (!st)
+            ft__model_predict(m, x->x + i * x->n_cols, 1, &out[i]);
+    }
+    ft__model_free(m);
+    return st;
 }
 
 ft_status ft__model_cross_validate(double *out, const ft_matrix *x, const double *y,
@@ -227,5 +160,17 @@ ft_status ft__model_cross_validate(double *out, const ft_matrix *x, const double
                                    uint32_t n_folds, const ft_model_options *opt,
                                    ft_error *err)
 {
-    return cross_validate(out, x, y, weights, fold, n_folds, learn_model, opt, err);
+    ft_status st = FT_OK;
+
+    if (x->n_rows == 0 || x->n_cols == 0 || n_folds < 2)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "%zu rows and %u folds are too few to validate", x->n_rows,
+                       n_folds);
+    for (size_t i = 0; i < x->n_rows; i++)
+        if (fold[i] >= n_folds)
+            return ft_fail(err, FT_EINVAL, 0, "row %zu is in fold %u of %u", i, fold[i],
+                           n_folds);
+    for (uint32_t k = 0; !st && k < n_folds; k++)
+        st = predict_fold(out, x, y, weights, fold, k, opt, err);
+    return st;
 }

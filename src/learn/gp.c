@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/arena.h"
 #include "base/prng.h"
 #include "learn/cholesky.h"
 #include "learn/decay.h"
@@ -14,7 +15,7 @@
 /* Rows that lengths are found with, rows that are vectors of the model, and steps. */
 enum { MOST_TUNED = 400, MOST_VECTORS = 1500, STEPS = 40 };
 /* What is always added to the diagonal, so that equal rows can be told apart. */
-static const double hair = 1e-6;
+static const double jitter = 1e-6;
 
 /* ---- lengths, amplitude and noise ---- */
 
@@ -31,9 +32,10 @@ static double length_centre(size_t n_cols)
 }
 
 struct tune {
-    const ft__lesson *l;
+    ft__arena room;
+    const ft__training_set *l;
     size_t n;       /* rows */
-    uint32_t *row;  /* of the lesson */
+    uint32_t *row;  /* of the training set */
     double *y;      /* standardised */
     double *x;      /* each column over its length */
     double *kernel; /* n x n, lower triangles: */
@@ -43,19 +45,6 @@ struct tune {
     double *scratch;
     double *alpha; /* (kernel + noise)^-1 y */
 };
-
-static void tune_free(struct tune *t)
-{
-    free(t->row);
-    free(t->y);
-    free(t->x);
-    free(t->kernel);
-    free(t->slope);
-    free(t->factor);
-    free(t->inverse);
-    free(t->scratch);
-    free(t->alpha);
-}
 
 /* n rows drawn from `of`, ascending, at `row`. */
 static void draw(uint32_t *row, size_t n, size_t of, uint64_t seed)
@@ -68,24 +57,22 @@ static void draw(uint32_t *row, size_t n, size_t of, uint64_t seed)
             row[taken++] = (uint32_t)i;
 }
 
-static ft_status tune_make(struct tune *t, const ft__lesson *l, size_t most,
+static ft_status tune_make(struct tune *t, const ft__training_set *l, size_t most,
                            uint64_t seed, ft_error *err)
 {
     const size_t n = l->n_rows < most ? l->n_rows : most, cells = n * n;
 
-    *t = (struct tune){.l = l,
-                       .n = n,
-                       .row = calloc(n, sizeof(*t->row)),
-                       .y = calloc(n, sizeof(*t->y)),
-                       .x = calloc(n * l->n_cols + 1, sizeof(*t->x)),
-                       .kernel = calloc(cells, sizeof(*t->kernel)),
-                       .slope = calloc(cells, sizeof(*t->slope)),
-                       .factor = calloc(cells, sizeof(*t->factor)),
-                       .inverse = calloc(cells, sizeof(*t->inverse)),
-                       .scratch = calloc(cells, sizeof(*t->scratch)),
-                       .alpha = calloc(n, sizeof(*t->alpha))};
-    if (!t->row || !t->y || !t->x || !t->kernel || !t->slope || !t->factor ||
-        !t->inverse || !t->scratch || !t->alpha)
+    *t = (struct tune){.l = l, .n = n};
+    t->row = ft__arena_need(&t->room, n, sizeof(*t->row));
+    t->y = ft__arena_need(&t->room, n, sizeof(*t->y));
+    t->x = ft__arena_need(&t->room, n * l->n_cols, sizeof(*t->x));
+    t->kernel = ft__arena_need(&t->room, cells, sizeof(*t->kernel));
+    t->slope = ft__arena_need(&t->room, cells, sizeof(*t->slope));
+    t->factor = ft__arena_need(&t->room, cells, sizeof(*t->factor));
+    t->inverse = ft__arena_need(&t->room, cells, sizeof(*t->inverse));
+    t->scratch = ft__arena_need(&t->room, cells, sizeof(*t->scratch));
+    t->alpha = ft__arena_need(&t->room, n, sizeof(*t->alpha));
+    if (t->room.bad)
         return ft_fail(err, FT_ENOMEM, 0, "no memory for a process of %zu rows", n);
     draw(t->row, n, l->n_rows, seed);
     for (size_t i = 0; i < n; i++)
@@ -132,8 +119,8 @@ static void fill_kernel(struct tune *t, double amplitude, double noise)
             t->slope[i * n + j] = ft__decay(r);
             t->kernel[i * n + j] =
                 r < 700 ? amplitude * (1 + r) * t->slope[i * n + j] : 0;
-            t->factor[i * n + j] =
-                t->kernel[i * n + j] + (i == j ? noise / t->l->w[t->row[i]] + hair : 0);
+            t->factor[i * n + j] = t->kernel[i * n + j] +
+                                   (i == j ? noise / t->l->w[t->row[i]] + jitter : 0);
         }
 }
 
@@ -207,7 +194,7 @@ static double density(void *with, const double *theta, double *g)
     return sum;
 }
 
-static ft_status find_lengths(double *theta, const ft__lesson *l,
+static ft_status find_lengths(double *theta, const ft__training_set *l,
                               const ft_model_options *o, ft_error *err)
 {
     struct tune t;
@@ -219,14 +206,14 @@ static ft_status find_lengths(double *theta, const ft__lesson *l,
     if (!st)
         st = ft__minimise(&least, theta, l->n_cols + N_OTHERS,
                           ft__or_u32(o->rounds, STEPS), density, &t, err);
-    tune_free(&t);
+    ft__arena_free(&t.room);
     return st;
 }
 
 /* ---- the model ---- */
 
 /* Lengths become part of the columns, so that vectors are as rows will be seen. */
-static void take_lengths(ft__lesson *l, double *theta, const ft_matrix *x,
+static void take_lengths(ft__training_set *l, double *theta, const ft_matrix *x,
                          const double *weights)
 {
     float *to = l->u;
@@ -246,7 +233,7 @@ static void take_lengths(ft__lesson *l, double *theta, const ft_matrix *x,
 static ft_status write_body(ft__draft *out, const struct tune *t, double amplitude,
                             ft_error *err)
 {
-    const ft__lesson *l = t->l;
+    const ft__training_set *l = t->l;
     const ft__vectors h = {
         .mean = l->mean, .sd = l->sd, .scale = 3, .n_columns = l->n_cols};
     char *blocks;
@@ -258,8 +245,8 @@ static ft_status write_body(ft__draft *out, const struct tune *t, double amplitu
     return st;
 }
 
-static ft_status make_vectors(ft__draft *out, const ft__lesson *l, const double *theta,
-                              uint64_t seed, ft_error *err)
+static ft_status make_vectors(ft__draft *out, const ft__training_set *l,
+                              const double *theta, uint64_t seed, ft_error *err)
 {
     struct tune t;
     ft_status st = tune_make(&t, l, MOST_VECTORS, seed, err);
@@ -269,15 +256,15 @@ static ft_status make_vectors(ft__draft *out, const ft__lesson *l, const double 
             ft_fail(err, FT_EBACKEND, 0, "a process of %zu rows cannot be solved", t.n);
     if (!st)
         st = write_body(out, &t, exp(2 * theta[l->n_cols + AMPLITUDE]), err);
-    tune_free(&t);
+    ft__arena_free(&t.room);
     return st;
 }
 
 static ft_status gp_fit(ft__draft *out, const ft__task *t, ft_error *err)
 {
     double theta[FT__MAX_COLUMNS + N_OTHERS];
-    ft__lesson l;
-    ft_status st = ft__lesson_new(&l, t, err);
+    ft__training_set l;
+    ft_status st = ft__training_set_new(&l, t, err);
 
     if (st)
         return st;
@@ -286,7 +273,7 @@ static ft_status gp_fit(ft__draft *out, const ft__task *t, ft_error *err)
         take_lengths(&l, theta, t->x, t->weights);
         st = make_vectors(out, &l, theta, t->opt->seed, err);
     }
-    ft__lesson_free(&l);
+    ft__training_set_free(&l);
     return st;
 }
 

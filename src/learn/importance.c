@@ -1,11 +1,12 @@
 /* Permutation importance (Breiman 2001; Fisher, Rudin, Dominici 2019): how much worse
- * rows that a model has not seen are told when one of their columns is another row's.
- */
+ * rows that a model has not seen are predicted when one of their columns is another
+ * row's. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/prng.h"
 #include "foretell/learn.h"
 #include "learn/learn_inside.h"
@@ -14,6 +15,7 @@ enum { REPEATS = 5, MOST_MODELS = 8 };
 static const size_t most_rows = 1000;
 
 struct job {
+    ft__arena room;
     const ft_matrix *x;
     const double *y;
     const uint32_t *fold;
@@ -22,59 +24,34 @@ struct job {
     uint32_t *row; /* those whose columns are permuted */
     size_t n;
     uint32_t *order; /* of them: where each takes its column from */
-    float *rest_x;   /* the rows of the other folds */
-    double *rest_y;
-    float *test; /* those of `row` that are in the fold */
+    float *test;     /* those of `row` that are in the fold */
     uint32_t *test_at;
-    double *said;
-    double *part;
+    double *predicted;
+    double *one; /* by one of the models */
     double *sum; /* of errors: as it is, then by column and repeat */
 };
 
-static void job_free(struct job *j)
-{
-    free(j->row);
-    free(j->order);
-    free(j->rest_x);
-    free(j->rest_y);
-    free(j->test);
-    free(j->test_at);
-    free(j->said);
-    free(j->part);
-    free(j->sum);
-}
-
 static ft_status job_make(struct job *j, ft_error *err)
 {
-    size_t n = j->x->n_rows + 1, width = j->x->n_cols;
+    size_t n = j->x->n_rows, width = j->x->n_cols;
 
-    j->row = calloc(n, sizeof(*j->row));
-    j->order = calloc(n, sizeof(*j->order));
-    j->rest_x = malloc(n * width * sizeof(*j->rest_x));
-    j->rest_y = calloc(n, sizeof(*j->rest_y));
-    j->test = malloc(n * width * sizeof(*j->test));
-    j->test_at = calloc(n, sizeof(*j->test_at));
-    j->said = calloc(n, sizeof(*j->said));
-    j->part = calloc(n, sizeof(*j->part));
-    j->sum = calloc(1 + width * j->n_repeats, sizeof(*j->sum));
-    if (j->row && j->order && j->rest_x && j->rest_y && j->test && j->test_at &&
-        j->said && j->part && j->sum)
-        return FT_OK;
-    return ft_fail(err, FT_ENOMEM, 0, "no memory for the importance of %zu columns",
-                   width);
+    j->row = ft__arena_need(&j->room, n, sizeof(*j->row));
+    j->order = ft__arena_need(&j->room, n, sizeof(*j->order));
+    j->test = ft__arena_need(&j->room, n * width, sizeof(*j->test));
+    j->test_at = ft__arena_need(&j->room, n, sizeof(*j->test_at));
+    j->predicted = ft__arena_need(&j->room, n, sizeof(*j->predicted));
+    j->one = ft__arena_need(&j->room, n, sizeof(*j->one));
+    j->sum = ft__arena_need(&j->room, 1 + width * j->n_repeats, sizeof(*j->sum));
+    return j->room.bad ? ft_fail(err, FT_ENOMEM, 0,
+                                 "no memory for the importance of %zu columns", width)
+                       : FT_OK;
 }
 
-static void shuffle(uint32_t *v, size_t n, uint64_t seed, uint64_t stream)
+static void shuffle(const struct job *j, uint32_t *v, size_t n, uint64_t stream)
 {
-    ft__prng p = ft__prng_stream(seed, stream);
+    ft__prng p = ft__prng_stream(j->opt->seed, stream);
 
-    for (size_t i = n; i > 1; i--) {
-        size_t k = ft__prng_below(&p, (uint32_t)i);
-        uint32_t swap = v[i - 1];
-
-        v[i - 1] = v[k];
-        v[k] = swap;
-    }
+    ft__prng_shuffle(&p, v, n);
 }
 
 /* All rows, or as many as are enough, drawn. */
@@ -84,21 +61,8 @@ static void draw_rows(struct job *j)
 
     for (size_t i = 0; i < j->x->n_rows; i++)
         j->row[i] = (uint32_t)i;
-    shuffle(j->row, j->x->n_rows, j->opt->seed, 0);
+    shuffle(j, j->row, j->x->n_rows, 0);
     j->n = j->x->n_rows < most ? j->x->n_rows : most;
-}
-
-static size_t take_rest(struct job *j, uint32_t fold)
-{
-    size_t n = 0, width = j->x->n_cols;
-
-    for (size_t i = 0; i < j->x->n_rows; i++) {
-        if (j->fold[i] == fold)
-            continue;
-        memcpy(j->rest_x + n * width, j->x->x + i * width, width * sizeof(float));
-        j->rest_y[n++] = j->y[i];
-    }
-    return n;
 }
 
 static size_t take_test(struct job *j, uint32_t fold)
@@ -119,14 +83,14 @@ static double error_sum(struct job *j, ft_model *const *model, size_t n)
 {
     double sum = 0;
 
-    memset(j->said, 0, n * sizeof(*j->said));
+    memset(j->predicted, 0, n * sizeof(*j->predicted));
     for (uint32_t k = 0; k < j->opt->n_models; k++) {
-        ft__model_predict(model[k], j->test, n, j->part);
+        ft__model_predict(model[k], j->test, n, j->one);
         for (size_t i = 0; i < n; i++)
-            j->said[i] += j->opt->weight[k] * j->part[i];
+            j->predicted[i] += j->opt->weight[k] * j->one[i];
     }
     for (size_t i = 0; i < n; i++)
-        sum += fabs(expm1(j->said[i] - j->y[j->row[j->test_at[i]]]));
+        sum += fabs(expm1(j->predicted[i] - j->y[j->row[j->test_at[i]]]));
     return sum;
 }
 
@@ -138,7 +102,7 @@ static void permute(struct job *j, size_t column, uint32_t repeat, size_t n)
 
     for (size_t i = 0; i < j->n; i++)
         j->order[i] = (uint32_t)i;
-    shuffle(j->order, j->n, j->opt->seed, 1 + column * j->n_repeats + repeat);
+    shuffle(j, j->order, j->n, 1 + column * j->n_repeats + repeat);
     for (size_t i = 0; i < n; i++)
         j->test[i * width + column] =
             j->x->x[j->row[j->order[j->test_at[i]]] * width + column];
@@ -182,12 +146,12 @@ static void add_errors(struct job *j, ft_model *const *model, size_t n)
 static ft_status one_fold(struct job *j, uint32_t fold, ft_error *err)
 {
     ft_model *model[MOST_MODELS] = {0};
-    ft_matrix rest = {j->rest_x, take_rest(j, fold), j->x->n_cols};
     size_t n = take_test(j, fold);
     ft_status st = FT_OK;
 
     for (uint32_t k = 0; k < j->opt->n_models && n && !st; k++)
-        st = ft__model_fit(&model[k], &rest, j->rest_y, NULL, &j->opt->model[k], err);
+        st = ft__model_fit_without(&model[k], j->x, j->y, NULL, j->fold, fold,
+                                   &j->opt->model[k], err);
     if (!st && n)
         add_errors(j, model, n);
     for (uint32_t k = 0; k < j->opt->n_models; k++)
@@ -243,6 +207,6 @@ ft_status ft__model_importance(ft_importance *out, const ft_matrix *x, const dou
         st = one_fold(&j, k, err);
     if (!st)
         summarise(out, &j);
-    job_free(&j);
+    ft__arena_free(&j.room);
     return st;
 }

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "learn/lesson.h"
+#include "learn/training_set.h"
+#include "learn/tree/train.h"
 
 enum {
     LANES = 8, /* samples of a block, whose distances are taken at once */
@@ -86,28 +87,14 @@ static size_t body_bytes(const struct knn *h)
 
 /* ---- growing ---- */
 
-struct key {
-    float x;
-    uint32_t row;
-};
-
 struct grow {
-    const ft__lesson *l;
-    struct key *key; /* the rows, in the order of their blocks in the end */
+    const ft__training_set *l;
+    ft__key *key; /* the rows, in the order of their blocks in the end */
     struct node *node;
 };
 
-static int by_value(const void *a, const void *b)
-{
-    const struct key *p = a, *q = b;
-
-    if (p->x != q->x)
-        return p->x > q->x ? 1 : -1;
-    return (p->row > q->row) - (p->row < q->row);
-}
-
 /* The column in which n rows differ most. */
-static uint32_t widest(const struct grow *g, const struct key *key, uint32_t n)
+static uint32_t widest(const struct grow *g, const ft__key *key, uint32_t n)
 {
     uint32_t best = 0;
     float most = -1;
@@ -133,7 +120,7 @@ static uint32_t widest(const struct grow *g, const struct key *key, uint32_t n)
 static void grow(struct grow *g, uint32_t at, uint32_t first, uint32_t n)
 {
     const uint32_t begin = first * LANES, half = n / 2;
-    struct key *key = g->key + begin;
+    ft__key *key = g->key + begin;
     uint32_t rows = g->l->n_rows - begin, column;
 
     if (n == 1)
@@ -143,13 +130,13 @@ static void grow(struct grow *g, uint32_t at, uint32_t first, uint32_t n)
     for (uint32_t i = 0; i < rows; i++)
         key[i].x =
             g->l->n_cols ? g->l->u[(size_t)key[i].row * g->l->n_cols + column] : 0;
-    qsort(key, rows, sizeof(*key), by_value);
+    ft__keys_sort(key, rows);
     g->node[at] = (struct node){column, key[half * LANES - 1].x};
     grow(g, 2 * at + 1, first, half);
     grow(g, 2 * at + 2, first + half, n - half);
 }
 
-static void fill_block(struct block *b, const ft__lesson *l, const struct key *key,
+static void fill_block(struct block *b, const ft__training_set *l, const ft__key *key,
                        uint32_t n)
 {
     float *x = (float *)(b + 1);
@@ -165,7 +152,7 @@ static void fill_block(struct block *b, const ft__lesson *l, const struct key *k
     }
 }
 
-static ft_status write_body(ft__draft *out, const ft__lesson *l, struct key *key,
+static ft_status write_body(ft__draft *out, const ft__training_set *l, ft__key *key,
                             uint32_t k, ft_error *err)
 {
     struct knn h = {.n_columns = l->n_cols,
@@ -196,14 +183,14 @@ static ft_status write_body(ft__draft *out, const ft__lesson *l, struct key *key
 
 static ft_status fit(ft__draft *out, const ft__task *t, uint32_t k, ft_error *err)
 {
-    ft__lesson l;
-    struct key *key;
+    ft__training_set l;
+    ft__key *key;
     ft_status st;
 
     if (k > MAX_NEIGHBOURS)
         return ft_fail(err, FT_EINVAL, 0, "%u neighbours are more than %d", k,
                        MAX_NEIGHBOURS);
-    st = ft__lesson_new(&l, t, err);
+    st = ft__training_set_new(&l, t, err);
     if (st)
         return st;
     key = calloc(l.n_rows, sizeof(*key));
@@ -212,7 +199,7 @@ static ft_status fit(ft__draft *out, const ft__task *t, uint32_t k, ft_error *er
     st = key ? write_body(out, &l, key, k, err)
              : ft_fail(err, FT_ENOMEM, 0, "no memory for %u samples", l.n_rows);
     free(key);
-    ft__lesson_free(&l);
+    ft__training_set_free(&l);
     return st;
 }
 

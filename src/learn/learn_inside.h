@@ -3,27 +3,22 @@
 
 #include "foretell/learn.h"
 
-ft_status ft__errors_compute(ft_errors *out, const double *truth,
+ft_status ft__errors_compute(ft_errors *out, const double *measured,
                              const double *predicted, size_t n, size_t n_features,
                              ft_error *err);
 
-/* Split conformal interval (Lei et al. 2018) of residuals r = truth - predicted
+/* Split conformal interval (Lei et al. 2018) of residuals r = measured - predicted
  * (any order): the finite-sample corrected quantiles at (1 - coverage)/2 and
  * (1 + coverage)/2. With too few residuals for that coverage, the extremes. */
 ft_status ft__conformal(double *low, double *high, const double *residuals, size_t n,
                         double coverage, ft_error *err);
 /* Deal n rows to n_folds folds (2 at least) so that rows with equal group[] never
  * part: the largest group first, each to the fold with fewest rows, groups of one
- * size in an order that seed and group numbers decide. fold[i] in 0 .. n_folds-1.
+ * size in an order that seed and group numbers decide. NULL: every row by itself.
+ * fold[i] in 0 .. n_folds - 1.
  * Fails with FT_EINVAL when there are fewer groups than folds. */
 ft_status ft__folds_make(uint32_t *fold, const uint64_t *group, size_t n,
                          uint32_t n_folds, uint64_t seed, ft_error *err);
-/* Predict every row from a forest fitted on the other folds; out[x->n_rows].
- * Fails as ft__forest_fit() does. */
-ft_status ft__forest_cross_validate(double *out, const ft_matrix *x, const double *y,
-                                    const double *weights, const uint32_t *fold,
-                                    uint32_t n_folds, const ft_forest_options *opt,
-                                    ft_error *err);
 /* Fit on x and the targets y[x->n_rows]; `weights` (or NULL: all 1) are
  * non-negative row weights; a row of weight 0 is as good as absent. A missing
  * value goes left. Leaves are stored as float. Fails with FT_EINVAL (no rows,
@@ -55,6 +50,11 @@ uint32_t ft__forest_width(const ft_forest *f);
  * with FT_EINVAL (no rows, an infinite value) or FT_ENOMEM. */
 ft_status ft__isolation_scores(double *score, const ft_matrix *x,
                                const ft_isolation_options *opt, ft_error *err);
+/* A model of the rows that are not in fold `without`. */
+ft_status ft__model_fit_without(ft_model **out, const ft_matrix *x, const double *y,
+                                const double *weights, const uint32_t *fold,
+                                uint32_t without, const ft_model_options *opt,
+                                ft_error *err);
 /* Predict every row from a model fitted on the other folds; out[x->n_rows]. */
 ft_status ft__model_cross_validate(double *out, const ft_matrix *x, const double *y,
                                    const double *weights, const uint32_t *fold,
@@ -75,8 +75,6 @@ ft_status ft__model_importance(ft_importance *out, const ft_matrix *x, const dou
                                const ft_importance_options *opt, ft_error *err);
 /* As ft__forest_load(), ft__forest_image(). */
 ft_status ft__model_load(ft_model **out, const void *image, size_t len, ft_error *err);
-/* As ft__forest_load(), ft__forest_image(). */
-ft_method ft__model_method(const ft_model *m);
 /* n rows of ft__model_width() values; bit-identical however they are dealt to calls. */
 void ft__model_predict(const ft_model *m, const float *rows, size_t n, double *out);
 /* As ft__forest_load(), ft__forest_image(). */

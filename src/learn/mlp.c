@@ -6,15 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
+#include "base/index.h"
 #include "base/prng.h"
-#include "learn/lesson.h"
+#include "learn/training_set.h"
 
 enum {
     MAX_UNITS = 1024,
     MAX_LAYERS = 8,
     LANES = 8,       /* partial sums of a dot product */
     BATCH = 64,      /* rows of a step, fewer when there are few rows */
-    KEPT_APART = 10, /* one row of so many tells when to stop */
+    KEPT_APART = 10, /* one row of so many decides when to stop */
     PATIENCE = 12,   /* epochs without progress until the rate is halved */
     HALVINGS = 4,    /* until that is the end */
 };
@@ -106,10 +108,11 @@ static float forward(const struct mlp *h, const float *w, const float *u, float 
 /* ---- fitting ---- */
 
 struct fit {
+    ft__arena room;
     struct mlp h;
-    ft__lesson l;
+    ft__training_set l;
     ft__prng rng;
-    uint32_t *order; /* rows learned from, then those that tell when to stop */
+    uint32_t *order; /* rows learned from, then those that decide when to stop */
     uint32_t n_learn;
     size_t n_weights;
     float *w, *best, *gradient, *momentum, *square;
@@ -118,46 +121,29 @@ struct fit {
     float power1, power2; /* of Adam's two betas, by the number of steps */
 };
 
-static void fit_free(struct fit *f)
-{
-    free(f->order);
-    free(f->w);
-    free(f->best);
-    free(f->gradient);
-    free(f->momentum);
-    free(f->square);
-    free(f->act);
-    free(f->delta);
-    ft__lesson_free(&f->l);
-}
-
 static ft_status make_room(struct fit *f, ft_error *err)
 {
     const size_t n = f->n_weights = count_weights(&f->h);
     const size_t act = ((size_t)f->h.layers + 1) * f->h.units;
 
-    f->order = calloc(f->l.n_rows, sizeof(*f->order));
-    f->w = calloc(n, sizeof(*f->w));
-    f->best = calloc(n, sizeof(*f->best));
-    f->gradient = calloc(n, sizeof(*f->gradient));
-    f->momentum = calloc(n, sizeof(*f->momentum));
-    f->square = calloc(n, sizeof(*f->square));
-    f->act = calloc(act, sizeof(*f->act));
-    f->delta = calloc(act, sizeof(*f->delta));
-    if (f->order && f->w && f->best && f->gradient && f->momentum && f->square &&
-        f->act && f->delta)
-        return FT_OK;
-    return ft_fail(err, FT_ENOMEM, 0, "no memory for a perceptron of %zu weights", n);
+    f->order = ft__arena_need(&f->room, f->l.n_rows, sizeof(*f->order));
+    f->w = ft__arena_need(&f->room, n, sizeof(*f->w));
+    f->best = ft__arena_need(&f->room, n, sizeof(*f->best));
+    f->gradient = ft__arena_need(&f->room, n, sizeof(*f->gradient));
+    f->momentum = ft__arena_need(&f->room, n, sizeof(*f->momentum));
+    f->square = ft__arena_need(&f->room, n, sizeof(*f->square));
+    f->act = ft__arena_need(&f->room, act, sizeof(*f->act));
+    f->delta = ft__arena_need(&f->room, act, sizeof(*f->delta));
+    return f->room.bad ? ft_fail(err, FT_ENOMEM, 0,
+                                 "no memory for a perceptron of %zu weights", n)
+                       : FT_OK;
 }
 
-/* FNV-1a: equal rows are learned from or kept apart together. */
+/* Equal rows are learned from or kept apart together. */
 static uint64_t hash_row(const float *u, uint32_t n, uint64_t seed)
 {
-    const unsigned char *p = (const unsigned char *)u;
-    uint64_t hash = 0xcbf29ce484222325u ^ seed;
+    const uint64_t hash = ft__fnv1a(FT__HASH_BEGIN ^ seed, u, n * sizeof(*u));
 
-    for (size_t i = 0; i < n * sizeof(*u); i++)
-        hash = (hash ^ p[i]) * 0x100000001b3u;
     return hash ^ hash >> 32;
 }
 
@@ -174,7 +160,7 @@ static void keep_some_apart(struct fit *f, uint64_t seed)
         else
             f->order[f->n_learn++] = i;
     }
-    /* Too few to tell anything, or nothing else: learn from all of them. */
+    /* Too few to decide anything, or nothing else: learn from all of them. */
     if (n - f->n_learn < 5 || f->n_learn < 5)
         f->n_learn = n;
 }
@@ -271,9 +257,9 @@ static void learn_batch(struct fit *f, uint32_t begin, uint32_t n)
     for (uint32_t i = begin; i < begin + n; i++) {
         const uint32_t row = f->order[i];
         const float *u = f->l.u + (size_t)row * f->l.n_cols;
-        const float said = forward(&f->h, f->w, u, f->act);
+        const float predicted = forward(&f->h, f->w, u, f->act);
 
-        backward(f, u, (said - target(f, row)) * (float)(f->l.w[row] / all));
+        backward(f, u, (predicted - target(f, row)) * (float)(f->l.w[row] / all));
     }
     adam_step(f);
 }
@@ -283,12 +269,7 @@ static void learn_epoch(struct fit *f)
     const uint32_t few = f->n_learn / 4;
     const uint32_t batch = few < 8 ? 8 : few < BATCH ? few : BATCH;
 
-    for (uint32_t i = f->n_learn; i > 1; i--) {
-        const uint32_t k = ft__prng_below(&f->rng, i), row = f->order[k];
-
-        f->order[k] = f->order[i - 1];
-        f->order[i - 1] = row;
-    }
+    ft__prng_shuffle(&f->rng, f->order, f->n_learn);
     for (uint32_t i = 0; i < f->n_learn; i += batch)
         learn_batch(f, i, f->n_learn - i < batch ? f->n_learn - i : batch);
 }
@@ -361,7 +342,7 @@ static ft_status mlp_fit(ft__draft *out, const ft__task *t, ft_error *err)
     if (f.h.units > MAX_UNITS || f.h.layers > MAX_LAYERS)
         return ft_fail(err, FT_EINVAL, 0, "%u layers of %u units: at most %d of %d",
                        f.h.layers, f.h.units, MAX_LAYERS, MAX_UNITS);
-    st = ft__lesson_new(&f.l, t, err);
+    st = ft__training_set_new(&f.l, t, err);
     if (st)
         return st;
     f.h.n_columns = f.l.n_cols;
@@ -374,7 +355,8 @@ static ft_status mlp_fit(ft__draft *out, const ft__task *t, ft_error *err)
         learn(&f, ft__or_u32(o->rounds, 300));
         st = write_body(out, &f, err);
     }
-    fit_free(&f);
+    ft__arena_free(&f.room);
+    ft__training_set_free(&f.l);
     return st;
 }
 

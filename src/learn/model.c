@@ -137,11 +137,6 @@ void ft__model_free(ft_model *m)
     free(m);
 }
 
-ft_method ft__model_method(const ft_model *m)
-{
-    return (ft_method)m->head->method;
-}
-
 uint32_t ft__model_width(const ft_model *m)
 {
     return m->head->width;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/stats.h"
 #include "foretell/learn.h"
 #include "learn/learn_inside.h"
@@ -17,33 +18,25 @@ static int ascending(const void *a, const void *b)
 }
 
 struct find {
+    ft__arena room;
     uint32_t *fold;
-    uint64_t *group; /* sorted */
-    double *said;    /* out of fold */
-    double *faster;  /* how far each row lies below that, sorted */
+    uint64_t *group;   /* sorted */
+    double *predicted; /* out of fold */
+    double *faster;    /* how far each row lies below that, sorted */
     double *isolation;
 };
-
-static void find_free(struct find *f)
-{
-    free(f->fold);
-    free(f->group);
-    free(f->said);
-    free(f->faster);
-    free(f->isolation);
-}
 
 static ft_status find_make(struct find *f, const uint64_t *group, size_t n,
                            ft_error *err)
 {
     size_t groups = 0;
 
-    f->fold = calloc(n + 1, sizeof(*f->fold));
-    f->group = calloc(n + 1, sizeof(*f->group));
-    f->said = calloc(n + 1, sizeof(*f->said));
-    f->faster = calloc(n + 1, sizeof(*f->faster));
-    f->isolation = calloc(n + 1, sizeof(*f->isolation));
-    if (!f->fold || !f->group || !f->said || !f->faster || !f->isolation)
+    f->fold = ft__arena_need(&f->room, n, sizeof(*f->fold));
+    f->group = ft__arena_need(&f->room, n, sizeof(*f->group));
+    f->predicted = ft__arena_need(&f->room, n, sizeof(*f->predicted));
+    f->faster = ft__arena_need(&f->room, n, sizeof(*f->faster));
+    f->isolation = ft__arena_need(&f->room, n, sizeof(*f->isolation));
+    if (f->room.bad)
         return ft_fail(err, FT_ENOMEM, 0, "no memory to compare %zu rows", n);
     memcpy(f->group, group, n * sizeof(*group));
     qsort(f->group, n, sizeof(*group), ascending);
@@ -66,11 +59,11 @@ static void judge(ft_outlier *out, struct find *f, const double *log_time, size_
     double chance;
 
     for (size_t i = 0; i < n; i++)
-        f->faster[i] = f->said[i] - log_time[i];
+        f->faster[i] = f->predicted[i] - log_time[i];
     ft__sort(f->faster, n);
     chance = ft__quantile(f->faster, n, 1 - share);
     for (size_t i = 0; i < n; i++) {
-        const double residual = log_time[i] - f->said[i];
+        const double residual = log_time[i] - f->predicted[i];
 
         out[i].slower = exp(residual);
         out[i].isolation = f->isolation[i];
@@ -82,10 +75,10 @@ ft_status ft__outliers_find(ft_outlier *out, const ft_matrix *x, const double *l
                             const uint64_t *group, const ft_outlier_options *opt,
                             ft_error *err)
 {
-    const ft_forest_options how = {.kind = FT_FOREST_EXTRA,
-                                   .n_trees = TREES,
-                                   .seed = opt->seed,
-                                   .threads = opt->threads};
+    const ft_model_options how = {.method = FT_METHOD_EXTRA,
+                                  .forest.n_trees = TREES,
+                                  .seed = opt->seed,
+                                  .threads = opt->threads};
     const ft_isolation_options isolate = {.seed = opt->seed};
     struct find f = {0};
     ft_status st;
@@ -99,12 +92,12 @@ ft_status ft__outliers_find(ft_outlier *out, const ft_matrix *x, const double *l
     if (!st)
         st = ft__folds_make(f.fold, group, x->n_rows, FOLDS, opt->seed, err);
     if (!st)
-        st = ft__forest_cross_validate(f.said, x, log_time, NULL, f.fold, FOLDS, &how,
-                                       err);
+        st = ft__model_cross_validate(f.predicted, x, log_time, NULL, f.fold, FOLDS,
+                                      &how, err);
     if (!st)
         st = ft__isolation_scores(f.isolation, x, &isolate, err);
     if (!st)
         judge(out, &f, log_time, x->n_rows, opt);
-    find_free(&f);
+    ft__arena_free(&f.room);
     return st;
 }

@@ -5,7 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "learn/lesson.h"
+#include "base/solve.h"
+#include "learn/training_set.h"
 
 /* The body of an image; columns and slopes of n of each follow. */
 struct ridge {
@@ -25,7 +26,7 @@ static const double *slopes(const struct ridge *r)
 }
 
 /* a[n x n] += sum of w u' u, the lower triangle; b[n] += sum of w u (y - mean). */
-static void normal_equations(double *a, double *b, const ft__lesson *l)
+static void normal_equations(double *a, double *b, const ft__training_set *l)
 {
     const uint32_t n = l->n_cols;
 
@@ -43,38 +44,7 @@ static void normal_equations(double *a, double *b, const ft__lesson *l)
     }
 }
 
-/* a = L L' in place of its lower triangle, then b = inverse(a) b. false: a is not
- * positive definite. */
-static bool solve(double *a, double *b, uint32_t n)
-{
-    for (uint32_t j = 0; j < n; j++) {
-        double *row = a + (size_t)j * n;
-
-        for (uint32_t k = 0; k <= j; k++) {
-            const double *other = a + (size_t)k * n;
-            double s = row[k];
-
-            for (uint32_t i = 0; i < k; i++)
-                s -= row[i] * other[i];
-            if (k == j && !(s > 0))
-                return false;
-            row[k] = k == j ? sqrt(s) : s / other[k];
-        }
-    }
-    for (uint32_t j = 0; j < n; j++) {
-        for (uint32_t k = 0; k < j; k++)
-            b[j] -= a[(size_t)j * n + k] * b[k];
-        b[j] /= a[(size_t)j * n + j];
-    }
-    for (uint32_t j = n; j-- > 0;) {
-        for (uint32_t k = j + 1; k < n; k++)
-            b[j] -= a[(size_t)k * n + j] * b[k];
-        b[j] /= a[(size_t)j * n + j];
-    }
-    return true;
-}
-
-static ft_status write_body(ft__draft *out, const ft__lesson *l, const double *b,
+static ft_status write_body(ft__draft *out, const ft__training_set *l, const double *b,
                             ft_error *err)
 {
     const uint32_t n = l->n_cols;
@@ -100,8 +70,8 @@ static ft_status ridge_fit(ft__draft *out, const ft__task *t, ft_error *err)
 {
     const double penalty = ft__or(t->opt->penalty, 1);
     double *a = NULL, *b = NULL;
-    ft__lesson l;
-    ft_status st = ft__lesson_new(&l, t, err);
+    ft__training_set l;
+    ft_status st = ft__training_set_new(&l, t, err);
 
     if (st)
         return st;
@@ -114,7 +84,7 @@ static ft_status ridge_fit(ft__draft *out, const ft__task *t, ft_error *err)
     normal_equations(a, b, &l);
     for (uint32_t j = 0; j < l.n_cols; j++)
         a[(size_t)j * l.n_cols + j] += penalty;
-    if (!solve(a, b, l.n_cols))
+    if (!ft__solve(a, b, (int)l.n_cols))
         st = ft_fail(err, FT_EINVAL, 0,
                      "columns depend on each other too closely for a penalty of %g",
                      penalty);
@@ -123,7 +93,7 @@ static ft_status ridge_fit(ft__draft *out, const ft__task *t, ft_error *err)
 done:
     free(a);
     free(b);
-    ft__lesson_free(&l);
+    ft__training_set_free(&l);
     return st;
 }
 

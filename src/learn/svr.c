@@ -1,38 +1,128 @@
 /* Support vector regression with a tube (Drucker et al. 1997) and radial basis
  * functions. libsvm finds the vectors; they are kept, and asked, here. */
+#include <dlfcn.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "learn/decay.h"
-#include "learn/libsvm.h"
 #include "learn/vectors.h"
 
-enum { CACHE_MB = 256 };
+/* ---- libsvm ---- */
+
+/* The part of libsvm (Chang, Lin 2011) that fitting needs, found when it is needed.
+ * The structs begin as those of its svm.h, versions 3.x; what follows is never used. */
+
+struct svm_node {
+    int index; /* from 1; -1 ends the row */
+    double value;
+};
+
+struct svm_problem {
+    int l;
+    double *y;
+    struct svm_node **x;
+};
+
+enum { EPSILON_SVR = 3, RBF = 2 };
+
+struct svm_parameter {
+    int svm_type;
+    int kernel_type;
+    int degree;
+    double gamma;
+    double coef0;
+    double cache_size; /* MB */
+    double eps;
+    double C;
+    int nr_weight;
+    int *weight_label;
+    double *weight;
+    double nu;
+    double p;
+    int shrinking;
+    int probability;
+};
+
+struct svm_model {
+    struct svm_parameter param;
+    int nr_class;
+    int l;
+    struct svm_node **sv; /* rows of the problem, which must outlive the model */
+    double **sv_coef;
+    double *rho;
+};
+
+struct libsvm {
+    void *dl;
+    struct svm_model *(*train)(const struct svm_problem *,
+                               const struct svm_parameter *);
+    const char *(*check)(const struct svm_problem *, const struct svm_parameter *);
+    void (*free)(struct svm_model **);
+    void (*set_print)(void (*)(const char *));
+};
+
+static const char absent[] =
+    "support vectors need libsvm 3, which is not installed: apt install libsvm3";
+
+static void quiet(const char *text)
+{
+    (void)text;
+}
+
+/* NULL, or what is missing. Close it in either case. */
+static const char *libsvm_open(struct libsvm *s)
+{
+    const int *version;
+
+    *s = (struct libsvm){.dl = dlopen("libsvm.so.3", RTLD_NOW | RTLD_LOCAL)};
+    if (!s->dl)
+        return absent;
+    *(void **)&s->train = dlsym(s->dl, "svm_train");
+    *(void **)&s->check = dlsym(s->dl, "svm_check_parameter");
+    *(void **)&s->free = dlsym(s->dl, "svm_free_and_destroy_model");
+    *(void **)&s->set_print = dlsym(s->dl, "svm_set_print_string_function");
+    version = dlsym(s->dl, "libsvm_version");
+    if (!s->train || !s->check || !s->free || !s->set_print || !version ||
+        *version / 100 != 3)
+        return absent;
+    s->set_print(quiet);
+    return NULL;
+}
+
+static void libsvm_close(struct libsvm *s)
+{
+    if (s->dl)
+        dlclose(s->dl);
+    s->dl = NULL;
+}
 
 /* ---- fitting ---- */
 
+enum { CACHE_MB = 256 };
+
 struct fit {
-    ft__lesson l;
-    ft__libsvm svm;
-    ft__svm_problem problem;
-    ft__svm_node *node; /* n_cols + 1 of each row */
-    ft__svm_model *model;
+    ft__training_set l;
+    struct libsvm svm;
+    struct svm_problem problem;
+    struct svm_node *node; /* n_cols + 1 of each row */
+    struct svm_model *model;
 };
 
 static void fit_free(struct fit *f)
 {
     if (f->model)
         f->svm.free(&f->model);
-    ft__libsvm_close(&f->svm);
+    libsvm_close(&f->svm);
     free(f->problem.x);
     free(f->problem.y);
     free(f->node);
-    ft__lesson_free(&f->l);
+    ft__training_set_free(&f->l);
 }
 
 static ft_status make_problem(struct fit *f, ft_error *err)
 {
     const uint32_t n = f->l.n_rows, cols = f->l.n_cols;
-    ft__svm_node *to;
+    struct svm_node *to;
 
     f->problem.l = (int)n;
     f->problem.x = calloc(n, sizeof(*f->problem.x));
@@ -44,7 +134,7 @@ static ft_status make_problem(struct fit *f, ft_error *err)
         f->problem.y[i] = (f->l.y[i] - f->l.mean) / f->l.sd;
         f->problem.x[i] = to;
         for (uint32_t j = 0; j < cols; j++)
-            *to++ = (ft__svm_node){(int)j + 1, (double)f->l.u[(size_t)i * cols + j]};
+            *to++ = (struct svm_node){(int)j + 1, (double)f->l.u[(size_t)i * cols + j]};
         (to++)->index = -1;
     }
     return FT_OK;
@@ -52,9 +142,9 @@ static ft_status make_problem(struct fit *f, ft_error *err)
 
 static ft_status train(struct fit *f, const ft_model_options *o, ft_error *err)
 {
-    const ft__svm_parameter p = {
-        .svm_type = FT__SVM_EPSILON_SVR,
-        .kernel_type = FT__SVM_RBF,
+    const struct svm_parameter p = {
+        .svm_type = EPSILON_SVR,
+        .kernel_type = RBF,
         .gamma = ft__or(o->gamma, 1.0 / (f->l.n_cols ? f->l.n_cols : 1)),
         .cache_size = CACHE_MB,
         .eps = 1e-3,
@@ -93,11 +183,11 @@ static ft_status write_body(ft__draft *out, const struct fit *f, ft_error *err)
 static ft_status svr_fit(ft__draft *out, const ft__task *t, ft_error *err)
 {
     struct fit f = {0};
-    const char *why = ft__libsvm_open(&f.svm);
+    const char *why = libsvm_open(&f.svm);
     ft_status st = why ? ft_fail(err, FT_EUNSUPPORTED, 0, "%s", why) : FT_OK;
 
     if (!st)
-        st = ft__lesson_new(&f.l, t, err);
+        st = ft__training_set_new(&f.l, t, err);
     if (!st)
         st = make_problem(&f, err);
     if (!st)
@@ -110,10 +200,10 @@ static ft_status svr_fit(ft__draft *out, const ft__task *t, ft_error *err)
 
 static const char *svr_missing(void)
 {
-    ft__libsvm s;
-    const char *why = ft__libsvm_open(&s);
+    struct libsvm s;
+    const char *why = libsvm_open(&s);
 
-    ft__libsvm_close(&s);
+    libsvm_close(&s);
     return why;
 }
 

@@ -1,7 +1,7 @@
 #ifndef LEARN_VECTORS_H
 #define LEARN_VECTORS_H
 
-#include "learn/lesson.h"
+#include "learn/training_set.h"
 
 /* Models that are a sum over vectors: mean + sd (sum of coef K(scale |v - u|^2) - rho),
  * where u is the row as its columns show it. */

@@ -49,11 +49,6 @@ static ft_op calibration_op(const ft_session *s, uint32_t which)
     return op;
 }
 
-ft_op ft__calibration_op(const ft_session *s, const ft_op *beside)
-{
-    return calibration_op(s, ft__calibration_for(beside));
-}
-
 bool ft__calibration_job(ft__job *out, ft_session *s, uint32_t which)
 {
     ft_op op = calibration_op(s, which);

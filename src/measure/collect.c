@@ -325,8 +325,8 @@ static void where_of(char where[512], const struct ft__collection *k)
              s->engine->name, s->engine->version(), s->dtype_policy, s->setting);
 }
 
-/* A fifth of the operations held out at a time. They were chosen to be unlike each
- * other: those that are left are rather foretold better. */
+/* Cross-validated error, five folds. Operations were chosen to be unlike each other:
+ * those not measured yet are likely to be predicted better. */
 static ft_status held_out_error(struct ft__collection *k, double *mape, ft_error *err)
 {
     ft_evaluate_options how = {.protocol = FT_PROTOCOL_FOLDS, .seed = 1, .threads = 1};
@@ -345,7 +345,7 @@ static ft_status held_out_error(struct ft__collection *k, double *mape, ft_error
     return FT_OK;
 }
 
-/* Which operations are hard to foretell, as far as measured ones say. */
+/* Which operations are hard to predict, learned from those measured. */
 static ft_status learn_from_measured(struct ft__collection *k, ft_error *err)
 {
     ft__named_key key;

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "device/power/power_inside.h"
-#include "measure/command_energy.h"
+#include "measure/measure_inside.h"
 #include "measure/spawn.h"
 
 static const uint32_t default_runs = 10;
@@ -291,6 +291,159 @@ static ft_status sum_up(ft_command_result *r, ft_error *err)
 
 /* ---- energy ---- */
 
+static const double idle_s = 1;
+
+static ft_status make_energy(ft_command_result *r, const ft_meter *m,
+                             const double *idle_w, ft_error *err)
+{
+    r->n_domains = ft_meter_n_domains(m);
+    r->energy = calloc(r->n_domains + 1, sizeof(*r->energy));
+    if (!r->energy)
+        return ft_fail(err, FT_ENOMEM, 0, "energy of commands");
+    for (uint32_t i = 0; i < r->n_domains; i++) {
+        ft_command_energy *e = &r->energy[i];
+
+        e->domain = ft_meter_domain(m, i)->name;
+        e->part_of = ft_meter_domain(m, i)->part_of;
+        e->idle_w = idle_w[i];
+        e->energy = ft__measurement_unknown("J");
+        e->power = ft__measurement_unknown("W");
+    }
+    return FT_OK;
+}
+
+/* Make r->energy, and find what the machine draws when nothing runs. */
+static ft_status begin_energy(ft_command_result *r, size_t n, ft_meter *m,
+                              ft_error *err)
+{
+    double long_s = idle_s, *idle_w = calloc(ft_meter_n_domains(m) + 1, sizeof(double));
+    ft_status st;
+
+    if (!idle_w)
+        return ft_fail(err, FT_ENOMEM, 0, "energy of commands");
+    for (uint32_t i = 0; i < ft_meter_n_domains(m); i++)
+        long_s = fmax(long_s, ft_meter_domain(m, i)->least_s);
+    st = ft__meter_idle(m, long_s, idle_w, err);
+    for (size_t i = 0; i < n && !st; i++)
+        st = make_energy(&r[i], m, idle_w, err);
+    free(idle_w);
+    return st;
+}
+
+/* Mean and standard error over runs: what they scatter, or what the sensor is
+ * unsure of, whichever is more. */
+static void settle(ft_command_energy *e, double sum, double squares, double sensor,
+                   double watts, double watts_error)
+{
+    double n = (double)e->runs, mean = sum / n;
+    double var = n > 1 ? fmax(squares - n * mean * mean, 0) / (n - 1) : 0;
+
+    e->energy.value = e->energy.mean = mean;
+    e->energy.std = sqrt(var);
+    e->energy.error = fmax(sqrt(var / n), sqrt(sensor) / n);
+    e->energy.n = e->energy.iterations = e->runs;
+    e->power.value = e->power.mean = watts / n;
+    e->power.error = sqrt(watts_error) / n;
+    e->power.n = e->power.iterations = e->runs;
+}
+
+static void from_runs(ft_command_energy *e, const ft_command_result *r,
+                      const ft_trace *t, uint32_t domain, double begin_s)
+{
+    double sum = 0, squares = 0, sensor = 0, watts = 0, watts_error = 0;
+
+    for (size_t k = 0; k < r->n_runs; k++) {
+        double from_s = begin_s + r->run[k].start_s;
+        ft_power p;
+
+        ft_power_of(&p, t, domain, from_s, from_s + r->run[k].wall_s);
+        e->joules[k] = p.joules;
+        if (*p.reason || !isfinite(p.joules)) {
+            snprintf(e->reason, sizeof(e->reason), "%s", p.reason);
+            continue;
+        }
+        e->runs++;
+        sum += p.joules;
+        squares += p.joules * p.joules;
+        sensor += p.joules_error * p.joules_error;
+        watts += p.joules / r->run[k].wall_s;
+        watts_error += pow(p.joules_error / r->run[k].wall_s, 2);
+    }
+    if (e->runs) {
+        settle(e, sum, squares, sensor, watts, watts_error);
+        e->reason[0] = '\0';
+    }
+}
+
+/* From the readings taken while the commands took turns; run k of r lasted from
+ * begin_s + start_s on. Domains for which runs are too short get their reason. */
+static ft_status energy_of_runs(ft_command_result *r, const ft_meter *m,
+                                const ft_trace *t, double begin_s, ft_error *err)
+{
+    for (uint32_t i = 0; i < r->n_domains; i++) {
+        ft_command_energy *e = &r->energy[i];
+
+        if (r->time.value < ft_meter_domain(m, i)->least_s)
+            continue;
+        e->joules = calloc(r->n_runs, sizeof(*e->joules));
+        if (!e->joules)
+            return ft_fail(err, FT_ENOMEM, 0, "energy of commands");
+        from_runs(e, r, t, i, begin_s);
+    }
+    return FT_OK;
+}
+
+/* Seconds to loop the command for the domains that are still unknown; 0: none is. */
+static double energy_missing(const ft_command_result *r, const ft_meter *m)
+{
+    double long_s = 0;
+
+    for (uint32_t i = 0; i < r->n_domains; i++)
+        if (!isfinite(r->energy[i].energy.value))
+            long_s = fmax(long_s, ft_meter_domain(m, i)->least_s);
+    return long_s;
+}
+
+/* The same from one stretch of `runs` runs, which together took busy_s of it, for the
+ * domains still unknown. */
+static void energy_of_loop(ft_command_result *r, const ft_trace *t, double from_s,
+                           double to_s, double busy_s, uint64_t runs)
+{
+    double share = busy_s / (to_s - from_s);
+
+    for (uint32_t i = 0; i < r->n_domains; i++) {
+        ft_command_energy *e = &r->energy[i];
+        double long_s = to_s - from_s;
+        ft_power p;
+
+        if (isfinite(e->energy.value))
+            continue;
+        ft_power_of(&p, t, i, from_s, to_s);
+        snprintf(e->reason, sizeof(e->reason), "%s", p.reason);
+        if (*p.reason || !isfinite(p.joules))
+            continue;
+        e->runs = runs;
+        e->energy.value = e->energy.mean = share * p.joules / (double)runs;
+        e->energy.error = share * p.joules_error / (double)runs;
+        e->power.value = e->power.mean = p.joules / long_s;
+        e->power.error = p.joules_error / long_s;
+        e->energy.n = e->power.n = p.n_fresh;
+        e->energy.iterations = e->power.iterations = runs;
+    }
+}
+
+/* Say why there was no such stretch: something has to be done between runs. */
+static void explain_no_loop(ft_command_result *r, const ft_meter *m)
+{
+    for (uint32_t i = 0; i < r->n_domains; i++)
+        if (!isfinite(r->energy[i].energy.value) && !*r->energy[i].reason)
+            snprintf(
+                r->energy[i].reason, sizeof(r->energy[i].reason),
+                "runs are shorter than the %.3g s that the sensor needs, and are not "
+                "looped with --prepare or --conclude",
+                ft_meter_domain(m, i)->least_s);
+}
+
 static const double default_power_s = 5;
 
 /* Commands that are shorter than the sensors need are run back to back. What lies
@@ -321,7 +474,7 @@ static ft_status loop(struct bench *b, size_t i, double least_s, ft_error *err)
         return st ? st : stopped;
     }
     if (!st)
-        ft__command_energy_of_loop(&b->r[i], &t, from_s, to_s, busy_s, runs);
+        energy_of_loop(&b->r[i], &t, from_s, to_s, busy_s, runs);
     ft_trace_free(&t);
     return st;
 }
@@ -333,14 +486,14 @@ static ft_status add_energy(struct bench *b, const ft_trace *t, ft_error *err)
     for (size_t i = 0; i < b->n && !st; i++) {
         double least_s;
 
-        st = ft__command_energy_of_runs(&b->r[i], b->opt->meter, t, b->begin_s, err);
+        st = energy_of_runs(&b->r[i], b->opt->meter, t, b->begin_s, err);
         if (st)
             break;
-        least_s = ft__command_energy_missing(&b->r[i], b->opt->meter);
+        least_s = energy_missing(&b->r[i], b->opt->meter);
         if (least_s > 0 && b->r[i].n_failed)
-            continue; /* nobody wants to know */
+            continue; /* energy of a failure means nothing */
         if (least_s > 0 && (b->opt->prepare || b->opt->conclude))
-            ft__command_energy_no_loop(&b->r[i], b->opt->meter);
+            explain_no_loop(&b->r[i], b->opt->meter);
         else if (least_s > 0)
             st = loop(b, i, least_s, err);
     }
@@ -371,7 +524,7 @@ static ft_status watched(struct bench *b, ft_error *err)
     ft_meter *m = b->opt->meter;
     ft_trace t = {0};
     ft_error why = {0};
-    ft_status st = m ? ft__command_energy_begin(b->r, b->n, m, err) : FT_OK, stopped;
+    ft_status st = m ? begin_energy(b->r, b->n, m, err) : FT_OK, stopped;
 
     if (!st && m)
         st = ft__meter_start(m, err);

@@ -1,4 +1,5 @@
-/* What the machine did, over several rounds. */
+/* Conditions of a measurement (clocks, temperature, load): those of its rounds summed
+ * up, and as the JSON text that the store keeps. */
 #include <math.h>
 #include <stdio.h>
 
@@ -18,7 +19,7 @@ ft_conditions ft__conditions_unknown(void)
                            .foreign_load = NAN};
 }
 
-/* Mean of n + 1 values from that of n; what is not told does not count. */
+/* Mean of n + 1 values from that of n; unknown values do not count. */
 static double mean_with(double mean, double one, uint32_t n)
 {
     if (isnan(mean) || isnan(one))

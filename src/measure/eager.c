@@ -223,23 +223,11 @@ const ft__eager_bytes *ft__eager_memory(const ft__eager *e)
     return &e->bytes;
 }
 
-static ft_status missing(const ft__eager *e, uint32_t tensor, ft_error *err)
-{
-    return ft_fail(err, FT_EINVAL, 0, "tensor %s is not there between passes",
-                   e->graph->tensor[tensor].name);
-}
-
 ft_status ft__eager_read(ft__eager *e, void *host, uint32_t tensor, ft_error *err)
 {
-    return e->cell[tensor] ? e->session->engine->values->read(e->session->context, host,
-                                                              e->cell[tensor], err)
-                           : missing(e, tensor, err);
-}
-
-ft_status ft__eager_write(ft__eager *e, uint32_t tensor, const void *host,
-                          ft_error *err)
-{
-    return e->cell[tensor] ? e->session->engine->values->write(
-                                 e->session->context, e->cell[tensor], host, err)
-                           : missing(e, tensor, err);
+    if (!e->cell[tensor])
+        return ft_fail(err, FT_EINVAL, 0, "tensor %s is not there between passes",
+                       e->graph->tensor[tensor].name);
+    return e->session->engine->values->read(e->session->context, host, e->cell[tensor],
+                                            err);
 }

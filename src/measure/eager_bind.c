@@ -22,15 +22,6 @@ static bool is_in_place(const ft_graph *g, const ft_node *n, const ft_op *op)
 
 /* ---- what is there from the beginning ---- */
 
-static uint64_t seed_of(const ft__eager *e, uint32_t tensor)
-{
-    uint64_t h = 0xcbf29ce484222325u;
-
-    for (const char *s = e->graph->tensor[tensor].name; *s; s++)
-        h = (h ^ (unsigned char)*s) * 0x100000001b3u;
-    return h ^ e->session->seed;
-}
-
 static uint64_t *bytes_of_role(ft__eager *e, ft_role role)
 {
     return role == FT_ROLE_STATE ? &e->bytes.states : &e->bytes.weights;
@@ -40,7 +31,8 @@ static uint64_t *bytes_of_role(ft__eager *e, ft_role role)
 static ft__filling filling(const ft__eager *e, uint32_t tensor)
 {
     const ft_tensor *t = &e->graph->tensor[tensor];
-    ft__filling f = {.scale = 1, .limit = e->limit[tensor], .seed = seed_of(e, tensor)};
+    ft__filling f = {
+        .scale = 1, .limit = e->limit[tensor], .seed = ft__tensor_seed(e->session, t)};
 
     if (t->role == FT_ROLE_STATE)
         f.scale = 0;
@@ -145,7 +137,7 @@ static ft_status bind_weight(struct binding *b, uint32_t i, ft_error *err)
              : !ft_shape_equal(&t->shape, &p.shape)))
         return bind_own(b, slot, &p.shape, p.dtype, &with, err);
     b->in[slot] = &b->e->cell[tensor];
-    with.seed = seed_of(b->e, tensor);
+    with.seed = ft__tensor_seed(b->e->session, t);
     return ft__eager_stays(b->e, tensor) ? make_cell(b->e, tensor, &p.shape, &with, err)
                                          : FT_OK;
 }

@@ -1,4 +1,5 @@
-/* Power and energy while a job is looped. */
+/* Power and energy of a job: it is looped while the meter runs, and the trace gives
+ * watts and joules an iteration for each domain, with their errors. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +48,7 @@ static void run_loop(void *user)
     } while (!l->st && ft__meter_now(l->meter) < end_s);
 }
 
-/* Long enough for every domain, unless that is more than anyone waits. */
+/* Long enough for every domain of the meter. */
 static double time_for(const ft_meter *m, double asked_s)
 {
     double time_s = asked_s > 0 ? asked_s : default_power_time_s;
@@ -58,17 +59,6 @@ static double time_for(const ft_meter *m, double asked_s)
 }
 
 /* ---- what the trace says ---- */
-
-static ft_measurement unknown(const char *unit)
-{
-    return (ft_measurement){.unit = unit,
-                            .value = NAN,
-                            .error = NAN,
-                            .mad = NAN,
-                            .mean = NAN,
-                            .std = NAN,
-                            .calibration_s = NAN};
-}
 
 static ft_status keep_readings(ft_energy *e, const ft_trace *t, uint32_t domain,
                                double from_s, ft_error *err)
@@ -94,8 +84,8 @@ static void work_out(ft_energy *e, const ft_power *p, const ft_measurement *time
 {
     double n = (double)e->iterations, each_s = e->seconds / n;
 
-    e->power = unknown("W");
-    e->energy = unknown("J");
+    e->power = ft__measurement_unknown("W");
+    e->energy = ft__measurement_unknown("J");
     e->counter_j = p->counter_j / n;
     e->integral_j = p->integral_j / n;
     memcpy(e->reason, p->reason, sizeof(e->reason));
@@ -113,7 +103,7 @@ static void work_out(ft_energy *e, const ft_power *p, const ft_measurement *time
     e->energy.iterations = e->iterations;
 }
 
-/* Those that are part of no other; one that is not told leaves the sum untold. */
+/* Over domains that are part of no other; an unknown one makes the sum unknown. */
 static void sum_up(ft_energy *sum, const ft_energy *e, const ft_trace *t)
 {
     double power = 0, energy = 0, power_error = 0, energy_error = 0;
@@ -124,8 +114,8 @@ static void sum_up(ft_energy *sum, const ft_energy *e, const ft_trace *t)
     sum->n_readings = 0;
     sum->counter_j = sum->integral_j = 0;
     sum->reason[0] = '\0';
-    sum->power = unknown("W");
-    sum->energy = unknown("J");
+    sum->power = ft__measurement_unknown("W");
+    sum->energy = ft__measurement_unknown("J");
     for (uint32_t i = 0; i < t->n_domains; i++) {
         if (t->domain[i].part_of[0])
             continue;
@@ -147,8 +137,9 @@ static void sum_up(ft_energy *sum, const ft_energy *e, const ft_trace *t)
     sum->energy.iterations = sum->power.iterations = sum->iterations;
 }
 
-static ft_status tell(ft_timing *out, const ft_meter *m, const ft_trace *t,
-                      const struct loop *l, double from_s, double to_s, ft_error *err)
+static ft_status evaluate_trace(ft_timing *out, const ft_meter *m, const ft_trace *t,
+                                const struct loop *l, double from_s, double to_s,
+                                ft_error *err)
 {
     ft_status st = FT_OK;
 
@@ -180,8 +171,8 @@ static ft_status no_trace(ft_timing *out, const char *why, ft_error *err)
         return ft_fail(err, FT_ENOMEM, 0, "energy");
     out->n_energy = 1;
     *out->energy = (ft_energy){.domain = "",
-                               .power = unknown("W"),
-                               .energy = unknown("J"),
+                               .power = ft__measurement_unknown("W"),
+                               .energy = ft__measurement_unknown("J"),
                                .counter_j = NAN,
                                .integral_j = NAN,
                                .seconds = NAN};
@@ -210,7 +201,7 @@ ft_status ft__measure_energy(ft_timing *out, const ft__job *job,
         (void)ft__meter_follow(opt->meter, before);
     if (st)
         return l.st ? l.st : no_trace(out, why.msg, err);
-    st = l.st ? l.st : tell(out, opt->meter, &t, &l, from_s, to_s, err);
+    st = l.st ? l.st : evaluate_trace(out, opt->meter, &t, &l, from_s, to_s, err);
     ft_trace_free(&t);
     return st;
 }

@@ -1,4 +1,5 @@
-/* What readings say: docs/measuring.md has the formulae. */
+/* Readings -> value, error, MAD, mean and standard deviation, outliers marked
+ * (docs/measuring.md has the formulae). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,6 +126,17 @@ static void gather(struct sums *s, ft_measurement *out, const ft_reading *r, siz
             s->round[s->n_rounds++] =
                 ft__median(s->batch + before, s->n_batches - before);
     }
+}
+
+ft_measurement ft__measurement_unknown(const char *unit)
+{
+    return (ft_measurement){.unit = unit,
+                            .value = NAN,
+                            .error = NAN,
+                            .mad = NAN,
+                            .mean = NAN,
+                            .std = NAN,
+                            .calibration_s = NAN};
 }
 
 ft_status ft__measurement_of_times(ft_measurement *out, const ft_reading *r, size_t n,

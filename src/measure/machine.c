@@ -13,8 +13,8 @@
 /* What a process holds besides a network's weights, activations and workspace:
  * the engine's code and tables, and code made for each operation. */
 
-/* Bytes of that kind after running the network in `text`; 0 when it cannot be
- * told: an engine that lacks one of the kinds can still be measured. */
+/* Bytes of that kind after running the network in `text`; 0 when it is not
+ * known: an engine that lacks one of the kinds can still be measured. */
 static uint64_t context_of(struct ft__collection *k, const ft__buf *text,
                            uint64_t own_bytes)
 {
@@ -118,7 +118,7 @@ static ft_status measure_floor(struct ft__collection *k, ft_error *err)
 
 /* What the calibration took when nothing slowed it down, in sessions before, and what
  * the others take for it: constants once known, for measurements of all sessions are
- * told in these terms. */
+ * given in these terms. */
 static void fact_name(char fact[128], const ft_session *s, const char *name)
 {
     snprintf(fact, 128, "%s:%s %s", name, s->engine->name, s->setting);

@@ -1,4 +1,5 @@
-/* Operations, alone or in rotation. */
+/* Operations -> timings: alone, or several in rotation with calibration operations
+ * among them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +106,7 @@ static ft_status group_make(struct group *g, const ft_op *ops, size_t n, ft_erro
 static ft_status run_group(struct group *g, const ft_op *ops, bool calibrate,
                            ft_error *err)
 {
-    /* The one of products tells the state of the machine as well. */
+    /* The one of products shows the state of the machine as well. */
     bool wanted[FT__N_CALIBRATIONS] = {[FT__CALIBRATE_PRODUCTS] = true};
     ft__job calibration;
     size_t n = 0;
@@ -136,7 +137,7 @@ static void describe(ft_timing *out, const ft__op_job *j)
                 sizeof(out->implementation) - 1);
 }
 
-/* Most that the engine's allocator held while one instance ran; 0: not told. */
+/* Most that the engine's allocator held while one instance ran; 0: not known. */
 static uint64_t memory_of(const ft__job *job)
 {
     const ft_engine *e = job->session->engine;

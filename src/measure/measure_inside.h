@@ -3,9 +3,6 @@
 
 #include "foretell/measure.h"
 
-/* What stands beside the measurement of an operation, so that hours can be compared:
- * a convolution beside convolutions and products, else one bound by memory. */
-ft_op ft__calibration_op(const ft_session *s, const ft_op *beside);
 /* {"counter_j": 1.2e-3, "integral_j": 1.1e-3, "reason": ...} likewise. */
 size_t ft__energy_conditions(const ft_energy *e, char *buf, size_t size);
 /* One operation (lowered for the session's policy if it is not): a block of
@@ -24,6 +21,8 @@ ft_status ft__measure_ops(ft_timing *out, ft_error *why, ft_session *s,
  * those rounds; each reading counts per iteration. */
 ft_status ft__measurement_of_times(ft_measurement *out, const ft_reading *r, size_t n,
                                    ft_error *err);
+/* No value, no error. */
+ft_measurement ft__measurement_unknown(const char *unit);
 const char *ft__session_dtype_policy(const ft_session *s);
 /* {"clock_hz": 1.41e9, "marks": ["foreign load"], "outliers": 2, ...} as stores keep
  * it. Returns its length as snprintf() does. */

@@ -1,6 +1,7 @@
-/* A whole network, really run: every node in order, activations in one planned
- * arena, random weights. */
+/* A network run as a whole and timed: a graph node by node, activations in one planned
+ * arena, random weights; or a model's file by an engine that runs such files. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "measure/eager.h"
 #include "measure/measure_inside.h"
 #include "measure/network.h"
+#include "measure/values.h"
 
 struct step {
     ft_block *block;
@@ -63,16 +65,6 @@ static ft_status no_memory(uint64_t bytes, const char *what, ft_error *err)
                    (double)bytes / 1048576.0);
 }
 
-/* A tensor has the same values however the graph was lowered. */
-static uint64_t seed_of(const ft__network *n, const ft_tensor *t)
-{
-    uint64_t h = 0xcbf29ce484222325u;
-
-    for (const char *s = t->name; *s; s++)
-        h = (h ^ (unsigned char)*s) * 0x100000001b3u;
-    return h ^ n->session->seed;
-}
-
 /* Memory of tensor i: a constant of its own, or a place in the arena. */
 static ft_status place(ft__network *n, uint32_t i, int64_t limit, void **out,
                        ft_error *err)
@@ -94,8 +86,8 @@ static ft_status place(ft__network *n, uint32_t i, int64_t limit, void **out,
         return no_memory(bytes, "a constant", err);
     n->weight_bytes += bytes;
     return s->engine->fill(s->context, *out, t->dtype,
-                           (uint64_t)ft_shape_elements(&t->shape), limit, seed_of(n, t),
-                           err);
+                           (uint64_t)ft_shape_elements(&t->shape), limit,
+                           ft__tensor_seed(s, t), err);
 }
 
 static ft_status prepare_node(ft__network *n, uint32_t i, void ***at, ft_error *err)
@@ -143,7 +135,8 @@ static ft_status fill_inputs(ft__network *n, ft_error *err)
             if (t->role == FT_ROLE_INPUT)
                 st = s->engine->fill(s->context, (char *)n->arena + n->plan.offset[at],
                                      t->dtype, (uint64_t)ft_shape_elements(&t->shape),
-                                     ft__operand_limit(op, j), seed_of(n, t), err);
+                                     ft__operand_limit(op, j), ft__tensor_seed(s, t),
+                                     err);
         }
     }
     return st;
@@ -248,7 +241,7 @@ void ft_network_timing_free(ft_network_timing *t)
     t->n_energy = 0;
 }
 
-void ft__network_timing_take(ft_network_timing *out, const ft_timing *t)
+static void take_timing(ft_network_timing *out, const ft_timing *t)
 {
     out->time = t->time;
     out->readings = t->readings;
@@ -263,7 +256,9 @@ void ft__network_timing_take(ft_network_timing *out, const ft_timing *t)
     out->outliers = t->outliers;
 }
 
-double ft__network_calibration(ft_session *s, const ft_measure_options *opt)
+/* The calibration operation, measured after a network: beside it, it would count in
+ * the peak of the process. NaN when the engine does not run it. */
+static double measure_calibration(ft_session *s, const ft_measure_options *opt)
 {
     ft_measure_options brief = *opt;
     double value = NAN;
@@ -280,7 +275,7 @@ double ft__network_calibration(ft_session *s, const ft_measure_options *opt)
 }
 
 /* What the engine holds beyond what is counted is scratch of its kernels. */
-static void tell_memory(ft_network_timing *out, const ft__network *n, uint64_t peak)
+static void take_memory(ft_network_timing *out, const ft__network *n, uint64_t peak)
 {
     const ft__eager_bytes *b;
 
@@ -319,10 +314,10 @@ static ft_status measure_passes(ft_network_timing *out, const ft__network *n,
     if (e->memory)
         e->memory(job->session->context, &before, &peak, 1);
     st = ft__measure_job(&t, job, opt, err);
-    ft__network_timing_take(out, &t);
+    take_timing(out, &t);
     if (e->memory)
         e->memory(job->session->context, &now, &peak, 0);
-    tell_memory(out, n, peak);
+    take_memory(out, n, peak);
     return st;
 }
 
@@ -347,7 +342,140 @@ ft_status ft_measure_network(ft_network_timing *out, ft_session *s, const ft_gra
     st = measure_passes(out, n, &job, opt, err);
     out->peak_process_bytes = ft__peak_resident_bytes();
     ft__network_free(n);
-    out->calibration_s = st ? NAN : ft__network_calibration(s, opt);
+    out->calibration_s = st ? NAN : measure_calibration(s, opt);
+    out->time.calibration_s = out->calibration_s;
+    return st;
+}
+
+/* ---- a model's file, run whole by an engine that can ---- */
+
+/* Values an input may hold: as many as the smallest table its readers look them
+ * up in. */
+static int64_t limit_of(const ft_graph *g, uint32_t input)
+{
+    int64_t least = INT64_MAX;
+
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const ft_node *node = &g->node[i];
+
+        for (uint32_t k = 0; k < node->n_in; k++) {
+            int64_t limit;
+
+            if (g->tensor[node->in[k]].storage != input)
+                continue;
+            limit = ft__operand_limit(&g->op[node->op], k);
+            least = limit < least ? limit : least;
+        }
+    }
+    return least == INT64_MAX ? 2 : least;
+}
+
+static ft_status list_inputs(ft_model_input **out, uint32_t *n, const ft_graph *g,
+                             ft_error *err)
+{
+    ft_model_input *in = calloc((size_t)g->n_tensors + 1, sizeof(*in));
+
+    *out = in;
+    *n = 0;
+    if (!in)
+        return ft_fail(err, FT_ENOMEM, 0, "the model's inputs");
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
+        const ft_tensor *t = &g->tensor[i];
+
+        if (t->role == FT_ROLE_INPUT && !t->container)
+            in[(*n)++] = (ft_model_input){.name = t->name,
+                                          .dtype = t->dtype,
+                                          .shape = t->shape,
+                                          .limit = limit_of(g, i)};
+    }
+    return FT_OK;
+}
+
+/* Neither an archive nor text: the files that an importer takes for ONNX. */
+static int looks_like_onnx(const char *path)
+{
+    unsigned char head[512];
+    FILE *fp = fopen(path, "rb");
+    size_t n = fp ? fread(head, 1, sizeof(head), fp) : 0;
+
+    if (fp)
+        fclose(fp);
+    if (n >= 4 && memcmp(head, "PK\3\4", 4) == 0)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        if (head[i] < ' ' && !memchr("\t\n\r", head[i], 3))
+            return 1;
+    return 0;
+}
+
+int ft_session_runs_whole(const ft_session *s, const char *path)
+{
+    return s->engine->load_model && looks_like_onnx(path);
+}
+
+struct whole {
+    const ft_engine *engine;
+    ft_block *block;
+};
+
+static ft_status run_whole(void *self, uint64_t iteration, ft_error *err)
+{
+    const struct whole *w = self;
+
+    (void)iteration;
+    return w->engine->run(w->block, 0, NULL, NULL, NULL, err);
+}
+
+static ft_status measure_loaded(ft_network_timing *out, const ft__job *job,
+                                const ft_measure_options *opt, ft_error *err)
+{
+    ft_timing t = {0};
+    double first;
+    ft_status st;
+
+    /* Loading holds weights several times: that is not the peak of running. */
+    ft__return_free_memory();
+    (void)ft__reset_peak();
+    st = ft__run_batch(&first, job, 0, 1, err);
+    if (!st)
+        st = ft__measure_job(&t, job, opt, err);
+    if (!st)
+        take_timing(out, &t);
+    return st;
+}
+
+ft_status ft_measure_model(ft_network_timing *out, ft_session *s, const char *path,
+                           const ft_graph *g, const ft_measure_options *opt,
+                           ft_error *err)
+{
+    struct whole w = {.engine = s->engine};
+    ft__job job = {.session = s, .run = run_whole, .self = &w};
+    ft_block_info info = {0};
+    ft_model_input *inputs = NULL;
+    uint32_t n = 0;
+    uint64_t known;
+    ft_status st = FT_OK;
+
+    memset(out, 0, sizeof(*out));
+    if (!s->engine->load_model)
+        return ft_fail(err, FT_EUNSUPPORTED, 0, "engine %s does not run models whole",
+                       s->engine->name);
+    out->context_bytes = ft__resident_bytes();
+    st = list_inputs(&inputs, &n, g, err);
+    if (!st)
+        st = s->engine->load_model(s->context, &w.block, &info, path, inputs, n, err);
+    free(inputs);
+    if (st)
+        return st;
+    st = measure_loaded(out, &job, opt, err);
+    out->weight_bytes = info.weight_bytes;
+    out->peak_process_bytes = ft__peak_resident_bytes();
+    /* What the engine holds besides is not known: what the process grew by. */
+    known = out->context_bytes + out->weight_bytes;
+    if (out->peak_process_bytes > known)
+        out->activation_bytes = out->peak_process_bytes - known;
+    s->engine->free_block(w.block);
+    out->calibration_s = st ? NAN : measure_calibration(s, opt);
     out->time.calibration_s = out->calibration_s;
     return st;
 }

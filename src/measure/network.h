@@ -18,10 +18,4 @@ const ft_graph *ft__network_graph(const ft__network *n); /* lowered */
  * weights that the engine keeps. */
 void *ft__network_value(const ft__network *n, uint32_t tensor);
 
-/* What the loop found out; readings change hands. */
-void ft__network_timing_take(ft_network_timing *out, const ft_timing *t);
-/* The calibration operation, measured after a network: beside it, it would count in
- * the peak of the process. NaN when the engine does not run it. */
-double ft__network_calibration(ft_session *s, const ft_measure_options *opt);
-
 #endif

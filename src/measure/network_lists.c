@@ -6,11 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/pairs.h"
 #include "foretell/networks.h"
 #include "import/graph_inside.h"
-#include "measure/rows.h"
+#include "store/csv.h"
 
 enum { NETWORK, FAMILY, SHAPE, OPERATION, COUNT, N_COLUMNS };
 static const char *const columns[N_COLUMNS] = {"network", "family", "x", "operation",
@@ -66,14 +67,14 @@ static int compare(const void *a, const void *b)
 
 struct reading {
     ft_network_lists *l;
-    ft__rows *rows;
+    ft__csv *rows;
     int at[N_COLUMNS];
     ft_error *err;
 };
 
 static const char *text(const struct reading *r, int column)
 {
-    return ft__rows_text(r->rows, (size_t)r->at[column]);
+    return ft__csv_text(r->rows, (size_t)r->at[column]);
 }
 
 static ft_status no_memory(const struct reading *r)
@@ -87,15 +88,10 @@ static ft_status add_entry(struct reading *r)
     struct entry *e;
     char *end;
 
-    if (l->n == l->cap) {
-        size_t cap = l->cap ? 2 * l->cap : 64;
-
-        e = realloc(l->v, cap * sizeof(*e));
-        if (!e)
-            return no_memory(r);
-        l->v = e;
-        l->cap = cap;
-    }
+    e = ft__list_grow(l->v, l->n, &l->cap, sizeof(*e));
+    if (!e)
+        return no_memory(r);
+    l->v = e;
     e = &l->v[l->n++];
     *e = (struct entry){.name = strdup(text(r, NETWORK)),
                         .shape = strdup(text(r, SHAPE)),
@@ -104,7 +100,8 @@ static ft_status add_entry(struct reading *r)
     if (!e->name || !e->shape || !e->family)
         return no_memory(r);
     if (!(e->batch >= 1 && e->batch <= 1e9) || *end != 'x')
-        return ft__rows_bad(r->rows, r->at[SHAPE], "256x3x224x224 is wanted", r->err);
+        return ft__csv_bad(r->rows, (size_t)r->at[SHAPE], "256x3x224x224 is wanted",
+                           r->err);
     return FT_OK;
 }
 
@@ -117,11 +114,11 @@ static ft_status add_operation(struct reading *r)
     long long count;
 
     if (ft_op_parse(&op, text(r, OPERATION), strlen(text(r, OPERATION)), &inner))
-        return ft__rows_bad(r->rows, r->at[OPERATION], inner.msg, r->err);
+        return ft__csv_bad(r->rows, (size_t)r->at[OPERATION], inner.msg, r->err);
     count = strtoll(text(r, COUNT), &end, 10);
     if (!(count > 0 && count <= 1000000000) || *end)
-        return ft__rows_bad(r->rows, r->at[COUNT], "a whole number above 0 is wanted",
-                            r->err);
+        return ft__csv_bad(r->rows, (size_t)r->at[COUNT],
+                           "a whole number above 0 is wanted", r->err);
     ft__buf_fmt(&e->text, "%lld %s\n", count, text(r, OPERATION));
     return e->text.bad ? no_memory(r) : FT_OK;
 }
@@ -143,7 +140,7 @@ static ft_status read_rows(struct reading *r, const char *path)
     ft_status st = FT_OK;
 
     for (int i = 0; i < N_COLUMNS; i++) {
-        r->at[i] = ft__rows_find(r->rows, columns[i]);
+        r->at[i] = ft__csv_find(r->rows, columns[i]);
         if (r->at[i] < 0)
             return ft_fail(r->err, FT_EFORMAT, 0,
                            "%s: no column \"%s\"; network, family, x, operation and "
@@ -151,7 +148,7 @@ static ft_status read_rows(struct reading *r, const char *path)
                            path, columns[i]);
     }
     while (!st) {
-        st = ft__rows_next(r->rows, &more, r->err);
+        st = ft__csv_next(r->rows, &more, r->err);
         if (st || !more)
             break;
         st = take_row(r);
@@ -164,13 +161,13 @@ static ft_status read_table(ft_network_lists *l, const char *path, ft_error *err
     struct reading r = {.l = l, .err = err};
     size_t len = 0;
     char *bytes = NULL;
-    ft_status st = ft__table_read(&bytes, &len, path, err);
+    ft_status st = ft__csv_load(&bytes, &len, path, err);
 
     if (!st)
-        st = ft__rows_open(&r.rows, bytes, len, path, err);
+        st = ft__csv_open(&r.rows, bytes, len, path, err);
     if (!st)
         st = read_rows(&r, path);
-    ft__rows_close(r.rows);
+    ft__csv_close(r.rows);
     free(bytes);
     if (!st && l->n)
         qsort(l->v, l->n, sizeof(*l->v), compare);

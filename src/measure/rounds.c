@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/stats.h"
 #include "device/load.h"
@@ -98,16 +99,12 @@ static ft_status warm_up(ft__timed *t, const struct plan *p)
 
 static ft_reading *next_reading(ft__timed *t)
 {
-    if (t->n == t->cap) {
-        size_t cap = t->cap ? 2 * t->cap : 64;
-        ft_reading *r = realloc(t->readings, cap * sizeof(*r));
+    ft_reading *r = ft__list_grow(t->readings, t->n, &t->cap, sizeof(*r));
 
-        if (!r)
-            return NULL;
-        t->readings = r;
-        t->cap = cap;
-    }
-    return &t->readings[t->n++];
+    if (!r)
+        return NULL;
+    t->readings = r;
+    return &r[t->n++];
 }
 
 /* Time to issue a few iterations: few, for a device's queue is of limited length
@@ -375,7 +372,7 @@ static void run_all(struct rotation *r, uint32_t round)
 /* The same, and see what disturbed them. */
 static void cycle(struct rotation *r, uint32_t round)
 {
-    ft__load from = ft__load_now("", NULL), to;
+    ft__cpu_load from = ft__load_now("", NULL), to;
     double foreign = NAN;
     double *calm = &r->session->calm;
     bool in_vain = *calm < in_vain_below && !r->plan.patient;

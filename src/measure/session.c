@@ -1,3 +1,5 @@
+/* A session: an engine loaded and opened on this machine, its device named, settings
+ * held, the thread pinned. */
 #include "measure/op_job.h"
 
 #include <dirent.h>

@@ -113,7 +113,7 @@ typedef struct ft__job {
 ft_status ft__measure_job(ft_timing *out, const ft__job *job,
                           const ft_measure_options *opt, ft_error *err);
 
-/* Loop for the meter: out->energy, with reasons where nothing is told. */
+/* Loop for the meter: out->energy, with reasons where it is unknown. */
 ft_status ft__measure_energy(ft_timing *out, const ft__job *job,
                              const ft_measure_options *opt, ft_error *err);
 void ft__energy_free(ft_energy *e, uint32_t n);

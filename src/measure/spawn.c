@@ -37,7 +37,7 @@ void ft__signals_release(const ft__signals *s)
     pthread_sigmask(SIG_SETMASK, &s->before, NULL);
 }
 
-/* What the child tells of its last moments before it becomes the program. Memory
+/* What the child reports just before it becomes the program. Memory
  * shared by both; the start is taken there, so that copying this process does
  * not count. */
 struct report {

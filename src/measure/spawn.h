@@ -8,7 +8,7 @@
 #include "foretell/command.h"
 
 /* While commands are measured, signals that would end this process wait, so that the
- * run that is on its way is ended first; and the one that tells of its end. */
+ * run that is on its way is ended first; and SIGCHLD, which reports its end. */
 typedef struct ft__signals {
     sigset_t held;
     sigset_t before;

@@ -33,6 +33,10 @@ ft_status ft__validate_price(ft_validated *out, ft__validation *k, double shared
 ft_status ft__validate_lower(ft__validation *k, const ft_graph *g, uint32_t policy,
                              bool planned, ft_error *err);
 void ft__validate_describe(ft_validated *out, const ft__validation *k);
+/* The key under which a network measured whole is stored ("network id=... name=..."):
+ * the id is made of the operations and their counts, whatever the file is called.
+ * `g` is lowered. Returns its length as snprintf() does. */
+size_t ft__network_spec(const ft_graph *g, char *buf, size_t size);
 /* What was measured of the network itself. */
 ft_status ft__validate_network_rows(ft_validated *out, ft__validation *k,
                                     ft_error *err);

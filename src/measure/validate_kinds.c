@@ -10,12 +10,12 @@
 ft_status ft_validated_errors(ft_errors *out, const ft_validated *v, size_t n,
                               ft_quantity q, ft_estimator e, ft_error *err)
 {
-    double *truth = calloc(2 * n + 1, sizeof(*truth));
-    double *estimate = truth ? truth + n : NULL;
+    double *measured = calloc(2 * n + 1, sizeof(*measured));
+    double *estimate = measured ? measured + n : NULL;
     size_t m = 0;
     ft_status st;
 
-    if (!truth)
+    if (!measured)
         return ft_fail(err, FT_ENOMEM, 0, "error figures");
     for (size_t i = 0; i < n; i++) {
         double x = v[i].measured[q].value;
@@ -23,19 +23,18 @@ ft_status ft_validated_errors(ft_errors *out, const ft_validated *v, size_t n,
 
         if (!isfinite(x) || !isfinite(y))
             continue;
-        truth[m] = x;
+        measured[m] = x;
         estimate[m++] = y;
     }
-    st = ft__errors_compute(out, truth, estimate, m, 0, err);
-    free(truth);
+    st = ft__errors_compute(out, measured, estimate, m, 0, err);
+    free(measured);
     return st;
 }
 
 /* ---- kinds ---- */
 
 enum { LEAST_NETWORKS = 3, SWEEPS = 2000 };
-/* (what networks are known to / how far a factor strays from 1 for a whole
- * network)^2 */
+/* (relative error of a network's time / standard deviation of factors about 1)^2 */
 static const double ridge = 0.02 / 0.1 * (0.02 / 0.1);
 
 static size_t effect_of(ft_kind_effect *e, size_t *n, const ft_kind_sum *s)

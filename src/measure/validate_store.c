@@ -7,7 +7,6 @@
 #include "graph/graph_inside.h"
 #include "graph/op_inside.h"
 #include "measure/validate.h"
-#include "measure/validate_inside.h"
 #include "store/store_inside.h"
 
 void ft_validated_free(ft_validated *v)
@@ -186,7 +185,7 @@ static int keep_dataset(void *user, const ft_row *row)
     return !grown;
 }
 
-/* The id is that of the lowered graph, so that it tells how the engine lowers. */
+/* The id is that of the lowered graph, so that it shows how the engine lowers. */
 static const uint32_t policies[] = {0, FT_POLICY_CHANNELS_LAST,
                                     FT_POLICY_STRIDED_VIEWS};
 

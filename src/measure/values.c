@@ -1,8 +1,11 @@
+/* Tensors held by an engine: made, filled with random numbers, dropped. */
 #include "measure/values.h"
 
+#include "base/index.h"
 #include "graph/op_inside.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 void ft__value_drop(ft_session *s, void **value)
 {
@@ -93,6 +96,11 @@ ft_status ft__value_make(ft_session *s, void **out, const ft_shape *shape,
     if (st)
         ft__value_drop(s, out);
     return st;
+}
+
+uint64_t ft__tensor_seed(const ft_session *s, const ft_tensor *t)
+{
+    return ft__hash_bytes(FT__HASH_BEGIN, t->name, strlen(t->name)) ^ s->seed;
 }
 
 ft__filling ft__weight_filling(const ft_op *op, uint32_t i, uint64_t seed)

@@ -1,6 +1,7 @@
 #ifndef MEASURE_VALUES_H
 #define MEASURE_VALUES_H
 
+#include "foretell/graph.h"
 #include "measure/session.h"
 
 /* Tensors of an engine that holds them itself (ft_engine.values). */
@@ -19,6 +20,9 @@ ft_status ft__value_make(ft_session *s, void **out, const ft_shape *shape,
                          ft_error *err);
 void ft__value_drop(ft_session *s, void **value); /* and sets it to NULL */
 
+/* The seed of a tensor's values: the same however its graph was lowered. */
+uint64_t ft__tensor_seed(const ft_session *s, const ft_tensor *t);
+
 /* How weight i of an operation is filled: products keep the size of their operands,
  * scales and variances lie about 1. */
 ft__filling ft__weight_filling(const ft_op *op, uint32_t i, uint64_t seed);
@@ -27,18 +31,5 @@ ft__filling ft__weight_filling(const ft_op *op, uint32_t i, uint64_t seed);
 ft_op ft__forward_of(const ft_op *op);
 /* Numbers an optimizer keeps for each one of a parameter. */
 uint32_t ft__optimizer_states(ft_kind kind);
-
-/* ---- one operation standing alone ---- */
-typedef struct ft__values_job ft__values_job;
-
-/* instances 0: as many as what is read from memory needs to come from there. */
-ft_status ft__values_job_make(ft__values_job **out, ft_session *s, const ft_op *op,
-                              uint32_t instances, ft_error *err);
-void ft__values_job_free(ft__values_job *j);
-ft_status ft__values_job_run(ft__values_job *j, uint64_t iteration, ft_error *err);
-/* Read the operands that the operation before has just written. */
-void ft__values_job_touch(ft__values_job *j);
-const ft_block_info *ft__values_job_info(const ft__values_job *j);
-uint32_t ft__values_job_instances(const ft__values_job *j);
 
 #endif

@@ -58,7 +58,6 @@ struct fit {
     char felt[FT__N_THETA];   /* those that changed anything */
     double spread[FT__N_THETA];
     int n_groups;
-    int first; /* of the values that are searched */
     struct point at, start;
 };
 
@@ -136,7 +135,7 @@ static double loss(const struct fit *f, const struct point *p, const double *res
 
     for (size_t j = 0; j < f->n; j++)
         sum += f->sample[j].weight * fabs(residual[j]) / TYPICAL;
-    for (int i = f->first; i < n_free(f); i++)
+    for (int i = 0; i < n_free(f); i++)
         sum += prior_loss(f, i, p->v[i] - f->start.v[i]);
     return sum;
 }
@@ -171,7 +170,7 @@ static void add_sample(struct fit *f, size_t j)
     int index[FT__N_THETA + N_OWN], n = 0, free_values = n_free(f);
     double d[FT__N_THETA + N_OWN];
 
-    for (int i = f->first; i < FT__N_THETA; i++)
+    for (int i = 0; i < FT__N_THETA; i++)
         if (slope[i] != 0) {
             index[n] = i;
             d[n++] = slope[i];
@@ -205,7 +204,7 @@ static struct point step_from(struct fit *f, double lambda)
         f->right[i] -= prior * (f->at.v[i] - f->start.v[i]);
     }
     ft__solve(f->normal, f->right, n);
-    for (int i = f->first; i < n; i++) {
+    for (int i = 0; i < n; i++) {
         to.v[i] += fmin(fmax(f->right[i], -LONGEST), LONGEST);
         if (i < FT__N_THETA)
             to.v[i] = fmin(fmax(to.v[i], log(ranges[i].least)), log(ranges[i].most));
@@ -297,7 +296,7 @@ static ft_status fit(struct fit *f, const ft__theta *theta, const ft__physics_ro
         f->at.v[i] = i < FT__N_THETA ? log(theta->v[i]) : 0;
     f->start = f->at;
     for (int i = 0; i < FT__N_THETA; i++)
-        f->needed[i] = f->first == 0 && ranges[i].spread > 0;
+        f->needed[i] = ranges[i].spread > 0;
     for (int k = 0; k < N_OWN; k++)
         f->needed[own[k]] = 1;
     if (f->sample && f->residual && f->trial && f->slope && f->normal && f->right) {
@@ -319,7 +318,7 @@ static ft_status fit(struct fit *f, const ft__theta *theta, const ft__physics_ro
 ft_status ft__physics_fit(ft__theta *theta, const ft__physics_row *row, size_t n,
                           uint64_t seed, ft_error *err)
 {
-    struct fit f = {.first = 0};
+    struct fit f = {.n = 0};
     ft_status st = fit(&f, theta, row, n, seed, err);
 
     for (int i = 0; !st && i < FT__N_THETA; i++)
@@ -327,13 +326,3 @@ ft_status ft__physics_fit(ft__theta *theta, const ft__physics_row *row, size_t n
     return st;
 }
 
-ft_status ft__physics_adapt(ft__theta *theta, const ft__physics_row *row, size_t n,
-                            uint64_t seed, ft_error *err)
-{
-    struct fit f = {.first = FT__N_THETA};
-    ft_status st = fit(&f, theta, row, n, seed, err);
-
-    if (!st && f.n_groups)
-        *theta = theta_of(&f.at, (uint32_t)f.n_groups - 1);
-    return st;
-}

@@ -4,7 +4,6 @@
 
 #include "base/pairs.h"
 #include "physics/physics.h"
-#include "physics/run_mode.h"
 
 static int is(const char *text, const char *word)
 {
@@ -92,6 +91,29 @@ static double optimizer_slots(const char *setting)
     return 1;
 }
 
+/* Engines whose published measurements replay CUDA graphs (docs/data.md). */
+static const char *const graph_engines[] = {"trtllm", "vllm", "sglang", "aiter"};
+
+bool ft__is_graph_mode(const char *setting)
+{
+    size_t len = 0;
+    const char *mode = ft__pair(setting, "run_mode", &len);
+
+    return mode && len == 5 && memcmp(mode, "graph", len) == 0;
+}
+
+void ft__add_run_mode(ft__buf *out, const char *setting, const char *engine)
+{
+    size_t len;
+
+    ft__buf_str(out, setting);
+    if (ft__pair(setting, "run_mode", &len))
+        return;
+    for (size_t i = 0; i < sizeof(graph_engines) / sizeof(*graph_engines); i++)
+        if (strcmp(engine, graph_engines[i]) == 0)
+            ft__buf_fmt(out, "%srun_mode=graph", *setting ? " " : "");
+}
+
 static int activated(const char *setting)
 {
     size_t len = 0;
@@ -113,6 +135,25 @@ ft__drive ft__drive_of(const char *setting)
     return (ft__drive){.clock_hz = ft__pair_number(setting, "clock"),
                        .memory_hz = ft__pair_number(setting, "memory"),
                        .power_w = ft__pair_number(setting, "power")};
+}
+
+static bool differs(double asked, double measured)
+{
+    return isfinite(asked) && !(fabs(asked - measured) <= 1e-3 * asked);
+}
+
+bool ft__drive_differs(const ft__drive *asked, const ft__drive *measured)
+{
+    return differs(asked->clock_hz, measured->clock_hz) ||
+           differs(asked->memory_hz, measured->memory_hz) ||
+           differs(asked->power_w, measured->power_w);
+}
+
+bool ft__setting_differs(const char *asked, const char *measured)
+{
+    const ft__drive a = ft__drive_of(asked), b = ft__drive_of(measured);
+
+    return ft__drive_differs(&a, &b);
 }
 
 bool ft__setting_changes(const char *setting)

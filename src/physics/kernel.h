@@ -59,7 +59,6 @@ enum {
 typedef struct ft__kernel_theta {
     double v[FT__N_KERNEL_CONSTANTS];
 } ft__kernel_theta;
-const char *ft__kernel_name(int i);
 ft__kernel_theta ft__kernel_default(void);
 
 void ft__kernel_price(ft_kernel_terms *out, const ft__kernel_work *w, const ft__gpu *g,

@@ -258,3 +258,19 @@ void ft__ready_price(ft__terms *out, const ft__ready *r, const ft__pace *pace)
 {
     price(out, &r->work, pace, r);
 }
+
+/* ---- power ---- */
+
+double ft__physics_power(const ft__terms *t, const ft__chip *chip,
+                         const ft__theta *theta)
+{
+    const double *c = theta->v;
+    double compute = fmin(1, t->compute_s / t->total_s);
+    double memory = fmin(1, t->memory_s / t->total_s);
+
+    if (!(t->total_s > 0))
+        return NAN;
+    return chip->power_w *
+           fmin(1, c[FT__C_power_idle] + c[FT__C_power_compute] * compute +
+                       c[FT__C_power_memory] * memory);
+}

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "base/buf.h"
 #include "foretell/device.h"
 #include "foretell/op.h"
 
@@ -51,6 +52,15 @@ typedef struct ft__drive {
     double power_w; /* cap */
 } ft__drive;
 ft__drive ft__drive_of(const char *setting);
+/* Does one name a clock or a cap that the other has otherwise, or not at all? */
+bool ft__drive_differs(const ft__drive *asked, const ft__drive *measured);
+bool ft__setting_differs(const char *asked, const char *measured);
+/* How an engine runs operations: "eager", one launch each from the host, or "graph",
+ * replayed as a CUDA graph without the host. It is the pair run_mode= of a dataset's
+ * setting; datasets that do not name it have their engine's. */
+bool ft__is_graph_mode(const char *setting);
+/* The setting of a dataset with its run mode in it; "" alone where it is eager. */
+void ft__add_run_mode(ft__buf *out, const char *setting, const char *engine);
 /* A chip at any clock and under any cap: ft__chip_make() in two steps, of which the
  * second is quick. */
 typedef struct ft__chip_range {
@@ -117,10 +127,6 @@ typedef struct ft__physics_row {
 } ft__physics_row;
 ft_status ft__physics_fit(ft__theta *theta, const ft__physics_row *row, size_t n,
                           uint64_t seed, ft_error *err);
-/* The constants of one device from a few of its rows: only those in which groups
- * differ, drawn to what they were as strongly as a dozen rows. */
-ft_status ft__physics_adapt(ft__theta *theta, const ft__physics_row *row, size_t n,
-                            uint64_t seed, ft_error *err);
 
 /* Watts while an operation is repeated for long, of its terms: power_idle +
  * power_compute x (share of the time in which arithmetic is busy) + power_memory x
@@ -128,13 +134,5 @@ ft_status ft__physics_adapt(ft__theta *theta, const ft__physics_row *row, size_t
  */
 double ft__physics_power(const ft__terms *t, const ft__chip *chip,
                          const ft__theta *theta);
-typedef struct ft__physics_power_row {
-    ft__terms terms;
-    const ft__chip *chip;
-    double power_w;
-} ft__physics_power_row;
-/* The three constants: least mean |estimate / power - 1|. */
-void ft__physics_power_fit(ft__theta *theta, const ft__physics_power_row *row,
-                           size_t n);
 
 #endif

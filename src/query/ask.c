@@ -1,169 +1,244 @@
-/* The question: read, imported, asked. */
+/* The question, asked: of one network; of one under many settings, or of many, with
+ * what they have in common found once. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pairs.h"
-#include "graph/graph_inside.h"
-#include "graph/op_inside.h"
-#include "import/graph_inside.h"
 #include "query/answer.h"
-#include "query/many.h"
 
-/* ---- the query ---- */
+static const ft_brief unknown = {NAN, NAN, NAN, NAN, FT_ENOTFOUND, ""};
 
-/* Words of NAME=VALUE; clocks and caps are numbers above 0. */
-static ft_status check_setting(const char *setting, ft_error *err)
+static ft_status many_new(ft__many_asked *m, size_t n, ft_error *err)
 {
-    static const char *const driven[] = {"clock", "memory", "power"};
-    size_t len;
+    m->n = n;
+    m->each = malloc((n + 1) * sizeof(*m->each));
+    m->why = calloc(n + 1, sizeof(*m->why));
+    for (size_t i = 0; m->each && i < n; i++)
+        m->each[i] = unknown;
+    return m->each && m->why ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu answers", n);
+}
 
-    for (size_t i = 0; i < sizeof(driven) / sizeof(*driven); i++)
-        if (ft__pair(setting, driven[i], &len) &&
-            !(ft__pair_number(setting, driven[i]) > 0))
-            return ft_fail(err, FT_EINVAL, 0,
-                           "setting \"%.100s\": %s wants a number above 0, as in "
-                           "clock=1200MHz memory=877MHz power=250W",
-                           setting, driven[i]);
-    for (const char *at = setting; at && *at;) {
-        size_t name = strcspn(at, "= ");
+static void many_free(ft__many_asked *m)
+{
+    for (size_t i = 0; m->why && i < m->n; i++)
+        free(m->why[i]);
+    free(m->why);
+    free(m->each);
+}
 
-        len = strcspn(at, " ");
-        if (name == 0 || name + 1 >= len)
-            return ft_fail(err, FT_EINVAL, 0,
-                           "setting \"%.100s\": it wants words such as clock=1200MHz",
-                           setting);
-        at += len + (at[len] == ' ');
+static ft_status say_why(ft__many_asked *m, size_t i, const char *why, ft_error *err)
+{
+    m->why[i] = strdup(why);
+    return m->why[i] ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%s", why);
+}
+
+/* ---- many settings ---- */
+
+static bool is_set(const char *setting)
+{
+    return setting && *setting;
+}
+
+/* Whatever the setting, it is the same. */
+static ft_status ask_once(ft__many_asked *m, const ft__source *from, const ft_graph *g,
+                          ft_error *err)
+{
+    ft_network_estimate e;
+    ft_status st = ft__source_predict(&e, from, g, err);
+
+    if (st)
+        return st;
+    for (size_t i = 0; i < m->n; i++)
+        m->each[i] = (ft_brief){.time_s = e.time.value,
+                                .energy_j = e.energy.value,
+                                .power_w = e.power.value,
+                                .memory_bytes = e.memory.value};
+    ft_network_estimate_free(&e);
+    return FT_OK;
+}
+
+/* Why setting i has no answer. */
+static ft_status find_why(ft__question *a, size_t i, ft_error *err)
+{
+    ft__source one = a->s.source;
+    ft_network_estimate e;
+    ft_error why = {0};
+
+    one.on.setting = a->q.settings[i];
+    if (ft__source_predict(&e, &one, a->lowered ? a->lowered : a->graph, &why))
+        return say_why(&a->many, i, why.msg, err);
+    ft_network_estimate_free(&e);
+    return FT_OK;
+}
+
+static ft_status mark_unknown(ft__question *a, ft_error *err)
+{
+    ft_status st = FT_OK;
+    bool said = false;
+
+    for (size_t i = 0; i < a->many.n && !st; i++) {
+        ft_brief *b = &a->many.each[i];
+
+        b->why = "";
+        b->status = isnan(b->time_s) ? FT_ENOTFOUND : FT_OK;
+        if (b->status && !said)
+            st = find_why(a, i, err);
+        said = said || b->status;
     }
-    return FT_OK;
-}
-
-static ft_status check_run_mode(const char *mode, ft_error *err)
-{
-    if (!mode || strcmp(mode, "eager") == 0 || strcmp(mode, "graph") == 0)
-        return FT_OK;
-    return ft_fail(err, FT_EINVAL, 0, "--run-mode is eager or graph, not \"%s\"", mode);
-}
-
-static ft_status check_policy(const char *policy, ft_error *err)
-{
-    if (!policy || strcmp(policy, "default") == 0 || strcmp(policy, "tf32") == 0 ||
-        strcmp(policy, "ieee") == 0)
-        return FT_OK;
-    return ft_fail(err, FT_EINVAL, 0, "--policy is default, tf32 or ieee, not \"%s\"",
-                   policy);
-}
-
-/* Many settings, or many lists, in place of one. */
-static ft_status check_many(const ft_query *q, ft_error *err)
-{
-    const bool lists = q->n_lists, settings = q->n_settings;
-
-    if (!lists && !settings)
-        return FT_OK;
-    if ((lists && settings) || q->max_batch || (settings && q->setting))
-        return ft_fail(err, FT_EINVAL, 0,
-                       "ft_query: many settings, or many lists, and neither with the "
-                       "largest batch nor with another setting");
-    if (lists && (q->model || q->graph || q->list || q->batch || q->n_dims ||
-                  q->n_inputs || q->dtype || q->mode || q->correct))
-        return ft_fail(
-            err, FT_EINVAL, 0,
-            "ft_query: lists have their sizes in their lines: no other model, "
-            "no batch, type, mode or measurements go with them");
-    return FT_OK;
-}
-
-ft_status ft__query_read(ft_query *out, const ft_query *q, ft_error *err)
-{
-    const unsigned char *byte = (const void *)q;
-    ft_status st;
-
-    *out = (ft_query){0};
-    if (q->size < sizeof(q->size))
-        return ft_fail(err, FT_EINVAL, 0, "ft_query: begin with FT_QUERY_INIT");
-    for (size_t i = sizeof(*out); i < q->size; i++)
-        if (byte[i])
-            return ft_fail(err, FT_EINVAL, 0,
-                           "ft_query: a field is set that foretell %s does not know",
-                           ft_version());
-    memcpy(out, q, q->size < sizeof(*out) ? q->size : sizeof(*out));
-    out->size = sizeof(*out);
-    st = check_setting(out->setting, err);
-    for (size_t i = 0; i < out->n_settings && !st; i++)
-        st = check_setting(out->settings[i], err);
-    if (!st)
-        st = check_run_mode(out->run_mode, err);
-    if (!st && out->host &&
-        (!*out->host || strchr(out->host, ' ') || strlen(out->host) > 100))
-        st = ft_fail(err, FT_EINVAL, 0,
-                     "--host wants a name without blanks, not \"%.100s\"", out->host);
-    if (!st)
-        st = check_many(out, err);
-    return st ? st : check_policy(out->policy, err);
-}
-
-ft_status ft__query_step(ft_step *out, const ft_query *q, ft_error *err)
-{
-    const ft_step_names names = {q->mode, q->optimizer, q->loss, q->loss_on};
-
-    return ft_step_read(out, &names, err);
-}
-
-/* ---- the model ---- */
-
-/* In place of *g. */
-static ft_status cast(ft_graph **g, const char *dtype, ft_error *err)
-{
-    ft_graph *made;
-    ft_status st =
-        ft__graph_cast(&made, *g, ft__dtype_from_name(dtype, strlen(dtype)), err);
-
-    ft_graph_free(*g);
-    *g = made;
     return st;
 }
 
-static ft_status import(ft_graph **out, const ft_query *q, ft_error *err)
+/* This machine answers as it was measured, whatever others are driven at. */
+static ft_status drop_driven(ft__question *a, ft_error *err)
 {
-    const ft_import_options how = {.batch = q->batch,
-                                   .dims = q->dims,
-                                   .n_dims = q->n_dims,
-                                   .inputs = q->inputs,
-                                   .n_inputs = q->n_inputs,
-                                   .trips = q->trips};
+    bool said = false;
+    ft_status st = FT_OK;
 
-    if (!q->list)
-        return ft__import_file(out, q->model, &how, err);
-    if (q->batch || q->n_dims || q->n_inputs)
-        return ft_fail(err, FT_EINVAL, 0,
-                       "%s: a list of operations has its sizes in its lines: --batch, "
-                       "--dim and --input do not apply",
-                       q->model);
-    return ft_import_ops(out, q->list, q->list_len, q->model, err);
+    for (size_t i = 0; i < a->many.n && !st; i++) {
+        if (!is_set(a->q.settings[i]))
+            continue;
+        a->many.each[i] = unknown;
+        if (!said)
+            st = say_why(&a->many, i, ft__local_as_measured, err);
+        said = true;
+    }
+    return st;
 }
 
-ft_status ft_query_import(ft_graph **out, const ft_query *asked, ft_error *err)
+static bool depends_on_setting(const ft__source *from)
 {
-    ft_query q;
-    ft_status st = ft__query_read(&q, asked, err);
+    return from->on.device && (from->predictor || from->model == FT__ANALYTIC_PHYSICS);
+}
 
-    *out = NULL;
-    if (!st && !q.model)
-        st = ft_fail(err, FT_EINVAL, 0, "ft_query: there is no model");
-    if (!st && q.dtype &&
-        ft__dtype_from_name(q.dtype, strlen(q.dtype)) == FT_DTYPE_NONE)
-        st = ft_fail(err, FT_EINVAL, 0, "there is no element type \"%s\"", q.dtype);
+/* With one that is set the device's file is needed. */
+static const char *first_set(const ft_query *q)
+{
+    size_t i = 0;
+
+    while (i < q->n_settings && !is_set(q->settings[i]))
+        i++;
+    return i < q->n_settings ? q->settings[i] : "";
+}
+
+static ft_status ask_settings(ft__question *a, ft_data *d, ft_error *err)
+{
+    const bool local = !a->q.device || strcmp(a->q.device, "local") == 0;
+    const ft__source *from = &a->s.source;
+    const ft_graph *g;
+    ft_status st;
+
+    a->q.setting = local ? "" : first_set(&a->q);
+    st = ft__select(&a->s, d, &a->q, a->graph, err);
+    *a->s.setting = '\0';
     if (!st)
-        st = import(out, &q, err);
-    if (!st && q.dtype)
-        st = cast(out, q.dtype, err);
-    /* Nothing is missing here: the file holds what is not taken. */
-    return st == FT_EUNSUPPORTED ? FT_EFORMAT : st;
+        st = many_new(&a->many, a->q.n_settings, err);
+    if (!st)
+        st = ft_step_lower(&a->lowered, a->graph, ft__source_policy(from), &a->step,
+                           err);
+    if (st)
+        return st;
+    g = a->lowered ? a->lowered : a->graph;
+    st = depends_on_setting(from)
+             ? ft_predict_network_many(a->many.each, from->predictor, &from->on,
+                                       a->q.settings, a->q.n_settings, g, err)
+             : ask_once(&a->many, from, g, err);
+    if (st && st != FT_ENOTFOUND)
+        return st;
+    st = mark_unknown(a, err);
+    return st || !local ? st : drop_driven(a, err);
 }
 
-/* ---- asking ---- */
+/* ---- many lists ---- */
+
+/* The first that is a network: by it a family is chosen. */
+static ft_status import_first(ft__question *a, ft_error *err)
+{
+    for (size_t i = 0; i < a->q.n_lists && !a->imported; i++)
+        if (ft_import_ops(&a->imported, a->q.lists[i].text, a->q.lists[i].len, "list",
+                          err) == FT_ENOMEM)
+            return FT_ENOMEM;
+    return FT_OK;
+}
+
+/* What it was made for, as text; false: too long to be kept. */
+static bool pricer_key(char *key, size_t size, const ft__question *a)
+{
+    const ft_device_use *on = &a->s.source.on;
+    int n = snprintf(
+        key, size, "%p\n%s\n%s\n%s\n%s\n%s\n%s", (const void *)a->s.source.predictor,
+        a->s.device, on->setting ? on->setting : "", on->policy ? on->policy : "",
+        on->engine ? on->engine : "", on->engine_version ? on->engine_version : "",
+        on->run_mode ? on->run_mode : "");
+
+    return n > 0 && (size_t)n < size && !a->q.loaded;
+}
+
+static ft_status price(ft__question *a, ft_pricer *p, ft_error *err)
+{
+    const size_t n = a->q.n_lists;
+    ft_listed *list = calloc(n + 1, sizeof(*list));
+    ft_status st = list ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu lists", n);
+
+    for (size_t i = 0; i < n && list; i++) {
+        list[i].text = a->q.lists[i].text;
+        list[i].len = a->q.lists[i].len;
+    }
+    if (!st)
+        st = ft_pricer_price(p, list, n, err);
+    for (size_t i = 0; i < n && !st; i++) {
+        a->many.each[i] = list[i].brief;
+        a->many.each[i].status = list[i].status;
+        a->many.each[i].why = "";
+        if (list[i].status)
+            st = say_why(&a->many, i, list[i].why, err);
+    }
+    free(list);
+    return st;
+}
+
+static ft_status ask_lists(ft__question *a, ft_data *d, ft_error *err)
+{
+    char key[2048];
+    ft_pricer *p;
+    bool keep;
+    ft_status st = FT_OK;
+
+    if (a->q.method && strcmp(a->q.method, "physics") != 0)
+        return ft_fail(
+            err, FT_EINVAL, 0,
+            "many lists are priced by physics or a family: not by --method %s",
+            a->q.method);
+    if (!a->q.predictor && !a->q.loaded && !a->q.method)
+        st = import_first(a, err);
+    if (!st)
+        st = ft__select(&a->s, d, &a->q, a->imported, err);
+    if (!st && a->s.by == FT_ANSWERED_BY_DEVICE)
+        st = ft_fail(
+            err, FT_EINVAL, 0,
+            "many lists are priced by a predictor for a family of devices, or by "
+            "specifications; %s has neither",
+            a->s.device);
+    if (!st)
+        st = many_new(&a->many, a->q.n_lists, err);
+    if (st)
+        return st;
+    keep = pricer_key(key, sizeof(key), a);
+    p = keep ? ft__data_take_pricer(d, key) : NULL;
+    if (p)
+        ft_pricer_reuse(p, &a->s.source.on);
+    else
+        st = ft_pricer_new(&p, a->s.source.predictor, &a->s.source.on, err);
+    if (!st)
+        st = price(a, p, err);
+    if (keep && !st)
+        ft__data_keep_pricer_take(d, key, p);
+    else
+        ft_pricer_free(p);
+    return st;
+}
+
+/* ---- one network ---- */
 
 static ft_status find_max_batch(int64_t *out, const ft_query *q, const ft__selection *s,
                                 ft_error *err)
@@ -199,13 +274,13 @@ static ft_status ask(ft__question *a, ft_data *d, ft_error *err)
     if (st)
         return st;
     if (q->n_lists)
-        return ft__ask_lists(a, d, err);
+        return ask_lists(a, d, err);
     if (!q->graph)
         st = ft_query_import(&a->imported, q, err);
     a->graph = q->graph ? q->graph : a->imported;
     if (st)
         return st;
-    return q->n_settings ? ft__ask_settings(a, d, err) : ask_one(a, d, err);
+    return q->n_settings ? ask_settings(a, d, err) : ask_one(a, d, err);
 }
 
 ft_status ft_query_ask(ft_answer **out, ft_data *d, const ft_query *q, ft_error *err)
@@ -219,7 +294,7 @@ ft_status ft_query_ask(ft_answer **out, ft_data *d, const ft_query *q, ft_error 
     if (!st)
         st = ft__answer_make(out, &a, err);
     ft_network_estimate_free(&a.e);
-    ft__many_free(&a.many);
+    many_free(&a.many);
     ft_graph_free(a.lowered);
     ft_graph_free(a.imported);
     return st;

@@ -1,6 +1,11 @@
 /* What queries read, kept for later ones. */
 #include "query/data.h"
+#include "foretell/store.h"
+#include "predict/query/network.h"
 
+#include <unistd.h>
+#include <glob.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,7 +188,46 @@ const char *ft__data_no_sensors(ft_data *d)
 
 /* ---- predictors and measurements ---- */
 
-ft_status ft__data_keep_predictor(ft__kept **out, ft_data *d, const char *path,
+static bool is_store(const char *path)
+{
+    static const char magic[] = "SQLite format 3";
+    char head[sizeof(magic)] = "";
+    FILE *fp = fopen(path, "rb");
+    bool is = fp && fread(head, 1, sizeof(head), fp) == sizeof(head) &&
+              memcmp(head, magic, sizeof(magic)) == 0;
+
+    if (fp)
+        fclose(fp);
+    return is;
+}
+
+static ft_status open_csv(ft_store **store, const char *path, ft_error *err)
+{
+    uint64_t rows;
+    ft_status st = ft_store_open(store, ":memory:", FT_STORE_WRITE, err);
+
+    return st ? st : ft_store_import_file(*store, path, &rows, err);
+}
+
+static ft_status known_open(ft_known **out, const char *path, ft_error *err)
+{
+    ft_store *store = NULL;
+    ft_status st = is_store(path) ? ft_store_open(&store, path, FT_STORE_READ, err)
+                                  : open_csv(&store, path, err);
+
+    *out = NULL;
+    if (!st)
+        st = ft_known_read(out, store, err);
+    ft_store_close(store);
+    if (st || ft_known_count(*out, NULL))
+        return st;
+    ft_known_free(*out);
+    *out = NULL;
+    return ft_fail(err, FT_EFORMAT, 0, "--correct %s: it holds no operation's time",
+                   path);
+}
+
+static ft_status keep_predictor(ft__kept **out, ft_data *d, const char *path,
                                   ft_error *err)
 {
     ft_predictor *p = NULL;
@@ -207,7 +251,7 @@ ft_status ft__data_predictor(const ft_predictor **out, ft_data *d, const char *p
     ft_status st;
 
     pthread_mutex_lock(&d->lock);
-    st = ft__data_keep_predictor(&k, d, path, err);
+    st = keep_predictor(&k, d, path, err);
     *out = st ? NULL : k->thing;
     pthread_mutex_unlock(&d->lock);
     return st;
@@ -223,7 +267,7 @@ ft_status ft__data_known(const ft_known **out, ft_data *d, const char *path,
     pthread_mutex_lock(&d->lock);
     k = find(d->known, path);
     if (!k && !(st = new_kept(&k, path, err))) {
-        st = ft__known_open(&known, path, *d->data_dir ? d->data_dir : NULL, err);
+        st = known_open(&known, path, err);
         k->thing = known;
         st = keep_take(&d->known, &k, st);
     }
@@ -231,6 +275,127 @@ ft_status ft__data_known(const ft_known **out, ft_data *d, const char *path,
     pthread_mutex_unlock(&d->lock);
     return st;
 }
+
+/* ---- predictors for families of devices ---- */
+
+static ft_status add_family(ft_data *d, const char *path, ft_error *err)
+{
+    ft__families *f = &d->families;
+    ft_predictor_info info;
+    ft__kept *k;
+    ft_status st;
+
+    if (f->n == FT__MAX_FAMILIES)
+        return FT_OK;
+    st = keep_predictor(&k, d, path, err);
+    if (st)
+        return st;
+    ft_predictor_get_info(k->thing, &info);
+    if (!*info.device)
+        f->predictor[f->n++] = k;
+    return FT_OK;
+}
+
+/* With the lock held. */
+static ft_status open_families(ft_data *d, ft_error *err)
+{
+    char path[FT__PATH];
+    ft_status st = FT_OK;
+    glob_t found = {0};
+
+    if (d->families.opened)
+        return FT_OK;
+    d->families = (ft__families){0};
+    ft_data_predictor_path(path, sizeof(path), d->user_dir, NULL, 0);
+    if (*d->user_dir && access(path, F_OK) == 0)
+        st = add_family(d, path, err);
+    d->families.own = d->families.n > 0;
+    ft_data_predictor_path(path, sizeof(path), d->user_dir, "kernels", 0);
+    if (!st && *d->user_dir && access(path, F_OK) == 0)
+        st = add_family(d, path, err);
+    snprintf(path, sizeof(path), "%s/predictors/*.ftp", d->data_dir);
+    if (!st) {
+        if (glob(path, 0, NULL, &found) == GLOB_NOSPACE)
+            st = ft_fail(err, FT_ENOMEM, 0, "%s", path);
+        for (size_t i = 0; !st && i < found.gl_pathc; i++)
+            st = add_family(d, found.gl_pathv[i], err);
+        globfree(&found);
+    }
+    d->families.opened = !st;
+    return st;
+}
+
+bool ft__family_has(const ft_predictor *p, const char *device)
+{
+    ft_predictor_info info;
+
+    ft_predictor_get_info(p, &info);
+    for (uint32_t i = 0; i < info.n_datasets; i++) {
+        ft_predictor_dataset d;
+
+        ft_predictor_get_dataset(p, i, &d);
+        /* Without an engine: workloads, nothing of operations. */
+        if (*d.engine && strcmp(d.device, device) == 0)
+            return true;
+    }
+    return false;
+}
+
+ft_status ft__data_family(const ft_predictor **out, const char **path, ft_data *d,
+                          const char *device, const ft_graph *g, ft_error *err)
+{
+    /* Less than that learned: constants of other work fit no better than defaults. */
+    static const double least = 0.3;
+    const ft__families *f = &d->families;
+    double most = 0;
+    ft_status st;
+
+    *out = NULL;
+    *path = "";
+    pthread_mutex_lock(&d->lock);
+    st = open_families(d, err);
+    pthread_mutex_unlock(&d->lock);
+    for (size_t i = 0; !st && g && i < f->n; i++) {
+        const ft_predictor *p = f->predictor[i]->thing;
+        double covers = ft_predictor_covers(p, device, g);
+
+        if (covers < least)
+            continue;
+        covers += ft__family_has(p, device) ? 0.5 : 0;
+        covers += i == 0 && f->own ? 1 : 0;
+        if (covers > most) {
+            most = covers;
+            *out = p;
+            *path = f->predictor[i]->asked;
+        }
+    }
+    return st;
+}
+
+ft_status ft__data_kernels(const ft_predictor **out, const char **path, ft_data *d,
+                           ft_error *err)
+{
+    const ft__families *f = &d->families;
+    ft_status st;
+
+    *out = NULL;
+    *path = "";
+    pthread_mutex_lock(&d->lock);
+    st = open_families(d, err);
+    pthread_mutex_unlock(&d->lock);
+    for (size_t i = 0; !st && i < f->n && !*out; i++) {
+        ft_predictor_info info;
+
+        ft_predictor_get_info(f->predictor[i]->thing, &info);
+        if (!info.n_launches)
+            continue;
+        *out = f->predictor[i]->thing;
+        *path = f->predictor[i]->asked;
+    }
+    return st;
+}
+
+/* ---- operation costs ---- */
 
 ft_pricer *ft__data_take_pricer(ft_data *d, const char *key)
 {

@@ -48,6 +48,8 @@ ft_status ft__data_device(const ft_device **out, ft_data *d, const char *name,
                           ft_error *err);
 ft_status ft__data_predictor(const ft_predictor **out, ft_data *d, const char *path,
                              ft_error *err);
+/* What a store, or a file in our CSV, holds of devices. FT_EFORMAT also where it holds
+ * no operation's time. */
 ft_status ft__data_known(const ft_known **out, ft_data *d, const char *path,
                          ft_error *err);
 /* Why nothing measures this machine's power; "": something does. */
@@ -56,11 +58,7 @@ const char *ft__data_no_sensors(ft_data *d);
  * is at rest. Whoever takes it has it alone, and brings it back or frees it. */
 ft_pricer *ft__data_take_pricer(ft_data *d, const char *key);
 void ft__data_keep_pricer_take(ft_data *d, const char *key, ft_pricer *p);
-/* With the lock held. */
-ft_status ft__data_keep_predictor(ft__kept **out, ft_data *d, const char *path,
-                                  ft_error *err);
 
-/* ---- families.c ---- */
 /* The family that knows the operations of g best, rather one that has the device, the
  * user's own first; *out NULL: none knows much of them, or g is NULL. Borrowed, with
  * its path. */
@@ -72,13 +70,10 @@ ft_status ft__data_kernels(const ft_predictor **out, const char **path, ft_data 
 /* Was it trained on the device? */
 bool ft__family_has(const ft_predictor *p, const char *device);
 
-/* ---- known.c ---- */
-/* What a store, or a file in our CSV, holds of devices. FT_EFORMAT also where it holds
- * no operation's time. */
-ft_status ft__known_open(ft_known **out, const char *path, const char *data_dir,
-                         ft_error *err);
-
-/* ---- ask.c ---- */
+/* ---- read.c ---- */
+/* A struct of any size, which is its first member, as today's of `size` bytes. */
+ft_status ft__read_sized(void *out, size_t size, const void *in, const char *type,
+                         const char *init, ft_error *err);
 /* A query of any size as today's, checked. */
 ft_status ft__query_read(ft_query *out, const ft_query *q, ft_error *err);
 /* What it says of mode and optimizer. */

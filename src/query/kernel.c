@@ -3,26 +3,17 @@
 
 #include <string.h>
 
-#include "foretell/version.h"
 #include "predict/model/kernels.h"
 #include "query/data.h"
 
 static ft_status read_query(ft_kernel_query *out, const ft_kernel_query *q,
                             ft_error *err)
 {
-    const unsigned char *byte = (const void *)q;
+    ft_status st = ft__read_sized(out, sizeof(*out), q, "ft_kernel_query",
+                                  "FT_KERNEL_QUERY_INIT", err);
 
-    *out = (ft_kernel_query){0};
-    if (q->size < sizeof(q->size))
-        return ft_fail(err, FT_EINVAL, 0,
-                       "ft_kernel_query: begin with FT_KERNEL_QUERY_INIT");
-    for (size_t i = sizeof(*out); i < q->size; i++)
-        if (byte[i])
-            return ft_fail(err, FT_EINVAL, 0,
-                           "ft_kernel_query: a field is set that foretell %s does not "
-                           "know",
-                           ft_version());
-    memcpy(out, q, q->size < sizeof(*out) ? q->size : sizeof(*out));
+    if (st)
+        return st;
     if (!out->device || !out->launch || !out->counts)
         return ft_fail(err, FT_EINVAL, 0,
                        "ft_kernel_query: device, launch or counts are missing");

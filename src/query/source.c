@@ -27,14 +27,12 @@ ft_status ft__source_predict(ft_network_estimate *out, const ft__source *s,
 {
     const ft_device_facts *facts = s->on.device ? ft_device_get(s->on.device) : NULL;
 
-    if (s->predictor)
-        return ft_predict_network_on(out, s->predictor, &s->on, g, err);
-    switch (s->model) {
+    switch (s->predictor ? FT__ANALYTIC_PHYSICS : s->model) {
     case FT__ANALYTIC_ROOFLINE: return ft_predict_network_roofline(out, facts, g, err);
     case FT__ANALYTIC_PALEO: return ft_predict_network_paleo(out, facts, g, err);
     case FT__ANALYTIC_PHYSICS: break;
     }
-    return ft_predict_network_physics(out, &s->on, g, err);
+    return ft_predict_network(out, s->predictor, &s->on, g, err);
 }
 
 uint32_t ft__source_policy(const ft__source *s)

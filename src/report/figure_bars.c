@@ -10,20 +10,6 @@
 
 static const char *const row_class[] = {"measured", "sum", "predicted"};
 
-static ft__text in_units(ft_quantity q, double v)
-{
-    switch (q) {
-    case FT_QUANTITY_ENERGY: return ft__text_joules(v);
-    case FT_QUANTITY_MEMORY: return ft__text_bytes(v);
-    default: return ft__text_seconds(v);
-    }
-}
-
-static const ft_figure *figure_of(const ft_validated *v, ft_quantity q, int which)
-{
-    return which == 0 ? &v->measured[q] : which == 1 ? &v->sum[q] : &v->predicted[q];
-}
-
 /* ---- bars: one row per estimate, in units of what was measured ---- */
 
 enum { LEFT = 200, WIDE = 760, RIGHT = 150, BAR = 13, GROUP = 3 * BAR + 18, TOP = 34 };
@@ -33,13 +19,13 @@ static bool is_drawn(const ft_validated *v, ft_quantity q)
     return v->measured[q].value > 0;
 }
 
-static double longest(const ft__page *p, ft_quantity q)
+static double longest(const ft__validation *p, ft_quantity q)
 {
     double most = 1;
 
     for (size_t i = 0; i < p->n; i++)
         for (int w = 0; w < 3 && is_drawn(&p->v[i], q); w++) {
-            const ft_figure *f = figure_of(&p->v[i], q, w);
+            const ft_figure *f = ft__validation_figure(&p->v[i], q, w);
             double sigma = isfinite(f->sigma) ? f->sigma : 0;
 
             most = fmax(most, (f->value + sigma) / p->v[i].measured[q].value);
@@ -57,7 +43,7 @@ static void draw_bar(FILE *fp, const ft__axis *x, const ft_figure *f, double one
     if (!isfinite(f->value))
         return;
     snprintf(tip, sizeof(tip), "%s %s, %.3f of what was measured", row_class[which],
-             in_units(q, f->value).s, f->value / one);
+             ft__quantity_text(q, f->value).s, f->value / one);
     ft__svg_rect(fp, row_class[which], x->from, y, end - x->from, BAR - 2, tip);
     if (isfinite(sigma) && sigma > 0) {
         double low = ft__axis_at(x, fmax(0, ratio - sigma));
@@ -71,10 +57,11 @@ static void draw_bar(FILE *fp, const ft__axis *x, const ft_figure *f, double one
     }
     if (which)
         ft__svg_text(fp, "small", "start", text + 6, y + BAR - 3, "%s, %s",
-                     in_units(q, f->value).s, ft__text_signed(f->value / one - 1).s);
+                     ft__quantity_text(q, f->value).s,
+                     ft__text_signed(f->value / one - 1).s);
     else
         ft__svg_text(fp, "small", "start", text + 6, y + BAR - 3, "%s",
-                     in_units(q, f->value).s);
+                     ft__quantity_text(q, f->value).s);
 }
 
 /* Long names keep their end, where sizes and settings are. */
@@ -90,7 +77,8 @@ static void draw_end_of(FILE *fp, const char *cls, const char *text, size_t most
                  text + from);
 }
 
-static void draw_name(FILE *fp, const ft__page *p, const ft_validated *v, double y)
+static void draw_name(FILE *fp, const ft__validation *p, const ft_validated *v,
+                      double y)
 {
     draw_end_of(fp, "label", v->name, 24, y + BAR + (p->datasets ? -4 : 9));
     if (!p->datasets)
@@ -113,7 +101,7 @@ static void draw_scale(FILE *fp, const ft__axis *x, double bottom)
     }
 }
 
-void ft__figure_bars(FILE *fp, const ft__page *p, ft_quantity q)
+void ft__figure_bars(FILE *fp, const ft__validation *p, ft_quantity q)
 {
     ft__axis x = ft__axis_linear(0, longest(p, q), LEFT, WIDE - RIGHT, true);
     char title[96], desc[256];
@@ -139,7 +127,7 @@ void ft__figure_bars(FILE *fp, const ft__page *p, ft_quantity q)
             continue;
         draw_name(fp, p, v, y + 4);
         for (int w = 0; w < 3; w++)
-            draw_bar(fp, &x, figure_of(v, q, w), v->measured[q].value, w,
+            draw_bar(fp, &x, ft__validation_figure(v, q, w), v->measured[q].value, w,
                      y + 6 + w * BAR, q);
         y += GROUP;
     }
@@ -177,7 +165,7 @@ static void draw_clock_axes(FILE *fp, const ft__axis *x, const ft__axis *y,
         ft__svg_line(fp, "grid", x->from, ft__axis_at(y, tick[i]), x->to,
                      ft__axis_at(y, tick[i]));
         ft__svg_text(fp, "small", "end", x->from - 6, ft__axis_at(y, tick[i]) + 3, "%s",
-                     tick[i] == 0 ? "0" : in_units(q, tick[i]).s);
+                     tick[i] == 0 ? "0" : ft__quantity_text(q, tick[i]).s);
     }
     n = ft__axis_ticks(x, tick);
     for (size_t i = 0; i < n; i++)
@@ -198,7 +186,7 @@ void ft__figure_clocks(FILE *fp, const ft_validated *const *v, size_t n, ft_quan
         low = fmin(low, ft__clock_of(v[i]->setting));
         high = fmax(high, ft__clock_of(v[i]->setting));
         for (int w = 0; w < 3; w++)
-            most = fmax(most, figure_of(v[i], q, w)->value);
+            most = fmax(most, ft__validation_figure(v[i], q, w)->value);
     }
     x = ft__axis_linear(low, high, 70, CLOCK_WIDE - 20, false);
     y = ft__axis_linear(0, most, CLOCK_HIGH - 44, 16, true);
@@ -212,7 +200,7 @@ void ft__figure_clocks(FILE *fp, const ft_validated *const *v, size_t n, ft_quan
         char cls[32];
 
         for (size_t i = 0; i < n; i++) {
-            const ft_figure *f = figure_of(v[i], q, w);
+            const ft_figure *f = ft__validation_figure(v[i], q, w);
 
             at[i] = ft__axis_at(&x, ft__clock_of(v[i]->setting));
             at[n + i] = ft__axis_at(&y, f->value);
@@ -221,7 +209,7 @@ void ft__figure_clocks(FILE *fp, const ft_validated *const *v, size_t n, ft_quan
                               ft__axis_at(&y, f->value + f->sigma));
             if (isfinite(f->value))
                 ft__svg_dot(fp, row_class[w], at[i], at[n + i], w ? 2.5 : 4.5,
-                            in_units(q, f->value).s);
+                            ft__quantity_text(q, f->value).s);
         }
         snprintf(cls, sizeof(cls), "line %s", row_class[w]);
         ft__svg_path(fp, cls, at, at + n, n);

@@ -121,7 +121,7 @@ void ft__figure_proportional(FILE *fp, const ft_linearity *l, const char *spec)
 
     snprintf(desc, sizeof(desc),
              "Above, the duration of batches of %.200s against their iterations with "
-             "the line fitted to the long ones; below, how far each strays from it. "
+             "the line fitted to the long ones; below, how far each is from it. "
              "From %s on all are within five sigma.",
              spec, ft__text_seconds(l->floor_s).s);
     ft__svg_begin(fp, LINE_WIDE, LINE_HIGH, "Is time proportional to iterations?",
@@ -168,7 +168,7 @@ static void draw_readings(FILE *fp, const ft__axis *x, const ft__axis *y,
                         ft__text_watts(v->power[i].value).s);
 }
 
-void ft__figure_power(FILE *fp, const ft__page *p, const ft_validated *v)
+void ft__figure_power(FILE *fp, const ft__validation *p, const ft_validated *v)
 {
     double centre, first, mean, std, most = 0, end = 0, begin = INFINITY;
     char title[512], desc[256];
@@ -185,7 +185,7 @@ void ft__figure_power(FILE *fp, const ft__page *p, const ft_validated *v)
     moments(&mean, &std, v->power, v->n_power, true);
     x = ft__axis_linear(begin, end, 70, POWER_WIDE - 20, false);
     y = ft__axis_linear(0, fmax(most, centre + 3 * first), POWER_HIGH - 50, 20, true);
-    ft__page_label(title, sizeof(title), p, v);
+    ft__validation_label(title, sizeof(title), p, v);
     snprintf(desc, sizeof(desc),
              "Power over time: %zu readings, the channel of three sigma about their "
              "mean, and the mean of what lies in it, %s with a scatter of %s",
@@ -258,7 +258,7 @@ static void draw_round(FILE *fp, const ft_validated *v, size_t k, const ft__axis
                      k + 1);
 }
 
-void ft__figure_rounds(FILE *fp, const ft__page *p, const ft_validated *v)
+void ft__figure_rounds(FILE *fp, const ft__validation *p, const ft_validated *v)
 {
     double low, high, long_s;
     char title[512], desc[256];
@@ -268,7 +268,7 @@ void ft__figure_rounds(FILE *fp, const ft__page *p, const ft_validated *v)
     x = ft__axis_linear(0, long_s, 70, ROUND_WIDE - 16, true);
     x.hi = long_s;
     y = ft__axis_linear(low, high, ROUND_HIGH - 44, 22, false);
-    ft__page_label(title, sizeof(title), p, v);
+    ft__validation_label(title, sizeof(title), p, v);
     snprintf(desc, sizeof(desc),
              "Time of a pass in %zu rounds laid over each other, relative to their "
              "median %s",

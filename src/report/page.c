@@ -63,7 +63,8 @@ static const char style[] =
     ".keys i{display:inline-block;width:.8em;height:.8em;margin-right:.4em;"
     "border-radius:2px}\n";
 
-void ft__page_label(char *buf, size_t size, const ft__page *p, const ft_validated *v)
+void ft__validation_label(char *buf, size_t size, const ft__validation *p,
+                          const ft_validated *v)
 {
     if (p->datasets)
         snprintf(buf, size, "%s, %s, %s, %s", v->name, v->device, v->engine,
@@ -72,13 +73,21 @@ void ft__page_label(char *buf, size_t size, const ft__page *p, const ft_validate
         snprintf(buf, size, "%s", v->name);
 }
 
-static ft__text in_units(ft_quantity q, double v)
+double ft__validation_error(const ft_validated *v, ft_quantity q, ft_estimator e)
 {
-    switch (q) {
-    case FT_QUANTITY_ENERGY: return ft__text_joules(v);
-    case FT_QUANTITY_MEMORY: return ft__text_bytes(v);
-    default: return ft__text_seconds(v);
-    }
+    const ft_figure *f = e == FT_ESTIMATOR_SUM ? &v->sum[q] : &v->predicted[q];
+
+    return f->value / v->measured[q].value - 1;
+}
+
+ft__text ft__quantity_text(ft_quantity q, double v)
+{
+    return ft__text_in(ft_name(FT_NAMES_UNIT, q), v);
+}
+
+const ft_figure *ft__validation_figure(const ft_validated *v, ft_quantity q, int which)
+{
+    return which == 0 ? &v->measured[q] : which == 1 ? &v->sum[q] : &v->predicted[q];
 }
 
 static void put_cell(FILE *fp, const char *s)
@@ -90,7 +99,7 @@ static void put_cell(FILE *fp, const char *s)
 
 /* ---- parts ---- */
 
-static void put_head(FILE *fp, const ft__page *p)
+static void put_head(FILE *fp, const ft__validation *p)
 {
     const ft_validated *v = &p->v[0];
 
@@ -115,7 +124,7 @@ static void put_head(FILE *fp, const ft__page *p)
     fputs(".</p>\n", fp);
 }
 
-static void put_summary(FILE *fp, const ft__page *p)
+static void put_summary(FILE *fp, const ft__validation *p)
 {
     fputs("<h2>How far off</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>against "
           "measured</th><th>networks</th><th>MAPE</th><th>median</th><th>max</th><th>"
@@ -140,7 +149,7 @@ static void put_summary(FILE *fp, const ft__page *p)
     fputs("</tbody></table></div>\n", fp);
 }
 
-static bool is_known(const ft__page *p, ft_quantity q)
+static bool is_known(const ft__validation *p, ft_quantity q)
 {
     for (size_t i = 0; i < p->n; i++)
         if (p->v[i].measured[q].value > 0)
@@ -148,12 +157,12 @@ static bool is_known(const ft__page *p, ft_quantity q)
     return false;
 }
 
-static const char *why_not(const ft__page *p, ft_quantity q)
+static const char *why_not(const ft__validation *p, ft_quantity q)
 {
     return *p->v[0].measured[q].why ? p->v[0].measured[q].why : p->v[0].sum[q].why;
 }
 
-static void put_keys(FILE *fp, const ft__page *p)
+static void put_keys(FILE *fp, const ft__validation *p)
 {
     bool predicted = false;
 
@@ -168,7 +177,7 @@ static void put_keys(FILE *fp, const ft__page *p)
                       : "");
 }
 
-static void put_bars(FILE *fp, const ft__page *p)
+static void put_bars(FILE *fp, const ft__validation *p)
 {
     for (int q = 0; q < FT_QUANTITY_COUNT; q++) {
         fprintf(fp, "<h2>%c%s</h2>\n",
@@ -206,7 +215,7 @@ static int by_clock(const void *a, const void *b)
 }
 
 /* The entries like v[first] with a clock, if it is the first of them; how many. */
-static size_t clocks_of(const ft_validated **out, const ft__page *p, size_t first)
+static size_t clocks_of(const ft_validated **out, const ft__validation *p, size_t first)
 {
     size_t n = 0;
 
@@ -221,7 +230,7 @@ static size_t clocks_of(const ft_validated **out, const ft__page *p, size_t firs
     return n;
 }
 
-static void put_clocks(FILE *fp, const ft__page *p)
+static void put_clocks(FILE *fp, const ft__validation *p)
 {
     const ft_validated **at = calloc(p->n + 1, sizeof(*at));
     bool begun = false;
@@ -256,7 +265,7 @@ static void put_clocks(FILE *fp, const ft__page *p)
 
 /* ---- tables ---- */
 
-static void put_networks(FILE *fp, const ft__page *p)
+static void put_networks(FILE *fp, const ft__validation *p)
 {
     fputs("<h2>Networks</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>network</th>"
           "<th></th><th>measured</th><th>sum</th><th>error</th><th>predicted</th><th>"
@@ -269,17 +278,19 @@ static void put_networks(FILE *fp, const ft__page *p)
 
             if (isnan(v->measured[q].value) && isnan(v->sum[q].value))
                 continue;
-            ft__page_label(label, sizeof(label), p, v);
+            ft__validation_label(label, sizeof(label), p, v);
             fputs("<tr>", fp);
             put_cell(fp, q ? "" : label);
             put_cell(fp, ft_name(FT_NAMES_QUANTITY, (ft_quantity)q));
-            put_cell(fp, in_units((ft_quantity)q, v->measured[q].value).s);
-            put_cell(fp, in_units((ft_quantity)q, v->sum[q].value).s);
-            put_cell(fp, ft__text_signed(v->sum[q].value / v->measured[q].value - 1).s);
-            put_cell(fp, in_units((ft_quantity)q, v->predicted[q].value).s);
-            put_cell(
-                fp,
-                ft__text_signed(v->predicted[q].value / v->measured[q].value - 1).s);
+            put_cell(fp, ft__quantity_text((ft_quantity)q, v->measured[q].value).s);
+            put_cell(fp, ft__quantity_text((ft_quantity)q, v->sum[q].value).s);
+            put_cell(fp, ft__text_signed(
+                             ft__validation_error(v, (ft_quantity)q, FT_ESTIMATOR_SUM))
+                             .s);
+            put_cell(fp, ft__quantity_text((ft_quantity)q, v->predicted[q].value).s);
+            put_cell(fp, ft__text_signed(ft__validation_error(v, (ft_quantity)q,
+                                                              FT_ESTIMATOR_PREDICTION))
+                             .s);
             if (q == FT_QUANTITY_TIME)
                 fprintf(fp, "<td>%u of %u</td>", v->n_priced, v->n_ops);
             else
@@ -289,7 +300,7 @@ static void put_networks(FILE *fp, const ft__page *p)
     fputs("</tbody></table></div>\n", fp);
 }
 
-static void put_kinds(FILE *fp, const ft__page *p)
+static void put_kinds(FILE *fp, const ft__validation *p)
 {
     enum { MOST = 20 };
     bool fitted = p->n_kinds && isfinite(p->kind[0].factor);
@@ -298,11 +309,12 @@ static void put_kinds(FILE *fp, const ft__page *p)
         fp,
         "<h2>Kinds</h2>\n<p>%s</p>\n<div class=\"wide\"><table>\n<thead><tr><th>kind"
         "</th><th>networks</th><th>share of sum</th>%s</tr></thead>\n<tbody>\n",
-        fitted ? "Which kinds explain the difference: how long each takes in the "
-                 "networks over how long it takes alone (non-negative least squares, "
-                 "held at 1 where the networks say nothing), and what that adds."
-               : "Shares of the sum. Which kinds explain the difference is told from "
-                 "three networks on.",
+        fitted
+            ? "Which kinds explain the difference: how long each takes in the "
+              "networks over how long it takes alone (non-negative least squares, "
+              "held at 1 where the networks say nothing), and what that adds."
+            : "Shares of the sum. Which kinds explain the difference is computed from "
+              "three networks on.",
         fitted ? "<th>in the network/alone</th><th>adds to the difference</th>" : "");
     for (size_t i = 0; i < p->n_kinds && i < MOST; i++) {
         const ft_kind_effect *k = &p->kind[i];
@@ -320,7 +332,7 @@ static void put_kinds(FILE *fp, const ft__page *p)
     fputs("</tbody></table></div>\n", fp);
 }
 
-static void put_unpriced(FILE *fp, const ft__page *p)
+static void put_unpriced(FILE *fp, const ft__validation *p)
 {
     enum { MOST = 20 };
     size_t n = 0;
@@ -352,7 +364,7 @@ static void put_unpriced(FILE *fp, const ft__page *p)
 
 /* ---- how measuring went ---- */
 
-static void put_line(FILE *fp, const ft__page *p)
+static void put_line(FILE *fp, const ft__validation *p)
 {
     fputs("<h2>Proportionality</h2>\n", fp);
     if (!p->line) {
@@ -371,7 +383,7 @@ static void put_line(FILE *fp, const ft__page *p)
           fp);
 }
 
-static void put_power(FILE *fp, const ft__page *p)
+static void put_power(FILE *fp, const ft__validation *p)
 {
     bool any = false;
 
@@ -382,7 +394,7 @@ static void put_power(FILE *fp, const ft__page *p)
         if (p->v[i].n_power < 2)
             continue;
         any = true;
-        ft__page_label(label, sizeof(label), p, &p->v[i]);
+        ft__validation_label(label, sizeof(label), p, &p->v[i]);
         fputs("<figure>\n", fp);
         ft__figure_power(fp, p, &p->v[i]);
         fputs("<figcaption>", fp);
@@ -397,7 +409,7 @@ static void put_power(FILE *fp, const ft__page *p)
               fp);
 }
 
-static void put_rounds(FILE *fp, const ft__page *p)
+static void put_rounds(FILE *fp, const ft__validation *p)
 {
     bool begun = false;
 
@@ -413,7 +425,7 @@ static void put_rounds(FILE *fp, const ft__page *p)
                 "operations were measured.</p>\n<div class=\"cards\">\n",
                 fp);
         begun = true;
-        ft__page_label(label, sizeof(label), p, &p->v[i]);
+        ft__validation_label(label, sizeof(label), p, &p->v[i]);
         fputs("<figure><h3>", fp);
         ft__put_xml(fp, label);
         fputs("</h3>\n", fp);
@@ -424,7 +436,7 @@ static void put_rounds(FILE *fp, const ft__page *p)
         fputs("</div>\n", fp);
 }
 
-void ft__page_write(FILE *fp, const ft__page *p)
+void ft__page_write(FILE *fp, const ft__validation *p)
 {
     put_head(fp, p);
     put_summary(fp, p);

@@ -1,3 +1,4 @@
+/* Elements of drawings, and scales from values to places. */
 #include "report/svg.h"
 
 #include <math.h>

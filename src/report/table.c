@@ -1,3 +1,5 @@
+/* In: columns and values; out: a ruled table. */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -5,31 +7,32 @@
 #include <unistd.h>
 
 #include "report/text.h"
+#include "report/units.h"
 
-enum { MAX_COLUMNS = 16, GAP = 2, LEAST_FLEXIBLE = 20 };
+enum { MAX_COLUMNS = 24, GAP = 2, LEAST_FLEXIBLE = 20 };
 
 struct cell {
     char *text; /* NULL: a rule across all columns, only in a row's first cell */
     size_t width;
 };
 
+struct column {
+    char type[8];
+    bool right, hidden;
+    size_t width;
+};
+
 struct ft__table {
-    size_t n_columns;
-    bool right[MAX_COLUMNS];
-    size_t width[MAX_COLUMNS];
-    size_t flexible; /* MAX_COLUMNS: none */
+    struct column column[MAX_COLUMNS]; /* n_all, as they are described */
+    struct column *shown[MAX_COLUMNS]; /* n_columns of them */
+    size_t n_all, n_columns;
+    size_t flexible; /* of those shown; MAX_COLUMNS: none */
     struct cell *cell;
     size_t n;
     size_t cap;
     size_t next; /* column of the next cell */
     bool bad;
 };
-
-void ft__put_clean(FILE *fp, const char *s)
-{
-    for (; *s; s++)
-        fputc((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s, fp);
-}
 
 /* Characters on the screen: UTF-8 continuation bytes take no room. */
 static size_t columns_of(const char *s)
@@ -70,31 +73,83 @@ static void add_take(ft__table *t, char *text)
     }
     c->text = text;
     c->width = columns_of(text);
-    if (c->width > t->width[t->next])
-        t->width[t->next] = c->width;
+    if (c->width > t->shown[t->next]->width)
+        t->shown[t->next]->width = c->width;
     t->next = (t->next + 1) % t->n_columns;
 }
 
-ft__table *ft__table_new(const char *columns)
+/* "?name>type": a column that is shown only if the next int of ap is not 0. */
+static bool read_column(ft__table *t, const char **columns, va_list *ap)
+{
+    const char *at = *columns;
+    const bool shown = *at != '?' || va_arg(*ap, int);
+    const size_t len = strcspn(at += *at == '?', "<>|");
+    struct column *c = &t->column[t->n_all++];
+
+    *c = (struct column){.right = at[len] == '>', .hidden = !shown};
+    if (at[len] == '<' && shown)
+        t->flexible = t->n_columns;
+    if (shown) {
+        t->next = t->n_columns;
+        t->shown[t->n_columns++] = c;
+        add_take(t, strndup(at, len));
+    }
+    at += len + (at[len] == '<' || at[len] == '>');
+    snprintf(c->type, sizeof(c->type), "%.*s", (int)strcspn(at, "|"), at);
+    at += strcspn(at, "|");
+    *columns = at + 1;
+    return *at == '|' && t->n_all < MAX_COLUMNS;
+}
+
+ft__table *ft__table_new(const char *columns, ...)
 {
     ft__table *t = calloc(1, sizeof(*t));
+    va_list ap;
 
     if (!t)
         return NULL;
-    t->n_columns = 1;
-    for (const char *s = columns; *s; s++)
-        t->n_columns += *s == '|';
     t->flexible = MAX_COLUMNS;
-    for (size_t i = 0; i < t->n_columns; i++) {
-        size_t len = strcspn(columns, "<>|");
+    va_start(ap, columns);
+    while (read_column(t, &columns, &ap))
+        ;
+    va_end(ap);
+    return t;
+}
 
-        t->right[i] = columns[len] == '>';
-        if (columns[len] == '<')
-            t->flexible = i;
-        add_take(t, strndup(columns, len));
-        columns += strcspn(columns, "|") + 1;
+/* The next value as its type has it. */
+static ft__text value_text(const char *type, va_list *ap)
+{
+    ft__text t;
+
+    switch (*type) {
+    case 'u': snprintf(t.s, sizeof(t.s), "%" PRIu64, va_arg(*ap, uint64_t)); break;
+    case 'n': snprintf(t.s, sizeof(t.s), "%" PRIu32, va_arg(*ap, uint32_t)); break;
+    case 'i': snprintf(t.s, sizeof(t.s), "%" PRId64, va_arg(*ap, int64_t)); break;
+    case '.':
+        snprintf(t.s, sizeof(t.s), "%.*f", type[1] - '0', va_arg(*ap, double));
+        break;
+    case '~': return ft__text_plain(va_arg(*ap, double));
+    default: return ft__text_in(type, va_arg(*ap, double));
     }
     return t;
+}
+
+void ft__table_row(ft__table *t, ...)
+{
+    va_list ap;
+
+    va_start(ap, t);
+    for (size_t i = 0; t && i < t->n_all; i++) {
+        const struct column *c = &t->column[i];
+        const char *s = *c->type ? NULL : va_arg(ap, const char *);
+        ft__text value = {""};
+
+        if (*c->type)
+            value = value_text(c->type, &ap);
+        if (!c->hidden && !t->bad)
+            add_take(t, strdup(*c->type ? value.s : s ? s : "-"));
+    }
+    va_end(ap);
 }
 
 void ft__table_cell(ft__table *t, const char *fmt, ...)
@@ -138,21 +193,19 @@ static size_t total_width(const ft__table *t)
     size_t sum = GAP * (t->n_columns - 1);
 
     for (size_t i = 0; i < t->n_columns; i++)
-        sum += t->width[i];
+        sum += t->shown[i]->width;
     return sum;
 }
 
 static void fit(ft__table *t, FILE *fp)
 {
-    size_t room = terminal_width(fp), total = total_width(t), least;
+    size_t room = terminal_width(fp), total = total_width(t), least, *width;
 
     if (room == 0 || total <= room || t->flexible == MAX_COLUMNS)
         return;
-    least = t->width[t->flexible] < LEAST_FLEXIBLE ? t->width[t->flexible]
-                                                   : (size_t)LEAST_FLEXIBLE;
-    t->width[t->flexible] = total - room + least > t->width[t->flexible]
-                                ? least
-                                : t->width[t->flexible] - (total - room);
+    width = &t->shown[t->flexible]->width;
+    least = *width < LEAST_FLEXIBLE ? *width : (size_t)LEAST_FLEXIBLE;
+    *width = total - room + least > *width ? least : *width - (total - room);
 }
 
 static void print_rule(size_t width, FILE *fp)
@@ -172,10 +225,10 @@ static void pad(size_t n, FILE *fp)
 static void print_cell(const ft__table *t, size_t column, const struct cell *c,
                        size_t *blank, FILE *fp)
 {
-    size_t width = t->width[column];
+    size_t width = t->shown[column]->width;
     size_t shown = c->width > width ? width : c->width;
 
-    if (t->right[column])
+    if (t->shown[column]->right)
         *blank += width - shown;
     if (shown) {
         pad(*blank, fp);
@@ -185,7 +238,7 @@ static void print_cell(const ft__table *t, size_t column, const struct cell *c,
         fprintf(fp, "%.*s...", (int)width - 3, c->text);
     else
         ft__put_clean(fp, c->text);
-    if (!t->right[column])
+    if (!t->shown[column]->right)
         *blank += width - shown;
     *blank += GAP;
     if (column + 1 == t->n_columns) {

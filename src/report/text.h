@@ -10,27 +10,32 @@
  * terminal, are written as '?'. */
 void ft__put_clean(FILE *fp, const char *s);
 
+/* A line: `lead` as it is, then such a text. */
+void ft__put_line(FILE *fp, const char *lead, const char *s);
+
 /* A ruled table of plain characters that pastes into an issue.
  *
  *   operation            count     time
  *   -----------------------------------
  *   conv2d x=1x3x224        12  1.20 ms
  *
- * Columns are given as "operation<|count>|time>": '>' right-aligned, '<' left
- * and shortened when a terminal is too narrow. Cells are added row by row; out
- * of memory is remembered and told by printing. */
+ * Columns are given as "operation<|count>u|time>s|?energy>J": '>' right-aligned, '<'
+ * left and shortened when a terminal is too narrow; behind it the type of the values:
+ * none const char * (NULL: "-"), u uint64_t or size_t, n uint32_t, i int64_t, ".2"
+ * double with two decimals, ~ four digits, else double in that unit (ft__text_in). A
+ * column with '?' is shown only if its int is not 0; these follow in order. Out of
+ * memory is remembered and reported by printing. */
 typedef struct ft__table ft__table;
 
-ft__table *ft__table_new(const char *columns); /* NULL: out of memory */
+ft__table *ft__table_new(const char *columns, ...); /* NULL: out of memory */
+/* A value for each column, hidden ones too. */
+void ft__table_row(ft__table *t, ...);
+/* One cell, for rows that are unlike the others; of columns that are shown. */
 FT_PRINTF(2, 3) void ft__table_cell(ft__table *t, const char *fmt, ...);
 void ft__table_rule(ft__table *t); /* a line before the next row */
 /* Prints (unless fp is NULL) and frees; false when memory was short, as when t is
  * NULL. */
 bool ft__table_print_take(ft__table *t, FILE *fp);
-
-/* One CSV record (RFC 4180); `types` has a letter per value: s text, g double
- * (exact; empty for NaN), u uint64_t, m uint64_t (empty for UINT64_MAX). */
-void ft__csv_row(FILE *fp, const char *types, ...);
 
 /* A line of a bar chart, one being 30 characters; `value` stands behind it. */
 void ft__bar_print(FILE *fp, const char *name, double ratio, const char *value);

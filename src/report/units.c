@@ -1,15 +1,36 @@
+/* In: a number and its unit; out: text in a multiple of the unit that fits. */
 #include "report/units.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
-struct unit {
-    double size;
-    const char *name;
+enum { MOST_MULTIPLES = 7 };
+
+static const struct multiples {
+    const char *unit;
+    struct {
+        double size;
+        const char *name;
+    } of[MOST_MULTIPLES]; /* descending, to the first without a name */
+} multiples[] = {
+    {"s", {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}}},
+    {"J", {{1e3, "kJ"}, {1, "J"}, {1e-3, "mJ"}, {1e-6, "uJ"}}},
+    {"W", {{1, "W"}, {1e-3, "mW"}}},
+    {"B",
+     {{0x1p40, "TiB"}, {0x1p30, "GiB"}, {0x1p20, "MiB"}, {0x1p10, "KiB"}, {1, "B"}}},
+    {"Hz", {{1e9, "GHz"}, {1e6, "MHz"}}},
+    {"g", {{1e3, "kg"}, {1, "g"}, {1e-3, "mg"}, {1e-6, "ug"}, {1e-9, "ng"}}},
+    {"FLOP",
+     {{1e15, "PFLOP"},
+      {1e12, "TFLOP"},
+      {1e9, "GFLOP"},
+      {1e6, "MFLOP"},
+      {1e3, "kFLOP"},
+      {1, "FLOP"}}},
+    {"k", {{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}}},
 };
-
-#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
 static int decimals(double v)
 {
@@ -19,112 +40,82 @@ static int decimals(double v)
     return v >= 9.995 ? 1 : 2;
 }
 
-/* In the largest unit that leaves a number of at least 1; units descend. */
-static ft__text in_unit(double v, const struct unit *u, size_t n)
+/* In the largest multiple that leaves a number of at least 1. */
+static ft__text in_multiple(double v, const struct multiples *m)
 {
     ft__text t;
     size_t i = 0;
+    double n;
 
-    if (isnan(v)) {
-        snprintf(t.s, sizeof(t.s), "-");
-        return t;
-    }
-    while (i + 1 < n && fabs(v) < u[i].size * 0.9995)
+    while (m->of[i + 1].name && (v == 0 || fabs(v) < m->of[i].size * 0.9995))
         i++;
-    if (v == 0)
-        i = n - 1;
-    snprintf(t.s, sizeof(t.s), "%.*f%s%s", decimals(v / u[i].size), v / u[i].size,
-             *u[i].name ? " " : "", u[i].name);
+    n = v / m->of[i].size;
+    snprintf(t.s, sizeof(t.s), "%.*f%s%s", decimals(n), n, *m->of[i].name ? " " : "",
+             m->of[i].name);
+    return t;
+}
+
+ft__text ft__text_in(const char *unit, double v)
+{
+    ft__text t;
+
+    if (isnan(v))
+        return (ft__text){"-"};
+    for (size_t i = 0; i < sizeof(multiples) / sizeof(*multiples); i++)
+        if (strcmp(unit, multiples[i].unit) == 0)
+            return in_multiple(v, &multiples[i]);
+    if (strcmp(unit, "%") == 0)
+        snprintf(t.s, sizeof(t.s), "%.1f %%", 100 * v);
+    else if (strcmp(unit, "+%") == 0)
+        snprintf(t.s, sizeof(t.s), fabs(v) < 0.0005 ? "0.0 %%" : "%+.1f %%", 100 * v);
+    else if (strcmp(unit, "1") == 0)
+        snprintf(t.s, sizeof(t.s), "%.0f", v);
+    else
+        snprintf(t.s, sizeof(t.s), "%.4g%s%.16s", v, *unit ? " " : "", unit);
     return t;
 }
 
 ft__text ft__text_seconds(double s)
 {
-    static const struct unit u[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
-
-    return in_unit(s, u, N_OF(u));
+    return ft__text_in("s", s);
 }
 
 ft__text ft__text_bytes(double b)
 {
-    static const struct unit u[] = {
-        {0x1p40, "TiB"}, {0x1p30, "GiB"}, {0x1p20, "MiB"}, {0x1p10, "KiB"}, {1, "B"}};
-
-    return in_unit(b, u, N_OF(u));
+    return ft__text_in("B", b);
 }
 
 ft__text ft__text_flops(double n)
 {
-    static const struct unit u[] = {{1e15, "PFLOP"}, {1e12, "TFLOP"}, {1e9, "GFLOP"},
-                                    {1e6, "MFLOP"},  {1e3, "kFLOP"},  {1, "FLOP"}};
-
-    return in_unit(n, u, N_OF(u));
+    return ft__text_in("FLOP", n);
 }
 
 ft__text ft__text_joules(double j)
 {
-    static const struct unit u[] = {{1e3, "kJ"}, {1, "J"}, {1e-3, "mJ"}, {1e-6, "uJ"}};
-
-    return in_unit(j, u, N_OF(u));
+    return ft__text_in("J", j);
 }
 
 ft__text ft__text_watts(double w)
 {
-    static const struct unit u[] = {{1, "W"}, {1e-3, "mW"}};
-
-    return in_unit(w, u, N_OF(u));
-}
-
-ft__text ft__text_grams(double g)
-{
-    static const struct unit u[] = {
-        {1e3, "kg"}, {1, "g"}, {1e-3, "mg"}, {1e-6, "ug"}, {1e-9, "ng"}};
-
-    return in_unit(g, u, N_OF(u));
+    return ft__text_in("W", w);
 }
 
 ft__text ft__text_hertz(double hz)
 {
-    static const struct unit u[] = {{1e9, "GHz"}, {1e6, "MHz"}};
-
-    return in_unit(hz, u, N_OF(u));
+    return ft__text_in("Hz", hz);
 }
 
 ft__text ft__text_plain(double v)
 {
-    ft__text t;
-
-    snprintf(t.s, sizeof(t.s), isnan(v) ? "-" : "%.4g", v);
-    return t;
-}
-
-ft__text ft__text_count(double n)
-{
-    static const struct unit u[] = {{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}};
-
-    return in_unit(n, u, N_OF(u));
+    return ft__text_in("", v);
 }
 
 ft__text ft__text_percent(double fraction)
 {
-    ft__text t;
-
-    if (isnan(fraction))
-        snprintf(t.s, sizeof(t.s), "-");
-    else
-        snprintf(t.s, sizeof(t.s), "%.1f %%", 100 * fraction);
-    return t;
+    return ft__text_in("%", fraction);
 }
 
 ft__text ft__text_signed(double fraction)
 {
-    ft__text t;
-
-    if (isnan(fraction))
-        snprintf(t.s, sizeof(t.s), "-");
-    else if (fabs(fraction) < 0.0005)
-        snprintf(t.s, sizeof(t.s), "0.0 %%");
-    else
-        snprintf(t.s, sizeof(t.s), "%+.1f %%", 100 * fraction);
-    return t;
+    return ft__text_in("+%", fraction);
 }

@@ -14,7 +14,6 @@ enum { RUN = N_NAMES, N_TABLES };
 
 struct ft__bulk {
     ft_store *s;
-    bool conditions;  /* tell rows apart */
     int64_t last_row; /* of those that were there before */
     int64_t last_op;
     ft__arena arena; /* names */
@@ -36,9 +35,8 @@ static const char *const make_sql[N_NAMES] = {
 static const char count_sql[] =
     "SELECT count(*) FROM measurement WHERE operation_id = ?1 AND device_id = ?2"
     " AND engine_id = ?3 AND setting_id = ?4 AND phase = ?5 AND dtype_policy = ?6"
-    " AND metric = ?7 AND taken_at = ?8 AND value IS ?9 AND (?10 IS NULL OR conditions "
-    "= ?10)"
-    " AND id <= ?11";
+    " AND metric = ?7 AND taken_at = ?8 AND value IS ?9"
+    " AND id <= ?10";
 static const char add_sql[] =
     "INSERT INTO measurement(operation_id, device_id, engine_id, setting_id, phase,"
     " dtype_policy, metric, taken_at, value, conditions, run_id, unit, error, mad,"
@@ -98,7 +96,7 @@ static void bulk_free(ft__bulk *b)
     free(b);
 }
 
-ft_status ft__bulk_begin(ft__bulk **out, ft_store *s, bool conditions, ft_error *err)
+ft_status ft__bulk_begin(ft__bulk **out, ft_store *s, ft_error *err)
 {
     ft__bulk *b = calloc(1, sizeof(*b));
     bool ok = true;
@@ -108,7 +106,6 @@ ft_status ft__bulk_begin(ft__bulk **out, ft_store *s, bool conditions, ft_error 
     if (!b)
         return ft_fail(err, FT_ENOMEM, 0, "store %s", s->path);
     b->s = s;
-    b->conditions = conditions;
     st = ft__store_begin(s, err);
     if (st) {
         bulk_free(b);
@@ -201,11 +198,6 @@ static ft_status run_number(ft__bulk *b, const char *command, int64_t *out,
     return st;
 }
 
-static const char *conditions(const ft__bulk_row *row)
-{
-    return row->m.conditions ? row->m.conditions : "";
-}
-
 /* What count_sql and add_sql have in common. */
 static void bind_row(sqlite3_stmt *st, const int64_t id[N_NAMES],
                      const ft__bulk_row *row)
@@ -219,22 +211,19 @@ static void bind_row(sqlite3_stmt *st, const int64_t id[N_NAMES],
     text(st, 7, row->key.metric);
     sqlite3_bind_int64(st, 8, row->taken_at);
     sqlite3_bind_double(st, 9, row->m.value);
-    text(st, 10, conditions(row));
 }
 
-static uint64_t hash_row(const ft__bulk *b, const int64_t id[N_NAMES],
-                         const ft__bulk_row *row)
+static uint64_t hash_row(const int64_t id[N_NAMES], const ft__bulk_row *row)
 {
     uint64_t h = ft__hash_bytes(FT__HASH_BEGIN, id, N_NAMES * sizeof(*id));
 
     h = ft__hash_text(ft__hash_text(h, row->key.phase), row->key.dtype_policy);
     h = ft__hash_text(h, row->key.metric);
     h = ft__hash_bytes(h, &row->taken_at, sizeof(row->taken_at));
-    h = ft__hash_bytes(h, &row->m.value, sizeof(row->m.value));
-    return b->conditions ? ft__hash_text(h, conditions(row)) : h;
+    return ft__hash_bytes(h, &row->m.value, sizeof(row->m.value));
 }
 
-/* Is this row, the how-maniest of its equals, there from before? */
+/* Whether the store had this row before: of n equal ones, at least n. */
 static ft_status is_present(ft__bulk *b, const int64_t id[N_NAMES],
                             const ft__bulk_row *row, bool *out, ft_error *err)
 {
@@ -246,7 +235,7 @@ static ft_status is_present(ft__bulk *b, const int64_t id[N_NAMES],
     *out = false;
     if (id[OPERATION] > b->last_op)
         return FT_OK;
-    h = hash_row(b, id, row);
+    h = hash_row(id, row);
     slot = ft__index_at(&b->seen, h, NULL);
     if (!slot)
         return ft_fail(err, FT_ENOMEM, 0, "store %s", b->s->path);
@@ -254,9 +243,7 @@ static ft_status is_present(ft__bulk *b, const int64_t id[N_NAMES],
     slot->hash = h;
     slot->number++;
     bind_row(b->count, id, row);
-    if (!b->conditions)
-        sqlite3_bind_null(b->count, 10);
-    sqlite3_bind_int64(b->count, 11, b->last_row);
+    sqlite3_bind_int64(b->count, 10, b->last_row);
     before = number(b->count, &found);
     *out = before >= slot->number;
     return sqlite3_reset(b->count) == SQLITE_OK ? FT_OK : ft__store_fail(b->s, err);
@@ -273,6 +260,7 @@ static ft_status add(ft__bulk *b, const int64_t id[N_NAMES], const ft__bulk_row 
     if (rc)
         return rc;
     bind_row(st, id, row);
+    text(st, 10, m->conditions ? m->conditions : "");
     sqlite3_bind_int64(st, 11, run);
     text(st, 12, m->unit);
     sqlite3_bind_double(st, 13, m->error);

@@ -1,552 +1,328 @@
+/* CSV, plain or packed by gzip: bytes -> fields of one row after the other. */
+#include "store/csv.h"
+
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
-#include "base/buf.h"
-#include "base/number.h"
+#include "base/limits.h"
 #include "base/utf8.h"
-#include "store/store.h"
-#include "store/store_inside.h"
 
-/* One list of columns: the header line, and the place of each field. */
-/* clang-format off */
-#define COLUMNS(X)                                                                     \
-    X(device) X(setting) X(engine) X(engine_version) X(spec) X(phase) X(dtype_policy)  \
-    X(metric) X(unit) X(value) X(error) X(mad) X(mean) X(std) X(n) X(iterations)       \
-    X(taken_at) X(run) X(calibration) X(conditions) X(readings)
-/* clang-format on */
+enum { PIECE = 1 << 16, END = -1 };
 
-enum column {
-#define X(name) COL_##name,
-    COLUMNS(X)
-#undef X
-        N_COLUMNS
-};
-
-static const char *const column_name[N_COLUMNS] = {
-#define X(name) #name,
-    COLUMNS(X)
-#undef X
-};
-
-struct writer {
-    ft_store *s;
-    FILE *fp;
-    const char *path;
-    int readings;
-    ft__buf line;
-    ft_status st;
-    ft_error *err;
-};
-
-static void add_text(ft__buf *b, const char *text)
-{
-    if (!text[strcspn(text, ",\"\r\n")]) {
-        ft__buf_str(b, text);
-        return;
-    }
-    ft__buf_str(b, "\"");
-    for (const char *p = text; *p; p++)
-        ft__buf_add(b, *p == '"' ? "\"\"" : p, *p == '"' ? 2 : 1);
-    ft__buf_str(b, "\"");
-}
-
-static void add_number(ft__buf *b, double v)
-{
-    char text[FT__NUMBER_TEXT];
-
-    if (isnan(v))
-        return;
-    ft__number_text(text, v);
-    ft__buf_str(b, text);
-}
-
-static ft_status add_readings(struct writer *w, int64_t id)
-{
-    ft_reading *r;
-    size_t n;
-    ft_status st = ft__store_readings(w->s, id, &r, &n, w->err);
-
-    for (size_t i = 0; i < n; i++) {
-        ft__buf_str(&w->line, i ? " " : "");
-        add_number(&w->line, r[i].value);
-        ft__buf_fmt(&w->line, ":%llu", (unsigned long long)r[i].iterations);
-        if (!isnan(r[i].start_s) || r[i].round || r[i].marks)
-            ft__buf_str(&w->line, ":");
-        add_number(&w->line, r[i].start_s);
-        if (r[i].round || r[i].marks)
-            ft__buf_fmt(&w->line, ":%u", r[i].round);
-        if (r[i].marks)
-            ft__buf_fmt(&w->line, ":%u", r[i].marks);
-    }
-    free(r);
-    return st;
-}
-
-static int write_row(void *user, const ft_row *row)
-{
-    struct writer *w = user;
-    const ft_key *k = &row->key;
-    const ft_measurement *m = &row->m;
-    const char *const text[] = {k->device,         k->setting, k->engine,
-                                k->engine_version, k->spec,    k->phase,
-                                k->dtype_policy,   k->metric,  m->unit};
-    const double figure[] = {m->value, m->error, m->mad, m->mean, m->std};
-
-    w->line.len = 0;
-    for (size_t i = 0; i < sizeof(text) / sizeof(*text); i++) {
-        add_text(&w->line, text[i]);
-        ft__buf_str(&w->line, ",");
-    }
-    for (size_t i = 0; i < sizeof(figure) / sizeof(*figure); i++) {
-        add_number(&w->line, figure[i]);
-        ft__buf_str(&w->line, ",");
-    }
-    ft__buf_fmt(&w->line, "%llu,%llu,%lld,%lld,", (unsigned long long)m->n,
-                (unsigned long long)m->iterations, (long long)row->taken_at,
-                (long long)row->run);
-    add_number(&w->line, m->calibration_s);
-    ft__buf_str(&w->line, ",");
-    add_text(&w->line, m->conditions);
-    if (w->readings)
-        ft__buf_str(&w->line, ",");
-    if (w->readings && row->id)
-        w->st = add_readings(w, row->id);
-    ft__buf_str(&w->line, "\n");
-    if (w->st == FT_OK && w->line.bad)
-        w->st = ft_fail(w->err, FT_ENOMEM, 0, "writing %s", w->path);
-    return w->st != FT_OK || fwrite(w->line.s, 1, w->line.len, w->fp) != w->line.len;
-}
-
-static int write_member(void *user, const ft_member *m)
-{
-    return write_row(user, &(ft_row){
-                               .key = {"", m->whole, m->source, "", m->part, m->phase,
-                                       "", FT__MEMBER},
-                               .m = {.unit = "1",
-                                     .value = m->count,
-                                     .error = NAN,
-                                     .mad = NAN,
-                                     .mean = NAN,
-                                     .std = NAN,
-                                     .calibration_s = NAN,
-                                     .conditions = m->note},
-                           });
-}
-
-/* Parts of networks belong to no device, engine or metric that could be asked for. */
-static bool asks_for_all(const ft_key *f)
-{
-    const char *const part[] = {f->device,         f->setting, f->engine,
-                                f->engine_version, f->phase,   f->dtype_policy,
-                                f->metric,         f->spec};
-
-    for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++)
-        if (part[i] && *part[i])
-            return false;
-    return true;
-}
-
-ft_status ft_store_export_csv(ft_store *s, const char *path, const ft_key *filter,
-                              int readings, ft_error *err)
-{
-    struct writer w = {
-        .s = s, .fp = fopen(path, "w"), .path = path, .readings = readings, .err = err};
-    int n = readings ? N_COLUMNS : N_COLUMNS - 1, bad;
-    ft_status st;
-
-    if (!w.fp)
-        return ft_fail(err, FT_EIO, 0, "cannot write %s: %s", path, strerror(errno));
-    for (int i = 0; i < n; i++)
-        fprintf(w.fp, "%s%s", i ? "," : "", column_name[i]);
-    fputc('\n', w.fp);
-    st = ft_store_each(s, filter, 0, write_row, &w, err);
-    if (!st && !w.st && (!filter || asks_for_all(filter)))
-        st = ft_store_each_member(s, NULL, NULL, write_member, &w, err);
-    ft__buf_free(&w.line);
-    bad = ferror(w.fp);
-    bad = fclose(w.fp) || bad;
-    if (st == FT_OK)
-        st = w.st;
-    if (st == FT_OK && bad)
-        st = ft_fail(err, FT_EIO, 0, "cannot write all of %s: is the disk full?", path);
-    return st;
-}
-
-/* A cursor over the bytes, and the fields of the record read last: their text
- * without quotes, one behind the other in `text`, each terminated. */
-struct csv {
-    const char *at, *end;
-    const char *begin;
-    const char *source;
-    uint64_t line;
+struct ft__csv {
+    const char *name;
+    const unsigned char *at, *end; /* text that is ready to be read */
+    z_stream z;                    /* where it comes from, if it is packed */
+    bool packed;
+    const char *broken; /* what is wrong with the packed bytes */
+    size_t unpacked;    /* bytes so far */
+    uint64_t line;      /* at the cursor */
+    size_t n;           /* columns */
+    ft__buf names;      /* terminated, one behind the other, as the fields of a row */
+    size_t name_at[FT__MAX_COLUMNS];
     ft__buf text;
-    size_t n;                      /* columns of this file */
-    enum column column[N_COLUMNS]; /* of each of them */
-    size_t start[N_COLUMNS];       /* of each field, within text */
-    uint64_t lines[N_COLUMNS];     /* where it began */
-    const char *bytes[N_COLUMNS];  /* likewise */
-    ft_error *err;
+    size_t text_at[FT__MAX_COLUMNS];
+    uint64_t lines[FT__MAX_COLUMNS]; /* where each field of the row began */
+    unsigned char piece[PIECE];
 };
 
-static char *field(const struct csv *c, size_t i)
+/* ---- bytes ---- */
+
+/* Several packed files one behind the other are one (RFC 1952, section 2.2). */
+static bool next_member(ft__csv *r)
 {
-    return c->text.s + c->start[i];
+    return r->z.avail_in > 1 && r->z.next_in[0] == 0x1f && inflateReset(&r->z) == Z_OK;
 }
 
-/* Where a column stands in this file; c->n: it has none. */
-static size_t place_of(const struct csv *c, enum column column)
+static bool refill(ft__csv *r)
 {
-    size_t i = 0;
+    int rc = Z_OK;
 
-    while (i < c->n && c->column[i] != column)
-        i++;
-    return i;
-}
-
-/* "" where the file has no such column. */
-static const char *text_of(const struct csv *c, enum column column)
-{
-    size_t i = place_of(c, column);
-
-    return i < c->n ? field(c, i) : "";
-}
-
-/* Complain about field i of the record. */
-static ft_status bad_field(const struct csv *c, size_t i, const char *what)
-{
-    return ft_fail(c->err, FT_EFORMAT, (uint64_t)(c->bytes[i] - c->begin),
-                   "%s, line %llu, column %zu (%s): %s", c->source,
-                   (unsigned long long)c->lines[i], i + 1, column_name[c->column[i]],
-                   what);
-}
-
-static bool at_line_end(const struct csv *c)
-{
-    return c->at == c->end || *c->at == '\n' ||
-           (*c->at == '\r' && c->end - c->at > 1 && c->at[1] == '\n');
-}
-
-/* Append the field at the cursor to `text`; NULL or what is wrong with it. */
-static const char *read_quoted(struct csv *c)
-{
-    for (c->at++; c->at < c->end; c->at++) {
-        if (*c->at == '"' && (c->end - c->at < 2 || c->at[1] != '"')) {
-            c->at++;
-            return at_line_end(c) || *c->at == ','
-                       ? NULL
-                       : "something follows the closing quote; double a quote that is "
-                         "part of the text";
+    if (!r->packed || r->broken)
+        return false;
+    r->z.next_out = r->piece;
+    r->z.avail_out = PIECE;
+    while (r->z.avail_out == PIECE) {
+        rc = inflate(&r->z, Z_NO_FLUSH);
+        if (rc == Z_STREAM_END && !next_member(r))
+            break;
+        if (rc != Z_OK && rc != Z_STREAM_END) {
+            r->broken = rc == Z_BUF_ERROR ? "the packed data ends too early"
+                                          : "the packed data is damaged";
+            break;
         }
-        c->at += *c->at == '"';
-        c->line += *c->at == '\n';
-        ft__buf_add(&c->text, c->at, 1);
     }
-    return "the quote is never closed";
+    if (rc == Z_STREAM_END && r->z.avail_out == PIECE)
+        r->packed = false; /* done; what follows the last member is ignored */
+    r->at = r->piece;
+    r->end = r->z.next_out;
+    r->unpacked += (size_t)(r->end - r->at);
+    if (r->unpacked > FT__MAX_TABLE_FILE)
+        r->broken = "it unpacks to more than a gibibyte";
+    return r->at < r->end && !r->broken;
 }
 
-static const char *read_plain(struct csv *c)
+static int peek(ft__csv *r)
 {
-    const char *from = c->at;
+    return r->at < r->end || refill(r) ? *r->at : END;
+}
 
-    while (!at_line_end(c) && *c->at != ',') {
-        if (*c->at == '"' || *c->at == '\r')
-            return "text with a quote or a line end must be quoted";
-        c->at++;
+/* Past a line end, or nothing. */
+static bool line_end(ft__csv *r)
+{
+    int c = peek(r);
+
+    if (c == '\r') {
+        r->at++;
+        c = peek(r);
     }
-    ft__buf_add(&c->text, from, (size_t)(c->at - from));
+    if (c == '\n') {
+        r->at++;
+        r->line++;
+    }
+    return c == '\n' || c == END;
+}
+
+/* ---- fields ---- */
+
+static const char too_long[] = "the row is longer than 64 mebibytes";
+static const char unquoted[] = "text with a quote or a line end must be quoted";
+
+/* NULL, or what is wrong. The text up to the closing quote, which is taken. */
+static const char *read_quoted(ft__csv *r, ft__buf *text)
+{
+    for (r->at++;; r->at++) {
+        int c = peek(r);
+
+        if (c == END)
+            return "the quote is never closed";
+        if (c == '"') {
+            r->at++;
+            c = peek(r);
+            if (c != '"')
+                return c == ',' || c == '\n' || c == '\r' || c == END
+                           ? NULL
+                           : "something follows the closing quote; double a quote that "
+                             "is "
+                             "part of the text";
+        }
+        r->line += c == '\n';
+        ft__buf_add(text, (const char *)r->at, 1);
+        if (text->len > FT__MAX_ROW)
+            return too_long;
+    }
+}
+
+static const char *read_plain(ft__csv *r, ft__buf *text)
+{
+    for (int c = peek(r); c != END; c = peek(r)) {
+        const unsigned char *from = r->at;
+
+        while (r->at < r->end && *r->at != ',' && *r->at != '\n' && *r->at != '\r' &&
+               *r->at != '"')
+            r->at++;
+        ft__buf_add(text, (const char *)from, (size_t)(r->at - from));
+        if (text->len > FT__MAX_ROW)
+            return too_long;
+        if (r->at == r->end)
+            continue;
+        return *r->at == '"' ? unquoted : NULL;
+    }
     return NULL;
 }
 
-static ft_status read_field(struct csv *c, size_t i)
+ft_status ft__csv_bad(const ft__csv *r, size_t column, const char *what, ft_error *err)
 {
-    const char *wrong;
+    const char *name = column < r->n ? ft__csv_column_name(r, column) : NULL;
 
-    c->start[i] = c->text.len;
-    c->lines[i] = c->line;
-    c->bytes[i] = c->at;
-    wrong = c->at < c->end && *c->at == '"' ? read_quoted(c) : read_plain(c);
-    ft__buf_add(&c->text, "", 1);
-    if (c->text.bad)
-        return ft_fail(c->err, FT_ENOMEM, 0, "%s", c->source);
-    if (!wrong && !ft__utf8_valid(field(c, i), c->text.len - 1 - c->start[i]))
-        wrong = "not UTF-8 text";
-    return wrong ? bad_field(c, i, wrong) : FT_OK;
+    return ft_fail(err, FT_EFORMAT, r->lines[column],
+                   "%s, line %llu, column %zu%s%s%s: %s", r->name,
+                   (unsigned long long)r->lines[column], column + 1, name ? " (" : "",
+                   name ? name : "", name ? ")" : "", what);
 }
 
-/* The next record, which must have c->n fields. */
-static ft_status read_record(struct csv *c)
+/* One record into `text`; *n fields, at most `most`. */
+static ft_status read_record(ft__csv *r, ft__buf *text, size_t *at, size_t most,
+                             size_t *n, ft_error *err)
 {
-    c->text.len = 0;
-    for (size_t i = 0; i < c->n; i++) {
-        ft_status st = read_field(c, i);
+    text->len = 0;
+    for (*n = 0;; r->at++) {
+        const char *wrong;
 
-        if (st != FT_OK)
-            return st;
-        if (i + 1 < c->n && at_line_end(c))
-            return bad_field(c, i, "the line ends here, further columns are missing");
-        if (i + 1 == c->n && !at_line_end(c))
-            return bad_field(c, i, "more follows, but this is the last column");
-        c->at += i + 1 < c->n; /* the comma */
+        if (*n == most)
+            return ft__csv_bad(r, *n - 1, "more follows, but this is the last column",
+                               err);
+        at[*n] = text->len;
+        r->lines[*n] = r->line;
+        wrong = peek(r) == '"' ? read_quoted(r, text) : read_plain(r, text);
+        ft__buf_add(text, "", 1);
+        if (text->bad)
+            return ft_fail(err, FT_ENOMEM, 0, "%s", r->name);
+        if (!wrong && !ft__utf8_valid(text->s + at[*n], text->len - 1 - at[*n]))
+            wrong = "not UTF-8 text";
+        if (r->broken)
+            wrong = r->broken;
+        if (wrong)
+            return ft__csv_bad(r, *n, wrong, err);
+        ++*n;
+        if (peek(r) != ',')
+            break;
     }
-    if (c->at < c->end)
-        c->at += *c->at == '\r' ? 2 : 1;
-    c->line++;
+    return line_end(r) ? FT_OK : ft__csv_bad(r, *n - 1, unquoted, err);
+}
+
+/* ---- the table ---- */
+
+static ft_status check_header(const ft__csv *r, ft_error *err)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        if (!*ft__csv_column_name(r, i))
+            return ft__csv_bad(r, i, "a column without a name", err);
+        if (ft__csv_find(r, ft__csv_column_name(r, i)) != (int)i)
+            return ft__csv_bad(r, i, "there are two columns of this name", err);
+    }
     return FT_OK;
 }
 
-/* Files of earlier versions lack these, and readings are a choice. */
-static bool may_lack(enum column c)
-{
-    return c == COL_calibration || c == COL_conditions || c == COL_readings;
-}
-
-/* One column more or less is told by the number of commas: 18 (all that there must
- * be) and what may be there besides, in order. */
-static void guess_columns(struct csv *c, size_t commas)
-{
-    size_t lacking = commas + 1 < N_COLUMNS ? N_COLUMNS - (commas + 1) : 0;
-    bool before = lacking >= 2; /* conditions were stored */
-
-    c->n = 0;
-    for (enum column i = 0; i < N_COLUMNS; i++) {
-        bool left_out =
-            i == COL_readings ? lacking == 1 || lacking >= 3 : may_lack(i) && before;
-
-        if (!left_out)
-            c->column[c->n++] = i;
-    }
-}
-
-static ft_status read_header(struct csv *c)
+static ft_status read_header(ft__csv *r, ft_error *err)
 {
     static const char bom[] = "\xef\xbb\xbf"; /* spreadsheets begin with it */
-    const char *end;
-    size_t commas = 0;
+    size_t n;
     ft_status st;
 
-    if (c->end - c->at >= 3 && memcmp(c->at, bom, 3) == 0)
-        c->at += 3;
-    end = c->at < c->end ? memchr(c->at, '\n', (size_t)(c->end - c->at)) : NULL;
-    for (const char *p = c->at; p < (end ? end : c->end); p++)
-        commas += *p == ',';
-    guess_columns(c, commas);
-    st = read_record(c);
-    if (st != FT_OK)
+    if (peek(r) != END && r->end - r->at >= 3 && memcmp(r->at, bom, 3) == 0)
+        r->at += 3;
+    if (peek(r) == END)
+        return ft_fail(err, FT_EFORMAT, 0, "%s: %s", r->name,
+                       r->broken ? r->broken : "it is empty");
+    st = read_record(r, &r->names, r->name_at, FT__MAX_COLUMNS, &n, err);
+    r->n = n;
+    return st ? st : check_header(r, err);
+}
+
+static bool is_gzip(const unsigned char *bytes, size_t len)
+{
+    return len > 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
+}
+
+ft_status ft__csv_open(ft__csv **out, const void *bytes, size_t len, const char *name,
+                       ft_error *err)
+{
+    ft__csv *r = calloc(1, sizeof(*r));
+    ft_status st;
+
+    *out = NULL;
+    if (!r || len > FT__MAX_TABLE_FILE) {
+        free(r);
+        return r ? ft_fail(err, FT_EFORMAT, 0, "%s: larger than a gibibyte", name)
+                 : ft_fail(err, FT_ENOMEM, 0, "%s", name);
+    }
+    r->name = name;
+    r->line = 1;
+    r->packed = is_gzip(bytes, len);
+    if (r->packed) {
+        r->z.next_in = (z_const Bytef *)bytes;
+        r->z.avail_in = (uInt)len;
+        if (inflateInit2(&r->z, 15 + 16) != Z_OK) {
+            free(r);
+            return ft_fail(err, FT_ENOMEM, 0, "%s", name);
+        }
+    } else if (len) {
+        r->at = bytes;
+        r->end = r->at + len;
+    }
+    st = read_header(r, err);
+    if (st) {
+        ft__csv_close(r);
         return st;
-    for (size_t i = 0; i < c->n; i++)
-        if (strcmp(field(c, i), column_name[c->column[i]]) != 0)
-            return bad_field(c, i, "the header has another name here");
+    }
+    *out = r;
     return FT_OK;
 }
 
-static bool parse_number(const char *s, double *v)
+void ft__csv_close(ft__csv *r)
 {
-    if (*s)
-        return ft__number_parse(s, v);
-    *v = NAN;
-    return true;
+    if (!r)
+        return;
+    inflateEnd(&r->z);
+    ft__buf_free(&r->names);
+    ft__buf_free(&r->text);
+    free(r);
 }
 
-static bool parse_count(const char *s, uint64_t *v)
+size_t ft__csv_n_columns(const ft__csv *r)
 {
-    errno = 0;
-    *v = strtoull(s, NULL, 10);
-    return *s && !s[strspn(s, "0123456789")] && errno == 0 && *v <= INT64_MAX;
+    return r->n;
 }
 
-/* The piece up to the next colon of *rest, cut off; NULL: there is none left. */
-static char *cut_piece(char **rest)
+const char *ft__csv_column_name(const ft__csv *r, size_t column)
 {
-    char *piece = *rest, *colon = piece ? strchr(piece, ':') : NULL;
-
-    if (colon)
-        *colon++ = '\0';
-    *rest = colon;
-    return piece;
+    return r->names.s + r->name_at[column];
 }
 
-static bool parse_u32(const char *s, uint32_t *v)
+int ft__csv_find(const ft__csv *r, const char *column)
 {
-    uint64_t wide;
-
-    if (!parse_count(s, &wide) || wide > UINT32_MAX)
-        return false;
-    *v = (uint32_t)wide;
-    return true;
+    for (size_t i = 0; i < r->n; i++)
+        if (strcmp(ft__csv_column_name(r, i), column) == 0)
+            return (int)i;
+    return -1;
 }
 
-static bool parse_reading(char *text, ft_reading *r)
+ft_status ft__csv_next(ft__csv *r, bool *more, ft_error *err)
 {
-    char *value = cut_piece(&text), *iterations = cut_piece(&text);
-    char *start = cut_piece(&text), *round = cut_piece(&text);
-    char *marks = cut_piece(&text);
-
-    *r = (ft_reading){.start_s = NAN};
-    return !text && iterations && parse_number(value, &r->value) &&
-           parse_count(iterations, &r->iterations) &&
-           (!start || (round && !*start) || ft__number_parse(start, &r->start_s)) &&
-           (!round || parse_u32(round, &r->round)) &&
-           (!marks || parse_u32(marks, &r->marks));
-}
-
-/* Readings with one blank between them; `text` is cut into pieces.
- * *out is the caller's to free. NULL or what is wrong. */
-static const char *parse_readings(char *text, ft_reading **out, size_t *n)
-{
-    size_t most = *text != '\0';
-
-    for (const char *p = text; *p; p++)
-        most += *p == ' ';
-    *n = 0;
-    *out = most ? malloc(most * sizeof(**out)) : NULL;
-    if (most && !*out)
-        return "memory is short";
-    for (char *next = most ? text : NULL; next;) {
-        char *one = next;
-
-        next = strchr(one, ' ');
-        if (next)
-            *next++ = '\0';
-        if (!parse_reading(one, &(*out)[(*n)++]))
-            return "readings are value:iterations[:start_s[:round[:marks]]], with "
-                   "one blank between them";
-    }
-    return NULL;
-}
-
-/* What one record says; text is borrowed from the cursor. */
-struct record {
-    ft_key key;
-    ft_measurement m;
-    uint64_t taken_at;
-    uint64_t run;
-    ft_reading *readings;
-    size_t n_readings;
-};
-
-static ft_status read_measurement(struct csv *c, struct record *r)
-{
-    const struct {
-        enum column column;
-        double *number;
-        uint64_t *count;
-    } part[] = {
-        {COL_value, &r->m.value, NULL},
-        {COL_error, &r->m.error, NULL},
-        {COL_mad, &r->m.mad, NULL},
-        {COL_mean, &r->m.mean, NULL},
-        {COL_std, &r->m.std, NULL},
-        {COL_n, NULL, &r->m.n},
-        {COL_iterations, NULL, &r->m.iterations},
-        {COL_taken_at, NULL, &r->taken_at},
-        {COL_run, NULL, &r->run},
-        {COL_calibration, &r->m.calibration_s, NULL},
-    };
-    ft_status st = read_record(c);
-    const char *wrong = NULL;
-
-    if (st != FT_OK)
-        return st;
-    for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++) {
-        const char *text = text_of(c, part[i].column);
-        size_t at = place_of(c, part[i].column);
-
-        if (part[i].number && !parse_number(text, part[i].number))
-            return bad_field(c, at, "not a finite decimal number");
-        if (part[i].count && !parse_count(text, part[i].count))
-            return bad_field(c, at, "not a whole number from 0 to 2^63-1");
-    }
-    if (place_of(c, COL_readings) < c->n)
-        wrong = parse_readings(field(c, place_of(c, COL_readings)), &r->readings,
-                               &r->n_readings);
-    if (wrong)
-        return bad_field(c, place_of(c, COL_readings), wrong);
-    r->key = (ft_key){text_of(c, COL_device),       text_of(c, COL_setting),
-                      text_of(c, COL_engine),       text_of(c, COL_engine_version),
-                      text_of(c, COL_spec),         text_of(c, COL_phase),
-                      text_of(c, COL_dtype_policy), text_of(c, COL_metric)};
-    r->m.unit = text_of(c, COL_unit);
-    r->m.conditions = text_of(c, COL_conditions);
-    return FT_OK;
-}
-
-/* A part of a network is written as a row of no device: docs/data.md. */
-static bool is_member(const ft_key *k)
-{
-    return strcmp(k->metric, FT__MEMBER) == 0 && !*k->device;
-}
-
-static ft_status add_member(ft_store *s, const struct csv *c, const struct record *r)
-{
-    const ft_member m = {.source = r->key.engine,
-                         .whole = r->key.setting,
-                         .phase = r->key.phase,
-                         .part = r->key.spec,
-                         .count = r->m.value,
-                         .note = r->m.conditions};
-
-    if (isnan(m.count))
-        return bad_field(c, place_of(c, COL_value), "a member needs a count");
-    return ft__store_add_member(s, &m, c->err);
-}
-
-/* Runs of the file become runs here, found again when the rest of the same file
- * comes later. */
-static ft_status add_record(ft_store *s, ft__bulk *b, const struct csv *c,
-                            const struct record *r, uint64_t *n_rows)
-{
-    ft__bulk_row row = {.taken_at = (int64_t)r->taken_at,
-                        .key = r->key,
-                        .m = r->m,
-                        .readings = r->readings,
-                        .n_readings = r->n_readings};
-    ft__buf command = {0};
+    size_t n;
     ft_status st;
-    bool fresh;
 
-    if (is_member(&r->key))
-        return add_member(s, c, r);
-    ft__buf_fmt(&command, "import %s, run %llu", c->source, (unsigned long long)r->run);
-    if (command.bad)
-        return ft_fail(c->err, FT_ENOMEM, 0, "%s", c->source);
-    row.command = command.s;
-    st = ft__bulk_put(b, &row, &fresh, c->err);
-    ft__buf_free(&command);
-    *n_rows += fresh;
+    *more = peek(r) != END;
+    if (!*more) {
+        r->lines[0] = r->line;
+        return r->broken ? ft__csv_bad(r, 0, r->broken, err) : FT_OK;
+    }
+    st = read_record(r, &r->text, r->text_at, r->n, &n, err);
+    if (!st && n < r->n)
+        st = ft__csv_bad(r, n - 1, "the line ends here, further columns are missing",
+                         err);
     return st;
 }
 
-ft_status ft_store_import_csv(ft_store *s, const void *csv, size_t len,
-                              const char *source, uint64_t *n_rows, ft_error *err)
+char *ft__csv_text(ft__csv *r, size_t column)
 {
-    struct csv c = {.at = csv,
-                    .end = (const char *)csv + len,
-                    .begin = csv,
-                    .source = source,
-                    .line = 1,
-                    .err = err};
-    ft__bulk *b;
-    ft_status st = ft__bulk_begin(&b, s, false, err);
-    uint64_t taken = 0;
+    return r->text.s + r->text_at[column];
+}
 
-    *n_rows = 0;
-    if (st != FT_OK)
-        return st;
-    st = read_header(&c);
-    while (st == FT_OK && c.at < c.end) {
-        struct record r = {0};
+/* -1: not a file of which the size is known. */
+static long file_size(FILE *fp)
+{
+    long size = fp && fseek(fp, 0, SEEK_END) == 0 ? ftell(fp) : -1;
 
-        st = read_measurement(&c, &r);
-        if (st == FT_OK)
-            st = add_record(s, b, &c, &r, &taken);
-        free(r.readings);
+    if (size >= 0)
+        rewind(fp);
+    return size;
+}
+
+ft_status ft__csv_load(char **out, size_t *len, const char *path, ft_error *err)
+{
+    FILE *fp = fopen(path, "rb");
+    long size = file_size(fp);
+    ft_status st = FT_OK;
+
+    *out = NULL;
+    if (size > FT__MAX_TABLE_FILE)
+        st = ft_fail(err, FT_EFORMAT, 0, "%s: larger than a gibibyte", path);
+    else if (size >= 0 && !(*out = malloc((size_t)size + 1)))
+        st = ft_fail(err, FT_ENOMEM, 0, "%s", path);
+    if (*out)
+        *len = fread(*out, 1, (size_t)size, fp);
+    if (size < 0 || (!st && ferror(fp)))
+        st = ft_fail(err, FT_EIO, 0, "cannot read %s: %s", path, strerror(errno));
+    if (fp)
+        fclose(fp);
+    if (st) {
+        free(*out);
+        *out = NULL;
     }
-    st = ft__bulk_end(b, st, err);
-    ft__buf_free(&c.text);
-    if (st == FT_OK)
-        *n_rows = taken;
     return st;
 }

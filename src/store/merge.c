@@ -8,7 +8,7 @@
 #include "store/trial.h"
 
 /* Facts are measured, so those of one machine scatter; further apart than this they
- * are of two. The shortest usable batch tells nothing: other load moves it at will. */
+ * are of two. The shortest usable batch is not compared: it varies with load. */
 #define FACT_RATIO "4"
 
 static const char *const tables[] = {
@@ -355,7 +355,7 @@ static void completion(ft__buf *sql, const char *name)
 }
 
 /* Runs: all there are, but of imported ones only those that bring something. Several
- * that began in the same second are told apart by their order. */
+ * that began in the same second are distinguished by their order. */
 static ft_status add_runs(struct merge *k)
 {
     static const char here[] =

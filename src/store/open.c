@@ -1,3 +1,5 @@
+/* A store opened: the file identified, migrated to the newest schema, failures of
+ * SQLite put into words. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

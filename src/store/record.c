@@ -1,17 +1,14 @@
+/* Measurements, readings, runs, facts and members written to a store, single ones read
+ * back, by prepared statements. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/buf.h"
-#include "store/blob.h"
 #include "store/store.h"
 #include "store/store_inside.h"
 
-#define JOINED                                                                         \
-    " FROM measurement m JOIN device d ON d.id = m.device_id"                          \
-    " JOIN setting s ON s.id = m.setting_id JOIN engine e ON e.id = m.engine_id"       \
-    " JOIN operation o ON o.id = m.operation_id"
 #define SAME_KEY                                                                       \
     " WHERE d.name = ?1 AND s.name = ?2 AND e.name = ?3 AND e.version = ?4"            \
     " AND o.spec = ?5 AND m.phase = ?6 AND m.dtype_policy = ?7 AND m.metric = ?8"
@@ -40,7 +37,7 @@ static const char *const sql_text[FT__N_SQL] = {
                          " SELECT id, ?2, ?3, ?4 FROM device WHERE name = ?1",
     [FT__SQL_FIND_RUN] =
         "SELECT max(id) FROM run WHERE command = ?1 AND environment = ?2",
-    [FT__SQL_FIND_KEY] = "SELECT 1" JOINED SAME_KEY " LIMIT 1",
+    [FT__SQL_FIND_KEY] = "SELECT 1" FT__STORE_JOINED SAME_KEY " LIMIT 1",
     [FT__SQL_GET_READINGS] =
         "SELECT data, rounds FROM reading WHERE measurement_id = ?1",
     [FT__SQL_GET_FACT] =
@@ -169,8 +166,8 @@ ft_status ft__store_end(ft_store *s, ft_status st, ft_error *err)
     return st;
 }
 
-ft_status ft__store_add_run(ft_store *s, int64_t *id, const char *command,
-                            const char *environment, ft_error *err)
+static ft_status add_run(ft_store *s, int64_t *id, const char *command,
+                         const char *environment, ft_error *err)
 {
     struct use u = use(s, FT__SQL_ADD_RUN);
     ft_status st;
@@ -199,7 +196,7 @@ ft_status ft__store_find_run(ft_store *s, int64_t *id, const char *command,
         end(&u);
     }
     if (st == FT_OK && *id == 0)
-        st = ft__store_add_run(s, id, command, environment, err);
+        st = add_run(s, id, command, environment, err);
     return st;
 }
 
@@ -211,7 +208,97 @@ ft_status ft__store_begin_run(ft_store *s, int64_t *id, const char *command,
     *id = 0;
     if (st != FT_OK)
         return st;
-    return ft__store_end(s, ft__store_add_run(s, id, command, environment, err), err);
+    return ft__store_end(s, add_run(s, id, command, environment, err), err);
+}
+
+/* ---- readings as bytes ---- */
+
+/* Little-endian: 24 bytes each of value, start_s and iterations; apart from them, where
+ * any is not 0, 8 bytes each of round and marks. */
+enum { READING_BYTES = 24, ROUND_BYTES = 8 };
+
+static void put_bytes(unsigned char *p, uint64_t v, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        p[i] = (unsigned char)(v >> (8 * i));
+}
+
+static uint64_t get_bytes(const unsigned char *p, int bytes)
+{
+    uint64_t v = 0;
+
+    for (int i = 0; i < bytes; i++)
+        v |= (uint64_t)p[i] << (8 * i);
+    return v;
+}
+
+static void put_f64(unsigned char *p, double d)
+{
+    uint64_t v;
+
+    memcpy(&v, &d, sizeof(v));
+    put_bytes(p, v, 8);
+}
+
+static double get_f64(const unsigned char *p)
+{
+    uint64_t v = get_bytes(p, 8);
+    double d;
+
+    memcpy(&d, &v, sizeof(d));
+    return d;
+}
+
+/* The caller's to free(); NULL when memory is short. */
+static unsigned char *encode_readings(const ft_reading *r, size_t n)
+{
+    unsigned char *data =
+        n <= SIZE_MAX / READING_BYTES ? malloc(n * READING_BYTES + 1) : NULL;
+
+    for (size_t i = 0; data && i < n; i++) {
+        unsigned char *p = data + i * READING_BYTES;
+
+        put_f64(p, r[i].value);
+        put_f64(p + 8, r[i].start_s);
+        put_bytes(p + 16, r[i].iterations, 8);
+    }
+    return data;
+}
+
+/* NULL and *bad 0: all rounds and marks are 0. */
+static unsigned char *encode_rounds(const ft_reading *r, size_t n, int *bad)
+{
+    unsigned char *data;
+    size_t zero = 0;
+
+    while (zero < n && r[zero].round == 0 && r[zero].marks == 0)
+        zero++;
+    *bad = 0;
+    if (zero == n)
+        return NULL;
+    data = malloc(n * ROUND_BYTES);
+    *bad = data == NULL;
+    for (size_t i = 0; data && i < n; i++) {
+        put_bytes(data + i * ROUND_BYTES, r[i].round, 4);
+        put_bytes(data + i * ROUND_BYTES + 4, r[i].marks, 4);
+    }
+    return data;
+}
+
+static void decode_readings(ft_reading *r, size_t n, const unsigned char *data)
+{
+    for (size_t i = 0; i < n; i++, data += READING_BYTES)
+        r[i] = (ft_reading){.value = get_f64(data),
+                            .start_s = get_f64(data + 8),
+                            .iterations = get_bytes(data + 16, 8)};
+}
+
+static void decode_rounds(ft_reading *r, size_t n, const unsigned char *data)
+{
+    for (size_t i = 0; i < n; i++, data += ROUND_BYTES) {
+        r[i].round = (uint32_t)get_bytes(data, 4);
+        r[i].marks = (uint32_t)get_bytes(data + 4, 4);
+    }
 }
 
 /* Takes data. */
@@ -228,8 +315,8 @@ ft_status ft__store_add_readings(ft_store *s, int64_t id, const ft_reading *r, s
 {
     struct use u = use(s, FT__SQL_ADD_READINGS);
     int bad;
-    unsigned char *data = ft__readings_encode(r, n);
-    unsigned char *rounds = ft__rounds_encode(r, n, &bad);
+    unsigned char *data = encode_readings(r, n);
+    unsigned char *rounds = encode_rounds(r, n, &bad);
     ft_status st;
 
     if (!data || bad) {
@@ -238,8 +325,8 @@ ft_status ft__store_add_readings(ft_store *s, int64_t id, const ft_reading *r, s
         return ft_fail(err, FT_ENOMEM, 0, "%zu readings", n);
     }
     bind_i64(&u, 1, id);
-    bind_blob(&u, 2, data, n * FT__READING_BYTES);
-    bind_blob(&u, 3, rounds, n * FT__ROUND_BYTES);
+    bind_blob(&u, 2, data, n * READING_BYTES);
+    bind_blob(&u, 3, rounds, n * ROUND_BYTES);
     st = run(&u, err);
     /* Let go of the copy that the statement keeps. */
     sqlite3_clear_bindings(u.st);
@@ -262,9 +349,10 @@ static ft_status add_names(ft_store *s, const ft_key *key, ft_error *err)
     return st;
 }
 
-ft_status ft__store_add(ft_store *s, int64_t run_id, int64_t taken_at,
-                        const ft_key *key, const ft_measurement *m,
-                        const ft_reading *readings, size_t n_readings, ft_error *err)
+static ft_status add_measurement(ft_store *s, int64_t run_id, int64_t taken_at,
+                                 const ft_key *key, const ft_measurement *m,
+                                 const ft_reading *readings, size_t n_readings,
+                                 ft_error *err)
 {
     const double figure[] = {m->value, m->error, m->mad, m->mean, m->std};
     ft_status st = add_names(s, key, err);
@@ -323,8 +411,8 @@ ft_status ft__store_put(ft_store *s, int64_t run_id, const ft_key *key,
     st = ft__store_begin(s, err);
     if (st != FT_OK)
         return st;
-    st = ft__store_add(s, run_id, (int64_t)time(NULL), key, m, readings, n_readings,
-                       err);
+    st = add_measurement(s, run_id, (int64_t)time(NULL), key, m, readings, n_readings,
+                         err);
     return ft__store_end(s, st, err);
 }
 
@@ -414,17 +502,16 @@ static ft_status decode(struct use *u, ft_reading **out, size_t *n, ft_error *er
 
     if (sqlite3_errcode(u->s->db) == SQLITE_NOMEM)
         return ft__store_fail(u->s, err);
-    if (size % FT__READING_BYTES ||
-        (rounds && more != size / FT__READING_BYTES * FT__ROUND_BYTES))
+    if (size % READING_BYTES || (rounds && more != size / READING_BYTES * ROUND_BYTES))
         return ft_fail(err, FT_EFORMAT, 0, "store %s: readings are damaged",
                        u->s->path);
-    *out = size ? malloc(size / FT__READING_BYTES * sizeof(**out)) : NULL;
+    *out = size ? malloc(size / READING_BYTES * sizeof(**out)) : NULL;
     if (size && !*out)
         return ft_fail(err, FT_ENOMEM, 0, "%zu bytes of readings", size);
-    *n = size / FT__READING_BYTES;
-    ft__readings_decode(*out, *n, data);
+    *n = size / READING_BYTES;
+    decode_readings(*out, *n, data);
     if (rounds)
-        ft__rounds_decode(*out, *n, rounds);
+        decode_rounds(*out, *n, rounds);
     return FT_OK;
 }
 
@@ -443,119 +530,5 @@ ft_status ft__store_readings(ft_store *s, int64_t id, ft_reading **out, size_t *
         return st;
     st = decode(&u, out, n, err);
     end(&u);
-    return st;
-}
-
-/* The statement of ft_store_each(): only the members that are asked for appear,
- * so that the index can serve them. */
-static void each_text(ft__buf *sql, const ft_key *f, int latest)
-{
-    const struct {
-        const char *value, *condition;
-    } part[] = {
-        {f ? f->device : NULL, " AND d.name = ?1"},
-        {f ? f->setting : NULL, " AND s.name = ?2"},
-        {f ? f->engine : NULL, " AND e.name = ?3"},
-        {f ? f->engine_version : NULL, " AND e.version = ?4"},
-        {f ? f->spec : NULL, " AND o.spec = ?5"},
-        {f ? f->phase : NULL, " AND m.phase = ?6"},
-        {f ? f->dtype_policy : NULL, " AND m.dtype_policy = ?7"},
-        {f ? f->metric : NULL, " AND m.metric = ?8"},
-    };
-
-    ft__buf_str(sql,
-                "SELECT d.name, s.name, e.name, e.version, o.spec, m.phase,"
-                " m.dtype_policy, m.metric, m.unit, m.value, m.error, m.mad, m.mean,"
-                " m.std, m.n, m.iterations, m.id, m.run_id, m.taken_at, m.calibration,"
-                " m.conditions" JOINED " WHERE 1");
-    for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++)
-        if (part[i].value && *part[i].value)
-            ft__buf_str(sql, part[i].condition);
-    if (latest)
-        ft__buf_str(sql, " AND NOT EXISTS(SELECT 1 FROM measurement x"
-                         " WHERE x.operation_id = m.operation_id"
-                         " AND x.device_id = m.device_id AND x.engine_id = m.engine_id"
-                         " AND x.setting_id = m.setting_id AND x.phase = m.phase"
-                         " AND x.dtype_policy = m.dtype_policy AND x.metric = m.metric"
-                         " AND (x.taken_at, x.id) > (m.taken_at, m.id))");
-    ft__buf_str(sql, " ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, m.taken_at, m.id");
-}
-
-static const char *text_at(sqlite3_stmt *st, int column)
-{
-    const unsigned char *t = sqlite3_column_text(st, column);
-
-    return t ? (const char *)t : "";
-}
-
-static double f64_at(sqlite3_stmt *st, int column)
-{
-    return sqlite3_column_type(st, column) == SQLITE_NULL
-               ? NAN
-               : sqlite3_column_double(st, column);
-}
-
-static ft_row row_of(sqlite3_stmt *st)
-{
-    return (ft_row){
-        .key = {.device = text_at(st, 0),
-                .setting = text_at(st, 1),
-                .engine = text_at(st, 2),
-                .engine_version = text_at(st, 3),
-                .spec = text_at(st, 4),
-                .phase = text_at(st, 5),
-                .dtype_policy = text_at(st, 6),
-                .metric = text_at(st, 7)},
-        .m = {.unit = text_at(st, 8),
-              .value = f64_at(st, 9),
-              .error = f64_at(st, 10),
-              .mad = f64_at(st, 11),
-              .mean = f64_at(st, 12),
-              .std = f64_at(st, 13),
-              .n = (uint64_t)sqlite3_column_int64(st, 14),
-              .iterations = (uint64_t)sqlite3_column_int64(st, 15),
-              .calibration_s = f64_at(st, 19),
-              .conditions = text_at(st, 20)},
-        .id = sqlite3_column_int64(st, 16),
-        .run = sqlite3_column_int64(st, 17),
-        .taken_at = sqlite3_column_int64(st, 18),
-    };
-}
-
-ft_status ft_store_each(ft_store *s, const ft_key *filter, int latest,
-                        int (*each)(void *user, const ft_row *row), void *user,
-                        ft_error *err)
-{
-    struct use u = {.s = s, .rc = SQLITE_NOMEM};
-    ft_status st = FT_OK;
-    ft__buf sql = {0};
-    bool row;
-
-    /* A statement of its own, so that `each` may call us again. */
-    each_text(&sql, filter, latest);
-    if (sql.bad) {
-        ft__buf_free(&sql);
-        return ft_fail(err, FT_ENOMEM, 0, "store %s", s->path);
-    }
-    u.rc = sqlite3_prepare_v2(s->db, sql.s, -1, &u.st, NULL);
-    ft__buf_free(&sql);
-    if (filter)
-        bind_key(&u, filter);
-    for (;;) {
-        ft_row r;
-
-        st = step(&u, &row, err);
-        if (!row)
-            break;
-        r = row_of(u.st);
-        if (sqlite3_errcode(s->db) == SQLITE_NOMEM) {
-            st = ft__store_fail(s, err);
-            break;
-        }
-        if (each(user, &r))
-            break;
-        u.rc = SQLITE_OK; /* was SQLITE_ROW: go on */
-    }
-    sqlite3_finalize(u.st);
     return st;
 }

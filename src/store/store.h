@@ -41,6 +41,14 @@ struct ft_store {
 ft_status ft__store_open(ft_store **out, const char *path, ft_store_mode mode,
                          const char *const *steps, int n_steps, ft_error *err);
 
+/* Measurements with their names. */
+#define FT__STORE_JOINED                                                               \
+    " FROM measurement m JOIN device d ON d.id = m.device_id"                          \
+    " JOIN setting s ON s.id = m.setting_id JOIN engine e ON e.id = m.engine_id"       \
+    " JOIN operation o ON o.id = m.operation_id"
+/* Text of a row; "" for NULL. */
+const char *ft__store_text(sqlite3_stmt *row, int column);
+
 /* Say what SQLite has just refused, in our words. */
 ft_status ft__store_fail(const ft_store *s, ft_error *err);
 
@@ -50,14 +58,9 @@ ft_status ft__store_begin(ft_store *s, ft_error *err);
 ft_status ft__store_end(ft_store *s, ft_status st, ft_error *err);
 
 /* Parts of a write, within a transaction. */
-ft_status ft__store_add_run(ft_store *s, int64_t *run, const char *command,
-                            const char *environment, ft_error *err);
 /* The newest run with this command and environment; made when there is none. */
 ft_status ft__store_find_run(ft_store *s, int64_t *run, const char *command,
                              const char *environment, ft_error *err);
-ft_status ft__store_add(ft_store *s, int64_t run, int64_t taken_at, const ft_key *key,
-                        const ft_measurement *m, const ft_reading *readings,
-                        size_t n_readings, ft_error *err);
 /* What a member is called where a metric is wanted. */
 #define FT__MEMBER "member"
 /* FT_EINVAL: incomplete, or no count. */
@@ -71,9 +74,9 @@ ft_status ft__store_add_readings(ft_store *s, int64_t id, const ft_reading *r, s
  * is there already is not put again; of rows that are equal within what is put here, as
  * many are kept as were put: putting all of them a second time changes nothing. */
 typedef struct ft__bulk ft__bulk;
-/* Rows are equal in key, taken_at and value, and in conditions if these are asked for
- * (exports of older versions have none). */
-ft_status ft__bulk_begin(ft__bulk **out, ft_store *s, bool conditions, ft_error *err);
+/* Rows are equal in key, taken_at and value; exports of older versions have no
+ * conditions. */
+ft_status ft__bulk_begin(ft__bulk **out, ft_store *s, ft_error *err);
 typedef struct ft__bulk_row {
     const char *command; /* names the run, which is made with its first new row */
     int64_t taken_at;

@@ -14,11 +14,10 @@ ft_status ft__store_has(ft_store *s, const ft_key *key, int *found, ft_error *er
 ft_status ft__store_put(ft_store *s, int64_t run, const ft_key *key,
                         const ft_measurement *m, const ft_reading *readings,
                         size_t n_readings, ft_error *err);
-/* Facts about a device that this store measured or was told, one number each
+/* Facts about a device that this store measured or was given, one number each
  * ("peak_flops_fp32", "bandwidth_bytes_per_s"): the newest value wins. */
 ft_status ft__store_put_fact(ft_store *s, const char *device, const char *name,
                              double value, ft_error *err);
-ft_status ft__store_put_member(ft_store *s, const ft_member *member, ft_error *err);
 /* Raw values of one row; *out is the caller's to free(). */
 ft_status ft__store_readings(ft_store *s, int64_t id, ft_reading **out, size_t *n,
                              ft_error *err);

@@ -171,13 +171,6 @@ ft_status ft__trial_add(ft_store *s, int64_t exploration, int64_t run,
 
 /* ---- reading ---- */
 
-static const char *text_at(sqlite3_stmt *q, int column)
-{
-    const unsigned char *t = sqlite3_column_text(q, column);
-
-    return t ? (const char *)t : "";
-}
-
 struct values {
     ft__trial_value *v;
     size_t n, cap;
@@ -193,11 +186,9 @@ static ft_status values_of(ft_store *s, struct values *all, int64_t trial,
     all->n = 0;
     sqlite3_bind_int64(all->q, 1, trial);
     while (sqlite3_step(all->q) == SQLITE_ROW) {
-        char *name = strdup(text_at(all->q, 0));
+        char *name = strdup(ft__store_text(all->q, 0));
         ft__trial_value *grown =
-            all->n < all->cap
-                ? all->v
-                : ft__list_grow(all->v, all->n, &all->cap, sizeof(*all->v));
+            ft__list_grow(all->v, all->n, &all->cap, sizeof(*all->v));
 
         if (grown)
             all->v = grown;
@@ -228,12 +219,12 @@ ft_status ft__trial_each(ft_store *s, int64_t exploration,
     if (!st)
         sqlite3_bind_int64(q, 1, exploration);
     while (!st && more && sqlite3_step(q) == SQLITE_ROW) {
-        ft__trial_run t = {.workload = text_at(q, 1),
-                           .point = text_at(q, 2),
+        ft__trial_run t = {.workload = ft__store_text(q, 1),
+                           .point = ft__store_text(q, 2),
                            .taken_at = sqlite3_column_int64(q, 3),
-                           .failure = text_at(q, 4),
-                           .output = text_at(q, 5),
-                           .conditions = text_at(q, 6)};
+                           .failure = ft__store_text(q, 4),
+                           .output = ft__store_text(q, 5),
+                           .conditions = ft__store_text(q, 6)};
 
         st = values_of(s, &values, sqlite3_column_int64(q, 0), err);
         t.value = values.v;

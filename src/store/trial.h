@@ -4,7 +4,7 @@
 #include "store/store.h"
 #include "store/store_inside.h"
 
-/* Runs of points of an exploration. `print` tells explorations of one name apart that
+/* Runs of points of an exploration. `print` distinguishes explorations of one name that
  * run something else. */
 
 /* The exploration's number; made when it is not there (a store that may only be read:

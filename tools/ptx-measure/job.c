@@ -163,7 +163,7 @@ void job_describe(const job *j, json_t *out)
 
 /* ---- counters ---- */
 
-static void tell_blocks(json_t *out, const blocks *b, const uint64_t *value)
+static void add_counts(json_t *out, const blocks *b, const uint64_t *value)
 {
     json_t *list = json_array();
 
@@ -181,8 +181,8 @@ static void tell_blocks(json_t *out, const blocks *b, const uint64_t *value)
     json_object_set_new(out, "blocks", list);
 }
 
-static void tell_agreement(json_t *out, const blocks *b, const uint64_t *value,
-                           const ft_ptx *m, const launch *l)
+static void add_agreement(json_t *out, const blocks *b, const uint64_t *value,
+                          const ft_ptx *m, const launch *l)
 {
     agreement a;
     ft_error err;
@@ -240,8 +240,8 @@ ft_status job_count_blocks(json_t *out, const cuda *c, const launch *l, ft_error
         st = ft_fail(err, FT_ENOMEM, 0, "counters");
     st = st ? st : run_counters(value, c, l, &b, err);
     if (!st) {
-        tell_blocks(out, &b, value);
-        tell_agreement(out, &b, value, m, l);
+        add_counts(out, &b, value);
+        add_agreement(out, &b, value, m, l);
     }
     free(value);
     blocks_free(&b);

@@ -160,11 +160,11 @@ static void describe_sensors(json_t *out, const how *h)
     char text[96] = "";
     unsigned v = 0;
 
-    if (h->nvml->driver_version && !h->nvml->driver_version(text, sizeof(text)))
+    if (!FT__NVML_CALL(h->nvml, driver_version, text, sizeof(text)))
         json_object_set_new(out, "driver", json_string(text));
-    if (h->nvml->power_limit && !h->nvml->power_limit(h->gpu, &v))
+    if (!FT__NVML_CALL(h->nvml, power_limit, h->gpu, &v))
         json_object_set_new(out, "power_limit_w", json_real(v * 1e-3));
-    if (h->nvml->temperature && !h->nvml->temperature(h->gpu, 0, &v))
+    if (!FT__NVML_CALL(h->nvml, temperature, h->gpu, 0, &v))
         json_object_set_new(out, "temperature_c", json_integer(v));
 }
 
@@ -224,7 +224,7 @@ static ft_status run_one(json_t *row, const cuda *c, const launch *l, const opti
 }
 
 /* A line of output, complete or not at all where the program is stopped. */
-static bool tell(FILE *fp, json_t *row)
+static bool write_row(FILE *fp, json_t *row)
 {
     bool good = json_dumpf(row, fp, JSON_COMPACT) == 0 && fputc('\n', fp) != EOF;
 
@@ -246,7 +246,7 @@ static void run_some(FILE *fp, const launches *all, const cuda *c, const options
     ft_status st = FT_OK;
 
     if (!p->described)
-        p->unwritten = !tell(fp, describe_machine(c, h));
+        p->unwritten = !write_row(fp, describe_machine(c, h));
     p->described = true;
     while (!st && !p->unwritten && p->next < all->n) {
         const launch *l = &all->row[p->next];
@@ -264,7 +264,7 @@ static void run_some(FILE *fp, const launches *all, const cuda *c, const options
         if (st)
             json_object_set_new(row, "error", json_string(err.msg));
         p->failed += st != FT_OK;
-        p->unwritten = !tell(fp, row);
+        p->unwritten = !write_row(fp, row);
         p->next++;
     }
 }
@@ -307,7 +307,7 @@ static int run_child(FILE *fp, const launches *all, const options *o, double beg
     return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : FAILED;
 }
 
-static int tell_outcome(const progress *p, const launches *all, const options *o)
+static int report_outcome(const progress *p, const launches *all, const options *o)
 {
     if (p->unwritten)
         fprintf(stderr, "ptx-measure: %s: what was measured cannot be written\n",
@@ -338,7 +338,7 @@ static int run_all(FILE *fp, const options *o, const launches *all)
         before = p->next;
         rc = run_child(fp, all, o, begin_s, p);
     } while (!rc && !p->unwritten && p->next < all->n && p->next > before);
-    rc = rc ? rc : tell_outcome(p, all, o);
+    rc = rc ? rc : report_outcome(p, all, o);
     munmap(p, sizeof(*p));
     return rc;
 }

@@ -55,7 +55,7 @@ static ft_status find_length(uint32_t *n, job *j, const timer *t, ft_error *err)
     return st;
 }
 
-static void tell_times(json_t *out, double *sample, size_t n, uint32_t in_one)
+static void add_times(json_t *out, double *sample, size_t n, uint32_t in_one)
 {
     json_t *all = json_array();
     double median;
@@ -88,7 +88,7 @@ static ft_status measure_time(json_t *out, job *j, const how *h, const timer *t,
         sample[n++] /= in_one;
     }
     if (!st)
-        tell_times(out, sample, n, in_one);
+        add_times(out, sample, n, in_one);
     return st;
 }
 
@@ -104,13 +104,13 @@ static reading read_sensors(const how *h)
     unsigned v = 0;
     unsigned long long mj = 0;
 
-    if (h->nvml->power_usage && !h->nvml->power_usage(h->gpu, &v))
+    if (!FT__NVML_CALL(h->nvml, power_usage, h->gpu, &v))
         r.power_w = v * 1e-3;
-    if (h->nvml->total_energy && !h->nvml->total_energy(h->gpu, &mj))
+    if (!FT__NVML_CALL(h->nvml, total_energy, h->gpu, &mj))
         r.energy_j = (double)mj * 1e-3;
-    if (h->nvml->clock && !h->nvml->clock(h->gpu, FT__NVML_CLOCK_SM, &v))
+    if (!FT__NVML_CALL(h->nvml, clock, h->gpu, FT__NVML_CLOCK_SM, &v))
         r.clock_mhz = v;
-    if (h->nvml->clock && !h->nvml->clock(h->gpu, FT__NVML_CLOCK_MEMORY, &v))
+    if (!FT__NVML_CALL(h->nvml, clock, h->gpu, FT__NVML_CLOCK_MEMORY, &v))
         r.memory_mhz = v;
     return r;
 }
@@ -145,7 +145,7 @@ static double settled(const reading *r, size_t n, size_t member)
     return have ? v[have / 2] : NAN;
 }
 
-static void tell_power(json_t *out, const reading *r, size_t n)
+static void add_power(json_t *out, const reading *r, size_t n)
 {
     json_t *all = json_array();
     double spent = r[n - 1].at_s - r[n / 2].at_s;
@@ -183,7 +183,7 @@ static ft_status measure_power(json_t *out, job *j, const how *h, const timer *t
         r[n++] = read_sensors(h);
     }
     if (!st)
-        tell_power(out, r, n);
+        add_power(out, r, n);
     free(r);
     return st;
 }

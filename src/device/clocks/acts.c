@@ -1,3 +1,4 @@
+/* Writing values to files and GPUs, and putting them back. */
 #include "device/clocks/acts.h"
 
 #include <ctype.h>
@@ -12,35 +13,31 @@
 
 #include "device/sysfs.h"
 
-static const char *const words[] = {
-#define WORD(name, word) word,
-    FT__VERBS(WORD)
-#undef WORD
+/* The word in a record, and the option of nvidia-smi that does the same. */
+static const struct {
+    const char *word, *option;
+} verbs[] = {
+    [FT__ACT_PUT] = {"put", NULL},
+    [FT__ACT_CORE] = {"core", "-lgc"},
+    [FT__ACT_MEMORY] = {"memory", "-lmc"},
+    [FT__ACT_APPLICATIONS] = {"applications", "-acp"},
+    [FT__ACT_POWER] = {"power", "-pl"},
 };
 
 /* ---- lists ---- */
 
-static void append(ft__acts *a, ft__verb verb, const char *target, const char *value,
-                   size_t len)
+static void append(ft__acts *a, ft__verb verb, const char *target, const char *value)
 {
-    ft__act *act;
+    ft__act *act = ft__list_grow(a->act, a->n, &a->cap, sizeof(*act));
 
-    if (a->n == a->cap) {
-        size_t cap = a->cap ? 2 * a->cap : 16;
-
-        act = realloc(a->act, cap * sizeof(*act));
-        if (!act) {
-            a->bad = true;
-            return;
-        }
+    if (act) {
         a->act = act;
-        a->cap = cap;
+        act += a->n;
+        act->verb = verb;
+        act->target = ft__arena_strndup(&a->arena, target, strlen(target));
+        act->value = ft__arena_strndup(&a->arena, value, strlen(value));
     }
-    act = &a->act[a->n];
-    act->verb = verb;
-    act->target = ft__arena_strndup(&a->arena, target, strlen(target));
-    act->value = ft__arena_strndup(&a->arena, value, len);
-    if (act->target && act->value)
+    if (act && act->target && act->value)
         a->n++;
     else
         a->bad = true;
@@ -54,7 +51,7 @@ void ft__acts_add(ft__acts *a, ft__verb verb, const char *target, const char *fm
     va_start(ap, fmt);
     vsnprintf(value, sizeof(value), fmt, ap);
     va_end(ap);
-    append(a, verb, target, value, strlen(value));
+    append(a, verb, target, value);
 }
 
 void ft__acts_free(ft__acts *a)
@@ -67,7 +64,7 @@ void ft__acts_free(ft__acts *a)
 void ft__acts_print(const ft__acts *a, ft__buf *out)
 {
     for (size_t i = 0; i < a->n; i++)
-        ft__buf_fmt(out, "%s\t%s\t%s\n", words[a->act[i].verb], a->act[i].target,
+        ft__buf_fmt(out, "%s\t%s\t%s\n", verbs[a->act[i].verb].word, a->act[i].target,
                     a->act[i].value);
 }
 
@@ -96,11 +93,11 @@ static bool parse_line(ft__acts *a, const char *line, size_t len)
     if (!value)
         return false;
     *target++ = *value++ = '\0';
-    while (verb < FT__N_VERBS && strcmp(words[verb], text) != 0)
+    while (verb < FT__N_VERBS && strcmp(verbs[verb].word, text) != 0)
         verb++;
     if (verb == FT__N_VERBS || !is_safe((ft__verb)verb, target))
         return false;
-    append(a, (ft__verb)verb, target, value, strlen(value));
+    append(a, (ft__verb)verb, target, value);
     return true;
 }
 
@@ -119,13 +116,22 @@ ft_status ft__acts_parse(ft__acts *a, const char *text, ft_error *err)
 
 /* ---- the machine ---- */
 
+ft__machine ft__machine_of(const ft_settings_options *opt)
+{
+    return (ft__machine){.root = opt && opt->root ? opt->root : "",
+                         .nvml = opt ? opt->nvml : NULL};
+}
+
 ft_status ft__machine_gpus(ft__machine *m, ft_error *err)
 {
     if (m->gpus.dl)
         return FT_OK;
     if (*m->root && !m->nvml)
         return ft_fail(err, FT_ENOTFOUND, 0, "a recorded machine has no GPU to set");
-    return ft__gpus_open(&m->gpus, m->nvml, err);
+    if (ft__nvml_open(&m->gpus, m->nvml, false))
+        return FT_OK;
+    return ft_fail(err, FT_ENOTFOUND, 0, "no NVIDIA GPU can be asked: %s%s%s",
+                   m->gpus.reason, *m->gpus.remedy ? "; try: " : "", m->gpus.remedy);
 }
 
 void ft__machine_close(ft__machine *m)
@@ -251,27 +257,20 @@ static int tell_gpu(const ft__nvml *g, void *handle, const ft__act *a)
     return FT__NVML_NOT_SUPPORTED;
 }
 
-/* What NVIDIA's own tool does the same with. */
+/* The command of NVIDIA's own tool for the same. */
 static void nvidia_smi(char *text, size_t size, const ft__act *a)
 {
-    unsigned long first = strtoul(a->value, NULL, 10);
+    char watts[32];
 
-    switch (a->verb) {
-    case FT__ACT_CORE:
-        snprintf(text, size, "sudo nvidia-smi -i %s -lgc %s", a->target, a->value);
-        break;
-    case FT__ACT_MEMORY:
-        snprintf(text, size, "sudo nvidia-smi -i %s -lmc %s", a->target, a->value);
-        break;
-    case FT__ACT_APPLICATIONS:
-        snprintf(text, size, "sudo nvidia-smi -i %s -acp UNRESTRICTED", a->target);
-        break;
-    default:
-        snprintf(text, size, "sudo nvidia-smi -i %s -pl %lu", a->target, first / 1000);
-    }
+    snprintf(watts, sizeof(watts), "%lu", strtoul(a->value, NULL, 10) / 1000);
+    snprintf(text, size, "sudo nvidia-smi -i %s %s %s", a->target,
+             verbs[a->verb].option,
+             a->verb == FT__ACT_POWER          ? watts
+             : a->verb == FT__ACT_APPLICATIONS ? "UNRESTRICTED"
+                                               : a->value);
 }
 
-static ft_status do_gpu(ft__machine *m, const ft__act *a, bool back, ft_error *err)
+static ft_status set_gpu(ft__machine *m, const ft__act *a, bool back, ft_error *err)
 {
     char device[32], remedy[128];
     unsigned index;
@@ -281,7 +280,7 @@ static ft_status do_gpu(ft__machine *m, const ft__act *a, bool back, ft_error *e
 
     snprintf(device, sizeof(device), "nvml:%.20s", a->target);
     if (!st)
-        st = ft__gpus_find(&handle, &index, &m->gpus, device, err);
+        st = ft__nvml_find(&handle, &index, &m->gpus, device, err);
     if (st)
         return st;
     code = back && is_so(&m->gpus, handle, a) ? 0 : tell_gpu(&m->gpus, handle, a);
@@ -297,14 +296,14 @@ static ft_status do_gpu(ft__machine *m, const ft__act *a, bool back, ft_error *e
     }
     if (code)
         return ft_fail(err, code == FT__NVML_NOT_SUPPORTED ? FT_EUNSUPPORTED : FT_EIO,
-                       0, "%s: %s %s: %s", device, words[a->verb], a->value,
+                       0, "%s: %s %s: %s", device, verbs[a->verb].word, a->value,
                        m->gpus.error_string(code));
     return FT_OK;
 }
 
 static ft_status act(ft__machine *m, const ft__act *a, bool back, ft_error *err)
 {
-    return a->verb == FT__ACT_PUT ? put(m, a, err) : do_gpu(m, a, back, err);
+    return a->verb == FT__ACT_PUT ? put(m, a, err) : set_gpu(m, a, back, err);
 }
 
 ft_status ft__act_undo(ft__machine *m, const ft__act *a, ft_error *err)

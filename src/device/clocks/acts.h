@@ -3,12 +3,12 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "device/clocks/nvml_clocks.h"
-#include "foretell/error.h"
+#include "device/nvml.h"
+#include "foretell/settings.h"
 
 /* Lists of values to be written, in order: to set something, or to put it back.
  * As text, one a line and fields between tabs, they are the record on disk and what
- * the guard is told:
+ * the guard is sent:
  *
  *   put          /sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq   3900000
  *   core         0   1200,1200      GPU 0 locked at 1200 MHz; "free": no lock
@@ -16,17 +16,13 @@
  *   applications 0   5001,1410      memory, core
  *   power        0   250000         milliwatts
  */
-/* The word, and for files or GPUs. */
-#define FT__VERBS(F)                                                                   \
-    F(PUT, "put")                                                                      \
-    F(CORE, "core")                                                                    \
-    F(MEMORY, "memory") F(APPLICATIONS, "applications") F(POWER, "power")
-
 typedef enum ft__verb {
-#define NAME(name, word) FT__ACT_##name,
-    FT__VERBS(NAME)
-#undef NAME
-        FT__N_VERBS
+    FT__ACT_PUT,
+    FT__ACT_CORE,
+    FT__ACT_MEMORY,
+    FT__ACT_APPLICATIONS,
+    FT__ACT_POWER,
+    FT__N_VERBS
 } ft__verb;
 
 typedef struct ft__act {
@@ -52,13 +48,15 @@ void ft__acts_print(const ft__acts *a, ft__buf *out);
  * /sys/devices/system/cpu. */
 ft_status ft__acts_parse(ft__acts *a, const char *text, ft_error *err);
 
-/* The machine that is acted upon. Zero-initialise all but root and nvml. */
+/* The machine that is acted upon. */
 typedef struct ft__machine {
     const char *root; /* "": this one */
     const char *nvml; /* library; NULL: the usual one, and none below a root */
     ft__nvml gpus;    /* opened when first needed */
 } ft__machine;
 
+/* opt may be NULL. */
+ft__machine ft__machine_of(const ft_settings_options *opt);
 /* Opens the library at the first call. */
 ft_status ft__machine_gpus(ft__machine *m, ft_error *err);
 void ft__machine_close(ft__machine *m);
@@ -69,7 +67,7 @@ void ft__machine_close(ft__machine *m);
 ft_status ft__acts_do(size_t *done, ft__machine *m, const ft__acts *a, ft_error *err);
 /* Put one value back, where it is not. */
 ft_status ft__act_undo(ft__machine *m, const ft__act *a, ft_error *err);
-/* In order, also after a failure; the first one is told. */
+/* In order, also after a failure; the first one is reported. */
 ft_status ft__acts_undo_all(ft__machine *m, const ft__acts *a, ft_error *err);
 /* Whether one of the first n of `a` writes what `act` does. */
 bool ft__acts_touch(const ft__acts *a, size_t n, const ft__act *act);

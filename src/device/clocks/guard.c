@@ -1,3 +1,4 @@
+/* The process that puts settings back when their holder ends. */
 #define _GNU_SOURCE
 #include "device/clocks/guard.h"
 
@@ -14,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "device/clocks/record.h"
 #include "foretell/settings.h"
@@ -55,7 +57,7 @@ static char hear(int fd, int timeout_ms)
 
 /* ---- the guard's life ---- */
 
-/* What it is told, as lines: pid, root, nvml, state, then acts. */
+/* What it is sent, as lines: pid, root, nvml, state, then acts. */
 struct orders {
     char *text;
     long pid;
@@ -157,11 +159,9 @@ static bool wait_for_the_end(long pid)
 /* A device that is busy may refuse at first. */
 static bool put_back(struct orders *o)
 {
-    const struct timespec pause = {0, 200 * 1000 * 1000};
-
     for (int i = 0; i < 3; i++) {
         if (i)
-            nanosleep(&pause, NULL);
+            ft__sleep_s(0.2);
         if (ft__acts_undo_all(&o->machine, &o->restore, NULL) == FT_OK)
             return true;
     }

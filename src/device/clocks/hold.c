@@ -1,3 +1,4 @@
+/* Settings that are held for a while or kept until they are reset. */
 #define _GNU_SOURCE /* CPU sets */
 #include <errno.h>
 #include <math.h>
@@ -12,7 +13,7 @@
 #include "device/clocks/record.h"
 
 struct ft_held_settings {
-    ft__plan plan;
+    ft__settings_plan plan;
     ft__machine machine;
     ft__guard guard;
     int lock; /* -1: none */
@@ -62,7 +63,7 @@ static ft_status repair(ft__machine *m, const ft_settings_options *opt, ft_error
 /* ---- setting ---- */
 
 /* After a failure: put back what was written, and what may half have been. */
-static ft_status undo(const ft__plan *p, size_t done, size_t done_instead,
+static ft_status undo(const ft__settings_plan *p, size_t done, size_t done_instead,
                       ft__machine *m)
 {
     ft_status first = FT_OK;
@@ -81,7 +82,8 @@ static ft_status undo(const ft__plan *p, size_t done, size_t done_instead,
 }
 
 /* *clean: nothing is changed after a failure. */
-static ft_status apply(bool *clean, const ft__plan *p, ft__machine *m, ft_error *err)
+static ft_status apply(bool *clean, const ft__settings_plan *p, ft__machine *m,
+                       ft_error *err)
 {
     size_t done, done_instead = 0;
     ft_status st = ft__acts_do(&done, m, &p->apply, err);
@@ -133,7 +135,7 @@ static bool copy_texts(ft_held_settings *h, const ft_settings_options *opt)
     c->governor = copy(h, c->governor, &bad);
     c->turbo = copy(h, c->turbo, &bad);
     c->affinity = copy(h, c->affinity, &bad);
-    h->machine.root = copy(h, opt->root ? opt->root : "", &bad);
+    h->machine.root = copy(h, h->machine.root, &bad);
     h->machine.nvml = copy(h, opt->nvml, &bad);
     h->state_dir = copy(h, opt->state_dir, &bad);
     return !bad;
@@ -186,7 +188,7 @@ ft_status ft_settings_hold(ft_held_settings **out, const ft_settings *want,
     h->lock = h->guard.socket = -1;
     h->clean = true;
     opt = opt ? opt : &no_options;
-    h->machine = (ft__machine){.root = opt->root ? opt->root : "", .nvml = opt->nvml};
+    h->machine = ft__machine_of(opt);
     st = ft__state_lock(&h->lock, opt->state_dir, err);
     if (!st)
         st = repair(&h->machine, opt, err);
@@ -247,7 +249,8 @@ static void merge(ft__acts *all, const ft__acts *new, const ft__acts *old)
                      old->act[i].value);
 }
 
-static ft_status keep(const ft__plan *p, ft__machine *m, const char *dir, ft_error *err)
+static ft_status keep(const ft__settings_plan *p, ft__machine *m, const char *dir,
+                      ft_error *err)
 {
     ft__acts old = {0}, all = {0};
     ft_status st = ft__acts_allowed(m, &p->apply, err);
@@ -276,8 +279,8 @@ static ft_status keep(const ft__plan *p, ft__machine *m, const char *dir, ft_err
 ft_status ft_settings_keep(ft_settings *chosen, const ft_settings *want,
                            const ft_settings_options *opt, ft_error *err)
 {
-    ft__machine m = {.root = opt->root ? opt->root : "", .nvml = opt->nvml};
-    ft__plan p = {0};
+    ft__machine m = ft__machine_of(opt);
+    ft__settings_plan p = {0};
     int lock = -1;
     ft_status st;
 
@@ -303,7 +306,7 @@ ft_status ft_settings_keep(ft_settings *chosen, const ft_settings *want,
 
 ft_status ft_settings_reset(size_t *n, const ft_settings_options *opt, ft_error *err)
 {
-    ft__machine m = {.root = opt->root ? opt->root : "", .nvml = opt->nvml};
+    ft__machine m = ft__machine_of(opt);
     int lock = -1;
     ft_status st;
 

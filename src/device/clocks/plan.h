@@ -10,26 +10,17 @@
 /* What is to be written to set something, and what to put it back, both found out
  * before anything is written. The order differs: a file's limits depend on others
  * (clocks on turbo, the upper clock on the lower one). */
-typedef struct ft__plan {
+typedef struct ft__settings_plan {
     ft__acts apply;
     ft__acts instead; /* of apply, where the device or its owner does not allow that */
     ft__acts restore;
     ft_settings chosen; /* texts are the caller's */
-} ft__plan;
+} ft__settings_plan;
 
 /* FT_EUNSUPPORTED: the machine does not offer it. Free also after a failure. */
-ft_status ft__plan_make(ft__plan *p, const ft_settings *want, ft__machine *m,
+ft_status ft__plan_make(ft__settings_plan *p, const ft_settings *want, ft__machine *m,
                         const ft_log *log, ft_error *err);
-void ft__plan_free(ft__plan *p);
-/* The two halves; p->chosen is a copy of `want`. */
-ft_status ft__plan_cpu(ft__plan *p, const ft__machine *m, const ft_log *log,
-                       ft_error *err);
-ft_status ft__plan_gpu(ft__plan *p, ft__machine *m, const ft_log *log, ft_error *err);
-
-/* The one of `choices` that is nearest to `want`, else `want` itself within least ..
- * most; NaN when it is further outside than 2 %. */
-double ft__nearest(double want, const double *choices, size_t n, double least,
-                   double most);
+void ft__plan_free(ft__settings_plan *p);
 
 /* ---- what cpufreq says of one CPU ---- */
 enum { FT__MAX_STEPS = 128 };
@@ -38,8 +29,8 @@ typedef struct ft__policy {
     unsigned cpu;
     double least_hz, most_hz;
     double low_hz, high_hz; /* the limits now */
-    double now_hz;          /* NaN: not told */
-    double nominal_hz;      /* without turbo; NaN: not told */
+    double now_hz;          /* NaN: unknown */
+    double nominal_hz;      /* without turbo; NaN: unknown */
     double step_hz[FT__MAX_STEPS];
     size_t n_steps; /* 0: any clock in between */
     char governor[64];
@@ -48,8 +39,6 @@ typedef struct ft__policy {
 
 /* False: this CPU has no clock that could be set. */
 bool ft__policy_read(ft__policy *p, const char *root, unsigned cpu);
-/* Whether `cpu` is the first of those of `among` that share its clock. */
-bool ft__policy_leads(const char *root, unsigned cpu, const ft__cpus *among);
 
 typedef struct ft__turbo {
     const char *path;

@@ -1,3 +1,4 @@
+/* The lock of settings, and the records of what is to be put back. */
 #define _DEFAULT_SOURCE /* flock() */
 #include "device/clocks/record.h"
 
@@ -9,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,21 +30,6 @@ static bool path_of(struct path *p, const char *dir, const char *name)
     return (size_t)snprintf(p->s, sizeof(p->s), "%s/%s", dir, name) < sizeof(p->s);
 }
 
-static bool make_folder(const char *dir)
-{
-    struct path p;
-
-    if (!path_of(&p, dir, ""))
-        return false;
-    for (char *s = strchr(p.s + 1, '/'); s; s = strchr(s + 1, '/')) {
-        *s = '\0';
-        if (mkdir(p.s, 0777) && errno != EEXIST)
-            return false;
-        *s = '/';
-    }
-    return true;
-}
-
 /* ---- the lock ---- */
 
 static long number_in(int fd)
@@ -63,14 +48,13 @@ static bool is_alive(long pid)
 static bool lock_patiently(int fd)
 {
     double end_s = ft__now_s() + patience_s;
-    const struct timespec pause = {0, 10 * 1000 * 1000};
 
     while (flock(fd, LOCK_EX | LOCK_NB)) {
         if (errno != EWOULDBLOCK && errno != EINTR)
             return false;
         if (is_alive(number_in(fd)) || ft__now_s() > end_s)
             return false;
-        nanosleep(&pause, NULL);
+        ft__sleep_s(0.01);
     }
     return true;
 }
@@ -85,7 +69,7 @@ ft_status ft__state_lock(int *fd, const char *dir, ft_error *err)
     *fd = -1;
     if (!dir)
         return FT_OK;
-    if (!make_folder(dir) || !path_of(&p, dir, LOCK) ||
+    if (!path_of(&p, dir, LOCK) || ft__sys_make_folders(p.s) ||
         (*fd = open(p.s, O_RDWR | O_CREAT | O_CLOEXEC, 0666)) < 0)
         return ft_fail(err, FT_EIO, 0,
                        "settings are not changed, because what to put back cannot be "

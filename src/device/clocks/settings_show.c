@@ -11,7 +11,7 @@
 #include "device/clocks/record.h"
 #include "device/sysfs.h"
 
-struct list {
+struct settings_list {
     ft_settings_list shown; /* first */
     ft_setting_state *state;
     size_t cap;
@@ -22,13 +22,13 @@ struct list {
 
 /* While the list is made. */
 struct look {
-    struct list *list;
+    struct settings_list *list;
     const char *root;
     bool is_virtual;
     ft__cpus online, present;
 };
 
-FT_PRINTF(2, 3) static const char *keep(struct list *l, const char *fmt, ...)
+FT_PRINTF(2, 3) static const char *keep(struct settings_list *l, const char *fmt, ...)
 {
     const char *kept;
     va_list ap;
@@ -41,7 +41,8 @@ FT_PRINTF(2, 3) static const char *keep(struct list *l, const char *fmt, ...)
 }
 
 /* A new entry about which nothing is known. */
-static ft_setting_state *add(struct list *l, const char *device, const char *name)
+static ft_setting_state *add(struct settings_list *l, const char *device,
+                             const char *name)
 {
     ft_setting_state *s = ft__list_grow(l->state, l->shown.n, &l->cap, sizeof(*s));
 
@@ -63,6 +64,25 @@ static ft_setting_state *add(struct list *l, const char *device, const char *nam
                             .reason = "",
                             .remedy = ""};
     return s;
+}
+
+/* "600 900 1200 MHz"; where there are more than `most`, the first few and the last. */
+static const char *list_mhz(struct settings_list *l, const double *hz, size_t n,
+                            size_t most)
+{
+    enum { FEW = 4 };
+    ft__buf b = {0};
+    const char *kept;
+
+    for (size_t i = 0; i < n; i++) {
+        if (n > most && i == FEW)
+            ft__buf_str(&b, ".. ");
+        if (n <= most || i < FEW || i + FEW >= n)
+            ft__buf_fmt(&b, "%.0f ", hz[i] * 1e-6);
+    }
+    kept = b.len ? keep(l, "%sMHz", b.s) : "";
+    ft__buf_free(&b);
+    return kept;
 }
 
 /* ---- CPU ---- */
@@ -135,7 +155,7 @@ static void show_turbo(struct look *k)
 }
 
 /* CPUs that are alike. */
-struct group {
+struct cpu_group {
     ft__policy policy; /* of the first; now_hz is the highest of all */
     ft__cpus cpus;
 };
@@ -149,7 +169,7 @@ static bool alike(const ft__policy *a, const ft__policy *b)
 }
 
 /* "name", or "name of CPUs 0-3" when there are other CPUs. */
-static const char *name_of(struct look *k, const struct group *g, const char *name)
+static const char *name_of(struct look *k, const struct cpu_group *g, const char *name)
 {
     char text[512];
 
@@ -157,7 +177,7 @@ static const char *name_of(struct look *k, const struct group *g, const char *na
     return g->cpus.n == k->online.n ? name : keep(k->list, "%s of CPUs %s", name, text);
 }
 
-static void judge_files(struct look *k, const struct group *g, ft_setting_state *s,
+static void judge_files(struct look *k, const struct cpu_group *g, ft_setting_state *s,
                         const char *const *files)
 {
     ft__acts all = {0};
@@ -171,19 +191,7 @@ static void judge_files(struct look *k, const struct group *g, ft_setting_state 
     judge(k, s, &all);
 }
 
-static const char *steps_of(struct look *k, const ft__policy *p)
-{
-    ft__buf b = {0};
-    const char *kept;
-
-    for (size_t i = 0; i < p->n_steps; i++)
-        ft__buf_fmt(&b, "%.0f ", p->step_hz[i] * 1e-6);
-    kept = b.len ? keep(k->list, "%sMHz", b.s) : "";
-    ft__buf_free(&b);
-    return kept;
-}
-
-static void show_group(struct look *k, const struct group *g)
+static void show_group(struct look *k, const struct cpu_group *g)
 {
     static const char *const clock_files[] = {"scaling_min_freq", "scaling_max_freq",
                                               NULL};
@@ -200,7 +208,7 @@ static void show_group(struct look *k, const struct group *g)
     s->most = p->most_hz;
     s->normal = p->nominal_hz;
     s->unit = "Hz";
-    s->choices = steps_of(k, p);
+    s->choices = list_mhz(k->list, p->step_hz, p->n_steps, FT__MAX_STEPS);
     judge_files(k, g, s, clock_files);
     s = add(k->list, "cpu", name_of(k, g, "governor"));
     s->text = keep(k->list, "%s", p->governor);
@@ -212,7 +220,7 @@ enum { MAX_GROUPS = 8 };
 
 static void show_clocks(struct look *k)
 {
-    struct group *g = calloc(MAX_GROUPS, sizeof(*g));
+    struct cpu_group *g = calloc(MAX_GROUPS, sizeof(*g));
     size_t n = 0;
 
     k->list->bad = k->list->bad || !g;
@@ -240,10 +248,7 @@ static void show_clocks(struct look *k)
 
 static void show_cpu(struct look *k)
 {
-    char cpuinfo[8192];
-
-    ft__sys_text(cpuinfo, sizeof(cpuinfo), k->root, "/proc/cpuinfo");
-    k->is_virtual = ft__cpuinfo_is_virtual(cpuinfo);
+    k->is_virtual = ft__is_virtual(k->root);
     ft__cpus_online(&k->online, &k->present, k->root);
     show_clocks(k);
     show_turbo(k);
@@ -252,25 +257,7 @@ static void show_cpu(struct look *k)
 
 /* ---- GPUs ---- */
 
-/* The first few and the last where there are many. */
-static const char *gpu_choices(struct list *l, const unsigned *mhz, unsigned n)
-{
-    enum { MANY = 12, FEW = 4 };
-    ft__buf b = {0};
-    const char *kept;
-
-    for (unsigned i = 0; i < n; i++) {
-        if (n > MANY && i == FEW)
-            ft__buf_str(&b, ".. ");
-        if (n <= MANY || i < FEW || i + FEW >= n)
-            ft__buf_fmt(&b, "%u ", mhz[i]);
-    }
-    kept = b.len ? keep(l, "%sMHz", b.s) : "";
-    ft__buf_free(&b);
-    return kept;
-}
-
-static void judge_gpu(struct list *l, ft_setting_state *s, bool known,
+static void judge_gpu(struct settings_list *l, ft_setting_state *s, bool known,
                       const char *option)
 {
     s->writable = known && geteuid() == 0;
@@ -282,31 +269,31 @@ static void judge_gpu(struct list *l, ft_setting_state *s, bool known,
                          option);
 }
 
-static void show_gpu_clock(struct list *l, const ft__nvml *g, void *handle,
+static void show_gpu_clock(struct settings_list *l, const ft__nvml *g, void *handle,
                            const char *device, bool memory)
 {
-    unsigned mhz[FT__NVML_MAX_CLOCKS], now;
-    unsigned n = ft__gpu_choices(mhz, g, handle, 0);
+    double hz[FT__NVML_MAX_CLOCKS];
+    unsigned n = ft__nvml_clocks(hz, g, handle, 0), now;
     const int which = memory ? FT__NVML_CLOCK_MEMORY : FT__NVML_CLOCK_GRAPHICS;
     ft_setting_state *s = add(l, device, memory ? "memory clock" : "core clock");
 
     /* Core clocks: those at the highest memory clock. */
     if (n && !memory)
-        n = ft__gpu_choices(mhz, g, handle, mhz[n - 1]);
+        n = ft__nvml_clocks(hz, g, handle, (unsigned)lround(hz[n - 1] * 1e-6));
     s->unit = "Hz";
     if (FT__NVML_CALL(g, clock, handle, which, &now) == 0)
         s->now = now * 1e6;
     if (FT__NVML_CALL(g, clock_max, handle, which, &now) == 0)
         s->normal = now * 1e6;
     if (n) {
-        s->least = mhz[0] * 1e6;
-        s->most = mhz[n - 1] * 1e6;
-        s->choices = gpu_choices(l, mhz, n);
+        s->least = hz[0];
+        s->most = hz[n - 1];
+        s->choices = list_mhz(l, hz, n, 12);
     }
     judge_gpu(l, s, n > 0, memory ? "--memory MHZ" : "--core MHZ");
 }
 
-static void show_gpu_power(struct list *l, const ft__nvml *g, void *handle,
+static void show_gpu_power(struct settings_list *l, const ft__nvml *g, void *handle,
                            const char *device)
 {
     ft_setting_state *s = add(l, device, "power cap");
@@ -324,7 +311,7 @@ static void show_gpu_power(struct list *l, const ft__nvml *g, void *handle,
     judge_gpu(l, s, s->most > 0, "--power-cap WATTS");
 }
 
-static void show_gpus(struct list *l, ft__machine *m)
+static void show_gpus(struct settings_list *l, ft__machine *m)
 {
     ft_error why = {0};
 
@@ -339,7 +326,7 @@ static void show_gpus(struct list *l, ft__machine *m)
         unsigned index;
         void *handle;
 
-        if (ft__gpus_find(&handle, &index, &m->gpus, device, &why)) {
+        if (ft__nvml_find(&handle, &index, &m->gpus, device, &why)) {
             add(l, device, "clocks and power cap")->reason = keep(l, "%s", why.msg);
             continue;
         }
@@ -363,7 +350,7 @@ static size_t recorded(const char *name, const ft_settings_options *opt,
     return n;
 }
 
-static void show_in_force(struct list *l, const ft_settings_options *opt,
+static void show_in_force(struct settings_list *l, const ft_settings_options *opt,
                           const char *root)
 {
     long holder = ft__state_holder(opt->state_dir);
@@ -385,13 +372,12 @@ ft_status ft_settings_show(ft_settings_list **out, const ft_settings_options *op
                            ft_error *err)
 {
     static const ft_settings_options none = {0};
-    struct list *l = calloc(1, sizeof(*l));
+    struct settings_list *l = calloc(1, sizeof(*l));
     struct look *k = calloc(1, sizeof(*k));
-    ft__machine m;
+    ft__machine m = ft__machine_of(opt);
 
     *out = NULL;
     opt = opt ? opt : &none;
-    m = (ft__machine){.root = opt->root ? opt->root : "", .nvml = opt->nvml};
     if (l && k) {
         *k = (struct look){.list = l, .root = m.root};
         l->shown.in_force = "";
@@ -413,7 +399,7 @@ ft_status ft_settings_show(ft_settings_list **out, const ft_settings_options *op
 
 void ft_settings_list_free(ft_settings_list *shown)
 {
-    struct list *l = (struct list *)shown;
+    struct settings_list *l = (struct settings_list *)shown;
 
     if (!l)
         return;

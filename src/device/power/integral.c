@@ -1,3 +1,4 @@
+/* Energy of a stretch of time, from the updates of a counter or of watts. */
 #include "device/power/integral.h"
 
 #include <math.h>
@@ -12,20 +13,34 @@
         (out)->joules = (out)->error = NAN;                                            \
     } while (0)
 
+double ft__least_s(const ft_domain *d)
+{
+    double period = isfinite(d->period_s) ? d->period_s : 0;
+    double window = isfinite(d->window_s) ? d->window_s : 0;
+
+    if (isfinite(d->least_s))
+        return d->least_s;
+    if (period <= 0 && window <= 0)
+        return 0.5;
+    return fmax(window + 11 * period, d->duty < 1 ? 50 * period : 0);
+}
+
 static double square(double x)
 {
     return x * x;
 }
 
-double ft__noise_of(const ft__update *u, size_t n, size_t lag)
+/* Standard deviation of neighbouring values' noise: half the mean square of their
+ * differences (von Neumann 1941); a drift does not count. */
+static double noise_of(const ft__update *u, size_t n)
 {
     double sum = 0;
 
-    if (n <= lag)
+    if (n < 2)
         return NAN;
-    for (size_t i = lag; i < n; i++)
-        sum += square(u[i].value - u[i - lag].value);
-    return sqrt(sum / (2 * (double)(n - lag)));
+    for (size_t i = 1; i < n; i++)
+        sum += square(u[i].value - u[i - 1].value);
+    return sqrt(sum / (2 * (double)(n - 1)));
 }
 
 static double slope(const ft__update *k, size_t i)
@@ -72,19 +87,25 @@ static double outside(const ft__update *k, size_t n, double t, double scatter,
     return k[end].value + rate * d;
 }
 
-static double at(const ft__update *k, size_t n, double t, double scatter,
-                 double *variance)
+/* The last knot at or before t, but one in front of another. */
+static size_t knot_before(const ft__update *k, size_t n, double t)
 {
     size_t lo = 0, hi = n - 1;
 
-    if (t < k[0].at_s || t >= k[n - 1].at_s)
-        return outside(k, n, t, scatter, variance);
     while (hi - lo > 1) {
         size_t mid = (lo + hi) / 2;
 
         *(k[mid].at_s <= t ? &lo : &hi) = mid;
     }
-    return inside(k, n, lo, t, scatter, variance);
+    return lo;
+}
+
+static double at(const ft__update *k, size_t n, double t, double scatter,
+                 double *variance)
+{
+    return t < k[0].at_s || t >= k[n - 1].at_s
+               ? outside(k, n, t, scatter, variance)
+               : inside(k, n, knot_before(k, n, t), t, scatter, variance);
 }
 
 /* Scatter of the slopes between knots in from .. to about their neighbours. */
@@ -101,13 +122,16 @@ static double slope_scatter(const ft__update *k, size_t n, double from, double t
     return count ? sqrt(sum / (2 * (double)count)) : 0;
 }
 
-static size_t count_inside(const ft__updates *u, double from, double to)
+/* The updates in from .. to: the first of them, and how many. */
+static const ft__update *within(const ft__updates *u, double from, double to, size_t *n)
 {
-    size_t n = 0;
+    size_t i = 0;
 
-    for (size_t i = 0; i < u->n; i++)
-        n += u->u[i].at_s >= from && u->u[i].at_s <= to;
-    return n;
+    while (i < u->n && u->u[i].at_s < from)
+        i++;
+    for (*n = 0; i + *n < u->n && u->u[i + *n].at_s <= to;)
+        ++*n;
+    return u->u + i;
 }
 
 static void too_short(ft__energy *out, const ft_domain *d, double seconds, double needs,
@@ -122,8 +146,9 @@ static bool usable(ft__energy *out, const ft_domain *d, const ft__updates *u,
                    double from, double to, const char *what, double holes)
 {
     double seconds = to - from;
-    size_t inside_ = count_inside(u, from, to);
+    size_t n;
 
+    (void)within(u, from, to, &n);
     *out = (ft__energy){.joules = NAN, .error = NAN};
     if (!isfinite(u->poll_s) || u->holes_s >= 0.999 * seconds)
         FAIL(out, "no readings");
@@ -133,9 +158,9 @@ static bool usable(ft__energy *out, const ft_domain *d, const ft__updates *u,
         too_short(out, d, seconds, d->window_s, "window");
     else if (isfinite(u->period_s) && seconds < 2 * u->period_s)
         too_short(out, d, seconds, u->period_s, "time between values");
-    else if (u->n < 2 || !inside_)
+    else if (u->n < 2 || !n)
         FAIL(out, "its %s stood still for all of %.3g s", what, seconds);
-    else if (inside_ < 2)
+    else if (n < 2)
         FAIL(out, "its %s stood still but for once in %.3g s", what, seconds);
     return !*out->reason;
 }
@@ -161,7 +186,7 @@ static double unit_of(const ft__updates *u, bool steps)
     return isfinite(least) ? least : 0;
 }
 
-/* A value that stays may be a steady load, told in coarse units: it came from a
+/* A value that stays may be a steady load, read in coarse units: it came from a
  * neighbouring value or goes to one, and the sensor did move later. */
 static bool may_be_steady(const ft__updates *u)
 {
@@ -365,16 +390,13 @@ static void of_samples(ft__energy *out, const ft__updates *u, double window,
 static double value_at(const ft__updates *u, double t, bool edge, double *variance)
 {
     const ft__update *k = u->u;
-    size_t lo = 0, hi = u->n - 1;
+    size_t lo, hi = u->n - 1;
     double rate;
 
     if (t <= k[0].at_s || t >= k[hi].at_s)
         return k[t <= k[0].at_s ? 0 : hi].value;
-    while (hi - lo > 1) {
-        size_t mid = (lo + hi) / 2;
-
-        *(k[mid].at_s <= t ? &lo : &hi) = mid;
-    }
+    lo = knot_before(k, u->n, t);
+    hi = lo + 1;
     rate = slope(k, lo);
     *variance += square(rate) * (square(k[lo].half_s) + square(k[hi].half_s)) / 12;
     if (edge && lo > 0 && hi + 1 < u->n) {
@@ -419,15 +441,6 @@ static void of_windows(ft__energy *out, const ft__updates *u, double window,
     out->error = sqrt(variance);
 }
 
-static size_t first_inside(const ft__updates *u, double from)
-{
-    size_t i = 0;
-
-    while (i < u->n && u->u[i].at_s < from)
-        i++;
-    return i;
-}
-
 double ft__last_decimal(const ft__update *u, size_t n)
 {
     double unit = 1;
@@ -440,13 +453,14 @@ double ft__last_decimal(const ft__update *u, size_t n)
 }
 
 /* What the scatter of readings leaves open, over `seconds`. Whether it is the
- * sensor's or the load's own cannot be told. */
+ * sensor's or the load's own cannot be decided. */
 static double reading_error(const ft__updates *u, double from, double to, double window)
 {
-    size_t i = first_inside(u, from), n = count_inside(u, from, to);
+    size_t n;
+    const ft__update *k = within(u, from, to, &n);
     double seconds = to - from;
-    double noise = ft__noise_of(u->u + i, n, 1), windows = seconds / window;
-    double unit = ft__last_decimal(u->u + i, n);
+    double noise = noise_of(k, n), windows = seconds / window;
+    double unit = ft__last_decimal(k, n);
 
     if (!isfinite(noise))
         return 0;
@@ -458,13 +472,14 @@ static double reading_error(const ft__updates *u, double from, double to, double
 /* What may have happened while no new value came. */
 static double unseen(const ft__updates *u, double from, double to)
 {
-    size_t i = first_inside(u, from), n = count_inside(u, from, to);
+    size_t n;
+    const ft__update *k = within(u, from, to, &n);
     double standing = fmax(0, u->stall_s - fmax(2 * u->usual_stall_s, 2 * u->period_s));
     double sum = 0, squares = 0;
 
-    for (size_t j = i; j < i + n; j++) {
-        sum += u->u[j].value;
-        squares += square(u->u[j].value);
+    for (size_t j = 0; j < n; j++) {
+        sum += k[j].value;
+        squares += square(k[j].value);
     }
     return n < 2 ? 0
                  : (u->holes_s / 2 + standing) *

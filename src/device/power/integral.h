@@ -12,7 +12,7 @@ typedef struct ft__energy {
 } ft__energy;
 
 /* From a counter. Between two of its steps the power of neighbouring steps is
- * continued from either side, so that a load that begins or ends at an edge is told
+ * continued from either side, so that a load that begins or ends at an edge is kept
  * apart from what was before and after it. */
 void ft__energy_of_counter(ft__energy *out, const ft_domain *d, const ft__updates *u,
                            double from_s, double to_s);
@@ -24,11 +24,7 @@ void ft__energy_of_counter(ft__energy *out, const ft_domain *d, const ft__update
 void ft__energy_of_power(ft__energy *out, const ft_domain *d, const ft__updates *u,
                          double from_s, double to_s);
 
-/* Standard deviation of neighbouring values' noise: half the mean square of their
- * differences `lag` apart (von Neumann 1941); a drift does not count. */
-double ft__noise_of(const ft__update *u, size_t n, size_t lag);
-
-/* The last decimal in which values are told: 0.1 for 60.5 and 61; at least 0.001. */
+/* The last decimal that values have: 0.1 for 60.5 and 61; at least 0.001. */
 double ft__last_decimal(const ft__update *u, size_t n);
 
 /* Seconds a loop must last (ft_domain.least_s). */

@@ -1,8 +1,8 @@
+/* A meter's thread: reads what is due, and knows when a stretch has its ends. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/stats.h"
@@ -37,15 +37,11 @@ static double unwrap(struct ft__lane *l, double raw)
 
 static bool append(struct ft__lane *l, const ft_power_reading *r)
 {
-    if (l->n == l->cap) {
-        size_t cap = l->cap ? 2 * l->cap : 1024;
-        ft_power_reading *more = realloc(l->r, cap * sizeof(*more));
+    ft_power_reading *more = ft__list_grow(l->r, l->n, &l->cap, sizeof(*more));
 
-        if (!more)
-            return false;
-        l->r = more;
-        l->cap = cap;
-    }
+    if (!more)
+        return false;
+    l->r = more;
     l->r[l->n++] = *r;
     return true;
 }
@@ -120,11 +116,6 @@ static bool has_settled(const ft_meter *m, double now)
     return true;
 }
 
-static struct timespec timespec_of(double s)
-{
-    return (struct timespec){(time_t)s, (long)((s - floor(s)) * 1e9)};
-}
-
 /* Reads what is due; when the next one is. */
 static double read_due(ft_meter *m, double now)
 {
@@ -161,15 +152,6 @@ static void be_patient(ft_meter *m, double now)
     m->settled = false;
 }
 
-static double thread_cpu_s(void)
-{
-    struct timespec t;
-
-    return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t)
-               ? NAN
-               : (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* One look at all lanes; the lock is held. True: it was the last one. */
 static bool look(ft_meter *m, double now)
 {
@@ -192,11 +174,11 @@ static void *work(void *user)
 
     pthread_mutex_lock(&m->lock);
     while (!look(m, ft__now_s())) {
-        struct timespec until = timespec_of(m->next_s);
+        struct timespec until = ft__timespec(m->next_s);
 
         pthread_cond_timedwait(&m->change, &m->lock, &until);
     }
-    m->cpu_s = thread_cpu_s();
+    m->cpu_s = ft__clock_s(CLOCK_THREAD_CPUTIME_ID);
     pthread_mutex_unlock(&m->lock);
     return NULL;
 }
@@ -427,30 +409,23 @@ static double idle_watts(const ft_trace *t, uint32_t i, double from, double to)
     return median;
 }
 
-struct rest {
-    ft_meter *meter;
-    double seconds;
-};
-
-static void rest(void *user)
-{
-    const struct rest *r = user;
-
-    ft__meter_pass(r->meter, r->seconds);
-}
-
 ft_status ft__meter_idle(ft_meter *m, double quiet_s, double *watts, ft_error *err)
 {
-    struct rest quiet = {m, quiet_s};
     double from, to;
-    ft_trace t;
+    ft_trace t = {0};
     ft_status st;
 
     for (uint32_t i = 0; i < m->n; i++)
         watts[i] = NAN;
     if (!(quiet_s > 0 && quiet_s <= 3600))
         return ft_fail(err, FT_EINVAL, 0, "idle power is watched for up to 3600 s");
-    st = ft_meter_watch(m, rest, &quiet, &t, &from, &to, err);
+    st = ft__meter_start(m, err);
+    if (st)
+        return st;
+    from = ft__meter_now(m);
+    ft__meter_pass(m, quiet_s);
+    to = ft__meter_now(m);
+    st = ft__meter_stop(m, &t, err);
     for (uint32_t i = 0; !st && i < t.n_domains; i++)
         watts[i] = idle_watts(&t, i, from, to);
     ft_trace_free(&t);

@@ -8,7 +8,7 @@
 
 /* One domain as the thread reads it. */
 struct ft__lane {
-    ft__source *source;
+    ft__power_source *source;
     double period, next; /* between polls; when the next one is due */
     double cost;         /* seconds of an undisturbed call */
     ft_power_reading *r;

@@ -1,3 +1,5 @@
+/* Opening a meter: which sources it reads, which of them work, and how often they
+ * change. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,11 +10,14 @@
 #include "device/power/meter.h"
 #include "device/power/updates.h"
 
-/* What watching for a moment says of one lane: its period, or why it is useless. */
-static bool learn(ft_meter *m, struct ft__lane *l, double seconds)
+/* The period of a lane's values, from watching it for a moment. False: it is useless.
+ */
+static bool learn(ft_meter *m, struct ft__lane *l)
 {
     ft_domain *d = &l->source->d;
-    double period = NAN, most = 0, joules = NAN;
+    double period = NAN;
+    size_t steps = 0;
+    bool has_watts = false;
 
     for (int j = 0; j < 2; j++) {
         ft__updates u;
@@ -25,24 +30,14 @@ static bool learn(ft_meter *m, struct ft__lane *l, double seconds)
         }
         if (isfinite(u.period_s) && u.n > 3)
             period = isfinite(period) ? fmax(period, u.period_s) : u.period_s;
-        if (j)
-            joules = (double)u.n;
+        steps = j ? u.n : 0;
         free(u.u);
     }
     for (size_t i = 0; i < l->n; i++)
-        most = fmax(most, isfinite(l->r[i].watts) ? l->r[i].watts : 0);
+        has_watts = has_watts || (isfinite(l->r[i].watts) && l->r[i].watts > 0);
     if (!isfinite(d->period_s))
         d->period_s = period;
-    if (l->failed)
-        snprintf(l->source->why, sizeof(l->source->why), "%.*s", 159,
-                 *l->source->why ? l->source->why : "it cannot be read");
-    else if (!(joules > 0) && !(most > 0))
-        snprintf(l->source->why, sizeof(l->source->why),
-                 d->counts ? "its counter did not move for %.3g s" : "it reads 0 W",
-                 seconds);
-    else
-        return true;
-    return false;
+    return !l->failed && (steps || has_watts);
 }
 
 static void drop_lane(ft_meter *m, uint32_t i)
@@ -65,33 +60,32 @@ static bool watch(ft_meter *m, double seconds, ft_status *st, ft_error *err)
     ft__meter_pass(m, seconds);
     ft__meter_end(m, false);
     for (uint32_t i = 0; i < m->n; i++)
-        all = learn(m, &m->lane[i], seconds) && all;
+        all = learn(m, &m->lane[i]) && all;
     if (m->short_of_memory)
         *st = ft_fail(err, FT_ENOMEM, 0, "a meter");
     return all;
 }
 
-/* Whether a name of the list asks for this source. */
-static bool asked_for(const char *list, const ft__source *s, const char **name,
-                      int *len)
+/* Whether a name of the list asks for this source; *whole: by its full name. */
+static bool asked_for(const char *list, const ft__power_source *s, bool *whole)
 {
     while (list && *list) {
-        *len = (int)strcspn(list, ",");
-        *name = list;
-        if (ft__source_is(s, list, (size_t)*len))
+        size_t len = strcspn(list, ",");
+
+        *whole = len == strlen(s->d.name);
+        if (ft__source_is(s, list, len))
             return true;
-        list += *len + (list[*len] == ',');
+        list += len + (list[len] == ',');
     }
     return false;
 }
 
 /* FT_ENOTFOUND names a source that was asked for by its full name and does not
  * work, and what would help. */
-static ft_status refuse(const ft__source *s, const char *reason, const char *remedy,
-                        ft_error *err)
+static ft_status cannot_use(const ft__power_source *s, ft_error *err)
 {
-    return ft_fail(err, FT_ENOTFOUND, 0, "%s: %s%s%s", s->d.name, reason,
-                   *remedy ? ", try: " : "", remedy);
+    return ft_fail(err, FT_ENOTFOUND, 0, "%s: %s%s%s", s->d.name, s->reason,
+                   *s->remedy ? ", try: " : "", s->remedy);
 }
 
 static ft_status names_exist(ft_meter *m, const char *list, ft_error *err)
@@ -119,39 +113,27 @@ static ft_status add_lanes(ft_meter *m, const char *list, ft_error *err)
     if (!m->lane || !m->domain || m->all.bad)
         return ft_fail(err, FT_ENOMEM, 0, "a meter");
     for (size_t i = 0; i < m->all.n; i++) {
-        ft__source *s = &m->all.source[i];
-        const char *name;
-        int len;
+        ft__power_source *s = &m->all.source[i];
+        bool whole = false;
 
-        if (list && !asked_for(list, s, &name, &len))
+        if (list && !asked_for(list, s, &whole))
             continue;
         if (s->read)
             m->lane[m->n++].source = s;
-        else if (list && (size_t)len == strlen(s->d.name))
-            return refuse(s, s->reason, s->remedy, err);
+        else if (whole)
+            return cannot_use(s, err);
     }
     return FT_OK;
 }
 
-/* Why no source works: each family's first reason. */
-static ft_status none_works(ft_meter *m, ft_error *err)
+static ft_status none_works(const ft_meter *m, ft_error *err)
 {
-    ft__buf b = {0};
+    ft__buf why = {0};
     ft_status st;
 
-    for (size_t i = 0; i < m->all.n; i++) {
-        const ft__source *s = &m->all.source[i];
-        int len = (int)strcspn(s->d.name, ":");
-
-        if (i && strncmp(s->d.name, m->all.source[i - 1].d.name, (size_t)len) == 0)
-            continue;
-        ft__buf_fmt(&b, "%s%.*s: %s%s%s", b.len ? "; " : "", len, s->d.name,
-                    *s->reason ? s->reason : s->why, *s->remedy ? ", try: " : "",
-                    s->remedy);
-    }
-    st = ft_fail(err, FT_EUNSUPPORTED, 0, "no power sensor on this machine (%s)",
-                 b.s ? b.s : "");
-    ft__buf_free(&b);
+    ft__sources_why_none(&m->all, &why);
+    st = ft_fail(err, FT_EUNSUPPORTED, 0, "%s", why.s ? why.s : "");
+    ft__buf_free(&why);
     return st;
 }
 
@@ -159,19 +141,21 @@ static ft_status none_works(ft_meter *m, ft_error *err)
 static ft_status keep_the_living(ft_meter *m, const char *list, ft_error *err)
 {
     for (uint32_t i = m->n; i-- > 0;) {
-        ft__source *s = m->lane[i].source;
-        const char *name, *why = s->why, *remedy = ft__source_remedy(&m->all, s);
-        int len;
+        struct ft__lane *l = &m->lane[i];
+        ft__power_source *s = l->source;
+        bool whole = false;
 
-        if (learn(m, &m->lane[i], 0.7))
+        if (learn(m, l))
             continue;
-        if (m->all.is_virtual && !m->lane[i].failed) {
-            why = "it stands still, as on many virtual machines";
-            remedy = "run on the host";
-        }
-        if (asked_for(list, s, &name, &len) && (size_t)len == strlen(s->d.name))
-            return refuse(s, why, remedy, err);
-        ft__source_refuse(s, ft__source_keep(&m->all, "%s", why), remedy);
+        if (l->failed)
+            ft__source_refuse(
+                s,
+                ft__source_keep(&m->all, "%s", *s->why ? s->why : "it cannot be read"),
+                ft__source_remedy(&m->all, s));
+        else
+            ft__source_refuse_still(&m->all, s, s->d.counts, 0.7);
+        if (asked_for(list, s, &whole) && whole)
+            return cannot_use(s, err);
         drop_lane(m, i);
     }
     return m->n ? FT_OK : none_works(m, err);

@@ -1,3 +1,4 @@
+/* What a domain used over a stretch of time: its steady power, and its energy. */
 #include "foretell/power.h"
 
 #include <math.h>
@@ -147,11 +148,6 @@ static void choose(ft_power *out, const ft__energy *counter, const ft__energy *p
     compare(out);
 }
 
-static ft__energy nothing(void)
-{
-    return (ft__energy){.joules = NAN, .error = NAN};
-}
-
 struct stretch {
     const ft_domain *d;
     const ft_power_reading *r;
@@ -172,48 +168,35 @@ static void count_readings(ft_power *out, const struct stretch *s)
     }
 }
 
-static bool look_at_counter(ft_power *out, ft__energy *e, const struct stretch *s)
+/* The energy that counter or watts give, and their steady level. What watts say of the
+ * level counts more than what a counter's steps say. */
+static bool examine(ft_power *out, ft__energy *e, const struct stretch *s, bool counter)
 {
     struct levels l = {NULL, NULL, 0};
     ft__updates u;
-    bool ok = ft__updates_find(&u, s->d, s->r, s->n, true, s->from, s->to) &&
+    double period, window, windows, unit = 0;
+    bool ok = ft__updates_find(&u, s->d, s->r, s->n, counter, s->from, s->to) &&
               new_levels(&l, u.n);
 
     if (ok) {
-        ft__energy_of_counter(e, s->d, &u, s->from, s->to);
-        of_steps(&l, &u, s->from, s->to);
-        out->period_s = u.period_s;
-        out->n_fresh = l.n;
-        if (isfinite(e->joules))
-            steady_level(out, &l, (double)l.n, 0);
-    }
-    free(l.watts);
-    free(l.weight);
-    free(u.u);
-    return ok;
-}
-
-/* What watts say of the level counts more than what a counter's steps say. */
-static bool look_at_watts(ft_power *out, ft__energy *e, const struct stretch *s)
-{
-    struct levels l = {NULL, NULL, 0};
-    ft__updates u;
-    bool ok = ft__updates_find(&u, s->d, s->r, s->n, false, s->from, s->to) &&
-              new_levels(&l, u.n);
-
-    if (ok) {
-        double period = isfinite(u.period_s) ? u.period_s : 0;
-        double window = isfinite(s->d->window_s) ? s->d->window_s : period;
-
-        ft__energy_of_power(e, s->d, &u, s->from, s->to);
-        of_watts(&l, &u, window, s->from, s->to);
-        if (isfinite(e->joules) || !s->d->counts || !isfinite(out->watts)) {
+        period = isfinite(u.period_s) ? u.period_s : 0;
+        window = isfinite(s->d->window_s) ? s->d->window_s : period;
+        if (counter) {
+            ft__energy_of_counter(e, s->d, &u, s->from, s->to);
+            of_steps(&l, &u, s->from, s->to);
+            windows = (double)l.n;
+        } else {
+            ft__energy_of_power(e, s->d, &u, s->from, s->to);
+            of_watts(&l, &u, window, s->from, s->to);
+            windows = (s->to - s->from) / fmax(window, period);
+            unit = ft__last_decimal(u.u, u.n);
+        }
+        if (counter || isfinite(e->joules) || !s->d->counts || !isfinite(out->watts)) {
             out->period_s = u.period_s;
             out->n_fresh = l.n;
         }
         if (isfinite(e->joules))
-            steady_level(out, &l, (s->to - s->from) / fmax(window, period),
-                         ft__last_decimal(u.u, u.n));
+            steady_level(out, &l, windows, unit);
     }
     free(l.watts);
     free(l.weight);
@@ -224,7 +207,7 @@ static bool look_at_watts(ft_power *out, ft__energy *e, const struct stretch *s)
 void ft_power_of(ft_power *out, const ft_trace *t, uint32_t domain, double from_s,
                  double to_s)
 {
-    ft__energy counter = nothing(), power = nothing();
+    ft__energy counter = {.joules = NAN, .error = NAN}, power = counter;
     struct stretch s;
 
     *out = (ft_power){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN,
@@ -236,8 +219,8 @@ void ft_power_of(ft_power *out, const ft_trace *t, uint32_t domain, double from_
     s = (struct stretch){&t->domain[domain], t->reading[domain], t->n[domain], from_s,
                          to_s};
     count_readings(out, &s);
-    if ((s.d->counts && !look_at_counter(out, &counter, &s)) ||
-        (s.d->tells_power && !look_at_watts(out, &power, &s)))
+    if ((s.d->counts && !examine(out, &counter, &s, true)) ||
+        (s.d->tells_power && !examine(out, &power, &s, false)))
         snprintf(out->reason, sizeof(out->reason), "memory is short");
     else
         choose(out, &counter, &power, s.d);
@@ -248,16 +231,4 @@ void ft__energy_of(double *joules, double *error_j, double watts, double watts_e
 {
     *joules = watts * seconds;
     *error_j = hypot(watts * seconds_error, seconds * watts_error);
-}
-
-double ft__least_s(const ft_domain *d)
-{
-    double period = isfinite(d->period_s) ? d->period_s : 0;
-    double window = isfinite(d->window_s) ? d->window_s : 0;
-
-    if (isfinite(d->least_s))
-        return d->least_s;
-    if (period <= 0 && window <= 0)
-        return 0.5;
-    return fmax(window + 11 * period, d->duty < 1 ? 50 * period : 0);
 }

@@ -10,7 +10,7 @@
 void ft__energy_of(double *joules, double *error_j, double watts, double watts_error,
                    double seconds, double seconds_error);
 /* Watts while nothing runs: the median of what quiet_s seconds bring, for every
- * domain (watts[ft_meter_n_domains()]); NaN where it is not told. */
+ * domain (watts[ft_meter_n_domains()]); NaN where it is unknown. */
 ft_status ft__meter_idle(ft_meter *m, double quiet_s, double *watts, ft_error *err);
 /* Returns once every domain has brought two new values (where its period is not known,
  * been read twice), or 0.5 s or two periods have passed, so that the stretch that

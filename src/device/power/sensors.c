@@ -1,115 +1,112 @@
+/* What power sources this machine has, and which of them work. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
 #include "device/power/integral.h"
 #include "device/power/source.h"
 #include "device/spec/device.h"
+#include "device/sysfs.h"
+
+void ft__sources_find(ft__sources *all, const char *root, const char *nvml,
+                      const char *amd)
+{
+    char *cpuinfo = ft__cpuinfo(root), vendor[32];
+
+    ft__cpuinfo_value(vendor, sizeof(vendor), cpuinfo, "vendor_id");
+    free(cpuinfo);
+    all->root = root;
+    all->is_virtual = ft__is_virtual(root);
+    all->is_x86 = *vendor != '\0';
+    /* perf counts what powercap counts: another way to the same, where need be. */
+    if (!ft__find_powercap(all))
+        ft__find_perf(all);
+    ft__find_hwmon(all);
+    ft__find_nvml(all, nvml);
+    ft__find_amd(all, amd);
+}
 
 struct sensors {
     ft_sensors shown; /* first */
     ft__sources all;
     ft_sensor *sensor;
-    ft_power_reading *before; /* being watched */
     ft__buf why_none;
 };
 
-static void refuse(struct sensors *s, size_t i, const char *reason, const char *remedy)
+static bool read_now(ft__sources *all, ft__power_source *s, ft_power_reading *now)
 {
-    ft__source_refuse(&s->all.source[i], reason, remedy);
-    s->sensor[i].reason = reason;
-    s->sensor[i].remedy = remedy;
-}
-
-static bool take(struct sensors *s, size_t i, ft_power_reading *now)
-{
-    ft__source *x = &s->all.source[i];
-
     *now = (ft_power_reading){ft__now_s(), NAN, NAN};
-    if (!x->read)
+    if (!s->read)
         return false;
-    if (x->read(x, now) != FT__READ_FAILED)
+    if (s->read(s, now) != FT__READ_FAILED)
         return true;
-    refuse(s, i, ft__source_keep(&s->all, "%s", x->why), ft__source_remedy(&s->all, x));
+    ft__source_refuse(s, ft__source_keep(all, "%s", s->why), ft__source_remedy(all, s));
     return false;
 }
 
-/* A counter must have moved; a source of power must tell some. */
-static void judge(struct sensors *s, size_t i, double elapsed_s)
+/* Mean power since `before`. NaN, and the source is refused: its counter did not move,
+ * or it reads 0 W. */
+static double watts_since(ft__sources *all, ft__power_source *s,
+                          const ft_power_reading *before, double elapsed_s)
 {
-    ft_sensor *x = &s->sensor[i];
-    const ft__source *source = &s->all.source[i];
     ft_power_reading now;
-    double joules;
+    double joules, watts;
 
-    if (!take(s, i, &now))
-        return;
-    joules = now.joules - s->before[i].joules;
+    if (!read_now(all, s, &now))
+        return NAN;
+    joules = now.joules - before->joules;
     if (joules < 0)
-        joules += source->wraps_at_j;
-    x->power_w = joules > 0 ? joules / elapsed_s : (s->before[i].watts + now.watts) / 2;
-    x->usable = x->power_w > 0 && isfinite(x->power_w);
-    if (x->usable)
-        return;
-    x->power_w = NAN;
-    if (s->all.is_virtual)
-        refuse(s, i, "it stands still, as on many virtual machines", "run on the host");
-    else
-        refuse(s, i,
-               isnan(now.joules)
-                   ? "it reads 0 W"
-                   : ft__source_keep(&s->all, "its counter did not move for %.3g s",
-                                     elapsed_s),
-               "");
+        joules += s->wraps_at_j;
+    watts = joules > 0 ? joules / elapsed_s : (before->watts + now.watts) / 2;
+    if (watts > 0 && isfinite(watts))
+        return watts;
+    ft__source_refuse_still(all, s, !isnan(now.joules), elapsed_s);
+    return NAN;
 }
 
-/* One reason for each family: the first. */
-static void sum_up(struct sensors *s)
+static ft_sensor describe(const ft__power_source *s, double power_w)
 {
-    const char *family = "";
-    size_t len = 0;
-
-    for (size_t i = 0; i < s->all.n; i++)
-        if (s->sensor[i].usable)
-            return;
-    ft__buf_str(&s->why_none, "no power sensor on this machine (");
-    for (size_t i = 0; i < s->all.n; i++) {
-        const ft_sensor *x = &s->sensor[i];
-
-        if (len && strncmp(x->name, family, len) == 0)
-            continue;
-        family = x->name;
-        len = strcspn(family, ":");
-        ft__buf_fmt(&s->why_none, "%s%.*s: %s%s%s", i ? "; " : "", (int)len, family,
-                    x->reason, *x->remedy ? ", try: " : "", x->remedy);
-    }
-    ft__buf_str(&s->why_none, ")");
-    s->all.bad = s->all.bad || s->why_none.bad;
+    return (ft_sensor){.name = s->d.name,
+                       .usable = isfinite(power_w) != 0,
+                       .power_w = power_w,
+                       .reason = s->reason,
+                       .remedy = s->remedy,
+                       .part_of = s->d.part_of,
+                       .note = s->d.note,
+                       .counts = s->d.counts,
+                       .tells_power = s->d.tells_power,
+                       .window_s = s->d.window_s,
+                       .duty = s->d.duty,
+                       .least_s = ft__least_s(&s->d)};
 }
 
-static bool new_probes(struct sensors *s)
+/* Reads all sources twice, and describes them. False: memory is short. */
+static bool probe(struct sensors *s, double probe_s,
+                  double (*wait)(void *user, double seconds), void *user)
 {
-    s->sensor = calloc(s->all.n + 1, sizeof(*s->sensor));
-    s->before = calloc(s->all.n + 1, sizeof(*s->before));
-    for (size_t i = 0; s->sensor && i < s->all.n; i++) {
-        const ft__source *x = &s->all.source[i];
+    ft__sources *all = &s->all;
+    ft_power_reading *before = calloc(all->n + 1, sizeof(*before));
+    double elapsed_s;
+    bool any = false;
 
-        s->sensor[i] = (ft_sensor){.name = x->d.name,
-                                   .power_w = NAN,
-                                   .reason = x->reason,
-                                   .remedy = x->remedy,
-                                   .part_of = x->d.part_of,
-                                   .note = x->d.note,
-                                   .counts = x->d.counts,
-                                   .tells_power = x->d.tells_power,
-                                   .window_s = x->d.window_s,
-                                   .duty = x->d.duty,
-                                   .least_s = ft__least_s(&x->d)};
+    s->sensor = calloc(all->n + 1, sizeof(*s->sensor));
+    if (before && s->sensor) {
+        for (size_t i = 0; i < all->n; i++)
+            (void)read_now(all, &all->source[i], &before[i]);
+        elapsed_s = wait(user, probe_s);
+        for (size_t i = 0; i < all->n; i++) {
+            ft__power_source *x = &all->source[i];
+            double watts = watts_since(all, x, &before[i], elapsed_s);
+
+            s->sensor[i] = describe(x, watts);
+            any = any || s->sensor[i].usable;
+        }
+        if (!any)
+            ft__sources_why_none(all, &s->why_none);
     }
-    return s->sensor && s->before;
+    all->bad = all->bad || s->why_none.bad || !before;
+    free(before);
+    return s->sensor && !all->bad;
 }
 
 ft_status ft__sensors_probe(ft_sensors **out, const char *root, double probe_s,
@@ -117,21 +114,12 @@ ft_status ft__sensors_probe(ft_sensors **out, const char *root, double probe_s,
                             const char *nvml, const char *amd, ft_error *err)
 {
     struct sensors *s = calloc(1, sizeof(*s));
-    double elapsed_s;
 
     *out = NULL;
     if (!s)
         return ft_fail(err, FT_ENOMEM, 0, "power sensors");
     ft__sources_find(&s->all, root, nvml, amd);
-    if (new_probes(s)) {
-        for (size_t i = 0; i < s->all.n; i++)
-            (void)take(s, i, &s->before[i]);
-        elapsed_s = wait(user, probe_s);
-        for (size_t i = 0; i < s->all.n; i++)
-            judge(s, i, elapsed_s);
-        sum_up(s);
-    }
-    if (!s->sensor || !s->before || s->all.bad) {
+    if (!probe(s, probe_s, wait, user)) {
         ft_sensors_free(&s->shown);
         return ft_fail(err, FT_ENOMEM, 0, "power sensors");
     }
@@ -171,7 +159,6 @@ void ft_sensors_free(ft_sensors *shown)
         return;
     ft__sources_free(&s->all);
     free(s->sensor);
-    free(s->before);
     ft__buf_free(&s->why_none);
     free(s);
 }

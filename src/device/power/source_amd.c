@@ -1,3 +1,4 @@
+/* Power and energy of AMD GPUs (rocm_smi, amdsmi). */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdint.h>
@@ -20,7 +21,7 @@ struct amd {
 
 enum { MOST_GPUS = 64, AMDSMI_GPUS = 2 /* AMDSMI_INIT_AMD_GPUS */ };
 
-static bool joules_of(const struct amd *a, const ft__source *s, double *joules)
+static bool joules_of(const struct amd *a, const ft__power_source *s, double *joules)
 {
     uint64_t count, time;
     float resolution = 0;
@@ -36,7 +37,7 @@ static bool joules_of(const struct amd *a, const ft__source *s, double *joules)
     return true;
 }
 
-static bool watts_of(const struct amd *a, const ft__source *s, double *watts)
+static bool watts_of(const struct amd *a, const ft__power_source *s, double *watts)
 {
     uint64_t microwatts;
     int kind;
@@ -49,7 +50,7 @@ static bool watts_of(const struct amd *a, const ft__source *s, double *watts)
     return false;
 }
 
-static ft__read read_gpu(ft__source *s, ft_power_reading *out)
+static ft__read read_gpu(ft__power_source *s, ft_power_reading *out)
 {
     const struct amd *a = s->all->amd;
     bool counts = joules_of(a, s, &out->joules), tells = watts_of(a, s, &out->watts);
@@ -62,7 +63,7 @@ static ft__read read_gpu(ft__source *s, ft_power_reading *out)
 
 static void add_gpu(ft__sources *all, unsigned index, void *handle)
 {
-    ft__source *s = ft__source_add(all, ft__source_keep(all, "amd:%u", index));
+    ft__power_source *s = ft__source_add(all, ft__source_keep(all, "amd:%u", index));
     ft_power_reading r = {NAN, NAN, NAN};
 
     if (!s)
@@ -139,6 +140,17 @@ static void *load_first(const char *names)
     return dl;
 }
 
+static void close_amd(void *amd)
+{
+    struct amd *a = amd;
+
+    if (a->shut_down)
+        a->shut_down();
+    if (a->dl)
+        dlclose(a->dl);
+    free(a);
+}
+
 void ft__find_amd(ft__sources *all, const char *library)
 {
     size_t before = all->n;
@@ -147,6 +159,7 @@ void ft__find_amd(ft__sources *all, const char *library)
     if (!library || !(a = calloc(1, sizeof(*a))))
         return;
     all->amd = a;
+    all->close_amd = close_amd;
     a->dl = load_first(library);
     if (!a->dl || (!with_rocm_smi(all, a) && !with_amdsmi(all, a)))
         a->shut_down = NULL;
@@ -156,18 +169,4 @@ void ft__find_amd(ft__sources *all, const char *library)
                           a->dl ? "AMD's management library sees no GPU"
                                 : "neither rocm_smi nor amdsmi is installed",
                           a->dl ? "" : "install rocm-smi-lib or amd-smi-lib");
-}
-
-void ft__amd_close(ft__sources *all)
-{
-    struct amd *a = all->amd;
-
-    if (!a)
-        return;
-    if (a->shut_down)
-        a->shut_down();
-    if (a->dl)
-        dlclose(a->dl);
-    free(a);
-    all->amd = NULL;
 }

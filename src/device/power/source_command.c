@@ -13,6 +13,7 @@
 #include "base/number.h"
 #include "device/power/source.h"
 
+/* A program that prints watts as a source of power. */
 extern char **environ;
 
 /* A program that prints watts, one number a line: a wall meter's. It leads a process
@@ -56,7 +57,7 @@ static void take_bytes(struct program *p, const char *bytes, size_t n, int *line
     }
 }
 
-static ft__read read_lines(ft__source *s, ft_power_reading *out)
+static ft__read read_lines(ft__power_source *s, ft_power_reading *out)
 {
     struct program *p = s->state;
     char bytes[512];
@@ -75,19 +76,14 @@ static ft__read read_lines(ft__source *s, ft_power_reading *out)
     return FT__READ_FAILED;
 }
 
-static void nap(void)
-{
-    ft__sleep_s(0.01);
-}
-
-static void end_program(ft__source *s)
+static void end_program(ft__power_source *s)
 {
     struct program *p = s->state;
 
     close(p->out);
     kill(-p->pid, SIGTERM);
     for (int i = 0; i < 50 && waitpid(p->pid, NULL, WNOHANG) == 0; i++)
-        nap();
+        ft__sleep_s(0.01);
     kill(-p->pid, SIGKILL);
     waitpid(p->pid, NULL, 0);
     free(p);
@@ -142,7 +138,7 @@ static ft_status start(struct program *p, char *command, ft_error *err)
 }
 
 /* For bytes, or a moment. */
-static void wait_for_bytes(const ft__source *s)
+static void wait_for_bytes(const ft__power_source *s)
 {
     const struct program *p = s->state;
     struct pollfd wait = {.fd = p->out, .events = POLLIN};
@@ -155,7 +151,7 @@ static void wait_for_bytes(const ft__source *s)
 
 /* Three seconds for the first number, and as much for three more, which tell how
  * often they come. */
-static ft_status await(ft__source *s, const char *command, ft_error *err)
+static ft_status await(ft__power_source *s, const char *command, ft_error *err)
 {
     enum { LINES = 4 };
     struct program *p = s->state;
@@ -184,7 +180,7 @@ static ft_status await(ft__source *s, const char *command, ft_error *err)
 ft_status ft__add_command(ft__sources *all, const char *command, ft_error *err)
 {
     struct program *p = calloc(1, sizeof(*p));
-    ft__source *s = p ? ft__source_add(all, "command") : NULL;
+    ft__power_source *s = p ? ft__source_add(all, "command") : NULL;
     char *copy = ft__arena_strndup(&all->arena, command, strlen(command));
     ft_status st =
         s && copy ? start(p, copy, err) : ft_fail(err, FT_ENOMEM, 0, "command");

@@ -1,3 +1,4 @@
+/* Power and energy of NVIDIA GPUs (NVML). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static bool energy(const ft__nvml *n, void *gpu, double *joules)
 {
     unsigned long long millijoules;
 
-    if (!n->total_energy || n->total_energy(gpu, &millijoules))
+    if (FT__NVML_CALL(n, total_energy, gpu, &millijoules))
         return false;
     *joules = (double)millijoules * 1e-3;
     return true;
@@ -25,19 +26,18 @@ static bool energy(const ft__nvml *n, void *gpu, double *joules)
 static int power(const ft__nvml *n, void *gpu, double *watts)
 {
     unsigned milliwatts;
-    int code = FT__NVML_NOT_SUPPORTED;
+    int code;
 
     *watts = ft__nvml_field_watts(n, gpu, FT__NVML_POWER_INSTANT, WHOLE);
     if (isfinite(*watts))
         return 0;
-    if (n->power_usage)
-        code = n->power_usage(gpu, &milliwatts);
+    code = FT__NVML_CALL(n, power_usage, gpu, &milliwatts);
     if (code == 0)
         *watts = milliwatts * 1e-3;
     return code;
 }
 
-static ft__read read_gpu(ft__source *s, ft_power_reading *out)
+static ft__read read_gpu(ft__power_source *s, ft_power_reading *out)
 {
     const ft__nvml *n = &s->all->nvml;
     bool counts = energy(n, s->state, &out->joules);
@@ -57,7 +57,7 @@ static double part_watts(const ft__nvml *n, void *gpu, unsigned scope)
                      : ft__nvml_field_watts(n, gpu, FT__NVML_POWER_AVERAGE, scope);
 }
 
-static ft__read read_part(ft__source *s, ft_power_reading *out)
+static ft__read read_part(ft__power_source *s, ft_power_reading *out)
 {
     out->watts = part_watts(&s->all->nvml, s->state, s->index);
     if (out->watts > 0)
@@ -76,8 +76,7 @@ static void set_window(const ft__nvml *n, void *gpu, ft_domain *d)
         isfinite(ft__nvml_field_watts(n, gpu, FT__NVML_POWER_INSTANT, WHOLE));
     int major = 0, minor = 0;
 
-    if (n->compute_capability)
-        (void)n->compute_capability(gpu, &major, &minor);
+    (void)FT__NVML_CALL(n, compute_capability, gpu, &major, &minor);
     if (!instant && (major > 8 || (major == 8 && minor > 0)))
         d->window_s = 1;
     else if ((major == 8 && minor == 0) || major == 9) {
@@ -87,24 +86,24 @@ static void set_window(const ft__nvml *n, void *gpu, ft_domain *d)
     d->least_s = 5; /* the counter's error is gone from here on: zeus#181 */
 }
 
-static void set_names(const ft__nvml *n, ft__sources *all, ft__source *s)
+static void set_names(const ft__nvml *n, ft__sources *all, ft__power_source *s)
 {
     char uuid[96];
     ft__nvml_pci pci;
     unsigned mig = 0, next;
 
-    if (n->uuid && n->uuid(s->state, uuid, sizeof(uuid)) == 0)
+    if (FT__NVML_CALL(n, uuid, s->state, uuid, sizeof(uuid)) == 0)
         s->alias[0] = ft__source_keep(all, "nvml:%s", uuid);
-    if (n->pci && n->pci(s->state, &pci) == 0)
+    if (FT__NVML_CALL(n, pci, s->state, &pci) == 0)
         s->alias[1] = ft__source_keep(all, "nvml:%.32s", pci.id);
-    if (n->mig_mode && n->mig_mode(s->state, &mig, &next) == 0 && mig)
+    if (FT__NVML_CALL(n, mig_mode, s->state, &mig, &next) == 0 && mig)
         s->d.note = "MIG is on: this is the whole GPU's, not one instance's";
 }
 
-static ft__source *add_part(ft__sources *all, unsigned gpu, void *handle,
-                            unsigned scope, const char *what)
+static ft__power_source *add_part(ft__sources *all, unsigned gpu, void *handle,
+                                  unsigned scope, const char *what)
 {
-    ft__source *s;
+    ft__power_source *s;
 
     if (!(part_watts(&all->nvml, handle, scope) > 0))
         return NULL;
@@ -125,7 +124,8 @@ static void add_gpu(ft__sources *all, unsigned gpu)
     const ft__nvml *n = &all->nvml;
     void *handle = NULL;
     int code = n->handle_by_index(gpu, &handle);
-    ft__source *s = ft__source_add(all, ft__source_keep(all, "nvml:%u", gpu)), *part;
+    ft__power_source *s = ft__source_add(all, ft__source_keep(all, "nvml:%u", gpu)),
+                     *part;
     const char *name;
     double v;
 
@@ -154,7 +154,7 @@ void ft__find_nvml(ft__sources *all, const char *library)
 {
     if (!library || !ft__nvml_open(&all->nvml, library,
                                    ft__sources_has_pci(all, "0x10de", false))) {
-        ft__source *s = ft__source_add(all, "nvml");
+        ft__power_source *s = ft__source_add(all, "nvml");
 
         if (s)
             ft__source_refuse(

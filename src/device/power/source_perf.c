@@ -1,4 +1,4 @@
-/* syscall() */
+/* Energy counters of processors as events (Linux: perf), and syscall(). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -14,7 +14,7 @@
 
 #define PMU "/sys/bus/event_source/devices/power"
 
-static ft__read read_event(ft__source *s, ft_power_reading *out)
+static ft__read read_event(ft__power_source *s, ft_power_reading *out)
 {
     uint64_t count;
     ssize_t got = read(s->fd[0], &count, sizeof(count));
@@ -36,7 +36,7 @@ static int event_open(unsigned type, uint64_t config, int cpu)
     return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static void start(ft__sources *all, ft__source *s, unsigned type, uint64_t config,
+static void start(ft__sources *all, ft__power_source *s, unsigned type, uint64_t config,
                   int cpu)
 {
     if (*all->root) {
@@ -63,7 +63,7 @@ static void add(ft__sources *all, const char *event, unsigned type, int cpu,
                                            {"psys", ""},       {NULL, NULL}};
     bool psys = strcmp(event, "energy-psys") == 0;
     char text[64];
-    ft__source *s;
+    ft__power_source *s;
     double scale;
     unsigned config;
     int i = 0;
@@ -93,23 +93,20 @@ static void add(ft__sources *all, const char *event, unsigned type, int cpu,
 void ft__find_perf(ft__sources *all)
 {
     char **names, mask[256], *end = mask;
-    size_t n;
     double type;
 
     if (!ft__sys_number(&type, all->root, PMU "/type"))
         return;
     if (ft__sys_text(mask, sizeof(mask), all->root, PMU "/cpumask"))
         snprintf(mask, sizeof(mask), "0");
-    if (ft__sys_names(&names, &n, all->root, PMU "/events") != FT_OK)
-        all->bad = true;
+    names = ft__source_folder(all, PMU "/events");
     for (unsigned socket = 0; *end; socket++) {
         int cpu = (int)strtol(end, &end, 10);
 
-        for (size_t i = 0; i < n; i++)
-            if (strncmp(names[i], "energy-", 7) == 0 && !strchr(names[i], '.') &&
-                (socket == 0 || strcmp(names[i], "energy-psys") != 0))
-                add(all, names[i], (unsigned)type, cpu, socket);
+        for (char **name = names; *name; name++)
+            if (strncmp(*name, "energy-", 7) == 0 && !strchr(*name, '.') &&
+                (socket == 0 || strcmp(*name, "energy-psys") != 0))
+                add(all, *name, (unsigned)type, cpu, socket);
         end += *end != '\0';
     }
-    ft__sys_names_free(names, n);
 }

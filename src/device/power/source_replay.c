@@ -1,3 +1,4 @@
+/* A recorded trace as a source of power. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@ struct replay {
     double first_s, began_s;
 };
 
-static ft__read read_row(ft__source *s, ft_power_reading *out)
+static ft__read read_row(ft__power_source *s, ft_power_reading *out)
 {
     const struct replay *p = s->state;
     const ft_power_reading *r = p->trace.reading[s->index];
@@ -33,7 +34,7 @@ static ft__read read_row(ft__source *s, ft_power_reading *out)
     return FT__READ_GOOD;
 }
 
-static void begin(ft__source *s)
+static void begin(ft__power_source *s)
 {
     struct replay *p = s->state;
 
@@ -41,7 +42,7 @@ static void begin(ft__source *s)
     s->unit = 0; /* rows played */
 }
 
-static void close_replay(ft__source *s)
+static void close_replay(ft__power_source *s)
 {
     struct replay *p = s->state;
 
@@ -53,7 +54,7 @@ static void close_replay(ft__source *s)
 
 static void add_domain(ft__sources *all, struct replay *p, uint32_t i)
 {
-    ft__source *s = ft__source_add(all, "");
+    ft__power_source *s = ft__source_add(all, "");
 
     if (!s)
         return;

@@ -1,3 +1,4 @@
+/* Readings of a meter, and traces of them as text. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -141,7 +142,7 @@ ft_status ft__trace_write(const ft_trace *t, const char *path, ft_error *err)
 
 enum { MOST_DOMAINS = 256, MOST_FIELDS = 9 };
 
-struct reader {
+struct trace_reader {
     ft_trace *t;
     const char *path;
     size_t line;
@@ -151,7 +152,7 @@ struct reader {
     ft_error *err;
 };
 
-static ft_status bad(struct reader *r, const char *what)
+static ft_status bad(struct trace_reader *r, const char *what)
 {
     return ft_fail(r->err, FT_EFORMAT, 0, "%s:%zu: %s", r->path, r->line, what);
 }
@@ -179,7 +180,7 @@ static bool number(const char *text, double *v)
     return !*text || ft__number_parse(text, v);
 }
 
-static ft_status find_domain(struct reader *r, const char *name, uint32_t *i)
+static ft_status find_domain(struct trace_reader *r, const char *name, uint32_t *i)
 {
     ft_trace *t = r->t;
     ft_domain d = {.name = name,
@@ -204,7 +205,7 @@ static ft_status find_domain(struct reader *r, const char *name, uint32_t *i)
     return FT_OK;
 }
 
-static ft_status read_domain(struct reader *r, char *line)
+static ft_status read_domain(struct trace_reader *r, char *line)
 {
     char *field[MOST_FIELDS];
     double v[7];
@@ -237,24 +238,20 @@ static ft_status read_domain(struct reader *r, char *line)
     return d->part_of ? FT_OK : ft_fail(r->err, FT_ENOMEM, 0, "%s", r->path);
 }
 
-static ft_status append(struct reader *r, uint32_t i, const ft_power_reading *x)
+static ft_status append(struct trace_reader *r, uint32_t i, const ft_power_reading *x)
 {
     ft_trace *t = r->t;
+    ft_power_reading *more =
+        ft__list_grow(t->reading[i], t->n[i], &r->cap[i], sizeof(*more));
 
-    if (t->n[i] == r->cap[i]) {
-        size_t cap = r->cap[i] ? 2 * r->cap[i] : 64;
-        ft_power_reading *more = realloc(t->reading[i], cap * sizeof(*more));
-
-        if (!more)
-            return ft_fail(r->err, FT_ENOMEM, 0, "%s", r->path);
-        t->reading[i] = more;
-        r->cap[i] = cap;
-    }
+    if (!more)
+        return ft_fail(r->err, FT_ENOMEM, 0, "%s", r->path);
+    t->reading[i] = more;
     t->reading[i][t->n[i]++] = *x;
     return FT_OK;
 }
 
-static ft_status read_row(struct reader *r, char *line)
+static ft_status read_row(struct trace_reader *r, char *line)
 {
     char *field[MOST_FIELDS];
     ft_power_reading x;
@@ -282,7 +279,7 @@ static ft_status read_row(struct reader *r, char *line)
     return append(r, i, &x);
 }
 
-static ft_status read_lines(struct reader *r, char *text)
+static ft_status read_lines(struct trace_reader *r, char *text)
 {
     ft_status st = FT_OK;
 
@@ -304,7 +301,7 @@ ft_status ft__trace_parse(ft_trace *out, char *text, size_t len, const char *pat
                           ft_error *err)
 {
     ft_error here = {0};
-    struct reader r = {.t = out, .path = path, .line = 1, .err = &here};
+    struct trace_reader r = {.t = out, .path = path, .line = 1, .err = &here};
     ft_status st;
 
     *out = (ft_trace){.cpu_share = NAN};

@@ -1,8 +1,10 @@
+/* From the polls of a sensor to the new values that it brought. */
 #include "device/power/updates.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/arena.h"
 #include "base/stats.h"
 
 /* A poll that was answered, and whether its value was a new one. */
@@ -103,10 +105,7 @@ static void survey(ft__updates *out, const struct poll *p, size_t n, double lo,
     for (size_t i = 0; i < n; i++) {
         double gap = fmin(p[i].at, hi) - fmax(last, lo);
 
-        if (gap > hole) {
-            out->holes_s += gap;
-            out->hole_s = fmax(out->hole_s, gap);
-        }
+        out->holes_s += gap > hole ? gap : 0;
         if (i && (p[i].fresh || p[i].at - p[i - 1].at > hole)) {
             note_stall(out, since, p[i].at - p[i - 1].at > hole ? p[i - 1].at : p[i].at,
                        lo, hi);
@@ -116,23 +115,17 @@ static void survey(ft__updates *out, const struct poll *p, size_t n, double lo,
     }
     if (n)
         note_stall(out, since, p[n - 1].at, lo, hi);
-    if (hi - fmax(last, lo) > hole) {
+    if (hi - fmax(last, lo) > hole)
         out->holes_s += hi - fmax(last, lo);
-        out->hole_s = fmax(out->hole_s, hi - fmax(last, lo));
-    }
 }
 
 static bool put(ft__updates *out, size_t *cap, double at, double half, double value)
 {
-    if (out->n == *cap) {
-        size_t more = *cap ? 2 * *cap : 256;
-        ft__update *u = realloc(out->u, more * sizeof(*u));
+    ft__update *u = ft__list_grow(out->u, out->n, cap, sizeof(*u));
 
-        if (!u)
-            return false;
-        out->u = u;
-        *cap = more;
-    }
+    if (!u)
+        return false;
+    out->u = u;
     out->u[out->n++] = (ft__update){at, half, value};
     return true;
 }
@@ -167,7 +160,7 @@ static double came_at(const ft__updates *out, const ft_domain *d, const struct p
     return p[i].at - *half;
 }
 
-/* The value before the first new one was told too: since when is not known. */
+/* The value before the first new one was read too: since when is not known. */
 static bool begin(ft__updates *out, size_t *cap, const struct poll *p, double first)
 {
     size_t k;

@@ -22,8 +22,7 @@ typedef struct ft__updates {
     /* Within the time asked about: the longest stretch in which polls came and their
      * value stayed, since when it did, and the longest but one. */
     double stall_s, stall_from_s, usual_stall_s;
-    /* The longest stretch without any good poll there, and their sum. */
-    double hole_s, holes_s;
+    double holes_s; /* the sum of stretches without any good poll there */
 } ft__updates;
 
 /* Of watts or, `joules`, of the counter. Polls that see a value again tell nothing

@@ -1,3 +1,4 @@
+/* Device files: YAML to facts. */
 #include <cyaml/cyaml.h>
 #include <limits.h>
 #include <math.h>
@@ -124,22 +125,23 @@ static unsigned long line_of(const char *key, const char *bytes, size_t len,
 }
 
 /* The file being read, for messages. */
-struct input {
+struct device_text {
     const char *file;
     const char *bytes;
     size_t len;
     ft_error *err;
 };
 
-static ft_status bad_key(const struct input *in, const char *key, unsigned long line,
-                         const char *what)
+static ft_status bad_key(const struct device_text *in, const char *key,
+                         unsigned long line, const char *what)
 {
     line = line_of(key, in->bytes, in->len, line);
     return ft_fail(in->err, FT_EFORMAT, 0, "%s, line %lu, key %s: %s", in->file,
                    line ? line : 1, *key ? key : "(none)", what);
 }
 
-static ft_status load(struct yaml **y, cyaml_config_t *config, const struct input *in)
+static ft_status load(struct yaml **y, cyaml_config_t *config,
+                      const struct device_text *in)
 {
     struct complaint c = {{0}, {0}, 0};
     cyaml_err_t rc;
@@ -158,7 +160,7 @@ static ft_status load(struct yaml **y, cyaml_config_t *config, const struct inpu
 }
 
 static ft_status number(double *v, const char *text, double factor, const char *key,
-                        const struct input *in)
+                        const struct device_text *in)
 {
     if (!text)
         return FT_OK;
@@ -171,7 +173,7 @@ static ft_status number(double *v, const char *text, double factor, const char *
 }
 
 static ft_status take_aliases(ft_device *d, const struct yaml *y,
-                              const struct input *in)
+                              const struct device_text *in)
 {
     const char **names =
         ft__arena_array(&d->arena, y->aliases_count + 1, sizeof(*names));
@@ -188,7 +190,8 @@ static ft_status take_aliases(ft_device *d, const struct yaml *y,
     return FT_OK;
 }
 
-static ft_status take_facts(ft_device *d, const struct yaml *y, const struct input *in)
+static ft_status take_facts(ft_device *d, const struct yaml *y,
+                            const struct device_text *in)
 {
     ft_device_facts *f = &d->facts;
     ft_status st = FT_OK;
@@ -247,7 +250,7 @@ ft_status ft__device_parse(ft_device **out, const char *name, const void *bytes,
                              .log_level = CYAML_LOG_WARNING,
                              .mem_fn = cyaml_mem,
                              .flags = CYAML_CFG_NO_ALIAS};
-    const struct input in = {file, bytes, len, err};
+    const struct device_text in = {file, bytes, len, err};
     ft_device *d = ft__device_new();
     struct yaml *y = NULL;
     ft_status st;

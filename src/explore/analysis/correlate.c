@@ -8,13 +8,6 @@
 
 enum { LEAST_PAIRS = 4 }; /* of which an interval can be given */
 
-const char *ft__correlation_name(ft_correlation_kind k)
-{
-    static const char *const name[] = {"pearson", "spearman", "kendall"};
-
-    return (unsigned)k < FT_CORRELATION_COUNT ? name[k] : "unknown";
-}
-
 struct pair {
     double a, b;
 };
@@ -53,6 +46,25 @@ static double pearson(const struct pair *p, size_t n)
     return fmax(-1, fmin(1, ab / (sqrt(aa) * sqrt(bb))));
 }
 
+/* Where the values equal to those of pair i end. */
+static size_t end_of_a(const struct pair *p, size_t i, size_t n)
+{
+    size_t end = i + 1;
+
+    while (end < n && p[end].a == p[i].a)
+        end++;
+    return end;
+}
+
+static size_t end_of_b(const struct pair *p, size_t i, size_t n)
+{
+    size_t end = i + 1;
+
+    while (end < n && p[end].b == p[i].b)
+        end++;
+    return end;
+}
+
 /* The rank of equal values is the mean of theirs. */
 static double mean_rank(size_t first, size_t end)
 {
@@ -65,17 +77,13 @@ static double spearman(struct pair *p, size_t n)
 
     qsort(p, n, sizeof(*p), by_b);
     for (size_t i = 0; i < n; i = end) {
-        for (end = i + 1; end < n && p[end].b == p[i].b;)
-            end++;
+        end = end_of_b(p, i, n);
         for (size_t k = i; k < end; k++)
             p[k].b = mean_rank(i, end);
     }
     qsort(p, n, sizeof(*p), by_a);
     for (size_t i = 0; i < n; i = end) {
-        const double value = p[i].a;
-
-        for (end = i; end < n && p[end].a == value;)
-            end++;
+        end = end_of_a(p, i, n);
         for (size_t k = i; k < end; k++)
             p[k].a = mean_rank(i, end);
     }
@@ -118,8 +126,7 @@ static double kendall(struct pair *p, struct pair *room, size_t n)
 
     qsort(p, n, sizeof(*p), by_a);
     for (size_t i = 0; i < n; i = end) {
-        for (end = i + 1; end < n && p[end].a == p[i].a;)
-            end++;
+        end = end_of_a(p, i, n);
         same_a += pairs_among(end - i);
     }
     for (size_t i = 0; i < n; i = end) {
@@ -129,8 +136,7 @@ static double kendall(struct pair *p, struct pair *room, size_t n)
     }
     swaps = inversions(p, room, n);
     for (size_t i = 0; i < n; i = end) {
-        for (end = i + 1; end < n && p[end].b == p[i].b;)
-            end++;
+        end = end_of_b(p, i, n);
         same_b += pairs_among(end - i);
     }
     return (all - same_a - same_b + same - 2 * swaps) /

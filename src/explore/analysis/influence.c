@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/prng.h"
 #include "base/stats.h"
 #include "explore/explore_inside.h"
@@ -25,6 +26,7 @@ enum {
 };
 
 struct anova {
+    ft__arena room;
     size_t k, n; /* columns; points of which y is known */
     uint32_t bins[FT__MAX_PARAMS];
     float *x;
@@ -190,12 +192,12 @@ static ft_status start(struct anova *a, const ft_space *s, const double *points,
 
     a->k = s->n;
     choose_bins(a, s);
-    a->x = malloc((n + 1) * a->k * sizeof(*a->x));
-    a->y = malloc((n + 1) * sizeof(*a->y));
-    a->line_at = calloc(a->k + 1, sizeof(*a->line_at));
-    a->table_at = calloc(a->k * a->k, sizeof(*a->table_at));
-    a->share = calloc(a->k * TREES, sizeof(*a->share));
-    if (!a->x || !a->y || !a->line_at || !a->table_at || !a->share)
+    a->x = ft__arena_need(&a->room, n * a->k, sizeof(*a->x));
+    a->y = ft__arena_need(&a->room, n, sizeof(*a->y));
+    a->line_at = ft__arena_need(&a->room, a->k + 1, sizeof(*a->line_at));
+    a->table_at = ft__arena_need(&a->room, a->k * a->k, sizeof(*a->table_at));
+    a->share = ft__arena_need(&a->room, a->k * TREES, sizeof(*a->share));
+    if (a->room.bad)
         return ft_fail(err, FT_ENOMEM, 0, "no memory for the influence of parameters");
     for (size_t i = 0; i < a->k; i++) {
         a->line_at[i + 1] = a->line_at[i] + a->bins[i] + 1;
@@ -204,25 +206,13 @@ static ft_status start(struct anova *a, const ft_space *s, const double *points,
             cells += (size_t)(a->bins[i] + 1) * (a->bins[j] + 1);
         }
     }
-    a->line = calloc(a->line_at[a->k], sizeof(*a->line));
-    a->lines = calloc(a->line_at[a->k], sizeof(*a->lines));
-    a->table = calloc(cells + 1, sizeof(*a->table));
-    if (!a->line || !a->lines || !a->table)
+    a->line = ft__arena_need(&a->room, a->line_at[a->k], sizeof(*a->line));
+    a->lines = ft__arena_need(&a->room, a->line_at[a->k], sizeof(*a->lines));
+    a->table = ft__arena_need(&a->room, cells + 1, sizeof(*a->table));
+    if (a->room.bad)
         return ft_fail(err, FT_ENOMEM, 0, "no memory for the influence of parameters");
     write_columns(a, s, points, y, n);
     return FT_OK;
-}
-
-static void finish(struct anova *a)
-{
-    free(a->x);
-    free(a->y);
-    free(a->line_at);
-    free(a->table_at);
-    free(a->line);
-    free(a->lines);
-    free(a->table);
-    free(a->share);
 }
 
 /* ---- the whole ---- */
@@ -264,29 +254,25 @@ static ft_status forest_variance(double *out, const struct anova *a, const ft_fo
 }
 
 static ft_status out_of_fold(double *r2, const struct anova *a, const ft_matrix *x,
-                             const ft_forest_options *opt, ft_error *err)
+                             const ft_model_options *opt, ft_error *err)
 {
     double *predicted = malloc(a->n * sizeof(*predicted));
     uint32_t *fold = malloc(a->n * sizeof(*fold));
-    uint64_t *group = malloc(a->n * sizeof(*group));
     ft_errors errors;
-    ft_status st = predicted && fold && group
+    ft_status st = predicted && fold
                        ? FT_OK
                        : ft_fail(err, FT_ENOMEM, 0, "no memory for %zu points", a->n);
 
-    for (size_t i = 0; i < a->n && !st; i++)
-        group[i] = i;
     if (!st)
-        st = ft__folds_make(fold, group, a->n, FOLDS, opt->seed, err);
+        st = ft__folds_make(fold, NULL, a->n, FOLDS, opt->seed, err);
     if (!st)
-        st = ft__forest_cross_validate(predicted, x, a->y, NULL, fold, FOLDS, opt, err);
+        st = ft__model_cross_validate(predicted, x, a->y, NULL, fold, FOLDS, opt, err);
     if (!st)
         st = ft__errors_compute(&errors, a->y, predicted, a->n, a->k, err);
     if (!st)
         *r2 = errors.r2;
     free(predicted);
     free(fold);
-    free(group);
     return st;
 }
 
@@ -294,6 +280,8 @@ static ft_status analyse(ft_influence *out, struct anova *a, uint64_t seed,
                          ft_error *err)
 {
     const ft_forest_options opt = {.n_trees = TREES, .seed = seed};
+    const ft_model_options how = {
+        .method = FT_METHOD_FOREST, .forest = opt, .seed = seed};
     const ft_matrix x = {a->x, a->n, a->k};
     ft_forest *f;
     double total = NAN;
@@ -314,7 +302,7 @@ static ft_status analyse(ft_influence *out, struct anova *a, uint64_t seed,
                 total;
     }
     if (!st)
-        st = out_of_fold(&out->r2, a, &x, &opt, err);
+        st = out_of_fold(&out->r2, a, &x, &how, err);
     ft__forest_free(f);
     return st;
 }
@@ -340,7 +328,7 @@ ft_status ft_influence_compute(ft_influence *out, const ft_space *s,
                  ? analyse(out, &a, seed, err)
                  : ft_fail(err, FT_ENOMEM, 0, "no memory for influences");
     }
-    finish(&a);
+    ft__arena_free(&a.room);
     if (st)
         ft_influence_free(out);
     return st;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/solve.h"
 #include "explore/explore_inside.h"
 #include "explore/space/space.h"
@@ -23,6 +24,7 @@ enum {
 static const double WORTH = 0.01; /* of the least error: fewer terms are as good */
 
 struct search {
+    ft__arena room;
     const ft_space *s;
     ft_influence_term *term; /* candidates; the first is the constant */
     size_t n_terms;
@@ -83,8 +85,9 @@ static ft_status list_terms(struct search *w, ft_error *err)
 
     for (size_t k = 0; k < w->s->n; k++)
         singles += bases_of(&w->s->param[k]);
-    w->term = malloc((singles + singles * singles / 2) * sizeof(*w->term));
-    if (!w->term)
+    w->term =
+        ft__arena_need(&w->room, singles + singles * singles / 2, sizeof(*w->term));
+    if (w->room.bad)
         return ft_fail(err, FT_ENOMEM, 0, "no memory for %zu terms", singles);
     w->term[w->n_terms++] = base_term(-1, -1, 1);
     for (size_t k = 0; k < w->s->n; k++)
@@ -119,12 +122,12 @@ static ft_status write_columns(struct search *w, const double *points, const dou
 {
     double unit[FT__MAX_PARAMS];
 
-    w->x = malloc(w->n_terms * (n + 1) * sizeof(*w->x));
-    w->q = malloc(w->n_terms * (n + 1) * sizeof(*w->q));
-    w->y = malloc((n + 1) * sizeof(*w->y));
-    w->left = malloc((n + 1) * sizeof(*w->left));
-    w->fold = malloc((n + 1) * sizeof(*w->fold));
-    if (!w->x || !w->q || !w->y || !w->left || !w->fold)
+    w->x = ft__arena_need(&w->room, w->n_terms * n, sizeof(*w->x));
+    w->q = ft__arena_need(&w->room, w->n_terms * n, sizeof(*w->q));
+    w->y = ft__arena_need(&w->room, n, sizeof(*w->y));
+    w->left = ft__arena_need(&w->room, n, sizeof(*w->left));
+    w->fold = ft__arena_need(&w->room, n, sizeof(*w->fold));
+    if (w->room.bad)
         return ft_fail(err, FT_ENOMEM, 0, "no memory for %zu points", n);
     for (size_t i = 0; i < n; i++)
         w->n += isnan(y[i]) ? 0 : 1;
@@ -289,19 +292,12 @@ static ft_status keep(ft_influence_model *out, const struct search *w, ft_error 
 static ft_status fit(ft_influence_model *out, struct search *w, uint64_t seed,
                      ft_error *err)
 {
-    uint64_t *group = malloc(w->n * sizeof(*group));
     double error[MOST_TERMS] = {0}, mean = 0, all = 0;
     size_t size, t = 0;
-    ft_status st =
-        group ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "no memory for %zu points", w->n);
+    ft_status st = ft__folds_make(w->fold, NULL, w->n, FOLDS, seed, err);
 
-    for (size_t i = 0; i < w->n && !st; i++) {
-        group[i] = i;
+    for (size_t i = 0; i < w->n; i++)
         mean += w->y[i] / (double)w->n;
-    }
-    if (!st)
-        st = ft__folds_make(w->fold, group, w->n, FOLDS, seed, err);
-    free(group);
     if (st)
         return st;
     for (uint32_t f = 0; f < FOLDS; f++)
@@ -333,12 +329,7 @@ ft_status ft_influence_fit(ft_influence_model *out, const ft_space *s,
                      LEAST_POINTS);
     if (!st)
         st = fit(out, &w, seed, err);
-    free(w.term);
-    free(w.x);
-    free(w.q);
-    free(w.y);
-    free(w.left);
-    free(w.fold);
+    ft__arena_free(&w.room);
     return st;
 }
 

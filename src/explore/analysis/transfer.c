@@ -170,17 +170,17 @@ static void regret(ft_transfer *out, const ft_exploration *x, const ft_trials *t
             : worse * hypot(a->error[k] / a->value[k], b->error[k] / b->value[k]);
 }
 
-/* ---- foretelling a workload from few of its runs ---- */
+/* ---- predicting a workload from few of its runs ---- */
 
-struct lesson {
+struct training_rows {
     float *row; /* unit coordinates, and the logarithm of what the other workload has */
     double *y;  /* logarithm */
     size_t n, width;
 };
 
-static ft_status make_lesson(struct lesson *l, const ft_exploration *x,
-                             const ft_trials *t, const struct both *b, size_t k,
-                             ft_error *err)
+static ft_status make_rows(struct training_rows *l, const ft_exploration *x,
+                           const ft_trials *t, const struct both *b, size_t k,
+                           ft_error *err)
 {
     double *unit = malloc(t->params * sizeof(*unit));
 
@@ -200,7 +200,7 @@ static ft_status make_lesson(struct lesson *l, const ft_exploration *x,
 }
 
 /* Slope of y over what the other workload has, by least squares over the first few. */
-static double slope_of(const struct lesson *l, const size_t *order, size_t few)
+static double slope_of(const struct training_rows *l, const uint32_t *order, size_t few)
 {
     size_t at = l->width - 1;
     double x = 0, y = 0, xx = 0, xy = 0;
@@ -221,8 +221,9 @@ static double slope_of(const struct lesson *l, const size_t *order, size_t few)
 /* Learn from the rows whose place in `order` is below `few`; where the other workload
  * is known, what is left of it above a line over the other's. Errors of the rest:
  * error[]. */
-static ft_status learn(double *error, const struct lesson *l, const size_t *order,
-                       size_t few, size_t n, bool with, uint64_t seed, ft_error *err)
+static ft_status learn(double *error, const struct training_rows *l,
+                       const uint32_t *order, size_t few, size_t n, bool with,
+                       uint64_t seed, ft_error *err)
 {
     ft_forest_options how = {.kind = FT_FOREST_EXTRA, .n_trees = 64, .seed = seed};
     size_t width = with ? l->width : l->width - 1, at = l->width - 1;
@@ -243,9 +244,9 @@ static ft_status learn(double *error, const struct lesson *l, const size_t *orde
         st = ft__forest_fit(&f, &m, y, NULL, &how, err);
     for (size_t i = few; i < n && !st; i++) {
         const float *from = l->row + order[i] * l->width;
-        double told = ft__forest_predict(f, from) + slope * (double)from[at];
+        double predicted = ft__forest_predict(f, from) + slope * (double)from[at];
 
-        error[i - few] = fabs(expm1(told - l->y[order[i]]));
+        error[i - few] = fabs(expm1(predicted - l->y[order[i]]));
     }
     ft__forest_free(f);
     free(row);
@@ -254,10 +255,10 @@ static ft_status learn(double *error, const struct lesson *l, const size_t *orde
 }
 
 /* Is the other workload of use? By leaving out each of the few in turn. */
-static ft_status helps(bool *out, const struct lesson *l, const size_t *order,
+static ft_status helps(bool *out, const struct training_rows *l, const uint32_t *order,
                        size_t few, uint64_t seed, ft_error *err)
 {
-    size_t *turned = malloc(few * sizeof(*turned));
+    uint32_t *turned = malloc(few * sizeof(*turned));
     double *error = malloc(2 * few * sizeof(*error));
     ft_status st =
         turned && error ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu trials", l->n);
@@ -276,12 +277,12 @@ static ft_status helps(bool *out, const struct lesson *l, const size_t *order,
 }
 
 /* Medians over several draws of the few. */
-static ft_status compare(ft_transfer *out, const struct lesson *l, uint64_t seed,
+static ft_status compare(ft_transfer *out, const struct training_rows *l, uint64_t seed,
                          ft_error *err)
 {
     size_t rest = l->n - out->few;
     double *error = malloc(2 * DRAWS * rest * sizeof(*error));
-    size_t *order = malloc(l->n * sizeof(*order));
+    uint32_t *order = malloc(l->n * sizeof(*order));
     ft_status st =
         error && order ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu trials", l->n);
 
@@ -290,13 +291,8 @@ static ft_status compare(ft_transfer *out, const struct lesson *l, uint64_t seed
         bool with;
 
         for (size_t i = 0; i < l->n; i++)
-            order[i] = i;
-        for (size_t i = l->n; i > 1; i--) {
-            size_t j = ft__prng_below(&p, (uint32_t)i), kept = order[i - 1];
-
-            order[i - 1] = order[j];
-            order[j] = kept;
-        }
+            order[i] = (uint32_t)i;
+        ft__prng_shuffle(&p, order, l->n);
         st = helps(&with, l, order, out->few, seed, err);
         if (!st)
             st = learn(error + draw * rest, l, order, out->few, l->n, with, seed, err);
@@ -325,7 +321,7 @@ ft_status ft_transfer_compute(ft_transfer *out, const ft_exploration *x,
                               const ft_trials *t, size_t k, uint32_t from, uint32_t to,
                               size_t few, uint64_t seed, ft_error *err)
 {
-    struct lesson l = {0};
+    struct training_rows l = {0};
     struct both b = {0};
     ft_status st = pair_up(&b, t, k, from, to, err);
 
@@ -341,7 +337,7 @@ ft_status ft_transfer_compute(ft_transfer *out, const ft_exploration *x,
     if (!st)
         regret(out, x, t, k);
     if (!st && b.n >= 2 * out->few && all_positive(t, &b, k)) {
-        st = make_lesson(&l, x, t, &b, k, err);
+        st = make_rows(&l, x, t, &b, k, err);
         if (!st)
             st = compare(out, &l, seed, err);
     }

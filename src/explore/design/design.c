@@ -45,7 +45,7 @@ static void thin(ft__points *p, size_t n, ft__prng *rng)
 static ft_status draw(ft__points *p, const ft_design_options *opt, ft__prng *rng,
                       ft_error *err)
 {
-    const double size = ft__space_size(p->s);
+    const double size = p->s->size;
     const size_t n = (double)opt->n < size ? opt->n : (size_t)size;
     ft_status st = FT_OK;
 

@@ -108,14 +108,18 @@ static void spread(struct cube *c, ft__prng *rng)
     }
 }
 
-ft_status ft__latin_unit(double *unit, const ft_space *s, size_t n, ft__prng *rng,
-                         ft_error *err)
+/* A Latin hypercube of n points in the unit cube, row-major, spread out (maximin) as
+ * the parameters see it. */
+static ft_status latin_unit(double *unit, const ft_space *s, size_t n, ft__prng *rng,
+                            ft_error *err)
 {
-    struct cube c = {n, s->n, malloc(n * s->n * sizeof(*c.cell)),
-                     malloc(n * s->n * sizeof(*c.place)), malloc(s->n)};
+    ft__arena room = {0};
+    struct cube c = {n, s->n, ft__arena_need(&room, n * s->n, sizeof(*c.cell)),
+                     ft__arena_need(&room, n * s->n, sizeof(*c.place)),
+                     ft__arena_need(&room, s->n, sizeof(*c.category))};
     ft_status st = FT_OK;
 
-    if (!c.cell || !c.place || !c.category) {
+    if (room.bad) {
         st = ft_fail(err, FT_ENOMEM, 0, "no memory for a hypercube of %zu points", n);
     } else {
         draw_cells(&c, rng);
@@ -124,9 +128,7 @@ ft_status ft__latin_unit(double *unit, const ft_space *s, size_t n, ft__prng *rn
         for (size_t i = 0; i < n * s->n; i++)
             unit[i] = (c.cell[i] + 0.5) / (double)n;
     }
-    free(c.cell);
-    free(c.place);
-    free(c.category);
+    ft__arena_free(&room);
     return st;
 }
 
@@ -135,7 +137,7 @@ static ft_status add(ft__points *p, size_t missing, ft__prng *rng, ft_error *err
 {
     const size_t k = p->s->n;
     double *unit = malloc(missing * k * sizeof(*unit)), point[FT__MAX_PARAMS];
-    ft_status st = unit ? ft__latin_unit(unit, p->s, missing, rng, err)
+    ft_status st = unit ? latin_unit(unit, p->s, missing, rng, err)
                         : ft_fail(err, FT_ENOMEM, 0,
                                   "no memory for a hypercube of %zu points", missing);
 

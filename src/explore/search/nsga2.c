@@ -16,7 +16,8 @@ enum {
     TRIES = 32, /* children until one is new */
 };
 
-/* One that lives: where it was told, and how good it is among the others. */
+/* An individual of the population: its row of observations, and how good it is among
+ * the others. */
 struct one {
     size_t row;
     size_t rank; /* 0: dominated by none */
@@ -24,9 +25,8 @@ struct one {
 };
 
 struct nsga2 {
-    struct one *one; /* parents, then children as they are told */
+    struct one *one; /* parents, then children as they are observed */
     size_t n, size;
-    size_t told; /* rows of the search that were looked at */
 };
 
 static ft_status open_nsga2(ft_search *s, ft_error *err)

@@ -118,7 +118,7 @@ ft_status ft__search_new(ft_search **out, const ft_space *space,
     return FT_OK;
 }
 
-/* The next point of the hypercube that nobody has told of yet. */
+/* The next point of the hypercube that is not observed yet. */
 static ft_status ask_first(ft_search *s, double *point, bool *found, ft_error *err)
 {
     const size_t width = s->s->n;

@@ -12,10 +12,10 @@ struct ft_search {
     void *state; /* of ops */
     uint32_t m;
     double limit[FT__MAX_OBJECTIVES];
-    ft__points seen; /* asked for, or told without that */
+    ft__points seen; /* proposed, or observed without that */
     uint64_t seed;
     ft__prng rng;  /* of this proposal by the model, of all by evolution */
-    double *point; /* told: n rows of parameters, and of objectives */
+    double *point; /* observed: n rows of parameters, and of objectives */
     double *y;
     size_t n, cap;
     double *first; /* points of the hypercube that are still to be asked for */
@@ -27,7 +27,7 @@ struct ft_search {
 
 /* How points are chosen once those of the hypercube are known. ask() proposes into
  * `point` and notes it in `seen`; FT_ENOTFOUND: it has no idea. tell() learns of the
- * last row told; NULL: looks at all of them when it is asked. */
+ * last row observed; NULL: looks at all of them when it is asked. */
 struct ft__searcher_ops {
     ft_status (*open)(ft_search *s, ft_error *err);
     ft_status (*ask)(ft_search *s, double *point, double *gain, ft_error *err);

@@ -11,10 +11,8 @@ enum {
     MORE_TRIES = 1 << 16, /* so many draws have to do */
 };
 
-static uint64_t hash_of(const double *point, size_t n)
+uint64_t ft__point_hash(uint64_t h, const double *point, size_t n)
 {
-    uint64_t h = FT__HASH_BEGIN;
-
     for (size_t k = 0; k < n; k++) {
         const double v = isnan(point[k]) ? (double)INFINITY : point[k] + 0.0;
 
@@ -26,13 +24,14 @@ static uint64_t hash_of(const double *point, size_t n)
 ft_status ft__points_add(ft__points *p, const double *point, bool *added, ft_error *err)
 {
     const size_t width = p->s->n;
+    const uint64_t hash = ft__point_hash(FT__HASH_BEGIN, point, width);
     ft__index_slot *slot;
     double *row;
 
     *added = false;
     if (!ft__space_allows(p->s, point))
         return FT_OK;
-    slot = ft__index_at(&p->seen, hash_of(point, width), NULL);
+    slot = ft__index_at(&p->seen, hash, NULL);
     if (!slot)
         return ft_fail(err, FT_ENOMEM, 0, "no memory for %zu points", p->n + 1);
     if (slot->hash)
@@ -42,20 +41,18 @@ ft_status ft__points_add(ft__points *p, const double *point, bool *added, ft_err
         return ft_fail(err, FT_ENOMEM, 0, "no memory for %zu points", p->n + 1);
     p->row = row;
     memcpy(row + p->n * width, point, width * sizeof(*row));
-    *slot = (ft__index_slot){.hash = hash_of(point, width), .number = (int64_t)p->n++};
+    *slot = (ft__index_slot){.hash = hash, .number = (int64_t)p->n++};
     p->seen.n++;
     *added = true;
     return FT_OK;
 }
 
-bool ft__points_has(const ft__points *p, const double *point)
+size_t ft__points_find(const ft__points *p, const double *point)
 {
-    const uint64_t hash = hash_of(point, p->s->n);
-    size_t at = hash & (p->seen.size - 1);
+    const ft__index_slot *slot =
+        ft__index_find(&p->seen, ft__point_hash(FT__HASH_BEGIN, point, p->s->n), NULL);
 
-    while (p->seen.size && p->seen.slot[at].hash && p->seen.slot[at].hash != hash)
-        at = (at + 1) & (p->seen.size - 1);
-    return p->seen.size && p->seen.slot[at].hash;
+    return slot ? (size_t)slot->number : p->n;
 }
 
 void ft__points_free(ft__points *p)
@@ -132,7 +129,7 @@ static ft_status visit_rest(void *user, const double *point, ft_error *err)
     struct rest *r = user;
     bool added;
 
-    return ft__points_has(r->known, point)
+    return ft__points_find(r->known, point) < r->known->n
                ? FT_OK
                : ft__points_add(&r->left, point, &added, err);
 }
@@ -157,7 +154,7 @@ static ft_status fill_from_list(ft__points *p, size_t n, ft__prng *rng, ft_error
 
 ft_status ft__points_fill(ft__points *p, size_t n, ft__prng *rng, ft_error *err)
 {
-    const bool listed = ft__space_size(p->s) <= MAX_LISTED;
+    const bool listed = p->s->size <= MAX_LISTED;
     const size_t tries = listed ? TRIES : MORE_TRIES;
     double point[FT__MAX_PARAMS], unit[FT__MAX_PARAMS];
     ft_status st = FT_OK;

@@ -7,6 +7,9 @@
 
 enum { FT__MAX_POINTS = 1 << 24 };
 
+/* Of n values, of which NaN is one. */
+uint64_t ft__point_hash(uint64_t h, const double *point, size_t n);
+
 /* Points of a space, each once, in the order in which they came. Zero-initialise but
  * for the space. */
 typedef struct ft__points {
@@ -19,7 +22,8 @@ typedef struct ft__points {
 /* Note the point unless it is there or forbidden; *added says which. FT_ENOMEM. */
 ft_status ft__points_add(ft__points *p, const double *point, bool *added,
                          ft_error *err);
-bool ft__points_has(const ft__points *p, const double *point);
+/* Its row; p->n: it is not there. */
+size_t ft__points_find(const ft__points *p, const double *point);
 void ft__points_free(ft__points *p);
 
 /* Call visit() for every point that the space allows, reals at `levels` values, the
@@ -38,11 +42,6 @@ ft_status ft__points_fill(ft__points *p, size_t n, ft__prng *rng, ft_error *err)
 ft_status ft__design_latin(ft__points *p, size_t n, ft__prng *rng, ft_error *err);
 ft_status ft__design_sobol(ft__points *p, size_t n, uint64_t seed, ft_error *err);
 ft_status ft__design_fractional(ft__points *p, uint32_t resolution, ft_error *err);
-
-/* A Latin hypercube of n points in the unit cube, row-major, spread out (maximin) as
- * the parameters see it. */
-ft_status ft__latin_unit(double *unit, const ft_space *s, size_t n, ft__prng *rng,
-                         ft_error *err);
 
 /* Generators of a two-level fraction: factor i is high in run r where an odd number of
  * bits of r & column[i] are set; *bits of them, so that runs are 2^bits, the fewest

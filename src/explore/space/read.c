@@ -88,13 +88,13 @@ static const struct {
 };
 
 /* By the keys it has, or by its name. */
-static void what_is_measured(ft__yaml *y, ft__node *n, ft_objective *o, bool foretold)
+static void what_is_measured(ft__yaml *y, ft__node *n, ft_objective *o, bool predicted)
 {
     ft__node *match = ft__yaml_get(y, n, "match"), *file = ft__yaml_get(y, n, "file");
     ft__node *of = ft__yaml_get(y, n, "measure");
     const char *what = of ? ft__yaml_text(y, of, "measure") : o->name;
 
-    if (foretold && (match || file))
+    if (predicted && (match || file))
         ft__yaml_fail(y, n, o->name, "nothing is run: match and file go with command");
     if (!!match + !!file + !!of > 1)
         ft__yaml_fail(y, n, o->name, "only one of match, file and measure can be");
@@ -107,9 +107,9 @@ static void what_is_measured(ft__yaml *y, ft__node *n, ft_objective *o, bool for
         return;
     for (o->what = 0; o->what < FT_MEASURED_COUNT; o->what++)
         if (strcmp(measured[o->what].name, what) == 0 &&
-            ft__can_measure(o->what, foretold))
+            ft__can_measure(o->what, predicted))
             return;
-    if (foretold)
+    if (predicted)
         ft__yaml_fail(y, n, o->name,
                       "what is \"%s\"? Predicted are time, energy, power, memory and "
                       "cost",
@@ -179,20 +179,20 @@ static double limit(ft__yaml *y, ft__node *n, const ft_objective *o)
 }
 
 /* per: item */
-static void of_item(ft__yaml *y, ft__node *at, ft_objective *o, bool foretold)
+static void of_item(ft__yaml *y, ft__node *at, ft_objective *o, bool predicted)
 {
     const char *text = at ? ft__yaml_text(y, at, o->name) : NULL;
 
     if (!text)
         return;
-    if (!foretold)
+    if (!predicted)
         ft__yaml_fail(y, at, o->name, "per goes with predict; a command's runs are it");
     else if (strcmp(text, "item") != 0 && strcmp(text, "pass") != 0)
         ft__yaml_fail(y, at, o->name, "per: pass or item, not \"%s\"", text);
     o->per_item = !y->st && *text == 'i';
 }
 
-static void objective(ft__yaml *y, ft__node *n, ft_objective *o, bool foretold)
+static void objective(ft__yaml *y, ft__node *n, ft_objective *o, bool predicted)
 {
     static const char *const keys[] = {"name", "measure", "match", "file", "domain",
                                        "unit", "goal",    "limit", "per",  NULL};
@@ -208,7 +208,7 @@ static void objective(ft__yaml *y, ft__node *n, ft_objective *o, bool foretold)
     }
     if (y->st)
         return;
-    what_is_measured(y, n, o, foretold);
+    what_is_measured(y, n, o, predicted);
     check_pattern(y, n, o);
     if (y->st)
         return;
@@ -220,7 +220,7 @@ static void objective(ft__yaml *y, ft__node *n, ft_objective *o, bool foretold)
         o->unit = ft__yaml_text(y, at, o->name);
     if ((at = ft__yaml_get(y, n, "domain")))
         o->domain = ft__yaml_text(y, at, o->name);
-    of_item(y, ft__yaml_get(y, n, "per"), o, foretold);
+    of_item(y, ft__yaml_get(y, n, "per"), o, predicted);
     if ((at = ft__yaml_get(y, n, "goal")))
         goal = ft__yaml_text(y, at, o->name);
     if (!y->st && strcmp(goal, "minimize") != 0 && strcmp(goal, "maximize") != 0)
@@ -429,7 +429,8 @@ ft_status ft__exploration_read(ft_exploration **out, const char *text, size_t le
     if (y.st) {
         ft_exploration_free(x);
     } else {
-        x->facts.n_params = ft__space_params(x->space, &x->facts.param);
+        x->facts.param = x->space->param;
+        x->facts.n_params = x->space->n;
         *out = x;
     }
     return y.st;

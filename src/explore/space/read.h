@@ -11,7 +11,7 @@ ft__names ft__read_names(ft__yaml *y, ft__node *map, const char *where,
                          const char *but);
 /* predict and prices, if they are there; then what belongs to runs is not. */
 void ft__read_predict(ft__yaml *y, ft__node *root, ft_exploration *x);
-bool ft__can_measure(ft_measured what, bool foretold);
+bool ft__can_measure(ft_measured what, bool predicted);
 /* Text that may be a name. */
 const char *ft__read_name(ft__yaml *y, ft__node *n, const char *where);
 /* Parameters, their conditions and forbidden combinations: x->space; what is read

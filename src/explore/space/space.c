@@ -59,102 +59,41 @@ static ft_status check_among(const ft_space *s, const ft__among *a, ft_error *er
     return FT_OK;
 }
 
-static ft_status copy_param(ft_space *s, ft_parameter *to, const ft_parameter *from,
-                            ft_error *err)
-{
-    const size_t n = is_text(from) ? from->n_values : 0;
-    const char **value = ft__arena_array(&s->arena, n + 1, sizeof(*value));
-
-    *to = *from;
-    to->name = ft__arena_strndup(&s->arena, from->name, strlen(from->name));
-    to->value = n ? value : NULL;
-    if (to->type == FT_PARAM_REAL)
-        to->n_values = 0;
-    if (from->target)
-        to->target = ft__arena_strndup(&s->arena, from->target, strlen(from->target));
-    for (size_t i = 0; value && i < n; i++)
-        if (!(value[i] =
-                  ft__arena_strndup(&s->arena, from->value[i], strlen(from->value[i]))))
-            value = NULL;
-    if (!value || !to->name || (from->target && !to->target))
-        return ft_fail(err, FT_ENOMEM, 0, "no memory for a space");
-    return FT_OK;
-}
-
-static ft_status copy_params(ft_space *s, const ft_parameter *param, size_t n,
-                             ft_error *err)
-{
-    ft_parameter *own = ft__arena_array(&s->arena, n, sizeof(*own));
-    ft_status st = FT_OK;
-
-    if (!own)
-        return ft_fail(err, FT_ENOMEM, 0, "no memory for a space");
-    for (size_t i = 0; i < n && !st; i++) {
-        st = check_param(&param[i], err);
-        if (!st)
-            st = copy_param(s, &own[i], &param[i], err);
-    }
-    s->param = own;
-    s->n = n;
-    return st;
-}
-
-static ft_status copy_among(ft_space *s, ft__among *to, const ft__among *from,
-                            ft_error *err)
-{
-    uint32_t *value = ft__arena_array(&s->arena, (size_t)from->n + 1, sizeof(*value));
-    ft_status st = check_among(s, from, err);
-
-    if (st)
-        return st;
-    if (!value)
-        return ft_fail(err, FT_ENOMEM, 0, "no memory for a space");
-    for (uint32_t i = 0; i < from->n; i++)
-        value[i] = from->value[i];
-    *to = (ft__among){from->param, from->n, value};
-    return FT_OK;
-}
-
-static ft_status copy_conditions(ft_space *s, const ft__condition *c, size_t n,
+static ft_status check_forbidden(const ft_space *s, const ft__forbidden *f,
                                  ft_error *err)
 {
-    ft__condition *own = ft__arena_array(&s->arena, n + 1, sizeof(*own));
     ft_status st = FT_OK;
 
-    if (!own)
-        return ft_fail(err, FT_ENOMEM, 0, "no memory for a space");
-    for (size_t i = 0; i < n && !st; i++) {
-        own[i].param = c[i].param;
-        if (c[i].param >= s->n)
-            st = ft_fail(err, FT_EINVAL, 0, "there is no parameter %u", c[i].param);
-        else
-            st = copy_among(s, &own[i].when, &c[i].when, err);
-    }
-    s->condition = own;
-    s->n_conditions = n;
+    if (f->n == 0)
+        return ft_fail(err, FT_EINVAL, 0, "a forbidden combination of nothing");
+    for (uint32_t k = 0; k < f->n && !st; k++)
+        st = check_among(s, &f->part[k], err);
     return st;
 }
 
-static ft_status copy_forbidden(ft_space *s, const ft__forbidden *f, size_t n,
-                                ft_error *err)
+static ft_status check_all(const ft_space *s, ft_error *err)
 {
-    ft__forbidden *own = ft__arena_array(&s->arena, n + 1, sizeof(*own));
-    ft_status st = own ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "no memory for a space");
+    ft_status st = FT_OK;
 
-    for (size_t i = 0; i < n && !st; i++) {
-        ft__among *part = ft__arena_array(&s->arena, (size_t)f[i].n + 1, sizeof(*part));
+    for (size_t i = 0; i < s->n && !st; i++)
+        st = check_param(&s->param[i], err);
+    for (size_t i = 0; i < s->n_conditions && !st; i++) {
+        const ft__condition *c = &s->condition[i];
 
-        if (!part)
-            return ft_fail(err, FT_ENOMEM, 0, "no memory for a space");
-        if (f[i].n == 0)
-            return ft_fail(err, FT_EINVAL, 0, "a forbidden combination of nothing");
-        for (uint32_t k = 0; k < f[i].n && !st; k++)
-            st = copy_among(s, &part[k], &f[i].part[k], err);
-        own[i] = (ft__forbidden){part, f[i].n};
+        st = c->param < s->n
+                 ? check_among(s, &c->when, err)
+                 : ft_fail(err, FT_EINVAL, 0, "there is no parameter %u", c->param);
     }
-    s->forbidden = own;
-    s->n_forbidden = n;
+    for (size_t i = 0; i < s->n_forbidden && !st; i++)
+        st = check_forbidden(s, &s->forbidden[i], err);
     return st;
+}
+
+static void *copy_of(ft_space *s, const void *from, size_t n, size_t size)
+{
+    void *to = ft__arena_array(&s->arena, n + 1, size);
+
+    return to && n ? memcpy(to, from, n * size) : to;
 }
 
 /* ---- what depends on what ---- */
@@ -299,11 +238,13 @@ ft_status ft__space_new(ft_space **out, const ft_parameter *param, size_t n,
     s = calloc(1, sizeof(*s));
     if (!s)
         return ft_fail(err, FT_ENOMEM, 0, "no memory for a space");
-    st = copy_params(s, param, n, err);
-    if (!st)
-        st = copy_conditions(s, condition, n_conditions, err);
-    if (!st)
-        st = copy_forbidden(s, forbidden, n_forbidden, err);
+    *s = (ft_space){.n = n, .n_conditions = n_conditions, .n_forbidden = n_forbidden};
+    s->param = copy_of(s, param, n, sizeof(*param));
+    s->condition = copy_of(s, condition, n_conditions, sizeof(*condition));
+    s->forbidden = copy_of(s, forbidden, n_forbidden, sizeof(*forbidden));
+    st = s->param && s->condition && s->forbidden
+             ? check_all(s, err)
+             : ft_fail(err, FT_ENOMEM, 0, "no memory for a space");
     if (!st)
         st = find_order(s, err);
     if (!st)
@@ -325,17 +266,6 @@ void ft__space_free(ft_space *s)
 }
 
 /* ---- points ---- */
-
-size_t ft__space_params(const ft_space *s, const ft_parameter **out)
-{
-    *out = s->param;
-    return s->n;
-}
-
-double ft__space_size(const ft_space *s)
-{
-    return s->size;
-}
 
 double ft__param_least(const ft_parameter *p)
 {

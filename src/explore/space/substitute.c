@@ -59,8 +59,7 @@ static bool is(const char *name, size_t len, const char *text)
 /* False: nothing stands for it. */
 static bool add_value(ft__buf *b, const ft__place *p, const char *name, size_t len)
 {
-    const ft_parameter *param;
-    size_t n = ft__space_params(p->x->space, &param);
+    const ft_parameter *param = p->x->space->param;
     const char *value = value_of(&p->x->of_workload[p->workload], name, len);
 
     if (!value)
@@ -75,7 +74,7 @@ static bool add_value(ft__buf *b, const ft__place *p, const char *name, size_t l
         ft__buf_str(b, value);
         return true;
     }
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0; k < p->x->space->n; k++) {
         char text[FT__PARAM_TEXT];
 
         if (!is(name, len, param[k].name))
@@ -134,11 +133,11 @@ static void add_escaped(ft__buf *b, const char *text)
 size_t ft_point_print(const ft_exploration *x, const double *point, char *buf,
                       size_t size)
 {
-    const ft_parameter *param;
-    size_t n = ft__space_params(x->space, &param), len;
+    const ft_parameter *param = x->space->param;
+    size_t len;
     ft__buf b = {0};
 
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0; k < x->space->n; k++) {
         char text[FT__PARAM_TEXT];
 
         if (isnan(point[k]))
@@ -194,8 +193,8 @@ static ft_status set_value(const ft_exploration *x, double *point, char *pair,
                            ft_error *err)
 {
     char *equals = strchr(pair, '=');
-    const ft_parameter *param;
-    size_t n = ft__space_params(x->space, &param), k = 0;
+    const ft_parameter *param = x->space->param;
+    size_t n = x->space->n, k = 0;
 
     if (equals)
         *equals++ = '\0';
@@ -214,7 +213,7 @@ static ft_status set_value(const ft_exploration *x, double *point, char *pair,
 ft_status ft__point_parse(const ft_exploration *x, double *point, const char *text,
                           ft_error *err)
 {
-    size_t n = ft__space_params(x->space, &(const ft_parameter *){0});
+    size_t n = x->space->n;
     char *copy = strdup(text), *rest = copy, *word;
     ft_status st = copy ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%s", x->name);
 
@@ -228,14 +227,4 @@ ft_status ft__point_parse(const ft_exploration *x, double *point, const char *te
             st = ft_fail(err, FT_EFORMAT, 0, "%s: \"%s\" is no point of this space",
                          x->name, text);
     return st;
-}
-
-bool ft__point_again(const ft_exploration *x, char *buf, size_t size, const char *text)
-{
-    double point[FT__MAX_PARAMS];
-    ft_error unused;
-
-    return !ft__point_parse(x, point, text, &unused) &&
-           ft__space_allows(x->space, point) &&
-           ft_point_print(x, point, buf, size) < size;
 }

@@ -19,14 +19,14 @@ typedef struct ft__heads {
 } ft__heads;
 
 /* Features of one head; fails the import where they are none. */
-int64_t ft__per_head(ft__onnx *o, const ft__node *n, int64_t hidden, int64_t heads);
+int64_t ft__per_head(const ft__onnx_node *n, int64_t hidden, int64_t heads);
 /* The kernel; the node's first result is it in shape s. */
-void ft__attend(ft__maker m, const ft__heads *h, ft__value *q, ft__value *k,
-                ft__value *v, const ft_shape *s);
+void ft__attend(const ft__onnx_node *n, const ft__heads *h, ft__onnx_value *q,
+                ft__onnx_value *k, ft__onnx_value *v, const ft_shape *s);
 /* x times a matrix, weights or not. */
-ft__value *ft__project(ft__maker m, ft__value *x, ft__value *w, ft__value *bias,
-                       ft_dtype to);
+ft__onnx_value *ft__project(const ft__onnx_node *n, ft__onnx_value *x,
+                            ft__onnx_value *w, ft__onnx_value *bias, ft_dtype to);
 /* A result that something reads; else NULL. */
-ft__value *ft__wanted(const ft__node *n, uint32_t i);
+ft__onnx_value *ft__wanted(const ft__onnx_node *n, uint32_t i);
 
 #endif

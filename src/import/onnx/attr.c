@@ -22,13 +22,13 @@ enum {
 static bool find_in(ft__onnx *o, ft__bytes message, uint32_t field, ft__str name,
                     ft__bytes *out, ft__str *ref)
 {
-    for (ft__pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
         bool found = false;
 
         if (f.field != field)
             continue;
         *ref = (ft__str){NULL, 0};
-        for (ft__pb a = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&a);) {
+        for (ft__onnx_pb a = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&a);) {
             if (a.field == ATTR_NAME)
                 found = a.bytes.n == name.n && !memcmp(a.bytes.p, name.s, name.n);
             else if (a.field == ATTR_REF)
@@ -46,32 +46,33 @@ static bool find_in(ft__onnx *o, ft__bytes message, uint32_t field, ft__str name
 
 /* Inside a function an attribute may refer to one of the calling node, which
  * may leave it to the function's default. */
-static bool find(ft__onnx *o, const ft__node *n, const char *text, ft__bytes *out)
+static bool find(const ft__onnx_node *n, const char *text, ft__bytes *out)
 {
     ft__str name = {text, strlen(text)}, ref;
 
-    for (; find_in(o, n->attrs, NODE_ATTRIBUTE, name, out, &ref); n = n->caller) {
+    for (; find_in(n->import, n->attrs, NODE_ATTRIBUTE, name, out, &ref);
+         n = n->caller) {
         ft__bytes defaults = n->defaults;
 
         if (!ref.n)
             return true;
         if (!n->caller)
             return false;
-        if (!find_in(o, n->caller->attrs, NODE_ATTRIBUTE, ref, out, &name))
-            return find_in(o, defaults, FUNCTION_ATTRIBUTE, ref, out, &name);
+        if (!find_in(n->import, n->caller->attrs, NODE_ATTRIBUTE, ref, out, &name))
+            return find_in(n->import, defaults, FUNCTION_ATTRIBUTE, ref, out, &name);
         name = ref;
     }
     return false;
 }
 
-static bool find_field(ft__onnx *o, const ft__node *n, const char *name, uint32_t field,
-                       ft__pb *out)
+static bool find_field(const ft__onnx_node *n, const char *name, uint32_t field,
+                       ft__onnx_pb *out)
 {
     ft__bytes attr;
 
-    if (!find(o, n, name, &attr))
+    if (!find(n, name, &attr))
         return false;
-    for (ft__pb f = ft__pb_open(&o->doc, attr); ft__pb_next(&f);)
+    for (ft__onnx_pb f = ft__pb_open(&n->import->doc, attr); ft__pb_next(&f);)
         if (f.field == field) {
             *out = f;
             return true;
@@ -79,48 +80,48 @@ static bool find_field(ft__onnx *o, const ft__node *n, const char *name, uint32_
     return false;
 }
 
-int64_t ft__attr_int(ft__onnx *o, const ft__node *n, const char *name, int64_t fallback)
+int64_t ft__attr_int(const ft__onnx_node *n, const char *name, int64_t fallback)
 {
-    ft__pb f;
+    ft__onnx_pb f;
 
-    return find_field(o, n, name, ATTR_I, &f) ? (int64_t)f.num : fallback;
+    return find_field(n, name, ATTR_I, &f) ? (int64_t)f.num : fallback;
 }
 
-double ft__attr_float(ft__onnx *o, const ft__node *n, const char *name, double fallback)
+double ft__attr_float(const ft__onnx_node *n, const char *name, double fallback)
 {
-    ft__pb f;
+    ft__onnx_pb f;
 
-    return find_field(o, n, name, ATTR_F, &f) ? (double)ft__pb_float(f.num) : fallback;
+    return find_field(n, name, ATTR_F, &f) ? (double)ft__pb_float(f.num) : fallback;
 }
 
-ft__str ft__attr_str(ft__onnx *o, const ft__node *n, const char *name)
+ft__str ft__attr_str(const ft__onnx_node *n, const char *name)
 {
-    ft__pb f;
+    ft__onnx_pb f;
 
-    return find_field(o, n, name, ATTR_S, &f) ? ft__str_of(f.bytes) : (ft__str){"", 0};
+    return find_field(n, name, ATTR_S, &f) ? ft__str_of(f.bytes) : (ft__str){"", 0};
 }
 
-bool ft__attr_message(ft__onnx *o, const ft__node *n, const char *name, uint32_t field,
+bool ft__attr_message(const ft__onnx_node *n, const char *name, uint32_t field,
                       ft__bytes *out)
 {
-    ft__pb f;
+    ft__onnx_pb f;
 
-    if (!find_field(o, n, name, field, &f) || f.wire != FT__PB_BYTES)
+    if (!find_field(n, name, field, &f) || f.wire != FT__PB_BYTES)
         return false;
     *out = f.bytes;
     return true;
 }
 
-int64_t ft__attr_ints(ft__onnx *o, const ft__node *n, const char *name, int64_t *v,
+int64_t ft__attr_ints(const ft__onnx_node *n, const char *name, int64_t *v,
                       uint32_t max)
 {
     ft__bytes attr;
     int64_t count = 0;
 
-    if (!find(o, n, name, &attr))
+    if (!find(n, name, &attr))
         return -1;
-    for (ft__pb f = ft__pb_open(&o->doc, attr); ft__pb_next(&f);) {
-        ft__pb packed = ft__pb_open(&o->doc, f.bytes);
+    for (ft__onnx_pb f = ft__pb_open(&n->import->doc, attr); ft__pb_next(&f);) {
+        ft__onnx_pb packed = ft__pb_open(&n->import->doc, f.bytes);
         uint64_t x = f.num;
 
         if (f.field != ATTR_INTS)
@@ -136,15 +137,15 @@ int64_t ft__attr_ints(ft__onnx *o, const ft__node *n, const char *name, int64_t 
     return count;
 }
 
-int64_t ft__attr_floats(ft__onnx *o, const ft__node *n, const char *name, double *v,
+int64_t ft__attr_floats(const ft__onnx_node *n, const char *name, double *v,
                         uint32_t max)
 {
     ft__bytes attr;
     int64_t count = 0;
 
-    if (!find(o, n, name, &attr))
+    if (!find(n, name, &attr))
         return -1;
-    for (ft__pb f = ft__pb_open(&o->doc, attr); ft__pb_next(&f);) {
+    for (ft__onnx_pb f = ft__pb_open(&n->import->doc, attr); ft__pb_next(&f);) {
         if (f.field != ATTR_FLOATS)
             continue;
         for (size_t i = 0; i == 0 || i + 4 <= f.bytes.n; i += 4) {
@@ -163,29 +164,28 @@ int64_t ft__attr_floats(ft__onnx *o, const ft__node *n, const char *name, double
     return count;
 }
 
-int64_t ft__attr_strings(ft__onnx *o, const ft__node *n, const char *name)
+int64_t ft__attr_strings(const ft__onnx_node *n, const char *name)
 {
     ft__bytes attr;
     int64_t count = 0;
 
-    if (!find(o, n, name, &attr))
+    if (!find(n, name, &attr))
         return -1;
-    for (ft__pb f = ft__pb_open(&o->doc, attr); ft__pb_next(&f);)
+    for (ft__onnx_pb f = ft__pb_open(&n->import->doc, attr); ft__pb_next(&f);)
         count += f.field == ATTR_STRINGS;
     return count;
 }
 
-int64_t ft__attr_largest(ft__onnx *o, const ft__node *n, const char *name,
-                         int64_t fallback)
+int64_t ft__attr_largest(const ft__onnx_node *n, const char *name, int64_t fallback)
 {
-    int64_t count = ft__attr_ints(o, n, name, NULL, 0), most = fallback, *v;
+    int64_t count = ft__attr_ints(n, name, NULL, 0), most = fallback, *v;
 
     if (count <= 0)
         return fallback;
-    v = ft__onnx_alloc(o, (size_t)count, sizeof(*v));
+    v = ft__onnx_alloc(n->import, (size_t)count, sizeof(*v));
     if (!v)
         return fallback;
-    (void)ft__attr_ints(o, n, name, v, (uint32_t)count);
+    (void)ft__attr_ints(n, name, v, (uint32_t)count);
     for (int64_t i = 0; i < count; i++)
         most = v[i] > most ? v[i] : most;
     return most;

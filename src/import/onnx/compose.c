@@ -1,93 +1,102 @@
 /* Operations one by one, for rules that make several of one node. */
 #include "import/onnx/compose.h"
+#include "import/rules/ops.h"
 
 #include "graph/op_inside.h"
 #include <string.h>
 
-ft__value *ft__make(ft__maker m, const ft_op *op, const ft__call *c, ft__value *out)
+ft__onnx_value *ft__make(const ft__onnx_node *n, const ft_op *op,
+                         const ft__onnx_call *c, ft__onnx_value *out)
 {
-    ft__call call = *c;
+    ft__onnx_call call = *c;
 
     for (uint32_t i = 0; i < c->n_in; i++)
         if (!c->in[i])
             return NULL;
-    if (ft__failed(m.o))
+    if (ft__failed(n))
         return NULL;
     if (!out)
-        out = ft__onnx_temp(m.o, m.n->out[0]);
+        out = ft__onnx_temp(n, n->out[0]);
     if (!out)
         return NULL;
     call.out = &out;
     call.n_out = 1;
-    ft__emit(m.o, m.n, op, &call);
-    return ft__failed(m.o) ? NULL : out;
+    ft__emit(n, op, &call);
+    return ft__failed(n) ? NULL : out;
 }
 
-static ft__value *make1(ft__maker m, const ft_op *op, ft__value *x, ft__value *out)
+ft__onnx_value *ft__make_of(const ft__onnx_node *n, const ft_op *op,
+                            ft__onnx_value *const *in, uint32_t n_in,
+                            const ft_shape *shape, ft__onnx_value *out)
 {
-    return ft__make(m, op, &(ft__call){.in = &x, .n_in = 1}, out);
+    return ft__make(n, op, &(ft__onnx_call){.in = in, .n_in = n_in, .shape = shape},
+                    out);
 }
 
-ft__value *ft__make_unary(ft__maker m, ft_kind kind, ft__value *x, ft__value *out)
+void ft__emit_params(const ft__onnx_node *n, const ft_op *op, const ft_shape *shape)
 {
-    return ft__apply1(m.o, m.n, kind, x, out);
+    ft__emit_layer(n, op,
+                   &(ft__onnx_call){.in = n->in,
+                                    .n_in = 1,
+                                    .params = n->in + 1,
+                                    .n_params = n->n_in - 1,
+                                    .out = n->out,
+                                    .n_out = 1,
+                                    .shape = shape});
 }
 
-ft__value *ft__make_global(ft__maker m, ft_kind kind, ft__value *x, ft__value *out)
+ft__onnx_value *ft__make_global(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
+                                ft__onnx_value *out)
 {
     ft_op op;
 
     if (!x)
         return NULL;
     op = ft__op_x(kind, x);
-    return make1(m, &op, x, out);
+    return ft__make_of(n, &op, FT__VALUES(x), NULL, out);
 }
 
-ft__value *ft__make_cast(ft__maker m, ft_kind kind, ft__value *x, ft_dtype to,
-                         ft__value *out)
+ft__onnx_value *ft__make_cast(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
+                              ft_dtype to, ft__onnx_value *out)
 {
     ft_op op;
 
     if (!x)
         return NULL;
     if (x->dtype == to)
-        return out ? ft__make_view(m, x, &x->shape, out) : x;
+        return out ? ft__make_view(n, x, &x->shape, out) : x;
     op = ft__op_x(kind, x);
     ft__op_set1(&op, FT_K_to, to);
-    return ft__make(m, &op, &(ft__call){.in = &x, .n_in = 1, .shape = &x->shape}, out);
+    return ft__make_of(n, &op, FT__VALUES(x), &x->shape, out);
 }
 
-ft__value *ft__make_binary(ft__maker m, ft_kind kind, ft__value *x, ft__value *y,
-                           ft__value *out)
-{
-    return ft__apply2(m.o, m.n, kind, x, y, out);
-}
-
-ft__value *ft__make_sum(ft__maker m, ft__value *x, ft__value *y, ft__value *out)
+ft__onnx_value *ft__make_sum(const ft__onnx_node *n, ft__onnx_value *x,
+                             ft__onnx_value *y, ft__onnx_value *out)
 {
     if (y)
-        return ft__make_binary(m, FT_KIND_add, x, y, out);
-    return x && out ? ft__make_view(m, x, &x->shape, out) : x;
+        return ft__apply2(n, FT_KIND_add, x, y, out);
+    return x && out ? ft__make_view(n, x, &x->shape, out) : x;
 }
 
-ft__value *ft__make_view(ft__maker m, ft__value *x, const ft_shape *s, ft__value *out)
+ft__onnx_value *ft__make_view(const ft__onnx_node *n, ft__onnx_value *x,
+                              const ft_shape *s, ft__onnx_value *out)
 {
-    if (!x || ft__failed(m.o))
+    if (!x || ft__failed(n))
         return NULL;
     if (!ft__shape_fits(s) || ft_shape_elements(s) > ft_shape_elements(&x->shape)) {
-        ft__onnx_fail(m.o, m.n, FT_EFORMAT, "its operands do not fit together");
+        ft__onnx_fail(n, "its operands do not fit together");
         return NULL;
     }
     if (!out)
-        out = ft__onnx_temp(m.o, m.n->out[0]);
+        out = ft__onnx_temp(n, n->out[0]);
     if (!out)
         return NULL;
-    ft__emit_view(m.o, m.n, x, out, s);
-    return ft__failed(m.o) ? NULL : out;
+    ft__emit_view(n, x, out, s);
+    return ft__failed(n) ? NULL : out;
 }
 
-ft__value *ft__make_transpose(ft__maker m, ft__value *x, const int64_t *perm,
-                              ft__value *out)
+ft__onnx_value *ft__make_transpose(const ft__onnx_node *n, ft__onnx_value *x,
+                                   const int64_t *perm, ft__onnx_value *out)
 {
     ft_op op;
 
@@ -95,46 +104,47 @@ ft__value *ft__make_transpose(ft__maker m, ft__value *x, const int64_t *perm,
         return NULL;
     op = ft__op_x(FT_KIND_transpose, x);
     ft__op_set(&op, FT_K_perm, perm, x->shape.rank);
-    return make1(m, &op, x, out);
+    return ft__make_of(n, &op, FT__VALUES(x), NULL, out);
 }
 
-ft__value *ft__make_channels(ft__maker m, ft__value *x, bool last, ft__value *out)
+ft__onnx_value *ft__make_channels(const ft__onnx_node *n, ft__onnx_value *x, bool last,
+                                  ft__onnx_value *out)
 {
     int64_t perm[FT_MAX_RANK];
     uint32_t rank = x ? x->shape.rank : 0;
 
     if (rank < 3) {
-        ft__misfit(m.o, m.n, 0);
+        ft__misfit(n, 0);
         return NULL;
     }
     for (uint32_t i = 0; i < rank; i++)
         perm[i] = i == 0 ? 0 : last ? (i + 1) % rank : i - 1;
     perm[last ? rank - 1 : 1] = last ? 1 : rank - 1;
-    return ft__make_transpose(m, x, perm, out);
+    return ft__make_transpose(n, x, perm, out);
 }
 
-ft__value *ft__make_concat(ft__maker m, ft__value *x, ft__value *y, uint32_t axis,
-                           ft__value *out)
+ft__onnx_value *ft__make_concat(const ft__onnx_node *n, ft__onnx_value *x,
+                                ft__onnx_value *y, uint32_t axis, ft__onnx_value *out)
 {
     ft_op op;
 
     if (!y)
         return NULL;
     if (!x)
-        return ft__make_unary(m, FT_KIND_copy, y, out);
+        return ft__apply1(n, FT_KIND_copy, y, out);
     for (uint32_t i = 0; i < x->shape.rank || i < y->shape.rank; i++)
         if (x->shape.rank != y->shape.rank ||
             (i != axis && x->shape.dim[i] != y->shape.dim[i])) {
-            ft__onnx_fail(m.o, m.n, FT_EFORMAT, "past and present do not fit together");
+            ft__onnx_fail(n, "what it has from the past does not fit");
             return NULL;
         }
-    op = ft__op_x(FT_KIND_concat, x);
-    ft__op_set1(&op, FT_K_axis, axis);
-    ft__op_set(&op, FT_K_sizes, (int64_t[]){x->shape.dim[axis], y->shape.dim[axis]}, 2);
-    return ft__make(m, &op, &(ft__call){.in = (ft__value *[]){x, y}, .n_in = 2}, out);
+    op = ft__op_concat(x->dtype, &x->shape, axis,
+                       (int64_t[]){x->shape.dim[axis], y->shape.dim[axis]}, 2);
+    return ft__make_of(n, &op, FT__VALUES(x, y), NULL, out);
 }
 
-ft__value *ft__make_softmax(ft__maker m, ft__value *x, uint32_t axis, ft__value *out)
+ft__onnx_value *ft__make_softmax(const ft__onnx_node *n, ft__onnx_value *x,
+                                 uint32_t axis, ft__onnx_value *out)
 {
     ft_op op;
 
@@ -142,34 +152,37 @@ ft__value *ft__make_softmax(ft__maker m, ft__value *x, uint32_t axis, ft__value 
         return NULL;
     op = ft__op_x(FT_KIND_softmax, x);
     ft__op_set1(&op, FT_K_axis, axis);
-    return make1(m, &op, x, out);
+    return ft__make_of(n, &op, FT__VALUES(x), NULL, out);
 }
 
-ft__value *ft__make_norm(ft__maker m, ft_kind kind, ft__value *x, ft_key_id key,
-                         int64_t value, ft__value *const *params, uint32_t n_params,
-                         ft__value *out)
+ft__onnx_value *ft__make_norm(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
+                              ft_key_id key, int64_t value,
+                              ft__onnx_value *const *params, uint32_t n_params,
+                              ft__onnx_value *out)
 {
-    ft__value *there[8];
-    uint32_t n = 0;
+    ft__onnx_value *there[8];
+    uint32_t count = 0;
     ft_op op;
 
     if (!x)
         return NULL;
-    for (uint32_t i = 0; i < n_params && n < 8; i++)
+    for (uint32_t i = 0; i < n_params && count < 8; i++)
         if (ft__is_constant(params[i]))
-            there[n++] = params[i];
+            there[count++] = params[i];
     op = ft__op_x(kind, x);
     if (key != FT_K_COUNT)
         ft__op_set1(&op, key, value);
-    return ft__make(
-        m, &op,
-        &(ft__call){
-            .in = &x, .n_in = 1, .params = there, .n_params = n, .shape = &x->shape},
-        out);
+    return ft__make(n, &op,
+                    &(ft__onnx_call){.in = &x,
+                                     .n_in = 1,
+                                     .params = there,
+                                     .n_params = count,
+                                     .shape = &x->shape},
+                    out);
 }
 
-ft__value *ft__make_matmul(ft__maker m, ft__value *x, ft__value *y, ft_dtype to,
-                           ft__value *out)
+ft__onnx_value *ft__make_matmul(const ft__onnx_node *n, ft__onnx_value *x,
+                                ft__onnx_value *y, ft_dtype to, ft__onnx_value *out)
 {
     ft_op op;
 
@@ -179,11 +192,11 @@ ft__value *ft__make_matmul(ft__maker m, ft__value *x, ft__value *y, ft_dtype to,
     ft__op_set_shape(&op, FT_K_y, &y->shape);
     ft__op_set1(&op, FT_K_to, to == x->dtype ? FT_DTYPE_NONE : to);
     ft__op_set1(&op, FT_K_weights, y->dtype == x->dtype ? FT_DTYPE_NONE : y->dtype);
-    return ft__make(m, &op, &(ft__call){.in = (ft__value *[]){x, y}, .n_in = 2}, out);
+    return ft__make_of(n, &op, FT__VALUES(x, y), NULL, out);
 }
 
-ft__value *ft__make_embedding(ft__maker m, ft__value *x, const ft__rows *t,
-                              ft__value *out)
+ft__onnx_value *ft__make_embedding(const ft__onnx_node *n, ft__onnx_value *x,
+                                   const ft__embedding_rows *t, ft__onnx_value *out)
 {
     ft_dtype own;
     ft_shape s;
@@ -193,23 +206,20 @@ ft__value *ft__make_embedding(ft__maker m, ft__value *x, const ft__rows *t,
         return NULL;
     own = t->weights ? t->weights : t->table->dtype;
     s = x->shape;
-    ft__push(m.o, m.n, &s, t->dim);
-    ft__op_init(&op, FT_KIND_embedding, t->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
-    ft__op_set1(&op, FT_K_rows, t->rows);
-    ft__op_set1(&op, FT_K_dim, t->dim);
+    ft__push(n, &s, t->dim);
+    op = ft__op_embedding(t->dtype, &x->shape, t->rows, t->dim);
     ft__op_set1(&op, FT_K_weights, own == t->dtype ? FT_DTYPE_NONE : own);
-    return ft__make(m, &op,
-                    &(ft__call){.in = &x,
-                                .n_in = 1,
-                                .params = (ft__value *[]){t->table},
-                                .n_params = 1,
-                                .shape = &s},
+    return ft__make(n, &op,
+                    &(ft__onnx_call){.in = &x,
+                                     .n_in = 1,
+                                     .params = (ft__onnx_value *[]){t->table},
+                                     .n_params = 1,
+                                     .shape = &s},
                     out);
 }
 
-ft__value *ft__make_move(ft__maker m, ft_kind kind, ft__value *x, const ft_shape *s,
-                         ft__value *out)
+ft__onnx_value *ft__make_move(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
+                              const ft_shape *s, ft__onnx_value *out)
 {
     ft_op op;
 
@@ -217,14 +227,14 @@ ft__value *ft__make_move(ft__maker m, ft_kind kind, ft__value *x, const ft_shape
         return NULL;
     op = ft__op_x(kind, x);
     ft__op_set_shape(&op, FT_K_out, s);
-    return ft__make(m, &op, &(ft__call){.in = &x, .n_in = 1, .shape = s}, out);
+    return ft__make_of(n, &op, FT__VALUES(x), s, out);
 }
 
-ft__value *ft__make_linear(ft__maker m, ft__value *x, const ft__linear *l,
-                           ft__value *out)
+ft__onnx_value *ft__make_linear(const ft__onnx_node *n, ft__onnx_value *x,
+                                const ft__linear *l, ft__onnx_value *out)
 {
-    ft__value *params[5];
-    uint32_t n = 0;
+    ft__onnx_value *params[5];
+    uint32_t count = 0;
     ft_dtype own;
     ft_shape s;
     ft_op op;
@@ -234,12 +244,12 @@ ft__value *ft__make_linear(ft__maker m, ft__value *x, const ft__linear *l,
     own = l->weights ? l->weights : ft__weights_dtype(x, l->weight);
     s = x->shape;
     s.dim[s.rank - 1] = l->columns;
-    params[n++] = l->weight;
+    params[count++] = l->weight;
     for (uint32_t i = 0; i < 3; i++)
         if (ft__is_constant(l->scales[i]))
-            params[n++] = l->scales[i];
+            params[count++] = l->scales[i];
     if (l->bias)
-        params[n++] = l->bias;
+        params[count++] = l->bias;
     op = ft__op_x(FT_KIND_linear, x);
     ft__op_set1(&op, FT_K_out, l->columns);
     ft__op_set1(&op, FT_K_bias, l->bias != NULL);
@@ -247,61 +257,55 @@ ft__value *ft__make_linear(ft__maker m, ft__value *x, const ft__linear *l,
     ft__op_set1(&op, FT_K_weights, own == x->dtype ? FT_DTYPE_NONE : own);
     ft__op_set1(&op, FT_K_block, l->block);
     return ft__make(
-        m, &op,
-        &(ft__call){.in = &x, .n_in = 1, .params = params, .n_params = n, .shape = &s},
+        n, &op,
+        &(ft__onnx_call){
+            .in = &x, .n_in = 1, .params = params, .n_params = count, .shape = &s},
         out);
 }
 
-ft__value *ft__make_attention(ft__maker m, ft__value *q, ft__value *k, ft__value *v,
-                              bool causal, bool mask, ft__value *out)
+ft__onnx_value *ft__make_attention(const ft__onnx_node *n, ft__onnx_value *q,
+                                   ft__onnx_value *k, ft__onnx_value *v, bool causal,
+                                   bool mask, ft__onnx_value *out)
 {
-    ft__value *in[3] = {q, k, v};
+    ft__onnx_value *in[3] = {q, k, v};
     ft_op op;
 
     if (!q || !k || !v)
         return NULL;
-    op = ft__op_x(FT_KIND_attention, q);
-    ft__op_set_shape(&op, FT_K_y, &k->shape);
-    ft__op_set_shape(&op, FT_K_z, &v->shape);
-    ft__op_set1(&op, FT_K_causal, causal);
-    ft__op_set1(&op, FT_K_mask, mask);
-    return ft__make(m, &op, &(ft__call){.in = in, .n_in = 3}, out);
+    op = ft__op_attention(q->dtype, &q->shape, &k->shape, &v->shape, causal, mask);
+    return ft__make_of(n, &op, in, 3, NULL, out);
 }
 
 /* ---- what nodes say ---- */
 
-int64_t ft__attr_size(ft__onnx *o, const ft__node *n, const char *name,
-                      int64_t fallback)
+int64_t ft__attr_size(const ft__onnx_node *n, const char *name, int64_t fallback)
 {
-    int64_t v = ft__attr_int(o, n, name, fallback);
+    int64_t v = ft__attr_int(n, name, fallback);
 
     if (v < 1 || v > (int64_t)1 << 30) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "%s is %lld: it must be 1 to 2^30", name,
-                      (long long)v);
+        ft__onnx_fail(n, "%s is %lld: it must be 1 to 2^30", name, (long long)v);
         return 1;
     }
     return v;
 }
 
-int64_t ft__int_in(ft__onnx *o, const ft__node *n, uint32_t operand)
+int64_t ft__int_in(const ft__onnx_node *n, uint32_t operand)
 {
     int64_t v;
 
-    return ft__in(n, operand) && ft__ints(o, n->in[operand], &v, 1) == 1 ? v : -1;
+    return ft__in(n, operand) && ft__ints(n, n->in[operand], &v, 1) == 1 ? v : -1;
 }
 
-void ft__misfit(ft__onnx *o, const ft__node *n, uint32_t operand)
+void ft__misfit(const ft__onnx_node *n, uint32_t operand)
 {
-    ft__onnx_fail(o, n, FT_EFORMAT, "operand %u does not fit the others", operand + 1);
+    ft__onnx_fail(n, "operand %u does not fit the others", operand + 1);
 }
 
-bool ft__has_rank(ft__onnx *o, const ft__node *n, uint32_t operand, uint32_t rank)
+bool ft__has_rank(const ft__onnx_node *n, uint32_t operand, uint32_t rank)
 {
-    const ft__value *v = ft__in(n, operand);
+    const ft__onnx_value *v = ft__in(n, operand);
 
     if (v && v->shape.rank == rank)
         return true;
-    ft__onnx_fail(o, n, FT_EFORMAT, "operand %u must have %u dimensions", operand + 1,
-                  rank);
-    return false;
+    return ft__onnx_fail(n, "operand %u must have %u dimensions", operand + 1, rank);
 }

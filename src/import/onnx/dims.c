@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "import/onnx/onnx.h"
+#include "import/options.h"
 
 /* One dimension of an input: a size, or -1 and perhaps a name. */
 struct dim {
@@ -13,7 +14,7 @@ struct dim {
     ft__str name;
 };
 
-struct input {
+struct model_input {
     ft__str name;
     ft_dtype dtype;
     uint32_t rank;
@@ -46,7 +47,7 @@ static struct dim read_dim(ft__onnx *o, ft__bytes message)
 {
     struct dim d = {.size = -1, .name = {"", 0}};
 
-    for (ft__pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
         if (f.field == 1)
             d.size = (int64_t)f.num;
         else if (f.field == 2)
@@ -55,10 +56,10 @@ static struct dim read_dim(ft__onnx *o, ft__bytes message)
     return d;
 }
 
-static void read_shape(ft__onnx *o, ft__bytes message, struct input *in)
+static void read_shape(ft__onnx *o, ft__bytes message, struct model_input *in)
 {
     in->shaped = true;
-    for (ft__pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
         if (f.field != 1)
             continue;
         if (in->rank < FT_MAX_RANK)
@@ -67,20 +68,20 @@ static void read_shape(ft__onnx *o, ft__bytes message, struct input *in)
     }
 }
 
-static void read_input(ft__onnx *o, ft__bytes info, struct input *in)
+static void read_input(ft__onnx *o, ft__bytes info, struct model_input *in)
 {
-    *in = (struct input){.name = {"", 0}};
-    for (ft__pb f = ft__pb_open(&o->doc, info); ft__pb_next(&f);) {
+    *in = (struct model_input){.name = {"", 0}};
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, info); ft__pb_next(&f);) {
         if (f.field == 1)
             in->name = ft__str_of(f.bytes);
         if (f.field != 2)
             continue;
         in->type = f.bytes;
-        for (ft__pb t = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&t);) {
+        for (ft__onnx_pb t = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&t);) {
             if (t.field != 1)
                 continue;
             in->tensor = true;
-            for (ft__pb x = ft__pb_open(&o->doc, t.bytes); ft__pb_next(&x);) {
+            for (ft__onnx_pb x = ft__pb_open(&o->doc, t.bytes); ft__pb_next(&x);) {
                 if (x.field == 1)
                     in->dtype = ft_dtype_from_onnx((int64_t)x.num);
                 else if (x.field == 2)
@@ -92,7 +93,7 @@ static void read_input(ft__onnx *o, ft__bytes info, struct input *in)
 }
 
 /* An unnamed dimension is called after its place: "ids.1". */
-static ft__str name_of(ft__onnx *o, const struct input *in, uint32_t axis)
+static ft__str name_of(ft__onnx *o, const struct model_input *in, uint32_t axis)
 {
     size_t size = in->name.n + 16;
     char *s;
@@ -107,7 +108,7 @@ static ft__str name_of(ft__onnx *o, const struct input *in, uint32_t axis)
 }
 
 /* The batch: what is called so, else the first dimension. */
-static bool is_batch(const struct input *in, uint32_t axis)
+static bool is_batch(const struct model_input *in, uint32_t axis)
 {
     if (means_batch(in->dim[axis].name))
         return true;
@@ -117,9 +118,9 @@ static bool is_batch(const struct input *in, uint32_t axis)
     return axis == 0;
 }
 
-struct bind {
+struct input_binding {
     ft__onnx *o;
-    struct input *in;
+    struct model_input *in;
     uint32_t n_in;
     struct bound *bound;
     uint32_t n_bound;
@@ -141,7 +142,7 @@ static void remember(ft__onnx *o, ft__str name, int64_t value)
         o->dim[o->n_dims++] = (ft__binding){name, value};
 }
 
-static int64_t given(struct bind *b, ft__str name)
+static int64_t given(struct input_binding *b, ft__str name)
 {
     const ft_import_options *opt = &b->o->opt;
 
@@ -185,9 +186,9 @@ static struct text option_text(const ft_input_shape *given)
 }
 
 /* As the file has it: "ids" [batch, seq] */
-static void put_input(struct text *t, const struct input *in)
+static void put_input(struct text *t, const struct model_input *in)
 {
-    put(t, "\"%.*s\"", (int)(in->name.n < 80 ? in->name.n : 80), in->name.s);
+    put(t, "\"%.*s\"", ft__shown(in->name.n, 80), in->name.s);
     if (!in->shaped)
         return;
     put(t, " [");
@@ -198,13 +199,13 @@ static void put_input(struct text *t, const struct input *in)
         if (d->size >= 0)
             put(t, "%lld", (long long)d->size);
         else
-            put(t, "%.*s", d->name.n ? (int)(d->name.n < 40 ? d->name.n : 40) : 1,
+            put(t, "%.*s", d->name.n ? ft__shown(d->name.n, 40) : 1,
                 d->name.n ? d->name.s : "?");
     }
     put(t, "]");
 }
 
-static struct text all_inputs(const struct bind *b)
+static struct text all_inputs(const struct input_binding *b)
 {
     struct text t = {"", 0};
 
@@ -217,15 +218,15 @@ static struct text all_inputs(const struct bind *b)
     return t;
 }
 
-static void refuse(struct bind *b, const ft_input_shape *given, const char *why,
-                   const struct text *detail)
+static void refuse(struct input_binding *b, const ft_input_shape *given,
+                   const char *why, const struct text *detail)
 {
     ft__build_fail(b->o->b, FT_EINVAL, 0, "%s%s%s", option_text(given).s, why,
                    detail->s);
 }
 
-static void contradiction(struct bind *b, const ft_input_shape *given,
-                          const struct input *in)
+static void contradiction(struct input_binding *b, const ft_input_shape *given,
+                          const struct model_input *in)
 {
     struct text t = {"", 0};
 
@@ -234,9 +235,9 @@ static void contradiction(struct bind *b, const ft_input_shape *given,
 }
 
 /* The input that a given shape means; without a name, the only one. */
-static void match(struct bind *b, const ft_input_shape *given)
+static void match(struct input_binding *b, const ft_input_shape *given)
 {
-    struct input *found = NULL;
+    struct model_input *found = NULL;
     struct text all = all_inputs(b), name = {"", 0};
 
     for (uint32_t i = 0; i < b->n_in && !found; i++)
@@ -255,7 +256,7 @@ static void match(struct bind *b, const ft_input_shape *given)
     }
 }
 
-static const struct bound *find_bound(const struct bind *b, ft__str name)
+static const struct bound *find_bound(const struct input_binding *b, ft__str name)
 {
     for (uint32_t i = 0; i < b->n_bound; i++)
         if (b->bound[i].name.n == name.n && !memcmp(b->bound[i].name.s, name.s, name.n))
@@ -264,7 +265,7 @@ static const struct bound *find_bound(const struct bind *b, ft__str name)
 }
 
 /* An open dimension of a given input: what else is said of it must agree. */
-static void settle(struct bind *b, const struct input *in, uint32_t axis)
+static void settle(struct input_binding *b, const struct model_input *in, uint32_t axis)
 {
     const ft_import_options *opt = &b->o->opt;
     ft__str name = name_of(b->o, in, axis);
@@ -274,10 +275,10 @@ static void settle(struct bind *b, const struct input *in, uint32_t axis)
 
     if (other && other->value != v) {
         put(&t, "%s: both have the dimension \"%.*s\"", option_text(other->by).s,
-            (int)(name.n < 60 ? name.n : 60), name.s);
+            ft__shown(name.n, 60), name.s);
         refuse(b, in->given, " contradicts ", &t);
     } else if (dim >= 0 && dim != v) {
-        put(&t, "%.*s=%lld", (int)(name.n < 60 ? name.n : 60), name.s, (long long)dim);
+        put(&t, "%.*s=%lld", ft__shown(name.n, 60), name.s, (long long)dim);
         refuse(b, in->given, " contradicts --dim ", &t);
     } else if (is_batch(in, axis) && opt->batch && opt->batch != v) {
         put(&t, "%lld", (long long)opt->batch);
@@ -291,7 +292,7 @@ static void settle(struct bind *b, const struct input *in, uint32_t axis)
     }
 }
 
-static void bind_shape(struct bind *b, struct input *in)
+static void bind_shape(struct input_binding *b, struct model_input *in)
 {
     const ft_shape *s = &in->given->shape;
 
@@ -314,7 +315,7 @@ static void bind_shape(struct bind *b, struct input *in)
     }
 }
 
-static void bind_shapes(struct bind *b)
+static void bind_shapes(struct input_binding *b)
 {
     const ft_import_options *opt = &b->o->opt;
 
@@ -330,7 +331,8 @@ static void bind_shapes(struct bind *b)
 
 /* ---- all inputs ---- */
 
-static int64_t open_dim(struct bind *b, const struct input *in, uint32_t axis)
+static int64_t open_dim(struct input_binding *b, const struct model_input *in,
+                        uint32_t axis)
 {
     ft__onnx *o = b->o;
     ft__str name = name_of(o, in, axis);
@@ -340,19 +342,17 @@ static int64_t open_dim(struct bind *b, const struct input *in, uint32_t axis)
     if (is_batch(in, axis)) {
         b->open_batch |= v < 0 || v == o->opt.batch;
         if (v >= 0 && o->opt.batch && v != o->opt.batch)
-            ft__build_fail(o->b, FT_EINVAL, 0,
-                           "--dim %.*s=%lld contradicts --batch %lld",
-                           (int)(name.n < 60 ? name.n : 60), name.s, (long long)v,
-                           (long long)o->opt.batch);
+            ft__build_fail(
+                o->b, FT_EINVAL, 0, "--dim %.*s=%lld contradicts --batch %lld",
+                ft__shown(name.n, 60), name.s, (long long)v, (long long)o->opt.batch);
         else if (v < 0)
             v = o->opt.batch ? o->opt.batch : b->batch_by ? b->batch : 1;
     }
     if (v < 0)
         ft__build_fail(o->b, FT_ENEEDED, 0,
                        "dimension \"%.*s\" of input \"%.*s\" is open: add --dim %.*s=N",
-                       (int)(name.n < 60 ? name.n : 60), name.s,
-                       (int)(in->name.n < 100 ? in->name.n : 100), in->name.s,
-                       (int)(name.n < 60 ? name.n : 60), name.s);
+                       ft__shown(name.n, 60), name.s, ft__shown(in->name.n, 100),
+                       in->name.s, ft__shown(name.n, 60), name.s);
     else
         remember(o, name, v);
     return v;
@@ -360,9 +360,10 @@ static int64_t open_dim(struct bind *b, const struct input *in, uint32_t axis)
 
 /* A sequence, an optional or a map: what it holds is known by its type at most, and
  * what that leaves open depends on data. */
-static bool define_container(ft__onnx *o, const struct input *in, ft__value *v)
+static bool define_container(ft__onnx *o, const struct model_input *in,
+                             ft__onnx_value *v)
 {
-    ft__value like = {.container = 0};
+    ft__onnx_value like = {.container = 0};
 
     ft__onnx_read_container(o, in->type, &like);
     if (!like.container || like.dtype == FT_DTYPE_NONE)
@@ -385,10 +386,10 @@ static bool define_container(ft__onnx *o, const struct input *in, ft__value *v)
     return true;
 }
 
-static void define_input(struct bind *b, const struct input *in)
+static void define_input(struct input_binding *b, const struct model_input *in)
 {
     ft__onnx *o = b->o;
-    ft__value *v = ft__onnx_name(o, in->name);
+    ft__onnx_value *v = ft__onnx_name(o, in->name);
     ft_shape s = {.rank = in->rank};
 
     if (!v || ft__build_failed(o->b))
@@ -439,7 +440,7 @@ static void define_input(struct bind *b, const struct input *in)
         ft__build_tensor(o->b, in->name.s, in->name.n, FT_ROLE_INPUT, in->dtype, &s);
 }
 
-static void check_options(struct bind *b)
+static void check_options(struct input_binding *b)
 {
     const ft_import_options *opt = &b->o->opt;
 
@@ -450,32 +451,19 @@ static void check_options(struct bind *b)
         ft__build_assume(b->o->b,
                          "batch 1 (the model leaves it open; --batch N sets it)");
     if (opt->batch && !b->open_batch && !b->fixed_batch)
-        ft__build_fail(b->o->b, FT_EINVAL, 0,
-                       "--batch %lld: the file fixes the first dimension of input "
-                       "\"%.*s\" at %lld; export it with an open batch",
-                       (long long)opt->batch, (int)b->first.n,
-                       b->first.n ? b->first.s : "", (long long)b->first_dim);
-    for (size_t i = 0; i < opt->n_dims; i++)
-        if (!b->used[i])
-            ft__build_fail(b->o->b, FT_EINVAL, 0,
-                           "--dim %s=%lld: no input has an open dimension of that name",
-                           opt->dims[i].name, (long long)opt->dims[i].value);
+        ft__options_fixed_batch(b->o->b, opt, b->first.n ? b->first.s : "", b->first.n,
+                                b->first_dim);
+    ft__options_are_used(b->o->b, opt, b->used);
 }
 
 static bool options_are_valid(ft__onnx *o)
 {
     const ft_import_options *opt = &o->opt;
 
-    if (opt->batch < 0 || opt->batch > FT__MAX_ELEMENTS)
-        ft__build_fail(o->b, FT_EINVAL, 0, "--batch %lld is no batch size",
-                       (long long)opt->batch);
+    (void)ft__options_are_sizes(o->b, opt);
     if (opt->trips < 0 || opt->trips > FT__MAX_TRIPS)
         ft__build_fail(o->b, FT_EINVAL, 0, "--trips %lld is no number of rounds",
                        (long long)opt->trips);
-    for (size_t i = 0; i < opt->n_dims; i++)
-        if (opt->dims[i].value < 1 || opt->dims[i].value > FT__MAX_ELEMENTS)
-            ft__build_fail(o->b, FT_EINVAL, 0, "--dim %s=%lld is no size",
-                           opt->dims[i].name, (long long)opt->dims[i].value);
     for (size_t i = 0; i < opt->n_inputs; i++)
         for (uint32_t k = 0; k < opt->inputs[i].shape.rank; k++)
             if (opt->inputs[i].shape.dim[k] < 1 ||
@@ -486,21 +474,21 @@ static bool options_are_valid(ft__onnx *o)
 }
 
 /* Files of old list their weights among the inputs. */
-static bool is_given_from_outside(ft__onnx *o, const struct input *in)
+static bool is_given_from_outside(ft__onnx *o, const struct model_input *in)
 {
-    const ft__value *v = ft__onnx_name(o, in->name);
+    const ft__onnx_value *v = ft__onnx_name(o, in->name);
 
     return v && v->state != FT__CONSTANT;
 }
 
-static void read_inputs(struct bind *b, ft__bytes graph, uint32_t n)
+static void read_inputs(struct input_binding *b, ft__bytes graph, uint32_t n)
 {
     ft__onnx *o = b->o;
 
     b->in = ft__onnx_alloc(o, n, sizeof(*b->in));
     if (!b->in)
         return;
-    for (ft__pb f = ft__pb_open(&o->doc, graph);
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, graph);
          ft__pb_next(&f) && b->n_in < n && !ft__build_failed(o->b);) {
         if (f.field != 11)
             continue;
@@ -511,7 +499,7 @@ static void read_inputs(struct bind *b, ft__bytes graph, uint32_t n)
 
 void ft__onnx_inputs(ft__onnx *o, ft__bytes graph, uint32_t count)
 {
-    struct bind b = {.o = o};
+    struct input_binding b = {.o = o};
 
     if (!options_are_valid(o))
         return;

@@ -10,7 +10,7 @@ enum { MAX_PARAMS = 8 }; /* weights of one operation */
 /* A constant comes into the graph when something that runs reads it. Constants
  * of equal memory (a reshaped or transposed weight, a tied embedding) share one
  * tensor, or a view of it. */
-static uint32_t constant_tensor(ft__onnx *o, ft__value *v)
+static uint32_t constant_tensor(ft__onnx *o, ft__onnx_value *v)
 {
     uint32_t *memory = v->root ? &v->root->memory : &v->memory, tensor;
     ft_shape whole;
@@ -34,7 +34,7 @@ static uint32_t constant_tensor(ft__onnx *o, ft__value *v)
 
 /* A list comes into the graph when something that runs reads it, or as a result:
  * one tensor stands for all. */
-static uint32_t list_tensor(ft__onnx *o, ft__value *v)
+static uint32_t list_tensor(ft__onnx *o, ft__onnx_value *v)
 {
     uint32_t in[FT_OP_MAX_OPERANDS], n_in = 0, tensor;
     ft_op op;
@@ -46,7 +46,7 @@ static uint32_t list_tensor(ft__onnx *o, ft__value *v)
     ft__op_init(&op, FT_KIND_generic, v->dtype);
     ft__op_set1(&op, FT_K_read, 0);
     ft__op_set_shape(&op, FT_K_out, &v->shape);
-    if (ft__failed(o))
+    if (ft__onnx_failed(o))
         return FT_NONE;
     ft__build_node(o->b, v->name.s, v->name.n, &op, in, n_in, NULL, 0, &tensor, 1);
     if (v->open)
@@ -54,11 +54,11 @@ static uint32_t list_tensor(ft__onnx *o, ft__value *v)
     return tensor;
 }
 
-uint32_t ft__onnx_tensor(ft__onnx *o, ft__value *v)
+uint32_t ft__onnx_tensor(ft__onnx *o, ft__onnx_value *v)
 {
     ft__lazy *lazy;
 
-    if (v->tensor != FT_NONE || ft__failed(o))
+    if (v->tensor != FT_NONE || ft__onnx_failed(o))
         return v->tensor;
     lazy = ft__onnx_alloc(o, 1, sizeof(*lazy));
     if (!lazy)
@@ -70,61 +70,59 @@ uint32_t ft__onnx_tensor(ft__onnx *o, ft__value *v)
     return v->tensor;
 }
 
-void ft__define_constant(ft__onnx *o, const ft__node *n, ft__value *v, ft_dtype dtype,
+void ft__define_constant(const ft__onnx_node *n, ft__onnx_value *v, ft_dtype dtype,
                          const ft_shape *shape)
 {
     if (!ft__shape_fits(shape))
-        ft__onnx_fail(o, n, FT_EFORMAT,
-                      "shapes do not fit together, or the result is too large");
+        ft__onnx_fail(n, "shapes do not fit together, or the result is too large");
     v->state = FT__CONSTANT;
     v->dtype = dtype;
     v->shape = *shape;
 }
 
-static void define_result(ft__onnx *o, const ft__node *n, ft__value *v, ft_dtype dtype,
+static void define_result(const ft__onnx_node *n, ft__onnx_value *v, ft_dtype dtype,
                           const ft_shape *shape)
 {
     if (!ft__shape_fits(shape)) {
-        ft__onnx_fail(o, n, FT_EFORMAT,
-                      "shapes do not fit together, or the result is too large");
+        ft__onnx_fail(n, "shapes do not fit together, or the result is too large");
         return;
     }
     v->state = FT__ACTIVATION;
     v->dtype = dtype;
     v->shape = *shape;
-    if (!o->dry)
-        v->tensor = ft__build_tensor(o->b, v->name.s, v->name.n, FT_ROLE_ACTIVATION,
-                                     dtype, shape);
+    if (!n->import->dry)
+        v->tensor = ft__build_tensor(n->import->b, v->name.s, v->name.n,
+                                     FT_ROLE_ACTIVATION, dtype, shape);
 }
 
 /* Of an operation that was checked. */
-static void add_node(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c,
+static void add_node(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c,
                      const uint32_t *out)
 {
     uint32_t in[FT_OP_MAX_OPERANDS], params[MAX_PARAMS];
     ft__str name = n->name.n || !c->out[0] ? n->name : c->out[0]->name;
 
-    if (o->dry)
+    if (n->import->dry)
         return;
     for (uint32_t i = 0; i < c->n_in; i++)
-        in[i] = ft__onnx_tensor(o, c->in[i]);
+        in[i] = ft__onnx_tensor(n->import, c->in[i]);
     for (uint32_t i = 0; i < c->n_params; i++)
-        params[i] = ft__onnx_tensor(o, c->params[i]->stored ? c->params[i]->stored
-                                                            : c->params[i]);
-    if (!ft__failed(o))
-        ft__build_checked(o->b, name.s, name.n, op, in, c->n_in, params, c->n_params,
-                          out, c->n_out);
+        params[i] = ft__onnx_tensor(
+            n->import, c->params[i]->stored ? c->params[i]->stored : c->params[i]);
+    if (!ft__failed(n))
+        ft__build_checked(n->import->b, name.s, name.n, op, in, c->n_in, params,
+                          c->n_params, out, c->n_out);
 }
 
 /* A parameter that is repeated for every sample, a class token: its elements are
  * there once. */
-static bool repeats(const ft_op *op, const ft__call *c)
+static bool repeats(const ft_op *op, const ft__onnx_call *c)
 {
     return op->kind == FT_KIND_expand && ft__dtype_is_real(op->dtype) &&
            ft_shape_elements(&c->in[0]->shape) > 1;
 }
 
-bool ft__emit(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c)
+bool ft__emit(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c)
 {
     uint32_t out[FT_OP_MAX_OPERANDS];
     bool constant = c->n_in > 0 && c->n_params == 0 && !repeats(op, c);
@@ -132,38 +130,37 @@ bool ft__emit(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c
 
     for (uint32_t i = 0; i < c->n_in; i++)
         constant &= c->in[i]->state == FT__CONSTANT;
-    if (!ft__failed(o) && ft_op_check(op, &err))
-        ft__onnx_fail(o, n, FT_EFORMAT, "%s", err.msg);
+    if (!ft__failed(n) && ft_op_check(op, &err))
+        ft__onnx_fail(n, "%s", err.msg);
     if (c->n_in > FT_OP_MAX_OPERANDS || c->n_out > FT_OP_MAX_OPERANDS)
-        ft__onnx_fail(o, n, FT_EUNSUPPORTED, "more than %d operands",
-                      FT_OP_MAX_OPERANDS);
-    for (uint32_t i = 0; i < c->n_out && !ft__failed(o); i++) {
-        ft__value *v = c->out[i] ? c->out[i] : ft__onnx_temp(o, NULL);
+        ft__onnx_unsupported(n, "more than %d operands", FT_OP_MAX_OPERANDS);
+    for (uint32_t i = 0; i < c->n_out && !ft__failed(n); i++) {
+        ft__onnx_value *v = c->out[i] ? c->out[i] : ft__onnx_temp(n, NULL);
         ft_shape s;
         ft_dtype t;
 
         ft_op_output(op, i, &s, &t);
         if (c->shape && i < (c->n_shapes ? c->n_shapes : 1)) {
             if (ft_shape_elements(&s) != ft_shape_elements(&c->shape[i]))
-                ft__onnx_fail(o, n, FT_EFORMAT, "the result of %s has another size",
+                ft__onnx_fail(n, "the result of %s has another size",
                               ft_kind_name(op->kind));
             s = c->shape[i];
         }
         if (v && constant)
-            ft__define_constant(o, n, v, t, &s);
+            ft__define_constant(n, v, t, &s);
         else if (v)
-            define_result(o, n, v, t, &s);
+            define_result(n, v, t, &s);
         out[i] = v ? v->tensor : FT_NONE;
     }
-    if (!constant && !ft__failed(o))
-        add_node(o, n, op, c, out);
-    return constant && !ft__failed(o);
+    if (!constant && !ft__failed(n))
+        add_node(n, op, c, out);
+    return constant && !ft__failed(n);
 }
 
-bool ft__emit_layer(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c)
+bool ft__emit_layer(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c)
 {
-    ft__value *in[FT_OP_MAX_OPERANDS], *params[MAX_PARAMS];
-    ft__call sorted = *c;
+    ft__onnx_value *in[FT_OP_MAX_OPERANDS], *params[MAX_PARAMS];
+    ft__onnx_call sorted = *c;
 
     sorted.in = in;
     sorted.params = params;
@@ -171,37 +168,38 @@ bool ft__emit_layer(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__c
     for (uint32_t i = 0; i < c->n_in && i < FT_OP_MAX_OPERANDS; i++)
         in[sorted.n_in++] = c->in[i];
     for (uint32_t i = 0; i < c->n_params; i++) {
-        ft__value *v = c->params[i];
+        ft__onnx_value *v = c->params[i];
 
         if (ft__is_constant(v) && sorted.n_params < MAX_PARAMS)
             params[sorted.n_params++] = v;
         else if (v && sorted.n_in < FT_OP_MAX_OPERANDS)
             in[sorted.n_in++] = v;
     }
-    return ft__emit(o, n, op, &sorted);
+    return ft__emit(n, op, &sorted);
 }
 
-bool ft__emit1(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,
+bool ft__emit1(const ft__onnx_node *n, const ft_op *op, ft__onnx_value *x,
                const ft_shape *shape)
 {
     return ft__emit(
-        o, n, op,
-        &(ft__call){.in = &x, .n_in = 1, .out = n->out, .n_out = 1, .shape = shape});
+        n, op,
+        &(ft__onnx_call){
+            .in = &x, .n_in = 1, .out = n->out, .n_out = 1, .shape = shape});
 }
 
-bool ft__emit2(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,
-               ft__value *y, const ft_shape *shape)
+bool ft__emit2(const ft__onnx_node *n, const ft_op *op, ft__onnx_value *x,
+               ft__onnx_value *y, const ft_shape *shape)
 {
-    return ft__emit(o, n, op,
-                    &(ft__call){.in = (ft__value *[]){x, y},
-                                .n_in = 2,
-                                .out = n->out,
-                                .n_out = 1,
-                                .shape = shape});
+    return ft__emit(n, op,
+                    &(ft__onnx_call){.in = (ft__onnx_value *[]){x, y},
+                                     .n_in = 2,
+                                     .out = n->out,
+                                     .n_out = 1,
+                                     .shape = shape});
 }
 
 /* The same container by another name. */
-static void call_it(const ft__value *x, ft__value *out)
+static void call_it(const ft__onnx_value *x, ft__onnx_value *out)
 {
     out->state = x->state;
     out->dtype = x->dtype;
@@ -215,7 +213,7 @@ static void call_it(const ft__value *x, ft__value *out)
     out->tensor = x->tensor;
 }
 
-void ft__emit_view(ft__onnx *o, const ft__node *n, ft__value *x, ft__value *out,
+void ft__emit_view(const ft__onnx_node *n, ft__onnx_value *x, ft__onnx_value *out,
                    const ft_shape *shape)
 {
     ft_op op;
@@ -226,11 +224,10 @@ void ft__emit_view(ft__onnx *o, const ft__node *n, ft__value *x, ft__value *out,
     }
     if (out)
         out->container = x->container;
-    ft__op_init(&op, FT_KIND_view, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    op = ft__op_x(FT_KIND_view, x);
     ft__op_set_shape(&op, FT_K_out, shape);
-    if (!ft__emit(o, n, &op,
-                  &(ft__call){
+    if (!ft__emit(n, &op,
+                  &(ft__onnx_call){
                       .in = &x, .n_in = 1, .out = &out, .n_out = 1, .shape = shape}) ||
         !out)
         return;
@@ -244,7 +241,7 @@ void ft__emit_view(ft__onnx *o, const ft__node *n, ft__value *x, ft__value *out,
 
 /* What the file says of a result; the dimensions that it leaves open are taken
  * to hold all that x has. False: it does not say how many there are. */
-static bool stated_type(ft__onnx *o, const ft__value *v, const ft__value *x,
+static bool stated_type(ft__onnx *o, const ft__onnx_value *v, const ft__onnx_value *x,
                         ft_dtype *dtype, ft_shape *shape, uint32_t *open)
 {
     int64_t left = x ? ft_shape_elements(&x->shape) : 1;
@@ -267,10 +264,10 @@ static bool stated_type(ft__onnx *o, const ft__value *v, const ft__value *x,
 }
 
 /* One result as an operation that reads `read` elements. */
-static void add_generic(ft__onnx *o, const ft__node *n, ft__value *out, int64_t read,
+static void add_generic(const ft__onnx_node *n, ft__onnx_value *out, int64_t read,
                         ft_dtype dtype, const ft_shape *shape)
 {
-    ft__value *in[FT_OP_MAX_OPERANDS];
+    ft__onnx_value *in[FT_OP_MAX_OPERANDS];
     ft_op op;
     uint32_t tensor, n_in = 0;
 
@@ -280,14 +277,15 @@ static void add_generic(ft__onnx *o, const ft__node *n, ft__value *out, int64_t 
     ft__op_init(&op, FT_KIND_generic, dtype);
     ft__op_set1(&op, FT_K_read, read);
     ft__op_set_shape(&op, FT_K_out, shape);
-    define_result(o, n, out, dtype, shape);
+    define_result(n, out, dtype, shape);
     tensor = out->tensor;
-    if (!ft__failed(o))
-        add_node(o, n, &op,
-                 &(ft__call){.in = in, .n_in = n_in, .out = &out, .n_out = 1}, &tensor);
+    if (!ft__failed(n))
+        add_node(n, &op,
+                 &(ft__onnx_call){.in = in, .n_in = n_in, .out = &out, .n_out = 1},
+                 &tensor);
 }
 
-static int64_t elements_read(const ft__node *n)
+static int64_t elements_read(const ft__onnx_node *n)
 {
     int64_t sum = 0;
 
@@ -297,7 +295,7 @@ static int64_t elements_read(const ft__node *n)
     return sum < FT__MAX_ELEMENTS ? sum : FT__MAX_ELEMENTS;
 }
 
-static bool only_constants(const ft__node *n)
+static bool only_constants(const ft__onnx_node *n)
 {
     bool constant = n->n_in > 0;
 
@@ -306,7 +304,7 @@ static bool only_constants(const ft__node *n)
     return constant;
 }
 
-static ft__value *first_operand(const ft__node *n)
+static ft__onnx_value *first_operand(const ft__onnx_node *n)
 {
     for (uint32_t i = 0; i < n->n_in; i++)
         if (n->in[i] && n->in[i]->state != FT__UNDEFINED)
@@ -314,60 +312,60 @@ static ft__value *first_operand(const ft__node *n)
     return NULL;
 }
 
-static void name_bounded(ft__onnx *o, const ft__node *n, const ft__value *out,
+static void name_bounded(const ft__onnx_node *n, const ft__onnx_value *out,
                          const char *how)
 {
     ft__str name = n->name.n ? n->name : out->name;
 
-    ft__build_bounded(o->b, "%.*s (node %.*s)%s", (int)(n->op.n < 60 ? n->op.n : 60),
-                      n->op.s, (int)(name.n < 200 ? name.n : 200), name.s, how);
+    ft__build_bounded(n->import->b, "%.*s (node %.*s)%s", ft__shown(n->op.n, 60),
+                      n->op.s, ft__shown(name.n, 200), name.s, how);
 }
 
-static void add_open(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
+static void add_open(const ft__onnx_node *n, ft__onnx_value *out, ft_dtype dtype,
                      const ft_shape *most, uint32_t open, const char *how)
 {
-    ft_shape s = ft__guess(o, most, open);
+    ft_shape s = ft__guess(n->import, most, open);
 
     out->guessed |= open != 0;
     out->open = open;
-    add_generic(o, n, out, elements_read(n), dtype, &s);
-    name_bounded(o, n, out, how);
+    add_generic(n, out, elements_read(n), dtype, &s);
+    name_bounded(n, out, how);
 }
 
-void ft__emit_guessed(ft__onnx *o, const ft__node *n, const ft_op *op,
-                      const ft__call *c, uint32_t open)
+void ft__emit_guessed(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c,
+                      uint32_t open)
 {
     for (uint32_t i = 0; i < c->n_out; i++)
         if (c->out[i]) {
             c->out[i]->guessed = true;
             c->out[i]->open = open;
         }
-    ft__emit_layer(o, n, op, c);
-    name_bounded(o, n, n->out[0], ", its size bounded");
+    ft__emit_layer(n, op, c);
+    name_bounded(n, n->out[0], ", its size bounded");
 }
 
-void ft__emit_counted(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
+void ft__emit_counted(const ft__onnx_node *n, ft__onnx_value *out, ft_dtype dtype,
                       const ft_shape *shape)
 {
     if (!out)
         return;
     if (only_constants(n))
-        ft__define_constant(o, n, out, dtype, shape);
+        ft__define_constant(n, out, dtype, shape);
     else
-        add_generic(o, n, out, elements_read(n), dtype, shape);
+        add_generic(n, out, elements_read(n), dtype, shape);
 }
 
-void ft__emit_generic(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
+void ft__emit_generic(const ft__onnx_node *n, ft__onnx_value *out, ft_dtype dtype,
                       const ft_shape *shape)
 {
-    const ft__value *x = first_operand(n);
+    const ft__onnx_value *x = first_operand(n);
     const char *how = "";
     ft_shape s = shape ? *shape : (ft_shape){0};
     uint32_t open = 0;
 
     if (!out)
         return;
-    if (!shape && !stated_type(o, out, x, &dtype, &s, &open)) {
+    if (!shape && !stated_type(n->import, out, x, &dtype, &s, &open)) {
         s = x ? x->shape : (ft_shape){0};
         how = ", its result taken to be as large as its operand";
         open = FT_OPEN_RANK;
@@ -375,62 +373,72 @@ void ft__emit_generic(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype d
     if (dtype == FT_DTYPE_NONE)
         dtype = x ? x->dtype : FT_DTYPE_fp32;
     if (only_constants(n) && !open)
-        ft__define_constant(o, n, out, dtype, &s);
+        ft__define_constant(n, out, dtype, &s);
     else
-        add_open(o, n, out, dtype, &s, open, how);
+        add_open(n, out, dtype, &s, open, how);
 }
 
-void ft__emit_open(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
+void ft__emit_open(const ft__onnx_node *n, ft__onnx_value *out, ft_dtype dtype,
                    const ft_shape *most, uint32_t open)
 {
     if (out)
-        add_open(o, n, out, dtype, most, open, open ? ", its size bounded" : "");
+        add_open(n, out, dtype, most, open, open ? ", its size bounded" : "");
 }
 
-void ft__emit_unknown(ft__onnx *o, ft__node *n)
+void ft__emit_bounded(const ft__onnx_node *n, const ft_shape *most, uint32_t open)
+{
+    ft__emit_open(n, n->out[0], n->in[0]->dtype, most, open);
+}
+
+void ft__emit_shape(const ft__onnx_node *n, const ft_shape *shape)
+{
+    ft__emit_view(n, n->in[0], n->out[0], shape);
+}
+
+void ft__emit_unknown(ft__onnx_node *n)
 {
     bool first = true;
 
     for (uint32_t i = 0; i < n->n_out; i++) {
-        ft__value *v = n->out[i];
+        ft__onnx_value *v = n->out[i];
 
         if (!v || (v->uses == 0 && (i > 0 || n->n_out > 1)))
             continue;
         if (first)
-            ft__emit_generic(o, n, v, FT_DTYPE_NONE, NULL);
+            ft__emit_generic(n, v, FT_DTYPE_NONE, NULL);
         else
-            ft__emit_extra(o, n, i, FT_DTYPE_NONE, NULL);
+            ft__emit_extra(n, i, FT_DTYPE_NONE, NULL);
         first = false;
     }
     if (first)
-        ft__emit_generic(o, n, n->out[0], FT_DTYPE_NONE, NULL);
+        ft__emit_generic(n, n->out[0], FT_DTYPE_NONE, NULL);
 }
 
-void ft__emit_extra_open(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
+void ft__emit_extra_open(const ft__onnx_node *n, uint32_t i, ft_dtype dtype,
                          const ft_shape *most, uint32_t open)
 {
-    ft__value *v = ft__out(n, i);
+    ft__onnx_value *v = ft__out(n, i);
     ft_shape s;
 
     if (!v || v->uses == 0)
         return;
     v->guessed |= open != 0;
     v->open = open;
-    s = ft__guess(o, most, open);
-    add_generic(o, n, v, 0, dtype, &s);
+    s = ft__guess(n->import, most, open);
+    add_generic(n, v, 0, dtype, &s);
 }
 
-void ft__emit_extra(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
+void ft__emit_extra(const ft__onnx_node *n, uint32_t i, ft_dtype dtype,
                     const ft_shape *shape)
 {
-    const ft__value *v = ft__out(n, i), *x = first_operand(n);
+    const ft__onnx_value *v = ft__out(n, i), *x = first_operand(n);
     ft_shape s = shape ? *shape : x ? x->shape : (ft_shape){0};
     uint32_t open = shape ? 0 : FT_OPEN_RANK;
 
     if (!v || v->uses == 0)
         return;
-    stated_type(o, v, x, &dtype, &s, &open);
+    stated_type(n->import, v, x, &dtype, &s, &open);
     if (dtype == FT_DTYPE_NONE)
         dtype = x ? x->dtype : FT_DTYPE_fp32;
-    ft__emit_extra_open(o, n, i, dtype, &s, open);
+    ft__emit_extra_open(n, i, dtype, &s, open);
 }

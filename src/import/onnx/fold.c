@@ -27,17 +27,17 @@ static bool is_integer(ft_dtype t)
            t == FT_DTYPE_uint32 || t == FT_DTYPE_uint64;
 }
 
-ft__num *ft__fold_new(ft__onnx *o, ft__value *v)
+ft__num *ft__fold_new(const ft__onnx_node *node, ft__onnx_value *v)
 {
     int64_t n = ft_shape_elements(&v->shape);
     bool real = ft__dtype_is_real(v->dtype);
 
     if ((!real && !is_integer(v->dtype)) || n < 0 ||
         n > (real ? FT__MAX_CONST_REALS : FT__MAX_CONST_VALUES) ||
-        n > FT__MAX_FOLDED - o->folded || ft__failed(o))
+        n > FT__MAX_FOLDED - node->import->folded || ft__failed(node))
         return NULL;
-    o->folded += n;
-    return v->data = ft__onnx_alloc(o, (size_t)n, sizeof(*v->data));
+    node->import->folded += n;
+    return v->data = ft__onnx_alloc(node->import, (size_t)n, sizeof(*v->data));
 }
 
 /* ---- from the file ---- */
@@ -101,10 +101,10 @@ static int64_t read_fixed(ft__bytes b, unsigned width, ft_dtype t, ft__num *out,
 }
 
 /* One typed field: a single number or a packed list. */
-static int64_t read_field(ft__onnx *o, const ft__pb *f, ft_dtype t, ft__num *out,
-                          int64_t max)
+static int64_t read_field(const ft__onnx_node *node, const ft__onnx_pb *f, ft_dtype t,
+                          ft__num *out, int64_t max)
 {
-    ft__pb packed = ft__pb_open(&o->doc, f->bytes);
+    ft__onnx_pb packed = ft__pb_open(&node->import->doc, f->bytes);
     uint64_t bits;
     int64_t n = 0;
 
@@ -133,43 +133,44 @@ static int64_t read_field(ft__onnx *o, const ft__pb *f, ft_dtype t, ft__num *out
     return 1;
 }
 
-static const ft__num *decode(ft__onnx *o, ft__value *v)
+static const ft__num *decode(const ft__onnx_node *node, ft__onnx_value *v)
 {
     int64_t n = ft_shape_elements(&v->shape), have = 0;
     ft__bytes proto = v->proto;
 
     v->proto.n = 0; /* asked once */
-    if (!ft__fold_new(o, v))
+    if (!ft__fold_new(node, v))
         return NULL;
-    for (ft__pb f = ft__pb_open(&o->doc, proto); ft__pb_next(&f);)
-        have += read_field(o, &f, v->dtype, v->data + have, n - have);
+    for (ft__onnx_pb f = ft__pb_open(&node->import->doc, proto); ft__pb_next(&f);)
+        have += read_field(node, &f, v->dtype, v->data + have, n - have);
     if (have < n)
         v->data = NULL; /* external, or elsewhere */
     return v->data;
 }
 
-const ft__num *ft__data(ft__onnx *o, ft__value *v)
+const ft__num *ft__data(const ft__onnx_node *node, ft__onnx_value *v)
 {
     if (!v || v->state != FT__CONSTANT)
         return NULL;
-    return v->data || !v->proto.n ? v->data : decode(o, v);
+    return v->data || !v->proto.n ? v->data : decode(node, v);
 }
 
-bool ft__scalar(ft__onnx *o, ft__value *v, double *out)
+bool ft__scalar(const ft__onnx_node *node, ft__onnx_value *v, double *out)
 {
     const ft__num *d;
 
     if (!ft__is_constant(v) || ft_shape_elements(&v->shape) != 1 ||
-        !(d = ft__data(o, v)))
+        !(d = ft__data(node, v)))
         return false;
     *out = ft__dtype_is_real(v->dtype) ? d->f : (double)d->i;
     return true;
 }
 
-int64_t ft__ints(ft__onnx *o, ft__value *v, int64_t *out, uint32_t max)
+int64_t ft__ints(const ft__onnx_node *node, ft__onnx_value *v, int64_t *out,
+                 uint32_t max)
 {
     int64_t n;
-    const ft__num *d = ft__data(o, v);
+    const ft__num *d = ft__data(node, v);
 
     if (!d || ft__dtype_is_real(v->dtype))
         return -1;
@@ -202,14 +203,14 @@ static void broadcast_strides(const ft_shape *x, const ft_shape *out, int64_t *s
         stride[i] = i < lead || x->dim[i - lead] == 1 ? 0 : own[i - lead];
 }
 
-struct walk {
+struct element_walk {
     const ft_shape *shape;
     int64_t at[FT_MAX_RANK];
     int64_t stride[3][FT_MAX_RANK];
     int64_t offset[3];
 };
 
-static void step(struct walk *w)
+static void step(struct element_walk *w)
 {
     for (uint32_t i = w->shape->rank; i-- > 0;) {
         bool carry = ++w->at[i] == w->shape->dim[i];
@@ -223,33 +224,34 @@ static void step(struct walk *w)
     }
 }
 
-void ft__fold_strided(ft__onnx *o, ft__value *x, ft__value *out, int64_t base,
-                      const int64_t *stride)
+void ft__fold_strided(const ft__onnx_node *node, ft__onnx_value *x, ft__onnx_value *out,
+                      int64_t base, const int64_t *stride)
 {
-    const ft__num *d = ft__data(o, x);
-    struct walk w = {.shape = &out->shape, .offset = {base}};
+    const ft__num *d = ft__data(node, x);
+    struct element_walk w = {.shape = &out->shape, .offset = {base}};
     int64_t n = ft_shape_elements(&out->shape);
 
     memcpy(w.stride[0], stride, out->shape.rank * sizeof(*stride));
-    if (!d || !ft__fold_new(o, out))
+    if (!d || !ft__fold_new(node, out))
         return;
     for (int64_t i = 0; i < n; i++, step(&w))
         out->data[i] = d[w.offset[0]];
 }
 
-void ft__fold_where(ft__onnx *o, ft__value *const in[3], ft__value *out)
+void ft__fold_where(const ft__onnx_node *node, ft__onnx_value *const in[3],
+                    ft__onnx_value *out)
 {
     const ft__num *d[3];
-    struct walk w = {.shape = &out->shape};
+    struct element_walk w = {.shape = &out->shape};
     int64_t n = ft_shape_elements(&out->shape);
 
     for (unsigned k = 0; k < 3; k++) {
-        d[k] = ft__data(o, in[k]);
+        d[k] = ft__data(node, in[k]);
         if (!d[k])
             return;
         broadcast_strides(&in[k]->shape, &out->shape, w.stride[k]);
     }
-    if (!ft__fold_new(o, out))
+    if (!ft__fold_new(node, out))
         return;
     for (int64_t i = 0; i < n; i++, step(&w))
         out->data[i] = d[0][w.offset[0]].i ? d[1][w.offset[1]] : d[2][w.offset[2]];
@@ -313,13 +315,14 @@ static ft__num converted(ft__num x, ft_dtype from, ft_dtype to)
     return (ft__num){.i = integer_from_bits((uint64_t)saturated(x.f), to)};
 }
 
-void ft__fold_unary(ft__onnx *o, ft_kind kind, ft__value *x, ft__value *out)
+void ft__fold_unary(const ft__onnx_node *node, ft_kind kind, ft__onnx_value *x,
+                    ft__onnx_value *out)
 {
-    const ft__num *d = ft__data(o, x);
+    const ft__num *d = ft__data(node, x);
     int64_t n = ft_shape_elements(&out->shape);
     bool real = ft__dtype_is_real(x->dtype), known = true;
 
-    if (!d || !ft__fold_new(o, out))
+    if (!d || !ft__fold_new(node, out))
         return;
     for (int64_t i = 0; i < n && known; i++) {
         if (kind == FT_KIND_cast)
@@ -401,15 +404,15 @@ static bool binary_real(ft_kind kind, double a, double b, ft_dtype t, ft__num *y
     }
 }
 
-void ft__fold_binary(ft__onnx *o, ft_kind kind, ft__value *x, ft__value *y,
-                     ft__value *out)
+void ft__fold_binary(const ft__onnx_node *node, ft_kind kind, ft__onnx_value *x,
+                     ft__onnx_value *y, ft__onnx_value *out)
 {
-    const ft__num *a = ft__data(o, x), *b = ft__data(o, y);
-    struct walk w = {.shape = &out->shape};
+    const ft__num *a = ft__data(node, x), *b = ft__data(node, y);
+    struct element_walk w = {.shape = &out->shape};
     int64_t n = ft_shape_elements(&out->shape);
     bool real = ft__dtype_is_real(x->dtype), known = true;
 
-    if (!a || !b || real != ft__dtype_is_real(y->dtype) || !ft__fold_new(o, out))
+    if (!a || !b || real != ft__dtype_is_real(y->dtype) || !ft__fold_new(node, out))
         return;
     broadcast_strides(&x->shape, &out->shape, w.stride[0]);
     broadcast_strides(&y->shape, &out->shape, w.stride[1]);
@@ -427,11 +430,12 @@ void ft__fold_binary(ft__onnx *o, ft_kind kind, ft__value *x, ft__value *y,
 
 /* ---- the rest ---- */
 
-void ft__fold_fill(ft__onnx *o, ft__value *out, ft__num start, ft__num by)
+void ft__fold_fill(const ft__onnx_node *node, ft__onnx_value *out, ft__num start,
+                   ft__num by)
 {
     int64_t n = ft_shape_elements(&out->shape);
 
-    if (!ft__fold_new(o, out))
+    if (!ft__fold_new(node, out))
         return;
     for (int64_t i = 0; i < n; i++) {
         if (ft__dtype_is_real(out->dtype))
@@ -442,15 +446,15 @@ void ft__fold_fill(ft__onnx *o, ft__value *out, ft__num start, ft__num by)
     }
 }
 
-void ft__fold_concat(ft__onnx *o, ft__value *const *part, uint32_t n, uint32_t axis,
-                     ft__value *out)
+void ft__fold_concat(const ft__onnx_node *node, ft__onnx_value *const *part, uint32_t n,
+                     uint32_t axis, ft__onnx_value *out)
 {
     int64_t outer = 1, row = 1, at = 0;
 
     for (uint32_t i = 0; i < n; i++)
-        if (!ft__data(o, part[i]))
+        if (!ft__data(node, part[i]))
             return;
-    if (!ft__fold_new(o, out))
+    if (!ft__fold_new(node, out))
         return;
     for (uint32_t i = 0; i < out->shape.rank; i++)
         *(i < axis ? &outer : &row) *= out->shape.dim[i];
@@ -464,13 +468,13 @@ void ft__fold_concat(ft__onnx *o, ft__value *const *part, uint32_t n, uint32_t a
     }
 }
 
-void ft__fold_gather(ft__onnx *o, ft__value *x, ft__value *index, uint32_t axis,
-                     ft__value *out)
+void ft__fold_gather(const ft__onnx_node *node, ft__onnx_value *x,
+                     ft__onnx_value *index, uint32_t axis, ft__onnx_value *out)
 {
-    const ft__num *d = ft__data(o, x), *at = ft__data(o, index);
+    const ft__num *d = ft__data(node, x), *at = ft__data(node, index);
     int64_t outer = 1, inner = 1, size = x->shape.dim[axis], n, to = 0;
 
-    if (!d || !at || !ft__fold_new(o, out))
+    if (!d || !at || !ft__fold_new(node, out))
         return;
     for (uint32_t i = 0; i < x->shape.rank; i++) {
         outer *= i < axis ? x->shape.dim[i] : 1;
@@ -503,15 +507,15 @@ static bool reduced(ft_kind kind, ft__num a, ft__num b, ft_dtype t, ft__num *y)
                                 : binary_integer(pair, a.i, b.i, &y->i);
 }
 
-void ft__fold_reduce(ft__onnx *o, ft_kind kind, ft__value *x, uint32_t axes,
-                     ft__value *out)
+void ft__fold_reduce(const ft__onnx_node *node, ft_kind kind, ft__onnx_value *x,
+                     uint32_t axes, ft__onnx_value *out)
 {
-    const ft__num *d = ft__data(o, x);
-    struct walk w = {.shape = &x->shape};
+    const ft__num *d = ft__data(node, x);
+    struct element_walk w = {.shape = &x->shape};
     int64_t n = ft_shape_elements(&x->shape), size = 1;
     bool known = n > 0;
 
-    if (!d || !known || !ft__fold_new(o, out))
+    if (!d || !known || !ft__fold_new(node, out))
         return;
     /* Strides of the result with its reduced axes kept as ones. */
     for (uint32_t i = x->shape.rank; i-- > 0;) {

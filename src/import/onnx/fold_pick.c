@@ -30,17 +30,18 @@ static int64_t from_front(int64_t i, int64_t size)
 }
 
 /* Room for the result when all of these are known; else NULL. */
-static ft__num *begin(ft__onnx *o, ft__value *const *in, uint32_t n, ft__value *out)
+static ft__num *begin(const ft__onnx_node *node, ft__onnx_value *const *in, uint32_t n,
+                      ft__onnx_value *out)
 {
     for (uint32_t i = 0; i < n; i++)
-        if (!ft__data(o, in[i]))
+        if (!ft__data(node, in[i]))
             return NULL;
-    return ft__fold_new(o, out);
+    return ft__fold_new(node, out);
 }
 
-void ft__fold_tile(ft__onnx *o, ft__value *x, ft__value *out)
+void ft__fold_tile(const ft__onnx_node *node, ft__onnx_value *x, ft__onnx_value *out)
 {
-    ft__num *to = begin(o, &x, 1, out);
+    ft__num *to = begin(node, &x, 1, out);
     int64_t n = ft_shape_elements(&out->shape), at[FT_MAX_RANK];
 
     for (int64_t i = 0; to && i < n; i++) {
@@ -51,11 +52,11 @@ void ft__fold_tile(ft__onnx *o, ft__value *x, ft__value *out)
     }
 }
 
-void ft__fold_pad(ft__onnx *o, ft__value *x, ft__value *fill, const int64_t *before,
-                  ft__value *out)
+void ft__fold_pad(const ft__onnx_node *node, ft__onnx_value *x, ft__onnx_value *fill,
+                  const int64_t *before, ft__onnx_value *out)
 {
-    ft__value *in[] = {x, fill};
-    ft__num *to = begin(o, in, fill ? 2 : 1, out);
+    ft__onnx_value *in[] = {x, fill};
+    ft__num *to = begin(node, in, fill ? 2 : 1, out);
     bool filled = fill && ft_shape_elements(&fill->shape) == 1;
     int64_t n = ft_shape_elements(&out->shape), at[FT_MAX_RANK];
 
@@ -73,11 +74,11 @@ void ft__fold_pad(ft__onnx *o, ft__value *x, ft__value *fill, const int64_t *bef
     }
 }
 
-void ft__fold_running(ft__onnx *o, ft__value *x, uint32_t axis, ft__running how,
-                      ft__value *out)
+void ft__fold_running(const ft__onnx_node *node, ft__onnx_value *x, uint32_t axis,
+                      ft__running how, ft__onnx_value *out)
 {
     bool real = ft__dtype_is_real(x->dtype);
-    ft__num *to = begin(o, &x, 1, out);
+    ft__num *to = begin(node, &x, 1, out);
     int64_t n = ft_shape_elements(&x->shape), size = x->shape.dim[axis], inner = 1;
 
     for (uint32_t d = axis + 1; d < x->shape.rank; d++)
@@ -104,9 +105,10 @@ void ft__fold_running(ft__onnx *o, ft__value *x, uint32_t axis, ft__running how,
     }
 }
 
-void ft__fold_trilu(ft__onnx *o, ft__value *x, int64_t k, bool upper, ft__value *out)
+void ft__fold_trilu(const ft__onnx_node *node, ft__onnx_value *x, int64_t k, bool upper,
+                    ft__onnx_value *out)
 {
-    ft__num *to = begin(o, &x, 1, out);
+    ft__num *to = begin(node, &x, 1, out);
     int64_t n = ft_shape_elements(&x->shape), columns = x->shape.dim[x->shape.rank - 1],
             rows = x->shape.dim[x->shape.rank - 2];
 
@@ -118,9 +120,9 @@ void ft__fold_trilu(ft__onnx *o, ft__value *x, int64_t k, bool upper, ft__value 
     }
 }
 
-void ft__fold_nonzero(ft__onnx *o, ft__value *x, ft__value *out)
+void ft__fold_nonzero(const ft__onnx_node *node, ft__onnx_value *x, ft__onnx_value *out)
 {
-    ft__num *to = begin(o, &x, 1, out);
+    ft__num *to = begin(node, &x, 1, out);
     int64_t n = ft_shape_elements(&x->shape), count = out->shape.dim[1], found = 0,
             at[FT_MAX_RANK];
     bool real = ft__dtype_is_real(x->dtype);
@@ -137,11 +139,11 @@ void ft__fold_nonzero(ft__onnx *o, ft__value *x, ft__value *out)
 
 /* ---- by indices ---- */
 
-void ft__fold_gather_elements(ft__onnx *o, ft__value *x, ft__value *index,
-                              uint32_t axis, ft__value *out)
+void ft__fold_gather_elements(const ft__onnx_node *node, ft__onnx_value *x,
+                              ft__onnx_value *index, uint32_t axis, ft__onnx_value *out)
 {
-    ft__value *in[] = {x, index};
-    ft__num *to = begin(o, in, 2, out);
+    ft__onnx_value *in[] = {x, index};
+    ft__num *to = begin(node, in, 2, out);
     int64_t n = ft_shape_elements(&index->shape), at[FT_MAX_RANK];
 
     for (int64_t i = 0; to && i < n; i++) {
@@ -161,7 +163,7 @@ void ft__fold_gather_elements(ft__onnx *o, ft__value *x, ft__value *index,
 
 /* Where the rows of an index tensor point to: offsets of pieces of `piece`
  * elements in x; false: outside. */
-static bool row_offset(const ft__value *x, const ft__num *row, int64_t width,
+static bool row_offset(const ft__onnx_value *x, const ft__num *row, int64_t width,
                        int64_t piece, int64_t *offset)
 {
     *offset = 0;
@@ -176,12 +178,12 @@ static bool row_offset(const ft__value *x, const ft__num *row, int64_t width,
     return true;
 }
 
-static int64_t row_width(const ft__value *index)
+static int64_t row_width(const ft__onnx_value *index)
 {
     return index->shape.rank ? index->shape.dim[index->shape.rank - 1] : 0;
 }
 
-static int64_t piece_of(const ft__value *x, int64_t width)
+static int64_t piece_of(const ft__onnx_value *x, int64_t width)
 {
     int64_t piece = 1;
 
@@ -190,10 +192,11 @@ static int64_t piece_of(const ft__value *x, int64_t width)
     return piece;
 }
 
-void ft__fold_gather_nd(ft__onnx *o, ft__value *x, ft__value *index, ft__value *out)
+void ft__fold_gather_nd(const ft__onnx_node *node, ft__onnx_value *x,
+                        ft__onnx_value *index, ft__onnx_value *out)
 {
-    ft__value *in[] = {x, index};
-    ft__num *to = begin(o, in, 2, out);
+    ft__onnx_value *in[] = {x, index};
+    ft__num *to = begin(node, in, 2, out);
     int64_t width = row_width(index), piece = piece_of(x, width), offset,
             rows = width ? ft_shape_elements(&index->shape) / width : 0;
 
@@ -208,11 +211,11 @@ void ft__fold_gather_nd(ft__onnx *o, ft__value *x, ft__value *index, ft__value *
     }
 }
 
-void ft__fold_scatter(ft__onnx *o, ft__value *const in[3], uint32_t axis,
-                      ft__value *out)
+void ft__fold_scatter(const ft__onnx_node *node, ft__onnx_value *const in[3],
+                      uint32_t axis, ft__onnx_value *out)
 {
-    const ft__value *x = in[0], *updates = in[1], *index = in[2];
-    ft__num *to = begin(o, in, 3, out);
+    const ft__onnx_value *x = in[0], *updates = in[1], *index = in[2];
+    ft__num *to = begin(node, in, 3, out);
     int64_t n = ft_shape_elements(&index->shape), at[FT_MAX_RANK];
 
     if (!to || index->shape.rank != x->shape.rank ||
@@ -236,10 +239,11 @@ void ft__fold_scatter(ft__onnx *o, ft__value *const in[3], uint32_t axis,
     }
 }
 
-void ft__fold_scatter_nd(ft__onnx *o, ft__value *const in[3], ft__value *out)
+void ft__fold_scatter_nd(const ft__onnx_node *node, ft__onnx_value *const in[3],
+                         ft__onnx_value *out)
 {
-    const ft__value *x = in[0], *updates = in[1], *index = in[2];
-    ft__num *to = begin(o, in, 3, out);
+    const ft__onnx_value *x = in[0], *updates = in[1], *index = in[2];
+    ft__num *to = begin(node, in, 3, out);
     int64_t width = row_width(index), rows, piece, offset;
 
     if (!to || width < 1 || width > (int64_t)x->shape.rank) {
@@ -262,11 +266,11 @@ void ft__fold_scatter_nd(ft__onnx *o, ft__value *const in[3], ft__value *out)
 }
 
 /* in: indices, depth, off and on. */
-void ft__fold_one_hot(ft__onnx *o, ft__value *const in[3], uint32_t axis,
-                      ft__value *out)
+void ft__fold_one_hot(const ft__onnx_node *node, ft__onnx_value *const in[3],
+                      uint32_t axis, ft__onnx_value *out)
 {
-    const ft__value *x = in[0];
-    ft__num *to = begin(o, in, 3, out);
+    const ft__onnx_value *x = in[0];
+    ft__num *to = begin(node, in, 3, out);
     int64_t n = ft_shape_elements(&out->shape), at[FT_MAX_RANK];
 
     if (!to || ft_shape_elements(&in[2]->shape) != 2 || ft__dtype_is_real(x->dtype)) {
@@ -301,19 +305,19 @@ static int by_key(const void *a, const void *b)
     return p->index < q->index ? -1 : p->index > q->index;
 }
 
-void ft__fold_topk(ft__onnx *o, ft__value *x, uint32_t axis, bool largest,
-                   ft__value *const out[2])
+void ft__fold_topk(const ft__onnx_node *node, ft__onnx_value *x, uint32_t axis,
+                   bool largest, ft__onnx_value *const out[2])
 {
     bool real = ft__dtype_is_real(x->dtype);
     int64_t n = ft_shape_elements(&x->shape), size = x->shape.dim[axis], inner = 1, k;
-    struct ranked *r = ft__onnx_alloc(o, (size_t)size, sizeof(*r));
+    struct ranked *r = ft__onnx_alloc(node->import, (size_t)size, sizeof(*r));
     ft__num *to[2] = {NULL, NULL};
 
     for (uint32_t d = axis + 1; d < x->shape.rank; d++)
         inner *= x->shape.dim[d];
     for (uint32_t i = 0; i < 2 && r; i++)
         if (out[i])
-            to[i] = begin(o, &x, 1, out[i]);
+            to[i] = begin(node, &x, 1, out[i]);
     if (!r || (!to[0] && !to[1]))
         return;
     k = out[to[0] ? 0 : 1]->shape.dim[axis];
@@ -339,11 +343,12 @@ void ft__fold_topk(ft__onnx *o, ft__value *x, uint32_t axis, bool largest,
 
 /* Slices along an axis where a condition holds; in a row of all elements, axis
  * is 0 and x as out would be. */
-void ft__fold_compress(ft__onnx *o, ft__value *x, ft__value *condition,
-                       const ft_shape *from, uint32_t axis, ft__value *out)
+void ft__fold_compress(const ft__onnx_node *node, ft__onnx_value *x,
+                       ft__onnx_value *condition, const ft_shape *from, uint32_t axis,
+                       ft__onnx_value *out)
 {
-    ft__value *in[] = {x, condition};
-    ft__num *to = begin(o, in, 2, out);
+    ft__onnx_value *in[] = {x, condition};
+    ft__num *to = begin(node, in, 2, out);
     int64_t n = ft_shape_elements(from), most = ft_shape_elements(&condition->shape),
             left = ft_shape_elements(&out->shape), at[FT_MAX_RANK];
 
@@ -356,11 +361,11 @@ void ft__fold_compress(ft__onnx *o, ft__value *x, ft__value *condition,
     }
 }
 
-void ft__fold_arg(ft__onnx *o, ft__value *x, uint32_t axis, bool largest, bool last,
-                  ft__value *out)
+void ft__fold_arg(const ft__onnx_node *node, ft__onnx_value *x, uint32_t axis,
+                  bool largest, bool last, ft__onnx_value *out)
 {
     bool real = ft__dtype_is_real(x->dtype);
-    ft__num *to = begin(o, &x, 1, out);
+    ft__num *to = begin(node, &x, 1, out);
     int64_t n = ft_shape_elements(&x->shape), size = x->shape.dim[axis], inner = 1;
 
     for (uint32_t d = axis + 1; d < x->shape.rank; d++)
@@ -381,16 +386,17 @@ void ft__fold_arg(ft__onnx *o, ft__value *x, uint32_t axis, bool largest, bool l
 }
 
 /* bound: least and most, NULL where there is none. */
-void ft__fold_clip(ft__onnx *o, ft__value *x, ft__value *const bound[2], ft__value *out)
+void ft__fold_clip(const ft__onnx_node *node, ft__onnx_value *x,
+                   ft__onnx_value *const bound[2], ft__onnx_value *out)
 {
     bool real = ft__dtype_is_real(x->dtype);
-    ft__num *to = begin(o, &x, 1, out);
-    const ft__num *least = ft__data(o, bound[0]), *most = ft__data(o, bound[1]);
+    ft__num *to = begin(node, &x, 1, out);
+    const ft__num *least = ft__data(node, bound[0]), *most = ft__data(node, bound[1]);
     int64_t n = ft_shape_elements(&x->shape);
 
     for (unsigned i = 0; i < 2; i++)
         if (bound[i] &&
-            (!ft__data(o, bound[i]) || ft_shape_elements(&bound[i]->shape) != 1))
+            (!ft__data(node, bound[i]) || ft_shape_elements(&bound[i]->shape) != 1))
             to = out->data = NULL;
     for (int64_t i = 0; to && i < n; i++) {
         to[i] = x->data[i];
@@ -401,9 +407,9 @@ void ft__fold_clip(ft__onnx *o, ft__value *x, ft__value *const bound[2], ft__val
     }
 }
 
-void ft__fold_eye(ft__onnx *o, int64_t k, ft__value *out)
+void ft__fold_eye(const ft__onnx_node *node, int64_t k, ft__onnx_value *out)
 {
-    ft__num *to = ft__fold_new(o, out);
+    ft__num *to = ft__fold_new(node, out);
     int64_t n = ft_shape_elements(&out->shape), columns = out->shape.dim[1];
     bool real = ft__dtype_is_real(out->dtype);
 

@@ -9,33 +9,36 @@
 
 /* Nodes of the chain under examination. */
 struct chain {
-    ft__onnx *o;
-    ft__node *node[16];
+    const ft__onnx_node *at; /* the node that may end it */
+    ft__onnx_node *node[16];
     uint32_t n;
 };
 
-static const ft__rule gelu_rule = FT__RULE_OF("Gelu", ft__rule_unary, FT_KIND_gelu, 1);
-static const ft__rule gelu_tanh_rule =
+static const ft__operator_rule gelu_rule =
+    FT__RULE_OF("Gelu", ft__rule_unary, FT_KIND_gelu, 1);
+static const ft__operator_rule gelu_tanh_rule =
     FT__RULE_OF("Gelu", ft__rule_unary, FT_KIND_gelu_tanh, 1);
-static const ft__rule silu_rule = FT__RULE_OF("Swish", ft__rule_unary, FT_KIND_silu, 1);
-static const ft__rule hardswish_rule =
+static const ft__operator_rule silu_rule =
+    FT__RULE_OF("Swish", ft__rule_unary, FT_KIND_silu, 1);
+static const ft__operator_rule hardswish_rule =
     FT__RULE_OF("HardSwish", ft__rule_unary, FT_KIND_hardswish, 1);
-static const ft__rule mish_rule = FT__RULE_OF("Mish", ft__rule_unary, FT_KIND_mish, 1);
-static const ft__rule layernorm_rule =
+static const ft__operator_rule mish_rule =
+    FT__RULE_OF("Mish", ft__rule_unary, FT_KIND_mish, 1);
+static const ft__operator_rule layernorm_rule =
     FT__RULE_OF("LayerNormalization", ft__rule_layernorm, FT_KIND_layernorm, 1);
-static const ft__rule rmsnorm_rule =
+static const ft__operator_rule rmsnorm_rule =
     FT__RULE_OF("RMSNormalization", ft__rule_layernorm, FT_KIND_rmsnorm, 1);
 
-static bool is(const ft__node *n, const char *op)
+static bool is(const ft__onnx_node *n, const char *op)
 {
     return n && !n->done && n->rule && strcmp(n->rule->op, op) == 0;
 }
 
 /* The node of this operator that makes v, for `uses` readers only. */
-static ft__node *made_by(struct chain *c, const ft__value *v, const char *op,
-                         uint32_t uses)
+static ft__onnx_node *made_by(struct chain *c, const ft__onnx_value *v, const char *op,
+                              uint32_t uses)
 {
-    ft__node *n = v ? v->producer : NULL;
+    ft__onnx_node *n = v ? v->producer : NULL;
 
     if (!is(n, op) || v->uses != uses || !n->n_in || !n->in[0] || n->out[0] != v ||
         c->n == sizeof(c->node) / sizeof(*c->node))
@@ -44,34 +47,34 @@ static ft__node *made_by(struct chain *c, const ft__value *v, const char *op,
     return n;
 }
 
-static bool is_about(ft__onnx *o, ft__value *v, double want)
+static bool is_about(const ft__onnx_node *n, ft__onnx_value *v, double want)
 {
     double x;
 
-    return ft__scalar(o, v, &x) && fabs(x - want) <= 0.01 * fabs(want);
+    return ft__scalar(n, v, &x) && fabs(x - want) <= 0.01 * fabs(want);
 }
 
 /* Of a node with two operands the one that is not v. */
-static ft__value *other(const ft__node *n, const ft__value *v)
+static ft__onnx_value *other(const ft__onnx_node *n, const ft__onnx_value *v)
 {
     return n->n_in != 2 ? NULL : n->in[0] == v ? n->in[1] : n->in[0];
 }
 
 /* The operand of a commutative node beside a constant of about this value. */
-static ft__value *beside(ft__onnx *o, const ft__node *n, double constant)
+static ft__onnx_value *beside(const ft__onnx_node *n, double constant)
 {
     if (!n || n->n_in != 2)
         return NULL;
-    return is_about(o, n->in[0], constant)   ? n->in[1]
-           : is_about(o, n->in[1], constant) ? n->in[0]
+    return is_about(n, n->in[0], constant)   ? n->in[1]
+           : is_about(n, n->in[1], constant) ? n->in[0]
                                              : NULL;
 }
 
 /* `last` becomes the whole chain; its nodes fall away. */
-static void replace(struct chain *c, ft__node *last, const ft__rule *rule,
-                    ft__value *const *in, uint32_t n_in)
+static void replace(struct chain *c, ft__onnx_node *last, const ft__operator_rule *rule,
+                    ft__onnx_value *const *in, uint32_t n_in)
 {
-    ft__value **copy = ft__onnx_alloc(c->o, n_in, sizeof(*copy));
+    ft__onnx_value **copy = ft__onnx_alloc(c->at->import, n_in, sizeof(*copy));
 
     if (!copy)
         return;
@@ -85,9 +88,10 @@ static void replace(struct chain *c, ft__node *last, const ft__rule *rule,
 
 /* ---- x * f(x) ---- */
 
-static const ft__rule *gate(struct chain *c, const ft__value *x, const ft__value *y)
+static const ft__operator_rule *gate(struct chain *c, const ft__onnx_value *x,
+                                     const ft__onnx_value *y)
 {
-    ft__node *n;
+    ft__onnx_node *n;
 
     c->n = 0;
     if ((n = made_by(c, y, "Sigmoid", 1)) != NULL && n->in[0] == x)
@@ -100,10 +104,10 @@ static const ft__rule *gate(struct chain *c, const ft__value *x, const ft__value
     return NULL;
 }
 
-static bool fuse_gate(struct chain *c, ft__node *mul)
+static bool fuse_gate(struct chain *c, ft__onnx_node *mul)
 {
     for (uint32_t i = 0; i < 2; i++) {
-        const ft__rule *rule = gate(c, mul->in[i], mul->in[1 - i]);
+        const ft__operator_rule *rule = gate(c, mul->in[i], mul->in[1 - i]);
 
         if (rule) {
             replace(c, mul, rule, &mul->in[i], 1);
@@ -115,13 +119,13 @@ static bool fuse_gate(struct chain *c, ft__node *mul)
 
 /* ---- gelu: 0.5 x (1 + erf(x / sqrt 2)), the factors in any order ---- */
 
-static bool is_cube(struct chain *c, const ft__value *v, const ft__value *x)
+static bool is_cube(struct chain *c, const ft__onnx_value *v, const ft__onnx_value *x)
 {
     uint32_t before = c->n;
-    ft__node *n = made_by(c, v, "Pow", 1), *square;
+    ft__onnx_node *n = made_by(c, v, "Pow", 1), *square;
 
     if (n)
-        return n->in[0] == x && is_about(c->o, ft__in(n, 1), 3);
+        return n->in[0] == x && is_about(c->at, ft__in(n, 1), 3);
     c->n = before;
     n = made_by(c, v, "Mul", 1);
     if (!n || (n->in[0] != x && n->in[1] != x))
@@ -131,35 +135,38 @@ static bool is_cube(struct chain *c, const ft__value *v, const ft__value *x)
 }
 
 /* sqrt(2 / pi) (x + 0.044715 x^3) */
-static bool is_tanh_argument(struct chain *c, const ft__value *v, const ft__value *x)
+static bool is_tanh_argument(struct chain *c, const ft__onnx_value *v,
+                             const ft__onnx_value *x)
 {
-    ft__value *sum = beside(c->o, made_by(c, v, "Mul", 1), 0.7978845608);
-    ft__node *add = made_by(c, sum, "Add", 1);
-    ft__value *cubic;
+    ft__onnx_value *sum = beside(made_by(c, v, "Mul", 1), 0.7978845608);
+    ft__onnx_node *add = made_by(c, sum, "Add", 1);
+    ft__onnx_value *cubic;
 
     if (!add || (add->in[0] != x && add->in[1] != x))
         return false;
-    cubic = beside(c->o, made_by(c, other(add, x), "Mul", 1), 0.044715);
+    cubic = beside(made_by(c, other(add, x), "Mul", 1), 0.044715);
     return cubic && is_cube(c, cubic, x);
 }
 
-static bool is_erf_argument(struct chain *c, const ft__value *v, const ft__value *x)
+static bool is_erf_argument(struct chain *c, const ft__onnx_value *v,
+                            const ft__onnx_value *x)
 {
     uint32_t before = c->n;
-    ft__node *n = made_by(c, v, "Div", 1);
+    ft__onnx_node *n = made_by(c, v, "Div", 1);
 
     if (n)
-        return n->in[0] == x && is_about(c->o, ft__in(n, 1), 1.4142135624);
+        return n->in[0] == x && is_about(c->at, ft__in(n, 1), 1.4142135624);
     c->n = before;
-    return beside(c->o, made_by(c, v, "Mul", 1), 0.7071067812) == x;
+    return beside(made_by(c, v, "Mul", 1), 0.7071067812) == x;
 }
 
 /* v = 1 + erf(...) or 1 + tanh(...) of x. */
-static const ft__rule *bell(struct chain *c, const ft__value *v, const ft__value *x)
+static const ft__operator_rule *bell(struct chain *c, const ft__onnx_value *v,
+                                     const ft__onnx_value *x)
 {
-    ft__value *inner = beside(c->o, made_by(c, v, "Add", 1), 1);
+    ft__onnx_value *inner = beside(made_by(c, v, "Add", 1), 1);
     uint32_t before = c->n;
-    ft__node *n = made_by(c, inner, "Erf", 1);
+    ft__onnx_node *n = made_by(c, inner, "Erf", 1);
 
     if (n)
         return is_erf_argument(c, n->in[0], x) ? &gelu_rule : NULL;
@@ -169,10 +176,10 @@ static const ft__rule *bell(struct chain *c, const ft__value *v, const ft__value
 }
 
 /* Three factors: of `mul` and of the product that is its operand i. */
-static bool fuse_gelu(struct chain *c, ft__node *mul, uint32_t i)
+static bool fuse_gelu(struct chain *c, ft__onnx_node *mul, uint32_t i)
 {
-    ft__node *inner;
-    ft__value *f[3];
+    ft__onnx_node *inner;
+    ft__onnx_value *f[3];
 
     c->n = 0;
     inner = made_by(c, mul->in[i], "Mul", 1);
@@ -182,11 +189,11 @@ static bool fuse_gelu(struct chain *c, ft__node *mul, uint32_t i)
     f[1] = inner->in[0];
     f[2] = inner->in[1];
     for (uint32_t half = 0; half < 3; half++) {
-        if (!is_about(c->o, f[half], 0.5))
+        if (!is_about(c->at, f[half], 0.5))
             continue;
         for (uint32_t k = 1; k < 3; k++) {
-            ft__value *x = f[(half + k) % 3], *v = f[(half + 3 - k) % 3];
-            const ft__rule *rule;
+            ft__onnx_value *x = f[(half + k) % 3], *v = f[(half + 3 - k) % 3];
+            const ft__operator_rule *rule;
 
             c->n = 1;
             rule = bell(c, v, x);
@@ -203,14 +210,14 @@ static bool fuse_gelu(struct chain *c, ft__node *mul, uint32_t i)
 
 /* How many trailing axes a ReduceMean takes; 0: other axes. Only axes counted
  * from the end tell without the shape. */
-static uint32_t trailing_axes(ft__onnx *o, const ft__node *n)
+static uint32_t trailing_axes(const ft__onnx_node *n)
 {
     int64_t v[FT_MAX_RANK], count;
     uint32_t seen = 0;
 
-    count = ft__in(n, 1) ? ft__ints(o, n->in[1], v, FT_MAX_RANK)
-                         : ft__attr_ints(o, n, "axes", v, FT_MAX_RANK);
-    if (count < 1 || count > FT_MAX_RANK || !ft__attr_int(o, n, "keepdims", 1))
+    count = ft__in(n, 1) ? ft__ints(n, n->in[1], v, FT_MAX_RANK)
+                         : ft__attr_ints(n, "axes", v, FT_MAX_RANK);
+    if (count < 1 || count > FT_MAX_RANK || !ft__attr_int(n, "keepdims", 1))
         return 0;
     for (int64_t i = 0; i < count; i++)
         if (v[i] < 0 && v[i] >= -count)
@@ -220,41 +227,42 @@ static uint32_t trailing_axes(ft__onnx *o, const ft__node *n)
 
 /* s = sqrt(mean(v^2) + eps); the number of axes, 0: it is not. *reads: how often
  * the square reads v. */
-static uint32_t is_deviation(struct chain *c, const ft__value *s, const ft__value *v,
-                             uint32_t *reads)
+static uint32_t is_deviation(struct chain *c, const ft__onnx_value *s,
+                             const ft__onnx_value *v, uint32_t *reads)
 {
-    ft__node *n = made_by(c, s, "Sqrt", 1), *mean, *square;
+    ft__onnx_node *n = made_by(c, s, "Sqrt", 1), *mean, *square;
     double eps;
 
     n = n ? made_by(c, n->in[0], "Add", 1) : NULL;
-    if (!n || n->n_in != 2 || !ft__scalar(c->o, n->in[1], &eps) || eps > 0.1)
+    if (!n || n->n_in != 2 || !ft__scalar(c->at, n->in[1], &eps) || eps > 0.1)
         return 0;
     mean = made_by(c, n->in[0], "ReduceMean", 1);
     if (!mean)
         return 0;
     square = made_by(c, mean->in[0], "Pow", 1);
     *reads = square ? 1 : 2;
-    if (square ? !is_about(c->o, ft__in(square, 1), 2)
+    if (square ? !is_about(c->at, ft__in(square, 1), 2)
                : !(square = made_by(c, mean->in[0], "Mul", 1)) || square->in[1] != v)
         return 0;
-    return square->in[0] == v ? trailing_axes(c->o, mean) : 0;
+    return square->in[0] == v ? trailing_axes(mean) : 0;
 }
 
 /* The constant operand of the only reader of v, when that is an `op`. */
-static ft__value *constant_behind(const ft__value *v, const char *op)
+static ft__onnx_value *constant_behind(const ft__onnx_value *v, const char *op)
 {
-    ft__node *n = v->uses == 1 ? v->reader : NULL;
-    ft__value *w = is(n, op) ? other(n, v) : NULL;
+    ft__onnx_node *n = v->uses == 1 ? v->reader : NULL;
+    ft__onnx_value *w = is(n, op) ? other(n, v) : NULL;
 
     return ft__is_constant(w) && w->shape.rank > 0 ? w : NULL;
 }
 
 /* v / deviation, in node `last`; what follows it may be scale and shift. */
-static bool fuse_norm(struct chain *c, ft__node *last, ft__value *v, const ft__value *s)
+static bool fuse_norm(struct chain *c, ft__onnx_node *last, ft__onnx_value *v,
+                      const ft__onnx_value *s)
 {
     uint32_t reads, before, axes = is_deviation(c, s, v, &reads), n_in = 1;
-    ft__node *sub, *mean;
-    ft__value *in[3] = {v}, *w;
+    ft__onnx_node *sub, *mean;
+    ft__onnx_value *in[3] = {v}, *w;
     bool centred;
 
     if (!axes)
@@ -262,7 +270,7 @@ static bool fuse_norm(struct chain *c, ft__node *last, ft__value *v, const ft__v
     before = c->n;
     sub = made_by(c, v, "Sub", reads + 1);
     mean = sub ? made_by(c, ft__in(sub, 1), "ReduceMean", 1) : NULL;
-    centred = mean && mean->in[0] == sub->in[0] && trailing_axes(c->o, mean) == axes;
+    centred = mean && mean->in[0] == sub->in[0] && trailing_axes(mean) == axes;
     if (centred)
         in[0] = sub->in[0];
     else
@@ -284,24 +292,24 @@ static bool fuse_norm(struct chain *c, ft__node *last, ft__value *v, const ft__v
 }
 
 /* v * (1 / deviation) */
-static bool fuse_norm_by_product(struct chain *c, ft__node *mul, uint32_t i)
+static bool fuse_norm_by_product(struct chain *c, ft__onnx_node *mul, uint32_t i)
 {
-    ft__node *n;
+    ft__onnx_node *n;
 
     c->n = 0;
     if ((n = made_by(c, mul->in[i], "Reciprocal", 1)) != NULL)
         return fuse_norm(c, mul, mul->in[1 - i], n->in[0]);
     n = made_by(c, mul->in[i], "Div", 1);
-    return n && n->n_in == 2 && is_about(c->o, n->in[0], 1) &&
+    return n && n->n_in == 2 && is_about(c->at, n->in[0], 1) &&
            fuse_norm(c, mul, mul->in[1 - i], n->in[1]);
 }
 
 /* ---- matrix product and bias ---- */
 
-static bool fuse_bias(struct chain *c, ft__node *matmul)
+static bool fuse_bias(struct chain *c, ft__onnx_node *matmul)
 {
-    ft__value *w = ft__in(matmul, 1), *bias;
-    ft__node *add;
+    ft__onnx_value *w = ft__in(matmul, 1), *bias;
+    ft__onnx_node *add;
 
     c->n = 0;
     if (matmul->n_in != 2 || !ft__is_constant(w) || w->shape.rank != 2)
@@ -311,28 +319,29 @@ static bool fuse_bias(struct chain *c, ft__node *matmul)
         return false;
     add = matmul->out[0]->reader;
     c->node[c->n++] = matmul;
-    replace(c, add, matmul->rule, (ft__value *[]){matmul->in[0], w, bias}, 3);
+    replace(c, add, matmul->rule, (ft__onnx_value *[]){matmul->in[0], w, bias}, 3);
     add->name = matmul->name;
     return true;
 }
 
 /* The node makes v alone by constant weights, and has no bias yet. */
-static bool takes_bias(const ft__value *v, const ft__value *bias)
+static bool takes_bias(const ft__onnx_value *v, const ft__onnx_value *bias)
 {
-    const ft__node *n = v && v->uses == 1 ? v->producer : NULL;
-    const ft__value *w = is(n, "MatMul") && n->n_in == 2 ? n->in[1] : NULL;
+    const ft__onnx_node *n = v && v->uses == 1 ? v->producer : NULL;
+    const ft__onnx_value *w = is(n, "MatMul") && n->n_in == 2 ? n->in[1] : NULL;
 
     return ft__is_constant(w) && w->shape.rank == 2 && ft__is_constant(bias) &&
            bias->shape.rank == 1 && bias->shape.dim[0] == w->shape.dim[1];
 }
 
 /* Operand `from` of n, a bias, becomes that of the product that makes operand x. */
-static bool hand_bias(ft__onnx *o, ft__node *n, uint32_t x, uint32_t from)
+static bool hand_bias(ft__onnx_node *n, uint32_t x, uint32_t from)
 {
-    ft__value *bias = ft__in(n, from), **in;
-    ft__node *product;
+    ft__onnx_value *bias = ft__in(n, from), **in;
+    ft__onnx_node *product;
 
-    if (!takes_bias(ft__in(n, x), bias) || !(in = ft__onnx_alloc(o, 3, sizeof(*in))))
+    if (!takes_bias(ft__in(n, x), bias) ||
+        !(in = ft__onnx_alloc(n->import, 3, sizeof(*in))))
         return false;
     product = n->in[x]->producer;
     memcpy(in, product->in, 2 * sizeof(*in));
@@ -344,30 +353,31 @@ static bool hand_bias(ft__onnx *o, ft__node *n, uint32_t x, uint32_t from)
 }
 
 /* Operators that add a bias to what a product gives. */
-static void fuse_carried_bias(ft__onnx *o, ft__node *n)
+static void fuse_carried_bias(ft__onnx_node *n)
 {
-    if (is(n, "BiasGelu") && hand_bias(o, n, 0, 1))
+    if (is(n, "BiasGelu") && hand_bias(n, 0, 1))
         n->rule = &gelu_rule;
     else if (is(n, "FastGelu"))
-        hand_bias(o, n, 0, 1);
+        hand_bias(n, 0, 1);
     else if (is(n, "SkipLayerNormalization"))
-        (void)(hand_bias(o, n, 0, 4) || hand_bias(o, n, 1, 4));
+        (void)(hand_bias(n, 0, 4) || hand_bias(n, 1, 4));
     else if (is(n, "SkipSimplifiedLayerNormalization"))
-        (void)(hand_bias(o, n, 0, 3) || hand_bias(o, n, 1, 3));
+        (void)(hand_bias(n, 0, 3) || hand_bias(n, 1, 3));
 }
 
 void ft__onnx_fuse(ft__onnx *o, ft__body *body)
 {
-    struct chain c = {.o = o};
+    struct chain c = {.n = 0};
 
     for (uint32_t i = 0; i < body->n_nodes && !ft__build_failed(o->b); i++) {
-        ft__node *n = &body->node[i];
+        ft__onnx_node *n = &body->node[i];
 
         c.n = 0;
+        c.at = n;
         if (ft__fuse_quantised(n))
             continue;
         if (!n->done && n->n_in > 1 && n->domain.n)
-            fuse_carried_bias(o, n);
+            fuse_carried_bias(n);
         if (n->done || !n->rule || n->n_in != 2 || !n->in[0] || !n->in[1] ||
             n->n_out != 1 || !n->out[0])
             continue;

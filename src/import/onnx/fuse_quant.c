@@ -5,15 +5,15 @@
 
 /* Operands from `first` to `last` are data; product: weights may be of another
  * type, and the result real. */
-struct layer {
+struct quantised_layer {
     ft__rule_fn run;
     uint32_t first, last;
     bool product;
 };
 
-static const struct layer *layer_of(const ft__node *n)
+static const struct quantised_layer *layer_of(const ft__onnx_node *n)
 {
-    static const struct layer layers[] = {
+    static const struct quantised_layer layers[] = {
         {ft__rule_conv, 0, 2, true},
         {ft__rule_matmul, 0, 2, true},
         {ft__rule_gemm, 0, 2, true},
@@ -50,7 +50,7 @@ static const struct layer *layer_of(const ft__node *n)
     return NULL;
 }
 
-static bool converts(const ft__node *n, int back)
+static bool converts(const ft__onnx_node *n, int back)
 {
     return n && !n->done && n->rule && n->rule->run == ft__rule_quantize &&
            n->rule->arg == back && n->n_in >= 2 && n->in[0] && ft__out(n, 0);
@@ -62,9 +62,9 @@ static bool is_byte(ft_dtype t)
 }
 
 /* The bytes behind an operand: what is dequantised to it; NULL: it is real. */
-static ft__value *bytes_of(ft__value *v)
+static ft__onnx_value *bytes_of(ft__onnx_value *v)
 {
-    const ft__node *n = v ? v->producer : NULL;
+    const ft__onnx_node *n = v ? v->producer : NULL;
 
     if (ft__is_constant(v))
         return v->stored;
@@ -76,15 +76,15 @@ static ft__value *bytes_of(ft__value *v)
 }
 
 /* The type that a node of either kind converts to, or from. */
-static ft_dtype type_of(const ft__node *n)
+static ft_dtype type_of(const ft__onnx_node *n)
 {
     return n->n_in > 2 && n->in[2] ? n->in[2]->dtype : FT_DTYPE_uint8;
 }
 
 /* The node that quantises v, which nothing else reads. */
-static ft__node *quantiser(const ft__value *v)
+static ft__onnx_node *quantiser(const ft__onnx_value *v)
 {
-    ft__node *n = v && v->uses == 1 ? v->reader : NULL;
+    ft__onnx_node *n = v && v->uses == 1 ? v->reader : NULL;
 
     if (!converts(n, 0) || n->in[0] != v || !ft__is_constant(n->in[1]))
         return NULL;
@@ -92,9 +92,9 @@ static ft__node *quantiser(const ft__value *v)
 }
 
 /* An activation between a product and its quantiser that the limits of bytes do. */
-static ft__node *clipped(const ft__value *v)
+static ft__onnx_node *clipped(const ft__onnx_value *v)
 {
-    ft__node *n = v && v->uses == 1 ? v->reader : NULL;
+    ft__onnx_node *n = v && v->uses == 1 ? v->reader : NULL;
 
     if (!n || n->done || !n->rule || n->rule->run != ft__rule_unary || n->in[0] != v ||
         n->n_out != 1)
@@ -103,7 +103,8 @@ static ft__node *clipped(const ft__value *v)
 }
 
 /* Only products give another type than they take. */
-static bool same_type(const ft__node *n, const struct layer *l, const ft__node *q)
+static bool same_type(const ft__onnx_node *n, const struct quantised_layer *l,
+                      const ft__onnx_node *q)
 {
     for (uint32_t i = l->first; i < n->n_in && i <= l->last; i++)
         if (n->in[i] && !ft__is_constant(n->in[i]) &&
@@ -112,10 +113,10 @@ static bool same_type(const ft__node *n, const struct layer *l, const ft__node *
     return true;
 }
 
-static bool operands_are_bytes(const ft__node *n, const struct layer *l)
+static bool operands_are_bytes(const ft__onnx_node *n, const struct quantised_layer *l)
 {
     for (uint32_t i = l->first; i < n->n_in && i <= l->last; i++) {
-        const ft__value *v = n->in[i];
+        const ft__onnx_value *v = n->in[i];
         bool bias = l->product && i == 2;
 
         if (v && !bytes_of(n->in[i]) && !(bias && ft__is_constant(v)))
@@ -125,9 +126,9 @@ static bool operands_are_bytes(const ft__node *n, const struct layer *l)
 }
 
 /* Read what is behind an operand; its node falls away with its last reader. */
-static void bypass(ft__node *n, uint32_t i)
+static void bypass(ft__onnx_node *n, uint32_t i)
 {
-    ft__value *v = n->in[i], *bytes = v ? bytes_of(v) : NULL;
+    ft__onnx_value *v = n->in[i], *bytes = v ? bytes_of(v) : NULL;
 
     if (!bytes)
         return;
@@ -138,7 +139,7 @@ static void bypass(ft__node *n, uint32_t i)
         v->producer->done = true;
 }
 
-static void give(ft__node *n, ft__node *q)
+static void give(ft__onnx_node *n, ft__onnx_node *q)
 {
     q->done = true;
     n->out[0] = q->out[0];
@@ -146,10 +147,10 @@ static void give(ft__node *n, ft__node *q)
     n->to = type_of(q);
 }
 
-bool ft__fuse_quantised(ft__node *n)
+bool ft__fuse_quantised(ft__onnx_node *n)
 {
-    const struct layer *l = layer_of(n);
-    ft__node *q, *limit;
+    const struct quantised_layer *l = layer_of(n);
+    ft__onnx_node *q, *limit;
     bool constant = true;
 
     if (!l || n->done || n->n_out != 1 || !n->out[0] || !operands_are_bytes(n, l))

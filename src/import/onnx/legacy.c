@@ -5,28 +5,28 @@
 
 /* Add and its like matched the second operand with the axes from `axis` on: as
  * broadcasting is now, it has ones behind. */
-static void align(ft__onnx *o, ft__node *n)
+static void align(ft__onnx_node *n)
 {
     bool slope = strcmp(n->rule->op, "PRelu") == 0; /* one for each channel */
-    int64_t axis = slope ? 1 : ft__attr_int(o, n, "axis", -1);
-    ft__value *x = ft__in(n, 0), *y = ft__in(n, 1), *aligned;
+    int64_t axis = slope ? 1 : ft__attr_int(n, "axis", -1);
+    ft__onnx_value *x = ft__in(n, 0), *y = ft__in(n, 1), *aligned;
     ft_shape s;
 
-    if (!x || !y || axis < 0 || (!slope && !ft__attr_int(o, n, "broadcast", 0)) ||
+    if (!x || !y || axis < 0 || (!slope && !ft__attr_int(n, "broadcast", 0)) ||
         axis >= (int64_t)x->shape.rank - (int64_t)y->shape.rank)
         return;
     s = y->shape;
     for (; axis + s.rank < x->shape.rank; s.rank++)
         s.dim[s.rank] = 1;
-    aligned = ft__onnx_temp(o, y);
+    aligned = ft__onnx_temp(n, y);
     if (!aligned)
         return;
-    ft__emit_view(o, n, y, aligned, &s);
+    ft__emit_view(n, y, aligned, &s);
     n->in[1] = aligned;
 }
 
-void ft__onnx_modernise(ft__onnx *o, ft__node *n)
+void ft__onnx_modernise(ft__onnx_node *n)
 {
     if (n->rule->run == ft__rule_binary)
-        align(o, n);
+        align(n);
 }

@@ -21,22 +21,39 @@ void *ft__onnx_alloc(ft__onnx *o, size_t n, size_t size)
     return p;
 }
 
-void ft__onnx_fail(ft__onnx *o, const ft__node *n, ft_status st, const char *fmt, ...)
+FT_PRINTF(3, 0)
+static void fail(const ft__onnx_node *n, ft_status st, const char *fmt, va_list ap)
 {
     char text[384];
     ft__str name = n->name.n || !n->n_out || !n->out[0] ? n->name : n->out[0]->name;
+    ft__onnx *o = n->import;
+
+    o->gave_up |= o->trying;
+    if (o->trying)
+        return;
+    vsnprintf(text, sizeof(text), fmt, ap);
+    ft__build_fail(o->b, st, (uint64_t)(n->attrs.p - o->doc.base),
+                   "node %.*s (%.*s): %s", ft__shown(name.n, 100), name.s,
+                   ft__shown(n->op.n, 40), n->op.s, text);
+}
+
+bool ft__onnx_fail(const ft__onnx_node *n, const char *fmt, ...)
+{
     va_list ap;
 
-    if (o->trying) {
-        o->gave_up = true;
-        return;
-    }
     va_start(ap, fmt);
-    vsnprintf(text, sizeof(text), fmt, ap);
+    fail(n, FT_EFORMAT, fmt, ap);
     va_end(ap);
-    ft__build_fail(o->b, st, (uint64_t)(n->attrs.p - o->doc.base),
-                   "node %.*s (%.*s): %s", (int)(name.n < 100 ? name.n : 100), name.s,
-                   (int)(n->op.n < 40 ? n->op.n : 40), n->op.s, text);
+    return false;
+}
+
+void ft__onnx_unsupported(const ft__onnx_node *n, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    fail(n, FT_EUNSUPPORTED, fmt, ap);
+    va_end(ap);
 }
 
 /* The slot of a name, with value NULL when it is new. */
@@ -60,9 +77,9 @@ static ft__table_slot *slot_of(ft__onnx *o, ft__str name)
 
 /* Names are copied: looking at one among the weights in the file again would
  * bring the pages around it in. */
-static ft__value *new_value(ft__onnx *o, ft__str name)
+static ft__onnx_value *new_value(ft__onnx *o, ft__str name)
 {
-    ft__value *v = ft__onnx_alloc(o, 1, sizeof(*v) + name.n);
+    ft__onnx_value *v = ft__onnx_alloc(o, 1, sizeof(*v) + name.n);
 
     if (v) {
         v->name = (ft__str){memcpy(v + 1, name.s, name.n), name.n};
@@ -74,10 +91,10 @@ static ft__value *new_value(ft__onnx *o, ft__str name)
     return v;
 }
 
-ft__value *ft__onnx_name(ft__onnx *o, ft__str name)
+ft__onnx_value *ft__onnx_name(ft__onnx *o, ft__str name)
 {
     ft__table_slot *s = slot_of(o, name);
-    ft__value *v = s ? s->value : NULL;
+    ft__onnx_value *v = s ? s->value : NULL;
 
     if (s && !v) {
         s->value = v = new_value(o, name);
@@ -87,7 +104,7 @@ ft__value *ft__onnx_name(ft__onnx *o, ft__str name)
     return v;
 }
 
-void ft__onnx_bind(ft__onnx *o, ft__str name, ft__value *v)
+void ft__onnx_bind(ft__onnx *o, ft__str name, ft__onnx_value *v)
 {
     ft__table_slot *s = slot_of(o, name);
 
@@ -97,16 +114,17 @@ void ft__onnx_bind(ft__onnx *o, ft__str name, ft__value *v)
     s->value = v;
 }
 
-ft__value *ft__onnx_hide(ft__onnx *o, ft__str name)
+ft__onnx_value *ft__onnx_hide(ft__onnx *o, ft__str name)
 {
-    ft__value *v = new_value(o, name);
+    ft__onnx_value *v = new_value(o, name);
 
     ft__onnx_bind(o, name, v);
     return v;
 }
 
-ft__value *ft__onnx_temp(ft__onnx *o, const ft__value *like)
+ft__onnx_value *ft__onnx_temp(const ft__onnx_node *n, const ft__onnx_value *like)
 {
+    ft__onnx *o = n->import;
     ft__str name = like ? like->name : (ft__str){"", 0};
     char *s = ft__onnx_alloc(o, name.n + 2, 1);
 

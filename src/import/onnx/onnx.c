@@ -22,26 +22,26 @@ enum {
 };
 
 #define FT__RULE(op, run, arg, min_in) FT__RULE_OF(#op, ft__rule_##run, arg, min_in),
-static const ft__rule rules[] = {
+static const ft__operator_rule rules[] = {
 #include "import/onnx/rules.def"
 };
-static const ft__rule ml_rules[] = {
+static const ft__operator_rule ml_rules[] = {
 #include "import/onnx/rules_ml.def"
 };
-static const ft__rule microsoft_rules[] = {
+static const ft__operator_rule microsoft_rules[] = {
 #include "import/onnx/rules_microsoft.def"
 };
-static const ft__rule preview_rules[] = {
+static const ft__operator_rule preview_rules[] = {
 #include "import/onnx/rules_preview.def"
 };
-static const ft__rule training_rules[] = {
+static const ft__operator_rule training_rules[] = {
 #include "import/onnx/rules_training.def"
 };
 #undef FT__RULE
 
 static const struct domain {
     const char *name;
-    const ft__rule *rule;
+    const ft__operator_rule *rule;
     size_t n;
 } domains[] = {
     {"", rules, sizeof(rules) / sizeof(*rules)},
@@ -53,7 +53,7 @@ static const struct domain {
      sizeof(training_rules) / sizeof(*rules)},
 };
 
-static const ft__rule *find_rule(const struct domain *d, ft__str op)
+static const ft__operator_rule *find_rule(const struct domain *d, ft__str op)
 {
     size_t low = 0, high = d->n;
 
@@ -74,7 +74,7 @@ static const ft__rule *find_rule(const struct domain *d, ft__str op)
     return NULL;
 }
 
-const ft__rule *ft__onnx_rule(ft__str domain, ft__str op)
+const ft__operator_rule *ft__onnx_rule(ft__str domain, ft__str op)
 {
     for (size_t i = 0; i < sizeof(domains) / sizeof(*domains); i++)
         if (ft__str_is(domain, domains[i].name))
@@ -85,22 +85,19 @@ const ft__rule *ft__onnx_rule(ft__str domain, ft__str op)
 /* ---- nodes ---- */
 
 /* Operands are made before, in the file's order, or never. */
-static bool operands_are_there(ft__onnx *o, const ft__node *n)
+static bool operands_are_there(const ft__onnx_node *n)
 {
     uint32_t need = n->rule ? n->rule->min_in : 0;
 
     for (uint32_t i = 0; i < n->n_in || i < need; i++) {
-        const ft__value *v = ft__in(n, i);
+        const ft__onnx_value *v = ft__in(n, i);
 
-        if (!v && i < need) {
-            ft__onnx_fail(o, n, FT_EFORMAT, "its operand %u of %u is missing", i + 1,
-                          need);
-            return false;
-        }
+        if (!v && i < need)
+            return ft__onnx_fail(n, "its operand %u of %u is missing", i + 1, need);
         if (!v || v->state != FT__UNDEFINED)
             continue;
-        ft__onnx_fail(o, n, FT_EFORMAT, "it reads \"%.*s\", which %s",
-                      (int)(v->name.n < 100 ? v->name.n : 100), v->name.s,
+        ft__onnx_fail(n, "it reads \"%.*s\", which %s", ft__shown(v->name.n, 100),
+                      v->name.s,
                       v->producer ? "is made only later: the nodes are out of order or "
                                     "form a cycle"
                                   : "nothing makes");
@@ -114,13 +111,13 @@ static int64_t default_opset(ft__onnx *o, ft__bytes message, uint32_t field,
 {
     int64_t opset = fallback;
 
-    for (ft__pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
         ft__str domain = {"", 0};
         int64_t version = fallback;
 
         if (f.field != field)
             continue;
-        for (ft__pb s = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&s);) {
+        for (ft__onnx_pb s = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&s);) {
             if (s.field == 1)
                 domain = ft__str_of(s.bytes);
             else if (s.field == 2)
@@ -147,62 +144,65 @@ static int compare_functions(const void *a, const void *b)
     return c ? c : compare_names(f->domain, g->domain);
 }
 
-static const ft__function *find_function(const ft__onnx *o, const ft__node *n)
+static const ft__function *find_function(const ft__onnx_node *n)
 {
     ft__function like = {.name = n->op, .domain = n->domain};
 
-    if (!o->n_functions)
+    if (!n->import->n_functions)
         return NULL;
-    return bsearch(&like, o->function, o->n_functions, sizeof(like), compare_functions);
+    return bsearch(&like, n->import->function, n->import->n_functions, sizeof(like),
+                   compare_functions);
 }
 
-static bool calls_itself(const ft__node *n)
+static bool calls_itself(const ft__onnx_node *n)
 {
-    for (const ft__node *c = n->caller; c; c = c->caller)
+    for (const ft__onnx_node *c = n->caller; c; c = c->caller)
         if (!compare_names(c->op, n->op) && !compare_names(c->domain, n->domain))
             return true;
     return false;
 }
 
-static void inline_body(ft__onnx *o, ft__node *n, const ft__function *f)
+static void inline_body(ft__onnx_node *n, const ft__function *f)
 {
     ft__body body;
 
-    o->opset = default_opset(o, f->body, FUNCTION_OPSET, o->opset);
-    o->scope = ft__scope_inside(o, n, 0);
-    o->caller = n;
-    o->defaults = f->body;
-    ft__onnx_read_function(o, f->body, n, &body);
-    ft__onnx_run(o, &body);
-    ft__onnx_hand_over(o, n, &body);
+    n->import->opset =
+        default_opset(n->import, f->body, FUNCTION_OPSET, n->import->opset);
+    n->import->scope = ft__scope_inside(n, 0);
+    n->import->caller = n;
+    n->import->defaults = f->body;
+    ft__onnx_read_function(n->import, f->body, n, &body);
+    ft__onnx_run(n->import, &body);
+    ft__onnx_hand_over(n, &body);
 }
 
 /* A function has names and an opset of its own. */
-static void inline_function(ft__onnx *o, ft__node *n, const ft__function *f)
+static void inline_function(ft__onnx_node *n, const ft__function *f)
 {
-    ft__table outside = o->names;
-    uint64_t scope = o->scope;
-    int64_t opset = o->opset;
-    const ft__node *caller = o->caller;
-    ft__bytes defaults = o->defaults;
+    ft__name_table outside = n->import->names;
+    uint64_t scope = n->import->scope;
+    int64_t opset = n->import->opset;
+    const ft__onnx_node *caller = n->import->caller;
+    ft__bytes defaults = n->import->defaults;
 
     if (calls_itself(n)) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "functions call each other in a circle");
+        ft__onnx_fail(n, "functions call each other in a circle");
         return;
     }
-    if (ft__onnx_go_deeper(o, n)) {
-        o->names = (ft__table){0};
-        inline_body(o, n, f);
-        o->names = outside;
-        o->opset = opset;
-        o->scope = scope;
-        o->caller = caller;
-        o->defaults = defaults;
+    if (ft__onnx_go_deeper(n)) {
+        n->import->names = (ft__name_table){0};
+        inline_body(n, f);
+        n->import->names = outside;
+        n->import->opset = opset;
+        n->import->scope = scope;
+        n->import->caller = caller;
+        n->import->defaults = defaults;
     }
-    o->depth--;
+    n->import->depth--;
 }
 
-static bool is_one_of(const ft__rule *rule, const ft__rule_fn *run, size_t count)
+static bool is_one_of(const ft__operator_rule *rule, const ft__rule_fn *run,
+                      size_t count)
 {
     bool found = false;
 
@@ -211,7 +211,7 @@ static bool is_one_of(const ft__rule *rule, const ft__rule_fn *run, size_t count
     return found;
 }
 
-bool ft__rule_has_body(const ft__rule *rule)
+bool ft__rule_has_body(const ft__operator_rule *rule)
 {
     static const ft__rule_fn bodies[] = {ft__rule_if, ft__rule_loop, ft__rule_scan,
                                          ft__rule_sequence_map, ft__rule_ms_search};
@@ -220,7 +220,7 @@ bool ft__rule_has_body(const ft__rule *rule)
 }
 
 /* Few operators take anything but tensors. */
-static bool takes_its_operands(ft__onnx *o, const ft__node *n)
+static bool takes_its_operands(const ft__onnx_node *n)
 {
     static const ft__rule_fn any[] = {ft__rule_identity,
                                       ft__rule_sequence_construct,
@@ -236,67 +236,65 @@ static bool takes_its_operands(ft__onnx *o, const ft__node *n)
                 is_one_of(n->rule, any, sizeof(any) / sizeof(*any));
 
     for (uint32_t i = 0; i < n->n_in && !good; i++)
-        if (n->in[i] && n->in[i]->container) {
-            ft__onnx_fail(o, n, FT_EFORMAT, "its operand %u is no tensor", i + 1);
-            return false;
-        }
+        if (n->in[i] && n->in[i]->container)
+            return ft__onnx_fail(n, "its operand %u is no tensor", i + 1);
     return true;
 }
 
 /* A rule whose operand has a guessed shape may find that nothing fits; then its
  * result is a guess as well. */
-static void run_rule(ft__onnx *o, ft__node *n)
+static void run_rule(ft__onnx_node *n)
 {
-    bool guessed = false, before = o->trying, mine;
+    bool guessed = false, before = n->import->trying, mine;
 
     for (uint32_t i = 0; i < n->n_in; i++)
         guessed |= n->in[i] && n->in[i]->guessed;
     mine = guessed && !ft__rule_has_body(n->rule);
-    o->trying = before || mine;
-    if (o->opset < MODERN_OPSET)
-        ft__onnx_modernise(o, n);
-    if (takes_its_operands(o, n))
-        n->rule->run(o, n);
-    o->trying = before;
-    if (o->gave_up && mine) {
-        o->gave_up = false;
-        ft__emit_unknown(o, n);
+    n->import->trying = before || mine;
+    if (n->import->opset < MODERN_OPSET)
+        ft__onnx_modernise(n);
+    if (takes_its_operands(n))
+        n->rule->run(n);
+    n->import->trying = before;
+    if (n->import->gave_up && mine) {
+        n->import->gave_up = false;
+        ft__emit_unknown(n);
     }
     /* What a rule leaves open since an operand is missing or of an odd kind. */
-    for (uint32_t i = 0; i < n->n_out && !ft__failed(o); i++)
+    for (uint32_t i = 0; i < n->n_out && !ft__failed(n); i++)
         if (i == 0 && n->out[0]->state == FT__UNDEFINED)
-            ft__emit_unknown(o, n);
+            ft__emit_unknown(n);
         else if (n->out[i] && n->out[i]->state == FT__UNDEFINED)
-            ft__emit_extra(o, n, i, FT_DTYPE_NONE, NULL);
+            ft__emit_extra(n, i, FT_DTYPE_NONE, NULL);
     for (uint32_t i = 0; i < n->n_out; i++)
         if (n->out[i])
             n->out[i]->guessed |= guessed;
 }
 
-static void run_node(ft__onnx *o, ft__node *n)
+static void run_node(ft__onnx_node *n)
 {
     const ft__function *f;
 
     if (n->n_out == 0) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "it has no result");
+        ft__onnx_fail(n, "it has no result");
         return;
     }
     if (!n->out[0])
-        n->out[0] = ft__onnx_temp(o, NULL);
-    if (!n->out[0] || !operands_are_there(o, n))
+        n->out[0] = ft__onnx_temp(n, NULL);
+    if (!n->out[0] || !operands_are_there(n))
         return;
     if (n->rule)
-        run_rule(o, n);
-    else if ((f = find_function(o, n)) != NULL)
-        inline_function(o, n, f);
+        run_rule(n);
+    else if ((f = find_function(n)) != NULL)
+        inline_function(n, f);
     else
-        ft__emit_unknown(o, n);
+        ft__emit_unknown(n);
     n->done = true;
 }
 
 /* Not one that may have to run although its operands are constants: branches
  * and layers with parameters. */
-static bool folds(const ft__node *n)
+static bool folds(const ft__onnx_node *n)
 {
     static const ft__rule_fn layers[] = {ft__rule_conv,      ft__rule_matmul,
                                          ft__rule_einsum,    ft__rule_gather_nd,
@@ -315,17 +313,17 @@ static bool folds(const ft__node *n)
 void ft__onnx_run(ft__onnx *o, ft__body *body)
 {
     /* Constants first: the chains that are fused are known by them. */
-    for (uint32_t i = 0; i < body->n_nodes && !ft__failed(o); i++) {
-        ft__node *n = &body->node[i];
+    for (uint32_t i = 0; i < body->n_nodes && !ft__onnx_failed(o); i++) {
+        ft__onnx_node *n = &body->node[i];
 
         if (folds(n))
-            run_node(o, n);
+            run_node(n);
     }
     if (!o->see)
         ft__onnx_fuse(o, body);
-    for (uint32_t i = 0; i < body->n_nodes && !ft__failed(o); i++)
+    for (uint32_t i = 0; i < body->n_nodes && !ft__onnx_failed(o); i++)
         if (!body->node[i].done)
-            run_node(o, &body->node[i]);
+            run_node(&body->node[i]);
 }
 
 /* ---- the model ---- */
@@ -335,14 +333,14 @@ static void read_functions(ft__onnx *o, uint32_t count)
     o->function = ft__onnx_alloc(o, count, sizeof(*o->function));
     if (!o->function)
         return;
-    for (ft__pb f = ft__pb_open(&o->doc, o->model); ft__pb_next(&f);) {
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, o->model); ft__pb_next(&f);) {
         ft__function *to = &o->function[o->n_functions];
 
         if (f.field != MODEL_FUNCTION)
             continue;
         to->body = f.bytes;
         to->name = to->domain = (ft__str){"", 0};
-        for (ft__pb x = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&x);) {
+        for (ft__onnx_pb x = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&x);) {
             if (x.field == 1)
                 to->name = ft__str_of(x.bytes);
             else if (x.field == 10)
@@ -356,12 +354,12 @@ static void read_functions(ft__onnx *o, uint32_t count)
 static void mark_outputs(ft__onnx *o, const ft__body *body)
 {
     for (uint32_t i = 0; i < body->n_out && !ft__build_failed(o->b); i++) {
-        ft__value *v = body->out[i];
+        ft__onnx_value *v = body->out[i];
         uint32_t tensor;
 
         if (v->state == FT__UNDEFINED)
             ft__build_fail(o->b, FT_EFORMAT, 0, "output \"%.*s\" is made by nothing",
-                           (int)(v->name.n < 100 ? v->name.n : 100), v->name.s);
+                           ft__shown(v->name.n, 100), v->name.s);
         if (ft__build_failed(o->b))
             return;
         tensor = ft__onnx_tensor(o, v);
@@ -377,7 +375,7 @@ static bool find_graph(ft__onnx *o, ft__bytes *graph, bool *versioned)
     uint32_t functions = 0;
     bool found = false;
 
-    for (ft__pb f = ft__pb_open(&o->doc, o->model); ft__pb_next(&f);) {
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, o->model); ft__pb_next(&f);) {
         *versioned |= f.field == MODEL_IR_VERSION && f.wire == FT__PB_VARINT;
         functions += f.field == MODEL_FUNCTION;
         if (f.field == MODEL_GRAPH && f.wire == FT__PB_BYTES) {

@@ -19,11 +19,13 @@
  *   legacy.c  operators of opsets before 7
  *   fuse.c    chains of nodes that the network's author wrote as one layer
  *   rules_*.c one rule per family of operators: node -> operation
- *   compose.c operations one by one, for operators that are several (rules_ms_*.c)
+ *   compose.c operations one by one, as rules make them
  *   emit.c    operation -> graph, or -> constant when all its operands are
  *   control.c bodies and branches
  *   open.c    which dimensions rest on a guess
  *   fold.c    the values of such constants, as far as shapes can need them
+ *
+ * ../rules/ holds what ATen's operators share with these.
  *
  * Names, attributes and payloads stay slices of the file; what is made lies in
  * one arena. Failure is sticky in the builder. */
@@ -41,61 +43,62 @@ typedef union ft__num {
 
 typedef enum ft__state { FT__UNDEFINED, FT__CONSTANT, FT__ACTIVATION } ft__state;
 
-typedef struct ft__node ft__node;
+typedef struct ft__onnx_node ft__onnx_node;
 typedef struct ft__onnx ft__onnx;
-typedef struct ft__value ft__value;
+typedef struct ft__onnx_value ft__onnx_value;
 
 /* A name of the file, or a result in between that has none of its own. */
-struct ft__value {
+struct ft__onnx_value {
     ft__str name;
-    ft__node *producer; /* NULL: an input, an initializer, or nothing */
-    ft__node *reader;   /* the last node that reads it */
-    uint32_t uses;      /* readers, subgraphs and graph outputs */
-    bool guessed;       /* its shape or contents rest on a guess */
-    uint32_t open;      /* as in ft_tensor; known in the end (open.c) */
+    ft__onnx_node *producer; /* NULL: an input, an initializer, or nothing */
+    ft__onnx_node *reader;   /* the last node that reads it */
+    uint32_t uses;           /* readers, subgraphs and graph outputs */
+    bool guessed;            /* its shape or contents rest on a guess */
+    uint32_t open;           /* as in ft_tensor; known in the end (open.c) */
     ft__state state;
     ft_dtype dtype;
     ft_shape shape;
-    ft__bytes proto;    /* constant: its TensorProto, decoded when asked for */
-    ft__num *data;      /* constant: its elements once known */
-    ft__value *root;    /* constant: the one whose memory this is (NULL: itself) */
-    ft__value *stored;  /* constant: what it is dequantised from (NULL: nothing) */
-    ft__bytes type;     /* TypeProto, where the file states one */
-    uint32_t tensor;    /* of the graph; FT_NONE until it is needed there */
-    uint32_t memory;    /* of a root: the first tensor over its memory */
+    ft__bytes proto;        /* constant: its TensorProto, decoded when asked for */
+    ft__num *data;          /* constant: its elements once known */
+    ft__onnx_value *root;   /* constant: the one whose memory this is (NULL: itself) */
+    ft__onnx_value *stored; /* constant: what it is dequantised from (NULL: nothing) */
+    ft__bytes type;         /* TypeProto, where the file states one */
+    uint32_t tensor;        /* of the graph; FT_NONE until it is needed there */
+    uint32_t memory;        /* of a root: the first tensor over its memory */
     uint32_t container; /* FT_CONTAINER_ bits: dtype and shape are of what is inside */
     bool listed;        /* of a sequence: its elements are known, */
     bool empty;         /* or it had none when a loop began */
     uint32_t n_parts;
-    ft__value **part;
-    uint64_t scope;  /* which function, branch or body it is of */
-    ft__value *next; /* made before this one */
+    ft__onnx_value **part;
+    uint64_t scope;       /* which function, branch or body it is of */
+    ft__onnx_value *next; /* made before this one */
 };
 
-typedef void (*ft__rule_fn)(ft__onnx *o, ft__node *n);
+typedef void (*ft__rule_fn)(ft__onnx_node *n);
 
-typedef struct ft__rule {
+typedef struct ft__operator_rule {
     const char *op;
     size_t len; /* of its name */
     ft__rule_fn run;
     int arg;
     uint32_t min_in; /* operands that must be there */
-} ft__rule;
+} ft__operator_rule;
 #define FT__RULE_OF(op, run, arg, min_in)                                              \
     {                                                                                  \
         op, sizeof(op) - 1, run, arg, min_in                                           \
     }
 
-struct ft__node {
-    const ft__rule *rule;
+struct ft__onnx_node {
+    ft__onnx *import; /* that it is a node of */
+    const ft__operator_rule *rule;
     ft__str op;
     ft__str name;
     ft__str domain;
-    ft__bytes attrs;        /* the message from its first attribute on */
-    const ft__node *caller; /* inside a function: the node that calls it */
-    ft__bytes defaults;     /* and the FunctionProto, for default attributes */
-    ft__value **in;         /* NULL: left out */
-    ft__value **out;
+    ft__bytes attrs;             /* the message from its first attribute on */
+    const ft__onnx_node *caller; /* inside a function: the node that calls it */
+    ft__bytes defaults;          /* and the FunctionProto, for default attributes */
+    ft__onnx_value **in;         /* NULL: left out */
+    ft__onnx_value **out;
     uint32_t n_in;
     uint32_t n_out;
     uint32_t norm; /* fused norms: how many trailing axes */
@@ -106,16 +109,16 @@ struct ft__node {
 /* Something that was given a tensor only when it was needed. */
 typedef struct ft__lazy ft__lazy;
 struct ft__lazy {
-    ft__value *value;
+    ft__onnx_value *value;
     ft__lazy *next;
 };
 
 /* The nodes and results of a graph, subgraph or function. */
 typedef struct ft__body {
     uint32_t n_in; /* of a graph: how many inputs it lists */
-    ft__node *node;
+    ft__onnx_node *node;
     uint32_t n_nodes;
-    ft__value **out;
+    ft__onnx_value **out;
     uint32_t n_out;
 } ft__body;
 
@@ -135,7 +138,7 @@ typedef struct ft__function {
     ft__bytes body;
 } ft__function;
 
-typedef void ft__see_fn(void *user, const ft__value *v);
+typedef void ft__see_fn(void *user, const ft__onnx_value *v);
 
 struct ft__onnx {
     ft__build *b;
@@ -144,15 +147,15 @@ struct ft__onnx {
     ft_import_options opt;
     ft__bytes model;
     int64_t opset;
-    ft__table names;
+    ft__name_table names;
     ft__binding dim[FT__MAX_DIMS]; /* values of symbolic dimensions */
     uint32_t n_dims;
     ft__function *function;
     uint32_t n_functions;
-    ft__value *values;      /* all of them, the newest first */
-    ft__lazy *lazy;         /* the newest first */
-    const ft__node *caller; /* of the function that is being written out, */
-    ft__bytes defaults;     /* and its FunctionProto */
+    ft__onnx_value *values;      /* all of them, the newest first */
+    ft__lazy *lazy;              /* the newest first */
+    const ft__onnx_node *caller; /* of the function that is being written out, */
+    ft__bytes defaults;          /* and its FunctionProto */
     uint64_t scope;
     uint32_t guesses; /* shapes that were taken to be so, */
     uint64_t sizes;   /* with dimensions and ranks among these */
@@ -184,23 +187,28 @@ static inline ft__str ft__str_of(ft__bytes b)
 /* Zeroed; NULL after reporting that memory is short. */
 void *ft__onnx_alloc(ft__onnx *o, size_t n, size_t size);
 /* The value of a name, made when it is new. NULL: out of memory. */
-ft__value *ft__onnx_name(ft__onnx *o, ft__str name);
-static inline bool ft__failed(const ft__onnx *o)
+ft__onnx_value *ft__onnx_name(ft__onnx *o, ft__str name);
+static inline bool ft__onnx_failed(const ft__onnx *o)
 {
     return o->gave_up || ft__build_failed(o->b);
 }
+/* The import that a node is of. */
+static inline bool ft__failed(const ft__onnx_node *n)
+{
+    return ft__onnx_failed(n->import);
+}
 /* Let a name mean this value from now on. */
-void ft__onnx_bind(ft__onnx *o, ft__str name, ft__value *v);
+void ft__onnx_bind(ft__onnx *o, ft__str name, ft__onnx_value *v);
 /* A new value that the name means from now on. */
-ft__value *ft__onnx_hide(ft__onnx *o, ft__str name);
+ft__onnx_value *ft__onnx_hide(ft__onnx *o, ft__str name);
 /* A value without a name of its own; called after `like`. */
-ft__value *ft__onnx_temp(ft__onnx *o, const ft__value *like);
+ft__onnx_value *ft__onnx_temp(const ft__onnx_node *n, const ft__onnx_value *like);
 
 /* ---- read.c ---- */
 /* A GraphProto; nested: names may hide those outside. */
 void ft__onnx_read_graph(ft__onnx *o, ft__bytes graph, bool nested, ft__body *out);
-void ft__onnx_read_function(ft__onnx *o, ft__bytes function, const ft__node *caller,
-                            ft__body *out);
+void ft__onnx_read_function(ft__onnx *o, ft__bytes function,
+                            const ft__onnx_node *caller, ft__body *out);
 /* Every dimension is there, and no product of them passes the limit, zeros left
  * out: strides and partial products stay in range. */
 bool ft__shape_fits(const ft_shape *s);
@@ -209,31 +217,32 @@ bool ft__shape_fits(const ft_shape *s);
 bool ft__onnx_read_type(ft__onnx *o, ft__bytes type, ft_dtype *dtype, ft_shape *shape);
 /* Of any type: container, dtype, shape (what is not stated is a guess, 1), and
  * which dimensions are such guesses. */
-void ft__onnx_read_container(ft__onnx *o, ft__bytes type, ft__value *like);
-void ft__onnx_read_tensor(ft__onnx *o, ft__bytes tensor, ft__value *v);
+void ft__onnx_read_container(ft__onnx *o, ft__bytes type, ft__onnx_value *like);
+void ft__onnx_read_tensor(ft__onnx *o, ft__bytes tensor, ft__onnx_value *v);
 
-FT_PRINTF(4, 5)
-void ft__onnx_fail(ft__onnx *o, const ft__node *n, ft_status st, const char *fmt, ...);
+/* The import fails at this node, whose file is wrong; false, for returning it. */
+FT_PRINTF(2, 3)
+bool ft__onnx_fail(const ft__onnx_node *n, const char *fmt, ...);
+/* The same where the file may be right. */
+FT_PRINTF(2, 3)
+void ft__onnx_unsupported(const ft__onnx_node *n, const char *fmt, ...);
 
 /* ---- attributes (attr.c) ---- */
-int64_t ft__attr_int(ft__onnx *o, const ft__node *n, const char *name,
-                     int64_t fallback);
-double ft__attr_float(ft__onnx *o, const ft__node *n, const char *name,
-                      double fallback);
+int64_t ft__attr_int(const ft__onnx_node *n, const char *name, int64_t fallback);
+double ft__attr_float(const ft__onnx_node *n, const char *name, double fallback);
 /* Empty when there is none. */
-ft__str ft__attr_str(ft__onnx *o, const ft__node *n, const char *name);
+ft__str ft__attr_str(const ft__onnx_node *n, const char *name);
 /* How many there are, of which the first `max` are stored; -1: no such attribute. */
-int64_t ft__attr_ints(ft__onnx *o, const ft__node *n, const char *name, int64_t *v,
+int64_t ft__attr_ints(const ft__onnx_node *n, const char *name, int64_t *v,
                       uint32_t max);
-int64_t ft__attr_floats(ft__onnx *o, const ft__node *n, const char *name, double *v,
+int64_t ft__attr_floats(const ft__onnx_node *n, const char *name, double *v,
                         uint32_t max);
 /* How many strings an attribute holds; -1: no such attribute. */
-int64_t ft__attr_strings(ft__onnx *o, const ft__node *n, const char *name);
+int64_t ft__attr_strings(const ft__onnx_node *n, const char *name);
 /* The largest of an attribute's integers. */
-int64_t ft__attr_largest(ft__onnx *o, const ft__node *n, const char *name,
-                         int64_t fallback);
+int64_t ft__attr_largest(const ft__onnx_node *n, const char *name, int64_t fallback);
 /* The message in an attribute: field 5 a tensor, 6 a graph. */
-bool ft__attr_message(ft__onnx *o, const ft__node *n, const char *name, uint32_t field,
+bool ft__attr_message(const ft__onnx_node *n, const char *name, uint32_t field,
                       ft__bytes *out);
 
 /* ---- dims.c ---- */
@@ -241,9 +250,9 @@ void ft__onnx_inputs(ft__onnx *o, ft__bytes graph, uint32_t count);
 
 /* ---- onnx.c ---- */
 /* The rule of an operator; NULL: there is none. */
-const ft__rule *ft__onnx_rule(ft__str domain, ft__str op);
+const ft__operator_rule *ft__onnx_rule(ft__str domain, ft__str op);
 /* If, Loop and what else holds graphs. */
-bool ft__rule_has_body(const ft__rule *rule);
+bool ft__rule_has_body(const ft__operator_rule *rule);
 /* ft__onnx_import(); mapped: data is a mapping of a file. */
 ft_status ft__import_onnx(ft_graph **out, const void *data, size_t len, bool mapped,
                           const char *name, const ft_import_options *opt,
@@ -258,104 +267,111 @@ ft_status ft__onnx_values(const void *data, size_t len, const char *name,
 /* ---- fuse.c ---- */
 void ft__onnx_fuse(ft__onnx *o, ft__body *body);
 /* fuse_quant.c: true where the node has become one of integers. */
-bool ft__fuse_quantised(ft__node *n);
+bool ft__fuse_quantised(ft__onnx_node *n);
 
 /* ---- emit.c ---- */
-static inline ft__value *ft__in(const ft__node *n, uint32_t i)
+static inline ft__onnx_value *ft__in(const ft__onnx_node *n, uint32_t i)
 {
     return i < n->n_in ? n->in[i] : NULL;
 }
-static inline ft__value *ft__out(const ft__node *n, uint32_t i)
+static inline ft__onnx_value *ft__out(const ft__onnx_node *n, uint32_t i)
 {
     return i < n->n_out ? n->out[i] : NULL;
 }
-static inline bool ft__is_constant(const ft__value *v)
+static inline bool ft__is_constant(const ft__onnx_value *v)
 {
     return v && v->state == FT__CONSTANT;
 }
 /* Operands and results of an operation; behind its operands may stand what else
  * it reads (indices, masks). shape: of the first results, where they differ from
  * what the operation says (scalars, flattened axes); else NULL. */
-typedef struct ft__call {
-    ft__value *const *in;
+typedef struct ft__onnx_call {
+    ft__onnx_value *const *in;
     uint32_t n_in;
-    ft__value *const *params;
+    ft__onnx_value *const *params;
     uint32_t n_params;
-    ft__value *const *out;
+    ft__onnx_value *const *out;
     uint32_t n_out;
     const ft_shape *shape;
     uint32_t n_shapes; /* results that `shape` holds; 0: one */
-} ft__call;
+} ft__onnx_call;
 /* Append the operation. True: all operands are constants and it is no layer with
  * parameters, so nothing was appended; the results are constants whose elements
  * the caller may fold. (Layers on constants run in every pass: relative position
  * tables do; so does what repeats a parameter.) */
-bool ft__emit(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c);
+bool ft__emit(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c);
 /* The same with one operand, or two, and the node's first result. */
-bool ft__emit1(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,
+bool ft__emit1(const ft__onnx_node *n, const ft_op *op, ft__onnx_value *x,
                const ft_shape *shape);
-bool ft__emit2(ft__onnx *o, const ft__node *n, const ft_op *op, ft__value *x,
-               ft__value *y, const ft_shape *shape);
+bool ft__emit2(const ft__onnx_node *n, const ft_op *op, ft__onnx_value *x,
+               ft__onnx_value *y, const ft_shape *shape);
 /* x in another shape. Constants keep their elements. */
-void ft__emit_view(ft__onnx *o, const ft__node *n, ft__value *x, ft__value *out,
+void ft__emit_view(const ft__onnx_node *n, ft__onnx_value *x, ft__onnx_value *out,
                    const ft_shape *shape);
 /* A layer: what c->params holds, NULLs left out, are weights as far as it is
  * constant, and otherwise stands behind the operands. */
-bool ft__emit_layer(ft__onnx *o, const ft__node *n, const ft_op *op, const ft__call *c);
-void ft__define_constant(ft__onnx *o, const ft__node *n, ft__value *v, ft_dtype dtype,
+bool ft__emit_layer(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c);
+void ft__define_constant(const ft__onnx_node *n, ft__onnx_value *v, ft_dtype dtype,
                          const ft_shape *shape);
-uint32_t ft__onnx_tensor(ft__onnx *o, ft__value *v);
+uint32_t ft__onnx_tensor(ft__onnx *o, ft__onnx_value *v);
 /* Results for which there is no rule: all operands read, the result written,
  * named among the bounded. shape NULL: what the file states, else that of the
  * first operand. */
-void ft__emit_generic(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
+void ft__emit_generic(const ft__onnx_node *n, ft__onnx_value *out, ft_dtype dtype,
                       const ft_shape *shape);
 /* A result whose dimensions `open` (bits, FT_OPEN_RANK) are not known before the
  * network runs; `most` holds the most they can be. Named among the bounded. */
-void ft__emit_open(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
+void ft__emit_open(const ft__onnx_node *n, ft__onnx_value *out, ft_dtype dtype,
                    const ft_shape *most, uint32_t open);
+/* The same of the first operand's type, as the node's result. */
+void ft__emit_bounded(const ft__onnx_node *n, const ft_shape *most, uint32_t open);
+/* The node's result is its first operand in another shape. */
+void ft__emit_shape(const ft__onnx_node *n, const ft_shape *shape);
+/* Less an axis, or with one of this size put in; fails the import at the ninth. */
+void ft__drop_dim(ft_shape *s, uint32_t at, uint32_t count);
+void ft__insert_dim(const ft__onnx_node *n, ft_shape *s, uint32_t at, int64_t dim);
 /* The same with an operation of its own kind, whose results have the shape that
  * ft__guess() gave. */
-void ft__emit_guessed(ft__onnx *o, const ft__node *n, const ft_op *op,
-                      const ft__call *c, uint32_t open);
+void ft__emit_guessed(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c,
+                      uint32_t open);
 /* A result whose shape and cost are known: operands are read, it is written. */
-void ft__emit_counted(ft__onnx *o, const ft__node *n, ft__value *out, ft_dtype dtype,
+void ft__emit_counted(const ft__onnx_node *n, ft__onnx_value *out, ft_dtype dtype,
                       const ft_shape *shape);
 /* For every result of the node. */
-void ft__emit_unknown(ft__onnx *o, ft__node *n);
+void ft__emit_unknown(ft__onnx_node *n);
 /* A result beside the first one, when anything reads it; `open` as above, shape the
  * most. */
-void ft__emit_extra_open(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
+void ft__emit_extra_open(const ft__onnx_node *n, uint32_t i, ft_dtype dtype,
                          const ft_shape *most, uint32_t open);
 /* The same where its shape is known, or (NULL) stated by the file, or not at all. */
-void ft__emit_extra(ft__onnx *o, const ft__node *n, uint32_t i, ft_dtype dtype,
+void ft__emit_extra(const ft__onnx_node *n, uint32_t i, ft_dtype dtype,
                     const ft_shape *shape);
 
 /* ---- control.c ---- */
-bool ft__onnx_go_deeper(ft__onnx *o, const ft__node *n);
+bool ft__onnx_go_deeper(const ft__onnx_node *n);
 /* What a body gives becomes what the node gives. */
-void ft__onnx_hand_over(ft__onnx *o, ft__node *n, const ft__body *body);
+void ft__onnx_hand_over(ft__onnx_node *n, const ft__body *body);
 /* A graph in place of a node, its inputs being these values; false: failed. */
-bool ft__inline(ft__onnx *o, const ft__node *n, ft__bytes graph, uint64_t salt,
-                ft__value *const *arg, uint32_t n_arg, ft__body *out);
+bool ft__inline(const ft__onnx_node *n, ft__bytes graph, uint64_t salt,
+                ft__onnx_value *const *arg, uint32_t n_arg, ft__body *out);
 
 /* What was written may be taken back: for trying a branch, or a loop's body. */
-typedef struct ft__place {
+typedef struct ft__onnx_place {
     ft__build_mark mark;
     ft__lazy *lazy;
-} ft__place;
-ft__place ft__here(const ft__onnx *o);
-void ft__take_back(ft__onnx *o, const ft__place *p);
+} ft__onnx_place;
+ft__onnx_place ft__here(const ft__onnx *o);
+void ft__take_back(ft__onnx *o, const ft__onnx_place *p);
 
 /* ---- legacy.c ---- */
 /* A node of opset 1 to 6, whose operands are made, as later ones are written. */
-void ft__onnx_modernise(ft__onnx *o, ft__node *n);
+void ft__onnx_modernise(ft__onnx_node *n);
 
 /* ---- open.c ---- */
 /* Dimensions and the rank that open.c may vary. */
 ft_shape ft__guess(ft__onnx *o, const ft_shape *most, uint32_t open);
 /* The names of a function, branch or body are apart from those of others. */
-uint64_t ft__scope_inside(const ft__onnx *o, const ft__node *n, uint64_t salt);
+uint64_t ft__scope_inside(const ft__onnx_node *n, uint64_t salt);
 /* Where no node reads what was guessed, that is all that is open; false: some does. */
 bool ft__mark_unread(ft__onnx *o);
 /* `high` guessed the most, `low` the least: what differs is open. */
@@ -365,28 +381,32 @@ void ft__mark_open(ft__onnx *high, const ft__onnx *low);
 bool ft__dtype_is_real(ft_dtype t);
 /* The elements of a constant; NULL: unknown (too many, external, computed from
  * unknown ones). */
-const ft__num *ft__data(ft__onnx *o, ft__value *v);
+const ft__num *ft__data(const ft__onnx_node *node, ft__onnx_value *v);
 /* Room for the elements of a constant; NULL: more than are worth knowing. */
-ft__num *ft__fold_new(ft__onnx *o, ft__value *v);
+ft__num *ft__fold_new(const ft__onnx_node *node, ft__onnx_value *v);
 /* One element as a real number. */
-bool ft__scalar(ft__onnx *o, ft__value *v, double *out);
+bool ft__scalar(const ft__onnx_node *node, ft__onnx_value *v, double *out);
 /* Integers of an operand; -1: unknown or more than max. */
-int64_t ft__ints(ft__onnx *o, ft__value *v, int64_t *out, uint32_t max);
+int64_t ft__ints(const ft__onnx_node *node, ft__onnx_value *v, int64_t *out,
+                 uint32_t max);
 
-void ft__fold_unary(ft__onnx *o, ft_kind kind, ft__value *x, ft__value *out);
-void ft__fold_binary(ft__onnx *o, ft_kind kind, ft__value *x, ft__value *y,
-                     ft__value *out);
-void ft__fold_where(ft__onnx *o, ft__value *const in[3], ft__value *out);
-void ft__fold_fill(ft__onnx *o, ft__value *out, ft__num start, ft__num step);
+void ft__fold_unary(const ft__onnx_node *node, ft_kind kind, ft__onnx_value *x,
+                    ft__onnx_value *out);
+void ft__fold_binary(const ft__onnx_node *node, ft_kind kind, ft__onnx_value *x,
+                     ft__onnx_value *y, ft__onnx_value *out);
+void ft__fold_where(const ft__onnx_node *node, ft__onnx_value *const in[3],
+                    ft__onnx_value *out);
+void ft__fold_fill(const ft__onnx_node *node, ft__onnx_value *out, ft__num start,
+                   ft__num step);
 /* out[i] = x[base + sum of i * stride]: transpose, slice, expand, split. */
-void ft__fold_strided(ft__onnx *o, ft__value *x, ft__value *out, int64_t base,
-                      const int64_t *stride);
-void ft__fold_concat(ft__onnx *o, ft__value *const *part, uint32_t n, uint32_t axis,
-                     ft__value *out);
-void ft__fold_gather(ft__onnx *o, ft__value *x, ft__value *index, uint32_t axis,
-                     ft__value *out);
-void ft__fold_reduce(ft__onnx *o, ft_kind kind, ft__value *x, uint32_t axes,
-                     ft__value *out);
+void ft__fold_strided(const ft__onnx_node *node, ft__onnx_value *x, ft__onnx_value *out,
+                      int64_t base, const int64_t *stride);
+void ft__fold_concat(const ft__onnx_node *node, ft__onnx_value *const *part, uint32_t n,
+                     uint32_t axis, ft__onnx_value *out);
+void ft__fold_gather(const ft__onnx_node *node, ft__onnx_value *x,
+                     ft__onnx_value *index, uint32_t axis, ft__onnx_value *out);
+void ft__fold_reduce(const ft__onnx_node *node, ft_kind kind, ft__onnx_value *x,
+                     uint32_t axes, ft__onnx_value *out);
 /* How sums or products run along an axis. */
 typedef struct ft__running {
     bool product;
@@ -395,60 +415,65 @@ typedef struct ft__running {
 } ft__running;
 
 /* ---- fold_pick.c ---- */
-void ft__fold_running(ft__onnx *o, ft__value *x, uint32_t axis, ft__running how,
-                      ft__value *out);
-void ft__fold_tile(ft__onnx *o, ft__value *x, ft__value *out);
+void ft__fold_running(const ft__onnx_node *node, ft__onnx_value *x, uint32_t axis,
+                      ft__running how, ft__onnx_value *out);
+void ft__fold_tile(const ft__onnx_node *node, ft__onnx_value *x, ft__onnx_value *out);
 /* before: elements in front, less than 0: taken away. fill: NULL for zeros. */
-void ft__fold_pad(ft__onnx *o, ft__value *x, ft__value *fill, const int64_t *before,
-                  ft__value *out);
-void ft__fold_trilu(ft__onnx *o, ft__value *x, int64_t k, bool upper, ft__value *out);
-void ft__fold_nonzero(ft__onnx *o, ft__value *x, ft__value *out);
-void ft__fold_gather_elements(ft__onnx *o, ft__value *x, ft__value *index,
-                              uint32_t axis, ft__value *out);
-void ft__fold_gather_nd(ft__onnx *o, ft__value *x, ft__value *index, ft__value *out);
+void ft__fold_pad(const ft__onnx_node *node, ft__onnx_value *x, ft__onnx_value *fill,
+                  const int64_t *before, ft__onnx_value *out);
+void ft__fold_trilu(const ft__onnx_node *node, ft__onnx_value *x, int64_t k, bool upper,
+                    ft__onnx_value *out);
+void ft__fold_nonzero(const ft__onnx_node *node, ft__onnx_value *x,
+                      ft__onnx_value *out);
+void ft__fold_gather_elements(const ft__onnx_node *node, ft__onnx_value *x,
+                              ft__onnx_value *index, uint32_t axis,
+                              ft__onnx_value *out);
+void ft__fold_gather_nd(const ft__onnx_node *node, ft__onnx_value *x,
+                        ft__onnx_value *index, ft__onnx_value *out);
 /* in: a tensor, updates, indices. */
-void ft__fold_scatter(ft__onnx *o, ft__value *const in[3], uint32_t axis,
-                      ft__value *out);
-void ft__fold_scatter_nd(ft__onnx *o, ft__value *const in[3], ft__value *out);
-void ft__fold_one_hot(ft__onnx *o, ft__value *const in[3], uint32_t axis,
-                      ft__value *out);
+void ft__fold_scatter(const ft__onnx_node *node, ft__onnx_value *const in[3],
+                      uint32_t axis, ft__onnx_value *out);
+void ft__fold_scatter_nd(const ft__onnx_node *node, ft__onnx_value *const in[3],
+                         ft__onnx_value *out);
+void ft__fold_one_hot(const ft__onnx_node *node, ft__onnx_value *const in[3],
+                      uint32_t axis, ft__onnx_value *out);
 /* from: x's shape, or all its elements in a row. */
-void ft__fold_compress(ft__onnx *o, ft__value *x, ft__value *condition,
-                       const ft_shape *from, uint32_t axis, ft__value *out);
+void ft__fold_compress(const ft__onnx_node *node, ft__onnx_value *x,
+                       ft__onnx_value *condition, const ft_shape *from, uint32_t axis,
+                       ft__onnx_value *out);
 /* last: of equal ones. */
-void ft__fold_arg(ft__onnx *o, ft__value *x, uint32_t axis, bool largest, bool last,
-                  ft__value *out);
+void ft__fold_arg(const ft__onnx_node *node, ft__onnx_value *x, uint32_t axis,
+                  bool largest, bool last, ft__onnx_value *out);
 /* bound: the least and the most, NULL: none. */
-void ft__fold_clip(ft__onnx *o, ft__value *x, ft__value *const bound[2],
-                   ft__value *out);
+void ft__fold_clip(const ft__onnx_node *node, ft__onnx_value *x,
+                   ft__onnx_value *const bound[2], ft__onnx_value *out);
 /* Ones k right of the diagonal of a matrix. */
-void ft__fold_eye(ft__onnx *o, int64_t k, ft__value *out);
+void ft__fold_eye(const ft__onnx_node *node, int64_t k, ft__onnx_value *out);
 /* out: values and their places, NULL where nobody reads them. */
-void ft__fold_topk(ft__onnx *o, ft__value *x, uint32_t axis, bool largest,
-                   ft__value *const out[2]);
+void ft__fold_topk(const ft__onnx_node *node, ft__onnx_value *x, uint32_t axis,
+                   bool largest, ft__onnx_value *const out[2]);
 
 /* Row-major strides of a shape. */
 void ft__strides(const ft_shape *s, int64_t *stride);
 
 /* ---- rules_*.c: shared helpers ---- */
 /* An operation of one or two operands, their shapes set. */
-ft_op ft__op_x(ft_kind kind, const ft__value *x);
-ft_op ft__op_xy(ft_kind kind, const ft__value *x, const ft__value *y);
+ft_op ft__op_x(ft_kind kind, const ft__onnx_value *x);
+ft_op ft__op_xy(ft_kind kind, const ft__onnx_value *x, const ft__onnx_value *y);
 /* Steps of a rule that has several: elementwise, or over axes (bits). out: NULL
  * for a value of its own. NULL operands and a failure before give NULL. */
-ft__value *ft__apply1(ft__onnx *o, const ft__node *n, ft_kind kind, ft__value *x,
-                      ft__value *out);
-ft__value *ft__apply2(ft__onnx *o, const ft__node *n, ft_kind kind, ft__value *x,
-                      ft__value *y, ft__value *out);
-ft__value *ft__reduce(ft__onnx *o, const ft__node *n, ft_kind kind, ft__value *x,
-                      uint32_t axes, bool keep, ft__value *out);
-ft__value *ft__scalar_constant(ft__onnx *o, const ft__node *n, ft_dtype t,
-                               double value);
+ft__onnx_value *ft__apply1(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
+                           ft__onnx_value *out);
+ft__onnx_value *ft__apply2(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
+                           ft__onnx_value *y, ft__onnx_value *out);
+ft__onnx_value *ft__reduce(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
+                           uint32_t axes, bool keep, ft__onnx_value *out);
+ft__onnx_value *ft__scalar_constant(const ft__onnx_node *n, ft_dtype t, double value);
 /* Integers of an operand, or of the attribute it was before; -1: unknown. */
-int64_t ft__list(ft__onnx *o, const ft__node *n, uint32_t operand, const char *attr,
-                 int64_t *v, uint32_t max);
+int64_t ft__list(const ft__onnx_node *n, uint32_t operand, const char *attr, int64_t *v,
+                 uint32_t max);
 /* Elements of a list, where its shape says so; 0: it does not. */
-static inline uint32_t ft__length(const ft__value *v)
+static inline uint32_t ft__length(const ft__onnx_value *v)
 {
     bool list = v->shape.rank == 1 && v->shape.dim[0] <= FT_MAX_RANK;
 
@@ -458,27 +483,32 @@ static inline uint32_t ft__length(const ft__value *v)
  * besides (scales, zero points). */
 enum { FT__MAX_REST = 10 };
 struct ft__product {
-    ft__value *x, *y, *bias, *out;
+    ft__onnx_value *x, *y, *bias, *out;
     ft_dtype to;
-    ft__value *const *rest;
+    ft__onnx_value *const *rest;
     uint32_t n_rest;
 };
-void ft__emit_product(ft__onnx *o, const ft__node *n, const struct ft__product *p);
+void ft__emit_product(const ft__onnx_node *n, const struct ft__product *p);
+/* where(condition, x, y), and parts one behind the other, as the node's result. */
+void ft__emit_where(ft__onnx_node *n, ft__onnx_value *const in[3]);
+void ft__emit_concat(ft__onnx_node *n, ft__onnx_value *const *part, uint32_t count,
+                     uint32_t axis, ft_dtype dtype);
 /* The dtype of weights as a spec has it: NONE where it is that of x. */
-ft_dtype ft__weights_dtype(const ft__value *x, const ft__value *weight);
+ft_dtype ft__weights_dtype(const ft__onnx_value *x, const ft__onnx_value *weight);
 /* And that of a product that was fused with its conversions. */
-ft_dtype ft__product_dtype(const ft__node *n, const ft__value *x);
+ft_dtype ft__product_dtype(const ft__onnx_node *n, const ft__onnx_value *x);
 /* An axis counted from the front; fails the import when it lies outside. */
-uint32_t ft__axis(ft__onnx *o, const ft__node *n, int64_t axis, uint32_t rank);
+uint32_t ft__axis(const ft__onnx_node *n, int64_t axis, uint32_t rank);
+/* The same of attribute `axis` and the first operand. */
+uint32_t ft__attr_axis(const ft__onnx_node *n, int64_t fallback);
 /* Append a dimension; fails the import at the ninth. */
-void ft__push(ft__onnx *o, const ft__node *n, ft_shape *s, int64_t dim);
+void ft__push(const ft__onnx_node *n, ft_shape *s, int64_t dim);
 /* Axes of attribute `axes` or operand i as a set of bits; -1: unknown. `all`
  * where there are none. */
-int64_t ft__axes(ft__onnx *o, const ft__node *n, uint32_t operand, uint32_t rank,
-                 int64_t all);
+int64_t ft__axes(const ft__onnx_node *n, uint32_t operand, uint32_t rank, int64_t all);
 bool ft__broadcast(const ft_shape *a, const ft_shape *b, ft_shape *out);
 
-#define FT__RULE(op, run, arg, min_in) void ft__rule_##run(ft__onnx *o, ft__node *n);
+#define FT__RULE(op, run, arg, min_in) void ft__rule_##run(ft__onnx_node *n);
 #include "import/onnx/rules.def"
 #include "import/onnx/rules_microsoft.def"
 #include "import/onnx/rules_ml.def"

@@ -54,28 +54,28 @@ static uint64_t mixed(uint64_t a, uint64_t b)
     return a ^ a >> 32;
 }
 
-uint64_t ft__scope_inside(const ft__onnx *o, const ft__node *n, uint64_t salt)
+uint64_t ft__scope_inside(const ft__onnx_node *n, uint64_t salt)
 {
-    uint64_t place = (uint64_t)((const uint8_t *)n->op.s - o->doc.base);
+    uint64_t place = (uint64_t)((const uint8_t *)n->op.s - n->import->doc.base);
 
-    return mixed(mixed(o->scope + 1, place), salt);
+    return mixed(mixed(n->import->scope + 1, place), salt);
 }
 
 /* ---- the two imports side by side ---- */
 
 /* Values by scope and name; of two with the same the newer one. */
-struct table {
-    const ft__value **slot;
+struct value_table {
+    const ft__onnx_value **slot;
     uint64_t mask;
 };
 
-static bool same(const ft__value *a, const ft__value *b)
+static bool same(const ft__onnx_value *a, const ft__onnx_value *b)
 {
     return a->scope == b->scope && a->name.n == b->name.n &&
            memcmp(a->name.s, b->name.s, a->name.n) == 0;
 }
 
-static const ft__value **find(const struct table *t, const ft__value *v)
+static const ft__onnx_value **find(const struct value_table *t, const ft__onnx_value *v)
 {
     uint64_t at = mixed(v->scope, ft__str_hash(v->name)) & t->mask;
 
@@ -84,11 +84,11 @@ static const ft__value **find(const struct table *t, const ft__value *v)
     return &t->slot[at];
 }
 
-static bool fill(ft__onnx *high, const ft__onnx *low, struct table *t)
+static bool fill(ft__onnx *high, const ft__onnx *low, struct value_table *t)
 {
     uint64_t n = 0, size = 64;
 
-    for (const ft__value *v = low->values; v; v = v->next)
+    for (const ft__onnx_value *v = low->values; v; v = v->next)
         n++;
     while (size < 2 * n)
         size *= 2;
@@ -96,8 +96,8 @@ static bool fill(ft__onnx *high, const ft__onnx *low, struct table *t)
     t->mask = size - 1;
     if (!t->slot)
         return false;
-    for (const ft__value *v = low->values; v; v = v->next) {
-        const ft__value **slot = find(t, v);
+    for (const ft__onnx_value *v = low->values; v; v = v->next) {
+        const ft__onnx_value **slot = find(t, v);
 
         if (!*slot)
             *slot = v;
@@ -105,7 +105,7 @@ static bool fill(ft__onnx *high, const ft__onnx *low, struct table *t)
     return true;
 }
 
-static uint32_t difference(const ft__value *a, const ft__value *b)
+static uint32_t difference(const ft__onnx_value *a, const ft__onnx_value *b)
 {
     uint32_t open = 0;
 
@@ -120,10 +120,10 @@ static uint32_t difference(const ft__value *a, const ft__value *b)
 
 bool ft__mark_unread(ft__onnx *o)
 {
-    for (const ft__value *v = o->values; v; v = v->next)
+    for (const ft__onnx_value *v = o->values; v; v = v->next)
         if (v->guessed && (v->reader || !v->open))
             return false;
-    for (const ft__value *v = o->values; v; v = v->next)
+    for (const ft__onnx_value *v = o->values; v; v = v->next)
         if (v->open && v->tensor != FT_NONE)
             ft__build_open(o->b, v->tensor, v->open);
     return true;
@@ -131,11 +131,11 @@ bool ft__mark_unread(ft__onnx *o)
 
 void ft__mark_open(ft__onnx *high, const ft__onnx *low)
 {
-    struct table t;
+    struct value_table t;
 
     if (!fill(high, low, &t))
         return;
-    for (ft__value *v = high->values; v; v = v->next)
+    for (ft__onnx_value *v = high->values; v; v = v->next)
         if (v->state != FT__UNDEFINED) {
             v->open |= difference(v, *find(&t, v));
             if (v->open && v->tensor != FT_NONE)

@@ -18,7 +18,7 @@ static void forget_up_to(const ft__pb_doc *doc, const uint8_t *end)
         (void)madvise((void *)(uintptr_t)doc->base, n / page * page, MADV_DONTNEED);
 }
 
-static bool fail(ft__pb *r, const uint8_t *at, const char *why)
+static bool fail(ft__onnx_pb *r, const uint8_t *at, const char *why)
 {
     if (!r->doc->bad) {
         r->doc->bad = true;
@@ -30,14 +30,14 @@ static bool fail(ft__pb *r, const uint8_t *at, const char *why)
 }
 
 /* A message that ends with the file was cut off; one inside it is malformed. */
-static bool ends_early(ft__pb *r, const uint8_t *at)
+static bool ends_early(ft__onnx_pb *r, const uint8_t *at)
 {
     return fail(r, at,
                 r->end == r->doc->base + r->doc->len ? "the file ends early"
                                                      : "a field leaves its message");
 }
 
-bool ft__pb_varint(ft__pb *r, uint64_t *v)
+bool ft__pb_varint(ft__onnx_pb *r, uint64_t *v)
 {
     const uint8_t *at = r->p;
     uint64_t x = 0;
@@ -68,7 +68,7 @@ static uint64_t little_endian(const uint8_t *p, unsigned n)
     return x;
 }
 
-static bool fixed(ft__pb *r, unsigned n)
+static bool fixed(ft__onnx_pb *r, unsigned n)
 {
     if ((size_t)(r->end - r->p) < n)
         return ends_early(r, r->start);
@@ -77,7 +77,7 @@ static bool fixed(ft__pb *r, unsigned n)
     return true;
 }
 
-bool ft__pb_long(ft__pb *r)
+bool ft__pb_long(ft__onnx_pb *r)
 {
     uint64_t tag, len;
 

@@ -25,7 +25,7 @@ typedef struct ft__pb_doc {
 /* A walk over the fields of one message; after ft__pb_next() the members
  * describe the field. `num` is 0 unless it is a number, `bytes` empty unless it
  * has a length: a field of the wrong type reads as an empty one. */
-typedef struct ft__pb {
+typedef struct ft__onnx_pb {
     ft__pb_doc *doc;
     const uint8_t *p;
     const uint8_t *end;
@@ -34,19 +34,19 @@ typedef struct ft__pb {
     uint32_t wire;
     uint64_t num;
     ft__bytes bytes;
-} ft__pb;
+} ft__onnx_pb;
 
 enum { FT__PB_VARINT = 0, FT__PB_FIXED64 = 1, FT__PB_BYTES = 2, FT__PB_FIXED32 = 5 };
 
-static inline ft__pb ft__pb_open(ft__pb_doc *doc, ft__bytes message)
+static inline ft__onnx_pb ft__pb_open(ft__pb_doc *doc, ft__bytes message)
 {
     const uint8_t *end = message.n ? message.p + message.n : message.p;
 
-    return (ft__pb){.doc = doc, .p = message.p, .end = end};
+    return (ft__onnx_pb){.doc = doc, .p = message.p, .end = end};
 }
 
 /* Nearly all fields: a low number, and a short payload or a small value. */
-static inline bool ft__pb_short(ft__pb *r)
+static inline bool ft__pb_short(ft__onnx_pb *r)
 {
     const uint8_t *p = r->p;
     size_t left = (size_t)(r->end - p);
@@ -69,16 +69,16 @@ static inline bool ft__pb_short(ft__pb *r)
     return true;
 }
 
-bool ft__pb_long(ft__pb *r);
+bool ft__pb_long(ft__onnx_pb *r);
 /* False at the end of the message or of all trust in the document. */
-static inline bool ft__pb_next(ft__pb *r)
+static inline bool ft__pb_next(ft__onnx_pb *r)
 {
     if (r->p == r->end)
         return false;
     return (!r->doc->bad && ft__pb_short(r)) || ft__pb_long(r);
 }
 /* The next number of a packed list; r was opened over its payload. */
-bool ft__pb_varint(ft__pb *r, uint64_t *v);
+bool ft__pb_varint(ft__onnx_pb *r, uint64_t *v);
 
 static inline float ft__pb_float(uint64_t num)
 {

@@ -31,7 +31,7 @@ static ft__bytes child(ft__onnx *o, ft__bytes message, uint32_t field)
 {
     ft__bytes found = {message.p, 0};
 
-    for (ft__pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);)
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);)
         if (f.field == field)
             found = f.bytes;
     return found;
@@ -65,7 +65,7 @@ static int64_t read_dim(ft__onnx *o, ft__bytes dim)
     ft__str param = {NULL, 0};
     int64_t size = -1;
 
-    for (ft__pb f = ft__pb_open(&o->doc, dim); ft__pb_next(&f);) {
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, dim); ft__pb_next(&f);) {
         if (f.field == 1)
             size = (int64_t)f.num < 0 ? -1 : (int64_t)f.num;
         else if (f.field == 2)
@@ -94,13 +94,13 @@ bool ft__onnx_read_type(ft__onnx *o, ft__bytes type, ft_dtype *dtype, ft_shape *
 
     *dtype = FT_DTYPE_NONE;
     *shape = (ft_shape){0};
-    for (ft__pb f = ft__pb_open(&o->doc, tensor); ft__pb_next(&f);) {
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, tensor); ft__pb_next(&f);) {
         if (f.field == 1)
             *dtype = ft_dtype_from_onnx((int64_t)f.num);
         if (f.field != 2)
             continue;
         known = true;
-        for (ft__pb d = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&d);) {
+        for (ft__onnx_pb d = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&d);) {
             if (d.field != 1)
                 continue;
             if (shape->rank == FT_MAX_RANK)
@@ -118,7 +118,7 @@ static ft__bytes unwrap(ft__onnx *o, ft__bytes type, uint32_t *container)
     for (int depth = 0; depth < 4; depth++) {
         ft__bytes inner = {type.p, 0};
 
-        for (ft__pb f = ft__pb_open(&o->doc, type); ft__pb_next(&f);) {
+        for (ft__onnx_pb f = ft__pb_open(&o->doc, type); ft__pb_next(&f);) {
             if (f.field == TYPE_SEQUENCE || f.field == TYPE_OPTIONAL) {
                 *container |= f.field == TYPE_SEQUENCE ? FT_CONTAINER_SEQUENCE
                                                        : FT_CONTAINER_OPTIONAL;
@@ -135,7 +135,7 @@ static ft__bytes unwrap(ft__onnx *o, ft__bytes type, uint32_t *container)
     return type;
 }
 
-void ft__onnx_read_container(ft__onnx *o, ft__bytes type, ft__value *like)
+void ft__onnx_read_container(ft__onnx *o, ft__bytes type, ft__onnx_value *like)
 {
     ft_shape s;
 
@@ -162,9 +162,9 @@ static void add_dim(ft__onnx *o, ft__bytes tensor, ft_shape *s, uint64_t dim)
 }
 
 /* dims: numbers one by one, or packed. */
-static void read_dims(ft__onnx *o, const ft__pb *f, ft__bytes tensor, ft_shape *s)
+static void read_dims(ft__onnx *o, const ft__onnx_pb *f, ft__bytes tensor, ft_shape *s)
 {
-    ft__pb packed = ft__pb_open(&o->doc, f->bytes);
+    ft__onnx_pb packed = ft__pb_open(&o->doc, f->bytes);
     uint64_t dim;
 
     if (f->wire == FT__PB_VARINT)
@@ -175,11 +175,11 @@ static void read_dims(ft__onnx *o, const ft__pb *f, ft__bytes tensor, ft_shape *
 }
 
 /* Dtype and shape only; the payload is a length to jump over. */
-void ft__onnx_read_tensor(ft__onnx *o, ft__bytes tensor, ft__value *v)
+void ft__onnx_read_tensor(ft__onnx *o, ft__bytes tensor, ft__onnx_value *v)
 {
     v->shape = (ft_shape){0};
     v->dtype = FT_DTYPE_NONE;
-    for (ft__pb f = ft__pb_open(&o->doc, tensor); ft__pb_next(&f);) {
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, tensor); ft__pb_next(&f);) {
         if (f.field == 1)
             read_dims(o, &f, tensor, &v->shape);
         else if (f.field == 2)
@@ -192,13 +192,13 @@ void ft__onnx_read_tensor(ft__onnx *o, ft__bytes tensor, ft__value *v)
     if (!o->doc.bad && (v->dtype == FT_DTYPE_NONE || !ft__shape_fits(&v->shape)))
         ft__build_fail(o->b, FT_EFORMAT, (uint64_t)(tensor.p - o->doc.base),
                        "constant \"%.*s\" has no valid type or shape",
-                       (int)(v->name.n < 100 ? v->name.n : 100), v->name.s);
+                       ft__shown(v->name.n, 100), v->name.s);
 }
 
 static void read_initializer(ft__onnx *o, ft__bytes tensor, bool nested)
 {
     ft__str name = ft__str_of(child(o, tensor, 8));
-    ft__value *v = nested ? ft__onnx_hide(o, name) : ft__onnx_name(o, name);
+    ft__onnx_value *v = nested ? ft__onnx_hide(o, name) : ft__onnx_name(o, name);
 
     if (v)
         ft__onnx_read_tensor(o, tensor, v);
@@ -209,7 +209,7 @@ static void read_sparse(ft__onnx *o, ft__bytes sparse, bool nested)
 {
     ft__bytes values = child(o, sparse, 1);
     ft__str name = ft__str_of(child(o, values, 8));
-    ft__value *v;
+    ft__onnx_value *v;
 
     read_initializer(o, values, nested);
     v = ft__onnx_name(o, name);
@@ -217,7 +217,7 @@ static void read_sparse(ft__onnx *o, ft__bytes sparse, bool nested)
         return;
     v->shape = (ft_shape){0};
     v->proto = (ft__bytes){0};
-    for (ft__pb f = ft__pb_open(&o->doc, sparse); ft__pb_next(&f);)
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, sparse); ft__pb_next(&f);)
         if (f.field == 3)
             read_dims(o, &f, sparse, &v->shape);
     if (!ft__shape_fits(&v->shape))
@@ -236,21 +236,21 @@ static void count_captures(ft__onnx *o, ft__bytes graph, uint32_t depth)
                        "subgraphs are nested more than %d deep", FT__MAX_DEPTH);
         return;
     }
-    for (ft__pb f = ft__pb_open(&o->doc, graph); ft__pb_next(&f);) {
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, graph); ft__pb_next(&f);) {
         bool output = f.field == GRAPH_OUTPUT;
 
         if (f.field != GRAPH_NODE && !output)
             continue;
-        for (ft__pb g = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&g);) {
+        for (ft__onnx_pb g = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&g);) {
             if (g.field == 1 && g.bytes.n) {
-                ft__value *v = ft__onnx_name(o, ft__str_of(g.bytes));
+                ft__onnx_value *v = ft__onnx_name(o, ft__str_of(g.bytes));
 
                 if (v)
                     v->uses += 2;
             }
             if (output || g.field != NODE_ATTRIBUTE)
                 continue;
-            for (ft__pb a = ft__pb_open(&o->doc, g.bytes); ft__pb_next(&a);)
+            for (ft__onnx_pb a = ft__pb_open(&o->doc, g.bytes); ft__pb_next(&a);)
                 if (a.field == 6 || a.field == 11)
                     count_captures(o, a.bytes, depth + 1);
         }
@@ -259,20 +259,20 @@ static void count_captures(ft__onnx *o, ft__bytes graph, uint32_t depth)
 
 /* If, Loop, Scan and what else may hold graphs; operators with a rule of their
  * own do not. */
-static void find_captures(ft__onnx *o, const ft__node *n)
+static void find_captures(const ft__onnx_node *n)
 {
-    for (ft__pb f = ft__pb_open(&o->doc, n->attrs); ft__pb_next(&f);) {
+    for (ft__onnx_pb f = ft__pb_open(&n->import->doc, n->attrs); ft__pb_next(&f);) {
         if (f.field != NODE_ATTRIBUTE)
             continue;
-        for (ft__pb a = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&a);)
+        for (ft__onnx_pb a = ft__pb_open(&n->import->doc, f.bytes); ft__pb_next(&a);)
             if (a.field == 6 || a.field == 11)
-                count_captures(o, a.bytes, 0);
+                count_captures(n->import, a.bytes, 0);
     }
 }
 
-static void read_operand(ft__onnx *o, ft__node *n, ft__bytes name)
+static void read_operand(ft__onnx_node *n, ft__bytes name)
 {
-    ft__value *v = name.n ? ft__onnx_name(o, ft__str_of(name)) : NULL;
+    ft__onnx_value *v = name.n ? ft__onnx_name(n->import, ft__str_of(name)) : NULL;
 
     if (v) {
         v->uses++;
@@ -281,30 +281,32 @@ static void read_operand(ft__onnx *o, ft__node *n, ft__bytes name)
     n->in[n->n_in++] = v;
 }
 
-static void read_result(ft__onnx *o, ft__node *n, ft__bytes name, bool nested)
+static void read_result(ft__onnx_node *n, ft__bytes name, bool nested)
 {
     ft__str s = ft__str_of(name);
-    ft__value *v = NULL;
+    ft__onnx_value *v = NULL;
 
     if (name.n)
-        v = nested ? ft__onnx_hide(o, s) : ft__onnx_name(o, s);
+        v = nested ? ft__onnx_hide(n->import, s) : ft__onnx_name(n->import, s);
     if (v && (v->producer || v->state != FT__UNDEFINED))
-        ft__build_fail(o->b, FT_EFORMAT, (uint64_t)(name.p - o->doc.base),
-                       "\"%.*s\" is made twice", (int)(s.n < 100 ? s.n : 100), s.s);
+        ft__build_fail(n->import->b, FT_EFORMAT,
+                       (uint64_t)(name.p - n->import->doc.base),
+                       "\"%.*s\" is made twice", ft__shown(s.n, 100), s.s);
     if (v)
         v->producer = n;
     n->out[n->n_out++] = v;
 }
 
-static void read_node(ft__onnx *o, ft__bytes message, bool nested, ft__node *n)
+static void read_node(ft__onnx *o, ft__bytes message, bool nested, ft__onnx_node *n)
 {
     uint32_t n_in = 0, n_out = 0;
 
+    n->import = o;
     n->op = n->name = n->domain = (ft__str){"", 0};
     n->caller = o->caller;
     n->defaults = o->defaults;
     n->attrs = (ft__bytes){message.p + message.n, 0};
-    for (ft__pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
         switch (f.field) {
         case NODE_INPUT: n_in++; break;
         case NODE_OUTPUT: n_out++; break;
@@ -318,19 +320,19 @@ static void read_node(ft__onnx *o, ft__bytes message, bool nested, ft__node *n)
         default: break;
         }
     }
-    n->in = ft__onnx_alloc(o, (size_t)n_in + n_out, sizeof(ft__value *));
+    n->in = ft__onnx_alloc(o, (size_t)n_in + n_out, sizeof(ft__onnx_value *));
     if (!n->in)
         return;
     n->out = n->in + n_in;
-    for (ft__pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
         if (f.field == NODE_INPUT)
-            read_operand(o, n, f.bytes);
+            read_operand(n, f.bytes);
         else if (f.field == NODE_OUTPUT)
-            read_result(o, n, f.bytes, nested);
+            read_result(n, f.bytes, nested);
     }
     n->rule = ft__onnx_rule(n->domain, n->op);
     if (!n->rule || ft__rule_has_body(n->rule))
-        find_captures(o, n);
+        find_captures(n);
 }
 
 /* ---- graphs and functions ---- */
@@ -360,7 +362,7 @@ static bool make_room(ft__onnx *o, ft__bytes at, size_t payload, ft__body *body)
 
 static void add_output(ft__onnx *o, ft__body *body, ft__str name)
 {
-    ft__value *v = ft__onnx_name(o, name);
+    ft__onnx_value *v = ft__onnx_name(o, name);
 
     if (!v)
         return;
@@ -372,7 +374,7 @@ static void add_output(ft__onnx *o, ft__body *body, ft__str name)
 static void read_value_info(ft__onnx *o, ft__bytes info)
 {
     ft__str name = ft__str_of(child(o, info, 1));
-    ft__value *v = name.n ? ft__onnx_name(o, name) : NULL;
+    ft__onnx_value *v = name.n ? ft__onnx_name(o, name) : NULL;
 
     if (v)
         v->type = child(o, info, 2);
@@ -385,7 +387,7 @@ void ft__onnx_read_graph(ft__onnx *o, ft__bytes graph, bool nested, ft__body *ou
 
     *out = (ft__body){0};
     /* Constants first: names that nodes read must already mean them. */
-    for (ft__pb f = ft__pb_open(&o->doc, graph); ft__pb_next(&f);) {
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, graph); ft__pb_next(&f);) {
         out->n_nodes += f.field == GRAPH_NODE;
         out->n_out += f.field == GRAPH_OUTPUT;
         out->n_in += f.field == GRAPH_INPUT;
@@ -397,11 +399,11 @@ void ft__onnx_read_graph(ft__onnx *o, ft__bytes graph, bool nested, ft__body *ou
     n_nodes = out->n_nodes;
     if (o->doc.bad || !make_room(o, graph, o->payload - payload, out))
         return;
-    for (ft__pb f = ft__pb_open(&o->doc, graph);
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, graph);
          out->n_nodes < n_nodes && ft__pb_next(&f) && !ft__build_failed(o->b);)
         if (f.field == GRAPH_NODE)
             read_node(o, f.bytes, nested, &out->node[out->n_nodes++]);
-    for (ft__pb f = ft__pb_open(&o->doc, graph);
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, graph);
          ft__pb_next(&f) && !ft__build_failed(o->b);) {
         if (f.field == GRAPH_VALUE_INFO || f.field == GRAPH_OUTPUT)
             read_value_info(o, f.bytes);
@@ -410,31 +412,31 @@ void ft__onnx_read_graph(ft__onnx *o, ft__bytes graph, bool nested, ft__body *ou
     }
 }
 
-void ft__onnx_read_function(ft__onnx *o, ft__bytes function, const ft__node *caller,
-                            ft__body *out)
+void ft__onnx_read_function(ft__onnx *o, ft__bytes function,
+                            const ft__onnx_node *caller, ft__body *out)
 {
     uint32_t i = 0;
 
     *out = (ft__body){0};
-    for (ft__pb f = ft__pb_open(&o->doc, function); ft__pb_next(&f);) {
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, function); ft__pb_next(&f);) {
         out->n_nodes += f.field == FUNCTION_NODE;
         out->n_out += f.field == FUNCTION_OUTPUT;
         if (f.field == FUNCTION_INPUT) {
-            ft__value *v = ft__in(caller, i++);
+            ft__onnx_value *v = ft__in(caller, i++);
 
             ft__onnx_bind(o, ft__str_of(f.bytes), v);
         }
     }
     if (o->doc.bad || !make_room(o, function, 0, out))
         return;
-    for (ft__pb f = ft__pb_open(&o->doc, function);
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, function);
          ft__pb_next(&f) && !ft__build_failed(o->b);)
         if (f.field == FUNCTION_NODE) {
-            ft__node *n = &out->node[out->n_nodes++];
+            ft__onnx_node *n = &out->node[out->n_nodes++];
 
             read_node(o, f.bytes, true, n);
         }
-    for (ft__pb f = ft__pb_open(&o->doc, function);
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, function);
          ft__pb_next(&f) && !ft__build_failed(o->b);)
         if (f.field == FUNCTION_OUTPUT)
             add_output(o, out, ft__str_of(f.bytes));

@@ -3,14 +3,14 @@
 
 #include "base/limits.h"
 #include "graph/op_inside.h"
-#include "import/onnx/onnx.h"
+#include "import/onnx/compose.h"
 
 /* What both have: a body that gets and gives `n_carried` values. */
-struct loop {
+struct body_loop {
     ft__bytes graph;
     ft__body body;
-    ft__value **arg;   /* of the body; carried ones from `first` on */
-    ft__value **start; /* what the carried ones are before the first round */
+    ft__onnx_value **arg;   /* of the body; carried ones from `first` on */
+    ft__onnx_value **start; /* what the carried ones are before the first round */
     uint32_t n_arg;
     uint32_t first;
     uint32_t n_carried;
@@ -22,28 +22,28 @@ struct loop {
 };
 
 /* Something that a round gets, known by dtype and shape only. */
-static ft__value *opaque(ft__onnx *o, const ft__node *n, ft_dtype t, const ft_shape *s)
+static ft__onnx_value *opaque(const ft__onnx_node *n, ft_dtype t, const ft_shape *s)
 {
-    ft__value *v = ft__onnx_temp(o, n->out[0]);
+    ft__onnx_value *v = ft__onnx_temp(n, n->out[0]);
     ft_op op;
 
     ft__op_init(&op, FT_KIND_fill, t);
     ft__op_set_shape(&op, FT_K_out, s);
     if (v)
-        ft__emit(o, n, &op, &(ft__call){.out = &v, .n_out = 1, .shape = s});
+        ft__emit(n, &op, &(ft__onnx_call){.out = &v, .n_out = 1, .shape = s});
     return v;
 }
 
 /* A carried value inside: what it is before, but not known element by element. */
-static ft__value *carried(ft__onnx *o, const ft__node *n, ft__value *start,
-                          const ft_shape *s)
+static ft__onnx_value *carried(const ft__onnx_node *n, ft__onnx_value *start,
+                               const ft_shape *s)
 {
-    ft__value *v;
+    ft__onnx_value *v;
 
     if (start->container) {
-        v = ft__onnx_temp(o, start);
+        v = ft__onnx_temp(n, start);
         if (v) {
-            ft__emit_view(o, n, start, v, &start->shape);
+            ft__emit_view(n, start, v, &start->shape);
             v->empty = start->listed && !start->n_parts;
             v->listed = false;
         }
@@ -51,28 +51,26 @@ static ft__value *carried(ft__onnx *o, const ft__node *n, ft__value *start,
     }
     if (start->state == FT__ACTIVATION && ft_shape_equal(&start->shape, s))
         return start;
-    return opaque(o, n, start->dtype, s);
+    return opaque(n, start->dtype, s);
 }
 
-static bool write_body(ft__onnx *o, ft__node *n, struct loop *l)
+static bool write_body(ft__onnx_node *n, struct body_loop *l)
 {
-    l->begins = ft__build_here(o->b).n_nodes;
-    if (!ft__inline(o, n, l->graph, l->rounds++, l->arg, l->n_arg, &l->body))
+    l->begins = ft__build_here(n->import->b).n_nodes;
+    if (!ft__inline(n, l->graph, l->rounds++, l->arg, l->n_arg, &l->body))
         return false;
     for (uint32_t i = 0; i < l->given + l->n_carried; i++)
-        if (i >= l->body.n_out || l->body.out[i]->state == FT__UNDEFINED) {
-            ft__onnx_fail(o, n, FT_EFORMAT, "its body does not make result %u", i + 1);
-            return false;
-        }
+        if (i >= l->body.n_out || l->body.out[i]->state == FT__UNDEFINED)
+            return ft__onnx_fail(n, "its body does not make result %u", i + 1);
     return true;
 }
 
-static bool set_carried(ft__onnx *o, const ft__node *n, struct loop *l,
+static bool set_carried(const ft__onnx_node *n, struct body_loop *l,
                         const ft_shape *shape)
 {
     for (uint32_t i = 0; i < l->n_carried; i++) {
-        l->arg[l->first + i] = carried(o, n, l->start[i], &shape[i]);
-        if (!l->arg[l->first + i] || ft__failed(o))
+        l->arg[l->first + i] = carried(n, l->start[i], &shape[i]);
+        if (!l->arg[l->first + i] || ft__failed(n))
             return false;
     }
     return true;
@@ -104,12 +102,12 @@ static bool grown(const ft_shape *start, const ft_shape *by, int64_t rounds,
 
 /* A list that grows from round to round is written for its last one: the shapes
  * there, where every value grows by as much each time. */
-static bool last_round(const struct loop *l, ft_shape *shape)
+static bool last_round(const struct body_loop *l, ft_shape *shape)
 {
     bool changed = false;
 
     for (uint32_t i = 0; i < l->n_carried; i++) {
-        const ft__value *out = l->body.out[l->given + i];
+        const ft__onnx_value *out = l->body.out[l->given + i];
         ft_shape by;
 
         shape[i] = l->start[i]->shape;
@@ -124,24 +122,24 @@ static bool last_round(const struct loop *l, ft_shape *shape)
 }
 
 /* The body, for the first round, or for the last one where shapes grow. */
-static bool write_round(ft__onnx *o, ft__node *n, struct loop *l)
+static bool write_round(ft__onnx_node *n, struct body_loop *l)
 {
-    ft_shape *shape = ft__onnx_alloc(o, l->n_carried, sizeof(*shape));
-    ft__place start = ft__here(o);
+    ft_shape *shape = ft__onnx_alloc(n->import, l->n_carried, sizeof(*shape));
+    ft__onnx_place start = ft__here(n->import);
 
     for (uint32_t i = 0; shape && i < l->n_carried; i++)
         shape[i] = l->start[i]->shape;
-    if (!shape || !set_carried(o, n, l, shape) || !write_body(o, n, l))
+    if (!shape || !set_carried(n, l, shape) || !write_body(n, l))
         return false;
     if (!l->exact || l->trips < 2 || !last_round(l, shape))
         return true;
-    ft__take_back(o, &start);
-    return set_carried(o, n, l, shape) && write_body(o, n, l);
+    ft__take_back(n->import, &start);
+    return set_carried(n, l, shape) && write_body(n, l);
 }
 
 /* The shape of a carried value behind the loop is a fact when it does not change,
  * or grows by as much in the last round as in all others. */
-static bool settled(const struct loop *l, uint32_t i)
+static bool settled(const struct body_loop *l, uint32_t i)
 {
     const ft_shape *start = &l->start[i]->shape, *in = &l->arg[l->first + i]->shape,
                    *out = &l->body.out[l->given + i]->shape;
@@ -153,29 +151,30 @@ static bool settled(const struct loop *l, uint32_t i)
            ft_shape_equal(out, &expected);
 }
 
-static void give_carried(ft__onnx *o, ft__node *n, struct loop *l)
+static void give_carried(ft__onnx_node *n, struct body_loop *l)
 {
-    for (uint32_t i = 0; i < l->n_carried && i < n->n_out && !ft__failed(o); i++) {
-        ft__value *v = l->body.out[l->given + i];
+    for (uint32_t i = 0; i < l->n_carried && i < n->n_out && !ft__failed(n); i++) {
+        ft__onnx_value *v = l->body.out[l->given + i];
         bool fact = v->container || settled(l, i);
 
         if (!n->out[i])
             continue;
         if (!fact) {
-            o->guesses++;
+            n->import->guesses++;
             n->out[i]->guessed = true;
-            v = o->low ? l->start[i] : v;
+            v = n->import->low ? l->start[i] : v;
         }
         if (v->container || v->state == FT__ACTIVATION) {
-            ft__emit_view(o, n, v, n->out[i], &v->shape);
+            ft__emit_view(n, v, n->out[i], &v->shape);
         } else {
             /* A constant that the last round gives; what it holds is not known. */
             ft_op op;
 
             ft__op_init(&op, FT_KIND_fill, v->dtype);
             ft__op_set_shape(&op, FT_K_out, &v->shape);
-            ft__emit(o, n, &op,
-                     &(ft__call){.out = &n->out[i], .n_out = 1, .shape = &v->shape});
+            ft__emit(
+                n, &op,
+                &(ft__onnx_call){.out = &n->out[i], .n_out = 1, .shape = &v->shape});
         }
         if (n->out[i]->container)
             n->out[i]->listed = false;
@@ -183,197 +182,184 @@ static void give_carried(ft__onnx *o, ft__node *n, struct loop *l)
 }
 
 /* What every round gives, one behind the other. */
-static void stack(ft__onnx *o, const ft__node *n, ft__value *each, ft__value *out,
+static void stack(const ft__onnx_node *n, ft__onnx_value *each, ft__onnx_value *out,
                   const ft_shape *all, uint32_t open)
 {
-    ft_shape s = ft__guess(o, all, open);
+    ft_shape s = ft__guess(n->import, all, open);
     ft_op op;
 
     if (each->container) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "a result of every round is no tensor");
+        ft__onnx_fail(n, "a result of every round is no tensor");
         return;
     }
-    ft__op_init(&op, FT_KIND_expand, each->dtype);
-    ft__op_set_shape(&op, FT_K_x, &each->shape);
+    op = ft__op_x(FT_KIND_expand, each);
     ft__op_set_shape(&op, FT_K_out, &s);
-    ft__emit(o, n, &op,
-             &(ft__call){.in = &each, .n_in = 1, .out = &out, .n_out = 1, .shape = &s});
+    ft__make_of(n, &op, FT__VALUES(each), &s, out);
     out->guessed |= open != 0;
     out->open |= open;
 }
 
-static void insert_dim(ft__onnx *o, const ft__node *n, ft_shape *s, uint32_t at,
-                       int64_t dim)
-{
-    ft__push(o, n, s, dim);
-    if (ft__failed(o))
-        return;
-    memmove(s->dim + at + 1, s->dim + at, (s->rank - at - 1) * sizeof(*s->dim));
-    s->dim[at] = dim;
-}
-
 /* ---- Loop: count, condition, carried values ---- */
 
-static void loop_condition(ft__onnx *o, const ft__node *n, struct loop *l)
+static void loop_condition(const ft__onnx_node *n, struct body_loop *l)
 {
     const ft__num *c =
-        ft__in(n, 1) && !n->in[1]->guessed ? ft__data(o, n->in[1]) : NULL;
+        ft__in(n, 1) && !n->in[1]->guessed ? ft__data(n, n->in[1]) : NULL;
     bool starts = !ft__in(n, 1) || (c && c->i), never = c && !c->i;
     ft_shape scalar = {0};
 
-    l->arg[0] = opaque(o, n, FT_DTYPE_int64, &scalar);
+    l->arg[0] = opaque(n, FT_DTYPE_int64, &scalar);
     if (!starts) {
-        l->arg[1] = opaque(o, n, FT_DTYPE_bool, &scalar);
+        l->arg[1] = opaque(n, FT_DTYPE_bool, &scalar);
         l->trips = never ? 0 : l->trips;
         l->exact = never;
         return;
     }
-    l->arg[1] = ft__onnx_temp(o, n->out[0]);
+    l->arg[1] = ft__onnx_temp(n, n->out[0]);
     if (!l->arg[1])
         return;
-    ft__define_constant(o, n, l->arg[1], FT_DTYPE_bool, &scalar);
-    ft__fold_fill(o, l->arg[1], (ft__num){.i = 1}, (ft__num){0});
+    ft__define_constant(n, l->arg[1], FT_DTYPE_bool, &scalar);
+    ft__fold_fill(n, l->arg[1], (ft__num){.i = 1}, (ft__num){0});
 }
 
 /* How often it runs: its operand, what the user says, or once. */
-static void loop_count(ft__onnx *o, const ft__node *n, struct loop *l)
+static void loop_count(const ft__onnx_node *n, struct body_loop *l)
 {
     int64_t most;
 
-    if (ft__in(n, 0) && !n->in[0]->guessed && ft__ints(o, n->in[0], &most, 1) == 1 &&
+    if (ft__in(n, 0) && !n->in[0]->guessed && ft__ints(n, n->in[0], &most, 1) == 1 &&
         most <= FT__MAX_TRIPS) {
         l->trips = most < 0 ? 0 : most;
         l->exact = true;
-    } else if (o->opt.trips) {
-        l->trips = o->opt.trips;
+    } else if (n->import->opt.trips) {
+        l->trips = n->import->opt.trips;
     } else {
         l->trips = 1;
     }
 }
 
-static void name_guess(ft__onnx *o, const ft__node *n, const struct loop *l)
+static void name_guess(const ft__onnx_node *n, const struct body_loop *l)
 {
     const ft__str name = n->name.n || !n->out[0] ? n->name : n->out[0]->name;
 
-    ft__build_bounded(o->b,
+    ft__build_bounded(n->import->b,
                       "%.*s (node %.*s), counted %lld time%s: how often it runs "
                       "depends on data (--trips N sets it)",
-                      (int)(n->op.n < 40 ? n->op.n : 40), n->op.s,
-                      (int)(name.n < 200 ? name.n : 200), name.s, (long long)l->trips,
-                      l->trips == 1 ? "" : "s");
+                      ft__shown(n->op.n, 40), n->op.s, ft__shown(name.n, 200), name.s,
+                      (long long)l->trips, l->trips == 1 ? "" : "s");
 }
 
 /* Nothing runs: the carried values pass, the rest is empty. */
-static void skip_loop(ft__onnx *o, ft__node *n, struct loop *l, const ft__place *p)
+static void skip_loop(ft__onnx_node *n, struct body_loop *l, const ft__onnx_place *p)
 {
     uint32_t n_out = l->body.n_out - l->given;
-    ft_shape *shape = ft__onnx_alloc(o, n_out, sizeof(*shape));
-    ft_dtype *dtype = ft__onnx_alloc(o, n_out, sizeof(*dtype));
+    ft_shape *shape = ft__onnx_alloc(n->import, n_out, sizeof(*shape));
+    ft_dtype *dtype = ft__onnx_alloc(n->import, n_out, sizeof(*dtype));
 
     for (uint32_t i = 0; shape && dtype && i < n_out; i++) {
         shape[i] = l->body.out[l->given + i]->shape;
         dtype[i] = l->body.out[l->given + i]->dtype;
     }
-    ft__take_back(o, p);
+    ft__take_back(n->import, p);
     for (uint32_t i = 0; shape && dtype && i < n->n_out && i < n_out; i++) {
-        if (!n->out[i] || ft__failed(o))
+        if (!n->out[i] || ft__failed(n))
             continue;
         if (i < l->n_carried) {
-            ft__emit_view(o, n, l->start[i], n->out[i], &l->start[i]->shape);
+            ft__emit_view(n, l->start[i], n->out[i], &l->start[i]->shape);
             continue;
         }
-        insert_dim(o, n, &shape[i], 0, 0);
-        if (!ft__failed(o))
-            ft__define_constant(o, n, n->out[i], dtype[i], &shape[i]);
+        ft__insert_dim(n, &shape[i], 0, 0);
+        if (!ft__failed(n))
+            ft__define_constant(n, n->out[i], dtype[i], &shape[i]);
     }
 }
 
-static bool loop_goes_on(ft__onnx *o, const struct loop *l)
+static bool loop_goes_on(const ft__onnx_node *n, const struct body_loop *l)
 {
-    ft__value *v = l->body.out[0];
-    const ft__num *c = v->guessed ? NULL : ft__data(o, v);
+    ft__onnx_value *v = l->body.out[0];
+    const ft__num *c = v->guessed ? NULL : ft__data(n, v);
 
     return c && c->i && ft_shape_elements(&v->shape) == 1;
 }
 
-static bool read_loop(ft__onnx *o, const ft__node *n, struct loop *l)
+static bool read_loop(const ft__onnx_node *n, struct body_loop *l)
 {
-    *l = (struct loop){
+    *l = (struct body_loop){
         .first = 2, .given = 1, .n_carried = n->n_in > 2 ? n->n_in - 2 : 0};
     l->n_arg = 2 + l->n_carried;
-    l->arg = ft__onnx_alloc(o, l->n_arg, sizeof(ft__value *));
+    l->arg = ft__onnx_alloc(n->import, l->n_arg, sizeof(ft__onnx_value *));
     l->start = n->in + 2;
-    if (!ft__attr_message(o, n, "body", 6, &l->graph))
-        ft__onnx_fail(o, n, FT_EFORMAT, "it has no body");
+    if (!ft__attr_message(n, "body", 6, &l->graph))
+        ft__onnx_fail(n, "it has no body");
     for (uint32_t i = 0; i < l->n_carried; i++)
         if (!l->start[i])
-            ft__onnx_fail(o, n, FT_EFORMAT, "its operand %u is missing", i + 3);
-    return l->arg && !ft__failed(o);
+            ft__onnx_fail(n, "its operand %u is missing", i + 3);
+    return l->arg && !ft__failed(n);
 }
 
-void ft__rule_loop(ft__onnx *o, ft__node *n)
+void ft__rule_loop(ft__onnx_node *n)
 {
-    ft__place start = ft__here(o);
-    struct loop l;
+    ft__onnx_place start = ft__here(n->import);
+    struct body_loop l;
 
-    if (!read_loop(o, n, &l))
+    if (!read_loop(n, &l))
         return;
-    loop_count(o, n, &l);
-    loop_condition(o, n, &l);
-    if (!write_round(o, n, &l))
+    loop_count(n, &l);
+    loop_condition(n, &l);
+    if (!write_round(n, &l))
         return;
     if (l.exact && l.trips == 0) {
-        skip_loop(o, n, &l, &start);
+        skip_loop(n, &l, &start);
         return;
     }
-    l.exact = l.exact && loop_goes_on(o, &l);
+    l.exact = l.exact && loop_goes_on(n, &l);
     if (!l.exact)
-        name_guess(o, n, &l);
-    ft__build_repeat_from(o->b, l.begins, (uint64_t)l.trips);
-    give_carried(o, n, &l);
-    for (uint32_t i = l.n_carried; i < n->n_out && !ft__failed(o); i++) {
-        ft__value *each = l.given + i < l.body.n_out ? l.body.out[l.given + i] : NULL;
+        name_guess(n, &l);
+    ft__build_repeat_from(n->import->b, l.begins, (uint64_t)l.trips);
+    give_carried(n, &l);
+    for (uint32_t i = l.n_carried; i < n->n_out && !ft__failed(n); i++) {
+        ft__onnx_value *each =
+            l.given + i < l.body.n_out ? l.body.out[l.given + i] : NULL;
         ft_shape s;
 
         if (!each || each->state == FT__UNDEFINED) {
-            ft__onnx_fail(o, n, FT_EFORMAT, "its body does not make result %u",
-                          l.given + i + 1);
+            ft__onnx_fail(n, "its body does not make result %u", l.given + i + 1);
             return;
         }
         s = each->shape;
-        insert_dim(o, n, &s, 0, l.trips);
-        if (n->out[i] && !ft__failed(o))
-            stack(o, n, each, n->out[i], &s, l.exact ? 0 : 1u);
+        ft__insert_dim(n, &s, 0, l.trips);
+        if (n->out[i] && !ft__failed(n))
+            stack(n, each, n->out[i], &s, l.exact ? 0 : 1u);
     }
 }
 
 /* ---- Scan: along an axis of its operands ---- */
 
 struct scan {
-    struct loop l;
+    struct body_loop l;
     uint32_t n_scanned;
-    ft__value **scanned;
+    ft__onnx_value **scanned;
     bool batched; /* opset 8: an axis before all others */
     int64_t batch;
     int64_t length;
 };
 
-static int64_t axis_of(ft__onnx *o, const ft__node *n, const char *name, uint32_t i,
+static int64_t axis_of(const ft__onnx_node *n, const char *name, uint32_t i,
                        uint32_t rank, bool batched)
 {
     int64_t axes[FT__MAX_PARTS], have;
 
     if (batched)
         return 1;
-    have = ft__attr_ints(o, n, name, axes, FT__MAX_PARTS);
-    return ft__axis(o, n, (int64_t)i < have && i < FT__MAX_PARTS ? axes[i] : 0, rank);
+    have = ft__attr_ints(n, name, axes, FT__MAX_PARTS);
+    return ft__axis(n, (int64_t)i < have && i < FT__MAX_PARTS ? axes[i] : 0, rank);
 }
 
 /* x without its first `lead` axes, or without axis `axis`: what a round gets. */
-static ft__value *round_of(ft__onnx *o, const ft__node *n, ft__value *x, uint32_t from,
-                           uint32_t count)
+static ft__onnx_value *round_of(const ft__onnx_node *n, ft__onnx_value *x,
+                                uint32_t from, uint32_t count)
 {
-    ft__value *cut = ft__onnx_temp(o, x), *v = ft__onnx_temp(o, x);
+    ft__onnx_value *cut = ft__onnx_temp(n, x), *v = ft__onnx_temp(n, x);
     ft_shape s = x->shape;
     ft_op op;
 
@@ -381,71 +367,64 @@ static ft__value *round_of(ft__onnx *o, const ft__node *n, ft__value *x, uint32_
         return NULL;
     for (uint32_t i = from; i < from + count; i++)
         s.dim[i] = 1;
-    ft__op_init(&op, FT_KIND_slice, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    op = ft__op_x(FT_KIND_slice, x);
     ft__op_set_shape(&op, FT_K_out, &s);
-    ft__emit(o, n, &op, &(ft__call){.in = &x, .n_in = 1, .out = &cut, .n_out = 1});
-    memmove(s.dim + from, s.dim + from + count,
-            (s.rank - from - count) * sizeof(*s.dim));
-    s.rank -= count;
-    if (!ft__failed(o))
-        ft__emit_view(o, n, cut, v, &s);
+    ft__make_of(n, &op, FT__VALUES(x), NULL, cut);
+    ft__drop_dim(&s, from, count);
+    if (!ft__failed(n))
+        ft__emit_view(n, cut, v, &s);
     return v;
 }
 
-static bool read_scan(ft__onnx *o, const ft__node *n, struct scan *s)
+static bool read_scan(const ft__onnx_node *n, struct scan *s)
 {
     uint32_t skip;
-    int64_t scanned = ft__attr_int(o, n, "num_scan_inputs", 0);
+    int64_t scanned = ft__attr_int(n, "num_scan_inputs", 0);
 
-    *s = (struct scan){.batched = o->opset < 9, .batch = 1, .length = -1};
+    *s = (struct scan){.batched = n->import->opset < 9, .batch = 1, .length = -1};
     skip = s->batched;
-    if (scanned < 1 || scanned > (int64_t)n->n_in - skip) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "num_scan_inputs is not 1 to %u",
-                      n->n_in - skip);
-        return false;
-    }
+    if (scanned < 1 || scanned > (int64_t)n->n_in - skip)
+        return ft__onnx_fail(n, "num_scan_inputs is not 1 to %u", n->n_in - skip);
     s->n_scanned = (uint32_t)scanned;
     s->l.n_carried = n->n_in - skip - s->n_scanned;
     s->l.n_arg = n->n_in - skip;
-    s->l.start = ft__onnx_alloc(o, s->l.n_carried, sizeof(ft__value *));
-    s->l.arg = ft__onnx_alloc(o, s->l.n_arg, sizeof(ft__value *));
+    s->l.start = ft__onnx_alloc(n->import, s->l.n_carried, sizeof(ft__onnx_value *));
+    s->l.arg = ft__onnx_alloc(n->import, s->l.n_arg, sizeof(ft__onnx_value *));
     s->scanned = n->in + skip + s->l.n_carried;
-    if (!ft__attr_message(o, n, "body", 6, &s->l.graph))
-        ft__onnx_fail(o, n, FT_EFORMAT, "it has no body");
+    if (!ft__attr_message(n, "body", 6, &s->l.graph))
+        ft__onnx_fail(n, "it has no body");
     for (uint32_t i = skip; i < n->n_in; i++)
         if (!n->in[i] || n->in[i]->container ||
             n->in[i]->shape.rank < (i < skip + s->l.n_carried ? skip : skip + 1u))
-            ft__onnx_fail(o, n, FT_EFORMAT, "its operand %u has no axis to scan",
-                          i + 1);
-    return s->l.start && s->l.arg && !ft__failed(o);
+            ft__onnx_fail(n, "its operand %u has no axis to scan", i + 1);
+    return s->l.start && s->l.arg && !ft__failed(n);
 }
 
 /* States and slices of the first round; false: failed. */
-static bool enter_scan(ft__onnx *o, const ft__node *n, struct scan *s)
+static bool enter_scan(const ft__onnx_node *n, struct scan *s)
 {
     for (uint32_t i = 0; i < s->l.n_carried; i++) {
-        ft__value *v = n->in[s->batched + i];
+        ft__onnx_value *v = n->in[s->batched + i];
 
         s->batch = s->batched ? v->shape.dim[0] : 1;
-        s->l.start[i] = s->batched ? round_of(o, n, v, 0, 1) : v;
+        s->l.start[i] = s->batched ? round_of(n, v, 0, 1) : v;
         if (!s->l.start[i])
             return false;
     }
     for (uint32_t i = 0; i < s->n_scanned; i++) {
-        ft__value *x = s->scanned[i];
+        ft__onnx_value *x = s->scanned[i];
         uint32_t axis =
-            (uint32_t)axis_of(o, n, "scan_input_axes", i, x->shape.rank, s->batched);
+            (uint32_t)axis_of(n, "scan_input_axes", i, x->shape.rank, s->batched);
 
-        if (ft__failed(o))
+        if (ft__failed(n))
             return false;
         s->batch = s->batched ? x->shape.dim[0] : 1;
         if (s->length >= 0 && s->length != x->shape.dim[axis])
-            ft__onnx_fail(o, n, FT_EFORMAT, "its operands differ in length");
+            ft__onnx_fail(n, "its operands differ in length");
         s->length = x->shape.dim[axis];
         s->l.arg[s->l.n_carried + i] =
-            s->batched ? round_of(o, n, x, 0, 2) : round_of(o, n, x, axis, 1);
-        if (!s->l.arg[s->l.n_carried + i] || ft__failed(o))
+            s->batched ? round_of(n, x, 0, 2) : round_of(n, x, axis, 1);
+        if (!s->l.arg[s->l.n_carried + i] || ft__failed(n))
             return false;
     }
     s->l.trips = s->length;
@@ -454,45 +433,45 @@ static bool enter_scan(ft__onnx *o, const ft__node *n, struct scan *s)
 }
 
 /* Result i of the body as result i of the node. */
-static void give_scanned(ft__onnx *o, ft__node *n, struct scan *s, uint32_t i)
+static void give_scanned(ft__onnx_node *n, struct scan *s, uint32_t i)
 {
-    ft__value *each = i < s->l.body.n_out ? s->l.body.out[i] : NULL;
+    ft__onnx_value *each = i < s->l.body.n_out ? s->l.body.out[i] : NULL;
     bool state = i < s->l.n_carried;
     ft_shape all;
     uint32_t at = 0;
 
     if (!each || each->state == FT__UNDEFINED) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "its body does not make result %u", i + 1);
+        ft__onnx_fail(n, "its body does not make result %u", i + 1);
         return;
     }
     all = each->shape;
     if (!state) {
         if (!s->batched)
-            at = (uint32_t)axis_of(o, n, "scan_output_axes", i - s->l.n_carried,
+            at = (uint32_t)axis_of(n, "scan_output_axes", i - s->l.n_carried,
                                    all.rank + 1, false);
-        if (!ft__failed(o))
-            insert_dim(o, n, &all, at, s->length);
+        if (!ft__failed(n))
+            ft__insert_dim(n, &all, at, s->length);
     }
-    if (s->batched && !ft__failed(o))
-        insert_dim(o, n, &all, 0, s->batch);
-    if (!ft__failed(o) && n->out[i])
-        stack(o, n, each, n->out[i], &all, 0);
+    if (s->batched && !ft__failed(n))
+        ft__insert_dim(n, &all, 0, s->batch);
+    if (!ft__failed(n) && n->out[i])
+        stack(n, each, n->out[i], &all, 0);
 }
 
-void ft__rule_scan(ft__onnx *o, ft__node *n)
+void ft__rule_scan(ft__onnx_node *n)
 {
-    uint32_t first = ft__build_here(o->b).n_nodes;
+    uint32_t first = ft__build_here(n->import->b).n_nodes;
     struct scan s;
 
-    if (!read_scan(o, n, &s) || !enter_scan(o, n, &s) || !write_round(o, n, &s.l))
+    if (!read_scan(n, &s) || !enter_scan(n, &s) || !write_round(n, &s.l))
         return;
     if (s.length > FT__MAX_ELEMENTS / (s.batch > 1 ? s.batch : 1))
-        ft__onnx_fail(o, n, FT_EFORMAT, "it runs too often");
+        ft__onnx_fail(n, "it runs too often");
     else
-        ft__build_repeat_from(o->b, first, (uint64_t)(s.length * s.batch));
+        ft__build_repeat_from(n->import->b, first, (uint64_t)(s.length * s.batch));
     if (!s.batched)
-        give_carried(o, n, &s.l);
-    for (uint32_t i = s.batched ? 0 : s.l.n_carried; i < n->n_out && !ft__failed(o);
+        give_carried(n, &s.l);
+    for (uint32_t i = s.batched ? 0 : s.l.n_carried; i < n->n_out && !ft__failed(n);
          i++)
-        give_scanned(o, n, &s, i);
+        give_scanned(n, &s, i);
 }

@@ -1,24 +1,24 @@
 /* Matrix products, plain and quantised. */
 #include "graph/op_inside.h"
-#include "import/onnx/onnx.h"
+#include "import/onnx/compose.h"
+#include "import/rules/einsum.h"
 
-ft_dtype ft__weights_dtype(const ft__value *x, const ft__value *weight)
+ft_dtype ft__weights_dtype(const ft__onnx_value *x, const ft__onnx_value *weight)
 {
     ft_dtype t = weight->stored ? weight->stored->dtype : weight->dtype;
 
     return t == x->dtype ? FT_DTYPE_NONE : t;
 }
 
-ft_dtype ft__product_dtype(const ft__node *n, const ft__value *x)
+ft_dtype ft__product_dtype(const ft__onnx_node *n, const ft__onnx_value *x)
 {
     return n->to == x->dtype ? FT_DTYPE_NONE : n->to;
 }
 
 /* x times constant weights of `columns` columns. */
-static void linear(ft__onnx *o, const ft__node *n, const struct ft__product *p,
-                   int64_t columns)
+static void linear(const ft__onnx_node *n, const struct ft__product *p, int64_t columns)
 {
-    ft__value *rest[FT__MAX_REST];
+    ft__onnx_value *rest[FT__MAX_REST];
     ft_op op = ft__op_x(FT_KIND_linear, p->x);
     ft_shape s = p->x->shape;
     uint32_t n_rest = 0;
@@ -32,38 +32,39 @@ static void linear(ft__onnx *o, const ft__node *n, const struct ft__product *p,
     ft__op_set1(&op, FT_K_bias, p->bias != NULL);
     ft__op_set1(&op, FT_K_to, p->to);
     ft__op_set1(&op, FT_K_weights, ft__weights_dtype(p->x, p->y));
-    ft__emit_layer(o, n, &op,
-                   &(ft__call){.in = &p->x,
-                               .n_in = 1,
-                               .params = rest,
-                               .n_params = n_rest,
-                               .out = &p->out,
-                               .n_out = 1,
-                               .shape = &s});
+    ft__emit_layer(n, &op,
+                   &(ft__onnx_call){.in = &p->x,
+                                    .n_in = 1,
+                                    .params = rest,
+                                    .n_params = n_rest,
+                                    .out = &p->out,
+                                    .n_out = 1,
+                                    .shape = &s});
 }
 
-static ft__value *as_matrix(ft__onnx *o, const ft__node *n, ft__value *v, bool column)
+static ft__onnx_value *as_matrix(const ft__onnx_node *n, ft__onnx_value *v, bool column)
 {
-    ft__value *m = ft__onnx_temp(o, v);
+    ft__onnx_value *m = ft__onnx_temp(n, v);
     ft_shape s = {.rank = 2, .dim = {1, 1}};
 
     s.dim[column ? 0 : 1] = v->shape.dim[0];
-    if (m)
-        ft__emit_view(o, n, v, m, &s);
+    if (n)
+        ft__emit_view(n, v, m, &s);
     return m;
 }
 
-static void matmul(ft__onnx *o, const ft__node *n, const struct ft__product *p)
+static void matmul(const ft__onnx_node *n, const struct ft__product *p)
 {
     bool row = p->x->shape.rank == 1, column = p->y->shape.rank == 1;
-    ft__value *x = row ? as_matrix(o, n, p->x, false) : p->x,
-              *y = column ? as_matrix(o, n, p->y, true) : p->y;
-    ft__call c = {.in = (ft__value *[]){x, y}, .n_in = 2, .out = &p->out, .n_out = 1};
+    ft__onnx_value *x = row ? as_matrix(n, p->x, false) : p->x,
+                   *y = column ? as_matrix(n, p->y, true) : p->y;
+    ft__onnx_call c = {
+        .in = (ft__onnx_value *[]){x, y}, .n_in = 2, .out = &p->out, .n_out = 1};
     ft_shape s, t = {0};
     ft_dtype dtype;
     ft_op op;
 
-    if (!x || !y || ft__failed(o))
+    if (!x || !y || ft__failed(n))
         return;
     op = ft__op_xy(FT_KIND_matmul, x, y);
     ft__op_set1(&op, FT_K_to, p->to);
@@ -75,109 +76,106 @@ static void matmul(ft__onnx *o, const ft__node *n, const struct ft__product *p)
     c.params = p->rest;
     c.n_params = p->n_rest;
     if (p->n_rest)
-        ft__emit_layer(o, n, &op, &c);
+        ft__emit_layer(n, &op, &c);
     else
-        ft__emit(o, n, &op, &c);
+        ft__emit(n, &op, &c);
 }
 
-static bool inner_sizes_fit(ft__onnx *o, const ft__node *n, const ft__value *x,
-                            const ft__value *y)
+static bool inner_sizes_fit(const ft__onnx_node *n, const ft__onnx_value *x,
+                            const ft__onnx_value *y)
 {
     const ft_shape *a = &x->shape, *b = &y->shape;
 
     if (!a->rank || !b->rank)
-        ft__onnx_fail(o, n, FT_EFORMAT, "an operand of a matrix product is a scalar");
+        ft__onnx_fail(n, "an operand of a matrix product is a scalar");
     else if (a->dim[a->rank - 1] != b->dim[b->rank > 1 ? b->rank - 2 : 0])
-        ft__onnx_fail(o, n, FT_EFORMAT, "the inner sizes %lld and %lld differ",
+        ft__onnx_fail(n, "the inner sizes %lld and %lld differ",
                       (long long)a->dim[a->rank - 1],
                       (long long)b->dim[b->rank > 1 ? b->rank - 2 : 0]);
-    return !ft__failed(o);
+    return !ft__failed(n);
 }
 
-void ft__emit_product(ft__onnx *o, const ft__node *n, const struct ft__product *p)
+void ft__emit_product(const ft__onnx_node *n, const struct ft__product *p)
 {
-    if (!inner_sizes_fit(o, n, p->x, p->y))
+    if (!inner_sizes_fit(n, p->x, p->y))
         return;
     if (ft__is_constant(p->y) && p->y->shape.rank == 2)
-        linear(o, n, p, p->y->shape.dim[1]);
+        linear(n, p, p->y->shape.dim[1]);
     else
-        matmul(o, n, p);
+        matmul(n, p);
 }
 
 /* A third operand is the bias that fuse.c found behind it. */
-void ft__rule_matmul(ft__onnx *o, ft__node *n)
+void ft__rule_matmul(ft__onnx_node *n)
 {
-    ft__emit_product(o, n,
-                     &(struct ft__product){.x = n->in[0],
-                                           .y = n->in[1],
-                                           .bias = ft__in(n, 2),
-                                           .to = ft__product_dtype(n, n->in[0]),
-                                           .out = n->out[0]});
+    ft__emit_product(n, &(struct ft__product){.x = n->in[0],
+                                              .y = n->in[1],
+                                              .bias = ft__in(n, 2),
+                                              .to = ft__product_dtype(n, n->in[0]),
+                                              .out = n->out[0]});
 }
 
 /* Integers into int32, zero points behind. */
-void ft__rule_matmul_integer(ft__onnx *o, ft__node *n)
+void ft__rule_matmul_integer(ft__onnx_node *n)
 {
-    ft__emit_product(o, n,
-                     &(struct ft__product){.x = n->in[0],
-                                           .y = n->in[1],
-                                           .to = FT_DTYPE_int32,
-                                           .rest = n->in + 2,
-                                           .n_rest = n->n_in - 2,
-                                           .out = n->out[0]});
+    ft__emit_product(n, &(struct ft__product){.x = n->in[0],
+                                              .y = n->in[1],
+                                              .to = FT_DTYPE_int32,
+                                              .rest = n->in + 2,
+                                              .n_rest = n->n_in - 2,
+                                              .out = n->out[0]});
 }
 
 /* a, its scale and zero point, b and its, those of the result. */
-void ft__rule_qlinear_matmul(ft__onnx *o, ft__node *n)
+void ft__rule_qlinear_matmul(ft__onnx_node *n)
 {
-    ft__value *rest[] = {n->in[1], n->in[2], n->in[4], n->in[5], n->in[6], n->in[7]};
+    ft__onnx_value *rest[] = {n->in[1], n->in[2], n->in[4],
+                              n->in[5], n->in[6], n->in[7]};
     ft_dtype to = n->in[7]->dtype;
 
     ft__emit_product(
-        o, n,
-        &(struct ft__product){.x = n->in[0],
-                              .y = n->in[3],
-                              .to = to == n->in[0]->dtype ? FT_DTYPE_NONE : to,
-                              .rest = rest,
-                              .n_rest = sizeof(rest) / sizeof(*rest),
-                              .out = n->out[0]});
+        n, &(struct ft__product){.x = n->in[0],
+                                 .y = n->in[3],
+                                 .to = to == n->in[0]->dtype ? FT_DTYPE_NONE : to,
+                                 .rest = rest,
+                                 .n_rest = sizeof(rest) / sizeof(*rest),
+                                 .out = n->out[0]});
 }
 
-static ft__value *transposed(ft__onnx *o, const ft__node *n, ft__value *x)
+static ft__onnx_value *transposed(const ft__onnx_node *n, ft__onnx_value *x)
 {
-    ft__value *t = ft__onnx_temp(o, x);
+    ft__onnx_value *t = ft__onnx_temp(n, x);
     ft_op op = ft__op_x(FT_KIND_transpose, x);
 
     ft__op_set(&op, FT_K_perm, (int64_t[]){1, 0}, 2);
-    if (t &&
-        ft__emit(o, n, &op, &(ft__call){.in = &x, .n_in = 1, .out = &t, .n_out = 1})) {
+    if (t && ft__is_constant(ft__make_of(n, &op, FT__VALUES(x), NULL, t))) {
         t->root = x->root ? x->root : x;
         t->stored = x->stored;
     }
     return t;
 }
 
-void ft__rule_gemm(ft__onnx *o, ft__node *n)
+void ft__rule_gemm(ft__onnx_node *n)
 {
-    ft__value *a = n->in[0], *b = n->in[1], *c = ft__in(n, 2), *bias = NULL;
-    bool trans_b = ft__attr_int(o, n, "transB", 0) != 0;
+    ft__onnx_value *a = n->in[0], *b = n->in[1], *c = ft__in(n, 2), *bias = NULL;
+    bool trans_b = ft__attr_int(n, "transB", 0);
     bool constant = ft__is_constant(b);
     struct ft__product p = {.y = b};
     int64_t columns;
 
     if (a->shape.rank != 2 || b->shape.rank != 2) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "its operands must have 2 dimensions");
+        ft__onnx_fail(n, "its operands must have 2 dimensions");
         return;
     }
     columns = b->shape.dim[!trans_b];
-    if (ft__attr_int(o, n, "transA", 0))
-        a = transposed(o, n, a);
+    if (ft__attr_int(n, "transA", 0))
+        a = transposed(n, a);
     if (trans_b && !constant)
-        p.y = transposed(o, n, b);
-    if (!a || !p.y || ft__failed(o))
+        p.y = transposed(n, b);
+    if (!a || !p.y || ft__failed(n))
         return;
     if (a->shape.dim[1] != p.y->shape.dim[constant && trans_b ? 1 : 0]) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "the inner sizes differ");
+        ft__onnx_fail(n, "the inner sizes differ");
         return;
     }
     if (constant && ft__is_constant(c) && ft_shape_elements(&c->shape) == columns)
@@ -185,13 +183,102 @@ void ft__rule_gemm(ft__onnx *o, ft__node *n)
     p.x = a;
     p.to = ft__product_dtype(n, a);
     p.bias = bias;
-    p.out = c && !bias ? ft__onnx_temp(o, n->out[0]) : n->out[0];
+    p.out = c && !bias ? ft__onnx_temp(n, n->out[0]) : n->out[0];
     if (!p.out)
         return;
     if (constant)
-        linear(o, n, &p, columns);
+        linear(n, &p, columns);
     else
-        matmul(o, n, &p);
+        matmul(n, &p);
     if (c && !bias)
-        ft__apply2(o, n, FT_KIND_add, p.out, c, n->out[0]);
+        ft__apply2(n, FT_KIND_add, p.out, c, n->out[0]);
+}
+
+/* ---- Einsum, by what rules/einsum.c makes of it ---- */
+
+static void *einsum_view(void *node, void *x, const ft_shape *s, void *out)
+{
+    return ft__make_view(node, x, s, out ? out : ft__onnx_temp(node, x));
+}
+
+static void *einsum_transpose(void *node, void *x, const int64_t *perm,
+                              const ft_shape *s, void *out)
+{
+    (void)s;
+    return ft__make_transpose(node, x, perm, out ? out : ft__onnx_temp(node, x));
+}
+
+static void *einsum_part(void *node, void *x, const ft_shape *s)
+{
+    bool view =
+        ft_shape_elements(s) == ft_shape_elements(&((ft__onnx_value *)x)->shape);
+
+    return view ? einsum_view(node, x, s, NULL)
+                : ft__make_move(node, FT_KIND_slice, x, s, ft__onnx_temp(node, x));
+}
+
+static void *einsum_sum(void *node, void *x, uint32_t axes)
+{
+    return ft__reduce(node, FT_KIND_reduce_sum, x, axes, false, NULL);
+}
+
+static void *einsum_product(void *node, void *left, void *right,
+                            const ft__einsum_sizes *z, const ft_shape *s, void *out)
+{
+    ft__onnx_value *x = left, *y = right;
+    bool linear = ft__is_constant(y) && !z->batched;
+    ft_op op;
+
+    if (z->elementwise)
+        return ft__apply2(node, FT_KIND_mul, x, y, out);
+    ft__op_init(&op, linear ? FT_KIND_linear : FT_KIND_matmul, x->dtype);
+    if (z->batched)
+        ft__op_set_shape(&op, FT_K_x, FT__SHAPE(z->batch, z->rows, z->inner));
+    else
+        ft__op_set_shape(&op, FT_K_x, FT__SHAPE(z->rows, z->inner));
+    if (z->batched)
+        ft__op_set_shape(&op, FT_K_y, FT__SHAPE(z->batch, z->inner, z->columns));
+    else if (linear)
+        ft__op_set1(&op, FT_K_out, z->columns);
+    else
+        ft__op_set_shape(&op, FT_K_y, FT__SHAPE(z->inner, z->columns));
+    return ft__make(node, &op,
+                    &(ft__onnx_call){.in = (ft__onnx_value *[]){x, y},
+                                     .n_in = linear ? 1 : 2,
+                                     .params = &y,
+                                     .n_params = linear,
+                                     .shape = s},
+                    out);
+}
+
+/* As many dimensions as these engines' products can have; else only counted. */
+void ft__rule_einsum(ft__onnx_node *n)
+{
+    const ft__einsum_ops ops = {.node = n,
+                                .view = einsum_view,
+                                .transpose = einsum_transpose,
+                                .part = einsum_part,
+                                .sum = einsum_sum,
+                                .product = einsum_product};
+    const ft_shape *shape[FT__EINSUM_TERMS];
+    void *in[FT__EINSUM_TERMS];
+    ft__str equation = ft__attr_str(n, "equation");
+    bool there = n->n_in <= FT__EINSUM_TERMS;
+    ft__einsum e;
+    ft_shape s;
+
+    for (uint32_t i = 0; i < n->n_in && there; i++) {
+        there = n->in[i] != NULL;
+        in[i] = n->in[i];
+        shape[i] = there ? &n->in[i]->shape : NULL;
+    }
+    if (!there || !ft__einsum_read(&e, equation.s, equation.n, shape, n->n_in)) {
+        ft__onnx_fail(n, "its equation does not fit its operands");
+        return;
+    }
+    s = ft__einsum_result(&e);
+    if (!ft__shape_fits(&s))
+        ft__onnx_fail(n, "its result is too large");
+    else if (!ft__einsum_write(&e, &ops, in, shape, n->out[0]) && !ft__failed(n))
+        ft__emit_generic(n, n->out[0], n->in[0]->dtype, &s);
 }

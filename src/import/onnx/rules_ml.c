@@ -2,130 +2,129 @@
  * in attributes; their cost is what they read and write, products excepted. */
 #include "import/onnx/onnx.h"
 
-static void rows(ft__onnx *o, ft__node *n, ft__value *out, ft_dtype t, int64_t columns)
+static void rows(ft__onnx_node *n, ft__onnx_value *out, ft_dtype t, int64_t columns)
 {
     const ft_shape *x = &n->in[0]->shape;
     ft_shape s = {.rank = columns < 0 ? 1 : 2,
                   .dim = {x->rank > 1 ? x->dim[0] : 1, columns}};
 
-    ft__emit_counted(o, n, out, t, &s);
+    ft__emit_counted(n, out, t, &s);
 }
 
 /* The dtype that a mapping gives, by which of its attributes are there. */
-static ft_dtype mapped_dtype(ft__onnx *o, const ft__node *n)
+static ft_dtype mapped_dtype(const ft__onnx_node *n)
 {
     ft__bytes tensor;
-    ft__value v = {.dtype = FT_DTYPE_NONE};
+    ft__onnx_value v = {.dtype = FT_DTYPE_NONE};
 
-    if (ft__attr_message(o, n, "values_tensor", 5, &tensor)) {
-        ft__onnx_read_tensor(o, tensor, &v);
+    if (ft__attr_message(n, "values_tensor", 5, &tensor)) {
+        ft__onnx_read_tensor(n->import, tensor, &v);
         return v.dtype;
     }
-    if (ft__attr_strings(o, n, "values_strings") >= 0)
+    if (ft__attr_strings(n, "values_strings") >= 0)
         return FT_DTYPE_string;
-    if (ft__attr_floats(o, n, "values_floats", NULL, 0) >= 0)
+    if (ft__attr_floats(n, "values_floats", NULL, 0) >= 0)
         return FT_DTYPE_fp32;
-    if (ft__attr_ints(o, n, "values_int64s", NULL, 0) >= 0)
+    if (ft__attr_ints(n, "values_int64s", NULL, 0) >= 0)
         return FT_DTYPE_int64;
     return n->in[0]->dtype == FT_DTYPE_string ? FT_DTYPE_int64 : FT_DTYPE_string;
 }
 
-void ft__rule_label_encoder(ft__onnx *o, ft__node *n)
+void ft__rule_label_encoder(ft__onnx_node *n)
 {
-    ft__emit_counted(o, n, n->out[0], mapped_dtype(o, n), &n->in[0]->shape);
+    ft__emit_counted(n, n->out[0], mapped_dtype(n), &n->in[0]->shape);
 }
 
 /* A new last axis with a place for each category. */
-void ft__rule_one_hot_encoder(ft__onnx *o, ft__node *n)
+void ft__rule_one_hot_encoder(ft__onnx_node *n)
 {
     ft_shape s = n->in[0]->shape;
-    int64_t strings = ft__attr_strings(o, n, "cats_strings"),
-            numbers = ft__attr_ints(o, n, "cats_int64s", NULL, 0);
+    int64_t strings = ft__attr_strings(n, "cats_strings"),
+            numbers = ft__attr_ints(n, "cats_int64s", NULL, 0);
 
-    ft__push(o, n, &s, strings > 0 ? strings : numbers > 0 ? numbers : 0);
-    if (!ft__failed(o))
-        ft__emit_counted(o, n, n->out[0], FT_DTYPE_fp32, &s);
+    ft__push(n, &s, strings > 0 ? strings : numbers > 0 ? numbers : 0);
+    if (!ft__failed(n))
+        ft__emit_counted(n, n->out[0], FT_DTYPE_fp32, &s);
 }
 
 /* The columns of all operands side by side. */
-void ft__rule_feature_vectorizer(ft__onnx *o, ft__node *n)
+void ft__rule_feature_vectorizer(ft__onnx_node *n)
 {
     int64_t columns = 0;
 
     for (uint32_t i = 0; i < n->n_in; i++)
         if (n->in[i] && n->in[i]->shape.rank)
             columns += n->in[i]->shape.dim[n->in[i]->shape.rank - 1];
-    rows(o, n, n->out[0], FT_DTYPE_fp32, columns);
+    rows(n, n->out[0], FT_DTYPE_fp32, columns);
 }
 
 /* Labels, or their number where `pairs` says that each two are compared. */
-static int64_t classes(ft__onnx *o, const ft__node *n, bool *strings)
+static int64_t classes(const ft__onnx_node *n, bool *strings)
 {
-    int64_t names = ft__attr_strings(o, n, "classlabels_strings"),
-            v2 = ft__attr_ints(o, n, "classlabels_ints", NULL, 0),
-            v3 = ft__attr_ints(o, n, "classlabels_int64s", NULL, 0);
+    int64_t names = ft__attr_strings(n, "classlabels_strings"),
+            v2 = ft__attr_ints(n, "classlabels_ints", NULL, 0),
+            v3 = ft__attr_ints(n, "classlabels_int64s", NULL, 0);
 
     *strings = names > 0;
     return names > 0 ? names : v2 > 0 ? v2 : v3 > 0 ? v3 : 1;
 }
 
 /* x times coefficients that are an attribute: features x columns. */
-static void linear(ft__onnx *o, ft__node *n, int64_t columns, ft__value *out)
+static void linear(ft__onnx_node *n, int64_t columns, ft__onnx_value *out)
 {
-    ft__value *x = n->in[0], *weight = ft__onnx_temp(o, n->out[0]),
-              *matrix = ft__onnx_temp(o, x);
+    ft__onnx_value *x = n->in[0], *weight = ft__onnx_temp(n, n->out[0]),
+                   *matrix = ft__onnx_temp(n, x);
     ft_shape s = {.rank = 2,
                   .dim = {x->shape.rank > 1 ? x->shape.dim[0] : 1,
                           x->shape.rank ? x->shape.dim[x->shape.rank - 1] : 1}};
 
-    if (!weight || !matrix || !out || ft__failed(o))
+    if (!weight || !matrix || !out || ft__failed(n))
         return;
     if (ft_shape_elements(&s) != ft_shape_elements(&x->shape)) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "its operand is no matrix");
+        ft__onnx_fail(n, "its operand is no matrix");
         return;
     }
-    ft__emit_view(o, n, x, matrix, &s);
-    ft__define_constant(o, n, weight, x->dtype,
+    ft__emit_view(n, x, matrix, &s);
+    ft__define_constant(n, weight, x->dtype,
                         &(ft_shape){.rank = 2, .dim = {s.dim[1], columns}});
-    if (!ft__failed(o))
-        ft__emit_product(o, n,
-                         &(struct ft__product){.x = matrix,
-                                               .y = weight,
-                                               .to = x->dtype == FT_DTYPE_fp32
-                                                         ? FT_DTYPE_NONE
-                                                         : FT_DTYPE_fp32,
-                                               .out = out});
+    if (!ft__failed(n))
+        ft__emit_product(n, &(struct ft__product){.x = matrix,
+                                                  .y = weight,
+                                                  .to = x->dtype == FT_DTYPE_fp32
+                                                            ? FT_DTYPE_NONE
+                                                            : FT_DTYPE_fp32,
+                                                  .out = out});
 }
 
-void ft__rule_linear_regressor(ft__onnx *o, ft__node *n)
+void ft__rule_linear_regressor(ft__onnx_node *n)
 {
-    linear(o, n, ft__attr_int(o, n, "targets", 1), n->out[0]);
+    linear(n, ft__attr_int(n, "targets", 1), n->out[0]);
 }
 
-void ft__rule_linear_classifier(ft__onnx *o, ft__node *n)
+void ft__rule_linear_classifier(ft__onnx_node *n)
 {
     bool strings;
-    int64_t count = classes(o, n, &strings);
-    ft__value *scores = ft__out(n, 1);
+    int64_t count = classes(n, &strings);
+    ft__onnx_value *scores = ft__out(n, 1);
 
-    linear(o, n, count, scores ? scores : ft__onnx_temp(o, n->out[0]));
-    if (!ft__failed(o))
-        rows(o, n, n->out[0], strings ? FT_DTYPE_string : FT_DTYPE_int64, -1);
+    linear(n, count, scores ? scores : ft__onnx_temp(n, n->out[0]));
+    if (!ft__failed(n))
+        rows(n, n->out[0], strings ? FT_DTYPE_string : FT_DTYPE_int64, -1);
 }
 
 /* arg: 1 results as the operand's dtype. */
-void ft__rule_regressor(ft__onnx *o, ft__node *n)
+void ft__rule_regressor(ft__onnx_node *n)
 {
-    rows(o, n, n->out[0], n->rule->arg ? n->in[0]->dtype : FT_DTYPE_fp32,
-         ft__attr_int(o, n, "n_targets", 1));
+    rows(n, n->out[0], n->rule->arg ? n->in[0]->dtype : FT_DTYPE_fp32,
+         ft__attr_int(n, "n_targets", 1));
 }
 
 /* Labels, and scores of each class. */
-void ft__rule_classifier(ft__onnx *o, ft__node *n)
+void ft__rule_classifier(ft__onnx_node *n)
 {
     bool strings;
-    int64_t count = classes(o, n, &strings);
+    int64_t count = classes(n, &strings);
 
-    rows(o, n, n->out[0], strings ? FT_DTYPE_string : FT_DTYPE_int64, -1);
-    rows(o, n, ft__out(n, 1), FT_DTYPE_fp32, count);
+    rows(n, n->out[0], strings ? FT_DTYPE_string : FT_DTYPE_int64, -1);
+    rows(n, ft__out(n, 1), FT_DTYPE_fp32, count);
 }

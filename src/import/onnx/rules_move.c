@@ -3,84 +3,96 @@
 
 #include "base/limits.h"
 #include "graph/op_inside.h"
-#include "import/onnx/onnx.h"
+#include "import/onnx/compose.h"
+#include "import/rules/ops.h"
 
-void ft__push(ft__onnx *o, const ft__node *n, ft_shape *s, int64_t dim)
+void ft__push(const ft__onnx_node *n, ft_shape *s, int64_t dim)
 {
     if (s->rank == FT_MAX_RANK)
-        ft__onnx_fail(o, n, FT_EUNSUPPORTED, "its result has more than %d dimensions",
-                      FT_MAX_RANK);
+        ft__onnx_unsupported(n, "its result has more than %d dimensions", FT_MAX_RANK);
     else
         s->dim[s->rank++] = dim;
 }
 
-/* An operation whose spec is x and out. */
-static bool move(ft__onnx *o, const ft__node *n, ft_kind kind, const ft_shape *out)
+void ft__insert_dim(const ft__onnx_node *n, ft_shape *s, uint32_t at, int64_t dim)
 {
-    ft__value *x = n->in[0];
-    ft_op op;
-
-    ft__op_init(&op, kind, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
-    ft__op_set_shape(&op, FT_K_out, out);
-    return ft__emit1(o, n, &op, x, out);
+    ft__push(n, s, dim);
+    if (ft__failed(n))
+        return;
+    memmove(s->dim + at + 1, s->dim + at, (s->rank - at - 1) * sizeof(*s->dim));
+    s->dim[at] = dim;
 }
 
-int64_t ft__list(ft__onnx *o, const ft__node *n, uint32_t operand, const char *attr,
-                 int64_t *v, uint32_t max)
+void ft__drop_dim(ft_shape *s, uint32_t at, uint32_t count)
+{
+    s->rank -= count;
+    memmove(s->dim + at, s->dim + at + count, (s->rank - at) * sizeof(*s->dim));
+}
+
+/* An operation whose spec is x and out. */
+static bool move(const ft__onnx_node *n, ft_kind kind, const ft_shape *out)
+{
+    ft__onnx_value *x = n->in[0];
+    ft_op op;
+
+    op = ft__op_x(kind, x);
+    ft__op_set_shape(&op, FT_K_out, out);
+    return ft__emit1(n, &op, x, out);
+}
+
+int64_t ft__list(const ft__onnx_node *n, uint32_t operand, const char *attr, int64_t *v,
+                 uint32_t max)
 {
     int64_t count;
 
     if (ft__in(n, operand))
-        return ft__ints(o, n->in[operand], v, max);
-    count = ft__attr_ints(o, n, attr, v, max);
+        return ft__ints(n, n->in[operand], v, max);
+    count = ft__attr_ints(n, attr, v, max);
     return count <= (int64_t)max ? count : -1;
 }
 
-void ft__rule_transpose(ft__onnx *o, ft__node *n)
+void ft__rule_transpose(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     uint32_t rank = x->shape.rank;
     int64_t perm[FT_MAX_RANK], own[FT_MAX_RANK], stride[FT_MAX_RANK];
-    int64_t have = ft__attr_ints(o, n, "perm", perm, FT_MAX_RANK);
+    int64_t have = ft__attr_ints(n, "perm", perm, FT_MAX_RANK);
     bool moved = false;
     ft_shape s = {.rank = rank};
     ft_op op;
 
     if (have >= 0 && have != (int64_t)rank) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "perm has %lld entries for %u dimensions",
-                      (long long)have, rank);
+        ft__onnx_fail(n, "perm has %lld entries for %u dimensions", (long long)have,
+                      rank);
         return;
     }
     ft__strides(&x->shape, own);
     for (uint32_t i = 0; i < rank; i++) {
-        perm[i] = ft__axis(o, n, have < 0 ? rank - 1 - i : perm[i], rank);
+        perm[i] = ft__axis(n, have < 0 ? rank - 1 - i : perm[i], rank);
         s.dim[i] = x->shape.dim[perm[i]];
         stride[i] = own[perm[i]];
         moved |= perm[i] != i;
     }
     if (!moved) {
-        ft__emit_view(o, n, x, n->out[0], &s);
+        ft__emit_shape(n, &s);
         return;
     }
-    ft__op_init(&op, FT_KIND_transpose, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    op = ft__op_x(FT_KIND_transpose, x);
     ft__op_set(&op, FT_K_perm, perm, rank);
-    if (ft__emit1(o, n, &op, x, &s)) {
+    if (ft__emit1(n, &op, x, &s)) {
         n->out[0]->root = x->root ? x->root : x;
         n->out[0]->stored = x->stored;
-        ft__fold_strided(o, x, n->out[0], 0, stride);
+        ft__fold_strided(n, x, n->out[0], 0, stride);
     }
 }
 
 /* Parts of equal shape but for the axis; their sum along it, or -1. */
-static int64_t sum_along(const ft__node *n, uint32_t axis)
+static int64_t sum_along(ft__onnx_value *const *part, uint32_t count, uint32_t axis)
 {
     int64_t sum = 0;
 
-    for (uint32_t i = 0; i < n->n_in; i++) {
-        const ft_shape *s = n->in[i] ? &n->in[i]->shape : NULL,
-                       *first = &n->in[0]->shape;
+    for (uint32_t i = 0; i < count; i++) {
+        const ft_shape *s = part[i] ? &part[i]->shape : NULL, *first = &part[0]->shape;
 
         if (!s || s->rank != first->rank)
             return -1;
@@ -94,46 +106,51 @@ static int64_t sum_along(const ft__node *n, uint32_t axis)
     return sum;
 }
 
-void ft__rule_concat(ft__onnx *o, ft__node *n)
+/* Parts one behind the other: the result is of this type. */
+void ft__emit_concat(ft__onnx_node *n, ft__onnx_value *const *part, uint32_t count,
+                     uint32_t axis, ft_dtype dtype)
 {
-    ft__value *x = n->in[0];
-    uint32_t axis = ft__axis(o, n, ft__attr_int(o, n, "axis", 1), x->shape.rank);
     int64_t sizes[FT__MAX_PARTS], sum;
-    ft_shape s = x->shape;
+    ft__onnx_value *x = part[0];
+    ft_shape s;
     ft_op op;
 
-    sum = ft__failed(o) ? 0 : sum_along(n, axis);
-    if (sum < 0)
-        ft__onnx_fail(o, n, FT_EFORMAT, "the shapes of its parts do not fit");
-    if (ft__failed(o))
+    if (ft__failed(n))
         return;
+    sum = sum_along(part, count, axis);
+    if (sum < 0) {
+        ft__onnx_fail(n, "the shapes of its parts do not fit");
+        return;
+    }
+    s = x->shape;
     s.dim[axis] = sum;
-    if (n->n_in == 1) {
-        ft__emit_view(o, n, x, n->out[0], &s);
+    if (count == 1) {
+        ft__emit_view(n, x, n->out[0], &s);
         return;
     }
-    if (n->n_in > FT__MAX_PARTS) {
-        ft__emit_counted(o, n, n->out[0], x->dtype, &s);
+    if (count > FT__MAX_PARTS) {
+        ft__emit_counted(n, n->out[0], dtype, &s);
         if (ft__is_constant(n->out[0]))
-            ft__fold_concat(o, n->in, n->n_in, axis, n->out[0]);
+            ft__fold_concat(n, part, count, axis, n->out[0]);
         return;
     }
-    for (uint32_t i = 0; i < n->n_in; i++)
-        sizes[i] = n->in[i]->shape.dim[axis];
-    ft__op_init(&op, FT_KIND_concat, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
-    ft__op_set1(&op, FT_K_axis, axis);
-    ft__op_set(&op, FT_K_sizes, sizes, n->n_in);
-    if (ft__emit(o, n, &op,
-                 &(ft__call){.in = n->in, .n_in = n->n_in, .out = n->out, .n_out = 1}))
-        ft__fold_concat(o, n->in, n->n_in, axis, n->out[0]);
+    for (uint32_t i = 0; i < count; i++)
+        sizes[i] = part[i]->shape.dim[axis];
+    op = ft__op_concat(dtype, &x->shape, axis, sizes, count);
+    if (ft__is_constant(ft__make_of(n, &op, part, count, NULL, n->out[0])))
+        ft__fold_concat(n, part, count, axis, n->out[0]);
+}
+
+void ft__rule_concat(ft__onnx_node *n)
+{
+    ft__emit_concat(n, n->in, n->n_in, ft__attr_axis(n, 1), n->in[0]->dtype);
 }
 
 /* Sizes of the parts; false: they depend on values that are not known. */
-static bool split_sizes(ft__onnx *o, const ft__node *n, int64_t size, int64_t *sizes)
+static bool split_sizes(const ft__onnx_node *n, int64_t size, int64_t *sizes)
 {
-    int64_t parts = ft__attr_int(o, n, "num_outputs", n->n_out), chunk;
-    int64_t have = ft__list(o, n, 1, "split", sizes, n->n_out);
+    int64_t parts = ft__attr_int(n, "num_outputs", n->n_out), chunk;
+    int64_t have = ft__list(n, 1, "split", sizes, n->n_out);
 
     if (have == (int64_t)n->n_out)
         return true;
@@ -149,59 +166,58 @@ static bool split_sizes(ft__onnx *o, const ft__node *n, int64_t size, int64_t *s
 
 /* One operation, or a slice for each part where they are too many. True: the parts
  * are constants. */
-static bool emit_parts(ft__onnx *o, const ft__node *n, uint32_t axis,
-                       const int64_t *sizes)
+static bool emit_parts(const ft__onnx_node *n, uint32_t axis, const int64_t *sizes)
 {
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     ft_shape s = x->shape;
     ft_op op = ft__op_x(FT_KIND_split, x);
-    ft__call c = {.in = &x, .n_in = 1, .out = n->out, .n_out = n->n_out};
+    ft__onnx_call c = {.in = &x, .n_in = 1, .out = n->out, .n_out = n->n_out};
 
     if (n->n_out <= FT__MAX_PARTS) {
         ft__op_set1(&op, FT_K_axis, axis);
         ft__op_set(&op, FT_K_sizes, sizes, n->n_out);
-        return ft__emit(o, n, &op, &c);
+        return ft__emit(n, &op, &c);
     }
     for (uint32_t i = 0; i < n->n_out; i++) {
         s.dim[axis] = sizes[i];
         op = ft__op_x(FT_KIND_slice, x);
         ft__op_set_shape(&op, FT_K_out, &s);
-        c = (ft__call){.in = &x, .n_in = 1, .out = &n->out[i], .n_out = 1, .shape = &s};
-        ft__emit(o, n, &op, &c);
+        c = (ft__onnx_call){
+            .in = &x, .n_in = 1, .out = &n->out[i], .n_out = 1, .shape = &s};
+        ft__emit(n, &op, &c);
     }
-    return ft__is_constant(x) && !ft__failed(o);
+    return ft__is_constant(x) && !ft__failed(n);
 }
 
-void ft__rule_split(ft__onnx *o, ft__node *n)
+void ft__rule_split(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
-    uint32_t axis = ft__axis(o, n, ft__attr_int(o, n, "axis", 0), x->shape.rank);
-    int64_t *sizes = ft__onnx_alloc(o, n->n_out, sizeof(*sizes));
+    ft__onnx_value *x = n->in[0];
+    uint32_t axis = ft__attr_axis(n, 0);
+    int64_t *sizes = ft__onnx_alloc(n->import, n->n_out, sizeof(*sizes));
     int64_t stride[FT_MAX_RANK], base = 0;
 
-    if (!sizes || ft__failed(o))
+    if (!sizes || ft__failed(n))
         return;
-    if (!split_sizes(o, n, x->shape.dim[axis], sizes)) {
+    if (!split_sizes(n, x->shape.dim[axis], sizes)) {
         for (uint32_t i = 0; i < n->n_out; i++)
-            ft__emit_open(o, n, n->out[i], x->dtype, &x->shape, 1u << axis);
+            ft__emit_open(n, n->out[i], x->dtype, &x->shape, 1u << axis);
         return;
     }
     for (uint32_t i = 0; i < n->n_out; i++)
         if (sizes[i] < 0 || sizes[i] > x->shape.dim[axis]) {
-            ft__onnx_fail(o, n, FT_EFORMAT, "a part of size %lld does not fit",
-                          (long long)sizes[i]);
+            ft__onnx_fail(n, "a part of size %lld does not fit", (long long)sizes[i]);
             return;
         }
     if (n->n_out == 1) {
-        ft__emit_view(o, n, x, n->out[0], &x->shape);
+        ft__emit_shape(n, &x->shape);
         return;
     }
-    if (!emit_parts(o, n, axis, sizes))
+    if (!emit_parts(n, axis, sizes))
         return;
     ft__strides(&x->shape, stride);
     for (uint32_t i = 0; i < n->n_out; i++) {
         if (n->out[i])
-            ft__fold_strided(o, x, n->out[i], base, stride);
+            ft__fold_strided(n, x, n->out[i], base, stride);
         base += sizes[i] * stride[axis];
     }
 }
@@ -241,27 +257,27 @@ static void cut_axis(struct cut *c, uint32_t axis, int64_t start, int64_t end,
 }
 
 /* starts, ends, axes, steps: attributes, later operands. */
-static bool read_cut(ft__onnx *o, const ft__node *n, struct cut *c)
+static bool read_cut(const ft__onnx_node *n, struct cut *c)
 {
     const int64_t limit = FT__MAX_ELEMENTS;
     int64_t start[FT_MAX_RANK], end[FT_MAX_RANK], axes[FT_MAX_RANK], step[FT_MAX_RANK];
-    int64_t count = ft__list(o, n, 1, "starts", start, FT_MAX_RANK), n_axes, n_steps;
+    int64_t count = ft__list(n, 1, "starts", start, FT_MAX_RANK), n_axes, n_steps;
     uint32_t seen = 0;
 
-    if (count < 0 || ft__list(o, n, 2, "ends", end, FT_MAX_RANK) != count)
+    if (count < 0 || ft__list(n, 2, "ends", end, FT_MAX_RANK) != count)
         return false;
-    n_axes = ft__list(o, n, 3, "axes", axes, FT_MAX_RANK);
-    n_steps = ft__in(n, 4) ? ft__ints(o, n->in[4], step, FT_MAX_RANK) : 0;
+    n_axes = ft__list(n, 3, "axes", axes, FT_MAX_RANK);
+    n_steps = ft__in(n, 4) ? ft__ints(n, n->in[4], step, FT_MAX_RANK) : 0;
     if ((n_axes != count && (n_axes > 0 || ft__in(n, 3))) || n_steps < 0 ||
         (n_steps != count && n_steps != 0))
         return false;
     for (int64_t i = 0; i < count; i++) {
-        uint32_t axis = ft__axis(o, n, n_axes > 0 ? axes[i] : i, c->shape.rank);
+        uint32_t axis = ft__axis(n, n_axes > 0 ? axes[i] : i, c->shape.rank);
         int64_t by = clamped(n_steps ? step[i] : 1, -limit, limit);
 
         if (by == 0 || seen >> axis & 1)
-            ft__onnx_fail(o, n, FT_EFORMAT, "a step of 0, or an axis given twice");
-        if (ft__failed(o))
+            ft__onnx_fail(n, "a step of 0, or an axis given twice");
+        if (ft__failed(n))
             return false;
         seen |= 1u << axis;
         cut_axis(c, axis, clamped(start[i], -limit, limit),
@@ -271,84 +287,82 @@ static bool read_cut(ft__onnx *o, const ft__node *n, struct cut *c)
 }
 
 /* The axes that are cut somewhere, as far as that is known: bits. */
-static uint32_t cut_open(ft__onnx *o, const ft__node *n)
+static uint32_t cut_open(const ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape, *starts = &n->in[ft__in(n, 1) ? 1 : 0]->shape;
-    int64_t axes[FT_MAX_RANK], count = ft__list(o, n, 3, "axes", axes, FT_MAX_RANK);
+    int64_t axes[FT_MAX_RANK], count = ft__list(n, 3, "axes", axes, FT_MAX_RANK);
     uint32_t all = (1u << x->rank) - 1, open = 0;
 
     if (!ft__in(n, 3) && ft__in(n, 1) && starts->rank == 1 && starts->dim[0] < x->rank)
         return all & ((1u << starts->dim[0]) - 1);
     for (int64_t i = 0; i < count; i++)
-        open |= 1u << ft__axis(o, n, axes[i], x->rank);
+        open |= 1u << ft__axis(n, axes[i], x->rank);
     return count > 0 ? open : all;
 }
 
-void ft__rule_slice(ft__onnx *o, ft__node *n)
+void ft__rule_slice(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     struct cut c = {.shape = x->shape, .step = 1, .whole = true};
     ft_op op;
 
     ft__strides(&x->shape, c.stride);
-    if (!read_cut(o, n, &c)) {
-        if (!ft__failed(o))
-            ft__emit_open(o, n, n->out[0], x->dtype, &x->shape, cut_open(o, n));
+    if (!read_cut(n, &c)) {
+        if (!ft__failed(n))
+            ft__emit_bounded(n, &x->shape, cut_open(n));
         return;
     }
     if (c.whole) {
-        ft__emit_view(o, n, x, n->out[0], &c.shape);
+        ft__emit_shape(n, &c.shape);
         return;
     }
-    ft__op_init(&op, FT_KIND_slice, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    op = ft__op_x(FT_KIND_slice, x);
     ft__op_set_shape(&op, FT_K_out, &c.shape);
     ft__op_set1(&op, FT_K_step, c.step);
-    if (ft__emit1(o, n, &op, x, &c.shape))
-        ft__fold_strided(o, x, n->out[0], c.base, c.stride);
+    if (ft__emit1(n, &op, x, &c.shape))
+        ft__fold_strided(n, x, n->out[0], c.base, c.stride);
 }
 
 /* ---- larger, smaller, elsewhere ---- */
 
-static bool padded_by_constant(ft__onnx *o, const ft__node *n)
+static bool padded_by_constant(const ft__onnx_node *n)
 {
-    ft__str mode = ft__attr_str(o, n, "mode");
+    ft__str mode = ft__attr_str(n, "mode");
 
     return mode.n == 0 || ft__str_is(mode, "constant");
 }
 
-void ft__rule_pad(ft__onnx *o, ft__node *n)
+void ft__rule_pad(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     int64_t pads[2 * FT_MAX_RANK], axes[FT_MAX_RANK];
-    int64_t have = ft__list(o, n, 1, "pads", pads, 2 * FT_MAX_RANK),
-            count = x->shape.rank;
+    int64_t have = ft__list(n, 1, "pads", pads, 2 * FT_MAX_RANK), count = x->shape.rank;
     int64_t begin[FT_MAX_RANK] = {0};
     ft_shape s = x->shape;
 
     if (ft__in(n, 3))
-        count = ft__ints(o, n->in[3], axes, FT_MAX_RANK);
+        count = ft__ints(n, n->in[3], axes, FT_MAX_RANK);
     if (have < 0 || count < 0 || have != 2 * count) {
-        ft__emit_open(o, n, n->out[0], x->dtype, &s, (1u << s.rank) - 1);
+        ft__emit_bounded(n, &s, (1u << s.rank) - 1);
         return;
     }
     for (int64_t i = 0; i < count; i++) {
-        uint32_t axis = ft__axis(o, n, ft__in(n, 3) ? axes[i] : i, s.rank);
+        uint32_t axis = ft__axis(n, ft__in(n, 3) ? axes[i] : i, s.rank);
 
-        if (ft__failed(o))
+        if (ft__failed(n))
             return;
         begin[axis] = clamped(pads[i], -FT__MAX_ELEMENTS, FT__MAX_ELEMENTS);
         s.dim[axis] +=
             begin[axis] + clamped(pads[count + i], -FT__MAX_ELEMENTS, FT__MAX_ELEMENTS);
     }
     if (ft_shape_equal(&s, &x->shape))
-        ft__emit_view(o, n, x, n->out[0], &s);
-    else if (move(o, n, FT_KIND_pad, &s) && padded_by_constant(o, n))
-        ft__fold_pad(o, x, ft__in(n, 2), begin, n->out[0]);
+        ft__emit_shape(n, &s);
+    else if (move(n, FT_KIND_pad, &s) && padded_by_constant(n))
+        ft__fold_pad(n, x, ft__in(n, 2), begin, n->out[0]);
 }
 
 /* To a shape of which only the length may be known: ones can become anything. */
-static void expand_open(ft__onnx *o, ft__node *n)
+static void expand_open(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
     ft_shape s = {.rank = ft__length(n->in[1])};
@@ -362,90 +376,86 @@ static void expand_open(ft__onnx *o, ft__node *n)
         s.dim[i] = i < lead ? 1 : x->dim[i - lead];
         open |= (uint32_t)(s.dim[i] == 1) << i;
     }
-    ft__emit_open(o, n, n->out[0], n->in[0]->dtype, &s,
-                  ft__length(n->in[1]) ? open : FT_OPEN_RANK);
+    ft__emit_bounded(n, &s, ft__length(n->in[1]) ? open : FT_OPEN_RANK);
 }
 
-void ft__rule_expand(ft__onnx *o, ft__node *n)
+void ft__rule_expand(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     ft_shape to = {0}, s;
-    int64_t have = ft__ints(o, n->in[1], to.dim, FT_MAX_RANK), stride[FT_MAX_RANK];
+    int64_t have = ft__ints(n, n->in[1], to.dim, FT_MAX_RANK), stride[FT_MAX_RANK];
 
     if (have < 0) {
-        expand_open(o, n);
+        expand_open(n);
         return;
     }
     to.rank = (uint32_t)have;
     if (!ft__broadcast(&x->shape, &to, &s)) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "its operand does not fit the shape");
+        ft__onnx_fail(n, "its operand does not fit the shape");
         return;
     }
     if (ft_shape_elements(&s) == ft_shape_elements(&x->shape)) {
-        ft__emit_view(o, n, x, n->out[0], &s);
+        ft__emit_shape(n, &s);
         return;
     }
-    if (!move(o, n, FT_KIND_expand, &s))
+    if (!move(n, FT_KIND_expand, &s))
         return;
     ft__strides(&x->shape, stride + s.rank - x->shape.rank);
     for (uint32_t i = 0; i < s.rank; i++)
         if (i < s.rank - x->shape.rank || x->shape.dim[i + x->shape.rank - s.rank] == 1)
             stride[i] = 0;
-    ft__fold_strided(o, x, n->out[0], 0, stride);
+    ft__fold_strided(n, x, n->out[0], 0, stride);
 }
 
-void ft__rule_tile(ft__onnx *o, ft__node *n)
+void ft__rule_tile(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     int64_t times[FT_MAX_RANK];
     ft_shape s = x->shape;
 
-    if (!ft__data(o, n->in[1])) {
-        ft__emit_open(o, n, n->out[0], x->dtype, &s, (1u << s.rank) - 1);
+    if (!ft__data(n, n->in[1])) {
+        ft__emit_bounded(n, &s, (1u << s.rank) - 1);
         return;
     }
-    if (ft__ints(o, n->in[1], times, FT_MAX_RANK) != (int64_t)s.rank) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "it has not one repeat for each of %u axes",
-                      s.rank);
+    if (ft__ints(n, n->in[1], times, FT_MAX_RANK) != (int64_t)s.rank) {
+        ft__onnx_fail(n, "it has not one repeat for each of %u axes", s.rank);
         return;
     }
     for (uint32_t i = 0; i < s.rank; i++) {
         if (times[i] < 0 || (times[i] && s.dim[i] > FT__MAX_ELEMENTS / times[i])) {
-            ft__onnx_fail(o, n, FT_EFORMAT, "it repeats %lld times",
-                          (long long)times[i]);
+            ft__onnx_fail(n, "it repeats %lld times", (long long)times[i]);
             return;
         }
         s.dim[i] *= times[i];
     }
     if (ft_shape_equal(&s, &x->shape))
-        ft__emit_view(o, n, x, n->out[0], &s);
-    else if (move(o, n, FT_KIND_tile, &s))
-        ft__fold_tile(o, x, n->out[0]);
+        ft__emit_shape(n, &s);
+    else if (move(n, FT_KIND_tile, &s))
+        ft__fold_tile(n, x, n->out[0]);
 }
 
 /* arg: 0 depth to space, 1 the way back. */
-void ft__rule_depth_to_space(ft__onnx *o, ft__node *n)
+void ft__rule_depth_to_space(ft__onnx_node *n)
 {
     ft_shape s = n->in[0]->shape;
-    int64_t block = ft__attr_int(o, n, "blocksize", 0);
+    int64_t block = ft__attr_int(n, "blocksize", 0);
     bool back = n->rule->arg;
 
     if (s.rank != 4 || block < 1 || block > INT16_MAX ||
         (back ? s.dim[2] % block || s.dim[3] % block : s.dim[1] % (block * block))) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "blocks of %lld do not fit its operand",
-                      (long long)block);
+        ft__onnx_fail(n, "blocks of %lld do not fit its operand", (long long)block);
         return;
     }
     s.dim[1] = back ? s.dim[1] * block * block : s.dim[1] / (block * block);
     for (uint32_t i = 2; i < 4; i++)
         s.dim[i] = back ? s.dim[i] / block : s.dim[i] * block;
-    move(o, n, back ? FT_KIND_space_to_depth : FT_KIND_depth_to_space, &s);
+    move(n, back ? FT_KIND_space_to_depth : FT_KIND_depth_to_space, &s);
 }
 
 /* The order along an axis turned, up to a length for each batch. */
-void ft__rule_reverse_sequence(ft__onnx *o, ft__node *n)
+void ft__rule_reverse_sequence(ft__onnx_node *n)
 {
     ft_op op = ft__op_x(FT_KIND_copy, n->in[0]);
 
-    ft__emit2(o, n, &op, n->in[0], n->in[1], &n->in[0]->shape);
+    ft__emit2(n, &op, n->in[0], n->in[1], &n->in[0]->shape);
 }

@@ -4,87 +4,75 @@
 enum { FILL_BATCH_INDEX = 2 };
 
 /* arg: the kind, of x or of x + bias. */
-void ft__rule_ms_unary(ft__onnx *o, ft__node *n)
+void ft__rule_ms_unary(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
 
-    ft__make_unary(m, (ft_kind)n->rule->arg,
-                   ft__make_sum(m, n->in[0], ft__in(n, 1), NULL), n->out[0]);
-}
-
-/* The first operand's shape and element type; a kind that has no rule. */
-void ft__rule_ms_first(ft__onnx *o, ft__node *n)
-{
-    ft__make_unary((ft__maker){o, n}, (ft_kind)n->rule->arg, n->in[0], n->out[0]);
+    ft__apply1(n, (ft_kind)n->rule->arg, ft__make_sum(n, n->in[0], ft__in(n, 1), NULL),
+               n->out[0]);
 }
 
 /* The halves of x + bias along the last axis: one times the gelu of the other. */
-void ft__rule_ms_split_gelu(ft__onnx *o, ft__node *n)
+void ft__rule_ms_split_gelu(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
-    ft__value *sum = ft__make_sum(m, n->in[0], n->in[1], NULL), *left, *right;
+    ft__onnx_value *sum = ft__make_sum(n, n->in[0], n->in[1], NULL), *left, *right;
     ft_shape half = n->in[0]->shape;
 
     if (!half.rank || half.dim[half.rank - 1] % 2) {
-        ft__misfit(o, n, 0);
+        ft__misfit(n, 0);
         return;
     }
     half.dim[half.rank - 1] /= 2;
-    left = ft__make_view(m, sum, &half, NULL);
-    right = ft__make_unary(m, FT_KIND_gelu, ft__make_view(m, sum, &half, NULL), NULL);
-    ft__make_binary(m, FT_KIND_mul, left, right, n->out[0]);
+    left = ft__make_view(n, sum, &half, NULL);
+    right = ft__apply1(n, FT_KIND_gelu, ft__make_view(n, sum, &half, NULL), NULL);
+    ft__apply2(n, FT_KIND_mul, left, right, n->out[0]);
 }
 
 /* x + bias + skip */
-void ft__rule_ms_bias_add(ft__onnx *o, ft__node *n)
+void ft__rule_ms_bias_add(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
 
-    ft__make_sum(m, ft__make_sum(m, n->in[0], n->in[1], NULL), n->in[2], n->out[0]);
+    ft__make_sum(n, ft__make_sum(n, n->in[0], n->in[1], NULL), n->in[2], n->out[0]);
 }
 
 /* In evaluation dropout is nothing. arg: 0 its mask is bool, 1 bits, 2 bits and
  * there is neither bias nor residual. */
-void ft__rule_ms_bias_dropout(ft__onnx *o, ft__node *n)
+void ft__rule_ms_bias_dropout(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
     const ft_shape *x = &n->in[0]->shape;
-    ft__value *bias = n->rule->arg < 2 ? n->in[1] : NULL;
-    ft__value *residual = n->rule->arg < 2 ? ft__in(n, 2) : NULL;
+    ft__onnx_value *bias = n->rule->arg < 2 ? n->in[1] : NULL;
+    ft__onnx_value *residual = n->rule->arg < 2 ? ft__in(n, 2) : NULL;
     int64_t size = ft_shape_elements(x);
 
-    ft__make_sum(m, ft__make_sum(m, n->in[0], bias, NULL), residual, n->out[0]);
+    ft__make_sum(n, ft__make_sum(n, n->in[0], bias, NULL), residual, n->out[0]);
     if (n->rule->arg)
-        ft__emit_extra(o, n, 1, FT_DTYPE_uint32, FT__SHAPE((size + 31) / 32));
+        ft__emit_extra(n, 1, FT_DTYPE_uint32, FT__SHAPE((size + 31) / 32));
     else
-        ft__emit_extra(o, n, 1, FT_DTYPE_bool, x);
+        ft__emit_extra(n, 1, FT_DTYPE_bool, x);
 }
 
-void ft__rule_ms_bias_softmax(ft__onnx *o, ft__node *n)
+void ft__rule_ms_bias_softmax(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
     ft_shape whole = n->in[0]->shape, s = {.rank = 2, .dim = {1, 1}};
-    uint32_t axis = ft__axis(o, n, ft__attr_int(o, n, "axis", 1), whole.rank);
-    ft__value *sum = ft__make_sum(m, n->in[0], n->in[1], NULL);
+    uint32_t axis = ft__axis(n, ft__attr_int(n, "axis", 1), whole.rank);
+    ft__onnx_value *sum = ft__make_sum(n, n->in[0], n->in[1], NULL);
 
     for (uint32_t i = 0; i < whole.rank; i++)
         s.dim[i >= axis] *= whole.dim[i];
-    ft__make_view(m, ft__make_softmax(m, ft__make_view(m, sum, &s, NULL), 1, NULL),
+    ft__make_view(n, ft__make_softmax(n, ft__make_view(n, sum, &s, NULL), 1, NULL),
                   &whole, n->out[0]);
 }
 
 /* x + y gate */
-void ft__rule_ms_gated_add(ft__onnx *o, ft__node *n)
+void ft__rule_ms_gated_add(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
 
-    ft__make_sum(m, n->in[0], ft__make_binary(m, FT_KIND_mul, n->in[1], n->in[2], NULL),
+    ft__make_sum(n, n->in[0], ft__apply2(n, FT_KIND_mul, n->in[1], n->in[2], NULL),
                  n->out[0]);
 }
 
 /* ---- norms ---- */
 
-static ft_shape statistics(const ft__value *x)
+static ft_shape statistics(const ft__onnx_value *x)
 {
     ft_shape s = x->shape;
 
@@ -94,177 +82,170 @@ static ft_shape statistics(const ft__value *x)
 }
 
 /* x + skip + bias, normalised; the fourth result is the sum. arg: the kind. */
-void ft__rule_ms_skip_norm(ft__onnx *o, ft__node *n)
+void ft__rule_ms_skip_norm(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
     bool centred = n->rule->arg == FT_KIND_layernorm;
-    ft__value *bias = ft__in(n, centred ? 4 : 3), *sum_out = ft__out(n, 3), *sum;
-    ft__value *params[] = {n->in[2], centred ? ft__in(n, 3) : NULL};
+    ft__onnx_value *bias = ft__in(n, centred ? 4 : 3), *sum_out = ft__out(n, 3), *sum;
+    ft__onnx_value *params[] = {n->in[2], centred ? ft__in(n, 3) : NULL};
     ft_shape s = statistics(n->in[0]);
 
-    sum = ft__make_sum(m, n->in[0], n->in[1], bias ? NULL : sum_out);
+    sum = ft__make_sum(n, n->in[0], n->in[1], bias ? NULL : sum_out);
     if (bias)
-        sum = ft__make_sum(m, sum, bias, sum_out);
-    ft__make_norm(m, (ft_kind)n->rule->arg, sum, FT_K_norm, 1, params, 2, n->out[0]);
-    ft__emit_extra(o, n, 1, FT_DTYPE_fp32, &s);
-    ft__emit_extra(o, n, 2, FT_DTYPE_fp32, &s);
+        sum = ft__make_sum(n, sum, bias, sum_out);
+    ft__make_norm(n, (ft_kind)n->rule->arg, sum, FT_K_norm, 1, params, 2, n->out[0]);
+    ft__emit_extra(n, 1, FT_DTYPE_fp32, &s);
+    ft__emit_extra(n, 2, FT_DTYPE_fp32, &s);
 }
 
-void ft__rule_ms_rmsnorm(ft__onnx *o, ft__node *n)
+void ft__rule_ms_rmsnorm(ft__onnx_node *n)
 {
-    ft__value *scale = ft__in(n, 1);
+    ft__onnx_value *scale = ft__in(n, 1);
 
-    ft__make_norm((ft__maker){o, n}, FT_KIND_rmsnorm, n->in[0], FT_K_norm, 1, &scale, 1,
-                  n->out[0]);
+    ft__make_norm(n, FT_KIND_rmsnorm, n->in[0], FT_K_norm, 1, &scale, 1, n->out[0]);
 }
 
 /* rmsnorm of x, times an activation of the gate. */
-void ft__rule_ms_gated_norm(ft__onnx *o, ft__node *n)
+void ft__rule_ms_gated_norm(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
-    ft__value *y =
-        ft__make_norm(m, FT_KIND_rmsnorm, n->in[0], FT_K_norm, 1, &n->in[1], 1, NULL);
+    ft__onnx_value *y =
+        ft__make_norm(n, FT_KIND_rmsnorm, n->in[0], FT_K_norm, 1, &n->in[1], 1, NULL);
 
-    ft__make_binary(m, FT_KIND_mul, y, ft__make_unary(m, FT_KIND_silu, n->in[2], NULL),
-                    n->out[0]);
+    ft__apply2(n, FT_KIND_mul, y, ft__apply1(n, FT_KIND_silu, n->in[2], NULL),
+               n->out[0]);
 }
 
 /* x + skip + bias with the channels at the end; skip may be one value a channel. */
-static ft__value *with_skip(ft__maker m, const ft__node *n)
+static ft__onnx_value *with_skip(const ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *skip = n->in[3], *bias = ft__in(n, 4);
+    ft__onnx_value *x = n->in[0], *skip = n->in[3], *bias = ft__in(n, 4);
     ft_shape s = x->shape;
 
     if (skip->shape.rank == 2 && s.rank > 2 && skip->shape.dim[0] == s.dim[0] &&
         skip->shape.dim[1] == s.dim[s.rank - 1]) {
         for (uint32_t i = 1; i + 1 < s.rank; i++)
             s.dim[i] = 1;
-        skip = ft__make_view(m, skip, &s, NULL);
+        skip = ft__make_view(n, skip, &s, NULL);
     }
-    x = ft__make_sum(m, x, skip, bias ? NULL : ft__out(n, 1));
-    return bias ? ft__make_sum(m, x, bias, ft__out(n, 1)) : x;
+    x = ft__make_sum(n, x, skip, bias ? NULL : ft__out(n, 1));
+    return bias ? ft__make_sum(n, x, bias, ft__out(n, 1)) : x;
 }
 
 /* arg: 1 with a skip connection before it. */
-void ft__rule_ms_groupnorm(ft__onnx *o, ft__node *n)
+void ft__rule_ms_groupnorm(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
-    bool last = ft__attr_int(o, n, "channels_last", 1) != 0;
-    bool silu = ft__attr_int(o, n, "activation", 0) == 1;
-    ft__value *x = n->rule->arg ? with_skip(m, n) : n->in[0];
-    int64_t groups = ft__attr_size(o, n, "groups", 1);
+    bool last = ft__attr_int(n, "channels_last", 1);
+    bool silu = ft__attr_int(n, "activation", 0) == 1;
+    ft__onnx_value *x = n->rule->arg ? with_skip(n) : n->in[0];
+    int64_t groups = ft__attr_size(n, "groups", 1);
 
     if (last)
-        x = ft__make_channels(m, x, false, NULL);
-    x = ft__make_norm(m, FT_KIND_groupnorm, x, FT_K_groups, groups, &n->in[1], 2,
+        x = ft__make_channels(n, x, false, NULL);
+    x = ft__make_norm(n, FT_KIND_groupnorm, x, FT_K_groups, groups, &n->in[1], 2,
                       last || silu ? NULL : n->out[0]);
     if (silu)
-        x = ft__make_unary(m, FT_KIND_silu, x, last ? NULL : n->out[0]);
+        x = ft__apply1(n, FT_KIND_silu, x, last ? NULL : n->out[0]);
     if (last)
-        ft__make_channels(m, x, true, n->out[0]);
+        ft__make_channels(n, x, true, n->out[0]);
 }
 
 /* ---- embeddings ---- */
 
-static ft__value *look_up(ft__maker m, ft__value *ids, ft__value *table, ft_dtype dtype)
+static ft__onnx_value *look_up(const ft__onnx_node *n, ft__onnx_value *ids,
+                               ft__onnx_value *table, ft_dtype dtype)
 {
     if (!ids || !table)
         return NULL;
-    return ft__make_embedding(m, ids,
-                              &(ft__rows){.table = table,
-                                          .rows = table->shape.dim[0],
-                                          .dim = table->shape.dim[1],
-                                          .dtype = dtype},
+    return ft__make_embedding(n, ids,
+                              &(ft__embedding_rows){.table = table,
+                                                    .rows = table->shape.dim[0],
+                                                    .dim = table->shape.dim[1],
+                                                    .dtype = dtype},
                               NULL);
 }
 
-static bool is_table(ft__onnx *o, const ft__node *n, uint32_t operand)
+static bool is_table(const ft__onnx_node *n, uint32_t operand)
 {
     if (ft__in(n, operand) && !ft__is_constant(n->in[operand]))
-        ft__onnx_fail(o, n, FT_EUNSUPPORTED, "an embedding table is no constant");
+        ft__onnx_unsupported(n, "an embedding table is no constant");
     else if (ft__in(n, operand))
-        ft__has_rank(o, n, operand, 2);
-    return !ft__failed(o);
+        ft__has_rank(n, operand, 2);
+    return !ft__failed(n);
 }
 
 /* Words, positions and segments, summed and normalised. arg: 0, or 1 with tables
  * of bytes and their scales. */
-void ft__rule_ms_embed_norm(ft__onnx *o, ft__node *n)
+void ft__rule_ms_embed_norm(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
-    ft__value *ids = n->in[0], *position = ft__in(n, 3), *places = NULL, *sum;
-    ft__value *params[] = {ft__in(n, 5), ft__in(n, 6)};
+    ft__onnx_value *ids = n->in[0], *position = ft__in(n, 3), *places = NULL, *sum;
+    ft__onnx_value *params[] = {ft__in(n, 5), ft__in(n, 6)};
     ft_dtype t;
-    int64_t type = ft__attr_int(o, n, "mask_index_type", n->rule->arg);
+    int64_t type = ft__attr_int(n, "mask_index_type", n->rule->arg);
 
-    if (!ft__has_rank(o, n, 0, 2) || !is_table(o, n, 2) || !is_table(o, n, 3) ||
-        !is_table(o, n, 4) || !ft__in(n, 2) || !position)
+    if (!ft__has_rank(n, 0, 2) || !is_table(n, 2) || !is_table(n, 3) ||
+        !is_table(n, 4) || !ft__in(n, 2) || !position)
         return;
     t = n->rule->arg && ft__in(n, 8) ? n->in[8]->dtype : n->in[2]->dtype;
     places = n->rule->arg ? NULL : ft__in(n, 8);
-    sum = look_up(m, ids, n->in[2], t);
+    sum = look_up(n, ids, n->in[2], t);
     if (places)
-        position = look_up(m, places, position, t);
+        position = look_up(n, places, position, t);
     else
         position = ft__make_cast(
-            m, FT_KIND_dequantize,
-            ft__make_view(m, position,
+            n, FT_KIND_dequantize,
+            ft__make_view(n, position,
                           FT__SHAPE(ids->shape.dim[1], position->shape.dim[1]), NULL),
             t, NULL);
-    sum = ft__make_binary(m, FT_KIND_add, sum, position,
-                          ft__in(n, 4) && ft__in(n, 1) ? NULL : ft__out(n, 2));
+    sum = ft__apply2(n, FT_KIND_add, sum, position,
+                     ft__in(n, 4) && ft__in(n, 1) ? NULL : ft__out(n, 2));
     if (ft__in(n, 4) && ft__in(n, 1))
-        sum = ft__make_binary(m, FT_KIND_add, sum, look_up(m, n->in[1], n->in[4], t),
-                              n->rule->arg ? NULL : ft__out(n, 2));
-    ft__make_norm(m, FT_KIND_layernorm, sum, FT_K_norm, 1, params, 2, n->out[0]);
-    ft__emit_extra(o, n, 1, FT_DTYPE_int32,
+        sum = ft__apply2(n, FT_KIND_add, sum, look_up(n, n->in[1], n->in[4], t),
+                         n->rule->arg ? NULL : ft__out(n, 2));
+    ft__make_norm(n, FT_KIND_layernorm, sum, FT_K_norm, 1, params, 2, n->out[0]);
+    ft__emit_extra(n, 1, FT_DTYPE_int32,
                    type == FILL_BATCH_INDEX ? FT__SHAPE(3 * ids->shape.dim[0] + 2)
                                             : FT__SHAPE(ids->shape.dim[0]));
 }
 
 /* Queries and keys are turned, each a result. */
-void ft__rule_ms_gemma_rotary(ft__onnx *o, ft__node *n)
+void ft__rule_ms_gemma_rotary(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
 
-    ft__make_unary(m, FT_KIND_rotary, n->in[1], n->out[0]);
+    ft__apply1(n, FT_KIND_rotary, n->in[1], n->out[0]);
     if (ft__out(n, 1))
-        ft__make_unary(m, FT_KIND_rotary, n->in[3], n->out[1]);
+        ft__apply1(n, FT_KIND_rotary, n->in[3], n->out[1]);
 }
 
 /* A table of buckets spread over queries and keys. */
-void ft__rule_ms_position_bias(ft__onnx *o, ft__node *n)
+void ft__rule_ms_position_bias(ft__onnx_node *n)
 {
-    int64_t queries = ft__int_in(o, n, 1), keys = ft__int_in(o, n, 2);
+    int64_t queries = ft__int_in(n, 1), keys = ft__int_in(n, 2);
 
-    if (!ft__has_rank(o, n, 0, 2))
+    if (!ft__has_rank(n, 0, 2))
         return;
     if (queries < 0 || keys < 0)
-        ft__emit_unknown(o, n);
+        ft__emit_unknown(n);
     else
-        ft__make_move((ft__maker){o, n}, FT_KIND_expand, n->in[0],
+        ft__make_move(n, FT_KIND_expand, n->in[0],
                       FT__SHAPE(1, n->in[0]->shape.dim[1], queries, keys), n->out[0]);
 }
 
 /* A gate for every query and head, made by a small layer, times the bias. */
-void ft__rule_ms_gated_bias(ft__onnx *o, ft__node *n)
+void ft__rule_ms_gated_bias(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
-    int64_t heads = ft__attr_size(o, n, "num_heads", 0);
+    int64_t heads = ft__attr_size(n, "num_heads", 0);
     const ft_shape *bias = &n->in[2]->shape, *w = &n->in[3]->shape;
-    const ft__value *batch = ft__in(n, 6) ? n->in[6] : n->in[0];
-    ft__value *x = ft__make_sum(m, n->in[0], n->in[1], NULL);
+    const ft__onnx_value *batch = ft__in(n, 6) ? n->in[6] : n->in[0];
+    ft__onnx_value *x = ft__make_sum(n, n->in[0], n->in[1], NULL);
     int64_t b;
 
-    if (!x || !ft__has_rank(o, n, 2, 4) || !ft__has_rank(o, n, 3, 2) ||
-        batch->shape.rank < 2)
+    if (!x || !ft__has_rank(n, 2, 4) || !ft__has_rank(n, 3, 2) || batch->shape.rank < 2)
         return;
     b = batch->shape.dim[0];
-    x = ft__make_view(m, x, FT__SHAPE(b, heads, bias->dim[2], w->dim[0]), NULL);
+    x = ft__make_view(n, x, FT__SHAPE(b, heads, bias->dim[2], w->dim[0]), NULL);
     x = ft__make_linear(
-        m, x, &(ft__linear){.weight = n->in[3], .bias = n->in[4], .columns = w->dim[1]},
+        n, x, &(ft__linear){.weight = n->in[3], .bias = n->in[4], .columns = w->dim[1]},
         NULL);
-    x = ft__make_unary(m, FT_KIND_sigmoid, x, NULL);
-    x = ft__make_view(m, x, FT__SHAPE(b, heads, bias->dim[2], 1), NULL);
-    ft__make_binary(m, FT_KIND_mul, x, n->in[2], n->out[0]);
+    x = ft__apply1(n, FT_KIND_sigmoid, x, NULL);
+    x = ft__make_view(n, x, FT__SHAPE(b, heads, bias->dim[2], 1), NULL);
+    ft__apply2(n, FT_KIND_mul, x, n->in[2], n->out[0]);
 }

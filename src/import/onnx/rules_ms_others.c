@@ -5,78 +5,55 @@
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
 
-void ft__rule_ms_expand_dims(ft__onnx *o, ft__node *n)
+void ft__rule_ms_expand_dims(ft__onnx_node *n)
 {
     ft_shape x = n->in[0]->shape, s = {0};
     int64_t at;
 
-    if (ft__ints(o, n->in[1], &at, 1) != 1) {
-        ft__emit_unknown(o, n);
+    if (ft__ints(n, n->in[1], &at, 1) != 1) {
+        ft__emit_unknown(n);
         return;
     }
-    at = ft__axis(o, n, at, x.rank + 1);
+    at = ft__axis(n, at, x.rank + 1);
     for (uint32_t i = 0; i <= x.rank; i++) {
         if (i == at)
-            ft__push(o, n, &s, 1);
+            ft__push(n, &s, 1);
         if (i < x.rank)
-            ft__push(o, n, &s, x.dim[i]);
+            ft__push(n, &s, x.dim[i]);
     }
-    if (!ft__failed(o))
-        ft__emit_view(o, n, n->in[0], n->out[0], &s);
-}
-
-/* As Range, with a step of one where none is given. */
-void ft__rule_ms_range(ft__onnx *o, ft__node *n)
-{
-    double start, end, step = 1, count;
-
-    if (!ft__scalar(o, n->in[0], &start) || !ft__scalar(o, n->in[1], &end) ||
-        (ft__in(n, 2) && !ft__scalar(o, n->in[2], &step))) {
-        ft__emit_unknown(o, n);
-        return;
-    }
-    count = ceil((end - start) / step);
-    if (!(fabs(count) < (double)FT__MAX_ELEMENTS)) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "its range never ends");
-        return;
-    }
-    ft__define_constant(o, n, n->out[0], n->in[0]->dtype,
-                        FT__SHAPE(count > 0 ? (int64_t)count : 0));
-    if (!ft__dtype_is_real(n->in[0]->dtype))
-        ft__fold_fill(o, n->out[0], (ft__num){.i = (int64_t)start},
-                      (ft__num){.i = (int64_t)step});
+    if (!ft__failed(n))
+        ft__emit_shape(n, &s);
 }
 
 /* Windows along an axis, each of them copied. */
-void ft__rule_ms_unfold(ft__onnx *o, ft__node *n)
+void ft__rule_ms_unfold(ft__onnx_node *n)
 {
     ft_shape s = n->in[0]->shape;
-    uint32_t axis = ft__axis(o, n, ft__attr_int(o, n, "dim", -1), s.rank);
-    int64_t size = ft__attr_size(o, n, "size", 0),
-            step = ft__attr_size(o, n, "step", 1);
+    uint32_t axis = ft__axis(n, ft__attr_int(n, "dim", -1), s.rank);
+    int64_t size = ft__attr_size(n, "size", 0), step = ft__attr_size(n, "step", 1);
 
-    if (ft__failed(o) || s.dim[axis] < size) {
-        ft__misfit(o, n, 0);
+    if (ft__failed(n) || s.dim[axis] < size) {
+        ft__misfit(n, 0);
         return;
     }
     s.dim[axis] = (s.dim[axis] - size) / step + 1;
-    ft__push(o, n, &s, size);
-    if (!ft__failed(o))
-        ft__make_move((ft__maker){o, n}, FT_KIND_expand, n->in[0], &s, n->out[0]);
+    ft__push(n, &s, size);
+    if (!ft__failed(n))
+        ft__make_move(n, FT_KIND_expand, n->in[0], &s, n->out[0]);
 }
 
 /* Pieces of images: X, boxes, whose box it is, and the size. */
-void ft__rule_ms_crop_resize(ft__onnx *o, ft__node *n)
+void ft__rule_ms_crop_resize(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape, *boxes = &n->in[1]->shape;
     int64_t size[2];
     ft_shape s;
     ft_op op;
 
-    if (!ft__has_rank(o, n, 0, 4) || !ft__has_rank(o, n, 1, 2))
+    if (!ft__has_rank(n, 0, 4) || !ft__has_rank(n, 1, 2))
         return;
-    if (ft__ints(o, n->in[3], size, 2) != 2 || size[0] < 0 || size[1] < 0) {
-        ft__emit_unknown(o, n);
+    if (ft__ints(n, n->in[3], size, 2) != 2 || size[0] < 0 || size[1] < 0) {
+        ft__emit_unknown(n);
         return;
     }
     s = *FT__SHAPE(boxes->dim[0], x->dim[1], size[0], size[1]);
@@ -84,23 +61,23 @@ void ft__rule_ms_crop_resize(ft__onnx *o, ft__node *n)
     ft__op_set_shape(&op, FT_K_x, x);
     ft__op_set_shape(&op, FT_K_y, boxes);
     ft__op_set_shape(&op, FT_K_out, &s);
-    ft__emit2(o, n, &op, n->in[0], n->in[1], &s);
+    ft__emit2(n, &op, n->in[0], n->in[1], &s);
 }
 
 /* Over the last signal_ndim axes; complex numbers are a last axis of 2. arg: 0
  * real to complex, of which half is kept; 1 the way back. */
-void ft__rule_ms_fft(ft__onnx *o, ft__node *n)
+void ft__rule_ms_fft(ft__onnx_node *n)
 {
     ft_shape s = n->in[0]->shape;
-    int64_t axes = ft__attr_size(o, n, "signal_ndim", 1), points = 1;
-    bool half = ft__attr_int(o, n, "onesided", 1) != 0;
+    int64_t axes = ft__attr_size(n, "signal_ndim", 1), points = 1;
+    bool half = ft__attr_int(n, "onesided", 1);
     uint32_t last;
     ft_op op;
 
     if (n->rule->arg && s.rank && s.dim[s.rank - 1] == 2)
         s.rank--;
     if (s.rank == 0 || axes > s.rank) {
-        ft__misfit(o, n, 0);
+        ft__misfit(n, 0);
         return;
     }
     last = s.rank - 1;
@@ -111,116 +88,114 @@ void ft__rule_ms_fft(ft__onnx *o, ft__node *n)
     if (!n->rule->arg && half)
         s.dim[last] = s.dim[last] / 2 + 1;
     if (!n->rule->arg)
-        ft__push(o, n, &s, 2);
-    if (ft__failed(o))
+        ft__push(n, &s, 2);
+    if (ft__failed(n))
         return;
-    ft__op_init(&op, FT_KIND_fft, n->in[0]->dtype);
-    ft__op_set_shape(&op, FT_K_x, &n->in[0]->shape);
+    op = ft__op_x(FT_KIND_fft, n->in[0]);
     ft__op_set1(&op, FT_K_size, points);
     ft__op_set_shape(&op, FT_K_out, &s);
-    ft__emit1(o, n, &op, n->in[0], &s);
+    ft__emit1(n, &op, n->in[0], &s);
 }
 
 /* ---- results without operations of their own ---- */
 
 /* One value. arg: its dtype. */
-void ft__rule_ms_scalar(ft__onnx *o, ft__node *n)
+void ft__rule_ms_scalar(ft__onnx_node *n)
 {
-    ft__emit_generic(o, n, n->out[0], (ft_dtype)n->rule->arg, &(ft_shape){0});
+    ft__emit_generic(n, n->out[0], (ft_dtype)n->rule->arg, &(ft_shape){0});
 }
 
 /* Generic, of operand `arg`'s shape and dtype. */
-void ft__rule_ms_like(ft__onnx *o, ft__node *n)
+void ft__rule_ms_like(ft__onnx_node *n)
 {
-    const ft__value *x = n->in[n->rule->arg];
+    const ft__onnx_value *x = n->in[n->rule->arg];
 
-    ft__emit_generic(o, n, n->out[0], x->dtype, &x->shape);
+    ft__emit_generic(n, n->out[0], x->dtype, &x->shape);
 }
 
 /* A hash of every element: positive ones have no sign. */
-void ft__rule_ms_hash(ft__onnx *o, ft__node *n)
+void ft__rule_ms_hash(ft__onnx_node *n)
 {
-    bool positive = ft__attr_int(o, n, "positive", 1) != 0;
+    bool positive = ft__attr_int(n, "positive", 1);
 
-    ft__emit_generic(o, n, n->out[0], positive ? FT_DTYPE_uint32 : FT_DTYPE_int32,
+    ft__emit_generic(n, n->out[0], positive ? FT_DTYPE_uint32 : FT_DTYPE_int32,
                      &n->in[0]->shape);
 }
 
 /* At most as many as there are; then their first places, and how often each is. */
-void ft__rule_ms_unique(ft__onnx *o, ft__node *n)
+void ft__rule_ms_unique(ft__onnx_node *n)
 {
-    const ft__value *x = n->in[0];
+    const ft__onnx_value *x = n->in[0];
 
-    ft__emit_open(o, n, n->out[0], x->dtype, &x->shape, 1);
-    ft__emit_extra(o, n, 1, FT_DTYPE_int64, &x->shape);
-    ft__emit_extra_open(o, n, 2, FT_DTYPE_int64, &x->shape, 1);
+    ft__emit_bounded(n, &x->shape, 1);
+    ft__emit_extra(n, 1, FT_DTYPE_int64, &x->shape);
+    ft__emit_extra_open(n, 2, FT_DTYPE_int64, &x->shape, 1);
 }
 
 /* The way through a table of costs: at most all rows and columns. */
-void ft__rule_ms_time_warping(ft__onnx *o, ft__node *n)
+void ft__rule_ms_time_warping(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
 
     if (x->rank < 2 || x->rank > 3) {
-        ft__misfit(o, n, 0);
+        ft__misfit(n, 0);
         return;
     }
-    ft__emit_open(o, n, n->out[0], FT_DTYPE_int32,
+    ft__emit_open(n, n->out[0], FT_DTYPE_int32,
                   FT__SHAPE(2, x->dim[x->rank - 1] + x->dim[x->rank - 2]), 2);
 }
 
 /* Tokens of a guess that were right, then those after them. */
-void ft__rule_ms_bifurcation(ft__onnx *o, ft__node *n)
+void ft__rule_ms_bifurcation(ft__onnx_node *n)
 {
     int64_t tokens = ft_shape_elements(&n->in[1]->shape);
 
     if (ft__in(n, 3))
         tokens += ft_shape_elements(&n->in[3]->shape);
-    ft__emit_open(o, n, n->out[0], n->in[1]->dtype, FT__SHAPE(tokens), 1);
-    ft__emit_extra(o, n, 1, n->in[2]->dtype, &(ft_shape){0});
+    ft__emit_open(n, n->out[0], n->in[1]->dtype, FT__SHAPE(tokens), 1);
+    ft__emit_extra(n, 1, n->in[2]->dtype, &(ft_shape){0});
 }
 
 /* At most all tokens; where they lie, sums of their numbers, and the largest. */
-void ft__rule_ms_remove_padding(ft__onnx *o, ft__node *n)
+void ft__rule_ms_remove_padding(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
 
-    if (!ft__has_rank(o, n, 0, 3))
+    if (!ft__has_rank(n, 0, 3))
         return;
-    ft__emit_open(o, n, n->out[0], n->in[0]->dtype,
-                  FT__SHAPE(x->dim[0] * x->dim[1], x->dim[2]), 1);
-    ft__emit_extra(o, n, 1, FT_DTYPE_int32, FT__SHAPE(x->dim[0], x->dim[1]));
-    ft__emit_extra(o, n, 2, FT_DTYPE_int32, FT__SHAPE(x->dim[0] + 1));
-    ft__emit_extra(o, n, 3, FT_DTYPE_int32, FT__SHAPE(1));
+    ft__emit_bounded(n, FT__SHAPE(x->dim[0] * x->dim[1], x->dim[2]), 1);
+    ft__emit_extra(n, 1, FT_DTYPE_int32, FT__SHAPE(x->dim[0], x->dim[1]));
+    ft__emit_extra(n, 2, FT_DTYPE_int32, FT__SHAPE(x->dim[0] + 1));
+    ft__emit_extra(n, 3, FT_DTYPE_int32, FT__SHAPE(1));
 }
 
-void ft__rule_ms_restore_padding(ft__onnx *o, ft__node *n)
+void ft__rule_ms_restore_padding(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape, *places = &n->in[1]->shape;
 
-    if (ft__has_rank(o, n, 0, 2) && ft__has_rank(o, n, 1, 2))
-        ft__make_move((ft__maker){o, n}, FT_KIND_pad, n->in[0],
+    if (ft__has_rank(n, 0, 2) && ft__has_rank(n, 1, 2))
+        ft__make_move(n, FT_KIND_pad, n->in[0],
                       FT__SHAPE(places->dim[0], places->dim[1], x->dim[1]), n->out[0]);
 }
 
 /* Text generated in a loop over a decoder that is an attribute: how often depends
  * on what it says. arg: 1 with beams. */
-void ft__rule_ms_search(ft__onnx *o, ft__node *n)
+void ft__rule_ms_search(ft__onnx_node *n)
 {
-    const ft__value *ids = n->in[0];
-    int64_t length = ft__int_in(o, n, 1), each = n->rule->arg ? ft__int_in(o, n, 4) : 1;
+    const ft__onnx_value *ids = n->in[0];
+    int64_t length = ft__int_in(n, 1), each = n->rule->arg ? ft__int_in(n, 4) : 1;
     ft_shape s = {0};
 
     if (length < 0 || each < 0 || !ids->shape.rank) {
-        ft__emit_unknown(o, n);
+        ft__emit_unknown(n);
         return;
     }
     s.dim[s.rank++] = ids->shape.dim[0];
     if (n->rule->arg)
         s.dim[s.rank++] = each;
     s.dim[s.rank++] = length;
-    ft__emit_generic(o, n, n->out[0], FT_DTYPE_int32, &s);
+    ft__emit_generic(n, n->out[0], FT_DTYPE_int32, &s);
     s.rank--;
     for (uint32_t i = 1; i < n->n_out; i++)
-        ft__emit_extra(o, n, i, FT_DTYPE_fp32, &s);
+        ft__emit_extra(n, i, FT_DTYPE_fp32, &s);
 }

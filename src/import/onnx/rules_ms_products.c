@@ -42,25 +42,26 @@ static ft_kind activation(ft__str s)
 }
 
 /* Whether a value goes through an activation; what it is. */
-static bool activates(ft__onnx *o, const ft__node *n, const char *attr, ft_kind *kind)
+static bool activates(const ft__onnx_node *n, const char *attr, ft_kind *kind)
 {
-    *kind = activation(ft__attr_str(o, n, attr));
+    *kind = activation(ft__attr_str(n, attr));
     return *kind != FT_KIND_copy;
 }
 
-static void activate(ft__maker m, ft_kind kind, ft__value *x)
+static void activate(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x)
 {
     if (kind == FT_KIND_softmax && x && x->shape.rank)
-        ft__make_softmax(m, x, x->shape.rank - 1, m.n->out[0]);
+        ft__make_softmax(n, x, x->shape.rank - 1, n->out[0]);
     else
-        ft__make_unary(m, kind, x, m.n->out[0]);
+        ft__apply1(n, kind, x, n->out[0]);
 }
 
 /* ---- matrix products ---- */
 
 /* The operand as `rows` x `inner` behind its batch: libraries read a transposed
  * one where it lies. moved: axis 0 comes behind the batch first. */
-static ft__value *oriented(ft__maker m, ft__value *x, bool transposed, bool moved)
+ft__onnx_value *ft__make_oriented(const ft__onnx_node *n, ft__onnx_value *x,
+                                  bool transposed, bool moved)
 {
     ft_shape s = x->shape;
     uint32_t r = s.rank;
@@ -78,37 +79,38 @@ static ft__value *oriented(ft__maker m, ft__value *x, bool transposed, bool move
         s.dim[r - 2] = s.dim[r - 1];
         s.dim[r - 1] = first;
     }
-    return ft__make_view(m, x, &s, NULL);
+    return ft__make_view(n, x, &s, NULL);
 }
 
-static ft__value *with_axis(ft__maker m, ft__value *x, bool column)
+static ft__onnx_value *with_axis(const ft__onnx_node *n, ft__onnx_value *x, bool column)
 {
     return x->shape.rank != 1 ? x
-                              : ft__make_view(m, x,
+                              : ft__make_view(n, x,
                                               column ? FT__SHAPE(x->shape.dim[0], 1)
                                                      : FT__SHAPE(1, x->shape.dim[0]),
                                               NULL);
 }
 
 /* x times y, as MatMul: operands of one dimension lose it again. */
-static ft__value *product(ft__maker m, ft__value *x, ft__value *y, ft_dtype to,
-                          ft__value *bias, ft__value *out)
+ft__onnx_value *ft__make_product(const ft__onnx_node *n, ft__onnx_value *x,
+                                 ft__onnx_value *y, ft_dtype to, ft__onnx_value *bias,
+                                 ft__onnx_value *out)
 {
     bool row = x && x->shape.rank == 1, column = y && y->shape.rank == 1, bare;
-    ft__value *left, *right, *p;
+    ft__onnx_value *left, *right, *p;
     ft_shape s = {0};
 
     if (!x || !y || !x->shape.rank || !y->shape.rank) {
-        ft__misfit(m.o, m.n, 0);
+        ft__misfit(n, 0);
         return NULL;
     }
-    left = with_axis(m, x, false);
-    right = with_axis(m, y, true);
+    left = with_axis(n, x, false);
+    right = with_axis(n, y, true);
     if (!left || !right)
         return NULL;
     if (left->shape.dim[left->shape.rank - 1] !=
         right->shape.dim[right->shape.rank - 2]) {
-        ft__onnx_fail(m.o, m.n, FT_EFORMAT, "the inner sizes differ");
+        ft__onnx_fail(n, "the inner sizes differ");
         return NULL;
     }
     bare = !row && !column;
@@ -117,286 +119,281 @@ static ft__value *product(ft__maker m, ft__value *x, ft__value *y, ft_dtype to,
         ft__linear l = {
             .weight = right, .bias = bias, .columns = right->shape.dim[1], .to = to};
 
-        p = ft__make_linear(m, left, &l, bare ? out : NULL);
+        p = ft__make_linear(n, left, &l, bare ? out : NULL);
         bias = NULL;
     } else {
-        p = ft__make_matmul(m, left, right, to, bare && !bias ? out : NULL);
+        p = ft__make_matmul(n, left, right, to, bare && !bias ? out : NULL);
     }
     for (uint32_t i = 0; p && i < p->shape.rank; i++)
         if (!(row && i + 2 == p->shape.rank) && !(column && i + 1 == p->shape.rank))
             s.dim[s.rank++] = p->shape.dim[i];
     if (p && !bare)
-        p = ft__make_view(m, p, &s, bias ? NULL : out);
-    return bias ? ft__make_sum(m, p, bias, out) : p;
+        p = ft__make_view(n, p, &s, bias ? NULL : out);
+    return bias ? ft__make_sum(n, p, bias, out) : p;
 }
 
 /* arg: 1 with an activation. */
-void ft__rule_ms_matmul(ft__onnx *o, ft__node *n)
+void ft__rule_ms_matmul(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
-    ft__value *x = oriented(m, n->in[0], ft__attr_int(o, n, "transA", 0) != 0,
-                            ft__attr_int(o, n, "transBatchA", 0) != 0);
-    ft__value *y = oriented(m, n->in[1], ft__attr_int(o, n, "transB", 0) != 0,
-                            ft__attr_int(o, n, "transBatchB", 0) != 0);
+    ft__onnx_value *x =
+        ft__make_oriented(n, n->in[0], ft__attr_int(n, "transA", 0) != 0,
+                          ft__attr_int(n, "transBatchA", 0) != 0);
+    ft__onnx_value *y =
+        ft__make_oriented(n, n->in[1], ft__attr_int(n, "transB", 0) != 0,
+                          ft__attr_int(n, "transBatchB", 0) != 0);
     ft_kind kind;
-    bool more = n->rule->arg && activates(o, n, "activation", &kind);
+    bool more = n->rule->arg && activates(n, "activation", &kind);
 
     if (!x || !y)
         return;
-    x = product(m, x, y, FT_DTYPE_NONE, NULL, more ? NULL : n->out[0]);
+    x = ft__make_product(n, x, y, FT_DTYPE_NONE, NULL, more ? NULL : n->out[0]);
     if (more)
-        activate(m, kind, x);
+        activate(n, kind, x);
 }
 
 /* a b + c, then an activation. arg: 0 attribute `activation`, 1 gelu. */
-void ft__rule_ms_gemm(ft__onnx *o, ft__node *n)
+void ft__rule_ms_gemm(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
-    ft__value *a = oriented(m, n->in[0], ft__attr_int(o, n, "transA", 0) != 0, false);
-    ft__value *b = oriented(m, n->in[1], ft__attr_int(o, n, "transB", 0) != 0, false);
-    ft__value *c = ft__in(n, 2);
-    ft_dtype to = ft_dtype_from_onnx(ft__attr_int(o, n, "dtype", 0));
+    ft__onnx_value *a =
+        ft__make_oriented(n, n->in[0], ft__attr_int(n, "transA", 0) != 0, false);
+    ft__onnx_value *b =
+        ft__make_oriented(n, n->in[1], ft__attr_int(n, "transB", 0) != 0, false);
+    ft__onnx_value *c = ft__in(n, 2);
+    ft_dtype to = ft_dtype_from_onnx(ft__attr_int(n, "dtype", 0));
     ft_kind kind = FT_KIND_gelu_tanh;
-    bool more = n->rule->arg || activates(o, n, "activation", &kind), bias;
+    bool more = n->rule->arg || activates(n, "activation", &kind), bias;
 
     if (!a || !b)
         return;
     bias = ft__is_constant(c) && ft__is_constant(b) && b->shape.rank == 2 &&
            ft_shape_elements(&c->shape) == b->shape.dim[1];
-    a = product(m, a, b, to, bias ? c : NULL, more || (c && !bias) ? NULL : n->out[0]);
+    a = ft__make_product(n, a, b, to, bias ? c : NULL,
+                         more || (c && !bias) ? NULL : n->out[0]);
     if (c && !bias)
-        a = ft__make_sum(m, a, c, more ? NULL : n->out[0]);
+        a = ft__make_sum(n, a, c, more ? NULL : n->out[0]);
     if (more)
-        activate(m, kind, a);
+        activate(n, kind, a);
 }
 
 /* A quantised weight of n rows and k columns, in blocks. */
-static ft__linear packed(ft__onnx *o, const ft__node *n, ft__value *weight,
-                         ft__value *scales, const char *columns)
+static ft__linear packed(const ft__onnx_node *n, ft__onnx_value *weight,
+                         ft__onnx_value *scales, const char *columns)
 {
-    int64_t bits = ft__attr_int(o, n, "bits", 4);
+    int64_t bits = ft__attr_int(n, "bits", 4);
 
     return (ft__linear){.weight = weight,
                         .scales = {scales},
-                        .columns = ft__attr_size(o, n, columns, 0),
-                        .block = ft__attr_size(o, n, "block_size", 32),
+                        .columns = ft__attr_size(n, columns, 0),
+                        .block = ft__attr_size(n, "block_size", 32),
                         .weights = bits > 4 ? FT_DTYPE_uint8 : FT_DTYPE_uint4};
 }
 
-static bool inner_is(ft__onnx *o, const ft__node *n, const ft__value *x, int64_t k)
+static bool inner_is(const ft__onnx_node *n, const ft__onnx_value *x, int64_t k)
 {
     if (x->shape.rank && x->shape.dim[x->shape.rank - 1] == k)
         return true;
-    ft__onnx_fail(o, n, FT_EFORMAT, "its first operand does not end in K = %lld",
-                  (long long)k);
-    return false;
+    return ft__onnx_fail(n, "its first operand does not end in K = %lld", (long long)k);
 }
 
-void ft__rule_ms_matmul_nbits(ft__onnx *o, ft__node *n)
+void ft__rule_ms_matmul_nbits(ft__onnx_node *n)
 {
-    ft__linear l = packed(o, n, n->in[1], n->in[2], "N");
+    ft__linear l = packed(n, n->in[1], n->in[2], "N");
 
-    if (!inner_is(o, n, n->in[0], ft__attr_size(o, n, "K", 0)))
+    if (!inner_is(n, n->in[0], ft__attr_size(n, "K", 0)))
         return;
     l.scales[1] = ft__in(n, 3);
     l.scales[2] = ft__in(n, 4);
     l.bias = ft__in(n, 5);
-    ft__make_linear((ft__maker){o, n}, n->in[0], &l, n->out[0]);
+    ft__make_linear(n, n->in[0], &l, n->out[0]);
 }
 
 /* transB 0: the product with the transposed weight, as its gradient needs it. */
-void ft__rule_ms_matmul_bnb4(ft__onnx *o, ft__node *n)
+void ft__rule_ms_matmul_bnb4(ft__onnx_node *n)
 {
-    bool forward = ft__attr_int(o, n, "transB", 1) != 0;
-    ft__linear l = packed(o, n, n->in[1], n->in[2], forward ? "N" : "K");
+    bool forward = ft__attr_int(n, "transB", 1);
+    ft__linear l = packed(n, n->in[1], n->in[2], forward ? "N" : "K");
 
     l.weights = FT_DTYPE_fp4;
-    if (inner_is(o, n, n->in[0], ft__attr_size(o, n, forward ? "K" : "N", 0)))
-        ft__make_linear((ft__maker){o, n}, n->in[0], &l, n->out[0]);
+    if (inner_is(n, n->in[0], ft__attr_size(n, forward ? "K" : "N", 0)))
+        ft__make_linear(n, n->in[0], &l, n->out[0]);
 }
 
 /* The weight is a blob; an operand says what it is: K, N. */
-void ft__rule_ms_matmul_fpq4(ft__onnx *o, ft__node *n)
+void ft__rule_ms_matmul_fpq4(ft__onnx_node *n)
 {
     int64_t k[2];
     ft__linear l = {.weight = n->in[1], .block = 32, .weights = FT_DTYPE_int4};
 
-    if (ft__ints(o, n->in[2], k, 2) != 2 || k[1] < 1) {
-        ft__emit_unknown(o, n);
+    if (ft__ints(n, n->in[2], k, 2) != 2 || k[1] < 1) {
+        ft__emit_unknown(n);
         return;
     }
     l.columns = k[1];
-    if (inner_is(o, n, n->in[0], k[0]))
-        ft__make_linear((ft__maker){o, n}, n->in[0], &l, n->out[0]);
+    if (inner_is(n, n->in[0], k[0]))
+        ft__make_linear(n, n->in[0], &l, n->out[0]);
 }
 
 /* x + skip, normalised: what blocks of a language model begin with. */
-static ft__value *normalised(ft__maker m, const ft__node *n, uint32_t sum_out)
+static ft__onnx_value *normalised(const ft__onnx_node *n, uint32_t sum_out)
 {
-    ft__value *x = n->in[0], *skip = ft__in(n, 1), *norm = ft__in(n, 2);
+    ft__onnx_value *x = n->in[0], *skip = ft__in(n, 1), *norm = ft__in(n, 2);
 
     if (skip)
-        x = ft__make_binary(m, FT_KIND_add, x, skip, ft__out(n, sum_out));
-    return norm ? ft__make_norm(m, FT_KIND_rmsnorm, x, FT_K_norm, 1, &norm, 1, NULL)
+        x = ft__apply2(n, FT_KIND_add, x, skip, ft__out(n, sum_out));
+    return norm ? ft__make_norm(n, FT_KIND_rmsnorm, x, FT_K_norm, 1, &norm, 1, NULL)
                 : x;
 }
 
 /* Three products of one operand. */
-void ft__rule_ms_nbits_qkv(ft__onnx *o, ft__node *n)
+void ft__rule_ms_nbits_qkv(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
-    ft__value *x = normalised(m, n, 3);
+    ft__onnx_value *x = normalised(n, 3);
 
     for (uint32_t i = 0; i < 3 && i < n->n_out; i++) {
         ft__linear l =
-            packed(o, n, ft__in(n, 3 + 3 * i), ft__in(n, 4 + 3 * i), i ? "Nkv" : "Nq");
+            packed(n, ft__in(n, 3 + 3 * i), ft__in(n, 4 + 3 * i), i ? "Nkv" : "Nq");
 
         l.bias = ft__in(n, 5 + 3 * i);
         if (n->out[i])
-            ft__make_linear(m, x, &l, n->out[i]);
+            ft__make_linear(n, x, &l, n->out[i]);
     }
 }
 
 /* activation(gate) times up */
-void ft__rule_ms_nbits_mlp(ft__onnx *o, ft__node *n)
+void ft__rule_ms_nbits_mlp(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
-    ft__value *x = normalised(m, n, 1), *side[2];
+    ft__onnx_value *x = normalised(n, 1), *side[2];
     ft_kind kind;
 
     for (uint32_t i = 0; i < 2; i++) {
-        ft__linear l = packed(o, n, ft__in(n, 3 + 3 * i), ft__in(n, 4 + 3 * i), "N");
+        ft__linear l = packed(n, ft__in(n, 3 + 3 * i), ft__in(n, 4 + 3 * i), "N");
 
         l.bias = ft__in(n, 5 + 3 * i);
-        side[i] = ft__make_linear(m, x, &l, NULL);
+        side[i] = ft__make_linear(n, x, &l, NULL);
     }
-    if (activates(o, n, "activation", &kind))
-        side[0] = ft__make_unary(m, kind, side[0], NULL);
-    ft__make_binary(m, FT_KIND_mul, side[0], side[1], n->out[0]);
+    if (activates(n, "activation", &kind))
+        side[0] = ft__apply1(n, kind, side[0], NULL);
+    ft__apply2(n, FT_KIND_mul, side[0], side[1], n->out[0]);
 }
 
 /* Distances of all rows of one matrix from all of another: a product. */
-void ft__rule_ms_cdist(ft__onnx *o, ft__node *n)
+void ft__rule_ms_cdist(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
 
-    if (ft__has_rank(o, n, 0, 2) && ft__has_rank(o, n, 1, 2))
-        product(m, n->in[0], oriented(m, n->in[1], true, false), FT_DTYPE_NONE, NULL,
-                n->out[0]);
+    if (ft__has_rank(n, 0, 2) && ft__has_rank(n, 1, 2))
+        ft__make_product(n, n->in[0], ft__make_oriented(n, n->in[1], true, false),
+                         FT_DTYPE_NONE, NULL, n->out[0]);
 }
 
 /* ---- experts ---- */
 
 struct experts {
-    int64_t active; /* that any row is routed to */
-    int64_t rows;   /* of each of them */
-    ft__value *x;   /* active x rows x hidden */
+    int64_t active;    /* that any row is routed to */
+    int64_t rows;      /* of each of them */
+    ft__onnx_value *x; /* active x rows x hidden */
 };
 
 /* A layer of every active expert: a batched product. per_byte: weights in a byte
  * of the tensor. */
-static ft__value *layer_of_experts(ft__maker m, const struct experts *e, ft__value *x,
-                                   ft__value *w, ft_dtype weights)
+static ft__onnx_value *layer_of_experts(const ft__onnx_node *n, const struct experts *e,
+                                        ft__onnx_value *x, ft__onnx_value *w,
+                                        ft_dtype weights)
 {
     ft_shape y = {.rank = 3};
     ft_op op;
 
     if (!x || !w || w->shape.rank != 3) {
-        ft__onnx_fail(m.o, m.n, FT_EFORMAT, "its weights do not have 3 dimensions");
+        ft__onnx_fail(n, "its weights do not have 3 dimensions");
         return NULL;
     }
     y.dim[0] = e->active;
     y.dim[1] = x->shape.dim[2];
     y.dim[2] = w->shape.dim[1];
     if (!ft__shape_fits(&y)) {
-        ft__misfit(m.o, m.n, 2);
+        ft__misfit(n, 2);
         return NULL;
     }
-    ft__op_init(&op, FT_KIND_matmul, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    op = ft__op_x(FT_KIND_matmul, x);
     ft__op_set_shape(&op, FT_K_y, &y);
     ft__op_set1(&op, FT_K_weights, weights == x->dtype ? FT_DTYPE_NONE : weights);
-    return ft__make(m, &op, &(ft__call){.in = (ft__value *[]){x, w}, .n_in = 2}, NULL);
+    return ft__make_of(n, &op, FT__VALUES(x, w), NULL, NULL);
 }
 
 /* Every row goes to the k best experts of its router's probabilities. */
-static bool route(ft__maker m, const ft__node *n, struct experts *e)
+static bool route(const ft__onnx_node *n, struct experts *e)
 {
     const ft_shape *p = &n->in[1]->shape, *x = &n->in[0]->shape;
-    int64_t k = ft__attr_size(m.o, n, "k", 1), rows, hidden;
-    ft__value *best;
+    int64_t k = ft__attr_size(n, "k", 1), rows, hidden;
+    ft__onnx_value *best;
     ft_op op;
 
-    if (!ft__has_rank(m.o, n, 1, 2) || x->rank < 2 || p->dim[1] < 1 || k > p->dim[1]) {
-        ft__misfit(m.o, n, 1);
+    if (!ft__has_rank(n, 1, 2) || x->rank < 2 || p->dim[1] < 1 || k > p->dim[1]) {
+        ft__misfit(n, 1);
         return false;
     }
     hidden = x->dim[x->rank - 1];
     rows = p->dim[0];
-    best = ft__make_softmax(m, n->in[1], 1, NULL);
+    best = ft__make_softmax(n, n->in[1], 1, NULL);
     if (!best)
         return false;
-    ft__op_init(&op, FT_KIND_topk, best->dtype);
-    ft__op_set_shape(&op, FT_K_x, &best->shape);
+    op = ft__op_x(FT_KIND_topk, best);
     ft__op_set1(&op, FT_K_axis, 1);
     ft__op_set1(&op, FT_K_size, k);
-    if (!ft__make(m, &op, &(ft__call){.in = &best, .n_in = 1}, NULL))
+    if (!ft__make_of(n, &op, FT__VALUES(best), NULL, NULL))
         return false;
     e->active = rows * k < p->dim[1] ? rows * k : p->dim[1];
     e->rows = e->active ? (rows * k + e->active - 1) / e->active : 0;
-    e->x = ft__make_view(m, n->in[0], FT__SHAPE(rows, hidden), NULL);
-    e->x = ft__make_move(m, FT_KIND_expand, e->x, FT__SHAPE(e->active, e->rows, hidden),
+    e->x = ft__make_view(n, n->in[0], FT__SHAPE(rows, hidden), NULL);
+    e->x = ft__make_move(n, FT_KIND_expand, e->x, FT__SHAPE(e->active, e->rows, hidden),
                          NULL);
     return e->x != NULL;
 }
 
-static ft_dtype expert_dtype(ft__onnx *o, const ft__node *n, const ft__value *w)
+static ft_dtype expert_dtype(const ft__onnx_node *n, const ft__onnx_value *w)
 {
     if (n->rule->arg == 0)
         return w->dtype;
-    return ft__attr_int(o, n, "expert_weight_bits", 4) > 4 ? FT_DTYPE_uint8
-                                                           : FT_DTYPE_uint4;
+    return ft__attr_int(n, "expert_weight_bits", 4) > 4 ? FT_DTYPE_uint8
+                                                        : FT_DTYPE_uint4;
 }
 
 /* arg: 0, or 1 with quantised weights and scales between the operands. */
-void ft__rule_ms_moe(ft__onnx *o, ft__node *n)
+void ft__rule_ms_moe(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
     uint32_t step = n->rule->arg ? 3 : 2;
-    ft__value *first = n->in[2], *second = ft__in(n, 2 + step),
-              *third = ft__in(n, 2 + 2 * step);
-    ft__str act = ft__attr_str(o, n, "activation_type");
+    ft__onnx_value *first = n->in[2], *second = ft__in(n, 2 + step),
+                   *third = ft__in(n, 2 + 2 * step);
+    ft__str act = ft__attr_str(n, "activation_type");
     struct experts e = {0};
-    ft__value *h, *gate;
+    ft__onnx_value *h, *gate;
     ft_kind kind;
 
-    if (!second || !route(m, n, &e))
+    if (!second || !route(n, &e))
         return;
-    h = layer_of_experts(m, &e, e.x, first, expert_dtype(o, n, first));
-    if (h && ft__str_is(act, "swiglu") && ft__attr_int(o, n, "swiglu_fusion", 0)) {
+    h = layer_of_experts(n, &e, e.x, first, expert_dtype(n, first));
+    if (h && ft__str_is(act, "swiglu") && ft__attr_int(n, "swiglu_fusion", 0)) {
         ft_shape half = h->shape;
 
         half.dim[2] /= 2;
-        gate = ft__make_unary(m, FT_KIND_silu, ft__make_view(m, h, &half, NULL), NULL);
-        h = ft__make_binary(m, FT_KIND_mul, gate, ft__make_view(m, h, &half, NULL),
-                            NULL);
+        gate = ft__apply1(n, FT_KIND_silu, ft__make_view(n, h, &half, NULL), NULL);
+        h = ft__apply2(n, FT_KIND_mul, gate, ft__make_view(n, h, &half, NULL), NULL);
     } else {
         kind = act.n ? activation(act) : FT_KIND_relu;
-        h = kind == FT_KIND_copy ? h : ft__make_unary(m, kind, h, NULL);
+        h = kind == FT_KIND_copy ? h : ft__apply1(n, kind, h, NULL);
         if (third)
-            h = ft__make_binary(
-                m, FT_KIND_mul, h,
-                layer_of_experts(m, &e, e.x, third, expert_dtype(o, n, third)), NULL);
+            h = ft__apply2(n, FT_KIND_mul, h,
+                           layer_of_experts(n, &e, e.x, third, expert_dtype(n, third)),
+                           NULL);
     }
-    h = layer_of_experts(m, &e, h, second, expert_dtype(o, n, second));
+    h = layer_of_experts(n, &e, h, second, expert_dtype(n, second));
     if (h)
-        ft__make_move(m, FT_KIND_slice, h, &n->in[0]->shape, n->out[0]);
+        ft__make_move(n, FT_KIND_slice, h, &n->in[0]->shape, n->out[0]);
 }
 
 /* ---- convolutions ---- */
 
 /* Filters as (out, channels, kernel); last: given as (out, kernel, channels). */
-static ft_shape filters(const ft__value *w, bool last)
+static ft_shape filters(const ft__onnx_value *w, bool last)
 {
     ft_shape s = w->shape;
 
@@ -408,60 +405,56 @@ static ft_shape filters(const ft__value *w, bool last)
 }
 
 /* A convolution, z added and an activation. arg: 1 with the channels at the end. */
-void ft__rule_ms_conv(ft__onnx *o, ft__node *n)
+void ft__rule_ms_conv(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
     bool last = n->rule->arg;
-    ft__value *x = last ? ft__make_channels(m, n->in[0], false, NULL) : n->in[0];
-    ft__value *z = ft__in(n, 3);
+    ft__onnx_value *x = last ? ft__make_channels(n, n->in[0], false, NULL) : n->in[0];
+    ft__onnx_value *z = ft__in(n, 3);
     ft__conv c = {.x = x, .weights = n->in[1], .bias = ft__in(n, 2)};
     ft_kind kind;
-    bool more = activates(o, n, "activation", &kind);
+    bool more = activates(n, "activation", &kind);
 
     c.filters = filters(n->in[1], last);
-    x = ft__make_conv(m, &c, more || z || last ? NULL : n->out[0]);
+    x = ft__make_conv(n, &c, more || z || last ? NULL : n->out[0]);
     if (last)
-        x = ft__make_channels(m, x, true, more || z ? NULL : n->out[0]);
+        x = ft__make_channels(n, x, true, more || z ? NULL : n->out[0]);
     if (z)
-        x = ft__make_sum(m, x, z, more ? NULL : n->out[0]);
+        x = ft__make_sum(n, x, z, more ? NULL : n->out[0]);
     if (more)
-        activate(m, kind, x);
+        activate(n, kind, x);
 }
 
 /* arg: the kind for one axis; channels at the end. */
-void ft__rule_ms_pool_last(ft__onnx *o, ft__node *n)
+void ft__rule_ms_pool_last(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
-    ft__value *x = ft__make_channels(m, n->in[0], false, NULL);
+    ft__onnx_value *x = ft__make_channels(n, n->in[0], false, NULL);
 
-    ft__make_channels(m, ft__make_pool(m, (ft_kind)n->rule->arg, x, NULL), true,
+    ft__make_channels(n, ft__make_pool(n, (ft_kind)n->rule->arg, x, NULL), true,
                       n->out[0]);
 }
 
 /* A depthwise convolution over the past and this piece: batch, channels, length. */
-void ft__rule_ms_causal_conv(ft__onnx *o, ft__node *n)
+void ft__rule_ms_causal_conv(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
-    ft__value *x = n->in[0], *w = n->in[1], *bias = ft__in(n, 2);
-    bool last = ft__attr_int(o, n, "channels_last", 0) != 0;
-    int64_t dilation = ft__attr_size(o, n, "dilation", 1), keep, c, kernel;
+    ft__onnx_value *x = n->in[0], *w = n->in[1], *bias = ft__in(n, 2);
+    bool last = ft__attr_int(n, "channels_last", 0);
+    int64_t dilation = ft__attr_size(n, "dilation", 1), keep, c, kernel;
     ft_kind kind;
-    bool more = activates(o, n, "activation", &kind);
+    bool more = activates(n, "activation", &kind);
     ft_op op;
 
     if (last)
-        x = ft__make_channels(m, x, false, NULL);
+        x = ft__make_channels(n, x, false, NULL);
     if (!x || x->shape.rank != 3 || w->shape.rank != 3 ||
         w->shape.dim[0] != x->shape.dim[1] || w->shape.dim[2] > INT32_MAX ||
         w->shape.dim[2] < 1) {
-        ft__emit_unknown(o, n);
+        ft__emit_unknown(n);
         return;
     }
     c = x->shape.dim[1];
     kernel = w->shape.dim[2];
     keep = dilation * (kernel - 1);
-    ft__op_init(&op, FT_KIND_conv1d, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    op = ft__op_x(FT_KIND_conv1d, x);
     ft__op_set1(&op, FT_K_out, c);
     ft__op_set1(&op, FT_K_kernel, kernel);
     ft__op_set1(&op, FT_K_stride, 1);
@@ -470,47 +463,45 @@ void ft__rule_ms_causal_conv(ft__onnx *o, ft__node *n)
     ft__op_set1(&op, FT_K_groups, c);
     ft__op_set1(&op, FT_K_bias, bias != NULL);
     keep = ft__in(n, 3) && n->in[3]->shape.rank == 3 ? n->in[3]->shape.dim[2] : keep;
-    ft__emit_extra(o, n, 1, x->dtype, FT__SHAPE(x->shape.dim[0], c, keep));
-    x = ft__make(m, &op,
-                 &(ft__call){.in = &x,
-                             .n_in = 1,
-                             .params = (ft__value *[]){w, bias},
-                             .n_params = bias ? 2 : 1},
+    ft__emit_extra(n, 1, x->dtype, FT__SHAPE(x->shape.dim[0], c, keep));
+    x = ft__make(n, &op,
+                 &(ft__onnx_call){.in = &x,
+                                  .n_in = 1,
+                                  .params = (ft__onnx_value *[]){w, bias},
+                                  .n_params = bias ? 2 : 1},
                  more || last ? NULL : n->out[0]);
     if (more)
-        x = ft__make_unary(m, kind, x, last ? NULL : n->out[0]);
+        x = ft__apply1(n, kind, x, last ? NULL : n->out[0]);
     if (last)
-        ft__make_channels(m, x, true, n->out[0]);
+        ft__make_channels(n, x, true, n->out[0]);
 }
 
 /* Letters of words to vectors: embedded, convolved, and the largest of each filter. */
-void ft__rule_ms_word_conv(ft__onnx *o, ft__node *n)
+void ft__rule_ms_word_conv(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
     const ft_shape *ids = &n->in[0]->shape, *w = &n->in[1]->shape,
                    *table = &n->in[3]->shape;
-    ft__value *x;
+    ft__onnx_value *x;
     int64_t words, letters, size;
     ft_shape s = *ids;
 
-    if (!ids->rank || !ft__has_rank(o, n, 1, 4) || !ft__has_rank(o, n, 3, 2) ||
-        ft__failed(o))
+    if (!ids->rank || !ft__has_rank(n, 1, 4) || !ft__has_rank(n, 3, 2) || ft__failed(n))
         return;
     letters = ids->dim[ids->rank - 1];
     words = letters ? ft_shape_elements(ids) / letters : 0;
     size = table->dim[1];
-    x = ft__make_embedding(m, n->in[0],
-                           &(ft__rows){.table = n->in[3],
-                                       .rows = table->dim[0],
-                                       .dim = size,
-                                       .dtype = n->in[3]->dtype},
+    x = ft__make_embedding(n, n->in[0],
+                           &(ft__embedding_rows){.table = n->in[3],
+                                                 .rows = table->dim[0],
+                                                 .dim = size,
+                                                 .dtype = n->in[3]->dtype},
                            NULL);
-    x = ft__make_view(m, x, FT__SHAPE(words, 1, letters, size), NULL);
+    x = ft__make_view(n, x, FT__SHAPE(words, 1, letters, size), NULL);
     x = ft__make_conv(
-        m, &(ft__conv){.x = x, .weights = n->in[1], .bias = n->in[2], .filters = *w},
+        n, &(ft__conv){.x = x, .weights = n->in[1], .bias = n->in[2], .filters = *w},
         NULL);
-    x = ft__make_unary(m, FT_KIND_tanh, x, NULL);
-    x = ft__make_global(m, FT_KIND_global_maxpool, x, NULL);
+    x = ft__apply1(n, FT_KIND_tanh, x, NULL);
+    x = ft__make_global(n, FT_KIND_global_maxpool, x, NULL);
     s.dim[s.rank - 1] = w->dim[0];
-    ft__make_view(m, x, &s, n->out[0]);
+    ft__make_view(n, x, &s, n->out[0]);
 }

@@ -2,305 +2,220 @@
  * of every node; what they scale is an operation on bytes. */
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
+#include "import/rules/ops.h"
 
-static ft_dtype dtype_of(const ft__value *v, ft_dtype fallback)
+static ft_dtype dtype_of(const ft__onnx_value *v, ft_dtype fallback)
 {
     return v ? v->dtype : fallback;
 }
 
 /* Two operands, each with scale and zero point. arg: the kind. */
-void ft__rule_ms_qbinary(ft__onnx *o, ft__node *n)
+void ft__rule_ms_qbinary(ft__onnx_node *n)
 {
-    ft__make_binary((ft__maker){o, n}, (ft_kind)n->rule->arg, n->in[0], ft__in(n, 3),
-                    n->out[0]);
+    ft__apply2(n, (ft_kind)n->rule->arg, n->in[0], ft__in(n, 3), n->out[0]);
 }
 
-void ft__rule_ms_qsoftmax(ft__onnx *o, ft__node *n)
+void ft__rule_ms_qsoftmax(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
-    bool old = ft__attr_int(o, n, "opset", 13) < 13;
-    uint32_t axis =
-        ft__axis(o, n, ft__attr_int(o, n, "axis", old ? 1 : -1), x->shape.rank);
+    ft__onnx_value *x = n->in[0];
+    bool old = ft__attr_int(n, "opset", 13) < 13;
+    uint32_t axis = ft__attr_axis(n, old ? 1 : -1);
 
-    ft__make_softmax((ft__maker){o, n}, x, axis, n->out[0]);
+    ft__make_softmax(n, x, axis, n->out[0]);
 }
 
 /* arg: the kind for one axis; channels may be at the end. */
-void ft__rule_ms_qpool(ft__onnx *o, ft__node *n)
+void ft__rule_ms_qpool(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
-    bool last = ft__attr_int(o, n, "channels_last", 0) != 0;
+    bool last = ft__attr_int(n, "channels_last", 0);
     bool all = n->rule->arg == FT_KIND_global_avgpool;
-    ft__value *x = last ? ft__make_channels(m, n->in[0], false, NULL) : n->in[0];
-    ft__value *to = last ? NULL : n->out[0];
+    ft__onnx_value *x = last ? ft__make_channels(n, n->in[0], false, NULL) : n->in[0];
+    ft__onnx_value *to = last ? NULL : n->out[0];
 
-    x = all ? ft__make_global(m, FT_KIND_global_avgpool, x, to)
-            : ft__make_pool(m, (ft_kind)n->rule->arg, x, to);
+    x = all ? ft__make_global(n, FT_KIND_global_avgpool, x, to)
+            : ft__make_pool(n, (ft_kind)n->rule->arg, x, to);
     if (last)
-        ft__make_channels(m, x, true, n->out[0]);
+        ft__make_channels(n, x, true, n->out[0]);
 }
 
-void ft__rule_ms_qmean(ft__onnx *o, ft__node *n)
+void ft__rule_ms_qmean(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
-    int64_t axes = ft__axes(o, n, UINT32_MAX, x->shape.rank, 0), list[FT_MAX_RANK];
-    bool keep = ft__attr_int(o, n, "keepdims", 1) != 0;
-    ft_shape s = {0};
-    uint32_t count = 0;
-    ft_op op;
+    uint32_t axes = (uint32_t)ft__axes(n, UINT32_MAX, n->in[0]->shape.rank, 0);
 
-    for (uint32_t i = 0; i < x->shape.rank; i++) {
-        if (axes >> i & 1)
-            list[count++] = i;
-        if (keep || !(axes >> i & 1))
-            s.dim[s.rank++] = axes >> i & 1 ? 1 : x->shape.dim[i];
-    }
-    if (ft__failed(o) || !count) {
-        ft__misfit(o, n, 0);
-        return;
-    }
-    ft__op_init(&op, FT_KIND_reduce_mean, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
-    ft__op_set(&op, FT_K_axes, list, count);
-    ft__op_set1(&op, FT_K_keep, keep);
-    ft__emit1(o, n, &op, x, &s);
+    if (axes)
+        ft__reduce(n, FT_KIND_reduce_mean, n->in[0], axes,
+                   ft__attr_int(n, "keepdims", 1) != 0, n->out[0]);
+    else
+        ft__misfit(n, 0);
 }
 
 /* condition, then two operands with scale and zero point each. */
-void ft__rule_ms_qwhere(ft__onnx *o, ft__node *n)
+void ft__rule_ms_qwhere(ft__onnx_node *n)
 {
-    ft__value *in[3] = {n->in[0], n->in[1], n->in[4]};
-    ft_shape s, all;
-    ft_op op;
-
-    if (!ft__broadcast(&in[1]->shape, &in[2]->shape, &s) ||
-        !ft__broadcast(&in[0]->shape, &s, &all)) {
-        ft__misfit(o, n, 0);
-        return;
-    }
-    ft__op_init(&op, FT_KIND_where, in[1]->dtype);
-    ft__op_set_shape(&op, FT_K_x, &in[0]->shape);
-    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
-    ft__op_set_shape(&op, FT_K_z, &in[2]->shape);
-    ft__make((ft__maker){o, n}, &op, &(ft__call){.in = in, .n_in = 3, .shape = &all},
-             n->out[0]);
+    ft__emit_where(n, (ft__onnx_value *[]){n->in[0], n->in[1], n->in[4]});
 }
 
 /* From operand 2 on: a part, its scale, its zero point. */
-void ft__rule_ms_qconcat(ft__onnx *o, ft__node *n)
+void ft__rule_ms_qconcat(ft__onnx_node *n)
 {
-    enum { MAX_PARTS = 80 };
-    ft__value *part[MAX_PARTS], *x = n->in[2];
     uint32_t count = (n->n_in - 2) / 3;
-    uint32_t axis = ft__axis(o, n, ft__attr_int(o, n, "axis", 0), x->shape.rank);
-    int64_t sizes[MAX_PARTS];
-    ft_op op;
+    ft__onnx_value *x = n->in[2], **part = ft__onnx_alloc(n->import, count, sizeof(x));
 
-    if (ft__failed(o) || count < 1 || count > MAX_PARTS || (n->n_in - 2) % 3) {
-        ft__emit_unknown(o, n);
+    if (!part || count < 1 || (n->n_in - 2) % 3)
         return;
-    }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         part[i] = n->in[2 + 3 * i];
-        for (uint32_t d = 0; part[i] && d < x->shape.rank; d++)
-            if (part[i]->shape.rank != x->shape.rank ||
-                (d != axis && part[i]->shape.dim[d] != x->shape.dim[d]))
-                part[i] = NULL;
-        if (!part[i]) {
-            ft__misfit(o, n, 2 + 3 * i);
-            return;
-        }
-        sizes[i] = part[i]->shape.dim[axis];
-    }
-    if (count == 1) {
-        ft__emit_view(o, n, x, n->out[0], &x->shape);
-        return;
-    }
-    ft__op_init(&op, FT_KIND_concat, n->in[1]->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
-    ft__op_set1(&op, FT_K_axis, axis);
-    ft__op_set(&op, FT_K_sizes, sizes, count);
-    ft__make((ft__maker){o, n}, &op, &(ft__call){.in = part, .n_in = count}, n->out[0]);
+    ft__emit_concat(n, part, count,
+                    ft__axis(n, ft__attr_int(n, "axis", 0), x->shape.rank),
+                    n->in[1]->dtype);
 }
 
 /* x, scale, zero point, w, scale, zero point, y's scale and zero point, bias. */
-void ft__rule_ms_qconv(ft__onnx *o, ft__node *n)
+void ft__rule_ms_qconv(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
-    bool last = ft__attr_int(o, n, "channels_last", 0) != 0;
-    ft__value *x = last ? ft__make_channels(m, n->in[0], false, NULL) : n->in[0];
+    bool last = ft__attr_int(n, "channels_last", 0);
+    ft__onnx_value *x = last ? ft__make_channels(n, n->in[0], false, NULL) : n->in[0];
     ft__conv c = {.x = x,
                   .weights = n->in[3],
                   .bias = ft__in(n, 8),
                   .filters = n->in[3]->shape,
                   .to = dtype_of(ft__in(n, 7), n->in[0]->dtype)};
 
-    x = ft__make_conv(m, &c, last ? NULL : n->out[0]);
+    x = ft__make_conv(n, &c, last ? NULL : n->out[0]);
     if (last)
-        ft__make_channels(m, x, true, n->out[0]);
+        ft__make_channels(n, x, true, n->out[0]);
 }
 
 /* ---- matrix products ---- */
 
-static ft__value *product(ft__maker m, ft__value *x, ft__value *y, bool transposed,
-                          ft__value *bias, ft_dtype to, ft__value *out)
-{
-    ft_shape s = y ? y->shape : (ft_shape){0};
-    ft__linear l = {.weight = y, .bias = bias, .to = to};
-
-    if (!x || !y || s.rank < 2 || x->shape.rank < 2) {
-        ft__misfit(m.o, m.n, 0);
-        return NULL;
-    }
-    if (transposed) {
-        s.dim[s.rank - 2] = y->shape.dim[s.rank - 1];
-        s.dim[s.rank - 1] = y->shape.dim[s.rank - 2];
-    }
-    if (x->shape.dim[x->shape.rank - 1] != s.dim[s.rank - 2]) {
-        ft__onnx_fail(m.o, m.n, FT_EFORMAT, "the inner sizes differ");
-        return NULL;
-    }
-    l.columns = s.dim[s.rank - 1];
-    if (s.rank == 2 && ft__is_constant(y) && (!bias || ft__is_constant(bias)))
-        return ft__make_linear(m, x, &l, out);
-    if (transposed)
-        y = ft__make_view(m, y, &s, NULL);
-    x = ft__make_matmul(m, x, y, to, bias ? NULL : out);
-    return bias ? ft__make_sum(m, x, bias, out) : x;
-}
-
 /* arg: 0 quantised here, 1 bytes already. */
-void ft__rule_ms_qmatmul(ft__onnx *o, ft__node *n)
+void ft__rule_ms_qmatmul(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
-    ft__value *x = n->in[0];
+    ft__onnx_value *x = n->in[0];
     ft_dtype to = n->in[2]->dtype;
 
     if (!n->rule->arg)
-        x = ft__make_cast(m, FT_KIND_quantize, x, FT_DTYPE_uint8, NULL);
-    product(m, x, n->in[1], false, ft__in(n, n->rule->arg ? 6 : 4), to, n->out[0]);
+        x = ft__make_cast(n, FT_KIND_quantize, x, FT_DTYPE_uint8, NULL);
+    ft__make_product(n, x, n->in[1], to, ft__in(n, n->rule->arg ? 6 : 4), n->out[0]);
 }
 
-void ft__rule_ms_matmul_int16(ft__onnx *o, ft__node *n)
+void ft__rule_ms_matmul_int16(ft__onnx_node *n)
 {
     ft_dtype to = n->in[0]->dtype == FT_DTYPE_uint16 ? FT_DTYPE_uint32 : FT_DTYPE_int32;
 
-    product((ft__maker){o, n}, n->in[0], n->in[1], false, NULL, to, n->out[0]);
+    ft__make_product(n, n->in[0], n->in[1], to, NULL, n->out[0]);
 }
 
 /* Without a zero point of the result it is real. */
-void ft__rule_ms_qgemm(ft__onnx *o, ft__node *n)
+void ft__rule_ms_qgemm(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
-    ft__value *a = n->in[0], *c = ft__in(n, 6);
-    ft_dtype to = dtype_of(ft__in(n, 8), n->in[1]->dtype);
-    ft_shape s = a->shape;
+    ft__onnx_value *b = n->in[3], *c = ft__in(n, 6);
+    ft__onnx_value *a =
+        ft__make_oriented(n, n->in[0], ft__attr_int(n, "transA", 0), false);
+    ft__linear l = {.weight = b,
+                    .bias = c,
+                    .columns = b->shape.dim[0],
+                    .to = dtype_of(ft__in(n, 8), n->in[1]->dtype)};
+    bool back = ft__attr_int(n, "transB", 0);
 
-    if (!ft__has_rank(o, n, 0, 2) || !ft__has_rank(o, n, 3, 2))
+    if (!ft__has_rank(n, 0, 2) || !ft__has_rank(n, 3, 2) || !a)
         return;
-    if (ft__attr_int(o, n, "transA", 0)) {
-        s = *FT__SHAPE(a->shape.dim[1], a->shape.dim[0]);
-        a = ft__make_view(m, a, &s, NULL);
-    }
-    product(m, a, n->in[3], ft__attr_int(o, n, "transB", 0) != 0, c, to, n->out[0]);
+    if (back && ft__is_constant(b) && (!c || ft__is_constant(c)) &&
+        a->shape.dim[1] == b->shape.dim[1])
+        ft__make_linear(n, a, &l, n->out[0]);
+    else
+        ft__make_product(n, a, ft__make_oriented(n, b, back, false), l.to, c,
+                         n->out[0]);
 }
 
 /* For one device's order of bytes: A, scale, B, scale, y's scale, bias, C. */
-void ft__rule_ms_qordered_matmul(ft__onnx *o, ft__node *n)
+void ft__rule_ms_qordered_matmul(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
-    ft__value *c = ft__in(n, 6), *p;
+    ft__onnx_value *c = ft__in(n, 6), *p;
 
-    p = product(m, n->in[0], n->in[2], false, ft__in(n, 5), FT_DTYPE_NONE,
-                c ? NULL : n->out[0]);
+    p = ft__make_product(n, n->in[0], n->in[2], FT_DTYPE_NONE, ft__in(n, 5),
+                         c ? NULL : n->out[0]);
     if (c)
-        ft__make_sum(m, p, c, n->out[0]);
+        ft__make_sum(n, p, c, n->out[0]);
 }
 
-void ft__rule_ms_qordered_norm(ft__onnx *o, ft__node *n)
+void ft__rule_ms_qordered_norm(ft__onnx_node *n)
 {
-    ft__value *params[] = {n->in[2], ft__in(n, 3)};
+    ft__onnx_value *params[] = {n->in[2], ft__in(n, 3)};
 
-    ft__make_norm((ft__maker){o, n}, FT_KIND_layernorm, n->in[0], FT_K_norm, 1, params,
-                  2, n->out[0]);
+    ft__make_norm(n, FT_KIND_layernorm, n->in[0], FT_K_norm, 1, params, 2, n->out[0]);
 }
 
 /* Another type, by attribute `to`, or int8. arg: the kind. */
-void ft__rule_ms_with_order(ft__onnx *o, ft__node *n)
+void ft__rule_ms_with_order(ft__onnx_node *n)
 {
-    ft_dtype to = ft_dtype_from_onnx(ft__attr_int(o, n, "to", 0));
+    ft_dtype to = ft_dtype_from_onnx(ft__attr_int(n, "to", 0));
 
     if (n->rule->arg == FT_KIND_quantize)
         to = FT_DTYPE_int8;
     if (to)
-        ft__make_cast((ft__maker){o, n}, (ft_kind)n->rule->arg, n->in[0], to,
-                      n->out[0]);
+        ft__make_cast(n, (ft_kind)n->rule->arg, n->in[0], to, n->out[0]);
     else
-        ft__emit_unknown(o, n);
+        ft__emit_unknown(n);
 }
 
 /* ---- a recurrent layer with weights of bytes ---- */
 
-void ft__rule_ms_lstm(ft__onnx *o, ft__node *n)
+void ft__rule_ms_lstm(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *params[4] = {n->in[1], n->in[2], ft__in(n, 3)};
-    int64_t hidden = ft__attr_size(o, n, "hidden_size", 1);
-    bool both = ft__str_is(ft__attr_str(o, n, "direction"), "bidirectional");
+    ft__onnx_value *x = n->in[0], *params[4] = {n->in[1], n->in[2], ft__in(n, 3)};
+    int64_t hidden = ft__attr_size(n, "hidden_size", 1);
+    bool both = ft__str_is(ft__attr_str(n, "direction"), "bidirectional");
     ft_op op;
 
-    if (!ft__has_rank(o, n, 0, 3) || !ft__is_constant(n->in[1]) ||
+    if (!ft__has_rank(n, 0, 3) || !ft__is_constant(n->in[1]) ||
         !ft__is_constant(n->in[2])) {
-        ft__emit_unknown(o, n);
+        ft__emit_unknown(n);
         return;
     }
-    ft__op_init(&op, FT_KIND_lstm, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
-    ft__op_set1(&op, FT_K_hidden, hidden);
-    ft__op_set1(&op, FT_K_directions, both ? 2 : 1);
-    ft__op_set1(&op, FT_K_bias, ft__in(n, 3) != NULL);
+    op = ft__op_recurrent(FT_KIND_lstm, x->dtype, &x->shape, hidden, both ? 2 : 1,
+                          ft__in(n, 3) != NULL);
     ft__op_set1(&op, FT_K_weights,
                 n->in[1]->dtype == x->dtype ? FT_DTYPE_NONE : n->in[1]->dtype);
-    ft__emit(
-        o, n, &op,
-        &(ft__call){.in = &x,
-                    .n_in = 1,
-                    .params = params,
-                    .n_params = ft__in(n, 3) ? 3 : 2,
-                    .out = (ft__value *[]){n->out[0], ft__out(n, 1), ft__out(n, 2)},
-                    .n_out = 3});
+    ft__emit(n, &op,
+             &(ft__onnx_call){
+                 .in = &x,
+                 .n_in = 1,
+                 .params = params,
+                 .n_params = ft__in(n, 3) ? 3 : 2,
+                 .out = (ft__onnx_value *[]){n->out[0], ft__out(n, 1), ft__out(n, 2)},
+                 .n_out = 3});
 }
 
 /* Rows of a quantised table, real when they are read. */
-void ft__rule_ms_gather_quantised(ft__onnx *o, ft__node *n)
+void ft__rule_ms_gather_quantised(ft__onnx_node *n)
 {
-    ft__maker m = {o, n};
-    ft__value *data = n->in[0], *index = n->in[1];
-    uint32_t axis =
-        ft__axis(o, n, ft__attr_int(o, n, "gather_axis", 0), data->shape.rank);
-    bool halves = data->dtype == FT_DTYPE_uint8 && ft__attr_int(o, n, "bits", 4) == 4;
+    ft__onnx_value *data = n->in[0], *index = n->in[1];
+    uint32_t axis = ft__axis(n, ft__attr_int(n, "gather_axis", 0), data->shape.rank);
+    bool halves = data->dtype == FT_DTYPE_uint8 && ft__attr_int(n, "bits", 4) == 4;
     ft_shape s = {0};
 
-    if (ft__failed(o))
+    if (ft__failed(n))
         return;
     for (uint32_t i = 0; i < data->shape.rank; i++) {
         for (uint32_t d = 0; i == axis && d < index->shape.rank; d++)
-            ft__push(o, n, &s, index->shape.dim[d]);
+            ft__push(n, &s, index->shape.dim[d]);
         if (i != axis)
-            ft__push(o, n, &s,
+            ft__push(n, &s,
                      data->shape.dim[i] *
                          (halves && i + 1 == data->shape.rank ? 2 : 1));
     }
-    if (ft__failed(o))
+    if (ft__failed(n))
         return;
     if (axis == 0 && data->shape.rank == 2 && ft__is_constant(data))
         ft__make_embedding(
-            m, index,
-            &(ft__rows){.table = data,
-                        .rows = data->shape.dim[0],
-                        .dim = s.dim[s.rank - 1],
-                        .dtype = n->in[2]->dtype,
-                        .weights = halves ? FT_DTYPE_uint4 : data->dtype},
+            n, index,
+            &(ft__embedding_rows){.table = data,
+                                  .rows = data->shape.dim[0],
+                                  .dim = s.dim[s.rank - 1],
+                                  .dtype = n->in[2]->dtype,
+                                  .weights = halves ? FT_DTYPE_uint4 : data->dtype},
             n->out[0]);
     else
-        ft__emit_generic(o, n, n->out[0], n->in[2]->dtype, &s);
+        ft__emit_generic(n, n->out[0], n->in[2]->dtype, &s);
 }

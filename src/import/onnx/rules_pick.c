@@ -3,58 +3,54 @@
 
 #include "base/limits.h"
 #include "graph/op_inside.h"
-#include "import/onnx/onnx.h"
+#include "import/onnx/compose.h"
+#include "import/rules/ops.h"
 
 /* ---- gather ---- */
 
 /* x at places along axis; rows of a constant table are an embedding. `places`:
  * the shape of the indices. */
-static void gather(ft__onnx *o, ft__node *n, uint32_t axis, const ft_shape *places)
+static void gather(ft__onnx_node *n, uint32_t axis, const ft_shape *places)
 {
-    ft__value *x = n->in[0], *index = n->in[1];
+    ft__onnx_value *x = n->in[0], *index = n->in[1];
     ft_shape s = {0};
     ft_op op;
 
     for (uint32_t i = 0; i < axis; i++)
-        ft__push(o, n, &s, x->shape.dim[i]);
+        ft__push(n, &s, x->shape.dim[i]);
     for (uint32_t i = 0; i < places->rank; i++)
-        ft__push(o, n, &s, places->dim[i]);
+        ft__push(n, &s, places->dim[i]);
     for (uint32_t i = axis + 1; i < x->shape.rank; i++)
-        ft__push(o, n, &s, x->shape.dim[i]);
-    if (ft__failed(o))
+        ft__push(n, &s, x->shape.dim[i]);
+    if (ft__failed(n))
         return;
     if (ft__is_constant(x) && ft__dtype_is_real(x->dtype) && x->shape.rank == 2 &&
         axis == 0) {
-        ft__op_init(&op, FT_KIND_embedding, x->dtype);
-        ft__op_set_shape(&op, FT_K_x, places);
-        ft__op_set1(&op, FT_K_rows, x->shape.dim[0]);
-        ft__op_set1(&op, FT_K_dim, x->shape.dim[1]);
-        ft__emit(o, n, &op,
-                 &(ft__call){.in = &index,
-                             .n_in = 1,
-                             .params = &x,
-                             .n_params = 1,
-                             .out = n->out,
-                             .n_out = 1,
-                             .shape = &s});
+        op = ft__op_embedding(x->dtype, places, x->shape.dim[0], x->shape.dim[1]);
+        ft__emit(n, &op,
+                 &(ft__onnx_call){.in = &index,
+                                  .n_in = 1,
+                                  .params = &x,
+                                  .n_params = 1,
+                                  .out = n->out,
+                                  .n_out = 1,
+                                  .shape = &s});
         return;
     }
-    ft__op_init(&op, FT_KIND_gather, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    op = ft__op_x(FT_KIND_gather, x);
     ft__op_set_shape(&op, FT_K_y, places);
     ft__op_set1(&op, FT_K_axis, axis);
-    if (ft__emit2(o, n, &op, x, index, &s))
-        ft__fold_gather(o, x, index, axis, n->out[0]);
+    if (ft__emit2(n, &op, x, index, &s))
+        ft__fold_gather(n, x, index, axis, n->out[0]);
 }
 
-void ft__rule_gather(ft__onnx *o, ft__node *n)
+void ft__rule_gather(ft__onnx_node *n)
 {
-    gather(o, n, ft__axis(o, n, ft__attr_int(o, n, "axis", 0), n->in[0]->shape.rank),
-           &n->in[1]->shape);
+    gather(n, ft__attr_axis(n, 0), &n->in[1]->shape);
 }
 
 /* Features by their numbers: the last axis, one number or a list of them. */
-void ft__rule_array_feature(ft__onnx *o, ft__node *n)
+void ft__rule_array_feature(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
     ft_shape places = {.rank = 1, .dim = {ft_shape_elements(&n->in[1]->shape)}};
@@ -65,207 +61,202 @@ void ft__rule_array_feature(ft__onnx *o, ft__node *n)
 
         ft__op_set_shape(&op, FT_K_y, &places);
         ft__op_set1(&op, FT_K_axis, 0);
-        ft__emit2(o, n, &op, n->in[0], n->in[1], &s);
+        ft__emit2(n, &op, n->in[0], n->in[1], &s);
         return;
     }
-    gather(o, n, ft__axis(o, n, -1, x->rank), &places);
+    gather(n, ft__axis(n, -1, x->rank), &places);
 }
 
-void ft__rule_gather_elements(ft__onnx *o, ft__node *n)
+void ft__rule_gather_elements(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *index = n->in[1];
+    ft__onnx_value *x = n->in[0], *index = n->in[1];
     ft_op op = ft__op_xy(FT_KIND_gather_elements, x, index);
-    uint32_t axis = ft__axis(o, n, ft__attr_int(o, n, "axis", 0), x->shape.rank);
+    uint32_t axis = ft__attr_axis(n, 0);
 
     if (index->shape.rank != x->shape.rank) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "its indices have %u dimensions, not %u",
-                      index->shape.rank, x->shape.rank);
+        ft__onnx_fail(n, "its indices have %u dimensions, not %u", index->shape.rank,
+                      x->shape.rank);
         return;
     }
     ft__op_set1(&op, FT_K_axis, axis);
-    if (ft__emit2(o, n, &op, x, index, &index->shape))
-        ft__fold_gather_elements(o, x, index, axis, n->out[0]);
+    if (ft__emit2(n, &op, x, index, &index->shape))
+        ft__fold_gather_elements(n, x, index, axis, n->out[0]);
 }
 
 /* Every last row of indices picks a piece of x; with one index in it, it is a
  * gather. */
-void ft__rule_gather_nd(ft__onnx *o, ft__node *n)
+void ft__rule_gather_nd(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *index = n->in[1];
-    int64_t batch = ft__attr_int(o, n, "batch_dims", 0), from;
+    ft__onnx_value *x = n->in[0], *index = n->in[1];
+    int64_t batch = ft__attr_int(n, "batch_dims", 0), from;
     ft_shape s = {0};
     ft_op op;
 
     from = index->shape.rank ? index->shape.dim[index->shape.rank - 1] : -1;
     if (from < 0 || batch < 0 || batch > x->shape.rank ||
         from > x->shape.rank - batch) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "its indices do not fit its operand");
+        ft__onnx_fail(n, "its indices do not fit its operand");
         return;
     }
     for (uint32_t i = 0; i + 1 < index->shape.rank; i++)
-        ft__push(o, n, &s, index->shape.dim[i]);
+        ft__push(n, &s, index->shape.dim[i]);
     if (batch == 0 && from == 1) {
-        gather(o, n, 0, &s);
+        gather(n, 0, &s);
         return;
     }
     for (uint32_t i = (uint32_t)(batch + from); i < x->shape.rank; i++)
-        ft__push(o, n, &s, x->shape.dim[i]);
-    if (ft__failed(o))
+        ft__push(n, &s, x->shape.dim[i]);
+    if (ft__failed(n))
         return;
     op = ft__op_xy(FT_KIND_gather_nd, x, index);
     ft__op_set_shape(&op, FT_K_out, &s);
-    if (ft__emit2(o, n, &op, x, index, &s) && batch == 0)
-        ft__fold_gather_nd(o, x, index, n->out[0]);
+    if (ft__emit2(n, &op, x, index, &s) && batch == 0)
+        ft__fold_gather_nd(n, x, index, n->out[0]);
 }
 
 /* ---- scatter ---- */
 
 /* Updates into a copy of x. arg: 0 at indices along an axis, 1 at rows of
  * indices, 2 into a cache, where the place is optional. */
-void ft__rule_scatter(ft__onnx *o, ft__node *n)
+void ft__rule_scatter(ft__onnx_node *n)
 {
     int form = n->rule->arg;
-    ft__value *x = n->in[0], *updates = n->in[form == 2 ? 1 : 2],
-              *index = ft__in(n, form == 2 ? 2 : 1);
+    ft__onnx_value *x = n->in[0], *updates = n->in[form == 2 ? 1 : 2],
+                   *index = ft__in(n, form == 2 ? 2 : 1);
     ft_op op = ft__op_xy(FT_KIND_scatter, x, updates);
-    ft__str how = ft__attr_str(o, n, "reduction");
-    ft__value *in[] = {x, updates, index};
+    ft__str how = ft__attr_str(n, "reduction");
+    ft__onnx_value *in[] = {x, updates, index};
 
-    if (!ft__emit(o, n, &op,
-                  &(ft__call){.in = in,
-                              .n_in = index ? 3 : 2,
-                              .out = n->out,
-                              .n_out = 1,
-                              .shape = &x->shape}) ||
+    if (!ft__is_constant(
+            ft__make_of(n, &op, in, index ? 3 : 2, &x->shape, n->out[0])) ||
         (how.n && !ft__str_is(how, "none")))
         return;
     if (form == 0)
-        ft__fold_scatter(o, in,
-                         ft__axis(o, n, ft__attr_int(o, n, "axis", 0), x->shape.rank),
-                         n->out[0]);
+        ft__fold_scatter(n, in, ft__attr_axis(n, 0), n->out[0]);
     else if (form == 1)
-        ft__fold_scatter_nd(o, in, n->out[0]);
+        ft__fold_scatter_nd(n, in, n->out[0]);
 }
 
 /* ---- by value ---- */
 
-void ft__rule_topk(ft__onnx *o, ft__node *n)
+void ft__rule_topk(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *out[2] = {n->out[0], ft__out(n, 1)};
+    ft__onnx_value *x = n->in[0], *out[2] = {n->out[0], ft__out(n, 1)};
     ft_shape s = x->shape;
-    uint32_t axis = ft__axis(o, n, ft__attr_int(o, n, "axis", -1), s.rank);
-    int64_t k = ft__attr_int(o, n, "k", 0);
-    bool known = !ft__in(n, 1) || ft__ints(o, n->in[1], &k, 1) == 1;
-    ft__call c = {.in = n->in, .n_in = n->n_in > 1 && n->in[1] ? 2 : 1, .out = out};
+    uint32_t axis = ft__attr_axis(n, -1);
+    int64_t k = ft__attr_int(n, "k", 0);
+    bool known = !ft__in(n, 1) || ft__ints(n, n->in[1], &k, 1) == 1;
+    ft__onnx_call c = {
+        .in = n->in, .n_in = n->n_in > 1 && n->in[1] ? 2 : 1, .out = out};
     ft_op op = ft__op_x(FT_KIND_topk, x);
 
     c.n_out = 2;
-    if (ft__failed(o))
+    if (ft__failed(n))
         return;
     if (!known) {
-        s = ft__guess(o, &s, 1u << axis);
+        s = ft__guess(n->import, &s, 1u << axis);
         k = s.dim[axis] < x->shape.dim[axis] ? s.dim[axis] : x->shape.dim[axis];
     }
     if (k < 0 || k > x->shape.dim[axis]) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "it wants %lld of %lld elements", (long long)k,
+        ft__onnx_fail(n, "it wants %lld of %lld elements", (long long)k,
                       (long long)x->shape.dim[axis]);
         return;
     }
     ft__op_set1(&op, FT_K_axis, axis);
     ft__op_set1(&op, FT_K_size, k);
     if (!known)
-        ft__emit_guessed(o, n, &op, &c, 1u << axis);
-    else if (ft__emit(o, n, &op, &c))
-        ft__fold_topk(o, x, axis, ft__attr_int(o, n, "largest", 1) != 0, out);
+        ft__emit_guessed(n, &op, &c, 1u << axis);
+    else if (ft__emit(n, &op, &c))
+        ft__fold_topk(n, x, axis, ft__attr_int(n, "largest", 1) != 0, out);
 }
 
 /* How many elements of a constant are not zero; -1: it is none. */
-static int64_t count_true(ft__onnx *o, ft__value *v, int64_t most)
+static int64_t count_true(const ft__onnx_node *n, ft__onnx_value *v, int64_t most)
 {
-    const ft__num *d = v->guessed ? NULL : ft__data(o, v);
-    int64_t n = ft_shape_elements(&v->shape), count = 0;
+    const ft__num *d = v->guessed ? NULL : ft__data(n, v);
+    int64_t size = ft_shape_elements(&v->shape), count = 0;
     bool real = ft__dtype_is_real(v->dtype);
 
-    for (int64_t i = 0; d && i < n && i < most; i++)
+    for (int64_t i = 0; d && i < size && i < most; i++)
         count += real ? d[i].f != 0 : d[i].i != 0;
     return d ? count : -1;
 }
 
 /* An operation of this kind whose result has `s`, guessed along dimension 0 <=
  * axis < 8, or known. */
-static void pick(ft__onnx *o, ft__node *n, ft_op *op, ft__value *const *in,
-                 uint32_t n_in, ft_shape *s, uint32_t open)
+static void pick(ft__onnx_node *n, ft_op *op, ft__onnx_value *const *in, uint32_t n_in,
+                 ft_shape *s, uint32_t open)
 {
-    ft__call c = {.in = in, .n_in = n_in, .out = n->out, .n_out = 1, .shape = s};
+    ft__onnx_call c = {.in = in, .n_in = n_in, .out = n->out, .n_out = 1, .shape = s};
 
     if (open)
-        *s = ft__guess(o, s, open);
+        *s = ft__guess(n->import, s, open);
     ft__op_set_shape(op, FT_K_out, s);
     if (open)
-        ft__emit_guessed(o, n, op, &c, open);
+        ft__emit_guessed(n, op, &c, open);
     else
-        ft__emit(o, n, op, &c);
+        ft__emit(n, op, &c);
 }
 
 /* Coordinates of the elements that are not zero. */
-void ft__rule_nonzero(ft__onnx *o, ft__node *n)
+void ft__rule_nonzero(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
-    int64_t size = ft_shape_elements(&x->shape), count = count_true(o, x, size);
+    ft__onnx_value *x = n->in[0];
+    int64_t size = ft_shape_elements(&x->shape), count = count_true(n, x, size);
     ft_shape s = {.rank = 2, .dim = {x->shape.rank, count < 0 ? size : count}};
     ft_op op;
 
     if (count >= 0) {
-        ft__define_constant(o, n, n->out[0], FT_DTYPE_int64, &s);
-        ft__fold_nonzero(o, x, n->out[0]);
+        ft__define_constant(n, n->out[0], FT_DTYPE_int64, &s);
+        ft__fold_nonzero(n, x, n->out[0]);
         return;
     }
     ft__op_init(&op, FT_KIND_nonzero, FT_DTYPE_int64);
     ft__op_set_shape(&op, FT_K_x, &x->shape);
-    pick(o, n, &op, &x, 1, &s, size ? 1u << 1 : 0);
+    pick(n, &op, &x, 1, &s, size ? 1u << 1 : 0);
 }
 
 /* Slices along an axis, or elements, where a condition holds. */
-void ft__rule_compress(ft__onnx *o, ft__node *n)
+void ft__rule_compress(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
-    int64_t given = ft__attr_int(o, n, "axis", INT64_MIN), have;
+    ft__onnx_value *x = n->in[0];
+    int64_t given = ft__attr_int(n, "axis", INT64_MIN), have;
     ft_shape s = {.rank = 1, .dim = {ft_shape_elements(&x->shape)}}, from;
     ft_op op = ft__op_x(FT_KIND_nonzero, x);
     uint32_t axis = 0;
 
     if (given != INT64_MIN) {
         s = x->shape;
-        axis = ft__axis(o, n, given, s.rank);
+        axis = ft__axis(n, given, s.rank);
     }
-    if (ft__failed(o))
+    if (ft__failed(n))
         return;
     from = s;
-    have = count_true(o, n->in[1], s.dim[axis]);
+    have = count_true(n, n->in[1], s.dim[axis]);
     if (have >= 0)
         s.dim[axis] = have;
     else if (s.dim[axis] > ft_shape_elements(&n->in[1]->shape))
         s.dim[axis] = ft_shape_elements(&n->in[1]->shape);
-    pick(o, n, &op, n->in, 2, &s, have < 0 ? 1u << axis : 0);
+    pick(n, &op, n->in, 2, &s, have < 0 ? 1u << axis : 0);
     if (have >= 0 && ft__is_constant(n->out[0]))
-        ft__fold_compress(o, x, n->in[1], &from, axis, n->out[0]);
+        ft__fold_compress(n, x, n->in[1], &from, axis, n->out[0]);
 }
 
 /* Sorted, then one of each: values, where they stood first, which each was, how
  * many there were. */
-void ft__rule_unique(ft__onnx *o, ft__node *n)
+void ft__rule_unique(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *sorted = ft__onnx_temp(o, x);
-    int64_t given = ft__attr_int(o, n, "axis", INT64_MIN);
+    ft__onnx_value *x = n->in[0], *sorted = ft__onnx_temp(n, x);
+    int64_t given = ft__attr_int(n, "axis", INT64_MIN);
     ft_shape s = {.rank = 1, .dim = {ft_shape_elements(&x->shape)}}, list;
     ft_op op = ft__op_x(FT_KIND_copy, x);
     uint32_t axis = 0;
 
     if (given != INT64_MIN) {
         s = x->shape;
-        axis = ft__axis(o, n, given, s.rank);
+        axis = ft__axis(n, given, s.rank);
     }
-    if (!sorted || ft__failed(o))
+    if (!sorted || ft__failed(n))
         return;
     list = (ft_shape){.rank = 1, .dim = {s.dim[axis]}};
     if (s.dim[axis] > 0) {
@@ -274,93 +265,88 @@ void ft__rule_unique(ft__onnx *o, ft__node *n)
         ft__op_set1(&op, FT_K_axis, axis);
         ft__op_set1(&op, FT_K_size, s.dim[axis]);
     }
-    ft__emit(o, n, &op,
-             &(ft__call){.in = &x,
-                         .n_in = 1,
-                         .out = (ft__value *[]){sorted, NULL},
-                         .n_out = ft_op_n_outputs(&op)});
-    if (ft__failed(o))
+    ft__emit(n, &op,
+             &(ft__onnx_call){.in = &x,
+                              .n_in = 1,
+                              .out = (ft__onnx_value *[]){sorted, NULL},
+                              .n_out = ft_op_n_outputs(&op)});
+    if (ft__failed(n))
         return;
     op = ft__op_x(FT_KIND_nonzero, sorted);
-    pick(o, n, &op, &sorted, 1, &s, s.dim[axis] > 1 ? 1u << axis : 0);
+    pick(n, &op, &sorted, 1, &s, s.dim[axis] > 1 ? 1u << axis : 0);
     for (uint32_t i = 1; i < 4; i++)
-        ft__emit_extra_open(o, n, i, FT_DTYPE_int64, &list,
+        ft__emit_extra_open(n, i, FT_DTYPE_int64, &list,
                             i != 2 && list.dim[0] > 1 ? 1u : 0);
 }
 
 /* A new axis of `depth` with one element on; depth unknown: open. */
-void ft__rule_one_hot(ft__onnx *o, ft__node *n)
+void ft__rule_one_hot(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
-    uint32_t axis = ft__axis(o, n, ft__attr_int(o, n, "axis", -1), x->shape.rank + 1);
+    ft__onnx_value *x = n->in[0];
+    uint32_t axis = ft__axis(n, ft__attr_int(n, "axis", -1), x->shape.rank + 1);
     ft_shape s = {0};
     double depth;
-    bool known = ft__scalar(o, n->in[1], &depth);
+    bool known = ft__scalar(n, n->in[1], &depth);
     ft_op op;
 
     if (known && !(depth >= 0 && depth < (double)FT__MAX_ELEMENTS)) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "its depth is %g", depth);
+        ft__onnx_fail(n, "its depth is %g", depth);
         return;
     }
     for (uint32_t i = 0; i <= x->shape.rank; i++)
-        ft__push(o, n, &s,
+        ft__push(n, &s,
                  i == axis ? (known ? (int64_t)depth : 1)
                            : x->shape.dim[i - (i > axis)]);
-    if (ft__failed(o))
+    if (ft__failed(n))
         return;
     ft__op_init(&op, FT_KIND_one_hot, n->in[2]->dtype);
     ft__op_set_shape(&op, FT_K_x, &x->shape);
-    pick(o, n, &op, n->in, 3, &s, known ? 0 : 1u << axis);
+    pick(n, &op, n->in, 3, &s, known ? 0 : 1u << axis);
     if (known && ft__is_constant(n->out[0]))
-        ft__fold_one_hot(o, n->in, axis, n->out[0]);
+        ft__fold_one_hot(n, n->in, axis, n->out[0]);
 }
 
 /* One triangle of the last two axes. */
-void ft__rule_trilu(ft__onnx *o, ft__node *n)
+void ft__rule_trilu(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0], *by = ft__in(n, 1);
+    ft__onnx_value *x = n->in[0], *by = ft__in(n, 1);
     ft_op op = ft__op_x(FT_KIND_copy, x);
     int64_t k = 0;
 
     if (x->shape.rank < 2) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "its operand is no matrix");
+        ft__onnx_fail(n, "its operand is no matrix");
         return;
     }
-    if (ft__emit(o, n, &op,
-                 &(ft__call){.in = n->in,
-                             .n_in = by ? 2 : 1,
-                             .out = n->out,
-                             .n_out = 1,
-                             .shape = &x->shape}) &&
-        (!by || ft__ints(o, by, &k, 1) == 1))
-        ft__fold_trilu(o, x, k, ft__attr_int(o, n, "upper", 1) != 0, n->out[0]);
+    if (ft__is_constant(ft__make_of(n, &op, n->in, by ? 2 : 1, &x->shape, n->out[0])) &&
+        (!by || ft__ints(n, by, &k, 1) == 1))
+        ft__fold_trilu(n, x, k, ft__attr_int(n, "upper", 1) != 0, n->out[0]);
 }
 
 /* Boxes kept, for each batch and class, as rows of three numbers. */
-void ft__rule_nms(ft__onnx *o, ft__node *n)
+void ft__rule_nms(ft__onnx_node *n)
 {
     const ft_shape *boxes = &n->in[0]->shape, *scores = &n->in[1]->shape;
-    ft__value *limit = ft__in(n, 2);
+    ft__onnx_value *limit = ft__in(n, 2);
     ft_shape s = {.rank = 2, .dim = {0, 3}};
     int64_t most = 0;
     ft_op op;
 
     if (boxes->rank != 3 || scores->rank != 3 || boxes->dim[0] != scores->dim[0] ||
         boxes->dim[1] != scores->dim[2]) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "boxes and scores do not fit together");
+        ft__onnx_fail(n, "boxes and scores do not fit together");
         return;
     }
-    if (!limit || ft__ints(o, limit, &most, 1) != 1 || most > boxes->dim[1])
+    if (!limit || ft__ints(n, limit, &most, 1) != 1 || most > boxes->dim[1])
         most = limit ? boxes->dim[1] : 0;
     most = most < 0 ? 0 : most;
     s.dim[0] = scores->dim[0] * scores->dim[1];
     if (s.dim[0] && most > FT__MAX_ELEMENTS / s.dim[0]) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "it may keep more than 2^52 boxes");
+        ft__onnx_fail(n, "it may keep more than 2^52 boxes");
         return;
     }
     s.dim[0] *= most;
     ft__op_init(&op, FT_KIND_nms, n->in[0]->dtype);
     ft__op_set_shape(&op, FT_K_x, boxes);
     ft__op_set_shape(&op, FT_K_y, scores);
-    pick(o, n, &op, n->in, 2, &s, s.dim[0] ? 1u : 0);
+    pick(n, &op, n->in, 2, &s, s.dim[0] ? 1u : 0);
 }

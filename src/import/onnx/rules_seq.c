@@ -5,12 +5,12 @@
 
 #include "base/limits.h"
 #include "graph/op_inside.h"
-#include "import/onnx/onnx.h"
+#include "import/onnx/compose.h"
 
 enum { MAX_LISTED = 1 << 12 };
 
 /* The most that any element has, and the dimensions in which they differ. */
-static uint32_t join(ft__value *const *part, uint32_t n, ft_shape *most)
+static uint32_t join(ft__onnx_value *const *part, uint32_t n, ft_shape *most)
 {
     uint32_t open = n ? 0 : FT_OPEN_RANK;
 
@@ -28,18 +28,18 @@ static uint32_t join(ft__value *const *part, uint32_t n, ft_shape *most)
     return open;
 }
 
-static bool is_sequence(ft__onnx *o, const ft__node *n, uint32_t i)
+static bool is_sequence(const ft__onnx_node *n, uint32_t i)
 {
-    const ft__value *v = ft__in(n, i);
+    const ft__onnx_value *v = ft__in(n, i);
 
     if (v && (v->container & FT_CONTAINER_SEQUENCE))
         return true;
-    ft__onnx_fail(o, n, FT_EFORMAT, "its operand %u is no sequence", i + 1);
-    return false;
+    return ft__onnx_fail(n, "its operand %u is no sequence", i + 1);
 }
 
 /* A sequence of these elements; the array becomes its own. */
-static void define_list(ft__value *v, ft__value **part, uint32_t n, ft_dtype dtype)
+static void define_list(ft__onnx_value *v, ft__onnx_value **part, uint32_t n,
+                        ft_dtype dtype)
 {
     v->state = FT__ACTIVATION;
     v->container = FT_CONTAINER_SEQUENCE;
@@ -51,142 +51,141 @@ static void define_list(ft__value *v, ft__value **part, uint32_t n, ft_dtype dty
 }
 
 /* A sequence whose elements are not known one by one. */
-static void define_unlisted(ft__onnx *o, const ft__node *n, ft__value *v,
-                            ft_dtype dtype, const ft_shape *most, uint32_t open)
+static void define_unlisted(const ft__onnx_node *n, ft__onnx_value *v, ft_dtype dtype,
+                            const ft_shape *most, uint32_t open)
 {
-    ft__emit_open(o, n, v, dtype, most, open);
+    ft__emit_open(n, v, dtype, most, open);
     v->container = FT_CONTAINER_SEQUENCE;
 }
 
 /* A scalar that says something of a container. */
-static void define_scalar(ft__onnx *o, const ft__node *n, ft_dtype t, bool known,
-                          int64_t value)
+static void define_scalar(const ft__onnx_node *n, ft_dtype t, bool known, int64_t value)
 {
     ft_shape s = {0};
     ft_op op;
 
     if (known) {
-        ft__define_constant(o, n, n->out[0], t, &s);
-        ft__fold_fill(o, n->out[0], (ft__num){.i = value}, (ft__num){0});
+        ft__define_constant(n, n->out[0], t, &s);
+        ft__fold_fill(n, n->out[0], (ft__num){.i = value}, (ft__num){0});
         return;
     }
     ft__op_init(&op, FT_KIND_fill, t);
     ft__op_set_shape(&op, FT_K_out, &s);
-    ft__emit(o, n, &op, &(ft__call){.out = n->out, .n_out = 1, .shape = &s});
+    ft__emit(n, &op, &(ft__onnx_call){.out = n->out, .n_out = 1, .shape = &s});
 }
 
 /* Where an operand says, from 0 to `end`; -1: not known. None given: the end. */
-static int64_t position(ft__onnx *o, const ft__node *n, uint32_t i, uint32_t end)
+static int64_t position(const ft__onnx_node *n, uint32_t i, uint32_t end)
 {
     int64_t at;
 
     if (!ft__in(n, i))
         return end;
-    if (n->in[i]->guessed || ft__ints(o, n->in[i], &at, 1) != 1)
+    if (n->in[i]->guessed || ft__ints(n, n->in[i], &at, 1) != 1)
         return -1;
     at += at < 0 ? end : 0;
     if (at >= 0 && at <= end)
         return at;
-    ft__onnx_fail(o, n, FT_EFORMAT, "its position lies outside the sequence");
+    ft__onnx_fail(n, "its position lies outside the sequence");
     return -1;
 }
 
 /* ---- making sequences ---- */
 
-void ft__rule_sequence_construct(ft__onnx *o, ft__node *n)
+void ft__rule_sequence_construct(ft__onnx_node *n)
 {
     for (uint32_t i = 0; i < n->n_in; i++)
         if (!n->in[i] || n->in[i]->container) {
-            ft__onnx_fail(o, n, FT_EFORMAT, "its operand %u is no tensor", i + 1);
+            ft__onnx_fail(n, "its operand %u is no tensor", i + 1);
             return;
         }
     define_list(n->out[0], n->in, n->n_in, FT_DTYPE_fp32);
 }
 
-void ft__rule_sequence_empty(ft__onnx *o, ft__node *n)
+void ft__rule_sequence_empty(ft__onnx_node *n)
 {
-    ft_dtype t = ft_dtype_from_onnx(ft__attr_int(o, n, "dtype", 1));
+    ft_dtype t = ft_dtype_from_onnx(ft__attr_int(n, "dtype", 1));
 
     define_list(n->out[0], NULL, 0, t ? t : FT_DTYPE_fp32);
 }
 
 /* The operand's list with room for one more; NULL: not known, or a failure. */
-static ft__value **copy_list(ft__onnx *o, const ft__value *seq)
+static ft__onnx_value **copy_list(const ft__onnx_node *n, const ft__onnx_value *seq)
 {
-    ft__value **part;
+    ft__onnx_value **part;
 
     if (!seq->listed || seq->n_parts >= MAX_LISTED)
         return NULL;
-    part = ft__onnx_alloc(o, seq->n_parts + 1, sizeof(ft__value *));
+    part = ft__onnx_alloc(n->import, seq->n_parts + 1, sizeof(ft__onnx_value *));
     for (uint32_t i = 0; part && i < seq->n_parts; i++)
         part[i] = seq->part[i];
     return part;
 }
 
-void ft__rule_sequence_insert(ft__onnx *o, ft__node *n)
+void ft__rule_sequence_insert(ft__onnx_node *n)
 {
-    ft__value *seq = n->in[0], *x = n->in[1], **part = NULL, *both[2] = {x, seq};
+    ft__onnx_value *seq = n->in[0], *x = n->in[1], **part = NULL, *both[2] = {x, seq};
     uint32_t open;
     ft_shape s;
     int64_t at;
 
-    if (!is_sequence(o, n, 0))
+    if (!is_sequence(n, 0))
         return;
-    at = position(o, n, 2, seq->n_parts);
+    at = position(n, 2, seq->n_parts);
     if (at >= 0)
-        part = copy_list(o, seq);
-    if (ft__failed(o))
+        part = copy_list(n, seq);
+    if (ft__failed(n))
         return;
     if (part) {
         memmove(part + at + 1, part + at,
-                (seq->n_parts - (size_t)at) * sizeof(ft__value *));
+                (seq->n_parts - (size_t)at) * sizeof(ft__onnx_value *));
         part[at] = x;
         define_list(n->out[0], part, seq->n_parts + 1, x->dtype);
         return;
     }
     open = join(both, seq->empty || (seq->listed && !seq->n_parts) ? 1 : 2, &s);
-    define_unlisted(o, n, n->out[0], x->dtype, &s, open);
+    define_unlisted(n, n->out[0], x->dtype, &s, open);
 }
 
-void ft__rule_sequence_erase(ft__onnx *o, ft__node *n)
+void ft__rule_sequence_erase(ft__onnx_node *n)
 {
-    ft__value *seq = n->in[0], **part = NULL;
+    ft__onnx_value *seq = n->in[0], **part = NULL;
     int64_t at;
 
-    if (!is_sequence(o, n, 0))
+    if (!is_sequence(n, 0))
         return;
-    at = position(o, n, 1, seq->n_parts);
+    at = position(n, 1, seq->n_parts);
     if (seq->listed && !ft__in(n, 1))
         at--;
     if (at >= 0 && at < seq->n_parts)
-        part = copy_list(o, seq);
-    if (ft__failed(o))
+        part = copy_list(n, seq);
+    if (ft__failed(n))
         return;
     if (!part) {
-        define_unlisted(o, n, n->out[0], seq->dtype, &seq->shape, seq->open);
+        define_unlisted(n, n->out[0], seq->dtype, &seq->shape, seq->open);
         return;
     }
     memmove(part + at, part + at + 1,
-            (seq->n_parts - (size_t)at - 1) * sizeof(ft__value *));
+            (seq->n_parts - (size_t)at - 1) * sizeof(ft__onnx_value *));
     define_list(n->out[0], part, seq->n_parts - 1, seq->dtype);
 }
 
 /* ---- splitting ---- */
 
 /* Sizes of the parts along an axis of `size`; how many, -1: not known. */
-static int64_t part_sizes(ft__onnx *o, const ft__node *n, int64_t size, int64_t *sizes)
+static int64_t part_sizes(const ft__onnx_node *n, int64_t size, int64_t *sizes)
 {
     int64_t count = 0, each = 1;
 
     if (ft__in(n, 1)) {
-        count = n->in[1]->guessed ? -1 : ft__ints(o, n->in[1], sizes, FT__MAX_PARTS);
+        count = n->in[1]->guessed ? -1 : ft__ints(n, n->in[1], sizes, FT__MAX_PARTS);
         if (count < 0 || n->in[1]->shape.rank > 0)
             return count;
         each = sizes[0];
         count = 0;
     }
     if (each < 1)
-        ft__onnx_fail(o, n, FT_EFORMAT, "its parts have no elements");
+        ft__onnx_fail(n, "its parts have no elements");
     if (each < 1 || (size - 1) / each >= FT__MAX_PARTS)
         return -1;
     for (; size > 0; size -= each)
@@ -195,229 +194,213 @@ static int64_t part_sizes(ft__onnx *o, const ft__node *n, int64_t size, int64_t 
 }
 
 /* Without an axis whose size is 1. */
-static ft__value *squeezed(ft__onnx *o, const ft__node *n, ft__value *v, uint32_t axis)
+static ft__onnx_value *squeezed(const ft__onnx_node *n, ft__onnx_value *v,
+                                uint32_t axis)
 {
-    ft__value *out = ft__onnx_temp(o, v);
     ft_shape s = v->shape;
 
-    if (!out)
-        return NULL;
-    memmove(s.dim + axis, s.dim + axis + 1, (s.rank - axis - 1) * sizeof(*s.dim));
-    s.rank--;
-    ft__emit_view(o, n, v, out, &s);
-    return out;
+    ft__drop_dim(&s, axis, 1);
+    return ft__make_view(n, v, &s, ft__onnx_temp(n, v));
 }
 
-static void split_into(ft__onnx *o, const ft__node *n, uint32_t axis,
-                       const int64_t *sizes, uint32_t count, bool drop)
+static void split_into(const ft__onnx_node *n, uint32_t axis, const int64_t *sizes,
+                       uint32_t count, bool drop)
 {
-    ft__value *x = n->in[0], **part = ft__onnx_alloc(o, count, sizeof(ft__value *));
+    ft__onnx_value *x = n->in[0],
+                   **part = ft__onnx_alloc(n->import, count, sizeof(ft__onnx_value *));
     ft_op op;
 
     for (uint32_t i = 0; part && i < count; i++)
-        if (!(part[i] = ft__onnx_temp(o, x)))
+        if (!(part[i] = ft__onnx_temp(n, x)))
             return;
     if (!part)
         return;
-    ft__op_init(&op, FT_KIND_split, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    op = ft__op_x(FT_KIND_split, x);
     ft__op_set1(&op, FT_K_axis, axis);
     ft__op_set(&op, FT_K_sizes, sizes, count);
     if (count == 1)
-        ft__emit_view(o, n, x, part[0], &x->shape);
+        ft__emit_view(n, x, part[0], &x->shape);
     else
-        ft__emit(o, n, &op,
-                 &(ft__call){.in = &x, .n_in = 1, .out = part, .n_out = count});
-    for (uint32_t i = 0; drop && i < count && !ft__failed(o); i++)
-        if (!(part[i] = squeezed(o, n, part[i], axis)))
+        ft__emit(n, &op,
+                 &(ft__onnx_call){.in = &x, .n_in = 1, .out = part, .n_out = count});
+    for (uint32_t i = 0; drop && i < count && !ft__failed(n); i++)
+        if (!(part[i] = squeezed(n, part[i], axis)))
             return;
-    if (!ft__failed(o))
+    if (!ft__failed(n))
         define_list(n->out[0], part, count, x->dtype);
 }
 
-void ft__rule_split_to_sequence(ft__onnx *o, ft__node *n)
+void ft__rule_split_to_sequence(ft__onnx_node *n)
 {
-    ft__value *x = n->in[0];
-    uint32_t axis = ft__axis(o, n, ft__attr_int(o, n, "axis", 0), x->shape.rank);
-    bool drop = !ft__in(n, 1) && !ft__attr_int(o, n, "keepdims", 1);
+    ft__onnx_value *x = n->in[0];
+    uint32_t axis = ft__attr_axis(n, 0);
+    bool drop = !ft__in(n, 1) && !ft__attr_int(n, "keepdims", 1);
     int64_t sizes[FT__MAX_PARTS], count, sum = 0;
     ft_shape s = x->shape;
 
-    if (ft__failed(o))
+    if (ft__failed(n))
         return;
-    count = part_sizes(o, n, s.dim[axis], sizes);
+    count = part_sizes(n, s.dim[axis], sizes);
     for (int64_t i = 0; i < count && sum >= 0; i++)
         sum = sizes[i] < 0 || sizes[i] > s.dim[axis] ? -1 : sum + sizes[i];
     if (count >= 0 && sum != s.dim[axis])
-        ft__onnx_fail(o, n, FT_EFORMAT, "its parts do not add up to the axis");
-    if (ft__failed(o))
+        ft__onnx_fail(n, "its parts do not add up to the axis");
+    if (ft__failed(n))
         return;
     if (count > 0) {
-        split_into(o, n, axis, sizes, (uint32_t)count, drop);
+        split_into(n, axis, sizes, (uint32_t)count, drop);
         return;
     }
     if (!ft__in(n, 1))
         s.dim[axis] = 1;
     if (drop) {
-        memmove(s.dim + axis, s.dim + axis + 1, (s.rank - axis - 1) * sizeof(*s.dim));
-        s.rank--;
+        ft__drop_dim(&s, axis, 1);
     }
-    define_unlisted(o, n, n->out[0], x->dtype, &s, ft__in(n, 1) ? 1u << axis : 0);
+    define_unlisted(n, n->out[0], x->dtype, &s, ft__in(n, 1) ? 1u << axis : 0);
 }
 
 /* ---- reading sequences ---- */
 
-void ft__rule_sequence_at(ft__onnx *o, ft__node *n)
+void ft__rule_sequence_at(ft__onnx_node *n)
 {
-    ft__value *seq = n->in[0];
+    ft__onnx_value *seq = n->in[0];
     int64_t at;
 
-    if (!is_sequence(o, n, 0))
+    if (!is_sequence(n, 0))
         return;
-    at = position(o, n, 1, seq->n_parts);
-    if (ft__failed(o) && seq->listed)
+    at = position(n, 1, seq->n_parts);
+    if (ft__failed(n) && seq->listed)
         return;
     if (seq->listed && at >= 0 && at < seq->n_parts)
-        ft__emit_view(o, n, seq->part[at], n->out[0], &seq->part[at]->shape);
+        ft__emit_view(n, seq->part[at], n->out[0], &seq->part[at]->shape);
     else
-        ft__emit_open(o, n, n->out[0], seq->dtype, &seq->shape, seq->open);
+        ft__emit_bounded(n, &seq->shape, seq->open);
 }
 
-void ft__rule_sequence_length(ft__onnx *o, ft__node *n)
+void ft__rule_sequence_length(ft__onnx_node *n)
 {
-    if (is_sequence(o, n, 0))
-        define_scalar(o, n, FT_DTYPE_int64, n->in[0]->listed, n->in[0]->n_parts);
+    if (is_sequence(n, 0))
+        define_scalar(n, FT_DTYPE_int64, n->in[0]->listed, n->in[0]->n_parts);
 }
 
-static ft__value *unsqueezed(ft__onnx *o, const ft__node *n, ft__value *v, int64_t axis)
+static ft__onnx_value *unsqueezed(const ft__onnx_node *n, ft__onnx_value *v,
+                                  int64_t axis)
 {
-    ft__value *out = ft__onnx_temp(o, v);
     ft_shape s = v->shape;
-    uint32_t at = ft__axis(o, n, axis, s.rank + 1);
 
-    if (!out || ft__failed(o))
-        return NULL;
-    ft__push(o, n, &s, 1);
-    memmove(s.dim + at + 1, s.dim + at, (s.rank - at - 1) * sizeof(*s.dim));
-    s.dim[at] = 1;
-    if (!ft__failed(o))
-        ft__emit_view(o, n, v, out, &s);
-    return out;
+    ft__insert_dim(n, &s, ft__axis(n, axis, s.rank + 1), 1);
+    return ft__make_view(n, v, &s, ft__onnx_temp(n, v));
 }
 
 /* Of a sequence that is not known one by one. */
-static void concat_unknown(ft__onnx *o, const ft__node *n, int64_t axis, bool stack)
+static void concat_unknown(const ft__onnx_node *n, int64_t axis, bool stack)
 {
-    const ft__value *seq = n->in[0];
+    const ft__onnx_value *seq = n->in[0];
     ft_shape s = seq->shape;
     uint32_t open = seq->open, at;
 
     if (open & FT_OPEN_RANK) {
-        ft__emit_open(o, n, n->out[0], seq->dtype, &s, FT_OPEN_RANK);
+        ft__emit_bounded(n, &s, FT_OPEN_RANK);
         return;
     }
-    if (stack)
-        ft__push(o, n, &s, 1);
-    at = ft__failed(o) ? 0 : ft__axis(o, n, axis, s.rank);
-    if (ft__failed(o))
-        return;
+    at = ft__axis(n, axis, s.rank + stack);
     if (stack) {
-        memmove(s.dim + at + 1, s.dim + at, (s.rank - at - 1) * sizeof(*s.dim));
-        s.dim[at] = 1;
+        ft__insert_dim(n, &s, at, 1);
         open = (open & ((1u << at) - 1)) | (open >> at) << (at + 1);
     }
-    ft__emit_open(o, n, n->out[0], seq->dtype, &s, open | 1u << at);
+    if (!ft__failed(n))
+        ft__emit_bounded(n, &s, open | 1u << at);
 }
 
-void ft__rule_concat_from_sequence(ft__onnx *o, ft__node *n)
+void ft__rule_concat_from_sequence(ft__onnx_node *n)
 {
-    ft__value *seq = n->in[0], **part;
-    int64_t axis = ft__attr_int(o, n, "axis", 0);
-    bool stack = ft__attr_int(o, n, "new_axis", 0) != 0;
-    ft__node concat = *n;
+    ft__onnx_value *seq = n->in[0], **part;
+    int64_t axis = ft__attr_int(n, "axis", 0);
+    bool stack = ft__attr_int(n, "new_axis", 0);
+    ft__onnx_node concat = *n;
 
-    if (!is_sequence(o, n, 0))
+    if (!is_sequence(n, 0))
         return;
     if (!seq->listed || !seq->n_parts) {
-        concat_unknown(o, n, axis, stack);
+        concat_unknown(n, axis, stack);
         return;
     }
-    part = copy_list(o, seq);
+    part = copy_list(n, seq);
     for (uint32_t i = 0; part && stack && i < seq->n_parts; i++)
-        if (!(part[i] = unsqueezed(o, n, part[i], axis)))
+        if (!(part[i] = unsqueezed(n, part[i], axis)))
             return;
     concat.in = part;
     concat.n_in = seq->n_parts;
-    if (part && !ft__failed(o))
-        ft__rule_concat(o, &concat);
+    if (part && !ft__failed(n))
+        ft__rule_concat(&concat);
 }
 
 /* ---- a graph for each element ---- */
 
 /* Where element i of operand k stands for the body; NULL: failed. */
-static ft__value *element(ft__onnx *o, const ft__node *n, uint32_t k, uint32_t i)
+static ft__onnx_value *element(const ft__onnx_node *n, uint32_t k, uint32_t i)
 {
-    ft__value *v = n->in[k], *one;
+    ft__onnx_value *v = n->in[k], *one;
 
     if (!v || !(v->container & FT_CONTAINER_SEQUENCE))
         return v;
     if (v->listed)
         return i < v->n_parts ? v->part[i] : NULL;
-    one = ft__onnx_temp(o, v);
+    one = ft__onnx_temp(n, v);
     if (one)
-        ft__emit_open(o, n, one, v->dtype, &v->shape, v->open);
+        ft__emit_open(n, one, v->dtype, &v->shape, v->open);
     return one;
 }
 
-static bool map_once(ft__onnx *o, const ft__node *n, ft__bytes graph, uint32_t i,
+static bool map_once(const ft__onnx_node *n, ft__bytes graph, uint32_t i,
                      ft__body *body)
 {
-    ft__value **arg = ft__onnx_alloc(o, n->n_in, sizeof(ft__value *));
+    ft__onnx_value **arg = ft__onnx_alloc(n->import, n->n_in, sizeof(ft__onnx_value *));
 
     for (uint32_t k = 0; arg && k < n->n_in; k++) {
-        arg[k] = element(o, n, k, i);
-        if (!arg[k] && !ft__failed(o))
-            ft__onnx_fail(o, n, FT_EFORMAT, "its operand %u has fewer elements", k + 1);
-        if (ft__failed(o))
+        arg[k] = element(n, k, i);
+        if (!arg[k] && !ft__failed(n))
+            ft__onnx_fail(n, "its operand %u has fewer elements", k + 1);
+        if (ft__failed(n))
             return false;
     }
-    return arg && ft__inline(o, n, graph, i, arg, n->n_in, body);
+    return arg && ft__inline(n, graph, i, arg, n->n_in, body);
 }
 
-static void gather_results(ft__onnx *o, const ft__node *n, const ft__body *body,
-                           uint32_t i, ft__value ***list)
+static void gather_results(const ft__onnx_node *n, const ft__body *body, uint32_t i,
+                           ft__onnx_value ***list)
 {
-    for (uint32_t k = 0; k < n->n_out && !ft__failed(o); k++) {
+    for (uint32_t k = 0; k < n->n_out && !ft__failed(n); k++) {
         if (k >= body->n_out || body->out[k]->state == FT__UNDEFINED)
-            ft__onnx_fail(o, n, FT_EFORMAT, "its body does not make result %u", k + 1);
+            ft__onnx_fail(n, "its body does not make result %u", k + 1);
         else
             list[k][i] = body->out[k];
     }
 }
 
-void ft__rule_sequence_map(ft__onnx *o, ft__node *n)
+void ft__rule_sequence_map(ft__onnx_node *n)
 {
-    ft__value ***list = ft__onnx_alloc(o, n->n_out, sizeof(*list));
-    bool listed = is_sequence(o, n, 0) && n->in[0]->listed;
+    ft__onnx_value ***list = ft__onnx_alloc(n->import, n->n_out, sizeof(*list));
+    bool listed = is_sequence(n, 0) && n->in[0]->listed;
     uint32_t count = listed ? n->in[0]->n_parts : 1;
     ft__bytes graph;
     ft__body body;
 
-    if (!list || ft__failed(o))
+    if (!list || ft__failed(n))
         return;
-    if (!ft__attr_message(o, n, "body", 6, &graph)) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "it has no body");
+    if (!ft__attr_message(n, "body", 6, &graph)) {
+        ft__onnx_fail(n, "it has no body");
         return;
     }
     for (uint32_t k = 0; k < n->n_out; k++)
-        if (!(list[k] = ft__onnx_alloc(o, count, sizeof(ft__value *))))
+        if (!(list[k] = ft__onnx_alloc(n->import, count, sizeof(ft__onnx_value *))))
             return;
     for (uint32_t i = 0; i < count; i++) {
-        if (!map_once(o, n, graph, i, &body))
+        if (!map_once(n, graph, i, &body))
             return;
-        gather_results(o, n, &body, i, list);
+        gather_results(n, &body, i, list);
     }
-    for (uint32_t k = 0; k < n->n_out && !ft__failed(o); k++) {
+    for (uint32_t k = 0; k < n->n_out && !ft__failed(n); k++) {
         if (!n->out[k])
             continue;
         define_list(n->out[k], list[k], count, FT_DTYPE_fp32);
@@ -428,17 +411,16 @@ void ft__rule_sequence_map(ft__onnx *o, ft__node *n)
 
 /* ---- optionals ---- */
 
-static void define_like(ft__onnx *o, const ft__node *n, ft__value *x,
-                        uint32_t container)
+static void define_like(const ft__onnx_node *n, ft__onnx_value *x, uint32_t container)
 {
-    ft__value *out = n->out[0];
+    ft__onnx_value *out = n->out[0];
 
-    ft__emit_view(o, n, x, out, &x->shape);
+    ft__emit_view(n, x, out, &x->shape);
     if ((container & FT_CONTAINER_SEQUENCE) && !x->listed) {
         /* Of another type, so another tensor. */
         out->tensor = FT_NONE;
         out->n_parts = 1;
-        out->part = ft__onnx_alloc(o, 1, sizeof(x));
+        out->part = ft__onnx_alloc(n->import, 1, sizeof(x));
         if (!out->part)
             return;
         out->part[0] = x;
@@ -446,34 +428,34 @@ static void define_like(ft__onnx *o, const ft__node *n, ft__value *x,
     out->container = container;
 }
 
-void ft__rule_optional(ft__onnx *o, ft__node *n)
+void ft__rule_optional(ft__onnx_node *n)
 {
     ft__bytes type;
-    ft__value like = {.container = 0};
+    ft__onnx_value like = {.container = 0};
 
     if (ft__in(n, 0)) {
-        define_like(o, n, n->in[0], n->in[0]->container | FT_CONTAINER_OPTIONAL);
+        define_like(n, n->in[0], n->in[0]->container | FT_CONTAINER_OPTIONAL);
         return;
     }
-    if (!ft__attr_message(o, n, "type", 14, &type)) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "it has neither an operand nor a type");
+    if (!ft__attr_message(n, "type", 14, &type)) {
+        ft__onnx_fail(n, "it has neither an operand nor a type");
         return;
     }
-    ft__onnx_read_container(o, type, &like);
-    ft__emit_open(o, n, n->out[0], like.dtype ? like.dtype : FT_DTYPE_fp32, &like.shape,
+    ft__onnx_read_container(n->import, type, &like);
+    ft__emit_open(n, n->out[0], like.dtype ? like.dtype : FT_DTYPE_fp32, &like.shape,
                   like.open);
     n->out[0]->container = like.container | FT_CONTAINER_OPTIONAL;
 }
 
-void ft__rule_optional_has_element(ft__onnx *o, ft__node *n)
+void ft__rule_optional_has_element(ft__onnx_node *n)
 {
-    const ft__value *x = ft__in(n, 0);
+    const ft__onnx_value *x = ft__in(n, 0);
     bool known = !x || !(x->container & FT_CONTAINER_OPTIONAL);
 
-    define_scalar(o, n, FT_DTYPE_bool, known, x != NULL);
+    define_scalar(n, FT_DTYPE_bool, known, x != NULL);
 }
 
-void ft__rule_optional_get_element(ft__onnx *o, ft__node *n)
+void ft__rule_optional_get_element(ft__onnx_node *n)
 {
-    define_like(o, n, n->in[0], n->in[0]->container & ~(uint32_t)FT_CONTAINER_OPTIONAL);
+    define_like(n, n->in[0], n->in[0]->container & ~(uint32_t)FT_CONTAINER_OPTIONAL);
 }

@@ -5,13 +5,13 @@
 
 #include "base/limits.h"
 #include "graph/op_inside.h"
-#include "import/onnx/onnx.h"
+#include "import/onnx/compose.h"
 
 /* ---- views ---- */
 
-void ft__rule_identity(ft__onnx *o, ft__node *n)
+void ft__rule_identity(ft__onnx_node *n)
 {
-    ft__emit_view(o, n, n->in[0], n->out[0], &n->in[0]->shape);
+    ft__emit_shape(n, &n->in[0]->shape);
 }
 
 /* Fill in 0 (copy) and -1 (what is left); false: they cannot be. */
@@ -42,58 +42,56 @@ static bool complete(const ft_shape *x, ft_shape *s, bool zero_is_zero)
 }
 
 /* All elements, in a shape of which only the length may be known. */
-static void reshape_open(ft__onnx *o, ft__node *n)
+static void reshape_open(ft__onnx_node *n)
 {
-    const ft__value *x = n->in[0];
+    const ft__onnx_value *x = n->in[0];
     uint32_t rank = ft__in(n, 1) ? ft__length(n->in[1]) : 0;
     ft_shape s = {.rank = rank ? rank : 1, .dim = {ft_shape_elements(&x->shape)}};
 
     for (uint32_t i = 1; i < s.rank; i++)
         s.dim[i] = 1;
-    ft__emit_open(o, n, n->out[0], x->dtype, &s,
-                  rank ? (1u << rank) - 1 : FT_OPEN_RANK);
+    ft__emit_bounded(n, &s, rank ? (1u << rank) - 1 : FT_OPEN_RANK);
 }
 
-void ft__rule_reshape(ft__onnx *o, ft__node *n)
+void ft__rule_reshape(ft__onnx_node *n)
 {
     ft_shape s = {0};
-    int64_t have = ft__in(n, 1) ? ft__ints(o, n->in[1], s.dim, FT_MAX_RANK)
-                                : ft__attr_ints(o, n, "shape", s.dim, FT_MAX_RANK);
+    int64_t have = ft__in(n, 1) ? ft__ints(n, n->in[1], s.dim, FT_MAX_RANK)
+                                : ft__attr_ints(n, "shape", s.dim, FT_MAX_RANK);
 
-    if (have > FT_MAX_RANK || (ft__in(n, 1) && ft__data(o, n->in[1]) && have < 0)) {
-        ft__onnx_fail(o, n, FT_EUNSUPPORTED, "its result has more than %d dimensions",
-                      FT_MAX_RANK);
+    if (have > FT_MAX_RANK || (ft__in(n, 1) && ft__data(n, n->in[1]) && have < 0)) {
+        ft__onnx_unsupported(n, "its result has more than %d dimensions", FT_MAX_RANK);
         return;
     }
     if (have < 0) {
-        reshape_open(o, n);
+        reshape_open(n);
         return;
     }
     s.rank = (uint32_t)have;
-    if (complete(&n->in[0]->shape, &s, ft__attr_int(o, n, "allowzero", 0) != 0))
-        ft__emit_view(o, n, n->in[0], n->out[0], &s);
+    if (complete(&n->in[0]->shape, &s, ft__attr_int(n, "allowzero", 0) != 0))
+        ft__emit_shape(n, &s);
     else
-        ft__onnx_fail(o, n, FT_EFORMAT,
+        ft__onnx_fail(n,
                       "%lld elements do not fit the new shape; if it was exported for "
                       "one batch size, leave --batch out",
                       (long long)ft_shape_elements(&n->in[0]->shape));
 }
 
-void ft__rule_flatten(ft__onnx *o, ft__node *n)
+void ft__rule_flatten(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
-    int64_t axis = ft__attr_int(o, n, "axis", 1);
+    int64_t axis = ft__attr_int(n, "axis", 1);
     ft_shape s = {.rank = 2, .dim = {1, 1}};
 
     if (axis != (int64_t)x->rank)
-        axis = ft__axis(o, n, axis, x->rank);
+        axis = ft__axis(n, axis, x->rank);
     for (uint32_t i = 0; i < x->rank; i++)
         s.dim[i >= axis] *= x->dim[i];
-    ft__emit_view(o, n, n->in[0], n->out[0], &s);
+    ft__emit_shape(n, &s);
 }
 
 /* Ones added or taken away who knows where: the rank may be known. */
-static void unknown_axes(ft__onnx *o, ft__node *n, int64_t rank)
+static void unknown_axes(ft__onnx_node *n, int64_t rank)
 {
     const ft_shape *x = &n->in[0]->shape;
     bool known = rank >= 0 && rank <= FT_MAX_RANK && rank != (int64_t)x->rank;
@@ -101,11 +99,10 @@ static void unknown_axes(ft__onnx *o, ft__node *n, int64_t rank)
 
     for (uint32_t i = 0; i < s.rank; i++)
         s.dim[i] = i ? 1 : ft_shape_elements(x);
-    ft__emit_open(o, n, n->out[0], n->in[0]->dtype, &s,
-                  known ? (1u << s.rank) - 1 : FT_OPEN_RANK);
+    ft__emit_bounded(n, &s, known ? (1u << s.rank) - 1 : FT_OPEN_RANK);
 }
 
-void ft__rule_squeeze(ft__onnx *o, ft__node *n)
+void ft__rule_squeeze(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
     int64_t ones = 0, axes;
@@ -113,223 +110,222 @@ void ft__rule_squeeze(ft__onnx *o, ft__node *n)
 
     for (uint32_t i = 0; i < x->rank; i++)
         ones |= (int64_t)(x->dim[i] == 1) << i;
-    axes = ft__axes(o, n, 1, x->rank, ones);
+    axes = ft__axes(n, 1, x->rank, ones);
     if (axes < 0) {
-        unknown_axes(o, n, (int64_t)x->rank - ft__length(n->in[1]));
+        unknown_axes(n, (int64_t)x->rank - ft__length(n->in[1]));
         return;
     }
     if (axes & ~ones)
-        ft__onnx_fail(o, n, FT_EFORMAT, "it drops a dimension that is not 1");
+        ft__onnx_fail(n, "it drops a dimension that is not 1");
     for (uint32_t i = 0; i < x->rank; i++)
         if (!(axes >> i & 1))
             s.dim[s.rank++] = x->dim[i];
-    if (!ft__failed(o))
-        ft__emit_view(o, n, n->in[0], n->out[0], &s);
+    if (!ft__failed(n))
+        ft__emit_shape(n, &s);
 }
 
-void ft__rule_unsqueeze(ft__onnx *o, ft__node *n)
+void ft__rule_unsqueeze(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
     int64_t v[FT_MAX_RANK], count, axes;
     uint32_t from = 0;
     ft_shape s = {0};
 
-    count = ft__in(n, 1) ? ft__ints(o, n->in[1], v, FT_MAX_RANK)
-                         : ft__attr_ints(o, n, "axes", v, FT_MAX_RANK);
+    count = ft__in(n, 1) ? ft__ints(n, n->in[1], v, FT_MAX_RANK)
+                         : ft__attr_ints(n, "axes", v, FT_MAX_RANK);
     if (count < 0) {
-        unknown_axes(o, n, (int64_t)x->rank + ft__length(n->in[1]));
+        unknown_axes(n, (int64_t)x->rank + ft__length(n->in[1]));
         return;
     }
     if (x->rank + count > FT_MAX_RANK) {
-        ft__onnx_fail(o, n, FT_EUNSUPPORTED, "its result has more than %d dimensions",
-                      FT_MAX_RANK);
+        ft__onnx_unsupported(n, "its result has more than %d dimensions", FT_MAX_RANK);
         return;
     }
     s.rank = x->rank + (uint32_t)count;
-    axes = ft__axes(o, n, 1, s.rank, 0);
+    axes = ft__axes(n, 1, s.rank, 0);
     for (uint32_t i = 0; i < s.rank; i++)
         s.dim[i] = axes >> i & 1 || from == x->rank ? 1 : x->dim[from++];
-    if (!ft__failed(o))
-        ft__emit_view(o, n, n->in[0], n->out[0], &s);
+    if (!ft__failed(n))
+        ft__emit_shape(n, &s);
 }
 
 /* ---- what depends on shapes alone ---- */
 
-static void define_ints(ft__onnx *o, const ft__node *n, const int64_t *v,
-                        uint32_t count, bool scalar)
+static void define_ints(const ft__onnx_node *n, const int64_t *v, uint32_t count,
+                        bool scalar)
 {
     ft_shape s = {.rank = !scalar, .dim = {scalar ? 0 : count}};
 
-    ft__define_constant(o, n, n->out[0], FT_DTYPE_int64, &s);
-    if (ft__fold_new(o, n->out[0]))
+    ft__define_constant(n, n->out[0], FT_DTYPE_int64, &s);
+    if (ft__fold_new(n, n->out[0]))
         for (uint32_t i = 0; i < count; i++)
             n->out[0]->data[i].i = v[i];
 }
 
-void ft__rule_shape(ft__onnx *o, ft__node *n)
+void ft__rule_shape(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
-    int64_t rank = x->rank, start = ft__attr_int(o, n, "start", 0),
-            end = ft__attr_int(o, n, "end", rank);
+    int64_t rank = x->rank, start = ft__attr_int(n, "start", 0),
+            end = ft__attr_int(n, "end", rank);
 
     start += start < 0 ? rank : 0;
     end += end < 0 ? rank : 0;
     start = start < 0 ? 0 : start > rank ? rank : start;
     end = end > rank ? rank : end < start ? start : end;
-    define_ints(o, n, x->dim + start, (uint32_t)(end - start), false);
+    define_ints(n, x->dim + start, (uint32_t)(end - start), false);
 }
 
-void ft__rule_size(ft__onnx *o, ft__node *n)
+void ft__rule_size(ft__onnx_node *n)
 {
-    define_ints(o, n, &(int64_t){ft_shape_elements(&n->in[0]->shape)}, 1, true);
+    define_ints(n, &(int64_t){ft_shape_elements(&n->in[0]->shape)}, 1, true);
 }
 
 /* A tensor in an attribute becomes the node's result. */
-static bool tensor_attribute(ft__onnx *o, const ft__node *n, const char *name,
-                             ft__value *v)
+static bool tensor_attribute(const ft__onnx_node *n, const char *name,
+                             ft__onnx_value *v)
 {
     ft__bytes tensor;
 
-    if (!ft__attr_message(o, n, name, 5, &tensor))
+    if (!ft__attr_message(n, name, 5, &tensor))
         return false;
-    ft__onnx_read_tensor(o, tensor, v);
+    ft__onnx_read_tensor(n->import, tensor, v);
     return true;
 }
 
-static void define_real(ft__onnx *o, const ft__node *n, const double *v, uint32_t count,
+static void define_real(const ft__onnx_node *n, const double *v, uint32_t count,
                         bool scalar)
 {
     ft_shape s = {.rank = !scalar, .dim = {scalar ? 0 : count}};
 
-    ft__define_constant(o, n, n->out[0], FT_DTYPE_fp32, &s);
-    if (ft__fold_new(o, n->out[0]))
+    ft__define_constant(n, n->out[0], FT_DTYPE_fp32, &s);
+    if (ft__fold_new(n, n->out[0]))
         for (uint32_t i = 0; i < count; i++)
             n->out[0]->data[i].f = v[i];
 }
 
 /* One of value, value_int(s), value_float(s), value_string(s), sparse_value. */
-void ft__rule_constant(ft__onnx *o, ft__node *n)
+void ft__rule_constant(ft__onnx_node *n)
 {
     enum { MAX = 256 };
-    int64_t i = ft__attr_int(o, n, "value_int", INT64_MIN), ints[MAX], count;
-    double f = ft__attr_float(o, n, "value_float", (double)NAN), reals[MAX];
+    int64_t i = ft__attr_int(n, "value_int", INT64_MIN), ints[MAX], count;
+    double f = ft__attr_float(n, "value_float", (double)NAN), reals[MAX];
 
-    if (tensor_attribute(o, n, "value", n->out[0]))
+    if (tensor_attribute(n, "value", n->out[0]))
         return;
     if (i != INT64_MIN)
-        define_ints(o, n, &i, 1, true);
+        define_ints(n, &i, 1, true);
     else if (!isnan(f))
-        define_real(o, n, &f, 1, true);
-    else if ((count = ft__attr_ints(o, n, "value_ints", ints, MAX)) > 0 && count <= MAX)
-        define_ints(o, n, ints, (uint32_t)count, false);
-    else if ((count = ft__attr_floats(o, n, "value_floats", reals, MAX)) > 0 &&
+        define_real(n, &f, 1, true);
+    else if ((count = ft__attr_ints(n, "value_ints", ints, MAX)) > 0 && count <= MAX)
+        define_ints(n, ints, (uint32_t)count, false);
+    else if ((count = ft__attr_floats(n, "value_floats", reals, MAX)) > 0 &&
              count <= MAX)
-        define_real(o, n, reals, (uint32_t)count, false);
+        define_real(n, reals, (uint32_t)count, false);
     else
-        ft__emit_unknown(o, n);
+        ft__emit_unknown(n);
 }
 
-void ft__rule_constant_of_shape(ft__onnx *o, ft__node *n)
+void ft__rule_constant_of_shape(ft__onnx_node *n)
 {
     ft_shape s = {0};
-    int64_t have = ft__ints(o, n->in[0], s.dim, FT_MAX_RANK);
-    ft__value fill = {.dtype = FT_DTYPE_fp32};
+    int64_t have = ft__ints(n, n->in[0], s.dim, FT_MAX_RANK);
+    ft__onnx_value fill = {.dtype = FT_DTYPE_fp32};
     const ft__num *value;
 
-    tensor_attribute(o, n, "value", &fill);
+    tensor_attribute(n, "value", &fill);
     if (have < 0) {
         s.rank = ft__length(n->in[0]);
         for (uint32_t i = 0; i < s.rank; i++)
             s.dim[i] = 1;
-        ft__emit_open(o, n, n->out[0], fill.dtype, &s,
+        ft__emit_open(n, n->out[0], fill.dtype, &s,
                       s.rank ? (1u << s.rank) - 1 : FT_OPEN_RANK);
         return;
     }
     s.rank = (uint32_t)have;
-    ft__define_constant(o, n, n->out[0], fill.dtype, &s);
-    value = ft__data(o, &fill);
+    ft__define_constant(n, n->out[0], fill.dtype, &s);
+    value = ft__data(n, &fill);
     if (!fill.state || (value && ft_shape_elements(&fill.shape) == 1))
-        ft__fold_fill(o, n->out[0], value ? *value : (ft__num){0}, (ft__num){0});
+        ft__fold_fill(n, n->out[0], value ? *value : (ft__num){0}, (ft__num){0});
 }
 
-void ft__rule_range(ft__onnx *o, ft__node *n)
+/* From a start to an end, by steps of one where none are given. */
+void ft__rule_range(ft__onnx_node *n)
 {
-    const ft__num *start = ft__data(o, n->in[0]), *step = ft__data(o, n->in[2]);
     bool real = ft__dtype_is_real(n->in[0]->dtype);
-    double v[3], count;
+    ft__num by = real ? (ft__num){.f = 1} : (ft__num){.i = 1};
+    double v[3] = {0, 0, 1}, count;
 
     for (uint32_t i = 0; i < 3; i++)
-        if (!ft__scalar(o, n->in[i], &v[i])) {
-            ft__emit_open(o, n, n->out[0], n->in[0]->dtype,
-                          &(ft_shape){.rank = 1, .dim = {1}}, 1u);
+        if ((i < 2 || ft__in(n, 2)) && !ft__scalar(n, n->in[i], &v[i])) {
+            ft__emit_bounded(n, FT__SHAPE(1), 1u);
             return;
         }
     count = ceil((v[1] - v[0]) / v[2]);
     if (!(fabs(count) < (double)FT__MAX_ELEMENTS)) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "its range never ends");
+        ft__onnx_fail(n, "its range never ends");
         return;
     }
-    ft__define_constant(
-        o, n, n->out[0], n->in[0]->dtype,
-        &(ft_shape){.rank = 1, .dim = {count > 0 ? (int64_t)count : 0}});
-    if (real == ft__dtype_is_real(n->in[2]->dtype))
-        ft__fold_fill(o, n->out[0], *start, *step);
+    ft__define_constant(n, n->out[0], n->in[0]->dtype,
+                        FT__SHAPE(count > 0 ? (int64_t)count : 0));
+    if (ft__in(n, 2))
+        by = *ft__data(n, n->in[2]);
+    if (!ft__in(n, 2) || real == ft__dtype_is_real(n->in[2]->dtype))
+        ft__fold_fill(n, n->out[0], *ft__data(n, n->in[0]), by);
 }
 
-void ft__rule_eye_like(ft__onnx *o, ft__node *n)
+void ft__rule_eye_like(ft__onnx_node *n)
 {
-    ft_dtype t = ft_dtype_from_onnx(ft__attr_int(o, n, "dtype", 0));
+    ft_dtype t = ft_dtype_from_onnx(ft__attr_int(n, "dtype", 0));
 
     if (n->in[0]->shape.rank != 2) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "its operand is no matrix");
+        ft__onnx_fail(n, "its operand is no matrix");
         return;
     }
-    ft__define_constant(o, n, n->out[0], t ? t : n->in[0]->dtype, &n->in[0]->shape);
-    ft__fold_eye(o, ft__attr_int(o, n, "k", 0), n->out[0]);
+    ft__define_constant(n, n->out[0], t ? t : n->in[0]->dtype, &n->in[0]->shape);
+    ft__fold_eye(n, ft__attr_int(n, "k", 0), n->out[0]);
 }
 
-static void random_numbers(ft__onnx *o, ft__node *n, ft_dtype t, const ft_shape *s,
-                           ft__value *from)
+static void random_numbers(ft__onnx_node *n, ft_dtype t, const ft_shape *s,
+                           ft__onnx_value *from)
 {
     ft_op op;
 
     ft__op_init(&op, FT_KIND_random, t);
     ft__op_set_shape(&op, FT_K_out, s);
     ft__emit_layer(
-        o, n, &op,
-        &(ft__call){
+        n, &op,
+        &(ft__onnx_call){
             .params = &from, .n_params = 1, .out = n->out, .n_out = 1, .shape = s});
 }
 
 /* arg: 1 where an operand gives the shape, 2 where it is read as well. */
-void ft__rule_random(ft__onnx *o, ft__node *n)
+void ft__rule_random(ft__onnx_node *n)
 {
-    ft_dtype t = ft_dtype_from_onnx(ft__attr_int(o, n, "dtype", 0));
+    ft_dtype t = ft_dtype_from_onnx(ft__attr_int(n, "dtype", 0));
     ft_shape s = {0};
 
     if (n->rule->arg) {
         s = n->in[0]->shape;
         t = t ? t : n->in[0]->dtype;
     } else {
-        int64_t have = ft__attr_ints(o, n, "shape", s.dim, FT_MAX_RANK);
+        int64_t have = ft__attr_ints(n, "shape", s.dim, FT_MAX_RANK);
 
         s.rank = have < 0 || have > FT_MAX_RANK ? 0 : (uint32_t)have;
     }
-    random_numbers(o, n, t ? t : FT_DTYPE_fp32, &s,
-                   n->rule->arg == 2 ? n->in[0] : NULL);
+    random_numbers(n, t ? t : FT_DTYPE_fp32, &s, n->rule->arg == 2 ? n->in[0] : NULL);
 }
 
 /* Classes drawn by their probabilities, some for each row. */
-void ft__rule_multinomial(ft__onnx *o, ft__node *n)
+void ft__rule_multinomial(ft__onnx_node *n)
 {
-    ft_dtype t = ft_dtype_from_onnx(ft__attr_int(o, n, "dtype", 6));
+    ft_dtype t = ft_dtype_from_onnx(ft__attr_int(n, "dtype", 6));
     ft_shape s = {.rank = 2};
 
     if (n->in[0]->shape.rank != 2) {
-        ft__onnx_fail(o, n, FT_EFORMAT, "its operand is no matrix");
+        ft__onnx_fail(n, "its operand is no matrix");
         return;
     }
     s.dim[0] = n->in[0]->shape.dim[0];
-    s.dim[1] = ft__attr_int(o, n, "sample_size", 1);
-    random_numbers(o, n, t ? t : FT_DTYPE_int32, &s, n->in[0]);
+    s.dim[1] = ft__attr_int(n, "sample_size", 1);
+    random_numbers(n, t ? t : FT_DTYPE_int32, &s, n->in[0]);
 }

@@ -67,8 +67,7 @@ static int64_t read_number(ft__pt2 *p, ft__json *r, int64_t fallback)
     return v;
 }
 
-int64_t ft__pt2_int(ft__pt2 *p, const ft__pt2_node *n, const char *name,
-                    int64_t fallback)
+int64_t ft__pt2_int(const ft__pt2_node *n, const char *name, int64_t fallback)
 {
     const ft__pt2_arg *a = ft__pt2_arg_of(n, name);
     ft__json r;
@@ -76,36 +75,35 @@ int64_t ft__pt2_int(ft__pt2 *p, const ft__pt2_node *n, const char *name,
     if (!a)
         return fallback;
     if (a->type == FT__PT2_BOOL)
-        return ft__pt2_bool(p, n, name, fallback != 0);
+        return ft__pt2_bool(n, name, fallback != 0);
     if (a->type != FT__PT2_INT && a->type != FT__PT2_SYM && a->type != FT__PT2_DTYPE &&
         a->type != FT__PT2_MEMORY)
         return fallback;
-    r = ft__json_open(&p->doc, a->text);
-    return read_number(p, &r, fallback);
+    r = ft__json_open(&n->import->doc, a->text);
+    return read_number(n->import, &r, fallback);
 }
 
-bool ft__pt2_bool(ft__pt2 *p, const ft__pt2_node *n, const char *name, bool fallback)
+bool ft__pt2_bool(const ft__pt2_node *n, const char *name, bool fallback)
 {
     const ft__pt2_arg *a = ft__pt2_arg_of(n, name);
     ft__json r;
     bool v = fallback;
 
     if (a && a->type == FT__PT2_BOOL) {
-        r = ft__json_open(&p->doc, a->text);
+        r = ft__json_open(&n->import->doc, a->text);
         ft__json_bool(&r, &v);
     }
     return v;
 }
 
-double ft__pt2_float(ft__pt2 *p, const ft__pt2_node *n, const char *name,
-                     double fallback)
+double ft__pt2_float(const ft__pt2_node *n, const char *name, double fallback)
 {
     const ft__pt2_arg *a = ft__pt2_arg_of(n, name);
     ft__json r;
     double v = fallback;
 
     if (a && (a->type == FT__PT2_FLOAT || a->type == FT__PT2_INT)) {
-        r = ft__json_open(&p->doc, a->text);
+        r = ft__json_open(&n->import->doc, a->text);
         if (ft__json_peek(&r) != '"') /* "Infinity" in files of some versions */
             ft__json_number(&r, &v);
     }
@@ -121,8 +119,7 @@ ft__text ft__pt2_string(const ft__pt2_node *n, const char *name)
     return (ft__text){a->text.s + 1, a->text.n - 2};
 }
 
-int64_t ft__pt2_ints(ft__pt2 *p, const ft__pt2_node *n, const char *name, int64_t *v,
-                     uint32_t max)
+int64_t ft__pt2_ints(const ft__pt2_node *n, const char *name, int64_t *v, uint32_t max)
 {
     const ft__pt2_arg *a = ft__pt2_arg_of(n, name);
     int64_t count = 0;
@@ -132,16 +129,16 @@ int64_t ft__pt2_ints(ft__pt2 *p, const ft__pt2_node *n, const char *name, int64_
         return -1;
     if (a->type == FT__PT2_INT || a->type == FT__PT2_SYM) {
         if (max)
-            v[0] = ft__pt2_int(p, n, name, 0);
+            v[0] = ft__pt2_int(n, name, 0);
         return 1;
     }
     if (a->type != FT__PT2_INTS && a->type != FT__PT2_SYMS)
         return -1;
-    r = ft__json_open(&p->doc, a->text);
+    r = ft__json_open(&n->import->doc, a->text);
     if (!ft__json_array(&r))
         return -1;
     while (ft__json_element(&r)) {
-        int64_t x = read_number(p, &r, 0);
+        int64_t x = read_number(n->import, &r, 0);
 
         if (count < (int64_t)max)
             v[count] = x;
@@ -150,8 +147,7 @@ int64_t ft__pt2_ints(ft__pt2 *p, const ft__pt2_node *n, const char *name, int64_
     return count;
 }
 
-uint32_t ft__pt2_mask(ft__pt2 *p, const ft__pt2_node *n, const char *name,
-                      uint32_t fallback)
+uint32_t ft__pt2_mask(const ft__pt2_node *n, const char *name, uint32_t fallback)
 {
     const ft__pt2_arg *a = ft__pt2_arg_of(n, name);
     uint32_t bits = 0, i = 0;
@@ -159,7 +155,7 @@ uint32_t ft__pt2_mask(ft__pt2 *p, const ft__pt2_node *n, const char *name,
 
     if (!a || a->type != FT__PT2_BOOLS)
         return fallback;
-    r = ft__json_open(&p->doc, a->text);
+    r = ft__json_open(&n->import->doc, a->text);
     if (!ft__json_array(&r))
         return fallback;
     for (; ft__json_element(&r); i++) {

@@ -4,9 +4,10 @@
 
 #include "base/limits.h"
 #include "import/onnx/onnx.h"
+#include "import/options.h"
 #include "import/pt2/pt2.h"
 
-struct bind {
+struct symbol_binding {
     ft__pt2 *p;
     bool *used; /* per dimension of the options */
     bool open_batch;
@@ -15,7 +16,7 @@ struct bind {
 
 static int shown(ft__text t)
 {
-    return (int)(t.n < 100 ? t.n : 100);
+    return ft__shown(t.n, 100);
 }
 
 /* The symbol that is the whole size of an axis; NULL: a number, or a formula. */
@@ -48,7 +49,7 @@ static bool is_batch(ft__pt2 *p, const ft__pt2_symbol *symbol)
     return first;
 }
 
-static void bind_symbol(struct bind *b, ft__pt2_symbol *s, int64_t value,
+static void bind_symbol(struct symbol_binding *b, ft__pt2_symbol *s, int64_t value,
                         const char *from)
 {
     if (s->bound && s->value != value)
@@ -66,7 +67,7 @@ static void bind_symbol(struct bind *b, ft__pt2_symbol *s, int64_t value,
 }
 
 /* --dim s77=4 or --dim ids.1=4. */
-static void apply_dims(struct bind *b, const ft__pt2_value *v, uint32_t axis,
+static void apply_dims(struct symbol_binding *b, const ft__pt2_value *v, uint32_t axis,
                        ft__pt2_symbol *s)
 {
     const ft_import_options *opt = &b->p->opt;
@@ -89,7 +90,8 @@ static void apply_dims(struct bind *b, const ft__pt2_value *v, uint32_t axis,
 }
 
 /* --input ids=4x128. */
-static void apply_shape(struct bind *b, const ft__pt2_value *v, const ft_shape *given)
+static void apply_shape(struct symbol_binding *b, const ft__pt2_value *v,
+                        const ft_shape *given)
 {
     char text[160];
 
@@ -140,7 +142,7 @@ static void list_inputs(const ft__pt2 *p, char *text, size_t size)
     }
 }
 
-static void check_names(struct bind *b)
+static void check_names(struct symbol_binding *b)
 {
     const ft_import_options *opt = &b->p->opt;
 
@@ -165,7 +167,7 @@ static void check_names(struct bind *b)
     }
 }
 
-static void apply_given(struct bind *b, const ft__pt2_value *v)
+static void apply_given(struct symbol_binding *b, const ft__pt2_value *v)
 {
     const ft_import_options *opt = &b->p->opt;
 
@@ -181,7 +183,7 @@ static void apply_given(struct bind *b, const ft__pt2_value *v)
 }
 
 /* Symbols of the inputs that no flag has set: the batch is 1, others stop. */
-static void apply_defaults(struct bind *b, const ft__pt2_value *v)
+static void apply_defaults(struct symbol_binding *b, const ft__pt2_value *v)
 {
     ft__pt2 *p = b->p;
 
@@ -233,39 +235,18 @@ static bool fixed_batch(const ft__pt2 *p)
     return false;
 }
 
-static void check_options(struct bind *b)
+static void check_options(struct symbol_binding *b)
 {
     const ft_import_options *opt = &b->p->opt;
 
     if (opt->batch && !b->open_batch && !fixed_batch(b->p) && b->first)
-        ft__build_fail(b->p->b, FT_EINVAL, 0,
-                       "--batch %lld: the file fixes the first dimension of input "
-                       "\"%.*s\" at %lld; export it with an open batch",
-                       (long long)opt->batch, shown(b->first->name), b->first->name.s,
-                       (long long)b->first->shape.dim[0]);
-    for (size_t i = 0; i < opt->n_dims; i++)
-        if (!b->used[i])
-            ft__build_fail(b->p->b, FT_EINVAL, 0,
-                           "--dim %s=%lld: no input has an open dimension of that name",
-                           opt->dims[i].name, (long long)opt->dims[i].value);
-}
-
-static bool options_are_valid(ft__pt2 *p)
-{
-    const ft_import_options *opt = &p->opt;
-
-    if (opt->batch < 0 || opt->batch > FT__MAX_ELEMENTS)
-        ft__build_fail(p->b, FT_EINVAL, 0, "--batch %lld is no batch size",
-                       (long long)opt->batch);
-    for (size_t i = 0; i < opt->n_dims; i++)
-        if (opt->dims[i].value < 1 || opt->dims[i].value > FT__MAX_ELEMENTS)
-            ft__build_fail(p->b, FT_EINVAL, 0, "--dim %s=%lld is no size",
-                           opt->dims[i].name, (long long)opt->dims[i].value);
-    return !ft__build_failed(p->b);
+        ft__options_fixed_batch(b->p->b, opt, b->first->name.s, b->first->name.n,
+                                b->first->shape.dim[0]);
+    ft__options_are_used(b->p->b, opt, b->used);
 }
 
 /* Symbols by their own names: numbers that are inputs, and what depends on data. */
-static void apply_names(struct bind *b)
+static void apply_names(struct symbol_binding *b)
 {
     const ft_import_options *opt = &b->p->opt;
 
@@ -293,9 +274,9 @@ static void find_symbols(ft__pt2 *p)
 
 void ft__pt2_inputs(ft__pt2 *p)
 {
-    struct bind b = {.p = p};
+    struct symbol_binding b = {.p = p};
 
-    if (!options_are_valid(p))
+    if (!ft__options_are_sizes(p->b, &p->opt))
         return;
     b.used = ft__pt2_alloc(p, p->opt.n_dims, sizeof(*b.used));
     if (!b.used)
@@ -346,7 +327,7 @@ static int64_t size_of(ft__pt2 *p, int64_t dim, int64_t limit, bool *data)
 bool ft__pt2_resolve(ft__pt2 *p, ft__pt2_value *v, int64_t limit)
 {
     if (v->resolved)
-        return !ft__pt2_failed(p);
+        return !ft__pt2_import_failed(p);
     for (uint32_t i = 0; i < v->shape.rank && !ft__build_failed(p->b); i++) {
         bool data = false;
 
@@ -357,7 +338,7 @@ bool ft__pt2_resolve(ft__pt2 *p, ft__pt2_value *v, int64_t limit)
         ft__build_fail(p->b, FT_EFORMAT, 0, "tensor \"%.*s\" has too many elements",
                        shown(v->name), v->name.s);
     v->resolved = true;
-    return !ft__pt2_failed(p);
+    return !ft__pt2_import_failed(p);
 }
 
 /* Inside the description of a value, behind its sizes. */
@@ -399,5 +380,5 @@ bool ft__pt2_strides(ft__pt2 *p, const ft__pt2_value *v, int64_t *stride)
             ft__json_skip(&r, NULL);
     for (int i = 0; i < n; i++)
         stride[i] = size_of(p, stride[i], 1, &data);
-    return n == (int)v->shape.rank && !ft__pt2_failed(p);
+    return n == (int)v->shape.rank && !ft__pt2_import_failed(p);
 }

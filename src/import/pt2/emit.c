@@ -15,7 +15,7 @@ static uint32_t weight_tensor(ft__pt2 *p, ft__pt2_value *v)
     uint32_t of = v->of ? ft__pt2_graph_tensor(p, v->of) : FT_NONE, tensor;
     ft_op op;
 
-    if (ft__pt2_failed(p))
+    if (ft__pt2_import_failed(p))
         return FT_NONE;
     tensor =
         ft__build_tensor(p->b, v->name.s, v->name.n,
@@ -42,7 +42,7 @@ static uint32_t weight_tensor(ft__pt2 *p, ft__pt2_value *v)
 
 uint32_t ft__pt2_graph_tensor(ft__pt2 *p, ft__pt2_value *v)
 {
-    if (v->tensor == FT_NONE && !ft__pt2_failed(p)) {
+    if (v->tensor == FT_NONE && !ft__pt2_import_failed(p)) {
         v->tensor = weight_tensor(p, v);
         v->lazy = p->lazy;
         p->lazy = v;
@@ -50,9 +50,10 @@ uint32_t ft__pt2_graph_tensor(ft__pt2 *p, ft__pt2_value *v)
     return v->tensor;
 }
 
-ft__pt2_value *ft__pt2_scalar(ft__pt2 *p, ft_dtype dtype)
+ft__pt2_value *ft__pt2_scalar(const ft__pt2_node *n, ft_dtype dtype)
 {
-    ft__pt2_value *v = ft__pt2_temp(p, NULL, dtype, &(ft_shape){0});
+    ft__pt2 *p = n->import;
+    ft__pt2_value *v = ft__pt2_temp(n, NULL, dtype, &(ft_shape){0});
 
     if (!v)
         return NULL;
@@ -74,8 +75,7 @@ static uint32_t result(ft__pt2 *p, const ft__pt2_value *v)
         return ft__build_tensor(p->b, v->name.s, v->name.n, FT_ROLE_ACTIVATION,
                                 v->dtype, &v->shape);
     n = snprintf(name, sizeof(name), "%.*s gradient",
-                 (int)(v->gradient->name.n < 200 ? v->gradient->name.n : 200),
-                 v->gradient->name.s);
+                 ft__shown(v->gradient->name.n, 200), v->gradient->name.s);
     return ft__build_tensor(p->b, name, (size_t)n, FT_ROLE_GRADIENT, v->dtype,
                             &v->shape);
 }
@@ -90,18 +90,17 @@ static uint32_t define(ft__pt2 *p, ft__pt2_value *v)
 }
 
 /* An operation that was checked, with results of the sizes it gives. */
-static void add_node(ft__pt2 *p, const ft__pt2_node *n, const ft_op *op,
-                     const ft__pt2_call *c)
+static void add_node(const ft__pt2_node *n, const ft_op *op, const ft__pt2_call *c)
 {
     uint32_t in[FT_OP_MAX_OPERANDS], out[FT_OP_MAX_OPERANDS], params[MAX_PARAMS];
     uint32_t n_params = 0, n_out = 0, needed = ft_op_n_outputs(op);
 
     for (uint32_t i = 0; i < c->n_in; i++)
-        in[i] = ft__pt2_graph_tensor(p, c->in[i]);
+        in[i] = ft__pt2_graph_tensor(n->import, c->in[i]);
     for (uint32_t i = 0; i < c->n_params; i++)
         if (c->params[i])
-            params[n_params++] = ft__pt2_graph_tensor(p, c->params[i]);
-    for (uint32_t i = 0; i < c->n_out && !ft__pt2_failed(p); i++) {
+            params[n_params++] = ft__pt2_graph_tensor(n->import, c->params[i]);
+    for (uint32_t i = 0; i < c->n_out && !ft__pt2_failed(n); i++) {
         ft__pt2_value *v = c->out[i];
         ft_shape s;
         ft_dtype t;
@@ -110,14 +109,14 @@ static void add_node(ft__pt2 *p, const ft__pt2_node *n, const ft_op *op,
             continue;
         if (!v || !v->typed) { /* the operation gives it, the file leaves it out */
             ft_op_output(op, i, &s, &t);
-            v = ft__pt2_temp(p, NULL, t, &s);
+            v = ft__pt2_temp(n, NULL, t, &s);
         }
         if (v)
-            out[n_out++] = define(p, v);
+            out[n_out++] = define(n->import, v);
     }
-    if (!ft__pt2_failed(p))
-        ft__build_checked(p->b, n->name.s, n->name.n, op, in, c->n_in, params, n_params,
-                          out, n_out);
+    if (!ft__pt2_failed(n))
+        ft__build_checked(n->import->b, n->name.s, n->name.n, op, in, c->n_in, params,
+                          n_params, out, n_out);
 }
 
 /* Whether the file states what the operation gives. */
@@ -144,23 +143,42 @@ static bool fits(const ft_op *op, const ft__pt2_call *c)
     return true;
 }
 
-void ft__pt2_emit(ft__pt2 *p, const ft__pt2_node *n, const ft_op *op,
-                  const ft__pt2_call *c)
+void ft__pt2_emit(const ft__pt2_node *n, const ft_op *op, const ft__pt2_call *c)
 {
-    if (ft__pt2_failed(p))
+    if (ft__pt2_failed(n))
         return;
     if (fits(op, c))
-        add_node(p, n, op, c);
+        add_node(n, op, c);
     else
-        ft__pt2_emit_generic(p, n);
+        ft__pt2_emit_generic(n);
 }
 
-void ft__pt2_emit_in(ft__pt2 *p, const ft__pt2_node *n, const ft_op *op,
-                     ft__pt2_value *const *in, uint32_t n_in)
+void ft__pt2_emit_in(const ft__pt2_node *n, const ft_op *op, ft__pt2_value *const *in,
+                     uint32_t n_in)
 {
     ft__pt2_emit(
-        p, n, op,
+        n, op,
         &(ft__pt2_call){.in = in, .n_in = n_in, .out = n->out, .n_out = n->n_out});
+}
+
+void ft__pt2_emit_to(const ft__pt2_node *n, const ft_op *op, ft__pt2_value *const *in,
+                     uint32_t n_in, ft__pt2_value *out)
+{
+    ft__pt2_emit(n, op,
+                 &(ft__pt2_call){.in = in, .n_in = n_in, .out = &out, .n_out = 1});
+}
+
+void ft__pt2_emit_layer(const ft__pt2_node *n, const ft_op *op,
+                        ft__pt2_value *const *in, uint32_t n_in,
+                        ft__pt2_value *const *params, uint32_t n_params)
+{
+    ft__pt2_emit(n, op,
+                 &(ft__pt2_call){.in = in,
+                                 .n_in = n_in,
+                                 .params = params,
+                                 .n_params = n_params,
+                                 .out = n->out,
+                                 .n_out = n->n_out});
 }
 
 /* ---- views ---- */
@@ -172,12 +190,11 @@ static void constant_view(ft__pt2_value *x, ft__pt2_value *out)
     out->of = x;
 }
 
-void ft__pt2_emit_view(ft__pt2 *p, const ft__pt2_node *n, ft__pt2_value *x,
-                       ft__pt2_value *out)
+void ft__pt2_emit_view(const ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *out)
 {
     ft_op op;
 
-    if (!x || !out || ft__pt2_failed(p))
+    if (!x || !out || ft__pt2_failed(n))
         return;
     if (x->state == FT__PT2_WEIGHT &&
         ft_shape_elements(&x->shape) == ft_shape_elements(&out->shape) &&
@@ -187,12 +204,11 @@ void ft__pt2_emit_view(ft__pt2 *p, const ft__pt2_node *n, ft__pt2_value *x,
     }
     op = ft__pt2_op(FT_KIND_view, out->dtype, &x->shape);
     ft__op_set_shape(&op, FT_K_out, &out->shape);
-    ft__pt2_emit(p, n, &op,
-                 &(ft__pt2_call){.in = &x, .n_in = 1, .out = &out, .n_out = 1});
+    ft__pt2_emit_to(n, &op, &x, 1, out);
 }
 
-void ft__pt2_emit_transpose(ft__pt2 *p, const ft__pt2_node *n, ft__pt2_value *x,
-                            ft__pt2_value *out, const int64_t *perm)
+void ft__pt2_emit_transpose(const ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *out,
+                            const int64_t *perm)
 {
     uint32_t rank = x->shape.rank;
     bool same = true;
@@ -201,7 +217,7 @@ void ft__pt2_emit_transpose(ft__pt2 *p, const ft__pt2_node *n, ft__pt2_value *x,
     for (uint32_t i = 0; i < rank; i++)
         same &= perm[i] == (int64_t)i;
     if (same || !out) {
-        ft__pt2_emit_view(p, n, x, out);
+        ft__pt2_emit_view(n, x, out);
         return;
     }
     if (x->state == FT__PT2_WEIGHT && out->shape.rank == rank) {
@@ -213,8 +229,7 @@ void ft__pt2_emit_transpose(ft__pt2 *p, const ft__pt2_node *n, ft__pt2_value *x,
     }
     op = ft__pt2_op(FT_KIND_transpose, x->dtype, &x->shape);
     ft__op_set(&op, FT_K_perm, perm, rank);
-    ft__pt2_emit(p, n, &op,
-                 &(ft__pt2_call){.in = &x, .n_in = 1, .out = &out, .n_out = 1});
+    ft__pt2_emit_to(n, &op, &x, 1, out);
 }
 
 /* ---- without a rule ---- */
@@ -243,7 +258,7 @@ static uint32_t operands(const ft__pt2_node *n, ft__pt2_value **in, int64_t *ele
     return count;
 }
 
-void ft__pt2_emit_generic(ft__pt2 *p, const ft__pt2_node *n)
+void ft__pt2_emit_generic(const ft__pt2_node *n)
 {
     ft__pt2_value *in[FT_OP_MAX_OPERANDS];
     int64_t read;
@@ -251,7 +266,7 @@ void ft__pt2_emit_generic(ft__pt2 *p, const ft__pt2_node *n)
     bool named = false;
     ft_error err;
 
-    for (uint32_t i = 0; i < n->n_out && !ft__pt2_failed(p); i++) {
+    for (uint32_t i = 0; i < n->n_out && !ft__pt2_failed(n); i++) {
         ft__pt2_value *v = n->out[i];
         ft_op op;
 
@@ -261,15 +276,15 @@ void ft__pt2_emit_generic(ft__pt2 *p, const ft__pt2_node *n)
         ft__op_set1(&op, FT_K_read, named ? 0 : read);
         ft__op_set_shape(&op, FT_K_out, &v->shape);
         if (ft_op_check(&op, &err)) {
-            ft__pt2_fail(p, n, FT_EFORMAT, "%s", err.msg);
+            ft__pt2_fail(n, FT_EFORMAT, "%s", err.msg);
             return;
         }
-        add_node(p, n, &op,
+        add_node(n, &op,
                  &(ft__pt2_call){.in = in, .n_in = n_in, .out = &v, .n_out = 1});
         if (!named)
-            ft__build_bounded(p->b, "%.*s (node %.*s)",
-                              (int)(n->target.n < 100 ? n->target.n : 100), n->target.s,
-                              (int)(n->name.n < 200 ? n->name.n : 200), n->name.s);
+            ft__build_bounded(n->import->b, "%.*s (node %.*s)",
+                              ft__shown(n->target.n, 100), n->target.s,
+                              ft__shown(n->name.n, 200), n->name.s);
         named = true;
     }
 }

@@ -12,7 +12,7 @@
 #include "base/limits.h"
 #include "import/pt2/pt2.h"
 
-struct reader {
+struct expr_reader {
     ft__pt2 *p;
     const char *s;
     const char *end;
@@ -22,16 +22,16 @@ struct reader {
     ft__pt2_symbol *open; /* the first one without a value */
 };
 
-static double sum(struct reader *r);
+static double sum(struct expr_reader *r);
 
-static double bad(struct reader *r)
+static double bad(struct expr_reader *r)
 {
     r->bad = true;
     r->s = r->end;
     return 0;
 }
 
-static bool at(struct reader *r, const char *text)
+static bool at(struct expr_reader *r, const char *text)
 {
     size_t n = strlen(text);
 
@@ -49,7 +49,7 @@ static bool is_name(char c)
            (c >= '0' && c <= '9');
 }
 
-static ft__text take_name(struct reader *r)
+static ft__text take_name(struct expr_reader *r)
 {
     const char *begin = r->s;
 
@@ -58,7 +58,7 @@ static ft__text take_name(struct reader *r)
     return (ft__text){begin, (size_t)(r->s - begin)};
 }
 
-static double symbol(struct reader *r, ft__text name)
+static double symbol(struct expr_reader *r, ft__text name)
 {
     ft__pt2_symbol *s = ft__pt2_symbol_of(r->p, name);
 
@@ -71,7 +71,7 @@ static double symbol(struct reader *r, ft__text name)
 }
 
 /* Symbol('s77', positive=True): the rest tells nothing about its value. */
-static double quoted_symbol(struct reader *r)
+static double quoted_symbol(struct expr_reader *r)
 {
     bool twice = at(r, "\\\"") || at(r, "\"");
     ft__text name;
@@ -136,7 +136,7 @@ static bool known_alone(ft__text f)
 }
 
 /* Float('0.5', precision=53): the number is quoted. */
-static double argument(struct reader *r)
+static double argument(struct expr_reader *r)
 {
     bool quoted = at(r, "'");
     double x = sum(r);
@@ -147,7 +147,7 @@ static double argument(struct reader *r)
 }
 
 /* Over "name=value" that stands behind the arguments. */
-static bool skip_option(struct reader *r)
+static bool skip_option(struct expr_reader *r)
 {
     const char *begin = r->s;
     ft__text name = take_name(r);
@@ -160,7 +160,7 @@ static bool skip_option(struct reader *r)
     return true;
 }
 
-static double call(struct reader *r, ft__text f)
+static double call(struct expr_reader *r, ft__text f)
 {
     double x = argument(r);
     bool good = true, alone = true;
@@ -177,7 +177,7 @@ static double call(struct reader *r, ft__text f)
     return round_to(x, f);
 }
 
-static double number(struct reader *r)
+static double number(struct expr_reader *r)
 {
     char text[40], *end;
     size_t n = (size_t)(r->end - r->s) < sizeof(text) - 1 ? (size_t)(r->end - r->s)
@@ -193,7 +193,7 @@ static double number(struct reader *r)
     return x;
 }
 
-static double atom(struct reader *r)
+static double atom(struct expr_reader *r)
 {
     ft__text name;
 
@@ -212,7 +212,7 @@ static double atom(struct reader *r)
     return FT__IS(name, "Symbol") ? quoted_symbol(r) : call(r, name);
 }
 
-static double power(struct reader *r)
+static double power(struct expr_reader *r)
 {
     double x, sign = 1;
 
@@ -227,7 +227,7 @@ static double power(struct reader *r)
     return sign * x;
 }
 
-static double product(struct reader *r)
+static double product(struct expr_reader *r)
 {
     double x = power(r), y;
 
@@ -249,7 +249,7 @@ static double product(struct reader *r)
     }
 }
 
-static double sum(struct reader *r)
+static double sum(struct expr_reader *r)
 {
     double x = product(r);
 
@@ -314,7 +314,7 @@ int64_t ft__pt2_expr_of(ft__pt2 *p, ft__text text)
 
 ft__pt2_symbol *ft__pt2_expr_symbol(ft__pt2 *p, ft__text text)
 {
-    struct reader r = {.p = p, .s = text.s, .end = text.s + text.n};
+    struct expr_reader r = {.p = p, .s = text.s, .end = text.s + text.n};
     ft__text name;
 
     if (at(&r, "Symbol("))
@@ -325,7 +325,7 @@ ft__pt2_symbol *ft__pt2_expr_symbol(ft__pt2 *p, ft__text text)
     if (r.bad || r.s != r.end || !text.n || (text.s[0] >= '0' && text.s[0] <= '9'))
         return NULL;
     if (text.n > 7 && memcmp(text.s, "Symbol(", 7) == 0) {
-        r = (struct reader){.p = p, .s = text.s + 7, .end = text.s + text.n};
+        r = (struct expr_reader){.p = p, .s = text.s + 7, .end = text.s + text.n};
         (void)(at(&r, "\\\"") || at(&r, "\"") || at(&r, "'"));
         name = take_name(&r);
     }
@@ -335,7 +335,7 @@ ft__pt2_symbol *ft__pt2_expr_symbol(ft__pt2 *p, ft__text text)
 int64_t ft__pt2_value_of(ft__pt2 *p, int64_t dim, bool *data, ft__pt2_symbol **open)
 {
     ft__pt2_expr *e;
-    struct reader r;
+    struct expr_reader r;
     double x;
 
     *data = false;
@@ -346,14 +346,14 @@ int64_t ft__pt2_value_of(ft__pt2 *p, int64_t dim, bool *data, ft__pt2_symbol **o
     *data = e->data;
     if (e->known)
         return e->value;
-    r = (struct reader){.p = p, .s = e->text.s, .end = e->text.s + e->text.n};
+    r = (struct expr_reader){.p = p, .s = e->text.s, .end = e->text.s + e->text.n};
     x = sum(&r);
     if (!at(&r, "") || r.s != r.end)
         r.bad = true;
     if (r.bad) {
         ft__build_fail(p->b, FT_EUNSUPPORTED, (uint64_t)(e->text.s - p->doc.base),
                        "a size is written as \"%.*s\", which is not understood",
-                       (int)(e->text.n < 200 ? e->text.n : 200), e->text.s);
+                       ft__shown(e->text.n, 200), e->text.s);
         return -1;
     }
     *open = r.open;
@@ -363,7 +363,7 @@ int64_t ft__pt2_value_of(ft__pt2 *p, int64_t dim, bool *data, ft__pt2_symbol **o
     if (!(x >= 0 && x <= (double)FT__MAX_ELEMENTS)) {
         ft__build_fail(p->b, FT_EFORMAT, (uint64_t)(e->text.s - p->doc.base),
                        "the size \"%.*s\" is %g with these dimensions",
-                       (int)(e->text.n < 200 ? e->text.n : 200), e->text.s, x);
+                       ft__shown(e->text.n, 200), e->text.s, x);
         return -1;
     }
     e->known = true;

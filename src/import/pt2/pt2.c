@@ -9,28 +9,27 @@
 #include "import/pt2/zip.h"
 
 static const ft__pt2_rule rules[] = {
-#define FT__ATEN(op, run, arg) {#op, ft__aten_##run, arg},
+#define FT__ATEN(run, arg, operators) {operators, ft__aten_##run, arg},
 #include "import/pt2/aten.def"
 #undef FT__ATEN
 };
 
+/* Whether a word is one of a list, in which spaces lie between them. */
+static bool lists(const char *list, ft__text word)
+{
+    for (const char *end; *list; list = *end ? end + 1 : end) {
+        end = list + strcspn(list, " ");
+        if (ft__text_is(word, list, (size_t)(end - list)))
+            return true;
+    }
+    return false;
+}
+
 static const ft__pt2_rule *search(ft__text op)
 {
-    size_t low = 0, high = sizeof(rules) / sizeof(*rules);
-
-    while (low < high) {
-        size_t mid = low + (high - low) / 2, n = strlen(rules[mid].op);
-        int c = memcmp(rules[mid].op, op.s, n < op.n ? n : op.n);
-
-        if (c == 0)
-            c = (n > op.n) - (n < op.n);
-        if (c == 0)
-            return &rules[mid];
-        if (c < 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
+        if (lists(rules[i].operators, op))
+            return &rules[i];
     return NULL;
 }
 
@@ -288,7 +287,7 @@ static void find_phases(ft__pt2 *p, ft__pt2_body *body)
 /* ---- nodes ---- */
 
 /* Operands are made before, in the file's order, or never. */
-static bool operands_are_there(ft__pt2 *p, const ft__pt2_node *n)
+static bool operands_are_there(const ft__pt2_node *n)
 {
     for (uint32_t i = 0; i < n->n_args; i++) {
         const ft__pt2_arg *a = &n->arg[i];
@@ -300,8 +299,8 @@ static bool operands_are_there(ft__pt2 *p, const ft__pt2_node *n)
 
             if (!v || v->state != FT__PT2_UNDEFINED)
                 continue;
-            ft__pt2_fail(p, n, FT_EFORMAT, "it reads \"%.*s\", which nothing has made",
-                         (int)(v->name.n < 100 ? v->name.n : 100), v->name.s);
+            ft__pt2_fail(n, FT_EFORMAT, "it reads \"%.*s\", which nothing has made",
+                         ft__shown(v->name.n, 100), v->name.s);
             return false;
         }
     }
@@ -323,7 +322,7 @@ static int64_t largest_operand(const ft__pt2_node *n)
 }
 
 /* Shapes of the results are known before a rule runs. */
-static bool results_are_known(ft__pt2 *p, const ft__pt2_node *n)
+static bool results_are_known(const ft__pt2_node *n)
 {
     for (uint32_t i = 0; i < n->n_out; i++) {
         ft__pt2_value *v = n->out[i];
@@ -331,11 +330,11 @@ static bool results_are_known(ft__pt2 *p, const ft__pt2_node *n)
         if (!v || !v->typed)
             continue; /* a number, a token, an object */
         if (v->state != FT__PT2_UNDEFINED) {
-            ft__pt2_fail(p, n, FT_EFORMAT, "\"%.*s\" is made twice",
-                         (int)(v->name.n < 100 ? v->name.n : 100), v->name.s);
+            ft__pt2_fail(n, FT_EFORMAT, "\"%.*s\" is made twice",
+                         ft__shown(v->name.n, 100), v->name.s);
             return false;
         }
-        if (!ft__pt2_resolve(p, v, largest_operand(n)))
+        if (!ft__pt2_resolve(n->import, v, largest_operand(n)))
             return false;
     }
     return true;
@@ -368,40 +367,62 @@ static void mark_learned(const ft__pt2_node *n)
 /* A result in place of an operand, which later nodes know by either name. */
 static void write_over(ft__pt2 *p, ft__pt2_value *x, ft__pt2_value *out)
 {
-    if (ft__pt2_failed(p) || !x || !out || x->state != FT__PT2_ACTIVATION ||
+    if (ft__pt2_import_failed(p) || !x || !out || x->state != FT__PT2_ACTIVATION ||
         out->state != FT__PT2_ACTIVATION)
         return;
     ft__build_alias(p->b, out->tensor, x->tensor);
     x->tensor = out->tensor;
 }
 
-static void run_node(ft__pt2 *p, ft__pt2_node *n)
+/* Most rules need a first operand and a first result; where these are missing the
+ * generic rule takes over. */
+static void run_rule(ft__pt2_node *n)
+{
+    static void (*const others[])(ft__pt2_node *) = {
+        ft__aten_fill,      ft__aten_concat,         ft__aten_einsum,
+        ft__aten_meshgrid,  ft__aten_cond,           ft__aten_inline,
+        ft__aten_loop,      ft__aten_while,          ft__aten_conv_grad,
+        ft__aten_norm_grad, ft__aten_batchnorm_grad, ft__aten_attention_grad,
+        ft__aten_binary,    ft__aten_compare,        ft__aten_rsub,
+        ft__aten_grid_grad, ft__aten_weight_norm};
+    bool runs;
+
+    n->x = ft__pt2_in(n, 0);
+    n->y = ft__pt2_in(n, 1);
+    runs = n->x && ft__pt2_out(n, 0);
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        runs |= n->rule->run == others[i];
+    if (runs)
+        n->rule->run(n);
+}
+
+static void run_node(ft__pt2_node *n)
 {
     /* Assertions, sizes as numbers and what is done with them: free. */
     if (!makes_tensors(n))
         return;
-    if (!operands_are_there(p, n) || !results_are_known(p, n))
+    if (!operands_are_there(n) || !results_are_known(n))
         return;
     mark_learned(n);
-    ft__pt2_scope(p, n);
-    ft__build_phase(p->b, n->backward ? FT_PHASE_BACKWARD : FT_PHASE_FORWARD);
+    ft__pt2_scope(n);
+    ft__build_phase(n->import->b, n->backward ? FT_PHASE_BACKWARD : FT_PHASE_FORWARD);
     if (n->rule)
-        n->rule->run(p, n);
-    if (!ft__pt2_failed(p))
-        ft__pt2_emit_generic(p, n); /* what no rule has made */
+        run_rule(n);
+    if (!ft__pt2_failed(n))
+        ft__pt2_emit_generic(n); /* what no rule has made */
     if (n->in_place)
-        write_over(p, ft__pt2_in(n, 0), ft__pt2_out(n, 0));
+        write_over(n->import, ft__pt2_in(n, 0), ft__pt2_out(n, 0));
 }
 
 void ft__pt2_run(ft__pt2 *p, ft__pt2_body *body)
 {
-    for (uint32_t i = 0; i < body->n_nodes && !ft__pt2_failed(p); i++)
-        run_node(p, &body->node[i]);
+    for (uint32_t i = 0; i < body->n_nodes && !ft__pt2_import_failed(p); i++)
+        run_node(&body->node[i]);
 }
 
 static void mark_outputs(ft__pt2 *p)
 {
-    for (uint32_t i = 0; i < p->n_outputs && !ft__pt2_failed(p); i++) {
+    for (uint32_t i = 0; i < p->n_outputs && !ft__pt2_import_failed(p); i++) {
         const ft__pt2_spec *s = &p->output[i];
         bool result = FT__IS(s->kind, "user_output") || FT__IS(s->kind, "loss_output");
 
@@ -410,8 +431,7 @@ static void mark_outputs(ft__pt2 *p)
             ft__build_output(p->b, ft__pt2_graph_tensor(p, s->value));
         else if (s->value && s->value->typed && s->value->state == FT__PT2_UNDEFINED)
             ft__build_fail(p->b, FT_EFORMAT, 0, "nothing makes the output \"%.*s\"",
-                           (int)(s->value->name.n < 100 ? s->value->name.n : 100),
-                           s->value->name.s);
+                           ft__shown(s->value->name.n, 100), s->value->name.s);
     }
 }
 
@@ -420,7 +440,7 @@ static void import_text(ft__pt2 *p)
     ft__pt2_body body = {0};
 
     read_program(p, &body);
-    if (ft__pt2_failed(p))
+    if (ft__pt2_import_failed(p))
         return;
     define_weights(p);
     ft__pt2_inputs(p);

@@ -11,15 +11,18 @@
 
 /* Reading a torch.export archive, in the order of the files here:
  *
- *   zip.c        archive -> the text of its graph
- *   json.c       text -> values, pulled
- *   read.c   values -> nodes and what the file says of their tensors
- *   expr.c   symbolic sizes
- *   scope.c  calls of modules
- *   dims.c   the model's inputs and the symbols that they leave open
- *   pt2.c        the model: its signature, phases, nodes in order, subgraphs
- *   pt2_rules_*  one rule per family of operators: node -> operation
- *   emit.c   operation -> graph
+ *   zip.c     archive -> the text of its graph
+ *   read.c    values of the text -> nodes and what the file says of their tensors
+ *   args.c    arguments, on demand
+ *   expr.c    symbolic sizes
+ *   scope.c   calls of modules
+ *   dims.c    the model's inputs and the symbols that they leave open
+ *   pt2.c     the model: its signature, phases, nodes in order, subgraphs
+ *   aten.def  which rule an operator has
+ *   rules_*.c one rule per family of operators: node -> operation
+ *   emit.c    operation -> graph
+ *
+ * ../rules/ holds what ONNX's operators share with these.
  *
  * Every result's shape stands in the file, so a rule only says what kind of
  * operation a node is. Names and arguments stay slices of the text; what is made
@@ -86,18 +89,21 @@ typedef struct ft__pt2 ft__pt2;
 typedef struct ft__pt2_node ft__pt2_node;
 
 typedef struct ft__pt2_rule {
-    const char *op;
-    void (*run)(ft__pt2 *p, ft__pt2_node *n);
+    const char *operators; /* that it is for */
+    void (*run)(ft__pt2_node *n);
     int arg;
 } ft__pt2_rule;
 
 struct ft__pt2_node {
+    ft__pt2 *import; /* that it is a node of */
     ft__text target; /* "aten.conv2d.default" */
     ft__text op;     /* "conv2d" */
     ft__text name;
     ft__text modules; /* the calls it was made in, as the file has them */
     const ft__pt2_rule *rule;
     ft__pt2_arg *arg;
+    ft__pt2_value *x;    /* the tensor that is the first argument, */
+    ft__pt2_value *y;    /* and the second; set when its rule runs */
     ft__pt2_value **out; /* NULL: None */
     uint32_t n_args;
     uint32_t n_out;
@@ -142,13 +148,13 @@ struct ft__pt2 {
     ft__arena arena;
     ft__json_doc doc;
     ft_import_options opt;
-    ft__table names;
+    ft__name_table names;
     ft__pt2_value *newest;
     ft__pt2_value *lazy; /* constants in the graph, the last one first */
-    ft__table operators;
-    ft__table parameters; /* by the names that the signature has for them */
-    ft__table symbols;
-    ft__table exprs;
+    ft__name_table operators;
+    ft__name_table parameters; /* by the names that the signature has for them */
+    ft__name_table symbols;
+    ft__name_table exprs;
     ft__pt2_expr **expr; /* by number */
     uint32_t n_exprs;
     uint32_t cap_exprs;
@@ -166,29 +172,33 @@ struct ft__pt2 {
 /* ---- read.c ---- */
 /* Zeroed; NULL after reporting that memory is short. */
 void *ft__pt2_alloc(ft__pt2 *p, size_t n, size_t size);
-static inline bool ft__pt2_failed(const ft__pt2 *p)
+static inline bool ft__pt2_import_failed(const ft__pt2 *p)
 {
     return p->doc.why || ft__build_failed(p->b);
+}
+/* The import that a node is of. */
+static inline bool ft__pt2_failed(const ft__pt2_node *n)
+{
+    return ft__pt2_import_failed(n->import);
 }
 /* The value of a name, made when it is new. NULL: out of memory. */
 ft__pt2_value *ft__pt2_name(ft__pt2 *p, ft__text name);
 /* A value without a name of its own, called and sized like another. */
-ft__pt2_value *ft__pt2_temp(ft__pt2 *p, const ft__pt2_value *like, ft_dtype dtype,
-                            const ft_shape *shape);
+ft__pt2_value *ft__pt2_temp(const ft__pt2_node *n, const ft__pt2_value *like,
+                            ft_dtype dtype, const ft_shape *shape);
 void ft__pt2_read_graph(ft__pt2 *p, ft__json *r, ft__pt2_body *out);
 /* An Argument: {"as_tensor": {"name": ...}}. */
 bool ft__pt2_read_arg(ft__pt2 *p, ft__json *r, ft__pt2_arg *out);
 /* A list of sizes or strides; -1: more dimensions than there can be. */
 int ft__pt2_read_syms(ft__pt2 *p, ft__json *r, int64_t *dim);
 ft_dtype ft__pt2_dtype(int64_t number);
-FT_PRINTF(4, 5)
-void ft__pt2_fail(ft__pt2 *p, const ft__pt2_node *n, ft_status st, const char *fmt,
-                  ...);
+FT_PRINTF(3, 4)
+void ft__pt2_fail(const ft__pt2_node *n, ft_status st, const char *fmt, ...);
 
 /* ---- scope.c ---- */
 void ft__pt2_read_metadata(ft__json *r, ft__pt2_node *n);
 /* Nodes from now on lie in the calls that this one lies in. */
-void ft__pt2_scope(ft__pt2 *p, const ft__pt2_node *n);
+void ft__pt2_scope(const ft__pt2_node *n);
 
 /* ---- arguments by name, on demand (args.c) ---- */
 const ft__pt2_arg *ft__pt2_arg_of(const ft__pt2_node *n, const char *name);
@@ -200,20 +210,16 @@ static inline const ft__pt2_arg *ft__pt2_arg_at(const ft__pt2_node *n, uint32_t 
 ft__pt2_value *ft__pt2_tensor(const ft__pt2_node *n, const char *name);
 /* The tensor that is the i-th argument; NULL: it is none. */
 ft__pt2_value *ft__pt2_in(const ft__pt2_node *n, uint32_t i);
-int64_t ft__pt2_int(ft__pt2 *p, const ft__pt2_node *n, const char *name,
-                    int64_t fallback);
-bool ft__pt2_bool(ft__pt2 *p, const ft__pt2_node *n, const char *name, bool fallback);
-double ft__pt2_float(ft__pt2 *p, const ft__pt2_node *n, const char *name,
-                     double fallback);
+int64_t ft__pt2_int(const ft__pt2_node *n, const char *name, int64_t fallback);
+bool ft__pt2_bool(const ft__pt2_node *n, const char *name, bool fallback);
+double ft__pt2_float(const ft__pt2_node *n, const char *name, double fallback);
 /* As it is written; empty: none. */
 ft__text ft__pt2_string(const ft__pt2_node *n, const char *name);
 /* How many there are, of which the first `max` are stored; one number is a list
  * of one; -1: no such argument, or None. */
-int64_t ft__pt2_ints(ft__pt2 *p, const ft__pt2_node *n, const char *name, int64_t *v,
-                     uint32_t max);
+int64_t ft__pt2_ints(const ft__pt2_node *n, const char *name, int64_t *v, uint32_t max);
 /* Three booleans as bits 0, 1, 2; `fallback` where there are none. */
-uint32_t ft__pt2_mask(ft__pt2 *p, const ft__pt2_node *n, const char *name,
-                      uint32_t fallback);
+uint32_t ft__pt2_mask(const ft__pt2_node *n, const char *name, uint32_t fallback);
 
 /* ---- expr.c ---- */
 /* The number of an expression as a dimension below 0. */
@@ -253,31 +259,36 @@ typedef struct ft__pt2_call {
 } ft__pt2_call;
 /* Append the operation. Where it would give other sizes than the file states,
  * the node is bounded instead. */
-void ft__pt2_emit(ft__pt2 *p, const ft__pt2_node *n, const ft_op *op,
-                  const ft__pt2_call *c);
+void ft__pt2_emit(const ft__pt2_node *n, const ft_op *op, const ft__pt2_call *c);
 /* The same with operands alone, and all results of the node. */
-void ft__pt2_emit_in(ft__pt2 *p, const ft__pt2_node *n, const ft_op *op,
-                     ft__pt2_value *const *in, uint32_t n_in);
+void ft__pt2_emit_in(const ft__pt2_node *n, const ft_op *op, ft__pt2_value *const *in,
+                     uint32_t n_in);
+/* The same with one result, and with parameters. */
+void ft__pt2_emit_to(const ft__pt2_node *n, const ft_op *op, ft__pt2_value *const *in,
+                     uint32_t n_in, ft__pt2_value *out);
+void ft__pt2_emit_layer(const ft__pt2_node *n, const ft_op *op,
+                        ft__pt2_value *const *in, uint32_t n_in,
+                        ft__pt2_value *const *params, uint32_t n_params);
 /* out is x in another shape, or in the order of perm. */
-void ft__pt2_emit_view(ft__pt2 *p, const ft__pt2_node *n, ft__pt2_value *x,
-                       ft__pt2_value *out);
-void ft__pt2_emit_transpose(ft__pt2 *p, const ft__pt2_node *n, ft__pt2_value *x,
-                            ft__pt2_value *out, const int64_t *perm);
+void ft__pt2_emit_view(const ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *out);
+void ft__pt2_emit_transpose(const ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *out,
+                            const int64_t *perm);
 /* For all results: bounded by what is read and written, and named. */
-void ft__pt2_emit_generic(ft__pt2 *p, const ft__pt2_node *n);
+void ft__pt2_emit_generic(const ft__pt2_node *n);
 uint32_t ft__pt2_graph_tensor(ft__pt2 *p, ft__pt2_value *v);
 /* A number as an operand. */
-ft__pt2_value *ft__pt2_scalar(ft__pt2 *p, ft_dtype dtype);
+ft__pt2_value *ft__pt2_scalar(const ft__pt2_node *n, ft_dtype dtype);
 
 /* ---- pt2_rules_*.c: shared helpers ---- */
 const ft__pt2_rule *ft__pt2_find_rule(ft__pt2 *p, ft__text op);
 /* An operation with x as its first shape. */
 ft_op ft__pt2_op(ft_kind kind, ft_dtype dtype, const ft_shape *x);
 /* An axis counted from the front; fails the import when it lies outside. */
-uint32_t ft__pt2_axis(ft__pt2 *p, const ft__pt2_node *n, int64_t axis, uint32_t rank);
+uint32_t ft__pt2_axis(const ft__pt2_node *n, int64_t axis, uint32_t rank);
+/* Argument `dim` as an axis of n->x. */
+uint32_t ft__pt2_dim(const ft__pt2_node *n, int64_t fallback);
 /* The i-th argument as an operand, numbers included; NULL after a failure. */
-ft__pt2_value *ft__pt2_operand(ft__pt2 *p, const ft__pt2_node *n, uint32_t i,
-                               ft_dtype dtype);
+ft__pt2_value *ft__pt2_operand(const ft__pt2_node *n, uint32_t i, ft_dtype dtype);
 static inline ft__pt2_value *ft__pt2_out(const ft__pt2_node *n, uint32_t i)
 {
     return i < n->n_out ? n->out[i] : NULL;
@@ -286,7 +297,7 @@ static inline ft__pt2_value *ft__pt2_out(const ft__pt2_node *n, uint32_t i)
  * no constant matrix. */
 ft__pt2_value *ft__pt2_matrix(ft__pt2_value *v, bool *swapped);
 
-#define FT__ATEN(op, run, arg) void ft__aten_##run(ft__pt2 *p, ft__pt2_node *n);
+#define FT__ATEN(run, arg, operators) void ft__aten_##run(ft__pt2_node *n);
 #include "import/pt2/aten.def"
 #undef FT__ATEN
 

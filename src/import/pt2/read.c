@@ -17,7 +17,7 @@ void *ft__pt2_alloc(ft__pt2 *p, size_t n, size_t size)
     return mem;
 }
 
-void ft__pt2_fail(ft__pt2 *p, const ft__pt2_node *n, ft_status st, const char *fmt, ...)
+void ft__pt2_fail(const ft__pt2_node *n, ft_status st, const char *fmt, ...)
 {
     char text[384];
     va_list ap;
@@ -25,10 +25,9 @@ void ft__pt2_fail(ft__pt2 *p, const ft__pt2_node *n, ft_status st, const char *f
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    ft__build_fail(p->b, st, (uint64_t)(n->target.s - p->doc.base),
-                   "node %.*s (%.*s): %s", (int)(n->name.n < 100 ? n->name.n : 100),
-                   n->name.s, (int)(n->target.n < 80 ? n->target.n : 80), n->target.s,
-                   text);
+    ft__build_fail(n->import->b, st, (uint64_t)(n->target.s - n->import->doc.base),
+                   "node %.*s (%.*s): %s", ft__shown(n->name.n, 100), n->name.s,
+                   ft__shown(n->target.n, 80), n->target.s, text);
 }
 
 /* The name is copied: it is compared often, and lies far away in the text. */
@@ -72,10 +71,10 @@ ft__pt2_value *ft__pt2_name(ft__pt2 *p, ft__text name)
     return s->value;
 }
 
-ft__pt2_value *ft__pt2_temp(ft__pt2 *p, const ft__pt2_value *like, ft_dtype dtype,
-                            const ft_shape *shape)
+ft__pt2_value *ft__pt2_temp(const ft__pt2_node *n, const ft__pt2_value *like,
+                            ft_dtype dtype, const ft_shape *shape)
 {
-    ft__pt2_value *v = new_value(p, like ? like->name : (ft__text){"", 0});
+    ft__pt2_value *v = new_value(n->import, like ? like->name : (ft__text){"", 0});
 
     if (v) {
         v->typed = v->resolved = true;
@@ -226,8 +225,7 @@ static void read_meta(ft__pt2 *p, ft__json *r, ft__pt2_value *v)
     if (rank < 0 && !p->doc.why)
         ft__build_fail(p->b, FT_EUNSUPPORTED, (uint64_t)(at - p->doc.base),
                        "tensor \"%.*s\" has more than %d dimensions",
-                       (int)(v->name.n < 100 ? v->name.n : 100), v->name.s,
-                       FT_MAX_RANK);
+                       ft__shown(v->name.n, 100), v->name.s, FT_MAX_RANK);
 }
 
 static bool same_name(ft__text a, ft__text b)
@@ -390,7 +388,7 @@ bool ft__pt2_read_arg(ft__pt2 *p, ft__json *r, ft__pt2_arg *a)
         else
             ft__json_skip(r, &a->text);
     }
-    return !ft__pt2_failed(p);
+    return !ft__pt2_import_failed(p);
 }
 
 /* {"name": "stride", "arg": {...}, "kind": 1}. */
@@ -481,11 +479,11 @@ static void set_target(ft__pt2_node *n, ft__text target)
         n->op.n = (size_t)(dot - n->op.s);
 }
 
-static void find_rule(ft__pt2 *p, ft__pt2_node *n)
+static void find_rule(ft__pt2_node *n)
 {
-    n->rule = ft__pt2_find_rule(p, n->op);
+    n->rule = ft__pt2_find_rule(n->import, n->op);
     if (!n->rule && n->op.n > 1 && n->op.s[n->op.n - 1] == '_') {
-        n->rule = ft__pt2_find_rule(p, (ft__text){n->op.s, n->op.n - 1});
+        n->rule = ft__pt2_find_rule(n->import, (ft__text){n->op.s, n->op.n - 1});
         n->in_place = n->rule != NULL;
     }
 }
@@ -495,6 +493,7 @@ static void read_node(ft__pt2 *p, ft__json *r, ft__pt2_node *n)
     ft__text name, text = {"", 0};
     unsigned seen = 0;
 
+    n->import = p;
     n->name = n->target = n->op = n->modules = text;
     if (!ft__json_object(r)) {
         ft__json_skip(r, NULL);
@@ -521,7 +520,7 @@ static void read_node(ft__pt2 *p, ft__json *r, ft__pt2_node *n)
         ft__json_leave(r);
     if (n->n_out && n->out[0])
         n->name = n->out[0]->name;
-    find_rule(p, n);
+    find_rule(n);
 }
 
 static void read_nodes(ft__pt2 *p, ft__json *r, ft__pt2_body *out)

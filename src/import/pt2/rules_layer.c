@@ -4,6 +4,7 @@
 #include "graph/op_inside.h"
 #include "import/onnx/onnx.h"
 #include "import/pt2/pt2.h"
+#include "import/rules/ops.h"
 
 /* ---- matrix products ---- */
 
@@ -20,20 +21,14 @@ ft__pt2_value *ft__pt2_matrix(ft__pt2_value *v, bool *swapped)
 }
 
 /* x with constant weights, in x out. */
-static void linear(ft__pt2 *p, ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *w,
-                   int64_t out, ft__pt2_value *bias)
+static void linear(ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *w, int64_t out,
+                   ft__pt2_value *bias)
 {
     ft_op op = ft__pt2_op(FT_KIND_linear, x->dtype, &x->shape);
 
     ft__op_set1(&op, FT_K_out, out);
     ft__op_set1(&op, FT_K_bias, bias != NULL);
-    ft__pt2_emit(p, n, &op,
-                 &(ft__pt2_call){.in = &x,
-                                 .n_in = 1,
-                                 .params = (ft__pt2_value *[]){w, bias},
-                                 .n_params = 2,
-                                 .out = n->out,
-                                 .n_out = n->n_out});
+    ft__pt2_emit_layer(n, &op, &x, 1, (ft__pt2_value *[]){w, bias}, 2);
 }
 
 /* A vector is a matrix of one row, or of one column on the right. */
@@ -49,7 +44,7 @@ static ft_shape as_matrix(const ft__pt2_value *v, bool right)
     return s;
 }
 
-static void matmul(ft__pt2 *p, ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *y,
+static void matmul(ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *y,
                    ft__pt2_value *out)
 {
     ft__pt2_value *w, *in[2] = {x, y};
@@ -61,24 +56,23 @@ static void matmul(ft__pt2 *p, ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value 
         return;
     w = ft__pt2_matrix(y, &swapped);
     if (w && x->state != FT__PT2_WEIGHT && x->shape.rank && out == ft__pt2_out(n, 0)) {
-        linear(p, n, x, w, y->shape.dim[1], NULL);
+        linear(n, x, w, y->shape.dim[1], NULL);
         return;
     }
     xs = as_matrix(x, false);
     ys = as_matrix(y, true);
     op = ft__pt2_op(FT_KIND_matmul, out->dtype, &xs);
     ft__op_set_shape(&op, FT_K_y, &ys);
-    ft__pt2_emit(p, n, &op,
-                 &(ft__pt2_call){.in = in, .n_in = 2, .out = &out, .n_out = 1});
+    ft__pt2_emit_to(n, &op, in, 2, out);
 }
 
-void ft__aten_matmul(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_matmul(ft__pt2_node *n)
 {
-    matmul(p, n, ft__pt2_in(n, 0), ft__pt2_in(n, 1), ft__pt2_out(n, 0));
+    matmul(n, n->x, n->y, ft__pt2_out(n, 0));
 }
 
 /* The product first, then what is added to it. */
-static void matmul_add(ft__pt2 *p, ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *y,
+static void matmul_add(ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *y,
                        ft__pt2_value *z)
 {
     ft__pt2_value *out = ft__pt2_out(n, 0), *in[2] = {NULL, z};
@@ -86,139 +80,133 @@ static void matmul_add(ft__pt2 *p, ft__pt2_node *n, ft__pt2_value *x, ft__pt2_va
 
     if (!x || !y || !out || !z)
         return;
-    in[0] = ft__pt2_temp(p, out, out->dtype, &out->shape);
+    in[0] = ft__pt2_temp(n, out, out->dtype, &out->shape);
     if (!in[0])
         return;
-    matmul(p, n, x, y, in[0]);
-    if (ft__pt2_failed(p) || in[0]->state == FT__PT2_UNDEFINED)
+    matmul(n, x, y, in[0]);
+    if (ft__pt2_failed(n) || in[0]->state == FT__PT2_UNDEFINED)
         return;
     op = ft__pt2_op(FT_KIND_add, out->dtype, &out->shape);
     ft__op_set_shape(&op, FT_K_y, &z->shape);
-    ft__pt2_emit_in(p, n, &op, in, 2);
+    ft__pt2_emit_in(n, &op, in, 2);
 }
 
 /* addmm(z, x, y), baddbmm, addmv: z + x y. */
-void ft__aten_addmm(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_addmm(ft__pt2_node *n)
 {
-    ft__pt2_value *z = ft__pt2_in(n, 0), *x = ft__pt2_in(n, 1), *y = ft__pt2_in(n, 2);
+    ft__pt2_value *z = n->x, *x = n->y, *y = ft__pt2_in(n, 2);
     bool swapped;
     ft__pt2_value *w = ft__pt2_matrix(y, &swapped);
 
     if (w && x && z && z->state == FT__PT2_WEIGHT && z->shape.rank == 1 &&
         x->state != FT__PT2_WEIGHT && z->shape.dim[0] == y->shape.dim[1])
-        linear(p, n, x, w, y->shape.dim[1], z);
+        linear(n, x, w, y->shape.dim[1], z);
     else
-        matmul_add(p, n, x, y, z);
+        matmul_add(n, x, y, z);
 }
 
 /* Weights that are made in every pass: a product of two activations, of which the
  * second one lies transposed. */
-static void linear_of_activations(ft__pt2 *p, ft__pt2_node *n, ft__pt2_value *x,
-                                  ft__pt2_value *w, ft__pt2_value *bias)
+static void linear_of_activations(ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *w,
+                                  ft__pt2_value *bias)
 {
     ft_shape s = {.rank = 2, .dim = {w->shape.dim[1], w->shape.dim[0]}};
-    ft__pt2_value *t = ft__pt2_temp(p, w, w->dtype, &s);
+    ft__pt2_value *t = ft__pt2_temp(n, w, w->dtype, &s);
 
     if (!t)
         return;
-    ft__pt2_emit_transpose(p, n, w, t, (int64_t[]){1, 0});
-    if (ft__pt2_failed(p) || t->state == FT__PT2_UNDEFINED)
+    ft__pt2_emit_transpose(n, w, t, (int64_t[]){1, 0});
+    if (ft__pt2_failed(n) || t->state == FT__PT2_UNDEFINED)
         return;
     if (bias)
-        matmul_add(p, n, x, t, bias);
+        matmul_add(n, x, t, bias);
     else
-        matmul(p, n, x, t, ft__pt2_out(n, 0));
+        matmul(n, x, t, ft__pt2_out(n, 0));
 }
 
-void ft__aten_linear(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_linear(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0), *w = ft__pt2_in(n, 1);
+    ft__pt2_value *x = n->x, *w = n->y;
     ft__pt2_value *bias = ft__pt2_tensor(n, "bias"), *matrix;
     bool swapped;
 
-    if (!x || !w || x->shape.rank == 0)
+    if (!w || x->shape.rank == 0)
         return;
     matrix = ft__pt2_matrix(w, &swapped);
     if (matrix && (!bias || bias->state == FT__PT2_WEIGHT))
-        linear(p, n, x, matrix, w->shape.dim[0], bias);
+        linear(n, x, matrix, w->shape.dim[0], bias);
     else if (w->shape.rank == 2)
-        linear_of_activations(p, n, x, w, bias);
+        linear_of_activations(n, x, w, bias);
     else if (w->shape.rank == 1 && !bias)
-        matmul(p, n, x, w, ft__pt2_out(n, 0));
+        matmul(n, x, w, ft__pt2_out(n, 0));
 }
 
 /* ---- norms ---- */
 
-static bool training(ft__pt2 *p, const ft__pt2_node *n)
+static bool training(const ft__pt2_node *n)
 {
-    return ft__pt2_bool(p, n, "training", ft__pt2_bool(p, n, "train", n->rule->arg));
+    return ft__pt2_bool(n, "training", ft__pt2_bool(n, "train", n->rule->arg));
 }
 
 /* The norm that a node does, or whose gradient it is. x: what is normalised. */
-static bool norm(ft__pt2 *p, const ft__pt2_node *n, ft_kind kind,
-                 const ft__pt2_value *x, ft_op *op)
+static bool norm(const ft__pt2_node *n, ft_kind kind, const ft__pt2_value *x, ft_op *op)
 {
     int64_t axes, groups;
 
     *op = ft__pt2_op(kind, x->dtype, &x->shape);
     switch (kind) {
-    case FT_KIND_batchnorm: ft__op_set1(op, FT_K_train, training(p, n)); return true;
+    case FT_KIND_batchnorm: ft__op_set1(op, FT_K_train, training(n)); return true;
     case FT_KIND_layernorm:
     case FT_KIND_rmsnorm:
-        axes = ft__pt2_ints(p, n, "normalized_shape", NULL, 0);
+        axes = ft__pt2_ints(n, "normalized_shape", NULL, 0);
         ft__op_set1(op, FT_K_norm, axes > 0 ? axes : 1);
         return true;
     case FT_KIND_groupnorm:
-        groups = ft__pt2_int(p, n, "num_groups", ft__pt2_int(p, n, "group", 0));
+        groups = ft__pt2_int(n, "num_groups", ft__pt2_int(n, "group", 0));
         ft__op_set1(op, FT_K_groups, groups);
         return groups > 0;
     default: return true;
     }
 }
 
-static void emit_norm(ft__pt2 *p, ft__pt2_node *n, ft_kind kind)
+static void emit_norm(ft__pt2_node *n, ft_kind kind)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0);
+    ft__pt2_value *x = n->x;
     ft_op op;
 
-    if (!x || !norm(p, n, kind, x, &op))
+    if (!x || !norm(n, kind, x, &op))
         return;
-    ft__pt2_emit(p, n, &op,
-                 &(ft__pt2_call){.in = &x,
-                                 .n_in = 1,
-                                 .params =
-                                     (ft__pt2_value *[]){
-                                         ft__pt2_tensor(n, "weight"),
-                                         ft__pt2_tensor(n, "bias"),
-                                         ft__pt2_tensor(n, "running_mean"),
-                                         ft__pt2_tensor(n, "running_var"),
-                                     },
-                                 .n_params = 4,
-                                 .out = n->out,
-                                 .n_out = n->n_out});
+    ft__pt2_emit_layer(n, &op, &x, 1,
+                       (ft__pt2_value *[]){
+                           ft__pt2_tensor(n, "weight"),
+                           ft__pt2_tensor(n, "bias"),
+                           ft__pt2_tensor(n, "running_mean"),
+                           ft__pt2_tensor(n, "running_var"),
+                       },
+                       4);
 }
 
 /* arg: 1 with the statistics of the batch, where no argument says. */
-void ft__aten_batchnorm(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_batchnorm(ft__pt2_node *n)
 {
-    emit_norm(p, n, FT_KIND_batchnorm);
+    emit_norm(n, FT_KIND_batchnorm);
 }
 
-void ft__aten_norm(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_norm(ft__pt2_node *n)
 {
-    emit_norm(p, n, (ft_kind)n->rule->arg);
+    emit_norm(n, (ft_kind)n->rule->arg);
 }
 
-static void norm_grad(ft__pt2 *p, ft__pt2_node *n, ft_kind kind)
+static void norm_grad(ft__pt2_node *n, ft_kind kind)
 {
-    ft__pt2_value *in[4] = {ft__pt2_in(n, 0), ft__pt2_in(n, 1), NULL, NULL}, *out[3];
+    ft__pt2_value *in[4] = {n->x, n->y, NULL, NULL}, *out[3];
     ft__pt2_value *w = ft__pt2_tensor(n, "weight");
     ft__pt2_value *mean = ft__pt2_tensor(n, "save_mean"),
                   *scale = ft__pt2_tensor(n, "save_invstd");
-    uint32_t mask = ft__pt2_mask(p, n, "output_mask", 7), n_in = 2, n_out = 0;
+    uint32_t mask = ft__pt2_mask(n, "output_mask", 7), n_in = 2, n_out = 0;
     ft_op op;
 
-    if (!in[0] || !in[1] || !norm(p, n, kind, in[1], &op))
+    if (!in[0] || !in[1] || !norm(n, kind, in[1], &op))
         return;
     mean = mean ? mean : ft__pt2_tensor(n, "mean");
     scale = scale ? scale : ft__pt2_tensor(n, "rstd");
@@ -231,7 +219,7 @@ static void norm_grad(ft__pt2 *p, ft__pt2_node *n, ft_kind kind)
             out[n_out++] = n->out[i];
     op.phase = FT_PHASE_BACKWARD;
     ft__op_set_wrt(&op, (mask & 1 ? FT_WRT_X : 0u) | (mask & 6 ? FT_WRT_WEIGHTS : 0u));
-    ft__pt2_emit(p, n, &op,
+    ft__pt2_emit(n, &op,
                  &(ft__pt2_call){.in = in,
                                  .n_in = n_in,
                                  .params = &w,
@@ -240,14 +228,14 @@ static void norm_grad(ft__pt2 *p, ft__pt2_node *n, ft_kind kind)
                                  .n_out = n_out});
 }
 
-void ft__aten_batchnorm_grad(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_batchnorm_grad(ft__pt2_node *n)
 {
-    norm_grad(p, n, FT_KIND_batchnorm);
+    norm_grad(n, FT_KIND_batchnorm);
 }
 
-void ft__aten_norm_grad(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_norm_grad(ft__pt2_node *n)
 {
-    norm_grad(p, n, (ft_kind)n->rule->arg);
+    norm_grad(n, (ft_kind)n->rule->arg);
 }
 
 /* ---- attention ---- */
@@ -265,8 +253,7 @@ static bool heads(const ft__pt2_value *v, ft_shape *s)
     return s->rank == 4;
 }
 
-static bool attention(ft__pt2 *p, const ft__pt2_node *n, ft__pt2_value *in[3],
-                      ft_op *op)
+static bool attention(const ft__pt2_node *n, ft__pt2_value *in[3], ft_op *op)
 {
     const ft__pt2_value *mask;
     ft_shape x, y, z;
@@ -277,35 +264,32 @@ static bool attention(ft__pt2 *p, const ft__pt2_node *n, ft__pt2_value *in[3],
     if (!in[0] || !in[1] || !in[2] || !heads(in[0], &x) || !heads(in[1], &y) ||
         !heads(in[2], &z))
         return false;
-    *op = ft__pt2_op(FT_KIND_attention, in[0]->dtype, &x);
-    ft__op_set_shape(op, FT_K_y, &y);
-    ft__op_set_shape(op, FT_K_z, &z);
-    ft__op_set1(op, FT_K_causal, ft__pt2_bool(p, n, "is_causal", false));
     mask = ft__pt2_tensor(n, "attn_mask");
     mask = mask ? mask : ft__pt2_tensor(n, "attn_bias");
-    ft__op_set1(op, FT_K_mask, mask != NULL);
+    *op = ft__op_attention(in[0]->dtype, &x, &y, &z,
+                           ft__pt2_bool(n, "is_causal", false), mask != NULL);
     ft__op_set1(op, FT_K_train,
-                (ft__pt2_float(p, n, "dropout_p", 0) > 0) +
+                (ft__pt2_float(n, "dropout_p", 0) > 0) +
                     2 * (mask && (mask->learned || mask->trainable)));
     return true;
 }
 
-void ft__aten_attention(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_attention(ft__pt2_node *n)
 {
     ft__pt2_value *in[3];
     ft_op op;
 
-    if (attention(p, n, in, &op))
-        ft__pt2_emit_in(p, n, &op, in, 3);
+    if (attention(n, in, &op))
+        ft__pt2_emit_in(n, &op, in, 3);
 }
 
-void ft__aten_attention_grad(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_attention_grad(ft__pt2_node *n)
 {
-    ft__pt2_value *in[6] = {ft__pt2_in(n, 0)}, *out[4];
+    ft__pt2_value *in[6] = {n->x}, *out[4];
     uint32_t n_in = 4, n_out = 0;
     ft_op op;
 
-    if (!in[0] || !attention(p, n, in + 1, &op))
+    if (!in[0] || !attention(n, in + 1, &op))
         return;
     if (ft__pt2_tensor(n, "out"))
         in[n_in++] = ft__pt2_tensor(n, "out");
@@ -315,7 +299,7 @@ void ft__aten_attention_grad(ft__pt2 *p, ft__pt2_node *n)
         if (n->out[i])
             out[n_out++] = n->out[i];
     op.phase = FT_PHASE_BACKWARD;
-    ft__pt2_emit(p, n, &op,
+    ft__pt2_emit(n, &op,
                  &(ft__pt2_call){.in = in, .n_in = n_in, .out = out, .n_out = n_out});
 }
 
@@ -331,16 +315,16 @@ struct stack {
     int64_t hidden;
 };
 
-static bool read_stack(ft__pt2 *p, const ft__pt2_node *n, const ft__pt2_arg *params,
+static bool read_stack(const ft__pt2_node *n, const ft__pt2_arg *params,
                        struct stack *s)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0);
+    ft__pt2_value *x = n->x;
     const ft__pt2_arg *state = ft__pt2_arg_of(n, "hx");
-    int64_t layers = ft__pt2_int(p, n, "num_layers", 1);
+    int64_t layers = ft__pt2_int(n, "num_layers", 1);
 
     s->kind = (ft_kind)n->rule->arg;
-    s->directions = ft__pt2_bool(p, n, "bidirectional", false) ? 2 : 1;
-    s->bias = ft__pt2_bool(p, n, "has_biases", true);
+    s->directions = ft__pt2_bool(n, "bidirectional", false) ? 2 : 1;
+    s->bias = ft__pt2_bool(n, "has_biases", true);
     s->per_cell = s->bias ? 4 : 2;
     if (!x || !state || !state->n || !state->value[0] || layers < 1 || layers > 64 ||
         x->shape.rank != 3 || state->value[0]->shape.rank < 2 ||
@@ -348,7 +332,7 @@ static bool read_stack(ft__pt2 *p, const ft__pt2_node *n, const ft__pt2_arg *par
         return false;
     s->layers = (uint32_t)layers;
     s->x = x->shape;
-    if (ft__pt2_bool(p, n, "batch_first", false)) {
+    if (ft__pt2_bool(n, "batch_first", false)) {
         s->x.dim[0] = x->shape.dim[1];
         s->x.dim[1] = x->shape.dim[0];
     }
@@ -357,8 +341,8 @@ static bool read_stack(ft__pt2 *p, const ft__pt2_node *n, const ft__pt2_arg *par
 }
 
 /* The states behind the layers, one after the other. */
-static void join_states(ft__pt2 *p, ft__pt2_node *n, ft__pt2_value *const *state,
-                        uint32_t count, ft__pt2_value *out)
+static void join_states(ft__pt2_node *n, ft__pt2_value *const *state, uint32_t count,
+                        ft__pt2_value *out)
 {
     int64_t sizes[64];
     ft_op op;
@@ -367,35 +351,29 @@ static void join_states(ft__pt2 *p, ft__pt2_node *n, ft__pt2_value *const *state
         return;
     for (uint32_t i = 0; i < count; i++)
         sizes[i] = state[i]->shape.dim[0];
-    op = ft__pt2_op(FT_KIND_concat, out->dtype, &state[0]->shape);
-    ft__op_set1(&op, FT_K_axis, 0);
-    ft__op_set(&op, FT_K_sizes, sizes, count);
-    ft__pt2_emit(p, n, &op,
-                 &(ft__pt2_call){.in = state, .n_in = count, .out = &out, .n_out = 1});
+    op = ft__op_concat(out->dtype, &state[0]->shape, 0, sizes, count);
+    ft__pt2_emit_to(n, &op, state, count, out);
 }
 
-static void layers(ft__pt2 *p, ft__pt2_node *n, const struct stack *s,
-                   const ft__pt2_arg *params)
+static void layers(ft__pt2_node *n, const struct stack *s, const ft__pt2_arg *params)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0), *h[64], *c[64];
+    ft__pt2_value *x = n->x, *h[64], *c[64];
     uint32_t per_layer = s->per_cell * s->directions;
     ft_shape in = s->x,
              state = {.rank = 3, .dim = {s->directions, s->x.dim[1], s->hidden}};
     ft_shape all = {.rank = 3,
                     .dim = {in.dim[0], in.dim[1], s->hidden * s->directions}};
 
-    for (uint32_t i = 0; i < s->layers && !ft__pt2_failed(p); i++) {
+    for (uint32_t i = 0; i < s->layers && !ft__pt2_failed(n); i++) {
         bool only = s->layers == 1, last = i + 1 == s->layers;
         ft__pt2_value *out[3];
-        ft_op op = ft__pt2_op(s->kind, x->dtype, &in);
+        ft_op op =
+            ft__op_recurrent(s->kind, x->dtype, &in, s->hidden, s->directions, s->bias);
 
-        ft__op_set1(&op, FT_K_hidden, s->hidden);
-        ft__op_set1(&op, FT_K_directions, s->directions);
-        ft__op_set1(&op, FT_K_bias, s->bias);
-        out[0] = last ? ft__pt2_out(n, 0) : ft__pt2_temp(p, x, x->dtype, &all);
-        out[1] = h[i] = only ? ft__pt2_out(n, 1) : ft__pt2_temp(p, x, x->dtype, &state);
-        out[2] = c[i] = only ? ft__pt2_out(n, 2) : ft__pt2_temp(p, x, x->dtype, &state);
-        ft__pt2_emit(p, n, &op,
+        out[0] = last ? ft__pt2_out(n, 0) : ft__pt2_temp(n, x, x->dtype, &all);
+        out[1] = h[i] = only ? ft__pt2_out(n, 1) : ft__pt2_temp(n, x, x->dtype, &state);
+        out[2] = c[i] = only ? ft__pt2_out(n, 2) : ft__pt2_temp(n, x, x->dtype, &state);
+        ft__pt2_emit(n, &op,
                      &(ft__pt2_call){.in = &x,
                                      .n_in = 1,
                                      .params = params->value + i * per_layer,
@@ -403,52 +381,49 @@ static void layers(ft__pt2 *p, ft__pt2_node *n, const struct stack *s,
                                      .out = out,
                                      .n_out = s->kind == FT_KIND_lstm ? 3 : 2});
         x = out[0];
-        if (ft__pt2_failed(p) || !x || x->state == FT__PT2_UNDEFINED)
+        if (ft__pt2_failed(n) || !x || x->state == FT__PT2_UNDEFINED)
             return;
         in.dim[2] = s->hidden * s->directions;
     }
-    join_states(p, n, h, s->layers, ft__pt2_out(n, 1));
+    join_states(n, h, s->layers, ft__pt2_out(n, 1));
     if (s->kind == FT_KIND_lstm)
-        join_states(p, n, c, s->layers, ft__pt2_out(n, 2));
+        join_states(n, c, s->layers, ft__pt2_out(n, 2));
 }
 
 /* arg: the kind; one operation per layer, of both directions. */
-void ft__aten_rnn(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_rnn(ft__pt2_node *n)
 {
     const ft__pt2_arg *params = ft__pt2_arg_of(n, "params");
     struct stack s;
 
-    if (params && params->type == FT__PT2_TENSORS && read_stack(p, n, params, &s))
-        layers(p, n, &s, params);
+    if (params && params->type == FT__PT2_TENSORS && read_stack(n, params, &s))
+        layers(n, &s, params);
 }
 
 /* ---- vision ---- */
 
 /* arg: 0 nearest, 1 linear, 2 cubic. */
-void ft__aten_resize(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_resize(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0);
+    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     ft_op op;
 
-    if (!x || !out)
-        return;
     op = ft__pt2_op(FT_KIND_resize, x->dtype, &x->shape);
     ft__op_set_shape(&op, FT_K_out, &out->shape);
     ft__op_set1(&op, FT_K_mode, n->rule->arg);
-    ft__pt2_emit_in(p, n, &op, &x, 1);
+    ft__pt2_emit_in(n, &op, &x, 1);
 }
 
 /* Two operands and a result of any shape; arg: the kind. */
-void ft__aten_pick(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_pick(ft__pt2_node *n)
 {
-    ft__pt2_value *in[2] = {ft__pt2_in(n, 0), ft__pt2_in(n, 1)},
-                  *out = ft__pt2_out(n, 0);
+    ft__pt2_value *in[2] = {n->x, n->y}, *out = ft__pt2_out(n, 0);
     ft_op op;
 
-    if (!in[0] || !in[1] || !out)
+    if (!in[1])
         return;
     op = ft__pt2_op((ft_kind)n->rule->arg, in[0]->dtype, &in[0]->shape);
     ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     ft__op_set_shape(&op, FT_K_out, &out->shape);
-    ft__pt2_emit_in(p, n, &op, in, 2);
+    ft__pt2_emit_in(n, &op, in, 2);
 }

@@ -4,19 +4,20 @@
 #include "base/limits.h"
 #include "graph/op_inside.h"
 #include "import/pt2/pt2.h"
+#include "import/rules/ops.h"
 
-void ft__aten_view(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_view(ft__pt2_node *n)
 {
-    ft__pt2_emit_view(p, n, ft__pt2_in(n, 0), ft__pt2_out(n, 0));
+    ft__pt2_emit_view(n, n->x, ft__pt2_out(n, 0));
 }
 
-void ft__aten_detach(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_detach(ft__pt2_node *n)
 {
     ft__pt2_value *out = ft__pt2_out(n, 0);
 
-    ft__aten_view(p, n);
-    if (out && out->tensor != FT_NONE && !ft__pt2_failed(p))
-        ft__build_detached(p->b, out->tensor);
+    ft__aten_view(n);
+    if (out && out->tensor != FT_NONE && !ft__pt2_failed(n))
+        ft__build_detached(n->import->b, out->tensor);
 }
 
 /* Whether a tensor's elements lie in the same order as another's would. */
@@ -36,89 +37,79 @@ static bool same_order(ft__pt2 *p, const ft__pt2_value *a, const ft__pt2_value *
 /* contiguous() copies where the order changes; clone() copies always, but what
  * it is called for in an exported graph is the order as well, and else the copy
  * that keeps a value from being changed in place. */
-void ft__aten_copy(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_copy(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0);
+    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     ft_op op;
 
-    if (!x || !out)
-        return;
-    if (n->rule->arg == 0 && same_order(p, x, out)) {
-        ft__pt2_emit_view(p, n, x, out);
+    if (n->rule->arg == 0 && same_order(n->import, x, out)) {
+        ft__pt2_emit_view(n, x, out);
         return;
     }
     op = ft__pt2_op(FT_KIND_copy, x->dtype, &x->shape);
-    ft__pt2_emit_in(p, n, &op, &x, 1);
+    ft__pt2_emit_in(n, &op, &x, 1);
 }
 
 /* One kind, the operand's shape, nothing else. */
-void ft__aten_transpose(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_transpose(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0);
+    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     int64_t perm[FT_MAX_RANK];
     uint32_t rank = x ? x->shape.rank : 0, a, b;
 
-    if (!x || !out)
-        return;
     for (uint32_t i = 0; i < rank; i++)
         perm[i] = i;
     if (n->rule->arg == 2) { /* permute */
         int64_t dims[FT_MAX_RANK];
 
-        if (ft__pt2_ints(p, n, "dims", dims, FT_MAX_RANK) != (int64_t)rank)
+        if (ft__pt2_ints(n, "dims", dims, FT_MAX_RANK) != (int64_t)rank)
             return;
         for (uint32_t i = 0; i < rank; i++)
-            perm[i] = ft__pt2_axis(p, n, dims[i], rank);
+            perm[i] = ft__pt2_axis(n, dims[i], rank);
     } else if (rank >= 2) { /* t, mT: the last two; transpose: the two named */
-        a = n->rule->arg ? rank - 2
-                         : ft__pt2_axis(p, n, ft__pt2_int(p, n, "dim0", 0), rank);
-        b = n->rule->arg ? rank - 1
-                         : ft__pt2_axis(p, n, ft__pt2_int(p, n, "dim1", 1), rank);
+        a = n->rule->arg ? rank - 2 : ft__pt2_axis(n, ft__pt2_int(n, "dim0", 0), rank);
+        b = n->rule->arg ? rank - 1 : ft__pt2_axis(n, ft__pt2_int(n, "dim1", 1), rank);
         perm[a] = b;
         perm[b] = a;
     }
-    ft__pt2_emit_transpose(p, n, x, out, perm);
+    ft__pt2_emit_transpose(n, x, out, perm);
 }
 
 /* arg: a kind whose result's shape is a key of its own. */
-void ft__aten_move(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_move(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0);
+    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     ft_op op;
 
-    if (!x || !out)
-        return;
     if (n->rule->arg == FT_KIND_expand &&
         ft_shape_elements(&x->shape) == ft_shape_elements(&out->shape)) {
-        ft__pt2_emit_view(p, n, x, out);
+        ft__pt2_emit_view(n, x, out);
         return;
     }
     op = ft__pt2_op((ft_kind)n->rule->arg, x->dtype, &x->shape);
     ft__op_set_shape(&op, FT_K_out, &out->shape);
-    ft__pt2_emit_in(p, n, &op, &x, 1);
+    ft__pt2_emit_in(n, &op, &x, 1);
 }
 
 /* slice, select, narrow: a part of x. */
-void ft__aten_slice(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_slice(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0);
-    int64_t step = ft__pt2_int(p, n, "step", 1);
+    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
+    int64_t step = ft__pt2_int(n, "step", 1);
     ft_op op;
 
-    if (!x || !out)
-        return;
     if (ft_shape_equal(&x->shape, &out->shape)) {
-        ft__pt2_emit_view(p, n, x, out);
+        ft__pt2_emit_view(n, x, out);
         return;
     }
     op = ft__pt2_op(FT_KIND_slice, x->dtype, &x->shape);
     ft__op_set_shape(&op, FT_K_out, &out->shape);
     ft__op_set1(&op, FT_K_step, step > 0 ? step : 1);
-    ft__pt2_emit_in(p, n, &op, &x, 1);
+    ft__pt2_emit_in(n, &op, &x, 1);
 }
 
 /* More parts than an operation can have: one slice for each. */
-static void slices(ft__pt2 *p, ft__pt2_node *n, ft__pt2_value *x)
+static void slices(ft__pt2_node *n, ft__pt2_value *x)
 {
     for (uint32_t i = 0; i < n->n_out; i++) {
         ft__pt2_value *out = n->out[i];
@@ -128,24 +119,23 @@ static void slices(ft__pt2 *p, ft__pt2_node *n, ft__pt2_value *x)
             continue;
         op = ft__pt2_op(FT_KIND_slice, x->dtype, &x->shape);
         ft__op_set_shape(&op, FT_K_out, &out->shape);
-        ft__pt2_emit(p, n, &op,
-                     &(ft__pt2_call){.in = &x, .n_in = 1, .out = &out, .n_out = 1});
+        ft__pt2_emit_to(n, &op, &x, 1, out);
     }
 }
 
 /* split, chunk, unbind (whose parts have no such axis). */
-void ft__aten_split(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_split(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0);
+    ft__pt2_value *x = n->x;
     int64_t sizes[FT_OP_MAX_OPERANDS];
     uint32_t axis;
     ft_op op;
 
-    if (!x || n->n_out == 0)
+    if (n->n_out == 0)
         return;
-    axis = ft__pt2_axis(p, n, ft__pt2_int(p, n, "dim", 0), x->shape.rank);
+    axis = ft__pt2_dim(n, 0);
     if (n->n_out > FT_OP_MAX_OPERANDS - 16) {
-        slices(p, n, x);
+        slices(n, x);
         return;
     }
     for (uint32_t i = 0; i < n->n_out; i++) {
@@ -156,17 +146,17 @@ void ft__aten_split(ft__pt2 *p, ft__pt2_node *n)
         sizes[i] = v->shape.rank == x->shape.rank ? v->shape.dim[axis] : 1;
     }
     if (n->n_out == 1) {
-        ft__pt2_emit_view(p, n, x, n->out[0]);
+        ft__pt2_emit_view(n, x, n->out[0]);
         return;
     }
     op = ft__pt2_op(FT_KIND_split, x->dtype, &x->shape);
     ft__op_set1(&op, FT_K_axis, axis);
     ft__op_set(&op, FT_K_sizes, sizes, n->n_out);
-    ft__pt2_emit_in(p, n, &op, &x, 1);
+    ft__pt2_emit_in(n, &op, &x, 1);
 }
 
 /* arg 1: stack, whose parts have no such axis yet. */
-void ft__aten_concat(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_concat(ft__pt2_node *n)
 {
     const ft__pt2_arg *list = ft__pt2_arg_at(n, 0);
     ft__pt2_value *in[FT_OP_MAX_OPERANDS], *out = ft__pt2_out(n, 0);
@@ -177,7 +167,7 @@ void ft__aten_concat(ft__pt2 *p, ft__pt2_node *n)
 
     if (!list || list->type != FT__PT2_TENSORS || !out || out->shape.rank == 0)
         return;
-    axis = ft__pt2_axis(p, n, ft__pt2_int(p, n, "dim", 0), out->shape.rank);
+    axis = ft__pt2_axis(n, ft__pt2_int(n, "dim", 0), out->shape.rank);
     for (uint32_t i = 0; i < list->n; i++) {
         ft__pt2_value *v = list->value[i];
 
@@ -192,19 +182,17 @@ void ft__aten_concat(ft__pt2 *p, ft__pt2_node *n)
     if (count == 0)
         return;
     if (count == 1) {
-        ft__pt2_emit_view(p, n, in[0], out);
+        ft__pt2_emit_view(n, in[0], out);
         return;
     }
     first = out->shape;
     first.dim[axis] = sizes[0];
-    op = ft__pt2_op(FT_KIND_concat, out->dtype, &first);
-    ft__op_set1(&op, FT_K_axis, axis);
-    ft__op_set(&op, FT_K_sizes, sizes, count);
-    ft__pt2_emit_in(p, n, &op, in, count);
+    op = ft__op_concat(out->dtype, &first, axis, sizes, count);
+    ft__pt2_emit_in(n, &op, in, count);
 }
 
 /* arg: fill or random, made of nothing. */
-void ft__aten_fill(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_fill(ft__pt2_node *n)
 {
     ft__pt2_value *out = ft__pt2_out(n, 0);
     ft_op op;
@@ -213,10 +201,10 @@ void ft__aten_fill(ft__pt2 *p, ft__pt2_node *n)
         return;
     ft__op_init(&op, (ft_kind)n->rule->arg, out->dtype);
     ft__op_set_shape(&op, FT_K_out, &out->shape);
-    ft__pt2_emit_in(p, n, &op, NULL, 0);
+    ft__pt2_emit_in(n, &op, NULL, 0);
 }
 
-void ft__aten_meshgrid(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_meshgrid(ft__pt2_node *n)
 {
     const ft__pt2_arg *list = ft__pt2_arg_at(n, 0);
 
@@ -228,56 +216,47 @@ void ft__aten_meshgrid(ft__pt2 *p, ft__pt2_node *n)
             continue;
         op = ft__pt2_op(FT_KIND_expand, x->dtype, &x->shape);
         ft__op_set_shape(&op, FT_K_out, &out->shape);
-        ft__pt2_emit(p, n, &op,
-                     &(ft__pt2_call){.in = &x, .n_in = 1, .out = &out, .n_out = 1});
+        ft__pt2_emit_to(n, &op, &x, 1, out);
     }
 }
 
 /* ---- by index ---- */
 
-void ft__aten_embedding(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_embedding(ft__pt2_node *n)
 {
-    ft__pt2_value *w = ft__pt2_in(n, 0), *x = ft__pt2_in(n, 1);
+    ft__pt2_value *w = n->x, *x = n->y;
     ft_op op;
 
-    if (!w || !x || w->shape.rank != 2)
+    if (!x || w->shape.rank != 2)
         return;
-    op = ft__pt2_op(FT_KIND_embedding, w->dtype, &x->shape);
-    ft__op_set1(&op, FT_K_rows, w->shape.dim[0]);
-    ft__op_set1(&op, FT_K_dim, w->shape.dim[1]);
-    ft__pt2_emit(p, n, &op,
-                 &(ft__pt2_call){.in = &x,
-                                 .n_in = 1,
-                                 .params = &w,
-                                 .n_params = 1,
-                                 .out = n->out,
-                                 .n_out = n->n_out});
+    op = ft__op_embedding(w->dtype, &x->shape, w->shape.dim[0], w->shape.dim[1]);
+    ft__pt2_emit_layer(n, &op, &x, 1, &w, 1);
 }
 
 /* index_select, gather: x, axis, indices. */
-void ft__aten_gather(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_gather(ft__pt2_node *n)
 {
-    ft__pt2_value *in[2] = {ft__pt2_in(n, 0), ft__pt2_tensor(n, "index")};
+    ft__pt2_value *in[2] = {n->x, ft__pt2_tensor(n, "index")};
     ft_op op;
 
-    if (!in[0] || !in[1] || in[0]->shape.rank == 0)
+    if (!in[1] || in[0]->shape.rank == 0)
         return;
     op = ft__pt2_op((ft_kind)n->rule->arg, in[0]->dtype, &in[0]->shape);
     ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     ft__op_set1(&op, FT_K_axis,
-                ft__pt2_axis(p, n, ft__pt2_int(p, n, "dim", 0), in[0]->shape.rank));
-    ft__pt2_emit_in(p, n, &op, in, 2);
+                ft__pt2_axis(n, ft__pt2_int(n, "dim", 0), in[0]->shape.rank));
+    ft__pt2_emit_in(n, &op, in, 2);
 }
 
 /* x[i, :, j]: one index is a gather, several are one of tuples, a mask picks. */
-void ft__aten_index(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_index(ft__pt2_node *n)
 {
     const ft__pt2_arg *list = ft__pt2_arg_of(n, "indices");
-    ft__pt2_value *in[2] = {ft__pt2_in(n, 0), NULL}, *out = ft__pt2_out(n, 0);
+    ft__pt2_value *in[2] = {n->x, NULL}, *out = ft__pt2_out(n, 0);
     uint32_t count = 0, axis = 0;
     ft_op op;
 
-    if (!list || !in[0] || !out)
+    if (!list)
         return;
     for (uint32_t i = 0; i < list->n; i++) {
         ft__pt2_value *v = list->value[i];
@@ -293,7 +272,7 @@ void ft__aten_index(ft__pt2 *p, ft__pt2_node *n)
     if (in[1]->dtype == FT_DTYPE_bool) {
         op = ft__pt2_op(FT_KIND_nonzero, in[0]->dtype, &in[0]->shape);
         ft__op_set_shape(&op, FT_K_out, &out->shape);
-        ft__pt2_emit_in(p, n, &op, in, 1);
+        ft__pt2_emit_in(n, &op, in, 1);
         return;
     }
     op = ft__pt2_op(count == 1 ? FT_KIND_gather : FT_KIND_gather_nd, in[0]->dtype,
@@ -303,69 +282,63 @@ void ft__aten_index(ft__pt2 *p, ft__pt2_node *n)
         ft__op_set1(&op, FT_K_axis, axis);
     else
         ft__op_set_shape(&op, FT_K_out, &out->shape);
-    ft__pt2_emit_in(p, n, &op, in, 2);
+    ft__pt2_emit_in(n, &op, in, 2);
 }
 
 /* x with some elements replaced or added to; arg: which argument they are. */
-void ft__aten_scatter(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_scatter(ft__pt2_node *n)
 {
-    ft__pt2_value *out = ft__pt2_out(n, 0), *in[2] = {ft__pt2_in(n, 0), NULL};
+    ft__pt2_value *out = ft__pt2_out(n, 0), *in[2] = {n->x, NULL};
     ft_op op;
 
-    if (!in[0] || !out)
-        return;
-    in[1] = ft__pt2_operand(p, n, (uint32_t)n->rule->arg, out->dtype);
+    in[1] = ft__pt2_operand(n, (uint32_t)n->rule->arg, out->dtype);
     if (!in[1])
         return;
     op = ft__pt2_op(FT_KIND_scatter, out->dtype, &in[0]->shape);
     ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
-    ft__pt2_emit_in(p, n, &op, in, 2);
+    ft__pt2_emit_in(n, &op, in, 2);
 }
 
 /* Rows of a table, summed bag by bag: torch makes them in one pass. */
-void ft__aten_embedding_bag(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_embedding_bag(ft__pt2_node *n)
 {
-    ft__pt2_value *w = ft__pt2_in(n, 0), *x = ft__pt2_in(n, 1),
-                  *out = ft__pt2_out(n, 0);
+    ft__pt2_value *w = n->x, *x = n->y, *out = ft__pt2_out(n, 0);
     ft__pt2_value *rows;
     ft_shape s;
     ft_op op;
 
-    if (!w || !x || !out || w->shape.rank != 2 || x->shape.rank != 1 ||
-        out->shape.rank != 2 || !out->shape.dim[0] ||
-        x->shape.dim[0] % out->shape.dim[0])
+    if (!x || w->shape.rank != 2 || x->shape.rank != 1 || out->shape.rank != 2 ||
+        !out->shape.dim[0] || x->shape.dim[0] % out->shape.dim[0])
         return;
     s = (ft_shape){.rank = 3,
                    .dim = {out->shape.dim[0], x->shape.dim[0] / out->shape.dim[0],
                            w->shape.dim[1]}};
-    rows = ft__pt2_temp(p, out, w->dtype, &s);
-    op = ft__pt2_op(FT_KIND_embedding, w->dtype, &x->shape);
-    ft__op_set1(&op, FT_K_rows, w->shape.dim[0]);
-    ft__op_set1(&op, FT_K_dim, w->shape.dim[1]);
+    rows = ft__pt2_temp(n, out, w->dtype, &s);
+    op = ft__op_embedding(w->dtype, &x->shape, w->shape.dim[0], w->shape.dim[1]);
     if (!rows)
         return;
-    ft__pt2_emit(p, n, &op,
+    ft__pt2_emit(n, &op,
                  &(ft__pt2_call){.in = &x,
                                  .n_in = 1,
                                  .params = &w,
                                  .n_params = 1,
                                  .out = &rows,
                                  .n_out = 1});
-    if (ft__pt2_failed(p) || rows->state == FT__PT2_UNDEFINED)
+    if (ft__pt2_failed(n) || rows->state == FT__PT2_UNDEFINED)
         return;
     op = ft__pt2_op(FT_KIND_reduce_sum, w->dtype, &s);
     ft__op_set1(&op, FT_K_axes, 1);
     ft__op_set1(&op, FT_K_keep, 0);
-    ft__pt2_emit_in(p, n, &op, &rows, 1);
+    ft__pt2_emit_in(n, &op, &rows, 1);
 }
 
 /* copy(x, y): y in the place of x. */
-void ft__aten_copy_from(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_copy_from(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 1), *out = ft__pt2_out(n, 0);
+    ft__pt2_value *x = n->y, *out = ft__pt2_out(n, 0);
     ft_op op;
 
-    if (!x || !out)
+    if (!x)
         return;
     if (ft_shape_equal(&x->shape, &out->shape)) {
         op = ft__pt2_op(x->dtype == out->dtype ? FT_KIND_copy : FT_KIND_cast, x->dtype,
@@ -375,24 +348,24 @@ void ft__aten_copy_from(ft__pt2 *p, ft__pt2_node *n)
         op = ft__pt2_op(FT_KIND_expand, x->dtype, &x->shape);
         ft__op_set_shape(&op, FT_K_out, &out->shape);
     }
-    ft__pt2_emit_in(p, n, &op, &x, 1);
+    ft__pt2_emit_in(n, &op, &x, 1);
 }
 
 /* Columns added up into a picture: zeros first, then each to its place. */
-void ft__aten_col2im(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_col2im(ft__pt2_node *n)
 {
-    ft__pt2_value *out = ft__pt2_out(n, 0), *in[2] = {NULL, ft__pt2_in(n, 0)};
+    ft__pt2_value *out = ft__pt2_out(n, 0), *in[2] = {NULL, n->x};
     ft_op op;
 
-    if (!in[1] || !out)
+    if (!in[1])
         return;
-    in[0] = ft__pt2_temp(p, out, out->dtype, &out->shape);
+    in[0] = ft__pt2_temp(n, out, out->dtype, &out->shape);
     ft__op_init(&op, FT_KIND_fill, out->dtype);
     ft__op_set_shape(&op, FT_K_out, &out->shape);
     if (!in[0])
         return;
-    ft__pt2_emit(p, n, &op, &(ft__pt2_call){.out = in, .n_out = 1});
+    ft__pt2_emit(n, &op, &(ft__pt2_call){.out = in, .n_out = 1});
     op = ft__pt2_op(FT_KIND_scatter, out->dtype, &out->shape);
     ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
-    ft__pt2_emit_in(p, n, &op, in, 2);
+    ft__pt2_emit_in(n, &op, in, 2);
 }

@@ -4,24 +4,13 @@
 
 #include "graph/op_inside.h"
 #include "import/pt2/pt2.h"
-
-enum { MAX_AXES = 3 };
-
-struct window {
-    uint32_t axes;
-    int64_t kernel[MAX_AXES];
-    int64_t stride[MAX_AXES];
-    int64_t dilation[MAX_AXES];
-    int64_t begin[MAX_AXES];
-    int64_t end[MAX_AXES];
-    int64_t outpad[MAX_AXES]; /* transposed only */
-};
+#include "import/rules/window.h"
 
 /* One value for every axis, or one each. False: there are none. */
-static bool per_axis(ft__pt2 *p, const ft__pt2_node *n, const char *name, uint32_t axes,
+static bool per_axis(const ft__pt2_node *n, const char *name, uint32_t axes,
                      int64_t fallback, int64_t *out)
 {
-    int64_t have = ft__pt2_ints(p, n, name, out, axes);
+    int64_t have = ft__pt2_ints(n, name, out, axes);
 
     for (uint32_t i = have > 0 ? (uint32_t)have : 0; i < axes; i++)
         out[i] = have > 0 ? out[0] : fallback;
@@ -29,11 +18,11 @@ static bool per_axis(ft__pt2 *p, const ft__pt2_node *n, const char *name, uint32
 }
 
 /* padding: numbers, "same" or "valid". */
-static void read_padding(ft__pt2 *p, const ft__pt2_node *n, struct window *w)
+static void read_padding(const ft__pt2_node *n, ft__sliding_window *w)
 {
     bool same = FT__IS(ft__pt2_string(n, "padding"), "same");
 
-    per_axis(p, n, "padding", w->axes, 0, w->begin);
+    per_axis(n, "padding", w->axes, 0, w->begin);
     memcpy(w->end, w->begin, sizeof(w->end));
     for (uint32_t i = 0; same && i < w->axes; i++) {
         int64_t total = w->dilation[i] * (w->kernel[i] - 1);
@@ -43,39 +32,17 @@ static void read_padding(ft__pt2 *p, const ft__pt2_node *n, struct window *w)
     }
 }
 
-static void read_window(ft__pt2 *p, const ft__pt2_node *n, struct window *w)
+static void read_window(const ft__pt2_node *n, ft__sliding_window *w)
 {
-    per_axis(p, n, "stride", w->axes, 1, w->stride);
-    per_axis(p, n, "dilation", w->axes, 1, w->dilation);
-    per_axis(p, n, "output_padding", w->axes, 0, w->outpad);
-    read_padding(p, n, w);
+    per_axis(n, "stride", w->axes, 1, w->stride);
+    per_axis(n, "dilation", w->axes, 1, w->dilation);
+    per_axis(n, "output_padding", w->axes, 0, w->outpad);
+    read_padding(n, w);
 }
 
-/* Small enough that sums and products of two stay in int64_t. */
-static bool in_range(const struct window *w)
+static bool window_fits(const ft__sliding_window *w)
 {
-    for (uint32_t i = 0; i < w->axes; i++)
-        if (w->kernel[i] < 1 || w->kernel[i] > INT32_MAX || w->stride[i] < 1 ||
-            w->stride[i] > INT32_MAX || w->dilation[i] < 1 ||
-            w->dilation[i] > INT32_MAX || w->begin[i] < 0 || w->begin[i] > INT32_MAX ||
-            w->end[i] < 0 || w->end[i] > INT32_MAX || w->outpad[i] < 0 ||
-            w->outpad[i] > INT32_MAX)
-            return false;
-    return true;
-}
-
-static void set_window(ft_op *op, const struct window *w)
-{
-    int64_t pad[2 * MAX_AXES];
-    bool even = memcmp(w->begin, w->end, w->axes * sizeof(w->end[0])) == 0;
-
-    memcpy(pad, w->begin, w->axes * sizeof(pad[0]));
-    memcpy(pad + w->axes, w->end, w->axes * sizeof(pad[0]));
-    ft__op_set(op, FT_K_kernel, w->kernel, w->axes);
-    ft__op_set(op, FT_K_stride, w->stride, w->axes);
-    ft__op_set(op, FT_K_pad, pad, even ? w->axes : 2 * w->axes);
-    ft__op_set(op, FT_K_outpad, w->outpad, w->axes);
-    ft__op_set(op, FT_K_dilation, w->dilation, w->axes);
+    return ft__window_steps_fit(w) && ft__window_pads_fit(w);
 }
 
 /* batch x channels x spatial; an input without a batch is a batch of one. */
@@ -91,12 +58,11 @@ static bool with_batch(const ft__pt2_value *v, uint32_t axes, ft_shape *s)
 }
 
 /* The convolution that a node does, or whose gradient it is. */
-static bool convolution(ft__pt2 *p, const ft__pt2_node *n, bool transposed, bool bias,
-                        ft_op *op)
+static bool convolution(const ft__pt2_node *n, bool transposed, bool bias, ft_op *op)
 {
     ft__pt2_value *x = ft__pt2_tensor(n, "input"), *w = ft__pt2_tensor(n, "weight");
-    int64_t groups = ft__pt2_int(p, n, "groups", 1);
-    struct window win = {0};
+    int64_t groups = ft__pt2_int(n, "groups", 1);
+    ft__sliding_window win = {0};
     ft_shape s;
 
     if (!x || !w || w->shape.rank < 3 || w->shape.rank > 5 || groups < 1 ||
@@ -104,58 +70,49 @@ static bool convolution(ft__pt2 *p, const ft__pt2_node *n, bool transposed, bool
         return false;
     win.axes = w->shape.rank - 2;
     memcpy(win.kernel, w->shape.dim + 2, win.axes * sizeof(win.kernel[0]));
-    read_window(p, n, &win);
-    if (!with_batch(x, win.axes, &s) || !in_range(&win))
+    read_window(n, &win);
+    if (!with_batch(x, win.axes, &s) || !window_fits(&win))
         return false;
-    *op =
-        ft__pt2_op((ft_kind)((transposed ? FT_KIND_conv_transpose1d : FT_KIND_conv1d) +
-                             (int)win.axes - 1),
-                   x->dtype, &s);
-    ft__op_set1(op, FT_K_out, transposed ? w->shape.dim[1] * groups : w->shape.dim[0]);
-    set_window(op, &win);
-    ft__op_set1(op, FT_K_groups, groups);
-    ft__op_set1(op, FT_K_bias, bias);
+    *op = ft__pt2_op(
+        ft__window_kind(transposed ? FT_KIND_conv_transpose1d : FT_KIND_conv1d, &win),
+        x->dtype, &s);
+    ft__window_set_conv(op, &win,
+                        transposed ? w->shape.dim[1] * groups : w->shape.dim[0], groups,
+                        bias);
     return true;
 }
 
 /* arg: 1 transposed; convolution() itself says so in an argument. */
-void ft__aten_conv(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_conv(ft__pt2_node *n)
 {
-    bool transposed = ft__pt2_bool(p, n, "transposed", n->rule->arg);
+    bool transposed = ft__pt2_bool(n, "transposed", n->rule->arg);
     ft__pt2_value *x = ft__pt2_tensor(n, "input"), *bias = ft__pt2_tensor(n, "bias");
     ft_op op;
 
-    if (!convolution(p, n, transposed, bias != NULL, &op))
+    if (!convolution(n, transposed, bias != NULL, &op))
         return;
-    ft__pt2_emit(p, n, &op,
-                 &(ft__pt2_call){
-                     .in = &x,
-                     .n_in = 1,
-                     .params = (ft__pt2_value *[]){ft__pt2_tensor(n, "weight"), bias},
-                     .n_params = 2,
-                     .out = n->out,
-                     .n_out = n->n_out});
+    ft__pt2_emit_layer(n, &op, &x, 1,
+                       (ft__pt2_value *[]){ft__pt2_tensor(n, "weight"), bias}, 2);
 }
 
-void ft__aten_conv_grad(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_conv_grad(ft__pt2_node *n)
 {
     ft__pt2_value *in[2] = {ft__pt2_tensor(n, "grad_output"),
                             ft__pt2_tensor(n, "input")};
     ft__pt2_value *w = ft__pt2_tensor(n, "weight"), *out[3];
-    uint32_t mask = ft__pt2_mask(p, n, "output_mask", 7), count = 0;
+    uint32_t mask = ft__pt2_mask(n, "output_mask", 7), count = 0;
     int64_t sizes[1] = {0};
-    bool bias = ft__pt2_ints(p, n, "bias_sizes", sizes, 1) > 0 && sizes[0] > 0;
+    bool bias = ft__pt2_ints(n, "bias_sizes", sizes, 1) > 0 && sizes[0] > 0;
     ft_op op;
 
-    if (!in[0] ||
-        !convolution(p, n, ft__pt2_bool(p, n, "transposed", false), bias, &op))
+    if (!in[0] || !convolution(n, ft__pt2_bool(n, "transposed", false), bias, &op))
         return;
     for (uint32_t i = 0; i < n->n_out && i < 3; i++)
         if (n->out[i])
             out[count++] = n->out[i];
     op.phase = FT_PHASE_BACKWARD;
     ft__op_set_wrt(&op, (mask & 1 ? FT_WRT_X : 0u) | (mask & 6 ? FT_WRT_WEIGHTS : 0u));
-    ft__pt2_emit(p, n, &op,
+    ft__pt2_emit(n, &op,
                  &(ft__pt2_call){.in = in,
                                  .n_in = 2,
                                  .params = &w,
@@ -166,37 +123,29 @@ void ft__aten_conv_grad(ft__pt2 *p, ft__pt2_node *n)
 
 /* deform_conv2d(x, weight, offset, mask, bias, stride h, w, pad h, w, dilation h,
  * w, groups ...). */
-void ft__aten_deform_conv(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_deform_conv(ft__pt2_node *n)
 {
-    ft__pt2_value *in[2] = {ft__pt2_in(n, 0), ft__pt2_in(n, 2)};
-    ft__pt2_value *w = ft__pt2_in(n, 1), *bias = ft__pt2_tensor(n, "bias");
-    struct window win = {.axes = 2};
+    ft__pt2_value *in[2] = {n->x, ft__pt2_in(n, 2)};
+    ft__pt2_value *w = n->y, *bias = ft__pt2_tensor(n, "bias");
+    ft__sliding_window win = {.axes = 2};
     ft_op op;
 
-    if (!in[0] || !in[1] || !w || w->shape.rank != 4)
+    if (!in[1] || !w || w->shape.rank != 4)
         return;
     memcpy(win.kernel, w->shape.dim + 2, 2 * sizeof(win.kernel[0]));
-    win.stride[0] = ft__pt2_int(p, n, "stride_h", 1);
-    win.stride[1] = ft__pt2_int(p, n, "stride_w", 1);
-    win.begin[0] = win.end[0] = ft__pt2_int(p, n, "pad_h", 0);
-    win.begin[1] = win.end[1] = ft__pt2_int(p, n, "pad_w", 0);
-    win.dilation[0] = ft__pt2_int(p, n, "dilation_h", 1);
-    win.dilation[1] = ft__pt2_int(p, n, "dilation_w", 1);
-    if (!in_range(&win))
+    win.stride[0] = ft__pt2_int(n, "stride_h", 1);
+    win.stride[1] = ft__pt2_int(n, "stride_w", 1);
+    win.begin[0] = win.end[0] = ft__pt2_int(n, "pad_h", 0);
+    win.begin[1] = win.end[1] = ft__pt2_int(n, "pad_w", 0);
+    win.dilation[0] = ft__pt2_int(n, "dilation_h", 1);
+    win.dilation[1] = ft__pt2_int(n, "dilation_w", 1);
+    if (!window_fits(&win))
         return;
     op = ft__pt2_op(FT_KIND_deform_conv2d, in[0]->dtype, &in[0]->shape);
     ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
-    ft__op_set1(&op, FT_K_out, w->shape.dim[0]);
-    set_window(&op, &win);
-    ft__op_set1(&op, FT_K_groups, ft__pt2_int(p, n, "groups", 1));
-    ft__op_set1(&op, FT_K_bias, bias != NULL);
-    ft__pt2_emit(p, n, &op,
-                 &(ft__pt2_call){.in = in,
-                                 .n_in = 2,
-                                 .params = (ft__pt2_value *[]){w, bias},
-                                 .n_params = 2,
-                                 .out = n->out,
-                                 .n_out = n->n_out});
+    ft__window_set_conv(&op, &win, w->shape.dim[0], ft__pt2_int(n, "groups", 1),
+                        bias != NULL);
+    ft__pt2_emit_layer(n, &op, in, 2, (ft__pt2_value *[]){w, bias}, 2);
 }
 
 /* ---- pooling ---- */
@@ -210,41 +159,41 @@ static uint32_t axes_in_name(ft__text op)
     return 0;
 }
 
-static bool pooling(ft__pt2 *p, const ft__pt2_node *n, ft_kind kind,
-                    const ft__pt2_value *x, ft_op *op)
+static bool pooling(const ft__pt2_node *n, ft_kind kind, const ft__pt2_value *x,
+                    ft_op *op)
 {
-    struct window w = {.axes = axes_in_name(n->op)};
+    ft__sliding_window w = {.axes = axes_in_name(n->op)};
     ft_shape s;
 
     if (!w.axes || !with_batch(x, w.axes, &s) ||
-        !per_axis(p, n, "kernel_size", w.axes, 0, w.kernel))
+        !per_axis(n, "kernel_size", w.axes, 0, w.kernel))
         return false;
-    read_window(p, n, &w);
-    if (!per_axis(p, n, "stride", w.axes, 1, w.stride))
+    read_window(n, &w);
+    if (!per_axis(n, "stride", w.axes, 1, w.stride))
         memcpy(w.stride, w.kernel, sizeof(w.stride));
-    if (!in_range(&w))
+    if (!window_fits(&w))
         return false;
-    *op = ft__pt2_op((ft_kind)((int)kind + (int)w.axes - 1), x->dtype, &s);
-    set_window(op, &w);
-    ft__op_set1(op, FT_K_ceil, ft__pt2_bool(p, n, "ceil_mode", false));
+    *op = ft__pt2_op(ft__window_kind(kind, &w), x->dtype, &s);
+    ft__window_set(op, &w);
+    ft__op_set1(op, FT_K_ceil, ft__pt2_bool(n, "ceil_mode", false));
     return true;
 }
 
 /* arg: the kind for one spatial axis; those for two and three follow it. */
-void ft__aten_pool(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_pool(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0);
+    ft__pt2_value *x = n->x;
     ft_op op;
 
-    if (x && pooling(p, n, (ft_kind)n->rule->arg, x, &op))
-        ft__pt2_emit_in(p, n, &op, &x, 1);
+    if (x && pooling(n, (ft_kind)n->rule->arg, x, &op))
+        ft__pt2_emit_in(n, &op, &x, 1);
 }
 
 /* To a given size: over everything, or windows as even as they can be. */
 static bool adaptive(ft_kind kind, ft_kind global, const ft__pt2_value *x,
                      const ft__pt2_value *result, uint32_t axes, ft_op *op)
 {
-    struct window w = {.axes = axes};
+    ft__sliding_window w = {.axes = axes};
     int64_t outputs = 1;
     ft_shape s, out;
 
@@ -264,53 +213,50 @@ static bool adaptive(ft_kind kind, ft_kind global, const ft__pt2_value *x,
         *op = ft__pt2_op(global, x->dtype, &s);
         return true;
     }
-    if (!in_range(&w)) /* to more than there is: each reads one */
+    if (!window_fits(&w)) /* to more than there is: each reads one */
         return false;
-    *op = ft__pt2_op((ft_kind)((int)kind + (int)axes - 1), x->dtype, &s);
-    set_window(op, &w);
+    *op = ft__pt2_op(ft__window_kind(kind, &w), x->dtype, &s);
+    ft__window_set(op, &w);
     return true;
 }
 
 /* arg: as in pool. */
-void ft__aten_adaptive_pool(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_adaptive_pool(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 0), *out = ft__pt2_out(n, 0);
+    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     ft_kind kind = (ft_kind)n->rule->arg;
     ft_op op;
 
-    if (!x || !out)
-        return;
     if (ft_shape_equal(&x->shape, &out->shape) && n->n_out == 1)
-        ft__pt2_emit_view(p, n, x, out);
+        ft__pt2_emit_view(n, x, out);
     else if (adaptive(kind,
                       kind == FT_KIND_avgpool1d ? FT_KIND_global_avgpool
                                                 : FT_KIND_global_maxpool,
                       x, out, axes_in_name(n->op), &op))
-        ft__pt2_emit_in(p, n, &op, &x, 1);
+        ft__pt2_emit_in(n, &op, &x, 1);
 }
 
 /* The gradient of pooling: of the result, x, and where the maxima were. */
-static void pool_grad(ft__pt2 *p, ft__pt2_node *n, ft_op *op)
+static void pool_grad(ft__pt2_node *n, ft_op *op)
 {
-    ft__pt2_value *in[3] = {ft__pt2_in(n, 0), ft__pt2_in(n, 1),
-                            ft__pt2_tensor(n, "indices")};
+    ft__pt2_value *in[3] = {n->x, n->y, ft__pt2_tensor(n, "indices")};
 
     op->phase = FT_PHASE_BACKWARD;
-    ft__pt2_emit_in(p, n, op, in, in[2] ? 3 : 2);
+    ft__pt2_emit_in(n, op, in, in[2] ? 3 : 2);
 }
 
-void ft__aten_pool_grad(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_pool_grad(ft__pt2_node *n)
 {
-    ft__pt2_value *x = ft__pt2_in(n, 1);
+    ft__pt2_value *x = n->y;
     ft_op op;
 
-    if (x && ft__pt2_in(n, 0) && pooling(p, n, (ft_kind)n->rule->arg, x, &op))
-        pool_grad(p, n, &op);
+    if (x && n->x && pooling(n, (ft_kind)n->rule->arg, x, &op))
+        pool_grad(n, &op);
 }
 
-void ft__aten_adaptive_pool_grad(ft__pt2 *p, ft__pt2_node *n)
+void ft__aten_adaptive_pool_grad(ft__pt2_node *n)
 {
-    ft__pt2_value *grad = ft__pt2_in(n, 0), *x = ft__pt2_in(n, 1);
+    ft__pt2_value *grad = n->x, *x = n->y;
     ft_kind kind = (ft_kind)n->rule->arg;
     ft_op op;
 
@@ -319,5 +265,5 @@ void ft__aten_adaptive_pool_grad(ft__pt2 *p, ft__pt2_node *n)
                  kind == FT_KIND_avgpool1d ? FT_KIND_global_avgpool
                                            : FT_KIND_global_maxpool,
                  x, grad, axes_in_name(n->op), &op))
-        pool_grad(p, n, &op);
+        pool_grad(n, &op);
 }

@@ -43,7 +43,7 @@ static ft__text until(ft__text *t, char c)
 /* "L__self__,,Net;L__self__layer1,layer1,Sequential;L__self__layer1.0@1,..." ->
  * "layer1/layer1.0@1": the first field names the call, @ counts those of one
  * module. The network itself is no call. */
-void ft__pt2_scope(ft__pt2 *p, const ft__pt2_node *n)
+void ft__pt2_scope(const ft__pt2_node *n)
 {
     static const char self[] = "L__self__";
     char scope[MAX_SCOPE];
@@ -64,5 +64,5 @@ void ft__pt2_scope(ft__pt2 *p, const ft__pt2_node *n)
         memcpy(scope + len, call.s, call.n);
         len += call.n;
     }
-    ft__build_scope(p->b, scope, len);
+    ft__build_scope(n->import->b, scope, len);
 }

@@ -60,7 +60,7 @@ struct archive {
     uint64_t left;       /* so many */
 };
 
-struct entry {
+struct zip_entry {
     const char *path;
     size_t path_len;
     uint64_t size, packed, at; /* at: of its header */
@@ -115,7 +115,7 @@ static bool open_directory(struct archive *a)
 }
 
 /* What does not fit 32 bits stands in an extension. */
-static bool widen(struct entry *e, const uint8_t *p, size_t n)
+static bool widen(struct zip_entry *e, const uint8_t *p, size_t n)
 {
     uint64_t *const field[] = {&e->size, &e->packed, &e->at};
 
@@ -138,7 +138,7 @@ static bool widen(struct entry *e, const uint8_t *p, size_t n)
 }
 
 /* false: the directory is damaged. */
-static bool next_entry(struct entry *e, struct archive *a)
+static bool next_entry(struct zip_entry *e, struct archive *a)
 {
     const uint8_t *p = a->next;
     const size_t left = (size_t)(a->data + a->len - p);
@@ -150,14 +150,14 @@ static bool next_entry(struct entry *e, struct archive *a)
     more = number(p + 30, 2);
     if (left - ENTRY_BYTES < name + more + number(p + 32, 2))
         return false;
-    *e = (struct entry){.path = (const char *)p + ENTRY_BYTES,
-                        .path_len = name,
-                        .size = number(p + 24, 4),
-                        .packed = number(p + 20, 4),
-                        .at = number(p + 42, 4),
-                        .crc = (uint32_t)number(p + 16, 4),
-                        .flags = (unsigned)number(p + 8, 2),
-                        .method = (unsigned)number(p + 10, 2)};
+    *e = (struct zip_entry){.path = (const char *)p + ENTRY_BYTES,
+                            .path_len = name,
+                            .size = number(p + 24, 4),
+                            .packed = number(p + 20, 4),
+                            .at = number(p + 42, 4),
+                            .crc = (uint32_t)number(p + 16, 4),
+                            .flags = (unsigned)number(p + 8, 2),
+                            .method = (unsigned)number(p + 10, 2)};
     a->next += ENTRY_BYTES + name + more + number(p + 32, 2);
     a->left--;
     return widen(e, p + ENTRY_BYTES + name, more);
@@ -165,8 +165,8 @@ static bool next_entry(struct entry *e, struct archive *a)
 
 /* ---- what is in it ---- */
 
-struct found {
-    struct entry graph; /* the first */
+struct zip_found {
+    struct zip_entry graph; /* the first */
     uint64_t n_graphs;
     bool pickle;
     bool script;
@@ -174,11 +174,11 @@ struct found {
     bool compiled;
 };
 
-static bool look(struct found *f, struct archive *a)
+static bool look(struct zip_found *f, struct archive *a)
 {
-    *f = (struct found){0};
+    *f = (struct zip_found){0};
     while (a->left) {
-        struct entry e;
+        struct zip_entry e;
         size_t file;
 
         if (!next_entry(&e, a))
@@ -197,7 +197,7 @@ static bool look(struct found *f, struct archive *a)
     return true;
 }
 
-static ft_status refuse(const struct found *f, const char *name, ft_error *err)
+static ft_status refuse(const struct zip_found *f, const char *name, ft_error *err)
 {
     const char *what = "a zip archive without a model graph (models/*.json)",
                *todo = "save the model with torch.export.save, or export it to ONNX";
@@ -218,7 +218,7 @@ static ft_status refuse(const struct found *f, const char *name, ft_error *err)
 }
 
 /* What the archive says of the entry, believed or not. */
-static ft_status check(const struct entry *e, size_t len, const char *name,
+static ft_status check(const struct zip_entry *e, size_t len, const char *name,
                        ft_error *err)
 {
     if (e->packed > len || e->packed > FT__MAX_JSON ||
@@ -245,7 +245,7 @@ static ft_status check(const struct entry *e, size_t len, const char *name,
 }
 
 /* Where its bytes are, packed or not; NULL: outside of the archive. */
-static const uint8_t *bytes_of(const struct archive *a, const struct entry *e)
+static const uint8_t *bytes_of(const struct archive *a, const struct zip_entry *e)
 {
     const uint8_t *p = a->data + e->at;
     size_t left, skip;
@@ -257,7 +257,7 @@ static const uint8_t *bytes_of(const struct archive *a, const struct entry *e)
     return left >= skip && left - skip >= e->packed ? p + skip : NULL;
 }
 
-static bool inflate_all(char *out, const uint8_t *in, const struct entry *e)
+static bool inflate_all(char *out, const uint8_t *in, const struct zip_entry *e)
 {
     z_stream z = {.next_in = (Bytef *)in, /* is only read */
                   .avail_in = (uInt)e->packed,
@@ -273,7 +273,7 @@ static bool inflate_all(char *out, const uint8_t *in, const struct entry *e)
            crc32(crc32(0, NULL, 0), (const Bytef *)out, (uInt)e->size) == e->crc;
 }
 
-static ft_status unpack(char **own, const uint8_t *in, const struct entry *e,
+static ft_status unpack(char **own, const uint8_t *in, const struct zip_entry *e,
                         const char *name, ft_error *err)
 {
     *own = malloc(e->size + 1);
@@ -293,7 +293,7 @@ ft_status ft__zip_graph(const char **text, size_t *n, char **own, const void *da
 {
     struct archive a = {.data = data, .len = len};
     const uint8_t *bytes;
-    struct found f;
+    struct zip_found f;
     ft_status st;
 
     *text = *own = NULL;

@@ -10,14 +10,6 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* A number with a below or at it and b above it. */
-static float between(float a, float b)
-{
-    const float middle = a / 2 + b / 2;
-
-    return middle >= a && middle < b ? middle : a;
-}
-
 /* Cuts of n present values, ascending; how many. Equal values are never parted; where
  * there are more values than bins each takes its share of the rows that are left. */
 static uint32_t find_cuts(float *cut, const float *v, uint32_t n)
@@ -33,7 +25,7 @@ static uint32_t find_cuts(float *cut, const float *v, uint32_t n)
 
         if (v[i] == v[i - 1] || (!fits && (size_t)(i - begun) * bins_left < n - begun))
             continue;
-        cut[1 + n_cuts++] = between(v[i - 1], v[i]);
+        cut[1 + n_cuts++] = ft__between(v[i - 1], v[i]);
         begun = i;
         if (n_cuts + 2 == FT__MOST_BINS)
             break;

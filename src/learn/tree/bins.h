@@ -1,7 +1,7 @@
 #ifndef LEARN_TREE_BINS_H
 #define LEARN_TREE_BINS_H
 
-#include "learn/lesson.h"
+#include "learn/training_set.h"
 
 /* Columns as numbers of bins, column by column: 0 is missing, 1 the least. Cuts lie
  * between values that occur, as evenly in rows as can be; as many bins as a byte

@@ -7,7 +7,7 @@
 
 #include "base/number.h"
 #include "learn/learn_inside.h"
-#include "learn/lesson.h"
+#include "learn/training_set.h"
 #include "learn/tree/forest.h"
 #include "learn/tree/xgboost.h"
 
@@ -209,7 +209,7 @@ static ft_status convert_trees(ft_forest **out, struct convert *c, const char **
 /* One fit: everything that has to be given back. */
 struct fit {
     const ft__task *t;
-    ft__lesson l;
+    ft__training_set l;
     ft__xgboost xgb;
     void *matrix;
     void *booster;
@@ -225,7 +225,7 @@ static void fit_free(struct fit *f)
     if (f->matrix)
         f->xgb.matrix_free(f->matrix);
     ft__xgboost_close(&f->xgb);
-    ft__lesson_free(&f->l);
+    ft__training_set_free(&f->l);
     free(f->x);
     free(f->label);
     free(f->weight);
@@ -235,7 +235,7 @@ static ft_status copy_rows(struct fit *f, ft_error *err)
 {
     const ft_matrix *x = f->t->x;
     float *to;
-    ft_status st = ft__lesson_targets(&f->l, f->t, err);
+    ft_status st = ft__training_set_targets(&f->l, f->t, err);
 
     if (st)
         return st;

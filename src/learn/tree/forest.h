@@ -25,6 +25,14 @@ typedef struct ft__tree {
     uint32_t n;
 } ft__tree;
 
+/* A threshold between two neighbouring values: half way, never at the upper one. */
+static inline float ft__between(float low, float high)
+{
+    const float middle = low / 2 + high / 2;
+
+    return middle >= low && middle < high ? middle : low;
+}
+
 /* ---- the image of a forest ----
  *
  * Little-endian, used where it lies; meant to begin at a multiple of 64 bytes, which

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/prng.h"
 #include "learn/learn_inside.h"
 #include "learn/tree/bins.h"
@@ -26,7 +27,8 @@ struct split {
 };
 
 struct growing {
-    ft__lesson l;
+    ft__arena room;
+    ft__training_set l;
     ft__bins b;
     double rate, lambda, share;
     uint32_t depth;
@@ -43,24 +45,10 @@ struct growing {
     uint32_t n_nodes, most_nodes;
 };
 
-static void growing_free(struct growing *g)
-{
-    ft__lesson_free(&g->l);
-    ft__bins_free(&g->b);
-    free(g->left);
-    free(g->row);
-    free(g->side);
-    free(g->column);
-    free(g->one);
-    free(g->cells);
-    free(g->node);
-    free(g->bin);
-}
-
 static ft_status growing_make(struct growing *g, const ft__task *t, ft_error *err)
 {
     const ft_model_options *o = t->opt;
-    ft_status st = ft__lesson_targets(&g->l, t, err);
+    ft_status st = ft__training_set_targets(&g->l, t, err);
     uint32_t n = g->l.n_rows;
     size_t leaves;
 
@@ -75,17 +63,16 @@ static ft_status growing_make(struct growing *g, const ft__task *t, ft_error *er
     g->depth = g->depth < MOST_DEPTH ? g->depth : MOST_DEPTH;
     leaves = n < 1u << g->depth ? n : 1u << g->depth;
     g->most_nodes = (uint32_t)(2 * leaves);
-    g->left = calloc(n, sizeof(*g->left));
-    g->row = calloc(n, sizeof(*g->row));
-    g->side = calloc(n, sizeof(*g->side));
-    g->one = calloc(n, sizeof(*g->one));
-    g->column = calloc(g->b.n_cols + 1u, sizeof(*g->column));
-    g->cells = calloc((2u * g->depth + 2) * (g->b.n_cols + 1u),
-                      FT__MOST_BINS * sizeof(*g->cells));
-    g->node = calloc(g->most_nodes, sizeof(*g->node));
-    g->bin = calloc(g->most_nodes, sizeof(*g->bin));
-    if (!g->left || !g->row || !g->side || !g->one || !g->column || !g->cells ||
-        !g->node || !g->bin)
+    g->left = ft__arena_need(&g->room, n, sizeof(*g->left));
+    g->row = ft__arena_need(&g->room, n, sizeof(*g->row));
+    g->side = ft__arena_need(&g->room, n, sizeof(*g->side));
+    g->one = ft__arena_need(&g->room, n, sizeof(*g->one));
+    g->column = ft__arena_need(&g->room, g->b.n_cols + 1u, sizeof(*g->column));
+    g->cells = ft__arena_need(&g->room, (2u * g->depth + 2) * (g->b.n_cols + 1u),
+                              FT__MOST_BINS * sizeof(*g->cells));
+    g->node = ft__arena_need(&g->room, g->most_nodes, sizeof(*g->node));
+    g->bin = ft__arena_need(&g->room, g->most_nodes, sizeof(*g->bin));
+    if (g->room.bad)
         return ft_fail(err, FT_ENOMEM, 0, "no memory to boost %u rows", n);
     for (uint32_t i = 0; i < n; i++)
         g->left[i] = (g->l.y[i] - g->l.mean) / g->l.sd;
@@ -326,7 +313,9 @@ static ft_status hist_fit(ft__draft *out, const ft__task *t, ft_error *err)
     for (uint32_t i = 0; tree && i < rounds; i++)
         free(tree[i].node);
     free(tree);
-    growing_free(&g);
+    ft__training_set_free(&g.l);
+    ft__bins_free(&g.b);
+    ft__arena_free(&g.room);
     return st;
 }
 

@@ -114,7 +114,7 @@ static void best_cut(ft__cut *cut, uint32_t n, const ft__row_sum *sum, double al
         w += sum[k[i - 1].row].w;
         gain = i >= min_leaf && k[i].x > k[i - 1].x ? ft__gain(y, w, all) : -1;
         /* Two selections rather than one branch: which cut is better cannot be
-         * foretold. */
+         * predicted. */
         left = gain > best ? i : left;
         best = gain > best ? gain : best;
     }

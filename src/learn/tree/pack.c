@@ -7,11 +7,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/arena.h"
 #include "learn/tree/forest.h"
 
 enum { PAIRS = FT__LINE / 2 };
 
 struct packer {
+    ft__arena room;
     const ft__node *node;
     uint32_t n;
     uint32_t *leaves; /* below each node */
@@ -22,21 +24,13 @@ struct packer {
     uint32_t open[PAIRS]; /* a line with so many pairs free, or 0 */
 };
 
-static void packer_free(struct packer *p)
-{
-    free(p->leaves);
-    free(p->place);
-    free(p->big);
-    free(p->small);
-}
-
 static bool packer_new(struct packer *p, uint32_t most)
 {
-    *p = (struct packer){.leaves = calloc(most, sizeof(*p->leaves)),
-                         .place = calloc(most, sizeof(*p->place)),
-                         .big = calloc(most, sizeof(*p->big)),
-                         .small = calloc(most, sizeof(*p->small))};
-    return p->leaves && p->place && p->big && p->small;
+    p->leaves = ft__arena_need(&p->room, most, sizeof(*p->leaves));
+    p->place = ft__arena_need(&p->room, most, sizeof(*p->place));
+    p->big = ft__arena_need(&p->room, most, sizeof(*p->big));
+    p->small = ft__arena_need(&p->room, most, sizeof(*p->small));
+    return !p->room.bad;
 }
 
 static void count_leaves(struct packer *p)
@@ -242,7 +236,7 @@ ft_status ft__forest_join(ft_forest **out, uint32_t width, const ft__tree *tree,
         *out = ft__forest_over(h, (ft__forest_lines_before(n_trees) + h->n_lines) *
                                       FT__LINE * sizeof(ft__cell));
     }
-    packer_free(&p);
+    ft__arena_free(&p.room);
     if (!*out) {
         free(owned);
         return ft_fail(err, FT_ENOMEM, 0, "no memory for a forest of %u trees",

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "learn/tree/kernels.h"
 
 struct ft__splitter {
+    ft__arena room;
     const ft__train *d;
     const ft__kernels *kernels;
     const double *w;
@@ -20,12 +22,7 @@ struct ft__splitter {
 
 static void best_close(ft__splitter *s)
 {
-    free(s->key);
-    free(s->spare);
-    free(s->sum);
-    free(s->right);
-    free(s->cand);
-    free(s->cut);
+    ft__arena_free(&s->room);
     free(s);
 }
 
@@ -38,13 +35,13 @@ static ft__splitter *best_open(const ft__train *d)
         return NULL;
     s->d = d;
     s->kernels = ft__kernels_here();
-    s->key = calloc(n * d->n_cols, sizeof(*s->key));
-    s->spare = calloc(n + FT__SPARE, sizeof(*s->spare));
-    s->sum = calloc(n, sizeof(*s->sum));
-    s->right = calloc(n + FT__SPARE, sizeof(*s->right));
-    s->cand = calloc(d->n_cols, sizeof(*s->cand));
-    s->cut = calloc(d->n_cols, sizeof(*s->cut));
-    if (!s->key || !s->spare || !s->sum || !s->right || !s->cand || !s->cut) {
+    s->key = ft__arena_need(&s->room, n * d->n_cols, sizeof(*s->key));
+    s->spare = ft__arena_need(&s->room, n + FT__SPARE, sizeof(*s->spare));
+    s->sum = ft__arena_need(&s->room, n, sizeof(*s->sum));
+    s->right = ft__arena_need(&s->room, n + FT__SPARE, sizeof(*s->right));
+    s->cand = ft__arena_need(&s->room, d->n_cols, sizeof(*s->cand));
+    s->cut = ft__arena_need(&s->room, d->n_cols, sizeof(*s->cut));
+    if (s->room.bad) {
         best_close(s);
         return NULL;
     }
@@ -91,14 +88,6 @@ static ft__sums best_sums(ft__splitter *s, uint32_t at, uint32_t n)
     return sums;
 }
 
-/* Half way between two neighbours, never at the upper one. */
-static float cut_between(float lo, float hi)
-{
-    const float cut = lo / 2 + hi / 2;
-
-    return cut >= lo && cut < hi ? cut : lo;
-}
-
 static bool best_split(ft__splitter *s, uint32_t at, uint32_t n, const ft__sums *sums,
                        uint32_t n_try, uint32_t min_leaf, ft__prng *rng, ft__split *out)
 {
@@ -132,7 +121,7 @@ static bool best_split(ft__splitter *s, uint32_t at, uint32_t n, const ft__sums 
         if (gain > best) {
             best = gain;
             k = s->cut[i].key;
-            *out = (ft__split){s->cand[i], cut_between(k[n_left - 1].x, k[n_left].x),
+            *out = (ft__split){s->cand[i], ft__between(k[n_left - 1].x, k[n_left].x),
                                n_left};
         }
     }

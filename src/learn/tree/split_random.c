@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "learn/tree/kernels.h"
 
 struct ft__splitter {
+    ft__arena room;
     const ft__train *d;
     const ft__kernels *kernels;
     const double *w;
@@ -20,14 +22,7 @@ struct ft__splitter {
 
 static void random_close(ft__splitter *s)
 {
-    free(s->row);
-    free(s->spare);
-    free(s->yw);
-    free(s->lo);
-    free(s->hi);
-    free(s->cut);
-    free(s->gain);
-    free(s->cand);
+    ft__arena_free(&s->room);
     free(s);
 }
 
@@ -40,16 +35,15 @@ static ft__splitter *random_open(const ft__train *d)
         return NULL;
     s->d = d;
     s->kernels = ft__kernels_here();
-    s->row = calloc(n, sizeof(*s->row));
-    s->spare = calloc(n, sizeof(*s->spare));
-    s->yw = calloc(2 * n, sizeof(*s->yw));
-    s->lo = calloc(cols, sizeof(*s->lo));
-    s->hi = calloc(cols, sizeof(*s->hi));
-    s->cut = calloc(cols, sizeof(*s->cut));
-    s->gain = calloc(cols, sizeof(*s->gain));
-    s->cand = calloc(cols, sizeof(*s->cand));
-    if (!s->row || !s->spare || !s->yw || !s->lo || !s->hi || !s->cut || !s->gain ||
-        !s->cand) {
+    s->row = ft__arena_need(&s->room, n, sizeof(*s->row));
+    s->spare = ft__arena_need(&s->room, n, sizeof(*s->spare));
+    s->yw = ft__arena_need(&s->room, 2 * n, sizeof(*s->yw));
+    s->lo = ft__arena_need(&s->room, cols, sizeof(*s->lo));
+    s->hi = ft__arena_need(&s->room, cols, sizeof(*s->hi));
+    s->cut = ft__arena_need(&s->room, cols, sizeof(*s->cut));
+    s->gain = ft__arena_need(&s->room, cols, sizeof(*s->gain));
+    s->cand = ft__arena_need(&s->room, cols, sizeof(*s->cand));
+    if (s->room.bad) {
         random_close(s);
         return NULL;
     }

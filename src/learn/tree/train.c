@@ -123,6 +123,11 @@ static int by_value(const void *a, const void *b)
     return (p->row > q->row) - (p->row < q->row);
 }
 
+void ft__keys_sort(ft__key *k, size_t n)
+{
+    qsort(k, n, sizeof(*k), by_value);
+}
+
 static void sort_columns(const ft__train *d)
 {
     for (uint32_t j = 0; j < d->n_cols; j++) {
@@ -130,7 +135,7 @@ static void sort_columns(const ft__train *d)
 
         for (uint32_t i = 0; i < d->n_rows; i++)
             k[i] = (ft__key){*ft__train_at(d, j, i), i};
-        qsort(k, d->n_rows, sizeof(*k), by_value);
+        ft__keys_sort(k, d->n_rows);
     }
 }
 

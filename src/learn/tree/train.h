@@ -26,6 +26,9 @@ typedef struct ft__key {
     uint32_t row;
 } ft__key;
 
+/* By value, then by row. */
+void ft__keys_sort(ft__key *k, size_t n);
+
 typedef struct ft__train {
     uint32_t n_rows;
     uint32_t n_cols;
@@ -56,7 +59,7 @@ void ft__train_free(ft__train *d);
 typedef struct ft__split {
     uint32_t col;
     float cut;
-    uint32_t n_left; /* told by `split` or, at the latest, by `part` */
+    uint32_t n_left; /* set by `split` or, at the latest, by `part` */
 } ft__split;
 
 /* One node's rows, weighted. */

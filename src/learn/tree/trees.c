@@ -71,7 +71,7 @@ void ft__trees_predict(const ft_model *m, const float *rows, size_t n, double *o
     ft__forest_predict_rows(m->forest, rows, n, out);
 }
 
-/* What each of them says of a row lies on the stack. */
+/* What each of them predicts of a row lies on the stack. */
 enum { MOST_TREES = 1024 };
 
 static ft_status middle_fit(ft__draft *out, const ft__task *t, ft_error *err)
@@ -92,34 +92,36 @@ static ft_status middle_open(ft_model *m, ft_error *err)
     return st;
 }
 
-static double meaning(const ft_model *m, double said)
+/* A value of a tree in the unit of the target. */
+static double meaning(const ft_model *m, double value)
 {
-    return ft__model_is_bounded(m) ? ft__model_bounded(m, said) : said;
+    return ft__model_is_bounded(m) ? ft__model_bounded(m, value) : value;
 }
 
-/* Of what trees say the v that sum |exp(v) / exp(said[k]) - 1| is least for: the median
- * where each weighs 1 / exp(said). Where trees are of two minds the mean is what none
- * of them says, and too much costs more than too little. Sorts them. */
-static double least_in_proportion(const ft_model *m, double *said, uint32_t n)
+/* The weighted median of what trees predict, each weighing 1 / exp(value): the v for
+ * which the sum of |exp(v) / exp(value[k]) - 1| is least. Where trees disagree their
+ * mean is what none of them predicts, and too much costs more than too little. Sorts
+ * them. */
+static double weighted_median(const ft_model *m, double *value, uint32_t n)
 {
     double weight[MOST_TREES], all = 0, below = 0;
     uint32_t i = 0;
 
-    ft__sort(said, n);
+    ft__sort(value, n);
     for (uint32_t k = 0; k < n; k++)
-        all += weight[k] = exp(meaning(m, said[0]) - meaning(m, said[k]));
+        all += weight[k] = exp(meaning(m, value[0]) - meaning(m, value[k]));
     while (i + 1 < n && (below += weight[i]) < all / 2)
         i++;
-    return said[i];
+    return value[i];
 }
 
 static void middle_predict(const ft_model *m, const float *rows, size_t n, double *out)
 {
-    double said[MOST_TREES];
+    double value[MOST_TREES];
 
     for (size_t i = 0; i < n; i++) {
-        ft__forest_each(m->forest, rows + i * m->head->width, said);
-        out[i] = least_in_proportion(m, said, ft__forest_trees(m->forest));
+        ft__forest_each(m->forest, rows + i * m->head->width, value);
+        out[i] = weighted_median(m, value, ft__forest_trees(m->forest));
     }
 }
 

@@ -45,22 +45,8 @@ static uint32_t walk_lanes(const ft_forest *f, const uint32_t *x, uint32_t t,
     return n;
 }
 
-void ft__forest_each(const ft_forest *f, const float *row, double *tree)
-{
-    const uint32_t n_trees = f->head->n_trees;
-    uint32_t x[FT__MAX_WIDTH];
-
-    ft__write_keys(f->head, x, row, 1);
-    for (uint32_t t = 0; t < n_trees; t += LANES) {
-        uint32_t at[LANES];
-        const uint32_t n = walk_lanes(f, x, t, at);
-
-        for (uint32_t j = 0; j < n; j++)
-            tree[t + j] = ft__leaf_value(&f->cell[at[j]]);
-    }
-}
-
-static double plain_row(const ft_forest *f, const float *row)
+/* The sum of the trees for one row; each of them to tree[], unless that is NULL. */
+static inline double walk_row(const ft_forest *f, const float *row, double *tree)
 {
     const uint32_t n_trees = f->head->n_trees;
     uint32_t x[FT__MAX_WIDTH];
@@ -71,14 +57,29 @@ static double plain_row(const ft_forest *f, const float *row)
         uint32_t at[LANES];
         const uint32_t n = walk_lanes(f, x, t, at);
 
-        for (uint32_t j = 0; j < n; j++)
-            sum += ft__leaf_value(&f->cell[at[j]]);
+        for (uint32_t j = 0; j < n; j++) {
+            const double v = ft__leaf_value(&f->cell[at[j]]);
+
+            sum += v;
+            if (tree)
+                tree[t + j] = v;
+        }
     }
     return sum;
 }
 
-/* Add one tree's say on n rows, a multiple of LANES, to out[]. Groups of LANES rows
- * lie behind each other in x[], a group as column, row. */
+void ft__forest_each(const ft_forest *f, const float *row, double *tree)
+{
+    (void)walk_row(f, row, tree);
+}
+
+static double plain_row(const ft_forest *f, const float *row)
+{
+    return walk_row(f, row, NULL);
+}
+
+/* Add what one tree predicts of n rows, a multiple of LANES, to out[]. Groups of LANES
+ * rows lie behind each other in x[], a group as column, row. */
 static void add_tree(const ft__cell *root, const uint32_t *x, size_t keys, size_t n,
                      double *out)
 {

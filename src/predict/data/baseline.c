@@ -77,14 +77,12 @@ struct known {
     ft__physics_row *row;
     ft__chip *chip;
     size_t n;
-    bool at_once;
 };
 
 static ft_status find_known(struct known *k, const ft__samples *s, const uint32_t *row,
                             size_t n, uint64_t seed, ft_error *err)
 {
-    *k = (struct known){.at_once = k->at_once,
-                        .row = calloc(n + 1, sizeof(*k->row)),
+    *k = (struct known){.row = calloc(n + 1, sizeof(*k->row)),
                         .chip = calloc(n + 1, sizeof(*k->chip))};
     if (!k->row || !k->chip)
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
@@ -95,8 +93,7 @@ static ft_status find_known(struct known *k, const ft__samples *s, const uint32_
                                          .chip = &k->chip[k->n],
                                          .time_s = s->v[row[i]].value[FT__METRIC_TIME],
                                          .weight = 1,
-                                         .group = k->at_once ? s->v[row[i]].dataset
-                                                             : device_of(s, row[i])};
+                                         .group = device_of(s, row[i])};
         k->n++;
     }
     return FT_OK;
@@ -150,16 +147,16 @@ static ft_status fit_common(ft__theta *theta, const struct known *k, uint64_t se
 }
 
 static ft_status fit_theta(ft__base *b, const ft__samples *s, const uint32_t *row,
-                           size_t n, bool at_once, uint64_t seed, ft_error *err)
+                           size_t n, uint64_t seed, ft_error *err)
 {
-    struct known k = {.at_once = at_once};
+    struct known k;
     ft_status st = find_known(&k, s, row, n, seed, err);
 
     if (!st)
         st = fit_common(&b->theta[0], &k, seed, err);
     for (int g = 1; g < FT__N_GROUPS; g++)
         b->theta[g] = b->theta[0];
-    if (!st && !at_once)
+    if (!st)
         st = fit_groups(b, &k, seed, err);
     free(k.row);
     free(k.chip);
@@ -220,7 +217,7 @@ static ft_status fit_roofs(ft__base *b, uint32_t first, const ft__samples *s,
 }
 
 ft_status ft__base_fit(ft__base *out, const ft__samples *s, const uint32_t *row,
-                       size_t n, bool at_once, uint64_t seed, ft_error *err)
+                       size_t n, uint64_t seed, ft_error *err)
 {
     ft_status st;
 
@@ -230,7 +227,7 @@ ft_status ft__base_fit(ft__base *out, const ft__samples *s, const uint32_t *row,
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
     st = fit_roofs(out, 0, s, row, n, err);
     if (!st)
-        st = fit_theta(out, s, row, n, at_once, seed, err);
+        st = fit_theta(out, s, row, n, seed, err);
     if (st)
         ft__base_free(out);
     return st;

@@ -23,10 +23,9 @@ typedef struct ft__base {
     uint32_t n_datasets;
 } ft__base;
 
-/* row[n]: indices into s->v, times known. at_once: constants of all classes from all
- * rows at once, each dataset with a level of its own instead of each device. */
+/* row[n]: indices into s->v, times known. */
 ft_status ft__base_fit(ft__base *out, const ft__samples *s, const uint32_t *row,
-                       size_t n, bool at_once, uint64_t seed, ft_error *err);
+                       size_t n, uint64_t seed, ft_error *err);
 /* The same constants and rooflines; of datasets behind old->n_datasets rooflines are
  * fitted to the rows. */
 ft_status ft__base_extend(ft__base *out, const ft__base *old, const ft__samples *s,

@@ -12,7 +12,7 @@ ft__roof ft__flat_roof(double peak_flops, double bandwidth, double launch_s)
                       .n_points = 1};
 }
 
-double ft__roof_bandwidth(const ft__roof *r, double working_set)
+static double bandwidth_of(const ft__roof *r, double working_set)
 {
     uint32_t last = r->n_points - 1, i = 1;
     double at;
@@ -33,7 +33,7 @@ static double roofline_of_cost(const ft_cost *c, const ft__roof *r)
     double weights = fmin(c->weight_bytes, c->bytes_read);
     double moved = c->bytes_read - weights + c->bytes_written;
     double memory =
-        moved / ft__roof_bandwidth(r, moved) + weights / r->bandwidth[r->n_points - 1];
+        moved / bandwidth_of(r, moved) + weights / r->bandwidth[r->n_points - 1];
 
     double special = c->transcendentals * r->transcendental_s;
 
@@ -46,6 +46,18 @@ double ft__roofline(const ft_op *op, const ft__roof *r)
 
     ft_op_cost(op, &c);
     return roofline_of_cost(&c, r);
+}
+
+/* H. Qi, E. Sparks, A. Talwalkar, Paleo: a performance model for deep neural networks,
+ * ICLR 2017, eq. 1: reading, computing and writing do not overlap. */
+double ft__paleo(const ft_op *op, const ft__roof *r)
+{
+    ft_cost c;
+    double bytes;
+
+    ft_op_cost(op, &c);
+    bytes = c.bytes_read + c.bytes_written;
+    return c.flops / r->peak_flops + bytes / bandwidth_of(r, bytes) + r->launch_s;
 }
 
 static float size(double v)

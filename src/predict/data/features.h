@@ -19,14 +19,13 @@ typedef struct ft__roof {
 
 /* A roof with one bandwidth. */
 ft__roof ft__flat_roof(double peak_flops, double bandwidth, double launch_s);
-double ft__roof_bandwidth(const ft__roof *r, double working_set);
 
 /* Seconds: max(FLOPs / peak, transcendentals x their time, activations / bandwidth at
  * their size + weights / bandwidth of memory) + launch. Weights come from memory since
  * a network's whole set of them lies between two uses. The target of every time
  * regressor is log(measured / this). */
 double ft__roofline(const ft_op *op, const ft__roof *r);
-/* Seconds: FLOPs / peak + bytes / bandwidth + launch (PALEO, paleo.c). */
+/* Seconds: FLOPs / peak + bytes / bandwidth + launch (PALEO). */
 double ft__paleo(const ft_op *op, const ft__roof *r);
 
 /* One row of numbers per operation, the same columns for all kinds: sizes as

@@ -22,17 +22,10 @@ uint64_t ft__part_key(const ft_op *op)
     return ft__op_hash(&key);
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 bool ft__network_sample_has(const ft__network_sample *w, uint64_t part_key)
 {
     return w->n_parts &&
-           bsearch(&part_key, w->part, w->n_parts, sizeof(part_key), by_number);
+           bsearch(&part_key, w->part, w->n_parts, sizeof(part_key), ft__by_number);
 }
 
 /* ---- operations ---- */
@@ -111,7 +104,7 @@ static ft_status take_parts(ft__network_sample *w, const ft_graph *g, ft_error *
         return ft_fail(err, FT_ENOMEM, 0, "operations of %s", w->spec);
     for (uint32_t i = 0; i < w->n_parts; i++)
         w->part[i] = ft__part_key(&g->op[i]);
-    qsort(w->part, w->n_parts, sizeof(*w->part), by_number);
+    qsort(w->part, w->n_parts, sizeof(*w->part), ft__by_number);
     return FT_OK;
 }
 
@@ -144,40 +137,9 @@ struct reading {
     ft_status st;
 };
 
-static bool same_text(const char *a, const char *b)
-{
-    return strcmp(a, b) == 0;
-}
-
-static uint32_t dataset_of(ft__network_samples *w, const ft_key *k)
-{
-    ft__dataset *d;
-
-    for (uint32_t i = w->n_datasets; i > 0; i--) {
-        d = &w->dataset[i - 1];
-        if (same_text(d->device, k->device) && same_text(d->setting, k->setting) &&
-            same_text(d->policy, k->dtype_policy) && same_text(d->engine, k->engine) &&
-            same_text(d->engine_version, k->engine_version))
-            return i - 1;
-    }
-    d = realloc(w->dataset, (w->n_datasets + 1) * sizeof(*d));
-    if (!d)
-        return UINT32_MAX;
-    w->dataset = d;
-    d += w->n_datasets++;
-    *d = (ft__dataset){.device = strdup(k->device),
-                       .setting = strdup(k->setting),
-                       .engine = strdup(k->engine),
-                       .engine_version = strdup(k->engine_version),
-                       .policy = strdup(k->dtype_policy)};
-    return d->device && d->setting && d->engine && d->engine_version && d->policy
-               ? w->n_datasets - 1
-               : UINT32_MAX;
-}
-
 static ft__network_sample *whole_of(ft__network_samples *w, const ft_key *k)
 {
-    uint32_t dataset = dataset_of(w, k);
+    uint32_t dataset = ft__dataset_of(&w->dataset, &w->n_datasets, k, k->setting);
     const char *name;
     size_t len = 0;
     ft__network_sample *v;
@@ -186,8 +148,8 @@ static ft__network_sample *whole_of(ft__network_samples *w, const ft_key *k)
         return NULL;
     for (size_t i = w->n; i > 0; i--) {
         v = &w->v[i - 1];
-        if (v->dataset == dataset && same_text(v->spec, k->spec) &&
-            same_text(v->phase, k->phase))
+        if (v->dataset == dataset && strcmp(v->spec, k->spec) == 0 &&
+            strcmp(v->phase, k->phase) == 0)
             return v;
     }
     v = realloc(w->v, (w->n + 1) * sizeof(*v));

@@ -8,7 +8,7 @@
 #include "base/pairs.h"
 #include "device/spec/device.h"
 #include "graph/op_inside.h"
-#include "physics/run_mode.h"
+#include "physics/physics.h"
 #include "predict/data/probes.h"
 
 static const char *const metric_names[FT__N_METRICS] = {
@@ -96,7 +96,7 @@ static bool has_pair(const ft_key *k, const char *name, size_t n, const char *li
     return value && is_listed(list, len, value, got);
 }
 
-static bool is_asked_for(const ft_key *k, const char *where)
+bool ft__where_has(const char *where, const ft_key *k)
 {
     while (*where) {
         size_t all = strcspn(where, " "), n = strcspn(where, "= ");
@@ -106,11 +106,6 @@ static bool is_asked_for(const ft_key *k, const char *where)
         where += all + (where[all] == ' ');
     }
     return true;
-}
-
-bool ft__where_has(const char *where, const ft_key *k)
-{
-    return is_asked_for(k, where);
 }
 
 ft_status ft__where_check(const char *where, ft_error *err)
@@ -139,14 +134,6 @@ struct reading {
     ft_status st;
     ft_error err;
 };
-
-static bool same_dataset(const ft__dataset *d, const ft_key *k, const char *setting)
-{
-    return strcmp(d->setting, setting) == 0 && strcmp(d->device, k->device) == 0 &&
-           strcmp(d->policy, k->dtype_policy) == 0 &&
-           strcmp(d->engine, k->engine) == 0 &&
-           strcmp(d->engine_version, k->engine_version) == 0;
-}
 
 void ft__dataset_free(ft__dataset *d)
 {
@@ -182,19 +169,30 @@ bool ft__dataset_copy(ft__dataset *out, const ft__dataset *d)
            out->policy;
 }
 
-/* Index of the row's dataset; UINT32_MAX: out of memory. */
-static uint32_t dataset_of(ft__samples *s, const ft_key *k, const char *setting)
+static bool is_of(const ft__dataset *d, const ft_key *k, const char *setting)
+{
+    const ft__dataset asked = {.device = (char *)k->device,
+                               .setting = (char *)setting,
+                               .engine = (char *)k->engine,
+                               .engine_version = (char *)k->engine_version,
+                               .policy = (char *)k->dtype_policy};
+
+    return ft__dataset_order(d, &asked) == 0;
+}
+
+uint32_t ft__dataset_of(ft__dataset **list, uint32_t *n, const ft_key *k,
+                        const char *setting)
 {
     ft__dataset *d;
 
-    for (uint32_t i = s->n_datasets; i > 0; i--)
-        if (same_dataset(&s->dataset[i - 1], k, setting))
+    for (uint32_t i = *n; i > 0; i--)
+        if (is_of(&(*list)[i - 1], k, setting))
             return i - 1;
-    d = realloc(s->dataset, (s->n_datasets + 1) * sizeof(*d));
+    d = realloc(*list, (*n + 1) * sizeof(*d));
     if (!d)
         return UINT32_MAX;
-    s->dataset = d;
-    d += s->n_datasets;
+    *list = d;
+    d += *n;
     *d = (ft__dataset){.device = strdup(k->device),
                        .setting = strdup(setting),
                        .engine = strdup(k->engine),
@@ -202,7 +200,7 @@ static uint32_t dataset_of(ft__samples *s, const ft_key *k, const char *setting)
                        .policy = strdup(k->dtype_policy),
                        .context_bytes = NAN};
     if (d->device && d->setting && d->engine && d->engine_version && d->policy)
-        return s->n_datasets++;
+        return (*n)++;
     ft__dataset_free(d);
     return UINT32_MAX;
 }
@@ -313,7 +311,7 @@ static int take_row(void *user, const ft_row *row)
     ft__sample *s;
     ft_op op;
 
-    if (metric == FT__N_METRICS || !is_asked_for(&row->key, r->where))
+    if (metric == FT__N_METRICS || !ft__where_has(r->where, &row->key))
         return 0;
     if (is_whole(row->key.spec) != r->workloads)
         return 0;
@@ -329,7 +327,9 @@ static int take_row(void *user, const ft_row *row)
         set_phase(&op, row->key.phase);
     r->setting.len = 0;
     ft__add_run_mode(&r->setting, row->key.setting, row->key.engine);
-    dataset = r->setting.bad ? UINT32_MAX : dataset_of(r->s, &row->key, r->setting.s);
+    dataset = r->setting.bad ? UINT32_MAX
+                             : ft__dataset_of(&r->s->dataset, &r->s->n_datasets,
+                                              &row->key, r->setting.s);
     s = dataset == UINT32_MAX ? NULL : sample_for(r, &op, dataset, metric, row->run);
     if (!s || (r->workloads && !s->whole && !add_whole(r, s, row))) {
         r->st = ft_fail(&r->err, FT_ENOMEM, 0, "training set");
@@ -362,7 +362,7 @@ static int take_context(void *user, const ft_row *row)
     for (uint32_t i = 0; i < c->s->n_datasets; i++) {
         ft__dataset *d = &c->s->dataset[i];
 
-        if (!same_dataset(d, &row->key, row->key.setting))
+        if (!is_of(d, &row->key, row->key.setting))
             continue;
         if (c->per_op)
             d->context_per_op_bytes = row->m.value;
@@ -646,4 +646,22 @@ void ft__samples_free(ft__samples *s)
     free(s->dataset);
     free(s->v);
     *s = (ft__samples){0};
+}
+
+int ft__by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+size_t ft__count_different(const uint64_t *v, size_t n, uint64_t *scratch)
+{
+    size_t count = n > 0;
+
+    memcpy(scratch, v, n * sizeof(*scratch));
+    qsort(scratch, n, sizeof(*scratch), ft__by_number);
+    for (size_t i = 1; i < n; i++)
+        count += scratch[i] != scratch[i - 1];
+    return count;
 }

@@ -97,6 +97,10 @@ void ft__samples_free(ft__samples *s);
  * borrows device files from s. */
 ft_status ft__samples_subset(ft__samples *out, const ft__samples *s,
                              const uint32_t *row, size_t n, ft_error *err);
+/* The number of the key's dataset in a list, where it is added if it is not there, by
+ * this setting; UINT32_MAX: out of memory. */
+uint32_t ft__dataset_of(ft__dataset **list, uint32_t *n, const ft_key *k,
+                        const char *setting);
 void ft__dataset_free(ft__dataset *d);
 /* By device, engine and its version, policy and setting, as strcmp() has it. */
 int ft__dataset_order(const ft__dataset *a, const ft__dataset *b);
@@ -105,6 +109,10 @@ const char *ft__dataset_chip(const ft__dataset *d);
 /* Without its roofline, the file borrowed; false: no memory, and *out is to be freed.
  */
 bool ft__dataset_copy(ft__dataset *out, const ft__dataset *d);
+/* Orders numbers of type uint64_t, for qsort() and bsearch(). */
+int ft__by_number(const void *a, const void *b);
+/* How many different ones there are of n; scratch[n]. */
+size_t ft__count_different(const uint64_t *v, size_t n, uint64_t *scratch);
 /* FT_EINVAL: `where` cannot be read. */
 ft_status ft__where_check(const char *where, ft_error *err);
 /* Does a row have what `where` asks for? */

@@ -134,16 +134,22 @@ static void *own_list(struct cursor *c, size_t n, size_t size)
     return list;
 }
 
+static bool is_roof(const ft__roof *r)
+{
+    bool good = r->peak_flops > 0 && r->launch_s >= 0 && r->transcendental_s >= 0 &&
+                r->n_points > 0 && r->n_points <= FT__MAX_ROOF_POINTS;
+
+    for (uint32_t i = 0; good && i < r->n_points; i++)
+        good = r->bandwidth[i] > 0 && r->working_set[i] > 0 &&
+               (i == 0 || r->working_set[i] > r->working_set[i - 1]);
+    return good;
+}
+
 static void get_roof(struct cursor *c, ft__roof *out)
 {
     get_into(c, out, sizeof(*out));
-    if (out->n_points && !ft__roof_sound(out))
+    if (out->n_points && !is_roof(out))
         c->bad = true;
-}
-
-static bool is_terminated(const char *s, size_t size)
-{
-    return memchr(s, 0, size) != NULL;
 }
 
 static void get_dataset(struct cursor *c, ft__dataset *d, ft__hardware *h)
@@ -159,9 +165,9 @@ static void get_dataset(struct cursor *c, ft__dataset *d, ft__hardware *h)
     d->lowering = get_u32(c);
     c->bad |= d->context_bytes < 0 || !(d->context_per_op_bytes >= 0);
     get_into(c, h, sizeof(*h));
-    c->bad |= !is_terminated(h->vendor, sizeof(h->vendor)) ||
-              !is_terminated(h->chip, sizeof(h->chip)) ||
-              !is_terminated(h->type, sizeof(h->type));
+    c->bad |= !ft__is_text(h->vendor, sizeof(h->vendor)) ||
+              !ft__is_text(h->chip, sizeof(h->chip)) ||
+              !ft__is_text(h->type, sizeof(h->type));
     if (get_u32(c)) {
         d->roof = own_list(c, 1, sizeof(*d->roof));
         if (d->roof) {
@@ -369,11 +375,6 @@ static ft_status open_learner(ft_predictor *p, struct cursor *c, uint64_t pos,
     return FT_OK;
 }
 
-static bool is_text(const char *text, size_t size)
-{
-    return memchr(text, 0, size) != NULL;
-}
-
 static bool find_which(ft__part *p, const char *name)
 {
     if (p->scope <= FT__SCOPE_KIND)
@@ -399,8 +400,8 @@ static bool read_part(ft__part *p, const ft__part_image *h, size_t bytes, size_t
         models += ft__padded(p->near.bytes);
     }
     if (bytes < models || h->scope >= FT__N_SCOPES || h->general > FT__GENERAL_SHARES ||
-        !is_text(h->which, sizeof(h->which)) || !is_text(h->phase, sizeof(h->phase)) ||
-        !find_which(p, h->which) ||
+        !ft__is_text(h->which, sizeof(h->which)) ||
+        !ft__is_text(h->phase, sizeof(h->phase)) || !find_which(p, h->which) ||
         !ft__phase_from_name(&p->phase, h->phase, strlen(h->phase)) ||
         !isfinite(h->low) || !isfinite(h->high) || !(h->typical >= 0) ||
         !ft__mixture_sound(&h->mixture, bytes - models))

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,77 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "learn/learn_inside.h"
-#include "learn/model.h"
-#include "predict/file/predictor_inside.h"
 #include "predict/model/family.h"
-
-uint64_t ft__checksum(const void *data, size_t len)
-{
-    const unsigned char *p = data;
-    uint64_t h = 0xcbf29ce484222325u ^ len;
-
-    for (; len >= 8; p += 8, len -= 8) {
-        uint64_t w;
-
-        memcpy(&w, p, 8);
-        h = (h ^ w) * 0x9fb21c651e98df25u;
-        h ^= h >> 29;
-    }
-    for (; len; p++, len--)
-        h = (h ^ *p) * 0x100000001b3u;
-    return h;
-}
-
-bool ft__predictor_sound(const void *data, uint64_t len, uint64_t checksum)
-{
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-    /* No fuzzer guesses a checksum; what lies behind it must hold as well. */
-    (void)data, (void)len, (void)checksum;
-    return true;
-#else
-    return ft__checksum(data, (size_t)len) == checksum;
-#endif
-}
-
-ft_status ft__predictor_damaged(uint64_t pos, const char *what, ft_error *err)
-{
-    return ft_fail(err, FT_EFORMAT, pos,
-                   "damaged predictor: %s (byte %llu); train it again", what,
-                   (unsigned long long)pos);
-}
-
-/* The text of a fixed field ends inside it. */
-static bool terminated(const char *s, size_t size)
-{
-    return memchr(s, 0, size) != NULL;
-}
-
-bool ft__roof_sound(const ft__roof *r)
-{
-    bool good = r->peak_flops > 0 && r->launch_s >= 0 && r->transcendental_s >= 0 &&
-                r->n_points > 0 && r->n_points <= FT__MAX_ROOF_POINTS;
-
-    for (uint32_t i = 0; good && i < r->n_points; i++)
-        good = r->bandwidth[i] > 0 && r->working_set[i] > 0 &&
-               (i == 0 || r->working_set[i] > r->working_set[i - 1]);
-    return good;
-}
-
-bool ft__mixture_sound(const ft__mixture_image *m, uint64_t left)
-{
-    if (m->n_models > FT__MAX_MIXED || !terminated(m->choice, sizeof(m->choice)) ||
-        !isfinite(m->centre))
-        return false;
-    for (uint32_t k = 0; k <= FT__MAX_MIXED; k++) {
-        if (m->bytes[k] > left || m->bytes[k] % FT__ALIGNMENT ||
-            (k < FT__MAX_MIXED && (k < m->n_models) != (m->bytes[k] > 0)) ||
-            (k < m->n_models && !isfinite(m->weight[k])))
-            return false;
-        left -= m->bytes[k];
-    }
-    return true;
-}
 
 static ft_status open_section(ft_predictor *p, const ft__section_image *s,
                               uint64_t table_end, ft_error *err)
@@ -150,12 +79,6 @@ ft_status ft__predictor_load_image(ft_predictor **out, const void *image, size_t
     return load(out, image, len, NULL, NULL, err);
 }
 
-ft_status ft__predictor_load_take(ft_predictor **out, void *memory, size_t len,
-                                  ft_error *err)
-{
-    return load(out, memory, len, NULL, memory, err);
-}
-
 ft_status ft_predictor_load(ft_predictor **out, const char *path, ft_error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -181,6 +104,30 @@ ft_status ft_predictor_load(ft_predictor **out, const char *path, ft_error *err)
         return ft_fail(err, FT_EIO, 0, "%s: %s", path, strerror(errno));
     st = load(out, map, (size_t)info.st_size, map, NULL, &why);
     return st ? ft_fail(err, st, why.pos, "%s: %s", path, why.msg) : FT_OK;
+}
+
+/* Header, table and sections in one piece of memory. */
+ft_status ft__predictor_of_writer(ft_predictor **out, ft__writer *w, ft_error *err)
+{
+    size_t table_bytes = w->n_sections * sizeof(*w->section);
+    size_t begin = ft__padded(sizeof(ft__header_image) + table_bytes);
+    ft__header_image h = {.version = FT__PREDICTOR_VERSION,
+                          .n_sections = w->n_sections};
+    unsigned char *image =
+        aligned_alloc(FT__ALIGNMENT, ft__padded(begin + w->body.len));
+
+    if (!image)
+        return ft_fail(err, FT_ENOMEM, 0, "predictor");
+    for (uint32_t i = 0; i < w->n_sections; i++)
+        w->section[i].offset += begin;
+    memcpy(h.magic, FT__PREDICTOR_MAGIC, sizeof(h.magic));
+    h.file_bytes = begin + w->body.len;
+    h.table_checksum = ft__checksum(w->section, table_bytes);
+    memset(image, 0, begin);
+    memcpy(image, &h, sizeof(h));
+    memcpy(image + sizeof(h), w->section, table_bytes);
+    memcpy(image + begin, w->body.s, w->body.len);
+    return load(out, image, begin + w->body.len, NULL, image, err);
 }
 
 ft_status ft_predictor_save(const ft_predictor *p, const char *path, ft_error *err)
@@ -218,43 +165,4 @@ void ft_predictor_free(ft_predictor *p)
         munmap(p->mapping, p->len);
     free(p->memory);
     free(p);
-}
-
-static ft_status wrong_width(uint64_t pos, ft_error *err)
-{
-    return ft__predictor_damaged(pos, "a model of another width", err);
-}
-
-static ft_status open_model(ft_model **out, const void *image, uint64_t bytes,
-                            uint32_t width, uint64_t pos, ft_error *err)
-{
-    uint64_t own = bytes;
-    ft_status st;
-
-    /* Images are padded; how long one is stands in itself. */
-    if (bytes >= sizeof(ft__model_header))
-        own = ((const ft__model_header *)image)->bytes;
-    if (own > bytes ||
-        (own + FT__ALIGNMENT - 1) / FT__ALIGNMENT * FT__ALIGNMENT != bytes)
-        own = bytes;
-    st = ft__model_load(out, image, own, err);
-    return !st && ft__model_width(*out) != width ? wrong_width(pos, err) : st;
-}
-
-ft_status ft__mixture_open(ft__fit *f, const ft__mixture_image *m, const void *models,
-                           uint32_t width, uint64_t pos, ft_error *err)
-{
-    const char *at = models;
-    ft_status st = FT_OK;
-
-    f->centre = m->centre;
-    for (uint32_t k = 0; k < m->n_models && !st; k++) {
-        st = open_model(&f->model[k], at, m->bytes[k], width, pos, err);
-        f->weight[k] = m->weight[k];
-        f->n_models = k + 1;
-        at += m->bytes[k];
-    }
-    if (!st && m->bytes[FT__MAX_MIXED])
-        st = open_model(&f->spread, at, m->bytes[FT__MAX_MIXED], width, pos, err);
-    return st;
 }

@@ -1,13 +1,8 @@
 #ifndef PREDICT_FILE_PREDICTOR_H
 #define PREDICT_FILE_PREDICTOR_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "predict/data/features.h"
-#include "predict/file/predictor_inside.h"
-#include "predict/model/fit.h"
+#include "foretell/predictor.h"
+#include "predict/file/image.h"
 #include "predict/query/network.h"
 
 /* The file *.ftp, little-endian, every part a multiple of 8 bytes:
@@ -33,25 +28,6 @@
  * keys.
  */
 enum { FT__PREDICTOR_VERSION = 1 };
-/* Where sections and models begin, relative to the file: models are fastest where a
- * cache line does. */
-enum { FT__ALIGNMENT = 64 };
-static inline size_t ft__padded(size_t len)
-{
-    return (len + FT__ALIGNMENT - 1) / FT__ALIGNMENT * FT__ALIGNMENT;
-}
-
-enum ft__section_type {
-    FT__SECTION_FAMILY = 1,
-    FT__SECTION_LEARNER,
-    FT__SECTION_PART,
-    FT__SECTION_TEMPLATES,
-    FT__SECTION_SCHEDULE,
-    FT__SECTION_UNSEEN,
-    FT__SECTION_ALONE,
-    FT__SECTION_CLOCKS,
-    FT__SECTION_KERNELS,
-};
 
 typedef struct ft__header_image {
     char magic[8];
@@ -61,27 +37,6 @@ typedef struct ft__header_image {
     uint64_t table_checksum;
 } ft__header_image;
 
-typedef struct ft__section_image {
-    uint32_t type;
-    uint32_t reserved;
-    uint64_t offset;
-    uint64_t bytes;
-    uint64_t checksum;
-} ft__section_image;
-
-enum { FT__N_ERRORS = 12 };
-
-/* What was chosen; images of `bytes` follow, padded: models, then the spread's. */
-typedef struct ft__mixture_image {
-    uint32_t n_models; /* 0: `centre` is the answer */
-    uint32_t reserved;
-    double weight[FT__MAX_MIXED];
-    double centre;
-    char choice[96];
-    uint64_t bytes[FT__MAX_MIXED + 1]; /* 0: there is none */
-    uint64_t rows;                     /* which it was made of, as a sum of them */
-} ft__mixture_image;
-
 struct ft_predictor {
     const unsigned char *image;
     size_t len;
@@ -90,23 +45,11 @@ struct ft_predictor {
     struct ft__family *family;
 };
 
-uint64_t ft__checksum(const void *data, size_t len);
-/* Like ft__predictor_load_image(), but frees `memory` with the predictor, and
- * now on failure. */
-ft_status ft__predictor_load_take(ft_predictor **out, void *memory, size_t len,
-                                  ft_error *err);
-/* Does a part of a file still have its checksum? */
-bool ft__predictor_sound(const void *data, uint64_t len, uint64_t checksum);
-/* FT_EFORMAT that points at a place in the file. */
-ft_status ft__predictor_damaged(uint64_t pos, const char *what, ft_error *err);
-bool ft__roof_sound(const ft__roof *r);
-/* In the order of the members of ft_errors. */
-void ft__errors_put(double v[FT__N_ERRORS], const ft_errors *e);
-ft_errors ft__errors_get(const double v[FT__N_ERRORS]);
-/* Can it be true, with `left` bytes of models behind it? */
-bool ft__mixture_sound(const ft__mixture_image *m, uint64_t left);
-/* Its models into f: those that were opened are there also on failure. */
-ft_status ft__mixture_open(ft__fit *f, const ft__mixture_image *m, const void *models,
-                           uint32_t width, uint64_t pos, ft_error *err);
+/* ft_predictor_load() of a file in memory (8-byte aligned, kept by the caller while in
+ * use). */
+ft_status ft__predictor_load_image(ft_predictor **out, const void *image, size_t len,
+                                   ft_error *err);
+/* What was written, as a predictor. */
+ft_status ft__predictor_of_writer(ft_predictor **out, ft__writer *w, ft_error *err);
 
 #endif

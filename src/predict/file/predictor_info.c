@@ -49,27 +49,6 @@ static uint32_t kernel_devices(const ft__family *f)
     return f->kernels ? f->kernels->devices.n : 0;
 }
 
-/* NULL: they are of several, or there are none. */
-static const ft__dataset *only_device(const ft__family *f)
-{
-    if (!f->n_datasets || f->n_alone)
-        return NULL;
-    for (uint32_t i = 1; i < f->n_datasets; i++)
-        if (strcmp(f->dataset[i].device, f->dataset[0].device) != 0)
-            return NULL;
-    return &f->dataset[0];
-}
-
-const ft__dataset *ft__family_machine(const ft__family *f)
-{
-    const ft__dataset *d = only_device(f);
-
-    for (uint32_t i = 0; d && i < f->n_datasets; i++)
-        if (f->dataset[i].roof)
-            return &f->dataset[i];
-    return d && !*f->templates[0].hardware.type ? d : NULL;
-}
-
 void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out)
 {
     const ft__dataset *d = ft__family_machine(p->family);
@@ -188,32 +167,6 @@ void ft_predictor_get_schedule(const ft_predictor *p, uint32_t i,
                                    .without = k->without,
                                    .interval_low = exp(k->time_low),
                                    .interval_high = exp(k->time_high)};
-}
-
-void ft__errors_put(double v[FT__N_ERRORS], const ft_errors *e)
-{
-    const double all[FT__N_ERRORS] = {
-        (double)e->n, e->mape, e->median_ape,  e->p90_ape, e->within_10, e->max_ape,
-        e->bias,      e->r2,   e->adjusted_r2, e->mae,     e->median_ae, e->max_ae};
-
-    memcpy(v, all, sizeof(all));
-}
-
-ft_errors ft__errors_get(const double v[FT__N_ERRORS])
-{
-    /* A damaged file may say anything; NaN fails both comparisons. */
-    return (ft_errors){.n = v[0] >= 0 && v[0] < 0x1p53 ? (size_t)v[0] : 0,
-                       .mape = v[1],
-                       .median_ape = v[2],
-                       .p90_ape = v[3],
-                       .within_10 = v[4],
-                       .max_ape = v[5],
-                       .bias = v[6],
-                       .r2 = v[7],
-                       .adjusted_r2 = v[8],
-                       .mae = v[9],
-                       .median_ae = v[10],
-                       .max_ae = v[11]};
 }
 
 static void describe_kernel_regressor(ft_regressor_info *out, const ft__kernels *k,

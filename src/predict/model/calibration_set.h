@@ -3,6 +3,10 @@
 
 #include "predict/model/family.h"
 
+/* A few measurements of a device, by which answers for it are corrected. Fewer than the
+ * least correct nothing; of more than the most some are taken. */
+enum { FT__LEAST_KNOWN = 5, FT__MOST_KNOWN = 1000 };
+
 /* Samples row[n], whose device files are borrowed; freed by ft_known_free(). */
 ft_status ft__known_of_rows(ft_known **out, const ft__samples *s, const uint32_t *row,
                             size_t n, ft_error *err);

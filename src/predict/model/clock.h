@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "foretell/error.h"
-#include "predict/model/clock_trees.h"
+#include "foretell/learn.h"
 
 /* What a device's clocks do to time and power, learned of workloads that were measured
  * at several clocks, for one that was measured at one pair of them. docs/clocks.md has
@@ -33,6 +33,16 @@ void ft__clock_name(float out[FT__CLOCK_NAMES], const char *name);
 /* What switches at a core clock, as GPUs have it in common: f V(f)^2, clocks as shares
  * of the highest. */
 double ft__clock_swing(double core);
+
+/* Trees on what formulae of other clocks miss, and on the whole ratio: formulae lead to
+ * clocks that nobody measured; where they are far off, trees do better alone. */
+typedef struct ft__clock_trees {
+    ft_model *miss;   /* NULL: nothing was learned */
+    ft_model *whole;  /* or NULL: what is missed tells all */
+    ft_model *spread; /* NULL: too few workloads to hold any out */
+    double low;       /* 90 % of what is missed after all, in spreads */
+    double high;
+} ft__clock_trees;
 
 typedef struct ft__clocks {
     double v[FT__CLOCK_CONSTANTS];      /* of the formulae, in the order of clock.c */

@@ -290,7 +290,7 @@ static bool is_sound(const struct image *h, size_t bytes)
 {
     size_t left = bytes - ft__padded(sizeof(*h));
 
-    if (!memchr(h->device, 0, sizeof(h->device)) || h->n == 0 ||
+    if (!ft__is_text(h->device, sizeof(h->device)) || h->n == 0 ||
         h->n > left / sizeof(ft__clocked_row) ||
         ft__padded((size_t)h->n * sizeof(ft__clocked_row)) > left)
         return false;
@@ -442,8 +442,8 @@ static ft_estimate scaled(double measured, double ratio, double low, double high
     if (isfinite(low))
         return around(measured * ratio, measured * low, measured * high,
                       FT_BASIS_LEARNED);
-    return around(measured * ratio, measured * ratio * exp(-ft__elsewhere_error),
-                  measured * ratio * exp(ft__elsewhere_error), FT_BASIS_SCALED);
+    return around(measured * ratio, measured * ratio * exp(-FT__ELSEWHERE_ERROR),
+                  measured * ratio * exp(FT__ELSEWHERE_ERROR), FT_BASIS_SCALED);
 }
 
 static void ask(ft_estimate *time, ft_estimate *power, const ft__clocked *c,

@@ -3,8 +3,9 @@
 
 #include "foretell/predictor.h"
 #include "predict/data/sample.h"
-#include "predict/file/writer.h"
+#include "predict/file/image.h"
 #include "predict/model/clock.h"
+#include "predict/query/network.h"
 
 /* What a predictor knows of a device's clocks: workloads that were measured whole at
  * them, and the model that these teach. In the predictor file: ft__clocked_image, its

@@ -1,255 +1,15 @@
-/* Regressors for a family of devices, made of measurements. */
-#include "predict/model/family.h"
-
+/* What was learned of several devices: looked up, and asked about operations. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
-#include "predict/schedule/device_schedule.h"
-#include "predict/schedule/networks_only.h"
-#include "predict/schedule/unseen_networks.h"
+#include "base/pairs.h"
+#include "graph/op_inside.h"
+#include "predict/model/family.h"
+#include "predict/query/op_query.h"
 
-static const size_t default_bytes = 40000000;
-/* Trees of a regressor; where there are more rows than fit in, few trees of many rows
- * tell more than many trees of few. */
-enum { FULL_TREES = 64, FEW_TREES = 24 };
-/* What a row of a regressor takes in a file, about: its leaf in every tree and what
- * leads there, and in the trees of its spread; and a template. */
-enum { TREE_BYTES = 17, SPREAD_BYTES = 70, PROCESS_BYTES = 400 };
-/* And boosting, of however many rows. */
-static const double boost_bytes = 1.6e6;
-enum { TEMPLATE_BYTES = sizeof(uint64_t) + sizeof(float) };
-/* Of the room, for devices among the datasets; the rest is for others. */
-static const double seen_share = 0.67;
-
-/* ---- training ---- */
-
-static bool is_value(ft__metric metric, double v)
-{
-    return v > 0 || (metric >= FT__METRIC_MEMORY && v == 0);
-}
-
-static size_t at_most(size_t n, size_t most)
-{
-    return n < most ? n : most;
-}
-
-/* Rows of all regressors, of each at most so many. */
-static size_t rows_in_all(size_t (*count)[FT_PHASE_COUNT], size_t most)
-{
-    size_t sum = 0;
-
-    for (int p = 0; p < FT_PHASE_COUNT; p++) {
-        size_t of_class[FT_CLASS_COUNT] = {0}, all = 0;
-
-        for (int k = 0; k < FT_KIND_COUNT; k++) {
-            sum += at_most(count[k][p], most);
-            of_class[ft_kind_class((ft_kind)k)] += count[k][p];
-            all += count[k][p];
-        }
-        for (int c = 0; c < FT_CLASS_COUNT; c++)
-            sum += at_most(of_class[c], ft__class_rows(most));
-        sum += at_most(all, ft__class_rows(most));
-    }
-    return sum;
-}
-
-/* Regressors that are boosted. */
-static size_t boosted(size_t (*count)[FT_PHASE_COUNT], size_t most)
-{
-    size_t n = 0;
-
-    for (int p = 0; p < FT_PHASE_COUNT && most > FT__PROCESS_ROWS; p++)
-        for (int k = 0; k < FT_KIND_COUNT; k++)
-            n += count[k][p] > FT__PROCESS_ROWS;
-    return n;
-}
-
-static void count_rows(size_t (*count)[FT_PHASE_COUNT], const ft__samples *s,
-                       ft__metric metric)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (is_value(metric, s->v[i].value[metric]))
-            count[s->v[i].op.kind][s->v[i].op.phase]++;
-}
-
-/* What regressors of how->part_rows rows may take, for each row. */
-static double bytes_a_row(const ft__samples *s, const ft__learn_options *how,
-                          double room)
-{
-    size_t count[FT_KIND_COUNT][FT_PHASE_COUNT] = {0};
-
-    count_rows(count, s, how->metric);
-    return room / (double)rows_in_all(count, how->part_rows ? how->part_rows : s->n);
-}
-
-/* Rows of one regressor: so many that all of them fit into `room` bytes. */
-static size_t rows_for(const ft__samples *s, const ft__learn_options *how,
-                       uint32_t trees, double room)
-{
-    const bool process = !how->fit.methods || how->fit.methods >> FT_METHOD_GP & 1;
-    size_t count[FT_KIND_COUNT][FT_PHASE_COUNT] = {0}, lo = 200, hi = s->n + 201;
-    const double bytes =
-        SPREAD_BYTES + TREE_BYTES * (double)trees + (process ? PROCESS_BYTES : 0);
-
-    count_rows(count, s, how->metric);
-    while (lo + 1 < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if ((double)rows_in_all(count, mid) * bytes +
-                (how->fit.methods || how->unseen ? 0 : boost_bytes) *
-                    (double)boosted(count, mid) >
-            room)
-            hi = mid;
-        else
-            lo = mid;
-    }
-    return lo;
-}
-
-static bool has_metric(const ft__samples *s, ft__metric metric)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (is_value(metric, s->v[i].value[metric]))
-            return true;
-    return false;
-}
-
-static bool is_several(const ft__samples *s, ft__metric metric)
-{
-    const char *first = NULL;
-
-    for (size_t i = 0; i < s->n; i++) {
-        const char *device = s->dataset[s->v[i].dataset].device;
-
-        if (!is_value(metric, s->v[i].value[metric]))
-            continue;
-        if (first && strcmp(first, device) != 0)
-            return true;
-        first = device;
-    }
-    return false;
-}
-
-static ft_status learn(ft__family *f, const ft__samples *s, const uint32_t *row,
-                       const ft__learn_options *how, ft_error *err)
-{
-    ft__learner *l = calloc(1, sizeof(*l));
-    ft_status st;
-
-    if (!l)
-        return ft_fail(err, FT_ENOMEM, 0, "regressors");
-    st = ft__learner_fit(l, s, row, s->n, NULL, 0, how, err);
-    if (st) {
-        free(l);
-        return st;
-    }
-    f->learner[how->metric][how->unseen] = l;
-    return FT_OK;
-}
-
-/* Every learner has the same: rows with a time. */
-static ft_status fit_base(ft__base *out, const ft__samples *s, uint32_t *row,
-                          const ft__family_options *opt, ft_error *err)
-{
-    const ft__family *before = opt->before;
-    size_t n = 0;
-
-    for (size_t i = 0; i < s->n; i++)
-        if (s->v[i].value[FT__METRIC_TIME] > 0)
-            row[n++] = (uint32_t)i;
-    if (before)
-        return ft__base_extend(out, &before->learner[FT__METRIC_TIME][0]->base, s, row,
-                               n, err);
-    return ft__base_fit(out, s, row, n, false, opt->learn.fit.seed, err);
-}
-
-/* How large its regressors may be in `room` bytes: two forests each where all rows fit
- * in. */
-static void fit_into(ft__learn_options *how, const ft__samples *s, double room)
-{
-    uint32_t trees = how->fit.n_trees ? how->fit.n_trees : FULL_TREES;
-
-    how->fit.one_forest = rows_for(s, how, 2 * trees, room) < s->n;
-    how->part_rows = rows_for(s, how, trees, room);
-    if (how->part_rows >= s->n)
-        how->part_rows = 0;
-    else if (!how->fit.n_trees) {
-        how->fit.n_trees = FEW_TREES;
-        how->part_rows = rows_for(s, how, FEW_TREES, room);
-    }
-}
-
-/* A learner of its own, or one that goes on from where it was. */
-static ft_status learn_as(ft__family *f, const ft__samples *s, const uint32_t *row,
-                          const ft__learn_options *common,
-                          const ft__family_options *opt, double room, ft_error *err)
-{
-    ft__learn_options how = *common;
-
-    how.before = opt->before ? opt->before->learner[how.metric][how.unseen] : NULL;
-    fit_into(&how, s, room);
-    if (how.before) {
-        how.part_rows = how.before->opt.part_rows;
-        how.fit.seed = how.before->opt.fit.seed;
-        how.single = how.before->opt.single;
-    }
-    how.row_bytes = bytes_a_row(s, &how, room);
-    ft__log(opt->log, FT_LOG_DEBUG, "%s%s: at most %zu rows a regressor",
-            ft__metric_name(how.metric), how.unseen ? " of other devices" : "",
-            how.part_rows);
-    return learn(f, s, row, &how, err);
-}
-
-static ft_status learn_metric(ft__family *f, const ft__samples *s, const uint32_t *row,
-                              ft__metric metric, const ft__family_options *opt,
-                              const ft__base *base, double room, ft_error *err)
-{
-    bool several = is_several(s, metric);
-    ft__learn_options how = opt->learn;
-    ft_status st;
-
-    how.metric = metric;
-    how.base = base;
-    how.unseen = false;
-    st = opt->no_known && several
-             ? FT_OK
-             : learn_as(f, s, row, &how, opt, several ? seen_share * room : room, err);
-    how.unseen = true;
-    if (!st && several && !opt->no_unknown)
-        st = learn_as(f, s, row, &how, opt, (1 - seen_share) * room, err);
-    return st;
-}
-
-static ft_status learn_all(ft__family *f, const ft__samples *s,
-                           const ft__family_options *opt, double room, ft_error *err)
-{
-    static const ft__metric metrics[] = {FT__METRIC_TIME, FT__METRIC_POWER,
-                                         FT__METRIC_MEMORY, FT__METRIC_WORKSPACE};
-    enum { N = sizeof(metrics) / sizeof(*metrics) };
-    uint32_t *row = calloc(s->n + 1, sizeof(*row));
-    ft__base base = {0};
-    ft_status st = row ? fit_base(&base, s, row, opt, err)
-                       : ft_fail(err, FT_ENOMEM, 0, "%zu rows", s->n);
-    int n = 0;
-
-    for (size_t i = 0; i < s->n && row; i++)
-        row[i] = (uint32_t)i;
-    for (int m = 0; m < N; m++)
-        n += has_metric(s, metrics[m]);
-    for (int m = 0; m < N && !st; m++) {
-        ft__progress(opt->log, (uint64_t)m, N, "training");
-        if (has_metric(s, metrics[m]) &&
-            (!opt->metrics || opt->metrics >> metrics[m] & 1))
-            st = learn_metric(f, s, row, metrics[m], opt, &base, room / n, err);
-    }
-    ft__progress(opt->log, N, N, "");
-    ft__base_free(&base);
-    free(row);
-    return st;
-}
+/* ---- datasets ---- */
 
 ft__hardware ft__hardware_of(const ft_device *file)
 {
@@ -265,428 +25,552 @@ ft__hardware ft__hardware_of(const ft_device *file)
     return h;
 }
 
-static ft_status copy_datasets(ft__family *f, const ft__samples *s, ft_error *err)
+ft_device_use ft__dataset_use(const ft__dataset *d)
 {
-    f->dataset = calloc(s->n_datasets + 1u, sizeof(*f->dataset));
-    f->templates = calloc(s->n_datasets + 1u, sizeof(*f->templates));
-    for (uint32_t i = 0; i < s->n_datasets && f->dataset && f->templates; i++) {
-        const ft__dataset *from = &s->dataset[i];
-        ft__dataset *d = &f->dataset[i];
-        bool good = ft__dataset_copy(d, from);
+    return (ft_device_use){.device = d->file,
+                           .name = d->device,
+                           .setting = d->setting,
+                           .policy = d->policy,
+                           .engine = d->engine,
+                           .engine_version = d->engine_version};
+}
 
-        d->file = NULL;
-        if (from->roof && (d->roof = malloc(sizeof(*d->roof))))
-            *d->roof = *from->roof;
-        f->n_datasets++;
-        f->templates[i].hardware = ft__hardware_of(from->file);
-        if (!good || (from->roof && !d->roof))
-            return ft_fail(err, FT_ENOMEM, 0, "predictor");
+/* NULL: they are of several, or there are none. */
+static const ft__dataset *only_device(const ft__family *f)
+{
+    if (!f->n_datasets || f->n_alone)
+        return NULL;
+    for (uint32_t i = 1; i < f->n_datasets; i++)
+        if (strcmp(f->dataset[i].device, f->dataset[0].device) != 0)
+            return NULL;
+    return &f->dataset[0];
+}
+
+const ft__dataset *ft__family_machine(const ft__family *f)
+{
+    const ft__dataset *d = only_device(f);
+
+    for (uint32_t i = 0; d && i < f->n_datasets; i++)
+        if (f->dataset[i].roof)
+            return &f->dataset[i];
+    return d && !*f->templates[0].hardware.type ? d : NULL;
+}
+
+/* ---- what is asked, made complete ---- */
+
+static int same(const char *asked, const char *known)
+{
+    return asked && strcmp(asked, known) == 0;
+}
+
+int ft__pairs_in_common(const char *a, const char *b)
+{
+    int n = 0;
+
+    while (a && *a) {
+        size_t all = strcspn(a, " "), name = strcspn(a, "= "), len;
+        char text[64];
+
+        if (name < all && name < sizeof(text)) {
+            const char *value;
+
+            memcpy(text, a, name);
+            text[name] = '\0';
+            value = ft__pair(b, text, &len);
+            n += value && len == all - name - 1 && !memcmp(value, a + name + 1, len);
+        }
+        a += all + (a[all] == ' ');
     }
-    return f->dataset && f->templates ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "predictor");
+    return n;
 }
 
-/* ---- templates ---- */
-
-struct template
+static double likeness(const ft__dataset *on, const ft__dataset *d)
 {
-    uint64_t hash;
-    size_t order; /* of its row: means do not depend on how sorting breaks ties */
-    double ratio;
-};
-
-static int by_hash(const void *a, const void *b)
-{
-    const struct template *x = a, *y = b;
-
-    if (x->hash != y->hash)
-        return x->hash < y->hash ? -1 : 1;
-    return (x->order > y->order) - (x->order < y->order);
+    return 1000.0 * same(on->device, d->device) + 300 * same(on->engine, d->engine) +
+           100 * same(on->engine_version, d->engine_version) +
+           50 * same(on->policy, d->policy) +
+           5 * ft__pairs_in_common(on->setting, d->setting) +
+           log10(1 + (double)d->n) / 8;
 }
 
-static ft_status set_templates(ft__templates *t, struct template *v, size_t n,
-                               ft_error *err)
+/* The dataset that is most like what is asked. */
+static const ft__dataset *most_like(const ft__family *f, const ft__dataset *on)
 {
-    uint64_t *hash = malloc((n + 1) * TEMPLATE_BYTES);
-    float *ratio = (float *)(hash + n);
+    const ft__dataset *best = &f->dataset[0];
 
-    if (!hash)
-        return ft_fail(err, FT_ENOMEM, 0, "templates");
-    t->own = hash;
-    t->hash = hash;
-    qsort(v, n, sizeof(*v), by_hash);
-    /* Runs of one operation are as many as there are different ones, at most n: their
-     * ratios are put together at the end. */
-    for (size_t i = 0; i < n;) {
-        size_t end = i;
-        double sum = 0;
+    for (uint32_t i = 1; i < f->n_datasets; i++)
+        if (likeness(on, &f->dataset[i]) > likeness(on, best))
+            best = &f->dataset[i];
+    return best;
+}
 
-        for (; end < n && v[end].hash == v[i].hash; end++)
-            sum += v[end].ratio;
-        hash[t->n] = v[i].hash;
-        ratio[t->n++] = (float)(sum / (double)(end - i));
-        i = end;
+/* Clocks and caps are each device's own affair. */
+static bool is_own(const char *name)
+{
+    return strcmp(name, "clock") == 0 || strcmp(name, "memory") == 0 ||
+           strcmp(name, "power") == 0;
+}
+
+/* A setting, and the pairs that only the other one names. */
+static void join_settings(ft__buf *out, const char *own, const char *other,
+                          bool same_device)
+{
+    ft__buf_str(out, own ? own : "");
+    while (*other) {
+        size_t all = strcspn(other, " "), name = strcspn(other, "= "), len;
+        char text[64];
+
+        if (name < all && name < sizeof(text)) {
+            memcpy(text, other, name);
+            text[name] = '\0';
+            if (!ft__pair(own, text, &len) && (same_device || !is_own(text))) {
+                ft__buf_str(out, out->len ? " " : "");
+                ft__buf_add(out, other, all);
+            }
+        }
+        other += all + (other[all] == ' ');
     }
-    memmove(hash + t->n, ratio, t->n * sizeof(*ratio));
-    t->ratio = (const float *)(hash + t->n);
-    return FT_OK;
 }
 
-static ft_status make_templates(ft__family *f, const ft__samples *s, uint32_t dataset,
-                                const ft__family *before, struct template *scratch,
-                                ft_error *err)
+/* Are two settings the same pairs? */
+static bool same_pairs(const char *a, const char *b)
 {
-    const ft__learner *l = ft__family_any(f, FT__METRIC_TIME);
-    size_t n = 0;
-
-    for (size_t i = 0; i < s->n; i++) {
-        double time_s = s->v[i].value[FT__METRIC_TIME];
-        ft__terms terms;
-
-        if (s->v[i].dataset != dataset || !(time_s > 0))
-            continue;
-        ft__base_terms(&l->base, &terms, s, (uint32_t)i);
-        scratch[n] = (struct template){
-            .hash = s->v[i].hash,
-            .order = i,
-            .ratio = log((time_s - terms.aside_s) / (terms.total_s - terms.aside_s))};
-        n += isfinite(scratch[n].ratio) ? 1 : 0;
-    }
-    if (n == 0 && before && dataset < before->n_datasets) {
-        f->templates[dataset] =
-            (ft__templates){.hash = before->templates[dataset].hash,
-                            .ratio = before->templates[dataset].ratio,
-                            .n = before->templates[dataset].n,
-                            .hardware = before->templates[dataset].hardware};
-        return FT_OK;
-    }
-    return set_templates(&f->templates[dataset], scratch, n, err);
+    return strlen(a) == strlen(b) &&
+           ft__pairs_in_common(a, b) == ft__pairs_in_common(a, a) &&
+           ft__pairs_in_common(b, a) == ft__pairs_in_common(b, b);
 }
 
-static ft_status all_templates(ft__family *f, const ft__samples *s,
-                               const ft__family *before, ft_error *err)
+uint32_t ft__family_index(const ft__family *f, const ft__dataset *on)
 {
-    struct template *scratch = calloc(s->n + 1, sizeof(*scratch));
-    ft_status st = scratch ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "templates");
+    uint32_t i = 0;
 
-    for (uint32_t d = 0; d < s->n_datasets && !st; d++)
-        st = make_templates(f, s, d, before, scratch, err);
-    free(scratch);
-    return st;
+    while (i < f->n_datasets &&
+           !(same(on->device, f->dataset[i].device) &&
+             same(on->engine, f->dataset[i].engine) &&
+             same(on->engine_version, f->dataset[i].engine_version) &&
+             same(on->policy, f->dataset[i].policy) &&
+             same_pairs(on->setting, f->dataset[i].setting)))
+        i++;
+    return i;
 }
 
-/* What networks that were measured whole say beside operations: of devices learned from
- * their schedules, of others how far off networks are. */
-static ft_status learn_networks(ft__family *f, const ft__samples *s,
-                                const ft__family_options *opt, ft_error *err)
+bool ft__family_session(const ft__family *f, const ft__dataset *on)
 {
-    const ft__placed_options how = {
-        .hidden = opt->hidden, .before = opt->before, .log = opt->log};
-    const bool operations = ft__family_any(f, FT__METRIC_TIME) != NULL;
-    ft__placed_found found = {0};
-    uint32_t alone = 0;
-    ft_status st = ft__alone_fit(f, opt->networks, opt, &alone, err);
-
-    if (!st && !operations && !alone)
-        st = ft_fail(err, FT_ENOTFOUND, 0,
-                     "no operation to learn from, and of networks alone nothing is "
-                     "learned of fewer than %d families of architectures",
-                     FT__LEAST_ARCHITECTURES);
-    if (!st && operations && !opt->no_known)
-        st = ft__placed_fit(f, opt->networks, &how, &found, err);
-    found.usable += alone;
-    found.tried += alone > 0;
-    if (!st && operations && !opt->no_unknown)
-        st = ft__unseen_fit(f, s, opt->networks, opt->hidden, opt, err);
-    if (opt->found)
-        *opt->found = found;
-    return st;
-}
-
-/* As it was before rows were added. */
-static ft_status keep_networks(ft__family *f, const ft__family *before, ft_error *err)
-{
-    ft_status st = FT_OK;
-
-    for (uint32_t i = 0; i < before->n_placed && !st; i++)
-        st = ft__placed_add(f, &before->placed[i], err);
-    for (uint32_t i = 0; i < before->n_alone && !st; i++)
-        st = ft__alone_add(f, &before->alone[i], err);
-    return st || !before->unseen ? st : ft__unseen_set(f, before->unseen, err);
-}
-
-ft_status ft__family_train(ft__family *out, const ft__samples *s,
-                           const ft__family_options *opt, ft_error *err)
-{
-    double room = (double)(opt->most_bytes ? opt->most_bytes : default_bytes);
-    double templates = (double)s->n * TEMPLATE_BYTES;
-    bool forget = opt->forget || templates > room / 3;
-    bool timed = has_metric(s, FT__METRIC_TIME);
-    ft_status st;
-
-    *out = (ft__family){0};
-    if (!timed && !(opt->networks && s->n == 0) &&
-        !(opt->workloads && opt->workloads->n))
-        return ft_fail(err, FT_ENOTFOUND, 0, "no row with a time to learn from");
-    st = copy_datasets(out, s, err);
-    if (!st && timed)
-        st = learn_all(out, s, opt, forget ? room : room - templates, err);
-    if (!st && timed && !forget)
-        st = all_templates(out, s, opt->before, err);
-    if (!st && opt->networks)
-        st = learn_networks(out, s, opt, err);
-    else if (!st && opt->before)
-        st = keep_networks(out, opt->before, err);
-    if (!st && opt->workloads)
-        st = ft__clocked_fit(&out->clocked, opt->workloads, opt->learn.fit.seed, err);
-    if (st)
-        ft__family_free(out);
-    return st;
-}
-
-/* ---- from a store to a file ---- */
-
-static bool is_left_out(const ft_train_options *opt, const ft_op *op)
-{
-    for (size_t i = 0; i < opt->n_without; i++)
-        if (ft_op_equal(op, &opt->without[i]))
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (same(on->device, f->dataset[i].device) &&
+            ft__pairs_in_common(on->setting, f->dataset[i].setting))
             return true;
     return false;
 }
 
-/* All but what opt leaves out, in an order of their own. */
-static ft_status take_rows(ft__samples *out, const ft__samples *s,
-                           const ft_train_options *opt, ft_error *err)
-{
-    uint32_t *row = calloc(s->n + 1, sizeof(*row));
-    size_t n = 0;
-    ft_status st;
+/* ---- asking ---- */
 
-    if (!row)
-        return ft_fail(err, FT_ENOMEM, 0, "%zu rows", s->n);
+void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f,
+                         const ft__dataset *on)
+{
+    const ft__dataset *like = most_like(f, on);
+
+    *out = *on;
+    out->engine = on->engine ? on->engine : like->engine;
+    out->engine_version =
+        on->engine_version ? on->engine_version : like->engine_version;
+    out->policy = on->policy ? on->policy : like->policy;
+    join_settings(setting, on->setting, like->setting, same(on->device, like->device));
+    out->setting = setting->s;
+}
+
+const ft__learner *ft__family_any(const ft__family *f, ft__metric metric)
+{
+    return f->learner[metric][0] ? f->learner[metric][0] : f->learner[metric][1];
+}
+
+const ft__dataset *ft__family_engine(const ft__family *f, const ft__dataset *on)
+{
+    const uint32_t index = ft__family_index(f, on);
+
+    if (index < f->n_datasets && isfinite(f->dataset[index].context_bytes))
+        return &f->dataset[index];
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (same(on->device, f->dataset[i].device) &&
+            isfinite(f->dataset[i].context_bytes))
+            return &f->dataset[i];
+    return NULL;
+}
+
+bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on)
+{
+    const ft__learner *l = f->learner[metric][0];
+
+    for (uint32_t i = 0; l && i < f->n_datasets; i++)
+        if (l->rows_of[i] && same(on->device, f->dataset[i].device))
+            return true;
+    return false;
+}
+
+bool ft__family_measured(const ft__family *f, const ft__dataset *on)
+{
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (same(on->device, f->dataset[i].device))
+            return true;
+    return false;
+}
+
+ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__dataset *on,
+                             const ft_op *ops, size_t n, ft_error *err)
+{
+    uint32_t index = ft__family_index(f, on);
+
+    *s = (ft__samples){.n = n, .n_datasets = f->n_datasets + 1};
+    s->v = calloc(n + 1, sizeof(*s->v));
+    s->dataset = calloc(s->n_datasets, sizeof(*s->dataset));
+    if (!s->v || !s->dataset)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+    s->dataset[index] = *on;
+    if (!on->roof && index < f->n_datasets)
+        s->dataset[index].roof = f->dataset[index].roof;
+    for (size_t i = 0; i < n; i++)
+        s->v[i] =
+            (ft__sample){.op = ops[i], .hash = ft__op_hash(&ops[i]), .dataset = index};
+    return FT_OK;
+}
+
+/* Nothing carries over to a device of which too little is known. */
+static ft_status check_device(const ft__family *f, const ft__dataset *on,
+                              const ft_op *ops, size_t n, ft_error *err)
+{
+    const char *lacks;
+    ft__chip chip;
+
+    if (ft__family_index(f, on) < f->n_datasets || on->roof)
+        return FT_OK;
+    if (!on->file)
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "%s: was not measured, and no device file tells of it",
+                       on->device);
+    if (n == 0)
+        return FT_OK;
+    /* What is wanted of a chip is so whatever it computes. */
+    ft__chip_make(&chip, ft_device_get(on->file), on->setting, on->policy, &ops[0]);
+    lacks = ft__chip_lacks(&chip);
+    return lacks ? ft_fail(err, FT_ENOTFOUND, 0,
+                           "%s: was not measured, and its %s is not known", on->device,
+                           lacks)
+                 : FT_OK;
+}
+
+static ft_status check_templates(ft__templates *t, ft_error *err)
+{
+    if (t->section && !atomic_load(&t->sound)) {
+        if (!ft__predictor_sound(t->section, t->bytes, t->checksum))
+            return ft__predictor_damaged(0, "templates fail the checksum", err);
+        atomic_store(&t->sound, true);
+    }
+    return FT_OK;
+}
+
+/* log(measured / estimate); NaN: it was not measured. */
+static double ratio_of(const ft__templates *t, uint64_t hash)
+{
+    size_t low = 0, high = t->n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (t->hash[middle] < hash)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < t->n && t->hash[low] == hash ? (double)t->ratio[low] : (double)NAN;
+}
+
+bool ft__family_holds(const ft__family *f, const ft__dataset *on, const ft_op *op)
+{
+    uint32_t i = ft__family_index(f, on);
+
+    return i < f->n_datasets && !isnan(ratio_of(&f->templates[i], ft__op_hash(op)));
+}
+
+/* NVIDIA's compute capability says which architecture it is: equal or not, no more. */
+static bool same_architecture(const ft__hardware *a, const ft__hardware *b)
+{
+    return *a->type && strcmp(a->vendor, b->vendor) == 0 &&
+           (strcmp(a->chip, b->chip) == 0 || a->capability == b->capability);
+}
+
+/* The dataset with most templates on a device of the same architecture, with the same
+ * engine; n_datasets: none. */
+static uint32_t template_source(const ft__family *f, const ft__dataset *on)
+{
+    const ft__hardware own = ft__hardware_of(on->file);
+    uint32_t best = f->n_datasets;
+
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (f->templates[i].n && same_architecture(&own, &f->templates[i].hardware) &&
+            same(on->engine, f->dataset[i].engine) &&
+            (best == f->n_datasets || f->templates[i].n > f->templates[best].n))
+            best = i;
+    return best;
+}
+
+/* ---- intervals of devices that were not measured ---- */
+
+/* Either way at least: where one chip alone is known, which tells nothing of others;
+ * and of a device of a maker or sort of which none is. */
+static const double least_of_one_chip = FT__LEAST_REACH, least_of_stranger = 3;
+/* Sensors and loops differ as much as devices do. */
+static const double least_power_of_one_chip = 2;
+
+static double least_reach(const ft__family *f, ft__metric metric, const ft__dataset *on)
+{
+    const ft__learner *l = ft__family_any(f, metric);
+    const ft__hardware own = ft__hardware_of(on->file), *first = NULL;
+    bool stranger = true, several = false;
+
+    for (uint32_t i = 0; l && i < f->n_datasets; i++) {
+        const ft__hardware *h = &f->templates[i].hardware;
+
+        if (!l->rows_of[i])
+            continue;
+        stranger =
+            stranger && (strcmp(h->vendor, own.vendor) || strcmp(h->type, own.type));
+        first = first ? first : h;
+        several = several || strcmp(h->chip, first->chip);
+    }
+    if (stranger || strcmp(own.type, "gpu") != 0)
+        return least_of_stranger;
+    if (several)
+        return 1;
+    return metric == FT__METRIC_POWER ? least_power_of_one_chip : least_of_one_chip;
+}
+
+/* And at most: of kinds never measured the bounds of all kinds reach without end.
+ * Chosen, not measured. */
+static const double most_reach = 10;
+
+static void bound_unseen(ft__answer *out, size_t n, double least)
+{
+    for (size_t i = 0; i < n; i++) {
+        double down = fmin(fmax(out[i].value / out[i].low, least), most_reach);
+        double up = fmin(fmax(out[i].high / out[i].value, least), most_reach);
+
+        out[i].low = out[i].value / down;
+        out[i].high = out[i].value * up;
+        out[i].far = out[i].far || least >= least_of_stranger;
+    }
+}
+
+/* aside_s: what a setting adds there and is no part of the operation. */
+static void take_over(ft__answer *a, double ratio, double aside_s, bool measured)
+{
+    double value = (a->base - aside_s) * exp(ratio) + aside_s;
+    double change = value / a->value;
+
+    a->value = value;
+    a->low *= change;
+    a->high *= change;
+    if (measured)
+        ft__answer_as_measured(a, value);
+}
+
+/* Does dataset i hold measurements of the device as it is asked about, by whichever
+ * engine? */
+static bool is_alike(const ft__family *f, uint32_t i, const ft__dataset *on)
+{
+    const ft__dataset *d = &f->dataset[i];
+
+    return f->templates[i].n && same(on->device, d->device) &&
+           same(on->policy, d->policy) &&
+           !ft__setting_differs(on->setting, d->setting) &&
+           !ft__setting_differs(d->setting, on->setting);
+}
+
+/* Of an operation that the likest dataset lacks: the mean of what other engines took,
+ * between the least and the most of them. */
+static void take_other_engines(ft__answer *a, const ft__family *f,
+                               const ft__dataset *on, uint64_t hash, double aside_s)
+{
+    double sum = 0, least = INFINITY, most = -INFINITY;
+    int n = 0;
+
+    for (uint32_t i = 0; i < f->n_datasets; i++) {
+        double ratio = is_alike(f, i, on) ? ratio_of(&f->templates[i], hash) : NAN;
+
+        if (isnan(ratio))
+            continue;
+        sum += ratio;
+        least = fmin(least, ratio);
+        most = fmax(most, ratio);
+        n++;
+    }
+    if (n == 0)
+        return;
+    take_over(a, sum / n, aside_s, true);
+    a->low *= exp(least - sum / n);
+    a->high *= exp(most - sum / n);
+}
+
+/* Whose measurements of operations are used: the device's own, or of one of its
+ * architecture. */
+struct templates {
+    uint32_t from; /* dataset; f->n_datasets: none */
+    bool own;
+};
+
+static ft_status open_templates(struct templates *t, const ft__family *f,
+                                const ft__dataset *on, ft_error *err)
+{
+    const uint32_t index = ft__family_index(f, on);
+    ft_status st = FT_OK;
+
+    t->own = index < f->n_datasets;
+    t->from = t->own                                     ? index
+              : ft__family_knows(f, FT__METRIC_TIME, on) ? f->n_datasets
+                                                         : template_source(f, on);
+    for (uint32_t i = 0; i < f->n_datasets && t->from < f->n_datasets && !st; i++)
+        if (i == t->from || (on->any_engine && is_alike(f, i, on)))
+            st = check_templates(&f->templates[i], err);
+    return st;
+}
+
+/* Which operations will be answered as they were measured on the device itself. */
+static void find_measured(bool *out, const struct templates *t, const ft__family *f,
+                          const ft__samples *s)
+{
+    for (size_t i = 0; i < s->n && t->own; i++)
+        out[i] = !isnan(ratio_of(&f->templates[t->from], s->v[i].hash));
+}
+
+static void use_templates(ft__answer *out, const struct templates *t,
+                          const ft__family *f, const ft__dataset *on,
+                          const ft__samples *s)
+{
+    for (size_t i = 0; i < s->n && t->from < f->n_datasets; i++) {
+        double ratio = ratio_of(&f->templates[t->from], s->v[i].hash);
+
+        if (!isnan(ratio))
+            take_over(&out[i], ratio, s->terms[i].aside_s, t->own);
+        else if (t->own && on->any_engine)
+            take_other_engines(&out[i], f, on, s->v[i].hash, s->terms[i].aside_s);
+    }
+}
+
+const ft__learner *ft__family_learner(const ft__family *f, ft__metric metric,
+                                      const ft__dataset *on)
+{
+    bool unseen = !ft__family_knows(f, metric, on) && f->learner[metric][1];
+
+    return f->learner[metric][unseen];
+}
+
+/* The physical estimate of all samples, as far as it is not known. */
+static void find_terms(ft__terms *out, const ft__learner *l, const ft__samples *s,
+                       const ft__terms *known)
+{
     for (size_t i = 0; i < s->n; i++)
-        if (!is_left_out(opt, &s->v[i].op))
-            row[n++] = (uint32_t)i;
-    st = ft__samples_subset(out, s, row, n, err);
+        if (known && !s->dataset[s->v[i].dataset].roof && known[i].total_s > 0)
+            out[i] = known[i];
+        else
+            ft__base_terms(&l->base, &out[i], s, (uint32_t)i);
+}
+
+static ft_status ask(ft__answer *out, const ft__family *f, ft__metric metric,
+                     const ft__dataset *on, const ft_op *ops, const ft__terms *known,
+                     size_t n, ft_error *err)
+{
+    const ft__learner *l = ft__family_learner(f, metric, on);
+    struct templates t = {.from = f->n_datasets};
+    uint32_t *row;
+    ft__terms *terms;
+    bool *measured;
+    ft__samples s = {0};
+    ft_status st = FT_OK;
+
+    if (!l)
+        return ft_fail(err, FT_ENOTFOUND, 0, "no %s was measured for this predictor",
+                       ft__metric_name(metric));
+    row = calloc(n + 1, sizeof(*row));
+    terms = calloc(n + 1, sizeof(*terms));
+    measured = calloc(n + 1, sizeof(*measured));
+    if (!row || !terms || !measured)
+        st = ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+    for (size_t i = 0; i < n && row; i++)
+        row[i] = (uint32_t)i;
+    if (!st)
+        st = check_device(f, on, ops, n, err);
+    if (!st)
+        st = ft__family_samples(&s, f, on, ops, n, err);
+    if (!st)
+        find_terms(terms, l, &s, metric == FT__METRIC_TIME ? known : NULL);
+    if (!st && metric == FT__METRIC_TIME)
+        st = open_templates(&t, f, on, err);
+    if (!st)
+        find_measured(measured, &t, f, &s);
+    s.terms = terms;
+    s.measured = measured;
+    if (!st)
+        st = ft__learner_predict(l, out, &s, row, n, err);
+    if (!st && metric <= FT__METRIC_POWER && !ft__family_knows(f, metric, on))
+        bound_unseen(out, n, least_reach(f, metric, on));
+    if (!st)
+        use_templates(out, &t, f, on, &s);
+    free(s.v);
+    free(s.dataset);
+    free(measured);
+    free(terms);
     free(row);
     return st;
 }
 
-static ft_status write_out(ft_predictor **out, const ft__family *f, ft_error *err)
+/* Independent errors, on a logarithmic scale. */
+static void multiply(ft__answer *a, const ft__answer *b)
 {
-    ft__writer w = {0};
-    ft_status st = ft__family_write(&w, f, err);
+    double below = hypot(log(a->value / a->low), log(b->value / b->low));
+    double above = hypot(log(a->high / a->value), log(b->high / b->value));
+
+    a->value *= b->value;
+    a->low = a->value * exp(-below);
+    a->high = a->value * exp(above);
+    a->constant *= b->constant;
+    a->base *= b->base;
+    a->far = a->far || b->far;
+    a->measured = a->measured && b->measured;
+}
+
+static ft_status ask_energy(ft__answer *out, const ft__family *f, const ft__dataset *on,
+                            const ft_op *ops, const ft__terms *terms, size_t n,
+                            ft_error *err)
+{
+    ft__answer *power = calloc(n + 1, sizeof(*power));
+    ft_status st = power ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
 
     if (!st)
-        st = ft__writer_finish(out, &w, err);
-    ft__writer_free(&w);
+        st = ask(out, f, FT__METRIC_TIME, on, ops, terms, n, err);
+    if (!st)
+        st = ask(power, f, FT__METRIC_POWER, on, ops, NULL, n, err);
+    for (size_t i = 0; i < n && !st; i++)
+        multiply(&out[i], &power[i]);
+    free(power);
     return st;
 }
 
-ft_status ft__family_of_rows(ft_predictor **out, const ft__samples *s,
-                             const uint32_t *row, size_t n,
-                             const ft__family_options *opt, ft_error *err)
+ft_status ft__family_ask(ft__answer *out, const ft__family *f, ft__metric metric,
+                         const ft__dataset *on, const ft_op *ops,
+                         const ft__terms *terms, size_t n, ft_error *err)
 {
-    ft__family f = {0};
-    ft__samples own;
-    ft_status st = ft__samples_subset(&own, s, row, n, err);
-
-    if (st)
-        return st;
-    st = ft__family_train(&f, &own, opt, err);
-    if (!st)
-        st = write_out(out, &f, err);
-    ft__family_free(&f);
-    ft__samples_free(&own);
-    return st;
-}
-
-ft_status ft__family_of_kernels(ft_predictor **out, const ft__kernel_row *row,
-                                const uint32_t *use, size_t n,
-                                const ft__kernels_options *opt, ft_error *err)
-{
-    ft__family f = {0};
-    ft_status st = ft__kernels_train(&f.kernels, row, use, n, opt, err);
-
-    *out = NULL;
-    if (!st)
-        st = write_out(out, &f, err);
-    ft__family_free(&f);
-    return st;
-}
-
-/* There have to be some of use where networks are asked for. */
-static ft_status check_networks(const ft__placed_found *found, ft_error *err)
-{
-    if (!found->usable)
-        return ft_fail(err, FT_ENOTFOUND, 0,
-                       "no network whose operations are listed was measured whole on a "
-                       "device and engine that operations were learned of");
-    if (!found->tried)
-        return ft_fail(err, FT_ENOTFOUND, 0,
-                       "no schedule: nowhere were %d networks measured whole, of one "
-                       "device, policy, engine and phase",
-                       FT__LEAST_NETWORKS);
-    return FT_OK;
-}
-
-/* *out borrows from *all. */
-static ft_status read_rows(ft__samples *out, ft__samples *all, ft__samples *workloads,
-                           ft_store *store, const ft_train_options *opt, ft_error *err)
-{
-    ft_status st = ft__samples_read(all, store, &opt->filter, opt->where, err);
-
-    if (!st)
-        st =
-            ft__samples_read_workloads(workloads, store, &opt->filter, opt->where, err);
-    if (!st)
-        st = ft__samples_know(workloads, opt->data_dir, err);
-    if (!st && all->n + workloads->n == 0 && !opt->networks)
-        st = ft_fail(err, FT_ENOTFOUND, 0,
-                     "the store holds no measurements that fit; \"foretell collect\" "
-                     "makes some");
-    if (!st)
-        st = ft__samples_know(all, opt->data_dir, err);
-    return st ? st : take_rows(out, all, opt, err);
-}
-
-/* All but those that opt leaves out. */
-static ft_status take_launches(uint32_t **out, size_t *n, const ft__kernel_rows *r,
-                               const ft_train_options *opt, ft_error *err)
-{
-    bool *use = malloc((r->n + 1) * sizeof(*use));
-    ft_status st = FT_OK;
-
-    *out = malloc((r->n + 1) * sizeof(**out));
-    if (!use || !*out)
-        st = ft_fail(err, FT_ENOMEM, 0, "%zu launches", r->n);
-    for (size_t i = 0; i < r->n && !st; i++)
-        use[i] = true;
-    for (size_t i = 0; i < opt->n_without_launches && !st; i++)
-        st = ft__kernel_rows_without(use, r, opt->without_launches[i], err);
-    for (size_t i = 0; i < r->n && !st; i++)
-        if (use[i])
-            (*out)[(*n)++] = (uint32_t)i;
-    free(use);
-    return st;
-}
-
-/* Of the files, or as they were before rows were added. */
-static ft_status learn_kernels(ft__family *f, const ft_train_options *opt,
-                               ft_error *err)
-{
-    const ft__importance_to to = {opt->importance, opt->importance_user};
-    const ft__kernels_options how = {
-        .seed = opt->seed, .threads = opt->threads, .importance = to.tell ? &to : NULL};
-    const ft__kernels *before = opt->add ? opt->add->family->kernels : NULL;
-    ft__kernel_rows r = {0};
-    uint32_t *use = NULL;
-    size_t n = 0;
+    ft__buf setting = {0};
+    ft__dataset all;
     ft_status st;
 
-    if (!opt->kernels)
-        return before ? ft__kernels_open(&f->kernels, before->section, before->bytes, 0,
-                                         err)
-                      : FT_OK;
-    st = ft__kernel_rows_read(&r, opt->kernels, opt->where, opt->data_dir, err);
-    if (!st)
-        st = take_launches(&use, &n, &r, opt, err);
-    if (!st)
-        st = ft__kernels_train(&f->kernels, r.row, use, n, &how, err);
-    free(use);
-    ft__kernel_rows_free(&r);
+    ft__family_complete(&all, &setting, f, on);
+    if (setting.bad)
+        st = ft_fail(err, FT_ENOMEM, 0, "setting");
+    else
+        st = metric == FT__METRIC_ENERGY
+                 ? ask_energy(out, f, &all, ops, terms, n, err)
+                 : ask(out, f, metric, &all, ops, terms, n, err);
+    ft__buf_free(&setting);
     return st;
-}
-
-ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
-                             const ft_train_options *opt, ft_error *err)
-{
-    const ft__importance_to to = {opt->importance, opt->importance_user};
-    ft__samples all = {0}, own = {0}, workloads = {0};
-    ft__network_samples networks = {0};
-    ft__placed_found found;
-    const ft__family_options how = {.learn = {.importance = to.tell ? &to : NULL,
-                                              .fit = {.methods = opt->methods,
-                                                      .mix = opt->mix,
-                                                      .tune = opt->tune != 0,
-                                                      .n_folds = opt->n_folds,
-                                                      .n_trees = opt->n_trees,
-                                                      .seed = opt->seed,
-                                                      .threads = opt->threads},
-                                              .single = opt->single != 0},
-                                    .most_bytes = opt->most_bytes,
-                                    .forget = opt->forget != 0,
-                                    .before = opt->add ? opt->add->family : NULL,
-                                    .workloads = &workloads,
-                                    .networks = opt->networks ? &networks : NULL,
-                                    .found = &found,
-                                    .log = opt->log};
-    ft__family f = {0};
-    ft_status st;
-
-    *out = NULL;
-    st = store ? read_rows(&own, &all, &workloads, store, opt, err) : FT_OK;
-    if (!st && store && how.before)
-        st = ft__samples_order_as(&own, how.before, err);
-    if (!st && opt->networks)
-        st = ft__network_samples_read(&networks, store, opt->networks, opt->find,
-                                      opt->find_user, opt->data_dir, err);
-    if (!st && store)
-        st = ft__family_train(&f, &own, &how, err);
-    if (!st && opt->networks)
-        st = check_networks(&found, err);
-    if (!st)
-        st = learn_kernels(&f, opt, err);
-    if (!st)
-        st = write_out(out, &f, err);
-    ft__family_free(&f);
-    ft__network_samples_free(&networks);
-    ft__samples_free(&own);
-    ft__samples_free(&workloads);
-    ft__samples_free(&all);
-    return st;
-}
-
-/* ---- adding to a family ---- */
-
-static bool is_same(const ft__dataset *a, const ft__dataset *b)
-{
-    return strcmp(a->device, b->device) == 0 && strcmp(a->setting, b->setting) == 0 &&
-           strcmp(a->engine, b->engine) == 0 &&
-           strcmp(a->engine_version, b->engine_version) == 0 &&
-           strcmp(a->policy, b->policy) == 0;
-}
-
-ft_status ft__samples_order_as(ft__samples *s, const ft__family *f, ft_error *err)
-{
-    uint32_t n = 0, *to = calloc(s->n_datasets + 1u, sizeof(*to));
-    ft__dataset *all = calloc(s->n_datasets + f->n_datasets + 1u, sizeof(*all));
-    bool good = to && all;
-
-    for (uint32_t k = 0; good && k < f->n_datasets; k++)
-        good = ft__dataset_copy(&all[n++], &f->dataset[k]);
-    for (uint32_t i = 0; good && i < s->n_datasets; i++) {
-        uint32_t k = 0;
-
-        while (k < f->n_datasets && !is_same(&s->dataset[i], &f->dataset[k]))
-            k++;
-        to[i] = k < f->n_datasets ? k : n++;
-        ft__dataset_free(&all[to[i]]);
-        all[to[i]] = s->dataset[i];
-        s->dataset[i] = (ft__dataset){0};
-    }
-    for (size_t i = 0; good && i < s->n; i++)
-        s->v[i].dataset = to[s->v[i].dataset];
-    free(to);
-    if (!good) {
-        for (uint32_t i = 0; all && i < n; i++)
-            ft__dataset_free(&all[i]);
-        free(all);
-        return ft_fail(err, FT_ENOMEM, 0, "training set");
-    }
-    free(s->dataset);
-    s->dataset = all;
-    s->n_datasets = n;
-    return FT_OK;
 }
 
 void ft__family_free(ft__family *f)

@@ -2,8 +2,7 @@
 #define PREDICT_MODEL_FAMILY_H
 
 #include "base/buf.h"
-#include "predict/data/network_samples.h"
-#include "predict/file/writer.h"
+#include "predict/file/image.h"
 #include "predict/model/dvfs.h"
 #include "predict/model/kernels.h"
 #include "predict/model/model_set.h"
@@ -49,33 +48,10 @@ typedef struct ft__family {
     ft__learner *reading;      /* while a file is opened: whose parts come next */
 } ft__family;
 
-typedef struct ft__family_options {
-    ft__learn_options learn; /* metric, unseen and part_rows are set here */
-    size_t most_bytes;       /* of its file, about; 0: 40 MB */
-    bool forget;             /* no templates */
-    uint32_t metrics; /* bits 1 << ft__metric that will be asked for, time among them;
-                         0: all that were measured */
-    bool no_known;    /* nothing will be asked of the devices learned from, */
-    bool no_unknown;  /* or of others: their regressors are not made */
-    const ft__family *before; /* what rows are added to, or NULL; the first datasets are
-                                 its, in its order (ft__samples_order_as()) */
-    const ft__samples *workloads;        /* measured at clocks, or NULL */
-    const ft__network_samples *networks; /* that schedules are fitted to, and that say
-                                   how far off networks of other devices are; or NULL */
-    const bool *hidden; /* of these, nothing is learned from; NULL: of none */
-    struct ft__placed_found *found; /* NULL, or receives how many were of use */
-    const ft_log *log;
-} ft__family_options;
-
-/* Of all samples: time and power, and memory and workspace where they were measured;
- * and of opt->workloads. FT_ENOTFOUND: no time is among them, and no workloads. */
-ft_status ft__family_train(ft__family *out, const ft__samples *s,
-                           const ft__family_options *opt, ft_error *err);
 void ft__family_free(ft__family *f);
-/* Number the datasets of samples so that those of a family come first, as there, with
- * no rows where the samples are of none. */
-ft_status ft__samples_order_as(ft__samples *s, const ft__family *f, ft_error *err);
 
+/* How a device was driven when the dataset was measured. */
+ft_device_use ft__dataset_use(const ft__dataset *d);
 /* Which dataset *on is, complete; n_datasets: none of them. */
 uint32_t ft__family_index(const ft__family *f, const ft__dataset *on);
 /* Of a device's file, or of none. */
@@ -114,22 +90,11 @@ ft_status ft__family_ask(ft__answer *out, const ft__family *f, ft__metric metric
 
 /* The parts of asking. Which learner answers for the device: NULL: the metric was not
  * learned. Operations on it as samples, of which v and dataset alone are to be freed.
- * An answer for an operation that was measured to take `value`. */
+ * */
 const ft__learner *ft__family_learner(const ft__family *f, ft__metric metric,
                                       const ft__dataset *on);
 ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__dataset *on,
                              const ft_op *ops, size_t n, ft_error *err);
-void ft__answer_as_measured(ft__answer *a, double value);
-
-/* The same as a predictor, of rows row[n] of s alone. */
-ft_status ft__family_of_rows(ft_predictor **out, const ft__samples *s,
-                             const uint32_t *row, size_t n,
-                             const ft__family_options *opt, ft_error *err);
-
-/* A predictor of nothing but kernels, as ft__kernels_train() learns them. */
-ft_status ft__family_of_kernels(ft_predictor **out, const ft__kernel_row *row,
-                                const uint32_t *use, size_t n,
-                                const ft__kernels_options *opt, ft_error *err);
 
 /* ---- in the predictor file (family_image.h) ---- */
 ft_status ft__family_write(ft__writer *w, const ft__family *f, ft_error *err);

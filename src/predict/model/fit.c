@@ -1,6 +1,5 @@
 #include "predict/model/fit.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -8,10 +7,11 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/prng.h"
 #include "base/stats.h"
 #include "foretell/names.h"
 #include "learn/learn_inside.h"
-#include "predict/model/leave_one_out.h"
+#include "predict/data/sample.h"
 
 enum { SPREAD_TREES = 16, SPREAD_LEAF = 5, VALUE_TREES = 64 };
 /* A mixture has to better the best single method by this share. */
@@ -73,7 +73,6 @@ static const struct candidate candidates[] = {
     {.method = FT_METHOD_SVR, .tuning = true, .penalty = 100},
 };
 enum { N_CANDIDATES = sizeof(candidates) / sizeof(*candidates) };
-static_assert((int)N_CANDIDATES <= (int)FT__MOST_TRIED, "room for what is said");
 
 /* The usual ones: trees, their middle where errors are relative, and a process as long
  * as it can take in every row; where it cannot there are rows enough for boosting. */
@@ -119,9 +118,115 @@ static ft_model_options options_of(const struct candidate *c, size_t n,
     };
 }
 
+/* ---- rows to choose by ---- */
+
+/* The rows of a matrix that cross-validation looks at, dealt to folds, and what was
+ * predicted for them. */
+struct cv_subset {
+    size_t n;
+    size_t n_all;  /* rows that the model is fitted to */
+    uint32_t *row; /* which of the matrix */
+    float *x;
+    double *y;
+    uint64_t *group;
+    uint32_t *fold;
+    uint32_t n_folds;
+    double *said[N_CANDIDATES]; /* out of fold, NULL: not tried */
+    double *best;               /* of the choice */
+    double *residual;
+    double *spread;
+    ft_matrix m;
+    bool few; /* groups */
+};
+
+/* Below this many rows or groups there is nothing to choose by. */
+enum { LEAST_ROWS = 12 };
+
+static void cv_subset_free(struct cv_subset *l)
+{
+    free(l->row);
+    free(l->x);
+    free(l->y);
+    free(l->group);
+    free(l->fold);
+    free(l->best);
+    free(l->residual);
+    free(l->spread);
+    for (int c = 0; c < N_CANDIDATES; c++)
+        free(l->said[c]);
+}
+
+/* Groups are drawn whole, but where there are few (of devices) all of them are looked
+ * at, in rows. */
+enum { FEW_GROUPS = 50, MOST_ROWS = 4000 };
+
+static bool is_looked_at(uint64_t key, size_t n, const ft__fit_options *o)
+{
+    ft__prng p = ft__prng_stream(o->seed, key);
+
+    return n <= MOST_ROWS || ft__prng_unit(&p) < (double)MOST_ROWS / (double)n;
+}
+
+static ft_status deal_folds(struct cv_subset *l, const ft__fit_options *o,
+                            ft_error *err)
+{
+    uint64_t *scratch = malloc((l->n + 1) * sizeof(*scratch));
+    size_t groups;
+
+    if (!scratch)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu rows", l->n);
+    groups = ft__count_different(l->group, l->n, scratch);
+    free(scratch);
+    l->n_folds = o->n_folds ? o->n_folds : l->n < 300 ? 10 : 5;
+    if (l->n_folds > groups)
+        l->n_folds = (uint32_t)groups;
+    if (l->n < LEAST_ROWS || l->n_folds < 2) {
+        l->n_folds = 0;
+        return FT_OK;
+    }
+    return ft__folds_make(l->fold, l->group, l->n, l->n_folds, o->seed, err);
+}
+
+static ft_status cv_subset_make(struct cv_subset *l, const ft_matrix *x,
+                                const double *y, const uint64_t *group,
+                                const ft__fit_options *o, ft_error *err)
+{
+    size_t n = x->n_rows + 1;
+    uint64_t *scratch;
+
+    *l = (struct cv_subset){.n_all = x->n_rows,
+                            .row = calloc(n, sizeof(*l->row)),
+                            .x = malloc(n * x->n_cols * sizeof(*l->x)),
+                            .y = calloc(n, sizeof(*l->y)),
+                            .group = calloc(n, sizeof(*l->group)),
+                            .fold = calloc(n, sizeof(*l->fold)),
+                            .best = calloc(n, sizeof(*l->best)),
+                            .residual = calloc(n, sizeof(*l->residual)),
+                            .spread = calloc(n, sizeof(*l->spread))};
+    if (!l->row || !l->x || !l->y || !l->group || !l->fold || !l->best ||
+        !l->residual || !l->spread)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu rows", x->n_rows);
+    scratch = malloc(n * sizeof(*scratch));
+    if (!scratch)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu rows", x->n_rows);
+    l->few = ft__count_different(group, x->n_rows, scratch) < FEW_GROUPS;
+    free(scratch);
+    for (size_t i = 0; i < x->n_rows; i++) {
+        if (!is_looked_at(l->few ? i : group[i], x->n_rows, o))
+            continue;
+        memcpy(l->x + l->n * x->n_cols, x->x + i * x->n_cols,
+               x->n_cols * sizeof(*l->x));
+        l->y[l->n] = y[i];
+        l->group[l->n] = group[i];
+        l->row[l->n++] = (uint32_t)i;
+    }
+    l->m = (ft_matrix){l->x, l->n, x->n_cols};
+    return deal_folds(l, o, err);
+}
+
 /* ---- choosing ---- */
 
-static double deviation(const ft__look *l, const double *said)
+static double deviation(const struct cv_subset *l, const double *said)
 {
     double sum = 0;
 
@@ -130,7 +235,8 @@ static double deviation(const ft__look *l, const double *said)
     return sum / (double)l->n;
 }
 
-static double error_of(const ft__look *l, const double *said, const ft__fit_options *o)
+static double error_of(const struct cv_subset *l, const double *said,
+                       const ft__fit_options *o)
 {
     double sum = 0;
 
@@ -152,8 +258,8 @@ static bool is_tried(const struct candidate *c, size_t n, const ft__fit_options 
 }
 
 /* Whatever is tried, out of fold; the best of it first. order: N_CANDIDATES. */
-static ft_status try_all(ft__look *l, uint32_t *order, uint32_t *n_order, double *error,
-                         const ft__fit_options *o, ft_error *err)
+static ft_status try_all(struct cv_subset *l, uint32_t *order, uint32_t *n_order,
+                         double *error, const ft__fit_options *o, ft_error *err)
 {
     *n_order = 0;
     for (uint32_t c = 0; c < N_CANDIDATES; c++) {
@@ -187,7 +293,7 @@ struct mixture {
 };
 
 /* What a mixture says, to l->residual. */
-static void say_mixed(ft__look *l, const struct mixture *m)
+static void say_mixed(struct cv_subset *l, const struct mixture *m)
 {
     for (size_t i = 0; i < l->n; i++) {
         double v = 0;
@@ -230,7 +336,7 @@ static uint32_t best_of_methods(uint32_t best[FT__MAX_MIXED], const uint32_t *or
 
 /* The best single candidate, or shares of the best of three methods in tenths when that
  * is better by enough to be no accident. */
-static struct mixture mix(ft__look *l, const uint32_t *order, uint32_t n_order,
+static struct mixture mix(struct cv_subset *l, const uint32_t *order, uint32_t n_order,
                           const double *error, const ft__fit_options *o)
 {
     struct mixture best = {1, {order[0]}, {1}, error[order[0]]}, single = best;
@@ -317,7 +423,7 @@ static void put_choice(ft__fit *f, const struct mixture *m)
 /* Conformal intervals, normalised: residuals in units of a spread that is itself
  * learned (Papadopoulos, Gammerman, Vovk 2008), so that regular rows get narrow
  * intervals and irregular ones wide ones. */
-static ft_status calibrate(ft__fit *f, ft__look *l, const ft__fit_options *o,
+static ft_status calibrate(ft__fit *f, struct cv_subset *l, const ft__fit_options *o,
                            ft_error *err)
 {
     ft_model_options coarse = {.method = FT_METHOD_EXTRA,
@@ -353,13 +459,13 @@ static ft_status calibrate(ft__fit *f, ft__look *l, const ft__fit_options *o,
  * saw: what it held out of some folds is held out of all the rows. */
 enum { TIMES_MORE = 2, FOLDS_OUT = 2 };
 
-static bool is_held_out(const ft__look *l, size_t i)
+static bool is_held_out(const struct cv_subset *l, size_t i)
 {
     return l->fold[i] < FOLDS_OUT;
 }
 
 /* The mixture of f without those rows, in l->residual. */
-static ft_status answer_held(ft__look *l, const ft__fit *f, const ft_matrix *x,
+static ft_status answer_held(struct cv_subset *l, const ft__fit *f, const ft_matrix *x,
                              const double *y, double *weight, double *said,
                              const struct mixture *m, const ft__fit_options *o,
                              ft_error *err)
@@ -389,7 +495,7 @@ static ft_status answer_held(ft__look *l, const ft__fit *f, const ft_matrix *x,
 }
 
 /* Tails as of so many rows. */
-static ft_status calibrate_again(ft__fit *f, ft__look *l, const ft_matrix *x,
+static ft_status calibrate_again(ft__fit *f, struct cv_subset *l, const ft_matrix *x,
                                  const double *y, const struct mixture *m,
                                  const ft__fit_options *o, ft_error *err)
 {
@@ -417,7 +523,7 @@ static ft_status calibrate_again(ft__fit *f, ft__look *l, const ft_matrix *x,
 }
 
 /* The same spread everywhere. */
-static void be_even(ft__fit *f, ft__look *l)
+static void be_even(ft__fit *f, struct cv_subset *l)
 {
     for (size_t i = 0; i < l->n; i++)
         l->residual[i] = fabs(l->y[i] - l->best[i]);
@@ -451,7 +557,7 @@ static ft_status be_constant(ft__fit *f, const double *y, double *out, double *s
 /* ---- all of it ---- */
 
 /* Of the mixture that was chosen. */
-static ft_status find_importance(const ft__look *l, const struct mixture *m,
+static ft_status find_importance(const struct cv_subset *l, const struct mixture *m,
                                  const ft__fit_options *o, ft_error *err)
 {
     ft_model_options model[FT__MAX_MIXED];
@@ -466,8 +572,8 @@ static ft_status find_importance(const ft__look *l, const struct mixture *m,
                                 err);
 }
 
-static ft_status choose(ft__fit *f, ft__look *l, const ft_matrix *x, const double *y,
-                        const ft__fit_options *o, ft_error *err)
+static ft_status choose(ft__fit *f, struct cv_subset *l, const ft_matrix *x,
+                        const double *y, const ft__fit_options *o, ft_error *err)
 {
     uint32_t order[N_CANDIDATES], n_order;
     double error[N_CANDIDATES];
@@ -522,13 +628,13 @@ ft_status ft__fit_make(ft__fit *f, double *out, double *spread, const ft_matrix 
                        const double *y, const uint64_t *group,
                        const ft__fit_options *opt, ft_error *err)
 {
-    ft__look l = {0};
+    struct cv_subset l = {0};
     ft_status st;
 
     *f = (ft__fit){.n_rows = x->n_rows};
     st = find_centre(f, y, x->n_rows, err);
     if (!st)
-        st = ft__look_make(&l, x, y, group, opt, err);
+        st = cv_subset_make(&l, x, y, group, opt, err);
     if (!st && l.n_folds == 0) {
         st = be_constant(f, y, out, spread, x->n_rows, err);
     } else if (!st) {
@@ -540,7 +646,7 @@ ft_status ft__fit_make(ft__fit *f, double *out, double *spread, const ft_matrix 
             spread[l.row[i]] = l.spread[i];
         }
     }
-    ft__look_free(&l);
+    cv_subset_free(&l);
     if (st)
         ft__fit_free(f);
     return st;

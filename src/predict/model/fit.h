@@ -31,7 +31,6 @@ typedef struct ft__fit_options {
     double least;     /* between which all targets lie, for models to know (learn.h); */
     double most;      /* both 0: that is not known */
     uint32_t n_folds; /* 0: 10 below 300 rows, else 5 */
-    size_t most_rows; /* cross-validation looks at about so many; 0: 4000 */
     uint32_t n_trees; /* 0: 64 */
     uint64_t seed;
     uint32_t threads;

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "physics/kernel.h"
-#include "predict/file/writer.h"
+#include "predict/file/image.h"
 #include "predict/model/fit.h"
 
 /* What a predictor knows of kernels in PTX: constants of their physical estimate, what

@@ -57,35 +57,6 @@ static size_t take_part(struct rows *r, const ft__learner *l, const ft__samples 
     return r->m;
 }
 
-ft_status ft__part_errors(ft__part *p, const ft__learner *l, const struct rows *r,
-                          ft_error *err)
-{
-    double *v = calloc(4 * r->m + 1, sizeof(*v)), *truth = v, *said = v + r->m;
-    double *same = said + r->m, *base = same + r->m;
-    size_t n = 0;
-    ft_status st;
-
-    if (!v)
-        return ft_fail(err, FT_ENOMEM, 0, "regressor");
-    for (size_t i = 0; i < r->m; i++) {
-        double scale = r->scale[r->of[i]];
-
-        if (!isfinite(r->pout[i]))
-            continue;
-        truth[n] = ft__learner_value(l, r->py[i], scale);
-        said[n] = ft__learner_value(l, r->pout[i], scale);
-        same[n] = ft__learner_value(l, p->fit.centre, scale);
-        base[n++] = scale;
-    }
-    st = ft__errors_compute(&p->learned, truth, said, n, l->columns.n, err);
-    if (!st)
-        st = ft__errors_compute(&p->constant, truth, same, n, 1, err);
-    if (!st)
-        st = ft__errors_compute(&p->physics, truth, base, n, 1, err);
-    free(v);
-    return st;
-}
-
 static uint64_t sum_of_rows(const struct rows *r, const ft__samples *s, ft__metric m)
 {
     uint64_t sum = 0;
@@ -504,7 +475,7 @@ static ft_status find_base(ft__learner *l, const ft__samples *s, const uint32_t 
     const ft__base *known = l->opt.before ? &l->opt.before->base : l->opt.base;
 
     return known ? ft__base_extend(&l->base, known, s, row, n, err)
-                 : ft__base_fit(&l->base, s, row, n, false, l->opt.fit.seed, err);
+                 : ft__base_fit(&l->base, s, row, n, l->opt.fit.seed, err);
 }
 
 static ft_status find_columns(ft__learner *l, const ft__samples *s, const uint32_t *row,

@@ -144,5 +144,7 @@ uint64_t ft__sample_sum(const ft__samples *s, uint32_t i, ft__metric metric);
 ft_status ft__learner_predict(const ft__learner *l, ft__answer *out,
                               const ft__samples *s, const uint32_t *row, size_t n,
                               ft_error *err);
+/* The answer for an operation that was measured to take `value`. */
+void ft__answer_as_measured(ft__answer *a, double value);
 
 #endif

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "learn/learn_inside.h"
+
 /* ---- targets ---- */
 
 /* What a value of the metric is predicted relative to. */
@@ -105,4 +107,33 @@ void ft__rows_fill(struct rows *r, const ft__learner *l, const ft__samples *s)
         r->out[i] = r->spread[i] = r->general[i] = NAN;
         r->scope[i] = FT__N_SCOPES;
     }
+}
+
+ft_status ft__part_errors(ft__part *p, const ft__learner *l, const struct rows *r,
+                          ft_error *err)
+{
+    double *v = calloc(4 * r->m + 1, sizeof(*v)), *truth = v, *said = v + r->m;
+    double *same = said + r->m, *base = same + r->m;
+    size_t n = 0;
+    ft_status st;
+
+    if (!v)
+        return ft_fail(err, FT_ENOMEM, 0, "regressor");
+    for (size_t i = 0; i < r->m; i++) {
+        double scale = r->scale[r->of[i]];
+
+        if (!isfinite(r->pout[i]))
+            continue;
+        truth[n] = ft__learner_value(l, r->py[i], scale);
+        said[n] = ft__learner_value(l, r->pout[i], scale);
+        same[n] = ft__learner_value(l, p->fit.centre, scale);
+        base[n++] = scale;
+    }
+    st = ft__errors_compute(&p->learned, truth, said, n, l->columns.n, err);
+    if (!st)
+        st = ft__errors_compute(&p->constant, truth, same, n, 1, err);
+    if (!st)
+        st = ft__errors_compute(&p->physics, truth, base, n, 1, err);
+    free(v);
+    return st;
 }

@@ -22,9 +22,6 @@ void ft__estimate_op_power(ft_network_estimate *e, uint32_t i, double power_w);
 void ft__estimate_op_energy(ft_network_estimate *e, uint32_t i);
 /* n_measured and the like from op_time[]. */
 void ft__estimate_count(ft_network_estimate *e);
-/* The least certain basis of those that hold a tenth of `sum`; count[] times each. */
-ft_basis ft__estimate_weakest(const ft_network_estimate *e, const double *count,
-                              double sum);
 /* part_bytes of an allocator that takes and gives back as operations run; bits:
  * FT_POLICY_ of memory. */
 ft_status ft__estimate_memory_allocated(ft_network_estimate *e, const ft_graph *g,

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "predict/file/predictor.h"
 #include "predict/model/family.h"
 #include "predict/model/kernels.h"
 

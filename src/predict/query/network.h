@@ -67,33 +67,29 @@ typedef struct ft_device_use {
                              from a data sheet eager */
 } ft_device_use;
 
-/* From the specifications of a device that nobody measured: the physical estimate of
- * every operation (docs/physics.md) with default constants, host and device by the
- * schedule (docs/networks.md); of GPUs power and energy, too. The basis is
- * FT_BASIS_SCALED, of operations that the importer could not name FT_BASIS_ROOFLINE;
- * intervals are what devices left out showed. Memory as PyTorch allocates it.
- * FT_ENOTFOUND: the file lacks what is needed, or the clock is above the highest. */
-ft_status ft_predict_network_physics(ft_network_estimate *out, const ft_device_use *on,
-                                     const ft_graph *g, ft_error *err);
 /* Share of the unique operations of g of whose kind and element type something was
  * learned; 1 where networks of the device, of which no operation was, tell of g. */
 double ft_predictor_covers(const ft_predictor *p, const char *device,
                            const ft_graph *g);
-/* By what was learned of operations, host and device by the schedule. Operations of a
- * device that it was trained on are measured or learned, of others scaled; what was
- * learned in no form is priced from specifications. Memory of a machine of ours: a
- * forward pass lies at the offsets that ft_plan_make() finds; a training step, which
- * our engines do not run, and all of other devices as PyTorch allocates it. What *on
- * does not say is as in what was learned of that device, or of most; without a device
- * and a name it is the machine that was measured. g is lowered with the policy of
- * ft_predictor_get_info(). FT_ENOTFOUND as above. */
-ft_status ft_predict_network_on(ft_network_estimate *out, const ft_predictor *p,
-                                const ft_device_use *on, const ft_graph *g,
-                                ft_error *err);
+/* p NULL: from the specifications of a device that nobody measured: the physical
+ * estimate of every operation (docs/physics.md) with default constants, host and device
+ * by the schedule (docs/networks.md); of GPUs power and energy, too. The basis is
+ * FT_BASIS_SCALED, of operations that the importer could not name FT_BASIS_ROOFLINE;
+ * intervals are what devices left out showed. Memory as PyTorch allocates it.
+ * FT_ENOTFOUND: the file lacks what is needed, or the clock is above the highest.
+ * Otherwise by what was learned of operations, host and device by the schedule.
+ * Operations of a device that it was trained on are measured or learned, of others
+ * scaled; what was learned in no form is priced from specifications. Memory of a
+ * machine of ours: a forward pass lies at the offsets that ft_plan_make() finds; a
+ * training step, which our engines do not run, and all of other devices as PyTorch
+ * allocates it. What *on does not say is as in what was learned of that device, or of
+ * most; without a device and a name it is the machine that was measured. g is lowered
+ * with the policy of ft_predictor_get_info(). FT_ENOTFOUND as above. */
+ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
+                             const ft_device_use *on, const ft_graph *g, ft_error *err);
 /* A device under many settings, quickly: out[i] is bit for bit what
- * ft_predict_network_on() says of setting[i], or ft_predict_network_physics() where p
- * is NULL; all NaN where that fails of this setting alone, as above its highest clock.
- * on->setting is not looked at. */
+ * ft_predict_network() says of setting[i]; all NaN where that fails of this setting
+ * alone, as above its highest clock. on->setting is not looked at. */
 ft_status ft_predict_network_many(ft_brief *out, const ft_predictor *p,
                                   const ft_device_use *on, const char *const *setting,
                                   size_t n, const ft_graph *g, ft_error *err);

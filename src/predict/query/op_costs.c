@@ -9,6 +9,7 @@
 #include "base/index.h"
 #include "graph/graph_inside.h"
 #include "graph/op_inside.h"
+#include "predict/file/predictor.h"
 #include "predict/model/family.h"
 #include "predict/query/op_costs.h"
 #include "predict/query/op_query.h"
@@ -107,8 +108,7 @@ static ft_status by_graph(ft_brief *out, const ft_pricer *x, const ft_listed *l,
     if (!st)
         st = ft__graph_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, err);
     if (!st)
-        st = x->p ? ft_predict_network_on(&e, x->p, &x->on, lowered, err)
-                  : ft_predict_network_physics(&e, &x->on, lowered, err);
+        st = ft_predict_network(&e, x->p, &x->on, lowered, err);
     if (!st) {
         *out = (ft_brief){e.time.value,   e.energy.value, e.power.value,
                           e.memory.value, FT_OK,          ""};
@@ -315,9 +315,8 @@ static ft_status price_text(ft_pricer *x, uint32_t first, uint32_t n, const char
     if (!st) {
         fresh.task = calloc(lowered->n_ops + 1u, sizeof(*fresh.task));
         st = !fresh.task ? ft_fail(&why, FT_ENOMEM, 0, "%u operations", n)
-             : x->p ? ft__family_tasks(&fresh, x->p, &x->on, lowered, FT_PHASE_FORWARD,
-                                       &why)
-                    : ft__physics_tasks(&fresh, &x->on, lowered, &why);
+                         : ft__network_tasks(&fresh, x->p, &x->on, lowered,
+                                             FT_PHASE_FORWARD, &why);
     }
     if (!st) {
         x->known.schedule = fresh.schedule;

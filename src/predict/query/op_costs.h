@@ -22,8 +22,8 @@ typedef struct ft_listed {
     ft_status status; /* of this list; then all of brief is NaN */
     char why[240];
 } ft_listed;
-/* Fills brief, status and why of n lists: bit for bit what ft_predict_network_on() or
- * ft_predict_network_physics() says of each, lowered with FT_POLICY_STRIDED_VIEWS.
+/* Fills brief, status and why of n lists: bit for bit what ft_predict_network() or
+ * ft_predict_network() says of each, lowered with FT_POLICY_STRIDED_VIEWS.
  * Fails on what is wrong with all of them alone. */
 ft_status ft_pricer_price(ft_pricer *p, ft_listed *list, size_t n, ft_error *err);
 

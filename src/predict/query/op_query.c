@@ -6,7 +6,7 @@
 
 #include "base/pairs.h"
 #include "physics/op_kernels.h"
-#include "physics/run_mode.h"
+#include "physics/physics.h"
 
 /* What devices left out showed of operations (docs/networks.md): 90 % of the logarithm
  * of truth over estimate. */
@@ -368,15 +368,6 @@ ft_status ft__ask_range_power(double *power_w, ft__ask_range *r, const ft__theta
 
 /* ---- host and device ---- */
 
-static ft__task_group group_of(const ft_op *op)
-{
-    switch (ft_kind_class(op->kind)) {
-    case FT_CLASS_CONV: return FT__TASK_CONV;
-    case FT_CLASS_MATMUL: return FT__TASK_MATMUL;
-    default: return FT__TASK_OTHER;
-    }
-}
-
 /* Host time of an operation, in calls of the plainest one. */
 static double launches(const ft__asked *a, const ft_op *op)
 {
@@ -413,7 +404,7 @@ void ft__ask_bare(ft__task *task, ft_estimate *time, const ft__asked *a,
                   const ft_op *op, const ft__terms *t)
 {
     *time = (ft_estimate){0, 0, 0, FT_BASIS_MEASURED, ""};
-    task->group = group_of(op);
+    task->group = ft__task_group_of(op);
     task->alone_s = task->bare_s = 0;
     if (ft__costs_nothing(op))
         return;

@@ -48,14 +48,13 @@ double ft__ask_power(const ft__asked *a, const ft_op *op, const ft__terms *t);
 ft__schedule ft__ask_schedule(const ft__asked *a, double clock_hz);
 /* Idle power there, over that of the device as it comes. */
 double ft__ask_idle(const ft__asked *a, double clock_hz);
-/* What another clock adds to the error: half a 90 % interval of the logarithm. */
-extern const double ft__elsewhere_error;
-/* Does one setting name a clock or a cap that the other has otherwise, or not? */
-bool ft__setting_differs(const char *asked, const char *measured);
-bool ft__drive_differs(const ft__drive *asked, const ft__drive *measured);
+/* What another clock adds to the error: half a 90 % interval of the logarithm. Formulae
+ * alone erred 7 to 12 % on benchmarks left out (docs/notes/clocks-model.md). */
+#define FT__ELSEWHERE_ERROR 0.2
 
 /* What each unique operation of g needs of host and device, but its count: from
- * specifications, or as a family says; its schedule is of what runs as `phase`. */
+ * specifications (p NULL), or as a predictor says; its schedule is of what runs as
+ * `phase`. */
 typedef struct ft__tasks {
     ft__task *task;              /* the caller's, one for each */
     const struct ft__placed *as; /* whose sessions tell of operations; NULL: as users
@@ -64,11 +63,9 @@ typedef struct ft__tasks {
     double cap_w;
     const char *engine; /* family: whose operations these are; borrowed from it */
 } ft__tasks;
-ft_status ft__physics_tasks(ft__tasks *out, const ft_device_use *on, const ft_graph *g,
+ft_status ft__network_tasks(ft__tasks *out, const ft_predictor *p,
+                            const ft_device_use *on, const ft_graph *g, ft_phase phase,
                             ft_error *err);
-ft_status ft__family_tasks(ft__tasks *out, const ft_predictor *p,
-                           const ft_device_use *on, const ft_graph *g, ft_phase phase,
-                           ft_error *err);
 
 /* ---- the same of many settings: what no clock and no cap changes is found once ----
  */

@@ -1,64 +1,213 @@
 /* A network under many settings of one device: everything that no clock and no cap
  * changes is found once. */
-#include "predict/query/settings.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/pairs.h"
-#include "predict/model/family.h"
+#include "predict/file/predictor.h"
+#include "predict/query/asking.h"
 
 /* Settings that are worked on at a time, so that what is kept of them stays near. */
 enum { AT_ONCE = 512 };
 
 static const ft_brief unknown = {NAN, NAN, NAN, NAN, FT_OK, ""};
 
-/* ---- by specifications ---- */
+/* A network under many settings of one device. */
+struct many {
+    const ft_device_use *on;
+    const char *const *setting;
+    const ft__drive *drive;
+    size_t n;
+    const ft_graph *g;
+    uint32_t n_ops;
+    double *busy_s;      /* of operation i under setting k: [i * n + k] */
+    double *power_w;     /* likewise */
+    ft__task *task;      /* of every operation, what no setting changes */
+    unsigned char *done; /* by setting */
+};
 
-static void tasks_of(ft__many *m, const ft__asked *a)
+/* ---- all that are not answered as measured ---- */
+
+/* What the family measured of the device that is asked about. */
+struct seen {
+    bool any;
+    uint32_t at_clocks; /* datasets whose setting names a clock */
+    ft__drive *drive;   /* of every dataset of the device */
+    uint32_t n;
+};
+
+static ft_status see(struct seen *out, const ft__family *f, const ft__dataset *asked,
+                     ft_error *err)
 {
-    for (uint32_t i = 0; i < m->n_ops; i++) {
-        const ft_op *op = &m->g->op[i];
-        const ft__terms none = {0};
-        ft_estimate unused;
-
-        m->task[i] = (ft__task){.count = (double)m->g->op_count[i], .power_w = NAN};
-        ft__ask_bare(&m->task[i], &unused, a, op, &none);
+    *out = (struct seen){.any = ft__family_knows(f, FT__METRIC_TIME, asked),
+                         .drive = calloc(f->n_datasets + 1u, sizeof(*out->drive))};
+    if (!out->drive)
+        return ft_fail(err, FT_ENOMEM, 0, "%u datasets", f->n_datasets);
+    for (uint32_t i = 0; i < f->n_datasets; i++) {
+        if (strcmp(f->dataset[i].device, asked->device) != 0)
+            continue;
+        out->drive[out->n] = ft__drive_of(f->dataset[i].setting);
+        out->at_clocks += out->drive[out->n++].clock_hz > 0;
     }
+    return FT_OK;
 }
 
-static ft_status by_physics(ft_brief *out, ft__many *m, ft_error *err)
+/* Was it not measured as *drive says, so that its answer is that of another setting,
+ * scaled? */
+static bool is_elsewhere(const struct seen *s, const ft__drive *drive)
 {
-    const ft__theta theta = ft__physics_default();
-    ft__ask_range r;
-    ft__schedule s;
-    ft_status st = ft__ask_range_open(&r, m->on, &theta, m->drive, m->n, m->g, err);
+    static const ft__drive as_it_comes = {NAN, NAN, NAN};
+
+    if (!s->any)
+        return ft__drive_differs(drive, &as_it_comes);
+    /* Several clocks may tell of others: ft__sweep_find(). */
+    if (s->at_clocks > 1)
+        return false;
+    for (uint32_t i = 0; i < s->n; i++)
+        if (!ft__drive_differs(drive, &s->drive[i]))
+            return false;
+    return true;
+}
+
+/* Constants by which operation i is priced; its class's, unless choose_form() took the
+ * others. */
+static const ft__theta *theta_of(const ft__asking *q, uint32_t i, const ft__learner *l,
+                                 const ft__theta *plain)
+{
+    const ft_op *op = &q->g->op[i];
+
+    return !l || (!q->tf32 && ft__asking_tf32(q, op))
+               ? plain
+               : &l->base.theta[ft__group_of(op)];
+}
+
+static ft_status price_elsewhere(struct many *m, ft__asking *q, ft__ask_range *r,
+                                 ft_error *err)
+{
+    const ft__learner *l = ft__asking_learner(q);
+    const ft__theta plain = ft__physics_default();
+    ft_status st = FT_OK;
+
+    for (uint32_t i = 0; i < m->n_ops && !st; i++) {
+        const ft_op *op = &m->g->op[i];
+        const ft__theta *theta = theta_of(q, i, l, &plain);
+        const ft__theta *of_class = l ? &l->base.theta[ft__group_of(op)] : &plain;
+
+        st = ft__ask_range_op(&m->busy_s[i * m->n], &m->power_w[i * m->n], r, theta, op,
+                              err);
+        /* Power is predicted by the constants of the class in any case. */
+        if (!st && theta != of_class)
+            st = ft__ask_range_power(&m->power_w[i * m->n], r, of_class, op, err);
+    }
+    return st;
+}
+
+static void brief_elsewhere(ft_brief *out, struct many *m, ft__asking *q,
+                            const ft__asked *at, size_t k)
+{
+    const ft__schedule s = ft__asking_schedule(q, at, m->drive[k].clock_hz);
+
+    for (uint32_t i = 0; i < m->n_ops; i++) {
+        double busy = m->busy_s[i * m->n + k];
+        double share = isnan(q->share[i]) ? NAN : busy / q->bare_form[i].busy_s;
+        double factor = share * ft__device_share(&q->bare_form[i]);
+        ft__task *task = &m->task[i];
+
+        task->power_w = m->power_w[i * m->n + k];
+        task->bare_s = task->alone_s = busy;
+        if (ft__costs_nothing(&m->g->op[i]) || !q->f)
+            continue;
+        task->alone_s = isfinite(factor) && q->time[i].value > 0
+                            ? q->time[i].value * factor
+                            : (double)NAN;
+    }
+    ft__estimate_brief(out, m->task, m->n_ops, &s,
+                       ft__ask_cap(q->a.device, m->drive[k].power_w));
+}
+
+static ft_status elsewhere(ft_brief *out, struct many *m, ft__asking *q,
+                           ft__ask_range *r, const unsigned char *which, ft_error *err)
+{
+    ft_status st = ft__asking_make(q, err);
 
     if (!st)
-        tasks_of(m, &r.a);
-    for (uint32_t i = 0; i < m->n_ops && !st; i++)
-        st = ft__ask_range_op(&m->busy_s[i * m->n], &m->power_w[i * m->n], &r, &theta,
-                              &m->g->op[i], err);
-    for (size_t k = 0; k < m->n && !st; k++) {
-        m->done[k] = 1;
-        if (!r.open[k])
-            continue;
-        for (uint32_t i = 0; i < m->n_ops; i++) {
-            m->task[i].alone_s = m->task[i].bare_s = m->busy_s[i * m->n + k];
-            m->task[i].power_w = m->power_w[i * m->n + k];
-        }
-        s = ft__ask_schedule(&r.a, m->drive[k].clock_hz);
-        ft__estimate_brief(&out[k], m->task, m->n_ops, &s,
-                           ft__ask_cap(r.a.device, m->drive[k].power_w));
+        st = ft__asking_learn(q, err);
+    if (!st)
+        st = price_elsewhere(m, q, r, err);
+    if (st)
+        return st;
+    for (uint32_t i = 0; i < m->n_ops; i++) {
+        ft_estimate unused;
+
+        m->task[i] = (ft__task){.count = (double)m->g->op_count[i]};
+        ft__ask_bare(&m->task[i], &unused, &q->a, &m->g->op[i], &q->bare[i]);
     }
+    for (size_t k = 0; k < m->n; k++) {
+        if (!which[k])
+            continue;
+        m->done[k] = 1;
+        if (r->open[k])
+            brief_elsewhere(&out[k], m, q, &r->a, k);
+    }
+    return FT_OK;
+}
+
+static ft_status by_elsewhere(ft_brief *out, struct many *m, const ft_predictor *p,
+                              const unsigned char *which, size_t first, ft_error *err)
+{
+    const ft__theta theta = ft__physics_default();
+    ft__asking q = {.f = p ? p->family : NULL,
+                    .g = m->g,
+                    .n = m->n_ops,
+                    .phase = ft__placed_phase(m->g)};
+    ft_device_use on = *m->on;
+    ft__buf setting = {0};
+    ft__ask_range r = {0};
+    ft_status st;
+
+    on.setting = p ? m->setting[first] : "";
+    st = ft__asking_open(&q, &setting, &on, err);
+    if (!st) {
+        on.policy = p ? q.on.policy : on.policy;
+        st = ft__ask_range_open(&r, &on, &theta, m->drive, m->n, m->g, err);
+    }
+    if (!st)
+        st = elsewhere(out, m, &q, &r, which, err);
     ft__ask_range_close(&r);
+    ft__asking_close(&q, &setting);
+    return st;
+}
+
+/* From specifications all of them; by a family those at which the device was not
+ * measured. */
+static ft_status at_once(ft_brief *out, struct many *m, const ft_predictor *p,
+                         ft_error *err)
+{
+    const ft_device_facts *d = ft_device_get(m->on->device);
+    const ft__dataset asked = {.device = (char *)d->name};
+    unsigned char *which = calloc(m->n + 1, 1);
+    size_t first = p ? m->n : 0;
+    struct seen seen = {0};
+    ft_status st = which ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu settings", m->n);
+
+    if (!st && p)
+        st = see(&seen, p->family, &asked, err);
+    for (size_t k = 0; k < m->n && !st && !(p && m->on->known); k++) {
+        which[k] = !p || is_elsewhere(&seen, &m->drive[k]);
+        if (which[k] && first == m->n && ft__ask_may(d, m->drive[k].clock_hz))
+            first = k;
+    }
+    if (!st && first < m->n)
+        st = by_elsewhere(out, m, p, which, first, err);
+    free(seen.drive);
+    free(which);
     return st;
 }
 
 /* ---- one after the other ---- */
 
-static ft_status by_one(ft_brief *out, const ft__many *m, const ft_predictor *p,
+static ft_status by_one(ft_brief *out, const struct many *m, const ft_predictor *p,
                         size_t k, ft_error *err)
 {
     ft_device_use on = *m->on;
@@ -67,8 +216,7 @@ static ft_status by_one(ft_brief *out, const ft__many *m, const ft_predictor *p,
     ft_status st;
 
     on.setting = m->setting[k];
-    st = p ? ft_predict_network_on(&e, p, &on, m->g, &why)
-           : ft_predict_network_physics(&e, &on, m->g, &why);
+    st = ft_predict_network(&e, p, &on, m->g, &why);
     if (st && st != FT_ENOTFOUND)
         return ft_fail(err, st, why.pos, "%s", why.msg);
     if (st)
@@ -98,7 +246,7 @@ static ft_status memory(double *out, const ft_device_use *on, const ft_graph *g,
     return st;
 }
 
-static ft_status make(ft__many *m, ft_error *err)
+static ft_status make(struct many *m, ft_error *err)
 {
     const size_t cells = m->n_ops * m->n + 1;
 
@@ -111,7 +259,7 @@ static ft_status make(ft__many *m, ft_error *err)
                : ft_fail(err, FT_ENOMEM, 0, "%zu settings", m->n);
 }
 
-static void many_free(ft__many *m)
+static void many_free(struct many *m)
 {
     free(m->busy_s);
     free(m->power_w);
@@ -131,7 +279,7 @@ static bool is_drive(const char *setting)
                     (ft__pair(setting, "power", &len) != NULL);
 }
 
-static ft_status answer(ft_brief *out, ft__many *m, const ft_predictor *p,
+static ft_status answer(ft_brief *out, struct many *m, const ft_predictor *p,
                         ft_error *err)
 {
     bool drives = m->on->device && !(p && ft__family_machine(p->family));
@@ -142,8 +290,8 @@ static ft_status answer(ft_brief *out, ft__many *m, const ft_predictor *p,
         out[k] = unknown;
         drives = drives && is_drive(m->setting[k]);
     }
-    if (!st && drives)
-        st = p ? ft__many_by_family(out, m, p, err) : by_physics(out, m, err);
+    if (!st && drives && !(p && ft__graph_is_whole(m->g)))
+        st = at_once(out, m, p, err);
     if (st == FT_ENOTFOUND) /* of one setting perhaps, not of the others */
         st = FT_OK;
     if (!st && drives)
@@ -165,12 +313,12 @@ ft_status ft_predict_network_many(ft_brief *out, const ft_predictor *p,
     ft_status st = FT_OK;
 
     for (size_t i = 0; i < n && !st; i += AT_ONCE) {
-        ft__many m = {.on = on,
-                      .setting = setting + i,
-                      .drive = drive,
-                      .n = n - i < AT_ONCE ? n - i : AT_ONCE,
-                      .g = g,
-                      .n_ops = g->n_ops};
+        struct many m = {.on = on,
+                         .setting = setting + i,
+                         .drive = drive,
+                         .n = n - i < AT_ONCE ? n - i : AT_ONCE,
+                         .g = g,
+                         .n_ops = g->n_ops};
 
         for (size_t k = 0; k < m.n; k++)
             drive[k] = ft__drive_of(m.setting[k]);

@@ -45,32 +45,12 @@ static_assert(sizeof(ft__placed) == 344 + FT__MOST_SESSIONS * 128, "image layout
 
 /* What a graph is: a pass, both passes, or a training step. */
 ft_phase ft__placed_phase(const ft_graph *g);
+bool ft__placed_is_of(const ft__placed *p, const ft__dataset *on, const char *phase);
 /* That of a device, policy and engine; NULL: there is none. */
 const ft__placed *ft__placed_find(const struct ft__family *f, const ft__dataset *on,
                                   ft_phase phase);
 ft_status ft__placed_add(struct ft__family *f, const ft__placed *p, ft_error *err);
 /* Can it be true? */
 bool ft__placed_sound(const ft__placed *p);
-
-typedef struct ft__placed_options {
-    const bool *hidden; /* networks that nothing is learned from; NULL: none */
-    const struct ft__family *before; /* whose schedules stay where none is fitted anew,
-                                        or NULL */
-    const ft_log *log;               /* why a place gets none */
-} ft__placed_options;
-
-typedef struct ft__placed_found {
-    uint32_t
-        usable; /* networks of a device and engine that operations were learned of */
-    uint32_t tried; /* places where there are networks enough */
-} ft__placed_found;
-
-/* f->placed: one for every device that operations were learned of, policy, engine and
- * phase of which at least four networks were measured, at the clock and the cap that
- * the device comes with, where it tells those that it was not fitted to better than
- * none. */
-ft_status ft__placed_fit(struct ft__family *f, const ft__network_samples *w,
-                         const ft__placed_options *opt, ft__placed_found *found,
-                         ft_error *err);
 
 #endif

@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "base/pairs.h"
+#include "base/solve.h"
 #include "learn/learn_inside.h"
 #include "predict/data/categories.h"
 #include "predict/model/family.h"
 #include "predict/query/op_query.h"
 #include "predict/schedule/device_schedule.h"
 
-static_assert((int)FT__N_SORTS == (int)FT__MIXTURE_PARTS, "a part for every sort");
+static_assert((int)FT__N_SORTS == (int)FT__CATEGORY_WEIGHTS, "one for every category");
 
 /* Parts of the architectures that intervals are learned from, each without itself. */
 enum { FOLDS = FT__LEAST_ARCHITECTURES - 1 };
@@ -23,6 +24,86 @@ static const double pull_own = 1;
 /* Fewer rows of a dataset say nothing of their own. */
 enum { LEAST_ROWS = 8 };
 
+/* ---- weights of categories ---- */
+
+enum { PARTS = FT__CATEGORY_WEIGHTS, N = PARTS + 1, ROUNDS = 25 };
+static const double SMALL = 0.1;  /* errors below count squared */
+static const double LONGEST = 1;  /* step of a logarithm */
+static const double FREE = 1e-3;  /* pull on a level that is fitted */
+static const double FIXED = 1e12; /* on one that is not */
+
+/* part[]: PARTS each, not all 0; whole above 0. */
+struct category_sums {
+    const double *part;
+    double whole;
+};
+
+static double weights_estimate(const ft__category_weights *m, const double *part)
+{
+    double sum = 0;
+
+    for (int i = 0; i < PARTS; i++)
+        sum += exp(m->weight[i]) * part[i];
+    return exp(m->level) * sum;
+}
+
+struct equations {
+    double a[N * N];
+    double b[N];
+};
+
+static void add_row(struct equations *q, const double *factor, double level,
+                    const struct category_sums *v)
+{
+    double d[N], sum = 0, miss, weight;
+
+    for (int i = 0; i < PARTS; i++)
+        sum += d[i] = factor[i] * v->part[i];
+    for (int i = 0; i < PARTS; i++)
+        d[i] /= sum;
+    d[PARTS] = 1;
+    miss = log(v->whole / sum) - level;
+    weight = 1 / sqrt(1 + miss / SMALL * (miss / SMALL));
+    for (int i = 0; i < N; i++) {
+        q->b[i] += weight * d[i] * miss;
+        for (int j = 0; j <= i; j++)
+            q->a[i * N + j] += weight * d[i] * d[j];
+    }
+}
+
+/* Least absolute errors of log(whole / estimate), small ones squared (Gauss and Newton,
+ * reweighted), with `pull` rows' worth of a prior at what *m holds; the level is fitted
+ * with `level` alone, freely. */
+static void weights_fit(ft__category_weights *m, const struct category_sums *v,
+                        size_t n, double pull, int level)
+{
+    const ft__category_weights start = *m;
+
+    for (int round = 0; round < ROUNDS; round++) {
+        struct equations q;
+        double factor[PARTS], longest = LONGEST;
+
+        memset(&q, 0, sizeof(q));
+        for (int i = 0; i < PARTS; i++) {
+            factor[i] = exp(m->weight[i]);
+            q.a[i * N + i] = pull;
+            q.b[i] = pull * (start.weight[i] - m->weight[i]);
+        }
+        q.a[PARTS * N + PARTS] = level ? FREE : FIXED;
+        for (size_t i = 0; i < n; i++)
+            add_row(&q, factor, m->level, &v[i]);
+        ft__solve(q.a, q.b, N);
+        for (int i = 0; i < N; i++)
+            longest = fmax(longest, fabs(q.b[i]));
+        for (int i = 0; i < PARTS; i++)
+            m->weight[i] += q.b[i] * LONGEST / longest;
+        if (level)
+            m->level += q.b[PARTS] * LONGEST / longest;
+    }
+}
+
+/* ---- what a predictor holds ---- */
+
 static const char *phase_of(const char *phase)
 {
     const char *forward = ft_phase_name(FT_PHASE_FORWARD);
@@ -30,24 +111,20 @@ static const char *phase_of(const char *phase)
     return strcmp(phase, forward) == 0 ? forward : ft_phase_name(FT_PHASE_STEP);
 }
 
-static bool is_text(const char *text, size_t size)
-{
-    return memchr(text, 0, size) != NULL;
-}
-
 bool ft__alone_sound(const ft__alone *a)
 {
     const double most = log(1e3);
-    bool good = is_text(a->device, sizeof(a->device)) &&
-                is_text(a->setting, sizeof(a->setting)) &&
-                is_text(a->engine, sizeof(a->engine)) &&
-                is_text(a->version, sizeof(a->version)) &&
-                is_text(a->policy, sizeof(a->policy)) &&
-                is_text(a->phase, sizeof(a->phase)) && a->n > 0 && a->low <= a->high &&
-                a->low >= -most && a->high <= most && fabs(a->mixture.level) <= most;
+    bool good = ft__is_text(a->device, sizeof(a->device)) &&
+                ft__is_text(a->setting, sizeof(a->setting)) &&
+                ft__is_text(a->engine, sizeof(a->engine)) &&
+                ft__is_text(a->version, sizeof(a->version)) &&
+                ft__is_text(a->policy, sizeof(a->policy)) &&
+                ft__is_text(a->phase, sizeof(a->phase)) && a->n > 0 &&
+                a->low <= a->high && a->low >= -most && a->high <= most &&
+                fabs(a->weights.level) <= most;
 
-    for (int i = 0; good && i < FT__MIXTURE_PARTS; i++)
-        good = fabs(a->mixture.weight[i]) <= 2 * most;
+    for (int i = 0; good && i < PARTS; i++)
+        good = fabs(a->weights.weight[i]) <= 2 * most;
     return good && strcmp(a->phase, phase_of(a->phase)) == 0;
 }
 
@@ -93,7 +170,7 @@ struct item {
     uint32_t set;  /* its dataset, x 2, and whether it is more than a forward pass */
     uint32_t fold; /* of its architecture */
     double time_s;
-    double part[FT__MIXTURE_PARTS];
+    double part[PARTS];
 };
 
 struct fitting {
@@ -102,8 +179,8 @@ struct fitting {
     size_t n;
     uint32_t n_sets;
     uint32_t n_architectures;
-    ft__mixed *some;  /* scratch */
-    ft__mixture *own; /* of every set */
+    struct category_sums *some; /* scratch */
+    ft__category_weights *own;  /* of every set */
     double *residual;
 };
 
@@ -119,7 +196,7 @@ static bool fill(struct item *it, const ft__network_sample *w, const ft__dataset
             return false;
         it->part[sort] += (double)w->graph->op_count[i] * t;
     }
-    for (int i = 0; i < FT__MIXTURE_PARTS; i++)
+    for (int i = 0; i < PARTS; i++)
         it->part[i] += 1e-15;
     return true;
 }
@@ -127,28 +204,28 @@ static bool fill(struct item *it, const ft__network_sample *w, const ft__dataset
 /* ---- learning ---- */
 
 /* Items of a set (UINT32_MAX: of all) that are not of a fold. */
-static size_t gather(ft__mixed *out, const struct fitting *y, uint32_t set,
+static size_t gather(struct category_sums *out, const struct fitting *y, uint32_t set,
                      uint32_t fold)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < y->n; i++)
         if (y->item[i].fold != fold && (set == UINT32_MAX || y->item[i].set == set))
-            out[n++] = (ft__mixed){y->item[i].part, y->item[i].time_s};
+            out[n++] = (struct category_sums){y->item[i].part, y->item[i].time_s};
     return n;
 }
 
 static void learn(const struct fitting *y, uint32_t fold)
 {
-    ft__mixture common = {{0}, 0};
+    ft__category_weights common = {{0}, 0};
     size_t n = gather(y->some, y, UINT32_MAX, fold);
 
-    ft__mixture_fit(&common, y->some, n, pull_common, 0);
+    weights_fit(&common, y->some, n, pull_common, 0);
     for (uint32_t s = 0; s < y->n_sets; s++) {
         y->own[s] = common;
         n = gather(y->some, y, s, fold);
         if (n >= LEAST_ROWS)
-            ft__mixture_fit(&y->own[s], y->some, n, pull_own, 1);
+            weights_fit(&y->own[s], y->some, n, pull_own, 1);
     }
 }
 
@@ -165,7 +242,7 @@ static ft_status find_range(double *low, double *high, const struct fitting *y,
             if (y->item[i].fold == f)
                 y->residual[n++] =
                     log(y->item[i].time_s /
-                        ft__mixture_estimate(&y->own[y->item[i].set], y->item[i].part));
+                        weights_estimate(&y->own[y->item[i].set], y->item[i].part));
     }
     return ft__conformal(low, high, y->residual, n, 0.9, err);
 }
@@ -192,7 +269,7 @@ static ft_status add_set(ft__family *f, const struct fitting *y, uint32_t set,
                          double low, double high, ft_error *err)
 {
     const ft__dataset *d = &y->w->dataset[set / 2];
-    ft__alone a = {.low = low, .high = high, .mixture = y->own[set]};
+    ft__alone a = {.low = low, .high = high, .weights = y->own[set]};
     const char *phase = ft_phase_name(set % 2 ? FT_PHASE_STEP : FT_PHASE_FORWARD);
 
     for (size_t i = 0; i < y->n; i++)
@@ -246,8 +323,8 @@ static void find_items(struct fitting *y, const ft__family *f, const bool *hidde
     }
 }
 
-ft_status ft__alone_fit(ft__family *f, const ft__network_samples *w,
-                        const ft__family_options *opt, uint32_t *n, ft_error *err)
+ft_status ft__alone_fit(ft__family *f, const ft__network_samples *w, const bool *hidden,
+                        uint32_t *n, ft_error *err)
 {
     struct fitting y = {.w = w,
                         .n_sets = 2 * w->n_datasets,
@@ -262,7 +339,7 @@ ft_status ft__alone_fit(ft__family *f, const ft__network_samples *w,
 
     *n = 0;
     if (!st)
-        find_items(&y, f, opt->hidden);
+        find_items(&y, f, hidden);
     if (!st && y.n_architectures >= FT__LEAST_ARCHITECTURES) {
         *n = (uint32_t)y.n;
         st = find_range(&low, &high, &y, err);
@@ -326,7 +403,7 @@ static ft_status take(ft_network_estimate *out, ft__task *task, uint32_t i,
 
     if (st)
         return st;
-    t *= exp(a->mixture.level + a->mixture.weight[sort]);
+    t *= exp(a->weights.level + a->weights.weight[sort]);
     *task = (ft__task){.count = (double)g->op_count[i],
                        .alone_s = t,
                        .bare_s = t,
@@ -339,39 +416,28 @@ static ft_status take(ft_network_estimate *out, ft__task *task, uint32_t i,
     return FT_OK;
 }
 
-ft_status ft__alone_predict(ft_network_estimate *out, const ft__alone *a,
-                            const ft_device_use *asked, const ft_graph *g,
-                            ft_error *err)
+ft_status ft__alone_apply(ft_network_estimate *out, const ft__alone *a,
+                          const ft_device_use *on, const ft_graph *g, ft_error *err)
 {
     ft__log_residual residual = {
         a->low, a->high, -hypot(a->low, 0.35), hypot(a->high, 0.35), -0.35, 0.35};
     const ft__schedule s = ft__schedule_plain();
-    ft_device_use on = *asked;
-    ft__task *task;
-    ft_status st;
+    ft__task *task = calloc(out->n_ops + 1u, sizeof(*task));
+    ft_status st =
+        task ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%u operations", out->n_ops);
 
-    on.policy = on.policy ? on.policy : a->policy;
-    on.setting = on.setting ? on.setting : a->setting;
-    if (ft__setting_differs(on.setting, a->setting)) {
-        residual.time_low = -hypot(a->low, ft__elsewhere_error);
-        residual.time_high = hypot(a->high, ft__elsewhere_error);
+    if (ft__setting_differs(on->setting, a->setting)) {
+        residual.time_low = -hypot(a->low, FT__ELSEWHERE_ERROR);
+        residual.time_high = hypot(a->high, FT__ELSEWHERE_ERROR);
     }
-    st = ft_predict_network_physics(out, &on, g, err);
-    if (st)
-        return st;
-    task = calloc(out->n_ops + 1u, sizeof(*task));
-    if (!task)
-        st = ft_fail(err, FT_ENOMEM, 0, "%u operations", out->n_ops);
     for (uint32_t i = 0; i < out->n_ops && !st; i++)
-        st = take(out, &task[i], i, a, &on, g, &residual, err);
+        st = take(out, &task[i], i, a, on, g, &residual, err);
     if (!st)
         st = ft__estimate_assemble(out, g, task, &s, INFINITY, &residual, err);
     free(task);
-    if (st) {
-        ft_network_estimate_free(out);
+    if (st)
         return st;
-    }
-    ft__ask_why_no_power(out, ft_device_get(on.device));
+    ft__ask_why_no_power(out, ft_device_get(on->device));
     ft__estimate_count(out);
     out->n_networks = a->n;
     return FT_OK;

@@ -4,7 +4,6 @@
 #include <assert.h>
 
 #include "predict/data/network_samples.h"
-#include "predict/model/mixture.h"
 #include "predict/query/network.h"
 
 /* Networks of devices of which no operation was measured: their operations' estimates
@@ -12,7 +11,14 @@
  * mixture whose weights networks teach (docs/networks.md). */
 
 struct ft__family;
-struct ft__family_options;
+
+/* A network as the sum over operation categories of weight x estimate, times a level.
+ */
+enum { FT__CATEGORY_WEIGHTS = 23 };
+typedef struct ft__category_weights {
+    double weight[FT__CATEGORY_WEIGHTS]; /* logarithms */
+    double level;                        /* likewise */
+} ft__category_weights;
 
 /* In a file as it is here: of one dataset, passes or training steps. */
 typedef struct ft__alone {
@@ -25,7 +31,7 @@ typedef struct ft__alone {
     uint32_t n;       /* networks */
     uint32_t bits;    /* of an element of their products */
     double low, high; /* 90 % of log(truth / estimate) of architectures left out */
-    ft__mixture mixture;
+    ft__category_weights weights;
 } ft__alone;
 static_assert(sizeof(ft__alone) == 592, "image layout");
 /* Can it be true? */
@@ -33,16 +39,17 @@ bool ft__alone_sound(const ft__alone *a);
 ft_status ft__alone_add(struct ft__family *f, const ft__alone *a, ft_error *err);
 
 enum { FT__LEAST_ARCHITECTURES = 5 };
-/* f->alone: one for every dataset of networks w whose device no operation was learned
- * of; *n: networks that they are made of. Of fewer architectures there is none. */
+/* f->alone: one for every dataset of networks w but those that are hidden (or NULL),
+ * whose device no operation was learned of; *n: networks that they are made of. Of
+ * fewer architectures there is none. */
 ft_status ft__alone_fit(struct ft__family *f, const ft__network_samples *w,
-                        const struct ft__family_options *opt, uint32_t *n,
-                        ft_error *err);
+                        const bool *hidden, uint32_t *n, ft_error *err);
 /* That which is most like what is asked; NULL: none is of the device, phase and width
  * of elements, or operations of the device were learned. */
 const ft__alone *ft__alone_find(const struct ft__family *f, const ft_device_use *on,
                                 const ft_graph *g);
-ft_status ft__alone_predict(ft_network_estimate *out, const ft__alone *a,
-                            const ft_device_use *on, const ft_graph *g, ft_error *err);
+/* *out, an estimate from the specifications of the device, as its networks say. */
+ft_status ft__alone_apply(ft_network_estimate *out, const ft__alone *a,
+                          const ft_device_use *on, const ft_graph *g, ft_error *err);
 
 #endif

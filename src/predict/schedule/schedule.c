@@ -7,6 +7,15 @@
 #include "foretell/learn.h"
 #include "learn/learn_inside.h"
 
+ft__task_group ft__task_group_of(const ft_op *op)
+{
+    switch (ft_kind_class(op->kind)) {
+    case FT_CLASS_CONV: return FT__TASK_CONV;
+    case FT_CLASS_MATMUL: return FT__TASK_MATMUL;
+    default: return FT__TASK_OTHER;
+    }
+}
+
 ft__schedule ft__schedule_plain(void)
 {
     return (ft__schedule){.scale = {1, 1, 1, 1}, .bounded = 1, .dynamic = 1};
@@ -74,27 +83,6 @@ double ft__schedule_energy(const ft__load *l, const ft__schedule *s, double time
     if (!isfinite(busy_w))
         return NAN;
     return fmin(s->idle_w * time_s + fmax(0, added), l->cap_w * time_s);
-}
-
-void ft__schedule_play(ft__played *out, const ft__task *task, size_t n,
-                       const ft__schedule *s)
-{
-    *out = (ft__played){0};
-    for (size_t i = 0; i < n; i++) {
-        const ft__task *w = &task[i];
-        double device = ft__schedule_device(w) *
-                        (isfinite(w->alone_s) ? s->scale[w->group] : s->bounded);
-        double host = w->launches * s->launch_s, first = out->host_s + host;
-
-        if (!(w->count > 0))
-            continue;
-        /* The first of them waits for its launch; then whoever is slower sets the
-         * pace. */
-        out->host_s += w->count * host;
-        out->device_s =
-            fmax(fmax(out->device_s, first) + w->count * device, out->host_s + device);
-        out->busy_s += w->count * device;
-    }
 }
 
 /* ---- fitting ---- */

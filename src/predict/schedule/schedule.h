@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "foretell/error.h"
+#include "foretell/op.h"
 
 /* From operations to a network: two resources (docs/networks.md). The host issues
  * launches one after the other, the device executes them in order; a pass that is
@@ -21,6 +21,9 @@ typedef enum ft__task_group {
                         kernels, whose time is known to an order of magnitude */
     FT__N_TASK_GROUPS
 } ft__task_group;
+
+/* As it was measured. */
+ft__task_group ft__task_group_of(const ft_op *op);
 
 /* One operation of a network. */
 typedef struct ft__task {
@@ -80,16 +83,6 @@ double ft__schedule_busy(const ft__load *l, const ft__schedule *s);
  * while it is busy, as much per second as the operations that kept it busy alone did.
  * NaN: no power is known. */
 double ft__schedule_energy(const ft__load *l, const ft__schedule *s, double time_s);
-
-/* One pass that begins with an idle device and is waited for, the operations in the
- * order of task[] (each count in one go). */
-typedef struct ft__played {
-    double host_s;   /* the last launch is issued */
-    double device_s; /* the last operation ends: the time of the pass */
-    double busy_s;   /* of the device; the rest are gaps */
-} ft__played;
-void ft__schedule_play(ft__played *out, const ft__task *task, size_t n,
-                       const ft__schedule *s);
 
 /* A network that was measured whole. */
 typedef struct ft__known_network {

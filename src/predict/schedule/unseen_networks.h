@@ -34,6 +34,8 @@ typedef struct ft__unseen {
     double share[FT__N_TASK_GROUPS]; /* mean of the networks' */
 } ft__unseen;
 static_assert(sizeof(ft__unseen) == 64, "image layout");
+/* No interval is known to be wider, as parts of what operations may err by. */
+#define FT__WIDEST 10
 /* Can it be true? */
 bool ft__unseen_sound(const ft__unseen *u);
 /* How unlike those networks one with these bounds is, 0 to 1 (a tenth of its time in
@@ -41,14 +43,7 @@ bool ft__unseen_sound(const ft__unseen *u);
 double ft__unseen_unlike(const ft__unseen *u, const ft__op_bounds *of);
 
 struct ft__family;
-struct ft__family_options;
 /* f->unseen as *u is. */
 ft_status ft__unseen_set(struct ft__family *f, const ft__unseen *u, ft_error *err);
-/* f->unseen from networks w but those that are hidden: every chip with networks is left
- * out of rows of s in turn, trained as opt says. Of fewer than two chips nothing is
- * said. */
-ft_status ft__unseen_fit(struct ft__family *f, const ft__samples *s,
-                         const ft__network_samples *w, const bool *hidden,
-                         const struct ft__family_options *opt, ft_error *err);
 
 #endif

@@ -90,9 +90,9 @@ static uint32_t wavefronts(const struct shape *s, const uint8_t *lane)
 }
 
 /* The largest power of two, up to 32, that moves of all others are multiples of. */
-static uint64_t grain(const ft__run *r, uint32_t form)
+static uint64_t grain(const ft__run *r, uint32_t affine)
 {
-    const ft__form *f = ft__form_at(&r->forms, form);
+    const ft__affine *f = ft__affine_at(&r->affines, affine);
     uint64_t any = SECTOR;
 
     for (uint32_t k = 0; k < FT__SYMBOLS; k++)
@@ -102,9 +102,9 @@ static uint64_t grain(const ft__run *r, uint32_t form)
 
 /* Fewest, usual, most. */
 static void measure(const ft__run *r, uint64_t out[FT__SETS], const struct shape *s,
-                    const uint8_t *lane, const ft__step *step, uint32_t form)
+                    const uint8_t *lane, const ft__plan_step *step, uint32_t affine)
 {
-    const uint64_t by = form ? grain(r, form) : SECTOR;
+    const uint64_t by = affine ? grain(r, affine) : SECTOR;
     uint64_t sum = 0, times = 0, at[32];
 
     if (step->space == FT_PTX_SHARED) {
@@ -135,7 +135,7 @@ static uint64_t pieces(uint64_t bytes, uint64_t each)
 }
 
 /* Nothing is known of the addresses but how many there are. */
-static void assume(uint64_t out[FT__SETS], const ft__step *s, uint32_t n)
+static void assume(uint64_t out[FT__SETS], const ft__plan_step *s, uint32_t n)
 {
     const uint64_t each =
         s->space == FT_PTX_SHARED ? pieces(s->bytes, WORD) : pieces(s->bytes, SECTOR);
@@ -147,8 +147,8 @@ static void assume(uint64_t out[FT__SETS], const ft__step *s, uint32_t n)
     out[FT__MAYBE] = n * (each + (s->space != FT_PTX_SHARED));
 }
 
-static void one_warp(ft__run *r, uint64_t out[FT__SETS], const ft__value *v,
-                     const ft__step *s, uint32_t warp, uint32_t who)
+static void one_warp(ft__run *r, uint64_t out[FT__SETS], const ft__lane_value *v,
+                     const ft__plan_step *s, uint32_t warp, uint32_t who)
 {
     struct shape shape = {.bytes = s->bytes};
     uint8_t lane[32];
@@ -165,7 +165,7 @@ static void one_warp(ft__run *r, uint64_t out[FT__SETS], const ft__value *v,
         assume(out, s, shape.n);
         return;
     }
-    measure(r, out, &shape, lane, s, v->form);
+    measure(r, out, &shape, lane, s, v->affine);
     if (v->rough) {
         uint64_t wide[FT__SETS];
 
@@ -182,27 +182,27 @@ static void one_warp(ft__run *r, uint64_t out[FT__SETS], const ft__value *v,
  * have moved by what makes no difference, give what they gave. */
 struct ft__measured {
     uint64_t *at;
-    ft__there on;
+    ft__active on;
     uint64_t base, by, total[FT__SETS];
     uint64_t stamp; /* of the value */
     bool each;
 };
 
-static uint64_t step_of(const ft__run *r, const ft__step *s, uint32_t form)
+static uint64_t step_of(const ft__run *r, const ft__plan_step *s, uint32_t affine)
 {
-    const uint64_t by = form ? grain(r, form) : SECTOR;
+    const uint64_t by = affine ? grain(r, affine) : SECTOR;
 
     return s->space == FT_PTX_SHARED && by > WORD ? WORD : by;
 }
 
 static bool as_before(const ft__run *r, const struct ft__measured *m,
-                      const ft__value *v, uint64_t by, const ft__there *on)
+                      const ft__lane_value *v, uint64_t by, const ft__active *on)
 {
     uint64_t moved, other = 0;
 
     if (v->stamp && v->stamp == m->stamp)
-        return ft__there_same(r, &m->on, on);
-    if (m->by != by || m->each != (v->lane != NULL) || !ft__there_same(r, &m->on, on))
+        return ft__active_same(r, &m->on, on);
+    if (m->by != by || m->each != (v->lane != NULL) || !ft__active_same(r, &m->on, on))
         return false;
     if (!v->lane)
         return (v->base - m->base) % by == 0;
@@ -225,7 +225,8 @@ static bool as_before(const ft__run *r, const struct ft__measured *m,
     return other == 0 && moved % by == 0;
 }
 
-static struct ft__measured *measured_at(ft__run *r, ft__frame *f, const ft__step *s)
+static struct ft__measured *measured_at(ft__run *r, ft__frame *f,
+                                        const ft__plan_step *s)
 {
     struct ft__measured **at =
         &r->measured[(size_t)f->part->first_step + (size_t)(s - f->part->step)];
@@ -243,8 +244,8 @@ static struct ft__measured *measured_at(ft__run *r, ft__frame *f, const ft__step
     return *at;
 }
 
-static void remember(const ft__run *r, struct ft__measured *m, const ft__value *v,
-                     uint64_t by, const ft__there *on, const uint64_t total[FT__SETS])
+static void remember(const ft__run *r, struct ft__measured *m, const ft__lane_value *v,
+                     uint64_t by, const ft__active *on, const uint64_t total[FT__SETS])
 {
     m->by = by;
     m->on = *on;
@@ -258,8 +259,8 @@ static void remember(const ft__run *r, struct ft__measured *m, const ft__value *
 
 /* ---- all warps ---- */
 
-static void all_warps(ft__run *r, uint64_t total[FT__SETS], const ft__step *s,
-                      const ft__value *v, const ft__there *on)
+static void all_warps(ft__run *r, uint64_t total[FT__SETS], const ft__plan_step *s,
+                      const ft__lane_value *v, const ft__active *on)
 {
     for (uint32_t warp = 0; warp < r->warps; warp++) {
         uint32_t who[FT__SETS];
@@ -267,7 +268,7 @@ static void all_warps(ft__run *r, uint64_t total[FT__SETS], const ft__step *s,
 
         for (unsigned set = 0; set < FT__SETS; set++)
             who[set] =
-                (uint32_t)(ft__there_set(on, set)->w[warp / 2] >> warp % 2 * 32) &
+                (uint32_t)(ft__active_set(on, set)->w[warp / 2] >> warp % 2 * 32) &
                 (s->matrix ? s->matrix : UINT32_MAX);
         if (!who[FT__MAYBE])
             continue;
@@ -283,16 +284,17 @@ static void all_warps(ft__run *r, uint64_t total[FT__SETS], const ft__step *s,
     r->steps += r->threads * 8;
 }
 
-void ft__run_access(ft__run *r, ft__frame *f, const ft__step *s, const ft__there *on)
+void ft__run_access(ft__run *r, ft__frame *f, const ft__plan_step *s,
+                    const ft__active *on)
 {
     uint64_t total[FT__SETS] = {0}, requests[FT__SETS];
     struct ft__measured *m = NULL;
-    ft__value v = {.nothing = true};
+    ft__lane_value v = {.nothing = true};
     uint64_t by;
 
     if (s->n_source)
         ft__value_get(r, &v, f, &f->part->source[s->source]);
-    by = step_of(r, s, v.form);
+    by = step_of(r, s, v.affine);
     if (!v.nothing && !v.unknown && !v.rough && !(m = measured_at(r, f, s)))
         return;
     if (m && as_before(r, m, &v, by, on)) {

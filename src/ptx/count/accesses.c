@@ -22,7 +22,7 @@ const char *ft__ptx_source(uint32_t *line, const ft_ptx *m, const ft__ptx_insn *
     return file ? file->name : NULL;
 }
 
-static size_t count_steps(const ft__plan *p)
+static size_t count_steps(const ft__count_plan *p)
 {
     size_t n = 0;
 
@@ -33,7 +33,7 @@ static size_t count_steps(const ft__plan *p)
 }
 
 static void describe(ft_ptx_access *out, const ft_ptx *m, const ft__ptx_insn *i,
-                     const ft__step *s)
+                     const ft__plan_step *s)
 {
     out->line = i->line;
     out->source = ft__ptx_source(&out->source_line, m, i);
@@ -43,7 +43,7 @@ static void describe(ft_ptx_access *out, const ft_ptx *m, const ft__ptx_insn *i,
 }
 
 /* What does not depend on the launch, once for each plan. */
-static bool make_list(ft__plan *p)
+static bool make_list(ft__count_plan *p)
 {
     size_t at = 0;
 
@@ -51,7 +51,7 @@ static bool make_list(ft__plan *p)
     p->access = ft__arena_array(&p->arena, p->n_accesses + 1, sizeof(*p->access));
     for (uint32_t k = 0; p->access && k < p->n_parts; k++)
         for (uint32_t s = 0; s < p->part[k].n_steps; s++) {
-            const ft__step *step = &p->part[k].step[s];
+            const ft__plan_step *step = &p->part[k].step[s];
 
             if (step->kind == FT__STEP_ACCESS)
                 describe(&p->access[at++], p->m, &p->part[k].f->insn[step->insn], step);
@@ -59,7 +59,7 @@ static bool make_list(ft__plan *p)
     return p->access != NULL;
 }
 
-bool ft__accesses_fill(ft__plan *p, const ft_ptx_tally *item)
+bool ft__accesses_fill(ft__count_plan *p, const ft_ptx_tally *item)
 {
     ft_ptx_access *out;
 
@@ -68,7 +68,7 @@ bool ft__accesses_fill(ft__plan *p, const ft_ptx_tally *item)
     out = p->access;
     for (uint32_t k = 0; k < p->n_parts; k++)
         for (uint32_t s = 0; s < p->part[k].n_steps; s++) {
-            const ft__step *step = &p->part[k].step[s];
+            const ft__plan_step *step = &p->part[k].step[s];
 
             if (step->kind != FT__STEP_ACCESS)
                 continue;

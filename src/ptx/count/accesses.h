@@ -8,6 +8,6 @@
 const char *ft__ptx_source(uint32_t *line, const ft_ptx *m, const ft__ptx_insn *i);
 /* p->access, of a launch in which the plan's items are so often; false: out of memory.
  */
-bool ft__accesses_fill(ft__plan *p, const ft_ptx_tally *item);
+bool ft__accesses_fill(ft__count_plan *p, const ft_ptx_tally *item);
 
 #endif

@@ -1,3 +1,5 @@
+/* Affine expressions as numbers: each is kept once, with the bounds that are known of
+ * it. In: sums, multiples and quotients of expressions; out: their numbers. */
 #include "ptx/count/affine.h"
 
 #include <stdlib.h>
@@ -9,33 +11,33 @@ __extension__ typedef __int128 i128;
 
 enum { FIRST_SIZE = 64 };
 
-bool ft__forms_new(ft__forms *w)
+bool ft__affines_new(ft__affines *w)
 {
     memset(w, 0, sizeof(*w));
     w->size = FIRST_SIZE;
-    w->form = malloc(FIRST_SIZE * sizeof(*w->form));
+    w->affine = malloc(FIRST_SIZE * sizeof(*w->affine));
     w->slot = malloc(2 * FIRST_SIZE * sizeof(*w->slot));
-    if (!w->form || !w->slot) {
-        ft__forms_free(w);
+    if (!w->affine || !w->slot) {
+        ft__affines_free(w);
         return false;
     }
-    ft__forms_clear(w);
+    ft__affines_clear(w);
     return true;
 }
 
-void ft__forms_clear(ft__forms *w)
+void ft__affines_clear(ft__affines *w)
 {
     memset(w->slot, 0, 2 * (size_t)w->size * sizeof(*w->slot));
-    memset(&w->form[0], 0, sizeof(w->form[0]));
-    w->form[0].low = INT64_MIN;
-    w->form[0].high = INT64_MAX;
+    memset(&w->affine[0], 0, sizeof(w->affine[0]));
+    w->affine[0].low = INT64_MIN;
+    w->affine[0].high = INT64_MAX;
     w->n = 1;
     w->n_symbols = FT__FIRST_DERIVED;
 }
 
-void ft__forms_free(ft__forms *w)
+void ft__affines_free(ft__affines *w)
 {
-    free(w->form);
+    free(w->affine);
     free(w->slot);
     memset(w, 0, sizeof(*w));
 }
@@ -49,40 +51,41 @@ static uint64_t hash_of(const int64_t a[FT__SYMBOLS])
     return h ^ h >> 32;
 }
 
-static uint32_t *slot_of(const ft__forms *w, const int64_t a[FT__SYMBOLS])
+static uint32_t *slot_of(const ft__affines *w, const int64_t a[FT__SYMBOLS])
 {
     const uint64_t mask = 2 * (uint64_t)w->size - 1;
     uint64_t at = hash_of(a) & mask;
 
-    while (w->slot[at] && memcmp(w->form[w->slot[at]].a, a, sizeof(w->form->a)) != 0)
+    while (w->slot[at] &&
+           memcmp(w->affine[w->slot[at]].a, a, sizeof(w->affine->a)) != 0)
         at = (at + 1) & mask;
     return &w->slot[at];
 }
 
-static bool grow(ft__forms *w)
+static bool grow(ft__affines *w)
 {
     const size_t size = (size_t)w->size * 2;
-    ft__form *form = realloc(w->form, size * sizeof(*form));
+    ft__affine *affine = realloc(w->affine, size * sizeof(*affine));
     uint32_t *slot;
 
-    if (form)
-        w->form = form;
-    slot = form ? calloc(2 * size, sizeof(*slot)) : NULL;
+    if (affine)
+        w->affine = affine;
+    slot = affine ? calloc(2 * size, sizeof(*slot)) : NULL;
     if (!slot)
         return false;
     free(w->slot);
     w->slot = slot;
     w->size = (uint32_t)size;
     for (uint32_t k = 1; k < w->n; k++)
-        *slot_of(w, w->form[k].a) = k;
+        *slot_of(w, w->affine[k].a) = k;
     return true;
 }
 
-static uint32_t intern(ft__forms *w, const int64_t a[FT__SYMBOLS])
+static uint32_t intern(ft__affines *w, const int64_t a[FT__SYMBOLS])
 {
     static const int64_t none[FT__SYMBOLS];
     uint32_t *at;
-    ft__form *f;
+    ft__affine *f;
 
     if (memcmp(a, none, sizeof(none)) == 0)
         return 0;
@@ -95,7 +98,7 @@ static uint32_t intern(ft__forms *w, const int64_t a[FT__SYMBOLS])
     }
     at = slot_of(w, a);
     *at = w->n;
-    f = &w->form[w->n++];
+    f = &w->affine[w->n++];
     memcpy(f->a, a, sizeof(f->a));
     f->low = INT64_MIN;
     f->high = INT64_MAX;
@@ -105,7 +108,7 @@ static uint32_t intern(ft__forms *w, const int64_t a[FT__SYMBOLS])
     return *at;
 }
 
-uint32_t ft__form_symbol(ft__forms *w, uint32_t k)
+uint32_t ft__affine_symbol(ft__affines *w, uint32_t k)
 {
     int64_t a[FT__SYMBOLS] = {0};
 
@@ -124,8 +127,8 @@ static int64_t wrapped(uint64_t v, uint32_t bits)
     return (int64_t)((v ^ top) - top);
 }
 
-uint32_t ft__form_sum(ft__forms *w, uint32_t a, uint32_t b, int64_t factor,
-                      uint32_t bits)
+uint32_t ft__affine_sum(ft__affines *w, uint32_t a, uint32_t b, int64_t factor,
+                        uint32_t bits)
 {
     int64_t sum[FT__SYMBOLS];
 
@@ -134,66 +137,66 @@ uint32_t ft__form_sum(ft__forms *w, uint32_t a, uint32_t b, int64_t factor,
     if (!b)
         return a;
     for (uint32_t k = 0; k < FT__SYMBOLS; k++)
-        sum[k] = wrapped((uint64_t)w->form[a].a[k] +
-                             (uint64_t)w->form[b].a[k] * (uint64_t)factor,
+        sum[k] = wrapped((uint64_t)w->affine[a].a[k] +
+                             (uint64_t)w->affine[b].a[k] * (uint64_t)factor,
                          bits);
     return intern(w, sum);
 }
 
-bool ft__form_fits(const ft__forms *w, uint32_t form, int64_t factor)
+bool ft__affine_fits(const ft__affines *w, uint32_t affine, int64_t factor)
 {
     bool all = true;
 
     for (uint32_t k = 0; k < FT__SYMBOLS; k++) {
         int64_t one;
 
-        all &= !__builtin_mul_overflow(w->form[form].a[k], factor, &one) &&
+        all &= !__builtin_mul_overflow(w->affine[affine].a[k], factor, &one) &&
                one < (int64_t)1 << 62 && one > -((int64_t)1 << 62);
     }
     return all;
 }
 
-uint32_t ft__form_without(ft__forms *w, uint32_t form, uint32_t k)
+uint32_t ft__affine_without(ft__affines *w, uint32_t affine, uint32_t k)
 {
     int64_t a[FT__SYMBOLS];
 
-    if (!w->form[form].a[k])
-        return form;
-    memcpy(a, w->form[form].a, sizeof(a));
+    if (!w->affine[affine].a[k])
+        return affine;
+    memcpy(a, w->affine[affine].a, sizeof(a));
     a[k] = 0;
     return intern(w, a);
 }
 
-bool ft__form_divides(const ft__forms *w, uint32_t form, int64_t d)
+bool ft__affine_divides(const ft__affines *w, uint32_t affine, int64_t d)
 {
     bool all = d != 0;
 
     for (uint32_t k = 0; all && k < FT__SYMBOLS; k++)
-        all = d == -1 || w->form[form].a[k] % d == 0;
+        all = d == -1 || w->affine[affine].a[k] % d == 0;
     return all;
 }
 
-uint32_t ft__form_over(ft__forms *w, uint32_t form, int64_t d)
+uint32_t ft__affine_over(ft__affines *w, uint32_t affine, int64_t d)
 {
     int64_t a[FT__SYMBOLS];
 
     for (uint32_t k = 0; k < FT__SYMBOLS; k++)
-        a[k] = w->form[form].a[k] / d;
+        a[k] = w->affine[affine].a[k] / d;
     return intern(w, a);
 }
 
-bool ft__form_of_loops(const ft__forms *w, uint32_t form)
+bool ft__affine_of_loops(const ft__affines *w, uint32_t affine)
 {
-    return w->form[form].symbols >> FT__FIRST_LOOP != 0;
+    return w->affine[affine].symbols >> FT__FIRST_LOOP != 0;
 }
 
 /* ---- bounds ---- */
 
-void ft__form_hold(ft__forms *w, uint32_t form, int64_t low, int64_t high)
+void ft__affine_hold(ft__affines *w, uint32_t affine, int64_t low, int64_t high)
 {
-    ft__form *f = &w->form[form];
+    ft__affine *f = &w->affine[affine];
 
-    if (!form)
+    if (!affine)
         return;
     if (low > f->low)
         f->low = low;
@@ -201,9 +204,9 @@ void ft__form_hold(ft__forms *w, uint32_t form, int64_t low, int64_t high)
         f->high = high;
 }
 
-void ft__form_pin(ft__forms *w, uint32_t form)
+void ft__affine_pin(ft__affines *w, uint32_t affine)
 {
-    ft__form_hold(w, form, 0, 0);
+    ft__affine_hold(w, affine, 0, 0);
 }
 
 static uint64_t magnitude(int64_t v)
@@ -211,12 +214,12 @@ static uint64_t magnitude(int64_t v)
     return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 }
 
-uint64_t ft__form_rounds(const ft__forms *w, uint32_t k)
+uint64_t ft__affine_rounds(const ft__affines *w, uint32_t k)
 {
     uint64_t most = UINT64_MAX;
 
     for (uint32_t n = 1; n < w->n; n++) {
-        const ft__form *f = &w->form[n];
+        const ft__affine *f = &w->affine[n];
         const int64_t a = f->a[k];
         uint64_t room;
 
@@ -238,21 +241,21 @@ static int64_t narrower(int64_t bound, i128 by)
     return v < INT64_MIN ? INT64_MIN : v > INT64_MAX ? INT64_MAX : (int64_t)v;
 }
 
-void ft__form_close(ft__forms *w, uint32_t k, uint64_t n)
+void ft__affine_close(ft__affines *w, uint32_t k, uint64_t n)
 {
-    const uint32_t forms = w->n;
+    const uint32_t affines = w->n;
 
-    for (uint32_t x = 1; x < forms; x++) {
-        const ft__form f = w->form[x];
+    for (uint32_t x = 1; x < affines; x++) {
+        const ft__affine f = w->affine[x];
         const i128 far = (i128)f.a[k] * (i128)n;
         uint32_t rest;
 
         if (!f.a[k])
             continue;
-        w->form[x].low = INT64_MIN;
-        w->form[x].high = INT64_MAX;
-        rest = ft__form_without(w, x, k);
-        ft__form_hold(
+        w->affine[x].low = INT64_MIN;
+        w->affine[x].high = INT64_MAX;
+        rest = ft__affine_without(w, x, k);
+        ft__affine_hold(
             w, rest, f.low == INT64_MIN ? f.low : narrower(f.low, far < 0 ? far : 0),
             f.high == INT64_MAX ? f.high : narrower(f.high, far > 0 ? far : 0));
     }
@@ -260,23 +263,23 @@ void ft__form_close(ft__forms *w, uint32_t k, uint64_t n)
 
 /* ---- derived symbols ---- */
 
-static bool same(const ft__symbol *a, const ft__symbol *b)
+static bool same(const ft__affine_variable *a, const ft__affine_variable *b)
 {
     if (a->i != b->i || a->n_source != b->n_source || a->divisor != b->divisor)
         return false;
     for (uint32_t k = 0; k < a->n_source; k++)
-        if (a->source[k] != b->source[k] || a->form[k] != b->form[k])
+        if (a->source[k] != b->source[k] || a->affine[k] != b->affine[k])
             return false;
     return true;
 }
 
-uint32_t ft__form_derive(ft__forms *w, const ft__symbol *s)
+uint32_t ft__affine_derive(ft__affines *w, const ft__affine_variable *s)
 {
     for (uint32_t k = FT__FIRST_DERIVED; k < w->n_symbols; k++)
         if (same(&w->symbol[k], s))
-            return ft__form_symbol(w, k);
+            return ft__affine_symbol(w, k);
     if (w->n_symbols == FT__FIRST_LOOP)
         return 0;
     w->symbol[w->n_symbols] = *s;
-    return ft__form_symbol(w, w->n_symbols++);
+    return ft__affine_symbol(w, w->n_symbols++);
 }

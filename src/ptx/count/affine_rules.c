@@ -1,5 +1,6 @@
-/* Forms of results. Each rule says in front what must hold for it; where that is not
- * certain for every thread, it becomes a bound, or the rule does not apply. */
+/* Affine expressions of results. Each rule says in front what must hold for it; where
+ * that is not certain for every thread, it becomes a bound, or the rule does not apply.
+ */
 #include <string.h>
 
 #include "ptx/count/numbers.h"
@@ -9,7 +10,7 @@ struct ruling {
     ft__run *r;
     const ft__ptx_function *f;
     const ft__ptx_insn *i;
-    const ft__value *a, *out;
+    const ft__lane_value *a, *out;
     const ft__set *who;
     uint32_t n, bits;
     bool is_signed, hard;
@@ -28,26 +29,27 @@ static int64_t clamped(ft__i128 v)
     return v < INT64_MIN ? INT64_MIN : v > INT64_MAX ? INT64_MAX : (int64_t)v;
 }
 
-/* A form that numbers between these have: they stay numbers of so many bits. */
-static void hold_inside(ft__run *r, uint32_t form, uint32_t bits, bool is_signed,
+/* An affine expression that numbers between these have: they stay numbers of so many
+ * bits. */
+static void hold_inside(ft__run *r, uint32_t affine, uint32_t bits, bool is_signed,
                         ft__i128 least, ft__i128 most)
 {
     const ft__i128 top = (ft__i128)1 << (is_signed ? bits - 1 : bits);
 
     if (least <= most)
-        ft__form_hold(&r->forms, form, clamped((is_signed ? -top : 0) - least),
-                      clamped(top - 1 - most));
+        ft__affine_hold(&r->affines, affine, clamped((is_signed ? -top : 0) - least),
+                        clamped(top - 1 - most));
 }
 
-void ft__rule_no_wrap(ft__run *r, const ft__value *v, uint32_t bits, bool is_signed,
-                      const ft__set *who)
+void ft__rule_no_wrap(ft__run *r, const ft__lane_value *v, uint32_t bits,
+                      bool is_signed, const ft__set *who)
 {
     ft__i128 least, most;
 
-    if (!v->form)
+    if (!v->affine)
         return;
     ft__number_ends(r, v, bits, is_signed, who, &least, &most);
-    hold_inside(r, v->form, bits, is_signed, least, most);
+    hold_inside(r, v->affine, bits, is_signed, least, most);
 }
 
 static void no_wrap(const struct ruling *w, uint32_t k)
@@ -55,91 +57,93 @@ static void no_wrap(const struct ruling *w, uint32_t k)
     ft__rule_no_wrap(w->r, &w->a[k], w->bits, w->is_signed, w->who);
 }
 
-static bool is_constant(const ft__value *v)
+static bool is_constant(const ft__lane_value *v)
 {
-    return !v->form && !v->lane && !v->rough;
+    return !v->affine && !v->lane && !v->rough;
 }
 
 /* ---- sums and products ---- */
 
-static bool sum(const struct ruling *w, uint32_t *form, int64_t factor)
+static bool sum(const struct ruling *w, uint32_t *affine, int64_t factor)
 {
     if (has(w, FT__MOD_SAT))
         return false;
-    *form = ft__form_sum(&w->r->forms, w->a[0].form, w->a[1].form, factor, w->bits);
+    *affine =
+        ft__affine_sum(&w->r->affines, w->a[0].affine, w->a[1].affine, factor, w->bits);
     return true;
 }
 
 /* a * b + c, where one of a and b is a constant. */
-static bool product(const struct ruling *w, uint32_t *form)
+static bool product(const struct ruling *w, uint32_t *affine)
 {
-    const uint32_t other = w->a[0].form ? 1 : 0, affine = 1 - other;
+    const uint32_t other = w->a[0].affine ? 1 : 0, varying = 1 - other;
     const bool wide = has(w, FT__MOD_WIDE);
     const uint32_t bits = wide ? w->bits * 2 : w->bits;
 
     if (has(w, FT__MOD_SAT) || bits > 64)
         return false;
-    *form = 0;
-    if (w->a[affine].form) {
+    *affine = 0;
+    if (w->a[varying].affine) {
         if (!is_constant(&w->a[other]))
             return false;
         if (wide)
-            no_wrap(w, affine);
-        *form = ft__form_sum(
-            &w->r->forms, 0, w->a[affine].form,
+            no_wrap(w, varying);
+        *affine = ft__affine_sum(
+            &w->r->affines, 0, w->a[varying].affine,
             (int64_t)ft__number(w->a[other].base, w->bits, w->is_signed), bits);
     }
     if (w->n > 2)
-        *form = ft__form_sum(&w->r->forms, *form, w->a[2].form, 1, bits);
+        *affine = ft__affine_sum(&w->r->affines, *affine, w->a[2].affine, 1, bits);
     return true;
 }
 
-static bool shift_left(const struct ruling *w, uint32_t *form)
+static bool shift_left(const struct ruling *w, uint32_t *affine)
 {
     if (!is_constant(&w->a[1]))
         return false;
-    *form = w->a[1].base >= w->bits
-                ? 0
-                : ft__form_sum(&w->r->forms, 0, w->a[0].form,
-                               (int64_t)((uint64_t)1 << w->a[1].base), w->bits);
+    *affine = w->a[1].base >= w->bits
+                  ? 0
+                  : ft__affine_sum(&w->r->affines, 0, w->a[0].affine,
+                                   (int64_t)((uint64_t)1 << w->a[1].base), w->bits);
     return true;
 }
 
 /* ---- quotients and remainders ---- */
 
-/* Of v over d, d > 0, rounded down: the forms of quotient and remainder. Where d does
- * not divide the form, the quotient is a symbol of its own, that of one thread's value,
- * and the remainder is what is left; that it stays between 0 and d is a bound. */
-static bool quotient(const struct ruling *w, const ft__value *v, bool is_signed,
+/* Of v over d, d > 0, rounded down: the affine expressions of quotient and remainder.
+ * Where d does not divide the affine expression, the quotient is a symbol of its own,
+ * that of one thread's value, and the remainder is what is left; that it stays between
+ * 0 and d is a bound. */
+static bool quotient(const struct ruling *w, const ft__lane_value *v, bool is_signed,
                      int64_t d, uint32_t *q, uint32_t *rest)
 {
-    ft__forms *forms = &w->r->forms;
-    ft__symbol s = {.form = {v->form}, .n_source = 1, .divisor = d};
+    ft__affines *affines = &w->r->affines;
+    ft__affine_variable s = {.affine = {v->affine}, .n_source = 1, .divisor = d};
     int64_t least = d, most = 0;
 
     *rest = 0;
-    if (ft__form_divides(forms, v->form, d)) {
-        *q = ft__form_over(forms, v->form, d);
+    if (ft__affine_divides(affines, v->affine, d)) {
+        *q = ft__affine_over(affines, v->affine, d);
         return true;
     }
     if (w->hard)
-        ft__trial_wants(w->r, v->form, (uint64_t)d);
-    if (!w->hard || ft__form_of_loops(forms, v->form) || !v->lane ||
+        ft__summary_wants(w->r, v->affine, (uint64_t)d);
+    if (!w->hard || ft__affine_of_loops(affines, v->affine) || !v->lane ||
         d > (int64_t)1 << 40)
         return false;
     ft__number_remainders(w->r, v, w->bits, is_signed, w->who, d, &s.source[0], &least,
                           &most);
-    *q = least > most ? 0 : ft__form_derive(forms, &s);
+    *q = least > most ? 0 : ft__affine_derive(affines, &s);
     if (!*q)
         return false;
-    *rest = ft__form_sum(forms, v->form, *q, -d, 64);
-    ft__form_hold(forms, *rest, -least, d - 1 - most);
+    *rest = ft__affine_sum(affines, v->affine, *q, -d, 64);
+    ft__affine_hold(affines, *rest, -least, d - 1 - most);
     return true;
 }
 
 /* Remainders by 2^bits leave next to no room: products that make numbers look random,
  * which no two blocks have in common. */
-static bool is_scattered(const struct ruling *w, const ft__value *product)
+static bool is_scattered(const struct ruling *w, const ft__lane_value *product)
 {
     const int64_t d = (int64_t)1 << w->bits;
     int64_t least = 0, most = 0;
@@ -151,40 +155,40 @@ static bool is_scattered(const struct ruling *w, const ft__value *product)
 
 /* The upper half of a * b + c, where one of a and b is a constant: the quotient of the
  * whole product by 2^bits. So compilers divide by a constant. */
-static bool upper_half(const struct ruling *w, uint32_t *form)
+static bool upper_half(const struct ruling *w, uint32_t *affine)
 {
-    const uint32_t other = w->a[0].form ? 1 : 0, affine = 1 - other;
-    const ft__value *v = &w->a[affine];
+    const uint32_t other = w->a[0].affine ? 1 : 0, varying = 1 - other;
+    const ft__lane_value *v = &w->a[varying];
     uint64_t lane[FT__MOST_THREADS];
-    ft__value product = {.lane = lane};
+    ft__lane_value product = {.lane = lane};
     struct ruling wide = *w;
     ft__i128 least, most, by;
     uint32_t rest;
 
     if (!w->hard || w->bits > 32 || has(w, FT__MOD_SAT) || !is_constant(&w->a[other]) ||
-        !v->form || !v->lane)
+        !v->affine || !v->lane)
         return false;
     by = ft__number(w->a[other].base, w->bits, w->is_signed);
     ft__number_ends(w->r, v, w->bits, w->is_signed, w->who, &least, &most);
     if (least > most || most * by > INT64_MAX ||
-        !ft__form_fits(&w->r->forms, v->form, (int64_t)by))
+        !ft__affine_fits(&w->r->affines, v->affine, (int64_t)by))
         return false;
     for (uint32_t l = 0; l < w->r->threads; l++)
         lane[l] =
             (uint64_t)ft__number(v->lane[l], w->bits, w->is_signed) * (uint64_t)by;
-    product.form = ft__form_sum(&w->r->forms, 0, v->form, (int64_t)by, 64);
+    product.affine = ft__affine_sum(&w->r->affines, 0, v->affine, (int64_t)by, 64);
     wide.bits = 64;
     if (is_scattered(w, &product) ||
-        !quotient(&wide, &product, true, (int64_t)1 << w->bits, form, &rest))
+        !quotient(&wide, &product, true, (int64_t)1 << w->bits, affine, &rest))
         return false;
-    hold_inside(w->r, v->form, w->bits, w->is_signed, least, most);
+    hold_inside(w->r, v->affine, w->bits, w->is_signed, least, most);
     if (w->n > 2)
-        *form = ft__form_sum(&w->r->forms, *form, w->a[2].form, 1, w->bits);
+        *affine = ft__affine_sum(&w->r->affines, *affine, w->a[2].affine, 1, w->bits);
     return true;
 }
 
 /* By a positive constant, of what is not negative. */
-static bool divided(const struct ruling *w, uint32_t *form, bool remainder)
+static bool divided(const struct ruling *w, uint32_t *affine, bool remainder)
 {
     const ft__i128 d = ft__number(w->a[1].base, w->bits, w->is_signed);
     ft__i128 least, most;
@@ -195,18 +199,18 @@ static bool divided(const struct ruling *w, uint32_t *form, bool remainder)
     ft__number_ends(w->r, &w->a[0], w->bits, w->is_signed, w->who, &least, &most);
     if (least < 0 || !quotient(w, &w->a[0], w->is_signed, (int64_t)d, &q, &rest))
         return false;
-    hold_inside(w->r, w->a[0].form, w->bits, w->is_signed, least, most);
-    ft__form_hold(&w->r->forms, w->a[0].form, clamped(-least), INT64_MAX);
-    *form = remainder ? rest : q;
+    hold_inside(w->r, w->a[0].affine, w->bits, w->is_signed, least, most);
+    ft__affine_hold(&w->r->affines, w->a[0].affine, clamped(-least), INT64_MAX);
+    *affine = remainder ? rest : q;
     return true;
 }
 
 /* ---- bits ---- */
 
-/* The lowest bits that a form leaves as they are. */
-static uint64_t untouched(const struct ruling *w, uint32_t form)
+/* The lowest bits that an affine expression leaves as they are. */
+static uint64_t untouched(const struct ruling *w, uint32_t affine)
 {
-    const ft__form *f = ft__form_at(&w->r->forms, form);
+    const ft__affine *f = ft__affine_at(&w->r->affines, affine);
     uint64_t any = 0;
 
     for (uint32_t k = 0; k < FT__SYMBOLS; k++)
@@ -214,46 +218,46 @@ static uint64_t untouched(const struct ruling *w, uint32_t form)
     return any ? (any & (0 - any)) - 1 : UINT64_MAX;
 }
 
-static bool masked(const struct ruling *w, uint32_t *form)
+static bool masked(const struct ruling *w, uint32_t *affine)
 {
-    const uint32_t affine = w->a[0].form ? 0 : 1, other = 1 - affine;
+    const uint32_t varying = w->a[0].affine ? 0 : 1, other = 1 - varying;
     const uint64_t all = ft__ptx_mask(w->bits), mask = w->a[other].base & all;
     uint32_t q;
 
     if (!is_constant(&w->a[other]))
         return false;
-    *form = 0;
-    if ((mask & ~untouched(w, w->a[affine].form)) == 0)
+    *affine = 0;
+    if ((mask & ~untouched(w, w->a[varying].affine)) == 0)
         return true;
     /* All bits but some low ones: what is left of a multiple. */
-    if (((mask | untouched(w, w->a[affine].form)) & all) == all) {
-        *form = w->a[affine].form;
+    if (((mask | untouched(w, w->a[varying].affine)) & all) == all) {
+        *affine = w->a[varying].affine;
         return true;
     }
     return (mask & (mask + 1)) == 0 && mask < INT64_MAX &&
-           quotient(w, &w->a[affine], false, (int64_t)mask + 1, &q, form);
+           quotient(w, &w->a[varying], false, (int64_t)mask + 1, &q, affine);
 }
 
-/* or, xor of low bits that the form does not reach. */
-static bool joined(const struct ruling *w, uint32_t *form)
+/* or, xor of low bits that the affine expression does not reach. */
+static bool joined(const struct ruling *w, uint32_t *affine)
 {
-    const uint32_t affine = w->a[0].form ? 0 : 1, other = 1 - affine;
-    const uint64_t low = untouched(w, w->a[affine].form);
+    const uint32_t varying = w->a[0].affine ? 0 : 1, other = 1 - varying;
+    const uint64_t low = untouched(w, w->a[varying].affine);
     ft__i128 least, most;
 
-    if (w->a[other].form || w->a[other].rough)
+    if (w->a[other].affine || w->a[other].rough)
         return false;
     ft__number_ends(w->r, &w->a[other], w->bits, false, w->who, &least, &most);
     if (w->a[other].lane ? most > (ft__i128)low
                          : (w->a[other].base & ft__ptx_mask(w->bits) & ~low) != 0)
         return false;
-    *form = w->a[affine].form;
+    *affine = w->a[varying].affine;
     return true;
 }
 
 /* ---- conversions ---- */
 
-static bool converted(const struct ruling *w, uint32_t *form)
+static bool converted(const struct ruling *w, uint32_t *affine)
 {
     const ft__ptx_kind to = ft__ptx_type_kind(w->i->type[0]);
     const ft__ptx_kind from = ft__ptx_type_kind(w->i->type[1]);
@@ -266,27 +270,27 @@ static bool converted(const struct ruling *w, uint32_t *form)
         ft__rule_no_wrap(w->r, &w->a[0], bits, from == FT__KIND_SIGNED, w->who);
     else if (w->bits < 32) /* the register may be wider */
         ft__rule_no_wrap(w->r, &w->a[0], w->bits, to == FT__KIND_SIGNED, w->who);
-    *form = ft__form_sum(&w->r->forms, 0, w->a[0].form, 1, w->bits);
+    *affine = ft__affine_sum(&w->r->affines, 0, w->a[0].affine, 1, w->bits);
     return true;
 }
 
 /* ---- choices ---- */
 
-/* Both forms become one; which. */
-static bool one_form(const struct ruling *w, uint32_t *form, uint32_t a, uint32_t b)
+/* Both affine expressions become one; which. */
+static bool one_affine(const struct ruling *w, uint32_t *affine, uint32_t a, uint32_t b)
 {
-    const uint32_t d = ft__form_sum(&w->r->forms, a, b, -1, 64);
+    const uint32_t d = ft__affine_sum(&w->r->affines, a, b, -1, 64);
 
-    *form = a;
+    *affine = a;
     if (d && !w->hard)
         return false;
-    ft__form_pin(&w->r->forms, d);
+    ft__affine_pin(&w->r->affines, d);
     return true;
 }
 
 /* What of two things the threads took: bit 0: some the first, bit 1: some the second.
  */
-static unsigned taken(const struct ruling *w, const ft__value *p)
+static unsigned taken(const struct ruling *w, const ft__lane_value *p)
 {
     unsigned both = 0;
 
@@ -298,34 +302,35 @@ static unsigned taken(const struct ruling *w, const ft__value *p)
     return both;
 }
 
-static bool selected(const struct ruling *w, uint32_t *form)
+static bool selected(const struct ruling *w, uint32_t *affine)
 {
     const unsigned which = taken(w, &w->a[2]);
 
-    if (w->a[2].form)
+    if (w->a[2].affine)
         return false;
-    *form = w->a[which == 2 ? 1 : 0].form;
-    return which != 3 || one_form(w, form, w->a[0].form, w->a[1].form);
+    *affine = w->a[which == 2 ? 1 : 0].affine;
+    return which != 3 || one_affine(w, affine, w->a[0].affine, w->a[1].affine);
 }
 
 /* ---- comparisons ---- */
 
 enum relation { LESS, LESS_OR_EQUAL, EQUAL };
 
-/* x + form stays <= limit where x is, and > limit, or for EQUAL > 0, where that is. */
-static void hold_side(const struct ruling *w, uint32_t form, enum relation relation,
+/* x + affine expression stays <= limit where x is, and > limit, or for EQUAL > 0, where
+ * that is. */
+static void hold_side(const struct ruling *w, uint32_t affine, enum relation relation,
                       const ft__i128 *below, const ft__i128 *above)
 {
     const int limit = relation == LESS_OR_EQUAL ? 0 : -1;
     const int least = relation == EQUAL ? 1 : limit + 1;
 
-    ft__form_hold(&w->r->forms, form, above ? clamped(least - *above) : INT64_MIN,
-                  below ? clamped(limit - *below) : INT64_MAX);
+    ft__affine_hold(&w->r->affines, affine, above ? clamped(least - *above) : INT64_MIN,
+                    below ? clamped(limit - *below) : INT64_MAX);
 }
 
 /* Keeps a - b on the side of 0 where it is, thread by thread. */
-static void keep_sides(const struct ruling *w, uint32_t form, const ft__value *a,
-                       const ft__value *b, bool is_signed, enum relation relation)
+static void keep_sides(const struct ruling *w, uint32_t affine, const ft__lane_value *a,
+                       const ft__lane_value *b, bool is_signed, enum relation relation)
 {
     const int64_t limit = relation == LESS_OR_EQUAL ? 0 : -1;
     int64_t x[FT__MOST_THREADS], low = INT64_MIN, high = INT64_MAX;
@@ -346,27 +351,27 @@ static void keep_sides(const struct ruling *w, uint32_t form, const ft__value *a
     below = low;
     above = high;
     if (relation == EQUAL && any_equal)
-        ft__form_pin(&w->r->forms, form);
+        ft__affine_pin(&w->r->affines, affine);
     else
-        hold_side(w, form, relation, any_below ? &below : NULL,
+        hold_side(w, affine, relation, any_below ? &below : NULL,
                   any_above ? &above : NULL);
 }
 
 /* Keeps a and b numbers, and a - b on the side of 0 where it is, for every thread. */
-static void keep_order(const struct ruling *w, const ft__value *a, const ft__value *b,
-                       bool is_signed, enum relation relation)
+static void keep_order(const struct ruling *w, const ft__lane_value *a,
+                       const ft__lane_value *b, bool is_signed, enum relation relation)
 {
-    const uint32_t d = ft__form_sum(&w->r->forms, a->form, b->form, -1, 64);
+    const uint32_t d = ft__affine_sum(&w->r->affines, a->affine, b->affine, -1, 64);
     ft__i128 a_least, a_most, b_least, b_most, least, most;
 
-    if (!a->form && !b->form)
+    if (!a->affine && !b->affine)
         return;
     ft__number_ends(w->r, a, w->bits, is_signed, w->who, &a_least, &a_most);
     ft__number_ends(w->r, b, w->bits, is_signed, w->who, &b_least, &b_most);
-    if (a->form)
-        hold_inside(w->r, a->form, w->bits, is_signed, a_least, a_most);
-    if (b->form)
-        hold_inside(w->r, b->form, w->bits, is_signed, b_least, b_most);
+    if (a->affine)
+        hold_inside(w->r, a->affine, w->bits, is_signed, a_least, a_most);
+    if (b->affine)
+        hold_inside(w->r, b->affine, w->bits, is_signed, b_least, b_most);
     if (!d || a_least > a_most || b_least > b_most)
         return;
     least = a_least - b_most;
@@ -379,7 +384,7 @@ static void keep_order(const struct ruling *w, const ft__value *a, const ft__val
         keep_sides(w, d, a, b, is_signed, relation);
 }
 
-static bool compared(const struct ruling *w, uint32_t *form)
+static bool compared(const struct ruling *w, uint32_t *affine)
 {
     static const struct {
         unsigned mod;
@@ -393,8 +398,8 @@ static bool compared(const struct ruling *w, uint32_t *form)
         {FT__MOD_HI, LESS_OR_EQUAL, true},  {FT__MOD_HS, LESS, true},
     };
 
-    *form = 0;
-    if (w->n > 2 && w->a[2].form)
+    *affine = 0;
+    if (w->n > 2 && w->a[2].affine)
         return false;
     for (size_t k = 0; k < sizeof(known) / sizeof(*known); k++) {
         const bool is_signed = w->is_signed && !known[k].is_unsigned;
@@ -408,7 +413,7 @@ static bool compared(const struct ruling *w, uint32_t *form)
 }
 
 /* The smaller or the larger: a comparison, and a choice. */
-static bool least_or_most(const struct ruling *w, uint32_t *form)
+static bool least_or_most(const struct ruling *w, uint32_t *affine)
 {
     unsigned which = 0;
     const uint32_t threads = w->a[0].lane || w->a[1].lane ? w->r->threads : 1;
@@ -425,8 +430,8 @@ static bool least_or_most(const struct ruling *w, uint32_t *form)
         if (threads == 1 || ft__set_has(w->who->w, l))
             which |= less == (w->i->opcode == FT__PTX_MIN) ? 1 : 2;
     }
-    *form = w->a[which == 2 ? 1 : 0].form;
-    return which != 3 || one_form(w, form, w->a[0].form, w->a[1].form);
+    *affine = w->a[which == 2 ? 1 : 0].affine;
+    return which != 3 || one_affine(w, affine, w->a[0].affine, w->a[1].affine);
 }
 
 /* ---- signs ---- */
@@ -434,23 +439,23 @@ static bool least_or_most(const struct ruling *w, uint32_t *form)
 /* Source k stays a number, and negative or not. */
 static void keep_sign(const struct ruling *w, uint32_t k)
 {
-    static const ft__value zero;
+    static const ft__lane_value zero;
 
     keep_order(w, &w->a[k], &zero, true, LESS);
 }
 
 /* or, and of which only the sign matters: it stays where those of the sources do. */
-static bool sign_kept(const struct ruling *w, uint32_t *form)
+static bool sign_kept(const struct ruling *w, uint32_t *affine)
 {
     for (uint32_t k = 0; k < w->n; k++)
         keep_sign(w, k);
-    *form = 0;
+    *affine = 0;
     return true;
 }
 
 /* ---- shifts to the right ---- */
 
-static bool shift_right(const struct ruling *w, uint32_t *form)
+static bool shift_right(const struct ruling *w, uint32_t *affine)
 {
     uint32_t rest;
 
@@ -459,13 +464,13 @@ static bool shift_right(const struct ruling *w, uint32_t *form)
     /* What is left is the sign. Rounds of loops are held, as by any quotient, so that
      * addresses that come from there are known. */
     if (w->hard && w->a[1].base == w->bits - 1 &&
-        !ft__form_of_loops(&w->r->forms, w->a[0].form)) {
+        !ft__affine_of_loops(&w->r->affines, w->a[0].affine)) {
         keep_sign(w, 0);
-        *form = 0;
+        *affine = 0;
         return true;
     }
     if (w->a[1].base > 62 ||
-        !quotient(w, &w->a[0], w->is_signed, (int64_t)1 << w->a[1].base, form, &rest))
+        !quotient(w, &w->a[0], w->is_signed, (int64_t)1 << w->a[1].base, affine, &rest))
         return false;
     no_wrap(w, 0);
     return true;
@@ -490,38 +495,39 @@ static bool whole_numbers(const struct ruling *w)
     }
 }
 
-static bool of_numbers(const struct ruling *w, uint32_t *form)
+static bool of_numbers(const struct ruling *w, uint32_t *affine)
 {
     switch (w->i->opcode) {
     case FT__PTX_MOV:
-    case FT__PTX_CVTA: *form = w->a[0].form; return w->n == 1;
-    case FT__PTX_ADD: return sum(w, form, 1);
-    case FT__PTX_SUB: return sum(w, form, -1);
+    case FT__PTX_CVTA: *affine = w->a[0].affine; return w->n == 1;
+    case FT__PTX_ADD: return sum(w, affine, 1);
+    case FT__PTX_SUB: return sum(w, affine, -1);
     case FT__PTX_MUL:
     case FT__PTX_MAD:
-        return has(w, FT__MOD_HI) ? upper_half(w, form) : product(w, form);
+        return has(w, FT__MOD_HI) ? upper_half(w, affine) : product(w, affine);
     case FT__PTX_NEG:
     case FT__PTX_NOT:
-        *form = ft__form_sum(&w->r->forms, 0, w->a[0].form, -1, w->bits);
+        *affine = ft__affine_sum(&w->r->affines, 0, w->a[0].affine, -1, w->bits);
         return true;
-    case FT__PTX_SHL: return shift_left(w, form);
-    case FT__PTX_SHR: return shift_right(w, form);
-    case FT__PTX_DIV: return divided(w, form, false);
-    case FT__PTX_REM: return divided(w, form, true);
-    case FT__PTX_AND: return w->sign ? sign_kept(w, form) : masked(w, form);
-    case FT__PTX_OR: return w->sign ? sign_kept(w, form) : joined(w, form);
-    case FT__PTX_XOR: return joined(w, form);
-    case FT__PTX_CVT: return converted(w, form);
-    case FT__PTX_SELP: return selected(w, form);
-    case FT__PTX_SETP: return compared(w, form);
+    case FT__PTX_SHL: return shift_left(w, affine);
+    case FT__PTX_SHR: return shift_right(w, affine);
+    case FT__PTX_DIV: return divided(w, affine, false);
+    case FT__PTX_REM: return divided(w, affine, true);
+    case FT__PTX_AND: return w->sign ? sign_kept(w, affine) : masked(w, affine);
+    case FT__PTX_OR: return w->sign ? sign_kept(w, affine) : joined(w, affine);
+    case FT__PTX_XOR: return joined(w, affine);
+    case FT__PTX_CVT: return converted(w, affine);
+    case FT__PTX_SELP: return selected(w, affine);
+    case FT__PTX_SETP: return compared(w, affine);
     case FT__PTX_MIN:
-    case FT__PTX_MAX: return least_or_most(w, form);
+    case FT__PTX_MAX: return least_or_most(w, affine);
     default: return false;
     }
 }
 
-bool ft__rule(ft__run *r, uint32_t *form, const ft__part *part, const ft__step *s,
-              const ft__value *a, const ft__value *out, const ft__set *who)
+bool ft__rule(ft__run *r, uint32_t *affine, const ft__plan_part *part,
+              const ft__plan_step *s, const ft__lane_value *a,
+              const ft__lane_value *out, const ft__set *who)
 {
     const ft__ptx_insn *i = &part->f->insn[s->insn];
     const struct ruling w = {.r = r,
@@ -540,5 +546,5 @@ bool ft__rule(ft__run *r, uint32_t *form, const ft__part *part, const ft__step *
     if (i->n_types < 1 || !whole_numbers(&w) ||
         (s->n_dest != 1 && i->opcode != FT__PTX_SETP))
         return false;
-    return of_numbers(&w, form);
+    return of_numbers(&w, affine);
 }

@@ -9,14 +9,14 @@
 #define TALLY(member, k) (AT(member) + (uint32_t)(k) * (uint32_t)sizeof(ft_ptx_tally))
 
 struct gathering {
-    ft__plan *p;
+    ft__count_plan *p;
     size_t first; /* dues of this block, merged */
     bool short_of_memory;
 };
 
 static void owe(struct gathering *w, uint32_t item, uint32_t at, uint64_t amount)
 {
-    ft__plan *p = w->p;
+    ft__count_plan *p = w->p;
     ft__due *grown;
 
     if (!amount)
@@ -70,7 +70,8 @@ static void owe_work(struct gathering *w, const ft__ptx_function *f,
     owe(w, warps, AT(descriptor_bytes), ft__ptx_descriptor_bytes(f, i));
 }
 
-static void owe_step(struct gathering *w, const ft__part *part, const ft__step *s)
+static void owe_step(struct gathering *w, const ft__plan_part *part,
+                     const ft__plan_step *s)
 {
     const ft__ptx_insn *i = &part->f->insn[s->insn];
 
@@ -95,7 +96,7 @@ static void owe_step(struct gathering *w, const ft__part *part, const ft__step *
     }
 }
 
-static void owe_block(struct gathering *w, const ft__part *part, uint32_t b)
+static void owe_block(struct gathering *w, const ft__plan_part *part, uint32_t b)
 {
     const ft__flow_block *block = &part->flow.block[b];
     const uint32_t warps = part->item[b], threads = part->item[b] + 1;
@@ -118,7 +119,7 @@ static void owe_block(struct gathering *w, const ft__part *part, uint32_t b)
         owe_step(w, part, &part->step[s]);
 }
 
-bool ft__plan_dues(ft__plan *p)
+bool ft__plan_dues(ft__count_plan *p)
 {
     struct gathering w = {.p = p};
 

@@ -24,7 +24,7 @@ struct classes {
     size_t n_boxes, most_boxes;
     uint64_t *list; /* NULL: boxes; else the blocks not counted yet, packed */
     size_t n_list;
-    uint32_t *bound; /* forms that may not hold everywhere */
+    uint32_t *bound; /* affine expressions that may not hold everywhere */
     uint32_t n_bounds;
     uint64_t blocks, done;
     int64_t *delta;            /* [FT__SYMBOLS][CHUNK] */
@@ -35,7 +35,7 @@ struct classes {
 
 /* ---- bounds ---- */
 
-static i128 far_end(const ft__run *r, const ft__form *f, bool least)
+static i128 far_end(const ft__run *r, const ft__affine *f, bool least)
 {
     i128 sum = 0;
 
@@ -48,14 +48,14 @@ static i128 far_end(const ft__run *r, const ft__form *f, bool least)
     return sum;
 }
 
-static bool of_places(const ft__form *f)
+static bool of_places(const ft__affine *f)
 {
     return f->symbols >> FT__FIRST_DERIVED == 0;
 }
 
-static bool holds_everywhere(const struct classes *w, uint32_t form)
+static bool holds_everywhere(const struct classes *w, uint32_t affine)
 {
-    const ft__form *f = ft__form_at(&w->r->forms, form);
+    const ft__affine *f = ft__affine_at(&w->r->affines, affine);
 
     if (f->low == INT64_MIN && f->high == INT64_MAX)
         return true;
@@ -65,7 +65,7 @@ static bool holds_everywhere(const struct classes *w, uint32_t form)
 
 static bool find_bounds(struct classes *w)
 {
-    const uint32_t n = w->r->forms.n;
+    const uint32_t n = w->r->affines.n;
     uint32_t *grown = realloc(w->bound, n * sizeof(*grown));
 
     if (!grown)
@@ -81,7 +81,7 @@ static bool find_bounds(struct classes *w)
 /* ---- boxes ---- */
 
 /* Of one place alone: 0, 1, 2; 3: of more, or something else. */
-static uint32_t place_of(const ft__form *f)
+static uint32_t place_of(const ft__affine *f)
 {
     return f->symbols == 1 ? 0 : f->symbols == 2 ? 1 : f->symbols == 4 ? 2 : 3;
 }
@@ -92,7 +92,7 @@ static int64_t floor_over(int64_t a, int64_t b)
 }
 
 /* first and end of the class in one place. */
-static void limit(struct box *b, const ft__run *r, uint32_t k, const ft__form *f)
+static void limit(struct box *b, const ft__run *r, uint32_t k, const ft__affine *f)
 {
     const int64_t a = f->a[k];
     int64_t low = INT64_MIN, high = INT64_MAX;
@@ -117,7 +117,7 @@ static bool box_of(const struct classes *w, struct box *out, const struct box *i
 
     *out = *in;
     for (uint32_t n = 0; n < w->n_bounds; n++) {
-        const ft__form *f = ft__form_at(&r->forms, w->bound[n]);
+        const ft__affine *f = ft__affine_at(&r->affines, w->bound[n]);
         const uint32_t k = place_of(f);
 
         if (k < 3) {
@@ -217,7 +217,7 @@ static uint64_t magnitude(int64_t v)
 }
 
 /* Modulo 2^64, in each block of a chunk. */
-static void wrapped_values(const struct classes *w, uint64_t *out, const ft__form *f,
+static void wrapped_values(const struct classes *w, uint64_t *out, const ft__affine *f,
                            uint32_t n)
 {
     memset(out, 0, n * sizeof(*out));
@@ -231,7 +231,7 @@ static void wrapped_values(const struct classes *w, uint64_t *out, const ft__for
 }
 
 /* No block of the chunk has a value of 2^62 or more. */
-static bool is_small(const struct classes *w, const ft__form *f)
+static bool is_small(const struct classes *w, const ft__affine *f)
 {
     uint64_t most = (uint64_t)1 << 62;
 
@@ -247,7 +247,7 @@ static bool is_small(const struct classes *w, const ft__form *f)
 }
 
 /* A product of two numbers of 64 bits fits into 128, a sum of them may not. */
-static bool large_value(const struct classes *w, i128 *out, const ft__form *f,
+static bool large_value(const struct classes *w, i128 *out, const ft__affine *f,
                         uint32_t l)
 {
     bool ok = true;
@@ -268,7 +268,8 @@ static int64_t held(i128 v)
 }
 
 /* In each block of a chunk, or the end of what 64 bits hold. */
-static void form_values(struct classes *w, int64_t *out, const ft__form *f, uint32_t n)
+static void affine_values(struct classes *w, int64_t *out, const ft__affine *f,
+                          uint32_t n)
 {
     if (is_small(w, f)) {
         wrapped_values(w, (uint64_t *)out, f, n);
@@ -288,14 +289,14 @@ static int64_t over(i128 a, int64_t d)
 }
 
 /* What is computed of a chunk's values, those of other blocks less that of this. */
-static void derive_quotient(struct classes *w, int64_t *delta, const ft__symbol *s,
-                            uint32_t n)
+static void derive_quotient(struct classes *w, int64_t *delta,
+                            const ft__affine_variable *s, uint32_t n)
 {
     const int64_t from = (int64_t)s->source[0], d = s->divisor;
     const int64_t here = over(from, d);
     uint64_t any = 0;
 
-    form_values(w, delta, ft__form_at(&w->r->forms, s->form[0]), n);
+    affine_values(w, delta, ft__affine_at(&w->r->affines, s->affine[0]), n);
     for (uint32_t l = 0; l < n; l++)
         any |= (uint64_t)delta[l] + (uint64_t)from;
     if (any <= UINT32_MAX && d <= UINT32_MAX && from >= 0 && from <= UINT32_MAX) {
@@ -307,8 +308,8 @@ static void derive_quotient(struct classes *w, int64_t *delta, const ft__symbol 
         delta[l] = held((i128)over((i128)from + delta[l], d) - here);
 }
 
-static void derive_result(struct classes *w, int64_t *delta, const ft__symbol *s,
-                          uint32_t n)
+static void derive_result(struct classes *w, int64_t *delta,
+                          const ft__affine_variable *s, uint32_t n)
 {
     uint64_t *out = w->lanes;
     uint64_t *const d[1] = {out};
@@ -318,7 +319,7 @@ static void derive_result(struct classes *w, int64_t *delta, const ft__symbol *s
         uint64_t *to = w->lanes + (size_t)(x + 1) * CHUNK;
         const uint64_t mask = ft__ptx_mask(s->source_bits[x]);
 
-        wrapped_values(w, to, ft__form_at(&w->r->forms, s->form[x]), n);
+        wrapped_values(w, to, ft__affine_at(&w->r->affines, s->affine[x]), n);
         for (uint32_t l = 0; l < n; l++)
             to[l] = (s->source[x] + to[l]) & mask;
         a[x] = to;
@@ -352,8 +353,8 @@ static void find_symbols(struct classes *w, size_t from, uint32_t n)
         for (uint32_t k = 0; k < 3; k++)
             w->delta[k * CHUNK + l] = (int64_t)at[k] - (int64_t)r->at[k];
     }
-    for (uint32_t k = 0; k < r->forms.n_symbols; k++) {
-        const ft__symbol *s = &r->forms.symbol[k];
+    for (uint32_t k = 0; k < r->affines.n_symbols; k++) {
+        const ft__affine_variable *s = &r->affines.symbol[k];
         int64_t *delta = w->delta + (size_t)k * CHUNK;
 
         if (k >= FT__FIRST_DERIVED && s->i)
@@ -371,9 +372,9 @@ static void find_held(struct classes *w, uint8_t *holds, uint32_t n)
 
     memset(holds, 1, n);
     for (uint32_t b = 0; b < w->n_bounds; b++) {
-        const ft__form *f = ft__form_at(&w->r->forms, w->bound[b]);
+        const ft__affine *f = ft__affine_at(&w->r->affines, w->bound[b]);
 
-        form_values(w, v, f, n);
+        affine_values(w, v, f, n);
         for (uint32_t l = 0; l < n; l++)
             holds[l] &= (uint8_t)(v[l] >= f->low) & (uint8_t)(v[l] <= f->high);
     }
@@ -397,7 +398,7 @@ static void take_listed(struct classes *w)
             if (!holds[l])
                 w->list[kept++] = w->list[from + l];
     }
-    w->r->steps += w->n_list * (2 + w->r->forms.n_symbols + w->n_bounds);
+    w->r->steps += w->n_list * (2 + w->r->affines.n_symbols + w->n_bounds);
     w->n_list = kept;
 }
 

@@ -1,3 +1,5 @@
+/* A counter of one module. In: a launch; out: its counts, as sums over the blocks of
+ * code that were executed, and the same for each block and access. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +15,9 @@
 
 struct ft_ptx_counter {
     const ft_ptx *m;
-    ft__plan **plan;      /* by kernel; NULL: not yet */
-    ft__run **run;        /* for blocks of the size that was last; NULL: none */
-    const ft__plan *last; /* counted; NULL: none */
+    ft__count_plan **plan;      /* by kernel; NULL: not yet */
+    ft__run **run;              /* for blocks of the size that was last; NULL: none */
+    const ft__count_plan *last; /* counted; NULL: none */
     ft__recall recall;
     ft__ptx_effort effort;
     char because[200];
@@ -28,7 +30,7 @@ ft_status ft__ptx_counter_new(ft_ptx_counter **out, const ft_ptx *m, ft_error *e
     *out = NULL;
     if (c) {
         c->m = m;
-        c->plan = calloc((size_t)m->n_kernels + 1, sizeof(ft__plan *));
+        c->plan = calloc((size_t)m->n_kernels + 1, sizeof(ft__count_plan *));
         c->run = calloc((size_t)m->n_kernels + 1, sizeof(ft__run *));
     }
     if (!c || !c->plan || !c->run) {
@@ -209,8 +211,8 @@ static void conclude(ft_ptx_counts *out, ft_ptx_counter *c, const ft__run *r)
 /* ---- blocks ---- */
 
 /* The last label in front of an instruction; copied at first use. */
-static const char *label_at(ft__plan *p, const ft__part *part, uint32_t *next,
-                            uint32_t insn)
+static const char *label_at(ft__count_plan *p, const ft__plan_part *part,
+                            uint32_t *next, uint32_t insn)
 {
     const ft__ptx_function *f = part->f;
     const char *name = NULL;
@@ -223,7 +225,7 @@ static const char *label_at(ft__plan *p, const ft__part *part, uint32_t *next,
 }
 
 /* What does not depend on the launch, once for each plan. */
-static bool describe(ft__plan *p)
+static bool describe(ft__count_plan *p)
 {
     size_t n = 0, at = 0;
 
@@ -233,7 +235,7 @@ static bool describe(ft__plan *p)
     if (!p->block)
         return false;
     for (uint32_t k = 0; k < p->n_parts; k++) {
-        const ft__part *part = &p->part[k];
+        const ft__plan_part *part = &p->part[k];
         uint32_t next = 0;
 
         for (uint32_t b = 0; b < part->flow.n; b++, at++) {
@@ -252,7 +254,7 @@ static bool describe(ft__plan *p)
     return true;
 }
 
-static void fill_blocks(ft__plan *p, const ft_ptx_tally *item)
+static void fill_blocks(ft__count_plan *p, const ft_ptx_tally *item)
 {
     size_t at = 0;
 
@@ -282,7 +284,7 @@ size_t ft__ptx_accesses(const ft_ptx_counter *c, const ft_ptx_access **out)
 /* ---- the whole ---- */
 
 /* All that counts of a launch depend on, in bytes that are equal where that is. */
-struct question {
+struct count_question {
     uint64_t size; /* of all of it */
     uint64_t param_bytes;
     uint32_t kernel, dynamic_shared, grid[3], block[3], cluster[3], zero;
@@ -319,13 +321,13 @@ static ft_status run_for(ft__run **out, ft_ptx_counter *c, uint32_t kernel,
     return st;
 }
 
-static ft_status no_memory(const ft__plan *p, ft_error *err)
+static ft_status no_memory(const ft__count_plan *p, ft_error *err)
 {
     return ft_fail(err, FT_ENOMEM, 0, "no memory to count %s", p->part[0].f->name);
 }
 
-/* What is told of the launch counted last. */
-static ft_status tell(ft_ptx_counter *c, ft__plan *p, const ft_ptx_tally *item,
+/* Blocks and accesses of the launch counted last. */
+static ft_status tell(ft_ptx_counter *c, ft__count_plan *p, const ft_ptx_tally *item,
                       ft_error *err)
 {
     fill_blocks(p, item);
@@ -339,7 +341,7 @@ static ft_status count(ft_ptx_counts *out, ft_ptx_tally *item, ft_ptx_counter *c
                        uint32_t kernel, const ft_ptx_launch *l, const uint8_t *param,
                        const uint8_t *known, ft_error *err)
 {
-    ft__plan *p = c->plan[kernel];
+    ft__count_plan *p = c->plan[kernel];
     ft__totals t = {.count = calloc((size_t)p->n_items * FT__SETS, sizeof(*t.count))};
     ft__run *r = NULL;
     ft_status st = t.count ? run_for(&r, c, kernel, l->block, err) : no_memory(p, err);
@@ -362,10 +364,10 @@ static ft_status count(ft_ptx_counts *out, ft_ptx_tally *item, ft_ptx_counter *c
 
 /* Counts what is asked, or knows it from before. */
 static ft_status count_once(ft_ptx_counts *out, ft_ptx_counter *c,
-                            const struct question *q, const ft_ptx_launch *l,
+                            const struct count_question *q, const ft_ptx_launch *l,
                             ft_error *err)
 {
-    ft__plan *p = c->plan[q->kernel];
+    ft__count_plan *p = c->plan[q->kernel];
     const ft__recalled *known = ft__recall_find(&c->recall, q, q->size);
     ft_ptx_tally *item;
     ft_status st;
@@ -391,11 +393,11 @@ static ft_status count_once(ft_ptx_counts *out, ft_ptx_counter *c,
 }
 
 /* NULL: out of memory. */
-static struct question *question_new(const ft_ptx_launch *l, uint32_t kernel,
-                                     const ft__ptx_function *f)
+static struct count_question *question_new(const ft_ptx_launch *l, uint32_t kernel,
+                                           const ft__ptx_function *f)
 {
-    const size_t size = sizeof(struct question) + 2 * (size_t)f->param_bytes;
-    struct question *q = calloc(1, size);
+    const size_t size = sizeof(struct count_question) + 2 * (size_t)f->param_bytes;
+    struct count_question *q = calloc(1, size);
 
     if (!q)
         return NULL;
@@ -410,7 +412,7 @@ static struct question *question_new(const ft_ptx_launch *l, uint32_t kernel,
 }
 
 /* Parameters that nothing counted comes from make no difference. */
-static void drop_unread(struct question *q, const ft__plan *p)
+static void drop_unread(struct count_question *q, const ft__count_plan *p)
 {
     for (uint64_t k = 0; k < q->param_bytes; k++)
         if (!p->reads[k])
@@ -422,7 +424,7 @@ ft_status ft__ptx_count(ft_ptx_counts *out, ft_ptx_counter *c, const ft_ptx_laun
 {
     const ft__ptx_function *f;
     uint32_t kernel = 0;
-    struct question *q;
+    struct count_question *q;
     ft_status st;
 
     memset(out, 0, sizeof(*out));

@@ -1,3 +1,4 @@
+/* Dominators and strongly connected components of a graph. */
 #include "ptx/count/dominate.h"
 
 #define NONE UINT32_MAX
@@ -142,16 +143,16 @@ bool ft__dominate(uint32_t *above, ft__arena *a, const ft__graph *g, uint32_t ro
     return true;
 }
 
-/* ---- rings ---- */
+/* ---- strongly connected components ---- */
 
-struct rings {
+struct components {
     const ft__graph *g;
-    uint32_t *number, *low, *at, *path, *stack, *ring;
+    uint32_t *number, *low, *at, *path, *stack, *component;
     bool *header, *on_path;
     uint32_t next, deep, waiting, n;
 };
 
-static void enter(struct rings *w, uint32_t v)
+static void enter(struct components *w, uint32_t v)
 {
     w->number[v] = w->low[v] = ++w->next;
     w->at[v] = w->g->edges[v];
@@ -160,7 +161,7 @@ static void enter(struct rings *w, uint32_t v)
     w->on_path[v] = true;
 }
 
-static void leave(struct rings *w, uint32_t v)
+static void leave(struct components *w, uint32_t v)
 {
     uint32_t u;
 
@@ -172,12 +173,12 @@ static void leave(struct rings *w, uint32_t v)
         return;
     do {
         u = w->stack[--w->waiting];
-        w->ring[u] = w->n;
+        w->component[u] = w->n;
     } while (u != v);
     w->n++;
 }
 
-static void search(struct rings *w, uint32_t from)
+static void search(struct components *w, uint32_t from)
 {
     enter(w, from);
     while (w->deep) {
@@ -190,7 +191,7 @@ static void search(struct rings *w, uint32_t from)
 
             if (!w->number[to])
                 enter(w, to);
-            else if (w->ring[to] == NONE && w->number[to] < w->low[v])
+            else if (w->component[to] == NONE && w->number[to] < w->low[v])
                 w->low[v] = w->number[to];
             if (w->on_path[to] && w->path[w->deep - 1] == v)
                 w->header[to] = true;
@@ -198,10 +199,10 @@ static void search(struct rings *w, uint32_t from)
     }
 }
 
-bool ft__rings(uint32_t *ring, bool *header, uint32_t *n_rings, ft__arena *a,
-               const ft__graph *g)
+bool ft__components(uint32_t *component, bool *header, uint32_t *n_components,
+                    ft__arena *a, const ft__graph *g)
 {
-    struct rings w = {.g = g, .ring = ring, .header = header};
+    struct components w = {.g = g, .component = component, .header = header};
 
     w.number = ft__arena_array(a, g->n, sizeof(*w.number));
     w.low = ft__arena_array(a, g->n, sizeof(*w.low));
@@ -212,10 +213,10 @@ bool ft__rings(uint32_t *ring, bool *header, uint32_t *n_rings, ft__arena *a,
     if (!w.number || !w.low || !w.at || !w.path || !w.stack || !w.on_path)
         return false;
     for (uint32_t v = 0; v < g->n; v++)
-        ring[v] = NONE;
+        component[v] = NONE;
     for (uint32_t v = 0; v < g->n; v++)
         if (!w.number[v])
             search(&w, v);
-    *n_rings = w.n;
+    *n_components = w.n;
     return true;
 }

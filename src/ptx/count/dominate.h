@@ -19,7 +19,7 @@ bool ft__dominate(uint32_t *above, ft__arena *a, const ft__graph *g, uint32_t ro
 /* Strongly connected components, numbered from 0 (R. E. Tarjan, Depth-first search and
  * linear graph algorithms, SIAM J. Comput. 1, 1972), and vertices that edges lead back
  * to on a walk in depth from vertex 0 on, then from what it does not reach. */
-bool ft__rings(uint32_t *ring, bool *header, uint32_t *n_rings, ft__arena *a,
-               const ft__graph *g);
+bool ft__components(uint32_t *component, bool *header, uint32_t *n_components,
+                    ft__arena *a, const ft__graph *g);
 
 #endif

@@ -1,3 +1,5 @@
+/* The control-flow graph of a function. In: its instructions; out: blocks, edges,
+ * reconvergence points, loops. */
 #include "ptx/count/flow.h"
 
 #include <string.h>
@@ -177,7 +179,7 @@ static bool connect(ft__flow *w, ft__arena *a, const ft_ptx *m,
     return true;
 }
 
-/* ---- where ways meet ---- */
+/* ---- reconvergence points ---- */
 
 /* The graph backwards; `extra` blocks lead to the end, too. */
 static bool reverse(ft__graph *out, ft__arena *a, const ft__flow *w, const bool *extra)
@@ -245,7 +247,7 @@ static void find_extra(bool *extra, const ft__graph *g, const ft__ptx_function *
         }
 }
 
-static bool meet(ft__flow *w, ft__arena *a, const ft__ptx_function *f)
+static bool reconvergence(ft__flow *w, ft__arena *a, const ft__ptx_function *f)
 {
     bool *extra = ft__arena_array(a, (size_t)w->n + 1, sizeof(*extra));
     bool *seen = ft__arena_array(a, (size_t)w->n + 1, sizeof(*seen));
@@ -260,33 +262,35 @@ static bool meet(ft__flow *w, ft__arena *a, const ft__ptx_function *f)
     if (!reverse(&back, a, w, extra) || !ft__dominate(above, a, &back, w->n))
         return false;
     for (uint32_t b = 0; b < w->n; b++)
-        w->block[b].meet = above[b];
+        w->block[b].reconvergence = above[b];
     return true;
 }
 
-/* ---- rings ---- */
+/* ---- strongly connected components ---- */
 
-static bool find_rings(ft__flow *w, ft__arena *a)
+static bool find_components(ft__flow *w, ft__arena *a)
 {
     const ft__graph g = {w->edge, w->edges, w->n + 1};
-    uint32_t *ring = ft__arena_array(a, (size_t)w->n + 1, sizeof(*ring));
+    uint32_t *component = ft__arena_array(a, (size_t)w->n + 1, sizeof(*component));
     bool *header = ft__arena_array(a, (size_t)w->n + 1, sizeof(*header));
 
-    w->ring_first = ft__arena_array(a, (size_t)w->n + 1, sizeof(*w->ring_first));
-    w->ring_last = ft__arena_array(a, (size_t)w->n + 1, sizeof(*w->ring_last));
-    if (!ring || !header || !w->ring_first || !w->ring_last ||
-        !ft__rings(ring, header, &w->n_rings, a, &g))
+    w->component_first =
+        ft__arena_array(a, (size_t)w->n + 1, sizeof(*w->component_first));
+    w->component_last =
+        ft__arena_array(a, (size_t)w->n + 1, sizeof(*w->component_last));
+    if (!component || !header || !w->component_first || !w->component_last ||
+        !ft__components(component, header, &w->n_components, a, &g))
         return false;
-    for (uint32_t r = 0; r < w->n_rings; r++)
-        w->ring_first[r] = NONE;
+    for (uint32_t r = 0; r < w->n_components; r++)
+        w->component_first[r] = NONE;
     for (uint32_t b = 0; b < w->n; b++) {
-        const uint32_t r = ring[b];
+        const uint32_t r = component[b];
 
-        w->block[b].ring = r;
+        w->block[b].component = r;
         w->block[b].header = header[b];
-        if (w->ring_first[r] == NONE)
-            w->ring_first[r] = b;
-        w->ring_last[r] = b;
+        if (w->component_first[r] == NONE)
+            w->component_first[r] = b;
+        w->component_last[r] = b;
     }
     return true;
 }
@@ -302,7 +306,8 @@ ft_status ft__flow_make(ft__flow *out, ft__arena *a, const ft_ptx *m,
     if (ok && too_many(out, m, f))
         return ft_fail(err, FT_EUNSUPPORTED, 0, "%s: more than %d branches", f->name,
                        MOST_EDGES);
-    ok = ok && connect(out, a, m, f) && meet(out, &work, f) && find_rings(out, a);
+    ok = ok && connect(out, a, m, f) && reconvergence(out, &work, f) &&
+         find_components(out, a);
     ft__arena_free(&work);
     return ok ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "no memory for %s", f->name);
 }

@@ -9,12 +9,12 @@
 #define FT__FLOW_NONE UINT32_MAX
 
 typedef struct ft__flow_block {
-    uint32_t first, end; /* instructions [first, end), never empty */
-    uint32_t next;       /* fallen through to; n: the end; NONE: nothing */
-    uint32_t jump;       /* of a bra; n: behind the last instruction; NONE: no bra */
-    uint32_t meet;       /* nearest post-dominator; n: the end */
-    uint32_t ring;       /* of blocks that reach each other: its number */
-    bool header;         /* a back edge leads here */
+    uint32_t first, end;    /* instructions [first, end), never empty */
+    uint32_t next;          /* fallen through to; n: the end; NONE: nothing */
+    uint32_t jump;          /* of a bra; n: behind the last instruction; NONE: no bra */
+    uint32_t reconvergence; /* nearest post-dominator; n: the end */
+    uint32_t component;     /* of blocks that reach each other: its number */
+    bool header;            /* a back edge leads here */
 } ft__flow_block;
 
 typedef struct ft__flow {
@@ -22,8 +22,9 @@ typedef struct ft__flow {
     uint32_t n;
     uint32_t *of;           /* [n_insns + 1]: block of each instruction; the last: n */
     uint32_t *edge, *edges; /* block b leads to edge[edges[b]] ..., n among them */
-    uint32_t *ring_first, *ring_last; /* blocks of a ring lie between these */
-    uint32_t n_rings;
+    uint32_t *component_first, *component_last; /* blocks of a strongly connected
+                                                   component lie between these */
+    uint32_t n_components;
 } ft__flow;
 
 /* FT_ENOMEM. */

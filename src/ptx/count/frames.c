@@ -4,7 +4,7 @@
 
 #include "ptx/count/run.h"
 
-static ft__frame *frame_new(ft__run *r, ft__part *part)
+static ft__frame *frame_new(ft__run *r, ft__plan_part *part)
 {
     const uint32_t n = (uint32_t)(part - r->p->part);
     ft__frame *f = r->pool[n];
@@ -28,17 +28,17 @@ static ft__frame *frame_new(ft__run *r, ft__part *part)
     return f;
 }
 
-static ft__frame *frame_begin(ft__run *r, ft__part *part, ft__frame *caller,
-                              const ft__there *t)
+static ft__frame *frame_begin(ft__run *r, ft__plan_part *part, ft__frame *caller,
+                              const ft__active *t)
 {
     ft__frame *f = frame_new(r, part);
 
     if (!f)
         return NULL;
     for (uint32_t s = 0; s < part->n_slots; s++) {
-        ft__value *v = &f->value[s];
+        ft__lane_value *v = &f->value[s];
 
-        *v = (ft__value){.own = v->own, .masks = v->masks, .fresh = true};
+        *v = (ft__lane_value){.own = v->own, .masks = v->masks, .fresh = true};
     }
     for (uint32_t b = 0; b < part->flow.n; b++) {
         ft__loop *loop = f->loop[b];
@@ -75,8 +75,8 @@ static void frame_end(ft__run *r, ft__frame *f)
 static void put(ft__run *r, ft__frame *f, uint32_t slot, ft__frame *from, uint32_t of,
                 const ft__set *who)
 {
-    const ft__value nothing = {.nothing = true};
-    const ft__value *v =
+    const ft__lane_value nothing = {.nothing = true};
+    const ft__lane_value *v =
         of == FT__NO_SLOT || from->value[of].fresh ? &nothing : &from->value[of];
 
     if (slot != FT__NO_SLOT)
@@ -88,7 +88,7 @@ static void put_variable(ft__run *r, ft__frame *f, uint32_t variable, ft__frame 
                          uint32_t of, const ft__set *who)
 {
     for (uint32_t c = 0; c < f->part->n_cells; c++) {
-        const ft__cell *cell = &f->part->cell[c];
+        const ft__memory_cell *cell = &f->part->cell[c];
 
         if (cell->variable == variable)
             put(r, f, cell->slot, from,
@@ -101,7 +101,7 @@ static uint32_t slot_of(const ft__frame *f, const ft__ptx_operand *o)
     return o->kind == FT__PTX_REG ? f->part->slot[o->index] : FT__NO_SLOT;
 }
 
-static void pass(ft__run *r, ft__frame *to, ft__frame *f, const ft__call *c,
+static void pass(ft__run *r, ft__frame *to, ft__frame *f, const ft__plan_call *c,
                  const ft__set *who)
 {
     const ft__ptx_function *g = to->part->f;
@@ -112,7 +112,7 @@ static void pass(ft__run *r, ft__frame *to, ft__frame *f, const ft__call *c,
         if (!g->params_are_regs && o->kind == FT__PTX_VARIABLE) {
             put_variable(r, to, g->param[k], f, o->index, who);
         } else if (g->params_are_regs && o->kind == FT__PTX_INT) {
-            const ft__value v = {.base = o->bits};
+            const ft__lane_value v = {.base = o->bits};
 
             if (to->part->slot[g->param[k]] != FT__NO_SLOT)
                 ft__value_put(r, to, to->part->slot[g->param[k]], &v, who, true);
@@ -122,7 +122,7 @@ static void pass(ft__run *r, ft__frame *to, ft__frame *f, const ft__call *c,
     }
 }
 
-static void give_back(ft__run *r, ft__frame *f, ft__frame *from, const ft__call *c,
+static void give_back(ft__run *r, ft__frame *f, ft__frame *from, const ft__plan_call *c,
                       const ft__set *who)
 {
     const ft__ptx_function *g = from->part->f;
@@ -138,7 +138,7 @@ static void give_back(ft__run *r, ft__frame *f, ft__frame *from, const ft__call 
 }
 
 /* Nobody knows what the call gives. */
-static void forget_results(ft__run *r, ft__frame *f, const ft__call *c,
+static void forget_results(ft__run *r, ft__frame *f, const ft__plan_call *c,
                            const ft__set *who)
 {
     for (uint32_t k = 0; k < c->n_results; k++) {
@@ -153,7 +153,8 @@ static void forget_results(ft__run *r, ft__frame *f, const ft__call *c,
     }
 }
 
-void ft__run_unbound(ft__run *r, const ft__part *part, uint32_t block, uint32_t end)
+void ft__run_unbound(ft__run *r, const ft__plan_part *part, uint32_t block,
+                     uint32_t end)
 {
     for (uint32_t k = part->item[block]; k < part->item[end]; k++)
         r->unbounded[k] = true;
@@ -162,8 +163,8 @@ void ft__run_unbound(ft__run *r, const ft__part *part, uint32_t block, uint32_t 
             r->unbounded[r->p->barrier] = true;
 }
 
-static void not_followed(ft__run *r, ft__frame *f, const ft__step *s, const ft__call *c,
-                         const ft__there *on, const char *why)
+static void not_followed(ft__run *r, ft__frame *f, const ft__plan_step *s,
+                         const ft__plan_call *c, const ft__active *on, const char *why)
 {
     ft__run_inexact(r, f, s->insn, why);
     for (uint32_t k = 0; k < r->p->n_parts; k++)
@@ -171,11 +172,12 @@ static void not_followed(ft__run *r, ft__frame *f, const ft__step *s, const ft__
     forget_results(r, f, c, &on->of[FT__MAYBE]);
 }
 
-static void enter(ft__run *r, ft__frame *f, const ft__step *s, const ft__call *c,
-                  uint32_t part, ft__there *t, const ft__there *on)
+static void enter(ft__run *r, ft__frame *f, const ft__plan_step *s,
+                  const ft__plan_call *c, uint32_t part, ft__active *t,
+                  const ft__active *on)
 {
     ft__frame *to;
-    ft__there back = *on;
+    ft__active back = *on;
 
     if (f->depth + 1 >= FT__MOST_CALLS) {
         not_followed(r, f, s, c, on, "calls are nested too deep");
@@ -188,31 +190,31 @@ static void enter(ft__run *r, ft__frame *f, const ft__step *s, const ft__call *c
     ft__run_walk(r, to, &back);
     for (uint32_t k = 0; k < r->words; k++)
         to->torn.w[k] |= back.of[FT__MAYBE].w[k] & to->back.of[FT__MAYBE].w[k];
-    ft__there_join(r, &back, &to->back);
+    ft__active_join(r, &back, &to->back);
     give_back(r, f, to, c, &back.of[FT__MAYBE]);
     if (ft__set_any(r, &to->torn))
         forget_results(r, f, c, &to->torn);
-    ft__there_remove(r, t, &to->exited);
-    ft__there_join(r, &f->exited, &to->exited);
+    ft__active_remove(r, t, &to->exited);
+    ft__active_join(r, &f->exited, &to->exited);
     for (uint32_t k = 0; k < r->words; k++)
         f->left.w[k] |= to->exited.of[FT__MAYBE].w[k];
     frame_end(r, to);
 }
 
 /* Threads by the function that their register holds. */
-static void enter_each(ft__run *r, ft__frame *f, const ft__step *s, const ft__call *c,
-                       ft__there *t, const ft__there *on)
+static void enter_each(ft__run *r, ft__frame *f, const ft__plan_step *s,
+                       const ft__plan_call *c, ft__active *t, const ft__active *on)
 {
-    ft__there rest = *on, now;
-    const ft__value *v = &f->value[c->pointer];
+    ft__active rest = *on, now;
+    const ft__lane_value *v = &f->value[c->pointer];
 
     if (v->fresh || v->nothing || v->unknown) {
         not_followed(r, f, s, c, on, "a call through a register depends on data");
         return;
     }
-    ft__form_pin(&r->forms, v->form);
+    ft__affine_pin(&r->affines, v->affine);
     while (ft__set_any(r, &rest.of[FT__MAYBE])) {
-        ft__condition same = {.any_open = false};
+        ft__lane_condition same = {.any_open = false};
         uint64_t first = 0;
         uint32_t k = 0;
         bool found = false;
@@ -225,7 +227,7 @@ static void enter_each(ft__run *r, ft__frame *f, const ft__step *s, const ft__ca
                 found = true;
                 same.holds.w[l / 64] |= (uint64_t)(one == first) << l % 64;
             }
-        ft__there_split(r, &now, &rest, &rest, &same);
+        ft__active_split(r, &now, &rest, &rest, &same);
         while (k < c->n_parts && r->p->part[c->part[k]].function + 1 != first)
             k++;
         if (k == c->n_parts)
@@ -235,10 +237,10 @@ static void enter_each(ft__run *r, ft__frame *f, const ft__step *s, const ft__ca
     }
 }
 
-void ft__run_call(ft__run *r, ft__frame *f, const ft__step *s, ft__there *t,
-                  const ft__there *on)
+void ft__run_call(ft__run *r, ft__frame *f, const ft__plan_step *s, ft__active *t,
+                  const ft__active *on)
 {
-    const ft__call *c = &f->part->call[s->call];
+    const ft__plan_call *c = &f->part->call[s->call];
 
     if (!ft__set_any(r, &on->of[FT__MAYBE]))
         return;
@@ -251,19 +253,19 @@ void ft__run_call(ft__run *r, ft__frame *f, const ft__step *s, ft__there *t,
     else
         enter(r, f, s, c, c->part[0], t, on);
     if (c->noreturn)
-        ft__there_remove(r, t, on);
+        ft__active_remove(r, t, on);
 }
 
 /* ---- one block ---- */
 
 void ft__run_block(ft__run *r)
 {
-    ft__there t;
+    ft__active t;
     ft__frame *f;
 
     memset(r->count, 0, (size_t)r->p->n_items * FT__SETS * sizeof(*r->count));
-    ft__forms_clear(&r->forms);
-    r->n_trials = 0;
+    ft__affines_clear(&r->affines);
+    r->n_summaries = 0;
     r->depth = 0;
     r->executed++;
     memset(&t, 0, sizeof(t));
@@ -274,7 +276,7 @@ void ft__run_block(ft__run *r)
         return;
     ft__run_walk(r, f, &t);
     frame_end(r, f);
-    r->short_of_memory |= r->forms.short_of_memory;
+    r->short_of_memory |= r->affines.short_of_memory;
 }
 
 /* ---- the run ---- */
@@ -318,7 +320,7 @@ void ft__run_launch(ft__run *r, const ft_ptx_launch *l, const uint8_t *param,
 
 static bool make_run(ft__run *r)
 {
-    const ft__plan *p = r->p;
+    const ft__count_plan *p = r->p;
 
     r->threads = r->block[0] * r->block[1] * r->block[2];
     r->words = (r->threads + 63) / 64;
@@ -332,10 +334,10 @@ static bool make_run(ft__run *r)
         ft__arena_array(&r->arena, (size_t)p->n_steps + 1, sizeof(*r->measured));
     r->memo = ft__arena_array(&r->arena, (size_t)p->n_steps + 1, sizeof(*r->memo));
     return r->memo && r->count && r->unbounded && r->pool && r->measured &&
-           make_lanes(r) && ft__forms_new(&r->forms);
+           make_lanes(r) && ft__affines_new(&r->affines);
 }
 
-ft_status ft__run_new(ft__run **out, ft__plan *p, const uint32_t block[3],
+ft_status ft__run_new(ft__run **out, ft__count_plan *p, const uint32_t block[3],
                       ft_error *err)
 {
     ft__run *r = calloc(1, sizeof(*r));
@@ -357,7 +359,7 @@ void ft__run_free(ft__run *r)
 {
     if (!r)
         return;
-    ft__forms_free(&r->forms);
+    ft__affines_free(&r->affines);
     ft__arena_free(&r->arena);
     free(r);
 }

@@ -7,7 +7,7 @@
 enum { MOST_WORDS = 1 << 22, MOST_ROUNDS = 1000 };
 
 struct lives {
-    ft__part *part;
+    ft__plan_part *part;
     uint32_t words;
     uint64_t *use, *def, *in; /* [block][words] */
     uint64_t *always;
@@ -31,9 +31,9 @@ static void use(struct lives *w, uint32_t b, uint32_t slot)
         put(w->use + row, slot);
 }
 
-static void step_lives(struct lives *w, uint32_t b, const ft__step *s)
+static void step_lives(struct lives *w, uint32_t b, const ft__plan_step *s)
 {
-    const ft__part *part = w->part;
+    const ft__plan_part *part = w->part;
 
     use(w, b, s->guard);
     for (uint32_t k = 0; k < s->n_source; k++)
@@ -52,7 +52,7 @@ static void step_lives(struct lives *w, uint32_t b, const ft__step *s)
 
 static void always(struct lives *w, const ft__ptx_operand *o)
 {
-    const ft__part *part = w->part;
+    const ft__plan_part *part = w->part;
 
     if (o->kind == FT__PTX_REG && part->slot[o->index] != FT__NO_SLOT)
         put(w->always, part->slot[o->index]);
@@ -64,7 +64,7 @@ static void always(struct lives *w, const ft__ptx_operand *o)
 /* What comes in and goes out with calls. */
 static void find_always(struct lives *w)
 {
-    const ft__part *part = w->part;
+    const ft__plan_part *part = w->part;
     const ft__ptx_function *f = part->f;
 
     for (uint32_t c = 0; c < part->n_calls; c++) {
@@ -115,9 +115,9 @@ static void flow_back(struct lives *w)
         w->in = NULL;
 }
 
-static bool keep_headers(ft__plan *p, struct lives *w)
+static bool keep_headers(ft__count_plan *p, struct lives *w)
 {
-    ft__part *part = w->part;
+    ft__plan_part *part = w->part;
 
     for (uint32_t b = 0; b < part->flow.n; b++) {
         uint32_t n = 0;
@@ -139,7 +139,7 @@ static bool keep_headers(ft__plan *p, struct lives *w)
 
 static bool find_within(struct lives *w, ft__arena *work)
 {
-    ft__part *part = w->part;
+    ft__plan_part *part = w->part;
     const size_t n = (size_t)part->flow.n * w->words;
 
     if (n > MOST_WORDS) /* all may be read anywhere */
@@ -164,7 +164,7 @@ static bool find_within(struct lives *w, ft__arena *work)
     return true;
 }
 
-bool ft__plan_live(ft__plan *p, ft__part *part)
+bool ft__plan_live(ft__count_plan *p, ft__plan_part *part)
 {
     struct lives w = {.part = part, .words = part->n_slots / 64 + 1};
     ft__arena work = {0};

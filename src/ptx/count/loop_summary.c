@@ -1,19 +1,19 @@
-/* Loops in closed form. When a warp-wide state comes to a header for the second time by
- * the same walk with the same threads, what lives there has changed by some amounts.
- * One more round is executed with these amounts as multiples of a symbol: how many
- * rounds we are ahead. If at its end everything has changed by the same amounts again,
- * all rounds for which the bounds hold that this one met go the same way: they are
- * counted by multiplying. Where quotients and remainders come out even only every so
- * many rounds, a trial takes so many rounds together. */
+/* Loops in closed@affine expression. When a warp-wide state comes to a header for the
+ * second time by the same walk with the same threads, what lives there has changed by
+ * some amounts. One more round is executed with these amounts as multiples of a symbol:
+ * how many rounds we are ahead. If at its end everything has changed by the same
+ * amounts again, all rounds for which the bounds hold that this one met go the same
+ * way: they are counted by multiplying. Where quotients and remainders come out even
+ * only every so many rounds, a loop summary takes so many rounds together. */
 #include <string.h>
 
 #include "ptx/count/run.h"
 #include "ptx/eval/lanes.h"
 
-/* With more forms than that, loops are gone round. */
-enum { MOST_PAUSE = 256, MOST_PERIOD = 64, MOST_FORMS = 4096 };
+/* With more affine expressions than that, loops are gone round. */
+enum { MOST_PAUSE = 256, MOST_PERIOD = 64, MOST_AFFINES = 4096 };
 
-static uint32_t slot_bits(const ft__part *part, uint32_t slot)
+static uint32_t slot_bits(const ft__plan_part *part, uint32_t slot)
 {
     return part->bits[slot];
 }
@@ -24,8 +24,8 @@ static int64_t change(uint64_t was, uint64_t now, uint32_t bits)
 }
 
 /* By how much all threads of who have changed; false: not by one amount. */
-static bool change_of(const ft__run *r, int64_t *by, const ft__value *was,
-                      const ft__value *now, uint32_t bits, const ft__set *who)
+static bool change_of(const ft__run *r, int64_t *by, const ft__lane_value *was,
+                      const ft__lane_value *now, uint32_t bits, const ft__set *who)
 {
     bool first = true;
 
@@ -48,7 +48,7 @@ static bool change_of(const ft__run *r, int64_t *by, const ft__value *was,
 }
 
 /* Nobody of who knows it. */
-static bool all_unknown(const ft__run *r, const ft__value *v, const ft__set *who)
+static bool all_unknown(const ft__run *r, const ft__lane_value *v, const ft__set *who)
 {
     uint64_t known = 0;
 
@@ -59,7 +59,7 @@ static bool all_unknown(const ft__run *r, const ft__value *v, const ft__set *who
     return !known;
 }
 
-static bool some_unknown(const ft__run *r, const ft__value *v, const ft__set *who)
+static bool some_unknown(const ft__run *r, const ft__lane_value *v, const ft__set *who)
 {
     uint64_t unknown = 0;
 
@@ -72,7 +72,7 @@ static bool some_unknown(const ft__run *r, const ft__value *v, const ft__set *wh
 
 /* ---- what was ---- */
 
-static uint32_t live_slots(const ft__part *part, uint32_t block)
+static uint32_t live_slots(const ft__plan_part *part, uint32_t block)
 {
     uint32_t n = 0;
 
@@ -81,7 +81,7 @@ static uint32_t live_slots(const ft__part *part, uint32_t block)
     return n;
 }
 
-static bool keep(ft__run *r, ft__value *kept, const ft__value *v)
+static bool keep(ft__run *r, ft__lane_value *kept, const ft__lane_value *v)
 {
     uint64_t *own = kept->own, *masks = kept->masks;
 
@@ -98,7 +98,7 @@ static bool keep(ft__run *r, ft__value *kept, const ft__value *v)
     }
     if (v->unknown) {
         if (!masks)
-            kept->masks = ft__arena_array(&r->arena, FT__WORDS, sizeof(*masks));
+            kept->masks = ft__arena_array(&r->arena, FT__SET_WORDS, sizeof(*masks));
         if (!kept->masks)
             return false;
         memcpy(kept->masks, v->unknown, sizeof(r->all.w));
@@ -107,7 +107,7 @@ static bool keep(ft__run *r, ft__value *kept, const ft__value *v)
     return true;
 }
 
-static bool keep_all(ft__run *r, ft__frame *f, uint32_t block, ft__value *to)
+static bool keep_all(ft__run *r, ft__frame *f, uint32_t block, ft__lane_value *to)
 {
     const uint32_t *live = f->part->live[block];
 
@@ -119,14 +119,15 @@ static bool keep_all(ft__run *r, ft__frame *f, uint32_t block, ft__value *to)
     return true;
 }
 
-/* Items that a ring of blocks, and what it calls, can count. */
-static void items_of(const ft__run *r, const ft__part *part, uint32_t block,
+/* Items that a strongly connected component of blocks, and what it calls, can count. */
+static void items_of(const ft__run *r, const ft__plan_part *part, uint32_t block,
                      uint32_t *first, uint32_t *end)
 {
-    const uint32_t ring = part->flow.block[block].ring;
+    const uint32_t component = part->flow.block[block].component;
 
-    *first = part->calls ? 0 : part->item[part->flow.ring_first[ring]];
-    *end = part->calls ? r->p->barrier : part->item[part->flow.ring_last[ring] + 1];
+    *first = part->calls ? 0 : part->item[part->flow.component_first[component]];
+    *end = part->calls ? r->p->barrier
+                       : part->item[part->flow.component_last[component] + 1];
 }
 
 static ft__loop *loop_at(ft__run *r, ft__frame *f, uint32_t block)
@@ -154,46 +155,46 @@ static ft__loop *loop_at(ft__run *r, ft__frame *f, uint32_t block)
     return f->loop[block] = loop;
 }
 
-/* ---- a trial ends ---- */
+/* ---- a loop summary ends ---- */
 
 /* Values are n rounds further; the symbol is no more. */
-static void advance(ft__run *r, const ft__trial *t, uint64_t n)
+static void advance(ft__run *r, const ft__summary *t, uint64_t n)
 {
     ft__frame *f = t->frame;
 
     for (uint32_t s = 0; s < f->part->n_slots; s++) {
-        ft__value *v = &f->value[s];
-        const int64_t a = ft__form_at(&r->forms, v->form)->a[t->symbol];
+        ft__lane_value *v = &f->value[s];
+        const int64_t a = ft__affine_at(&r->affines, v->affine)->a[t->symbol];
         const uint64_t by = (uint64_t)a * n;
         const uint64_t mask = ft__ptx_mask(slot_bits(f->part, s));
 
         if (!a)
             continue;
-        v->form = ft__form_without(&r->forms, v->form, t->symbol);
+        v->affine = ft__affine_without(&r->affines, v->affine, t->symbol);
         ft__value_touch(r, v);
         if (!by || v->fresh)
             continue;
-        if (!v->lane && ft__set_same(r, &t->there, &f->present)) {
+        if (!v->lane && ft__set_same(r, &t->active, &f->present)) {
             v->base = (v->base + by) & mask;
             continue;
         }
         if (!ft__value_own(r, v))
             return;
         for (uint32_t l = 0; l < r->threads; l++)
-            if (ft__set_has(t->there.w, l))
+            if (ft__set_has(t->active.w, l))
                 v->lane[l] = (v->lane[l] + by) & mask;
     }
 }
 
-static void end_trial(ft__run *r, uint64_t n)
+static void end_summary(ft__run *r, uint64_t n)
 {
-    ft__trial *t = &r->trial[r->n_trials - 1];
+    ft__summary *t = &r->summary[r->n_summaries - 1];
 
-    r->steps += 2 * (uint64_t)r->forms.n + t->frame->part->n_slots;
+    r->steps += 2 * (uint64_t)r->affines.n + t->frame->part->n_slots;
     advance(r, t, n);
-    ft__form_close(&r->forms, t->symbol, n);
+    ft__affine_close(&r->affines, t->symbol, n);
     t->loop->open = false;
-    r->n_trials--;
+    r->n_summaries--;
 }
 
 static uint64_t gcd(uint64_t a, uint64_t b)
@@ -207,11 +208,11 @@ static uint64_t gcd(uint64_t a, uint64_t b)
     return a;
 }
 
-void ft__trial_wants(ft__run *r, uint32_t form, uint64_t d)
+void ft__summary_wants(ft__run *r, uint32_t affine, uint64_t d)
 {
-    for (uint32_t k = 0; k < r->n_trials; k++) {
-        ft__trial *t = &r->trial[k];
-        const int64_t a = ft__form_at(&r->forms, form)->a[t->symbol];
+    for (uint32_t k = 0; k < r->n_summaries; k++) {
+        ft__summary *t = &r->summary[k];
+        const int64_t a = ft__affine_at(&r->affines, affine)->a[t->symbol];
         const uint64_t times = d / gcd(a < 0 ? 0 - (uint64_t)a : (uint64_t)a, d);
 
         if (times > 1 && times <= MOST_PERIOD)
@@ -235,51 +236,51 @@ static void put_off(ft__loop *loop, uint32_t wanted)
 /* All from the nth on, without any rounds ahead. */
 static void abandon(ft__run *r, uint32_t nth)
 {
-    while (r->n_trials > nth) {
-        const ft__trial *t = &r->trial[r->n_trials - 1];
+    while (r->n_summaries > nth) {
+        const ft__summary *t = &r->summary[r->n_summaries - 1];
 
         put_off(t->loop, t->wanted);
-        end_trial(r, 0);
+        end_summary(r, 0);
     }
 }
 
-void ft__trial_leave(ft__run *r, uint64_t walk)
+void ft__summary_leave(ft__run *r, uint64_t walk)
 {
-    for (uint32_t k = 0; k < r->n_trials; k++)
-        if (r->trial[k].walk == walk)
+    for (uint32_t k = 0; k < r->n_summaries; k++)
+        if (r->summary[k].walk == walk)
             abandon(r, k);
 }
 
 /* Has what lives changed as it was expected to? What only addresses need may not, and
  * then, if the loop is ahead, is not known any more. */
-static bool as_expected(ft__run *r, ft__trial *t, bool ahead)
+static bool as_expected(ft__run *r, ft__summary *t, bool ahead)
 {
-    const ft__part *part = t->frame->part;
+    const ft__plan_part *part = t->frame->part;
     const uint32_t *live = part->live[t->block];
 
     for (uint32_t k = 0; live[k] != FT__NO_SLOT; k++) {
-        ft__value *v = &t->frame->value[live[k]];
-        const ft__value *was = &t->start[k];
-        const int64_t a = ft__form_at(&r->forms, was->form)->a[t->symbol];
+        ft__lane_value *v = &t->frame->value[live[k]];
+        const ft__lane_value *was = &t->start[k];
+        const int64_t a = ft__affine_at(&r->affines, was->affine)->a[t->symbol];
         const uint32_t bits = slot_bits(part, live[k]);
         int64_t by = 0;
 
-        if (all_unknown(r, was, &t->there) && all_unknown(r, v, &t->there))
+        if (all_unknown(r, was, &t->active) && all_unknown(r, v, &t->active))
             continue;
-        if (!some_unknown(r, v, &t->there) && v->form == was->form &&
-            change_of(r, &by, was, v, bits, &t->there) &&
+        if (!some_unknown(r, v, &t->active) && v->affine == was->affine &&
+            change_of(r, &by, was, v, bits, &t->active) &&
             change(0, (uint64_t)by, bits) == change(0, (uint64_t)a, bits))
             continue;
         if (part->hard[live[k]])
             return false;
         if (ahead)
-            ft__value_forget(r, v, &t->there);
+            ft__value_forget(r, v, &t->active);
     }
     return true;
 }
 
 /* Of the items of the loop and of the barriers: n times what the round has added. */
-static void multiply(ft__run *r, const ft__trial *t, uint64_t n)
+static void multiply(ft__run *r, const ft__summary *t, uint64_t n)
 {
     const uint32_t items = t->loop->end_item - t->loop->first_item;
 
@@ -302,7 +303,7 @@ static void multiply(ft__run *r, const ft__trial *t, uint64_t n)
 /* The loop is at its header again. false: it goes on for ever. */
 static bool close(ft__run *r, ft__frame *f, uint32_t nth)
 {
-    ft__trial *t = &r->trial[nth];
+    ft__summary *t = &r->summary[nth];
     uint64_t n;
 
     abandon(r, nth + 1);
@@ -310,7 +311,7 @@ static bool close(ft__run *r, ft__frame *f, uint32_t nth)
         abandon(r, nth);
         return true;
     }
-    n = ft__form_rounds(&r->forms, t->symbol);
+    n = ft__affine_rounds(&r->affines, t->symbol);
     if (n == UINT64_MAX) {
         ft__run_inexact(r, f, f->part->flow.block[t->block].first, "a loop never ends");
         for (uint32_t k = t->loop->first_item; k < t->loop->end_item; k++)
@@ -326,13 +327,13 @@ static bool close(ft__run *r, ft__frame *f, uint32_t nth)
         t->loop->wait = t->loop->pause = 0;
     else
         put_off(t->loop, t->wanted);
-    end_trial(r, n);
+    end_summary(r, n);
     return true;
 }
 
-/* ---- a trial begins ---- */
+/* ---- a loop summary begins ---- */
 
-static void remember(ft__run *r, ft__trial *t)
+static void remember(ft__run *r, ft__summary *t)
 {
     const size_t items = t->loop->end_item - t->loop->first_item;
 
@@ -350,11 +351,11 @@ static bool expect(ft__run *r, ft__frame *f, const ft__loop *loop, uint32_t bloc
                    const ft__set *who, uint32_t symbol)
 {
     const uint32_t *live = f->part->live[block];
-    const uint32_t one = ft__form_symbol(&r->forms, symbol);
+    const uint32_t one = ft__affine_symbol(&r->affines, symbol);
 
     for (uint32_t k = 0; live[k] != FT__NO_SLOT; k++) {
-        ft__value *v = &f->value[live[k]];
-        const ft__value *was = &loop->was[k];
+        ft__lane_value *v = &f->value[live[k]];
+        const ft__lane_value *was = &loop->was[k];
         const uint32_t bits = slot_bits(f->part, live[k]);
         int64_t by = 0;
         bool linear;
@@ -362,12 +363,12 @@ static bool expect(ft__run *r, ft__frame *f, const ft__loop *loop, uint32_t bloc
         if (all_unknown(r, v, who))
             continue;
         linear = !some_unknown(r, v, who) && !some_unknown(r, was, who) &&
-                 v->form == was->form && change_of(r, &by, was, v, bits, who);
+                 v->affine == was->affine && change_of(r, &by, was, v, bits, who);
         if (!linear && f->part->hard[live[k]])
             return false;
         if (linear)
-            v->form = ft__form_sum(&r->forms, v->form, one,
-                                   (int64_t)((uint64_t)by * loop->period), bits);
+            v->affine = ft__affine_sum(&r->affines, v->affine, one,
+                                       (int64_t)((uint64_t)by * loop->period), bits);
         else
             v->rough = true;
         if (by || !linear)
@@ -377,46 +378,46 @@ static bool expect(ft__run *r, ft__frame *f, const ft__loop *loop, uint32_t bloc
 }
 
 static void open(ft__run *r, ft__frame *f, ft__loop *loop, uint32_t block,
-                 uint64_t walk, const ft__there *there)
+                 uint64_t walk, const ft__active *active)
 {
-    const uint32_t nth = r->n_trials;
-    ft__trial *t = &r->trial[nth];
+    const uint32_t nth = r->n_summaries;
+    ft__summary *t = &r->summary[nth];
 
-    if (nth == FT__MOST_TRIALS || r->forms.n > MOST_FORMS)
+    if (nth == FT__MOST_SUMMARIES || r->affines.n > MOST_AFFINES)
         return;
-    *t = (ft__trial){.frame = f,
-                     .loop = loop,
-                     .walk = walk,
-                     .block = block,
-                     .symbol = FT__FIRST_LOOP + nth,
-                     .left = loop->period,
-                     .wanted = 1,
-                     .there = there->of[FT__MAYBE]};
+    *t = (ft__summary){.frame = f,
+                       .loop = loop,
+                       .walk = walk,
+                       .block = block,
+                       .symbol = FT__FIRST_LOOP + nth,
+                       .left = loop->period,
+                       .wanted = 1,
+                       .active = active->of[FT__MAYBE]};
     remember(r, t);
     loop->open = true;
-    r->n_trials++;
-    if (!expect(r, f, loop, block, &t->there, t->symbol))
+    r->n_summaries++;
+    if (!expect(r, f, loop, block, &t->active, t->symbol))
         abandon(r, nth);
     else
         keep_all(r, f, block, t->start);
 }
 
 static void snapshot(ft__run *r, ft__frame *f, ft__loop *loop, uint32_t block,
-                     uint64_t walk, const ft__there *t)
+                     uint64_t walk, const ft__active *t)
 {
     loop->walk = walk;
-    loop->there = *t;
+    loop->active = *t;
     keep_all(r, f, block, loop->was);
 }
 
-/* The trial of this loop is over, one way or the other. */
+/* The loop summary of this loop is over, one way or the other. */
 static bool finish(ft__run *r, ft__frame *f, const ft__loop *loop, bool again)
 {
     uint32_t k = 0;
 
-    while (r->trial[k].loop != loop)
+    while (r->summary[k].loop != loop)
         k++;
-    if (again && --r->trial[k].left)
+    if (again && --r->summary[k].left)
         return true;
     if (again)
         return close(r, f, k);
@@ -424,8 +425,8 @@ static bool finish(ft__run *r, ft__frame *f, const ft__loop *loop, bool again)
     return true;
 }
 
-bool ft__trial_arrive(ft__run *r, ft__frame *f, uint32_t block, uint32_t from,
-                      uint64_t walk, const ft__there *t)
+bool ft__summary_arrive(ft__run *r, ft__frame *f, uint32_t block, uint32_t from,
+                        uint64_t walk, const ft__active *t)
 {
     ft__loop *loop = loop_at(r, f, block);
     bool again, was_open;
@@ -433,7 +434,7 @@ bool ft__trial_arrive(ft__run *r, ft__frame *f, uint32_t block, uint32_t from,
     if (!loop)
         return true;
     again = loop->walk == walk && from != FT__FLOW_NONE && from >= block &&
-            ft__there_same(r, &loop->there, t);
+            ft__active_same(r, &loop->active, t);
     was_open = loop->open;
     if (was_open && !finish(r, f, loop, again))
         return false;

@@ -1,3 +1,5 @@
+/* Values of all threads as numbers. In: a value and a set of threads; out: the least
+ * and the greatest number, remainders, differences. */
 #include "ptx/count/numbers.h"
 
 /* Numbers as they are kept in 32 or 64 bits with a sign: as they are, or where there
@@ -21,7 +23,8 @@ static int64_t key(const struct keys *k, uint64_t v)
 
 /* Keys of a value, of the threads of `who` in order; one where all have the same. */
 static uint32_t keys(int64_t out[FT__MOST_THREADS], const ft__run *r,
-                     const ft__value *v, const struct keys *how, const ft__set *who)
+                     const ft__lane_value *v, const struct keys *how,
+                     const ft__set *who)
 {
     uint32_t n = 0;
 
@@ -62,7 +65,7 @@ static void ends_32(const uint64_t *lane, const struct keys *how, int32_t *low,
     *high = most;
 }
 
-void ft__number_ends(const ft__run *r, const ft__value *v, uint32_t bits,
+void ft__number_ends(const ft__run *r, const ft__lane_value *v, uint32_t bits,
                      bool is_signed, const ft__set *who, ft__i128 *least,
                      ft__i128 *most)
 {
@@ -110,7 +113,7 @@ static int64_t remainder_of(int64_t key, const struct keys *how, int64_t d)
     return r < 0 ? r + d : r;
 }
 
-void ft__number_remainders(const ft__run *r, const ft__value *v, uint32_t bits,
+void ft__number_remainders(const ft__run *r, const ft__lane_value *v, uint32_t bits,
                            bool is_signed, const ft__set *who, int64_t d,
                            uint64_t *last, int64_t *least, int64_t *most)
 {
@@ -150,8 +153,8 @@ static int64_t held_difference(int64_t a, int64_t b)
 }
 
 uint32_t ft__number_differences(int64_t out[FT__MOST_THREADS], const ft__run *r,
-                                const ft__value *a, const ft__value *b, uint32_t bits,
-                                bool is_signed, const ft__set *who)
+                                const ft__lane_value *a, const ft__lane_value *b,
+                                uint32_t bits, bool is_signed, const ft__set *who)
 {
     const struct keys how = keys_of(bits, is_signed, 64);
     int64_t other[FT__MOST_THREADS];

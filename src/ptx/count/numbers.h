@@ -17,17 +17,17 @@ static inline ft__i128 ft__number(uint64_t v, uint32_t bits, bool is_signed)
 
 /* least > most: nobody is there. Of a value that is the same in all threads nobody has
  * to be. */
-void ft__number_ends(const ft__run *r, const ft__value *v, uint32_t bits,
+void ft__number_ends(const ft__run *r, const ft__lane_value *v, uint32_t bits,
                      bool is_signed, const ft__set *who, ft__i128 *least,
                      ft__i128 *most);
 /* The least and the most modulo d, rounded down, and the last thread's number; nothing
  * is written where nobody is there. */
-void ft__number_remainders(const ft__run *r, const ft__value *v, uint32_t bits,
+void ft__number_remainders(const ft__run *r, const ft__lane_value *v, uint32_t bits,
                            bool is_signed, const ft__set *who, int64_t d,
                            uint64_t *last, int64_t *least, int64_t *most);
 /* a - b thread by thread, or the end of what 64 bits hold; how many. */
 uint32_t ft__number_differences(int64_t out[FT__MOST_THREADS], const ft__run *r,
-                                const ft__value *a, const ft__value *b, uint32_t bits,
-                                bool is_signed, const ft__set *who);
+                                const ft__lane_value *a, const ft__lane_value *b,
+                                uint32_t bits, bool is_signed, const ft__set *who);
 
 #endif

@@ -1,3 +1,5 @@
+/* The steps of a kernel. In: its slice; out: for each block of code the steps that have
+ * to be executed, with slots for what they read and write. */
 #include "ptx/count/plan.h"
 
 #include <stdlib.h>
@@ -9,7 +11,7 @@
 
 static int by_place(const void *a, const void *b)
 {
-    const ft__cell *p = a, *q = b;
+    const ft__memory_cell *p = a, *q = b;
 
     if (p->variable != q->variable)
         return p->variable < q->variable ? -1 : 1;
@@ -18,11 +20,13 @@ static int by_place(const void *a, const void *b)
     return (p->bytes > q->bytes) - (p->bytes < q->bytes);
 }
 
-uint32_t ft__plan_cell(const ft__part *part, uint32_t variable, uint64_t offset,
+uint32_t ft__plan_cell(const ft__plan_part *part, uint32_t variable, uint64_t offset,
                        uint64_t bytes)
 {
-    const ft__cell key = {.variable = variable, .offset = offset, .bytes = bytes};
-    const ft__cell *c = bsearch(&key, part->cell, part->n_cells, sizeof(key), by_place);
+    const ft__memory_cell key = {
+        .variable = variable, .offset = offset, .bytes = bytes};
+    const ft__memory_cell *c =
+        bsearch(&key, part->cell, part->n_cells, sizeof(key), by_place);
 
     return c ? c->slot : FT__NO_SLOT;
 }
@@ -33,7 +37,7 @@ static uint64_t element_bytes(const ft__ptx_insn *i)
 }
 
 /* All that loads and stores name; what overlaps otherwise is followed no more. */
-static bool find_cells(ft__plan *p, ft__part *part)
+static bool find_cells(ft__count_plan *p, ft__plan_part *part)
 {
     const ft__ptx_function *f = part->f;
     ft__origin at;
@@ -50,13 +54,13 @@ static bool find_cells(ft__plan *p, ft__part *part)
     for (uint32_t k = 0; k < f->n_insns; k++)
         if (ft__plan_cells(&at, p, part, &f->insn[k]) && *ft__plan_need(p, at.variable))
             for (uint32_t e = 0; e < f->insn[k].vector; e++)
-                part->cell[n++] =
-                    (ft__cell){.variable = at.variable,
-                               .offset = at.offset + e * element_bytes(&f->insn[k]),
-                               .bytes = element_bytes(&f->insn[k])};
+                part->cell[n++] = (ft__memory_cell){
+                    .variable = at.variable,
+                    .offset = at.offset + e * element_bytes(&f->insn[k]),
+                    .bytes = element_bytes(&f->insn[k])};
     qsort(part->cell, n, sizeof(*part->cell), by_place);
     for (size_t k = 0; k < n; k++) {
-        ft__cell *last = kept ? &part->cell[kept - 1] : NULL;
+        ft__memory_cell *last = kept ? &part->cell[kept - 1] : NULL;
 
         if (last && by_place(last, &part->cell[k]) == 0)
             continue;
@@ -71,7 +75,7 @@ static bool find_cells(ft__plan *p, ft__part *part)
 
 /* ---- slots ---- */
 
-static bool give_slots(ft__plan *p, ft__part *part)
+static bool give_slots(ft__count_plan *p, ft__plan_part *part)
 {
     const ft__ptx_function *f = part->f;
     const size_t most = (size_t)f->n_regs + part->n_cells + 1;
@@ -107,16 +111,16 @@ static bool give_slots(ft__plan *p, ft__part *part)
 /* ---- steps ---- */
 
 struct builder {
-    ft__plan *p;
-    ft__part *part;
+    ft__count_plan *p;
+    ft__plan_part *part;
     bool count; /* only how many there are */
     uint32_t calls, n_steps, n_sources, n_dests;
 };
 
-static ft__step *add(struct builder *w, ft__step_kind kind, uint32_t insn)
+static ft__plan_step *add(struct builder *w, ft__step_kind kind, uint32_t insn)
 {
-    static const ft__step none;
-    ft__step *s = w->count ? NULL : &w->part->step[w->n_steps];
+    static const ft__plan_step none;
+    ft__plan_step *s = w->count ? NULL : &w->part->step[w->n_steps];
     const ft__ptx_insn *i = &w->part->f->insn[insn];
 
     w->n_steps++;
@@ -133,14 +137,14 @@ static ft__step *add(struct builder *w, ft__step_kind kind, uint32_t insn)
     return s;
 }
 
-static void add_dest(struct builder *w, ft__step *s, uint32_t slot)
+static void add_dest(struct builder *w, ft__plan_step *s, uint32_t slot)
 {
     w->n_dests++;
     if (s)
         w->part->dest[s->dest + s->n_dest++] = slot;
 }
 
-static void add_source(struct builder *w, ft__step *s, ft__source source)
+static void add_source(struct builder *w, ft__plan_step *s, ft__step_source source)
 {
     w->n_sources++;
     if (s)
@@ -164,26 +168,27 @@ static uint64_t address_of(const struct builder *w, const ft__ptx_operand *o)
     return v->offset + o->bits;
 }
 
-static ft__source source_of(const struct builder *w, const ft__ptx_insn *i,
-                            const ft__ptx_operand *o)
+static ft__step_source source_of(const struct builder *w, const ft__ptx_insn *i,
+                                 const ft__ptx_operand *o)
 {
     switch (o->kind) {
-    case FT__PTX_REG: return (ft__source){FT__SOURCE_SLOT, w->part->slot[o->index], 0};
-    case FT__PTX_SPECIAL: return (ft__source){FT__SOURCE_SPECIAL, o->index, 0};
+    case FT__PTX_REG:
+        return (ft__step_source){FT__SOURCE_SLOT, w->part->slot[o->index], 0};
+    case FT__PTX_SPECIAL: return (ft__step_source){FT__SOURCE_SPECIAL, o->index, 0};
     case FT__PTX_VARIABLE:
-        return (ft__source){FT__SOURCE_CONSTANT, 0, address_of(w, o)};
+        return (ft__step_source){FT__SOURCE_CONSTANT, 0, address_of(w, o)};
     case FT__PTX_INT:
     case FT__PTX_FLOAT:
-        return (ft__source){FT__SOURCE_CONSTANT, 0, ft__ptx_literal(i, o)};
+        return (ft__step_source){FT__SOURCE_CONSTANT, 0, ft__ptx_literal(i, o)};
     case FT__PTX_FUNCTION:
-        return (ft__source){FT__SOURCE_CONSTANT, 0, (uint64_t)o->index + 1};
-    default: return (ft__source){FT__SOURCE_CONSTANT, 0, 0};
+        return (ft__step_source){FT__SOURCE_CONSTANT, 0, (uint64_t)o->index + 1};
+    default: return (ft__step_source){FT__SOURCE_CONSTANT, 0, 0};
     }
 }
 
-static void add_dests(struct builder *w, ft__step *s, uint32_t k)
+static void add_dests(struct builder *w, ft__plan_step *s, uint32_t k)
 {
-    const ft__part *part = w->part;
+    const ft__plan_part *part = w->part;
 
     for (uint32_t r = part->refs[k]; r < part->ref_s[k]; r++)
         add_dest(w, s,
@@ -191,15 +196,15 @@ static void add_dests(struct builder *w, ft__step *s, uint32_t k)
                                                    : FT__NO_SLOT);
 }
 
-static void add_sources(struct builder *w, ft__step *s, uint32_t k)
+static void add_sources(struct builder *w, ft__plan_step *s, uint32_t k)
 {
-    const ft__part *part = w->part;
+    const ft__plan_part *part = w->part;
 
     for (uint32_t r = part->ref_s[k]; r < part->refs[k + 1]; r++)
         add_source(w, s, source_of(w, &part->f->insn[k], part->ref[r]));
 }
 
-static uint8_t need_of(const ft__part *part, uint32_t k)
+static uint8_t need_of(const ft__plan_part *part, uint32_t k)
 {
     uint8_t need = 0;
 
@@ -212,10 +217,10 @@ static uint8_t need_of(const ft__part *part, uint32_t k)
 /* Registers to cells or back, element by element. */
 static void copy_cells(struct builder *w, uint32_t k, const ft__origin *at)
 {
-    const ft__part *part = w->part;
+    const ft__plan_part *part = w->part;
     const ft__ptx_insn *i = &part->f->insn[k];
     const uint64_t bytes = element_bytes(i);
-    ft__step *s = add(w, FT__STEP_COPY, k);
+    ft__plan_step *s = add(w, FT__STEP_COPY, k);
     const bool load = i->opcode == FT__PTX_LD;
     uint32_t e = 0;
 
@@ -225,10 +230,10 @@ static void copy_cells(struct builder *w, uint32_t k, const ft__origin *at)
         add_dests(w, s, k);
         for (uint32_t r = part->refs[k]; r < part->ref_s[k]; r++, e++)
             add_source(w, s,
-                       (ft__source){FT__SOURCE_SLOT,
-                                    ft__plan_cell(part, at->variable,
-                                                  at->offset + e * bytes, bytes),
-                                    0});
+                       (ft__step_source){FT__SOURCE_SLOT,
+                                         ft__plan_cell(part, at->variable,
+                                                       at->offset + e * bytes, bytes),
+                                         0});
         return;
     }
     for (uint32_t r = part->ref_s[k]; r < part->refs[k + 1]; r++) {
@@ -244,11 +249,11 @@ static void copy_cells(struct builder *w, uint32_t k, const ft__origin *at)
 
 static void load_step(struct builder *w, uint32_t k)
 {
-    const ft__part *part = w->part;
+    const ft__plan_part *part = w->part;
     const ft__ptx_insn *i = &part->f->insn[k];
     const ft__ptx_operand *a = ft__plan_address(part->f, i, 0);
     ft__origin at;
-    ft__step *s;
+    ft__plan_step *s;
 
     if (ft__plan_cells(&at, w->p, part, i)) {
         copy_cells(w, k, &at);
@@ -277,10 +282,10 @@ static void load_step(struct builder *w, uint32_t k)
 
 static void value_step(struct builder *w, uint32_t k)
 {
-    const ft__part *part = w->part;
+    const ft__plan_part *part = w->part;
     const ft__ptx_insn *i = &part->f->insn[k];
     ft__origin at;
-    ft__step *s;
+    ft__plan_step *s;
 
     if (i->opcode == FT__PTX_ST && ft__plan_cells(&at, w->p, part, i) &&
         *ft__plan_need(w->p, at.variable)) {
@@ -311,7 +316,7 @@ static void access_steps(struct builder *w, uint32_t k)
 
     for (uint32_t e = 0; e < n; e++) {
         const ft__ptx_operand *a = ft__plan_address(w->part->f, i, t[e].operand);
-        ft__step *s;
+        ft__plan_step *s;
 
         if ((t[e].space != FT_PTX_GLOBAL && t[e].space != FT_PTX_SHARED) || !a ||
             !t[e].bytes)
@@ -335,7 +340,7 @@ static void access_steps(struct builder *w, uint32_t k)
     }
 }
 
-static void index_source(struct builder *w, ft__step *s, const ft__ptx_insn *i)
+static void index_source(struct builder *w, ft__plan_step *s, const ft__ptx_insn *i)
 {
     for (uint32_t o = 0; o < i->n_operands; o++) {
         const ft__ptx_operand *x = &w->part->f->operand[i->operands + o];
@@ -350,7 +355,7 @@ static void index_source(struct builder *w, ft__step *s, const ft__ptx_insn *i)
 static void end_step(struct builder *w, uint32_t k)
 {
     const ft__ptx_insn *i = &w->part->f->insn[k];
-    ft__step *s;
+    ft__plan_step *s;
 
     switch (ft__flow_kind_of(i)) {
     case FT__FLOW_ON: return;
@@ -379,7 +384,7 @@ static void insn_steps(struct builder *w, uint32_t k)
 {
     const ft__ptx_insn *i = &w->part->f->insn[k];
     const ft__flow_kind kind = ft__flow_kind_of(i);
-    ft__step *s;
+    ft__plan_step *s;
 
     if (i->guard >= 0 && kind != FT__FLOW_BRANCH && kind != FT__FLOW_INDEX) {
         s = add(w, FT__STEP_ON, k);
@@ -412,7 +417,7 @@ static void block_steps(struct builder *w)
     }
 }
 
-static bool part_steps(ft__plan *p, ft__part *part)
+static bool part_steps(ft__count_plan *p, ft__plan_part *part)
 {
     struct builder w = {.p = p, .part = part, .count = true};
     const size_t n = part->flow.n;
@@ -436,7 +441,7 @@ static bool part_steps(ft__plan *p, ft__part *part)
     return true;
 }
 
-bool ft__plan_steps(ft__plan *p)
+bool ft__plan_steps(ft__count_plan *p)
 {
     for (uint32_t n = 0; n < p->n_parts; n++)
         if (!find_cells(p, &p->part[n]))
@@ -451,14 +456,14 @@ bool ft__plan_steps(ft__plan *p)
 
 /* ---- parameters ---- */
 
-static bool find_reads(ft__plan *p)
+static bool find_reads(ft__count_plan *p)
 {
     const uint64_t n = p->part[0].f->param_bytes;
 
     p->reads = ft__arena_array(&p->arena, (size_t)n + 1, sizeof(*p->reads));
     for (uint32_t k = 0; p->reads && k < p->n_parts; k++)
         for (uint32_t s = 0; s < p->part[k].n_steps; s++) {
-            const ft__step *step = &p->part[k].step[s];
+            const ft__plan_step *step = &p->part[k].step[s];
             const uint64_t end = step->at + (uint64_t)step->n_dest * step->bytes;
 
             for (uint64_t b = step->at;
@@ -479,7 +484,7 @@ static bool calls(const ft__ptx_function *f)
     return k < f->n_insns;
 }
 
-static ft_status make(ft__plan *p, uint32_t function, ft_error *err)
+static ft_status make(ft__count_plan *p, uint32_t function, ft_error *err)
 {
     ft_status st = FT_OK;
 
@@ -498,10 +503,10 @@ static ft_status make(ft__plan *p, uint32_t function, ft_error *err)
     return ft__plan_dues(p) ? FT_OK : FT_ENOMEM;
 }
 
-ft_status ft__ptx_plan_make(ft__plan **out, const ft_ptx *m, uint32_t function,
+ft_status ft__ptx_plan_make(ft__count_plan **out, const ft_ptx *m, uint32_t function,
                             ft_error *err)
 {
-    ft__plan *p = calloc(1, sizeof(*p));
+    ft__count_plan *p = calloc(1, sizeof(*p));
     ft_status st;
 
     *out = NULL;
@@ -518,7 +523,7 @@ ft_status ft__ptx_plan_make(ft__plan **out, const ft_ptx *m, uint32_t function,
     return FT_OK;
 }
 
-void ft__ptx_plan_free(ft__plan *p)
+void ft__ptx_plan_free(ft__count_plan *p)
 {
     if (!p)
         return;

@@ -24,11 +24,11 @@ typedef enum ft__source_kind {
     FT__SOURCE_SPECIAL, /* index: ft__ptx_sreg */
 } ft__source_kind;
 
-typedef struct ft__source {
+typedef struct ft__step_source {
     uint8_t kind;
     uint32_t index;
     uint64_t bits;
-} ft__source;
+} ft__step_source;
 
 typedef enum ft__step_kind {
     FT__STEP_EVAL,    /* dest = what the instruction makes of source */
@@ -46,7 +46,7 @@ typedef enum ft__step_kind {
     FT__STEP_CALL, /* `call`: which of the part's */
 } ft__step_kind;
 
-typedef struct ft__step {
+typedef struct ft__plan_step {
     uint8_t kind, need; /* FT__SOFT, FT__HARD */
     bool guard_not;
     uint8_t space, store; /* of ACCESS */
@@ -56,15 +56,15 @@ typedef struct ft__step {
     uint32_t insn, item, call;
     uint32_t dest, n_dest, source, n_source;
     uint64_t at;
-} ft__step;
+} ft__plan_step;
 
 /* A place in memory of the function's own: .param of calls, .local. */
-typedef struct ft__cell {
+typedef struct ft__memory_cell {
     uint32_t variable, slot;
     uint64_t offset, bytes;
-} ft__cell;
+} ft__memory_cell;
 
-typedef struct ft__call {
+typedef struct ft__plan_call {
     uint32_t *part; /* what may be called */
     uint32_t n_parts;
     uint32_t pointer; /* slot of the address; NO_SLOT: called by name */
@@ -72,9 +72,9 @@ typedef struct ft__call {
     bool noreturn;
     const ft__ptx_operand *result, *arg; /* of the caller's function */
     uint32_t n_results, n_args;
-} ft__call;
+} ft__plan_call;
 
-typedef struct ft__part {
+typedef struct ft__plan_part {
     const ft__ptx_function *f;
     uint32_t function;
     ft__flow flow;
@@ -87,21 +87,21 @@ typedef struct ft__part {
     bool *hard;    /* by slot */
     bool *within;  /* by slot: never read in another block than the one that wrote it */
     bool *signs;   /* by slot: only its sign is ever read */
-    ft__cell *cell;
+    ft__memory_cell *cell;
     uint32_t n_cells;
-    ft__step *step;
+    ft__plan_step *step;
     uint32_t *steps;     /* by block */
     uint32_t first_step; /* number of the first among all parts' */
-    ft__source *source;
+    ft__step_source *source;
     uint32_t *dest, n_sources, n_dests, n_steps;
-    ft__call *call;
+    ft__plan_call *call;
     uint32_t n_calls;
     uint32_t *item; /* by block: the first of its items: by warps, by threads, steps' */
     uint32_t **live; /* by block: slots that live where it begins, SIZE_MAX last;
                         NULL: no header */
     bool calls;      /* something, anywhere */
     struct ft__origin *origin;
-} ft__part;
+} ft__plan_part;
 
 /* One of the counts has `amount` for each time of an item. */
 typedef struct ft__due {
@@ -109,10 +109,10 @@ typedef struct ft__due {
     uint64_t amount;
 } ft__due;
 
-typedef struct ft__plan {
+typedef struct ft__count_plan {
     ft__arena arena;
     const ft_ptx *m;
-    ft__part *part; /* the kernel's first */
+    ft__plan_part *part; /* the kernel's first */
     uint32_t n_parts;
     bool calls;                           /* the kernel does */
     uint32_t first_variable, n_variables; /* those of its parts are among them */
@@ -127,17 +127,17 @@ typedef struct ft__plan {
     size_t n_blocks;
     ft_ptx_access *access; /* of all parts; NULL: not yet */
     size_t n_accesses;
-} ft__plan;
+} ft__count_plan;
 
 /* Of a variable that is a part's own. */
-static inline uint8_t *ft__plan_need(const ft__plan *p, uint32_t variable)
+static inline uint8_t *ft__plan_need(const ft__count_plan *p, uint32_t variable)
 {
     return &p->need[variable - p->first_variable];
 }
 
-ft_status ft__ptx_plan_make(ft__plan **out, const ft_ptx *m, uint32_t function,
+ft_status ft__ptx_plan_make(ft__count_plan **out, const ft_ptx *m, uint32_t function,
                             ft_error *err);
-void ft__ptx_plan_free(ft__plan *p);
+void ft__ptx_plan_free(ft__count_plan *p);
 
 /* Between the files that make a plan. */
 
@@ -149,23 +149,23 @@ typedef struct ft__origin {
 } ft__origin;
 
 /* Where [a] of an instruction lies; false: not in one place. */
-bool ft__plan_place(ft__origin *out, const ft__part *part,
+bool ft__plan_place(ft__origin *out, const ft__plan_part *part,
                     const ft__ptx_operand *address);
 /* The address among an instruction's operands, `nth` from 0; NULL: none. */
 const ft__ptx_operand *ft__plan_address(const ft__ptx_function *f,
                                         const ft__ptx_insn *i, uint32_t nth);
 /* It loads from or stores to one cell per element of memory that is followed. */
-bool ft__plan_cells(ft__origin *at, const ft__plan *p, const ft__part *part,
+bool ft__plan_cells(ft__origin *at, const ft__count_plan *p, const ft__plan_part *part,
                     const ft__ptx_insn *i);
-uint32_t ft__plan_cell(const ft__part *part, uint32_t variable, uint64_t offset,
+uint32_t ft__plan_cell(const ft__plan_part *part, uint32_t variable, uint64_t offset,
                        uint64_t bytes);
-bool ft__plan_slice(ft__plan *p, uint32_t kernel);
-bool ft__plan_steps(ft__plan *p);
-bool ft__plan_live(ft__plan *p, ft__part *part);
-bool ft__plan_signs(ft__plan *p, ft__part *part);
+bool ft__plan_slice(ft__count_plan *p, uint32_t kernel);
+bool ft__plan_steps(ft__count_plan *p);
+bool ft__plan_live(ft__count_plan *p, ft__plan_part *part);
+bool ft__plan_signs(ft__count_plan *p, ft__plan_part *part);
 /* Of what a step writes only the sign is ever read. */
-bool ft__plan_sign_only(const ft__part *part, const ft__step *s);
-bool ft__plan_dues(ft__plan *p);
+bool ft__plan_sign_only(const ft__plan_part *part, const ft__plan_step *s);
+bool ft__plan_dues(ft__count_plan *p);
 bool ft__plan_is_param(const ft_ptx *m, uint32_t variable);
 
 #endif

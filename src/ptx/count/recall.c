@@ -1,3 +1,5 @@
+/* Launches that were counted before. In: all that counts depend on, as bytes; out: the
+ * counts, or nothing. */
 #include "ptx/count/recall.h"
 
 #include <stdlib.h>

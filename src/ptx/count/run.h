@@ -5,54 +5,54 @@
 #include "ptx/count/plan.h"
 
 /* Executes the steps of a plan for all threads of one thread block at once. Values are
- * those of that block; forms say how they differ in others and, within a trial, rounds
- * ahead of here. */
+ * those of that block; affine expressions say how they differ in others and, within a
+ * loop summary, rounds ahead of here. */
 
-enum { FT__MOST_THREADS = 1024, FT__WORDS = FT__MOST_THREADS / 64 };
-enum { FT__MOST_TRIALS = FT__SYMBOLS - FT__FIRST_LOOP };
+enum { FT__MOST_THREADS = 1024, FT__SET_WORDS = FT__MOST_THREADS / 64 };
+enum { FT__MOST_SUMMARIES = FT__SYMBOLS - FT__FIRST_LOOP };
 enum { FT__MOST_DEPTH = 200, FT__MOST_CALLS = 24 };
 
 typedef struct ft__set {
-    uint64_t w[FT__WORDS];
+    uint64_t w[FT__SET_WORDS];
 } ft__set;
 
 /* Threads that are there for sure, as far as can be guessed, and at most. */
 enum { FT__SURE, FT__GUESS, FT__MAYBE, FT__SETS };
-typedef struct ft__there {
+typedef struct ft__active {
     ft__set of[FT__SETS]; /* known: only MAYBE, which all are */
     bool known;
-} ft__there;
+} ft__active;
 
-typedef struct ft__value {
+typedef struct ft__lane_value {
     uint64_t base, *lane;  /* of every thread where lane is NULL */
     uint64_t *own, *masks; /* room for lane and unknown; NULL: not yet */
     uint64_t *unknown;     /* threads; NULL: none */
     uint64_t stamp;        /* another one after each change; 0: of no slot */
-    uint32_t form;
+    uint32_t affine;
     bool nothing; /* nobody knows it, of any thread */
-    bool rough;   /* form is not known: right in this block only */
+    bool rough;   /* affine expression is not known: right in this block only */
     bool fresh;   /* never written */
-} ft__value;
+} ft__lane_value;
 
 /* A loop as it was when its header was met last. */
 typedef struct ft__loop {
-    ft__value *was, *start; /* of part->live, in order */
-    uint64_t *count;        /* room for a trial's */
+    ft__lane_value *was, *start; /* of part->live, in order */
+    uint64_t *count;             /* room for a loop summary's */
     uint32_t first_item, end_item, n_live;
-    ft__there there;
+    ft__active active;
     uint64_t walk; /* 0: never */
     uint32_t wait, pause;
-    uint32_t period; /* rounds that a trial takes together */
+    uint32_t period; /* rounds that a loop summary takes together */
     uint64_t launch; /* for which that was found */
     bool open;
 } ft__loop;
 
 typedef struct ft__frame {
-    ft__part *part;
-    ft__value *value;
+    ft__plan_part *part;
+    ft__lane_value *value;
     ft__loop **loop;                 /* by block */
     struct ft__frame *caller, *free; /* free: list of those not in use */
-    ft__there back, exited;          /* threads that returned, ended, before the end */
+    ft__active back, exited;         /* threads that returned, ended, before the end */
     ft__set left;                    /* that may have gone before the function's end */
     ft__set torn;    /* that may return at several places: nobody knows with
                         which results */
@@ -62,21 +62,21 @@ typedef struct ft__frame {
 } ft__frame;
 
 /* One round of a loop, or some, executed to be counted for many. */
-typedef struct ft__trial {
+typedef struct ft__summary {
     ft__frame *frame;
     ft__loop *loop;
     uint64_t walk;
     uint32_t block, symbol, left; /* rounds to go */
     uint32_t wanted; /* more rounds, in which quotients would come out even */
     uint64_t *count; /* of the loop's items when it began, then of the barriers */
-    ft__value *start;
-    ft__set there;
-} ft__trial;
+    ft__lane_value *start;
+    ft__set active;
+} ft__summary;
 
 typedef struct ft__run {
-    ft__plan *p;
+    ft__count_plan *p;
     ft__arena arena;
-    ft__forms forms;
+    ft__affines affines;
     uint32_t threads, words, warps;
     uint32_t grid[3], block[3], at[3]; /* at: of the block that is executed */
     uint32_t cluster[3], dynamic_shared;
@@ -91,8 +91,8 @@ typedef struct ft__run {
     struct ft__memo **memo;         /* by step of all parts */
     uint64_t stamps;                /* the last that was given */
     ft__frame **pool;               /* by part: frames not in use */
-    ft__trial trial[FT__MOST_TRIALS];
-    uint32_t n_trials;
+    ft__summary summary[FT__MOST_SUMMARIES];
+    uint32_t n_summaries;
     uint64_t walks, steps, most_steps;
     uint64_t launch;   /* number of this one */
     uint64_t executed; /* thread blocks, of this launch */
@@ -127,89 +127,97 @@ static inline bool ft__set_has(const uint64_t *w, uint32_t thread)
     return w[thread / 64] >> thread % 64 & 1;
 }
 
-static inline const ft__set *ft__there_set(const ft__there *t, unsigned which)
+static inline const ft__set *ft__active_set(const ft__active *t, unsigned which)
 {
     return &t->of[t->known ? FT__MAYBE : which];
 }
 
 /* What is known of a condition, thread by thread. */
-typedef struct ft__condition {
+typedef struct ft__lane_condition {
     ft__set holds, open; /* open: nobody knows; not in holds */
     bool any_open;
-} ft__condition;
+} ft__lane_condition;
 
 /* Those for which it holds, and those for which it does not. */
-void ft__there_split(const ft__run *r, ft__there *yes, ft__there *no,
-                     const ft__there *t, const ft__condition *c);
-void ft__there_spell_out(ft__there *t); /* not known, but all sets the same */
-void ft__there_join(const ft__run *r, ft__there *t, const ft__there *more);
-bool ft__there_same(const ft__run *r, const ft__there *a, const ft__there *b);
-void ft__there_remove(const ft__run *r, ft__there *t, const ft__there *gone);
+void ft__active_split(const ft__run *r, ft__active *yes, ft__active *no,
+                      const ft__active *t, const ft__lane_condition *c);
+void ft__active_spell_out(ft__active *t); /* not known, but all sets the same */
+void ft__active_join(const ft__run *r, ft__active *t, const ft__active *more);
+bool ft__active_same(const ft__run *r, const ft__active *a, const ft__active *b);
+void ft__active_remove(const ft__run *r, ft__active *t, const ft__active *gone);
 
 /* ---- counting ---- */
 
 void ft__run_count(ft__run *r, uint32_t item, const uint64_t n[FT__SETS]);
-void ft__run_warps(const ft__run *r, uint64_t n[FT__SETS], const ft__there *t);
-void ft__run_threads(const ft__run *r, uint64_t n[FT__SETS], const ft__there *t);
+void ft__run_warps(const ft__run *r, uint64_t n[FT__SETS], const ft__active *t);
+void ft__run_threads(const ft__run *r, uint64_t n[FT__SETS], const ft__active *t);
 /* Remembers the first reason why counts are not exact. */
 void ft__run_inexact(ft__run *r, const ft__frame *f, uint32_t insn, const char *why);
 void ft__run_stop(ft__run *r, const ft__frame *f, uint32_t insn, const char *why);
 
 /* ---- values ---- */
 
-static inline void ft__value_touch(ft__run *r, ft__value *v)
+static inline void ft__value_touch(ft__run *r, ft__lane_value *v)
 {
     v->stamp = ++r->stamps;
 }
 
 /* `now` becomes the slot's for the threads of `who`. */
-void ft__value_put(ft__run *r, ft__frame *f, uint32_t slot, const ft__value *now,
+void ft__value_put(ft__run *r, ft__frame *f, uint32_t slot, const ft__lane_value *now,
                    const ft__set *who, bool hard);
-void ft__value_forget(ft__run *r, ft__value *v, const ft__set *who);
+void ft__value_forget(ft__run *r, ft__lane_value *v, const ft__set *who);
 /* A source as value; lanes are borrowed. */
-void ft__value_get(ft__run *r, ft__value *out, ft__frame *f, const ft__source *s);
-bool ft__value_own(ft__run *r, ft__value *v); /* lanes of its own, filled */
+void ft__value_get(ft__run *r, ft__lane_value *out, ft__frame *f,
+                   const ft__step_source *s);
+bool ft__value_own(ft__run *r, ft__lane_value *v); /* lanes of its own, filled */
 /* The guard of a step. */
-void ft__run_guard(ft__run *r, ft__condition *c, ft__frame *f, uint32_t slot,
+void ft__run_guard(ft__run *r, ft__lane_condition *c, ft__frame *f, uint32_t slot,
                    bool negated);
 
 /* ---- steps and walks ---- */
 
-void ft__run_eval(ft__run *r, ft__frame *f, const ft__step *s, const ft__there *t,
+void ft__run_eval(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__active *t,
                   const ft__set *who);
-void ft__run_access(ft__run *r, ft__frame *f, const ft__step *s, const ft__there *on);
-void ft__run_lanes(ft__run *r, ft__frame *f, const ft__step *s, const ft__there *t,
-                   const ft__set *who);
+void ft__run_access(ft__run *r, ft__frame *f, const ft__plan_step *s,
+                    const ft__active *on);
+void ft__run_lanes(ft__run *r, ft__frame *f, const ft__plan_step *s,
+                   const ft__active *t, const ft__set *who);
 
-/* How the form of a result comes from those of its sources; false: not simply. */
-bool ft__rule(ft__run *r, uint32_t *form, const ft__part *part, const ft__step *s,
-              const ft__value *a, const ft__value *out, const ft__set *who);
+/* How the affine expression of a result comes from those of its sources; false: not
+ * simply. */
+bool ft__rule(ft__run *r, uint32_t *affine, const ft__plan_part *part,
+              const ft__plan_step *s, const ft__lane_value *a,
+              const ft__lane_value *out, const ft__set *who);
 /* Bounds so that what lies between the ends of a number stays there. */
-void ft__rule_no_wrap(ft__run *r, const ft__value *v, uint32_t bits, bool is_signed,
-                      const ft__set *who);
+void ft__rule_no_wrap(ft__run *r, const ft__lane_value *v, uint32_t bits,
+                      bool is_signed, const ft__set *who);
 
-/* A quotient by d would have been even, had the trials taken more rounds together. */
-void ft__trial_wants(ft__run *r, uint32_t form, uint64_t d);
-/* Trials. arrive: at a header, from block `from`; false: those there go round for ever.
+/* A quotient by d would have been even, had the loop summaries taken more rounds
+ * together. */
+void ft__summary_wants(ft__run *r, uint32_t affine, uint64_t d);
+/* Loop summaries. arrive: at a header, from block `from`; false: those there go round
+ * for ever.
  */
-bool ft__trial_arrive(ft__run *r, ft__frame *f, uint32_t block, uint32_t from,
-                      uint64_t walk, const ft__there *t);
-/* All trials of a walk, and what began after them, are over. */
-void ft__trial_leave(ft__run *r, uint64_t walk);
+bool ft__summary_arrive(ft__run *r, ft__frame *f, uint32_t block, uint32_t from,
+                        uint64_t walk, const ft__active *t);
+/* All loop summaries of a walk, and what began after them, are over. */
+void ft__summary_leave(ft__run *r, uint64_t walk);
 
 /* All of a function; t becomes who gets to its end. */
-void ft__run_walk(ft__run *r, ft__frame *f, ft__there *t);
+void ft__run_walk(ft__run *r, ft__frame *f, ft__active *t);
 /* `t` loses who ends meanwhile. */
-void ft__run_call(ft__run *r, ft__frame *f, const ft__step *s, ft__there *t,
-                  const ft__there *on);
+void ft__run_call(ft__run *r, ft__frame *f, const ft__plan_step *s, ft__active *t,
+                  const ft__active *on);
 /* Blocks of a part, from the first up to the end, as often as you like. */
-void ft__run_unbound(ft__run *r, const ft__part *part, uint32_t block, uint32_t end);
+void ft__run_unbound(ft__run *r, const ft__plan_part *part, uint32_t block,
+                     uint32_t end);
 
-/* Executes the block at r->at: counts[] and forms' bounds are of it then. */
+/* Executes the block at r->at: counts[] and affine expressions' bounds are of it then.
+ */
 void ft__run_block(ft__run *r);
 
 /* For blocks of this size; what a launch has besides, each time anew. */
-ft_status ft__run_new(ft__run **out, ft__plan *p, const uint32_t block[3],
+ft_status ft__run_new(ft__run **out, ft__count_plan *p, const uint32_t block[3],
                       ft_error *err);
 void ft__run_launch(ft__run *r, const ft_ptx_launch *l, const uint8_t *param,
                     const uint8_t *known);

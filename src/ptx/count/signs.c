@@ -7,9 +7,10 @@
 enum { MOST_ROUNDS = 64 };
 
 /* It compares its first source with 0 (or -1), so that only the sign matters. */
-static bool asks_sign(const ft__part *part, const ft__step *s, const ft__ptx_insn *i)
+static bool asks_sign(const ft__plan_part *part, const ft__plan_step *s,
+                      const ft__ptx_insn *i)
 {
-    const ft__source *with = &part->source[s->source + 1];
+    const ft__step_source *with = &part->source[s->source + 1];
     const uint64_t all = ft__ptx_mask(ft__ptx_type_bits(i->type[0]));
 
     if (i->opcode != FT__PTX_SETP || s->n_source != 2 ||
@@ -23,7 +24,7 @@ static bool asks_sign(const ft__part *part, const ft__step *s, const ft__ptx_ins
            (with->bits & all) == all;
 }
 
-bool ft__plan_sign_only(const ft__part *part, const ft__step *s)
+bool ft__plan_sign_only(const ft__plan_part *part, const ft__plan_step *s)
 {
     const uint32_t dest = s->n_dest == 1 ? part->dest[s->dest] : FT__NO_SLOT;
 
@@ -33,14 +34,15 @@ bool ft__plan_sign_only(const ft__part *part, const ft__step *s)
 
 /* The sign of its result comes from the signs of its sources, and is all that is read.
  */
-static bool passes_sign(const ft__part *part, const ft__step *s, const ft__ptx_insn *i)
+static bool passes_sign(const ft__plan_part *part, const ft__plan_step *s,
+                        const ft__ptx_insn *i)
 {
     return (i->opcode == FT__PTX_OR || i->opcode == FT__PTX_AND) &&
            ft__plan_sign_only(part, s);
 }
 
 /* Source k of a step reads no more of its slot than the sign. */
-static bool reads_sign(const ft__part *part, const ft__step *s, uint32_t k)
+static bool reads_sign(const ft__plan_part *part, const ft__plan_step *s, uint32_t k)
 {
     const ft__ptx_insn *i = &part->f->insn[s->insn];
     const uint32_t slot = part->source[s->source + k].index;
@@ -50,7 +52,7 @@ static bool reads_sign(const ft__part *part, const ft__step *s, uint32_t k)
            ((k == 0 && asks_sign(part, s, i)) || passes_sign(part, s, i));
 }
 
-static bool drop(ft__part *part, uint32_t slot)
+static bool drop(ft__plan_part *part, uint32_t slot)
 {
     const bool was = slot != FT__NO_SLOT && part->signs[slot];
 
@@ -60,12 +62,12 @@ static bool drop(ft__part *part, uint32_t slot)
 }
 
 /* Slots that this step reads more of; false: none anew. */
-static bool drop_read(ft__part *part, const ft__step *s)
+static bool drop_read(ft__plan_part *part, const ft__plan_step *s)
 {
     bool any = drop(part, s->guard);
 
     for (uint32_t k = 0; k < s->n_source; k++) {
-        const ft__source *from = &part->source[s->source + k];
+        const ft__step_source *from = &part->source[s->source + k];
 
         if (from->kind == FT__SOURCE_SLOT && from->index != FT__NO_SLOT &&
             part->signs[from->index] && !reads_sign(part, s, k))
@@ -74,7 +76,7 @@ static bool drop_read(ft__part *part, const ft__step *s)
     return any;
 }
 
-bool ft__plan_signs(ft__plan *p, ft__part *part)
+bool ft__plan_signs(ft__count_plan *p, ft__plan_part *part)
 {
     bool again = true;
 

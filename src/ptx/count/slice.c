@@ -21,7 +21,8 @@ const ft__ptx_operand *ft__plan_address(const ft__ptx_function *f,
     return NULL;
 }
 
-static bool origin_of(ft__origin *out, const ft__part *part, const ft__ptx_operand *o)
+static bool origin_of(ft__origin *out, const ft__plan_part *part,
+                      const ft__ptx_operand *o)
 {
     if (o->kind == FT__PTX_VARIABLE) {
         *out = (ft__origin){true, o->index, o->bits};
@@ -33,7 +34,7 @@ static bool origin_of(ft__origin *out, const ft__part *part, const ft__ptx_opera
     return true;
 }
 
-bool ft__plan_place(ft__origin *out, const ft__part *part,
+bool ft__plan_place(ft__origin *out, const ft__plan_part *part,
                     const ft__ptx_operand *address)
 {
     if (!address || address->kind != FT__PTX_ADDRESS ||
@@ -44,7 +45,7 @@ bool ft__plan_place(ft__origin *out, const ft__part *part,
 }
 
 /* What a register holds that is written once, as address plus number. */
-static bool step_of(ft__origin *out, const ft__part *part, const ft__ptx_insn *i)
+static bool step_of(ft__origin *out, const ft__plan_part *part, const ft__ptx_insn *i)
 {
     const ft__ptx_operand *a = &part->f->operand[i->operands];
 
@@ -63,7 +64,7 @@ static bool step_of(ft__origin *out, const ft__part *part, const ft__ptx_insn *i
     }
 }
 
-static bool find_origins(ft__plan *p, ft__part *part, ft__arena *work)
+static bool find_origins(ft__count_plan *p, ft__plan_part *part, ft__arena *work)
 {
     const ft__ptx_function *f = part->f;
     uint8_t *writes = ft__arena_array(work, (size_t)f->n_regs + 1, 1);
@@ -90,7 +91,7 @@ static bool find_origins(ft__plan *p, ft__part *part, ft__arena *work)
 
 /* ---- leaves ---- */
 
-static bool find_refs(ft__plan *p, ft__part *part, ft__arena *work)
+static bool find_refs(ft__count_plan *p, ft__plan_part *part, ft__arena *work)
 {
     const ft__ptx_function *f = part->f;
     ft__ptx_leaves *leaves = ft__arena_alloc(work, sizeof(*leaves));
@@ -139,7 +140,7 @@ static bool own_memory(const ft_ptx *m, uint32_t variable)
            v->function >= 0 && !ft__plan_is_param(m, variable);
 }
 
-bool ft__plan_cells(ft__origin *at, const ft__plan *p, const ft__part *part,
+bool ft__plan_cells(ft__origin *at, const ft__count_plan *p, const ft__plan_part *part,
                     const ft__ptx_insn *i)
 {
     return (i->opcode == FT__PTX_LD || i->opcode == FT__PTX_ST) && i->n_types == 1 &&
@@ -149,13 +150,13 @@ bool ft__plan_cells(ft__origin *at, const ft__plan *p, const ft__part *part,
 }
 
 /* It may be one of the parts' own, of which there is more to know. */
-static bool is_own(const ft__plan *p, uint32_t variable)
+static bool is_own(const ft__count_plan *p, uint32_t variable)
 {
     return variable - p->first_variable < p->n_variables;
 }
 
 /* Addresses that are more than the place of a load or store. */
-static void find_escapes(ft__plan *p, const ft__part *part)
+static void find_escapes(ft__count_plan *p, const ft__plan_part *part)
 {
     const ft__ptx_function *f = part->f;
 
@@ -181,12 +182,12 @@ static void find_escapes(ft__plan *p, const ft__part *part)
 /* ---- what is needed ---- */
 
 struct slicer {
-    ft__plan *p;
+    ft__count_plan *p;
     uint32_t *part_of; /* by function; NULL: no calls */
     bool changed;
 };
 
-static void need_reg(struct slicer *s, ft__part *part, uint32_t reg, uint8_t need)
+static void need_reg(struct slicer *s, ft__plan_part *part, uint32_t reg, uint8_t need)
 {
     if ((part->need[reg] | need) != part->need[reg]) {
         part->need[reg] |= need;
@@ -204,8 +205,8 @@ static void need_variable(struct slicer *s, uint32_t variable, uint8_t need)
     }
 }
 
-static void need_operand(struct slicer *s, ft__part *part, const ft__ptx_operand *o,
-                         uint8_t need)
+static void need_operand(struct slicer *s, ft__plan_part *part,
+                         const ft__ptx_operand *o, uint8_t need)
 {
     if (o->kind == FT__PTX_REG)
         need_reg(s, part, o->index, need);
@@ -215,7 +216,7 @@ static void need_operand(struct slicer *s, ft__part *part, const ft__ptx_operand
 }
 
 /* Of its destinations, registers and what it stores to. */
-static uint8_t needed(const ft__plan *p, const ft__part *part, uint32_t k)
+static uint8_t needed(const ft__count_plan *p, const ft__plan_part *part, uint32_t k)
 {
     ft__origin at;
     uint8_t need = 0;
@@ -234,7 +235,7 @@ static bool across_lanes(const ft__ptx_insn *i)
     return i->opcode == FT__PTX_VOTE || i->opcode == FT__PTX_ELECT;
 }
 
-static void look_back(struct slicer *s, ft__part *part, uint32_t k)
+static void look_back(struct slicer *s, ft__plan_part *part, uint32_t k)
 {
     const ft__ptx_function *f = part->f;
     const ft__ptx_insn *i = &f->insn[k];
@@ -254,10 +255,10 @@ static void look_back(struct slicer *s, ft__part *part, uint32_t k)
 }
 
 /* Values that a called function needs, and those that are needed of it. */
-static void look_into(struct slicer *s, ft__part *part, const ft__call *c)
+static void look_into(struct slicer *s, ft__plan_part *part, const ft__plan_call *c)
 {
     for (uint32_t t = 0; t < c->n_parts; t++) {
-        ft__part *to = &s->p->part[c->part[t]];
+        ft__plan_part *to = &s->p->part[c->part[t]];
         const ft__ptx_function *f = to->f;
 
         for (uint32_t k = 0; k < f->n_params && k < c->n_args; k++)
@@ -280,7 +281,7 @@ static void look_into(struct slicer *s, ft__part *part, const ft__call *c)
 }
 
 /* Where slices begin. */
-static void roots(struct slicer *s, ft__part *part)
+static void roots(struct slicer *s, ft__plan_part *part)
 {
     const ft__ptx_function *f = part->f;
 
@@ -322,7 +323,7 @@ static void spread(struct slicer *s)
     do {
         s->changed = false;
         for (uint32_t n = 0; n < s->p->n_parts; n++) {
-            ft__part *part = &s->p->part[n];
+            ft__plan_part *part = &s->p->part[n];
 
             for (uint32_t k = part->f->n_insns; k-- > 0;)
                 look_back(s, part, k);
@@ -337,8 +338,8 @@ static void spread(struct slicer *s)
 /* ---- which functions ---- */
 
 /* Lists of a call: what is before its function is results, what is behind arguments. */
-static void read_lists(ft__call *c, const ft__ptx_function *f, const ft__ptx_insn *i,
-                       const ft__ptx_operand **callee)
+static void read_lists(ft__plan_call *c, const ft__ptx_function *f,
+                       const ft__ptx_insn *i, const ft__ptx_operand **callee)
 {
     for (uint32_t k = 0; k < i->n_operands; k++) {
         const ft__ptx_operand *o = &f->operand[i->operands + k];
@@ -357,7 +358,7 @@ static void read_lists(ft__call *c, const ft__ptx_function *f, const ft__ptx_ins
 
 static uint32_t part_for(struct slicer *s, uint32_t function)
 {
-    ft__plan *p = s->p;
+    ft__count_plan *p = s->p;
 
     if (s->part_of[function] == FT__NO_SLOT) {
         s->part_of[function] = p->n_parts;
@@ -381,7 +382,7 @@ static uint32_t called(const uint32_t **to, const ft__ptx_function *f,
     return list ? list->n : 0;
 }
 
-static bool read_call(struct slicer *s, ft__part *part, ft__call *c,
+static bool read_call(struct slicer *s, ft__plan_part *part, ft__plan_call *c,
                       const ft__ptx_insn *i)
 {
     const ft__ptx_operand *callee = NULL;
@@ -407,7 +408,7 @@ static bool read_call(struct slicer *s, ft__part *part, ft__call *c,
     return true;
 }
 
-static bool read_calls(struct slicer *s, ft__part *part)
+static bool read_calls(struct slicer *s, ft__plan_part *part)
 {
     const ft__ptx_function *f = part->f;
     uint32_t n = 0;
@@ -425,7 +426,7 @@ static bool read_calls(struct slicer *s, ft__part *part)
     return true;
 }
 
-static bool prepare(struct slicer *s, ft__part *part, ft__arena *work)
+static bool prepare(struct slicer *s, ft__plan_part *part, ft__arena *work)
 {
     part->need = ft__arena_array(&s->p->arena, (size_t)part->f->n_regs + 1, 1);
     return part->need && find_refs(s->p, part, work) && find_origins(s->p, part, work);
@@ -435,7 +436,7 @@ static bool prepare(struct slicer *s, ft__part *part, ft__arena *work)
 static uint32_t add_called(uint32_t *list, bool *seen, uint32_t n, const ft_ptx *m,
                            const ft__ptx_function *f, const ft__ptx_insn *i)
 {
-    ft__call c = {.pointer = FT__NO_SLOT};
+    ft__plan_call c = {.pointer = FT__NO_SLOT};
     const ft__ptx_operand *callee = NULL;
     const uint32_t *to;
     uint32_t n_to;
@@ -453,7 +454,7 @@ static uint32_t add_called(uint32_t *list, bool *seen, uint32_t n, const ft_ptx 
 /* Room for as many parts as there may be, and their variables. */
 static bool find_parts(struct slicer *s, ft__arena *work, uint32_t kernel)
 {
-    ft__plan *p = s->p;
+    ft__count_plan *p = s->p;
     const size_t most = p->calls ? p->m->n_functions : 1;
     uint32_t *list = ft__arena_array(work, most, sizeof(*list));
     bool *seen = ft__arena_array(work, most, sizeof(*seen));
@@ -484,7 +485,7 @@ static bool find_parts(struct slicer *s, ft__arena *work, uint32_t kernel)
 
 static bool begin(struct slicer *s, ft__arena *work, uint32_t kernel)
 {
-    ft__plan *p = s->p;
+    ft__count_plan *p = s->p;
 
     if (!find_parts(s, work, kernel))
         return false;
@@ -498,7 +499,7 @@ static bool begin(struct slicer *s, ft__arena *work, uint32_t kernel)
     return p->need && p->escaped;
 }
 
-bool ft__plan_slice(ft__plan *p, uint32_t kernel)
+bool ft__plan_slice(ft__count_plan *p, uint32_t kernel)
 {
     struct slicer s = {.p = p};
     ft__arena work = {0};

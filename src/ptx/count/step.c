@@ -4,9 +4,9 @@
 #include "ptx/count/run.h"
 #include "ptx/eval/lanes.h"
 
-static void forget(ft__run *r, ft__frame *f, const ft__step *s, const ft__set *who)
+static void forget(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__set *who)
 {
-    const ft__value nothing = {.nothing = true};
+    const ft__lane_value nothing = {.nothing = true};
 
     for (uint32_t k = 0; k < s->n_dest; k++) {
         const uint32_t slot = f->part->dest[s->dest + k];
@@ -16,45 +16,47 @@ static void forget(ft__run *r, ft__frame *f, const ft__step *s, const ft__set *w
     }
 }
 
-/* ---- forms of results ---- */
+/* ---- affine expressions of results ---- */
 
 /* In this block it is right, whatever others do: bounds for what counts depend on, no
- * form at all for what only addresses do. */
-static void pin_sources(ft__run *r, const ft__step *s, const ft__value *a, bool *rough)
+ * affine expression at all for what only addresses do. */
+static void pin_sources(ft__run *r, const ft__plan_step *s, const ft__lane_value *a,
+                        bool *rough)
 {
     for (uint32_t k = 0; k < s->n_source; k++) {
-        if (!a[k].form)
+        if (!a[k].affine)
             continue;
         if (s->need & FT__HARD)
-            ft__form_pin(&r->forms, a[k].form);
+            ft__affine_pin(&r->affines, a[k].affine);
         else
             *rough = true;
     }
 }
 
-static uint32_t bits_of(const ft__part *part, const ft__step *s, uint32_t k)
+static uint32_t bits_of(const ft__plan_part *part, const ft__plan_step *s, uint32_t k)
 {
-    const ft__source *from = &part->source[s->source + k];
+    const ft__step_source *from = &part->source[s->source + k];
 
     return from->kind == FT__SOURCE_SLOT && from->index != FT__NO_SLOT
                ? part->bits[from->index]
                : 64;
 }
 
-static bool derive(ft__run *r, uint32_t *form, const ft__part *part, const ft__step *s,
-                   const ft__value *a, const ft__value *out)
+static bool derive(ft__run *r, uint32_t *affine, const ft__plan_part *part,
+                   const ft__plan_step *s, const ft__lane_value *a,
+                   const ft__lane_value *out)
 {
     const ft__ptx_insn *i = &part->f->insn[s->insn];
-    ft__symbol symbol = {.f = part->f, .i = i, .n_source = s->n_source};
+    ft__affine_variable symbol = {.f = part->f, .i = i, .n_source = s->n_source};
 
     if (s->n_dest != 1 || s->n_source > 5 || out->lane || i->n_types < 1 ||
         i->opcode == FT__PTX_SETP || i->type[0] == FT__TYPE_PRED)
         return false;
     for (uint32_t k = 0; k < s->n_source; k++) {
-        if (ft__form_of_loops(&r->forms, a[k].form))
+        if (ft__affine_of_loops(&r->affines, a[k].affine))
             return false;
         symbol.source[k] = a[k].base;
-        symbol.form[k] = a[k].form;
+        symbol.affine[k] = a[k].affine;
         symbol.source_bits[k] = bits_of(part, s, k);
     }
     symbol.value = out->base;
@@ -63,24 +65,25 @@ static bool derive(ft__run *r, uint32_t *form, const ft__part *part, const ft__s
         ft__ptx_has(part->f, i, FT__MOD_WIDE))
         symbol.bits *= 2;
     symbol.is_signed = ft__ptx_type_kind(i->type[0]) == FT__KIND_SIGNED;
-    *form = ft__form_derive(&r->forms, &symbol);
-    return *form != 0;
+    *affine = ft__affine_derive(&r->affines, &symbol);
+    return *affine != 0;
 }
 
-static void find_form(ft__run *r, ft__frame *f, const ft__step *s, const ft__value *a,
-                      ft__value *out, const ft__set *who)
+static void find_affine(ft__run *r, ft__frame *f, const ft__plan_step *s,
+                        const ft__lane_value *a, ft__lane_value *out,
+                        const ft__set *who)
 {
     bool any = false;
 
-    out->form = 0;
+    out->affine = 0;
     for (uint32_t k = 0; k < s->n_source; k++) {
-        any |= a[k].form != 0;
+        any |= a[k].affine != 0;
         out->rough |= a[k].rough;
     }
-    if (!any || ft__rule(r, &out->form, f->part, s, a, out, who) ||
-        derive(r, &out->form, f->part, s, a, out))
+    if (!any || ft__rule(r, &out->affine, f->part, s, a, out, who) ||
+        derive(r, &out->affine, f->part, s, a, out))
         return;
-    out->form = 0;
+    out->affine = 0;
     pin_sources(r, s, a, &out->rough);
 }
 
@@ -106,8 +109,8 @@ static void spread(uint64_t *to, uint64_t v, uint32_t n)
 }
 
 /* Into r->out, one value or one for each thread. */
-static void compute(ft__run *r, const ft__part *part, const ft__step *s,
-                    const ft__value *a, bool each, const ft__set *who)
+static void compute(ft__run *r, const ft__plan_part *part, const ft__plan_step *s,
+                    const ft__lane_value *a, bool each, const ft__set *who)
 {
     const uint64_t *in[5];
     uint64_t *out[16];
@@ -130,8 +133,8 @@ static void compute(ft__run *r, const ft__part *part, const ft__step *s,
 }
 
 /* Unknown in any source is unknown in the result. */
-static bool join_unknown(ft__run *r, uint64_t masks[FT__WORDS], const ft__value *a,
-                         uint32_t n)
+static bool join_unknown(ft__run *r, uint64_t masks[FT__SET_WORDS],
+                         const ft__lane_value *a, uint32_t n)
 {
     bool any = false;
 
@@ -145,10 +148,10 @@ static bool join_unknown(ft__run *r, uint64_t masks[FT__WORDS], const ft__value 
     return any;
 }
 
-static void eval(ft__run *r, ft__frame *f, const ft__step *s, const ft__set *who)
+static void eval(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__set *who)
 {
-    ft__value a[5], out = {0};
-    uint64_t masks[FT__WORDS];
+    ft__lane_value a[5], out = {0};
+    uint64_t masks[FT__SET_WORDS];
     bool each = false;
 
     if (s->n_source > 5 || s->n_dest > 16) {
@@ -168,7 +171,7 @@ static void eval(ft__run *r, ft__frame *f, const ft__step *s, const ft__set *who
         out.unknown = masks;
     out.base = r->out[0][0];
     out.lane = each ? r->out[0] : NULL;
-    find_form(r, f, s, a, &out, who);
+    find_affine(r, f, s, a, &out, who);
     for (uint32_t k = 0; k < s->n_dest; k++) {
         const uint32_t slot = f->part->dest[s->dest + k];
 
@@ -182,7 +185,7 @@ static void eval(ft__run *r, ft__frame *f, const ft__step *s, const ft__set *who
 /* ---- memory that is known ---- */
 
 /* Loads of signed numbers spread the sign over the register, stores cut it off. */
-static uint64_t extended(const ft__part *part, const ft__step *s, uint32_t k,
+static uint64_t extended(const ft__plan_part *part, const ft__plan_step *s, uint32_t k,
                          uint64_t v)
 {
     const ft__ptx_insn *i = &part->f->insn[s->insn];
@@ -200,19 +203,19 @@ static uint64_t extended(const ft__part *part, const ft__step *s, uint32_t k,
                      ft__ptx_mask(ft__ptx_type_bits(part->f->reg[d->index].type));
 }
 
-static void copy(ft__run *r, ft__frame *f, const ft__step *s, const ft__set *who)
+static void copy(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__set *who)
 {
     const ft__ptx_insn *i = &f->part->f->insn[s->insn];
     const uint32_t bits = ft__ptx_type_bits(i->type[0]);
 
     for (uint32_t k = 0; k < s->n_dest && k < s->n_source; k++) {
         const uint32_t slot = f->part->dest[s->dest + k];
-        ft__value v;
+        ft__lane_value v;
 
         if (slot == FT__NO_SLOT)
             continue;
         ft__value_get(r, &v, f, &f->part->source[s->source + k]);
-        if (v.form && bits < 64 && i->opcode == FT__PTX_LD)
+        if (v.affine && bits < 64 && i->opcode == FT__PTX_LD)
             ft__rule_no_wrap(r, &v, bits,
                              ft__ptx_type_kind(i->type[0]) == FT__KIND_SIGNED, who);
         if (bits < 64) {
@@ -235,12 +238,12 @@ static uint64_t little_endian(const uint8_t *b, uint32_t n)
 }
 
 /* Pointers that nobody gave are taken as aligned for addresses, not for branches. */
-static void param(ft__run *r, ft__frame *f, const ft__step *s, const ft__set *who)
+static void param(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__set *who)
 {
     for (uint32_t k = 0; k < s->n_dest; k++) {
         const uint32_t slot = f->part->dest[s->dest + k];
         const uint64_t at = s->at + (uint64_t)k * s->bytes;
-        ft__value v = {0};
+        ft__lane_value v = {0};
 
         if (slot == FT__NO_SLOT)
             continue;
@@ -284,9 +287,10 @@ static bool load_constant(ft__run *r, uint64_t *out, uint64_t at, uint32_t bytes
     return true;
 }
 
-static void constant(ft__run *r, ft__frame *f, const ft__step *s, const ft__set *who)
+static void constant(ft__run *r, ft__frame *f, const ft__plan_step *s,
+                     const ft__set *who)
 {
-    ft__value a;
+    ft__lane_value a;
 
     ft__value_get(r, &a, f, &f->part->source[s->source]);
     if (a.nothing || a.unknown) {
@@ -296,7 +300,7 @@ static void constant(ft__run *r, ft__frame *f, const ft__step *s, const ft__set 
     for (uint32_t k = 0; k < s->n_dest; k++) {
         const uint32_t slot = f->part->dest[s->dest + k];
         const uint64_t plus = s->at + (uint64_t)k * s->bytes;
-        ft__value v = {.rough = a.rough};
+        ft__lane_value v = {.rough = a.rough};
 
         if (slot == FT__NO_SLOT)
             continue;
@@ -319,23 +323,23 @@ static void constant(ft__run *r, ft__frame *f, const ft__step *s, const ft__set 
 /* ---- values of other threads ---- */
 
 /* Of vote and the like only what all threads know, and all of a warp are there. */
-void ft__run_lanes(ft__run *r, ft__frame *f, const ft__step *s, const ft__there *t,
-                   const ft__set *who)
+void ft__run_lanes(ft__run *r, ft__frame *f, const ft__plan_step *s,
+                   const ft__active *t, const ft__set *who)
 {
     const ft__ptx_insn *i = &f->part->f->insn[s->insn];
-    ft__value v = {.lane = r->out[0]};
-    ft__condition c = {.any_open = false};
+    ft__lane_value v = {.lane = r->out[0]};
+    ft__lane_condition c = {.any_open = false};
     const bool elect = i->opcode == FT__PTX_ELECT;
     const bool ballot =
         i->opcode == FT__PTX_ACTIVEMASK || ft__ptx_has(f->part->f, i, FT__MOD_BALLOT);
 
-    if (!t->known || s->n_dest < 1) {
+    if (!t->known || s->n_dest < 1 || s->n_source < (i->opcode == FT__PTX_VOTE)) {
         forget(r, f, s, who);
         return;
     }
     c.holds = *who;
     if (i->opcode == FT__PTX_VOTE) {
-        const ft__source *p = &f->part->source[s->source];
+        const ft__step_source *p = &f->part->source[s->source];
         const ft__ptx_operand *o = f->part->ref[f->part->ref_s[s->insn]];
 
         if (p->kind != FT__SOURCE_SLOT) {
@@ -349,18 +353,18 @@ void ft__run_lanes(ft__run *r, ft__frame *f, const ft__step *s, const ft__there 
         }
     }
     for (uint32_t l = 0; l < r->threads; l += 32) {
-        const uint32_t there = (uint32_t)(who->w[l / 64] >> l % 64);
-        const uint32_t yes = (uint32_t)(c.holds.w[l / 64] >> l % 64) & there;
-        const bool uni = yes == 0 || yes == there;
+        const uint32_t active = (uint32_t)(who->w[l / 64] >> l % 64);
+        const uint32_t yes = (uint32_t)(c.holds.w[l / 64] >> l % 64) & active;
+        const bool uni = yes == 0 || yes == active;
         const uint32_t one = ballot                                    ? yes
-                             : ft__ptx_has(f->part->f, i, FT__MOD_ALL) ? yes == there
+                             : ft__ptx_has(f->part->f, i, FT__MOD_ALL) ? yes == active
                              : ft__ptx_has(f->part->f, i, FT__MOD_ANY) ? yes != 0
                                                                        : uni;
 
         for (uint32_t k = 0; k < 32 && l + k < r->threads; k++) {
             r->out[0][l + k] =
-                elect ? (uint64_t)(uint32_t)__builtin_ctz(there | 1u << 31) : one;
-            r->out[1][l + k] = elect && there >> k & 1 && !(there & ((1u << k) - 1));
+                elect ? (uint64_t)(uint32_t)__builtin_ctz(active | 1u << 31) : one;
+            r->out[1][l + k] = elect && active >> k & 1 && !(active & ((1u << k) - 1));
         }
     }
     for (uint32_t k = 0; k < s->n_dest && k < 2; k++) {
@@ -382,22 +386,23 @@ struct ft__memo {
     ft__set who;
 };
 
-static bool in_loop(const ft__part *part, const ft__step *s)
+static bool in_loop(const ft__plan_part *part, const ft__plan_step *s)
 {
     const ft__flow *flow = &part->flow;
     const ft__flow_block *b = &flow->block[flow->of[s->insn]];
 
-    return b->header || flow->ring_first[b->ring] != flow->ring_last[b->ring];
+    return b->header ||
+           flow->component_first[b->component] != flow->component_last[b->component];
 }
 
-static uint64_t stamp_of(const ft__frame *f, const ft__source *s)
+static uint64_t stamp_of(const ft__frame *f, const ft__step_source *s)
 {
     return s->kind == FT__SOURCE_SLOT && s->index != FT__NO_SLOT
                ? f->value[s->index].stamp
                : 0;
 }
 
-static uint64_t stamp_at(const ft__frame *f, const ft__step *s, uint32_t k)
+static uint64_t stamp_at(const ft__frame *f, const ft__plan_step *s, uint32_t k)
 {
     const uint32_t slot = f->part->dest[s->dest + k];
 
@@ -405,7 +410,7 @@ static uint64_t stamp_at(const ft__frame *f, const ft__step *s, uint32_t k)
 }
 
 static bool is_done(const ft__run *r, const struct ft__memo *m, const ft__frame *f,
-                    const ft__step *s, const ft__set *who)
+                    const ft__plan_step *s, const ft__set *who)
 {
     bool any = false, same = true; /* any: of which there is a stamp */
 
@@ -419,7 +424,7 @@ static bool is_done(const ft__run *r, const struct ft__memo *m, const ft__frame 
 }
 
 /* Of values that are computed, unless it has been done. */
-static void once(ft__run *r, ft__frame *f, const ft__step *s, const ft__set *who)
+static void once(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__set *who)
 {
     struct ft__memo **at =
         &r->memo[(size_t)f->part->first_step + (size_t)(s - f->part->step)];
@@ -443,7 +448,7 @@ static void once(ft__run *r, ft__frame *f, const ft__step *s, const ft__set *who
         m->who = *who;
 }
 
-void ft__run_eval(ft__run *r, ft__frame *f, const ft__step *s, const ft__there *t,
+void ft__run_eval(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__active *t,
                   const ft__set *who)
 {
     switch (s->kind) {

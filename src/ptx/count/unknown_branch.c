@@ -4,9 +4,9 @@
 /* Of a fork: ways may double with each of them. */
 enum { FORK_STEPS = 1 << 15 };
 
-/* Blocks that `to` leads to before `meet`. */
+/* Blocks that `to` leads to before `reconvergence`. */
 static bool *ahead(ft__run *r, ft__arena *work, const ft__flow *flow, uint32_t to,
-                   uint32_t meet)
+                   uint32_t reconvergence)
 {
     bool *seen = ft__arena_array(work, (size_t)flow->n + 1, sizeof(*seen));
     uint32_t *stack = ft__arena_array(work, (size_t)flow->n + 1, sizeof(*stack));
@@ -16,7 +16,7 @@ static bool *ahead(ft__run *r, ft__arena *work, const ft__flow *flow, uint32_t t
         r->short_of_memory = true;
         return NULL;
     }
-    if (to < flow->n && to != meet) {
+    if (to < flow->n && to != reconvergence) {
         seen[to] = true;
         stack[n++] = to;
     }
@@ -27,7 +27,7 @@ static bool *ahead(ft__run *r, ft__arena *work, const ft__flow *flow, uint32_t t
         for (uint32_t e = flow->edges[b]; e < flow->edges[b + 1]; e++) {
             const uint32_t next = flow->edge[e];
 
-            if (next < flow->n && next != meet && !seen[next]) {
+            if (next < flow->n && next != reconvergence && !seen[next]) {
                 seen[next] = true;
                 stack[n++] = next;
             }
@@ -37,7 +37,7 @@ static bool *ahead(ft__run *r, ft__arena *work, const ft__flow *flow, uint32_t t
 }
 
 /* Slots that these blocks may write, NO_SLOT last. */
-static uint32_t *written(ft__run *r, ft__arena *work, const ft__part *part,
+static uint32_t *written(ft__run *r, ft__arena *work, const ft__plan_part *part,
                          const bool *blocks)
 {
     uint32_t *list = ft__arena_array(work, (size_t)part->n_slots + 1, sizeof(*list));
@@ -79,7 +79,7 @@ static void forget_written(ft__run *r, ft__frame *f, const uint32_t *slots,
         ft__value_forget(r, &f->value[*slots], who);
 }
 
-static void unbound(ft__run *r, const ft__part *part, const bool *blocks)
+static void unbound(ft__run *r, const ft__plan_part *part, const bool *blocks)
 {
     for (uint32_t b = 0; b < part->flow.n; b++)
         if (blocks[b])
@@ -91,7 +91,7 @@ static void unbound(ft__run *r, const ft__part *part, const bool *blocks)
 /* Threads on their way through these blocks may end there, or return. */
 static void may_leave(ft__frame *f, const bool *blocks, const ft__set *who)
 {
-    const ft__part *part = f->part;
+    const ft__plan_part *part = f->part;
     bool leave = false, end = false;
 
     for (uint32_t b = 0; b < part->flow.n; b++) {
@@ -104,15 +104,15 @@ static void may_leave(ft__frame *f, const bool *blocks, const ft__set *who)
         end |= i->opcode != FT__PTX_RET;
     }
     if (end)
-        ft__there_spell_out(&f->exited);
-    for (uint32_t k = 0; leave && k < FT__WORDS; k++) {
+        ft__active_spell_out(&f->exited);
+    for (uint32_t k = 0; leave && k < FT__SET_WORDS; k++) {
         f->left.w[k] |= who->w[k];
         f->exited.of[FT__MAYBE].w[k] |= end ? who->w[k] : 0;
     }
 }
 
 /* The way ends in a trap, or a call that does not return, whatever happens. */
-static bool to_ruin(const ft__part *part, uint32_t block)
+static bool to_ruin(const ft__plan_part *part, uint32_t block)
 {
     const ft__flow *flow = &part->flow;
     uint32_t far = 0;
@@ -143,10 +143,10 @@ static uint64_t *copied(ft__run *r, ft__arena *work, const uint64_t *from, uint3
 }
 
 /* Values as they were, for the second of two ways; in the order of the slots. */
-static ft__value *save(ft__run *r, ft__arena *work, const ft__frame *f,
-                       const uint32_t *slots)
+static ft__lane_value *save(ft__run *r, ft__arena *work, const ft__frame *f,
+                            const uint32_t *slots)
 {
-    ft__value *kept;
+    ft__lane_value *kept;
     uint32_t n = 0;
 
     while (slots[n] != FT__NO_SLOT)
@@ -157,14 +157,14 @@ static ft__value *save(ft__run *r, ft__arena *work, const ft__frame *f,
     for (uint32_t k = 0; kept && k < n; k++) {
         kept[k] = f->value[slots[k]];
         kept[k].lane = copied(r, work, kept[k].lane, r->threads);
-        kept[k].unknown = copied(r, work, kept[k].unknown, FT__WORDS);
+        kept[k].unknown = copied(r, work, kept[k].unknown, FT__SET_WORDS);
         r->steps += kept[k].lane ? r->threads : 4;
     }
     return kept;
 }
 
 /* Who went one way though they may go the other has what they had. */
-static void restore(ft__run *r, ft__frame *f, const ft__value *kept,
+static void restore(ft__run *r, ft__frame *f, const ft__lane_value *kept,
                     const uint32_t *slots, const ft__set *open)
 {
     for (; *slots != FT__NO_SLOT; slots++, kept++)
@@ -173,31 +173,31 @@ static void restore(ft__run *r, ft__frame *f, const ft__value *kept,
 }
 
 /* After both ways: who was there for sure and cannot have left is there for sure. */
-static void meet_again(ft__run *r, ft__way *w, const ft__there *before,
+static void reconverge(ft__run *r, ft__walk *w, const ft__active *before,
                        const ft__set *open, const ft__set *left_before)
 {
     if (w->t.known)
         return;
     for (uint32_t k = 0; k < r->words; k++)
-        w->t.of[FT__SURE].w[k] |= ft__there_set(before, FT__SURE)->w[k] & open->w[k] &
+        w->t.of[FT__SURE].w[k] |= ft__active_set(before, FT__SURE)->w[k] & open->w[k] &
                                   ~(w->f->left.w[k] & ~left_before->w[k]);
 }
 
-static void drop(const ft__run *r, ft__there *t, unsigned set, const ft__set *who)
+static void drop(const ft__run *r, ft__active *t, unsigned set, const ft__set *who)
 {
     for (uint32_t k = 0; k < r->words; k++)
         t->of[set].w[k] &= ~who->w[k];
 }
 
-static void add(const ft__run *r, ft__there *t, unsigned set, const ft__there *of,
+static void add(const ft__run *r, ft__active *t, unsigned set, const ft__active *of,
                 const ft__set *who)
 {
     for (uint32_t k = 0; k < r->words; k++)
-        t->of[set].w[k] |= ft__there_set(of, set)->w[k] & who->w[k];
+        t->of[set].w[k] |= ft__active_set(of, set)->w[k] & who->w[k];
 }
 
 /* Round and round, nobody knows how often, or into ruin: guesses take the other way. */
-static void keep_off(ft__way *w, ft__there *t, ft__there *other, bool round,
+static void keep_off(ft__walk *w, ft__active *t, ft__active *other, bool round,
                      const ft__set *open)
 {
     add(w->r, other, FT__GUESS, t, open);
@@ -207,38 +207,38 @@ static void keep_off(ft__way *w, ft__there *t, ft__there *other, bool round,
 }
 
 /* What both ways have left; `round`: some may go round for ever. */
-static void join_both(ft__way *w, const ft__there *yes, const ft__there *no, bool round,
-                      bool always, const ft__set *open, const ft__set *left)
+static void join_both(ft__walk *w, const ft__active *yes, const ft__active *no,
+                      bool round, bool always, const ft__set *open, const ft__set *left)
 {
     ft__run *r = w->r;
-    const ft__there before = w->t;
+    const ft__active before = w->t;
 
     w->t = *yes;
-    ft__there_join(r, &w->t, no);
+    ft__active_join(r, &w->t, no);
     if (round)
         add(r, &w->t, FT__MAYBE, &before, open);
     if (always)
         add(r, &w->t, FT__GUESS, &before, open);
-    meet_again(r, w, &before, open, left);
+    reconverge(r, w, &before, open, left);
     w->t.known = ft__set_same(r, &w->t.of[FT__SURE], &w->t.of[FT__MAYBE]);
 }
 
 /* A split of threads of which nobody knows. */
 struct fork {
-    uint32_t to, next, meet;
+    uint32_t to, next, reconvergence;
     bool *on_yes, *on_no; /* blocks before they meet */
     uint32_t *slots;      /* written there */
-    ft__value *kept;
+    ft__lane_value *kept;
 };
 
-static bool fork_new(ft__way *w, ft__arena *work, struct fork *k)
+static bool fork_new(ft__walk *w, ft__arena *work, struct fork *k)
 {
     ft__run *r = w->r;
     const ft__flow *flow = &w->f->part->flow;
     bool *both = ft__arena_array(work, (size_t)flow->n + 1, sizeof(*both));
 
-    k->on_yes = ahead(r, work, flow, k->to, k->meet);
-    k->on_no = ahead(r, work, flow, k->next, k->meet);
+    k->on_yes = ahead(r, work, flow, k->to, k->reconvergence);
+    k->on_no = ahead(r, work, flow, k->next, k->reconvergence);
     if (!both || !k->on_yes || !k->on_no) {
         r->short_of_memory = true;
         return false;
@@ -251,11 +251,11 @@ static bool fork_new(ft__way *w, ft__arena *work, struct fork *k)
 }
 
 /* They go both ways at once. */
-static void go_both(ft__way *w, ft__there *yes, ft__there *no, struct fork *k,
+static void go_both(ft__walk *w, ft__active *yes, ft__active *no, struct fork *k,
                     const ft__set *open)
 {
     ft__run *r = w->r;
-    const ft__part *part = w->f->part;
+    const ft__plan_part *part = w->f->part;
     const ft__set left = w->f->left;
     const bool round_yes = k->on_yes[w->block], round_no = k->on_no[w->block];
 
@@ -273,19 +273,19 @@ static void go_both(ft__way *w, ft__there *yes, ft__there *no, struct fork *k,
         keep_off(w, no, yes, round_no, open);
     if (round_yes && round_no)
         drop(r, yes, FT__GUESS, open);
-    ft__way_walk(r, w->f, k->to, k->meet, yes);
+    ft__way_walk(r, w->f, k->to, k->reconvergence, yes);
     restore(r, w->f, k->kept, k->slots, open);
-    ft__way_walk(r, w->f, k->next, k->meet, no);
+    ft__way_walk(r, w->f, k->next, k->reconvergence, no);
     forget_written(r, w->f, k->slots, open);
     join_both(w, yes, no, round_yes || round_no, round_yes && round_no, open, &left);
     w->from = w->block;
-    w->block = k->meet;
+    w->block = k->reconvergence;
 }
 
-void ft__way_unknown(ft__way *w, ft__there *yes, ft__there *no, const ft__flow_block *b,
-                     const ft__set *open)
+void ft__way_unknown(ft__walk *w, ft__active *yes, ft__active *no,
+                     const ft__flow_block *b, const ft__set *open)
 {
-    struct fork k = {.to = b->jump, .next = b->next, .meet = b->meet};
+    struct fork k = {.to = b->jump, .next = b->next, .reconvergence = b->reconvergence};
     ft__arena work = {0};
 
     w->r->steps += FORK_STEPS;
@@ -295,10 +295,10 @@ void ft__way_unknown(ft__way *w, ft__there *yes, ft__there *no, const ft__flow_b
 }
 
 /* Threads have been through these blocks, or not. */
-static void pass_unknown(ft__way *w, ft__arena *work, const bool *blocks)
+static void pass_unknown(ft__walk *w, ft__arena *work, const bool *blocks)
 {
     ft__run *r = w->r;
-    const ft__there before = w->t;
+    const ft__active before = w->t;
     const ft__set left = w->f->left;
     const uint32_t *slots = written(r, work, w->f->part, blocks);
 
@@ -308,18 +308,18 @@ static void pass_unknown(ft__way *w, ft__arena *work, const bool *blocks)
     forget_written(r, w->f, slots, &w->t.of[FT__MAYBE]);
     may_leave(w->f, blocks, &w->t.of[FT__MAYBE]);
     if (!ft__set_same(r, &left, &w->f->left)) {
-        ft__there_spell_out(&w->t);
+        ft__active_spell_out(&w->t);
         memset(&w->t.of[FT__SURE], 0, sizeof(w->t.of[FT__SURE]));
-        meet_again(r, w, &before, &before.of[FT__MAYBE], &left);
+        reconverge(r, w, &before, &before.of[FT__MAYBE], &left);
     }
 }
 
 /* Nobody knows where a brx.idx leads. */
-void ft__way_anywhere(ft__way *w, const ft__step *s, uint32_t meet)
+void ft__way_anywhere(ft__walk *w, const ft__plan_step *s, uint32_t reconvergence)
 {
     ft__run *r = w->r;
     ft__arena work = {0};
-    const bool *blocks = ahead(r, &work, &w->f->part->flow, w->block, meet);
+    const bool *blocks = ahead(r, &work, &w->f->part->flow, w->block, reconvergence);
     uint64_t n[FT__SETS];
 
     ft__run_inexact(r, w->f, s->insn, "a branch by index depends on data");
@@ -330,5 +330,5 @@ void ft__way_anywhere(ft__way *w, const ft__step *s, uint32_t meet)
         pass_unknown(w, &work, blocks);
     ft__arena_free(&work);
     w->from = w->block;
-    w->block = meet;
+    w->block = reconvergence;
 }

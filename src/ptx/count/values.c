@@ -1,11 +1,13 @@
+/* Values and sets of threads while a thread block is executed: splitting and joining
+ * sets, reading sources, writing slots for some threads. */
 #include <string.h>
 
 #include "ptx/count/run.h"
 
 /* ---- sets ---- */
 
-void ft__there_split(const ft__run *r, ft__there *yes, ft__there *no,
-                     const ft__there *t, const ft__condition *c)
+void ft__active_split(const ft__run *r, ft__active *yes, ft__active *no,
+                      const ft__active *t, const ft__lane_condition *c)
 {
     yes->known = no->known = t->known && !c->any_open;
     for (uint32_t k = 0; k < r->words; k++) {
@@ -15,8 +17,8 @@ void ft__there_split(const ft__run *r, ft__there *yes, ft__there *no,
         yes->of[FT__MAYBE].w[k] = maybe & (holds | open);
         no->of[FT__MAYBE].w[k] = maybe & ~holds;
         if (!yes->known) {
-            const uint64_t sure = ft__there_set(t, FT__SURE)->w[k];
-            const uint64_t guess = ft__there_set(t, FT__GUESS)->w[k];
+            const uint64_t sure = ft__active_set(t, FT__SURE)->w[k];
+            const uint64_t guess = ft__active_set(t, FT__GUESS)->w[k];
             const uint64_t every_other = 0x5555555555555555u & open;
 
             yes->of[FT__SURE].w[k] = sure & holds;
@@ -28,7 +30,7 @@ void ft__there_split(const ft__run *r, ft__there *yes, ft__there *no,
 }
 
 /* All three sets stand there by themselves. */
-void ft__there_spell_out(ft__there *t)
+void ft__active_spell_out(ft__active *t)
 {
     if (t->known) {
         t->of[FT__SURE] = t->of[FT__GUESS] = t->of[FT__MAYBE];
@@ -36,37 +38,37 @@ void ft__there_spell_out(ft__there *t)
     }
 }
 
-void ft__there_join(const ft__run *r, ft__there *t, const ft__there *more)
+void ft__active_join(const ft__run *r, ft__active *t, const ft__active *more)
 {
     if (!t->known || !more->known)
-        ft__there_spell_out(t);
+        ft__active_spell_out(t);
     for (unsigned set = t->known ? FT__MAYBE : FT__SURE; set < FT__SETS; set++)
         for (uint32_t k = 0; k < r->words; k++)
-            t->of[set].w[k] |= ft__there_set(more, set)->w[k];
+            t->of[set].w[k] |= ft__active_set(more, set)->w[k];
 }
 
-void ft__there_remove(const ft__run *r, ft__there *t, const ft__there *gone)
+void ft__active_remove(const ft__run *r, ft__active *t, const ft__active *gone)
 {
     /* Who may have gone is no longer there for sure; who has not for sure may be. */
     if (!t->known || !gone->known)
-        ft__there_spell_out(t);
+        ft__active_spell_out(t);
     for (uint32_t k = 0; k < r->words; k++) {
         if (!t->known) {
             t->of[FT__SURE].w[k] &= ~gone->of[FT__MAYBE].w[k];
-            t->of[FT__GUESS].w[k] &= ~ft__there_set(gone, FT__GUESS)->w[k];
+            t->of[FT__GUESS].w[k] &= ~ft__active_set(gone, FT__GUESS)->w[k];
         }
-        t->of[FT__MAYBE].w[k] &= ~ft__there_set(gone, FT__SURE)->w[k];
+        t->of[FT__MAYBE].w[k] &= ~ft__active_set(gone, FT__SURE)->w[k];
     }
 }
 
-bool ft__there_same(const ft__run *r, const ft__there *a, const ft__there *b)
+bool ft__active_same(const ft__run *r, const ft__active *a, const ft__active *b)
 {
     if (!ft__set_same(r, &a->of[FT__MAYBE], &b->of[FT__MAYBE]))
         return false;
     if (a->known && b->known)
         return true;
-    return ft__set_same(r, ft__there_set(a, FT__SURE), ft__there_set(b, FT__SURE)) &&
-           ft__set_same(r, ft__there_set(a, FT__GUESS), ft__there_set(b, FT__GUESS));
+    return ft__set_same(r, ft__active_set(a, FT__SURE), ft__active_set(b, FT__SURE)) &&
+           ft__set_same(r, ft__active_set(a, FT__GUESS), ft__active_set(b, FT__GUESS));
 }
 
 /* ---- counting ---- */
@@ -98,14 +100,14 @@ static uint64_t threads_of(const ft__run *r, const ft__set *s)
     return n;
 }
 
-void ft__run_warps(const ft__run *r, uint64_t n[FT__SETS], const ft__there *t)
+void ft__run_warps(const ft__run *r, uint64_t n[FT__SETS], const ft__active *t)
 {
     n[FT__MAYBE] = n[FT__SURE] = n[FT__GUESS] = warps_of(r, &t->of[FT__MAYBE]);
     for (unsigned set = 0; !t->known && set < FT__MAYBE; set++)
         n[set] = warps_of(r, &t->of[set]);
 }
 
-void ft__run_threads(const ft__run *r, uint64_t n[FT__SETS], const ft__there *t)
+void ft__run_threads(const ft__run *r, uint64_t n[FT__SETS], const ft__active *t)
 {
     n[FT__MAYBE] = n[FT__SURE] = n[FT__GUESS] = threads_of(r, &t->of[FT__MAYBE]);
     for (unsigned set = 0; !t->known && set < FT__MAYBE; set++)
@@ -139,7 +141,7 @@ static bool room(ft__run *r, uint64_t **at, uint32_t n)
     return *at != NULL;
 }
 
-bool ft__value_own(ft__run *r, ft__value *v)
+bool ft__value_own(ft__run *r, ft__lane_value *v)
 {
     if (v->lane && v->lane == v->own)
         return true;
@@ -155,9 +157,9 @@ bool ft__value_own(ft__run *r, ft__value *v)
 }
 
 /* Who does not know it, as a set of its own. */
-static bool own_unknown(ft__run *r, ft__value *v)
+static bool own_unknown(ft__run *r, ft__lane_value *v)
 {
-    if (!room(r, &v->masks, FT__WORDS))
+    if (!room(r, &v->masks, FT__SET_WORDS))
         return false;
     if (v->nothing || v->fresh)
         memcpy(v->masks, r->all.w, sizeof(r->all.w));
@@ -170,7 +172,7 @@ static bool own_unknown(ft__run *r, ft__value *v)
     return true;
 }
 
-void ft__value_forget(ft__run *r, ft__value *v, const ft__set *who)
+void ft__value_forget(ft__run *r, ft__lane_value *v, const ft__set *who)
 {
     if (v->nothing || v->fresh || !own_unknown(r, v))
         return;
@@ -180,7 +182,7 @@ void ft__value_forget(ft__run *r, ft__value *v, const ft__set *who)
 }
 
 /* The slot as a whole is what `now` is. */
-static void replace(ft__run *r, ft__value *v, const ft__value *now)
+static void replace(ft__run *r, ft__lane_value *v, const ft__lane_value *now)
 {
     uint64_t *own = v->own, *masks = v->masks;
 
@@ -193,7 +195,7 @@ static void replace(ft__run *r, ft__value *v, const ft__value *now)
         memcpy(own, now->lane, r->threads * sizeof(*own));
     }
     if (now->unknown && now->unknown != masks) {
-        if (!room(r, &v->masks, FT__WORDS))
+        if (!room(r, &v->masks, FT__SET_WORDS))
             return;
         masks = v->masks;
         memcpy(masks, now->unknown, sizeof(r->all.w));
@@ -207,33 +209,34 @@ static void replace(ft__run *r, ft__value *v, const ft__value *now)
     ft__value_touch(r, v);
 }
 
-/* Forms of symbols that count ahead for none but `who` need not agree for the rest. */
+/* Affine expressions of symbols that count ahead for none but `who` need not agree for
+ * the rest. */
 static uint32_t difference(ft__run *r, uint32_t was, uint32_t now, const ft__set *who)
 {
-    uint32_t d = ft__form_sum(&r->forms, was, now, -1, 64);
+    uint32_t d = ft__affine_sum(&r->affines, was, now, -1, 64);
 
-    for (uint32_t k = 0; d && k < r->n_trials; k++) {
+    for (uint32_t k = 0; d && k < r->n_summaries; k++) {
         bool covered = true;
 
         for (uint32_t w = 0; w < r->words; w++)
-            covered &= (r->trial[k].there.w[w] & ~who->w[w]) == 0;
+            covered &= (r->summary[k].active.w[w] & ~who->w[w]) == 0;
         if (covered)
-            d = ft__form_without(&r->forms, d, r->trial[k].symbol);
+            d = ft__affine_without(&r->affines, d, r->summary[k].symbol);
     }
     return d;
 }
 
-static void merge(ft__run *r, ft__value *v, const ft__value *now, const ft__set *who,
-                  bool hard)
+static void merge(ft__run *r, ft__lane_value *v, const ft__lane_value *now,
+                  const ft__set *who, bool hard)
 {
     const uint32_t d =
-        v->form == now->form ? 0 : difference(r, v->form, now->form, who);
+        v->affine == now->affine ? 0 : difference(r, v->affine, now->affine, who);
 
     ft__value_touch(r, v);
     if (d && hard)
-        ft__form_pin(&r->forms, d);
+        ft__affine_pin(&r->affines, d);
     v->rough |= now->rough || (d && !hard);
-    v->form = now->form;
+    v->affine = now->affine;
     if ((!v->lane && !now->lane && v->base == now->base) || !ft__value_own(r, v))
         return;
     for (uint32_t k = 0; k < r->words; k++)
@@ -244,10 +247,10 @@ static void merge(ft__run *r, ft__value *v, const ft__value *now, const ft__set 
         }
 }
 
-void ft__value_put(ft__run *r, ft__frame *f, uint32_t slot, const ft__value *now,
+void ft__value_put(ft__run *r, ft__frame *f, uint32_t slot, const ft__lane_value *now,
                    const ft__set *who, bool hard)
 {
-    ft__value *v = &f->value[slot];
+    ft__lane_value *v = &f->value[slot];
 
     if (v->fresh || ft__set_same(r, who, &f->present) ||
         (f->part->within[slot] && ft__set_same(r, who, &f->here))) {
@@ -307,16 +310,16 @@ static uint32_t axis(uint32_t sreg, uint32_t x)
     return sreg - x;
 }
 
-static void whole(ft__value *out, uint64_t v)
+static void whole(ft__lane_value *out, uint64_t v)
 {
     out->base = v;
 }
 
-static void of_block(ft__run *r, ft__value *out, uint32_t a)
+static void of_block(ft__run *r, ft__lane_value *out, uint32_t a)
 {
     whole(out, a < 3 ? r->at[a] : 0);
     if (a < 3 && r->grid[a] > 1)
-        out->form = ft__form_symbol(&r->forms, a);
+        out->affine = ft__affine_symbol(&r->affines, a);
 }
 
 static bool clustered(const ft__run *r)
@@ -325,7 +328,7 @@ static bool clustered(const ft__run *r)
 }
 
 /* Places in clusters; of clusters of several blocks only of this block. */
-static void of_cluster(ft__run *r, ft__value *out, uint32_t sreg)
+static void of_cluster(ft__run *r, ft__lane_value *out, uint32_t sreg)
 {
     const uint32_t size = r->cluster[0] * r->cluster[1] * r->cluster[2];
     uint32_t in[3];
@@ -333,7 +336,8 @@ static void of_cluster(ft__run *r, ft__value *out, uint32_t sreg)
     for (uint32_t k = 0; k < 3; k++) {
         in[k] = r->at[k] % r->cluster[k];
         if (clustered(r))
-            ft__form_pin(&r->forms, r->grid[k] > 1 ? ft__form_symbol(&r->forms, k) : 0);
+            ft__affine_pin(&r->affines,
+                           r->grid[k] > 1 ? ft__affine_symbol(&r->affines, k) : 0);
     }
     switch (sreg) {
     case FT__SREG_CLUSTER_CTARANK:
@@ -363,7 +367,7 @@ static void of_cluster(ft__run *r, ft__value *out, uint32_t sreg)
     }
 }
 
-static void get_special(ft__run *r, ft__value *out, uint32_t sreg)
+static void get_special(ft__run *r, ft__lane_value *out, uint32_t sreg)
 {
     switch (sreg) {
     case FT__SREG_TID_X:
@@ -409,9 +413,10 @@ static void get_special(ft__run *r, ft__value *out, uint32_t sreg)
     }
 }
 
-void ft__value_get(ft__run *r, ft__value *out, ft__frame *f, const ft__source *s)
+void ft__value_get(ft__run *r, ft__lane_value *out, ft__frame *f,
+                   const ft__step_source *s)
 {
-    static const ft__value zero;
+    static const ft__lane_value zero;
 
     switch (s->kind) {
     case FT__SOURCE_SLOT:
@@ -435,10 +440,10 @@ void ft__value_get(ft__run *r, ft__value *out, ft__frame *f, const ft__source *s
     }
 }
 
-void ft__run_guard(ft__run *r, ft__condition *c, ft__frame *f, uint32_t slot,
+void ft__run_guard(ft__run *r, ft__lane_condition *c, ft__frame *f, uint32_t slot,
                    bool negated)
 {
-    const ft__value *v = &f->value[slot];
+    const ft__lane_value *v = &f->value[slot];
 
     c->any_open = v->nothing || v->fresh || v->unknown;
     if (v->nothing || v->fresh) {

@@ -5,7 +5,7 @@
 
 #define NONE FT__FLOW_NONE
 
-static void nobody(ft__there *t)
+static void nobody(ft__active *t)
 {
     memset(t, 0, sizeof(*t));
     t->known = true;
@@ -13,15 +13,15 @@ static void nobody(ft__there *t)
 
 /* ---- splits ---- */
 
-static void count_split(ft__run *r, const ft__step *s, const ft__there *yes,
-                        const ft__there *no)
+static void count_split(ft__run *r, const ft__plan_step *s, const ft__active *yes,
+                        const ft__active *no)
 {
     uint64_t n[FT__SETS] = {0};
 
     for (unsigned set = 0; set < FT__SETS; set++)
         for (uint32_t k = 0; k < r->words; k++) {
-            const uint64_t a = ft__there_set(yes, set)->w[k];
-            const uint64_t b = ft__there_set(no, set)->w[k];
+            const uint64_t a = ft__active_set(yes, set)->w[k];
+            const uint64_t b = ft__active_set(no, set)->w[k];
 
             n[set] += (uint64_t)((uint32_t)a && (uint32_t)b);
             n[set] += (uint64_t)(a >> 32 && b >> 32);
@@ -30,32 +30,32 @@ static void count_split(ft__run *r, const ft__step *s, const ft__there *yes,
 }
 
 /* One way now, the other then: what comes to `stop` waits there. */
-static void go_apart(ft__way *w, ft__there *yes, ft__there *no, uint32_t to,
-                     uint32_t next, uint32_t meet)
+static void go_apart(ft__walk *w, ft__active *yes, ft__active *no, uint32_t to,
+                     uint32_t next, uint32_t reconvergence)
 {
     ft__run *r = w->r;
 
     w->from = w->block;
-    if (meet == w->stop && (to == meet || next == meet)) {
-        ft__there_join(r, &w->waiting, to == meet ? yes : no);
-        w->t = to == meet ? *no : *yes;
-        w->block = to == meet ? next : to;
+    if (reconvergence == w->stop && (to == reconvergence || next == reconvergence)) {
+        ft__active_join(r, &w->waiting, to == reconvergence ? yes : no);
+        w->t = to == reconvergence ? *no : *yes;
+        w->block = to == reconvergence ? next : to;
         w->walk = ++r->walks; /* fewer are on the way */
         return;
     }
-    ft__way_walk(r, w->f, to, meet, yes);
-    ft__way_walk(r, w->f, next, meet, no);
+    ft__way_walk(r, w->f, to, reconvergence, yes);
+    ft__way_walk(r, w->f, next, reconvergence, no);
     w->t = *yes;
-    ft__there_join(r, &w->t, no);
-    w->block = meet;
+    ft__active_join(r, &w->t, no);
+    w->block = reconvergence;
 }
 
-static void branch(ft__way *w, const ft__step *s)
+static void branch(ft__walk *w, const ft__plan_step *s)
 {
     ft__run *r = w->r;
     const ft__flow_block *b = &w->f->part->flow.block[w->block];
-    ft__condition c;
-    ft__there yes, no;
+    ft__lane_condition c;
+    ft__active yes, no;
     uint64_t n[FT__SETS];
 
     if (s->guard == FT__NO_SLOT) {
@@ -66,7 +66,7 @@ static void branch(ft__way *w, const ft__step *s)
         return;
     }
     ft__run_guard(r, &c, w->f, s->guard, s->guard_not);
-    ft__there_split(r, &yes, &no, &w->t, &c);
+    ft__active_split(r, &yes, &no, &w->t, &c);
     ft__run_threads(r, n, &yes);
     ft__run_count(r, s->item, n);
     if (!ft__way_anyone(r, &yes) || !ft__way_anyone(r, &no) || b->jump == b->next) {
@@ -81,12 +81,12 @@ static void branch(ft__way *w, const ft__step *s)
         ft__run_inexact(r, w->f, s->insn, "a branch depends on data");
         ft__way_unknown(w, &yes, &no, b, &c.open);
     } else {
-        go_apart(w, &yes, &no, b->jump, b->next, b->meet);
+        go_apart(w, &yes, &no, b->jump, b->next, b->reconvergence);
     }
 }
 
 /* Warps whose threads go on in different blocks. */
-static void count_parted(ft__run *r, const ft__step *s, const ft__there *t,
+static void count_parted(ft__run *r, const ft__plan_step *s, const ft__active *t,
                          const uint32_t *to)
 {
     uint64_t n[FT__SETS] = {0};
@@ -94,7 +94,7 @@ static void count_parted(ft__run *r, const ft__step *s, const ft__there *t,
     for (unsigned set = 0; set < FT__SETS; set++)
         for (uint32_t warp = 0; warp < r->warps; warp++) {
             uint32_t who =
-                (uint32_t)(ft__there_set(t, set)->w[warp / 2] >> warp % 2 * 32);
+                (uint32_t)(ft__active_set(t, set)->w[warp / 2] >> warp % 2 * 32);
             const uint32_t *first =
                 who ? &to[warp * 32 + (uint32_t)__builtin_ctz(who)] : NULL;
             bool parted = false;
@@ -107,8 +107,8 @@ static void count_parted(ft__run *r, const ft__step *s, const ft__there *t,
 }
 
 /* Where each thread goes; those that `taken` has not fall through. */
-static void find_targets(const ft__way *w, uint32_t *to, const ft__set *taken,
-                         const ft__value *v, const ft__ptx_targets *list)
+static void find_targets(const ft__walk *w, uint32_t *to, const ft__set *taken,
+                         const ft__lane_value *v, const ft__ptx_targets *list)
 {
     const ft__flow *flow = &w->f->part->flow;
 
@@ -122,16 +122,16 @@ static void find_targets(const ft__way *w, uint32_t *to, const ft__set *taken,
 }
 
 /* Threads that go on in one block, after those of another. */
-static void go_each(ft__way *w, const uint32_t *to, uint32_t meet)
+static void go_each(ft__walk *w, const uint32_t *to, uint32_t reconvergence)
 {
     ft__run *r = w->r;
     const ft__set here = w->t.of[FT__MAYBE];
-    ft__there rest = w->t, all, now;
+    ft__active rest = w->t, all, now;
     bool first = true;
 
     nobody(&all);
     while (ft__way_anyone(r, &rest)) {
-        ft__condition c = {.any_open = false};
+        ft__lane_condition c = {.any_open = false};
         uint32_t block = NONE;
 
         for (uint32_t l = 0; l < r->threads; l++)
@@ -139,63 +139,63 @@ static void go_each(ft__way *w, const uint32_t *to, uint32_t meet)
                 block = block == NONE ? to[l] : block;
                 c.holds.w[l / 64] |= (uint64_t)(to[l] == block) << l % 64;
             }
-        ft__there_split(r, &now, &rest, &rest, &c);
+        ft__active_split(r, &now, &rest, &rest, &c);
         if (first && ft__set_same(r, &now.of[FT__MAYBE], &here)) {
             w->from = w->block;
             w->block = block;
             return;
         }
         first = false;
-        ft__way_walk(r, w->f, block, meet, &now);
-        ft__there_join(r, &all, &now);
+        ft__way_walk(r, w->f, block, reconvergence, &now);
+        ft__active_join(r, &all, &now);
     }
     w->t = all;
     w->from = w->block;
-    w->block = meet;
+    w->block = reconvergence;
 }
 
 /* brx.idx: threads by their index. */
-static void by_index(ft__way *w, const ft__step *s)
+static void by_index(ft__walk *w, const ft__plan_step *s)
 {
     ft__run *r = w->r;
-    const ft__part *part = w->f->part;
-    const uint32_t meet = part->flow.block[w->block].meet;
+    const ft__plan_part *part = w->f->part;
+    const uint32_t reconvergence = part->flow.block[w->block].reconvergence;
     const ft__ptx_targets *list = ft__flow_targets(part->f, &part->f->insn[s->insn]);
     uint32_t to[FT__MOST_THREADS];
-    ft__there taken = w->t, stay;
-    ft__condition c = {.any_open = false};
-    ft__value v;
+    ft__active taken = w->t, stay;
+    ft__lane_condition c = {.any_open = false};
+    ft__lane_value v;
     uint64_t n[FT__SETS];
 
     if (s->guard != FT__NO_SLOT) {
         ft__run_guard(r, &c, w->f, s->guard, s->guard_not);
-        ft__there_split(r, &taken, &stay, &w->t, &c);
+        ft__active_split(r, &taken, &stay, &w->t, &c);
     }
     ft__value_get(r, &v, w->f, &part->source[s->source]);
     if (c.any_open || v.nothing || v.unknown || !list || !list->n) {
-        ft__way_anywhere(w, s, meet);
+        ft__way_anywhere(w, s, reconvergence);
         return;
     }
-    ft__form_pin(&r->forms, v.form);
+    ft__affine_pin(&r->affines, v.affine);
     ft__run_threads(r, n, &taken);
     ft__run_count(r, s->item, n);
     find_targets(w, to, &taken.of[FT__MAYBE], &v, list);
     count_parted(r, s, &w->t, to);
-    go_each(w, to, meet);
+    go_each(w, to, reconvergence);
 }
 
 /* ---- leaving ---- */
 
-static void leave(ft__way *w, const ft__step *s)
+static void leave(ft__walk *w, const ft__plan_step *s)
 {
     ft__run *r = w->r;
     const bool ret = w->f->part->f->insn[s->insn].opcode == FT__PTX_RET;
-    ft__there gone = w->t, rest;
-    ft__condition c;
+    ft__active gone = w->t, rest;
+    ft__lane_condition c;
 
     if (s->guard != FT__NO_SLOT) {
         ft__run_guard(r, &c, w->f, s->guard, s->guard_not);
-        ft__there_split(r, &gone, &rest, &w->t, &c);
+        ft__active_split(r, &gone, &rest, &w->t, &c);
         if (c.any_open)
             ft__run_inexact(r, w->f, s->insn, "who leaves depends on data");
     } else {
@@ -204,14 +204,14 @@ static void leave(ft__way *w, const ft__step *s)
     for (uint32_t k = 0; k < r->words; k++) {
         w->f->left.w[k] |= gone.of[FT__MAYBE].w[k];
         if (w->f->part->f->entry)
-            w->f->present.w[k] &= ~ft__there_set(&gone, FT__SURE)->w[k];
+            w->f->present.w[k] &= ~ft__active_set(&gone, FT__SURE)->w[k];
     }
     for (uint32_t k = 0; ret && k < r->words; k++)
         w->f->torn.w[k] |= gone.of[FT__MAYBE].w[k] & w->f->back.of[FT__MAYBE].w[k];
     if (ret && w->f->caller)
-        ft__there_join(r, &w->f->back, &gone);
+        ft__active_join(r, &w->f->back, &gone);
     else
-        ft__there_join(r, &w->f->exited, &gone);
+        ft__active_join(r, &w->f->exited, &gone);
     w->from = w->block;
     w->t = rest;
     w->block = w->f->part->flow.block[w->block].next;
@@ -219,31 +219,31 @@ static void leave(ft__way *w, const ft__step *s)
 
 /* ---- blocks ---- */
 
-static void barrier(ft__run *r, const ft__there *on)
+static void barrier(ft__run *r, const ft__active *on)
 {
     for (uint32_t warp = 0; warp < r->warps; warp++) {
         uint64_t n[FT__SETS];
 
         for (unsigned set = 0; set < FT__SETS; set++)
             n[set] =
-                (uint32_t)(ft__there_set(on, set)->w[warp / 2] >> warp % 2 * 32) != 0;
+                (uint32_t)(ft__active_set(on, set)->w[warp / 2] >> warp % 2 * 32) != 0;
         ft__run_count(r, r->p->barrier + warp, n);
     }
 }
 
 /* Who takes part in a step, by its guard, in `on` or all; `c`: what is known of that.
  */
-static const ft__there *taking_part(ft__way *w, const ft__step *s, ft__there *on,
-                                    ft__condition *c)
+static const ft__active *taking_part(ft__walk *w, const ft__plan_step *s,
+                                     ft__active *on, ft__lane_condition *c)
 {
-    ft__there off;
+    ft__active off;
 
     c->any_open = false;
     if (s->guard == FT__NO_SLOT)
         return &w->t;
     ft__run_guard(w->r, c, w->f, s->guard, s->guard_not);
-    ft__there_split(w->r, on, &off, &w->t, c);
-    if (ft__set_same(w->r, ft__there_set(on, FT__SURE), &on->of[FT__MAYBE]))
+    ft__active_split(w->r, on, &off, &w->t, c);
+    if (ft__set_same(w->r, ft__active_set(on, FT__SURE), &on->of[FT__MAYBE]))
         on->known = true;
     else if (c->any_open)
         ft__run_inexact(w->r, w->f, s->insn, "a guard depends on data");
@@ -251,8 +251,8 @@ static const ft__there *taking_part(ft__way *w, const ft__step *s, ft__there *on
 }
 
 /* Who may have written it, or not, does not know it. */
-static void value_step(ft__way *w, const ft__step *s, const ft__there *on,
-                       const ft__condition *c)
+static void value_step(ft__walk *w, const ft__plan_step *s, const ft__active *on,
+                       const ft__lane_condition *c)
 {
     ft__run_eval(w->r, w->f, s, on, &on->of[FT__MAYBE]);
     for (uint32_t k = 0; c->any_open && k < s->n_dest; k++)
@@ -261,7 +261,7 @@ static void value_step(ft__way *w, const ft__step *s, const ft__there *on,
                              &c->open);
 }
 
-static void count_on(ft__run *r, const ft__step *s, const ft__there *on)
+static void count_on(ft__run *r, const ft__plan_step *s, const ft__active *on)
 {
     uint64_t n[FT__SETS];
 
@@ -272,11 +272,11 @@ static void count_on(ft__run *r, const ft__step *s, const ft__there *on)
 }
 
 /* false: the step has said where to go on. */
-static bool one_step(ft__way *w, const ft__step *s)
+static bool one_step(ft__walk *w, const ft__plan_step *s)
 {
-    ft__there some;
-    const ft__there *on;
-    ft__condition c;
+    ft__active some;
+    const ft__active *on;
+    ft__lane_condition c;
 
     switch (s->kind) {
     case FT__STEP_BRANCH: branch(w, s); return false;
@@ -303,10 +303,10 @@ static bool one_step(ft__way *w, const ft__step *s)
     return true;
 }
 
-static void block(ft__way *w)
+static void block(ft__walk *w)
 {
     ft__run *r = w->r;
-    const ft__part *part = w->f->part;
+    const ft__plan_part *part = w->f->part;
     const uint32_t here = w->block;
     uint64_t n[FT__SETS];
     bool on = true;
@@ -326,9 +326,9 @@ static void block(ft__way *w)
 }
 
 /* From a block up to `stop`; t becomes who gets there. */
-void ft__way_walk(ft__run *r, ft__frame *f, uint32_t from, uint32_t stop, ft__there *t)
+void ft__way_walk(ft__run *r, ft__frame *f, uint32_t from, uint32_t stop, ft__active *t)
 {
-    ft__way w = {.r = r, .f = f, .block = from, .from = NONE, .stop = stop, .t = *t};
+    ft__walk w = {.r = r, .f = f, .block = from, .from = NONE, .stop = stop, .t = *t};
     const uint32_t end = f->part->flow.n;
 
     if (r->depth == FT__MOST_DEPTH)
@@ -344,23 +344,23 @@ void ft__way_walk(ft__run *r, ft__frame *f, uint32_t from, uint32_t stop, ft__th
             ft__run_stop(r, f, f->part->flow.block[w.block].first,
                          "it takes too long to follow");
         if (f->part->flow.block[w.block].header &&
-            !ft__trial_arrive(r, f, w.block, w.from, w.walk, &w.t)) {
+            !ft__summary_arrive(r, f, w.block, w.from, w.walk, &w.t)) {
             nobody(&w.t);
             break;
         }
         block(&w);
         if (w.walk != before)
-            ft__trial_leave(r, before);
+            ft__summary_leave(r, before);
     }
-    ft__trial_leave(r, w.walk);
+    ft__summary_leave(r, w.walk);
     r->depth--;
     if (r->stopped)
         nobody(&w.t);
     *t = w.waiting;
-    ft__there_join(r, t, &w.t);
+    ft__active_join(r, t, &w.t);
 }
 
-void ft__run_walk(ft__run *r, ft__frame *f, ft__there *t)
+void ft__run_walk(ft__run *r, ft__frame *f, ft__active *t)
 {
     ft__way_walk(r, f, 0, f->part->flow.n, t);
 }

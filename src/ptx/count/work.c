@@ -1,3 +1,5 @@
+/* What one execution of an instruction moves and computes. In: an instruction; out:
+ * bytes by space, operations. */
 #include "ptx/count/work.h"
 
 /* ---- memory ---- */

@@ -1,8 +1,7 @@
+/* setp, set, testp. In: lanes of sources; out: predicates or masks. */
 #include <math.h>
 
 #include "ptx/eval/lanes.h"
-
-/* setp, set, testp. */
 
 #define EACH FT__PTX_EACH
 
@@ -203,6 +202,8 @@ static bool set(const ft__ptx_lanes *w, const uint64_t *third)
         return set_halves(w);
     r.bits = ft__ptx_type_bits(type);
     r.kind = ft__ptx_type_kind(type);
+    if (r.kind == FT__KIND_FLOAT && !ft__ptx_is_float(type))
+        return false;
     if (r.kind == FT__KIND_FLOAT)
         compare_floats(w->d, w, type, comparison(w), 0);
     else
@@ -233,6 +234,8 @@ static bool test_float(const ft__ptx_lanes *w)
     const unsigned type = w->i->type[0];
     const double least = type == FT__TYPE_F32 ? 0x1p-126 : 0x1p-1022;
 
+    if (!ft__ptx_is_float(type))
+        return false;
     for (uint32_t l = 0; l < w->n; l++)
         w->d[l] = is_such(w, ft__ptx_to_double(type, w->a[l]), least);
     return true;

@@ -1,8 +1,7 @@
+/* cvt, cvta, isspacep. In: lanes of sources; out: lanes of the other type or space. */
 #include <math.h>
 
 #include "ptx/eval/lanes.h"
-
-/* cvt, cvta, isspacep. */
 
 #define EACH FT__PTX_EACH
 

@@ -1,3 +1,5 @@
+/* What one instruction computes, for many threads. In: lanes of its sources; out: lanes
+ * of its results; and whether it can be computed at all. */
 #include "ptx/eval/eval.h"
 
 #include <string.h>
@@ -174,6 +176,22 @@ static bool reads_only_values(const ft__ptx_leaves *v, const ft__ptx_function *f
     return true;
 }
 
+/* Results have a place: both predicates of a comparison of pairs, that of lop3, and all
+ * bits of a wide product. */
+static bool has_room(const ft__ptx_lanes *w, uint32_t n_d)
+{
+    const unsigned type = w->i->type[0];
+
+    switch (w->i->opcode) {
+    case FT__PTX_SETP:
+        return n_d == 2 || (type != FT__TYPE_F16X2 && type != FT__TYPE_BF16X2);
+    case FT__PTX_LOP3: return n_d == 2 || w->sources < 5;
+    case FT__PTX_MUL:
+    case FT__PTX_MAD: return w->bits <= 32 || !ft__ptx_lanes_has(w, FT__MOD_WIDE);
+    default: return n_d <= 2;
+    }
+}
+
 bool ft__ptx_computable(const ft__ptx_function *f, const ft__ptx_insn *i)
 {
     ft__ptx_leaves v;
@@ -187,7 +205,10 @@ bool ft__ptx_computable(const ft__ptx_function *f, const ft__ptx_insn *i)
     w.sources = v.n_s;
     if (w.bits > 64 || (w.kind == FT__KIND_OPAQUE && i->opcode != FT__PTX_MOV))
         return false;
-    return pack_or_unpack(f, i) ? v.n_d == 1 || v.n_s == 1 : compute(&w);
+    if (pack_or_unpack(f, i))
+        return v.n_d == 1 || v.n_s == 1;
+    /* each source is one value */
+    return v.n_s + 1 == i->n_operands && has_room(&w, v.n_d) && compute(&w);
 }
 
 /* Sources that stand there as !p, turned round in memory of our own, or copied there

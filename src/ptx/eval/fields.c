@@ -1,6 +1,6 @@
+/* Bit fields, counts of bits, permutations of bytes. In: lanes of sources; out: lanes
+ * of results. */
 #include "ptx/eval/lanes.h"
-
-/* Bit fields, counts of bits, permutations of bytes. */
 
 #define EACH FT__PTX_EACH
 

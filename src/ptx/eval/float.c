@@ -1,11 +1,10 @@
+/* Arithmetic of floats: f32 in floats, all else in doubles. Halves are computed exactly
+ * or rounded to odd, then rounded once. What GPUs only approximate is libm's value. */
 #include <fenv.h>
 #include <math.h>
 #include <string.h>
 
 #include "ptx/eval/lanes.h"
-
-/* Arithmetic of floats: f32 in floats, all else in doubles. Halves are computed exactly
- * or rounded to odd, then rounded once. What GPUs only approximate is libm's value. */
 
 enum { STRETCH = 64 }; /* lanes that are computed together */
 
@@ -100,14 +99,14 @@ static bool compute64(double *r, unsigned opcode, bool half, const inputs64 *in,
 
 /* ---- what words add ---- */
 
-typedef struct words {
+typedef struct float_words {
     bool ftz, sat, relu, nan, xorsign;
     unsigned opcode;
-} words;
+} float_words;
 
-static words words_of(const ft__ptx_lanes *w)
+static float_words words_of(const ft__ptx_lanes *w)
 {
-    return (words){
+    return (float_words){
         ft__ptx_lanes_has(w, FT__MOD_FTZ),     ft__ptx_lanes_has(w, FT__MOD_SAT),
         ft__ptx_lanes_has(w, FT__MOD_RELU),    ft__ptx_lanes_has(w, FT__MOD_NAN),
         ft__ptx_lanes_has(w, FT__MOD_XORSIGN), w->i->opcode};
@@ -126,7 +125,7 @@ static void rounding(const ft__ptx_lanes *w, bool begin)
                                      : FE_UPWARD);
 }
 
-static double after(double r, double a, double b, const words *k)
+static double after(double r, double a, double b, const float_words *k)
 {
     if (k->nan && (isnan(a) || isnan(b)))
         return NAN;
@@ -144,7 +143,7 @@ static float flushed(float x, bool ftz)
     return ftz && fabsf(x) < 0x1p-126F ? copysignf(0, x) : x;
 }
 
-static float float_in(uint64_t v, const words *k)
+static float float_in(uint64_t v, const float_words *k)
 {
     uint32_t bits = (uint32_t)v;
     float x;
@@ -161,12 +160,13 @@ static uint64_t float_out(float x)
     return isnan(x) ? 0x7fffffff : bits;
 }
 
-static bool plain(const words *k)
+static bool plain(const float_words *k)
 {
     return !(k->sat || k->relu || k->nan || k->xorsign);
 }
 
-static bool in_floats(const ft__ptx_lanes *w, const words *k, uint32_t from, uint32_t n)
+static bool in_floats(const ft__ptx_lanes *w, const float_words *k, uint32_t from,
+                      uint32_t n)
 {
     float r[STRETCH];
     inputs32 in;
@@ -190,7 +190,7 @@ static bool in_floats(const ft__ptx_lanes *w, const words *k, uint32_t from, uin
 
 /* f64, or the half of a pair that begins at bit `shift`; out goes over what is there.
  */
-static bool in_doubles(uint64_t *out, const ft__ptx_lanes *w, const words *k,
+static bool in_doubles(uint64_t *out, const ft__ptx_lanes *w, const float_words *k,
                        unsigned type, uint32_t shift, uint32_t from, uint32_t n)
 {
     const bool x = k->xorsign;
@@ -218,7 +218,8 @@ static bool in_doubles(uint64_t *out, const ft__ptx_lanes *w, const words *k,
     return ok;
 }
 
-static bool stretch(const ft__ptx_lanes *w, const words *k, uint32_t from, uint32_t n)
+static bool stretch(const ft__ptx_lanes *w, const float_words *k, uint32_t from,
+                    uint32_t n)
 {
     uint64_t out[STRETCH] = {0};
     bool ok;
@@ -286,7 +287,7 @@ static bool known(const ft__ptx_lanes *w)
 
 bool ft__ptx_eval_float(const ft__ptx_lanes *w)
 {
-    const words k = words_of(w);
+    const float_words k = words_of(w);
 
     if (!known(w))
         return false;

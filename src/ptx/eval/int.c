@@ -1,6 +1,5 @@
+/* Arithmetic of integers. In: lanes of sources; out: lanes of results. */
 #include "ptx/eval/lanes.h"
-
-/* Arithmetic of integers. */
 
 #define EACH FT__PTX_EACH
 
@@ -231,45 +230,27 @@ static bool remain(const ft__ptx_lanes *w)
     return true;
 }
 
-#define LEAST(T) ((T)A < (T)B ? (T)A : (T)B)
-#define MOST(T) ((T)A > (T)B ? (T)A : (T)B)
-#define LEAST_HALF(T, s) ((T)(A >> (s)) < (T)(B >> (s)) ? (A >> (s)) : (B >> (s)))
-#define MOST_HALF(T, s) ((T)(A >> (s)) > (T)(B >> (s)) ? (A >> (s)) : (B >> (s)))
+/* The smaller or the larger of two numbers, or of their halves from bit s on. */
+#define CHOICE(T) (((T)A < (T)B) == smaller ? (T)A : (T)B)
+#define HALF(T, s)                                                                     \
+    (((T)(A >> (s)) < (T)(B >> (s))) == smaller ? (A >> (s)) : (B >> (s)))
 
-static void least(const ft__ptx_lanes *w)
+static void choose(const ft__ptx_lanes *w, bool smaller)
 {
     if (w->i->type[0] == FT__TYPE_S16X2)
-        EACH(w, HALVES(LEAST_HALF(int16_t, 0), LEAST_HALF(int16_t, 16)));
+        EACH(w, HALVES(HALF(int16_t, 0), HALF(int16_t, 16)));
     else if (is_pair(w))
-        EACH(w, HALVES(LEAST_HALF(uint16_t, 0), LEAST_HALF(uint16_t, 16)));
+        EACH(w, HALVES(HALF(uint16_t, 0), HALF(uint16_t, 16)));
     else if (w->bits == 16)
-        EACH(w, is_signed(w) ? (uint16_t)LEAST(int16_t) : LEAST(uint16_t));
+        EACH(w, is_signed(w) ? (uint16_t)CHOICE(int16_t) : CHOICE(uint16_t));
     else if (w->bits == 32 && is_signed(w))
-        EACH(w, (uint32_t)LEAST(int32_t));
+        EACH(w, (uint32_t)CHOICE(int32_t));
     else if (w->bits == 32)
-        EACH(w, LEAST(uint32_t));
+        EACH(w, CHOICE(uint32_t));
     else if (is_signed(w))
-        EACH(w, (uint64_t)LEAST(int64_t));
+        EACH(w, (uint64_t)CHOICE(int64_t));
     else
-        EACH(w, LEAST(uint64_t));
-}
-
-static void most(const ft__ptx_lanes *w)
-{
-    if (w->i->type[0] == FT__TYPE_S16X2)
-        EACH(w, HALVES(MOST_HALF(int16_t, 0), MOST_HALF(int16_t, 16)));
-    else if (is_pair(w))
-        EACH(w, HALVES(MOST_HALF(uint16_t, 0), MOST_HALF(uint16_t, 16)));
-    else if (w->bits == 16)
-        EACH(w, is_signed(w) ? (uint16_t)MOST(int16_t) : MOST(uint16_t));
-    else if (w->bits == 32 && is_signed(w))
-        EACH(w, (uint32_t)MOST(int32_t));
-    else if (w->bits == 32)
-        EACH(w, MOST(uint32_t));
-    else if (is_signed(w))
-        EACH(w, (uint64_t)MOST(int64_t));
-    else
-        EACH(w, MOST(uint64_t));
+        EACH(w, CHOICE(uint64_t));
 }
 
 /* .relu: nothing below zero. */
@@ -286,10 +267,7 @@ static void clip(const ft__ptx_lanes *w)
 
 static bool extreme(const ft__ptx_lanes *w)
 {
-    if (w->i->opcode == FT__PTX_MIN)
-        least(w);
-    else
-        most(w);
+    choose(w, w->i->opcode == FT__PTX_MIN);
     if (ft__ptx_lanes_has(w, FT__MOD_RELU))
         clip(w);
     return true;

@@ -1,6 +1,6 @@
+/* Bitwise operations, shifts, selections and moves. In: lanes of sources; out: lanes of
+ * results. */
 #include "ptx/eval/lanes.h"
-
-/* Bitwise operations, shifts, selections and moves. */
 
 #define EACH FT__PTX_EACH
 

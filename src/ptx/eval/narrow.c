@@ -1,10 +1,9 @@
+/* Floats of any type as doubles and back. Rounding is done on scaled integers, so that
+ * it does not depend on the machine's mode. */
 #include <math.h>
 #include <string.h>
 
 #include "ptx/eval/lanes.h"
-
-/* Floats of any type as doubles and back. Rounding is done on scaled integers, so that
- * it does not depend on the machine's mode. */
 
 typedef struct format {
     uint32_t bits, digits; /* digits: of the significand, the hidden one with them */

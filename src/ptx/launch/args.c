@@ -1,11 +1,10 @@
 /* Arguments, as they were written, into the bytes that parameters take. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/eval/lanes.h"
 #include "ptx/launch/launches.h"
-#include "ptx/syntax/module.h"
 
 /* ---- numbers ---- */
 
@@ -15,75 +14,14 @@ static void put(uint8_t *out, uint64_t bits, uint32_t size)
         out[i] = (uint8_t)(i < 8 ? bits >> 8 * i : 0);
 }
 
-/* Without the lowest `drop` bits, rounded to the nearest, ties to even. */
-static uint32_t round_off(uint32_t bits, uint32_t drop)
-{
-    return (bits + (1u << (drop - 1)) - 1 + (bits >> drop & 1)) >> drop;
-}
-
-static uint16_t to_bfloat(float x)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &x, sizeof(bits));
-    if (x != x)
-        return (uint16_t)(bits >> 16 | 0x40);
-    return (uint16_t)round_off(bits, 16);
-}
-
-static uint16_t to_half(float x)
-{
-    uint32_t bits, sign, magnitude;
-    float scaled;
-
-    memcpy(&bits, &x, sizeof(bits));
-    sign = bits >> 16 & 0x8000;
-    magnitude = bits & 0x7fffffff;
-    if (magnitude > 0x7f800000)
-        return (uint16_t)(sign | 0x7e00);
-    if (magnitude >= 0x477ff000) /* 65520, which rounds to 65536 */
-        return (uint16_t)(sign | 0x7c00);
-    if (magnitude >= 0x38800000) /* 2^-14: a normal number */
-        return (uint16_t)(sign | round_off(magnitude - 0x38000000, 13));
-    /* Below it a half is a multiple of 2^-24; adding 2^-1 rounds to that. */
-    memcpy(&scaled, &magnitude, sizeof(scaled));
-    scaled += 0.5f;
-    memcpy(&bits, &scaled, sizeof(bits));
-    return (uint16_t)(sign | (bits - 0x3f000000));
-}
-
-/* With its last bit set where bits were lost: what is rounded from it to fewer bits is
- * as if it were rounded from x. */
-static float to_odd(double x)
-{
-    float narrow = (float)x;
-    uint32_t bits;
-
-    if ((double)narrow == x || x != x)
-        return narrow;
-    memcpy(&bits, &narrow, sizeof(bits));
-    if (fabs((double)narrow) > fabs(x))
-        bits--;
-    bits |= 1;
-    memcpy(&narrow, &bits, sizeof(narrow));
-    return narrow;
-}
-
 void ft__ptx_float_bytes(uint8_t *out, double x, uint32_t size, bool brain)
 {
-    const float narrow = size == 2 ? to_odd(x) : (float)x;
-    uint64_t bits = 0;
-    uint32_t word;
+    const unsigned type = size == 8   ? FT__TYPE_F64
+                          : size == 4 ? FT__TYPE_F32
+                          : brain     ? FT__TYPE_BF16
+                                      : FT__TYPE_F16;
 
-    if (size == 8) {
-        memcpy(&bits, &x, sizeof(bits));
-    } else if (size == 4) {
-        memcpy(&word, &narrow, sizeof(word));
-        bits = word;
-    } else {
-        bits = brain ? to_bfloat(narrow) : to_half(narrow);
-    }
-    put(out, bits, size);
+    put(out, ft__ptx_from_double(type, x, FT__ROUND_NEAREST, false), size);
 }
 
 /* ---- parameters ---- */

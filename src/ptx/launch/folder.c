@@ -95,16 +95,17 @@ bool ft__find_dims(const char *s, const char *word, uint32_t out[3])
 
 /* ---- walking ---- */
 
-struct walk {
+struct folder_walk {
     ft__arena *arena;
     const char **path;
     size_t n, cap;
 };
 
-static ft_status walk_folder(struct walk *w, const char *folder, int depth,
+static ft_status walk_folder(struct folder_walk *w, const char *folder, int depth,
                              ft_error *err);
 
-static ft_status walk_entry(struct walk *w, const char *path, int depth, ft_error *err)
+static ft_status walk_entry(struct folder_walk *w, const char *path, int depth,
+                            ft_error *err)
 {
     const char **grown;
     struct stat s;
@@ -129,7 +130,7 @@ static ft_status walk_entry(struct walk *w, const char *path, int depth, ft_erro
     return FT_OK;
 }
 
-static ft_status walk_folder(struct walk *w, const char *folder, int depth,
+static ft_status walk_folder(struct folder_walk *w, const char *folder, int depth,
                              ft_error *err)
 {
     DIR *d = opendir(folder);
@@ -239,7 +240,7 @@ static ft_status read_files(ft__ptx_rows *r, ft_ptx_source *source,
 ft_status ft__ptx_folder(ft__ptx_rows *r, ft_ptx_source *source, const char *path,
                          ft_error *err)
 {
-    struct walk w = {.arena = r->arena};
+    struct folder_walk w = {.arena = r->arena};
     ft__ptx_files f = {.folder = path};
     ft_status st = walk_folder(&w, path, 0, err);
 

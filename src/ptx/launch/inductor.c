@@ -11,7 +11,7 @@
 
 enum { MOST_KERNELS = 4096 };
 
-struct kernel {
+struct inductor_kernel {
     const char *name;   /* of the variable that is called */
     const char *entry;  /* of the function */
     const char *file;   /* its own Python file, without folders; NULL: not said */
@@ -28,7 +28,7 @@ struct code {
     const ft__ptx_files *files;
     const char *chosen; /* all .best_config files in one text */
     const char *path;
-    struct kernel *kernel;
+    struct inductor_kernel *kernel;
     size_t n;
     ft__ptx_tensors *tensors;
     const char *at; /* behind the kernel before */
@@ -57,7 +57,7 @@ static const char *word_behind(ft__arena *a, const char *text, const char *befor
 }
 
 /* "def f(in_ptr0, xnumel, XBLOCK : tl.constexpr):" */
-static bool read_args(struct code *c, struct kernel *k)
+static bool read_args(struct code *c, struct inductor_kernel *k)
 {
     const char *s = strstr(k->source, "\ndef "), *end;
     size_t cap = 8;
@@ -86,7 +86,7 @@ static bool read_args(struct code *c, struct kernel *k)
 }
 
 /* Was this file compiled from the kernel's own Python file? */
-static ft_status comes_from(bool *out, struct code *c, const struct kernel *k,
+static ft_status comes_from(bool *out, struct code *c, const struct inductor_kernel *k,
                             const char *ptx)
 {
     const char *text;
@@ -101,7 +101,8 @@ static ft_status comes_from(bool *out, struct code *c, const struct kernel *k,
 }
 
 /* 3: measured to be the best; 2: of the kernel's own file; 1: of its name only. */
-static ft_status rank(int *out, struct code *c, const struct kernel *k, const char *ptx)
+static ft_status rank(int *out, struct code *c, const struct inductor_kernel *k,
+                      const char *ptx)
 {
     const char *base = ft__base_name(ptx), *folder = base - 1;
     char *hash;
@@ -125,7 +126,7 @@ static ft_status rank(int *out, struct code *c, const struct kernel *k, const ch
 }
 
 /* Of several that might run, the one whose blocks take most elements is taken. */
-static ft_status choose_module(struct code *c, struct kernel *k)
+static ft_status choose_module(struct code *c, struct inductor_kernel *k)
 {
     int best = 0, many = 0;
     ft_status st = FT_OK;
@@ -167,7 +168,7 @@ static ft_status add_kernel(struct code *c, const char *s, const char **next)
 {
     static const char path_word[] = "# kernel path: ";
     ft__arena *a = c->rows->arena;
-    struct kernel *k = &c->kernel[c->n];
+    struct inductor_kernel *k = &c->kernel[c->n];
     const char *begin = strstr(s, "'''"),
                *end = begin ? strstr(begin + 3, "'''") : NULL;
     const char *line = s, *path = NULL;
@@ -179,7 +180,7 @@ static ft_status add_kernel(struct code *c, const char *s, const char **next)
         line--;
     for (const char *p = c->at; (p = strstr(p, path_word)) && p < line; p++)
         path = p + strlen(path_word);
-    *k = (struct kernel){
+    *k = (struct inductor_kernel){
         .name = ft__arena_strndup(a, line, strcspn(line, " =")),
         .source = ft__arena_strndup(a, begin + 3, (size_t)(end - begin - 3))};
     if (!k->name || !k->source)
@@ -209,7 +210,7 @@ static bool number(const char *s, uint64_t *out)
 }
 
 /* What the call passes for an argument; NULL: no such argument. */
-static const char *passed(const struct kernel *k, const char *name,
+static const char *passed(const struct inductor_kernel *k, const char *name,
                           const char *const *value, size_t n)
 {
     for (size_t i = 0; i < k->n_args && i < n; i++)
@@ -219,8 +220,8 @@ static const char *passed(const struct kernel *k, const char *name,
 }
 
 /* Blocks of an axis; 0: not known. */
-static uint64_t blocks(const struct kernel *k, int axis, const char *const *value,
-                       size_t n)
+static uint64_t blocks(const struct inductor_kernel *k, int axis,
+                       const char *const *value, size_t n)
 {
     char name[] = "xnumel";
     const char *text;
@@ -233,7 +234,7 @@ static uint64_t blocks(const struct kernel *k, int axis, const char *const *valu
     return (numel + k->tile[axis] - 1) / k->tile[axis];
 }
 
-static bool choose_grid(uint32_t grid[3], const struct kernel *k,
+static bool choose_grid(uint32_t grid[3], const struct inductor_kernel *k,
                         const char *const *value, size_t n)
 {
     const char *type = k->grid_type ? k->grid_type : "Grid3D";
@@ -284,8 +285,9 @@ static size_t split(ft__arena *a, const char **out, size_t most, const char *s)
     return n;
 }
 
-static ft_status set_values(struct code *c, ft__ptx_row *row, const struct kernel *k,
-                            const char *const *value, size_t n)
+static ft_status set_values(struct code *c, ft__ptx_row *row,
+                            const struct inductor_kernel *k, const char *const *value,
+                            size_t n)
 {
     row->value = ft__arena_array(c->rows->arena, n, sizeof(*row->value));
     if (!row->value)
@@ -300,8 +302,8 @@ static ft_status set_values(struct code *c, ft__ptx_row *row, const struct kerne
     return FT_OK;
 }
 
-static ft_status add_launch(struct code *c, const struct kernel *k, const char *args,
-                            uint32_t line)
+static ft_status add_launch(struct code *c, const struct inductor_kernel *k,
+                            const char *args, uint32_t line)
 {
     const char *value[FT__PTX_MAX_ARGS];
     size_t n = split(c->rows->arena, value, FT__PTX_MAX_ARGS, args);
@@ -343,8 +345,8 @@ static ft_status add_call(struct code *c, const char *s, uint32_t line)
     return FT_OK;
 }
 
-static const struct kernel *called(const struct code *c, const char *line,
-                                   const char *run)
+static const struct inductor_kernel *called(const struct code *c, const char *line,
+                                            const char *run)
 {
     const char *begin = run;
 
@@ -360,7 +362,7 @@ static const struct kernel *called(const struct code *c, const char *line,
 static ft_status read_line(struct code *c, const char *line, uint32_t number)
 {
     const char *run = strstr(line, ".run("), *call = strstr(line, "extern_kernels.");
-    const struct kernel *k = run ? called(c, line, run) : NULL;
+    const struct inductor_kernel *k = run ? called(c, line, run) : NULL;
     ft_status st = FT_OK;
 
     if (line[strspn(line, " ")] == '#')

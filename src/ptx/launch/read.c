@@ -6,7 +6,7 @@
 #include "base/limits.h"
 #include "ptx/launch/launches.h"
 
-struct reader {
+struct launch_reader {
     ft__arena *arena;
     ft__ptx_row *row;
     ft__json_doc doc;
@@ -19,7 +19,7 @@ struct reader {
 };
 
 FT_PRINTF(2, 3)
-static bool refuse(struct reader *r, const char *fmt, ...)
+static bool refuse(struct launch_reader *r, const char *fmt, ...)
 {
     va_list ap;
 
@@ -31,7 +31,7 @@ static bool refuse(struct reader *r, const char *fmt, ...)
     return false;
 }
 
-static bool keep(struct reader *r, const void *p)
+static bool keep(struct launch_reader *r, const void *p)
 {
     r->no_memory |= !p;
     return p != NULL;
@@ -39,7 +39,7 @@ static bool keep(struct reader *r, const void *p)
 
 /* ---- values ---- */
 
-static bool read_text(struct reader *r, ft__json *j, const char **out)
+static bool read_text(struct launch_reader *r, ft__json *j, const char **out)
 {
     ft__text t;
     size_t len;
@@ -59,8 +59,8 @@ static bool read_text(struct reader *r, ft__json *j, const char **out)
     return true;
 }
 
-static bool read_number(struct reader *r, ft__json *j, const char *what, int64_t least,
-                        int64_t most, int64_t *out)
+static bool read_number(struct launch_reader *r, ft__json *j, const char *what,
+                        int64_t least, int64_t most, int64_t *out)
 {
     if (!ft__json_int(j, out))
         return false;
@@ -71,7 +71,8 @@ static bool read_number(struct reader *r, ft__json *j, const char *what, int64_t
 }
 
 /* A number or up to three; those left out are 1. */
-static bool read_dims(struct reader *r, ft__json *j, const char *what, uint32_t *out)
+static bool read_dims(struct launch_reader *r, ft__json *j, const char *what,
+                      uint32_t *out)
 {
     int64_t v;
     int n = 0;
@@ -103,7 +104,7 @@ static int hex(char c)
                                   : -1;
 }
 
-static bool read_bytes(struct reader *r, ft__json *j, ft__ptx_value *v)
+static bool read_bytes(struct launch_reader *r, ft__json *j, ft__ptx_value *v)
 {
     uint8_t *bytes;
     ft__text t;
@@ -130,8 +131,8 @@ static bool read_bytes(struct reader *r, ft__json *j, ft__ptx_value *v)
     return true;
 }
 
-static bool read_typed(struct reader *r, ft__json *j, ft__ptx_value *v, bool brain,
-                       uint32_t size)
+static bool read_typed(struct launch_reader *r, ft__json *j, ft__ptx_value *v,
+                       bool brain, uint32_t size)
 {
     uint8_t *bytes = ft__arena_alloc(r->arena, 8);
     double x;
@@ -145,7 +146,7 @@ static bool read_typed(struct reader *r, ft__json *j, ft__ptx_value *v, bool bra
 }
 
 /* {"pointer": 4096, "offset": 4, "fill": ...}, {"f32": 1}, {"bytes": "00ff"} */
-static bool read_described(struct reader *r, ft__json *j, ft__ptx_value *v)
+static bool read_described(struct launch_reader *r, ft__json *j, ft__ptx_value *v)
 {
     ft__text name;
     int64_t n;
@@ -179,7 +180,7 @@ static bool read_described(struct reader *r, ft__json *j, ft__ptx_value *v)
            refuse(r, "an argument in braces says neither pointer nor bytes");
 }
 
-static bool read_value(struct reader *r, ft__json *j, ft__ptx_value *v)
+static bool read_value(struct launch_reader *r, ft__json *j, ft__ptx_value *v)
 {
     ft__json before = *j;
     ft__text t;
@@ -209,7 +210,7 @@ static bool read_value(struct reader *r, ft__json *j, ft__ptx_value *v)
 }
 
 /* In r->value, from which a row takes its own when all are read. */
-static ft__ptx_value *add_value(struct reader *r)
+static ft__ptx_value *add_value(struct launch_reader *r)
 {
     if (r->n_values == FT__PTX_MAX_ARGS) {
         refuse(r, "more than %d arguments", FT__PTX_MAX_ARGS);
@@ -219,7 +220,7 @@ static ft__ptx_value *add_value(struct reader *r)
     return &r->value[r->n_values++];
 }
 
-static bool keep_values(struct reader *r)
+static bool keep_values(struct launch_reader *r)
 {
     r->row->n_values = r->n_values;
     r->row->value = ft__arena_array(r->arena, r->n_values, sizeof(*r->value));
@@ -230,7 +231,7 @@ static bool keep_values(struct reader *r)
     return true;
 }
 
-static bool read_params(struct reader *r, ft__json *j)
+static bool read_params(struct launch_reader *r, ft__json *j)
 {
     ft__ptx_value *v;
     ft__text name;
@@ -256,7 +257,7 @@ static bool read_params(struct reader *r, ft__json *j)
 
 /* ---- members ---- */
 
-static bool read_module(struct reader *r, ft__json *j)
+static bool read_module(struct launch_reader *r, ft__json *j)
 {
     const char *path;
     size_t len;
@@ -300,7 +301,7 @@ static bool read_module(struct reader *r, ft__json *j)
     MEMBER(operation, read_text(r, j, &row->operation))                                \
     MEMBER(note, ft__json_skip(j, NULL))
 
-static bool read_member(struct reader *r, ft__json *j, ft__text name)
+static bool read_member(struct launch_reader *r, ft__json *j, ft__text name)
 {
     ft__ptx_row *row = r->row;
     int64_t number;
@@ -316,7 +317,7 @@ static bool read_member(struct reader *r, ft__json *j, ft__text name)
 #undef MEMBER
 }
 
-static bool read_launch(struct reader *r, ft__text line)
+static bool read_launch(struct launch_reader *r, ft__text line)
 {
     ft__ptx_row *row = r->row;
     ft__json j;
@@ -352,7 +353,7 @@ static bool blank(ft__text line)
     return i == line.n;
 }
 
-static ft_status failed(const struct reader *r, uint64_t at, ft_error *err)
+static ft_status failed(const struct launch_reader *r, uint64_t at, ft_error *err)
 {
     if (r->no_memory)
         return ft_fail(err, FT_ENOMEM, at, "launches");
@@ -368,7 +369,7 @@ static ft_status failed(const struct reader *r, uint64_t at, ft_error *err)
 ft_status ft__ptx_launch_file(ft__ptx_rows *rows, const char *text, size_t len,
                               const char *name, const char *folder, ft_error *err)
 {
-    struct reader r = {.arena = rows->arena, .name = name, .folder = folder};
+    struct launch_reader r = {.arena = rows->arena, .name = name, .folder = folder};
     const char *p = text, *end = text + len;
 
     r.value = ft__arena_array(r.arena, FT__PTX_MAX_ARGS, sizeof(*r.value));

@@ -19,7 +19,7 @@
 
 enum { MOST_LOOPS = 16, MOST_THUNKS = 1 << 20 };
 
-struct loop {
+struct xla_loop {
     size_t indent; /* of the line that opened it */
     uint64_t trips;
     bool in_condition;
@@ -32,7 +32,7 @@ struct dump {
     const char *metadata; /* what thunks are called in it; "": none */
     ft__index kernels;    /* name -> index of the file that holds it */
     const ft__ptx_files *files;
-    struct loop loop[MOST_LOOPS];
+    struct xla_loop loop[MOST_LOOPS];
     size_t n_loops;
     ft_error *err;
 };
@@ -268,14 +268,14 @@ static ft_status open_loop(struct dump *d, size_t indent, uint64_t id)
 {
     const char *name = thunk_name(d, id), *s = name ? definition(d, name) : NULL;
     const char *trips = in_line(s, "\"known_trip_count\":{\"n\":\"");
-    struct loop *l = &d->loop[d->n_loops];
+    struct xla_loop *l = &d->loop[d->n_loops];
 
     if (d->n_loops == MOST_LOOPS)
         return ft_fail(d->err, FT_EFORMAT, 0, "%s: more than %d loops in each other",
                        d->path, MOST_LOOPS);
-    *l = (struct loop){.indent = indent,
-                       .trips = trips ? strtoull(trips, NULL, 10) : 1,
-                       .in_condition = true};
+    *l = (struct xla_loop){.indent = indent,
+                           .trips = trips ? strtoull(trips, NULL, 10) : 1,
+                           .in_condition = true};
     if (!trips)
         ft__ptx_say(d->rows, FT_LOG_WARN,
                     "%s: the dump does not say how often %s runs; its body counts once",

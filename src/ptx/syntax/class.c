@@ -1,3 +1,4 @@
+/* In: an instruction with its words; out: its class, by which it is counted. */
 #include "ptx/syntax/parse.h"
 
 static bool has(const ft__ptx_insn *i, const uint16_t *mods, unsigned mod)

@@ -1,7 +1,6 @@
-#include "ptx/syntax/parse.h"
-
 /* Constant expressions of C: 64 bits, signed unless an operand is unsigned, floats as
- * literals only. */
+ * literals only. In: tokens; out: a number. */
+#include "ptx/syntax/parse.h"
 
 enum { MAX_DEPTH = 64 };
 

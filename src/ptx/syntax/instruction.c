@@ -1,3 +1,5 @@
+/* One instruction. In: tokens from its guard to its semicolon; out: the instruction
+ * with its words and operands in the parser's lists. */
 #include "ptx/syntax/parse.h"
 
 static void guard(ft__parser *p, ft__ptx_insn *i)
@@ -140,7 +142,7 @@ void ft__ptx_instruction(ft__parser *p)
 
     guard(p, &i);
     if (p->lex.kind == FT__TOK_NAME)
-        opcode = ft__words_opcode(p->words, p->lex.hash, p->lex.start, p->lex.len);
+        opcode = ft__words_opcode(&p->words, p->lex.hash, p->lex.start, p->lex.len);
     if (opcode == FT__PTX_OPCODES) {
         ft__ptx_expected(p, "an instruction");
         return;

@@ -1,9 +1,9 @@
+/* What a kernel declares and what its text holds. In: its function; out: parameters
+ * (which are pointers), registers, shared memory, instructions by class. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "ptx/syntax/parse.h"
-
-/* What a kernel declares and what its text holds. */
 
 static const ft__ptx_operand *operand(const ft__ptx_function *f, const ft__ptx_insn *i,
                                       unsigned n)

@@ -1,7 +1,9 @@
+/* In: the text; out: tokens, with line and column. */
 #include "ptx/syntax/lex.h"
 
 #include <string.h>
 
+#include "base/index.h"
 #include "base/number.h"
 
 enum {
@@ -16,26 +18,19 @@ enum {
     HEXED = LETTER | HEX,
 };
 
-#define HASH_BEGIN 0x811c9dc5u
+/* Four letters that follow each other. */
+#define FOUR(c, is) [c] = is, [(c) + 1] = is, [(c) + 2] = is, [(c) + 3] = is
 
 /* What a character may be part of. */
 /* clang-format off */
 static const uint8_t sort[256] = {
     [' '] = BLANK, ['\t'] = BLANK, ['\r'] = BLANK, ['\f'] = BLANK, ['\v'] = BLANK,
-    ['0'] = NUMERAL, ['1'] = NUMERAL, ['2'] = NUMERAL, ['3'] = NUMERAL, ['4'] = NUMERAL,
-    ['5'] = NUMERAL, ['6'] = NUMERAL, ['7'] = NUMERAL, ['8'] = NUMERAL, ['9'] = NUMERAL,
-    ['A'] = HEXED, ['B'] = HEXED, ['C'] = HEXED, ['D'] = HEXED, ['E'] = HEXED,
-    ['F'] = HEXED, ['G'] = LETTER, ['H'] = LETTER, ['I'] = LETTER, ['J'] = LETTER,
-    ['K'] = LETTER, ['L'] = LETTER, ['M'] = LETTER, ['N'] = LETTER, ['O'] = LETTER,
-    ['P'] = LETTER, ['Q'] = LETTER, ['R'] = LETTER, ['S'] = LETTER, ['T'] = LETTER,
-    ['U'] = LETTER, ['V'] = LETTER, ['W'] = LETTER, ['X'] = LETTER, ['Y'] = LETTER,
-    ['Z'] = LETTER, ['_'] = LETTER, ['$'] = LETTER,
-    ['a'] = HEXED, ['b'] = HEXED, ['c'] = HEXED, ['d'] = HEXED, ['e'] = HEXED,
-    ['f'] = HEXED, ['g'] = LETTER, ['h'] = LETTER, ['i'] = LETTER, ['j'] = LETTER,
-    ['k'] = LETTER, ['l'] = LETTER, ['m'] = LETTER, ['n'] = LETTER, ['o'] = LETTER,
-    ['p'] = LETTER, ['q'] = LETTER, ['r'] = LETTER, ['s'] = LETTER, ['t'] = LETTER,
-    ['u'] = LETTER, ['v'] = LETTER, ['w'] = LETTER, ['x'] = LETTER, ['y'] = LETTER,
-    ['z'] = LETTER, ['%'] = FIRST | MARK,
+    FOUR('0', NUMERAL), FOUR('4', NUMERAL), ['8'] = NUMERAL, ['9'] = NUMERAL,
+    FOUR('A', HEXED), ['E'] = HEXED, ['F'] = HEXED, FOUR('G', LETTER), FOUR('K', LETTER),
+    FOUR('O', LETTER), FOUR('S', LETTER), FOUR('W', LETTER),
+    FOUR('a', HEXED), ['e'] = HEXED, ['f'] = HEXED, FOUR('g', LETTER), FOUR('k', LETTER),
+    FOUR('o', LETTER), FOUR('s', LETTER), FOUR('w', LETTER),
+    ['_'] = LETTER, ['$'] = LETTER, ['%'] = FIRST | MARK,
     ['('] = MARK, [')'] = MARK, ['{'] = MARK, ['}'] = MARK, ['['] = MARK, [']'] = MARK,
     ['<'] = MARK, ['>'] = MARK, [','] = MARK, [';'] = MARK, [':'] = MARK, ['+'] = MARK,
     ['-'] = MARK, ['*'] = MARK, ['/'] = MARK, ['|'] = MARK, ['&'] = MARK, ['^'] = MARK,
@@ -46,23 +41,6 @@ static const uint8_t sort[256] = {
 static uint8_t sort_of(char c)
 {
     return sort[(unsigned char)c];
-}
-
-static uint32_t mix(uint32_t h, char c)
-{
-    return (h ^ (unsigned char)c) * 0x01000193u;
-}
-
-static uint32_t mix_all(uint32_t h, const char *s, const char *end)
-{
-    while (s < end)
-        h = mix(h, *s++);
-    return h;
-}
-
-uint32_t ft__lex_hash(const char *s, size_t len)
-{
-    return mix_all(HASH_BEGIN, s, s + len);
 }
 
 void ft__lex_begin(ft__lex *x, const char *text, size_t len)
@@ -132,17 +110,12 @@ char ft__lex_peek(ft__lex *x)
 
 static void name(ft__lex *x)
 {
-    const char *const begin = x->at, *p = begin + 1, *stem;
+    const char *const begin = x->at, *p = begin + 1;
 
     while (p < x->end && sort_of(*p) & NAMED)
         p++;
-    stem = p;
-    while (stem > begin + 1 && sort_of(stem[-1]) & DIGIT)
-        stem--;
     x->kind = FT__TOK_NAME;
-    x->stem = (uint32_t)(stem - begin);
-    x->stem_hash = mix_all(HASH_BEGIN, begin, stem);
-    x->hash = mix_all(x->stem_hash, stem, p);
+    x->hash = ft__hash_bytes(FT__HASH_BEGIN, begin, (size_t)(p - begin));
     x->at = p;
     if (p - begin == 1 && (*begin == '_' || *begin == '%'))
         x->kind = (unsigned char)*begin;
@@ -151,21 +124,18 @@ static void name(ft__lex *x)
 /* .global, .shared::cta, .proxy.async is two. */
 static void word(ft__lex *x)
 {
-    uint32_t h = HASH_BEGIN;
     const char *p = ++x->at;
 
     x->start = p;
     while (p < x->end) {
-        if (*p == ':' && p + 2 < x->end && p[1] == ':' && sort_of(p[2]) & NAMED) {
-            h = mix(mix(h, ':'), ':');
+        if (*p == ':' && p + 2 < x->end && p[1] == ':' && sort_of(p[2]) & NAMED)
             p += 2;
-        } else if (!(sort_of(*p) & NAMED)) {
+        else if (!(sort_of(*p) & NAMED))
             break;
-        }
-        h = mix(h, *p++);
+        p++;
     }
     x->kind = FT__TOK_WORD;
-    x->hash = h;
+    x->hash = ft__hash_bytes(FT__HASH_BEGIN, x->start, (size_t)(p - x->start));
     x->at = p;
 }
 

@@ -30,8 +30,7 @@ typedef struct ft__lex {
     /* the token: */
     uint32_t kind, len, token_line;
     const char *start;
-    uint32_t hash;            /* of a name or word */
-    uint32_t stem_hash, stem; /* of a name without the digits at its end */
+    uint64_t hash; /* of a name or word */
     uint8_t width;
     uint64_t bits;
 } ft__lex;
@@ -40,7 +39,6 @@ void ft__lex_begin(ft__lex *x, const char *text, size_t len);
 void ft__lex_next(ft__lex *x);
 /* What follows the token, blanks aside: its first character; 0: nothing. */
 char ft__lex_peek(ft__lex *x);
-uint32_t ft__lex_hash(const char *s, size_t len);
 /* From 1, of a place in the text. */
 uint32_t ft__lex_column(const ft__lex *x, const char *at);
 

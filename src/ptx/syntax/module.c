@@ -1,9 +1,12 @@
+/* Modules. In: a file or text; out: the parsed module, and what callers ask of one. */
 #include "ptx/syntax/module.h"
 
-#include "ptx/ptx_inside.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ptx/launch/launches.h"
+#include "ptx/ptx_inside.h"
 
 static const char *const class_abouts[] = {
 #define FT_PTX_CLASS(e, name, about) about,
@@ -17,32 +20,6 @@ const char *ft__ptx_class_about(ft_ptx_class c)
 }
 
 /* ---- reading ---- */
-
-static ft_status read_file(char **text, size_t *len, const char *path, ft_error *err)
-{
-    FILE *fp = fopen(path, "rb");
-    ft_status st = FT_EIO;
-    long size;
-
-    *text = NULL;
-    if (!fp)
-        return ft_fail(err, FT_EIO, 0, "%s: cannot be opened", path);
-    if (fseek(fp, 0, SEEK_END) || (size = ftell(fp)) < 0 || fseek(fp, 0, SEEK_SET)) {
-        ft_fail(err, st, 0, "%s: is no file that can be read", path);
-        goto done;
-    }
-    *len = (size_t)size;
-    *text = malloc(*len + 1);
-    if (!*text)
-        st = ft_fail(err, FT_ENOMEM, 0, "%s", path);
-    else if (fread(*text, 1, *len, fp) != *len)
-        ft_fail(err, st, 0, "%s: cannot be read", path);
-    else
-        st = FT_OK;
-done:
-    fclose(fp);
-    return st;
-}
 
 static ft_status new_module(ft_ptx **out, const char *text, size_t len,
                             const char *name, ft_error *err)
@@ -85,7 +62,7 @@ ft_status ft__ptx_open(ft_ptx **out, const char *path, ft_error *err)
 {
     char *text;
     size_t len = 0;
-    ft_status st = read_file(&text, &len, path, err);
+    ft_status st = ft__ptx_load(&text, &len, path, FT__PTX_MAX_FILE, err);
 
     *out = NULL;
     if (!st)

@@ -17,7 +17,7 @@
  * so that an instruction is flat and the whole is walked by index. */
 
 typedef enum ft__ptx_opcode {
-#define FT__PTX_OPCODE(e, name, class) FT__PTX_##e,
+#define FT__PTX_OPCODE(e, name, class, least, most, types) FT__PTX_##e,
 #include "ptx/syntax/opcodes.def"
 #undef FT__PTX_OPCODE
     FT__PTX_OPCODES
@@ -39,6 +39,7 @@ typedef enum ft__ptx_mod {
 #define FT__PTX_MOD(e, name) FT__MOD_##e,
 #include "ptx/syntax/mods.def"
 #undef FT__PTX_MOD
+    FT__MOD_OTHER, /* of other_words.def */
     FT__MOD_SHAPE, /* m16n8k16, 16x64b, ...: numbers in insn.shape */
     FT__PTX_MODS
 } ft__ptx_mod;
@@ -143,7 +144,6 @@ typedef struct ft__ptx_function {
     const char *name; /* terminated */
     uint32_t line;
     bool entry, declared_only, noreturn;
-    uint16_t linkage; /* ft__ptx_mod or word of a directive in front of it; 0: none */
     ft__ptx_insn *insn;
     ft__ptx_operand *operand;
     uint16_t *mod;

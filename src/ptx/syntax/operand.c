@@ -1,3 +1,4 @@
+/* Operands of an instruction. In: tokens; out: a tree of operands as flat lists. */
 #include <string.h>
 
 #include "ptx/syntax/parse.h"

@@ -1,3 +1,5 @@
+/* The module: header, directives, debug information. In: the text; out: all functions,
+ * variables and kernels, or the first error with line and column. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,7 +124,7 @@ bool ft__ptx_is_word(const ft__parser *p, const char *word)
 
 unsigned ft__ptx_word(ft__parser *p)
 {
-    return ft__words_find(p->words, p->lex.hash, p->lex.start, p->lex.len);
+    return ft__words_find(&p->words, p->lex.hash, p->lex.start, p->lex.len);
 }
 
 /* ---- what is said of the source ---- */
@@ -138,16 +140,6 @@ static uint32_t coordinate(ft__parser *p, const char *what)
     return (uint32_t)bits;
 }
 
-/* 'name', with its quotes. */
-static void keyword(ft__parser *p, const char *quoted)
-{
-    if (p->lex.kind == FT__TOK_NAME && p->lex.len + 2 == strlen(quoted) &&
-        memcmp(p->lex.start, quoted + 1, p->lex.len) == 0)
-        ft__ptx_next(p);
-    else
-        ft__ptx_expected(p, quoted);
-}
-
 /* .loc FILE LINE COLUMN [, function_name LABEL [+ N], inlined_at FILE LINE COLUMN] */
 static void location(ft__parser *p)
 {
@@ -159,41 +151,22 @@ static void location(ft__parser *p)
     p->loc = (uint32_t)p->locs.n;
     if (!ft__ptx_accept(p, ','))
         return;
-    keyword(p, "'function_name'");
+    ft__ptx_expect(p, FT__TOK_NAME, "'function_name'");
     ft__ptx_expect(p, FT__TOK_NAME, "a label");
     if (ft__ptx_accept(p, '+'))
         (void)ft__ptx_small(p, "a number");
     ft__ptx_expect(p, ',', "','");
-    keyword(p, "'inlined_at'");
+    ft__ptx_expect(p, FT__TOK_NAME, "'inlined_at'");
     (void)coordinate(p, "a file's number");
     (void)coordinate(p, "a line");
     (void)coordinate(p, "a column");
-}
-
-static bool is_new_file(ft__parser *p, uint32_t number)
-{
-    /* another one for each number, and none 0 */
-    const uint64_t hash = ((uint64_t)number + 1) * 0x9e3779b97f4a7c15u;
-    ft__index_slot *slot = ft__index_at(&p->file_numbers, hash, NULL);
-
-    if (!slot)
-        ft__ptx_no_memory(p);
-    if (!slot || slot->hash)
-        return !slot;
-    slot->hash = hash;
-    p->file_numbers.n++;
-    return true;
 }
 
 static void file(ft__parser *p)
 {
     ft__ptx_file *f = ft__ptx_push(p, &p->files, sizeof(*f));
 
-    const char *at = p->lex.start;
-
     f->number = coordinate(p, "a file's number");
-    if (!is_new_file(p, f->number))
-        ft__ptx_fail(p, at, "there is a file of number %u already", f->number);
     f->name = ft__arena_strndup(&p->m->arena, p->lex.start, p->lex.len);
     if (!f->name)
         ft__ptx_no_memory(p);
@@ -248,19 +221,7 @@ static void version(ft__parser *p)
             v[part] = v[part] * 10 + (uint32_t)(s[i] - '0');
     }
     p->m->version = v[0] * 10 + v[1];
-    ft__check_version(p, s);
     ft__ptx_next(p);
-}
-
-static bool is_option(const ft__lex *x)
-{
-    static const char *const options[] = {"texmode_unified", "texmode_independent",
-                                          "debug", "map_f64_to_f32"};
-
-    for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
-        if (x->len == strlen(options[i]) && memcmp(x->start, options[i], x->len) == 0)
-            return true;
-    return false;
 }
 
 /* The first name is the GPU; more GPUs may follow, and options. */
@@ -268,21 +229,16 @@ static void target(ft__parser *p)
 {
     const ft__lex at = p->lex;
 
-    if (!ft__ptx_expect(p, FT__TOK_NAME, "a target such as sm_90"))
+    if (p->lex.kind != FT__TOK_NAME || !memchr(at.start, '_', at.len)) {
+        ft__ptx_expected(p, "a target such as sm_90");
         return;
+    }
+    ft__ptx_next(p);
     p->m->target = ft__arena_strndup(&p->m->arena, at.start, at.len);
-    if (!p->m->target) {
+    if (!p->m->target)
         ft__ptx_no_memory(p);
-        return;
-    }
-    ft__check_target(p, at.start, p->m->target);
-    ft__check_target_version(p, at.start);
-    while (ft__ptx_accept(p, ',')) {
-        if (!is_option(&p->lex) &&
-            !(p->lex.len > 3 && memcmp(p->lex.start, "sm_", 3) == 0))
-            ft__ptx_expected(p, "an option of the target");
-        ft__ptx_next(p);
-    }
+    while (ft__ptx_accept(p, ','))
+        ft__ptx_expect(p, FT__TOK_NAME, "an option of the target");
 }
 
 static void address_size(ft__parser *p)
@@ -320,24 +276,28 @@ static void header(ft__parser *p)
         p->m->address_size = 32;
 }
 
-static void function_name(ft__parser *p)
-{
-    const ft__symbol *s = ft__symbol_find(p, p->lex.start, p->lex.len, p->lex.hash);
-
-    if (!s || s->kind != FT__SYMBOL_FUNCTION)
-        ft__ptx_expected(p, "a function's name");
-    ft__ptx_next(p);
-}
-
 static void alias(ft__parser *p)
 {
-    function_name(p);
+    ft__ptx_expect(p, FT__TOK_NAME, "a function's name");
     ft__ptx_expect(p, ',', "','");
-    function_name(p);
+    ft__ptx_expect(p, FT__TOK_NAME, "a function's name");
     ft__ptx_expect(p, ';', "';'");
 }
 
-static void pragma(ft__parser *p)
+void ft__ptx_attribute(ft__parser *p)
+{
+    int depth = 0;
+
+    ft__ptx_expect(p, '(', "'('");
+    for (depth = 1; depth && p->lex.kind != FT__TOK_END; ft__ptx_next(p)) {
+        depth += p->lex.kind == '(';
+        depth -= p->lex.kind == ')';
+    }
+    if (depth)
+        ft__ptx_expected(p, "')'");
+}
+
+void ft__ptx_pragma(ft__parser *p)
 {
     do
         ft__ptx_expect(p, FT__TOK_STRING, "a text in quotes");
@@ -347,20 +307,19 @@ static void pragma(ft__parser *p)
 
 static void declared(ft__parser *p)
 {
-    ft__linkage linkage = {0};
     unsigned word = ft__ptx_word(p);
+    const bool external = word == FT__WORD_EXTERN;
 
-    if (word == FT__WORD_EXTERN || word == FT__WORD_VISIBLE || word == FT__MOD_WEAK ||
+    if (external || word == FT__WORD_VISIBLE || word == FT__MOD_WEAK ||
         word == FT__WORD_COMMON) {
-        linkage.word = word;
         ft__ptx_next(p);
         word = p->lex.kind == FT__TOK_WORD ? ft__ptx_word(p) : FT__WORDS;
     }
     if (word == FT__WORD_FUNC || word == FT__WORD_ENTRY)
-        ft__ptx_function_read(p, word == FT__WORD_ENTRY, &linkage);
+        ft__ptx_function_read(p, word == FT__WORD_ENTRY);
     else if (word != FT__MOD_REG && p->lex.kind == FT__TOK_WORD &&
              ft__ptx_is_variable(p))
-        ft__ptx_variables(p, &linkage);
+        ft__ptx_variables(p, external);
     else
         ft__ptx_expected(p, "a directive");
 }
@@ -370,7 +329,7 @@ static void directive(ft__parser *p)
     switch (ft__ptx_word(p)) {
     case FT__WORD_PRAGMA:
         ft__ptx_next(p);
-        pragma(p);
+        ft__ptx_pragma(p);
         break;
     case FT__MOD_ALIAS:
         ft__ptx_next(p);
@@ -464,10 +423,8 @@ static void release(ft__parser *p)
 
     for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
         free(lists[i]->at);
-    ft__check_end(p);
-    ft__index_free(&p->file_numbers);
-    free(p->symbols.bucket);
-    free(p->words);
+    ft__index_free(&p->symbols.newest);
+    ft__words_end(&p->words);
 }
 
 ft_status ft__ptx_read(ft_ptx *m, ft_error *err)
@@ -475,12 +432,8 @@ ft_status ft__ptx_read(ft_ptx *m, ft_error *err)
     ft__parser p = {.m = m, .err = err, .function = -1};
 
     ft__lex_begin(&p.lex, m->text, m->len);
-    p.words = malloc(sizeof(*p.words));
-    if (!p.words)
+    if (!ft__words_begin(&p.words))
         ft__ptx_no_memory(&p);
-    else
-        ft__words_begin(p.words);
-    ft__check_begin(&p);
     if (!p.st && ft__symbols_begin(&p))
         module(&p);
     if (!p.st)

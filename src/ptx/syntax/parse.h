@@ -30,22 +30,18 @@ typedef enum ft__symbol_kind {
 
 typedef struct ft__symbol {
     const char *name;
-    uint32_t len, hash, next; /* 1 + the one before in its bucket */
+    uint64_t hash;
+    uint32_t len, next; /* 1 + the one of this hash before it; 0: none */
     uint32_t number, n;
     uint16_t scope; /* 0: the module's */
     uint8_t kind;
     uint8_t type; /* of registers */
 } ft__symbol;
 
-/* Words in front of a declaration: FT__WORD_EXTERN, ..., FT__MOD_WEAK; 0: none. */
-typedef struct ft__linkage {
-    unsigned word;
-} ft__linkage;
-
 typedef struct ft__symbols {
     ft__ptx_list list;
-    uint32_t *bucket, mask;
-    uint32_t depth; /* of the scope that is open */
+    ft__index newest; /* of each hash: 1 + the last symbol in the list; 0: none */
+    uint32_t depth;   /* of the scope that is open */
     uint32_t mark[64];
     size_t fixups[64]; /* that were there as the scope began */
 } ft__symbols;
@@ -61,49 +57,18 @@ enum {
 /* A label or list that is used before it is there: resolved as scopes end. */
 typedef struct ft__fixup {
     const char *name;
-    uint32_t len, hash;
+    uint64_t hash;
+    uint32_t len;
     uint32_t operand; /* of the function's; where there is no target */
     uint32_t *target;
 } ft__fixup;
-
-/* What an operand has to be: a letter of forms.def. */
-typedef struct ft__want {
-    char role;
-    char pair;     /* '|' or '&' */
-    uint8_t type;  /* ft__ptx_type; FT__TYPE_NONE: any */
-    uint8_t count; /* elements of a vector; 0: no vector */
-} ft__want;
-
-enum { FT__MAX_WANTED = 12 };
-
-/* A form that an opcode with certain words has. */
-typedef struct ft__rule {
-    ft__want want[FT__MAX_WANTED];
-    uint8_t n, least;
-    uint16_t version, target;
-} ft__rule;
-
-/* Rules are found once for each opcode with its words and kept. */
-typedef struct ft__rules_slot {
-    uint64_t key; /* 0: free */
-    uint32_t first, n;
-} ft__rules_slot;
-
-typedef struct ft__checker {
-    ft__ptx_list rules;
-    ft__rules_slot *slot;
-    uint32_t n_slots, used;
-    uint16_t first[FT__PTX_OPCODES + 1]; /* first form of each opcode */
-    uint32_t sm, since;                  /* since: the target's first PTX version */
-    char suffix;                         /* a or f of sm_90a; else 0 */
-} ft__checker;
 
 typedef struct ft__parser {
     ft__lex lex;
     ft_ptx *m;
     ft_error *err;
     ft_status st;
-    ft__words *words;
+    ft__vocabulary words;
     ft__symbols symbols;
     ft__ptx_list functions, variables, locs, files, kernels, kernel_functions;
     /* of the function that is read */
@@ -113,11 +78,8 @@ typedef struct ft__parser {
     ft__ptx_list params, results, ignored;
     ft_ptx_kernel *kernel;
     uint64_t offset[FT_PTX_SPACES]; /* where the next variable of a space may begin */
-    uint32_t max_rank;              /* .maxclusterrank */
     uint32_t loc, nested;           /* operands that are open */
     uint64_t total_regs, total_initial;
-    ft__index file_numbers; /* of `.file` */
-    ft__checker check;
     _Alignas(16) unsigned char spill[512]; /* where elements go that no memory is for */
 } ft__parser;
 
@@ -162,55 +124,33 @@ uint32_t ft__ptx_small(ft__parser *p, const char *what); /* a plain number */
 
 bool ft__symbols_begin(ft__parser *p);
 /* Names a thing of the token's name; a second of that name in the scope is an error. */
-ft__symbol *ft__symbol_new(ft__parser *p, const char *name, uint32_t len, uint32_t hash,
+ft__symbol *ft__symbol_new(ft__parser *p, const char *name, uint32_t len, uint64_t hash,
                            ft__symbol_kind kind, uint32_t number);
 /* `%r<n>`, the first of them register `number`. */
 ft__symbol *ft__symbol_range(ft__parser *p, const ft__lex *at, uint32_t number,
                              uint32_t n);
 /* The nearest of that name; NULL: none. */
 ft__symbol *ft__symbol_find(ft__parser *p, const char *name, uint32_t len,
-                            uint32_t hash);
+                            uint64_t hash);
 /* Of the token, ranges of registers included: *reg its register there. */
 ft__symbol *ft__symbol_here(ft__parser *p, uint32_t *reg);
 void ft__scope_open(ft__parser *p);
 void ft__scope_close(ft__parser *p); /* labels of it are resolved */
 
-/* ---- checks: what ptxas holds against a file ---- */
-
-void ft__check_begin(ft__parser *p);
-void ft__check_end(ft__parser *p);
-/* Of the header: what there is, and what goes with what. */
-void ft__check_version(ft__parser *p, const char *at);
-void ft__check_target(ft__parser *p, const char *at, const char *name);
-void ft__check_target_version(ft__parser *p, const char *at);
-/* A type that variables have, of that many elements. */
-void ft__check_variable_type(ft__parser *p, const char *at, unsigned type,
-                             uint32_t vector);
-/* The function's parameters against those of its declaration before. */
-void ft__check_again(ft__parser *p, const char *at, const ft__ptx_function *before);
-void ft__check_parameters(ft__parser *p, const char *at);
-void ft__check_call(ft__parser *p, const ft__ptx_insn *i);
-/* Of an instruction with operands and words in their lists. */
+/* What counting relies on in an instruction whose operands and words are in their
+ * lists; whether its words and types go together is not asked. */
 void ft__check_instruction(ft__parser *p, const ft__ptx_insn *i);
-/* The operand is what is wanted. */
-bool ft__check_operand(const ft__parser *p, const ft__ptx_insn *i, const ft__want *w,
-                       const ft__ptx_operand *o);
-
-/* The operand is a list: of functions, or of branches. */
-bool ft__ptx_is_list(const ft__parser *p, const ft__ptx_operand *o, bool functions);
-
-/* The variable is a parameter of the function that is read. */
-bool ft__ptx_is_parameter(const ft__parser *p, uint32_t variable);
 
 /* ---- parts ---- */
 
-void ft__ptx_function_read(ft__parser *p, bool entry, const ft__linkage *linkage);
+void ft__ptx_function_read(ft__parser *p, bool entry);
 /* The kernel's parameters, registers and histogram, from what its function is now. */
 void ft__ptx_kernel_done(ft__parser *p);
 /* ---- spaces.c: ft__ptx_insn.global of the kernel ---- */
 void ft__ptx_find_global(ft__parser *p);
 bool ft__ptx_is_variable(ft__parser *p); /* a word that begins one, .reg included */
-void ft__ptx_variables(ft__parser *p, const ft__linkage *linkage);
+/* Declared .extern: perhaps of another module. */
+void ft__ptx_variables(ft__parser *p, bool external);
 /* One parameter of a function or prototype, its word first; which list of the
  * function's it goes to. NULL: it is only read. */
 void ft__ptx_parameter(ft__parser *p, ft__ptx_list *to, bool *is_reg);
@@ -220,6 +160,8 @@ void ft__ptx_instruction(ft__parser *p);
 void ft__ptx_operand_read(ft__parser *p, unsigned opcode);
 void ft__ptx_flush(ft__parser *p, size_t from, uint32_t *index, uint32_t *n);
 bool ft__ptx_debugging(ft__parser *p); /* .loc .file .section, taken */
+void ft__ptx_pragma(ft__parser *p);    /* what is behind the word */
+void ft__ptx_attribute(ft__parser *p); /* likewise: .attribute(.unified(1, 2)) */
 unsigned ft__ptx_classify(const ft__ptx_insn *i, const uint16_t *mods);
 
 #endif

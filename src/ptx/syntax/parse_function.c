@@ -1,3 +1,5 @@
+/* Functions: heading, performance directives, statements, labels. In: tokens; out: the
+ * function's instructions, registers and labels. */
 #include <string.h>
 
 #include "ptx/syntax/parse.h"
@@ -33,24 +35,12 @@ static void three(ft__parser *p, uint32_t v[3])
         v[i] = positive(p);
 }
 
-static void pragma(ft__parser *p)
-{
-    do
-        ft__ptx_expect(p, FT__TOK_STRING, "a text in quotes");
-    while (ft__ptx_accept(p, ','));
-    ft__ptx_expect(p, ';', "';'");
-}
-
 /* Words between parameters and body that device functions and prototypes have too. */
 static bool any_function(ft__parser *p, unsigned word)
 {
     switch (word) {
-    case FT__WORD_PRAGMA: pragma(p); return true;
-    case FT__WORD_NORETURN:
-        if (p->kernel)
-            ft__ptx_expected(p, "'{': kernels return");
-        p->f->noreturn = true;
-        return true;
+    case FT__WORD_PRAGMA: ft__ptx_pragma(p); return true;
+    case FT__WORD_NORETURN: p->f->noreturn = true; return true;
     case FT__WORD_ABI_PRESERVE: (void)ft__ptx_small(p, "a number"); return true;
     case FT__WORD_ABI_PRESERVE_CONTROL:
     case FT__MOD_UNIFIED: return true;
@@ -62,6 +52,7 @@ static bool any_function(ft__parser *p, unsigned word)
 static void performance(ft__parser *p)
 {
     const char *at = p->lex.start;
+    const int len = (int)(p->lex.len < 60 ? p->lex.len : 60);
     const unsigned word = ft__ptx_word(p);
     ft_ptx_kernel *k = p->kernel;
 
@@ -69,7 +60,7 @@ static void performance(ft__parser *p)
     if (any_function(p, word))
         return;
     if (!k) {
-        ft__ptx_fail(p, at, "found '.%s', expected '{' or ';'", ft__ptx_mod_name(word));
+        ft__ptx_fail(p, at, "found '%.*s', expected '{' or ';'", len, at);
         return;
     }
     switch (word) {
@@ -77,20 +68,13 @@ static void performance(ft__parser *p)
     case FT__WORD_BLOCKSARECLUSTERS: break;
     case FT__WORD_MAXNCTAPERSM:
     case FT__WORD_MINNCTAPERSM: k->blocks_per_sm = positive(p); break;
-    case FT__WORD_MAXNREG: (void)positive(p); break;
-    case FT__WORD_MAXCLUSTERRANK: p->max_rank = positive(p); break;
+    case FT__WORD_MAXNREG:
+    case FT__WORD_MAXCLUSTERRANK: (void)positive(p); break;
     case FT__WORD_REQNTID: three(p, k->required); break;
     case FT__WORD_MAXNTID: three(p, k->most); break;
     case FT__WORD_REQNCTAPERCLUSTER: three(p, k->cluster); break;
-    default:
-        ft__ptx_fail(p, at, "found '.%s', expected '{'", ft__ptx_mod_name(word));
-        break;
+    default: ft__ptx_fail(p, at, "found '%.*s', expected '{'", len, at); break;
     }
-    if ((k->required[0] && k->most[0]) || (k->cluster[0] && p->max_rank))
-        ft__ptx_fail(p, at, "'.%s' contradicts what stands before it",
-                     ft__ptx_mod_name(word));
-    if (word == FT__WORD_MAXNCTAPERSM && p->m->version >= 21)
-        ft__ptx_fail(p, at, "'.maxnctapersm' went with PTX 2.1");
 }
 
 /* ---- statements ---- */
@@ -205,16 +189,15 @@ static void label(ft__parser *p)
 
 static void directive(ft__parser *p)
 {
-    const ft__linkage own = {0};
     const unsigned word = ft__ptx_word(p);
 
     if (word == FT__MOD_REG) {
         ft__ptx_registers(p);
     } else if (ft__ptx_is_variable(p)) {
-        ft__ptx_variables(p, &own);
+        ft__ptx_variables(p, false);
     } else if (word == FT__WORD_PRAGMA) {
         ft__ptx_next(p);
-        pragma(p);
+        ft__ptx_pragma(p);
     } else if (word != FT__WORD_LOC || !ft__ptx_debugging(p)) {
         ft__ptx_expected(p, "a statement");
     }
@@ -284,7 +267,6 @@ static void begin(ft__parser *p)
         lists[i]->n = 0;
     p->offset[FT_PTX_PARAM] = p->offset[FT_PTX_SHARED] = p->offset[FT_PTX_LOCAL] = 0;
     p->loc = 0;
-    p->max_rank = 0;
 }
 
 /* What was read becomes the function's. */
@@ -347,17 +329,6 @@ static ft__lex name_ahead(const ft__parser *p)
     return x;
 }
 
-/* .attribute(.unified(1, 2)) */
-static void attribute(ft__parser *p)
-{
-    if (p->lex.kind != FT__TOK_WORD || ft__ptx_word(p) != FT__WORD_ATTRIBUTE)
-        return;
-    while (p->lex.kind != ')' && p->lex.kind != FT__TOK_END)
-        ft__ptx_next(p);
-    ft__ptx_expect(p, ')', "')'");
-    ft__ptx_accept(p, ')');
-}
-
 static void heading(ft__parser *p)
 {
     if (p->lex.kind == '(')
@@ -369,37 +340,30 @@ static void heading(ft__parser *p)
         performance(p);
 }
 
-/* extern: of somebody else, so that there is no body. */
-static void check_linkage(ft__parser *p, const char *at, const ft__linkage *linkage,
-                          bool is_new)
+/* What counting needs of parameters. */
+static void check_parameters(ft__parser *p, const char *at)
 {
-    if (linkage->word == FT__WORD_COMMON)
-        ft__ptx_fail(p, at, "'.common' is for variables");
-    else if (linkage->word == FT__WORD_EXTERN && p->lex.kind == '{')
-        ft__ptx_fail(p, at, "'%s' is .extern and has a body", p->f->name);
-    else if (!is_new && p->f->linkage != linkage->word)
-        ft__ptx_fail(p, at, "'%s' was declared with another linkage", p->f->name);
-    else if (!is_new && !p->f->declared_only)
-        ft__ptx_fail(p, at, "'%s' has a body already", p->f->name);
-    p->f->linkage = (uint16_t)linkage->word;
+    enum { MOST_BYTES = 1 << 16 };
+
+    if (p->f->entry && p->params.n && p->f->params_are_regs)
+        ft__ptx_fail(p, at, "parameters of kernels are .param");
+    else if (p->f->entry && p->offset[FT_PTX_PARAM] > MOST_BYTES)
+        ft__ptx_fail(p, at, "%llu bytes of parameters, the most is %d",
+                     (unsigned long long)p->offset[FT_PTX_PARAM], MOST_BYTES);
 }
 
-static void definition(ft__parser *p, const ft__lex *at, const ft__linkage *linkage,
-                       bool is_new)
+static void definition(ft__parser *p, const ft__lex *at)
 {
-    const ft__ptx_function before = *p->f;
-
     p->f->first_variable = (uint32_t)p->variables.n;
     ft__scope_open(p);
     heading(p);
+    check_parameters(p, at->start);
     if (p->st)
         return;
-    check_linkage(p, at->start, linkage, is_new);
-    ft__check_parameters(p, at->start);
-    if (!is_new)
-        ft__check_again(p, at->start, &before);
     p->f->n_params = p->f->n_results = 0;
     if (p->lex.kind == '{') {
+        if (!p->f->declared_only)
+            ft__ptx_fail(p, at->start, "'%s' has a body already", p->f->name);
         p->f->declared_only = false;
         p->f->line = at->token_line;
         body(p);
@@ -409,14 +373,17 @@ static void definition(ft__parser *p, const ft__lex *at, const ft__linkage *link
     ft__scope_close(p);
 }
 
-void ft__ptx_function_read(ft__parser *p, bool entry, const ft__linkage *linkage)
+void ft__ptx_function_read(ft__parser *p, bool entry)
 {
     const uint32_t n = (uint32_t)p->functions.n;
     ft__lex at;
 
     ft__ptx_next(p);
     begin(p);
-    attribute(p);
+    if (p->lex.kind == FT__TOK_WORD && ft__ptx_word(p) == FT__WORD_ATTRIBUTE) {
+        ft__ptx_next(p);
+        ft__ptx_attribute(p);
+    }
     at = name_ahead(p);
     if (at.kind != FT__TOK_NAME) {
         p->lex = at;
@@ -431,7 +398,7 @@ void ft__ptx_function_read(ft__parser *p, bool entry, const ft__linkage *linkage
         new_kernel(p);
     else if (entry)
         p->kernel = declared_kernel(p);
-    definition(p, &at, linkage, p->functions.n > n);
+    definition(p, &at);
     if (!p->st)
         keep(p);
     if (!p->st && p->kernel)

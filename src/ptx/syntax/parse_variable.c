@@ -1,16 +1,15 @@
+/* Declarations of registers, variables and parameters, with initial values. In: tokens;
+ * out: entries of the parser's lists. */
 #include <string.h>
 
 #include "ptx/syntax/parse.h"
 
-/* Declarations of registers, variables and parameters. */
-
 enum { MAX_RANK = 16 };
 
 typedef struct declared {
-    const ft__linkage *linkage;
     uint8_t space, type;
     uint32_t align, vector; /* vector: elements of .v2 .v4 .v8; else 1 */
-    bool pointer;
+    bool pointer, parameter, external;
 } declared;
 
 bool ft__ptx_is_variable(ft__parser *p)
@@ -50,20 +49,6 @@ static uint32_t alignment(ft__parser *p)
     return v;
 }
 
-/* .attribute(.managed, .unified(1, 2)) */
-static void attribute(ft__parser *p)
-{
-    int depth = 0;
-
-    ft__ptx_expect(p, '(', "'('");
-    for (depth = 1; depth && p->lex.kind != FT__TOK_END; ft__ptx_next(p)) {
-        depth += p->lex.kind == '(';
-        depth -= p->lex.kind == ')';
-    }
-    if (depth)
-        ft__ptx_expected(p, "')'");
-}
-
 /* .ptr .global .align 16 */
 static void pointer(ft__parser *p, declared *d)
 {
@@ -99,7 +84,7 @@ static bool before_type(ft__parser *p, declared *d)
         return true;
     case FT__WORD_ATTRIBUTE:
         ft__ptx_next(p);
-        attribute(p);
+        ft__ptx_attribute(p);
         return true;
     default: return false;
     }
@@ -121,7 +106,6 @@ static declared declaration(ft__parser *p)
         return d;
     }
     d.type = (uint8_t)word;
-    ft__check_variable_type(p, p->lex.start, word, d.vector);
     ft__ptx_next(p);
     return d;
 }
@@ -268,42 +252,23 @@ static void address(ft__parser *p, bool may_be_generic)
     }
 }
 
-/* Which values a type takes: addresses only unsigned ones. */
-static void accepts(ft__parser *p, const char *at, uint8_t type, bool is_address,
-                    bool masked, uint8_t width)
-{
-    const ft__ptx_kind kind = ft__ptx_type_kind(type);
-    const bool holds_address =
-        type == FT__TYPE_U64 || type == FT__TYPE_U32 || (masked && type == FT__TYPE_U8);
-
-    if (is_address ? !holds_address
-        : width
-            ? type == FT__TYPE_F16 || (kind != FT__KIND_FLOAT && kind != FT__KIND_BITS)
-            : kind == FT__KIND_FLOAT)
-        ft__ptx_fail(p, at, "the value is not of type .%s", ft__ptx_mod_name(type));
-}
-
 static void value(ft__parser *p, initial *v)
 {
-    const char *at = p->lex.start;
     uint8_t width = 0;
     uint64_t bits = 0;
     bool is_address = p->lex.kind == FT__TOK_NAME &&
                       !(p->lex.len == 7 && memcmp(p->lex.start, "WARP_SZ", 7) == 0);
-    bool masked = false;
 
     if (is_address) {
         address(p, true);
     } else {
         bits = ft__ptx_number(p, &width);
-        masked = width == 0 && ft__ptx_accept(p, '(');
+        if (width == 0 && ft__ptx_accept(p, '(')) { /* a byte of it, by its mask */
+            address(p, true);
+            ft__ptx_expect(p, ')', "')'");
+            is_address = true;
+        }
     }
-    if (masked) {
-        address(p, true);
-        ft__ptx_expect(p, ')', "')'");
-        is_address = true;
-    }
-    accepts(p, at, v->type, is_address, masked, width);
     put(p, v, is_address ? 0 : converted(bits, width, v->type));
 }
 
@@ -417,29 +382,6 @@ static void initialise(ft__parser *p, ft__ptx_variable *v, initial *i)
     v->initial_size = i->n;
 }
 
-/* What a space does not hold. */
-static void check(ft__parser *p, const ft__ptx_variable *v, const declared *d)
-{
-    const bool opaque = ft__ptx_type_kind(v->type) == FT__KIND_OPAQUE;
-    const bool parameter = d->linkage == NULL;
-
-    if (v->type == FT__TYPE_PRED)
-        ft__ptx_fail(p, v->name, "predicates are registers");
-    else if (opaque && !(parameter || (v->function < 0 && v->space == FT_PTX_GLOBAL)))
-        ft__ptx_fail(p, v->name, "textures and surfaces are .global or parameters");
-    else if (v->space == FT_PTX_PARAM && (d->vector > 1 || v->type == FT__TYPE_F16X2))
-        ft__ptx_fail(p, v->name, "'.param' does not hold this type");
-    else if (!parameter && v->size == 0 && !v->external && !opaque)
-        ft__ptx_fail(p, v->name, "'%.*s' has no size", (int)v->len, v->name);
-    else if (!parameter && v->function < 0 &&
-             (v->space == FT_PTX_PARAM || v->space == FT_PTX_LOCAL))
-        ft__ptx_fail(p, v->name,
-                     "variables of a module are .global, .const or .shared");
-    else if (!parameter && d->linkage->word == FT__WORD_COMMON &&
-             v->space != FT_PTX_GLOBAL)
-        ft__ptx_fail(p, v->name, "'.common' variables are .global");
-}
-
 /* What is declared as somebody else's may be defined here as well. */
 static void name_variable(ft__parser *p, const ft__lex *at, uint32_t number,
                           bool external)
@@ -465,14 +407,14 @@ static uint32_t variable(ft__parser *p, const declared *d)
                           .len = at.len,
                           .space = d->space,
                           .type = d->type,
-                          .external = d->linkage && d->linkage->word == FT__WORD_EXTERN,
+                          .external = d->external,
                           .pointer = d->pointer,
                           .function = p->function,
                           .align = d->align ? d->align : bytes};
     initial i = {.type = d->type, .element = bytes / d->vector};
     const uint32_t number = (uint32_t)p->variables.n;
 
-    if (at.kind == '_' && !d->linkage)
+    if (at.kind == '_' && d->parameter)
         ft__ptx_next(p);
     else if (!ft__ptx_expect(p, FT__TOK_NAME, "a name"))
         return 0;
@@ -483,7 +425,9 @@ static uint32_t variable(ft__parser *p, const declared *d)
         i.stride[i.rank++] = i.element;
     }
     initialise(p, &v, &i);
-    check(p, &v, d);
+    if (!d->parameter && v.function < 0 &&
+        (v.space == FT_PTX_PARAM || v.space == FT_PTX_LOCAL))
+        ft__ptx_fail(p, v.name, "variables of a module are .global, .const or .shared");
     if (p->st)
         return 0;
     if (at.kind == FT__TOK_NAME)
@@ -493,21 +437,19 @@ static uint32_t variable(ft__parser *p, const declared *d)
     return number;
 }
 
-void ft__ptx_variables(ft__parser *p, const ft__linkage *linkage)
+void ft__ptx_variables(ft__parser *p, bool external)
 {
     const unsigned word = ft__ptx_word(p);
     declared d;
 
     ft__ptx_next(p);
-    if (word == FT__MOD_TEX && p->m->version >= 15)
-        ft__ptx_expected(p, "'.global .texref': '.tex' went with PTX 1.5");
-    if (word == FT__MOD_CONST && p->m->version < 22 && ft__ptx_accept(p, '[')) {
+    if (word == FT__MOD_CONST && ft__ptx_accept(p, '[')) {
         (void)ft__ptx_small(p, "a bank's number");
         ft__ptx_expect(p, ']', "']'");
     }
     d = declaration(p);
     d.space = space_of(word);
-    d.linkage = linkage;
+    d.external = external;
     if (p->st || ft__ptx_accept(p, ';')) /* no names at all */
         return;
     do
@@ -532,6 +474,7 @@ void ft__ptx_parameter(ft__parser *p, ft__ptx_list *to, bool *is_reg)
     ft__ptx_next(p);
     d = declaration(p);
     d.space = FT_PTX_PARAM;
+    d.parameter = true;
     if (p->lex.kind == FT__TOK_WORD && ft__ptx_word(p) == FT__WORD_PTR) {
         ft__ptx_next(p);
         pointer(p, &d);

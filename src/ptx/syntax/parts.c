@@ -55,7 +55,7 @@ ft_status ft__ptx_load(char **out, size_t *len, const char *path, size_t most,
 
 /* ---- modules of a text ---- */
 
-struct parts {
+struct text_parts {
     const char *at, *end; /* what is not looked at yet */
     uint32_t line;
     bool comment; /* at is inside of one */
@@ -86,7 +86,7 @@ static bool in_comment(const char *p, const char *end, bool inside)
 
 /* The next line that begins a module, or what cuobjdump writes between two; NULL: none.
  * *module says which; *line is its number. */
-static const char *next_mark(struct parts *p, bool *module, uint32_t *line)
+static const char *next_mark(struct text_parts *p, bool *module, uint32_t *line)
 {
     while (p->at < p->end) {
         const char *begin = p->at,
@@ -133,7 +133,7 @@ static ft_status add_module(ft_ptx ***list, size_t *n, size_t *cap, const char *
 static ft_status add_parts(ft_ptx ***list, size_t *n, const char *text, size_t len,
                            const char *path, ft_error *err)
 {
-    struct parts p = {text, text + len, 1, false};
+    struct text_parts p = {text, text + len, 1, false};
     bool module, next_module;
     uint32_t line, next_line;
     size_t cap = 0;
@@ -160,7 +160,7 @@ static ft_status add_parts(ft_ptx ***list, size_t *n, const char *text, size_t l
 
 static size_t count_marks(const char *text, size_t len)
 {
-    struct parts p = {text, text + len, 1, false};
+    struct text_parts p = {text, text + len, 1, false};
     uint32_t line;
     bool module;
     size_t n = 0;

@@ -1,17 +1,22 @@
+/* The vocabulary: opcodes, types, words, directives by their text. */
 #include "ptx/syntax/words.h"
 
 #include <string.h>
 
-#include "ptx/syntax/lex.h"
-
 static const char *const opcodes[] = {
-#define FT__PTX_OPCODE(e, name, class) name,
+#define FT__PTX_OPCODE(e, name, class, least, most, types) name,
 #include "ptx/syntax/opcodes.def"
 #undef FT__PTX_OPCODE
 };
 
 static const uint8_t opcode_classes[] = {
-#define FT__PTX_OPCODE(e, name, class) FT_PTX_##class,
+#define FT__PTX_OPCODE(e, name, class, least, most, types) FT_PTX_##class,
+#include "ptx/syntax/opcodes.def"
+#undef FT__PTX_OPCODE
+};
+
+static const ft__arity arities[] = {
+#define FT__PTX_OPCODE(e, name, class, least, most, types) {least, most, types},
 #include "ptx/syntax/opcodes.def"
 #undef FT__PTX_OPCODE
 };
@@ -23,10 +28,15 @@ static const char *const words[] = {
 #define FT__PTX_MOD(e, name) name,
 #include "ptx/syntax/mods.def"
 #undef FT__PTX_MOD
+    "another word",
     "m..n..k..",
 #define FT__PTX_DIRECTIVE(e, name) name,
 #include "ptx/syntax/directives.def"
 #undef FT__PTX_DIRECTIVE
+};
+
+static const char *const other_words[] = {
+#include "ptx/syntax/other_words.def"
 };
 
 static const struct {
@@ -53,6 +63,11 @@ unsigned ft__ptx_opcode_class(unsigned opcode)
     return opcode_classes[opcode];
 }
 
+ft__arity ft__ptx_arity(unsigned opcode)
+{
+    return arities[opcode];
+}
+
 const char *ft__ptx_mod_name(unsigned mod)
 {
     return mod < FT__WORDS ? words[mod] : "?";
@@ -73,49 +88,61 @@ const char *ft__ptx_sreg_name(unsigned sreg)
     return sreg < FT__PTX_SREGS ? sregs[sreg] : "?";
 }
 
-static ft__word_slot *slot_of(ft__word_slot *table, uint32_t hash, const char *s,
-                              size_t len)
-{
-    uint32_t at = (hash ^ hash >> 15) & (FT__WORD_SLOTS - 1);
-
-    for (; table[at].name; at = (at + 1) & (FT__WORD_SLOTS - 1))
-        if (table[at].hash == hash && table[at].len == len &&
-            memcmp(table[at].name, s, len) == 0)
-            break;
-    return &table[at];
-}
-
-static void put(ft__word_slot *table, const char *const *names, size_t n)
+/* Names by the hash of each: numbered from 0 on, or all `number` where that is not 0;
+ * false: out of memory. */
+static bool index_names(ft__index *t, const char *const *names, size_t n,
+                        int64_t number)
 {
     for (size_t i = 0; i < n; i++) {
-        const size_t len = strlen(names[i]);
-        const uint32_t hash = ft__lex_hash(names[i], len);
-        ft__word_slot *s = slot_of(table, hash, names[i], len);
+        const uint64_t hash =
+            ft__hash_bytes(FT__HASH_BEGIN, names[i], strlen(names[i]));
+        ft__index_slot *slot = ft__index_at(t, hash, NULL);
 
-        if (!s->name)
-            *s = (ft__word_slot){names[i], hash, (uint16_t)len, (uint16_t)i};
+        if (!slot)
+            return false;
+        if (slot->hash)
+            continue;
+        *slot = (ft__index_slot){hash, names[i], number ? number : (int64_t)i};
+        t->n++;
     }
+    return true;
 }
 
-void ft__words_begin(ft__words *w)
+bool ft__words_begin(ft__vocabulary *w)
 {
-    memset(w, 0, sizeof(*w));
-    put(w->word, words, FT__WORDS);
-    put(w->opcode, opcodes, FT__PTX_OPCODES);
+    *w = (ft__vocabulary){0};
+    return index_names(&w->word, words, FT__WORDS, 0) &&
+           index_names(&w->word, other_words,
+                       sizeof(other_words) / sizeof(*other_words), FT__MOD_OTHER) &&
+           index_names(&w->opcode, opcodes, FT__PTX_OPCODES, 0);
 }
 
-unsigned ft__words_find(ft__words *w, uint32_t hash, const char *s, size_t len)
+void ft__words_end(ft__vocabulary *w)
 {
-    const ft__word_slot *slot = slot_of(w->word, hash, s, len);
-
-    return slot->name ? slot->number : FT__WORDS;
+    ft__index_free(&w->word);
+    ft__index_free(&w->opcode);
 }
 
-unsigned ft__words_opcode(ft__words *w, uint32_t hash, const char *s, size_t len)
+static unsigned find(const ft__index *t, uint64_t hash, const char *s, size_t len,
+                     unsigned none)
 {
-    const ft__word_slot *slot = slot_of(w->opcode, hash, s, len);
+    const ft__index_slot *slot = ft__index_find(t, hash, NULL);
 
-    return slot->name ? slot->number : FT__PTX_OPCODES;
+    return slot && strlen(slot->text) == len && memcmp(slot->text, s, len) == 0
+               ? (unsigned)slot->number
+               : none;
+}
+
+unsigned ft__words_find(const ft__vocabulary *w, uint64_t hash, const char *s,
+                        size_t len)
+{
+    return find(&w->word, hash, s, len, FT__WORDS);
+}
+
+unsigned ft__words_opcode(const ft__vocabulary *w, uint64_t hash, const char *s,
+                          size_t len)
+{
+    return find(&w->opcode, hash, s, len, FT__PTX_OPCODES);
 }
 
 static const char *number(const char *s, const char *end, uint16_t *v)

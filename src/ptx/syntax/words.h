@@ -13,26 +13,26 @@ enum {
     FT__WORDS
 };
 
-enum { FT__WORD_SLOTS = 2048 };
+/* Made for each module that is read: there is nothing to share. */
+typedef struct ft__vocabulary {
+    ft__index word, opcode; /* by hash */
+} ft__vocabulary;
 
-typedef struct ft__word_slot {
-    const char *name;
-    uint32_t hash;
-    uint16_t len, number;
-} ft__word_slot;
-
-/* Hash tables, made for each module that is read: there is nothing to share. */
-typedef struct ft__words {
-    ft__word_slot word[FT__WORD_SLOTS], opcode[FT__WORD_SLOTS];
-} ft__words;
-
-void ft__words_begin(ft__words *w);
+bool ft__words_begin(ft__vocabulary *w); /* false: out of memory */
+void ft__words_end(ft__vocabulary *w);
 /* FT__WORDS: none. */
-unsigned ft__words_find(ft__words *w, uint32_t hash, const char *s, size_t len);
+unsigned ft__words_find(const ft__vocabulary *w, uint64_t hash, const char *s,
+                        size_t len);
 /* FT__PTX_OPCODES: none. */
-unsigned ft__words_opcode(ft__words *w, uint32_t hash, const char *s, size_t len);
+unsigned ft__words_opcode(const ft__vocabulary *w, uint64_t hash, const char *s,
+                          size_t len);
 /* m16n8k16, m64n8, 16x64b, 16x32bx2: its numbers. */
 bool ft__words_shape(uint16_t shape[3], const char *s, size_t len);
 unsigned ft__ptx_opcode_class(unsigned opcode);
+/* How many operands an instruction has, and types at least. */
+typedef struct ft__arity {
+    uint8_t least, most, types;
+} ft__arity;
+ft__arity ft__ptx_arity(unsigned opcode);
 
 #endif

@@ -12,7 +12,7 @@ same figures everywhere.
   $ foretell collect --engine fake data/models/resnet50.onnx data/models/vgg16.onnx data/workloads/keras-pool.ops --without data/models/resnet18.onnx
   114 operations measured in 58.9 s with fake 1, threads=1
   114 wanted: 0 were in the store before, 0 the engine does not run, 0 failed, 0 left
-  5 measured once more; foretell data show tells how well they agree
+  5 measured once more; foretell data show says how well they agree
   store: HOME/.local/share/foretell/measurements.db
   next: foretell train
   $ foretell collect --engine fake data/models/resnet50.onnx data/models/vgg16.onnx data/workloads/keras-pool.ops --without data/models/resnet18.onnx --json | pick measured refused failed left
@@ -143,7 +143,7 @@ The truth lies in the interval: measured with the same engine.
   memory  # B
                    weights # B, activations # B, workspace # B, process before loading # B
   peak of process  # B
-  energy  not told: --no-power was given
+  energy  unavailable: --no-power was given
   
                             predicted  low  high  measured  predicted/measured
   ----

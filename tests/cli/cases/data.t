@@ -7,7 +7,7 @@
   $ foretell collect models/sequence.onnx --dim seq=64 --engine fake
   2 operations measured in 7.56 s with fake 1, threads=1
   2 wanted: 0 were in the store before, 0 the engine does not run, 0 failed, 0 left
-  2 measured once more; foretell data show tells how well they agree
+  2 measured once more; foretell data show says how well they agree
   store: HOME/.local/share/foretell/measurements.db
   next: foretell train
   $ foretell data facts | blur | cut -d ' ' -f 1-3

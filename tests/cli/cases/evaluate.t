@@ -1,4 +1,4 @@
-How well held-out operations are foretold: times that follow a law but for two percent.
+How well held-out operations are predicted: times that follow a law but for two percent.
 
   $ cat > make <<'END'
   > #!/usr/bin/env python3
@@ -111,7 +111,7 @@ What cannot be answered is said.
   foretell evaluate: --share is a part as 5% or 0.05, not "0"
   [2]
   $ foretell evaluate --db a.db --leave-out tuesday
-  foretell evaluate: --leave-out is device, kind, setting, network, family or kernel, not "tuesday"
+  foretell evaluate: --leave-out tuesday: it is one of device, kind, setting, network, family, kernel
   [2]
   $ foretell evaluate --db a.db --leave-out network
   foretell evaluate: nothing to leave out: no network
@@ -123,13 +123,13 @@ What cannot be answered is said.
   foretell evaluate: --folds, --share, --leave-out and --test: one of them
   [2]
   $ foretell evaluate --db a.db --method magic
-  foretell evaluate: --method: no method is called "magic"
+  foretell evaluate: --method magic: it is one of ridge, knn, template, tree, forest, extra, boost, mlp, svr, gp, hist, middle
   [2]
   $ foretell evaluate --db a.db --correct 10
   foretell evaluate: times and power of devices left out can be corrected, nothing else
   [2]
   $ foretell evaluate --db a.db --by colour
-  foretell evaluate: --by is kind, device, size or split, not "colour"
+  foretell evaluate: --by colour: it is one of kind, device, size, split
   [2]
   $ foretell evaluate --db none.db
   foretell evaluate: there is no store none.db; name another with --db, or measure something into this one first
@@ -141,5 +141,5 @@ What cannot be answered is said.
   foretell evaluate: --choose goes with --curve, and with --where, --method, --seeds, --seed and --rows alone
   [2]
   $ foretell evaluate --curve --choose clever
-  foretell evaluate: --choose is active, spread or random, not "clever"
+  foretell evaluate: --choose clever: it is one of active, spread, random
   [2]

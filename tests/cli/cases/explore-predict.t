@@ -1,4 +1,4 @@
-A space whose objectives are foretold: nothing is run, every point is what predict says.
+A space whose objectives are predicted: nothing is run, every point is what predict says.
 
   $ cat >anywhere.yaml <<'END'
   > name: anywhere
@@ -17,7 +17,7 @@ A space whose objectives are foretold: nothing is run, every point is what predi
   >   - {name: cost, per: item}
   > END
   $ foretell explore run anywhere.yaml --top 3 | head -9 | sed 's/ in [0-9.]* [mu]*s,/ in # s,/'
-  anywhere: 40 points foretold in # s, none was run
+  anywhere: 40 points predicted in # s, none was run
   
   front: 9 points that no other beats in every objective, hypervolume 0.993
   best settings                                       time   energy  latency       cost
@@ -72,16 +72,16 @@ Several networks are workloads.
   batch=1 mode=inference   1.62 ms  11.3 MiB
   and 3 more between these; --top shows them
   --
-  small    large     +0.86 (+0.55..+0.96)                    2.1 %              -                 -
-  large    small     +0.86 (+0.55..+0.96)                    5.3 %              -                 -
-  told from few: median error of the rest, learned from 10 points of the workload at random;
+  small    large     +0.86 (+0.55..+0.96)                    2.1 %                 -                 -
+  large    small     +0.86 (+0.55..+0.96)                    5.3 %                 -                 -
+  learned from few: median error of the rest, learned from 10 points of the workload at random;
   then with all points of the other one as well
   
-  does the best carry over? memory
+  does the best of one workload suit another? memory
   --
-  small    large     +0.96 (+0.83..+0.99)            0.0 % +-0.0 %              -                 -
-  large    small     +0.96 (+0.83..+0.99)            0.0 % +-0.0 %              -                 -
-  told from few: median error of the rest, learned from 10 points of the workload at random;
+  small    large     +0.96 (+0.83..+0.99)            0.0 % +-0.0 %                 -                 -
+  large    small     +0.96 (+0.83..+0.99)            0.0 % +-0.0 %                 -                 -
+  learned from few: median error of the rest, learned from 10 points of the workload at random;
   then with all points of the other one as well
   
   in short
@@ -127,7 +127,7 @@ Mistakes.
   foretell explore: --search: predictions are quick, so that every point is asked about: leave it out, or draw some with --design
   [2]
 
-What was foretold of this machine can be measured: some points of the front.
+What was predicted of this machine can be measured: some points of the front.
 
   $ foretell collect --engine fake data/models/resnet18.onnx data/models/squeezenet1_1.onnx -q >/dev/null; foretell train --engine fake >/dev/null
   $ cat >here.yaml <<'END'
@@ -145,14 +145,14 @@ What was foretold of this machine can be measured: some points of the front.
   ,squeezenet1_1,1,
   ,squeezenet1_1,2,
   $ foretell explore verify here.yaml --top 1
-  front point                  time foretold  measured  differs by
-  ----------------------------------------------------------------
-  model=squeezenet1_1 batch=2        59.7 ms   59.8 ms       0.3 %
+  front point                  time predicted  measured  differs by
+  -----------------------------------------------------------------
+  model=squeezenet1_1 batch=2         59.7 ms   59.8 ms       0.3 %
   $ foretell explore verify anywhere.yaml
   foretell explore: no point of the front is of this machine as it was measured: device local, inference
   [4]
   $ sed -e 's/predict: .*/command: "true {device} {batch} {dtype} {clock} {cap}"/' -e '/prices/d' -e '/per: item/d' anywhere.yaml >run.yaml; foretell explore verify run.yaml
-  foretell explore: verify measures what was foretold: anywhere has no predict, its points are run
+  foretell explore: verify measures what was predicted: anywhere has no predict, its points are run
   [2]
 
 A parameter may be in a cap and elsewhere: each point has its own cap.

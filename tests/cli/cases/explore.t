@@ -82,20 +82,20 @@ A space is run point by point; the objectives here are numbers that a program pr
   a, gain      +0.47 (+0.01..+0.77)  +0.38 (-0.13..+0.73)  +0.33 (+0.00..+0.60)
   score, gain  +0.87 (+0.68..+0.95)  +0.83 (+0.55..+0.95)  +0.74 (+0.55..+0.86)
   
-  does the best carry over? score
-  best of  used for                 ranks  worse than its own best  told from few  with the other's
-  -------------------------------------------------------------------------------------------------
-  low      high      +0.79 (+0.46..+0.93)                   15.8 %              -                 -
-  high     low       +0.79 (+0.46..+0.93)                   10.0 %              -                 -
-  told from few: median error of the rest, learned from 10 points of the workload at random;
+  does the best of one workload suit another? score
+  best of  used for                 ranks  worse than its own best  learned from few  with the other's
+  ----------------------------------------------------------------------------------------------------
+  low      high      +0.79 (+0.46..+0.93)                   15.8 %                 -                 -
+  high     low       +0.79 (+0.46..+0.93)                   10.0 %                 -                 -
+  learned from few: median error of the rest, learned from 10 points of the workload at random;
   then with all points of the other one as well
   
-  does the best carry over? gain
-  best of  used for                 ranks  worse than its own best  told from few  with the other's
-  -------------------------------------------------------------------------------------------------
-  low      high      +1.00 (+1.00..+1.00)            0.0 % +-0.0 %              -                 -
-  high     low       +1.00 (+1.00..+1.00)            0.0 % +-0.0 %              -                 -
-  told from few: median error of the rest, learned from 10 points of the workload at random;
+  does the best of one workload suit another? gain
+  best of  used for                 ranks  worse than its own best  learned from few  with the other's
+  ----------------------------------------------------------------------------------------------------
+  low      high      +1.00 (+1.00..+1.00)            0.0 % +-0.0 %                 -                 -
+  high     low       +1.00 (+1.00..+1.00)            0.0 % +-0.0 %                 -                 -
+  learned from few: median error of the rest, learned from 10 points of the workload at random;
   then with all points of the other one as well
   
   in short

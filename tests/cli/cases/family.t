@@ -77,7 +77,7 @@ What attributes are worth to each regressor: mobilenet's convolutions differ in 
   ------------------------------------------------------------------------------------------------
   all forward                    time       groups                                    8.0      1.2
   $ foretell train --family --db both.db -o worth.ftp --importance --csv
-  foretell train: --importance is told as text or with --json
+  foretell train: --importance is printed as text or with --json
   [2]
 
 A few measurements of a device correct what the family says of it: here it is slower than

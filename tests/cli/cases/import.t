@@ -1,8 +1,8 @@
-Tables that others published, as they are. `taken` shows device, setting, engine,
+Tables that others published, as they are, through their converters. `taken` shows device, setting, engine,
 version, spec, phase, policy, metric, unit, value, std, time and what else was told.
   $ printf 'foretell data export --db $1.db | sed 1d | cut -d , -f 1-10,14,17,20-\n' > taken
-  $ foretell data import --from neusight tables/neusight_ops.csv --db n.db; sh taken n
-  20 measurements taken from tables/neusight_ops.csv
+  $ datasets/neusight tables/neusight_ops.csv > n.csv; foretell data import n.csv --db n.db; sh taken n
+  20 measurements taken from n.csv
   a100-pcie-40gb,split=train,torch,,gelu x=304x3682 dtype=fp32,forward,ieee,time,s,3.0649599800000002e-05,,0,"{""grid"": ""2187x1x1"", ""block"": ""128x1x1""}"
   a100-pcie-40gb,split=train,torch,,matmul x=488x630x22 y=488x22x56 dtype=fp32,forward,ieee,time,s,0.00016183466699999999,,0,"{""tile_m"": 128, ""tile_n"": 128, ""grid"": ""1x5x488"", ""block"": ""256x1x1"", ""kernel"": ""ampere_sgemm_128x128_nn""}"
   a100-pcie-40gb,split=train,torch,,mul x=1724x353 y=1 dtype=fp32,forward,ieee,time,s,3.1865599799999999e-05,,0,"{""grid"": ""1189x1x1"", ""block"": ""128x1x1""}"
@@ -23,8 +23,8 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   v100-pcie-32gb,split=train,torch,,div x=12387x1930 y=1 dtype=fp32,forward,ieee,time,s,0.000253055996,,0,"{""grid"": ""46694x1x1"", ""block"": ""128x1x1""}"
   v100-pcie-32gb,split=train,torch,,linear x=6652x7539 out=608 bias=1 dtype=fp32,forward,ieee,time,s,0.0054813334099999998,,0,"{""tile_m"": 32, ""tile_n"": 128, ""grid"": ""19x52x2"", ""block"": ""256x1x1"", ""kernel"": ""volta_sgemm_32x128_tn""}"
   v100-pcie-32gb,split=train,torch,,softmax x=665x1691 axis=1 dtype=fp32,forward,ieee,time,s,4.1670400600000003e-05,,0,"{""grid"": ""665x1x1"", ""block"": ""256x1x1""}"
-  $ foretell data import --from neusight tables/neusight_nets.csv --db w.db; sh taken w
-  20 measurements taken from tables/neusight_nets.csv
+  $ datasets/neusight tables/neusight_nets.csv > w.csv; foretell data import w.csv --db w.db; sh taken w
+  20 measurements taken from w.csv
   a100-pcie-40gb,,torch,,network name=bert_large x=8x512 dtype=fp32,forward,ieee,time,s,0.20550553599999999,,0,"{""layers"": 24, ""fwd_s"": 0.205505536, ""bwd_s"": 0, ""neusight_ood"": 0, ""pred_neusight_s"": 0.216652422, ""pred_roofline_s"": 0.155167695, ""pred_habitat_s"": 0.183113308, ""pred_lietal_s"": 0.226960272}"
   a100-pcie-40gb,,torch,,network name=gpt2_large x=8x1024 dtype=fp32,forward,ieee,time,s,1.0847305899999999,,0,"{""layers"": 36, ""fwd_s"": 1.08473059, ""bwd_s"": 0, ""neusight_ood"": 0, ""pred_neusight_s"": 1.17942439, ""pred_roofline_s"": 0.903966234, ""pred_habitat_s"": 0.996851333, ""pred_lietal_s"": 1.20774822}"
   a100-pcie-40gb,,torch,,network name=gpt3_27 x=8x2048 dtype=fp32,forward,ieee,time,s,7.2670361300000001,,0,"{""layers"": 32, ""fwd_s"": 7.26703613, ""bwd_s"": 0, ""neusight_ood"": 1, ""pred_neusight_s"": 7.16813397, ""pred_roofline_s"": 5.82986354, ""pred_habitat_s"": 7.30880306, ""pred_lietal_s"": 7.64717764}"
@@ -45,8 +45,8 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   v100-pcie-32gb,mode=training,torch,,network name=gpt2_large x=1x1024 dtype=fp32,backward,ieee,time,s,0.37712058700000001,,0,"{""layers"": 36, ""neusight_ood"": 0, ""pred_neusight_s"": 0.634801216, ""pred_roofline_s"": 0.505575999, ""pred_habitat_s"": 0.631931538, ""pred_lietal_s"": 0.398637444}"
   v100-pcie-32gb,mode=training,torch,,network name=gpt2_large x=1x1024 dtype=fp32,forward,ieee,time,s,0.19980060699999999,,0,"{""layers"": 36, ""neusight_ood"": 0, ""pred_neusight_s"": 0.634801216, ""pred_roofline_s"": 0.505575999, ""pred_habitat_s"": 0.631931538, ""pred_lietal_s"": 0.398637444}"
   v100-pcie-32gb,mode=training,torch,,network name=gpt2_large x=1x1024 dtype=fp32,forward_backward,ieee,time,s,0.57692119399999997,,0,"{""layers"": 36, ""neusight_ood"": 0, ""pred_neusight_s"": 0.634801216, ""pred_roofline_s"": 0.505575999, ""pred_habitat_s"": 0.631931538, ""pred_lietal_s"": 0.398637444}"
-  $ foretell data import --from neusight tables/neusight_net_ops.csv --db m.db; sh taken m
-  59 measurements taken from tables/neusight_net_ops.csv, 43 parts of networks
+  $ datasets/neusight tables/neusight_net_ops.csv > m.csv; foretell data import m.csv --db m.db; sh taken m
+  59 measurements taken from m.csv
   mi100,mode=training split=net,torch,,add x=2x16x512x512 y=2x1x1x512 dtype=fp32,forward,ieee,time,s,8.3040200200000001e-05,,0,"{""network"": ""bert_large"", ""node"": ""add_7"", ""repeat"": 24, ""fwd_ops"": ""[[VECadd,(16384,512)]]""}"
   mi100,mode=training split=net,torch,,add x=2x16x512x512 y=2x1x1x512 dtype=fp32 phase=backward,backward,ieee,time,s,6.9759999401867005e-06,,0,"{""network"": ""bert_large"", ""node"": ""add_7"", ""repeat"": 24, ""fwd_ops"": ""[[VECadd,(16384,512)]]""}"
   mi100,mode=training split=net,torch,,add x=2x512x1024 y=1x512x1024 dtype=fp32,forward,ieee,time,s,6.6239999600000003e-06,,0,"{""network"": ""bert_large"", ""node"": ""add_3"", ""repeat"": 1, ""fwd_ops"": ""[[VECadd,(1024,1024)]]""}"
@@ -149,8 +149,8 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   ,network name=gpt2_large x=4x1024 dtype=fp32,neusight,,tanh x=4x1024x5120 dtype=fp32,forward,,member,1,36,,0,
   ,network name=gpt2_large x=4x1024 dtype=fp32,neusight,,add x=4x1024x5120 y=1 dtype=fp32,forward,,member,1,36,,0,
   ,network name=gpt2_large x=4x1024 dtype=fp32,neusight,,mul x=4x1024x5120 y=4x1024x5120 dtype=fp32,forward,,member,1,36,,0,
-  $ foretell data import --from justus tables/justus_ops.csv --db j.db; sh taken j
-  20 measurements taken from tables/justus_ops.csv
+  $ datasets/justus tables/justus_ops.csv > j.csv; foretell data import j.csv --db j.db; sh taken j
+  20 measurements taken from j.csv
   gtx-1080-ti,activation=none,tensorflow,1,linear x=19x2224 out=1922 bias=1 dtype=fp32,forward,default,time,s,0.00020135899999999999,2.2327099999999998e-05,0,"{""time_min_s"": 0.000172501}"
   gtx-1080-ti,activation=none optimizer=RMSProp,tensorflow,1,conv2d x=28x10x85x85 out=73 kernel=3x3 stride=1x1 pad=0x0 bias=1 dtype=fp32 phase=step,step,default,time,s,0.0068669400000000002,5.8820100000000003e-05,0,"{""time_min_s"": 0.0067726}"
   gtx-1080-ti,activation=relu,tensorflow,1,conv2d x=35x12x449x449 out=21 kernel=4x4 stride=3x3 pad=0x0 bias=1 dtype=fp32,forward,default,time,s,0.0053217799999999999,1.47417e-05,0,"{""time_min_s"": 0.00530162}"
@@ -171,12 +171,8 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   m60,activation=relu,tensorflow,1,conv2d x=1x52x167x167 out=46 kernel=1x1 stride=2x2 pad=0x0 dtype=fp32,forward,default,time,s,0.00038340100000000001,2.1353899999999999e-05,0,"{""time_min_s"": 0.000375538}"
   p100-pcie-16gb,activation=sigmoid,tensorflow,1,conv2d x=46x13x274x274 out=21 kernel=6x6 stride=2x2 pad=2x2 bias=1 dtype=fp32,forward,default,time,s,0.0069068000000000003,6.0718299999999998e-05,0,"{""time_min_s"": 0.00679458}"
   p100-pcie-16gb,activation=sigmoid optimizer=Adadelta,tensorflow,1,conv2d x=36x8x223x223 out=7 kernel=1x1 stride=3x3 pad=0x0 dtype=fp32 phase=step,step,default,time,s,0.0037510199999999999,3.5988999999999997e-05,0,"{""time_min_s"": 0.00370966}"
-  $ foretell data import --from aic tables/aic_*.csv --db a.db; sh taken a
-  13 measurements taken from tables/aic_attn_context.csv
-  13 measurements taken from tables/aic_attn_generation.csv
-  23 measurements taken from tables/aic_gemm.csv
-  15 measurements taken from tables/aic_moe.csv
-  9 measurements taken from tables/aic_quantize.csv
+  $ datasets/aic tables/aic_*.csv > a.csv; foretell data import a.csv --db a.db; sh taken a
+  73 measurements taken from a.csv
   a100-sxm-80gb,,trtllm,1.0.0,attention x=32x32x4096x128 y=32x2x4096x128 z=32x2x4096x128 causal=1 dtype=bf16,forward,default,time,s,0.032639000000000001,,0,
   a100-sxm-80gb,,trtllm,1.0.0,attention x=32x40x1x128 y=32x40x4096x128 z=32x40x4096x128 dtype=bf16,forward,default,time,s,0.0015246000000000001,,0,
   a100-sxm-80gb,,trtllm,1.0.0,attention x=4x32x1x128 y=4x1x4096x128 z=4x1x4096x128 dtype=bf16,forward,default,time,s,2.6282999999999999e-05,,0,
@@ -250,8 +246,8 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   h200-sxm,op=compute_scale to=fp8,trtllm,1.3.0rc20,reduce_max x=3841x64 axes=0x1 dtype=bf16,forward,default,time,s,7.4549000000000004e-06,,0,
   h200-sxm,op=compute_scale to=fp8,vllm,0.22.0,reduce_max x=4353x2560 axes=0x1 dtype=bf16,forward,default,power,W,648.79999999999995,,0,"{""power_cap_w"": 700}"
   h200-sxm,op=compute_scale to=fp8,vllm,0.22.0,reduce_max x=4353x2560 axes=0x1 dtype=bf16,forward,default,time,s,6.0036999999999998e-06,,0,"{""power_cap_w"": 700}"
-  $ foretell data import --from deepbench tables/deepbench_ops.csv --db d.db; sh taken d
-  29 measurements taken from tables/deepbench_ops.csv
+  $ datasets/deepbench tables/deepbench_ops.csv > d.csv; foretell data import d.csv --db d.db; sh taken d
+  29 measurements taken from d.csv
   gtx-1080-ti,suite=inference,deepbench,1,gru x=750x4x2816 hidden=2816 dtype=int8,forward,default,time,s,0.218468,,0,
   gtx-1080-ti,suite=train,deepbench,1,rnn x=50x64x1760 hidden=1760 dtype=fp32,forward,default,time,s,0.0057629999999999999,,0,"{""source_net"": ""DeepSpeech""}"
   m40,suite=train,deepbench,1,collective x=6553600 ranks=8 dtype=fp32,forward,default,time,s,0.0074917899999999999,,0,
@@ -281,8 +277,8 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   titan-xp,suite=train,deepbench,1,lstm x=25x64x512 hidden=512 dtype=fp32 phase=backward wrt=x,backward,default,time,s,0.0021719999999999999,,0,"{""source_net"": ""Machine Translation""}"
   vega-frontier-edition,suite=train,deepbench,1,conv2d x=4x1x161x700 out=32 kernel=5x20 stride=2x2 pad=0x0 dtype=fp32,forward,default,time,s,0.000185,,0,"{""algo"": ""ConvolutionFwdAlgoDirect""}"
   vega-frontier-edition,suite=train,deepbench,1,gru x=1500x64x1024 hidden=1024 dtype=fp32 phase=backward wrt=x,backward,default,time,s,0.40215699999999999,,0,
-  $ foretell data import --from timm tables/timm_nets.csv --db t.db; sh taken t
-  12 measurements taken from tables/timm_nets.csv
+  $ datasets/timm tables/timm_nets.csv > t.csv; foretell data import t.csv --db t.db; sh taken t
+  12 measurements taken from t.csv
   rtx-3090,compiled=0 cuda=11.3 layout=nchw,torch,1.12,network name=regnetv_040 x=256x3x224x224 dtype=amp,step,default,time,s,0.40958099999999997,,0,"{""throughput_sps"": 622.71, ""params_m"": 20.64}"
   rtx-3090,compiled=0 cuda=11.3 layout=nhwc,torch,1.12,network name=vit_base_patch32_plus_256 x=512x3x256x256 dtype=amp,step,default,time,s,0.537138,,0,"{""throughput_sps"": 951.5, ""params_m"": 119.48}"
   rtx-3090,compiled=0 cuda=11.7 layout=nchw,torch,1.13,network name=ese_vovnet39b_evos x=1024x3x224x224 dtype=amp,forward,default,time,s,0.63939999999999997,,0,"{""throughput_sps"": 1601.47, ""params_m"": 24.58, ""gmacs"": 7.07, ""macts_m"": 6.74}"
@@ -295,12 +291,10 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   rtx-3090,compiled=0 cuda=12.4 layout=nchw,torch,2.4.0,network name=edgenext_small x=1024x3x256x256 dtype=amp,forward,default,time,s,0.25606899999999999,,0,"{""throughput_sps"": 3998.75, ""params_m"": 5.59, ""gmacs"": 1.26, ""macts_m"": 9.07}"
   rtx-3090,compiled=0 cuda=12.4 layout=nchw,torch,2.4.0,network name=mobilenetv4_conv_aa_large x=1024x3x384x384 dtype=amp,forward,default,time,s,0.75335600000000003,,0,"{""throughput_sps"": 1359.23, ""params_m"": 32.59, ""gmacs"": 7.07, ""macts_m"": 32.29}"
   rtx-3090,compiled=0 cuda=12.4 layout=nhwc,torch,2.4.0,network name=xcit_small_24_p8_224 x=1024x3x224x224 dtype=amp,forward,default,time,s,2.9563700000000002,,0,"{""throughput_sps"": 346.37, ""params_m"": 47.63, ""gmacs"": 35.81, ""macts_m"": 90.78}"
-  $ foretell data import --from thesis tables/thesis_*.csv --db s.db; sh taken s
+  $ datasets/thesis tables/thesis_*.csv > s.csv; foretell data import s.csv --db s.db; sh taken s
   note: tables/thesis_net_ops.csv: 1 rows are of operations without a kind here: generic
   note: tables/thesis_ops.csv: 1 rows are of operations without a kind here: generic
-  0 measurements taken from tables/thesis_net_ops.csv, 59 parts of networks
-  6 measurements taken from tables/thesis_nets.csv
-  63 measurements taken from tables/thesis_ops.csv
+  69 measurements taken from s.csv
   a30,session=2031-05-04_made_up,torch,2.3.1,network name=small x=4x3x20x20 dtype=fp32,forward,default,energy,J,0.19800000000000001,,1935656430,"{""row_id"": 1}"
   a30,session=2031-05-04_made_up,torch,2.3.1,network name=small x=4x3x20x20 dtype=fp32,forward,default,power,W,99,,1935656430,"{""row_id"": 1}"
   a30,session=2031-05-04_made_up,torch,2.3.1,network name=small x=4x3x20x20 dtype=fp32,forward,default,time,s,0.002,1.0000000000000001e-05,1935656430,"{""row_id"": 1}"
@@ -429,8 +423,8 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   ,network name=small x=4x3x20x20 dtype=fp32,thesis,,view x=4x8x5x5 out=4x5x5x8 dtype=fp32,forward,,member,1,2,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
   ,network name=small x=4x3x20x20 dtype=fp32,thesis state=train,,view x=4x8x5x5 out=4x5x5x8 dtype=fp32,forward,,member,1,2,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
   ,network name=small x=4x3x20x20 dtype=fp32,thesis,,view x=4x8x5x5 out=4x5x5x8 dtype=fp32 phase=forward_backward,step,,member,1,2,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
-  $ foretell data import --from dvfs tables/dvfs_kernels.csv --db k.db; sh taken k
-  20 measurements taken from tables/dvfs_kernels.csv
+  $ datasets/dvfs tables/dvfs_kernels.csv > k.csv; foretell data import k.csv --db k.db; sh taken k
+  20 measurements taken from k.csv
   gtx-980-ti,clock=1000MHz memory=877MHz,cuda,gpuPTXModel,kernel name=fma_4,forward,default,energy,J,0.22500000000000001,,0,"{""set"": ""micro"", ""dram_active"": 0.25}"
   gtx-980-ti,clock=1000MHz memory=877MHz,cuda,gpuPTXModel,kernel name=fma_4,forward,default,power,W,150,,0,"{""set"": ""micro"", ""dram_active"": 0.25}"
   gtx-980-ti,clock=1000MHz memory=877MHz,cuda,gpuPTXModel,kernel name=fma_4,forward,default,time,s,0.0015,,0,"{""set"": ""micro"", ""dram_active"": 0.25}"
@@ -452,17 +446,11 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   v100-sxm2-16gb,clock=757MHz,cuda,GPU-DVFS-Dataset(zyj),kernel name=3MM,forward,default,power,W,90,,0,"{""set"": ""apps""}"
   v100-sxm2-16gb,clock=757MHz,cuda,GPU-DVFS-Dataset(zyj),kernel name=3MM,forward,default,relative_performance,1,0.5,,0,"{""set"": ""apps""}"
 
-Again changes nothing; packed by gzip it is the same.
-  $ foretell data export --db s.db > before.csv; foretell data import --from thesis tables/thesis_*.csv --db s.db
-  note: tables/thesis_net_ops.csv: 1 rows are of operations without a kind here: generic
-  note: tables/thesis_ops.csv: 1 rows are of operations without a kind here: generic
-  0 measurements taken from tables/thesis_net_ops.csv, 59 parts of networks
-  0 measurements taken from tables/thesis_nets.csv, 6 were here before
-  0 measurements taken from tables/thesis_ops.csv, 63 were here before
+Again changes nothing; packed by gzip it is the same, both ways.
+  $ foretell data export --db s.db > before.csv; foretell data import s.csv --db s.db
+  0 measurements taken from s.csv
   $ foretell data export --db s.db | cmp before.csv
-  $ gzip -c tables/thesis_ops.csv > ops.csv.gz; foretell data import --from thesis ops.csv.gz --db s.db
-  note: ops.csv.gz: 1 rows are of operations without a kind here: generic
-  0 measurements taken from ops.csv.gz, 63 were here before
+  $ for t in tables/thesis_*.csv; do gzip -c $t > $(basename $t).gz; done; datasets/thesis thesis_*.csv.gz -o packed.csv 2> /dev/null; cmp s.csv packed.csv
   $ gzip before.csv; foretell data import before.csv.gz --db copy.db; foretell data export --db copy.db > after.csv
   69 measurements taken from before.csv.gz
   $ gzip -dc before.csv.gz | cut -d , -f 1-17,19- > a; cut -d , -f 1-17,19- after.csv | cmp a
@@ -508,32 +496,55 @@ Again changes nothing; packed by gzip it is the same.
   members.0.networks: 1
   members.0.parts: 19
   members.#: 3
-  $ foretell data import --from neusight tables/neusight_ops.csv --db n.db --json | pick files.0.rows files.0.measurements files.0.present
-  files.0.rows: 20
-  files.0.measurements: 0
-  files.0.present: 20
+  $ foretell data import n.csv --db n.db --json
+  {
+    "files": [
+      {
+        "file": "n.csv",
+        "measurements": 0
+      }
+    ]
+  }
+  $ datasets/timm --data-dir . tables/timm_nets.csv > /dev/null
+  timm: ./devices: no folder of device files; --data-dir names the one above it
+  [3]
+  $ mkdir -p none/devices; datasets/timm --data-dir none tables/timm_nets.csv | cut -d , -f 1-3 | tail -1
+  note: tables/timm_nets.csv: no device file knows "RTX 3090"; measurements are kept under these names
+  rtx-3090,compiled=0 cuda=11.7 layout=nhwc,torch
 
-What is wrong is named, and nothing is taken.
-  $ sed 's/0.00015/fast/' tables/thesis_ops.csv > bad.csv; foretell data import --from thesis bad.csv --db bad.db
-  foretell data: bad.csv, line 8, column 40 (time_s): not a finite decimal number
+What is wrong is named, and nothing is written.
+  $ sed 's/0.00015/fast/' tables/thesis_ops.csv > bad.csv; datasets/thesis bad.csv
+  thesis: bad.csv, line 8, column 40 (time_s): not a finite decimal number
   [3]
-  $ foretell data export --db bad.db | wc -l
-  1
-  $ foretell data import --from thesis tables/justus_ops.csv --db bad.db
-  foretell data: tables/justus_ops.csv, line 1: not a table of thesis, which has the columns model,model_input,op,input_shape,count_all_calls; or device,session,mode,op,input_shape,time_s; or device,session,mode,model,input_shape,time_s
+  $ datasets/thesis tables/justus_ops.csv -o never.csv; ls never.csv
+  thesis: tables/justus_ops.csv, line 1: not a table of thesis, which has the columns model,model_input,op,input_shape,count_all_calls; or device,session,mode,op,input_shape,time_s; or device,session,mode,model,input_shape,time_s
+  ls: cannot access 'never.csv': No such file or directory
+  [2]
+  $ head -c 400 thesis_ops.csv.gz > cut.csv.gz; datasets/thesis cut.csv.gz
+  thesis: cut.csv.gz, line 2: the packed data ends too early
   [3]
-  $ foretell data import --from these tables/justus_ops.csv --db bad.db
-  foretell data: --from these: not one of csv, neusight, justus, aic, deepbench, thesis, dvfs, timm; did you mean thesis?
+  $ sed '2s/,/,,/' tables/timm_nets.csv > bad.csv; datasets/timm bad.csv
+  timm: bad.csv, line 2: 16 columns, but the header has 15
+  [3]
+  $ cp tables/timm_nets.csv same.csv; datasets/timm same.csv -o same.csv
+  timm: same.csv is one of the tables that are read
+  [3]
+  $ datasets/thesis missing.csv
+  thesis: cannot read missing.csv: No such file or directory
+  [3]
+
+The command names the converter of tables that it read once.
+  $ foretell data import --from neusight tables/neusight_ops.csv --db n.db
+  foretell data: --from neusight: such tables are converted first, by tools/datasets/neusight TABLE... -o measured.csv, and then foretell data import measured.csv takes them (docs/data.md)
   [2]
   $ foretell data import --from justu tables/justus_ops.csv --db bad.db
-  foretell data: --from justu: not one of csv, neusight, justus, aic, deepbench, thesis, dvfs, timm; did you mean justus?
+  foretell data: --from justu: import reads csv, as export writes it; did you mean the converter tools/datasets/justus?
   [2]
-  $ head -c 400 ops.csv.gz > cut.csv.gz; foretell data import --from thesis cut.csv.gz --db bad.db
-  foretell data: cut.csv.gz, line 2, column 11 (repr): the packed data ends too early
-  [3]
-  $ foretell data import --from thesis missing.csv --db bad.db
-  foretell data: cannot read missing.csv: No such file or directory
-  [3]
-  $ foretell data import --from thesis --db bad.db
-  foretell data: import wants the files to take from
+  $ foretell data import --from these tables/justus_ops.csv --db bad.db
+  foretell data: --from these: import reads csv, as export writes it; did you mean the converter tools/datasets/thesis?
   [2]
+  $ foretell data import --from csv a.csv --db a.db
+  0 measurements taken from a.csv
+  $ foretell data import tables/justus_ops.csv --db bad.db
+  foretell data: tables/justus_ops.csv, line 1, column 17 (taken_at): the line ends here, further columns are missing
+  [3]

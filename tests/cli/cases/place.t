@@ -1,4 +1,4 @@
-One network over two devices, by what is foretold of every part.
+One network over two devices, by what is predicted of every part.
 
   $ foretell place data/models/resnet50.onnx --batch 64 --devices t4,l4 --link 10GB/s --by period --method physics
   resnet50.onnx: the least time from pass to pass, of all ways to cut its 122 nodes
@@ -88,7 +88,7 @@ Mistakes.
   foretell place: --link fast: it wants a rate such as 16GB/s or 10Gbit/s
   [2]
   $ foretell place data/models/resnet50.onnx --devices t4,local --link 16GB/s
-  foretell place: local: networks are placed by families of devices and data sheets, which it has not
+  foretell place: local: networks are placed by families of devices and data sheets, and it has neither
   [2]
   $ foretell place data/models/resnet50.onnx --devices t4,,l4 --link 16GB/s
   foretell place: --devices wants 1 to 8 names joined by commas, not "t4,,l4"

@@ -57,13 +57,13 @@ At other clocks, with the one that takes the least energy; under a cap.
   foretell predict: a30: its highest clock is 1440 MHz
   [4]
   $ foretell predict data/models/resnet50.onnx --device a30 --clock fast
-  foretell predict: --clock fast: it wants a clock, such as 1200 or 1.2GHz
+  foretell predict: --clock wants a clock such as 1200MHz or 1.2GHz, not "fast"
   [2]
   $ foretell predict data/models/resnet50.onnx --device a30 --clock 900 --clocks 900
   foretell predict: --clock or --clocks, not both
   [2]
   $ foretell predict data/models/resnet50.onnx --device a30 --policy fp8
-  foretell predict: --policy is default, tf32 or ieee, not "fp8"
+  foretell predict: --policy fp8: it is one of default, tf32, ieee
   [2]
 
 By what a dataset calls a device, and by the name of a product of which there are variants.

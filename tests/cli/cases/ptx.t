@@ -164,10 +164,10 @@ On a GPU: time, power, occupancy.
   estimate.registers_from: "estimated"
   estimate.ptxas: null
 
-What a GPU would not run is told as if it did.
+What a GPU would not run is predicted as if it did.
 
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --param 3=9 --device t4 --registers 12 | grep "^this"
-  this PTX is for sm_80 and does not run there, on compute capability 7.5: told as if it did
+  this PTX is for sm_80 and does not run there, on compute capability 7.5: predicted as if it did
   $ foretell ptx examples/ptx/compiled/sm_90a/hopper.ptx --entry gemm_wgmma --grid 1 --block 128 --device b200 --registers 99 --json | pick estimate.runs_there
   estimate.runs_there: false
   $ foretell ptx examples/ptx/compiled/sm_90a/hopper.ptx --entry gemm_wgmma --grid 1 --block 128 --device h100 --registers 99 --json | pick estimate.runs_there
@@ -226,7 +226,7 @@ On a GPU library calls are priced as operations are; what is not known is said t
   $ foretell ptx --launches ptx/nvcc --device a100 --registers 32 --json >all.json; python3 -c 'import json; t = json.load(open("all.json")); s = t["totals"]; print(abs(s["kernels_time_s"] - sum(v["times"] * v["estimate"]["time"]["value"] for v in t["launches"])) < 1e-12, abs(s["libraries_time_s"] - 4 * t["libraries"][0]["time"]["value"]) < 1e-12, abs(s["time_s"] - s["kernels_time_s"] - s["libraries_time_s"]) < 1e-12)'
   True True True
   $ printf '{"library": "gemm", "operation": "linear x=64x1024 out=768 bias=1 dtype=fp16", "count": 12}\n{"library": "b", "operation": "matmul x=3x4 y=5x6"}\n' >calls.jsonl; foretell ptx --launches calls.jsonl --device a100
-  warning: b: its operation is not one of foretell's: matmul: shapes do not fit together, or the result is too large
+  warning: b: its operation is not known: matmul: shapes do not fit together, or the result is too large
   calls.jsonl: launch file, 13 launches
   
   library call, not in PTX  times       FLOP     time  as operation

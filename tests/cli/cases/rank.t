@@ -207,9 +207,9 @@ Is the order right? Always the fastest is, and it is known only afterwards.
   order.constant_right: 1.0
   order.constant_regret: 0.0
   order.worst_regret: 0.3
-  $ foretell evaluate --db all.db --where kind=conv2d --method extra --rank device | grep -E '^(order|foretold|best|worst)'
+  $ foretell evaluate --db all.db --where kind=conv2d --method extra --rank device | grep -E '^(order|predicted|best|worst)'
   order of 3 choices over 29 operations that have all of them
-  foretold             right 62.1 %, regret 0.8 % (expected 3175.9 %)
+  predicted            right 62.1 %, regret 0.8 % (expected 3175.9 %)
   best constant answer right 100.0 %, regret 0.0 %: always a30
   worst constant       regret 30.0 %
   $ foretell evaluate --db all.db --where kind=conv2d --method extra --json | pick order
@@ -218,5 +218,5 @@ Is the order right? Always the fastest is, and it is known only afterwards.
   foretell evaluate: there is nothing to choose from: all rows are of a30
   [4]
   $ foretell evaluate --db all.db --rank speed
-  foretell evaluate: --rank is device or setting, not "speed"
+  foretell evaluate: --rank speed: it is one of device, setting
   [2]

@@ -5,7 +5,7 @@ Without a command there is an overview, and it is an error.
   $ foretell --help | head -3
   usage: foretell COMMAND ...
   
-  Tells how long a neural network takes on a device, how many joules it uses
+  Predicts how long a neural network takes on a device, how many joules it uses
 
   $ foretell --version
   foretell 0.1.0
@@ -135,7 +135,7 @@ Values are checked.
   foretell ops: --dim wants NAME=N, such as seq=128, not "seq=0"
   [2]
   $ foretell train --method magic
-  foretell train: --method: no method is called "magic"
+  foretell train: --method magic: it is one of ridge, knn, template, tree, forest, extra, boost, mlp, svr, gp, hist, middle
   [2]
   $ foretell ops
   foretell ops: MODEL is missing

@@ -35,7 +35,7 @@ engine whose operations take in a network what they take alone.
   add  1  0.4 %
   reduce_mean  2  0.1 %
   linear  1  0.1 %
-  which kinds explain the difference is told from three networks on
+  which kinds explain the difference is computed from three networks on
   
 
 What was measured is in the store, the network whole, too.

@@ -1,0 +1,16 @@
+#ifndef CLI_EVALUATE_EVALUATE_H
+#define CLI_EVALUATE_EVALUATE_H
+
+#include "cli/cli.h"
+#include "foretell/choose.h"
+#include "foretell/evaluate.h"
+
+/* An evaluation in the form that the global options ask for; by: bits 1 << ft_by of the
+ * tables wanted. False: out of memory. */
+bool ft__evaluated_print(const ft__cli *c, const ft_evaluation *e,
+                         const ft_evaluate_options *how, uint32_t by);
+
+/* evaluate --choose on the store at `path`; an exit code. */
+int ft__choice_evaluate(ft__cli *c, const char *path, const ft_choice_options *how);
+
+#endif

@@ -1,0 +1,40 @@
+#ifndef CLI_MEASURE_COMMANDS_H
+#define CLI_MEASURE_COMMANDS_H
+
+#include "cli/cli.h"
+#include "foretell/command.h"
+
+/* ---- commands.c, commands_print.c: any program ---- */
+typedef struct ft__commands_options {
+    uint64_t runs;
+    uint64_t least_runs;
+    uint64_t most_runs;
+    uint64_t warmup;
+    double timeout_s;
+    double power_time_s;
+    const char *power;
+    bool no_power;
+    const char *setup;
+    const char *prepare;
+    const char *conclude;
+    const char *cleanup;
+    const char *input;
+    const char *markdown;
+    const char *reference;
+    bool show_output;
+    bool ignore_failure;
+    ft__texts names;
+    ft__texts shells;
+    ft__texts lists;
+} ft__commands_options;
+extern const ft__option ft__commands_table[];
+extern const ft__option ft__power_table[]; /* of models and commands alike */
+/* Measure the commands behind "--" and those of --shell; prints. */
+int ft__measure_commands(ft__cli *c, const ft__commands_options *o, double time_s);
+bool ft__commands_markdown(FILE *fp, const ft_command_result *r, size_t n,
+                           size_t reference);
+/* In the form that the global options ask for. */
+bool ft__commands_print(const ft__cli *c, const ft_command_result *r, size_t n,
+                        size_t reference, bool fixed_reference);
+
+#endif

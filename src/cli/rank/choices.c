@@ -1,0 +1,433 @@
+/* The ways to run a model that rank puts in order, each with its estimate. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/rank/rank.h"
+#include "foretell/names.h"
+
+/* ---- what is known of devices ---- */
+
+static int find_local(ft__rank_question *q)
+{
+    ft_device *d;
+    ft_status st = ft_device_local(&d, "", &q->c->err);
+
+    if (st)
+        return ft__cli_check(q->c, st);
+    snprintf(q->fingerprint, sizeof(q->fingerprint), "%s",
+             ft_device_get(d)->fingerprint);
+    ft_device_free(d);
+    return FT__EXIT_GOOD;
+}
+
+static int open_predictor(ft__rank_question *q, const char *path)
+{
+    ft_status st;
+
+    if (q->n_predictors == FT__MAX_RANK_PREDICTORS)
+        return ft__usage(q->c, "at most %d predictors", FT__MAX_RANK_PREDICTORS);
+    st = ft_predictor_load(&q->predictor[q->n_predictors], path, &q->c->err);
+    if (st)
+        return ft__cli_check(q->c, st);
+    q->n_predictors++;
+    return FT__EXIT_GOOD;
+}
+
+static bool asks_for_local(const char *list)
+{
+    char name[8];
+    bool local = !list || strcmp(list, "all") == 0;
+
+    while (ft__word_next(name, sizeof(name), &list))
+        local = local || strcmp(name, "local") == 0;
+    return local;
+}
+
+/* Those given, and the one for this machine that train made. */
+static int open_predictors(ft__rank_question *q)
+{
+    char path[FT__PATH_MAX];
+    int code = FT__EXIT_GOOD;
+
+    for (size_t i = 0; i < q->o->predictors.n && !code; i++)
+        code = open_predictor(q, q->o->predictors.v[i]);
+    if (!asks_for_local(q->o->devices))
+        return code;
+    ft__path_predictor(path, q->o->engine ? q->o->engine : FT__DEFAULT_ENGINE,
+                       q->o->threads);
+    if (!code && ft__path_exists(path))
+        code = open_predictor(q, path);
+    return code;
+}
+
+/* What a device is called when it is asked about. */
+static const char *name_of(const ft__rank_question *q, const ft_predictor *p)
+{
+    ft_predictor_info info;
+
+    ft_predictor_get_info(p, &info);
+    return strcmp(info.device, q->fingerprint) == 0 ? "local" : info.device;
+}
+
+static bool add_device(ft__rank_question *q, const char *name)
+{
+    char **grown;
+
+    for (size_t i = 0; i < q->n_devices; i++)
+        if (strcmp(q->device[i], name) == 0)
+            return true;
+    grown = realloc(q->device, (q->n_devices + 1) * sizeof(*grown));
+    if (!grown)
+        return false;
+    q->device = grown;
+    grown[q->n_devices] = strdup(name);
+    return grown[q->n_devices++] != NULL;
+}
+
+static int add_every_file(ft__rank_question *q)
+{
+    char **names;
+    size_t n;
+    ft_status st = ft_device_names(&names, &n, q->data_dir, &q->c->err);
+    bool good = true;
+
+    if (st)
+        return ft__cli_check(q->c, st);
+    for (size_t i = 0; i < n && good; i++)
+        good = add_device(q, names[i]);
+    ft_device_names_free(names, n);
+    return good ? FT__EXIT_GOOD : ft__cli_done(q->c, false);
+}
+
+/* Names as they are asked for to those of files. */
+static int resolve_devices(ft__rank_question *q)
+{
+    int code = FT__EXIT_GOOD;
+
+    for (size_t i = 0; i < q->n_devices && !code; i++) {
+        char name[128];
+
+        snprintf(name, sizeof(name), "%s", q->device[i]);
+        code = ft__device_resolve(q->c, name, sizeof(name));
+        if (code || strcmp(name, q->device[i]) == 0)
+            continue;
+        free(q->device[i]);
+        q->device[i] = strdup(name);
+        if (!q->device[i])
+            return ft__cli_done(q->c, false);
+    }
+    return code;
+}
+
+static int name_devices(ft__rank_question *q)
+{
+    const char *list = q->o->devices;
+    char name[128];
+    bool good = true;
+
+    if (list && strcmp(list, "all") != 0) {
+        while (good && ft__word_next(name, sizeof(name), &list)) {
+            if (!*name)
+                return ft__usage(q->c,
+                                 "--devices wants names joined by commas, or all, not "
+                                 "\"%s\"",
+                                 q->o->devices);
+            good = add_device(q, name);
+        }
+        return good ? resolve_devices(q) : ft__cli_done(q->c, false);
+    }
+    for (size_t i = 0; i < q->n_predictors && good; i++) {
+        const char *of = name_of(q, q->predictor[i]);
+
+        good = !*of || add_device(q, of); /* a family has none */
+    }
+    if (!good)
+        return ft__cli_done(q->c, false);
+    return q->n_devices && !list ? FT__EXIT_GOOD : add_every_file(q);
+}
+
+/* ---- choices ---- */
+
+static ft_estimate unavailable(const char *why)
+{
+    return (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, why};
+}
+
+static ft__choice *add_choice(ft__rank_question *q, const char *device, double clock_hz,
+                              size_t b)
+{
+    ft__choice *all = realloc(q->r.choice, (q->r.n + 1) * sizeof(*all)), *x;
+    int64_t batch = q->graph[b]->batch;
+
+    if (!all)
+        return NULL;
+    q->r.choice = all;
+    x = &all[q->r.n++];
+    *x = (ft__choice){.batch = batch > 0 ? batch : 1,
+                      .clock_hz = clock_hz,
+                      .limit_bytes = NAN,
+                      .max_batch = -1};
+    x->time = x->energy = x->power = x->memory = unavailable("");
+    snprintf(x->device, sizeof(x->device), "%s", device);
+    return x;
+}
+
+ft_query ft__rank_query(const ft__rank_question *q)
+{
+    ft_query query = FT_QUERY_INIT;
+
+    query.mode = q->o->step.mode;
+    query.optimizer = q->o->step.optimizer;
+    query.loss = q->o->step.loss;
+    query.loss_on = q->o->step.loss_on;
+    query.policy = q->use.policy;
+    query.run_mode = q->o->asked.run_mode;
+    query.host = q->o->asked.host;
+    query.totals = 1;
+    return query;
+}
+
+/* What does not fit: the largest batch that would, where batches can be tried. */
+static void find_max_batch(ft__choice *x, const ft__rank_question *q,
+                           const ft_query *asked)
+{
+    ft_query query = *asked;
+    ft__model_values values;
+    ft_answer *a;
+
+    if (!(x->memory.value > x->limit_bytes))
+        return;
+    query.model = q->c->args.v[0];
+    query.max_batch = 1;
+    if (!ft__model_values_read(&values, &query, &q->o->model, NULL) &&
+        !ft_query_ask(&a, q->data, &query, NULL)) {
+        x->max_batch = a->max_batch;
+        ft_answer_free(a);
+    }
+    ft__model_values_free(&values);
+}
+
+static void take(ft__choice *x, const ft_answer *a)
+{
+    x->time = a->time;
+    x->energy = a->energy;
+    x->power = a->power;
+    x->memory = a->memory;
+    x->n_known = a->n_known;
+    x->limit_bytes = a->limit_bytes;
+    snprintf(x->engine, sizeof(x->engine), "%s", a->engine);
+    snprintf(x->setting, sizeof(x->setting), "%s", a->setting);
+    if (x->energy.basis == FT_BASIS_UNAVAILABLE)
+        snprintf(x->why, sizeof(x->why), "%s", a->energy.why);
+}
+
+/* That a fact is missing is said of the choice; that the device is unknown, of all. */
+static int not_found(const ft__rank_question *q, ft__choice *x, const ft_error *err)
+{
+    size_t len = strlen(x->device);
+    bool named = strncmp(err->msg, x->device, len) == 0 && err->msg[len] == ':';
+
+    if (!ft__device_is_there(q->c, x->device, &x->limit_bytes))
+        return ft__cli_fail(q->c, FT_ENOTFOUND, err);
+    snprintf(x->why, sizeof(x->why), "%s", err->msg + (named ? len + 2 : 0));
+    return FT__EXIT_GOOD;
+}
+
+/* *asked but for network and device. */
+static int ask(ft__rank_question *q, const char *device, const ft_query *asked,
+               double clock_hz, size_t b)
+{
+    ft__choice *x = add_choice(q, device, clock_hz, b);
+    ft_query query = *asked;
+    ft_answer *a;
+    ft_status st;
+
+    if (!x)
+        return ft__cli_done(q->c, false);
+    query.graph = q->graph[b];
+    query.device = device;
+    st = ft_query_ask(&a, q->data, &query, &q->c->err);
+    if (st == FT_ENOTFOUND) {
+        snprintf(x->setting, sizeof(x->setting), "%s",
+                 query.setting ? query.setting : "");
+        return not_found(q, x, &q->c->err);
+    }
+    if (st)
+        return ft__cli_check_asked(q->c, st);
+    q->r.step = ft_step_name(&q->step, a->graph);
+    q->r.mode = ft_name(FT_NAMES_MODE, a->graph->mode);
+    take(x, a);
+    ft_answer_free(a);
+    find_max_batch(x, q, &query);
+    return FT__EXIT_GOOD;
+}
+
+/* The clock that a setting names, "threads=1 clock=1200MHz"; NaN: none. */
+static double clock_of(const char *setting)
+{
+    char text[32];
+    double hz;
+
+    for (const char *at = setting; *at; at += strspn(at, " ")) {
+        snprintf(text, sizeof(text), "%.*s", (int)strcspn(at, " "), at);
+        if (strncmp(text, "clock=", 6) == 0)
+            return ft__hertz_from_text(&hz, text + 6) ? hz : NAN;
+        at += strcspn(at, " ");
+    }
+    return NAN;
+}
+
+/* otherwise: at the operating point *use, not as it was measured. */
+static int by_predictor(ft__rank_question *q, const ft_predictor *p, const char *device,
+                        const ft__operating_point *use, bool otherwise)
+{
+    ft_query query = ft__rank_query(q);
+    int code = FT__EXIT_GOOD;
+
+    query.loaded = p;
+    query.setting = otherwise ? use->setting : NULL;
+    for (size_t b = 0; b < q->n_batches && !code; b++)
+        code = ask(q, device, &query, use->clock_hz, b);
+    return code;
+}
+
+const ft_predictor *ft__rank_family(const ft__rank_question *q)
+{
+    for (size_t i = 0; i < q->n_predictors && !q->o->method; i++) {
+        ft_predictor_info info;
+
+        ft_predictor_get_info(q->predictor[i], &info);
+        if (!*info.device)
+            return q->predictor[i];
+    }
+    return NULL;
+}
+
+/* By a family of devices, otherwise from the device's data sheet. */
+static int by_file(ft__rank_question *q, const char *device,
+                   const ft__operating_point *use)
+{
+    ft_query query = ft__rank_query(q);
+    char setting[FT__SETTING_MAX];
+    int code = ft__operating_setting(q->c, setting, use, q->o->asked.setting);
+
+    query.loaded = ft__rank_family(q);
+    query.method = q->o->method;
+    query.correct = q->o->correct;
+    query.engine = q->o->engine;
+    query.engine_version = q->o->asked.engine_version;
+    query.setting = setting;
+    for (size_t b = 0; b < q->n_batches && !code; b++) {
+        code = ask(q, device, &query, use->clock_hz, b);
+        if (!code && q->r.choice[q->r.n - 1].time.basis == FT_BASIS_UNAVAILABLE)
+            break; /* not at another batch either */
+    }
+    return code;
+}
+
+static bool is_of(const ft__rank_question *q, size_t i, const char *device)
+{
+    return strcmp(name_of(q, q->predictor[i]), device) == 0;
+}
+
+/* As it was measured? A cap is never among what a predictor was trained at by name. */
+static bool as_asked(const ft_predictor *p, const ft__operating_point *use)
+{
+    ft_predictor_info info;
+
+    ft_predictor_get_info(p, &info);
+    return isnan(use->power_w) && isnan(use->memory_hz) &&
+           (isnan(use->clock_hz) || fabs(clock_of(info.setting) - use->clock_hz) < 1e6);
+}
+
+static int no_predictor(const ft__rank_question *q, const ft__operating_point *use)
+{
+    if (!*use->setting)
+        return ft__cli_exit(q->c, FT__EXIT_MISSING,
+                            "there is no predictor for this machine yet; two commands "
+                            "make one:\n  foretell collect --quick\n  foretell train");
+    return ft__cli_exit(
+        q->c, FT__EXIT_MISSING,
+        "there is no predictor for this machine at %s: foretell collect "
+        "--clocks, then foretell train --setting and --predictor",
+        use->setting);
+}
+
+/* By the predictors for it, as they were trained or at the operating point; otherwise
+ * by a family, or its data sheet. */
+static int add_device_choices(ft__rank_question *q, const char *device,
+                              const ft__operating_point *use)
+{
+    const bool local = strcmp(device, "local") == 0;
+    size_t n = 0;
+    int code = FT__EXIT_GOOD;
+
+    for (size_t i = 0; i < q->n_predictors && !code; i++)
+        if (is_of(q, i, device) && as_asked(q->predictor[i], use)) {
+            code = by_predictor(q, q->predictor[i], device, use, false);
+            n++;
+        }
+    for (size_t i = 0; i < q->n_predictors && !code && !n && !local; i++)
+        if (is_of(q, i, device)) {
+            code = by_predictor(q, q->predictor[i], device, use, true);
+            n++;
+        }
+    if (n || code)
+        return code;
+    return local ? no_predictor(q, use) : by_file(q, device, use);
+}
+
+static int read_models(ft__rank_question *q)
+{
+    int code = FT__EXIT_GOOD;
+    ft_totals sum;
+
+    for (size_t b = 0; b < q->n_batches && !code; b++) {
+        ft__model_options how = q->o->model;
+
+        how.batch = q->batch[b];
+        code = ft__model_read(q->c, &q->graph[b], q->c->args.v[0], &how);
+    }
+    if (code)
+        return code;
+    q->r.graph = q->graph[0];
+    q->r.model = q->graph[0]->name;
+    q->r.step = ft_step_name(&q->step, q->graph[0]);
+    q->r.mode = ft_name(FT_NAMES_MODE, q->graph[0]->mode);
+    ft_graph_totals(q->graph[0], &sum);
+    q->r.dtype = ft_dtype_name(sum.dtype);
+    return FT__EXIT_GOOD;
+}
+
+int ft__rank_find_devices(ft__rank_question *q)
+{
+    int code = find_local(q);
+
+    if (!code)
+        code = open_predictors(q);
+    if (!code)
+        code = ft__data_open(q->c, &q->data);
+    if (!code)
+        code = name_devices(q);
+    return code;
+}
+
+int ft__rank_find_choices(ft__rank_question *q)
+{
+    int code = read_models(q);
+
+    if (!code)
+        code = ft__rank_find_devices(q);
+    for (size_t i = 0; i < q->n_devices && !code; i++) {
+        ft__operating_point use = q->use;
+
+        if (!q->n_clocks)
+            code = add_device_choices(q, q->device[i], &use);
+        for (size_t k = 0; k < q->n_clocks && !code; k++) {
+            ft__operating_set_clock(&use, q->clock_hz[k]);
+            code = add_device_choices(q, q->device[i], &use);
+        }
+    }
+    return code;
+}

@@ -1,0 +1,385 @@
+/* A ranking as text, JSON and CSV. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "cli/rank/rank.h"
+#include "foretell/names.h"
+#include "report/units.h"
+
+/* ---- numbers ---- */
+
+static ft__text text_of(ft_rank_by q, double v)
+{
+    if (q == FT_RANK_BY_COST || q == FT_RANK_BY_EDP)
+        return ft__text_plain(q == FT_RANK_BY_COST ? 1e6 * v : v);
+    return ft__text_in(ft_name(FT_NAMES_RANK_UNIT, q), v);
+}
+
+/* The name of a column: a pass costs too little to be written without exponents. */
+static const char *name_of(ft_rank_by q)
+{
+    return q == FT_RANK_BY_EDP    ? "edp (J s)"
+           : q == FT_RANK_BY_COST ? "cost of a million"
+                                  : ft_name(FT_NAMES_RANK_BY, q);
+}
+
+/* What has a column beside the quantity that was asked for. */
+static bool beside(const ft__ranking *r, ft_rank_by q)
+{
+    if (q == r->how.by)
+        return false;
+    if (q == FT_RANK_BY_COST)
+        return r->priced;
+    if (q == FT_RANK_BY_CO2)
+        return r->co2;
+    return q != FT_RANK_BY_EDP && q != FT_RANK_BY_POWER;
+}
+
+/* "a30 at batch 8 and 1200 MHz with torch 2.3.1, threads=1" */
+static void name_choice(const ft__ranking *r, const ft__choice *x)
+{
+    ft__put_clean(stdout, x->device);
+    if (r->several_batches)
+        printf(" at batch %" PRId64, x->batch);
+    if (!isnan(x->clock_hz))
+        printf("%s %s", r->several_batches ? " and" : " at",
+               ft__text_hertz(x->clock_hz).s);
+    if (r->several_engines && *x->engine)
+        printf(" with %s, %s", x->engine, x->setting);
+}
+
+/* ---- the table ---- */
+
+static ft__table *new_table(const ft__ranking *r)
+{
+    char columns[320];
+
+    snprintf(columns, sizeof(columns),
+             "#>n|device|?batch>i|?clock>Hz|%s>|low>|high>|?time>s|?energy>J|?memory>B|"
+             "?cost of a million>~|?co2>g||chance>%%|basis|?engine",
+             name_of(r->how.by));
+    return ft__table_new(columns, r->several_batches, r->several_clocks,
+                         beside(r, FT_RANK_BY_TIME), beside(r, FT_RANK_BY_ENERGY),
+                         beside(r, FT_RANK_BY_MEMORY), beside(r, FT_RANK_BY_COST),
+                         beside(r, FT_RANK_BY_CO2), r->several_engines);
+}
+
+static void row(ft__table *t, const ft__ranking *r, size_t i)
+{
+    const ft__choice *x = &r->choice[i];
+    const ft_ranked *k = &r->ranked[i];
+    const ft_estimate *v = k->value, *by = &v[r->how.by];
+    char engine[sizeof(x->engine) + sizeof(x->setting) + 4], marks[4];
+
+    snprintf(engine, sizeof(engine), "%s%s%s", x->engine, *x->engine ? ", " : "",
+             x->setting);
+    snprintf(marks, sizeof(marks), "%s%s", k->pareto ? "*" : "", k->level ? "~" : "");
+    ft__table_row(t, k->place, x->device, x->batch, x->clock_hz,
+                  text_of(r->how.by, by->value).s, text_of(r->how.by, by->low).s,
+                  text_of(r->how.by, by->high).s, v[FT_RANK_BY_TIME].value,
+                  v[FT_RANK_BY_ENERGY].value, v[FT_RANK_BY_MEMORY].value,
+                  1e6 * v[FT_RANK_BY_COST].value, v[FT_RANK_BY_CO2].value, marks,
+                  k->chance,
+                  isfinite(by->high) ? ft_name(FT_NAMES_BASIS, by->basis)
+                                     : "roofline: a lower bound",
+                  engine);
+}
+
+static bool print_table(const ft__ranking *r, uint64_t top)
+{
+    ft__table *t;
+    bool good;
+
+    if (!r->n_placed)
+        return true;
+    t = new_table(r);
+    for (size_t k = 0; k < r->n_placed && k < top; k++)
+        row(t, r, r->order[k]);
+    putchar('\n');
+    good = ft__table_print_take(t, stdout);
+    if (r->n_placed > top)
+        printf("%zu more: --top\n", r->n_placed - (size_t)top);
+    return good;
+}
+
+/* ---- what is not in the table ---- */
+
+static void print_too_large(const ft__ranking *r)
+{
+    for (size_t k = r->n_placed; k < r->n; k++) {
+        const ft__choice *x = &r->choice[r->order[k]];
+
+        if (r->ranked[r->order[k]].state != FT_RANK_TOO_LARGE)
+            continue;
+        fputs("does not fit: ", stdout);
+        name_choice(r, x);
+        printf(", %s of %s", ft__text_bytes(x->memory.value).s,
+               ft__text_bytes(x->limit_bytes).s);
+        if (x->max_batch == 0)
+            fputs("; not even batch 1 does", stdout);
+        else if (x->max_batch > 0)
+            printf("; the largest batch that does: %" PRId64, x->max_batch);
+        putchar('\n');
+    }
+}
+
+static void print_over_limits(const ft__ranking *r)
+{
+    for (uint32_t l = 0; l < r->how.n_limits; l++) {
+        size_t n = 0;
+
+        for (size_t k = r->n_placed; k < r->n; k++) {
+            const ft__choice *x = &r->choice[r->order[k]];
+            const ft_ranked *v = &r->ranked[r->order[k]];
+
+            if (v->state != FT_RANK_OVER_LIMIT || v->limit != l)
+                continue;
+            printf(n++ ? ", " : "misses %s: ", r->limit_text[l]);
+            name_choice(r, x);
+            if (r->how.limit[l].of == FT_RANK_BY_TIME)
+                printf(" (%s)", ft__text_seconds(x->time.value).s);
+        }
+        if (n)
+            putchar('\n');
+    }
+}
+
+static bool is_unknown(const ft__ranking *r, size_t k, const char *why)
+{
+    const ft_ranked *v = &r->ranked[r->order[k]];
+
+    return v->state == FT_RANK_UNKNOWN && strcmp(v->why, why) == 0;
+}
+
+/* Devices of one reason beside each other. */
+static void print_unknown(const ft__ranking *r)
+{
+    for (size_t k = r->n_placed; k < r->n; k++) {
+        const char *why = r->ranked[r->order[k]].why, *last = "";
+        size_t first = r->n_placed;
+
+        if (r->ranked[r->order[k]].state != FT_RANK_UNKNOWN)
+            continue;
+        while (!is_unknown(r, first, why))
+            first++;
+        if (first < k)
+            continue;
+        fputs("not known: ", stdout);
+        for (size_t j = k; j < r->n; j++) {
+            const char *device = r->choice[r->order[j]].device;
+
+            if (!is_unknown(r, j, why) || strcmp(device, last) == 0)
+                continue;
+            printf("%s%s", *last ? ", " : "", device);
+            last = device;
+        }
+        ft__put_line(stdout, ": ", why);
+    }
+}
+
+/* ---- the answer ---- */
+
+/* "a30, l4 and t4 cannot be told apart" */
+static void print_level(const ft__ranking *r)
+{
+    const char *name[FT_RANK_MAX_ENTRIES];
+    size_t n = 0;
+
+    name[n++] = r->choice[r->order[0]].device;
+    for (size_t k = 1; k < r->n_placed; k++) {
+        const char *device = r->choice[r->order[k]].device;
+        bool there = !r->ranked[r->order[k]].level;
+
+        for (size_t i = 0; i < n && !there; i++)
+            there = strcmp(name[i], device) == 0;
+        if (!there)
+            name[n++] = device;
+    }
+    if (n == 1)
+        return;
+    for (size_t i = 0; i < n; i++)
+        printf("%s%s", i == 0 ? "" : i + 1 == n ? " and " : ", ", name[i]);
+    puts(" cannot be told apart (~): their intervals overlap");
+}
+
+static bool is_bound(const ft__ranking *r, size_t k)
+{
+    return !isfinite(r->ranked[r->order[k]].value[r->how.by].high);
+}
+
+/* Of which devices measurements corrected what is said. */
+static void print_known(const ft__ranking *r)
+{
+    const char *last = "";
+
+    for (size_t i = 0; i < r->n; i++) {
+        const ft__choice *x = &r->choice[i];
+
+        if (!x->n_known || strcmp(last, x->device) == 0)
+            continue;
+        printf("%s: corrected by %u measurements of it\n", x->device, x->n_known);
+        last = x->device;
+    }
+}
+
+static void print_sureness(const ft__ranking *r)
+{
+    const ft_ranked *best = &r->ranked[r->order[0]];
+
+    if (is_bound(r, 0)) {
+        puts(
+            "Only lower bounds are known: the order is that of the bounds, not of the "
+            "devices.\nPredictors give more: foretell collect and train on the device, "
+            "then --predictor.");
+        return;
+    }
+    if (isfinite(best->regret))
+        printf("expected regret of this answer: %s\n",
+               ft__text_percent(best->regret).s);
+    else
+        puts("Lower bounds stand behind estimates: what they bound may be better or "
+             "worse, so there is no\nexpected regret.");
+    print_level(r);
+    print_known(r);
+    if (best->risky)
+        puts("its interval reaches beyond a limit");
+}
+
+/* What the stars are about. */
+static void print_aims(const ft__ranking *r)
+{
+    static const ft_rank_by aim[] = {FT_RANK_BY_TIME, FT_RANK_BY_ENERGY,
+                                     FT_RANK_BY_COST};
+    const char *name[3];
+    size_t n = 0;
+
+    for (size_t i = 0; i < 3; i++) {
+        bool known = true;
+
+        for (size_t k = 0; k < r->n_placed; k++)
+            known = known && isfinite(r->ranked[r->order[k]].value[aim[i]].value);
+        if (known)
+            name[n++] = ft_name(FT_NAMES_RANK_BY, aim[i]);
+    }
+    if (n == 0)
+        return;
+    printf("*: none beats it in %s", name[0]);
+    for (size_t i = 1; i < n; i++)
+        printf("%s%s", i + 1 == n ? " and " : ", ", name[i]);
+    puts(n > 1 ? " at once" : "");
+}
+
+static void print_answer(const ft__ranking *r)
+{
+    if (!r->n_placed) {
+        puts(r->n ? "nothing can be placed" : "there is nothing to rank");
+        return;
+    }
+    print_aims(r);
+    fputs("best: ", stdout);
+    name_choice(r, &r->choice[r->order[0]]);
+    putchar('\n');
+    print_sureness(r);
+}
+
+static bool print_text(const ft__ranking *r, uint64_t top)
+{
+    bool good;
+
+    ft__put_clean(stdout, r->model);
+    printf(" by %s of %s%s\n", ft_name(FT_NAMES_RANK_BY, r->how.by),
+           r->several_batches ? "an item, " : "", r->step);
+    ft__model_print_assumptions(r->graph);
+    printf("assumed: %s, %s\n", r->mode, r->dtype);
+    good = print_table(r, top);
+    putchar('\n');
+    print_too_large(r);
+    print_over_limits(r);
+    print_unknown(r);
+    print_answer(r);
+    return good;
+}
+
+/* ---- JSON and CSV ---- */
+
+static const char *state_name(ft_rank_state s)
+{
+    static const char *const name[] = {"placed", "too_large", "over_limit", "unknown"};
+
+    return name[s];
+}
+
+static json_t *values_json(const ft_ranked *k)
+{
+    json_t *o = json_object();
+
+    for (uint32_t q = 0; q < FT_RANK_BY_COUNT; q++)
+        ft__json_set_take(
+            &o, ft_name(FT_NAMES_RANK_BY, q),
+            ft__json_estimate(&k->value[q], ft_name(FT_NAMES_RANK_UNIT, q)));
+    return o;
+}
+
+static json_t *choice_json(const ft__ranking *r, size_t i)
+{
+    const ft__choice *x = &r->choice[i];
+    const ft_ranked *k = &r->ranked[i];
+
+    return ft__json("place:o device:s batch:u clock_hz:g engine:s setting:s state:s "
+                    "limit:s values:o memory_limit:g max_batch:l pareto:b level:b "
+                    "risky:b chance:g regret:g corrected_by:n",
+                    k->place ? ft__json_count(k->place) : json_null(), x->device,
+                    (uint64_t)x->batch, x->clock_hz, x->engine, x->setting,
+                    state_name(k->state),
+                    k->state == FT_RANK_OVER_LIMIT ? r->limit_text[k->limit] : NULL,
+                    values_json(k), x->limit_bytes, x->max_batch, k->pareto, k->level,
+                    k->risky, k->chance, k->regret, x->n_known);
+}
+
+static bool print_json(const ft__ranking *r)
+{
+    json_t *all = json_array();
+
+    for (size_t k = 0; k < r->n; k++)
+        ft__json_append_take(&all, choice_json(r, r->order[k]));
+    return ft__json_print_take(
+        ft__json("model:s by:s per:s mode:s step:s dtype:s assumptions:o best:s "
+                 "regret:o choices:o",
+                 r->model, ft_name(FT_NAMES_RANK_BY, r->how.by),
+                 r->several_batches ? "item" : "pass", r->mode, r->step, r->dtype,
+                 ft__json_texts(r->graph->assumption, r->graph->n_assumptions),
+                 r->n_placed ? r->choice[r->order[0]].device : NULL,
+                 r->n_placed ? ft__json_real(r->ranked[r->order[0]].regret)
+                             : json_null(),
+                 all),
+        stdout);
+}
+
+static bool print_csv(const ft__ranking *r)
+{
+    static const char fields[] =
+        "place:n device:s batch:i clock_hz:g state:s time_s:g energy_j:g power_w:g "
+        "edp:g memory_bytes:g cost:g co2_g:g low:g high:g pareto:b level:b chance:g "
+        "regret:g";
+
+    ft__csv_head(stdout, fields);
+    for (size_t k = 0; k < r->n; k++) {
+        const ft__choice *x = &r->choice[r->order[k]];
+        const ft_ranked *v = &r->ranked[r->order[k]];
+        const ft_estimate *e = v->value;
+
+        ft__csv_row(stdout, fields, v->place, x->device, x->batch, x->clock_hz,
+                    state_name(v->state), e[FT_RANK_BY_TIME].value,
+                    e[FT_RANK_BY_ENERGY].value, e[FT_RANK_BY_POWER].value,
+                    e[FT_RANK_BY_EDP].value, e[FT_RANK_BY_MEMORY].value,
+                    e[FT_RANK_BY_COST].value, e[FT_RANK_BY_CO2].value, e[r->how.by].low,
+                    e[r->how.by].high, v->pareto, v->level, v->chance, v->regret);
+    }
+    return true;
+}
+
+bool ft__ranking_print(const ft__cli *c, const ft__ranking *r, uint64_t top)
+{
+    return c->json ? print_json(r) : c->csv ? print_csv(r) : print_text(r, top);
+}

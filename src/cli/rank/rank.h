@@ -1,0 +1,118 @@
+#ifndef CLI_RANK_RANK_H
+#define CLI_RANK_RANK_H
+
+#include "cli/operating_point.h"
+#include "cli/settings.h"
+#include "foretell/rank.h"
+
+/* One way to run the model: a device at a batch and a clock. */
+typedef struct ft__choice {
+    char device[128];
+    char engine[80]; /* "onednn 2.6.3"; "" from a device file */
+    char setting[FT__SETTING_MAX];
+    int64_t batch;
+    double clock_hz;    /* asked for; NaN: as it comes */
+    double limit_bytes; /* memory of the device; NaN: not known */
+    int64_t max_batch;  /* of what does not fit; -1: not known */
+    char why[1200];     /* why there is no energy, or nothing at all */
+    ft_estimate time;
+    ft_estimate energy;
+    ft_estimate power;
+    ft_estimate memory;
+    uint32_t n_known; /* measurements of the device that corrected what is said */
+} ft__choice;
+
+/* The whole question with its answer. */
+typedef struct ft__ranking {
+    const char *model;
+    const ft_graph *graph; /* at the first batch */
+    const char *step;      /* "one forward pass" */
+    const char *mode;
+    const char *dtype;
+    ft_rank_options how;
+    const char *limit_text[FT_RANK_MAX_LIMITS]; /* as given: "time=10ms" */
+    bool several_batches;
+    bool several_clocks;
+    bool several_engines; /* or settings */
+    bool priced;
+    bool co2;
+    ft__choice *choice;
+    ft_ranked *ranked;
+    size_t *order; /* of the choices: placed ones first, in order */
+    size_t n;
+    size_t n_placed;
+} ft__ranking;
+
+/* ---- what is asked, and what is found out once for all choices ---- */
+
+typedef struct ft__rank_options {
+    ft__model_options model;
+    const char *by;
+    ft__texts limits;
+    const char *devices;
+    ft__texts predictors;
+    const char *method;
+    const char *engine;
+    uint64_t threads;
+    const char *batches;
+    const char *clocks;
+    ft__texts prices;
+    const char *co2;
+    const char *correct;
+    ft__query_options asked;
+    bool lists; /* --stdin */
+    uint64_t top;
+    uint64_t seed;
+    ft__operating_options use;
+    ft_step_names step;
+} ft__rank_options;
+
+enum { FT__MAX_RANK_PREDICTORS = 64 };
+
+typedef struct ft__price {
+    char device[128]; /* "": every one */
+    double per_s;
+} ft__price;
+
+typedef struct ft__rank_question {
+    ft__cli *c;
+    const ft__rank_options *o;
+    ft__operating_point use;
+    ft__ranking r;
+    ft_step step;
+    char data_dir[FT__PATH_MAX];
+    char fingerprint[128]; /* of this machine */
+    ft_predictor *predictor[FT__MAX_RANK_PREDICTORS];
+    size_t n_predictors;
+    ft_data *data;
+    ft__price *price;
+    double co2_g_per_j;
+    char **device; /* names */
+    size_t n_devices;
+    uint64_t batch[FT__MAX_BATCHES]; /* 0: as the model has it */
+    ft_graph *graph[FT__MAX_BATCHES];
+    size_t n_batches;
+    double clock_hz[FT__MAX_CLOCKS];
+    size_t n_clocks; /* 0: as they come */
+} ft__rank_question;
+
+/* ---- choices.c; complain themselves ---- */
+/* The family that was named; NULL: none, or by data sheets. */
+const ft_predictor *ft__rank_family(const ft__rank_question *q);
+/* Opens predictors and names devices: q->device. */
+int ft__rank_find_devices(ft__rank_question *q);
+/* The question, but for network, device and setting. */
+ft_query ft__rank_query(const ft__rank_question *q);
+/* What a device costs, a second; NaN: not known. */
+double ft__rank_price(const ft__rank_question *q, const char *device);
+/* Reads the model, finds devices, and fills q->r.choice. */
+int ft__rank_find_choices(ft__rank_question *q);
+
+/* ---- lists.c: rank --stdin: many networks as lists of operations. Reads standard
+ * input to its end, prints, and returns an exit code. ---- */
+int ft__rank_lists(ft__rank_question *q);
+
+/* ---- print.c: the ranking in the form that the global options ask for ---- */
+bool ft__ranking_print(const ft__cli *c, const ft__ranking *r, uint64_t top);
+
+#endif

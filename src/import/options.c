@@ -1,0 +1,37 @@
+/* Options of an import against what a model leaves open: messages that all file
+ * formats share. */
+#include "import/options.h"
+
+#include "base/limits.h"
+#include "import/table.h"
+
+bool ft__options_are_sizes(ft__build *b, const ft_import_options *opt)
+{
+    if (opt->batch < 0 || opt->batch > FT__MAX_ELEMENTS)
+        ft__build_fail(b, FT_EINVAL, 0, "--batch %lld is no batch size",
+                       (long long)opt->batch);
+    for (size_t i = 0; i < opt->n_dims; i++)
+        if (opt->dims[i].value < 1 || opt->dims[i].value > FT__MAX_ELEMENTS)
+            ft__build_fail(b, FT_EINVAL, 0, "--dim %s=%lld is no size",
+                           opt->dims[i].name, (long long)opt->dims[i].value);
+    return !ft__build_failed(b);
+}
+
+void ft__options_fixed_batch(ft__build *b, const ft_import_options *opt,
+                             const char *input, size_t length, int64_t size)
+{
+    ft__build_fail(b, FT_EINVAL, 0,
+                   "--batch %lld: the file fixes the first dimension of input \"%.*s\" "
+                   "at %lld; export it with an open batch",
+                   (long long)opt->batch, ft__shown(length, 200), input,
+                   (long long)size);
+}
+
+void ft__options_are_used(ft__build *b, const ft_import_options *opt, const bool *used)
+{
+    for (size_t i = 0; i < opt->n_dims; i++)
+        if (!used[i])
+            ft__build_fail(b, FT_EINVAL, 0,
+                           "--dim %s=%lld: no input has an open dimension of that name",
+                           opt->dims[i].name, (long long)opt->dims[i].value);
+}

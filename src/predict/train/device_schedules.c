@@ -1,0 +1,385 @@
+/* Schedules of devices, fitted to networks that were measured whole. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "predict/file/predictor.h"
+#include "predict/query/op_query.h"
+#include "predict/train/train.h"
+
+/* What is known of a schedule before, in networks. */
+static const double pull = 1;
+
+/* ---- loads ---- */
+
+/* A network, and what the family says of its operations. */
+struct network {
+    ft__known_network known;
+    ft__schedule start;
+    double before_s; /* predicted without a schedule */
+    bool usable;
+    bool fitted; /* first of a place that had networks enough */
+};
+
+struct fitting {
+    const ft_predictor *p;
+    const ft__network_samples *w;
+    const ft__family_options *opt;
+    struct network *network; /* of every whole */
+    ft__known_network *scratch;
+    double *residual; /* three of every whole: times, energies, and times without */
+};
+
+/* as: whose sessions tell of its operations; NULL: as users are answered without. */
+static ft_status price(struct network *n, const struct fitting *f, const ft_graph *g,
+                       const ft__dataset *on, const ft__placed *as, ft_error *err)
+{
+    const ft_device_use use = {
+        .device = on->file, .name = on->device, .policy = on->policy};
+    ft__tasks tasks = {.task = calloc(g->n_ops + 1u, sizeof(*tasks.task)), .as = as};
+    ft_status st =
+        tasks.task ? ft__network_tasks(&tasks, f->p, &use, g, ft__placed_phase(g), err)
+                   : ft_fail(err, FT_ENOMEM, 0, "networks");
+
+    if (!st) {
+        for (uint32_t i = 0; i < g->n_ops; i++)
+            tasks.task[i].count = (double)g->op_count[i];
+        ft__schedule_load(&n->known.load, tasks.task, g->n_ops);
+        n->known.load.cap_w = tasks.cap_w;
+        n->start = tasks.schedule;
+        n->usable = tasks.engine && strcmp(tasks.engine, on->engine) == 0 &&
+                    ft__schedule_time(&n->known.load, &n->start) > 0;
+    }
+    free(tasks.task);
+    return st;
+}
+
+/* Networks of devices that nothing was learned of, at clocks of their own, and of
+ * engines other than the one whose operations the family tells there are left out. */
+static ft_status load_network(struct fitting *f, uint32_t i, ft_error *err)
+{
+    const ft__network_sample *w = &f->w->v[i];
+    const ft__dataset *on = &f->w->dataset[w->dataset];
+    struct network *n = &f->network[i];
+    ft_status st;
+
+    *n = (struct network){.known = {.time_s = w->value[FT__METRIC_TIME],
+                                    .energy_j = w->value[FT__METRIC_ENERGY],
+                                    .weight = 1}};
+    if ((f->opt->hidden && f->opt->hidden[i]) ||
+        !ft__family_knows(f->p->family, FT__METRIC_TIME, on) ||
+        ft__setting_differs(on->setting, "") ||
+        strcmp(ft_phase_name(ft__placed_phase(w->graph)), w->phase) != 0)
+        return FT_OK;
+    st = price(n, f, w->graph, on, NULL, err);
+    n->before_s = ft__schedule_time(&n->known.load, &n->start);
+    return st;
+}
+
+/* ---- one schedule ---- */
+
+static bool same_place(const struct fitting *f, uint32_t a, uint32_t b)
+{
+    const ft__network_sample *x = &f->w->v[a], *y = &f->w->v[b];
+    const ft__dataset *d = &f->w->dataset[x->dataset], *e = &f->w->dataset[y->dataset];
+
+    return f->network[a].usable && f->network[b].usable &&
+           strcmp(x->phase, y->phase) == 0 && strcmp(d->device, e->device) == 0 &&
+           strcmp(d->policy, e->policy) == 0 && strcmp(d->engine, e->engine) == 0;
+}
+
+/* Fit to all networks of the place of `of` but `without`, by its name; NULL: to all. */
+static void fit_without(ft__schedule *s, const struct fitting *f, uint32_t of,
+                        const char *without)
+{
+    size_t n = 0;
+
+    *s = f->network[of].start;
+    for (uint32_t i = 0; i < f->w->n; i++)
+        if (same_place(f, of, i) && (!without || strcmp(f->w->v[i].name, without) != 0))
+            f->scratch[n++] = f->network[i].known;
+    ft__schedule_fit(s, f->scratch, n, pull);
+}
+
+static double mean_error(const double *residual, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += fabs(expm1(-residual[i]));
+    return sum / (double)n;
+}
+
+/* Log residuals of networks under schedules that were not fitted to them. */
+static ft_status find_strays(ft__placed *out, const struct fitting *f, uint32_t of,
+                             ft_error *err)
+{
+    double *time = f->residual, *energy = time + f->w->n, *before = energy + f->w->n;
+    size_t n = 0, n_energy = 0;
+    ft_status st;
+
+    for (uint32_t i = 0; i < f->w->n; i++) {
+        const ft__known_network *k = &f->network[i].known;
+        ft__schedule s;
+        double t, e;
+
+        if (!same_place(f, of, i))
+            continue;
+        fit_without(&s, f, of, f->w->v[i].name);
+        t = ft__schedule_time(&k->load, &s);
+        e = ft__schedule_energy(&k->load, &s, t);
+        before[n] = log(k->time_s / f->network[i].before_s);
+        time[n++] = log(k->time_s / t);
+        if (k->energy_j > 0 && e > 0)
+            energy[n_energy++] = log(k->energy_j / e);
+    }
+    out->n = n;
+    out->error = mean_error(time, n);
+    out->without = mean_error(before, n);
+    out->energy_low = out->energy_high = NAN;
+    st = ft__schedule_range(&out->time_low, &out->time_high, time, n, err);
+    if (!st && n_energy)
+        st = ft__schedule_range(&out->energy_low, &out->energy_high, energy, n_energy,
+                                err);
+    return st;
+}
+
+/* Different networks that ran in the place of `of`; 0: another one stands for it. */
+static uint32_t count_networks(const struct fitting *f, uint32_t of)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < f->w->n; i++) {
+        uint32_t j = 0;
+
+        if (!same_place(f, of, i))
+            continue;
+        if (i < of)
+            return 0;
+        while (j < i &&
+               !(same_place(f, of, j) && strcmp(f->w->v[i].spec, f->w->v[j].spec) == 0))
+            j++;
+        n += j == i;
+    }
+    return n;
+}
+
+static bool put_text(char *to, size_t size, const char *from)
+{
+    const size_t len = strlen(from);
+
+    if (len < size)
+        memcpy(to, from, len + 1);
+    return len < size;
+}
+
+/* Why the place of a network gets no schedule. */
+static void tell(const struct fitting *f, uint32_t of, const char *why)
+{
+    const ft__network_sample *w = &f->w->v[of];
+    const ft__dataset *d = &f->w->dataset[w->dataset];
+
+    ft__log(f->opt->log, FT_LOG_WARN, "no schedule of %s, %s, %s, %s: %s", d->device,
+            d->policy, d->engine, w->phase, why);
+}
+
+/* ---- sessions ---- */
+
+/* The networks of a place, their operations predicted by the sessions of *p. */
+static ft_status price_place(const struct fitting *f, uint32_t of, const ft__placed *p,
+                             ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (uint32_t i = 0; i < f->w->n && !st; i++)
+        if (same_place(f, of, i))
+            st = price(&f->network[i], f, f->w->v[i].graph,
+                       &f->w->dataset[f->w->v[i].dataset], p, err);
+    return st;
+}
+
+static bool has_session(const ft__placed *p, const char *setting)
+{
+    for (uint64_t c = 0; c < p->n_sessions; c++)
+        if (strcmp(p->session[c].setting, setting) == 0)
+            return true;
+    return false;
+}
+
+/* Those in which operations of the place were measured as the device comes, those of
+ * most operations first. */
+static void list_sessions(ft__placed *p, const ft__family *f)
+{
+    while (p->n_sessions < FT__MOST_SESSIONS) {
+        const ft__dataset *first = NULL;
+
+        for (uint32_t i = 0; i < f->n_datasets; i++) {
+            const ft__dataset *d = &f->dataset[i];
+
+            if (strcmp(d->device, p->device) == 0 &&
+                strcmp(d->policy, p->policy) == 0 &&
+                strcmp(d->engine, p->engine) == 0 &&
+                strlen(d->setting) < sizeof(p->session->setting) &&
+                !ft__setting_differs(d->setting, "") && !has_session(p, d->setting) &&
+                (!first || d->n > first->n))
+                first = d;
+        }
+        if (!first)
+            return;
+        strcpy(p->session[p->n_sessions++].setting, first->setting);
+    }
+}
+
+static double mean_square(const double *residual, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += residual[i] * residual[i];
+    return sum / (double)n;
+}
+
+/* Nobody's residuals are known to be less. */
+static const double least_square = 1e-6;
+
+/* Each weighs as much as its errors of networks are small, as independent errors are
+ * averaged. The networks' operations are predicted by all of them afterwards. */
+static ft_status weigh_sessions(ft__placed *p, const struct fitting *f, uint32_t of,
+                                ft_error *err)
+{
+    double sum = 0;
+    ft_status st = FT_OK;
+
+    list_sessions(p, f->p->family);
+    if (p->n_sessions < 2) {
+        p->n_sessions = 0;
+        return FT_OK;
+    }
+    for (uint64_t c = 0; c < p->n_sessions && !st; c++) {
+        ft__placed one = {.n_sessions = 1};
+
+        one.session[0] = p->session[c];
+        one.session[0].weight = 1;
+        st = price_place(f, of, &one, err);
+        if (!st)
+            st = find_strays(&one, f, of, err);
+        if (!st)
+            sum += p->session[c].weight =
+                1 / fmax(mean_square(f->residual, (size_t)one.n), least_square);
+    }
+    for (uint64_t c = 0; c < p->n_sessions; c++)
+        p->session[c].weight /= sum;
+    return st ? st : price_place(f, of, p, err);
+}
+
+/* ---- all places ---- */
+
+static ft_status fit_place(ft__family *to, const struct fitting *f, uint32_t of,
+                           ft_error *err)
+{
+    const ft__network_sample *w = &f->w->v[of];
+    const ft__dataset *d = &f->w->dataset[w->dataset];
+    ft__placed p = {.n = 0};
+    char why[200];
+    ft_status st;
+
+    if (!put_text(p.device, sizeof(p.device), d->device) ||
+        !put_text(p.policy, sizeof(p.policy), d->policy) ||
+        !put_text(p.engine, sizeof(p.engine), d->engine) ||
+        !put_text(p.phase, sizeof(p.phase), w->phase)) {
+        tell(f, of, "names are too long");
+        return FT_OK;
+    }
+    st = weigh_sessions(&p, f, of, err);
+    if (st)
+        return st;
+    fit_without(&p.schedule, f, of, NULL);
+    st = find_strays(&p, f, of, err);
+    if (st)
+        return st;
+    if (ft__placed_sound(&p))
+        return ft__placed_add(to, &p, err);
+    snprintf(
+        why, sizeof(why),
+        ft__placed_sound(&p)
+            ? "networks left out err by %.1f %% with it, by %.1f %% without"
+            : "what was fitted cannot be true; errors %.3g %% with it, %.3g %% without",
+        100 * p.error, 100 * p.without);
+    tell(f, of, why);
+    return FT_OK;
+}
+
+/* *tried: places that had networks enough. */
+static ft_status fit_places(ft__family *to, struct fitting *f, uint32_t *tried,
+                            ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (uint32_t i = 0; i < f->w->n && !st; i++) {
+        const uint32_t n = count_networks(f, i);
+        char why[80];
+
+        f->network[i].fitted = n >= FT__LEAST_NETWORKS;
+        *tried += f->network[i].fitted;
+        if (f->network[i].fitted) {
+            st = fit_place(to, f, i, err);
+        } else if (n) {
+            snprintf(why, sizeof(why), "%u %s, %d are needed", n,
+                     n == 1 ? "network" : "networks", FT__LEAST_NETWORKS);
+            tell(f, i, why);
+        }
+    }
+    return st;
+}
+
+/* Those of places where none was fitted. */
+static ft_status keep_before(ft__family *to, const struct fitting *f, ft_error *err)
+{
+    const ft__family *before = f->opt->before;
+    ft_status st = FT_OK;
+
+    for (uint32_t k = 0; before && k < before->n_placed && !st; k++) {
+        const ft__placed *p = &before->placed[k];
+        bool anew = false;
+
+        for (uint32_t i = 0; i < f->w->n && !anew; i++)
+            anew = f->network[i].fitted &&
+                   ft__placed_is_of(p, &f->w->dataset[f->w->v[i].dataset],
+                                    f->w->v[i].phase);
+        if (!anew)
+            st = ft__placed_add(to, p, err);
+    }
+    return st;
+}
+
+ft_status ft__placed_fit(ft__family *f, const ft__network_samples *w,
+                         const ft__family_options *opt, ft__placed_found *found,
+                         ft_error *err)
+{
+    const ft_predictor p = {.family = f};
+    struct fitting all = {.p = &p,
+                          .w = w,
+                          .opt = opt,
+                          .network = calloc(w->n + 1, sizeof(*all.network)),
+                          .scratch = calloc(w->n + 1, sizeof(*all.scratch)),
+                          .residual = calloc(3 * w->n + 1, sizeof(*all.residual))};
+    ft_status st = all.network && all.scratch && all.residual
+                       ? FT_OK
+                       : ft_fail(err, FT_ENOMEM, 0, "%zu networks", w->n);
+
+    *found = (ft__placed_found){0};
+    for (uint32_t i = 0; i < w->n && !st; i++) {
+        st = load_network(&all, i, err);
+        found->usable += all.network[i].usable;
+    }
+    if (!st)
+        st = fit_places(f, &all, &found->tried, err);
+    if (!st)
+        st = keep_before(f, &all, err);
+    free(all.network);
+    free(all.scratch);
+    free(all.residual);
+    return st;
+}

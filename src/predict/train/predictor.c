@@ -1,0 +1,316 @@
+/* Training: from samples, or a store, to a predictor. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "predict/file/predictor.h"
+#include "predict/schedule/networks_only.h"
+#include "predict/schedule/unseen_networks.h"
+#include "predict/train/train.h"
+
+/* What networks that were measured whole say beside operations: of devices learned from
+ * their schedules, of others how far off networks are. */
+static ft_status learn_networks(ft__family *f, const ft__samples *s,
+                                const ft__family_options *opt, ft_error *err)
+{
+    const bool operations = ft__family_any(f, FT__METRIC_TIME) != NULL;
+    ft__placed_found found = {0};
+    uint32_t alone = 0;
+    ft_status st = ft__alone_fit(f, opt->networks, opt->hidden, &alone, err);
+
+    if (!st && !operations && !alone)
+        st = ft_fail(err, FT_ENOTFOUND, 0,
+                     "no operation to learn from, and of networks alone nothing is "
+                     "learned of fewer than %d families of architectures",
+                     FT__LEAST_ARCHITECTURES);
+    if (!st && operations && !opt->no_known)
+        st = ft__placed_fit(f, opt->networks, opt, &found, err);
+    found.usable += alone;
+    found.tried += alone > 0;
+    if (!st && operations && !opt->no_unknown)
+        st = ft__unseen_fit(f, s, opt->networks, opt->hidden, opt, err);
+    if (opt->found)
+        *opt->found = found;
+    return st;
+}
+
+/* As it was before rows were added. */
+static ft_status keep_networks(ft__family *f, const ft__family *before, ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (uint32_t i = 0; i < before->n_placed && !st; i++)
+        st = ft__placed_add(f, &before->placed[i], err);
+    for (uint32_t i = 0; i < before->n_alone && !st; i++)
+        st = ft__alone_add(f, &before->alone[i], err);
+    return st || !before->unseen ? st : ft__unseen_set(f, before->unseen, err);
+}
+
+static bool is_timed(const ft__samples *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->v[i].value[FT__METRIC_TIME] > 0)
+            return true;
+    return false;
+}
+
+ft_status ft__family_train(ft__family *out, const ft__samples *s,
+                           const ft__family_options *opt, ft_error *err)
+{
+    ft_status st;
+
+    *out = (ft__family){0};
+    if (!is_timed(s) && !(opt->networks && s->n == 0) &&
+        !(opt->workloads && opt->workloads->n))
+        return ft_fail(err, FT_ENOTFOUND, 0, "no row with a time to learn from");
+    st = ft__train_operations(out, s, opt, err);
+    if (!st && opt->networks)
+        st = learn_networks(out, s, opt, err);
+    else if (!st && opt->before)
+        st = keep_networks(out, opt->before, err);
+    if (!st && opt->workloads)
+        st = ft__clocked_fit(&out->clocked, opt->workloads, opt->learn.fit.seed, err);
+    if (st)
+        ft__family_free(out);
+    return st;
+}
+
+/* ---- adding to a family ---- */
+
+/* Datasets of samples numbered so that those of a family come first, as there, with no
+ * rows where the samples are of none. */
+static ft_status order_as(ft__samples *s, const ft__family *f, ft_error *err)
+{
+    uint32_t n = 0, *to = calloc(s->n_datasets + 1u, sizeof(*to));
+    ft__dataset *all = calloc(s->n_datasets + f->n_datasets + 1u, sizeof(*all));
+    bool good = to && all;
+
+    for (uint32_t k = 0; good && k < f->n_datasets; k++)
+        good = ft__dataset_copy(&all[n++], &f->dataset[k]);
+    for (uint32_t i = 0; good && i < s->n_datasets; i++) {
+        uint32_t k = 0;
+
+        while (k < f->n_datasets && ft__dataset_order(&s->dataset[i], &f->dataset[k]))
+            k++;
+        to[i] = k < f->n_datasets ? k : n++;
+        ft__dataset_free(&all[to[i]]);
+        all[to[i]] = s->dataset[i];
+        s->dataset[i] = (ft__dataset){0};
+    }
+    for (size_t i = 0; good && i < s->n; i++)
+        s->v[i].dataset = to[s->v[i].dataset];
+    free(to);
+    if (!good) {
+        for (uint32_t i = 0; all && i < n; i++)
+            ft__dataset_free(&all[i]);
+        free(all);
+        return ft_fail(err, FT_ENOMEM, 0, "training set");
+    }
+    free(s->dataset);
+    s->dataset = all;
+    s->n_datasets = n;
+    return FT_OK;
+}
+
+/* ---- from a store to a file ---- */
+
+static bool is_left_out(const ft_train_options *opt, const ft_op *op)
+{
+    for (size_t i = 0; i < opt->n_without; i++)
+        if (ft_op_equal(op, &opt->without[i]))
+            return true;
+    return false;
+}
+
+/* All but what opt leaves out, in an order of their own. */
+static ft_status take_rows(ft__samples *out, const ft__samples *s,
+                           const ft_train_options *opt, ft_error *err)
+{
+    uint32_t *row = calloc(s->n + 1, sizeof(*row));
+    size_t n = 0;
+    ft_status st;
+
+    if (!row)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu rows", s->n);
+    for (size_t i = 0; i < s->n; i++)
+        if (!is_left_out(opt, &s->v[i].op))
+            row[n++] = (uint32_t)i;
+    st = ft__samples_subset(out, s, row, n, err);
+    free(row);
+    return st;
+}
+
+static ft_status write_out(ft_predictor **out, const ft__family *f, ft_error *err)
+{
+    ft__writer w = {0};
+    ft_status st = ft__family_write(&w, f, err);
+
+    if (!st)
+        st = ft__predictor_of_writer(out, &w, err);
+    ft__writer_free(&w);
+    return st;
+}
+
+ft_status ft__family_of_rows(ft_predictor **out, const ft__samples *s,
+                             const uint32_t *row, size_t n,
+                             const ft__family_options *opt, ft_error *err)
+{
+    ft__family f = {0};
+    ft__samples own;
+    ft_status st = ft__samples_subset(&own, s, row, n, err);
+
+    if (st)
+        return st;
+    st = ft__family_train(&f, &own, opt, err);
+    if (!st)
+        st = write_out(out, &f, err);
+    ft__family_free(&f);
+    ft__samples_free(&own);
+    return st;
+}
+
+ft_status ft__family_of_kernels(ft_predictor **out, const ft__kernel_row *row,
+                                const uint32_t *use, size_t n,
+                                const ft__kernels_options *opt, ft_error *err)
+{
+    ft__family f = {0};
+    ft_status st = ft__kernels_train(&f.kernels, row, use, n, opt, err);
+
+    *out = NULL;
+    if (!st)
+        st = write_out(out, &f, err);
+    ft__family_free(&f);
+    return st;
+}
+
+/* There have to be some of use where networks are asked for. */
+static ft_status check_networks(const ft__placed_found *found, ft_error *err)
+{
+    if (!found->usable)
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "no network whose operations are listed was measured whole on a "
+                       "device and engine that operations were learned of");
+    if (!found->tried)
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "no schedule: nowhere were %d networks measured whole, of one "
+                       "device, policy, engine and phase",
+                       FT__LEAST_NETWORKS);
+    return FT_OK;
+}
+
+/* *out borrows from *all. */
+static ft_status read_rows(ft__samples *out, ft__samples *all, ft__samples *workloads,
+                           ft_store *store, const ft_train_options *opt, ft_error *err)
+{
+    ft_status st = ft__samples_read(all, store, &opt->filter, opt->where, err);
+
+    if (!st)
+        st =
+            ft__samples_read_workloads(workloads, store, &opt->filter, opt->where, err);
+    if (!st)
+        st = ft__samples_know(workloads, opt->data_dir, err);
+    if (!st && all->n + workloads->n == 0 && !opt->networks)
+        st = ft_fail(err, FT_ENOTFOUND, 0,
+                     "the store holds no measurements that fit; \"foretell collect\" "
+                     "makes some");
+    if (!st)
+        st = ft__samples_know(all, opt->data_dir, err);
+    return st ? st : take_rows(out, all, opt, err);
+}
+
+/* All but those that opt leaves out. */
+static ft_status take_launches(uint32_t **out, size_t *n, const ft__kernel_rows *r,
+                               const ft_train_options *opt, ft_error *err)
+{
+    bool *use = malloc((r->n + 1) * sizeof(*use));
+    ft_status st = FT_OK;
+
+    *out = malloc((r->n + 1) * sizeof(**out));
+    if (!use || !*out)
+        st = ft_fail(err, FT_ENOMEM, 0, "%zu launches", r->n);
+    for (size_t i = 0; i < r->n && !st; i++)
+        use[i] = true;
+    for (size_t i = 0; i < opt->n_without_launches && !st; i++)
+        st = ft__kernel_rows_without(use, r, opt->without_launches[i], err);
+    for (size_t i = 0; i < r->n && !st; i++)
+        if (use[i])
+            (*out)[(*n)++] = (uint32_t)i;
+    free(use);
+    return st;
+}
+
+/* Of the files, or as they were before rows were added. */
+static ft_status learn_kernels(ft__family *f, const ft_train_options *opt,
+                               ft_error *err)
+{
+    const ft__importance_to to = {opt->importance, opt->importance_user};
+    const ft__kernels_options how = {
+        .seed = opt->seed, .threads = opt->threads, .importance = to.tell ? &to : NULL};
+    const ft__kernels *before = opt->add ? opt->add->family->kernels : NULL;
+    ft__kernel_rows r = {0};
+    uint32_t *use = NULL;
+    size_t n = 0;
+    ft_status st;
+
+    if (!opt->kernels)
+        return before ? ft__kernels_open(&f->kernels, before->section, before->bytes, 0,
+                                         err)
+                      : FT_OK;
+    st = ft__kernel_rows_read(&r, opt->kernels, opt->where, opt->data_dir, err);
+    if (!st)
+        st = take_launches(&use, &n, &r, opt, err);
+    if (!st)
+        st = ft__kernels_train(&f->kernels, r.row, use, n, &how, err);
+    free(use);
+    ft__kernel_rows_free(&r);
+    return st;
+}
+
+ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
+                             const ft_train_options *opt, ft_error *err)
+{
+    const ft__importance_to to = {opt->importance, opt->importance_user};
+    ft__samples all = {0}, own = {0}, workloads = {0};
+    ft__network_samples networks = {0};
+    ft__placed_found found;
+    const ft__family_options how = {.learn = {.importance = to.tell ? &to : NULL,
+                                              .fit = {.methods = opt->methods,
+                                                      .mix = opt->mix,
+                                                      .tune = opt->tune != 0,
+                                                      .n_folds = opt->n_folds,
+                                                      .n_trees = opt->n_trees,
+                                                      .seed = opt->seed,
+                                                      .threads = opt->threads},
+                                              .single = opt->single != 0},
+                                    .most_bytes = opt->most_bytes,
+                                    .forget = opt->forget != 0,
+                                    .before = opt->add ? opt->add->family : NULL,
+                                    .workloads = &workloads,
+                                    .networks = opt->networks ? &networks : NULL,
+                                    .found = &found,
+                                    .log = opt->log};
+    ft__family f = {0};
+    ft_status st;
+
+    *out = NULL;
+    st = store ? read_rows(&own, &all, &workloads, store, opt, err) : FT_OK;
+    if (!st && store && how.before)
+        st = order_as(&own, how.before, err);
+    if (!st && opt->networks)
+        st = ft__network_samples_read(&networks, store, opt->networks, opt->find,
+                                      opt->find_user, opt->data_dir, err);
+    if (!st && store)
+        st = ft__family_train(&f, &own, &how, err);
+    if (!st && opt->networks)
+        st = check_networks(&found, err);
+    if (!st)
+        st = learn_kernels(&f, opt, err);
+    if (!st)
+        st = write_out(out, &f, err);
+    ft__family_free(&f);
+    ft__network_samples_free(&networks);
+    ft__samples_free(&own);
+    ft__samples_free(&workloads);
+    ft__samples_free(&all);
+    return st;
+}

@@ -1,0 +1,69 @@
+#ifndef PREDICT_TRAIN_TRAIN_H
+#define PREDICT_TRAIN_TRAIN_H
+
+#include "predict/data/network_samples.h"
+#include "predict/model/family.h"
+#include "predict/schedule/device_schedule.h"
+
+/* Training: samples -> what a predictor holds. Operations first, then what networks
+ * that were measured whole say beside them. */
+
+typedef struct ft__placed_found {
+    uint32_t
+        usable; /* networks of a device and engine that operations were learned of */
+    uint32_t tried; /* places where there are networks enough */
+} ft__placed_found;
+
+typedef struct ft__family_options {
+    ft__learn_options learn; /* metric, unseen and part_rows are set here */
+    size_t most_bytes;       /* of its file, about; 0: 40 MB */
+    bool forget;             /* no templates */
+    uint32_t metrics; /* bits 1 << ft__metric that will be asked for, time among them;
+                         0: all that were measured */
+    bool no_known;    /* nothing will be asked of the devices learned from, */
+    bool no_unknown;  /* or of others: their regressors are not made */
+    const ft__family *before; /* what rows are added to, or NULL; the first datasets are
+                                 its, in its order (ft__samples_order_as()) */
+    const ft__samples *workloads;        /* measured at clocks, or NULL */
+    const ft__network_samples *networks; /* that schedules are fitted to, and that say
+                                   how far off networks of other devices are; or NULL */
+    const bool *hidden;      /* of these, nothing is learned from; NULL: of none */
+    ft__placed_found *found; /* NULL, or receives how many were of use */
+    const ft_log *log;
+} ft__family_options;
+
+/* Of all samples: time and power, and memory and workspace where they were measured;
+ * and of opt->workloads. FT_ENOTFOUND: no time is among them, and no workloads. */
+ft_status ft__family_train(ft__family *out, const ft__samples *s,
+                           const ft__family_options *opt, ft_error *err);
+
+/* The same as a predictor, of rows row[n] of s alone. */
+ft_status ft__family_of_rows(ft_predictor **out, const ft__samples *s,
+                             const uint32_t *row, size_t n,
+                             const ft__family_options *opt, ft_error *err);
+
+/* A predictor of nothing but kernels, as ft__kernels_train() learns them. */
+ft_status ft__family_of_kernels(ft_predictor **out, const ft__kernel_row *row,
+                                const uint32_t *use, size_t n,
+                                const ft__kernels_options *opt, ft_error *err);
+
+/* ---- its steps ---- */
+
+/* out: its datasets, the regressors and templates of their operations. */
+ft_status ft__train_operations(ft__family *out, const ft__samples *s,
+                               const ft__family_options *opt, ft_error *err);
+/* f->placed: one for every device that operations were learned of, policy, engine and
+ * phase of which at least four networks were measured, at the clock and the cap that
+ * the device comes with, where it tells those that it was not fitted to better than
+ * none. */
+ft_status ft__placed_fit(ft__family *f, const ft__network_samples *w,
+                         const ft__family_options *opt, ft__placed_found *found,
+                         ft_error *err);
+/* f->unseen from networks w but those that are hidden: every chip with networks is left
+ * out of rows of s in turn, trained as opt says. Of fewer than two chips nothing is
+ * said. */
+ft_status ft__unseen_fit(ft__family *f, const ft__samples *s,
+                         const ft__network_samples *w, const bool *hidden,
+                         const ft__family_options *opt, ft_error *err);
+
+#endif
