@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void ask_family(const ft_predictor *p, const ft_op *ops, size_t n)
 {
     static const char *const names[] = {"t4", "nobody's"};
-    ft__answer said[8];
+    ft__op_answer said[8];
 
     for (int i = 0; i < 2; i++) {
         const ft__dataset on = {.device = (char *)names[i]};

@@ -123,7 +123,7 @@ static double error_on(const ft_predictor *p, const char *device, ft__metric met
         const ft_device_facts *d = ft_device_get(on.file);
         double truth, watts = d->tdp_w * (i % 2 ? 0.8 : 0.5);
         ft_error err = {0};
-        ft__answer a;
+        ft__op_answer a;
         ft_op op;
 
         make_op(&op, i);
@@ -170,7 +170,7 @@ static void too_little_is_known_of_a_device(const ft_predictor *p)
 {
     ft__dataset on = {.device = (char *)"nobody's"};
     ft_error err = {0};
-    ft__answer a;
+    ft__op_answer a;
     ft_op op;
 
     make_op(&op, 0);
@@ -229,7 +229,7 @@ static void damage_is_noticed(const ft_predictor *p)
     CHECK(ft_device_load(&on.file, data, "t4", NULL) == FT_OK);
     for (uint32_t i = 0; i < h->n_sections; i++) {
         ft_predictor *broken;
-        ft__answer a[N_OPS];
+        ft__op_answer a[N_OPS];
         ft_status st;
 
         memcpy(copy, p->image, p->len);
@@ -261,7 +261,7 @@ static void a_saved_file_answers_the_same(const ft_predictor *p, const char *pat
     CHECK(ft_predictor_save(p, path, NULL) == FT_OK);
     CHECK(ft_predictor_load(&again, path, NULL) == FT_OK);
     for (int i = 0; again && i < N_OPS; i++) {
-        ft__answer a, b;
+        ft__op_answer a, b;
         ft_op op;
 
         make_op(&op, i);
@@ -361,7 +361,7 @@ static void shipped_predictors_open(void)
         char path[4200];
         ft_predictor *p;
         ft_error err = {0};
-        ft__answer a;
+        ft__op_answer a;
 
         snprintf(path, sizeof(path), "%s/predictors/%s.ftp", data, names[i]);
         if (ft_predictor_load(&p, path, &err)) {

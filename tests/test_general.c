@@ -171,7 +171,7 @@ static double error_of(const ft_predictor *p, int first)
 
     CHECK(ft_device_load(&on.file, data, "t4", NULL) == FT_OK);
     for (int i = first; i < first + N; i++) {
-        ft__answer a = {0};
+        ft__op_answer a = {0};
         ft_op op;
 
         make_op(&op, i);
@@ -190,7 +190,7 @@ static void nothing_is_said_without_the_others(ft_predictor *p)
     ft__model_set *l = p->family->model_set[FT__METRIC_POWER][0];
     ft__dataset on = {.device = (char *)"t4"};
     ft_error err = {0};
-    ft__answer a;
+    ft__op_answer a;
     ft_op op;
     uint32_t i = 0;
 

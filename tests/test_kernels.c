@@ -214,7 +214,7 @@ static struct trial leave_out(const struct rows *r, bool kernels)
 
     for (size_t first = 0; first < r->n; first++) {
         const ft__kernel_row *out = &r->row[first];
-        ft__kernels *k = NULL;
+        ft__kernel_models *k = NULL;
         size_t n = 0;
         bool seen = false;
 
@@ -267,7 +267,7 @@ static void constants_come_out_as_they_were_put_in(void)
 {
     struct rows *r = calloc(1, sizeof(*r));
     const ft__kernel_params theta = another();
-    ft__kernels *k = NULL;
+    ft__kernel_models *k = NULL;
 
     make_rows(r, 5, 60, &theta, 0, 0.01);
     CHECK(ft__kernels_train(&k, r->row, NULL, r->n, &usual, NULL) == FT_OK);
@@ -285,7 +285,7 @@ static void a_host_is_known_by_its_calls(void)
     struct rows *r = calloc(1, sizeof(*r));
     const ft__kernel_params theta = ft__kernel_default();
     struct trial known, unknown;
-    ft__kernels *k = NULL;
+    ft__kernel_models *k = NULL;
 
     make_rows(r, 4, 40, &theta, 1, 0.01);
     known = leave_out(r, true);
@@ -327,7 +327,7 @@ static void a_new_kernel_on_a_new_device_is_less_sure(void)
     const ft__kernel_params theta = another();
     const ft__kernel_work w = work_like(3000, 100);
     ft_kernel_estimate known, both;
-    ft__kernels *k = NULL;
+    ft__kernel_models *k = NULL;
 
     make_rows(r, 4, 40, &theta, 0, 0.2);
     CHECK(ft__kernels_train(&k, r->row, NULL, r->n, &usual, NULL) == FT_OK);
@@ -343,7 +343,7 @@ static void a_new_kernel_on_a_new_device_is_less_sure(void)
 static void damage(const struct rows *r, const unsigned char *section, size_t bytes)
 {
     unsigned char *own = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    ft__kernels *k = NULL;
+    ft__kernel_models *k = NULL;
     ft_kernel_estimate e;
 
     for (size_t cut = 0; cut < bytes; cut += 192) {
@@ -407,7 +407,7 @@ static void one_kernel_on_one_gpu_is_too_few(void)
 {
     struct rows *r = calloc(1, sizeof(*r));
     const ft__kernel_params theta = ft__kernel_default();
-    ft__kernels *k = NULL;
+    ft__kernel_models *k = NULL;
     ft_kernel_estimate e, plain;
     ft_error err = {0};
 

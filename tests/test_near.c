@@ -323,7 +323,7 @@ static int count_near(const ft__family *f)
     return n;
 }
 
-static ft_status ask(ft__answer *a, const ft__family *f, const ft_op *op)
+static ft_status ask(ft__op_answer *a, const ft__family *f, const ft_op *op)
 {
     ft__dataset on = {.device = (char *)"a30"};
     ft_status st;
@@ -342,7 +342,7 @@ static double error_of(const ft__family *f)
 
     for (int i = 0; i < N_GRID; i++) {
         const ft_op op = grid_op(i);
-        ft__answer a;
+        ft__op_answer a;
 
         if (is_known(i))
             continue;
@@ -404,7 +404,7 @@ static void what_has_no_neighbours_is_answered_without(const ft__family *near,
                                                        const ft__family *plain)
 {
     static const char spec[] = "linear x=100x200 out=300 dtype=fp32";
-    ft__answer a, b;
+    ft__op_answer a, b;
     ft_op op;
 
     CHECK(ft_op_parse(&op, spec, strlen(spec), NULL) == FT_OK);
@@ -453,7 +453,7 @@ static void damage_is_noticed(const ft_predictor *p)
     CHECK(at < l->n_regressors);
     for (size_t i = 0; i < l->part[at].stored.bytes; i += 997) {
         ft_predictor *broken;
-        ft__answer a;
+        ft__op_answer a;
         ft_status st;
 
         memcpy(copy, p->image, p->len);

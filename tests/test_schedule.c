@@ -6,7 +6,7 @@
 #include "check.h"
 
 /* 2 conv of 3 ms, a linear of 1 ms, and what nobody measured: 0.5 ms. */
-static const ft__task three[] = {
+static const ft__op_task three[] = {
     {.group = FT__TASK_CONV,
      .count = 2,
      .launches = 1,
@@ -30,7 +30,7 @@ static const ft__task three[] = {
 static void a_busy_device_sets_the_time(void)
 {
     ft__schedule s = ft__schedule_plain();
-    ft__load l;
+    ft__network_load l;
 
     s.launch_s = 1e-3;
     ft__schedule_load(&l, three, 3);
@@ -43,7 +43,7 @@ static void a_busy_device_sets_the_time(void)
 static void a_slow_host_sets_the_time(void)
 {
     ft__schedule s = ft__schedule_plain();
-    ft__load l;
+    ft__network_load l;
 
     s.launch_s = 10e-3;
     ft__schedule_load(&l, three, 3);
@@ -53,7 +53,7 @@ static void a_slow_host_sets_the_time(void)
 static void a_plain_schedule_is_the_sum(void)
 {
     const ft__schedule s = ft__schedule_plain();
-    ft__load l;
+    ft__network_load l;
 
     ft__schedule_load(&l, three, 2);
     CHECK_NEAR(ft__schedule_time(&l, &s), 7e-3, 1e-12);
@@ -61,7 +61,7 @@ static void a_plain_schedule_is_the_sum(void)
 
 static void an_operation_at_the_hosts_floor_is_the_devices_bare_time(void)
 {
-    ft__task t = {.count = 1, .alone_s = 30e-6, .bare_s = 4e-6, .floor_s = 40e-6};
+    ft__op_task t = {.count = 1, .alone_s = 30e-6, .bare_s = 4e-6, .floor_s = 40e-6};
 
     CHECK_NEAR(ft__schedule_device(&t), 4e-6, 1e-18);
     t.bare_s = 35e-6; /* never more than it took */
@@ -79,12 +79,12 @@ struct played {
     double busy_s;   /* of the device; the rest are gaps */
 };
 
-static struct played play(const ft__task *task, size_t n, const ft__schedule *s)
+static struct played play(const ft__op_task *task, size_t n, const ft__schedule *s)
 {
     struct played out = {0};
 
     for (size_t i = 0; i < n; i++) {
-        const ft__task *w = &task[i];
+        const ft__op_task *w = &task[i];
         double device = ft__schedule_device(w) *
                         (isfinite(w->alone_s) ? s->scale[w->group] : s->bounded);
         double host = w->launches * s->launch_s, first = out.host_s + host;
@@ -132,7 +132,7 @@ static void gaps_draw_idle_power(void)
 {
     const double added = (1300.0 / 7 - 50) * 7.5e-3;
     ft__schedule s = ft__schedule_plain();
-    ft__load l;
+    ft__network_load l;
 
     s.idle_w = 50;
     ft__schedule_load(&l, three, 3);
@@ -145,7 +145,7 @@ static void gaps_draw_idle_power(void)
 static void without_any_power_there_is_no_energy(void)
 {
     const ft__schedule s = ft__schedule_plain();
-    ft__load l;
+    ft__network_load l;
 
     ft__schedule_load(&l, three + 2, 1);
     CHECK(isnan(ft__schedule_energy(&l, &s, 1e-3)));
@@ -154,13 +154,13 @@ static void without_any_power_there_is_no_energy(void)
 static void more_work_never_takes_less(void)
 {
     ft__schedule s = ft__schedule_plain();
-    ft__task t[3];
+    ft__op_task t[3];
     double before = 0;
 
     s.launch_s = 1e-3;
     memcpy(t, three, sizeof(t));
     for (int i = 0; i < 6; i++) {
-        ft__load l;
+        ft__network_load l;
         struct played p;
 
         t[i % 3].count += 1;
@@ -186,12 +186,13 @@ static void fitting_finds_the_schedule_that_made_the_networks(void)
     double worst = 0;
 
     for (int i = 0; i < N; i++) {
-        ft__load l = {.known_s = {1e-3 * (i % 5), 1e-3 * (i % 3), 0.5e-3 * (1 + i % 4)},
-                      .unmodelled_s = 0.2e-3 * (i % 6),
-                      .launches = i < 6 ? 400 : 20,
-                      .alone_s = 5e-3,
-                      .alone_j = 0.5 + 0.02 * i,
-                      .cap_w = INFINITY};
+        ft__network_load l = {
+            .known_s = {1e-3 * (i % 5), 1e-3 * (i % 3), 0.5e-3 * (1 + i % 4)},
+            .unmodelled_s = 0.2e-3 * (i % 6),
+            .launches = i < 6 ? 400 : 20,
+            .alone_s = 5e-3,
+            .alone_j = 0.5 + 0.02 * i,
+            .cap_w = INFINITY};
 
         k[i] = (ft__known_network){
             .load = l, .time_s = ft__schedule_time(&l, &truth), .weight = 1};

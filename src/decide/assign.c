@@ -11,7 +11,7 @@ enum { DEFAULT_STEPS = 20000000 };
 /* Ways closer than this are one but for rounding. */
 static const double SAME = 1e-12;
 
-struct search {
+struct assignment_search {
     const ft_assign_case *c;
     ft_place_by by;
     size_t *order; /* of the networks: the longest first */
@@ -27,17 +27,17 @@ struct search {
     uint64_t steps, most_steps;
 };
 
-static double time_of(const struct search *s, size_t i, size_t d)
+static double time_of(const struct assignment_search *s, size_t i, size_t d)
 {
     return s->c->time_s[i * s->c->devices + d];
 }
 
-static double energy_of(const struct search *s, size_t i, size_t d)
+static double energy_of(const struct assignment_search *s, size_t i, size_t d)
 {
     return s->c->energy_j ? s->c->energy_j[i * s->c->devices + d] : 0;
 }
 
-static double bytes_of(const struct search *s, size_t i, size_t d)
+static double bytes_of(const struct assignment_search *s, size_t i, size_t d)
 {
     const double bytes =
         s->c->memory_bytes ? s->c->memory_bytes[i * s->c->devices + d] : 0;
@@ -45,7 +45,7 @@ static double bytes_of(const struct search *s, size_t i, size_t d)
     return isnan(bytes) ? 0 : bytes;
 }
 
-static bool can_take(const struct search *s, size_t i, size_t d)
+static bool can_take(const struct assignment_search *s, size_t i, size_t d)
 {
     double bytes = s->load_bytes[d] + bytes_of(s, i, d);
 
@@ -55,7 +55,7 @@ static bool can_take(const struct search *s, size_t i, size_t d)
            !(s->c->limit_bytes && bytes > s->c->limit_bytes[d]);
 }
 
-static void put(struct search *s, size_t i, size_t d)
+static void put(struct assignment_search *s, size_t i, size_t d)
 {
     s->load_s[d] += time_of(s, i, d);
     s->load_bytes[d] += bytes_of(s, i, d);
@@ -63,7 +63,7 @@ static void put(struct search *s, size_t i, size_t d)
     s->device[i] = (uint32_t)d;
 }
 
-static double longest(const struct search *s)
+static double longest(const struct assignment_search *s)
 {
     double most = 0;
 
@@ -73,7 +73,7 @@ static double longest(const struct search *s)
 }
 
 /* Nothing that goes on from here is below this. */
-static double bound_of(const struct search *s, size_t k)
+static double bound_of(const struct assignment_search *s, size_t k)
 {
     double sum = s->least_s[k];
 
@@ -84,20 +84,20 @@ static double bound_of(const struct search *s, size_t k)
     return fmax(longest(s), sum / (double)s->c->devices);
 }
 
-static double value_of(const struct search *s)
+static double value_of(const struct assignment_search *s)
 {
     return s->by == FT_PLACE_BY_ENERGY ? s->energy_j : longest(s);
 }
 
 /* What device d would be at after network i: the smaller, the sooner it is tried. */
-static double rank_of(const struct search *s, size_t i, size_t d)
+static double rank_of(const struct assignment_search *s, size_t i, size_t d)
 {
     return s->by == FT_PLACE_BY_ENERGY ? energy_of(s, i, d)
                                        : s->load_s[d] + time_of(s, i, d);
 }
 
 /* The next device for network i behind the one of rank `after`; devices: none. */
-static size_t next_device(const struct search *s, size_t i, double after,
+static size_t next_device(const struct assignment_search *s, size_t i, double after,
                           size_t after_d)
 {
     size_t next = s->c->devices;
@@ -113,7 +113,7 @@ static size_t next_device(const struct search *s, size_t i, double after,
     return next;
 }
 
-static void branch(struct search *s, size_t k)
+static void branch(struct assignment_search *s, size_t k)
 {
     const size_t i = k < s->c->networks ? s->order[k] : 0;
     double rank = -INFINITY;
@@ -147,7 +147,7 @@ static void branch(struct search *s, size_t k)
     }
 }
 
-static double least_of(const struct search *s, size_t i, bool energy)
+static double least_of(const struct assignment_search *s, size_t i, bool energy)
 {
     double least = INFINITY;
 
@@ -157,7 +157,7 @@ static double least_of(const struct search *s, size_t i, bool energy)
     return least;
 }
 
-static void find_order(struct search *s)
+static void find_order(struct assignment_search *s)
 {
     const size_t n = s->c->networks;
 
@@ -176,7 +176,7 @@ static void find_order(struct search *s)
     }
 }
 
-static bool make(struct search *s)
+static bool make(struct assignment_search *s)
 {
     const size_t n = s->c->networks, m = s->c->devices;
 
@@ -191,7 +191,7 @@ static bool make(struct search *s)
            s->device && s->best;
 }
 
-static void search_free(struct search *s)
+static void search_free(struct assignment_search *s)
 {
     free(s->order);
     free(s->least_s);
@@ -202,7 +202,7 @@ static void search_free(struct search *s)
     free(s->best);
 }
 
-static void take(ft_assignment *out, struct search *s, double bound)
+static void take(ft_assignment *out, struct assignment_search *s, double bound)
 {
     memset(s->load_s, 0, s->c->devices * sizeof(*s->load_s));
     s->energy_j = 0;
@@ -221,10 +221,11 @@ static void take(ft_assignment *out, struct search *s, double bound)
 ft_status ft_place_assign(ft_assignment *out, const ft_assign_case *c, ft_place_by by,
                           ft_error *err)
 {
-    struct search s = {.c = c,
-                       .by = by,
-                       .best_value = INFINITY,
-                       .most_steps = c->most_steps ? c->most_steps : DEFAULT_STEPS};
+    struct assignment_search s = {.c = c,
+                                  .by = by,
+                                  .best_value = INFINITY,
+                                  .most_steps =
+                                      c->most_steps ? c->most_steps : DEFAULT_STEPS};
     ft_status st = FT_OK;
 
     *out = (ft_assignment){0};

@@ -242,14 +242,14 @@ bool ft__choosing_is_due(const ft__choosing *c)
 }
 
 /* What is known of the measured ones. */
-struct seen {
+struct measured_errors {
     size_t *at;     /* of the operations chosen among */
     double *square; /* a^2 */
     double *scratch;
     size_t n;
 };
 
-static void seen_free(struct seen *k)
+static void seen_free(struct measured_errors *k)
 {
     free(k->at);
     free(k->square);
@@ -329,8 +329,8 @@ static ft_status find_errors(double *square, const ft__choosing *c,
 
 /* 1 / diagonal of the inverse of their covariance with noise (Rasmussen, Williams 2006,
  * eq. 5.12). *good: there is one. */
-static ft_status divide_by_left(bool *good, struct seen *k, const ft__choosing *c,
-                                ft_error *err)
+static ft_status divide_by_left(bool *good, struct measured_errors *k,
+                                const ft__choosing *c, ft_error *err)
 {
     const size_t n = k->n;
     double *a = calloc(3 * n * n + 1, sizeof(*a)), *inverse = a + n * n;
@@ -351,7 +351,7 @@ static ft_status divide_by_left(bool *good, struct seen *k, const ft__choosing *
 }
 
 /* No more than nearly all of them have. */
-static void limit_squares(struct seen *k)
+static void limit_squares(struct measured_errors *k)
 {
     double most;
 
@@ -366,8 +366,8 @@ static void limit_squares(struct seen *k)
 /* ---- of all of them ---- */
 
 /* a^2 of operation j. */
-static double square_of(const struct seen *k, const ft__choosing *c, size_t j,
-                        double usual)
+static double square_of(const struct measured_errors *k, const ft__choosing *c,
+                        size_t j, double usual)
 {
     double near = 0, near_weight = 0, kind = of_all * usual, kind_weight = of_all;
 
@@ -383,7 +383,7 @@ static double square_of(const struct seen *k, const ft__choosing *c, size_t j,
     return (near + of_kind * kind / kind_weight) / (near_weight + of_kind);
 }
 
-static void weigh(ft__choosing *c, const struct seen *k)
+static void weigh(ft__choosing *c, const struct measured_errors *k)
 {
     double usual = ft__mean(k->square, k->n);
 
@@ -394,12 +394,12 @@ static void weigh(ft__choosing *c, const struct seen *k)
             (float)((double)c->wanted[j] * sqrt(square_of(k, c, j, usual) / usual));
 }
 
-static ft_status see(struct seen *out, const ft__choosing *c, const double *square,
-                     ft_error *err)
+static ft_status see(struct measured_errors *out, const ft__choosing *c,
+                     const double *square, ft_error *err)
 {
-    *out = (struct seen){.at = calloc(c->n + 1, sizeof(*out->at)),
-                         .square = calloc(c->n + 1, sizeof(*out->square)),
-                         .scratch = calloc(c->n + 1, sizeof(*out->scratch))};
+    *out = (struct measured_errors){.at = calloc(c->n + 1, sizeof(*out->at)),
+                                    .square = calloc(c->n + 1, sizeof(*out->square)),
+                                    .scratch = calloc(c->n + 1, sizeof(*out->scratch))};
     if (!out->at || !out->square || !out->scratch)
         return ft_fail(err, FT_ENOMEM, 0, "%zu operations", c->n);
     for (size_t i = 0; i < c->n; i++)
@@ -438,7 +438,7 @@ ft_status ft__choosing_learn(ft__choosing *c, const ft__samples *s, const uint32
 {
     double *held = calloc(s->n + 1, sizeof(*held));
     double *square = calloc(c->n + 1, sizeof(*square));
-    struct seen k = {0};
+    struct measured_errors k = {0};
     bool good = false;
     ft_status st = held && square ? hold_out(held, s, row, n, threads, err)
                                   : ft_fail(err, FT_ENOMEM, 0, "%zu rows", s->n);

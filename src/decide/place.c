@@ -29,7 +29,7 @@ struct placing {
 
 /* Nodes one behind the other, as far as they are known. */
 struct running {
-    ft__load load;
+    ft__network_load load;
     double weights, most; /* bytes */
 };
 
@@ -169,7 +169,7 @@ static void add_weights(struct running *r, struct placing *p, const uint32_t *te
 static void add(struct running *r, struct placing *p, size_t d, uint32_t k)
 {
     const ft_node *n = &p->g->node[k];
-    ft__task task = p->tasks[d].task[n->op];
+    ft__op_task task = p->tasks[d].task[n->op];
 
     task.count = (double)n->repeat;
     ft__schedule_load_add(&r->load, &task);

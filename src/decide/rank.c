@@ -103,7 +103,7 @@ static void judge(ft_ranked *out, const ft_rank_entry *r, const ft_rank_options 
 
 /* ---- order ---- */
 
-struct placed {
+struct ranked_place {
     size_t at;
     bool bound; /* a lower bound only */
     double value;
@@ -111,7 +111,7 @@ struct placed {
 
 static int better_first(const void *a, const void *b)
 {
-    const struct placed *x = a, *y = b;
+    const struct ranked_place *x = a, *y = b;
 
     if (x->bound != y->bound)
         return x->bound - y->bound;
@@ -120,7 +120,7 @@ static int better_first(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-static size_t place(struct placed *p, ft_ranked *out, size_t n, ft_rank_by by)
+static size_t place(struct ranked_place *p, ft_ranked *out, size_t n, ft_rank_by by)
 {
     size_t n_placed = 0;
 
@@ -128,7 +128,7 @@ static size_t place(struct placed *p, ft_ranked *out, size_t n, ft_rank_by by)
         const ft_estimate *e = &out[i].value[by];
 
         if (out[i].state == FT_RANK_PLACED)
-            p[n_placed++] = (struct placed){i, !is_bounded(e), e->value};
+            p[n_placed++] = (struct ranked_place){i, !is_bounded(e), e->value};
     }
     qsort(p, n_placed, sizeof(*p), better_first);
     for (size_t k = 0; k < n_placed; k++)
@@ -138,7 +138,7 @@ static size_t place(struct placed *p, ft_ranked *out, size_t n, ft_rank_by by)
 
 /* Which may be the first when measured. */
 static void mark_level(ft_ranked *out, const ft_rank_entry *entry,
-                       const struct placed *p, size_t n, ft_rank_by by)
+                       const struct ranked_place *p, size_t n, ft_rank_by by)
 {
     const ft_estimate *first = n ? &out[p[0].at].value[by] : NULL;
 
@@ -174,7 +174,7 @@ static bool dominates(const ft_ranked *a, const ft_ranked *b, const bool *counts
     return better;
 }
 
-static void mark_pareto(ft_ranked *out, const struct placed *p, size_t n)
+static void mark_pareto(ft_ranked *out, const struct ranked_place *p, size_t n)
 {
     bool counts[N_AIMS];
 
@@ -195,7 +195,7 @@ static void mark_pareto(ft_ranked *out, const struct placed *p, size_t n)
 /* ---- chances and regret ---- */
 
 /* What is drawn from: the logarithm is value + z below or above it. */
-struct spread {
+struct log_interval {
     double value;
     double below; /* of the logarithm, per sigma */
     double above;
@@ -207,8 +207,8 @@ static double to_end(double value, double end)
     return log(fmax(end / value, least_share)) / z90;
 }
 
-static uint32_t spread_make(struct spread *s, const ft_ranked *out,
-                            const ft_rank_entry *entry, const struct placed *p,
+static uint32_t spread_make(struct log_interval *s, const ft_ranked *out,
+                            const ft_rank_entry *entry, const struct ranked_place *p,
                             size_t n, ft_rank_by by)
 {
     uint32_t n_devices = 0;
@@ -219,10 +219,10 @@ static uint32_t spread_make(struct spread *s, const ft_ranked *out,
 
         while (strcmp(entry[p[j].at].device, entry[p[k].at].device) != 0)
             j++;
-        s[k] = (struct spread){.value = e->value,
-                               .below = -to_end(e->value, e->low),
-                               .above = to_end(e->value, e->high),
-                               .device = j < k ? s[j].device : n_devices++};
+        s[k] = (struct log_interval){.value = e->value,
+                                     .below = -to_end(e->value, e->low),
+                                     .above = to_end(e->value, e->high),
+                                     .device = j < k ? s[j].device : n_devices++};
     }
     return n_devices;
 }
@@ -236,7 +236,7 @@ static double normal(ft__prng *lot)
 }
 
 struct tally {
-    const struct spread *s;
+    const struct log_interval *s;
     size_t n;
     double *z;     /* per device */
     double *drawn; /* per entry */
@@ -272,12 +272,12 @@ static void draw(struct tally *t, ft__prng *lot, uint32_t n_devices)
 }
 
 static ft_status weigh(ft_ranked *out, const ft_rank_entry *entry,
-                       const struct placed *p, size_t n, const ft_rank_options *opt,
-                       ft_error *err)
+                       const struct ranked_place *p, size_t n,
+                       const ft_rank_options *opt, ft_error *err)
 {
     uint32_t draws = opt->n_draws ? opt->n_draws : DEFAULT_DRAWS, n_devices;
     ft__prng lot = ft__prng_stream(opt->seed, 0);
-    struct spread *s = calloc(n + 1, sizeof(*s));
+    struct log_interval *s = calloc(n + 1, sizeof(*s));
     double *room = calloc(4 * n + 1, sizeof(*room));
     struct tally t = {s, n, room, room + n, room + 2 * n, room + 3 * n};
 
@@ -298,7 +298,7 @@ static ft_status weigh(ft_ranked *out, const ft_rank_entry *entry,
     return FT_OK;
 }
 
-static bool can_weigh(const struct placed *p, size_t n)
+static bool can_weigh(const struct ranked_place *p, size_t n)
 {
     for (size_t k = 0; k < n; k++)
         if (p[k].bound || !(p[k].value > 0))
@@ -325,7 +325,7 @@ ft_status ft_rank(ft_ranked *out, const ft_rank_entry *entry, size_t n,
                   const ft_rank_options *opt, ft_error *err)
 {
     ft_status st = check(entry, n, opt, err);
-    struct placed *p;
+    struct ranked_place *p;
     size_t n_placed;
 
     if (st)

@@ -42,7 +42,7 @@ ft_status ft__evaluate_needs(ft__family_options *how, const ft__samples *s,
 }
 
 /* Rows by dataset, equal operations beside each other. */
-struct place {
+struct row_place {
     uint32_t dataset;
     uint64_t hash;
     uint32_t at; /* index in row[] and out[] */
@@ -50,7 +50,7 @@ struct place {
 
 static int by_place(const void *a, const void *b)
 {
-    const struct place *x = a, *y = b;
+    const struct row_place *x = a, *y = b;
 
     if (x->dataset != y->dataset)
         return x->dataset < y->dataset ? -1 : 1;
@@ -65,17 +65,17 @@ struct query {
     ft__metric metric;
     const ft__samples *s;
     const uint32_t *row;
-    ft__answer *out;
+    ft__op_answer *out;
 };
 
-static bool starts_run(const struct place *v, size_t i)
+static bool starts_run(const struct row_place *v, size_t i)
 {
     return i == 0 || v[i].hash != v[i - 1].hash;
 }
 
 /* A list of the operations, each once, as they were measured: one node each. */
-static ft_status list_of(ft_graph **out, const struct query *a, const struct place *v,
-                         size_t n, ft_error *err)
+static ft_status list_of(ft_graph **out, const struct query *a,
+                         const struct row_place *v, size_t n, ft_error *err)
 {
     ft__buf text = {0};
     uint32_t n_nodes = 0;
@@ -112,7 +112,7 @@ static const ft_estimate *estimates_of(const ft_network_estimate *e, ft__metric 
 
 /* Answers for v[n], which are of one dataset. */
 static void take_answers(const struct query *a, const ft_network_estimate *e,
-                         const ft_graph *g, const struct place *v, size_t n)
+                         const ft_graph *g, const struct row_place *v, size_t n)
 {
     const ft_estimate *of = estimates_of(e, a->metric);
     uint32_t node = UINT32_MAX;
@@ -131,11 +131,11 @@ static void take_answers(const struct query *a, const ft_network_estimate *e,
 
 /* Two answers that learn next to nothing, to stand beside. */
 static ft_status take_baselines(const struct query *a, const ft_graph *g,
-                                const ft__dataset *d, const struct place *v, size_t n,
-                                ft_error *err)
+                                const ft__dataset *d, const struct row_place *v,
+                                size_t n, ft_error *err)
 {
     uint32_t n_ops = g->n_ops, node = UINT32_MAX;
-    ft__answer *plain = calloc(n_ops + 1u, sizeof(*plain));
+    ft__op_answer *plain = calloc(n_ops + 1u, sizeof(*plain));
     ft_status st = plain ? ft__family_query(plain, a->p->family, a->metric, d,
                                             &g->op[0], NULL, n_ops, err)
                          : ft_fail(err, FT_ENOMEM, 0, "%u operations", n_ops);
@@ -151,7 +151,7 @@ static ft_status take_baselines(const struct query *a, const ft_graph *g,
 
 /* Of what was measured whole: the formulae without what trees learn. */
 static void take_formulae(const struct query *a, const ft__dataset *d,
-                          const struct place *v, size_t n)
+                          const struct row_place *v, size_t n)
 {
     const ft__clocked_list *l = &a->p->family->clocked;
     const ft_device_use on = {.setting = d->setting,
@@ -159,7 +159,7 @@ static void take_formulae(const struct query *a, const ft__dataset *d,
                               .engine_version = d->engine_version};
 
     for (size_t i = 0; i < n; i++) {
-        ft__answer *out = &a->out[v[i].at];
+        ft__op_answer *out = &a->out[v[i].at];
 
         out->base = out->constant = ft__clocked_formulae(
             ft__clocked_of(l, d->device), &on, v[i].hash, a->metric == FT__METRIC_TIME,
@@ -167,7 +167,7 @@ static void take_formulae(const struct query *a, const ft__dataset *d,
     }
 }
 
-static ft_status ask_dataset(const struct query *a, const struct place *v, size_t n,
+static ft_status ask_dataset(const struct query *a, const struct row_place *v, size_t n,
                              ft_error *err)
 {
     const ft__dataset *d = &a->s->dataset[v->dataset];
@@ -191,21 +191,21 @@ static ft_status ask_dataset(const struct query *a, const struct place *v, size_
     return st;
 }
 
-ft_status ft__evaluate_query(ft__answer *out, const ft_predictor *p,
+ft_status ft__evaluate_query(ft__op_answer *out, const ft_predictor *p,
                              const ft_calibration_set *known, ft__metric metric,
                              const ft__samples *s, const uint32_t *row, size_t n,
                              char why[240], ft_error *err)
 {
     const struct query a = {p, known, metric, s, row, out};
     ft_error none = {0};
-    struct place *v = calloc(n + 1, sizeof(*v));
+    struct row_place *v = calloc(n + 1, sizeof(*v));
     ft_status st = v ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu rows", n);
 
     for (size_t i = 0; i < n && v; i++) {
         const ft__sample *x = &s->v[row[i]];
 
-        v[i] = (struct place){x->dataset, x->hash, (uint32_t)i};
-        out[i] = (ft__answer){.value = NAN, .low = NAN, .high = NAN};
+        v[i] = (struct row_place){x->dataset, x->hash, (uint32_t)i};
+        out[i] = (ft__op_answer){.value = NAN, .low = NAN, .high = NAN};
     }
     if (v)
         qsort(v, n, sizeof(*v), by_place);

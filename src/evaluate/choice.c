@@ -28,7 +28,7 @@ struct playing {
     uint32_t *test;
     size_t n_test;
     uint32_t *train;
-    ft__answer *answer;
+    ft__op_answer *answer;
     uint32_t *order; /* of the pool */
 };
 

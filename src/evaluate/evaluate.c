@@ -24,7 +24,7 @@
 /* A split of the protocol STORES. */
 static const char devices_not_known[] = "test, devices not learned from";
 
-struct evaluating {
+struct operations_evaluation {
     const ft_evaluate_options *opt;
     ft__samples s; /* what is tested: operations; CLOCKS: what was measured whole */
     ft__samples workloads; /* to learn from, too; none where they are tested */
@@ -42,10 +42,10 @@ struct evaluating {
     uint32_t *train;
     uint32_t *test;
     uint32_t *known; /* measured on the device left out, to correct answers by */
-    ft__answer *answer;
+    ft__op_answer *answer;
 };
 
-static bool is_measured(const struct evaluating *e, size_t i)
+static bool is_measured(const struct operations_evaluation *e, size_t i)
 {
     return e->s.v[i].value[e->metric] > 0;
 }
@@ -58,7 +58,7 @@ static uint64_t group_of(const ft__sample *v)
     return name ? ft__checksum(name, strcspn(name, " ")) : v->hash;
 }
 
-static ft_status split_folds(struct evaluating *e, ft_error *err)
+static ft_status split_folds(struct operations_evaluation *e, ft_error *err)
 {
     uint32_t n = e->opt->n_folds ? e->opt->n_folds : e->top ? 10 : 5, index;
     uint64_t *group = malloc((e->s.n + 1) * sizeof(*group));
@@ -79,7 +79,7 @@ static ft_status split_folds(struct evaluating *e, ft_error *err)
 }
 
 /* A share of the operations to learn from; the others are tested. */
-static ft_status split_share(struct evaluating *e, ft_error *err)
+static ft_status split_share(struct operations_evaluation *e, ft_error *err)
 {
     uint32_t index;
     ft_status st;
@@ -95,7 +95,8 @@ static ft_status split_share(struct evaluating *e, ft_error *err)
     return st;
 }
 
-static const char *left_out_name(const struct evaluating *e, const ft__sample *v)
+static const char *left_out_name(const struct operations_evaluation *e,
+                                 const ft__sample *v)
 {
     switch (e->opt->protocol) {
     case FT_PROTOCOL_DEVICE: return e->s.dataset[v->dataset].device;
@@ -106,7 +107,8 @@ static const char *left_out_name(const struct evaluating *e, const ft__sample *v
 
 /* Is the name the one that is asked for, or a variant of a product, "h200-sxm" of
  * "h200", where no name is? */
-static bool is_only(const struct evaluating *e, const char *name, bool variants)
+static bool is_only(const struct operations_evaluation *e, const char *name,
+                    bool variants)
 {
     const char *only = e->opt->only;
     size_t len = only ? strlen(only) : 0;
@@ -115,7 +117,7 @@ static bool is_only(const struct evaluating *e, const char *name, bool variants)
            (variants && strncmp(only, name, len) == 0 && name[len] == '-');
 }
 
-static ft_status split_by_name(struct evaluating *e, ft_error *err)
+static ft_status split_by_name(struct operations_evaluation *e, ft_error *err)
 {
     bool variants = e->opt->protocol == FT_PROTOCOL_DEVICE;
     ft_status st = FT_OK;
@@ -132,7 +134,7 @@ static ft_status split_by_name(struct evaluating *e, ft_error *err)
     return st;
 }
 
-static ft_status split_devices(struct evaluating *e, ft_error *err)
+static ft_status split_devices(struct operations_evaluation *e, ft_error *err)
 {
     ft_status st = split_by_name(e, err);
 
@@ -149,7 +151,7 @@ static ft_status split_devices(struct evaluating *e, ft_error *err)
 }
 
 /* Is any row of the first store of the same device? */
-static bool is_learned_from(const struct evaluating *e, uint32_t dataset)
+static bool is_learned_from(const struct operations_evaluation *e, uint32_t dataset)
 {
     const char *device = e->s.dataset[dataset].device;
 
@@ -160,7 +162,7 @@ static bool is_learned_from(const struct evaluating *e, uint32_t dataset)
 }
 
 /* Devices that are only in the second store are as good as left out: tested apart. */
-static ft_status split_stores(struct evaluating *e, ft_error *err)
+static ft_status split_stores(struct operations_evaluation *e, ft_error *err)
 {
     bool *known = calloc(e->s.n_datasets + 1u, sizeof(*known));
     uint32_t index;
@@ -184,7 +186,8 @@ static ft_status split_stores(struct evaluating *e, ft_error *err)
     return st;
 }
 
-static ft_status split_networks(struct evaluating *e, ft_store *store, ft_error *err)
+static ft_status split_networks(struct operations_evaluation *e, ft_store *store,
+                                ft_error *err)
 {
     ft_status st = ft__networks_read(&e->networks, store, e->opt->only, err);
     uint32_t index;
@@ -194,7 +197,8 @@ static ft_status split_networks(struct evaluating *e, ft_store *store, ft_error 
     return st;
 }
 
-static ft_status make_splits(struct evaluating *e, ft_store *store, ft_error *err)
+static ft_status make_splits(struct operations_evaluation *e, ft_store *store,
+                             ft_error *err)
 {
     ft_status st = ft__splits_make(&e->split, e->s.n, err);
 
@@ -216,20 +220,20 @@ static ft_status make_splits(struct evaluating *e, ft_store *store, ft_error *er
     return st;
 }
 
-static bool is_chip_of(const struct evaluating *e, const ft__samples *s, size_t i,
-                       uint32_t split)
+static bool is_chip_of(const struct operations_evaluation *e, const ft__samples *s,
+                       size_t i, uint32_t split)
 {
     return e->chip &&
            strcmp(ft__dataset_chip(&s->dataset[s->v[i].dataset]), e->chip[split]) == 0;
 }
 
 /* With a device every device of its chip leaves training. */
-static bool is_sibling(const struct evaluating *e, size_t i, uint32_t split)
+static bool is_sibling(const struct operations_evaluation *e, size_t i, uint32_t split)
 {
     return !e->opt->siblings && is_chip_of(e, &e->s, i, split);
 }
 
-static bool is_hidden(const struct evaluating *e, size_t i, uint32_t split)
+static bool is_hidden(const struct operations_evaluation *e, size_t i, uint32_t split)
 {
     if (e->opt->protocol == FT_PROTOCOL_NETWORK)
         return ft__network_has(&e->networks.v[split], e->s.v[i].hash);
@@ -239,21 +243,21 @@ static bool is_hidden(const struct evaluating *e, size_t i, uint32_t split)
 /* ---- one split after the other ---- */
 
 /* The second store is never learned from, whichever split of it is tested. */
-static bool is_later_store(const struct evaluating *e, size_t i)
+static bool is_later_store(const struct operations_evaluation *e, size_t i)
 {
     return e->opt->protocol == FT_PROTOCOL_STORES && i >= e->n_train;
 }
 
 /* Is the row among the first `part` of the operations, in an order that the seed
  * decides? Larger parts hold the smaller ones. */
-static bool is_early(const struct evaluating *e, size_t i, double part)
+static bool is_early(const struct operations_evaluation *e, size_t i, double part)
 {
     ft__prng p = ft__prng_stream(e->opt->seed ^ 0x5eed, e->s.v[i].hash);
 
     return ft__prng_unit(&p) < part;
 }
 
-static double place_of(const struct evaluating *e, uint32_t sample)
+static double place_of(const struct operations_evaluation *e, uint32_t sample)
 {
     ft__prng p = ft__prng_stream(e->opt->seed ^ 0xc0ffee, e->s.v[sample].hash);
 
@@ -262,7 +266,7 @@ static double place_of(const struct evaluating *e, uint32_t sample)
 
 /* Of n tested rows as many as answers are corrected by, half of them at most, and all
  * that are equal to one of them, go to e->known; how many. */
-static ft_status take_known(struct evaluating *e, size_t *n, size_t *n_known,
+static ft_status take_known(struct operations_evaluation *e, size_t *n, size_t *n_known,
                             ft_error *err)
 {
     size_t want = e->opt->correct < *n / 2 ? e->opt->correct : *n / 2, left = 0;
@@ -289,7 +293,7 @@ static ft_status take_known(struct evaluating *e, size_t *n, size_t *n_known,
 }
 
 /* What was measured whole, on devices of other chips than those left out. */
-static ft_status take_workloads(ft__samples *out, const struct evaluating *e,
+static ft_status take_workloads(ft__samples *out, const struct operations_evaluation *e,
                                 uint32_t split, ft_error *err)
 {
     uint32_t *row = calloc(e->workloads.n + 1, sizeof(*row));
@@ -313,8 +317,8 @@ static ft_status take_workloads(ft__samples *out, const struct evaluating *e,
 
 /* From e->train[n_train]. Where these were measured whole, operations have no part in
  * what is asked. */
-static ft_status train(ft_predictor **out, struct evaluating *e, uint32_t split,
-                       size_t n_train, ft_error *err)
+static ft_status train(ft_predictor **out, struct operations_evaluation *e,
+                       uint32_t split, size_t n_train, ft_error *err)
 {
     const ft__samples none = {0};
     ft__samples workloads = {0};
@@ -332,9 +336,9 @@ static ft_status train(ft_predictor **out, struct evaluating *e, uint32_t split,
 }
 
 /* Answers for e->test[n_test] by a predictor made of e->train[n_train]. */
-static ft_status train_and_ask(struct evaluating *e, ft__results *out, uint32_t split,
-                               size_t n_train, size_t n_known, size_t n_test,
-                               ft_error *err)
+static ft_status train_and_ask(struct operations_evaluation *e, ft__test_results *out,
+                               uint32_t split, size_t n_train, size_t n_known,
+                               size_t n_test, ft_error *err)
 {
     ft_predictor *p;
     ft_calibration_set *known = NULL;
@@ -356,7 +360,7 @@ static ft_status train_and_ask(struct evaluating *e, ft__results *out, uint32_t 
     return st;
 }
 
-static void describe(ft__tested *t, const struct evaluating *e, uint32_t row)
+static void describe(ft__tested *t, const struct operations_evaluation *e, uint32_t row)
 {
     const ft__sample *v = &e->s.v[row];
     const ft__dataset *d = &e->s.dataset[v->dataset];
@@ -375,7 +379,8 @@ static void describe(ft__tested *t, const struct evaluating *e, uint32_t row)
                       .truth = v->value[e->metric]};
 }
 
-static ft_status add_results(ft__results *out, const struct evaluating *e, size_t n,
+static ft_status add_results(ft__test_results *out,
+                             const struct operations_evaluation *e, size_t n,
                              uint32_t split, ft_error *err)
 {
     ft__tested *tested = calloc(n + 1, sizeof(*tested));
@@ -390,9 +395,10 @@ static ft_status add_results(ft__results *out, const struct evaluating *e, size_
     return st;
 }
 
-static ft_status run_split(void *user, ft__results *out, uint32_t split, ft_error *err)
+static ft_status run_split(void *user, ft__test_results *out, uint32_t split,
+                           ft_error *err)
 {
-    struct evaluating *e = user;
+    struct operations_evaluation *e = user;
     size_t n_train = 0, n_test = 0, n_known;
     ft_status st;
 
@@ -415,7 +421,8 @@ static ft_status run_split(void *user, ft__results *out, uint32_t split, ft_erro
 }
 
 /* Equal steps on a logarithmic scale up to all the training rows. */
-static ft_status run_curve(struct evaluating *e, ft_evaluation *out, ft_error *err)
+static ft_status run_curve(struct operations_evaluation *e, ft_evaluation *out,
+                           ft_error *err)
 {
     const double least = 0.02;
     uint32_t steps = e->opt->curve_steps;
@@ -425,7 +432,7 @@ static ft_status run_curve(struct evaluating *e, ft_evaluation *out, ft_error *e
     if (!out->curve)
         return ft_fail(err, FT_ENOMEM, 0, "evaluation");
     for (uint32_t i = 0; i < steps && !st; i++) {
-        ft__results r = {0};
+        ft__test_results r = {0};
         ft_curve_point *p = &out->curve[out->n_curve];
 
         e->part = steps > 1 ? pow(least, 1 - (double)i / (double)(steps - 1)) : 1;
@@ -444,15 +451,15 @@ static ft_status run_curve(struct evaluating *e, ft_evaluation *out, ft_error *e
 
 /* ---- all of it ---- */
 
-static ft_status find_top(struct evaluating *e, ft_error *err)
+static ft_status find_top(struct operations_evaluation *e, ft_error *err)
 {
     e->top = calloc(e->s.n + 1, sizeof(*e->top));
     return e->top ? ft__clocked_top(e->top, &e->s, err)
                   : ft_fail(err, FT_ENOMEM, 0, "%zu rows", e->s.n);
 }
 
-static ft_status read_samples(struct evaluating *e, ft_store *store, ft_store *test,
-                              ft_error *err)
+static ft_status read_samples(struct operations_evaluation *e, ft_store *store,
+                              ft_store *test, ft_error *err)
 {
     const bool clocks = e->opt->protocol == FT_PROTOCOL_CLOCKS;
     ft_status st =
@@ -492,12 +499,12 @@ static uint32_t metrics_for(ft__metric metric)
            (metric == FT__METRIC_ENERGY ? 1u << FT__METRIC_POWER : 1u << metric);
 }
 
-static ft_status start(struct evaluating *e, const ft_evaluate_options *opt,
+static ft_status start(struct operations_evaluation *e, const ft_evaluate_options *opt,
                        const ft_store *test, ft_error *err)
 {
     const char *metric = opt->metric ? opt->metric : "time";
 
-    *e = (struct evaluating){
+    *e = (struct operations_evaluation){
         .opt = opt, .part = 1, .metric = ft__metric_from_name(metric)};
     e->how = (ft__family_options){.learn = {.fit = {.methods = opt->methods,
                                                     .mix = opt->mix,
@@ -530,7 +537,7 @@ static ft_status start(struct evaluating *e, const ft_evaluate_options *opt,
     return FT_OK;
 }
 
-static void finish(struct evaluating *e)
+static void finish(struct operations_evaluation *e)
 {
     ft__samples_free(&e->s);
     ft__samples_free(&e->workloads);
@@ -547,8 +554,8 @@ static void finish(struct evaluating *e)
 ft_status ft_evaluate(ft_evaluation *out, ft_store *store, ft_store *test,
                       const ft_evaluate_options *opt, ft_error *err)
 {
-    struct evaluating e;
-    ft__results r = {0};
+    struct operations_evaluation e;
+    ft__test_results r = {0};
     ft_status st = start(&e, opt, test, err);
 
     *out = (ft_evaluation){0};

@@ -22,9 +22,9 @@ struct members {
     ft_error err;
 };
 
-static ft__network *network_of(ft__networks *n, const char *name, size_t len)
+static ft__network_ops *network_of(ft__networks *n, const char *name, size_t len)
 {
-    ft__network *v;
+    ft__network_ops *v;
 
     if (len >= sizeof(v->name))
         len = sizeof(v->name) - 1;
@@ -36,12 +36,12 @@ static ft__network *network_of(ft__networks *n, const char *name, size_t len)
         return NULL;
     n->v = v;
     v += n->n++;
-    *v = (ft__network){0};
+    *v = (ft__network_ops){0};
     memcpy(v->name, name, len);
     return v;
 }
 
-static bool add_hash(ft__network *v, uint64_t hash)
+static bool add_hash(ft__network_ops *v, uint64_t hash)
 {
     uint64_t *grown;
 
@@ -61,7 +61,7 @@ static int take_member(void *user, const ft_member *m)
     struct members *r = user;
     size_t len;
     const char *name = ft__pair(m->whole, "name", &len);
-    ft__network *v;
+    ft__network_ops *v;
     ft_op op;
 
     if (!name || (r->only && (strlen(r->only) != len || memcmp(r->only, name, len))))
@@ -102,15 +102,15 @@ void ft__networks_free(ft__networks *n)
     *n = (ft__networks){0};
 }
 
-bool ft__network_has(const ft__network *n, uint64_t hash)
+bool ft__network_has(const ft__network_ops *n, uint64_t hash)
 {
     return n->n && bsearch(&hash, n->hash, n->n, sizeof(hash), ft__by_number) != NULL;
 }
 
 /* ---- results ---- */
 
-ft_status ft__results_add(ft__results *r, const ft__tested *row,
-                          const ft__answer *predicted, size_t n, uint32_t split,
+ft_status ft__results_add(ft__test_results *r, const ft__tested *row,
+                          const ft__op_answer *predicted, size_t n, uint32_t split,
                           ft_error *err)
 {
     ft__result *v = realloc(r->v, (r->n + n + 1) * sizeof(*v));
@@ -126,14 +126,14 @@ ft_status ft__results_add(ft__results *r, const ft__tested *row,
     return FT_OK;
 }
 
-static void tell_rows(const ft__results *r, ft__metric metric,
+static void tell_rows(const ft__test_results *r, ft__metric metric,
                       const char (*split)[FT__SPLIT_NAME],
                       const ft_evaluate_options *opt)
 {
     for (size_t i = 0; i < r->n && opt->row; i++) {
         const ft__tested *v = &r->v[i].row;
         const ft__dataset *d = v->on;
-        const ft__answer *a = &r->v[i].predicted;
+        const ft__op_answer *a = &r->v[i].predicted;
         char spec[1024];
 
         if (v->op)
@@ -156,7 +156,7 @@ static void tell_rows(const ft__results *r, ft__metric metric,
     }
 }
 
-static size_t add_choices(ft__results *r, size_t at, const ft__model_set *l)
+static size_t add_choices(ft__test_results *r, size_t at, const ft__model_set *l)
 {
     for (uint32_t i = 0; l && i < l->n_regressors && at < sizeof(r->chosen); i++) {
         const ft__regressor *p = &l->part[i];
@@ -170,7 +170,7 @@ static size_t add_choices(ft__results *r, size_t at, const ft__model_set *l)
     return at;
 }
 
-void ft__results_choices(ft__results *r, const ft__family *f, ft__metric metric)
+void ft__results_choices(ft__test_results *r, const ft__family *f, ft__metric metric)
 {
     size_t at = 0;
 
@@ -179,7 +179,7 @@ void ft__results_choices(ft__results *r, const ft__family *f, ft__metric metric)
         at = add_choices(r, at, f->model_set[metric][unseen]);
 }
 
-void ft__results_kernels(ft__results *r, const ft__kernels *k)
+void ft__results_kernels(ft__test_results *r, const ft__kernel_models *k)
 {
     const ft__fit *known = &k->of[FT__OF_KERNELS].fit,
                   *others = &k->of[FT__OF_DEVICES].fit;
@@ -189,7 +189,7 @@ void ft__results_kernels(ft__results *r, const ft__kernels *k)
              known->n_rows, known->choice, others->n_rows, others->choice);
 }
 
-static ft_status find_order(ft_rank_evaluation *out, const ft__results *r,
+static ft_status find_order(ft_rank_evaluation *out, const ft__test_results *r,
                             ft_choices choices, ft_error *err)
 {
     ft_rank_row *row = calloc(r->n + 1, sizeof(*row));
@@ -199,7 +199,7 @@ static ft_status find_order(ft_rank_evaluation *out, const ft__results *r,
         return ft_fail(err, FT_ENOMEM, 0, "results");
     for (size_t i = 0; i < r->n; i++) {
         const ft__tested *v = &r->v[i].row;
-        const ft__answer *predicted = &r->v[i].predicted;
+        const ft__op_answer *predicted = &r->v[i].predicted;
 
         row[i] =
             (ft_rank_row){v->hash,
@@ -214,15 +214,15 @@ static ft_status find_order(ft_rank_evaluation *out, const ft__results *r,
     return st;
 }
 
-void ft__results_free(ft__results *r)
+void ft__results_free(ft__test_results *r)
 {
     free(r->v);
-    *r = (ft__results){0};
+    *r = (ft__test_results){0};
 }
 
 /* ---- tables ---- */
 
-struct table {
+struct score_table {
     double *truth;
     double *predicted[3];
     double *width;
@@ -230,7 +230,7 @@ struct table {
     size_t covered;
 };
 
-static void table_free(struct table *t)
+static void table_free(struct score_table *t)
 {
     free(t->truth);
     for (int k = 0; k < 3; k++)
@@ -238,10 +238,10 @@ static void table_free(struct table *t)
     free(t->width);
 }
 
-static ft_status table_make(struct table *t, size_t n, ft_error *err)
+static ft_status table_make(struct score_table *t, size_t n, ft_error *err)
 {
-    *t = (struct table){.truth = calloc(n + 1, sizeof(double)),
-                        .width = calloc(n + 1, sizeof(double))};
+    *t = (struct score_table){.truth = calloc(n + 1, sizeof(double)),
+                              .width = calloc(n + 1, sizeof(double))};
     for (int k = 0; k < 3; k++)
         t->predicted[k] = calloc(n + 1, sizeof(double));
     if (t->truth && t->width && t->predicted[0] && t->predicted[1] && t->predicted[2])
@@ -250,7 +250,7 @@ static ft_status table_make(struct table *t, size_t n, ft_error *err)
     return ft_fail(err, FT_ENOMEM, 0, "results");
 }
 
-static void add_result(struct table *t, const ft__result *r)
+static void add_result(struct score_table *t, const ft__result *r)
 {
     t->truth[t->n] = r->row.truth;
     t->predicted[0][t->n] = r->predicted.value;
@@ -261,7 +261,7 @@ static void add_result(struct table *t, const ft__result *r)
     t->n++;
 }
 
-static ft_status summarise(ft_evaluated *out, struct table *t, ft_error *err)
+static ft_status summarise(ft_evaluated *out, struct score_table *t, ft_error *err)
 {
     ft_errors *const errors[3] = {&out->learned, &out->constant, &out->base};
     ft_status st = FT_OK;
@@ -274,10 +274,10 @@ static ft_status summarise(ft_evaluated *out, struct table *t, ft_error *err)
     return st;
 }
 
-ft_status ft__results_errors(ft_errors *out, const ft__results *r, ft_error *err)
+ft_status ft__results_errors(ft_errors *out, const ft__test_results *r, ft_error *err)
 {
     ft_evaluated all;
-    struct table t;
+    struct score_table t;
     ft_status st = table_make(&t, r->n, err);
 
     if (st)
@@ -291,7 +291,7 @@ ft_status ft__results_errors(ft_errors *out, const ft__results *r, ft_error *err
 }
 
 /* Bounds between the deciles of what was measured. */
-static ft_status find_deciles(double bound[9], const ft__results *r, ft_error *err)
+static ft_status find_deciles(double bound[9], const ft__test_results *r, ft_error *err)
 {
     double *v = malloc((r->n + 1) * sizeof(*v));
 
@@ -307,7 +307,7 @@ static ft_status find_deciles(double bound[9], const ft__results *r, ft_error *e
 }
 
 struct grouping {
-    const ft__results *r;
+    const ft__test_results *r;
     const char (*split)[FT__SPLIT_NAME];
     double decile[9];
 };
@@ -334,7 +334,7 @@ static uint32_t line_of(const struct grouping *g, ft_by by, const ft__result *v,
 }
 
 static ft_status add_line(ft_evaluation *out, ft_by by, const char *name,
-                          struct table *t, ft_error *err)
+                          struct score_table *t, ft_error *err)
 {
     ft_evaluated *v = realloc(out->by[by], (out->n_by[by] + 1) * sizeof(*v));
 
@@ -348,7 +348,7 @@ static ft_status add_line(ft_evaluation *out, ft_by by, const char *name,
 }
 
 static ft_status group_by(ft_evaluation *out, ft_by by, const struct grouping *g,
-                          struct table *t, ft_error *err)
+                          struct score_table *t, ft_error *err)
 {
     uint32_t last = 0, line;
     const char *name, *found;
@@ -371,11 +371,11 @@ static ft_status group_by(ft_evaluation *out, ft_by by, const struct grouping *g
     return st;
 }
 
-static ft_status make_tables(ft_evaluation *out, const ft__results *r,
+static ft_status make_tables(ft_evaluation *out, const ft__test_results *r,
                              const char (*split)[FT__SPLIT_NAME], ft_error *err)
 {
     struct grouping g = {.r = r, .split = split};
-    struct table t;
+    struct score_table t;
     ft_status st = table_make(&t, r->n, err);
 
     if (st)
@@ -397,7 +397,7 @@ static ft_status make_tables(ft_evaluation *out, const ft__results *r,
     return st;
 }
 
-ft_status ft__results_report(ft_evaluation *out, const ft__results *r,
+ft_status ft__results_report(ft_evaluation *out, const ft__test_results *r,
                              const ft__splits *s, ft__metric metric,
                              const ft_evaluate_options *opt, ft_error *err)
 {
@@ -449,7 +449,7 @@ void ft__splits_free(ft__splits *s)
     free(s->name);
 }
 
-ft_status ft__splits_run(ft__results *out, const ft__splits *s, ft__split_run *run,
+ft_status ft__splits_run(ft__test_results *out, const ft__splits *s, ft__split_run *run,
                          void *user, const ft_log *log, ft_error *err)
 {
     ft_status st = FT_OK;

@@ -6,14 +6,14 @@
 
 /* ---- networks as lists of operations ---- */
 
-typedef struct ft__network {
+typedef struct ft__network_ops {
     char name[160];
     uint64_t *hash; /* of its operations, ascending when all are read */
     size_t n;
-} ft__network;
+} ft__network_ops;
 
 typedef struct ft__networks {
-    ft__network *v;
+    ft__network_ops *v;
     uint32_t n;
 } ft__networks;
 
@@ -22,7 +22,7 @@ typedef struct ft__networks {
 ft_status ft__networks_read(ft__networks *out, ft_store *store, const char *only,
                             ft_error *err);
 void ft__networks_free(ft__networks *n);
-bool ft__network_has(const ft__network *n, uint64_t hash);
+bool ft__network_has(const ft__network_ops *n, uint64_t hash);
 
 /* ---- what was predicted of tested rows ---- */
 
@@ -41,11 +41,11 @@ typedef struct ft__tested {
 typedef struct ft__result {
     ft__tested row;
     uint32_t split;
-    ft__answer predicted;
+    ft__op_answer predicted;
 } ft__result;
 
 /* Zero to begin. */
-typedef struct ft__results {
+typedef struct ft__test_results {
     ft__result *v;
     size_t n;
     size_t n_splits;
@@ -53,16 +53,16 @@ typedef struct ft__results {
     char unanswered[240]; /* why, of the last of them */
     double n_learned;     /* rows learned from, over all splits */
     char chosen[4096];    /* of the last split */
-} ft__results;
+} ft__test_results;
 
-ft_status ft__results_add(ft__results *r, const ft__tested *row,
-                          const ft__answer *predicted, size_t n, uint32_t split,
+ft_status ft__results_add(ft__test_results *r, const ft__tested *row,
+                          const ft__op_answer *predicted, size_t n, uint32_t split,
                           ft_error *err);
 /* Note which methods a model set chose. */
-void ft__results_choices(ft__results *r, const ft__family *f, ft__metric metric);
-void ft__results_kernels(ft__results *r, const ft__kernels *k);
-ft_status ft__results_errors(ft_errors *out, const ft__results *r, ft_error *err);
-void ft__results_free(ft__results *r);
+void ft__results_choices(ft__test_results *r, const ft__family *f, ft__metric metric);
+void ft__results_kernels(ft__test_results *r, const ft__kernel_models *k);
+ft_status ft__results_errors(ft_errors *out, const ft__test_results *r, ft_error *err);
+void ft__results_free(ft__test_results *r);
 
 /* ---- what is left out together ---- */
 
@@ -82,12 +82,12 @@ ft_status ft__splits_add(uint32_t *index, ft__splits *s, const char *name,
 bool ft__split_is(const ft__splits *s, uint32_t split, const char *name);
 void ft__splits_free(ft__splits *s);
 /* One split after the other: run() hides it, trains, asks, adds to the results. */
-typedef ft_status ft__split_run(void *user, ft__results *out, uint32_t split,
+typedef ft_status ft__split_run(void *user, ft__test_results *out, uint32_t split,
                                 ft_error *err);
-ft_status ft__splits_run(ft__results *out, const ft__splits *s, ft__split_run *run,
+ft_status ft__splits_run(ft__test_results *out, const ft__splits *s, ft__split_run *run,
                          void *user, const ft_log *log, ft_error *err);
 /* All that an evaluation says of results. */
-ft_status ft__results_report(ft_evaluation *out, const ft__results *r,
+ft_status ft__results_report(ft_evaluation *out, const ft__test_results *r,
                              const ft__splits *s, ft__metric metric,
                              const ft_evaluate_options *opt, ft_error *err);
 

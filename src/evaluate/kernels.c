@@ -11,7 +11,7 @@
 #include "foretell/names.h"
 #include "predict/file/predictor.h"
 
-struct evaluating {
+struct kernels_evaluation {
     const ft_evaluate_options *opt;
     ft__kernel_rows r;
     ft__splits split;  /* of rows */
@@ -19,22 +19,22 @@ struct evaluating {
     ft__dataset *on;   /* of every file */
     char **line;       /* of every row that was tested: what a launch file says */
     uint32_t *kernel;  /* of every row: its number */
-    ft__names kernels;
+    ft__name_list kernels;
     uint32_t *use; /* rows to learn from */
     ft__tested *tested;
-    ft__answer *answer;
+    ft__op_answer *answer;
 };
 
 /* ---- what is left out together ---- */
 
-static const char *left_out_name(const struct evaluating *e, size_t i)
+static const char *left_out_name(const struct kernels_evaluation *e, size_t i)
 {
     const ft__kernel_row *row = &e->r.row[i];
 
     return e->opt->protocol == FT_PROTOCOL_DEVICE ? row->device->name : row->kernel;
 }
 
-static ft_status make_splits(struct evaluating *e, ft_error *err)
+static ft_status make_splits(struct kernels_evaluation *e, ft_error *err)
 {
     ft_status st = ft__splits_make(&e->split, e->r.n, err);
 
@@ -55,7 +55,8 @@ static ft_status make_splits(struct evaluating *e, ft_error *err)
 }
 
 /* With a GPU all of its chip leave training. */
-static bool is_learned_from(const struct evaluating *e, size_t i, uint32_t split)
+static bool is_learned_from(const struct kernels_evaluation *e, size_t i,
+                            uint32_t split)
 {
     if (e->opt->protocol == FT_PROTOCOL_DEVICE && !e->opt->siblings)
         return strcmp(e->r.row[i].device->chip, e->chip[split]) != 0;
@@ -65,7 +66,8 @@ static bool is_learned_from(const struct evaluating *e, size_t i, uint32_t split
 /* ---- asking ---- */
 
 /* By the estimate that the predictor begins with, alone. */
-static double physics_of(const struct evaluating *e, const ft_predictor *p, size_t i)
+static double physics_of(const struct kernels_evaluation *e, const ft_predictor *p,
+                         size_t i)
 {
     const ft__kernel_row *r = &e->r.row[i];
     ft_kernel_estimate estimate;
@@ -77,7 +79,7 @@ static double physics_of(const struct evaluating *e, const ft_predictor *p, size
 }
 
 /* Median of measured over estimated of the n rows learned from. */
-static ft_status find_constant(double *out, const struct evaluating *e,
+static ft_status find_constant(double *out, const struct kernels_evaluation *e,
                                const ft_predictor *p, size_t n, ft_error *err)
 {
     double *ratio = malloc((n + 1) * sizeof(*ratio));
@@ -91,8 +93,8 @@ static ft_status find_constant(double *out, const struct evaluating *e,
     return FT_OK;
 }
 
-static ft_status ask(ft__answer *out, const struct evaluating *e, const ft_predictor *p,
-                     size_t i, double constant, ft_error *err)
+static ft_status ask(ft__op_answer *out, const struct kernels_evaluation *e,
+                     const ft_predictor *p, size_t i, double constant, ft_error *err)
 {
     ft_kernel_estimate estimate;
     ft_kernel_query q;
@@ -103,16 +105,17 @@ static ft_status ask(ft__answer *out, const struct evaluating *e, const ft_predi
         st = ft_predict_kernel(&estimate, p, &q, err);
     if (st)
         return st;
-    *out = (ft__answer){.value = estimate.time.value,
-                        .low = estimate.time.low,
-                        .high = estimate.time.high,
-                        .basis = estimate.time.basis,
-                        .base = estimate.physics_s,
-                        .constant = constant * estimate.physics_s};
+    *out = (ft__op_answer){.value = estimate.time.value,
+                           .low = estimate.time.low,
+                           .high = estimate.time.high,
+                           .basis = estimate.time.basis,
+                           .base = estimate.physics_s,
+                           .constant = constant * estimate.physics_s};
     return FT_OK;
 }
 
-static ft_status describe(struct evaluating *e, ft__tested *t, size_t i, ft_error *err)
+static ft_status describe(struct kernels_evaluation *e, ft__tested *t, size_t i,
+                          ft_error *err)
 {
     size_t len;
     const char *line = ft__kernel_rows_line(&e->r, i, &len);
@@ -131,9 +134,10 @@ static ft_status describe(struct evaluating *e, ft__tested *t, size_t i, ft_erro
     return FT_OK;
 }
 
-static ft_status run_split(void *user, ft__results *out, uint32_t split, ft_error *err)
+static ft_status run_split(void *user, ft__test_results *out, uint32_t split,
+                           ft_error *err)
 {
-    struct evaluating *e = user;
+    struct kernels_evaluation *e = user;
     const ft__kernels_options how = {.seed = e->opt->seed, .threads = e->opt->threads};
     ft_predictor *p = NULL;
     size_t n = 0, tested = 0;
@@ -165,7 +169,7 @@ static ft_status run_split(void *user, ft__results *out, uint32_t split, ft_erro
 
 /* ---- all of it ---- */
 
-static ft_status make_room(struct evaluating *e, ft_error *err)
+static ft_status make_room(struct kernels_evaluation *e, ft_error *err)
 {
     const size_t n = e->r.n + 1;
 
@@ -191,7 +195,7 @@ static ft_status make_room(struct evaluating *e, ft_error *err)
     return FT_OK;
 }
 
-static void finish(struct evaluating *e)
+static void finish(struct kernels_evaluation *e)
 {
     for (size_t i = 0; e->line && i < e->r.n; i++)
         free(e->line[i]);
@@ -210,8 +214,8 @@ static void finish(struct evaluating *e)
 ft_status ft__evaluate_kernels(ft_evaluation *out, const ft_evaluate_options *opt,
                                ft_error *err)
 {
-    struct evaluating e = {.opt = opt};
-    ft__results r = {0};
+    struct kernels_evaluation e = {.opt = opt};
+    ft__test_results r = {0};
     ft_status st;
 
     if (opt->protocol != FT_PROTOCOL_KERNEL && opt->protocol != FT_PROTOCOL_DEVICE)

@@ -11,7 +11,7 @@
 #include "evaluate/hold_out.h"
 #include "predict/file/predictor.h"
 
-struct evaluating {
+struct networks_evaluation {
     const ft_evaluate_options *opt;
     ft__metric metric;
     ft__family_options how;
@@ -22,17 +22,17 @@ struct evaluating {
     bool *hidden;     /* of every network */
     uint32_t *row;    /* to learn from */
     ft__tested *tested;
-    ft__answer *answer;
+    ft__op_answer *answer;
 };
 
 /* ---- what is left out together ---- */
 
-static const ft__dataset *ran_on(const struct evaluating *e, size_t i)
+static const ft__dataset *ran_on(const struct networks_evaluation *e, size_t i)
 {
     return &e->w.dataset[e->w.v[i].dataset];
 }
 
-static const char *left_out_name(const struct evaluating *e, size_t i)
+static const char *left_out_name(const struct networks_evaluation *e, size_t i)
 {
     switch (e->opt->protocol) {
     case FT_PROTOCOL_DEVICE: return ran_on(e, i)->device;
@@ -41,7 +41,7 @@ static const char *left_out_name(const struct evaluating *e, size_t i)
     }
 }
 
-static ft_status make_splits(struct evaluating *e, ft_error *err)
+static ft_status make_splits(struct networks_evaluation *e, ft_error *err)
 {
     ft_status st = ft__splits_make(&e->split, e->w.n, err);
 
@@ -57,7 +57,7 @@ static ft_status make_splits(struct evaluating *e, ft_error *err)
 
 /* Whether network i says something of what is asked in this split: it leaves training.
  */
-static bool goes_with(const struct evaluating *e, size_t i, uint32_t split)
+static bool goes_with(const struct networks_evaluation *e, size_t i, uint32_t split)
 {
     if (e->opt->protocol != FT_PROTOCOL_DEVICE)
         return ft__split_is(&e->split, split, left_out_name(e, i));
@@ -72,7 +72,7 @@ static bool goes_with(const struct evaluating *e, size_t i, uint32_t split)
 
 /* ---- operations that leave training with it ---- */
 
-static bool is_hidden_part(const struct evaluating *e, size_t row)
+static bool is_hidden_part(const struct networks_evaluation *e, size_t row)
 {
     const uint64_t key = ft__op_key(&e->s.v[row].op);
 
@@ -82,7 +82,7 @@ static bool is_hidden_part(const struct evaluating *e, size_t row)
     return false;
 }
 
-static bool is_hidden_device(const struct evaluating *e, size_t row)
+static bool is_hidden_device(const struct networks_evaluation *e, size_t row)
 {
     const ft__dataset *d = &e->s.dataset[e->s.v[row].dataset];
 
@@ -95,7 +95,7 @@ static bool is_hidden_device(const struct evaluating *e, size_t row)
     return false;
 }
 
-static size_t choose_rows(struct evaluating *e)
+static size_t choose_rows(struct networks_evaluation *e)
 {
     const bool devices = e->opt->protocol == FT_PROTOCOL_DEVICE;
     size_t n = 0;
@@ -114,7 +114,7 @@ static const ft_estimate *estimate_of(const ft_network_estimate *e, ft__metric m
 }
 
 /* By specifications alone. */
-static void ask_physics(struct evaluating *e)
+static void ask_physics(struct networks_evaluation *e)
 {
     for (size_t i = 0; i < e->w.n; i++) {
         const ft_device_use on = ft__dataset_use(ran_on(e, i));
@@ -131,7 +131,7 @@ static void ask_physics(struct evaluating *e)
 
 /* Median of measured over predicted by specifications, of networks that are not hidden.
  */
-static double constant_of(const struct evaluating *e, double *scratch)
+static double constant_of(const struct networks_evaluation *e, double *scratch)
 {
     size_t n = 0;
 
@@ -144,8 +144,8 @@ static double constant_of(const struct evaluating *e, double *scratch)
     return n ? ft__median(scratch, n) : NAN;
 }
 
-static ft_status ask(ft__answer *out, const struct evaluating *e, const ft_predictor *p,
-                     size_t i, char why[240], ft_error *err)
+static ft_status ask(ft__op_answer *out, const struct networks_evaluation *e,
+                     const ft_predictor *p, size_t i, char why[240], ft_error *err)
 {
     const ft_device_use on = ft__dataset_use(ran_on(e, i));
     ft_network_estimate estimate;
@@ -153,7 +153,7 @@ static ft_status ask(ft__answer *out, const struct evaluating *e, const ft_predi
     ft_status st = ft_predict_network(&estimate, p, &on, e->w.v[i].graph, &none);
     const ft_estimate *x;
 
-    *out = (ft__answer){.value = NAN, .low = NAN, .high = NAN};
+    *out = (ft__op_answer){.value = NAN, .low = NAN, .high = NAN};
     if (st == FT_ENOTFOUND) {
         snprintf(why, 240, "%.239s", none.msg);
         return FT_OK;
@@ -161,13 +161,13 @@ static ft_status ask(ft__answer *out, const struct evaluating *e, const ft_predi
     if (st)
         return ft_fail(err, st, none.pos, "%s", none.msg);
     x = estimate_of(&estimate, e->metric);
-    *out = (ft__answer){
+    *out = (ft__op_answer){
         .value = x->value, .low = x->low, .high = x->high, .basis = x->basis};
     ft_network_estimate_free(&estimate);
     return FT_OK;
 }
 
-static void describe(ft__tested *t, const struct evaluating *e, size_t i)
+static void describe(ft__tested *t, const struct networks_evaluation *e, size_t i)
 {
     const ft__network_sample *w = &e->w.v[i];
     uint32_t device = 0;
@@ -184,8 +184,8 @@ static void describe(ft__tested *t, const struct evaluating *e, size_t i)
                       .truth = w->value[e->metric]};
 }
 
-static ft_status ask_all(struct evaluating *e, ft__results *out, const ft_predictor *p,
-                         uint32_t split, ft_error *err)
+static ft_status ask_all(struct networks_evaluation *e, ft__test_results *out,
+                         const ft_predictor *p, uint32_t split, ft_error *err)
 {
     double *scratch = malloc((e->w.n + 1) * sizeof(*scratch)), constant;
     ft_status st = FT_OK;
@@ -206,9 +206,10 @@ static ft_status ask_all(struct evaluating *e, ft__results *out, const ft_predic
     return st ? st : ft__results_add(out, e->tested, e->answer, n, split, err);
 }
 
-static ft_status run_split(void *user, ft__results *out, uint32_t split, ft_error *err)
+static ft_status run_split(void *user, ft__test_results *out, uint32_t split,
+                           ft_error *err)
 {
-    struct evaluating *e = user;
+    struct networks_evaluation *e = user;
     ft_predictor *p = NULL;
     size_t n;
     ft_status st;
@@ -229,7 +230,7 @@ static ft_status run_split(void *user, ft__results *out, uint32_t split, ft_erro
 
 /* ---- all of it ---- */
 
-static ft_status make_room(struct evaluating *e, ft_error *err)
+static ft_status make_room(struct networks_evaluation *e, ft_error *err)
 {
     const size_t n = e->w.n + 1;
 
@@ -243,7 +244,7 @@ static ft_status make_room(struct evaluating *e, ft_error *err)
                : ft_fail(err, FT_ENOMEM, 0, "%zu networks", e->w.n);
 }
 
-static ft_status prepare(struct evaluating *e, ft_store *store, ft_error *err)
+static ft_status prepare(struct networks_evaluation *e, ft_store *store, ft_error *err)
 {
     ft_status st = ft__samples_read(&e->s, store, NULL, e->opt->where, err);
 
@@ -269,7 +270,7 @@ static ft_status prepare(struct evaluating *e, ft_store *store, ft_error *err)
     return FT_OK;
 }
 
-static void finish(struct evaluating *e)
+static void finish(struct networks_evaluation *e)
 {
     ft__samples_free(&e->s);
     ft__network_samples_free(&e->w);
@@ -287,8 +288,8 @@ ft_status ft__evaluate_networks(ft_evaluation *out, ft_store *store,
                                 ft_error *err)
 {
     const bool devices = opt->protocol == FT_PROTOCOL_DEVICE;
-    struct evaluating e = {.opt = opt, .metric = metric, .how = *how};
-    ft__results r = {0};
+    struct networks_evaluation e = {.opt = opt, .metric = metric, .how = *how};
+    ft__test_results r = {0};
     ft_status st;
 
     e.how.networks = &e.w;

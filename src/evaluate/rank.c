@@ -11,12 +11,12 @@
 enum { MAX_CHOICES = 64, DRAWS = 512 };
 
 /* Rows of one item and choice, added up. */
-struct cell {
+struct choice_sums {
     double truth, value, low, high;
     double n;
 };
 
-struct table {
+struct choice_table {
     const char *choice[MAX_CHOICES];
     size_t n_choices;
     double loss[MAX_CHOICES];  /* sum of regrets when it is always taken */
@@ -33,7 +33,7 @@ static int by_item(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static size_t index_of(const struct table *t, const char *choice)
+static size_t index_of(const struct choice_table *t, const char *choice)
 {
     size_t i = 0;
 
@@ -42,7 +42,7 @@ static size_t index_of(const struct table *t, const char *choice)
     return i;
 }
 
-static ft_status name_choices(struct table *t, const ft_rank_row *row, size_t n,
+static ft_status name_choices(struct choice_table *t, const ft_rank_row *row, size_t n,
                               ft_error *err)
 {
     for (size_t i = 0; i < n; i++) {
@@ -60,14 +60,14 @@ static ft_status name_choices(struct table *t, const ft_rank_row *row, size_t n,
 }
 
 /* The first rows of p[n] that are one item's, added up by choice; how many rows. */
-static size_t gather(struct cell *cell, const struct table *t,
+static size_t gather(struct choice_sums *cell, const struct choice_table *t,
                      const ft_rank_row *const *p, size_t n)
 {
     size_t len = 0;
 
     memset(cell, 0, t->n_choices * sizeof(*cell));
     for (; len < n && p[len]->item == p[0]->item; len++) {
-        struct cell *c = &cell[index_of(t, p[len]->choice)];
+        struct choice_sums *c = &cell[index_of(t, p[len]->choice)];
 
         c->truth += p[len]->truth;
         c->value += p[len]->value;
@@ -84,7 +84,7 @@ static size_t gather(struct cell *cell, const struct table *t,
     return len;
 }
 
-static bool is_complete(const struct cell *cell, size_t n)
+static bool is_complete(const struct choice_sums *cell, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (!(cell[i].n > 0))
@@ -92,8 +92,8 @@ static bool is_complete(const struct cell *cell, size_t n)
     return true;
 }
 
-static ft_status add_item(ft_rank_evaluation *out, struct table *t,
-                          const struct cell *cell, ft_error *err)
+static ft_status add_item(ft_rank_evaluation *out, struct choice_table *t,
+                          const struct choice_sums *cell, ft_error *err)
 {
     const ft_rank_options how = {.by = FT_RANK_BY_TIME, .n_draws = DRAWS};
     ft_rank_entry entry[MAX_CHOICES];
@@ -133,7 +133,7 @@ static ft_status add_item(ft_rank_evaluation *out, struct table *t,
 }
 
 /* Sums become means. */
-static void finish(ft_rank_evaluation *out, const struct table *t)
+static void finish(ft_rank_evaluation *out, const struct choice_table *t)
 {
     double n = (double)out->n_items;
     size_t best = 0, worst = 0;
@@ -157,8 +157,8 @@ ft_status ft__rank_evaluate(ft_rank_evaluation *out, const ft_rank_row *row, siz
                             ft_error *err)
 {
     const ft_rank_row **p = calloc(n + 1, sizeof(*p));
-    struct cell cell[MAX_CHOICES];
-    struct table t = {.n_choices = 0};
+    struct choice_sums cell[MAX_CHOICES];
+    struct choice_table t = {.n_choices = 0};
     ft_status st;
 
     *out = (ft_rank_evaluation){.n_rows = n};

@@ -5,13 +5,13 @@
 
 /* A convolution over square pieces of the image: each of `points` positions of the
  * transformed pieces is a product over channels. */
-struct pieces {
+struct conv_pieces {
     double step;   /* results of a piece along an axis */
     double points; /* of a transformed piece */
     double work;   /* real products for each */
 };
 
-static ft__op_kernel transformed(const ft__op_kernel *p, const struct pieces *t)
+static ft__op_kernel transformed(const ft__op_kernel *p, const struct conv_pieces *t)
 {
     double n = p->images * ceil(p->height / t->step) * ceil(p->width / t->step);
     ft__op_kernel q = *p;
@@ -29,7 +29,8 @@ static ft__op_kernel transformed(const ft__op_kernel *p, const struct pieces *t)
 }
 
 /* An algorithm whose transforms pass through memory. */
-static ft__algorithm apart(const ft__op_kernel *p, const struct pieces *t, double share)
+static ft__algorithm apart(const ft__op_kernel *p, const struct conv_pieces *t,
+                           double share)
 {
     ft__algorithm a = {.op_kernel = transformed(p, t), .share = share, .starts = 2};
     double pieces =
@@ -100,8 +101,8 @@ static double library_share(const ft__op_kernel *p, const ft__hardware_spec *chi
 static uint32_t fast(ft__algorithm *out, const ft__op_kernel *p, double share,
                      const double *c)
 {
-    static const struct pieces fused = {2, 16, 1}, wide = {4, 36, 1};
-    const struct pieces fft = {33 - p->kernel, 32 * 17, 4};
+    static const struct conv_pieces fused = {2, 16, 1}, wide = {4, 36, 1};
+    const struct conv_pieces fft = {33 - p->kernel, 32 * 17, 4};
     uint32_t n = 0;
 
     if (p->kernel == 3) {

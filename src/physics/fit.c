@@ -18,7 +18,7 @@ static const double OWN_SPREAD = 0.15; /* of how devices differ, which some do m
 static const double OWN_LEAST = 0.02;
 static const double LONGEST = 0.7; /* step of a logarithm */
 
-static const struct range {
+static const struct params_range {
     double least, most, spread;
 } ranges[FT__N_PHYSICS_PARAMS] = {
 #define FT__CONSTANT(name, value, least, most, spread) {least, most, spread},
@@ -33,7 +33,7 @@ static const int own[] = {FT__C_floor_s,      FT__C_tile_share,    FT__C_memory_
 enum { N_OWN = sizeof(own) / sizeof(*own) };
 enum { N_FREE = FT__N_PHYSICS_PARAMS + N_OWN * MOST_GROUPS };
 
-struct sample {
+struct params_sample {
     ft__work work;
     const ft__hardware_spec *chip;
     double log_time;
@@ -43,12 +43,12 @@ struct sample {
 
 /* What is searched: logarithms of the constants, then of what each group's own ones
  * are multiplied by. */
-struct point {
+struct params_point {
     double v[N_FREE];
 };
 
-struct fit {
-    struct sample *sample;
+struct params_fit {
+    struct params_sample *sample;
     size_t n;
     double *residual; /* log(estimate / time) of every sample */
     double *trial;
@@ -58,15 +58,15 @@ struct fit {
     char felt[FT__N_PHYSICS_PARAMS];   /* those that changed anything */
     double spread[FT__N_PHYSICS_PARAMS];
     int n_groups;
-    struct point at, start;
+    struct params_point at, start;
 };
 
-static int n_free(const struct fit *f)
+static int n_free(const struct params_fit *f)
 {
     return FT__N_PHYSICS_PARAMS + N_OWN * f->n_groups;
 }
 
-static ft__physics_params theta_of(const struct point *p, uint32_t group)
+static ft__physics_params theta_of(const struct params_point *p, uint32_t group)
 {
     ft__physics_params t;
 
@@ -79,14 +79,15 @@ static ft__physics_params theta_of(const struct point *p, uint32_t group)
     return t;
 }
 
-static void residuals(const struct fit *f, const struct point *p, double *out)
+static void residuals(const struct params_fit *f, const struct params_point *p,
+                      double *out)
 {
     ft__physics_params params[MOST_GROUPS];
 
     for (int g = 0; g < f->n_groups; g++)
         params[g] = theta_of(p, (uint32_t)g);
     for (size_t j = 0; j < f->n; j++) {
-        const struct sample *s = &f->sample[j];
+        const struct params_sample *s = &f->sample[j];
         ft__terms t;
 
         ft__work_cost(&t, &s->work, s->chip, &params[s->group]);
@@ -96,20 +97,20 @@ static void residuals(const struct fit *f, const struct point *p, double *out)
 
 /* Constants are drawn to the start as by a normal distribution; what is a group's own
  * as by a Laplace distribution, so that odd devices do not pull at the others. */
-static double prior_loss(const struct fit *f, int i, double d)
+static double prior_loss(const struct params_fit *f, int i, double d)
 {
     return i < FT__N_PHYSICS_PARAMS ? d * d / (2 * f->spread[i] * f->spread[i])
                                     : fabs(d) / OWN_SPREAD;
 }
 
-static double prior_weight(const struct fit *f, int i, double d)
+static double prior_weight(const struct params_fit *f, int i, double d)
 {
     return i < FT__N_PHYSICS_PARAMS ? 1 / (f->spread[i] * f->spread[i])
                                     : 1 / (OWN_SPREAD * fmax(fabs(d), OWN_LEAST));
 }
 
 /* What one of several groups alone says something of may be its own affair. */
-static void find_spreads(struct fit *f)
+static void find_spreads(struct params_fit *f)
 {
     for (int i = 0; i < FT__N_PHYSICS_PARAMS; i++) {
         int groups = 0;
@@ -129,7 +130,8 @@ static void find_spreads(struct fit *f)
     }
 }
 
-static double loss(const struct fit *f, const struct point *p, const double *residual)
+static double loss(const struct params_fit *f, const struct params_point *p,
+                   const double *residual)
 {
     double sum = 0;
 
@@ -142,11 +144,11 @@ static double loss(const struct fit *f, const struct point *p, const double *res
 
 /* d residual / d log constant. A group's own factor has that of its constant. `all`:
  * of those, too, that changed nothing last time. */
-static void slopes(struct fit *f, int all)
+static void slopes(struct params_fit *f, int all)
 {
     memset(f->slope, 0, f->n * FT__N_PHYSICS_PARAMS * sizeof(*f->slope));
     for (int i = 0; i < FT__N_PHYSICS_PARAMS; i++) {
-        struct point near = f->at;
+        struct params_point near = f->at;
 
         if (!f->needed[i] || !(all || f->felt[i]))
             continue;
@@ -162,9 +164,9 @@ static void slopes(struct fit *f, int all)
     }
 }
 
-static void add_sample(struct fit *f, size_t j)
+static void add_sample(struct params_fit *f, size_t j)
 {
-    const struct sample *s = &f->sample[j];
+    const struct params_sample *s = &f->sample[j];
     const double *slope = &f->slope[j * FT__N_PHYSICS_PARAMS];
     double w = s->weight / TYPICAL / fmax(fabs(f->residual[j]), LEAST);
     int index[FT__N_PHYSICS_PARAMS + N_OWN], n = 0, free_values = n_free(f);
@@ -188,10 +190,10 @@ static void add_sample(struct fit *f, size_t j)
 }
 
 /* Where a step damped by `lambda` leads to. */
-static struct point step_from(struct fit *f, double lambda)
+static struct params_point step_from(struct params_fit *f, double lambda)
 {
     int n = n_free(f);
-    struct point to = f->at;
+    struct params_point to = f->at;
 
     memset(f->normal, 0, (size_t)n * (size_t)n * sizeof(*f->normal));
     memset(f->right, 0, (size_t)n * sizeof(*f->right));
@@ -213,12 +215,12 @@ static struct point step_from(struct fit *f, double lambda)
 }
 
 /* A step that lowers the loss; by which share of it, or 0. */
-static double improve(struct fit *f, double *lambda)
+static double improve(struct params_fit *f, double *lambda)
 {
     double now = loss(f, &f->at, f->residual);
 
     for (int tries = 0; tries < 6; tries++) {
-        struct point to = step_from(f, *lambda);
+        struct params_point to = step_from(f, *lambda);
         double then;
 
         residuals(f, &to, f->trial);
@@ -234,7 +236,7 @@ static double improve(struct fit *f, double *lambda)
     return 0;
 }
 
-static void search(struct fit *f)
+static void search(struct params_fit *f)
 {
     double lambda = 0.1, gain = 1;
 
@@ -249,22 +251,23 @@ static void search(struct fit *f)
 
 /* Of n rows f->n, each as likely as another, in their order (Knuth 3.4.2, algorithm S);
  * those that nothing can be estimated of are left out. */
-static void take(struct fit *f, const ft__physics_row *row, size_t n, uint64_t seed)
+static void take(struct params_fit *f, const ft__physics_row *row, size_t n,
+                 uint64_t seed)
 {
     ft__prng prng = {seed};
     size_t want = f->n, taken = 0, used = 0;
     double weights = 0;
 
     for (size_t i = 0; i < n && taken < want; i++) {
-        struct sample *s = &f->sample[used];
+        struct params_sample *s = &f->sample[used];
 
         if (ft__prng_unit(&prng) * (double)(n - i) >= (double)(want - taken))
             continue;
         taken++;
-        *s = (struct sample){.chip = row[i].chip,
-                             .weight = row[i].weight,
-                             .log_time = log(row[i].time_s),
-                             .group = row[i].group % MOST_GROUPS};
+        *s = (struct params_sample){.chip = row[i].chip,
+                                    .weight = row[i].weight,
+                                    .log_time = log(row[i].time_s),
+                                    .group = row[i].group % MOST_GROUPS};
         ft__work_make(&s->work, row[i].op, row[i].chip);
         if (ft__hardware_spec_lacks(row[i].chip) || !s->work.n ||
             !isfinite(s->log_time) || !(s->weight > 0))
@@ -279,7 +282,7 @@ static void take(struct fit *f, const ft__physics_row *row, size_t n, uint64_t s
         f->sample[i].weight *= (double)used / weights;
 }
 
-static ft_status fit(struct fit *f, const ft__physics_params *params,
+static ft_status fit(struct params_fit *f, const ft__physics_params *params,
                      const ft__physics_row *row, size_t n, uint64_t seed, ft_error *err)
 {
     size_t room = n < MOST_ROWS ? n + 1 : MOST_ROWS;
@@ -318,7 +321,7 @@ static ft_status fit(struct fit *f, const ft__physics_params *params,
 ft_status ft__physics_fit(ft__physics_params *params, const ft__physics_row *row,
                           size_t n, uint64_t seed, ft_error *err)
 {
-    struct fit f = {.n = 0};
+    struct params_fit f = {.n = 0};
     ft_status st = fit(&f, params, row, n, seed, err);
 
     for (int i = 0; !st && i < FT__N_PHYSICS_PARAMS; i++)

@@ -37,7 +37,7 @@ static double result_elements(const ft_op *op)
 }
 
 /* A convolution and what its three products have in common. */
-struct conv {
+struct conv_sizes {
     const ft_op *op;
     double groups, in, out; /* channels of a group */
     double places, results; /* positions over the batch, before and after */
@@ -46,9 +46,9 @@ struct conv {
     int transposed;
 };
 
-static struct conv conv_of(const ft_op *forward)
+static struct conv_sizes conv_of(const ft_op *forward)
 {
-    struct conv v = {.op = forward, .taps = 1};
+    struct conv_sizes v = {.op = forward, .taps = 1};
     ft_shape x = ft_op_shape(forward, FT_K_x), y;
     ft_dtype t;
     ft_cost cost;
@@ -72,7 +72,7 @@ static struct conv conv_of(const ft_op *forward)
 }
 
 /* Winograd's and Fourier's algorithms are for square kernels in steps of one. */
-static double fast_kernel(const struct conv *v)
+static double fast_kernel(const struct conv_sizes *v)
 {
     int64_t wide = ft_op_at(v->op, FT_K_kernel, 0);
 
@@ -87,7 +87,7 @@ static double fast_kernel(const struct conv *v)
 
 /* Products of m x k with k x n: forward, the gradient of the data, of the weights. A
  * transposed convolution is another one's gradient of the data. */
-static void conv_pass(ft__work *w, const struct conv *v, int gradient)
+static void conv_pass(ft__work *w, const struct conv_sizes *v, int gradient)
 {
     int direct = v->groups > 1 && (v->in == 1 || v->out == 1);
     ft__op_kernel *p =
@@ -300,7 +300,7 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward)
     if (class == FT_CLASS_VIEW)
         return;
     if (class == FT_CLASS_CONV && op->kind != FT_KIND_deform_conv2d) {
-        struct conv v = conv_of(forward);
+        struct conv_sizes v = conv_of(forward);
 
         if (!back)
             conv_pass(w, &v, 0);

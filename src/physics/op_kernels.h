@@ -101,7 +101,7 @@ void ft__pace_make(ft__pace *out, const ft__hardware_spec *chip,
 void ft__pace_move(ft__pace *pace, const ft__hardware_spec *chip, double sustained);
 
 /* One way of cutting a product into tiles, as far as no clock changes it. */
-typedef struct ft__way {
+typedef struct ft__tiling {
     double work;  /* FLOPs, with those that are lost */
     double drawn; /* B from the last-level cache, by so many cores: */
     double cores;
@@ -109,17 +109,17 @@ typedef struct ft__way {
     double waves;
     uint32_t halved; /* size of the tiles */
     uint32_t split;  /* k, into so many parts */
-} ft__way;
+} ft__tiling;
 
 /* One algorithm for a product or convolution: a product of its own, and passes over
  * memory before and behind it. */
 typedef struct ft__algorithm {
     ft__op_kernel op_kernel;
-    double share;       /* of the rate of a plain product */
-    double added;       /* B of those passes */
-    double starts;      /* of kernels */
-    int tensor;         /* on tensor cores, of numbers of 16 bits at most */
-    const ft__way *way; /* NULL: worked out as it is priced */
+    double share;          /* of the rate of a plain product */
+    double added;          /* B of those passes */
+    double starts;         /* of kernels */
+    int tensor;            /* on tensor cores, of numbers of 16 bits at most */
+    const ft__tiling *way; /* NULL: worked out as it is priced */
     uint32_t n_ways;
 } ft__algorithm;
 enum { FT__MAX_ALGORITHMS = 5, FT__MAX_WAYS = 64 };
@@ -130,9 +130,9 @@ uint32_t ft__algorithms(ft__algorithm out[FT__MAX_ALGORITHMS], const ft__op_kern
 void ft__algorithms_cost(ft__terms *out, const ft__algorithm *a, uint32_t n,
                          const ft__pace *pace);
 /* The ways that may be the fastest at some clock of the chip. */
-uint32_t ft__product_ways(ft__way out[FT__MAX_WAYS], const ft__algorithm *a,
+uint32_t ft__product_ways(ft__tiling out[FT__MAX_WAYS], const ft__algorithm *a,
                           const ft__pace *pace);
-uint32_t ft__tensor_ways(ft__way out[FT__MAX_WAYS], const ft__algorithm *a,
+uint32_t ft__tensor_ways(ft__tiling out[FT__MAX_WAYS], const ft__algorithm *a,
                          const ft__pace *pace);
 
 /* An operation with all of this found: to be priced at many clocks. */

@@ -217,7 +217,7 @@ void ft__physics(ft__terms *out, const ft_op *op, const ft__hardware_spec *chip,
 
 static bool find_ways(ft__algorithm *a, const ft__pace *pace, ft__arena *arena)
 {
-    ft__way way[FT__MAX_WAYS], *own;
+    ft__tiling way[FT__MAX_WAYS], *own;
 
     a->n_ways =
         a->tensor ? ft__tensor_ways(way, a, pace) : ft__product_ways(way, a, pace);

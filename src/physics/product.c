@@ -13,25 +13,25 @@ enum { N_TILES = sizeof(tiles) / sizeof(*tiles), MOST_SPLIT = 256 };
 static const double LEAST_DEPTH = 64; /* of a part, where k is split */
 static const double ENOUGH_WAVES = 2; /* then it is not */
 
-struct machine {
+struct product_machine {
     const ft__pace *pace;
     double rate;       /* FLOP/s */
     double core_cache; /* B/s of one core from the last-level cache */
 };
 
-struct plan {
+struct product_plan {
     double compute_s, cache_s, waves, total_s;
 };
 
 /* k in `split` parts, added up afterwards. */
-static ft__way way_of(const ft__op_kernel *p, const struct tile *t, uint32_t split,
-                      const ft__pace *pace)
+static ft__tiling way_of(const ft__op_kernel *p, const struct tile *t, uint32_t split,
+                         const ft__pace *pace)
 {
     const double *c = pace->c;
     double cores = pace->chip->cores;
     double blocks = ft__up(p->m / t->m) * ft__up(p->n / t->n) * p->batch * split;
     double depth = ft__up(p->k / split / 8) * 8, whole;
-    ft__way w = {.waves = blocks / cores, .halved = t->halved, .split = split};
+    ft__tiling w = {.waves = blocks / cores, .halved = t->halved, .split = split};
 
     whole = ft__up(w.waves);
     w.work = (whole + c[FT__C_wave_tail]) * t->m * t->n * 2 *
@@ -45,9 +45,10 @@ static ft__way way_of(const ft__op_kernel *p, const struct tile *t, uint32_t spl
 }
 
 /* In place of *best where it is faster. */
-static void try_way(struct plan *best, const ft__way *w, const struct machine *m)
+static void try_way(struct product_plan *best, const ft__tiling *w,
+                    const struct product_machine *m)
 {
-    struct plan plan = {.waves = w->waves};
+    struct product_plan plan = {.waves = w->waves};
 
     plan.compute_s = w->work / (m->rate * m->pace->tile[w->halved]);
     if (plan.compute_s >= best->total_s)
@@ -77,24 +78,26 @@ static uint32_t most_split(const ft__op_kernel *p, const struct tile *t,
     return split;
 }
 
-static struct plan best_of(const ft__algorithm *a, const struct machine *m)
+static struct product_plan best_of(const ft__algorithm *a,
+                                   const struct product_machine *m)
 {
-    struct plan best = {.total_s = INFINITY};
+    struct product_plan best = {.total_s = INFINITY};
 
     for (uint32_t i = 0; i < a->n_ways; i++)
         try_way(&best, &a->way[i], m);
     return best;
 }
 
-static struct plan best_cut(const ft__op_kernel *p, const struct machine *m)
+static struct product_plan best_cut(const ft__op_kernel *p,
+                                    const struct product_machine *m)
 {
-    struct plan best = {.total_s = INFINITY};
+    struct product_plan best = {.total_s = INFINITY};
 
     for (int i = 0; i < N_TILES; i++) {
         const uint32_t most = most_split(p, &tiles[i], m->pace);
 
         for (uint32_t split = 1; split <= most; split *= 2) {
-            const ft__way w = way_of(p, &tiles[i], split, m->pace);
+            const ft__tiling w = way_of(p, &tiles[i], split, m->pace);
 
             try_way(&best, &w, m);
         }
@@ -104,11 +107,11 @@ static struct plan best_cut(const ft__op_kernel *p, const struct machine *m)
 
 void ft__product_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pace)
 {
-    const struct machine m = {
+    const struct product_machine m = {
         .pace = pace,
         .rate = pace->chip->peak_flops * out->sustained * a->share,
         .core_cache = pace->chip->clock_hz * pace->c[FT__C_cache_width]};
-    struct plan plan = a->way ? best_of(a, &m) : best_cut(&a->op_kernel, &m);
+    struct product_plan plan = a->way ? best_of(a, &m) : best_cut(&a->op_kernel, &m);
 
     out->compute_s = plan.compute_s;
     out->cache_s = plan.cache_s;
@@ -125,7 +128,7 @@ static const double SURELY = 1 + 1e-9;
 
 /* A way that is always tried, and faster at every clock. Arithmetic and cache go with
  * the clock alike; of the sustained share only the most is known. */
-static bool beats(const ft__way *a, const ft__way *b, const ft__algorithm *of,
+static bool beats(const ft__tiling *a, const ft__tiling *b, const ft__algorithm *of,
                   const ft__pace *pace)
 {
     const ft__hardware_spec *chip = pace->chip;
@@ -140,7 +143,7 @@ static bool beats(const ft__way *a, const ft__way *b, const ft__algorithm *of,
            a->drawn / a->cores * SURELY <= (at_least > drawn_b ? at_least : drawn_b);
 }
 
-uint32_t ft__product_ways(ft__way out[FT__MAX_WAYS], const ft__algorithm *a,
+uint32_t ft__product_ways(ft__tiling out[FT__MAX_WAYS], const ft__algorithm *a,
                           const ft__pace *pace)
 {
     uint32_t n = 0;

@@ -12,26 +12,26 @@ static const struct tile {
 enum { N_TILES = sizeof(tiles) / sizeof(*tiles), MOST_SPLIT = 32 };
 static const double LEAST_DEPTH = 128; /* of a part, where k is split */
 
-struct machine {
+struct tensor_machine {
     const double *c;
     double cores;
     double core_rate[FT__N_TILE_SIZES]; /* FLOP/s of one core on tiles of a size */
     double core_cache;                  /* B/s of one core from the last-level cache */
 };
 
-struct plan {
+struct tensor_plan {
     double compute_s, cache_s, split_s, waves, total_s;
 };
 
 /* One tile after the other on every core; a core holds several at once, so that the
  * last wave is not all lost. */
-static ft__way way_of(const ft__op_kernel *p, const struct tile *t, uint32_t split,
-                      const ft__pace *pace)
+static ft__tiling way_of(const ft__op_kernel *p, const struct tile *t, uint32_t split,
+                         const ft__pace *pace)
 {
     const double *c = pace->c;
     double cores = pace->chip->cores, depth = p->k / split;
     double blocks = ft__up(p->m / t->m) * ft__up(p->n / t->n) * p->batch * split;
-    ft__way w = {.waves = blocks / cores, .halved = t->halved, .split = split};
+    ft__tiling w = {.waves = blocks / cores, .halved = t->halved, .split = split};
     double even = c[FT__C_tensor_even];
     double waves = w.waves < 1 ? 1 : ft__up(w.waves) * (1 - even) + w.waves * even;
 
@@ -43,9 +43,9 @@ static ft__way way_of(const ft__op_kernel *p, const struct tile *t, uint32_t spl
     return w;
 }
 
-static struct plan price(const ft__way *w, const struct machine *m)
+static struct tensor_plan price(const ft__tiling *w, const struct tensor_machine *m)
 {
-    struct plan plan = {.waves = w->waves};
+    struct tensor_plan plan = {.waves = w->waves};
 
     plan.compute_s = w->work / m->core_rate[w->halved];
     plan.cache_s = w->drawn / (m->core_cache * w->cores);
@@ -56,12 +56,13 @@ static struct plan price(const ft__way *w, const struct machine *m)
     return plan;
 }
 
-static struct plan best_of(const ft__way *way, uint32_t n, const struct machine *m)
+static struct tensor_plan best_of(const ft__tiling *way, uint32_t n,
+                                  const struct tensor_machine *m)
 {
-    struct plan best = {.total_s = INFINITY};
+    struct tensor_plan best = {.total_s = INFINITY};
 
     for (uint32_t i = 0; i < n; i++) {
-        struct plan plan = price(&way[i], m);
+        struct tensor_plan plan = price(&way[i], m);
 
         if (plan.total_s < best.total_s)
             best = plan;
@@ -69,7 +70,7 @@ static struct plan best_of(const ft__way *way, uint32_t n, const struct machine 
     return best;
 }
 
-static uint32_t all_ways(ft__way out[FT__MAX_WAYS], const ft__op_kernel *p,
+static uint32_t all_ways(ft__tiling out[FT__MAX_WAYS], const ft__op_kernel *p,
                          const ft__pace *pace)
 {
     uint32_t n = 0;
@@ -83,12 +84,12 @@ static uint32_t all_ways(ft__way out[FT__MAX_WAYS], const ft__op_kernel *p,
     return n;
 }
 
-static struct machine machine_of(const ft__pace *pace)
+static struct tensor_machine machine_of(const ft__pace *pace)
 {
-    struct machine m = {.c = pace->c,
-                        .cores = pace->chip->cores,
-                        .core_cache =
-                            pace->chip->clock_hz * pace->c[FT__C_tensor_cache]};
+    struct tensor_machine m = {.c = pace->c,
+                               .cores = pace->chip->cores,
+                               .core_cache =
+                                   pace->chip->clock_hz * pace->c[FT__C_tensor_cache]};
 
     m.core_rate[0] =
         pace->chip->peak_flops / pace->chip->cores * pace->c[FT__C_tensor_share];
@@ -99,7 +100,8 @@ static struct machine machine_of(const ft__pace *pace)
 
 /* All of a way but starting to add up goes with the clock: one clock tells of all which
  * is faster, but for what rounding may bring. */
-static bool beats(const ft__way *a, const ft__way *b, const struct machine *m)
+static bool beats(const ft__tiling *a, const ft__tiling *b,
+                  const struct tensor_machine *m)
 {
     static const double surely = 1 + 1e-9;
     const double start = m->c[FT__C_tensor_split_s];
@@ -109,10 +111,10 @@ static bool beats(const ft__way *a, const ft__way *b, const struct machine *m)
                price(b, m).total_s - (b->split > 1 ? start : 0);
 }
 
-uint32_t ft__tensor_ways(ft__way out[FT__MAX_WAYS], const ft__algorithm *a,
+uint32_t ft__tensor_ways(ft__tiling out[FT__MAX_WAYS], const ft__algorithm *a,
                          const ft__pace *pace)
 {
-    const struct machine m = machine_of(pace);
+    const struct tensor_machine m = machine_of(pace);
     uint32_t n = all_ways(out, &a->op_kernel, pace), kept = 0;
 
     for (uint32_t i = 0; i < n; i++) {
@@ -153,10 +155,10 @@ void ft__tensor_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pac
 {
     const double *c = pace->c;
     double bytes = a->op_kernel.read + a->op_kernel.written;
-    const struct machine m = machine_of(pace);
-    ft__way all[FT__MAX_WAYS];
+    const struct tensor_machine m = machine_of(pace);
+    ft__tiling all[FT__MAX_WAYS];
     uint32_t n = a->way ? a->n_ways : all_ways(all, &a->op_kernel, pace);
-    struct plan plan = best_of(a->way ? a->way : all, n, &m);
+    struct tensor_plan plan = best_of(a->way ? a->way : all, n, &m);
 
     out->sustained = c[FT__C_tensor_share];
     out->compute_s = plan.compute_s;

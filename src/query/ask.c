@@ -41,8 +41,8 @@ static bool is_set(const char *setting)
 }
 
 /* Whatever the setting, it is the same. */
-static ft_status ask_once(ft__many_asked *m, const ft__source *from, const ft_graph *g,
-                          ft_error *err)
+static ft_status ask_once(ft__many_asked *m, const ft__answer_source *from,
+                          const ft_graph *g, ft_error *err)
 {
     ft_network_estimate e;
     ft_status st = ft__source_predict(&e, from, g, err);
@@ -61,7 +61,7 @@ static ft_status ask_once(ft__many_asked *m, const ft__source *from, const ft_gr
 /* Why setting i has no answer. */
 static ft_status find_why(ft__question *a, size_t i, ft_error *err)
 {
-    ft__source one = a->s.source;
+    ft__answer_source one = a->s.source;
     ft_network_estimate e;
     ft_error why = {0};
 
@@ -106,7 +106,7 @@ static ft_status drop_driven(ft__question *a, ft_error *err)
     return st;
 }
 
-static bool depends_on_setting(const ft__source *from)
+static bool depends_on_setting(const ft__answer_source *from)
 {
     return from->on.device && (from->predictor || from->model == FT__ANALYTIC_PHYSICS);
 }
@@ -124,7 +124,7 @@ static const char *first_set(const ft_query *q)
 static ft_status ask_settings(ft__question *a, ft_data *d, ft_error *err)
 {
     const bool local = !a->q.device || strcmp(a->q.device, "local") == 0;
-    const ft__source *from = &a->s.source;
+    const ft__answer_source *from = &a->s.source;
     const ft_graph *g;
     ft_status st;
 

@@ -32,10 +32,10 @@ ft_status ft_data_open(ft_data **out, const char *data_dir, const char *user_dir
 
 /* ---- lists ---- */
 
-static void free_all(ft__kept *k, void (*free_thing)(void *))
+static void free_all(ft__data_kept *k, void (*free_thing)(void *))
 {
     while (k) {
-        ft__kept *next = k->next;
+        ft__data_kept *next = k->next;
 
         free_thing(k->thing);
         free(k);
@@ -78,7 +78,7 @@ void ft_data_close(ft_data *d)
     free(d);
 }
 
-static ft__kept *find(ft__kept *k, const char *asked)
+static ft__data_kept *find(ft__data_kept *k, const char *asked)
 {
     while (k && strcmp(k->asked, asked) != 0)
         k = k->next;
@@ -86,7 +86,7 @@ static ft__kept *find(ft__kept *k, const char *asked)
 }
 
 /* Not yet in a list. */
-static ft_status new_kept(ft__kept **out, const char *asked, ft_error *err)
+static ft_status new_kept(ft__data_kept **out, const char *asked, ft_error *err)
 {
     const size_t size = strlen(asked) + 1;
 
@@ -98,7 +98,7 @@ static ft_status new_kept(ft__kept **out, const char *asked, ft_error *err)
 }
 
 /* Into the list, or freed where the reading failed. */
-static ft_status keep_take(ft__kept **list, ft__kept **k, ft_status st)
+static ft_status keep_take(ft__data_kept **list, ft__data_kept **k, ft_status st)
 {
     if (st) {
         free(*k);
@@ -113,7 +113,7 @@ static ft_status keep_take(ft__kept **list, ft__kept **k, ft_status st)
 /* ---- devices ---- */
 
 /* Its file is read at once where it is called so; otherwise its name is looked up. */
-static ft_status keep_device(ft__kept **out, ft_data *d, const char *asked,
+static ft_status keep_device(ft__data_kept **out, ft_data *d, const char *asked,
                              ft_error *err)
 {
     ft_device *read = NULL;
@@ -140,7 +140,7 @@ static ft_status keep_device(ft__kept **out, ft_data *d, const char *asked,
 ft_status ft__data_resolve(char name[FT__NAME], char note[FT__NOTE], ft_data *d,
                            const char *asked, ft_error *err)
 {
-    ft__kept *k;
+    ft__data_kept *k;
     ft_status st;
 
     pthread_mutex_lock(&d->lock);
@@ -157,7 +157,7 @@ ft_status ft__data_device(const ft_device **out, ft_data *d, const char *name,
                           ft_error *err)
 {
     ft_device *read = NULL;
-    ft__kept *k;
+    ft__data_kept *k;
     ft_status st;
 
     pthread_mutex_lock(&d->lock);
@@ -227,7 +227,7 @@ static ft_status known_open(ft_calibration_set **out, const char *path, ft_error
                    path);
 }
 
-static ft_status keep_predictor(ft__kept **out, ft_data *d, const char *path,
+static ft_status keep_predictor(ft__data_kept **out, ft_data *d, const char *path,
                                 ft_error *err)
 {
     ft_predictor *p = NULL;
@@ -247,7 +247,7 @@ static ft_status keep_predictor(ft__kept **out, ft_data *d, const char *path,
 ft_status ft__data_predictor(const ft_predictor **out, ft_data *d, const char *path,
                              ft_error *err)
 {
-    ft__kept *k;
+    ft__data_kept *k;
     ft_status st;
 
     pthread_mutex_lock(&d->lock);
@@ -262,7 +262,7 @@ ft_status ft__data_calibration_set(const ft_calibration_set **out, ft_data *d,
 {
     ft_calibration_set *known = NULL;
     ft_status st = FT_OK;
-    ft__kept *k;
+    ft__data_kept *k;
 
     pthread_mutex_lock(&d->lock);
     k = find(d->known, path);
@@ -282,7 +282,7 @@ static ft_status add_family(ft_data *d, const char *path, ft_error *err)
 {
     ft__families *f = &d->families;
     ft_predictor_info info;
-    ft__kept *k;
+    ft__data_kept *k;
     ft_status st;
 
     if (f->n == FT__MAX_FAMILIES)
@@ -402,8 +402,8 @@ ft_op_costs *ft__data_take_op_costs(ft_data *d, const char *key)
     ft_op_costs *p = NULL;
 
     pthread_mutex_lock(&d->lock);
-    for (ft__kept **at = &d->op_costs; *at && !p;) {
-        ft__kept *k = *at;
+    for (ft__data_kept **at = &d->op_costs; *at && !p;) {
+        ft__data_kept *k = *at;
 
         if (strcmp(k->asked, key) != 0) {
             at = &k->next;
@@ -419,7 +419,7 @@ ft_op_costs *ft__data_take_op_costs(ft_data *d, const char *key)
 
 void ft__data_keep_op_costs_take(ft_data *d, const char *key, ft_op_costs *p)
 {
-    ft__kept *k;
+    ft__data_kept *k;
 
     if (new_kept(&k, key, NULL)) {
         ft_op_costs_free(p);

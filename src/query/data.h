@@ -11,17 +11,17 @@
 enum { FT__PATH = 4096, FT__MAX_FAMILIES = 16, FT__NAME = 128, FT__NOTE = 512 };
 
 /* Something read, by what it was asked for as. */
-typedef struct ft__kept {
-    struct ft__kept *next;
+typedef struct ft__data_kept {
+    struct ft__data_kept *next;
     void *thing;
     char name[FT__NAME]; /* of devices: that of the file */
     char note[FT__NOTE];
     char asked[];
-} ft__kept;
+} ft__data_kept;
 
 /* Predictors for families of devices: the user's own, then those of the data folder. */
 typedef struct ft__families {
-    const ft__kept *predictor[FT__MAX_FAMILIES];
+    const ft__data_kept *predictor[FT__MAX_FAMILIES];
     size_t n;
     bool opened;
     bool own; /* the first is the user's */
@@ -31,11 +31,11 @@ struct ft_data {
     pthread_mutex_t lock; /* of all that follows the folders */
     char *data_dir;
     char *user_dir; /* "": none */
-    ft__kept *device;
-    ft__kept *predictor;
-    ft__kept *known;
-    char *no_sensors;   /* NULL: not looked for yet */
-    ft__kept *op_costs; /* at rest */
+    ft__data_kept *device;
+    ft__data_kept *predictor;
+    ft__data_kept *known;
+    char *no_sensors;        /* NULL: not looked for yet */
+    ft__data_kept *op_costs; /* at rest */
     ft__families families;
 };
 

@@ -8,7 +8,7 @@
 #include "base/pairs.h"
 #include "query/select.h"
 
-struct asked {
+struct selecting {
     ft_data *d;
     const ft_query *q;
     const ft_graph *g;
@@ -31,7 +31,7 @@ static const char *engine_of(const ft_query *q)
 /* ---- what is opened for a query, whatever the device ---- */
 
 /* The one that is named, or that of this machine. */
-static ft_status open_predictor(struct asked *a, ft_error *err)
+static ft_status open_predictor(struct selecting *a, ft_error *err)
 {
     const ft_query *q = a->q;
     ft_status st = FT_OK;
@@ -54,7 +54,7 @@ static ft_status open_predictor(struct asked *a, ft_error *err)
     return FT_OK;
 }
 
-static ft_status open_all(struct asked *a, ft_error *err)
+static ft_status open_all(struct selecting *a, ft_error *err)
 {
     const ft_query *q = a->q;
     ft_status st;
@@ -126,7 +126,7 @@ static ft_status check_setting(const ft_predictor *p, const char *setting,
 
 /* The host that datasets of the device name, the one asked for before all others;
  * "not known": none or several. */
-static void find_host(ft__selection *s, const struct asked *a)
+static void find_host(ft__selection *s, const struct selecting *a)
 {
     const ft_predictor *p = s->source.predictor;
     const char *wanted = a->q->host;
@@ -179,7 +179,8 @@ static void find_engine(ft__selection *s, const ft_device_facts *facts,
 
 /* By the predictor of the device itself; where it is driven otherwise than it was
  * measured, with the help of its specifications. */
-static ft_status select_device(ft__selection *s, const struct asked *a, ft_error *err)
+static ft_status select_device(ft__selection *s, const struct selecting *a,
+                               ft_error *err)
 {
     const bool driven = a->q->setting && *a->q->setting;
     const ft_device *file = NULL;
@@ -207,7 +208,7 @@ static ft_status select_device(ft__selection *s, const struct asked *a, ft_error
 
 /* Without a predictor of that very device: by a family of devices, otherwise from the
  * device's specifications. */
-static ft_status select_any(ft__selection *s, const struct asked *a, ft_error *err)
+static ft_status select_any(ft__selection *s, const struct selecting *a, ft_error *err)
 {
     const ft_query *q = a->q;
     const ft_device *device;
@@ -252,7 +253,7 @@ static ft_status select_any(ft__selection *s, const struct asked *a, ft_error *e
 
 /* ---- this machine ---- */
 
-static ft_status no_predictor(const struct asked *a, ft_error *err)
+static ft_status no_predictor(const struct selecting *a, ft_error *err)
 {
     const char *engine = engine_of(a->q);
     char threads[32] = "";
@@ -270,7 +271,7 @@ static ft_status no_predictor(const struct asked *a, ft_error *err)
 
 /* The machine that the predictor was made on may be another one. Its memory is the
  * limit. */
-static ft_status check_local(ft__selection *s, const struct asked *a, bool learned,
+static ft_status check_local(ft__selection *s, const struct selecting *a, bool learned,
                              ft_error *err)
 {
     const ft_device *local;
@@ -297,13 +298,13 @@ static ft_status check_local(ft__selection *s, const struct asked *a, bool learn
     return FT_OK;
 }
 
-static bool knows(const struct asked *a, const char *device)
+static bool knows(const struct selecting *a, const char *device)
 {
     return a->predictor && *a->info.device &&
            (strcmp(device, "local") == 0 || strcmp(a->info.device, device) == 0);
 }
 
-static ft_status find(ft__selection *s, const struct asked *a, const char *device,
+static ft_status find(ft__selection *s, const struct selecting *a, const char *device,
                       ft_error *err)
 {
     const bool local = strcmp(device, "local") == 0;
@@ -331,7 +332,7 @@ static ft_status find(ft__selection *s, const struct asked *a, const char *devic
 ft_status ft__select(ft__selection *out, ft_data *d, const ft_query *q,
                      const ft_graph *g, ft_error *err)
 {
-    struct asked a = {.d = d, .q = q, .g = g};
+    struct selecting a = {.d = d, .q = q, .g = g};
     ft_status st;
 
     *out = (ft__selection){.predictor = "", .limit_bytes = NAN, .host = "not known"};

@@ -14,15 +14,15 @@ typedef enum ft__analytic {
 } ft__analytic;
 
 /* Where estimates come from; all it points to is borrowed. */
-typedef struct ft__source {
+typedef struct ft__answer_source {
     const ft_predictor *predictor; /* of one device, or of a family; or NULL */
     ft_device_use on;   /* of a family, or without a predictor; otherwise NULL */
     ft__analytic model; /* without a predictor */
-} ft__source;
+} ft__answer_source;
 
 /* Borrows of the ft_data and the query; stays where it is. */
 typedef struct ft__selection {
-    ft__source source;
+    ft__answer_source source;
     ft_answered_by by;
     char device[128]; /* "local", or the name of its file */
     char title[128];
@@ -49,18 +49,18 @@ extern const char ft__local_as_measured[];
 /* NULL: physics. FT_EINVAL: says which there are. */
 ft_status ft__analytic_read(ft__analytic *out, const char *name, ft_error *err);
 /* FT_POLICY_ bits: how graphs are lowered before it is asked. */
-uint32_t ft__source_policy(const ft__source *s);
+uint32_t ft__source_policy(const ft__answer_source *s);
 /* g is lowered so. */
-ft_status ft__source_predict(ft_network_estimate *out, const ft__source *s,
+ft_status ft__source_predict(ft_network_estimate *out, const ft__answer_source *s,
                              const ft_graph *g, ft_error *err);
 /* Lowers g, or its training step, and predicts it. *lowered (or NULL): what was made,
  * the caller's; NULL where it is g itself. */
 ft_status ft__source_network(ft_network_estimate *out, ft_graph **lowered,
-                             const ft__source *s, const ft_graph *g,
+                             const ft__answer_source *s, const ft_graph *g,
                              const ft_step *step, ft_error *err);
 /* The largest batch that needs no more than limit_bytes; 0: none does. The model of q
  * is imported at several batches. */
-ft_status ft__source_max_batch(int64_t *batch, const ft__source *s, const ft_query *q,
-                               double limit_bytes, ft_error *err);
+ft_status ft__source_max_batch(int64_t *batch, const ft__answer_source *s,
+                               const ft_query *q, double limit_bytes, ft_error *err);
 
 #endif

@@ -22,7 +22,7 @@ ft_status ft__analytic_read(ft__analytic *out, const char *name, ft_error *err)
                 : FT_OK;
 }
 
-ft_status ft__source_predict(ft_network_estimate *out, const ft__source *s,
+ft_status ft__source_predict(ft_network_estimate *out, const ft__answer_source *s,
                              const ft_graph *g, ft_error *err)
 {
     const ft_device_facts *facts = s->on.device ? ft_device_get(s->on.device) : NULL;
@@ -35,7 +35,7 @@ ft_status ft__source_predict(ft_network_estimate *out, const ft__source *s,
     return ft_predict_network(out, s->predictor, &s->on, g, err);
 }
 
-uint32_t ft__source_policy(const ft__source *s)
+uint32_t ft__source_policy(const ft__answer_source *s)
 {
     ft_predictor_info info = {.policy = FT_POLICY_STRIDED_VIEWS};
 
@@ -45,7 +45,7 @@ uint32_t ft__source_policy(const ft__source *s)
 }
 
 ft_status ft__source_network(ft_network_estimate *out, ft_graph **lowered,
-                             const ft__source *s, const ft_graph *g,
+                             const ft__answer_source *s, const ft_graph *g,
                              const ft_step *step, ft_error *err)
 {
     ft_graph *made;
@@ -64,7 +64,7 @@ ft_status ft__source_network(ft_network_estimate *out, ft_graph **lowered,
 /* ---- does it fit ---- */
 
 struct at_batch {
-    const ft__source *source;
+    const ft__answer_source *source;
     ft_query q;
     ft_step step;
 };
@@ -88,8 +88,8 @@ static ft_status bytes_at(void *arg, int64_t batch, uint64_t *bytes, ft_error *e
     return st;
 }
 
-ft_status ft__source_max_batch(int64_t *batch, const ft__source *s, const ft_query *q,
-                               double limit_bytes, ft_error *err)
+ft_status ft__source_max_batch(int64_t *batch, const ft__answer_source *s,
+                               const ft_query *q, double limit_bytes, ft_error *err)
 {
     struct at_batch at = {.source = s};
     ft_error inner = {0};

@@ -6,7 +6,7 @@
 #include "decide/place.h"
 #include "query/select.h"
 
-struct split {
+struct split_owner {
     ft_split_answer a; /* what callers see */
     ft_graph *imported;
     ft_graph *lowered;
@@ -16,7 +16,7 @@ struct split {
 
 void ft_split_free(ft_split_answer *a)
 {
-    struct split *s = (struct split *)a;
+    struct split_owner *s = (struct split_owner *)a;
 
     if (!s)
         return;
@@ -25,7 +25,7 @@ void ft_split_free(ft_split_answer *a)
     free(s);
 }
 
-static ft_status find_device(ft__place_device *out, struct split *s, size_t i,
+static ft_status find_device(ft__place_device *out, struct split_owner *s, size_t i,
                              ft_data *d, const ft_query *asked, const ft_graph *g,
                              const ft_place_options *opt, ft_error *err)
 {
@@ -62,7 +62,7 @@ static bool is_predictable(const ft__place_device *device, size_t n, const ft_gr
     return !ft__place_at(&s, device, n, g, cut, NULL);
 }
 
-static ft_status place(struct split *s, const ft__place_device *device,
+static ft_status place(struct split_owner *s, const ft__place_device *device,
                        const ft_graph *g, ft_place_by by, ft_error *err)
 {
     const size_t n = s->a.n_devices;
@@ -78,7 +78,7 @@ static ft_status place(struct split *s, const ft__place_device *device,
     return st ? ft_fail(err, st, why.pos, "%s", why.msg) : FT_OK;
 }
 
-static ft_status ask(struct split *s, ft_data *d, const ft_query *q,
+static ft_status ask(struct split_owner *s, ft_data *d, const ft_query *q,
                      const ft_place_options *opt, ft_error *err)
 {
     ft__place_device device[FT_PLACE_MAX_DEVICES];
@@ -101,7 +101,7 @@ static ft_status ask(struct split *s, ft_data *d, const ft_query *q,
 ft_status ft_place_split(ft_split_answer **out, ft_data *d, const ft_query *asked,
                          const ft_place_options *opt, ft_error *err)
 {
-    struct split *s = calloc(1, sizeof(*s));
+    struct split_owner *s = calloc(1, sizeof(*s));
     ft_query q;
     ft_status st =
         s ? ft__query_read(&q, asked, err) : ft_fail(err, FT_ENOMEM, 0, "placing");

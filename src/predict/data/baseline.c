@@ -74,17 +74,17 @@ static uint32_t device_of(const ft__samples *s, uint32_t i)
 }
 
 /* Rows of chips that are known, as many as are wanted. */
-struct known {
+struct known_rows {
     ft__physics_row *row;
     ft__hardware_spec *chip;
     size_t n;
 };
 
-static ft_status find_known(struct known *k, const ft__samples *s, const uint32_t *row,
-                            size_t n, uint64_t seed, ft_error *err)
+static ft_status find_known(struct known_rows *k, const ft__samples *s,
+                            const uint32_t *row, size_t n, uint64_t seed, ft_error *err)
 {
-    *k = (struct known){.row = calloc(n + 1, sizeof(*k->row)),
-                        .chip = calloc(n + 1, sizeof(*k->chip))};
+    *k = (struct known_rows){.row = calloc(n + 1, sizeof(*k->row)),
+                             .chip = calloc(n + 1, sizeof(*k->chip))};
     if (!k->row || !k->chip)
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
     for (size_t i = 0; i < n; i++) {
@@ -101,7 +101,8 @@ static ft_status find_known(struct known *k, const ft__samples *s, const uint32_
 }
 
 /* Rows of one group, or of all but those apart where it is FT__N_GROUPS. */
-static size_t take_group(ft__physics_row *out, const struct known *k, uint32_t group)
+static size_t take_group(ft__physics_row *out, const struct known_rows *k,
+                         uint32_t group)
 {
     size_t n = 0;
 
@@ -114,7 +115,7 @@ static size_t take_group(ft__physics_row *out, const struct known *k, uint32_t g
     return n;
 }
 
-static ft_status fit_groups(ft__base *b, const struct known *k, uint64_t seed,
+static ft_status fit_groups(ft__base *b, const struct known_rows *k, uint64_t seed,
                             ft_error *err)
 {
     ft__physics_row *own = calloc(k->n + 1, sizeof(*own));
@@ -132,7 +133,7 @@ static ft_status fit_groups(ft__base *b, const struct known *k, uint64_t seed,
 
 /* What groups start from: of narrow products and mixtures only where there is nothing
  * else. */
-static ft_status fit_common(ft__physics_params *params, const struct known *k,
+static ft_status fit_common(ft__physics_params *params, const struct known_rows *k,
                             uint64_t seed, ft_error *err)
 {
     ft__physics_row *own = calloc(k->n + 1, sizeof(*own));
@@ -150,7 +151,7 @@ static ft_status fit_common(ft__physics_params *params, const struct known *k,
 static ft_status fit_theta(ft__base *b, const ft__samples *s, const uint32_t *row,
                            size_t n, uint64_t seed, ft_error *err)
 {
-    struct known k;
+    struct known_rows k;
     ft_status st = find_known(&k, s, row, n, seed, err);
 
     if (!st)

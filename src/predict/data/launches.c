@@ -21,7 +21,7 @@ struct ft__kernel_timed {
 /* ---- lines ---- */
 
 /* A line, as far as it is read. */
-struct line {
+struct launch_line {
     ft__buf launch; /* the members that launch files have */
     char device[128];
     double time_s;
@@ -37,7 +37,7 @@ static bool is_of_launch(ft__text name)
            FT__IS(name, "call");
 }
 
-static bool read_member(struct line *l, ft__json *j, ft__text name)
+static bool read_member(struct launch_line *l, ft__json *j, ft__text name)
 {
     ft__text v;
     size_t len = 0;
@@ -63,7 +63,7 @@ static bool read_member(struct line *l, ft__json *j, ft__text name)
     return true;
 }
 
-static ft_status read_line(struct line *out, const char *text, size_t len,
+static ft_status read_line(struct launch_line *out, const char *text, size_t len,
                            const char *path, size_t line, ft_error *err)
 {
     ft__json_doc doc = {.base = text, .len = len};
@@ -94,8 +94,8 @@ static ft_status set_device(ft__kernel_file *f, const char *title, const char *d
 }
 
 /* Lines keep their numbers, so that errors name the file's own. */
-static ft_status add_launch(ft__kernel_file *f, ft__buf *text, const struct line *l,
-                            size_t line, ft_error *err)
+static ft_status add_launch(ft__kernel_file *f, ft__buf *text,
+                            const struct launch_line *l, size_t line, ft_error *err)
 {
     struct ft__kernel_timed *t;
 
@@ -118,7 +118,7 @@ static ft_status add_launch(ft__kernel_file *f, ft__buf *text, const struct line
 static ft_status add_line(ft__kernel_file *f, ft__buf *text, const char *s, size_t len,
                           const char *data_dir, size_t line, ft_error *err)
 {
-    struct line l = {.time_s = NAN};
+    struct launch_line l = {.time_s = NAN};
     ft_status st = read_line(&l, s, len, f->path, line, err);
 
     if (!st && *l.device && !l.has_kernel)

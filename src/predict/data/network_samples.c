@@ -41,7 +41,7 @@ static bool is_half_step(const ft__network_sample *w, const char *setting)
            strcmp(w->phase, ft_phase_name(FT_PHASE_BACKWARD)) == 0;
 }
 
-struct listing {
+struct member_listing {
     const ft__network_sample *w;
     ft__buf text;
     char *source; /* the first that lists it */
@@ -50,7 +50,7 @@ struct listing {
 
 static int take_member(void *user, const ft_member *m)
 {
-    struct listing *l = user;
+    struct member_listing *l = user;
 
     if (strcmp(m->phase, l->w->phase) != 0 || !(m->count >= 0.5))
         return 0;
@@ -66,7 +66,7 @@ static int take_member(void *user, const ft_member *m)
 static ft_status list_members(ft_graph **g, ft_store *store,
                               const ft__network_sample *w, ft_error *err)
 {
-    struct listing l = {.w = w};
+    struct member_listing l = {.w = w};
     ft_status st = ft_store_each_member(store, NULL, w->spec, take_member, &l, err);
 
     if (!st && l.bad)
@@ -129,7 +129,7 @@ static ft_status find_graph(ft__network_sample *w, ft_store *store,
 
 /* ---- workloads ---- */
 
-struct reading {
+struct networks_reading {
     ft__network_samples *out;
     const char *where;
     double *value; /* of the whole and metric that are being read */
@@ -169,7 +169,7 @@ static ft__network_sample *network_of(ft__network_samples *w, const ft_key *k)
 
 static int take_row(void *user, const ft_row *row)
 {
-    struct reading *r = user;
+    struct networks_reading *r = user;
     ft__metric m = ft__metric_from_name(row->key.metric);
     ft__network_sample *w;
 
@@ -255,7 +255,7 @@ static ft_status put_in_order(ft__network_samples *w, ft_error *err)
 static ft_status list_all(ft__network_samples *out, ft_store *store, const char *where,
                           ft_error *err)
 {
-    struct reading r = {.out = out, .where = where ? where : ""};
+    struct networks_reading r = {.out = out, .where = where ? where : ""};
     ft_status st = ft__where_check(r.where, err);
 
     if (!st)

@@ -123,7 +123,7 @@ ft_status ft__where_check(const char *where, ft_error *err)
 
 /* ---- reading ---- */
 
-struct reading {
+struct samples_reading {
     ft__samples *s;
     const char *where;
     bool workloads;             /* what was measured whole is wanted, nothing else */
@@ -225,7 +225,7 @@ static ft__sample *new_sample(ft__samples *s, const ft_op *op, uint32_t dataset)
 }
 
 /* A later run takes the place of what was measured of the key before. */
-static void take_run(struct reading *r, ft__metric metric, int64_t run)
+static void take_run(struct samples_reading *r, ft__metric metric, int64_t run)
 {
     if (r->n_of[metric] && r->run[metric] != run) {
         for (size_t i = 0; i < r->n_of[metric]; i++)
@@ -236,8 +236,8 @@ static void take_run(struct reading *r, ft__metric metric, int64_t run)
 }
 
 /* The sample that the next value of `metric` belongs to. */
-static ft__sample *sample_for(struct reading *r, const ft_op *op, uint32_t dataset,
-                              ft__metric metric, int64_t run)
+static ft__sample *sample_for(struct samples_reading *r, const ft_op *op,
+                              uint32_t dataset, ft__metric metric, int64_t run)
 {
     ft__samples *s = r->s;
     const ft__sample *last = s->n > r->first ? &s->v[r->first] : NULL;
@@ -273,7 +273,7 @@ static double condition(const char *json, const char *name)
     return at ? strtod(at + strlen(key) + strspn(at + strlen(key), " \""), NULL) : NAN;
 }
 
-static bool add_workload(struct reading *r, ft__sample *v, const ft_row *row)
+static bool add_workload(struct samples_reading *r, ft__sample *v, const ft_row *row)
 {
     ft__workload **grown = realloc(r->s->own, (r->s->n_own + 1) * sizeof(*grown));
     ft__workload *w = calloc(1, sizeof(*w));
@@ -305,7 +305,7 @@ static void set_phase(ft_op *op, const char *phase)
 
 static int take_row(void *user, const ft_row *row)
 {
-    struct reading *r = user;
+    struct samples_reading *r = user;
     ft__metric metric = ft__metric_from_name(row->key.metric);
     uint32_t dataset;
     ft__sample *s;
@@ -350,14 +350,14 @@ static void multiply(ft__sample *v)
         value[FT__METRIC_ENERGY] = value[FT__METRIC_POWER] * value[FT__METRIC_TIME];
 }
 
-struct context {
+struct context_reading {
     ft__samples *s;
     bool per_op;
 };
 
 static int take_context(void *user, const ft_row *row)
 {
-    const struct context *c = user;
+    const struct context_reading *c = user;
 
     for (uint32_t i = 0; i < c->s->n_datasets; i++) {
         ft__dataset *d = &c->s->dataset[i];
@@ -379,7 +379,7 @@ static ft_status read_engines(ft__samples *s, ft_store *store, ft_error *err)
     ft_status st = FT_OK;
 
     for (int per_op = 0; per_op < 2 && !st; per_op++) {
-        struct context c = {s, per_op};
+        struct context_reading c = {s, per_op};
         const ft_key key = {.metric = per_op ? "context_per_operation" : "context"};
 
         st = ft_store_each(store, &key, true, take_context, &c, err);
@@ -405,7 +405,7 @@ static ft_status read_engines(ft__samples *s, ft_store *store, ft_error *err)
 static ft_status append(ft__samples *s, ft_store *store, const ft_key *filter,
                         const char *where, bool workloads, ft_error *err)
 {
-    struct reading r = {
+    struct samples_reading r = {
         .s = s, .where = where ? where : "", .workloads = workloads, .first = s->n};
     size_t begin = s->n;
     ft_status st = ft__where_check(r.where, err);

@@ -17,14 +17,14 @@ enum { MAX_TEXT = 1024, MAX_DATASETS = 100000 };
 /* ---- reading ---- */
 
 /* Sticky: after one read beyond the end everything reads as nothing. */
-struct cursor {
+struct section_cursor {
     const unsigned char *at;
     size_t left;
     bool bad;
     bool no_memory;
 };
 
-static const void *get(struct cursor *c, size_t len)
+static const void *get(struct section_cursor *c, size_t len)
 {
     const unsigned char *at = c->at;
 
@@ -37,7 +37,7 @@ static const void *get(struct cursor *c, size_t len)
     return at;
 }
 
-static void get_into(struct cursor *c, void *out, size_t len)
+static void get_into(struct section_cursor *c, void *out, size_t len)
 {
     const void *from = get(c, len);
 
@@ -47,7 +47,7 @@ static void get_into(struct cursor *c, void *out, size_t len)
         memset(out, 0, len);
 }
 
-static uint32_t get_u32(struct cursor *c)
+static uint32_t get_u32(struct section_cursor *c)
 {
     uint32_t v;
 
@@ -55,7 +55,7 @@ static uint32_t get_u32(struct cursor *c)
     return v;
 }
 
-static uint64_t get_u64(struct cursor *c)
+static uint64_t get_u64(struct section_cursor *c)
 {
     uint64_t v;
 
@@ -63,7 +63,7 @@ static uint64_t get_u64(struct cursor *c)
     return v;
 }
 
-static double get_f64(struct cursor *c)
+static double get_f64(struct section_cursor *c)
 {
     double v;
 
@@ -72,7 +72,7 @@ static double get_f64(struct cursor *c)
 }
 
 /* A count of things of which each takes `least` bytes. */
-static uint32_t get_count(struct cursor *c, size_t least)
+static uint32_t get_count(struct section_cursor *c, size_t least)
 {
     uint32_t n = get_u32(c);
 
@@ -82,7 +82,7 @@ static uint32_t get_count(struct cursor *c, size_t least)
 }
 
 /* Not terminated, *len bytes. */
-static const char *get_text(struct cursor *c, size_t *len)
+static const char *get_text(struct section_cursor *c, size_t *len)
 {
     uint32_t n = get_count(c, 1);
     const char *text;
@@ -96,7 +96,7 @@ static const char *get_text(struct cursor *c, size_t *len)
     return c->bad ? "" : text;
 }
 
-static bool text_is(struct cursor *c, const char *wanted)
+static bool text_is(struct section_cursor *c, const char *wanted)
 {
     size_t len;
     const char *text = get_text(c, &len);
@@ -105,7 +105,7 @@ static bool text_is(struct cursor *c, const char *wanted)
 }
 
 /* To be freed; NULL: c->bad. */
-static char *own_text(struct cursor *c)
+static char *own_text(struct section_cursor *c)
 {
     size_t len;
     const char *text = get_text(c, &len);
@@ -117,7 +117,7 @@ static char *own_text(struct cursor *c)
 }
 
 /* What reading came to. */
-static ft_status verdict(const struct cursor *c, const char *what, uint64_t pos,
+static ft_status verdict(const struct section_cursor *c, const char *what, uint64_t pos,
                          ft_error *err)
 {
     if (c->no_memory)
@@ -125,7 +125,7 @@ static ft_status verdict(const struct cursor *c, const char *what, uint64_t pos,
     return c->bad ? ft__predictor_damaged(pos, what, err) : FT_OK;
 }
 
-static void *own_list(struct cursor *c, size_t n, size_t size)
+static void *own_list(struct section_cursor *c, size_t n, size_t size)
 {
     void *list = c->bad ? NULL : calloc(n + 1, size);
 
@@ -145,14 +145,14 @@ static bool is_roof(const ft__roof *r)
     return good;
 }
 
-static void get_roof(struct cursor *c, ft__roof *out)
+static void get_roof(struct section_cursor *c, ft__roof *out)
 {
     get_into(c, out, sizeof(*out));
     if (out->n_points && !is_roof(out))
         c->bad = true;
 }
 
-static void get_dataset(struct cursor *c, ft__dataset *d, ft__hardware *h)
+static void get_dataset(struct section_cursor *c, ft__dataset *d, ft__hardware *h)
 {
     d->device = own_text(c);
     d->setting = own_text(c);
@@ -177,7 +177,7 @@ static void get_dataset(struct cursor *c, ft__dataset *d, ft__hardware *h)
     }
 }
 
-static void read_family(struct cursor *c, ft__family *f)
+static void read_family(struct section_cursor *c, ft__family *f)
 {
     uint32_t n = get_count(c, 60);
 
@@ -192,7 +192,8 @@ static void read_family(struct cursor *c, ft__family *f)
 }
 
 /* A constant by its name: they come in the order of our list, or nearly. */
-static void get_constant(struct cursor *c, ft__physics_params *params, int *next)
+static void get_constant(struct section_cursor *c, ft__physics_params *params,
+                         int *next)
 {
     size_t len;
     const char *name = get_text(c, &len);
@@ -212,7 +213,7 @@ static void get_constant(struct cursor *c, ft__physics_params *params, int *next
     }
 }
 
-static void read_theta(struct cursor *c, ft__base *base)
+static void read_theta(struct section_cursor *c, ft__base *base)
 {
     uint32_t n = get_count(c, 8);
 
@@ -234,7 +235,7 @@ static void read_theta(struct cursor *c, ft__base *base)
     }
 }
 
-static void read_base(struct cursor *c, ft__base *base, uint32_t n_datasets)
+static void read_base(struct section_cursor *c, ft__base *base, uint32_t n_datasets)
 {
     base->n_datasets = n_datasets;
     base->roof = own_list(c, 2 * (size_t)n_datasets + 1, sizeof(*base->roof));
@@ -248,7 +249,7 @@ static void read_base(struct cursor *c, ft__base *base, uint32_t n_datasets)
     read_theta(c, base);
 }
 
-static void get_code(struct cursor *c, ft__code *code)
+static void get_code(struct section_cursor *c, ft__code *code)
 {
     size_t len;
     const char *name = get_text(c, &len);
@@ -268,9 +269,9 @@ static void get_code(struct cursor *c, ft__code *code)
 }
 
 /* false: the columns are not those that this version makes. */
-static bool read_columns(struct cursor *c, ft__columns *columns)
+static bool read_columns(struct section_cursor *c, ft__columns *columns)
 {
-    struct cursor names = {c->at, c->left, c->bad, false};
+    struct section_cursor names = {c->at, c->left, c->bad, false};
     uint32_t n = get_count(c, 4), n_codes, has;
 
     for (uint32_t j = 0; j < n && !c->bad; j++) {
@@ -301,7 +302,7 @@ static bool read_columns(struct cursor *c, ft__columns *columns)
     return true;
 }
 
-static bool get_metric(struct cursor *c, ft__metric *out)
+static bool get_metric(struct section_cursor *c, ft__metric *out)
 {
     char *name = own_text(c);
 
@@ -310,8 +311,8 @@ static bool get_metric(struct cursor *c, ft__metric *out)
     return *out < FT__N_METRICS;
 }
 
-static ft_status read_model_set(struct cursor *c, ft__model_set *l, uint32_t n_datasets,
-                                uint64_t pos, ft_error *err)
+static ft_status read_model_set(struct section_cursor *c, ft__model_set *l,
+                                uint32_t n_datasets, uint64_t pos, ft_error *err)
 {
     bool known = get_metric(c, &l->opt.metric);
 
@@ -340,7 +341,7 @@ static ft_status read_model_set(struct cursor *c, ft__model_set *l, uint32_t n_d
 
 /* ---- opening ---- */
 
-static ft_status open_family(ft_predictor *p, struct cursor *c, uint64_t pos,
+static ft_status open_family(ft_predictor *p, struct section_cursor *c, uint64_t pos,
                              ft_error *err)
 {
     if (p->family)
@@ -352,7 +353,7 @@ static ft_status open_family(ft_predictor *p, struct cursor *c, uint64_t pos,
     return verdict(c, "its datasets", pos, err);
 }
 
-static ft_status open_model_set(ft_predictor *p, struct cursor *c, uint64_t pos,
+static ft_status open_model_set(ft_predictor *p, struct section_cursor *c, uint64_t pos,
                                 ft_error *err)
 {
     ft__family *f = p->family;
@@ -454,7 +455,7 @@ static ft_status open_regressor(ft_predictor *p, const ft__section_image *s,
     return FT_OK;
 }
 
-static ft_status open_templates(ft_predictor *p, struct cursor *c,
+static ft_status open_templates(ft_predictor *p, struct section_cursor *c,
                                 const ft__section_image *s, ft_error *err)
 {
     uint32_t dataset = get_u32(c);
@@ -522,7 +523,7 @@ static ft_status open_alone(ft__family *f, const ft__section_image *s,
 
 ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error *err)
 {
-    struct cursor c = {p->image + s->offset, (size_t)s->bytes, false, false};
+    struct section_cursor c = {p->image + s->offset, (size_t)s->bytes, false, false};
     bool now = s->type == FT__SECTION_FAMILY || s->type == FT__SECTION_LEARNER ||
                s->type >= FT__SECTION_SCHEDULE;
 

@@ -8,23 +8,23 @@
 
 enum { NAME = FT__NAME_BYTES, MOST_NAMES = 1 << 20 };
 
-struct regressor {
+struct kernel_regressor_image {
     ft__mixture_image mixture;
     double low, high, typical;
     uint64_t n_rows; /* 0: there is none */
     double learned[FT__N_ERRORS], constant[FT__N_ERRORS], physics[FT__N_ERRORS];
 };
 
-struct image {
+struct kernels_image {
     uint32_t n_devices, n_kernels, n_calls, n_constants;
     double params[FT__N_KERNEL_CONSTANTS];
     double usual, low, high, part_low, part_high; /* of ft__hosts */
-    struct regressor of[FT__N_REGRESSORS];
+    struct kernel_regressor_image of[FT__N_REGRESSORS];
 };
 
 /* ---- writing ---- */
 
-static void put_names(ft__writer *w, const ft__names *names)
+static void put_names(ft__writer *w, const ft__name_list *names)
 {
     ft__buf b = {0};
 
@@ -39,30 +39,30 @@ static void put_names(ft__writer *w, const ft__names *names)
     ft__buf_free(&b);
 }
 
-static void describe(struct regressor *out, const ft__kernel_regressor *r)
+static void describe(struct kernel_regressor_image *out, const ft__kernel_regressor *r)
 {
-    *out = (struct regressor){.low = r->fit.low,
-                              .high = r->fit.high,
-                              .typical = r->fit.typical,
-                              .n_rows = r->fit.n_rows};
+    *out = (struct kernel_regressor_image){.low = r->fit.low,
+                                           .high = r->fit.high,
+                                           .typical = r->fit.typical,
+                                           .n_rows = r->fit.n_rows};
     ft__errors_put(out->learned, &r->learned);
     ft__errors_put(out->constant, &r->constant);
     ft__errors_put(out->physics, &r->physics);
 }
 
-ft_status ft__kernels_write(ft__writer *w, const ft__kernels *k, ft_error *err)
+ft_status ft__kernels_write(ft__writer *w, const ft__kernel_models *k, ft_error *err)
 {
     const ft__hosts *h = &k->hosts;
     const size_t begin = w->body.len;
-    struct image head = {.n_devices = k->devices.n,
-                         .n_kernels = k->kernels.n,
-                         .n_calls = k->calls.n,
-                         .n_constants = FT__N_KERNEL_CONSTANTS,
-                         .usual = h->usual,
-                         .low = h->low,
-                         .high = h->high,
-                         .part_low = h->part_low,
-                         .part_high = h->part_high};
+    struct kernels_image head = {.n_devices = k->devices.n,
+                                 .n_kernels = k->kernels.n,
+                                 .n_calls = k->calls.n,
+                                 .n_constants = FT__N_KERNEL_CONSTANTS,
+                                 .usual = h->usual,
+                                 .low = h->low,
+                                 .high = h->high,
+                                 .part_low = h->part_low,
+                                 .part_high = h->part_high};
 
     if (k->section) /* as it is */
         return ft__writer_section(w, FT__SECTION_KERNELS, k->section, k->bytes, err);
@@ -87,13 +87,13 @@ ft_status ft__kernels_write(ft__writer *w, const ft__kernels *k, ft_error *err)
 /* ---- reading ---- */
 
 /* Sticky: after one part beyond the end there are no others. */
-struct parts {
+struct section_parts {
     const unsigned char *at;
     size_t left;
     bool bad, no_memory;
 };
 
-static const void *part(struct parts *p, size_t n, size_t size)
+static const void *part(struct section_parts *p, size_t n, size_t size)
 {
     const unsigned char *at = p->at;
 
@@ -106,7 +106,7 @@ static const void *part(struct parts *p, size_t n, size_t size)
     return at;
 }
 
-static void *copy(struct parts *p, size_t n, size_t size)
+static void *copy(struct section_parts *p, size_t n, size_t size)
 {
     const void *from = part(p, n, size);
     void *own = from ? malloc(n * size + 1) : NULL;
@@ -118,7 +118,7 @@ static void *copy(struct parts *p, size_t n, size_t size)
     return own;
 }
 
-static void get_names(struct parts *p, ft__names *out, uint32_t n)
+static void get_names(struct section_parts *p, ft__name_list *out, uint32_t n)
 {
     const char *text = part(p, n, NAME);
 
@@ -135,7 +135,7 @@ static void get_names(struct parts *p, ft__names *out, uint32_t n)
     }
 }
 
-static bool is_sound(const struct image *h)
+static bool is_sound(const struct kernels_image *h)
 {
     bool good = h->n_constants == FT__N_KERNEL_CONSTANTS && h->n_devices &&
                 h->n_kernels && h->n_devices <= MOST_NAMES &&
@@ -149,7 +149,8 @@ static bool is_sound(const struct image *h)
                             isfinite(h->part_low) && isfinite(h->part_high)));
 }
 
-static void get_hosts(struct parts *p, ft__hosts *out, const struct image *h)
+static void get_hosts(struct section_parts *p, ft__hosts *out,
+                      const struct kernels_image *h)
 {
     *out = (ft__hosts){.n_devices = h->n_devices,
                        .n_calls = h->n_calls,
@@ -165,9 +166,9 @@ static void get_hosts(struct parts *p, ft__hosts *out, const struct image *h)
         p->bad = !isfinite(out->part[i]);
 }
 
-static ft_status get_regressor(struct parts *p, ft__kernel_regressor *r,
-                               const struct regressor *h, uint32_t width, uint64_t pos,
-                               ft_error *err)
+static ft_status get_regressor(struct section_parts *p, ft__kernel_regressor *r,
+                               const struct kernel_regressor_image *h, uint32_t width,
+                               uint64_t pos, ft_error *err)
 {
     const void *models = p->at;
     size_t bytes = 0;
@@ -192,9 +193,10 @@ static ft_status get_regressor(struct parts *p, ft__kernel_regressor *r,
     return ft__mixture_open(&r->fit, &h->mixture, models, width, pos, err);
 }
 
-static ft_status get_all(ft__kernels *k, struct parts *p, uint64_t pos, ft_error *err)
+static ft_status get_all(ft__kernel_models *k, struct section_parts *p, uint64_t pos,
+                         ft_error *err)
 {
-    const struct image *h = part(p, 1, sizeof(*h));
+    const struct kernels_image *h = part(p, 1, sizeof(*h));
     ft_status st = FT_OK;
 
     if (!h || !is_sound(h))
@@ -214,10 +216,10 @@ static ft_status get_all(ft__kernels *k, struct parts *p, uint64_t pos, ft_error
                                        : ft__predictor_damaged(pos, "kernels", err);
 }
 
-ft_status ft__kernels_open(ft__kernels **out, const void *section, size_t bytes,
+ft_status ft__kernels_open(ft__kernel_models **out, const void *section, size_t bytes,
                            uint64_t pos, ft_error *err)
 {
-    struct parts p = {section, bytes, false, false};
+    struct section_parts p = {section, bytes, false, false};
     ft_status st;
 
     if (*out)

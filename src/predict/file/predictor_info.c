@@ -22,12 +22,12 @@ static uint32_t count_regressors(const ft_predictor *p)
 
 static uint32_t count_kernels(const ft_predictor *p)
 {
-    const ft__kernels *k = p->family->kernels;
+    const ft__kernel_models *k = p->family->kernels;
 
     return k ? (k->of[0].fit.n_rows > 0 ? 1u : 0u) + (k->of[1].fit.n_rows > 0) : 0;
 }
 
-static uint64_t count_launches(const ft__kernels *k)
+static uint64_t count_launches(const ft__kernel_models *k)
 {
     uint64_t n = 0;
 
@@ -100,7 +100,7 @@ static void describe_alone(ft_predictor_dataset *out, const ft__alone *a)
                                   .n = a->n};
 }
 
-static void describe_kernels(ft_predictor_dataset *out, const ft__kernels *k,
+static void describe_kernels(ft_predictor_dataset *out, const ft__kernel_models *k,
                              uint32_t i)
 {
     *out = (ft_predictor_dataset){.device = k->devices.v[i],
@@ -170,8 +170,8 @@ void ft_predictor_get_schedule(const ft_predictor *p, uint32_t i,
                                    .interval_high = exp(k->time_high)};
 }
 
-static void describe_kernel_regressor(ft_regressor_info *out, const ft__kernels *k,
-                                      uint32_t i)
+static void describe_kernel_regressor(ft_regressor_info *out,
+                                      const ft__kernel_models *k, uint32_t i)
 {
     const uint32_t which = i + (k->of[0].fit.n_rows == 0);
     const ft__kernel_regressor *r = &k->of[which];

@@ -160,7 +160,7 @@ static const struct scales of_power = {.shared = 0.2,
                                        .of_twos = 0.4,
                                        .of_twos_size = 0.4};
 
-struct point {
+struct process_point {
     uint32_t kind;          /* and phase */
     double share[N_SHARES]; /* of the estimate: what bounds the operation */
     double size[N_SIZES];   /* logarithms to base 2 */
@@ -170,7 +170,7 @@ struct point {
 struct process {
     const struct scales *scale;
     size_t n;
-    struct point *at;
+    struct process_point *at;
     double *inverse;  /* of the covariance, n x n */
     double *weight;   /* that times the residuals */
     double *cross;    /* n, scratch */
@@ -193,7 +193,8 @@ static double twos_in_rows(const ft_op *op)
     return twos;
 }
 
-static struct point point_of(const ft__model_set *l, const ft__samples *s, uint32_t i)
+static struct process_point point_of(const ft__model_set *l, const ft__samples *s,
+                                     uint32_t i)
 {
     const ft__sample *v = &s->v[i];
     const ft__roof one = ft__flat_roof(1, 1, 0);
@@ -201,9 +202,9 @@ static struct point point_of(const ft__model_set *l, const ft__samples *s, uint3
                                             FT__F_weight_elements, FT__F_flops,
                                             FT__F_bytes};
     float f[FT__N_FEATURES];
-    struct point p = {.kind =
-                          (uint32_t)v->op.kind * FT_PHASE_COUNT + (uint32_t)v->op.phase,
-                      .twos = twos_in_rows(&v->op)};
+    struct process_point p = {.kind = (uint32_t)v->op.kind * FT_PHASE_COUNT +
+                                      (uint32_t)v->op.phase,
+                              .twos = twos_in_rows(&v->op)};
     ft__terms t;
 
     ft__base_terms(&l->base, &t, s, i);
@@ -219,8 +220,8 @@ static struct point point_of(const ft__model_set *l, const ft__samples *s, uint3
     return p;
 }
 
-static double covariance(const struct scales *s, const struct point *a,
-                         const struct point *b)
+static double covariance(const struct scales *s, const struct process_point *a,
+                         const struct process_point *b)
 {
     double sum = s->shared * s->shared, d = 0, twos = a->twos - b->twos;
     double of_twos = exp(-twos * twos / 2);
@@ -278,8 +279,8 @@ static ft_status learn(struct process *p, const double *residual, ft_error *err)
 }
 
 /* Nothing is above `most`. */
-static void correct_answer(ft__answer *a, const struct process *p,
-                           const struct point *at, double most)
+static void correct_answer(ft__op_answer *a, const struct process *p,
+                           const struct process_point *at, double most)
 {
     double noise = p->scale->noise, change, residual_scale;
     double variance = covariance(p->scale, at, at) + noise * noise;
@@ -321,7 +322,7 @@ static ft_status process_make(struct process *p, ft__metric metric, size_t n,
 
 /* Rows that say something: measured, answered. */
 static void take_residuals(struct process *p, double *residual,
-                           const ft__answer *predicted, const ft__model_set *l,
+                           const ft__op_answer *predicted, const ft__model_set *l,
                            const ft__samples *s, const uint32_t *row, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -351,7 +352,7 @@ static double most_of(const ft__model_set *l, const ft__samples *s, const uint32
 /* row[n]: indices into s->v, predicted[n]: what was answered for them. The first
  * n_known were measured, at most FT__MOST_CALIBRATION count; the answers of the others
  * change. Fewer than FT__LEAST_CALIBRATION change nothing. */
-static ft_status correct_answers(ft__answer *predicted, const ft__model_set *l,
+static ft_status correct_answers(ft__op_answer *predicted, const ft__model_set *l,
                                  const ft__samples *s, const uint32_t *row,
                                  size_t n_known, size_t n, ft_error *err)
 {
@@ -371,7 +372,7 @@ static ft_status correct_answers(ft__answer *predicted, const ft__model_set *l,
             st = learn(&p, residual, err);
     }
     for (size_t i = n_known; i < n && !st && p.n >= FT__LEAST_CALIBRATION; i++) {
-        struct point at = point_of(l, s, row[i]);
+        struct process_point at = point_of(l, s, row[i]);
 
         correct_answer(&predicted[i], &p, &at, most);
     }
@@ -387,7 +388,7 @@ struct correcting {
     const ft__sample **of; /* the known samples that are used */
     uint32_t n;
     ft_op *op; /* theirs, then those asked */
-    ft__answer *predicted;
+    ft__op_answer *predicted;
     uint32_t *row;
     ft__samples s;
 };
@@ -436,7 +437,7 @@ static void take_known(struct correcting *c, const ft__samples *s, const ft__dat
 }
 
 /* What was measured is known. */
-static void take_measured(ft__answer *a, const struct correcting *c, const ft_op *op)
+static void take_measured(ft__op_answer *a, const struct correcting *c, const ft_op *op)
 {
     const uint64_t hash = ft__op_hash(op);
 
@@ -445,7 +446,7 @@ static void take_measured(ft__answer *a, const struct correcting *c, const ft_op
             ft__answer_as_measured(a, c->of[i]->value[c->metric]);
 }
 
-static ft_status correct(struct correcting *c, ft__answer *predicted,
+static ft_status correct(struct correcting *c, ft__op_answer *predicted,
                          const ft__family *f, const ft__dataset *on, const ft_op *ops,
                          size_t n, ft_error *err)
 {
@@ -472,7 +473,7 @@ static ft_status correct(struct correcting *c, ft__answer *predicted,
     return st;
 }
 
-ft_status ft__calibration_set_correct(ft__answer *predicted, uint32_t *n_used,
+ft_status ft__calibration_set_correct(ft__op_answer *predicted, uint32_t *n_used,
                                       const ft__family *f, ft__metric metric,
                                       const ft_calibration_set *known,
                                       const ft__dataset *on, const ft_op *ops, size_t n,

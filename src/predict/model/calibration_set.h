@@ -22,7 +22,7 @@ bool ft__calibration_set_has(const ft_calibration_set *known, const ft__dataset 
  * corrected by the calibration set; operations that are among the known
  * ones are answered as measured. *n_used: by how many operations; too few change
  * nothing else. */
-ft_status ft__calibration_set_correct(ft__answer *predicted, uint32_t *n_used,
+ft_status ft__calibration_set_correct(ft__op_answer *predicted, uint32_t *n_used,
                                       const ft__family *f, ft__metric metric,
                                       const ft_calibration_set *known,
                                       const ft__dataset *on, const ft_op *ops, size_t n,

@@ -25,7 +25,7 @@ enum constant {
 };
 static_assert((int)N_CONSTANTS == (int)FT__CLOCK_CONSTANTS,
               "as predictor files have them");
-static const struct range {
+static const struct clock_range {
     double value, least, most;
 } ranges[N_CONSTANTS] = {
     {0.15, 0.01, 0.6}, {0.10, 0.001, 0.6}, {0.4, 0, 1},  {0.65, 0.2, 1}, {1.0, 0, 4},
@@ -37,7 +37,7 @@ static const double FIRST_STEP = 0.2; /* of a range */
 static const double LAST_STEP = 0.002;
 
 /* From one row of a workload to another. */
-struct pair {
+struct clock_pair {
     const ft__clock_row *from, *to;
 };
 
@@ -299,7 +299,7 @@ static double miss(double from, double to, double ratio)
     return isfinite(e) ? e : 0;
 }
 
-static double loss(const ft__clocks *c, const struct pair *pair, size_t n)
+static double loss(const ft__clocks *c, const struct clock_pair *pair, size_t n)
 {
     double sum = 0;
 
@@ -314,7 +314,7 @@ static double loss(const ft__clocks *c, const struct pair *pair, size_t n)
 }
 
 /* Hooke and Jeeves (1961), one constant after the other. */
-static void search(ft__clocks *c, const struct pair *pair, size_t n)
+static void search(ft__clocks *c, const struct clock_pair *pair, size_t n)
 {
     double step[N_CONSTANTS], least = loss(c, pair, n), largest = FIRST_STEP;
 
@@ -443,8 +443,8 @@ int ft__clocks_sound(const ft__clocks *c)
 /* Trees on what the formulae miss of time or of power. Without a pair that tells of
  * it: none. */
 static ft_status learn(ft__clock_trees *out, const ft__clocks *c,
-                       const struct pair *pair, size_t n, bool power, uint64_t seed,
-                       ft_error *err)
+                       const struct clock_pair *pair, size_t n, bool power,
+                       uint64_t seed, ft_error *err)
 {
     float *x = malloc(n * N_COLUMNS * sizeof(*x));
     double *predicted = malloc(n * sizeof(*predicted)),
@@ -487,10 +487,10 @@ static int higher(const ft__clock_row *a, const ft__clock_row *b)
 
 /* From the highest clocks of a workload, and from others drawn, to all of its rows:
  * two references each. */
-static struct pair *pairs(size_t *n_pairs, const ft__clock_row *row, size_t n,
-                          uint64_t seed)
+static struct clock_pair *pairs(size_t *n_pairs, const ft__clock_row *row, size_t n,
+                                uint64_t seed)
 {
-    struct pair *list = malloc((2 * n + 1) * sizeof(*list));
+    struct clock_pair *list = malloc((2 * n + 1) * sizeof(*list));
     const ft__clock_row **top;
     uint32_t workloads = 0;
 
@@ -512,7 +512,7 @@ static struct pair *pairs(size_t *n_pairs, const ft__clock_row *row, size_t n,
             const ft__clock_row *from = top[2 * (size_t)row[i].workload + (size_t)k];
 
             if (from != &row[i] && (k == 0 || from != top[2 * (size_t)row[i].workload]))
-                list[(*n_pairs)++] = (struct pair){from, &row[i]};
+                list[(*n_pairs)++] = (struct clock_pair){from, &row[i]};
         }
     if (!top) {
         free(list);
@@ -527,7 +527,7 @@ ft_status ft__clocks_fit(ft__clocks **out, const ft__clock_row *row, size_t n,
 {
     ft__clocks *c = calloc(1, sizeof(*c));
     size_t n_pairs;
-    struct pair *pair = pairs(&n_pairs, row, n, seed);
+    struct clock_pair *pair = pairs(&n_pairs, row, n, seed);
     ft_status st = FT_OK;
 
     *out = NULL;

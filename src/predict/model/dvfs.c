@@ -48,7 +48,7 @@ static uint64_t hash_rest(const char *setting)
 
 /* ---- from samples ---- */
 
-struct point {
+struct workload_point {
     const char *device;
     size_t sample;
     ft__clocked_row row;
@@ -87,7 +87,7 @@ static int by_clocks(const ft__clock_row *x, const ft__clock_row *y)
 
 static int by_place(const void *a, const void *b)
 {
-    const struct point *x = a, *y = b;
+    const struct workload_point *x = a, *y = b;
     const double v[] = {or_nothing(x->row.r.time_s), or_nothing(x->row.r.power_w)};
     const double w[] = {or_nothing(y->row.r.time_s), or_nothing(y->row.r.power_w)};
     int c = strcmp(x->device, y->device);
@@ -99,33 +99,34 @@ static int by_place(const void *a, const void *b)
     return c;
 }
 
-static struct point point_of(const ft__samples *s, const ft__sample *v)
+static struct workload_point point_of(const ft__samples *s, const ft__sample *v)
 {
     const ft__dataset *d = &s->dataset[v->dataset];
     const char *name = strstr(v->whole->spec, "name=");
-    struct point p = {.device = d->device,
-                      .row = {.op = v->hash,
-                              .engine = hash_text(d->engine),
-                              .engine_version = hash_text(d->engine_version),
-                              .rest = hash_rest(d->setting),
-                              .r = {.core_hz = ft__pair_number(d->setting, "clock"),
-                                    .memory_hz = ft__pair_number(d->setting, "memory"),
-                                    .time_s = v->value[FT__METRIC_TIME],
-                                    .power_w = v->value[FT__METRIC_POWER]}}};
+    struct workload_point p = {
+        .device = d->device,
+        .row = {.op = v->hash,
+                .engine = hash_text(d->engine),
+                .engine_version = hash_text(d->engine_version),
+                .rest = hash_rest(d->setting),
+                .r = {.core_hz = ft__pair_number(d->setting, "clock"),
+                      .memory_hz = ft__pair_number(d->setting, "memory"),
+                      .time_s = v->value[FT__METRIC_TIME],
+                      .power_w = v->value[FT__METRIC_POWER]}}};
 
     memcpy(p.row.r.hint, v->whole->hint, sizeof(p.row.r.hint));
     ft__clock_name(p.row.r.name, name ? name + 5 : "");
     return p;
 }
 
-static bool is_same(const struct point *a, const struct point *b)
+static bool is_same(const struct workload_point *a, const struct workload_point *b)
 {
     return strcmp(a->device, b->device) == 0 && by_workload(&a->row, &b->row) == 0;
 }
 
 ft_status ft__clocked_top(bool *top, const ft__samples *s, ft_error *err)
 {
-    struct point *v = calloc(s->n + 1, sizeof(*v)), *first = v;
+    struct workload_point *v = calloc(s->n + 1, sizeof(*v)), *first = v;
 
     if (!v)
         return ft_fail(err, FT_ENOMEM, 0, "%zu clocks", s->n);
@@ -143,12 +144,12 @@ ft_status ft__clocked_top(bool *top, const ft__samples *s, ft_error *err)
 }
 
 /* Repeats are one row: the first of each. Workloads get their numbers. */
-static size_t join(struct point *v, size_t n)
+static size_t join(struct workload_point *v, size_t n)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < n; i++) {
-        struct point *last = kept ? &v[kept - 1] : NULL;
+        struct workload_point *last = kept ? &v[kept - 1] : NULL;
         bool device = last && strcmp(last->device, v[i].device) == 0;
         bool workload = last && is_same(last, &v[i]);
 
@@ -165,8 +166,8 @@ static size_t join(struct point *v, size_t n)
     return kept;
 }
 
-static ft_status fit_device(ft__clocked_list *l, const struct point *v, size_t n,
-                            uint64_t seed, ft_error *err)
+static ft_status fit_device(ft__clocked_list *l, const struct workload_point *v,
+                            size_t n, uint64_t seed, ft_error *err)
 {
     ft__clocked *c = &l->v[l->n];
     ft__clock_row *row = calloc(n + 1, sizeof(*row));
@@ -191,7 +192,7 @@ static ft_status fit_device(ft__clocked_list *l, const struct point *v, size_t n
 ft_status ft__clocked_fit(ft__clocked_list *out, const ft__samples *s, uint64_t seed,
                           ft_error *err)
 {
-    struct point *v = calloc(s->n + 1, sizeof(*v));
+    struct workload_point *v = calloc(s->n + 1, sizeof(*v));
     size_t n = 0;
     ft_status st = FT_OK;
 
@@ -238,7 +239,7 @@ const ft__clocked *ft__clocked_of(const ft__clocked_list *l, const char *device)
 
 enum { N_MODELS = 6 };
 
-struct image {
+struct clocks_image {
     char device[80];
     double v[FT__CLOCK_CONSTANTS];
     double core_hz, memory_hz, power_w;
@@ -260,7 +261,7 @@ ft_status ft__clocked_write(ft__writer *w, const ft__clocked *c, ft_error *err)
 {
     const ft__clocks *m = c->model;
     const size_t begin = w->body.len;
-    struct image head = {
+    struct clocks_image head = {
         .core_hz = m->core_hz,
         .memory_hz = m->memory_hz,
         .power_w = m->power_w,
@@ -286,7 +287,7 @@ ft_status ft__clocked_write(ft__writer *w, const ft__clocked *c, ft_error *err)
     return ft__writer_end(w, FT__SECTION_CLOCKS, begin, w->body.len - begin, err);
 }
 
-static bool is_sound(const struct image *h, size_t bytes)
+static bool is_sound(const struct clocks_image *h, size_t bytes)
 {
     size_t left = bytes - ft__padded(sizeof(*h));
 
@@ -313,7 +314,7 @@ static bool is_sound_row(const ft__clock_row *r)
            (r->time_s > 0 || r->power_w > 0);
 }
 
-static ft_status open_models(ft__clocked *c, const struct image *h,
+static ft_status open_models(ft__clocked *c, const struct clocks_image *h,
                              const unsigned char *at, uint64_t pos, ft_error *err)
 {
     ft_model **model[N_MODELS];
@@ -333,7 +334,7 @@ static ft_status open_models(ft__clocked *c, const struct image *h,
 ft_status ft__clocked_open(ft__clocked_list *l, const void *section, size_t bytes,
                            uint64_t pos, ft_error *err)
 {
-    const struct image *h = section;
+    const struct clocks_image *h = section;
     ft__clocked *grown = realloc(l->v, (l->n + 1u) * sizeof(*grown)), *c;
     const unsigned char *at = section;
 
@@ -430,7 +431,7 @@ static ft_estimate around(double value, double low, double high, ft_basis basis)
 /* As measured: between repeats. */
 static ft_estimate as_measured(double value)
 {
-    ft__answer a = {.value = value};
+    ft__op_answer a = {.value = value};
 
     ft__answer_as_measured(&a, value);
     return around(value, a.low, a.high, FT_BASIS_MEASURED);
@@ -512,18 +513,18 @@ static ft__log_residual residual_of(const ft_network_estimate *e, const ft_graph
 static ft_status add_up(ft_network_estimate *e, const ft_graph *g, ft_error *err)
 {
     const ft__schedule plain = ft__schedule_plain();
-    ft__task *task = calloc(e->n_ops + 1u, sizeof(*task));
+    ft__op_task *task = calloc(e->n_ops + 1u, sizeof(*task));
     ft__log_residual residual;
     ft_status st;
 
     if (!task)
         return ft_fail(err, FT_ENOMEM, 0, "%u workloads", e->n_ops);
     for (uint32_t i = 0; i < e->n_ops; i++)
-        task[i] = (ft__task){.group = FT__TASK_OTHER,
-                             .count = (double)g->op_count[i],
-                             .alone_s = e->op_time[i].value,
-                             .bare_s = e->op_time[i].value,
-                             .power_w = e->op_power[i].value};
+        task[i] = (ft__op_task){.group = FT__TASK_OTHER,
+                                .count = (double)g->op_count[i],
+                                .alone_s = e->op_time[i].value,
+                                .bare_s = e->op_time[i].value,
+                                .power_w = e->op_power[i].value};
     residual = residual_of(e, g);
     st = ft__estimate_assemble(e, g, task, &plain, INFINITY, &residual, err);
     free(task);

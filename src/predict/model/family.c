@@ -349,7 +349,7 @@ static double least_reach(const ft__family *f, ft__metric metric, const ft__data
  * Chosen, not measured. */
 static const double most_reach = 10;
 
-static void bound_unseen(ft__answer *out, size_t n, double least)
+static void bound_unseen(ft__op_answer *out, size_t n, double least)
 {
     for (size_t i = 0; i < n; i++) {
         double down = fmin(fmax(out[i].value / out[i].low, least), most_reach);
@@ -362,7 +362,7 @@ static void bound_unseen(ft__answer *out, size_t n, double least)
 }
 
 /* aside_s: what a setting adds there and is no part of the operation. */
-static void take_over(ft__answer *a, double ratio, double aside_s, bool measured)
+static void take_over(ft__op_answer *a, double ratio, double aside_s, bool measured)
 {
     double value = (a->base - aside_s) * exp(ratio) + aside_s;
     double change = value / a->value;
@@ -388,7 +388,7 @@ static bool is_alike(const ft__family *f, uint32_t i, const ft__dataset *on)
 
 /* Of an operation that the likest dataset lacks: the mean of what other engines took,
  * between the least and the most of them. */
-static void take_other_engines(ft__answer *a, const ft__family *f,
+static void take_other_engines(ft__op_answer *a, const ft__family *f,
                                const ft__dataset *on, uint64_t hash, double aside_s)
 {
     double sum = 0, least = INFINITY, most = -INFINITY;
@@ -442,7 +442,7 @@ static void find_measured(bool *out, const struct templates *t, const ft__family
         out[i] = !isnan(ratio_of(&f->templates[t->from], s->v[i].hash));
 }
 
-static void use_templates(ft__answer *out, const struct templates *t,
+static void use_templates(ft__op_answer *out, const struct templates *t,
                           const ft__family *f, const ft__dataset *on,
                           const ft__samples *s)
 {
@@ -475,7 +475,7 @@ static void find_terms(ft__terms *out, const ft__model_set *l, const ft__samples
             ft__base_terms(&l->base, &out[i], s, (uint32_t)i);
 }
 
-static ft_status ask(ft__answer *out, const ft__family *f, ft__metric metric,
+static ft_status ask(ft__op_answer *out, const ft__family *f, ft__metric metric,
                      const ft__dataset *on, const ft_op *ops, const ft__terms *known,
                      size_t n, ft_error *err)
 {
@@ -524,7 +524,7 @@ static ft_status ask(ft__answer *out, const ft__family *f, ft__metric metric,
 }
 
 /* Independent errors, on a logarithmic scale. */
-static void multiply(ft__answer *a, const ft__answer *b)
+static void multiply(ft__op_answer *a, const ft__op_answer *b)
 {
     double below = hypot(log(a->value / a->low), log(b->value / b->low));
     double above = hypot(log(a->high / a->value), log(b->high / b->value));
@@ -538,11 +538,11 @@ static void multiply(ft__answer *a, const ft__answer *b)
     a->measured = a->measured && b->measured;
 }
 
-static ft_status ask_energy(ft__answer *out, const ft__family *f, const ft__dataset *on,
-                            const ft_op *ops, const ft__terms *terms, size_t n,
-                            ft_error *err)
+static ft_status ask_energy(ft__op_answer *out, const ft__family *f,
+                            const ft__dataset *on, const ft_op *ops,
+                            const ft__terms *terms, size_t n, ft_error *err)
 {
-    ft__answer *power = calloc(n + 1, sizeof(*power));
+    ft__op_answer *power = calloc(n + 1, sizeof(*power));
     ft_status st = power ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
 
     if (!st)
@@ -555,7 +555,7 @@ static ft_status ask_energy(ft__answer *out, const ft__family *f, const ft__data
     return st;
 }
 
-ft_status ft__family_query(ft__answer *out, const ft__family *f, ft__metric metric,
+ft_status ft__family_query(ft__op_answer *out, const ft__family *f, ft__metric metric,
                            const ft__dataset *on, const ft_op *ops,
                            const ft__terms *terms, size_t n, ft_error *err)
 {

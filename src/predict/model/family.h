@@ -44,9 +44,9 @@ typedef struct ft__family {
     struct ft__alone *alone;  /* networks of devices without operations
                                  (predict/schedule/networks_only.h) */
     uint32_t n_alone;
-    ft__kernels *kernels;      /* in PTX, or NULL */
-    struct ft__unseen *unseen; /* how far off networks of other devices are, or NULL */
-    ft__model_set *reading;    /* while a file is opened: whose parts come next */
+    ft__kernel_models *kernels; /* in PTX, or NULL */
+    struct ft__unseen *unseen;  /* how far off networks of other devices are, or NULL */
+    ft__model_set *reading;     /* while a file is opened: whose parts come next */
 } ft__family;
 
 void ft__family_free(ft__family *f);
@@ -85,7 +85,7 @@ void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f
  * time. terms[n]: what the physical estimate of the time's model set says, where the
  * device is asked about as it was measured, or NULL. out[n]; FT_ENOTFOUND: the metric
  * was not learned, or a fact of the device is missing (the message names it). */
-ft_status ft__family_query(ft__answer *out, const ft__family *f, ft__metric metric,
+ft_status ft__family_query(ft__op_answer *out, const ft__family *f, ft__metric metric,
                            const ft__dataset *on, const ft_op *ops,
                            const ft__terms *terms, size_t n, ft_error *err);
 

@@ -95,7 +95,7 @@ static uint64_t bits_below(uint32_t n)
 
 /* ---- making ---- */
 
-struct entry {
+struct axis_entry {
     uint64_t rest;
     int64_t size;
     size_t order; /* of its row: means do not depend on how sorting breaks ties */
@@ -104,7 +104,7 @@ struct entry {
 
 static int by_rest(const void *a, const void *b)
 {
-    const struct entry *x = a, *y = b;
+    const struct axis_entry *x = a, *y = b;
 
     if (x->rest != y->rest)
         return x->rest < y->rest ? -1 : 1;
@@ -115,7 +115,7 @@ static int by_rest(const void *a, const void *b)
 
 /* Equal operations become one with their mean; how many are left. *paired: rows that
  * have a neighbour. */
-static size_t merge(struct entry *e, size_t n, size_t *paired)
+static size_t merge(struct axis_entry *e, size_t n, size_t *paired)
 {
     size_t out = 0, rows = 0; /* of a group's first operation */
     bool same;
@@ -138,13 +138,13 @@ static size_t merge(struct entry *e, size_t n, size_t *paired)
     return out;
 }
 
-static size_t make_axis(struct entry *e, size_t *paired, uint64_t mask,
+static size_t make_axis(struct axis_entry *e, size_t *paired, uint64_t mask,
                         const ft__samples *s, const uint32_t *row, const double *target,
                         size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        e[i] = (struct entry){rest_of(&s->v[row[i]], mask),
-                              size_of(&s->v[row[i]].op, mask), i, target[i]};
+        e[i] = (struct axis_entry){rest_of(&s->v[row[i]], mask),
+                                   size_of(&s->v[row[i]].op, mask), i, target[i]};
     qsort(e, n, sizeof(*e), by_rest);
     return merge(e, n, paired);
 }
@@ -178,7 +178,7 @@ static void consider(struct choice *c, uint64_t mask, size_t paired)
     c->paired[c->n - 1] = paired;
 }
 
-static struct choice choose_axes(struct entry *scratch, const ft__samples *s,
+static struct choice choose_axes(struct axis_entry *scratch, const ft__samples *s,
                                  const uint32_t *row, const double *target, size_t n)
 {
     const uint32_t values = most_values(s, row, n);
@@ -207,7 +207,7 @@ static size_t axis_bytes(size_t n)
     return n * (sizeof(uint64_t) + sizeof(int64_t)) + padded(n * sizeof(float));
 }
 
-static void put_axis(unsigned char *at, const struct entry *e, size_t n)
+static void put_axis(unsigned char *at, const struct axis_entry *e, size_t n)
 {
     uint64_t *rest = (uint64_t *)(void *)at;
     int64_t *size = (int64_t *)(rest + n);
@@ -222,7 +222,7 @@ static void put_axis(unsigned char *at, const struct entry *e, size_t n)
 
 /* Room for all axes as if no operations were equal. */
 static ft_status write_image(ft__neighbours *out, const struct choice *c,
-                             struct entry *scratch, const ft__samples *s,
+                             struct axis_entry *scratch, const ft__samples *s,
                              const uint32_t *row, const double *target, size_t n,
                              ft_error *err)
 {
@@ -251,7 +251,7 @@ ft_status ft__neighbours_make(ft__neighbours *out, const ft__samples *s,
                               const uint32_t *row, const double *target, size_t n,
                               ft_error *err)
 {
-    struct entry *scratch = malloc((n + 1) * sizeof(*scratch));
+    struct axis_entry *scratch = malloc((n + 1) * sizeof(*scratch));
     struct choice c;
     ft_status st = FT_OK;
 
@@ -282,11 +282,11 @@ bool ft__neighbours_open(ft__neighbours *out, const void *image, size_t len)
         return false;
     for (uint32_t a = 0; a < head->n_axes; a++) {
         const size_t left = (size_t)head->bytes - at;
-        ft__axis *to = &out->axis[a];
+        ft__neighbours_axis *to = &out->axis[a];
 
         if (axis[a].n > left / sizeof(uint64_t) || axis_bytes(axis[a].n) > left)
             return false;
-        *to = (ft__axis){.mask = axis[a].mask, .n = (size_t)axis[a].n};
+        *to = (ft__neighbours_axis){.mask = axis[a].mask, .n = (size_t)axis[a].n};
         to->rest = (const void *)(begin + at);
         to->size = (const void *)(to->rest + to->n);
         to->target = (const void *)(to->size + to->n);
@@ -312,7 +312,7 @@ uint32_t ft__neighbours_columns(const ft__neighbours *n)
 }
 
 /* The first entry that is not before (rest, size). */
-static size_t place_of(const ft__axis *a, uint64_t rest, int64_t size)
+static size_t place_of(const ft__neighbours_axis *a, uint64_t rest, int64_t size)
 {
     size_t low = 0, high = a->n;
 
@@ -329,7 +329,7 @@ static size_t place_of(const ft__axis *a, uint64_t rest, int64_t size)
 }
 
 /* Tables of files are not looked through when they are opened. */
-static bool serves(const ft__axis *a, size_t i, uint64_t rest)
+static bool serves(const ft__neighbours_axis *a, size_t i, uint64_t rest)
 {
     return i < a->n && a->rest[i] == rest && a->size[i] >= 0 && isfinite(a->target[i]);
 }
@@ -344,7 +344,7 @@ bool ft__neighbours_fill(const ft__neighbours *n, float *columns, const ft__samp
     bool any = false;
 
     for (uint32_t i = 0; i < n->n_axes; i++, columns += FT__AXIS_COLUMNS) {
-        const ft__axis *a = &n->axis[i];
+        const ft__neighbours_axis *a = &n->axis[i];
         const uint64_t rest = rest_of(v, a->mask);
         const int64_t size = size_of(&v->op, a->mask);
         const size_t at = place_of(a, rest, size);

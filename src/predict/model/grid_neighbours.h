@@ -28,18 +28,18 @@ typedef struct ft__neighbours_axis_image {
     uint64_t n;
 } ft__neighbours_axis_image;
 
-typedef struct ft__axis {
+typedef struct ft__neighbours_axis {
     uint64_t mask;
     size_t n;
     const uint64_t *rest;
     const int64_t *size;
     const float *target;
-} ft__axis;
+} ft__neighbours_axis;
 
 typedef struct ft__neighbours {
     const void *image;
     size_t bytes;
-    ft__axis axis[FT__MOST_AXES];
+    ft__neighbours_axis axis[FT__MOST_AXES];
     uint32_t n_axes; /* 0: there is nothing to look up */
     void *own;       /* the image where it was made here */
 } ft__neighbours;

@@ -15,7 +15,7 @@ static const double TYPICAL = 0.1; /* size of an error, to weigh the prior again
 static const double SPREAD = 0.7;  /* prior of a constant's logarithm */
 enum { STEPS = 60, N = FT__N_KERNEL_CONSTANTS };
 
-static const struct range {
+static const struct kernel_constant_range {
     double value, least, most;
 } ranges[N] = {
 #define FT__KERNEL_CONSTANT(name, value, least, most) {value, least, most},
@@ -23,7 +23,7 @@ static const struct range {
 #undef FT__KERNEL_CONSTANT
 };
 
-struct job {
+struct kernel_samples {
     const ft__kernel_sample *v;
     size_t n;
 };
@@ -37,7 +37,7 @@ static ft__kernel_params theta_at(const double *x)
     return t;
 }
 
-static double loss(const struct job *j, const double *x)
+static double loss(const struct kernel_samples *j, const double *x)
 {
     ft__kernel_params params = theta_at(x);
     double sum = 0;
@@ -75,7 +75,7 @@ static double slope(void *with, const double *x, double *gradient)
 ft_status ft__kernel_fit(ft__kernel_params *out, const ft__kernel_sample *v, size_t n,
                          ft_error *err)
 {
-    struct job job = {v, n};
+    struct kernel_samples job = {v, n};
     double x[N], least;
     ft_status st;
 

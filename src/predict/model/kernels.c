@@ -23,7 +23,7 @@ static const double HOSTS = 0.6;
 
 /* ---- names ---- */
 
-uint32_t ft__names_find(const ft__names *names, const char *name)
+uint32_t ft__names_find(const ft__name_list *names, const char *name)
 {
     uint32_t i = 0;
 
@@ -32,7 +32,7 @@ uint32_t ft__names_find(const ft__names *names, const char *name)
     return i;
 }
 
-ft_status ft__names_add(uint32_t *out, ft__names *names, const char *name,
+ft_status ft__names_add(uint32_t *out, ft__name_list *names, const char *name,
                         ft_error *err)
 {
     char **v;
@@ -49,12 +49,12 @@ ft_status ft__names_add(uint32_t *out, ft__names *names, const char *name,
     return FT_OK;
 }
 
-void ft__names_free(ft__names *names)
+void ft__names_free(ft__name_list *names)
 {
     for (uint32_t i = 0; i < names->n; i++)
         free(names->v[i]);
     free(names->v);
-    *names = (ft__names){0};
+    *names = (ft__name_list){0};
 }
 
 /* ---- launches by number ---- */
@@ -69,13 +69,13 @@ struct launch {
     bool fits;     /* constants are fitted to it */
 };
 
-struct lesson {
-    ft__kernels *k;
+struct kernel_lesson {
+    ft__kernel_models *k;
     const ft__kernels_options *opt;
     struct launch *v;
     size_t n;
     ft__gpu *gpu; /* of each device */
-    ft__names chips;
+    ft__name_list chips;
     ft__kernel_sample *sample; /* scratch */
     /* Of those that regressors learn from: */
     uint32_t *of; /* in v */
@@ -85,7 +85,7 @@ struct lesson {
     uint64_t *group;
 };
 
-static void lesson_free(struct lesson *l)
+static void lesson_free(struct kernel_lesson *l)
 {
     ft__names_free(&l->chips);
     free(l->v);
@@ -99,7 +99,7 @@ static void lesson_free(struct lesson *l)
     free(l->group);
 }
 
-static ft_status lesson_room(struct lesson *l, size_t n, ft_error *err)
+static ft_status lesson_room(struct kernel_lesson *l, size_t n, ft_error *err)
 {
     const uint32_t width = ft__kernel_columns(1);
 
@@ -119,7 +119,8 @@ static ft_status lesson_room(struct lesson *l, size_t n, ft_error *err)
                : ft_fail(err, FT_ENOMEM, 0, "%zu launches", n);
 }
 
-static ft_status add_launch(struct lesson *l, const ft__kernel_row *r, ft_error *err)
+static ft_status add_launch(struct kernel_lesson *l, const ft__kernel_row *r,
+                            ft_error *err)
 {
     struct launch *v = &l->v[l->n];
     const uint32_t devices = l->k->devices.n;
@@ -169,7 +170,7 @@ static void keep_smallest(struct smallest *s, double bytes, double time_s)
     s->time_s[at] = time_s;
 }
 
-static bool is_hosts(const struct lesson *l, const struct launch *v)
+static bool is_hosts(const struct kernel_lesson *l, const struct launch *v)
 {
     const ft__kernel_params usual = ft__kernel_default();
     ft_kernel_terms t;
@@ -180,7 +181,7 @@ static bool is_hosts(const struct lesson *l, const struct launch *v)
 
 /* Of each device and call how long its smallest launches take; NaN: it has none, or is
  * busy all the while. */
-static ft_status learn_hosts(struct lesson *l, ft_error *err)
+static ft_status learn_hosts(struct kernel_lesson *l, ft_error *err)
 {
     const uint32_t calls = l->k->calls.n;
     const size_t n = (size_t)l->k->devices.n * calls;
@@ -205,7 +206,7 @@ static ft_status learn_hosts(struct lesson *l, ft_error *err)
 
 /* Of a call that was not timed on the device: level of the host and part of the call,
  * as far as they are known, otherwise as others have them. */
-ft__kernel_call ft__hosts_call(const ft__kernels *k, const char *device,
+ft__kernel_call ft__hosts_call(const ft__kernel_models *k, const char *device,
                                const char *call)
 {
     const ft__hosts *h = &k->hosts;
@@ -235,7 +236,7 @@ ft__kernel_call ft__hosts_call(const ft__kernels *k, const char *device,
 
 /* In an order that is as good as any: rows whose random number is lowest, about `each`
  * of every device and kernel. */
-static ft_status draw(struct lesson *l, ft_error *err)
+static ft_status draw(struct kernel_lesson *l, ft_error *err)
 {
     const uint32_t kernels = l->k->kernels.n;
     const size_t cells = (size_t)l->k->devices.n * kernels;
@@ -258,7 +259,8 @@ static ft_status draw(struct lesson *l, ft_error *err)
     return FT_OK;
 }
 
-static ft__kernel_sample sample_of(const struct lesson *l, const struct launch *v)
+static ft__kernel_sample sample_of(const struct kernel_lesson *l,
+                                   const struct launch *v)
 {
     const ft__kernel_row *r = v->row;
     const double call_s =
@@ -271,8 +273,8 @@ static ft__kernel_sample sample_of(const struct lesson *l, const struct launch *
 }
 
 /* From all folds but one; without UINT32_MAX from all. */
-static ft_status constants(ft__kernel_params *out, struct lesson *l, uint32_t without,
-                           ft_error *err)
+static ft_status constants(ft__kernel_params *out, struct kernel_lesson *l,
+                           uint32_t without, ft_error *err)
 {
     size_t n = 0;
 
@@ -293,7 +295,8 @@ static double fill(float *x, const ft__kernel_sample *v,
 }
 
 /* What constants that were fitted without a row's fold miss of it. */
-static ft_status misses(struct lesson *l, uint32_t n_folds, int of_gpu, ft_error *err)
+static ft_status misses(struct kernel_lesson *l, uint32_t n_folds, int of_gpu,
+                        ft_error *err)
 {
     const uint32_t width = ft__kernel_columns(of_gpu);
 
@@ -323,7 +326,7 @@ static void name_column(const void *with, char out[48], uint32_t i)
     snprintf(out, 48, "%s", ft__kernel_column(i));
 }
 
-static ft_status tell_importance(const struct lesson *l, int which,
+static ft_status tell_importance(const struct kernel_lesson *l, int which,
                                  const ft_importance *worth, ft_error *err)
 {
     const ft_regressor_attributes of = {
@@ -340,7 +343,7 @@ static ft_status tell_importance(const struct lesson *l, int which,
 
 /* How far off the answers out of fold are, beside the estimate alone and always the
  * same ratio to it. */
-static ft_status find_errors(ft__kernel_regressor *r, const struct lesson *l,
+static ft_status find_errors(ft__kernel_regressor *r, const struct kernel_lesson *l,
                              ft_error *err)
 {
     double *v = calloc(4 * l->n_drawn + 1, sizeof(*v)), *learned = v + l->n_drawn,
@@ -368,7 +371,8 @@ static ft_status find_errors(ft__kernel_regressor *r, const struct lesson *l,
     return st;
 }
 
-static ft_status regress(struct lesson *l, int which, uint32_t n_folds, ft_error *err)
+static ft_status regress(struct kernel_lesson *l, int which, uint32_t n_folds,
+                         ft_error *err)
 {
     const int of_gpu = which == FT__OF_KERNELS;
     ft__kernel_regressor *r = &l->k->of[which];
@@ -394,7 +398,7 @@ static ft_status regress(struct lesson *l, int which, uint32_t n_folds, ft_error
 }
 
 /* Whole kernels or chips make folds. None of one alone. */
-static ft_status learn(struct lesson *l, int which, ft_error *err)
+static ft_status learn(struct kernel_lesson *l, int which, ft_error *err)
 {
     const uint32_t n = which == FT__OF_KERNELS ? l->k->kernels.n : l->chips.n;
 
@@ -406,7 +410,7 @@ static ft_status learn(struct lesson *l, int which, ft_error *err)
     return regress(l, which, n < MOST_FOLDS ? n : MOST_FOLDS, err);
 }
 
-static ft_status learn_all(struct lesson *l, ft_error *err)
+static ft_status learn_all(struct kernel_lesson *l, ft_error *err)
 {
     ft_status st = learn_hosts(l, err);
 
@@ -426,11 +430,11 @@ static ft_status learn_all(struct lesson *l, ft_error *err)
     return st ? st : learn(l, FT__OF_DEVICES, err);
 }
 
-ft_status ft__kernels_train(ft__kernels **out, const ft__kernel_row *row,
+ft_status ft__kernels_train(ft__kernel_models **out, const ft__kernel_row *row,
                             const uint32_t *use, size_t n,
                             const ft__kernels_options *opt, ft_error *err)
 {
-    struct lesson l = {.k = calloc(1, sizeof(*l.k)), .opt = opt};
+    struct kernel_lesson l = {.k = calloc(1, sizeof(*l.k)), .opt = opt};
     ft_status st = l.k ? lesson_room(&l, n, err)
                        : ft_fail(err, FT_ENOMEM, 0, "what is learned of kernels");
 
@@ -448,7 +452,7 @@ ft_status ft__kernels_train(ft__kernels **out, const ft__kernel_row *row,
     return FT_OK;
 }
 
-void ft__kernels_free(ft__kernels *k)
+void ft__kernels_free(ft__kernel_models *k)
 {
     if (!k)
         return;

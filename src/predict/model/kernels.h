@@ -66,15 +66,15 @@ ft_status ft__kernel_rows_without(bool *use, const ft__kernel_rows *r, const cha
 
 /* Names are cut at so many bytes, less a final 0. */
 enum { FT__NAME_BYTES = 256 };
-typedef struct ft__names {
+typedef struct ft__name_list {
     char **v;
     uint32_t n;
-} ft__names;
+} ft__name_list;
 /* names->n: there is none called so. */
-uint32_t ft__names_find(const ft__names *names, const char *name);
-ft_status ft__names_add(uint32_t *out, ft__names *names, const char *name,
+uint32_t ft__names_find(const ft__name_list *names, const char *name);
+ft_status ft__names_add(uint32_t *out, ft__name_list *names, const char *name,
                         ft_error *err);
-void ft__names_free(ft__names *names);
+void ft__names_free(ft__name_list *names);
 
 enum { FT__OF_KERNELS, FT__OF_DEVICES, FT__N_REGRESSORS };
 typedef struct ft__kernel_regressor {
@@ -82,17 +82,17 @@ typedef struct ft__kernel_regressor {
     ft_errors learned, constant, physics; /* out of fold */
 } ft__kernel_regressor;
 
-typedef struct ft__kernels {
+typedef struct ft__kernel_models {
     ft__kernel_params params;
     ft__hosts hosts;
-    ft__names devices, kernels, calls; /* learned from */
-    uint64_t *n_of;                    /* launches of each device */
+    ft__name_list devices, kernels, calls; /* learned from */
+    uint64_t *n_of;                        /* launches of each device */
     /* For other kernels, on these devices, and for other devices: none where there are
      * launches of one kernel, of one chip alone. */
     ft__kernel_regressor of[FT__N_REGRESSORS];
     const void *section; /* of a file, of these bytes; NULL: it was made here */
     size_t bytes;
-} ft__kernels;
+} ft__kernel_models;
 
 typedef struct ft__kernels_options {
     uint64_t seed;
@@ -102,23 +102,23 @@ typedef struct ft__kernels_options {
                         worth to the regressors */
 } ft__kernels_options;
 /* From row[use[0]], ..., use[n - 1]. FT_ENOTFOUND: of one kernel and one chip alone. */
-ft_status ft__kernels_train(ft__kernels **out, const ft__kernel_row *row,
+ft_status ft__kernels_train(ft__kernel_models **out, const ft__kernel_row *row,
                             const uint32_t *use, size_t n,
                             const ft__kernels_options *opt, ft_error *err);
-void ft__kernels_free(ft__kernels *k); /* or NULL */
+void ft__kernels_free(ft__kernel_models *k); /* or NULL */
 
 /* What the host needs for the call, s, which may be off by e^low to e^high; NaN:
  * nothing is known of hosts. */
 typedef struct ft__kernel_call {
     double call_s, low, high;
 } ft__kernel_call;
-ft__kernel_call ft__hosts_call(const ft__kernels *k, const char *device,
+ft__kernel_call ft__hosts_call(const ft__kernel_models *k, const char *device,
                                const char *call);
 
 /* ---- in the predictor file ---- */
-ft_status ft__kernels_write(ft__writer *w, const ft__kernels *k, ft_error *err);
+ft_status ft__kernels_write(ft__writer *w, const ft__kernel_models *k, ft_error *err);
 /* From a section of a file that is used where it lies. */
-ft_status ft__kernels_open(ft__kernels **out, const void *section, size_t bytes,
+ft_status ft__kernels_open(ft__kernel_models **out, const void *section, size_t bytes,
                            uint64_t pos, ft_error *err);
 
 /* ---- asking (predict/query/kernels.c) ---- */
@@ -131,7 +131,7 @@ ft_status ft__kernel_work_of(ft__kernel_work *out, const ft_kernel_query *q,
 ft_status ft_predict_kernel(ft_kernel_estimate *out, const ft_predictor *p,
                             const ft_kernel_query *q, ft_error *err);
 /* The same of work: k NULL: physics. */
-ft_status ft__kernel_predict(ft_kernel_estimate *out, const ft__kernels *k,
+ft_status ft__kernel_predict(ft_kernel_estimate *out, const ft__kernel_models *k,
                              const ft__kernel_work *work, const ft_device_facts *device,
                              const char *kernel, const char *call, ft_error *err);
 

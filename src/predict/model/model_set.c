@@ -29,7 +29,7 @@ static bool is_drawn(const ft__model_set *l, const ft__regressor *part, uint64_t
     return !most || n <= most || ft__prng_unit(&p) * (double)n < (double)most;
 }
 
-static size_t take_regressor_rows(struct rows *r, const ft__model_set *l,
+static size_t take_regressor_rows(struct regressor_rows *r, const ft__model_set *l,
                                   const ft__samples *s, const ft__regressor *p)
 {
     uint32_t width = l->columns.n;
@@ -57,7 +57,8 @@ static size_t take_regressor_rows(struct rows *r, const ft__model_set *l,
     return r->m;
 }
 
-static uint64_t sum_of_rows(const struct rows *r, const ft__samples *s, ft__metric m)
+static uint64_t sum_of_rows(const struct regressor_rows *r, const ft__samples *s,
+                            ft__metric m)
 {
     uint64_t sum = 0;
 
@@ -86,7 +87,7 @@ enum { MOST_FOLDS = 10 };
 
 /* Methods for devices that are not among the rows: each known chip is left out in turn,
  * and a mixture with the constant takes back what does not transfer. */
-static ft__fit_options choose_how(const ft__model_set *l, struct rows *r,
+static ft__fit_options choose_how(const ft__model_set *l, struct regressor_rows *r,
                                   const ft__samples *s)
 {
     ft__fit_options how = l->opt.fit;
@@ -119,7 +120,7 @@ static ft_status tell_importance(const ft__model_set *l, const ft__regressor *p,
 /* Is an old regressor as good as it was? Not where it shares what has been made anew:
  * of a phase without rows nothing is. */
 static bool is_kept(const ft__model_set *l, const ft__regressor *old,
-                    const struct rows *r, const ft__samples *s)
+                    const struct regressor_rows *r, const ft__samples *s)
 {
     uint32_t g = ft__model_set_pooled(l, old->phase);
     bool any = false;
@@ -129,7 +130,7 @@ static bool is_kept(const ft__model_set *l, const ft__regressor *old,
     return !old->pooled || !any || (g < l->n_regressors && l->part[g].stored.section);
 }
 
-static ft_status mix_pooled(ft__regressor *p, struct rows *r, ft_error *err)
+static ft_status mix_pooled(ft__regressor *p, struct regressor_rows *r, ft_error *err)
 {
     if (p->scope != FT__SCOPE_KIND || !p->fit.n_models)
         return FT_OK;
@@ -142,9 +143,9 @@ static ft_status mix_pooled(ft__regressor *p, struct rows *r, ft_error *err)
                      : FT_OK;
 }
 
-static ft_status fit_regressor(ft__regressor *p, const ft__model_set *l, struct rows *r,
-                               const ft__samples *s, ft__fit_options *how,
-                               ft_error *err)
+static ft_status fit_regressor(ft__regressor *p, const ft__model_set *l,
+                               struct regressor_rows *r, const ft__samples *s,
+                               ft__fit_options *how, ft_error *err)
 {
     const ft_matrix x = {r->px, r->m, l->columns.n};
     ft_status st = ft__importance_want(how, l->opt.importance, l->columns.n, err);
@@ -169,7 +170,7 @@ static ft_status fit_regressor(ft__regressor *p, const ft__model_set *l, struct 
 }
 
 /* A residual counts once, where it is most particular. */
-static void take_residuals(struct rows *r, ft__scope scope)
+static void take_residuals(struct regressor_rows *r, ft__scope scope)
 {
     for (size_t i = 0; i < r->m; i++)
         if (scope < r->scope[r->of[i]] &&
@@ -193,8 +194,9 @@ static ft__regressor *new_regressor(ft__model_set *l, ft_error *err)
 }
 
 /* The kind's regressor is the last one. */
-static ft_status add_neighbours(ft__model_set *l, struct rows *r, const ft__samples *s,
-                                const ft__fit_options *how, ft_error *err)
+static ft_status add_neighbours(ft__model_set *l, struct regressor_rows *r,
+                                const ft__samples *s, const ft__fit_options *how,
+                                ft_error *err)
 {
     ft__regressor *p = new_regressor(l, err);
     bool made;
@@ -233,8 +235,9 @@ static ft_status keep_regressors(ft__model_set *l, const ft__regressor *old,
 }
 
 /* Fit a part if there are rows enough. */
-static ft_status add_regressor(ft__model_set *l, struct rows *r, const ft__samples *s,
-                               const ft__regressor *wanted, ft_error *err)
+static ft_status add_regressor(ft__model_set *l, struct regressor_rows *r,
+                               const ft__samples *s, const ft__regressor *wanted,
+                               ft_error *err)
 {
     size_t n = take_regressor_rows(r, l, s, wanted);
     const ft__regressor *old = regressor_before(l, wanted);
@@ -310,8 +313,8 @@ static bool is_shared(const ft__model_set *l, const ft__samples *s, const uint32
 }
 
 /* The regressors of all kinds, of which kinds take a share: before those of kinds. */
-static ft_status add_pooled(ft__model_set *l, struct rows *r, const ft__samples *s,
-                            ft_error *err)
+static ft_status add_pooled(ft__model_set *l, struct regressor_rows *r,
+                            const ft__samples *s, ft_error *err)
 {
     ft_status st = FT_OK;
 
@@ -332,8 +335,9 @@ static uint32_t scope_size(ft__scope scope)
                                       : 1;
 }
 
-static ft_status add_regressors(ft__model_set *l, struct rows *r, const ft__samples *s,
-                                const uint32_t *ask, size_t n_ask, ft_error *err)
+static ft_status add_regressors(ft__model_set *l, struct regressor_rows *r,
+                                const ft__samples *s, const uint32_t *ask, size_t n_ask,
+                                ft_error *err)
 {
     size_t rows_of[FT__N_KIND_NUMBERS][FT_PHASE_COUNT] = {0};
     ft_status st = add_pooled(l, r, s, err);
@@ -376,7 +380,7 @@ static size_t new_fits(ft__fit **fit, const ft__model_set *l)
 }
 
 /* Between which the standardised residuals of all parts lie. */
-static ft_status common_tails(ft__model_set *l, struct rows *r, ft_error *err)
+static ft_status common_tails(ft__model_set *l, struct regressor_rows *r, ft_error *err)
 {
     size_t n = 0;
 
@@ -386,8 +390,8 @@ static ft_status common_tails(ft__model_set *l, struct rows *r, ft_error *err)
     return n ? ft__conformal(&l->low, &l->high, r->pout, n, 0.9, err) : FT_OK;
 }
 
-static ft_status share_tails(ft__model_set *l, struct rows *r, const ft__samples *s,
-                             ft_error *err)
+static ft_status share_tails(ft__model_set *l, struct regressor_rows *r,
+                             const ft__samples *s, ft_error *err)
 {
     ft__fit **fit = calloc(l->n_regressors + 1u, sizeof(ft__fit *));
     ft_status st = FT_OK;
@@ -453,7 +457,7 @@ static void know_targets(ft__model_set *l, const double *y, size_t n)
 static ft_status learn(ft__model_set *l, const ft__samples *s, const uint32_t *row,
                        size_t n, const uint32_t *ask, size_t n_ask, ft_error *err)
 {
-    struct rows r;
+    struct regressor_rows r;
     ft_status st;
 
     l->rows_of = calloc(s->n_datasets + 1u, sizeof(*l->rows_of));

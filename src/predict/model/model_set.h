@@ -107,7 +107,7 @@ ft_status ft__model_set_fit(ft__model_set *out, const ft__samples *s,
 void ft__model_set_free(ft__model_set *l);
 
 /* The prediction for one sample. */
-typedef struct ft__answer {
+typedef struct ft__op_answer {
     double value;
     double low; /* 90 % */
     double high;
@@ -117,7 +117,7 @@ typedef struct ft__answer {
     bool far;        /* outside of what it was trained on, or of another kind */
     bool measured;   /* it was measured itself (families alone know) */
     ft_basis basis;  /* evaluation: as users are answered */
-} ft__answer;
+} ft__op_answer;
 
 /* The regressor's fit with its models. */
 ft_status ft__regressor_fit(const ft__fit **out, const ft__model_set *l, uint32_t part,
@@ -143,10 +143,10 @@ ft_status ft__regressor_copy(ft__regressor *out, const ft__regressor *p, uint32_
                              ft_error *err);
 /* A number that another value, operation or dataset would change. */
 uint64_t ft__sample_sum(const ft__samples *s, uint32_t i, ft__metric metric);
-ft_status ft__model_set_predict(const ft__model_set *l, ft__answer *out,
+ft_status ft__model_set_predict(const ft__model_set *l, ft__op_answer *out,
                                 const ft__samples *s, const uint32_t *row, size_t n,
                                 ft_error *err);
 /* The answer for an operation that was measured to take `value`. */
-void ft__answer_as_measured(ft__answer *a, double value);
+void ft__answer_as_measured(ft__op_answer *a, double value);
 
 #endif

@@ -48,7 +48,7 @@ static ft_status wide_make(struct wide *w, size_t n, uint32_t width, ft_error *e
 }
 
 static void take_wide(struct wide *w, const ft__neighbours *neighbours,
-                      const ft__model_set *l, const struct rows *r,
+                      const ft__model_set *l, const struct regressor_rows *r,
                       const ft__samples *s)
 {
     const uint32_t plain = l->columns.n;
@@ -66,7 +66,7 @@ static void take_wide(struct wide *w, const ft__neighbours *neighbours,
 }
 
 /* Mean deviation out of fold of the kind's regressor, where rows have neighbours. */
-static double deviation_without(const struct wide *w, const struct rows *r)
+static double deviation_without(const struct wide *w, const struct regressor_rows *r)
 {
     double sum = 0;
     size_t n = 0;
@@ -80,7 +80,7 @@ static double deviation_without(const struct wide *w, const struct rows *r)
 }
 
 /* What it says of them out of fold, to r: nothing of those without neighbours. */
-static void tell(struct rows *r, const struct wide *w)
+static void tell(struct regressor_rows *r, const struct wide *w)
 {
     for (size_t i = 0; i < r->m; i++)
         r->pout[i] = r->presidual_scale[i] = NAN;
@@ -144,7 +144,7 @@ static ft_status deviation_of(double *out, const ft_matrix *x, const double *y,
 }
 
 static ft_status find_gain(bool *gains, const struct wide *w, const ft__model_set *l,
-                           const struct rows *r, const ft__fit_options *how,
+                           const struct regressor_rows *r, const ft__fit_options *how,
                            ft_error *err)
 {
     const ft_matrix with = {w->x, w->m, w->width};
@@ -176,7 +176,7 @@ static ft_status find_gain(bool *gains, const struct wide *w, const ft__model_se
 
 /* ---- all of it ---- */
 
-static double deviation_of_all(const struct rows *r)
+static double deviation_of_all(const struct regressor_rows *r)
 {
     double sum = 0;
     size_t n = 0;
@@ -216,7 +216,7 @@ static void say(ft__fit *f)
 }
 
 static ft_status fit_wide(ft__regressor *out, bool *made, struct wide *w,
-                          const ft__model_set *l, struct rows *r,
+                          const ft__model_set *l, struct regressor_rows *r,
                           const ft__regressor *kind, const ft__fit_options *how,
                           ft_error *err)
 {
@@ -243,8 +243,8 @@ static ft_status fit_wide(ft__regressor *out, bool *made, struct wide *w,
 
 /* In all rows of the kind, also those that are not drawn: they take little room. */
 static ft_status find_neighbours(ft__neighbours *out, const ft__samples *s,
-                                 const struct rows *r, const ft__regressor *kind,
-                                 ft_error *err)
+                                 const struct regressor_rows *r,
+                                 const ft__regressor *kind, ft_error *err)
 {
     uint32_t *row = malloc((r->n + 1) * sizeof(*row));
     double *target = malloc((r->n + 1) * sizeof(*target));
@@ -264,8 +264,9 @@ static ft_status find_neighbours(ft__neighbours *out, const ft__samples *s,
 }
 
 ft_status ft__regressor_with_neighbours(ft__regressor *out, bool *made,
-                                        const ft__model_set *l, struct rows *r,
-                                        const ft__samples *s, const ft__regressor *kind,
+                                        const ft__model_set *l,
+                                        struct regressor_rows *r, const ft__samples *s,
+                                        const ft__regressor *kind,
                                         const ft__fit_options *how, ft_error *err)
 {
     struct wide w = {0};

@@ -10,7 +10,7 @@ static const double far_factor = 2;
 
 /* One row; what no regressor is for has the median ratio and the residual scale of all.
  */
-static void answer(const ft__model_set *l, ft__answer *a, const ft__regressor *p,
+static void answer(const ft__model_set *l, ft__op_answer *a, const ft__regressor *p,
                    const float *row, double value, double residual_scale, double scale)
 {
     double low = p ? p->fit.low : l->low, high = p ? p->fit.high : l->high;
@@ -28,7 +28,7 @@ static void answer(const ft__model_set *l, ft__answer *a, const ft__regressor *p
 
 /* What the regressor of all kinds says, as far as p listens to it. */
 static ft_status add_share(const ft__model_set *l, const ft__regressor *p,
-                           struct rows *r, ft_error *err)
+                           struct regressor_rows *r, ft_error *err)
 {
     const ft__fit *fit;
     double *predicted = r->ppooled, share = (double)p->pooled / FT__POOLED_SHARES;
@@ -55,8 +55,8 @@ static ft_status add_share(const ft__model_set *l, const ft__regressor *p,
 /* To r: rows that part `index` is for, with the columns of their neighbours where
  * `near`, whose regressor is for those that have some; NULL: there is none. Those that
  * were measured, or all others. */
-static void gather(struct rows *r, const ft__model_set *l, const ft__answer *out,
-                   const ft__samples *s, uint32_t index,
+static void gather(struct regressor_rows *r, const ft__model_set *l,
+                   const ft__op_answer *out, const ft__samples *s, uint32_t index,
                    const ft__regressor *neighbours, bool with, bool measured)
 {
     const uint32_t plain = l->columns.n,
@@ -82,8 +82,8 @@ static void gather(struct rows *r, const ft__model_set *l, const ft__answer *out
 
 /* Rows of one part, predicted in one call where their answers are wanted; those of none
  * have the last number. */
-static ft_status answer_gathered(const ft__model_set *l, ft__answer *out,
-                                 struct rows *r, uint32_t index, bool wanted,
+static ft_status answer_gathered(const ft__model_set *l, ft__op_answer *out,
+                                 struct regressor_rows *r, uint32_t index, bool wanted,
                                  ft_error *err)
 {
     const ft__regressor *p = index < l->n_regressors ? &l->part[index] : NULL;
@@ -108,7 +108,7 @@ static ft_status answer_gathered(const ft__model_set *l, ft__answer *out,
     return FT_OK;
 }
 
-static bool is_empty(const ft__answer *out, size_t n, uint32_t part)
+static bool is_empty(const ft__op_answer *out, size_t n, uint32_t part)
 {
     size_t i = 0;
 
@@ -117,9 +117,9 @@ static bool is_empty(const ft__answer *out, size_t n, uint32_t part)
     return i == n;
 }
 
-static ft_status predict_regressor(const ft__model_set *l, ft__answer *out,
-                                   struct rows *r, const ft__samples *s, uint32_t index,
-                                   ft_error *err)
+static ft_status predict_regressor(const ft__model_set *l, ft__op_answer *out,
+                                   struct regressor_rows *r, const ft__samples *s,
+                                   uint32_t index, ft_error *err)
 {
     const ft__regressor *p = index < l->n_regressors ? &l->part[index] : NULL,
                         *neighbours = NULL;
@@ -141,11 +141,11 @@ static ft_status predict_regressor(const ft__model_set *l, ft__answer *out,
     return st;
 }
 
-ft_status ft__model_set_predict(const ft__model_set *l, ft__answer *out,
+ft_status ft__model_set_predict(const ft__model_set *l, ft__op_answer *out,
                                 const ft__samples *s, const uint32_t *row, size_t n,
                                 ft_error *err)
 {
-    struct rows r;
+    struct regressor_rows r;
     ft_status st = ft__rows_make(&r, l, row, n, err);
 
     if (st)
@@ -162,7 +162,7 @@ ft_status ft__model_set_predict(const ft__model_set *l, ft__answer *out,
 /* How far an operation that was measured differs when it is measured again: 90 %. */
 static const double repeat_log = 0.05;
 
-void ft__answer_as_measured(ft__answer *a, double value)
+void ft__answer_as_measured(ft__op_answer *a, double value)
 {
     a->value = value;
     a->low = value * exp(-repeat_log);

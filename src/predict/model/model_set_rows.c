@@ -41,7 +41,7 @@ double ft__model_set_value(const ft__model_set *l, double target, double scale)
 
 /* ---- rows of a matrix ---- */
 
-void ft__rows_free(struct rows *r)
+void ft__rows_free(struct regressor_rows *r)
 {
     free(r->x);
     free(r->y);
@@ -60,29 +60,29 @@ void ft__rows_free(struct rows *r)
     free(r->punused);
 }
 
-ft_status ft__rows_make(struct rows *r, const ft__model_set *l, const uint32_t *index,
-                        size_t n, ft_error *err)
+ft_status ft__rows_make(struct regressor_rows *r, const ft__model_set *l,
+                        const uint32_t *index, size_t n, ft_error *err)
 {
     size_t cells = (n + 1) * l->columns.n, m = n + 1;
     size_t neighbours = (n + 1) * FT__MOST_AXES * FT__AXIS_COLUMNS;
 
-    *r = (struct rows){.n = n,
-                       .index = index,
-                       .x = malloc(cells * sizeof(float)),
-                       .y = calloc(m, sizeof(double)),
-                       .scale = calloc(m, sizeof(double)),
-                       .out = calloc(m, sizeof(double)),
-                       .residual_scale = calloc(m, sizeof(double)),
-                       .pooled = calloc(m, sizeof(double)),
-                       .scope = calloc(m, sizeof(ft__scope)),
-                       .of = calloc(m, sizeof(uint32_t)),
-                       .px = malloc((cells + neighbours) * sizeof(float)),
-                       .py = calloc(m, sizeof(double)),
-                       .group = calloc(m, sizeof(uint64_t)),
-                       .pout = calloc(m, sizeof(double)),
-                       .presidual_scale = calloc(m, sizeof(double)),
-                       .ppooled = calloc(m, sizeof(double)),
-                       .punused = calloc(m, sizeof(double))};
+    *r = (struct regressor_rows){.n = n,
+                                 .index = index,
+                                 .x = malloc(cells * sizeof(float)),
+                                 .y = calloc(m, sizeof(double)),
+                                 .scale = calloc(m, sizeof(double)),
+                                 .out = calloc(m, sizeof(double)),
+                                 .residual_scale = calloc(m, sizeof(double)),
+                                 .pooled = calloc(m, sizeof(double)),
+                                 .scope = calloc(m, sizeof(ft__scope)),
+                                 .of = calloc(m, sizeof(uint32_t)),
+                                 .px = malloc((cells + neighbours) * sizeof(float)),
+                                 .py = calloc(m, sizeof(double)),
+                                 .group = calloc(m, sizeof(uint64_t)),
+                                 .pout = calloc(m, sizeof(double)),
+                                 .presidual_scale = calloc(m, sizeof(double)),
+                                 .ppooled = calloc(m, sizeof(double)),
+                                 .punused = calloc(m, sizeof(double))};
     if (r->x && r->y && r->scale && r->out && r->residual_scale && r->pooled &&
         r->scope && r->of && r->px && r->py && r->group && r->pout &&
         r->presidual_scale && r->ppooled && r->punused)
@@ -91,7 +91,8 @@ ft_status ft__rows_make(struct rows *r, const ft__model_set *l, const uint32_t *
     return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
 }
 
-void ft__rows_fill(struct rows *r, const ft__model_set *l, const ft__samples *s)
+void ft__rows_fill(struct regressor_rows *r, const ft__model_set *l,
+                   const ft__samples *s)
 {
     for (size_t i = 0; i < r->n; i++) {
         uint32_t at = r->index[i];
@@ -110,7 +111,7 @@ void ft__rows_fill(struct rows *r, const ft__model_set *l, const ft__samples *s)
 }
 
 ft_status ft__regressor_errors(ft__regressor *p, const ft__model_set *l,
-                               const struct rows *r, ft_error *err)
+                               const struct regressor_rows *r, ft_error *err)
 {
     double *v = calloc(4 * r->m + 1, sizeof(*v)), *truth = v, *predicted = v + r->m;
     double *same = predicted + r->m, *base = same + r->m;

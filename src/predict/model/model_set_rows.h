@@ -8,7 +8,7 @@
  * alone.
  */
 
-struct rows {
+struct regressor_rows {
     size_t n;
     const uint32_t *index; /* of samples */
     float *x;              /* all columns */
@@ -31,10 +31,11 @@ struct rows {
     double *punused; /* residual scales that nobody asks for */
 };
 
-ft_status ft__rows_make(struct rows *r, const ft__model_set *l, const uint32_t *index,
-                        size_t n, ft_error *err);
-void ft__rows_fill(struct rows *r, const ft__model_set *l, const ft__samples *s);
-void ft__rows_free(struct rows *r);
+ft_status ft__rows_make(struct regressor_rows *r, const ft__model_set *l,
+                        const uint32_t *index, size_t n, ft_error *err);
+void ft__rows_fill(struct regressor_rows *r, const ft__model_set *l,
+                   const ft__samples *s);
+void ft__rows_free(struct regressor_rows *r);
 /* The metric that a target means, which is predicted relative to `scale`. */
 double ft__model_set_value(const ft__model_set *l, double target, double scale);
 /* The most particular regressor for an operation, whether it has neighbours or not;
@@ -46,13 +47,14 @@ uint32_t ft__model_set_pooled(const ft__model_set *l, ft_phase phase);
 uint32_t ft__model_set_neighbours_of(const ft__model_set *l, const ft__regressor *kind);
 /* Errors out of fold of the rows that cross-validation looked at. */
 ft_status ft__regressor_errors(ft__regressor *p, const ft__model_set *l,
-                               const struct rows *r, ft_error *err);
+                               const struct regressor_rows *r, ft_error *err);
 /* r holds the rows of a kind, and what its regressor says of them out of fold. Where
  * neighbours tell more, *made is true, *out a regressor of those that have some, and r
  * what that one says of them. */
 ft_status ft__regressor_with_neighbours(ft__regressor *out, bool *made,
-                                        const ft__model_set *l, struct rows *r,
-                                        const ft__samples *s, const ft__regressor *kind,
+                                        const ft__model_set *l,
+                                        struct regressor_rows *r, const ft__samples *s,
+                                        const ft__regressor *kind,
                                         const ft__fit_options *how, ft_error *err);
 
 #endif

@@ -22,7 +22,7 @@ uint32_t ft__chip_of(const ft__samples *s, uint32_t i)
     return d;
 }
 
-bool ft__several_chips(const struct rows *r, const ft__samples *s)
+bool ft__several_chips(const struct regressor_rows *r, const ft__samples *s)
 {
     size_t i = 1;
 
@@ -194,7 +194,7 @@ static void left_out_free(struct left_out *h)
 }
 
 /* Of a part whose rows are grouped by chip: its share of the answer, its interval. */
-static ft_status shrink_and_cover(ft__regressor *p, struct rows *r,
+static ft_status shrink_and_cover(ft__regressor *p, struct regressor_rows *r,
                                   const ft__samples *s, ft_error *err)
 {
     struct left_out h;
@@ -227,8 +227,8 @@ static void widen(ft__regressor *p)
     p->fit.high = fmax(p->fit.high, reach);
 }
 
-ft_status ft__transfer_part(ft__regressor *p, struct rows *r, const ft__samples *s,
-                            ft_error *err)
+ft_status ft__transfer_part(ft__regressor *p, struct regressor_rows *r,
+                            const ft__samples *s, ft_error *err)
 {
     if (ft__several_chips(r, s))
         return shrink_and_cover(p, r, s, err);
@@ -236,7 +236,7 @@ ft_status ft__transfer_part(ft__regressor *p, struct rows *r, const ft__samples 
     return FT_OK;
 }
 
-ft_status ft__transfer_tails(ft__model_set *l, const struct rows *r,
+ft_status ft__transfer_tails(ft__model_set *l, const struct regressor_rows *r,
                              const ft__samples *s, ft_error *err)
 {
     struct left_out h;

@@ -10,13 +10,13 @@
 /* Number of a sample's chip: the first dataset that was measured on it. */
 uint32_t ft__chip_of(const ft__samples *s, uint32_t i);
 /* Are the rows of a part of two chips or more? */
-bool ft__several_chips(const struct rows *r, const ft__samples *s);
+bool ft__several_chips(const struct regressor_rows *r, const ft__samples *s);
 /* r holds the rows of a part, r->group their chips, and what its regressor says of each
  * with its chip left out, which is shrunk with the part. */
-ft_status ft__transfer_part(ft__regressor *p, struct rows *r, const ft__samples *s,
-                            ft_error *err);
+ft_status ft__transfer_part(ft__regressor *p, struct regressor_rows *r,
+                            const ft__samples *s, ft_error *err);
 /* l->low and l->high from the rows of all parts. */
-ft_status ft__transfer_tails(ft__model_set *l, const struct rows *r,
+ft_status ft__transfer_tails(ft__model_set *l, const struct regressor_rows *r,
                              const ft__samples *s, ft_error *err);
 
 #endif

@@ -108,8 +108,8 @@ static double power_at(const ft__clock_interpolation *s, double p0, double p1)
 }
 
 /* The value of both, and the wider interval. */
-static void join(ft__answer *a, const ft__answer *b, const ft__clock_interpolation *s,
-                 ft__metric metric)
+static void join(ft__op_answer *a, const ft__op_answer *b,
+                 const ft__clock_interpolation *s, ft__metric metric)
 {
     double low = fmax(log(a->value / a->low), log(b->value / b->low));
     double high = fmax(log(a->high / a->value), log(b->high / b->value));
@@ -123,13 +123,13 @@ static void join(ft__answer *a, const ft__answer *b, const ft__clock_interpolati
     a->far = true; /* nobody measured anything at this clock */
 }
 
-ft_status ft__clock_interpolation_query(ft__answer *out,
+ft_status ft__clock_interpolation_query(ft__op_answer *out,
                                         const ft__clock_interpolation *s,
                                         const ft__family *f, ft__metric metric,
                                         const ft__dataset *on, const ft_op *ops,
                                         size_t n, ft_error *err)
 {
-    ft__answer *other = calloc(n + 1, sizeof(*other));
+    ft__op_answer *other = calloc(n + 1, sizeof(*other));
     ft__dataset at = *on;
     ft_status st = other ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
 

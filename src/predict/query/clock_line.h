@@ -23,7 +23,7 @@ bool ft__clock_interpolation_find(ft__clock_interpolation *out, const ft__family
  * and what switches at a clock, between the two; beyond them a power of the clock,
  * which errs less there (docs/notes/clocks-model.md). As ft__family_query();
  * on->setting is not looked at. */
-ft_status ft__clock_interpolation_query(ft__answer *out,
+ft_status ft__clock_interpolation_query(ft__op_answer *out,
                                         const ft__clock_interpolation *s,
                                         const ft__family *f, ft__metric metric,
                                         const ft__dataset *on, const ft_op *ops,

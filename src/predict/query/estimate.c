@@ -250,7 +250,7 @@ static ft_estimate around(double value, double low, double high, ft_basis basis)
     return (ft_estimate){value, value * exp(low), value * exp(high), basis, ""};
 }
 
-static double device_s(const ft__task *w, const ft__schedule *s)
+static double device_s(const ft__op_task *w, const ft__schedule *s)
 {
     return ft__schedule_device(w) *
            (isfinite(w->alone_s) ? s->scale[w->group] : s->bounded);
@@ -273,7 +273,7 @@ static ft_basis weakest(const double share[FT_BASIS_COUNT])
 /* A phase's part of the time: of the device's, or of the host's where that is the
  * busier of the two. */
 static void share_phases(ft_network_estimate *e, const ft_graph *g,
-                         const ft__task *task, const ft__schedule *s, double busy_s,
+                         const ft__op_task *task, const ft__schedule *s, double busy_s,
                          const ft__log_residual *residual)
 {
     const bool host = e->host_s > busy_s;
@@ -281,7 +281,7 @@ static void share_phases(ft_network_estimate *e, const ft_graph *g,
 
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         const ft_node *node = &g->node[i];
-        const ft__task *w = &task[node->op];
+        const ft__op_task *w = &task[node->op];
 
         part[node->phase] +=
             (double)node->repeat * (host ? w->launches * s->launch_s : device_s(w, s));
@@ -295,7 +295,7 @@ static void share_phases(ft_network_estimate *e, const ft_graph *g,
 
 /* Of the bases of power that hold at least a tenth of the busy time, and of the time's:
  * the least certain. */
-static ft_basis basis_of_energy(const ft_network_estimate *e, const ft__task *task)
+static ft_basis basis_of_energy(const ft_network_estimate *e, const ft__op_task *task)
 {
     double share[FT_BASIS_COUNT] = {0}, sum = 0;
     ft_basis basis = e->time.basis;
@@ -314,8 +314,8 @@ static ft_basis basis_of_energy(const ft_network_estimate *e, const ft__task *ta
     return basis;
 }
 
-static void find_energy(ft_network_estimate *e, const ft__task *task,
-                        const ft__load *load, const ft__schedule *s,
+static void find_energy(ft_network_estimate *e, const ft__op_task *task,
+                        const ft__network_load *load, const ft__schedule *s,
                         const ft__log_residual *residual)
 {
     const ft_basis basis = basis_of_energy(e, task);
@@ -332,13 +332,13 @@ static void find_energy(ft_network_estimate *e, const ft__task *task,
 }
 
 ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
-                                const ft__task *task, const ft__schedule *s,
+                                const ft__op_task *task, const ft__schedule *s,
                                 double cap_w, const ft__log_residual *residual,
                                 ft_error *err)
 {
     double *count = malloc((e->n_ops + 1u) * sizeof(*count)), busy_s, t;
     ft_basis basis;
-    ft__load load;
+    ft__network_load load;
 
     if (!count)
         return ft_fail(err, FT_ENOMEM, 0, "estimate");
@@ -358,17 +358,18 @@ ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
     return FT_OK;
 }
 
-void ft__estimate_brief(ft_brief *out, const ft__task *task, size_t n,
+void ft__estimate_brief(ft_brief *out, const ft__op_task *task, size_t n,
                         const ft__schedule *s, double cap_w)
 {
-    ft__load load;
+    ft__network_load load;
 
     ft__schedule_load(&load, task, n);
     load.cap_w = cap_w;
     ft__estimate_of_load(out, &load, s);
 }
 
-void ft__estimate_of_load(ft_brief *out, const ft__load *load, const ft__schedule *s)
+void ft__estimate_of_load(ft_brief *out, const ft__network_load *load,
+                          const ft__schedule *s)
 {
     double joules;
 

@@ -55,12 +55,13 @@ typedef struct ft__log_residual {
  * op_device[] filled) to time, power and energy of the network by the
  * schedule (schedule.h). cap_w: what the device draws at most; INFINITY: not known. */
 ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
-                                const ft__task *task, const ft__schedule *s,
+                                const ft__op_task *task, const ft__schedule *s,
                                 double cap_w, const ft__log_residual *residual,
                                 ft_error *err);
 /* The values of the same, but memory; from sums whose cap is set. */
-void ft__estimate_of_load(ft_brief *out, const ft__load *load, const ft__schedule *s);
-void ft__estimate_brief(ft_brief *out, const ft__task *task, size_t n,
+void ft__estimate_of_load(ft_brief *out, const ft__network_load *load,
+                          const ft__schedule *s);
+void ft__estimate_brief(ft_brief *out, const ft__op_task *task, size_t n,
                         const ft__schedule *s, double cap_w);
 
 #endif

@@ -52,18 +52,18 @@ static const char *bound_of(const ft_kernel_terms *t, double call_s)
 }
 
 /* What was learned that tells of the launch. */
-struct known {
-    const ft__kernels *k; /* NULL: nothing */
+struct learned_kernels {
+    const ft__kernel_models *k; /* NULL: nothing */
     const ft__kernel_regressor *by;
     bool device, kernel; /* are among those learned from */
 };
 
 /* Of other devices that is what was learned by leaving devices out; of kernels that are
  * new as well, as long as it is known how far off such are. */
-static struct known find_known(const ft__kernels *k, const char *device,
-                               const char *kernel)
+static struct learned_kernels find_known(const ft__kernel_models *k, const char *device,
+                                         const char *kernel)
 {
-    struct known on = {
+    struct learned_kernels on = {
         .k = k,
         .device = k && ft__names_find(&k->devices, device) < k->devices.n,
         .kernel = k && ft__names_find(&k->kernels, kernel) < k->kernels.n};
@@ -80,7 +80,7 @@ static struct known find_known(const ft__kernels *k, const char *device,
 }
 
 /* The estimate times what the regressor says it misses. */
-static void correct(ft_kernel_estimate *out, const struct known *on,
+static void correct(ft_kernel_estimate *out, const struct learned_kernels *on,
                     const ft__kernel_work *work, const ft__gpu *gpu, double call_s)
 {
     const ft__fit *f = &on->by->fit, *other = &on->k->of[FT__OF_KERNELS].fit;
@@ -102,7 +102,7 @@ static void correct(ft_kernel_estimate *out, const struct known *on,
     out->time.basis = on->device ? FT_BASIS_LEARNED : FT_BASIS_SCALED;
 }
 
-static void predict_time(ft_kernel_estimate *out, const struct known *on,
+static void predict_time(ft_kernel_estimate *out, const struct learned_kernels *on,
                          const ft__kernel_params *params, const ft__kernel_work *work,
                          const ft__gpu *gpu, const ft__kernel_call *c)
 {
@@ -139,11 +139,11 @@ static void predict_power(ft_kernel_estimate *out, const ft__kernel_params *para
                                 out->power.high * out->time.high, FT_BASIS_SCALED, ""};
 }
 
-ft_status ft__kernel_predict(ft_kernel_estimate *out, const ft__kernels *k,
+ft_status ft__kernel_predict(ft_kernel_estimate *out, const ft__kernel_models *k,
                              const ft__kernel_work *work, const ft_device_facts *device,
                              const char *kernel, const char *call, ft_error *err)
 {
-    const struct known on = find_known(k, device->name, kernel);
+    const struct learned_kernels on = find_known(k, device->name, kernel);
     const ft__kernel_params params = on.k ? k->params : ft__kernel_default();
     ft__kernel_call c = {.call_s = NAN};
     double sum = 0;

@@ -8,8 +8,8 @@
 #include "physics/physics.h"
 #include "predict/file/predictor.h"
 #include "predict/model/calibration_set.h"
-#include "predict/query/query_context.h"
 #include "predict/query/op_query.h"
+#include "predict/query/query_context.h"
 #include "predict/schedule/networks_only.h"
 #include "predict/schedule/unseen_networks.h"
 
@@ -152,11 +152,11 @@ static const ft__terms *queried_terms(const ft__query_context *q, uint32_t i)
 }
 
 /* What the host and the device need for operation i, and what it takes the device. */
-static void take_task(ft__task *task, ft_estimate *device, ft__query_context *q,
+static void take_task(ft__op_task *task, ft_estimate *device, ft__query_context *q,
                       uint32_t i, const ft__model_set *l)
 {
     const ft_op *op = &q->g->op[i];
-    const ft__answer *a = &q->time[i];
+    const ft__op_answer *a = &q->time[i];
     double factor = q->share[i] * ft__device_share(&q->bare_form[i]);
 
     if (l)
@@ -187,11 +187,11 @@ static void take_task(ft__task *task, ft_estimate *device, ft__query_context *q,
 
 /* The operation alone: as it was measured, where it was in this run mode. */
 static ft_estimate time_alone(const ft__query_context *q, uint32_t i,
-                              const ft__task *task, const ft_estimate *device)
+                              const ft__op_task *task, const ft_estimate *device)
 {
     double asked = ft__device_query_device_share(&q->a, task, &q->bare[i]);
     double measured = ft__device_share(&q->bare_form[i]);
-    const ft__answer *a = &q->time[i];
+    const ft__op_answer *a = &q->time[i];
     ft_estimate out = ft__estimate_times(*device, 1 / asked);
     double factor = q->share[i] * (measured / asked);
 
@@ -203,10 +203,10 @@ static ft_estimate time_alone(const ft__query_context *q, uint32_t i,
     return out;
 }
 
-static void take(ft_network_estimate *out, ft__task *task, ft__query_context *q,
+static void take(ft_network_estimate *out, ft__op_task *task, ft__query_context *q,
                  uint32_t i, const ft__model_set *l)
 {
-    const ft__answer *w = &q->power[i];
+    const ft__op_answer *w = &q->power[i];
 
     take_task(task, &out->op_device[i], q, i, l);
     out->op_time[i] = time_alone(q, i, task, &out->op_device[i]);
@@ -307,7 +307,7 @@ static ft__log_residual residual_of(const ft_network_estimate *e,
 }
 
 /* Of sessions that measured the operation, if any did, otherwise of all. */
-static void add_session(ft__answer *sum, double *weight, const ft__answer *a,
+static void add_session(ft__op_answer *sum, double *weight, const ft__op_answer *a,
                         double session, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -328,10 +328,10 @@ static void add_session(ft__answer *sum, double *weight, const ft__answer *a,
 
 /* Means of what the sessions say, as networks weigh them
  * (predict/schedule/device_schedule.h). */
-static ft_status ask_sessions(ft__answer *out, const ft__query_context *q,
+static ft_status ask_sessions(ft__op_answer *out, const ft__query_context *q,
                               ft__metric metric, ft_error *err)
 {
-    ft__answer *a = calloc(q->n + 1u, sizeof(*a));
+    ft__op_answer *a = calloc(q->n + 1u, sizeof(*a));
     double *weight = calloc(q->n + 1u, sizeof(*weight));
     ft_status st =
         a && weight ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
@@ -355,7 +355,7 @@ static ft_status ask_sessions(ft__answer *out, const ft__query_context *q,
     return st;
 }
 
-static ft_status ask_metric(ft__answer *out, const ft__query_context *q,
+static ft_status ask_metric(ft__op_answer *out, const ft__query_context *q,
                             ft__metric metric, ft_error *err)
 {
     /* The same constants, chips and operations: the same terms. */
@@ -406,7 +406,7 @@ ft_status ft__query_context_learn(ft__query_context *q, ft_error *err)
 static ft_status take_bytes(ft_estimate *out, const ft__query_context *q,
                             ft__metric metric, ft_error *err)
 {
-    ft__answer *a;
+    ft__op_answer *a;
     ft_status st;
 
     if (!q->f || !ft__family_model_set(q->f, metric, &q->on))
@@ -425,7 +425,7 @@ static ft_status take_bytes(ft_estimate *out, const ft__query_context *q,
 static ft_status assemble(ft_network_estimate *out, ft__query_context *q, ft_error *err)
 {
     const ft__model_set *l = ft__query_context_models(q);
-    ft__task *task = calloc(q->n + 1u, sizeof(*task));
+    ft__op_task *task = calloc(q->n + 1u, sizeof(*task));
     ft__schedule s;
     ft__log_residual residual;
     ft_status st;
@@ -433,7 +433,7 @@ static ft_status assemble(ft_network_estimate *out, ft__query_context *q, ft_err
     if (!task)
         return ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
     for (uint32_t i = 0; i < q->n; i++) {
-        task[i] = (ft__task){.count = (double)q->g->op_count[i], .power_w = NAN};
+        task[i] = (ft__op_task){.count = (double)q->g->op_count[i], .power_w = NAN};
         take(out, &task[i], q, i, l);
     }
     s = ft__query_context_schedule(q, &q->a, q->a.clock_hz);
@@ -803,7 +803,7 @@ ft_status ft__network_tasks(ft__tasks *out, const ft_predictor *p,
     if (!st)
         st = ft__query_context_learn(&q, err);
     for (uint32_t i = 0; i < q.n && !st; i++) {
-        out->task[i] = (ft__task){.power_w = NAN};
+        out->task[i] = (ft__op_task){.power_w = NAN};
         take_task(&out->task[i], &unused, &q, i, ft__query_context_models(&q));
     }
     if (!st) {

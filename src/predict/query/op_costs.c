@@ -18,7 +18,7 @@
 static const double MOST_ELEMENTS = 0x1p50;
 
 /* A line of a list, without its count. */
-struct line {
+struct list_line {
     uint32_t op;       /* unique operation, or SLOW */
     uint64_t bytes;    /* alive while it runs, but weights */
     double weights[2]; /* elements, and how wide they are: */
@@ -34,7 +34,7 @@ struct ft_op_costs {
     bool slow; /* nothing can be remembered: a CPU's scratch memory, measurements */
     ft__arena arena;
     ft__index lines; /* text to line */
-    struct line *line;
+    struct list_line *line;
     size_t n_lines, cap_lines;
     ft__index ops; /* hash to operation */
     ft_op *op;
@@ -45,7 +45,7 @@ struct ft_op_costs {
     uint32_t *place;
     size_t cap_seen, cap_place;
     uint32_t network;
-    ft__task *task; /* of one network */
+    ft__op_task *task; /* of one network */
     size_t cap_task;
     ft__buf fresh; /* lines that are to be priced */
     uint32_t n_fresh;
@@ -122,7 +122,7 @@ static ft_status by_graph(ft_brief *out, const ft_op_costs *x, const ft_listed *
 /* ---- lines ---- */
 
 /* The next line of text; without its comment, and its count cut off. */
-struct cursor {
+struct list_cursor {
     const char *at, *end;
     const char *line;
     size_t len;
@@ -130,11 +130,11 @@ struct cursor {
 };
 
 /* An empty list may have no text. */
-static struct cursor cursor_of(const ft_listed *list)
+static struct list_cursor cursor_of(const ft_listed *list)
 {
     const char *text = list->len ? list->text : "";
 
-    return (struct cursor){.at = text, .end = text + list->len};
+    return (struct list_cursor){.at = text, .end = text + list->len};
 }
 
 static size_t trimmed(const char *s, size_t len)
@@ -154,7 +154,7 @@ static size_t star_of(const char *line, size_t len)
     return at > 0 && line[at - 1] == '*' ? at - 1 : len;
 }
 
-static void cut_count(struct cursor *c)
+static void cut_count(struct list_cursor *c)
 {
     size_t star = star_of(c->line, c->len), end = c->len;
 
@@ -171,7 +171,7 @@ static void cut_count(struct cursor *c)
 }
 
 /* False: there are no more. */
-static bool next_line(struct cursor *c)
+static bool next_line(struct list_cursor *c)
 {
     do {
         const char *newline, *comment;
@@ -201,7 +201,7 @@ static bool grow(void **list, size_t n, size_t *cap, size_t size)
 }
 
 /* Its number, noted as fresh when it is new; FT_NONE: no memory. */
-static uint32_t line_of(ft_op_costs *x, const struct cursor *c)
+static uint32_t line_of(ft_op_costs *x, const struct list_cursor *c)
 {
     uint64_t hash = ft__hash_bytes(FT__HASH_BEGIN, c->line, c->len);
     ft__index_slot *slot;
@@ -218,7 +218,7 @@ static uint32_t line_of(ft_op_costs *x, const struct cursor *c)
         return FT_NONE;
     *slot = (ft__index_slot){hash, NULL, (int64_t)x->n_lines};
     x->lines.n++;
-    x->line[x->n_lines] = (struct line){.op = (uint32_t)SLOW};
+    x->line[x->n_lines] = (struct list_line){.op = (uint32_t)SLOW};
     ft__buf_add(&x->fresh, c->line, c->len);
     ft__buf_str(&x->fresh, "\n");
     x->n_fresh++;
@@ -227,7 +227,7 @@ static uint32_t line_of(ft_op_costs *x, const struct cursor *c)
 
 /* ---- what is new ---- */
 
-static void count_weights(struct line *l, const ft_graph *g, const ft_node *n)
+static void count_weights(struct list_line *l, const ft_graph *g, const ft_node *n)
 {
     for (uint32_t j = 0; j < n->n_params && j < 2; j++) {
         const ft_tensor *t = &g->tensor[n->params[j]];
@@ -257,7 +257,7 @@ static uint64_t bytes_of(const ft_graph *g, const uint32_t *tensor, uint32_t n,
 }
 
 /* An operation's number; FT_NONE: no memory. */
-static uint32_t op_of(ft_op_costs *x, const ft_op *op, const ft__task *task)
+static uint32_t op_of(ft_op_costs *x, const ft_op *op, const ft__op_task *task)
 {
     ft__index_slot *slot = ft__index_at(&x->ops, ft__op_hash(op), NULL);
 
@@ -280,12 +280,12 @@ static uint32_t op_of(ft_op_costs *x, const ft_op *op, const ft__task *task)
 
 /* Lines from `first` on, one a node of both graphs. */
 static bool learn(ft_op_costs *x, uint32_t first, const ft_graph *g,
-                  const ft_graph *lowered, const ft__task *task)
+                  const ft_graph *lowered, const ft__op_task *task)
 {
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         const ft_node *n = &lowered->node[i];
         uint32_t counted[2 * FT_OP_MAX_OPERANDS], n_counted = 0;
-        struct line *l = &x->line[first + i];
+        struct list_line *l = &x->line[first + i];
 
         if (n->phase != FT_PHASE_FORWARD)
             continue;
@@ -357,7 +357,7 @@ static ft_status price_fresh(ft_op_costs *x, uint32_t first, uint32_t n,
 /* ---- one list ---- */
 
 /* Weights of so many layers, B; NaN: the graph has to count them. */
-static double weight_bytes(const struct line *l, double count)
+static double weight_bytes(const struct list_line *l, double count)
 {
     double sum = 0;
 
@@ -376,14 +376,14 @@ static double weight_bytes(const struct line *l, double count)
 /* Of a list all of whose lines are known; false: it has another, or too much. */
 static bool by_lines(ft_brief *out, ft_op_costs *x, const ft_listed *list)
 {
-    struct cursor c = cursor_of(list);
+    struct list_cursor c = cursor_of(list);
     uint32_t n = 0;
     double weights = 0, most = 0;
 
     x->network++;
     while (next_line(&c)) {
         uint32_t i = c.count > 0 ? line_of(x, &c) : FT_NONE;
-        const struct line *l;
+        const struct list_line *l;
 
         if (i == FT_NONE || x->line[i].op == (uint32_t)SLOW)
             return false;
@@ -417,7 +417,7 @@ static ft_status find_fresh(ft_op_costs *x, const ft_listed *list, size_t n,
     x->n_fresh = 0;
     x->fresh.len = 0;
     for (size_t i = 0; i < n; i++) {
-        struct cursor c = cursor_of(&list[i]);
+        struct list_cursor c = cursor_of(&list[i]);
 
         while (next_line(&c))
             if (c.count > 0 && line_of(x, &c) == FT_NONE)

@@ -398,7 +398,7 @@ ft_estimate ft__estimate_times(ft_estimate e, double factor)
     return e;
 }
 
-double ft__device_query_device_share(const ft__device_query *a, const ft__task *task,
+double ft__device_query_device_share(const ft__device_query *a, const ft__op_task *task,
                                      const ft__terms *t)
 {
     const ft__physics_params params = ft__physics_default();
@@ -410,8 +410,9 @@ double ft__device_query_device_share(const ft__device_query *a, const ft__task *
     return t->busy_s / hypot(t->busy_s, task->launches * params.v[FT__C_floor_s]);
 }
 
-void ft__device_query_bare(ft__task *task, ft_estimate *time, const ft__device_query *a,
-                           const ft_op *op, const ft__terms *t)
+void ft__device_query_bare(ft__op_task *task, ft_estimate *time,
+                           const ft__device_query *a, const ft_op *op,
+                           const ft__terms *t)
 {
     *time = (ft_estimate){0, 0, 0, FT_BASIS_MEASURED, ""};
     task->group = ft__task_group_of(op);

@@ -32,15 +32,16 @@ double ft__device_query_cap(const ft_device_facts *d, double power_w);
 
 void ft__device_query_terms(ft__terms *out, const ft__device_query *a, const ft_op *op);
 /* Share of the device in what the operation takes alone in the run mode asked for. */
-double ft__device_query_device_share(const ft__device_query *a, const ft__task *task,
+double ft__device_query_device_share(const ft__device_query *a, const ft__op_task *task,
                                      const ft__terms *t);
 ft_estimate ft__estimate_times(ft_estimate e, double factor);
 /* From the terms of an operation: what it needs of host and device, and the estimate of
  * the latter; task->count and power_w are the caller's. Launches are in units of the
  * schedule's launch_s: what a call takes the host when it is measured alone says little
  * of networks, so that constants fitted to such calls have no part in it. */
-void ft__device_query_bare(ft__task *task, ft_estimate *time, const ft__device_query *a,
-                           const ft_op *op, const ft__terms *t);
+void ft__device_query_bare(ft__op_task *task, ft_estimate *time,
+                           const ft__device_query *a, const ft_op *op,
+                           const ft__terms *t);
 /* W while the device is busy with it; NaN: a CPU, or the file does not say. Estimated
  * at the clock that the device comes with, and from there by what GPUs have in common.
  * t: what ft__device_query_terms() said of it, or NULL. */
@@ -58,7 +59,7 @@ double ft__device_query_idle(const ft__device_query *a, double clock_hz);
  * specifications (p NULL), or as a predictor says; its schedule is of what runs as
  * `phase`. */
 typedef struct ft__tasks {
-    ft__task *task;                       /* the caller's, one for each */
+    ft__op_task *task;                    /* the caller's, one for each */
     const struct ft__device_schedule *as; /* whose sessions answer for operations; NULL:
                                     as users are answered */
     ft__schedule schedule;

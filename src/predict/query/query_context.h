@@ -21,7 +21,7 @@ typedef struct ft__query_context {
     ft_op *form;   /* in which an operation is asked for: one that was learned */
     double *share; /* of that form's time; NaN: no form of it was learned */
     ft__terms *bare, *bare_form;
-    ft__answer *time, *power;
+    ft__op_answer *time, *power;
     bool powered;     /* power was learned, */
     bool power_known; /* and measured on the device */
     bool tf32;        /* products in TF32 are among what was learned */

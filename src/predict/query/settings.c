@@ -14,7 +14,7 @@ enum { AT_ONCE = 512 };
 static const ft_brief unknown = {NAN, NAN, NAN, NAN, FT_OK, ""};
 
 /* A network under many settings of one device. */
-struct many {
+struct settings_batch {
     const ft_device_use *on;
     const char *const *setting;
     const ft__operating_point *drive;
@@ -23,25 +23,26 @@ struct many {
     uint32_t n_ops;
     double *busy_s;      /* of operation i under setting k: [i * n + k] */
     double *power_w;     /* likewise */
-    ft__task *task;      /* of every operation, what no setting changes */
+    ft__op_task *task;   /* of every operation, what no setting changes */
     unsigned char *done; /* by setting */
 };
 
 /* ---- all that are not answered as measured ---- */
 
 /* What the family measured of the device that is asked about. */
-struct seen {
+struct measured_at {
     bool any;
     uint32_t at_clocks;         /* datasets whose setting names a clock */
     ft__operating_point *drive; /* of every dataset of the device */
     uint32_t n;
 };
 
-static ft_status see(struct seen *out, const ft__family *f, const ft__dataset *asked,
-                     ft_error *err)
+static ft_status see(struct measured_at *out, const ft__family *f,
+                     const ft__dataset *asked, ft_error *err)
 {
-    *out = (struct seen){.any = ft__family_knows(f, FT__METRIC_TIME, asked),
-                         .drive = calloc(f->n_datasets + 1u, sizeof(*out->drive))};
+    *out =
+        (struct measured_at){.any = ft__family_knows(f, FT__METRIC_TIME, asked),
+                             .drive = calloc(f->n_datasets + 1u, sizeof(*out->drive))};
     if (!out->drive)
         return ft_fail(err, FT_ENOMEM, 0, "%u datasets", f->n_datasets);
     for (uint32_t i = 0; i < f->n_datasets; i++) {
@@ -55,7 +56,7 @@ static ft_status see(struct seen *out, const ft__family *f, const ft__dataset *a
 
 /* Was it not measured as *drive says, so that its answer is that of another setting,
  * scaled? */
-static bool is_rescaled(const struct seen *s, const ft__operating_point *drive)
+static bool is_rescaled(const struct measured_at *s, const ft__operating_point *drive)
 {
     static const ft__operating_point as_it_comes = {NAN, NAN, NAN};
 
@@ -83,7 +84,7 @@ static const ft__physics_params *theta_of(const ft__query_context *q, uint32_t i
                : &l->base.params[ft__group_of(op)];
 }
 
-static ft_status cost_rescaled(struct many *m, ft__query_context *q,
+static ft_status cost_rescaled(struct settings_batch *m, ft__query_context *q,
                                ft__device_query_range *r, ft_error *err)
 {
     const ft__model_set *l = ft__query_context_models(q);
@@ -106,8 +107,8 @@ static ft_status cost_rescaled(struct many *m, ft__query_context *q,
     return st;
 }
 
-static void brief_rescaled(ft_brief *out, struct many *m, ft__query_context *q,
-                           const ft__device_query *at, size_t k)
+static void brief_rescaled(ft_brief *out, struct settings_batch *m,
+                           ft__query_context *q, const ft__device_query *at, size_t k)
 {
     const ft__schedule s = ft__query_context_schedule(q, at, m->drive[k].clock_hz);
 
@@ -115,7 +116,7 @@ static void brief_rescaled(ft_brief *out, struct many *m, ft__query_context *q,
         double busy = m->busy_s[i * m->n + k];
         double share = isnan(q->share[i]) ? NAN : busy / q->bare_form[i].busy_s;
         double factor = share * ft__device_share(&q->bare_form[i]);
-        ft__task *task = &m->task[i];
+        ft__op_task *task = &m->task[i];
 
         task->power_w = m->power_w[i * m->n + k];
         task->bare_s = task->alone_s = busy;
@@ -129,7 +130,7 @@ static void brief_rescaled(ft_brief *out, struct many *m, ft__query_context *q,
                        ft__device_query_cap(q->a.device, m->drive[k].power_w));
 }
 
-static ft_status rescaled(ft_brief *out, struct many *m, ft__query_context *q,
+static ft_status rescaled(ft_brief *out, struct settings_batch *m, ft__query_context *q,
                           ft__device_query_range *r, const unsigned char *which,
                           ft_error *err)
 {
@@ -144,7 +145,7 @@ static ft_status rescaled(ft_brief *out, struct many *m, ft__query_context *q,
     for (uint32_t i = 0; i < m->n_ops; i++) {
         ft_estimate unused;
 
-        m->task[i] = (ft__task){.count = (double)m->g->op_count[i]};
+        m->task[i] = (ft__op_task){.count = (double)m->g->op_count[i]};
         ft__device_query_bare(&m->task[i], &unused, &q->a, &m->g->op[i], &q->bare[i]);
     }
     for (size_t k = 0; k < m->n; k++) {
@@ -157,8 +158,9 @@ static ft_status rescaled(ft_brief *out, struct many *m, ft__query_context *q,
     return FT_OK;
 }
 
-static ft_status by_rescaling(ft_brief *out, struct many *m, const ft_predictor *p,
-                              const unsigned char *which, size_t first, ft_error *err)
+static ft_status by_rescaling(ft_brief *out, struct settings_batch *m,
+                              const ft_predictor *p, const unsigned char *which,
+                              size_t first, ft_error *err)
 {
     const ft__physics_params params = ft__physics_default();
     ft__query_context q = {.f = p ? p->family : NULL,
@@ -185,14 +187,14 @@ static ft_status by_rescaling(ft_brief *out, struct many *m, const ft_predictor 
 
 /* From specifications all of them; by a family those at which the device was not
  * measured. */
-static ft_status at_once(ft_brief *out, struct many *m, const ft_predictor *p,
+static ft_status at_once(ft_brief *out, struct settings_batch *m, const ft_predictor *p,
                          ft_error *err)
 {
     const ft_device_facts *d = ft_device_get(m->on->device);
     const ft__dataset asked = {.device = (char *)d->name};
     unsigned char *which = calloc(m->n + 1, 1);
     size_t first = p ? m->n : 0;
-    struct seen seen = {0};
+    struct measured_at seen = {0};
     ft_status st = which ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu settings", m->n);
 
     if (!st && p)
@@ -211,8 +213,8 @@ static ft_status at_once(ft_brief *out, struct many *m, const ft_predictor *p,
 
 /* ---- one after the other ---- */
 
-static ft_status by_one(ft_brief *out, const struct many *m, const ft_predictor *p,
-                        size_t k, ft_error *err)
+static ft_status by_one(ft_brief *out, const struct settings_batch *m,
+                        const ft_predictor *p, size_t k, ft_error *err)
 {
     ft_device_use on = *m->on;
     ft_network_estimate e;
@@ -250,7 +252,7 @@ static ft_status memory(double *out, const ft_device_use *on, const ft_graph *g,
     return st;
 }
 
-static ft_status make(struct many *m, ft_error *err)
+static ft_status make(struct settings_batch *m, ft_error *err)
 {
     const size_t cells = m->n_ops * m->n + 1;
 
@@ -263,7 +265,7 @@ static ft_status make(struct many *m, ft_error *err)
                : ft_fail(err, FT_ENOMEM, 0, "%zu settings", m->n);
 }
 
-static void many_free(struct many *m)
+static void many_free(struct settings_batch *m)
 {
     free(m->busy_s);
     free(m->power_w);
@@ -283,7 +285,7 @@ static bool is_drive(const char *setting)
                     (ft__pair(setting, "power", &len) != NULL);
 }
 
-static ft_status answer(ft_brief *out, struct many *m, const ft_predictor *p,
+static ft_status answer(ft_brief *out, struct settings_batch *m, const ft_predictor *p,
                         ft_error *err)
 {
     bool drives = m->on->device && !(p && ft__family_machine(p->family));
@@ -317,12 +319,12 @@ ft_status ft_predict_network_many(ft_brief *out, const ft_predictor *p,
     ft_status st = FT_OK;
 
     for (size_t i = 0; i < n && !st; i += AT_ONCE) {
-        struct many m = {.on = on,
-                         .setting = setting + i,
-                         .drive = drive,
-                         .n = n - i < AT_ONCE ? n - i : AT_ONCE,
-                         .g = g,
-                         .n_ops = g->n_ops};
+        struct settings_batch m = {.on = on,
+                                   .setting = setting + i,
+                                   .drive = drive,
+                                   .n = n - i < AT_ONCE ? n - i : AT_ONCE,
+                                   .g = g,
+                                   .n_ops = g->n_ops};
 
         for (size_t k = 0; k < m.n; k++)
             drive[k] = ft__operating_point_of(m.setting[k]);

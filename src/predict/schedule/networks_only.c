@@ -166,7 +166,7 @@ static ft_status price(double *time_s, ft__category *category, const ft_op *op,
 }
 
 /* A network that was measured. */
-struct item {
+struct measured_network {
     uint32_t whole;
     uint32_t set;  /* its dataset, x 2, and whether it is more than a forward pass */
     uint32_t fold; /* of its architecture */
@@ -174,9 +174,9 @@ struct item {
     double part[PARTS];
 };
 
-struct fitting {
+struct weights_fitting {
     const ft__network_samples *w;
-    struct item *item;
+    struct measured_network *item;
     size_t n;
     uint32_t n_sets;
     uint32_t n_architectures;
@@ -186,7 +186,8 @@ struct fitting {
 };
 
 /* False: the device's file lacks a fact. */
-static bool fill(struct item *it, const ft__network_sample *w, const ft__dataset *on)
+static bool fill(struct measured_network *it, const ft__network_sample *w,
+                 const ft__dataset *on)
 {
     for (uint32_t i = 0; i < w->graph->n_ops; i++) {
         ft__category category;
@@ -205,8 +206,8 @@ static bool fill(struct item *it, const ft__network_sample *w, const ft__dataset
 /* ---- learning ---- */
 
 /* Items of a set (UINT32_MAX: of all) that are not of a fold. */
-static size_t gather(struct category_sums *out, const struct fitting *y, uint32_t set,
-                     uint32_t fold)
+static size_t gather(struct category_sums *out, const struct weights_fitting *y,
+                     uint32_t set, uint32_t fold)
 {
     size_t n = 0;
 
@@ -216,7 +217,7 @@ static size_t gather(struct category_sums *out, const struct fitting *y, uint32_
     return n;
 }
 
-static void learn(const struct fitting *y, uint32_t fold)
+static void learn(const struct weights_fitting *y, uint32_t fold)
 {
     ft__category_weights common = {{0}, 0};
     size_t n = gather(y->some, y, UINT32_MAX, fold);
@@ -232,7 +233,7 @@ static void learn(const struct fitting *y, uint32_t fold)
 
 /* Between which logarithms of measured over estimate nine in ten networks lie whose
  * architectures taught nothing. */
-static ft_status find_range(double *low, double *high, const struct fitting *y,
+static ft_status find_range(double *low, double *high, const struct weights_fitting *y,
                             ft_error *err)
 {
     size_t n = 0;
@@ -266,7 +267,7 @@ static uint32_t bits_of(const ft_graph *g)
     return g->n_ops ? (uint32_t)ft_dtype_bits(g->op[0].dtype) : 0;
 }
 
-static ft_status add_set(ft__family *f, const struct fitting *y, uint32_t set,
+static ft_status add_set(ft__family *f, const struct weights_fitting *y, uint32_t set,
                          double low, double high, ft_error *err)
 {
     const ft__dataset *d = &y->w->dataset[set / 2];
@@ -289,7 +290,7 @@ static ft_status add_set(ft__family *f, const struct fitting *y, uint32_t set,
 }
 
 /* Architectures are dealt to folds in the order in which they come. */
-static uint32_t fold_of(struct fitting *y, size_t i)
+static uint32_t fold_of(struct weights_fitting *y, size_t i)
 {
     const char *name = y->w->v[y->item[i].whole].architecture;
 
@@ -305,18 +306,20 @@ static bool is_usable(const ft__family *f, const ft__dataset *on)
            !ft__setting_differs(on->setting, "");
 }
 
-static void find_items(struct fitting *y, const ft__family *f, const bool *hidden)
+static void find_items(struct weights_fitting *y, const ft__family *f,
+                       const bool *hidden)
 {
     for (uint32_t i = 0; i < y->w->n; i++) {
         const ft__network_sample *w = &y->w->v[i];
         const ft__dataset *on = &y->w->dataset[w->dataset];
-        struct item *it = &y->item[y->n];
+        struct measured_network *it = &y->item[y->n];
 
         if ((hidden && hidden[i]) || !is_usable(f, on))
             continue;
-        *it = (struct item){.whole = i,
-                            .time_s = w->value[FT__METRIC_TIME],
-                            .set = 2 * w->dataset + (phase_of(w->phase)[0] != 'f')};
+        *it = (struct measured_network){.whole = i,
+                                        .time_s = w->value[FT__METRIC_TIME],
+                                        .set = 2 * w->dataset +
+                                               (phase_of(w->phase)[0] != 'f')};
         if (!fill(it, w, on))
             continue;
         it->fold = fold_of(y, y->n);
@@ -327,12 +330,12 @@ static void find_items(struct fitting *y, const ft__family *f, const bool *hidde
 ft_status ft__alone_fit(ft__family *f, const ft__network_samples *w, const bool *hidden,
                         uint32_t *n, ft_error *err)
 {
-    struct fitting y = {.w = w,
-                        .n_sets = 2 * w->n_datasets,
-                        .item = calloc(w->n + 1, sizeof(*y.item)),
-                        .some = calloc(w->n + 1, sizeof(*y.some)),
-                        .own = calloc(2u * w->n_datasets + 1u, sizeof(*y.own)),
-                        .residual = calloc(w->n + 1, sizeof(*y.residual))};
+    struct weights_fitting y = {.w = w,
+                                .n_sets = 2 * w->n_datasets,
+                                .item = calloc(w->n + 1, sizeof(*y.item)),
+                                .some = calloc(w->n + 1, sizeof(*y.some)),
+                                .own = calloc(2u * w->n_datasets + 1u, sizeof(*y.own)),
+                                .residual = calloc(w->n + 1, sizeof(*y.residual))};
     double low, high;
     ft_status st = y.item && y.some && y.own && y.residual
                        ? FT_OK
@@ -392,7 +395,7 @@ const ft__alone *ft__alone_find(const ft__family *f, const ft_device_use *on,
     return best;
 }
 
-static ft_status take(ft_network_estimate *out, ft__task *task, uint32_t i,
+static ft_status take(ft_network_estimate *out, ft__op_task *task, uint32_t i,
                       const ft__alone *a, const ft_device_use *on, const ft_graph *g,
                       const ft__log_residual *residual, ft_error *err)
 {
@@ -405,10 +408,10 @@ static ft_status take(ft_network_estimate *out, ft__task *task, uint32_t i,
     if (st)
         return st;
     t *= exp(a->weights.level + a->weights.weight[category]);
-    *task = (ft__task){.count = (double)g->op_count[i],
-                       .alone_s = t,
-                       .bare_s = t,
-                       .power_w = out->op_power[i].value};
+    *task = (ft__op_task){.count = (double)g->op_count[i],
+                          .alone_s = t,
+                          .bare_s = t,
+                          .power_w = out->op_power[i].value};
     out->op_device[i] = out->op_time[i] =
         (ft_estimate){t, t * exp(residual->time_low), t * exp(residual->time_high),
                       rescaled ? FT_BASIS_SCALED : FT_BASIS_LEARNED, ""};
@@ -423,7 +426,7 @@ ft_status ft__alone_apply(ft_network_estimate *out, const ft__alone *a,
     ft__log_residual residual = {
         a->low, a->high, -hypot(a->low, 0.35), hypot(a->high, 0.35), -0.35, 0.35};
     const ft__schedule s = ft__schedule_plain();
-    ft__task *task = calloc(out->n_ops + 1u, sizeof(*task));
+    ft__op_task *task = calloc(out->n_ops + 1u, sizeof(*task));
     ft_status st =
         task ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%u operations", out->n_ops);
 

@@ -21,24 +21,24 @@ ft__schedule ft__schedule_plain(void)
     return (ft__schedule){.scale = {1, 1, 1, 1}, .bounded = 1, .dynamic = 1};
 }
 
-double ft__schedule_device(const ft__task *w)
+double ft__schedule_device(const ft__op_task *w)
 {
     if (!isfinite(w->alone_s))
         return w->bare_s;
     return w->alone_s <= w->floor_s ? fmin(w->alone_s, w->bare_s) : w->alone_s;
 }
 
-static bool waited_for_host(const ft__task *w)
+static bool waited_for_host(const ft__op_task *w)
 {
     return w->alone_s <= w->floor_s;
 }
 
-ft__load ft__schedule_no_load(void)
+ft__network_load ft__schedule_no_load(void)
 {
-    return (ft__load){.typical_w = NAN, .cap_w = INFINITY};
+    return (ft__network_load){.typical_w = NAN, .cap_w = INFINITY};
 }
 
-void ft__schedule_load_add(ft__load *l, const ft__task *w)
+void ft__schedule_load_add(ft__network_load *l, const ft__op_task *w)
 {
     double device = w->count * ft__schedule_device(w);
 
@@ -54,14 +54,14 @@ void ft__schedule_load_add(ft__load *l, const ft__task *w)
     }
 }
 
-void ft__schedule_load(ft__load *out, const ft__task *task, size_t n)
+void ft__schedule_load(ft__network_load *out, const ft__op_task *task, size_t n)
 {
     *out = ft__schedule_no_load();
     for (size_t i = 0; i < n; i++)
         ft__schedule_load_add(out, &task[i]);
 }
 
-double ft__schedule_busy(const ft__load *l, const ft__schedule *s)
+double ft__schedule_busy(const ft__network_load *l, const ft__schedule *s)
 {
     double sum = s->bounded * l->unmodelled_s;
 
@@ -70,12 +70,13 @@ double ft__schedule_busy(const ft__load *l, const ft__schedule *s)
     return sum;
 }
 
-double ft__schedule_time(const ft__load *l, const ft__schedule *s)
+double ft__schedule_time(const ft__network_load *l, const ft__schedule *s)
 {
     return fmax(ft__schedule_busy(l, s), s->launch_s * l->launches);
 }
 
-double ft__schedule_energy(const ft__load *l, const ft__schedule *s, double time_s)
+double ft__schedule_energy(const ft__network_load *l, const ft__schedule *s,
+                           double time_s)
 {
     double busy_w = l->alone_s > 0 ? l->alone_j / l->alone_s : l->typical_w;
     double added = s->dynamic * (busy_w - s->idle_w) * ft__schedule_busy(l, s);
@@ -90,7 +91,7 @@ double ft__schedule_energy(const ft__load *l, const ft__schedule *s, double time
 enum { MAX_FITTED = FT__N_TASK_GROUPS + 2 };
 
 /* What is searched, as logarithms of factors to where it started. */
-struct search {
+struct schedule_search {
     ft__schedule from;
     const ft__known_network *network;
     size_t n;
@@ -98,7 +99,8 @@ struct search {
     bool energy;
 };
 
-static void apply(ft__schedule *s, const struct search *q, const double *factor)
+static void apply(ft__schedule *s, const struct schedule_search *q,
+                  const double *factor)
 {
     *s = q->from;
     if (q->energy) {
@@ -113,7 +115,7 @@ static void apply(ft__schedule *s, const struct search *q, const double *factor)
 }
 
 /* Weight x |log(measured / estimate)|; 0 where one of them is not known. */
-static double residual(const struct search *q, const ft__schedule *s,
+static double residual(const struct schedule_search *q, const ft__schedule *s,
                        const ft__known_network *k)
 {
     double truth = q->energy ? k->energy_j : k->time_s;
@@ -128,14 +130,14 @@ static double residual(const struct search *q, const ft__schedule *s,
 static const double rough = 0.05, loose = 0.2;
 
 /* How much a factor is held to 1. */
-static double hold(const struct search *q, int j)
+static double hold(const struct schedule_search *q, int j)
 {
     if (q->energy || j == 0)
         return rough;
     return j == 2 + FT__TASK_RELAID ? loose : 1;
 }
 
-static double loss(const struct search *q, const double *factor)
+static double loss(const struct schedule_search *q, const double *factor)
 {
     ft__schedule s;
     double sum = 0;
@@ -162,7 +164,7 @@ static void move_by(double *to, const double *at, int move, double step)
 
 /* Steps along the axes and the diagonals between two of them, halved when none helps:
  * the loss has kinks, and there are few numbers. */
-static void descend(double *at, const struct search *q)
+static void descend(double *at, const struct schedule_search *q)
 {
     const int n = q->energy ? 2 : MAX_FITTED, moves = 9 * n * (n - 1) / 2;
     double least = loss(q, at);
@@ -190,7 +192,7 @@ static void descend(double *at, const struct search *q)
 static void fit(ft__schedule *s, const ft__known_network *network, size_t n,
                 double prior, bool energy)
 {
-    const struct search q = {*s, network, n, prior, energy};
+    const struct schedule_search q = {*s, network, n, prior, energy};
     double at[MAX_FITTED] = {0};
 
     descend(at, &q);

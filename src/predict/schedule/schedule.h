@@ -26,7 +26,7 @@ typedef enum ft__task_group {
 ft__task_group ft__task_group_of(const ft_op *op);
 
 /* One operation of a network. */
-typedef struct ft__task {
+typedef struct ft__op_task {
     ft__task_group group;
     double count;    /* how often it runs in a pass */
     double launches; /* what the host issues for it each time; 0 for a view */
@@ -36,7 +36,7 @@ typedef struct ft__task {
     double floor_s;  /* an operation that took no longer alone may have waited for the
                         host: then no more than bare_s is the device's; 0: not known */
     double power_w;  /* in that loop; NaN: not known */
-} ft__task;
+} ft__op_task;
 
 /* What operations measured one by one do not say; fitted on networks that were
  * measured whole. All are at least 0. Predictor files hold it as it is here
@@ -55,7 +55,7 @@ static_assert(sizeof(ft__schedule) == 64, "image layout");
 ft__schedule ft__schedule_plain(void);
 
 /* Sums of one network, from which every schedule is computed quickly. */
-typedef struct ft__load {
+typedef struct ft__network_load {
     double
         known_s[FT__N_TASK_GROUPS]; /* device time of operations measured or learned */
     double unmodelled_s;            /* of the others */
@@ -66,27 +66,28 @@ typedef struct ft__load {
     double typical_w; /* drawn where no operation kept the device busy alone; NaN: not
                          known */
     double cap_w;     /* what the device draws at most; INFINITY: not known */
-} ft__load;
+} ft__network_load;
 
 /* Device time of one operation, its host floor removed. */
-double ft__schedule_device(const ft__task *w);
+double ft__schedule_device(const ft__op_task *w);
 /* Of nothing. */
-ft__load ft__schedule_no_load(void);
-void ft__schedule_load_add(ft__load *l, const ft__task *w);
+ft__network_load ft__schedule_no_load(void);
+void ft__schedule_load_add(ft__network_load *l, const ft__op_task *w);
 /* Sums in the order of task[]. */
-void ft__schedule_load(ft__load *out, const ft__task *task, size_t n);
+void ft__schedule_load(ft__network_load *out, const ft__op_task *task, size_t n);
 /* Seconds of a pass that is repeated: max(device, host). */
-double ft__schedule_time(const ft__load *l, const ft__schedule *s);
+double ft__schedule_time(const ft__network_load *l, const ft__schedule *s);
 /* Device time of a pass. */
-double ft__schedule_busy(const ft__load *l, const ft__schedule *s);
+double ft__schedule_busy(const ft__network_load *l, const ft__schedule *s);
 /* Joules of a pass that takes time_s: idle power throughout, and what the device adds
  * while it is busy, as much per second as the operations that kept it busy alone did.
  * NaN: no power is known. */
-double ft__schedule_energy(const ft__load *l, const ft__schedule *s, double time_s);
+double ft__schedule_energy(const ft__network_load *l, const ft__schedule *s,
+                           double time_s);
 
 /* A network that was measured whole. */
 typedef struct ft__known_network {
-    ft__load load;
+    ft__network_load load;
     double time_s;
     double energy_j; /* NaN: not measured */
     double weight;   /* as so many networks */

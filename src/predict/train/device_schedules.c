@@ -15,7 +15,7 @@ static const double pull = 1;
 /* ---- loads ---- */
 
 /* A network, and what the family says of its operations. */
-struct network {
+struct network_cost {
     ft__known_network known;
     ft__schedule start;
     double before_s; /* predicted without a schedule */
@@ -23,19 +23,19 @@ struct network {
     bool fitted; /* first of a place that had networks enough */
 };
 
-struct fitting {
+struct schedules_fitting {
     const ft_predictor *p;
     const ft__network_samples *w;
     const ft__family_options *opt;
-    struct network *network; /* of every whole */
+    struct network_cost *network; /* of every whole */
     ft__known_network *scratch;
     double *residual; /* three of every whole: times, energies, and times without */
 };
 
 /* as: whose sessions answer for its operations; NULL: as users are answered without. */
-static ft_status price(struct network *n, const struct fitting *f, const ft_graph *g,
-                       const ft__dataset *on, const ft__device_schedule *as,
-                       ft_error *err)
+static ft_status price(struct network_cost *n, const struct schedules_fitting *f,
+                       const ft_graph *g, const ft__dataset *on,
+                       const ft__device_schedule *as, ft_error *err)
 {
     const ft_device_use use = {
         .device = on->file, .name = on->device, .policy = on->policy};
@@ -59,16 +59,16 @@ static ft_status price(struct network *n, const struct fitting *f, const ft_grap
 
 /* Networks of devices that nothing was learned of, at clocks of their own, and of
  * engines other than the one whose operations the family tells there are left out. */
-static ft_status load_network(struct fitting *f, uint32_t i, ft_error *err)
+static ft_status load_network(struct schedules_fitting *f, uint32_t i, ft_error *err)
 {
     const ft__network_sample *w = &f->w->v[i];
     const ft__dataset *on = &f->w->dataset[w->dataset];
-    struct network *n = &f->network[i];
+    struct network_cost *n = &f->network[i];
     ft_status st;
 
-    *n = (struct network){.known = {.time_s = w->value[FT__METRIC_TIME],
-                                    .energy_j = w->value[FT__METRIC_ENERGY],
-                                    .weight = 1}};
+    *n = (struct network_cost){.known = {.time_s = w->value[FT__METRIC_TIME],
+                                         .energy_j = w->value[FT__METRIC_ENERGY],
+                                         .weight = 1}};
     if ((f->opt->hidden && f->opt->hidden[i]) ||
         !ft__family_knows(f->p->family, FT__METRIC_TIME, on) ||
         ft__setting_differs(on->setting, "") ||
@@ -81,7 +81,7 @@ static ft_status load_network(struct fitting *f, uint32_t i, ft_error *err)
 
 /* ---- one schedule ---- */
 
-static bool same_place(const struct fitting *f, uint32_t a, uint32_t b)
+static bool same_place(const struct schedules_fitting *f, uint32_t a, uint32_t b)
 {
     const ft__network_sample *x = &f->w->v[a], *y = &f->w->v[b];
     const ft__dataset *d = &f->w->dataset[x->dataset], *e = &f->w->dataset[y->dataset];
@@ -92,7 +92,7 @@ static bool same_place(const struct fitting *f, uint32_t a, uint32_t b)
 }
 
 /* Fit to all networks of the place of `of` but `without`, by its name; NULL: to all. */
-static void fit_without(ft__schedule *s, const struct fitting *f, uint32_t of,
+static void fit_without(ft__schedule *s, const struct schedules_fitting *f, uint32_t of,
                         const char *without)
 {
     size_t n = 0;
@@ -114,8 +114,9 @@ static double mean_error(const double *residual, size_t n)
 }
 
 /* Log residuals of networks under schedules that were not fitted to them. */
-static ft_status find_log_residuals(ft__device_schedule *out, const struct fitting *f,
-                                    uint32_t of, ft_error *err)
+static ft_status find_log_residuals(ft__device_schedule *out,
+                                    const struct schedules_fitting *f, uint32_t of,
+                                    ft_error *err)
 {
     double *time = f->residual, *energy = time + f->w->n, *before = energy + f->w->n;
     size_t n = 0, n_energy = 0;
@@ -148,7 +149,7 @@ static ft_status find_log_residuals(ft__device_schedule *out, const struct fitti
 }
 
 /* Different networks that ran in the place of `of`; 0: another one stands for it. */
-static uint32_t count_networks(const struct fitting *f, uint32_t of)
+static uint32_t count_networks(const struct schedules_fitting *f, uint32_t of)
 {
     uint32_t n = 0;
 
@@ -177,7 +178,7 @@ static bool put_text(char *to, size_t size, const char *from)
 }
 
 /* Why the place of a network gets no schedule. */
-static void tell(const struct fitting *f, uint32_t of, const char *why)
+static void tell(const struct schedules_fitting *f, uint32_t of, const char *why)
 {
     const ft__network_sample *w = &f->w->v[of];
     const ft__dataset *d = &f->w->dataset[w->dataset];
@@ -189,7 +190,7 @@ static void tell(const struct fitting *f, uint32_t of, const char *why)
 /* ---- sessions ---- */
 
 /* The networks of a place, their operations predicted by the sessions of *p. */
-static ft_status price_place(const struct fitting *f, uint32_t of,
+static ft_status price_place(const struct schedules_fitting *f, uint32_t of,
                              const ft__device_schedule *p, ft_error *err)
 {
     ft_status st = FT_OK;
@@ -247,8 +248,9 @@ static const double least_square = 1e-6;
 
 /* Each weighs as much as its errors of networks are small, as independent errors are
  * averaged. The networks' operations are predicted by all of them afterwards. */
-static ft_status weigh_sessions(ft__device_schedule *p, const struct fitting *f,
-                                uint32_t of, ft_error *err)
+static ft_status weigh_sessions(ft__device_schedule *p,
+                                const struct schedules_fitting *f, uint32_t of,
+                                ft_error *err)
 {
     double sum = 0;
     ft_status st = FT_OK;
@@ -277,8 +279,8 @@ static ft_status weigh_sessions(ft__device_schedule *p, const struct fitting *f,
 
 /* ---- all places ---- */
 
-static ft_status fit_place(ft__family *to, const struct fitting *f, uint32_t of,
-                           ft_error *err)
+static ft_status fit_place(ft__family *to, const struct schedules_fitting *f,
+                           uint32_t of, ft_error *err)
 {
     const ft__network_sample *w = &f->w->v[of];
     const ft__dataset *d = &f->w->dataset[w->dataset];
@@ -313,8 +315,8 @@ static ft_status fit_place(ft__family *to, const struct fitting *f, uint32_t of,
 }
 
 /* *tried: places that had networks enough. */
-static ft_status fit_places(ft__family *to, struct fitting *f, uint32_t *tried,
-                            ft_error *err)
+static ft_status fit_places(ft__family *to, struct schedules_fitting *f,
+                            uint32_t *tried, ft_error *err)
 {
     ft_status st = FT_OK;
 
@@ -336,7 +338,8 @@ static ft_status fit_places(ft__family *to, struct fitting *f, uint32_t *tried,
 }
 
 /* Those of places where none was fitted. */
-static ft_status keep_before(ft__family *to, const struct fitting *f, ft_error *err)
+static ft_status keep_before(ft__family *to, const struct schedules_fitting *f,
+                             ft_error *err)
 {
     const ft__family *before = f->opt->before;
     ft_status st = FT_OK;
@@ -360,12 +363,13 @@ ft_status ft__device_schedules_fit(ft__family *f, const ft__network_samples *w,
                                    ft__schedules_found *found, ft_error *err)
 {
     const ft_predictor p = {.family = f};
-    struct fitting all = {.p = &p,
-                          .w = w,
-                          .opt = opt,
-                          .network = calloc(w->n + 1, sizeof(*all.network)),
-                          .scratch = calloc(w->n + 1, sizeof(*all.scratch)),
-                          .residual = calloc(3 * w->n + 1, sizeof(*all.residual))};
+    struct schedules_fitting all = {.p = &p,
+                                    .w = w,
+                                    .opt = opt,
+                                    .network = calloc(w->n + 1, sizeof(*all.network)),
+                                    .scratch = calloc(w->n + 1, sizeof(*all.scratch)),
+                                    .residual =
+                                        calloc(3 * w->n + 1, sizeof(*all.residual))};
     ft_status st = all.network && all.scratch && all.residual
                        ? FT_OK
                        : ft_fail(err, FT_ENOMEM, 0, "%zu networks", w->n);

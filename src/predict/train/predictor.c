@@ -246,7 +246,7 @@ static ft_status learn_kernels(ft__family *f, const ft_train_options *opt,
     const ft__importance_to to = {opt->importance, opt->importance_user};
     const ft__kernels_options how = {
         .seed = opt->seed, .threads = opt->threads, .importance = to.tell ? &to : NULL};
-    const ft__kernels *before = opt->add ? opt->add->family->kernels : NULL;
+    const ft__kernel_models *before = opt->add ? opt->add->family->kernels : NULL;
     ft__kernel_rows r = {0};
     uint32_t *use = NULL;
     size_t n = 0;
