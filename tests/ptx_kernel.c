@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "check.h"
-#include "ptx_interpret/interpret.h"
 #include "ptx/ptx_inside.h"
 #include "ptx_compare.h"
+#include "ptx_interpret/interpret.h"
 
 void begin(kernel *k, const char *text, uint32_t grid, uint32_t block)
 {

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "check.h"
-#include "ptx_interpret/interpret.h"
 #include "ptx/ptx_inside.h"
+#include "ptx_interpret/interpret.h"
 #include "ptx_kernels.h"
 
 /* Kernels of examples/ptx, run thread by thread on real inputs, give what plain C

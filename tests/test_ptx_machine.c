@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "check.h"
-#include "ptx_interpret/interpret.h"
 #include "ptx/ptx_inside.h"
+#include "ptx_interpret/interpret.h"
 
 /* What the interpreter does and counts, against numbers that were worked out by hand.
  */

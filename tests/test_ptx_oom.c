@@ -1,8 +1,8 @@
 #include <string.h>
 
 #include "check.h"
-#include "ptx_interpret/interpret.h"
 #include "ptx/ptx_inside.h"
+#include "ptx_interpret/interpret.h"
 #include "ptx_random.h"
 #include "refuse.h"
 

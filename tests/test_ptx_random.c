@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "check.h"
-#include "ptx_interpret/interpret.h"
 #include "ptx/ptx_inside.h"
 #include "ptx_compare.h"
+#include "ptx_interpret/interpret.h"
 #include "ptx_random.h"
 
 /* Counting is held against running on programs from a generator. With a seed as second

@@ -3,9 +3,9 @@
 
 #include "foretell/explore.h"
 
-/* The next point, none that was observed or proposed before; *gain: what the model expects of
- * it, as a share of the hypervolume so far (NaN: not known). FT_ENOTFOUND: there are no
- * others. */
+/* The next point, none that was observed or proposed before; *gain: what the model
+ * expects of it, as a share of the hypervolume so far (NaN: not known). FT_ENOTFOUND:
+ * there are no others. */
 ft_status ft__search_ask(ft_search *s, double *point, double *gain, ft_error *err);
 void ft__search_free(ft_search *s);
 /* The space is borrowed. */
