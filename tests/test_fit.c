@@ -46,7 +46,7 @@ static void without_a_spread_all_rows_have_the_typical_one(void)
     make(&a);
     make(&b);
     with = fit_of(&a, &how);
-    how.no_spread = true;
+    how.no_residual_scale = true;
     without = fit_of(&b, &how);
     CHECK(with.residual_scale && !without.residual_scale);
     CHECK(memcmp(a.out, b.out, sizeof(a.out)) == 0);

@@ -83,7 +83,7 @@ static void slow_tree(const data *d, const double *w, const bool *in, size_t min
 static void one_tree(const data *d, const double *w, const ft_forest_options *opt,
                      double *out)
 {
-    ft__train *train;
+    ft__tree_training *train;
     ft__grower *g;
     ft__tree t;
     ft_forest *f;

@@ -12,9 +12,9 @@
 
 enum { ROWS = 200, MOST = 80 };
 
-static ft__train *trained(const data *d, ft_forest_kind kind)
+static ft__tree_training *trained(const data *d, ft_forest_kind kind)
 {
-    ft__train *t;
+    ft__tree_training *t;
 
     if (ft__train_new(&t, &d->m, d->y, NULL, kind, NULL))
         abort();
@@ -24,7 +24,7 @@ static ft__train *trained(const data *d, ft_forest_kind kind)
 static void columns_side_by_side(size_t cols, uint32_t n, const ft__kernels *best)
 {
     data d = data_new(ROWS, cols, cols);
-    ft__train *t = trained(&d, FT_FOREST_EXTRA);
+    ft__tree_training *t = trained(&d, FT_FOREST_EXTRA);
     float out[2][3][MOST] = {0}, cut[MOST], yw[2 * ROWS];
     ft__prng rng = ft__prng_stream(7, n);
     uint32_t row[ROWS];
@@ -59,7 +59,7 @@ static void columns_in_their_own_order(size_t cols, uint32_t n, uint32_t min_lea
     ft__row_sum sum[ROWS];
     ft__prng rng = ft__prng_stream(8, n);
     double all = 0;
-    ft__train *t;
+    ft__tree_training *t;
 
     for (size_t i = 0; i < ROWS * cols; i += 3)
         d.x[i] = 0.25F; /* ties */

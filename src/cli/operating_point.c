@@ -32,7 +32,7 @@ const ft__option ft__query_table[] = {
     {0},
 };
 
-static void add(ft__operating_point *u, const char *name, double value,
+static void add(ft__setting_options *u, const char *name, double value,
                 const char *unit)
 {
     size_t len = strlen(u->setting);
@@ -41,7 +41,7 @@ static void add(ft__operating_point *u, const char *name, double value,
              name, value, unit);
 }
 
-static void write_setting(ft__operating_point *u)
+static void write_setting(ft__setting_options *u)
 {
     *u->setting = '\0';
     if (!isnan(u->clock_hz))
@@ -52,7 +52,7 @@ static void write_setting(ft__operating_point *u)
         add(u, "power", u->power_w, "W");
 }
 
-void ft__operating_set_clock(ft__operating_point *u, double clock_hz)
+void ft__operating_set_clock(ft__setting_options *u, double clock_hz)
 {
     u->clock_hz = clock_hz;
     write_setting(u);
@@ -67,7 +67,7 @@ static int parse_policy(ft__cli *c, const char **out, const char *text)
 }
 
 int ft__operating_setting(ft__cli *c, char out[FT__SETTING_MAX],
-                          const ft__operating_point *u, const char *more)
+                          const ft__setting_options *u, const char *more)
 {
     const int n = snprintf(out, FT__SETTING_MAX, "%s%s%s", u->setting,
                            *u->setting && more ? " " : "", more ? more : "");
@@ -107,12 +107,12 @@ int ft__nothing_corrected(ft__cli *c, const char *path)
                         path);
 }
 
-int ft__operating_parse(ft__cli *c, ft__operating_point *out,
+int ft__operating_parse(ft__cli *c, ft__setting_options *out,
                         const ft__operating_options *o)
 {
     int code;
 
-    *out = (ft__operating_point){.clock_hz = NAN, .memory_hz = NAN, .power_w = NAN};
+    *out = (ft__setting_options){.clock_hz = NAN, .memory_hz = NAN, .power_w = NAN};
     code = ft__hertz_parse(c, &out->clock_hz, "clock", o->clock);
     if (!code)
         code = ft__hertz_parse(c, &out->memory_hz, "memory-clock", o->memory_clock);

@@ -12,23 +12,23 @@ typedef struct ft__operating_options {
     const char *policy;
 } ft__operating_options;
 extern const ft__option ft__operating_table[];
-typedef struct ft__operating_point {
+typedef struct ft__setting_options {
     double clock_hz; /* NaN: as it comes */
     double memory_hz;
     double power_w;
     const char *policy; /* NULL: not said */
     char setting[96];   /* "clock=1200MHz power=250W"; "" when nothing is said */
-} ft__operating_point;
+} ft__setting_options;
 /* Complains itself. */
-int ft__operating_parse(ft__cli *c, ft__operating_point *out,
+int ft__operating_parse(ft__cli *c, ft__setting_options *out,
                         const ft__operating_options *o);
-void ft__operating_set_clock(ft__operating_point *u, double clock_hz);
+void ft__operating_set_clock(ft__setting_options *u, double clock_hz);
 
 /* "clock=1200MHz cache=written": the operating point, and what datasets name beside it;
  * NULL: nothing. Complains itself. */
 enum { FT__SETTING_MAX = 1024 };
 int ft__operating_setting(ft__cli *c, char out[FT__SETTING_MAX],
-                          const ft__operating_point *u, const char *more);
+                          const ft__setting_options *u, const char *more);
 
 /* How a network is asked about, in the words of datasets. */
 typedef struct ft__query_options {

@@ -24,9 +24,9 @@ static bool print_datasets(const ft_predictor *p, uint32_t n)
     return ft__table_print_take(t, stdout);
 }
 
-static ft__text interval_text(double low, double high)
+static ft__formatted interval_text(double low, double high)
 {
-    ft__text t;
+    ft__formatted t;
 
     snprintf(t.s, sizeof(t.s), "%.2f .. %.2f", low, high);
     return t;

@@ -266,7 +266,7 @@ static ft_status hold_out(double *held, const ft__samples *s, const uint32_t *ro
                                        .held = held,
                                        .part_rows = n > MOST_ROWS ? MOST_ROWS : 0,
                                        .fit = {.methods = 1u << FT_METHOD_EXTRA,
-                                               .no_spread = true,
+                                               .no_residual_scale = true,
                                                .n_trees = TREES,
                                                .seed = 1,
                                                .threads = threads}};

@@ -189,7 +189,7 @@ ft_status ft_device_gpu_name(char *out, size_t size, uint32_t index, const char 
 
     out[0] = '\0';
     if (!ft__nvml_open(&n, nvml, false))
-        return ft_fail(err, FT_ENOTFOUND, 0, "what GPU %u is cannot be told: %s", index,
+        return ft_fail(err, FT_ENOTFOUND, 0, "GPU %u cannot be identified: %s", index,
                        n.reason);
     if (index >= n.n_devices)
         st = ft_fail(err, FT_ENOTFOUND, 0, "there is no GPU %u; there are %u, from 0",

@@ -76,7 +76,7 @@ static ft_status check(const ft_graph *g, ft_dtype from, ft_dtype to, ft_error *
 {
     if (!castable(to))
         return ft_fail(err, FT_EINVAL, 0,
-                       "networks are told in fp64, fp32, fp16 or bf16, not in %s",
+                       "networks are predicted in fp64, fp32, fp16 or bf16, not in %s",
                        ft_dtype_name(to));
     if (!castable(from))
         return ft_fail(err, FT_EINVAL, 0,

@@ -10,7 +10,7 @@
  * placed by size, which costs their square. */
 enum { ALIGN = 64, MANY = 1024 };
 
-struct plan {
+struct memory_plan {
     ft__piece *piece; /* largest first */
     ft__piece *other; /* a second arrangement of them */
     uint32_t n;
@@ -23,7 +23,7 @@ static uint64_t aligned(uint64_t bytes)
     return bytes ? (bytes + ALIGN - 1) / ALIGN * ALIGN : ALIGN;
 }
 
-static void find_pieces(struct plan *p, const ft_graph *g, const ft__life *life)
+static void find_pieces(struct memory_plan *p, const ft_graph *g, const ft__life *life)
 {
     for (uint32_t i = 0; i < g->n_tensors; i++) {
         const ft_tensor *t = &g->tensor[i];
@@ -39,7 +39,7 @@ static void find_pieces(struct plan *p, const ft_graph *g, const ft__life *life)
 }
 
 /* Largest sum of pieces alive at one node; false: out of memory. */
-static bool find_peak(const struct plan *p, uint64_t *out)
+static bool find_peak(const struct memory_plan *p, uint64_t *out)
 {
     uint64_t *change = calloc(p->n_nodes + 2, sizeof(*change)), now = 0;
 
@@ -60,7 +60,7 @@ static bool find_peak(const struct plan *p, uint64_t *out)
 
 /* Two arrangements, the better one stays in piece[]: the largest by size and what
  * they leave above them in order of time, or all in order of time. */
-static bool arrange(struct plan *p, uint64_t *end)
+static bool arrange(struct memory_plan *p, uint64_t *end)
 {
     uint32_t large = p->n < MANY ? p->n : MANY;
     uint64_t other;
@@ -81,7 +81,7 @@ static bool arrange(struct plan *p, uint64_t *end)
     return true;
 }
 
-static ft_status make(ft_plan *out, struct plan *p, const ft_graph *g,
+static ft_status make(ft_plan *out, struct memory_plan *p, const ft_graph *g,
                       const ft__life *life)
 {
     find_pieces(p, g, life);
@@ -98,7 +98,7 @@ static ft_status make(ft_plan *out, struct plan *p, const ft_graph *g,
 ft_status ft_plan_make(ft_plan *out, const ft_graph *g, ft_error *err)
 {
     uint32_t n = g->n_tensors, n_nodes = g->n_nodes;
-    struct plan p = {.n_nodes = n_nodes ? n_nodes : 1};
+    struct memory_plan p = {.n_nodes = n_nodes ? n_nodes : 1};
     ft__life *life;
     ft_status st = ft__lives_find(&life, g, err);
 

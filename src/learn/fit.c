@@ -13,7 +13,7 @@ enum { MAX_THREADS = 256 };
 /* One fit, shared by its threads. Trees are handed out by index and each draws
  * from a stream of its own, so who grows which does not matter. */
 struct fit {
-    const ft__train *d;
+    const ft__tree_training *d;
     ft_forest_options opt;
     ft__tree *tree;
     atomic_uint next;
@@ -48,7 +48,7 @@ static ft_status set_defaults(ft_forest_options *o, const ft_forest_options *giv
 
 /* As many rows as there are, drawn with replacement; a row drawn k times
  * weighs k times as much. */
-static void draw_bag(const ft__train *d, double *w, ft__prng *rng)
+static void draw_bag(const ft__tree_training *d, double *w, ft__prng *rng)
 {
     memset(w, 0, d->n_rows * sizeof(*w));
     for (uint32_t i = 0; i < d->n_rows; i++) {
@@ -113,7 +113,7 @@ ft_status ft__forest_fit(ft_forest **out, const ft_matrix *x, const double *y,
                          ft_error *err)
 {
     struct fit f = {0};
-    ft__train *d = NULL;
+    ft__tree_training *d = NULL;
     ft_status st;
 
     *out = NULL;

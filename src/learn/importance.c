@@ -14,7 +14,7 @@
 enum { REPEATS = 5, MOST_MODELS = 8 };
 static const size_t most_rows = 1000;
 
-struct job {
+struct importance_job {
     ft__arena room;
     const ft_matrix *x;
     const double *y;
@@ -31,7 +31,7 @@ struct job {
     double *sum; /* of errors: as it is, then by column and repeat */
 };
 
-static ft_status job_make(struct job *j, ft_error *err)
+static ft_status job_make(struct importance_job *j, ft_error *err)
 {
     size_t n = j->x->n_rows, width = j->x->n_cols;
 
@@ -47,7 +47,8 @@ static ft_status job_make(struct job *j, ft_error *err)
                        : FT_OK;
 }
 
-static void shuffle(const struct job *j, uint32_t *v, size_t n, uint64_t stream)
+static void shuffle(const struct importance_job *j, uint32_t *v, size_t n,
+                    uint64_t stream)
 {
     ft__prng p = ft__prng_stream(j->opt->seed, stream);
 
@@ -55,7 +56,7 @@ static void shuffle(const struct job *j, uint32_t *v, size_t n, uint64_t stream)
 }
 
 /* All rows, or as many as are enough, drawn. */
-static void draw_rows(struct job *j)
+static void draw_rows(struct importance_job *j)
 {
     size_t most = j->opt->most_rows ? j->opt->most_rows : most_rows;
 
@@ -65,7 +66,7 @@ static void draw_rows(struct job *j)
     j->n = j->x->n_rows < most ? j->x->n_rows : most;
 }
 
-static size_t take_test(struct job *j, uint32_t fold)
+static size_t take_test(struct importance_job *j, uint32_t fold)
 {
     size_t n = 0, width = j->x->n_cols;
 
@@ -79,7 +80,7 @@ static size_t take_test(struct job *j, uint32_t fold)
 }
 
 /* Sum of relative errors of the rows in j->test, whose targets are logarithms. */
-static double error_sum(struct job *j, ft_model *const *model, size_t n)
+static double error_sum(struct importance_job *j, ft_model *const *model, size_t n)
 {
     double sum = 0;
 
@@ -96,7 +97,7 @@ static double error_sum(struct job *j, ft_model *const *model, size_t n)
 
 /* A value is that of any row looked at, of whichever fold: what is the same in all rows
  * of a fold, such as the device where devices are left out, changes as well. */
-static void permute(struct job *j, size_t column, uint32_t repeat, size_t n)
+static void permute(struct importance_job *j, size_t column, uint32_t repeat, size_t n)
 {
     size_t width = j->x->n_cols;
 
@@ -108,7 +109,7 @@ static void permute(struct job *j, size_t column, uint32_t repeat, size_t n)
             j->x->x[j->row[j->order[j->test_at[i]]] * width + column];
 }
 
-static void put_back(struct job *j, size_t column, size_t n)
+static void put_back(struct importance_job *j, size_t column, size_t n)
 {
     size_t width = j->x->n_cols;
 
@@ -116,7 +117,7 @@ static void put_back(struct job *j, size_t column, size_t n)
         j->test[i * width + column] = j->x->x[j->row[j->test_at[i]] * width + column];
 }
 
-static bool varies(const struct job *j, size_t column)
+static bool varies(const struct importance_job *j, size_t column)
 {
     float first = j->x->x[j->row[0] * j->x->n_cols + column];
 
@@ -129,7 +130,7 @@ static bool varies(const struct job *j, size_t column)
     return false;
 }
 
-static void add_errors(struct job *j, ft_model *const *model, size_t n)
+static void add_errors(struct importance_job *j, ft_model *const *model, size_t n)
 {
     j->sum[0] += error_sum(j, model, n);
     for (size_t c = 0; c < j->x->n_cols; c++) {
@@ -143,7 +144,7 @@ static void add_errors(struct job *j, ft_model *const *model, size_t n)
     }
 }
 
-static ft_status one_fold(struct job *j, uint32_t fold, ft_error *err)
+static ft_status one_fold(struct importance_job *j, uint32_t fold, ft_error *err)
 {
     ft_model *model[MOST_MODELS] = {0};
     size_t n = take_test(j, fold);
@@ -160,7 +161,7 @@ static ft_status one_fold(struct job *j, uint32_t fold, ft_error *err)
 }
 
 /* Mean and standard deviation over the repeats. */
-static void summarise(ft_importance *out, const struct job *j)
+static void summarise(ft_importance *out, const struct importance_job *j)
 {
     double r = j->n_repeats;
 
@@ -187,11 +188,11 @@ ft_status ft__model_importance(ft_importance *out, const ft_matrix *x, const dou
                                const uint32_t *fold, uint32_t n_folds,
                                const ft_importance_options *opt, ft_error *err)
 {
-    struct job j = {.x = x,
-                    .y = y,
-                    .fold = fold,
-                    .opt = opt,
-                    .n_repeats = opt->n_repeats ? opt->n_repeats : REPEATS};
+    struct importance_job j = {.x = x,
+                               .y = y,
+                               .fold = fold,
+                               .opt = opt,
+                               .n_repeats = opt->n_repeats ? opt->n_repeats : REPEATS};
     ft_status st;
 
     if (x->n_rows == 0 || n_folds < 2 || opt->n_models == 0 ||

@@ -107,7 +107,7 @@ static float forward(const struct mlp *h, const float *w, const float *u, float 
 
 /* ---- fitting ---- */
 
-struct fit {
+struct mlp_fit {
     ft__arena room;
     struct mlp h;
     ft__training_set l;
@@ -121,7 +121,7 @@ struct fit {
     float power1, power2; /* of Adam's two betas, by the number of steps */
 };
 
-static ft_status make_room(struct fit *f, ft_error *err)
+static ft_status make_room(struct mlp_fit *f, ft_error *err)
 {
     const size_t n = f->n_weights = count_weights(&f->h);
     const size_t act = ((size_t)f->h.layers + 1) * f->h.units;
@@ -147,7 +147,7 @@ static uint64_t hash_row(const float *u, uint32_t n, uint64_t seed)
     return hash ^ hash >> 32;
 }
 
-static void keep_some_apart(struct fit *f, uint64_t seed)
+static void keep_some_apart(struct mlp_fit *f, uint64_t seed)
 {
     const uint32_t n = f->l.n_rows;
     uint32_t last = n;
@@ -166,7 +166,7 @@ static void keep_some_apart(struct fit *f, uint64_t seed)
 }
 
 /* Glorot, Bengio 2010: uniform with variance 2 / (inputs + outputs); biases 0. */
-static void draw_weights(struct fit *f)
+static void draw_weights(struct mlp_fit *f)
 {
     float *w = f->w;
 
@@ -180,7 +180,7 @@ static void draw_weights(struct fit *f)
     }
 }
 
-static float target(const struct fit *f, uint32_t row)
+static float target(const struct mlp_fit *f, uint32_t row)
 {
     return (float)((f->l.y[row] - f->l.mean) / f->l.sd);
 }
@@ -202,7 +202,7 @@ static float dot(const float *a, const float *b, uint32_t n)
 
 /* Add one row's gradient, whose forward pass has just been made; `slope` is the loss's
  * by the answer. */
-static void backward(struct fit *f, const float *u, float slope)
+static void backward(struct mlp_fit *f, const float *u, float slope)
 {
     const struct mlp *h = &f->h;
     size_t at = f->n_weights;
@@ -230,7 +230,7 @@ static void backward(struct fit *f, const float *u, float slope)
     }
 }
 
-static void adam_step(struct fit *f)
+static void adam_step(struct mlp_fit *f)
 {
     const float beta1 = 0.9F, beta2 = 0.999F, hair = 1e-8F;
     float *restrict w = f->w, *restrict m = f->momentum, *restrict s = f->square;
@@ -247,7 +247,7 @@ static void adam_step(struct fit *f)
     }
 }
 
-static void learn_batch(struct fit *f, uint32_t begin, uint32_t n)
+static void learn_batch(struct mlp_fit *f, uint32_t begin, uint32_t n)
 {
     double all = 0;
 
@@ -264,7 +264,7 @@ static void learn_batch(struct fit *f, uint32_t begin, uint32_t n)
     adam_step(f);
 }
 
-static void learn_epoch(struct fit *f)
+static void learn_epoch(struct mlp_fit *f)
 {
     const uint32_t few = f->n_learn / 4;
     const uint32_t batch = few < 8 ? 8 : few < BATCH ? few : BATCH;
@@ -275,7 +275,7 @@ static void learn_epoch(struct fit *f)
 }
 
 /* Mean absolute error on the rows kept apart; on all of them, where none are. */
-static double error_now(struct fit *f)
+static double error_now(struct mlp_fit *f)
 {
     const uint32_t begin = f->n_learn < f->l.n_rows ? f->n_learn : 0;
     double sum = 0, all = 0;
@@ -291,7 +291,7 @@ static double error_now(struct fit *f)
     return sum / all;
 }
 
-static void learn(struct fit *f, uint32_t epochs)
+static void learn(struct mlp_fit *f, uint32_t epochs)
 {
     double least = INFINITY;
     uint32_t since = 0, halved = 0;
@@ -313,7 +313,7 @@ static void learn(struct fit *f, uint32_t epochs)
     }
 }
 
-static ft_status write_body(ft__draft *out, const struct fit *f, ft_error *err)
+static ft_status write_body(ft__draft *out, const struct mlp_fit *f, ft_error *err)
 {
     struct mlp *h = ft__draft_body(out, body_bytes(&f->h));
     ft__column *c;
@@ -330,11 +330,11 @@ static ft_status write_body(ft__draft *out, const struct fit *f, ft_error *err)
 static ft_status mlp_fit(ft__draft *out, const ft__task *t, ft_error *err)
 {
     const ft_model_options *o = t->opt;
-    struct fit f = {.rate = (float)ft__or(o->rate, 1e-2),
-                    .decay = (float)ft__or(o->penalty, 1e-4),
-                    .rng = ft__prng_stream(o->seed, 0),
-                    .power1 = 1,
-                    .power2 = 1};
+    struct mlp_fit f = {.rate = (float)ft__or(o->rate, 1e-2),
+                        .decay = (float)ft__or(o->penalty, 1e-4),
+                        .rng = ft__prng_stream(o->seed, 0),
+                        .power1 = 1,
+                        .power2 = 1};
     ft_status st;
 
     f.h.units = ft__or_u32(o->width, 64);

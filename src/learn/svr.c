@@ -100,7 +100,7 @@ static void libsvm_close(struct libsvm *s)
 
 enum { CACHE_MB = 256 };
 
-struct fit {
+struct svr_fit {
     ft__training_set l;
     struct libsvm svm;
     struct svm_problem problem;
@@ -108,7 +108,7 @@ struct fit {
     struct svm_model *model;
 };
 
-static void fit_free(struct fit *f)
+static void fit_free(struct svr_fit *f)
 {
     if (f->model)
         f->svm.free(&f->model);
@@ -119,7 +119,7 @@ static void fit_free(struct fit *f)
     ft__training_set_free(&f->l);
 }
 
-static ft_status make_problem(struct fit *f, ft_error *err)
+static ft_status make_problem(struct svr_fit *f, ft_error *err)
 {
     const uint32_t n = f->l.n_rows, cols = f->l.n_cols;
     struct svm_node *to;
@@ -140,7 +140,7 @@ static ft_status make_problem(struct fit *f, ft_error *err)
     return FT_OK;
 }
 
-static ft_status train(struct fit *f, const ft_model_options *o, ft_error *err)
+static ft_status train(struct svr_fit *f, const ft_model_options *o, ft_error *err)
 {
     const struct svm_parameter p = {
         .svm_type = EPSILON_SVR,
@@ -160,7 +160,7 @@ static ft_status train(struct fit *f, const ft_model_options *o, ft_error *err)
     return f->model ? FT_OK : ft_fail(err, FT_EBACKEND, 0, "libsvm fitted nothing");
 }
 
-static ft_status write_body(ft__draft *out, const struct fit *f, ft_error *err)
+static ft_status write_body(ft__draft *out, const struct svr_fit *f, ft_error *err)
 {
     const uint32_t n = (uint32_t)f->model->l;
     const ft__vectors h = {.mean = f->l.mean,
@@ -182,7 +182,7 @@ static ft_status write_body(ft__draft *out, const struct fit *f, ft_error *err)
 
 static ft_status svr_fit(ft__draft *out, const ft__task *t, ft_error *err)
 {
-    struct fit f = {0};
+    struct svr_fit f = {0};
     const char *why = libsvm_open(&f.svm);
     ft_status st = why ? ft_fail(err, FT_EUNSUPPORTED, 0, "%s", why) : FT_OK;
 

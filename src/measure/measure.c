@@ -43,7 +43,7 @@ ft_status ft__measure_job(ft_timing *out, const ft__job *job,
 /* ---- several operations ---- */
 
 /* Operations that are ready at the same time, and what stands beside them. */
-struct group {
+struct measured_group {
     ft_session *session;
     const ft_measure_options *opt;
     ft__op_job **job;
@@ -51,7 +51,7 @@ struct group {
     size_t n;
 };
 
-static void group_free(struct group *g)
+static void group_free(struct measured_group *g)
 {
     for (size_t i = 0; i < g->n; i++)
         ft__op_job_free(g->job[i]);
@@ -76,8 +76,8 @@ static double bytes_of(const ft_op *op)
 /* Make as many of the n operations ready as there is memory for. What does not
  * fit beside others is tried alone, in a group of its own. Those that cannot be
  * made have a job of NULL and say why. */
-static ft_status group_make(struct group *g, const ft_op *ops, size_t n, ft_error *why,
-                            ft_error *err)
+static ft_status group_make(struct measured_group *g, const ft_op *ops, size_t n,
+                            ft_error *why, ft_error *err)
 {
     double held = 0;
 
@@ -103,7 +103,7 @@ static ft_status group_make(struct group *g, const ft_op *ops, size_t n, ft_erro
     return FT_OK;
 }
 
-static ft_status run_group(struct group *g, const ft_op *ops, bool calibrate,
+static ft_status run_group(struct measured_group *g, const ft_op *ops, bool calibrate,
                            ft_error *err)
 {
     /* The one of products shows the state of the machine as well. */
@@ -154,7 +154,7 @@ static uint64_t memory_of(const ft__job *job)
     return peak > before ? peak - before : 0;
 }
 
-static ft_status finish(ft_timing *out, ft_error *why, const struct group *g,
+static ft_status finish(ft_timing *out, ft_error *why, const struct measured_group *g,
                         size_t job, ft__timed *t)
 {
     ft_status st = t->st;
@@ -186,7 +186,7 @@ static ft_status measure_some(size_t *taken, ft_timing *out, ft_error *why,
                               const ft_measure_options *opt, ft_error *err)
 {
     ft_measure_options with_floor = *opt;
-    struct group g = {.session = s, .opt = &with_floor};
+    struct measured_group g = {.session = s, .opt = &with_floor};
     ft_status st = group_make(&g, ops, n, why, err);
     size_t at = 0;
 

@@ -114,14 +114,14 @@ static int by_count(const void *a, const void *b)
     return (x->count < y->count) - (x->count > y->count);
 }
 
-struct sums {
+struct price_sums {
     struct sum time;
     struct sum energy;
     double workspace; /* the largest */
 };
 
 static ft_status price_op(ft_validated *out, ft__validation *k, uint32_t i,
-                          struct sums *s, ft_error *err)
+                          struct price_sums *s, ft_error *err)
 {
     const ft_op *op = &k->lowered->op[i];
     uint64_t count = k->lowered->op_count[i];
@@ -214,7 +214,7 @@ static ft_status sum_memory(ft_validated *out, ft__validation *k, double workspa
 static ft_status sum_all(ft_validated *out, ft__validation *k, ft_error *err)
 {
     uint32_t n = k->lowered->n_ops;
-    struct sums s = {0};
+    struct price_sums s = {0};
     ft_status st = FT_OK;
 
     out->kind = calloc(n + 1u, sizeof(*out->kind));

@@ -44,7 +44,7 @@ static void take_row(ft_figure *f, const ft_row *row, const char *why)
 /* The network's name is not part of what it is: of all rows that begin alike. */
 enum { ID_LENGTH = sizeof("network id=0123456789abcdef ") - 1 };
 
-struct search {
+struct store_search {
     ft_row row;
     const char *metric; /* how it begins; NULL: the key says all of it */
     const char *spec;
@@ -52,7 +52,7 @@ struct search {
 
 static int keep_if_same(void *user, const ft_row *row)
 {
-    struct search *s = user;
+    struct store_search *s = user;
 
     if (strncmp(row->key.spec, s->spec, ID_LENGTH) == 0 &&
         (!s->metric || strncmp(row->key.metric, s->metric, strlen(s->metric)) == 0) &&
@@ -64,7 +64,7 @@ static int keep_if_same(void *user, const ft_row *row)
 static ft_status network_row(ft_row *row, ft__validation *k, const char *metric,
                              ft_error *err)
 {
-    struct search s = {.spec = k->spec};
+    struct store_search s = {.spec = k->spec};
     ft_key key = k->base;
     ft_status st;
 
@@ -77,7 +77,7 @@ static ft_status network_row(ft_row *row, ft__validation *k, const char *metric,
 /* Watts as they were read: of the whole, or of the meter's first domain. */
 static ft_status read_power(ft_validated *out, ft__validation *k, ft_error *err)
 {
-    struct search s = {.spec = k->spec, .metric = "power:"};
+    struct store_search s = {.spec = k->spec, .metric = "power:"};
     ft_row power;
     ft_status st = network_row(&power, k, "power", err);
 

@@ -66,7 +66,7 @@ static int n_free(const struct params_fit *f)
     return FT__N_PHYSICS_PARAMS + N_OWN * f->n_groups;
 }
 
-static ft__physics_params theta_of(const struct params_point *p, uint32_t group)
+static ft__physics_params parameters_of(const struct params_point *p, uint32_t group)
 {
     ft__physics_params t;
 
@@ -85,7 +85,7 @@ static void residuals(const struct params_fit *f, const struct params_point *p,
     ft__physics_params params[MOST_GROUPS];
 
     for (int g = 0; g < f->n_groups; g++)
-        params[g] = theta_of(p, (uint32_t)g);
+        params[g] = parameters_of(p, (uint32_t)g);
     for (size_t j = 0; j < f->n; j++) {
         const struct params_sample *s = &f->sample[j];
         ft__terms t;

@@ -220,31 +220,31 @@ void ft__hardware_range_make(ft__hardware_range *out, const ft_device_facts *d,
 }
 
 void ft__hardware_range_at(ft__hardware_spec *out, const ft__hardware_range *r,
-                           const ft__operating_point *drive)
+                           const ft__operating_point *operating_point)
 {
     const ft_device_facts *d = r->facts;
-    double scale = isfinite(drive->clock_hz) && r->nominal_hz > 0
-                       ? drive->clock_hz / r->nominal_hz
+    double scale = isfinite(operating_point->clock_hz) && r->nominal_hz > 0
+                       ? operating_point->clock_hz / r->nominal_hz
                        : 1;
 
-    out->clock_hz = first_known(drive->clock_hz, r->nominal_hz);
+    out->clock_hz = first_known(operating_point->clock_hz, r->nominal_hz);
     out->vector_flops = d->peak_fp32 * scale;
     out->peak_flops = r->flops * scale * r->gain;
     out->bandwidth = d->bandwidth_bytes_per_s;
-    if (isfinite(drive->memory_hz) && d->memory_clock_hz > 0)
-        out->bandwidth *= drive->memory_hz / d->memory_clock_hz;
-    out->power_w = first_known(drive->power_w, d->tdp_w);
+    if (isfinite(operating_point->memory_hz) && d->memory_clock_hz > 0)
+        out->bandwidth *= operating_point->memory_hz / d->memory_clock_hz;
+    out->power_w = first_known(operating_point->power_w, d->tdp_w);
 }
 
 void ft__hardware_spec_make(ft__hardware_spec *out, const ft_device_facts *d,
                             const char *setting, const char *policy, const ft_op *op)
 {
-    const ft__operating_point drive = ft__operating_point_of(setting);
+    const ft__operating_point operating_point = ft__operating_point_of(setting);
     ft__hardware_range range;
 
     ft__hardware_range_make(&range, d, setting, policy, op);
     *out = range.chip;
-    ft__hardware_range_at(out, &range, &drive);
+    ft__hardware_range_at(out, &range, &operating_point);
 }
 
 const char *ft__hardware_spec_lacks(const ft__hardware_spec *chip)

@@ -53,7 +53,7 @@ static ft_status lack(const ft_device_facts *d, const char *what, ft_error *err)
 {
     return ft_fail(
         err, FT_ENOTFOUND, 0,
-        "%s: %s is not known, so the time of a kernel cannot be told; add it "
+        "%s: %s is not known, so the time of a kernel cannot be predicted; add it "
         "to the device's file",
         d->name, what);
 }

@@ -75,7 +75,7 @@ void ft__hardware_range_make(ft__hardware_range *out, const ft_device_facts *d,
                              const char *setting, const char *policy, const ft_op *op);
 /* *out: a copy of r->chip, or what was made of one. */
 void ft__hardware_range_at(ft__hardware_spec *out, const ft__hardware_range *r,
-                           const ft__operating_point *drive);
+                           const ft__operating_point *operating_point);
 /* The name of what is not known of a chip and has to be, or NULL: an estimate can be
  * made. */
 const char *ft__hardware_spec_lacks(const ft__hardware_spec *chip);

@@ -4,7 +4,7 @@
 #include "physics/op_kernels.h"
 
 /* Tiles that libraries deal to cores; halved: 128 x 256 by 2^halved. */
-static const struct tile {
+static const struct tensor_tile {
     double m, n;
     uint32_t halved;
 } tiles[] = {{128, 256, 0}, {256, 128, 0}, {128, 128, 1}, {64, 256, 1}, {256, 64, 1},
@@ -25,8 +25,8 @@ struct tensor_plan {
 
 /* One tile after the other on every core; a core holds several at once, so that the
  * last wave is not all lost. */
-static ft__tiling way_of(const ft__op_kernel *p, const struct tile *t, uint32_t split,
-                         const ft__pace *pace)
+static ft__tiling way_of(const ft__op_kernel *p, const struct tensor_tile *t,
+                         uint32_t split, const ft__pace *pace)
 {
     const double *c = pace->c;
     double cores = pace->chip->cores, depth = p->k / split;

@@ -19,7 +19,7 @@ static bool is_drawn(const ft_validated *v, ft_quantity q)
     return v->measured[q].value > 0;
 }
 
-static double longest(const ft__validation *p, ft_quantity q)
+static double longest(const ft__validation_page *p, ft_quantity q)
 {
     double most = 1;
 
@@ -77,7 +77,7 @@ static void draw_end_of(FILE *fp, const char *cls, const char *text, size_t most
                  text + from);
 }
 
-static void draw_name(FILE *fp, const ft__validation *p, const ft_validated *v,
+static void draw_name(FILE *fp, const ft__validation_page *p, const ft_validated *v,
                       double y)
 {
     draw_end_of(fp, "label", v->name, 24, y + BAR + (p->datasets ? -4 : 9));
@@ -101,7 +101,7 @@ static void draw_scale(FILE *fp, const ft__axis *x, double bottom)
     }
 }
 
-void ft__figure_bars(FILE *fp, const ft__validation *p, ft_quantity q)
+void ft__figure_bars(FILE *fp, const ft__validation_page *p, ft_quantity q)
 {
     ft__axis x = ft__axis_linear(0, longest(p, q), LEFT, WIDE - RIGHT, true);
     char title[96], desc[256];

@@ -9,7 +9,7 @@
 
 /* Horizontal lines with their values, and the frame's lower edge. */
 static void draw_y(FILE *fp, const ft__axis *x, const ft__axis *y,
-                   ft__text (*name)(double))
+                   ft__formatted (*name)(double))
 {
     double tick[FT__MAX_TICKS];
     size_t n = ft__axis_ticks(y, tick);
@@ -24,8 +24,8 @@ static void draw_y(FILE *fp, const ft__axis *x, const ft__axis *y,
     ft__svg_line(fp, "axis", x->from, y->from, x->to, y->from);
 }
 
-static void draw_x(FILE *fp, const ft__axis *x, double bottom, ft__text (*name)(double),
-                   const char *title)
+static void draw_x(FILE *fp, const ft__axis *x, double bottom,
+                   ft__formatted (*name)(double), const char *title)
 {
     double tick[FT__MAX_TICKS];
     size_t n = ft__axis_ticks(x, tick);
@@ -43,17 +43,17 @@ static void draw_x(FILE *fp, const ft__axis *x, double bottom, ft__text (*name)(
                  title);
 }
 
-static ft__text signed_percent(double v)
+static ft__formatted signed_percent(double v)
 {
-    ft__text t;
+    ft__formatted t;
 
     snprintf(t.s, sizeof(t.s), "%+.3g %%", 100 * v);
     return t;
 }
 
-static ft__text whole(double v)
+static ft__formatted whole(double v)
 {
-    ft__text t;
+    ft__formatted t;
 
     snprintf(t.s, sizeof(t.s), "%.0f", v);
     return t;
@@ -168,7 +168,7 @@ static void draw_readings(FILE *fp, const ft__axis *x, const ft__axis *y,
                         ft__text_watts(v->power[i].value).s);
 }
 
-void ft__figure_power(FILE *fp, const ft__validation *p, const ft_validated *v)
+void ft__figure_power(FILE *fp, const ft__validation_page *p, const ft_validated *v)
 {
     double centre, first, mean, std, most = 0, end = 0, begin = INFINITY;
     char title[512], desc[256];
@@ -258,7 +258,7 @@ static void draw_round(FILE *fp, const ft_validated *v, size_t k, const ft__axis
                      k + 1);
 }
 
-void ft__figure_rounds(FILE *fp, const ft__validation *p, const ft_validated *v)
+void ft__figure_rounds(FILE *fp, const ft__validation_page *p, const ft_validated *v)
 {
     double low, high, long_s;
     char title[512], desc[256];

@@ -63,7 +63,7 @@ static const char style[] =
     ".keys i{display:inline-block;width:.8em;height:.8em;margin-right:.4em;"
     "border-radius:2px}\n";
 
-void ft__validation_label(char *buf, size_t size, const ft__validation *p,
+void ft__validation_label(char *buf, size_t size, const ft__validation_page *p,
                           const ft_validated *v)
 {
     if (p->datasets)
@@ -80,7 +80,7 @@ double ft__validation_error(const ft_validated *v, ft_quantity q, ft_estimator e
     return f->value / v->measured[q].value - 1;
 }
 
-ft__text ft__quantity_text(ft_quantity q, double v)
+ft__formatted ft__quantity_text(ft_quantity q, double v)
 {
     return ft__text_in(ft_name(FT_NAMES_UNIT, q), v);
 }
@@ -99,7 +99,7 @@ static void put_cell(FILE *fp, const char *s)
 
 /* ---- parts ---- */
 
-static void put_head(FILE *fp, const ft__validation *p)
+static void put_head(FILE *fp, const ft__validation_page *p)
 {
     const ft_validated *v = &p->v[0];
 
@@ -124,7 +124,7 @@ static void put_head(FILE *fp, const ft__validation *p)
     fputs(".</p>\n", fp);
 }
 
-static void put_summary(FILE *fp, const ft__validation *p)
+static void put_summary(FILE *fp, const ft__validation_page *p)
 {
     fputs("<h2>How far off</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>against "
           "measured</th><th>networks</th><th>MAPE</th><th>median</th><th>max</th><th>"
@@ -149,7 +149,7 @@ static void put_summary(FILE *fp, const ft__validation *p)
     fputs("</tbody></table></div>\n", fp);
 }
 
-static bool is_known(const ft__validation *p, ft_quantity q)
+static bool is_known(const ft__validation_page *p, ft_quantity q)
 {
     for (size_t i = 0; i < p->n; i++)
         if (p->v[i].measured[q].value > 0)
@@ -157,12 +157,12 @@ static bool is_known(const ft__validation *p, ft_quantity q)
     return false;
 }
 
-static const char *why_not(const ft__validation *p, ft_quantity q)
+static const char *why_not(const ft__validation_page *p, ft_quantity q)
 {
     return *p->v[0].measured[q].why ? p->v[0].measured[q].why : p->v[0].sum[q].why;
 }
 
-static void put_keys(FILE *fp, const ft__validation *p)
+static void put_keys(FILE *fp, const ft__validation_page *p)
 {
     bool predicted = false;
 
@@ -177,7 +177,7 @@ static void put_keys(FILE *fp, const ft__validation *p)
                       : "");
 }
 
-static void put_bars(FILE *fp, const ft__validation *p)
+static void put_bars(FILE *fp, const ft__validation_page *p)
 {
     for (int q = 0; q < FT_QUANTITY_COUNT; q++) {
         fprintf(fp, "<h2>%c%s</h2>\n",
@@ -215,7 +215,8 @@ static int by_clock(const void *a, const void *b)
 }
 
 /* The entries like v[first] with a clock, if it is the first of them; how many. */
-static size_t clocks_of(const ft_validated **out, const ft__validation *p, size_t first)
+static size_t clocks_of(const ft_validated **out, const ft__validation_page *p,
+                        size_t first)
 {
     size_t n = 0;
 
@@ -230,7 +231,7 @@ static size_t clocks_of(const ft_validated **out, const ft__validation *p, size_
     return n;
 }
 
-static void put_clocks(FILE *fp, const ft__validation *p)
+static void put_clocks(FILE *fp, const ft__validation_page *p)
 {
     const ft_validated **at = calloc(p->n + 1, sizeof(*at));
     bool begun = false;
@@ -265,7 +266,7 @@ static void put_clocks(FILE *fp, const ft__validation *p)
 
 /* ---- tables ---- */
 
-static void put_networks(FILE *fp, const ft__validation *p)
+static void put_networks(FILE *fp, const ft__validation_page *p)
 {
     fputs("<h2>Networks</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>network</th>"
           "<th></th><th>measured</th><th>sum</th><th>error</th><th>predicted</th><th>"
@@ -300,7 +301,7 @@ static void put_networks(FILE *fp, const ft__validation *p)
     fputs("</tbody></table></div>\n", fp);
 }
 
-static void put_kinds(FILE *fp, const ft__validation *p)
+static void put_kinds(FILE *fp, const ft__validation_page *p)
 {
     enum { MOST = 20 };
     bool fitted = p->n_kinds && isfinite(p->kind[0].factor);
@@ -332,7 +333,7 @@ static void put_kinds(FILE *fp, const ft__validation *p)
     fputs("</tbody></table></div>\n", fp);
 }
 
-static void put_unpriced(FILE *fp, const ft__validation *p)
+static void put_unpriced(FILE *fp, const ft__validation_page *p)
 {
     enum { MOST = 20 };
     size_t n = 0;
@@ -364,7 +365,7 @@ static void put_unpriced(FILE *fp, const ft__validation *p)
 
 /* ---- how measuring went ---- */
 
-static void put_line(FILE *fp, const ft__validation *p)
+static void put_line(FILE *fp, const ft__validation_page *p)
 {
     fputs("<h2>Proportionality</h2>\n", fp);
     if (!p->line) {
@@ -383,7 +384,7 @@ static void put_line(FILE *fp, const ft__validation *p)
           fp);
 }
 
-static void put_power(FILE *fp, const ft__validation *p)
+static void put_power(FILE *fp, const ft__validation_page *p)
 {
     bool any = false;
 
@@ -409,7 +410,7 @@ static void put_power(FILE *fp, const ft__validation *p)
               fp);
 }
 
-static void put_rounds(FILE *fp, const ft__validation *p)
+static void put_rounds(FILE *fp, const ft__validation_page *p)
 {
     bool begun = false;
 
@@ -436,7 +437,7 @@ static void put_rounds(FILE *fp, const ft__validation *p)
         fputs("</div>\n", fp);
 }
 
-void ft__page_write(FILE *fp, const ft__validation *p)
+void ft__page_write(FILE *fp, const ft__validation_page *p)
 {
     put_head(fp, p);
     put_summary(fp, p);

@@ -117,9 +117,9 @@ ft__table *ft__table_new(const char *columns, ...)
 }
 
 /* The next value as its type has it. */
-static ft__text value_text(const char *type, va_list *ap)
+static ft__formatted value_text(const char *type, va_list *ap)
 {
-    ft__text t;
+    ft__formatted t;
 
     switch (*type) {
     case 'u': snprintf(t.s, sizeof(t.s), "%" PRIu64, va_arg(*ap, uint64_t)); break;
@@ -142,7 +142,7 @@ void ft__table_row(ft__table *t, ...)
     for (size_t i = 0; t && i < t->n_all; i++) {
         const struct column *c = &t->column[i];
         const char *s = *c->type ? NULL : va_arg(ap, const char *);
-        ft__text value = {""};
+        ft__formatted value = {""};
 
         if (*c->type)
             value = value_text(c->type, &ap);

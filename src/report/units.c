@@ -41,9 +41,9 @@ static int decimals(double v)
 }
 
 /* In the largest multiple that leaves a number of at least 1. */
-static ft__text in_multiple(double v, const struct multiples *m)
+static ft__formatted in_multiple(double v, const struct multiples *m)
 {
-    ft__text t;
+    ft__formatted t;
     size_t i = 0;
     double n;
 
@@ -55,12 +55,12 @@ static ft__text in_multiple(double v, const struct multiples *m)
     return t;
 }
 
-ft__text ft__text_in(const char *unit, double v)
+ft__formatted ft__text_in(const char *unit, double v)
 {
-    ft__text t;
+    ft__formatted t;
 
     if (isnan(v))
-        return (ft__text){"-"};
+        return (ft__formatted){"-"};
     for (size_t i = 0; i < sizeof(multiples) / sizeof(*multiples); i++)
         if (strcmp(unit, multiples[i].unit) == 0)
             return in_multiple(v, &multiples[i]);
@@ -75,47 +75,47 @@ ft__text ft__text_in(const char *unit, double v)
     return t;
 }
 
-ft__text ft__text_seconds(double s)
+ft__formatted ft__text_seconds(double s)
 {
     return ft__text_in("s", s);
 }
 
-ft__text ft__text_bytes(double b)
+ft__formatted ft__text_bytes(double b)
 {
     return ft__text_in("B", b);
 }
 
-ft__text ft__text_flops(double n)
+ft__formatted ft__text_flops(double n)
 {
     return ft__text_in("FLOP", n);
 }
 
-ft__text ft__text_joules(double j)
+ft__formatted ft__text_joules(double j)
 {
     return ft__text_in("J", j);
 }
 
-ft__text ft__text_watts(double w)
+ft__formatted ft__text_watts(double w)
 {
     return ft__text_in("W", w);
 }
 
-ft__text ft__text_hertz(double hz)
+ft__formatted ft__text_hertz(double hz)
 {
     return ft__text_in("Hz", hz);
 }
 
-ft__text ft__text_plain(double v)
+ft__formatted ft__text_plain(double v)
 {
     return ft__text_in("", v);
 }
 
-ft__text ft__text_percent(double fraction)
+ft__formatted ft__text_percent(double fraction)
 {
     return ft__text_in("%", fraction);
 }
 
-ft__text ft__text_signed(double fraction)
+ft__formatted ft__text_signed(double fraction)
 {
     return ft__text_in("+%", fraction);
 }

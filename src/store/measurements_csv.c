@@ -19,7 +19,7 @@
     X(taken_at) X(run) X(calibration) X(conditions) X(readings)
 /* clang-format on */
 
-enum column {
+enum csv_column {
 #define X(name) COL_##name,
     COLUMNS(X)
 #undef X
@@ -185,7 +185,7 @@ struct reader {
 };
 
 /* "" where the file has no such column. */
-static const char *text_of(const struct reader *c, enum column column)
+static const char *text_of(const struct reader *c, enum csv_column column)
 {
     size_t at = c->at[column];
 
@@ -193,20 +193,21 @@ static const char *text_of(const struct reader *c, enum column column)
 }
 
 /* Complain about a field of the row. */
-static ft_status bad_field(const struct reader *c, enum column column, const char *what)
+static ft_status bad_field(const struct reader *c, enum csv_column column,
+                           const char *what)
 {
     return ft__csv_bad(c->csv, c->at[column], what, c->err);
 }
 
 /* Files of earlier versions lack these, and readings are a choice. */
-static bool may_lack(enum column c)
+static bool may_lack(enum csv_column c)
 {
     return c == COL_calibration || c == COL_conditions || c == COL_readings;
 }
 
 static const char line_ends[] = "the line ends here, further columns are missing";
 
-static ft_status bad_header(const struct reader *c, size_t at, enum column wanted,
+static ft_status bad_header(const struct reader *c, size_t at, enum csv_column wanted,
                             const char *what)
 {
     return ft_fail(c->err, FT_EFORMAT, 1, "%s, line 1, column %zu (%s): %s", c->source,
@@ -221,11 +222,11 @@ static ft_status place_columns(struct reader *c)
     size_t lacking = n < N_COLUMNS ? N_COLUMNS - n : 0;
 
     if (lacking > 3)
-        return bad_header(c, n - 1, (enum column)n - 1, line_ends);
+        return bad_header(c, n - 1, (enum csv_column)n - 1, line_ends);
     if (n > N_COLUMNS)
         return bad_header(c, N_COLUMNS - 1, N_COLUMNS - 1,
                           "more follows, but this is the last column");
-    for (enum column i = 0; i < N_COLUMNS; i++) {
+    for (enum csv_column i = 0; i < N_COLUMNS; i++) {
         bool readings = lacking == 0 || lacking == 2, before = lacking >= 2;
 
         c->at[i] = n;
@@ -326,7 +327,7 @@ struct record {
 static ft_status read_measurement(const struct reader *c, struct record *r)
 {
     const struct {
-        enum column column;
+        enum csv_column column;
         double *number;
         uint64_t *count;
     } part[] = {

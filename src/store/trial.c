@@ -171,14 +171,14 @@ ft_status ft__trial_add(ft_store *s, int64_t exploration, int64_t run,
 
 /* ---- reading ---- */
 
-struct values {
+struct trial_values {
     ft__trial_value *v;
     size_t n, cap;
     sqlite3_stmt *q;
 };
 
 /* Names are copies, valid until the next call. */
-static ft_status values_of(ft_store *s, struct values *all, int64_t trial,
+static ft_status values_of(ft_store *s, struct trial_values *all, int64_t trial,
                            ft_error *err)
 {
     for (size_t i = 0; i < all->n; i++)
@@ -208,7 +208,7 @@ ft_status ft__trial_each(ft_store *s, int64_t exploration,
     static const char sql[] = "SELECT id, workload, point, taken_at, failure, output,"
                               " conditions FROM trial WHERE exploration_id = ?1"
                               " ORDER BY taken_at, id";
-    struct values values = {0};
+    struct trial_values values = {0};
     sqlite3_stmt *q;
     bool more = true;
     ft_status st = prepare(s, &q, sql, err);

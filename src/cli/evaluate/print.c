@@ -85,10 +85,10 @@ static void print_order(const ft_rank_evaluation *r)
     printf("predicted            right %s, regret %s (expected %s)\n",
            ft__text_percent(r->right).s, ft__text_percent(r->regret).s,
            ft__text_percent(r->expected_regret).s);
-    printf(
-        "                     %s of the best two cannot be told apart; regret of the "
-        "others %s\n",
-        ft__text_percent(r->level).s, ft__text_percent(r->regret_apart).s);
+    printf("                     %s of the best two cannot be distinguished; regret of "
+           "the "
+           "others %s\n",
+           ft__text_percent(r->level).s, ft__text_percent(r->regret_apart).s);
     printf("best constant answer right %s, regret %s: always ",
            ft__text_percent(r->constant_right).s,
            ft__text_percent(r->constant_regret).s);

@@ -8,9 +8,9 @@
 /* Of so many trials an influence can be learned. */
 enum { LEAST_TRIALS = 12 };
 
-ft__text ft__objective_text(const ft_objective *o, double v)
+ft__formatted ft__objective_text(const ft_objective *o, double v)
 {
-    ft__text t = ft__text_plain(v);
+    ft__formatted t = ft__text_plain(v);
 
     if (*o->unit && !o->unit[1] && strchr("sJWB", *o->unit))
         return ft__text_in(o->unit, v);
@@ -51,13 +51,14 @@ static bool counts(const ft__explored *e, size_t i, uint32_t w)
 /* ---- one workload, one objective ---- */
 
 /* Rows of those trials of a workload that have objective k. */
-struct rows {
+struct analysis_rows {
     double *point;
     double *y;
     size_t n;
 };
 
-static bool rows_of(struct rows *r, const ft__explored *e, uint32_t w, size_t k)
+static bool rows_of(struct analysis_rows *r, const ft__explored *e, uint32_t w,
+                    size_t k)
 {
     r->n = 0;
     r->point = malloc((e->t.n + 1) * e->n_params * sizeof(*r->point));
@@ -73,7 +74,7 @@ static bool rows_of(struct rows *r, const ft__explored *e, uint32_t w, size_t k)
     return r->point && r->y;
 }
 
-static void rows_free(struct rows *r)
+static void rows_free(struct analysis_rows *r)
 {
     free(r->point);
     free(r->y);
@@ -128,7 +129,7 @@ static ft_status aspect(ft__aspect *a, const ft__explored *e, uint32_t w, size_t
                         uint64_t seed, ft_error *err)
 {
     const ft_space *space = ft_exploration_get(e->x)->space;
-    struct rows r;
+    struct analysis_rows r;
     ft_status st = FT_OK;
 
     *a = (ft__aspect){.workload = w, .objective = k};

@@ -56,7 +56,7 @@ int ft__explored_take(ft__cli *c, ft__explored *e, const ft_exploration *x,
 void ft__explored_free(ft__explored *e);
 
 /* A value of objective k with its unit. */
-ft__text ft__objective_text(const ft_objective *o, double v);
+ft__formatted ft__objective_text(const ft_objective *o, double v);
 /* The point of a trial as text; in a buffer of the caller. */
 void ft__trial_text(const ft__explored *e, const ft_trial *t, char *buf, size_t size);
 

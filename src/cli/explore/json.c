@@ -195,12 +195,13 @@ static json_t *volumes_json(const ft__explored *e)
 
 static json_t *document(const ft__explored *e)
 {
-    return ft__json(
-        "name:s points:u foretold:u runs:u failed:u parameters:o objectives:o trials:o "
-        "fronts:o aspects:o correlations:o transfers:o",
-        ft_exploration_get(e->x)->name, e->t.n, e->predicted, e->runs, e->failed,
-        parameters_json(e), objectives_json(e), trials_json(e), volumes_json(e),
-        aspects_json(e), correlations_json(e), transfers_json(e));
+    return ft__json("name:s points:u predicted:u runs:u failed:u parameters:o "
+                    "objectives:o trials:o "
+                    "fronts:o aspects:o correlations:o transfers:o",
+                    ft_exploration_get(e->x)->name, e->t.n, e->predicted, e->runs,
+                    e->failed, parameters_json(e), objectives_json(e), trials_json(e),
+                    volumes_json(e), aspects_json(e), correlations_json(e),
+                    transfers_json(e));
 }
 
 bool ft__explored_json(const ft__explored *e)

@@ -154,9 +154,9 @@ static void print_influence(const ft__explored *e, const ft__aspect *a)
 
 /* ---- correlations ---- */
 
-static ft__text correlation_text(const ft_correlation *c)
+static ft__formatted correlation_text(const ft_correlation *c)
 {
-    ft__text t = {"-"};
+    ft__formatted t = {"-"};
 
     if (!isnan(c->r))
         snprintf(t.s, sizeof(t.s), "%+.2f (%+.2f..%+.2f)", c->r, c->low, c->high);

@@ -127,7 +127,7 @@ static void print_comparison(const ft_command_result *r, size_t n, size_t refere
         printf(", %.2f times its memory: ",
                r[i].memory.value / r[reference].memory.value);
         ft__put_clean(stdout, r[i].name);
-        puts(fabs(ratio - 1) < 2 * error ? "   (cannot be told apart)" : "");
+        puts(fabs(ratio - 1) < 2 * error ? "   (cannot be distinguished)" : "");
     }
 }
 

@@ -131,10 +131,10 @@ static uint64_t n_operations(const ft_graph *g)
 static void sum_row(ft__table *t, const char *name, double a, double b,
                     const char *unit)
 {
-    ft__text change = {"-"};
+    ft__formatted change = {"-"};
 
     if (a <= b && a >= b)
-        change = (ft__text){"same"};
+        change = (ft__formatted){"same"};
     else if (a > 0)
         snprintf(change.s, sizeof(change.s), "%s%.40s", b > a ? "+" : "",
                  ft__text_percent(b / a - 1).s);
@@ -166,9 +166,9 @@ static int section_of(const struct diff_entry *e)
     return !e->count[B] ? A : !e->count[A] ? B : BOTH;
 }
 
-static ft__text signed_text(double v, const char *unit)
+static ft__formatted signed_text(double v, const char *unit)
 {
-    ft__text out;
+    ft__formatted out;
 
     snprintf(out.s, sizeof(out.s), "%s%.40s", v > 0 ? "+" : "", ft__text_in(unit, v).s);
     return out;

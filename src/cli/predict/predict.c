@@ -52,7 +52,7 @@ static int ask_one(ft__answer *out, const ft__predict_question *q, ft_data *data
                    const char *device, const double *clock_hz)
 {
     ft_query query = q->query;
-    ft__operating_point use = q->use;
+    ft__setting_options use = q->use;
     char setting[FT__SETTING_MAX];
     ft_status st;
     int code;

@@ -29,7 +29,7 @@ typedef struct ft__predict_question {
     ft_query query; /* without model, device and setting */
     ft__model_values values;
     ft_step step;
-    ft__operating_point use;
+    ft__setting_options use;
     char setting[FT__SETTING_MAX]; /* with the operating point */
     double clock_hz[FT__MAX_CLOCKS];
     size_t n_clocks; /* 0: as they come, or as `use` says */

@@ -15,7 +15,7 @@
 /* So many kernels are asked for by name; of more, all of the module are assembled. */
 enum { MOST_NAMED = 64 };
 
-struct kernel {
+struct ptxas_kernel {
     const ft_ptx *module;
     const char *path, *name; /* the module's file; the kernel */
     bool asked, known;
@@ -24,10 +24,10 @@ struct kernel {
 
 struct ft__ptxas {
     ft__cli *c;
-    char program[FT__PATH_MAX]; /* "": there is none */
-    int capability;             /* of the GPU, times 10; 0: it has none */
-    double limit_s, left_s;     /* of all modules together */
-    struct kernel *kernel;      /* in order */
+    char program[FT__PATH_MAX];  /* "": there is none */
+    int capability;              /* of the GPU, times 10; 0: it has none */
+    double limit_s, left_s;      /* of all modules together */
+    struct ptxas_kernel *kernel; /* in order */
     size_t n;
 };
 
@@ -53,7 +53,7 @@ static void find_program(char *out)
 
 static int order(const void *a, const void *b)
 {
-    const struct kernel *x = a, *y = b;
+    const struct ptxas_kernel *x = a, *y = b;
 
     if (x->module != y->module)
         return x->module < y->module ? -1 : 1;
@@ -78,7 +78,7 @@ ft__ptxas *ft__ptxas_new(ft__cli *c, const ft_ptx_listed *v, size_t n,
     find_program(p->program);
     for (size_t i = 0; i < n; i++)
         if (v[i].module && v[i].same == i)
-            p->kernel[p->n++] = (struct kernel){
+            p->kernel[p->n++] = (struct ptxas_kernel){
                 .module = v[i].module, .path = v[i].path, .name = v[i].kernel->name};
     qsort(p->kernel, p->n, sizeof(*p->kernel), order);
     for (size_t i = 0; i < p->n; i++)
@@ -128,7 +128,8 @@ static uint64_t amount(const char *line, const char *unit)
     return n;
 }
 
-static struct kernel *named(struct kernel *k, size_t n, const char *name, size_t len)
+static struct ptxas_kernel *named(struct ptxas_kernel *k, size_t n, const char *name,
+                                  size_t len)
 {
     for (size_t i = 0; i < n; i++)
         if (strlen(k[i].name) == len && memcmp(k[i].name, name, len) == 0)
@@ -138,10 +139,10 @@ static struct kernel *named(struct kernel *k, size_t n, const char *name, size_t
 
 /* "... entry function 'NAME' for 'sm_80'" begins a kernel; functions that it calls have
  * properties of their own, which come after those of the kernel. */
-static struct kernel *begin(struct kernel *k, size_t n, const char *quoted)
+static struct ptxas_kernel *begin(struct ptxas_kernel *k, size_t n, const char *quoted)
 {
     size_t len = strcspn(quoted, "'");
-    struct kernel *of = named(k, n, quoted, len);
+    struct ptxas_kernel *of = named(k, n, quoted, len);
     const char *arch = quoted[len] ? strchr(quoted + len + 1, '\'') : NULL;
 
     if (of && arch) /* it goes into what is printed */
@@ -152,7 +153,7 @@ static struct kernel *begin(struct kernel *k, size_t n, const char *quoted)
 }
 
 /* "72 registers, used 1 barriers, 512 bytes smem" */
-static void use(struct kernel *of, const char *line)
+static void use(struct ptxas_kernel *of, const char *line)
 {
     uint64_t registers = amount(line, " registers");
 
@@ -163,8 +164,8 @@ static void use(struct kernel *of, const char *line)
     of->entry.shared_bytes = amount(line, " bytes smem");
 }
 
-static void read_line(struct kernel **of, bool *own, struct kernel *k, size_t n,
-                      const char *line)
+static void read_line(struct ptxas_kernel **of, bool *own, struct ptxas_kernel *k,
+                      size_t n, const char *line)
 {
     static const char entry[] = "Compiling entry function '",
                       about[] = "Function properties for ", used[] = ": Used ";
@@ -185,9 +186,9 @@ static void read_line(struct kernel **of, bool *own, struct kernel *k, size_t n,
 }
 
 /* Cuts the text into lines. */
-static void read_report(struct kernel *k, size_t n, char *text)
+static void read_report(struct ptxas_kernel *k, size_t n, char *text)
 {
-    struct kernel *of = NULL;
+    struct ptxas_kernel *of = NULL;
     bool own = false;
 
     for (char *line = text, *next; line; line = next) {
@@ -243,7 +244,7 @@ static const char *complaint(char *text)
 enum { MOST_OF_NAMES = 1 << 16 };
 
 /* "a,b,c" for --entry, for the caller to free; NULL: all. */
-static char *names_of(const struct kernel *k, size_t n)
+static char *names_of(const struct ptxas_kernel *k, size_t n)
 {
     size_t len = 1;
     char *all;
@@ -258,7 +259,7 @@ static char *names_of(const struct kernel *k, size_t n)
     return all;
 }
 
-static ft__ran assemble(ft__ptxas *p, char **out, struct kernel *k, size_t n,
+static ft__ran assemble(ft__ptxas *p, char **out, struct ptxas_kernel *k, size_t n,
                         const char *arch)
 {
     char option[32], verbose[] = "-v", to[] = "-o", null[] = "/dev/null",
@@ -284,7 +285,7 @@ static ft__ran assemble(ft__ptxas *p, char **out, struct kernel *k, size_t n,
     return ran;
 }
 
-static void explain(const ft__ptxas *p, const struct kernel *k, ft__ran ran,
+static void explain(const ft__ptxas *p, const struct ptxas_kernel *k, ft__ran ran,
                     const char *arch, char *text)
 {
     const char *file = ft__ptx_base(k->path);
@@ -334,7 +335,7 @@ static long target_of(char *out, size_t size, const ft_ptx *m)
 }
 
 /* For the GPU; where ptxas or the PTX does not go there, for what the PTX names. */
-static void ask_module(ft__ptxas *p, struct kernel *k, size_t n)
+static void ask_module(ft__ptxas *p, struct ptxas_kernel *k, size_t n)
 {
     char target[16], device[16], *text = NULL;
     const long own = target_of(target, sizeof(target), k->module);
@@ -363,9 +364,10 @@ static void ask_module(ft__ptxas *p, struct kernel *k, size_t n)
 
 const ft__ptxas_entry *ft__ptxas_ask(ft__ptxas *p, const ft_ptx_listed *launch)
 {
-    const struct kernel wanted = {.module = launch->module,
-                                  .name = launch->kernel->name};
-    struct kernel *k = bsearch(&wanted, p->kernel, p->n, sizeof(*p->kernel), order);
+    const struct ptxas_kernel wanted = {.module = launch->module,
+                                        .name = launch->kernel->name};
+    struct ptxas_kernel *k =
+        bsearch(&wanted, p->kernel, p->n, sizeof(*p->kernel), order);
 
     if (!k || !ft__ptxas_found(p))
         return NULL;

@@ -280,7 +280,7 @@ static double clock_of(const char *setting)
 
 /* otherwise: at the operating point *use, not as it was measured. */
 static int by_predictor(ft__rank_question *q, const ft_predictor *p, const char *device,
-                        const ft__operating_point *use, bool otherwise)
+                        const ft__setting_options *use, bool otherwise)
 {
     ft_query query = ft__rank_query(q);
     int code = FT__EXIT_GOOD;
@@ -306,7 +306,7 @@ const ft_predictor *ft__rank_family(const ft__rank_question *q)
 
 /* By a family of devices, otherwise from the device's data sheet. */
 static int by_file(ft__rank_question *q, const char *device,
-                   const ft__operating_point *use)
+                   const ft__setting_options *use)
 {
     ft_query query = ft__rank_query(q);
     char setting[FT__SETTING_MAX];
@@ -332,7 +332,7 @@ static bool is_of(const ft__rank_question *q, size_t i, const char *device)
 }
 
 /* As it was measured? A cap is never among what a predictor was trained at by name. */
-static bool as_asked(const ft_predictor *p, const ft__operating_point *use)
+static bool as_asked(const ft_predictor *p, const ft__setting_options *use)
 {
     ft_predictor_info info;
 
@@ -341,7 +341,7 @@ static bool as_asked(const ft_predictor *p, const ft__operating_point *use)
            (isnan(use->clock_hz) || fabs(clock_of(info.setting) - use->clock_hz) < 1e6);
 }
 
-static int no_predictor(const ft__rank_question *q, const ft__operating_point *use)
+static int no_predictor(const ft__rank_question *q, const ft__setting_options *use)
 {
     if (!*use->setting)
         return ft__cli_exit(q->c, FT__EXIT_MISSING,
@@ -357,7 +357,7 @@ static int no_predictor(const ft__rank_question *q, const ft__operating_point *u
 /* By the predictors for it, as they were trained or at the operating point; otherwise
  * by a family, or its data sheet. */
 static int add_device_choices(ft__rank_question *q, const char *device,
-                              const ft__operating_point *use)
+                              const ft__setting_options *use)
 {
     const bool local = strcmp(device, "local") == 0;
     size_t n = 0;
@@ -420,7 +420,7 @@ int ft__rank_find_choices(ft__rank_question *q)
     if (!code)
         code = ft__rank_find_devices(q);
     for (size_t i = 0; i < q->n_devices && !code; i++) {
-        ft__operating_point use = q->use;
+        ft__setting_options use = q->use;
 
         if (!q->n_clocks)
             code = add_device_choices(q, q->device[i], &use);

@@ -9,7 +9,7 @@
 
 /* ---- numbers ---- */
 
-static ft__text text_of(ft_rank_by q, double v)
+static ft__formatted text_of(ft_rank_by q, double v)
 {
     if (q == FT_RANK_BY_COST || q == FT_RANK_BY_EDP)
         return ft__text_plain(q == FT_RANK_BY_COST ? 1e6 * v : v);
@@ -180,7 +180,7 @@ static void print_unknown(const ft__ranking *r)
 
 /* ---- the answer ---- */
 
-/* "a30, l4 and t4 cannot be told apart" */
+/* "a30, l4 and t4 cannot be distinguished" */
 static void print_level(const ft__ranking *r)
 {
     const char *name[FT_RANK_MAX_ENTRIES];
@@ -200,7 +200,7 @@ static void print_level(const ft__ranking *r)
         return;
     for (size_t i = 0; i < n; i++)
         printf("%s%s", i == 0 ? "" : i + 1 == n ? " and " : ", ", name[i]);
-    puts(" cannot be told apart (~): their intervals overlap");
+    puts(" cannot be distinguished (~): their intervals overlap");
 }
 
 static bool is_bound(const ft__ranking *r, size_t k)

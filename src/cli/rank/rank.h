@@ -77,7 +77,7 @@ typedef struct ft__price {
 typedef struct ft__rank_question {
     ft__cli *c;
     const ft__rank_options *o;
-    ft__operating_point use;
+    ft__setting_options use;
     ft__ranking r;
     ft_step step;
     char data_dir[FT__PATH_MAX];

@@ -9,7 +9,7 @@
 
 enum { SPEC_MAX = 2048 };
 
-bool ft__validation_holds(const ft__validation *a)
+bool ft__validation_holds(const ft__validation_page *a)
 {
     for (size_t i = 0; i < a->n; i++)
         for (int e = 0; e < FT_ESTIMATOR_COUNT; e++)
@@ -21,12 +21,12 @@ bool ft__validation_holds(const ft__validation *a)
 
 /* ---- text ---- */
 
-static ft__text sigma_text(ft_quantity q, const ft_figure *f)
+static ft__formatted sigma_text(ft_quantity q, const ft_figure *f)
 {
-    return isnan(f->sigma) ? (ft__text){""} : ft__quantity_text(q, f->sigma);
+    return isnan(f->sigma) ? (ft__formatted){""} : ft__quantity_text(q, f->sigma);
 }
 
-static bool print_quantity(const ft__validation *a, ft_quantity q)
+static bool print_quantity(const ft__validation_page *a, ft_quantity q)
 {
     const bool sigma = q != FT_QUANTITY_MEMORY;
     char columns[160], label[FT__PATH_MAX];
@@ -52,7 +52,7 @@ static bool print_quantity(const ft__validation *a, ft_quantity q)
 }
 
 /* A reason that all networks give is given once. */
-static void print_reasons(const ft__validation *a, ft_quantity q)
+static void print_reasons(const ft__validation_page *a, ft_quantity q)
 {
     static const char *const what[] = {"measurement", "sum", "prediction"};
 
@@ -73,7 +73,7 @@ static void print_reasons(const ft__validation *a, ft_quantity q)
 }
 
 /* Is any of it known? */
-static bool is_known(const ft__validation *a, ft_quantity q)
+static bool is_known(const ft__validation_page *a, ft_quantity q)
 {
     for (size_t i = 0; i < a->n; i++)
         if (isfinite(a->v[i].measured[q].value) || isfinite(a->v[i].sum[q].value))
@@ -81,7 +81,7 @@ static bool is_known(const ft__validation *a, ft_quantity q)
     return false;
 }
 
-static bool print_summary(const ft__validation *a)
+static bool print_summary(const ft__validation_page *a)
 {
     ft__table *t =
         ft__table_new("against measured<|n>u|MAPE>%|median>%|max>%|bias>+%|R2>~");
@@ -101,7 +101,7 @@ static bool print_summary(const ft__validation *a)
     return ft__table_print_take(t, stdout);
 }
 
-static void print_chart(const ft__validation *a)
+static void print_chart(const ft__validation_page *a)
 {
     static const char *const name[] = {"measured", "sum", "predicted"};
     char label[FT__PATH_MAX];
@@ -124,7 +124,7 @@ static void print_chart(const ft__validation *a)
     putchar('\n');
 }
 
-static bool print_kinds(const ft__validation *a)
+static bool print_kinds(const ft__validation_page *a)
 {
     bool fitted = a->n_kinds && isfinite(a->kind[0].factor);
     ft__table *t = ft__table_new("kind<|networks>u|share of sum>%|"
@@ -148,7 +148,7 @@ static bool print_kinds(const ft__validation *a)
     return true;
 }
 
-static void print_unpriced(const ft__validation *a)
+static void print_unpriced(const ft__validation_page *a)
 {
     char spec[SPEC_MAX];
 
@@ -170,7 +170,7 @@ static void print_unpriced(const ft__validation *a)
     }
 }
 
-static void print_title(const ft__validation *a)
+static void print_title(const ft__validation_page *a)
 {
     const ft_validated *v = &a->v[0];
 
@@ -184,7 +184,7 @@ static void print_title(const ft__validation *a)
     puts("\n");
 }
 
-static bool print_text(const ft__validation *a)
+static bool print_text(const ft__validation_page *a)
 {
     print_title(a);
     for (int q = 0; q < FT_QUANTITY_COUNT; q++) {
@@ -272,7 +272,7 @@ static json_t *network_json(const ft_validated *v)
         kinds_of_network(v), unpriced_json(v), rounds_json(v));
 }
 
-static json_t *summary_json(const ft__validation *a)
+static json_t *summary_json(const ft__validation_page *a)
 {
     json_t *all = json_array();
 
@@ -286,7 +286,7 @@ static json_t *summary_json(const ft__validation *a)
     return all;
 }
 
-static json_t *kinds_json(const ft__validation *a)
+static json_t *kinds_json(const ft__validation_page *a)
 {
     json_t *all = json_array();
 
@@ -301,7 +301,7 @@ static json_t *kinds_json(const ft__validation *a)
     return all;
 }
 
-static json_t *document(const ft__validation *a)
+static json_t *document(const ft__validation_page *a)
 {
     json_t *networks = json_array();
 
@@ -318,7 +318,7 @@ static const char figure_fields[] =
     "measured:g measured_sigma:g sum:g sum_sigma:g predicted:g predicted_sigma:g "
     "operations:n priced:n";
 
-static void print_csv(const ft__validation *a)
+static void print_csv(const ft__validation_page *a)
 {
     ft__csv_head(stdout, figure_fields);
     for (size_t i = 0; i < a->n; i++)
@@ -426,7 +426,7 @@ void ft__slow_free(ft__slow *s)
 
 /* ---- all of it ---- */
 
-bool ft__validation_print(const ft__cli *c, const ft__validation *a,
+bool ft__validation_print(const ft__cli *c, const ft__validation_page *a,
                           const ft__slow *slow)
 {
     if (c->json)

@@ -230,7 +230,7 @@ static bool several_datasets(const struct validate_work *w)
     return false;
 }
 
-static ft_status judge(ft__validation *a, const struct validate_work *w,
+static ft_status judge(ft__validation_page *a, const struct validate_work *w,
                        ft_kind_effect **kinds, ft_error *err)
 {
     ft_status st = ft_validated_kinds(kinds, &a->n_kinds, w->v, w->n, err);
@@ -246,9 +246,9 @@ static ft_status judge(ft__validation *a, const struct validate_work *w,
 /* How long must a batch be? Of interest beside any time; looked at for the page. */
 static const char linearity_spec[] = "relu x=1x16 dtype=fp32";
 
-static int write_page(const struct validate_work *w, const ft__validation *a)
+static int write_page(const struct validate_work *w, const ft__validation_page *a)
 {
-    ft__validation page = *a;
+    ft__validation_page page = *a;
     ft_linearity line;
     ft_error err = {0};
     ft_op op;
@@ -285,7 +285,7 @@ static int find_slow(const struct validate_work *w, ft__slow *slow)
     return ft__slow_find(w->c, slow, w->store, o->device, o->setting, o->engine);
 }
 
-static int print(const struct validate_work *w, const ft__validation *a)
+static int print(const struct validate_work *w, const ft__validation_page *a)
 {
     ft__slow slow = {0};
     int code = find_slow(w, &slow);
@@ -299,11 +299,11 @@ static int print(const struct validate_work *w, const ft__validation *a)
 
 static int answer(const struct validate_work *w)
 {
-    ft__validation a = {.v = w->v,
-                        .n = w->n,
-                        .within = w->within,
-                        .top = w->o->top ? w->o->top : 10,
-                        .datasets = several_datasets(w)};
+    ft__validation_page a = {.v = w->v,
+                             .n = w->n,
+                             .within = w->within,
+                             .top = w->o->top ? w->o->top : 10,
+                             .datasets = several_datasets(w)};
     ft_kind_effect *kinds = NULL;
     ft_status st = judge(&a, w, &kinds, &w->c->err);
     int code = ft__cli_check(w->c, st);

@@ -18,10 +18,10 @@ int ft__slow_find(ft__cli *c, ft__slow *out, ft_store *store, const char *device
                   const char *setting, const char *engine);
 void ft__slow_free(ft__slow *s);
 
-bool ft__validation_holds(const ft__validation *a);
+bool ft__validation_holds(const ft__validation_page *a);
 /* In the form that the global options ask for; slow: NULL where it was not asked for.
  */
-bool ft__validation_print(const ft__cli *c, const ft__validation *a,
+bool ft__validation_print(const ft__cli *c, const ft__validation_page *a,
                           const ft__slow *slow);
 
 #endif

@@ -263,7 +263,7 @@ static void judge_gpu(struct settings_list *l, ft_setting_state *s, bool known,
     s->writable = known && geteuid() == 0;
     if (s->writable)
         return;
-    s->reason = known ? "only root may set it" : "not told by this device";
+    s->reason = known ? "only root may set it" : "this device does not report it";
     if (known)
         s->remedy = keep(l, "sudo foretell clocks set --device %s %s -- CMD", s->device,
                          option);

@@ -56,7 +56,7 @@ static double step_up(struct stairs *s, double x, double y)
 
 /* ---- any number ---- */
 
-struct work {
+struct volume_work {
     struct stairs stairs;
     double *limited[FT__MAX_OBJECTIVES]; /* [m]: n points of m objectives */
 };
@@ -92,11 +92,11 @@ static size_t keep_front(double *point, size_t n, size_t m)
     return kept;
 }
 
-static double volume(struct work *w, double *point, size_t n, size_t m);
+static double volume(struct volume_work *w, double *point, size_t n, size_t m);
 
 /* Slices between one first objective and the next, the largest first: what lies in a
  * slice are all points met so far, without that objective. */
-static double sweep(struct work *w, const double *point, size_t n, size_t m)
+static double sweep(struct volume_work *w, const double *point, size_t n, size_t m)
 {
     double sum = 0, section = 0;
 
@@ -115,7 +115,7 @@ static double sweep(struct work *w, const double *point, size_t n, size_t m)
 
 /* The box of a point less what those behind it, which all reach further in the first
  * objective, have of it. */
-static double alone(struct work *w, const double *point, size_t n, size_t m)
+static double alone(struct volume_work *w, const double *point, size_t n, size_t m)
 {
     double *limited = w->limited[m - 1], box = 1;
 
@@ -128,7 +128,7 @@ static double alone(struct work *w, const double *point, size_t n, size_t m)
     return point[0] * (box - volume(w, limited, n, m - 1));
 }
 
-static double volume(struct work *w, double *point, size_t n, size_t m)
+static double volume(struct volume_work *w, double *point, size_t n, size_t m)
 {
     double sum = 0;
 
@@ -158,7 +158,7 @@ static size_t take_gains(double *gain, const double *y, size_t n, size_t m,
     return taken;
 }
 
-static ft_status start(struct work *w, size_t n, size_t m, ft_error *err)
+static ft_status start(struct volume_work *w, size_t n, size_t m, ft_error *err)
 {
     bool ok = true;
 
@@ -175,7 +175,7 @@ static ft_status start(struct work *w, size_t n, size_t m, ft_error *err)
 ft_status ft_hypervolume(double *out, const double *y, size_t n, size_t m,
                          const double *reference, ft_error *err)
 {
-    struct work w = {0};
+    struct volume_work w = {0};
     double *gain;
     ft_status st;
 

@@ -23,7 +23,7 @@ enum {
 
 static const double WORTH = 0.01; /* of the least error: fewer terms are as good */
 
-struct search {
+struct term_search {
     ft__arena room;
     const ft_space *s;
     ft_influence_term *term; /* candidates; the first is the constant */
@@ -63,7 +63,7 @@ static ft_influence_term base_of(const ft_parameter *p, size_t param, size_t b)
     return base_term((int32_t)param, -1, (int32_t)b + 1);
 }
 
-static void add_products(struct search *w, size_t singles)
+static void add_products(struct term_search *w, size_t singles)
 {
     for (size_t i = 1; i < singles; i++)
         for (size_t j = 1; j < i; j++) {
@@ -79,7 +79,7 @@ static void add_products(struct search *w, size_t singles)
         }
 }
 
-static ft_status list_terms(struct search *w, ft_error *err)
+static ft_status list_terms(struct term_search *w, ft_error *err)
 {
     size_t singles = 1;
 
@@ -117,8 +117,8 @@ static double value_of(const ft_influence_term *t, const double *point,
     return v;
 }
 
-static ft_status write_columns(struct search *w, const double *points, const double *y,
-                               size_t n, ft_error *err)
+static ft_status write_columns(struct term_search *w, const double *points,
+                               const double *y, size_t n, ft_error *err)
 {
     double unit[FT__MAX_PARAMS];
 
@@ -155,7 +155,7 @@ static double dot(const double *a, const double *b, size_t n)
     return sum;
 }
 
-static void start(struct search *w, uint32_t held_out)
+static void start(struct term_search *w, uint32_t held_out)
 {
     for (size_t i = 0; i < w->n; i++) {
         const double keep = w->fold[i] != held_out;
@@ -168,7 +168,7 @@ static void start(struct search *w, uint32_t held_out)
 }
 
 /* Take the column, and what it explains out of everything. */
-static void take(struct search *w, size_t t)
+static void take(struct term_search *w, size_t t)
 {
     const double *q = w->q + t * w->n;
     const double norm = dot(q, q, w->n), share = dot(q, w->left, w->n) / norm;
@@ -187,7 +187,7 @@ static void take(struct search *w, size_t t)
 }
 
 /* The column that explains most of what is left; false: none does. */
-static bool choose(const struct search *w, size_t *best)
+static bool choose(const struct term_search *w, size_t *best)
 {
     double most = 1e-12 * dot(w->y, w->y, w->n);
     const double before = most;
@@ -206,7 +206,8 @@ static bool choose(const struct search *w, size_t *best)
 }
 
 /* Least squares on the first n of the chosen columns over the rows not held out. */
-static void solve(const struct search *w, size_t n, uint32_t held_out, double *weight)
+static void solve(const struct term_search *w, size_t n, uint32_t held_out,
+                  double *weight)
 {
     double a[MOST_TERMS * MOST_TERMS] = {0};
 
@@ -226,7 +227,7 @@ static void solve(const struct search *w, size_t n, uint32_t held_out, double *w
     ft__solve(a, weight, (int)n);
 }
 
-static double squared_error(const struct search *w, size_t n, const double *weight,
+static double squared_error(const struct term_search *w, size_t n, const double *weight,
                             uint32_t fold)
 {
     double sum = 0;
@@ -244,7 +245,7 @@ static double squared_error(const struct search *w, size_t n, const double *weig
 }
 
 /* Choose without the rows of a fold, and add their errors with each number of terms. */
-static void try_fold(struct search *w, uint32_t fold, double *error)
+static void try_fold(struct term_search *w, uint32_t fold, double *error)
 {
     double weight[MOST_TERMS], last = 0;
     size_t t = 0;
@@ -273,7 +274,8 @@ static size_t best_size(const double *error)
     return n + 1;
 }
 
-static ft_status keep(ft_influence_model *out, const struct search *w, ft_error *err)
+static ft_status keep(ft_influence_model *out, const struct term_search *w,
+                      ft_error *err)
 {
     double weight[MOST_TERMS];
 
@@ -289,7 +291,7 @@ static ft_status keep(ft_influence_model *out, const struct search *w, ft_error 
     return FT_OK;
 }
 
-static ft_status fit(ft_influence_model *out, struct search *w, uint64_t seed,
+static ft_status fit(ft_influence_model *out, struct term_search *w, uint64_t seed,
                      ft_error *err)
 {
     double error[MOST_TERMS] = {0}, mean = 0, all = 0;
@@ -317,7 +319,7 @@ ft_status ft_influence_fit(ft_influence_model *out, const ft_space *s,
                            const double *points, const double *y, size_t n,
                            uint64_t seed, ft_error *err)
 {
-    struct search w = {.s = s};
+    struct term_search w = {.s = s};
     ft_status st = list_terms(&w, err);
 
     *out = (ft_influence_model){.r2 = NAN};

@@ -8,7 +8,7 @@
  * two-dimensional projections, SIAM J. Sci. Comput. 30, 2008: the first lines of their
  * file new-joe-kuo-6.21201, from dimension 2: degree s of a primitive polynomial over
  * the integers modulo 2, its inner coefficients as bits, and m[1] .. m[s]. */
-static const struct line {
+static const struct sobol_dimension {
     uint32_t degree, inner;
     uint32_t m[9];
 } line[FT__SOBOL_DIMENSIONS - 1] = {
@@ -77,7 +77,7 @@ static const struct line {
     {9, 62, {1, 1, 3, 13, 25, 47, 39, 87, 257}},
 };
 
-static void directions(uint32_t *v, const struct line *l)
+static void directions(uint32_t *v, const struct sobol_dimension *l)
 {
     const uint32_t s = l->degree;
 

@@ -64,7 +64,7 @@ void ft__points_free(ft__points *p)
 
 /* ---- every point of a space ---- */
 
-struct walk {
+struct point_walk {
     const ft_space *s;
     double *point;
     ft__visit visit;
@@ -83,7 +83,7 @@ static double level(const ft_parameter *p, uint32_t i, uint32_t levels)
     return ft__param_at(p, levels > 1 ? (double)i / (levels - 1) : 0.5);
 }
 
-static ft_status descend(struct walk *w, size_t done)
+static ft_status descend(struct point_walk *w, size_t done)
 {
     const size_t k = done < w->s->n ? w->s->order[done] : 0;
     const ft_parameter *p = &w->s->param[k];
@@ -113,7 +113,7 @@ ft_status ft__space_walk(const ft_space *s, uint32_t levels, ft__visit visit,
                          void *user, ft_error *err)
 {
     double point[FT__MAX_PARAMS];
-    struct walk w = {s, point, visit, user, err, levels, 0};
+    struct point_walk w = {s, point, visit, user, err, levels, 0};
 
     return descend(&w, 0);
 }

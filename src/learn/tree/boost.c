@@ -207,7 +207,7 @@ static ft_status convert_trees(ft_forest **out, struct convert *c, const char **
 /* ---- fitting ---- */
 
 /* One fit: everything that has to be given back. */
-struct fit {
+struct boost_fit {
     const ft__task *t;
     ft__training_set l;
     ft__xgboost xgb;
@@ -218,7 +218,7 @@ struct fit {
     float *weight;
 };
 
-static void fit_free(struct fit *f)
+static void fit_free(struct boost_fit *f)
 {
     if (f->booster)
         f->xgb.booster_free(f->booster);
@@ -231,7 +231,7 @@ static void fit_free(struct fit *f)
     free(f->weight);
 }
 
-static ft_status copy_rows(struct fit *f, ft_error *err)
+static ft_status copy_rows(struct boost_fit *f, ft_error *err)
 {
     const ft_matrix *x = f->t->x;
     float *to;
@@ -257,13 +257,13 @@ static ft_status copy_rows(struct fit *f, ft_error *err)
     return FT_OK;
 }
 
-static ft_status complain(const struct fit *f, ft_error *err)
+static ft_status complain(const struct boost_fit *f, ft_error *err)
 {
     return ft_fail(err, FT_EBACKEND, 0, "XGBoost: %.300s", f->xgb.last_error());
 }
 
 /* One thread: its sums depend on how many there are. */
-static bool set_options(struct fit *f)
+static bool set_options(struct boost_fit *f)
 {
     const ft_model_options *o = f->t->opt;
     const struct {
@@ -292,7 +292,7 @@ static bool set_options(struct fit *f)
     return !bad;
 }
 
-static ft_status grow(struct fit *f, ft_error *err)
+static ft_status grow(struct boost_fit *f, ft_error *err)
 {
     const uint32_t n = f->l.n_rows, rounds = ft__or_u32(f->t->opt->rounds, 300);
     ft__xgboost *x = &f->xgb;
@@ -310,7 +310,7 @@ static ft_status grow(struct fit *f, ft_error *err)
 
 static ft_status boost_fit(ft__draft *out, const ft__task *t, ft_error *err)
 {
-    struct fit f = {.t = t};
+    struct boost_fit f = {.t = t};
     struct convert c = {.width = (uint32_t)t->x->n_cols};
     const char *why = ft__xgboost_open(&f.xgb), **text;
     ft_forest *forest = NULL;

@@ -14,7 +14,7 @@
 enum { MOST_DEPTH = 16, DEPTH = 8, ROUNDS = 300 };
 
 /* Rows of a node in one bin, weighted. */
-struct cell {
+struct histogram_cell {
     double sum; /* of what is left of the targets */
     double w;
 };
@@ -38,10 +38,10 @@ struct growing {
     uint32_t n_drawn;
     uint32_t *column; /* those drawn for a tree */
     uint32_t n_columns;
-    struct cell *one;   /* of each row of the node that is counted */
-    struct cell *cells; /* of all columns, for each depth and its sibling */
-    ft__node *node;     /* of the tree that grows */
-    uint8_t *bin;       /* and where its nodes part bins */
+    struct histogram_cell *one;   /* of each row of the node that is counted */
+    struct histogram_cell *cells; /* of all columns, for each depth and its sibling */
+    ft__node *node;               /* of the tree that grows */
+    uint8_t *bin;                 /* and where its nodes part bins */
     uint32_t n_nodes, most_nodes;
 };
 
@@ -81,27 +81,28 @@ static ft_status growing_make(struct growing *g, const ft__task *t, ft_error *er
 
 /* ---- histograms ---- */
 
-static struct cell *cells_at(const struct growing *g, uint32_t which)
+static struct histogram_cell *cells_at(const struct growing *g, uint32_t which)
 {
     return g->cells + (size_t)which * (g->b.n_cols + 1u) * FT__MOST_BINS;
 }
 
-static void count_rows(const struct growing *g, struct cell *c, uint32_t at, uint32_t n)
+static void count_rows(const struct growing *g, struct histogram_cell *c, uint32_t at,
+                       uint32_t n)
 {
     /* Side by side, so that each column finds them in order. */
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t row = g->row[at + i];
 
-        g->one[i] = (struct cell){g->left[row] * g->l.w[row], g->l.w[row]};
+        g->one[i] = (struct histogram_cell){g->left[row] * g->l.w[row], g->l.w[row]};
     }
     for (uint32_t k = 0; k < g->n_columns; k++) {
         const uint32_t j = g->column[k];
         const uint8_t *bin = ft__bins_column(&g->b, j);
-        struct cell *of = c + (size_t)j * FT__MOST_BINS;
+        struct histogram_cell *of = c + (size_t)j * FT__MOST_BINS;
 
         memset(of, 0, g->b.n[j] * sizeof(*of));
         for (uint32_t i = 0; i < n; i++) {
-            struct cell *to = &of[bin[g->row[at + i]]];
+            struct histogram_cell *to = &of[bin[g->row[at + i]]];
 
             to->sum += g->one[i].sum;
             to->w += g->one[i].w;
@@ -110,8 +111,9 @@ static void count_rows(const struct growing *g, struct cell *c, uint32_t at, uin
 }
 
 /* What one child has is what the other has not. */
-static void count_others(const struct growing *g, struct cell *c,
-                         const struct cell *whole, const struct cell *part)
+static void count_others(const struct growing *g, struct histogram_cell *c,
+                         const struct histogram_cell *whole,
+                         const struct histogram_cell *part)
 {
     for (uint32_t k = 0; k < g->n_columns; k++) {
         const size_t at = (size_t)g->column[k] * FT__MOST_BINS;
@@ -125,7 +127,7 @@ static void count_others(const struct growing *g, struct cell *c,
 
 /* ---- one node ---- */
 
-static double score(const struct growing *g, struct cell c)
+static double score(const struct growing *g, struct histogram_cell c)
 {
     return c.sum * c.sum / (c.w + g->lambda);
 }
@@ -133,10 +135,11 @@ static double score(const struct growing *g, struct cell c)
 /* A side of less than one average row is none: weights have mean 1. */
 static const double least_weight = 0.999;
 
-static void try_split(const struct growing *g, struct split *best, struct cell all,
-                      struct cell left, struct split s)
+static void try_split(const struct growing *g, struct split *best,
+                      struct histogram_cell all, struct histogram_cell left,
+                      struct split s)
 {
-    const struct cell right = {all.sum - left.sum, all.w - left.w};
+    const struct histogram_cell right = {all.sum - left.sum, all.w - left.w};
 
     if (left.w < least_weight || right.w < least_weight)
         return;
@@ -146,22 +149,24 @@ static void try_split(const struct growing *g, struct split *best, struct cell a
 }
 
 /* Missing values go to the side that they fit better. */
-static struct split find_split(const struct growing *g, const struct cell *c,
-                               struct cell all)
+static struct split find_split(const struct growing *g, const struct histogram_cell *c,
+                               struct histogram_cell all)
 {
     struct split best = {.gain = 1e-9};
 
     for (uint32_t k = 0; k < g->n_columns; k++) {
         const uint32_t j = g->column[k];
-        const struct cell *of = c + (size_t)j * FT__MOST_BINS, missing = of[0];
-        struct cell present = {0, 0};
+        const struct histogram_cell *of = c + (size_t)j * FT__MOST_BINS,
+                                    missing = of[0];
+        struct histogram_cell present = {0, 0};
 
         for (uint32_t b = 1; b < g->b.n[j]; b++) {
-            struct cell with;
+            struct histogram_cell with;
 
             present.sum += of[b].sum;
             present.w += of[b].w;
-            with = (struct cell){present.sum + missing.sum, present.w + missing.w};
+            with = (struct histogram_cell){present.sum + missing.sum,
+                                           present.w + missing.w};
             try_split(g, &best, all, with, (struct split){0, j, b, false});
             if (missing.w > 0)
                 try_split(g, &best, all, present, (struct split){0, j, b, true});
@@ -194,13 +199,15 @@ static uint32_t part_rows(struct growing *g, const struct split *s, uint32_t at,
 /* ---- one tree ---- */
 
 static void grow(struct growing *g, uint32_t node, uint32_t at, uint32_t n,
-                 uint32_t depth, struct cell *c);
+                 uint32_t depth, struct histogram_cell *c);
 
 /* The smaller child's rows are counted; the larger one has the rest. */
 static void grow_children(struct growing *g, uint32_t children, uint32_t at, uint32_t n,
-                          uint32_t n_left, uint32_t depth, const struct cell *c)
+                          uint32_t n_left, uint32_t depth,
+                          const struct histogram_cell *c)
 {
-    struct cell *left = cells_at(g, 2 * depth + 2), *right = cells_at(g, 2 * depth + 3);
+    struct histogram_cell *left = cells_at(g, 2 * depth + 2),
+                          *right = cells_at(g, 2 * depth + 3);
     const bool left_smaller = 2 * n_left < n;
 
     if (depth + 1 < g->depth) {
@@ -213,9 +220,9 @@ static void grow_children(struct growing *g, uint32_t children, uint32_t at, uin
 }
 
 static void grow(struct growing *g, uint32_t node, uint32_t at, uint32_t n,
-                 uint32_t depth, struct cell *c)
+                 uint32_t depth, struct histogram_cell *c)
 {
-    struct cell all = {0, 0};
+    struct histogram_cell all = {0, 0};
     struct split s = {0};
     uint32_t n_left = 0;
 

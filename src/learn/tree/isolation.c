@@ -12,17 +12,17 @@ enum { MAX_SAMPLE = 1 << 16 };
 
 /* left 0: a leaf, `value` more steps on average; else x[column] > value goes to
  * left + 1, all else, missing values too, to left. */
-struct node {
+struct isolation_node {
     uint32_t left;
     uint32_t column;
     float value;
 };
 
-struct grow {
+struct isolation_growth {
     const ft_matrix *x;
-    uint32_t *row;     /* all rows; the tree's sample comes first */
-    uint32_t *varies;  /* columns */
-    struct node *node; /* 2 x sample */
+    uint32_t *row;               /* all rows; the tree's sample comes first */
+    uint32_t *varies;            /* columns */
+    struct isolation_node *node; /* 2 x sample */
     uint32_t n_nodes;
     uint32_t deepest;
     ft__prng rng;
@@ -38,13 +38,13 @@ static double mean_depth(uint32_t n)
     return n < 2 ? 0 : 2 * harmonic - 2.0 * (n - 1) / n;
 }
 
-static float value(const struct grow *g, uint32_t row, uint32_t col)
+static float value(const struct isolation_growth *g, uint32_t row, uint32_t col)
 {
     return g->x->x[(size_t)row * g->x->n_cols + col];
 }
 
 /* The least and the greatest present value; false: they are equal, or none is there. */
-static bool range_of(const struct grow *g, const uint32_t *row, uint32_t n,
+static bool range_of(const struct isolation_growth *g, const uint32_t *row, uint32_t n,
                      uint32_t col, float *lo, float *hi)
 {
     *lo = FLT_MAX;
@@ -59,7 +59,8 @@ static bool range_of(const struct grow *g, const uint32_t *row, uint32_t n,
 }
 
 /* A random column that varies, and a random cut of it below its greatest value. */
-static bool cut(struct grow *g, const uint32_t *row, uint32_t n, struct node *out)
+static bool cut(struct isolation_growth *g, const uint32_t *row, uint32_t n,
+                struct isolation_node *out)
 {
     uint32_t n_varies = 0;
     float lo, hi;
@@ -78,8 +79,8 @@ static bool cut(struct grow *g, const uint32_t *row, uint32_t n, struct node *ou
 }
 
 /* Those above the cut to the end; how many are not. */
-static uint32_t part(const struct grow *g, uint32_t *row, uint32_t n,
-                     const struct node *node)
+static uint32_t part(const struct isolation_growth *g, uint32_t *row, uint32_t n,
+                     const struct isolation_node *node)
 {
     uint32_t left = 0;
 
@@ -95,12 +96,13 @@ static uint32_t part(const struct grow *g, uint32_t *row, uint32_t n,
 }
 
 /* Not deeper than 16 + 1 levels, as samples are at most 2^16 rows. */
-static void grow(struct grow *g, uint32_t at, uint32_t *row, uint32_t n, uint32_t depth)
+static void grow(struct isolation_growth *g, uint32_t at, uint32_t *row, uint32_t n,
+                 uint32_t depth)
 {
-    struct node *node = &g->node[at];
+    struct isolation_node *node = &g->node[at];
     uint32_t left;
 
-    *node = (struct node){.value = (float)mean_depth(n)};
+    *node = (struct isolation_node){.value = (float)mean_depth(n)};
     if (n < 2 || depth == g->deepest || !cut(g, row, n, node)) {
         node->value = (float)mean_depth(n);
         return;
@@ -112,7 +114,7 @@ static void grow(struct grow *g, uint32_t at, uint32_t *row, uint32_t n, uint32_
     grow(g, node->left + 1, row + left, n - left, depth + 1);
 }
 
-static void draw_sample(struct grow *g, uint32_t n)
+static void draw_sample(struct isolation_growth *g, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t k = i + ft__prng_below(&g->rng, (uint32_t)g->x->n_rows - i);
@@ -123,7 +125,7 @@ static void draw_sample(struct grow *g, uint32_t n)
     }
 }
 
-static double path(const struct node *node, const float *x)
+static double path(const struct isolation_node *node, const float *x)
 {
     uint32_t at = 0, steps = 0;
 
@@ -148,8 +150,8 @@ static ft_status check(const ft_matrix *x, uint32_t sample, ft_error *err)
     return FT_OK;
 }
 
-static void score_all(double *score, struct grow *g, uint32_t n_trees, uint32_t sample,
-                      uint64_t seed)
+static void score_all(double *score, struct isolation_growth *g, uint32_t n_trees,
+                      uint32_t sample, uint64_t seed)
 {
     const size_t n = g->x->n_rows, width = g->x->n_cols;
     const double mean = mean_depth(sample);
@@ -174,7 +176,7 @@ ft_status ft__isolation_scores(double *score, const ft_matrix *x,
                                const ft_isolation_options *opt, ft_error *err)
 {
     uint32_t sample = opt->sample ? opt->sample : 256;
-    struct grow g = {.x = x};
+    struct isolation_growth g = {.x = x};
     ft_status st = check(x, sample, err);
 
     if (st)

@@ -53,8 +53,8 @@ static void range(const float *block, const uint32_t *row, uint32_t n, float *lo
     memcpy(hi + WIDE, &hi1, sizeof(hi1));
 }
 
-static void ranges(const ft__train *d, const uint32_t *row, uint32_t n, float *lo,
-                   float *hi)
+static void ranges(const ft__tree_training *d, const uint32_t *row, uint32_t n,
+                   float *lo, float *hi)
 {
     for (uint32_t j = 0; j < d->n_cols; j += FT__BLOCK)
         range(ft__train_at(d, j, 0), row, n, lo + j, hi + j);
@@ -94,8 +94,8 @@ static void gain_of(const float *block, const uint32_t *row, uint32_t n,
         gain[j] = (float)ft__gain(above_y[j], above_w[j], all);
 }
 
-static void gains(const ft__train *d, const uint32_t *row, uint32_t n, const float *cut,
-                  const float *yw, double all, float *gain)
+static void gains(const ft__tree_training *d, const uint32_t *row, uint32_t n,
+                  const float *cut, const float *yw, double all, float *gain)
 {
     for (uint32_t j = 0; j < d->n_cols; j += FT__BLOCK)
         gain_of(ft__train_at(d, j, 0), row, n, cut + j, yw, all, gain + j);

@@ -27,12 +27,12 @@ enum {
 
 typedef struct ft__kernels {
     /* Least and greatest value of each column, over n rows; whole blocks. */
-    void (*ranges)(const ft__train *d, const uint32_t *row, uint32_t n, float *lo,
-                   float *hi);
+    void (*ranges)(const ft__tree_training *d, const uint32_t *row, uint32_t n,
+                   float *lo, float *hi);
     /* What parting the rows at each column's cut gains (ft__gain), as float; yw: of
      * each row w * (y - mean) and w, `all` the sum of w. Whole blocks. */
-    void (*gains)(const ft__train *d, const uint32_t *row, uint32_t n, const float *cut,
-                  const float *yw, double all, float *gain);
+    void (*gains)(const ft__tree_training *d, const uint32_t *row, uint32_t n,
+                  const float *cut, const float *yw, double all, float *gain);
     /* The best cut of each column; sum[] by row. */
     void (*best_cuts)(ft__cut *cut, uint32_t n_cuts, uint32_t n, const ft__row_sum *sum,
                       double all, uint32_t min_leaf);

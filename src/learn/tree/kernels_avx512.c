@@ -47,8 +47,8 @@ FT__INLINE_AVX512 void ranges_of(const float *x, size_t apart, const uint32_t *r
     }
 }
 
-FT__AVX512 static void ranges(const ft__train *d, const uint32_t *row, uint32_t n,
-                              float *lo, float *hi)
+FT__AVX512 static void ranges(const ft__tree_training *d, const uint32_t *row,
+                              uint32_t n, float *lo, float *hi)
 {
     const size_t apart = (size_t)d->n_rows * FT__BLOCK;
 
@@ -115,8 +115,9 @@ FT__INLINE_AVX512 void gains_of(const float *x, size_t apart, const uint32_t *ro
             _mm512_cvtpd_ps(gain_of(0xff, y[b], w[b], _mm512_set1_pd(all))));
 }
 
-FT__AVX512 static void gains(const ft__train *d, const uint32_t *row, uint32_t n,
-                             const float *cut, const float *yw, double all, float *gain)
+FT__AVX512 static void gains(const ft__tree_training *d, const uint32_t *row,
+                             uint32_t n, const float *cut, const float *yw, double all,
+                             float *gain)
 {
     const size_t apart = (size_t)d->n_rows * FT__BLOCK;
 

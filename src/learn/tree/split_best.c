@@ -9,7 +9,7 @@
 
 struct ft__splitter {
     ft__arena room;
-    const ft__train *d;
+    const ft__tree_training *d;
     const ft__kernels *kernels;
     const double *w;
     ft__key *key; /* n_rows per column */
@@ -26,7 +26,7 @@ static void best_close(ft__splitter *s)
     free(s);
 }
 
-static ft__splitter *best_open(const ft__train *d)
+static ft__splitter *best_open(const ft__tree_training *d)
 {
     const size_t n = d->n_rows;
     ft__splitter *s = calloc(1, sizeof(*s));

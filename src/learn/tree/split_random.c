@@ -8,7 +8,7 @@
 
 struct ft__splitter {
     ft__arena room;
-    const ft__train *d;
+    const ft__tree_training *d;
     const ft__kernels *kernels;
     const double *w;
     uint32_t *row;   /* the tree's rows, ordered by node */
@@ -26,7 +26,7 @@ static void random_close(ft__splitter *s)
     free(s);
 }
 
-static ft__splitter *random_open(const ft__train *d)
+static ft__splitter *random_open(const ft__tree_training *d)
 {
     const size_t n = d->n_rows, cols = (size_t)d->n_cols + FT__BLOCK;
     ft__splitter *s = calloc(1, sizeof(*s));
@@ -76,8 +76,8 @@ static ft__sums random_sums(ft__splitter *s, uint32_t at, uint32_t n)
     return sums;
 }
 
-static uint32_t count_above(const ft__train *d, uint32_t col, const uint32_t *row,
-                            uint32_t n, float cut)
+static uint32_t count_above(const ft__tree_training *d, uint32_t col,
+                            const uint32_t *row, uint32_t n, float cut)
 {
     uint32_t above = 0;
 
@@ -99,7 +99,7 @@ static float cut_between(float lo, float hi, uint32_t random)
 static uint32_t draw_cuts(ft__splitter *s, const uint32_t *row, uint32_t n,
                           uint32_t n_try, ft__prng *rng)
 {
-    const ft__train *d = s->d;
+    const ft__tree_training *d = s->d;
     uint32_t n_cand = 0;
 
     s->kernels->ranges(d, row, n, s->lo, s->hi);
@@ -124,7 +124,7 @@ static bool random_split(ft__splitter *s, uint32_t at, uint32_t n, const ft__sum
                          uint32_t n_try, uint32_t min_leaf, ft__prng *rng,
                          ft__split *out)
 {
-    const ft__train *d = s->d;
+    const ft__tree_training *d = s->d;
     const uint32_t *row = s->row + at;
     float best = -1;
 

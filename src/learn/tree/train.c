@@ -75,7 +75,7 @@ static void scale(double *v, uint32_t n, int exponent)
 /* Put a number below every present value where one is missing. A random cut
  * parts missing from present about as often as it falls elsewhere when the gap
  * is as wide as the column. */
-static void fill_missing(const ft__train *d, uint32_t col)
+static void fill_missing(const ft__tree_training *d, uint32_t col)
 {
     float lo = FLT_MAX, hi = -FLT_MAX, gap;
 
@@ -95,7 +95,7 @@ static void fill_missing(const ft__train *d, uint32_t col)
     }
 }
 
-static void copy_rows(ft__train *d, const ft_matrix *x, const double *y,
+static void copy_rows(ft__tree_training *d, const ft_matrix *x, const double *y,
                       const double *weights)
 {
     uint32_t n = 0;
@@ -130,7 +130,7 @@ void ft__keys_sort(ft__key *k, size_t n)
     qsort(k, n, sizeof(*k), by_value);
 }
 
-static void sort_columns(const ft__train *d)
+static void sort_columns(const ft__tree_training *d)
 {
     for (uint32_t j = 0; j < d->n_cols; j++) {
         ft__key *k = d->key + (size_t)j * d->n_rows;
@@ -141,10 +141,10 @@ static void sort_columns(const ft__train *d)
     }
 }
 
-ft_status ft__train_new(ft__train **out, const ft_matrix *x, const double *y,
+ft_status ft__train_new(ft__tree_training **out, const ft_matrix *x, const double *y,
                         const double *weights, ft_forest_kind kind, ft_error *err)
 {
-    ft__train *d = NULL;
+    ft__tree_training *d = NULL;
     size_t blocks;
     ft_status st;
 
@@ -179,7 +179,7 @@ ft_status ft__train_new(ft__train **out, const ft_matrix *x, const double *y,
     return FT_OK;
 }
 
-void ft__train_free(ft__train *d)
+void ft__train_free(ft__tree_training *d)
 {
     if (!d)
         return;

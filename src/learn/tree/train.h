@@ -30,7 +30,7 @@ typedef struct ft__key {
 /* By value, then by row. */
 void ft__keys_sort(ft__key *k, size_t n);
 
-typedef struct ft__train {
+typedef struct ft__tree_training {
     ft__arena room;
     uint32_t n_rows;
     uint32_t n_cols;
@@ -40,9 +40,10 @@ typedef struct ft__train {
     double *w;
     int y_exp;    /* a target is y * 2^y_exp */
     ft__key *key; /* unless FT_FOREST_EXTRA: n_rows per column, ascending */
-} ft__train;
+} ft__tree_training;
 
-static inline float *ft__train_at(const ft__train *d, uint32_t col, uint32_t row)
+static inline float *ft__train_at(const ft__tree_training *d, uint32_t col,
+                                  uint32_t row)
 {
     return &d->x[((size_t)(col / FT__BLOCK) * d->n_rows + row) * FT__BLOCK +
                  col % FT__BLOCK];
@@ -52,9 +53,9 @@ static inline float *ft__train_at(const ft__train *d, uint32_t col, uint32_t row
 ft_status ft__train_check(const ft_matrix *x, const double *y, const double *weights,
                           ft_error *err);
 /* Check it and prepare it. */
-ft_status ft__train_new(ft__train **out, const ft_matrix *x, const double *y,
+ft_status ft__train_new(ft__tree_training **out, const ft_matrix *x, const double *y,
                         const double *weights, ft_forest_kind kind, ft_error *err);
-void ft__train_free(ft__train *d);
+void ft__train_free(ft__tree_training *d);
 
 /* How the rows of a node are to be parted: those above `cut` in `col` go
  * right. */
@@ -77,7 +78,7 @@ typedef struct ft__sums {
 typedef struct ft__splitter ft__splitter;
 
 typedef struct ft__splitter_ops {
-    ft__splitter *(*open)(const ft__train *d); /* NULL: no memory */
+    ft__splitter *(*open)(const ft__tree_training *d); /* NULL: no memory */
     void (*close)(ft__splitter *s);
     /* Begin a tree on the rows of weight above 0; how many there are. */
     uint32_t (*start)(ft__splitter *s, const double *w);
@@ -104,7 +105,7 @@ static inline double ft__gain(double s, double w, double all)
 typedef struct ft__grower ft__grower;
 
 /* `opt` has no defaults left (no zeros but max_depth). */
-ft__grower *ft__grower_new(const ft__train *d, const ft_forest_options *opt);
+ft__grower *ft__grower_new(const ft__tree_training *d, const ft_forest_options *opt);
 void ft__grower_free(ft__grower *g);
 /* A tree on rows of weight w[d->n_rows]; borrowed until the next call. */
 ft__tree ft__grow(ft__grower *g, const double *w, ft__prng rng);

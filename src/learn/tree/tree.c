@@ -13,7 +13,7 @@ struct todo {
 };
 
 struct ft__grower {
-    const ft__train *d;
+    const ft__tree_training *d;
     const ft_forest_options *opt;
     const ft__splitter_ops *ops;
     ft__splitter *splitter;
@@ -22,7 +22,7 @@ struct ft__grower {
     uint32_t n_try;
 };
 
-ft__grower *ft__grower_new(const ft__train *d, const ft_forest_options *opt)
+ft__grower *ft__grower_new(const ft__tree_training *d, const ft_forest_options *opt)
 {
     ft__grower *g = calloc(1, sizeof(*g));
 

@@ -148,8 +148,8 @@ static ft_status fit_common(ft__physics_params *params, const struct known_rows 
     return st;
 }
 
-static ft_status fit_theta(ft__base *b, const ft__samples *s, const uint32_t *row,
-                           size_t n, uint64_t seed, ft_error *err)
+static ft_status fit_parameters(ft__base *b, const ft__samples *s, const uint32_t *row,
+                                size_t n, uint64_t seed, ft_error *err)
 {
     struct known_rows k;
     ft_status st = find_known(&k, s, row, n, seed, err);
@@ -229,7 +229,7 @@ ft_status ft__base_fit(ft__base *out, const ft__samples *s, const uint32_t *row,
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
     st = fit_roofs(out, 0, s, row, n, err);
     if (!st)
-        st = fit_theta(out, s, row, n, seed, err);
+        st = fit_parameters(out, s, row, n, seed, err);
     if (st)
         ft__base_free(out);
     return st;

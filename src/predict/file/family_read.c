@@ -213,7 +213,7 @@ static void get_constant(struct section_cursor *c, ft__physics_params *params,
     }
 }
 
-static void read_theta(struct section_cursor *c, ft__base *base)
+static void read_parameters(struct section_cursor *c, ft__base *base)
 {
     uint32_t n = get_count(c, 8);
 
@@ -246,7 +246,7 @@ static void read_base(struct section_cursor *c, ft__base *base, uint32_t n_datas
         c->bad = true;
     for (int k = 0; k < FT__N_GROUPS; k++)
         base->params[k] = ft__physics_default();
-    read_theta(c, base);
+    read_parameters(c, base);
 }
 
 static void get_code(struct section_cursor *c, ft__code *code)
@@ -524,7 +524,7 @@ static ft_status open_alone(ft__family *f, const ft__section_image *s,
 ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error *err)
 {
     struct section_cursor c = {p->image + s->offset, (size_t)s->bytes, false, false};
-    bool now = s->type == FT__SECTION_FAMILY || s->type == FT__SECTION_LEARNER ||
+    bool now = s->type == FT__SECTION_FAMILY || s->type == FT__SECTION_MODEL_SET ||
                s->type >= FT__SECTION_SCHEDULE;
 
     if (s->type > FT__SECTION_KERNELS)
@@ -536,7 +536,7 @@ ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error 
                                      err);
     switch (s->type) {
     case FT__SECTION_FAMILY: return open_family(p, &c, s->offset, err);
-    case FT__SECTION_LEARNER: return open_model_set(p, &c, s->offset, err);
+    case FT__SECTION_MODEL_SET: return open_model_set(p, &c, s->offset, err);
     case FT__SECTION_PART: return open_regressor(p, s, err);
     case FT__SECTION_SCHEDULE: return open_schedule(p->family, s, c.at, err);
     case FT__SECTION_UNSEEN: return open_unseen(p->family, s, c.at, err);

@@ -114,7 +114,7 @@ static ft_status write_head(ft__writer *w, const ft__model_set *l, ft_error *err
     put_base(&b, &l->base);
     put_columns(&b, &l->columns);
     w->body.bad |= b.bad;
-    st = ft__writer_section(w, FT__SECTION_LEARNER, b.bad ? "" : b.s, b.len, err);
+    st = ft__writer_section(w, FT__SECTION_MODEL_SET, b.bad ? "" : b.s, b.len, err);
     ft__buf_free(&b);
     return st;
 }

@@ -23,7 +23,7 @@ static inline size_t ft__padded(size_t len)
 
 enum ft__section_type {
     FT__SECTION_FAMILY = 1,
-    FT__SECTION_LEARNER,
+    FT__SECTION_MODEL_SET,
     FT__SECTION_PART,
     FT__SECTION_TEMPLATES,
     FT__SECTION_SCHEDULE,

@@ -10,7 +10,7 @@
  *   header | section table | sections
  *
  *   FT__SECTION_FAMILY     the datasets that were learned from
- *   FT__SECTION_LEARNER    of one metric: physical constants by name, columns, errors
+ *   FT__SECTION_MODEL_SET    of one metric: physical constants by name, columns, errors
  *   FT__SECTION_PART       ft__regressor_image, ranges, then the images of its models
  * and of the scale of their residuals; many FT__SECTION_TEMPLATES  of one dataset: what
  * was measured against its estimate FT__SECTION_SCHEDULE   one ft__device_schedule;

@@ -11,7 +11,7 @@
 #include "learn/learn_inside.h"
 
 /* Shares are of the largest power that was seen, clocks of the highest. */
-enum constant {
+enum clock_constant {
     IDLE,        /* power that no clock changes, but the voltage */
     MEMORY,      /* power that goes with the memory's clock alone */
     CLOCKED,     /* share of the rest that goes with the clock, not with the work */
@@ -43,9 +43,15 @@ struct clock_pair {
 
 /* ---- trees ---- */
 
-enum { TREES = 100, LEAST_LEAF = 2, SPREAD_TREES = 32, SPREAD_LEAF = 5, FOLDS = 5 };
+enum {
+    TREES = 100,
+    LEAST_LEAF = 2,
+    RESIDUAL_SCALE_TREES = 32,
+    RESIDUAL_SCALE_LEAF = 5,
+    FOLDS = 5
+};
 /* Measurements repeat no better. */
-static const double LEAST_SPREAD = 0.002;
+static const double LEAST_RESIDUAL_SCALE = 0.002;
 
 /* A ratio and its interval, as logarithms; without trees the formulae, and NaN. */
 struct log_ratio {
@@ -98,9 +104,11 @@ static ft_status hold_out(const ft__clock_trees *t, struct tree_fit *l, ft_error
     return st;
 }
 
-static ft_status fit_spread(ft__clock_trees *t, struct tree_fit *l, ft_error *err)
+static ft_status fit_residual_scale(ft__clock_trees *t, struct tree_fit *l,
+                                    ft_error *err)
 {
-    const ft_model_options coarse = trees(SPREAD_TREES, SPREAD_LEAF, l->seed + 2);
+    const ft_model_options coarse =
+        trees(RESIDUAL_SCALE_TREES, RESIDUAL_SCALE_LEAF, l->seed + 2);
     const size_t n = l->x->n_rows;
     ft_status st;
 
@@ -111,7 +119,7 @@ static ft_status fit_spread(ft__clock_trees *t, struct tree_fit *l, ft_error *er
         st = ft__model_cross_validate(l->all, l->x, l->other, NULL, l->fold, FOLDS,
                                       &coarse, err);
     for (size_t i = 0; i < n && !st; i++)
-        l->out[i] /= fmax(0, l->all[i]) + LEAST_SPREAD;
+        l->out[i] /= fmax(0, l->all[i]) + LEAST_RESIDUAL_SCALE;
     return st ? st : ft__conformal(&t->low, &t->high, l->out, n, 0.9, err);
 }
 
@@ -150,7 +158,7 @@ static ft_status trees_fit(ft__clock_trees *t, const ft_matrix *x,
         if (!st && ft__folds_make(l.fold, group, n, FOLDS, seed, NULL) == FT_OK) {
             st = hold_out(t, &l, err);
             if (!st)
-                st = fit_spread(t, &l, err);
+                st = fit_residual_scale(t, &l, err);
         }
     }
     free(l.fold);
@@ -179,7 +187,7 @@ static struct log_ratio trees_at(const ft__clock_trees *t, const float *row,
     if (!t->residual_scale)
         return out;
     ft__model_predict(t->residual_scale, row, 1, &residual_scale);
-    residual_scale = fmax(0, residual_scale) + LEAST_SPREAD;
+    residual_scale = fmax(0, residual_scale) + LEAST_RESIDUAL_SCALE;
     out.low = out.value + fmin(0, t->low) * residual_scale;
     out.high = out.value + fmax(0, t->high) * residual_scale;
     return out;

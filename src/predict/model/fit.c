@@ -13,7 +13,7 @@
 #include "learn/learn_inside.h"
 #include "predict/data/sample.h"
 
-enum { SPREAD_TREES = 16, SPREAD_LEAF = 5, VALUE_TREES = 64 };
+enum { RESIDUAL_SCALE_TREES = 16, RESIDUAL_SCALE_LEAF = 5, VALUE_TREES = 64 };
 /* A mixture has to better the best single method by this share. */
 static const double worth_mixing = 0.01;
 
@@ -427,8 +427,8 @@ static ft_status calibrate(ft__fit *f, struct cv_subset *l, const ft__fit_option
                            ft_error *err)
 {
     ft_model_options coarse = {.method = FT_METHOD_EXTRA,
-                               .forest = {.n_trees = SPREAD_TREES,
-                                          .min_leaf = SPREAD_LEAF,
+                               .forest = {.n_trees = RESIDUAL_SCALE_TREES,
+                                          .min_leaf = RESIDUAL_SCALE_LEAF,
                                           .seed = o->seed,
                                           .threads = o->threads}};
     double typical;
@@ -603,7 +603,7 @@ static ft_status choose(ft__fit *f, struct cv_subset *l, const ft_matrix *x,
         f->weight[k] = m.weight[k];
         f->n_models = k + 1;
     }
-    if (!st && o->no_spread) {
+    if (!st && o->no_residual_scale) {
         be_even(f, l);
         return FT_OK;
     }

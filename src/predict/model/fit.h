@@ -25,10 +25,10 @@ typedef struct ft__fit_options {
     double ceiling;   /* 0, or the mean deviation out of fold from which on nothing is
                          fitted (ft__fit.refused) */
     bool tune;        /* more hyper-parameters of each method */
-    bool no_spread;   /* the residual scale will not be asked for */
-    bool one_forest;  /* of trees and their middles a mixture holds one */
-    bool relative;    /* targets are logarithms, and what is chosen errs least in
-                         proportion; else it deviates least */
+    bool no_residual_scale; /* the residual scale will not be asked for */
+    bool one_forest;        /* of trees and their middles a mixture holds one */
+    bool relative;          /* targets are logarithms, and what is chosen errs least in
+                               proportion; else it deviates least */
     double least;     /* between which all targets lie, for models to know (learn.h); */
     double most;      /* both 0: that is not known */
     uint32_t n_folds; /* 0: 10 below 300 rows, else 5 */

@@ -28,7 +28,7 @@ struct kernel_samples {
     size_t n;
 };
 
-static ft__kernel_params theta_at(const double *x)
+static ft__kernel_params parameters_at(const double *x)
 {
     ft__kernel_params t;
 
@@ -39,7 +39,7 @@ static ft__kernel_params theta_at(const double *x)
 
 static double loss(const struct kernel_samples *j, const double *x)
 {
-    ft__kernel_params params = theta_at(x);
+    ft__kernel_params params = parameters_at(x);
     double sum = 0;
 
     for (size_t i = 0; i < j->n; i++) {
@@ -82,7 +82,7 @@ ft_status ft__kernel_fit(ft__kernel_params *out, const ft__kernel_sample *v, siz
     for (int i = 0; i < N; i++)
         x[i] = log(ranges[i].value);
     st = ft__minimise(&least, x, N, STEPS, slope, &job, err);
-    *out = theta_at(x);
+    *out = parameters_at(x);
     return st;
 }
 

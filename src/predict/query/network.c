@@ -372,7 +372,7 @@ static ft_status ask_metric(ft__op_answer *out, const ft__query_context *q,
 }
 
 /* GPUs say nothing of what a CPU draws. */
-static bool is_unmeasured_cpu(const ft__query_context *q)
+static bool is_cpu_from_specification(const ft__query_context *q)
 {
     return q->on.file && strcmp(ft_device_get(q->on.file)->type, "cpu") == 0 &&
            !ft__family_knows(q->f, FT__METRIC_POWER, &q->on);
@@ -390,7 +390,7 @@ ft_status ft__query_context_learn(ft__query_context *q, ft_error *err)
     if (!st && q->few)
         st = ft__calibration_set_correct(q->time, &q->n_few, q->f, FT__METRIC_TIME,
                                          q->few, &q->on, q->form, q->n, err);
-    if (st || is_unmeasured_cpu(q))
+    if (st || is_cpu_from_specification(q))
         return st;
     st = ask_metric(q->power, q, FT__METRIC_POWER, &none);
     if (!st && q->few)

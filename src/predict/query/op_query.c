@@ -212,14 +212,14 @@ bool ft__device_query_may(const ft_device_facts *d, double clock_hz)
 ft_status ft__device_query_range_open(ft__device_query_range *out,
                                       const ft_device_use *on,
                                       const ft__physics_params *params,
-                                      const ft__operating_point *drive, size_t n,
-                                      const ft_graph *g, ft_error *err)
+                                      const ft__operating_point *operating_point,
+                                      size_t n, const ft_graph *g, ft_error *err)
 {
     ft_device_use plain = *on;
     bool clocked = false;
     ft_status st;
 
-    *out = (ft__device_query_range){.drive = drive, .n = n};
+    *out = (ft__device_query_range){.operating_point = operating_point, .n = n};
     plain.setting = "";
     st = ft__device_query_open(&out->a, &plain, params, g, err);
     if (st)
@@ -229,8 +229,8 @@ ft_status ft__device_query_range_open(ft__device_query_range *out,
     if (!out->sustained || !out->open)
         return ft_fail(err, FT_ENOMEM, 0, "%zu settings", n);
     for (size_t k = 0; k < n; k++) {
-        out->open[k] = ft__device_query_may(out->a.device, drive[k].clock_hz);
-        clocked = clocked || (out->open[k] && !isnan(drive[k].clock_hz));
+        out->open[k] = ft__device_query_may(out->a.device, operating_point[k].clock_hz);
+        clocked = clocked || (out->open[k] && !isnan(operating_point[k].clock_hz));
     }
     return clocked ? fit_clocks(&out->a, err) : FT_OK;
 }
@@ -250,7 +250,7 @@ struct range_op {
     ft__hardware_spec chip;
     ft__pace pace;
     struct draw draw;
-    double *sustained; /* by drive */
+    double *sustained; /* by operating_point */
 };
 
 /* Where what these constants sustain is remembered. */
@@ -269,12 +269,14 @@ static double *sustained_of(ft__device_query_range *r, const ft__physics_params 
     return out;
 }
 
-static double power_at(const struct range_op *p, const ft__operating_point *drive)
+static double power_at(const struct range_op *p,
+                       const ft__operating_point *operating_point)
 {
-    double free_w = draw_at(&p->draw, drive->clock_hz);
+    double free_w = draw_at(&p->draw, operating_point->clock_hz);
 
     return isfinite(free_w)
-               ? fmin(free_w, ft__device_query_cap(p->r->a.device, drive->power_w))
+               ? fmin(free_w,
+                      ft__device_query_cap(p->r->a.device, operating_point->power_w))
                : free_w;
 }
 
@@ -282,16 +284,17 @@ static void price_at(struct range_op *p, size_t k, const ft__physics_params *par
                      double *busy_s, double *power_w)
 {
     ft__device_query_range *r = p->r;
-    const ft__operating_point *drive = &r->drive[k];
+    const ft__operating_point *operating_point = &r->operating_point[k];
     double sustained;
     ft__terms t;
 
-    *power_w = power_at(p, drive);
-    ft__hardware_range_at(&p->chip, &p->chips, drive);
-    if (isfinite(drive->power_w)) {
-        double free_w = draw_at(&p->draw, drive->clock_hz);
+    *power_w = power_at(p, operating_point);
+    ft__hardware_range_at(&p->chip, &p->chips, operating_point);
+    if (isfinite(operating_point->power_w)) {
+        double free_w = draw_at(&p->draw, operating_point->clock_hz);
 
-        hold_to(&p->chip, &r->a, clock_under_cap(&r->a, free_w, drive->power_w));
+        hold_to(&p->chip, &r->a,
+                clock_under_cap(&r->a, free_w, operating_point->power_w));
         sustained = ft__sustained(&p->chip, params);
     } else {
         if (isnan(p->sustained[k]))
@@ -371,7 +374,7 @@ ft_status ft__device_query_range_power(double *power_w, ft__device_query_range *
     bool good = ft__costs_nothing(op) || range_op_make(&p, &params, &cpu, op, &arena);
 
     for (size_t k = 0; k < r->n && good && !ft__costs_nothing(op); k++)
-        power_w[k] = power_at(&p, &r->drive[k]);
+        power_w[k] = power_at(&p, &r->operating_point[k]);
     ft__arena_free(&arena);
     return good ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu settings", r->n);
 }
@@ -452,7 +455,7 @@ void ft__device_query_why_no_power(ft_network_estimate *e, const ft_device_facts
     if (e->energy.basis != FT_BASIS_UNAVAILABLE)
         return;
     if (!d->type || strcmp(d->type, "gpu") != 0)
-        why = "what a CPU draws cannot be told from its data sheet";
+        why = "the power of a CPU cannot be predicted from its data sheet";
     else if (!(d->tdp_w > 0))
         why = "the device's file does not say its power, tdp_w";
     e->energy.why = e->power.why = why;

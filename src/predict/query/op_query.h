@@ -74,20 +74,20 @@ ft_status ft__network_tasks(ft__tasks *out, const ft_predictor *p,
  */
 enum { FT__MOST_PARAMS = 2 * FT_CLASS_COUNT }; /* that are remembered */
 typedef struct ft__device_query_range {
-    ft__device_query a; /* its clocks are there where a drive names one */
-    const ft__operating_point *drive;
+    ft__device_query a; /* its clocks are there where a operating_point names one */
+    const ft__operating_point *operating_point;
     size_t n;
-    /* By constants and drive; NaN: not known yet. */
+    /* By constants and operating_point; NaN: not known yet. */
     const ft__physics_params *params[FT__MOST_PARAMS]; /* NULL: none yet */
     double *sustained;
-    bool *open; /* by drive: false: ft__device_query_open() would fail */
+    bool *open; /* by operating_point: false: ft__device_query_open() would fail */
 } ft__device_query_range;
-/* *on but its setting; FT_ENOTFOUND where no drive can be asked about. */
+/* *on but its setting; FT_ENOTFOUND where no operating_point can be asked about. */
 ft_status ft__device_query_range_open(ft__device_query_range *out,
                                       const ft_device_use *on,
                                       const ft__physics_params *params,
-                                      const ft__operating_point *drive, size_t n,
-                                      const ft_graph *g, ft_error *err);
+                                      const ft__operating_point *operating_point,
+                                      size_t n, const ft_graph *g, ft_error *err);
 void ft__device_query_range_close(ft__device_query_range *r);
 /* busy_s[n] as ft__device_query_terms() with this theta, power_w[n] as
  * ft__device_query_power(). */

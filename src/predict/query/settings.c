@@ -17,7 +17,7 @@ static const ft_brief unknown = {NAN, NAN, NAN, NAN, FT_OK, ""};
 struct settings_batch {
     const ft_device_use *on;
     const char *const *setting;
-    const ft__operating_point *drive;
+    const ft__operating_point *operating_point;
     size_t n;
     const ft_graph *g;
     uint32_t n_ops;
@@ -32,50 +32,51 @@ struct settings_batch {
 /* What the family measured of the device that is asked about. */
 struct measured_at {
     bool any;
-    uint32_t at_clocks;         /* datasets whose setting names a clock */
-    ft__operating_point *drive; /* of every dataset of the device */
+    uint32_t at_clocks;                   /* datasets whose setting names a clock */
+    ft__operating_point *operating_point; /* of every dataset of the device */
     uint32_t n;
 };
 
 static ft_status see(struct measured_at *out, const ft__family *f,
                      const ft__dataset *asked, ft_error *err)
 {
-    *out =
-        (struct measured_at){.any = ft__family_knows(f, FT__METRIC_TIME, asked),
-                             .drive = calloc(f->n_datasets + 1u, sizeof(*out->drive))};
-    if (!out->drive)
+    *out = (struct measured_at){
+        .any = ft__family_knows(f, FT__METRIC_TIME, asked),
+        .operating_point = calloc(f->n_datasets + 1u, sizeof(*out->operating_point))};
+    if (!out->operating_point)
         return ft_fail(err, FT_ENOMEM, 0, "%u datasets", f->n_datasets);
     for (uint32_t i = 0; i < f->n_datasets; i++) {
         if (strcmp(f->dataset[i].device, asked->device) != 0)
             continue;
-        out->drive[out->n] = ft__operating_point_of(f->dataset[i].setting);
-        out->at_clocks += out->drive[out->n++].clock_hz > 0;
+        out->operating_point[out->n] = ft__operating_point_of(f->dataset[i].setting);
+        out->at_clocks += out->operating_point[out->n++].clock_hz > 0;
     }
     return FT_OK;
 }
 
-/* Was it not measured as *drive says, so that its answer is that of another setting,
- * scaled? */
-static bool is_rescaled(const struct measured_at *s, const ft__operating_point *drive)
+/* Was it not measured as *operating_point says, so that its answer is that of another
+ * setting, scaled? */
+static bool is_rescaled(const struct measured_at *s,
+                        const ft__operating_point *operating_point)
 {
     static const ft__operating_point as_it_comes = {NAN, NAN, NAN};
 
     if (!s->any)
-        return ft__operating_point_differs(drive, &as_it_comes);
+        return ft__operating_point_differs(operating_point, &as_it_comes);
     /* Several clocks may tell of others: ft__clock_interpolation_find(). */
     if (s->at_clocks > 1)
         return false;
     for (uint32_t i = 0; i < s->n; i++)
-        if (!ft__operating_point_differs(drive, &s->drive[i]))
+        if (!ft__operating_point_differs(operating_point, &s->operating_point[i]))
             return false;
     return true;
 }
 
 /* Constants by which operation i is priced; its class's, unless choose_form() took the
  * others. */
-static const ft__physics_params *theta_of(const ft__query_context *q, uint32_t i,
-                                          const ft__model_set *l,
-                                          const ft__physics_params *plain)
+static const ft__physics_params *parameters_of(const ft__query_context *q, uint32_t i,
+                                               const ft__model_set *l,
+                                               const ft__physics_params *plain)
 {
     const ft_op *op = &q->g->op[i];
 
@@ -93,7 +94,7 @@ static ft_status cost_rescaled(struct settings_batch *m, ft__query_context *q,
 
     for (uint32_t i = 0; i < m->n_ops && !st; i++) {
         const ft_op *op = &m->g->op[i];
-        const ft__physics_params *params = theta_of(q, i, l, &plain);
+        const ft__physics_params *params = parameters_of(q, i, l, &plain);
         const ft__physics_params *of_class =
             l ? &l->base.params[ft__group_of(op)] : &plain;
 
@@ -110,7 +111,8 @@ static ft_status cost_rescaled(struct settings_batch *m, ft__query_context *q,
 static void brief_rescaled(ft_brief *out, struct settings_batch *m,
                            ft__query_context *q, const ft__device_query *at, size_t k)
 {
-    const ft__schedule s = ft__query_context_schedule(q, at, m->drive[k].clock_hz);
+    const ft__schedule s =
+        ft__query_context_schedule(q, at, m->operating_point[k].clock_hz);
 
     for (uint32_t i = 0; i < m->n_ops; i++) {
         double busy = m->busy_s[i * m->n + k];
@@ -126,8 +128,9 @@ static void brief_rescaled(ft_brief *out, struct settings_batch *m,
                             ? q->time[i].value * factor
                             : (double)NAN;
     }
-    ft__estimate_brief(out, m->task, m->n_ops, &s,
-                       ft__device_query_cap(q->a.device, m->drive[k].power_w));
+    ft__estimate_brief(
+        out, m->task, m->n_ops, &s,
+        ft__device_query_cap(q->a.device, m->operating_point[k].power_w));
 }
 
 static ft_status rescaled(ft_brief *out, struct settings_batch *m, ft__query_context *q,
@@ -176,7 +179,8 @@ static ft_status by_rescaling(ft_brief *out, struct settings_batch *m,
     st = ft__query_context_open(&q, &setting, &on, err);
     if (!st) {
         on.policy = p ? q.on.policy : on.policy;
-        st = ft__device_query_range_open(&r, &on, &params, m->drive, m->n, m->g, err);
+        st = ft__device_query_range_open(&r, &on, &params, m->operating_point, m->n,
+                                         m->g, err);
     }
     if (!st)
         st = rescaled(out, m, &q, &r, which, err);
@@ -200,13 +204,14 @@ static ft_status at_once(ft_brief *out, struct settings_batch *m, const ft_predi
     if (!st && p)
         st = see(&seen, p->family, &asked, err);
     for (size_t k = 0; k < m->n && !st && !(p && m->on->known); k++) {
-        which[k] = !p || is_rescaled(&seen, &m->drive[k]);
-        if (which[k] && first == m->n && ft__device_query_may(d, m->drive[k].clock_hz))
+        which[k] = !p || is_rescaled(&seen, &m->operating_point[k]);
+        if (which[k] && first == m->n &&
+            ft__device_query_may(d, m->operating_point[k].clock_hz))
             first = k;
     }
     if (!st && first < m->n)
         st = by_rescaling(out, m, p, which, first, err);
-    free(seen.drive);
+    free(seen.operating_point);
     free(which);
     return st;
 }
@@ -315,19 +320,19 @@ ft_status ft_predict_network_many(ft_brief *out, const ft_predictor *p,
                                   const ft_device_use *on, const char *const *setting,
                                   size_t n, const ft_graph *g, ft_error *err)
 {
-    ft__operating_point drive[AT_ONCE];
+    ft__operating_point operating_point[AT_ONCE];
     ft_status st = FT_OK;
 
     for (size_t i = 0; i < n && !st; i += AT_ONCE) {
         struct settings_batch m = {.on = on,
                                    .setting = setting + i,
-                                   .drive = drive,
+                                   .operating_point = operating_point,
                                    .n = n - i < AT_ONCE ? n - i : AT_ONCE,
                                    .g = g,
                                    .n_ops = g->n_ops};
 
         for (size_t k = 0; k < m.n; k++)
-            drive[k] = ft__operating_point_of(m.setting[k]);
+            operating_point[k] = ft__operating_point_of(m.setting[k]);
         st = answer(out + i, &m, p, err);
     }
     return st;

@@ -47,9 +47,9 @@ A space whose objectives are predicted: nothing is run, every point is what pred
   > END
   $ python3 compare
   14 14
-  $ foretell explore run anywhere.yaml --json | pick name foretold runs fronts.0.workload
+  $ foretell explore run anywhere.yaml --json | pick name predicted runs fronts.0.workload
   name: "anywhere"
-  foretold: 40
+  predicted: 40
   runs: 0
   fronts.0.workload: ""
 

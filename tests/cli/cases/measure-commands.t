@@ -1,6 +1,6 @@
 Any command is measured; several take turns. Figures differ, their places do not.
 
-  $ echo "s/[0-9.]+ (ns|us|ms|s|B|KiB|MiB|CPUs)/T/g; s/[0-9]+\.[0-9]+/R/g; s/\[[mu]?s\]/[T]/g; /note:/d; s/ +\(cannot be told apart\)//" >mask
+  $ echo "s/[0-9.]+ (ns|us|ms|s|B|KiB|MiB|CPUs)/T/g; s/[0-9]+\.[0-9]+/R/g; s/\[[mu]?s\]/[T]/g; /note:/d; s/ +\(cannot be distinguished\)//" >mask
   $ foretell measure --no-power -r 2 -n first -- true -- sleep 1.5 | sed -E -f mask
   1: first
     mean          T +- T (std)   user T, system T

@@ -178,7 +178,7 @@ What is missing is named, with the way to get it.
   foretell predict: --device wants names joined by commas, at most 256 answers in all, not "a30,"
   [2]
   $ foretell predict data/models/resnet50.onnx --device a30 --dtype int8
-  foretell predict: networks are told in fp64, fp32, fp16 or bf16, not in int8
+  foretell predict: networks are predicted in fp64, fp32, fp16 or bf16, not in int8
   [2]
   $ foretell predict data/models/resnet50.onnx --device a30 --dtype float
   foretell predict: there is no element type "float"

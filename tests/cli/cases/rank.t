@@ -14,7 +14,7 @@ Devices that nobody measured, each scaled from its data sheet.
   *: none beats it in time
   best: l4
   expected regret of this answer: 26.8 %
-  l4 and a30 cannot be told apart (~): their intervals overlap
+  l4 and a30 cannot be distinguished (~): their intervals overlap
   $ foretell rank data/models/vgg16.onnx --mode training --optimizer adam --batches 8,64 --devices a30,jetson-tk1 --limit time=500ms
   vgg16.onnx by time of an item, one step of forward, backward and Adam
   assumed: training, fp32
@@ -72,10 +72,10 @@ Devices that nobody measured, each scaled from its data sheet.
   *: none beats it in time and energy at once
   best: l4
   expected regret of this answer: 3.4 %
-  l4 and a30 cannot be told apart (~): their intervals overlap
+  l4 and a30 cannot be distinguished (~): their intervals overlap
   $ foretell rank data/models/resnet50.onnx --devices a30,l4 --by co2 --co2 400g/kWh | tail -2
   expected regret of this answer: 3.4 %
-  l4 and a30 cannot be told apart (~): their intervals overlap
+  l4 and a30 cannot be distinguished (~): their intervals overlap
   $ foretell rank data/models/resnet50.onnx --devices local
   foretell rank: there is no predictor for this machine yet; two commands make one:
     foretell collect --quick
