@@ -45,15 +45,16 @@ static const ft__option global_options[] = {
     {0},
 };
 
-/* How many of out[] are used, with those of a table whose values go to `base`. */
+/* How many of out[] are used, with those of a table whose values go to `base` (an
+ * address, since there is none where options are only described). */
 static size_t list_options(struct known *out, size_t n, const ft__option *o,
-                           const char *base)
+                           uintptr_t base)
 {
     for (; o && (o->help || o->group) && n < MOST_OPTIONS; o++)
         if (o->type == FT__OPT_GROUP)
             n = list_options(out, n, o->group, base + o->at);
         else
-            out[n++] = (struct known){o, (char *)(uintptr_t)base + o->at};
+            out[n++] = (struct known){o, (char *)(base + o->at)};
     return n;
 }
 
@@ -226,8 +227,10 @@ static void list_known(struct parser *p)
 {
     const ft__command *command = p->c->command;
 
-    p->n_known = command ? list_options(p->known, 0, command->options, p->options) : 0;
-    p->n_known = list_options(p->known, p->n_known, global_options, (char *)p->c);
+    p->n_known =
+        command ? list_options(p->known, 0, command->options, (uintptr_t)p->options)
+                : 0;
+    p->n_known = list_options(p->known, p->n_known, global_options, (uintptr_t)p->c);
 }
 
 static void parse_word(struct parser *p, const char *word)
@@ -317,7 +320,7 @@ static bool is_given(const ft__option *o, const void *at)
 const ft__option *ft__option_given(const ft__option *table, const void *options)
 {
     struct known k[MOST_OPTIONS];
-    size_t n = list_options(k, 0, table, options);
+    size_t n = list_options(k, 0, table, (uintptr_t)options);
 
     for (size_t i = 0; i < n; i++)
         if (is_given(k[i].o, k[i].at))
@@ -328,7 +331,8 @@ const ft__option *ft__option_given(const ft__option *table, const void *options)
 void ft__options_free(ft__cli *c, void *options)
 {
     struct known k[MOST_OPTIONS];
-    size_t n = options ? list_options(k, 0, c->command->options, options) : 0;
+    size_t n =
+        options ? list_options(k, 0, c->command->options, (uintptr_t)options) : 0;
 
     for (size_t i = 0; i < n; i++)
         if (k[i].o->type == FT__OPT_TEXTS)
@@ -342,7 +346,7 @@ void ft__options_free(ft__cli *c, void *options)
 static void help_options(const ft__option *table, FILE *fp)
 {
     struct known k[MOST_OPTIONS];
-    size_t n = list_options(k, 0, table, NULL);
+    size_t n = list_options(k, 0, table, 0);
 
     for (size_t i = 0; i < n; i++) {
         const ft__option *o = k[i].o;

@@ -131,7 +131,7 @@ static const ft__update *within(const ft__updates *u, double from, double to, si
         i++;
     for (*n = 0; i + *n < u->n && u->u[i + *n].at_s <= to;)
         ++*n;
-    return u->u + i;
+    return u->u ? u->u + i : NULL;
 }
 
 static void too_short(ft__energy *out, const ft_domain *d, double seconds, double needs,
