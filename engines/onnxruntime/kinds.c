@@ -10,7 +10,16 @@
 #define WINDOW " kernel_shape=*kernel strides=*stride pads=*pad"
 #define CONV(type) type " i0 w0 w1? > o0 dilations=*dilation group=$groups" WINDOW
 #define POOL(type) type " i0 > o0 ceil_mode=$ceil dilations=*dilation" WINDOW
-#define EPSILON " epsilon=0.00001"
+
+static const char conv[] = CONV("Conv");
+static const char conv_transpose[] = CONV("ConvTranspose") " output_padding=*outpad";
+static const char deform_conv[] =
+    "DeformConv i0 w0 i1 w1? > o0 dilations=*dilation group=$groups" WINDOW;
+static const char resize[] =
+    "Resize i0 - - @out > o0 coordinate_transformation_mode=half_pixel"
+    " nearest_mode=round_prefer_ceil cubic_coeff_a=-0.75";
+static const char max_pool[] = POOL("MaxPool");
+static const char average_pool[] = POOL("AveragePool");
 
 static const char *const recipes[FT_KIND_COUNT] = {
     [FT_KIND_relu] = "Relu i0 > o0",
@@ -77,25 +86,27 @@ static const char *const recipes[FT_KIND_COUNT] = {
     [FT_KIND_global_maxpool] = "GlobalMaxPool i0 > o0",
     [FT_KIND_copy] = "Identity i0 > o0",
     [FT_KIND_det] = "Det i0 > o0",
-    [FT_KIND_conv1d] = CONV("Conv"),
-    [FT_KIND_conv2d] = CONV("Conv"),
-    [FT_KIND_conv3d] = CONV("Conv"),
-    [FT_KIND_conv_transpose1d] = CONV("ConvTranspose") " output_padding=*outpad",
-    [FT_KIND_conv_transpose2d] = CONV("ConvTranspose") " output_padding=*outpad",
-    [FT_KIND_conv_transpose3d] = CONV("ConvTranspose") " output_padding=*outpad",
-    [FT_KIND_deform_conv2d] =
-        "DeformConv i0 w0 i1 w1? > o0 dilations=*dilation group=$groups" WINDOW,
-    [FT_KIND_maxpool1d] = POOL("MaxPool"),
-    [FT_KIND_maxpool2d] = POOL("MaxPool"),
-    [FT_KIND_maxpool3d] = POOL("MaxPool"),
-    [FT_KIND_avgpool1d] = POOL("AveragePool"),
-    [FT_KIND_avgpool2d] = POOL("AveragePool"),
-    [FT_KIND_avgpool3d] = POOL("AveragePool"),
-    [FT_KIND_batchnorm] = "BatchNormalization i0 w0 w1 w2 w3 > o0" EPSILON,
-    [FT_KIND_layernorm] = "LayerNormalization i0 w0 w1 > o0 axis=-$norm" EPSILON,
-    [FT_KIND_rmsnorm] = "SimplifiedLayerNormalization i0 w0 > o0 axis=-$norm" EPSILON,
-    [FT_KIND_groupnorm] = "GroupNormalization i0 w0 w1 > o0 num_groups=$groups" EPSILON,
-    [FT_KIND_instancenorm] = "InstanceNormalization i0 w0 w1 > o0" EPSILON,
+    [FT_KIND_conv1d] = conv,
+    [FT_KIND_conv2d] = conv,
+    [FT_KIND_conv3d] = conv,
+    [FT_KIND_conv_transpose1d] = conv_transpose,
+    [FT_KIND_conv_transpose2d] = conv_transpose,
+    [FT_KIND_conv_transpose3d] = conv_transpose,
+    [FT_KIND_deform_conv2d] = deform_conv,
+    [FT_KIND_maxpool1d] = max_pool,
+    [FT_KIND_maxpool2d] = max_pool,
+    [FT_KIND_maxpool3d] = max_pool,
+    [FT_KIND_avgpool1d] = average_pool,
+    [FT_KIND_avgpool2d] = average_pool,
+    [FT_KIND_avgpool3d] = average_pool,
+    [FT_KIND_batchnorm] = "BatchNormalization i0 w0 w1 w2 w3 > o0 epsilon=0.00001",
+    [FT_KIND_layernorm] =
+        "LayerNormalization i0 w0 w1 > o0 axis=-$norm epsilon=0.00001",
+    [FT_KIND_rmsnorm] =
+        "SimplifiedLayerNormalization i0 w0 > o0 axis=-$norm epsilon=0.00001",
+    [FT_KIND_groupnorm] =
+        "GroupNormalization i0 w0 w1 > o0 num_groups=$groups epsilon=0.00001",
+    [FT_KIND_instancenorm] = "InstanceNormalization i0 w0 w1 > o0 epsilon=0.00001",
     [FT_KIND_lrn] = "LRN i0 > o0 size=$size alpha=0.0001 beta=0.75 bias=1.",
     [FT_KIND_l2norm] = "LpNormalization i0 > o0 axis=$axis",
     [FT_KIND_softmax] = "Softmax i0 > o0 axis=$axis",
@@ -133,9 +144,7 @@ static const char *const recipes[FT_KIND_COUNT] = {
     [FT_KIND_pad] = "Pad i0 pads > o0",
     [FT_KIND_expand] = "Expand i0 @out > o0",
     [FT_KIND_tile] = "Tile i0 repeats > o0",
-    [FT_KIND_resize] =
-        "Resize i0 - - @out > o0 coordinate_transformation_mode=half_pixel"
-        " nearest_mode=round_prefer_ceil cubic_coeff_a=-0.75",
+    [FT_KIND_resize] = resize,
     [FT_KIND_depth_to_space] = "DepthToSpace i0 > o0",
     [FT_KIND_space_to_depth] = "SpaceToDepth i0 > o0",
     [FT_KIND_gather] = "Gather i0 i1 > o0 axis=$axis",
