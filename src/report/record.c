@@ -181,7 +181,7 @@ json_t *ft__json_join_take(json_t *a, json_t *b)
 
 /* ---- CSV ---- */
 
-void ft__csv_text(FILE *fp, const char *s, char end)
+void ft__record_csv_text(FILE *fp, const char *s, char end)
 {
     const bool quoted = s[strcspn(s, ",\"\r\n")];
 
@@ -245,7 +245,7 @@ static void put_value(FILE *fp, char type, va_list *ap, char end)
         break;
     default:
         s = va_arg(*ap, const char *);
-        ft__csv_text(fp, s ? s : "", end);
+        ft__record_csv_text(fp, s ? s : "", end);
         break;
     }
 }

@@ -254,7 +254,7 @@ void ft__point_csv(const ft_exploration_facts *f, const double *point)
 {
     for (size_t k = 0; k < f->n_params; k++)
         if (f->param[k].value && !isnan(point[k]))
-            ft__csv_text(stdout, f->param[k].value[(size_t)point[k]], ',');
+            ft__record_csv_text(stdout, f->param[k].value[(size_t)point[k]], ',');
         else
             ft__number_csv(point[k], ',');
 }
@@ -263,20 +263,20 @@ void ft__explored_csv(const ft__explored *e)
 {
     fputs("workload,", stdout);
     for (size_t k = 0; k < e->n_params; k++)
-        ft__csv_text(stdout, e->param[k].name, ',');
+        ft__record_csv_text(stdout, e->param[k].name, ',');
     for (size_t k = 0; k < e->n_objectives; k++)
         printf("%s,%s_error,", e->objective[k].name, e->objective[k].name);
     puts("runs,front,failure");
     for (size_t i = 0; i < e->t.n; i++) {
         const ft_trial *t = &e->t.v[i];
 
-        ft__csv_text(stdout, e->workload[t->workload], ',');
+        ft__record_csv_text(stdout, e->workload[t->workload], ',');
         ft__point_csv(ft_exploration_get(e->x), t->point);
         for (size_t k = 0; k < e->n_objectives; k++) {
             ft__number_csv(t->value[k], ',');
             ft__number_csv(t->error[k], ',');
         }
         printf("%u,%d,", t->runs, e->front[i]);
-        ft__csv_text(stdout, t->failure ? t->failure : "", '\n');
+        ft__record_csv_text(stdout, t->failure ? t->failure : "", '\n');
     }
 }

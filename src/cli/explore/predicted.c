@@ -495,10 +495,10 @@ void ft__predicted_design_csv(const ft__predicted_design *s)
     puts("failure");
     for (uint32_t w = 0; w < s->n_workloads; w++)
         for (size_t i = 0; i < s->n; i++) {
-            ft__csv_text(stdout, f->workload[w], ',');
+            ft__record_csv_text(stdout, f->workload[w], ',');
             ft__point_csv(f, s->point + i * s->n_params);
             for (size_t k = 0; k < s->n_objectives; k++)
                 ft__number_csv(values_of(s, w, i)[k], ',');
-            ft__csv_text(stdout, why_not(s, w * s->n + i), '\n');
+            ft__record_csv_text(stdout, why_not(s, w * s->n + i), '\n');
         }
 }
