@@ -8,7 +8,7 @@
 #include "graph/build.h"
 #include "graph/graph_inside.h"
 #include "graph/scratch.h"
-#include "graph/strides.h"
+#include "graph/strided.h"
 
 /* ---- strides ---- */
 

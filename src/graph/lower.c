@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "graph/build.h"
-#include "graph/graph.h"
 #include "graph/graph_inside.h"
 #include "graph/op_inside.h"
 #include "graph/strided.h"

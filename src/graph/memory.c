@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "foretell/graph.h"
 #include "graph/graph_inside.h"
-#include "graph/lives.h"
+#include "graph/plan.h"
 #include "graph/scratch.h"
 
 /* ---- what Python holds ---- */

@@ -1,8 +1,8 @@
 #ifndef GRAPH_TRAIN_H
 #define GRAPH_TRAIN_H
 
+#include "base/arena.h"
 #include "graph/build.h"
-#include "graph/graph.h"
 
 /* Deriving a training step. The new graph begins with all tensors of the source
  * under their old numbers; what the step adds comes behind them. */
