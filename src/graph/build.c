@@ -483,6 +483,15 @@ uint32_t ft__build_checked(ft__build *b, const char *name, size_t name_len,
     return g->n_nodes++;
 }
 
+/* Let a node run `count` times in one pass; nothing for FT_NONE. */
+static void repeat_node(ft__build *b, uint32_t node, uint64_t count)
+{
+    if (b->failed || node == FT_NONE)
+        return;
+    b->g->op_count[b->g->node[node].op] += count - b->g->node[node].repeat;
+    b->g->node[node].repeat = count;
+}
+
 void ft__build_at(ft__build *b, const ft_node *n)
 {
     ft__build_phase(b, n->phase);
@@ -492,18 +501,10 @@ void ft__build_at(ft__build *b, const ft_node *n)
 void ft__build_again(ft__build *b, const ft_node *n, const ft_op *op,
                      const uint32_t *in, const uint32_t *out, uint32_t n_out)
 {
-    ft__build_repeat(b,
-                     ft__build_checked(b, n->name, strlen(n->name), op, in, n->n_in,
-                                       n->params, n->n_params, out, n_out),
-                     n->repeat);
-}
-
-void ft__build_repeat(ft__build *b, uint32_t node, uint64_t count)
-{
-    if (b->failed || node == FT_NONE)
-        return;
-    b->g->op_count[b->g->node[node].op] += count - b->g->node[node].repeat;
-    b->g->node[node].repeat = count;
+    repeat_node(b,
+                ft__build_checked(b, n->name, strlen(n->name), op, in, n->n_in,
+                                  n->params, n->n_params, out, n_out),
+                n->repeat);
 }
 
 void ft__build_repeat_from(ft__build *b, uint32_t first, uint64_t times)
@@ -517,7 +518,7 @@ void ft__build_repeat_from(ft__build *b, uint32_t first, uint64_t times)
             ft__build_fail(b, FT_EFORMAT, 0,
                            "node %s: loops run it more than 2^52 times",
                            b->g->node[i].name);
-        ft__build_repeat(b, i, repeat * times);
+        repeat_node(b, i, repeat * times);
     }
 }
 
@@ -616,7 +617,7 @@ void ft__build_op(ft__build *b, const char *name, size_t name_len, const ft_op *
     n_params = weights_of(b, op, (double)count, params);
     if (b->failed)
         return;
-    ft__build_repeat(
+    repeat_node(
         b,
         ft__build_node(b, name, name_len, op, in, n_in, params, n_params, out, n_out),
         count);
