@@ -76,7 +76,6 @@ static const char *const key_names[FT_K_COUNT] = {
     "tp",     "ep",       "ranks",   "id"};
 static const char *const phase_names[FT_PHASE_COUNT] = {
     "forward", "backward", "forward_backward", "optimizer", "step"};
-static const char *const layout_names[FT_LAYOUT_COUNT] = {"plain", "channels_last"};
 
 static int same(const char *name, const char *s, size_t len)
 {
@@ -162,11 +161,6 @@ int ft__phase_from_name(ft_phase *p, const char *name, size_t len)
             return 1;
         }
     return 0;
-}
-
-const char *ft__layout_name(ft_layout l)
-{
-    return layout_names[l];
 }
 
 ft_key_id ft__kind_key(ft_kind k, uint32_t i)
