@@ -45,11 +45,6 @@ static const enum result_rule rules[FT_KIND_COUNT] = {
 #undef FT_KIND
 };
 
-static enum result_rule rule_of(ft_kind k)
-{
-    return rules[k];
-}
-
 /* ---- results ---- */
 
 /* Of operands that do not fit together. */
@@ -110,7 +105,7 @@ static ft_shape conv_result(const ft_op *op)
     windows_of(&w, op, axes);
     for (uint32_t i = 0; i < axes; i++)
         s.dim[i + 2] = window(&w, axes, i, s.dim[i + 2]);
-    if (s.rank > 1 && rule_of(op->kind) == RULE_CONV)
+    if (s.rank > 1 && rules[op->kind] == RULE_CONV)
         s.dim[1] = ft_op_at(op, FT_K_out, 0);
     return s;
 }
@@ -286,7 +281,7 @@ static ft_shape result(const ft_op *op, uint32_t i)
 {
     ft_shape s = ft_op_shape(op, FT_K_x);
 
-    switch (rule_of(op->kind)) {
+    switch (rules[op->kind]) {
     case RULE_SAME:
     case RULE_SAME_BOOL:
     case RULE_CAST: return s;
@@ -327,7 +322,7 @@ static uint32_t n_results(const ft_op *op)
 {
     uint32_t n = 1;
 
-    switch (rule_of(op->kind)) {
+    switch (rules[op->kind]) {
     case RULE_SPLIT: (void)ft_op_get(op, FT_K_sizes, &n); return n;
     case RULE_TOPK: return 2;
     case RULE_RNN: return op->kind == FT_KIND_lstm ? 3 : 2;
@@ -339,7 +334,7 @@ static ft_dtype result_dtype(const ft_op *op, uint32_t i)
 {
     int64_t to = ft_op_at(op, FT_K_to, 0);
 
-    switch (rule_of(op->kind)) {
+    switch (rules[op->kind]) {
     case RULE_SAME_BOOL:
     case RULE_BROADCAST_BOOL: return FT_DTYPE_bool;
     case RULE_ARG: return FT_DTYPE_int64;
@@ -355,7 +350,7 @@ static uint32_t n_operands(const ft_op *op)
 {
     uint32_t n;
 
-    if (rule_of(op->kind) == RULE_CONCAT) {
+    if (rules[op->kind] == RULE_CONCAT) {
         (void)ft_op_get(op, FT_K_sizes, &n);
         return n;
     }
@@ -375,7 +370,7 @@ static void operand(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtyp
     ft_kind k = op->kind;
 
     *dtype = op->dtype;
-    if (rule_of(k) == RULE_CONCAT) {
+    if (rules[k] == RULE_CONCAT) {
         *shape = along_axis(op, i);
         return;
     }
@@ -523,7 +518,7 @@ static bool shaped(ft_key_id key, enum result_rule r)
 /* Every key that is required is there, no shape is too long or too large. */
 static ft_status check_keys(const ft_op *op, ft_error *err)
 {
-    enum result_rule r = rule_of(op->kind);
+    enum result_rule r = rules[op->kind];
     ft_key_id key;
 
     for (uint32_t i = 0; (key = ft__kind_key(op->kind, i)) != FT_K_COUNT; i++) {
@@ -618,8 +613,8 @@ static ft_status check_parts(const ft_op *op, ft_error *err)
     ft_shape x = ft_op_shape(op, FT_K_x), whole = along_axis(op, -1);
     int64_t axis = ft_op_at(op, FT_K_axis, 0), first = ft_op_at(op, FT_K_sizes, 0);
 
-    if (rule_of(op->kind) == RULE_CONCAT ? x.dim[axis] != first
-                                         : x.dim[axis] != whole.dim[axis])
+    if (rules[op->kind] == RULE_CONCAT ? x.dim[axis] != first
+                                       : x.dim[axis] != whole.dim[axis])
         return bad(op, "sizes do not add up to x along axis", err);
     return FT_OK;
 }
@@ -648,16 +643,15 @@ static ft_status check_rule(const ft_op *op, ft_error *err)
     (void)ft_op_get(op, FT_K_kernel, &n);
     if (n)
         st = check_window(op, spatial_axes(op->kind), err);
-    if (!st &&
-        (rule_of(op->kind) == RULE_CONV || rule_of(op->kind) == RULE_CONV_TRANSPOSE))
+    if (!st && (rules[op->kind] == RULE_CONV || rules[op->kind] == RULE_CONV_TRANSPOSE))
         st = check_conv(op, err);
     if (!st)
         st = check_axes(op, FT_K_axis, err);
     if (!st)
         st = check_axes(op, FT_K_axes, err);
-    if (!st && rule_of(op->kind) == RULE_TRANSPOSE)
+    if (!st && rules[op->kind] == RULE_TRANSPOSE)
         st = check_perm(op, err);
-    if (!st && (rule_of(op->kind) == RULE_CONCAT || rule_of(op->kind) == RULE_SPLIT))
+    if (!st && (rules[op->kind] == RULE_CONCAT || rules[op->kind] == RULE_SPLIT))
         st = check_parts(op, err);
     if (!st && op->kind == FT_KIND_groupnorm &&
         (x.rank < 2 || ft_op_at(op, FT_K_groups, 0) < 1 ||
@@ -665,11 +659,11 @@ static ft_status check_rule(const ft_op *op, ft_error *err)
         st = bad(op, "groups must divide the channels of x", err);
     if (!st && (ft_op_at(op, FT_K_norm, 0) > (int64_t)x.rank))
         st = bad(op, "norm reduces more axes than x has", err);
-    if (!st && (to < (rule_of(op->kind) == RULE_CAST) || to >= FT_DTYPE_COUNT))
+    if (!st && (to < (rules[op->kind] == RULE_CAST) || to >= FT_DTYPE_COUNT))
         st = bad(op, "to is no dtype", err);
     if (!st && ft_op_at(op, FT_K_weights, 0) >= FT_DTYPE_COUNT)
         st = bad(op, "weights is no dtype", err);
-    if (!st && rule_of(op->kind) == RULE_RNN && ft_op_at(op, FT_K_directions, 0) > 2)
+    if (!st && rules[op->kind] == RULE_RNN && ft_op_at(op, FT_K_directions, 0) > 2)
         st = bad(op, "directions is 1 or 2", err);
     if (!st && op->kind == FT_KIND_moe)
         st = check_moe(op, err);
