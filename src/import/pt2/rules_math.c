@@ -29,7 +29,7 @@ static void aten_gelu(ft__pt2_node *n)
 /* A view where nothing is dropped. */
 static void aten_dropout(ft__pt2_node *n)
 {
-    if (ft__pt2_bool(n, "train", true) && ft__pt2_float(n, "n->import", 0.5) > 0)
+    if (ft__pt2_bool(n, "train", true) && ft__pt2_float(n, "p", 0.5) > 0)
         unary(n, FT_KIND_dropout);
     else
         ft__pt2_emit_view(n, n->x, ft__pt2_out(n, 0));
