@@ -1,4 +1,5 @@
-/* Tensors, nodes and notes in, one after the other; a checked, immutable graph out. */
+/* Tensors, nodes and notes in, one after the other; a checked, immutable graph out,
+ * with its memory and the totals over its operations. */
 #include "graph/build.h"
 
 #include <assert.h>

@@ -4,8 +4,6 @@
 #include <stdbool.h>
 
 #include "foretell/graph.h"
-#include "foretell/op.h"
-#include "graph/graph_inside.h"
 
 /* FT_POLICY_STRIDED_VIEWS of ft__graph_lower(), on graphs of any phase. Tensors
  * keep their numbers; copies come behind them. */
