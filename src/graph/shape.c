@@ -3,7 +3,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "graph/op.h"
 #include "graph/op_inside.h"
 

@@ -1,6 +1,4 @@
 /* The spec: an operation as one line of text, and back. */
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
