@@ -8,7 +8,7 @@
 #include "graph/build.h"
 #include "graph/graph_inside.h"
 #include "graph/op_inside.h"
-#include "graph/place.h"
+#include "graph/plan.h"
 #include "import/pt2/pt2.h"
 
 static const ft_memory_policy EXACT = {0};

@@ -100,6 +100,7 @@ static const struct rule_case math[] = {
     {"x=2x8 y*=2x8", "aten.dropout.default input=x p=0.1 train=false -> y", ""},
     {"x=2x8 y*=2x8", "aten.dropout.default input=x p=0.1 train=true -> y",
      "dropout x=2x8" F},
+    {"x=2x8 y*=2x8", "aten.dropout.default input=x p=0.0 train=true -> y", ""},
     {"x=2x8 y=8 z*=2x8", "aten.add.Tensor self=x other=y -> z", "add x=2x8 y=8" F},
     {"x=2x8 z*=2x8", "aten.mul.Tensor self=x other=2.5 -> z", "mul x=2x8 y=1" F},
     {"x=2x8 z*=2x8", "aten.rsub.Scalar self=x other=1 -> z", "sub x=1 y=2x8" F},

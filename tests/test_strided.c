@@ -8,7 +8,7 @@
 #include "graph/build.h"
 #include "graph/graph_inside.h"
 #include "graph/scratch.h"
-#include "graph/strides.h"
+#include "graph/strided.h"
 
 /* ---- strides ---- */
 
@@ -264,10 +264,10 @@ static void kernels_need_what_was_measured(void)
         if (st)
             fprintf(stderr, "%s: %s\n", c[i].spec, err.msg);
         CHECK(st == FT_OK);
-        if (ft__scratch_bytes(&op) != c[i].bytes)
+        if (ft__scratch_of(&op).bytes != c[i].bytes)
             fprintf(stderr, "%s: %llu\n", c[i].spec,
-                    (unsigned long long)ft__scratch_bytes(&op));
-        CHECK(ft__scratch_bytes(&op) == c[i].bytes);
+                    (unsigned long long)ft__scratch_of(&op).bytes);
+        CHECK(ft__scratch_of(&op).bytes == c[i].bytes);
     }
 }
 
@@ -295,7 +295,7 @@ static void buffers_of_products_are_near_the_measured_ones(void)
         ft_op op;
 
         CHECK(ft_op_parse(&op, c[i].spec, strlen(c[i].spec), NULL) == FT_OK);
-        CHECK_NEAR((double)ft__buffer_bytes(&op), c[i].bytes, 0.012 * c[i].bytes);
+        CHECK_NEAR((double)ft__scratch_of(&op).buffer, c[i].bytes, 0.012 * c[i].bytes);
     }
 }
 

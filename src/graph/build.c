@@ -1,4 +1,5 @@
-/* Tensors, nodes and notes in, one after the other; a checked, immutable graph out. */
+/* Tensors, nodes and notes in, one after the other; a checked, immutable graph out,
+ * with its memory and the totals over its operations. */
 #include "graph/build.h"
 
 #include <assert.h>
@@ -7,10 +8,134 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/index.h"
 #include "base/limits.h"
-#include "graph/graph.h"
+#include "graph/graph_inside.h"
 #include "graph/op_inside.h"
+
+/* ---- a graph's memory, and totals over its operations ---- */
+
+/* What a graph owns: plain arrays; what nodes and strings point to lies in the arena.
+ * Grown by the builder only. */
+typedef struct ft__parts {
+    ft__arena arena;
+    const char *name;
+    ft_mode mode;
+    ft_tensor *tensor;
+    ft_node *node;
+    ft_op *op;
+    uint64_t *op_count;
+    uint32_t *output;
+    const char **assumption;
+    const char **bounded;
+    uint32_t n_tensors;
+    uint32_t n_nodes;
+    uint32_t n_ops;
+    uint32_t n_outputs;
+    uint32_t n_assumptions;
+    uint32_t n_bounded;
+} ft__parts;
+
+static void parts_free(ft__parts *p)
+{
+    if (!p)
+        return;
+    ft__arena_free(&p->arena);
+    free(p->tensor);
+    free(p->node);
+    free(p->op);
+    free(p->op_count);
+    free(p->output);
+    free(p->assumption);
+    free(p->bounded);
+    free(p);
+}
+
+/* The first dimension of the first input. */
+static int64_t batch_of(const ft__parts *p)
+{
+    for (uint32_t i = 0; i < p->n_tensors; i++)
+        if (p->tensor[i].role == FT_ROLE_INPUT && p->tensor[i].shape.rank)
+            return p->tensor[i].shape.dim[0];
+    return 0;
+}
+
+/* The graph that shows them; takes. NULL: there is no memory, and they stay. */
+static ft_graph *parts_show(ft__parts *p)
+{
+    ft_graph *g = malloc(sizeof(*g));
+
+    if (g)
+        *g = (ft_graph){
+            .name = p->name,
+            .mode = p->mode,
+            .batch = batch_of(p),
+            .tensor = p->tensor,
+            .n_tensors = p->n_tensors,
+            .node = p->node,
+            .n_nodes = p->n_nodes,
+            .op = p->op,
+            .op_count = p->op_count,
+            .n_ops = p->n_ops,
+            .output = p->output,
+            .n_outputs = p->n_outputs,
+            .assumption = p->assumption,
+            .n_assumptions = p->n_assumptions,
+            .bounded = p->bounded,
+            .n_bounded = p->n_bounded,
+            .parts = p,
+        };
+    return g;
+}
+
+void ft_graph_free(ft_graph *g)
+{
+    if (g)
+        parts_free(g->parts);
+    free(g);
+}
+
+ft_dtype ft__graph_dtype(const ft_graph *g)
+{
+    ft_dtype dtype = FT_DTYPE_fp32;
+    double most = -1;
+
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        ft_cost c;
+
+        ft_op_cost(&g->op[i], &c);
+        if (c.flops > most) {
+            most = c.flops;
+            dtype = g->op[i].dtype;
+        }
+    }
+    return dtype;
+}
+
+void ft_graph_totals(const ft_graph *g, ft_totals *out)
+{
+    *out = (ft_totals){.dtype = ft__graph_dtype(g)};
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        double count = (double)g->op_count[i];
+        ft_cost c;
+
+        ft_op_cost(&g->op[i], &c);
+        out->flops += count * c.flops;
+        out->bytes_read += count * c.bytes_read;
+        out->bytes_written += count * c.bytes_written;
+    }
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
+        const ft_tensor *t = &g->tensor[i];
+
+        if (t->role != FT_ROLE_WEIGHT || t->storage != i)
+            continue;
+        out->parameters += (double)ft_shape_elements(&t->shape);
+        out->weight_bytes += (double)ft_tensor_bytes(&t->shape, t->dtype);
+    }
+}
+
+/* ---- the builder ---- */
 
 /* What malloc() gives quickest, for the many small graphs. */
 enum { SMALL_BYTES = 1000 };
@@ -53,7 +178,7 @@ void ft__build_free(ft__build *b)
 {
     if (!b)
         return;
-    ft__parts_free(b->g);
+    parts_free(b->g);
     ft__index_free(&b->index);
     free(b);
 }
@@ -359,6 +484,15 @@ uint32_t ft__build_checked(ft__build *b, const char *name, size_t name_len,
     return g->n_nodes++;
 }
 
+/* Let a node run `count` times in one pass; nothing for FT_NONE. */
+static void repeat_node(ft__build *b, uint32_t node, uint64_t count)
+{
+    if (b->failed || node == FT_NONE)
+        return;
+    b->g->op_count[b->g->node[node].op] += count - b->g->node[node].repeat;
+    b->g->node[node].repeat = count;
+}
+
 void ft__build_at(ft__build *b, const ft_node *n)
 {
     ft__build_phase(b, n->phase);
@@ -368,18 +502,10 @@ void ft__build_at(ft__build *b, const ft_node *n)
 void ft__build_again(ft__build *b, const ft_node *n, const ft_op *op,
                      const uint32_t *in, const uint32_t *out, uint32_t n_out)
 {
-    ft__build_repeat(b,
-                     ft__build_checked(b, n->name, strlen(n->name), op, in, n->n_in,
-                                       n->params, n->n_params, out, n_out),
-                     n->repeat);
-}
-
-void ft__build_repeat(ft__build *b, uint32_t node, uint64_t count)
-{
-    if (b->failed || node == FT_NONE)
-        return;
-    b->g->op_count[b->g->node[node].op] += count - b->g->node[node].repeat;
-    b->g->node[node].repeat = count;
+    repeat_node(b,
+                ft__build_checked(b, n->name, strlen(n->name), op, in, n->n_in,
+                                  n->params, n->n_params, out, n_out),
+                n->repeat);
 }
 
 void ft__build_repeat_from(ft__build *b, uint32_t first, uint64_t times)
@@ -393,7 +519,7 @@ void ft__build_repeat_from(ft__build *b, uint32_t first, uint64_t times)
             ft__build_fail(b, FT_EFORMAT, 0,
                            "node %s: loops run it more than 2^52 times",
                            b->g->node[i].name);
-        ft__build_repeat(b, i, repeat * times);
+        repeat_node(b, i, repeat * times);
     }
 }
 
@@ -492,7 +618,7 @@ void ft__build_op(ft__build *b, const char *name, size_t name_len, const ft_op *
     n_params = weights_of(b, op, (double)count, params);
     if (b->failed)
         return;
-    ft__build_repeat(
+    repeat_node(
         b,
         ft__build_node(b, name, name_len, op, in, n_in, params, n_params, out, n_out),
         count);
@@ -551,7 +677,7 @@ ft_status ft__build_finish_take(ft_graph **out, ft__build *b, ft_error *err)
         st = b->err.status;
         if (err)
             *err = b->err;
-    } else if ((*out = ft__parts_show(b->g))) {
+    } else if ((*out = parts_show(b->g))) {
         b->g = NULL;
     } else {
         st = ft_fail(err, FT_ENOMEM, 0, "out of memory while building %s", b->g->name);

@@ -61,8 +61,6 @@ void ft__build_at(ft__build *b, const ft_node *n);
 /* Such a node, checked there, with an operation and tensors of this one. */
 void ft__build_again(ft__build *b, const ft_node *n, const ft_op *op,
                      const uint32_t *in, const uint32_t *out, uint32_t n_out);
-/* Let a node run `count` times in one pass; nothing for FT_NONE. */
-void ft__build_repeat(ft__build *b, uint32_t node, uint64_t count);
 /* The same for all nodes from `first` on, times what they have; nothing after a
  * failure, which a product beyond the limit is. */
 void ft__build_repeat_from(ft__build *b, uint32_t first, uint64_t times);

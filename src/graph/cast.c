@@ -1,6 +1,5 @@
 /* A network in another floating-point type: model.to(dtype). */
 #include <stdbool.h>
-#include <string.h>
 
 #include "graph/build.h"
 #include "graph/graph_inside.h"

@@ -1,8 +1,27 @@
-/* Bytes and weights of one operation, from its spec alone; docs/costs.md. */
-#include "graph/op.h"
-
+/* What one operation costs, from its spec alone: the convolutions and matrix products
+ * inside it, FLOPs and bytes, forward and backward. One multiply-accumulate is 2 FLOPs.
+ * Counts per element are conventions where functions have no one count; all of them
+ * with their sources: docs/costs.md. */
 #include <math.h>
 #include <stdbool.h>
+
+#include "graph/op.h"
+#include "graph/op_inside.h"
+
+static bool is_backward(const ft_op *op)
+{
+    return op->phase == FT_PHASE_BACKWARD;
+}
+
+/* The operation in the forward pass. */
+static ft_op forward_of(const ft_op *op)
+{
+    ft_op forward = *op;
+
+    forward.phase = FT_PHASE_FORWARD;
+    forward.wrt = 0;
+    return forward;
+}
 
 static double elements(const ft_op *op, ft_key_id key)
 {
@@ -11,110 +30,521 @@ static double elements(const ft_op *op, ft_key_id key)
     return (double)ft_shape_elements(&s);
 }
 
-double ft__kernel_volume(const ft_op *op)
+/* All results of the forward pass together. */
+struct results {
+    double elements;
+    double bytes;
+};
+
+static struct results results_of(const ft_op *op)
 {
+    struct results r = {0};
+    ft_op forward;
+
+    if (is_backward(op)) {
+        forward = forward_of(op);
+        op = &forward;
+    }
+    for (uint32_t i = 0, n = ft_op_n_outputs(op); i < n; i++) {
+        ft_shape s;
+        ft_dtype t;
+
+        ft_op_output(op, i, &s, &t);
+        r.elements += (double)ft_shape_elements(&s);
+        r.bytes += (double)ft_tensor_bytes(&s, t);
+    }
+    return r;
+}
+
+/* ---- products ---- */
+
+struct list {
+    ft_product *out;
     uint32_t n;
-    const int64_t *v = ft_op_get(op, FT_K_kernel, &n);
-    double volume = 1;
+    ft_dtype dtype;
+};
 
-    for (uint32_t i = 0; i < n; i++)
-        volume *= (double)v[i];
-    return volume;
-}
-
-/* Weights between one channel and `channels` on the other side, of its group. */
-static double per_group(const ft_op *op, double channels)
+static int64_t span(const ft_shape *s, uint32_t from, uint32_t to)
 {
-    return channels / (double)ft_op_at(op, FT_K_groups, 0) * ft__kernel_volume(op);
-}
+    int64_t n = 1;
 
-double ft__last_dim(const ft_op *op, ft_key_id key)
-{
-    ft_shape s = ft_op_shape(op, key);
-
-    return s.rank ? (double)s.dim[s.rank - 1] : 1;
-}
-
-static double norm_size(const ft_op *op)
-{
-    ft_shape s = ft_op_shape(op, FT_K_x);
-    double n = 1;
-
-    for (int64_t i = 0; i < ft_op_at(op, FT_K_norm, 0) && i < (int64_t)s.rank; i++)
-        n *= (double)s.dim[s.rank - 1 - (uint32_t)i];
+    for (uint32_t i = from; i < to && i < s->rank; i++)
+        n *= s->dim[i];
     return n;
 }
 
-int64_t ft__rnn_gates(ft_kind k)
+/* `count` times b products of m x k with k x n; the longer side comes first. */
+static void add(struct list *l, uint64_t count, int64_t b, int64_t m, int64_t k,
+                int64_t n)
 {
-    return k == FT_KIND_rnn ? 1 : k == FT_KIND_gru ? 3 : k == FT_KIND_lstm ? 4 : 0;
+    ft_shape x = {.rank = 3, .dim = {b, m > n ? m : n, k}};
+    ft_shape y = {.rank = 3, .dim = {b, k, m > n ? n : m}};
+    ft_product *p = &l->out[l->n++];
+
+    ft__op_init(&p->op, FT_KIND_matmul, l->dtype);
+    ft__op_set_shape(&p->op, FT_K_x, &x);
+    ft__op_set_shape(&p->op, FT_K_y, &y);
+    p->count = count;
 }
 
-/* Of every gate and direction: input, state, and two biases. */
-static double rnn_weights(const ft_op *op)
+/* A product with its two gradients: of the left and of the right side. */
+static void add_with(struct list *l, const ft_op *op, uint32_t right, uint64_t count,
+                     int64_t b, int64_t m, int64_t k, int64_t n)
 {
-    double hidden = (double)ft_op_at(op, FT_K_hidden, 0);
-    double columns =
-        ft__last_dim(op, FT_K_x) + hidden + 2 * (double)ft_op_at(op, FT_K_bias, 0);
+    uint32_t wrt = ft_op_wrt(op);
 
-    return (double)ft_op_at(op, FT_K_directions, 0) * (double)ft__rnn_gates(op->kind) *
-           hidden * columns;
+    if (op->phase != FT_PHASE_BACKWARD) {
+        add(l, count, b, m, k, n);
+        return;
+    }
+    if (wrt & FT_WRT_X)
+        add(l, count, b, m, n, k);
+    if (wrt & right)
+        add(l, count, b, k, m, n);
 }
 
-static int64_t shared_out(const ft_op *op, ft_key_id what, ft_key_id among)
+static void of_linear(struct list *l, const ft_op *op)
 {
-    int64_t n = ft_op_at(op, among, 0);
+    ft_shape x = ft_op_shape(op, FT_K_x);
 
-    return n > 0 ? (ft_op_at(op, what, 0) + n - 1) / n : 0;
+    if (x.rank)
+        add_with(l, op, FT_WRT_WEIGHTS, 1, 1, span(&x, 0, x.rank - 1),
+                 x.dim[x.rank - 1], ft_op_at(op, FT_K_out, 0));
 }
 
-int64_t ft__moe_experts(const ft_op *op)
+/* Matrices of a product's result. */
+static int64_t result_batch(const ft_op *op)
 {
-    return shared_out(op, FT_K_experts, FT_K_ep);
+    const ft_op forward = forward_of(op);
+    ft_dtype t;
+    ft_shape s;
+
+    ft_op_output(&forward, 0, &s, &t);
+    return span(&s, 0, s.rank - 2);
 }
 
-int64_t ft__moe_columns(const ft_op *op)
+/* An operand without batch dimensions meets all rows of the other one at once. */
+static void of_matmul(struct list *l, const ft_op *op)
 {
-    return shared_out(op, FT_K_hidden, FT_K_tp);
+    ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y);
+    int64_t m, k, n;
+
+    if (x.rank < 2 || y.rank < 2)
+        return;
+    m = x.dim[x.rank - 2];
+    k = x.dim[x.rank - 1];
+    n = y.dim[y.rank - 1];
+    if (y.rank == 2)
+        add_with(l, op, FT_WRT_Y, 1, 1, span(&x, 0, x.rank - 1), k, n);
+    else if (x.rank == 2)
+        add_with(l, op, FT_WRT_Y, 1, 1, m, k, n * span(&y, 0, y.rank - 2));
+    else
+        add_with(l, op, FT_WRT_Y, 1, result_batch(op), m, k, n);
 }
 
-/* Three matrices of every expert that lies on this device. */
-static double moe_weights(const ft_op *op)
+/* Forward two products; backward five: the scores are computed again, then the
+ * gradients of values, probabilities, queries and keys (Dao 2022, algorithm 4). */
+static void of_attention(struct list *l, const ft_op *op)
 {
-    return 3 * (double)ft__moe_experts(op) * (double)ft__moe_columns(op) *
-           ft__last_dim(op, FT_K_x);
+    int64_t b = ft_op_at(op, FT_K_x, 0) * ft_op_at(op, FT_K_x, 1);
+    int64_t queries = ft_op_at(op, FT_K_x, 2), keys = ft_op_at(op, FT_K_y, 2);
+    int64_t size = ft_op_at(op, FT_K_x, 3), value = ft_op_at(op, FT_K_z, 3);
+
+    add(l, 1, b, queries, size, keys);
+    if (op->phase != FT_PHASE_BACKWARD) {
+        add(l, 1, b, queries, keys, value);
+        return;
+    }
+    add(l, 1, b, keys, queries, value);
+    add(l, 1, b, queries, value, keys);
+    add(l, 1, b, queries, keys, size);
+    add(l, 1, b, keys, queries, size);
 }
 
-double ft__weight_elements(const ft_op *op)
+/* All steps of the input at once, then one step after the other. */
+static void of_rnn(struct list *l, const ft_op *op)
 {
-    double out = (double)ft_op_at(op, FT_K_out, 0),
-           bias = (double)ft_op_at(op, FT_K_bias, 0);
+    int64_t gates = ft__rnn_gates(op->kind);
+    int64_t steps = ft_op_at(op, FT_K_x, 0), batch = ft_op_at(op, FT_K_x, 1);
+    int64_t in = ft_op_at(op, FT_K_x, 2), hidden = ft_op_at(op, FT_K_hidden, 0);
+    uint64_t directions = (uint64_t)ft_op_at(op, FT_K_directions, 0);
+    ft_op whole = *op;
 
+    add_with(l, op, FT_WRT_WEIGHTS, directions, 1, steps * batch, in, gates * hidden);
+    whole.wrt = 0;
+    add_with(l, &whole, FT_WRT_WEIGHTS, directions * (uint64_t)steps, 1, batch, hidden,
+             gates * hidden);
+}
+
+static void of_conv(struct list *l, const ft_op *op)
+{
+    static const ft_key_id keep[] = {FT_K_x,      FT_K_y,        FT_K_out,
+                                     FT_K_kernel, FT_K_stride,   FT_K_pad,
+                                     FT_K_outpad, FT_K_dilation, FT_K_groups};
+    uint32_t wrt = ft_op_wrt(op), n;
+    ft_op bare;
+
+    ft__op_init(&bare, op->kind, op->dtype);
+    for (uint32_t i = 0; i < sizeof(keep) / sizeof(*keep); i++) {
+        const int64_t *v = ft_op_get(op, keep[i], &n);
+
+        if (v)
+            ft__op_set(&bare, keep[i], v, n);
+    }
+    bare.phase = op->phase;
+    if (op->phase != FT_PHASE_BACKWARD) {
+        l->out[l->n++] = (ft_product){bare, 1};
+        return;
+    }
+    /* The gradient of offsets is made of the operand's. */
+    wrt = wrt & FT_WRT_Y ? (wrt | FT_WRT_X) & ~(uint32_t)FT_WRT_Y : wrt;
+    for (uint32_t bit = FT_WRT_X; bit <= FT_WRT_WEIGHTS; bit <<= 1) {
+        if (!(wrt & bit))
+            continue;
+        ft__op_set_wrt(&bare, bit);
+        l->out[l->n++] = (ft_product){bare, 1};
+    }
+}
+
+uint32_t ft_op_products(const ft_op *op, ft_product out[FT_MAX_PRODUCTS])
+{
+    struct list l = {out, 0, op->dtype};
+
+    if (ft_kind_class(op->kind) == FT_CLASS_CONV)
+        of_conv(&l, op);
+    else if (op->kind == FT_KIND_linear)
+        of_linear(&l, op);
+    else if (op->kind == FT_KIND_matmul)
+        of_matmul(&l, op);
+    else if (op->kind == FT_KIND_attention)
+        of_attention(&l, op);
+    else if (ft__rnn_gates(op->kind))
+        of_rnn(&l, op);
+    return l.n;
+}
+
+/* ---- FLOPs ---- */
+
+/* FLOPs per element, forward and backward, of the kinds whose work is the same
+ * for every element of x; 0: one. Backward includes the product with the
+ * result's gradient. */
+static const struct {
+    double forward, backward;
+} per_element[FT_KIND_COUNT] = {
+    [FT_KIND_relu] = {1, 1},
+    [FT_KIND_leaky_relu] = {1, 2},
+    [FT_KIND_elu] = {3, 4},
+    [FT_KIND_selu] = {4, 5},
+    [FT_KIND_clip] = {2, 2},
+    [FT_KIND_sigmoid] = {4, 3},
+    [FT_KIND_hardsigmoid] = {3, 2},
+    [FT_KIND_tanh] = {5, 3},
+    [FT_KIND_silu] = {5, 8},
+    [FT_KIND_hardswish] = {4, 5},
+    [FT_KIND_gelu] = {8, 14},
+    [FT_KIND_gelu_tanh] = {9, 20},
+    [FT_KIND_mish] = {8, 16},
+    [FT_KIND_softplus] = {4, 5},
+    [FT_KIND_softsign] = {3, 5},
+    [FT_KIND_erf] = {5, 6},
+    [FT_KIND_exp] = {2, 1},
+    [FT_KIND_log] = {2, 1},
+    [FT_KIND_log1p] = {3, 2},
+    [FT_KIND_expm1] = {3, 2},
+    [FT_KIND_rotary] = {3, 3},
+    [FT_KIND_dropout] = {2, 2},
+    [FT_KIND_stochastic_depth] = {1, 1},
+    [FT_KIND_quantize] = {4, 1},
+    [FT_KIND_dequantize] = {2, 2},
+    /* norms: docs/costs.md derives the 8 and the 13 */
+    [FT_KIND_layernorm] = {8, 13},
+    [FT_KIND_rmsnorm] = {8, 13},
+    [FT_KIND_groupnorm] = {8, 13},
+    [FT_KIND_instancenorm] = {8, 13},
+    [FT_KIND_l2norm] = {8, 13},
+    [FT_KIND_softmax] = {5, 4},
+    [FT_KIND_logsoftmax] = {5, 4},
+    [FT_KIND_hardmax] = {5, 0},
+    [FT_KIND_cross_entropy] = {5, 3},
+    [FT_KIND_mse_loss] = {3, 3},
+    [FT_KIND_reduce_max] = {1, 3},
+    [FT_KIND_reduce_min] = {1, 3},
+    [FT_KIND_reduce_prod] = {1, 3},
+    [FT_KIND_reduce_l1] = {2, 2},
+    [FT_KIND_reduce_l2] = {2, 2},
+    [FT_KIND_reduce_logsumexp] = {4, 4},
+    /* optimizers, per parameter, weight decay included */
+    [FT_KIND_sgd] = {4, 0},
+    [FT_KIND_momentum] = {6, 0},
+    [FT_KIND_adam] = {14, 0},
+    [FT_KIND_adamw] = {14, 0},
+};
+
+/* Two per multiply-accumulate of every product inside. */
+static double products(const ft_op *op)
+{
+    ft_product p[FT_MAX_PRODUCTS];
+    uint32_t n = ft_op_products(op, p);
+    double sum = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        sum += ft_product_flops(&p[i]);
+    return sum;
+}
+
+/* Forward the bias is added to every result; backward summed over them. */
+static double bias(const ft_op *op, double results)
+{
+    if (!ft_op_at(op, FT_K_bias, 0) ||
+        (is_backward(op) && !(ft_op_wrt(op) & FT_WRT_WEIGHTS)))
+        return 0;
+    return results;
+}
+
+/* Transposed: every input element meets every filter of its group. */
+static double one_convolution(const ft_op *op, double results)
+{
+    bool transposed =
+        op->kind >= FT_KIND_conv_transpose1d && op->kind <= FT_KIND_conv_transpose3d;
+    double channels =
+        (double)(transposed ? ft_op_at(op, FT_K_out, 0) : ft_op_at(op, FT_K_x, 1));
+
+    return 2 * (transposed ? elements(op, FT_K_x) : results) * channels /
+           (double)ft_op_at(op, FT_K_groups, 0) * ft__kernel_volume(op);
+}
+
+/* Every value that a filter meets is interpolated between four others. */
+static double deformation(const ft_op *op, double results)
+{
+    if (op->kind != FT_KIND_deform_conv2d)
+        return 0;
+    return 7 * results / (double)ft_op_at(op, FT_K_out, 0) * ft__kernel_volume(op) *
+           (double)ft_op_at(op, FT_K_x, 1);
+}
+
+static double convolution(const ft_op *op, double results)
+{
+    double sum = bias(op, results);
+
+    if (!is_backward(op))
+        return sum + one_convolution(op, results) + deformation(op, results);
+    return sum + products(op) + 2 * deformation(op, results);
+}
+
+/* Scores are scaled, masked and go through a softmax; backward they are made
+ * again (Dao 2022, algorithms 1 and 4). */
+static double attention(const ft_op *op, double results)
+{
+    double scores = (double)(ft_op_at(op, FT_K_x, 0) * ft_op_at(op, FT_K_x, 1) *
+                             ft_op_at(op, FT_K_x, 2) * ft_op_at(op, FT_K_y, 2));
+    double mask = (double)ft_op_at(op, FT_K_mask, 0);
+
+    if (is_backward(op))
+        return products(op) + (6 + mask) * scores + 2 * results;
+    return products(op) + (6 + mask) * scores;
+}
+
+/* Over all steps and directions. */
+static double state_elements(const ft_op *op)
+{
+    return (double)(ft_op_at(op, FT_K_x, 0) * ft_op_at(op, FT_K_x, 1) *
+                    ft_op_at(op, FT_K_hidden, 0) * ft_op_at(op, FT_K_directions, 0));
+}
+
+/* Of one element of the state: sigmoids 4, tanh 5, products and sums. */
+static double recurrent(const ft_op *op)
+{
+    double each = op->kind == FT_KIND_lstm ? 30 : op->kind == FT_KIND_gru ? 22 : 6;
+
+    return products(op) + (is_backward(op) ? 2 : 1) * each * state_elements(op);
+}
+
+/* Of the rows' experts those that lie here; the gate is a product of two vectors and
+ * a sigmoid (silu), and results are weighted and added. */
+static double mixture(const ft_op *op)
+{
+    double size = ft__last_dim(op, FT_K_x), x = elements(op, FT_K_x);
+    double hidden =
+        (double)ft_op_at(op, FT_K_hidden, 0) / (double)ft_op_at(op, FT_K_tp, 0);
+    double picks = x / size * (double)ft_op_at(op, FT_K_topk, 0) /
+                   (double)ft_op_at(op, FT_K_ep, 0);
+
+    return picks * (6 * size * hidden + 6 * hidden + 2 * size) *
+           (is_backward(op) ? 2 : 1);
+}
+
+static double matrix(const ft_op *op, double results)
+{
+    if (op->kind == FT_KIND_moe)
+        return mixture(op);
+    if (op->kind == FT_KIND_attention)
+        return attention(op, results);
+    if (op->kind != FT_KIND_linear && op->kind != FT_KIND_matmul)
+        return recurrent(op);
+    if (op->kind == FT_KIND_matmul && !is_backward(op))
+        return 2 * results * ft__last_dim(op, FT_K_x);
+    return products(op) + bias(op, results);
+}
+
+static double norm(const ft_op *op)
+{
+    double x = elements(op, FT_K_x), size = (double)ft_op_at(op, FT_K_size, 0), sum = 0;
+
+    if (op->kind == FT_KIND_lrn)
+        return x * (2 * size + 5) * (is_backward(op) ? 2 : 1);
+    if (!is_backward(op))
+        return x * (op->kind != FT_KIND_batchnorm ? 8
+                    : ft_op_at(op, FT_K_train, 0) ? 8
+                                                  : 2);
+    sum = ft_op_wrt(op) & FT_WRT_X ? 10 : 2;
+    return x * (sum + (ft_op_wrt(op) & FT_WRT_WEIGHTS ? 3 : 0));
+}
+
+/* Interpolation between neighbours: mode 0 takes the nearest. */
+static double resampled(const ft_op *op, double results)
+{
+    double out = results * (1 + 6 * (double)ft_op_at(op, FT_K_mode, 0));
+
+    if (op->kind == FT_KIND_grid_sample)
+        out = (out + 3 * elements(op, FT_K_y)) * (is_backward(op) ? 2 : 1);
+    return out;
+}
+
+static double moved(const ft_op *op, double results)
+{
     switch (op->kind) {
-    case FT_KIND_linear: return ft__last_dim(op, FT_K_x) * out + bias * out;
-    case FT_KIND_batchnorm: return 4 * (double)ft_op_at(op, FT_K_x, 1);
-    case FT_KIND_layernorm: return 2 * norm_size(op);
-    case FT_KIND_rmsnorm: return norm_size(op);
-    case FT_KIND_groupnorm:
-    case FT_KIND_instancenorm: return 2 * (double)ft_op_at(op, FT_K_x, 1);
+    case FT_KIND_resize:
+    case FT_KIND_grid_sample: return resampled(op, results);
+    /* Four samples between four neighbours each, and their mean. */
+    case FT_KIND_roi_align: return results * (4 * 7 + 4);
+    /* Rows that occur twice are added. */
     case FT_KIND_embedding:
-        return (double)ft_op_at(op, FT_K_rows, 0) * (double)ft_op_at(op, FT_K_dim, 0);
-    case FT_KIND_rnn:
-    case FT_KIND_gru:
-    case FT_KIND_lstm: return rnn_weights(op);
-    case FT_KIND_moe: return moe_weights(op);
+    case FT_KIND_tile: return is_backward(op) ? results : 0;
+    /* Every element is added up once for every other device, shared out evenly. */
+    case FT_KIND_collective:
+        return results * (1 - 1 / (double)ft_op_at(op, FT_K_ranks, 0));
+    default: return 0;
+    }
+}
+
+static double reduced(const ft_op *op)
+{
+    double x = elements(op, FT_K_x), points = (double)ft_op_at(op, FT_K_size, 0);
+    double each = is_backward(op) ? per_element[op->kind].backward
+                                  : per_element[op->kind].forward;
+
+    if (op->kind == FT_KIND_fft)
+        return points > 1 ? 5 * x * log2(points) : 0;
+    /* By LU decomposition: 2/3 n^3 a matrix. */
+    if (op->kind == FT_KIND_det)
+        return x * ft__last_dim(op, FT_K_x) * 2 / 3;
+    if (op->kind == FT_KIND_topk || op->kind == FT_KIND_global_maxpool)
+        return is_backward(op) ? 0 : x;
+    return x * (each > 0 ? each : 1);
+}
+
+static double per_element_of(const ft_op *op)
+{
+    double forward = per_element[op->kind].forward,
+           backward = per_element[op->kind].backward;
+
+    forward = forward > 0 ? forward : 1;
+    return elements(op, FT_K_x) * (!is_backward(op) ? forward
+                                   : backward > 0   ? backward
+                                                    : forward + 1);
+}
+
+static double flops(const ft_op *op, double results)
+{
+    switch (ft_kind_class(op->kind)) {
+    case FT_CLASS_CONV: return convolution(op, results);
+    case FT_CLASS_MATMUL: return matrix(op, results);
+    /* Backward of a maximum: one addition where the largest was. */
+    case FT_CLASS_POOL:
+        return results * (is_backward(op) && ft_kind_saves(op->kind) & FT_SAVE_INDICES
+                              ? 1
+                              : ft__kernel_volume(op));
+    case FT_CLASS_NORM: return norm(op);
+    case FT_CLASS_SOFTMAX:
+    case FT_CLASS_UNARY:
+    case FT_CLASS_OPTIMIZER: return per_element_of(op);
+    case FT_CLASS_BINARY: return results * (is_backward(op) ? 3 : 1);
+    case FT_CLASS_REDUCE: return reduced(op);
+    case FT_CLASS_MOVE: return moved(op, results);
+    case FT_CLASS_VIEW:
+    case FT_CLASS_GENERIC:
+    case FT_CLASS_COUNT: break;
+    }
+    return 0;
+}
+
+/* Kinds that take one transcendental function of every element of x. */
+static bool is_transcendental(ft_kind k)
+{
+    switch (k) {
+    case FT_KIND_sigmoid:
+    case FT_KIND_tanh:
+    case FT_KIND_silu:
+    case FT_KIND_gelu:
+    case FT_KIND_gelu_tanh:
+    case FT_KIND_mish:
+    case FT_KIND_softplus:
+    case FT_KIND_elu:
+    case FT_KIND_selu:
+    case FT_KIND_erf:
+    case FT_KIND_exp:
+    case FT_KIND_expm1:
+    case FT_KIND_log:
+    case FT_KIND_log1p:
+    case FT_KIND_lgamma:
+    case FT_KIND_sin:
+    case FT_KIND_cos:
+    case FT_KIND_tan:
+    case FT_KIND_sinh:
+    case FT_KIND_cosh:
+    case FT_KIND_asin:
+    case FT_KIND_acos:
+    case FT_KIND_atan:
+    case FT_KIND_asinh:
+    case FT_KIND_acosh:
+    case FT_KIND_atanh:
+    case FT_KIND_reduce_logsumexp:
+    case FT_KIND_softmax:
+    case FT_KIND_logsoftmax:
+    case FT_KIND_cross_entropy: return true;
+    default: return false;
+    }
+}
+
+static double transcendentals(const ft_op *op, double results)
+{
+    switch (op->kind) {
+    case FT_KIND_attention:
+        return (double)(ft_op_at(op, FT_K_x, 0) * ft_op_at(op, FT_K_x, 1) *
+                        ft_op_at(op, FT_K_x, 2) * ft_op_at(op, FT_K_y, 2));
+    case FT_KIND_lstm: return is_backward(op) ? 0 : 5 * state_elements(op);
+    case FT_KIND_gru: return is_backward(op) ? 0 : 3 * state_elements(op);
+    case FT_KIND_rnn: return is_backward(op) ? 0 : state_elements(op);
+    case FT_KIND_pow:
+    case FT_KIND_atan2: return is_backward(op) ? 0 : results;
     default: break;
     }
-    return ft_kind_class(op->kind) == FT_CLASS_CONV
-               ? out * per_group(op, (double)ft_op_at(op, FT_K_x, 1)) + bias * out
-               : 0;
+    /* What is saved as a result needs no function again, but for logarithms. */
+    if (is_backward(op) && ft_kind_saves(op->kind) & FT_SAVE_OUT &&
+        op->kind != FT_KIND_logsoftmax && op->kind != FT_KIND_cross_entropy &&
+        op->kind != FT_KIND_reduce_logsumexp)
+        return 0;
+    return is_transcendental(op->kind) ? elements(op, FT_K_x) : 0;
 }
 
-double ft__trained_elements(const ft_op *op)
+double ft_product_flops(const ft_product *p)
 {
-    return op->kind == FT_KIND_batchnorm ? 2 * (double)ft_op_at(op, FT_K_x, 1)
-                                         : ft__weight_elements(op);
+    ft_op forward = forward_of(&p->op);
+
+    return flops(&forward, results_of(&forward).elements) * (double)p->count;
 }
+
+/* ---- bytes ---- */
 
 static int is_byte(ft_dtype t)
 {
@@ -260,7 +690,7 @@ static double bytes_written(const ft_op *op, double results)
 
 void ft_op_cost(const ft_op *op, ft_cost *out)
 {
-    ft__results results;
+    struct results results;
 
     *out = (ft_cost){0};
     out->weight_elements = ft__weight_elements(op);
@@ -268,9 +698,9 @@ void ft_op_cost(const ft_op *op, ft_cost *out)
     if (ft_kind_class(op->kind) == FT_CLASS_VIEW ||
         (op->kind == FT_KIND_stochastic_depth && !ft_op_at(op, FT_K_train, 0)))
         return;
-    results = ft__results_of(op);
-    out->flops = ft__flops(op, results.elements);
-    out->transcendentals = ft__transcendentals(op, results.elements);
+    results = results_of(op);
+    out->flops = flops(op, results.elements);
+    out->transcendentals = transcendentals(op, results.elements);
     out->bytes_read = bytes_read(op, out->weight_bytes, results.elements);
     out->bytes_written = bytes_written(op, results.bytes);
 }

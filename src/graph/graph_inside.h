@@ -10,6 +10,8 @@ ft_status ft__graph_cast(ft_graph **out, const ft_graph *g, ft_dtype to, ft_erro
 /* A new graph as an engine with this policy executes it. */
 ft_status ft__graph_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
                           ft_error *err);
+/* The same for one operation that stands alone (a spec list, a sample). */
+void ft__op_lower(ft_op *op, uint32_t policy);
 /* The type of the operation with the most arithmetic. */
 ft_dtype ft__graph_dtype(const ft_graph *g);
 /* One training step from a forward graph: forward (norms with statistics of the
@@ -26,7 +28,5 @@ ft_status ft__graph_train(ft_graph **out, const ft_graph *g, const ft_step_optio
  * times; the first failure of `at` is the result. */
 ft_status ft__memory_max_batch(int64_t *out, uint64_t limit, ft_memory_at at, void *arg,
                                ft_error *err);
-/* The same for one operation that stands alone (a spec list, a sample). */
-void ft__op_lower(ft_op *op, uint32_t policy);
 
 #endif

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "graph/build.h"
-#include "graph/graph.h"
 #include "graph/graph_inside.h"
 #include "graph/op_inside.h"
 #include "graph/strided.h"
@@ -268,7 +267,7 @@ static ft_status lower_node(struct lower *l, uint32_t i, ft_error *err)
     const ft_node *node = &l->src->node[i];
     uint32_t n = node->n_in + node->n_params + node->n_out;
     uint32_t *ids = malloc((n + 1) * sizeof(*ids));
-    uint32_t *in = ids, *params, *out;
+    uint32_t *in = ids, *params, *out, first;
     ft_op op = l->src->op[node->op];
     ft_layout layout;
 
@@ -288,12 +287,11 @@ static ft_status lower_node(struct lower *l, uint32_t i, ft_error *err)
         out[j] = get(l, node->out[j], layout);
     op.layout = order_matters(&op) ? layout : FT_LAYOUT_PLAIN;
     ft__build_at(l->b, node);
+    first = ft__build_here(l->b).n_nodes;
     if (!ft__build_failed(l->b))
-        ft__build_repeat(l->b,
-                         ft__build_node(l->b, node->name, strlen(node->name), &op, in,
-                                        node->n_in, params, node->n_params, out,
-                                        node->n_out),
-                         node->repeat);
+        ft__build_node(l->b, node->name, strlen(node->name), &op, in, node->n_in,
+                       params, node->n_params, out, node->n_out);
+    ft__build_repeat_from(l->b, first, node->repeat);
 done:
     free(ids);
     return FT_OK;

@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "foretell/graph.h"
 #include "graph/graph_inside.h"
-#include "graph/lives.h"
+#include "graph/plan.h"
 #include "graph/scratch.h"
 
 /* ---- what Python holds ---- */
@@ -160,11 +160,11 @@ struct memory {
     ft__arena room;
     const ft_graph *g;
     uint32_t bits;
-    ft__life *life;    /* per tensor, those of views are empty */
-    uint8_t *part;     /* per tensor: ft_part */
-    uint64_t *scratch; /* per node */
-    uint64_t *total;   /* per node */
-    uint64_t *of_op;   /* per operation: scratch, then the buffer it needs */
+    ft__life *life;     /* per tensor, those of views are empty */
+    uint8_t *part;      /* per tensor: ft_part */
+    uint64_t *scratch;  /* per node */
+    uint64_t *total;    /* per node */
+    ft__scratch *of_op; /* per operation */
     uint64_t always[FT_PART_COUNT];
     uint32_t n_nodes;
     uint32_t n_tensors;
@@ -232,7 +232,7 @@ static void widen_saved(struct memory *m)
 
         if (!kept || (op->kind != FT_KIND_dropout && op->kind != FT_KIND_attention))
             continue;
-        weights = ft__attention_bytes(op);
+        weights = ft__scratch_of(op).attention;
         if (weights && (ft_op_at(op, FT_K_train, 0) & 1))
             weights *= 3;
         out = m->life[node->out[0]].bytes;
@@ -314,15 +314,13 @@ static void add_scratch(struct memory *m)
     struct buffers kept = {{0}, 0};
     uint64_t before = 0;
 
-    for (uint32_t i = 0; i < m->g->n_ops; i++) {
-        m->of_op[2 * i] = ft__scratch_bytes(&m->g->op[i]);
-        m->of_op[2 * i + 1] = ft__buffer_bytes(&m->g->op[i]);
-    }
+    for (uint32_t i = 0; i < m->g->n_ops; i++)
+        m->of_op[i] = ft__scratch_of(&m->g->op[i]);
     for (uint32_t i = 0; i < m->n_nodes; i++) {
         uint32_t id = m->g->node[i].op;
         const ft_op *op = &m->g->op[id];
 
-        m->scratch[i] = m->of_op[2 * (size_t)id];
+        m->scratch[i] = m->of_op[id].bytes;
         /* The optimizer's loop holds the last parameter's denominator. */
         if (op->kind == FT_KIND_adam || op->kind == FT_KIND_adamw) {
             uint64_t own = m->scratch[i] / 2;
@@ -331,7 +329,7 @@ static void add_scratch(struct memory *m)
             before = own;
         }
         add(m, m->scratch[i], i, i);
-        need_buffer(&kept, m->of_op[2 * (size_t)id + 1]);
+        need_buffer(&kept, m->of_op[id].buffer);
     }
     for (uint32_t i = 0; i < kept.n; i++)
         m->always[FT_PART_WORKSPACE] += kept.bytes[i];
@@ -417,7 +415,7 @@ static bool allocate(struct memory *m)
     m->part = ft__arena_need(&m->room, m->n_tensors + 1, sizeof(*m->part));
     m->scratch = ft__arena_need(&m->room, m->n_nodes + 1, sizeof(*m->scratch));
     m->total = ft__arena_need(&m->room, m->n_nodes + 2, sizeof(*m->total));
-    m->of_op = ft__arena_need(&m->room, 2 * (size_t)m->g->n_ops + 2, sizeof(*m->of_op));
+    m->of_op = ft__arena_need(&m->room, (size_t)m->g->n_ops + 1, sizeof(*m->of_op));
     return !m->room.bad;
 }
 

@@ -1,10 +1,11 @@
-/* Names and values of operations: the tables made from ops.def. */
-#include "foretell/op.h"
-#include "base/index.h"
-
+/* Names and values of operations: the tables made from ops.def; shapes. */
 #include "graph/op_inside.h"
+
 #include <stdbool.h>
 #include <string.h>
+
+#include "base/index.h"
+#include "base/limits.h"
 
 struct key_rule {
     ft_key_id key;
@@ -75,7 +76,6 @@ static const char *const key_names[FT_K_COUNT] = {
     "tp",     "ep",       "ranks",   "id"};
 static const char *const phase_names[FT_PHASE_COUNT] = {
     "forward", "backward", "forward_backward", "optimizer", "step"};
-static const char *const layout_names[FT_LAYOUT_COUNT] = {"plain", "channels_last"};
 
 static int same(const char *name, const char *s, size_t len)
 {
@@ -161,11 +161,6 @@ int ft__phase_from_name(ft_phase *p, const char *name, size_t len)
             return 1;
         }
     return 0;
-}
-
-const char *ft__layout_name(ft_layout l)
-{
-    return layout_names[l];
 }
 
 ft_key_id ft__kind_key(ft_kind k, uint32_t i)
@@ -336,4 +331,34 @@ uint64_t ft__op_hash(const ft_op *op)
         }
     }
     return h;
+}
+
+/* ---- shapes ---- */
+
+int64_t ft_shape_elements(const ft_shape *s)
+{
+    int64_t n = 1;
+
+    for (uint32_t i = 0; i < s->rank; i++)
+        if (s->dim[i] == 0)
+            return 0;
+    for (uint32_t i = 0; i < s->rank; i++) {
+        /* Most sizes are small: two below 2^26 need no division. */
+        if ((uint64_t)(n | s->dim[i]) >> 26 &&
+            (s->dim[i] < 0 || n > FT__MAX_ELEMENTS / s->dim[i]))
+            return -1;
+        n *= s->dim[i];
+    }
+    return n;
+}
+
+int ft_shape_equal(const ft_shape *a, const ft_shape *b)
+{
+    return a->rank == b->rank &&
+           memcmp(a->dim, b->dim, a->rank * sizeof(a->dim[0])) == 0;
+}
+
+int64_t ft_tensor_bytes(const ft_shape *s, ft_dtype t)
+{
+    return (ft_shape_elements(s) * (int64_t)ft_dtype_bits(t) + 7) / 8;
 }

@@ -9,9 +9,7 @@ const char *ft__key_name(ft_key_id k);
 int ft__kind_from_name(ft_kind *k, const char *name, size_t len); /* 0: unknown */
 /* Keys of a kind in canonical order; FT_K_COUNT behind the last. */
 ft_key_id ft__kind_key(ft_kind k, uint32_t i);
-/* Keys of a kind in canonical order; FT_K_COUNT behind the last. */
 int ft__kind_key_required(ft_kind k, uint32_t i);
-const char *ft__layout_name(ft_layout l);
 /* Of all that the spec says; from names, so that stored hashes stay true when
  * the list of kinds grows. */
 uint64_t ft__op_hash(const ft_op *op);
@@ -20,11 +18,7 @@ void ft__op_init(ft_op *op, ft_kind k, ft_dtype t);
 /* Set the values of a key. Keys are set in canonical order, each at most once.
  * 0 when the kind has no such key, the order is broken or there are too many. */
 int ft__op_set(ft_op *op, ft_key_id key, const int64_t *values, uint32_t n);
-/* Set the values of a key. Keys are set in canonical order, each at most once.
- * 0 when the kind has no such key, the order is broken or there are too many. */
 int ft__op_set1(ft_op *op, ft_key_id key, int64_t value);
-/* Set the values of a key. Keys are set in canonical order, each at most once.
- * 0 when the kind has no such key, the order is broken or there are too many. */
 int ft__op_set_shape(ft_op *op, ft_key_id key, const ft_shape *s);
 void ft__op_set_wrt(ft_op *op, uint32_t bits);
 int ft__phase_from_name(ft_phase *p, const char *name, size_t len);

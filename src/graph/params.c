@@ -1,7 +1,85 @@
-/* The weights inside an operation, one by one. */
+/* The weights inside an operation: how many elements they have, and one by one. */
 #include <string.h>
 
 #include "graph/op.h"
+
+/* Weights between one channel and `channels` on the other side, of its group. */
+static double per_group(const ft_op *op, double channels)
+{
+    return channels / (double)ft_op_at(op, FT_K_groups, 0) * ft__kernel_volume(op);
+}
+
+static double norm_size(const ft_op *op)
+{
+    ft_shape s = ft_op_shape(op, FT_K_x);
+    double n = 1;
+
+    for (int64_t i = 0; i < ft_op_at(op, FT_K_norm, 0) && i < (int64_t)s.rank; i++)
+        n *= (double)s.dim[s.rank - 1 - (uint32_t)i];
+    return n;
+}
+
+/* Of every gate and direction: input, state, and two biases. */
+static double rnn_weights(const ft_op *op)
+{
+    double hidden = (double)ft_op_at(op, FT_K_hidden, 0);
+    double columns =
+        ft__last_dim(op, FT_K_x) + hidden + 2 * (double)ft_op_at(op, FT_K_bias, 0);
+
+    return (double)ft_op_at(op, FT_K_directions, 0) * (double)ft__rnn_gates(op->kind) *
+           hidden * columns;
+}
+
+static int64_t shared_out(const ft_op *op, ft_key_id what, ft_key_id among)
+{
+    int64_t n = ft_op_at(op, among, 0);
+
+    return n > 0 ? (ft_op_at(op, what, 0) + n - 1) / n : 0;
+}
+
+static int64_t moe_experts(const ft_op *op)
+{
+    return shared_out(op, FT_K_experts, FT_K_ep);
+}
+
+static int64_t moe_columns(const ft_op *op)
+{
+    return shared_out(op, FT_K_hidden, FT_K_tp);
+}
+
+/* Three matrices of every expert that lies on this device. */
+static double moe_weights(const ft_op *op)
+{
+    return 3 * (double)moe_experts(op) * (double)moe_columns(op) *
+           ft__last_dim(op, FT_K_x);
+}
+
+double ft__weight_elements(const ft_op *op)
+{
+    double out = (double)ft_op_at(op, FT_K_out, 0),
+           bias = (double)ft_op_at(op, FT_K_bias, 0);
+
+    switch (op->kind) {
+    case FT_KIND_linear: return ft__last_dim(op, FT_K_x) * out + bias * out;
+    case FT_KIND_batchnorm: return 4 * (double)ft_op_at(op, FT_K_x, 1);
+    case FT_KIND_layernorm: return 2 * norm_size(op);
+    case FT_KIND_rmsnorm: return norm_size(op);
+    case FT_KIND_groupnorm:
+    case FT_KIND_instancenorm: return 2 * (double)ft_op_at(op, FT_K_x, 1);
+    case FT_KIND_embedding:
+        return (double)ft_op_at(op, FT_K_rows, 0) * (double)ft_op_at(op, FT_K_dim, 0);
+    case FT_KIND_rnn:
+    case FT_KIND_gru:
+    case FT_KIND_lstm: return rnn_weights(op);
+    case FT_KIND_moe: return moe_weights(op);
+    default: break;
+    }
+    return ft_kind_class(op->kind) == FT_CLASS_CONV
+               ? out * per_group(op, (double)ft_op_at(op, FT_K_x, 1)) + bias * out
+               : 0;
+}
+
+/* ---- one by one ---- */
 
 static int is_transposed(const ft_op *op)
 {
@@ -90,10 +168,10 @@ static void recurrent(const ft_op *op, uint32_t i, ft_param *out)
 static void experts(const ft_op *op, uint32_t i, ft_param *out)
 {
     ft_shape x = ft_op_shape(op, FT_K_x);
-    int64_t columns = ft__moe_columns(op), size = last_dim(&x);
+    int64_t columns = moe_columns(op), size = last_dim(&x);
 
     out->shape = (ft_shape){
-        3, {ft__moe_experts(op), i < 2 ? columns : size, i < 2 ? size : columns}};
+        3, {moe_experts(op), i < 2 ? columns : size, i < 2 ? size : columns}};
     out->fan_in = (double)out->shape.dim[2];
 }
 

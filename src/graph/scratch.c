@@ -157,7 +157,7 @@ static uint64_t conv_bytes(const ft_op *op)
                                           : conv_forward(&c);
 }
 
-uint64_t ft__attention_bytes(const ft_op *op)
+static uint64_t attention_bytes(const ft_op *op)
 {
     ft_shape x, y;
 
@@ -171,7 +171,7 @@ uint64_t ft__attention_bytes(const ft_op *op)
     return bytes_of(&x, op->dtype);
 }
 
-uint64_t ft__scratch_bytes(const ft_op *op)
+static uint64_t inside_bytes(const ft_op *op)
 {
     ft_shape x = ft_op_shape(op, FT_K_x);
     uint64_t bytes = bytes_of(&x, op->dtype);
@@ -184,7 +184,7 @@ uint64_t ft__scratch_bytes(const ft_op *op)
     case FT_KIND_cross_entropy: /* the gradient of the logarithms */
     case FT_KIND_pow: return backward ? bytes : 0;
     case FT_KIND_attention: /* gradients before and behind the softmax */
-        return backward ? 2 * ft__attention_bytes(op) : 0;
+        return backward ? 2 * attention_bytes(op) : 0;
     case FT_KIND_adam:
     case FT_KIND_adamw: /* the root of the second moment, before and after scaling */
         return 2 * bytes;
@@ -278,7 +278,7 @@ static uint64_t attention_buffer(const ft_op *op)
     return packed(queries, x.dim[3], keys, 0);
 }
 
-uint64_t ft__buffer_bytes(const ft_op *op)
+static uint64_t buffer_bytes(const ft_op *op)
 {
     bool backward = op->phase == FT_PHASE_BACKWARD;
 
@@ -289,4 +289,11 @@ uint64_t ft__buffer_bytes(const ft_op *op)
     if (op->kind == FT_KIND_attention)
         return attention_buffer(op);
     return ft_kind_class(op->kind) == FT_CLASS_CONV ? conv_buffer(op, backward) : 0;
+}
+
+ft__scratch ft__scratch_of(const ft_op *op)
+{
+    return (ft__scratch){.bytes = inside_bytes(op),
+                         .attention = attention_bytes(op),
+                         .buffer = buffer_bytes(op)};
 }

@@ -6,13 +6,17 @@
 /* What PyTorch's CPU kernels allocate besides operands and results (oneDNN 3,
  * MKL, AVX-512, one thread): docs/memory.md tells how it was found. */
 
-/* Most bytes alive at once inside the operation, less its results. */
-uint64_t ft__scratch_bytes(const ft_op *op);
-/* Attention with dropout, or with a mask that is trained, goes by way of its weights,
- * of this size; 0: the operation is no such one. */
-uint64_t ft__attention_bytes(const ft_op *op);
-/* A buffer of matrix products that is kept and used again by all that fit; 0:
- * the operation needs none. */
-uint64_t ft__buffer_bytes(const ft_op *op);
+typedef struct ft__scratch {
+    /* Most bytes alive at once inside the operation, less its results. */
+    uint64_t bytes;
+    /* Attention with dropout, or with a mask that is trained, goes by way of its
+     * weights, of this size; 0: the operation is no such one. */
+    uint64_t attention;
+    /* A buffer of matrix products that is kept and used again by all that fit; 0:
+     * the operation needs none. */
+    uint64_t buffer;
+} ft__scratch;
+
+ft__scratch ft__scratch_of(const ft_op *op);
 
 #endif

@@ -1,6 +1,4 @@
 /* The spec: an operation as one line of text, and back. */
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +7,8 @@
 #include "base/limits.h"
 #include "foretell/op.h"
 #include "graph/op_inside.h"
+
+static const char *const layout_names[FT_LAYOUT_COUNT] = {"plain", "channels_last"};
 
 struct out {
     char *buf;
@@ -90,7 +90,7 @@ size_t ft_op_print(const ft_op *op, char *buf, size_t size)
     if (op->in_place)
         put_name(&o, "inplace", "1");
     if (op->layout != FT_LAYOUT_PLAIN)
-        put_name(&o, "layout", ft__layout_name(op->layout));
+        put_name(&o, "layout", layout_names[op->layout]);
     return o.len;
 }
 
@@ -198,7 +198,7 @@ static int yes_or_no(const char *s, size_t n)
 static int layout_number(const char *s, size_t n)
 {
     for (int l = 0; l < FT_LAYOUT_COUNT; l++)
-        if (is(ft__layout_name((ft_layout)l), s, n))
+        if (is(layout_names[l], s, n))
             return l;
     return -1;
 }

@@ -1,4 +1,5 @@
-/* One training step from a forward graph.
+/* What is asked of a network, a pass or a training step; and one training step from a
+ * forward graph.
  *
  *   1. which tensors need a gradient: what a trained weight leads to
  *   2. which of them the loss sees
@@ -8,6 +9,8 @@
  *      tensor with several readers are added as they come, in place where nobody
  *      else holds the first one (PyTorch's engine does the same)
  *   6. one optimizer node per parameter */
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,24 +18,158 @@
 #include "graph/op_inside.h"
 #include "graph/train.h"
 
+/* ---- what is trained ---- */
+
+/* The weight of which this one is a view, or the tensor itself. */
+static uint32_t leaf_of(const ft_graph *g, uint32_t tensor)
+{
+    return g->tensor[tensor].storage;
+}
+
+static void train_params(ft__train *t, const ft_node *n, const ft_op *op)
+{
+    /* A batch norm's mean and variance are no parameters. */
+    uint32_t last = op->kind == FT_KIND_batchnorm ? 2 : n->n_params;
+
+    for (uint32_t i = 0; i < n->n_params && i < last; i++)
+        if (ft__train_is_parameter(&t->src->tensor[leaf_of(t->src, n->params[i])]))
+            t->needs[leaf_of(t->src, n->params[i])] = 1;
+}
+
+/* Constants of more than one element that meet activations: position tables,
+ * class tokens, layer scales. Returns how many. */
+static uint32_t train_constants(ft__train *t, const ft_node *n, const ft_op *op)
+{
+    uint32_t found = 0, n_operands = ft_op_n_inputs(op);
+
+    for (uint32_t i = 0; i < n->n_in && i < n_operands; i++) {
+        uint32_t leaf = leaf_of(t->src, n->in[i]);
+        const ft_tensor *w = &t->src->tensor[leaf];
+
+        if (!ft__train_is_parameter(w) || t->needs[leaf] || op->kind == FT_KIND_view ||
+            (ft_shape_elements(&w->shape) <= 1 && op->kind != FT_KIND_prelu))
+            continue;
+        t->needs[leaf] = 1;
+        found += op->kind != FT_KIND_prelu;
+    }
+    return found;
+}
+
+/* What the importer knows; where it knows nothing, parameters of layers and constants
+ * that look like some. Returns how many tensors are trained. */
+static uint32_t find_trained(ft__train *t)
+{
+    uint32_t known = 0, n = 0, constants = 0;
+
+    for (uint32_t i = 0; i < t->src->n_tensors; i++)
+        if (t->src->tensor[i].trainable)
+            t->needs[i] = 1, known++;
+    for (uint32_t i = 0; i < t->src->n_nodes && !known; i++) {
+        const ft_node *node = &t->src->node[i];
+        const ft_op *op = &t->src->op[node->op];
+
+        train_params(t, node, op);
+        constants += train_constants(t, node, op);
+    }
+    for (uint32_t i = 0; i < t->src->n_tensors; i++)
+        n += t->needs[i];
+    if (constants)
+        ft__build_assume(t->b,
+                         "%u constant tensors, operands of additions and the like, "
+                         "taken to be trained",
+                         constants);
+    return n;
+}
+
+/* ---- where gradients flow ---- */
+
+static bool needs_any(const ft__train *t, const ft_node *n, const ft_op *op)
+{
+    for (uint32_t i = 0; i < n->n_params; i++)
+        if (t->needs[n->params[i]])
+            return true;
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (t->needs[n->in[i]] && ft__train_passes(op, i))
+            return true;
+    return false;
+}
+
+static bool is_activation(const ft_tensor *t)
+{
+    return ft__is_floating(t->dtype) && !t->container && !t->detached;
+}
+
+static void find_needs(ft__train *t)
+{
+    for (uint32_t i = 0; i < t->src->n_nodes; i++) {
+        const ft_node *n = &t->src->node[i];
+
+        if (!needs_any(t, n, &t->src->op[n->op]))
+            continue;
+        for (uint32_t j = 0; j < n->n_out; j++)
+            t->needs[n->out[j]] = is_activation(&t->src->tensor[n->out[j]]);
+    }
+}
+
+static bool reached_any(const ft__train *t, const ft_node *n)
+{
+    for (uint32_t i = 0; i < n->n_out; i++)
+        if (ft__train_wants(t, n->out[i]))
+            return true;
+    return false;
+}
+
+/* The results to train on: the first, or all, that have a gradient; returns how many.
+ * result[] has room for all results of the graph. */
+static uint32_t find_results(ft__train *t, bool all, uint32_t *result)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < t->src->n_outputs && (all || n == 0); i++) {
+        uint32_t tensor = t->src->output[i];
+
+        if (!t->needs[tensor] || t->reached[tensor])
+            continue;
+        t->reached[tensor] = 1;
+        result[n++] = tensor;
+    }
+    return n;
+}
+
+/* What leads to them. */
+static void find_reached(ft__train *t)
+{
+    for (uint32_t i = t->src->n_nodes; i-- > 0;) {
+        const ft_node *n = &t->src->node[i];
+        const ft_op *op = &t->src->op[n->op];
+
+        if (!reached_any(t, n))
+            continue;
+        for (uint32_t j = 0; j < n->n_in; j++)
+            t->reached[n->in[j]] |= ft__train_passes(op, j);
+        for (uint32_t j = 0; j < n->n_params; j++)
+            t->reached[n->params[j]] = 1;
+    }
+}
+
+/* The node has backward nodes. */
+static bool differentiates(const ft__train *t, const ft_node *n, const ft_op *op)
+{
+    return reached_any(t, n) && needs_any(t, n, op);
+}
+
+/* For a list of operations, all that can have a gradient. Each stands alone: the
+ * gradients of its results come out of nowhere, and all its operands get one. */
+static void want_all(ft__train *t)
+{
+    for (uint32_t i = 0; i < t->src->n_tensors; i++) {
+        t->needs[i] |= is_activation(&t->src->tensor[i]) &&
+                       t->src->tensor[i].role != FT_ROLE_WEIGHT;
+        t->reached[i] = 1;
+    }
+}
+
 /* ---- forward ---- */
-
-static bool is_gated(const ft_op *op)
-{
-    return op->kind == FT_KIND_lstm || op->kind == FT_KIND_gru;
-}
-
-uint32_t ft__train_n_kept(const ft_op *op)
-{
-    uint32_t saves = ft_kind_saves(op->kind);
-
-    if (op->kind == FT_KIND_topk) /* its indices are a result */
-        return 0;
-    if (op->kind == FT_KIND_rmsnorm || op->kind == FT_KIND_attention ||
-        op->kind == FT_KIND_cross_entropy || is_gated(op))
-        return 1;
-    return saves & FT_SAVE_STATS ? 2 : saves & (FT_SAVE_INDICES | FT_SAVE_MASK) ? 1 : 0;
-}
 
 /* One element for all that is normalised together. */
 static ft_shape groups_of(const ft_op *op)
@@ -53,12 +190,12 @@ static ft_shape groups_of(const ft_op *op)
     }
 }
 
-void ft__train_kept(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtype)
+/* Each of the tensors that a node saves beside operands and results. */
+static void kept_tensor(const ft_op *op, ft_shape *shape, ft_dtype *dtype)
 {
     uint32_t saves = ft_kind_saves(op->kind);
     ft_dtype result;
 
-    (void)i;
     ft_op_output(op, 0, shape, &result);
     *dtype = saves & FT_SAVE_INDICES ? FT_DTYPE_int64
              : saves & FT_SAVE_MASK  ? FT_DTYPE_bool
@@ -66,7 +203,7 @@ void ft__train_kept(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtyp
     if (op->kind == FT_KIND_cross_entropy)
         *shape = ft_op_shape(op, FT_K_x);
     /* Of every step four gates and the cell, or what stands for it. */
-    if (is_gated(op))
+    if (op->kind == FT_KIND_lstm || op->kind == FT_KIND_gru)
         shape->dim[3] *= 5;
     if (!(saves & FT_SAVE_STATS))
         return;
@@ -114,12 +251,12 @@ static void copy_node(ft__train *t, uint32_t i, bool training)
     memcpy(out, n->out, n_out * sizeof(*out));
     if (training && op.kind == FT_KIND_batchnorm)
         ft__op_set1(&op, FT_K_train, 1);
-    if (training && ft__train_differentiates(t, n, &op) && n_out <= FT_OP_MAX_OPERANDS)
+    if (training && differentiates(t, n, &op) && n_out <= FT_OP_MAX_OPERANDS)
         for (uint32_t k = 0; k < ft__train_n_kept(&op); k++) {
             ft_shape s;
             ft_dtype dtype;
 
-            ft__train_kept(&op, k, &s, &dtype);
+            kept_tensor(&op, &s, &dtype);
             out[n_out++] = ft__train_tensor(t, dtype, &s);
             if (k == 0)
                 t->kept[i] = out[n_out - 1];
@@ -141,113 +278,6 @@ static void copy_forward(ft__train *t, bool training)
 
 /* ---- backward ---- */
 
-static uint16_t *holders(ft__train *t, uint32_t tensor)
-{
-    uint32_t storage = ft__build_get(t->b, tensor)->storage;
-    uint16_t *p;
-
-    if (storage >= t->cap_holders) {
-        uint32_t cap = storage + storage / 2 + 64;
-
-        p = realloc(t->holders, cap * sizeof(*p));
-        if (!p) {
-            ft__build_fail(t->b, FT_ENOMEM, 0, "training step of %s", t->src->name);
-            return NULL;
-        }
-        memset(p + t->cap_holders, 0, (cap - t->cap_holders) * sizeof(*p));
-        t->holders = p;
-        t->cap_holders = cap;
-    }
-    return &t->holders[storage];
-}
-
-static void hold(ft__train *t, uint32_t g)
-{
-    uint16_t *p = holders(t, g);
-
-    if (p && *p < UINT16_MAX)
-        ++*p;
-}
-
-static void release(ft__train *t, uint32_t tensor)
-{
-    uint16_t *p = t->grad[tensor] == FT_NONE ? NULL : holders(t, t->grad[tensor]);
-
-    if (p && *p && *p < UINT16_MAX)
-        --*p;
-    t->grad[tensor] = FT_NONE;
-}
-
-/* The sum lies where the older gradient did, unless somebody else needs that. */
-static uint32_t accumulate(ft__train *t, uint32_t old, uint32_t g)
-{
-    uint32_t sum = ft__train_binary(t, FT_KIND_add, old, g);
-    uint16_t *p = holders(t, old);
-
-    if (sum == FT_NONE || !p)
-        return sum;
-    if (*p == 1 && ft__build_get(t->b, old)->role == FT_ROLE_ACTIVATION &&
-        ft__build_get(t->b, old)->storage != ft__build_get(t->b, g)->storage)
-        ft__build_alias(t->b, sum, old);
-    return sum;
-}
-
-void ft__train_give(ft__train *t, uint32_t tensor, uint32_t g)
-{
-    if (ft__build_failed(t->b) || g == FT_NONE || !ft__train_wants(t, tensor))
-        return;
-    if (t->n_given == sizeof(t->given) / sizeof(*t->given)) {
-        ft__build_fail(t->b, FT_EUNSUPPORTED, 0, "node %s: more than %d operands",
-                       t->at, FT_OP_MAX_OPERANDS);
-        return;
-    }
-    t->given[t->n_given].tensor = tensor;
-    t->given[t->n_given++].g = g;
-}
-
-static void take(ft__train *t, uint32_t tensor, uint32_t g)
-{
-    if (g != FT_NONE && t->grad[tensor] != FT_NONE) {
-        g = accumulate(t, t->grad[tensor], g);
-        release(t, tensor);
-    }
-    if (g == FT_NONE)
-        return;
-    t->grad[tensor] = g;
-    hold(t, g);
-}
-
-/* Sums over what was broadcast come before all additions. */
-void ft__train_take(ft__train *t)
-{
-    for (uint32_t i = 0; i < t->n_given; i++) {
-        const ft_tensor *of = &t->src->tensor[t->given[i].tensor];
-        uint32_t g = ft__train_sum_to(t, t->given[i].g, &of->shape);
-
-        t->given[i].g = ft__train_cast(t, g, of->dtype);
-    }
-    for (uint32_t i = 0; i < t->n_given; i++)
-        take(t, t->given[i].tensor, t->given[i].g);
-    t->n_given = 0;
-}
-
-/* A parameter keeps its gradient: one that others hold too is copied. */
-static void own_gradients(ft__train *t, const uint32_t *tensor, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t g = t->grad[tensor[i]], own;
-        uint16_t *p = g == FT_NONE ? NULL : holders(t, g);
-
-        if (!p || *p < 2 || !ft__train_is_parameter(&t->src->tensor[tensor[i]]))
-            continue;
-        own = ft__train_unary(t, FT_KIND_copy, g);
-        release(t, tensor[i]);
-        t->grad[tensor[i]] = own;
-        if (own != FT_NONE)
-            hold(t, own);
-    }
-}
-
 static void backward_node(ft__train *t, uint32_t i)
 {
     const ft_node *n = &t->src->node[i];
@@ -260,10 +290,7 @@ static void backward_node(ft__train *t, uint32_t i)
         return;
     t->at = n->name;
     ft__train_backward(t, i);
-    for (uint32_t j = 0; j < n->n_out; j++)
-        release(t, n->out[j]);
-    ft__train_take(t);
-    own_gradients(t, n->in, n->n_in);
+    ft__train_done(t, n);
     if (n->repeat != 1)
         ft__build_repeat_from(t->b, first, n->repeat);
 }
@@ -287,7 +314,7 @@ static void backward_list(ft__train *t)
         t->at = n->name;
         if (ft__train_wants(t, n->out[0]) &&
             ft_kind_saves(t->src->op[n->op].kind) != FT_SAVE_NONE)
-            take(t, n->out[0], ft__train_tensor(t, out->dtype, &out->shape));
+            ft__train_take(t, n->out[0], ft__train_tensor(t, out->dtype, &out->shape));
         backward_node(t, i);
     }
 }
@@ -419,8 +446,8 @@ static const char *first_result(const ft_graph *g)
 
 static void derive_list(ft__train *t)
 {
-    (void)ft__train_find_trained(t);
-    ft__train_want_all(t);
+    (void)find_trained(t);
+    want_all(t);
     ft__build_assume(t->b, "every operation is differentiated alone, without a loss");
     copy_forward(t, true);
     backward_list(t);
@@ -437,7 +464,7 @@ static void derive_from(ft__train *t, const uint32_t *result, uint32_t n, ft_los
         return;
     }
     ft__build_assume(t->b, "no dropout: models exported for evaluation have none");
-    ft__train_find_reached(t);
+    find_reached(t);
     copy_forward(t, true);
     if (!ft__build_failed(t->b))
         ft__train_loss(t, result, n, loss);
@@ -450,14 +477,13 @@ static void derive(ft__train *t, const ft_step_options *opt)
 
     if (!result)
         ft__build_fail(t->b, FT_ENOMEM, 0, "training step of %s", t->src->name);
-    else if (ft__train_find_trained(t) == 0)
+    else if (find_trained(t) == 0)
         ft__build_fail(t->b, FT_EINVAL, 0,
                        "%s has nothing to train: no layer has floating-point weights",
                        t->src->name);
     if (!ft__build_failed(t->b)) {
-        ft__train_find_needs(t);
-        derive_from(t, result, ft__train_results(t, opt->loss_on_all, result),
-                    opt->loss);
+        find_needs(t);
+        derive_from(t, result, find_results(t, opt->loss_on_all, result), opt->loss);
     }
     free(result);
 }
@@ -485,4 +511,158 @@ ft_status ft__graph_train(ft_graph **out, const ft_graph *g, const ft_step_optio
     optimize(&t, opt->optimizer);
     close_train(&t);
     return ft__build_finish_take(out, t.b, err);
+}
+
+/* ---- what is asked for ---- */
+
+static const char *const modes[] = {"inference", "training"};
+static const char *const optimizers[] = {
+    [FT_OPTIMIZER_NONE] = "none",         [FT_OPTIMIZER_SGD] = "sgd",
+    [FT_OPTIMIZER_MOMENTUM] = "momentum", [FT_OPTIMIZER_ADAM] = "adam",
+    [FT_OPTIMIZER_ADAMW] = "adamw",
+};
+static const char *const losses[] = {
+    [FT_LOSS_AUTO] = "auto",
+    [FT_LOSS_NONE] = "none",
+    [FT_LOSS_CROSS_ENTROPY] = "cross_entropy",
+    [FT_LOSS_MSE] = "mse",
+};
+
+static const char *const results[] = {"first", "all"};
+
+#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+/* The index of text among the names; NULL leaves *out as it is. */
+static ft_status choose(uint32_t *out, const char *option, const char *text,
+                        const char *const *names, size_t n, ft_error *err)
+{
+    char list[128] = "";
+
+    if (!text)
+        return FT_OK;
+    for (size_t i = 0; i < n; i++) {
+        size_t len = strlen(list);
+
+        if (strcmp(text, names[i]) == 0) {
+            *out = (uint32_t)i;
+            return FT_OK;
+        }
+        snprintf(list + len, sizeof(list) - len, "%s%s",
+                 i == 0       ? ""
+                 : i + 1 == n ? " or "
+                              : ", ",
+                 names[i]);
+    }
+    return ft_fail(err, FT_EINVAL, 0, "--%s is %s, not \"%s\"", option, list, text);
+}
+
+ft_status ft_step_read(ft_step *out, const ft_step_names *names, ft_error *err)
+{
+    uint32_t mode = FT_MODE_INFERENCE, optimizer = FT_OPTIMIZER_SGD,
+             loss = FT_LOSS_AUTO, loss_on = 0;
+    ft_status st = choose(&mode, "mode", names->mode, modes, N_OF(modes), err);
+
+    if (!st)
+        st = choose(&optimizer, "optimizer", names->optimizer, optimizers,
+                    N_OF(optimizers), err);
+    if (!st)
+        st = choose(&loss, "loss", names->loss, losses, N_OF(losses), err);
+    if (!st)
+        st = choose(&loss_on, "loss-on", names->loss_on, results, N_OF(results), err);
+    if (!st && mode != FT_MODE_TRAINING &&
+        (names->optimizer || names->loss || names->loss_on))
+        st = ft_fail(err, FT_EINVAL, 0, "--%s goes with --mode training",
+                     names->optimizer ? "optimizer"
+                     : names->loss    ? "loss"
+                                      : "loss-on");
+    *out = (ft_step){.given = names->mode != NULL,
+                     .mode = (ft_mode)mode,
+                     .how = {(ft_optimizer)optimizer, (ft_loss)loss, loss_on}};
+    return st;
+}
+
+/* A list of operations: nothing is said to be the result. */
+static bool is_list(const ft_graph *g)
+{
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        if (g->tensor[i].is_output)
+            return false;
+    return true;
+}
+
+ft_status ft_step_make(ft_graph **out, const ft_graph *g, const ft_step *s,
+                       ft_error *err)
+{
+    *out = NULL;
+    if (!s->given || (s->mode == FT_MODE_INFERENCE && g->mode == FT_MODE_INFERENCE))
+        return FT_OK;
+    if (s->mode == FT_MODE_INFERENCE)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "%s holds forward and backward pass in one: export the model in "
+                       "evaluation mode for --mode inference",
+                       g->name);
+    if (is_list(g))
+        return ft_fail(
+            err, FT_EINVAL, 0,
+            "%s: a list does not say how its operations are connected: write "
+            "the backward ones as lines with phase=backward",
+            g->name);
+    return ft__graph_train(out, g, &s->how, err);
+}
+
+/* In place of *g, which stays on failure. */
+static ft_status take_step(ft_graph **g, const ft_step *s, ft_error *err)
+{
+    ft_graph *step;
+    ft_status st = ft_step_make(&step, *g, s, err);
+
+    if (step) {
+        ft_graph_free(*g);
+        *g = step;
+    }
+    return st;
+}
+
+/* PyTorch's views are those of the whole step; layouts are chosen for the forward
+ * pass, and the backward one follows. A file's own backward pass stays as it is. */
+ft_status ft_step_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
+                        const ft_step *s, ft_error *err)
+{
+    bool forward = g->mode == FT_MODE_INFERENCE;
+    ft_graph *step;
+    ft_status st;
+
+    *out = NULL;
+    if (policy & FT_POLICY_STRIDED_VIEWS) {
+        st = ft_step_make(&step, g, s, err);
+        if (!st)
+            st = ft__graph_lower(out, step ? step : g, policy, err);
+        ft_graph_free(step);
+        return st;
+    }
+    if (!forward)
+        return ft_step_make(out, g, s, err);
+    st = ft__graph_lower(out, g, policy, err);
+    if (!st)
+        st = take_step(out, s, err);
+    if (st) {
+        ft_graph_free(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
+const char *ft_step_name(const ft_step *s, const ft_graph *g)
+{
+    static const char *const with[] = {
+        [FT_OPTIMIZER_NONE] = "one step of forward and backward, no optimizer",
+        [FT_OPTIMIZER_SGD] = "one step of forward, backward and SGD",
+        [FT_OPTIMIZER_MOMENTUM] = "one step of forward, backward and SGD with momentum",
+        [FT_OPTIMIZER_ADAM] = "one step of forward, backward and Adam",
+        [FT_OPTIMIZER_ADAMW] = "one step of forward, backward and AdamW",
+    };
+
+    if (g->mode == FT_MODE_INFERENCE)
+        return "one forward pass";
+    return s->given ? with[s->how.optimizer] : "one step as the file has it";
 }

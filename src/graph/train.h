@@ -1,8 +1,8 @@
 #ifndef GRAPH_TRAIN_H
 #define GRAPH_TRAIN_H
 
+#include "base/arena.h"
 #include "graph/build.h"
-#include "graph/graph.h"
 
 /* Deriving a training step. The new graph begins with all tensors of the source
  * under their old numbers; what the step adds comes behind them. */
@@ -32,58 +32,47 @@ static inline bool ft__train_wants(const ft__train *t, uint32_t tensor)
 {
     return t->needs[tensor] && t->reached[tensor];
 }
-/* ---- train_needs.c ---- */
+static inline bool ft__is_floating(ft_dtype t)
+{
+    return t == FT_DTYPE_fp32 || t == FT_DTYPE_fp64 || t == FT_DTYPE_fp16 ||
+           t == FT_DTYPE_bf16;
+}
 /* A weight that can be trained: floating and no view of another one. */
-bool ft__train_is_parameter(const ft_tensor *t);
-/* What the importer knows; where it knows nothing, parameters of layers and
- * constants that look like some. Returns how many tensors are trained. */
-uint32_t ft__train_find_trained(ft__train *t);
-void ft__train_find_needs(ft__train *t);
-/* The results to train on: the first, or all, that have a gradient; returns how
- * many. result[] has room for all results of the graph. */
-uint32_t ft__train_results(ft__train *t, bool all, uint32_t *result);
-/* What leads to them. */
-void ft__train_find_reached(ft__train *t);
-/* For a list of operations: all that can have a gradient. */
-void ft__train_want_all(ft__train *t);
-/* The node has backward nodes. */
-bool ft__train_differentiates(const ft__train *t, const ft_node *n, const ft_op *op);
+static inline bool ft__train_is_parameter(const ft_tensor *t)
+{
+    return t->role == FT_ROLE_WEIGHT && t->producer == FT_NONE &&
+           ft__is_floating(t->dtype);
+}
 
-/* ---- train.c ---- */
-/* How many tensors a node saves beside operands and results, and the i-th. */
-uint32_t ft__train_n_kept(const ft_op *op);
-void ft__train_kept(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtype);
+/* ---- train_grad.c ---- */
+/* Appends the losses of the results, their sum, and gives the results gradients. */
+void ft__train_loss(ft__train *t, const uint32_t *result, uint32_t n, ft_loss loss);
+/* g is the gradient of a tensor of the source, or is added to it. */
+void ft__train_take(ft__train *t, uint32_t tensor, uint32_t g);
+/* The backward nodes of a source node are made: the gradients of its results are no
+ * longer needed, and those that it gave are added up. */
+void ft__train_done(ft__train *t, const ft_node *n);
+
+/* ---- train_rules.c ---- */
+/* Nodes of the backward pass; FT_NONE when the build failed. */
+uint32_t ft__train_tensor(ft__train *t, ft_dtype dtype, const ft_shape *shape);
+uint32_t ft__train_unary(ft__train *t, ft_kind kind, uint32_t x);
+/* y FT_NONE: a number. */
+uint32_t ft__train_binary(ft__train *t, ft_kind kind, uint32_t x, uint32_t y);
+uint32_t ft__train_cast(ft__train *t, uint32_t x, ft_dtype to);
+uint32_t ft__train_view(ft__train *t, uint32_t x, const ft_shape *shape);
+uint32_t ft__train_fill(ft__train *t, ft_dtype dtype, const ft_shape *shape);
+/* x as the operand of this shape that broadcasting made it from. */
+uint32_t ft__train_sum_to(ft__train *t, uint32_t x, const ft_shape *shape);
 /* Let g, of any shape that broadcasting gave it, be added to the gradient of a
  * tensor of the source when the node at work is done: until then its operands
  * must not change. Nothing where none is wanted. */
 void ft__train_give(ft__train *t, uint32_t tensor, uint32_t g);
-/* It is done. */
-void ft__train_take(ft__train *t);
-
-/* ---- train_ops.c: nodes of the backward pass; FT_NONE when the build failed ---- */
-uint32_t ft__train_tensor(ft__train *t, ft_dtype dtype, const ft_shape *shape);
-/* A node with one result of this shape. */
-uint32_t ft__train_node(ft__train *t, const ft_op *op, const uint32_t *in,
-                        uint32_t n_in, const ft_shape *shape);
-uint32_t ft__train_unary(ft__train *t, ft_kind kind, uint32_t x);
-/* y FT_NONE: a number. */
-uint32_t ft__train_binary(ft__train *t, ft_kind kind, uint32_t x, uint32_t y);
-uint32_t ft__train_where(ft__train *t, uint32_t condition, uint32_t x, uint32_t y);
-uint32_t ft__train_cast(ft__train *t, uint32_t x, ft_dtype to);
-uint32_t ft__train_view(ft__train *t, uint32_t x, const ft_shape *shape);
-uint32_t ft__train_fill(ft__train *t, ft_dtype dtype, const ft_shape *shape);
-/* One operand and the result's shape: pad, slice, expand and the like. */
-uint32_t ft__train_move(ft__train *t, ft_kind kind, uint32_t x, const ft_shape *shape);
-/* x as the operand of this shape that broadcasting made it from. */
-uint32_t ft__train_sum_to(ft__train *t, uint32_t x, const ft_shape *shape);
-
-/* ---- train_rules.c ---- */
+/* How many tensors a node saves beside operands and results. */
+uint32_t ft__train_n_kept(const ft_op *op);
 /* Whether the gradient of a result goes on to operand i of an operation. */
 bool ft__train_passes(const ft_op *op, uint32_t i);
 /* The backward nodes of a source node one of whose results has a gradient. */
 void ft__train_backward(ft__train *t, uint32_t node);
-/* ---- train_loss.c ---- */
-/* Appends the losses of the results, their sum, and gives the results gradients. */
-void ft__train_loss(ft__train *t, const uint32_t *result, uint32_t n, ft_loss loss);
 
 #endif

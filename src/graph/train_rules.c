@@ -1,11 +1,180 @@
 /* How every kind of operation is differentiated, as PyTorch does it: with a kernel of
- * its own, by forward operations, or by moving what its shapes say. */
+ * its own, by forward operations, or by moving what its shapes say; and the nodes that
+ * this takes. */
 #include <assert.h>
 #include <string.h>
 
 #include "graph/op.h"
 #include "graph/op_inside.h"
 #include "graph/train.h"
+
+/* ---- single nodes of a backward pass ---- */
+
+uint32_t ft__train_tensor(ft__train *t, ft_dtype dtype, const ft_shape *shape)
+{
+    return ft__build_tensor(t->b, t->at, strlen(t->at), FT_ROLE_ACTIVATION, dtype,
+                            shape);
+}
+
+/* A node with one result of this shape. */
+static uint32_t add_node(ft__train *t, const ft_op *op, const uint32_t *in,
+                         uint32_t n_in, const ft_shape *shape)
+{
+    ft_shape s;
+    ft_dtype dtype;
+    uint32_t out;
+
+    ft_op_output(op, 0, &s, &dtype);
+    out = ft__train_tensor(t, dtype, shape ? shape : &s);
+    if (out != FT_NONE)
+        ft__build_node(t->b, t->at, strlen(t->at), op, in, n_in, NULL, 0, &out, 1);
+    return ft__build_failed(t->b) ? FT_NONE : out;
+}
+
+/* An operation on tensor x of the step; its shape. */
+static ft_shape begin(const ft__train *t, ft_op *op, ft_kind kind, uint32_t x)
+{
+    const ft_tensor *tensor = ft__build_get(t->b, x);
+
+    ft__op_init(op, kind, tensor->dtype);
+    ft__op_set_shape(op, FT_K_x, &tensor->shape);
+    return tensor->shape;
+}
+
+uint32_t ft__train_unary(ft__train *t, ft_kind kind, uint32_t x)
+{
+    ft_shape s;
+    ft_op op;
+
+    if (x == FT_NONE)
+        return FT_NONE;
+    s = begin(t, &op, kind, x);
+    return add_node(t, &op, &x, 1, &s);
+}
+
+/* A number in the code is an operand of one element. */
+static uint32_t scalar(ft__train *t, ft_dtype dtype)
+{
+    const ft_shape s = {.rank = 0};
+
+    if (t->scalar == FT_NONE)
+        t->scalar = ft__build_tensor(t->b, "number", 6, FT_ROLE_WEIGHT, dtype, &s);
+    return t->scalar;
+}
+
+uint32_t ft__train_binary(ft__train *t, ft_kind kind, uint32_t x, uint32_t y)
+{
+    ft_dtype dtype = x != FT_NONE ? ft__build_get(t->b, x)->dtype : FT_DTYPE_fp32;
+    uint32_t in[2] = {x, y == FT_NONE ? scalar(t, dtype) : y};
+    ft_shape a, b;
+    ft_op op;
+
+    if (x == FT_NONE || in[1] == FT_NONE)
+        return FT_NONE;
+    a = begin(t, &op, kind, x);
+    b = ft__build_get(t->b, in[1])->shape;
+    ft__op_set_shape(&op, FT_K_y, &b);
+    return add_node(t, &op, in, 2, a.rank == 0 && b.rank == 0 ? &a : NULL);
+}
+
+static uint32_t add_where(ft__train *t, uint32_t condition, uint32_t x, uint32_t y)
+{
+    static const ft_key_id keys[] = {FT_K_x, FT_K_y, FT_K_z};
+    uint32_t in[3] = {condition, x, y}, rank = 0;
+    ft_dtype dtype = FT_DTYPE_fp32;
+    ft_shape s;
+    ft_op op;
+
+    if (condition == FT_NONE || (x == FT_NONE && y == FT_NONE))
+        return FT_NONE;
+    dtype = ft__build_get(t->b, x != FT_NONE ? x : y)->dtype;
+    ft__op_init(&op, FT_KIND_where, dtype);
+    for (uint32_t i = 0; i < 3; i++) {
+        if (in[i] == FT_NONE)
+            in[i] = scalar(t, dtype);
+        if (in[i] == FT_NONE)
+            return FT_NONE;
+        s = ft__build_get(t->b, in[i])->shape;
+        rank = s.rank > rank ? s.rank : rank;
+        ft__op_set_shape(&op, keys[i], &s);
+    }
+    return add_node(t, &op, in, 3, rank == 0 ? &s : NULL);
+}
+
+uint32_t ft__train_cast(ft__train *t, uint32_t x, ft_dtype to)
+{
+    ft_shape s;
+    ft_op op;
+
+    if (x == FT_NONE || ft__build_get(t->b, x)->dtype == to)
+        return x;
+    s = begin(t, &op, FT_KIND_cast, x);
+    ft__op_set1(&op, FT_K_to, (int64_t)to);
+    return add_node(t, &op, &x, 1, &s);
+}
+
+/* One operand and the result's shape: pad, slice, expand and the like. */
+static uint32_t add_move(ft__train *t, ft_kind kind, uint32_t x, const ft_shape *shape)
+{
+    ft_op op;
+
+    if (x == FT_NONE)
+        return FT_NONE;
+    begin(t, &op, kind, x);
+    ft__op_set_shape(&op, FT_K_out, shape);
+    return add_node(t, &op, &x, 1, shape);
+}
+
+uint32_t ft__train_view(ft__train *t, uint32_t x, const ft_shape *shape)
+{
+    if (x == FT_NONE || ft_shape_equal(&ft__build_get(t->b, x)->shape, shape))
+        return x;
+    return add_move(t, FT_KIND_view, x, shape);
+}
+
+uint32_t ft__train_fill(ft__train *t, ft_dtype dtype, const ft_shape *shape)
+{
+    ft_op op;
+
+    ft__op_init(&op, FT_KIND_fill, dtype);
+    ft__op_set_shape(&op, FT_K_out, shape);
+    return add_node(t, &op, NULL, 0, shape);
+}
+
+uint32_t ft__train_sum_to(ft__train *t, uint32_t x, const ft_shape *shape)
+{
+    int64_t axes[FT_MAX_RANK];
+    uint32_t n = 0, lead;
+    ft_shape s;
+    ft_op op;
+
+    if (x == FT_NONE)
+        return FT_NONE;
+    s = ft__build_get(t->b, x)->shape;
+    /* Exporters flatten axes; a shape of as many elements was not broadcast. */
+    if (s.rank < shape->rank || ft_shape_elements(&s) == ft_shape_elements(shape))
+        return ft__train_view(t, x, shape);
+    lead = s.rank - shape->rank;
+    for (uint32_t i = 0; i < s.rank; i++)
+        if (s.dim[i] != 1 && (i < lead || shape->dim[i - lead] == 1))
+            axes[n++] = i;
+    begin(t, &op, FT_KIND_reduce_sum, x);
+    ft__op_set(&op, FT_K_axes, axes, n);
+    return ft__train_view(t, add_node(t, &op, &x, 1, NULL), shape);
+}
+
+void ft__train_give(ft__train *t, uint32_t tensor, uint32_t g)
+{
+    if (ft__build_failed(t->b) || g == FT_NONE || !ft__train_wants(t, tensor))
+        return;
+    if (t->n_given == sizeof(t->given) / sizeof(*t->given)) {
+        ft__build_fail(t->b, FT_EUNSUPPORTED, 0, "node %s: more than %d operands",
+                       t->at, FT_OP_MAX_OPERANDS);
+        return;
+    }
+    t->given[t->n_given].tensor = tensor;
+    t->given[t->n_given++].g = g;
+}
 
 /* ---- what moves, reshapes or sums: shapes decide ---- */
 
@@ -33,8 +202,7 @@ static void transpose_back(ft__train *t, const ft_node *n, const ft_op *op, uint
     ft__op_init(&inverse, FT_KIND_transpose, op->dtype);
     ft__op_set_shape(&inverse, FT_K_x, &s);
     ft__op_set(&inverse, FT_K_perm, back, x.rank);
-    ft__train_give(t, n->in[0],
-                   ft__train_node(t, &inverse, &g, 1, shape_of(t, n->in[0])));
+    ft__train_give(t, n->in[0], add_node(t, &inverse, &g, 1, shape_of(t, n->in[0])));
 }
 
 static void concat_back(ft__train *t, const ft_node *n, const ft_op *op, uint32_t g)
@@ -43,7 +211,7 @@ static void concat_back(ft__train *t, const ft_node *n, const ft_op *op, uint32_
     for (uint32_t i = 0; i < n->n_in; i++)
         if (ft__train_wants(t, n->in[i]))
             ft__train_give(t, n->in[i],
-                           ft__train_move(t, FT_KIND_slice, g, shape_of(t, n->in[i])));
+                           add_move(t, FT_KIND_slice, g, shape_of(t, n->in[i])));
 }
 
 /* Parts without a gradient are zeros. */
@@ -68,7 +236,7 @@ static void split_back(ft__train *t, const ft_node *n, const ft_op *op, uint32_t
     ft__op_set1(&whole, FT_K_axis, (int64_t)axis);
     ft__op_set(&whole, FT_K_sizes, sizes, n_sizes);
     ft__train_give(t, n->in[0],
-                   ft__train_node(t, &whole, in, n->n_out, shape_of(t, n->in[0])));
+                   add_node(t, &whole, in, n->n_out, shape_of(t, n->in[0])));
 }
 
 /* What was cut off is zero; what was added falls away; what was repeated is
@@ -78,8 +246,8 @@ static void resize_back(ft__train *t, const ft_node *n, const ft_op *op, uint32_
     const ft_shape *x = shape_of(t, n->in[0]);
 
     ft__train_give(t, n->in[0],
-                   op->kind == FT_KIND_slice ? ft__train_move(t, FT_KIND_pad, g, x)
-                   : op->kind == FT_KIND_pad ? ft__train_move(t, FT_KIND_slice, g, x)
+                   op->kind == FT_KIND_slice ? add_move(t, FT_KIND_pad, g, x)
+                   : op->kind == FT_KIND_pad ? add_move(t, FT_KIND_slice, g, x)
                                              : ft__train_sum_to(t, g, x));
 }
 
@@ -102,7 +270,7 @@ static void sum_back(ft__train *t, const ft_node *n, const ft_op *op, uint32_t g
 {
     ft_shape kept = kept_axes(op), x = ft_op_shape(op, FT_K_x);
 
-    g = ft__train_move(t, FT_KIND_expand, ft__train_view(t, g, &kept), &x);
+    g = add_move(t, FT_KIND_expand, ft__train_view(t, g, &kept), &x);
     if (op->kind != FT_KIND_reduce_sum)
         g = ft__train_binary(t, FT_KIND_div, g, FT_NONE);
     ft__train_give(t, n->in[0], ft__train_view(t, g, shape_of(t, n->in[0])));
@@ -124,7 +292,7 @@ static void gather_back(ft__train *t, const ft_node *n, const ft_op *op, uint32_
     if (op->kind == FT_KIND_gather && ft_shape_elements(&y) == 1) {
         axis = (uint32_t)ft_op_at(op, FT_K_axis, 0);
         s.dim[axis] = 1;
-        g = ft__train_move(t, FT_KIND_pad, ft__train_view(t, g, &s), x);
+        g = add_move(t, FT_KIND_pad, ft__train_view(t, g, &s), x);
         ft__train_give(t, n->in[0], g);
         return;
     }
@@ -135,7 +303,7 @@ static void gather_back(ft__train *t, const ft_node *n, const ft_op *op, uint32_
     ft__op_init(&op_sum, FT_KIND_scatter, op->dtype);
     ft__op_set_shape(&op_sum, FT_K_x, x);
     ft__op_set_shape(&op_sum, FT_K_y, &y);
-    sum = ft__train_node(t, &op_sum, in, in[2] == FT_NONE ? 2 : 3, x);
+    sum = add_node(t, &op_sum, in, in[2] == FT_NONE ? 2 : 3, x);
     if (sum != FT_NONE)
         ft__build_alias(t->b, sum, in[0]);
     ft__train_give(t, n->in[0], sum);
@@ -146,7 +314,7 @@ static void blocks_back(ft__train *t, const ft_node *n, const ft_op *op, uint32_
     ft_kind back = op->kind == FT_KIND_depth_to_space ? FT_KIND_space_to_depth
                                                       : FT_KIND_depth_to_space;
 
-    ft__train_give(t, n->in[0], ft__train_move(t, back, g, shape_of(t, n->in[0])));
+    ft__train_give(t, n->in[0], add_move(t, back, g, shape_of(t, n->in[0])));
 }
 
 /* ---- which way a kind goes ---- */
@@ -285,7 +453,7 @@ static uint32_t run(ft__train *t, const ft_node *n, uint32_t g, const char *text
         if (*text == '?') {
             uint32_t y = pop(&m), x = pop(&m), condition = pop(&m);
 
-            m.stack[m.top++] = ft__train_where(t, condition, x, y);
+            m.stack[m.top++] = add_where(t, condition, x, y);
         } else {
             binary(&m, *text);
         }
@@ -309,6 +477,19 @@ static void follow(ft__train *t, const ft_node *n, uint32_t g, const struct reci
 }
 
 /* ---- kernels of their own ---- */
+
+uint32_t ft__train_n_kept(const ft_op *op)
+{
+    uint32_t saves = ft_kind_saves(op->kind);
+
+    if (op->kind == FT_KIND_topk) /* its indices are a result */
+        return 0;
+    if (op->kind == FT_KIND_rmsnorm || op->kind == FT_KIND_attention ||
+        op->kind == FT_KIND_cross_entropy || op->kind == FT_KIND_lstm ||
+        op->kind == FT_KIND_gru)
+        return 1;
+    return saves & FT_SAVE_STATS ? 2 : saves & (FT_SAVE_INDICES | FT_SAVE_MASK) ? 1 : 0;
+}
 
 enum { MAX_IN = FT_OP_MAX_OPERANDS + 8, MAX_OUT = 16 };
 
@@ -436,7 +617,7 @@ static void generic(ft__train *t, uint32_t node)
                     ft_shape_elements(&t->src->tensor[n->out[0]].shape) +
                         ft_shape_elements(&x->shape));
         ft__op_set_shape(&op, FT_K_out, &x->shape);
-        ft__train_give(t, n->in[i], ft__train_node(t, &op, in, 2, &x->shape));
+        ft__train_give(t, n->in[i], add_node(t, &op, in, 2, &x->shape));
     }
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "import/onnx/onnx.h"
 #include "import/pt2/pt2.h"
 
 struct expr_reader {
@@ -56,6 +57,24 @@ static ft__text take_name(struct expr_reader *r)
     while (r->s < r->end && is_name(*r->s))
         r->s++;
     return (ft__text){begin, (size_t)(r->s - begin)};
+}
+
+ft__pt2_symbol *ft__pt2_symbol_of(ft__pt2 *p, ft__text name)
+{
+    ft__table_slot *slot = ft__table_at(&p->symbols, &p->arena, name.s, name.n);
+    ft__pt2_symbol *s;
+
+    if (slot && slot->value)
+        return slot->value;
+    s = ft__pt2_alloc(p, 1, sizeof(*s));
+    if (!slot || !s)
+        return NULL;
+    /* u0, u1 ... come out of the data; s0, s1 ... belong to inputs. */
+    *s = (ft__pt2_symbol){
+        .name = name, .max = -1, .data = name.n > 1 && name.s[0] == 'u'};
+    slot->value = s;
+    p->symbols.n++;
+    return s;
 }
 
 static double symbol(struct expr_reader *r, ft__text name)
@@ -265,25 +284,28 @@ static double sum(struct expr_reader *r)
 
 /* ---- tables ---- */
 
-ft__pt2_symbol *ft__pt2_symbol_of(ft__pt2 *p, ft__text name)
+ft__pt2_symbol *ft__pt2_expr_symbol(ft__pt2 *p, ft__text text)
 {
-    ft__table_slot *slot = ft__table_at(&p->symbols, &p->arena, name.s, name.n);
-    ft__pt2_symbol *s;
+    struct expr_reader r = {.p = p, .s = text.s, .end = text.s + text.n};
+    ft__text name;
 
-    if (slot && slot->value)
-        return slot->value;
-    s = ft__pt2_alloc(p, 1, sizeof(*s));
-    if (!slot || !s)
+    if (at(&r, "Symbol("))
+        (void)quoted_symbol(&r);
+    else
+        (void)take_name(&r);
+    name = (ft__text){text.s, (size_t)(r.s - text.s)};
+    if (r.bad || r.s != r.end || !text.n || (text.s[0] >= '0' && text.s[0] <= '9'))
         return NULL;
-    /* u0, u1 ... come out of the data; s0, s1 ... belong to inputs. */
-    *s = (ft__pt2_symbol){
-        .name = name, .max = -1, .data = name.n > 1 && name.s[0] == 'u'};
-    slot->value = s;
-    p->symbols.n++;
-    return s;
+    if (text.n > 7 && memcmp(text.s, "Symbol(", 7) == 0) {
+        r = (struct expr_reader){.p = p, .s = text.s + 7, .end = text.s + text.n};
+        (void)(at(&r, "\\\"") || at(&r, "\"") || at(&r, "'"));
+        name = take_name(&r);
+    }
+    return ft__pt2_symbol_of(p, name);
 }
 
-int64_t ft__pt2_expr_of(ft__pt2 *p, ft__text text)
+/* The number of an expression as a dimension below 0. */
+static int64_t expr_of(ft__pt2 *p, ft__text text)
 {
     ft__table_slot *slot = ft__table_at(&p->exprs, &p->arena, text.s, text.n);
     ft__pt2_expr *e;
@@ -312,25 +334,75 @@ int64_t ft__pt2_expr_of(ft__pt2 *p, ft__text text)
     return -1 - (int64_t)e->number;
 }
 
-ft__pt2_symbol *ft__pt2_expr_symbol(ft__pt2 *p, ft__text text)
-{
-    struct expr_reader r = {.p = p, .s = text.s, .end = text.s + text.n};
-    ft__text name;
+/* ---- dimensions as the file has them ---- */
 
-    if (at(&r, "Symbol("))
-        (void)quoted_symbol(&r);
-    else
-        (void)take_name(&r);
-    name = (ft__text){text.s, (size_t)(r.s - text.s)};
-    if (r.bad || r.s != r.end || !text.n || (text.s[0] >= '0' && text.s[0] <= '9'))
-        return NULL;
-    if (text.n > 7 && memcmp(text.s, "Symbol(", 7) == 0) {
-        r = (struct expr_reader){.p = p, .s = text.s + 7, .end = text.s + text.n};
-        (void)(at(&r, "\\\"") || at(&r, "\"") || at(&r, "'"));
-        name = take_name(&r);
-    }
-    return ft__pt2_symbol_of(p, name);
+/* {"as_int": 3} as it is nearly always written; false: read it the long way. */
+static bool plain_int(ft__json *r, int64_t *v)
+{
+    static const char begin[] = "{\"as_int\": ";
+    const char *s = r->p + sizeof(begin) - 1;
+
+    if (r->end - r->p < (ptrdiff_t)sizeof(begin) + 17 ||
+        memcmp(r->p, begin, sizeof(begin) - 1) != 0)
+        return false;
+    for (*v = 0; *s >= '0' && *s <= '9' && s < r->p + sizeof(begin) + 15; s++)
+        *v = *v * 10 + (*s - '0');
+    if (*s != '}' || s[-1] == ' ')
+        return false;
+    r->p = s + 1;
+    return *v <= FT__MAX_ELEMENTS;
 }
+
+int64_t ft__pt2_read_sym(ft__pt2 *p, ft__json *r)
+{
+    int64_t v = 0;
+    ft__text name, text;
+
+    if (plain_int(r, &v)) {
+        r->fresh = false;
+        return v;
+    }
+    if (!ft__json_object(r)) {
+        ft__json_string(r, &text); /* a failure: nothing else is allowed here */
+        return 0;
+    }
+    while (ft__json_member(r, &name)) {
+        if (FT__IS(name, "as_int")) {
+            ft__json_int(r, &v);
+            v = v < 0 ? 0 : v > FT__MAX_ELEMENTS ? FT__MAX_ELEMENTS + 1 : v;
+        } else if (FT__IS(name, "as_expr") && ft__json_object(r)) {
+            while (ft__json_member(r, &name))
+                if (FT__IS(name, "expr_str") && ft__json_string(r, &text))
+                    v = expr_of(p, text);
+                else
+                    ft__json_skip(r, NULL);
+        } else {
+            ft__json_skip(r, NULL);
+        }
+    }
+    return v;
+}
+
+int ft__pt2_read_syms(ft__pt2 *p, ft__json *r, int64_t *dim)
+{
+    int n = 0;
+
+    if (!ft__json_array(r)) {
+        ft__json_skip(r, NULL);
+        return -1;
+    }
+    while (ft__json_element(r)) {
+        int64_t v = ft__pt2_read_sym(p, r);
+
+        if (n >= 0 && n < FT_MAX_RANK)
+            dim[n++] = v;
+        else
+            n = -1;
+    }
+    return n;
+}
+
+/* ---- values ---- */
 
 int64_t ft__pt2_value_of(ft__pt2 *p, int64_t dim, bool *data, ft__pt2_symbol **open)
 {
@@ -368,4 +440,63 @@ int64_t ft__pt2_value_of(ft__pt2 *p, int64_t dim, bool *data, ft__pt2_symbol **o
     }
     e->known = true;
     return e->value = (int64_t)x;
+}
+
+/* A dimension that has to be a number. */
+static int64_t size_of(ft__pt2 *p, int64_t dim, int64_t limit, bool *data)
+{
+    ft__pt2_symbol *open;
+    int64_t v = ft__pt2_value_of(p, dim, data, &open);
+
+    while (v < 0 && open && open->data && !ft__build_failed(p->b)) {
+        open->bound = true;
+        open->value = open->max >= 0 ? open->max : limit;
+        ft__build_assume(p->b,
+                         "%.*s = %lld (it depends on data, this is a bound; --dim "
+                         "%.*s=N sets it)",
+                         ft__shown(open->name.n, 100), open->name.s,
+                         (long long)open->value, ft__shown(open->name.n, 100),
+                         open->name.s);
+        v = ft__pt2_value_of(p, dim, data, &open);
+    }
+    if (v < 0 && open)
+        ft__build_fail(p->b, FT_ENEEDED, 0,
+                       "the size \"%.*s\" is open: add --dim %.*s=N",
+                       ft__shown(open->name.n, 100), open->name.s,
+                       ft__shown(open->name.n, 100), open->name.s);
+    return v;
+}
+
+bool ft__pt2_resolve(ft__pt2 *p, ft__pt2_value *v, int64_t limit)
+{
+    if (v->resolved)
+        return !ft__pt2_import_failed(p);
+    for (uint32_t i = 0; i < v->shape.rank && !ft__build_failed(p->b); i++) {
+        bool data = false;
+
+        v->shape.dim[i] = size_of(p, v->shape.dim[i], limit, &data);
+        v->open |= (uint32_t)data << i;
+    }
+    if (!ft__build_failed(p->b) && !ft__shape_fits(&v->shape))
+        ft__build_fail(p->b, FT_EFORMAT, 0, "tensor \"%.*s\" has too many elements",
+                       ft__shown(v->name.n, 100), v->name.s);
+    v->resolved = true;
+    return !ft__pt2_import_failed(p);
+}
+
+bool ft__pt2_strides(ft__pt2 *p, const ft__pt2_value *v, int64_t *stride)
+{
+    ft__json r = ft__pt2_rest(p, v);
+    ft__text name;
+    bool data;
+    int n = -1;
+
+    while (n < 0 && v->rest.n && ft__json_member(&r, &name))
+        if (FT__IS(name, "strides"))
+            n = ft__pt2_read_syms(p, &r, stride);
+        else
+            ft__json_skip(&r, NULL);
+    for (int i = 0; i < n; i++)
+        stride[i] = size_of(p, stride[i], 1, &data);
+    return n == (int)v->shape.rank && !ft__pt2_import_failed(p);
 }

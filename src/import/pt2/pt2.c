@@ -1,18 +1,283 @@
-/* The model: its signature, its phases, its nodes in order, subgraphs. */
-#include "import/pt2/pt2.h"
-
+/* The model: each node in order, by the rule that its operator has; operators that hold
+ * graphs, which are written out in place (a loop's body once, with the number of times
+ * it runs where that is known); the phases of a joint graph. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/limits.h"
+#include "graph/op_inside.h"
 #include "import/graph_inside.h"
+#include "import/pt2/pt2.h"
 #include "import/pt2/zip.h"
 
-static const ft__pt2_rule rules[] = {
-#define FT__ATEN(run, arg, operators) {operators, ft__aten_##run, arg},
-#include "import/pt2/aten.def"
-#undef FT__ATEN
+enum { MAX_SCOPE = 1000, MAX_GRAPHS = 2 };
+
+/* The rule of a node that holds a graph goes through the nodes of that graph. */
+static void find_rules(ft__pt2 *p, ft__pt2_body *body);
+static void run_body(ft__pt2 *p, ft__pt2_body *body);
+
+/* ---- graphs inside a node ---- */
+
+/* The graphs of a node, and all tensors that it gives them. */
+struct graph_call {
+    ft__text graph[MAX_GRAPHS];
+    uint32_t n_graphs;
+    ft__pt2_value **in;
+    uint32_t n_in;
 };
+
+/* {"name": "true_graph_0", "graph": {...}}. */
+static ft__text graph_of(ft__pt2 *p, ft__text arg)
+{
+    ft__json r = ft__json_open(&p->doc, arg);
+    ft__text name, graph = {"", 0};
+
+    if (ft__json_object(&r))
+        while (ft__json_member(&r, &name))
+            ft__json_skip(&r, FT__IS(name, "graph") ? &graph : NULL);
+    return graph;
+}
+
+/* Operands stand behind the graphs; some operators wrap them in lists. */
+static bool read_call(const ft__pt2_node *n, struct graph_call *c)
+{
+    uint32_t count = 0;
+
+    *c = (struct graph_call){0};
+    for (uint32_t i = 0; i < n->n_args; i++)
+        count += n->arg[i].n;
+    c->in = ft__pt2_alloc(n->import, count, sizeof(*c->in));
+    for (uint32_t i = 0; c->in && i < n->n_args; i++) {
+        const ft__pt2_arg *a = &n->arg[i];
+
+        if (a->type == FT__PT2_GRAPH && c->n_graphs < MAX_GRAPHS)
+            c->graph[c->n_graphs++] = graph_of(n->import, a->text);
+        for (uint32_t k = 0; c->n_graphs && k < a->n; k++)
+            c->in[c->n_in++] = a->value[k];
+    }
+    return c->n_graphs > 0 && !ft__pt2_failed(n);
+}
+
+/* A graph's own names for what it is given. */
+static void bind(ft__pt2 *p, const ft__pt2_body *body, ft__pt2_value *const *in,
+                 uint32_t n_in)
+{
+    for (uint32_t i = 0; i < body->n_in && i < n_in; i++) {
+        ft__pt2_value *inner = body->in[i], *outer = in[i];
+
+        if (!inner || !outer || inner->state != FT__PT2_UNDEFINED)
+            continue;
+        if (!outer->typed) { /* a number */
+            inner->number = outer->number;
+            continue;
+        }
+        inner->tensor = ft__pt2_graph_tensor(p, outer);
+        inner->state = outer->state;
+        inner->of = outer->state == FT__PT2_WEIGHT ? outer : NULL;
+        inner->dtype = outer->dtype;
+        inner->shape = outer->shape;
+        inner->typed = inner->resolved = true;
+    }
+}
+
+/* The nodes of a graph; false: the import has failed. */
+static bool write(const ft__pt2_node *n, ft__text graph, ft__pt2_value *const *in,
+                  uint32_t n_in, ft__pt2_body *body)
+{
+    ft__name_table names = n->import->names;
+    ft__pt2_value *newest = n->import->newest;
+    ft__json r = ft__json_open(&n->import->doc, graph);
+
+    *body = (ft__pt2_body){0};
+    n->import->inlined += graph.n;
+    if (++n->import->depth > FT__MAX_DEPTH || n->import->inlined > FT__MAX_INLINED) {
+        ft__pt2_fail(n, FT_EFORMAT,
+                     "graphs inside it are nested too deep, or too "
+                     "large");
+    } else {
+        n->import->names = (ft__name_table){0};
+        n->import->newest = NULL;
+        ft__pt2_read_graph(n->import, &r, body);
+        if (!ft__pt2_failed(n))
+            bind(n->import, body, in, n_in);
+        for (uint32_t i = 0; i < body->n_nodes; i++)
+            body->node[i].backward = n->backward;
+        find_rules(n->import, body);
+        run_body(n->import, body);
+        n->import->names = names;
+        n->import->newest = newest;
+    }
+    n->import->depth--;
+    return !ft__pt2_failed(n);
+}
+
+/* What a graph gives becomes what the node gives. */
+static void hand_over(ft__pt2_node *n, const ft__pt2_body *body)
+{
+    for (uint32_t i = 0; i < n->n_out && i < body->n_out; i++) {
+        ft__pt2_value *from = body->out[i], *to = n->out[i];
+
+        if (from && to && to->typed && from->state != FT__PT2_UNDEFINED &&
+            ft_shape_elements(&from->shape) == ft_shape_elements(&to->shape))
+            ft__pt2_emit_view(n, from, to);
+    }
+}
+
+/* Operators that only say how a graph is to run. */
+static void aten_inline(ft__pt2_node *n)
+{
+    ft__pt2_body body;
+    struct graph_call c;
+
+    if (read_call(n, &c) && write(n, c.graph[0], c.in, c.n_in, &body))
+        hand_over(n, &body);
+}
+
+/* ---- branches ---- */
+
+struct graph_place {
+    ft__build_mark mark;
+    ft__pt2_value *lazy;
+    uint32_t scalar[FT_DTYPE_COUNT];
+};
+
+static struct graph_place here(const ft__pt2 *p)
+{
+    struct graph_place at = {.mark = ft__build_here(p->b), .lazy = p->lazy};
+
+    memcpy(at.scalar, p->scalar, sizeof(at.scalar));
+    return at;
+}
+
+/* Constants that only what is gone had read are forgotten as well. */
+static void take_back(ft__pt2 *p, const struct graph_place *at)
+{
+    for (; p->lazy != at->lazy; p->lazy = p->lazy->lazy)
+        p->lazy->tensor = FT_NONE;
+    memcpy(p->scalar, at->scalar, sizeof(at->scalar));
+    ft__build_rollback(p->b, &at->mark);
+}
+
+static double cost_of(const ft__pt2_node *n, const struct graph_call *c,
+                      uint32_t branch)
+{
+    struct graph_place start = here(n->import);
+    double flops = 0, bytes = 0;
+    ft__pt2_body body;
+
+    if (write(n, c->graph[branch], c->in, c->n_in, &body))
+        ft__build_cost(n->import->b, start.mark.n_nodes, &flops, &bytes);
+    take_back(n->import, &start);
+    return flops + bytes;
+}
+
+/* cond(predicate, true graph, false graph, operands): the dearer one counts. */
+static void aten_cond(ft__pt2_node *n)
+{
+    ft__pt2_body body;
+    struct graph_call c;
+    uint32_t taken;
+
+    if (!read_call(n, &c) || c.n_graphs != 2)
+        return;
+    taken = cost_of(n, &c, 1) > cost_of(n, &c, 0);
+    ft__build_bounded(n->import->b, "cond (node %.*s), its dearer branch taken",
+                      ft__shown(n->name.n, 200), n->name.s);
+    if (write(n, c.graph[taken], c.in, c.n_in, &body))
+        hand_over(n, &body);
+}
+
+/* ---- loops ---- */
+
+/* while_loop(condition, body, carried, others): how often is not known. */
+static void aten_while(ft__pt2_node *n)
+{
+    ft__pt2_body body;
+    struct graph_call c;
+
+    if (!read_call(n, &c) || c.n_graphs != 2 ||
+        !write(n, c.graph[0], c.in, c.n_in, &body) ||
+        !write(n, c.graph[1], c.in, c.n_in, &body))
+        return;
+    ft__build_bounded(n->import->b, "while_loop (node %.*s), counted as one round",
+                      ft__shown(n->name.n, 200), n->name.s);
+    hand_over(n, &body);
+}
+
+/* One element of what a loop runs over. */
+static ft__pt2_value *element(const ft__pt2_node *n, ft__pt2_value *x)
+{
+    ft_shape s = x->shape;
+    ft__pt2_value *v;
+    ft_op op;
+
+    s.rank--;
+    memmove(s.dim, s.dim + 1, s.rank * sizeof(s.dim[0]));
+    v = ft__pt2_temp(n, x, x->dtype, &s);
+    op = ft__pt2_op(FT_KIND_slice, x->dtype, &x->shape);
+    ft__op_set_shape(&op, FT_K_out, &s);
+    if (v)
+        ft__pt2_emit_to(n, &op, &x, 1, v);
+    return v;
+}
+
+/* What every round gives, one behind the other. */
+static void stack(const ft__pt2_node *n, ft__pt2_value *each, ft__pt2_value *out)
+{
+    ft_op op = ft__pt2_op(FT_KIND_expand, out->dtype, &each->shape);
+
+    ft__op_set_shape(&op, FT_K_out, &out->shape);
+    ft__pt2_emit_to(n, &op, &each, 1, out);
+}
+
+/* map(graph, xs, others) and scan(graph, initial, xs, others). arg: which argument xs
+ * is; what was carried comes first among the results. */
+static void aten_loop(ft__pt2_node *n)
+{
+    uint32_t list = (uint32_t)n->rule->arg;
+    const ft__pt2_arg *xs = ft__pt2_arg_at(n, list);
+    uint32_t carried = list > 1 && n->n_args > 1 ? n->arg[1].n : 0, at = carried;
+    uint32_t first = ft__build_here(n->import->b).n_nodes;
+    int64_t rounds;
+    ft__pt2_body body;
+    struct graph_call c;
+
+    if (!xs || xs->type != FT__PT2_TENSORS || !xs->n || !xs->value[0] ||
+        !xs->value[0]->shape.rank || !read_call(n, &c))
+        return;
+    rounds = xs->value[0]->shape.dim[0];
+    for (uint32_t i = 0; i < xs->n && at < c.n_in && !ft__pt2_failed(n); i++, at++)
+        if (c.in[at] && c.in[at]->typed && c.in[at]->shape.rank)
+            c.in[at] = element(n, c.in[at]);
+    if (rounds < 1 || ft__pt2_failed(n) || !write(n, c.graph[0], c.in, c.n_in, &body))
+        return;
+    ft__build_repeat_from(n->import->b, first, (uint64_t)rounds);
+    for (uint32_t i = 0; i < n->n_out && i < body.n_out; i++) {
+        ft__pt2_value *from = body.out[i], *to = n->out[i];
+
+        if (!from || !to || !to->typed || from->state == FT__PT2_UNDEFINED)
+            continue;
+        if (i < carried)
+            ft__pt2_emit_view(n, from, to);
+        else
+            stack(n, from, to);
+    }
+}
+
+static const ft__pt2_rule graph_rules[] = {
+    {"higher_order.cond", aten_cond, 0, FT__PT2_ANY},
+    {"higher_order.hints_wrapper higher_order.invoke_subgraph "
+     "higher_order.strict_mode higher_order.tag_activation_checkpoint "
+     "higher_order.wrap higher_order.wrap_with_autocast "
+     "higher_order.wrap_with_set_grad_enabled",
+     aten_inline, 0, FT__PT2_ANY},
+    {"higher_order.map higher_order.map_impl", aten_loop, 1, FT__PT2_ANY},
+    {"higher_order.scan", aten_loop, 2, FT__PT2_ANY},
+    {"higher_order.while_loop", aten_while, 0, FT__PT2_ANY},
+    {NULL, NULL, 0, 0},
+};
+
+/* ---- which rule a node has ---- */
 
 /* Whether a word is one of a list, in which spaces lie between them. */
 static bool lists(const char *list, ft__text word)
@@ -27,14 +292,19 @@ static bool lists(const char *list, ft__text word)
 
 static const ft__pt2_rule *search(ft__text op)
 {
-    for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
-        if (lists(rules[i].operators, op))
-            return &rules[i];
+    static const ft__pt2_rule *const tables[] = {ft__pt2_math_rules, ft__pt2_move_rules,
+                                                 ft__pt2_layer_rules,
+                                                 ft__pt2_window_rules, graph_rules};
+
+    for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
+        for (const ft__pt2_rule *rule = tables[i]; rule->operators; rule++)
+            if (lists(rule->operators, op))
+                return rule;
     return NULL;
 }
 
 /* Networks repeat themselves: most operators were looked for before. */
-const ft__pt2_rule *ft__pt2_find_rule(ft__pt2 *p, ft__text op)
+static const ft__pt2_rule *rule_of(ft__pt2 *p, ft__text op)
 {
     static const ft__pt2_rule none = {0};
     ft__table_slot *s = ft__table_at(&p->operators, &p->arena, op.s, op.n);
@@ -51,240 +321,63 @@ const ft__pt2_rule *ft__pt2_find_rule(ft__pt2 *p, ft__text op)
     return rule->run ? rule : NULL;
 }
 
-/* ---- signature ---- */
-
-/* {"parameter": {"arg": {"name": "p_w"}, "parameter_name": "w"}}. */
-static void read_spec(ft__pt2 *p, ft__json *r, ft__pt2_spec *s)
+/* An operator in place, which ends in _, has the rule of the one it is named after. */
+static void find_rules(ft__pt2 *p, ft__pt2_body *body)
 {
-    ft__text name, text;
-
-    *s = (ft__pt2_spec){.kind = {"", 0}, .of = {"", 0}};
-    if (!ft__json_object(r)) {
-        ft__json_skip(r, NULL);
-        return;
-    }
-    while (ft__json_member(r, &s->kind)) {
-        if (!ft__json_object(r)) {
-            ft__json_skip(r, NULL);
-            continue;
-        }
-        while (ft__json_member(r, &name)) {
-            ft__pt2_arg a = {0};
-
-            if (FT__IS(name, "arg")) {
-                ft__text slice;
-                ft__json copy, inner;
-
-                if (!ft__json_skip(r, &slice))
-                    return;
-                /* {"name": "x"}, or an Argument. */
-                copy = inner = ft__json_open(&p->doc, slice);
-                if (ft__json_object(&inner) && ft__json_member(&inner, &name) &&
-                    FT__IS(name, "name") && ft__json_peek(&inner) == '"' &&
-                    ft__json_string(&inner, &text))
-                    s->value = ft__pt2_name(p, text);
-                else if (!p->doc.why && ft__pt2_read_arg(p, &copy, &a) && a.n)
-                    s->value = a.value[0];
-            } else if (name.n > 5 && memcmp(name.s + name.n - 5, "_name", 5) == 0 &&
-                       ft__json_peek(r) == '"') {
-                ft__json_string(r, &s->of);
-            } else {
-                ft__json_skip(r, NULL);
-            }
-        }
-    }
-}
-
-static void read_specs(ft__pt2 *p, ft__json *r, ft__pt2_spec **out, uint32_t *n)
-{
-    uint32_t cap = 0;
-
-    if (!ft__json_array(r)) {
-        ft__json_skip(r, NULL);
-        return;
-    }
-    while (!ft__build_failed(p->b) && ft__json_element(r)) {
-        if (*n == cap) {
-            ft__pt2_spec *more =
-                ft__pt2_alloc(p, cap ? 2 * (size_t)cap : 64, sizeof(*more));
-
-            if (!more)
-                return;
-            if (*n)
-                memcpy(more, *out, *n * sizeof(*more));
-            *out = more;
-            cap = cap ? 2 * cap : 64;
-        }
-        read_spec(p, r, &(*out)[(*n)++]);
-    }
-}
-
-static void read_signature(ft__pt2 *p, ft__json *r)
-{
-    ft__text name;
-
-    if (!ft__json_object(r)) {
-        ft__json_skip(r, NULL);
-        return;
-    }
-    while (!ft__build_failed(p->b) && ft__json_member(r, &name)) {
-        if (FT__IS(name, "input_specs"))
-            read_specs(p, r, &p->input, &p->n_inputs);
-        else if (FT__IS(name, "output_specs"))
-            read_specs(p, r, &p->output, &p->n_outputs);
-        else
-            ft__json_skip(r, NULL);
-    }
-}
-
-/* {"s77": {"min_val": 2, "max_val": null}}. */
-static void read_ranges(ft__pt2 *p, ft__json *r)
-{
-    ft__text name;
-
-    if (!ft__json_object(r)) {
-        ft__json_skip(r, NULL);
-        return;
-    }
-    while (!ft__build_failed(p->b) && ft__json_member(r, &name)) {
-        ft__pt2_symbol *s = ft__pt2_symbol_of(p, name);
-
-        if (!s || !ft__json_object(r)) {
-            ft__json_skip(r, NULL);
-            continue;
-        }
-        while (ft__json_member(r, &name)) {
-            int64_t max;
-
-            if (!FT__IS(name, "max_val") || ft__json_peek(r) != '0')
-                ft__json_skip(r, NULL);
-            else if (ft__json_int(r, &max) && max >= 0 && max < FT__MAX_ELEMENTS)
-                s->max = max;
-        }
-    }
-}
-
-static void read_program(ft__pt2 *p, ft__pt2_body *body)
-{
-    ft__json r = ft__json_open(&p->doc, (ft__text){p->doc.base, p->doc.len});
-    ft__text name;
-    bool found = false;
-
-    if (!ft__json_object(&r)) {
-        ft__json_skip(&r, NULL);
-        if (!p->doc.why)
-            ft__build_fail(p->b, FT_EFORMAT, 0, "its graph is no JSON object");
-        return;
-    }
-    while (!ft__build_failed(p->b) && ft__json_member(&r, &name)) {
-        if (FT__IS(name, "range_constraints")) {
-            read_ranges(p, &r);
-        } else if (FT__IS(name, "graph_module") && ft__json_object(&r)) {
-            while (!ft__build_failed(p->b) && ft__json_member(&r, &name)) {
-                if (FT__IS(name, "graph") && !found) {
-                    found = true;
-                    ft__pt2_read_graph(p, &r, body);
-                } else if (FT__IS(name, "signature")) {
-                    read_signature(p, &r);
-                } else {
-                    ft__json_skip(&r, NULL);
-                }
-            }
-        } else {
-            ft__json_skip(&r, NULL);
-        }
-    }
-    if (!ft__build_failed(p->b))
-        ft__json_done(&r);
-    if (!found && !p->doc.why)
-        ft__build_fail(p->b, FT_EFORMAT, 0, "it holds no graph_module.graph");
-}
-
-static void name_parameter(ft__pt2 *p, const ft__pt2_spec *s)
-{
-    ft__table_slot *slot = ft__table_at(&p->parameters, &p->arena, s->of.s, s->of.n);
-
-    if (!slot || slot->value)
-        return;
-    slot->value = s->value;
-    p->parameters.n++;
-}
-
-/* Weights; inputs come when their sizes are known. */
-static void define_weights(ft__pt2 *p)
-{
-    for (uint32_t i = 0; i < p->n_inputs && !ft__build_failed(p->b); i++) {
-        ft__pt2_spec *s = &p->input[i];
-
-        if (!s->value || !s->value->typed || FT__IS(s->kind, "user_input"))
-            continue;
-        s->value->trainable =
-            FT__IS(s->kind, "parameter") && ft__pt2_requires_grad(p, s->value);
-        if (ft__pt2_resolve(p, s->value, 1))
-            s->value->state = FT__PT2_WEIGHT;
-        if (FT__IS(s->kind, "parameter"))
-            name_parameter(p, s);
-    }
-}
-
-/* ---- phases ---- */
-
-static void want(ft__pt2_value *v)
-{
-    if (v)
-        v->wanted = true;
-}
-
-static void want_operands(const ft__pt2_node *n)
-{
-    for (uint32_t i = 0; i < n->n_args; i++)
-        for (uint32_t k = 0; k < n->arg[i].n; k++)
-            want(n->arg[i].value[k]);
-}
-
-static bool is_view(const ft__pt2_node *n)
-{
-    return n->rule && (n->rule->run == ft__aten_view || n->rule->run == ft__aten_copy ||
-                       n->rule->run == ft__aten_detach);
-}
-
-/* In a joint graph all that leads to no loss, result or buffer is backward. Views
- * of what will be a gradient are one as well. */
-static void find_phases(ft__pt2 *p, ft__pt2_body *body)
-{
-    bool joint = false;
-
-    for (uint32_t i = 0; i < p->n_outputs; i++) {
-        const ft__pt2_spec *s = &p->output[i];
-        const ft__table_slot *slot;
-
-        if (FT__IS(s->kind, "gradient_to_parameter") ||
-            FT__IS(s->kind, "gradient_to_user_input")) {
-            joint = true;
-            if (s->value && FT__IS(s->kind, "gradient_to_parameter")) {
-                slot = ft__table_at(&p->parameters, &p->arena, s->of.s, s->of.n);
-                s->value->gradient = slot ? slot->value : NULL;
-            }
-        } else {
-            want(s->value);
-        }
-    }
-    for (uint32_t i = body->n_nodes; joint && i-- > 0;) {
+    for (uint32_t i = 0; i < body->n_nodes; i++) {
         ft__pt2_node *n = &body->node[i];
-        bool wanted = false;
 
-        for (uint32_t k = 0; k < n->n_out; k++)
-            wanted |= n->out[k] && n->out[k]->wanted;
-        n->backward = !wanted;
-        if (wanted)
-            want_operands(n);
-        else if (is_view(n) && n->n_out && n->out[0] && n->out[0]->gradient &&
-                 ft__pt2_in(n, 0))
-            ft__pt2_in(n, 0)->gradient = n->out[0]->gradient;
+        n->rule = rule_of(p, n->op);
+        if (!n->rule && n->op.n > 1 && n->op.s[n->op.n - 1] == '_') {
+            n->rule = rule_of(p, (ft__text){n->op.s, n->op.n - 1});
+            n->in_place = n->rule != NULL;
+        }
     }
 }
 
 /* ---- nodes ---- */
+
+/* Cut the text at the first `c`, which is dropped; what stood before it. */
+static ft__text until(ft__text *t, char c)
+{
+    const char *at = t->n ? memchr(t->s, c, t->n) : NULL;
+    ft__text head = *t;
+
+    if (!at) {
+        *t = (ft__text){"", 0};
+        return head;
+    }
+    head.n = (size_t)(at - t->s);
+    *t = (ft__text){at + 1, t->n - head.n - 1};
+    return head;
+}
+
+/* "L__self__,,Net;L__self__layer1,layer1,Sequential;L__self__layer1.0@1,..." ->
+ * "layer1/layer1.0@1": the first field names the call, @ counts those of one
+ * module. The network itself is no call. */
+static void set_scope(const ft__pt2_node *n)
+{
+    static const char self[] = "L__self__";
+    char scope[MAX_SCOPE];
+    ft__text rest = n->modules;
+    size_t len = 0;
+
+    until(&rest, ';');
+    while (rest.n) {
+        ft__text entry = until(&rest, ';'), call = until(&entry, ',');
+        size_t skip = sizeof(self) - 1;
+
+        if (call.n > skip && memcmp(call.s, self, skip) == 0)
+            call = (ft__text){call.s + skip, call.n - skip};
+        if (call.n == 0 || len + call.n + 1 > sizeof(scope))
+            break;
+        if (len)
+            scope[len++] = '/';
+        memcpy(scope + len, call.s, call.n);
+        len += call.n;
+    }
+    ft__build_scope(n->import->b, scope, len);
+}
 
 /* Operands are made before, in the file's order, or never. */
 static bool operands_are_there(const ft__pt2_node *n)
@@ -378,21 +471,9 @@ static void write_over(ft__pt2 *p, ft__pt2_value *x, ft__pt2_value *out)
  * generic rule takes over. */
 static void run_rule(ft__pt2_node *n)
 {
-    static void (*const others[])(ft__pt2_node *) = {
-        ft__aten_fill,      ft__aten_concat,         ft__aten_einsum,
-        ft__aten_meshgrid,  ft__aten_cond,           ft__aten_inline,
-        ft__aten_loop,      ft__aten_while,          ft__aten_conv_grad,
-        ft__aten_norm_grad, ft__aten_batchnorm_grad, ft__aten_attention_grad,
-        ft__aten_binary,    ft__aten_compare,        ft__aten_rsub,
-        ft__aten_grid_grad, ft__aten_weight_norm};
-    bool runs;
-
     n->x = ft__pt2_in(n, 0);
     n->y = ft__pt2_in(n, 1);
-    runs = n->x && ft__pt2_out(n, 0);
-    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-        runs |= n->rule->run == others[i];
-    if (runs)
+    if (n->rule->traits & FT__PT2_ANY || (n->x && ft__pt2_out(n, 0)))
         n->rule->run(n);
 }
 
@@ -404,7 +485,7 @@ static void run_node(ft__pt2_node *n)
     if (!operands_are_there(n) || !results_are_known(n))
         return;
     mark_learned(n);
-    ft__pt2_scope(n);
+    set_scope(n);
     ft__build_phase(n->import->b, n->backward ? FT_PHASE_BACKWARD : FT_PHASE_FORWARD);
     if (n->rule)
         run_rule(n);
@@ -414,11 +495,69 @@ static void run_node(ft__pt2_node *n)
         write_over(n->import, ft__pt2_in(n, 0), ft__pt2_out(n, 0));
 }
 
-void ft__pt2_run(ft__pt2 *p, ft__pt2_body *body)
+static void run_body(ft__pt2 *p, ft__pt2_body *body)
 {
     for (uint32_t i = 0; i < body->n_nodes && !ft__pt2_import_failed(p); i++)
         run_node(&body->node[i]);
 }
+
+/* ---- phases ---- */
+
+static void want(ft__pt2_value *v)
+{
+    if (v)
+        v->wanted = true;
+}
+
+static void want_operands(const ft__pt2_node *n)
+{
+    for (uint32_t i = 0; i < n->n_args; i++)
+        for (uint32_t k = 0; k < n->arg[i].n; k++)
+            want(n->arg[i].value[k]);
+}
+
+static bool is_view(const ft__pt2_node *n)
+{
+    return n->rule && n->rule->traits & FT__PT2_VIEW;
+}
+
+/* In a joint graph all that leads to no loss, result or buffer is backward. Views
+ * of what will be a gradient are one as well. */
+static void find_phases(ft__pt2 *p, ft__pt2_body *body)
+{
+    bool joint = false;
+
+    for (uint32_t i = 0; i < p->n_outputs; i++) {
+        const ft__pt2_spec *s = &p->output[i];
+        const ft__table_slot *slot;
+
+        if (FT__IS(s->kind, "gradient_to_parameter") ||
+            FT__IS(s->kind, "gradient_to_user_input")) {
+            joint = true;
+            if (s->value && FT__IS(s->kind, "gradient_to_parameter")) {
+                slot = ft__table_at(&p->parameters, &p->arena, s->of.s, s->of.n);
+                s->value->gradient = slot ? slot->value : NULL;
+            }
+        } else {
+            want(s->value);
+        }
+    }
+    for (uint32_t i = body->n_nodes; joint && i-- > 0;) {
+        ft__pt2_node *n = &body->node[i];
+        bool wanted = false;
+
+        for (uint32_t k = 0; k < n->n_out; k++)
+            wanted |= n->out[k] && n->out[k]->wanted;
+        n->backward = !wanted;
+        if (wanted)
+            want_operands(n);
+        else if (is_view(n) && n->n_out && n->out[0] && n->out[0]->gradient &&
+                 ft__pt2_in(n, 0))
+            ft__pt2_in(n, 0)->gradient = n->out[0]->gradient;
+    }
+}
+
+/* ---- the model ---- */
 
 static void mark_outputs(ft__pt2 *p)
 {
@@ -439,13 +578,11 @@ static void import_text(ft__pt2 *p)
 {
     ft__pt2_body body = {0};
 
-    read_program(p, &body);
-    if (ft__pt2_import_failed(p))
+    if (!ft__pt2_read_program(p, &body))
         return;
-    define_weights(p);
-    ft__pt2_inputs(p);
+    find_rules(p, &body);
     find_phases(p, &body);
-    ft__pt2_run(p, &body);
+    run_body(p, &body);
     mark_outputs(p);
 }
 

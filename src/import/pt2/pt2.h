@@ -9,18 +9,16 @@
 #include "import/graph_inside.h"
 #include "import/table.h"
 
-/* Reading a torch.export archive, in the order of the files here:
+/* Reading a torch.export archive, each file using those before it:
  *
- *   zip.c     archive -> the text of its graph
- *   read.c    values of the text -> nodes and what the file says of their tensors
- *   args.c    arguments, on demand
- *   expr.c    symbolic sizes
- *   scope.c   calls of modules
- *   dims.c    the model's inputs and the symbols that they leave open
- *   pt2.c     the model: its signature, phases, nodes in order, subgraphs
- *   aten.def  which rule an operator has
- *   rules_*.c one rule per family of operators: node -> operation
- *   emit.c    operation -> graph
+ *   zip.c      archive -> the text of its graph
+ *   expr.c     symbolic sizes
+ *   read.c     the text of a graph -> nodes, and what it says of their tensors
+ *   program.c  around the graph: its signature, weights, inputs and their symbols
+ *   node.c     what a rule works with: arguments in, operations out
+ *   rules_*.c  one rule per family of operators: node -> operation; each file ends with
+ *              the table of the operators that it has rules for
+ *   pt2.c      the model: nodes in order by their rules, graphs inside them, phases
  *
  * ../rules/ holds what ONNX's operators share with these.
  *
@@ -88,11 +86,24 @@ typedef struct ft__pt2_arg {
 typedef struct ft__pt2 ft__pt2;
 typedef struct ft__pt2_node ft__pt2_node;
 
+enum {
+    FT__PT2_ANY = 1,  /* runs without a first operand and a first result too */
+    FT__PT2_VIEW = 2, /* gives its operand's elements: their gradients are one */
+};
+
+/* An operator's overloads share a rule, and one in place, which ends in _, has that of
+ * the operator it is named after. */
 typedef struct ft__pt2_rule {
-    const char *operators; /* that it is for */
+    const char *operators; /* that it is for, a space between them; NULL ends a table */
     void (*run)(ft__pt2_node *n);
     int arg;
+    unsigned traits;
 } ft__pt2_rule;
+
+extern const ft__pt2_rule ft__pt2_math_rules[];
+extern const ft__pt2_rule ft__pt2_move_rules[];
+extern const ft__pt2_rule ft__pt2_layer_rules[];
+extern const ft__pt2_rule ft__pt2_window_rules[];
 
 struct ft__pt2_node {
     ft__pt2 *import; /* that it is a node of */
@@ -169,9 +180,6 @@ struct ft__pt2 {
     bool quiet;                      /* a subgraph is tried: what it would cost */
 };
 
-/* ---- read.c ---- */
-/* Zeroed; NULL after reporting that memory is short. */
-void *ft__pt2_alloc(ft__pt2 *p, size_t n, size_t size);
 static inline bool ft__pt2_import_failed(const ft__pt2 *p)
 {
     return p->doc.why || ft__build_failed(p->b);
@@ -181,6 +189,44 @@ static inline bool ft__pt2_failed(const ft__pt2_node *n)
 {
     return ft__pt2_import_failed(n->import);
 }
+/* Zeroed; NULL after reporting that memory is short. */
+static inline void *ft__pt2_alloc(ft__pt2 *p, size_t n, size_t size)
+{
+    void *mem = ft__arena_array(&p->arena, n, size);
+
+    if (!mem)
+        ft__build_fail(p->b, FT_ENOMEM, 0, "out of memory");
+    return mem;
+}
+
+/* Inside the description of a value, behind its sizes. */
+static inline ft__json ft__pt2_rest(ft__pt2 *p, const ft__pt2_value *v)
+{
+    ft__json r = ft__json_open(&p->doc, v->rest);
+
+    r.depth = 1;
+    return r;
+}
+
+/* ---- expr.c ---- */
+/* {"as_int": 3} or {"as_expr": {"expr_str": "...", ...}}: a dimension, below 0 where it
+ * is an expression. */
+int64_t ft__pt2_read_sym(ft__pt2 *p, ft__json *r);
+/* A list of sizes or strides; -1: more dimensions than there can be. */
+int ft__pt2_read_syms(ft__pt2 *p, ft__json *r, int64_t *dim);
+ft__pt2_symbol *ft__pt2_symbol_of(ft__pt2 *p, ft__text name);
+/* The symbol, where the expression is nothing else. */
+ft__pt2_symbol *ft__pt2_expr_symbol(ft__pt2 *p, ft__text text);
+/* The value of a dimension; below 0: a symbol is open (*open names it). *data:
+ * it is a bound. */
+int64_t ft__pt2_value_of(ft__pt2 *p, int64_t dim, bool *data, ft__pt2_symbol **open);
+/* Sizes of a value become numbers. `limit`: what a symbol that depends on data is at
+ * most where the file does not say. */
+bool ft__pt2_resolve(ft__pt2 *p, ft__pt2_value *v, int64_t limit);
+/* Strides of a value; false: the file does not say them. */
+bool ft__pt2_strides(ft__pt2 *p, const ft__pt2_value *v, int64_t *stride);
+
+/* ---- read.c ---- */
 /* The value of a name, made when it is new. NULL: out of memory. */
 ft__pt2_value *ft__pt2_name(ft__pt2 *p, ft__text name);
 /* A value without a name of its own, called and sized like another. */
@@ -189,27 +235,38 @@ ft__pt2_value *ft__pt2_temp(const ft__pt2_node *n, const ft__pt2_value *like,
 void ft__pt2_read_graph(ft__pt2 *p, ft__json *r, ft__pt2_body *out);
 /* An Argument: {"as_tensor": {"name": ...}}. */
 bool ft__pt2_read_arg(ft__pt2 *p, ft__json *r, ft__pt2_arg *out);
-/* A list of sizes or strides; -1: more dimensions than there can be. */
-int ft__pt2_read_syms(ft__pt2 *p, ft__json *r, int64_t *dim);
-ft_dtype ft__pt2_dtype(int64_t number);
 FT_PRINTF(3, 4)
 void ft__pt2_fail(const ft__pt2_node *n, ft_status st, const char *fmt, ...);
 
-/* ---- scope.c ---- */
-void ft__pt2_read_metadata(ft__json *r, ft__pt2_node *n);
-/* Nodes from now on lie in the calls that this one lies in. */
-void ft__pt2_scope(const ft__pt2_node *n);
+/* ---- program.c ---- */
+/* The text around the graph and the graph itself; weights and inputs have sizes then.
+ */
+bool ft__pt2_read_program(ft__pt2 *p, ft__pt2_body *body);
 
-/* ---- arguments by name, on demand (args.c) ---- */
+/* ---- node.c: arguments, on demand ---- */
 const ft__pt2_arg *ft__pt2_arg_of(const ft__pt2_node *n, const char *name);
 /* The i-th argument given; NULL: there are fewer. */
 static inline const ft__pt2_arg *ft__pt2_arg_at(const ft__pt2_node *n, uint32_t i)
 {
     return i < n->n_args ? &n->arg[i] : NULL;
 }
-ft__pt2_value *ft__pt2_tensor(const ft__pt2_node *n, const char *name);
-/* The tensor that is the i-th argument; NULL: it is none. */
-ft__pt2_value *ft__pt2_in(const ft__pt2_node *n, uint32_t i);
+/* The tensor that an argument is; NULL: it is none. */
+static inline ft__pt2_value *ft__pt2_tensor_of(const ft__pt2_arg *a)
+{
+    return a && a->type == FT__PT2_TENSOR && a->n ? a->value[0] : NULL;
+}
+static inline ft__pt2_value *ft__pt2_tensor(const ft__pt2_node *n, const char *name)
+{
+    return ft__pt2_tensor_of(ft__pt2_arg_of(n, name));
+}
+static inline ft__pt2_value *ft__pt2_in(const ft__pt2_node *n, uint32_t i)
+{
+    return ft__pt2_tensor_of(ft__pt2_arg_at(n, i));
+}
+static inline ft__pt2_value *ft__pt2_out(const ft__pt2_node *n, uint32_t i)
+{
+    return i < n->n_out ? n->out[i] : NULL;
+}
 int64_t ft__pt2_int(const ft__pt2_node *n, const char *name, int64_t fallback);
 bool ft__pt2_bool(const ft__pt2_node *n, const char *name, bool fallback);
 double ft__pt2_float(const ft__pt2_node *n, const char *name, double fallback);
@@ -220,35 +277,14 @@ ft__text ft__pt2_string(const ft__pt2_node *n, const char *name);
 int64_t ft__pt2_ints(const ft__pt2_node *n, const char *name, int64_t *v, uint32_t max);
 /* Three booleans as bits 0, 1, 2; `fallback` where there are none. */
 uint32_t ft__pt2_mask(const ft__pt2_node *n, const char *name, uint32_t fallback);
+/* An axis counted from the front; fails the import when it lies outside. */
+uint32_t ft__pt2_axis(const ft__pt2_node *n, int64_t axis, uint32_t rank);
+/* Argument `dim` as an axis of n->x. */
+uint32_t ft__pt2_dim(const ft__pt2_node *n, int64_t fallback);
+/* The i-th argument as an operand, numbers included; NULL after a failure. */
+ft__pt2_value *ft__pt2_operand(const ft__pt2_node *n, uint32_t i, ft_dtype dtype);
 
-/* ---- expr.c ---- */
-/* The number of an expression as a dimension below 0. */
-int64_t ft__pt2_expr_of(ft__pt2 *p, ft__text text);
-ft__pt2_symbol *ft__pt2_symbol_of(ft__pt2 *p, ft__text name);
-/* The symbol, where the expression is nothing else. */
-ft__pt2_symbol *ft__pt2_expr_symbol(ft__pt2 *p, ft__text text);
-/* The value of a dimension; below 0: a symbol is open (*open names it). *data:
- * it is a bound. */
-int64_t ft__pt2_value_of(ft__pt2 *p, int64_t dim, bool *data, ft__pt2_symbol **open);
-
-/* ---- dims.c ---- */
-void ft__pt2_inputs(ft__pt2 *p);
-/* Sizes and strides of a value become numbers. `limit`: what a symbol that
- * depends on data is at most where the file does not say. */
-bool ft__pt2_resolve(ft__pt2 *p, ft__pt2_value *v, int64_t limit);
-/* Whether a parameter is one that training changes; yes where the file is silent. */
-bool ft__pt2_requires_grad(ft__pt2 *p, const ft__pt2_value *v);
-/* Strides of a value; false: the file does not say them. */
-bool ft__pt2_strides(ft__pt2 *p, const ft__pt2_value *v, int64_t *stride);
-
-/* ---- pt2.c ---- */
-/* ft__import_pt2() behind the archive. */
-ft_status ft__import_pt2_text(ft_graph **out, const char *text, size_t len,
-                              const char *name, const ft_import_options *opt,
-                              ft_error *err);
-void ft__pt2_run(ft__pt2 *p, ft__pt2_body *body);
-
-/* ---- emit.c ---- */
+/* ---- node.c: operations ---- */
 typedef struct ft__pt2_call {
     ft__pt2_value *const *in;
     uint32_t n_in;
@@ -257,18 +293,31 @@ typedef struct ft__pt2_call {
     ft__pt2_value *const *out;
     uint32_t n_out;
 } ft__pt2_call;
+/* An operation with x as its first shape. */
+ft_op ft__pt2_op(ft_kind kind, ft_dtype dtype, const ft_shape *x);
 /* Append the operation. Where it would give other sizes than the file states,
  * the node is bounded instead. */
 void ft__pt2_emit(const ft__pt2_node *n, const ft_op *op, const ft__pt2_call *c);
-/* The same with operands alone, and all results of the node. */
-void ft__pt2_emit_in(const ft__pt2_node *n, const ft_op *op, ft__pt2_value *const *in,
-                     uint32_t n_in);
-/* The same with one result, and with parameters. */
-void ft__pt2_emit_to(const ft__pt2_node *n, const ft_op *op, ft__pt2_value *const *in,
-                     uint32_t n_in, ft__pt2_value *out);
-void ft__pt2_emit_layer(const ft__pt2_node *n, const ft_op *op,
-                        ft__pt2_value *const *in, uint32_t n_in,
-                        ft__pt2_value *const *params, uint32_t n_params);
+/* The same with parameters, and all results of the node. */
+static inline void ft__pt2_emit_layer(const ft__pt2_node *n, const ft_op *op,
+                                      ft__pt2_value *const *in, uint32_t n_in,
+                                      ft__pt2_value *const *params, uint32_t n_params)
+{
+    ft__pt2_emit(n, op, &(ft__pt2_call){in, n_in, params, n_params, n->out, n->n_out});
+}
+/* The same with operands alone. */
+static inline void ft__pt2_emit_in(const ft__pt2_node *n, const ft_op *op,
+                                   ft__pt2_value *const *in, uint32_t n_in)
+{
+    ft__pt2_emit_layer(n, op, in, n_in, NULL, 0);
+}
+/* With operands and one result. */
+static inline void ft__pt2_emit_to(const ft__pt2_node *n, const ft_op *op,
+                                   ft__pt2_value *const *in, uint32_t n_in,
+                                   ft__pt2_value *out)
+{
+    ft__pt2_emit(n, op, &(ft__pt2_call){in, n_in, NULL, 0, &out, 1});
+}
 /* out is x in another shape, or in the order of perm. */
 void ft__pt2_emit_view(const ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *out);
 void ft__pt2_emit_transpose(const ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *out,
@@ -276,29 +325,11 @@ void ft__pt2_emit_transpose(const ft__pt2_node *n, ft__pt2_value *x, ft__pt2_val
 /* For all results: bounded by what is read and written, and named. */
 void ft__pt2_emit_generic(const ft__pt2_node *n);
 uint32_t ft__pt2_graph_tensor(ft__pt2 *p, ft__pt2_value *v);
-/* A number as an operand. */
-ft__pt2_value *ft__pt2_scalar(const ft__pt2_node *n, ft_dtype dtype);
 
-/* ---- pt2_rules_*.c: shared helpers ---- */
-const ft__pt2_rule *ft__pt2_find_rule(ft__pt2 *p, ft__text op);
-/* An operation with x as its first shape. */
-ft_op ft__pt2_op(ft_kind kind, ft_dtype dtype, const ft_shape *x);
-/* An axis counted from the front; fails the import when it lies outside. */
-uint32_t ft__pt2_axis(const ft__pt2_node *n, int64_t axis, uint32_t rank);
-/* Argument `dim` as an axis of n->x. */
-uint32_t ft__pt2_dim(const ft__pt2_node *n, int64_t fallback);
-/* The i-th argument as an operand, numbers included; NULL after a failure. */
-ft__pt2_value *ft__pt2_operand(const ft__pt2_node *n, uint32_t i, ft_dtype dtype);
-static inline ft__pt2_value *ft__pt2_out(const ft__pt2_node *n, uint32_t i)
-{
-    return i < n->n_out ? n->out[i] : NULL;
-}
-/* The parameter at the end of a chain of views; *swapped: its two axes are. NULL:
- * no constant matrix. */
-ft__pt2_value *ft__pt2_matrix(ft__pt2_value *v, bool *swapped);
-
-#define FT__ATEN(run, arg, operators) void ft__aten_##run(ft__pt2_node *n);
-#include "import/pt2/aten.def"
-#undef FT__ATEN
+/* ---- pt2.c ---- */
+/* ft__import_pt2() behind the archive. */
+ft_status ft__import_pt2_text(ft_graph **out, const char *text, size_t len,
+                              const char *name, const ft_import_options *opt,
+                              ft_error *err);
 
 #endif

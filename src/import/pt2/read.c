@@ -8,15 +8,6 @@
 
 enum { MAX_ARGS = 128 };
 
-void *ft__pt2_alloc(ft__pt2 *p, size_t n, size_t size)
-{
-    void *mem = ft__arena_array(&p->arena, n, size);
-
-    if (!mem)
-        ft__build_fail(p->b, FT_ENOMEM, 0, "out of memory");
-    return mem;
-}
-
 void ft__pt2_fail(const ft__pt2_node *n, ft_status st, const char *fmt, ...)
 {
     char text[384];
@@ -103,7 +94,7 @@ static bool grow(ft__pt2 *p, void *array, uint32_t n, size_t size)
 
 /* ---- types ---- */
 
-ft_dtype ft__pt2_dtype(int64_t number)
+static ft_dtype dtype_of(int64_t number)
 {
     static const uint8_t types[] = {
         [1] = FT_DTYPE_uint8,       [2] = FT_DTYPE_int8,
@@ -122,73 +113,6 @@ ft_dtype ft__pt2_dtype(int64_t number)
     /* 9, complex of two half floats, has no name of its own: 4 bytes. */
     return number > 0 && number < (int64_t)sizeof(types) ? (ft_dtype)types[number]
                                                          : FT_DTYPE_NONE;
-}
-
-/* {"as_int": 3} as it is nearly always written; false: read it the long way. */
-static bool plain_int(ft__json *r, int64_t *v)
-{
-    static const char begin[] = "{\"as_int\": ";
-    const char *s = r->p + sizeof(begin) - 1;
-
-    if (r->end - r->p < (ptrdiff_t)sizeof(begin) + 17 ||
-        memcmp(r->p, begin, sizeof(begin) - 1) != 0)
-        return false;
-    for (*v = 0; *s >= '0' && *s <= '9' && s < r->p + sizeof(begin) + 15; s++)
-        *v = *v * 10 + (*s - '0');
-    if (*s != '}' || s[-1] == ' ')
-        return false;
-    r->p = s + 1;
-    return *v <= FT__MAX_ELEMENTS;
-}
-
-/* {"as_int": 3} or {"as_expr": {"expr_str": "...", ...}}. */
-static int64_t read_sym(ft__pt2 *p, ft__json *r)
-{
-    int64_t v = 0;
-    ft__text name, text;
-
-    if (plain_int(r, &v)) {
-        r->fresh = false;
-        return v;
-    }
-    if (!ft__json_object(r)) {
-        ft__json_string(r, &text); /* a failure: nothing else is allowed here */
-        return 0;
-    }
-    while (ft__json_member(r, &name)) {
-        if (FT__IS(name, "as_int")) {
-            ft__json_int(r, &v);
-            v = v < 0 ? 0 : v > FT__MAX_ELEMENTS ? FT__MAX_ELEMENTS + 1 : v;
-        } else if (FT__IS(name, "as_expr") && ft__json_object(r)) {
-            while (ft__json_member(r, &name))
-                if (FT__IS(name, "expr_str") && ft__json_string(r, &text))
-                    v = ft__pt2_expr_of(p, text);
-                else
-                    ft__json_skip(r, NULL);
-        } else {
-            ft__json_skip(r, NULL);
-        }
-    }
-    return v;
-}
-
-int ft__pt2_read_syms(ft__pt2 *p, ft__json *r, int64_t *dim)
-{
-    int n = 0;
-
-    if (!ft__json_array(r)) {
-        ft__json_skip(r, NULL);
-        return -1;
-    }
-    while (ft__json_element(r)) {
-        int64_t v = read_sym(p, r);
-
-        if (n >= 0 && n < FT_MAX_RANK)
-            dim[n++] = v;
-        else
-            n = -1;
-    }
-    return n;
 }
 
 static void read_meta(ft__pt2 *p, ft__json *r, ft__pt2_value *v)
@@ -219,7 +143,7 @@ static void read_meta(ft__pt2 *p, ft__json *r, ft__pt2_value *v)
         ft__json_leave(r);
         v->rest.n = (size_t)(r->p - v->rest.s);
     }
-    v->dtype = ft__pt2_dtype(number);
+    v->dtype = dtype_of(number);
     v->shape.rank = rank < 0 ? 0 : (uint32_t)rank;
     v->typed = rank >= 0 && v->dtype != FT_DTYPE_NONE;
     if (rank < 0 && !p->doc.why)
@@ -269,7 +193,7 @@ static void read_sym_values(ft__pt2 *p, ft__json *r)
 
         if (!v)
             return;
-        v->number = read_sym(p, r);
+        v->number = ft__pt2_read_sym(p, r);
     }
 }
 
@@ -479,12 +403,23 @@ static void set_target(ft__pt2_node *n, ft__text target)
         n->op.n = (size_t)(dot - n->op.s);
 }
 
-static void find_rule(ft__pt2_node *n)
+/* The value of "nn_module_stack" in a node's metadata. */
+static void read_metadata(ft__json *r, ft__pt2_node *n)
 {
-    n->rule = ft__pt2_find_rule(n->import, n->op);
-    if (!n->rule && n->op.n > 1 && n->op.s[n->op.n - 1] == '_') {
-        n->rule = ft__pt2_find_rule(n->import, (ft__text){n->op.s, n->op.n - 1});
-        n->in_place = n->rule != NULL;
+    ft__text name;
+
+    if (!ft__json_object(r)) {
+        ft__json_skip(r, NULL);
+        return;
+    }
+    while (ft__json_member(r, &name)) {
+        if (!FT__IS(name, "nn_module_stack") || ft__json_peek(r) != '"') {
+            ft__json_skip(r, NULL);
+            continue;
+        }
+        ft__json_string(r, &n->modules);
+        ft__json_leave(r); /* the rest is of no use */
+        return;
     }
 }
 
@@ -510,7 +445,7 @@ static void read_node(ft__pt2 *p, ft__json *r, ft__pt2_node *n)
             n->n_out = read_values(p, r, &n->out);
             seen |= 4;
         } else if (FT__IS(name, "metadata")) {
-            ft__pt2_read_metadata(r, n);
+            read_metadata(r, n);
             seen |= 8;
         } else {
             ft__json_skip(r, NULL);
@@ -520,7 +455,6 @@ static void read_node(ft__pt2 *p, ft__json *r, ft__pt2_node *n)
         ft__json_leave(r);
     if (n->n_out && n->out[0])
         n->name = n->out[0]->name;
-    find_rule(n);
 }
 
 static void read_nodes(ft__pt2 *p, ft__json *r, ft__pt2_body *out)

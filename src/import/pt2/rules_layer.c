@@ -1,14 +1,14 @@
-/* Layers: matrix products, norms, attention, recurrent layers, what vision has. */
-#include <string.h>
-
+/* Layers: matrix products, norms, attention, recurrent layers. */
 #include "graph/op_inside.h"
-#include "import/onnx/onnx.h"
 #include "import/pt2/pt2.h"
+#include "import/rules/einsum.h"
 #include "import/rules/ops.h"
 
 /* ---- matrix products ---- */
 
-ft__pt2_value *ft__pt2_matrix(ft__pt2_value *v, bool *swapped)
+/* The parameter at the end of a chain of views; *swapped: its two axes are. NULL: no
+ * constant matrix. */
+static ft__pt2_value *weight_matrix(ft__pt2_value *v, bool *swapped)
 {
     *swapped = false;
     if (!v || v->state != FT__PT2_WEIGHT || v->shape.rank != 2)
@@ -54,7 +54,7 @@ static void matmul(ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *y,
 
     if (!x || !y || !out)
         return;
-    w = ft__pt2_matrix(y, &swapped);
+    w = weight_matrix(y, &swapped);
     if (w && x->state != FT__PT2_WEIGHT && x->shape.rank && out == ft__pt2_out(n, 0)) {
         linear(n, x, w, y->shape.dim[1], NULL);
         return;
@@ -66,7 +66,7 @@ static void matmul(ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *y,
     ft__pt2_emit_to(n, &op, in, 2, out);
 }
 
-void ft__aten_matmul(ft__pt2_node *n)
+static void aten_matmul(ft__pt2_node *n)
 {
     matmul(n, n->x, n->y, ft__pt2_out(n, 0));
 }
@@ -92,11 +92,11 @@ static void matmul_add(ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *y,
 }
 
 /* addmm(z, x, y), baddbmm, addmv: z + x y. */
-void ft__aten_addmm(ft__pt2_node *n)
+static void aten_addmm(ft__pt2_node *n)
 {
     ft__pt2_value *z = n->x, *x = n->y, *y = ft__pt2_in(n, 2);
     bool swapped;
-    ft__pt2_value *w = ft__pt2_matrix(y, &swapped);
+    ft__pt2_value *w = weight_matrix(y, &swapped);
 
     if (w && x && z && z->state == FT__PT2_WEIGHT && z->shape.rank == 1 &&
         x->state != FT__PT2_WEIGHT && z->shape.dim[0] == y->shape.dim[1])
@@ -124,7 +124,7 @@ static void linear_of_activations(ft__pt2_node *n, ft__pt2_value *x, ft__pt2_val
         matmul(n, x, t, ft__pt2_out(n, 0));
 }
 
-void ft__aten_linear(ft__pt2_node *n)
+static void aten_linear(ft__pt2_node *n)
 {
     ft__pt2_value *x = n->x, *w = n->y;
     ft__pt2_value *bias = ft__pt2_tensor(n, "bias"), *matrix;
@@ -132,7 +132,7 @@ void ft__aten_linear(ft__pt2_node *n)
 
     if (!w || x->shape.rank == 0)
         return;
-    matrix = ft__pt2_matrix(w, &swapped);
+    matrix = weight_matrix(w, &swapped);
     if (matrix && (!bias || bias->state == FT__PT2_WEIGHT))
         linear(n, x, matrix, w->shape.dim[0], bias);
     else if (w->shape.rank == 2)
@@ -141,12 +141,80 @@ void ft__aten_linear(ft__pt2_node *n)
         matmul(n, x, w, ft__pt2_out(n, 0));
 }
 
-/* ---- norms ---- */
+/* ---- torch.einsum: batched products, as rules/einsum.c lays them out ---- */
 
-static bool training(const ft__pt2_node *n)
+static ft__pt2_value *made(const ft__pt2_node *n, ft__pt2_value *v)
 {
-    return ft__pt2_bool(n, "training", ft__pt2_bool(n, "train", n->rule->arg));
+    return v && v->state != FT__PT2_UNDEFINED && !ft__pt2_failed(n) ? v : NULL;
 }
+
+static void *einsum_view(void *node, void *value, const ft_shape *s, void *to)
+{
+    const ft__pt2_value *x = value;
+    ft__pt2_value *out = to ? to : ft__pt2_temp(node, x, x->dtype, s);
+
+    ft__pt2_emit_view(node, value, out);
+    return made(node, out);
+}
+
+static void *einsum_transpose(void *node, void *value, const int64_t *perm,
+                              const ft_shape *s, void *to)
+{
+    ft__pt2_value *x = value, *out = ft__pt2_temp(node, x, x->dtype, s);
+
+    if (out)
+        ft__pt2_emit_transpose(node, x, out, perm);
+    return to && made(node, out) ? einsum_view(node, out, s, to) : made(node, out);
+}
+
+static void *einsum_product(void *node, void *x, void *y, const ft__einsum_sizes *z,
+                            const ft_shape *s, void *to)
+{
+    ft_shape xs = {3, {z->batch, z->rows, z->inner}},
+             ys = {3, {z->batch, z->inner, z->columns}},
+             all = {3, {z->batch, z->rows, z->columns}};
+    ft__pt2_value *in[2] = {einsum_view(node, x, &xs, NULL),
+                            einsum_view(node, y, &ys, NULL)};
+    ft__pt2_value *out;
+    ft_op op;
+
+    if (!in[0] || !in[1])
+        return NULL;
+    out = ft__pt2_temp(node, x, in[0]->dtype, &all);
+    op = ft__pt2_op(FT_KIND_matmul, in[0]->dtype, &xs);
+    ft__op_set_shape(&op, FT_K_y, &ys);
+    if (out)
+        ft__pt2_emit(node, &op,
+                     &(ft__pt2_call){.in = in, .n_in = 2, .out = &out, .n_out = 1});
+    return made(node, out) ? einsum_view(node, out, s, to) : NULL;
+}
+
+static void aten_einsum(ft__pt2_node *n)
+{
+    const ft__einsum_ops ops = {.node = n,
+                                .own_order = true,
+                                .view = einsum_view,
+                                .transpose = einsum_transpose,
+                                .product = einsum_product};
+    const ft__pt2_arg *list = ft__pt2_arg_of(n, "tensors");
+    ft__text equation = ft__pt2_string(n, "equation");
+    const ft_shape *shape[FT__EINSUM_TERMS];
+    void *in[FT__EINSUM_TERMS];
+    ft__einsum e;
+
+    if (!list || !list->n || list->n > FT__EINSUM_TERMS || !ft__pt2_out(n, 0))
+        return;
+    for (uint32_t i = 0; i < list->n; i++) {
+        in[i] = list->value[i];
+        if (!in[i])
+            return;
+        shape[i] = &list->value[i]->shape;
+    }
+    if (ft__einsum_read(&e, equation.s, equation.n, shape, list->n))
+        (void)ft__einsum_write(&e, &ops, in, shape, n->out[0]);
+}
+
+/* ---- norms ---- */
 
 /* The norm that a node does, or whose gradient it is. x: what is normalised. */
 static bool norm(const ft__pt2_node *n, ft_kind kind, const ft__pt2_value *x, ft_op *op)
@@ -155,7 +223,10 @@ static bool norm(const ft__pt2_node *n, ft_kind kind, const ft__pt2_value *x, ft
 
     *op = ft__pt2_op(kind, x->dtype, &x->shape);
     switch (kind) {
-    case FT_KIND_batchnorm: ft__op_set1(op, FT_K_train, training(n)); return true;
+    case FT_KIND_batchnorm:
+        ft__op_set1(op, FT_K_train,
+                    ft__pt2_bool(n, "training", ft__pt2_bool(n, "train", false)));
+        return true;
     case FT_KIND_layernorm:
     case FT_KIND_rmsnorm:
         axes = ft__pt2_ints(n, "normalized_shape", NULL, 0);
@@ -169,12 +240,13 @@ static bool norm(const ft__pt2_node *n, ft_kind kind, const ft__pt2_value *x, ft
     }
 }
 
-static void emit_norm(ft__pt2_node *n, ft_kind kind)
+/* arg: the kind. */
+static void aten_norm(ft__pt2_node *n)
 {
     ft__pt2_value *x = n->x;
     ft_op op;
 
-    if (!x || !norm(n, kind, x, &op))
+    if (!x || !norm(n, (ft_kind)n->rule->arg, x, &op))
         return;
     ft__pt2_emit_layer(n, &op, &x, 1,
                        (ft__pt2_value *[]){
@@ -186,18 +258,7 @@ static void emit_norm(ft__pt2_node *n, ft_kind kind)
                        4);
 }
 
-/* arg: 1 with the statistics of the batch, where no argument says. */
-void ft__aten_batchnorm(ft__pt2_node *n)
-{
-    emit_norm(n, FT_KIND_batchnorm);
-}
-
-void ft__aten_norm(ft__pt2_node *n)
-{
-    emit_norm(n, (ft_kind)n->rule->arg);
-}
-
-static void norm_grad(ft__pt2_node *n, ft_kind kind)
+static void aten_norm_grad(ft__pt2_node *n)
 {
     ft__pt2_value *in[4] = {n->x, n->y, NULL, NULL}, *out[3];
     ft__pt2_value *w = ft__pt2_tensor(n, "weight");
@@ -206,7 +267,7 @@ static void norm_grad(ft__pt2_node *n, ft_kind kind)
     uint32_t mask = ft__pt2_mask(n, "output_mask", 7), n_in = 2, n_out = 0;
     ft_op op;
 
-    if (!in[0] || !in[1] || !norm(n, kind, in[1], &op))
+    if (!in[0] || !in[1] || !norm(n, (ft_kind)n->rule->arg, in[1], &op))
         return;
     mean = mean ? mean : ft__pt2_tensor(n, "mean");
     scale = scale ? scale : ft__pt2_tensor(n, "rstd");
@@ -228,14 +289,20 @@ static void norm_grad(ft__pt2_node *n, ft_kind kind)
                                  .n_out = n_out});
 }
 
-void ft__aten_batchnorm_grad(ft__pt2_node *n)
+/* arg: 1 the gradient; a weight over its norm. */
+static void aten_weight_norm(ft__pt2_node *n)
 {
-    norm_grad(n, FT_KIND_batchnorm);
-}
+    ft__pt2_value *in[2] = {n->x, n->y}, *v = in[n->rule->arg];
+    ft_op op;
 
-void ft__aten_norm_grad(ft__pt2_node *n)
-{
-    norm_grad(n, (ft_kind)n->rule->arg);
+    if (!in[0] || !v || !v->shape.rank)
+        return;
+    op = ft__pt2_op(FT_KIND_l2norm, v->dtype, &v->shape);
+    ft__op_set1(&op, FT_K_axis,
+                ft__pt2_axis(n, ft__pt2_int(n, "dim", 0), v->shape.rank));
+    if (n->rule->arg)
+        op.phase = FT_PHASE_BACKWARD;
+    ft__pt2_emit_in(n, &op, in, n->rule->arg ? 2 : 1);
 }
 
 /* ---- attention ---- */
@@ -274,7 +341,7 @@ static bool attention(const ft__pt2_node *n, ft__pt2_value *in[3], ft_op *op)
     return true;
 }
 
-void ft__aten_attention(ft__pt2_node *n)
+static void aten_attention(ft__pt2_node *n)
 {
     ft__pt2_value *in[3];
     ft_op op;
@@ -283,7 +350,7 @@ void ft__aten_attention(ft__pt2_node *n)
         ft__pt2_emit_in(n, &op, in, 3);
 }
 
-void ft__aten_attention_grad(ft__pt2_node *n)
+static void aten_attention_grad(ft__pt2_node *n)
 {
     ft__pt2_value *in[6] = {n->x}, *out[4];
     uint32_t n_in = 4, n_out = 0;
@@ -391,7 +458,7 @@ static void layers(ft__pt2_node *n, const struct stack *s, const ft__pt2_arg *pa
 }
 
 /* arg: the kind; one operation per layer, of both directions. */
-void ft__aten_rnn(ft__pt2_node *n)
+static void aten_rnn(ft__pt2_node *n)
 {
     const ft__pt2_arg *params = ft__pt2_arg_of(n, "params");
     struct stack s;
@@ -402,28 +469,43 @@ void ft__aten_rnn(ft__pt2_node *n)
 
 /* ---- vision ---- */
 
-/* arg: 0 nearest, 1 linear, 2 cubic. */
-void ft__aten_resize(ft__pt2_node *n)
-{
-    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
-    ft_op op;
-
-    op = ft__pt2_op(FT_KIND_resize, x->dtype, &x->shape);
-    ft__op_set_shape(&op, FT_K_out, &out->shape);
-    ft__op_set1(&op, FT_K_mode, n->rule->arg);
-    ft__pt2_emit_in(n, &op, &x, 1);
-}
-
-/* Two operands and a result of any shape; arg: the kind. */
-void ft__aten_pick(ft__pt2_node *n)
-{
-    ft__pt2_value *in[2] = {n->x, n->y}, *out = ft__pt2_out(n, 0);
-    ft_op op;
-
-    if (!in[1])
-        return;
-    op = ft__pt2_op((ft_kind)n->rule->arg, in[0]->dtype, &in[0]->shape);
-    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
-    ft__op_set_shape(&op, FT_K_out, &out->shape);
-    ft__pt2_emit_in(n, &op, in, 2);
-}
+const ft__pt2_rule ft__pt2_layer_rules[] = {
+    {"addmm addmv baddbmm", aten_addmm, 0, 0},
+    {"_scaled_dot_product_attention_math "
+     "_scaled_dot_product_attention_math_for_mps "
+     "_scaled_dot_product_cudnn_attention _scaled_dot_product_efficient_attention "
+     "_scaled_dot_product_flash_attention "
+     "_scaled_dot_product_flash_attention_for_cpu "
+     "_scaled_dot_product_fused_attention_overrideable "
+     "scaled_dot_product_attention",
+     aten_attention, 0, 0},
+    {"_scaled_dot_product_cudnn_attention_backward "
+     "_scaled_dot_product_efficient_attention_backward "
+     "_scaled_dot_product_flash_attention_backward "
+     "_scaled_dot_product_flash_attention_for_cpu_backward "
+     "_scaled_dot_product_fused_attention_overrideable_backward",
+     aten_attention_grad, 0, FT__PT2_ANY},
+    {"_batch_norm_no_update _batch_norm_with_update "
+     "_batch_norm_with_update_functional _native_batch_norm_legit "
+     "_native_batch_norm_legit_functional _native_batch_norm_legit_no_training "
+     "batch_norm cudnn_batch_norm miopen_batch_norm native_batch_norm",
+     aten_norm, FT_KIND_batchnorm, 0},
+    {"batch_norm_backward cudnn_batch_norm_backward native_batch_norm_backward",
+     aten_norm_grad, FT_KIND_batchnorm, FT__PT2_ANY},
+    {"einsum", aten_einsum, 0, FT__PT2_ANY},
+    {"linear", aten_linear, 0, 0},
+    {"bmm dot inner linalg_matmul matmul mm mv vdot", aten_matmul, 0, 0},
+    {"group_norm native_group_norm", aten_norm, FT_KIND_groupnorm, 0},
+    {"instance_norm", aten_norm, FT_KIND_instancenorm, 0},
+    {"layer_norm native_layer_norm", aten_norm, FT_KIND_layernorm, 0},
+    {"_fused_rms_norm rms_norm", aten_norm, FT_KIND_rmsnorm, 0},
+    {"native_group_norm_backward", aten_norm_grad, FT_KIND_groupnorm, FT__PT2_ANY},
+    {"native_layer_norm_backward", aten_norm_grad, FT_KIND_layernorm, FT__PT2_ANY},
+    {"_fused_rms_norm_backward", aten_norm_grad, FT_KIND_rmsnorm, FT__PT2_ANY},
+    {"gru", aten_rnn, FT_KIND_gru, 0},
+    {"lstm", aten_rnn, FT_KIND_lstm, 0},
+    {"rnn_relu rnn_tanh", aten_rnn, FT_KIND_rnn, 0},
+    {"_weight_norm _weight_norm_interface", aten_weight_norm, 0, FT__PT2_ANY},
+    {"_weight_norm_interface_backward", aten_weight_norm, 1, FT__PT2_ANY},
+    {NULL, NULL, 0, 0},
+};

@@ -1,41 +1,9 @@
-/* Arithmetic: elementwise, reductions, softmax. */
-#include "base/limits.h"
+/* Arithmetic: elementwise, reductions, transforms, softmax and losses, each beside its
+ * gradient. */
 #include "graph/op_inside.h"
 #include "import/onnx/onnx.h"
 #include "import/pt2/pt2.h"
 #include "import/rules/ops.h"
-
-ft_op ft__pt2_op(ft_kind kind, ft_dtype dtype, const ft_shape *x)
-{
-    ft_op op;
-
-    ft__op_init(&op, kind, dtype);
-    ft__op_set_shape(&op, FT_K_x, x);
-    return op;
-}
-
-uint32_t ft__pt2_axis(const ft__pt2_node *n, int64_t axis, uint32_t rank)
-{
-    if (axis < 0)
-        axis += rank ? rank : 1;
-    if (axis < 0 || (axis >= (int64_t)rank && axis > 0)) {
-        ft__pt2_fail(n, FT_EFORMAT, "an axis lies outside its %u dimensions", rank);
-        return 0;
-    }
-    return (uint32_t)axis;
-}
-
-uint32_t ft__pt2_dim(const ft__pt2_node *n, int64_t fallback)
-{
-    return ft__pt2_axis(n, ft__pt2_int(n, "dim", fallback), n->x->shape.rank);
-}
-
-ft__pt2_value *ft__pt2_operand(const ft__pt2_node *n, uint32_t i, ft_dtype dtype)
-{
-    ft__pt2_value *v = ft__pt2_in(n, i);
-
-    return v && v->typed ? v : ft__pt2_scalar(n, dtype);
-}
 
 /* ---- elementwise ---- */
 
@@ -46,22 +14,22 @@ static void unary(ft__pt2_node *n, ft_kind kind)
     ft__pt2_emit_in(n, &op, &n->x, 1);
 }
 
-void ft__aten_unary(ft__pt2_node *n)
+static void aten_unary(ft__pt2_node *n)
 {
     unary(n, (ft_kind)n->rule->arg);
 }
 
-void ft__aten_gelu(ft__pt2_node *n)
+static void aten_gelu(ft__pt2_node *n)
 {
     bool tanh = FT__IS(ft__pt2_string(n, "approximate"), "tanh");
 
     unary(n, tanh ? FT_KIND_gelu_tanh : FT_KIND_gelu);
 }
 
-/* Limits may be tensors; then it is two comparisons, but one pass. */
-void ft__aten_dropout(ft__pt2_node *n)
+/* A view where nothing is dropped. */
+static void aten_dropout(ft__pt2_node *n)
 {
-    if (ft__pt2_bool(n, "train", true) && ft__pt2_float(n, "n->import", 0.5) > 0)
+    if (ft__pt2_bool(n, "train", true) && ft__pt2_float(n, "p", 0.5) > 0)
         unary(n, FT_KIND_dropout);
     else
         ft__pt2_emit_view(n, n->x, ft__pt2_out(n, 0));
@@ -80,7 +48,7 @@ static void binary(ft__pt2_node *n, ft_kind kind, uint32_t i, uint32_t k,
     ft__pt2_emit_in(n, &op, in, 2);
 }
 
-void ft__aten_binary(ft__pt2_node *n)
+static void aten_binary(ft__pt2_node *n)
 {
     ft__pt2_value *out = ft__pt2_out(n, 0);
 
@@ -99,13 +67,13 @@ static ft_dtype first_dtype(const ft__pt2_node *n)
     return FT_DTYPE_fp32;
 }
 
-void ft__aten_compare(ft__pt2_node *n)
+static void aten_compare(ft__pt2_node *n)
 {
     binary(n, (ft_kind)n->rule->arg, 0, 1, first_dtype(n));
 }
 
 /* rsub(x, y) is y - x. */
-void ft__aten_rsub(ft__pt2_node *n)
+static void aten_rsub(ft__pt2_node *n)
 {
     if (ft__pt2_out(n, 0))
         binary(n, FT_KIND_sub, 1, 0, n->out[0]->dtype);
@@ -137,7 +105,7 @@ static void find_nonzero(ft__pt2_node *n)
 }
 
 /* where(condition, x, y); with one operand it finds what is not zero. */
-void ft__aten_where(ft__pt2_node *n)
+static void aten_where(ft__pt2_node *n)
 {
     ft_dtype t = ft__pt2_out(n, 0) ? n->out[0]->dtype : FT_DTYPE_fp32;
 
@@ -151,7 +119,7 @@ void ft__aten_where(ft__pt2_node *n)
 }
 
 /* masked_fill(x, mask, value) is where(mask, value, x). */
-void ft__aten_masked_fill(ft__pt2_node *n)
+static void aten_masked_fill(ft__pt2_node *n)
 {
     ft_dtype t = ft__pt2_out(n, 0) ? n->out[0]->dtype : FT_DTYPE_fp32;
 
@@ -159,7 +127,7 @@ void ft__aten_masked_fill(ft__pt2_node *n)
 }
 
 /* addcmul(x, a, b): x + a b, and the like: three operands in one pass. */
-void ft__aten_ternary(ft__pt2_node *n)
+static void aten_ternary(ft__pt2_node *n)
 {
     ft__pt2_value *out = ft__pt2_out(n, 0), *in[2] = {n->y, NULL}, *product;
     ft_shape s;
@@ -197,7 +165,7 @@ static ft__pt2_value *part(ft__pt2_node *n, ft__pt2_value *x)
 }
 
 /* glu(x): one half times the sigmoid of the other. */
-void ft__aten_glu(ft__pt2_node *n)
+static void aten_glu(ft__pt2_node *n)
 {
     ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0), *in[2], *gate;
     ft_op op;
@@ -243,7 +211,7 @@ static ft__pt2_value *extended(ft__pt2_node *n, ft__pt2_value *x, uint32_t axis)
 }
 
 /* Each element less the one before. */
-void ft__aten_diff(ft__pt2_node *n)
+static void aten_diff(ft__pt2_node *n)
 {
     ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0), *in[2];
     ft_op op;
@@ -258,24 +226,6 @@ void ft__aten_diff(ft__pt2_node *n)
     op = ft__pt2_op(FT_KIND_sub, out->dtype, &out->shape);
     ft__op_set_shape(&op, FT_K_y, &out->shape);
     ft__pt2_emit_in(n, &op, in, 2);
-}
-
-/* To another dtype; to the same one it is a view (to) or a copy (_to_copy). */
-void ft__aten_cast(ft__pt2_node *n)
-{
-    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
-    ft_op op;
-
-    if (x->dtype == out->dtype) {
-        if (n->rule->arg)
-            ft__aten_copy(n);
-        else
-            ft__pt2_emit_view(n, x, out);
-        return;
-    }
-    op = ft__pt2_op(FT_KIND_cast, x->dtype, &x->shape);
-    ft__op_set1(&op, FT_K_to, out->dtype);
-    ft__pt2_emit_in(n, &op, &x, 1);
 }
 
 /* ---- reductions ---- */
@@ -310,7 +260,7 @@ static ft_op reduction(ft_kind kind, const ft__pt2_value *x, uint32_t bits,
     return op;
 }
 
-void ft__aten_reduce(ft__pt2_node *n)
+static void aten_reduce(ft__pt2_node *n)
 {
     ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     const char *name = ft__pt2_arg_of(n, "axis") ? "axis" : "dim";
@@ -345,7 +295,7 @@ static int64_t points(ft__pt2_node *n, const ft_shape *s)
 
 /* The longer of what goes in and what comes out says how many points there are:
  * of real numbers half is left out. */
-void ft__aten_fft(ft__pt2_node *n)
+static void aten_fft(ft__pt2_node *n)
 {
     ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     const ft_shape *longer;
@@ -363,7 +313,7 @@ void ft__aten_fft(ft__pt2_node *n)
 }
 
 /* Frames of n_fft points, each transformed. */
-void ft__aten_stft(ft__pt2_node *n)
+static void aten_stft(ft__pt2_node *n)
 {
     ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     ft_op op;
@@ -374,7 +324,7 @@ void ft__aten_stft(ft__pt2_node *n)
     ft__pt2_emit_in(n, &op, &x, 1);
 }
 
-void ft__aten_softmax(ft__pt2_node *n)
+static void aten_softmax(ft__pt2_node *n)
 {
     ft__pt2_value *x = n->x;
     ft_op op;
@@ -385,7 +335,7 @@ void ft__aten_softmax(ft__pt2_node *n)
 }
 
 /* cumsum and its like; the largest so far comes with where it was. */
-void ft__aten_cum(ft__pt2_node *n)
+static void aten_cum(ft__pt2_node *n)
 {
     ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     ft_op op;
@@ -395,7 +345,7 @@ void ft__aten_cum(ft__pt2_node *n)
     ft__pt2_emit_in(n, &op, &x, 1);
 }
 
-void ft__aten_topk(ft__pt2_node *n)
+static void aten_topk(ft__pt2_node *n)
 {
     ft__pt2_value *x = n->x, *first = ft__pt2_out(n, 0);
     ft__pt2_value *out[2] = {first, ft__pt2_out(n, 1)};
@@ -415,3 +365,229 @@ void ft__aten_topk(ft__pt2_node *n)
     }
     ft__pt2_emit(n, &op, &(ft__pt2_call){.in = &x, .n_in = 1, .out = out, .n_out = 2});
 }
+
+/* ---- gradients ---- */
+
+/* arg: the kind; the operands are the result's gradient, then what was kept. */
+static void aten_unary_grad(ft__pt2_node *n)
+{
+    ft__pt2_value *in[2] = {n->x, NULL}, *out = ft__pt2_out(n, 0);
+    uint32_t n_in = 1;
+    ft_op op;
+
+    for (uint32_t i = 1; i < n->n_args && n_in == 1; i++)
+        if (ft__pt2_in(n, i) && ft__pt2_in(n, i)->typed)
+            in[n_in++] = ft__pt2_in(n, i);
+    op = ft__pt2_op((ft_kind)n->rule->arg, out->dtype, &out->shape);
+    op.phase = FT_PHASE_BACKWARD;
+    ft__pt2_emit_in(n, &op, in, n_in);
+}
+
+static void aten_gelu_grad(ft__pt2_node *n)
+{
+    ft__pt2_value *in[2] = {n->x, n->y};
+    bool tanh = FT__IS(ft__pt2_string(n, "approximate"), "tanh");
+    ft_op op;
+
+    if (!in[1])
+        return;
+    op = ft__pt2_op(tanh ? FT_KIND_gelu_tanh : FT_KIND_gelu, in[1]->dtype,
+                    &in[1]->shape);
+    op.phase = FT_PHASE_BACKWARD;
+    ft__pt2_emit_in(n, &op, in, 2);
+}
+
+static void aten_softmax_grad(ft__pt2_node *n)
+{
+    ft__pt2_value *in[2] = {n->x, n->y};
+    ft_op op;
+
+    if (!in[1])
+        return;
+    op = ft__pt2_op((ft_kind)n->rule->arg, in[1]->dtype, &in[1]->shape);
+    ft__op_set1(&op, FT_K_axis,
+                ft__pt2_axis(n, ft__pt2_int(n, "dim", -1), in[1]->shape.rank));
+    op.phase = FT_PHASE_BACKWARD;
+    ft__pt2_emit_in(n, &op, in, 2);
+}
+
+/* ---- losses ---- */
+
+static void aten_cross_entropy(ft__pt2_node *n)
+{
+    ft__pt2_value *x = n->x;
+    ft_op op;
+
+    if (x->shape.rank == 0)
+        return;
+    op = ft__pt2_op(FT_KIND_cross_entropy, x->dtype, &x->shape);
+    ft__op_set1(&op, FT_K_axis, x->shape.rank > 1);
+    ft__pt2_emit_in(n, &op, &x, 1);
+}
+
+/* One number is picked for every target, then their mean taken. */
+static void aten_nll(ft__pt2_node *n)
+{
+    ft__pt2_value *target = n->y, *out = ft__pt2_out(n, 0);
+    int64_t axes[FT_MAX_RANK];
+    ft_op op;
+
+    if (!target || out->shape.rank || !target->shape.rank)
+        return;
+    op = ft__pt2_op(FT_KIND_reduce_mean, out->dtype, &target->shape);
+    for (uint32_t i = 0; i < target->shape.rank; i++)
+        axes[i] = i;
+    ft__op_set(&op, FT_K_axes, axes, target->shape.rank);
+    ft__op_set1(&op, FT_K_keep, 0);
+    ft__pt2_emit_in(n, &op, &target, 1);
+}
+
+static void aten_mse(ft__pt2_node *n)
+{
+    ft__pt2_value *in[2] = {n->x, n->y};
+    ft_op op;
+
+    if (!in[1])
+        return;
+    op = ft__pt2_op(FT_KIND_mse_loss, in[0]->dtype, &in[0]->shape);
+    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
+    ft__pt2_emit_in(n, &op, in, 2);
+}
+
+/* 2 (x - y), times the loss's gradient. */
+static void aten_mse_grad(ft__pt2_node *n)
+{
+    ft__pt2_value *in[3] = {n->x, n->y, ft__pt2_in(n, 2)};
+    ft_op op;
+
+    if (!in[1] || !in[2])
+        return;
+    op = ft__pt2_op(FT_KIND_mse_loss, in[1]->dtype, &in[1]->shape);
+    ft__op_set_shape(&op, FT_K_y, &in[2]->shape);
+    op.phase = FT_PHASE_BACKWARD;
+    ft__op_set_wrt(&op, FT_WRT_X);
+    ft__pt2_emit_in(n, &op, in, 3);
+}
+
+const ft__pt2_rule ft__pt2_math_rules[] = {
+    {"add", aten_binary, FT_KIND_add, FT__PT2_ANY},
+    {"arctan2 atan2", aten_binary, FT_KIND_atan2, FT__PT2_ANY},
+    {"__and__ __lshift__ __or__ __rshift__ __xor__ bitwise_and bitwise_left_shift "
+     "bitwise_or bitwise_right_shift bitwise_xor",
+     aten_binary, FT_KIND_bitwise, FT__PT2_ANY},
+    {"div divide floor_divide true_divide", aten_binary, FT_KIND_div, FT__PT2_ANY},
+    {"fmax maximum", aten_binary, FT_KIND_maximum, FT__PT2_ANY},
+    {"fmin minimum", aten_binary, FT_KIND_minimum, FT__PT2_ANY},
+    {"fmod remainder", aten_binary, FT_KIND_mod, FT__PT2_ANY},
+    {"mul multiply", aten_binary, FT_KIND_mul, FT__PT2_ANY},
+    {"float_power pow", aten_binary, FT_KIND_pow, FT__PT2_ANY},
+    {"_prelu_kernel prelu", aten_binary, FT_KIND_prelu, FT__PT2_ANY},
+    {"sub subtract", aten_binary, FT_KIND_sub, FT__PT2_ANY},
+    {"eq ne", aten_compare, FT_KIND_equal, FT__PT2_ANY},
+    {"gt", aten_compare, FT_KIND_greater, FT__PT2_ANY},
+    {"ge", aten_compare, FT_KIND_greater_equal, FT__PT2_ANY},
+    {"lt", aten_compare, FT_KIND_less, FT__PT2_ANY},
+    {"le", aten_compare, FT_KIND_less_equal, FT__PT2_ANY},
+    {"logical_and", aten_compare, FT_KIND_logical_and, FT__PT2_ANY},
+    {"logical_or", aten_compare, FT_KIND_logical_or, FT__PT2_ANY},
+    {"logical_xor", aten_compare, FT_KIND_logical_xor, FT__PT2_ANY},
+    {"cross_entropy_loss", aten_cross_entropy, 0, 0},
+    {"cummax cummin cumprod cumsum logcumsumexp", aten_cum, 0, 0},
+    {"diff", aten_diff, 0, 0},
+    {"alpha_dropout dropout feature_alpha_dropout feature_dropout native_dropout",
+     aten_dropout, 0, 0},
+    {"_fft_c2c _fft_c2r _fft_r2c fft_fft fft_fft2 fft_fftn fft_ifft fft_ifft2 "
+     "fft_ifftn fft_irfft fft_irfft2 fft_irfftn fft_rfft fft_rfft2 fft_rfftn",
+     aten_fft, 0, 0},
+    {"gelu", aten_gelu, 0, 0},
+    {"gelu_backward", aten_gelu_grad, 0, 0},
+    {"glu", aten_glu, 0, 0},
+    {"masked_fill", aten_masked_fill, 0, 0},
+    {"mse_loss", aten_mse, 0, 0},
+    {"mse_loss_backward", aten_mse_grad, 0, 0},
+    {"nll_loss nll_loss2d nll_loss2d_forward nll_loss_forward nll_loss_nd", aten_nll, 0,
+     0},
+    {"argmax", aten_reduce, FT_KIND_argmax, 0},
+    {"argmin", aten_reduce, FT_KIND_argmin, 0},
+    {"frobenius_norm linalg_vector_norm norm std std_mean var var_mean", aten_reduce,
+     FT_KIND_reduce_l2, 0},
+    {"logsumexp", aten_reduce, FT_KIND_reduce_logsumexp, 0},
+    {"amax any max", aten_reduce, FT_KIND_reduce_max, 0},
+    {"mean nanmean", aten_reduce, FT_KIND_reduce_mean, 0},
+    {"all amin min", aten_reduce, FT_KIND_reduce_min, 0},
+    {"prod", aten_reduce, FT_KIND_reduce_prod, 0},
+    {"count_nonzero nansum sum", aten_reduce, FT_KIND_reduce_sum, 0},
+    {"rsub", aten_rsub, 0, FT__PT2_ANY},
+    {"_log_softmax log_softmax special_log_softmax", aten_softmax, FT_KIND_logsoftmax,
+     0},
+    {"_safe_softmax _softmax softmax special_softmax", aten_softmax, FT_KIND_softmax,
+     0},
+    {"_log_softmax_backward_data", aten_softmax_grad, FT_KIND_logsoftmax, 0},
+    {"_softmax_backward_data", aten_softmax_grad, FT_KIND_softmax, 0},
+    {"stft", aten_stft, 0, 0},
+    {"addcdiv", aten_ternary, FT_KIND_div, 0},
+    {"addcmul lerp", aten_ternary, FT_KIND_mul, 0},
+    {"argsort kthvalue msort sort topk", aten_topk, 0, 0},
+    {"abs square", aten_unary, FT_KIND_abs, 0},
+    {"acos arccos", aten_unary, FT_KIND_acos, 0},
+    {"acosh arccosh", aten_unary, FT_KIND_acosh, 0},
+    {"arcsin asin", aten_unary, FT_KIND_asin, 0},
+    {"arcsinh asinh", aten_unary, FT_KIND_asinh, 0},
+    {"arctan atan", aten_unary, FT_KIND_atan, 0},
+    {"arctanh atanh", aten_unary, FT_KIND_atanh, 0},
+    {"bitwise_not", aten_unary, FT_KIND_bitwise_not, 0},
+    {"ceil", aten_unary, FT_KIND_ceil, 0},
+    {"clamp clamp_max clamp_min clip hardtanh nan_to_num relu6", aten_unary,
+     FT_KIND_clip, 0},
+    {"cos", aten_unary, FT_KIND_cos, 0},
+    {"cosh", aten_unary, FT_KIND_cosh, 0},
+    {"celu elu", aten_unary, FT_KIND_elu, 0},
+    {"erf erfc erfinv special_erf", aten_unary, FT_KIND_erf, 0},
+    {"exp exp2", aten_unary, FT_KIND_exp, 0},
+    {"expm1 special_expm1", aten_unary, FT_KIND_expm1, 0},
+    {"fix floor frac trunc", aten_unary, FT_KIND_floor, 0},
+    {"hardsigmoid", aten_unary, FT_KIND_hardsigmoid, 0},
+    {"hardswish", aten_unary, FT_KIND_hardswish, 0},
+    {"isfinite isinf isneginf isposinf", aten_unary, FT_KIND_isinf, 0},
+    {"isnan signbit", aten_unary, FT_KIND_isnan, 0},
+    {"leaky_relu rrelu", aten_unary, FT_KIND_leaky_relu, 0},
+    {"digamma lgamma", aten_unary, FT_KIND_lgamma, 0},
+    {"log log10 log2", aten_unary, FT_KIND_log, 0},
+    {"log1p special_log1p", aten_unary, FT_KIND_log1p, 0},
+    {"logical_not", aten_unary, FT_KIND_logical_not, 0},
+    {"mish", aten_unary, FT_KIND_mish, 0},
+    {"neg negative", aten_unary, FT_KIND_neg, 0},
+    {"reciprocal", aten_unary, FT_KIND_reciprocal, 0},
+    {"relu", aten_unary, FT_KIND_relu, 0},
+    {"round", aten_unary, FT_KIND_round, 0},
+    {"rsqrt", aten_unary, FT_KIND_rsqrt, 0},
+    {"selu", aten_unary, FT_KIND_selu, 0},
+    {"hardshrink softshrink", aten_unary, FT_KIND_shrink, 0},
+    {"log_sigmoid sigmoid special_expit", aten_unary, FT_KIND_sigmoid, 0},
+    {"sgn sign", aten_unary, FT_KIND_sign, 0},
+    {"silu", aten_unary, FT_KIND_silu, 0},
+    {"sin", aten_unary, FT_KIND_sin, 0},
+    {"sinh", aten_unary, FT_KIND_sinh, 0},
+    {"log_sigmoid_forward softplus", aten_unary, FT_KIND_softplus, 0},
+    {"softsign", aten_unary, FT_KIND_softsign, 0},
+    {"sqrt", aten_unary, FT_KIND_sqrt, 0},
+    {"tan", aten_unary, FT_KIND_tan, 0},
+    {"tanh", aten_unary, FT_KIND_tanh, 0},
+    {"threshold", aten_unary, FT_KIND_thresholded_relu, 0},
+    {"hardtanh_backward", aten_unary_grad, FT_KIND_clip, 0},
+    {"native_dropout_backward", aten_unary_grad, FT_KIND_dropout, 0},
+    {"elu_backward", aten_unary_grad, FT_KIND_elu, 0},
+    {"hardsigmoid_backward", aten_unary_grad, FT_KIND_hardsigmoid, 0},
+    {"hardswish_backward", aten_unary_grad, FT_KIND_hardswish, 0},
+    {"leaky_relu_backward rrelu_with_noise_backward", aten_unary_grad,
+     FT_KIND_leaky_relu, 0},
+    {"mish_backward", aten_unary_grad, FT_KIND_mish, 0},
+    {"threshold_backward", aten_unary_grad, FT_KIND_relu, 0},
+    {"hardshrink_backward softshrink_backward", aten_unary_grad, FT_KIND_shrink, 0},
+    {"sigmoid_backward", aten_unary_grad, FT_KIND_sigmoid, 0},
+    {"silu_backward", aten_unary_grad, FT_KIND_silu, 0},
+    {"log_sigmoid_backward softplus_backward", aten_unary_grad, FT_KIND_softplus, 0},
+    {"tanh_backward", aten_unary_grad, FT_KIND_tanh, 0},
+    {"where", aten_where, 0, 0},
+    {NULL, NULL, 0, 0},
+};

@@ -1,21 +1,18 @@
-/* Views and moves. */
-#include <string.h>
-
-#include "base/limits.h"
+/* Views and moves: what gives elements in another shape, order or place. */
 #include "graph/op_inside.h"
 #include "import/pt2/pt2.h"
 #include "import/rules/ops.h"
 
-void ft__aten_view(ft__pt2_node *n)
+static void aten_view(ft__pt2_node *n)
 {
     ft__pt2_emit_view(n, n->x, ft__pt2_out(n, 0));
 }
 
-void ft__aten_detach(ft__pt2_node *n)
+static void aten_detach(ft__pt2_node *n)
 {
     ft__pt2_value *out = ft__pt2_out(n, 0);
 
-    ft__aten_view(n);
+    aten_view(n);
     if (out && out->tensor != FT_NONE && !ft__pt2_failed(n))
         ft__build_detached(n->import->b, out->tensor);
 }
@@ -37,7 +34,7 @@ static bool same_order(ft__pt2 *p, const ft__pt2_value *a, const ft__pt2_value *
 /* contiguous() copies where the order changes; clone() copies always, but what
  * it is called for in an exported graph is the order as well, and else the copy
  * that keeps a value from being changed in place. */
-void ft__aten_copy(ft__pt2_node *n)
+static void aten_copy(ft__pt2_node *n)
 {
     ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     ft_op op;
@@ -50,8 +47,26 @@ void ft__aten_copy(ft__pt2_node *n)
     ft__pt2_emit_in(n, &op, &x, 1);
 }
 
-/* One kind, the operand's shape, nothing else. */
-void ft__aten_transpose(ft__pt2_node *n)
+/* To another dtype; to the same one it is a view (to) or a copy (_to_copy). */
+static void aten_cast(ft__pt2_node *n)
+{
+    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
+    ft_op op;
+
+    if (x->dtype == out->dtype) {
+        if (n->rule->arg)
+            aten_copy(n);
+        else
+            ft__pt2_emit_view(n, x, out);
+        return;
+    }
+    op = ft__pt2_op(FT_KIND_cast, x->dtype, &x->shape);
+    ft__op_set1(&op, FT_K_to, out->dtype);
+    ft__pt2_emit_in(n, &op, &x, 1);
+}
+
+/* arg: 0 the two axes named, 1 the last two, 2 any order. */
+static void aten_transpose(ft__pt2_node *n)
 {
     ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     int64_t perm[FT_MAX_RANK];
@@ -76,7 +91,7 @@ void ft__aten_transpose(ft__pt2_node *n)
 }
 
 /* arg: a kind whose result's shape is a key of its own. */
-void ft__aten_move(ft__pt2_node *n)
+static void aten_move(ft__pt2_node *n)
 {
     ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     ft_op op;
@@ -91,8 +106,20 @@ void ft__aten_move(ft__pt2_node *n)
     ft__pt2_emit_in(n, &op, &x, 1);
 }
 
+/* arg: 0 nearest, 1 linear, 2 cubic. */
+static void aten_resize(ft__pt2_node *n)
+{
+    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
+    ft_op op;
+
+    op = ft__pt2_op(FT_KIND_resize, x->dtype, &x->shape);
+    ft__op_set_shape(&op, FT_K_out, &out->shape);
+    ft__op_set1(&op, FT_K_mode, n->rule->arg);
+    ft__pt2_emit_in(n, &op, &x, 1);
+}
+
 /* slice, select, narrow: a part of x. */
-void ft__aten_slice(ft__pt2_node *n)
+static void aten_slice(ft__pt2_node *n)
 {
     ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     int64_t step = ft__pt2_int(n, "step", 1);
@@ -124,7 +151,7 @@ static void slices(ft__pt2_node *n, ft__pt2_value *x)
 }
 
 /* split, chunk, unbind (whose parts have no such axis). */
-void ft__aten_split(ft__pt2_node *n)
+static void aten_split(ft__pt2_node *n)
 {
     ft__pt2_value *x = n->x;
     int64_t sizes[FT_OP_MAX_OPERANDS];
@@ -156,7 +183,7 @@ void ft__aten_split(ft__pt2_node *n)
 }
 
 /* arg 1: stack, whose parts have no such axis yet. */
-void ft__aten_concat(ft__pt2_node *n)
+static void aten_concat(ft__pt2_node *n)
 {
     const ft__pt2_arg *list = ft__pt2_arg_at(n, 0);
     ft__pt2_value *in[FT_OP_MAX_OPERANDS], *out = ft__pt2_out(n, 0);
@@ -192,7 +219,7 @@ void ft__aten_concat(ft__pt2_node *n)
 }
 
 /* arg: fill or random, made of nothing. */
-void ft__aten_fill(ft__pt2_node *n)
+static void aten_fill(ft__pt2_node *n)
 {
     ft__pt2_value *out = ft__pt2_out(n, 0);
     ft_op op;
@@ -204,7 +231,7 @@ void ft__aten_fill(ft__pt2_node *n)
     ft__pt2_emit_in(n, &op, NULL, 0);
 }
 
-void ft__aten_meshgrid(ft__pt2_node *n)
+static void aten_meshgrid(ft__pt2_node *n)
 {
     const ft__pt2_arg *list = ft__pt2_arg_at(n, 0);
 
@@ -222,7 +249,7 @@ void ft__aten_meshgrid(ft__pt2_node *n)
 
 /* ---- by index ---- */
 
-void ft__aten_embedding(ft__pt2_node *n)
+static void aten_embedding(ft__pt2_node *n)
 {
     ft__pt2_value *w = n->x, *x = n->y;
     ft_op op;
@@ -234,7 +261,7 @@ void ft__aten_embedding(ft__pt2_node *n)
 }
 
 /* index_select, gather: x, axis, indices. */
-void ft__aten_gather(ft__pt2_node *n)
+static void aten_gather(ft__pt2_node *n)
 {
     ft__pt2_value *in[2] = {n->x, ft__pt2_tensor(n, "index")};
     ft_op op;
@@ -249,7 +276,7 @@ void ft__aten_gather(ft__pt2_node *n)
 }
 
 /* x[i, :, j]: one index is a gather, several are one of tuples, a mask picks. */
-void ft__aten_index(ft__pt2_node *n)
+static void aten_index(ft__pt2_node *n)
 {
     const ft__pt2_arg *list = ft__pt2_arg_of(n, "indices");
     ft__pt2_value *in[2] = {n->x, NULL}, *out = ft__pt2_out(n, 0);
@@ -286,7 +313,7 @@ void ft__aten_index(ft__pt2_node *n)
 }
 
 /* x with some elements replaced or added to; arg: which argument they are. */
-void ft__aten_scatter(ft__pt2_node *n)
+static void aten_scatter(ft__pt2_node *n)
 {
     ft__pt2_value *out = ft__pt2_out(n, 0), *in[2] = {n->x, NULL};
     ft_op op;
@@ -300,7 +327,7 @@ void ft__aten_scatter(ft__pt2_node *n)
 }
 
 /* Rows of a table, summed bag by bag: torch makes them in one pass. */
-void ft__aten_embedding_bag(ft__pt2_node *n)
+static void aten_embedding_bag(ft__pt2_node *n)
 {
     ft__pt2_value *w = n->x, *x = n->y, *out = ft__pt2_out(n, 0);
     ft__pt2_value *rows;
@@ -333,7 +360,7 @@ void ft__aten_embedding_bag(ft__pt2_node *n)
 }
 
 /* copy(x, y): y in the place of x. */
-void ft__aten_copy_from(ft__pt2_node *n)
+static void aten_copy_from(ft__pt2_node *n)
 {
     ft__pt2_value *x = n->y, *out = ft__pt2_out(n, 0);
     ft_op op;
@@ -352,7 +379,7 @@ void ft__aten_copy_from(ft__pt2_node *n)
 }
 
 /* Columns added up into a picture: zeros first, then each to its place. */
-void ft__aten_col2im(ft__pt2_node *n)
+static void aten_col2im(ft__pt2_node *n)
 {
     ft__pt2_value *out = ft__pt2_out(n, 0), *in[2] = {NULL, n->x};
     ft_op op;
@@ -369,3 +396,125 @@ void ft__aten_col2im(ft__pt2_node *n)
     ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     ft__pt2_emit_in(n, &op, in, 2);
 }
+
+/* ---- gradients ---- */
+
+/* Of a slice or a resized picture: x is what the node gives. */
+static void move_grad(ft__pt2_node *n, ft_kind kind, ft_key_id key, int64_t value)
+{
+    ft__pt2_value *grad = n->x, *out = ft__pt2_out(n, 0);
+    ft_op op;
+
+    if (!grad || !out)
+        return;
+    op = ft__pt2_op(kind, out->dtype, &out->shape);
+    ft__op_set_shape(&op, FT_K_out, &grad->shape);
+    ft__op_set1(&op, key, value);
+    op.phase = FT_PHASE_BACKWARD;
+    ft__pt2_emit_in(n, &op, &grad, 1);
+}
+
+static void aten_slice_grad(ft__pt2_node *n)
+{
+    int64_t step = ft__pt2_int(n, "step", 1);
+
+    move_grad(n, FT_KIND_slice, FT_K_step, step > 0 ? step : 1);
+}
+
+static void aten_resize_grad(ft__pt2_node *n)
+{
+    move_grad(n, FT_KIND_resize, FT_K_mode, n->rule->arg);
+}
+
+static void aten_embedding_grad(ft__pt2_node *n)
+{
+    ft__pt2_value *in[2] = {n->x, n->y}, *out = ft__pt2_out(n, 0);
+    ft_op op;
+
+    if (!in[1] || out->shape.rank != 2)
+        return;
+    op = ft__op_embedding(out->dtype, &in[1]->shape, out->shape.dim[0],
+                          out->shape.dim[1]);
+    op.phase = FT_PHASE_BACKWARD;
+    ft__pt2_emit_in(n, &op, in, 2);
+}
+
+const ft__pt2_rule ft__pt2_move_rules[] = {
+    {"to type_as", aten_cast, 0, 0},
+    {"_to_copy", aten_cast, 1, 0},
+    {"col2im", aten_col2im, 0, 0},
+    {"cat concat concatenate", aten_concat, 0, FT__PT2_ANY},
+    {"stack", aten_concat, 1, FT__PT2_ANY},
+    {"clone contiguous lift_fresh_copy", aten_copy, 0, FT__PT2_VIEW},
+    {"channel_shuffle flip fliplr flipud native_channel_shuffle roll rot90 tril "
+     "triu",
+     aten_copy, 1, FT__PT2_VIEW},
+    {"copy", aten_copy_from, 0, 0},
+    {"detach detach_copy", aten_detach, 0, FT__PT2_VIEW},
+    {"embedding", aten_embedding, 0, 0},
+    {"_embedding_bag _embedding_bag_forward_only embedding_bag", aten_embedding_bag, 0,
+     0},
+    {"embedding_dense_backward", aten_embedding_grad, 0, 0},
+    {"arange bartlett_window blackman_window empty empty_like empty_permuted "
+     "empty_strided eye fill full full_like hamming_window hann_window "
+     "kaiser_window linspace logspace new_empty new_empty_strided new_full "
+     "new_ones new_zeros nll_loss2d_backward nll_loss_backward ones ones_like "
+     "scalar_tensor tril_indices triu_indices zero zeros zeros_like",
+     aten_fill, FT_KIND_fill, FT__PT2_ANY},
+    {"bernoulli exponential multinomial normal normal_functional poisson rand "
+     "rand_like randint randint_like randn randn_like random randperm uniform",
+     aten_fill, FT_KIND_random, FT__PT2_ANY},
+    {"index_select", aten_gather, FT_KIND_gather, 0},
+    {"gather take_along_dim", aten_gather, FT_KIND_gather_elements, 0},
+    {"_unsafe_index index", aten_index, 0, 0},
+    {"meshgrid", aten_meshgrid, 0, FT__PT2_ANY},
+    {"pixel_shuffle", aten_move, FT_KIND_depth_to_space, 0},
+    {"broadcast_to expand expand_as expand_copy", aten_move, FT_KIND_expand, 0},
+    {"_unique _unique2 argwhere masked_select nonzero nonzero_numpy nonzero_static "
+     "unique unique_consecutive unique_dim",
+     aten_move, FT_KIND_nonzero, 0},
+    {"one_hot", aten_move, FT_KIND_one_hot, 0},
+    {"_pad_circular _pad_enum constant_pad_nd pad reflection_pad1d "
+     "reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d "
+     "replication_pad3d",
+     aten_move, FT_KIND_pad, 0},
+    {"pixel_unshuffle", aten_move, FT_KIND_space_to_depth, 0},
+    {"im2col repeat repeat_interleave tile unfold", aten_move, FT_KIND_tile, 0},
+    {"_upsample_nearest_exact1d _upsample_nearest_exact2d "
+     "_upsample_nearest_exact3d upsample_nearest1d upsample_nearest2d "
+     "upsample_nearest3d",
+     aten_resize, 0, 0},
+    {"_upsample_bilinear2d_aa upsample_bilinear2d upsample_linear1d "
+     "upsample_trilinear3d",
+     aten_resize, 1, 0},
+    {"_upsample_bicubic2d_aa upsample_bicubic2d", aten_resize, 2, 0},
+    {"_upsample_nearest_exact2d_backward upsample_nearest1d_backward "
+     "upsample_nearest2d_backward upsample_nearest3d_backward",
+     aten_resize_grad, 0, 0},
+    {"_upsample_bilinear2d_aa_backward upsample_bilinear2d_backward "
+     "upsample_linear1d_backward upsample_trilinear3d_backward",
+     aten_resize_grad, 1, 0},
+    {"upsample_bicubic2d_backward", aten_resize_grad, 2, 0},
+    {"as_strided_scatter diagonal_scatter select_scatter slice_scatter", aten_scatter,
+     1, 0},
+    {"_unsafe_index_put index_put masked_scatter", aten_scatter, 2, 0},
+    {"index_add index_copy index_fill scatter scatter_add scatter_reduce", aten_scatter,
+     3, 0},
+    {"as_strided diagonal diagonal_copy narrow narrow_copy select select_copy "
+     "slice slice_copy",
+     aten_slice, 0, 0},
+    {"select_backward slice_backward", aten_slice_grad, 0, 0},
+    {"chunk hsplit split split_copy split_with_sizes split_with_sizes_copy "
+     "tensor_split unbind unbind_copy unsafe_chunk unsafe_split "
+     "unsafe_split_with_sizes vsplit",
+     aten_split, 0, 0},
+    {"swapaxes swapdims transpose transpose_copy", aten_transpose, 0, 0},
+    {"adjoint mT matrix_H numpy_T t t_copy", aten_transpose, 1, 0},
+    {"permute permute_copy", aten_transpose, 2, 0},
+    {"_conj _reshape_alias _unsafe_view alias alias_copy conj flatten imag lift "
+     "lift_fresh pin_memory positive ravel real reshape reshape_as resolve_conj "
+     "resolve_neg squeeze squeeze_copy unflatten unsqueeze unsqueeze_copy view "
+     "view_as view_as_complex view_as_real view_copy",
+     aten_view, 0, FT__PT2_VIEW},
+    {NULL, NULL, 0, 0},
+};

@@ -1,5 +1,5 @@
-/* Convolutions and pooling, forward and backward: everything that slides a
- * window. */
+/* Vision: convolutions and pooling, forward and backward, everything that slides a
+ * window, and what picks from a picture. */
 #include <string.h>
 
 #include "graph/op_inside.h"
@@ -83,7 +83,7 @@ static bool convolution(const ft__pt2_node *n, bool transposed, bool bias, ft_op
 }
 
 /* arg: 1 transposed; convolution() itself says so in an argument. */
-void ft__aten_conv(ft__pt2_node *n)
+static void aten_conv(ft__pt2_node *n)
 {
     bool transposed = ft__pt2_bool(n, "transposed", n->rule->arg);
     ft__pt2_value *x = ft__pt2_tensor(n, "input"), *bias = ft__pt2_tensor(n, "bias");
@@ -95,7 +95,7 @@ void ft__aten_conv(ft__pt2_node *n)
                        (ft__pt2_value *[]){ft__pt2_tensor(n, "weight"), bias}, 2);
 }
 
-void ft__aten_conv_grad(ft__pt2_node *n)
+static void aten_conv_grad(ft__pt2_node *n)
 {
     ft__pt2_value *in[2] = {ft__pt2_tensor(n, "grad_output"),
                             ft__pt2_tensor(n, "input")};
@@ -123,7 +123,7 @@ void ft__aten_conv_grad(ft__pt2_node *n)
 
 /* deform_conv2d(x, weight, offset, mask, bias, stride h, w, pad h, w, dilation h,
  * w, groups ...). */
-void ft__aten_deform_conv(ft__pt2_node *n)
+static void aten_deform_conv(ft__pt2_node *n)
 {
     ft__pt2_value *in[2] = {n->x, ft__pt2_in(n, 2)};
     ft__pt2_value *w = n->y, *bias = ft__pt2_tensor(n, "bias");
@@ -180,7 +180,7 @@ static bool pooling(const ft__pt2_node *n, ft_kind kind, const ft__pt2_value *x,
 }
 
 /* arg: the kind for one spatial axis; those for two and three follow it. */
-void ft__aten_pool(ft__pt2_node *n)
+static void aten_pool(ft__pt2_node *n)
 {
     ft__pt2_value *x = n->x;
     ft_op op;
@@ -221,7 +221,7 @@ static bool adaptive(ft_kind kind, ft_kind global, const ft__pt2_value *x,
 }
 
 /* arg: as in pool. */
-void ft__aten_adaptive_pool(ft__pt2_node *n)
+static void aten_adaptive_pool(ft__pt2_node *n)
 {
     ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     ft_kind kind = (ft_kind)n->rule->arg;
@@ -245,7 +245,7 @@ static void pool_grad(ft__pt2_node *n, ft_op *op)
     ft__pt2_emit_in(n, op, in, in[2] ? 3 : 2);
 }
 
-void ft__aten_pool_grad(ft__pt2_node *n)
+static void aten_pool_grad(ft__pt2_node *n)
 {
     ft__pt2_value *x = n->y;
     ft_op op;
@@ -254,7 +254,7 @@ void ft__aten_pool_grad(ft__pt2_node *n)
         pool_grad(n, &op);
 }
 
-void ft__aten_adaptive_pool_grad(ft__pt2_node *n)
+static void aten_adaptive_pool_grad(ft__pt2_node *n)
 {
     ft__pt2_value *grad = n->x, *x = n->y;
     ft_kind kind = (ft_kind)n->rule->arg;
@@ -267,3 +267,89 @@ void ft__aten_adaptive_pool_grad(ft__pt2_node *n)
                  x, grad, axes_in_name(n->op), &op))
         pool_grad(n, &op);
 }
+
+/* ---- picking from a picture ---- */
+
+/* Two operands and a result of any shape; arg: the kind. */
+static void aten_pick(ft__pt2_node *n)
+{
+    ft__pt2_value *in[2] = {n->x, n->y}, *out = ft__pt2_out(n, 0);
+    ft_op op;
+
+    if (!in[1])
+        return;
+    op = ft__pt2_op((ft_kind)n->rule->arg, in[0]->dtype, &in[0]->shape);
+    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
+    ft__op_set_shape(&op, FT_K_out, &out->shape);
+    ft__pt2_emit_in(n, &op, in, 2);
+}
+
+/* Of what two operands were picked from: x, and where (a grid, boxes). */
+static void pick_grad(ft__pt2_node *n, ft_kind kind, const ft_shape *x,
+                      ft__pt2_value *const *in, uint32_t n_in, uint32_t wrt)
+{
+    ft__pt2_value *out[2];
+    uint32_t n_out = 0;
+    ft_op op = ft__pt2_op(kind, in[0]->dtype, x);
+
+    ft__op_set_shape(&op, FT_K_y, &in[n_in - 1]->shape);
+    ft__op_set_shape(&op, FT_K_out, &in[0]->shape);
+    op.phase = FT_PHASE_BACKWARD;
+    ft__op_set_wrt(&op, wrt);
+    for (uint32_t i = 0; i < n->n_out && n_out < 2; i++)
+        if (n->out[i])
+            out[n_out++] = n->out[i];
+    ft__pt2_emit(n, &op,
+                 &(ft__pt2_call){.in = in, .n_in = n_in, .out = out, .n_out = n_out});
+}
+
+static void aten_grid_grad(ft__pt2_node *n)
+{
+    ft__pt2_value *in[3] = {n->x, n->y, ft__pt2_in(n, 2)};
+
+    if (in[0] && in[1] && in[2])
+        pick_grad(n, FT_KIND_grid_sample, &in[1]->shape, in, 3,
+                  ft__pt2_mask(n, "output_mask", 3) & (FT_WRT_X | FT_WRT_Y));
+}
+
+static void aten_roi_grad(ft__pt2_node *n)
+{
+    ft__pt2_value *in[2] = {n->x, n->y};
+
+    if (in[0] && in[1] && ft__pt2_out(n, 0))
+        pick_grad(n, FT_KIND_roi_align, &n->out[0]->shape, in, 2, FT_WRT_X);
+}
+
+const ft__pt2_rule ft__pt2_window_rules[] = {
+    {"_adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_avg_pool1d "
+     "adaptive_avg_pool2d adaptive_avg_pool3d",
+     aten_adaptive_pool, FT_KIND_avgpool1d, 0},
+    {"adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d", aten_adaptive_pool,
+     FT_KIND_maxpool1d, 0},
+    {"_adaptive_avg_pool2d_backward _adaptive_avg_pool3d_backward",
+     aten_adaptive_pool_grad, FT_KIND_avgpool1d, 0},
+    {"adaptive_max_pool2d_backward adaptive_max_pool3d_backward",
+     aten_adaptive_pool_grad, FT_KIND_maxpool1d, 0},
+    {"_convolution _convolution_mode conv1d conv2d conv3d convolution "
+     "cudnn_convolution mkldnn_convolution",
+     aten_conv, 0, 0},
+    {"conv_transpose1d conv_transpose2d conv_transpose3d", aten_conv, 1, 0},
+    {"convolution_backward", aten_conv_grad, 0, FT__PT2_ANY},
+    {"torchvision.deform_conv2d", aten_deform_conv, 0, 0},
+    {"grid_sampler_2d_backward grid_sampler_3d_backward", aten_grid_grad, 0,
+     FT__PT2_ANY},
+    {"grid_sampler grid_sampler_2d grid_sampler_3d", aten_pick, FT_KIND_grid_sample, 0},
+    {"torchvision.nms", aten_pick, FT_KIND_nms, 0},
+    {"torchvision.ps_roi_align torchvision.ps_roi_pool torchvision.roi_align "
+     "torchvision.roi_pool",
+     aten_pick, FT_KIND_roi_align, 0},
+    {"avg_pool1d avg_pool2d avg_pool3d", aten_pool, FT_KIND_avgpool1d, 0},
+    {"max_pool1d max_pool1d_with_indices max_pool2d max_pool2d_with_indices "
+     "max_pool3d max_pool3d_with_indices",
+     aten_pool, FT_KIND_maxpool1d, 0},
+    {"avg_pool2d_backward avg_pool3d_backward", aten_pool_grad, FT_KIND_avgpool1d, 0},
+    {"max_pool2d_with_indices_backward max_pool3d_with_indices_backward",
+     aten_pool_grad, FT_KIND_maxpool1d, 0},
+    {"torchvision._roi_align_backward", aten_roi_grad, 0, 0},
+    {NULL, NULL, 0, 0},
+};

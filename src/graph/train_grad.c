@@ -1,9 +1,116 @@
-/* The loss at the end of the forward pass, and the gradient that it starts. */
+/* Gradients of the tensors of a network: the loss that begins them, and the sums of
+ * those with several readers. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "graph/op_inside.h"
 #include "graph/train.h"
+
+/* ---- sums ---- */
+
+static uint16_t *holders(ft__train *t, uint32_t tensor)
+{
+    uint32_t storage = ft__build_get(t->b, tensor)->storage;
+    uint16_t *p;
+
+    if (storage >= t->cap_holders) {
+        uint32_t cap = storage + storage / 2 + 64;
+
+        p = realloc(t->holders, cap * sizeof(*p));
+        if (!p) {
+            ft__build_fail(t->b, FT_ENOMEM, 0, "training step of %s", t->src->name);
+            return NULL;
+        }
+        memset(p + t->cap_holders, 0, (cap - t->cap_holders) * sizeof(*p));
+        t->holders = p;
+        t->cap_holders = cap;
+    }
+    return &t->holders[storage];
+}
+
+static void hold(ft__train *t, uint32_t g)
+{
+    uint16_t *p = holders(t, g);
+
+    if (p && *p < UINT16_MAX)
+        ++*p;
+}
+
+static void release(ft__train *t, uint32_t tensor)
+{
+    uint16_t *p = t->grad[tensor] == FT_NONE ? NULL : holders(t, t->grad[tensor]);
+
+    if (p && *p && *p < UINT16_MAX)
+        --*p;
+    t->grad[tensor] = FT_NONE;
+}
+
+/* The sum lies where the older gradient did, unless somebody else needs that. */
+static uint32_t accumulate(ft__train *t, uint32_t old, uint32_t g)
+{
+    uint32_t sum = ft__train_binary(t, FT_KIND_add, old, g);
+    uint16_t *p = holders(t, old);
+
+    if (sum == FT_NONE || !p)
+        return sum;
+    if (*p == 1 && ft__build_get(t->b, old)->role == FT_ROLE_ACTIVATION &&
+        ft__build_get(t->b, old)->storage != ft__build_get(t->b, g)->storage)
+        ft__build_alias(t->b, sum, old);
+    return sum;
+}
+
+void ft__train_take(ft__train *t, uint32_t tensor, uint32_t g)
+{
+    if (g != FT_NONE && t->grad[tensor] != FT_NONE) {
+        g = accumulate(t, t->grad[tensor], g);
+        release(t, tensor);
+    }
+    if (g == FT_NONE)
+        return;
+    t->grad[tensor] = g;
+    hold(t, g);
+}
+
+/* Sums over what was broadcast come before all additions. */
+static void take_given(ft__train *t)
+{
+    for (uint32_t i = 0; i < t->n_given; i++) {
+        const ft_tensor *of = &t->src->tensor[t->given[i].tensor];
+        uint32_t g = ft__train_sum_to(t, t->given[i].g, &of->shape);
+
+        t->given[i].g = ft__train_cast(t, g, of->dtype);
+    }
+    for (uint32_t i = 0; i < t->n_given; i++)
+        ft__train_take(t, t->given[i].tensor, t->given[i].g);
+    t->n_given = 0;
+}
+
+/* A parameter keeps its gradient: one that others hold too is copied. */
+static void own_gradients(ft__train *t, const uint32_t *tensor, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t g = t->grad[tensor[i]], own;
+        uint16_t *p = g == FT_NONE ? NULL : holders(t, g);
+
+        if (!p || *p < 2 || !ft__train_is_parameter(&t->src->tensor[tensor[i]]))
+            continue;
+        own = ft__train_unary(t, FT_KIND_copy, g);
+        release(t, tensor[i]);
+        t->grad[tensor[i]] = own;
+        if (own != FT_NONE)
+            hold(t, own);
+    }
+}
+
+void ft__train_done(ft__train *t, const ft_node *n)
+{
+    for (uint32_t i = 0; i < n->n_out; i++)
+        release(t, n->out[i]);
+    take_given(t);
+    own_gradients(t, n->in, n->n_in);
+}
+
+/* ---- the loss at the end of the forward pass, and the gradient that it starts ---- */
 
 /* The operation that made a tensor, but for what only moves or adds to it. */
 static ft_kind made_by(const ft_graph *g, uint32_t tensor)
@@ -172,7 +279,7 @@ static void all_losses(ft__train *t, struct loss *l, const uint32_t *result, uin
         one = ft__train_fill(t, ft__build_get(t->b, sum)->dtype, &scalar);
     for (uint32_t i = n; i-- > 0 && !ft__build_failed(t->b);) {
         ft__train_give(t, l[i].result, gradient(t, &l[i], one));
-        ft__train_take(t);
+        take_given(t);
     }
 }
 

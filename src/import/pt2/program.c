@@ -1,11 +1,206 @@
-/* Inputs of the model and the symbols that their sizes leave open. */
+/* An exported program: its graph, its signature, its weights, and its inputs with the
+ * symbols that their sizes leave open. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/limits.h"
-#include "import/onnx/onnx.h"
 #include "import/options.h"
 #include "import/pt2/pt2.h"
+
+/* {"parameter": {"arg": {"name": "p_w"}, "parameter_name": "w"}}. */
+static void read_spec(ft__pt2 *p, ft__json *r, ft__pt2_spec *s)
+{
+    ft__text name, text;
+
+    *s = (ft__pt2_spec){.kind = {"", 0}, .of = {"", 0}};
+    if (!ft__json_object(r)) {
+        ft__json_skip(r, NULL);
+        return;
+    }
+    while (ft__json_member(r, &s->kind)) {
+        if (!ft__json_object(r)) {
+            ft__json_skip(r, NULL);
+            continue;
+        }
+        while (ft__json_member(r, &name)) {
+            ft__pt2_arg a = {0};
+
+            if (FT__IS(name, "arg")) {
+                ft__text slice;
+                ft__json copy, inner;
+
+                if (!ft__json_skip(r, &slice))
+                    return;
+                /* {"name": "x"}, or an Argument. */
+                copy = inner = ft__json_open(&p->doc, slice);
+                if (ft__json_object(&inner) && ft__json_member(&inner, &name) &&
+                    FT__IS(name, "name") && ft__json_peek(&inner) == '"' &&
+                    ft__json_string(&inner, &text))
+                    s->value = ft__pt2_name(p, text);
+                else if (!p->doc.why && ft__pt2_read_arg(p, &copy, &a) && a.n)
+                    s->value = a.value[0];
+            } else if (name.n > 5 && memcmp(name.s + name.n - 5, "_name", 5) == 0 &&
+                       ft__json_peek(r) == '"') {
+                ft__json_string(r, &s->of);
+            } else {
+                ft__json_skip(r, NULL);
+            }
+        }
+    }
+}
+
+static void read_specs(ft__pt2 *p, ft__json *r, ft__pt2_spec **out, uint32_t *n)
+{
+    uint32_t cap = 0;
+
+    if (!ft__json_array(r)) {
+        ft__json_skip(r, NULL);
+        return;
+    }
+    while (!ft__build_failed(p->b) && ft__json_element(r)) {
+        if (*n == cap) {
+            ft__pt2_spec *more =
+                ft__pt2_alloc(p, cap ? 2 * (size_t)cap : 64, sizeof(*more));
+
+            if (!more)
+                return;
+            if (*n)
+                memcpy(more, *out, *n * sizeof(*more));
+            *out = more;
+            cap = cap ? 2 * cap : 64;
+        }
+        read_spec(p, r, &(*out)[(*n)++]);
+    }
+}
+
+static void read_signature(ft__pt2 *p, ft__json *r)
+{
+    ft__text name;
+
+    if (!ft__json_object(r)) {
+        ft__json_skip(r, NULL);
+        return;
+    }
+    while (!ft__build_failed(p->b) && ft__json_member(r, &name)) {
+        if (FT__IS(name, "input_specs"))
+            read_specs(p, r, &p->input, &p->n_inputs);
+        else if (FT__IS(name, "output_specs"))
+            read_specs(p, r, &p->output, &p->n_outputs);
+        else
+            ft__json_skip(r, NULL);
+    }
+}
+
+/* {"s77": {"min_val": 2, "max_val": null}}. */
+static void read_ranges(ft__pt2 *p, ft__json *r)
+{
+    ft__text name;
+
+    if (!ft__json_object(r)) {
+        ft__json_skip(r, NULL);
+        return;
+    }
+    while (!ft__build_failed(p->b) && ft__json_member(r, &name)) {
+        ft__pt2_symbol *s = ft__pt2_symbol_of(p, name);
+
+        if (!s || !ft__json_object(r)) {
+            ft__json_skip(r, NULL);
+            continue;
+        }
+        while (ft__json_member(r, &name)) {
+            int64_t max;
+
+            if (!FT__IS(name, "max_val") || ft__json_peek(r) != '0')
+                ft__json_skip(r, NULL);
+            else if (ft__json_int(r, &max) && max >= 0 && max < FT__MAX_ELEMENTS)
+                s->max = max;
+        }
+    }
+}
+
+/* The whole text: the graph, and what stands beside it. */
+static void read_text(ft__pt2 *p, ft__pt2_body *body)
+{
+    ft__json r = ft__json_open(&p->doc, (ft__text){p->doc.base, p->doc.len});
+    ft__text name;
+    bool found = false;
+
+    if (!ft__json_object(&r)) {
+        ft__json_skip(&r, NULL);
+        if (!p->doc.why)
+            ft__build_fail(p->b, FT_EFORMAT, 0, "its graph is no JSON object");
+        return;
+    }
+    while (!ft__build_failed(p->b) && ft__json_member(&r, &name)) {
+        if (FT__IS(name, "range_constraints")) {
+            read_ranges(p, &r);
+        } else if (FT__IS(name, "graph_module") && ft__json_object(&r)) {
+            while (!ft__build_failed(p->b) && ft__json_member(&r, &name)) {
+                if (FT__IS(name, "graph") && !found) {
+                    found = true;
+                    ft__pt2_read_graph(p, &r, body);
+                } else if (FT__IS(name, "signature")) {
+                    read_signature(p, &r);
+                } else {
+                    ft__json_skip(&r, NULL);
+                }
+            }
+        } else {
+            ft__json_skip(&r, NULL);
+        }
+    }
+    if (!ft__build_failed(p->b))
+        ft__json_done(&r);
+    if (!found && !p->doc.why)
+        ft__build_fail(p->b, FT_EFORMAT, 0, "it holds no graph_module.graph");
+}
+
+/* ---- weights ---- */
+
+static bool requires_grad(ft__pt2 *p, const ft__pt2_value *v)
+{
+    ft__json r = ft__pt2_rest(p, v);
+    bool yes = true;
+    ft__text name;
+
+    while (v->rest.n && ft__json_member(&r, &name))
+        if (FT__IS(name, "requires_grad")) {
+            ft__json_bool(&r, &yes);
+            return yes;
+        } else {
+            ft__json_skip(&r, NULL);
+        }
+    return yes;
+}
+
+static void name_parameter(ft__pt2 *p, const ft__pt2_spec *s)
+{
+    ft__table_slot *slot = ft__table_at(&p->parameters, &p->arena, s->of.s, s->of.n);
+
+    if (!slot || slot->value)
+        return;
+    slot->value = s->value;
+    p->parameters.n++;
+}
+
+/* Weights; inputs come when their sizes are known. */
+static void define_weights(ft__pt2 *p)
+{
+    for (uint32_t i = 0; i < p->n_inputs && !ft__build_failed(p->b); i++) {
+        ft__pt2_spec *s = &p->input[i];
+
+        if (!s->value || !s->value->typed || FT__IS(s->kind, "user_input"))
+            continue;
+        s->value->trainable =
+            FT__IS(s->kind, "parameter") && requires_grad(p, s->value);
+        if (ft__pt2_resolve(p, s->value, 1))
+            s->value->state = FT__PT2_WEIGHT;
+        if (FT__IS(s->kind, "parameter"))
+            name_parameter(p, s);
+    }
+}
+
+/* ---- inputs and their symbols ---- */
 
 struct symbol_binding {
     ft__pt2 *p;
@@ -272,7 +467,7 @@ static void find_symbols(ft__pt2 *p)
         (void)ft__pt2_value_of(p, -1 - (int64_t)i, &data, &open);
 }
 
-void ft__pt2_inputs(ft__pt2 *p)
+static void define_inputs(ft__pt2 *p)
 {
     struct symbol_binding b = {.p = p};
 
@@ -300,85 +495,12 @@ void ft__pt2_inputs(ft__pt2 *p)
             define_input(p, p->input[i].value);
 }
 
-/* ---- sizes ---- */
-
-static int64_t size_of(ft__pt2 *p, int64_t dim, int64_t limit, bool *data)
+bool ft__pt2_read_program(ft__pt2 *p, ft__pt2_body *body)
 {
-    ft__pt2_symbol *open;
-    int64_t v = ft__pt2_value_of(p, dim, data, &open);
-
-    while (v < 0 && open && open->data && !ft__build_failed(p->b)) {
-        open->bound = true;
-        open->value = open->max >= 0 ? open->max : limit;
-        ft__build_assume(p->b,
-                         "%.*s = %lld (it depends on data, this is a bound; --dim "
-                         "%.*s=N sets it)",
-                         shown(open->name), open->name.s, (long long)open->value,
-                         shown(open->name), open->name.s);
-        v = ft__pt2_value_of(p, dim, data, &open);
+    read_text(p, body);
+    if (!ft__pt2_import_failed(p)) {
+        define_weights(p);
+        define_inputs(p);
     }
-    if (v < 0 && open)
-        ft__build_fail(p->b, FT_ENEEDED, 0,
-                       "the size \"%.*s\" is open: add --dim %.*s=N", shown(open->name),
-                       open->name.s, shown(open->name), open->name.s);
-    return v;
-}
-
-bool ft__pt2_resolve(ft__pt2 *p, ft__pt2_value *v, int64_t limit)
-{
-    if (v->resolved)
-        return !ft__pt2_import_failed(p);
-    for (uint32_t i = 0; i < v->shape.rank && !ft__build_failed(p->b); i++) {
-        bool data = false;
-
-        v->shape.dim[i] = size_of(p, v->shape.dim[i], limit, &data);
-        v->open |= (uint32_t)data << i;
-    }
-    if (!ft__build_failed(p->b) && !ft__shape_fits(&v->shape))
-        ft__build_fail(p->b, FT_EFORMAT, 0, "tensor \"%.*s\" has too many elements",
-                       shown(v->name), v->name.s);
-    v->resolved = true;
     return !ft__pt2_import_failed(p);
-}
-
-/* Inside the description of a value, behind its sizes. */
-static ft__json rest_of(ft__pt2 *p, const ft__pt2_value *v)
-{
-    ft__json r = ft__json_open(&p->doc, v->rest);
-
-    r.depth = 1;
-    return r;
-}
-
-bool ft__pt2_requires_grad(ft__pt2 *p, const ft__pt2_value *v)
-{
-    ft__json r = rest_of(p, v);
-    bool yes = true;
-    ft__text name;
-
-    while (v->rest.n && ft__json_member(&r, &name))
-        if (FT__IS(name, "requires_grad")) {
-            ft__json_bool(&r, &yes);
-            return yes;
-        } else {
-            ft__json_skip(&r, NULL);
-        }
-    return yes;
-}
-
-bool ft__pt2_strides(ft__pt2 *p, const ft__pt2_value *v, int64_t *stride)
-{
-    ft__json r = rest_of(p, v);
-    ft__text name;
-    bool data;
-    int n = -1;
-
-    while (n < 0 && v->rest.n && ft__json_member(&r, &name))
-        if (FT__IS(name, "strides"))
-            n = ft__pt2_read_syms(p, &r, stride);
-        else
-            ft__json_skip(&r, NULL);
-    for (int i = 0; i < n; i++)
-        stride[i] = size_of(p, stride[i], 1, &data);
-    return n == (int)v->shape.rank && !ft__pt2_import_failed(p);
 }
