@@ -309,3 +309,54 @@ bool ft__has_rank(const ft__onnx_node *n, uint32_t operand, uint32_t rank)
         return true;
     return ft__onnx_fail(n, "operand %u must have %u dimensions", operand + 1, rank);
 }
+
+/* ---- activations that attributes name ---- */
+
+static ft_kind activation(ft__str s)
+{
+    static const struct {
+        const char *name;
+        ft_kind kind;
+    } known[] = {
+        {"Relu", FT_KIND_relu},
+        {"relu", FT_KIND_relu},
+        {"Sigmoid", FT_KIND_sigmoid},
+        {"Tanh", FT_KIND_tanh},
+        {"LeakyRelu", FT_KIND_leaky_relu},
+        {"Clip", FT_KIND_clip},
+        {"HardSigmoid", FT_KIND_hardsigmoid},
+        {"HardSwish", FT_KIND_hardswish},
+        {"Elu", FT_KIND_elu},
+        {"Selu", FT_KIND_selu},
+        {"Softplus", FT_KIND_softplus},
+        {"Softsign", FT_KIND_softsign},
+        {"Gelu", FT_KIND_gelu},
+        {"gelu", FT_KIND_gelu},
+        {"FastGelu", FT_KIND_gelu_tanh},
+        {"silu", FT_KIND_silu},
+        {"swish", FT_KIND_silu},
+        {"swiglu", FT_KIND_silu},
+        {"Softmax", FT_KIND_softmax},
+        {"LogSoftmax", FT_KIND_logsoftmax},
+    };
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+        if (ft__str_is(s, known[i].name))
+            return known[i].kind;
+    return s.n && !ft__str_is(s, "identity") && !ft__str_is(s, "none") ? FT_KIND_relu
+                                                                       : FT_KIND_copy;
+}
+
+bool ft__activates(const ft__onnx_node *n, const char *attr, ft_kind *kind)
+{
+    *kind = activation(ft__attr_str(n, attr));
+    return *kind != FT_KIND_copy;
+}
+
+void ft__activate(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x)
+{
+    if (kind == FT_KIND_softmax && x && x->shape.rank)
+        ft__make_softmax(n, x, x->shape.rank - 1, n->out[0]);
+    else
+        ft__apply1(n, kind, x, n->out[0]);
+}

@@ -55,14 +55,6 @@ ft__onnx_value *ft__make_norm(const ft__onnx_node *n, ft_kind kind, ft__onnx_val
                               ft__onnx_value *out);
 ft__onnx_value *ft__make_matmul(const ft__onnx_node *n, ft__onnx_value *x,
                                 ft__onnx_value *y, ft_dtype to, ft__onnx_value *out);
-/* The operand as `rows` x `inner` behind its batch: libraries read a transposed
- * one where it lies. moved: axis 0 comes behind the batch first. */
-ft__onnx_value *ft__make_oriented(const ft__onnx_node *n, ft__onnx_value *x,
-                                  bool transposed, bool moved);
-/* x times y, as MatMul: operands of one dimension lose it again. */
-ft__onnx_value *ft__make_product(const ft__onnx_node *n, ft__onnx_value *x,
-                                 ft__onnx_value *y, ft_dtype to, ft__onnx_value *bias,
-                                 ft__onnx_value *out);
 /* Rows of a table at the places in x. */
 typedef struct ft__embedding_rows {
     ft__onnx_value *table;
@@ -110,6 +102,11 @@ ft__onnx_value *ft__make_pool(const ft__onnx_node *n, ft_kind kind, ft__onnx_val
 ft__onnx_value *ft__make_attention(const ft__onnx_node *n, ft__onnx_value *q,
                                    ft__onnx_value *k, ft__onnx_value *v, bool causal,
                                    bool mask, ft__onnx_value *out);
+
+/* Whether an attribute names an activation that a value goes through; what it is. */
+bool ft__activates(const ft__onnx_node *n, const char *attr, ft_kind *kind);
+/* The node's result is x after that. */
+void ft__activate(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x);
 
 /* An attribute that is a size: 1 to 2^30, else the import fails. */
 int64_t ft__attr_size(const ft__onnx_node *n, const char *name, int64_t fallback);

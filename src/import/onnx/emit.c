@@ -237,6 +237,44 @@ void ft__emit_view(const ft__onnx_node *n, ft__onnx_value *x, ft__onnx_value *ou
     out->data = x->data;
 }
 
+/* ---- guesses ---- */
+
+/* A second guess is one that the first import did not make anywhere. */
+static uint32_t unused(uint64_t used, uint32_t from)
+{
+    while (from < 63 && used >> from & 1)
+        from++;
+    return from;
+}
+
+static void remember(ft__onnx *o, const ft_shape *s, uint32_t open)
+{
+    o->guesses++;
+    if (open & FT_OPEN_RANK)
+        o->ranks |= 1u << s->rank;
+    for (uint32_t i = 0; i < s->rank; i++)
+        if (s->dim[i] < 63 && (open & (FT_OPEN_RANK | 1u << i)))
+            o->sizes |= (uint64_t)1 << s->dim[i];
+}
+
+ft_shape ft__guess(ft__onnx *o, const ft_shape *most, uint32_t open)
+{
+    ft_shape s = *most;
+
+    if (!open)
+        return s;
+    if (!o->low) {
+        remember(o, most, open);
+        return s;
+    }
+    if (open & FT_OPEN_RANK)
+        s.rank = unused(o->ranks, 1) <= FT_MAX_RANK ? unused(o->ranks, 1) : 0;
+    for (uint32_t i = 0; i < s.rank; i++)
+        if (open & (FT_OPEN_RANK | 1u << i))
+            s.dim[i] = unused(o->sizes, 1);
+    return s;
+}
+
 /* ---- without a rule ---- */
 
 /* What the file says of a result; the dimensions that it leaves open are taken

@@ -76,17 +76,49 @@ struct ft__onnx_value {
 
 typedef void (*ft__rule_fn)(ft__onnx_node *n);
 
+/* Whose operator it is, none of the first four: the default domain's, and what is
+ * known of it. Its operands are tensors that run, all of them real, unless it says
+ * otherwise. */
+enum {
+    FT__ML = 1,
+    FT__MICROSOFT,
+    FT__PREVIEW,
+    FT__TRAINING,
+    FT__DOMAIN = 7,
+    FT__BODY = 1 << 3,       /* it holds graphs */
+    FT__CONTAINERS = 1 << 4, /* it takes sequences and optionals, too */
+    FT__LAYER = 1 << 5,      /* with parameters: runs although operands are constants */
+    FT__SOURCE = 1 << 6,     /* it gives a constant without any operand */
+    FT__ALIGNED = 1 << 7,    /* once its second operand stood at an axis of the first */
+    /* Operands that can be bytes: the first, the first two, all of them, the second
+     * and third; of products the first three, weights of another type than x. */
+    FT__BYTES_ONE = 1 << 8,
+    FT__BYTES_TWO = 1 << 9,
+    FT__BYTES_ALL = 1 << 10,
+    FT__BYTES_CHOICE = 1 << 11,
+    FT__BYTES_PRODUCT = 1 << 12,
+    FT__BYTES_CONV = 1 << 13,
+};
+
 typedef struct ft__operator_rule {
     const char *op;
-    size_t len; /* of its name */
     ft__rule_fn run;
     int arg;
     uint32_t min_in; /* operands that must be there */
+    uint32_t traits;
 } ft__operator_rule;
-#define FT__RULE_OF(op, run, arg, min_in)                                              \
-    {                                                                                  \
-        op, sizeof(op) - 1, run, arg, min_in                                           \
-    }
+
+/* The operators of one rules_*.c, by domain and name. */
+typedef struct ft__rule_table {
+    const ft__operator_rule *rule;
+    uint32_t n;
+} ft__rule_table;
+
+/* All of them, hashed by name. */
+typedef struct ft__rule_index {
+    const ft__operator_rule **slot;
+    uint32_t mask;
+} ft__rule_index;
 
 struct ft__onnx_node {
     ft__onnx *import; /* that it is a node of */
@@ -139,6 +171,11 @@ typedef struct ft__function {
 } ft__function;
 
 typedef void ft__see_fn(void *user, const ft__onnx_value *v);
+/* Writes a graph in place of a node, its inputs being these values; salt: which of
+ * the node's it is. False: failed. */
+typedef bool ft__write_graph_fn(const ft__onnx_node *n, ft__bytes graph, uint64_t salt,
+                                ft__onnx_value *const *arg, uint32_t n_arg,
+                                ft__body *out);
 
 struct ft__onnx {
     ft__build *b;
@@ -147,6 +184,8 @@ struct ft__onnx {
     ft_import_options opt;
     ft__bytes model;
     int64_t opset;
+    ft__rule_index rules;
+    ft__write_graph_fn *write_graph; /* for rules whose nodes hold graphs */
     ft__name_table names;
     ft__binding dim[FT__MAX_DIMS]; /* values of symbolic dimensions */
     uint32_t n_dims;
@@ -249,16 +288,10 @@ bool ft__attr_message(const ft__onnx_node *n, const char *name, uint32_t field,
 void ft__onnx_inputs(ft__onnx *o, ft__bytes graph, uint32_t count);
 
 /* ---- onnx.c ---- */
-/* The rule of an operator; NULL: there is none. */
-const ft__operator_rule *ft__onnx_rule(ft__str domain, ft__str op);
-/* If, Loop and what else holds graphs. */
-bool ft__rule_has_body(const ft__operator_rule *rule);
 /* ft__onnx_import(); mapped: data is a mapping of a file. */
 ft_status ft__import_onnx(ft_graph **out, const void *data, size_t len, bool mapped,
                           const char *name, const ft_import_options *opt,
                           ft_error *err);
-/* The nodes of a body, folded, fused and emitted. */
-void ft__onnx_run(ft__onnx *o, ft__body *body);
 /* What is known of each named value, for comparing with other programs: the
  * import without its fusions; `see` is called for every value of the graph. */
 ft_status ft__onnx_values(const void *data, size_t len, const char *name,
@@ -266,8 +299,6 @@ ft_status ft__onnx_values(const void *data, size_t len, const char *name,
 
 /* ---- fuse.c ---- */
 void ft__onnx_fuse(ft__onnx *o, ft__body *body);
-/* fuse_quant.c: true where the node has become one of integers. */
-bool ft__fuse_quantised(ft__onnx_node *n);
 
 /* ---- emit.c ---- */
 static inline ft__onnx_value *ft__in(const ft__onnx_node *n, uint32_t i)
@@ -334,6 +365,8 @@ void ft__insert_dim(const ft__onnx_node *n, ft_shape *s, uint32_t at, int64_t di
  * ft__guess() gave. */
 void ft__emit_guessed(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c,
                       uint32_t open);
+/* Dimensions and the rank that the second import may vary (onnx.c). */
+ft_shape ft__guess(ft__onnx *o, const ft_shape *most, uint32_t open);
 /* A result whose shape and cost are known: operands are read, it is written. */
 void ft__emit_counted(const ft__onnx_node *n, ft__onnx_value *out, ft_dtype dtype,
                       const ft_shape *shape);
@@ -347,35 +380,9 @@ void ft__emit_extra_open(const ft__onnx_node *n, uint32_t i, ft_dtype dtype,
 void ft__emit_extra(const ft__onnx_node *n, uint32_t i, ft_dtype dtype,
                     const ft_shape *shape);
 
-/* ---- control.c ---- */
-bool ft__onnx_go_deeper(const ft__onnx_node *n);
+/* ---- rules_control.c ---- */
 /* What a body gives becomes what the node gives. */
 void ft__onnx_hand_over(ft__onnx_node *n, const ft__body *body);
-/* A graph in place of a node, its inputs being these values; false: failed. */
-bool ft__inline(const ft__onnx_node *n, ft__bytes graph, uint64_t salt,
-                ft__onnx_value *const *arg, uint32_t n_arg, ft__body *out);
-
-/* What was written may be taken back: for trying a branch, or a loop's body. */
-typedef struct ft__onnx_place {
-    ft__build_mark mark;
-    ft__lazy *lazy;
-} ft__onnx_place;
-ft__onnx_place ft__here(const ft__onnx *o);
-void ft__take_back(ft__onnx *o, const ft__onnx_place *p);
-
-/* ---- legacy.c ---- */
-/* A node of opset 1 to 6, whose operands are made, as later ones are written. */
-void ft__onnx_modernise(ft__onnx_node *n);
-
-/* ---- open.c ---- */
-/* Dimensions and the rank that open.c may vary. */
-ft_shape ft__guess(ft__onnx *o, const ft_shape *most, uint32_t open);
-/* The names of a function, branch or body are apart from those of others. */
-uint64_t ft__scope_inside(const ft__onnx_node *n, uint64_t salt);
-/* Where no node reads what was guessed, that is all that is open; false: some does. */
-bool ft__mark_unread(ft__onnx *o);
-/* `high` guessed the most, `low` the least: what differs is open. */
-void ft__mark_open(ft__onnx *high, const ft__onnx *low);
 
 /* ---- fold.c ---- */
 bool ft__dtype_is_real(ft_dtype t);
@@ -508,12 +515,15 @@ void ft__push(const ft__onnx_node *n, ft_shape *s, int64_t dim);
 int64_t ft__axes(const ft__onnx_node *n, uint32_t operand, uint32_t rank, int64_t all);
 bool ft__broadcast(const ft_shape *a, const ft_shape *b, ft_shape *out);
 
-#define FT__RULE(op, run, arg, min_in) void ft__rule_##run(ft__onnx_node *n);
-#include "import/onnx/rules.def"
-#include "import/onnx/rules_microsoft.def"
-#include "import/onnx/rules_ml.def"
-#include "import/onnx/rules_preview.def"
-#include "import/onnx/rules_training.def"
-#undef FT__RULE
+/* ---- rules.c ---- */
+extern const ft__rule_table ft__rules_control, ft__rules_layer, ft__rules_math,
+    ft__rules_matmul, ft__rules_ml, ft__rules_move, ft__rules_ms_attention,
+    ft__rules_ms_layers, ft__rules_ms_others, ft__rules_ms_products, ft__rules_pick,
+    ft__rules_seq, ft__rules_shape, ft__rules_signal, ft__rules_window;
+extern const ft__rule_table *const ft__rule_tables[]; /* these, then NULL */
+/* Before rules are found; false after reporting that memory is short. */
+bool ft__onnx_index_rules(ft__onnx *o);
+/* The rule of an operator; NULL: there is none. */
+const ft__operator_rule *ft__onnx_rule(const ft__onnx *o, ft__str domain, ft__str op);
 
 #endif

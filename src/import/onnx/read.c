@@ -330,8 +330,8 @@ static void read_node(ft__onnx *o, ft__bytes message, bool nested, ft__onnx_node
         else if (f.field == NODE_OUTPUT)
             read_result(n, f.bytes, nested);
     }
-    n->rule = ft__onnx_rule(n->domain, n->op);
-    if (!n->rule || ft__rule_has_body(n->rule))
+    n->rule = ft__onnx_rule(o, n->domain, n->op);
+    if (!n->rule || (n->rule->traits & FT__BODY))
         find_captures(n);
 }
 

@@ -58,12 +58,12 @@ ft__onnx_value *ft__apply2(const ft__onnx_node *n, ft_kind kind, ft__onnx_value 
     return ft__failed(n) ? NULL : out;
 }
 
-void ft__rule_unary(ft__onnx_node *n)
+static void rule_unary(ft__onnx_node *n)
 {
     ft__apply1(n, (ft_kind)n->rule->arg, n->in[0], n->out[0]);
 }
 
-void ft__rule_gelu(ft__onnx_node *n)
+static void rule_gelu(ft__onnx_node *n)
 {
     bool tanh = ft__str_is(ft__attr_str(n, "approximate"), "tanh");
 
@@ -71,7 +71,7 @@ void ft__rule_gelu(ft__onnx_node *n)
 }
 
 /* silu(a) b */
-void ft__rule_swiglu(ft__onnx_node *n)
+static void rule_swiglu(ft__onnx_node *n)
 {
     ft__onnx_value *gate = ft__apply1(n, FT_KIND_silu, n->in[0], NULL);
 
@@ -79,7 +79,7 @@ void ft__rule_swiglu(ft__onnx_node *n)
 }
 
 /* Bounds are operands, once attributes; only those that run are read. */
-void ft__rule_clip(ft__onnx_node *n)
+static void rule_clip(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0], *in[3] = {x},
                    *bound[2] = {ft__in(n, 1), ft__in(n, 2)};
@@ -95,7 +95,7 @@ void ft__rule_clip(ft__onnx_node *n)
 }
 
 /* Of integers the sign is the divisor's, as fold.c has it, or (fmod) the other's. */
-void ft__rule_mod(ft__onnx_node *n)
+static void rule_mod(ft__onnx_node *n)
 {
     ft__onnx_value *y = ft__apply2(n, FT_KIND_mod, n->in[0], n->in[1], n->out[0]);
 
@@ -105,7 +105,7 @@ void ft__rule_mod(ft__onnx_node *n)
 }
 
 /* Nothing but in training, which operand 2 says. */
-void ft__rule_dropout(ft__onnx_node *n)
+static void rule_dropout(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0], *training = ft__in(n, 2);
     const ft__num *on = ft__data(n, training);
@@ -136,18 +136,18 @@ static void cast(ft__onnx_node *n, ft_dtype to)
         ft__fold_unary(n, FT_KIND_cast, x, n->out[0]);
 }
 
-void ft__rule_cast(ft__onnx_node *n)
+static void rule_cast(ft__onnx_node *n)
 {
     cast(n, ft_dtype_from_onnx(ft__attr_int(n, "to", 0)));
 }
 
-void ft__rule_cast_like(ft__onnx_node *n)
+static void rule_cast_like(ft__onnx_node *n)
 {
     cast(n, n->in[1]->dtype);
 }
 
 /* Another type over the same bytes: a view of that type. */
-void ft__rule_bitcast(ft__onnx_node *n)
+static void rule_bitcast(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0];
     ft_dtype to = ft_dtype_from_onnx(ft__attr_int(n, "to", 0));
@@ -180,13 +180,19 @@ bool ft__broadcast(const ft_shape *a, const ft_shape *b, ft_shape *out)
     return true;
 }
 
-void ft__rule_binary(ft__onnx_node *n)
+static void rule_binary(ft__onnx_node *n)
 {
     ft__apply2(n, (ft_kind)n->rule->arg, n->in[0], n->in[1], n->out[0]);
 }
 
+/* Two operands, each with scale and zero point. arg: the kind. */
+static void rule_ms_qbinary(ft__onnx_node *n)
+{
+    ft__apply2(n, (ft_kind)n->rule->arg, n->in[0], ft__in(n, 3), n->out[0]);
+}
+
 /* The slope has a value for each of the last axes, or one per channel. */
-void ft__rule_prelu(ft__onnx_node *n)
+static void rule_prelu(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0], *slope = n->in[1];
     ft_shape s;
@@ -218,7 +224,7 @@ ft__onnx_value *ft__scalar_constant(const ft__onnx_node *n, ft_dtype t, double v
 }
 
 /* Max, Min, Sum, Mean of any number of operands: a chain. */
-void ft__rule_variadic(ft__onnx_node *n)
+static void rule_variadic(ft__onnx_node *n)
 {
     ft_kind kind = (ft_kind)n->rule->arg;
     bool mean = kind == FT_KIND_div;
@@ -254,9 +260,15 @@ void ft__emit_where(ft__onnx_node *n, ft__onnx_value *const in[3])
         ft__fold_where(n, in, n->out[0]);
 }
 
-void ft__rule_where(ft__onnx_node *n)
+static void rule_where(ft__onnx_node *n)
 {
     ft__emit_where(n, n->in);
+}
+
+/* condition, then two operands with scale and zero point each. */
+static void rule_ms_qwhere(ft__onnx_node *n)
+{
+    ft__emit_where(n, (ft__onnx_value *[]){n->in[0], n->in[1], n->in[4]});
 }
 
 /* ---- reductions ---- */
@@ -340,7 +352,7 @@ static void reduce_open(ft__onnx_node *n, bool keep)
     ft__emit_bounded(n, &s, keep ? all : FT_OPEN_RANK);
 }
 
-void ft__rule_reduce(ft__onnx_node *n)
+static void rule_reduce(ft__onnx_node *n)
 {
     uint32_t rank = n->in[0]->shape.rank;
     bool noop = ft__attr_int(n, "noop_with_empty_axes", 0),
@@ -353,7 +365,18 @@ void ft__rule_reduce(ft__onnx_node *n)
         ft__reduce(n, (ft_kind)n->rule->arg, n->in[0], (uint32_t)axes, keep, n->out[0]);
 }
 
-void ft__rule_arg(ft__onnx_node *n)
+static void rule_ms_qmean(ft__onnx_node *n)
+{
+    uint32_t axes = (uint32_t)ft__axes(n, UINT32_MAX, n->in[0]->shape.rank, 0);
+
+    if (axes)
+        ft__reduce(n, FT_KIND_reduce_mean, n->in[0], axes,
+                   ft__attr_int(n, "keepdims", 1) != 0, n->out[0]);
+    else
+        ft__misfit(n, 0);
+}
+
+static void rule_arg(ft__onnx_node *n)
 {
     uint32_t axis = ft__attr_axis(n, 0);
     ft__onnx_value *y = ft__reduce(n, (ft_kind)n->rule->arg, n->in[0], 1u << axis,
@@ -365,7 +388,7 @@ void ft__rule_arg(ft__onnx_node *n)
 }
 
 /* Sums or (arg 1) products up to each element; any axis costs the same. */
-void ft__rule_cumsum(ft__onnx_node *n)
+static void rule_cumsum(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0], *axis = n->in[1];
     ft_op op = ft__op_x(FT_KIND_cumsum, x);
@@ -388,7 +411,7 @@ void ft__rule_cumsum(ft__onnx_node *n)
 }
 
 /* The determinants of square matrices. */
-void ft__rule_det(ft__onnx_node *n)
+static void rule_det(ft__onnx_node *n)
 {
     ft_shape s = n->in[0]->shape;
     ft_op op = ft__op_x(FT_KIND_det, n->in[0]);
@@ -401,3 +424,112 @@ void ft__rule_det(ft__onnx_node *n)
     ft__op_set_shape(&op, FT_K_out, &s);
     ft__emit1(n, &op, n->in[0], &s);
 }
+
+static const ft__operator_rule rules[] = {
+    {"Abs", rule_unary, FT_KIND_abs, 1, 0},
+    {"Acos", rule_unary, FT_KIND_acos, 1, 0},
+    {"Acosh", rule_unary, FT_KIND_acosh, 1, 0},
+    {"Add", rule_binary, FT_KIND_add, 2, FT__ALIGNED | FT__BYTES_TWO},
+    {"And", rule_binary, FT_KIND_logical_and, 2, FT__ALIGNED},
+    {"ArgMax", rule_arg, FT_KIND_argmax, 1, 0},
+    {"ArgMin", rule_arg, FT_KIND_argmin, 1, 0},
+    {"Asin", rule_unary, FT_KIND_asin, 1, 0},
+    {"Asinh", rule_unary, FT_KIND_asinh, 1, 0},
+    {"Atan", rule_unary, FT_KIND_atan, 1, 0},
+    {"Atanh", rule_unary, FT_KIND_atanh, 1, 0},
+    {"BitCast", rule_bitcast, 0, 1, 0},
+    {"BitShift", rule_binary, FT_KIND_bitwise, 2, FT__ALIGNED},
+    {"BitwiseAnd", rule_binary, FT_KIND_bitwise, 2, FT__ALIGNED},
+    {"BitwiseNot", rule_unary, FT_KIND_bitwise_not, 1, 0},
+    {"BitwiseOr", rule_binary, FT_KIND_bitwise, 2, FT__ALIGNED},
+    {"BitwiseXor", rule_binary, FT_KIND_bitwise, 2, FT__ALIGNED},
+    {"Cast", rule_cast, 0, 1, 0},
+    {"CastLike", rule_cast_like, 0, 2, 0},
+    {"Ceil", rule_unary, FT_KIND_ceil, 1, 0},
+    {"Celu", rule_unary, FT_KIND_elu, 1, 0},
+    {"Clip", rule_clip, 0, 1, 0},
+    {"Cos", rule_unary, FT_KIND_cos, 1, 0},
+    {"Cosh", rule_unary, FT_KIND_cosh, 1, 0},
+    {"CumProd", rule_cumsum, 1, 2, 0},
+    {"CumSum", rule_cumsum, 0, 2, 0},
+    {"Det", rule_det, 0, 1, 0},
+    {"Div", rule_binary, FT_KIND_div, 2, FT__ALIGNED},
+    {"Dropout", rule_dropout, 0, 1, 0},
+    {"Elu", rule_unary, FT_KIND_elu, 1, 0},
+    {"Equal", rule_binary, FT_KIND_equal, 2, FT__ALIGNED},
+    {"Erf", rule_unary, FT_KIND_erf, 1, 0},
+    {"Exp", rule_unary, FT_KIND_exp, 1, 0},
+    {"Floor", rule_unary, FT_KIND_floor, 1, 0},
+    {"Gelu", rule_gelu, 0, 1, 0},
+    {"Greater", rule_binary, FT_KIND_greater, 2, FT__ALIGNED},
+    {"GreaterOrEqual", rule_binary, FT_KIND_greater_equal, 2, FT__ALIGNED},
+    {"HardSigmoid", rule_unary, FT_KIND_hardsigmoid, 1, 0},
+    {"HardSwish", rule_unary, FT_KIND_hardswish, 1, 0},
+    {"IsInf", rule_unary, FT_KIND_isinf, 1, 0},
+    {"IsNaN", rule_unary, FT_KIND_isnan, 1, 0},
+    {"LeakyRelu", rule_unary, FT_KIND_leaky_relu, 1, FT__BYTES_ONE},
+    {"Less", rule_binary, FT_KIND_less, 2, FT__ALIGNED},
+    {"LessOrEqual", rule_binary, FT_KIND_less_equal, 2, FT__ALIGNED},
+    {"Log", rule_unary, FT_KIND_log, 1, 0},
+    {"Max", rule_variadic, FT_KIND_maximum, 1, 0},
+    {"Mean", rule_variadic, FT_KIND_div, 1, 0},
+    {"Min", rule_variadic, FT_KIND_minimum, 1, 0},
+    {"Mish", rule_unary, FT_KIND_mish, 1, 0},
+    {"Mod", rule_mod, 0, 2, 0},
+    {"Mul", rule_binary, FT_KIND_mul, 2, FT__ALIGNED | FT__BYTES_TWO},
+    {"Neg", rule_unary, FT_KIND_neg, 1, 0},
+    {"Not", rule_unary, FT_KIND_logical_not, 1, 0},
+    {"Or", rule_binary, FT_KIND_logical_or, 2, FT__ALIGNED},
+    {"PRelu", rule_prelu, 0, 2, 0},
+    {"Pow", rule_binary, FT_KIND_pow, 2, FT__ALIGNED},
+    {"Reciprocal", rule_unary, FT_KIND_reciprocal, 1, 0},
+    {"ReduceL1", rule_reduce, FT_KIND_reduce_l1, 1, FT__BYTES_ONE},
+    {"ReduceL2", rule_reduce, FT_KIND_reduce_l2, 1, FT__BYTES_ONE},
+    {"ReduceLogSum", rule_reduce, FT_KIND_reduce_logsumexp, 1, FT__BYTES_ONE},
+    {"ReduceLogSumExp", rule_reduce, FT_KIND_reduce_logsumexp, 1, FT__BYTES_ONE},
+    {"ReduceMax", rule_reduce, FT_KIND_reduce_max, 1, FT__BYTES_ONE},
+    {"ReduceMean", rule_reduce, FT_KIND_reduce_mean, 1, FT__BYTES_ONE},
+    {"ReduceMin", rule_reduce, FT_KIND_reduce_min, 1, FT__BYTES_ONE},
+    {"ReduceProd", rule_reduce, FT_KIND_reduce_prod, 1, FT__BYTES_ONE},
+    {"ReduceSum", rule_reduce, FT_KIND_reduce_sum, 1, FT__BYTES_ONE},
+    {"ReduceSumSquare", rule_reduce, FT_KIND_reduce_l2, 1, FT__BYTES_ONE},
+    {"Relu", rule_unary, FT_KIND_relu, 1, FT__BYTES_ONE},
+    {"Round", rule_unary, FT_KIND_round, 1, 0},
+    {"Selu", rule_unary, FT_KIND_selu, 1, 0},
+    {"Shrink", rule_unary, FT_KIND_shrink, 1, 0},
+    {"Sigmoid", rule_unary, FT_KIND_sigmoid, 1, FT__BYTES_ONE},
+    {"Sign", rule_unary, FT_KIND_sign, 1, 0},
+    {"Sin", rule_unary, FT_KIND_sin, 1, 0},
+    {"Sinh", rule_unary, FT_KIND_sinh, 1, 0},
+    {"Softplus", rule_unary, FT_KIND_softplus, 1, 0},
+    {"Softsign", rule_unary, FT_KIND_softsign, 1, 0},
+    {"Sqrt", rule_unary, FT_KIND_sqrt, 1, 0},
+    {"Sub", rule_binary, FT_KIND_sub, 2, FT__ALIGNED},
+    {"Sum", rule_variadic, FT_KIND_add, 1, 0},
+    {"SwiGLU", rule_swiglu, 0, 2, 0},
+    {"Swish", rule_unary, FT_KIND_silu, 1, 0},
+    {"Tan", rule_unary, FT_KIND_tan, 1, 0},
+    {"Tanh", rule_unary, FT_KIND_tanh, 1, 0},
+    {"ThresholdedRelu", rule_unary, FT_KIND_thresholded_relu, 1, 0},
+    {"Where", rule_where, 0, 3, FT__BYTES_CHOICE},
+    {"Xor", rule_binary, FT_KIND_logical_xor, 2, FT__ALIGNED},
+    {"ComplexMul", rule_binary, FT_KIND_mul, 2,
+     FT__MICROSOFT | FT__ALIGNED | FT__BYTES_TWO},
+    {"ComplexMulConj", rule_binary, FT_KIND_mul, 2,
+     FT__MICROSOFT | FT__ALIGNED | FT__BYTES_TWO},
+    {"Gelu", rule_unary, FT_KIND_gelu, 1, FT__MICROSOFT},
+    {"MRotaryEmbedding", rule_unary, FT_KIND_rotary, 4, FT__MICROSOFT},
+    {"QLinearAdd", rule_ms_qbinary, FT_KIND_add, 1, FT__MICROSOFT},
+    {"QLinearLeakyRelu", rule_unary, FT_KIND_leaky_relu, 1,
+     FT__MICROSOFT | FT__BYTES_ONE},
+    {"QLinearMul", rule_ms_qbinary, FT_KIND_mul, 1, FT__MICROSOFT},
+    {"QLinearReduceMean", rule_ms_qmean, 0, 1, FT__MICROSOFT},
+    {"QLinearSigmoid", rule_unary, FT_KIND_sigmoid, 1, FT__MICROSOFT | FT__BYTES_ONE},
+    {"QLinearWhere", rule_ms_qwhere, 0, 5, FT__MICROSOFT},
+    {"QOrderedGelu", rule_unary, FT_KIND_gelu, 1, FT__MICROSOFT},
+    {"QuickGelu", rule_unary, FT_KIND_silu, 1, FT__MICROSOFT},
+    {"RotaryEmbedding", rule_unary, FT_KIND_rotary, 4, FT__MICROSOFT},
+    {"ScaledSiLU", rule_unary, FT_KIND_silu, 1, FT__MICROSOFT},
+};
+
+const ft__rule_table ft__rules_math = {rules, sizeof(rules) / sizeof(*rules)};

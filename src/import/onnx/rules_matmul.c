@@ -106,7 +106,7 @@ void ft__emit_product(const ft__onnx_node *n, const struct ft__product *p)
 }
 
 /* A third operand is the bias that fuse.c found behind it. */
-void ft__rule_matmul(ft__onnx_node *n)
+static void rule_matmul(ft__onnx_node *n)
 {
     ft__emit_product(n, &(struct ft__product){.x = n->in[0],
                                               .y = n->in[1],
@@ -116,7 +116,7 @@ void ft__rule_matmul(ft__onnx_node *n)
 }
 
 /* Integers into int32, zero points behind. */
-void ft__rule_matmul_integer(ft__onnx_node *n)
+static void rule_matmul_integer(ft__onnx_node *n)
 {
     ft__emit_product(n, &(struct ft__product){.x = n->in[0],
                                               .y = n->in[1],
@@ -127,7 +127,7 @@ void ft__rule_matmul_integer(ft__onnx_node *n)
 }
 
 /* a, its scale and zero point, b and its, those of the result. */
-void ft__rule_qlinear_matmul(ft__onnx_node *n)
+static void rule_qlinear_matmul(ft__onnx_node *n)
 {
     ft__onnx_value *rest[] = {n->in[1], n->in[2], n->in[4],
                               n->in[5], n->in[6], n->in[7]};
@@ -155,7 +155,7 @@ static ft__onnx_value *transposed(const ft__onnx_node *n, ft__onnx_value *x)
     return t;
 }
 
-void ft__rule_gemm(ft__onnx_node *n)
+static void rule_gemm(ft__onnx_node *n)
 {
     ft__onnx_value *a = n->in[0], *b = n->in[1], *c = ft__in(n, 2), *bias = NULL;
     bool trans_b = ft__attr_int(n, "transB", 0);
@@ -252,7 +252,7 @@ static void *einsum_product(void *node, void *left, void *right,
 }
 
 /* As many dimensions as these engines' products can have; else only counted. */
-void ft__rule_einsum(ft__onnx_node *n)
+static void rule_einsum(ft__onnx_node *n)
 {
     const ft__einsum_ops ops = {.node = n,
                                 .view = einsum_view,
@@ -282,3 +282,86 @@ void ft__rule_einsum(ft__onnx_node *n)
     else if (!ft__einsum_write(&e, &ops, in, shape, n->out[0]) && !ft__failed(n))
         ft__emit_generic(n, n->out[0], n->in[0]->dtype, &s);
 }
+
+/* To and from quantised integers. */
+
+static bool all_constant(const ft__onnx_node *n)
+{
+    bool constant = true;
+
+    for (uint32_t i = 0; i < n->n_in; i++)
+        constant &= !n->in[i] || ft__is_constant(n->in[i]);
+    return constant;
+}
+
+/* arg: 0 quantise, 1 the way back. The type of the result is an attribute's, the
+ * zero point's, or uint8; on the way back an attribute's or the scale's. A
+ * quantised weight stays a weight. */
+static void rule_quantize(ft__onnx_node *n)
+{
+    ft__onnx_value *x = n->in[0];
+    const ft__onnx_value *type = n->rule->arg ? n->in[1] : ft__in(n, 2);
+    ft_dtype t = ft_dtype_from_onnx(ft__attr_int(n, "output_dtype", 0));
+    ft_op op = ft__op_x(n->rule->arg ? FT_KIND_dequantize : FT_KIND_quantize, x);
+
+    if (t == FT_DTYPE_NONE)
+        t = type ? type->dtype : FT_DTYPE_uint8;
+    if (all_constant(n)) {
+        ft__define_constant(n, n->out[0], t, &x->shape);
+        n->out[0]->stored = n->rule->arg ? x : NULL;
+        return;
+    }
+    ft__op_set1(&op, FT_K_to, t);
+    ft__emit_params(n, &op, &x->shape);
+}
+
+/* Scale and zero point from the least and the largest element. */
+static void rule_dynamic_quantize(ft__onnx_node *n)
+{
+    ft__onnx_value *x = n->in[0], *least, *most, *scale, *zero = ft__out(n, 2);
+    uint32_t all = (1u << x->shape.rank) - 1;
+    ft_op op;
+
+    least = ft__reduce(n, FT_KIND_reduce_min, x, all, false, NULL);
+    most = ft__reduce(n, FT_KIND_reduce_max, x, all, false, NULL);
+    scale = ft__apply2(n, FT_KIND_sub, most, least, ft__out(n, 1));
+    zero = zero ? zero : ft__onnx_temp(n, x);
+    if (!scale || !zero)
+        return;
+    op = ft__op_x(FT_KIND_quantize, least);
+    ft__op_set1(&op, FT_K_to, FT_DTYPE_uint8);
+    ft__make_of(n, &op, FT__VALUES(least, scale), &least->shape, zero);
+    op = ft__op_x(FT_KIND_quantize, x);
+    ft__op_set1(&op, FT_K_to, FT_DTYPE_uint8);
+    ft__make_of(n, &op, FT__VALUES(x, scale, zero), &x->shape, n->out[0]);
+}
+
+/* Another type, by attribute `to`, or int8. arg: the kind. */
+static void rule_ms_with_order(ft__onnx_node *n)
+{
+    ft_dtype to = ft_dtype_from_onnx(ft__attr_int(n, "to", 0));
+
+    if (n->rule->arg == FT_KIND_quantize)
+        to = FT_DTYPE_int8;
+    if (to)
+        ft__make_cast(n, (ft_kind)n->rule->arg, n->in[0], to, n->out[0]);
+    else
+        ft__emit_unknown(n);
+}
+
+static const ft__operator_rule rules[] = {
+    {"DequantizeLinear", rule_quantize, 1, 2, 0},
+    {"DynamicQuantizeLinear", rule_dynamic_quantize, 0, 1, 0},
+    {"Einsum", rule_einsum, 0, 1, FT__LAYER},
+    {"Gemm", rule_gemm, 0, 2, FT__LAYER | FT__BYTES_PRODUCT},
+    {"MatMul", rule_matmul, 0, 2, FT__LAYER | FT__BYTES_PRODUCT},
+    {"MatMulInteger", rule_matmul_integer, 0, 2, 0},
+    {"QLinearMatMul", rule_qlinear_matmul, 0, 8, 0},
+    {"QuantizeLinear", rule_quantize, 0, 2, 0},
+    {"DequantizeLinear", rule_quantize, 1, 2, FT__MICROSOFT},
+    {"DequantizeWithOrder", rule_ms_with_order, FT_KIND_dequantize, 2, FT__MICROSOFT},
+    {"QuantizeLinear", rule_quantize, 0, 2, FT__MICROSOFT},
+    {"QuantizeWithOrder", rule_ms_with_order, FT_KIND_quantize, 2, FT__MICROSOFT},
+};
+
+const ft__rule_table ft__rules_matmul = {rules, sizeof(rules) / sizeof(*rules)};

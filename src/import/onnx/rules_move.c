@@ -51,7 +51,7 @@ int64_t ft__list(const ft__onnx_node *n, uint32_t operand, const char *attr, int
     return count <= (int64_t)max ? count : -1;
 }
 
-void ft__rule_transpose(ft__onnx_node *n)
+static void rule_transpose(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0];
     uint32_t rank = x->shape.rank;
@@ -141,9 +141,24 @@ void ft__emit_concat(ft__onnx_node *n, ft__onnx_value *const *part, uint32_t cou
         ft__fold_concat(n, part, count, axis, n->out[0]);
 }
 
-void ft__rule_concat(ft__onnx_node *n)
+static void rule_concat(ft__onnx_node *n)
 {
     ft__emit_concat(n, n->in, n->n_in, ft__attr_axis(n, 1), n->in[0]->dtype);
+}
+
+/* From operand 2 on: a part, its scale, its zero point. */
+static void rule_ms_qconcat(ft__onnx_node *n)
+{
+    uint32_t count = (n->n_in - 2) / 3;
+    ft__onnx_value *x = n->in[2], **part = ft__onnx_alloc(n->import, count, sizeof(x));
+
+    if (!part || count < 1 || (n->n_in - 2) % 3)
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        part[i] = n->in[2 + 3 * i];
+    ft__emit_concat(n, part, count,
+                    ft__axis(n, ft__attr_int(n, "axis", 0), x->shape.rank),
+                    n->in[1]->dtype);
 }
 
 /* Sizes of the parts; false: they depend on values that are not known. */
@@ -189,7 +204,7 @@ static bool emit_parts(const ft__onnx_node *n, uint32_t axis, const int64_t *siz
     return ft__is_constant(x) && !ft__failed(n);
 }
 
-void ft__rule_split(ft__onnx_node *n)
+static void rule_split(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0];
     uint32_t axis = ft__attr_axis(n, 0);
@@ -300,7 +315,7 @@ static uint32_t cut_open(const ft__onnx_node *n)
     return count > 0 ? open : all;
 }
 
-void ft__rule_slice(ft__onnx_node *n)
+static void rule_slice(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0];
     struct cut c = {.shape = x->shape, .step = 1, .whole = true};
@@ -332,7 +347,7 @@ static bool padded_by_constant(const ft__onnx_node *n)
     return mode.n == 0 || ft__str_is(mode, "constant");
 }
 
-void ft__rule_pad(ft__onnx_node *n)
+static void rule_pad(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0];
     int64_t pads[2 * FT_MAX_RANK], axes[FT_MAX_RANK];
@@ -379,7 +394,7 @@ static void expand_open(ft__onnx_node *n)
     ft__emit_bounded(n, &s, ft__length(n->in[1]) ? open : FT_OPEN_RANK);
 }
 
-void ft__rule_expand(ft__onnx_node *n)
+static void rule_expand(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0];
     ft_shape to = {0}, s;
@@ -407,7 +422,7 @@ void ft__rule_expand(ft__onnx_node *n)
     ft__fold_strided(n, x, n->out[0], 0, stride);
 }
 
-void ft__rule_tile(ft__onnx_node *n)
+static void rule_tile(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0];
     int64_t times[FT_MAX_RANK];
@@ -435,7 +450,7 @@ void ft__rule_tile(ft__onnx_node *n)
 }
 
 /* arg: 0 depth to space, 1 the way back. */
-void ft__rule_depth_to_space(ft__onnx_node *n)
+static void rule_depth_to_space(ft__onnx_node *n)
 {
     ft_shape s = n->in[0]->shape;
     int64_t block = ft__attr_int(n, "blocksize", 0);
@@ -453,9 +468,26 @@ void ft__rule_depth_to_space(ft__onnx_node *n)
 }
 
 /* The order along an axis turned, up to a length for each batch. */
-void ft__rule_reverse_sequence(ft__onnx_node *n)
+static void rule_reverse_sequence(ft__onnx_node *n)
 {
     ft_op op = ft__op_x(FT_KIND_copy, n->in[0]);
 
     ft__emit2(n, &op, n->in[0], n->in[1], &n->in[0]->shape);
 }
+
+static const ft__operator_rule rules[] = {
+    {"Concat", rule_concat, 0, 1, FT__BYTES_ALL},
+    {"DepthToSpace", rule_depth_to_space, 0, 1, FT__BYTES_ONE},
+    {"Expand", rule_expand, 0, 2, FT__BYTES_ONE},
+    {"Pad", rule_pad, 0, 1, FT__BYTES_ONE},
+    {"ReverseSequence", rule_reverse_sequence, 0, 2, 0},
+    {"Slice", rule_slice, 0, 1, FT__BYTES_ONE},
+    {"SpaceToDepth", rule_depth_to_space, 1, 1, FT__BYTES_ONE},
+    {"Split", rule_split, 0, 1, 0},
+    {"Tile", rule_tile, 0, 2, 0},
+    {"Transpose", rule_transpose, 0, 1, FT__BYTES_ONE},
+    {"Pad", rule_pad, 0, 2, FT__MICROSOFT | FT__BYTES_ONE},
+    {"QLinearConcat", rule_ms_qconcat, 0, 3, FT__MICROSOFT},
+};
+
+const ft__rule_table ft__rules_move = {rules, sizeof(rules) / sizeof(*rules)};

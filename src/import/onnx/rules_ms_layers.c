@@ -4,7 +4,7 @@
 enum { FILL_BATCH_INDEX = 2 };
 
 /* arg: the kind, of x or of x + bias. */
-void ft__rule_ms_unary(ft__onnx_node *n)
+static void rule_unary(ft__onnx_node *n)
 {
 
     ft__apply1(n, (ft_kind)n->rule->arg, ft__make_sum(n, n->in[0], ft__in(n, 1), NULL),
@@ -12,7 +12,7 @@ void ft__rule_ms_unary(ft__onnx_node *n)
 }
 
 /* The halves of x + bias along the last axis: one times the gelu of the other. */
-void ft__rule_ms_split_gelu(ft__onnx_node *n)
+static void rule_split_gelu(ft__onnx_node *n)
 {
     ft__onnx_value *sum = ft__make_sum(n, n->in[0], n->in[1], NULL), *left, *right;
     ft_shape half = n->in[0]->shape;
@@ -28,7 +28,7 @@ void ft__rule_ms_split_gelu(ft__onnx_node *n)
 }
 
 /* x + bias + skip */
-void ft__rule_ms_bias_add(ft__onnx_node *n)
+static void rule_bias_add(ft__onnx_node *n)
 {
 
     ft__make_sum(n, ft__make_sum(n, n->in[0], n->in[1], NULL), n->in[2], n->out[0]);
@@ -36,7 +36,7 @@ void ft__rule_ms_bias_add(ft__onnx_node *n)
 
 /* In evaluation dropout is nothing. arg: 0 its mask is bool, 1 bits, 2 bits and
  * there is neither bias nor residual. */
-void ft__rule_ms_bias_dropout(ft__onnx_node *n)
+static void rule_bias_dropout(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
     ft__onnx_value *bias = n->rule->arg < 2 ? n->in[1] : NULL;
@@ -50,7 +50,7 @@ void ft__rule_ms_bias_dropout(ft__onnx_node *n)
         ft__emit_extra(n, 1, FT_DTYPE_bool, x);
 }
 
-void ft__rule_ms_bias_softmax(ft__onnx_node *n)
+static void rule_bias_softmax(ft__onnx_node *n)
 {
     ft_shape whole = n->in[0]->shape, s = {.rank = 2, .dim = {1, 1}};
     uint32_t axis = ft__axis(n, ft__attr_int(n, "axis", 1), whole.rank);
@@ -63,7 +63,7 @@ void ft__rule_ms_bias_softmax(ft__onnx_node *n)
 }
 
 /* x + y gate */
-void ft__rule_ms_gated_add(ft__onnx_node *n)
+static void rule_gated_add(ft__onnx_node *n)
 {
 
     ft__make_sum(n, n->in[0], ft__apply2(n, FT_KIND_mul, n->in[1], n->in[2], NULL),
@@ -82,7 +82,7 @@ static ft_shape statistics(const ft__onnx_value *x)
 }
 
 /* x + skip + bias, normalised; the fourth result is the sum. arg: the kind. */
-void ft__rule_ms_skip_norm(ft__onnx_node *n)
+static void rule_skip_norm(ft__onnx_node *n)
 {
     bool centred = n->rule->arg == FT_KIND_layernorm;
     ft__onnx_value *bias = ft__in(n, centred ? 4 : 3), *sum_out = ft__out(n, 3), *sum;
@@ -97,7 +97,7 @@ void ft__rule_ms_skip_norm(ft__onnx_node *n)
     ft__emit_extra(n, 2, FT_DTYPE_fp32, &s);
 }
 
-void ft__rule_ms_rmsnorm(ft__onnx_node *n)
+static void rule_rmsnorm(ft__onnx_node *n)
 {
     ft__onnx_value *scale = ft__in(n, 1);
 
@@ -105,7 +105,7 @@ void ft__rule_ms_rmsnorm(ft__onnx_node *n)
 }
 
 /* rmsnorm of x, times an activation of the gate. */
-void ft__rule_ms_gated_norm(ft__onnx_node *n)
+static void rule_gated_norm(ft__onnx_node *n)
 {
     ft__onnx_value *y =
         ft__make_norm(n, FT_KIND_rmsnorm, n->in[0], FT_K_norm, 1, &n->in[1], 1, NULL);
@@ -131,7 +131,7 @@ static ft__onnx_value *with_skip(const ft__onnx_node *n)
 }
 
 /* arg: 1 with a skip connection before it. */
-void ft__rule_ms_groupnorm(ft__onnx_node *n)
+static void rule_groupnorm(ft__onnx_node *n)
 {
     bool last = ft__attr_int(n, "channels_last", 1);
     bool silu = ft__attr_int(n, "activation", 0) == 1;
@@ -174,7 +174,7 @@ static bool is_table(const ft__onnx_node *n, uint32_t operand)
 
 /* Words, positions and segments, summed and normalised. arg: 0, or 1 with tables
  * of bytes and their scales. */
-void ft__rule_ms_embed_norm(ft__onnx_node *n)
+static void rule_embed_norm(ft__onnx_node *n)
 {
     ft__onnx_value *ids = n->in[0], *position = ft__in(n, 3), *places = NULL, *sum;
     ft__onnx_value *params[] = {ft__in(n, 5), ft__in(n, 6)};
@@ -207,7 +207,7 @@ void ft__rule_ms_embed_norm(ft__onnx_node *n)
 }
 
 /* Queries and keys are turned, each a result. */
-void ft__rule_ms_gemma_rotary(ft__onnx_node *n)
+static void rule_gemma_rotary(ft__onnx_node *n)
 {
 
     ft__apply1(n, FT_KIND_rotary, n->in[1], n->out[0]);
@@ -216,7 +216,7 @@ void ft__rule_ms_gemma_rotary(ft__onnx_node *n)
 }
 
 /* A table of buckets spread over queries and keys. */
-void ft__rule_ms_position_bias(ft__onnx_node *n)
+static void rule_position_bias(ft__onnx_node *n)
 {
     int64_t queries = ft__int_in(n, 1), keys = ft__int_in(n, 2);
 
@@ -230,7 +230,7 @@ void ft__rule_ms_position_bias(ft__onnx_node *n)
 }
 
 /* A gate for every query and head, made by a small layer, times the bias. */
-void ft__rule_ms_gated_bias(ft__onnx_node *n)
+static void rule_gated_bias(ft__onnx_node *n)
 {
     int64_t heads = ft__attr_size(n, "num_heads", 0);
     const ft_shape *bias = &n->in[2]->shape, *w = &n->in[3]->shape;
@@ -249,3 +249,29 @@ void ft__rule_ms_gated_bias(ft__onnx_node *n)
     x = ft__make_view(n, x, FT__SHAPE(b, heads, bias->dim[2], 1), NULL);
     ft__apply2(n, FT_KIND_mul, x, n->in[2], n->out[0]);
 }
+
+static const ft__operator_rule rules[] = {
+    {"BiasAdd", rule_bias_add, 0, 3, FT__MICROSOFT},
+    {"BiasDropout", rule_bias_dropout, 0, 2, FT__MICROSOFT},
+    {"BiasGelu", rule_unary, FT_KIND_gelu, 2, FT__MICROSOFT},
+    {"BiasSoftmax", rule_bias_softmax, 0, 2, FT__MICROSOFT},
+    {"BiasSplitGelu", rule_split_gelu, 0, 2, FT__MICROSOFT},
+    {"BitmaskBiasDropout", rule_bias_dropout, 1, 2, FT__MICROSOFT},
+    {"BitmaskDropout", rule_bias_dropout, 2, 1, FT__MICROSOFT},
+    {"BranchwiseRMSNorm", rule_rmsnorm, 0, 1, FT__MICROSOFT},
+    {"EmbedLayerNormalization", rule_embed_norm, 0, 1, FT__MICROSOFT},
+    {"FastGelu", rule_unary, FT_KIND_gelu_tanh, 1, FT__MICROSOFT},
+    {"GatedAdd", rule_gated_add, 0, 3, FT__MICROSOFT},
+    {"GatedRMSNorm", rule_gated_norm, 0, 3, FT__MICROSOFT},
+    {"GatedRelativePositionBias", rule_gated_bias, 0, 6, FT__MICROSOFT},
+    {"GemmaRotaryEmbedding", rule_gemma_rotary, 0, 5, FT__MICROSOFT},
+    {"GroupNorm", rule_groupnorm, 0, 3, FT__MICROSOFT},
+    {"QEmbedLayerNormalization", rule_embed_norm, 1, 1, FT__MICROSOFT},
+    {"RelativePositionBias", rule_position_bias, 0, 3, FT__MICROSOFT},
+    {"SkipGroupNorm", rule_groupnorm, 1, 4, FT__MICROSOFT},
+    {"SkipLayerNormalization", rule_skip_norm, FT_KIND_layernorm, 3, FT__MICROSOFT},
+    {"SkipSimplifiedLayerNormalization", rule_skip_norm, FT_KIND_rmsnorm, 3,
+     FT__MICROSOFT},
+};
+
+const ft__rule_table ft__rules_ms_layers = {rules, sizeof(rules) / sizeof(*rules)};

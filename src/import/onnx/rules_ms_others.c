@@ -5,7 +5,7 @@
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
 
-void ft__rule_ms_expand_dims(ft__onnx_node *n)
+static void rule_expand_dims(ft__onnx_node *n)
 {
     ft_shape x = n->in[0]->shape, s = {0};
     int64_t at;
@@ -26,7 +26,7 @@ void ft__rule_ms_expand_dims(ft__onnx_node *n)
 }
 
 /* Windows along an axis, each of them copied. */
-void ft__rule_ms_unfold(ft__onnx_node *n)
+static void rule_unfold(ft__onnx_node *n)
 {
     ft_shape s = n->in[0]->shape;
     uint32_t axis = ft__axis(n, ft__attr_int(n, "dim", -1), s.rank);
@@ -43,7 +43,7 @@ void ft__rule_ms_unfold(ft__onnx_node *n)
 }
 
 /* Pieces of images: X, boxes, whose box it is, and the size. */
-void ft__rule_ms_crop_resize(ft__onnx_node *n)
+static void rule_crop_resize(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape, *boxes = &n->in[1]->shape;
     int64_t size[2];
@@ -66,7 +66,7 @@ void ft__rule_ms_crop_resize(ft__onnx_node *n)
 
 /* Over the last signal_ndim axes; complex numbers are a last axis of 2. arg: 0
  * real to complex, of which half is kept; 1 the way back. */
-void ft__rule_ms_fft(ft__onnx_node *n)
+static void rule_fft(ft__onnx_node *n)
 {
     ft_shape s = n->in[0]->shape;
     int64_t axes = ft__attr_size(n, "signal_ndim", 1), points = 1;
@@ -100,13 +100,13 @@ void ft__rule_ms_fft(ft__onnx_node *n)
 /* ---- results without operations of their own ---- */
 
 /* One value. arg: its dtype. */
-void ft__rule_ms_scalar(ft__onnx_node *n)
+static void rule_scalar(ft__onnx_node *n)
 {
     ft__emit_generic(n, n->out[0], (ft_dtype)n->rule->arg, &(ft_shape){0});
 }
 
 /* Generic, of operand `arg`'s shape and dtype. */
-void ft__rule_ms_like(ft__onnx_node *n)
+static void rule_like(ft__onnx_node *n)
 {
     const ft__onnx_value *x = n->in[n->rule->arg];
 
@@ -114,7 +114,7 @@ void ft__rule_ms_like(ft__onnx_node *n)
 }
 
 /* A hash of every element: positive ones have no sign. */
-void ft__rule_ms_hash(ft__onnx_node *n)
+static void rule_hash(ft__onnx_node *n)
 {
     bool positive = ft__attr_int(n, "positive", 1);
 
@@ -123,7 +123,7 @@ void ft__rule_ms_hash(ft__onnx_node *n)
 }
 
 /* At most as many as there are; then their first places, and how often each is. */
-void ft__rule_ms_unique(ft__onnx_node *n)
+static void rule_unique(ft__onnx_node *n)
 {
     const ft__onnx_value *x = n->in[0];
 
@@ -133,7 +133,7 @@ void ft__rule_ms_unique(ft__onnx_node *n)
 }
 
 /* The way through a table of costs: at most all rows and columns. */
-void ft__rule_ms_time_warping(ft__onnx_node *n)
+static void rule_time_warping(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
 
@@ -146,7 +146,7 @@ void ft__rule_ms_time_warping(ft__onnx_node *n)
 }
 
 /* Tokens of a guess that were right, then those after them. */
-void ft__rule_ms_bifurcation(ft__onnx_node *n)
+static void rule_bifurcation(ft__onnx_node *n)
 {
     int64_t tokens = ft_shape_elements(&n->in[1]->shape);
 
@@ -157,7 +157,7 @@ void ft__rule_ms_bifurcation(ft__onnx_node *n)
 }
 
 /* At most all tokens; where they lie, sums of their numbers, and the largest. */
-void ft__rule_ms_remove_padding(ft__onnx_node *n)
+static void rule_remove_padding(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
 
@@ -169,7 +169,7 @@ void ft__rule_ms_remove_padding(ft__onnx_node *n)
     ft__emit_extra(n, 3, FT_DTYPE_int32, FT__SHAPE(1));
 }
 
-void ft__rule_ms_restore_padding(ft__onnx_node *n)
+static void rule_restore_padding(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape, *places = &n->in[1]->shape;
 
@@ -180,7 +180,7 @@ void ft__rule_ms_restore_padding(ft__onnx_node *n)
 
 /* Text generated in a loop over a decoder that is an attribute: how often depends
  * on what it says. arg: 1 with beams. */
-void ft__rule_ms_search(ft__onnx_node *n)
+static void rule_search(ft__onnx_node *n)
 {
     const ft__onnx_value *ids = n->in[0];
     int64_t length = ft__int_in(n, 1), each = n->rule->arg ? ft__int_in(n, 4) : 1;
@@ -199,3 +199,26 @@ void ft__rule_ms_search(ft__onnx_node *n)
     for (uint32_t i = 1; i < n->n_out; i++)
         ft__emit_extra(n, i, FT_DTYPE_fp32, &s);
 }
+
+static const ft__operator_rule rules[] = {
+    {"BeamSearch", rule_search, 1, 2, FT__MICROSOFT | FT__BODY},
+    {"BifurcationDetector", rule_bifurcation, 0, 3, FT__MICROSOFT},
+    {"CropAndResize", rule_crop_resize, 0, 4, FT__MICROSOFT},
+    {"DynamicTimeWarping", rule_time_warping, 0, 1, FT__MICROSOFT},
+    {"ExpandDims", rule_expand_dims, 0, 2, FT__MICROSOFT},
+    {"GreedySearch", rule_search, 0, 2, FT__MICROSOFT | FT__BODY},
+    {"Inverse", rule_like, 0, 1, FT__MICROSOFT},
+    {"Irfft", rule_fft, 1, 1, FT__MICROSOFT},
+    {"IsAllFinite", rule_scalar, FT_DTYPE_bool, 1, FT__MICROSOFT},
+    {"MurmurHash3", rule_hash, 0, 1, FT__MICROSOFT},
+    {"NGramRepeatBlock", rule_like, 1, 2, FT__MICROSOFT},
+    {"RemovePadding", rule_remove_padding, 0, 2, FT__MICROSOFT},
+    {"RestorePadding", rule_restore_padding, 0, 2, FT__MICROSOFT},
+    {"Rfft", rule_fft, 0, 1, FT__MICROSOFT},
+    {"Sampling", rule_search, 0, 2, FT__MICROSOFT | FT__BODY},
+    {"UnfoldTensor", rule_unfold, 0, 1, FT__MICROSOFT},
+    {"Unique", rule_unique, 0, 1, FT__MICROSOFT},
+    {"WhisperBeamSearch", rule_search, 1, 2, FT__MICROSOFT | FT__BODY},
+};
+
+const ft__rule_table ft__rules_ms_others = {rules, sizeof(rules) / sizeof(*rules)};

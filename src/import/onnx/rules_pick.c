@@ -44,13 +44,13 @@ static void gather(ft__onnx_node *n, uint32_t axis, const ft_shape *places)
         ft__fold_gather(n, x, index, axis, n->out[0]);
 }
 
-void ft__rule_gather(ft__onnx_node *n)
+static void rule_gather(ft__onnx_node *n)
 {
     gather(n, ft__attr_axis(n, 0), &n->in[1]->shape);
 }
 
 /* Features by their numbers: the last axis, one number or a list of them. */
-void ft__rule_array_feature(ft__onnx_node *n)
+static void rule_array_feature(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
     ft_shape places = {.rank = 1, .dim = {ft_shape_elements(&n->in[1]->shape)}};
@@ -67,7 +67,7 @@ void ft__rule_array_feature(ft__onnx_node *n)
     gather(n, ft__axis(n, -1, x->rank), &places);
 }
 
-void ft__rule_gather_elements(ft__onnx_node *n)
+static void rule_gather_elements(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0], *index = n->in[1];
     ft_op op = ft__op_xy(FT_KIND_gather_elements, x, index);
@@ -85,7 +85,7 @@ void ft__rule_gather_elements(ft__onnx_node *n)
 
 /* Every last row of indices picks a piece of x; with one index in it, it is a
  * gather. */
-void ft__rule_gather_nd(ft__onnx_node *n)
+static void rule_gather_nd(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0], *index = n->in[1];
     int64_t batch = ft__attr_int(n, "batch_dims", 0), from;
@@ -118,7 +118,7 @@ void ft__rule_gather_nd(ft__onnx_node *n)
 
 /* Updates into a copy of x. arg: 0 at indices along an axis, 1 at rows of
  * indices, 2 into a cache, where the place is optional. */
-void ft__rule_scatter(ft__onnx_node *n)
+static void rule_scatter(ft__onnx_node *n)
 {
     int form = n->rule->arg;
     ft__onnx_value *x = n->in[0], *updates = n->in[form == 2 ? 1 : 2],
@@ -139,7 +139,7 @@ void ft__rule_scatter(ft__onnx_node *n)
 
 /* ---- by value ---- */
 
-void ft__rule_topk(ft__onnx_node *n)
+static void rule_topk(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0], *out[2] = {n->out[0], ft__out(n, 1)};
     ft_shape s = x->shape;
@@ -199,7 +199,7 @@ static void pick(ft__onnx_node *n, ft_op *op, ft__onnx_value *const *in, uint32_
 }
 
 /* Coordinates of the elements that are not zero. */
-void ft__rule_nonzero(ft__onnx_node *n)
+static void rule_nonzero(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0];
     int64_t size = ft_shape_elements(&x->shape), count = count_true(n, x, size);
@@ -217,7 +217,7 @@ void ft__rule_nonzero(ft__onnx_node *n)
 }
 
 /* Slices along an axis, or elements, where a condition holds. */
-void ft__rule_compress(ft__onnx_node *n)
+static void rule_compress(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0];
     int64_t given = ft__attr_int(n, "axis", INT64_MIN), have;
@@ -244,7 +244,7 @@ void ft__rule_compress(ft__onnx_node *n)
 
 /* Sorted, then one of each: values, where they stood first, which each was, how
  * many there were. */
-void ft__rule_unique(ft__onnx_node *n)
+static void rule_unique(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0], *sorted = ft__onnx_temp(n, x);
     int64_t given = ft__attr_int(n, "axis", INT64_MIN);
@@ -280,7 +280,7 @@ void ft__rule_unique(ft__onnx_node *n)
 }
 
 /* A new axis of `depth` with one element on; depth unknown: open. */
-void ft__rule_one_hot(ft__onnx_node *n)
+static void rule_one_hot(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0];
     uint32_t axis = ft__axis(n, ft__attr_int(n, "axis", -1), x->shape.rank + 1);
@@ -307,7 +307,7 @@ void ft__rule_one_hot(ft__onnx_node *n)
 }
 
 /* One triangle of the last two axes. */
-void ft__rule_trilu(ft__onnx_node *n)
+static void rule_trilu(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0], *by = ft__in(n, 1);
     ft_op op = ft__op_x(FT_KIND_copy, x);
@@ -323,7 +323,7 @@ void ft__rule_trilu(ft__onnx_node *n)
 }
 
 /* Boxes kept, for each batch and class, as rows of three numbers. */
-void ft__rule_nms(ft__onnx_node *n)
+static void rule_nms(ft__onnx_node *n)
 {
     const ft_shape *boxes = &n->in[0]->shape, *scores = &n->in[1]->shape;
     ft__onnx_value *limit = ft__in(n, 2);
@@ -350,3 +350,60 @@ void ft__rule_nms(ft__onnx_node *n)
     ft__op_set_shape(&op, FT_K_y, scores);
     pick(n, &op, n->in, 2, &s, s.dim[0] ? 1u : 0);
 }
+
+/* Rows of a quantised table, real when they are read. */
+static void rule_ms_gather_quantised(ft__onnx_node *n)
+{
+    ft__onnx_value *data = n->in[0], *index = n->in[1];
+    uint32_t axis = ft__axis(n, ft__attr_int(n, "gather_axis", 0), data->shape.rank);
+    bool halves = data->dtype == FT_DTYPE_uint8 && ft__attr_int(n, "bits", 4) == 4;
+    ft_shape s = {0};
+
+    if (ft__failed(n))
+        return;
+    for (uint32_t i = 0; i < data->shape.rank; i++) {
+        for (uint32_t d = 0; i == axis && d < index->shape.rank; d++)
+            ft__push(n, &s, index->shape.dim[d]);
+        if (i != axis)
+            ft__push(n, &s,
+                     data->shape.dim[i] *
+                         (halves && i + 1 == data->shape.rank ? 2 : 1));
+    }
+    if (ft__failed(n))
+        return;
+    if (axis == 0 && data->shape.rank == 2 && ft__is_constant(data))
+        ft__make_embedding(
+            n, index,
+            &(ft__embedding_rows){.table = data,
+                                  .rows = data->shape.dim[0],
+                                  .dim = s.dim[s.rank - 1],
+                                  .dtype = n->in[2]->dtype,
+                                  .weights = halves ? FT_DTYPE_uint4 : data->dtype},
+            n->out[0]);
+    else
+        ft__emit_generic(n, n->out[0], n->in[2]->dtype, &s);
+}
+
+static const ft__operator_rule rules[] = {
+    {"Compress", rule_compress, 0, 2, 0},
+    {"Gather", rule_gather, 0, 2, FT__LAYER | FT__BYTES_ONE},
+    {"GatherElements", rule_gather_elements, 0, 2, 0},
+    {"GatherND", rule_gather_nd, 0, 2, FT__LAYER},
+    {"NonMaxSuppression", rule_nms, 0, 2, 0},
+    {"NonZero", rule_nonzero, 0, 1, 0},
+    {"OneHot", rule_one_hot, 0, 3, 0},
+    {"Scatter", rule_scatter, 0, 3, 0},
+    {"ScatterElements", rule_scatter, 0, 3, 0},
+    {"ScatterND", rule_scatter, 1, 3, 0},
+    {"TensorScatter", rule_scatter, 2, 2, 0},
+    {"TopK", rule_topk, 0, 1, 0},
+    {"Trilu", rule_trilu, 0, 1, 0},
+    {"Unique", rule_unique, 0, 1, 0},
+    {"ArrayFeatureExtractor", rule_array_feature, 0, 2, FT__ML},
+    {"GatherBlockQuantized", rule_ms_gather_quantised, 0, 3, FT__MICROSOFT},
+    {"GatherND", rule_gather_nd, 0, 2, FT__MICROSOFT | FT__LAYER},
+    {"TorchEmbedding", rule_gather, 0, 2, FT__MICROSOFT | FT__LAYER | FT__BYTES_ONE},
+    {"Trilu", rule_trilu, 0, 1, FT__MICROSOFT},
+};
+
+const ft__rule_table ft__rules_pick = {rules, sizeof(rules) / sizeof(*rules)};

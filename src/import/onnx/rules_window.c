@@ -154,7 +154,7 @@ static void conv(ft__onnx_node *n, const ft__conv *c, ft__onnx_value *const *mor
 }
 
 /* arg: 1 transposed. */
-void ft__rule_conv(ft__onnx_node *n)
+static void rule_conv(ft__onnx_node *n)
 {
     conv(n,
          &(ft__conv){.transposed = n->rule->arg,
@@ -167,7 +167,7 @@ void ft__rule_conv(ft__onnx_node *n)
 }
 
 /* Integers into int32. */
-void ft__rule_conv_integer(ft__onnx_node *n)
+static void rule_conv_integer(ft__onnx_node *n)
 {
     conv(n,
          &(ft__conv){.x = n->in[0],
@@ -178,7 +178,7 @@ void ft__rule_conv_integer(ft__onnx_node *n)
 }
 
 /* x, its scale and zero point, w and its, those of the result, bias. */
-void ft__rule_qlinear_conv(ft__onnx_node *n)
+static void rule_qlinear_conv(ft__onnx_node *n)
 {
     ft__onnx_value *rest[] = {n->in[1], n->in[2], n->in[4],
                               n->in[5], n->in[6], n->in[7]};
@@ -193,7 +193,7 @@ void ft__rule_qlinear_conv(ft__onnx_node *n)
 }
 
 /* x, weights, where each weight looks, bias, how much each counts. */
-void ft__rule_deform_conv(ft__onnx_node *n)
+static void rule_deform_conv(ft__onnx_node *n)
 {
     conv(n,
          &(ft__conv){.x = n->in[0],
@@ -206,7 +206,7 @@ void ft__rule_deform_conv(ft__onnx_node *n)
 
 /* A causal depthwise convolution over what came before (operand 3) and x; the
  * last columns are what comes before the next x. */
-void ft__rule_causal_conv(ft__onnx_node *n)
+static void rule_causal_conv(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0], *w = n->in[1], *past = ft__in(n, 3), *all = x,
                    *conv = n->out[0], *rest[] = {w, ft__in(n, 2)};
@@ -283,7 +283,7 @@ static bool pool_op(const ft__onnx_node *n, ft_kind one, const ft__onnx_value *x
 }
 
 /* arg: the kind for one spatial axis; those for two and three follow it. */
-void ft__rule_pool(ft__onnx_node *n)
+static void rule_pool(ft__onnx_node *n)
 {
     ft_op op;
 
@@ -295,14 +295,14 @@ void ft__rule_pool(ft__onnx_node *n)
     ft__emit_extra(n, 1, FT_DTYPE_int64, &n->out[0]->shape);
 }
 
-void ft__rule_global_pool(ft__onnx_node *n)
+static void rule_global_pool(ft__onnx_node *n)
 {
     ft__make_global(n, (ft_kind)n->rule->arg, n->in[0], n->out[0]);
 }
 
 /* The way back from maxpool: to a size that is given (operand 2), or to the
  * least that the window can have had. */
-void ft__rule_max_unpool(ft__onnx_node *n)
+static void rule_max_unpool(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0], *wanted = ft__in(n, 2);
     ft__sliding_window win;
@@ -367,3 +367,178 @@ ft__onnx_value *ft__make_pool(const ft__onnx_node *n, ft_kind kind, ft__onnx_val
         return cropped(n);
     return ft__make_of(n, &op, FT__VALUES(x), NULL, out);
 }
+
+/* ---- com.microsoft: with what is fused to them ---- */
+
+/* Filters as (out, channels, kernel); last: given as (out, kernel, channels). */
+static ft_shape filters(const ft__onnx_value *w, bool last)
+{
+    ft_shape s = w->shape;
+
+    if (!last || s.rank < 3)
+        return s;
+    memmove(s.dim + 2, w->shape.dim + 1, (s.rank - 2) * sizeof(s.dim[0]));
+    s.dim[1] = w->shape.dim[s.rank - 1];
+    return s;
+}
+
+/* A convolution, z added and an activation. arg: 1 with the channels at the end. */
+static void rule_ms_conv(ft__onnx_node *n)
+{
+    bool last = n->rule->arg;
+    ft__onnx_value *x = last ? ft__make_channels(n, n->in[0], false, NULL) : n->in[0];
+    ft__onnx_value *z = ft__in(n, 3);
+    ft__conv c = {.x = x, .weights = n->in[1], .bias = ft__in(n, 2)};
+    ft_kind kind;
+    bool more = ft__activates(n, "activation", &kind);
+
+    c.filters = filters(n->in[1], last);
+    x = ft__make_conv(n, &c, more || z || last ? NULL : n->out[0]);
+    if (last)
+        x = ft__make_channels(n, x, true, more || z ? NULL : n->out[0]);
+    if (z)
+        x = ft__make_sum(n, x, z, more ? NULL : n->out[0]);
+    if (more)
+        ft__activate(n, kind, x);
+}
+
+/* arg: the kind for one axis; channels at the end. */
+static void rule_ms_pool_last(ft__onnx_node *n)
+{
+    ft__onnx_value *x = ft__make_channels(n, n->in[0], false, NULL);
+
+    ft__make_channels(n, ft__make_pool(n, (ft_kind)n->rule->arg, x, NULL), true,
+                      n->out[0]);
+}
+
+/* A depthwise convolution over the past and this piece: batch, channels, length. */
+static void rule_ms_causal_conv(ft__onnx_node *n)
+{
+    ft__onnx_value *x = n->in[0], *w = n->in[1], *bias = ft__in(n, 2);
+    bool last = ft__attr_int(n, "channels_last", 0);
+    int64_t dilation = ft__attr_size(n, "dilation", 1), keep, c, kernel;
+    ft_kind kind;
+    bool more = ft__activates(n, "activation", &kind);
+    ft_op op;
+
+    if (last)
+        x = ft__make_channels(n, x, false, NULL);
+    if (!x || x->shape.rank != 3 || w->shape.rank != 3 ||
+        w->shape.dim[0] != x->shape.dim[1] || w->shape.dim[2] > INT32_MAX ||
+        w->shape.dim[2] < 1) {
+        ft__emit_unknown(n);
+        return;
+    }
+    c = x->shape.dim[1];
+    kernel = w->shape.dim[2];
+    keep = dilation * (kernel - 1);
+    op = ft__op_x(FT_KIND_conv1d, x);
+    ft__op_set1(&op, FT_K_out, c);
+    ft__op_set1(&op, FT_K_kernel, kernel);
+    ft__op_set1(&op, FT_K_stride, 1);
+    ft__op_set(&op, FT_K_pad, (int64_t[]){keep, 0}, 2);
+    ft__op_set1(&op, FT_K_dilation, dilation);
+    ft__op_set1(&op, FT_K_groups, c);
+    ft__op_set1(&op, FT_K_bias, bias != NULL);
+    keep = ft__in(n, 3) && n->in[3]->shape.rank == 3 ? n->in[3]->shape.dim[2] : keep;
+    ft__emit_extra(n, 1, x->dtype, FT__SHAPE(x->shape.dim[0], c, keep));
+    x = ft__make(n, &op,
+                 &(ft__onnx_call){.in = &x,
+                                  .n_in = 1,
+                                  .params = (ft__onnx_value *[]){w, bias},
+                                  .n_params = bias ? 2 : 1},
+                 more || last ? NULL : n->out[0]);
+    if (more)
+        x = ft__apply1(n, kind, x, last ? NULL : n->out[0]);
+    if (last)
+        ft__make_channels(n, x, true, n->out[0]);
+}
+
+/* Letters of words to vectors: embedded, convolved, and the largest of each filter. */
+static void rule_ms_word_conv(ft__onnx_node *n)
+{
+    const ft_shape *ids = &n->in[0]->shape, *w = &n->in[1]->shape,
+                   *table = &n->in[3]->shape;
+    ft__onnx_value *x;
+    int64_t words, letters, size;
+    ft_shape s = *ids;
+
+    if (!ids->rank || !ft__has_rank(n, 1, 4) || !ft__has_rank(n, 3, 2) || ft__failed(n))
+        return;
+    letters = ids->dim[ids->rank - 1];
+    words = letters ? ft_shape_elements(ids) / letters : 0;
+    size = table->dim[1];
+    x = ft__make_embedding(n, n->in[0],
+                           &(ft__embedding_rows){.table = n->in[3],
+                                                 .rows = table->dim[0],
+                                                 .dim = size,
+                                                 .dtype = n->in[3]->dtype},
+                           NULL);
+    x = ft__make_view(n, x, FT__SHAPE(words, 1, letters, size), NULL);
+    x = ft__make_conv(
+        n, &(ft__conv){.x = x, .weights = n->in[1], .bias = n->in[2], .filters = *w},
+        NULL);
+    x = ft__apply1(n, FT_KIND_tanh, x, NULL);
+    x = ft__make_global(n, FT_KIND_global_maxpool, x, NULL);
+    s.dim[s.rank - 1] = w->dim[0];
+    ft__make_view(n, x, &s, n->out[0]);
+}
+
+/* arg: the kind for one axis; channels may be at the end. */
+static void rule_ms_qpool(ft__onnx_node *n)
+{
+    bool last = ft__attr_int(n, "channels_last", 0);
+    bool all = n->rule->arg == FT_KIND_global_avgpool;
+    ft__onnx_value *x = last ? ft__make_channels(n, n->in[0], false, NULL) : n->in[0];
+    ft__onnx_value *to = last ? NULL : n->out[0];
+
+    x = all ? ft__make_global(n, FT_KIND_global_avgpool, x, to)
+            : ft__make_pool(n, (ft_kind)n->rule->arg, x, to);
+    if (last)
+        ft__make_channels(n, x, true, n->out[0]);
+}
+
+/* x, scale, zero point, w, scale, zero point, y's scale and zero point, bias. */
+static void rule_ms_qconv(ft__onnx_node *n)
+{
+    bool last = ft__attr_int(n, "channels_last", 0);
+    ft__onnx_value *x = last ? ft__make_channels(n, n->in[0], false, NULL) : n->in[0];
+    ft__conv c = {.x = x,
+                  .weights = n->in[3],
+                  .bias = ft__in(n, 8),
+                  .filters = n->in[3]->shape,
+                  .to = (ft__in(n, 7) ? n->in[7] : n->in[0])->dtype};
+
+    x = ft__make_conv(n, &c, last ? NULL : n->out[0]);
+    if (last)
+        ft__make_channels(n, x, true, n->out[0]);
+}
+
+static const ft__operator_rule rules[] = {
+    {"AveragePool", rule_pool, FT_KIND_avgpool1d, 1, FT__BYTES_ONE},
+    {"CausalConvWithState", rule_causal_conv, 0, 2, 0},
+    {"Conv", rule_conv, 0, 2, FT__LAYER | FT__BYTES_CONV},
+    {"ConvInteger", rule_conv_integer, 0, 2, 0},
+    {"ConvTranspose", rule_conv, 1, 2, FT__LAYER | FT__BYTES_CONV},
+    {"DeformConv", rule_deform_conv, 0, 3, 0},
+    {"GlobalAveragePool", rule_global_pool, FT_KIND_global_avgpool, 1, FT__BYTES_ONE},
+    {"GlobalLpPool", rule_global_pool, FT_KIND_global_avgpool, 1, FT__BYTES_ONE},
+    {"GlobalMaxPool", rule_global_pool, FT_KIND_global_maxpool, 1, FT__BYTES_ONE},
+    {"LpPool", rule_pool, FT_KIND_avgpool1d, 1, FT__BYTES_ONE},
+    {"MaxPool", rule_pool, FT_KIND_maxpool1d, 1, FT__BYTES_ONE},
+    {"MaxUnpool", rule_max_unpool, 0, 2, 0},
+    {"QLinearConv", rule_qlinear_conv, 0, 8, 0},
+    {"CausalConvWithState", rule_ms_causal_conv, 0, 2, FT__MICROSOFT},
+    {"FusedConv", rule_ms_conv, 0, 2, FT__MICROSOFT},
+    {"MaxpoolWithMask", rule_pool, FT_KIND_maxpool1d, 2, FT__MICROSOFT | FT__BYTES_ONE},
+    {"NhwcConv", rule_ms_conv, 1, 2, FT__MICROSOFT},
+    {"NhwcFusedConv", rule_ms_conv, 1, 2, FT__MICROSOFT},
+    {"NhwcMaxPool", rule_ms_pool_last, FT_KIND_maxpool1d, 1, FT__MICROSOFT},
+    {"QLinearAveragePool", rule_ms_qpool, FT_KIND_avgpool1d, 1, FT__MICROSOFT},
+    {"QLinearConv", rule_ms_qconv, 0, 8, FT__MICROSOFT},
+    {"QLinearGlobalAveragePool", rule_ms_qpool, FT_KIND_global_avgpool, 1,
+     FT__MICROSOFT},
+    {"WordConvEmbedding", rule_ms_word_conv, 0, 4, FT__MICROSOFT},
+};
+
+const ft__rule_table ft__rules_window = {rules, sizeof(rules) / sizeof(*rules)};
