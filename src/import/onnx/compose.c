@@ -5,34 +5,6 @@
 #include "graph/op_inside.h"
 #include <string.h>
 
-ft__onnx_value *ft__make(const ft__onnx_node *n, const ft_op *op,
-                         const ft__onnx_call *c, ft__onnx_value *out)
-{
-    ft__onnx_call call = *c;
-
-    for (uint32_t i = 0; i < c->n_in; i++)
-        if (!c->in[i])
-            return NULL;
-    if (ft__failed(n))
-        return NULL;
-    if (!out)
-        out = ft__onnx_temp(n, n->out[0]);
-    if (!out)
-        return NULL;
-    call.out = &out;
-    call.n_out = 1;
-    ft__emit(n, op, &call);
-    return ft__failed(n) ? NULL : out;
-}
-
-ft__onnx_value *ft__make_of(const ft__onnx_node *n, const ft_op *op,
-                            ft__onnx_value *const *in, uint32_t n_in,
-                            const ft_shape *shape, ft__onnx_value *out)
-{
-    return ft__make(n, op, &(ft__onnx_call){.in = in, .n_in = n_in, .shape = shape},
-                    out);
-}
-
 void ft__emit_params(const ft__onnx_node *n, const ft_op *op, const ft_shape *shape)
 {
     ft__emit_layer(n, op,
@@ -43,17 +15,6 @@ void ft__emit_params(const ft__onnx_node *n, const ft_op *op, const ft_shape *sh
                                     .out = n->out,
                                     .n_out = 1,
                                     .shape = shape});
-}
-
-ft__onnx_value *ft__make_global(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
-                                ft__onnx_value *out)
-{
-    ft_op op;
-
-    if (!x)
-        return NULL;
-    op = ft__op_x(kind, x);
-    return ft__make_of(n, &op, FT__VALUES(x), NULL, out);
 }
 
 ft__onnx_value *ft__make_cast(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
@@ -261,53 +222,6 @@ ft__onnx_value *ft__make_linear(const ft__onnx_node *n, ft__onnx_value *x,
         &(ft__onnx_call){
             .in = &x, .n_in = 1, .params = params, .n_params = count, .shape = &s},
         out);
-}
-
-ft__onnx_value *ft__make_attention(const ft__onnx_node *n, ft__onnx_value *q,
-                                   ft__onnx_value *k, ft__onnx_value *v, bool causal,
-                                   bool mask, ft__onnx_value *out)
-{
-    ft__onnx_value *in[3] = {q, k, v};
-    ft_op op;
-
-    if (!q || !k || !v)
-        return NULL;
-    op = ft__op_attention(q->dtype, &q->shape, &k->shape, &v->shape, causal, mask);
-    return ft__make_of(n, &op, in, 3, NULL, out);
-}
-
-/* ---- what nodes say ---- */
-
-int64_t ft__attr_size(const ft__onnx_node *n, const char *name, int64_t fallback)
-{
-    int64_t v = ft__attr_int(n, name, fallback);
-
-    if (v < 1 || v > (int64_t)1 << 30) {
-        ft__onnx_fail(n, "%s is %lld: it must be 1 to 2^30", name, (long long)v);
-        return 1;
-    }
-    return v;
-}
-
-int64_t ft__int_in(const ft__onnx_node *n, uint32_t operand)
-{
-    int64_t v;
-
-    return ft__in(n, operand) && ft__ints(n, n->in[operand], &v, 1) == 1 ? v : -1;
-}
-
-void ft__misfit(const ft__onnx_node *n, uint32_t operand)
-{
-    ft__onnx_fail(n, "operand %u does not fit the others", operand + 1);
-}
-
-bool ft__has_rank(const ft__onnx_node *n, uint32_t operand, uint32_t rank)
-{
-    const ft__onnx_value *v = ft__in(n, operand);
-
-    if (v && v->shape.rank == rank)
-        return true;
-    return ft__onnx_fail(n, "operand %u must have %u dimensions", operand + 1, rank);
 }
 
 /* ---- activations that attributes name ---- */

@@ -3,9 +3,53 @@
 
 #include "base/limits.h"
 #include "graph/op_inside.h"
-#include "import/onnx/onnx.h"
+#include "import/onnx/compose.h"
 
 enum { MAX_PARAMS = 8 }; /* weights of one operation */
+
+ft_op ft__op_x(ft_kind kind, const ft__onnx_value *x)
+{
+    ft_op op;
+
+    ft__op_init(&op, kind, x->dtype);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    return op;
+}
+
+ft_op ft__op_xy(ft_kind kind, const ft__onnx_value *x, const ft__onnx_value *y)
+{
+    ft_op op = ft__op_x(kind, x);
+
+    ft__op_set_shape(&op, FT_K_y, &y->shape);
+    return op;
+}
+
+/* ---- shapes ---- */
+
+void ft__push(const ft__onnx_node *n, ft_shape *s, int64_t dim)
+{
+    if (s->rank == FT_MAX_RANK)
+        ft__onnx_unsupported(n, "its result has more than %d dimensions", FT_MAX_RANK);
+    else
+        s->dim[s->rank++] = dim;
+}
+
+void ft__insert_dim(const ft__onnx_node *n, ft_shape *s, uint32_t at, int64_t dim)
+{
+    ft__push(n, s, dim);
+    if (ft__failed(n))
+        return;
+    memmove(s->dim + at + 1, s->dim + at, (s->rank - at - 1) * sizeof(*s->dim));
+    s->dim[at] = dim;
+}
+
+void ft__drop_dim(ft_shape *s, uint32_t at, uint32_t count)
+{
+    s->rank -= count;
+    memmove(s->dim + at, s->dim + at + count, (s->rank - at) * sizeof(*s->dim));
+}
+
+/* ---- tensors ---- */
 
 /* A constant comes into the graph when something that runs reads it. Constants
  * of equal memory (a reshaped or transposed weight, a tied embedding) share one
@@ -178,24 +222,32 @@ bool ft__emit_layer(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call
     return ft__emit(n, op, &sorted);
 }
 
-bool ft__emit1(const ft__onnx_node *n, const ft_op *op, ft__onnx_value *x,
-               const ft_shape *shape)
+ft__onnx_value *ft__make(const ft__onnx_node *n, const ft_op *op,
+                         const ft__onnx_call *c, ft__onnx_value *out)
 {
-    return ft__emit(
-        n, op,
-        &(ft__onnx_call){
-            .in = &x, .n_in = 1, .out = n->out, .n_out = 1, .shape = shape});
+    ft__onnx_call call = *c;
+
+    for (uint32_t i = 0; i < c->n_in; i++)
+        if (!c->in[i])
+            return NULL;
+    if (ft__failed(n))
+        return NULL;
+    if (!out)
+        out = ft__onnx_temp(n, n->out[0]);
+    if (!out)
+        return NULL;
+    call.out = &out;
+    call.n_out = 1;
+    ft__emit(n, op, &call);
+    return ft__failed(n) ? NULL : out;
 }
 
-bool ft__emit2(const ft__onnx_node *n, const ft_op *op, ft__onnx_value *x,
-               ft__onnx_value *y, const ft_shape *shape)
+ft__onnx_value *ft__make_of(const ft__onnx_node *n, const ft_op *op,
+                            ft__onnx_value *const *in, uint32_t n_in,
+                            const ft_shape *shape, ft__onnx_value *out)
 {
-    return ft__emit(n, op,
-                    &(ft__onnx_call){.in = (ft__onnx_value *[]){x, y},
-                                     .n_in = 2,
-                                     .out = n->out,
-                                     .n_out = 1,
-                                     .shape = shape});
+    return ft__make(n, op, &(ft__onnx_call){.in = in, .n_in = n_in, .shape = shape},
+                    out);
 }
 
 /* The same container by another name. */
@@ -421,16 +473,6 @@ void ft__emit_open(const ft__onnx_node *n, ft__onnx_value *out, ft_dtype dtype,
 {
     if (out)
         add_open(n, out, dtype, most, open, open ? ", its size bounded" : "");
-}
-
-void ft__emit_bounded(const ft__onnx_node *n, const ft_shape *most, uint32_t open)
-{
-    ft__emit_open(n, n->out[0], n->in[0]->dtype, most, open);
-}
-
-void ft__emit_shape(const ft__onnx_node *n, const ft_shape *shape)
-{
-    ft__emit_view(n, n->in[0], n->out[0], shape);
 }
 
 void ft__emit_unknown(ft__onnx_node *n)

@@ -7,11 +7,6 @@
 #include "base/limits.h"
 #include "import/onnx/onnx.h"
 
-bool ft__str_is(ft__str s, const char *text)
-{
-    return strlen(text) == s.n && memcmp(s.s, text, s.n) == 0;
-}
-
 void *ft__onnx_alloc(ft__onnx *o, size_t n, size_t size)
 {
     void *p = ft__arena_array(&o->arena, n, size);

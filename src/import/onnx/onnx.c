@@ -1,6 +1,4 @@
 /* The model: its parts, its nodes in order, branches and functions inlined. */
-#include "import/onnx/onnx.h"
-#include "import/graph_inside.h"
 
 #include <stdalign.h>
 #include <stddef.h>
@@ -8,6 +6,8 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "import/graph_inside.h"
+#include "import/onnx/compose.h"
 
 enum {
     MODEL_IR_VERSION = 1,
@@ -541,7 +541,7 @@ static ft_status import(ft__onnx *o, ft_graph **out, const char *name, ft_error 
     o->write_graph = write_graph;
     if (o->model.n == 0)
         ft__build_fail(o->b, FT_EFORMAT, 0, "the file is empty");
-    else if (ft__onnx_index_rules(o))
+    else
         read_model(o, &versioned);
     if (o->guesses && !ft__build_failed(o->b) && !o->doc.bad && !mark_unread(o))
         find_open(o);

@@ -32,7 +32,7 @@ static const ft__operator_rule **slot_of(const ft__rule_index *x, uint32_t domai
     return &x->slot[at];
 }
 
-bool ft__onnx_index_rules(ft__onnx *o)
+static bool index_rules(ft__onnx *o)
 {
     uint32_t n = 0, size = 64;
 
@@ -51,7 +51,7 @@ bool ft__onnx_index_rules(ft__onnx *o)
     return o->rules.slot != NULL;
 }
 
-const ft__operator_rule *ft__onnx_rule(const ft__onnx *o, ft__str domain, ft__str op)
+const ft__operator_rule *ft__onnx_rule(ft__onnx *o, ft__str domain, ft__str op)
 {
     static const struct {
         const char *name;
@@ -65,6 +65,8 @@ const ft__operator_rule *ft__onnx_rule(const ft__onnx *o, ft__str domain, ft__st
         {"ai.onnx.preview.training", FT__TRAINING},
     };
 
+    if (!o->rules.slot && !index_rules(o))
+        return NULL;
     for (size_t i = 0; i < sizeof(domains) / sizeof(*domains); i++)
         if (ft__str_is(domain, domains[i].name))
             return *slot_of(&o->rules, domains[i].domain, op);

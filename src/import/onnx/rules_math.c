@@ -4,59 +4,7 @@
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
 
-ft_op ft__op_x(ft_kind kind, const ft__onnx_value *x)
-{
-    ft_op op;
-
-    ft__op_init(&op, kind, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
-    return op;
-}
-
-ft_op ft__op_xy(ft_kind kind, const ft__onnx_value *x, const ft__onnx_value *y)
-{
-    ft_op op = ft__op_x(kind, x);
-
-    ft__op_set_shape(&op, FT_K_y, &y->shape);
-    return op;
-}
-
 /* ---- elementwise ---- */
-
-ft__onnx_value *ft__apply1(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
-                           ft__onnx_value *out)
-{
-    ft_op op;
-
-    if (!out && x)
-        out = ft__onnx_temp(n, n->out[0]);
-    if (!x || !out || ft__failed(n))
-        return NULL;
-    op = ft__op_x(kind, x);
-    if (ft__is_constant(ft__make_of(n, &op, FT__VALUES(x), &x->shape, out)))
-        ft__fold_unary(n, kind, x, out);
-    return ft__failed(n) ? NULL : out;
-}
-
-ft__onnx_value *ft__apply2(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
-                           ft__onnx_value *y, ft__onnx_value *out)
-{
-    ft_shape s;
-    ft_op op;
-
-    if (!out && x && y)
-        out = ft__onnx_temp(n, n->out[0]);
-    if (!x || !y || !out || ft__failed(n))
-        return NULL;
-    op = ft__op_xy(kind, x, y);
-    if (!ft__broadcast(&x->shape, &y->shape, &s)) {
-        ft__onnx_fail(n, "the shapes of its operands do not fit");
-        return NULL;
-    }
-    if (ft__is_constant(ft__make_of(n, &op, FT__VALUES(x, y), &s, out)))
-        ft__fold_binary(n, kind, x, y, out);
-    return ft__failed(n) ? NULL : out;
-}
 
 static void rule_unary(ft__onnx_node *n)
 {
@@ -78,6 +26,28 @@ static void rule_swiglu(ft__onnx_node *n)
     ft__apply2(n, FT_KIND_mul, gate, n->in[1], n->out[0]);
 }
 
+/* bound: least and most, NULL where there is none. */
+static void fold_clip(const ft__onnx_node *node, ft__onnx_value *x,
+                      ft__onnx_value *const bound[2], ft__onnx_value *out)
+{
+    bool real = ft__dtype_is_real(x->dtype);
+    ft__num *to = ft__data(node, x) ? ft__fold_new(node, out) : NULL;
+    const ft__num *least = ft__data(node, bound[0]), *most = ft__data(node, bound[1]);
+    int64_t n = ft_shape_elements(&x->shape);
+
+    for (unsigned i = 0; i < 2; i++)
+        if (bound[i] &&
+            (!ft__data(node, bound[i]) || ft_shape_elements(&bound[i]->shape) != 1))
+            to = out->data = NULL;
+    for (int64_t i = 0; to && i < n; i++) {
+        to[i] = x->data[i];
+        if (least && (real ? to[i].f < least->f : to[i].i < least->i))
+            to[i] = *least;
+        if (most && (real ? to[i].f > most->f : to[i].i > most->i))
+            to[i] = *most;
+    }
+}
+
 /* Bounds are operands, once attributes; only those that run are read. */
 static void rule_clip(ft__onnx_node *n)
 {
@@ -91,7 +61,7 @@ static void rule_clip(ft__onnx_node *n)
             in[n_in++] = bound[i];
     if (ft__is_constant(ft__make_of(n, &op, in, n_in, &x->shape, n->out[0])) &&
         n->import->opset >= 11)
-        ft__fold_clip(n, x, bound, n->out[0]);
+        fold_clip(n, x, bound, n->out[0]);
 }
 
 /* Of integers the sign is the divisor's, as fold.c has it, or (fmod) the other's. */
@@ -164,22 +134,6 @@ static void rule_bitcast(ft__onnx_node *n)
     ft__emit1(n, &op, x, &x->shape);
 }
 
-bool ft__broadcast(const ft_shape *a, const ft_shape *b, ft_shape *out)
-{
-    const ft_shape *t = a->rank >= b->rank ? b : a;
-
-    *out = a->rank >= b->rank ? *a : *b;
-    for (uint32_t i = 0; i < t->rank; i++) {
-        int64_t *d = &out->dim[out->rank - 1 - i], e = t->dim[t->rank - 1 - i];
-
-        if (*d == 1)
-            *d = e;
-        else if (e != 1 && e != *d)
-            return false;
-    }
-    return true;
-}
-
 static void rule_binary(ft__onnx_node *n)
 {
     ft__apply2(n, (ft_kind)n->rule->arg, n->in[0], n->in[1], n->out[0]);
@@ -209,7 +163,7 @@ static void rule_prelu(ft__onnx_node *n)
     ft__apply2(n, FT_KIND_prelu, x, slope, n->out[0]);
 }
 
-ft__onnx_value *ft__scalar_constant(const ft__onnx_node *n, ft_dtype t, double value)
+static ft__onnx_value *scalar_constant(const ft__onnx_node *n, ft_dtype t, double value)
 {
     ft__onnx_value *v = ft__onnx_temp(n, n->out[0]);
 
@@ -242,11 +196,11 @@ static void rule_variadic(ft__onnx_node *n)
     if (n->n_in == 1)
         ft__emit_view(n, sum, n->out[0], &sum->shape);
     else if (mean && !ft__failed(n) &&
-             (next = ft__scalar_constant(n, sum->dtype, n->n_in)) != NULL)
+             (next = scalar_constant(n, sum->dtype, n->n_in)) != NULL)
         ft__apply2(n, FT_KIND_div, sum, next, n->out[0]);
 }
 
-void ft__emit_where(ft__onnx_node *n, ft__onnx_value *const in[3])
+static void emit_where(ft__onnx_node *n, ft__onnx_value *const in[3])
 {
     ft_op op = ft__op_xy(FT_KIND_where, in[0], in[1]);
     ft_shape s, all;
@@ -262,80 +216,16 @@ void ft__emit_where(ft__onnx_node *n, ft__onnx_value *const in[3])
 
 static void rule_where(ft__onnx_node *n)
 {
-    ft__emit_where(n, n->in);
+    emit_where(n, n->in);
 }
 
 /* condition, then two operands with scale and zero point each. */
 static void rule_ms_qwhere(ft__onnx_node *n)
 {
-    ft__emit_where(n, (ft__onnx_value *[]){n->in[0], n->in[1], n->in[4]});
+    emit_where(n, (ft__onnx_value *[]){n->in[0], n->in[1], n->in[4]});
 }
 
 /* ---- reductions ---- */
-
-uint32_t ft__axis(const ft__onnx_node *n, int64_t axis, uint32_t rank)
-{
-    if (axis < 0)
-        axis += rank;
-    if (axis < 0 || axis >= (int64_t)rank) {
-        ft__onnx_fail(n, "an axis lies outside its %u dimensions", rank);
-        return 0;
-    }
-    return (uint32_t)axis;
-}
-
-uint32_t ft__attr_axis(const ft__onnx_node *n, int64_t fallback)
-{
-    return ft__axis(n, ft__attr_int(n, "axis", fallback), n->in[0]->shape.rank);
-}
-
-int64_t ft__axes(const ft__onnx_node *n, uint32_t operand, uint32_t rank, int64_t all)
-{
-    int64_t v[2 * FT_MAX_RANK], bits = 0, count;
-
-    if (ft__in(n, operand)) {
-        count = ft__ints(n, n->in[operand], v, FT_MAX_RANK);
-        if (count < 0)
-            return -1;
-    } else {
-        count = ft__attr_ints(n, "axes", v, FT_MAX_RANK);
-    }
-    if (count <= 0)
-        return all;
-    for (int64_t i = 0; i < count && i < FT_MAX_RANK; i++)
-        bits |= (int64_t)1 << ft__axis(n, v[i], rank);
-    return bits;
-}
-
-ft__onnx_value *ft__reduce(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
-                           uint32_t axes, bool keep, ft__onnx_value *out)
-{
-    int64_t list[FT_MAX_RANK];
-    uint32_t count = 0;
-    ft_shape s = {0};
-    ft_op op;
-
-    if (!out && x)
-        out = ft__onnx_temp(n, n->out[0]);
-    if (!x || !out || ft__failed(n))
-        return NULL;
-    for (uint32_t i = 0; i < x->shape.rank; i++) {
-        bool gone = axes >> i & 1;
-
-        if (gone)
-            list[count++] = i;
-        if (!gone || keep)
-            s.dim[s.rank++] = gone ? 1 : x->shape.dim[i];
-    }
-    op = ft__op_x(kind, x);
-    ft__op_set(&op, FT_K_axes, list, count);
-    ft__op_set1(&op, FT_K_keep, keep);
-    if (count == 0)
-        ft__emit_view(n, x, out, &s);
-    else if (ft__is_constant(ft__make_of(n, &op, FT__VALUES(x), &s, out)))
-        ft__fold_reduce(n, kind, x, axes, out);
-    return ft__failed(n) ? NULL : out;
-}
 
 /* Axes that are no constant: as many as the operand has elements. */
 static void reduce_open(ft__onnx_node *n, bool keep)
@@ -376,6 +266,31 @@ static void rule_ms_qmean(ft__onnx_node *n)
         ft__misfit(n, 0);
 }
 
+/* last: of equal ones. */
+static void fold_arg(const ft__onnx_node *node, ft__onnx_value *x, uint32_t axis,
+                     bool largest, bool last, ft__onnx_value *out)
+{
+    bool real = ft__dtype_is_real(x->dtype);
+    ft__num *to = ft__data(node, x) ? ft__fold_new(node, out) : NULL;
+    int64_t n = ft_shape_elements(&x->shape), size = x->shape.dim[axis], inner = 1;
+
+    for (uint32_t d = axis + 1; d < x->shape.rank; d++)
+        inner *= x->shape.dim[d];
+    for (int64_t line = 0; to && size && line < n / size; line++) {
+        const ft__num *f = x->data + line / inner * size * inner + line % inner;
+        int64_t best = 0;
+
+        for (int64_t k = 1; k < size; k++) {
+            ft__num a = f[k * inner], b = f[best * inner];
+            int sign = real ? (a.f > b.f) - (a.f < b.f) : (a.i > b.i) - (a.i < b.i);
+
+            if (sign == 0 ? last : (sign > 0) == largest)
+                best = k;
+        }
+        to[line].i = best;
+    }
+}
+
 static void rule_arg(ft__onnx_node *n)
 {
     uint32_t axis = ft__attr_axis(n, 0);
@@ -383,8 +298,46 @@ static void rule_arg(ft__onnx_node *n)
                                    ft__attr_int(n, "keepdims", 1) != 0, n->out[0]);
 
     if (ft__is_constant(y))
-        ft__fold_arg(n, n->in[0], axis, n->rule->arg == FT_KIND_argmax,
-                     ft__attr_int(n, "select_last_index", 0) != 0, y);
+        fold_arg(n, n->in[0], axis, n->rule->arg == FT_KIND_argmax,
+                 ft__attr_int(n, "select_last_index", 0) != 0, y);
+}
+
+/* How sums or products run along an axis. */
+struct running {
+    bool product;
+    bool exclusive; /* of what comes before each element */
+    bool reverse;
+};
+
+static void fold_running(const ft__onnx_node *node, ft__onnx_value *x, uint32_t axis,
+                         struct running how, ft__onnx_value *out)
+{
+    bool real = ft__dtype_is_real(x->dtype);
+    ft__num *to = ft__data(node, x) ? ft__fold_new(node, out) : NULL;
+    int64_t n = ft_shape_elements(&x->shape), size = x->shape.dim[axis], inner = 1;
+
+    for (uint32_t d = axis + 1; d < x->shape.rank; d++)
+        inner *= x->shape.dim[d];
+    for (int64_t line = 0; to && size && line < n / size; line++) {
+        ft__num *t = to + line / inner * size * inner + line % inner;
+        const ft__num *f = x->data + (t - to);
+        double sum = how.product;
+        uint64_t whole = how.product;
+
+        for (int64_t k = 0; k < size; k++) {
+            int64_t i = (how.reverse ? size - 1 - k : k) * inner;
+
+            if (how.exclusive)
+                t[i] = real ? (ft__num){.f = sum} : (ft__num){.i = (int64_t)whole};
+            if (real)
+                sum = how.product ? sum * f[i].f : sum + f[i].f;
+            else
+                whole =
+                    how.product ? whole * (uint64_t)f[i].i : whole + (uint64_t)f[i].i;
+            if (!how.exclusive)
+                t[i] = real ? (ft__num){.f = sum} : (ft__num){.i = (int64_t)whole};
+        }
+    }
 }
 
 /* Sums or (arg 1) products up to each element; any axis costs the same. */
@@ -403,11 +356,11 @@ static void rule_cumsum(ft__onnx_node *n)
     at = known ? ft__axis(n, at, x->shape.rank) : x->shape.rank - 1;
     ft__op_set1(&op, FT_K_axis, at);
     if (ft__emit2(n, &op, x, axis, &x->shape) && known)
-        ft__fold_running(n, x, (uint32_t)at,
-                         (ft__running){.product = n->rule->arg,
-                                       .exclusive = ft__attr_int(n, "exclusive", 0),
-                                       .reverse = ft__attr_int(n, "reverse", 0)},
-                         n->out[0]);
+        fold_running(n, x, (uint32_t)at,
+                     (struct running){.product = n->rule->arg,
+                                      .exclusive = ft__attr_int(n, "exclusive", 0),
+                                      .reverse = ft__attr_int(n, "reverse", 0)},
+                     n->out[0]);
 }
 
 /* The determinants of square matrices. */

@@ -3,29 +3,33 @@
 #include "import/onnx/compose.h"
 #include "import/rules/einsum.h"
 
-ft_dtype ft__weights_dtype(const ft__onnx_value *x, const ft__onnx_value *weight)
-{
-    ft_dtype t = weight->stored ? weight->stored->dtype : weight->dtype;
+/* A matrix product. to: dtype of the result, NONE: that of x; rest: what is read
+ * besides (scales, zero points). */
+enum { MAX_REST = 10 };
+struct product {
+    ft__onnx_value *x, *y, *bias, *out;
+    ft_dtype to;
+    ft__onnx_value *const *rest;
+    uint32_t n_rest;
+};
 
-    return t == x->dtype ? FT_DTYPE_NONE : t;
-}
-
-ft_dtype ft__product_dtype(const ft__onnx_node *n, const ft__onnx_value *x)
+/* The type of a product that was fused with its conversions. */
+static ft_dtype product_dtype(const ft__onnx_node *n, const ft__onnx_value *x)
 {
     return n->to == x->dtype ? FT_DTYPE_NONE : n->to;
 }
 
 /* x times constant weights of `columns` columns. */
-static void linear(const ft__onnx_node *n, const struct ft__product *p, int64_t columns)
+static void linear(const ft__onnx_node *n, const struct product *p, int64_t columns)
 {
-    ft__onnx_value *rest[FT__MAX_REST];
+    ft__onnx_value *rest[MAX_REST];
     ft_op op = ft__op_x(FT_KIND_linear, p->x);
     ft_shape s = p->x->shape;
     uint32_t n_rest = 0;
 
     rest[n_rest++] = p->y;
     rest[n_rest++] = p->bias;
-    for (uint32_t i = 0; i < p->n_rest && n_rest < FT__MAX_REST; i++)
+    for (uint32_t i = 0; i < p->n_rest && n_rest < MAX_REST; i++)
         rest[n_rest++] = p->rest[i];
     s.dim[s.rank - 1] = columns;
     ft__op_set1(&op, FT_K_out, columns);
@@ -53,7 +57,7 @@ static ft__onnx_value *as_matrix(const ft__onnx_node *n, ft__onnx_value *v, bool
     return m;
 }
 
-static void matmul(const ft__onnx_node *n, const struct ft__product *p)
+static void matmul(const ft__onnx_node *n, const struct product *p)
 {
     bool row = p->x->shape.rank == 1, column = p->y->shape.rank == 1;
     ft__onnx_value *x = row ? as_matrix(n, p->x, false) : p->x,
@@ -95,7 +99,7 @@ static bool inner_sizes_fit(const ft__onnx_node *n, const ft__onnx_value *x,
     return !ft__failed(n);
 }
 
-void ft__emit_product(const ft__onnx_node *n, const struct ft__product *p)
+static void emit_product(const ft__onnx_node *n, const struct product *p)
 {
     if (!inner_sizes_fit(n, p->x, p->y))
         return;
@@ -108,22 +112,22 @@ void ft__emit_product(const ft__onnx_node *n, const struct ft__product *p)
 /* A third operand is the bias that fuse.c found behind it. */
 static void rule_matmul(ft__onnx_node *n)
 {
-    ft__emit_product(n, &(struct ft__product){.x = n->in[0],
-                                              .y = n->in[1],
-                                              .bias = ft__in(n, 2),
-                                              .to = ft__product_dtype(n, n->in[0]),
-                                              .out = n->out[0]});
+    emit_product(n, &(struct product){.x = n->in[0],
+                                      .y = n->in[1],
+                                      .bias = ft__in(n, 2),
+                                      .to = product_dtype(n, n->in[0]),
+                                      .out = n->out[0]});
 }
 
 /* Integers into int32, zero points behind. */
 static void rule_matmul_integer(ft__onnx_node *n)
 {
-    ft__emit_product(n, &(struct ft__product){.x = n->in[0],
-                                              .y = n->in[1],
-                                              .to = FT_DTYPE_int32,
-                                              .rest = n->in + 2,
-                                              .n_rest = n->n_in - 2,
-                                              .out = n->out[0]});
+    emit_product(n, &(struct product){.x = n->in[0],
+                                      .y = n->in[1],
+                                      .to = FT_DTYPE_int32,
+                                      .rest = n->in + 2,
+                                      .n_rest = n->n_in - 2,
+                                      .out = n->out[0]});
 }
 
 /* a, its scale and zero point, b and its, those of the result. */
@@ -133,13 +137,12 @@ static void rule_qlinear_matmul(ft__onnx_node *n)
                               n->in[5], n->in[6], n->in[7]};
     ft_dtype to = n->in[7]->dtype;
 
-    ft__emit_product(
-        n, &(struct ft__product){.x = n->in[0],
-                                 .y = n->in[3],
-                                 .to = to == n->in[0]->dtype ? FT_DTYPE_NONE : to,
-                                 .rest = rest,
-                                 .n_rest = sizeof(rest) / sizeof(*rest),
-                                 .out = n->out[0]});
+    emit_product(n, &(struct product){.x = n->in[0],
+                                      .y = n->in[3],
+                                      .to = to == n->in[0]->dtype ? FT_DTYPE_NONE : to,
+                                      .rest = rest,
+                                      .n_rest = sizeof(rest) / sizeof(*rest),
+                                      .out = n->out[0]});
 }
 
 static ft__onnx_value *transposed(const ft__onnx_node *n, ft__onnx_value *x)
@@ -160,7 +163,7 @@ static void rule_gemm(ft__onnx_node *n)
     ft__onnx_value *a = n->in[0], *b = n->in[1], *c = ft__in(n, 2), *bias = NULL;
     bool trans_b = ft__attr_int(n, "transB", 0);
     bool constant = ft__is_constant(b);
-    struct ft__product p = {.y = b};
+    struct product p = {.y = b};
     int64_t columns;
 
     if (a->shape.rank != 2 || b->shape.rank != 2) {
@@ -181,7 +184,7 @@ static void rule_gemm(ft__onnx_node *n)
     if (constant && ft__is_constant(c) && ft_shape_elements(&c->shape) == columns)
         bias = c;
     p.x = a;
-    p.to = ft__product_dtype(n, a);
+    p.to = product_dtype(n, a);
     p.bias = bias;
     p.out = c && !bias ? ft__onnx_temp(n, n->out[0]) : n->out[0];
     if (!p.out)

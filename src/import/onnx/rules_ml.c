@@ -1,6 +1,6 @@
 /* Strings: their operators read and write, and nobody counts more of them. */
 #include "base/limits.h"
-#include "import/onnx/onnx.h"
+#include "import/onnx/compose.h"
 
 /* arg: the dtype of the result, 0: that of the operand. */
 static void rule_counted(ft__onnx_node *n)
@@ -52,11 +52,27 @@ static void rule_string_split(ft__onnx_node *n)
     ft__emit_extra(n, 1, FT_DTYPE_int64, &n->in[0]->shape);
 }
 
+/* The largest of an attribute's integers. */
+static int64_t largest_of(const ft__onnx_node *n, const char *name, int64_t fallback)
+{
+    int64_t count = ft__attr_ints(n, name, NULL, 0), most = fallback, *v;
+
+    if (count <= 0)
+        return fallback;
+    v = ft__onnx_alloc(n->import, (size_t)count, sizeof(*v));
+    if (!v)
+        return fallback;
+    (void)ft__attr_ints(n, name, v, (uint32_t)count);
+    for (int64_t i = 0; i < count; i++)
+        most = v[i] > most ? v[i] : most;
+    return most;
+}
+
 /* How often each of a list of n-grams occurs. */
 static void rule_tfidf(ft__onnx_node *n)
 {
     ft_shape s = n->in[0]->shape;
-    int64_t last = ft__attr_largest(n, "ngram_indexes", -1);
+    int64_t last = largest_of(n, "ngram_indexes", -1);
 
     if (s.rank < 1 || s.rank > 2 || last < 0 || last == INT64_MAX) {
         ft__onnx_fail(n, "it has no n-grams, or its operand no rows");
@@ -154,13 +170,9 @@ static void linear(ft__onnx_node *n, int64_t columns, ft__onnx_value *out)
     ft__emit_view(n, x, matrix, &s);
     ft__define_constant(n, weight, x->dtype,
                         &(ft_shape){.rank = 2, .dim = {s.dim[1], columns}});
-    if (!ft__failed(n))
-        ft__emit_product(n, &(struct ft__product){.x = matrix,
-                                                  .y = weight,
-                                                  .to = x->dtype == FT_DTYPE_fp32
-                                                            ? FT_DTYPE_NONE
-                                                            : FT_DTYPE_fp32,
-                                                  .out = out});
+    ft__make_linear(
+        n, matrix,
+        &(ft__linear){.weight = weight, .columns = columns, .to = FT_DTYPE_fp32}, out);
 }
 
 static void rule_linear_regressor(ft__onnx_node *n)

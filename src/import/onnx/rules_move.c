@@ -6,29 +6,6 @@
 #include "import/onnx/compose.h"
 #include "import/rules/ops.h"
 
-void ft__push(const ft__onnx_node *n, ft_shape *s, int64_t dim)
-{
-    if (s->rank == FT_MAX_RANK)
-        ft__onnx_unsupported(n, "its result has more than %d dimensions", FT_MAX_RANK);
-    else
-        s->dim[s->rank++] = dim;
-}
-
-void ft__insert_dim(const ft__onnx_node *n, ft_shape *s, uint32_t at, int64_t dim)
-{
-    ft__push(n, s, dim);
-    if (ft__failed(n))
-        return;
-    memmove(s->dim + at + 1, s->dim + at, (s->rank - at - 1) * sizeof(*s->dim));
-    s->dim[at] = dim;
-}
-
-void ft__drop_dim(ft_shape *s, uint32_t at, uint32_t count)
-{
-    s->rank -= count;
-    memmove(s->dim + at, s->dim + at + count, (s->rank - at) * sizeof(*s->dim));
-}
-
 /* An operation whose spec is x and out. */
 static bool move(const ft__onnx_node *n, ft_kind kind, const ft_shape *out)
 {
@@ -38,17 +15,6 @@ static bool move(const ft__onnx_node *n, ft_kind kind, const ft_shape *out)
     op = ft__op_x(kind, x);
     ft__op_set_shape(&op, FT_K_out, out);
     return ft__emit1(n, &op, x, out);
-}
-
-int64_t ft__list(const ft__onnx_node *n, uint32_t operand, const char *attr, int64_t *v,
-                 uint32_t max)
-{
-    int64_t count;
-
-    if (ft__in(n, operand))
-        return ft__ints(n, n->in[operand], v, max);
-    count = ft__attr_ints(n, attr, v, max);
-    return count <= (int64_t)max ? count : -1;
 }
 
 static void rule_transpose(ft__onnx_node *n)
@@ -106,6 +72,28 @@ static int64_t sum_along(ft__onnx_value *const *part, uint32_t count, uint32_t a
     return sum;
 }
 
+static void fold_concat(const ft__onnx_node *node, ft__onnx_value *const *part,
+                        uint32_t n, uint32_t axis, ft__onnx_value *out)
+{
+    int64_t outer = 1, row = 1, at = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (!ft__data(node, part[i]))
+            return;
+    if (!ft__fold_new(node, out))
+        return;
+    for (uint32_t i = 0; i < out->shape.rank; i++)
+        *(i < axis ? &outer : &row) *= out->shape.dim[i];
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t width = outer ? ft_shape_elements(&part[i]->shape) / outer : 0;
+
+        for (int64_t r = 0; r < outer && width; r++)
+            memcpy(out->data + r * row + at, part[i]->data + r * width,
+                   (size_t)width * sizeof(*out->data));
+        at += width;
+    }
+}
+
 /* Parts one behind the other: the result is of this type. */
 void ft__emit_concat(ft__onnx_node *n, ft__onnx_value *const *part, uint32_t count,
                      uint32_t axis, ft_dtype dtype)
@@ -131,14 +119,14 @@ void ft__emit_concat(ft__onnx_node *n, ft__onnx_value *const *part, uint32_t cou
     if (count > FT__MAX_PARTS) {
         ft__emit_counted(n, n->out[0], dtype, &s);
         if (ft__is_constant(n->out[0]))
-            ft__fold_concat(n, part, count, axis, n->out[0]);
+            fold_concat(n, part, count, axis, n->out[0]);
         return;
     }
     for (uint32_t i = 0; i < count; i++)
         sizes[i] = part[i]->shape.dim[axis];
     op = ft__op_concat(dtype, &x->shape, axis, sizes, count);
     if (ft__is_constant(ft__make_of(n, &op, part, count, NULL, n->out[0])))
-        ft__fold_concat(n, part, count, axis, n->out[0]);
+        fold_concat(n, part, count, axis, n->out[0]);
 }
 
 static void rule_concat(ft__onnx_node *n)
@@ -347,6 +335,31 @@ static bool padded_by_constant(const ft__onnx_node *n)
     return mode.n == 0 || ft__str_is(mode, "constant");
 }
 
+/* before: elements in front, less than 0: taken away. fill: NULL for zeros. */
+static void fold_pad(const ft__onnx_node *node, ft__onnx_value *x, ft__onnx_value *fill,
+                     const int64_t *before, ft__onnx_value *out)
+{
+    bool known = ft__data(node, x) && (!fill || ft__data(node, fill)),
+         filled = fill && ft_shape_elements(&fill->shape) == 1;
+    ft__num *to = known ? ft__fold_new(node, out) : NULL;
+    int64_t n = ft_shape_elements(&out->shape), from[FT_MAX_RANK], into[FT_MAX_RANK];
+
+    ft__strides(&x->shape, from);
+    ft__strides(&out->shape, into);
+    for (int64_t i = 0; to && i < n; i++) {
+        bool inside = true;
+        int64_t offset = 0;
+
+        for (uint32_t d = 0; d < x->shape.rank; d++) {
+            int64_t at = i / into[d] % out->shape.dim[d] - before[d];
+
+            inside &= at >= 0 && at < x->shape.dim[d];
+            offset += inside ? at * from[d] : 0;
+        }
+        to[i] = inside ? x->data[offset] : filled ? fill->data[0] : (ft__num){0};
+    }
+}
+
 static void rule_pad(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0];
@@ -373,7 +386,7 @@ static void rule_pad(ft__onnx_node *n)
     if (ft_shape_equal(&s, &x->shape))
         ft__emit_shape(n, &s);
     else if (move(n, FT_KIND_pad, &s) && padded_by_constant(n))
-        ft__fold_pad(n, x, ft__in(n, 2), begin, n->out[0]);
+        fold_pad(n, x, ft__in(n, 2), begin, n->out[0]);
 }
 
 /* To a shape of which only the length may be known: ones can become anything. */
@@ -422,6 +435,22 @@ static void rule_expand(ft__onnx_node *n)
     ft__fold_strided(n, x, n->out[0], 0, stride);
 }
 
+static void fold_tile(const ft__onnx_node *node, ft__onnx_value *x, ft__onnx_value *out)
+{
+    ft__num *to = ft__data(node, x) ? ft__fold_new(node, out) : NULL;
+    int64_t n = ft_shape_elements(&out->shape), from[FT_MAX_RANK], into[FT_MAX_RANK];
+
+    ft__strides(&x->shape, from);
+    ft__strides(&out->shape, into);
+    for (int64_t i = 0; to && i < n; i++) {
+        int64_t offset = 0;
+
+        for (uint32_t d = 0; d < x->shape.rank; d++)
+            offset += i / into[d] % x->shape.dim[d] * from[d];
+        to[i] = x->data[offset];
+    }
+}
+
 static void rule_tile(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0];
@@ -446,7 +475,7 @@ static void rule_tile(ft__onnx_node *n)
     if (ft_shape_equal(&s, &x->shape))
         ft__emit_shape(n, &s);
     else if (move(n, FT_KIND_tile, &s))
-        ft__fold_tile(n, x, n->out[0]);
+        fold_tile(n, x, n->out[0]);
 }
 
 /* arg: 0 depth to space, 1 the way back. */
@@ -475,6 +504,37 @@ static void rule_reverse_sequence(ft__onnx_node *n)
     ft__emit2(n, &op, n->in[0], n->in[1], &n->in[0]->shape);
 }
 
+static void fold_trilu(const ft__onnx_node *node, ft__onnx_value *x, int64_t k,
+                       bool upper, ft__onnx_value *out)
+{
+    ft__num *to = ft__data(node, x) ? ft__fold_new(node, out) : NULL;
+    int64_t n = ft_shape_elements(&x->shape), columns = x->shape.dim[x->shape.rank - 1],
+            rows = x->shape.dim[x->shape.rank - 2];
+
+    k = k < -rows ? -rows : k > columns ? columns : k;
+    for (int64_t i = 0; to && i < n; i++) {
+        int64_t above = i % columns - i / columns % rows - k;
+
+        to[i] = (upper ? above >= 0 : above <= 0) ? x->data[i] : (ft__num){0};
+    }
+}
+
+/* One triangle of the last two axes. */
+static void rule_trilu(ft__onnx_node *n)
+{
+    ft__onnx_value *x = n->in[0], *by = ft__in(n, 1);
+    ft_op op = ft__op_x(FT_KIND_copy, x);
+    int64_t k = 0;
+
+    if (x->shape.rank < 2) {
+        ft__onnx_fail(n, "its operand is no matrix");
+        return;
+    }
+    if (ft__is_constant(ft__make_of(n, &op, n->in, by ? 2 : 1, &x->shape, n->out[0])) &&
+        (!by || ft__ints(n, by, &k, 1) == 1))
+        fold_trilu(n, x, k, ft__attr_int(n, "upper", 1) != 0, n->out[0]);
+}
+
 static const ft__operator_rule rules[] = {
     {"Concat", rule_concat, 0, 1, FT__BYTES_ALL},
     {"DepthToSpace", rule_depth_to_space, 0, 1, FT__BYTES_ONE},
@@ -486,8 +546,10 @@ static const ft__operator_rule rules[] = {
     {"Split", rule_split, 0, 1, 0},
     {"Tile", rule_tile, 0, 2, 0},
     {"Transpose", rule_transpose, 0, 1, FT__BYTES_ONE},
+    {"Trilu", rule_trilu, 0, 1, 0},
     {"Pad", rule_pad, 0, 2, FT__MICROSOFT | FT__BYTES_ONE},
     {"QLinearConcat", rule_ms_qconcat, 0, 3, FT__MICROSOFT},
+    {"Trilu", rule_trilu, 0, 1, FT__MICROSOFT},
 };
 
 const ft__rule_table ft__rules_move = {rules, sizeof(rules) / sizeof(*rules)};

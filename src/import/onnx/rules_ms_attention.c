@@ -27,6 +27,20 @@ static int64_t per_head(const ft__onnx_node *n, int64_t hidden, int64_t heads)
     return hidden / heads;
 }
 
+/* q, k and v: batch x heads x length x size. */
+static ft__onnx_value *make_attention(const ft__onnx_node *n, ft__onnx_value *q,
+                                      ft__onnx_value *k, ft__onnx_value *v, bool causal,
+                                      bool mask, ft__onnx_value *out)
+{
+    ft__onnx_value *in[3] = {q, k, v};
+    ft_op op;
+
+    if (!q || !k || !v)
+        return NULL;
+    op = ft__op_attention(q->dtype, &q->shape, &k->shape, &v->shape, causal, mask);
+    return ft__make_of(n, &op, in, 3, NULL, out);
+}
+
 /* The kernel; the node's first result is it in shape s. */
 static void attend(const ft__onnx_node *n, const struct heads *h, ft__onnx_value *q,
                    ft__onnx_value *k, ft__onnx_value *v, const ft_shape *s)
@@ -34,7 +48,7 @@ static void attend(const ft__onnx_node *n, const struct heads *h, ft__onnx_value
     q = ft__make_view(n, q, FT__SHAPE(h->batch, h->heads, h->queries, h->size), NULL);
     k = ft__make_view(n, k, FT__SHAPE(h->batch, h->kv_heads, h->keys, h->size), NULL);
     v = ft__make_view(n, v, FT__SHAPE(h->batch, h->kv_heads, h->keys, h->value), NULL);
-    q = ft__make_attention(n, q, k, v, h->causal, h->mask, NULL);
+    q = make_attention(n, q, k, v, h->causal, h->mask, NULL);
     ft__make_view(n, q, s, n->out[0]);
 }
 

@@ -273,6 +273,21 @@ static void rule_range(ft__onnx_node *n)
         ft__fold_fill(n, n->out[0], *ft__data(n, n->in[0]), by);
 }
 
+/* Ones k right of the diagonal of a matrix. */
+static void fold_eye(const ft__onnx_node *node, int64_t k, ft__onnx_value *out)
+{
+    ft__num *to = ft__fold_new(node, out);
+    int64_t n = ft_shape_elements(&out->shape), columns = out->shape.dim[1];
+    bool real = ft__dtype_is_real(out->dtype);
+
+    k = k < -n ? -n : k > n ? n : k;
+    for (int64_t i = 0; to && i < n; i++) {
+        bool one = i % columns - i / columns == k;
+
+        to[i] = real ? (ft__num){.f = one} : (ft__num){.i = one};
+    }
+}
+
 static void rule_eye_like(ft__onnx_node *n)
 {
     ft_dtype t = ft_dtype_from_onnx(ft__attr_int(n, "dtype", 0));
@@ -282,7 +297,7 @@ static void rule_eye_like(ft__onnx_node *n)
         return;
     }
     ft__define_constant(n, n->out[0], t ? t : n->in[0]->dtype, &n->in[0]->shape);
-    ft__fold_eye(n, ft__attr_int(n, "k", 0), n->out[0]);
+    fold_eye(n, ft__attr_int(n, "k", 0), n->out[0]);
 }
 
 static void random_numbers(ft__onnx_node *n, ft_dtype t, const ft_shape *s,

@@ -4,7 +4,8 @@
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
 #include "import/rules/ops.h"
-#include "import/rules/window.h"
+
+enum { MAX_REST = 10 }; /* operands behind x */
 
 static void per_axis(const ft__onnx_node *n, const char *name, uint32_t axes,
                      int64_t fallback, int64_t *out)
@@ -134,21 +135,20 @@ static bool conv_op(const ft__onnx_node *n, const ft__conv *c, ft_op *op)
 static void conv(ft__onnx_node *n, const ft__conv *c, ft__onnx_value *const *more,
                  uint32_t n_more)
 {
-    ft__onnx_value *rest[FT__MAX_REST] = {c->weights, c->bias};
+    ft__onnx_value *rest[MAX_REST] = {c->weights, c->bias};
     ft_op op;
 
-    for (uint32_t i = 0; i < n_more && i + 2 < FT__MAX_REST; i++)
+    for (uint32_t i = 0; i < n_more && i + 2 < MAX_REST; i++)
         rest[i + 2] = more[i];
     if (conv_op(n, c, &op))
-        ft__emit_layer(n, &op,
-                       &(ft__onnx_call){.in = (ft__onnx_value *[]){c->x, c->offsets},
-                                        .n_in = c->offsets ? 2 : 1,
-                                        .params = rest,
-                                        .n_params = n_more + 2 < FT__MAX_REST
-                                                        ? n_more + 2
-                                                        : FT__MAX_REST,
-                                        .out = n->out,
-                                        .n_out = 1});
+        ft__emit_layer(
+            n, &op,
+            &(ft__onnx_call){.in = (ft__onnx_value *[]){c->x, c->offsets},
+                             .n_in = c->offsets ? 2 : 1,
+                             .params = rest,
+                             .n_params = n_more + 2 < MAX_REST ? n_more + 2 : MAX_REST,
+                             .out = n->out,
+                             .n_out = 1});
     else
         ft__emit_unknown(n);
 }
@@ -295,9 +295,21 @@ static void rule_pool(ft__onnx_node *n)
     ft__emit_extra(n, 1, FT_DTYPE_int64, &n->out[0]->shape);
 }
 
+/* A pool over all axes behind the channels. */
+static ft__onnx_value *make_global(const ft__onnx_node *n, ft_kind kind,
+                                   ft__onnx_value *x, ft__onnx_value *out)
+{
+    ft_op op;
+
+    if (!x)
+        return NULL;
+    op = ft__op_x(kind, x);
+    return ft__make_of(n, &op, FT__VALUES(x), NULL, out);
+}
+
 static void rule_global_pool(ft__onnx_node *n)
 {
-    ft__make_global(n, (ft_kind)n->rule->arg, n->in[0], n->out[0]);
+    make_global(n, (ft_kind)n->rule->arg, n->in[0], n->out[0]);
 }
 
 /* The way back from maxpool: to a size that is given (operand 2), or to the
@@ -338,8 +350,8 @@ static ft__onnx_value *cropped(const ft__onnx_node *n)
     return NULL;
 }
 
-ft__onnx_value *ft__make_conv(const ft__onnx_node *n, const ft__conv *c,
-                              ft__onnx_value *out)
+static ft__onnx_value *make_conv(const ft__onnx_node *n, const ft__conv *c,
+                                 ft__onnx_value *out)
 {
     ft_op op;
 
@@ -356,8 +368,9 @@ ft__onnx_value *ft__make_conv(const ft__onnx_node *n, const ft__conv *c,
         out);
 }
 
-ft__onnx_value *ft__make_pool(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
-                              ft__onnx_value *out)
+/* Pooling with the node's window; kind: that for one axis. */
+static ft__onnx_value *make_pool(const ft__onnx_node *n, ft_kind kind,
+                                 ft__onnx_value *x, ft__onnx_value *out)
 {
     ft_op op;
 
@@ -393,7 +406,7 @@ static void rule_ms_conv(ft__onnx_node *n)
     bool more = ft__activates(n, "activation", &kind);
 
     c.filters = filters(n->in[1], last);
-    x = ft__make_conv(n, &c, more || z || last ? NULL : n->out[0]);
+    x = make_conv(n, &c, more || z || last ? NULL : n->out[0]);
     if (last)
         x = ft__make_channels(n, x, true, more || z ? NULL : n->out[0]);
     if (z)
@@ -407,8 +420,7 @@ static void rule_ms_pool_last(ft__onnx_node *n)
 {
     ft__onnx_value *x = ft__make_channels(n, n->in[0], false, NULL);
 
-    ft__make_channels(n, ft__make_pool(n, (ft_kind)n->rule->arg, x, NULL), true,
-                      n->out[0]);
+    ft__make_channels(n, make_pool(n, (ft_kind)n->rule->arg, x, NULL), true, n->out[0]);
 }
 
 /* A depthwise convolution over the past and this piece: batch, channels, length. */
@@ -475,11 +487,11 @@ static void rule_ms_word_conv(ft__onnx_node *n)
                                                  .dtype = n->in[3]->dtype},
                            NULL);
     x = ft__make_view(n, x, FT__SHAPE(words, 1, letters, size), NULL);
-    x = ft__make_conv(
+    x = make_conv(
         n, &(ft__conv){.x = x, .weights = n->in[1], .bias = n->in[2], .filters = *w},
         NULL);
     x = ft__apply1(n, FT_KIND_tanh, x, NULL);
-    x = ft__make_global(n, FT_KIND_global_maxpool, x, NULL);
+    x = make_global(n, FT_KIND_global_maxpool, x, NULL);
     s.dim[s.rank - 1] = w->dim[0];
     ft__make_view(n, x, &s, n->out[0]);
 }
@@ -492,8 +504,8 @@ static void rule_ms_qpool(ft__onnx_node *n)
     ft__onnx_value *x = last ? ft__make_channels(n, n->in[0], false, NULL) : n->in[0];
     ft__onnx_value *to = last ? NULL : n->out[0];
 
-    x = all ? ft__make_global(n, FT_KIND_global_avgpool, x, to)
-            : ft__make_pool(n, (ft_kind)n->rule->arg, x, to);
+    x = all ? make_global(n, FT_KIND_global_avgpool, x, to)
+            : make_pool(n, (ft_kind)n->rule->arg, x, to);
     if (last)
         ft__make_channels(n, x, true, n->out[0]);
 }
@@ -509,7 +521,7 @@ static void rule_ms_qconv(ft__onnx_node *n)
                   .filters = n->in[3]->shape,
                   .to = (ft__in(n, 7) ? n->in[7] : n->in[0])->dtype};
 
-    x = ft__make_conv(n, &c, last ? NULL : n->out[0]);
+    x = make_conv(n, &c, last ? NULL : n->out[0]);
     if (last)
         ft__make_channels(n, x, true, n->out[0]);
 }
