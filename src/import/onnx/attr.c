@@ -196,11 +196,6 @@ int64_t ft__int_in(const ft__onnx_node *n, uint32_t operand)
     return ft__in(n, operand) && ft__ints(n, n->in[operand], &v, 1) == 1 ? v : -1;
 }
 
-void ft__misfit(const ft__onnx_node *n, uint32_t operand)
-{
-    ft__onnx_fail(n, "operand %u does not fit the others", operand + 1);
-}
-
 bool ft__has_rank(const ft__onnx_node *n, uint32_t operand, uint32_t rank)
 {
     const ft__onnx_value *v = ft__in(n, operand);
@@ -237,15 +232,4 @@ int64_t ft__axes(const ft__onnx_node *n, uint32_t operand, uint32_t rank, int64_
     for (int64_t i = 0; i < count && i < FT_MAX_RANK; i++)
         bits |= (int64_t)1 << ft__axis(n, v[i], rank);
     return bits;
-}
-
-int64_t ft__list(const ft__onnx_node *n, uint32_t operand, const char *attr, int64_t *v,
-                 uint32_t max)
-{
-    int64_t count;
-
-    if (ft__in(n, operand))
-        return ft__ints(n, n->in[operand], v, max);
-    count = ft__attr_ints(n, attr, v, max);
-    return count <= (int64_t)max ? count : -1;
 }

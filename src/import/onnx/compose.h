@@ -1,6 +1,7 @@
 #ifndef IMPORT_ONNX_COMPOSE_H
 #define IMPORT_ONNX_COMPOSE_H
 
+#include "graph/op_inside.h"
 #include "import/onnx/onnx.h"
 
 /* What rules are made of: operations that are appended to the graph (emit.c), steps
@@ -19,7 +20,14 @@
 /* ---- emit.c ---- */
 /* An operation of one or two operands, their shapes set. */
 ft_op ft__op_x(ft_kind kind, const ft__onnx_value *x);
-ft_op ft__op_xy(ft_kind kind, const ft__onnx_value *x, const ft__onnx_value *y);
+static inline ft_op ft__op_xy(ft_kind kind, const ft__onnx_value *x,
+                              const ft__onnx_value *y)
+{
+    ft_op op = ft__op_x(kind, x);
+
+    ft__op_set_shape(&op, FT_K_y, &y->shape);
+    return op;
+}
 /* The dtype of weights as a spec has it: NONE where it is that of x. */
 static inline ft_dtype ft__weights_dtype(const ft__onnx_value *x,
                                          const ft__onnx_value *weight)
@@ -31,7 +39,11 @@ static inline ft_dtype ft__weights_dtype(const ft__onnx_value *x,
 /* Append a dimension; fails the import at the ninth. */
 void ft__push(const ft__onnx_node *n, ft_shape *s, int64_t dim);
 /* Less an axis, or with one of this size put in; fails the import at the ninth. */
-void ft__drop_dim(ft_shape *s, uint32_t at, uint32_t count);
+static inline void ft__drop_dim(ft_shape *s, uint32_t at, uint32_t count)
+{
+    s->rank -= count;
+    memmove(s->dim + at, s->dim + at + count, (s->rank - at) * sizeof(*s->dim));
+}
 void ft__insert_dim(const ft__onnx_node *n, ft_shape *s, uint32_t at, int64_t dim);
 /* Operands and results of an operation; behind its operands may stand what else
  * it reads (indices, masks). shape: of the first results, where they differ from

@@ -16,14 +16,6 @@ ft_op ft__op_x(ft_kind kind, const ft__onnx_value *x)
     return op;
 }
 
-ft_op ft__op_xy(ft_kind kind, const ft__onnx_value *x, const ft__onnx_value *y)
-{
-    ft_op op = ft__op_x(kind, x);
-
-    ft__op_set_shape(&op, FT_K_y, &y->shape);
-    return op;
-}
-
 /* ---- shapes ---- */
 
 void ft__push(const ft__onnx_node *n, ft_shape *s, int64_t dim)
@@ -41,12 +33,6 @@ void ft__insert_dim(const ft__onnx_node *n, ft_shape *s, uint32_t at, int64_t di
         return;
     memmove(s->dim + at + 1, s->dim + at, (s->rank - at - 1) * sizeof(*s->dim));
     s->dim[at] = dim;
-}
-
-void ft__drop_dim(ft_shape *s, uint32_t at, uint32_t count)
-{
-    s->rank -= count;
-    memmove(s->dim + at, s->dim + at + count, (s->rank - at) * sizeof(*s->dim));
 }
 
 /* ---- tensors ---- */

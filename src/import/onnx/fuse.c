@@ -173,16 +173,17 @@ struct chain {
 };
 
 /* What a chain can be; its scale and shift may be left out. */
-struct whole {
+struct fused_layer {
     const char *domain;
     const char *op;
 };
 
-static const struct whole gelu = {"com.microsoft", "Gelu"},
-                          gelu_tanh = {"com.microsoft", "FastGelu"},
-                          silu = {"", "Swish"}, hardswish = {"", "HardSwish"},
-                          mish = {"", "Mish"}, layernorm = {"", "LayerNormalization"},
-                          rmsnorm = {"", "RMSNormalization"};
+static const struct fused_layer gelu = {"com.microsoft", "Gelu"},
+                                gelu_tanh = {"com.microsoft", "FastGelu"},
+                                silu = {"", "Swish"}, hardswish = {"", "HardSwish"},
+                                mish = {"", "Mish"},
+                                layernorm = {"", "LayerNormalization"},
+                                rmsnorm = {"", "RMSNormalization"};
 
 static ft__str text(const char *s)
 {
@@ -226,7 +227,7 @@ static ft__onnx_value *beside(const ft__onnx_node *n, double constant)
 }
 
 /* Its rule, for as few operands as a chain may have; NULL: out of memory. */
-static const ft__operator_rule *rule_of(ft__onnx *o, const struct whole *w)
+static const ft__operator_rule *rule_of(ft__onnx *o, const struct fused_layer *w)
 {
     ft__operator_rule *rule = ft__onnx_alloc(o, 1, sizeof(*rule));
 
@@ -255,8 +256,8 @@ static void replace(struct chain *c, ft__onnx_node *last, const ft__operator_rul
 
 /* ---- x * f(x) ---- */
 
-static const struct whole *gate(struct chain *c, const ft__onnx_value *x,
-                                const ft__onnx_value *y)
+static const struct fused_layer *gate(struct chain *c, const ft__onnx_value *x,
+                                      const ft__onnx_value *y)
 {
     ft__onnx_node *n;
 
@@ -274,7 +275,7 @@ static const struct whole *gate(struct chain *c, const ft__onnx_value *x,
 static bool fuse_gate(struct chain *c, ft__onnx_node *mul)
 {
     for (uint32_t i = 0; i < 2; i++) {
-        const struct whole *w = gate(c, mul->in[i], mul->in[1 - i]);
+        const struct fused_layer *w = gate(c, mul->in[i], mul->in[1 - i]);
 
         if (w) {
             replace(c, mul, rule_of(mul->import, w), &mul->in[i], 1);
@@ -328,8 +329,8 @@ static bool is_erf_argument(struct chain *c, const ft__onnx_value *v,
 }
 
 /* v = 1 + erf(...) or 1 + tanh(...) of x. */
-static const struct whole *bell(struct chain *c, const ft__onnx_value *v,
-                                const ft__onnx_value *x)
+static const struct fused_layer *bell(struct chain *c, const ft__onnx_value *v,
+                                      const ft__onnx_value *x)
 {
     ft__onnx_value *inner = beside(made_by(c, v, "Add", 1), 1);
     uint32_t before = c->n;
@@ -360,7 +361,7 @@ static bool fuse_gelu(struct chain *c, ft__onnx_node *mul, uint32_t i)
             continue;
         for (uint32_t k = 1; k < 3; k++) {
             ft__onnx_value *x = f[(half + k) % 3], *v = f[(half + 3 - k) % 3];
-            const struct whole *w;
+            const struct fused_layer *w;
 
             c->n = 1;
             w = bell(c, v, x);

@@ -337,7 +337,10 @@ int64_t ft__attr_size(const ft__onnx_node *n, const char *name, int64_t fallback
 int64_t ft__int_in(const ft__onnx_node *n, uint32_t operand);
 /* The operand has this many dimensions; else the import fails. */
 bool ft__has_rank(const ft__onnx_node *n, uint32_t operand, uint32_t rank);
-void ft__misfit(const ft__onnx_node *n, uint32_t operand);
+static inline void ft__misfit(const ft__onnx_node *n, uint32_t operand)
+{
+    ft__onnx_fail(n, "operand %u does not fit the others", operand + 1);
+}
 /* An axis counted from the front; fails the import when it lies outside. */
 uint32_t ft__axis(const ft__onnx_node *n, int64_t axis, uint32_t rank);
 /* The same of attribute `axis` and the first operand. */
@@ -348,9 +351,6 @@ static inline uint32_t ft__attr_axis(const ft__onnx_node *n, int64_t fallback)
 /* Axes of attribute `axes` or operand i as a set of bits; -1: unknown. `all`
  * where there are none. */
 int64_t ft__axes(const ft__onnx_node *n, uint32_t operand, uint32_t rank, int64_t all);
-/* Integers of an operand, or of the attribute it was before; -1: unknown. */
-int64_t ft__list(const ft__onnx_node *n, uint32_t operand, const char *attr, int64_t *v,
-                 uint32_t max);
 
 /* ---- read.c ---- */
 /* A GraphProto; nested: names may hide those outside. */
@@ -381,8 +381,8 @@ void ft__onnx_hand_over(ft__onnx_node *n, const ft__body *body);
 /* ---- rules.c ---- */
 extern const ft__rule_table ft__rules_control, ft__rules_layer, ft__rules_math,
     ft__rules_matmul, ft__rules_ml, ft__rules_move, ft__rules_ms_attention,
-    ft__rules_ms_layers, ft__rules_ms_others, ft__rules_ms_products, ft__rules_pick,
-    ft__rules_seq, ft__rules_shape, ft__rules_signal, ft__rules_window;
+    ft__rules_ms_layers, ft__rules_ms_products, ft__rules_pick, ft__rules_seq,
+    ft__rules_shape, ft__rules_signal, ft__rules_window;
 extern const ft__rule_table *const ft__rule_tables[]; /* these, then NULL */
 /* The rule of an operator; NULL: there is none, or memory is short, as reported. */
 const ft__operator_rule *ft__onnx_rule(ft__onnx *o, ft__str domain, ft__str op);

@@ -5,14 +5,11 @@
 #include "import/onnx/onnx.h"
 
 const ft__rule_table *const ft__rule_tables[] = {
-    &ft__rules_control,      &ft__rules_layer,
-    &ft__rules_math,         &ft__rules_matmul,
-    &ft__rules_ml,           &ft__rules_move,
-    &ft__rules_ms_attention, &ft__rules_ms_layers,
-    &ft__rules_ms_others,    &ft__rules_ms_products,
-    &ft__rules_pick,         &ft__rules_seq,
-    &ft__rules_shape,        &ft__rules_signal,
-    &ft__rules_window,       NULL,
+    &ft__rules_control,      &ft__rules_layer,     &ft__rules_math,
+    &ft__rules_matmul,       &ft__rules_ml,        &ft__rules_move,
+    &ft__rules_ms_attention, &ft__rules_ms_layers, &ft__rules_ms_products,
+    &ft__rules_pick,         &ft__rules_seq,       &ft__rules_shape,
+    &ft__rules_signal,       &ft__rules_window,    NULL,
 };
 
 static uint32_t domain_of(const ft__operator_rule *rule)

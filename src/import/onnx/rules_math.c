@@ -303,14 +303,14 @@ static void rule_arg(ft__onnx_node *n)
 }
 
 /* How sums or products run along an axis. */
-struct running {
+struct running_total {
     bool product;
     bool exclusive; /* of what comes before each element */
     bool reverse;
 };
 
 static void fold_running(const ft__onnx_node *node, ft__onnx_value *x, uint32_t axis,
-                         struct running how, ft__onnx_value *out)
+                         struct running_total how, ft__onnx_value *out)
 {
     bool real = ft__dtype_is_real(x->dtype);
     ft__num *to = ft__data(node, x) ? ft__fold_new(node, out) : NULL;
@@ -356,11 +356,12 @@ static void rule_cumsum(ft__onnx_node *n)
     at = known ? ft__axis(n, at, x->shape.rank) : x->shape.rank - 1;
     ft__op_set1(&op, FT_K_axis, at);
     if (ft__emit2(n, &op, x, axis, &x->shape) && known)
-        fold_running(n, x, (uint32_t)at,
-                     (struct running){.product = n->rule->arg,
-                                      .exclusive = ft__attr_int(n, "exclusive", 0),
-                                      .reverse = ft__attr_int(n, "reverse", 0)},
-                     n->out[0]);
+        fold_running(
+            n, x, (uint32_t)at,
+            (struct running_total){.product = n->rule->arg,
+                                   .exclusive = ft__attr_int(n, "exclusive", 0),
+                                   .reverse = ft__attr_int(n, "reverse", 0)},
+            n->out[0]);
 }
 
 /* The determinants of square matrices. */

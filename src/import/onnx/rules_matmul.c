@@ -6,7 +6,7 @@
 /* A matrix product. to: dtype of the result, NONE: that of x; rest: what is read
  * besides (scales, zero points). */
 enum { MAX_REST = 10 };
-struct product {
+struct matrix_product {
     ft__onnx_value *x, *y, *bias, *out;
     ft_dtype to;
     ft__onnx_value *const *rest;
@@ -20,7 +20,8 @@ static ft_dtype product_dtype(const ft__onnx_node *n, const ft__onnx_value *x)
 }
 
 /* x times constant weights of `columns` columns. */
-static void linear(const ft__onnx_node *n, const struct product *p, int64_t columns)
+static void linear(const ft__onnx_node *n, const struct matrix_product *p,
+                   int64_t columns)
 {
     ft__onnx_value *rest[MAX_REST];
     ft_op op = ft__op_x(FT_KIND_linear, p->x);
@@ -57,7 +58,7 @@ static ft__onnx_value *as_matrix(const ft__onnx_node *n, ft__onnx_value *v, bool
     return m;
 }
 
-static void matmul(const ft__onnx_node *n, const struct product *p)
+static void matmul(const ft__onnx_node *n, const struct matrix_product *p)
 {
     bool row = p->x->shape.rank == 1, column = p->y->shape.rank == 1;
     ft__onnx_value *x = row ? as_matrix(n, p->x, false) : p->x,
@@ -99,7 +100,7 @@ static bool inner_sizes_fit(const ft__onnx_node *n, const ft__onnx_value *x,
     return !ft__failed(n);
 }
 
-static void emit_product(const ft__onnx_node *n, const struct product *p)
+static void emit_product(const ft__onnx_node *n, const struct matrix_product *p)
 {
     if (!inner_sizes_fit(n, p->x, p->y))
         return;
@@ -112,22 +113,22 @@ static void emit_product(const ft__onnx_node *n, const struct product *p)
 /* A third operand is the bias that fuse.c found behind it. */
 static void rule_matmul(ft__onnx_node *n)
 {
-    emit_product(n, &(struct product){.x = n->in[0],
-                                      .y = n->in[1],
-                                      .bias = ft__in(n, 2),
-                                      .to = product_dtype(n, n->in[0]),
-                                      .out = n->out[0]});
+    emit_product(n, &(struct matrix_product){.x = n->in[0],
+                                             .y = n->in[1],
+                                             .bias = ft__in(n, 2),
+                                             .to = product_dtype(n, n->in[0]),
+                                             .out = n->out[0]});
 }
 
 /* Integers into int32, zero points behind. */
 static void rule_matmul_integer(ft__onnx_node *n)
 {
-    emit_product(n, &(struct product){.x = n->in[0],
-                                      .y = n->in[1],
-                                      .to = FT_DTYPE_int32,
-                                      .rest = n->in + 2,
-                                      .n_rest = n->n_in - 2,
-                                      .out = n->out[0]});
+    emit_product(n, &(struct matrix_product){.x = n->in[0],
+                                             .y = n->in[1],
+                                             .to = FT_DTYPE_int32,
+                                             .rest = n->in + 2,
+                                             .n_rest = n->n_in - 2,
+                                             .out = n->out[0]});
 }
 
 /* a, its scale and zero point, b and its, those of the result. */
@@ -137,12 +138,13 @@ static void rule_qlinear_matmul(ft__onnx_node *n)
                               n->in[5], n->in[6], n->in[7]};
     ft_dtype to = n->in[7]->dtype;
 
-    emit_product(n, &(struct product){.x = n->in[0],
-                                      .y = n->in[3],
-                                      .to = to == n->in[0]->dtype ? FT_DTYPE_NONE : to,
-                                      .rest = rest,
-                                      .n_rest = sizeof(rest) / sizeof(*rest),
-                                      .out = n->out[0]});
+    emit_product(
+        n, &(struct matrix_product){.x = n->in[0],
+                                    .y = n->in[3],
+                                    .to = to == n->in[0]->dtype ? FT_DTYPE_NONE : to,
+                                    .rest = rest,
+                                    .n_rest = sizeof(rest) / sizeof(*rest),
+                                    .out = n->out[0]});
 }
 
 static ft__onnx_value *transposed(const ft__onnx_node *n, ft__onnx_value *x)
@@ -163,7 +165,7 @@ static void rule_gemm(ft__onnx_node *n)
     ft__onnx_value *a = n->in[0], *b = n->in[1], *c = ft__in(n, 2), *bias = NULL;
     bool trans_b = ft__attr_int(n, "transB", 0);
     bool constant = ft__is_constant(b);
-    struct product p = {.y = b};
+    struct matrix_product p = {.y = b};
     int64_t columns;
 
     if (a->shape.rank != 2 || b->shape.rank != 2) {
@@ -268,7 +270,6 @@ static void rule_einsum(ft__onnx_node *n)
     ft__str equation = ft__attr_str(n, "equation");
     bool there = n->n_in <= FT__EINSUM_TERMS;
     ft__einsum e;
-    ft_shape s;
 
     for (uint32_t i = 0; i < n->n_in && there; i++) {
         there = n->in[i] != NULL;
@@ -279,11 +280,10 @@ static void rule_einsum(ft__onnx_node *n)
         ft__onnx_fail(n, "its equation does not fit its operands");
         return;
     }
-    s = ft__einsum_result(&e);
-    if (!ft__shape_fits(&s))
+    if (!ft__shape_fits(&e.result))
         ft__onnx_fail(n, "its result is too large");
     else if (!ft__einsum_write(&e, &ops, in, shape, n->out[0]) && !ft__failed(n))
-        ft__emit_generic(n, n->out[0], n->in[0]->dtype, &s);
+        ft__emit_generic(n, n->out[0], n->in[0]->dtype, &e.result);
 }
 
 /* To and from quantised integers. */

@@ -149,11 +149,23 @@ static void rule_ms_qconcat(ft__onnx_node *n)
                     n->in[1]->dtype);
 }
 
+/* Integers of an operand, or of the attribute it was before; -1: unknown. */
+static int64_t list_of(const ft__onnx_node *n, uint32_t operand, const char *attr,
+                       int64_t *v, uint32_t max)
+{
+    int64_t count;
+
+    if (ft__in(n, operand))
+        return ft__ints(n, n->in[operand], v, max);
+    count = ft__attr_ints(n, attr, v, max);
+    return count <= (int64_t)max ? count : -1;
+}
+
 /* Sizes of the parts; false: they depend on values that are not known. */
 static bool split_sizes(const ft__onnx_node *n, int64_t size, int64_t *sizes)
 {
     int64_t parts = ft__attr_int(n, "num_outputs", n->n_out), chunk;
-    int64_t have = ft__list(n, 1, "split", sizes, n->n_out);
+    int64_t have = list_of(n, 1, "split", sizes, n->n_out);
 
     if (have == (int64_t)n->n_out)
         return true;
@@ -264,12 +276,12 @@ static bool read_cut(const ft__onnx_node *n, struct cut *c)
 {
     const int64_t limit = FT__MAX_ELEMENTS;
     int64_t start[FT_MAX_RANK], end[FT_MAX_RANK], axes[FT_MAX_RANK], step[FT_MAX_RANK];
-    int64_t count = ft__list(n, 1, "starts", start, FT_MAX_RANK), n_axes, n_steps;
+    int64_t count = list_of(n, 1, "starts", start, FT_MAX_RANK), n_axes, n_steps;
     uint32_t seen = 0;
 
-    if (count < 0 || ft__list(n, 2, "ends", end, FT_MAX_RANK) != count)
+    if (count < 0 || list_of(n, 2, "ends", end, FT_MAX_RANK) != count)
         return false;
-    n_axes = ft__list(n, 3, "axes", axes, FT_MAX_RANK);
+    n_axes = list_of(n, 3, "axes", axes, FT_MAX_RANK);
     n_steps = ft__in(n, 4) ? ft__ints(n, n->in[4], step, FT_MAX_RANK) : 0;
     if ((n_axes != count && (n_axes > 0 || ft__in(n, 3))) || n_steps < 0 ||
         (n_steps != count && n_steps != 0))
@@ -293,7 +305,7 @@ static bool read_cut(const ft__onnx_node *n, struct cut *c)
 static uint32_t cut_open(const ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape, *starts = &n->in[ft__in(n, 1) ? 1 : 0]->shape;
-    int64_t axes[FT_MAX_RANK], count = ft__list(n, 3, "axes", axes, FT_MAX_RANK);
+    int64_t axes[FT_MAX_RANK], count = list_of(n, 3, "axes", axes, FT_MAX_RANK);
     uint32_t all = (1u << x->rank) - 1, open = 0;
 
     if (!ft__in(n, 3) && ft__in(n, 1) && starts->rank == 1 && starts->dim[0] < x->rank)
@@ -364,7 +376,7 @@ static void rule_pad(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0];
     int64_t pads[2 * FT_MAX_RANK], axes[FT_MAX_RANK];
-    int64_t have = ft__list(n, 1, "pads", pads, 2 * FT_MAX_RANK), count = x->shape.rank;
+    int64_t have = list_of(n, 1, "pads", pads, 2 * FT_MAX_RANK), count = x->shape.rank;
     int64_t begin[FT_MAX_RANK] = {0};
     ft_shape s = x->shape;
 
@@ -478,6 +490,32 @@ static void rule_tile(ft__onnx_node *n)
         fold_tile(n, x, n->out[0]);
 }
 
+/* Windows along an axis, each of them copied. */
+static void rule_ms_unfold(ft__onnx_node *n)
+{
+    ft_shape s = n->in[0]->shape;
+    uint32_t axis = ft__axis(n, ft__attr_int(n, "dim", -1), s.rank);
+    int64_t size = ft__attr_size(n, "size", 0), step = ft__attr_size(n, "step", 1);
+
+    if (ft__failed(n) || s.dim[axis] < size) {
+        ft__misfit(n, 0);
+        return;
+    }
+    s.dim[axis] = (s.dim[axis] - size) / step + 1;
+    ft__push(n, &s, size);
+    if (!ft__failed(n))
+        ft__make_move(n, FT_KIND_expand, n->in[0], &s, n->out[0]);
+}
+
+static void rule_ms_restore_padding(ft__onnx_node *n)
+{
+    const ft_shape *x = &n->in[0]->shape, *places = &n->in[1]->shape;
+
+    if (ft__has_rank(n, 0, 2) && ft__has_rank(n, 1, 2))
+        ft__make_move(n, FT_KIND_pad, n->in[0],
+                      FT__SHAPE(places->dim[0], places->dim[1], x->dim[1]), n->out[0]);
+}
+
 /* arg: 0 depth to space, 1 the way back. */
 static void rule_depth_to_space(ft__onnx_node *n)
 {
@@ -549,7 +587,9 @@ static const ft__operator_rule rules[] = {
     {"Trilu", rule_trilu, 0, 1, 0},
     {"Pad", rule_pad, 0, 2, FT__MICROSOFT | FT__BYTES_ONE},
     {"QLinearConcat", rule_ms_qconcat, 0, 3, FT__MICROSOFT},
+    {"RestorePadding", rule_ms_restore_padding, 0, 2, FT__MICROSOFT},
     {"Trilu", rule_trilu, 0, 1, FT__MICROSOFT},
+    {"UnfoldTensor", rule_ms_unfold, 0, 1, FT__MICROSOFT},
 };
 
 const ft__rule_table ft__rules_move = {rules, sizeof(rules) / sizeof(*rules)};

@@ -250,28 +250,134 @@ static void rule_gated_bias(ft__onnx_node *n)
     ft__apply2(n, FT_KIND_mul, x, n->in[2], n->out[0]);
 }
 
+/* ---- results without operations of their own, and what generates text ---- */
+
+/* One value. arg: its dtype. */
+static void rule_scalar(ft__onnx_node *n)
+{
+    ft__emit_generic(n, n->out[0], (ft_dtype)n->rule->arg, &(ft_shape){0});
+}
+
+/* Generic, of operand `arg`'s shape and dtype. */
+static void rule_like(ft__onnx_node *n)
+{
+    const ft__onnx_value *x = n->in[n->rule->arg];
+
+    ft__emit_generic(n, n->out[0], x->dtype, &x->shape);
+}
+
+/* A hash of every element: positive ones have no sign. */
+static void rule_hash(ft__onnx_node *n)
+{
+    bool positive = ft__attr_int(n, "positive", 1);
+
+    ft__emit_generic(n, n->out[0], positive ? FT_DTYPE_uint32 : FT_DTYPE_int32,
+                     &n->in[0]->shape);
+}
+
+/* At most as many as there are; then their first places, and how often each is. */
+static void rule_unique(ft__onnx_node *n)
+{
+    const ft__onnx_value *x = n->in[0];
+
+    ft__emit_bounded(n, &x->shape, 1);
+    ft__emit_extra(n, 1, FT_DTYPE_int64, &x->shape);
+    ft__emit_extra_open(n, 2, FT_DTYPE_int64, &x->shape, 1);
+}
+
+/* The way through a table of costs: at most all rows and columns. */
+static void rule_time_warping(ft__onnx_node *n)
+{
+    const ft_shape *x = &n->in[0]->shape;
+
+    if (x->rank < 2 || x->rank > 3) {
+        ft__misfit(n, 0);
+        return;
+    }
+    ft__emit_open(n, n->out[0], FT_DTYPE_int32,
+                  FT__SHAPE(2, x->dim[x->rank - 1] + x->dim[x->rank - 2]), 2);
+}
+
+/* Tokens of a guess that were right, then those after them. */
+static void rule_bifurcation(ft__onnx_node *n)
+{
+    int64_t tokens = ft_shape_elements(&n->in[1]->shape);
+
+    if (ft__in(n, 3))
+        tokens += ft_shape_elements(&n->in[3]->shape);
+    ft__emit_open(n, n->out[0], n->in[1]->dtype, FT__SHAPE(tokens), 1);
+    ft__emit_extra(n, 1, n->in[2]->dtype, &(ft_shape){0});
+}
+
+/* At most all tokens; where they lie, sums of their numbers, and the largest. */
+static void rule_remove_padding(ft__onnx_node *n)
+{
+    const ft_shape *x = &n->in[0]->shape;
+
+    if (!ft__has_rank(n, 0, 3))
+        return;
+    ft__emit_bounded(n, FT__SHAPE(x->dim[0] * x->dim[1], x->dim[2]), 1);
+    ft__emit_extra(n, 1, FT_DTYPE_int32, FT__SHAPE(x->dim[0], x->dim[1]));
+    ft__emit_extra(n, 2, FT_DTYPE_int32, FT__SHAPE(x->dim[0] + 1));
+    ft__emit_extra(n, 3, FT_DTYPE_int32, FT__SHAPE(1));
+}
+
+/* Text generated in a loop over a decoder that is an attribute: how often depends
+ * on what it says. arg: 1 with beams. */
+static void rule_search(ft__onnx_node *n)
+{
+    const ft__onnx_value *ids = n->in[0];
+    int64_t length = ft__int_in(n, 1), each = n->rule->arg ? ft__int_in(n, 4) : 1;
+    ft_shape s = {0};
+
+    if (length < 0 || each < 0 || !ids->shape.rank) {
+        ft__emit_unknown(n);
+        return;
+    }
+    s.dim[s.rank++] = ids->shape.dim[0];
+    if (n->rule->arg)
+        s.dim[s.rank++] = each;
+    s.dim[s.rank++] = length;
+    ft__emit_generic(n, n->out[0], FT_DTYPE_int32, &s);
+    s.rank--;
+    for (uint32_t i = 1; i < n->n_out; i++)
+        ft__emit_extra(n, i, FT_DTYPE_fp32, &s);
+}
+
 static const ft__operator_rule rules[] = {
+    {"BeamSearch", rule_search, 1, 2, FT__MICROSOFT | FT__BODY},
     {"BiasAdd", rule_bias_add, 0, 3, FT__MICROSOFT},
     {"BiasDropout", rule_bias_dropout, 0, 2, FT__MICROSOFT},
     {"BiasGelu", rule_unary, FT_KIND_gelu, 2, FT__MICROSOFT},
     {"BiasSoftmax", rule_bias_softmax, 0, 2, FT__MICROSOFT},
     {"BiasSplitGelu", rule_split_gelu, 0, 2, FT__MICROSOFT},
+    {"BifurcationDetector", rule_bifurcation, 0, 3, FT__MICROSOFT},
     {"BitmaskBiasDropout", rule_bias_dropout, 1, 2, FT__MICROSOFT},
     {"BitmaskDropout", rule_bias_dropout, 2, 1, FT__MICROSOFT},
     {"BranchwiseRMSNorm", rule_rmsnorm, 0, 1, FT__MICROSOFT},
+    {"DynamicTimeWarping", rule_time_warping, 0, 1, FT__MICROSOFT},
     {"EmbedLayerNormalization", rule_embed_norm, 0, 1, FT__MICROSOFT},
     {"FastGelu", rule_unary, FT_KIND_gelu_tanh, 1, FT__MICROSOFT},
     {"GatedAdd", rule_gated_add, 0, 3, FT__MICROSOFT},
     {"GatedRMSNorm", rule_gated_norm, 0, 3, FT__MICROSOFT},
     {"GatedRelativePositionBias", rule_gated_bias, 0, 6, FT__MICROSOFT},
     {"GemmaRotaryEmbedding", rule_gemma_rotary, 0, 5, FT__MICROSOFT},
+    {"GreedySearch", rule_search, 0, 2, FT__MICROSOFT | FT__BODY},
     {"GroupNorm", rule_groupnorm, 0, 3, FT__MICROSOFT},
+    {"Inverse", rule_like, 0, 1, FT__MICROSOFT},
+    {"IsAllFinite", rule_scalar, FT_DTYPE_bool, 1, FT__MICROSOFT},
+    {"MurmurHash3", rule_hash, 0, 1, FT__MICROSOFT},
+    {"NGramRepeatBlock", rule_like, 1, 2, FT__MICROSOFT},
     {"QEmbedLayerNormalization", rule_embed_norm, 1, 1, FT__MICROSOFT},
     {"RelativePositionBias", rule_position_bias, 0, 3, FT__MICROSOFT},
+    {"RemovePadding", rule_remove_padding, 0, 2, FT__MICROSOFT},
+    {"Sampling", rule_search, 0, 2, FT__MICROSOFT | FT__BODY},
     {"SkipGroupNorm", rule_groupnorm, 1, 4, FT__MICROSOFT},
     {"SkipLayerNormalization", rule_skip_norm, FT_KIND_layernorm, 3, FT__MICROSOFT},
     {"SkipSimplifiedLayerNormalization", rule_skip_norm, FT_KIND_rmsnorm, 3,
      FT__MICROSOFT},
+    {"Unique", rule_unique, 0, 1, FT__MICROSOFT},
+    {"WhisperBeamSearch", rule_search, 1, 2, FT__MICROSOFT | FT__BODY},
 };
 
 const ft__rule_table ft__rules_ms_layers = {rules, sizeof(rules) / sizeof(*rules)};

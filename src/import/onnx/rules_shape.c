@@ -149,6 +149,26 @@ static void rule_unsqueeze(ft__onnx_node *n)
         ft__emit_shape(n, &s);
 }
 
+static void rule_ms_expand_dims(ft__onnx_node *n)
+{
+    ft_shape x = n->in[0]->shape, s = {0};
+    int64_t at;
+
+    if (ft__ints(n, n->in[1], &at, 1) != 1) {
+        ft__emit_unknown(n);
+        return;
+    }
+    at = ft__axis(n, at, x.rank + 1);
+    for (uint32_t i = 0; i <= x.rank; i++) {
+        if (i == at)
+            ft__push(n, &s, 1);
+        if (i < x.rank)
+            ft__push(n, &s, x.dim[i]);
+    }
+    if (!ft__failed(n))
+        ft__emit_shape(n, &s);
+}
+
 /* ---- what depends on shapes alone ---- */
 
 static void define_ints(const ft__onnx_node *n, const int64_t *v, uint32_t count,
@@ -363,6 +383,7 @@ static const ft__operator_rule rules[] = {
     {"Size", rule_size, 0, 1, 0},
     {"Squeeze", rule_squeeze, 0, 1, FT__BYTES_ONE},
     {"Unsqueeze", rule_unsqueeze, 0, 1, FT__BYTES_ONE},
+    {"ExpandDims", rule_ms_expand_dims, 0, 2, FT__MICROSOFT},
     {"Range", rule_range, 0, 2, FT__MICROSOFT},
     {"SampleOp", rule_identity, 0, 1, FT__MICROSOFT | FT__CONTAINERS},
 };

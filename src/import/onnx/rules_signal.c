@@ -218,6 +218,28 @@ static void rule_max_roi_pool(ft__onnx_node *n)
     regions(n, size[0], size[1]);
 }
 
+/* Pieces of images: X, boxes, whose box it is, and the size. */
+static void rule_ms_crop_resize(ft__onnx_node *n)
+{
+    const ft_shape *x = &n->in[0]->shape, *boxes = &n->in[1]->shape;
+    int64_t size[2];
+    ft_shape s;
+    ft_op op;
+
+    if (!ft__has_rank(n, 0, 4) || !ft__has_rank(n, 1, 2))
+        return;
+    if (ft__ints(n, n->in[3], size, 2) != 2 || size[0] < 0 || size[1] < 0) {
+        ft__emit_unknown(n);
+        return;
+    }
+    s = *FT__SHAPE(boxes->dim[0], x->dim[1], size[0], size[1]);
+    ft__op_init(&op, FT_KIND_roi_align, n->in[0]->dtype);
+    ft__op_set_shape(&op, FT_K_x, x);
+    ft__op_set_shape(&op, FT_K_y, boxes);
+    ft__op_set_shape(&op, FT_K_out, &s);
+    ft__emit2(n, &op, n->in[0], n->in[1], &s);
+}
+
 /* ---- to a size ---- */
 
 /* Cut or padded in the middle, along some axes. */
@@ -405,6 +427,39 @@ static void rule_stft(ft__onnx_node *n)
     ft__make_of(n, &op, (ft__onnx_value *[]){x, window}, window ? 2 : 1, &s, n->out[0]);
 }
 
+/* Over the last signal_ndim axes; complex numbers are a last axis of 2. arg: 0
+ * real to complex, of which half is kept; 1 the way back. */
+static void rule_ms_fft(ft__onnx_node *n)
+{
+    ft_shape s = n->in[0]->shape;
+    int64_t axes = ft__attr_size(n, "signal_ndim", 1), points = 1;
+    bool half = ft__attr_int(n, "onesided", 1);
+    uint32_t last;
+    ft_op op;
+
+    if (n->rule->arg && s.rank && s.dim[s.rank - 1] == 2)
+        s.rank--;
+    if (s.rank == 0 || axes > s.rank) {
+        ft__misfit(n, 0);
+        return;
+    }
+    last = s.rank - 1;
+    if (n->rule->arg && half)
+        s.dim[last] = 2 * (s.dim[last] - 1);
+    for (uint32_t i = 0; i < (uint32_t)axes; i++)
+        points *= s.dim[last - i] > 0 ? s.dim[last - i] : 1;
+    if (!n->rule->arg && half)
+        s.dim[last] = s.dim[last] / 2 + 1;
+    if (!n->rule->arg)
+        ft__push(n, &s, 2);
+    if (ft__failed(n))
+        return;
+    op = ft__op_x(FT_KIND_fft, n->in[0]);
+    ft__op_set1(&op, FT_K_size, points);
+    ft__op_set_shape(&op, FT_K_out, &s);
+    ft__emit1(n, &op, n->in[0], &s);
+}
+
 static ft_dtype window_dtype(const ft__onnx_node *n)
 {
     ft_dtype t = ft_dtype_from_onnx(ft__attr_int(n, "output_datatype", 1));
@@ -458,7 +513,10 @@ static const ft__operator_rule rules[] = {
     {"RoiAlign", rule_roi_align, 0, 3, 0},
     {"STFT", rule_stft, 0, 2, 0},
     {"Upsample", rule_resize, 0, 1, FT__BYTES_ONE},
+    {"CropAndResize", rule_ms_crop_resize, 0, 4, FT__MICROSOFT},
     {"GridSample", rule_grid_sample, 0, 2, FT__MICROSOFT},
+    {"Irfft", rule_ms_fft, 1, 1, FT__MICROSOFT},
+    {"Rfft", rule_ms_fft, 0, 1, FT__MICROSOFT},
 };
 
 const ft__rule_table ft__rules_signal = {rules, sizeof(rules) / sizeof(*rules)};
