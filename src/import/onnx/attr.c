@@ -1,7 +1,7 @@
-/* Attributes, looked up in the node's message each time: nodes have few. */
+/* What a node says: attributes, looked up in its message each time (nodes have few),
+ * and operands that are sizes and axes. */
 #include <string.h>
 
-#include "base/limits.h"
 #include "import/onnx/onnx.h"
 
 enum {

@@ -1,9 +1,8 @@
 /* Operations one by one, for rules that make several of one node. */
 #include "import/onnx/compose.h"
-#include "import/rules/ops.h"
 
 #include "graph/op_inside.h"
-#include <string.h>
+#include "import/rules/ops.h"
 
 void ft__emit_params(const ft__onnx_node *n, const ft_op *op, const ft_shape *shape)
 {

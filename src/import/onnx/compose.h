@@ -38,7 +38,7 @@ static inline ft_dtype ft__weights_dtype(const ft__onnx_value *x,
 }
 /* Append a dimension; fails the import at the ninth. */
 void ft__push(const ft__onnx_node *n, ft_shape *s, int64_t dim);
-/* Less an axis, or with one of this size put in; fails the import at the ninth. */
+/* Less some dimensions from `at` on, or with one put in there. */
 static inline void ft__drop_dim(ft_shape *s, uint32_t at, uint32_t count)
 {
     s->rank -= count;
@@ -82,6 +82,11 @@ static inline bool ft__emit2(const ft__onnx_node *n, const ft_op *op, ft__onnx_v
 /* x in another shape. Constants keep their elements. */
 void ft__emit_view(const ft__onnx_node *n, ft__onnx_value *x, ft__onnx_value *out,
                    const ft_shape *shape);
+/* The node's result is its first operand in another shape. */
+static inline void ft__emit_shape(const ft__onnx_node *n, const ft_shape *shape)
+{
+    ft__emit_view(n, n->in[0], n->out[0], shape);
+}
 /* A layer: what c->params holds, NULLs left out, are weights as far as it is
  * constant, and otherwise stands behind the operands. */
 bool ft__emit_layer(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c);
@@ -93,6 +98,8 @@ uint32_t ft__onnx_tensor(ft__onnx *o, ft__onnx_value *v);
  * first operand. */
 void ft__emit_generic(const ft__onnx_node *n, ft__onnx_value *out, ft_dtype dtype,
                       const ft_shape *shape);
+/* Dimensions and the rank that the second import may vary (onnx.c). */
+ft_shape ft__guess(ft__onnx *o, const ft_shape *most, uint32_t open);
 /* A result whose dimensions `open` (bits, FT_OPEN_RANK) are not known before the
  * network runs; `most` holds the most they can be. Named among the bounded. */
 void ft__emit_open(const ft__onnx_node *n, ft__onnx_value *out, ft_dtype dtype,
@@ -103,17 +110,10 @@ static inline void ft__emit_bounded(const ft__onnx_node *n, const ft_shape *most
 {
     ft__emit_open(n, n->out[0], n->in[0]->dtype, most, open);
 }
-/* The node's result is its first operand in another shape. */
-static inline void ft__emit_shape(const ft__onnx_node *n, const ft_shape *shape)
-{
-    ft__emit_view(n, n->in[0], n->out[0], shape);
-}
 /* The same with an operation of its own kind, whose results have the shape that
  * ft__guess() gave. */
 void ft__emit_guessed(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c,
                       uint32_t open);
-/* Dimensions and the rank that the second import may vary (onnx.c). */
-ft_shape ft__guess(ft__onnx *o, const ft_shape *most, uint32_t open);
 /* A result whose shape and cost are known: operands are read, it is written. */
 void ft__emit_counted(const ft__onnx_node *n, ft__onnx_value *out, ft_dtype dtype,
                       const ft_shape *shape);
@@ -129,8 +129,8 @@ void ft__emit_extra(const ft__onnx_node *n, uint32_t i, ft_dtype dtype,
 
 /* Steps, of which a rule may have several: each call appends one operation and
  * gives its result. `out` NULL: a value of its own. A NULL operand, or an import
- * that has failed, gives NULL, so that calls nest. Constants stay constants. */
-/* Any operation. */
+ * that has failed, gives NULL, so that calls nest. Constants stay constants.
+ * Any operation: */
 ft__onnx_value *ft__make(const ft__onnx_node *n, const ft_op *op,
                          const ft__onnx_call *c, ft__onnx_value *out);
 /* One without parameters; shape: as in ft__onnx_call, or NULL. */
@@ -146,6 +146,7 @@ ft__onnx_value *ft__apply2(const ft__onnx_node *n, ft_kind kind, ft__onnx_value 
                            ft__onnx_value *y, ft__onnx_value *out);
 ft__onnx_value *ft__reduce(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
                            uint32_t axes, bool keep, ft__onnx_value *out);
+/* The elements of a result, where those of its operands are known. */
 void ft__fold_unary(const ft__onnx_node *node, ft_kind kind, ft__onnx_value *x,
                     ft__onnx_value *out);
 void ft__fold_where(const ft__onnx_node *node, ft__onnx_value *const in[3],
@@ -153,7 +154,6 @@ void ft__fold_where(const ft__onnx_node *node, ft__onnx_value *const in[3],
 /* out[i] = x[base + sum of i * stride]: transpose, slice, expand, split. */
 void ft__fold_strided(const ft__onnx_node *node, ft__onnx_value *x, ft__onnx_value *out,
                       int64_t base, const int64_t *stride);
-
 /* Row-major strides of a shape. */
 void ft__strides(const ft_shape *s, int64_t *stride);
 
@@ -213,24 +213,13 @@ typedef struct ft__linear {
 ft__onnx_value *ft__make_linear(const ft__onnx_node *n, ft__onnx_value *x,
                                 const ft__linear *l, ft__onnx_value *out);
 
-/* A convolution with the node's window; x: batch, channels, axes. */
-typedef struct ft__conv {
-    ft__onnx_value *x;
-    ft__onnx_value *weights;
-    ft__onnx_value *bias; /* NULL: none */
-    ft_shape filters;     /* out, in of a group, kernel */
-    ft_dtype to;          /* NONE: that of x */
-    bool transposed;
-    ft__onnx_value *offsets; /* where each weight looks; NULL: at its own place */
-} ft__conv;
-
 /* Whether an attribute names an activation that a value goes through; what it is. */
 bool ft__activates(const ft__onnx_node *n, const char *attr, ft_kind *kind);
 /* The node's result is x after that. */
 void ft__activate(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x);
 
 /* ---- rules_move.c ---- */
-/* Parts one behind the other, as the node's result. */
+/* Parts one behind the other, as the node's result of this type. */
 void ft__emit_concat(ft__onnx_node *n, ft__onnx_value *const *part, uint32_t count,
                      uint32_t axis, ft_dtype dtype);
 

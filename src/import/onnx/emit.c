@@ -125,6 +125,8 @@ static void define_result(const ft__onnx_node *n, ft__onnx_value *v, ft_dtype dt
                                      FT_ROLE_ACTIVATION, dtype, shape);
 }
 
+/* ---- operations ---- */
+
 /* Of an operation that was checked. */
 static void add_node(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c,
                      const uint32_t *out)

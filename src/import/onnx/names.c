@@ -1,7 +1,6 @@
 /* Names of values, and what is allocated for one import. */
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/limits.h"

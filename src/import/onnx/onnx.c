@@ -1,4 +1,5 @@
-/* The model: its parts, its nodes in order, branches and functions inlined. */
+/* The model: its parts, its nodes in order, graphs and functions written out in place
+ * of nodes, and which dimensions of the result rest on a guess. */
 
 #include <stdalign.h>
 #include <stddef.h>
@@ -16,34 +17,12 @@ enum {
     MODEL_FUNCTION = 25,
     FUNCTION_OPSET = 9,
     OLDEST_OPSET = 1,
-    FIRST_BYTES = 16 * 1024, /* of the arena: enough for small models */
+    FIRST_BYTES = 24 * 1024, /* of the arena: enough for small models */
     MODERN_OPSET = 7,        /* from here on operators are as the rules know them */
     NO_OPSET = 1 << 20,      /* nothing stated: taken to be the newest */
 };
 
-/* ---- nodes ---- */
-
-/* Operands are made before, in the file's order, or never. */
-static bool operands_are_there(const ft__onnx_node *n)
-{
-    uint32_t need = n->rule ? n->rule->min_in : 0;
-
-    for (uint32_t i = 0; i < n->n_in || i < need; i++) {
-        const ft__onnx_value *v = ft__in(n, i);
-
-        if (!v && i < need)
-            return ft__onnx_fail(n, "its operand %u of %u is missing", i + 1, need);
-        if (!v || v->state != FT__UNDEFINED)
-            continue;
-        ft__onnx_fail(n, "it reads \"%.*s\", which %s", ft__shown(v->name.n, 100),
-                      v->name.s,
-                      v->producer ? "is made only later: the nodes are out of order or "
-                                    "form a cycle"
-                                  : "nothing makes");
-        return false;
-    }
-    return true;
-}
+/* ---- functions, written out in place ---- */
 
 static int64_t default_opset(ft__onnx *o, ft__bytes message, uint32_t field,
                              int64_t fallback)
@@ -167,6 +146,30 @@ static void inline_function(ft__onnx_node *n, const ft__function *f)
     n->import->depth--;
 }
 
+/* ---- nodes ---- */
+
+/* Operands are made before, in the file's order, or never. */
+static bool operands_are_there(const ft__onnx_node *n)
+{
+    uint32_t need = n->rule ? n->rule->min_in : 0;
+
+    for (uint32_t i = 0; i < n->n_in || i < need; i++) {
+        const ft__onnx_value *v = ft__in(n, i);
+
+        if (!v && i < need)
+            return ft__onnx_fail(n, "its operand %u of %u is missing", i + 1, need);
+        if (!v || v->state != FT__UNDEFINED)
+            continue;
+        ft__onnx_fail(n, "it reads \"%.*s\", which %s", ft__shown(v->name.n, 100),
+                      v->name.s,
+                      v->producer ? "is made only later: the nodes are out of order or "
+                                    "form a cycle"
+                                  : "nothing makes");
+        return false;
+    }
+    return true;
+}
+
 static bool takes_its_operands(const ft__onnx_node *n)
 {
     bool any = n->rule->traits & (FT__BODY | FT__CONTAINERS);
@@ -276,6 +279,8 @@ static void run_body(ft__onnx *o, ft__body *body)
         if (!body->node[i].done)
             run_node(&body->node[i]);
 }
+
+/* ---- graphs in place of nodes ---- */
 
 /* Bodies name their inputs in field 11; `arg` is what they mean now. */
 static void bind_inputs(ft__onnx *o, ft__bytes graph, ft__onnx_value *const *arg,
@@ -404,9 +409,8 @@ static void read_model(ft__onnx *o, bool *versioned)
         mark_outputs(o, &body);
 }
 
-/* ---- which dimensions are facts and which rest on a guess ---- */
-
-/* Some results have as many elements as the data says: what is not zero, what
+/* ---- which dimensions are facts and which rest on a guess ----
+ * Some results have as many elements as the data says: what is not zero, what
  * is left of overlapping boxes. The import takes the most there can be, and the
  * rest of the network follows from that, shapes computed from shapes included.
  * Where there was any such guess, the file is imported a second time with other

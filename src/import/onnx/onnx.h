@@ -12,20 +12,19 @@
 
 /* Reading an ONNX file, in the order of the files here:
  *
- *   pb.c      wire format
- *   names.c   names -> values
- *   read.c    messages -> values and nodes
- *   attr.c    attributes, on demand
- *   dims.c    the model's inputs and the dimensions they leave open
- *   onnx.c    the model: opsets, nodes in order, inlining
- *   legacy.c  operators of opsets before 7
- *   fuse.c    chains of nodes that the network's author wrote as one layer
- *   rules_*.c one rule per family of operators: node -> operation
- *   compose.c operations one by one, as rules make them
- *   emit.c    operation -> graph, or -> constant when all its operands are
- *   control.c bodies and branches
- *   open.c    which dimensions rest on a guess
- *   fold.c    the values of such constants, as far as shapes can need them
+ *   pb.c         wire format
+ *   names.c      names -> values; how an import fails
+ *   tensor.c     types and constants of the file, as far as shapes can need them
+ *   attr.c       what a node says: attributes, sizes, axes
+ *   emit.c       operation -> graph, or -> constant when all its operands are
+ *   arithmetic.c elementwise steps, and what they make of known constants
+ *   compose.c    operations one by one, as rules make them
+ *   rules_*.c    a family of operators each: node -> operations; a table of them
+ *   rules.c      an operator's rule
+ *   read.c       messages -> nodes
+ *   dims.c       the model's inputs and the dimensions they leave open
+ *   fuse.c       chains of nodes that the network's author wrote as one layer
+ *   onnx.c       the model: opsets, nodes in order, inlining; what rests on a guess
  *
  * ../rules/ holds what ATen's operators share with these.
  *
@@ -56,7 +55,7 @@ struct ft__onnx_value {
     ft__onnx_node *reader;   /* the last node that reads it */
     uint32_t uses;           /* readers, subgraphs and graph outputs */
     bool guessed;            /* its shape or contents rest on a guess */
-    uint32_t open;           /* as in ft_tensor; known in the end (open.c) */
+    uint32_t open;           /* as in ft_tensor; known in the end (onnx.c) */
     ft__state state;
     ft_dtype dtype;
     ft_shape shape;
@@ -93,7 +92,8 @@ enum {
     FT__SOURCE = 1 << 6,     /* it gives a constant without any operand */
     FT__ALIGNED = 1 << 7,    /* once its second operand stood at an axis of the first */
     /* Operands that can be bytes: the first, the first two, all of them, the second
-     * and third; of products the first three, weights of another type than x. */
+     * and third; those of products and convolutions, weights of another type than x
+     * (the result of a convolution is then bytes, too). */
     FT__BYTES_ONE = 1 << 8,
     FT__BYTES_TWO = 1 << 9,
     FT__BYTES_ALL = 1 << 10,
@@ -201,7 +201,7 @@ struct ft__onnx {
     uint32_t guesses; /* shapes that were taken to be so, */
     uint64_t sizes;   /* with dimensions and ranks among these */
     uint32_t ranks;
-    bool low;         /* guess the least, not the most (open.c) */
+    bool low;         /* guess the least, not the most (onnx.c) */
     bool dry;         /* shapes only: enough for guessing again, unless branches */
     bool weighed;     /* were chosen by what they cost */
     uint32_t n_nodes; /* read so far, inlined ones each time */

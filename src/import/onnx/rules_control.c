@@ -1,10 +1,9 @@
-/* Bodies of nodes, written out in place; branches. */
-#include <string.h>
+/* Branches and loops: nodes that hold graphs. A branch is written out in place; the
+ * body of a loop stands once, with the number of times it runs. */
 
 #include "base/limits.h"
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
-#include "import/onnx/onnx.h"
 
 void ft__onnx_hand_over(ft__onnx_node *n, const ft__body *body)
 {
@@ -148,7 +147,7 @@ static void rule_if(ft__onnx_node *n)
         ft__onnx_hand_over(n, &b[taken].body);
 }
 
-/* Loops: the body stands once, with the number of times it runs. */
+/* ---- what loops have in common ---- */
 
 /* What both have: a body that gets and gives `n_carried` values. */
 struct body_loop {

@@ -1,8 +1,9 @@
-/* Normalisation. */
-#include "base/limits.h"
+/* Layers: norms, recurrent ones and attention; losses and what learns from them. */
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
 #include "import/rules/ops.h"
+
+/* ---- norms ---- */
 
 /* Before opset 13 the axes from `axis` on were one. */
 static void rule_softmax(ft__onnx_node *n)
@@ -112,7 +113,7 @@ static void rule_ms_qordered_norm(ft__onnx_node *n)
     ft__make_norm(n, FT_KIND_layernorm, n->in[0], FT_K_norm, 1, params, 2, n->out[0]);
 }
 
-/* Recurrent layers. */
+/* ---- recurrent layers ---- */
 
 /* What the file says about a layer, whatever its axes' order. */
 struct recurrent_layer {
@@ -199,7 +200,7 @@ static void rule_ms_lstm(ft__onnx_node *n)
                  .n_out = 3});
 }
 
-/* Attention, its positions, and what stands in for it. */
+/* ---- attention, its positions, and what stands in for it ---- */
 
 /* Batch, heads, length and size of queries, keys or values, which come with four
  * dimensions in this order, or as batch x length x (heads x size). */
@@ -317,8 +318,6 @@ static void rule_rotary(ft__onnx_node *n)
     ft__emit_params(n, &op, &n->in[0]->shape);
 }
 
-/* ---- linear attention ---- */
-
 /* A state of keys x values per head, and what queries read from it. Each step is
  * the same work as its part of these products: the keys by the values into the
  * state, (delta rules) the state's own answer to the keys, the queries by the
@@ -356,7 +355,7 @@ static void rule_linear_attention(ft__onnx_node *n)
              q->dtype);
 }
 
-/* Losses and what learns from them. */
+/* ---- losses and what learns from them ---- */
 
 /* What labels pick of x, by a kind of gather with these indices. */
 static ft__onnx_value *picked_of(const ft__onnx_node *n, ft_kind kind,

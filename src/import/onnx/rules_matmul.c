@@ -1,4 +1,4 @@
-/* Matrix products, plain and quantised. */
+/* Matrix products, plain and quantised; to and from quantised integers. */
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
 #include "import/rules/einsum.h"
@@ -286,7 +286,7 @@ static void rule_einsum(ft__onnx_node *n)
         ft__emit_generic(n, n->out[0], n->in[0]->dtype, &e.result);
 }
 
-/* To and from quantised integers. */
+/* ---- to and from quantised integers ---- */
 
 static bool all_constant(const ft__onnx_node *n)
 {

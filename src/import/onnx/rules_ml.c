@@ -1,6 +1,9 @@
-/* Strings: their operators read and write, and nobody counts more of them. */
+/* Strings, features and the models that are no networks (ai.onnx.ml): what they hold
+ * lies in attributes; their cost is what they read and write, products excepted. */
 #include "base/limits.h"
 #include "import/onnx/compose.h"
+
+/* ---- strings ---- */
 
 /* arg: the dtype of the result, 0: that of the operand. */
 static void rule_counted(ft__onnx_node *n)
@@ -82,8 +85,7 @@ static void rule_tfidf(ft__onnx_node *n)
     ft__emit_counted(n, n->out[0], FT_DTYPE_fp32, &s);
 }
 
-/* ai.onnx.ml: features and the models that are no networks. What they hold lies
- * in attributes; their cost is what they read and write, products excepted. */
+/* ---- ai.onnx.ml ---- */
 
 static void rows(ft__onnx_node *n, ft__onnx_value *out, ft_dtype t, int64_t columns)
 {

@@ -1,4 +1,4 @@
-/* Data movement: what copies elements without computing on them. */
+/* Data movement: what copies elements, of constants, too, without computing on them. */
 #include <string.h>
 
 #include "base/limits.h"
@@ -94,7 +94,6 @@ static void fold_concat(const ft__onnx_node *node, ft__onnx_value *const *part,
     }
 }
 
-/* Parts one behind the other: the result is of this type. */
 void ft__emit_concat(ft__onnx_node *n, ft__onnx_value *const *part, uint32_t count,
                      uint32_t axis, ft_dtype dtype)
 {

@@ -1,7 +1,6 @@
 /* com.microsoft: attention. One kernel reads queries, keys and values where they
  * lie, so that a packed or split operand is a view; keys and values of earlier
  * steps are copied to those of this one, as the results are. */
-#include "graph/op_inside.h"
 #include "import/onnx/compose.h"
 #include "import/rules/ops.h"
 
@@ -478,8 +477,7 @@ static void rule_sparse(ft__onnx_node *n)
         attend_steps(n, &h, &s);
 }
 
-/* com.microsoft: attention over tokens without padding, windows, pages, and with a
- * state instead of keys. */
+/* ---- tokens without padding, windows, pages, and a state instead of keys ---- */
 
 /* Tokens without padding; token_offset is operand 4. */
 static void rule_packed_multihead(ft__onnx_node *n)

@@ -1,4 +1,5 @@
-/* com.microsoft: activations, norms and embeddings with what is fused to them. */
+/* com.microsoft: activations, norms and embeddings with what is fused to them, and what
+ * is no operation of its own. */
 #include "import/onnx/compose.h"
 
 enum { FILL_BATCH_INDEX = 2 };

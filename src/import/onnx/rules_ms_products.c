@@ -1,4 +1,5 @@
-/* com.microsoft: matrix products and convolutions, with what is fused to them. */
+/* com.microsoft: matrix products, of quantised weights and integers, too, with what is
+ * fused to them, and mixtures of experts. */
 #include <string.h>
 
 #include "graph/op_inside.h"

@@ -1,11 +1,11 @@
-/* What picks or places elements by indices or by value. */
+/* What picks or places elements by indices or by value, of constants, too. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/limits.h"
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
 #include "import/rules/ops.h"
-#include <stdlib.h>
 
 /* ---- gather ---- */
 

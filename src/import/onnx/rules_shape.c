@@ -1,7 +1,6 @@
 /* Shapes: other shapes over the same memory, and nodes that compute with
  * shapes, most of which leave no operation behind. */
 #include <math.h>
-#include <string.h>
 
 #include "base/limits.h"
 #include "graph/op_inside.h"

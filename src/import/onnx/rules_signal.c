@@ -1,6 +1,5 @@
-/* What samples images and other grids at places of their own. */
+/* Images and signals: what samples grids at places of its own, and spectra. */
 #include <math.h>
-#include <string.h>
 
 #include "base/limits.h"
 #include "graph/op_inside.h"
@@ -332,7 +331,7 @@ static void rule_image_decoder(ft__onnx_node *n)
     ft__emit_open(n, n->out[0], FT_DTYPE_uint8, &s, 3u);
 }
 
-/* Spectra and the windows they are taken through. */
+/* ---- spectra and the windows they are taken through ---- */
 
 /* The axis, an operand from opset 20 on and an attribute before; -1: unknown. */
 static int64_t dft_axis(const ft__onnx_node *n)

@@ -87,9 +87,21 @@ static bool read_window(const ft__onnx_node *n, const ft_shape *x, bool transpos
 
 /* ---- convolutions ---- */
 
+/* A convolution with the node's window; x: batch, channels, axes. */
+struct convolution {
+    ft__onnx_value *x;
+    ft__onnx_value *weights;
+    ft__onnx_value *bias; /* NULL: none */
+    ft_shape filters;     /* out, in of a group, kernel */
+    ft_dtype to;          /* NONE: that of x */
+    bool transposed;
+    ft__onnx_value *offsets; /* where each weight looks; NULL: at its own place */
+};
+
 /* Weights are channels out x channels in of a group x kernel; transposed:
  * channels in x channels out of a group. */
-static bool conv_fits(const ft__onnx_node *n, const ft__conv *c, int64_t groups)
+static bool conv_fits(const ft__onnx_node *n, const struct convolution *c,
+                      int64_t groups)
 {
     const ft_shape *x = &c->x->shape, *w = &c->filters;
     int64_t want;
@@ -106,7 +118,7 @@ static bool conv_fits(const ft__onnx_node *n, const ft__conv *c, int64_t groups)
 }
 
 /* The operation; false: failed, or not a window that one can describe. */
-static bool conv_op(const ft__onnx_node *n, const ft__conv *c, ft_op *op)
+static bool conv_op(const ft__onnx_node *n, const struct convolution *c, ft_op *op)
 {
     const ft_shape *w = &c->filters;
     int64_t groups = ft__attr_int(n, "group", 1);
@@ -132,8 +144,8 @@ static bool conv_op(const ft__onnx_node *n, const ft__conv *c, ft_op *op)
 }
 
 /* The node is this convolution; `more` is read as well: scales, zero points. */
-static void conv(ft__onnx_node *n, const ft__conv *c, ft__onnx_value *const *more,
-                 uint32_t n_more)
+static void conv(ft__onnx_node *n, const struct convolution *c,
+                 ft__onnx_value *const *more, uint32_t n_more)
 {
     ft__onnx_value *rest[MAX_REST] = {c->weights, c->bias};
     ft_op op;
@@ -157,12 +169,12 @@ static void conv(ft__onnx_node *n, const ft__conv *c, ft__onnx_value *const *mor
 static void rule_conv(ft__onnx_node *n)
 {
     conv(n,
-         &(ft__conv){.transposed = n->rule->arg,
-                     .x = n->in[0],
-                     .weights = n->in[1],
-                     .filters = n->in[1]->shape,
-                     .to = n->to,
-                     .bias = ft__in(n, 2)},
+         &(struct convolution){.transposed = n->rule->arg,
+                               .x = n->in[0],
+                               .weights = n->in[1],
+                               .filters = n->in[1]->shape,
+                               .to = n->to,
+                               .bias = ft__in(n, 2)},
          NULL, 0);
 }
 
@@ -170,10 +182,10 @@ static void rule_conv(ft__onnx_node *n)
 static void rule_conv_integer(ft__onnx_node *n)
 {
     conv(n,
-         &(ft__conv){.x = n->in[0],
-                     .weights = n->in[1],
-                     .filters = n->in[1]->shape,
-                     .to = FT_DTYPE_int32},
+         &(struct convolution){.x = n->in[0],
+                               .weights = n->in[1],
+                               .filters = n->in[1]->shape,
+                               .to = FT_DTYPE_int32},
          n->in + 2, n->n_in - 2);
 }
 
@@ -184,11 +196,11 @@ static void rule_qlinear_conv(ft__onnx_node *n)
                               n->in[5], n->in[6], n->in[7]};
 
     conv(n,
-         &(ft__conv){.x = n->in[0],
-                     .weights = n->in[3],
-                     .filters = n->in[3]->shape,
-                     .bias = ft__in(n, 8),
-                     .to = n->in[7]->dtype},
+         &(struct convolution){.x = n->in[0],
+                               .weights = n->in[3],
+                               .filters = n->in[3]->shape,
+                               .bias = ft__in(n, 8),
+                               .to = n->in[7]->dtype},
          rest, sizeof(rest) / sizeof(*rest));
 }
 
@@ -196,11 +208,11 @@ static void rule_qlinear_conv(ft__onnx_node *n)
 static void rule_deform_conv(ft__onnx_node *n)
 {
     conv(n,
-         &(ft__conv){.x = n->in[0],
-                     .weights = n->in[1],
-                     .filters = n->in[1]->shape,
-                     .offsets = n->in[2],
-                     .bias = ft__in(n, 3)},
+         &(struct convolution){.x = n->in[0],
+                               .weights = n->in[1],
+                               .filters = n->in[1]->shape,
+                               .offsets = n->in[2],
+                               .bias = ft__in(n, 3)},
          (ft__onnx_value *[]){ft__in(n, 4)}, 1);
 }
 
@@ -350,7 +362,7 @@ static ft__onnx_value *cropped(const ft__onnx_node *n)
     return NULL;
 }
 
-static ft__onnx_value *make_conv(const ft__onnx_node *n, const ft__conv *c,
+static ft__onnx_value *make_conv(const ft__onnx_node *n, const struct convolution *c,
                                  ft__onnx_value *out)
 {
     ft_op op;
@@ -401,7 +413,7 @@ static void rule_ms_conv(ft__onnx_node *n)
     bool last = n->rule->arg;
     ft__onnx_value *x = last ? ft__make_channels(n, n->in[0], false, NULL) : n->in[0];
     ft__onnx_value *z = ft__in(n, 3);
-    ft__conv c = {.x = x, .weights = n->in[1], .bias = ft__in(n, 2)};
+    struct convolution c = {.x = x, .weights = n->in[1], .bias = ft__in(n, 2)};
     ft_kind kind;
     bool more = ft__activates(n, "activation", &kind);
 
@@ -487,9 +499,10 @@ static void rule_ms_word_conv(ft__onnx_node *n)
                                                  .dtype = n->in[3]->dtype},
                            NULL);
     x = ft__make_view(n, x, FT__SHAPE(words, 1, letters, size), NULL);
-    x = make_conv(
-        n, &(ft__conv){.x = x, .weights = n->in[1], .bias = n->in[2], .filters = *w},
-        NULL);
+    x = make_conv(n,
+                  &(struct convolution){
+                      .x = x, .weights = n->in[1], .bias = n->in[2], .filters = *w},
+                  NULL);
     x = ft__apply1(n, FT_KIND_tanh, x, NULL);
     x = make_global(n, FT_KIND_global_maxpool, x, NULL);
     s.dim[s.rank - 1] = w->dim[0];
@@ -515,11 +528,11 @@ static void rule_ms_qconv(ft__onnx_node *n)
 {
     bool last = ft__attr_int(n, "channels_last", 0);
     ft__onnx_value *x = last ? ft__make_channels(n, n->in[0], false, NULL) : n->in[0];
-    ft__conv c = {.x = x,
-                  .weights = n->in[3],
-                  .bias = ft__in(n, 8),
-                  .filters = n->in[3]->shape,
-                  .to = (ft__in(n, 7) ? n->in[7] : n->in[0])->dtype};
+    struct convolution c = {.x = x,
+                            .weights = n->in[3],
+                            .bias = ft__in(n, 8),
+                            .filters = n->in[3]->shape,
+                            .to = (ft__in(n, 7) ? n->in[7] : n->in[0])->dtype};
 
     x = make_conv(n, &c, last ? NULL : n->out[0]);
     if (last)
