@@ -178,12 +178,13 @@ struct fused_layer {
     const char *op;
 };
 
-static const struct fused_layer gelu = {"com.microsoft", "Gelu"},
-                                gelu_tanh = {"com.microsoft", "FastGelu"},
-                                silu = {"", "Swish"}, hardswish = {"", "HardSwish"},
-                                mish = {"", "Mish"},
-                                layernorm = {"", "LayerNormalization"},
-                                rmsnorm = {"", "RMSNormalization"};
+static const struct fused_layer gelu = {"com.microsoft", "Gelu"};
+static const struct fused_layer gelu_tanh = {"com.microsoft", "FastGelu"};
+static const struct fused_layer silu = {"", "Swish"};
+static const struct fused_layer hardswish = {"", "HardSwish"};
+static const struct fused_layer mish = {"", "Mish"};
+static const struct fused_layer layernorm = {"", "LayerNormalization"};
+static const struct fused_layer rmsnorm = {"", "RMSNormalization"};
 
 static ft__str text(const char *s)
 {
@@ -227,12 +228,12 @@ static ft__onnx_value *beside(const ft__onnx_node *n, double constant)
 }
 
 /* Its rule, for as few operands as a chain may have; NULL: out of memory. */
-static const ft__operator_rule *rule_of(ft__onnx *o, const struct fused_layer *w)
+static const ft__operator_rule *rule_of(ft__onnx *o, const struct fused_layer *whole)
 {
     ft__operator_rule *rule = ft__onnx_alloc(o, 1, sizeof(*rule));
 
     if (rule) {
-        *rule = *ft__onnx_rule(o, text(w->domain), text(w->op));
+        *rule = *ft__onnx_rule(o, text(whole->domain), text(whole->op));
         rule->min_in = 1;
     }
     return rule;
@@ -275,10 +276,10 @@ static const struct fused_layer *gate(struct chain *c, const ft__onnx_value *x,
 static bool fuse_gate(struct chain *c, ft__onnx_node *mul)
 {
     for (uint32_t i = 0; i < 2; i++) {
-        const struct fused_layer *w = gate(c, mul->in[i], mul->in[1 - i]);
+        const struct fused_layer *whole = gate(c, mul->in[i], mul->in[1 - i]);
 
-        if (w) {
-            replace(c, mul, rule_of(mul->import, w), &mul->in[i], 1);
+        if (whole) {
+            replace(c, mul, rule_of(mul->import, whole), &mul->in[i], 1);
             return true;
         }
     }
@@ -361,12 +362,12 @@ static bool fuse_gelu(struct chain *c, ft__onnx_node *mul, uint32_t i)
             continue;
         for (uint32_t k = 1; k < 3; k++) {
             ft__onnx_value *x = f[(half + k) % 3], *v = f[(half + 3 - k) % 3];
-            const struct fused_layer *w;
+            const struct fused_layer *whole;
 
             c->n = 1;
-            w = bell(c, v, x);
-            if (w) {
-                replace(c, mul, rule_of(mul->import, w), &x, 1);
+            whole = bell(c, v, x);
+            if (whole) {
+                replace(c, mul, rule_of(mul->import, whole), &x, 1);
                 return true;
             }
         }
