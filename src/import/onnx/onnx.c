@@ -1,6 +1,5 @@
 /* The model: its parts, its nodes in order, graphs and functions written out in place
  * of nodes, and which dimensions of the result rest on a guess. */
-
 #include <stdalign.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* Messages of the file -> values and nodes. Field numbers are those of
  * onnx.proto. */
-
 #include "base/limits.h"
 #include "import/onnx/onnx.h"
 

@@ -1,5 +1,7 @@
 /* Operators that have a rule. Every rules_*.c has a table of its own; a rule is found
- * by domain and name through an index that lies in the import's arena. */
+ * by domain and name through an index that lies in the import's arena. rule_ms_...
+ * are of com.microsoft; where it has bytes for reals, scales and zero points are
+ * operands, and what they scale is an operation on bytes. */
 #include <string.h>
 
 #include "import/onnx/onnx.h"

@@ -1,6 +1,5 @@
 /* Branches and loops: nodes that hold graphs. A branch is written out in place; the
  * body of a loop stands once, with the number of times it runs. */
-
 #include "base/limits.h"
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"

@@ -174,6 +174,7 @@ static void rule_rnn(ft__onnx_node *n)
                                     .n_shapes = 3});
 }
 
+/* Its weights are bytes. */
 static void rule_ms_lstm(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0], *params[4] = {n->in[1], n->in[2], ft__in(n, 3)};

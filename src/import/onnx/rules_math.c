@@ -1,5 +1,4 @@
 /* Arithmetic: elementwise and reductions. */
-
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
 
@@ -63,7 +62,7 @@ static void rule_clip(ft__onnx_node *n)
         fold_clip(n, x, bound, n->out[0]);
 }
 
-/* Of integers the sign is the divisor's, as arithmetic.c has it, or (fmod) that of x. */
+/* Of integers the sign is the divisor's (arithmetic.c), or (fmod) the other's. */
 static void rule_mod(ft__onnx_node *n)
 {
     ft__onnx_value *y = ft__apply2(n, FT_KIND_mod, n->in[0], n->in[1], n->out[0]);
