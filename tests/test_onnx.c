@@ -562,23 +562,32 @@ static void no_cut_and_no_flip_does_harm(void)
     free(data);
 }
 
-static void rules_are_in_order(void)
+static const ft__operator_rule *rule_of(ft__onnx *o, const char *domain, const char *op)
 {
-    static const char *const ops[] = {
-#define FT__RULE(op, run, arg, min_in) #op,
-#include "import/onnx/rules.def"
-#undef FT__RULE
-    };
-    const ft__str core = {"", 0};
+    return ft__onnx_rule(o, (ft__str){domain, strlen(domain)},
+                         (ft__str){op, strlen(op)});
+}
 
-    for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++) {
-        const ft__operator_rule *r =
-            ft__onnx_rule(core, (ft__str){ops[i], strlen(ops[i])});
+static void operators_are_found_by_domain_and_name(void)
+{
+    static const char *const domains[] = {
+        "", [FT__ML] = "ai.onnx.ml", [FT__MICROSOFT] = "com.microsoft",
+        [FT__PREVIEW] = "ai.onnx.preview", [FT__TRAINING] = "ai.onnx.preview.training"};
+    ft__onnx o = {.b = NULL};
 
-        CHECK(r && strcmp(r->op, ops[i]) == 0);
-    }
-    CHECK(ft__onnx_rule(core, (ft__str){"Con", 3}) == NULL);
-    CHECK(ft__onnx_rule(core, (ft__str){"Convolve", 8}) == NULL);
+    for (size_t t = 0; ft__rule_tables[t]; t++)
+        for (uint32_t i = 0; i < ft__rule_tables[t]->n; i++) {
+            const ft__operator_rule *r = &ft__rule_tables[t]->rule[i];
+
+            /* Not another one: each stands in the tables once. */
+            CHECK(rule_of(&o, domains[r->traits & FT__DOMAIN], r->op) == r);
+        }
+    CHECK(rule_of(&o, "ai.onnx", "Conv") == rule_of(&o, "", "Conv"));
+    CHECK(rule_of(&o, "", "Con") == NULL);
+    CHECK(rule_of(&o, "", "Convolve") == NULL);
+    CHECK(rule_of(&o, "com.microsoft", "Conv") == NULL);
+    CHECK(rule_of(&o, "com.other", "BiasGelu") == NULL);
+    ft__arena_free(&o.arena);
 }
 
 /* ---- files ---- */
@@ -661,7 +670,7 @@ static void spec_lists_count(void)
 
 int main(void)
 {
-    rules_are_in_order();
+    operators_are_found_by_domain_and_name();
     layers_become_operations();
     elementwise_and_moves_become_operations();
     arithmetic_on_shapes_leaves_nothing_behind();

@@ -454,28 +454,8 @@ static void quantised_networks_are_as_onnx_runtime_runs_them(const char *root)
     }
 }
 
-static void rules_are_in_order(void)
-{
-    static const char *const ops[] = {
-#define FT__RULE(op, run, arg, min_in) #op,
-#include "import/onnx/rules_microsoft.def"
-#undef FT__RULE
-    };
-    ft__str domain = {"com.microsoft", 13};
-
-    for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++) {
-        const ft__operator_rule *r =
-            ft__onnx_rule(domain, (ft__str){ops[i], strlen(ops[i])});
-
-        CHECK(r && strcmp(r->op, ops[i]) == 0);
-    }
-    CHECK(ft__onnx_rule(domain, (ft__str){"Conv", 4}) == NULL);
-    CHECK(ft__onnx_rule((ft__str){"com.other", 9}, (ft__str){"BiasGelu", 8}) == NULL);
-}
-
 int main(int argc, char **argv)
 {
-    rules_are_in_order();
     fused_operators_are_their_parts();
     fused_attention_costs_what_its_pieces_do();
     layers_between_conversions_run_on_integers();

@@ -1,7 +1,7 @@
-/* Attributes, looked up in the node's message each time: nodes have few. */
+/* What a node says: attributes, looked up in its message each time (nodes have few),
+ * and operands that are sizes and axes. */
 #include <string.h>
 
-#include "base/limits.h"
 #include "import/onnx/onnx.h"
 
 enum {
@@ -176,17 +176,60 @@ int64_t ft__attr_strings(const ft__onnx_node *n, const char *name)
     return count;
 }
 
-int64_t ft__attr_largest(const ft__onnx_node *n, const char *name, int64_t fallback)
-{
-    int64_t count = ft__attr_ints(n, name, NULL, 0), most = fallback, *v;
+/* ---- what attributes or operands say ---- */
 
+int64_t ft__attr_size(const ft__onnx_node *n, const char *name, int64_t fallback)
+{
+    int64_t v = ft__attr_int(n, name, fallback);
+
+    if (v < 1 || v > (int64_t)1 << 30) {
+        ft__onnx_fail(n, "%s is %lld: it must be 1 to 2^30", name, (long long)v);
+        return 1;
+    }
+    return v;
+}
+
+int64_t ft__int_in(const ft__onnx_node *n, uint32_t operand)
+{
+    int64_t v;
+
+    return ft__in(n, operand) && ft__ints(n, n->in[operand], &v, 1) == 1 ? v : -1;
+}
+
+bool ft__has_rank(const ft__onnx_node *n, uint32_t operand, uint32_t rank)
+{
+    const ft__onnx_value *v = ft__in(n, operand);
+
+    if (v && v->shape.rank == rank)
+        return true;
+    return ft__onnx_fail(n, "operand %u must have %u dimensions", operand + 1, rank);
+}
+
+uint32_t ft__axis(const ft__onnx_node *n, int64_t axis, uint32_t rank)
+{
+    if (axis < 0)
+        axis += rank;
+    if (axis < 0 || axis >= (int64_t)rank) {
+        ft__onnx_fail(n, "an axis lies outside its %u dimensions", rank);
+        return 0;
+    }
+    return (uint32_t)axis;
+}
+
+int64_t ft__axes(const ft__onnx_node *n, uint32_t operand, uint32_t rank, int64_t all)
+{
+    int64_t v[2 * FT_MAX_RANK], bits = 0, count;
+
+    if (ft__in(n, operand)) {
+        count = ft__ints(n, n->in[operand], v, FT_MAX_RANK);
+        if (count < 0)
+            return -1;
+    } else {
+        count = ft__attr_ints(n, "axes", v, FT_MAX_RANK);
+    }
     if (count <= 0)
-        return fallback;
-    v = ft__onnx_alloc(n->import, (size_t)count, sizeof(*v));
-    if (!v)
-        return fallback;
-    (void)ft__attr_ints(n, name, v, (uint32_t)count);
-    for (int64_t i = 0; i < count; i++)
-        most = v[i] > most ? v[i] : most;
-    return most;
+        return all;
+    for (int64_t i = 0; i < count && i < FT_MAX_RANK; i++)
+        bits |= (int64_t)1 << ft__axis(n, v[i], rank);
+    return bits;
 }

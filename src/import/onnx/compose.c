@@ -1,37 +1,8 @@
 /* Operations one by one, for rules that make several of one node. */
 #include "import/onnx/compose.h"
-#include "import/rules/ops.h"
 
 #include "graph/op_inside.h"
-#include <string.h>
-
-ft__onnx_value *ft__make(const ft__onnx_node *n, const ft_op *op,
-                         const ft__onnx_call *c, ft__onnx_value *out)
-{
-    ft__onnx_call call = *c;
-
-    for (uint32_t i = 0; i < c->n_in; i++)
-        if (!c->in[i])
-            return NULL;
-    if (ft__failed(n))
-        return NULL;
-    if (!out)
-        out = ft__onnx_temp(n, n->out[0]);
-    if (!out)
-        return NULL;
-    call.out = &out;
-    call.n_out = 1;
-    ft__emit(n, op, &call);
-    return ft__failed(n) ? NULL : out;
-}
-
-ft__onnx_value *ft__make_of(const ft__onnx_node *n, const ft_op *op,
-                            ft__onnx_value *const *in, uint32_t n_in,
-                            const ft_shape *shape, ft__onnx_value *out)
-{
-    return ft__make(n, op, &(ft__onnx_call){.in = in, .n_in = n_in, .shape = shape},
-                    out);
-}
+#include "import/rules/ops.h"
 
 void ft__emit_params(const ft__onnx_node *n, const ft_op *op, const ft_shape *shape)
 {
@@ -43,17 +14,6 @@ void ft__emit_params(const ft__onnx_node *n, const ft_op *op, const ft_shape *sh
                                     .out = n->out,
                                     .n_out = 1,
                                     .shape = shape});
-}
-
-ft__onnx_value *ft__make_global(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
-                                ft__onnx_value *out)
-{
-    ft_op op;
-
-    if (!x)
-        return NULL;
-    op = ft__op_x(kind, x);
-    return ft__make_of(n, &op, FT__VALUES(x), NULL, out);
 }
 
 ft__onnx_value *ft__make_cast(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
@@ -263,49 +223,53 @@ ft__onnx_value *ft__make_linear(const ft__onnx_node *n, ft__onnx_value *x,
         out);
 }
 
-ft__onnx_value *ft__make_attention(const ft__onnx_node *n, ft__onnx_value *q,
-                                   ft__onnx_value *k, ft__onnx_value *v, bool causal,
-                                   bool mask, ft__onnx_value *out)
-{
-    ft__onnx_value *in[3] = {q, k, v};
-    ft_op op;
+/* ---- activations that attributes name ---- */
 
-    if (!q || !k || !v)
-        return NULL;
-    op = ft__op_attention(q->dtype, &q->shape, &k->shape, &v->shape, causal, mask);
-    return ft__make_of(n, &op, in, 3, NULL, out);
+static ft_kind activation(ft__str s)
+{
+    static const struct {
+        const char *name;
+        ft_kind kind;
+    } known[] = {
+        {"Relu", FT_KIND_relu},
+        {"relu", FT_KIND_relu},
+        {"Sigmoid", FT_KIND_sigmoid},
+        {"Tanh", FT_KIND_tanh},
+        {"LeakyRelu", FT_KIND_leaky_relu},
+        {"Clip", FT_KIND_clip},
+        {"HardSigmoid", FT_KIND_hardsigmoid},
+        {"HardSwish", FT_KIND_hardswish},
+        {"Elu", FT_KIND_elu},
+        {"Selu", FT_KIND_selu},
+        {"Softplus", FT_KIND_softplus},
+        {"Softsign", FT_KIND_softsign},
+        {"Gelu", FT_KIND_gelu},
+        {"gelu", FT_KIND_gelu},
+        {"FastGelu", FT_KIND_gelu_tanh},
+        {"silu", FT_KIND_silu},
+        {"swish", FT_KIND_silu},
+        {"swiglu", FT_KIND_silu},
+        {"Softmax", FT_KIND_softmax},
+        {"LogSoftmax", FT_KIND_logsoftmax},
+    };
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+        if (ft__str_is(s, known[i].name))
+            return known[i].kind;
+    return s.n && !ft__str_is(s, "identity") && !ft__str_is(s, "none") ? FT_KIND_relu
+                                                                       : FT_KIND_copy;
 }
 
-/* ---- what nodes say ---- */
-
-int64_t ft__attr_size(const ft__onnx_node *n, const char *name, int64_t fallback)
+bool ft__activates(const ft__onnx_node *n, const char *attr, ft_kind *kind)
 {
-    int64_t v = ft__attr_int(n, name, fallback);
-
-    if (v < 1 || v > (int64_t)1 << 30) {
-        ft__onnx_fail(n, "%s is %lld: it must be 1 to 2^30", name, (long long)v);
-        return 1;
-    }
-    return v;
+    *kind = activation(ft__attr_str(n, attr));
+    return *kind != FT_KIND_copy;
 }
 
-int64_t ft__int_in(const ft__onnx_node *n, uint32_t operand)
+void ft__activate(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x)
 {
-    int64_t v;
-
-    return ft__in(n, operand) && ft__ints(n, n->in[operand], &v, 1) == 1 ? v : -1;
-}
-
-void ft__misfit(const ft__onnx_node *n, uint32_t operand)
-{
-    ft__onnx_fail(n, "operand %u does not fit the others", operand + 1);
-}
-
-bool ft__has_rank(const ft__onnx_node *n, uint32_t operand, uint32_t rank)
-{
-    const ft__onnx_value *v = ft__in(n, operand);
-
-    if (v && v->shape.rank == rank)
-        return true;
-    return ft__onnx_fail(n, "operand %u must have %u dimensions", operand + 1, rank);
+    if (kind == FT_KIND_softmax && x && x->shape.rank)
+        ft__make_softmax(n, x, x->shape.rank - 1, n->out[0]);
+    else
+        ft__apply1(n, kind, x, n->out[0]);
 }

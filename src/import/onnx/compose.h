@@ -1,11 +1,11 @@
 #ifndef IMPORT_ONNX_COMPOSE_H
 #define IMPORT_ONNX_COMPOSE_H
 
+#include "graph/op_inside.h"
 #include "import/onnx/onnx.h"
 
-/* What rules are made of: each call appends one operation and
- * gives its result. `out` NULL: a value of its own. A NULL operand, or an import
- * that has failed, gives NULL, so that calls nest. Constants stay constants. */
+/* What rules are made of: operations that are appended to the graph (emit.c), steps
+ * that compute (arithmetic.c) and others (compose.c). */
 
 #define FT__SHAPE(...)                                                                 \
     (&(ft_shape){.rank = sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t),           \
@@ -17,18 +17,149 @@
         (uint32_t)(sizeof((ft__onnx_value *[]){__VA_ARGS__}) /                         \
                    sizeof(ft__onnx_value *))
 
-/* Any operation. */
+/* ---- emit.c ---- */
+/* An operation of one or two operands, their shapes set. */
+ft_op ft__op_x(ft_kind kind, const ft__onnx_value *x);
+static inline ft_op ft__op_xy(ft_kind kind, const ft__onnx_value *x,
+                              const ft__onnx_value *y)
+{
+    ft_op op = ft__op_x(kind, x);
+
+    ft__op_set_shape(&op, FT_K_y, &y->shape);
+    return op;
+}
+/* The dtype of weights as a spec has it: NONE where it is that of x. */
+static inline ft_dtype ft__weights_dtype(const ft__onnx_value *x,
+                                         const ft__onnx_value *weight)
+{
+    ft_dtype t = weight->stored ? weight->stored->dtype : weight->dtype;
+
+    return t == x->dtype ? FT_DTYPE_NONE : t;
+}
+/* Append a dimension; fails the import at the ninth. */
+void ft__push(const ft__onnx_node *n, ft_shape *s, int64_t dim);
+/* Less some dimensions from `at` on, or with one put in there. */
+static inline void ft__drop_dim(ft_shape *s, uint32_t at, uint32_t count)
+{
+    s->rank -= count;
+    memmove(s->dim + at, s->dim + at + count, (s->rank - at) * sizeof(*s->dim));
+}
+void ft__insert_dim(const ft__onnx_node *n, ft_shape *s, uint32_t at, int64_t dim);
+/* Operands and results of an operation; behind its operands may stand what else
+ * it reads (indices, masks). shape: of the first results, where they differ from
+ * what the operation says (scalars, flattened axes); else NULL. */
+typedef struct ft__onnx_call {
+    ft__onnx_value *const *in;
+    uint32_t n_in;
+    ft__onnx_value *const *params;
+    uint32_t n_params;
+    ft__onnx_value *const *out;
+    uint32_t n_out;
+    const ft_shape *shape;
+    uint32_t n_shapes; /* results that `shape` holds; 0: one */
+} ft__onnx_call;
+/* Append the operation. True: all operands are constants and it is no layer with
+ * parameters, so nothing was appended; the results are constants whose elements
+ * the caller may fold. (Layers on constants run in every pass: relative position
+ * tables do; so does what repeats a parameter.) */
+bool ft__emit(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c);
+/* The same with one operand, or two, and the node's first result. */
+static inline bool ft__emit1(const ft__onnx_node *n, const ft_op *op, ft__onnx_value *x,
+                             const ft_shape *shape)
+{
+    ft__onnx_call c = {.in = &x, .n_in = 1, .out = n->out, .n_out = 1, .shape = shape};
+
+    return ft__emit(n, op, &c);
+}
+static inline bool ft__emit2(const ft__onnx_node *n, const ft_op *op, ft__onnx_value *x,
+                             ft__onnx_value *y, const ft_shape *shape)
+{
+    ft__onnx_value *in[] = {x, y};
+    ft__onnx_call c = {.in = in, .n_in = 2, .out = n->out, .n_out = 1, .shape = shape};
+
+    return ft__emit(n, op, &c);
+}
+/* x in another shape. Constants keep their elements. */
+void ft__emit_view(const ft__onnx_node *n, ft__onnx_value *x, ft__onnx_value *out,
+                   const ft_shape *shape);
+/* The node's result is its first operand in another shape. */
+static inline void ft__emit_shape(const ft__onnx_node *n, const ft_shape *shape)
+{
+    ft__emit_view(n, n->in[0], n->out[0], shape);
+}
+/* A layer: what c->params holds, NULLs left out, are weights as far as it is
+ * constant, and otherwise stands behind the operands. */
+bool ft__emit_layer(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c);
+void ft__define_constant(const ft__onnx_node *n, ft__onnx_value *v, ft_dtype dtype,
+                         const ft_shape *shape);
+uint32_t ft__onnx_tensor(ft__onnx *o, ft__onnx_value *v);
+/* Results for which there is no rule: all operands read, the result written,
+ * named among the bounded. shape NULL: what the file states, else that of the
+ * first operand. */
+void ft__emit_generic(const ft__onnx_node *n, ft__onnx_value *out, ft_dtype dtype,
+                      const ft_shape *shape);
+/* Dimensions and the rank that the second import may vary (onnx.c). */
+ft_shape ft__guess(ft__onnx *o, const ft_shape *most, uint32_t open);
+/* A result whose dimensions `open` (bits, FT_OPEN_RANK) are not known before the
+ * network runs; `most` holds the most they can be. Named among the bounded. */
+void ft__emit_open(const ft__onnx_node *n, ft__onnx_value *out, ft_dtype dtype,
+                   const ft_shape *most, uint32_t open);
+/* The same of the first operand's type, as the node's result. */
+static inline void ft__emit_bounded(const ft__onnx_node *n, const ft_shape *most,
+                                    uint32_t open)
+{
+    ft__emit_open(n, n->out[0], n->in[0]->dtype, most, open);
+}
+/* The same with an operation of its own kind, whose results have the shape that
+ * ft__guess() gave. */
+void ft__emit_guessed(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c,
+                      uint32_t open);
+/* A result whose shape and cost are known: operands are read, it is written. */
+void ft__emit_counted(const ft__onnx_node *n, ft__onnx_value *out, ft_dtype dtype,
+                      const ft_shape *shape);
+/* For every result of the node. */
+void ft__emit_unknown(ft__onnx_node *n);
+/* A result beside the first one, when anything reads it; `open` as above, shape the
+ * most. */
+void ft__emit_extra_open(const ft__onnx_node *n, uint32_t i, ft_dtype dtype,
+                         const ft_shape *most, uint32_t open);
+/* The same where its shape is known, or (NULL) stated by the file, or not at all. */
+void ft__emit_extra(const ft__onnx_node *n, uint32_t i, ft_dtype dtype,
+                    const ft_shape *shape);
+
+/* Steps, of which a rule may have several: each call appends one operation and
+ * gives its result. `out` NULL: a value of its own. A NULL operand, or an import
+ * that has failed, gives NULL, so that calls nest. Constants stay constants.
+ * Any operation: */
 ft__onnx_value *ft__make(const ft__onnx_node *n, const ft_op *op,
                          const ft__onnx_call *c, ft__onnx_value *out);
 /* One without parameters; shape: as in ft__onnx_call, or NULL. */
 ft__onnx_value *ft__make_of(const ft__onnx_node *n, const ft_op *op,
                             ft__onnx_value *const *in, uint32_t n_in,
                             const ft_shape *shape, ft__onnx_value *out);
+
+/* ---- arithmetic.c ---- */
+/* Elementwise, or over axes (bits). */
+ft__onnx_value *ft__apply1(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
+                           ft__onnx_value *out);
+ft__onnx_value *ft__apply2(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
+                           ft__onnx_value *y, ft__onnx_value *out);
+ft__onnx_value *ft__reduce(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
+                           uint32_t axes, bool keep, ft__onnx_value *out);
+/* The elements of a result, where those of its operands are known. */
+void ft__fold_unary(const ft__onnx_node *node, ft_kind kind, ft__onnx_value *x,
+                    ft__onnx_value *out);
+void ft__fold_where(const ft__onnx_node *node, ft__onnx_value *const in[3],
+                    ft__onnx_value *out);
+/* out[i] = x[base + sum of i * stride]: transpose, slice, expand, split. */
+void ft__fold_strided(const ft__onnx_node *node, ft__onnx_value *x, ft__onnx_value *out,
+                      int64_t base, const int64_t *stride);
+/* Row-major strides of a shape. */
+void ft__strides(const ft_shape *s, int64_t *stride);
+
+/* ---- compose.c ---- */
 /* The node is this operation of its first operand; the others are parameters. */
 void ft__emit_params(const ft__onnx_node *n, const ft_op *op, const ft_shape *shape);
-/* A pool over all axes behind the channels. */
-ft__onnx_value *ft__make_global(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
-                                ft__onnx_value *out);
 /* quantize, dequantize and cast; a view when nothing changes. */
 ft__onnx_value *ft__make_cast(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
                               ft_dtype to, ft__onnx_value *out);
@@ -55,14 +186,6 @@ ft__onnx_value *ft__make_norm(const ft__onnx_node *n, ft_kind kind, ft__onnx_val
                               ft__onnx_value *out);
 ft__onnx_value *ft__make_matmul(const ft__onnx_node *n, ft__onnx_value *x,
                                 ft__onnx_value *y, ft_dtype to, ft__onnx_value *out);
-/* The operand as `rows` x `inner` behind its batch: libraries read a transposed
- * one where it lies. moved: axis 0 comes behind the batch first. */
-ft__onnx_value *ft__make_oriented(const ft__onnx_node *n, ft__onnx_value *x,
-                                  bool transposed, bool moved);
-/* x times y, as MatMul: operands of one dimension lose it again. */
-ft__onnx_value *ft__make_product(const ft__onnx_node *n, ft__onnx_value *x,
-                                 ft__onnx_value *y, ft_dtype to, ft__onnx_value *bias,
-                                 ft__onnx_value *out);
 /* Rows of a table at the places in x. */
 typedef struct ft__embedding_rows {
     ft__onnx_value *table;
@@ -90,33 +213,14 @@ typedef struct ft__linear {
 ft__onnx_value *ft__make_linear(const ft__onnx_node *n, ft__onnx_value *x,
                                 const ft__linear *l, ft__onnx_value *out);
 
-/* A convolution with the node's window; x: batch, channels, axes. */
-typedef struct ft__conv {
-    ft__onnx_value *x;
-    ft__onnx_value *weights;
-    ft__onnx_value *bias; /* NULL: none */
-    ft_shape filters;     /* out, in of a group, kernel */
-    ft_dtype to;          /* NONE: that of x */
-    bool transposed;
-    ft__onnx_value *offsets; /* where each weight looks; NULL: at its own place */
-} ft__conv;
-ft__onnx_value *ft__make_conv(const ft__onnx_node *n, const ft__conv *c,
-                              ft__onnx_value *out);
-/* Pooling with the node's window; kind: that for one axis. */
-ft__onnx_value *ft__make_pool(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
-                              ft__onnx_value *out);
+/* Whether an attribute names an activation that a value goes through; what it is. */
+bool ft__activates(const ft__onnx_node *n, const char *attr, ft_kind *kind);
+/* The node's result is x after that. */
+void ft__activate(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x);
 
-/* q, k and v: batch x heads x length x size. */
-ft__onnx_value *ft__make_attention(const ft__onnx_node *n, ft__onnx_value *q,
-                                   ft__onnx_value *k, ft__onnx_value *v, bool causal,
-                                   bool mask, ft__onnx_value *out);
-
-/* An attribute that is a size: 1 to 2^30, else the import fails. */
-int64_t ft__attr_size(const ft__onnx_node *n, const char *name, int64_t fallback);
-/* An integer operand or attribute of one element; -1: not known. */
-int64_t ft__int_in(const ft__onnx_node *n, uint32_t operand);
-/* The operand has this many dimensions; else the import fails. */
-bool ft__has_rank(const ft__onnx_node *n, uint32_t operand, uint32_t rank);
-void ft__misfit(const ft__onnx_node *n, uint32_t operand);
+/* ---- rules_move.c ---- */
+/* Parts one behind the other, as the node's result of this type. */
+void ft__emit_concat(ft__onnx_node *n, ft__onnx_value *const *part, uint32_t count,
+                     uint32_t axis, ft_dtype dtype);
 
 #endif

@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "base/limits.h"
-#include "import/onnx/onnx.h"
+#include "import/onnx/compose.h"
 #include "import/options.h"
 
 /* One dimension of an input: a size, or -1 and perhaps a name. */

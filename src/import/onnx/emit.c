@@ -3,9 +3,39 @@
 
 #include "base/limits.h"
 #include "graph/op_inside.h"
-#include "import/onnx/onnx.h"
+#include "import/onnx/compose.h"
 
 enum { MAX_PARAMS = 8 }; /* weights of one operation */
+
+ft_op ft__op_x(ft_kind kind, const ft__onnx_value *x)
+{
+    ft_op op;
+
+    ft__op_init(&op, kind, x->dtype);
+    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    return op;
+}
+
+/* ---- shapes ---- */
+
+void ft__push(const ft__onnx_node *n, ft_shape *s, int64_t dim)
+{
+    if (s->rank == FT_MAX_RANK)
+        ft__onnx_unsupported(n, "its result has more than %d dimensions", FT_MAX_RANK);
+    else
+        s->dim[s->rank++] = dim;
+}
+
+void ft__insert_dim(const ft__onnx_node *n, ft_shape *s, uint32_t at, int64_t dim)
+{
+    ft__push(n, s, dim);
+    if (ft__failed(n))
+        return;
+    memmove(s->dim + at + 1, s->dim + at, (s->rank - at - 1) * sizeof(*s->dim));
+    s->dim[at] = dim;
+}
+
+/* ---- tensors ---- */
 
 /* A constant comes into the graph when something that runs reads it. Constants
  * of equal memory (a reshaped or transposed weight, a tied embedding) share one
@@ -95,6 +125,8 @@ static void define_result(const ft__onnx_node *n, ft__onnx_value *v, ft_dtype dt
                                      FT_ROLE_ACTIVATION, dtype, shape);
 }
 
+/* ---- operations ---- */
+
 /* Of an operation that was checked. */
 static void add_node(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c,
                      const uint32_t *out)
@@ -178,24 +210,32 @@ bool ft__emit_layer(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call
     return ft__emit(n, op, &sorted);
 }
 
-bool ft__emit1(const ft__onnx_node *n, const ft_op *op, ft__onnx_value *x,
-               const ft_shape *shape)
+ft__onnx_value *ft__make(const ft__onnx_node *n, const ft_op *op,
+                         const ft__onnx_call *c, ft__onnx_value *out)
 {
-    return ft__emit(
-        n, op,
-        &(ft__onnx_call){
-            .in = &x, .n_in = 1, .out = n->out, .n_out = 1, .shape = shape});
+    ft__onnx_call call = *c;
+
+    for (uint32_t i = 0; i < c->n_in; i++)
+        if (!c->in[i])
+            return NULL;
+    if (ft__failed(n))
+        return NULL;
+    if (!out)
+        out = ft__onnx_temp(n, n->out[0]);
+    if (!out)
+        return NULL;
+    call.out = &out;
+    call.n_out = 1;
+    ft__emit(n, op, &call);
+    return ft__failed(n) ? NULL : out;
 }
 
-bool ft__emit2(const ft__onnx_node *n, const ft_op *op, ft__onnx_value *x,
-               ft__onnx_value *y, const ft_shape *shape)
+ft__onnx_value *ft__make_of(const ft__onnx_node *n, const ft_op *op,
+                            ft__onnx_value *const *in, uint32_t n_in,
+                            const ft_shape *shape, ft__onnx_value *out)
 {
-    return ft__emit(n, op,
-                    &(ft__onnx_call){.in = (ft__onnx_value *[]){x, y},
-                                     .n_in = 2,
-                                     .out = n->out,
-                                     .n_out = 1,
-                                     .shape = shape});
+    return ft__make(n, op, &(ft__onnx_call){.in = in, .n_in = n_in, .shape = shape},
+                    out);
 }
 
 /* The same container by another name. */
@@ -235,6 +275,44 @@ void ft__emit_view(const ft__onnx_node *n, ft__onnx_value *x, ft__onnx_value *ou
     out->stored = x->stored;
     out->proto = x->proto;
     out->data = x->data;
+}
+
+/* ---- guesses ---- */
+
+/* A second guess is one that the first import did not make anywhere. */
+static uint32_t unused(uint64_t used, uint32_t from)
+{
+    while (from < 63 && used >> from & 1)
+        from++;
+    return from;
+}
+
+static void remember(ft__onnx *o, const ft_shape *s, uint32_t open)
+{
+    o->guesses++;
+    if (open & FT_OPEN_RANK)
+        o->ranks |= 1u << s->rank;
+    for (uint32_t i = 0; i < s->rank; i++)
+        if (s->dim[i] < 63 && (open & (FT_OPEN_RANK | 1u << i)))
+            o->sizes |= (uint64_t)1 << s->dim[i];
+}
+
+ft_shape ft__guess(ft__onnx *o, const ft_shape *most, uint32_t open)
+{
+    ft_shape s = *most;
+
+    if (!open)
+        return s;
+    if (!o->low) {
+        remember(o, most, open);
+        return s;
+    }
+    if (open & FT_OPEN_RANK)
+        s.rank = unused(o->ranks, 1) <= FT_MAX_RANK ? unused(o->ranks, 1) : 0;
+    for (uint32_t i = 0; i < s.rank; i++)
+        if (open & (FT_OPEN_RANK | 1u << i))
+            s.dim[i] = unused(o->sizes, 1);
+    return s;
 }
 
 /* ---- without a rule ---- */
@@ -383,16 +461,6 @@ void ft__emit_open(const ft__onnx_node *n, ft__onnx_value *out, ft_dtype dtype,
 {
     if (out)
         add_open(n, out, dtype, most, open, open ? ", its size bounded" : "");
-}
-
-void ft__emit_bounded(const ft__onnx_node *n, const ft_shape *most, uint32_t open)
-{
-    ft__emit_open(n, n->out[0], n->in[0]->dtype, most, open);
-}
-
-void ft__emit_shape(const ft__onnx_node *n, const ft_shape *shape)
-{
-    ft__emit_view(n, n->in[0], n->out[0], shape);
 }
 
 void ft__emit_unknown(ft__onnx_node *n)

@@ -7,6 +7,164 @@
 
 #include "import/onnx/onnx.h"
 
+/* ---- layers on bytes ----
+ * A layer between dequantised operands and a quantised result is the layer on
+ * integers that its author wrote so: DequantizeLinear and QuantizeLinear around it
+ * fall away. ONNX Runtime runs it so, too. */
+
+/* Operands from `first` to `last` are data; product: weights may be of another
+ * type, and the result real. */
+struct quantised_layer {
+    uint32_t trait;
+    uint32_t first, last;
+    bool product;
+};
+
+static const struct quantised_layer *layer_of(const ft__onnx_node *n)
+{
+    static const struct quantised_layer layers[] = {
+        {FT__BYTES_ONE, 0, 0, false},          {FT__BYTES_TWO, 0, 1, false},
+        {FT__BYTES_ALL, 0, UINT32_MAX, false}, {FT__BYTES_CHOICE, 1, 2, false},
+        {FT__BYTES_PRODUCT, 0, 2, true},       {FT__BYTES_CONV, 0, 2, true},
+    };
+
+    for (size_t i = 0; n->rule && i < sizeof(layers) / sizeof(*layers); i++)
+        if (n->rule->traits & layers[i].trait)
+            return &layers[i];
+    return NULL;
+}
+
+static bool is(const ft__onnx_node *n, const char *op)
+{
+    return n && !n->done && n->rule && strcmp(n->rule->op, op) == 0;
+}
+
+/* A node between reals and bytes, that quantises or (back) the other way. */
+static bool converts(const ft__onnx_node *n, bool back)
+{
+    return is(n, back ? "DequantizeLinear" : "QuantizeLinear") && n->n_in >= 2 &&
+           n->in[0] && ft__out(n, 0);
+}
+
+static bool is_byte(ft_dtype t)
+{
+    return t == FT_DTYPE_int8 || t == FT_DTYPE_uint8;
+}
+
+/* The bytes behind an operand: what is dequantised to it; NULL: it is real. */
+static ft__onnx_value *bytes_of(ft__onnx_value *v)
+{
+    const ft__onnx_node *n = v ? v->producer : NULL;
+
+    if (ft__is_constant(v))
+        return v->stored;
+    if (!converts(n, true) || n->out[0] != v || !ft__is_constant(n->in[1]))
+        return NULL;
+    if (n->n_in > 2 && n->in[2] && !is_byte(n->in[2]->dtype))
+        return NULL;
+    return n->in[0];
+}
+
+/* The type that a node of either kind converts to, or from. */
+static ft_dtype type_of(const ft__onnx_node *n)
+{
+    return n->n_in > 2 && n->in[2] ? n->in[2]->dtype : FT_DTYPE_uint8;
+}
+
+/* The node that quantises v, which nothing else reads. */
+static ft__onnx_node *quantiser(const ft__onnx_value *v)
+{
+    ft__onnx_node *n = v && v->uses == 1 ? v->reader : NULL;
+
+    if (!converts(n, false) || n->in[0] != v || !ft__is_constant(n->in[1]))
+        return NULL;
+    return n->n_in < 3 || !n->in[2] || is_byte(n->in[2]->dtype) ? n : NULL;
+}
+
+/* An activation between a product and its quantiser that the limits of bytes do. */
+static ft__onnx_node *clipped(const ft__onnx_value *v)
+{
+    ft__onnx_node *n = v && v->uses == 1 ? v->reader : NULL;
+
+    return is(n, "Relu") && n->in[0] == v && n->n_out == 1 ? n : NULL;
+}
+
+/* Only products give another type than they take. */
+static bool same_type(const ft__onnx_node *n, const struct quantised_layer *l,
+                      const ft__onnx_node *q)
+{
+    for (uint32_t i = l->first; i < n->n_in && i <= l->last; i++)
+        if (n->in[i] && !ft__is_constant(n->in[i]) &&
+            type_of(n->in[i]->producer) != type_of(q))
+            return false;
+    return true;
+}
+
+static bool operands_are_bytes(const ft__onnx_node *n, const struct quantised_layer *l)
+{
+    for (uint32_t i = l->first; i < n->n_in && i <= l->last; i++) {
+        const ft__onnx_value *v = n->in[i];
+        bool bias = l->product && i == 2;
+
+        if (v && !bytes_of(n->in[i]) && !(bias && ft__is_constant(v)))
+            return false;
+    }
+    return n->n_in > l->first;
+}
+
+/* Read what is behind an operand; its node falls away with its last reader. */
+static void bypass(ft__onnx_node *n, uint32_t i)
+{
+    ft__onnx_value *v = n->in[i], *bytes = v ? bytes_of(v) : NULL;
+
+    if (!bytes)
+        return;
+    n->in[i] = bytes;
+    bytes->uses++;
+    bytes->reader = n;
+    if (v->uses && --v->uses == 0 && v->producer)
+        v->producer->done = true;
+}
+
+static void give(ft__onnx_node *n, ft__onnx_node *q)
+{
+    q->done = true;
+    n->out[0] = q->out[0];
+    n->out[0]->producer = n;
+    n->to = type_of(q);
+}
+
+/* True where the node has become one of integers. */
+static bool fuse_quantised(ft__onnx_node *n)
+{
+    const struct quantised_layer *l = layer_of(n);
+    ft__onnx_node *q, *limit;
+    bool constant = true;
+
+    if (!l || n->done || n->n_out != 1 || !n->out[0] || !operands_are_bytes(n, l))
+        return false;
+    for (uint32_t i = l->first; i < n->n_in && i <= l->last; i++)
+        constant &= !n->in[i] || ft__is_constant(n->in[i]);
+    q = quantiser(n->out[0]);
+    if (q && !l->product && !same_type(n, l, q))
+        return false;
+    limit = l->product && !q ? clipped(n->out[0]) : NULL;
+    if (limit && (q = quantiser(limit->out[0])) != NULL)
+        limit->done = true;
+    if (constant || (!q && (!l->product || l->trait == FT__BYTES_CONV)))
+        return false;
+    n->to = FT_DTYPE_NONE;
+    if (q)
+        give(n, q);
+    else
+        n->to = FT_DTYPE_fp32;
+    for (uint32_t i = l->first; i < n->n_in && i <= l->last; i++)
+        bypass(n, i);
+    return true;
+}
+
+/* ---- chains of nodes ---- */
+
 /* Nodes of the chain under examination. */
 struct chain {
     const ft__onnx_node *at; /* the node that may end it */
@@ -14,24 +172,23 @@ struct chain {
     uint32_t n;
 };
 
-static const ft__operator_rule gelu_rule =
-    FT__RULE_OF("Gelu", ft__rule_unary, FT_KIND_gelu, 1);
-static const ft__operator_rule gelu_tanh_rule =
-    FT__RULE_OF("Gelu", ft__rule_unary, FT_KIND_gelu_tanh, 1);
-static const ft__operator_rule silu_rule =
-    FT__RULE_OF("Swish", ft__rule_unary, FT_KIND_silu, 1);
-static const ft__operator_rule hardswish_rule =
-    FT__RULE_OF("HardSwish", ft__rule_unary, FT_KIND_hardswish, 1);
-static const ft__operator_rule mish_rule =
-    FT__RULE_OF("Mish", ft__rule_unary, FT_KIND_mish, 1);
-static const ft__operator_rule layernorm_rule =
-    FT__RULE_OF("LayerNormalization", ft__rule_layernorm, FT_KIND_layernorm, 1);
-static const ft__operator_rule rmsnorm_rule =
-    FT__RULE_OF("RMSNormalization", ft__rule_layernorm, FT_KIND_rmsnorm, 1);
+/* What a chain can be; its scale and shift may be left out. */
+struct fused_layer {
+    const char *domain;
+    const char *op;
+};
 
-static bool is(const ft__onnx_node *n, const char *op)
+static const struct fused_layer gelu = {"com.microsoft", "Gelu"};
+static const struct fused_layer gelu_tanh = {"com.microsoft", "FastGelu"};
+static const struct fused_layer silu = {"", "Swish"};
+static const struct fused_layer hardswish = {"", "HardSwish"};
+static const struct fused_layer mish = {"", "Mish"};
+static const struct fused_layer layernorm = {"", "LayerNormalization"};
+static const struct fused_layer rmsnorm = {"", "RMSNormalization"};
+
+static ft__str text(const char *s)
 {
-    return n && !n->done && n->rule && strcmp(n->rule->op, op) == 0;
+    return (ft__str){s, strlen(s)};
 }
 
 /* The node of this operator that makes v, for `uses` readers only. */
@@ -70,13 +227,25 @@ static ft__onnx_value *beside(const ft__onnx_node *n, double constant)
                                              : NULL;
 }
 
+/* Its rule, for as few operands as a chain may have; NULL: out of memory. */
+static const ft__operator_rule *rule_of(ft__onnx *o, const struct fused_layer *whole)
+{
+    ft__operator_rule *rule = ft__onnx_alloc(o, 1, sizeof(*rule));
+
+    if (rule) {
+        *rule = *ft__onnx_rule(o, text(whole->domain), text(whole->op));
+        rule->min_in = 1;
+    }
+    return rule;
+}
+
 /* `last` becomes the whole chain; its nodes fall away. */
 static void replace(struct chain *c, ft__onnx_node *last, const ft__operator_rule *rule,
                     ft__onnx_value *const *in, uint32_t n_in)
 {
     ft__onnx_value **copy = ft__onnx_alloc(c->at->import, n_in, sizeof(*copy));
 
-    if (!copy)
+    if (!copy || !rule)
         return;
     memcpy(copy, in, n_in * sizeof(*copy));
     for (uint32_t i = 0; i < c->n; i++)
@@ -88,29 +257,29 @@ static void replace(struct chain *c, ft__onnx_node *last, const ft__operator_rul
 
 /* ---- x * f(x) ---- */
 
-static const ft__operator_rule *gate(struct chain *c, const ft__onnx_value *x,
-                                     const ft__onnx_value *y)
+static const struct fused_layer *gate(struct chain *c, const ft__onnx_value *x,
+                                      const ft__onnx_value *y)
 {
     ft__onnx_node *n;
 
     c->n = 0;
     if ((n = made_by(c, y, "Sigmoid", 1)) != NULL && n->in[0] == x)
-        return &silu_rule;
+        return &silu;
     if ((n = made_by(c, y, "HardSigmoid", 1)) != NULL && n->in[0] == x)
-        return &hardswish_rule;
+        return &hardswish;
     if ((n = made_by(c, y, "Tanh", 1)) != NULL &&
         (n = made_by(c, n->in[0], "Softplus", 1)) != NULL && n->in[0] == x)
-        return &mish_rule;
+        return &mish;
     return NULL;
 }
 
 static bool fuse_gate(struct chain *c, ft__onnx_node *mul)
 {
     for (uint32_t i = 0; i < 2; i++) {
-        const ft__operator_rule *rule = gate(c, mul->in[i], mul->in[1 - i]);
+        const struct fused_layer *whole = gate(c, mul->in[i], mul->in[1 - i]);
 
-        if (rule) {
-            replace(c, mul, rule, &mul->in[i], 1);
+        if (whole) {
+            replace(c, mul, rule_of(mul->import, whole), &mul->in[i], 1);
             return true;
         }
     }
@@ -161,18 +330,18 @@ static bool is_erf_argument(struct chain *c, const ft__onnx_value *v,
 }
 
 /* v = 1 + erf(...) or 1 + tanh(...) of x. */
-static const ft__operator_rule *bell(struct chain *c, const ft__onnx_value *v,
-                                     const ft__onnx_value *x)
+static const struct fused_layer *bell(struct chain *c, const ft__onnx_value *v,
+                                      const ft__onnx_value *x)
 {
     ft__onnx_value *inner = beside(made_by(c, v, "Add", 1), 1);
     uint32_t before = c->n;
     ft__onnx_node *n = made_by(c, inner, "Erf", 1);
 
     if (n)
-        return is_erf_argument(c, n->in[0], x) ? &gelu_rule : NULL;
+        return is_erf_argument(c, n->in[0], x) ? &gelu : NULL;
     c->n = before;
     n = made_by(c, inner, "Tanh", 1);
-    return n && is_tanh_argument(c, n->in[0], x) ? &gelu_tanh_rule : NULL;
+    return n && is_tanh_argument(c, n->in[0], x) ? &gelu_tanh : NULL;
 }
 
 /* Three factors: of `mul` and of the product that is its operand i. */
@@ -193,12 +362,12 @@ static bool fuse_gelu(struct chain *c, ft__onnx_node *mul, uint32_t i)
             continue;
         for (uint32_t k = 1; k < 3; k++) {
             ft__onnx_value *x = f[(half + k) % 3], *v = f[(half + 3 - k) % 3];
-            const ft__operator_rule *rule;
+            const struct fused_layer *whole;
 
             c->n = 1;
-            rule = bell(c, v, x);
-            if (rule) {
-                replace(c, mul, rule, &x, 1);
+            whole = bell(c, v, x);
+            if (whole) {
+                replace(c, mul, rule_of(mul->import, whole), &x, 1);
                 return true;
             }
         }
@@ -286,7 +455,7 @@ static bool fuse_norm(struct chain *c, ft__onnx_node *last, ft__onnx_value *v,
             last = last->out[0]->reader;
         }
     }
-    replace(c, last, centred ? &layernorm_rule : &rmsnorm_rule, in, n_in);
+    replace(c, last, rule_of(last->import, centred ? &layernorm : &rmsnorm), in, n_in);
     last->norm = axes;
     return true;
 }
@@ -356,7 +525,7 @@ static bool hand_bias(ft__onnx_node *n, uint32_t x, uint32_t from)
 static void fuse_carried_bias(ft__onnx_node *n)
 {
     if (is(n, "BiasGelu") && hand_bias(n, 0, 1))
-        n->rule = &gelu_rule;
+        n->rule = ft__onnx_rule(n->import, text(gelu.domain), text(gelu.op));
     else if (is(n, "FastGelu"))
         hand_bias(n, 0, 1);
     else if (is(n, "SkipLayerNormalization"))
@@ -374,7 +543,7 @@ void ft__onnx_fuse(ft__onnx *o, ft__body *body)
 
         c.n = 0;
         c.at = n;
-        if (ft__fuse_quantised(n))
+        if (fuse_quantised(n))
             continue;
         if (!n->done && n->n_in > 1 && n->domain.n)
             fuse_carried_bias(n);

@@ -1,16 +1,10 @@
 /* Names of values, and what is allocated for one import. */
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/limits.h"
 #include "import/onnx/onnx.h"
-
-bool ft__str_is(ft__str s, const char *text)
-{
-    return strlen(text) == s.n && memcmp(s.s, text, s.n) == 0;
-}
 
 void *ft__onnx_alloc(ft__onnx *o, size_t n, size_t size)
 {

@@ -1,13 +1,13 @@
-/* The model: its parts, its nodes in order, branches and functions inlined. */
-#include "import/onnx/onnx.h"
-#include "import/graph_inside.h"
-
+/* The model: its parts, its nodes in order, graphs and functions written out in place
+ * of nodes, and which dimensions of the result rest on a guess. */
 #include <stdalign.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/limits.h"
+#include "import/graph_inside.h"
+#include "import/onnx/compose.h"
 
 enum {
     MODEL_IR_VERSION = 1,
@@ -16,95 +16,12 @@ enum {
     MODEL_FUNCTION = 25,
     FUNCTION_OPSET = 9,
     OLDEST_OPSET = 1,
-    FIRST_BYTES = 16 * 1024, /* of the arena: enough for small models */
+    FIRST_BYTES = 24 * 1024, /* of the arena: enough for small models */
     MODERN_OPSET = 7,        /* from here on operators are as the rules know them */
     NO_OPSET = 1 << 20,      /* nothing stated: taken to be the newest */
 };
 
-#define FT__RULE(op, run, arg, min_in) FT__RULE_OF(#op, ft__rule_##run, arg, min_in),
-static const ft__operator_rule rules[] = {
-#include "import/onnx/rules.def"
-};
-static const ft__operator_rule ml_rules[] = {
-#include "import/onnx/rules_ml.def"
-};
-static const ft__operator_rule microsoft_rules[] = {
-#include "import/onnx/rules_microsoft.def"
-};
-static const ft__operator_rule preview_rules[] = {
-#include "import/onnx/rules_preview.def"
-};
-static const ft__operator_rule training_rules[] = {
-#include "import/onnx/rules_training.def"
-};
-#undef FT__RULE
-
-static const struct domain {
-    const char *name;
-    const ft__operator_rule *rule;
-    size_t n;
-} domains[] = {
-    {"", rules, sizeof(rules) / sizeof(*rules)},
-    {"ai.onnx", rules, sizeof(rules) / sizeof(*rules)},
-    {"com.microsoft", microsoft_rules, sizeof(microsoft_rules) / sizeof(*rules)},
-    {"ai.onnx.ml", ml_rules, sizeof(ml_rules) / sizeof(*rules)},
-    {"ai.onnx.preview", preview_rules, sizeof(preview_rules) / sizeof(*rules)},
-    {"ai.onnx.preview.training", training_rules,
-     sizeof(training_rules) / sizeof(*rules)},
-};
-
-static const ft__operator_rule *find_rule(const struct domain *d, ft__str op)
-{
-    size_t low = 0, high = d->n;
-
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        size_t n = d->rule[mid].len;
-        int c = memcmp(d->rule[mid].op, op.s, n < op.n ? n : op.n);
-
-        if (c == 0)
-            c = (n > op.n) - (n < op.n);
-        if (c == 0)
-            return &d->rule[mid];
-        if (c < 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return NULL;
-}
-
-const ft__operator_rule *ft__onnx_rule(ft__str domain, ft__str op)
-{
-    for (size_t i = 0; i < sizeof(domains) / sizeof(*domains); i++)
-        if (ft__str_is(domain, domains[i].name))
-            return find_rule(&domains[i], op);
-    return NULL;
-}
-
-/* ---- nodes ---- */
-
-/* Operands are made before, in the file's order, or never. */
-static bool operands_are_there(const ft__onnx_node *n)
-{
-    uint32_t need = n->rule ? n->rule->min_in : 0;
-
-    for (uint32_t i = 0; i < n->n_in || i < need; i++) {
-        const ft__onnx_value *v = ft__in(n, i);
-
-        if (!v && i < need)
-            return ft__onnx_fail(n, "its operand %u of %u is missing", i + 1, need);
-        if (!v || v->state != FT__UNDEFINED)
-            continue;
-        ft__onnx_fail(n, "it reads \"%.*s\", which %s", ft__shown(v->name.n, 100),
-                      v->name.s,
-                      v->producer ? "is made only later: the nodes are out of order or "
-                                    "form a cycle"
-                                  : "nothing makes");
-        return false;
-    }
-    return true;
-}
+/* ---- functions, written out in place ---- */
 
 static int64_t default_opset(ft__onnx *o, ft__bytes message, uint32_t field,
                              int64_t fallback)
@@ -154,6 +71,30 @@ static const ft__function *find_function(const ft__onnx_node *n)
                    compare_functions);
 }
 
+static uint64_t mixed(uint64_t a, uint64_t b)
+{
+    const uint64_t prime = 0x9fb21c651e98df25u;
+
+    a = (a ^ b) * prime;
+    return a ^ a >> 32;
+}
+
+/* The names of a function, branch or body are apart from those of others. */
+static uint64_t scope_inside(const ft__onnx_node *n, uint64_t salt)
+{
+    uint64_t place = (uint64_t)((const uint8_t *)n->op.s - n->import->doc.base);
+
+    return mixed(mixed(n->import->scope + 1, place), salt);
+}
+
+static bool go_deeper(const ft__onnx_node *n)
+{
+    if (++n->import->depth <= FT__MAX_DEPTH)
+        return true;
+    return ft__onnx_fail(n, "branches and functions are nested more than %d deep",
+                         FT__MAX_DEPTH);
+}
+
 static bool calls_itself(const ft__onnx_node *n)
 {
     for (const ft__onnx_node *c = n->caller; c; c = c->caller)
@@ -162,17 +103,20 @@ static bool calls_itself(const ft__onnx_node *n)
     return false;
 }
 
+/* The nodes of a body, folded, fused and emitted. */
+static void run_body(ft__onnx *o, ft__body *body);
+
 static void inline_body(ft__onnx_node *n, const ft__function *f)
 {
     ft__body body;
 
     n->import->opset =
         default_opset(n->import, f->body, FUNCTION_OPSET, n->import->opset);
-    n->import->scope = ft__scope_inside(n, 0);
+    n->import->scope = scope_inside(n, 0);
     n->import->caller = n;
     n->import->defaults = f->body;
     ft__onnx_read_function(n->import, f->body, n, &body);
-    ft__onnx_run(n->import, &body);
+    run_body(n->import, &body);
     ft__onnx_hand_over(n, &body);
 }
 
@@ -189,7 +133,7 @@ static void inline_function(ft__onnx_node *n, const ft__function *f)
         ft__onnx_fail(n, "functions call each other in a circle");
         return;
     }
-    if (ft__onnx_go_deeper(n)) {
+    if (go_deeper(n)) {
         n->import->names = (ft__name_table){0};
         inline_body(n, f);
         n->import->names = outside;
@@ -201,44 +145,59 @@ static void inline_function(ft__onnx_node *n, const ft__function *f)
     n->import->depth--;
 }
 
-static bool is_one_of(const ft__operator_rule *rule, const ft__rule_fn *run,
-                      size_t count)
-{
-    bool found = false;
+/* ---- nodes ---- */
 
-    for (size_t i = 0; i < count && !found; i++)
-        found = rule->run == run[i];
-    return found;
+/* Operands are made before, in the file's order, or never. */
+static bool operands_are_there(const ft__onnx_node *n)
+{
+    uint32_t need = n->rule ? n->rule->min_in : 0;
+
+    for (uint32_t i = 0; i < n->n_in || i < need; i++) {
+        const ft__onnx_value *v = ft__in(n, i);
+
+        if (!v && i < need)
+            return ft__onnx_fail(n, "its operand %u of %u is missing", i + 1, need);
+        if (!v || v->state != FT__UNDEFINED)
+            continue;
+        ft__onnx_fail(n, "it reads \"%.*s\", which %s", ft__shown(v->name.n, 100),
+                      v->name.s,
+                      v->producer ? "is made only later: the nodes are out of order or "
+                                    "form a cycle"
+                                  : "nothing makes");
+        return false;
+    }
+    return true;
 }
 
-bool ft__rule_has_body(const ft__operator_rule *rule)
-{
-    static const ft__rule_fn bodies[] = {ft__rule_if, ft__rule_loop, ft__rule_scan,
-                                         ft__rule_sequence_map, ft__rule_ms_search};
-
-    return is_one_of(rule, bodies, sizeof(bodies) / sizeof(*bodies));
-}
-
-/* Few operators take anything but tensors. */
 static bool takes_its_operands(const ft__onnx_node *n)
 {
-    static const ft__rule_fn any[] = {ft__rule_identity,
-                                      ft__rule_sequence_construct,
-                                      ft__rule_sequence_at,
-                                      ft__rule_sequence_erase,
-                                      ft__rule_sequence_insert,
-                                      ft__rule_sequence_length,
-                                      ft__rule_concat_from_sequence,
-                                      ft__rule_optional,
-                                      ft__rule_optional_get_element,
-                                      ft__rule_optional_has_element};
-    bool good = ft__rule_has_body(n->rule) ||
-                is_one_of(n->rule, any, sizeof(any) / sizeof(*any));
+    bool any = n->rule->traits & (FT__BODY | FT__CONTAINERS);
 
-    for (uint32_t i = 0; i < n->n_in && !good; i++)
+    for (uint32_t i = 0; i < n->n_in && !any; i++)
         if (n->in[i] && n->in[i]->container)
             return ft__onnx_fail(n, "its operand %u is no tensor", i + 1);
     return true;
+}
+
+/* Opsets 1 to 6: Add and its like matched the second operand with the axes from `axis`
+ * on: as broadcasting is now, it has ones behind. */
+static void align(ft__onnx_node *n)
+{
+    int64_t axis = ft__attr_int(n, "axis", -1);
+    ft__onnx_value *x = ft__in(n, 0), *y = ft__in(n, 1), *aligned;
+    ft_shape s;
+
+    if (!x || !y || axis < 0 || !ft__attr_int(n, "broadcast", 0) ||
+        axis >= (int64_t)x->shape.rank - (int64_t)y->shape.rank)
+        return;
+    s = y->shape;
+    for (; axis + s.rank < x->shape.rank; s.rank++)
+        s.dim[s.rank] = 1;
+    aligned = ft__onnx_temp(n, y);
+    if (!aligned)
+        return;
+    ft__emit_view(n, y, aligned, &s);
+    n->in[1] = aligned;
 }
 
 /* A rule whose operand has a guessed shape may find that nothing fits; then its
@@ -249,10 +208,10 @@ static void run_rule(ft__onnx_node *n)
 
     for (uint32_t i = 0; i < n->n_in; i++)
         guessed |= n->in[i] && n->in[i]->guessed;
-    mine = guessed && !ft__rule_has_body(n->rule);
+    mine = guessed && !(n->rule->traits & FT__BODY);
     n->import->trying = before || mine;
-    if (n->import->opset < MODERN_OPSET)
-        ft__onnx_modernise(n);
+    if (n->import->opset < MODERN_OPSET && (n->rule->traits & FT__ALIGNED))
+        align(n);
     if (takes_its_operands(n))
         n->rule->run(n);
     n->import->trying = before;
@@ -296,21 +255,15 @@ static void run_node(ft__onnx_node *n)
  * and layers with parameters. */
 static bool folds(const ft__onnx_node *n)
 {
-    static const ft__rule_fn layers[] = {ft__rule_conv,      ft__rule_matmul,
-                                         ft__rule_einsum,    ft__rule_gather_nd,
-                                         ft__rule_gemm,      ft__rule_gather,
-                                         ft__rule_batchnorm, ft__rule_layernorm,
-                                         ft__rule_groupnorm, ft__rule_instancenorm};
-    bool constant = n->rule && (n->n_in > 0 || n->rule->run == ft__rule_constant) &&
-                    !ft__rule_has_body(n->rule) &&
-                    !is_one_of(n->rule, layers, sizeof(layers) / sizeof(*layers));
+    bool constant = n->rule && (n->n_in > 0 || (n->rule->traits & FT__SOURCE)) &&
+                    !(n->rule->traits & (FT__BODY | FT__LAYER));
 
     for (uint32_t i = 0; constant && i < n->n_in; i++)
         constant = !n->in[i] || n->in[i]->state == FT__CONSTANT;
     return constant;
 }
 
-void ft__onnx_run(ft__onnx *o, ft__body *body)
+static void run_body(ft__onnx *o, ft__body *body)
 {
     /* Constants first: the chains that are fused are known by them. */
     for (uint32_t i = 0; i < body->n_nodes && !ft__onnx_failed(o); i++) {
@@ -324,6 +277,48 @@ void ft__onnx_run(ft__onnx *o, ft__body *body)
     for (uint32_t i = 0; i < body->n_nodes && !ft__onnx_failed(o); i++)
         if (!body->node[i].done)
             run_node(&body->node[i]);
+}
+
+/* ---- graphs in place of nodes ---- */
+
+/* Bodies name their inputs in field 11; `arg` is what they mean now. */
+static void bind_inputs(ft__onnx *o, ft__bytes graph, ft__onnx_value *const *arg,
+                        uint32_t n)
+{
+    uint32_t i = 0;
+
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, graph); ft__pb_next(&f);) {
+        ft__str name = {"", 0};
+
+        if (f.field != 11)
+            continue;
+        for (ft__onnx_pb v = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&v);)
+            if (v.field == 1)
+                name = ft__str_of(v.bytes);
+        if (i < n && arg[i])
+            ft__onnx_bind(o, name, arg[i]);
+        else
+            ft__onnx_hide(o, name);
+        i++;
+    }
+}
+
+static bool write_graph(const ft__onnx_node *n, ft__bytes graph, uint64_t salt,
+                        ft__onnx_value *const *arg, uint32_t n_arg, ft__body *out)
+{
+    uint64_t scope = n->import->scope;
+
+    *out = (ft__body){0};
+    if (go_deeper(n)) {
+        n->import->scope = scope_inside(n, salt);
+        bind_inputs(n->import, graph, arg, n_arg);
+        ft__onnx_read_graph(n->import, graph, true, out);
+        if (!ft__failed(n) && !n->import->doc.bad)
+            run_body(n->import, out);
+        n->import->scope = scope;
+    }
+    n->import->depth--;
+    return !ft__failed(n) && !n->import->doc.bad;
 }
 
 /* ---- the model ---- */
@@ -408,9 +403,99 @@ static void read_model(ft__onnx *o, bool *versioned)
     if (!ft__build_failed(o->b) && !o->doc.bad)
         ft__onnx_inputs(o, graph, body.n_in);
     if (!ft__build_failed(o->b) && !o->doc.bad)
-        ft__onnx_run(o, &body);
+        run_body(o, &body);
     if (!ft__build_failed(o->b) && !o->doc.bad && !o->low)
         mark_outputs(o, &body);
+}
+
+/* ---- which dimensions are facts and which rest on a guess ----
+ * Some results have as many elements as the data says: what is not zero, what
+ * is left of overlapping boxes. The import takes the most there can be, and the
+ * rest of the network follows from that, shapes computed from shapes included.
+ * Where there was any such guess, the file is imported a second time with other
+ * guesses, as low as can be; every dimension that comes out differently depends
+ * on the data. No rule has to know about it. */
+
+/* Values by scope and name; of two with the same the newer one. */
+struct value_table {
+    const ft__onnx_value **slot;
+    uint64_t mask;
+};
+
+static bool same(const ft__onnx_value *a, const ft__onnx_value *b)
+{
+    return a->scope == b->scope && a->name.n == b->name.n &&
+           memcmp(a->name.s, b->name.s, a->name.n) == 0;
+}
+
+static const ft__onnx_value **find(const struct value_table *t, const ft__onnx_value *v)
+{
+    uint64_t at = mixed(v->scope, ft__str_hash(v->name)) & t->mask;
+
+    while (t->slot[at] && !same(t->slot[at], v))
+        at = (at + 1) & t->mask;
+    return &t->slot[at];
+}
+
+static bool fill(ft__onnx *high, const ft__onnx *low, struct value_table *t)
+{
+    uint64_t n = 0, size = 64;
+
+    for (const ft__onnx_value *v = low->values; v; v = v->next)
+        n++;
+    while (size < 2 * n)
+        size *= 2;
+    t->slot = ft__onnx_alloc(high, size, sizeof(*t->slot));
+    t->mask = size - 1;
+    if (!t->slot)
+        return false;
+    for (const ft__onnx_value *v = low->values; v; v = v->next) {
+        const ft__onnx_value **slot = find(t, v);
+
+        if (!*slot)
+            *slot = v;
+    }
+    return true;
+}
+
+static uint32_t difference(const ft__onnx_value *a, const ft__onnx_value *b)
+{
+    uint32_t open = 0;
+
+    if (!b || b->state == FT__UNDEFINED)
+        return a->guessed ? FT_OPEN_RANK : 0;
+    if (a->shape.rank != b->shape.rank)
+        return FT_OPEN_RANK;
+    for (uint32_t i = 0; i < a->shape.rank; i++)
+        open |= (uint32_t)(a->shape.dim[i] != b->shape.dim[i]) << i;
+    return open;
+}
+
+/* Where no node reads what was guessed, that is all that is open; false: some does. */
+static bool mark_unread(ft__onnx *o)
+{
+    for (const ft__onnx_value *v = o->values; v; v = v->next)
+        if (v->guessed && (v->reader || !v->open))
+            return false;
+    for (const ft__onnx_value *v = o->values; v; v = v->next)
+        if (v->open && v->tensor != FT_NONE)
+            ft__build_open(o->b, v->tensor, v->open);
+    return true;
+}
+
+/* `high` guessed the most, `low` the least: what differs is open. */
+static void mark_open(ft__onnx *high, const ft__onnx *low)
+{
+    struct value_table t;
+
+    if (!fill(high, low, &t))
+        return;
+    for (ft__onnx_value *v = high->values; v; v = v->next)
+        if (v->state != FT__UNDEFINED) {
+            v->open |= difference(v, *find(&t, v));
+            if (v->open && v->tensor != FT_NONE)
+                ft__build_open(high->b, v->tensor, v->open);
+        }
 }
 
 /* Again with the least where the most was guessed; a failure there only means
@@ -422,6 +507,8 @@ static void find_open(ft__onnx *o)
         .model = o->model,
         .opt = o->opt,
         .b = ft__build_new(""),
+        .rules = o->rules,
+        .write_graph = o->write_graph,
         .see = o->see,
         .sizes = o->sizes,
         .ranks = o->ranks,
@@ -434,7 +521,7 @@ static void find_open(ft__onnx *o)
         return;
     }
     read_model(&low, &versioned);
-    ft__mark_open(o, &low);
+    mark_open(o, &low);
     ft__arena_free(&low.arena);
     ft__build_free(low.b);
 }
@@ -454,11 +541,12 @@ static ft_status import(ft__onnx *o, ft_graph **out, const char *name, ft_error 
     o->b = ft__build_new(name);
     if (!o->b)
         return ft_fail(err, FT_ENOMEM, 0, "%s: out of memory", name);
+    o->write_graph = write_graph;
     if (o->model.n == 0)
         ft__build_fail(o->b, FT_EFORMAT, 0, "the file is empty");
     else
         read_model(o, &versioned);
-    if (o->guesses && !ft__build_failed(o->b) && !o->doc.bad && !ft__mark_unread(o))
+    if (o->guesses && !ft__build_failed(o->b) && !o->doc.bad && !mark_unread(o))
         find_open(o);
     for (uint32_t i = 0; o->see && i < o->names.n_slots; i++)
         if (o->names.slot[i].value)

@@ -108,3 +108,13 @@ bool ft__pb_long(ft__onnx_pb *r)
         forget_up_to(r->doc, r->p);
     return true;
 }
+
+ft__bytes ft__pb_child(ft__pb_doc *doc, ft__bytes message, uint32_t field)
+{
+    ft__bytes found = {message.p, 0};
+
+    for (ft__onnx_pb f = ft__pb_open(doc, message); ft__pb_next(&f);)
+        if (f.field == field)
+            found = f.bytes;
+    return found;
+}

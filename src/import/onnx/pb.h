@@ -77,6 +77,8 @@ static inline bool ft__pb_next(ft__onnx_pb *r)
         return false;
     return (!r->doc->bad && ft__pb_short(r)) || ft__pb_long(r);
 }
+/* A field that holds one message: the last one counts. */
+ft__bytes ft__pb_child(ft__pb_doc *doc, ft__bytes message, uint32_t field);
 /* The next number of a packed list; r was opened over its payload. */
 bool ft__pb_varint(ft__onnx_pb *r, uint64_t *v);
 

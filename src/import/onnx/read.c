@@ -1,7 +1,5 @@
 /* Messages of the file -> values and nodes. Field numbers are those of
  * onnx.proto. */
-#include <string.h>
-
 #include "base/limits.h"
 #include "import/onnx/onnx.h"
 
@@ -21,183 +19,11 @@ enum {
     FUNCTION_INPUT = 4,
     FUNCTION_OUTPUT = 5,
     FUNCTION_NODE = 7,
-    TYPE_SEQUENCE = 4,
-    TYPE_MAP = 5,
-    TYPE_OPTIONAL = 9,
 };
-
-/* A field that holds one message: the last one counts. */
-static ft__bytes child(ft__onnx *o, ft__bytes message, uint32_t field)
-{
-    ft__bytes found = {message.p, 0};
-
-    for (ft__onnx_pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);)
-        if (f.field == field)
-            found = f.bytes;
-    return found;
-}
-
-/* ---- types and tensors ---- */
-
-bool ft__shape_fits(const ft_shape *s)
-{
-    int64_t n = 1;
-
-    for (uint32_t i = 0; i < s->rank; i++) {
-        int64_t d = s->dim[i] ? s->dim[i] : 1;
-
-        if ((uint64_t)(n | d) >> 26 && (d < 0 || n > FT__MAX_ELEMENTS / d))
-            return false;
-        n *= d;
-    }
-    return true;
-}
-
-static void too_many_dims(ft__onnx *o, ft__bytes at)
-{
-    ft__build_fail(o->b, FT_EUNSUPPORTED, (uint64_t)(at.p - o->doc.base),
-                   "a tensor has more than %d dimensions", FT_MAX_RANK);
-}
-
-/* -1: open. */
-static int64_t read_dim(ft__onnx *o, ft__bytes dim)
-{
-    ft__str param = {NULL, 0};
-    int64_t size = -1;
-
-    for (ft__onnx_pb f = ft__pb_open(&o->doc, dim); ft__pb_next(&f);) {
-        if (f.field == 1)
-            size = (int64_t)f.num < 0 ? -1 : (int64_t)f.num;
-        else if (f.field == 2)
-            param = ft__str_of(f.bytes);
-    }
-    for (uint32_t i = 0; size < 0 && param.n && i < o->n_dims; i++)
-        if (param.n == o->dim[i].name.n &&
-            memcmp(param.s, o->dim[i].name.s, param.n) == 0)
-            size = o->dim[i].value;
-    return size;
-}
-
-static bool fits_where_known(const ft_shape *s)
-{
-    ft_shape known = *s;
-
-    for (uint32_t i = 0; i < s->rank; i++)
-        known.dim[i] = s->dim[i] < 0 ? 1 : s->dim[i];
-    return ft__shape_fits(&known);
-}
-
-bool ft__onnx_read_type(ft__onnx *o, ft__bytes type, ft_dtype *dtype, ft_shape *shape)
-{
-    ft__bytes tensor = child(o, type, 1);
-    bool known = false;
-
-    *dtype = FT_DTYPE_NONE;
-    *shape = (ft_shape){0};
-    for (ft__onnx_pb f = ft__pb_open(&o->doc, tensor); ft__pb_next(&f);) {
-        if (f.field == 1)
-            *dtype = ft_dtype_from_onnx((int64_t)f.num);
-        if (f.field != 2)
-            continue;
-        known = true;
-        for (ft__onnx_pb d = ft__pb_open(&o->doc, f.bytes); ft__pb_next(&d);) {
-            if (d.field != 1)
-                continue;
-            if (shape->rank == FT_MAX_RANK)
-                return false;
-            shape->dim[shape->rank++] = read_dim(o, d.bytes);
-        }
-    }
-    return known && fits_where_known(shape);
-}
-
-/* The tensor type at the bottom, and what is around it. */
-static ft__bytes unwrap(ft__onnx *o, ft__bytes type, uint32_t *container)
-{
-    *container = 0;
-    for (int depth = 0; depth < 4; depth++) {
-        ft__bytes inner = {type.p, 0};
-
-        for (ft__onnx_pb f = ft__pb_open(&o->doc, type); ft__pb_next(&f);) {
-            if (f.field == TYPE_SEQUENCE || f.field == TYPE_OPTIONAL) {
-                *container |= f.field == TYPE_SEQUENCE ? FT_CONTAINER_SEQUENCE
-                                                       : FT_CONTAINER_OPTIONAL;
-                inner = child(o, f.bytes, 1);
-            } else if (f.field == TYPE_MAP) {
-                *container |= FT_CONTAINER_MAP;
-                inner = child(o, f.bytes, 2);
-            }
-        }
-        if (!inner.n)
-            break;
-        type = inner;
-    }
-    return type;
-}
-
-void ft__onnx_read_container(ft__onnx *o, ft__bytes type, ft__onnx_value *like)
-{
-    ft_shape s;
-
-    type = unwrap(o, type, &like->container);
-    like->open = 0;
-    if (!ft__onnx_read_type(o, type, &like->dtype, &s)) {
-        like->open = like->container & FT_CONTAINER_MAP ? 0 : FT_OPEN_RANK;
-        s = (ft_shape){0};
-    }
-    for (uint32_t i = 0; i < s.rank; i++)
-        if (s.dim[i] < 0) {
-            like->open |= 1u << i;
-            s.dim[i] = 1;
-        }
-    like->shape = s;
-}
-
-static void add_dim(ft__onnx *o, ft__bytes tensor, ft_shape *s, uint64_t dim)
-{
-    if (s->rank == FT_MAX_RANK)
-        too_many_dims(o, tensor);
-    else
-        s->dim[s->rank++] = (int64_t)dim;
-}
-
-/* dims: numbers one by one, or packed. */
-static void read_dims(ft__onnx *o, const ft__onnx_pb *f, ft__bytes tensor, ft_shape *s)
-{
-    ft__onnx_pb packed = ft__pb_open(&o->doc, f->bytes);
-    uint64_t dim;
-
-    if (f->wire == FT__PB_VARINT)
-        add_dim(o, tensor, s, f->num);
-    else
-        while (ft__pb_varint(&packed, &dim))
-            add_dim(o, tensor, s, dim);
-}
-
-/* Dtype and shape only; the payload is a length to jump over. */
-void ft__onnx_read_tensor(ft__onnx *o, ft__bytes tensor, ft__onnx_value *v)
-{
-    v->shape = (ft_shape){0};
-    v->dtype = FT_DTYPE_NONE;
-    for (ft__onnx_pb f = ft__pb_open(&o->doc, tensor); ft__pb_next(&f);) {
-        if (f.field == 1)
-            read_dims(o, &f, tensor, &v->shape);
-        else if (f.field == 2)
-            v->dtype = ft_dtype_from_onnx((int64_t)f.num);
-        else
-            o->payload += f.bytes.n;
-    }
-    v->proto = tensor;
-    v->state = FT__CONSTANT;
-    if (!o->doc.bad && (v->dtype == FT_DTYPE_NONE || !ft__shape_fits(&v->shape)))
-        ft__build_fail(o->b, FT_EFORMAT, (uint64_t)(tensor.p - o->doc.base),
-                       "constant \"%.*s\" has no valid type or shape",
-                       ft__shown(v->name.n, 100), v->name.s);
-}
 
 static void read_initializer(ft__onnx *o, ft__bytes tensor, bool nested)
 {
-    ft__str name = ft__str_of(child(o, tensor, 8));
+    ft__str name = ft__str_of(ft__pb_child(&o->doc, tensor, 8));
     ft__onnx_value *v = nested ? ft__onnx_hide(o, name) : ft__onnx_name(o, name);
 
     if (v)
@@ -207,8 +33,8 @@ static void read_initializer(ft__onnx *o, ft__bytes tensor, bool nested)
 /* values (1), a tensor with the name, and dims (3) of the whole. */
 static void read_sparse(ft__onnx *o, ft__bytes sparse, bool nested)
 {
-    ft__bytes values = child(o, sparse, 1);
-    ft__str name = ft__str_of(child(o, values, 8));
+    ft__bytes values = ft__pb_child(&o->doc, sparse, 1);
+    ft__str name = ft__str_of(ft__pb_child(&o->doc, values, 8));
     ft__onnx_value *v;
 
     read_initializer(o, values, nested);
@@ -219,7 +45,7 @@ static void read_sparse(ft__onnx *o, ft__bytes sparse, bool nested)
     v->proto = (ft__bytes){0};
     for (ft__onnx_pb f = ft__pb_open(&o->doc, sparse); ft__pb_next(&f);)
         if (f.field == 3)
-            read_dims(o, &f, sparse, &v->shape);
+            ft__onnx_read_dims(o, &f, sparse, &v->shape);
     if (!ft__shape_fits(&v->shape))
         ft__build_fail(o->b, FT_EFORMAT, (uint64_t)(sparse.p - o->doc.base),
                        "a sparse constant has no valid shape");
@@ -330,8 +156,8 @@ static void read_node(ft__onnx *o, ft__bytes message, bool nested, ft__onnx_node
         else if (f.field == NODE_OUTPUT)
             read_result(n, f.bytes, nested);
     }
-    n->rule = ft__onnx_rule(n->domain, n->op);
-    if (!n->rule || ft__rule_has_body(n->rule))
+    n->rule = ft__onnx_rule(o, n->domain, n->op);
+    if (!n->rule || (n->rule->traits & FT__BODY))
         find_captures(n);
 }
 
@@ -373,11 +199,11 @@ static void add_output(ft__onnx *o, ft__body *body, ft__str name)
 
 static void read_value_info(ft__onnx *o, ft__bytes info)
 {
-    ft__str name = ft__str_of(child(o, info, 1));
+    ft__str name = ft__str_of(ft__pb_child(&o->doc, info, 1));
     ft__onnx_value *v = name.n ? ft__onnx_name(o, name) : NULL;
 
     if (v)
-        v->type = child(o, info, 2);
+        v->type = ft__pb_child(&o->doc, info, 2);
 }
 
 void ft__onnx_read_graph(ft__onnx *o, ft__bytes graph, bool nested, ft__body *out)
@@ -408,7 +234,7 @@ void ft__onnx_read_graph(ft__onnx *o, ft__bytes graph, bool nested, ft__body *ou
         if (f.field == GRAPH_VALUE_INFO || f.field == GRAPH_OUTPUT)
             read_value_info(o, f.bytes);
         if (f.field == GRAPH_OUTPUT)
-            add_output(o, out, ft__str_of(child(o, f.bytes, 1)));
+            add_output(o, out, ft__str_of(ft__pb_child(&o->doc, f.bytes, 1)));
     }
 }
 

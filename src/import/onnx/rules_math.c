@@ -1,69 +1,15 @@
 /* Arithmetic: elementwise and reductions. */
-#include <string.h>
-
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
 
-ft_op ft__op_x(ft_kind kind, const ft__onnx_value *x)
-{
-    ft_op op;
-
-    ft__op_init(&op, kind, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
-    return op;
-}
-
-ft_op ft__op_xy(ft_kind kind, const ft__onnx_value *x, const ft__onnx_value *y)
-{
-    ft_op op = ft__op_x(kind, x);
-
-    ft__op_set_shape(&op, FT_K_y, &y->shape);
-    return op;
-}
-
 /* ---- elementwise ---- */
 
-ft__onnx_value *ft__apply1(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
-                           ft__onnx_value *out)
-{
-    ft_op op;
-
-    if (!out && x)
-        out = ft__onnx_temp(n, n->out[0]);
-    if (!x || !out || ft__failed(n))
-        return NULL;
-    op = ft__op_x(kind, x);
-    if (ft__is_constant(ft__make_of(n, &op, FT__VALUES(x), &x->shape, out)))
-        ft__fold_unary(n, kind, x, out);
-    return ft__failed(n) ? NULL : out;
-}
-
-ft__onnx_value *ft__apply2(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
-                           ft__onnx_value *y, ft__onnx_value *out)
-{
-    ft_shape s;
-    ft_op op;
-
-    if (!out && x && y)
-        out = ft__onnx_temp(n, n->out[0]);
-    if (!x || !y || !out || ft__failed(n))
-        return NULL;
-    op = ft__op_xy(kind, x, y);
-    if (!ft__broadcast(&x->shape, &y->shape, &s)) {
-        ft__onnx_fail(n, "the shapes of its operands do not fit");
-        return NULL;
-    }
-    if (ft__is_constant(ft__make_of(n, &op, FT__VALUES(x, y), &s, out)))
-        ft__fold_binary(n, kind, x, y, out);
-    return ft__failed(n) ? NULL : out;
-}
-
-void ft__rule_unary(ft__onnx_node *n)
+static void rule_unary(ft__onnx_node *n)
 {
     ft__apply1(n, (ft_kind)n->rule->arg, n->in[0], n->out[0]);
 }
 
-void ft__rule_gelu(ft__onnx_node *n)
+static void rule_gelu(ft__onnx_node *n)
 {
     bool tanh = ft__str_is(ft__attr_str(n, "approximate"), "tanh");
 
@@ -71,15 +17,37 @@ void ft__rule_gelu(ft__onnx_node *n)
 }
 
 /* silu(a) b */
-void ft__rule_swiglu(ft__onnx_node *n)
+static void rule_swiglu(ft__onnx_node *n)
 {
     ft__onnx_value *gate = ft__apply1(n, FT_KIND_silu, n->in[0], NULL);
 
     ft__apply2(n, FT_KIND_mul, gate, n->in[1], n->out[0]);
 }
 
+/* bound: least and most, NULL where there is none. */
+static void fold_clip(const ft__onnx_node *node, ft__onnx_value *x,
+                      ft__onnx_value *const bound[2], ft__onnx_value *out)
+{
+    bool real = ft__dtype_is_real(x->dtype);
+    ft__num *to = ft__data(node, x) ? ft__fold_new(node, out) : NULL;
+    const ft__num *least = ft__data(node, bound[0]), *most = ft__data(node, bound[1]);
+    int64_t n = ft_shape_elements(&x->shape);
+
+    for (unsigned i = 0; i < 2; i++)
+        if (bound[i] &&
+            (!ft__data(node, bound[i]) || ft_shape_elements(&bound[i]->shape) != 1))
+            to = out->data = NULL;
+    for (int64_t i = 0; to && i < n; i++) {
+        to[i] = x->data[i];
+        if (least && (real ? to[i].f < least->f : to[i].i < least->i))
+            to[i] = *least;
+        if (most && (real ? to[i].f > most->f : to[i].i > most->i))
+            to[i] = *most;
+    }
+}
+
 /* Bounds are operands, once attributes; only those that run are read. */
-void ft__rule_clip(ft__onnx_node *n)
+static void rule_clip(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0], *in[3] = {x},
                    *bound[2] = {ft__in(n, 1), ft__in(n, 2)};
@@ -91,11 +59,11 @@ void ft__rule_clip(ft__onnx_node *n)
             in[n_in++] = bound[i];
     if (ft__is_constant(ft__make_of(n, &op, in, n_in, &x->shape, n->out[0])) &&
         n->import->opset >= 11)
-        ft__fold_clip(n, x, bound, n->out[0]);
+        fold_clip(n, x, bound, n->out[0]);
 }
 
-/* Of integers the sign is the divisor's, as fold.c has it, or (fmod) the other's. */
-void ft__rule_mod(ft__onnx_node *n)
+/* Of integers the sign is the divisor's (arithmetic.c), or (fmod) the other's. */
+static void rule_mod(ft__onnx_node *n)
 {
     ft__onnx_value *y = ft__apply2(n, FT_KIND_mod, n->in[0], n->in[1], n->out[0]);
 
@@ -105,7 +73,7 @@ void ft__rule_mod(ft__onnx_node *n)
 }
 
 /* Nothing but in training, which operand 2 says. */
-void ft__rule_dropout(ft__onnx_node *n)
+static void rule_dropout(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0], *training = ft__in(n, 2);
     const ft__num *on = ft__data(n, training);
@@ -136,18 +104,18 @@ static void cast(ft__onnx_node *n, ft_dtype to)
         ft__fold_unary(n, FT_KIND_cast, x, n->out[0]);
 }
 
-void ft__rule_cast(ft__onnx_node *n)
+static void rule_cast(ft__onnx_node *n)
 {
     cast(n, ft_dtype_from_onnx(ft__attr_int(n, "to", 0)));
 }
 
-void ft__rule_cast_like(ft__onnx_node *n)
+static void rule_cast_like(ft__onnx_node *n)
 {
     cast(n, n->in[1]->dtype);
 }
 
 /* Another type over the same bytes: a view of that type. */
-void ft__rule_bitcast(ft__onnx_node *n)
+static void rule_bitcast(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0];
     ft_dtype to = ft_dtype_from_onnx(ft__attr_int(n, "to", 0));
@@ -164,29 +132,19 @@ void ft__rule_bitcast(ft__onnx_node *n)
     ft__emit1(n, &op, x, &x->shape);
 }
 
-bool ft__broadcast(const ft_shape *a, const ft_shape *b, ft_shape *out)
-{
-    const ft_shape *t = a->rank >= b->rank ? b : a;
-
-    *out = a->rank >= b->rank ? *a : *b;
-    for (uint32_t i = 0; i < t->rank; i++) {
-        int64_t *d = &out->dim[out->rank - 1 - i], e = t->dim[t->rank - 1 - i];
-
-        if (*d == 1)
-            *d = e;
-        else if (e != 1 && e != *d)
-            return false;
-    }
-    return true;
-}
-
-void ft__rule_binary(ft__onnx_node *n)
+static void rule_binary(ft__onnx_node *n)
 {
     ft__apply2(n, (ft_kind)n->rule->arg, n->in[0], n->in[1], n->out[0]);
 }
 
+/* Two operands, each with scale and zero point. arg: the kind. */
+static void rule_ms_qbinary(ft__onnx_node *n)
+{
+    ft__apply2(n, (ft_kind)n->rule->arg, n->in[0], ft__in(n, 3), n->out[0]);
+}
+
 /* The slope has a value for each of the last axes, or one per channel. */
-void ft__rule_prelu(ft__onnx_node *n)
+static void rule_prelu(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0], *slope = n->in[1];
     ft_shape s;
@@ -203,7 +161,7 @@ void ft__rule_prelu(ft__onnx_node *n)
     ft__apply2(n, FT_KIND_prelu, x, slope, n->out[0]);
 }
 
-ft__onnx_value *ft__scalar_constant(const ft__onnx_node *n, ft_dtype t, double value)
+static ft__onnx_value *scalar_constant(const ft__onnx_node *n, ft_dtype t, double value)
 {
     ft__onnx_value *v = ft__onnx_temp(n, n->out[0]);
 
@@ -218,7 +176,7 @@ ft__onnx_value *ft__scalar_constant(const ft__onnx_node *n, ft_dtype t, double v
 }
 
 /* Max, Min, Sum, Mean of any number of operands: a chain. */
-void ft__rule_variadic(ft__onnx_node *n)
+static void rule_variadic(ft__onnx_node *n)
 {
     ft_kind kind = (ft_kind)n->rule->arg;
     bool mean = kind == FT_KIND_div;
@@ -236,11 +194,11 @@ void ft__rule_variadic(ft__onnx_node *n)
     if (n->n_in == 1)
         ft__emit_view(n, sum, n->out[0], &sum->shape);
     else if (mean && !ft__failed(n) &&
-             (next = ft__scalar_constant(n, sum->dtype, n->n_in)) != NULL)
+             (next = scalar_constant(n, sum->dtype, n->n_in)) != NULL)
         ft__apply2(n, FT_KIND_div, sum, next, n->out[0]);
 }
 
-void ft__emit_where(ft__onnx_node *n, ft__onnx_value *const in[3])
+static void emit_where(ft__onnx_node *n, ft__onnx_value *const in[3])
 {
     ft_op op = ft__op_xy(FT_KIND_where, in[0], in[1]);
     ft_shape s, all;
@@ -254,76 +212,18 @@ void ft__emit_where(ft__onnx_node *n, ft__onnx_value *const in[3])
         ft__fold_where(n, in, n->out[0]);
 }
 
-void ft__rule_where(ft__onnx_node *n)
+static void rule_where(ft__onnx_node *n)
 {
-    ft__emit_where(n, n->in);
+    emit_where(n, n->in);
+}
+
+/* condition, then two operands with scale and zero point each. */
+static void rule_ms_qwhere(ft__onnx_node *n)
+{
+    emit_where(n, (ft__onnx_value *[]){n->in[0], n->in[1], n->in[4]});
 }
 
 /* ---- reductions ---- */
-
-uint32_t ft__axis(const ft__onnx_node *n, int64_t axis, uint32_t rank)
-{
-    if (axis < 0)
-        axis += rank;
-    if (axis < 0 || axis >= (int64_t)rank) {
-        ft__onnx_fail(n, "an axis lies outside its %u dimensions", rank);
-        return 0;
-    }
-    return (uint32_t)axis;
-}
-
-uint32_t ft__attr_axis(const ft__onnx_node *n, int64_t fallback)
-{
-    return ft__axis(n, ft__attr_int(n, "axis", fallback), n->in[0]->shape.rank);
-}
-
-int64_t ft__axes(const ft__onnx_node *n, uint32_t operand, uint32_t rank, int64_t all)
-{
-    int64_t v[2 * FT_MAX_RANK], bits = 0, count;
-
-    if (ft__in(n, operand)) {
-        count = ft__ints(n, n->in[operand], v, FT_MAX_RANK);
-        if (count < 0)
-            return -1;
-    } else {
-        count = ft__attr_ints(n, "axes", v, FT_MAX_RANK);
-    }
-    if (count <= 0)
-        return all;
-    for (int64_t i = 0; i < count && i < FT_MAX_RANK; i++)
-        bits |= (int64_t)1 << ft__axis(n, v[i], rank);
-    return bits;
-}
-
-ft__onnx_value *ft__reduce(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
-                           uint32_t axes, bool keep, ft__onnx_value *out)
-{
-    int64_t list[FT_MAX_RANK];
-    uint32_t count = 0;
-    ft_shape s = {0};
-    ft_op op;
-
-    if (!out && x)
-        out = ft__onnx_temp(n, n->out[0]);
-    if (!x || !out || ft__failed(n))
-        return NULL;
-    for (uint32_t i = 0; i < x->shape.rank; i++) {
-        bool gone = axes >> i & 1;
-
-        if (gone)
-            list[count++] = i;
-        if (!gone || keep)
-            s.dim[s.rank++] = gone ? 1 : x->shape.dim[i];
-    }
-    op = ft__op_x(kind, x);
-    ft__op_set(&op, FT_K_axes, list, count);
-    ft__op_set1(&op, FT_K_keep, keep);
-    if (count == 0)
-        ft__emit_view(n, x, out, &s);
-    else if (ft__is_constant(ft__make_of(n, &op, FT__VALUES(x), &s, out)))
-        ft__fold_reduce(n, kind, x, axes, out);
-    return ft__failed(n) ? NULL : out;
-}
 
 /* Axes that are no constant: as many as the operand has elements. */
 static void reduce_open(ft__onnx_node *n, bool keep)
@@ -340,7 +240,7 @@ static void reduce_open(ft__onnx_node *n, bool keep)
     ft__emit_bounded(n, &s, keep ? all : FT_OPEN_RANK);
 }
 
-void ft__rule_reduce(ft__onnx_node *n)
+static void rule_reduce(ft__onnx_node *n)
 {
     uint32_t rank = n->in[0]->shape.rank;
     bool noop = ft__attr_int(n, "noop_with_empty_axes", 0),
@@ -353,19 +253,93 @@ void ft__rule_reduce(ft__onnx_node *n)
         ft__reduce(n, (ft_kind)n->rule->arg, n->in[0], (uint32_t)axes, keep, n->out[0]);
 }
 
-void ft__rule_arg(ft__onnx_node *n)
+static void rule_ms_qmean(ft__onnx_node *n)
+{
+    uint32_t axes = (uint32_t)ft__axes(n, UINT32_MAX, n->in[0]->shape.rank, 0);
+
+    if (axes)
+        ft__reduce(n, FT_KIND_reduce_mean, n->in[0], axes,
+                   ft__attr_int(n, "keepdims", 1) != 0, n->out[0]);
+    else
+        ft__misfit(n, 0);
+}
+
+/* last: of equal ones. */
+static void fold_arg(const ft__onnx_node *node, ft__onnx_value *x, uint32_t axis,
+                     bool largest, bool last, ft__onnx_value *out)
+{
+    bool real = ft__dtype_is_real(x->dtype);
+    ft__num *to = ft__data(node, x) ? ft__fold_new(node, out) : NULL;
+    int64_t n = ft_shape_elements(&x->shape), size = x->shape.dim[axis], inner = 1;
+
+    for (uint32_t d = axis + 1; d < x->shape.rank; d++)
+        inner *= x->shape.dim[d];
+    for (int64_t line = 0; to && size && line < n / size; line++) {
+        const ft__num *f = x->data + line / inner * size * inner + line % inner;
+        int64_t best = 0;
+
+        for (int64_t k = 1; k < size; k++) {
+            ft__num a = f[k * inner], b = f[best * inner];
+            int sign = real ? (a.f > b.f) - (a.f < b.f) : (a.i > b.i) - (a.i < b.i);
+
+            if (sign == 0 ? last : (sign > 0) == largest)
+                best = k;
+        }
+        to[line].i = best;
+    }
+}
+
+static void rule_arg(ft__onnx_node *n)
 {
     uint32_t axis = ft__attr_axis(n, 0);
     ft__onnx_value *y = ft__reduce(n, (ft_kind)n->rule->arg, n->in[0], 1u << axis,
                                    ft__attr_int(n, "keepdims", 1) != 0, n->out[0]);
 
     if (ft__is_constant(y))
-        ft__fold_arg(n, n->in[0], axis, n->rule->arg == FT_KIND_argmax,
-                     ft__attr_int(n, "select_last_index", 0) != 0, y);
+        fold_arg(n, n->in[0], axis, n->rule->arg == FT_KIND_argmax,
+                 ft__attr_int(n, "select_last_index", 0) != 0, y);
+}
+
+/* How sums or products run along an axis. */
+struct running_total {
+    bool product;
+    bool exclusive; /* of what comes before each element */
+    bool reverse;
+};
+
+static void fold_running(const ft__onnx_node *node, ft__onnx_value *x, uint32_t axis,
+                         struct running_total how, ft__onnx_value *out)
+{
+    bool real = ft__dtype_is_real(x->dtype);
+    ft__num *to = ft__data(node, x) ? ft__fold_new(node, out) : NULL;
+    int64_t n = ft_shape_elements(&x->shape), size = x->shape.dim[axis], inner = 1;
+
+    for (uint32_t d = axis + 1; d < x->shape.rank; d++)
+        inner *= x->shape.dim[d];
+    for (int64_t line = 0; to && size && line < n / size; line++) {
+        ft__num *t = to + line / inner * size * inner + line % inner;
+        const ft__num *f = x->data + (t - to);
+        double sum = how.product;
+        uint64_t whole = how.product;
+
+        for (int64_t k = 0; k < size; k++) {
+            int64_t i = (how.reverse ? size - 1 - k : k) * inner;
+
+            if (how.exclusive)
+                t[i] = real ? (ft__num){.f = sum} : (ft__num){.i = (int64_t)whole};
+            if (real)
+                sum = how.product ? sum * f[i].f : sum + f[i].f;
+            else
+                whole =
+                    how.product ? whole * (uint64_t)f[i].i : whole + (uint64_t)f[i].i;
+            if (!how.exclusive)
+                t[i] = real ? (ft__num){.f = sum} : (ft__num){.i = (int64_t)whole};
+        }
+    }
 }
 
 /* Sums or (arg 1) products up to each element; any axis costs the same. */
-void ft__rule_cumsum(ft__onnx_node *n)
+static void rule_cumsum(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0], *axis = n->in[1];
     ft_op op = ft__op_x(FT_KIND_cumsum, x);
@@ -380,15 +354,16 @@ void ft__rule_cumsum(ft__onnx_node *n)
     at = known ? ft__axis(n, at, x->shape.rank) : x->shape.rank - 1;
     ft__op_set1(&op, FT_K_axis, at);
     if (ft__emit2(n, &op, x, axis, &x->shape) && known)
-        ft__fold_running(n, x, (uint32_t)at,
-                         (ft__running){.product = n->rule->arg,
-                                       .exclusive = ft__attr_int(n, "exclusive", 0),
-                                       .reverse = ft__attr_int(n, "reverse", 0)},
-                         n->out[0]);
+        fold_running(
+            n, x, (uint32_t)at,
+            (struct running_total){.product = n->rule->arg,
+                                   .exclusive = ft__attr_int(n, "exclusive", 0),
+                                   .reverse = ft__attr_int(n, "reverse", 0)},
+            n->out[0]);
 }
 
 /* The determinants of square matrices. */
-void ft__rule_det(ft__onnx_node *n)
+static void rule_det(ft__onnx_node *n)
 {
     ft_shape s = n->in[0]->shape;
     ft_op op = ft__op_x(FT_KIND_det, n->in[0]);
@@ -401,3 +376,112 @@ void ft__rule_det(ft__onnx_node *n)
     ft__op_set_shape(&op, FT_K_out, &s);
     ft__emit1(n, &op, n->in[0], &s);
 }
+
+static const ft__operator_rule rules[] = {
+    {"Abs", rule_unary, FT_KIND_abs, 1, 0},
+    {"Acos", rule_unary, FT_KIND_acos, 1, 0},
+    {"Acosh", rule_unary, FT_KIND_acosh, 1, 0},
+    {"Add", rule_binary, FT_KIND_add, 2, FT__ALIGNED | FT__BYTES_TWO},
+    {"And", rule_binary, FT_KIND_logical_and, 2, FT__ALIGNED},
+    {"ArgMax", rule_arg, FT_KIND_argmax, 1, 0},
+    {"ArgMin", rule_arg, FT_KIND_argmin, 1, 0},
+    {"Asin", rule_unary, FT_KIND_asin, 1, 0},
+    {"Asinh", rule_unary, FT_KIND_asinh, 1, 0},
+    {"Atan", rule_unary, FT_KIND_atan, 1, 0},
+    {"Atanh", rule_unary, FT_KIND_atanh, 1, 0},
+    {"BitCast", rule_bitcast, 0, 1, 0},
+    {"BitShift", rule_binary, FT_KIND_bitwise, 2, FT__ALIGNED},
+    {"BitwiseAnd", rule_binary, FT_KIND_bitwise, 2, FT__ALIGNED},
+    {"BitwiseNot", rule_unary, FT_KIND_bitwise_not, 1, 0},
+    {"BitwiseOr", rule_binary, FT_KIND_bitwise, 2, FT__ALIGNED},
+    {"BitwiseXor", rule_binary, FT_KIND_bitwise, 2, FT__ALIGNED},
+    {"Cast", rule_cast, 0, 1, 0},
+    {"CastLike", rule_cast_like, 0, 2, 0},
+    {"Ceil", rule_unary, FT_KIND_ceil, 1, 0},
+    {"Celu", rule_unary, FT_KIND_elu, 1, 0},
+    {"Clip", rule_clip, 0, 1, 0},
+    {"Cos", rule_unary, FT_KIND_cos, 1, 0},
+    {"Cosh", rule_unary, FT_KIND_cosh, 1, 0},
+    {"CumProd", rule_cumsum, 1, 2, 0},
+    {"CumSum", rule_cumsum, 0, 2, 0},
+    {"Det", rule_det, 0, 1, 0},
+    {"Div", rule_binary, FT_KIND_div, 2, FT__ALIGNED},
+    {"Dropout", rule_dropout, 0, 1, 0},
+    {"Elu", rule_unary, FT_KIND_elu, 1, 0},
+    {"Equal", rule_binary, FT_KIND_equal, 2, FT__ALIGNED},
+    {"Erf", rule_unary, FT_KIND_erf, 1, 0},
+    {"Exp", rule_unary, FT_KIND_exp, 1, 0},
+    {"Floor", rule_unary, FT_KIND_floor, 1, 0},
+    {"Gelu", rule_gelu, 0, 1, 0},
+    {"Greater", rule_binary, FT_KIND_greater, 2, FT__ALIGNED},
+    {"GreaterOrEqual", rule_binary, FT_KIND_greater_equal, 2, FT__ALIGNED},
+    {"HardSigmoid", rule_unary, FT_KIND_hardsigmoid, 1, 0},
+    {"HardSwish", rule_unary, FT_KIND_hardswish, 1, 0},
+    {"IsInf", rule_unary, FT_KIND_isinf, 1, 0},
+    {"IsNaN", rule_unary, FT_KIND_isnan, 1, 0},
+    {"LeakyRelu", rule_unary, FT_KIND_leaky_relu, 1, FT__BYTES_ONE},
+    {"Less", rule_binary, FT_KIND_less, 2, FT__ALIGNED},
+    {"LessOrEqual", rule_binary, FT_KIND_less_equal, 2, FT__ALIGNED},
+    {"Log", rule_unary, FT_KIND_log, 1, 0},
+    {"Max", rule_variadic, FT_KIND_maximum, 1, 0},
+    {"Mean", rule_variadic, FT_KIND_div, 1, 0},
+    {"Min", rule_variadic, FT_KIND_minimum, 1, 0},
+    {"Mish", rule_unary, FT_KIND_mish, 1, 0},
+    {"Mod", rule_mod, 0, 2, 0},
+    {"Mul", rule_binary, FT_KIND_mul, 2, FT__ALIGNED | FT__BYTES_TWO},
+    {"Neg", rule_unary, FT_KIND_neg, 1, 0},
+    {"Not", rule_unary, FT_KIND_logical_not, 1, 0},
+    {"Or", rule_binary, FT_KIND_logical_or, 2, FT__ALIGNED},
+    {"PRelu", rule_prelu, 0, 2, 0},
+    {"Pow", rule_binary, FT_KIND_pow, 2, FT__ALIGNED},
+    {"Reciprocal", rule_unary, FT_KIND_reciprocal, 1, 0},
+    {"ReduceL1", rule_reduce, FT_KIND_reduce_l1, 1, FT__BYTES_ONE},
+    {"ReduceL2", rule_reduce, FT_KIND_reduce_l2, 1, FT__BYTES_ONE},
+    {"ReduceLogSum", rule_reduce, FT_KIND_reduce_logsumexp, 1, FT__BYTES_ONE},
+    {"ReduceLogSumExp", rule_reduce, FT_KIND_reduce_logsumexp, 1, FT__BYTES_ONE},
+    {"ReduceMax", rule_reduce, FT_KIND_reduce_max, 1, FT__BYTES_ONE},
+    {"ReduceMean", rule_reduce, FT_KIND_reduce_mean, 1, FT__BYTES_ONE},
+    {"ReduceMin", rule_reduce, FT_KIND_reduce_min, 1, FT__BYTES_ONE},
+    {"ReduceProd", rule_reduce, FT_KIND_reduce_prod, 1, FT__BYTES_ONE},
+    {"ReduceSum", rule_reduce, FT_KIND_reduce_sum, 1, FT__BYTES_ONE},
+    {"ReduceSumSquare", rule_reduce, FT_KIND_reduce_l2, 1, FT__BYTES_ONE},
+    {"Relu", rule_unary, FT_KIND_relu, 1, FT__BYTES_ONE},
+    {"Round", rule_unary, FT_KIND_round, 1, 0},
+    {"Selu", rule_unary, FT_KIND_selu, 1, 0},
+    {"Shrink", rule_unary, FT_KIND_shrink, 1, 0},
+    {"Sigmoid", rule_unary, FT_KIND_sigmoid, 1, FT__BYTES_ONE},
+    {"Sign", rule_unary, FT_KIND_sign, 1, 0},
+    {"Sin", rule_unary, FT_KIND_sin, 1, 0},
+    {"Sinh", rule_unary, FT_KIND_sinh, 1, 0},
+    {"Softplus", rule_unary, FT_KIND_softplus, 1, 0},
+    {"Softsign", rule_unary, FT_KIND_softsign, 1, 0},
+    {"Sqrt", rule_unary, FT_KIND_sqrt, 1, 0},
+    {"Sub", rule_binary, FT_KIND_sub, 2, FT__ALIGNED},
+    {"Sum", rule_variadic, FT_KIND_add, 1, 0},
+    {"SwiGLU", rule_swiglu, 0, 2, 0},
+    {"Swish", rule_unary, FT_KIND_silu, 1, 0},
+    {"Tan", rule_unary, FT_KIND_tan, 1, 0},
+    {"Tanh", rule_unary, FT_KIND_tanh, 1, 0},
+    {"ThresholdedRelu", rule_unary, FT_KIND_thresholded_relu, 1, 0},
+    {"Where", rule_where, 0, 3, FT__BYTES_CHOICE},
+    {"Xor", rule_binary, FT_KIND_logical_xor, 2, FT__ALIGNED},
+    {"ComplexMul", rule_binary, FT_KIND_mul, 2,
+     FT__MICROSOFT | FT__ALIGNED | FT__BYTES_TWO},
+    {"ComplexMulConj", rule_binary, FT_KIND_mul, 2,
+     FT__MICROSOFT | FT__ALIGNED | FT__BYTES_TWO},
+    {"Gelu", rule_unary, FT_KIND_gelu, 1, FT__MICROSOFT},
+    {"MRotaryEmbedding", rule_unary, FT_KIND_rotary, 4, FT__MICROSOFT},
+    {"QLinearAdd", rule_ms_qbinary, FT_KIND_add, 1, FT__MICROSOFT},
+    {"QLinearLeakyRelu", rule_unary, FT_KIND_leaky_relu, 1,
+     FT__MICROSOFT | FT__BYTES_ONE},
+    {"QLinearMul", rule_ms_qbinary, FT_KIND_mul, 1, FT__MICROSOFT},
+    {"QLinearReduceMean", rule_ms_qmean, 0, 1, FT__MICROSOFT},
+    {"QLinearSigmoid", rule_unary, FT_KIND_sigmoid, 1, FT__MICROSOFT | FT__BYTES_ONE},
+    {"QLinearWhere", rule_ms_qwhere, 0, 5, FT__MICROSOFT},
+    {"QOrderedGelu", rule_unary, FT_KIND_gelu, 1, FT__MICROSOFT},
+    {"QuickGelu", rule_unary, FT_KIND_silu, 1, FT__MICROSOFT},
+    {"RotaryEmbedding", rule_unary, FT_KIND_rotary, 4, FT__MICROSOFT},
+    {"ScaledSiLU", rule_unary, FT_KIND_silu, 1, FT__MICROSOFT},
+};
+
+const ft__rule_table ft__rules_math = {rules, sizeof(rules) / sizeof(*rules)};

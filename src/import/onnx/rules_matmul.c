@@ -1,31 +1,36 @@
-/* Matrix products, plain and quantised. */
+/* Matrix products, plain and quantised; to and from quantised integers. */
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
 #include "import/rules/einsum.h"
 
-ft_dtype ft__weights_dtype(const ft__onnx_value *x, const ft__onnx_value *weight)
-{
-    ft_dtype t = weight->stored ? weight->stored->dtype : weight->dtype;
+/* A matrix product. to: dtype of the result, NONE: that of x; rest: what is read
+ * besides (scales, zero points). */
+enum { MAX_REST = 10 };
+struct matrix_product {
+    ft__onnx_value *x, *y, *bias, *out;
+    ft_dtype to;
+    ft__onnx_value *const *rest;
+    uint32_t n_rest;
+};
 
-    return t == x->dtype ? FT_DTYPE_NONE : t;
-}
-
-ft_dtype ft__product_dtype(const ft__onnx_node *n, const ft__onnx_value *x)
+/* The type of a product that was fused with its conversions. */
+static ft_dtype product_dtype(const ft__onnx_node *n, const ft__onnx_value *x)
 {
     return n->to == x->dtype ? FT_DTYPE_NONE : n->to;
 }
 
 /* x times constant weights of `columns` columns. */
-static void linear(const ft__onnx_node *n, const struct ft__product *p, int64_t columns)
+static void linear(const ft__onnx_node *n, const struct matrix_product *p,
+                   int64_t columns)
 {
-    ft__onnx_value *rest[FT__MAX_REST];
+    ft__onnx_value *rest[MAX_REST];
     ft_op op = ft__op_x(FT_KIND_linear, p->x);
     ft_shape s = p->x->shape;
     uint32_t n_rest = 0;
 
     rest[n_rest++] = p->y;
     rest[n_rest++] = p->bias;
-    for (uint32_t i = 0; i < p->n_rest && n_rest < FT__MAX_REST; i++)
+    for (uint32_t i = 0; i < p->n_rest && n_rest < MAX_REST; i++)
         rest[n_rest++] = p->rest[i];
     s.dim[s.rank - 1] = columns;
     ft__op_set1(&op, FT_K_out, columns);
@@ -53,7 +58,7 @@ static ft__onnx_value *as_matrix(const ft__onnx_node *n, ft__onnx_value *v, bool
     return m;
 }
 
-static void matmul(const ft__onnx_node *n, const struct ft__product *p)
+static void matmul(const ft__onnx_node *n, const struct matrix_product *p)
 {
     bool row = p->x->shape.rank == 1, column = p->y->shape.rank == 1;
     ft__onnx_value *x = row ? as_matrix(n, p->x, false) : p->x,
@@ -95,7 +100,7 @@ static bool inner_sizes_fit(const ft__onnx_node *n, const ft__onnx_value *x,
     return !ft__failed(n);
 }
 
-void ft__emit_product(const ft__onnx_node *n, const struct ft__product *p)
+static void emit_product(const ft__onnx_node *n, const struct matrix_product *p)
 {
     if (!inner_sizes_fit(n, p->x, p->y))
         return;
@@ -106,40 +111,40 @@ void ft__emit_product(const ft__onnx_node *n, const struct ft__product *p)
 }
 
 /* A third operand is the bias that fuse.c found behind it. */
-void ft__rule_matmul(ft__onnx_node *n)
+static void rule_matmul(ft__onnx_node *n)
 {
-    ft__emit_product(n, &(struct ft__product){.x = n->in[0],
-                                              .y = n->in[1],
-                                              .bias = ft__in(n, 2),
-                                              .to = ft__product_dtype(n, n->in[0]),
-                                              .out = n->out[0]});
+    emit_product(n, &(struct matrix_product){.x = n->in[0],
+                                             .y = n->in[1],
+                                             .bias = ft__in(n, 2),
+                                             .to = product_dtype(n, n->in[0]),
+                                             .out = n->out[0]});
 }
 
 /* Integers into int32, zero points behind. */
-void ft__rule_matmul_integer(ft__onnx_node *n)
+static void rule_matmul_integer(ft__onnx_node *n)
 {
-    ft__emit_product(n, &(struct ft__product){.x = n->in[0],
-                                              .y = n->in[1],
-                                              .to = FT_DTYPE_int32,
-                                              .rest = n->in + 2,
-                                              .n_rest = n->n_in - 2,
-                                              .out = n->out[0]});
+    emit_product(n, &(struct matrix_product){.x = n->in[0],
+                                             .y = n->in[1],
+                                             .to = FT_DTYPE_int32,
+                                             .rest = n->in + 2,
+                                             .n_rest = n->n_in - 2,
+                                             .out = n->out[0]});
 }
 
 /* a, its scale and zero point, b and its, those of the result. */
-void ft__rule_qlinear_matmul(ft__onnx_node *n)
+static void rule_qlinear_matmul(ft__onnx_node *n)
 {
     ft__onnx_value *rest[] = {n->in[1], n->in[2], n->in[4],
                               n->in[5], n->in[6], n->in[7]};
     ft_dtype to = n->in[7]->dtype;
 
-    ft__emit_product(
-        n, &(struct ft__product){.x = n->in[0],
-                                 .y = n->in[3],
-                                 .to = to == n->in[0]->dtype ? FT_DTYPE_NONE : to,
-                                 .rest = rest,
-                                 .n_rest = sizeof(rest) / sizeof(*rest),
-                                 .out = n->out[0]});
+    emit_product(
+        n, &(struct matrix_product){.x = n->in[0],
+                                    .y = n->in[3],
+                                    .to = to == n->in[0]->dtype ? FT_DTYPE_NONE : to,
+                                    .rest = rest,
+                                    .n_rest = sizeof(rest) / sizeof(*rest),
+                                    .out = n->out[0]});
 }
 
 static ft__onnx_value *transposed(const ft__onnx_node *n, ft__onnx_value *x)
@@ -155,12 +160,12 @@ static ft__onnx_value *transposed(const ft__onnx_node *n, ft__onnx_value *x)
     return t;
 }
 
-void ft__rule_gemm(ft__onnx_node *n)
+static void rule_gemm(ft__onnx_node *n)
 {
     ft__onnx_value *a = n->in[0], *b = n->in[1], *c = ft__in(n, 2), *bias = NULL;
     bool trans_b = ft__attr_int(n, "transB", 0);
     bool constant = ft__is_constant(b);
-    struct ft__product p = {.y = b};
+    struct matrix_product p = {.y = b};
     int64_t columns;
 
     if (a->shape.rank != 2 || b->shape.rank != 2) {
@@ -181,7 +186,7 @@ void ft__rule_gemm(ft__onnx_node *n)
     if (constant && ft__is_constant(c) && ft_shape_elements(&c->shape) == columns)
         bias = c;
     p.x = a;
-    p.to = ft__product_dtype(n, a);
+    p.to = product_dtype(n, a);
     p.bias = bias;
     p.out = c && !bias ? ft__onnx_temp(n, n->out[0]) : n->out[0];
     if (!p.out)
@@ -252,7 +257,7 @@ static void *einsum_product(void *node, void *left, void *right,
 }
 
 /* As many dimensions as these engines' products can have; else only counted. */
-void ft__rule_einsum(ft__onnx_node *n)
+static void rule_einsum(ft__onnx_node *n)
 {
     const ft__einsum_ops ops = {.node = n,
                                 .view = einsum_view,
@@ -265,7 +270,6 @@ void ft__rule_einsum(ft__onnx_node *n)
     ft__str equation = ft__attr_str(n, "equation");
     bool there = n->n_in <= FT__EINSUM_TERMS;
     ft__einsum e;
-    ft_shape s;
 
     for (uint32_t i = 0; i < n->n_in && there; i++) {
         there = n->in[i] != NULL;
@@ -276,9 +280,91 @@ void ft__rule_einsum(ft__onnx_node *n)
         ft__onnx_fail(n, "its equation does not fit its operands");
         return;
     }
-    s = ft__einsum_result(&e);
-    if (!ft__shape_fits(&s))
+    if (!ft__shape_fits(&e.result))
         ft__onnx_fail(n, "its result is too large");
     else if (!ft__einsum_write(&e, &ops, in, shape, n->out[0]) && !ft__failed(n))
-        ft__emit_generic(n, n->out[0], n->in[0]->dtype, &s);
+        ft__emit_generic(n, n->out[0], n->in[0]->dtype, &e.result);
 }
+
+/* ---- to and from quantised integers ---- */
+
+static bool all_constant(const ft__onnx_node *n)
+{
+    bool constant = true;
+
+    for (uint32_t i = 0; i < n->n_in; i++)
+        constant &= !n->in[i] || ft__is_constant(n->in[i]);
+    return constant;
+}
+
+/* arg: 0 quantise, 1 the way back. The type of the result is an attribute's, the
+ * zero point's, or uint8; on the way back an attribute's or the scale's. A
+ * quantised weight stays a weight. */
+static void rule_quantize(ft__onnx_node *n)
+{
+    ft__onnx_value *x = n->in[0];
+    const ft__onnx_value *type = n->rule->arg ? n->in[1] : ft__in(n, 2);
+    ft_dtype t = ft_dtype_from_onnx(ft__attr_int(n, "output_dtype", 0));
+    ft_op op = ft__op_x(n->rule->arg ? FT_KIND_dequantize : FT_KIND_quantize, x);
+
+    if (t == FT_DTYPE_NONE)
+        t = type ? type->dtype : FT_DTYPE_uint8;
+    if (all_constant(n)) {
+        ft__define_constant(n, n->out[0], t, &x->shape);
+        n->out[0]->stored = n->rule->arg ? x : NULL;
+        return;
+    }
+    ft__op_set1(&op, FT_K_to, t);
+    ft__emit_params(n, &op, &x->shape);
+}
+
+/* Scale and zero point from the least and the largest element. */
+static void rule_dynamic_quantize(ft__onnx_node *n)
+{
+    ft__onnx_value *x = n->in[0], *least, *most, *scale, *zero = ft__out(n, 2);
+    uint32_t all = (1u << x->shape.rank) - 1;
+    ft_op op;
+
+    least = ft__reduce(n, FT_KIND_reduce_min, x, all, false, NULL);
+    most = ft__reduce(n, FT_KIND_reduce_max, x, all, false, NULL);
+    scale = ft__apply2(n, FT_KIND_sub, most, least, ft__out(n, 1));
+    zero = zero ? zero : ft__onnx_temp(n, x);
+    if (!scale || !zero)
+        return;
+    op = ft__op_x(FT_KIND_quantize, least);
+    ft__op_set1(&op, FT_K_to, FT_DTYPE_uint8);
+    ft__make_of(n, &op, FT__VALUES(least, scale), &least->shape, zero);
+    op = ft__op_x(FT_KIND_quantize, x);
+    ft__op_set1(&op, FT_K_to, FT_DTYPE_uint8);
+    ft__make_of(n, &op, FT__VALUES(x, scale, zero), &x->shape, n->out[0]);
+}
+
+/* Another type, by attribute `to`, or int8. arg: the kind. */
+static void rule_ms_with_order(ft__onnx_node *n)
+{
+    ft_dtype to = ft_dtype_from_onnx(ft__attr_int(n, "to", 0));
+
+    if (n->rule->arg == FT_KIND_quantize)
+        to = FT_DTYPE_int8;
+    if (to)
+        ft__make_cast(n, (ft_kind)n->rule->arg, n->in[0], to, n->out[0]);
+    else
+        ft__emit_unknown(n);
+}
+
+static const ft__operator_rule rules[] = {
+    {"DequantizeLinear", rule_quantize, 1, 2, 0},
+    {"DynamicQuantizeLinear", rule_dynamic_quantize, 0, 1, 0},
+    {"Einsum", rule_einsum, 0, 1, FT__LAYER},
+    {"Gemm", rule_gemm, 0, 2, FT__LAYER | FT__BYTES_PRODUCT},
+    {"MatMul", rule_matmul, 0, 2, FT__LAYER | FT__BYTES_PRODUCT},
+    {"MatMulInteger", rule_matmul_integer, 0, 2, 0},
+    {"QLinearMatMul", rule_qlinear_matmul, 0, 8, 0},
+    {"QuantizeLinear", rule_quantize, 0, 2, 0},
+    {"DequantizeLinear", rule_quantize, 1, 2, FT__MICROSOFT},
+    {"DequantizeWithOrder", rule_ms_with_order, FT_KIND_dequantize, 2, FT__MICROSOFT},
+    {"QuantizeLinear", rule_quantize, 0, 2, FT__MICROSOFT},
+    {"QuantizeWithOrder", rule_ms_with_order, FT_KIND_quantize, 2, FT__MICROSOFT},
+};
+
+const ft__rule_table ft__rules_matmul = {rules, sizeof(rules) / sizeof(*rules)};

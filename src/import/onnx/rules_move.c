@@ -1,33 +1,10 @@
-/* Data movement: what copies elements without computing on them. */
+/* Data movement: what copies elements, of constants, too, without computing on them. */
 #include <string.h>
 
 #include "base/limits.h"
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
 #include "import/rules/ops.h"
-
-void ft__push(const ft__onnx_node *n, ft_shape *s, int64_t dim)
-{
-    if (s->rank == FT_MAX_RANK)
-        ft__onnx_unsupported(n, "its result has more than %d dimensions", FT_MAX_RANK);
-    else
-        s->dim[s->rank++] = dim;
-}
-
-void ft__insert_dim(const ft__onnx_node *n, ft_shape *s, uint32_t at, int64_t dim)
-{
-    ft__push(n, s, dim);
-    if (ft__failed(n))
-        return;
-    memmove(s->dim + at + 1, s->dim + at, (s->rank - at - 1) * sizeof(*s->dim));
-    s->dim[at] = dim;
-}
-
-void ft__drop_dim(ft_shape *s, uint32_t at, uint32_t count)
-{
-    s->rank -= count;
-    memmove(s->dim + at, s->dim + at + count, (s->rank - at) * sizeof(*s->dim));
-}
 
 /* An operation whose spec is x and out. */
 static bool move(const ft__onnx_node *n, ft_kind kind, const ft_shape *out)
@@ -40,18 +17,7 @@ static bool move(const ft__onnx_node *n, ft_kind kind, const ft_shape *out)
     return ft__emit1(n, &op, x, out);
 }
 
-int64_t ft__list(const ft__onnx_node *n, uint32_t operand, const char *attr, int64_t *v,
-                 uint32_t max)
-{
-    int64_t count;
-
-    if (ft__in(n, operand))
-        return ft__ints(n, n->in[operand], v, max);
-    count = ft__attr_ints(n, attr, v, max);
-    return count <= (int64_t)max ? count : -1;
-}
-
-void ft__rule_transpose(ft__onnx_node *n)
+static void rule_transpose(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0];
     uint32_t rank = x->shape.rank;
@@ -106,7 +72,28 @@ static int64_t sum_along(ft__onnx_value *const *part, uint32_t count, uint32_t a
     return sum;
 }
 
-/* Parts one behind the other: the result is of this type. */
+static void fold_concat(const ft__onnx_node *node, ft__onnx_value *const *part,
+                        uint32_t n, uint32_t axis, ft__onnx_value *out)
+{
+    int64_t outer = 1, row = 1, at = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (!ft__data(node, part[i]))
+            return;
+    if (!ft__fold_new(node, out))
+        return;
+    for (uint32_t i = 0; i < out->shape.rank; i++)
+        *(i < axis ? &outer : &row) *= out->shape.dim[i];
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t width = outer ? ft_shape_elements(&part[i]->shape) / outer : 0;
+
+        for (int64_t r = 0; r < outer && width; r++)
+            memcpy(out->data + r * row + at, part[i]->data + r * width,
+                   (size_t)width * sizeof(*out->data));
+        at += width;
+    }
+}
+
 void ft__emit_concat(ft__onnx_node *n, ft__onnx_value *const *part, uint32_t count,
                      uint32_t axis, ft_dtype dtype)
 {
@@ -131,26 +118,53 @@ void ft__emit_concat(ft__onnx_node *n, ft__onnx_value *const *part, uint32_t cou
     if (count > FT__MAX_PARTS) {
         ft__emit_counted(n, n->out[0], dtype, &s);
         if (ft__is_constant(n->out[0]))
-            ft__fold_concat(n, part, count, axis, n->out[0]);
+            fold_concat(n, part, count, axis, n->out[0]);
         return;
     }
     for (uint32_t i = 0; i < count; i++)
         sizes[i] = part[i]->shape.dim[axis];
     op = ft__op_concat(dtype, &x->shape, axis, sizes, count);
     if (ft__is_constant(ft__make_of(n, &op, part, count, NULL, n->out[0])))
-        ft__fold_concat(n, part, count, axis, n->out[0]);
+        fold_concat(n, part, count, axis, n->out[0]);
 }
 
-void ft__rule_concat(ft__onnx_node *n)
+static void rule_concat(ft__onnx_node *n)
 {
     ft__emit_concat(n, n->in, n->n_in, ft__attr_axis(n, 1), n->in[0]->dtype);
+}
+
+/* From operand 2 on: a part, its scale, its zero point. */
+static void rule_ms_qconcat(ft__onnx_node *n)
+{
+    uint32_t count = (n->n_in - 2) / 3;
+    ft__onnx_value *x = n->in[2], **part = ft__onnx_alloc(n->import, count, sizeof(x));
+
+    if (!part || count < 1 || (n->n_in - 2) % 3)
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        part[i] = n->in[2 + 3 * i];
+    ft__emit_concat(n, part, count,
+                    ft__axis(n, ft__attr_int(n, "axis", 0), x->shape.rank),
+                    n->in[1]->dtype);
+}
+
+/* Integers of an operand, or of the attribute it was before; -1: unknown. */
+static int64_t list_of(const ft__onnx_node *n, uint32_t operand, const char *attr,
+                       int64_t *v, uint32_t max)
+{
+    int64_t count;
+
+    if (ft__in(n, operand))
+        return ft__ints(n, n->in[operand], v, max);
+    count = ft__attr_ints(n, attr, v, max);
+    return count <= (int64_t)max ? count : -1;
 }
 
 /* Sizes of the parts; false: they depend on values that are not known. */
 static bool split_sizes(const ft__onnx_node *n, int64_t size, int64_t *sizes)
 {
     int64_t parts = ft__attr_int(n, "num_outputs", n->n_out), chunk;
-    int64_t have = ft__list(n, 1, "split", sizes, n->n_out);
+    int64_t have = list_of(n, 1, "split", sizes, n->n_out);
 
     if (have == (int64_t)n->n_out)
         return true;
@@ -189,7 +203,7 @@ static bool emit_parts(const ft__onnx_node *n, uint32_t axis, const int64_t *siz
     return ft__is_constant(x) && !ft__failed(n);
 }
 
-void ft__rule_split(ft__onnx_node *n)
+static void rule_split(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0];
     uint32_t axis = ft__attr_axis(n, 0);
@@ -261,12 +275,12 @@ static bool read_cut(const ft__onnx_node *n, struct cut *c)
 {
     const int64_t limit = FT__MAX_ELEMENTS;
     int64_t start[FT_MAX_RANK], end[FT_MAX_RANK], axes[FT_MAX_RANK], step[FT_MAX_RANK];
-    int64_t count = ft__list(n, 1, "starts", start, FT_MAX_RANK), n_axes, n_steps;
+    int64_t count = list_of(n, 1, "starts", start, FT_MAX_RANK), n_axes, n_steps;
     uint32_t seen = 0;
 
-    if (count < 0 || ft__list(n, 2, "ends", end, FT_MAX_RANK) != count)
+    if (count < 0 || list_of(n, 2, "ends", end, FT_MAX_RANK) != count)
         return false;
-    n_axes = ft__list(n, 3, "axes", axes, FT_MAX_RANK);
+    n_axes = list_of(n, 3, "axes", axes, FT_MAX_RANK);
     n_steps = ft__in(n, 4) ? ft__ints(n, n->in[4], step, FT_MAX_RANK) : 0;
     if ((n_axes != count && (n_axes > 0 || ft__in(n, 3))) || n_steps < 0 ||
         (n_steps != count && n_steps != 0))
@@ -290,7 +304,7 @@ static bool read_cut(const ft__onnx_node *n, struct cut *c)
 static uint32_t cut_open(const ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape, *starts = &n->in[ft__in(n, 1) ? 1 : 0]->shape;
-    int64_t axes[FT_MAX_RANK], count = ft__list(n, 3, "axes", axes, FT_MAX_RANK);
+    int64_t axes[FT_MAX_RANK], count = list_of(n, 3, "axes", axes, FT_MAX_RANK);
     uint32_t all = (1u << x->rank) - 1, open = 0;
 
     if (!ft__in(n, 3) && ft__in(n, 1) && starts->rank == 1 && starts->dim[0] < x->rank)
@@ -300,7 +314,7 @@ static uint32_t cut_open(const ft__onnx_node *n)
     return count > 0 ? open : all;
 }
 
-void ft__rule_slice(ft__onnx_node *n)
+static void rule_slice(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0];
     struct cut c = {.shape = x->shape, .step = 1, .whole = true};
@@ -332,11 +346,36 @@ static bool padded_by_constant(const ft__onnx_node *n)
     return mode.n == 0 || ft__str_is(mode, "constant");
 }
 
-void ft__rule_pad(ft__onnx_node *n)
+/* before: elements in front, less than 0: taken away. fill: NULL for zeros. */
+static void fold_pad(const ft__onnx_node *node, ft__onnx_value *x, ft__onnx_value *fill,
+                     const int64_t *before, ft__onnx_value *out)
+{
+    bool known = ft__data(node, x) && (!fill || ft__data(node, fill)),
+         filled = fill && ft_shape_elements(&fill->shape) == 1;
+    ft__num *to = known ? ft__fold_new(node, out) : NULL;
+    int64_t n = ft_shape_elements(&out->shape), from[FT_MAX_RANK], into[FT_MAX_RANK];
+
+    ft__strides(&x->shape, from);
+    ft__strides(&out->shape, into);
+    for (int64_t i = 0; to && i < n; i++) {
+        bool inside = true;
+        int64_t offset = 0;
+
+        for (uint32_t d = 0; d < x->shape.rank; d++) {
+            int64_t at = i / into[d] % out->shape.dim[d] - before[d];
+
+            inside &= at >= 0 && at < x->shape.dim[d];
+            offset += inside ? at * from[d] : 0;
+        }
+        to[i] = inside ? x->data[offset] : filled ? fill->data[0] : (ft__num){0};
+    }
+}
+
+static void rule_pad(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0];
     int64_t pads[2 * FT_MAX_RANK], axes[FT_MAX_RANK];
-    int64_t have = ft__list(n, 1, "pads", pads, 2 * FT_MAX_RANK), count = x->shape.rank;
+    int64_t have = list_of(n, 1, "pads", pads, 2 * FT_MAX_RANK), count = x->shape.rank;
     int64_t begin[FT_MAX_RANK] = {0};
     ft_shape s = x->shape;
 
@@ -358,7 +397,7 @@ void ft__rule_pad(ft__onnx_node *n)
     if (ft_shape_equal(&s, &x->shape))
         ft__emit_shape(n, &s);
     else if (move(n, FT_KIND_pad, &s) && padded_by_constant(n))
-        ft__fold_pad(n, x, ft__in(n, 2), begin, n->out[0]);
+        fold_pad(n, x, ft__in(n, 2), begin, n->out[0]);
 }
 
 /* To a shape of which only the length may be known: ones can become anything. */
@@ -379,7 +418,7 @@ static void expand_open(ft__onnx_node *n)
     ft__emit_bounded(n, &s, ft__length(n->in[1]) ? open : FT_OPEN_RANK);
 }
 
-void ft__rule_expand(ft__onnx_node *n)
+static void rule_expand(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0];
     ft_shape to = {0}, s;
@@ -407,7 +446,23 @@ void ft__rule_expand(ft__onnx_node *n)
     ft__fold_strided(n, x, n->out[0], 0, stride);
 }
 
-void ft__rule_tile(ft__onnx_node *n)
+static void fold_tile(const ft__onnx_node *node, ft__onnx_value *x, ft__onnx_value *out)
+{
+    ft__num *to = ft__data(node, x) ? ft__fold_new(node, out) : NULL;
+    int64_t n = ft_shape_elements(&out->shape), from[FT_MAX_RANK], into[FT_MAX_RANK];
+
+    ft__strides(&x->shape, from);
+    ft__strides(&out->shape, into);
+    for (int64_t i = 0; to && i < n; i++) {
+        int64_t offset = 0;
+
+        for (uint32_t d = 0; d < x->shape.rank; d++)
+            offset += i / into[d] % x->shape.dim[d] * from[d];
+        to[i] = x->data[offset];
+    }
+}
+
+static void rule_tile(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0];
     int64_t times[FT_MAX_RANK];
@@ -431,11 +486,37 @@ void ft__rule_tile(ft__onnx_node *n)
     if (ft_shape_equal(&s, &x->shape))
         ft__emit_shape(n, &s);
     else if (move(n, FT_KIND_tile, &s))
-        ft__fold_tile(n, x, n->out[0]);
+        fold_tile(n, x, n->out[0]);
+}
+
+/* Windows along an axis, each of them copied. */
+static void rule_ms_unfold(ft__onnx_node *n)
+{
+    ft_shape s = n->in[0]->shape;
+    uint32_t axis = ft__axis(n, ft__attr_int(n, "dim", -1), s.rank);
+    int64_t size = ft__attr_size(n, "size", 0), step = ft__attr_size(n, "step", 1);
+
+    if (ft__failed(n) || s.dim[axis] < size) {
+        ft__misfit(n, 0);
+        return;
+    }
+    s.dim[axis] = (s.dim[axis] - size) / step + 1;
+    ft__push(n, &s, size);
+    if (!ft__failed(n))
+        ft__make_move(n, FT_KIND_expand, n->in[0], &s, n->out[0]);
+}
+
+static void rule_ms_restore_padding(ft__onnx_node *n)
+{
+    const ft_shape *x = &n->in[0]->shape, *places = &n->in[1]->shape;
+
+    if (ft__has_rank(n, 0, 2) && ft__has_rank(n, 1, 2))
+        ft__make_move(n, FT_KIND_pad, n->in[0],
+                      FT__SHAPE(places->dim[0], places->dim[1], x->dim[1]), n->out[0]);
 }
 
 /* arg: 0 depth to space, 1 the way back. */
-void ft__rule_depth_to_space(ft__onnx_node *n)
+static void rule_depth_to_space(ft__onnx_node *n)
 {
     ft_shape s = n->in[0]->shape;
     int64_t block = ft__attr_int(n, "blocksize", 0);
@@ -453,9 +534,61 @@ void ft__rule_depth_to_space(ft__onnx_node *n)
 }
 
 /* The order along an axis turned, up to a length for each batch. */
-void ft__rule_reverse_sequence(ft__onnx_node *n)
+static void rule_reverse_sequence(ft__onnx_node *n)
 {
     ft_op op = ft__op_x(FT_KIND_copy, n->in[0]);
 
     ft__emit2(n, &op, n->in[0], n->in[1], &n->in[0]->shape);
 }
+
+static void fold_trilu(const ft__onnx_node *node, ft__onnx_value *x, int64_t k,
+                       bool upper, ft__onnx_value *out)
+{
+    ft__num *to = ft__data(node, x) ? ft__fold_new(node, out) : NULL;
+    int64_t n = ft_shape_elements(&x->shape), columns = x->shape.dim[x->shape.rank - 1],
+            rows = x->shape.dim[x->shape.rank - 2];
+
+    k = k < -rows ? -rows : k > columns ? columns : k;
+    for (int64_t i = 0; to && i < n; i++) {
+        int64_t above = i % columns - i / columns % rows - k;
+
+        to[i] = (upper ? above >= 0 : above <= 0) ? x->data[i] : (ft__num){0};
+    }
+}
+
+/* One triangle of the last two axes. */
+static void rule_trilu(ft__onnx_node *n)
+{
+    ft__onnx_value *x = n->in[0], *by = ft__in(n, 1);
+    ft_op op = ft__op_x(FT_KIND_copy, x);
+    int64_t k = 0;
+
+    if (x->shape.rank < 2) {
+        ft__onnx_fail(n, "its operand is no matrix");
+        return;
+    }
+    if (ft__is_constant(ft__make_of(n, &op, n->in, by ? 2 : 1, &x->shape, n->out[0])) &&
+        (!by || ft__ints(n, by, &k, 1) == 1))
+        fold_trilu(n, x, k, ft__attr_int(n, "upper", 1) != 0, n->out[0]);
+}
+
+static const ft__operator_rule rules[] = {
+    {"Concat", rule_concat, 0, 1, FT__BYTES_ALL},
+    {"DepthToSpace", rule_depth_to_space, 0, 1, FT__BYTES_ONE},
+    {"Expand", rule_expand, 0, 2, FT__BYTES_ONE},
+    {"Pad", rule_pad, 0, 1, FT__BYTES_ONE},
+    {"ReverseSequence", rule_reverse_sequence, 0, 2, 0},
+    {"Slice", rule_slice, 0, 1, FT__BYTES_ONE},
+    {"SpaceToDepth", rule_depth_to_space, 1, 1, FT__BYTES_ONE},
+    {"Split", rule_split, 0, 1, 0},
+    {"Tile", rule_tile, 0, 2, 0},
+    {"Transpose", rule_transpose, 0, 1, FT__BYTES_ONE},
+    {"Trilu", rule_trilu, 0, 1, 0},
+    {"Pad", rule_pad, 0, 2, FT__MICROSOFT | FT__BYTES_ONE},
+    {"QLinearConcat", rule_ms_qconcat, 0, 3, FT__MICROSOFT},
+    {"RestorePadding", rule_ms_restore_padding, 0, 2, FT__MICROSOFT},
+    {"Trilu", rule_trilu, 0, 1, FT__MICROSOFT},
+    {"UnfoldTensor", rule_ms_unfold, 0, 1, FT__MICROSOFT},
+};
+
+const ft__rule_table ft__rules_move = {rules, sizeof(rules) / sizeof(*rules)};

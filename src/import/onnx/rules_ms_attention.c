@@ -1,9 +1,24 @@
 /* com.microsoft: attention. One kernel reads queries, keys and values where they
  * lie, so that a packed or split operand is a view; keys and values of earlier
  * steps are copied to those of this one, as the results are. */
-#include "import/onnx/attention.h"
+#include "import/onnx/compose.h"
+#include "import/rules/ops.h"
 
-int64_t ft__per_head(const ft__onnx_node *n, int64_t hidden, int64_t heads)
+/* Heads and sizes of one attention. */
+struct heads {
+    int64_t batch;
+    int64_t heads;
+    int64_t kv_heads;
+    int64_t queries;
+    int64_t keys;
+    int64_t size;  /* of a query and a key */
+    int64_t value; /* of a value */
+    bool causal;
+    bool mask;
+};
+
+/* Features of one head; fails the import where they are none. */
+static int64_t per_head(const ft__onnx_node *n, int64_t hidden, int64_t heads)
 {
     if (hidden % heads)
         ft__onnx_fail(n, "%lld heads do not divide %lld features", (long long)heads,
@@ -11,17 +26,33 @@ int64_t ft__per_head(const ft__onnx_node *n, int64_t hidden, int64_t heads)
     return hidden / heads;
 }
 
-void ft__attend(const ft__onnx_node *n, const ft__heads *h, ft__onnx_value *q,
-                ft__onnx_value *k, ft__onnx_value *v, const ft_shape *s)
+/* q, k and v: batch x heads x length x size. */
+static ft__onnx_value *make_attention(const ft__onnx_node *n, ft__onnx_value *q,
+                                      ft__onnx_value *k, ft__onnx_value *v, bool causal,
+                                      bool mask, ft__onnx_value *out)
+{
+    ft__onnx_value *in[3] = {q, k, v};
+    ft_op op;
+
+    if (!q || !k || !v)
+        return NULL;
+    op = ft__op_attention(q->dtype, &q->shape, &k->shape, &v->shape, causal, mask);
+    return ft__make_of(n, &op, in, 3, NULL, out);
+}
+
+/* The kernel; the node's first result is it in shape s. */
+static void attend(const ft__onnx_node *n, const struct heads *h, ft__onnx_value *q,
+                   ft__onnx_value *k, ft__onnx_value *v, const ft_shape *s)
 {
     q = ft__make_view(n, q, FT__SHAPE(h->batch, h->heads, h->queries, h->size), NULL);
     k = ft__make_view(n, k, FT__SHAPE(h->batch, h->kv_heads, h->keys, h->size), NULL);
     v = ft__make_view(n, v, FT__SHAPE(h->batch, h->kv_heads, h->keys, h->value), NULL);
-    q = ft__make_attention(n, q, k, v, h->causal, h->mask, NULL);
+    q = make_attention(n, q, k, v, h->causal, h->mask, NULL);
     ft__make_view(n, q, s, n->out[0]);
 }
 
-ft__onnx_value *ft__wanted(const ft__onnx_node *n, uint32_t i)
+/* A result that something reads; else NULL. */
+static ft__onnx_value *wanted(const ft__onnx_node *n, uint32_t i)
 {
     ft__onnx_value *v = ft__out(n, i);
 
@@ -50,11 +81,11 @@ static ft__onnx_value *quantised_steps(const ft__onnx_node *n, ft__onnx_value *p
 
 /* Keys (or values) of all steps: those of the past, then x; they are result
  * `result`. length: how many there are of x. */
-static ft__onnx_value *all_steps(const ft__onnx_node *n, const ft__heads *h,
+static ft__onnx_value *all_steps(const ft__onnx_node *n, const struct heads *h,
                                  ft__onnx_value *past, ft__onnx_value *x,
                                  int64_t length, int64_t size, uint32_t result)
 {
-    ft__onnx_value *out = ft__wanted(n, result);
+    ft__onnx_value *out = wanted(n, result);
 
     x = ft__make_view(n, x, FT__SHAPE(h->batch, h->kv_heads, length, size), NULL);
     if (past && past->shape.rank != 4)
@@ -88,8 +119,9 @@ static bool read_projection(const ft__onnx_node *n, int64_t columns,
     return !ft__failed(n);
 }
 
-ft__onnx_value *ft__project(const ft__onnx_node *n, ft__onnx_value *x,
-                            ft__onnx_value *w, ft__onnx_value *bias, ft_dtype to)
+/* x times a matrix, weights or not. */
+static ft__onnx_value *project(const ft__onnx_node *n, ft__onnx_value *x,
+                               ft__onnx_value *w, ft__onnx_value *bias, ft_dtype to)
 {
     ft__linear l = {.weight = w, .bias = bias, .columns = w->shape.dim[1], .to = to};
 
@@ -100,11 +132,11 @@ ft__onnx_value *ft__project(const ft__onnx_node *n, ft__onnx_value *x,
 
 /* Results 0 and 1 from queries, keys and values one behind the other. past: two
  * x batch x heads x length x size, or NULL; shared: its buffer holds all steps. */
-static void attend_packed(const ft__onnx_node *n, ft__heads *h,
+static void attend_packed(const ft__onnx_node *n, struct heads *h,
                           const struct projection *p, ft__onnx_value *x,
                           ft__onnx_value *past, bool shared, const ft_shape *s)
 {
-    ft__onnx_value *present = ft__wanted(n, 1), *kv, *k, *v;
+    ft__onnx_value *present = wanted(n, 1), *kv, *k, *v;
     ft_shape step = {.rank = 5, .dim = {2, h->batch, h->heads, h->queries, h->size}};
 
     if (past && past->shape.rank != 5) {
@@ -125,12 +157,12 @@ static void attend_packed(const ft__onnx_node *n, ft__heads *h,
     } else {
         k = v = x;
     }
-    ft__attend(n, h, x, k, v, s);
+    attend(n, h, x, k, v, s);
 }
 
 /* One layer of weights w makes queries, keys and values; `batch`: a batch and its
  * length. Tokens without padding get it first. */
-static void attend_projected(const ft__onnx_node *n, ft__heads *h,
+static void attend_projected(const ft__onnx_node *n, struct heads *h,
                              const ft_shape *batch, ft_dtype to, ft__onnx_value *past,
                              bool shared)
 {
@@ -144,9 +176,9 @@ static void attend_projected(const ft__onnx_node *n, ft__heads *h,
     h->heads = h->kv_heads = ft__attr_size(n, "num_heads", 0);
     h->batch = batch->dim[0];
     h->queries = batch->dim[1];
-    h->size = ft__per_head(n, p.hidden[0], h->heads);
-    h->value = ft__per_head(n, p.hidden[2], h->heads);
-    x = ft__project(n, n->in[0], n->in[1], ft__in(n, 2), to);
+    h->size = per_head(n, p.hidden[0], h->heads);
+    h->value = per_head(n, p.hidden[2], h->heads);
+    x = project(n, n->in[0], n->in[1], ft__in(n, 2), to);
     all = *FT__SHAPE(h->batch * h->queries, p.all);
     if (x && s.rank == 2 && !ft_shape_equal(&all, &x->shape))
         x = ft__make_move(n, FT_KIND_pad, x, &all, NULL);
@@ -155,10 +187,10 @@ static void attend_projected(const ft__onnx_node *n, ft__heads *h,
 }
 
 /* arg: 0 Attention, 1 DecoderMaskedSelfAttention: operands are the same. */
-void ft__rule_ms_attention(ft__onnx_node *n)
+static void rule_attention(ft__onnx_node *n)
 {
-    ft__heads h = {.causal = ft__attr_int(n, "unidirectional", n->rule->arg),
-                   .mask = ft__in(n, 3) || ft__in(n, 5)};
+    struct heads h = {.causal = ft__attr_int(n, "unidirectional", n->rule->arg),
+                      .mask = ft__in(n, 3) || ft__in(n, 5)};
 
     if (ft__has_rank(n, 0, 3))
         attend_projected(n, &h, &n->in[0]->shape, FT_DTYPE_NONE, ft__in(n, 4),
@@ -166,10 +198,10 @@ void ft__rule_ms_attention(ft__onnx_node *n)
 }
 
 /* The layer is one of bytes; past is operand 8. */
-void ft__rule_ms_qattention(ft__onnx_node *n)
+static void rule_qattention(ft__onnx_node *n)
 {
-    ft__heads h = {.causal = ft__attr_int(n, "unidirectional", 0),
-                   .mask = ft__in(n, 5) != NULL};
+    struct heads h = {.causal = ft__attr_int(n, "unidirectional", 0),
+                      .mask = ft__in(n, 5) != NULL};
 
     if (ft__has_rank(n, 0, 3))
         attend_projected(n, &h, &n->in[0]->shape, n->in[3]->dtype, ft__in(n, 8), false);
@@ -177,9 +209,9 @@ void ft__rule_ms_qattention(ft__onnx_node *n)
 
 /* Tokens without the padding: an operand says where they lie in the batch, and so
  * how large that is. */
-void ft__rule_ms_packed_attention(ft__onnx_node *n)
+static void rule_packed_attention(ft__onnx_node *n)
 {
-    ft__heads h = {.mask = true};
+    struct heads h = {.mask = true};
 
     if (ft__has_rank(n, 0, 2) && ft__has_rank(n, 3, 2))
         attend_projected(n, &h, &n->in[3]->shape, FT_DTYPE_NONE, NULL, false);
@@ -201,11 +233,12 @@ struct sources {
 static ft__onnx_value *in_place(const ft__onnx_node *n, ft__onnx_value *past,
                                 uint32_t result)
 {
-    return ft__make_view(n, past, &past->shape, ft__wanted(n, result));
+    return ft__make_view(n, past, &past->shape, wanted(n, result));
 }
 
 /* Keys and values of all steps, and attention over them. */
-static void attend_steps(const ft__onnx_node *n, ft__heads *h, const struct sources *s)
+static void attend_steps(const ft__onnx_node *n, struct heads *h,
+                         const struct sources *s)
 {
     ft__onnx_value *past_k = s->encoder ? NULL : s->past_k;
     ft__onnx_value *past_v = s->encoder ? NULL : s->past_v;
@@ -225,13 +258,13 @@ static void attend_steps(const ft__onnx_node *n, ft__heads *h, const struct sour
         h->keys = s->total;
     if (k->dtype != s->q->dtype) /* a quantised buffer */
         h->size = h->value = k->shape.dim[3];
-    ft__attend(n, h, s->q, k, v, FT__SHAPE(h->batch, h->queries, h->heads * h->value));
+    attend(n, h, s->q, k, v, FT__SHAPE(h->batch, h->queries, h->heads * h->value));
     ft__emit_extra(n, 3, s->q->dtype,
                    FT__SHAPE(h->batch, h->heads, h->queries, h->keys));
 }
 
 /* The bias of queries, keys and values, each added to its own. */
-static void add_bias(const ft__onnx_node *n, const ft__heads *h, struct sources *s)
+static void add_bias(const ft__onnx_node *n, const struct heads *h, struct sources *s)
 {
     ft__onnx_value **x[3] = {&s->q, &s->k, &s->v};
 
@@ -247,7 +280,7 @@ static void add_bias(const ft__onnx_node *n, const ft__heads *h, struct sources 
 
 /* Key and value operands: batch x length x features, or batch x heads x length x
  * size, which no past is put before. */
-static bool read_keys(const ft__onnx_node *n, ft__heads *h, struct sources *s)
+static bool read_keys(const ft__onnx_node *n, struct heads *h, struct sources *s)
 {
     const ft_shape *k = s->k ? &s->k->shape : NULL, *v = s->v ? &s->v->shape : NULL;
 
@@ -261,15 +294,15 @@ static bool read_keys(const ft__onnx_node *n, ft__heads *h, struct sources *s)
         h->value = v->dim[3];
     } else {
         s->length = k->dim[1];
-        h->size = ft__per_head(n, k->dim[2], h->kv_heads);
-        h->value = ft__per_head(n, v->dim[2], h->kv_heads);
+        h->size = per_head(n, k->dim[2], h->kv_heads);
+        h->value = per_head(n, v->dim[2], h->kv_heads);
     }
     return !ft__failed(n);
 }
 
 /* All in the query, batch x length x heads x 3 x size, or keys and values in the
  * key. False: they are operands of their own. */
-static bool read_packed(const ft__onnx_node *n, ft__heads *h, struct sources *s)
+static bool read_packed(const ft__onnx_node *n, struct heads *h, struct sources *s)
 {
     const ft_shape *q = &s->q->shape;
     bool all = q->rank == 5 && q->dim[3] == 3;
@@ -287,9 +320,9 @@ static bool read_packed(const ft__onnx_node *n, ft__heads *h, struct sources *s)
     return true;
 }
 
-void ft__rule_ms_multihead(ft__onnx_node *n)
+static void rule_multihead(ft__onnx_node *n)
 {
-    ft__heads h = {.heads = ft__attr_size(n, "num_heads", 0)};
+    struct heads h = {.heads = ft__attr_size(n, "num_heads", 0)};
     struct sources s = {.q = n->in[0],
                         .k = ft__in(n, 1),
                         .v = ft__in(n, 2),
@@ -319,9 +352,9 @@ void ft__rule_ms_multihead(ft__onnx_node *n)
 }
 
 /* One query a sequence; keys and values may lie behind it. */
-void ft__rule_ms_decoder_masked(ft__onnx_node *n)
+static void rule_decoder_masked(ft__onnx_node *n)
 {
-    ft__heads h = {.heads = ft__attr_size(n, "num_heads", 0)};
+    struct heads h = {.heads = ft__attr_size(n, "num_heads", 0)};
     struct sources s = {.q = n->in[0],
                         .k = ft__in(n, 1),
                         .v = ft__in(n, 2),
@@ -338,7 +371,7 @@ void ft__rule_ms_decoder_masked(ft__onnx_node *n)
     h.queries = s.length = s.q->shape.dim[1];
     h.mask = ft__in(n, 3) || ft__in(n, 4);
     if (!s.k) {
-        h.size = h.value = ft__per_head(n, s.q->shape.dim[2] / 3, h.heads);
+        h.size = h.value = per_head(n, s.q->shape.dim[2] / 3, h.heads);
         s.q = ft__make_sum(n, s.q, s.bias, NULL);
         s.k = s.v = s.q;
     } else if (read_keys(n, &h, &s)) {
@@ -370,7 +403,7 @@ static ft__onnx_value *prepared(const ft__onnx_node *n, ft__onnx_value *x,
 
 /* Queries, keys and values of one node, packed or not; norms: of queries and
  * keys, or NULL. False: they do not fit. */
-static bool read_grouped(const ft__onnx_node *n, ft__heads *h, struct sources *s,
+static bool read_grouped(const ft__onnx_node *n, struct heads *h, struct sources *s,
                          ft__onnx_value *const norm[2], bool rotary)
 {
     ft__onnx_value *all = s->q;
@@ -384,7 +417,7 @@ static bool read_grouped(const ft__onnx_node *n, ft__heads *h, struct sources *s
         if (!read_keys(n, h, s))
             return false;
     } else {
-        h->size = h->value = ft__per_head(n, all->shape.dim[2], groups);
+        h->size = h->value = per_head(n, all->shape.dim[2], groups);
         s->q = ft__make_view(n, all, FT__SHAPE(h->batch, h->queries, h->heads, h->size),
                              NULL);
         s->k = s->v = ft__make_view(
@@ -404,10 +437,10 @@ static void find_past(const ft__onnx_node *n, uint32_t total, struct sources *s)
         s->shared = s->total >= 0 && s->past_k->shape.dim[2] >= s->total;
 }
 
-void ft__rule_ms_grouped_query(ft__onnx_node *n)
+static void rule_grouped_query(ft__onnx_node *n)
 {
-    ft__heads h = {.heads = ft__attr_size(n, "num_heads", 0),
-                   .kv_heads = ft__attr_size(n, "kv_num_heads", 0)};
+    struct heads h = {.heads = ft__attr_size(n, "num_heads", 0),
+                      .kv_heads = ft__attr_size(n, "kv_num_heads", 0)};
     struct sources s = {.q = n->in[0],
                         .k = ft__in(n, 1),
                         .v = ft__in(n, 2),
@@ -423,10 +456,10 @@ void ft__rule_ms_grouped_query(ft__onnx_node *n)
 }
 
 /* Blocks that are left out are not known: all count. */
-void ft__rule_ms_sparse(ft__onnx_node *n)
+static void rule_sparse(ft__onnx_node *n)
 {
-    ft__heads h = {.heads = ft__attr_size(n, "num_heads", 0),
-                   .kv_heads = ft__attr_size(n, "kv_num_heads", 0)};
+    struct heads h = {.heads = ft__attr_size(n, "num_heads", 0),
+                      .kv_heads = ft__attr_size(n, "kv_num_heads", 0)};
     struct sources s = {.q = n->in[0],
                         .k = ft__in(n, 1),
                         .v = ft__in(n, 2),
@@ -443,3 +476,192 @@ void ft__rule_ms_sparse(ft__onnx_node *n)
     if (read_grouped(n, &h, &s, norm, ft__attr_int(n, "do_rotary", 0) != 0))
         attend_steps(n, &h, &s);
 }
+
+/* ---- tokens without padding, windows, pages, and a state instead of keys ---- */
+
+/* Tokens without padding; token_offset is operand 4. */
+static void rule_packed_multihead(ft__onnx_node *n)
+{
+    struct heads h = {.heads = ft__attr_size(n, "num_heads", 0), .mask = true};
+    const ft_shape *q = &n->in[0]->shape;
+    ft__onnx_value *v = ft__in(n, 2), *x = n->in[0];
+    int64_t tokens, columns;
+    ft_shape all;
+
+    if (!ft__has_rank(n, 4, 2) || q->rank < 2 || (v && v->shape.rank != 2)) {
+        ft__misfit(n, 0);
+        return;
+    }
+    tokens = q->dim[0];
+    h.kv_heads = h.heads;
+    h.batch = n->in[4]->shape.dim[0];
+    h.queries = h.keys = n->in[4]->shape.dim[1];
+    h.size = q->rank == 4 ? q->dim[3] : per_head(n, q->dim[1], h.heads);
+    h.value = v ? per_head(n, v->shape.dim[1], h.heads) : h.size;
+    columns = h.heads * (h.size > h.value ? h.size : h.value);
+    all = (ft_shape){.rank = 3, .dim = {h.batch, h.queries, columns}};
+    if (!ft__shape_fits(&all)) {
+        ft__misfit(n, 0);
+        return;
+    }
+    x = ft__make_sum(n, ft__make_view(n, x, FT__SHAPE(tokens, h.heads * h.size), NULL),
+                     NULL, NULL);
+    x = ft__make_move(n, FT_KIND_pad, x, &all, NULL);
+    attend(n, &h, x, x, x, FT__SHAPE(tokens, h.heads * h.value));
+}
+
+/* Every query meets `window` keys on both sides and in its own block; tokens that
+ * are global have a layer of their own. */
+static void rule_longformer(ft__onnx_node *n)
+{
+    ft__onnx_value *x = n->in[0], *w = n->in[1];
+    struct heads h = {.heads = ft__attr_size(n, "num_heads", 0), .mask = true};
+    int64_t window = ft__attr_size(n, "window", 0), hidden, blocks;
+
+    if (!ft__has_rank(n, 0, 3) || !ft__has_rank(n, 1, 2) || !ft__has_rank(n, 4, 2))
+        return;
+    hidden = x->shape.dim[2];
+    blocks = per_head(n, x->shape.dim[1], window);
+    h.size = h.value = per_head(n, hidden, h.heads);
+    h.kv_heads = h.heads;
+    h.batch = x->shape.dim[0] * blocks;
+    h.queries = window;
+    h.keys = 3 * window;
+    (void)project(n, x, n->in[4], ft__in(n, 5), FT_DTYPE_NONE);
+    x = project(n, x, w, ft__in(n, 2), FT_DTYPE_NONE);
+    attend(n, &h, x, x, x, &n->in[0]->shape);
+}
+
+/* Length x batch x features; the key gives keys and values by one layer. */
+static void rule_decoder_attention(ft__onnx_node *n)
+{
+    struct heads h = {.heads = ft__attr_size(n, "num_heads", 0), .mask = true};
+    ft__onnx_value *q = n->in[0], *k = n->in[1];
+    int64_t hidden;
+
+    if (!ft__has_rank(n, 0, 3) || !ft__has_rank(n, 1, 3) || !ft__has_rank(n, 2, 2) ||
+        !ft__has_rank(n, 3, 2))
+        return;
+    hidden = q->shape.dim[2];
+    h.kv_heads = h.heads;
+    h.queries = q->shape.dim[0];
+    h.batch = q->shape.dim[1];
+    h.keys = k->shape.dim[0];
+    h.size = h.value = per_head(n, hidden, h.heads);
+    q = project(n, q, n->in[2], NULL, FT_DTYPE_NONE);
+    k = project(n, k, n->in[3], NULL, FT_DTYPE_NONE);
+    attend(n, &h, q, k, k, &n->in[0]->shape);
+    for (uint32_t i = 1; i < 3; i++)
+        ft__emit_extra(n, i, n->in[0]->dtype,
+                       FT__SHAPE(h.batch, h.heads, h.keys, h.size));
+}
+
+/* A state of size x value a head instead of keys: one product makes it, one reads
+ * it. */
+static void rule_linear_attention(ft__onnx_node *n)
+{
+    int64_t heads = ft__attr_size(n, "kv_num_heads", 0);
+    int64_t q_heads = ft__attr_size(n, "q_num_heads", 0);
+    ft__onnx_value *q = n->in[0], *k = n->in[1], *v = n->in[2], *state;
+    int64_t b, t, size, value;
+
+    if (!ft__has_rank(n, 0, 3) || !ft__has_rank(n, 1, 3) || !ft__has_rank(n, 2, 3))
+        return;
+    b = q->shape.dim[0];
+    t = q->shape.dim[1];
+    size = per_head(n, q->shape.dim[2], q_heads);
+    value = per_head(n, v->shape.dim[2], heads);
+    k = ft__make_move(n, FT_KIND_expand, k, FT__SHAPE(b, heads, size, t), NULL);
+    state =
+        ft__make_matmul(n, k, ft__make_view(n, v, FT__SHAPE(b, heads, t, value), NULL),
+                        FT_DTYPE_NONE, ft__in(n, 3) ? NULL : wanted(n, 1));
+    if (ft__in(n, 3))
+        state = ft__apply2(n, FT_KIND_add, state, n->in[3], wanted(n, 1));
+    if (!state)
+        return;
+    q = ft__make_view(n, q, FT__SHAPE(b, heads, t * (q_heads / heads), size), NULL);
+    q = ft__make_matmul(n, q, state, FT_DTYPE_NONE, NULL);
+    ft__make_view(n, q, FT__SHAPE(b, t, q_heads * value), n->out[0]);
+}
+
+/* Keys and values of all sequences in pages of one cache: how long each is, is not
+ * known; all pages of the table (operand 7) count. */
+static void rule_paged(ft__onnx_node *n)
+{
+    struct heads h = {.heads = ft__attr_size(n, "num_heads", 0),
+                      .kv_heads = ft__attr_size(n, "kv_num_heads", 0)};
+    ft__onnx_value *q = n->in[0], *caches[] = {ft__in(n, 3), ft__in(n, 4)}, *out;
+    bool packed = !ft__in(n, 1), rotary = ft__attr_int(n, "do_rotary", 0);
+    int64_t tokens, parts = h.heads + (packed ? 2 * h.kv_heads : 0);
+    ft_shape keys;
+    ft_op op;
+
+    if (!ft__has_rank(n, 0, 2) || !ft__has_rank(n, 3, 4) || !ft__has_rank(n, 7, 2) ||
+        n->in[7]->shape.dim[0] < 1)
+        return;
+    tokens = q->shape.dim[0];
+    h.batch = n->in[7]->shape.dim[0];
+    h.queries = (tokens + h.batch - 1) / h.batch;
+    h.keys =
+        ft_shape_elements(FT__SHAPE(n->in[7]->shape.dim[1], caches[0]->shape.dim[1]));
+    h.size = per_head(n, q->shape.dim[1], parts);
+    q = rotary ? ft__apply1(n, FT_KIND_rotary, q, NULL) : q;
+    if (!q || ft__failed(n))
+        return;
+    keys = *FT__SHAPE(h.batch, h.kv_heads, h.keys, h.size);
+    op = ft__op_attention(q->dtype, FT__SHAPE(h.batch, h.heads, h.queries, h.size),
+                          &keys, &keys, true, false);
+    out =
+        ft__make_of(n, &op, FT__VALUES(q, caches[0], caches[1] ? caches[1] : caches[0]),
+                    NULL, NULL);
+    ft__make_view(n, out, FT__SHAPE(tokens, h.heads * h.size), n->out[0]);
+    for (uint32_t i = 0; i < 2; i++)
+        if (caches[i] && ft__out(n, i + 1))
+            ft__make_view(n, caches[i], &caches[i]->shape, n->out[i + 1]);
+    ft__build_bounded(n->import->b,
+                      "PagedAttention (node %.*s), all of its pages counted",
+                      ft__shown(n->name.n, 100), n->name.s);
+}
+
+/* Three layers of bytes, and attention of bytes. */
+static void rule_qordered_attention(ft__onnx_node *n)
+{
+    struct heads h = {.heads = ft__attr_size(n, "num_heads", 0)};
+    ft__onnx_value *x = n->in[0], *part[3];
+
+    if (!ft__has_rank(n, 0, 3))
+        return;
+    for (uint32_t i = 0; i < 3; i++) {
+        if (!ft__has_rank(n, 5 + i, 2))
+            return;
+        part[i] = project(n, x, n->in[5 + i], ft__in(n, 11 + i), FT_DTYPE_NONE);
+    }
+    h.kv_heads = h.heads;
+    h.batch = x->shape.dim[0];
+    h.queries = h.keys = x->shape.dim[1];
+    h.size = per_head(n, n->in[5]->shape.dim[1], h.heads);
+    h.value = per_head(n, n->in[7]->shape.dim[1], h.heads);
+    h.causal = ft__attr_int(n, "unidirectional", 0);
+    h.mask = ft__in(n, 17) != NULL;
+    attend(n, &h, part[0], part[1], part[2],
+           FT__SHAPE(h.batch, h.queries, n->in[7]->shape.dim[1]));
+}
+
+static const ft__operator_rule rules[] = {
+    {"Attention", rule_attention, 0, 2, FT__MICROSOFT},
+    {"DecoderAttention", rule_decoder_attention, 0, 4, FT__MICROSOFT},
+    {"DecoderMaskedMultiHeadAttention", rule_decoder_masked, 0, 1, FT__MICROSOFT},
+    {"DecoderMaskedSelfAttention", rule_attention, 1, 2, FT__MICROSOFT},
+    {"GroupQueryAttention", rule_grouped_query, 0, 1, FT__MICROSOFT},
+    {"LinearAttention", rule_linear_attention, 0, 3, FT__MICROSOFT},
+    {"LongformerAttention", rule_longformer, 0, 7, FT__MICROSOFT},
+    {"MultiHeadAttention", rule_multihead, 0, 1, FT__MICROSOFT},
+    {"PackedAttention", rule_packed_attention, 0, 5, FT__MICROSOFT},
+    {"PackedMultiHeadAttention", rule_packed_multihead, 0, 1, FT__MICROSOFT},
+    {"PagedAttention", rule_paged, 0, 1, FT__MICROSOFT},
+    {"QAttention", rule_qattention, 0, 5, FT__MICROSOFT},
+    {"QOrderedAttention", rule_qordered_attention, 0, 14, FT__MICROSOFT},
+    {"SparseAttention", rule_sparse, 0, 1, FT__MICROSOFT},
+};
+
+const ft__rule_table ft__rules_ms_attention = {rules, sizeof(rules) / sizeof(*rules)};

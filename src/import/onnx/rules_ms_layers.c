@@ -1,10 +1,11 @@
-/* com.microsoft: activations, norms and embeddings with what is fused to them. */
+/* com.microsoft: activations, norms and embeddings with what is fused to them, and what
+ * is no operation of its own. */
 #include "import/onnx/compose.h"
 
 enum { FILL_BATCH_INDEX = 2 };
 
 /* arg: the kind, of x or of x + bias. */
-void ft__rule_ms_unary(ft__onnx_node *n)
+static void rule_unary(ft__onnx_node *n)
 {
 
     ft__apply1(n, (ft_kind)n->rule->arg, ft__make_sum(n, n->in[0], ft__in(n, 1), NULL),
@@ -12,7 +13,7 @@ void ft__rule_ms_unary(ft__onnx_node *n)
 }
 
 /* The halves of x + bias along the last axis: one times the gelu of the other. */
-void ft__rule_ms_split_gelu(ft__onnx_node *n)
+static void rule_split_gelu(ft__onnx_node *n)
 {
     ft__onnx_value *sum = ft__make_sum(n, n->in[0], n->in[1], NULL), *left, *right;
     ft_shape half = n->in[0]->shape;
@@ -28,7 +29,7 @@ void ft__rule_ms_split_gelu(ft__onnx_node *n)
 }
 
 /* x + bias + skip */
-void ft__rule_ms_bias_add(ft__onnx_node *n)
+static void rule_bias_add(ft__onnx_node *n)
 {
 
     ft__make_sum(n, ft__make_sum(n, n->in[0], n->in[1], NULL), n->in[2], n->out[0]);
@@ -36,7 +37,7 @@ void ft__rule_ms_bias_add(ft__onnx_node *n)
 
 /* In evaluation dropout is nothing. arg: 0 its mask is bool, 1 bits, 2 bits and
  * there is neither bias nor residual. */
-void ft__rule_ms_bias_dropout(ft__onnx_node *n)
+static void rule_bias_dropout(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
     ft__onnx_value *bias = n->rule->arg < 2 ? n->in[1] : NULL;
@@ -50,7 +51,7 @@ void ft__rule_ms_bias_dropout(ft__onnx_node *n)
         ft__emit_extra(n, 1, FT_DTYPE_bool, x);
 }
 
-void ft__rule_ms_bias_softmax(ft__onnx_node *n)
+static void rule_bias_softmax(ft__onnx_node *n)
 {
     ft_shape whole = n->in[0]->shape, s = {.rank = 2, .dim = {1, 1}};
     uint32_t axis = ft__axis(n, ft__attr_int(n, "axis", 1), whole.rank);
@@ -63,7 +64,7 @@ void ft__rule_ms_bias_softmax(ft__onnx_node *n)
 }
 
 /* x + y gate */
-void ft__rule_ms_gated_add(ft__onnx_node *n)
+static void rule_gated_add(ft__onnx_node *n)
 {
 
     ft__make_sum(n, n->in[0], ft__apply2(n, FT_KIND_mul, n->in[1], n->in[2], NULL),
@@ -82,7 +83,7 @@ static ft_shape statistics(const ft__onnx_value *x)
 }
 
 /* x + skip + bias, normalised; the fourth result is the sum. arg: the kind. */
-void ft__rule_ms_skip_norm(ft__onnx_node *n)
+static void rule_skip_norm(ft__onnx_node *n)
 {
     bool centred = n->rule->arg == FT_KIND_layernorm;
     ft__onnx_value *bias = ft__in(n, centred ? 4 : 3), *sum_out = ft__out(n, 3), *sum;
@@ -97,7 +98,7 @@ void ft__rule_ms_skip_norm(ft__onnx_node *n)
     ft__emit_extra(n, 2, FT_DTYPE_fp32, &s);
 }
 
-void ft__rule_ms_rmsnorm(ft__onnx_node *n)
+static void rule_rmsnorm(ft__onnx_node *n)
 {
     ft__onnx_value *scale = ft__in(n, 1);
 
@@ -105,7 +106,7 @@ void ft__rule_ms_rmsnorm(ft__onnx_node *n)
 }
 
 /* rmsnorm of x, times an activation of the gate. */
-void ft__rule_ms_gated_norm(ft__onnx_node *n)
+static void rule_gated_norm(ft__onnx_node *n)
 {
     ft__onnx_value *y =
         ft__make_norm(n, FT_KIND_rmsnorm, n->in[0], FT_K_norm, 1, &n->in[1], 1, NULL);
@@ -131,7 +132,7 @@ static ft__onnx_value *with_skip(const ft__onnx_node *n)
 }
 
 /* arg: 1 with a skip connection before it. */
-void ft__rule_ms_groupnorm(ft__onnx_node *n)
+static void rule_groupnorm(ft__onnx_node *n)
 {
     bool last = ft__attr_int(n, "channels_last", 1);
     bool silu = ft__attr_int(n, "activation", 0) == 1;
@@ -174,7 +175,7 @@ static bool is_table(const ft__onnx_node *n, uint32_t operand)
 
 /* Words, positions and segments, summed and normalised. arg: 0, or 1 with tables
  * of bytes and their scales. */
-void ft__rule_ms_embed_norm(ft__onnx_node *n)
+static void rule_embed_norm(ft__onnx_node *n)
 {
     ft__onnx_value *ids = n->in[0], *position = ft__in(n, 3), *places = NULL, *sum;
     ft__onnx_value *params[] = {ft__in(n, 5), ft__in(n, 6)};
@@ -207,7 +208,7 @@ void ft__rule_ms_embed_norm(ft__onnx_node *n)
 }
 
 /* Queries and keys are turned, each a result. */
-void ft__rule_ms_gemma_rotary(ft__onnx_node *n)
+static void rule_gemma_rotary(ft__onnx_node *n)
 {
 
     ft__apply1(n, FT_KIND_rotary, n->in[1], n->out[0]);
@@ -216,7 +217,7 @@ void ft__rule_ms_gemma_rotary(ft__onnx_node *n)
 }
 
 /* A table of buckets spread over queries and keys. */
-void ft__rule_ms_position_bias(ft__onnx_node *n)
+static void rule_position_bias(ft__onnx_node *n)
 {
     int64_t queries = ft__int_in(n, 1), keys = ft__int_in(n, 2);
 
@@ -230,7 +231,7 @@ void ft__rule_ms_position_bias(ft__onnx_node *n)
 }
 
 /* A gate for every query and head, made by a small layer, times the bias. */
-void ft__rule_ms_gated_bias(ft__onnx_node *n)
+static void rule_gated_bias(ft__onnx_node *n)
 {
     int64_t heads = ft__attr_size(n, "num_heads", 0);
     const ft_shape *bias = &n->in[2]->shape, *w = &n->in[3]->shape;
@@ -249,3 +250,135 @@ void ft__rule_ms_gated_bias(ft__onnx_node *n)
     x = ft__make_view(n, x, FT__SHAPE(b, heads, bias->dim[2], 1), NULL);
     ft__apply2(n, FT_KIND_mul, x, n->in[2], n->out[0]);
 }
+
+/* ---- results without operations of their own, and what generates text ---- */
+
+/* One value. arg: its dtype. */
+static void rule_scalar(ft__onnx_node *n)
+{
+    ft__emit_generic(n, n->out[0], (ft_dtype)n->rule->arg, &(ft_shape){0});
+}
+
+/* Generic, of operand `arg`'s shape and dtype. */
+static void rule_like(ft__onnx_node *n)
+{
+    const ft__onnx_value *x = n->in[n->rule->arg];
+
+    ft__emit_generic(n, n->out[0], x->dtype, &x->shape);
+}
+
+/* A hash of every element: positive ones have no sign. */
+static void rule_hash(ft__onnx_node *n)
+{
+    bool positive = ft__attr_int(n, "positive", 1);
+
+    ft__emit_generic(n, n->out[0], positive ? FT_DTYPE_uint32 : FT_DTYPE_int32,
+                     &n->in[0]->shape);
+}
+
+/* At most as many as there are; then their first places, and how often each is. */
+static void rule_unique(ft__onnx_node *n)
+{
+    const ft__onnx_value *x = n->in[0];
+
+    ft__emit_bounded(n, &x->shape, 1);
+    ft__emit_extra(n, 1, FT_DTYPE_int64, &x->shape);
+    ft__emit_extra_open(n, 2, FT_DTYPE_int64, &x->shape, 1);
+}
+
+/* The way through a table of costs: at most all rows and columns. */
+static void rule_time_warping(ft__onnx_node *n)
+{
+    const ft_shape *x = &n->in[0]->shape;
+
+    if (x->rank < 2 || x->rank > 3) {
+        ft__misfit(n, 0);
+        return;
+    }
+    ft__emit_open(n, n->out[0], FT_DTYPE_int32,
+                  FT__SHAPE(2, x->dim[x->rank - 1] + x->dim[x->rank - 2]), 2);
+}
+
+/* Tokens of a guess that were right, then those after them. */
+static void rule_bifurcation(ft__onnx_node *n)
+{
+    int64_t tokens = ft_shape_elements(&n->in[1]->shape);
+
+    if (ft__in(n, 3))
+        tokens += ft_shape_elements(&n->in[3]->shape);
+    ft__emit_open(n, n->out[0], n->in[1]->dtype, FT__SHAPE(tokens), 1);
+    ft__emit_extra(n, 1, n->in[2]->dtype, &(ft_shape){0});
+}
+
+/* At most all tokens; where they lie, sums of their numbers, and the largest. */
+static void rule_remove_padding(ft__onnx_node *n)
+{
+    const ft_shape *x = &n->in[0]->shape;
+
+    if (!ft__has_rank(n, 0, 3))
+        return;
+    ft__emit_bounded(n, FT__SHAPE(x->dim[0] * x->dim[1], x->dim[2]), 1);
+    ft__emit_extra(n, 1, FT_DTYPE_int32, FT__SHAPE(x->dim[0], x->dim[1]));
+    ft__emit_extra(n, 2, FT_DTYPE_int32, FT__SHAPE(x->dim[0] + 1));
+    ft__emit_extra(n, 3, FT_DTYPE_int32, FT__SHAPE(1));
+}
+
+/* Text generated in a loop over a decoder that is an attribute: how often depends
+ * on what it says. arg: 1 with beams. */
+static void rule_search(ft__onnx_node *n)
+{
+    const ft__onnx_value *ids = n->in[0];
+    int64_t length = ft__int_in(n, 1), each = n->rule->arg ? ft__int_in(n, 4) : 1;
+    ft_shape s = {0};
+
+    if (length < 0 || each < 0 || !ids->shape.rank) {
+        ft__emit_unknown(n);
+        return;
+    }
+    s.dim[s.rank++] = ids->shape.dim[0];
+    if (n->rule->arg)
+        s.dim[s.rank++] = each;
+    s.dim[s.rank++] = length;
+    ft__emit_generic(n, n->out[0], FT_DTYPE_int32, &s);
+    s.rank--;
+    for (uint32_t i = 1; i < n->n_out; i++)
+        ft__emit_extra(n, i, FT_DTYPE_fp32, &s);
+}
+
+static const ft__operator_rule rules[] = {
+    {"BeamSearch", rule_search, 1, 2, FT__MICROSOFT | FT__BODY},
+    {"BiasAdd", rule_bias_add, 0, 3, FT__MICROSOFT},
+    {"BiasDropout", rule_bias_dropout, 0, 2, FT__MICROSOFT},
+    {"BiasGelu", rule_unary, FT_KIND_gelu, 2, FT__MICROSOFT},
+    {"BiasSoftmax", rule_bias_softmax, 0, 2, FT__MICROSOFT},
+    {"BiasSplitGelu", rule_split_gelu, 0, 2, FT__MICROSOFT},
+    {"BifurcationDetector", rule_bifurcation, 0, 3, FT__MICROSOFT},
+    {"BitmaskBiasDropout", rule_bias_dropout, 1, 2, FT__MICROSOFT},
+    {"BitmaskDropout", rule_bias_dropout, 2, 1, FT__MICROSOFT},
+    {"BranchwiseRMSNorm", rule_rmsnorm, 0, 1, FT__MICROSOFT},
+    {"DynamicTimeWarping", rule_time_warping, 0, 1, FT__MICROSOFT},
+    {"EmbedLayerNormalization", rule_embed_norm, 0, 1, FT__MICROSOFT},
+    {"FastGelu", rule_unary, FT_KIND_gelu_tanh, 1, FT__MICROSOFT},
+    {"GatedAdd", rule_gated_add, 0, 3, FT__MICROSOFT},
+    {"GatedRMSNorm", rule_gated_norm, 0, 3, FT__MICROSOFT},
+    {"GatedRelativePositionBias", rule_gated_bias, 0, 6, FT__MICROSOFT},
+    {"GemmaRotaryEmbedding", rule_gemma_rotary, 0, 5, FT__MICROSOFT},
+    {"GreedySearch", rule_search, 0, 2, FT__MICROSOFT | FT__BODY},
+    {"GroupNorm", rule_groupnorm, 0, 3, FT__MICROSOFT},
+    {"Inverse", rule_like, 0, 1, FT__MICROSOFT},
+    {"IsAllFinite", rule_scalar, FT_DTYPE_bool, 1, FT__MICROSOFT},
+    {"MurmurHash3", rule_hash, 0, 1, FT__MICROSOFT},
+    {"NGramRepeatBlock", rule_like, 1, 2, FT__MICROSOFT},
+    {"QEmbedLayerNormalization", rule_embed_norm, 1, 1, FT__MICROSOFT},
+    {"RelativePositionBias", rule_position_bias, 0, 3, FT__MICROSOFT},
+    {"RemovePadding", rule_remove_padding, 0, 2, FT__MICROSOFT},
+    {"Sampling", rule_search, 0, 2, FT__MICROSOFT | FT__BODY},
+    {"SkipGroupNorm", rule_groupnorm, 1, 4, FT__MICROSOFT},
+    {"SkipLayerNormalization", rule_skip_norm, FT_KIND_layernorm, 3, FT__MICROSOFT},
+    {"SkipSimplifiedLayerNormalization", rule_skip_norm, FT_KIND_rmsnorm, 3,
+     FT__MICROSOFT},
+    {"Unique", rule_unique, 0, 1, FT__MICROSOFT},
+    {"WhisperBeamSearch", rule_search, 1, 2, FT__MICROSOFT | FT__BODY},
+};
+
+const ft__rule_table ft__rules_ms_layers = {rules, sizeof(rules) / sizeof(*rules)};

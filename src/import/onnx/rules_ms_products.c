@@ -1,67 +1,16 @@
-/* com.microsoft: matrix products and convolutions, with what is fused to them. */
+/* com.microsoft: matrix products, of quantised weights and integers, too, with what is
+ * fused to them, and mixtures of experts. */
 #include <string.h>
 
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
 
-/* ---- activations that attributes name ---- */
-
-static ft_kind activation(ft__str s)
-{
-    static const struct {
-        const char *name;
-        ft_kind kind;
-    } known[] = {
-        {"Relu", FT_KIND_relu},
-        {"relu", FT_KIND_relu},
-        {"Sigmoid", FT_KIND_sigmoid},
-        {"Tanh", FT_KIND_tanh},
-        {"LeakyRelu", FT_KIND_leaky_relu},
-        {"Clip", FT_KIND_clip},
-        {"HardSigmoid", FT_KIND_hardsigmoid},
-        {"HardSwish", FT_KIND_hardswish},
-        {"Elu", FT_KIND_elu},
-        {"Selu", FT_KIND_selu},
-        {"Softplus", FT_KIND_softplus},
-        {"Softsign", FT_KIND_softsign},
-        {"Gelu", FT_KIND_gelu},
-        {"gelu", FT_KIND_gelu},
-        {"FastGelu", FT_KIND_gelu_tanh},
-        {"silu", FT_KIND_silu},
-        {"swish", FT_KIND_silu},
-        {"swiglu", FT_KIND_silu},
-        {"Softmax", FT_KIND_softmax},
-        {"LogSoftmax", FT_KIND_logsoftmax},
-    };
-
-    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-        if (ft__str_is(s, known[i].name))
-            return known[i].kind;
-    return s.n && !ft__str_is(s, "identity") && !ft__str_is(s, "none") ? FT_KIND_relu
-                                                                       : FT_KIND_copy;
-}
-
-/* Whether a value goes through an activation; what it is. */
-static bool activates(const ft__onnx_node *n, const char *attr, ft_kind *kind)
-{
-    *kind = activation(ft__attr_str(n, attr));
-    return *kind != FT_KIND_copy;
-}
-
-static void activate(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x)
-{
-    if (kind == FT_KIND_softmax && x && x->shape.rank)
-        ft__make_softmax(n, x, x->shape.rank - 1, n->out[0]);
-    else
-        ft__apply1(n, kind, x, n->out[0]);
-}
-
 /* ---- matrix products ---- */
 
 /* The operand as `rows` x `inner` behind its batch: libraries read a transposed
  * one where it lies. moved: axis 0 comes behind the batch first. */
-ft__onnx_value *ft__make_oriented(const ft__onnx_node *n, ft__onnx_value *x,
-                                  bool transposed, bool moved)
+static ft__onnx_value *make_oriented(const ft__onnx_node *n, ft__onnx_value *x,
+                                     bool transposed, bool moved)
 {
     ft_shape s = x->shape;
     uint32_t r = s.rank;
@@ -92,9 +41,9 @@ static ft__onnx_value *with_axis(const ft__onnx_node *n, ft__onnx_value *x, bool
 }
 
 /* x times y, as MatMul: operands of one dimension lose it again. */
-ft__onnx_value *ft__make_product(const ft__onnx_node *n, ft__onnx_value *x,
-                                 ft__onnx_value *y, ft_dtype to, ft__onnx_value *bias,
-                                 ft__onnx_value *out)
+static ft__onnx_value *make_product(const ft__onnx_node *n, ft__onnx_value *x,
+                                    ft__onnx_value *y, ft_dtype to,
+                                    ft__onnx_value *bias, ft__onnx_value *out)
 {
     bool row = x && x->shape.rank == 1, column = y && y->shape.rank == 1, bare;
     ft__onnx_value *left, *right, *p;
@@ -133,46 +82,44 @@ ft__onnx_value *ft__make_product(const ft__onnx_node *n, ft__onnx_value *x,
 }
 
 /* arg: 1 with an activation. */
-void ft__rule_ms_matmul(ft__onnx_node *n)
+static void rule_matmul(ft__onnx_node *n)
 {
-    ft__onnx_value *x =
-        ft__make_oriented(n, n->in[0], ft__attr_int(n, "transA", 0) != 0,
-                          ft__attr_int(n, "transBatchA", 0) != 0);
-    ft__onnx_value *y =
-        ft__make_oriented(n, n->in[1], ft__attr_int(n, "transB", 0) != 0,
-                          ft__attr_int(n, "transBatchB", 0) != 0);
+    ft__onnx_value *x = make_oriented(n, n->in[0], ft__attr_int(n, "transA", 0) != 0,
+                                      ft__attr_int(n, "transBatchA", 0) != 0);
+    ft__onnx_value *y = make_oriented(n, n->in[1], ft__attr_int(n, "transB", 0) != 0,
+                                      ft__attr_int(n, "transBatchB", 0) != 0);
     ft_kind kind;
-    bool more = n->rule->arg && activates(n, "activation", &kind);
+    bool more = n->rule->arg && ft__activates(n, "activation", &kind);
 
     if (!x || !y)
         return;
-    x = ft__make_product(n, x, y, FT_DTYPE_NONE, NULL, more ? NULL : n->out[0]);
+    x = make_product(n, x, y, FT_DTYPE_NONE, NULL, more ? NULL : n->out[0]);
     if (more)
-        activate(n, kind, x);
+        ft__activate(n, kind, x);
 }
 
 /* a b + c, then an activation. arg: 0 attribute `activation`, 1 gelu. */
-void ft__rule_ms_gemm(ft__onnx_node *n)
+static void rule_gemm(ft__onnx_node *n)
 {
     ft__onnx_value *a =
-        ft__make_oriented(n, n->in[0], ft__attr_int(n, "transA", 0) != 0, false);
+        make_oriented(n, n->in[0], ft__attr_int(n, "transA", 0) != 0, false);
     ft__onnx_value *b =
-        ft__make_oriented(n, n->in[1], ft__attr_int(n, "transB", 0) != 0, false);
+        make_oriented(n, n->in[1], ft__attr_int(n, "transB", 0) != 0, false);
     ft__onnx_value *c = ft__in(n, 2);
     ft_dtype to = ft_dtype_from_onnx(ft__attr_int(n, "dtype", 0));
     ft_kind kind = FT_KIND_gelu_tanh;
-    bool more = n->rule->arg || activates(n, "activation", &kind), bias;
+    bool more = n->rule->arg || ft__activates(n, "activation", &kind), bias;
 
     if (!a || !b)
         return;
     bias = ft__is_constant(c) && ft__is_constant(b) && b->shape.rank == 2 &&
            ft_shape_elements(&c->shape) == b->shape.dim[1];
-    a = ft__make_product(n, a, b, to, bias ? c : NULL,
-                         more || (c && !bias) ? NULL : n->out[0]);
+    a = make_product(n, a, b, to, bias ? c : NULL,
+                     more || (c && !bias) ? NULL : n->out[0]);
     if (c && !bias)
         a = ft__make_sum(n, a, c, more ? NULL : n->out[0]);
     if (more)
-        activate(n, kind, a);
+        ft__activate(n, kind, a);
 }
 
 /* A quantised weight of n rows and k columns, in blocks. */
@@ -195,7 +142,7 @@ static bool inner_is(const ft__onnx_node *n, const ft__onnx_value *x, int64_t k)
     return ft__onnx_fail(n, "its first operand does not end in K = %lld", (long long)k);
 }
 
-void ft__rule_ms_matmul_nbits(ft__onnx_node *n)
+static void rule_matmul_nbits(ft__onnx_node *n)
 {
     ft__linear l = packed(n, n->in[1], n->in[2], "N");
 
@@ -208,7 +155,7 @@ void ft__rule_ms_matmul_nbits(ft__onnx_node *n)
 }
 
 /* transB 0: the product with the transposed weight, as its gradient needs it. */
-void ft__rule_ms_matmul_bnb4(ft__onnx_node *n)
+static void rule_matmul_bnb4(ft__onnx_node *n)
 {
     bool forward = ft__attr_int(n, "transB", 1);
     ft__linear l = packed(n, n->in[1], n->in[2], forward ? "N" : "K");
@@ -219,7 +166,7 @@ void ft__rule_ms_matmul_bnb4(ft__onnx_node *n)
 }
 
 /* The weight is a blob; an operand says what it is: K, N. */
-void ft__rule_ms_matmul_fpq4(ft__onnx_node *n)
+static void rule_matmul_fpq4(ft__onnx_node *n)
 {
     int64_t k[2];
     ft__linear l = {.weight = n->in[1], .block = 32, .weights = FT_DTYPE_int4};
@@ -245,7 +192,7 @@ static ft__onnx_value *normalised(const ft__onnx_node *n, uint32_t sum_out)
 }
 
 /* Three products of one operand. */
-void ft__rule_ms_nbits_qkv(ft__onnx_node *n)
+static void rule_nbits_qkv(ft__onnx_node *n)
 {
     ft__onnx_value *x = normalised(n, 3);
 
@@ -260,7 +207,7 @@ void ft__rule_ms_nbits_qkv(ft__onnx_node *n)
 }
 
 /* activation(gate) times up */
-void ft__rule_ms_nbits_mlp(ft__onnx_node *n)
+static void rule_nbits_mlp(ft__onnx_node *n)
 {
     ft__onnx_value *x = normalised(n, 1), *side[2];
     ft_kind kind;
@@ -271,18 +218,69 @@ void ft__rule_ms_nbits_mlp(ft__onnx_node *n)
         l.bias = ft__in(n, 5 + 3 * i);
         side[i] = ft__make_linear(n, x, &l, NULL);
     }
-    if (activates(n, "activation", &kind))
+    if (ft__activates(n, "activation", &kind))
         side[0] = ft__apply1(n, kind, side[0], NULL);
     ft__apply2(n, FT_KIND_mul, side[0], side[1], n->out[0]);
 }
 
 /* Distances of all rows of one matrix from all of another: a product. */
-void ft__rule_ms_cdist(ft__onnx_node *n)
+static void rule_cdist(ft__onnx_node *n)
 {
 
     if (ft__has_rank(n, 0, 2) && ft__has_rank(n, 1, 2))
-        ft__make_product(n, n->in[0], ft__make_oriented(n, n->in[1], true, false),
-                         FT_DTYPE_NONE, NULL, n->out[0]);
+        make_product(n, n->in[0], make_oriented(n, n->in[1], true, false),
+                     FT_DTYPE_NONE, NULL, n->out[0]);
+}
+
+/* ---- of integers ---- */
+
+/* arg: 0 quantised here, 1 bytes already. */
+static void rule_qmatmul(ft__onnx_node *n)
+{
+    ft__onnx_value *x = n->in[0];
+    ft_dtype to = n->in[2]->dtype;
+
+    if (!n->rule->arg)
+        x = ft__make_cast(n, FT_KIND_quantize, x, FT_DTYPE_uint8, NULL);
+    make_product(n, x, n->in[1], to, ft__in(n, n->rule->arg ? 6 : 4), n->out[0]);
+}
+
+static void rule_matmul_int16(ft__onnx_node *n)
+{
+    ft_dtype to = n->in[0]->dtype == FT_DTYPE_uint16 ? FT_DTYPE_uint32 : FT_DTYPE_int32;
+
+    make_product(n, n->in[0], n->in[1], to, NULL, n->out[0]);
+}
+
+/* Without a zero point of the result it is real. */
+static void rule_qgemm(ft__onnx_node *n)
+{
+    ft__onnx_value *b = n->in[3], *c = ft__in(n, 6);
+    ft__onnx_value *a = make_oriented(n, n->in[0], ft__attr_int(n, "transA", 0), false);
+    ft__linear l = {.weight = b,
+                    .bias = c,
+                    .columns = b->shape.dim[0],
+                    .to = (ft__in(n, 8) ? n->in[8] : n->in[1])->dtype};
+    bool back = ft__attr_int(n, "transB", 0);
+
+    if (!ft__has_rank(n, 0, 2) || !ft__has_rank(n, 3, 2) || !a)
+        return;
+    if (back && ft__is_constant(b) && (!c || ft__is_constant(c)) &&
+        a->shape.dim[1] == b->shape.dim[1])
+        ft__make_linear(n, a, &l, n->out[0]);
+    else
+        make_product(n, a, make_oriented(n, b, back, false), l.to, c, n->out[0]);
+}
+
+/* For one device's order of bytes: A, scale, B, scale, y's scale, bias, C. */
+static void rule_qordered_matmul(ft__onnx_node *n)
+{
+    ft__onnx_value *c = ft__in(n, 6), *p;
+
+    p = make_product(n, n->in[0], n->in[2], FT_DTYPE_NONE, ft__in(n, 5),
+                     c ? NULL : n->out[0]);
+    if (c)
+        ft__make_sum(n, p, c, n->out[0]);
 }
 
 /* ---- experts ---- */
@@ -358,7 +356,7 @@ static ft_dtype expert_dtype(const ft__onnx_node *n, const ft__onnx_value *w)
 }
 
 /* arg: 0, or 1 with quantised weights and scales between the operands. */
-void ft__rule_ms_moe(ft__onnx_node *n)
+static void rule_moe(ft__onnx_node *n)
 {
     uint32_t step = n->rule->arg ? 3 : 2;
     ft__onnx_value *first = n->in[2], *second = ft__in(n, 2 + step),
@@ -378,7 +376,8 @@ void ft__rule_ms_moe(ft__onnx_node *n)
         gate = ft__apply1(n, FT_KIND_silu, ft__make_view(n, h, &half, NULL), NULL);
         h = ft__apply2(n, FT_KIND_mul, gate, ft__make_view(n, h, &half, NULL), NULL);
     } else {
-        kind = act.n ? activation(act) : FT_KIND_relu;
+        if (!ft__activates(n, "activation_type", &kind) && !act.n)
+            kind = FT_KIND_relu;
         h = kind == FT_KIND_copy ? h : ft__apply1(n, kind, h, NULL);
         if (third)
             h = ft__apply2(n, FT_KIND_mul, h,
@@ -390,118 +389,26 @@ void ft__rule_ms_moe(ft__onnx_node *n)
         ft__make_move(n, FT_KIND_slice, h, &n->in[0]->shape, n->out[0]);
 }
 
-/* ---- convolutions ---- */
+static const ft__operator_rule rules[] = {
+    {"CDist", rule_cdist, 0, 2, FT__MICROSOFT},
+    {"DynamicQuantizeMatMul", rule_qmatmul, 0, 3, FT__MICROSOFT},
+    {"FusedGemm", rule_gemm, 0, 2, FT__MICROSOFT},
+    {"FusedMatMul", rule_matmul, 0, 2, FT__MICROSOFT},
+    {"FusedMatMulActivation", rule_matmul, 1, 2, FT__MICROSOFT},
+    {"GemmFastGelu", rule_gemm, 1, 2, FT__MICROSOFT},
+    {"GemmFloat8", rule_gemm, 0, 2, FT__MICROSOFT},
+    {"MatMulBnb4", rule_matmul_bnb4, 0, 3, FT__MICROSOFT},
+    {"MatMulFpQ4", rule_matmul_fpq4, 0, 3, FT__MICROSOFT},
+    {"MatMulInteger16", rule_matmul_int16, 0, 2, FT__MICROSOFT},
+    {"MatMulIntegerToFloat", rule_qmatmul, 1, 4, FT__MICROSOFT},
+    {"MatMulNBits", rule_matmul_nbits, 0, 3, FT__MICROSOFT},
+    {"MatMulNBitsMlp", rule_nbits_mlp, 0, 1, FT__MICROSOFT},
+    {"MatMulNBitsQkv", rule_nbits_qkv, 0, 1, FT__MICROSOFT},
+    {"MoE", rule_moe, 0, 3, FT__MICROSOFT},
+    {"QGemm", rule_qgemm, 0, 6, FT__MICROSOFT},
+    {"QMoE", rule_moe, 1, 3, FT__MICROSOFT},
+    {"QOrderedMatMul", rule_qordered_matmul, 0, 3, FT__MICROSOFT},
+    {"TransposeMatMul", rule_matmul, 0, 2, FT__MICROSOFT},
+};
 
-/* Filters as (out, channels, kernel); last: given as (out, kernel, channels). */
-static ft_shape filters(const ft__onnx_value *w, bool last)
-{
-    ft_shape s = w->shape;
-
-    if (!last || s.rank < 3)
-        return s;
-    memmove(s.dim + 2, w->shape.dim + 1, (s.rank - 2) * sizeof(s.dim[0]));
-    s.dim[1] = w->shape.dim[s.rank - 1];
-    return s;
-}
-
-/* A convolution, z added and an activation. arg: 1 with the channels at the end. */
-void ft__rule_ms_conv(ft__onnx_node *n)
-{
-    bool last = n->rule->arg;
-    ft__onnx_value *x = last ? ft__make_channels(n, n->in[0], false, NULL) : n->in[0];
-    ft__onnx_value *z = ft__in(n, 3);
-    ft__conv c = {.x = x, .weights = n->in[1], .bias = ft__in(n, 2)};
-    ft_kind kind;
-    bool more = activates(n, "activation", &kind);
-
-    c.filters = filters(n->in[1], last);
-    x = ft__make_conv(n, &c, more || z || last ? NULL : n->out[0]);
-    if (last)
-        x = ft__make_channels(n, x, true, more || z ? NULL : n->out[0]);
-    if (z)
-        x = ft__make_sum(n, x, z, more ? NULL : n->out[0]);
-    if (more)
-        activate(n, kind, x);
-}
-
-/* arg: the kind for one axis; channels at the end. */
-void ft__rule_ms_pool_last(ft__onnx_node *n)
-{
-    ft__onnx_value *x = ft__make_channels(n, n->in[0], false, NULL);
-
-    ft__make_channels(n, ft__make_pool(n, (ft_kind)n->rule->arg, x, NULL), true,
-                      n->out[0]);
-}
-
-/* A depthwise convolution over the past and this piece: batch, channels, length. */
-void ft__rule_ms_causal_conv(ft__onnx_node *n)
-{
-    ft__onnx_value *x = n->in[0], *w = n->in[1], *bias = ft__in(n, 2);
-    bool last = ft__attr_int(n, "channels_last", 0);
-    int64_t dilation = ft__attr_size(n, "dilation", 1), keep, c, kernel;
-    ft_kind kind;
-    bool more = activates(n, "activation", &kind);
-    ft_op op;
-
-    if (last)
-        x = ft__make_channels(n, x, false, NULL);
-    if (!x || x->shape.rank != 3 || w->shape.rank != 3 ||
-        w->shape.dim[0] != x->shape.dim[1] || w->shape.dim[2] > INT32_MAX ||
-        w->shape.dim[2] < 1) {
-        ft__emit_unknown(n);
-        return;
-    }
-    c = x->shape.dim[1];
-    kernel = w->shape.dim[2];
-    keep = dilation * (kernel - 1);
-    op = ft__op_x(FT_KIND_conv1d, x);
-    ft__op_set1(&op, FT_K_out, c);
-    ft__op_set1(&op, FT_K_kernel, kernel);
-    ft__op_set1(&op, FT_K_stride, 1);
-    ft__op_set(&op, FT_K_pad, (int64_t[]){keep, 0}, 2);
-    ft__op_set1(&op, FT_K_dilation, dilation);
-    ft__op_set1(&op, FT_K_groups, c);
-    ft__op_set1(&op, FT_K_bias, bias != NULL);
-    keep = ft__in(n, 3) && n->in[3]->shape.rank == 3 ? n->in[3]->shape.dim[2] : keep;
-    ft__emit_extra(n, 1, x->dtype, FT__SHAPE(x->shape.dim[0], c, keep));
-    x = ft__make(n, &op,
-                 &(ft__onnx_call){.in = &x,
-                                  .n_in = 1,
-                                  .params = (ft__onnx_value *[]){w, bias},
-                                  .n_params = bias ? 2 : 1},
-                 more || last ? NULL : n->out[0]);
-    if (more)
-        x = ft__apply1(n, kind, x, last ? NULL : n->out[0]);
-    if (last)
-        ft__make_channels(n, x, true, n->out[0]);
-}
-
-/* Letters of words to vectors: embedded, convolved, and the largest of each filter. */
-void ft__rule_ms_word_conv(ft__onnx_node *n)
-{
-    const ft_shape *ids = &n->in[0]->shape, *w = &n->in[1]->shape,
-                   *table = &n->in[3]->shape;
-    ft__onnx_value *x;
-    int64_t words, letters, size;
-    ft_shape s = *ids;
-
-    if (!ids->rank || !ft__has_rank(n, 1, 4) || !ft__has_rank(n, 3, 2) || ft__failed(n))
-        return;
-    letters = ids->dim[ids->rank - 1];
-    words = letters ? ft_shape_elements(ids) / letters : 0;
-    size = table->dim[1];
-    x = ft__make_embedding(n, n->in[0],
-                           &(ft__embedding_rows){.table = n->in[3],
-                                                 .rows = table->dim[0],
-                                                 .dim = size,
-                                                 .dtype = n->in[3]->dtype},
-                           NULL);
-    x = ft__make_view(n, x, FT__SHAPE(words, 1, letters, size), NULL);
-    x = ft__make_conv(
-        n, &(ft__conv){.x = x, .weights = n->in[1], .bias = n->in[2], .filters = *w},
-        NULL);
-    x = ft__apply1(n, FT_KIND_tanh, x, NULL);
-    x = ft__make_global(n, FT_KIND_global_maxpool, x, NULL);
-    s.dim[s.rank - 1] = w->dim[0];
-    ft__make_view(n, x, &s, n->out[0]);
-}
+const ft__rule_table ft__rules_ms_products = {rules, sizeof(rules) / sizeof(*rules)};

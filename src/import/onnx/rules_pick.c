@@ -1,4 +1,5 @@
-/* What picks or places elements by indices or by value. */
+/* What picks or places elements by indices or by value, of constants, too. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/limits.h"
@@ -7,6 +8,67 @@
 #include "import/rules/ops.h"
 
 /* ---- gather ---- */
+
+/* Row-major coordinates of the i-th element. */
+static void coordinates(const ft_shape *s, int64_t i, int64_t *at)
+{
+    for (uint32_t d = s->rank; d-- > 0;) {
+        at[d] = i % s->dim[d];
+        i /= s->dim[d];
+    }
+}
+
+static int64_t offset_of(const ft_shape *s, const int64_t *at)
+{
+    int64_t offset = 0;
+
+    for (uint32_t d = 0; d < s->rank; d++)
+        offset = offset * s->dim[d] + at[d];
+    return offset;
+}
+
+/* An index counted from either end; -1: it lies outside. */
+static int64_t from_front(int64_t i, int64_t size)
+{
+    i += i < 0 ? size : 0;
+    return i >= 0 && i < size ? i : -1;
+}
+
+/* Room for the result when all of these are known; else NULL. */
+static ft__num *begin(const ft__onnx_node *node, ft__onnx_value *const *in, uint32_t n,
+                      ft__onnx_value *out)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (!ft__data(node, in[i]))
+            return NULL;
+    return ft__fold_new(node, out);
+}
+
+static void fold_gather(const ft__onnx_node *node, ft__onnx_value *x,
+                        ft__onnx_value *index, uint32_t axis, ft__onnx_value *out)
+{
+    const ft__num *d = ft__data(node, x), *at = ft__data(node, index);
+    int64_t outer = 1, inner = 1, size = x->shape.dim[axis], n, to = 0;
+
+    if (!d || !at || !ft__fold_new(node, out))
+        return;
+    for (uint32_t i = 0; i < x->shape.rank; i++) {
+        outer *= i < axis ? x->shape.dim[i] : 1;
+        inner *= i > axis ? x->shape.dim[i] : 1;
+    }
+    n = ft_shape_elements(&index->shape);
+    for (int64_t r = 0; r < outer && inner; r++)
+        for (int64_t i = 0; i < n; i++, to += inner) {
+            int64_t k = at[i].i < 0 ? at[i].i + size : at[i].i;
+
+            if (k < 0 || k >= size) {
+                out->data = NULL;
+                return;
+            }
+            memcpy(out->data + to, d + (r * size + k) * inner,
+                   (size_t)inner * sizeof(*d));
+        }
+}
 
 /* x at places along axis; rows of a constant table are an embedding. `places`:
  * the shape of the indices. */
@@ -41,16 +103,16 @@ static void gather(ft__onnx_node *n, uint32_t axis, const ft_shape *places)
     ft__op_set_shape(&op, FT_K_y, places);
     ft__op_set1(&op, FT_K_axis, axis);
     if (ft__emit2(n, &op, x, index, &s))
-        ft__fold_gather(n, x, index, axis, n->out[0]);
+        fold_gather(n, x, index, axis, n->out[0]);
 }
 
-void ft__rule_gather(ft__onnx_node *n)
+static void rule_gather(ft__onnx_node *n)
 {
     gather(n, ft__attr_axis(n, 0), &n->in[1]->shape);
 }
 
 /* Features by their numbers: the last axis, one number or a list of them. */
-void ft__rule_array_feature(ft__onnx_node *n)
+static void rule_array_feature(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
     ft_shape places = {.rank = 1, .dim = {ft_shape_elements(&n->in[1]->shape)}};
@@ -67,7 +129,30 @@ void ft__rule_array_feature(ft__onnx_node *n)
     gather(n, ft__axis(n, -1, x->rank), &places);
 }
 
-void ft__rule_gather_elements(ft__onnx_node *n)
+static void fold_gather_elements(const ft__onnx_node *node, ft__onnx_value *x,
+                                 ft__onnx_value *index, uint32_t axis,
+                                 ft__onnx_value *out)
+{
+    ft__onnx_value *in[] = {x, index};
+    ft__num *to = begin(node, in, 2, out);
+    int64_t n = ft_shape_elements(&index->shape), at[FT_MAX_RANK];
+
+    for (int64_t i = 0; to && i < n; i++) {
+        bool inside = true;
+
+        coordinates(&index->shape, i, at);
+        at[axis] = from_front(index->data[i].i, x->shape.dim[axis]);
+        for (uint32_t d = 0; d < x->shape.rank; d++)
+            inside &= at[d] >= 0 && at[d] < x->shape.dim[d];
+        if (!inside) {
+            out->data = NULL;
+            return;
+        }
+        to[i] = x->data[offset_of(&x->shape, at)];
+    }
+}
+
+static void rule_gather_elements(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0], *index = n->in[1];
     ft_op op = ft__op_xy(FT_KIND_gather_elements, x, index);
@@ -80,12 +165,62 @@ void ft__rule_gather_elements(ft__onnx_node *n)
     }
     ft__op_set1(&op, FT_K_axis, axis);
     if (ft__emit2(n, &op, x, index, &index->shape))
-        ft__fold_gather_elements(n, x, index, axis, n->out[0]);
+        fold_gather_elements(n, x, index, axis, n->out[0]);
+}
+
+/* Where the rows of an index tensor point to: offsets of pieces of `piece`
+ * elements in x; false: outside. */
+static bool row_offset(const ft__onnx_value *x, const ft__num *row, int64_t width,
+                       int64_t piece, int64_t *offset)
+{
+    *offset = 0;
+    for (int64_t d = 0; d < width; d++) {
+        int64_t i = from_front(row[d].i, x->shape.dim[d]);
+
+        if (i < 0)
+            return false;
+        *offset = *offset * x->shape.dim[d] + i;
+    }
+    *offset *= piece;
+    return true;
+}
+
+static int64_t row_width(const ft__onnx_value *index)
+{
+    return index->shape.rank ? index->shape.dim[index->shape.rank - 1] : 0;
+}
+
+static int64_t piece_of(const ft__onnx_value *x, int64_t width)
+{
+    int64_t piece = 1;
+
+    for (int64_t d = width; d < (int64_t)x->shape.rank; d++)
+        piece *= x->shape.dim[d];
+    return piece;
+}
+
+static void fold_gather_nd(const ft__onnx_node *node, ft__onnx_value *x,
+                           ft__onnx_value *index, ft__onnx_value *out)
+{
+    ft__onnx_value *in[] = {x, index};
+    ft__num *to = begin(node, in, 2, out);
+    int64_t width = row_width(index), piece = piece_of(x, width), offset,
+            rows = width ? ft_shape_elements(&index->shape) / width : 0;
+
+    if (width == 0)
+        out->data = NULL;
+    for (int64_t r = 0; to && r < rows && piece; r++) {
+        if (!row_offset(x, index->data + r * width, width, piece, &offset)) {
+            out->data = NULL;
+            return;
+        }
+        memcpy(to + r * piece, x->data + offset, (size_t)piece * sizeof(*to));
+    }
 }
 
 /* Every last row of indices picks a piece of x; with one index in it, it is a
  * gather. */
-void ft__rule_gather_nd(ft__onnx_node *n)
+static void rule_gather_nd(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0], *index = n->in[1];
     int64_t batch = ft__attr_int(n, "batch_dims", 0), from;
@@ -111,14 +246,69 @@ void ft__rule_gather_nd(ft__onnx_node *n)
     op = ft__op_xy(FT_KIND_gather_nd, x, index);
     ft__op_set_shape(&op, FT_K_out, &s);
     if (ft__emit2(n, &op, x, index, &s) && batch == 0)
-        ft__fold_gather_nd(n, x, index, n->out[0]);
+        fold_gather_nd(n, x, index, n->out[0]);
 }
 
 /* ---- scatter ---- */
 
+/* in: a tensor, updates, indices. */
+static void fold_scatter(const ft__onnx_node *node, ft__onnx_value *const in[3],
+                         uint32_t axis, ft__onnx_value *out)
+{
+    const ft__onnx_value *x = in[0], *updates = in[1], *index = in[2];
+    ft__num *to = begin(node, in, 3, out);
+    int64_t n = ft_shape_elements(&index->shape), at[FT_MAX_RANK];
+
+    if (!to || index->shape.rank != x->shape.rank ||
+        ft_shape_elements(&updates->shape) < n) {
+        out->data = NULL;
+        return;
+    }
+    memcpy(to, x->data, (size_t)ft_shape_elements(&x->shape) * sizeof(*to));
+    for (int64_t i = 0; i < n; i++) {
+        bool inside = true;
+
+        coordinates(&index->shape, i, at);
+        at[axis] = from_front(index->data[i].i, x->shape.dim[axis]);
+        for (uint32_t d = 0; d < x->shape.rank; d++)
+            inside &= at[d] >= 0 && at[d] < x->shape.dim[d];
+        if (!inside) {
+            out->data = NULL;
+            return;
+        }
+        to[offset_of(&x->shape, at)] = updates->data[i];
+    }
+}
+
+static void fold_scatter_nd(const ft__onnx_node *node, ft__onnx_value *const in[3],
+                            ft__onnx_value *out)
+{
+    const ft__onnx_value *x = in[0], *updates = in[1], *index = in[2];
+    ft__num *to = begin(node, in, 3, out);
+    int64_t width = row_width(index), rows, piece, offset;
+
+    if (!to || width < 1 || width > (int64_t)x->shape.rank) {
+        out->data = NULL;
+        return;
+    }
+    rows = ft_shape_elements(&index->shape) / width;
+    piece = piece_of(x, width);
+    if (ft_shape_elements(&updates->shape) < rows * piece)
+        rows = -1;
+    memcpy(to, x->data, (size_t)ft_shape_elements(&x->shape) * sizeof(*to));
+    for (int64_t r = 0; r < rows && piece; r++) {
+        if (!row_offset(x, index->data + r * width, width, piece, &offset))
+            rows = -1;
+        else
+            memcpy(to + offset, updates->data + r * piece, (size_t)piece * sizeof(*to));
+    }
+    if (rows < 0)
+        out->data = NULL;
+}
+
 /* Updates into a copy of x. arg: 0 at indices along an axis, 1 at rows of
  * indices, 2 into a cache, where the place is optional. */
-void ft__rule_scatter(ft__onnx_node *n)
+static void rule_scatter(ft__onnx_node *n)
 {
     int form = n->rule->arg;
     ft__onnx_value *x = n->in[0], *updates = n->in[form == 2 ? 1 : 2],
@@ -132,14 +322,65 @@ void ft__rule_scatter(ft__onnx_node *n)
         (how.n && !ft__str_is(how, "none")))
         return;
     if (form == 0)
-        ft__fold_scatter(n, in, ft__attr_axis(n, 0), n->out[0]);
+        fold_scatter(n, in, ft__attr_axis(n, 0), n->out[0]);
     else if (form == 1)
-        ft__fold_scatter_nd(n, in, n->out[0]);
+        fold_scatter_nd(n, in, n->out[0]);
 }
 
 /* ---- by value ---- */
 
-void ft__rule_topk(ft__onnx_node *n)
+struct ranked {
+    double key;
+    int64_t index;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct ranked *p = a, *q = b;
+
+    if (p->key != q->key)
+        return p->key < q->key ? -1 : 1;
+    return p->index < q->index ? -1 : p->index > q->index;
+}
+
+/* out: values and their places, NULL where nobody reads them. */
+static void fold_topk(const ft__onnx_node *node, ft__onnx_value *x, uint32_t axis,
+                      bool largest, ft__onnx_value *const out[2])
+{
+    bool real = ft__dtype_is_real(x->dtype);
+    int64_t n = ft_shape_elements(&x->shape), size = x->shape.dim[axis], inner = 1, k;
+    struct ranked *r = ft__onnx_alloc(node->import, (size_t)size, sizeof(*r));
+    ft__num *to[2] = {NULL, NULL};
+
+    for (uint32_t d = axis + 1; d < x->shape.rank; d++)
+        inner *= x->shape.dim[d];
+    for (uint32_t i = 0; i < 2 && r; i++)
+        if (out[i])
+            to[i] = begin(node, &x, 1, out[i]);
+    if (!r || (!to[0] && !to[1]))
+        return;
+    k = out[to[0] ? 0 : 1]->shape.dim[axis];
+    for (int64_t line = 0; size && line < n / size; line++) {
+        int64_t from = line / inner * size * inner + line % inner,
+                at = line / inner * k * inner + line % inner;
+
+        for (int64_t i = 0; i < size; i++) {
+            ft__num v = x->data[from + i * inner];
+            double key = real ? v.f : (double)v.i;
+
+            r[i] = (struct ranked){largest ? -key : key, i};
+        }
+        qsort(r, (size_t)size, sizeof(*r), by_key);
+        for (int64_t i = 0; i < k; i++) {
+            if (to[0])
+                to[0][at + i * inner] = x->data[from + r[i].index * inner];
+            if (to[1])
+                to[1][at + i * inner].i = r[i].index;
+        }
+    }
+}
+
+static void rule_topk(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0], *out[2] = {n->out[0], ft__out(n, 1)};
     ft_shape s = x->shape;
@@ -167,7 +408,7 @@ void ft__rule_topk(ft__onnx_node *n)
     if (!known)
         ft__emit_guessed(n, &op, &c, 1u << axis);
     else if (ft__emit(n, &op, &c))
-        ft__fold_topk(n, x, axis, ft__attr_int(n, "largest", 1) != 0, out);
+        fold_topk(n, x, axis, ft__attr_int(n, "largest", 1) != 0, out);
 }
 
 /* How many elements of a constant are not zero; -1: it is none. */
@@ -198,8 +439,26 @@ static void pick(ft__onnx_node *n, ft_op *op, ft__onnx_value *const *in, uint32_
         ft__emit(n, op, &c);
 }
 
+static void fold_nonzero(const ft__onnx_node *node, ft__onnx_value *x,
+                         ft__onnx_value *out)
+{
+    ft__num *to = begin(node, &x, 1, out);
+    int64_t n = ft_shape_elements(&x->shape), count = out->shape.dim[1], found = 0,
+            at[FT_MAX_RANK];
+    bool real = ft__dtype_is_real(x->dtype);
+
+    for (int64_t i = 0; to && i < n && found < count; i++) {
+        if (real ? x->data[i].f == 0 : x->data[i].i == 0)
+            continue;
+        coordinates(&x->shape, i, at);
+        for (uint32_t d = 0; d < x->shape.rank; d++)
+            to[d * count + found].i = at[d];
+        found++;
+    }
+}
+
 /* Coordinates of the elements that are not zero. */
-void ft__rule_nonzero(ft__onnx_node *n)
+static void rule_nonzero(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0];
     int64_t size = ft_shape_elements(&x->shape), count = count_true(n, x, size);
@@ -208,7 +467,7 @@ void ft__rule_nonzero(ft__onnx_node *n)
 
     if (count >= 0) {
         ft__define_constant(n, n->out[0], FT_DTYPE_int64, &s);
-        ft__fold_nonzero(n, x, n->out[0]);
+        fold_nonzero(n, x, n->out[0]);
         return;
     }
     ft__op_init(&op, FT_KIND_nonzero, FT_DTYPE_int64);
@@ -216,8 +475,28 @@ void ft__rule_nonzero(ft__onnx_node *n)
     pick(n, &op, &x, 1, &s, size ? 1u << 1 : 0);
 }
 
+/* Slices along an axis where a condition holds; in a row of all elements, axis
+ * is 0 and x as out would be. */
+static void fold_compress(const ft__onnx_node *node, ft__onnx_value *x,
+                          ft__onnx_value *condition, const ft_shape *from,
+                          uint32_t axis, ft__onnx_value *out)
+{
+    ft__onnx_value *in[] = {x, condition};
+    ft__num *to = begin(node, in, 2, out);
+    int64_t n = ft_shape_elements(from), most = ft_shape_elements(&condition->shape),
+            left = ft_shape_elements(&out->shape), at[FT_MAX_RANK];
+
+    for (int64_t i = 0; to && i < n && left > 0; i++) {
+        coordinates(from, i, at);
+        if (at[axis] >= most || !condition->data[at[axis]].i)
+            continue;
+        *to++ = x->data[i];
+        left--;
+    }
+}
+
 /* Slices along an axis, or elements, where a condition holds. */
-void ft__rule_compress(ft__onnx_node *n)
+static void rule_compress(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0];
     int64_t given = ft__attr_int(n, "axis", INT64_MIN), have;
@@ -239,12 +518,12 @@ void ft__rule_compress(ft__onnx_node *n)
         s.dim[axis] = ft_shape_elements(&n->in[1]->shape);
     pick(n, &op, n->in, 2, &s, have < 0 ? 1u << axis : 0);
     if (have >= 0 && ft__is_constant(n->out[0]))
-        ft__fold_compress(n, x, n->in[1], &from, axis, n->out[0]);
+        fold_compress(n, x, n->in[1], &from, axis, n->out[0]);
 }
 
 /* Sorted, then one of each: values, where they stood first, which each was, how
  * many there were. */
-void ft__rule_unique(ft__onnx_node *n)
+static void rule_unique(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0], *sorted = ft__onnx_temp(n, x);
     int64_t given = ft__attr_int(n, "axis", INT64_MIN);
@@ -279,8 +558,32 @@ void ft__rule_unique(ft__onnx_node *n)
                             i != 2 && list.dim[0] > 1 ? 1u : 0);
 }
 
+/* in: indices, depth, off and on. */
+static void fold_one_hot(const ft__onnx_node *node, ft__onnx_value *const in[3],
+                         uint32_t axis, ft__onnx_value *out)
+{
+    const ft__onnx_value *x = in[0];
+    ft__num *to = begin(node, in, 3, out);
+    int64_t n = ft_shape_elements(&out->shape), at[FT_MAX_RANK];
+
+    if (!to || ft_shape_elements(&in[2]->shape) != 2 || ft__dtype_is_real(x->dtype)) {
+        out->data = NULL;
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        int64_t place, k = 0;
+
+        coordinates(&out->shape, i, at);
+        for (uint32_t d = 0; d < out->shape.rank; d++)
+            if (d != axis)
+                k = k * out->shape.dim[d] + at[d];
+        place = from_front(x->data[k].i, out->shape.dim[axis]);
+        to[i] = in[2]->data[place == at[axis]];
+    }
+}
+
 /* A new axis of `depth` with one element on; depth unknown: open. */
-void ft__rule_one_hot(ft__onnx_node *n)
+static void rule_one_hot(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0];
     uint32_t axis = ft__axis(n, ft__attr_int(n, "axis", -1), x->shape.rank + 1);
@@ -303,27 +606,11 @@ void ft__rule_one_hot(ft__onnx_node *n)
     ft__op_set_shape(&op, FT_K_x, &x->shape);
     pick(n, &op, n->in, 3, &s, known ? 0 : 1u << axis);
     if (known && ft__is_constant(n->out[0]))
-        ft__fold_one_hot(n, n->in, axis, n->out[0]);
-}
-
-/* One triangle of the last two axes. */
-void ft__rule_trilu(ft__onnx_node *n)
-{
-    ft__onnx_value *x = n->in[0], *by = ft__in(n, 1);
-    ft_op op = ft__op_x(FT_KIND_copy, x);
-    int64_t k = 0;
-
-    if (x->shape.rank < 2) {
-        ft__onnx_fail(n, "its operand is no matrix");
-        return;
-    }
-    if (ft__is_constant(ft__make_of(n, &op, n->in, by ? 2 : 1, &x->shape, n->out[0])) &&
-        (!by || ft__ints(n, by, &k, 1) == 1))
-        ft__fold_trilu(n, x, k, ft__attr_int(n, "upper", 1) != 0, n->out[0]);
+        fold_one_hot(n, n->in, axis, n->out[0]);
 }
 
 /* Boxes kept, for each batch and class, as rows of three numbers. */
-void ft__rule_nms(ft__onnx_node *n)
+static void rule_nms(ft__onnx_node *n)
 {
     const ft_shape *boxes = &n->in[0]->shape, *scores = &n->in[1]->shape;
     ft__onnx_value *limit = ft__in(n, 2);
@@ -350,3 +637,58 @@ void ft__rule_nms(ft__onnx_node *n)
     ft__op_set_shape(&op, FT_K_y, scores);
     pick(n, &op, n->in, 2, &s, s.dim[0] ? 1u : 0);
 }
+
+/* Rows of a quantised table, real when they are read. */
+static void rule_ms_gather_quantised(ft__onnx_node *n)
+{
+    ft__onnx_value *data = n->in[0], *index = n->in[1];
+    uint32_t axis = ft__axis(n, ft__attr_int(n, "gather_axis", 0), data->shape.rank);
+    bool halves = data->dtype == FT_DTYPE_uint8 && ft__attr_int(n, "bits", 4) == 4;
+    ft_shape s = {0};
+
+    if (ft__failed(n))
+        return;
+    for (uint32_t i = 0; i < data->shape.rank; i++) {
+        for (uint32_t d = 0; i == axis && d < index->shape.rank; d++)
+            ft__push(n, &s, index->shape.dim[d]);
+        if (i != axis)
+            ft__push(n, &s,
+                     data->shape.dim[i] *
+                         (halves && i + 1 == data->shape.rank ? 2 : 1));
+    }
+    if (ft__failed(n))
+        return;
+    if (axis == 0 && data->shape.rank == 2 && ft__is_constant(data))
+        ft__make_embedding(
+            n, index,
+            &(ft__embedding_rows){.table = data,
+                                  .rows = data->shape.dim[0],
+                                  .dim = s.dim[s.rank - 1],
+                                  .dtype = n->in[2]->dtype,
+                                  .weights = halves ? FT_DTYPE_uint4 : data->dtype},
+            n->out[0]);
+    else
+        ft__emit_generic(n, n->out[0], n->in[2]->dtype, &s);
+}
+
+static const ft__operator_rule rules[] = {
+    {"Compress", rule_compress, 0, 2, 0},
+    {"Gather", rule_gather, 0, 2, FT__LAYER | FT__BYTES_ONE},
+    {"GatherElements", rule_gather_elements, 0, 2, 0},
+    {"GatherND", rule_gather_nd, 0, 2, FT__LAYER},
+    {"NonMaxSuppression", rule_nms, 0, 2, 0},
+    {"NonZero", rule_nonzero, 0, 1, 0},
+    {"OneHot", rule_one_hot, 0, 3, 0},
+    {"Scatter", rule_scatter, 0, 3, 0},
+    {"ScatterElements", rule_scatter, 0, 3, 0},
+    {"ScatterND", rule_scatter, 1, 3, 0},
+    {"TensorScatter", rule_scatter, 2, 2, 0},
+    {"TopK", rule_topk, 0, 1, 0},
+    {"Unique", rule_unique, 0, 1, 0},
+    {"ArrayFeatureExtractor", rule_array_feature, 0, 2, FT__ML},
+    {"GatherBlockQuantized", rule_ms_gather_quantised, 0, 3, FT__MICROSOFT},
+    {"GatherND", rule_gather_nd, 0, 2, FT__MICROSOFT | FT__LAYER},
+    {"TorchEmbedding", rule_gather, 0, 2, FT__MICROSOFT | FT__LAYER | FT__BYTES_ONE},
+};
+
+const ft__rule_table ft__rules_pick = {rules, sizeof(rules) / sizeof(*rules)};

@@ -92,7 +92,7 @@ static int64_t position(const ft__onnx_node *n, uint32_t i, uint32_t end)
 
 /* ---- making sequences ---- */
 
-void ft__rule_sequence_construct(ft__onnx_node *n)
+static void rule_sequence_construct(ft__onnx_node *n)
 {
     for (uint32_t i = 0; i < n->n_in; i++)
         if (!n->in[i] || n->in[i]->container) {
@@ -102,7 +102,7 @@ void ft__rule_sequence_construct(ft__onnx_node *n)
     define_list(n->out[0], n->in, n->n_in, FT_DTYPE_fp32);
 }
 
-void ft__rule_sequence_empty(ft__onnx_node *n)
+static void rule_sequence_empty(ft__onnx_node *n)
 {
     ft_dtype t = ft_dtype_from_onnx(ft__attr_int(n, "dtype", 1));
 
@@ -122,7 +122,7 @@ static ft__onnx_value **copy_list(const ft__onnx_node *n, const ft__onnx_value *
     return part;
 }
 
-void ft__rule_sequence_insert(ft__onnx_node *n)
+static void rule_sequence_insert(ft__onnx_node *n)
 {
     ft__onnx_value *seq = n->in[0], *x = n->in[1], **part = NULL, *both[2] = {x, seq};
     uint32_t open;
@@ -147,7 +147,7 @@ void ft__rule_sequence_insert(ft__onnx_node *n)
     define_unlisted(n, n->out[0], x->dtype, &s, open);
 }
 
-void ft__rule_sequence_erase(ft__onnx_node *n)
+static void rule_sequence_erase(ft__onnx_node *n)
 {
     ft__onnx_value *seq = n->in[0], **part = NULL;
     int64_t at;
@@ -230,7 +230,7 @@ static void split_into(const ft__onnx_node *n, uint32_t axis, const int64_t *siz
         define_list(n->out[0], part, count, x->dtype);
 }
 
-void ft__rule_split_to_sequence(ft__onnx_node *n)
+static void rule_split_to_sequence(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0];
     uint32_t axis = ft__attr_axis(n, 0);
@@ -261,7 +261,7 @@ void ft__rule_split_to_sequence(ft__onnx_node *n)
 
 /* ---- reading sequences ---- */
 
-void ft__rule_sequence_at(ft__onnx_node *n)
+static void rule_sequence_at(ft__onnx_node *n)
 {
     ft__onnx_value *seq = n->in[0];
     int64_t at;
@@ -277,7 +277,7 @@ void ft__rule_sequence_at(ft__onnx_node *n)
         ft__emit_bounded(n, &seq->shape, seq->open);
 }
 
-void ft__rule_sequence_length(ft__onnx_node *n)
+static void rule_sequence_length(ft__onnx_node *n)
 {
     if (is_sequence(n, 0))
         define_scalar(n, FT_DTYPE_int64, n->in[0]->listed, n->in[0]->n_parts);
@@ -312,7 +312,7 @@ static void concat_unknown(const ft__onnx_node *n, int64_t axis, bool stack)
         ft__emit_bounded(n, &s, open | 1u << at);
 }
 
-void ft__rule_concat_from_sequence(ft__onnx_node *n)
+static void rule_concat_from_sequence(ft__onnx_node *n)
 {
     ft__onnx_value *seq = n->in[0], **part;
     int64_t axis = ft__attr_int(n, "axis", 0);
@@ -332,7 +332,8 @@ void ft__rule_concat_from_sequence(ft__onnx_node *n)
     concat.in = part;
     concat.n_in = seq->n_parts;
     if (part && !ft__failed(n))
-        ft__rule_concat(&concat);
+        ft__emit_concat(&concat, part, concat.n_in, ft__attr_axis(&concat, 1),
+                        part[0]->dtype);
 }
 
 /* ---- a graph for each element ---- */
@@ -364,7 +365,7 @@ static bool map_once(const ft__onnx_node *n, ft__bytes graph, uint32_t i,
         if (ft__failed(n))
             return false;
     }
-    return arg && ft__inline(n, graph, i, arg, n->n_in, body);
+    return arg && n->import->write_graph(n, graph, i, arg, n->n_in, body);
 }
 
 static void gather_results(const ft__onnx_node *n, const ft__body *body, uint32_t i,
@@ -378,7 +379,7 @@ static void gather_results(const ft__onnx_node *n, const ft__body *body, uint32_
     }
 }
 
-void ft__rule_sequence_map(ft__onnx_node *n)
+static void rule_sequence_map(ft__onnx_node *n)
 {
     ft__onnx_value ***list = ft__onnx_alloc(n->import, n->n_out, sizeof(*list));
     bool listed = is_sequence(n, 0) && n->in[0]->listed;
@@ -428,7 +429,7 @@ static void define_like(const ft__onnx_node *n, ft__onnx_value *x, uint32_t cont
     out->container = container;
 }
 
-void ft__rule_optional(ft__onnx_node *n)
+static void rule_optional(ft__onnx_node *n)
 {
     ft__bytes type;
     ft__onnx_value like = {.container = 0};
@@ -447,7 +448,7 @@ void ft__rule_optional(ft__onnx_node *n)
     n->out[0]->container = like.container | FT_CONTAINER_OPTIONAL;
 }
 
-void ft__rule_optional_has_element(ft__onnx_node *n)
+static void rule_optional_has_element(ft__onnx_node *n)
 {
     const ft__onnx_value *x = ft__in(n, 0);
     bool known = !x || !(x->container & FT_CONTAINER_OPTIONAL);
@@ -455,7 +456,24 @@ void ft__rule_optional_has_element(ft__onnx_node *n)
     define_scalar(n, FT_DTYPE_bool, known, x != NULL);
 }
 
-void ft__rule_optional_get_element(ft__onnx_node *n)
+static void rule_optional_get_element(ft__onnx_node *n)
 {
     define_like(n, n->in[0], n->in[0]->container & ~(uint32_t)FT_CONTAINER_OPTIONAL);
 }
+
+static const ft__operator_rule rules[] = {
+    {"ConcatFromSequence", rule_concat_from_sequence, 0, 1, FT__CONTAINERS},
+    {"Optional", rule_optional, 0, 0, FT__CONTAINERS},
+    {"OptionalGetElement", rule_optional_get_element, 0, 1, FT__CONTAINERS},
+    {"OptionalHasElement", rule_optional_has_element, 0, 0, FT__CONTAINERS},
+    {"SequenceAt", rule_sequence_at, 0, 2, FT__CONTAINERS},
+    {"SequenceConstruct", rule_sequence_construct, 0, 1, FT__CONTAINERS},
+    {"SequenceEmpty", rule_sequence_empty, 0, 0, 0},
+    {"SequenceErase", rule_sequence_erase, 0, 1, FT__CONTAINERS},
+    {"SequenceInsert", rule_sequence_insert, 0, 2, FT__CONTAINERS},
+    {"SequenceLength", rule_sequence_length, 0, 1, FT__CONTAINERS},
+    {"SequenceMap", rule_sequence_map, 0, 1, FT__BODY},
+    {"SplitToSequence", rule_split_to_sequence, 0, 1, 0},
+};
+
+const ft__rule_table ft__rules_seq = {rules, sizeof(rules) / sizeof(*rules)};

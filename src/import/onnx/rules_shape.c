@@ -1,7 +1,6 @@
 /* Shapes: other shapes over the same memory, and nodes that compute with
  * shapes, most of which leave no operation behind. */
 #include <math.h>
-#include <string.h>
 
 #include "base/limits.h"
 #include "graph/op_inside.h"
@@ -9,7 +8,7 @@
 
 /* ---- views ---- */
 
-void ft__rule_identity(ft__onnx_node *n)
+static void rule_identity(ft__onnx_node *n)
 {
     ft__emit_shape(n, &n->in[0]->shape);
 }
@@ -53,7 +52,7 @@ static void reshape_open(ft__onnx_node *n)
     ft__emit_bounded(n, &s, rank ? (1u << rank) - 1 : FT_OPEN_RANK);
 }
 
-void ft__rule_reshape(ft__onnx_node *n)
+static void rule_reshape(ft__onnx_node *n)
 {
     ft_shape s = {0};
     int64_t have = ft__in(n, 1) ? ft__ints(n, n->in[1], s.dim, FT_MAX_RANK)
@@ -77,7 +76,7 @@ void ft__rule_reshape(ft__onnx_node *n)
                       (long long)ft_shape_elements(&n->in[0]->shape));
 }
 
-void ft__rule_flatten(ft__onnx_node *n)
+static void rule_flatten(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
     int64_t axis = ft__attr_int(n, "axis", 1);
@@ -102,7 +101,7 @@ static void unknown_axes(ft__onnx_node *n, int64_t rank)
     ft__emit_bounded(n, &s, known ? (1u << s.rank) - 1 : FT_OPEN_RANK);
 }
 
-void ft__rule_squeeze(ft__onnx_node *n)
+static void rule_squeeze(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
     int64_t ones = 0, axes;
@@ -124,7 +123,7 @@ void ft__rule_squeeze(ft__onnx_node *n)
         ft__emit_shape(n, &s);
 }
 
-void ft__rule_unsqueeze(ft__onnx_node *n)
+static void rule_unsqueeze(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
     int64_t v[FT_MAX_RANK], count, axes;
@@ -149,6 +148,26 @@ void ft__rule_unsqueeze(ft__onnx_node *n)
         ft__emit_shape(n, &s);
 }
 
+static void rule_ms_expand_dims(ft__onnx_node *n)
+{
+    ft_shape x = n->in[0]->shape, s = {0};
+    int64_t at;
+
+    if (ft__ints(n, n->in[1], &at, 1) != 1) {
+        ft__emit_unknown(n);
+        return;
+    }
+    at = ft__axis(n, at, x.rank + 1);
+    for (uint32_t i = 0; i <= x.rank; i++) {
+        if (i == at)
+            ft__push(n, &s, 1);
+        if (i < x.rank)
+            ft__push(n, &s, x.dim[i]);
+    }
+    if (!ft__failed(n))
+        ft__emit_shape(n, &s);
+}
+
 /* ---- what depends on shapes alone ---- */
 
 static void define_ints(const ft__onnx_node *n, const int64_t *v, uint32_t count,
@@ -162,7 +181,7 @@ static void define_ints(const ft__onnx_node *n, const int64_t *v, uint32_t count
             n->out[0]->data[i].i = v[i];
 }
 
-void ft__rule_shape(ft__onnx_node *n)
+static void rule_shape(ft__onnx_node *n)
 {
     const ft_shape *x = &n->in[0]->shape;
     int64_t rank = x->rank, start = ft__attr_int(n, "start", 0),
@@ -175,7 +194,7 @@ void ft__rule_shape(ft__onnx_node *n)
     define_ints(n, x->dim + start, (uint32_t)(end - start), false);
 }
 
-void ft__rule_size(ft__onnx_node *n)
+static void rule_size(ft__onnx_node *n)
 {
     define_ints(n, &(int64_t){ft_shape_elements(&n->in[0]->shape)}, 1, true);
 }
@@ -204,7 +223,7 @@ static void define_real(const ft__onnx_node *n, const double *v, uint32_t count,
 }
 
 /* One of value, value_int(s), value_float(s), value_string(s), sparse_value. */
-void ft__rule_constant(ft__onnx_node *n)
+static void rule_constant(ft__onnx_node *n)
 {
     enum { MAX = 256 };
     int64_t i = ft__attr_int(n, "value_int", INT64_MIN), ints[MAX], count;
@@ -225,7 +244,7 @@ void ft__rule_constant(ft__onnx_node *n)
         ft__emit_unknown(n);
 }
 
-void ft__rule_constant_of_shape(ft__onnx_node *n)
+static void rule_constant_of_shape(ft__onnx_node *n)
 {
     ft_shape s = {0};
     int64_t have = ft__ints(n, n->in[0], s.dim, FT_MAX_RANK);
@@ -249,7 +268,7 @@ void ft__rule_constant_of_shape(ft__onnx_node *n)
 }
 
 /* From a start to an end, by steps of one where none are given. */
-void ft__rule_range(ft__onnx_node *n)
+static void rule_range(ft__onnx_node *n)
 {
     bool real = ft__dtype_is_real(n->in[0]->dtype);
     ft__num by = real ? (ft__num){.f = 1} : (ft__num){.i = 1};
@@ -273,7 +292,22 @@ void ft__rule_range(ft__onnx_node *n)
         ft__fold_fill(n, n->out[0], *ft__data(n, n->in[0]), by);
 }
 
-void ft__rule_eye_like(ft__onnx_node *n)
+/* Ones k right of the diagonal of a matrix. */
+static void fold_eye(const ft__onnx_node *node, int64_t k, ft__onnx_value *out)
+{
+    ft__num *to = ft__fold_new(node, out);
+    int64_t n = ft_shape_elements(&out->shape), columns = out->shape.dim[1];
+    bool real = ft__dtype_is_real(out->dtype);
+
+    k = k < -n ? -n : k > n ? n : k;
+    for (int64_t i = 0; to && i < n; i++) {
+        bool one = i % columns - i / columns == k;
+
+        to[i] = real ? (ft__num){.f = one} : (ft__num){.i = one};
+    }
+}
+
+static void rule_eye_like(ft__onnx_node *n)
 {
     ft_dtype t = ft_dtype_from_onnx(ft__attr_int(n, "dtype", 0));
 
@@ -282,7 +316,7 @@ void ft__rule_eye_like(ft__onnx_node *n)
         return;
     }
     ft__define_constant(n, n->out[0], t ? t : n->in[0]->dtype, &n->in[0]->shape);
-    ft__fold_eye(n, ft__attr_int(n, "k", 0), n->out[0]);
+    fold_eye(n, ft__attr_int(n, "k", 0), n->out[0]);
 }
 
 static void random_numbers(ft__onnx_node *n, ft_dtype t, const ft_shape *s,
@@ -299,7 +333,7 @@ static void random_numbers(ft__onnx_node *n, ft_dtype t, const ft_shape *s,
 }
 
 /* arg: 1 where an operand gives the shape, 2 where it is read as well. */
-void ft__rule_random(ft__onnx_node *n)
+static void rule_random(ft__onnx_node *n)
 {
     ft_dtype t = ft_dtype_from_onnx(ft__attr_int(n, "dtype", 0));
     ft_shape s = {0};
@@ -316,7 +350,7 @@ void ft__rule_random(ft__onnx_node *n)
 }
 
 /* Classes drawn by their probabilities, some for each row. */
-void ft__rule_multinomial(ft__onnx_node *n)
+static void rule_multinomial(ft__onnx_node *n)
 {
     ft_dtype t = ft_dtype_from_onnx(ft__attr_int(n, "dtype", 6));
     ft_shape s = {.rank = 2};
@@ -329,3 +363,28 @@ void ft__rule_multinomial(ft__onnx_node *n)
     s.dim[1] = ft__attr_int(n, "sample_size", 1);
     random_numbers(n, t ? t : FT_DTYPE_int32, &s, n->in[0]);
 }
+
+static const ft__operator_rule rules[] = {
+    {"Bernoulli", rule_random, 2, 1, 0},
+    {"Constant", rule_constant, 0, 0, FT__SOURCE},
+    {"ConstantOfShape", rule_constant_of_shape, 0, 1, 0},
+    {"EyeLike", rule_eye_like, 0, 1, 0},
+    {"Flatten", rule_flatten, 0, 1, FT__BYTES_ONE},
+    {"Identity", rule_identity, 0, 1, FT__CONTAINERS},
+    {"Multinomial", rule_multinomial, 0, 1, 0},
+    {"RandomNormal", rule_random, 0, 0, 0},
+    {"RandomNormalLike", rule_random, 1, 1, 0},
+    {"RandomUniform", rule_random, 0, 0, 0},
+    {"RandomUniformLike", rule_random, 1, 1, 0},
+    {"Range", rule_range, 0, 3, 0},
+    {"Reshape", rule_reshape, 0, 1, FT__BYTES_ONE},
+    {"Shape", rule_shape, 0, 1, 0},
+    {"Size", rule_size, 0, 1, 0},
+    {"Squeeze", rule_squeeze, 0, 1, FT__BYTES_ONE},
+    {"Unsqueeze", rule_unsqueeze, 0, 1, FT__BYTES_ONE},
+    {"ExpandDims", rule_ms_expand_dims, 0, 2, FT__MICROSOFT},
+    {"Range", rule_range, 0, 2, FT__MICROSOFT},
+    {"SampleOp", rule_identity, 0, 1, FT__MICROSOFT | FT__CONTAINERS},
+};
+
+const ft__rule_table ft__rules_shape = {rules, sizeof(rules) / sizeof(*rules)};

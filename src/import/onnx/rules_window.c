@@ -4,7 +4,8 @@
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
 #include "import/rules/ops.h"
-#include "import/rules/window.h"
+
+enum { MAX_REST = 10 }; /* operands behind x */
 
 static void per_axis(const ft__onnx_node *n, const char *name, uint32_t axes,
                      int64_t fallback, int64_t *out)
@@ -86,9 +87,21 @@ static bool read_window(const ft__onnx_node *n, const ft_shape *x, bool transpos
 
 /* ---- convolutions ---- */
 
+/* A convolution with the node's window; x: batch, channels, axes. */
+struct convolution {
+    ft__onnx_value *x;
+    ft__onnx_value *weights;
+    ft__onnx_value *bias; /* NULL: none */
+    ft_shape filters;     /* out, in of a group, kernel */
+    ft_dtype to;          /* NONE: that of x */
+    bool transposed;
+    ft__onnx_value *offsets; /* where each weight looks; NULL: at its own place */
+};
+
 /* Weights are channels out x channels in of a group x kernel; transposed:
  * channels in x channels out of a group. */
-static bool conv_fits(const ft__onnx_node *n, const ft__conv *c, int64_t groups)
+static bool conv_fits(const ft__onnx_node *n, const struct convolution *c,
+                      int64_t groups)
 {
     const ft_shape *x = &c->x->shape, *w = &c->filters;
     int64_t want;
@@ -105,7 +118,7 @@ static bool conv_fits(const ft__onnx_node *n, const ft__conv *c, int64_t groups)
 }
 
 /* The operation; false: failed, or not a window that one can describe. */
-static bool conv_op(const ft__onnx_node *n, const ft__conv *c, ft_op *op)
+static bool conv_op(const ft__onnx_node *n, const struct convolution *c, ft_op *op)
 {
     const ft_shape *w = &c->filters;
     int64_t groups = ft__attr_int(n, "group", 1);
@@ -131,82 +144,81 @@ static bool conv_op(const ft__onnx_node *n, const ft__conv *c, ft_op *op)
 }
 
 /* The node is this convolution; `more` is read as well: scales, zero points. */
-static void conv(ft__onnx_node *n, const ft__conv *c, ft__onnx_value *const *more,
-                 uint32_t n_more)
+static void conv(ft__onnx_node *n, const struct convolution *c,
+                 ft__onnx_value *const *more, uint32_t n_more)
 {
-    ft__onnx_value *rest[FT__MAX_REST] = {c->weights, c->bias};
+    ft__onnx_value *rest[MAX_REST] = {c->weights, c->bias};
     ft_op op;
 
-    for (uint32_t i = 0; i < n_more && i + 2 < FT__MAX_REST; i++)
+    for (uint32_t i = 0; i < n_more && i + 2 < MAX_REST; i++)
         rest[i + 2] = more[i];
     if (conv_op(n, c, &op))
-        ft__emit_layer(n, &op,
-                       &(ft__onnx_call){.in = (ft__onnx_value *[]){c->x, c->offsets},
-                                        .n_in = c->offsets ? 2 : 1,
-                                        .params = rest,
-                                        .n_params = n_more + 2 < FT__MAX_REST
-                                                        ? n_more + 2
-                                                        : FT__MAX_REST,
-                                        .out = n->out,
-                                        .n_out = 1});
+        ft__emit_layer(
+            n, &op,
+            &(ft__onnx_call){.in = (ft__onnx_value *[]){c->x, c->offsets},
+                             .n_in = c->offsets ? 2 : 1,
+                             .params = rest,
+                             .n_params = n_more + 2 < MAX_REST ? n_more + 2 : MAX_REST,
+                             .out = n->out,
+                             .n_out = 1});
     else
         ft__emit_unknown(n);
 }
 
 /* arg: 1 transposed. */
-void ft__rule_conv(ft__onnx_node *n)
+static void rule_conv(ft__onnx_node *n)
 {
     conv(n,
-         &(ft__conv){.transposed = n->rule->arg,
-                     .x = n->in[0],
-                     .weights = n->in[1],
-                     .filters = n->in[1]->shape,
-                     .to = n->to,
-                     .bias = ft__in(n, 2)},
+         &(struct convolution){.transposed = n->rule->arg,
+                               .x = n->in[0],
+                               .weights = n->in[1],
+                               .filters = n->in[1]->shape,
+                               .to = n->to,
+                               .bias = ft__in(n, 2)},
          NULL, 0);
 }
 
 /* Integers into int32. */
-void ft__rule_conv_integer(ft__onnx_node *n)
+static void rule_conv_integer(ft__onnx_node *n)
 {
     conv(n,
-         &(ft__conv){.x = n->in[0],
-                     .weights = n->in[1],
-                     .filters = n->in[1]->shape,
-                     .to = FT_DTYPE_int32},
+         &(struct convolution){.x = n->in[0],
+                               .weights = n->in[1],
+                               .filters = n->in[1]->shape,
+                               .to = FT_DTYPE_int32},
          n->in + 2, n->n_in - 2);
 }
 
 /* x, its scale and zero point, w and its, those of the result, bias. */
-void ft__rule_qlinear_conv(ft__onnx_node *n)
+static void rule_qlinear_conv(ft__onnx_node *n)
 {
     ft__onnx_value *rest[] = {n->in[1], n->in[2], n->in[4],
                               n->in[5], n->in[6], n->in[7]};
 
     conv(n,
-         &(ft__conv){.x = n->in[0],
-                     .weights = n->in[3],
-                     .filters = n->in[3]->shape,
-                     .bias = ft__in(n, 8),
-                     .to = n->in[7]->dtype},
+         &(struct convolution){.x = n->in[0],
+                               .weights = n->in[3],
+                               .filters = n->in[3]->shape,
+                               .bias = ft__in(n, 8),
+                               .to = n->in[7]->dtype},
          rest, sizeof(rest) / sizeof(*rest));
 }
 
 /* x, weights, where each weight looks, bias, how much each counts. */
-void ft__rule_deform_conv(ft__onnx_node *n)
+static void rule_deform_conv(ft__onnx_node *n)
 {
     conv(n,
-         &(ft__conv){.x = n->in[0],
-                     .weights = n->in[1],
-                     .filters = n->in[1]->shape,
-                     .offsets = n->in[2],
-                     .bias = ft__in(n, 3)},
+         &(struct convolution){.x = n->in[0],
+                               .weights = n->in[1],
+                               .filters = n->in[1]->shape,
+                               .offsets = n->in[2],
+                               .bias = ft__in(n, 3)},
          (ft__onnx_value *[]){ft__in(n, 4)}, 1);
 }
 
 /* A causal depthwise convolution over what came before (operand 3) and x; the
  * last columns are what comes before the next x. */
-void ft__rule_causal_conv(ft__onnx_node *n)
+static void rule_causal_conv(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0], *w = n->in[1], *past = ft__in(n, 3), *all = x,
                    *conv = n->out[0], *rest[] = {w, ft__in(n, 2)};
@@ -283,7 +295,7 @@ static bool pool_op(const ft__onnx_node *n, ft_kind one, const ft__onnx_value *x
 }
 
 /* arg: the kind for one spatial axis; those for two and three follow it. */
-void ft__rule_pool(ft__onnx_node *n)
+static void rule_pool(ft__onnx_node *n)
 {
     ft_op op;
 
@@ -295,14 +307,26 @@ void ft__rule_pool(ft__onnx_node *n)
     ft__emit_extra(n, 1, FT_DTYPE_int64, &n->out[0]->shape);
 }
 
-void ft__rule_global_pool(ft__onnx_node *n)
+/* A pool over all axes behind the channels. */
+static ft__onnx_value *make_global(const ft__onnx_node *n, ft_kind kind,
+                                   ft__onnx_value *x, ft__onnx_value *out)
 {
-    ft__make_global(n, (ft_kind)n->rule->arg, n->in[0], n->out[0]);
+    ft_op op;
+
+    if (!x)
+        return NULL;
+    op = ft__op_x(kind, x);
+    return ft__make_of(n, &op, FT__VALUES(x), NULL, out);
+}
+
+static void rule_global_pool(ft__onnx_node *n)
+{
+    make_global(n, (ft_kind)n->rule->arg, n->in[0], n->out[0]);
 }
 
 /* The way back from maxpool: to a size that is given (operand 2), or to the
  * least that the window can have had. */
-void ft__rule_max_unpool(ft__onnx_node *n)
+static void rule_max_unpool(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0], *wanted = ft__in(n, 2);
     ft__sliding_window win;
@@ -338,8 +362,8 @@ static ft__onnx_value *cropped(const ft__onnx_node *n)
     return NULL;
 }
 
-ft__onnx_value *ft__make_conv(const ft__onnx_node *n, const ft__conv *c,
-                              ft__onnx_value *out)
+static ft__onnx_value *make_conv(const ft__onnx_node *n, const struct convolution *c,
+                                 ft__onnx_value *out)
 {
     ft_op op;
 
@@ -356,8 +380,9 @@ ft__onnx_value *ft__make_conv(const ft__onnx_node *n, const ft__conv *c,
         out);
 }
 
-ft__onnx_value *ft__make_pool(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
-                              ft__onnx_value *out)
+/* Pooling with the node's window; kind: that for one axis. */
+static ft__onnx_value *make_pool(const ft__onnx_node *n, ft_kind kind,
+                                 ft__onnx_value *x, ft__onnx_value *out)
 {
     ft_op op;
 
@@ -367,3 +392,178 @@ ft__onnx_value *ft__make_pool(const ft__onnx_node *n, ft_kind kind, ft__onnx_val
         return cropped(n);
     return ft__make_of(n, &op, FT__VALUES(x), NULL, out);
 }
+
+/* ---- com.microsoft: with what is fused to them ---- */
+
+/* Filters as (out, channels, kernel); last: given as (out, kernel, channels). */
+static ft_shape filters(const ft__onnx_value *w, bool last)
+{
+    ft_shape s = w->shape;
+
+    if (!last || s.rank < 3)
+        return s;
+    memmove(s.dim + 2, w->shape.dim + 1, (s.rank - 2) * sizeof(s.dim[0]));
+    s.dim[1] = w->shape.dim[s.rank - 1];
+    return s;
+}
+
+/* A convolution, z added and an activation. arg: 1 with the channels at the end. */
+static void rule_ms_conv(ft__onnx_node *n)
+{
+    bool last = n->rule->arg;
+    ft__onnx_value *x = last ? ft__make_channels(n, n->in[0], false, NULL) : n->in[0];
+    ft__onnx_value *z = ft__in(n, 3);
+    struct convolution c = {.x = x, .weights = n->in[1], .bias = ft__in(n, 2)};
+    ft_kind kind;
+    bool more = ft__activates(n, "activation", &kind);
+
+    c.filters = filters(n->in[1], last);
+    x = make_conv(n, &c, more || z || last ? NULL : n->out[0]);
+    if (last)
+        x = ft__make_channels(n, x, true, more || z ? NULL : n->out[0]);
+    if (z)
+        x = ft__make_sum(n, x, z, more ? NULL : n->out[0]);
+    if (more)
+        ft__activate(n, kind, x);
+}
+
+/* arg: the kind for one axis; channels at the end. */
+static void rule_ms_pool_last(ft__onnx_node *n)
+{
+    ft__onnx_value *x = ft__make_channels(n, n->in[0], false, NULL);
+
+    ft__make_channels(n, make_pool(n, (ft_kind)n->rule->arg, x, NULL), true, n->out[0]);
+}
+
+/* A depthwise convolution over the past and this piece: batch, channels, length. */
+static void rule_ms_causal_conv(ft__onnx_node *n)
+{
+    ft__onnx_value *x = n->in[0], *w = n->in[1], *bias = ft__in(n, 2);
+    bool last = ft__attr_int(n, "channels_last", 0);
+    int64_t dilation = ft__attr_size(n, "dilation", 1), keep, c, kernel;
+    ft_kind kind;
+    bool more = ft__activates(n, "activation", &kind);
+    ft_op op;
+
+    if (last)
+        x = ft__make_channels(n, x, false, NULL);
+    if (!x || x->shape.rank != 3 || w->shape.rank != 3 ||
+        w->shape.dim[0] != x->shape.dim[1] || w->shape.dim[2] > INT32_MAX ||
+        w->shape.dim[2] < 1) {
+        ft__emit_unknown(n);
+        return;
+    }
+    c = x->shape.dim[1];
+    kernel = w->shape.dim[2];
+    keep = dilation * (kernel - 1);
+    op = ft__op_x(FT_KIND_conv1d, x);
+    ft__op_set1(&op, FT_K_out, c);
+    ft__op_set1(&op, FT_K_kernel, kernel);
+    ft__op_set1(&op, FT_K_stride, 1);
+    ft__op_set(&op, FT_K_pad, (int64_t[]){keep, 0}, 2);
+    ft__op_set1(&op, FT_K_dilation, dilation);
+    ft__op_set1(&op, FT_K_groups, c);
+    ft__op_set1(&op, FT_K_bias, bias != NULL);
+    keep = ft__in(n, 3) && n->in[3]->shape.rank == 3 ? n->in[3]->shape.dim[2] : keep;
+    ft__emit_extra(n, 1, x->dtype, FT__SHAPE(x->shape.dim[0], c, keep));
+    x = ft__make(n, &op,
+                 &(ft__onnx_call){.in = &x,
+                                  .n_in = 1,
+                                  .params = (ft__onnx_value *[]){w, bias},
+                                  .n_params = bias ? 2 : 1},
+                 more || last ? NULL : n->out[0]);
+    if (more)
+        x = ft__apply1(n, kind, x, last ? NULL : n->out[0]);
+    if (last)
+        ft__make_channels(n, x, true, n->out[0]);
+}
+
+/* Letters of words to vectors: embedded, convolved, and the largest of each filter. */
+static void rule_ms_word_conv(ft__onnx_node *n)
+{
+    const ft_shape *ids = &n->in[0]->shape, *w = &n->in[1]->shape,
+                   *table = &n->in[3]->shape;
+    ft__onnx_value *x;
+    int64_t words, letters, size;
+    ft_shape s = *ids;
+
+    if (!ids->rank || !ft__has_rank(n, 1, 4) || !ft__has_rank(n, 3, 2) || ft__failed(n))
+        return;
+    letters = ids->dim[ids->rank - 1];
+    words = letters ? ft_shape_elements(ids) / letters : 0;
+    size = table->dim[1];
+    x = ft__make_embedding(n, n->in[0],
+                           &(ft__embedding_rows){.table = n->in[3],
+                                                 .rows = table->dim[0],
+                                                 .dim = size,
+                                                 .dtype = n->in[3]->dtype},
+                           NULL);
+    x = ft__make_view(n, x, FT__SHAPE(words, 1, letters, size), NULL);
+    x = make_conv(n,
+                  &(struct convolution){
+                      .x = x, .weights = n->in[1], .bias = n->in[2], .filters = *w},
+                  NULL);
+    x = ft__apply1(n, FT_KIND_tanh, x, NULL);
+    x = make_global(n, FT_KIND_global_maxpool, x, NULL);
+    s.dim[s.rank - 1] = w->dim[0];
+    ft__make_view(n, x, &s, n->out[0]);
+}
+
+/* arg: the kind for one axis; channels may be at the end. */
+static void rule_ms_qpool(ft__onnx_node *n)
+{
+    bool last = ft__attr_int(n, "channels_last", 0);
+    bool all = n->rule->arg == FT_KIND_global_avgpool;
+    ft__onnx_value *x = last ? ft__make_channels(n, n->in[0], false, NULL) : n->in[0];
+    ft__onnx_value *to = last ? NULL : n->out[0];
+
+    x = all ? make_global(n, FT_KIND_global_avgpool, x, to)
+            : make_pool(n, (ft_kind)n->rule->arg, x, to);
+    if (last)
+        ft__make_channels(n, x, true, n->out[0]);
+}
+
+/* x, scale, zero point, w, scale, zero point, y's scale and zero point, bias. */
+static void rule_ms_qconv(ft__onnx_node *n)
+{
+    bool last = ft__attr_int(n, "channels_last", 0);
+    ft__onnx_value *x = last ? ft__make_channels(n, n->in[0], false, NULL) : n->in[0];
+    struct convolution c = {.x = x,
+                            .weights = n->in[3],
+                            .bias = ft__in(n, 8),
+                            .filters = n->in[3]->shape,
+                            .to = (ft__in(n, 7) ? n->in[7] : n->in[0])->dtype};
+
+    x = make_conv(n, &c, last ? NULL : n->out[0]);
+    if (last)
+        ft__make_channels(n, x, true, n->out[0]);
+}
+
+static const ft__operator_rule rules[] = {
+    {"AveragePool", rule_pool, FT_KIND_avgpool1d, 1, FT__BYTES_ONE},
+    {"CausalConvWithState", rule_causal_conv, 0, 2, 0},
+    {"Conv", rule_conv, 0, 2, FT__LAYER | FT__BYTES_CONV},
+    {"ConvInteger", rule_conv_integer, 0, 2, 0},
+    {"ConvTranspose", rule_conv, 1, 2, FT__LAYER | FT__BYTES_CONV},
+    {"DeformConv", rule_deform_conv, 0, 3, 0},
+    {"GlobalAveragePool", rule_global_pool, FT_KIND_global_avgpool, 1, FT__BYTES_ONE},
+    {"GlobalLpPool", rule_global_pool, FT_KIND_global_avgpool, 1, FT__BYTES_ONE},
+    {"GlobalMaxPool", rule_global_pool, FT_KIND_global_maxpool, 1, FT__BYTES_ONE},
+    {"LpPool", rule_pool, FT_KIND_avgpool1d, 1, FT__BYTES_ONE},
+    {"MaxPool", rule_pool, FT_KIND_maxpool1d, 1, FT__BYTES_ONE},
+    {"MaxUnpool", rule_max_unpool, 0, 2, 0},
+    {"QLinearConv", rule_qlinear_conv, 0, 8, 0},
+    {"CausalConvWithState", rule_ms_causal_conv, 0, 2, FT__MICROSOFT},
+    {"FusedConv", rule_ms_conv, 0, 2, FT__MICROSOFT},
+    {"MaxpoolWithMask", rule_pool, FT_KIND_maxpool1d, 2, FT__MICROSOFT | FT__BYTES_ONE},
+    {"NhwcConv", rule_ms_conv, 1, 2, FT__MICROSOFT},
+    {"NhwcFusedConv", rule_ms_conv, 1, 2, FT__MICROSOFT},
+    {"NhwcMaxPool", rule_ms_pool_last, FT_KIND_maxpool1d, 1, FT__MICROSOFT},
+    {"QLinearAveragePool", rule_ms_qpool, FT_KIND_avgpool1d, 1, FT__MICROSOFT},
+    {"QLinearConv", rule_ms_qconv, 0, 8, FT__MICROSOFT},
+    {"QLinearGlobalAveragePool", rule_ms_qpool, FT_KIND_global_avgpool, 1,
+     FT__MICROSOFT},
+    {"WordConvEmbedding", rule_ms_word_conv, 0, 4, FT__MICROSOFT},
+};
+
+const ft__rule_table ft__rules_window = {rules, sizeof(rules) / sizeof(*rules)};

@@ -4,7 +4,7 @@
 
 #include "graph/op_inside.h"
 #include "import/pt2/pt2.h"
-#include "import/rules/window.h"
+#include "import/rules/ops.h"
 
 /* One value for every axis, or one each. False: there are none. */
 static bool per_axis(const ft__pt2_node *n, const char *name, uint32_t axes,

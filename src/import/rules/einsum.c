@@ -102,8 +102,17 @@ static void implied_result(ft__einsum *e)
     }
 }
 
-bool ft__einsum_read(ft__einsum *e, const char *equation, size_t length,
-                     const ft_shape *const *shape, uint32_t n)
+static ft_shape shape_of(const ft__einsum *e, const ft__einsum_labels *l)
+{
+    ft_shape s = {0};
+
+    for (uint32_t i = 0; i < l->n; i++)
+        s.dim[s.rank++] = e->size[l->s[i]];
+    return s;
+}
+
+static bool read_equation(ft__einsum *e, const char *equation, size_t length,
+                          const ft_shape *const *shape, uint32_t n)
 {
     struct equation_rest text = {equation, length};
 
@@ -140,21 +149,16 @@ bool ft__einsum_read(ft__einsum *e, const char *equation, size_t length,
     return true;
 }
 
+bool ft__einsum_read(ft__einsum *e, const char *equation, size_t length,
+                     const ft_shape *const *shape, uint32_t n)
+{
+    if (!read_equation(e, equation, length, shape, n))
+        return false;
+    e->result = shape_of(e, &e->out);
+    return true;
+}
+
 /* ---- the steps ---- */
-
-static ft_shape shape_of(const ft__einsum *e, const ft__einsum_labels *l)
-{
-    ft_shape s = {0};
-
-    for (uint32_t i = 0; i < l->n; i++)
-        s.dim[s.rank++] = e->size[l->s[i]];
-    return s;
-}
-
-ft_shape ft__einsum_result(const ft__einsum *e)
-{
-    return shape_of(e, &e->out);
-}
 
 static int64_t product(const ft__einsum *e, const ft__einsum_labels *l)
 {

@@ -26,6 +26,7 @@ typedef struct ft__einsum {
     uint32_t n_terms;
     uint32_t ellipsis;               /* dimensions of the longest */
     int64_t size[FT__EINSUM_LABELS]; /* -1: no such label */
+    ft_shape result;
 } ft__einsum;
 
 /* A product of matrices, batch x rows x inner and batch x inner x columns. */
@@ -54,7 +55,6 @@ typedef struct ft__einsum_ops {
 /* The equation of n <= FT__EINSUM_TERMS operands; false: they do not fit. */
 bool ft__einsum_read(ft__einsum *e, const char *equation, size_t length,
                      const ft_shape *const *shape, uint32_t n);
-ft_shape ft__einsum_result(const ft__einsum *e);
 /* False: on the way there are more dimensions than a shape can have. */
 bool ft__einsum_write(const ft__einsum *e, const ft__einsum_ops *ops, void *const *in,
                       const ft_shape *const *shape, void *out);

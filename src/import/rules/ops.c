@@ -2,6 +2,9 @@
  * the layer; out, the operation. */
 #include "import/rules/ops.h"
 
+#include <string.h>
+
+#include "base/limits.h"
 #include "graph/op_inside.h"
 
 static ft_op op_of(ft_kind kind, ft_dtype dtype, const ft_shape *x)
@@ -53,4 +56,85 @@ ft_op ft__op_recurrent(ft_kind kind, ft_dtype dtype, const ft_shape *x, int64_t 
     ft__op_set1(&op, FT_K_directions, directions);
     ft__op_set1(&op, FT_K_bias, bias);
     return op;
+}
+
+/* ---- shapes ---- */
+
+bool ft__shape_fits(const ft_shape *s)
+{
+    int64_t n = 1;
+
+    for (uint32_t i = 0; i < s->rank; i++) {
+        int64_t d = s->dim[i] ? s->dim[i] : 1;
+
+        if ((uint64_t)(n | d) >> 26 && (d < 0 || n > FT__MAX_ELEMENTS / d))
+            return false;
+        n *= d;
+    }
+    return true;
+}
+
+bool ft__broadcast(const ft_shape *a, const ft_shape *b, ft_shape *out)
+{
+    const ft_shape *t = a->rank >= b->rank ? b : a;
+
+    *out = a->rank >= b->rank ? *a : *b;
+    for (uint32_t i = 0; i < t->rank; i++) {
+        int64_t *d = &out->dim[out->rank - 1 - i], e = t->dim[t->rank - 1 - i];
+
+        if (*d == 1)
+            *d = e;
+        else if (e != 1 && e != *d)
+            return false;
+    }
+    return true;
+}
+
+/* ---- windows ---- */
+
+static bool between(const int64_t *v, uint32_t n, int64_t least)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (v[i] < least || v[i] > INT32_MAX)
+            return false;
+    return true;
+}
+
+bool ft__window_pads_fit(const ft__sliding_window *w)
+{
+    return between(w->begin, w->axes, 0) && between(w->end, w->axes, 0);
+}
+
+bool ft__window_steps_fit(const ft__sliding_window *w)
+{
+    return between(w->kernel, w->axes, 1) && between(w->stride, w->axes, 1) &&
+           between(w->dilation, w->axes, 1) && between(w->outpad, w->axes, 0);
+}
+
+ft_kind ft__window_kind(ft_kind one, const ft__sliding_window *w)
+{
+    return (ft_kind)((int)one + (int)w->axes - 1);
+}
+
+void ft__window_set(ft_op *op, const ft__sliding_window *w)
+{
+    int64_t pad[2 * FT__WINDOW_AXES];
+    bool even = memcmp(w->begin, w->end, w->axes * sizeof(w->end[0])) == 0;
+
+    memcpy(pad, w->begin, w->axes * sizeof(pad[0]));
+    memcpy(pad + w->axes, w->end, w->axes * sizeof(pad[0]));
+    ft__op_set(op, FT_K_kernel, w->kernel, w->axes);
+    ft__op_set(op, FT_K_stride, w->stride, w->axes);
+    ft__op_set(op, FT_K_pad, pad, even ? w->axes : 2 * w->axes);
+    ft__op_set(op, FT_K_outpad, w->outpad, w->axes);
+    ft__op_set(op, FT_K_dilation, w->dilation, w->axes);
+}
+
+void ft__window_set_conv(ft_op *op, const ft__sliding_window *w, int64_t out,
+                         int64_t groups, bool bias)
+{
+    ft__op_set1(op, FT_K_out, out);
+    ft__window_set(op, w);
+    ft__op_set1(op, FT_K_groups, groups);
+    ft__op_set1(op, FT_K_bias, bias);
 }

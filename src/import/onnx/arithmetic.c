@@ -1,184 +1,10 @@
-/* Elements of constants, as far as shapes can need them: small integer tensors
- * and a few real numbers. */
+/* Elementwise operations and reductions as steps of rules, and what they make of
+ * constants whose elements are known. */
 #include <math.h>
 #include <string.h>
 
-#include "base/limits.h"
-#include "import/onnx/onnx.h"
-
-enum {
-    TENSOR_FLOAT_DATA = 4,
-    TENSOR_INT32_DATA = 5,
-    TENSOR_INT64_DATA = 7,
-    TENSOR_RAW_DATA = 9,
-    TENSOR_DOUBLE_DATA = 10,
-    TENSOR_UINT64_DATA = 11,
-};
-
-bool ft__dtype_is_real(ft_dtype t)
-{
-    return t == FT_DTYPE_fp32 || t == FT_DTYPE_fp64 || t == FT_DTYPE_fp16 ||
-           t == FT_DTYPE_bf16;
-}
-
-static bool is_integer(ft_dtype t)
-{
-    return (t >= FT_DTYPE_uint8 && t <= FT_DTYPE_int64) || t == FT_DTYPE_bool ||
-           t == FT_DTYPE_uint32 || t == FT_DTYPE_uint64;
-}
-
-ft__num *ft__fold_new(const ft__onnx_node *node, ft__onnx_value *v)
-{
-    int64_t n = ft_shape_elements(&v->shape);
-    bool real = ft__dtype_is_real(v->dtype);
-
-    if ((!real && !is_integer(v->dtype)) || n < 0 ||
-        n > (real ? FT__MAX_CONST_REALS : FT__MAX_CONST_VALUES) ||
-        n > FT__MAX_FOLDED - node->import->folded || ft__failed(node))
-        return NULL;
-    node->import->folded += n;
-    return v->data = ft__onnx_alloc(node->import, (size_t)n, sizeof(*v->data));
-}
-
-/* ---- from the file ---- */
-
-static double from_fp16(uint32_t h)
-{
-    int exponent = (int)(h >> 10 & 31), mantissa = (int)(h & 1023);
-    double x = exponent == 0    ? ldexp(mantissa, -24)
-               : exponent == 31 ? (mantissa ? (double)NAN : (double)INFINITY)
-                                : ldexp(mantissa + 1024, exponent - 25);
-
-    return h & 0x8000 ? -x : x;
-}
-
-static double real_from_bits(uint64_t bits, ft_dtype t)
-{
-    double d;
-
-    switch (t) {
-    case FT_DTYPE_fp64: memcpy(&d, &bits, sizeof(d)); return d;
-    case FT_DTYPE_fp16: return from_fp16((uint32_t)bits & 0xffff);
-    case FT_DTYPE_bf16: return (double)ft__pb_float((bits & 0xffff) << 16);
-    default: return (double)ft__pb_float(bits);
-    }
-}
-
-/* The low bits of a number, as wide as the dtype, with its sign. */
-static int64_t integer_from_bits(uint64_t bits, ft_dtype t)
-{
-    unsigned unused = 64 - ft_dtype_bits(t);
-
-    switch (t) {
-    case FT_DTYPE_bool: return (bits & 0xff) != 0;
-    case FT_DTYPE_int8:
-    case FT_DTYPE_int16:
-    case FT_DTYPE_int32: return (int64_t)(bits << unused) >> unused;
-    default: return unused ? (int64_t)(bits << unused >> unused) : (int64_t)bits;
-    }
-}
-
-static ft__num number(uint64_t bits, ft_dtype t)
-{
-    return ft__dtype_is_real(t) ? (ft__num){.f = real_from_bits(bits, t)}
-                                : (ft__num){.i = integer_from_bits(bits, t)};
-}
-
-/* A list of `width` byte numbers, little-endian; returns how many fitted. */
-static int64_t read_fixed(ft__bytes b, unsigned width, ft_dtype t, ft__num *out,
-                          int64_t max)
-{
-    int64_t n = 0;
-
-    for (; n < max && b.n >= width; n++, b.p += width, b.n -= width) {
-        uint64_t bits = 0;
-
-        for (unsigned i = 0; i < width; i++)
-            bits |= (uint64_t)b.p[i] << (8 * i);
-        out[n] = number(bits, t);
-    }
-    return n;
-}
-
-/* One typed field: a single number or a packed list. */
-static int64_t read_field(const ft__onnx_node *node, const ft__onnx_pb *f, ft_dtype t,
-                          ft__num *out, int64_t max)
-{
-    ft__onnx_pb packed = ft__pb_open(&node->import->doc, f->bytes);
-    uint64_t bits;
-    int64_t n = 0;
-
-    switch (f->field) {
-    case TENSOR_RAW_DATA:
-        return read_fixed(f->bytes, ft_dtype_bits(t) / 8, t, out, max);
-    case TENSOR_FLOAT_DATA:
-    case TENSOR_DOUBLE_DATA:
-        if (f->wire == FT__PB_BYTES)
-            return read_fixed(f->bytes, f->field == TENSOR_FLOAT_DATA ? 4 : 8, t, out,
-                              max);
-        break;
-    case TENSOR_INT32_DATA:
-    case TENSOR_INT64_DATA:
-    case TENSOR_UINT64_DATA:
-        if (f->wire != FT__PB_BYTES)
-            break;
-        while (n < max && ft__pb_varint(&packed, &bits))
-            out[n++] = number(bits, t);
-        return n;
-    default: return 0;
-    }
-    if (max < 1)
-        return 0;
-    out[0] = number(f->num, t);
-    return 1;
-}
-
-static const ft__num *decode(const ft__onnx_node *node, ft__onnx_value *v)
-{
-    int64_t n = ft_shape_elements(&v->shape), have = 0;
-    ft__bytes proto = v->proto;
-
-    v->proto.n = 0; /* asked once */
-    if (!ft__fold_new(node, v))
-        return NULL;
-    for (ft__onnx_pb f = ft__pb_open(&node->import->doc, proto); ft__pb_next(&f);)
-        have += read_field(node, &f, v->dtype, v->data + have, n - have);
-    if (have < n)
-        v->data = NULL; /* external, or elsewhere */
-    return v->data;
-}
-
-const ft__num *ft__data(const ft__onnx_node *node, ft__onnx_value *v)
-{
-    if (!v || v->state != FT__CONSTANT)
-        return NULL;
-    return v->data || !v->proto.n ? v->data : decode(node, v);
-}
-
-bool ft__scalar(const ft__onnx_node *node, ft__onnx_value *v, double *out)
-{
-    const ft__num *d;
-
-    if (!ft__is_constant(v) || ft_shape_elements(&v->shape) != 1 ||
-        !(d = ft__data(node, v)))
-        return false;
-    *out = ft__dtype_is_real(v->dtype) ? d->f : (double)d->i;
-    return true;
-}
-
-int64_t ft__ints(const ft__onnx_node *node, ft__onnx_value *v, int64_t *out,
-                 uint32_t max)
-{
-    int64_t n;
-    const ft__num *d = ft__data(node, v);
-
-    if (!d || ft__dtype_is_real(v->dtype))
-        return -1;
-    n = ft_shape_elements(&v->shape);
-    for (int64_t i = 0; i < n && n <= (int64_t)max; i++)
-        out[i] = d[i].i;
-    return n <= (int64_t)max ? n : -1;
-}
+#include "graph/op_inside.h"
+#include "import/onnx/compose.h"
 
 /* ---- walking over a result with offsets into its operands ---- */
 
@@ -307,12 +133,12 @@ static ft__num converted(ft__num x, ft_dtype from, ft_dtype to)
     if (!ft__dtype_is_real(from))
         return ft__dtype_is_real(to)
                    ? (ft__num){.f = rounded((double)x.i, to)}
-                   : (ft__num){.i = integer_from_bits((uint64_t)x.i, to)};
+                   : (ft__num){.i = ft__integer_from_bits((uint64_t)x.i, to)};
     if (ft__dtype_is_real(to))
         return (ft__num){.f = rounded(x.f, to)};
     if (to == FT_DTYPE_bool)
         return (ft__num){.i = x.f != 0};
-    return (ft__num){.i = integer_from_bits((uint64_t)saturated(x.f), to)};
+    return (ft__num){.i = ft__integer_from_bits((uint64_t)saturated(x.f), to)};
 }
 
 void ft__fold_unary(const ft__onnx_node *node, ft_kind kind, ft__onnx_value *x,
@@ -332,7 +158,8 @@ void ft__fold_unary(const ft__onnx_node *node, ft_kind kind, ft__onnx_value *x,
         else if (!real)
             known = unary_integer(kind, d[i].i, &out->data[i].i);
         if (!ft__dtype_is_real(out->dtype))
-            out->data[i].i = integer_from_bits((uint64_t)out->data[i].i, out->dtype);
+            out->data[i].i =
+                ft__integer_from_bits((uint64_t)out->data[i].i, out->dtype);
     }
     if (!known)
         out->data = NULL;
@@ -404,8 +231,8 @@ static bool binary_real(ft_kind kind, double a, double b, ft_dtype t, ft__num *y
     }
 }
 
-void ft__fold_binary(const ft__onnx_node *node, ft_kind kind, ft__onnx_value *x,
-                     ft__onnx_value *y, ft__onnx_value *out)
+static void fold_binary(const ft__onnx_node *node, ft_kind kind, ft__onnx_value *x,
+                        ft__onnx_value *y, ft__onnx_value *out)
 {
     const ft__num *a = ft__data(node, x), *b = ft__data(node, y);
     struct element_walk w = {.shape = &out->shape};
@@ -422,76 +249,11 @@ void ft__fold_binary(const ft__onnx_node *node, ft_kind kind, ft__onnx_value *x,
         known = real ? binary_real(kind, p.f, q.f, x->dtype, &out->data[i])
                      : binary_integer(kind, p.i, q.i, &out->data[i].i);
         if (!ft__dtype_is_real(out->dtype))
-            out->data[i].i = integer_from_bits((uint64_t)out->data[i].i, out->dtype);
+            out->data[i].i =
+                ft__integer_from_bits((uint64_t)out->data[i].i, out->dtype);
     }
     if (!known)
         out->data = NULL;
-}
-
-/* ---- the rest ---- */
-
-void ft__fold_fill(const ft__onnx_node *node, ft__onnx_value *out, ft__num start,
-                   ft__num by)
-{
-    int64_t n = ft_shape_elements(&out->shape);
-
-    if (!ft__fold_new(node, out))
-        return;
-    for (int64_t i = 0; i < n; i++) {
-        if (ft__dtype_is_real(out->dtype))
-            out->data[i].f = start.f + (double)i * by.f;
-        else
-            out->data[i].i =
-                (int64_t)((uint64_t)start.i + (uint64_t)i * (uint64_t)by.i);
-    }
-}
-
-void ft__fold_concat(const ft__onnx_node *node, ft__onnx_value *const *part, uint32_t n,
-                     uint32_t axis, ft__onnx_value *out)
-{
-    int64_t outer = 1, row = 1, at = 0;
-
-    for (uint32_t i = 0; i < n; i++)
-        if (!ft__data(node, part[i]))
-            return;
-    if (!ft__fold_new(node, out))
-        return;
-    for (uint32_t i = 0; i < out->shape.rank; i++)
-        *(i < axis ? &outer : &row) *= out->shape.dim[i];
-    for (uint32_t i = 0; i < n; i++) {
-        int64_t width = outer ? ft_shape_elements(&part[i]->shape) / outer : 0;
-
-        for (int64_t r = 0; r < outer && width; r++)
-            memcpy(out->data + r * row + at, part[i]->data + r * width,
-                   (size_t)width * sizeof(*out->data));
-        at += width;
-    }
-}
-
-void ft__fold_gather(const ft__onnx_node *node, ft__onnx_value *x,
-                     ft__onnx_value *index, uint32_t axis, ft__onnx_value *out)
-{
-    const ft__num *d = ft__data(node, x), *at = ft__data(node, index);
-    int64_t outer = 1, inner = 1, size = x->shape.dim[axis], n, to = 0;
-
-    if (!d || !at || !ft__fold_new(node, out))
-        return;
-    for (uint32_t i = 0; i < x->shape.rank; i++) {
-        outer *= i < axis ? x->shape.dim[i] : 1;
-        inner *= i > axis ? x->shape.dim[i] : 1;
-    }
-    n = ft_shape_elements(&index->shape);
-    for (int64_t r = 0; r < outer && inner; r++)
-        for (int64_t i = 0; i < n; i++, to += inner) {
-            int64_t k = at[i].i < 0 ? at[i].i + size : at[i].i;
-
-            if (k < 0 || k >= size) {
-                out->data = NULL;
-                return;
-            }
-            memcpy(out->data + to, d + (r * size + k) * inner,
-                   (size_t)inner * sizeof(*d));
-        }
 }
 
 static bool reduced(ft_kind kind, ft__num a, ft__num b, ft_dtype t, ft__num *y)
@@ -507,8 +269,8 @@ static bool reduced(ft_kind kind, ft__num a, ft__num b, ft_dtype t, ft__num *y)
                                 : binary_integer(pair, a.i, b.i, &y->i);
 }
 
-void ft__fold_reduce(const ft__onnx_node *node, ft_kind kind, ft__onnx_value *x,
-                     uint32_t axes, ft__onnx_value *out)
+static void fold_reduce(const ft__onnx_node *node, ft_kind kind, ft__onnx_value *x,
+                        uint32_t axes, ft__onnx_value *out)
 {
     const ft__num *d = ft__data(node, x);
     struct element_walk w = {.shape = &x->shape};
@@ -539,4 +301,71 @@ void ft__fold_reduce(const ft__onnx_node *node, ft_kind kind, ft__onnx_value *x,
         out->data[i].f = rounded(out->data[i].f * (double)size / (double)n, x->dtype);
     if (!known)
         out->data = NULL;
+}
+
+/* ---- steps of rules ---- */
+
+ft__onnx_value *ft__apply1(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
+                           ft__onnx_value *out)
+{
+    ft_op op;
+
+    if (!out && x)
+        out = ft__onnx_temp(n, n->out[0]);
+    if (!x || !out || ft__failed(n))
+        return NULL;
+    op = ft__op_x(kind, x);
+    if (ft__is_constant(ft__make_of(n, &op, FT__VALUES(x), &x->shape, out)))
+        ft__fold_unary(n, kind, x, out);
+    return ft__failed(n) ? NULL : out;
+}
+
+ft__onnx_value *ft__apply2(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
+                           ft__onnx_value *y, ft__onnx_value *out)
+{
+    ft_shape s;
+    ft_op op;
+
+    if (!out && x && y)
+        out = ft__onnx_temp(n, n->out[0]);
+    if (!x || !y || !out || ft__failed(n))
+        return NULL;
+    op = ft__op_xy(kind, x, y);
+    if (!ft__broadcast(&x->shape, &y->shape, &s)) {
+        ft__onnx_fail(n, "the shapes of its operands do not fit");
+        return NULL;
+    }
+    if (ft__is_constant(ft__make_of(n, &op, FT__VALUES(x, y), &s, out)))
+        fold_binary(n, kind, x, y, out);
+    return ft__failed(n) ? NULL : out;
+}
+
+ft__onnx_value *ft__reduce(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
+                           uint32_t axes, bool keep, ft__onnx_value *out)
+{
+    int64_t list[FT_MAX_RANK];
+    uint32_t count = 0;
+    ft_shape s = {0};
+    ft_op op;
+
+    if (!out && x)
+        out = ft__onnx_temp(n, n->out[0]);
+    if (!x || !out || ft__failed(n))
+        return NULL;
+    for (uint32_t i = 0; i < x->shape.rank; i++) {
+        bool gone = axes >> i & 1;
+
+        if (gone)
+            list[count++] = i;
+        if (!gone || keep)
+            s.dim[s.rank++] = gone ? 1 : x->shape.dim[i];
+    }
+    op = ft__op_x(kind, x);
+    ft__op_set(&op, FT_K_axes, list, count);
+    ft__op_set1(&op, FT_K_keep, keep);
+    if (count == 0)
+        ft__emit_view(n, x, out, &s);
+    else if (ft__is_constant(ft__make_of(n, &op, FT__VALUES(x), &s, out)))
+        fold_reduce(n, kind, x, axes, out);
+    return ft__failed(n) ? NULL : out;
 }

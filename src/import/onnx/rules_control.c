@@ -1,9 +1,152 @@
-/* Loops: the body stands once, with the number of times it runs. */
-#include <string.h>
-
+/* Branches and loops: nodes that hold graphs. A branch is written out in place; the
+ * body of a loop stands once, with the number of times it runs. */
 #include "base/limits.h"
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
+
+void ft__onnx_hand_over(ft__onnx_node *n, const ft__body *body)
+{
+    for (uint32_t i = 0; i < n->n_out && !ft__failed(n); i++) {
+        ft__onnx_value *v = i < body->n_out ? body->out[i] : NULL;
+
+        if (!n->out[i])
+            continue;
+        if (!v || v->state == FT__UNDEFINED)
+            ft__onnx_fail(n, "its body does not make result %u", i + 1);
+        else
+            ft__emit_view(n, v, n->out[i], &v->shape);
+    }
+}
+
+/* ---- what was written may be taken back ---- */
+
+struct place {
+    ft__build_mark mark;
+    ft__lazy *lazy;
+};
+
+static struct place here(const ft__onnx *o)
+{
+    return (struct place){ft__build_here(o->b), o->lazy};
+}
+
+static void take_back(ft__onnx *o, const struct place *p)
+{
+    /* Constants that only what is gone had read. */
+    for (; o->lazy != p->lazy; o->lazy = o->lazy->next) {
+        ft__onnx_value *v = o->lazy->value;
+
+        v->tensor = FT_NONE;
+        if (v->memory != FT_NONE && v->memory >= p->mark.n_tensors)
+            v->memory = FT_NONE;
+        if (v->root && v->root->memory != FT_NONE &&
+            v->root->memory >= p->mark.n_tensors)
+            v->root->memory = FT_NONE;
+    }
+    ft__build_rollback(o->b, &p->mark);
+}
+
+/* ---- If ---- */
+
+struct branch {
+    ft__bytes graph;
+    ft__body body;
+    double flops;
+    double bytes;
+    bool good;
+};
+
+static const char *const branch_names[] = {"then_branch", "else_branch"};
+
+static void enter(const ft__onnx_node *n, struct branch *b, uint64_t salt)
+{
+    uint32_t first = ft__build_here(n->import->b).n_nodes;
+
+    b->good = n->import->write_graph(n, b->graph, salt, NULL, 0, &b->body);
+    ft__build_cost(n->import->b, first, &b->flops, &b->bytes);
+}
+
+/* One that may turn out not to fit: then the other one counts. */
+static void try_branch(const ft__onnx_node *n, struct branch *b, uint64_t salt)
+{
+    bool trying = n->import->trying;
+
+    n->import->trying = true;
+    enter(n, b, salt);
+    n->import->trying = trying;
+    n->import->gave_up = false;
+}
+
+static bool dearer(const struct branch *a, const struct branch *b)
+{
+    if (a->good != b->good)
+        return a->good;
+    return a->flops > b->flops || (a->flops == b->flops && a->bytes > b->bytes);
+}
+
+static bool results_differ(const ft__onnx_node *n, const struct branch *b)
+{
+    for (uint32_t i = 0; i < n->n_out; i++) {
+        const ft__onnx_value *x = i < b[0].body.n_out ? b[0].body.out[i] : NULL,
+                             *y = i < b[1].body.n_out ? b[1].body.out[i] : NULL;
+
+        if (!x || !y || !ft_shape_equal(&x->shape, &y->shape))
+            return true;
+    }
+    return false;
+}
+
+/* Both are written once, to see which one costs more: that one stays. */
+static void take_dearer(ft__onnx_node *n, struct branch *b)
+{
+    struct place start = here(n->import);
+    unsigned taken;
+
+    n->import->weighed = true;
+    try_branch(n, &b[0], 0);
+    take_back(n->import, &start);
+    try_branch(n, &b[1], 1);
+    taken = dearer(&b[1], &b[0]);
+    if (b[0].good && b[1].good && results_differ(n, b)) {
+        /* Its results are a guess, which the second import makes otherwise. */
+        n->import->guesses++;
+        for (uint32_t i = 0; i < n->n_out; i++)
+            if (n->out[i])
+                n->out[i]->guessed = true;
+        taken ^= n->import->low;
+    }
+    if (!taken || !b[1].good) {
+        take_back(n->import, &start);
+        enter(n, &b[taken], taken);
+    }
+    ft__build_bounded(n->import->b, "If (node %.*s), its dearer branch taken",
+                      ft__shown(n->name.n, 200), n->name.s);
+    if (b[taken].good)
+        ft__onnx_hand_over(n, &b[taken].body);
+}
+
+static void rule_if(ft__onnx_node *n)
+{
+    const ft__num *condition = n->in[0]->guessed ? NULL : ft__data(n, n->in[0]);
+    bool known = condition && ft_shape_elements(&n->in[0]->shape) == 1;
+    struct branch b[2] = {0};
+    unsigned taken = known && !condition->i;
+
+    for (unsigned i = 0; i < 2; i++)
+        if (!ft__attr_message(n, branch_names[i], 6, &b[i].graph)) {
+            ft__onnx_fail(n, "it has no %s", branch_names[i]);
+            return;
+        }
+    if (!known) {
+        take_dearer(n, b);
+        return;
+    }
+    enter(n, &b[taken], taken);
+    if (b[taken].good)
+        ft__onnx_hand_over(n, &b[taken].body);
+}
+
+/* ---- what loops have in common ---- */
 
 /* What both have: a body that gets and gives `n_carried` values. */
 struct body_loop {
@@ -57,7 +200,7 @@ static ft__onnx_value *carried(const ft__onnx_node *n, ft__onnx_value *start,
 static bool write_body(ft__onnx_node *n, struct body_loop *l)
 {
     l->begins = ft__build_here(n->import->b).n_nodes;
-    if (!ft__inline(n, l->graph, l->rounds++, l->arg, l->n_arg, &l->body))
+    if (!n->import->write_graph(n, l->graph, l->rounds++, l->arg, l->n_arg, &l->body))
         return false;
     for (uint32_t i = 0; i < l->given + l->n_carried; i++)
         if (i >= l->body.n_out || l->body.out[i]->state == FT__UNDEFINED)
@@ -125,7 +268,7 @@ static bool last_round(const struct body_loop *l, ft_shape *shape)
 static bool write_round(ft__onnx_node *n, struct body_loop *l)
 {
     ft_shape *shape = ft__onnx_alloc(n->import, l->n_carried, sizeof(*shape));
-    ft__onnx_place start = ft__here(n->import);
+    struct place start = here(n->import);
 
     for (uint32_t i = 0; shape && i < l->n_carried; i++)
         shape[i] = l->start[i]->shape;
@@ -133,7 +276,7 @@ static bool write_round(ft__onnx_node *n, struct body_loop *l)
         return false;
     if (!l->exact || l->trips < 2 || !last_round(l, shape))
         return true;
-    ft__take_back(n->import, &start);
+    take_back(n->import, &start);
     return set_carried(n, l, shape) && write_body(n, l);
 }
 
@@ -250,7 +393,7 @@ static void name_guess(const ft__onnx_node *n, const struct body_loop *l)
 }
 
 /* Nothing runs: the carried values pass, the rest is empty. */
-static void skip_loop(ft__onnx_node *n, struct body_loop *l, const ft__onnx_place *p)
+static void skip_loop(ft__onnx_node *n, struct body_loop *l, const struct place *p)
 {
     uint32_t n_out = l->body.n_out - l->given;
     ft_shape *shape = ft__onnx_alloc(n->import, n_out, sizeof(*shape));
@@ -260,7 +403,7 @@ static void skip_loop(ft__onnx_node *n, struct body_loop *l, const ft__onnx_plac
         shape[i] = l->body.out[l->given + i]->shape;
         dtype[i] = l->body.out[l->given + i]->dtype;
     }
-    ft__take_back(n->import, p);
+    take_back(n->import, p);
     for (uint32_t i = 0; shape && dtype && i < n->n_out && i < n_out; i++) {
         if (!n->out[i] || ft__failed(n))
             continue;
@@ -297,9 +440,9 @@ static bool read_loop(const ft__onnx_node *n, struct body_loop *l)
     return l->arg && !ft__failed(n);
 }
 
-void ft__rule_loop(ft__onnx_node *n)
+static void rule_loop(ft__onnx_node *n)
 {
-    ft__onnx_place start = ft__here(n->import);
+    struct place start = here(n->import);
     struct body_loop l;
 
     if (!read_loop(n, &l))
@@ -458,7 +601,7 @@ static void give_scanned(ft__onnx_node *n, struct scan *s, uint32_t i)
         stack(n, each, n->out[i], &all, 0);
 }
 
-void ft__rule_scan(ft__onnx_node *n)
+static void rule_scan(ft__onnx_node *n)
 {
     uint32_t first = ft__build_here(n->import->b).n_nodes;
     struct scan s;
@@ -475,3 +618,11 @@ void ft__rule_scan(ft__onnx_node *n)
          i++)
         give_scanned(n, &s, i);
 }
+
+static const ft__operator_rule rules[] = {
+    {"If", rule_if, 0, 1, FT__BODY},
+    {"Loop", rule_loop, 0, 0, FT__BODY},
+    {"Scan", rule_scan, 0, 0, FT__BODY},
+};
+
+const ft__rule_table ft__rules_control = {rules, sizeof(rules) / sizeof(*rules)};
