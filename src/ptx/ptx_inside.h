@@ -8,7 +8,6 @@ size_t ft__ptx_accesses(const ft_ptx_counter *c, const ft_ptx_access **out);
 /* Of the last launch counted, the kernel's blocks in the order of the text; functions
  * it calls after it. Borrowed until the next. */
 size_t ft__ptx_blocks(const ft_ptx_counter *c, const ft_ptx_block **out);
-const char *ft__ptx_class_about(ft_ptx_class c); /* what belongs to it */
 /* FT_ENOTFOUND: no such kernel or parameter; FT_EINVAL: a block or grid that no GPU
  * takes, or not the one that .reqntid says; FT_ENEEDED: several kernels and none named.
  */

@@ -2,6 +2,7 @@
 #define PTX_LAUNCH_FOLDER_H
 
 #include "ptx/launch/launches.h"
+#include "ptx/syntax/module.h"
 
 /* What readers of folders share. All texts are terminated and live in the arena of the
  * rows, so that string functions of C do. */

@@ -57,7 +57,6 @@ enum {
     FT__PTX_MAX_ARGS = 1024,         /* of one launch */
     FT__PTX_MAX_LAUNCHES = 1 << 20,  /* of one list */
     FT__PTX_MAX_ARG_BYTES = 1 << 16, /* of one argument */
-    FT__PTX_MAX_FILE = 1 << 30,      /* bytes of PTX in one file */
 };
 
 /* A new row, count 1, of what `where` says. FT_EFORMAT: there are too many. */
@@ -77,11 +76,6 @@ void ft__ptx_float_bytes(uint8_t *out, double x, uint32_t size, bool brain);
  * parameter and value, not the row. */
 ft_status ft__ptx_bind(ft_ptx_listed *out, const ft__ptx_row *r,
                        const char *const *alias, size_t n_alias, ft__arena *a,
-                       ft_error *err);
-
-/* ---- parts.c ---- */
-/* The whole file, terminated, for the caller to free. Up to `most` bytes. */
-ft_status ft__ptx_load(char **out, size_t *len, const char *path, size_t most,
                        ft_error *err);
 
 /* ---- folder.c ---- */

@@ -1,174 +1,126 @@
-/* The vocabulary: opcodes, types, words, directives by their text. */
-#include "ptx/syntax/words.h"
+/* The words of the language by number: what opcodes, types and special registers are,
+ * and the class of an instruction, by which it is counted. */
+#include "ptx/syntax/parser.h"
 
-#include <string.h>
-
-static const char *const opcodes[] = {
-#define FT__PTX_OPCODE(e, name, class, least, most, types) name,
+const ft__ptx_opcode_facts ft__ptx_opcodes[FT__PTX_OPCODES] = {
+#define FT__PTX_OPCODE(e, name, class, least, most, types)                             \
+    {name, FT_PTX_##class, least, most, types},
 #include "ptx/syntax/opcodes.def"
 #undef FT__PTX_OPCODE
 };
 
-static const uint8_t opcode_classes[] = {
-#define FT__PTX_OPCODE(e, name, class, least, most, types) FT_PTX_##class,
-#include "ptx/syntax/opcodes.def"
-#undef FT__PTX_OPCODE
-};
-
-static const ft__arity arities[] = {
-#define FT__PTX_OPCODE(e, name, class, least, most, types) {least, most, types},
-#include "ptx/syntax/opcodes.def"
-#undef FT__PTX_OPCODE
-};
-
-static const char *const words[] = {
-#define FT__PTX_TYPE(e, name, bits, kind) name,
-#include "ptx/syntax/types.def"
-#undef FT__PTX_TYPE
-#define FT__PTX_MOD(e, name) name,
-#include "ptx/syntax/mods.def"
-#undef FT__PTX_MOD
-    "another word",
-    "m..n..k..",
-#define FT__PTX_DIRECTIVE(e, name) name,
-#include "ptx/syntax/directives.def"
-#undef FT__PTX_DIRECTIVE
-};
-
-static const char *const other_words[] = {
-#include "ptx/syntax/other_words.def"
-};
-
-static const struct {
-    uint16_t bits, kind;
-} types[] = {
+const ft__ptx_type_facts ft__ptx_types[FT__PTX_TYPES] = {
 #define FT__PTX_TYPE(e, name, bits, kind) {bits, FT__KIND_##kind},
 #include "ptx/syntax/types.def"
 #undef FT__PTX_TYPE
 };
 
-static const char *const sregs[] = {
+const char *const ft__ptx_sregs[FT__PTX_SREGS] = {
 #define FT__PTX_SREG(e, name) name,
 #include "ptx/syntax/sregs.def"
 #undef FT__PTX_SREG
 };
 
-const char *ft__ptx_opcode_name(unsigned opcode)
+/* ---- classes ---- */
+
+static bool has(const ft__ptx_insn *i, const uint16_t *mods, unsigned mod)
 {
-    return opcode < FT__PTX_OPCODES ? opcodes[opcode] : "?";
+    for (unsigned k = 0; k < i->n_mods; k++)
+        if (mods[k] == mod)
+            return true;
+    return false;
 }
 
-unsigned ft__ptx_opcode_class(unsigned opcode)
+/* Arithmetic that the opcode calls integer's, by its type. */
+static unsigned arithmetic(const ft__ptx_insn *i, unsigned otherwise)
 {
-    return opcode_classes[opcode];
-}
+    unsigned type = i->n_types ? i->type[0] : FT__TYPE_NONE;
 
-ft__arity ft__ptx_arity(unsigned opcode)
-{
-    return arities[opcode];
-}
-
-const char *ft__ptx_mod_name(unsigned mod)
-{
-    return mod < FT__WORDS ? words[mod] : "?";
-}
-
-uint32_t ft__ptx_type_bits(unsigned type)
-{
-    return type < FT__PTX_TYPES ? types[type].bits : 0;
-}
-
-ft__ptx_kind ft__ptx_type_kind(unsigned type)
-{
-    return type < FT__PTX_TYPES ? (ft__ptx_kind)types[type].kind : FT__KIND_BITS;
-}
-
-const char *ft__ptx_sreg_name(unsigned sreg)
-{
-    return sreg < FT__PTX_SREGS ? sregs[sreg] : "?";
-}
-
-/* Names by the hash of each: numbered from 0 on, or all `number` where that is not 0;
- * false: out of memory. */
-static bool index_names(ft__index *t, const char *const *names, size_t n,
-                        int64_t number)
-{
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t hash =
-            ft__hash_bytes(FT__HASH_BEGIN, names[i], strlen(names[i]));
-        ft__index_slot *slot = ft__index_at(t, hash, NULL);
-
-        if (!slot)
-            return false;
-        if (slot->hash)
-            continue;
-        *slot = (ft__index_slot){hash, names[i], number ? number : (int64_t)i};
-        t->n++;
+    if (ft__ptx_type_kind(type) != FT__KIND_FLOAT)
+        return otherwise;
+    switch (type) {
+    case FT__TYPE_F64: return FT_PTX_FP64;
+    case FT__TYPE_F32:
+    case FT__TYPE_TF32:
+    case FT__TYPE_F32X2: return FT_PTX_FP32;
+    default: return FT_PTX_FP16;
     }
-    return true;
 }
 
-bool ft__words_begin(ft__vocabulary *w)
+static bool is_float(const ft__ptx_insn *i)
 {
-    *w = (ft__vocabulary){0};
-    return index_names(&w->word, words, FT__WORDS, 0) &&
-           index_names(&w->word, other_words,
-                       sizeof(other_words) / sizeof(*other_words), FT__MOD_OTHER) &&
-           index_names(&w->opcode, opcodes, FT__PTX_OPCODES, 0);
+    return i->n_types && ft__ptx_type_kind(i->type[0]) == FT__KIND_FLOAT;
 }
 
-void ft__words_end(ft__vocabulary *w)
+/* With a rounding it is a sequence around the special unit's approximation. */
+static unsigned divided(const ft__ptx_insn *i, const uint16_t *mods)
 {
-    ft__index_free(&w->word);
-    ft__index_free(&w->opcode);
+    return has(i, mods, FT__MOD_RN) || has(i, mods, FT__MOD_RZ) ||
+                   has(i, mods, FT__MOD_RM) || has(i, mods, FT__MOD_RP)
+               ? FT_PTX_FDIV
+               : FT_PTX_SPECIAL;
 }
 
-static unsigned find(const ft__index *t, uint64_t hash, const char *s, size_t len,
-                     unsigned none)
+static unsigned copy(const ft__ptx_insn *i, const uint16_t *mods)
 {
-    const ft__index_slot *slot = ft__index_find(t, hash, NULL);
-
-    return slot && strlen(slot->text) == len && memcmp(slot->text, s, len) == 0
-               ? (unsigned)slot->number
-               : none;
+    if (has(i, mods, FT__MOD_COMMIT_GROUP) || has(i, mods, FT__MOD_WAIT_GROUP) ||
+        has(i, mods, FT__MOD_WAIT_ALL) || has(i, mods, FT__MOD_MBARRIER))
+        return FT_PTX_SYNC;
+    return has(i, mods, FT__MOD_PREFETCH) ? FT_PTX_LOAD : FT_PTX_COPY;
 }
 
-unsigned ft__words_find(const ft__vocabulary *w, uint64_t hash, const char *s,
-                        size_t len)
+static unsigned tensor(const ft__ptx_insn *i, const uint16_t *mods)
 {
-    return find(&w->word, hash, s, len, FT__WORDS);
+    switch (mods && i->n_mods ? mods[0] : FT__PTX_MODS) {
+    case FT__MOD_LD:
+    case FT__MOD_LOAD: return FT_PTX_LOAD;
+    case FT__MOD_ST:
+    case FT__MOD_STORE: return FT_PTX_STORE;
+    case FT__MOD_CP:
+    case FT__MOD_SHIFT: return FT_PTX_COPY;
+    case FT__MOD_FENCE:
+    case FT__MOD_FENCE_BEFORE_THREAD_SYNC:
+    case FT__MOD_FENCE_AFTER_THREAD_SYNC:
+    case FT__MOD_WAIT_LD:
+    case FT__MOD_WAIT_ST:
+    case FT__MOD_COMMIT:
+    case FT__MOD_COMMIT_GROUP:
+    case FT__MOD_WAIT_GROUP:
+    case FT__MOD_ALLOC:
+    case FT__MOD_DEALLOC:
+    case FT__MOD_RELINQUISH_ALLOC_PERMIT: return FT_PTX_SYNC;
+    default: return FT_PTX_TENSOR;
+    }
 }
 
-unsigned ft__words_opcode(const ft__vocabulary *w, uint64_t hash, const char *s,
-                          size_t len)
+unsigned ft__ptx_classify(const ft__ptx_insn *i, const uint16_t *mods)
 {
-    return find(&w->opcode, hash, s, len, FT__PTX_OPCODES);
-}
+    const unsigned usual = ft__ptx_opcodes[i->opcode].class;
 
-static const char *number(const char *s, const char *end, uint16_t *v)
-{
-    uint32_t n = 0;
-    const char *p = s;
-
-    while (p < end && *p >= '0' && *p <= '9' && p - s < 4)
-        n = n * 10 + (uint32_t)(*p++ - '0');
-    *v = (uint16_t)n;
-    return p > s ? p : NULL;
-}
-
-bool ft__words_shape(uint16_t shape[3], const char *s, size_t len)
-{
-    const char *const end = s + len;
-    const bool mnk = len > 1 && s[0] == 'm';
-    const char *p = number(s + mnk, end, &shape[0]);
-
-    shape[2] = 0;
-    if (!p || p == end || *p != (mnk ? 'n' : 'x') ||
-        !(p = number(p + 1, end, &shape[1])))
-        return false;
-    if (mnk)
-        return p == end || (*p == 'k' && number(p + 1, end, &shape[2]) == end);
-    if (p == end || *p++ != 'b')
-        return false;
-    return p == end || (*p == 'x' && number(p + 1, end, &shape[2]) == end);
+    switch (i->opcode) {
+    case FT__PTX_ADD:
+    case FT__PTX_SUB:
+    case FT__PTX_MIN:
+    case FT__PTX_MAX:
+    case FT__PTX_ABS:
+    case FT__PTX_NEG:
+    case FT__PTX_MUL:
+    case FT__PTX_MAD:
+    case FT__PTX_FMA:
+    case FT__PTX_COPYSIGN: return arithmetic(i, usual);
+    case FT__PTX_DIV: return is_float(i) ? divided(i, mods) : usual;
+    case FT__PTX_RCP:
+    case FT__PTX_SQRT: return divided(i, mods);
+    case FT__PTX_CP: return copy(i, mods);
+    case FT__PTX_WMMA:
+    case FT__PTX_WGMMA:
+    case FT__PTX_TCGEN05: return tensor(i, mods);
+    case FT__PTX_BAR:
+    case FT__PTX_BARRIER: return FT_PTX_SYNC;
+    case FT__PTX_MULTIMEM:
+        return has(i, mods, FT__MOD_ST)          ? FT_PTX_STORE
+               : has(i, mods, FT__MOD_LD_REDUCE) ? FT_PTX_LOAD
+                                                 : FT_PTX_ATOMIC;
+    default: return usual;
+    }
 }
