@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/launch/folder.h"
+#include "ptx/launch/reader.h"
 
 /* The text of PATH.ptx's neighbour PATH.END; *out NULL: there is none. */
 static ft_status beside(const char **out, ft__arena *a, const char *ptx,
@@ -211,7 +211,7 @@ ft_status ft__ptx_triton_tiles(uint32_t out[3], ft__arena *a, const char *ptx,
 
 /* ---- the folder ---- */
 
-ft_status ft__ptx_triton(ft__ptx_rows *r, const ft__ptx_files *f, ft_error *err)
+static ft_status read_cache(ft__ptx_rows *r, const ft__ptx_files *f, ft_error *err)
 {
     for (size_t i = 0; i < f->n; i++) {
         ft__ptx_triton_facts facts;
@@ -234,3 +234,5 @@ ft_status ft__ptx_triton(ft__ptx_rows *r, const ft__ptx_files *f, ft_error *err)
     }
     return FT_OK;
 }
+
+const ft__ptx_reader ft__ptx_triton = {FT_PTX_TRITON, read_cache};
