@@ -4,8 +4,7 @@
 
 #include "ptx/syntax/parser.h"
 
-/* ---- what functions and modules hold besides: .pragma, and .loc .file .section of
- * the source ---- */
+/* ---- .pragma, and .loc .file .section of the source, which modules hold too ---- */
 
 static void pragma(ft__parser *p)
 {
