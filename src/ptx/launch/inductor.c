@@ -36,17 +36,10 @@ static size_t name_length(const char *s)
     return isdigit((unsigned char)*s) ? 0 : word_length(s);
 }
 
-static const char *behind(const char *line, const char *word)
-{
-    const char *s = strstr(line, word);
-
-    return s ? s + strlen(word) : NULL;
-}
-
 /* The word behind `before` in text: "'grid_type': '" -> Grid1D. */
 static const char *word_behind(ft__arena *a, const char *text, const char *before)
 {
-    const char *s = behind(text, before);
+    const char *s = ft__behind(text, before);
     size_t n = s ? word_length(s) : 0;
 
     return n ? ft__arena_strndup(a, s, n) : NULL;
@@ -162,9 +155,9 @@ static bool read_inputs(struct tensors *t, const char *code)
         while (name > code && name[-1] != ' ' && name[-1] != '\n')
             name--;
         at = read_dims(&shape, s + strlen(word));
-        type = at ? strstr(at, "dtype=torch.") : NULL;
-        if (type && type < at + strcspn(at, "\n"))
-            shape.dtype = dtype_of(type + strlen("dtype=torch."));
+        type = at ? ft__behind(at, "dtype=torch.") : NULL;
+        if (type && type <= at + strcspn(at, "\n"))
+            shape.dtype = dtype_of(type);
         if (at && !set_tensor(t, name, (size_t)(s - name), &shape))
             return false;
         s += strlen(word);
@@ -231,11 +224,11 @@ static bool read_group(struct tensors *t, const char *names)
 static bool read_assignment(struct tensors *t, const char *name, size_t n,
                             const char *value)
 {
-    const char *s = behind(value, "empty_strided_cuda("), *type;
+    const char *s = ft__behind(value, "empty_strided_cuda("), *type;
     ft__ptx_shape shape = {0};
 
     if (s && (s = read_dims(&shape, s))) {
-        type = behind(s, "torch.");
+        type = ft__behind(s, "torch.");
         shape.dtype = type ? dtype_of(type) : NULL;
         return set_tensor(t, name, n, &shape);
     }
@@ -245,15 +238,15 @@ static bool read_assignment(struct tensors *t, const char *name, size_t n,
 /* Learn from a line; false: out of memory. */
 static bool read_tensors(struct tensors *t, const char *line)
 {
-    const char *s = behind(line, "assert_size_stride_grouped(");
+    const char *s = ft__behind(line, "assert_size_stride_grouped(");
     ft__ptx_shape shape = {0};
     size_t n;
 
     if (s)
         return *s != '(' || read_group(t, s);
-    s = behind(line, "assert_size_stride(");
+    s = ft__behind(line, "assert_size_stride(");
     if (!s)
-        s = behind(line, "assert_tensor_metadata(");
+        s = ft__behind(line, "assert_tensor_metadata(");
     if (s) {
         n = name_length(s);
         return !n || !read_dims(&shape, s + n) || set_tensor(t, s, n, &shape);
@@ -269,7 +262,7 @@ static bool read_tensors(struct tensors *t, const char *line)
 /* "stride=(2, 2)" of the call at s. */
 static void pair(const char *s, const char *word, int64_t out[2])
 {
-    const char *at = behind(s, word);
+    const char *at = ft__behind(s, word);
     ft__ptx_shape v;
 
     if (at && read_dims(&v, at) && v.n == 2) {
@@ -295,7 +288,7 @@ static const char *convolution(const struct tensors *t, const char *s)
     pair(s, " padding=", c.low);
     pair(s, " padding=", c.high);
     pair(s, " dilation=", c.dilation);
-    groups = behind(s, " groups=");
+    groups = ft__behind(s, " groups=");
     if (groups)
         c.groups = strtoll(groups, NULL, 10);
     c.dtype = x.dtype;
@@ -316,10 +309,10 @@ static const char *operation_of(const struct tensors *t, const char *s)
     const char *at = strchr(s, '(');
     ft__ptx_shape x, y, added;
 
-    if (at && behind(s, "extern_kernels.convolution("))
+    if (at && ft__behind(s, "extern_kernels.convolution("))
         return convolution(t, at + 1);
     for (size_t i = 0; at && i < sizeof(products) / sizeof(products[0]); i++) {
-        if (!behind(s, products[i].call))
+        if (!ft__behind(s, products[i].call))
             continue;
         at = products[i].added ? operand(&added, t, at + 1) : at + 1;
         at = at ? operand(&x, t, at) : NULL;

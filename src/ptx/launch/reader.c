@@ -39,6 +39,13 @@ bool ft__ends_with(const char *s, const char *end)
     return n >= m && memcmp(s + n - m, end, m) == 0;
 }
 
+const char *ft__behind(const char *s, const char *word)
+{
+    const char *at = strstr(s, word);
+
+    return at ? at + strlen(word) : NULL;
+}
+
 char *ft__ptx_fmt(ft__arena *a, const char *fmt, ...)
 {
     va_list ap;

@@ -67,6 +67,8 @@ ft_status ft__ptx_row_add(ft__ptx_row **out, ft__ptx_rows *r, const char *where,
                           ft_error *err);
 
 bool ft__ends_with(const char *s, const char *end);
+/* Where the first `word` in s ends; NULL: there is none. */
+const char *ft__behind(const char *s, const char *word);
 FT_PRINTF(2, 3) char *ft__ptx_fmt(ft__arena *a, const char *fmt, ...);
 /* The text of a file, kept in the arena. FT_EIO: it cannot be read. */
 ft_status ft__ptx_text(const char **out, ft__arena *a, const char *path, ft_error *err);

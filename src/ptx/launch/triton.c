@@ -175,11 +175,10 @@ static uint64_t factor(const char *text, const char *s, ft__arena *a)
     size_t n, m;
     const char *index = result(s, &n);
     char *product = index ? ft__ptx_fmt(a, "arith.muli %.*s, ", (int)n, index) : NULL;
-    const char *at = product ? strstr(s, product) : NULL;
+    const char *at = product ? ft__behind(s, product) : NULL;
 
     if (!at)
         return 0;
-    at += strlen(product);
     m = strcspn(at, " :\n");
     return constant(text, at, at, m, a);
 }

@@ -80,9 +80,8 @@ static const char *module_of(struct dump *d, const char *kernel)
 static const char *definition(struct dump *d, const char *name)
 {
     char *begin = ft__ptx_fmt(d->rows->arena, "%%%s = ", name);
-    const char *at = begin ? strstr(d->hlo, begin) : NULL;
 
-    return at ? at + strlen(begin) : NULL;
+    return begin ? ft__behind(d->hlo, begin) : NULL;
 }
 
 /* What thunk `id` is called in the HLO; NULL: it is not said. */
@@ -104,9 +103,9 @@ static const char *thunk_name(struct dump *d, uint64_t id)
 /* A member of the line at s: what stands behind `word`; NULL: it has none. */
 static const char *in_line(const char *s, const char *word)
 {
-    const char *at = s ? strstr(s, word) : NULL;
+    const char *at = s ? ft__behind(s, word) : NULL;
 
-    return at && at < s + strcspn(s, "\n") ? at + strlen(word) : NULL;
+    return at && at <= s + strcspn(s, "\n") ? at : NULL;
 }
 
 /* "f32[8,64]{1,0} ..." or the first of a tuple of such. */
@@ -273,10 +272,9 @@ static bool find_dims(const char *s, const char *word, uint32_t out[3])
     static const char *const before[] = {"", ", ", ", "};
     uint64_t v;
 
-    s = strstr(s, word);
+    s = ft__behind(s, word);
     if (!s)
         return false;
-    s += strlen(word);
     s += strspn(s, " ");
     if (*s != '{' && *s != '[')
         return false;
@@ -344,11 +342,10 @@ static void begin_body(struct dump *d)
 /* The word in front of " grid:", or behind "kernel = "; *out NULL: there is none. */
 static ft_status kernel_name(const char **out, struct dump *d, const char *line)
 {
-    const char *end = strstr(line, " grid: ["), *begin = strstr(line, "kernel = ");
+    const char *end = strstr(line, " grid: ["), *begin = ft__behind(line, "kernel = ");
 
     *out = NULL;
     if (begin) {
-        begin += strlen("kernel = ");
         end = begin + strcspn(begin, ", ");
     } else {
         begin = end;
@@ -363,8 +360,7 @@ static ft_status kernel_name(const char **out, struct dump *d, const char *line)
 
 static ft_status add_kernel(struct dump *d, ft__ptx_row *row, const char *line)
 {
-    const char *shared = strstr(line, "shared_memory: ");
-
+    const char *shared = ft__behind(line, "shared_memory: ");
     ft_status st = kernel_name(&row->kernel, d, line);
 
     if (st)
@@ -373,7 +369,7 @@ static ft_status add_kernel(struct dump *d, ft__ptx_row *row, const char *line)
         return ft_fail(d->err, FT_EFORMAT, 0, "%s, line %u: a launch without a kernel",
                        d->path, row->line);
     row->module = module_of(d, row->kernel);
-    row->shared = shared ? (uint32_t)strtoul(shared + 15, NULL, 10) : 0;
+    row->shared = shared ? (uint32_t)strtoul(shared, NULL, 10) : 0;
     if (!find_dims(line, "threads: ", row->block))
         find_dims(line, "threads/block: ", row->block);
     if (!row->module) {
