@@ -432,7 +432,7 @@ static void read_operand(ft__parser *p, unsigned opcode)
     const size_t from = p->stage.n;
 
     if (++p->nested > MAX_NESTED)
-        ft__ptx_fail(p, p->lex.start, "operand_operands are nested too deep");
+        ft__ptx_fail(p, p->lex.start, "operands are nested too deep");
     else
         single(p, opcode);
     if (ft__ptx_accept(p, '|')) {
