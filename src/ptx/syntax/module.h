@@ -54,7 +54,7 @@ typedef enum ft__ptx_kind {
     FT__KIND_OPAQUE, /* texref, samplerref, surfref */
 } ft__ptx_kind;
 
-/* ---- words.c ---- */
+/* ---- what opcodes, types and special registers are ---- */
 
 typedef struct ft__ptx_opcode_facts {
     const char *name;

@@ -138,6 +138,25 @@ void ft__ptx_attribute(ft__parser *p)
 
 /* ---- words ---- */
 
+const ft__ptx_opcode_facts ft__ptx_opcodes[FT__PTX_OPCODES] = {
+#define FT__PTX_OPCODE(e, name, class, least, most, types)                             \
+    {name, FT_PTX_##class, least, most, types},
+#include "ptx/syntax/opcodes.def"
+#undef FT__PTX_OPCODE
+};
+
+const ft__ptx_type_facts ft__ptx_types[FT__PTX_TYPES] = {
+#define FT__PTX_TYPE(e, name, bits, kind) {bits, FT__KIND_##kind},
+#include "ptx/syntax/types.def"
+#undef FT__PTX_TYPE
+};
+
+const char *const ft__ptx_sregs[FT__PTX_SREGS] = {
+#define FT__PTX_SREG(e, name) name,
+#include "ptx/syntax/sregs.def"
+#undef FT__PTX_SREG
+};
+
 static const char *const words[] = {
 #define FT__PTX_TYPE(e, name, bits, kind) name,
 #include "ptx/syntax/types.def"

@@ -156,10 +156,10 @@ bool ft__ptx_declaration(ft__parser *p, bool external);
  * function's it goes to. */
 void ft__ptx_parameter(ft__parser *p, ft__ptx_list *to, bool *is_reg);
 
-/* ---- words.c, instruction.c, kernel.c, function.c ---- */
+/* ---- operand.c, instruction.c, kernel.c, function.c ---- */
 
-/* The class of an instruction with these words behind its opcode. */
-unsigned ft__ptx_classify(const ft__ptx_insn *i, const uint16_t *mods);
+/* Up to the semicolon, as the opcode wants them. */
+void ft__ptx_operands(ft__parser *p, ft__ptx_insn *i);
 void ft__ptx_instruction(ft__parser *p);
 /* The kernel's parameters, registers and histogram, and ft__ptx_insn.global, from what
  * its function is now. */
