@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ptx/launch/folder.h"
+#include "ptx/launch/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -40,13 +40,12 @@ static void write_files(const char *folder, const char **path, const uint8_t *da
     }
 }
 
-static void ask(ft_status (*read)(ft__ptx_rows *, const ft__ptx_files *, ft_error *),
-                const ft__ptx_files *f)
+static void ask(const ft__ptx_reader *reader, const ft__ptx_files *f)
 {
     ft__arena a = {0};
     ft__ptx_rows rows = {.arena = &a};
     ft_error err = {0};
-    ft_status st = read(&rows, f, &err);
+    ft_status st = reader->read(&rows, f, &err);
 
     if (st && (st == FT_ENOMEM || !*err.msg))
         abort();
@@ -67,9 +66,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!mkdtemp(folder))
         return 0;
     write_files(folder, path, data, size);
-    ask(ft__ptx_xla, &f);
-    ask(ft__ptx_inductor, &f);
-    ask(ft__ptx_triton, &f);
+    ask(&ft__ptx_xla, &f);
+    ask(&ft__ptx_inductor, &f);
+    ask(&ft__ptx_triton, &f);
     for (int i = 0; i < N; i++) {
         unlink(path[i]);
         free((char *)path[i]);

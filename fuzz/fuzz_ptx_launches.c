@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/launch/launches.h"
+#include "ptx/launch/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "ptx/launch/launches.h"
+#include "ptx/launch/reader.h"
 #include "refuse.h"
 
 static char data[4096]; /* tests/data/ptx */

@@ -3,25 +3,29 @@
 
 #include "foretell/ptx.h"
 
-/* And its accesses, in the same order. */
-size_t ft__ptx_accesses(const ft_ptx_counter *c, const ft_ptx_access **out);
-/* Of the last launch counted, the kernel's blocks in the order of the text; functions
- * it calls after it. Borrowed until the next. */
-size_t ft__ptx_blocks(const ft_ptx_counter *c, const ft_ptx_block **out);
-const char *ft__ptx_class_about(ft_ptx_class c); /* what belongs to it */
-/* FT_ENOTFOUND: no such kernel or parameter; FT_EINVAL: a block or grid that no GPU
- * takes, or not the one that .reqntid says; FT_ENEEDED: several kernels and none named.
- */
-ft_status ft__ptx_count(ft_ptx_counts *out, ft_ptx_counter *c,
-                        const ft_ptx_launch *launch, ft_error *err);
-void ft__ptx_counter_free(ft_ptx_counter *c);
-ft_status ft__ptx_counter_new(ft_ptx_counter **out, const ft_ptx *m, ft_error *err);
-void ft__ptx_free(ft_ptx *m);
+/* ---- modules ---- */
+
 /* PTX ISA 1.0 to 9.x. FT_EIO; FT_EFORMAT: err->msg says name, line, column, what was
  * found there and what was expected. */
 ft_status ft__ptx_open(ft_ptx **out, const char *path, ft_error *err);
 /* The text is borrowed until ft__ptx_free(). `name` is for messages. */
 ft_status ft__ptx_parse(ft_ptx **out, const char *text, size_t len, const char *name,
                         ft_error *err);
+void ft__ptx_free(ft_ptx *m);
+
+/* ---- counting ---- */
+
+ft_status ft__ptx_counter_new(ft_ptx_counter **out, const ft_ptx *m, ft_error *err);
+void ft__ptx_counter_free(ft_ptx_counter *c);
+/* FT_ENOTFOUND: no such kernel or parameter; FT_EINVAL: a block or grid that no GPU
+ * takes, or not the one that .reqntid says; FT_ENEEDED: several kernels and none named.
+ */
+ft_status ft__ptx_count(ft_ptx_counts *out, ft_ptx_counter *c,
+                        const ft_ptx_launch *launch, ft_error *err);
+/* Of the last launch counted, the kernel's blocks in the order of the text; functions
+ * it calls after it. Borrowed until the next. */
+size_t ft__ptx_blocks(const ft_ptx_counter *c, const ft_ptx_block **out);
+/* And its accesses, in the same order. */
+size_t ft__ptx_accesses(const ft_ptx_counter *c, const ft_ptx_access **out);
 
 #endif

@@ -1,9 +1,8 @@
-/* The page of validate: words, tables and figures in one file. */
+/* The page of validate: words and tables in one file, with the sections that are drawn
+ * where they belong. */
 #include "report/page.h"
-#include "foretell/names.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "report/svg.h"
@@ -63,33 +62,6 @@ static const char style[] =
     ".keys i{display:inline-block;width:.8em;height:.8em;margin-right:.4em;"
     "border-radius:2px}\n";
 
-void ft__validation_label(char *buf, size_t size, const ft__validation_page *p,
-                          const ft_validated *v)
-{
-    if (p->datasets)
-        snprintf(buf, size, "%s, %s, %s, %s", v->name, v->device, v->engine,
-                 v->setting);
-    else
-        snprintf(buf, size, "%s", v->name);
-}
-
-double ft__validation_error(const ft_validated *v, ft_quantity q, ft_estimator e)
-{
-    const ft_figure *f = e == FT_ESTIMATOR_SUM ? &v->sum[q] : &v->predicted[q];
-
-    return f->value / v->measured[q].value - 1;
-}
-
-ft__formatted ft__quantity_text(ft_quantity q, double v)
-{
-    return ft__text_in(ft_name(FT_NAMES_UNIT, q), v);
-}
-
-const ft_figure *ft__validation_figure(const ft_validated *v, ft_quantity q, int which)
-{
-    return which == 0 ? &v->measured[q] : which == 1 ? &v->sum[q] : &v->predicted[q];
-}
-
 static void put_cell(FILE *fp, const char *s)
 {
     fputs("<td>", fp);
@@ -147,121 +119,6 @@ static void put_summary(FILE *fp, const ft__validation_page *p)
             fputs("</tr>\n", fp);
         }
     fputs("</tbody></table></div>\n", fp);
-}
-
-static bool is_known(const ft__validation_page *p, ft_quantity q)
-{
-    for (size_t i = 0; i < p->n; i++)
-        if (p->v[i].measured[q].value > 0)
-            return true;
-    return false;
-}
-
-static const char *why_not(const ft__validation_page *p, ft_quantity q)
-{
-    return *p->v[0].measured[q].why ? p->v[0].measured[q].why : p->v[0].sum[q].why;
-}
-
-static void put_keys(FILE *fp, const ft__validation_page *p)
-{
-    bool predicted = false;
-
-    for (size_t i = 0; i < p->n; i++)
-        predicted |= isfinite(p->v[i].predicted[FT_QUANTITY_TIME].value);
-    fprintf(fp,
-            "<div class=\"keys\"><span><i style=\"background:var(--measured)\"></i>"
-            "measured whole</span><span><i style=\"background:var(--sum)\"></i>"
-            "operations summed</span>%s</div>\n",
-            predicted ? "<span><i style=\"background:var(--predicted)\"></i>predicted"
-                        "</span>"
-                      : "");
-}
-
-static void put_bars(FILE *fp, const ft__validation_page *p)
-{
-    for (int q = 0; q < FT_QUANTITY_COUNT; q++) {
-        fprintf(fp, "<h2>%c%s</h2>\n",
-                ft_name(FT_NAMES_QUANTITY, (ft_quantity)q)[0] - 'a' + 'A',
-                ft_name(FT_NAMES_QUANTITY, (ft_quantity)q) + 1);
-        if (!is_known(p, (ft_quantity)q)) {
-            fputs("<p class=\"soft\">Not known: ", fp);
-            ft__put_xml(fp, why_not(p, (ft_quantity)q));
-            fputs(".</p>\n", fp);
-            continue;
-        }
-        put_keys(fp, p);
-        fputs("<figure>\n", fp);
-        ft__figure_bars(fp, p, (ft_quantity)q);
-        fputs("<figcaption>In units of what was measured; thin lines are one "
-              "sigma.</figcaption></figure>\n",
-              fp);
-    }
-}
-
-/* ---- by clock ---- */
-
-static bool same_place(const ft_validated *a, const ft_validated *b)
-{
-    return strcmp(a->name, b->name) == 0 && strcmp(a->device, b->device) == 0 &&
-           strcmp(a->engine, b->engine) == 0;
-}
-
-static int by_clock(const void *a, const void *b)
-{
-    double x = ft__clock_of((*(const ft_validated *const *)a)->setting);
-    double y = ft__clock_of((*(const ft_validated *const *)b)->setting);
-
-    return (x > y) - (x < y);
-}
-
-/* The entries like v[first] with a clock, if it is the first of them; how many. */
-static size_t clocks_of(const ft_validated **out, const ft__validation_page *p,
-                        size_t first)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < p->n; i++) {
-        if (!same_place(&p->v[i], &p->v[first]) || isnan(ft__clock_of(p->v[i].setting)))
-            continue;
-        if (i < first)
-            return 0;
-        out[n++] = &p->v[i];
-    }
-    qsort(out, n, sizeof(*out), by_clock);
-    return n;
-}
-
-static void put_clocks(FILE *fp, const ft__validation_page *p)
-{
-    const ft_validated **at = calloc(p->n + 1, sizeof(*at));
-    bool begun = false;
-
-    for (size_t i = 0; at && i < p->n; i++) {
-        size_t n = clocks_of(at, p, i);
-
-        if (n < 2)
-            continue;
-        if (!begun) {
-            fputs("<h2>By clock</h2>\n", fp);
-            put_keys(fp, p);
-            fputs("<div class=\"cards\">\n", fp);
-        }
-        begun = true;
-        for (int q = 0; q < FT_QUANTITY_MEMORY; q++) {
-            if (!(at[0]->measured[q].value > 0))
-                continue;
-            fputs("<figure><h3>", fp);
-            ft__put_xml(fp, at[0]->name);
-            fprintf(fp, ": %s on ", ft_name(FT_NAMES_QUANTITY, (ft_quantity)q));
-            ft__put_xml(fp, at[0]->device);
-            fputs("</h3>\n", fp);
-            ft__figure_clocks(fp, at, n, (ft_quantity)q);
-            fputs("</figure>\n", fp);
-        }
-    }
-    if (begun)
-        fputs("</div>\n", fp);
-    free(at);
 }
 
 /* ---- tables ---- */
@@ -363,91 +220,14 @@ static void put_unpriced(FILE *fp, const ft__validation_page *p)
     fputs("</tbody></table></div>\n", fp);
 }
 
-/* ---- how measuring went ---- */
-
-static void put_line(FILE *fp, const ft__validation_page *p)
-{
-    fputs("<h2>Proportionality</h2>\n", fp);
-    if (!p->line) {
-        fputs("<p class=\"soft\">Not measured: ", fp);
-        ft__put_xml(fp, p->no_line);
-        fputs(".</p>\n", fp);
-        return;
-    }
-    fputs("<figure>\n", fp);
-    ft__figure_proportional(fp, p->line, p->spec);
-    fputs("<figcaption>Batches of <code>", fp);
-    ft__put_xml(fp, p->spec);
-    fputs("</code>; the band is five sigma about the line, hollow points lie outside "
-          "of the picture. Batches are never measured shorter than the dashed "
-          "line.</figcaption></figure>\n",
-          fp);
-}
-
-static void put_power(FILE *fp, const ft__validation_page *p)
-{
-    bool any = false;
-
-    fputs("<h2>Power over time</h2>\n", fp);
-    for (size_t i = 0; i < p->n; i++) {
-        char label[600];
-
-        if (p->v[i].n_power < 2)
-            continue;
-        any = true;
-        ft__validation_label(label, sizeof(label), p, &p->v[i]);
-        fputs("<figure>\n", fp);
-        ft__figure_power(fp, p, &p->v[i]);
-        fputs("<figcaption>", fp);
-        ft__put_xml(fp, label);
-        fputs(": readings outside of the channel of three sigma (hollow) are start-up "
-              "and outliers.</figcaption></figure>\n",
-              fp);
-    }
-    if (!any)
-        fputs("<p class=\"soft\">No readings of power in the store for these "
-              "networks.</p>\n",
-              fp);
-}
-
-static void put_rounds(FILE *fp, const ft__validation_page *p)
-{
-    bool begun = false;
-
-    for (size_t i = 0; i < p->n; i++) {
-        char label[600];
-
-        if (!p->v[i].n_rounds || !(p->v[i].measured[FT_QUANTITY_TIME].value > 0))
-            continue;
-        if (!begun)
-            fputs(
-                "<h2>Runs laid over each other</h2>\n<p class=\"soft\">Every batch of "
-                "every round, relative to the median of all; between the rounds "
-                "operations were measured.</p>\n<div class=\"cards\">\n",
-                fp);
-        begun = true;
-        ft__validation_label(label, sizeof(label), p, &p->v[i]);
-        fputs("<figure><h3>", fp);
-        ft__put_xml(fp, label);
-        fputs("</h3>\n", fp);
-        ft__figure_rounds(fp, p, &p->v[i]);
-        fputs("</figure>\n", fp);
-    }
-    if (begun)
-        fputs("</div>\n", fp);
-}
-
 void ft__page_write(FILE *fp, const ft__validation_page *p)
 {
     put_head(fp, p);
     put_summary(fp, p);
-    put_bars(fp, p);
-    put_clocks(fp, p);
+    ft__page_results(fp, p);
     put_networks(fp, p);
     put_kinds(fp, p);
     put_unpriced(fp, p);
-    put_line(fp, p);
-    put_power(fp, p);
-    put_rounds(fp, p);
+    ft__page_measuring(fp, p);
     fputs("</body>\n</html>\n", fp);
 }

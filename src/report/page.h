@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "foretell/names.h"
 #include "foretell/validate.h"
 #include "report/units.h"
 
@@ -27,24 +28,45 @@ typedef struct ft__validation_page {
  * light and dark. Well-formed XML. */
 void ft__page_write(FILE *fp, const ft__validation_page *p);
 
-/* ---- figures ---- */
+/* ---- its drawn sections ---- */
+
+void ft__page_results(FILE *fp, const ft__validation_page *p);
+void ft__page_measuring(FILE *fp, const ft__validation_page *p);
+
+/* ---- what is said of a network, on the page and elsewhere ---- */
+
 /* "resnet18", with the dataset where there are several. */
-void ft__validation_label(char *buf, size_t size, const ft__validation_page *p,
-                          const ft_validated *v);
+static inline void ft__validation_label(char *buf, size_t size,
+                                        const ft__validation_page *p,
+                                        const ft_validated *v)
+{
+    if (p->datasets)
+        snprintf(buf, size, "%s, %s, %s, %s", v->name, v->device, v->engine,
+                 v->setting);
+    else
+        snprintf(buf, size, "%s", v->name);
+}
+
 /* Estimate over measured, less one; NaN: one is not known. */
-double ft__validation_error(const ft_validated *v, ft_quantity q, ft_estimator e);
-/* In the quantity's unit. */
-ft__formatted ft__quantity_text(ft_quantity q, double v);
+static inline double ft__validation_error(const ft_validated *v, ft_quantity q,
+                                          ft_estimator e)
+{
+    const ft_figure *f = e == FT_ESTIMATOR_SUM ? &v->sum[q] : &v->predicted[q];
+
+    return f->value / v->measured[q].value - 1;
+}
+
 /* 0: measured, 1: the sum of operations, 2: predicted. */
-const ft_figure *ft__validation_figure(const ft_validated *v, ft_quantity q, int which);
-/* Measured, sum and prediction of every network, in units of what was measured. */
-void ft__figure_bars(FILE *fp, const ft__validation_page *p, ft_quantity q);
-/* One network at the clocks it was measured at: the `n` entries v[]. */
-void ft__figure_clocks(FILE *fp, const ft_validated *const *v, size_t n, ft_quantity q);
-/* A setting's "clock=1200MHz" in Hz; NaN: it names none. */
-double ft__clock_of(const char *setting);
-void ft__figure_proportional(FILE *fp, const ft_linearity *l, const char *spec);
-void ft__figure_power(FILE *fp, const ft__validation_page *p, const ft_validated *v);
-void ft__figure_rounds(FILE *fp, const ft__validation_page *p, const ft_validated *v);
+static inline const ft_figure *ft__validation_figure(const ft_validated *v,
+                                                     ft_quantity q, int which)
+{
+    return which == 0 ? &v->measured[q] : which == 1 ? &v->sum[q] : &v->predicted[q];
+}
+
+/* In the quantity's unit. */
+static inline ft__formatted ft__quantity_text(ft_quantity q, double v)
+{
+    return ft__text_in(ft_name(FT_NAMES_UNIT, q), v);
+}
 
 #endif

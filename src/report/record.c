@@ -197,7 +197,7 @@ void ft__record_csv_text(FILE *fp, const char *s, char end)
     fputc(end, fp);
 }
 
-void ft__csv_real(FILE *fp, double v, char end)
+static void csv_real(FILE *fp, double v, char end)
 {
     char text[32] = "";
 
@@ -223,7 +223,7 @@ static void put_value(FILE *fp, char type, va_list *ap, char end)
     int64_t i;
 
     switch (type) {
-    case 'g': ft__csv_real(fp, va_arg(*ap, double), end); break;
+    case 'g': csv_real(fp, va_arg(*ap, double), end); break;
     case 'b':
     case 'd': fprintf(fp, "%d%c", va_arg(*ap, int), end); break;
     case 'n': put_count(fp, va_arg(*ap, uint32_t), end); break;

@@ -49,7 +49,6 @@ void ft__csv_row(FILE *fp, const char *fields, ...);
 /* Single values, for records whose fields are not known before; each is followed by
  * the end: ',' or '\n'. */
 void ft__record_csv_text(FILE *fp, const char *s, char end);
-void ft__csv_real(FILE *fp, double v, char end);
 
 /* Records of one kind: lines of CSV, where csv is a file, else an array. */
 typedef struct ft__records {

@@ -130,15 +130,6 @@ void ft__svg_path(FILE *fp, const char *cls, const double *x, const double *y, s
     fputs("\"/>\n", fp);
 }
 
-void ft__svg_error(FILE *fp, const char *cls, double x, double low, double high)
-{
-    enum { HALF = 3 };
-
-    ft__svg_line(fp, cls, x, low, x, high);
-    ft__svg_line(fp, cls, x - HALF, low, x + HALF, low);
-    ft__svg_line(fp, cls, x - HALF, high, x + HALF, high);
-}
-
 /* ---- scales ---- */
 
 /* 1, 2 or 5 times a power of ten, at most FT__MAX_TICKS / 2 of them in the span. */

@@ -31,8 +31,6 @@ void ft__svg_text(FILE *fp, const char *cls, const char *anchor, double x, doubl
 /* Connected points; y that is not a number breaks the line. */
 void ft__svg_path(FILE *fp, const char *cls, const double *x, const double *y,
                   size_t n);
-/* A vertical error bar from low to high. */
-void ft__svg_error(FILE *fp, const char *cls, double x, double low, double high);
 
 /* A scale from values lo..hi to places from..to. */
 typedef struct ft__axis {

@@ -1,10 +1,17 @@
-/* Text and bars for terminals. */
+/* Text for terminals. In: texts, columns and values, shares; out: clean lines, ruled
+ * tables, bars. */
 #include "report/text.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "report/units.h"
 
 void ft__put_clean(FILE *fp, const char *s)
 {
@@ -18,6 +25,273 @@ void ft__put_line(FILE *fp, const char *lead, const char *s)
     ft__put_clean(fp, s);
     fputc('\n', fp);
 }
+
+/* ---- tables ---- */
+
+enum { MAX_COLUMNS = 24, GAP = 2, LEAST_FLEXIBLE = 20 };
+
+struct cell {
+    char *text; /* NULL: a rule across all columns, only in a row's first cell */
+    size_t width;
+};
+
+struct column {
+    char type[8];
+    bool right, hidden;
+    size_t width;
+};
+
+struct ft__table {
+    struct column column[MAX_COLUMNS]; /* n_all, as they are described */
+    struct column *shown[MAX_COLUMNS]; /* n_columns of them */
+    size_t n_all, n_columns;
+    size_t flexible; /* of those shown; MAX_COLUMNS: none */
+    struct cell *cell;
+    size_t n;
+    size_t cap;
+    size_t next; /* column of the next cell */
+    bool bad;
+};
+
+/* Characters on the screen: UTF-8 continuation bytes take no room. */
+static size_t columns_of(const char *s)
+{
+    size_t n = 0;
+
+    for (; *s; s++)
+        n += ((unsigned char)*s & 0xc0) != 0x80;
+    return n;
+}
+
+static struct cell *new_cell(ft__table *t)
+{
+    if (t->n == t->cap) {
+        size_t cap = t->cap ? 2 * t->cap : 64;
+        struct cell *grown = realloc(t->cell, cap * sizeof(*grown));
+
+        if (!grown) {
+            t->bad = true;
+            return NULL;
+        }
+        t->cell = grown;
+        t->cap = cap;
+    }
+    t->cell[t->n] = (struct cell){0};
+    return &t->cell[t->n++];
+}
+
+/* The text becomes the cell's; NULL is a failed allocation. */
+static void add_take(ft__table *t, char *text)
+{
+    struct cell *c = text ? new_cell(t) : NULL;
+
+    if (!c) {
+        t->bad = true;
+        free(text);
+        return;
+    }
+    c->text = text;
+    c->width = columns_of(text);
+    if (c->width > t->shown[t->next]->width)
+        t->shown[t->next]->width = c->width;
+    t->next = (t->next + 1) % t->n_columns;
+}
+
+/* "?name>type": a column that is shown only if the next int of ap is not 0. */
+static bool read_column(ft__table *t, const char **columns, va_list *ap)
+{
+    const char *at = *columns;
+    const bool shown = *at != '?' || va_arg(*ap, int);
+    const size_t len = strcspn(at += *at == '?', "<>|");
+    struct column *c = &t->column[t->n_all++];
+
+    *c = (struct column){.right = at[len] == '>', .hidden = !shown};
+    if (at[len] == '<' && shown)
+        t->flexible = t->n_columns;
+    if (shown) {
+        t->next = t->n_columns;
+        t->shown[t->n_columns++] = c;
+        add_take(t, strndup(at, len));
+    }
+    at += len + (at[len] == '<' || at[len] == '>');
+    snprintf(c->type, sizeof(c->type), "%.*s", (int)strcspn(at, "|"), at);
+    at += strcspn(at, "|");
+    *columns = at + 1;
+    return *at == '|' && t->n_all < MAX_COLUMNS;
+}
+
+ft__table *ft__table_new(const char *columns, ...)
+{
+    ft__table *t = calloc(1, sizeof(*t));
+    va_list ap;
+
+    if (!t)
+        return NULL;
+    t->flexible = MAX_COLUMNS;
+    va_start(ap, columns);
+    while (read_column(t, &columns, &ap))
+        ;
+    va_end(ap);
+    return t;
+}
+
+/* The next value as its type has it. */
+static ft__formatted value_text(const char *type, va_list *ap)
+{
+    ft__formatted t;
+
+    switch (*type) {
+    case 'u': snprintf(t.s, sizeof(t.s), "%" PRIu64, va_arg(*ap, uint64_t)); break;
+    case 'n': snprintf(t.s, sizeof(t.s), "%" PRIu32, va_arg(*ap, uint32_t)); break;
+    case 'i': snprintf(t.s, sizeof(t.s), "%" PRId64, va_arg(*ap, int64_t)); break;
+    case '.':
+        snprintf(t.s, sizeof(t.s), "%.*f", type[1] - '0', va_arg(*ap, double));
+        break;
+    case '~': return ft__text_plain(va_arg(*ap, double));
+    default: return ft__text_in(type, va_arg(*ap, double));
+    }
+    return t;
+}
+
+void ft__table_row(ft__table *t, ...)
+{
+    va_list ap;
+
+    va_start(ap, t);
+    for (size_t i = 0; t && i < t->n_all; i++) {
+        const struct column *c = &t->column[i];
+        const char *s = *c->type ? NULL : va_arg(ap, const char *);
+        ft__formatted value = {""};
+
+        if (*c->type)
+            value = value_text(c->type, &ap);
+        if (!c->hidden && !t->bad)
+            add_take(t, strdup(*c->type ? value.s : s ? s : "-"));
+    }
+    va_end(ap);
+}
+
+void ft__table_cell(ft__table *t, const char *fmt, ...)
+{
+    char *text = NULL;
+    va_list ap;
+    int len;
+
+    if (!t || t->bad)
+        return;
+    va_start(ap, fmt);
+    len = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    text = len < 0 ? NULL : malloc((size_t)len + 1);
+    if (text) {
+        va_start(ap, fmt);
+        vsnprintf(text, (size_t)len + 1, fmt, ap);
+        va_end(ap);
+    }
+    add_take(t, text);
+}
+
+void ft__table_rule(ft__table *t)
+{
+    if (t && !t->bad)
+        (void)new_cell(t);
+}
+
+/* Columns of the terminal behind fp; 0: not a terminal. */
+static size_t terminal_width(FILE *fp)
+{
+    struct winsize w;
+
+    if (!isatty(fileno(fp)) || ioctl(fileno(fp), TIOCGWINSZ, &w))
+        return 0;
+    return w.ws_col;
+}
+
+static size_t total_width(const ft__table *t)
+{
+    size_t sum = GAP * (t->n_columns - 1);
+
+    for (size_t i = 0; i < t->n_columns; i++)
+        sum += t->shown[i]->width;
+    return sum;
+}
+
+static void fit(ft__table *t, FILE *fp)
+{
+    size_t room = terminal_width(fp), total = total_width(t), least, *width;
+
+    if (room == 0 || total <= room || t->flexible == MAX_COLUMNS)
+        return;
+    width = &t->shown[t->flexible]->width;
+    least = *width < LEAST_FLEXIBLE ? *width : (size_t)LEAST_FLEXIBLE;
+    *width = total - room + least > *width ? least : *width - (total - room);
+}
+
+static void print_rule(size_t width, FILE *fp)
+{
+    while (width--)
+        fputc('-', fp);
+    fputc('\n', fp);
+}
+
+static void pad(size_t n, FILE *fp)
+{
+    while (n--)
+        fputc(' ', fp);
+}
+
+/* `blank` columns are owed to the line; at its end they are not paid. */
+static void print_cell(const ft__table *t, size_t column, const struct cell *c,
+                       size_t *blank, FILE *fp)
+{
+    size_t width = t->shown[column]->width;
+    size_t shown = c->width > width ? width : c->width;
+
+    if (t->shown[column]->right)
+        *blank += width - shown;
+    if (shown) {
+        pad(*blank, fp);
+        *blank = 0;
+    }
+    if (c->width > width)
+        fprintf(fp, "%.*s...", (int)width - 3, c->text);
+    else
+        ft__put_clean(fp, c->text);
+    if (!t->shown[column]->right)
+        *blank += width - shown;
+    *blank += GAP;
+    if (column + 1 == t->n_columns) {
+        fputc('\n', fp);
+        *blank = 0;
+    }
+}
+
+bool ft__table_print_take(ft__table *t, FILE *fp)
+{
+    size_t column = 0, blank = 0;
+    bool good = t && !t->bad;
+
+    if (good && fp)
+        fit(t, fp);
+    for (size_t i = 0; good && fp && i < t->n; i++) {
+        if (!t->cell[i].text) {
+            print_rule(total_width(t), fp);
+            continue;
+        }
+        print_cell(t, column, &t->cell[i], &blank, fp);
+        column = (column + 1) % t->n_columns;
+        if (i + 1 == t->n_columns)
+            print_rule(total_width(t), fp);
+    }
+    for (size_t i = 0; t && i < t->n; i++)
+        free(t->cell[i].text);
+    if (t)
+        free(t->cell);
+    free(t);
+    return good;
+}
+
+/* ---- bars ---- */
 
 /* One is this wide, and what passes the right end ends in '>'. */
 enum { ONE = 30, MOST = 45 };

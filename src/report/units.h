@@ -12,14 +12,55 @@ typedef struct ft__formatted {
  * (with its sign). Of any other: four digits and the unit, which may be "". */
 ft__formatted ft__text_in(const char *unit, double v);
 
-ft__formatted ft__text_seconds(double s); /* ns, us, ms, s */
-ft__formatted ft__text_bytes(double b);   /* B, KiB, MiB, GiB, TiB */
-ft__formatted ft__text_flops(double n);   /* FLOP, kFLOP ... PFLOP */
-ft__formatted ft__text_joules(double j);  /* uJ, mJ, J, kJ */
-ft__formatted ft__text_watts(double w);
-ft__formatted ft__text_hertz(double hz); /* MHz, GHz */
-ft__formatted ft__text_plain(double v);  /* four digits, no unit */
-ft__formatted ft__text_percent(double fraction);
-ft__formatted ft__text_signed(double fraction);
+/* ns, us, ms, s */
+static inline ft__formatted ft__text_seconds(double s)
+{
+    return ft__text_in("s", s);
+}
+
+/* B, KiB, MiB, GiB, TiB */
+static inline ft__formatted ft__text_bytes(double b)
+{
+    return ft__text_in("B", b);
+}
+
+/* FLOP, kFLOP ... PFLOP */
+static inline ft__formatted ft__text_flops(double n)
+{
+    return ft__text_in("FLOP", n);
+}
+
+/* uJ, mJ, J, kJ */
+static inline ft__formatted ft__text_joules(double j)
+{
+    return ft__text_in("J", j);
+}
+
+static inline ft__formatted ft__text_watts(double w)
+{
+    return ft__text_in("W", w);
+}
+
+/* MHz, GHz */
+static inline ft__formatted ft__text_hertz(double hz)
+{
+    return ft__text_in("Hz", hz);
+}
+
+/* four digits, no unit */
+static inline ft__formatted ft__text_plain(double v)
+{
+    return ft__text_in("", v);
+}
+
+static inline ft__formatted ft__text_percent(double fraction)
+{
+    return ft__text_in("%", fraction);
+}
+
+static inline ft__formatted ft__text_signed(double fraction)
+{
+    return ft__text_in("+%", fraction);
+}
 
 #endif

@@ -39,7 +39,7 @@ void ft__ptx_unsupported(ft__ptx_step *s, const char *fmt, ...)
     va_end(ap);
     s->k->st = ft_fail(s->k->err, FT_EUNSUPPORTED, s->i->at,
                        "%s:%u: %s: %s cannot be run here", s->k->m->name, s->i->line,
-                       ft__ptx_opcode_name(s->i->opcode), what);
+                       ft__ptx_opcodes[s->i->opcode].name, what);
 }
 
 /* ---- one instruction ---- */

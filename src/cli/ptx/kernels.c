@@ -33,7 +33,7 @@ static ft_status open_module(struct shown_module *m, ft__cli *c, const ft_device
                 .path = m->path, .module = m->ptx, .kernel = &k[i], .same = kept};
             kept++;
         }
-    return ft__ptx_ptxas(c, &m->ptxas, d, m->listed, kept, o) == FT__EXIT_GOOD
+    return ft__ptxas_open(c, &m->ptxas, d, m->listed, kept, o) == FT__EXIT_GOOD
                ? FT_OK
                : ft_fail(err, FT_ENOMEM, 0, "%s", m->path);
 }
@@ -178,8 +178,42 @@ static json_t *allocated_json(const struct shown_module *m, const ft_ptx_kernel 
     const ft__ptxas_entry *e = allocated(&registers, m, k);
 
     return registers ? ft__json("registers:n from:s ptxas:o", registers,
-                                e ? "ptxas" : "estimated", ft__ptx_ptxas_json(e))
+                                e ? "ptxas" : "estimated", ft__ptxas_json(e))
                      : json_null();
+}
+
+static json_t *params_json(const ft_ptx_kernel *k)
+{
+    json_t *all = json_array();
+
+    for (uint32_t i = 0; i < k->n_params; i++)
+        ft__json_append_take(&all, ft__json("name:s size:n align:n pointer:b",
+                                            k->param[i].name, k->param[i].size,
+                                            k->param[i].align, k->param[i].pointer));
+    return all;
+}
+
+static json_t *classes_json(const uint64_t *n)
+{
+    json_t *all = json_object();
+
+    for (int i = 0; i < FT_PTX_CLASSES; i++)
+        json_object_set_new(all, ft_name(FT_NAMES_PTX_CLASS, (ft_ptx_class)i),
+                            ft__json_count(n[i]));
+    return all;
+}
+
+static json_t *kernel_json(const ft_ptx_kernel *k, json_t *allocated)
+{
+    return ft__json(
+        "name:s line:n parameters:o required:o most:o cluster:o blocks_per_sm:n "
+        "shared_bytes:u local_bytes:u registers:o allocated:o instructions:o",
+        k->name, k->line, params_json(k), ft__ptx_dims_json(k->required),
+        ft__ptx_dims_json(k->most), ft__ptx_dims_json(k->cluster), k->blocks_per_sm,
+        k->shared_bytes, k->local_bytes,
+        ft__json("predicates:n 16:n 32:n 64:n", k->registers[0], k->registers[1],
+                 k->registers[2], k->registers[3]),
+        allocated, classes_json(k->instructions));
 }
 
 static json_t *module_json(const struct shown_module *m, const char *entry)
@@ -190,8 +224,7 @@ static json_t *module_json(const struct shown_module *m, const char *entry)
 
     for (size_t i = 0; i < n; i++)
         if (!entry || strcmp(entry, k[i].name) == 0)
-            ft__json_append_take(&all,
-                                 ft__ptx_kernel_json(&k[i], allocated_json(m, &k[i])));
+            ft__json_append_take(&all, kernel_json(&k[i], allocated_json(m, &k[i])));
     return ft__json("file:s version:g target:s kernels:o", m->path,
                     ft_ptx_get(m->ptx)->version / 10.0, ft_ptx_get(m->ptx)->target,
                     all);

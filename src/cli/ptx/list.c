@@ -519,7 +519,7 @@ static int list(struct launch_list *s)
     s->n = ft_ptx_launches_get(s->l)->n;
     if (!add_times(s))
         return ft__cli_exit(s->c, FT__EXIT_BUG, "out of memory");
-    code = ft__ptx_ptxas(s->c, &s->ptxas, s->device, s->v, s->n, s->o);
+    code = ft__ptxas_open(s->c, &s->ptxas, s->device, s->v, s->n, s->o);
     if (code != FT__EXIT_GOOD)
         return code;
     if (s->c->json)

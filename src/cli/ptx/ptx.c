@@ -36,19 +36,6 @@ static const ft__option options[] = {
     {0},
 };
 
-ft__ptx_dims ft__ptx_dims_text(const uint32_t d[3])
-{
-    ft__ptx_dims t;
-
-    if (d[2] > 1)
-        snprintf(t.s, sizeof(t.s), "%u x %u x %u", d[0], d[1], d[2]);
-    else if (d[1] > 1)
-        snprintf(t.s, sizeof(t.s), "%u x %u", d[0], d[1]);
-    else
-        snprintf(t.s, sizeof(t.s), "%u", d[0]);
-    return t;
-}
-
 /* ---- the launch that options describe, as a line of a launch file ---- */
 
 /* "32,8"; NULL: the complaint is printed. */
@@ -143,16 +130,6 @@ static int open_one(ft__cli *c, ft_ptx_launches **out, const ft__ptx_options *o)
 
 /* ---- one launch ---- */
 
-static bool print_one(const ft__cli *c, const ft_ptx_launches *l, ft__ptx_counted *v,
-                      const ft__ptx_options *o)
-{
-    v->n_blocks = ft_ptx_launches_blocks(l, &v->block);
-    v->n_accesses = ft_ptx_launches_accesses(l, &v->access);
-    if (c->json)
-        return ft__json_print_take(ft__ptx_counted_json(v, true), stdout);
-    return c->csv ? ft__ptx_csv(v) : ft__ptx_print(v, o);
-}
-
 static int count_one(ft__cli *c, ft_ptx_launches *l, ft_data *data, const ft_device *d,
                      const ft__ptx_options *o)
 {
@@ -165,11 +142,13 @@ static int count_one(ft__cli *c, ft_ptx_launches *l, ft_data *data, const ft_dev
     st = ft_ptx_launches_count(&v.counts, l, 0, &c->err);
     if (st)
         return ft__cli_check_asked(c, st);
-    code = ft__ptx_ptxas(c, &p, d, v.launch, 1, o);
+    v.n_blocks = ft_ptx_launches_blocks(l, &v.block);
+    v.n_accesses = ft_ptx_launches_accesses(l, &v.access);
+    code = ft__ptxas_open(c, &p, d, v.launch, 1, o);
     if (code == FT__EXIT_GOOD && (st = ft__ptx_estimate(&v, data, d, p, o, &c->err)))
         code = ft__cli_check_asked(c, st);
     if (code == FT__EXIT_GOOD)
-        code = ft__cli_done(c, print_one(c, l, &v, o));
+        code = ft__cli_done(c, ft__ptx_show(c, &v, o));
     ft__ptxas_free(p);
     return code;
 }

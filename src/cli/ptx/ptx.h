@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-#include "cli/ptx/ptxas.h"
+#include "cli/cli.h"
 #include "foretell/kernels.h"
+#include "foretell/ptx_launches.h"
 
 /* foretell ptx: what its files share. */
 
@@ -22,6 +23,33 @@ typedef struct ft__ptx_options {
     double ptxas_s; /* 0: not given */
     uint64_t blocks;
 } ft__ptx_options;
+
+/* ---- ptxas.c ---- */
+
+/* What NVIDIA's assembler says of kernels, where it is on PATH. Nothing it makes is
+ * kept, and without it, or where it refuses, there is no answer but no failure. */
+
+typedef struct ft__ptxas_entry {
+    char arch[16];                      /* what it was assembled for, "sm_80" */
+    uint32_t registers;                 /* of a thread */
+    uint64_t stack_bytes;               /* of a thread */
+    uint64_t spill_stores, spill_loads; /* bytes, in the code, not executed ones */
+    uint64_t shared_bytes;              /* of a block, without dynamic ones */
+} ft__ptxas_entry;
+
+/* Launches whose kernels will be asked about; borrowed. */
+typedef struct ft__ptxas ft__ptxas;
+/* For the kernels of these launches on a GPU; *out NULL: it is not to be asked. */
+int ft__ptxas_open(ft__cli *c, ft__ptxas **out, const ft_device *d,
+                   const ft_ptx_listed *v, size_t n, const ft__ptx_options *o);
+void ft__ptxas_free(ft__ptxas *p);
+bool ft__ptxas_found(const ft__ptxas *p); /* there is one */
+/* Of the kernel of one of the launches; NULL: it says nothing. Assembles all kernels of
+ * its module that are launched, once; what goes wrong goes to the log. */
+const ft__ptxas_entry *ft__ptxas_ask(ft__ptxas *p, const ft_ptx_listed *launch);
+json_t *ft__ptxas_json(const ft__ptxas_entry *e); /* NULL: null */
+
+/* ---- counted.c ---- */
 
 /* A launch and what it executes. */
 typedef struct ft__ptx_counted {
@@ -63,12 +91,6 @@ static inline uint64_t ft__ptx_global_bytes(const ft_ptx_counts *c)
            b[FT_PTX_GENERIC][0].value + b[FT_PTX_GENERIC][1].value;
 }
 
-/* "4096", "32 x 8" without what is 1. */
-typedef struct ft__ptx_dims {
-    char s[48];
-} ft__ptx_dims;
-ft__ptx_dims ft__ptx_dims_text(const uint32_t d[3]);
-
 /* The file's name without its folders. */
 static inline const char *ft__ptx_base(const char *path)
 {
@@ -77,60 +99,36 @@ static inline const char *ft__ptx_base(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* ---- kernels.c: files without a launch ---- */
-int ft__ptx_kernels(ft__cli *c, const ft__ptx_options *o);
-
-/* ---- launch.c: one launch as text ---- */
-bool ft__ptx_print(const ft__ptx_counted *v, const ft__ptx_options *o);
-/* The blocks with most instructions first, at most n; the count comes back. Warps'
- * instructions of a block: */
-static inline uint64_t ft__ptx_weight(const ft_ptx_block *b)
+/* What answered: "data sheet", or the file of a predictor. */
+static inline const char *ft__ptx_by(const ft_kernel_estimate *e)
 {
-    return b->warp.value * b->instructions;
+    return *e->predictor ? ft__ptx_base(e->predictor) : "data sheet";
 }
-size_t ft__ptx_heaviest(const ft_ptx_block **out, size_t n, const ft__ptx_counted *v);
 
-/* ---- remarks.c: what stands out ---- */
-enum { FT__PTX_REMARKS = 5 };
-typedef struct ft__ptx_remark {
-    char s[240];
-} ft__ptx_remark;
-/* The weightiest first; the count comes back. */
-size_t ft__ptx_remarks(ft__ptx_remark out[FT__PTX_REMARKS], const ft__ptx_counted *v);
-/* The access that wastes most sectors (cycles), NULL: none wastes any; *least: what a
- * request would need. */
-const ft_ptx_access *ft__ptx_wasteful(double *least, const ft__ptx_counted *v,
-                                      ft_ptx_space space, int stored);
-/* Sectors (of global) or cycles (of shared memory) that a request would need if the
- * bytes it asks for lay side by side. */
-double ft__ptx_ideal(const ft_ptx_counts *c, ft_ptx_space s, int stored);
+/* "4096", "32 x 8" without what is 1. */
+typedef struct ft__ptx_dims {
+    char s[48];
+} ft__ptx_dims;
+ft__ptx_dims ft__ptx_dims_text(const uint32_t d[3]);
+json_t *ft__ptx_dims_json(const uint32_t d[3]); /* null: none are given */
 
-/* ---- device.c: what a GPU makes of a launch ---- */
 /* The device that --device names; *out NULL: none. Complains itself. */
 int ft__ptx_device(ft__cli *c, ft_device **out, const ft__ptx_options *o);
-/* ptxas for these launches on it; *out NULL: it is not to be asked. */
-int ft__ptx_ptxas(ft__cli *c, ft__ptxas **out, const ft_device *d,
-                  const ft_ptx_listed *v, size_t n, const ft__ptx_options *o);
 /* v->estimate; nothing where d is NULL. p may be NULL. */
 ft_status ft__ptx_estimate(ft__ptx_counted *v, ft_data *data, const ft_device *d,
                            ft__ptxas *p, const ft__ptx_options *o, ft_error *err);
-/* "the data sheet", or the file that answered. */
-const char *ft__ptx_by(const ft_kernel_estimate *e);
 void ft__ptx_estimate_print(const ft__ptx_counted *v);
-json_t *ft__ptx_estimate_json(const ft__ptx_counted *v);
-
-/* ---- list.c: many launches ---- */
-int ft__ptx_list(ft__cli *c, const ft__ptx_options *o);
-
-/* ---- json.c ---- */
 json_t *ft__ptx_launch_json(const ft_ptx_listed *v);
-json_t *ft__ptx_counts_json(const ft_ptx_counts *n);
-/* blocks: with each block of instructions, and what stands out. */
+/* blocks: with each block of instructions, and each access. */
 json_t *ft__ptx_counted_json(const ft__ptx_counted *v, bool blocks);
-json_t *ft__ptx_ptxas_json(const ft__ptxas_entry *e); /* NULL: null */
-/* allocated: what is said of its registers on a GPU. */
-json_t *ft__ptx_kernel_json(const ft_ptx_kernel *k, json_t *allocated);
-/* One row a class. */
-bool ft__ptx_csv(const ft__ptx_counted *v);
+
+/* ---- what ptx.c hands on ---- */
+
+/* One launch, to the end of the output; false: out of memory. */
+bool ft__ptx_show(const ft__cli *c, const ft__ptx_counted *v, const ft__ptx_options *o);
+/* kernels.c: files without a launch. */
+int ft__ptx_kernels(ft__cli *c, const ft__ptx_options *o);
+/* list.c: many launches. */
+int ft__ptx_list(ft__cli *c, const ft__ptx_options *o);
 
 #endif

@@ -1,19 +1,253 @@
 /* Registers, spills and shared memory of kernels, as ptxas -v reports them. */
-#include "cli/ptx/ptxas.h"
-
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/ptx/ptx.h"
+#include "report/record.h"
 
-/* So many kernels are asked for by name; of more, all of the module are assembled. */
-enum { MOST_NAMED = 64 };
+/* ---- running a program: what it reads and prints, and limits on both ---- */
+
+extern char **environ;
+
+enum ran {
+    RAN_GOOD,
+    RAN_REFUSED, /* its exit code is not 0 */
+    RAN_LATE,
+    RAN_LOUD, /* it prints without end */
+    RAN_NOT,  /* it cannot be started: errno says why */
+};
+
+enum { MOST_BYTES = 8 << 20, PIECE = 1 << 16, WAIT_MS = 50 };
+
+struct printed {
+    char *s;
+    size_t len, cap;
+};
+
+static double now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Signals that would end this process wait until the program is gone. */
+struct signals {
+    sigset_t held, before;
+};
+
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+enum { N_ENDING = sizeof(ending) / sizeof(*ending) };
+
+static void hold(struct signals *s)
+{
+    sigemptyset(&s->held);
+    for (size_t i = 0; i < N_ENDING; i++) {
+        struct sigaction how;
+
+        if (sigaction(ending[i], NULL, &how) == 0 && how.sa_handler != SIG_IGN)
+            sigaddset(&s->held, ending[i]);
+    }
+    sigprocmask(SIG_BLOCK, &s->held, &s->before);
+}
+
+static bool is_asked_to_end(const struct signals *s)
+{
+    sigset_t waiting;
+
+    sigpending(&waiting);
+    for (size_t i = 0; i < N_ENDING; i++)
+        if (sigismember(&waiting, ending[i]) && sigismember(&s->held, ending[i]))
+            return true;
+    return false;
+}
+
+/* A file without a name that holds the text; -1. */
+static int file_of(const char *text, size_t len)
+{
+    FILE *fp = tmpfile();
+    int fd = -1;
+
+    if (fp && fwrite(text, 1, len, fp) == len && fflush(fp) == 0)
+        fd = fcntl(fileno(fp), F_DUPFD_CLOEXEC, 0);
+    if (fp)
+        fclose(fp);
+    if (fd >= 0 && lseek(fd, 0, SEEK_SET) < 0) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* In a process group of its own, so that what it starts ends with it; with signals as
+ * they were before this process held them. */
+static int start(pid_t *pid, char *const argv[], int in, int out,
+                 const struct signals *signals)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attr;
+    int code;
+
+    posix_spawn_file_actions_init(&files);
+    posix_spawnattr_init(&attr);
+    posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&files, out, STDERR_FILENO);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setpgroup(&attr, 0);
+    posix_spawnattr_setsigmask(&attr, &signals->before);
+    code = posix_spawn(pid, argv[0], &files, &attr, argv, environ);
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attr);
+    return code;
+}
+
+static bool room(struct printed *p)
+{
+    char *grown;
+
+    if (p->cap - p->len > PIECE)
+        return true;
+    grown = realloc(p->s, 2 * p->cap + 2 * PIECE);
+    if (!grown)
+        return false;
+    p->s = grown;
+    p->cap = 2 * p->cap + 2 * PIECE;
+    return true;
+}
+
+/* What runs. */
+struct child {
+    pid_t pid;
+    int fd; /* what it prints */
+    bool ended;
+    int status; /* 0 where nothing is known, since SIGCHLD is ignored */
+    double until_s;
+    const struct signals *signals;
+};
+
+static bool has_ended(struct child *c)
+{
+    pid_t got = c->ended ? c->pid : waitpid(c->pid, &c->status, WNOHANG);
+
+    if (got < 0)
+        c->status = 0;
+    c->ended = got != 0;
+    return c->ended;
+}
+
+/* Its time is over, or this process is asked to end and ends it first. */
+static bool has_to_end(const struct child *c)
+{
+    return is_asked_to_end(c->signals) || now_s() >= c->until_s;
+}
+
+/* Until it closes what it prints on, or has ended and left nothing to read. */
+static enum ran listen_to(struct printed *p, struct child *c)
+{
+    struct pollfd wait = {.fd = c->fd, .events = POLLIN};
+
+    for (;;) {
+        ssize_t n;
+
+        if (!room(p))
+            return RAN_NOT;
+        if (has_to_end(c))
+            return RAN_LATE;
+        if (poll(&wait, 1, WAIT_MS) <= 0) {
+            if (has_ended(c))
+                return RAN_GOOD;
+            continue;
+        }
+        n = read(c->fd, p->s + p->len, PIECE);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return RAN_GOOD;
+        p->len += (size_t)n;
+        if (p->len > MOST_BYTES)
+            return RAN_LOUD;
+    }
+}
+
+/* Its end, which may come later than that of its output. */
+static enum ran await(struct child *c)
+{
+    const struct timespec nap = {.tv_nsec = 2000000};
+
+    while (!has_ended(c) && !has_to_end(c))
+        nanosleep(&nap, NULL);
+    if (!c->ended)
+        return RAN_LATE;
+    return WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0 ? RAN_GOOD : RAN_REFUSED;
+}
+
+static enum ran follow(struct printed *p, struct child *c)
+{
+    enum ran ran = listen_to(p, c);
+
+    if (ran == RAN_GOOD)
+        ran = await(c);
+    if (!c->ended) {
+        kill(-c->pid, SIGKILL);
+        waitpid(c->pid, NULL, 0);
+    }
+    return ran;
+}
+
+/* argv[0] is a path; `in` is what stands on its standard input, a file. *out is what it
+ * prints, terminated, for the caller to free; NULL: RAN_NOT. */
+static enum ran run_program(char **out, char *const argv[], const char *in, size_t len,
+                            double limit_s)
+{
+    struct printed p = {0};
+    enum ran ran = RAN_NOT;
+    struct child c = {.until_s = now_s() + limit_s};
+    int text = file_of(in, len), ends[2], code;
+    struct signals signals;
+
+    *out = NULL;
+    if (text < 0)
+        return RAN_NOT;
+    if (pipe(ends)) {
+        close(text);
+        return RAN_NOT;
+    }
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    hold(&signals);
+    code = start(&c.pid, argv, text, ends[1], &signals);
+    close(ends[1]);
+    close(text);
+    c.fd = ends[0];
+    c.signals = &signals;
+    if (code == 0)
+        ran = follow(&p, &c);
+    sigprocmask(SIG_SETMASK, &signals.before, NULL);
+    close(ends[0]);
+    if (ran == RAN_NOT) {
+        free(p.s);
+        errno = code ? code : ENOMEM;
+        return ran;
+    }
+    p.s[p.len] = '\0';
+    *out = p.s;
+    return ran;
+}
+
+/* ---- what is asked about ---- */
 
 struct ptxas_kernel {
     const ft_ptx *module;
@@ -30,8 +264,6 @@ struct ft__ptxas {
     struct ptxas_kernel *kernel; /* in order */
     size_t n;
 };
-
-/* ---- what is there ---- */
 
 /* The first on PATH that can be executed. */
 static void find_program(char *out)
@@ -60,8 +292,9 @@ static int order(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-ft__ptxas *ft__ptxas_new(ft__cli *c, const ft_ptx_listed *v, size_t n,
-                         double capability, double limit_s)
+/* NULL: out of memory. */
+static ft__ptxas *new_ptxas(ft__cli *c, const ft_ptx_listed *v, size_t n,
+                            double capability, double limit_s)
 {
     ft__ptxas *p = calloc(1, sizeof(*p));
     size_t kept = 0;
@@ -86,6 +319,20 @@ ft__ptxas *ft__ptxas_new(ft__cli *c, const ft_ptx_listed *v, size_t n,
             p->kernel[kept++] = p->kernel[i];
     p->n = kept;
     return p;
+}
+
+/* Of ptxas, for all kernels together. */
+static const double LIMIT_S = 30;
+
+int ft__ptxas_open(ft__cli *c, ft__ptxas **out, const ft_device *d,
+                   const ft_ptx_listed *v, size_t n, const ft__ptx_options *o)
+{
+    *out = NULL;
+    if (!d || o->registers || o->no_ptxas)
+        return FT__EXIT_GOOD;
+    *out = new_ptxas(c, v, n, ft_device_get(d)->compute_capability,
+                     o->ptxas_s > 0 ? o->ptxas_s : LIMIT_S);
+    return *out ? FT__EXIT_GOOD : ft__cli_done(c, false);
 }
 
 void ft__ptxas_free(ft__ptxas *p)
@@ -240,8 +487,10 @@ static const char *complaint(char *text)
 
 /* ---- asking it ---- */
 
-/* Of one argument: systems take 128 KiB at most. */
-enum { MOST_OF_NAMES = 1 << 16 };
+enum {
+    MOST_NAMED = 64, /* kernels by name; of more, all of the module are assembled */
+    MOST_OF_NAMES = 1 << 16, /* of one argument: systems take 128 KiB at most */
+};
 
 /* "a,b,c" for --entry, for the caller to free; NULL: all. */
 static char *names_of(const struct ptxas_kernel *k, size_t n)
@@ -259,16 +508,16 @@ static char *names_of(const struct ptxas_kernel *k, size_t n)
     return all;
 }
 
-static ft__ran assemble(ft__ptxas *p, char **out, struct ptxas_kernel *k, size_t n,
-                        const char *arch)
+static enum ran assemble(ft__ptxas *p, char **out, struct ptxas_kernel *k, size_t n,
+                         const char *arch)
 {
     char option[32], verbose[] = "-v", to[] = "-o", null[] = "/dev/null",
                      entry[] = "-e", from[] = "/dev/stdin";
     char *names = names_of(k, n), *argv[9] = {p->program, verbose, option, to, null};
-    struct timespec began, now;
+    const double began_s = now_s();
     const ft_ptx_facts *module = ft_ptx_get(k->module);
     size_t at = 5;
-    ft__ran ran;
+    enum ran ran;
 
     snprintf(option, sizeof(option), "-arch=%s", arch);
     if (names) {
@@ -276,44 +525,41 @@ static ft__ran assemble(ft__ptxas *p, char **out, struct ptxas_kernel *k, size_t
         argv[at++] = names;
     }
     argv[at] = from;
-    clock_gettime(CLOCK_MONOTONIC, &began);
-    ran = ft__ptxas_run(out, argv, module->text, module->len, p->left_s);
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    p->left_s -= (double)(now.tv_sec - began.tv_sec) +
-                 1e-9 * (double)(now.tv_nsec - began.tv_nsec);
+    ran = run_program(out, argv, module->text, module->len, p->left_s);
+    p->left_s -= now_s() - began_s;
     free(names);
     return ran;
 }
 
-static void explain(const ft__ptxas *p, const struct ptxas_kernel *k, ft__ran ran,
+static void explain(const ft__ptxas *p, const struct ptxas_kernel *k, enum ran ran,
                     const char *arch, char *text)
 {
     const char *file = ft__ptx_base(k->path);
 
     switch (ran) {
-    case FT__RAN_GOOD:
+    case RAN_GOOD:
         if (!k->known)
             note(p,
                  "ptxas says nothing of %s in %s; its registers are estimated from "
                  "the PTX",
                  k->name, file);
         break;
-    case FT__RAN_REFUSED:
+    case RAN_REFUSED:
         note(p, "ptxas refuses %s for %s: %s; registers are estimated from the PTX",
              file, arch, complaint(text));
         break;
-    case FT__RAN_LATE:
+    case RAN_LATE:
         note(p,
              "ptxas is not through with %s after %g s in all (--ptxas-time): what it "
              "has not said of registers is estimated from the PTX",
              file, p->limit_s);
         break;
-    case FT__RAN_LOUD:
+    case RAN_LOUD:
         note(p,
              "ptxas prints without end over %s; registers are estimated from the PTX",
              file);
         break;
-    case FT__RAN_NOT:
+    case RAN_NOT:
         note(p, "%s does not run: %s; registers are estimated from the PTX", p->program,
              strerror(errno));
         break;
@@ -340,12 +586,12 @@ static void ask_module(ft__ptxas *p, struct ptxas_kernel *k, size_t n)
     char target[16], device[16], *text = NULL;
     const long own = target_of(target, sizeof(target), k->module);
     const char *arch = target;
-    ft__ran ran = FT__RAN_REFUSED;
+    enum ran ran = RAN_REFUSED;
 
     snprintf(device, sizeof(device), "sm_%d", p->capability);
     if (own && own < p->capability) {
         ran = assemble(p, &text, k, n, arch = device);
-        if (ran == FT__RAN_REFUSED) {
+        if (ran == RAN_REFUSED) {
             free(text);
             text = NULL;
             arch = target;
@@ -353,11 +599,11 @@ static void ask_module(ft__ptxas *p, struct ptxas_kernel *k, size_t n)
     }
     if (arch == target)
         ran = assemble(p, &text, k, n, arch);
-    if (ran == FT__RAN_GOOD)
+    if (ran == RAN_GOOD)
         read_report(k, n, text);
     else
         explain(p, k, ran, arch, text);
-    for (size_t i = 0; i < n && ran == FT__RAN_GOOD; i++)
+    for (size_t i = 0; i < n && ran == RAN_GOOD; i++)
         explain(p, &k[i], ran, arch, NULL);
     free(text);
 }
@@ -383,4 +629,13 @@ const ft__ptxas_entry *ft__ptxas_ask(ft__ptxas *p, const ft_ptx_listed *launch)
         ask_module(p, &p->kernel[first], end - first);
     }
     return k->known ? &k->entry : NULL;
+}
+
+json_t *ft__ptxas_json(const ft__ptxas_entry *e)
+{
+    return e ? ft__json("arch:s registers:n stack_bytes:u spill_stores:u spill_loads:u "
+                        "shared_bytes:u",
+                        e->arch, e->registers, e->stack_bytes, e->spill_stores,
+                        e->spill_loads, e->shared_bytes)
+             : json_null();
 }

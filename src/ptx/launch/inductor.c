@@ -1,15 +1,329 @@
 /* Caches of PyTorch's Inductor: Python that calls kernels in order, and a Triton cache
  * beside it. The Python says how many elements a kernel goes over; how many of them a
- * block takes was chosen when the kernel was compiled, and stands in its text there. */
+ * block takes was chosen when the kernel was compiled, and stands in its text there.
+ *
+ *   assert_size_stride(x_1, (8, 3, 32, 32), (3072, 1024, 32, 1), ...)
+ *   assert_size_stride_grouped((p_2, p_3), ((16, ), (16, )), ((1, ), (1, )), 'input')
+ *   buf4 = empty_strided_cuda((8, 768), (768, 1), torch.float32)
+ *   buf9 = buf8; del buf8  # reuse
+ *   buf7 = reinterpret_tensor(buf6, (8, 1024), (1024, 1), 0); del buf6
+ *   extern_kernels.addmm(p_8, buf2, reinterpret_tensor(p_7, ...), alpha=1, out=buf4)
+ *   triton_poi_fused_relu_0.run(buf1, 4096, stream=stream0)
+ */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
-#include "ptx/launch/folder.h"
+#include "base/log.h"
+#include "ptx/launch/reader.h"
 
-enum { MOST_KERNELS = 4096 };
+enum { MOST_KERNELS = 4096, MOST_TENSORS = 1 << 16 };
+
+/* ---- words ---- */
+
+static size_t word_length(const char *s)
+{
+    size_t n = 0;
+
+    while (isalnum((unsigned char)s[n]) || s[n] == '_')
+        n++;
+    return n;
+}
+
+static size_t name_length(const char *s)
+{
+    return isdigit((unsigned char)*s) ? 0 : word_length(s);
+}
+
+/* The word behind `before` in text: "'grid_type': '" -> Grid1D. */
+static const char *word_behind(ft__arena *a, const char *text, const char *before)
+{
+    const char *s = ft__behind(text, before);
+    size_t n = s ? word_length(s) : 0;
+
+    return n ? ft__arena_strndup(a, s, n) : NULL;
+}
+
+/* All digits, to the end. */
+static bool number(const char *s, uint64_t *out)
+{
+    char *end;
+
+    if (!isdigit((unsigned char)*s))
+        return false;
+    *out = strtoull(s, &end, 10);
+    return *end == '\0';
+}
+
+/* "(8, 3, )" -> dimensions; where it ends, NULL: something else stands there. */
+static const char *read_dims(ft__ptx_shape *out, const char *s)
+{
+    out->n = 0;
+    s += strspn(s, " ,");
+    if (*s++ != '(')
+        return NULL;
+    for (;;) {
+        char *end;
+
+        s += strspn(s, " ,");
+        if (*s == ')')
+            return s + 1;
+        if (!isdigit((unsigned char)*s) || out->n == 8)
+            return NULL;
+        out->dim[out->n++] = strtoll(s, &end, 10);
+        s = end;
+    }
+}
+
+static const char *dtype_of(const char *s)
+{
+    static const char *const type[][2] = {{"float32", "fp32"},
+                                          {"float16", "fp16"},
+                                          {"bfloat16", "bf16"},
+                                          {"float64", "fp64"},
+                                          {"int8", "int8"}};
+    size_t n = name_length(s);
+
+    for (size_t i = 0; i < sizeof(type) / sizeof(type[0]); i++)
+        if (strlen(type[i][0]) == n && strncmp(s, type[i][0], n) == 0)
+            return type[i][1];
+    return NULL;
+}
+
+/* ---- what the code says of tensors, up to a point of it ---- */
+
+struct tensor {
+    const char *name;
+    ft__ptx_shape shape;
+};
+
+struct tensors {
+    ft__arena *arena;
+    struct tensor *v; /* later ones of a name hide earlier ones */
+    size_t n, cap;
+};
+
+static struct tensor *find_tensor(const struct tensors *t, const char *name, size_t n)
+{
+    for (size_t i = t->n; i > 0; i--)
+        if (strncmp(t->v[i - 1].name, name, n) == 0 && !t->v[i - 1].name[n])
+            return &t->v[i - 1];
+    return NULL;
+}
+
+static bool set_tensor(struct tensors *t, const char *name, size_t n,
+                       const ft__ptx_shape *s)
+{
+    struct tensor *v = find_tensor(t, name, n);
+    const char *dtype = v ? v->shape.dtype : NULL;
+
+    if (!v) {
+        struct tensor *more;
+
+        if (t->n == MOST_TENSORS)
+            return true;
+        if (t->n == t->cap) {
+            more = ft__arena_array(t->arena, 2 * t->cap, sizeof(*more));
+            if (!more)
+                return false;
+            memcpy(more, t->v, t->n * sizeof(*more));
+            t->v = more;
+            t->cap *= 2;
+        }
+        v = &t->v[t->n++];
+        v->name = ft__arena_strndup(t->arena, name, n);
+        if (!v->name)
+            return false;
+    }
+    v->shape = *s;
+    if (!s->dtype)
+        v->shape.dtype = dtype;
+    return true;
+}
+
+/* The types of inputs stand where the file would make some to time itself. */
+static bool read_inputs(struct tensors *t, const char *code)
+{
+    static const char word[] = " = rand_strided(";
+    const char *s = code;
+
+    while ((s = strstr(s, word)) != NULL) {
+        const char *name = s, *at, *type;
+        ft__ptx_shape shape = {0};
+
+        while (name > code && name[-1] != ' ' && name[-1] != '\n')
+            name--;
+        at = read_dims(&shape, s + strlen(word));
+        type = at ? ft__behind(at, "dtype=torch.") : NULL;
+        if (type && type <= at + strcspn(at, "\n"))
+            shape.dtype = dtype_of(type);
+        if (at && !set_tensor(t, name, (size_t)(s - name), &shape))
+            return false;
+        s += strlen(word);
+    }
+    return true;
+}
+
+static bool begin_tensors(struct tensors *t, ft__arena *a, const char *code)
+{
+    *t = (struct tensors){.arena = a, .cap = 64};
+    t->v = ft__arena_array(a, t->cap, sizeof(*t->v));
+    return t->v && read_inputs(t, code);
+}
+
+/* "x" or "reinterpret_tensor(x, (8, 4), (4, 1), 0)"; where it ends, NULL: neither. */
+static const char *operand(ft__ptx_shape *out, const struct tensors *t, const char *s)
+{
+    static const char word[] = "reinterpret_tensor(";
+    const struct tensor *v;
+    size_t n;
+    bool other = false;
+
+    s += strspn(s, " ,");
+    if (strncmp(s, word, strlen(word)) == 0) {
+        s += strlen(word);
+        other = true;
+    }
+    n = name_length(s);
+    v = n ? find_tensor(t, s, n) : NULL;
+    *out = v ? v->shape : (ft__ptx_shape){0};
+    s += n;
+    if (!other)
+        return v ? s : NULL;
+    s = read_dims(out, s);
+    for (int depth = 1; s && *s && depth > 0; s++)
+        depth += (*s == '(') - (*s == ')');
+    return s;
+}
+
+/* (a, b), ((8, 3), (16, )) */
+static bool read_group(struct tensors *t, const char *names)
+{
+    const char *shapes = strchr(names, ')');
+
+    shapes = shapes ? strchr(shapes, '(') : NULL;
+    names++;
+    if (shapes)
+        shapes++;
+    while (shapes) {
+        ft__ptx_shape shape = {0};
+        size_t n;
+
+        names += strspn(names, " ,");
+        n = name_length(names);
+        shapes = n ? read_dims(&shape, shapes) : NULL;
+        if (shapes && !set_tensor(t, names, n, &shape))
+            return false;
+        names += n;
+    }
+    return true;
+}
+
+/* name = value */
+static bool read_assignment(struct tensors *t, const char *name, size_t n,
+                            const char *value)
+{
+    const char *s = ft__behind(value, "empty_strided_cuda("), *type;
+    ft__ptx_shape shape = {0};
+
+    if (s && (s = read_dims(&shape, s))) {
+        type = ft__behind(s, "torch.");
+        shape.dtype = type ? dtype_of(type) : NULL;
+        return set_tensor(t, name, n, &shape);
+    }
+    return !operand(&shape, t, value) || set_tensor(t, name, n, &shape);
+}
+
+/* Learn from a line; false: out of memory. */
+static bool read_tensors(struct tensors *t, const char *line)
+{
+    const char *s = ft__behind(line, "assert_size_stride_grouped(");
+    ft__ptx_shape shape = {0};
+    size_t n;
+
+    if (s)
+        return *s != '(' || read_group(t, s);
+    s = ft__behind(line, "assert_size_stride(");
+    if (!s)
+        s = ft__behind(line, "assert_tensor_metadata(");
+    if (s) {
+        n = name_length(s);
+        return !n || !read_dims(&shape, s + n) || set_tensor(t, s, n, &shape);
+    }
+    line += strspn(line, " ");
+    n = name_length(line);
+    return !n || strncmp(line + n, " = ", 3) != 0 ||
+           read_assignment(t, line, n, line + n + 3);
+}
+
+/* ---- calls of libraries ---- */
+
+/* "stride=(2, 2)" of the call at s. */
+static void pair(const char *s, const char *word, int64_t out[2])
+{
+    const char *at = ft__behind(s, word);
+    ft__ptx_shape v;
+
+    if (at && read_dims(&v, at) && v.n == 2) {
+        out[0] = v.dim[0];
+        out[1] = v.dim[1];
+    }
+}
+
+static const char *convolution(const struct tensors *t, const char *s)
+{
+    ft__ptx_shape x, w;
+    ft__ptx_conv c = {.stride = {1, 1}, .dilation = {1, 1}, .groups = 1};
+    const char *at = operand(&x, t, s), *groups;
+
+    if (!at || !operand(&w, t, at) || x.n != 4 || w.n != 4 ||
+        strstr(s, "transposed=True"))
+        return NULL;
+    memcpy(c.x, x.dim, sizeof(c.x));
+    c.out = w.dim[0];
+    c.kernel[0] = w.dim[2];
+    c.kernel[1] = w.dim[3];
+    pair(s, " stride=", c.stride);
+    pair(s, " padding=", c.low);
+    pair(s, " padding=", c.high);
+    pair(s, " dilation=", c.dilation);
+    groups = ft__behind(s, " groups=");
+    if (groups)
+        c.groups = strtoll(groups, NULL, 10);
+    c.dtype = x.dtype;
+    return ft__ptx_spec_conv(t->arena, &c);
+}
+
+/* The operation that the call "extern_kernels.mm(...)" at s is; NULL: not known. */
+static const char *operation_of(const struct tensors *t, const char *s)
+{
+    static const struct {
+        const char *call;
+        bool added, bias; /* what is added comes first; it is a bias */
+    } products[] = {{"extern_kernels.mm(", false, false},
+                    {"extern_kernels.bmm(", false, false},
+                    {"extern_kernels.addmm(", true, true},
+                    {"extern_kernels.bias_addmm(", true, true},
+                    {"extern_kernels.baddbmm(", true, false}};
+    const char *at = strchr(s, '(');
+    ft__ptx_shape x, y, added;
+
+    if (at && ft__behind(s, "extern_kernels.convolution("))
+        return convolution(t, at + 1);
+    for (size_t i = 0; at && i < sizeof(products) / sizeof(products[0]); i++) {
+        if (!ft__behind(s, products[i].call))
+            continue;
+        at = products[i].added ? operand(&added, t, at + 1) : at + 1;
+        at = at ? operand(&x, t, at) : NULL;
+        return at && operand(&y, t, at)
+                   ? ft__ptx_spec_matmul(t->arena, &x, &y, products[i].bias)
+                   : NULL;
+    }
+    return NULL;
+}
+
+/* ---- kernels ---- */
 
 struct inductor_kernel {
     const char *name;   /* of the variable that is called */
@@ -30,7 +344,7 @@ struct code {
     const char *path;
     struct inductor_kernel *kernel;
     size_t n;
-    ft__ptx_tensors *tensors;
+    struct tensors tensors;
     const char *at; /* behind the kernel before */
     ft_error *err;
 };
@@ -38,22 +352,6 @@ struct code {
 static ft_status no_memory(const struct code *c)
 {
     return ft_fail(c->err, FT_ENOMEM, 0, "%s", c->path);
-}
-
-/* ---- kernels ---- */
-
-/* The word behind `before` in text: "'grid_type': '" -> Grid1D. */
-static const char *word_behind(ft__arena *a, const char *text, const char *before)
-{
-    const char *s = strstr(text, before);
-    size_t n = 0;
-
-    if (!s)
-        return NULL;
-    s += strlen(before);
-    while (isalnum((unsigned char)s[n]) || s[n] == '_')
-        n++;
-    return n ? ft__arena_strndup(a, s, n) : NULL;
 }
 
 /* "def f(in_ptr0, xnumel, XBLOCK : tl.constexpr):" */
@@ -85,6 +383,13 @@ static bool read_args(struct code *c, struct inductor_kernel *k)
     return true;
 }
 
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 /* Was this file compiled from the kernel's own Python file? */
 static ft_status comes_from(bool *out, struct code *c, const struct inductor_kernel *k,
                             const char *ptx)
@@ -104,7 +409,7 @@ static ft_status comes_from(bool *out, struct code *c, const struct inductor_ker
 static ft_status rank(int *out, struct code *c, const struct inductor_kernel *k,
                       const char *ptx)
 {
-    const char *base = ft__base_name(ptx), *folder = base - 1;
+    const char *base = base_name(ptx), *folder = base - 1;
     char *hash;
     bool from;
     ft_status st;
@@ -150,16 +455,15 @@ static ft_status choose_module(struct code *c, struct inductor_kernel *k)
         best = is;
     }
     if (many > 1)
-        ft__ptx_say(c->rows, FT_LOG_WARN,
-                    "%s: %s is in the cache in %d versions and no .best_config says "
-                    "which runs; the one with %u elements a block is taken",
-                    c->path, k->entry, many, k->tile[0]);
+        ft__log(c->rows->log, FT_LOG_WARN,
+                "%s: %s is in the cache in %d versions and no .best_config says "
+                "which runs; the one with %u elements a block is taken",
+                c->path, k->entry, many, k->tile[0]);
     if (best == 1 && k->file)
-        ft__ptx_say(
-            c->rows, FT_LOG_WARN,
-            "%s: no PTX of %s says that it was compiled from %s; it is taken by "
-            "its name",
-            c->path, k->entry, k->file);
+        ft__log(c->rows->log, FT_LOG_WARN,
+                "%s: no PTX of %s says that it was compiled from %s; it is taken by "
+                "its name",
+                c->path, k->entry, k->file);
     return st;
 }
 
@@ -186,7 +490,7 @@ static ft_status add_kernel(struct code *c, const char *s, const char **next)
     if (!k->name || !k->source)
         return no_memory(c);
     path = path ? ft__arena_strndup(a, path, strcspn(path, "\n")) : NULL;
-    k->file = path ? ft__base_name(path) : NULL;
+    k->file = path ? base_name(path) : NULL;
     k->entry = word_behind(a, k->source, "\ndef ");
     k->grid_type = word_behind(a, k->source, "'grid_type': '");
     if (!k->entry)
@@ -198,16 +502,6 @@ static ft_status add_kernel(struct code *c, const char *s, const char **next)
 }
 
 /* ---- grids ---- */
-
-static bool number(const char *s, uint64_t *out)
-{
-    char *end;
-
-    if (!isdigit((unsigned char)*s))
-        return false;
-    *out = strtoull(s, &end, 10);
-    return *end == '\0';
-}
 
 /* What the call passes for an argument; NULL: no such argument. */
 static const char *passed(const struct inductor_kernel *k, const char *name,
@@ -341,7 +635,7 @@ static ft_status add_call(struct code *c, const char *s, uint32_t line)
     row->library = ft__arena_strndup(c->rows->arena, s, strcspn(s, "("));
     if (!row->library)
         return no_memory(c);
-    row->operation = ft__ptx_extern_operation(c->tensors, s);
+    row->operation = operation_of(&c->tensors, s);
     return FT_OK;
 }
 
@@ -374,7 +668,7 @@ static ft_status read_line(struct code *c, const char *line, uint32_t number)
     else if ((call = strstr(line, "torch.ops.aten.")) && strchr(call, '(') &&
              !strstr(line, "assert_"))
         st = add_call(c, call, number);
-    if (!st && !ft__ptx_tensors_line(c->tensors, line))
+    if (!st && !read_tensors(&c->tensors, line))
         st = no_memory(c);
     return st;
 }
@@ -434,8 +728,7 @@ static ft_status read_code(ft__ptx_rows *r, const ft__ptx_files *f, const char *
 
     if (st || !strstr(code, "AsyncCompile()") || !strstr(code, "def call("))
         return st;
-    c.tensors = ft__ptx_tensors_new(r->arena, code);
-    if (!c.tensors)
+    if (!begin_tensors(&c.tensors, r->arena, code))
         return no_memory(&c);
     st = read_kernels(&c, code);
     return st ? st : read_calls(&c, code);
@@ -449,15 +742,13 @@ static ft_status read_chosen(const char **out, ft__ptx_rows *r, const ft__ptx_fi
 
     *out = NULL;
     for (size_t i = 0; i < f->n && !st; i++) {
-        char *text;
-        size_t len;
+        const char *text;
 
         if (!ft__ends_with(f->path[i], ".best_config"))
             continue;
-        st = ft__ptx_load(&text, &len, f->path[i], FT__MAX_TABLE_FILE, err);
+        st = ft__ptx_text(&text, r->arena, f->path[i], err);
         if (!st)
-            ft__buf_add(&all, text, strnlen(text, len));
-        free(text);
+            ft__buf_str(&all, text);
     }
     if (!st && !all.bad)
         *out = ft__arena_strndup(r->arena, all.s ? all.s : "", all.len);
@@ -465,7 +756,7 @@ static ft_status read_chosen(const char **out, ft__ptx_rows *r, const ft__ptx_fi
     return st || *out ? st : ft_fail(err, FT_ENOMEM, 0, "%s", f->folder);
 }
 
-ft_status ft__ptx_inductor(ft__ptx_rows *r, const ft__ptx_files *f, ft_error *err)
+static ft_status read_cache(ft__ptx_rows *r, const ft__ptx_files *f, ft_error *err)
 {
     const char *chosen;
     ft_status st = read_chosen(&chosen, r, f, err);
@@ -475,3 +766,5 @@ ft_status ft__ptx_inductor(ft__ptx_rows *r, const ft__ptx_files *f, ft_error *er
             st = read_code(r, f, chosen, f->path[i], err);
     return st;
 }
+
+const ft__ptx_reader ft__ptx_inductor = {FT_PTX_INDUCTOR, read_cache};

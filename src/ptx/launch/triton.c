@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/launch/folder.h"
+#include "ptx/launch/reader.h"
 
 /* The text of PATH.ptx's neighbour PATH.END; *out NULL: there is none. */
 static ft_status beside(const char **out, ft__arena *a, const char *ptx,
@@ -175,11 +175,10 @@ static uint64_t factor(const char *text, const char *s, ft__arena *a)
     size_t n, m;
     const char *index = result(s, &n);
     char *product = index ? ft__ptx_fmt(a, "arith.muli %.*s, ", (int)n, index) : NULL;
-    const char *at = product ? strstr(s, product) : NULL;
+    const char *at = product ? ft__behind(s, product) : NULL;
 
     if (!at)
         return 0;
-    at += strlen(product);
     m = strcspn(at, " :\n");
     return constant(text, at, at, m, a);
 }
@@ -211,7 +210,7 @@ ft_status ft__ptx_triton_tiles(uint32_t out[3], ft__arena *a, const char *ptx,
 
 /* ---- the folder ---- */
 
-ft_status ft__ptx_triton(ft__ptx_rows *r, const ft__ptx_files *f, ft_error *err)
+static ft_status read_cache(ft__ptx_rows *r, const ft__ptx_files *f, ft_error *err)
 {
     for (size_t i = 0; i < f->n; i++) {
         ft__ptx_triton_facts facts;
@@ -234,3 +233,5 @@ ft_status ft__ptx_triton(ft__ptx_rows *r, const ft__ptx_files *f, ft_error *err)
     }
     return FT_OK;
 }
+
+const ft__ptx_reader ft__ptx_triton = {FT_PTX_TRITON, read_cache};

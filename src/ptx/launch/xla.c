@@ -15,7 +15,8 @@
 
 #include "base/index.h"
 #include "base/limits.h"
-#include "ptx/launch/folder.h"
+#include "base/log.h"
+#include "ptx/launch/reader.h"
 
 enum { MOST_LOOPS = 16, MOST_THUNKS = 1 << 20 };
 
@@ -79,9 +80,8 @@ static const char *module_of(struct dump *d, const char *kernel)
 static const char *definition(struct dump *d, const char *name)
 {
     char *begin = ft__ptx_fmt(d->rows->arena, "%%%s = ", name);
-    const char *at = begin ? strstr(d->hlo, begin) : NULL;
 
-    return at ? at + strlen(begin) : NULL;
+    return begin ? ft__behind(d->hlo, begin) : NULL;
 }
 
 /* What thunk `id` is called in the HLO; NULL: it is not said. */
@@ -103,9 +103,9 @@ static const char *thunk_name(struct dump *d, uint64_t id)
 /* A member of the line at s: what stands behind `word`; NULL: it has none. */
 static const char *in_line(const char *s, const char *word)
 {
-    const char *at = s ? strstr(s, word) : NULL;
+    const char *at = s ? ft__behind(s, word) : NULL;
 
-    return at && at < s + strcspn(s, "\n") ? at + strlen(word) : NULL;
+    return at && at <= s + strcspn(s, "\n") ? at : NULL;
 }
 
 /* "f32[8,64]{1,0} ..." or the first of a tuple of such. */
@@ -181,7 +181,7 @@ static const char *matmul(struct dump *d, const char *s)
         !arrange(&x, contracted(s, "\"lhs_contracting_dimensions\":[\""), true) ||
         !arrange(&y, contracted(s, "\"rhs_contracting_dimensions\":[\""), false))
         return NULL;
-    return ft__ptx_spec_matmul(d->rows->arena, &x, &y);
+    return ft__ptx_spec_matmul(d->rows->arena, &x, &y, false);
 }
 
 /* Where dimension c ('b', 'f', '0', '1', 'i', 'o') stands in labels "bf01". */
@@ -251,6 +251,42 @@ static const char *convolution(struct dump *d, const char *s)
 
 /* ---- thunks ---- */
 
+/* From *s on, over `word` and the number behind it; false: something else stands
+ * there. */
+static bool take_number(const char **s, const char *word, uint64_t *out)
+{
+    size_t n = strlen(word);
+    char *end;
+
+    if (strncmp(*s, word, n) != 0 || (*s)[n] < '0' || (*s)[n] > '9')
+        return false;
+    *out = strtoull(*s + n, &end, 10);
+    *s = end;
+    return true;
+}
+
+/* Three numbers as "{1, 2, 3}" or "[1, 2, 3]" after `word`, wherever that stands in s.
+ */
+static bool find_dims(const char *s, const char *word, uint32_t out[3])
+{
+    static const char *const before[] = {"", ", ", ", "};
+    uint64_t v;
+
+    s = ft__behind(s, word);
+    if (!s)
+        return false;
+    s += strspn(s, " ");
+    if (*s != '{' && *s != '[')
+        return false;
+    s++;
+    for (int i = 0; i < 3; i++) {
+        if (!take_number(&s, before[i], &v) || v == 0 || v > UINT32_MAX)
+            return false;
+        out[i] = (uint32_t)v;
+    }
+    return true;
+}
+
 static uint64_t times(const struct dump *d)
 {
     uint64_t n = 1;
@@ -277,9 +313,9 @@ static ft_status open_loop(struct dump *d, size_t indent, uint64_t id)
                            .trips = trips ? strtoull(trips, NULL, 10) : 1,
                            .in_condition = true};
     if (!trips)
-        ft__ptx_say(d->rows, FT_LOG_WARN,
-                    "%s: the dump does not say how often %s runs; its body counts once",
-                    d->path, name ? name : "a loop");
+        ft__log(d->rows->log, FT_LOG_WARN,
+                "%s: the dump does not say how often %s runs; its body counts once",
+                d->path, name ? name : "a loop");
     d->n_loops++;
     return FT_OK;
 }
@@ -306,11 +342,10 @@ static void begin_body(struct dump *d)
 /* The word in front of " grid:", or behind "kernel = "; *out NULL: there is none. */
 static ft_status kernel_name(const char **out, struct dump *d, const char *line)
 {
-    const char *end = strstr(line, " grid: ["), *begin = strstr(line, "kernel = ");
+    const char *end = strstr(line, " grid: ["), *begin = ft__behind(line, "kernel = ");
 
     *out = NULL;
     if (begin) {
-        begin += strlen("kernel = ");
         end = begin + strcspn(begin, ", ");
     } else {
         begin = end;
@@ -325,8 +360,7 @@ static ft_status kernel_name(const char **out, struct dump *d, const char *line)
 
 static ft_status add_kernel(struct dump *d, ft__ptx_row *row, const char *line)
 {
-    const char *shared = strstr(line, "shared_memory: ");
-
+    const char *shared = ft__behind(line, "shared_memory: ");
     ft_status st = kernel_name(&row->kernel, d, line);
 
     if (st)
@@ -335,9 +369,9 @@ static ft_status add_kernel(struct dump *d, ft__ptx_row *row, const char *line)
         return ft_fail(d->err, FT_EFORMAT, 0, "%s, line %u: a launch without a kernel",
                        d->path, row->line);
     row->module = module_of(d, row->kernel);
-    row->shared = shared ? (uint32_t)strtoul(shared + 15, NULL, 10) : 0;
-    if (!ft__find_dims(line, "threads: ", row->block))
-        ft__find_dims(line, "threads/block: ", row->block);
+    row->shared = shared ? (uint32_t)strtoul(shared, NULL, 10) : 0;
+    if (!find_dims(line, "threads: ", row->block))
+        find_dims(line, "threads/block: ", row->block);
     if (!row->module) {
         row->library = row->kernel; /* compiled elsewhere: a kernel of XLA's own */
         row->kernel = NULL;
@@ -388,8 +422,7 @@ static ft_status add_thunk(struct dump *d, const char *line, const char *kind,
     ft__ptx_row *row;
     ft_status st;
     uint32_t grid[3];
-    bool kernel =
-        ft__find_dims(line, "grid: ", grid) || ft__find_dims(line, "blocks: ", grid);
+    bool kernel = find_dims(line, "grid: ", grid) || find_dims(line, "blocks: ", grid);
 
     if (count == 0 || (!kernel && arranges(kind)))
         return FT_OK;
@@ -412,7 +445,7 @@ static ft_status read_line(struct dump *d, const char *line, uint32_t number)
 
     if (strncmp(s, "body:", 5) == 0)
         begin_body(d);
-    if (!ft__take_number(&s, "", &id) || strncmp(s, ": k", 3) != 0)
+    if (!take_number(&s, "", &id) || strncmp(s, ": k", 3) != 0)
         return FT_OK;
     kind = ft__arena_strndup(d->rows->arena, s + 2, strcspn(s + 2, " \t"));
     if (!kind)
@@ -481,7 +514,7 @@ static ft_status read_module(ft__ptx_rows *r, const ft__ptx_files *f, const char
     return st;
 }
 
-ft_status ft__ptx_xla(ft__ptx_rows *r, const ft__ptx_files *f, ft_error *err)
+static ft_status read_dumps(ft__ptx_rows *r, const ft__ptx_files *f, ft_error *err)
 {
     ft_status st = FT_OK;
 
@@ -490,3 +523,5 @@ ft_status ft__ptx_xla(ft__ptx_rows *r, const ft__ptx_files *f, ft_error *err)
             st = read_module(r, f, f->path[i], err);
     return st;
 }
+
+const ft__ptx_reader ft__ptx_xla = {FT_PTX_XLA, read_dumps};

@@ -1,6 +1,6 @@
 /* Constant expressions of C: 64 bits, signed unless an operand is unsigned, floats as
  * literals only. In: tokens; out: a number. */
-#include "ptx/syntax/parse.h"
+#include "ptx/syntax/parser.h"
 
 enum { MAX_DEPTH = 64 };
 
@@ -31,13 +31,19 @@ static number named(ft__parser *p)
     return (number){value, false};
 }
 
+static bool is_word(const ft__parser *p, const char *word)
+{
+    return p->lex.kind == FT__TOK_WORD && p->lex.len == strlen(word) &&
+           memcmp(p->lex.start, word, p->lex.len) == 0;
+}
+
 /* (.s64) and (.u64) are casts. */
 static number parenthesised(ft__parser *p, int depth)
 {
     number v;
 
     ft__ptx_next(p);
-    if (ft__ptx_is_word(p, "s64") || ft__ptx_is_word(p, "u64")) {
+    if (is_word(p, "s64") || is_word(p, "u64")) {
         const bool is_unsigned = *p->lex.start == 'u';
 
         ft__ptx_next(p);

@@ -43,22 +43,6 @@ static uint8_t sort_of(char c)
     return sort[(unsigned char)c];
 }
 
-void ft__lex_begin(ft__lex *x, const char *text, size_t len)
-{
-    *x = (ft__lex){.text = text, .at = text, .end = text + len, .line = 1};
-    x->token_line = 1;
-    x->start = text;
-}
-
-uint32_t ft__lex_column(const ft__lex *x, const char *at)
-{
-    const char *begin = at;
-
-    while (begin > x->text && begin[-1] != '\n')
-        begin--;
-    return (uint32_t)(at - begin) + 1;
-}
-
 /* Behind a comment that begins at x->at; false: it has no end. */
 static bool skip_comment(ft__lex *x)
 {

@@ -35,11 +35,8 @@ typedef struct ft__lex {
     uint64_t bits;
 } ft__lex;
 
-void ft__lex_begin(ft__lex *x, const char *text, size_t len);
 void ft__lex_next(ft__lex *x);
 /* What follows the token, blanks aside: its first character; 0: nothing. */
 char ft__lex_peek(ft__lex *x);
-/* From 1, of a place in the text. */
-uint32_t ft__lex_column(const ft__lex *x, const char *at);
 
 #endif

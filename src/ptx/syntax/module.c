@@ -1,28 +1,275 @@
-/* Modules. In: a file or text; out: the parsed module, and what callers ask of one. */
+/* Modules: header, directives, all functions, variables and kernels. In: a file or
+ * text, of which several may be there; out: the parsed modules, or the first error with
+ * line and column; and what callers ask of one. */
 #include "ptx/syntax/module.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "ptx/launch/launches.h"
+#include "base/limits.h"
+#include "foretell/ptx_launches.h"
 #include "ptx/ptx_inside.h"
+#include "ptx/syntax/parser.h"
 
-static const char *const class_abouts[] = {
-#define FT_PTX_CLASS(e, name, about) about,
-#include "foretell/ptx_classes.def"
-#undef FT_PTX_CLASS
-};
+/* ---- text ---- */
 
-const char *ft__ptx_class_about(ft_ptx_class c)
+static void version(ft__parser *p)
 {
-    return (unsigned)c < FT_PTX_CLASSES ? class_abouts[c] : "?";
+    const char *s = p->lex.start;
+    uint32_t v[2] = {0};
+    int part = 0;
+
+    if (p->lex.kind != FT__TOK_FLOAT) {
+        ft__ptx_expected(p, "a version such as 8.5");
+        return;
+    }
+    for (uint32_t i = 0; i < p->lex.len; i++) {
+        if (s[i] == '.')
+            part = 1;
+        else if (v[part] < 1000)
+            v[part] = v[part] * 10 + (uint32_t)(s[i] - '0');
+    }
+    p->m->version = v[0] * 10 + v[1];
+    ft__ptx_next(p);
 }
 
-/* ---- reading ---- */
+/* The first name is the GPU; more GPUs may follow, and options. */
+static void target(ft__parser *p)
+{
+    const ft__lex at = p->lex;
 
-static ft_status new_module(ft_ptx **out, const char *text, size_t len,
-                            const char *name, ft_error *err)
+    if (p->lex.kind != FT__TOK_NAME || !memchr(at.start, '_', at.len)) {
+        ft__ptx_expected(p, "a target such as sm_90");
+        return;
+    }
+    ft__ptx_next(p);
+    p->m->target = ft__arena_strndup(&p->m->arena, at.start, at.len);
+    if (!p->m->target)
+        ft__ptx_no_memory(p);
+    while (ft__ptx_accept(p, ','))
+        ft__ptx_expect(p, FT__TOK_NAME, "an option of the target");
+}
+
+static void address_size(ft__parser *p)
+{
+    const uint32_t v = (uint32_t)p->lex.bits;
+
+    if (p->lex.kind != FT__TOK_INT || (p->lex.bits != 32 && p->lex.bits != 64))
+        ft__ptx_expected(p, "32 or 64");
+    p->m->address_size = v;
+    ft__ptx_next(p);
+}
+
+static bool begins(ft__parser *p, unsigned word)
+{
+    if (p->lex.kind != FT__TOK_WORD || ft__ptx_word(p) != word)
+        return false;
+    ft__ptx_next(p);
+    return true;
+}
+
+/* .version and .target, then perhaps .address_size. */
+static void header(ft__parser *p)
+{
+    if (begins(p, FT__WORD_VERSION))
+        version(p);
+    else
+        ft__ptx_expected(p, "'.version'");
+    if (begins(p, FT__WORD_TARGET))
+        target(p);
+    else
+        ft__ptx_expected(p, "'.target'");
+    if (begins(p, FT__WORD_ADDRESS_SIZE))
+        address_size(p);
+    if (!p->m->address_size)
+        p->m->address_size = 32;
+}
+
+static void alias(ft__parser *p)
+{
+    ft__ptx_expect(p, FT__TOK_NAME, "a function's name");
+    ft__ptx_expect(p, ',', "','");
+    ft__ptx_expect(p, FT__TOK_NAME, "a function's name");
+    ft__ptx_expect(p, ';', "';'");
+}
+
+static void declared(ft__parser *p)
+{
+    unsigned word = ft__ptx_word(p);
+    const bool external = word == FT__WORD_EXTERN;
+
+    if (external || word == FT__WORD_VISIBLE || word == FT__MOD_WEAK ||
+        word == FT__WORD_COMMON) {
+        ft__ptx_next(p);
+        word = p->lex.kind == FT__TOK_WORD ? ft__ptx_word(p) : FT__WORDS;
+    }
+    if (word == FT__WORD_FUNC || word == FT__WORD_ENTRY)
+        ft__ptx_function_read(p, word == FT__WORD_ENTRY);
+    else if (p->lex.kind != FT__TOK_WORD || word == FT__MOD_REG ||
+             !ft__ptx_declaration(p, external))
+        ft__ptx_expected(p, "a directive");
+}
+
+static void directive(ft__parser *p)
+{
+    if (ft__ptx_word(p) == FT__MOD_ALIAS) {
+        ft__ptx_next(p);
+        alias(p);
+    } else if (!ft__ptx_annotation(p)) {
+        declared(p);
+    }
+}
+
+/* @@DWARF of old files, to the end of the line. */
+static bool dwarf(ft__parser *p)
+{
+    if (p->lex.kind != '@' || ft__lex_peek(&p->lex) != '@')
+        return false;
+    while (p->lex.at < p->lex.end && *p->lex.at != '\n')
+        p->lex.at++;
+    ft__ptx_next(p);
+    return true;
+}
+
+static void all_of_it(ft__parser *p)
+{
+    ft__ptx_next(p);
+    header(p);
+    while (p->lex.kind != FT__TOK_END) {
+        if (p->lex.kind == FT__TOK_WORD)
+            directive(p);
+        else if (!dwarf(p))
+            ft__ptx_expected(p, "a directive");
+    }
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t x = ((const ft__ptx_file *)a)->number,
+                   y = ((const ft__ptx_file *)b)->number;
+
+    return (x > y) - (x < y);
+}
+
+/* The first kernel of each name. */
+static void index_kernels(ft__parser *p)
+{
+    ft_ptx *m = p->m;
+
+    for (uint32_t k = 0; m->kernel && k < m->n_kernels; k++) {
+        const uint64_t hash = ft__hash_text(FT__HASH_BEGIN, m->kernel[k].name);
+        ft__index_slot *slot = ft__index_at(&m->by_name, hash, m->kernel[k].name);
+
+        if (!slot) {
+            ft__ptx_no_memory(p);
+            return;
+        }
+        if (slot->hash)
+            continue;
+        *slot = (ft__index_slot){hash, m->kernel[k].name, k};
+        m->by_name.n++;
+    }
+}
+
+static void keep(ft__parser *p)
+{
+    ft_ptx *m = p->m;
+
+    m->n_functions = (uint32_t)p->functions.n;
+    m->n_variables = (uint32_t)p->variables.n;
+    m->n_locs = (uint32_t)p->locs.n;
+    m->n_files = (uint32_t)p->files.n;
+    m->n_kernels = (uint32_t)p->kernels.n;
+    m->function = ft__ptx_keep(p, &p->functions, sizeof(*m->function));
+    m->variable = ft__ptx_keep(p, &p->variables, sizeof(*m->variable));
+    m->loc = ft__ptx_keep(p, &p->locs, sizeof(*m->loc));
+    if (p->files.n)
+        qsort(p->files.at, p->files.n, sizeof(*m->file), by_number);
+    m->file = ft__ptx_keep(p, &p->files, sizeof(*m->file));
+    m->kernel = ft__ptx_keep(p, &p->kernels, sizeof(*m->kernel));
+    m->kernel_function = ft__ptx_keep(p, &p->kernel_functions, sizeof(uint32_t));
+    index_kernels(p);
+}
+
+static void release(ft__parser *p)
+{
+    ft__ptx_list *const lists[] = {
+        &p->symbols.list, &p->functions, &p->variables,       &p->locs,  &p->files,
+        &p->kernels,      &p->insns,     &p->operands,        &p->mods,  &p->regs,
+        &p->labels,       &p->targets,   &p->fixups,          &p->stage, &p->params,
+        &p->results,      &p->ignored,   &p->kernel_functions};
+
+    for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+        free(lists[i]->at);
+    ft__index_free(&p->symbols.newest);
+    ft__index_free(&p->words);
+    ft__index_free(&p->opcodes);
+}
+
+/* From m->text; what is read so far is the arena's. */
+static ft_status read_text(ft_ptx *m, ft_error *err)
+{
+    ft__parser p;
+
+    ft__parser_begin(&p, m, err);
+    if (!p.st)
+        all_of_it(&p);
+    if (!p.st)
+        keep(&p);
+    release(&p);
+    return p.st;
+}
+
+/* ---- files ---- */
+
+static ft_status read_fd(char **out, size_t *len, int fd, const char *path, size_t most,
+                         ft_error *err)
+{
+    struct stat s;
+    size_t n = 0;
+    ssize_t got;
+
+    if (fstat(fd, &s))
+        return ft_fail(err, FT_EIO, 0, "%s: %s", path, strerror(errno));
+    if (!S_ISREG(s.st_mode))
+        return ft_fail(err, FT_EIO, 0, "%s: not a file", path);
+    if ((uint64_t)s.st_size > most)
+        return ft_fail(err, FT_EFORMAT, 0, "%s: larger than %zu MiB", path, most >> 20);
+    *out = malloc((size_t)s.st_size + 1);
+    if (!*out)
+        return ft_fail(err, FT_ENOMEM, 0, "%s", path);
+    while (n < (size_t)s.st_size &&
+           (got = read(fd, *out + n, (size_t)s.st_size - n)) > 0)
+        n += (size_t)got;
+    (*out)[n] = '\0';
+    *len = n;
+    return FT_OK;
+}
+
+ft_status ft__ptx_load(char **out, size_t *len, const char *path, size_t most,
+                       ft_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ft_status st;
+
+    *out = NULL;
+    *len = 0;
+    if (fd < 0)
+        return ft_fail(err, FT_EIO, 0, "%s: %s", path, strerror(errno));
+    st = read_fd(out, len, fd, path, most, err);
+    close(fd);
+    return st;
+}
+
+/* ---- modules ---- */
+
+ft_status ft__ptx_parse(ft_ptx **out, const char *text, size_t len, const char *name,
+                        ft_error *err)
 {
     ft_ptx *m = calloc(1, sizeof(*m));
     ft_status st;
@@ -38,7 +285,7 @@ static ft_status new_module(ft_ptx **out, const char *text, size_t len,
     else if (len >= UINT32_MAX)
         st = ft_fail(err, FT_EFORMAT, 0, "%s: more than 4 GiB of text", name);
     else
-        st = ft__ptx_read(m, err);
+        st = read_text(m, err);
     m->facts = (ft_ptx_facts){.kernel = m->kernel,
                               .n_kernels = m->n_kernels,
                               .version = m->version,
@@ -52,12 +299,6 @@ static ft_status new_module(ft_ptx **out, const char *text, size_t len,
     return st;
 }
 
-ft_status ft__ptx_parse(ft_ptx **out, const char *text, size_t len, const char *name,
-                        ft_error *err)
-{
-    return new_module(out, text, len, name, err);
-}
-
 ft_status ft__ptx_open(ft_ptx **out, const char *path, ft_error *err)
 {
     char *text;
@@ -66,7 +307,7 @@ ft_status ft__ptx_open(ft_ptx **out, const char *path, ft_error *err)
 
     *out = NULL;
     if (!st)
-        st = new_module(out, text, len, path, err);
+        st = ft__ptx_parse(out, text, len, path, err);
     if (st)
         free(text);
     else
@@ -84,19 +325,158 @@ void ft__ptx_free(ft_ptx *m)
     free(m);
 }
 
+/* ---- several modules in one file ---- */
+
+struct text_parts {
+    const char *at, *end; /* what is not looked at yet */
+    uint32_t line;
+    bool comment; /* at is inside of one */
+};
+
+static bool starts(const char *p, const char *end, const char *word)
+{
+    size_t n = strlen(word);
+
+    while (p < end && (*p == ' ' || *p == '\t'))
+        p++;
+    return (size_t)(end - p) > n && memcmp(p, word, n) == 0 &&
+           (p[n] == ' ' || p[n] == '\t');
+}
+
+static bool in_comment(const char *p, const char *end, bool inside)
+{
+    for (; p + 1 < end; p++) {
+        if (!inside && p[0] == '/' && p[1] == '/')
+            return false;
+        if (inside ? p[0] == '*' && p[1] == '/' : p[0] == '/' && p[1] == '*') {
+            inside = !inside;
+            p++;
+        }
+    }
+    return inside;
+}
+
+/* The next line that begins a module, or what cuobjdump writes between two; NULL: none.
+ * *module says which; *line is its number. */
+static const char *next_mark(struct text_parts *p, bool *module, uint32_t *line)
+{
+    while (p->at < p->end) {
+        const char *begin = p->at,
+                   *stop = memchr(begin, '\n', (size_t)(p->end - begin));
+        const char *end = stop ? stop : p->end;
+        bool comment = p->comment;
+
+        p->at = stop ? stop + 1 : p->end;
+        p->comment = in_comment(begin, end, comment);
+        *line = p->line++;
+        *module = starts(begin, end, ".version");
+        if (!comment && (*module || starts(begin, end, "Fatbin")))
+            return begin;
+    }
+    return NULL;
+}
+
+/* A module of a text of its own, which it keeps. */
+static ft_status add_module(ft_ptx ***list, size_t *n, size_t *cap, const char *begin,
+                            const char *end, const char *name, ft_error *err)
+{
+    ft_ptx **grown = ft__list_grow(*list, *n, cap, sizeof(*grown));
+    size_t len = (size_t)(end - begin);
+    char *text;
+    ft_status st;
+
+    if (!grown)
+        return ft_fail(err, FT_ENOMEM, 0, "%s", name);
+    *list = grown;
+    text = malloc(len + 1);
+    if (!text)
+        return ft_fail(err, FT_ENOMEM, 0, "%s", name);
+    memcpy(text, begin, len);
+    text[len] = '\0';
+    st = ft__ptx_parse(&grown[*n], text, len, name, err);
+    if (st) {
+        free(text);
+        return st;
+    }
+    grown[(*n)++]->owned = text;
+    return FT_OK;
+}
+
+static ft_status add_parts(ft_ptx ***list, size_t *n, const char *text, size_t len,
+                           const char *path, ft_error *err)
+{
+    struct text_parts p = {text, text + len, 1, false};
+    bool module, next_module;
+    uint32_t line, next_line;
+    size_t cap = 0;
+    const char *next, *begin = next_mark(&p, &module, &line);
+    ft_status st = FT_OK;
+    char name[FT__MAX_NAME];
+
+    while (begin && !st) {
+        next = next_mark(&p, &next_module, &next_line);
+        snprintf(name, sizeof(name), "%.3900s from line %u on", path, line);
+        if (module)
+            st = add_module(list, n, &cap, begin, next ? next : p.end, name, err);
+        begin = next;
+        module = next_module;
+        line = next_line;
+    }
+    if (!st && *n == 0)
+        st = ft_fail(err, FT_EFORMAT, 0,
+                     "%s: no PTX in it; what cuobjdump -ptx prints has it where the "
+                     "program was compiled with PTX for a later GPU",
+                     path);
+    return st;
+}
+
+static size_t count_marks(const char *text, size_t len)
+{
+    struct text_parts p = {text, text + len, 1, false};
+    uint32_t line;
+    bool module;
+    size_t n = 0;
+
+    while (n < 2 && next_mark(&p, &module, &line))
+        n += module ? 1 : 2;
+    return n;
+}
+
+ft_status ft_ptx_modules_open(ft_ptx ***out, size_t *n, const char *path, ft_error *err)
+{
+    size_t len, cap = 0;
+    char *text;
+    ft_status st = ft__ptx_load(&text, &len, path, FT__PTX_MAX_FILE, err);
+
+    *out = NULL;
+    *n = 0;
+    if (st)
+        return st;
+    if (count_marks(text, len) < 2)
+        st = add_module(out, n, &cap, text, text + len, path, err);
+    else
+        st = add_parts(out, n, text, len, path, err);
+    free(text);
+    if (st) {
+        ft_ptx_modules_free(*out, *n);
+        *out = NULL;
+        *n = 0;
+    }
+    return st;
+}
+
+void ft_ptx_modules_free(ft_ptx **m, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        ft__ptx_free(m[i]);
+    free(m);
+}
+
 /* ---- asking ---- */
 
 const ft_ptx_facts *ft_ptx_get(const ft_ptx *m)
 {
     return &m->facts;
-}
-
-bool ft__ptx_has(const ft__ptx_function *f, const ft__ptx_insn *i, unsigned mod)
-{
-    for (unsigned k = 0; k < i->n_mods; k++)
-        if (f->mod[i->mods + k] == mod)
-            return true;
-    return false;
 }
 
 const char *ft__ptx_reg_name(char buf[64], const ft__ptx_function *f, uint32_t reg)

@@ -54,11 +54,42 @@ typedef enum ft__ptx_kind {
     FT__KIND_OPAQUE, /* texref, samplerref, surfref */
 } ft__ptx_kind;
 
-const char *ft__ptx_opcode_name(unsigned opcode);
-const char *ft__ptx_mod_name(unsigned mod);
-const char *ft__ptx_sreg_name(unsigned sreg); /* "%tid.x" */
-uint32_t ft__ptx_type_bits(unsigned type);    /* PRED: 1 */
-ft__ptx_kind ft__ptx_type_kind(unsigned type);
+/* ---- what opcodes, types and special registers are ---- */
+
+typedef struct ft__ptx_opcode_facts {
+    const char *name;
+    uint8_t class;              /* ft_ptx_class, unless its words say more */
+    uint8_t least, most, types; /* operands it has, and types at least */
+} ft__ptx_opcode_facts;
+extern const ft__ptx_opcode_facts ft__ptx_opcodes[FT__PTX_OPCODES];
+
+typedef struct ft__ptx_type_facts {
+    uint16_t bits; /* PRED: 1 */
+    uint16_t kind;
+} ft__ptx_type_facts;
+extern const ft__ptx_type_facts ft__ptx_types[FT__PTX_TYPES];
+
+/* FT__TYPE_NONE has no bits. */
+static inline uint32_t ft__ptx_type_bits(unsigned type)
+{
+    return type < FT__PTX_TYPES ? ft__ptx_types[type].bits : 0;
+}
+
+static inline ft__ptx_kind ft__ptx_type_kind(unsigned type)
+{
+    return type < FT__PTX_TYPES ? (ft__ptx_kind)ft__ptx_types[type].kind
+                                : FT__KIND_BITS;
+}
+
+typedef enum ft__ptx_sreg {
+#define FT__PTX_SREG(e, name) FT__SREG_##e,
+#include "ptx/syntax/sregs.def"
+#undef FT__PTX_SREG
+    FT__PTX_SREGS
+} ft__ptx_sreg;
+extern const char *const ft__ptx_sregs[FT__PTX_SREGS]; /* "%tid.x" */
+
+/* ---- a module and its parts ---- */
 
 typedef enum ft__ptx_operand_kind {
     FT__PTX_REG,     /* index: register */
@@ -187,16 +218,22 @@ struct ft_ptx {
     uint64_t shared_bytes; /* of the module's own .shared variables */
 };
 
-typedef enum ft__ptx_sreg {
-#define FT__PTX_SREG(e, name) FT__SREG_##e,
-#include "ptx/syntax/sregs.def"
-#undef FT__PTX_SREG
-    FT__PTX_SREGS
-} ft__ptx_sreg;
+/* Does the instruction have the word? */
+static inline bool ft__ptx_has(const ft__ptx_function *f, const ft__ptx_insn *i,
+                               unsigned mod)
+{
+    for (unsigned k = 0; k < i->n_mods; k++)
+        if (f->mod[i->mods + k] == mod)
+            return true;
+    return false;
+}
 
-/* Reads m->text; what is read so far is the arena's. */
-ft_status ft__ptx_read(ft_ptx *m, ft_error *err);
-bool ft__ptx_has(const ft__ptx_function *f, const ft__ptx_insn *i, unsigned mod);
+/* ---- module.c ---- */
+
+enum { FT__PTX_MAX_FILE = 1 << 30 }; /* bytes of PTX in one file */
+/* The whole file, terminated, for the caller to free. Up to `most` bytes. */
+ft_status ft__ptx_load(char **out, size_t *len, const char *path, size_t most,
+                       ft_error *err);
 /* "%r12", for messages; into buf. */
 const char *ft__ptx_reg_name(char buf[64], const ft__ptx_function *f, uint32_t reg);
 /* The kernel of that name, or the only one: its index. FT_ENOTFOUND, FT_ENEEDED. */

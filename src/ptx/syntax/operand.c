@@ -1,7 +1,18 @@
-/* Operands of an instruction. In: tokens; out: a tree of operands as flat lists. */
+/* The operands of an instruction. In: tokens up to its semicolon; out: a tree of
+ * operands as flat lists, which are put together on the parser's stage. */
 #include <string.h>
 
-#include "ptx/syntax/parse.h"
+#include "ptx/syntax/parser.h"
+
+enum {
+    MAX_NESTED = 8,
+    /* half of an operand: 1 .. 4 are b0 .. b3, 5 and 6 h0 and h1; of several at once
+     * the digits are in bits */
+    HALF_B_MANY = 7,
+    HALF_H_MANY = 8,
+};
+
+static void read_operand(ft__parser *p, unsigned opcode);
 
 static ft__ptx_operand *push(ft__parser *p, ft__ptx_operand_kind kind)
 {
@@ -16,7 +27,8 @@ static ft__ptx_operand *top(ft__parser *p)
     return (ft__ptx_operand *)p->stage.at + p->stage.n - 1;
 }
 
-void ft__ptx_flush(ft__parser *p, size_t from, uint32_t *index, uint32_t *n)
+/* What lies on the stage from `from` on becomes operands of the function's. */
+static void flush(ft__parser *p, size_t from, uint32_t *index, uint32_t *n)
 {
     const ft__ptx_operand *o = p->stage.at;
 
@@ -36,7 +48,7 @@ static ft__ptx_operand *group(ft__parser *p, size_t from, ft__ptx_operand_kind k
     ft__ptx_operand *o;
     uint32_t index, n;
 
-    ft__ptx_flush(p, from, &index, &n);
+    flush(p, from, &index, &n);
     o = push(p, kind);
     o->index = index;
     o->n = n;
@@ -81,7 +93,7 @@ static bool selector(ft__parser *p, ft__ptx_operand *o)
     if (p->lex.len == 2)
         o->half = (uint8_t)((*s == 'h' ? 5 : 1) + s[1] - '0');
     else
-        o->half = *s == 'h' ? FT__HALF_H_MANY : FT__HALF_B_MANY;
+        o->half = *s == 'h' ? HALF_H_MANY : HALF_B_MANY;
     ft__ptx_next(p);
     return true;
 }
@@ -118,8 +130,7 @@ static void special(ft__parser *p, uint32_t sreg)
     if (p->lex.kind == FT__TOK_WORD) {
         const int c = component(p);
 
-        if (c < 0 || sreg + 1 >= FT__PTX_SREGS ||
-            !strchr(ft__ptx_sreg_name(sreg + 1), '.'))
+        if (c < 0 || sreg + 1 >= FT__PTX_SREGS || !strchr(ft__ptx_sregs[sreg + 1], '.'))
             ft__ptx_expected(p, "',' or ';'");
         sreg += 1 + (uint32_t)c;
         ft__ptx_next(p);
@@ -200,12 +211,13 @@ static void named(ft__parser *p, unsigned opcode)
 }
 
 /* Operands apart by commas up to `end`, onto the stage. */
-static void operands(ft__parser *p, unsigned end, const char *what, unsigned opcode)
+static void operands_up_to(ft__parser *p, unsigned end, const char *what,
+                           unsigned opcode)
 {
     if (ft__ptx_accept(p, end))
         return;
     do
-        ft__ptx_operand_read(p, opcode);
+        read_operand(p, opcode);
     while (ft__ptx_accept(p, ','));
     ft__ptx_expect(p, end, what);
 }
@@ -216,7 +228,7 @@ static void address(ft__parser *p)
     uint64_t bits = 0;
 
     ft__ptx_next(p);
-    ft__ptx_operand_read(p, FT__PTX_MOV);
+    read_operand(p, FT__PTX_MOV);
     if (!p->st && top(p)->kind == FT__PTX_VARIABLE) {
         bits = top(p)->bits;
         top(p)->bits = 0;
@@ -224,7 +236,7 @@ static void address(ft__parser *p)
         bits = ft__ptx_constant(p);
     }
     if (ft__ptx_accept(p, ','))
-        operands(p, ']', "']'", FT__PTX_MOV);
+        operands_up_to(p, ']', "']'", FT__PTX_MOV);
     else
         ft__ptx_expect(p, ']', "']' or ','");
     group(p, from, FT__PTX_ADDRESS)->bits = bits;
@@ -236,7 +248,7 @@ static void list(ft__parser *p, unsigned end, const char *what, unsigned opcode,
     const size_t from = p->stage.n;
 
     ft__ptx_next(p);
-    operands(p, end, what, opcode);
+    operands_up_to(p, end, what, opcode);
     group(p, from, kind);
 }
 
@@ -291,11 +303,12 @@ static void single(ft__parser *p, unsigned opcode)
         top(p)->negated = true;
 }
 
-void ft__ptx_operand_read(ft__parser *p, unsigned opcode)
+/* Onto the stage; children go to the operands. */
+static void read_operand(ft__parser *p, unsigned opcode)
 {
     const size_t from = p->stage.n;
 
-    if (++p->nested > FT__MAX_NESTED)
+    if (++p->nested > MAX_NESTED)
         ft__ptx_fail(p, p->lex.start, "operands are nested too deep");
     else
         single(p, opcode);
@@ -304,4 +317,24 @@ void ft__ptx_operand_read(ft__parser *p, unsigned opcode)
         group(p, from, FT__PTX_PAIR);
     }
     p->nested--;
+}
+
+void ft__ptx_operands(ft__parser *p, ft__ptx_insn *i)
+{
+    const size_t first_fixup = p->fixups.n;
+    uint32_t n = 0;
+
+    p->stage.n = 0;
+    if (p->lex.kind != ';') {
+        do
+            read_operand(p, i->opcode);
+        while (ft__ptx_accept(p, ','));
+    }
+    ft__ptx_expect(p, ';', "',' or ';'");
+    flush(p, 0, &i->operands, &n);
+    if (n > UINT8_MAX)
+        ft__ptx_fail(p, p->lex.start, "more operands than an instruction has");
+    i->n_operands = (uint8_t)n;
+    for (size_t k = first_fixup; k < p->fixups.n; k++)
+        ((ft__fixup *)p->fixups.at)[k].operand += i->operands;
 }

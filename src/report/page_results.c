@@ -1,14 +1,29 @@
-/* Measured, summed and predicted beside each other. */
+/* The sections of validate's page that draw what was found: measured, summed and
+ * predicted beside each other, over all networks and by clock. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "foretell/names.h"
 #include "report/page.h"
 #include "report/svg.h"
 #include "report/units.h"
 
 static const char *const row_class[] = {"measured", "sum", "predicted"};
+
+static void put_keys(FILE *fp, const ft__validation_page *p)
+{
+    bool predicted = false;
+
+    for (size_t i = 0; i < p->n; i++)
+        predicted |= isfinite(p->v[i].predicted[FT_QUANTITY_TIME].value);
+    fprintf(fp,
+            "<div class=\"keys\"><span><i style=\"background:var(--measured)\"></i>"
+            "measured whole</span><span><i style=\"background:var(--sum)\"></i>"
+            "operations summed</span>%s</div>\n",
+            predicted ? "<span><i style=\"background:var(--predicted)\"></i>predicted"
+                        "</span>"
+                      : "");
+}
 
 /* ---- bars: one row per estimate, in units of what was measured ---- */
 
@@ -101,7 +116,8 @@ static void draw_scale(FILE *fp, const ft__axis *x, double bottom)
     }
 }
 
-void ft__figure_bars(FILE *fp, const ft__validation_page *p, ft_quantity q)
+/* Measured, sum and prediction of every network, in units of what was measured. */
+static void draw_bars(FILE *fp, const ft__validation_page *p, ft_quantity q)
 {
     ft__axis x = ft__axis_linear(0, longest(p, q), LEFT, WIDE - RIGHT, true);
     char title[96], desc[256];
@@ -134,9 +150,44 @@ void ft__figure_bars(FILE *fp, const ft__validation_page *p, ft_quantity q)
     ft__svg_end(fp);
 }
 
+static bool is_known(const ft__validation_page *p, ft_quantity q)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (is_drawn(&p->v[i], q))
+            return true;
+    return false;
+}
+
+static const char *why_not(const ft__validation_page *p, ft_quantity q)
+{
+    return *p->v[0].measured[q].why ? p->v[0].measured[q].why : p->v[0].sum[q].why;
+}
+
+static void put_bars(FILE *fp, const ft__validation_page *p)
+{
+    for (int q = 0; q < FT_QUANTITY_COUNT; q++) {
+        fprintf(fp, "<h2>%c%s</h2>\n",
+                ft_name(FT_NAMES_QUANTITY, (ft_quantity)q)[0] - 'a' + 'A',
+                ft_name(FT_NAMES_QUANTITY, (ft_quantity)q) + 1);
+        if (!is_known(p, (ft_quantity)q)) {
+            fputs("<p class=\"soft\">Not known: ", fp);
+            ft__put_xml(fp, why_not(p, (ft_quantity)q));
+            fputs(".</p>\n", fp);
+            continue;
+        }
+        put_keys(fp, p);
+        fputs("<figure>\n", fp);
+        draw_bars(fp, p, (ft_quantity)q);
+        fputs("<figcaption>In units of what was measured; thin lines are one "
+              "sigma.</figcaption></figure>\n",
+              fp);
+    }
+}
+
 /* ---- by clock ---- */
 
-double ft__clock_of(const char *setting)
+/* A setting's "clock=1200MHz" in Hz; NaN: it names none. */
+static double clock_of(const char *setting)
 {
     const char *at = strstr(setting, "clock=");
     double hz;
@@ -175,7 +226,18 @@ static void draw_clock_axes(FILE *fp, const ft__axis *x, const ft__axis *y,
                  "core clock in MHz");
 }
 
-void ft__figure_clocks(FILE *fp, const ft_validated *const *v, size_t n, ft_quantity q)
+/* From low to high, with ends. */
+static void draw_error(FILE *fp, double x, double low, double high)
+{
+    enum { HALF = 3 };
+
+    ft__svg_line(fp, "error", x, low, x, high);
+    ft__svg_line(fp, "error", x - HALF, low, x + HALF, low);
+    ft__svg_line(fp, "error", x - HALF, high, x + HALF, high);
+}
+
+/* One network at the clocks it was measured at: the `n` entries v[]. */
+static void draw_clocks(FILE *fp, const ft_validated *const *v, size_t n, ft_quantity q)
 {
     double low = INFINITY, high = 0, most = 0;
     double *at = calloc(2 * n + 1, sizeof(*at));
@@ -183,8 +245,8 @@ void ft__figure_clocks(FILE *fp, const ft_validated *const *v, size_t n, ft_quan
     ft__axis x, y;
 
     for (size_t i = 0; i < n; i++) {
-        low = fmin(low, ft__clock_of(v[i]->setting));
-        high = fmax(high, ft__clock_of(v[i]->setting));
+        low = fmin(low, clock_of(v[i]->setting));
+        high = fmax(high, clock_of(v[i]->setting));
         for (int w = 0; w < 3; w++)
             most = fmax(most, ft__validation_figure(v[i], q, w)->value);
     }
@@ -202,11 +264,11 @@ void ft__figure_clocks(FILE *fp, const ft_validated *const *v, size_t n, ft_quan
         for (size_t i = 0; i < n; i++) {
             const ft_figure *f = ft__validation_figure(v[i], q, w);
 
-            at[i] = ft__axis_at(&x, ft__clock_of(v[i]->setting));
+            at[i] = ft__axis_at(&x, clock_of(v[i]->setting));
             at[n + i] = ft__axis_at(&y, f->value);
             if (isfinite(f->value) && isfinite(f->sigma))
-                ft__svg_error(fp, "error", at[i], ft__axis_at(&y, f->value - f->sigma),
-                              ft__axis_at(&y, f->value + f->sigma));
+                draw_error(fp, at[i], ft__axis_at(&y, f->value - f->sigma),
+                           ft__axis_at(&y, f->value + f->sigma));
             if (isfinite(f->value))
                 ft__svg_dot(fp, row_class[w], at[i], at[n + i], w ? 2.5 : 4.5,
                             ft__quantity_text(q, f->value).s);
@@ -216,4 +278,74 @@ void ft__figure_clocks(FILE *fp, const ft_validated *const *v, size_t n, ft_quan
     }
     free(at);
     ft__svg_end(fp);
+}
+
+static bool same_place(const ft_validated *a, const ft_validated *b)
+{
+    return strcmp(a->name, b->name) == 0 && strcmp(a->device, b->device) == 0 &&
+           strcmp(a->engine, b->engine) == 0;
+}
+
+static int by_clock(const void *a, const void *b)
+{
+    double x = clock_of((*(const ft_validated *const *)a)->setting);
+    double y = clock_of((*(const ft_validated *const *)b)->setting);
+
+    return (x > y) - (x < y);
+}
+
+/* The entries like v[first] with a clock, if it is the first of them; how many. */
+static size_t clocks_of(const ft_validated **out, const ft__validation_page *p,
+                        size_t first)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->n; i++) {
+        if (!same_place(&p->v[i], &p->v[first]) || isnan(clock_of(p->v[i].setting)))
+            continue;
+        if (i < first)
+            return 0;
+        out[n++] = &p->v[i];
+    }
+    qsort(out, n, sizeof(*out), by_clock);
+    return n;
+}
+
+static void put_clocks(FILE *fp, const ft__validation_page *p)
+{
+    const ft_validated **at = calloc(p->n + 1, sizeof(*at));
+    bool begun = false;
+
+    for (size_t i = 0; at && i < p->n; i++) {
+        size_t n = clocks_of(at, p, i);
+
+        if (n < 2)
+            continue;
+        if (!begun) {
+            fputs("<h2>By clock</h2>\n", fp);
+            put_keys(fp, p);
+            fputs("<div class=\"cards\">\n", fp);
+        }
+        begun = true;
+        for (int q = 0; q < FT_QUANTITY_MEMORY; q++) {
+            if (!(at[0]->measured[q].value > 0))
+                continue;
+            fputs("<figure><h3>", fp);
+            ft__put_xml(fp, at[0]->name);
+            fprintf(fp, ": %s on ", ft_name(FT_NAMES_QUANTITY, (ft_quantity)q));
+            ft__put_xml(fp, at[0]->device);
+            fputs("</h3>\n", fp);
+            draw_clocks(fp, at, n, (ft_quantity)q);
+            fputs("</figure>\n", fp);
+        }
+    }
+    if (begun)
+        fputs("</div>\n", fp);
+    free(at);
+}
+
+void ft__page_results(FILE *fp, const ft__validation_page *p)
+{
+    put_bars(fp, p);
+    put_clocks(fp, p);
 }

@@ -1,16 +1,26 @@
-#ifndef PTX_SYNTAX_PARSE_H
-#define PTX_SYNTAX_PARSE_H
+#ifndef PTX_SYNTAX_PARSER_H
+#define PTX_SYNTAX_PARSER_H
 
 #include <string.h>
 
 #include "base/index.h"
 #include "ptx/syntax/lex.h"
-#include "ptx/syntax/words.h"
+#include "ptx/syntax/module.h"
 
 /* What the files that read a module share. Errors are sticky: after the first, the
  * lexer gives nothing but the end, so that every loop is left; who fails tells nobody.
  * Lists grow while a function is read and are copied to the module's arena behind it.
  */
+
+/* The words of the language by number: ft__ptx_mod (types first), then those of
+ * directives. */
+enum {
+    FT__WORD_LAST_MOD = FT__PTX_MODS - 1,
+#define FT__PTX_DIRECTIVE(e, name) FT__WORD_##e,
+#include "ptx/syntax/directives.def"
+#undef FT__PTX_DIRECTIVE
+    FT__WORDS
+};
 
 typedef struct ft__ptx_list {
     void *at;
@@ -46,14 +56,6 @@ typedef struct ft__symbols {
     size_t fixups[64]; /* that were there as the scope began */
 } ft__symbols;
 
-enum {
-    FT__MAX_NESTED = 8,
-    /* half of an operand: 1 .. 4 are b0 .. b3, 5 and 6 h0 and h1; of several at once
-     * the digits are in bits */
-    FT__HALF_B_MANY = 7,
-    FT__HALF_H_MANY = 8,
-};
-
 /* A label or list that is used before it is there: resolved as scopes end. */
 typedef struct ft__fixup {
     const char *name;
@@ -68,7 +70,7 @@ typedef struct ft__parser {
     ft_ptx *m;
     ft_error *err;
     ft_status st;
-    ft__vocabulary words;
+    ft__index words, opcodes; /* of the language, by hash */
     ft__symbols symbols;
     ft__ptx_list functions, variables, locs, files, kernels, kernel_functions;
     /* of the function that is read */
@@ -108,60 +110,62 @@ void *ft__ptx_keep(ft__parser *p, ft__ptx_list *list, size_t size);
 
 /* ---- tokens ---- */
 
+/* At the first token's front, with the words and registers of the language; sets all of
+ * p. What it holds is for the caller to free, good or not. */
+void ft__parser_begin(ft__parser *p, ft_ptx *m, ft_error *err);
 void ft__ptx_next(ft__parser *p);
 bool ft__ptx_accept(ft__parser *p, unsigned kind); /* it was there and is taken */
 bool ft__ptx_expect(ft__parser *p, unsigned kind, const char *what);
-bool ft__ptx_is_word(const ft__parser *p, const char *word);
+void ft__ptx_attribute(ft__parser *p); /* behind the word: .attribute(.unified(1, 2)) */
+/* The token's number among names; `none`: it is not one of them. */
+unsigned ft__ptx_named(const ft__parser *p, const ft__index *names, unsigned none);
+
 /* Of a WORD: ft__ptx_mod or FT__WORD_*; FT__WORDS: none of the language. */
-unsigned ft__ptx_word(ft__parser *p);
+static inline unsigned ft__ptx_word(const ft__parser *p)
+{
+    return ft__ptx_named(p, &p->words, FT__WORDS);
+}
+
+/* ---- symbols ---- */
+
+/* Names a thing; a second of that name in the scope is an error. RANGE: `%r<n>`, the
+ * first of them register `number`. */
+ft__symbol *ft__symbol_new(ft__parser *p, const ft__lex *name, ft__symbol_kind kind,
+                           uint32_t number);
+/* The nearest of that name; NULL: none. */
+ft__symbol *ft__symbol_find(ft__parser *p, const ft__lex *name);
+/* Of the token, ranges of registers included: *reg its register there. */
+ft__symbol *ft__symbol_here(ft__parser *p, uint32_t *reg);
+void ft__scope_open(ft__parser *p);
+void ft__scope_close(ft__parser *p); /* labels of it are resolved */
+
+/* ---- expression.c ---- */
+
 /* An integer constant expression; its value. */
 uint64_t ft__ptx_constant(ft__parser *p);
 /* The same; a FLOAT literal comes back as bits of a double, *width 32 or 64. */
 uint64_t ft__ptx_number(ft__parser *p, uint8_t *width);
 uint32_t ft__ptx_small(ft__parser *p, const char *what); /* a plain number */
 
-/* ---- symbols ---- */
+/* ---- variable.c ---- */
 
-bool ft__symbols_begin(ft__parser *p);
-/* Names a thing of the token's name; a second of that name in the scope is an error. */
-ft__symbol *ft__symbol_new(ft__parser *p, const char *name, uint32_t len, uint64_t hash,
-                           ft__symbol_kind kind, uint32_t number);
-/* `%r<n>`, the first of them register `number`. */
-ft__symbol *ft__symbol_range(ft__parser *p, const ft__lex *at, uint32_t number,
-                             uint32_t n);
-/* The nearest of that name; NULL: none. */
-ft__symbol *ft__symbol_find(ft__parser *p, const char *name, uint32_t len,
-                            uint64_t hash);
-/* Of the token, ranges of registers included: *reg its register there. */
-ft__symbol *ft__symbol_here(ft__parser *p, uint32_t *reg);
-void ft__scope_open(ft__parser *p);
-void ft__scope_close(ft__parser *p); /* labels of it are resolved */
-
-/* What counting relies on in an instruction whose operands and words are in their
- * lists; whether its words and types go together is not asked. */
-void ft__check_instruction(ft__parser *p, const ft__ptx_insn *i);
-
-/* ---- parts ---- */
-
-void ft__ptx_function_read(ft__parser *p, bool entry);
-/* The kernel's parameters, registers and histogram, from what its function is now. */
-void ft__ptx_kernel_done(ft__parser *p);
-/* ---- spaces.c: ft__ptx_insn.global of the kernel ---- */
-void ft__ptx_find_global(ft__parser *p);
-bool ft__ptx_is_variable(ft__parser *p); /* a word that begins one, .reg included */
-/* Declared .extern: perhaps of another module. */
-void ft__ptx_variables(ft__parser *p, bool external);
+/* .reg, .global, ... up to the semicolon; false: the word begins no declaration.
+ * external: perhaps of another module. */
+bool ft__ptx_declaration(ft__parser *p, bool external);
 /* One parameter of a function or prototype, its word first; which list of the
- * function's it goes to. NULL: it is only read. */
+ * function's it goes to. */
 void ft__ptx_parameter(ft__parser *p, ft__ptx_list *to, bool *is_reg);
-void ft__ptx_registers(ft__parser *p);
+
+/* ---- operand.c, instruction.c, kernel.c, function.c ---- */
+
+/* Up to the semicolon, as the opcode wants them. */
+void ft__ptx_operands(ft__parser *p, ft__ptx_insn *i);
 void ft__ptx_instruction(ft__parser *p);
-/* Onto the stage; children go to the operands. */
-void ft__ptx_operand_read(ft__parser *p, unsigned opcode);
-void ft__ptx_flush(ft__parser *p, size_t from, uint32_t *index, uint32_t *n);
-bool ft__ptx_debugging(ft__parser *p); /* .loc .file .section, taken */
-void ft__ptx_pragma(ft__parser *p);    /* what is behind the word */
-void ft__ptx_attribute(ft__parser *p); /* likewise: .attribute(.unified(1, 2)) */
-unsigned ft__ptx_classify(const ft__ptx_insn *i, const uint16_t *mods);
+/* The kernel's parameters, registers and histogram, and ft__ptx_insn.global, from what
+ * its function is now. */
+void ft__ptx_kernel_done(ft__parser *p);
+void ft__ptx_function_read(ft__parser *p, bool entry);
+/* .pragma .loc .file .section, taken; false: the word is none of them. */
+bool ft__ptx_annotation(ft__parser *p);
 
 #endif

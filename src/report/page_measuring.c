@@ -1,5 +1,5 @@
-/* How measuring went: proportionality, power over time, rounds laid over each
- * other. */
+/* The sections of validate's page that draw how measuring went: proportionality, power
+ * over time, rounds laid over each other. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -115,7 +115,7 @@ static void draw_deviations(FILE *fp, const ft_linearity *l)
     }
 }
 
-void ft__figure_proportional(FILE *fp, const ft_linearity *l, const char *spec)
+static void draw_proportional(FILE *fp, const ft_linearity *l, const char *spec)
 {
     char desc[512];
 
@@ -129,6 +129,25 @@ void ft__figure_proportional(FILE *fp, const ft_linearity *l, const char *spec)
     draw_durations(fp, l);
     draw_deviations(fp, l);
     ft__svg_end(fp);
+}
+
+static void put_line(FILE *fp, const ft__validation_page *p)
+{
+    fputs("<h2>Proportionality</h2>\n", fp);
+    if (!p->line) {
+        fputs("<p class=\"soft\">Not measured: ", fp);
+        ft__put_xml(fp, p->no_line);
+        fputs(".</p>\n", fp);
+        return;
+    }
+    fputs("<figure>\n", fp);
+    draw_proportional(fp, p->line, p->spec);
+    fputs("<figcaption>Batches of <code>", fp);
+    ft__put_xml(fp, p->spec);
+    fputs("</code>; the band is five sigma about the line, hollow points lie outside "
+          "of the picture. Batches are never measured shorter than the dashed "
+          "line.</figcaption></figure>\n",
+          fp);
 }
 
 /* ---- power over time ---- */
@@ -168,7 +187,7 @@ static void draw_readings(FILE *fp, const ft__axis *x, const ft__axis *y,
                         ft__text_watts(v->power[i].value).s);
 }
 
-void ft__figure_power(FILE *fp, const ft__validation_page *p, const ft_validated *v)
+static void draw_power(FILE *fp, const ft__validation_page *p, const ft_validated *v)
 {
     double centre, first, mean, std, most = 0, end = 0, begin = INFINITY;
     char title[512], desc[256];
@@ -203,6 +222,32 @@ void ft__figure_power(FILE *fp, const ft__validation_page *p, const ft_validated
     ft__svg_text(fp, "small back", "end", x.to - 4, 14, "mean %s, scatter %s",
                  ft__text_watts(mean).s, ft__text_watts(std).s);
     ft__svg_end(fp);
+}
+
+static void put_power(FILE *fp, const ft__validation_page *p)
+{
+    bool any = false;
+
+    fputs("<h2>Power over time</h2>\n", fp);
+    for (size_t i = 0; i < p->n; i++) {
+        char label[600];
+
+        if (p->v[i].n_power < 2)
+            continue;
+        any = true;
+        ft__validation_label(label, sizeof(label), p, &p->v[i]);
+        fputs("<figure>\n", fp);
+        draw_power(fp, p, &p->v[i]);
+        fputs("<figcaption>", fp);
+        ft__put_xml(fp, label);
+        fputs(": readings outside of the channel of three sigma (hollow) are start-up "
+              "and outliers.</figcaption></figure>\n",
+              fp);
+    }
+    if (!any)
+        fputs("<p class=\"soft\">No readings of power in the store for these "
+              "networks.</p>\n",
+              fp);
 }
 
 /* ---- rounds ---- */
@@ -258,7 +303,7 @@ static void draw_round(FILE *fp, const ft_validated *v, size_t k, const ft__axis
                      k + 1);
 }
 
-void ft__figure_rounds(FILE *fp, const ft__validation_page *p, const ft_validated *v)
+static void draw_rounds(FILE *fp, const ft__validation_page *p, const ft_validated *v)
 {
     double low, high, long_s;
     char title[512], desc[256];
@@ -279,4 +324,38 @@ void ft__figure_rounds(FILE *fp, const ft__validation_page *p, const ft_validate
     for (size_t k = 0; k < v->n_rounds; k++)
         draw_round(fp, v, k, &x, &y);
     ft__svg_end(fp);
+}
+
+static void put_rounds(FILE *fp, const ft__validation_page *p)
+{
+    bool begun = false;
+
+    for (size_t i = 0; i < p->n; i++) {
+        char label[600];
+
+        if (!p->v[i].n_rounds || !(p->v[i].measured[FT_QUANTITY_TIME].value > 0))
+            continue;
+        if (!begun)
+            fputs(
+                "<h2>Runs laid over each other</h2>\n<p class=\"soft\">Every batch of "
+                "every round, relative to the median of all; between the rounds "
+                "operations were measured.</p>\n<div class=\"cards\">\n",
+                fp);
+        begun = true;
+        ft__validation_label(label, sizeof(label), p, &p->v[i]);
+        fputs("<figure><h3>", fp);
+        ft__put_xml(fp, label);
+        fputs("</h3>\n", fp);
+        draw_rounds(fp, p, &p->v[i]);
+        fputs("</figure>\n", fp);
+    }
+    if (begun)
+        fputs("</div>\n", fp);
+}
+
+void ft__page_measuring(FILE *fp, const ft__validation_page *p)
+{
+    put_line(fp, p);
+    put_power(fp, p);
+    put_rounds(fp, p);
 }

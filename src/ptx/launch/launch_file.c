@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "ptx/launch/launches.h"
+#include "ptx/launch/reader.h"
 
 struct launch_reader {
     ft__arena *arena;
@@ -131,18 +131,13 @@ static bool read_bytes(struct launch_reader *r, ft__json *j, ft__ptx_value *v)
     return true;
 }
 
-static bool read_typed(struct launch_reader *r, ft__json *j, ft__ptx_value *v,
-                       bool brain, uint32_t size)
+static bool read_float(ft__json *j, ft__ptx_value *v, bool brain, uint32_t size)
 {
-    uint8_t *bytes = ft__arena_alloc(r->arena, 8);
-    double x;
+    const char *name = v->name;
 
-    if (!keep(r, bytes) || !ft__json_number(j, &x))
-        return false;
-    ft__ptx_float_bytes(bytes, x, size, brain);
     *v = (ft__ptx_value){
-        .name = v->name, .kind = FT__VALUE_BYTES, .bytes = bytes, .size = size};
-    return true;
+        .name = name, .kind = FT__VALUE_FLOAT, .size = size, .brain = brain};
+    return ft__json_number(j, &v->real);
 }
 
 /* {"pointer": 4096, "offset": 4, "fill": ...}, {"f32": 1}, {"bytes": "00ff"} */
@@ -164,11 +159,11 @@ static bool read_described(struct launch_reader *r, ft__json *j, ft__ptx_value *
             if (!ft__json_skip(j, NULL))
                 return false;
         } else if (FT__IS(name, "bytes")  ? !read_bytes(r, j, v)
-                   : FT__IS(name, "f16")  ? !read_typed(r, j, v, false, 2)
-                   : FT__IS(name, "bf16") ? !read_typed(r, j, v, true, 2)
-                   : FT__IS(name, "f32")  ? !read_typed(r, j, v, false, 4)
+                   : FT__IS(name, "f16")  ? !read_float(j, v, false, 2)
+                   : FT__IS(name, "bf16") ? !read_float(j, v, true, 2)
+                   : FT__IS(name, "f32")  ? !read_float(j, v, false, 4)
                    : FT__IS(name, "f64")
-                       ? !read_typed(r, j, v, false, 8)
+                       ? !read_float(j, v, false, 8)
                        : !refuse(r,
                                  "an argument has no \"%.*s\", but pointer, offset, "
                                  "bytes, f16, bf16, f32, f64",

@@ -2,7 +2,7 @@
  * out: entries of the parser's lists. */
 #include <string.h>
 
-#include "ptx/syntax/parse.h"
+#include "ptx/syntax/parser.h"
 
 enum { MAX_RANK = 16 };
 
@@ -11,21 +11,6 @@ typedef struct declared {
     uint32_t align, vector; /* vector: elements of .v2 .v4 .v8; else 1 */
     bool pointer, parameter, external;
 } declared;
-
-bool ft__ptx_is_variable(ft__parser *p)
-{
-    switch (ft__ptx_word(p)) {
-    case FT__MOD_REG:
-    case FT__MOD_CONST:
-    case FT__MOD_GLOBAL:
-    case FT__MOD_SHARED:
-    case FT__MOD_LOCAL:
-    case FT__MOD_PARAM:
-    case FT__MOD_TEX:
-    case FT__MOD_SREG: return true;
-    default: return false;
-    }
-}
 
 static uint8_t space_of(unsigned word)
 {
@@ -154,20 +139,16 @@ static void register_name(ft__parser *p, const declared *d)
     }
     if (p->st)
         return;
-    s = kind == FT__SYMBOL_RANGE
-            ? ft__symbol_range(p, &at, (uint32_t)p->regs.n, n)
-            : ft__symbol_new(p, at.start, at.len, at.hash, kind, (uint32_t)p->regs.n);
+    s = ft__symbol_new(p, &at, kind, (uint32_t)p->regs.n);
     s->n = n;
     s->type = d->type;
     add_registers(p, &model, n, kind);
 }
 
-void ft__ptx_registers(ft__parser *p)
+static void registers(ft__parser *p)
 {
-    declared d;
+    const declared d = declaration(p);
 
-    ft__ptx_next(p);
-    d = declaration(p);
     if (ft__ptx_type_kind(d.type) == FT__KIND_OPAQUE)
         ft__ptx_expected(p, "a type that registers have");
     if (ft__ptx_accept(p, ';')) /* no names at all */
@@ -232,7 +213,7 @@ static void put(ft__parser *p, initial *v, uint64_t bits)
 /* name, name + 4, generic(name): an address, which is 0 here. */
 static void address(ft__parser *p, bool may_be_generic)
 {
-    const ft__symbol *s = ft__symbol_find(p, p->lex.start, p->lex.len, p->lex.hash);
+    const ft__symbol *s = ft__symbol_find(p, &p->lex);
     const bool generic =
         may_be_generic && p->lex.len == 7 && memcmp(p->lex.start, "generic", 7) == 0;
 
@@ -386,7 +367,7 @@ static void initialise(ft__parser *p, ft__ptx_variable *v, initial *i)
 static void name_variable(ft__parser *p, const ft__lex *at, uint32_t number,
                           bool external)
 {
-    ft__symbol *s = ft__symbol_find(p, at->start, at->len, at->hash);
+    ft__symbol *s = ft__symbol_find(p, at);
     const ft__ptx_variable *v = p->variables.at;
 
     if (s && s->kind == FT__SYMBOL_VARIABLE && s->scope == p->symbols.depth &&
@@ -395,7 +376,7 @@ static void name_variable(ft__parser *p, const ft__lex *at, uint32_t number,
             s->number = number;
         return;
     }
-    ft__symbol_new(p, at->start, at->len, at->hash, FT__SYMBOL_VARIABLE, number);
+    ft__symbol_new(p, at, FT__SYMBOL_VARIABLE, number);
 }
 
 /* A name with its dimensions and value; the variable's number. */
@@ -437,12 +418,10 @@ static uint32_t variable(ft__parser *p, const declared *d)
     return number;
 }
 
-void ft__ptx_variables(ft__parser *p, bool external)
+static void variables(ft__parser *p, unsigned word, bool external)
 {
-    const unsigned word = ft__ptx_word(p);
     declared d;
 
-    ft__ptx_next(p);
     if (word == FT__MOD_CONST && ft__ptx_accept(p, '[')) {
         (void)ft__ptx_small(p, "a bank's number");
         ft__ptx_expect(p, ']', "']'");
@@ -456,6 +435,36 @@ void ft__ptx_variables(ft__parser *p, bool external)
         (void)variable(p, &d);
     while (ft__ptx_accept(p, ','));
     ft__ptx_expect(p, ';', "',' or ';'");
+}
+
+/* Does the word begin a declaration, .reg included? */
+static bool begins_one(unsigned word)
+{
+    switch (word) {
+    case FT__MOD_REG:
+    case FT__MOD_CONST:
+    case FT__MOD_GLOBAL:
+    case FT__MOD_SHARED:
+    case FT__MOD_LOCAL:
+    case FT__MOD_PARAM:
+    case FT__MOD_TEX:
+    case FT__MOD_SREG: return true;
+    default: return false;
+    }
+}
+
+bool ft__ptx_declaration(ft__parser *p, bool external)
+{
+    const unsigned word = ft__ptx_word(p);
+
+    if (!begins_one(word))
+        return false;
+    ft__ptx_next(p);
+    if (word == FT__MOD_REG)
+        registers(p);
+    else
+        variables(p, word, external);
+    return true;
 }
 
 void ft__ptx_parameter(ft__parser *p, ft__ptx_list *to, bool *is_reg)

@@ -1,5 +1,5 @@
-#ifndef PTX_LAUNCH_LAUNCHES_H
-#define PTX_LAUNCH_LAUNCHES_H
+#ifndef PTX_LAUNCH_READER_H
+#define PTX_LAUNCH_READER_H
 
 #include <stdbool.h>
 
@@ -9,14 +9,16 @@
 
 /* Launches on their way into the list: readers make rows of what they find, all of them
  * text and numbers; launches.c opens the modules that rows name and puts the arguments
- * into the types of the parameters. */
+ * into the types of the parameters. All texts are terminated and live in the arena of
+ * the rows, so that string functions of C do. */
 
 typedef enum ft__ptx_value_kind {
     FT__VALUE_UNKNOWN,
     FT__VALUE_POINTER, /* number: bytes behind the start of memory of its own */
     FT__VALUE_INT,
     FT__VALUE_REAL,
-    FT__VALUE_BYTES,
+    FT__VALUE_FLOAT, /* real, in `size` bytes; brain: of 2, as bf16 */
+    FT__VALUE_BYTES, /* `size` of them */
 } ft__ptx_value_kind;
 
 /* An argument as it was written. */
@@ -27,6 +29,7 @@ typedef struct ft__ptx_value {
     double real;
     const uint8_t *bytes;
     uint32_t size;
+    bool brain;
     uint64_t memory; /* of a pointer, bytes; 0: not said */
 } ft__ptx_value;
 
@@ -57,39 +60,71 @@ enum {
     FT__PTX_MAX_ARGS = 1024,         /* of one launch */
     FT__PTX_MAX_LAUNCHES = 1 << 20,  /* of one list */
     FT__PTX_MAX_ARG_BYTES = 1 << 16, /* of one argument */
-    FT__PTX_MAX_FILE = 1 << 30,      /* bytes of PTX in one file */
 };
 
 /* A new row, count 1, of what `where` says. FT_EFORMAT: there are too many. */
 ft_status ft__ptx_row_add(ft__ptx_row **out, ft__ptx_rows *r, const char *where,
                           ft_error *err);
 
-/* ---- read.c ---- */
+bool ft__ends_with(const char *s, const char *end);
+/* Where the first `word` in s ends; NULL: there is none. */
+const char *ft__behind(const char *s, const char *word);
+FT_PRINTF(2, 3) char *ft__ptx_fmt(ft__arena *a, const char *fmt, ...);
+/* The text of a file, kept in the arena. FT_EIO: it cannot be read. */
+ft_status ft__ptx_text(const char **out, ft__arena *a, const char *path, ft_error *err);
+
+/* ---- folders ---- */
+
+/* The files below a folder, in order of their names. */
+typedef struct ft__ptx_files {
+    const char *folder;
+    const char **path; /* for the caller to free */
+    size_t n;
+} ft__ptx_files;
+ft_status ft__ptx_files_find(ft__ptx_files *out, const char *folder, ft__arena *a,
+                             ft_error *err);
+
+/* ---- operations of libraries, as specs of foretell's ---- */
+
+typedef struct ft__ptx_shape {
+    int64_t dim[8];
+    uint32_t n;
+    const char *dtype; /* "fp32"; NULL: not known, taken to be that */
+} ft__ptx_shape;
+/* Products of x = (..., m, k) and y = (..., k, n), of matrices alone with a bias; NULL:
+ * shapes that do not go together, or out of memory. */
+const char *ft__ptx_spec_matmul(ft__arena *a, const ft__ptx_shape *x,
+                                const ft__ptx_shape *y, bool bias);
+typedef struct ft__ptx_conv {
+    int64_t x[4], out; /* batch, channels, height, width; filters */
+    int64_t kernel[2], stride[2], low[2], high[2], dilation[2], groups;
+    bool channels_last;
+    const char *dtype;
+} ft__ptx_conv;
+const char *ft__ptx_spec_conv(ft__arena *a, const ft__ptx_conv *c);
+
+/* ---- readers ---- */
+
+/* Makes rows of what it knows in the folder of one tool chain. */
+typedef struct ft__ptx_reader {
+    ft_ptx_source source;
+    ft_status (*read)(ft__ptx_rows *r, const ft__ptx_files *f, ft_error *err);
+} ft__ptx_reader;
+extern const ft__ptx_reader ft__ptx_xla, ft__ptx_inductor, ft__ptx_triton;
+
+/* ---- launch_file.c ---- */
+
 /* The lines of a launch file. `folder` NULL: paths are taken as they stand. */
 ft_status ft__ptx_launch_file(ft__ptx_rows *r, const char *text, size_t len,
                               const char *name, const char *folder, ft_error *err);
 
-/* ---- args.c ---- */
+/* ---- launches.c ---- */
+
 /* x as an IEEE number of 2, 4 or 8 bytes, little endian; brain: of 2, as bf16. */
 void ft__ptx_float_bytes(uint8_t *out, double x, uint32_t size, bool brain);
-/* The arguments of row r for the kernel of `out`, in `a`, and what it leaves open.
- * `alias` are further names of the first n_alias parameters. The message names
- * parameter and value, not the row. */
-ft_status ft__ptx_bind(ft_ptx_listed *out, const ft__ptx_row *r,
-                       const char *const *alias, size_t n_alias, ft__arena *a,
-                       ft_error *err);
-
-/* ---- parts.c ---- */
-/* The whole file, terminated, for the caller to free. Up to `most` bytes. */
-ft_status ft__ptx_load(char **out, size_t *len, const char *path, size_t most,
-                       ft_error *err);
-
-/* ---- folder.c ---- */
-/* What the tool chain that left the folder says of launches. */
-ft_status ft__ptx_folder(ft__ptx_rows *r, ft_ptx_source *source, const char *path,
-                         ft_error *err);
 
 /* ---- triton.c ---- */
+
 /* What Triton leaves beside a kernel's PTX. */
 typedef struct ft__ptx_triton_facts {
     const char *kernel; /* NULL: nothing is beside it */
@@ -99,5 +134,9 @@ typedef struct ft__ptx_triton_facts {
 } ft__ptx_triton_facts;
 ft_status ft__ptx_triton_read(ft__ptx_triton_facts *out, const char *ptx, ft__arena *a,
                               ft_error *err);
+/* How many elements of axis 0, 1, 2 a block takes by the intermediate text beside
+ * Triton's PTX: the constant that its index is multiplied by; 0: not seen. */
+ft_status ft__ptx_triton_tiles(uint32_t out[3], ft__arena *a, const char *ptx,
+                               ft_error *err);
 
 #endif

@@ -2,7 +2,93 @@
  * function's instructions, registers and labels. */
 #include <string.h>
 
-#include "ptx/syntax/parse.h"
+#include "ptx/syntax/parser.h"
+
+/* ---- .pragma, and .loc .file .section of the source, which modules hold too ---- */
+
+static void pragma(ft__parser *p)
+{
+    do
+        ft__ptx_expect(p, FT__TOK_STRING, "a text in quotes");
+    while (ft__ptx_accept(p, ','));
+    ft__ptx_expect(p, ';', "';'");
+}
+
+/* Of 32 bits, or what would be negative of 64. */
+static uint32_t coordinate(ft__parser *p, const char *what)
+{
+    const uint64_t bits = p->lex.bits;
+
+    if (p->lex.kind != FT__TOK_INT || bits <= INT64_MAX)
+        return ft__ptx_small(p, what);
+    ft__ptx_next(p);
+    return (uint32_t)bits;
+}
+
+/* .loc FILE LINE COLUMN [, function_name LABEL [+ N], inlined_at FILE LINE COLUMN] */
+static void location(ft__parser *p)
+{
+    ft__ptx_loc *l = ft__ptx_push(p, &p->locs, sizeof(*l));
+    uint32_t file = coordinate(p, "a file's number"), line = coordinate(p, "a line");
+
+    *l = (ft__ptx_loc){file, line};
+    (void)coordinate(p, "a column");
+    p->loc = (uint32_t)p->locs.n;
+    if (!ft__ptx_accept(p, ','))
+        return;
+    ft__ptx_expect(p, FT__TOK_NAME, "'function_name'");
+    ft__ptx_expect(p, FT__TOK_NAME, "a label");
+    if (ft__ptx_accept(p, '+'))
+        (void)ft__ptx_small(p, "a number");
+    ft__ptx_expect(p, ',', "','");
+    ft__ptx_expect(p, FT__TOK_NAME, "'inlined_at'");
+    (void)coordinate(p, "a file's number");
+    (void)coordinate(p, "a line");
+    (void)coordinate(p, "a column");
+}
+
+static void file(ft__parser *p)
+{
+    ft__ptx_file *f = ft__ptx_push(p, &p->files, sizeof(*f));
+
+    f->number = coordinate(p, "a file's number");
+    f->name = ft__arena_strndup(&p->m->arena, p->lex.start, p->lex.len);
+    if (!f->name)
+        ft__ptx_no_memory(p);
+    ft__ptx_expect(p, FT__TOK_STRING, "a file's name in quotes");
+    while (ft__ptx_accept(p, ','))
+        (void)ft__ptx_constant(p);
+}
+
+/* .section .debug_info { ... } */
+static void section(ft__parser *p)
+{
+    if (!ft__ptx_accept(p, FT__TOK_WORD))
+        ft__ptx_expect(p, FT__TOK_NAME, "a section's name");
+    ft__ptx_expect(p, '{', "'{'");
+    while (p->lex.kind != '}' && p->lex.kind != FT__TOK_END)
+        ft__ptx_next(p);
+    ft__ptx_expect(p, '}', "'}'");
+}
+
+bool ft__ptx_annotation(ft__parser *p)
+{
+    void (*const read[])(ft__parser *) = {pragma, location, file, section};
+    const unsigned words[] = {FT__WORD_PRAGMA, FT__WORD_LOC, FT__WORD_FILE,
+                              FT__WORD_SECTION};
+    const unsigned word = ft__ptx_word(p);
+
+    for (int i = 0; i < 4; i++) {
+        if (word != words[i])
+            continue;
+        ft__ptx_next(p);
+        read[i](p);
+        return true;
+    }
+    return false;
+}
+
+/* ---- headings ---- */
 
 /* ( parameters ), onto the list. */
 static void parameters(ft__parser *p, ft__ptx_list *to, bool *are_regs)
@@ -39,7 +125,7 @@ static void three(ft__parser *p, uint32_t v[3])
 static bool any_function(ft__parser *p, unsigned word)
 {
     switch (word) {
-    case FT__WORD_PRAGMA: ft__ptx_pragma(p); return true;
+    case FT__WORD_PRAGMA: pragma(p); return true;
     case FT__WORD_NORETURN: p->f->noreturn = true; return true;
     case FT__WORD_ABI_PRESERVE: (void)ft__ptx_small(p, "a number"); return true;
     case FT__WORD_ABI_PRESERVE_CONTROL:
@@ -172,7 +258,7 @@ static void label(ft__parser *p)
         word = ft__ptx_word(p);
     if (word == FT__WORD_BRANCHTARGETS || word == FT__WORD_CALLTARGETS ||
         word == FT__WORD_CALLPROTOTYPE) {
-        ft__symbol_new(p, at.start, at.len, at.hash, FT__SYMBOL_TARGETS, list);
+        ft__symbol_new(p, &at, FT__SYMBOL_TARGETS, list);
         ft__ptx_next(p);
         if (word == FT__WORD_CALLPROTOTYPE)
             prototype(p);
@@ -181,8 +267,7 @@ static void label(ft__parser *p)
         ft__ptx_expect(p, ';', "';'");
         return;
     }
-    ft__symbol_new(p, at.start, at.len, at.hash, FT__SYMBOL_LABEL,
-                   (uint32_t)p->insns.n);
+    ft__symbol_new(p, &at, FT__SYMBOL_LABEL, (uint32_t)p->insns.n);
     l = ft__ptx_push(p, &p->labels, sizeof(*l));
     *l = (ft__ptx_label){at.start, at.len, (uint32_t)p->insns.n};
 }
@@ -190,17 +275,10 @@ static void label(ft__parser *p)
 static void directive(ft__parser *p)
 {
     const unsigned word = ft__ptx_word(p);
+    const bool of_modules = word == FT__WORD_FILE || word == FT__WORD_SECTION;
 
-    if (word == FT__MOD_REG) {
-        ft__ptx_registers(p);
-    } else if (ft__ptx_is_variable(p)) {
-        ft__ptx_variables(p, false);
-    } else if (word == FT__WORD_PRAGMA) {
-        ft__ptx_next(p);
-        ft__ptx_pragma(p);
-    } else if (word != FT__WORD_LOC || !ft__ptx_debugging(p)) {
+    if (of_modules || (!ft__ptx_declaration(p, false) && !ft__ptx_annotation(p)))
         ft__ptx_expected(p, "a statement");
-    }
 }
 
 /* Its names are of the same scope as the parameters'. */
@@ -241,13 +319,12 @@ static void body(ft__parser *p)
 /* The one of that name that was declared, or a new one. */
 static uint32_t function_number(ft__parser *p, const ft__lex *at, bool entry)
 {
-    ft__symbol *s = ft__symbol_find(p, at->start, at->len, at->hash);
+    ft__symbol *s = ft__symbol_find(p, at);
     ft__ptx_function *f;
 
     if (s && s->kind == FT__SYMBOL_FUNCTION)
         return s->number;
-    ft__symbol_new(p, at->start, at->len, at->hash, FT__SYMBOL_FUNCTION,
-                   (uint32_t)p->functions.n);
+    ft__symbol_new(p, at, FT__SYMBOL_FUNCTION, (uint32_t)p->functions.n);
     f = ft__ptx_push(p, &p->functions, sizeof(*f));
     *f = (ft__ptx_function){
         .line = at->token_line, .entry = entry, .declared_only = true};

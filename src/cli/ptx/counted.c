@@ -1,0 +1,332 @@
+/* What a launch executes and what a GPU makes of it: time, power, occupancy, and what
+ * sets the time; as text, and all of it as JSON: the fields of the C structs. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/operating_point.h"
+#include "cli/ptx/ptx.h"
+#include "foretell/names.h"
+#include "report/record.h"
+#include "report/units.h"
+
+ft__ptx_dims ft__ptx_dims_text(const uint32_t d[3])
+{
+    ft__ptx_dims t;
+
+    if (d[2] > 1)
+        snprintf(t.s, sizeof(t.s), "%u x %u x %u", d[0], d[1], d[2]);
+    else if (d[1] > 1)
+        snprintf(t.s, sizeof(t.s), "%u x %u", d[0], d[1]);
+    else
+        snprintf(t.s, sizeof(t.s), "%u", d[0]);
+    return t;
+}
+
+json_t *ft__ptx_dims_json(const uint32_t d[3])
+{
+    json_t *all = d[0] ? json_array() : json_null();
+
+    for (int i = 0; d[0] && i < 3; i++)
+        ft__json_append_take(&all, json_integer(d[i]));
+    return all;
+}
+
+/* ---- on a GPU ---- */
+
+int ft__ptx_device(ft__cli *c, ft_device **out, const ft__ptx_options *o)
+{
+    char name[128], data_dir[FT__PATH_MAX];
+    int code;
+
+    *out = NULL;
+    if (!o->device)
+        return FT__EXIT_GOOD;
+    if (snprintf(name, sizeof(name), "%s", o->device) >= (int)sizeof(name))
+        return ft__usage(c, "--device %.60s...: too long", o->device);
+    code = ft__device_resolve(c, name, sizeof(name));
+    ft__path_data(c, data_dir);
+    if (!code && ft_device_load(out, data_dir, name, &c->err))
+        code = ft__cli_check(c, c->err.status);
+    return code;
+}
+
+/* As they are given, with the launch or for all, or as ptxas says; 0: neither. */
+static uint64_t find_registers(ft__ptx_counted *v, ft__ptxas *p,
+                               const ft__ptx_options *o)
+{
+    v->registers_from = "given";
+    if (o->registers || v->launch->registers)
+        return o->registers ? o->registers : v->launch->registers;
+    v->ptxas = p ? ft__ptxas_ask(p, v->launch) : NULL;
+    v->no_ptxas = p && !ft__ptxas_found(p);
+    v->registers_from = v->ptxas ? "ptxas" : "estimated";
+    return v->ptxas ? v->ptxas->registers : 0;
+}
+
+ft_status ft__ptx_estimate(ft__ptx_counted *v, ft_data *data, const ft_device *d,
+                           ft__ptxas *p, const ft__ptx_options *o, ft_error *err)
+{
+    ft_kernel_query q = FT_KERNEL_QUERY_INIT;
+
+    if (!d)
+        return FT_OK;
+    v->device = ft_device_get(d);
+    q.device = v->device;
+    q.launch = v->launch;
+    q.counts = &v->counts;
+    q.registers = find_registers(v, p, o);
+    if (v->ptxas)
+        q.shared_bytes = v->launch->launch.dynamic_shared + v->ptxas->shared_bytes;
+    q.predictor = o->predictor;
+    q.method = o->method;
+    return ft_kernel_ask(&v->estimate, data, &q, err);
+}
+
+static const struct {
+    const char *name;
+    size_t at;
+} terms[] = {
+#define TERM(name)                                                                     \
+    {                                                                                  \
+#name, offsetof(ft_kernel_terms, name##_s)                                     \
+    }
+    TERM(issue),  TERM(compute), TERM(shared), TERM(cache),
+    TERM(memory), TERM(latency), TERM(launch),
+#undef TERM
+};
+
+static double term(const ft_kernel_terms *t, size_t i)
+{
+    double s;
+
+    memcpy(&s, (const char *)t + terms[i].at, sizeof(s));
+    return s;
+}
+
+static void print_occupancy(const ft__ptx_counted *v)
+{
+    const ft_kernel_estimate *e = &v->estimate;
+    const ft_kernel_terms *t = &e->terms;
+
+    printf("occupancy   %s of the warps an SM can hold, %.0f block%s on each; %.2f "
+           "waves; %" PRIu64 " registers a thread (%s%s%s%s)\n",
+           ft__text_percent(t->occupancy).s, t->resident, t->resident > 1 ? "s" : "",
+           t->waves, e->registers, v->registers_from, v->ptxas ? " for " : "",
+           v->ptxas ? v->ptxas->arch : "",
+           v->no_ptxas ? ", for no ptxas is on PATH" : "");
+}
+
+/* sm_80 runs on 8.0 and later ones, sm_90a on 9.0 alone, sm_100f on 10.x from 10.0 on.
+ */
+static bool runs(const ft__ptx_counted *v)
+{
+    const char *target = ft_ptx_get(v->launch->module)->target,
+               *digits = strchr(target, '_');
+    const long has = lround(v->device->compute_capability * 10);
+    char *suffix;
+    long needs;
+
+    if (!digits)
+        return true;
+    needs = strtol(digits + 1, &suffix, 10);
+    if (*suffix == 'a')
+        return has == needs;
+    return has >= needs && (*suffix != 'f' || has / 10 == needs / 10);
+}
+
+static void print_target(const ft__ptx_counted *v)
+{
+    if (!runs(v))
+        printf("this PTX is for %s and does not run there, on compute capability %.1f: "
+               "predicted as if it did\n",
+               ft_ptx_get(v->launch->module)->target, v->device->compute_capability);
+}
+
+void ft__ptx_estimate_print(const ft__ptx_counted *v)
+{
+    const ft_kernel_estimate *e = &v->estimate;
+    const char *before = "";
+
+    if (!v->device)
+        return;
+    printf("\non %s, by %s%s: %s (%s to %s), %s, bound by %s\n", v->device->title,
+           *e->predictor ? "" : "its ", ft__ptx_by(e),
+           ft__text_seconds(e->time.value).s, ft__text_seconds(e->time.low).s,
+           ft__text_seconds(e->time.high).s, ft__text_watts(e->power.value).s,
+           e->bound);
+    if (e->call_s > 0)
+        printf("the host needs %s for each call (%s)\n", ft__text_seconds(e->call_s).s,
+               v->launch->call);
+    print_target(v);
+    print_occupancy(v);
+    printf("each alone  ");
+    for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
+        if (term(&e->terms, i) > 0) {
+            printf("%s%s %s", before, terms[i].name,
+                   ft__text_seconds(term(&e->terms, i)).s);
+            before = ", ";
+        }
+    printf("; %.2f instructions a cycle and SM\n", e->ipc);
+}
+
+/* ---- counts as JSON ---- */
+
+/* Without a bound: null. */
+static json_t *tally_json(const ft_ptx_tally *n)
+{
+    return ft__json("low:u value:u high:m", n->low, n->value, n->high);
+}
+
+static json_t *tallies_json(const ft_ptx_counts *n)
+{
+    json_t *all = json_object();
+
+    for (int i = 0; i < FT_PTX_CLASSES; i++)
+        if (n->warp[i].high)
+            json_object_set_new(
+                all, ft_name(FT_NAMES_PTX_CLASS, (ft_ptx_class)i),
+                ft__json("warp:o thread:o on:o", tally_json(&n->warp[i]),
+                         tally_json(&n->thread[i]), tally_json(&n->on[i])));
+    return all;
+}
+
+static json_t *both_json(const ft_ptx_tally n[2])
+{
+    return ft__json("loaded:o stored:o", tally_json(&n[FT_PTX_LOADED]),
+                    tally_json(&n[FT_PTX_STORED]));
+}
+
+/* "4": {"loaded", "stored"}: accesses by their width in bytes. */
+static json_t *widths_json(const ft_ptx_tally n[2][FT_PTX_WIDTHS])
+{
+    json_t *all = json_object();
+
+    for (int w = 0; w < FT_PTX_WIDTHS; w++) {
+        ft_ptx_tally both[2] = {n[0][w], n[1][w]};
+        char width[8];
+
+        snprintf(width, sizeof(width), "%d", 1 << w);
+        if (both[0].high || both[1].high)
+            json_object_set_new(all, width, both_json(both));
+    }
+    return all;
+}
+
+static json_t *spaces_json(const ft_ptx_counts *n)
+{
+    json_t *all = json_object();
+
+    for (int s = 0; s < FT_PTX_SPACES; s++)
+        if (n->bytes[s][0].high || n->bytes[s][1].high)
+            json_object_set_new(all, ft_name(FT_NAMES_PTX_SPACE, (ft_ptx_space)s),
+                                ft__json("bytes:o access:o", both_json(n->bytes[s]),
+                                         widths_json(n->access[s])));
+    return all;
+}
+
+static json_t *flops_json(const ft_ptx_counts *n)
+{
+    return ft__json("fp32:o fp64:o fp16:o tensor:o", tally_json(&n->flops[0]),
+                    tally_json(&n->flops[1]), tally_json(&n->flops[2]),
+                    tally_json(&n->tensor_flops));
+}
+
+static json_t *counts_json(const ft_ptx_counts *n)
+{
+    json_t *v = ft__json(
+        "blocks:u warps:u threads:u exact:b because:o classes:o spaces:o flops:o",
+        n->blocks, n->warps, n->threads, n->exact,
+        n->exact || !n->because ? json_null() : ft__json_text(n->because),
+        tallies_json(n), spaces_json(n), flops_json(n));
+
+    return ft__json_join_take(
+        v, ft__json("requests:o sectors:o shared:o wavefronts:o descriptor_bytes:o "
+                    "branches:o divergent:o barriers:o",
+                    both_json(n->requests), both_json(n->sectors), both_json(n->shared),
+                    both_json(n->wavefronts), tally_json(&n->descriptor_bytes),
+                    tally_json(&n->branches), tally_json(&n->divergent),
+                    tally_json(&n->barriers)));
+}
+
+static json_t *blocks_json(const ft__ptx_counted *v)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < v->n_blocks; i++) {
+        const ft_ptx_block *b = &v->block[i];
+
+        ft__json_append_take(&all,
+                             ft__json("line:n last_line:n source:s source_line:n "
+                                      "label:s instructions:n warp:o thread:o exact:b",
+                                      b->line, b->last_line, b->source, b->source_line,
+                                      b->label, b->instructions, tally_json(&b->warp),
+                                      tally_json(&b->thread), b->exact));
+    }
+    return all;
+}
+
+static json_t *accesses_json(const ft__ptx_counted *v)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < v->n_accesses; i++) {
+        const ft_ptx_access *a = &v->access[i];
+
+        ft__json_append_take(
+            &all, ft__json("line:n source:s source_line:n space:s stored:b bytes:n "
+                           "requests:o took:o",
+                           a->line, a->source, a->source_line,
+                           ft_name(FT_NAMES_PTX_SPACE, a->space), a->stored, a->bytes,
+                           tally_json(&a->requests), tally_json(&a->took)));
+    }
+    return all;
+}
+
+/* ---- launches as JSON ---- */
+
+json_t *ft__ptx_launch_json(const ft_ptx_listed *v)
+{
+    const ft_ptx_launch *l = &v->launch;
+
+    if (!v->module)
+        return ft__json("name:s count:u library:s operation:s", v->name, v->count,
+                        v->library, v->operation);
+    return ft__json("name:s count:u module:s kernel:s grid:o block:o cluster:o "
+                    "dynamic_shared:n memory_bytes:u not_given:o missing:s",
+                    v->name, v->count, v->path, v->kernel->name,
+                    ft__ptx_dims_json(l->grid), ft__ptx_dims_json(l->block),
+                    ft__ptx_dims_json(l->cluster), l->dynamic_shared, v->memory_bytes,
+                    ft__json_texts(v->open, v->n_open), v->missing);
+}
+
+static json_t *estimate_json(const ft__ptx_counted *v)
+{
+    const ft_kernel_estimate *e = &v->estimate;
+    json_t *parts;
+
+    if (!v->device)
+        return json_null();
+    parts = json_object();
+    for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
+        json_object_set_new(parts, terms[i].name, ft__json_real(term(&e->terms, i)));
+    return ft__json("device:s by:s runs_there:b time:e(s) power:e(W) energy:e(J) "
+                    "physics_s:g call_s:g ipc:g bound:s registers:u registers_from:s "
+                    "ptxas:o occupancy:g resident:g waves:g terms:o",
+                    v->device->name, ft__ptx_by(e), runs(v), &e->time, &e->power,
+                    &e->energy, e->physics_s, e->call_s, e->ipc, e->bound, e->registers,
+                    v->registers_from, ft__ptxas_json(v->ptxas), e->terms.occupancy,
+                    e->terms.resident, e->terms.waves, parts);
+}
+
+json_t *ft__ptx_counted_json(const ft__ptx_counted *v, bool blocks)
+{
+    json_t *all =
+        ft__json("launch:o counts:o estimate:o", ft__ptx_launch_json(v->launch),
+                 counts_json(&v->counts), estimate_json(v));
+
+    return blocks ? ft__json_join_take(all, ft__json("blocks:o accesses:o",
+                                                     blocks_json(v), accesses_json(v)))
+                  : all;
+}

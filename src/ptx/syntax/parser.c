@@ -1,0 +1,410 @@
+/* What reading a module stands on: its first error, lists that grow, tokens and the
+ * words of the language, names by scope. In: tokens; out: what they stand for. */
+#include "ptx/syntax/parser.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- errors ---- */
+
+/* The lexer stands at the end from now on. */
+static void stop(ft__parser *p, ft_status st)
+{
+    p->st = st;
+    p->lex.at = p->lex.end;
+    p->lex.kind = FT__TOK_END;
+    p->lex.len = 0;
+}
+
+/* From 1, of a place in the text. */
+static uint32_t line_of(const ft__lex *x, const char *at, uint32_t *column)
+{
+    uint32_t line = 1;
+    const char *begin = x->text;
+
+    for (const char *s = x->text; s < at; s++)
+        if (*s == '\n') {
+            line++;
+            begin = s + 1;
+        }
+    *column = (uint32_t)(at - begin) + 1;
+    return line;
+}
+
+void ft__ptx_fail(ft__parser *p, const char *at, const char *fmt, ...)
+{
+    char what[400];
+    uint32_t line, column;
+    va_list ap;
+
+    if (p->st)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof(what), fmt, ap);
+    va_end(ap);
+    line = line_of(&p->lex, at, &column);
+    ft_fail(p->err, FT_EFORMAT, (uint64_t)(at - p->lex.text), "%s:%u:%u: %s",
+            p->m->name, line, column, what);
+    stop(p, FT_EFORMAT);
+}
+
+void ft__ptx_expected(ft__parser *p, const char *what)
+{
+    uint32_t len = 0;
+    const char *const point = p->lex.kind == FT__TOK_WORD ? "." : "";
+
+    while (len < p->lex.len && len < 60 && (unsigned char)p->lex.start[len] >= ' ')
+        len++;
+    if (p->lex.kind == FT__TOK_END)
+        ft__ptx_fail(p, p->lex.start, "found the end, expected %s", what);
+    else
+        ft__ptx_fail(p, p->lex.start, "found '%s%.*s', expected %s", point, (int)len,
+                     p->lex.start, what);
+}
+
+void ft__ptx_no_memory(ft__parser *p)
+{
+    if (p->st)
+        return;
+    ft_fail(p->err, FT_ENOMEM, 0, "%s", p->m->name);
+    stop(p, FT_ENOMEM);
+}
+
+/* ---- lists ---- */
+
+bool ft__ptx_room(ft__parser *p, ft__ptx_list *list, size_t size)
+{
+    void *at = ft__list_grow(list->at, list->n, &list->cap, size);
+
+    if (!at) {
+        ft__ptx_no_memory(p);
+        return false;
+    }
+    list->at = at;
+    return true;
+}
+
+void *ft__ptx_keep(ft__parser *p, ft__ptx_list *list, size_t size)
+{
+    /* a copy without clearing what it is written over */
+    void *kept =
+        ft__arena_strndup(&p->m->arena, list->n ? list->at : "", list->n * size);
+
+    if (!kept)
+        ft__ptx_no_memory(p);
+    list->n = 0;
+    return kept;
+}
+
+/* ---- tokens ---- */
+
+void ft__ptx_next(ft__parser *p)
+{
+    if (!p->st)
+        ft__lex_next(&p->lex);
+}
+
+bool ft__ptx_accept(ft__parser *p, unsigned kind)
+{
+    if (p->lex.kind != kind)
+        return false;
+    ft__ptx_next(p);
+    return true;
+}
+
+bool ft__ptx_expect(ft__parser *p, unsigned kind, const char *what)
+{
+    if (p->lex.kind != kind) {
+        ft__ptx_expected(p, what);
+        return false;
+    }
+    ft__ptx_next(p);
+    return true;
+}
+
+void ft__ptx_attribute(ft__parser *p)
+{
+    int depth = 0;
+
+    ft__ptx_expect(p, '(', "'('");
+    for (depth = 1; depth && p->lex.kind != FT__TOK_END; ft__ptx_next(p)) {
+        depth += p->lex.kind == '(';
+        depth -= p->lex.kind == ')';
+    }
+    if (depth)
+        ft__ptx_expected(p, "')'");
+}
+
+/* ---- words ---- */
+
+const ft__ptx_opcode_facts ft__ptx_opcodes[FT__PTX_OPCODES] = {
+#define FT__PTX_OPCODE(e, name, class, least, most, types)                             \
+    {name, FT_PTX_##class, least, most, types},
+#include "ptx/syntax/opcodes.def"
+#undef FT__PTX_OPCODE
+};
+
+const ft__ptx_type_facts ft__ptx_types[FT__PTX_TYPES] = {
+#define FT__PTX_TYPE(e, name, bits, kind) {bits, FT__KIND_##kind},
+#include "ptx/syntax/types.def"
+#undef FT__PTX_TYPE
+};
+
+const char *const ft__ptx_sregs[FT__PTX_SREGS] = {
+#define FT__PTX_SREG(e, name) name,
+#include "ptx/syntax/sregs.def"
+#undef FT__PTX_SREG
+};
+
+static const char *const words[] = {
+#define FT__PTX_TYPE(e, name, bits, kind) name,
+#include "ptx/syntax/types.def"
+#undef FT__PTX_TYPE
+#define FT__PTX_MOD(e, name) name,
+#include "ptx/syntax/mods.def"
+#undef FT__PTX_MOD
+    "another word",
+    "m..n..k..",
+#define FT__PTX_DIRECTIVE(e, name) name,
+#include "ptx/syntax/directives.def"
+#undef FT__PTX_DIRECTIVE
+};
+
+static const char *const other_words[] = {
+#include "ptx/syntax/other_words.def"
+};
+
+/* By the hash of the name, the first of each; false: out of memory. */
+static bool index_name(ft__index *t, const char *name, int64_t number)
+{
+    const uint64_t hash = ft__hash_bytes(FT__HASH_BEGIN, name, strlen(name));
+    ft__index_slot *slot = ft__index_at(t, hash, NULL);
+
+    if (slot && !slot->hash) {
+        *slot = (ft__index_slot){hash, name, number};
+        t->n++;
+    }
+    return slot != NULL;
+}
+
+static bool index_words(ft__parser *p)
+{
+    bool good = true;
+
+    for (int64_t i = 0; i < FT__WORDS && good; i++)
+        good = index_name(&p->words, words[i], i);
+    for (size_t i = 0; i < sizeof(other_words) / sizeof(*other_words) && good; i++)
+        good = index_name(&p->words, other_words[i], FT__MOD_OTHER);
+    for (int64_t i = 0; i < FT__PTX_OPCODES && good; i++)
+        good = index_name(&p->opcodes, ft__ptx_opcodes[i].name, i);
+    return good;
+}
+
+unsigned ft__ptx_named(const ft__parser *p, const ft__index *names, unsigned none)
+{
+    const ft__index_slot *slot = ft__index_find(names, p->lex.hash, NULL);
+
+    return slot && strlen(slot->text) == p->lex.len &&
+                   memcmp(slot->text, p->lex.start, p->lex.len) == 0
+               ? (unsigned)slot->number
+               : none;
+}
+
+/* ---- names by scope: registers, ranges of them, variables, labels, functions ---- */
+
+static ft__symbol *symbol_at(ft__parser *p, int64_t i)
+{
+    return (ft__symbol *)p->symbols.list.at + i;
+}
+
+/* Where the newest symbol of a hash stands: 1 + its number; 0: there is none. */
+static ft__index_slot *newest(ft__parser *p, uint64_t hash)
+{
+    ft__index_slot *slot = ft__index_at(&p->symbols.newest, hash, NULL);
+
+    if (!slot) {
+        ft__ptx_no_memory(p);
+    } else if (!slot->hash) {
+        *slot = (ft__index_slot){.hash = hash};
+        p->symbols.newest.n++;
+    }
+    return slot;
+}
+
+static ft__symbol *add(ft__parser *p, const char *name, uint32_t len, uint64_t hash)
+{
+    ft__index_slot *slot = newest(p, hash);
+    ft__symbol *s = ft__ptx_push(p, &p->symbols.list, sizeof(*s));
+
+    s->name = name;
+    s->len = len;
+    s->hash = hash;
+    s->scope = (uint16_t)p->symbols.depth;
+    if (!p->st) {
+        s->next = (uint32_t)slot->number;
+        slot->number = (int64_t)p->symbols.list.n;
+    }
+    return s;
+}
+
+static void predefine(ft__parser *p, const char *name, ft__symbol_kind kind,
+                      uint32_t number)
+{
+    const uint32_t len = (uint32_t)strlen(name);
+    ft__symbol *s = add(p, name, len, ft__hash_bytes(FT__HASH_BEGIN, name, len));
+
+    s->kind = (uint8_t)kind;
+    s->number = number;
+}
+
+static ft__symbol *find(ft__parser *p, const char *name, uint32_t len, uint64_t hash,
+                        bool range)
+{
+    const ft__index_slot *slot = ft__index_find(&p->symbols.newest, hash, NULL);
+
+    for (int64_t i = slot ? slot->number : 0; i; i = symbol_at(p, i - 1)->next) {
+        ft__symbol *s = symbol_at(p, i - 1);
+
+        if (s->len == len && (s->kind == FT__SYMBOL_RANGE) == range &&
+            memcmp(s->name, name, len) == 0)
+            return s;
+    }
+    return NULL;
+}
+
+ft__symbol *ft__symbol_find(ft__parser *p, const ft__lex *name)
+{
+    return find(p, name->start, name->len, name->hash, false);
+}
+
+/* The number that digits behind a stem are, as `%r<100>` makes them. */
+static bool suffix(const char *s, uint32_t len, uint32_t *v)
+{
+    uint32_t n = 0;
+
+    if (len == 0 || len > 9)
+        return false;
+    for (uint32_t i = 0; i < len; i++)
+        n = n * 10 + (uint32_t)(s[i] - '0');
+    *v = n;
+    return true;
+}
+
+ft__symbol *ft__symbol_new(ft__parser *p, const ft__lex *name, ft__symbol_kind kind,
+                           uint32_t number)
+{
+    const bool range = kind == FT__SYMBOL_RANGE;
+    ft__symbol *s = find(p, name->start, name->len, name->hash, range);
+
+    if (s && (s->scope == p->symbols.depth || s->kind == FT__SYMBOL_CONSTANT))
+        ft__ptx_fail(p, name->start, "'%.*s' is there already", (int)name->len,
+                     name->start);
+    s = add(p, name->start, name->len, name->hash);
+    s->kind = (uint8_t)kind;
+    s->number = number;
+    s->n = 1;
+    return s;
+}
+
+ft__symbol *ft__symbol_here(ft__parser *p, uint32_t *reg)
+{
+    const ft__lex *x = &p->lex;
+    ft__symbol *range = NULL, *s;
+    uint32_t v = 0, stem = x->len;
+
+    while (stem > 1 && x->start[stem - 1] >= '0' && x->start[stem - 1] <= '9')
+        stem--;
+    if (stem < x->len && suffix(x->start + stem, x->len - stem, &v)) {
+        range = find(p, x->start, stem, ft__hash_bytes(FT__HASH_BEGIN, x->start, stem),
+                     true);
+        if (range && v >= range->n)
+            range = NULL;
+    }
+    s = ft__symbol_find(p, x);
+    if (range && (!s || s < range)) {
+        *reg = range->number + v;
+        return range;
+    }
+    if (s)
+        *reg = s->number;
+    return s;
+}
+
+void ft__scope_open(ft__parser *p)
+{
+    const uint32_t most = sizeof(p->symbols.mark) / sizeof(*p->symbols.mark);
+
+    if (p->symbols.depth + 1 >= most) {
+        ft__ptx_fail(p, p->lex.start, "scopes are nested more than %u deep", most - 2);
+        return;
+    }
+    p->symbols.mark[++p->symbols.depth] = (uint32_t)p->symbols.list.n;
+    p->symbols.fixups[p->symbols.depth] = p->fixups.n;
+}
+
+static void settle(ft__parser *p, const ft__fixup *x, const ft__symbol *s)
+{
+    if (x->target)
+        *x->target = s->number;
+    else
+        ((ft__ptx_operand *)p->operands.at + x->operand)->index = s->number;
+}
+
+/* Names used in the scope that are labels of it; the others wait for the scope around.
+ */
+static void resolve(ft__parser *p)
+{
+    ft__fixup *x = p->fixups.at;
+    size_t left = p->symbols.fixups[p->symbols.depth];
+
+    for (size_t i = left; i < p->fixups.n; i++) {
+        ft__symbol *s = find(p, x[i].name, x[i].len, x[i].hash, false);
+
+        if (s && s->scope == p->symbols.depth && s->kind == FT__SYMBOL_LABEL) {
+            settle(p, &x[i], s);
+        } else if (p->symbols.depth == 1) {
+            ft__ptx_fail(p, x[i].name, "there is no label '%.*s'", (int)x[i].len,
+                         x[i].name);
+            return;
+        } else {
+            x[left++] = x[i];
+        }
+    }
+    p->fixups.n = left;
+}
+
+void ft__scope_close(ft__parser *p)
+{
+    if (p->st)
+        return;
+    resolve(p);
+    while (p->symbols.list.n > p->symbols.mark[p->symbols.depth]) {
+        const ft__symbol *s = symbol_at(p, (int64_t)--p->symbols.list.n);
+        ft__index_slot *slot = newest(p, s->hash);
+
+        if (slot)
+            slot->number = s->next;
+    }
+    p->symbols.depth--;
+}
+
+/* ---- the beginning ---- */
+
+void ft__parser_begin(ft__parser *p, ft_ptx *m, ft_error *err)
+{
+    const ft__lex begin = {.text = m->text,
+                           .at = m->text,
+                           .end = m->text + m->len,
+                           .line = 1,
+                           .token_line = 1,
+                           .start = m->text};
+
+    *p = (ft__parser){.lex = begin, .m = m, .err = err, .function = -1};
+    if (!index_words(p))
+        ft__ptx_no_memory(p);
+    for (unsigned i = 0; i < FT__PTX_SREGS && !p->st; i++)
+        predefine(p, ft__ptx_sregs[i], FT__SYMBOL_SREG, i);
+    if (!p->st)
+        predefine(p, "WARP_SZ", FT__SYMBOL_CONSTANT, 32);
+}
