@@ -54,8 +54,6 @@ static inline bool ft__ptx_lanes_has(const ft__ptx_lanes *w, unsigned mod)
 /* Each computes what it knows and says whether it did; with n == 0 that is all. */
 bool ft__ptx_eval_int(const ft__ptx_lanes *w);
 bool ft__ptx_eval_logic(const ft__ptx_lanes *w);
-bool ft__ptx_eval_fields(const ft__ptx_lanes *w);
-bool ft__ptx_eval_compare(const ft__ptx_lanes *w);
 bool ft__ptx_eval_float(const ft__ptx_lanes *w);
 bool ft__ptx_eval_convert(const ft__ptx_lanes *w);
 
@@ -81,8 +79,5 @@ double ft__ptx_to_double(unsigned type, uint64_t bits);
 /* Rounded from v. NaN is the type's own one; beyond the largest: infinity or, `finite`
  * and for E4M3, the largest. */
 uint64_t ft__ptx_from_double(unsigned type, double v, ft__ptx_round r, bool finite);
-/* From sign and magnitude, each bit of which counts. */
-uint64_t ft__ptx_from_integer(unsigned type, uint64_t magnitude, bool negative,
-                              ft__ptx_round r);
 
 #endif
