@@ -541,7 +541,7 @@ bool ft__rule(ft__run *r, uint32_t *affine, const ft__plan_part *part,
                              .is_signed =
                                  ft__ptx_type_kind(i->type[0]) == FT__KIND_SIGNED,
                              .hard = s->need & FT__HARD,
-                             .sign = ft__plan_sign_only(part, s)};
+                             .sign = s->sign};
 
     if (i->n_types < 1 || !whole_numbers(&w) ||
         (s->n_dest != 1 && i->opcode != FT__PTX_SETP))
