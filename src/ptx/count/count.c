@@ -10,9 +10,6 @@
 #include "ptx/count/classes.h"
 #include "ptx/ptx_inside.h"
 
-/* Steps of one launch, each about a nanosecond; beyond, there are bounds. */
-#define MOST_STEPS ((uint64_t)1 << 30)
-
 struct ft_ptx_counter {
     const ft_ptx *m;
     ft__count_plan **plan;      /* by kernel; NULL: not yet */
@@ -146,15 +143,6 @@ static ft_status put_arg(uint8_t *param, uint8_t *known, const ft_ptx *m,
 
 /* ---- sums ---- */
 
-static void add(uint64_t *to, uint64_t n, uint64_t times)
-{
-    uint64_t more;
-
-    if (__builtin_mul_overflow(n, times, &more) ||
-        __builtin_add_overflow(*to, more, to))
-        *to = UINT64_MAX;
-}
-
 /* Guesses of who is there may have left out who is for sure: no fewer than these. */
 static void tallies(ft_ptx_tally *item, const ft__run *r, const ft__totals *t)
 {
@@ -175,9 +163,9 @@ static void sum_up(ft_ptx_counts *out, const ft__run *r, const ft__totals *t,
         const ft_ptx_tally one = item[due->item];
         ft_ptx_tally *to = (void *)((char *)out + due->at);
 
-        add(&to->low, one.low, due->amount);
-        add(&to->value, one.value, due->amount);
-        add(&to->high, one.high, due->amount);
+        ft__add_times(&to->low, one.low, due->amount);
+        ft__add_times(&to->value, one.value, due->amount);
+        ft__add_times(&to->high, one.high, due->amount);
     }
     out->barriers.low = t->barriers[FT__SURE];
     out->barriers.value = t->barriers[FT__GUESS];
@@ -439,23 +427,6 @@ static ft_status plan_for(ft_ptx_counter *c, uint32_t kernel, ft_error *err)
     return st;
 }
 
-static ft_status run_for(ft__run **out, ft_ptx_counter *c, uint32_t kernel,
-                         const uint32_t block[3], ft_error *err)
-{
-    ft__run **r = &c->run[kernel];
-    ft_status st = FT_OK;
-
-    if (*r && (memcmp((*r)->block, block, sizeof((*r)->block)) != 0 ||
-               (*r)->short_of_memory)) {
-        ft__run_free(*r);
-        *r = NULL;
-    }
-    if (!*r)
-        st = ft__run_new(r, c->plan[kernel], block, err);
-    *out = *r;
-    return st;
-}
-
 static ft_status no_memory(const ft__count_plan *p, ft_error *err)
 {
     return ft_fail(err, FT_ENOMEM, 0, "no memory to count %s", p->part[0].f->name);
@@ -478,13 +449,12 @@ static ft_status count(ft_ptx_counts *out, ft_ptx_tally *item, ft_ptx_counter *c
 {
     ft__count_plan *p = c->plan[kernel];
     ft__totals t = {.count = calloc((size_t)p->n_items * FT__SETS, sizeof(*t.count))};
-    ft__run *r = NULL;
-    ft_status st = t.count ? run_for(&r, c, kernel, l->block, err) : no_memory(p, err);
+    ft_status st = t.count
+                       ? ft__classes_count(&t, &c->run[kernel], p, l, param, known, err)
+                       : no_memory(p, err);
+    const ft__run *r = c->run[kernel];
 
-    if (st == FT_OK) {
-        ft__run_launch(r, l, param, known);
-        r->most_steps = MOST_STEPS;
-        st = ft__classes_count(&t, r, err);
+    if (t.count && r) {
         c->effort.blocks += r->executed;
         c->effort.steps += r->steps;
     }

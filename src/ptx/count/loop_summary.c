@@ -8,10 +8,9 @@
 #include <string.h>
 
 #include "ptx/count/run.h"
-#include "ptx/eval/lanes.h"
 
 /* With more affine expressions than that, loops are gone round. */
-enum { MOST_PAUSE = 256, MOST_PERIOD = 64, MOST_AFFINES = 4096 };
+enum { MOST_PAUSE = 256, MOST_AFFINES = 4096 };
 
 static uint32_t slot_bits(const ft__plan_part *part, uint32_t slot)
 {
@@ -155,6 +154,62 @@ static ft__loop *loop_at(ft__run *r, ft__frame *f, uint32_t block)
     return f->loop[block] = loop;
 }
 
+/* ---- bounds ---- */
+
+static uint64_t magnitude(int64_t v)
+{
+    return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+}
+
+/* Rounds that a loop may be ahead with all bounds holding; UINT64_MAX: any. */
+static uint64_t rounds_ahead(const ft__affines *w, uint32_t k)
+{
+    uint64_t most = UINT64_MAX;
+
+    for (uint32_t n = 1; n < w->n; n++) {
+        const ft__affine *f = &w->affine[n];
+        const int64_t a = f->a[k];
+        uint64_t room;
+
+        if (!a)
+            continue;
+        if (a > 0 ? f->high == INT64_MAX : f->low == INT64_MIN)
+            continue;
+        room = magnitude(a > 0 ? f->high : f->low) / magnitude(a);
+        if (room < most)
+            most = room;
+    }
+    return most;
+}
+
+static int64_t narrower(int64_t bound, ft__i128 by)
+{
+    const ft__i128 v = (ft__i128)bound - by;
+
+    return v < INT64_MIN ? INT64_MIN : v > INT64_MAX ? INT64_MAX : (int64_t)v;
+}
+
+/* Symbol k has been from 0 to n, and is no more. */
+static void close_symbol(ft__affines *w, uint32_t k, uint64_t n)
+{
+    const uint32_t affines = w->n;
+
+    for (uint32_t x = 1; x < affines; x++) {
+        const ft__affine f = w->affine[x];
+        const ft__i128 far = (ft__i128)f.a[k] * (ft__i128)n;
+        uint32_t rest;
+
+        if (!f.a[k])
+            continue;
+        w->affine[x].low = INT64_MIN;
+        w->affine[x].high = INT64_MAX;
+        rest = ft__affine_without(w, x, k);
+        ft__affine_hold(
+            w, rest, f.low == INT64_MIN ? f.low : narrower(f.low, far < 0 ? far : 0),
+            f.high == INT64_MAX ? f.high : narrower(f.high, far > 0 ? far : 0));
+    }
+}
+
 /* ---- a loop summary ends ---- */
 
 /* Values are n rounds further; the symbol is no more. */
@@ -192,40 +247,15 @@ static void end_summary(ft__run *r, uint64_t n)
 
     r->steps += 2 * (uint64_t)r->affines.n + t->frame->part->n_slots;
     advance(r, t, n);
-    ft__affine_close(&r->affines, t->symbol, n);
+    close_symbol(&r->affines, t->symbol, n);
     t->loop->open = false;
     r->n_summaries--;
-}
-
-static uint64_t gcd(uint64_t a, uint64_t b)
-{
-    while (b) {
-        const uint64_t rest = a % b;
-
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-void ft__summary_wants(ft__run *r, uint32_t affine, uint64_t d)
-{
-    for (uint32_t k = 0; k < r->n_summaries; k++) {
-        ft__summary *t = &r->summary[k];
-        const int64_t a = ft__affine_at(&r->affines, affine)->a[t->symbol];
-        const uint64_t times = d / gcd(a < 0 ? 0 - (uint64_t)a : (uint64_t)a, d);
-
-        if (times > 1 && times <= MOST_PERIOD)
-            t->wanted = (uint32_t)(t->wanted / gcd(t->wanted, times) * times);
-        if (t->wanted > MOST_PERIOD)
-            t->wanted = 1;
-    }
 }
 
 /* It was for nothing: with more rounds together at once again, else some time later. */
 static void put_off(ft__loop *loop, uint32_t wanted)
 {
-    if (wanted > 1 && loop->period * (uint64_t)wanted <= MOST_PERIOD) {
+    if (wanted > 1 && loop->period * (uint64_t)wanted <= FT__MOST_PERIOD) {
         loop->period *= wanted;
         return;
     }
@@ -290,13 +320,8 @@ static void multiply(ft__run *r, const ft__summary *t, uint64_t n)
         uint64_t *c = r->count + (size_t)item * FT__SETS;
         const uint64_t *was = t->count + (size_t)k * FT__SETS;
 
-        for (unsigned set = 0; set < FT__SETS; set++) {
-            uint64_t more;
-
-            if (__builtin_mul_overflow(c[set] - was[set], n, &more) ||
-                __builtin_add_overflow(c[set], more, &c[set]))
-                c[set] = UINT64_MAX;
-        }
+        for (unsigned set = 0; set < FT__SETS; set++)
+            ft__add_times(&c[set], c[set] - was[set], n);
     }
 }
 
@@ -311,7 +336,7 @@ static bool close(ft__run *r, ft__frame *f, uint32_t nth)
         abandon(r, nth);
         return true;
     }
-    n = ft__affine_rounds(&r->affines, t->symbol);
+    n = rounds_ahead(&r->affines, t->symbol);
     if (n == UINT64_MAX) {
         ft__run_inexact(r, f, f->part->flow.block[t->block].first, "a loop never ends");
         for (uint32_t k = t->loop->first_item; k < t->loop->end_item; k++)

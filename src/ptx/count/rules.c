@@ -3,8 +3,9 @@
  */
 #include <string.h>
 
-#include "ptx/count/numbers.h"
-#include "ptx/eval/lanes.h"
+#include "ptx/count/run.h"
+
+/* ---- bounds of numbers ---- */
 
 struct ruling {
     ft__run *r;
@@ -21,8 +22,6 @@ static bool has(const struct ruling *w, unsigned mod)
 {
     return ft__ptx_has(w->f, w->i, mod);
 }
-
-/* ---- numbers and their ends ---- */
 
 static int64_t clamped(ft__i128 v)
 {
@@ -41,8 +40,14 @@ static void hold_inside(ft__run *r, uint32_t affine, uint32_t bits, bool is_sign
                         clamped(top - 1 - most));
 }
 
-void ft__rule_no_wrap(ft__run *r, const ft__lane_value *v, uint32_t bits,
-                      bool is_signed, const ft__set *who)
+static bool is_constant(const ft__lane_value *v)
+{
+    return !v->affine && !v->lane && !v->rough;
+}
+
+/* Bounds so that what lies between the ends of a number stays there. */
+static void hold_number(ft__run *r, const ft__lane_value *v, uint32_t bits,
+                        bool is_signed, const ft__set *who)
 {
     ft__i128 least, most;
 
@@ -54,12 +59,7 @@ void ft__rule_no_wrap(ft__run *r, const ft__lane_value *v, uint32_t bits,
 
 static void no_wrap(const struct ruling *w, uint32_t k)
 {
-    ft__rule_no_wrap(w->r, &w->a[k], w->bits, w->is_signed, w->who);
-}
-
-static bool is_constant(const ft__lane_value *v)
-{
-    return !v->affine && !v->lane && !v->rough;
+    hold_number(w->r, &w->a[k], w->bits, w->is_signed, w->who);
 }
 
 /* ---- sums and products ---- */
@@ -110,6 +110,61 @@ static bool shift_left(const struct ruling *w, uint32_t *affine)
 
 /* ---- quotients and remainders ---- */
 
+/* Factors over d: only where it divides them all. */
+static bool divide(ft__affines *w, uint32_t *quotient, uint32_t affine, int64_t d)
+{
+    int64_t a[FT__SYMBOLS];
+
+    for (uint32_t k = 0; k < FT__SYMBOLS; k++) {
+        if (d == 0 || (d != -1 && w->affine[affine].a[k] % d != 0))
+            return false;
+        a[k] = w->affine[affine].a[k] / d;
+    }
+    *quotient = ft__affine_intern(w, a);
+    return true;
+}
+
+/* factor times the affine expression has factors of less than 62 bits. */
+static bool fits(const ft__affines *w, uint32_t affine, int64_t factor)
+{
+    bool all = true;
+
+    for (uint32_t k = 0; k < FT__SYMBOLS; k++) {
+        int64_t one;
+
+        all &= !__builtin_mul_overflow(w->affine[affine].a[k], factor, &one) &&
+               one < (int64_t)1 << 62 && one > -((int64_t)1 << 62);
+    }
+    return all;
+}
+
+static uint64_t gcd(uint64_t a, uint64_t b)
+{
+    while (b) {
+        const uint64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* A quotient by d would have been even, had the loop summaries taken more rounds
+ * together. */
+static void want_rounds(ft__run *r, uint32_t affine, uint64_t d)
+{
+    for (uint32_t k = 0; k < r->n_summaries; k++) {
+        ft__summary *t = &r->summary[k];
+        const int64_t a = ft__affine_at(&r->affines, affine)->a[t->symbol];
+        const uint64_t times = d / gcd(a < 0 ? 0 - (uint64_t)a : (uint64_t)a, d);
+
+        if (times > 1 && times <= FT__MOST_PERIOD)
+            t->wanted = (uint32_t)(t->wanted / gcd(t->wanted, times) * times);
+        if (t->wanted > FT__MOST_PERIOD)
+            t->wanted = 1;
+    }
+}
+
 /* Of v over d, d > 0, rounded down: the affine expressions of quotient and remainder.
  * Where d does not divide the affine expression, the quotient is a symbol of its own,
  * that of one thread's value, and the remainder is what is left; that it stays between
@@ -122,12 +177,10 @@ static bool quotient(const struct ruling *w, const ft__lane_value *v, bool is_si
     int64_t least = d, most = 0;
 
     *rest = 0;
-    if (ft__affine_divides(affines, v->affine, d)) {
-        *q = ft__affine_over(affines, v->affine, d);
+    if (divide(affines, q, v->affine, d))
         return true;
-    }
     if (w->hard)
-        ft__summary_wants(w->r, v->affine, (uint64_t)d);
+        want_rounds(w->r, v->affine, (uint64_t)d);
     if (!w->hard || ft__affine_of_loops(affines, v->affine) || !v->lane ||
         d > (int64_t)1 << 40)
         return false;
@@ -171,7 +224,7 @@ static bool upper_half(const struct ruling *w, uint32_t *affine)
     by = ft__number(w->a[other].base, w->bits, w->is_signed);
     ft__number_ends(w->r, v, w->bits, w->is_signed, w->who, &least, &most);
     if (least > most || most * by > INT64_MAX ||
-        !ft__affine_fits(&w->r->affines, v->affine, (int64_t)by))
+        !fits(&w->r->affines, v->affine, (int64_t)by))
         return false;
     for (uint32_t l = 0; l < w->r->threads; l++)
         lane[l] =
@@ -267,9 +320,9 @@ static bool converted(const struct ruling *w, uint32_t *affine)
         has(w, FT__MOD_SAT))
         return false;
     if (bits < w->bits)
-        ft__rule_no_wrap(w->r, &w->a[0], bits, from == FT__KIND_SIGNED, w->who);
+        hold_number(w->r, &w->a[0], bits, from == FT__KIND_SIGNED, w->who);
     else if (w->bits < 32) /* the register may be wider */
-        ft__rule_no_wrap(w->r, &w->a[0], w->bits, to == FT__KIND_SIGNED, w->who);
+        hold_number(w->r, &w->a[0], w->bits, to == FT__KIND_SIGNED, w->who);
     *affine = ft__affine_sum(&w->r->affines, 0, w->a[0].affine, 1, w->bits);
     return true;
 }
@@ -543,6 +596,11 @@ bool ft__rule(ft__run *r, uint32_t *affine, const ft__plan_part *part,
                              .hard = s->need & FT__HARD,
                              .sign = s->sign};
 
+    if (i->opcode == FT__PTX_LD) { /* from a cell: it stays a number of so many bits */
+        no_wrap(&w, 0);
+        *affine = a[0].affine;
+        return true;
+    }
     if (i->n_types < 1 || !whole_numbers(&w) ||
         (s->n_dest != 1 && i->opcode != FT__PTX_SETP))
         return false;
