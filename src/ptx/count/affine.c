@@ -1,11 +1,9 @@
 /* Affine expressions as numbers: each is kept once, with the bounds that are known of
- * it. In: sums, multiples and quotients of expressions; out: their numbers. */
+ * it. In: factors, sums of multiples; out: their numbers. */
 #include "ptx/count/affine.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/index.h"
 
 enum { FIRST_SIZE = 64 };
 

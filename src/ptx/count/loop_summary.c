@@ -1,4 +1,4 @@
-/* Loops in closed@affine expression. When a warp-wide state comes to a header for the
+/* Loops in closed form. When a warp-wide state comes to a header for the
  * second time by the same walk with the same threads, what lives there has changed by
  * some amounts. One more round is executed with these amounts as multiples of a symbol:
  * how many rounds we are ahead. If at its end everything has changed by the same

@@ -5,13 +5,11 @@
 
 #include "ptx/count/run.h"
 
-/* ---- bounds of numbers ---- */
-
 struct ruling {
     ft__run *r;
     const ft__ptx_function *f;
     const ft__ptx_insn *i;
-    const ft__lane_value *a, *out;
+    const ft__lane_value *a;
     const ft__set *who;
     uint32_t n, bits;
     bool is_signed, hard;
@@ -40,26 +38,20 @@ static void hold_inside(ft__run *r, uint32_t affine, uint32_t bits, bool is_sign
                         clamped(top - 1 - most));
 }
 
-static bool is_constant(const ft__lane_value *v)
-{
-    return !v->affine && !v->lane && !v->rough;
-}
-
-/* Bounds so that what lies between the ends of a number stays there. */
-static void hold_number(ft__run *r, const ft__lane_value *v, uint32_t bits,
-                        bool is_signed, const ft__set *who)
+/* Bounds so that source k, a number of so many bits, stays between its ends. */
+static void no_wrap(const struct ruling *w, uint32_t k, uint32_t bits, bool is_signed)
 {
     ft__i128 least, most;
 
-    if (!v->affine)
+    if (!w->a[k].affine)
         return;
-    ft__number_ends(r, v, bits, is_signed, who, &least, &most);
-    hold_inside(r, v->affine, bits, is_signed, least, most);
+    ft__number_ends(w->r, &w->a[k], bits, is_signed, w->who, &least, &most);
+    hold_inside(w->r, w->a[k].affine, bits, is_signed, least, most);
 }
 
-static void no_wrap(const struct ruling *w, uint32_t k)
+static bool is_constant(const ft__lane_value *v)
 {
-    hold_number(w->r, &w->a[k], w->bits, w->is_signed, w->who);
+    return !v->affine && !v->lane && !v->rough;
 }
 
 /* ---- sums and products ---- */
@@ -87,7 +79,7 @@ static bool product(const struct ruling *w, uint32_t *affine)
         if (!is_constant(&w->a[other]))
             return false;
         if (wide)
-            no_wrap(w, varying);
+            no_wrap(w, varying, w->bits, w->is_signed);
         *affine = ft__affine_sum(
             &w->r->affines, 0, w->a[varying].affine,
             (int64_t)ft__number(w->a[other].base, w->bits, w->is_signed), bits);
@@ -110,13 +102,13 @@ static bool shift_left(const struct ruling *w, uint32_t *affine)
 
 /* ---- quotients and remainders ---- */
 
-/* Factors over d: only where it divides them all. */
+/* Factors over d, d > 0: only where it divides them all. */
 static bool divide(ft__affines *w, uint32_t *quotient, uint32_t affine, int64_t d)
 {
     int64_t a[FT__SYMBOLS];
 
     for (uint32_t k = 0; k < FT__SYMBOLS; k++) {
-        if (d == 0 || (d != -1 && w->affine[affine].a[k] % d != 0))
+        if (w->affine[affine].a[k] % d != 0)
             return false;
         a[k] = w->affine[affine].a[k] / d;
     }
@@ -320,9 +312,9 @@ static bool converted(const struct ruling *w, uint32_t *affine)
         has(w, FT__MOD_SAT))
         return false;
     if (bits < w->bits)
-        hold_number(w->r, &w->a[0], bits, from == FT__KIND_SIGNED, w->who);
+        no_wrap(w, 0, bits, from == FT__KIND_SIGNED);
     else if (w->bits < 32) /* the register may be wider */
-        hold_number(w->r, &w->a[0], w->bits, to == FT__KIND_SIGNED, w->who);
+        no_wrap(w, 0, w->bits, to == FT__KIND_SIGNED);
     *affine = ft__affine_sum(&w->r->affines, 0, w->a[0].affine, 1, w->bits);
     return true;
 }
@@ -525,7 +517,7 @@ static bool shift_right(const struct ruling *w, uint32_t *affine)
     if (w->a[1].base > 62 ||
         !quotient(w, &w->a[0], w->is_signed, (int64_t)1 << w->a[1].base, affine, &rest))
         return false;
-    no_wrap(w, 0);
+    no_wrap(w, 0, w->bits, w->is_signed);
     return true;
 }
 
@@ -579,15 +571,13 @@ static bool of_numbers(const struct ruling *w, uint32_t *affine)
 }
 
 bool ft__rule(ft__run *r, uint32_t *affine, const ft__plan_part *part,
-              const ft__plan_step *s, const ft__lane_value *a,
-              const ft__lane_value *out, const ft__set *who)
+              const ft__plan_step *s, const ft__lane_value *a, const ft__set *who)
 {
     const ft__ptx_insn *i = &part->f->insn[s->insn];
     const struct ruling w = {.r = r,
                              .f = part->f,
                              .i = i,
                              .a = a,
-                             .out = out,
                              .who = who,
                              .n = s->n_source,
                              .bits = ft__ptx_type_bits(i->type[0]),
@@ -597,7 +587,7 @@ bool ft__rule(ft__run *r, uint32_t *affine, const ft__plan_part *part,
                              .sign = s->sign};
 
     if (i->opcode == FT__PTX_LD) { /* from a cell: it stays a number of so many bits */
-        no_wrap(&w, 0);
+        no_wrap(&w, 0, w.bits, w.is_signed);
         *affine = a[0].affine;
         return true;
     }

@@ -230,8 +230,7 @@ void ft__run_access(ft__run *r, ft__frame *f, const ft__plan_step *s,
 /* How the affine expression of a result comes from those of its sources; false: not
  * simply. */
 bool ft__rule(ft__run *r, uint32_t *affine, const ft__plan_part *part,
-              const ft__plan_step *s, const ft__lane_value *a,
-              const ft__lane_value *out, const ft__set *who);
+              const ft__plan_step *s, const ft__lane_value *a, const ft__set *who);
 /* Loop summaries. arrive: at a header, from block `from`; false: those there go round
  * for ever.
  */

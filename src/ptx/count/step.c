@@ -79,7 +79,7 @@ static void find_affine(ft__run *r, ft__frame *f, const ft__plan_step *s,
         any |= a[k].affine != 0;
         out->rough |= a[k].rough;
     }
-    if (!any || ft__rule(r, &out->affine, f->part, s, a, out, who) ||
+    if (!any || ft__rule(r, &out->affine, f->part, s, a, who) ||
         derive(r, &out->affine, f->part, s, a, out))
         return;
     out->affine = 0;
@@ -215,7 +215,7 @@ static void copy(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__set
             continue;
         ft__value_get(r, &v, f, &f->part->source[s->source + k]);
         if (v.affine && bits < 64 && i->opcode == FT__PTX_LD)
-            ft__rule(r, &v.affine, f->part, s, &v, &v, who);
+            ft__rule(r, &v.affine, f->part, s, &v, who);
         if (bits < 64) {
             for (uint32_t l = 0; v.lane && l < r->threads; l++)
                 r->out[0][l] = extended(f->part, s, k, v.lane[l]);

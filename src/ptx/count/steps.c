@@ -2,7 +2,6 @@
  * to be executed, with slots for what they read and write, and what each time of an
  * item adds to the counts. */
 #include <stddef.h>
-#include <stdlib.h>
 
 #include "ptx/count/plan.h"
 

@@ -1,13 +1,13 @@
 /* All threads of a block go through a function together; each warp's part of the way is
  * the way it goes alone. Ways of a split are walked one after the other up to where
- * they meet; functions that are called, as they are called. */
+ * they meet; a function that is called has a frame of its own. */
 #include <string.h>
 
 #include "ptx/count/path.h"
 
 #define NONE FT__FLOW_NONE
 
-static ft__way go;
+static ft__way go; /* ways part, and parts of them are ways */
 
 /* ---- sets ---- */
 
@@ -68,7 +68,7 @@ static void give_up(ft__run *r, const ft__frame *f, uint32_t insn, const char *w
     ft__run_inexact(r, f, insn, why);
 }
 
-/* ---- functions as they are called: their values ---- */
+/* ---- frames ---- */
 
 static ft__frame *frame_new(ft__run *r, ft__plan_part *part)
 {

@@ -44,25 +44,6 @@ bool ft__ptx_is_float(unsigned type)
     return format_of(&f, type);
 }
 
-ft__ptx_round ft__ptx_round_of(const ft__ptx_function *f, const ft__ptx_insn *i,
-                               ft__ptx_round usual)
-{
-    for (uint32_t k = 0; k < i->n_mods; k++)
-        switch (f->mod[i->mods + k]) {
-        case FT__MOD_RN:
-        case FT__MOD_RNI: return FT__ROUND_NEAREST;
-        case FT__MOD_RNA: return FT__ROUND_AWAY;
-        case FT__MOD_RZ:
-        case FT__MOD_RZI: return FT__ROUND_ZERO;
-        case FT__MOD_RM:
-        case FT__MOD_RMI: return FT__ROUND_DOWN;
-        case FT__MOD_RP:
-        case FT__MOD_RPI: return FT__ROUND_UP;
-        default: break;
-        }
-    return usual;
-}
-
 static double float_of(uint32_t bits)
 {
     float x;
@@ -307,7 +288,7 @@ static bool float_to_integer(const ft__ptx_lanes *w, unsigned to, unsigned from)
     const uint32_t tb = ft__ptx_type_bits(to), reg = width_of_result(w);
     const bool ts = ft__ptx_type_kind(to) == FT__KIND_SIGNED;
     const bool ftz = ft__ptx_lanes_has(w, FT__MOD_FTZ) && from == FT__TYPE_F32;
-    const ft__ptx_round r = ft__ptx_round_of(w->f, w->i, FT__ROUND_ZERO);
+    const ft__ptx_round r = ft__ptx_lanes_round(w, FT__ROUND_ZERO);
 
     if (!ft__ptx_is_float(from))
         return false;
@@ -323,7 +304,7 @@ static bool integer_to_float(const ft__ptx_lanes *w, unsigned to, unsigned from)
 {
     const uint32_t fb = ft__ptx_type_bits(from);
     const bool fs = ft__ptx_type_kind(from) == FT__KIND_SIGNED;
-    const ft__ptx_round r = ft__ptx_round_of(w->f, w->i, FT__ROUND_NEAREST);
+    const ft__ptx_round r = ft__ptx_lanes_round(w, FT__ROUND_NEAREST);
     const bool sat = ft__ptx_lanes_has(w, FT__MOD_SAT);
 
     if (!ft__ptx_is_float(to))
@@ -356,7 +337,7 @@ static conversion conversion_of(const ft__ptx_lanes *w, unsigned to, unsigned fr
 {
     return (conversion){to,
                         from,
-                        ft__ptx_round_of(w->f, w->i, FT__ROUND_NEAREST),
+                        ft__ptx_lanes_round(w, FT__ROUND_NEAREST),
                         has_integral(w),
                         ft__ptx_lanes_has(w, FT__MOD_FTZ),
                         ft__ptx_lanes_has(w, FT__MOD_SAT),

@@ -69,8 +69,24 @@ typedef enum ft__ptx_round {
 
 /* Of .rn .rz .rm .rp .rna and the integer ones, .rni ...; `usual` where there is none.
  */
-ft__ptx_round ft__ptx_round_of(const ft__ptx_function *f, const ft__ptx_insn *i,
-                               ft__ptx_round usual);
+static inline ft__ptx_round ft__ptx_lanes_round(const ft__ptx_lanes *w,
+                                                ft__ptx_round usual)
+{
+    for (uint32_t k = 0; k < w->i->n_mods; k++)
+        switch (w->f->mod[w->i->mods + k]) {
+        case FT__MOD_RN:
+        case FT__MOD_RNI: return FT__ROUND_NEAREST;
+        case FT__MOD_RNA: return FT__ROUND_AWAY;
+        case FT__MOD_RZ:
+        case FT__MOD_RZI: return FT__ROUND_ZERO;
+        case FT__MOD_RM:
+        case FT__MOD_RMI: return FT__ROUND_DOWN;
+        case FT__MOD_RP:
+        case FT__MOD_RPI: return FT__ROUND_UP;
+        default: break;
+        }
+    return usual;
+}
 
 /* Is `type` a float of one value that the two below know? F16 BF16 TF32 F32 F64 and
  * those of 8 bits, E4M3 and E5M2. */
