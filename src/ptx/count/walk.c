@@ -7,7 +7,8 @@
 
 #define NONE FT__FLOW_NONE
 
-static ft__way go; /* ways part, and parts of them are ways */
+/* Ways part, and parts of them are ways. */
+static void go(ft__run *r, ft__frame *f, uint32_t from, uint32_t stop, ft__active *t);
 
 /* ---- sets ---- */
 
