@@ -210,11 +210,6 @@ static bool list_all(struct classes *w)
     return true;
 }
 
-static uint64_t magnitude(int64_t v)
-{
-    return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-}
-
 /* Modulo 2^64, in each block of a chunk. */
 static void wrapped_values(const struct classes *w, uint64_t *out, const ft__affine *f,
                            uint32_t n)
@@ -238,7 +233,8 @@ static bool is_small(const struct classes *w, const ft__affine *f)
         const uint32_t k = (uint32_t)__builtin_ctz(m);
         uint64_t one;
 
-        if (__builtin_mul_overflow(magnitude(f->a[k]), w->far[k], &one) || one >= most)
+        if (__builtin_mul_overflow(ft__magnitude(f->a[k]), w->far[k], &one) ||
+            one >= most)
             return false;
         most -= one;
     }
@@ -261,11 +257,6 @@ static bool large_value(const struct classes *w, ft__i128 *out, const ft__affine
     return ok;
 }
 
-static int64_t held(ft__i128 v)
-{
-    return v < INT64_MIN ? INT64_MIN : v > INT64_MAX ? INT64_MAX : (int64_t)v;
-}
-
 /* In each block of a chunk, or the end of what 64 bits hold. */
 static void affine_values(struct classes *w, int64_t *out, const ft__affine *f,
                           uint32_t n)
@@ -278,13 +269,13 @@ static void affine_values(struct classes *w, int64_t *out, const ft__affine *f,
         ft__i128 v;
 
         w->lost[l] |= !large_value(w, &v, f, l);
-        out[l] = held(v);
+        out[l] = ft__held(v);
     }
 }
 
 static int64_t over(ft__i128 a, int64_t d)
 {
-    return held(a / d - (a % d < 0));
+    return ft__held(a / d - (a % d < 0));
 }
 
 /* What is computed of a chunk's values, those of other blocks less that of this. */
@@ -304,7 +295,7 @@ static void derive_quotient(struct classes *w, int64_t *delta,
         return;
     }
     for (uint32_t l = 0; l < n; l++)
-        delta[l] = held((ft__i128)over((ft__i128)from + delta[l], d) - here);
+        delta[l] = ft__held((ft__i128)over((ft__i128)from + delta[l], d) - here);
 }
 
 static void derive_result(struct classes *w, int64_t *delta,
@@ -335,7 +326,7 @@ static void find_far(struct classes *w, uint32_t k, uint32_t n)
     uint64_t any = 0;
 
     for (uint32_t l = 0; l < n; l++)
-        any |= magnitude(w->delta[k * CHUNK + l]);
+        any |= ft__magnitude(w->delta[k * CHUNK + l]);
     w->far[k] = any; /* or a little more */
 }
 

@@ -5,8 +5,8 @@
 
 /* Inside of counting, for tests. */
 
-/* What counting has taken so far: an analysis that has become slow is seen
- * here on any machine. A launch that was counted before takes nothing. */
+/* What counting has taken so far: an analysis that has become slow is seen here on any
+ * machine. A launch that was counted before takes nothing. */
 typedef struct ft__ptx_effort {
     uint64_t blocks; /* thread blocks that were executed: classes */
     uint64_t steps;  /* about a nanosecond each */

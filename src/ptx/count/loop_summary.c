@@ -12,11 +12,6 @@
 /* With more affine expressions than that, loops are gone round. */
 enum { MOST_PAUSE = 256, MOST_AFFINES = 4096 };
 
-static uint32_t slot_bits(const ft__plan_part *part, uint32_t slot)
-{
-    return part->bits[slot];
-}
-
 static int64_t change(uint64_t was, uint64_t now, uint32_t bits)
 {
     return bits >= 64 ? (int64_t)(now - was) : ft__ptx_signed(now - was, bits);
@@ -156,11 +151,6 @@ static ft__loop *loop_at(ft__run *r, ft__frame *f, uint32_t block)
 
 /* ---- bounds ---- */
 
-static uint64_t magnitude(int64_t v)
-{
-    return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-}
-
 /* Rounds that a loop may be ahead with all bounds holding; UINT64_MAX: any. */
 static uint64_t rounds_ahead(const ft__affines *w, uint32_t k)
 {
@@ -175,18 +165,11 @@ static uint64_t rounds_ahead(const ft__affines *w, uint32_t k)
             continue;
         if (a > 0 ? f->high == INT64_MAX : f->low == INT64_MIN)
             continue;
-        room = magnitude(a > 0 ? f->high : f->low) / magnitude(a);
+        room = ft__magnitude(a > 0 ? f->high : f->low) / ft__magnitude(a);
         if (room < most)
             most = room;
     }
     return most;
-}
-
-static int64_t narrower(int64_t bound, ft__i128 by)
-{
-    const ft__i128 v = (ft__i128)bound - by;
-
-    return v < INT64_MIN ? INT64_MIN : v > INT64_MAX ? INT64_MAX : (int64_t)v;
 }
 
 /* Symbol k has been from 0 to n, and is no more. */
@@ -205,8 +188,8 @@ static void close_symbol(ft__affines *w, uint32_t k, uint64_t n)
         w->affine[x].high = INT64_MAX;
         rest = ft__affine_without(w, x, k);
         ft__affine_hold(
-            w, rest, f.low == INT64_MIN ? f.low : narrower(f.low, far < 0 ? far : 0),
-            f.high == INT64_MAX ? f.high : narrower(f.high, far > 0 ? far : 0));
+            w, rest, f.low == INT64_MIN ? f.low : ft__held(f.low - (far < 0 ? far : 0)),
+            f.high == INT64_MAX ? f.high : ft__held(f.high - (far > 0 ? far : 0)));
     }
 }
 
@@ -221,7 +204,7 @@ static void advance(ft__run *r, const ft__summary *t, uint64_t n)
         ft__lane_value *v = &f->value[s];
         const int64_t a = ft__affine_at(&r->affines, v->affine)->a[t->symbol];
         const uint64_t by = (uint64_t)a * n;
-        const uint64_t mask = ft__ptx_mask(slot_bits(f->part, s));
+        const uint64_t mask = ft__ptx_mask(f->part->bits[s]);
 
         if (!a)
             continue;
@@ -292,7 +275,7 @@ static bool as_expected(ft__run *r, ft__summary *t, bool ahead)
         ft__lane_value *v = &t->frame->value[live[k]];
         const ft__lane_value *was = &t->start[k];
         const int64_t a = ft__affine_at(&r->affines, was->affine)->a[t->symbol];
-        const uint32_t bits = slot_bits(part, live[k]);
+        const uint32_t bits = part->bits[live[k]];
         int64_t by = 0;
 
         if (all_unknown(r, was, &t->active) && all_unknown(r, v, &t->active))
@@ -381,7 +364,7 @@ static bool expect(ft__run *r, ft__frame *f, const ft__loop *loop, uint32_t bloc
     for (uint32_t k = 0; live[k] != FT__NO_SLOT; k++) {
         ft__lane_value *v = &f->value[live[k]];
         const ft__lane_value *was = &loop->was[k];
-        const uint32_t bits = slot_bits(f->part, live[k]);
+        const uint32_t bits = f->part->bits[live[k]];
         int64_t by = 0;
         bool linear;
 

@@ -288,14 +288,6 @@ static uint32_t items(struct builder *w, uint32_t n)
     return first;
 }
 
-/* Where variables lie in their space; dynamic shared memory behind the declared. */
-static uint64_t address_of(const struct builder *w, const ft__ptx_operand *o)
-{
-    const ft__ptx_variable *v = &w->p->m->variable[o->index];
-
-    return v->offset + o->bits;
-}
-
 static ft__step_source source_of(const struct builder *w, const ft__ptx_insn *i,
                                  const ft__ptx_operand *o)
 {
@@ -304,7 +296,9 @@ static ft__step_source source_of(const struct builder *w, const ft__ptx_insn *i,
         return (ft__step_source){FT__SOURCE_SLOT, w->part->slot[o->index], 0};
     case FT__PTX_SPECIAL: return (ft__step_source){FT__SOURCE_SPECIAL, o->index, 0};
     case FT__PTX_VARIABLE:
-        return (ft__step_source){FT__SOURCE_CONSTANT, 0, address_of(w, o)};
+        /* In its space; dynamic shared memory lies behind the declared. */
+        return (ft__step_source){FT__SOURCE_CONSTANT, 0,
+                                 w->p->m->variable[o->index].offset + o->bits};
     case FT__PTX_INT:
     case FT__PTX_FLOAT:
         return (ft__step_source){FT__SOURCE_CONSTANT, 0, ft__ptx_literal(i, o)};

@@ -21,11 +21,6 @@ static bool has(const struct ruling *w, unsigned mod)
     return ft__ptx_has(w->f, w->i, mod);
 }
 
-static int64_t clamped(ft__i128 v)
-{
-    return v < INT64_MIN ? INT64_MIN : v > INT64_MAX ? INT64_MAX : (int64_t)v;
-}
-
 /* An affine expression that numbers between these have: they stay numbers of so many
  * bits. */
 static void hold_inside(ft__run *r, uint32_t affine, uint32_t bits, bool is_signed,
@@ -34,8 +29,8 @@ static void hold_inside(ft__run *r, uint32_t affine, uint32_t bits, bool is_sign
     const ft__i128 top = (ft__i128)1 << (is_signed ? bits - 1 : bits);
 
     if (least <= most)
-        ft__affine_hold(&r->affines, affine, clamped((is_signed ? -top : 0) - least),
-                        clamped(top - 1 - most));
+        ft__affine_hold(&r->affines, affine, ft__held((is_signed ? -top : 0) - least),
+                        ft__held(top - 1 - most));
 }
 
 /* Bounds so that source k, a number of so many bits, stays between its ends. */
@@ -245,7 +240,7 @@ static bool divided(const struct ruling *w, uint32_t *affine, bool remainder)
     if (least < 0 || !quotient(w, &w->a[0], w->is_signed, (int64_t)d, &q, &rest))
         return false;
     hold_inside(w->r, w->a[0].affine, w->bits, w->is_signed, least, most);
-    ft__affine_hold(&w->r->affines, w->a[0].affine, clamped(-least), INT64_MAX);
+    ft__affine_hold(&w->r->affines, w->a[0].affine, ft__held(-least), INT64_MAX);
     *affine = remainder ? rest : q;
     return true;
 }
@@ -369,8 +364,9 @@ static void hold_side(const struct ruling *w, uint32_t affine, enum relation rel
     const int limit = relation == LESS_OR_EQUAL ? 0 : -1;
     const int least = relation == EQUAL ? 1 : limit + 1;
 
-    ft__affine_hold(&w->r->affines, affine, above ? clamped(least - *above) : INT64_MIN,
-                    below ? clamped(limit - *below) : INT64_MAX);
+    ft__affine_hold(&w->r->affines, affine,
+                    above ? ft__held(least - *above) : INT64_MIN,
+                    below ? ft__held(limit - *below) : INT64_MAX);
 }
 
 /* Keeps a - b on the side of 0 where it is, thread by thread. */

@@ -165,8 +165,8 @@ static inline void ft__add_times(uint64_t *to, uint64_t n, uint64_t times)
 }
 
 void ft__run_count(ft__run *r, uint32_t item, const uint64_t n[FT__SETS]);
-void ft__run_warps(const ft__run *r, uint64_t n[FT__SETS], const ft__active *t);
-void ft__run_threads(const ft__run *r, uint64_t n[FT__SETS], const ft__active *t);
+void ft__run_warps(ft__run *r, uint32_t item, const ft__active *t);
+void ft__run_threads(ft__run *r, uint32_t item, const ft__active *t);
 /* Remembers the first reason why counts are not exact. */
 void ft__run_inexact(ft__run *r, const ft__frame *f, uint32_t insn, const char *why);
 /* Blocks of a part, from the first up to the end, as often as you like. */
@@ -203,6 +203,17 @@ static inline ft__i128 ft__number(uint64_t v, uint32_t bits, bool is_signed)
 {
     return is_signed ? (ft__i128)ft__ptx_signed(v, bits)
                      : (ft__i128)(v & ft__ptx_mask(bits));
+}
+
+/* Or the end of what 64 bits hold. */
+static inline int64_t ft__held(ft__i128 v)
+{
+    return v < INT64_MIN ? INT64_MIN : v > INT64_MAX ? INT64_MAX : (int64_t)v;
+}
+
+static inline uint64_t ft__magnitude(int64_t v)
+{
+    return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 }
 
 /* least > most: nobody is there. Of a value that is the same in all threads nobody has

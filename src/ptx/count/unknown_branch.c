@@ -322,12 +322,12 @@ void ft__way_anywhere(ft__walk *w, const ft__plan_step *s, uint32_t reconvergenc
     ft__run *r = w->r;
     ft__arena work = {0};
     const bool *blocks = ahead(r, &work, &w->f->part->flow, w->block, reconvergence);
-    uint64_t n[FT__SETS];
+    ft__active jump = w->t;
 
     ft__run_inexact(r, w->f, s->insn, "a branch by index depends on data");
-    ft__run_threads(r, n, &w->t);
-    n[FT__SURE] = 0;
-    ft__run_count(r, s->item, n);
+    ft__active_spell_out(&jump);
+    memset(&jump.of[FT__SURE], 0, sizeof(jump.of[FT__SURE]));
+    ft__run_threads(r, s->item, &jump);
     if (blocks)
         pass_unknown(w, &work, blocks);
     ft__arena_free(&work);

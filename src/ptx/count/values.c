@@ -33,8 +33,7 @@ void ft__run_count(ft__run *r, uint32_t item, const uint64_t n[FT__SETS])
     uint64_t *c = r->count + (size_t)item * FT__SETS;
 
     for (unsigned set = 0; set < FT__SETS; set++)
-        if (__builtin_add_overflow(c[set], n[set], &c[set]))
-            c[set] = UINT64_MAX;
+        ft__add_times(&c[set], n[set], 1);
 }
 
 static uint64_t warps_of(const ft__run *r, const ft__set *s)
@@ -55,18 +54,24 @@ static uint64_t threads_of(const ft__run *r, const ft__set *s)
     return n;
 }
 
-void ft__run_warps(const ft__run *r, uint64_t n[FT__SETS], const ft__active *t)
+void ft__run_warps(ft__run *r, uint32_t item, const ft__active *t)
 {
+    uint64_t n[FT__SETS];
+
     n[FT__MAYBE] = n[FT__SURE] = n[FT__GUESS] = warps_of(r, &t->of[FT__MAYBE]);
     for (unsigned set = 0; !t->known && set < FT__MAYBE; set++)
         n[set] = warps_of(r, &t->of[set]);
+    ft__run_count(r, item, n);
 }
 
-void ft__run_threads(const ft__run *r, uint64_t n[FT__SETS], const ft__active *t)
+void ft__run_threads(ft__run *r, uint32_t item, const ft__active *t)
 {
+    uint64_t n[FT__SETS];
+
     n[FT__MAYBE] = n[FT__SURE] = n[FT__GUESS] = threads_of(r, &t->of[FT__MAYBE]);
     for (unsigned set = 0; !t->known && set < FT__MAYBE; set++)
         n[set] = threads_of(r, &t->of[set]);
+    ft__run_count(r, item, n);
 }
 
 void ft__run_inexact(ft__run *r, const ft__frame *f, uint32_t insn, const char *why)
@@ -267,14 +272,9 @@ static uint32_t axis(uint32_t sreg, uint32_t x)
     return sreg - x;
 }
 
-static void whole(ft__lane_value *out, uint64_t v)
-{
-    out->base = v;
-}
-
 static void of_block(ft__run *r, ft__lane_value *out, uint32_t a)
 {
-    whole(out, a < 3 ? r->at[a] : 0);
+    out->base = a < 3 ? r->at[a] : 0;
     if (a < 3 && r->grid[a] > 1)
         out->affine = ft__affine_symbol(&r->affines, a);
 }
@@ -298,29 +298,29 @@ static void of_cluster(ft__run *r, ft__lane_value *out, uint32_t sreg)
     }
     switch (sreg) {
     case FT__SREG_CLUSTER_CTARANK:
-        whole(out, in[0] + r->cluster[0] * (in[1] + (uint64_t)r->cluster[1] * in[2]));
+        out->base = in[0] + r->cluster[0] * (in[1] + (uint64_t)r->cluster[1] * in[2]);
         break;
-    case FT__SREG_CLUSTER_NCTARANK: whole(out, size); break;
-    case FT__SREG_IS_EXPLICIT_CLUSTER: whole(out, clustered(r)); break;
+    case FT__SREG_CLUSTER_NCTARANK: out->base = size; break;
+    case FT__SREG_IS_EXPLICIT_CLUSTER: out->base = clustered(r); break;
     default:
         if (sreg >= FT__SREG_CLUSTER_NCTAID_X)
-            whole(out, sreg <= FT__SREG_CLUSTER_NCTAID_Z
-                           ? r->cluster[axis(sreg, FT__SREG_CLUSTER_NCTAID_X)]
-                           : 0);
+            out->base = sreg <= FT__SREG_CLUSTER_NCTAID_Z
+                            ? r->cluster[axis(sreg, FT__SREG_CLUSTER_NCTAID_X)]
+                            : 0;
         else if (sreg >= FT__SREG_CLUSTER_CTAID_X)
-            whole(out, sreg <= FT__SREG_CLUSTER_CTAID_Z
-                           ? in[axis(sreg, FT__SREG_CLUSTER_CTAID_X)]
-                           : 0);
+            out->base = sreg <= FT__SREG_CLUSTER_CTAID_Z
+                            ? in[axis(sreg, FT__SREG_CLUSTER_CTAID_X)]
+                            : 0;
         else if (sreg >= FT__SREG_NCLUSTERID_X)
-            whole(out, sreg <= FT__SREG_NCLUSTERID_Z
-                           ? r->grid[axis(sreg, FT__SREG_NCLUSTERID_X)] /
-                                 r->cluster[axis(sreg, FT__SREG_NCLUSTERID_X)]
-                           : 0);
+            out->base = sreg <= FT__SREG_NCLUSTERID_Z
+                            ? r->grid[axis(sreg, FT__SREG_NCLUSTERID_X)] /
+                                  r->cluster[axis(sreg, FT__SREG_NCLUSTERID_X)]
+                            : 0;
         else
-            whole(out, sreg <= FT__SREG_CLUSTERID_Z
-                           ? r->at[axis(sreg, FT__SREG_CLUSTERID_X)] /
-                                 r->cluster[axis(sreg, FT__SREG_CLUSTERID_X)]
-                           : 0);
+            out->base = sreg <= FT__SREG_CLUSTERID_Z
+                            ? r->at[axis(sreg, FT__SREG_CLUSTERID_X)] /
+                                  r->cluster[axis(sreg, FT__SREG_CLUSTERID_X)]
+                            : 0;
     }
 }
 
@@ -336,19 +336,19 @@ static void get_special(ft__run *r, ft__lane_value *out, uint32_t sreg)
         break;
     case FT__SREG_NTID_X:
     case FT__SREG_NTID_Y:
-    case FT__SREG_NTID_Z: whole(out, r->block[axis(sreg, FT__SREG_NTID_X)]); break;
+    case FT__SREG_NTID_Z: out->base = r->block[axis(sreg, FT__SREG_NTID_X)]; break;
     case FT__SREG_CTAID_X:
     case FT__SREG_CTAID_Y:
     case FT__SREG_CTAID_Z: of_block(r, out, axis(sreg, FT__SREG_CTAID_X)); break;
     case FT__SREG_NCTAID_X:
     case FT__SREG_NCTAID_Y:
-    case FT__SREG_NCTAID_Z: whole(out, r->grid[axis(sreg, FT__SREG_NCTAID_X)]); break;
+    case FT__SREG_NCTAID_Z: out->base = r->grid[axis(sreg, FT__SREG_NCTAID_X)]; break;
     case FT__SREG_TID_W:
     case FT__SREG_NTID_W:
     case FT__SREG_CTAID_W:
     case FT__SREG_NCTAID_W: break;
-    case FT__SREG_NWARPID: whole(out, r->warps); break;
-    case FT__SREG_DYNAMIC_SMEM_SIZE: whole(out, r->dynamic_shared); break;
+    case FT__SREG_NWARPID: out->base = r->warps; break;
+    case FT__SREG_DYNAMIC_SMEM_SIZE: out->base = r->dynamic_shared; break;
     case FT__SREG_LANEID:
     case FT__SREG_WARPID:
     case FT__SREG_LANEMASK_EQ:

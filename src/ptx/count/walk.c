@@ -358,19 +358,16 @@ static void branch(ft__walk *w, const ft__plan_step *s)
     const ft__flow_block *b = &w->f->part->flow.block[w->block];
     ft__lane_condition c;
     ft__active yes, no;
-    uint64_t n[FT__SETS];
 
     if (s->guard == FT__NO_SLOT) {
-        ft__run_threads(r, n, &w->t);
-        ft__run_count(r, s->item, n);
+        ft__run_threads(r, s->item, &w->t);
         w->from = w->block;
         w->block = b->jump;
         return;
     }
     ft__run_guard(r, &c, w->f, s->guard, s->guard_not);
     split(r, &yes, &no, &w->t, &c);
-    ft__run_threads(r, n, &yes);
-    ft__run_count(r, s->item, n);
+    ft__run_threads(r, s->item, &yes);
     if (!anyone(r, &yes) || !anyone(r, &no) || b->jump == b->next) {
         w->from = w->block;
         w->block = anyone(r, &yes) ? b->jump : b->next;
@@ -467,7 +464,6 @@ static void by_index(ft__walk *w, const ft__plan_step *s)
     ft__active taken = w->t, stay;
     ft__lane_condition c = {.any_open = false};
     ft__lane_value v;
-    uint64_t n[FT__SETS];
 
     if (s->guard != FT__NO_SLOT) {
         ft__run_guard(r, &c, w->f, s->guard, s->guard_not);
@@ -479,8 +475,7 @@ static void by_index(ft__walk *w, const ft__plan_step *s)
         return;
     }
     ft__affine_pin(&r->affines, v.affine);
-    ft__run_threads(r, n, &taken);
-    ft__run_count(r, s->item, n);
+    ft__run_threads(r, s->item, &taken);
     find_targets(w, to, &taken.of[FT__MAYBE], &v, list);
     count_parted(r, s, &w->t, to);
     go_each(w, to, reconvergence);
@@ -565,12 +560,8 @@ static void value_step(ft__walk *w, const ft__plan_step *s, const ft__active *on
 
 static void count_on(ft__run *r, const ft__plan_step *s, const ft__active *on)
 {
-    uint64_t n[FT__SETS];
-
-    ft__run_threads(r, n, on);
-    ft__run_count(r, s->item, n);
-    ft__run_warps(r, n, on);
-    ft__run_count(r, s->item + 1, n);
+    ft__run_threads(r, s->item, on);
+    ft__run_warps(r, s->item + 1, on);
 }
 
 /* false: the step has said where to go on. */
@@ -610,15 +601,12 @@ static void block(ft__walk *w)
     ft__run *r = w->r;
     const ft__plan_part *part = w->f->part;
     const uint32_t here = w->block;
-    uint64_t n[FT__SETS];
     bool on = true;
 
     r->steps += 500;
     w->f->here = w->t.of[FT__MAYBE];
-    ft__run_warps(r, n, &w->t);
-    ft__run_count(r, part->item[here], n);
-    ft__run_threads(r, n, &w->t);
-    ft__run_count(r, part->item[here] + 1, n);
+    ft__run_warps(r, part->item[here], &w->t);
+    ft__run_threads(r, part->item[here] + 1, &w->t);
     for (uint32_t s = part->steps[here]; on && s < part->steps[here + 1]; s++)
         on = one_step(w, &part->step[s]);
     if (on) {

@@ -278,11 +278,6 @@ static uint64_t to_integer(double x, unsigned from, uint32_t bits, bool is_signe
                       : (uint64_t)(int64_t)x & ft__ptx_mask(bits);
 }
 
-static double flushed(double x, bool ftz)
-{
-    return ftz && fabs(x) < 0x1p-126 ? copysign(0, x) : x;
-}
-
 static bool float_to_integer(const ft__ptx_lanes *w, unsigned to, unsigned from)
 {
     const uint32_t tb = ft__ptx_type_bits(to), reg = width_of_result(w);
@@ -293,7 +288,7 @@ static bool float_to_integer(const ft__ptx_lanes *w, unsigned to, unsigned from)
     if (!ft__ptx_is_float(from))
         return false;
     for (uint32_t l = 0; l < w->n; l++) {
-        const double x = flushed(ft__ptx_to_double(from, w->a[l]), ftz);
+        const double x = ft__ptx_flushed(ft__ptx_to_double(from, w->a[l]), ftz);
 
         w->d[l] = filled(to_integer(x, from, tb, ts, r), tb, ts, reg);
     }
@@ -350,7 +345,7 @@ static uint64_t converted(const conversion *k, uint64_t v)
     double x = ft__ptx_to_double(k->from, v);
     uint64_t r;
 
-    x = flushed(x, k->ftz && k->from == FT__TYPE_F32);
+    x = ft__ptx_flushed(x, k->ftz && k->from == FT__TYPE_F32);
     if (k->integral)
         x = integral(x, k->round);
     if (k->relu && x <= 0)

@@ -1,6 +1,8 @@
 #ifndef PTX_EVAL_LANES_H
 #define PTX_EVAL_LANES_H
 
+#include <math.h>
+
 #include "ptx/eval/eval.h"
 
 /* One instruction on many lanes: what the files behind ft__ptx_eval() share. Sources
@@ -92,6 +94,13 @@ static inline ft__ptx_round ft__ptx_lanes_round(const ft__ptx_lanes *w,
  * those of 8 bits, E4M3 and E5M2. */
 bool ft__ptx_is_float(unsigned type);
 double ft__ptx_to_double(unsigned type, uint64_t bits);
+
+/* Denormal numbers of 32 bits are zeros under .ftz. */
+static inline double ft__ptx_flushed(double x, bool ftz)
+{
+    return ftz && fabs(x) < 0x1p-126 ? copysign(0, x) : x;
+}
+
 /* Rounded from v. NaN is the type's own one; beyond the largest: infinity or, `finite`
  * and for E4M3, the largest. */
 uint64_t ft__ptx_from_double(unsigned type, double v, ft__ptx_round r, bool finite);

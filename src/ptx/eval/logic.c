@@ -259,22 +259,15 @@ static bool compare_two(double a, double b, unsigned how)
     }
 }
 
-/* Denormal numbers are zeros under .ftz. */
-static double operand(uint64_t v, unsigned type, bool ftz)
-{
-    const double x = ft__ptx_to_double(type, v);
-
-    return ftz && fabs(x) < 0x1p-126 ? copysign(0, x) : x;
-}
-
 static void compare_floats(uint64_t *d, const ft__ptx_lanes *w, unsigned type,
                            unsigned how, uint32_t shift)
 {
     const bool ftz = ft__ptx_lanes_has(w, FT__MOD_FTZ) && type == FT__TYPE_F32;
 
     for (uint32_t l = 0; l < w->n; l++)
-        d[l] = compare_two(operand(w->a[l] >> shift, type, ftz),
-                           operand(w->b[l] >> shift, type, ftz), how);
+        d[l] = compare_two(
+            ft__ptx_flushed(ft__ptx_to_double(type, w->a[l] >> shift), ftz),
+            ft__ptx_flushed(ft__ptx_to_double(type, w->b[l] >> shift), ftz), how);
 }
 
 /* p = comparison op c, q = the comparison's opposite op c. c NULL: no op. */
