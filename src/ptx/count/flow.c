@@ -240,21 +240,6 @@ static bool strong_components(uint32_t *component, bool *header, uint32_t *n_com
     return true;
 }
 
-/* ---- instructions that end a block ---- */
-
-ft__flow_kind ft__flow_kind_of(const ft__ptx_insn *i)
-{
-    switch (i->opcode) {
-    case FT__PTX_BRA: return FT__FLOW_BRANCH;
-    case FT__PTX_BRX: return FT__FLOW_INDEX;
-    case FT__PTX_RET:
-    case FT__PTX_EXIT:
-    case FT__PTX_TRAP: return FT__FLOW_LEAVE;
-    case FT__PTX_CALL: return FT__FLOW_CALL;
-    default: return FT__FLOW_ON;
-    }
-}
-
 /* ---- blocks ---- */
 
 static const ft__ptx_operand *operands(const ft__ptx_function *f, const ft__ptx_insn *i)

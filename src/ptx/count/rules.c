@@ -49,6 +49,31 @@ static bool is_constant(const ft__lane_value *v)
     return !v->affine && !v->lane && !v->rough;
 }
 
+/* Keys of a value, of the threads of `who` in order; one where all have the same. */
+static uint32_t keys(int64_t out[FT__MOST_THREADS], const ft__run *r,
+                     const ft__lane_value *v, const ft__keys *how, const ft__set *who)
+{
+    uint32_t n = 0;
+
+    if (!v->lane) {
+        out[0] = ft__key(how, v->base);
+        return 1;
+    }
+    for (uint32_t k = 0; k < r->words; k++) {
+        const uint64_t *lane = v->lane + (size_t)k * 64;
+
+        if (who->w[k] == UINT64_MAX) {
+            for (uint32_t l = 0; l < 64; l++)
+                out[n + l] = ft__key(how, lane[l]);
+            n += 64;
+            continue;
+        }
+        for (uint64_t m = who->w[k]; m; m &= m - 1)
+            out[n++] = ft__key(how, lane[__builtin_ctzll(m)]);
+    }
+    return n;
+}
+
 /* ---- sums and products ---- */
 
 static bool sum(const struct ruling *w, uint32_t *affine, int64_t factor)
@@ -152,6 +177,46 @@ static void want_rounds(ft__run *r, uint32_t affine, uint64_t d)
     }
 }
 
+static int64_t remainder_of(int64_t key, const ft__keys *how, int64_t d)
+{
+    const bool plain = how->less || !how->flip;
+    const int64_t r =
+        plain ? key % d : (int64_t)(((uint64_t)key ^ how->flip) % (uint64_t)d);
+
+    return r < 0 ? r + d : r;
+}
+
+/* The least and the most modulo d, rounded down, and the last thread's number; nothing
+ * is written where nobody is there. */
+static void remainders(const ft__run *r, const ft__lane_value *v, uint32_t bits,
+                       bool is_signed, const ft__set *who, int64_t d, uint64_t *last,
+                       int64_t *least, int64_t *most)
+{
+    const ft__keys how = ft__keys_of(bits, is_signed, 64);
+    int64_t key[FT__MOST_THREADS], low = INT64_MAX, high = INT64_MIN;
+    const uint32_t n = keys(key, r, v, &how, who);
+
+    for (uint32_t k = 0; k < n; k++) {
+        low = key[k] < low ? key[k] : low;
+        high = key[k] > high ? key[k] : high;
+    }
+    if (!n)
+        return;
+    *last = (uint64_t)key[n - 1] ^ (how.less ? 0 : how.flip);
+    *least = remainder_of(low, &how, d);
+    *most = remainder_of(high, &how, d);
+    if ((ft__i128)high - low == *most - *least) /* no multiple of d lies between */
+        return;
+    *least = d;
+    *most = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        const int64_t x = remainder_of(key[k], &how, d);
+
+        *least = x < *least ? x : *least;
+        *most = x > *most ? x : *most;
+    }
+}
+
 /* Of v over d, d > 0, rounded down: the affine expressions of quotient and remainder.
  * Where d does not divide the affine expression, the quotient is a symbol of its own,
  * that of one thread's value, and the remainder is what is left; that it stays between
@@ -171,8 +236,7 @@ static bool quotient(const struct ruling *w, const ft__lane_value *v, bool is_si
     if (!w->hard || ft__affine_of_loops(affines, v->affine) || !v->lane ||
         d > (int64_t)1 << 40)
         return false;
-    ft__number_remainders(w->r, v, w->bits, is_signed, w->who, d, &s.source[0], &least,
-                          &most);
+    remainders(w->r, v, w->bits, is_signed, w->who, d, &s.source[0], &least, &most);
     *q = least > most ? 0 : ft__affine_derive(affines, &s);
     if (!*q)
         return false;
@@ -189,7 +253,7 @@ static bool is_scattered(const struct ruling *w, const ft__lane_value *product)
     int64_t least = 0, most = 0;
     uint64_t last;
 
-    ft__number_remainders(w->r, product, 64, true, w->who, d, &last, &least, &most);
+    remainders(w->r, product, 64, true, w->who, d, &last, &least, &most);
     return d - (most - least) < d / 32;
 }
 
@@ -369,14 +433,44 @@ static void hold_side(const struct ruling *w, uint32_t affine, enum relation rel
                     below ? ft__held(limit - *below) : INT64_MAX);
 }
 
+/* a - b, or the end of what 64 bits hold. */
+static int64_t held_difference(int64_t a, int64_t b)
+{
+    int64_t d;
+
+    return !__builtin_sub_overflow(a, b, &d) ? d : a < b ? INT64_MIN : INT64_MAX;
+}
+
+/* a - b thread by thread, or the end of what 64 bits hold; how many. */
+static uint32_t differences(int64_t out[FT__MOST_THREADS], const ft__run *r,
+                            const ft__lane_value *a, const ft__lane_value *b,
+                            uint32_t bits, bool is_signed, const ft__set *who)
+{
+    const ft__keys how = ft__keys_of(bits, is_signed, 64);
+    int64_t other[FT__MOST_THREADS];
+    const uint32_t of_a = keys(out, r, a, &how, who);
+    const uint32_t of_b = keys(other, r, b, &how, who);
+    const uint32_t n = a->lane ? of_a : of_b;
+    const int64_t first = out[0];
+
+    for (uint32_t l = 0; l < n && !a->lane; l++)
+        out[l] = first;
+    if (bits < 64)
+        for (uint32_t l = 0; l < n; l++)
+            out[l] -= other[b->lane ? l : 0];
+    else
+        for (uint32_t l = 0; l < n; l++)
+            out[l] = held_difference(out[l], other[b->lane ? l : 0]);
+    return n;
+}
+
 /* Keeps a - b on the side of 0 where it is, thread by thread. */
 static void keep_sides(const struct ruling *w, uint32_t affine, const ft__lane_value *a,
                        const ft__lane_value *b, bool is_signed, enum relation relation)
 {
     const int64_t limit = relation == LESS_OR_EQUAL ? 0 : -1;
     int64_t x[FT__MOST_THREADS], low = INT64_MIN, high = INT64_MAX;
-    const uint32_t n =
-        ft__number_differences(x, w->r, a, b, w->bits, is_signed, w->who);
+    const uint32_t n = differences(x, w->r, a, b, w->bits, is_signed, w->who);
     bool any_below = false, any_above = false, any_equal = false;
     ft__i128 below, above;
 

@@ -216,20 +216,30 @@ static inline uint64_t ft__magnitude(int64_t v)
     return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 }
 
-/* least > most: nobody is there. Of a value that is the same in all threads nobody has
- * to be. */
+/* Numbers as they are kept in 32 or 64 bits with a sign: as they are, or where there
+ * are as many bits and no sign, less 2^31 or 2^63. */
+typedef struct ft__keys {
+    uint64_t mask, flip, less;
+} ft__keys;
+
+static inline ft__keys ft__keys_of(uint32_t bits, bool is_signed, uint32_t width)
+{
+    const uint64_t top = (uint64_t)1 << (bits - 1);
+
+    return (ft__keys){ft__ptx_mask(bits), is_signed || bits == width ? top : 0,
+                      is_signed ? top : 0};
+}
+
+static inline int64_t ft__key(const ft__keys *k, uint64_t v)
+{
+    return (int64_t)(((v & k->mask) ^ k->flip) - k->less);
+}
+
+/* The ends of a value's numbers; least > most: nobody is there. Of a value that is the
+ * same in all threads nobody has to be. */
 void ft__number_ends(const ft__run *r, const ft__lane_value *v, uint32_t bits,
                      bool is_signed, const ft__set *who, ft__i128 *least,
                      ft__i128 *most);
-/* The least and the most modulo d, rounded down, and the last thread's number; nothing
- * is written where nobody is there. */
-void ft__number_remainders(const ft__run *r, const ft__lane_value *v, uint32_t bits,
-                           bool is_signed, const ft__set *who, int64_t d,
-                           uint64_t *last, int64_t *least, int64_t *most);
-/* a - b thread by thread, or the end of what 64 bits hold; how many. */
-uint32_t ft__number_differences(int64_t out[FT__MOST_THREADS], const ft__run *r,
-                                const ft__lane_value *a, const ft__lane_value *b,
-                                uint32_t bits, bool is_signed, const ft__set *who);
 
 /* ---- steps and walks ---- */
 
