@@ -6,7 +6,6 @@
 #include "check.h"
 #include "foretell/ptx_launches.h"
 #include "ptx/count/counter.h"
-#include "ptx/count/recall.h"
 #include "ptx/ptx_inside.h"
 
 enum { MODULES = 64 };

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "ptx/count/accesses.h"
+#include "ptx/count/counter.h"
 #include "ptx/ptx_inside.h"
 #include "refuse.h"
 

@@ -287,7 +287,7 @@ static void all_warps(ft__run *r, uint64_t total[FT__SETS], const ft__plan_step 
 void ft__run_access(ft__run *r, ft__frame *f, const ft__plan_step *s,
                     const ft__active *on)
 {
-    uint64_t total[FT__SETS] = {0}, requests[FT__SETS];
+    uint64_t total[FT__SETS] = {0};
     struct ft__measured *m = NULL;
     ft__lane_value v = {.nothing = true};
     uint64_t by;
@@ -306,7 +306,6 @@ void ft__run_access(ft__run *r, ft__frame *f, const ft__plan_step *s,
             remember(r, m, &v, by, on, total);
     }
     r->steps += r->threads / 4;
-    ft__run_warps(r, requests, on);
-    ft__run_count(r, s->item, requests);
+    ft__run_warps(r, s->item, on);
     ft__run_count(r, s->item + 1, total);
 }

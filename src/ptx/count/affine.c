@@ -1,45 +1,37 @@
 /* Affine expressions as numbers: each is kept once, with the bounds that are known of
- * it. In: sums, multiples and quotients of expressions; out: their numbers. */
+ * it. In: factors, sums of multiples; out: their numbers. */
 #include "ptx/count/affine.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/index.h"
-
-__extension__ typedef __int128 i128;
-
 enum { FIRST_SIZE = 64 };
-
-bool ft__affines_new(ft__affines *w)
-{
-    memset(w, 0, sizeof(*w));
-    w->size = FIRST_SIZE;
-    w->affine = malloc(FIRST_SIZE * sizeof(*w->affine));
-    w->slot = malloc(2 * FIRST_SIZE * sizeof(*w->slot));
-    if (!w->affine || !w->slot) {
-        ft__affines_free(w);
-        return false;
-    }
-    ft__affines_clear(w);
-    return true;
-}
-
-void ft__affines_clear(ft__affines *w)
-{
-    memset(w->slot, 0, 2 * (size_t)w->size * sizeof(*w->slot));
-    memset(&w->affine[0], 0, sizeof(w->affine[0]));
-    w->affine[0].low = INT64_MIN;
-    w->affine[0].high = INT64_MAX;
-    w->n = 1;
-    w->n_symbols = FT__FIRST_DERIVED;
-}
 
 void ft__affines_free(ft__affines *w)
 {
     free(w->affine);
     free(w->slot);
     memset(w, 0, sizeof(*w));
+}
+
+bool ft__affines_begin(ft__affines *w)
+{
+    if (!w->size) {
+        w->affine = malloc(FIRST_SIZE * sizeof(*w->affine));
+        w->slot = malloc(2 * FIRST_SIZE * sizeof(*w->slot));
+        if (!w->affine || !w->slot) {
+            ft__affines_free(w);
+            return false;
+        }
+        w->size = FIRST_SIZE;
+    }
+    memset(w->slot, 0, 2 * (size_t)w->size * sizeof(*w->slot));
+    memset(&w->affine[0], 0, sizeof(w->affine[0]));
+    w->affine[0].low = INT64_MIN;
+    w->affine[0].high = INT64_MAX;
+    w->n = 1;
+    w->n_symbols = FT__FIRST_DERIVED;
+    return true;
 }
 
 static uint64_t hash_of(const int64_t a[FT__SYMBOLS])
@@ -81,7 +73,7 @@ static bool grow(ft__affines *w)
     return true;
 }
 
-static uint32_t intern(ft__affines *w, const int64_t a[FT__SYMBOLS])
+uint32_t ft__affine_intern(ft__affines *w, const int64_t a[FT__SYMBOLS])
 {
     static const int64_t none[FT__SYMBOLS];
     uint32_t *at;
@@ -108,14 +100,6 @@ static uint32_t intern(ft__affines *w, const int64_t a[FT__SYMBOLS])
     return *at;
 }
 
-uint32_t ft__affine_symbol(ft__affines *w, uint32_t k)
-{
-    int64_t a[FT__SYMBOLS] = {0};
-
-    a[k] = 1;
-    return intern(w, a);
-}
-
 /* Modulo 2^bits, between -2^(bits - 1) and the other end. */
 static int64_t wrapped(uint64_t v, uint32_t bits)
 {
@@ -140,125 +124,7 @@ uint32_t ft__affine_sum(ft__affines *w, uint32_t a, uint32_t b, int64_t factor,
         sum[k] = wrapped((uint64_t)w->affine[a].a[k] +
                              (uint64_t)w->affine[b].a[k] * (uint64_t)factor,
                          bits);
-    return intern(w, sum);
-}
-
-bool ft__affine_fits(const ft__affines *w, uint32_t affine, int64_t factor)
-{
-    bool all = true;
-
-    for (uint32_t k = 0; k < FT__SYMBOLS; k++) {
-        int64_t one;
-
-        all &= !__builtin_mul_overflow(w->affine[affine].a[k], factor, &one) &&
-               one < (int64_t)1 << 62 && one > -((int64_t)1 << 62);
-    }
-    return all;
-}
-
-uint32_t ft__affine_without(ft__affines *w, uint32_t affine, uint32_t k)
-{
-    int64_t a[FT__SYMBOLS];
-
-    if (!w->affine[affine].a[k])
-        return affine;
-    memcpy(a, w->affine[affine].a, sizeof(a));
-    a[k] = 0;
-    return intern(w, a);
-}
-
-bool ft__affine_divides(const ft__affines *w, uint32_t affine, int64_t d)
-{
-    bool all = d != 0;
-
-    for (uint32_t k = 0; all && k < FT__SYMBOLS; k++)
-        all = d == -1 || w->affine[affine].a[k] % d == 0;
-    return all;
-}
-
-uint32_t ft__affine_over(ft__affines *w, uint32_t affine, int64_t d)
-{
-    int64_t a[FT__SYMBOLS];
-
-    for (uint32_t k = 0; k < FT__SYMBOLS; k++)
-        a[k] = w->affine[affine].a[k] / d;
-    return intern(w, a);
-}
-
-bool ft__affine_of_loops(const ft__affines *w, uint32_t affine)
-{
-    return w->affine[affine].symbols >> FT__FIRST_LOOP != 0;
-}
-
-/* ---- bounds ---- */
-
-void ft__affine_hold(ft__affines *w, uint32_t affine, int64_t low, int64_t high)
-{
-    ft__affine *f = &w->affine[affine];
-
-    if (!affine)
-        return;
-    if (low > f->low)
-        f->low = low;
-    if (high < f->high)
-        f->high = high;
-}
-
-void ft__affine_pin(ft__affines *w, uint32_t affine)
-{
-    ft__affine_hold(w, affine, 0, 0);
-}
-
-static uint64_t magnitude(int64_t v)
-{
-    return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-}
-
-uint64_t ft__affine_rounds(const ft__affines *w, uint32_t k)
-{
-    uint64_t most = UINT64_MAX;
-
-    for (uint32_t n = 1; n < w->n; n++) {
-        const ft__affine *f = &w->affine[n];
-        const int64_t a = f->a[k];
-        uint64_t room;
-
-        if (!a)
-            continue;
-        if (a > 0 ? f->high == INT64_MAX : f->low == INT64_MIN)
-            continue;
-        room = magnitude(a > 0 ? f->high : f->low) / magnitude(a);
-        if (room < most)
-            most = room;
-    }
-    return most;
-}
-
-static int64_t narrower(int64_t bound, i128 by)
-{
-    const i128 v = (i128)bound - by;
-
-    return v < INT64_MIN ? INT64_MIN : v > INT64_MAX ? INT64_MAX : (int64_t)v;
-}
-
-void ft__affine_close(ft__affines *w, uint32_t k, uint64_t n)
-{
-    const uint32_t affines = w->n;
-
-    for (uint32_t x = 1; x < affines; x++) {
-        const ft__affine f = w->affine[x];
-        const i128 far = (i128)f.a[k] * (i128)n;
-        uint32_t rest;
-
-        if (!f.a[k])
-            continue;
-        w->affine[x].low = INT64_MIN;
-        w->affine[x].high = INT64_MAX;
-        rest = ft__affine_without(w, x, k);
-        ft__affine_hold(
-            w, rest, f.low == INT64_MIN ? f.low : narrower(f.low, far < 0 ? far : 0),
-            f.high == INT64_MAX ? f.high : narrower(f.high, far > 0 ? far : 0));
-    }
+    return ft__affine_intern(w, sum);
 }
 
 /* ---- derived symbols ---- */

@@ -1,6 +1,8 @@
 #ifndef PTX_COUNT_AFFINE_H
 #define PTX_COUNT_AFFINE_H
 
+#include <string.h>
+
 #include "ptx/eval/eval.h"
 
 /* One thread block is executed for all that do the same. How a value differs in others
@@ -41,9 +43,19 @@ typedef struct ft__affines {
     bool short_of_memory;
 } ft__affines;
 
-bool ft__affines_new(ft__affines *w);
-void ft__affines_clear(ft__affines *w);
+/* None but 0, without any bounds; false: out of memory. From zeros at first. */
+bool ft__affines_begin(ft__affines *w);
 void ft__affines_free(ft__affines *w);
+
+/* The one of these factors. */
+uint32_t ft__affine_intern(ft__affines *w, const int64_t a[FT__SYMBOLS]);
+/* a + factor * b, numbers of so many bits. */
+uint32_t ft__affine_sum(ft__affines *w, uint32_t a, uint32_t b, int64_t factor,
+                        uint32_t bits);
+/* The symbol of what is computed from values of a whole block, as an affine expression.
+ * 0: no room.
+ */
+uint32_t ft__affine_derive(ft__affines *w, const ft__affine_variable *s);
 
 static inline const ft__affine *ft__affine_at(const ft__affines *w, uint32_t affine)
 {
@@ -51,32 +63,49 @@ static inline const ft__affine *ft__affine_at(const ft__affines *w, uint32_t aff
 }
 
 /* The one of symbol k alone. */
-uint32_t ft__affine_symbol(ft__affines *w, uint32_t k);
-/* a + factor * b, numbers of so many bits. */
-uint32_t ft__affine_sum(ft__affines *w, uint32_t a, uint32_t b, int64_t factor,
-                        uint32_t bits);
-/* factor times the affine expression has factors of less than 62 bits. */
-bool ft__affine_fits(const ft__affines *w, uint32_t affine, int64_t factor);
+static inline uint32_t ft__affine_symbol(ft__affines *w, uint32_t k)
+{
+    int64_t a[FT__SYMBOLS] = {0};
+
+    a[k] = 1;
+    return ft__affine_intern(w, a);
+}
+
 /* Without a symbol. */
-uint32_t ft__affine_without(ft__affines *w, uint32_t affine, uint32_t k);
-/* factors over d: only where it divides them all. */
-bool ft__affine_divides(const ft__affines *w, uint32_t affine, int64_t d);
-uint32_t ft__affine_over(ft__affines *w, uint32_t affine, int64_t d);
-bool ft__affine_of_loops(const ft__affines *w, uint32_t affine);
+static inline uint32_t ft__affine_without(ft__affines *w, uint32_t affine, uint32_t k)
+{
+    int64_t a[FT__SYMBOLS];
+
+    if (!w->affine[affine].a[k])
+        return affine;
+    memcpy(a, w->affine[affine].a, sizeof(a));
+    a[k] = 0;
+    return ft__affine_intern(w, a);
+}
+
+static inline bool ft__affine_of_loops(const ft__affines *w, uint32_t affine)
+{
+    return w->affine[affine].symbols >> FT__FIRST_LOOP != 0;
+}
 
 /* From now on low <= affine expression <= high is known to hold; 0 is always between.
  */
-void ft__affine_hold(ft__affines *w, uint32_t affine, int64_t low, int64_t high);
-void ft__affine_pin(ft__affines *w, uint32_t affine);
+static inline void ft__affine_hold(ft__affines *w, uint32_t affine, int64_t low,
+                                   int64_t high)
+{
+    ft__affine *f = &w->affine[affine];
 
-/* Rounds that a loop may be ahead with all bounds holding; UINT64_MAX: any. */
-uint64_t ft__affine_rounds(const ft__affines *w, uint32_t k);
-/* Symbol k has been from 0 to n, and is no more. */
-void ft__affine_close(ft__affines *w, uint32_t k, uint64_t n);
+    if (!affine)
+        return;
+    if (low > f->low)
+        f->low = low;
+    if (high < f->high)
+        f->high = high;
+}
 
-/* The symbol of what is computed from values of a whole block, as an affine expression.
- * 0: no room.
- */
-uint32_t ft__affine_derive(ft__affines *w, const ft__affine_variable *s);
+static inline void ft__affine_pin(ft__affines *w, uint32_t affine)
+{
+    ft__affine_hold(w, affine, 0, 0);
+}
 
 #endif

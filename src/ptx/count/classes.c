@@ -1,17 +1,16 @@
-/* Which thread blocks do the same as the one that was executed: all in which the bounds
- * hold that it met. Where these are bounds of x, y and z each, that is a box, and what
- * is left of a box is boxes again; else every block that is left is tried, many at a
- * time. */
+/* Counts a launch by executing one thread block of each class. Which thread blocks do
+ * the same as the one that was executed: all in which the bounds hold that it met.
+ * Where these are bounds of x, y and z each, that is a box, and what is left of a box
+ * is boxes again; else every block that is left is tried, many at a time. */
 #include "ptx/count/classes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/eval/lanes.h"
-
-__extension__ typedef __int128 i128;
-
 enum { CHUNK = 256, MOST_LISTED = 1 << 22 };
+
+/* Steps of one launch, each about a nanosecond; beyond, there are bounds. */
+#define MOST_STEPS ((uint64_t)1 << 30)
 
 struct box {
     uint32_t first[3], end[3];
@@ -35,13 +34,13 @@ struct classes {
 
 /* ---- bounds ---- */
 
-static i128 far_end(const ft__run *r, const ft__affine *f, bool least)
+static ft__i128 far_end(const ft__run *r, const ft__affine *f, bool least)
 {
-    i128 sum = 0;
+    ft__i128 sum = 0;
 
     for (uint32_t k = 0; k < 3; k++) { /* 3 products of 63 and 31 bits */
-        const i128 down = -(i128)f->a[k] * r->at[k];
-        const i128 up = (i128)f->a[k] * (r->grid[k] - 1 - r->at[k]);
+        const ft__i128 down = -(ft__i128)f->a[k] * r->at[k];
+        const ft__i128 up = (ft__i128)f->a[k] * (r->grid[k] - 1 - r->at[k]);
 
         sum += (down < up) == least ? down : up;
     }
@@ -211,11 +210,6 @@ static bool list_all(struct classes *w)
     return true;
 }
 
-static uint64_t magnitude(int64_t v)
-{
-    return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-}
-
 /* Modulo 2^64, in each block of a chunk. */
 static void wrapped_values(const struct classes *w, uint64_t *out, const ft__affine *f,
                            uint32_t n)
@@ -239,7 +233,8 @@ static bool is_small(const struct classes *w, const ft__affine *f)
         const uint32_t k = (uint32_t)__builtin_ctz(m);
         uint64_t one;
 
-        if (__builtin_mul_overflow(magnitude(f->a[k]), w->far[k], &one) || one >= most)
+        if (__builtin_mul_overflow(ft__magnitude(f->a[k]), w->far[k], &one) ||
+            one >= most)
             return false;
         most -= one;
     }
@@ -247,7 +242,7 @@ static bool is_small(const struct classes *w, const ft__affine *f)
 }
 
 /* A product of two numbers of 64 bits fits into 128, a sum of them may not. */
-static bool large_value(const struct classes *w, i128 *out, const ft__affine *f,
+static bool large_value(const struct classes *w, ft__i128 *out, const ft__affine *f,
                         uint32_t l)
 {
     bool ok = true;
@@ -255,16 +250,11 @@ static bool large_value(const struct classes *w, i128 *out, const ft__affine *f,
     *out = 0;
     for (uint32_t m = f->symbols; m && ok; m &= m - 1) {
         const uint32_t k = (uint32_t)__builtin_ctz(m);
-        const i128 one = (i128)f->a[k] * w->delta[k * CHUNK + l];
+        const ft__i128 one = (ft__i128)f->a[k] * w->delta[k * CHUNK + l];
 
         ok = !__builtin_add_overflow(*out, one, out);
     }
     return ok;
-}
-
-static int64_t held(i128 v)
-{
-    return v < INT64_MIN ? INT64_MIN : v > INT64_MAX ? INT64_MAX : (int64_t)v;
 }
 
 /* In each block of a chunk, or the end of what 64 bits hold. */
@@ -276,16 +266,16 @@ static void affine_values(struct classes *w, int64_t *out, const ft__affine *f,
         return;
     }
     for (uint32_t l = 0; l < n; l++) {
-        i128 v;
+        ft__i128 v;
 
         w->lost[l] |= !large_value(w, &v, f, l);
-        out[l] = held(v);
+        out[l] = ft__held(v);
     }
 }
 
-static int64_t over(i128 a, int64_t d)
+static int64_t over(ft__i128 a, int64_t d)
 {
-    return held(a / d - (a % d < 0));
+    return ft__held(a / d - (a % d < 0));
 }
 
 /* What is computed of a chunk's values, those of other blocks less that of this. */
@@ -305,7 +295,7 @@ static void derive_quotient(struct classes *w, int64_t *delta,
         return;
     }
     for (uint32_t l = 0; l < n; l++)
-        delta[l] = held((i128)over((i128)from + delta[l], d) - here);
+        delta[l] = ft__held((ft__i128)over((ft__i128)from + delta[l], d) - here);
 }
 
 static void derive_result(struct classes *w, int64_t *delta,
@@ -336,7 +326,7 @@ static void find_far(struct classes *w, uint32_t k, uint32_t n)
     uint64_t any = 0;
 
     for (uint32_t l = 0; l < n; l++)
-        any |= magnitude(w->delta[k * CHUNK + l]);
+        any |= ft__magnitude(w->delta[k * CHUNK + l]);
     w->far[k] = any; /* or a little more */
 }
 
@@ -404,15 +394,6 @@ static void take_listed(struct classes *w)
 
 /* ---- classes ---- */
 
-static void add(uint64_t *to, uint64_t n, uint64_t times)
-{
-    uint64_t more;
-
-    if (__builtin_mul_overflow(n, times, &more) ||
-        __builtin_add_overflow(*to, more, to))
-        *to = UINT64_MAX;
-}
-
 static void count(struct classes *w, uint64_t blocks)
 {
     const ft__run *r = w->r;
@@ -421,7 +402,7 @@ static void count(struct classes *w, uint64_t blocks)
 
     for (size_t k = 0; k < n; k++)
         if (r->count[k])
-            add(&w->out->count[k], r->count[k], blocks);
+            ft__add_times(&w->out->count[k], r->count[k], blocks);
     for (uint32_t warp = 0; warp < 32; warp++)
         for (unsigned set = 0; set < FT__SETS; set++) {
             const uint64_t one =
@@ -430,7 +411,7 @@ static void count(struct classes *w, uint64_t blocks)
             most[set] = one > most[set] ? one : most[set];
         }
     for (unsigned set = 0; set < FT__SETS; set++)
-        add(&w->out->barriers[set], most[set], blocks);
+        ft__add_times(&w->out->barriers[set], most[set], blocks);
     w->done += blocks;
 }
 
@@ -477,7 +458,7 @@ static void stop(struct classes *w)
     const double all = (double)w->blocks / (double)(w->done + 1);
 
     for (size_t k = 0; k < n; k++) {
-        add(&w->out->count[k], r->count[k], 1);
+        ft__add_times(&w->out->count[k], r->count[k], 1);
         if (k % FT__SETS == FT__GUESS)
             w->out->count[k] = (uint64_t)((double)w->out->count[k] * all);
         if (k % FT__SETS == FT__MAYBE)
@@ -508,7 +489,98 @@ static bool all_classes(struct classes *w)
     return !w->r->short_of_memory;
 }
 
-ft_status ft__classes_count(ft__totals *out, ft__run *r, ft_error *err)
+/* ---- the run ---- */
+
+static bool make_lanes(ft__run *r)
+{
+    const size_t room = (size_t)r->words * 64;
+    uint64_t *row[5 + 16 + 3];
+
+    for (size_t k = 0; k < sizeof(row) / sizeof(*row); k++)
+        if (!(row[k] = ft__arena_array(&r->arena, room, sizeof(uint64_t))))
+            return false;
+    memcpy(r->in, row, sizeof(r->in));
+    memcpy(r->out, row + 5, sizeof(r->out));
+    memcpy(r->tid, row + 21, sizeof(r->tid));
+    for (uint32_t l = 0; l < r->threads; l++) {
+        r->tid[0][l] = l % r->block[0];
+        r->tid[1][l] = l / r->block[0] % r->block[1];
+        r->tid[2][l] = l / r->block[0] / r->block[1];
+        r->all.w[l / 64] |= (uint64_t)1 << l % 64;
+    }
+    return true;
+}
+
+static bool make_run(ft__run *r)
+{
+    const ft__count_plan *p = r->p;
+
+    r->threads = r->block[0] * r->block[1] * r->block[2];
+    r->words = (r->threads + 63) / 64;
+    r->warps = (r->threads + 31) / 32;
+    r->param_bytes = p->part[0].f->param_bytes;
+    r->count =
+        ft__arena_array(&r->arena, (size_t)p->n_items * FT__SETS, sizeof(*r->count));
+    r->unbounded = ft__arena_array(&r->arena, p->n_items, sizeof(*r->unbounded));
+    r->pool = ft__arena_array(&r->arena, p->n_parts, sizeof(ft__frame *));
+    r->measured =
+        ft__arena_array(&r->arena, (size_t)p->n_steps + 1, sizeof(*r->measured));
+    r->memo = ft__arena_array(&r->arena, (size_t)p->n_steps + 1, sizeof(*r->memo));
+    return r->memo && r->count && r->unbounded && r->pool && r->measured &&
+           make_lanes(r);
+}
+
+static ft_status run_new(ft__run **out, ft__count_plan *p, const uint32_t block[3],
+                         ft_error *err)
+{
+    ft__run *r = calloc(1, sizeof(*r));
+
+    *out = NULL;
+    if (r) {
+        r->p = p;
+        memcpy(r->block, block, sizeof(r->block));
+    }
+    if (!r || !make_run(r)) {
+        ft__run_free(r);
+        return ft_fail(err, FT_ENOMEM, 0, "no memory to count %s", p->part[0].f->name);
+    }
+    *out = r;
+    return FT_OK;
+}
+
+/* *r, if it is for blocks of that size and has not run out of memory, or a new one. */
+static ft_status run_for(ft__run **r, ft__count_plan *p, const uint32_t block[3],
+                         ft_error *err)
+{
+    if (*r && (memcmp((*r)->block, block, sizeof((*r)->block)) != 0 ||
+               (*r)->short_of_memory)) {
+        ft__run_free(*r);
+        *r = NULL;
+    }
+    return *r ? FT_OK : run_new(r, p, block, err);
+}
+
+static void begin_launch(ft__run *r, const ft_ptx_launch *l, const uint8_t *param,
+                         const uint8_t *known)
+{
+    for (uint32_t k = 0; k < 3; k++) {
+        r->grid[k] = l->grid[k];
+        r->cluster[k] = l->cluster[k] ? l->cluster[k] : 1;
+    }
+    r->dynamic_shared = l->dynamic_shared;
+    r->param = param;
+    r->param_known = known;
+    r->steps = r->executed = 0;
+    r->launch++;
+    r->most_steps = MOST_STEPS;
+    r->stopped = false;
+    r->why = NULL;
+    memset(r->unbounded, 0, r->p->n_items * sizeof(*r->unbounded));
+}
+
+/* ---- the whole ---- */
+
+static ft_status count_classes(ft__totals *out, ft__run *r, ft_error *err)
 {
     struct classes w = {.r = r, .out = out};
     bool ok;
@@ -525,4 +597,16 @@ ft_status ft__classes_count(ft__totals *out, ft__run *r, ft_error *err)
     return ok ? FT_OK
               : ft_fail(err, FT_ENOMEM, 0, "no memory to count %s",
                         r->p->part[0].f->name);
+}
+
+ft_status ft__classes_count(ft__totals *out, ft__run **r, ft__count_plan *p,
+                            const ft_ptx_launch *l, const uint8_t *param,
+                            const uint8_t *known, ft_error *err)
+{
+    ft_status st = run_for(r, p, l->block, err);
+
+    if (st != FT_OK)
+        return st;
+    begin_launch(*r, l, param, known);
+    return count_classes(out, *r, err);
 }

@@ -9,7 +9,11 @@ typedef struct ft__totals {
     uint64_t barriers[FT__SETS];
 } ft__totals;
 
-/* out->count: zeros of the caller's. FT_ENOMEM. */
-ft_status ft__classes_count(ft__totals *out, ft__run *r, ft_error *err);
+/* out->count: zeros of the caller's. *r: what executes the plan, kept from one launch
+ * to the next, made anew for blocks of another size; NULL: not yet. param, known: bytes
+ * of the kernel's parameters, and which are. FT_ENOMEM. */
+ft_status ft__classes_count(ft__totals *out, ft__run **r, ft__count_plan *p,
+                            const ft_ptx_launch *l, const uint8_t *param,
+                            const uint8_t *known, ft_error *err);
 
 #endif

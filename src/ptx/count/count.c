@@ -1,17 +1,14 @@
 /* A counter of one module. In: a launch; out: its counts, as sums over the blocks of
  * code that were executed, and the same for each block and access. */
+#include "ptx/count/counter.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/count/accesses.h"
+#include "base/index.h"
 #include "ptx/count/classes.h"
-#include "ptx/count/counter.h"
-#include "ptx/count/recall.h"
 #include "ptx/ptx_inside.h"
-
-/* Steps of one launch, each about a nanosecond; beyond, there are bounds. */
-#define MOST_STEPS ((uint64_t)1 << 30)
 
 struct ft_ptx_counter {
     const ft_ptx *m;
@@ -146,15 +143,6 @@ static ft_status put_arg(uint8_t *param, uint8_t *known, const ft_ptx *m,
 
 /* ---- sums ---- */
 
-static void add(uint64_t *to, uint64_t n, uint64_t times)
-{
-    uint64_t more;
-
-    if (__builtin_mul_overflow(n, times, &more) ||
-        __builtin_add_overflow(*to, more, to))
-        *to = UINT64_MAX;
-}
-
 /* Guesses of who is there may have left out who is for sure: no fewer than these. */
 static void tallies(ft_ptx_tally *item, const ft__run *r, const ft__totals *t)
 {
@@ -175,9 +163,9 @@ static void sum_up(ft_ptx_counts *out, const ft__run *r, const ft__totals *t,
         const ft_ptx_tally one = item[due->item];
         ft_ptx_tally *to = (void *)((char *)out + due->at);
 
-        add(&to->low, one.low, due->amount);
-        add(&to->value, one.value, due->amount);
-        add(&to->high, one.high, due->amount);
+        ft__add_times(&to->low, one.low, due->amount);
+        ft__add_times(&to->value, one.value, due->amount);
+        ft__add_times(&to->high, one.high, due->amount);
     }
     out->barriers.low = t->barriers[FT__SURE];
     out->barriers.value = t->barriers[FT__GUESS];
@@ -208,7 +196,25 @@ static void conclude(ft_ptx_counts *out, ft_ptx_counter *c, const ft__run *r)
     out->because = c->because;
 }
 
-/* ---- blocks ---- */
+/* ---- blocks and accesses ---- */
+
+static int by_number(const void *number, const void *file)
+{
+    const uint32_t a = *(const uint32_t *)number,
+                   b = ((const ft__ptx_file *)file)->number;
+
+    return (a > b) - (a < b);
+}
+
+const char *ft__ptx_source(uint32_t *line, const ft_ptx *m, const ft__ptx_insn *i)
+{
+    const ft__ptx_loc *loc = i->loc ? &m->loc[i->loc - 1] : NULL;
+    const ft__ptx_file *file =
+        loc ? bsearch(&loc->file, m->file, m->n_files, sizeof(*file), by_number) : NULL;
+
+    *line = loc ? loc->line : 0;
+    return file ? file->name : NULL;
+}
 
 /* The last label in front of an instruction; copied at first use. */
 static const char *label_at(ft__count_plan *p, const ft__plan_part *part,
@@ -225,7 +231,7 @@ static const char *label_at(ft__count_plan *p, const ft__plan_part *part,
 }
 
 /* What does not depend on the launch, once for each plan. */
-static bool describe(ft__count_plan *p)
+static bool list_blocks(ft__count_plan *p)
 {
     size_t n = 0, at = 0;
 
@@ -269,6 +275,65 @@ static void fill_blocks(ft__count_plan *p, const ft_ptx_tally *item)
         }
 }
 
+static size_t count_accesses(const ft__count_plan *p)
+{
+    size_t n = 0;
+
+    for (uint32_t k = 0; k < p->n_parts; k++)
+        for (uint32_t s = 0; s < p->part[k].n_steps; s++)
+            n += p->part[k].step[s].kind == FT__STEP_ACCESS;
+    return n;
+}
+
+static void describe_access(ft_ptx_access *out, const ft_ptx *m, const ft__ptx_insn *i,
+                            const ft__plan_step *s)
+{
+    out->line = i->line;
+    out->source = ft__ptx_source(&out->source_line, m, i);
+    out->space = s->space;
+    out->stored = s->store;
+    out->bytes = s->bytes;
+}
+
+/* What does not depend on the launch, once for each plan. */
+static bool list_accesses(ft__count_plan *p)
+{
+    size_t at = 0;
+
+    p->n_accesses = count_accesses(p);
+    p->access = ft__arena_array(&p->arena, p->n_accesses + 1, sizeof(*p->access));
+    for (uint32_t k = 0; p->access && k < p->n_parts; k++)
+        for (uint32_t s = 0; s < p->part[k].n_steps; s++) {
+            const ft__plan_step *step = &p->part[k].step[s];
+
+            if (step->kind == FT__STEP_ACCESS)
+                describe_access(&p->access[at++], p->m, &p->part[k].f->insn[step->insn],
+                                step);
+        }
+    return p->access != NULL;
+}
+
+/* Of a launch in which the plan's items are so often; false: out of memory. */
+static bool fill_accesses(ft__count_plan *p, const ft_ptx_tally *item)
+{
+    ft_ptx_access *out;
+
+    if (!p->access && !list_accesses(p))
+        return false;
+    out = p->access;
+    for (uint32_t k = 0; k < p->n_parts; k++)
+        for (uint32_t s = 0; s < p->part[k].n_steps; s++) {
+            const ft__plan_step *step = &p->part[k].step[s];
+
+            if (step->kind != FT__STEP_ACCESS)
+                continue;
+            out->requests = item[step->item];
+            out->took = item[step->item + 1];
+            out++;
+        }
+    return true;
+}
+
 size_t ft__ptx_blocks(const ft_ptx_counter *c, const ft_ptx_block **out)
 {
     *out = c->last ? c->last->block : NULL;
@@ -279,6 +344,64 @@ size_t ft__ptx_accesses(const ft_ptx_counter *c, const ft_ptx_access **out)
 {
     *out = c->last ? c->last->access : NULL;
     return c->last ? c->last->n_accesses : 0;
+}
+
+/* ---- launches that were counted before ---- */
+
+const ft__recalled *ft__recall_find(const ft__recall *w, const void *key, size_t size)
+{
+    const uint64_t hash = ft__hash_bytes(FT__HASH_BEGIN, key, size);
+    const ft__recalled *at = w->bucket[hash % FT__RECALL_BUCKETS];
+
+    while (at && (at->hash != hash || at->key_size != size ||
+                  memcmp(at->key, key, size) != 0))
+        at = at->next;
+    return at;
+}
+
+void ft__recall_free(ft__recall *w)
+{
+    for (size_t k = 0; k < FT__RECALL_BUCKETS; k++)
+        while (w->bucket[k]) {
+            ft__recalled *first = w->bucket[k];
+
+            w->bucket[k] = first->next;
+            free(first);
+        }
+    w->bytes = 0;
+}
+
+void ft__recall_keep(ft__recall *w, const void *key, size_t size,
+                     const ft_ptx_counts *counts, const ft_ptx_tally *item,
+                     uint32_t n_items)
+{
+    const size_t why = counts->because ? strlen(counts->because) + 1 : 0;
+    const size_t items = (size_t)n_items * sizeof(*item);
+    const size_t bytes = sizeof(ft__recalled) + items + size + why;
+    ft__recalled *r, **bucket;
+
+    if (bytes > FT__RECALL_BYTES)
+        return;
+    if (w->bytes + bytes > FT__RECALL_BYTES)
+        ft__recall_free(w);
+    r = malloc(bytes); /* itself, items, key, why */
+    if (!r)
+        return;
+    r->hash = ft__hash_bytes(FT__HASH_BEGIN, key, size);
+    r->item = (ft_ptx_tally *)(void *)(r + 1);
+    memcpy(r->item, item, items);
+    r->key = r->item + n_items;
+    r->key_size = size;
+    memcpy(r->key, key, size);
+    r->why = (char *)r->key + size;
+    if (why)
+        memcpy(r->why, counts->because, why);
+    r->counts = *counts;
+    r->counts.because = why ? r->why : NULL;
+    bucket = &w->bucket[r->hash % FT__RECALL_BUCKETS];
+    r->next = *bucket;
+    *bucket = r;
+    w->bytes += bytes;
 }
 
 /* ---- the whole ---- */
@@ -298,26 +421,9 @@ static ft_status plan_for(ft_ptx_counter *c, uint32_t kernel, ft_error *err)
     if (!c->plan[kernel])
         st = ft__ptx_plan_make(&c->plan[kernel], c->m, c->m->kernel_function[kernel],
                                err);
-    if (st == FT_OK && !c->plan[kernel]->block && !describe(c->plan[kernel]))
+    if (st == FT_OK && !c->plan[kernel]->block && !list_blocks(c->plan[kernel]))
         st = ft_fail(err, FT_ENOMEM, 0, "no memory to count %s",
                      c->m->kernel[kernel].name);
-    return st;
-}
-
-static ft_status run_for(ft__run **out, ft_ptx_counter *c, uint32_t kernel,
-                         const uint32_t block[3], ft_error *err)
-{
-    ft__run **r = &c->run[kernel];
-    ft_status st = FT_OK;
-
-    if (*r && (memcmp((*r)->block, block, sizeof((*r)->block)) != 0 ||
-               (*r)->short_of_memory)) {
-        ft__run_free(*r);
-        *r = NULL;
-    }
-    if (!*r)
-        st = ft__run_new(r, c->plan[kernel], block, err);
-    *out = *r;
     return st;
 }
 
@@ -331,7 +437,7 @@ static ft_status tell(ft_ptx_counter *c, ft__count_plan *p, const ft_ptx_tally *
                       ft_error *err)
 {
     fill_blocks(p, item);
-    if (!ft__accesses_fill(p, item))
+    if (!fill_accesses(p, item))
         return no_memory(p, err);
     c->last = p;
     return FT_OK;
@@ -343,13 +449,12 @@ static ft_status count(ft_ptx_counts *out, ft_ptx_tally *item, ft_ptx_counter *c
 {
     ft__count_plan *p = c->plan[kernel];
     ft__totals t = {.count = calloc((size_t)p->n_items * FT__SETS, sizeof(*t.count))};
-    ft__run *r = NULL;
-    ft_status st = t.count ? run_for(&r, c, kernel, l->block, err) : no_memory(p, err);
+    ft_status st = t.count
+                       ? ft__classes_count(&t, &c->run[kernel], p, l, param, known, err)
+                       : no_memory(p, err);
+    const ft__run *r = c->run[kernel];
 
-    if (st == FT_OK) {
-        ft__run_launch(r, l, param, known);
-        r->most_steps = MOST_STEPS;
-        st = ft__classes_count(&t, r, err);
+    if (t.count && r) {
         c->effort.blocks += r->executed;
         c->effort.steps += r->steps;
     }

@@ -4,23 +4,240 @@
 
 #include <string.h>
 
-#include "ptx/count/dominate.h"
-
 #define NONE FT__FLOW_NONE
 
 enum { MOST_EDGES = 1 << 26 };
 
-ft__flow_kind ft__flow_kind_of(const ft__ptx_insn *i)
+/* Vertex v leads to edge[edges[v]] ... edge[edges[v + 1] - 1]. */
+struct flow_graph {
+    uint32_t *edge, *edges, n;
+};
+
+/* ---- dominators ---- */
+
+/* Everything but `ancestor` and `label` by number in the order of the walk, from 0. */
+struct lt {
+    const struct flow_graph *g;
+    uint32_t *number, *vertex, *parent; /* number and parent by vertex */
+    uint32_t *semi, *ancestor, *label, *idom;
+    uint32_t *bucket, *behind; /* lists: first of a bucket, next of a vertex */
+    uint32_t *stack, *at, n;
+    uint32_t *pred, *preds; /* of visited vertices, by number */
+};
+
+static bool lt_new(struct lt *w, ft__arena *a, const struct flow_graph *g)
 {
-    switch (i->opcode) {
-    case FT__PTX_BRA: return FT__FLOW_BRANCH;
-    case FT__PTX_BRX: return FT__FLOW_INDEX;
-    case FT__PTX_RET:
-    case FT__PTX_EXIT:
-    case FT__PTX_TRAP: return FT__FLOW_LEAVE;
-    case FT__PTX_CALL: return FT__FLOW_CALL;
-    default: return FT__FLOW_ON;
+    const size_t n = (size_t)g->n + 2;
+    uint32_t **part[] = {&w->number,   &w->vertex, &w->parent, &w->semi,
+                         &w->ancestor, &w->label,  &w->idom,   &w->bucket,
+                         &w->behind,   &w->stack,  &w->at,     &w->preds};
+
+    w->g = g;
+    for (size_t k = 0; k < sizeof(part) / sizeof(*part); k++)
+        if (!(*part[k] = ft__arena_array(a, n, sizeof(uint32_t))))
+            return false;
+    w->pred = ft__arena_array(a, (size_t)g->edges[g->n] + 1, sizeof(*w->pred));
+    return w->pred != NULL;
+}
+
+static void visit(struct lt *w, uint32_t v, uint32_t from)
+{
+    w->number[v] = w->n;
+    w->parent[w->n] = from;
+    w->vertex[w->n++] = v;
+    w->at[v] = w->g->edges[v];
+}
+
+static void walk(struct lt *w, uint32_t root)
+{
+    uint32_t deep = 0;
+
+    for (uint32_t v = 0; v < w->g->n; v++)
+        w->number[v] = NONE;
+    visit(w, root, NONE);
+    w->stack[deep++] = root;
+    while (deep) {
+        const uint32_t v = w->stack[deep - 1];
+
+        if (w->at[v] == w->g->edges[v + 1]) {
+            deep--;
+        } else {
+            const uint32_t to = w->g->edge[w->at[v]++];
+
+            if (w->number[to] == NONE) {
+                visit(w, to, w->number[v]);
+                w->stack[deep++] = to;
+            }
+        }
     }
+}
+
+static void find_preds(struct lt *w)
+{
+    uint32_t *at = w->preds + 2; /* counts, then ends, then beginnings */
+
+    for (uint32_t k = 0; k < w->n; k++) {
+        const uint32_t v = w->vertex[k];
+
+        for (uint32_t e = w->g->edges[v]; e < w->g->edges[v + 1]; e++)
+            at[w->number[w->g->edge[e]]]++;
+    }
+    for (uint32_t k = 1; k < w->n; k++)
+        at[k] += at[k - 1];
+    at = w->preds + 1;
+    for (uint32_t k = 0; k < w->n; k++) {
+        const uint32_t v = w->vertex[k];
+
+        for (uint32_t e = w->g->edges[v]; e < w->g->edges[v + 1]; e++)
+            w->pred[at[w->number[w->g->edge[e]]]++] = k;
+    }
+}
+
+static uint32_t evaluate(struct lt *w, uint32_t v)
+{
+    uint32_t deep = 0, u = v;
+
+    if (w->ancestor[v] == NONE)
+        return v;
+    for (; w->ancestor[w->ancestor[u]] != NONE; u = w->ancestor[u])
+        w->stack[deep++] = u;
+    while (deep) {
+        const uint32_t x = w->stack[--deep], above = w->ancestor[x];
+
+        if (w->semi[w->label[above]] < w->semi[w->label[x]])
+            w->label[x] = w->label[above];
+        w->ancestor[x] = w->ancestor[above];
+    }
+    return w->label[v];
+}
+
+static void settle(struct lt *w, uint32_t k)
+{
+    for (uint32_t e = w->preds[k]; e < w->preds[k + 1]; e++) {
+        const uint32_t u = evaluate(w, w->pred[e]);
+
+        if (w->semi[u] < w->semi[k])
+            w->semi[k] = w->semi[u];
+    }
+    w->behind[k] = w->bucket[w->semi[k]];
+    w->bucket[w->semi[k]] = k;
+    w->ancestor[k] = w->parent[k];
+    for (uint32_t v = w->bucket[w->parent[k]]; v != NONE;) {
+        const uint32_t next = w->behind[v], u = evaluate(w, v);
+
+        w->idom[v] = w->semi[u] < w->semi[v] ? u : w->parent[k];
+        v = next;
+    }
+    w->bucket[w->parent[k]] = NONE;
+}
+
+/* Immediate dominators of what `root` reaches, NONE for root and the rest.
+ * T. Lengauer, R. E. Tarjan, A fast algorithm for finding dominators in a flowgraph,
+ * ACM TOPLAS 1, 1979 (the simple version). false: out of memory. */
+static bool dominate(uint32_t *above, ft__arena *a, const struct flow_graph *g,
+                     uint32_t root)
+{
+    struct lt w = {0};
+
+    if (!lt_new(&w, a, g))
+        return false;
+    walk(&w, root);
+    find_preds(&w);
+    for (uint32_t k = 0; k < w.n; k++) {
+        w.semi[k] = w.label[k] = k;
+        w.ancestor[k] = w.bucket[k] = NONE;
+    }
+    for (uint32_t k = w.n; k-- > 1;)
+        settle(&w, k);
+    for (uint32_t v = 0; v < g->n; v++)
+        above[v] = NONE;
+    for (uint32_t k = 1; k < w.n; k++) {
+        if (w.idom[k] != w.semi[k])
+            w.idom[k] = w.idom[w.idom[k]];
+        above[w.vertex[k]] = w.vertex[w.idom[k]];
+    }
+    return true;
+}
+
+/* ---- strongly connected components ---- */
+
+struct components {
+    const struct flow_graph *g;
+    uint32_t *number, *low, *at, *path, *stack, *component;
+    bool *header, *on_path;
+    uint32_t next, deep, waiting, n;
+};
+
+static void enter(struct components *w, uint32_t v)
+{
+    w->number[v] = w->low[v] = ++w->next;
+    w->at[v] = w->g->edges[v];
+    w->path[w->deep++] = v;
+    w->stack[w->waiting++] = v;
+    w->on_path[v] = true;
+}
+
+static void leave(struct components *w, uint32_t v)
+{
+    uint32_t u;
+
+    w->deep--;
+    w->on_path[v] = false;
+    if (w->deep && w->low[v] < w->low[w->path[w->deep - 1]])
+        w->low[w->path[w->deep - 1]] = w->low[v];
+    if (w->low[v] != w->number[v])
+        return;
+    do {
+        u = w->stack[--w->waiting];
+        w->component[u] = w->n;
+    } while (u != v);
+    w->n++;
+}
+
+static void search(struct components *w, uint32_t from)
+{
+    enter(w, from);
+    while (w->deep) {
+        const uint32_t v = w->path[w->deep - 1];
+
+        if (w->at[v] == w->g->edges[v + 1]) {
+            leave(w, v);
+        } else {
+            const uint32_t to = w->g->edge[w->at[v]++];
+
+            if (!w->number[to])
+                enter(w, to);
+            else if (w->component[to] == NONE && w->number[to] < w->low[v])
+                w->low[v] = w->number[to];
+            if (w->on_path[to] && w->path[w->deep - 1] == v)
+                w->header[to] = true;
+        }
+    }
+}
+
+/* Strongly connected components, numbered from 0 (R. E. Tarjan, Depth-first search and
+ * linear graph algorithms, SIAM J. Comput. 1, 1972), and vertices that edges lead back
+ * to on a walk in depth from vertex 0 on, then from what it does not reach. */
+static bool strong_components(uint32_t *component, bool *header, uint32_t *n_components,
+                              ft__arena *a, const struct flow_graph *g)
+{
+    struct components w = {.g = g, .component = component, .header = header};
+
+    w.number = ft__arena_array(a, g->n, sizeof(*w.number));
+    w.low = ft__arena_array(a, g->n, sizeof(*w.low));
+    w.at = ft__arena_array(a, g->n, sizeof(*w.at));
+    w.path = ft__arena_array(a, g->n, sizeof(*w.path));
+    w.stack = ft__arena_array(a, g->n, sizeof(*w.stack));
+    w.on_path = ft__arena_array(a, g->n, sizeof(*w.on_path));
+    if (!w.number || !w.low || !w.at || !w.path || !w.stack || !w.on_path)
+        return false;
+    for (uint32_t v = 0; v < g->n; v++)
+        component[v] = NONE;
+    for (uint32_t v = 0; v < g->n; v++)
+        if (!w.number[v])
+            search(&w, v);
+    *n_components = w.n;
+    return true;
 }
 
 /* ---- blocks ---- */
@@ -182,7 +399,8 @@ static bool connect(ft__flow *w, ft__arena *a, const ft_ptx *m,
 /* ---- reconvergence points ---- */
 
 /* The graph backwards; `extra` blocks lead to the end, too. */
-static bool reverse(ft__graph *out, ft__arena *a, const ft__flow *w, const bool *extra)
+static bool reverse(struct flow_graph *out, ft__arena *a, const ft__flow *w,
+                    const bool *extra)
 {
     uint32_t *at;
 
@@ -208,7 +426,8 @@ static bool reverse(ft__graph *out, ft__arena *a, const ft__flow *w, const bool 
     return true;
 }
 
-static void reach(const ft__graph *g, uint32_t from, bool *seen, uint32_t *stack)
+static void reach(const struct flow_graph *g, uint32_t from, bool *seen,
+                  uint32_t *stack)
 {
     uint32_t n = 0;
 
@@ -228,8 +447,9 @@ static void reach(const ft__graph *g, uint32_t from, bool *seen, uint32_t *stack
 }
 
 /* Blocks that get an edge to the end so that every block reaches it. */
-static void find_extra(bool *extra, const ft__graph *g, const ft__ptx_function *f,
-                       const ft__flow *w, bool *seen, uint32_t *stack)
+static void find_extra(bool *extra, const struct flow_graph *g,
+                       const ft__ptx_function *f, const ft__flow *w, bool *seen,
+                       uint32_t *stack)
 {
     reach(g, w->n, seen, stack);
     for (uint32_t b = 0; b < w->n; b++) {
@@ -252,25 +472,25 @@ static bool reconvergence(ft__flow *w, ft__arena *a, const ft__ptx_function *f)
     bool *extra = ft__arena_array(a, (size_t)w->n + 1, sizeof(*extra));
     bool *seen = ft__arena_array(a, (size_t)w->n + 1, sizeof(*seen));
     uint32_t *stack = ft__arena_array(a, (size_t)w->n + 1, sizeof(*stack));
-    ft__graph back = {0};
+    struct flow_graph back = {0};
     uint32_t *above;
 
     if (!extra || !seen || !stack || !reverse(&back, a, w, extra))
         return false;
     find_extra(extra, &back, f, w, seen, stack);
     above = stack; /* no longer needed */
-    if (!reverse(&back, a, w, extra) || !ft__dominate(above, a, &back, w->n))
+    if (!reverse(&back, a, w, extra) || !dominate(above, a, &back, w->n))
         return false;
     for (uint32_t b = 0; b < w->n; b++)
         w->block[b].reconvergence = above[b];
     return true;
 }
 
-/* ---- strongly connected components ---- */
+/* ---- loops ---- */
 
 static bool find_components(ft__flow *w, ft__arena *a)
 {
-    const ft__graph g = {w->edge, w->edges, w->n + 1};
+    const struct flow_graph g = {w->edge, w->edges, w->n + 1};
     uint32_t *component = ft__arena_array(a, (size_t)w->n + 1, sizeof(*component));
     bool *header = ft__arena_array(a, (size_t)w->n + 1, sizeof(*header));
 
@@ -279,7 +499,7 @@ static bool find_components(ft__flow *w, ft__arena *a)
     w->component_last =
         ft__arena_array(a, (size_t)w->n + 1, sizeof(*w->component_last));
     if (!component || !header || !w->component_first || !w->component_last ||
-        !ft__components(component, header, &w->n_components, a, &g))
+        !strong_components(component, header, &w->n_components, a, &g))
         return false;
     for (uint32_t r = 0; r < w->n_components; r++)
         w->component_first[r] = NONE;

@@ -39,7 +39,20 @@ typedef enum ft__flow_kind {
     FT__FLOW_LEAVE,  /* ret, exit, trap */
     FT__FLOW_CALL,
 } ft__flow_kind;
-ft__flow_kind ft__flow_kind_of(const ft__ptx_insn *i);
+
+static inline ft__flow_kind ft__flow_kind_of(const ft__ptx_insn *i)
+{
+    switch (i->opcode) {
+    case FT__PTX_BRA: return FT__FLOW_BRANCH;
+    case FT__PTX_BRX: return FT__FLOW_INDEX;
+    case FT__PTX_RET:
+    case FT__PTX_EXIT:
+    case FT__PTX_TRAP: return FT__FLOW_LEAVE;
+    case FT__PTX_CALL: return FT__FLOW_CALL;
+    default: return FT__FLOW_ON;
+    }
+}
+
 /* What a brx.idx or a call through a register lists; NULL: nothing. */
 const ft__ptx_targets *ft__flow_targets(const ft__ptx_function *f,
                                         const ft__ptx_insn *i);

@@ -1,4 +1,4 @@
-/* Loops in closed@affine expression. When a warp-wide state comes to a header for the
+/* Loops in closed form. When a warp-wide state comes to a header for the
  * second time by the same walk with the same threads, what lives there has changed by
  * some amounts. One more round is executed with these amounts as multiples of a symbol:
  * how many rounds we are ahead. If at its end everything has changed by the same
@@ -8,15 +8,9 @@
 #include <string.h>
 
 #include "ptx/count/run.h"
-#include "ptx/eval/lanes.h"
 
 /* With more affine expressions than that, loops are gone round. */
-enum { MOST_PAUSE = 256, MOST_PERIOD = 64, MOST_AFFINES = 4096 };
-
-static uint32_t slot_bits(const ft__plan_part *part, uint32_t slot)
-{
-    return part->bits[slot];
-}
+enum { MOST_PAUSE = 256, MOST_AFFINES = 4096 };
 
 static int64_t change(uint64_t was, uint64_t now, uint32_t bits)
 {
@@ -155,6 +149,50 @@ static ft__loop *loop_at(ft__run *r, ft__frame *f, uint32_t block)
     return f->loop[block] = loop;
 }
 
+/* ---- bounds ---- */
+
+/* Rounds that a loop may be ahead with all bounds holding; UINT64_MAX: any. */
+static uint64_t rounds_ahead(const ft__affines *w, uint32_t k)
+{
+    uint64_t most = UINT64_MAX;
+
+    for (uint32_t n = 1; n < w->n; n++) {
+        const ft__affine *f = &w->affine[n];
+        const int64_t a = f->a[k];
+        uint64_t room;
+
+        if (!a)
+            continue;
+        if (a > 0 ? f->high == INT64_MAX : f->low == INT64_MIN)
+            continue;
+        room = ft__magnitude(a > 0 ? f->high : f->low) / ft__magnitude(a);
+        if (room < most)
+            most = room;
+    }
+    return most;
+}
+
+/* Symbol k has been from 0 to n, and is no more. */
+static void close_symbol(ft__affines *w, uint32_t k, uint64_t n)
+{
+    const uint32_t affines = w->n;
+
+    for (uint32_t x = 1; x < affines; x++) {
+        const ft__affine f = w->affine[x];
+        const ft__i128 far = (ft__i128)f.a[k] * (ft__i128)n;
+        uint32_t rest;
+
+        if (!f.a[k])
+            continue;
+        w->affine[x].low = INT64_MIN;
+        w->affine[x].high = INT64_MAX;
+        rest = ft__affine_without(w, x, k);
+        ft__affine_hold(
+            w, rest, f.low == INT64_MIN ? f.low : ft__held(f.low - (far < 0 ? far : 0)),
+            f.high == INT64_MAX ? f.high : ft__held(f.high - (far > 0 ? far : 0)));
+    }
+}
+
 /* ---- a loop summary ends ---- */
 
 /* Values are n rounds further; the symbol is no more. */
@@ -166,7 +204,7 @@ static void advance(ft__run *r, const ft__summary *t, uint64_t n)
         ft__lane_value *v = &f->value[s];
         const int64_t a = ft__affine_at(&r->affines, v->affine)->a[t->symbol];
         const uint64_t by = (uint64_t)a * n;
-        const uint64_t mask = ft__ptx_mask(slot_bits(f->part, s));
+        const uint64_t mask = ft__ptx_mask(f->part->bits[s]);
 
         if (!a)
             continue;
@@ -192,40 +230,15 @@ static void end_summary(ft__run *r, uint64_t n)
 
     r->steps += 2 * (uint64_t)r->affines.n + t->frame->part->n_slots;
     advance(r, t, n);
-    ft__affine_close(&r->affines, t->symbol, n);
+    close_symbol(&r->affines, t->symbol, n);
     t->loop->open = false;
     r->n_summaries--;
-}
-
-static uint64_t gcd(uint64_t a, uint64_t b)
-{
-    while (b) {
-        const uint64_t rest = a % b;
-
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-void ft__summary_wants(ft__run *r, uint32_t affine, uint64_t d)
-{
-    for (uint32_t k = 0; k < r->n_summaries; k++) {
-        ft__summary *t = &r->summary[k];
-        const int64_t a = ft__affine_at(&r->affines, affine)->a[t->symbol];
-        const uint64_t times = d / gcd(a < 0 ? 0 - (uint64_t)a : (uint64_t)a, d);
-
-        if (times > 1 && times <= MOST_PERIOD)
-            t->wanted = (uint32_t)(t->wanted / gcd(t->wanted, times) * times);
-        if (t->wanted > MOST_PERIOD)
-            t->wanted = 1;
-    }
 }
 
 /* It was for nothing: with more rounds together at once again, else some time later. */
 static void put_off(ft__loop *loop, uint32_t wanted)
 {
-    if (wanted > 1 && loop->period * (uint64_t)wanted <= MOST_PERIOD) {
+    if (wanted > 1 && loop->period * (uint64_t)wanted <= FT__MOST_PERIOD) {
         loop->period *= wanted;
         return;
     }
@@ -262,7 +275,7 @@ static bool as_expected(ft__run *r, ft__summary *t, bool ahead)
         ft__lane_value *v = &t->frame->value[live[k]];
         const ft__lane_value *was = &t->start[k];
         const int64_t a = ft__affine_at(&r->affines, was->affine)->a[t->symbol];
-        const uint32_t bits = slot_bits(part, live[k]);
+        const uint32_t bits = part->bits[live[k]];
         int64_t by = 0;
 
         if (all_unknown(r, was, &t->active) && all_unknown(r, v, &t->active))
@@ -290,13 +303,8 @@ static void multiply(ft__run *r, const ft__summary *t, uint64_t n)
         uint64_t *c = r->count + (size_t)item * FT__SETS;
         const uint64_t *was = t->count + (size_t)k * FT__SETS;
 
-        for (unsigned set = 0; set < FT__SETS; set++) {
-            uint64_t more;
-
-            if (__builtin_mul_overflow(c[set] - was[set], n, &more) ||
-                __builtin_add_overflow(c[set], more, &c[set]))
-                c[set] = UINT64_MAX;
-        }
+        for (unsigned set = 0; set < FT__SETS; set++)
+            ft__add_times(&c[set], c[set] - was[set], n);
     }
 }
 
@@ -311,7 +319,7 @@ static bool close(ft__run *r, ft__frame *f, uint32_t nth)
         abandon(r, nth);
         return true;
     }
-    n = ft__affine_rounds(&r->affines, t->symbol);
+    n = rounds_ahead(&r->affines, t->symbol);
     if (n == UINT64_MAX) {
         ft__run_inexact(r, f, f->part->flow.block[t->block].first, "a loop never ends");
         for (uint32_t k = t->loop->first_item; k < t->loop->end_item; k++)
@@ -356,7 +364,7 @@ static bool expect(ft__run *r, ft__frame *f, const ft__loop *loop, uint32_t bloc
     for (uint32_t k = 0; live[k] != FT__NO_SLOT; k++) {
         ft__lane_value *v = &f->value[live[k]];
         const ft__lane_value *was = &loop->was[k];
-        const uint32_t bits = slot_bits(f->part, live[k]);
+        const uint32_t bits = f->part->bits[live[k]];
         int64_t by = 0;
         bool linear;
 

@@ -1,456 +1,291 @@
-/* The steps of a kernel. In: its slice; out: for each block of code the steps that have
- * to be executed, with slots for what they read and write. */
+/* The plan of a kernel: its slice, control-flow graphs and steps. In: a function; out:
+ * these, which slots live where loops begin, of which only the sign is read, and which
+ * parameters are. */
 #include "ptx/count/plan.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "ptx/count/work.h"
+#include "ptx/eval/lanes.h"
 
-/* ---- cells ---- */
+/* ---- slots that are still read where a loop begins ---- */
 
-static int by_place(const void *a, const void *b)
-{
-    const ft__memory_cell *p = a, *q = b;
+/* Words of all sets together, and rounds over them; beyond, all that may live does. */
+enum { MOST_WORDS = 1 << 22, LIVE_ROUNDS = 1000 };
 
-    if (p->variable != q->variable)
-        return p->variable < q->variable ? -1 : 1;
-    if (p->offset != q->offset)
-        return p->offset < q->offset ? -1 : 1;
-    return (p->bytes > q->bytes) - (p->bytes < q->bytes);
-}
-
-uint32_t ft__plan_cell(const ft__plan_part *part, uint32_t variable, uint64_t offset,
-                       uint64_t bytes)
-{
-    const ft__memory_cell key = {
-        .variable = variable, .offset = offset, .bytes = bytes};
-    const ft__memory_cell *c =
-        bsearch(&key, part->cell, part->n_cells, sizeof(key), by_place);
-
-    return c ? c->slot : FT__NO_SLOT;
-}
-
-static uint64_t element_bytes(const ft__ptx_insn *i)
-{
-    return (ft__ptx_type_bits(i->type[0]) + 7) / 8;
-}
-
-/* All that loads and stores name; what overlaps otherwise is followed no more. */
-static bool find_cells(ft__count_plan *p, ft__plan_part *part)
-{
-    const ft__ptx_function *f = part->f;
-    ft__origin at;
-    size_t n = 0;
-    uint32_t kept = 0;
-
-    for (uint32_t k = 0; k < f->n_insns; k++)
-        if (ft__plan_cells(&at, p, part, &f->insn[k]) && *ft__plan_need(p, at.variable))
-            n += f->insn[k].vector;
-    part->cell = ft__arena_array(&p->arena, n + 1, sizeof(*part->cell));
-    if (!part->cell)
-        return false;
-    n = 0;
-    for (uint32_t k = 0; k < f->n_insns; k++)
-        if (ft__plan_cells(&at, p, part, &f->insn[k]) && *ft__plan_need(p, at.variable))
-            for (uint32_t e = 0; e < f->insn[k].vector; e++)
-                part->cell[n++] = (ft__memory_cell){
-                    .variable = at.variable,
-                    .offset = at.offset + e * element_bytes(&f->insn[k]),
-                    .bytes = element_bytes(&f->insn[k])};
-    qsort(part->cell, n, sizeof(*part->cell), by_place);
-    for (size_t k = 0; k < n; k++) {
-        ft__memory_cell *last = kept ? &part->cell[kept - 1] : NULL;
-
-        if (last && by_place(last, &part->cell[k]) == 0)
-            continue;
-        if (last && last->variable == part->cell[k].variable &&
-            part->cell[k].offset - last->offset < last->bytes)
-            p->escaped[last->variable - p->first_variable] = true;
-        part->cell[kept++] = part->cell[k];
-    }
-    part->n_cells = kept;
-    return true;
-}
-
-/* ---- slots ---- */
-
-static bool give_slots(ft__count_plan *p, ft__plan_part *part)
-{
-    const ft__ptx_function *f = part->f;
-    const size_t most = (size_t)f->n_regs + part->n_cells + 1;
-
-    part->slot = ft__arena_array(&p->arena, (size_t)f->n_regs + 1, sizeof(*part->slot));
-    part->bits = ft__arena_array(&p->arena, most, sizeof(*part->bits));
-    part->hard = ft__arena_array(&p->arena, most, sizeof(*part->hard));
-    if (!part->slot || !part->bits || !part->hard)
-        return false;
-    for (uint32_t r = 0; r < f->n_regs; r++) {
-        const uint32_t bits = ft__ptx_type_bits(f->reg[r].type);
-
-        part->slot[r] = FT__NO_SLOT;
-        if (!part->need[r])
-            continue;
-        part->hard[part->n_slots] = part->need[r] & FT__HARD;
-        part->bits[part->n_slots] = (uint8_t)(bits < 64 ? bits : 64);
-        part->slot[r] = part->n_slots++;
-    }
-    for (uint32_t c = 0; c < part->n_cells; c++) {
-        part->hard[part->n_slots] =
-            *ft__plan_need(p, part->cell[c].variable) & FT__HARD;
-        part->bits[part->n_slots] =
-            (uint8_t)(part->cell[c].bytes < 8 ? part->cell[c].bytes * 8 : 64);
-        part->cell[c].slot = part->n_slots++;
-    }
-    for (uint32_t c = 0; c < part->n_calls; c++)
-        if (part->call[c].pointer != FT__NO_SLOT)
-            part->call[c].pointer = part->slot[part->call[c].pointer];
-    return true;
-}
-
-/* ---- steps ---- */
-
-struct builder {
-    ft__count_plan *p;
+struct lives {
     ft__plan_part *part;
-    bool count; /* only how many there are */
-    uint32_t calls, n_steps, n_sources, n_dests;
+    uint32_t words;
+    uint64_t *use, *def, *in; /* [block][words] */
+    uint64_t *always;
 };
 
-static ft__plan_step *add(struct builder *w, ft__step_kind kind, uint32_t insn)
+static void put(uint64_t *set, uint32_t slot)
 {
-    static const ft__plan_step none;
-    ft__plan_step *s = w->count ? NULL : &w->part->step[w->n_steps];
-    const ft__ptx_insn *i = &w->part->f->insn[insn];
-
-    w->n_steps++;
-    if (!s)
-        return NULL;
-    *s = none;
-    s->kind = (uint8_t)kind;
-    s->insn = insn;
-    s->guard = i->guard < 0 ? FT__NO_SLOT : w->part->slot[i->guard];
-    s->guard_not = i->guard_not;
-    s->need = FT__HARD | FT__SOFT;
-    s->dest = w->n_dests;
-    s->source = w->n_sources;
-    return s;
+    set[slot / 64] |= (uint64_t)1 << slot % 64;
 }
 
-static void add_dest(struct builder *w, ft__plan_step *s, uint32_t slot)
+static bool in(const uint64_t *set, uint32_t slot)
 {
-    w->n_dests++;
-    if (s)
-        w->part->dest[s->dest + s->n_dest++] = slot;
+    return set[slot / 64] >> slot % 64 & 1;
 }
 
-static void add_source(struct builder *w, ft__plan_step *s, ft__step_source source)
+static void use(struct lives *w, uint32_t b, uint32_t slot)
 {
-    w->n_sources++;
-    if (s)
-        w->part->source[s->source + s->n_source++] = source;
+    const size_t row = (size_t)b * w->words;
+
+    if (slot != FT__NO_SLOT && !in(w->def + row, slot))
+        put(w->use + row, slot);
 }
 
-static uint32_t items(struct builder *w, uint32_t n)
-{
-    const uint32_t first = w->p->n_items;
-
-    if (!w->count)
-        w->p->n_items += n;
-    return first;
-}
-
-/* Where variables lie in their space; dynamic shared memory behind the declared. */
-static uint64_t address_of(const struct builder *w, const ft__ptx_operand *o)
-{
-    const ft__ptx_variable *v = &w->p->m->variable[o->index];
-
-    return v->offset + o->bits;
-}
-
-static ft__step_source source_of(const struct builder *w, const ft__ptx_insn *i,
-                                 const ft__ptx_operand *o)
-{
-    switch (o->kind) {
-    case FT__PTX_REG:
-        return (ft__step_source){FT__SOURCE_SLOT, w->part->slot[o->index], 0};
-    case FT__PTX_SPECIAL: return (ft__step_source){FT__SOURCE_SPECIAL, o->index, 0};
-    case FT__PTX_VARIABLE:
-        return (ft__step_source){FT__SOURCE_CONSTANT, 0, address_of(w, o)};
-    case FT__PTX_INT:
-    case FT__PTX_FLOAT:
-        return (ft__step_source){FT__SOURCE_CONSTANT, 0, ft__ptx_literal(i, o)};
-    case FT__PTX_FUNCTION:
-        return (ft__step_source){FT__SOURCE_CONSTANT, 0, (uint64_t)o->index + 1};
-    default: return (ft__step_source){FT__SOURCE_CONSTANT, 0, 0};
-    }
-}
-
-static void add_dests(struct builder *w, ft__plan_step *s, uint32_t k)
+static void step_lives(struct lives *w, uint32_t b, const ft__plan_step *s)
 {
     const ft__plan_part *part = w->part;
 
-    for (uint32_t r = part->refs[k]; r < part->ref_s[k]; r++)
-        add_dest(w, s,
-                 part->ref[r]->kind == FT__PTX_REG ? part->slot[part->ref[r]->index]
-                                                   : FT__NO_SLOT);
-}
+    use(w, b, s->guard);
+    for (uint32_t k = 0; k < s->n_source; k++)
+        if (part->source[s->source + k].kind == FT__SOURCE_SLOT)
+            use(w, b, part->source[s->source + k].index);
+    for (uint32_t k = 0; k < s->n_dest; k++) {
+        const uint32_t slot = part->dest[s->dest + k];
 
-static void add_sources(struct builder *w, ft__plan_step *s, uint32_t k)
-{
-    const ft__plan_part *part = w->part;
-
-    for (uint32_t r = part->ref_s[k]; r < part->refs[k + 1]; r++)
-        add_source(w, s, source_of(w, &part->f->insn[k], part->ref[r]));
-}
-
-static uint8_t need_of(const ft__plan_part *part, uint32_t k)
-{
-    uint8_t need = 0;
-
-    for (uint32_t r = part->refs[k]; r < part->ref_s[k]; r++)
-        if (part->ref[r]->kind == FT__PTX_REG)
-            need |= part->need[part->ref[r]->index];
-    return need;
-}
-
-/* Registers to cells or back, element by element. */
-static void copy_cells(struct builder *w, uint32_t k, const ft__origin *at)
-{
-    const ft__plan_part *part = w->part;
-    const ft__ptx_insn *i = &part->f->insn[k];
-    const uint64_t bytes = element_bytes(i);
-    ft__plan_step *s = add(w, FT__STEP_COPY, k);
-    const bool load = i->opcode == FT__PTX_LD;
-    uint32_t e = 0;
-
-    if (s)
-        s->need = *ft__plan_need(w->p, at->variable);
-    if (load) {
-        add_dests(w, s, k);
-        for (uint32_t r = part->refs[k]; r < part->ref_s[k]; r++, e++)
-            add_source(w, s,
-                       (ft__step_source){FT__SOURCE_SLOT,
-                                         ft__plan_cell(part, at->variable,
-                                                       at->offset + e * bytes, bytes),
-                                         0});
-        return;
-    }
-    for (uint32_t r = part->ref_s[k]; r < part->refs[k + 1]; r++) {
-        const ft__ptx_operand *a = ft__plan_address(part->f, i, 0);
-
-        if (part->ref[r] == &part->f->operand[a->index])
+        if (slot == FT__NO_SLOT)
             continue;
-        add_dest(w, s,
-                 ft__plan_cell(part, at->variable, at->offset + e++ * bytes, bytes));
-        add_source(w, s, source_of(w, i, part->ref[r]));
+        if (s->guard != FT__NO_SLOT)
+            use(w, b, slot);
+        put(w->def + (size_t)b * w->words, slot);
     }
 }
 
-static void load_step(struct builder *w, uint32_t k)
+static void always(struct lives *w, const ft__ptx_operand *o)
 {
     const ft__plan_part *part = w->part;
-    const ft__ptx_insn *i = &part->f->insn[k];
-    const ft__ptx_operand *a = ft__plan_address(part->f, i, 0);
-    ft__origin at;
-    ft__plan_step *s;
 
-    if (ft__plan_cells(&at, w->p, part, i)) {
-        copy_cells(w, k, &at);
-    } else if (i->n_types == 1 && ft__plan_place(&at, part, a) &&
-               ft__plan_is_param(w->p->m, at.variable)) {
-        s = add(w, FT__STEP_PARAM, k);
-        add_dests(w, s, k);
-        if (s) {
-            s->at = w->p->m->variable[at.variable].offset + at.offset;
-            s->bytes = (uint32_t)element_bytes(i);
-            s->need = need_of(part, k);
-        }
-    } else if (i->n_types == 1 && i->space == FT_PTX_CONST && a) {
-        s = add(w, FT__STEP_CONST, k);
-        add_dests(w, s, k);
-        add_source(w, s, source_of(w, i, &part->f->operand[a->index]));
-        if (s) {
-            s->at = a->bits;
-            s->bytes = (uint32_t)element_bytes(i);
-            s->need = need_of(part, k);
-        }
-    } else {
-        add_dests(w, add(w, FT__STEP_UNKNOWN, k), k);
-    }
+    if (o->kind == FT__PTX_REG && part->slot[o->index] != FT__NO_SLOT)
+        put(w->always, part->slot[o->index]);
+    for (uint32_t c = 0; o->kind == FT__PTX_VARIABLE && c < part->n_cells; c++)
+        if (part->cell[c].variable == o->index)
+            put(w->always, part->cell[c].slot);
 }
 
-static void value_step(struct builder *w, uint32_t k)
+/* What comes in and goes out with calls. */
+static void find_always(struct lives *w)
 {
     const ft__plan_part *part = w->part;
-    const ft__ptx_insn *i = &part->f->insn[k];
-    ft__origin at;
-    ft__plan_step *s;
+    const ft__ptx_function *f = part->f;
 
-    if (i->opcode == FT__PTX_ST && ft__plan_cells(&at, w->p, part, i) &&
-        *ft__plan_need(w->p, at.variable)) {
-        copy_cells(w, k, &at);
-    } else if (!need_of(part, k) || i->opcode == FT__PTX_CALL) {
-        return;
-    } else if (i->opcode == FT__PTX_LD) {
-        load_step(w, k);
-    } else {
-        const bool lanes = i->opcode == FT__PTX_VOTE || i->opcode == FT__PTX_ELECT ||
-                           i->opcode == FT__PTX_ACTIVEMASK;
-        const bool eval = !lanes && ft__ptx_computable(part->f, i);
-
-        s = add(w, eval ? FT__STEP_EVAL : lanes ? FT__STEP_LANES : FT__STEP_UNKNOWN, k);
-        add_dests(w, s, k);
-        if (eval || lanes)
-            add_sources(w, s, k);
-        if (s)
-            s->need = need_of(part, k);
+    for (uint32_t c = 0; c < part->n_calls; c++) {
+        for (uint32_t k = 0; k < part->call[c].n_args; k++)
+            always(w, &part->call[c].arg[k]);
+        for (uint32_t k = 0; k < part->call[c].n_results; k++)
+            always(w, &part->call[c].result[k]);
+        if (part->call[c].pointer != FT__NO_SLOT)
+            put(w->always, part->call[c].pointer);
     }
+    for (uint32_t k = 0; !f->entry && k < f->n_params; k++)
+        always(w, &(ft__ptx_operand){.kind = f->params_are_regs ? FT__PTX_REG
+                                                                : FT__PTX_VARIABLE,
+                                     .index = f->param[k]});
+    for (uint32_t k = 0; k < f->n_results; k++)
+        always(w, &(ft__ptx_operand){.kind = f->results_are_regs ? FT__PTX_REG
+                                                                 : FT__PTX_VARIABLE,
+                                     .index = f->result[k]});
 }
 
-static void access_steps(struct builder *w, uint32_t k)
-{
-    const ft__ptx_insn *i = &w->part->f->insn[k];
-    ft__traffic t[2];
-    const uint32_t n = ft__ptx_traffic(t, w->part->f, i);
-
-    for (uint32_t e = 0; e < n; e++) {
-        const ft__ptx_operand *a = ft__plan_address(w->part->f, i, t[e].operand);
-        ft__plan_step *s;
-
-        if ((t[e].space != FT_PTX_GLOBAL && t[e].space != FT_PTX_SHARED) || !a ||
-            !t[e].bytes)
-            continue;
-        s = add(w, FT__STEP_ACCESS, k);
-        if (i->opcode != FT__PTX_WMMA) /* has an address for all threads */
-            add_source(w, s, source_of(w, i, &w->part->f->operand[a->index]));
-        if (!s)
-            continue;
-        s->item = items(w, 2);
-        s->at = a->bits;
-        s->space = t[e].space;
-        s->store = t[e].store;
-        s->bytes = t[e].bytes;
-        if (i->opcode == FT__PTX_LDMATRIX || i->opcode == FT__PTX_STMATRIX) {
-            /* Rows of 16 bytes, whose addresses the first threads give. */
-            s->bytes = 16;
-            s->matrix =
-                i->vector >= 4 ? UINT32_MAX : ((uint32_t)1 << 8 * i->vector) - 1;
-        }
-    }
-}
-
-static void index_source(struct builder *w, ft__plan_step *s, const ft__ptx_insn *i)
-{
-    for (uint32_t o = 0; o < i->n_operands; o++) {
-        const ft__ptx_operand *x = &w->part->f->operand[i->operands + o];
-
-        if (x->kind != FT__PTX_TARGETS && x->kind != FT__PTX_LABEL) {
-            add_source(w, s, source_of(w, i, x));
-            return;
-        }
-    }
-}
-
-static void end_step(struct builder *w, uint32_t k)
-{
-    const ft__ptx_insn *i = &w->part->f->insn[k];
-    ft__plan_step *s;
-
-    switch (ft__flow_kind_of(i)) {
-    case FT__FLOW_ON: return;
-    case FT__FLOW_BRANCH:
-        s = add(w, FT__STEP_BRANCH, k);
-        if (s)
-            s->item = items(w, 2);
-        break;
-    case FT__FLOW_INDEX:
-        s = add(w, FT__STEP_INDEX, k);
-        index_source(w, s, i);
-        if (s)
-            s->item = items(w, 2);
-        break;
-    case FT__FLOW_LEAVE: add(w, FT__STEP_LEAVE, k); break;
-    case FT__FLOW_CALL:
-        s = add(w, FT__STEP_CALL, k);
-        if (s)
-            s->call = w->calls;
-        w->calls++;
-        break;
-    }
-}
-
-static void insn_steps(struct builder *w, uint32_t k)
-{
-    const ft__ptx_insn *i = &w->part->f->insn[k];
-    const ft__flow_kind kind = ft__flow_kind_of(i);
-    ft__plan_step *s;
-
-    if (i->guard >= 0 && kind != FT__FLOW_BRANCH && kind != FT__FLOW_INDEX) {
-        s = add(w, FT__STEP_ON, k);
-        if (s)
-            s->item = items(w, 2);
-    }
-    if (ft__ptx_waits(w->part->f, i))
-        add(w, FT__STEP_BARRIER, k);
-    access_steps(w, k);
-    value_step(w, k);
-    end_step(w, k);
-}
-
-static void block_steps(struct builder *w)
+/* in = use, and what lives behind and is not written here; until nothing changes. */
+static void flow_back(struct lives *w)
 {
     const ft__flow *flow = &w->part->flow;
+    uint32_t round = 0;
+    bool changed = true;
 
-    w->calls = w->n_steps = w->n_sources = w->n_dests = 0;
-    for (uint32_t b = 0; b < flow->n; b++) {
-        if (!w->count) {
-            w->part->steps[b] = w->n_steps;
-            w->part->item[b] = items(w, 2);
+    memcpy(w->in, w->use, (size_t)flow->n * w->words * sizeof(*w->in));
+    while (changed && round++ < LIVE_ROUNDS) {
+        changed = false;
+        for (uint32_t b = flow->n; b-- > 0;) {
+            uint64_t *mine = w->in + (size_t)b * w->words;
+            const uint64_t *def = w->def + (size_t)b * w->words;
+
+            for (uint32_t e = flow->edges[b]; e < flow->edges[b + 1]; e++) {
+                const uint64_t *then = w->in + (size_t)flow->edge[e] * w->words;
+
+                for (uint32_t k = 0; flow->edge[e] < flow->n && k < w->words; k++) {
+                    const uint64_t more = then[k] & ~def[k] & ~mine[k];
+
+                    mine[k] |= more;
+                    changed |= more != 0;
+                }
+            }
         }
-        for (uint32_t k = flow->block[b].first; k < flow->block[b].end; k++)
-            insn_steps(w, k);
     }
-    if (!w->count) {
-        w->part->steps[flow->n] = w->n_steps;
-        w->part->item[flow->n] = w->p->n_items;
-    }
+    if (changed)
+        w->in = NULL;
 }
 
-static bool part_steps(ft__count_plan *p, ft__plan_part *part)
+static bool keep_headers(ft__count_plan *p, struct lives *w)
 {
-    struct builder w = {.p = p, .part = part, .count = true};
-    const size_t n = part->flow.n;
+    ft__plan_part *part = w->part;
 
-    block_steps(&w);
-    part->n_steps = w.n_steps;
-    part->first_step = p->n_steps;
-    p->n_steps += w.n_steps;
-    part->n_sources = w.n_sources;
-    part->n_dests = w.n_dests;
-    part->step = ft__arena_array(&p->arena, (size_t)w.n_steps + 1, sizeof(*part->step));
-    part->source =
-        ft__arena_array(&p->arena, (size_t)w.n_sources + 1, sizeof(*part->source));
-    part->dest = ft__arena_array(&p->arena, (size_t)w.n_dests + 1, sizeof(*part->dest));
-    part->steps = ft__arena_array(&p->arena, n + 1, sizeof(*part->steps));
-    part->item = ft__arena_array(&p->arena, n + 1, sizeof(*part->item));
-    if (!part->step || !part->source || !part->dest || !part->steps || !part->item)
-        return false;
-    w.count = false;
-    block_steps(&w);
+    for (uint32_t b = 0; b < part->flow.n; b++) {
+        uint32_t n = 0;
+
+        if (!part->flow.block[b].header)
+            continue;
+        part->live[b] =
+            ft__arena_array(&p->arena, (size_t)part->n_slots + 1, sizeof(uint32_t));
+        if (!part->live[b])
+            return false;
+        for (uint32_t s = 0; s < part->n_slots; s++)
+            if (in(w->always, s) ||
+                (w->in ? in(w->in + (size_t)b * w->words, s) : !part->within[s]))
+                part->live[b][n++] = s;
+        part->live[b][n] = FT__NO_SLOT;
+    }
     return true;
 }
 
-bool ft__plan_steps(ft__count_plan *p)
+static bool find_within(struct lives *w, ft__arena *work)
 {
-    for (uint32_t n = 0; n < p->n_parts; n++)
-        if (!find_cells(p, &p->part[n]))
-            return false;
-    for (uint32_t n = 0; n < p->n_parts; n++)
-        if (!give_slots(p, &p->part[n]) || !part_steps(p, &p->part[n]))
-            return false;
-    p->barrier = p->n_items;
-    p->n_items += 32;
+    ft__plan_part *part = w->part;
+    const size_t n = (size_t)part->flow.n * w->words;
+
+    if (n > MOST_WORDS) /* all may be read anywhere */
+        return true;
+    w->use = ft__arena_array(work, n + 1, sizeof(*w->use));
+    w->def = ft__arena_array(work, n + 1, sizeof(*w->def));
+    w->in = ft__arena_array(work, n + 1, sizeof(*w->in));
+    if (!w->use || !w->def || !w->in)
+        return false;
+    for (uint32_t b = 0; b < part->flow.n; b++)
+        for (uint32_t s = part->steps[b]; s < part->steps[b + 1]; s++)
+            step_lives(w, b, &part->step[s]);
+    memset(part->within, 1, part->n_slots * sizeof(*part->within));
+    for (uint32_t b = 0; b < part->flow.n; b++)
+        for (uint32_t k = 0; k < w->words; k++)
+            for (uint64_t m = w->use[(size_t)b * w->words + k]; m; m &= m - 1)
+                part->within[k * 64 + (uint32_t)__builtin_ctzll(m)] = false;
+    for (uint32_t s = 0; s < part->n_slots; s++)
+        if (in(w->always, s))
+            part->within[s] = false;
+    flow_back(w);
+    return true;
+}
+
+static bool find_live(ft__count_plan *p, ft__plan_part *part)
+{
+    struct lives w = {.part = part, .words = part->n_slots / 64 + 1};
+    ft__arena work = {0};
+    bool ok;
+
+    part->within = ft__arena_array(&p->arena, (size_t)part->n_slots + 1, 1);
+    part->live =
+        ft__arena_array(&p->arena, (size_t)part->flow.n + 1, sizeof(*part->live));
+    w.always = ft__arena_array(&work, w.words, sizeof(*w.always));
+    ok = part->within && part->live && w.always;
+    if (ok) {
+        find_always(&w);
+        ok = find_within(&w, &work) && keep_headers(p, &w);
+    }
+    ft__arena_free(&work);
+    return ok;
+}
+
+/* ---- signs ---- */
+
+/* Rounds over the steps until nothing changes; after that nothing is known. */
+enum { SIGN_ROUNDS = 64 };
+
+/* It compares its first source with 0 (or -1), so that only the sign matters. */
+static bool asks_sign(const ft__plan_part *part, const ft__plan_step *s,
+                      const ft__ptx_insn *i)
+{
+    const ft__step_source *with = &part->source[s->source + 1];
+    const uint64_t all = ft__ptx_mask(ft__ptx_type_bits(i->type[0]));
+
+    if (i->opcode != FT__PTX_SETP || s->n_source != 2 ||
+        with->kind != FT__SOURCE_CONSTANT ||
+        ft__ptx_type_kind(i->type[0]) != FT__KIND_SIGNED)
+        return false;
+    if (ft__ptx_has(part->f, i, FT__MOD_LT) || ft__ptx_has(part->f, i, FT__MOD_GE))
+        return (with->bits & all) == 0;
+    return (ft__ptx_has(part->f, i, FT__MOD_GT) ||
+            ft__ptx_has(part->f, i, FT__MOD_LE)) &&
+           (with->bits & all) == all;
+}
+
+/* Of what a step writes only the sign is ever read. */
+static bool sign_only(const ft__plan_part *part, const ft__plan_step *s)
+{
+    const uint32_t dest = s->n_dest == 1 ? part->dest[s->dest] : FT__NO_SLOT;
+
+    return dest != FT__NO_SLOT && part->signs[dest] &&
+           ft__ptx_type_bits(part->f->insn[s->insn].type[0]) == part->bits[dest];
+}
+
+/* The sign of its result comes from the signs of its sources, and is all that is read.
+ */
+static bool passes_sign(const ft__plan_part *part, const ft__plan_step *s,
+                        const ft__ptx_insn *i)
+{
+    return (i->opcode == FT__PTX_OR || i->opcode == FT__PTX_AND) && sign_only(part, s);
+}
+
+/* Source k of a step reads no more of its slot than the sign. */
+static bool reads_sign(const ft__plan_part *part, const ft__plan_step *s, uint32_t k)
+{
+    const ft__ptx_insn *i = &part->f->insn[s->insn];
+    const uint32_t slot = part->source[s->source + k].index;
+
+    return s->kind == FT__STEP_EVAL && i->n_types == 1 &&
+           ft__ptx_type_bits(i->type[0]) == part->bits[slot] &&
+           ((k == 0 && asks_sign(part, s, i)) || passes_sign(part, s, i));
+}
+
+static bool drop(ft__plan_part *part, uint32_t slot)
+{
+    const bool was = slot != FT__NO_SLOT && part->signs[slot];
+
+    if (was)
+        part->signs[slot] = false;
+    return was;
+}
+
+/* Slots that this step reads more of; false: none anew. */
+static bool drop_read(ft__plan_part *part, const ft__plan_step *s)
+{
+    bool any = drop(part, s->guard);
+
+    for (uint32_t k = 0; k < s->n_source; k++) {
+        const ft__step_source *from = &part->source[s->source + k];
+
+        if (from->kind == FT__SOURCE_SLOT && from->index != FT__NO_SLOT &&
+            part->signs[from->index] && !reads_sign(part, s, k))
+            any |= drop(part, from->index);
+    }
+    return any;
+}
+
+/* Slots of which only the sign is ever read: `or.b32 r, y, x; setp.lt.s32 p, r, 0` asks
+ * whether one of two numbers is negative. */
+static bool find_signs(ft__count_plan *p, ft__plan_part *part)
+{
+    bool again = true;
+
+    part->signs = ft__arena_array(&p->arena, (size_t)part->n_slots + 1, 1);
+    if (!part->signs)
+        return false;
+    /* What calls read is no source of a step. */
+    for (uint32_t k = 0; k < part->n_slots; k++)
+        part->signs[k] = part->f->entry && !part->calls && part->bits[k] > 1;
+    for (uint32_t n = 0; again && n < SIGN_ROUNDS; n++) {
+        again = false;
+        for (uint32_t s = part->n_steps; s-- > 0;)
+            again |= drop_read(part, &part->step[s]);
+    }
+    for (uint32_t k = 0; again && k < part->n_slots; k++)
+        part->signs[k] = false;
+    for (uint32_t s = 0; s < part->n_steps; s++)
+        part->step[s].sign =
+            part->step[s].kind == FT__STEP_EVAL && sign_only(part, &part->step[s]);
     return true;
 }
 
@@ -498,9 +333,9 @@ static ft_status make(ft__count_plan *p, uint32_t function, ft_error *err)
     if (!ft__plan_steps(p) || !find_reads(p))
         return FT_ENOMEM;
     for (uint32_t n = 0; n < p->n_parts; n++)
-        if (!ft__plan_live(p, &p->part[n]) || !ft__plan_signs(p, &p->part[n]))
+        if (!find_live(p, &p->part[n]) || !find_signs(p, &p->part[n]))
             return FT_ENOMEM;
-    return ft__plan_dues(p) ? FT_OK : FT_ENOMEM;
+    return FT_OK;
 }
 
 ft_status ft__ptx_plan_make(ft__count_plan **out, const ft_ptx *m, uint32_t function,
@@ -521,13 +356,4 @@ ft_status ft__ptx_plan_make(ft__count_plan **out, const ft_ptx *m, uint32_t func
     }
     *out = p;
     return FT_OK;
-}
-
-void ft__ptx_plan_free(ft__count_plan *p)
-{
-    if (!p)
-        return;
-    ft__arena_free(&p->arena);
-    free(p->due);
-    free(p);
 }

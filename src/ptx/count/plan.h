@@ -1,6 +1,8 @@
 #ifndef PTX_COUNT_PLAN_H
 #define PTX_COUNT_PLAN_H
 
+#include <stdlib.h>
+
 #include "ptx/count/flow.h"
 #include "ptx/eval/eval.h"
 
@@ -49,6 +51,7 @@ typedef enum ft__step_kind {
 typedef struct ft__plan_step {
     uint8_t kind, need; /* FT__SOFT, FT__HARD */
     bool guard_not;
+    bool sign;            /* only the sign of what it writes is ever read */
     uint8_t space, store; /* of ACCESS */
     uint32_t bytes;       /* of a thread */
     uint32_t matrix;      /* lanes whose addresses count; 0: all */
@@ -137,7 +140,19 @@ static inline uint8_t *ft__plan_need(const ft__count_plan *p, uint32_t variable)
 
 ft_status ft__ptx_plan_make(ft__count_plan **out, const ft_ptx *m, uint32_t function,
                             ft_error *err);
-void ft__ptx_plan_free(ft__count_plan *p);
+
+static inline void ft__ptx_plan_free(ft__count_plan *p)
+{
+    if (!p)
+        return;
+    ft__arena_free(&p->arena);
+    free(p->due);
+    free(p);
+}
+
+/* The slot of a cell; NO_SLOT: there is none. */
+uint32_t ft__plan_cell(const ft__plan_part *part, uint32_t variable, uint64_t offset,
+                       uint64_t bytes);
 
 /* Between the files that make a plan. */
 
@@ -148,24 +163,36 @@ typedef struct ft__origin {
     uint64_t offset;
 } ft__origin;
 
-/* Where [a] of an instruction lies; false: not in one place. */
-bool ft__plan_place(ft__origin *out, const ft__plan_part *part,
-                    const ft__ptx_operand *address);
+/* Where a load or store goes to. */
+typedef enum ft__memory {
+    FT__MEMORY_OTHER,
+    FT__MEMORY_PARAM, /* a parameter of the kernel, at one place */
+    FT__MEMORY_CELLS, /* one cell per element of memory that is followed */
+} ft__memory;
+ft__memory ft__plan_memory(ft__origin *at, const ft__count_plan *p,
+                           const ft__plan_part *part, const ft__ptx_insn *i);
+
 /* The address among an instruction's operands, `nth` from 0; NULL: none. */
-const ft__ptx_operand *ft__plan_address(const ft__ptx_function *f,
-                                        const ft__ptx_insn *i, uint32_t nth);
-/* It loads from or stores to one cell per element of memory that is followed. */
-bool ft__plan_cells(ft__origin *at, const ft__count_plan *p, const ft__plan_part *part,
-                    const ft__ptx_insn *i);
-uint32_t ft__plan_cell(const ft__plan_part *part, uint32_t variable, uint64_t offset,
-                       uint64_t bytes);
+static inline const ft__ptx_operand *
+ft__plan_address(const ft__ptx_function *f, const ft__ptx_insn *i, uint32_t nth)
+{
+    for (uint32_t k = 0; k < i->n_operands; k++) {
+        const ft__ptx_operand *o = &f->operand[i->operands + k];
+
+        if (o->kind == FT__PTX_ADDRESS && !nth--)
+            return o;
+    }
+    return NULL;
+}
+
+static inline uint64_t ft__element_bytes(const ft__ptx_insn *i)
+{
+    return (ft__ptx_type_bits(i->type[0]) + 7) / 8;
+}
+
+/* Parts of a plan, what of them is needed, slots for that; false: out of memory. */
 bool ft__plan_slice(ft__count_plan *p, uint32_t kernel);
+/* Their steps, items and dues; false: out of memory. */
 bool ft__plan_steps(ft__count_plan *p);
-bool ft__plan_live(ft__count_plan *p, ft__plan_part *part);
-bool ft__plan_signs(ft__count_plan *p, ft__plan_part *part);
-/* Of what a step writes only the sign is ever read. */
-bool ft__plan_sign_only(const ft__plan_part *part, const ft__plan_step *s);
-bool ft__plan_dues(ft__count_plan *p);
-bool ft__plan_is_param(const ft_ptx *m, uint32_t variable);
 
 #endif

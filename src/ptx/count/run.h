@@ -3,13 +3,15 @@
 
 #include "ptx/count/affine.h"
 #include "ptx/count/plan.h"
+#include "ptx/eval/lanes.h"
 
 /* Executes the steps of a plan for all threads of one thread block at once. Values are
  * those of that block; affine expressions say how they differ in others and, within a
  * loop summary, rounds ahead of here. */
 
 enum { FT__MOST_THREADS = 1024, FT__SET_WORDS = FT__MOST_THREADS / 64 };
-enum { FT__MOST_SUMMARIES = FT__SYMBOLS - FT__FIRST_LOOP };
+/* Loop summaries within each other, and rounds that one takes together. */
+enum { FT__MOST_SUMMARIES = FT__SYMBOLS - FT__FIRST_LOOP, FT__MOST_PERIOD = 64 };
 enum { FT__MOST_DEPTH = 200, FT__MOST_CALLS = 24 };
 
 typedef struct ft__set {
@@ -138,22 +140,38 @@ typedef struct ft__lane_condition {
     bool any_open;
 } ft__lane_condition;
 
-/* Those for which it holds, and those for which it does not. */
-void ft__active_split(const ft__run *r, ft__active *yes, ft__active *no,
-                      const ft__active *t, const ft__lane_condition *c);
-void ft__active_spell_out(ft__active *t); /* not known, but all sets the same */
+/* All three sets stand there by themselves. */
+static inline void ft__active_spell_out(ft__active *t)
+{
+    if (t->known) {
+        t->of[FT__SURE] = t->of[FT__GUESS] = t->of[FT__MAYBE];
+        t->known = false;
+    }
+}
+
 void ft__active_join(const ft__run *r, ft__active *t, const ft__active *more);
 bool ft__active_same(const ft__run *r, const ft__active *a, const ft__active *b);
-void ft__active_remove(const ft__run *r, ft__active *t, const ft__active *gone);
 
 /* ---- counting ---- */
 
+/* *to += n * times, at most all bits. */
+static inline void ft__add_times(uint64_t *to, uint64_t n, uint64_t times)
+{
+    uint64_t more;
+
+    if (__builtin_mul_overflow(n, times, &more) ||
+        __builtin_add_overflow(*to, more, to))
+        *to = UINT64_MAX;
+}
+
 void ft__run_count(ft__run *r, uint32_t item, const uint64_t n[FT__SETS]);
-void ft__run_warps(const ft__run *r, uint64_t n[FT__SETS], const ft__active *t);
-void ft__run_threads(const ft__run *r, uint64_t n[FT__SETS], const ft__active *t);
+void ft__run_warps(ft__run *r, uint32_t item, const ft__active *t);
+void ft__run_threads(ft__run *r, uint32_t item, const ft__active *t);
 /* Remembers the first reason why counts are not exact. */
 void ft__run_inexact(ft__run *r, const ft__frame *f, uint32_t insn, const char *why);
-void ft__run_stop(ft__run *r, const ft__frame *f, uint32_t insn, const char *why);
+/* Blocks of a part, from the first up to the end, as often as you like. */
+void ft__run_unbound(ft__run *r, const ft__plan_part *part, uint32_t block,
+                     uint32_t end);
 
 /* ---- values ---- */
 
@@ -174,27 +192,66 @@ bool ft__value_own(ft__run *r, ft__lane_value *v); /* lanes of its own, filled *
 void ft__run_guard(ft__run *r, ft__lane_condition *c, ft__frame *f, uint32_t slot,
                    bool negated);
 
+/* ---- numbers ---- */
+
+/* What the bits of a value are as numbers, of the threads of a set: in 64 bits or less
+ * while they go through all lanes, in 128 where ends are put together. */
+
+__extension__ typedef __int128 ft__i128;
+
+static inline ft__i128 ft__number(uint64_t v, uint32_t bits, bool is_signed)
+{
+    return is_signed ? (ft__i128)ft__ptx_signed(v, bits)
+                     : (ft__i128)(v & ft__ptx_mask(bits));
+}
+
+/* Or the end of what 64 bits hold. */
+static inline int64_t ft__held(ft__i128 v)
+{
+    return v < INT64_MIN ? INT64_MIN : v > INT64_MAX ? INT64_MAX : (int64_t)v;
+}
+
+static inline uint64_t ft__magnitude(int64_t v)
+{
+    return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+}
+
+/* Numbers as they are kept in 32 or 64 bits with a sign: as they are, or where there
+ * are as many bits and no sign, less 2^31 or 2^63. */
+typedef struct ft__keys {
+    uint64_t mask, flip, less;
+} ft__keys;
+
+static inline ft__keys ft__keys_of(uint32_t bits, bool is_signed, uint32_t width)
+{
+    const uint64_t top = (uint64_t)1 << (bits - 1);
+
+    return (ft__keys){ft__ptx_mask(bits), is_signed || bits == width ? top : 0,
+                      is_signed ? top : 0};
+}
+
+static inline int64_t ft__key(const ft__keys *k, uint64_t v)
+{
+    return (int64_t)(((v & k->mask) ^ k->flip) - k->less);
+}
+
+/* The ends of a value's numbers; least > most: nobody is there. Of a value that is the
+ * same in all threads nobody has to be. */
+void ft__number_ends(const ft__run *r, const ft__lane_value *v, uint32_t bits,
+                     bool is_signed, const ft__set *who, ft__i128 *least,
+                     ft__i128 *most);
+
 /* ---- steps and walks ---- */
 
 void ft__run_eval(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__active *t,
                   const ft__set *who);
 void ft__run_access(ft__run *r, ft__frame *f, const ft__plan_step *s,
                     const ft__active *on);
-void ft__run_lanes(ft__run *r, ft__frame *f, const ft__plan_step *s,
-                   const ft__active *t, const ft__set *who);
 
 /* How the affine expression of a result comes from those of its sources; false: not
  * simply. */
 bool ft__rule(ft__run *r, uint32_t *affine, const ft__plan_part *part,
-              const ft__plan_step *s, const ft__lane_value *a,
-              const ft__lane_value *out, const ft__set *who);
-/* Bounds so that what lies between the ends of a number stays there. */
-void ft__rule_no_wrap(ft__run *r, const ft__lane_value *v, uint32_t bits,
-                      bool is_signed, const ft__set *who);
-
-/* A quotient by d would have been even, had the loop summaries taken more rounds
- * together. */
-void ft__summary_wants(ft__run *r, uint32_t affine, uint64_t d);
+              const ft__plan_step *s, const ft__lane_value *a, const ft__set *who);
 /* Loop summaries. arrive: at a header, from block `from`; false: those there go round
  * for ever.
  */
@@ -203,24 +260,17 @@ bool ft__summary_arrive(ft__run *r, ft__frame *f, uint32_t block, uint32_t from,
 /* All loop summaries of a walk, and what began after them, are over. */
 void ft__summary_leave(ft__run *r, uint64_t walk);
 
-/* All of a function; t becomes who gets to its end. */
-void ft__run_walk(ft__run *r, ft__frame *f, ft__active *t);
-/* `t` loses who ends meanwhile. */
-void ft__run_call(ft__run *r, ft__frame *f, const ft__plan_step *s, ft__active *t,
-                  const ft__active *on);
-/* Blocks of a part, from the first up to the end, as often as you like. */
-void ft__run_unbound(ft__run *r, const ft__plan_part *part, uint32_t block,
-                     uint32_t end);
-
 /* Executes the block at r->at: counts[] and affine expressions' bounds are of it then.
  */
 void ft__run_block(ft__run *r);
 
-/* For blocks of this size; what a launch has besides, each time anew. */
-ft_status ft__run_new(ft__run **out, ft__count_plan *p, const uint32_t block[3],
-                      ft_error *err);
-void ft__run_launch(ft__run *r, const ft_ptx_launch *l, const uint8_t *param,
-                    const uint8_t *known);
-void ft__run_free(ft__run *r);
+static inline void ft__run_free(ft__run *r)
+{
+    if (!r)
+        return;
+    ft__affines_free(&r->affines);
+    ft__arena_free(&r->arena);
+    free(r);
+}
 
 #endif

@@ -1,5 +1,7 @@
 /* Backward slices: which registers and which memory of its own a kernel's guards,
- * branches, calls and addresses come from, through all functions it calls. */
+ * branches, calls and addresses come from, through all functions it calls; each gets a
+ * slot. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "ptx/count/plan.h"
@@ -8,18 +10,6 @@
 enum { MOST_ROUNDS = 64 };
 
 /* ---- places in memory ---- */
-
-const ft__ptx_operand *ft__plan_address(const ft__ptx_function *f,
-                                        const ft__ptx_insn *i, uint32_t nth)
-{
-    for (uint32_t k = 0; k < i->n_operands; k++) {
-        const ft__ptx_operand *o = &f->operand[i->operands + k];
-
-        if (o->kind == FT__PTX_ADDRESS && !nth--)
-            return o;
-    }
-    return NULL;
-}
 
 static bool origin_of(ft__origin *out, const ft__plan_part *part,
                       const ft__ptx_operand *o)
@@ -34,8 +24,9 @@ static bool origin_of(ft__origin *out, const ft__plan_part *part,
     return true;
 }
 
-bool ft__plan_place(ft__origin *out, const ft__plan_part *part,
-                    const ft__ptx_operand *address)
+/* Where [a] of an instruction lies; false: not in one place. */
+static bool place_of(ft__origin *out, const ft__plan_part *part,
+                     const ft__ptx_operand *address)
 {
     if (!address || address->kind != FT__PTX_ADDRESS ||
         !origin_of(out, part, &part->f->operand[address->index]))
@@ -118,7 +109,7 @@ static bool find_refs(ft__count_plan *p, ft__plan_part *part, ft__arena *work)
 
 /* ---- memory that is followed ---- */
 
-bool ft__plan_is_param(const ft_ptx *m, uint32_t variable)
+static bool is_param(const ft_ptx *m, uint32_t variable)
 {
     const int32_t of = m->variable[variable].function;
     const ft__ptx_function *f = of < 0 ? NULL : &m->function[of];
@@ -131,22 +122,34 @@ bool ft__plan_is_param(const ft_ptx *m, uint32_t variable)
     return false;
 }
 
-/* Each thread's own, in reach of this function alone. */
+/* Each thread's own, in reach of this function alone; of what is no parameter of a
+ * kernel. */
 static bool own_memory(const ft_ptx *m, uint32_t variable)
 {
     const ft__ptx_variable *v = &m->variable[variable];
 
     return (v->space == FT_PTX_LOCAL || v->space == FT_PTX_PARAM) && !v->external &&
-           v->function >= 0 && !ft__plan_is_param(m, variable);
+           v->function >= 0;
 }
 
-bool ft__plan_cells(ft__origin *at, const ft__count_plan *p, const ft__plan_part *part,
-                    const ft__ptx_insn *i)
+ft__memory ft__plan_memory(ft__origin *at, const ft__count_plan *p,
+                           const ft__plan_part *part, const ft__ptx_insn *i)
 {
-    return (i->opcode == FT__PTX_LD || i->opcode == FT__PTX_ST) && i->n_types == 1 &&
-           ft__plan_place(at, part, ft__plan_address(part->f, i, 0)) &&
-           own_memory(p->m, at->variable) &&
-           !p->escaped[at->variable - p->first_variable];
+    if ((i->opcode != FT__PTX_LD && i->opcode != FT__PTX_ST) || i->n_types != 1 ||
+        !place_of(at, part, ft__plan_address(part->f, i, 0)))
+        return FT__MEMORY_OTHER;
+    if (is_param(p->m, at->variable))
+        return FT__MEMORY_PARAM;
+    return own_memory(p->m, at->variable) &&
+                   !p->escaped[at->variable - p->first_variable]
+               ? FT__MEMORY_CELLS
+               : FT__MEMORY_OTHER;
+}
+
+static bool in_cells(ft__origin *at, const ft__count_plan *p, const ft__plan_part *part,
+                     const ft__ptx_insn *i)
+{
+    return ft__plan_memory(at, p, part, i) == FT__MEMORY_CELLS;
 }
 
 /* It may be one of the parts' own, of which there is more to know. */
@@ -225,7 +228,7 @@ static uint8_t needed(const ft__count_plan *p, const ft__plan_part *part, uint32
         if (part->ref[r]->kind == FT__PTX_REG)
             need |= part->need[part->ref[r]->index];
     if (part->f->insn[k].opcode == FT__PTX_ST &&
-        ft__plan_cells(&at, p, part, &part->f->insn[k]))
+        in_cells(&at, p, part, &part->f->insn[k]))
         need |= *ft__plan_need(p, at.variable);
     return need;
 }
@@ -244,7 +247,7 @@ static void look_back(struct slicer *s, ft__plan_part *part, uint32_t k)
 
     if (!need)
         return;
-    if (i->opcode == FT__PTX_LD && ft__plan_cells(&at, s->p, part, i)) {
+    if (i->opcode == FT__PTX_LD && in_cells(&at, s->p, part, i)) {
         need_variable(s, at.variable, need);
     } else if (ft__ptx_computable(f, i) || across_lanes(i) || i->opcode == FT__PTX_ST ||
                (i->opcode == FT__PTX_LD && i->space == FT_PTX_CONST)) {
@@ -499,6 +502,104 @@ static bool begin(struct slicer *s, ft__arena *work, uint32_t kernel)
     return p->need && p->escaped;
 }
 
+/* ---- cells ---- */
+
+static int by_place(const void *a, const void *b)
+{
+    const ft__memory_cell *p = a, *q = b;
+
+    if (p->variable != q->variable)
+        return p->variable < q->variable ? -1 : 1;
+    if (p->offset != q->offset)
+        return p->offset < q->offset ? -1 : 1;
+    return (p->bytes > q->bytes) - (p->bytes < q->bytes);
+}
+
+uint32_t ft__plan_cell(const ft__plan_part *part, uint32_t variable, uint64_t offset,
+                       uint64_t bytes)
+{
+    const ft__memory_cell key = {
+        .variable = variable, .offset = offset, .bytes = bytes};
+    const ft__memory_cell *c =
+        bsearch(&key, part->cell, part->n_cells, sizeof(key), by_place);
+
+    return c ? c->slot : FT__NO_SLOT;
+}
+
+/* All that loads and stores name; what overlaps otherwise is followed no more. */
+static bool find_cells(ft__count_plan *p, ft__plan_part *part)
+{
+    const ft__ptx_function *f = part->f;
+    ft__origin at;
+    size_t n = 0;
+    uint32_t kept = 0;
+
+    for (uint32_t k = 0; k < f->n_insns; k++)
+        if (in_cells(&at, p, part, &f->insn[k]) && *ft__plan_need(p, at.variable))
+            n += f->insn[k].vector;
+    part->cell = ft__arena_array(&p->arena, n + 1, sizeof(*part->cell));
+    if (!part->cell)
+        return false;
+    n = 0;
+    for (uint32_t k = 0; k < f->n_insns; k++)
+        if (in_cells(&at, p, part, &f->insn[k]) && *ft__plan_need(p, at.variable))
+            for (uint32_t e = 0; e < f->insn[k].vector; e++)
+                part->cell[n++] = (ft__memory_cell){
+                    .variable = at.variable,
+                    .offset = at.offset + e * ft__element_bytes(&f->insn[k]),
+                    .bytes = ft__element_bytes(&f->insn[k])};
+    qsort(part->cell, n, sizeof(*part->cell), by_place);
+    for (size_t k = 0; k < n; k++) {
+        ft__memory_cell *last = kept ? &part->cell[kept - 1] : NULL;
+
+        if (last && by_place(last, &part->cell[k]) == 0)
+            continue;
+        if (last && last->variable == part->cell[k].variable &&
+            part->cell[k].offset - last->offset < last->bytes)
+            p->escaped[last->variable - p->first_variable] = true;
+        part->cell[kept++] = part->cell[k];
+    }
+    part->n_cells = kept;
+    return true;
+}
+
+/* ---- slots ---- */
+
+static bool give_slots(ft__count_plan *p, ft__plan_part *part)
+{
+    const ft__ptx_function *f = part->f;
+    const size_t most = (size_t)f->n_regs + part->n_cells + 1;
+
+    part->slot = ft__arena_array(&p->arena, (size_t)f->n_regs + 1, sizeof(*part->slot));
+    part->bits = ft__arena_array(&p->arena, most, sizeof(*part->bits));
+    part->hard = ft__arena_array(&p->arena, most, sizeof(*part->hard));
+    if (!part->slot || !part->bits || !part->hard)
+        return false;
+    for (uint32_t r = 0; r < f->n_regs; r++) {
+        const uint32_t bits = ft__ptx_type_bits(f->reg[r].type);
+
+        part->slot[r] = FT__NO_SLOT;
+        if (!part->need[r])
+            continue;
+        part->hard[part->n_slots] = part->need[r] & FT__HARD;
+        part->bits[part->n_slots] = (uint8_t)(bits < 64 ? bits : 64);
+        part->slot[r] = part->n_slots++;
+    }
+    for (uint32_t c = 0; c < part->n_cells; c++) {
+        part->hard[part->n_slots] =
+            *ft__plan_need(p, part->cell[c].variable) & FT__HARD;
+        part->bits[part->n_slots] =
+            (uint8_t)(part->cell[c].bytes < 8 ? part->cell[c].bytes * 8 : 64);
+        part->cell[c].slot = part->n_slots++;
+    }
+    for (uint32_t c = 0; c < part->n_calls; c++)
+        if (part->call[c].pointer != FT__NO_SLOT)
+            part->call[c].pointer = part->slot[part->call[c].pointer];
+    return true;
+}
+
+/* ---- the whole ---- */
+
 bool ft__plan_slice(ft__count_plan *p, uint32_t kernel)
 {
     struct slicer s = {.p = p};
@@ -511,6 +612,10 @@ bool ft__plan_slice(ft__count_plan *p, uint32_t kernel)
         find_escapes(p, &p->part[n]);
     if (ok)
         spread(&s);
+    for (uint32_t n = 0; ok && n < p->n_parts; n++)
+        ok = find_cells(p, &p->part[n]);
+    for (uint32_t n = 0; ok && n < p->n_parts; n++)
+        ok = give_slots(p, &p->part[n]);
     ft__arena_free(&work);
     return ok;
 }

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "ptx/count/run.h"
-#include "ptx/eval/lanes.h"
 
 static void forget(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__set *who)
 {
@@ -80,7 +79,7 @@ static void find_affine(ft__run *r, ft__frame *f, const ft__plan_step *s,
         any |= a[k].affine != 0;
         out->rough |= a[k].rough;
     }
-    if (!any || ft__rule(r, &out->affine, f->part, s, a, out, who) ||
+    if (!any || ft__rule(r, &out->affine, f->part, s, a, who) ||
         derive(r, &out->affine, f->part, s, a, out))
         return;
     out->affine = 0;
@@ -216,8 +215,7 @@ static void copy(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__set
             continue;
         ft__value_get(r, &v, f, &f->part->source[s->source + k]);
         if (v.affine && bits < 64 && i->opcode == FT__PTX_LD)
-            ft__rule_no_wrap(r, &v, bits,
-                             ft__ptx_type_kind(i->type[0]) == FT__KIND_SIGNED, who);
+            ft__rule(r, &v.affine, f->part, s, &v, who);
         if (bits < 64) {
             for (uint32_t l = 0; v.lane && l < r->threads; l++)
                 r->out[0][l] = extended(f->part, s, k, v.lane[l]);
@@ -323,8 +321,8 @@ static void constant(ft__run *r, ft__frame *f, const ft__plan_step *s,
 /* ---- values of other threads ---- */
 
 /* Of vote and the like only what all threads know, and all of a warp are there. */
-void ft__run_lanes(ft__run *r, ft__frame *f, const ft__plan_step *s,
-                   const ft__active *t, const ft__set *who)
+static void lanes(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__active *t,
+                  const ft__set *who)
 {
     const ft__ptx_insn *i = &f->part->f->insn[s->insn];
     ft__lane_value v = {.lane = r->out[0]};
@@ -456,7 +454,7 @@ void ft__run_eval(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__ac
     case FT__STEP_PARAM: once(r, f, s, who); break;
     case FT__STEP_COPY: copy(r, f, s, who); break;
     case FT__STEP_CONST: constant(r, f, s, who); break;
-    case FT__STEP_LANES: ft__run_lanes(r, f, s, t, who); break;
+    case FT__STEP_LANES: lanes(r, f, s, t, who); break;
     default: forget(r, f, s, who); break;
     }
 }

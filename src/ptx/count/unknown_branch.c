@@ -1,4 +1,6 @@
 /* Branches that data decides: threads of which nobody knows go both ways. */
+#include <string.h>
+
 #include "ptx/count/path.h"
 
 /* Of a fork: ways may double with each of them. */
@@ -252,7 +254,7 @@ static bool fork_new(ft__walk *w, ft__arena *work, struct fork *k)
 
 /* They go both ways at once. */
 static void go_both(ft__walk *w, ft__active *yes, ft__active *no, struct fork *k,
-                    const ft__set *open)
+                    const ft__set *open, ft__way *go)
 {
     ft__run *r = w->r;
     const ft__plan_part *part = w->f->part;
@@ -273,9 +275,9 @@ static void go_both(ft__walk *w, ft__active *yes, ft__active *no, struct fork *k
         keep_off(w, no, yes, round_no, open);
     if (round_yes && round_no)
         drop(r, yes, FT__GUESS, open);
-    ft__way_walk(r, w->f, k->to, k->reconvergence, yes);
+    go(r, w->f, k->to, k->reconvergence, yes);
     restore(r, w->f, k->kept, k->slots, open);
-    ft__way_walk(r, w->f, k->next, k->reconvergence, no);
+    go(r, w->f, k->next, k->reconvergence, no);
     forget_written(r, w->f, k->slots, open);
     join_both(w, yes, no, round_yes || round_no, round_yes && round_no, open, &left);
     w->from = w->block;
@@ -283,14 +285,14 @@ static void go_both(ft__walk *w, ft__active *yes, ft__active *no, struct fork *k
 }
 
 void ft__way_unknown(ft__walk *w, ft__active *yes, ft__active *no,
-                     const ft__flow_block *b, const ft__set *open)
+                     const ft__flow_block *b, const ft__set *open, ft__way *go)
 {
     struct fork k = {.to = b->jump, .next = b->next, .reconvergence = b->reconvergence};
     ft__arena work = {0};
 
     w->r->steps += FORK_STEPS;
     if (fork_new(w, &work, &k))
-        go_both(w, yes, no, &k, open);
+        go_both(w, yes, no, &k, open, go);
     ft__arena_free(&work);
 }
 
@@ -320,12 +322,12 @@ void ft__way_anywhere(ft__walk *w, const ft__plan_step *s, uint32_t reconvergenc
     ft__run *r = w->r;
     ft__arena work = {0};
     const bool *blocks = ahead(r, &work, &w->f->part->flow, w->block, reconvergence);
-    uint64_t n[FT__SETS];
+    ft__active jump = w->t;
 
     ft__run_inexact(r, w->f, s->insn, "a branch by index depends on data");
-    ft__run_threads(r, n, &w->t);
-    n[FT__SURE] = 0;
-    ft__run_count(r, s->item, n);
+    ft__active_spell_out(&jump);
+    memset(&jump.of[FT__SURE], 0, sizeof(jump.of[FT__SURE]));
+    ft__run_threads(r, s->item, &jump);
     if (blocks)
         pass_unknown(w, &work, blocks);
     ft__arena_free(&work);

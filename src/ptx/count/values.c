@@ -1,42 +1,10 @@
-/* Values and sets of threads while a thread block is executed: splitting and joining
- * sets, reading sources, writing slots for some threads. */
+/* Values and sets of threads while a thread block is executed: joining and counting
+ * sets, reading sources, writing slots for some threads; the ends of their numbers. */
 #include <string.h>
 
 #include "ptx/count/run.h"
 
 /* ---- sets ---- */
-
-void ft__active_split(const ft__run *r, ft__active *yes, ft__active *no,
-                      const ft__active *t, const ft__lane_condition *c)
-{
-    yes->known = no->known = t->known && !c->any_open;
-    for (uint32_t k = 0; k < r->words; k++) {
-        const uint64_t holds = c->holds.w[k], open = c->any_open ? c->open.w[k] : 0;
-        const uint64_t maybe = t->of[FT__MAYBE].w[k];
-
-        yes->of[FT__MAYBE].w[k] = maybe & (holds | open);
-        no->of[FT__MAYBE].w[k] = maybe & ~holds;
-        if (!yes->known) {
-            const uint64_t sure = ft__active_set(t, FT__SURE)->w[k];
-            const uint64_t guess = ft__active_set(t, FT__GUESS)->w[k];
-            const uint64_t every_other = 0x5555555555555555u & open;
-
-            yes->of[FT__SURE].w[k] = sure & holds;
-            no->of[FT__SURE].w[k] = sure & ~(holds | open);
-            yes->of[FT__GUESS].w[k] = guess & (holds | every_other);
-            no->of[FT__GUESS].w[k] = guess & ~(holds | every_other);
-        }
-    }
-}
-
-/* All three sets stand there by themselves. */
-void ft__active_spell_out(ft__active *t)
-{
-    if (t->known) {
-        t->of[FT__SURE] = t->of[FT__GUESS] = t->of[FT__MAYBE];
-        t->known = false;
-    }
-}
 
 void ft__active_join(const ft__run *r, ft__active *t, const ft__active *more)
 {
@@ -45,20 +13,6 @@ void ft__active_join(const ft__run *r, ft__active *t, const ft__active *more)
     for (unsigned set = t->known ? FT__MAYBE : FT__SURE; set < FT__SETS; set++)
         for (uint32_t k = 0; k < r->words; k++)
             t->of[set].w[k] |= ft__active_set(more, set)->w[k];
-}
-
-void ft__active_remove(const ft__run *r, ft__active *t, const ft__active *gone)
-{
-    /* Who may have gone is no longer there for sure; who has not for sure may be. */
-    if (!t->known || !gone->known)
-        ft__active_spell_out(t);
-    for (uint32_t k = 0; k < r->words; k++) {
-        if (!t->known) {
-            t->of[FT__SURE].w[k] &= ~gone->of[FT__MAYBE].w[k];
-            t->of[FT__GUESS].w[k] &= ~ft__active_set(gone, FT__GUESS)->w[k];
-        }
-        t->of[FT__MAYBE].w[k] &= ~ft__active_set(gone, FT__SURE)->w[k];
-    }
 }
 
 bool ft__active_same(const ft__run *r, const ft__active *a, const ft__active *b)
@@ -78,8 +32,7 @@ void ft__run_count(ft__run *r, uint32_t item, const uint64_t n[FT__SETS])
     uint64_t *c = r->count + (size_t)item * FT__SETS;
 
     for (unsigned set = 0; set < FT__SETS; set++)
-        if (__builtin_add_overflow(c[set], n[set], &c[set]))
-            c[set] = UINT64_MAX;
+        ft__add_times(&c[set], n[set], 1);
 }
 
 static uint64_t warps_of(const ft__run *r, const ft__set *s)
@@ -100,18 +53,24 @@ static uint64_t threads_of(const ft__run *r, const ft__set *s)
     return n;
 }
 
-void ft__run_warps(const ft__run *r, uint64_t n[FT__SETS], const ft__active *t)
+void ft__run_warps(ft__run *r, uint32_t item, const ft__active *t)
 {
+    uint64_t n[FT__SETS];
+
     n[FT__MAYBE] = n[FT__SURE] = n[FT__GUESS] = warps_of(r, &t->of[FT__MAYBE]);
     for (unsigned set = 0; !t->known && set < FT__MAYBE; set++)
         n[set] = warps_of(r, &t->of[set]);
+    ft__run_count(r, item, n);
 }
 
-void ft__run_threads(const ft__run *r, uint64_t n[FT__SETS], const ft__active *t)
+void ft__run_threads(ft__run *r, uint32_t item, const ft__active *t)
 {
+    uint64_t n[FT__SETS];
+
     n[FT__MAYBE] = n[FT__SURE] = n[FT__GUESS] = threads_of(r, &t->of[FT__MAYBE]);
     for (unsigned set = 0; !t->known && set < FT__MAYBE; set++)
         n[set] = threads_of(r, &t->of[set]);
+    ft__run_count(r, item, n);
 }
 
 void ft__run_inexact(ft__run *r, const ft__frame *f, uint32_t insn, const char *why)
@@ -122,12 +81,14 @@ void ft__run_inexact(ft__run *r, const ft__frame *f, uint32_t insn, const char *
     }
 }
 
-void ft__run_stop(ft__run *r, const ft__frame *f, uint32_t insn, const char *why)
+void ft__run_unbound(ft__run *r, const ft__plan_part *part, uint32_t block,
+                     uint32_t end)
 {
-    if (!r->stopped)
-        r->why = NULL; /* matters more than what was there before */
-    r->stopped = true;
-    ft__run_inexact(r, f, insn, why);
+    for (uint32_t k = part->item[block]; k < part->item[end]; k++)
+        r->unbounded[k] = true;
+    for (uint32_t s = part->steps[block]; s < part->steps[end]; s++)
+        if (part->step[s].kind == FT__STEP_BARRIER)
+            r->unbounded[r->p->barrier] = true;
 }
 
 /* ---- values ---- */
@@ -310,14 +271,9 @@ static uint32_t axis(uint32_t sreg, uint32_t x)
     return sreg - x;
 }
 
-static void whole(ft__lane_value *out, uint64_t v)
-{
-    out->base = v;
-}
-
 static void of_block(ft__run *r, ft__lane_value *out, uint32_t a)
 {
-    whole(out, a < 3 ? r->at[a] : 0);
+    out->base = a < 3 ? r->at[a] : 0;
     if (a < 3 && r->grid[a] > 1)
         out->affine = ft__affine_symbol(&r->affines, a);
 }
@@ -341,29 +297,29 @@ static void of_cluster(ft__run *r, ft__lane_value *out, uint32_t sreg)
     }
     switch (sreg) {
     case FT__SREG_CLUSTER_CTARANK:
-        whole(out, in[0] + r->cluster[0] * (in[1] + (uint64_t)r->cluster[1] * in[2]));
+        out->base = in[0] + r->cluster[0] * (in[1] + (uint64_t)r->cluster[1] * in[2]);
         break;
-    case FT__SREG_CLUSTER_NCTARANK: whole(out, size); break;
-    case FT__SREG_IS_EXPLICIT_CLUSTER: whole(out, clustered(r)); break;
+    case FT__SREG_CLUSTER_NCTARANK: out->base = size; break;
+    case FT__SREG_IS_EXPLICIT_CLUSTER: out->base = clustered(r); break;
     default:
         if (sreg >= FT__SREG_CLUSTER_NCTAID_X)
-            whole(out, sreg <= FT__SREG_CLUSTER_NCTAID_Z
-                           ? r->cluster[axis(sreg, FT__SREG_CLUSTER_NCTAID_X)]
-                           : 0);
+            out->base = sreg <= FT__SREG_CLUSTER_NCTAID_Z
+                            ? r->cluster[axis(sreg, FT__SREG_CLUSTER_NCTAID_X)]
+                            : 0;
         else if (sreg >= FT__SREG_CLUSTER_CTAID_X)
-            whole(out, sreg <= FT__SREG_CLUSTER_CTAID_Z
-                           ? in[axis(sreg, FT__SREG_CLUSTER_CTAID_X)]
-                           : 0);
+            out->base = sreg <= FT__SREG_CLUSTER_CTAID_Z
+                            ? in[axis(sreg, FT__SREG_CLUSTER_CTAID_X)]
+                            : 0;
         else if (sreg >= FT__SREG_NCLUSTERID_X)
-            whole(out, sreg <= FT__SREG_NCLUSTERID_Z
-                           ? r->grid[axis(sreg, FT__SREG_NCLUSTERID_X)] /
-                                 r->cluster[axis(sreg, FT__SREG_NCLUSTERID_X)]
-                           : 0);
+            out->base = sreg <= FT__SREG_NCLUSTERID_Z
+                            ? r->grid[axis(sreg, FT__SREG_NCLUSTERID_X)] /
+                                  r->cluster[axis(sreg, FT__SREG_NCLUSTERID_X)]
+                            : 0;
         else
-            whole(out, sreg <= FT__SREG_CLUSTERID_Z
-                           ? r->at[axis(sreg, FT__SREG_CLUSTERID_X)] /
-                                 r->cluster[axis(sreg, FT__SREG_CLUSTERID_X)]
-                           : 0);
+            out->base = sreg <= FT__SREG_CLUSTERID_Z
+                            ? r->at[axis(sreg, FT__SREG_CLUSTERID_X)] /
+                                  r->cluster[axis(sreg, FT__SREG_CLUSTERID_X)]
+                            : 0;
     }
 }
 
@@ -379,19 +335,19 @@ static void get_special(ft__run *r, ft__lane_value *out, uint32_t sreg)
         break;
     case FT__SREG_NTID_X:
     case FT__SREG_NTID_Y:
-    case FT__SREG_NTID_Z: whole(out, r->block[axis(sreg, FT__SREG_NTID_X)]); break;
+    case FT__SREG_NTID_Z: out->base = r->block[axis(sreg, FT__SREG_NTID_X)]; break;
     case FT__SREG_CTAID_X:
     case FT__SREG_CTAID_Y:
     case FT__SREG_CTAID_Z: of_block(r, out, axis(sreg, FT__SREG_CTAID_X)); break;
     case FT__SREG_NCTAID_X:
     case FT__SREG_NCTAID_Y:
-    case FT__SREG_NCTAID_Z: whole(out, r->grid[axis(sreg, FT__SREG_NCTAID_X)]); break;
+    case FT__SREG_NCTAID_Z: out->base = r->grid[axis(sreg, FT__SREG_NCTAID_X)]; break;
     case FT__SREG_TID_W:
     case FT__SREG_NTID_W:
     case FT__SREG_CTAID_W:
     case FT__SREG_NCTAID_W: break;
-    case FT__SREG_NWARPID: whole(out, r->warps); break;
-    case FT__SREG_DYNAMIC_SMEM_SIZE: whole(out, r->dynamic_shared); break;
+    case FT__SREG_NWARPID: out->base = r->warps; break;
+    case FT__SREG_DYNAMIC_SMEM_SIZE: out->base = r->dynamic_shared; break;
     case FT__SREG_LANEID:
     case FT__SREG_WARPID:
     case FT__SREG_LANEMASK_EQ:
@@ -462,4 +418,62 @@ void ft__run_guard(ft__run *r, ft__lane_condition *c, ft__frame *f, uint32_t slo
         c->open.w[k] = v->unknown ? v->unknown[k] & r->all.w[k] : 0;
         c->holds.w[k] = m & r->all.w[k] & ~c->open.w[k];
     }
+}
+
+/* ---- numbers ---- */
+
+/* Of whole words of lanes in 32 bits, which a machine compares four at a time. */
+static void ends_32(const uint64_t *lane, const ft__keys *how, int32_t *low,
+                    int32_t *high)
+{
+    const uint32_t mask = (uint32_t)how->mask, flip = (uint32_t)how->flip;
+    const uint32_t less = (uint32_t)how->less;
+    int32_t least = *low, most = *high;
+
+    for (uint32_t l = 0; l < 64; l++) {
+        const int32_t x = (int32_t)((((uint32_t)lane[l] & mask) ^ flip) - less);
+
+        least = x < least ? x : least;
+        most = x > most ? x : most;
+    }
+    *low = least;
+    *high = most;
+}
+
+void ft__number_ends(const ft__run *r, const ft__lane_value *v, uint32_t bits,
+                     bool is_signed, const ft__set *who, ft__i128 *least,
+                     ft__i128 *most)
+{
+    const uint32_t width = bits > 32 ? 64 : 32;
+    const ft__keys how = ft__keys_of(bits, is_signed, width);
+    const ft__i128 more = bits == width && !is_signed ? (ft__i128)1 << (width - 1) : 0;
+    int64_t low = INT64_MAX, high = INT64_MIN;
+    int32_t low_32 = INT32_MAX, high_32 = INT32_MIN;
+    bool any = false, wide = false;
+
+    *least = *most = ft__number(v->base, bits, is_signed);
+    if (!v->lane)
+        return;
+    for (uint32_t k = 0; k < r->words; k++) {
+        const uint64_t *lane = v->lane + (size_t)k * 64;
+
+        any |= who->w[k] != 0;
+        if (who->w[k] == UINT64_MAX && width == 32) {
+            ends_32(lane, &how, &low_32, &high_32);
+            wide = true;
+            continue;
+        }
+        for (uint64_t m = who->w[k]; m; m &= m - 1) {
+            const uint64_t one = lane[__builtin_ctzll(m)];
+            const int64_t x =
+                width == 32 ? (int32_t)ft__key(&how, one) : ft__key(&how, one);
+
+            low = x < low ? x : low;
+            high = x > high ? x : high;
+        }
+    }
+    low = wide && low_32 < low ? low_32 : low;
+    high = wide && high_32 > high ? high_32 : high;
+    *least = any ? low + more : (ft__i128)1 << 100;
+    *most = any ? high + more : -((ft__i128)1 << 100);
 }

@@ -1,14 +1,316 @@
 /* All threads of a block go through a function together; each warp's part of the way is
  * the way it goes alone. Ways of a split are walked one after the other up to where
- * they meet. */
+ * they meet; a function that is called has a frame of its own. */
+#include <string.h>
+
 #include "ptx/count/path.h"
 
 #define NONE FT__FLOW_NONE
+
+/* Ways part, and parts of them are ways. */
+static void go(ft__run *r, ft__frame *f, uint32_t from, uint32_t stop, ft__active *t);
+
+/* ---- sets ---- */
 
 static void nobody(ft__active *t)
 {
     memset(t, 0, sizeof(*t));
     t->known = true;
+}
+
+static bool anyone(const ft__run *r, const ft__active *t)
+{
+    return ft__set_any(r, &t->of[FT__MAYBE]);
+}
+
+/* Those for which it holds, and those for which it does not. */
+static void split(const ft__run *r, ft__active *yes, ft__active *no,
+                  const ft__active *t, const ft__lane_condition *c)
+{
+    yes->known = no->known = t->known && !c->any_open;
+    for (uint32_t k = 0; k < r->words; k++) {
+        const uint64_t holds = c->holds.w[k], open = c->any_open ? c->open.w[k] : 0;
+        const uint64_t maybe = t->of[FT__MAYBE].w[k];
+
+        yes->of[FT__MAYBE].w[k] = maybe & (holds | open);
+        no->of[FT__MAYBE].w[k] = maybe & ~holds;
+        if (!yes->known) {
+            const uint64_t sure = ft__active_set(t, FT__SURE)->w[k];
+            const uint64_t guess = ft__active_set(t, FT__GUESS)->w[k];
+            const uint64_t every_other = 0x5555555555555555u & open;
+
+            yes->of[FT__SURE].w[k] = sure & holds;
+            no->of[FT__SURE].w[k] = sure & ~(holds | open);
+            yes->of[FT__GUESS].w[k] = guess & (holds | every_other);
+            no->of[FT__GUESS].w[k] = guess & ~(holds | every_other);
+        }
+    }
+}
+
+static void remove_from(const ft__run *r, ft__active *t, const ft__active *gone)
+{
+    /* Who may have gone is no longer there for sure; who has not for sure may be. */
+    if (!t->known || !gone->known)
+        ft__active_spell_out(t);
+    for (uint32_t k = 0; k < r->words; k++) {
+        if (!t->known) {
+            t->of[FT__SURE].w[k] &= ~gone->of[FT__MAYBE].w[k];
+            t->of[FT__GUESS].w[k] &= ~ft__active_set(gone, FT__GUESS)->w[k];
+        }
+        t->of[FT__MAYBE].w[k] &= ~ft__active_set(gone, FT__SURE)->w[k];
+    }
+}
+
+static void give_up(ft__run *r, const ft__frame *f, uint32_t insn, const char *why)
+{
+    if (!r->stopped)
+        r->why = NULL; /* matters more than what was there before */
+    r->stopped = true;
+    ft__run_inexact(r, f, insn, why);
+}
+
+/* ---- frames ---- */
+
+static ft__frame *frame_new(ft__run *r, ft__plan_part *part)
+{
+    const uint32_t n = (uint32_t)(part - r->p->part);
+    ft__frame *f = r->pool[n];
+
+    if (f) {
+        r->pool[n] = f->free;
+        return f;
+    }
+    f = ft__arena_alloc(&r->arena, sizeof(*f));
+    if (f) {
+        f->part = part;
+        f->value =
+            ft__arena_array(&r->arena, (size_t)part->n_slots + 1, sizeof(*f->value));
+        f->loop =
+            ft__arena_array(&r->arena, (size_t)part->flow.n + 1, sizeof(*f->loop));
+    }
+    if (!f || !f->value || !f->loop) {
+        r->short_of_memory = true;
+        return NULL;
+    }
+    return f;
+}
+
+static ft__frame *frame_begin(ft__run *r, ft__plan_part *part, ft__frame *caller,
+                              const ft__active *t)
+{
+    ft__frame *f = frame_new(r, part);
+
+    if (!f)
+        return NULL;
+    for (uint32_t s = 0; s < part->n_slots; s++) {
+        ft__lane_value *v = &f->value[s];
+
+        *v = (ft__lane_value){.own = v->own, .masks = v->masks, .fresh = true};
+    }
+    for (uint32_t b = 0; b < part->flow.n; b++) {
+        ft__loop *loop = f->loop[b];
+
+        if (!loop)
+            continue;
+        loop->walk = 0;
+        loop->open = false;
+        if (loop->launch != r->launch)
+            loop->period = 1;
+        loop->launch = r->launch;
+    }
+    nobody(&f->back);
+    nobody(&f->exited);
+    memset(&f->left, 0, sizeof(f->left));
+    memset(&f->torn, 0, sizeof(f->torn));
+    f->present = t->of[FT__MAYBE];
+    f->caller = caller;
+    f->depth = caller ? caller->depth + 1 : 0;
+    return f;
+}
+
+static void frame_end(ft__run *r, ft__frame *f)
+{
+    const size_t n = (size_t)(f->part - r->p->part);
+
+    f->free = r->pool[n];
+    r->pool[n] = f;
+}
+
+/* ---- calls ---- */
+
+static void put(ft__run *r, ft__frame *f, uint32_t slot, ft__frame *from, uint32_t of,
+                const ft__set *who)
+{
+    const ft__lane_value nothing = {.nothing = true};
+    const ft__lane_value *v =
+        of == FT__NO_SLOT || from->value[of].fresh ? &nothing : &from->value[of];
+
+    if (slot != FT__NO_SLOT)
+        ft__value_put(r, f, slot, v, who, f->part->hard[slot]);
+}
+
+/* All cells of a variable from those of another. */
+static void put_variable(ft__run *r, ft__frame *f, uint32_t variable, ft__frame *from,
+                         uint32_t of, const ft__set *who)
+{
+    for (uint32_t c = 0; c < f->part->n_cells; c++) {
+        const ft__memory_cell *cell = &f->part->cell[c];
+
+        if (cell->variable == variable)
+            put(r, f, cell->slot, from,
+                ft__plan_cell(from->part, of, cell->offset, cell->bytes), who);
+    }
+}
+
+static uint32_t slot_of(const ft__frame *f, const ft__ptx_operand *o)
+{
+    return o->kind == FT__PTX_REG ? f->part->slot[o->index] : FT__NO_SLOT;
+}
+
+static void pass(ft__run *r, ft__frame *to, ft__frame *f, const ft__plan_call *c,
+                 const ft__set *who)
+{
+    const ft__ptx_function *g = to->part->f;
+
+    for (uint32_t k = 0; k < g->n_params && k < c->n_args; k++) {
+        const ft__ptx_operand *o = &c->arg[k];
+
+        if (!g->params_are_regs && o->kind == FT__PTX_VARIABLE) {
+            put_variable(r, to, g->param[k], f, o->index, who);
+        } else if (g->params_are_regs && o->kind == FT__PTX_INT) {
+            const ft__lane_value v = {.base = o->bits};
+
+            if (to->part->slot[g->param[k]] != FT__NO_SLOT)
+                ft__value_put(r, to, to->part->slot[g->param[k]], &v, who, true);
+        } else if (g->params_are_regs) {
+            put(r, to, to->part->slot[g->param[k]], f, slot_of(f, o), who);
+        }
+    }
+}
+
+static void give_back(ft__run *r, ft__frame *f, ft__frame *from, const ft__plan_call *c,
+                      const ft__set *who)
+{
+    const ft__ptx_function *g = from->part->f;
+
+    for (uint32_t k = 0; k < g->n_results && k < c->n_results; k++) {
+        const ft__ptx_operand *o = &c->result[k];
+
+        if (!g->results_are_regs && o->kind == FT__PTX_VARIABLE)
+            put_variable(r, f, o->index, from, g->result[k], who);
+        else if (g->results_are_regs)
+            put(r, f, slot_of(f, o), from, from->part->slot[g->result[k]], who);
+    }
+}
+
+/* Nobody knows what the call gives. */
+static void forget_results(ft__run *r, ft__frame *f, const ft__plan_call *c,
+                           const ft__set *who)
+{
+    for (uint32_t k = 0; k < c->n_results; k++) {
+        const ft__ptx_operand *o = &c->result[k];
+        const uint32_t slot = slot_of(f, o);
+
+        if (slot != FT__NO_SLOT)
+            ft__value_forget(r, &f->value[slot], who);
+        for (uint32_t x = 0; x < f->part->n_cells; x++)
+            if (o->kind == FT__PTX_VARIABLE && f->part->cell[x].variable == o->index)
+                ft__value_forget(r, &f->value[f->part->cell[x].slot], who);
+    }
+}
+
+static void not_followed(ft__run *r, ft__frame *f, const ft__plan_step *s,
+                         const ft__plan_call *c, const ft__active *on, const char *why)
+{
+    ft__run_inexact(r, f, s->insn, why);
+    for (uint32_t k = 0; k < r->p->n_parts; k++)
+        ft__run_unbound(r, &r->p->part[k], 0, r->p->part[k].flow.n);
+    forget_results(r, f, c, &on->of[FT__MAYBE]);
+}
+
+static void enter(ft__run *r, ft__frame *f, const ft__plan_step *s,
+                  const ft__plan_call *c, uint32_t part, ft__active *t,
+                  const ft__active *on)
+{
+    ft__frame *to;
+    ft__active back = *on;
+
+    if (f->depth + 1 >= FT__MOST_CALLS) {
+        not_followed(r, f, s, c, on, "calls are nested too deep");
+        return;
+    }
+    to = frame_begin(r, &r->p->part[part], f, on);
+    if (!to)
+        return;
+    pass(r, to, f, c, &on->of[FT__MAYBE]);
+    go(r, to, 0, to->part->flow.n, &back);
+    for (uint32_t k = 0; k < r->words; k++)
+        to->torn.w[k] |= back.of[FT__MAYBE].w[k] & to->back.of[FT__MAYBE].w[k];
+    ft__active_join(r, &back, &to->back);
+    give_back(r, f, to, c, &back.of[FT__MAYBE]);
+    if (ft__set_any(r, &to->torn))
+        forget_results(r, f, c, &to->torn);
+    remove_from(r, t, &to->exited);
+    ft__active_join(r, &f->exited, &to->exited);
+    for (uint32_t k = 0; k < r->words; k++)
+        f->left.w[k] |= to->exited.of[FT__MAYBE].w[k];
+    frame_end(r, to);
+}
+
+/* Threads by the function that their register holds. */
+static void enter_each(ft__run *r, ft__frame *f, const ft__plan_step *s,
+                       const ft__plan_call *c, ft__active *t, const ft__active *on)
+{
+    ft__active rest = *on, now;
+    const ft__lane_value *v = &f->value[c->pointer];
+
+    if (v->fresh || v->nothing || v->unknown) {
+        not_followed(r, f, s, c, on, "a call through a register depends on data");
+        return;
+    }
+    ft__affine_pin(&r->affines, v->affine);
+    while (anyone(r, &rest)) {
+        ft__lane_condition same = {.any_open = false};
+        uint64_t first = 0;
+        uint32_t k = 0;
+        bool found = false;
+
+        for (uint32_t l = 0; l < r->threads; l++)
+            if (ft__set_has(rest.of[FT__MAYBE].w, l)) {
+                const uint64_t one = v->lane ? v->lane[l] : v->base;
+
+                first = found ? first : one;
+                found = true;
+                same.holds.w[l / 64] |= (uint64_t)(one == first) << l % 64;
+            }
+        split(r, &now, &rest, &rest, &same);
+        while (k < c->n_parts && r->p->part[c->part[k]].function + 1 != first)
+            k++;
+        if (k == c->n_parts)
+            not_followed(r, f, s, c, &now, "a call leads to a function not listed");
+        else
+            enter(r, f, s, c, c->part[k], t, &now);
+    }
+}
+
+/* `t` loses who ends meanwhile. */
+static void call(ft__run *r, ft__frame *f, const ft__plan_step *s, ft__active *t,
+                 const ft__active *on)
+{
+    const ft__plan_call *c = &f->part->call[s->call];
+
+    if (!anyone(r, on))
+        return;
+    if (c->pointer != FT__NO_SLOT && c->nowhere)
+        not_followed(r, f, s, c, on, "a call through a register is not listed");
+    else if (c->pointer != FT__NO_SLOT)
+        enter_each(r, f, s, c, t, on);
+    else if (c->nowhere)
+        forget_results(r, f, c, &on->of[FT__MAYBE]);
+    else
+        enter(r, f, s, c, c->part[0], t, on);
+    if (c->noreturn)
+        remove_from(r, t, on);
 }
 
 /* ---- splits ---- */
@@ -43,8 +345,8 @@ static void go_apart(ft__walk *w, ft__active *yes, ft__active *no, uint32_t to,
         w->walk = ++r->walks; /* fewer are on the way */
         return;
     }
-    ft__way_walk(r, w->f, to, reconvergence, yes);
-    ft__way_walk(r, w->f, next, reconvergence, no);
+    go(r, w->f, to, reconvergence, yes);
+    go(r, w->f, next, reconvergence, no);
     w->t = *yes;
     ft__active_join(r, &w->t, no);
     w->block = reconvergence;
@@ -56,22 +358,19 @@ static void branch(ft__walk *w, const ft__plan_step *s)
     const ft__flow_block *b = &w->f->part->flow.block[w->block];
     ft__lane_condition c;
     ft__active yes, no;
-    uint64_t n[FT__SETS];
 
     if (s->guard == FT__NO_SLOT) {
-        ft__run_threads(r, n, &w->t);
-        ft__run_count(r, s->item, n);
+        ft__run_threads(r, s->item, &w->t);
         w->from = w->block;
         w->block = b->jump;
         return;
     }
     ft__run_guard(r, &c, w->f, s->guard, s->guard_not);
-    ft__active_split(r, &yes, &no, &w->t, &c);
-    ft__run_threads(r, n, &yes);
-    ft__run_count(r, s->item, n);
-    if (!ft__way_anyone(r, &yes) || !ft__way_anyone(r, &no) || b->jump == b->next) {
+    split(r, &yes, &no, &w->t, &c);
+    ft__run_threads(r, s->item, &yes);
+    if (!anyone(r, &yes) || !anyone(r, &no) || b->jump == b->next) {
         w->from = w->block;
-        w->block = ft__way_anyone(r, &yes) ? b->jump : b->next;
+        w->block = anyone(r, &yes) ? b->jump : b->next;
         return;
     }
     count_split(r, s, &yes, &no);
@@ -79,7 +378,7 @@ static void branch(ft__walk *w, const ft__plan_step *s)
         c.open.w[k] &= c.any_open ? w->t.of[FT__MAYBE].w[k] : 0;
     if (ft__set_any(r, &c.open)) {
         ft__run_inexact(r, w->f, s->insn, "a branch depends on data");
-        ft__way_unknown(w, &yes, &no, b, &c.open);
+        ft__way_unknown(w, &yes, &no, b, &c.open, go);
     } else {
         go_apart(w, &yes, &no, b->jump, b->next, b->reconvergence);
     }
@@ -130,7 +429,7 @@ static void go_each(ft__walk *w, const uint32_t *to, uint32_t reconvergence)
     bool first = true;
 
     nobody(&all);
-    while (ft__way_anyone(r, &rest)) {
+    while (anyone(r, &rest)) {
         ft__lane_condition c = {.any_open = false};
         uint32_t block = NONE;
 
@@ -139,14 +438,14 @@ static void go_each(ft__walk *w, const uint32_t *to, uint32_t reconvergence)
                 block = block == NONE ? to[l] : block;
                 c.holds.w[l / 64] |= (uint64_t)(to[l] == block) << l % 64;
             }
-        ft__active_split(r, &now, &rest, &rest, &c);
+        split(r, &now, &rest, &rest, &c);
         if (first && ft__set_same(r, &now.of[FT__MAYBE], &here)) {
             w->from = w->block;
             w->block = block;
             return;
         }
         first = false;
-        ft__way_walk(r, w->f, block, reconvergence, &now);
+        go(r, w->f, block, reconvergence, &now);
         ft__active_join(r, &all, &now);
     }
     w->t = all;
@@ -165,11 +464,10 @@ static void by_index(ft__walk *w, const ft__plan_step *s)
     ft__active taken = w->t, stay;
     ft__lane_condition c = {.any_open = false};
     ft__lane_value v;
-    uint64_t n[FT__SETS];
 
     if (s->guard != FT__NO_SLOT) {
         ft__run_guard(r, &c, w->f, s->guard, s->guard_not);
-        ft__active_split(r, &taken, &stay, &w->t, &c);
+        split(r, &taken, &stay, &w->t, &c);
     }
     ft__value_get(r, &v, w->f, &part->source[s->source]);
     if (c.any_open || v.nothing || v.unknown || !list || !list->n) {
@@ -177,8 +475,7 @@ static void by_index(ft__walk *w, const ft__plan_step *s)
         return;
     }
     ft__affine_pin(&r->affines, v.affine);
-    ft__run_threads(r, n, &taken);
-    ft__run_count(r, s->item, n);
+    ft__run_threads(r, s->item, &taken);
     find_targets(w, to, &taken.of[FT__MAYBE], &v, list);
     count_parted(r, s, &w->t, to);
     go_each(w, to, reconvergence);
@@ -195,7 +492,7 @@ static void leave(ft__walk *w, const ft__plan_step *s)
 
     if (s->guard != FT__NO_SLOT) {
         ft__run_guard(r, &c, w->f, s->guard, s->guard_not);
-        ft__active_split(r, &gone, &rest, &w->t, &c);
+        split(r, &gone, &rest, &w->t, &c);
         if (c.any_open)
             ft__run_inexact(r, w->f, s->insn, "who leaves depends on data");
     } else {
@@ -242,7 +539,7 @@ static const ft__active *taking_part(ft__walk *w, const ft__plan_step *s,
     if (s->guard == FT__NO_SLOT)
         return &w->t;
     ft__run_guard(w->r, c, w->f, s->guard, s->guard_not);
-    ft__active_split(w->r, on, &off, &w->t, c);
+    split(w->r, on, &off, &w->t, c);
     if (ft__set_same(w->r, ft__active_set(on, FT__SURE), &on->of[FT__MAYBE]))
         on->known = true;
     else if (c->any_open)
@@ -263,12 +560,8 @@ static void value_step(ft__walk *w, const ft__plan_step *s, const ft__active *on
 
 static void count_on(ft__run *r, const ft__plan_step *s, const ft__active *on)
 {
-    uint64_t n[FT__SETS];
-
-    ft__run_threads(r, n, on);
-    ft__run_count(r, s->item, n);
-    ft__run_warps(r, n, on);
-    ft__run_count(r, s->item + 1, n);
+    ft__run_threads(r, s->item, on);
+    ft__run_warps(r, s->item + 1, on);
 }
 
 /* false: the step has said where to go on. */
@@ -291,12 +584,12 @@ static bool one_step(ft__walk *w, const ft__plan_step *s)
     case FT__STEP_BARRIER: barrier(w->r, on); break;
     case FT__STEP_CALL:
         some = *on; /* w->t changes meanwhile */
-        ft__run_call(w->r, w->f, s, &w->t, &some);
+        call(w->r, w->f, s, &w->t, &some);
         w->from = w->block;
         w->block = w->f->part->flow.block[w->block].next;
         return false;
     default:
-        if (ft__way_anyone(w->r, on))
+        if (anyone(w->r, on))
             value_step(w, s, on, &c);
         break;
     }
@@ -308,15 +601,12 @@ static void block(ft__walk *w)
     ft__run *r = w->r;
     const ft__plan_part *part = w->f->part;
     const uint32_t here = w->block;
-    uint64_t n[FT__SETS];
     bool on = true;
 
     r->steps += 500;
     w->f->here = w->t.of[FT__MAYBE];
-    ft__run_warps(r, n, &w->t);
-    ft__run_count(r, part->item[here], n);
-    ft__run_threads(r, n, &w->t);
-    ft__run_count(r, part->item[here] + 1, n);
+    ft__run_warps(r, part->item[here], &w->t);
+    ft__run_threads(r, part->item[here] + 1, &w->t);
     for (uint32_t s = part->steps[here]; on && s < part->steps[here + 1]; s++)
         on = one_step(w, &part->step[s]);
     if (on) {
@@ -326,23 +616,23 @@ static void block(ft__walk *w)
 }
 
 /* From a block up to `stop`; t becomes who gets there. */
-void ft__way_walk(ft__run *r, ft__frame *f, uint32_t from, uint32_t stop, ft__active *t)
+static void go(ft__run *r, ft__frame *f, uint32_t from, uint32_t stop, ft__active *t)
 {
     ft__walk w = {.r = r, .f = f, .block = from, .from = NONE, .stop = stop, .t = *t};
     const uint32_t end = f->part->flow.n;
 
     if (r->depth == FT__MOST_DEPTH)
-        ft__run_stop(r, f, 0, "branches are nested too deep");
+        give_up(r, f, 0, "branches are nested too deep");
     r->depth++;
     w.walk = ++r->walks;
     nobody(&w.waiting);
     while (!r->stopped && !r->short_of_memory && w.block != stop && w.block < end &&
-           ft__way_anyone(r, &w.t)) {
+           anyone(r, &w.t)) {
         const uint64_t before = w.walk;
 
         if (r->steps > r->most_steps)
-            ft__run_stop(r, f, f->part->flow.block[w.block].first,
-                         "it takes too long to follow");
+            give_up(r, f, f->part->flow.block[w.block].first,
+                    "it takes too long to follow");
         if (f->part->flow.block[w.block].header &&
             !ft__summary_arrive(r, f, w.block, w.from, w.walk, &w.t)) {
             nobody(&w.t);
@@ -360,7 +650,28 @@ void ft__way_walk(ft__run *r, ft__frame *f, uint32_t from, uint32_t stop, ft__ac
     ft__active_join(r, t, &w.t);
 }
 
-void ft__run_walk(ft__run *r, ft__frame *f, ft__active *t)
+/* ---- a thread block ---- */
+
+void ft__run_block(ft__run *r)
 {
-    ft__way_walk(r, f, 0, f->part->flow.n, t);
+    ft__active t;
+    ft__frame *f;
+
+    if (!ft__affines_begin(&r->affines)) {
+        r->short_of_memory = true;
+        return;
+    }
+    memset(r->count, 0, (size_t)r->p->n_items * FT__SETS * sizeof(*r->count));
+    r->n_summaries = 0;
+    r->depth = 0;
+    r->executed++;
+    memset(&t, 0, sizeof(t));
+    t.of[FT__MAYBE] = r->all;
+    t.known = true;
+    f = frame_begin(r, &r->p->part[0], NULL, &t);
+    if (!f)
+        return;
+    go(r, f, 0, f->part->flow.n, &t);
+    frame_end(r, f);
+    r->short_of_memory |= r->affines.short_of_memory;
 }

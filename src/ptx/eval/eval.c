@@ -129,10 +129,7 @@ static bool compute(const ft__ptx_lanes *w)
 {
     if (w->kind == FT__KIND_FLOAT && ft__ptx_eval_float(w))
         return true;
-    if (w->kind != FT__KIND_FLOAT && ft__ptx_eval_int(w))
-        return true;
-    return ft__ptx_eval_logic(w) || ft__ptx_eval_fields(w) || ft__ptx_eval_compare(w) ||
-           ft__ptx_eval_convert(w);
+    return ft__ptx_eval_logic(w) || ft__ptx_eval_int(w) || ft__ptx_eval_convert(w);
 }
 
 static void begin(ft__ptx_lanes *w, const ft__ptx_function *f, const ft__ptx_insn *i)

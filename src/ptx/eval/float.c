@@ -115,7 +115,7 @@ static float_words words_of(const ft__ptx_lanes *w)
 /* Directed rounding is the machine's, set for one stretch. */
 static void rounding(const ft__ptx_lanes *w, bool begin)
 {
-    const ft__ptx_round r = ft__ptx_round_of(w->f, w->i, FT__ROUND_NEAREST);
+    const ft__ptx_round r = ft__ptx_lanes_round(w, FT__ROUND_NEAREST);
 
     if (r == FT__ROUND_NEAREST)
         return;

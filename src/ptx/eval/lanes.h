@@ -1,6 +1,8 @@
 #ifndef PTX_EVAL_LANES_H
 #define PTX_EVAL_LANES_H
 
+#include <math.h>
+
 #include "ptx/eval/eval.h"
 
 /* One instruction on many lanes: what the files behind ft__ptx_eval() share. Sources
@@ -54,8 +56,6 @@ static inline bool ft__ptx_lanes_has(const ft__ptx_lanes *w, unsigned mod)
 /* Each computes what it knows and says whether it did; with n == 0 that is all. */
 bool ft__ptx_eval_int(const ft__ptx_lanes *w);
 bool ft__ptx_eval_logic(const ft__ptx_lanes *w);
-bool ft__ptx_eval_fields(const ft__ptx_lanes *w);
-bool ft__ptx_eval_compare(const ft__ptx_lanes *w);
 bool ft__ptx_eval_float(const ft__ptx_lanes *w);
 bool ft__ptx_eval_convert(const ft__ptx_lanes *w);
 
@@ -71,18 +71,38 @@ typedef enum ft__ptx_round {
 
 /* Of .rn .rz .rm .rp .rna and the integer ones, .rni ...; `usual` where there is none.
  */
-ft__ptx_round ft__ptx_round_of(const ft__ptx_function *f, const ft__ptx_insn *i,
-                               ft__ptx_round usual);
+static inline ft__ptx_round ft__ptx_lanes_round(const ft__ptx_lanes *w,
+                                                ft__ptx_round usual)
+{
+    for (uint32_t k = 0; k < w->i->n_mods; k++)
+        switch (w->f->mod[w->i->mods + k]) {
+        case FT__MOD_RN:
+        case FT__MOD_RNI: return FT__ROUND_NEAREST;
+        case FT__MOD_RNA: return FT__ROUND_AWAY;
+        case FT__MOD_RZ:
+        case FT__MOD_RZI: return FT__ROUND_ZERO;
+        case FT__MOD_RM:
+        case FT__MOD_RMI: return FT__ROUND_DOWN;
+        case FT__MOD_RP:
+        case FT__MOD_RPI: return FT__ROUND_UP;
+        default: break;
+        }
+    return usual;
+}
 
 /* Is `type` a float of one value that the two below know? F16 BF16 TF32 F32 F64 and
  * those of 8 bits, E4M3 and E5M2. */
 bool ft__ptx_is_float(unsigned type);
 double ft__ptx_to_double(unsigned type, uint64_t bits);
+
+/* Denormal numbers of 32 bits are zeros under .ftz. */
+static inline double ft__ptx_flushed(double x, bool ftz)
+{
+    return ftz && fabs(x) < 0x1p-126 ? copysign(0, x) : x;
+}
+
 /* Rounded from v. NaN is the type's own one; beyond the largest: infinity or, `finite`
  * and for E4M3, the largest. */
 uint64_t ft__ptx_from_double(unsigned type, double v, ft__ptx_round r, bool finite);
-/* From sign and magnitude, each bit of which counts. */
-uint64_t ft__ptx_from_integer(unsigned type, uint64_t magnitude, bool negative,
-                              ft__ptx_round r);
 
 #endif

@@ -1,5 +1,7 @@
-/* Bitwise operations, shifts, selections and moves. In: lanes of sources; out: lanes of
- * results. */
+/* Bitwise operations, shifts, selections and moves; setp, set, testp. In: lanes of
+ * sources; out: lanes of results, predicates or masks. */
+#include <math.h>
+
 #include "ptx/eval/lanes.h"
 
 #define EACH FT__PTX_EACH
@@ -161,6 +163,237 @@ static bool move(const ft__ptx_lanes *w)
     return true;
 }
 
+/* ---- comparisons ---- */
+
+/* The comparison among the words: FT__MOD_EQ .. FT__MOD_NUM, FT__MOD_COMPARE_NAN. */
+static unsigned comparison(const ft__ptx_lanes *w)
+{
+    for (uint32_t k = 0; k < w->i->n_mods; k++) {
+        const unsigned mod = w->f->mod[w->i->mods + k];
+
+        if ((mod >= FT__MOD_EQ && mod <= FT__MOD_NUM) || mod == FT__MOD_COMPARE_NAN)
+            return mod;
+    }
+    return FT__MOD_EQ;
+}
+
+/* Results for a < b and a == b of 32-bit numbers as unsigned ones, without a branch and
+ * without a comparison, so that any vector unit will do: bit 63 of a difference. */
+#define LESS32(x, y) (((uint64_t)(uint32_t)(x) - (uint64_t)(uint32_t)(y)) >> 63)
+#define SAME(x, y, m) (((((x) ^ (y)) & (m)) - 1) >> 63 & 1)
+
+static void less(const ft__ptx_lanes *w, bool is_signed)
+{
+    if (w->bits == 32 && is_signed)
+        EACH(w, LESS32(A ^ 0x80000000, B ^ 0x80000000));
+    else if (w->bits == 32)
+        EACH(w, LESS32(A, B));
+    else if (w->bits == 16)
+        EACH(w, is_signed ? (int16_t)A < (int16_t)B : (uint16_t)A < (uint16_t)B);
+    else if (is_signed)
+        EACH(w, (int64_t)A < (int64_t)B);
+    else
+        EACH(w, A < B);
+}
+
+static void same(const ft__ptx_lanes *w)
+{
+    const uint64_t m = ft__ptx_mask(w->bits);
+
+    if (w->bits < 64)
+        EACH(w, SAME(A, B, m));
+    else
+        EACH(w, A == B);
+}
+
+static void invert(const ft__ptx_lanes *w)
+{
+    ft__ptx_lanes r = *w;
+
+    r.a = w->d;
+    EACH(&r, A ^ 1);
+}
+
+static void compare_integers(const ft__ptx_lanes *w, unsigned how)
+{
+    const bool s = w->kind == FT__KIND_SIGNED;
+    ft__ptx_lanes r = *w; /* a > b is b < a */
+
+    r.a = w->b;
+    r.b = w->a;
+    switch (how) {
+    case FT__MOD_EQ:
+    case FT__MOD_NE: same(w); break;
+    case FT__MOD_LT:
+    case FT__MOD_GE: less(w, s); break;
+    case FT__MOD_LO:
+    case FT__MOD_HS: less(w, false); break;
+    case FT__MOD_GT:
+    case FT__MOD_LE: less(&r, s); break;
+    default: less(&r, false); break; /* hi, ls */
+    }
+    if (how == FT__MOD_NE || how == FT__MOD_GE || how == FT__MOD_HS ||
+        how == FT__MOD_LE || how == FT__MOD_LS)
+        invert(w);
+}
+
+static bool compare_two(double a, double b, unsigned how)
+{
+    const bool unordered = isnan(a) || isnan(b);
+
+    switch (how) {
+    case FT__MOD_EQ: return a == b;
+    case FT__MOD_NE: return !unordered && a != b;
+    case FT__MOD_LT: return a < b;
+    case FT__MOD_LE: return a <= b;
+    case FT__MOD_GT: return a > b;
+    case FT__MOD_GE: return a >= b;
+    case FT__MOD_EQU: return unordered || a == b;
+    case FT__MOD_NEU: return a != b;
+    case FT__MOD_LTU: return !(a >= b);
+    case FT__MOD_LEU: return !(a > b);
+    case FT__MOD_GTU: return !(a <= b);
+    case FT__MOD_GEU: return !(a < b);
+    case FT__MOD_NUM: return !unordered;
+    default: return unordered;
+    }
+}
+
+static void compare_floats(uint64_t *d, const ft__ptx_lanes *w, unsigned type,
+                           unsigned how, uint32_t shift)
+{
+    const bool ftz = ft__ptx_lanes_has(w, FT__MOD_FTZ) && type == FT__TYPE_F32;
+
+    for (uint32_t l = 0; l < w->n; l++)
+        d[l] = compare_two(
+            ft__ptx_flushed(ft__ptx_to_double(type, w->a[l] >> shift), ftz),
+            ft__ptx_flushed(ft__ptx_to_double(type, w->b[l] >> shift), ftz), how);
+}
+
+/* p = comparison op c, q = the comparison's opposite op c. c NULL: no op. */
+static void combine(const ft__ptx_lanes *w, uint64_t *p, uint64_t *q, const uint64_t *c)
+{
+    const bool either = ft__ptx_lanes_has(w, FT__MOD_OR);
+    const bool differ = ft__ptx_lanes_has(w, FT__MOD_XOR);
+
+    for (uint32_t l = 0; l < w->n; l++) {
+        const uint64_t t = p[l], not_t = t ^ 1, k = c != NULL ? c[l] : 1;
+
+        p[l] = c == NULL ? t : either ? t | k : differ ? t ^ k : t & k;
+        if (q != NULL)
+            q[l] = c == NULL ? not_t
+                   : either  ? not_t | k
+                   : differ  ? not_t ^ k
+                             : not_t & k;
+    }
+}
+
+static bool set_predicate(const ft__ptx_lanes *w, const uint64_t *third)
+{
+    const unsigned type = w->i->type[0], how = comparison(w);
+    const bool two = type == FT__TYPE_F16X2 || type == FT__TYPE_BF16X2;
+    const unsigned half = type == FT__TYPE_F16X2 ? FT__TYPE_F16 : FT__TYPE_BF16;
+
+    if (two && w->n > 0) { /* p of the low halves, q of the high ones */
+        compare_floats(w->q, w, half, how, 16);
+        compare_floats(w->d, w, half, how, 0);
+        combine(w, w->q, NULL, third);
+        combine(w, w->d, NULL, third);
+        return true;
+    }
+    if (w->kind == FT__KIND_FLOAT) {
+        if (!two && !ft__ptx_is_float(type))
+            return false;
+        compare_floats(w->d, w, type, how, 0);
+    } else {
+        compare_integers(w, how);
+    }
+    combine(w, w->d, w->q, third);
+    return true;
+}
+
+/* What stands for true: all bits of an integer, one of a float. */
+static uint64_t truth(unsigned type)
+{
+    switch (type) {
+    case FT__TYPE_F32: return 0x3f800000;
+    case FT__TYPE_F16: return 0x3c00;
+    case FT__TYPE_BF16: return 0x3f80;
+    default: return ft__ptx_mask(ft__ptx_type_bits(type));
+    }
+}
+
+static bool set_halves(const ft__ptx_lanes *w)
+{
+    const bool f16 = w->i->type[1] == FT__TYPE_F16X2;
+    const unsigned half = f16 ? FT__TYPE_F16 : FT__TYPE_BF16, how = comparison(w);
+    const uint64_t yes = w->i->type[0] == FT__TYPE_F16X2    ? 0x3c00
+                         : w->i->type[0] == FT__TYPE_BF16X2 ? 0x3f80
+                                                            : 0xffff;
+
+    if (w->sources != 2)
+        return false;
+    for (uint32_t l = 0; l < w->n; l++) {
+        const double al = ft__ptx_to_double(half, w->a[l]),
+                     bl = ft__ptx_to_double(half, w->b[l]);
+        const double ah = ft__ptx_to_double(half, w->a[l] >> 16);
+        const double bh = ft__ptx_to_double(half, w->b[l] >> 16);
+
+        w->d[l] = (compare_two(al, bl, how) ? yes : 0) |
+                  (compare_two(ah, bh, how) ? yes << 16 : 0);
+    }
+    return true;
+}
+
+static bool set(const ft__ptx_lanes *w, const uint64_t *third)
+{
+    const unsigned type = w->i->type[1];
+    const uint64_t yes = truth(w->i->type[0]);
+    ft__ptx_lanes r = *w;
+
+    if (type == FT__TYPE_F16X2 || type == FT__TYPE_BF16X2)
+        return set_halves(w);
+    r.bits = ft__ptx_type_bits(type);
+    r.kind = ft__ptx_type_kind(type);
+    if (r.kind == FT__KIND_FLOAT && !ft__ptx_is_float(type))
+        return false;
+    if (r.kind == FT__KIND_FLOAT)
+        compare_floats(w->d, w, type, comparison(w), 0);
+    else
+        compare_integers(&r, comparison(w));
+    combine(w, w->d, NULL, third);
+    r.a = w->d;
+    EACH(&r, yes & (0 - A));
+    return true;
+}
+
+static bool is_such(const ft__ptx_lanes *w, double x, double least)
+{
+    if (ft__ptx_lanes_has(w, FT__MOD_FINITE))
+        return isfinite(x);
+    if (ft__ptx_lanes_has(w, FT__MOD_INFINITE))
+        return isinf(x);
+    if (ft__ptx_lanes_has(w, FT__MOD_NUMBER))
+        return !isnan(x);
+    if (ft__ptx_lanes_has(w, FT__MOD_NOTANUMBER))
+        return isnan(x);
+    if (ft__ptx_lanes_has(w, FT__MOD_NORMAL))
+        return isfinite(x) && fabs(x) >= least;
+    return fabs(x) < least && x != 0;
+}
+
+static bool test_float(const ft__ptx_lanes *w)
+{
+    const unsigned type = w->i->type[0];
+    const double least = type == FT__TYPE_F32 ? 0x1p-126 : 0x1p-1022;
+
+    if (!ft__ptx_is_float(type))
+        return false;
+    for (uint32_t l = 0; l < w->n; l++)
+        w->d[l] = is_such(w, ft__ptx_to_double(type, w->a[l]), least);
+    return true;
+}
+
 bool ft__ptx_eval_logic(const ft__ptx_lanes *w)
 {
     switch (w->i->opcode) {
@@ -176,6 +409,9 @@ bool ft__ptx_eval_logic(const ft__ptx_lanes *w)
     case FT__PTX_SELP:
     case FT__PTX_SLCT: return select_by(w);
     case FT__PTX_MOV: return move(w);
+    case FT__PTX_SETP: return set_predicate(w, w->sources > 2 ? w->c : NULL);
+    case FT__PTX_SET: return set(w, w->sources > 2 ? w->c : NULL);
+    case FT__PTX_TESTP: return test_float(w);
     default: return false;
     }
 }

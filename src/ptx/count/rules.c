@@ -3,14 +3,13 @@
  */
 #include <string.h>
 
-#include "ptx/count/numbers.h"
-#include "ptx/eval/lanes.h"
+#include "ptx/count/run.h"
 
 struct ruling {
     ft__run *r;
     const ft__ptx_function *f;
     const ft__ptx_insn *i;
-    const ft__lane_value *a, *out;
+    const ft__lane_value *a;
     const ft__set *who;
     uint32_t n, bits;
     bool is_signed, hard;
@@ -22,13 +21,6 @@ static bool has(const struct ruling *w, unsigned mod)
     return ft__ptx_has(w->f, w->i, mod);
 }
 
-/* ---- numbers and their ends ---- */
-
-static int64_t clamped(ft__i128 v)
-{
-    return v < INT64_MIN ? INT64_MIN : v > INT64_MAX ? INT64_MAX : (int64_t)v;
-}
-
 /* An affine expression that numbers between these have: they stay numbers of so many
  * bits. */
 static void hold_inside(ft__run *r, uint32_t affine, uint32_t bits, bool is_signed,
@@ -37,29 +29,49 @@ static void hold_inside(ft__run *r, uint32_t affine, uint32_t bits, bool is_sign
     const ft__i128 top = (ft__i128)1 << (is_signed ? bits - 1 : bits);
 
     if (least <= most)
-        ft__affine_hold(&r->affines, affine, clamped((is_signed ? -top : 0) - least),
-                        clamped(top - 1 - most));
+        ft__affine_hold(&r->affines, affine, ft__held((is_signed ? -top : 0) - least),
+                        ft__held(top - 1 - most));
 }
 
-void ft__rule_no_wrap(ft__run *r, const ft__lane_value *v, uint32_t bits,
-                      bool is_signed, const ft__set *who)
+/* Bounds so that source k, a number of so many bits, stays between its ends. */
+static void no_wrap(const struct ruling *w, uint32_t k, uint32_t bits, bool is_signed)
 {
     ft__i128 least, most;
 
-    if (!v->affine)
+    if (!w->a[k].affine)
         return;
-    ft__number_ends(r, v, bits, is_signed, who, &least, &most);
-    hold_inside(r, v->affine, bits, is_signed, least, most);
-}
-
-static void no_wrap(const struct ruling *w, uint32_t k)
-{
-    ft__rule_no_wrap(w->r, &w->a[k], w->bits, w->is_signed, w->who);
+    ft__number_ends(w->r, &w->a[k], bits, is_signed, w->who, &least, &most);
+    hold_inside(w->r, w->a[k].affine, bits, is_signed, least, most);
 }
 
 static bool is_constant(const ft__lane_value *v)
 {
     return !v->affine && !v->lane && !v->rough;
+}
+
+/* Keys of a value, of the threads of `who` in order; one where all have the same. */
+static uint32_t keys(int64_t out[FT__MOST_THREADS], const ft__run *r,
+                     const ft__lane_value *v, const ft__keys *how, const ft__set *who)
+{
+    uint32_t n = 0;
+
+    if (!v->lane) {
+        out[0] = ft__key(how, v->base);
+        return 1;
+    }
+    for (uint32_t k = 0; k < r->words; k++) {
+        const uint64_t *lane = v->lane + (size_t)k * 64;
+
+        if (who->w[k] == UINT64_MAX) {
+            for (uint32_t l = 0; l < 64; l++)
+                out[n + l] = ft__key(how, lane[l]);
+            n += 64;
+            continue;
+        }
+        for (uint64_t m = who->w[k]; m; m &= m - 1)
+            out[n++] = ft__key(how, lane[__builtin_ctzll(m)]);
+    }
+    return n;
 }
 
 /* ---- sums and products ---- */
@@ -87,7 +99,7 @@ static bool product(const struct ruling *w, uint32_t *affine)
         if (!is_constant(&w->a[other]))
             return false;
         if (wide)
-            no_wrap(w, varying);
+            no_wrap(w, varying, w->bits, w->is_signed);
         *affine = ft__affine_sum(
             &w->r->affines, 0, w->a[varying].affine,
             (int64_t)ft__number(w->a[other].base, w->bits, w->is_signed), bits);
@@ -110,6 +122,101 @@ static bool shift_left(const struct ruling *w, uint32_t *affine)
 
 /* ---- quotients and remainders ---- */
 
+/* Factors over d, d > 0: only where it divides them all. */
+static bool divide(ft__affines *w, uint32_t *quotient, uint32_t affine, int64_t d)
+{
+    int64_t a[FT__SYMBOLS];
+
+    for (uint32_t k = 0; k < FT__SYMBOLS; k++) {
+        if (w->affine[affine].a[k] % d != 0)
+            return false;
+        a[k] = w->affine[affine].a[k] / d;
+    }
+    *quotient = ft__affine_intern(w, a);
+    return true;
+}
+
+/* factor times the affine expression has factors of less than 62 bits. */
+static bool fits(const ft__affines *w, uint32_t affine, int64_t factor)
+{
+    bool all = true;
+
+    for (uint32_t k = 0; k < FT__SYMBOLS; k++) {
+        int64_t one;
+
+        all &= !__builtin_mul_overflow(w->affine[affine].a[k], factor, &one) &&
+               one < (int64_t)1 << 62 && one > -((int64_t)1 << 62);
+    }
+    return all;
+}
+
+static uint64_t gcd(uint64_t a, uint64_t b)
+{
+    while (b) {
+        const uint64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* A quotient by d would have been even, had the loop summaries taken more rounds
+ * together. */
+static void want_rounds(ft__run *r, uint32_t affine, uint64_t d)
+{
+    for (uint32_t k = 0; k < r->n_summaries; k++) {
+        ft__summary *t = &r->summary[k];
+        const int64_t a = ft__affine_at(&r->affines, affine)->a[t->symbol];
+        const uint64_t times = d / gcd(a < 0 ? 0 - (uint64_t)a : (uint64_t)a, d);
+
+        if (times > 1 && times <= FT__MOST_PERIOD)
+            t->wanted = (uint32_t)(t->wanted / gcd(t->wanted, times) * times);
+        if (t->wanted > FT__MOST_PERIOD)
+            t->wanted = 1;
+    }
+}
+
+static int64_t remainder_of(int64_t key, const ft__keys *how, int64_t d)
+{
+    const bool plain = how->less || !how->flip;
+    const int64_t r =
+        plain ? key % d : (int64_t)(((uint64_t)key ^ how->flip) % (uint64_t)d);
+
+    return r < 0 ? r + d : r;
+}
+
+/* The least and the most modulo d, rounded down, and the last thread's number; nothing
+ * is written where nobody is there. */
+static void remainders(const ft__run *r, const ft__lane_value *v, uint32_t bits,
+                       bool is_signed, const ft__set *who, int64_t d, uint64_t *last,
+                       int64_t *least, int64_t *most)
+{
+    const ft__keys how = ft__keys_of(bits, is_signed, 64);
+    int64_t key[FT__MOST_THREADS], low = INT64_MAX, high = INT64_MIN;
+    const uint32_t n = keys(key, r, v, &how, who);
+
+    for (uint32_t k = 0; k < n; k++) {
+        low = key[k] < low ? key[k] : low;
+        high = key[k] > high ? key[k] : high;
+    }
+    if (!n)
+        return;
+    *last = (uint64_t)key[n - 1] ^ (how.less ? 0 : how.flip);
+    *least = remainder_of(low, &how, d);
+    *most = remainder_of(high, &how, d);
+    if ((ft__i128)high - low == *most - *least) /* no multiple of d lies between */
+        return;
+    *least = d;
+    *most = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        const int64_t x = remainder_of(key[k], &how, d);
+
+        *least = x < *least ? x : *least;
+        *most = x > *most ? x : *most;
+    }
+}
+
 /* Of v over d, d > 0, rounded down: the affine expressions of quotient and remainder.
  * Where d does not divide the affine expression, the quotient is a symbol of its own,
  * that of one thread's value, and the remainder is what is left; that it stays between
@@ -122,17 +229,14 @@ static bool quotient(const struct ruling *w, const ft__lane_value *v, bool is_si
     int64_t least = d, most = 0;
 
     *rest = 0;
-    if (ft__affine_divides(affines, v->affine, d)) {
-        *q = ft__affine_over(affines, v->affine, d);
+    if (divide(affines, q, v->affine, d))
         return true;
-    }
     if (w->hard)
-        ft__summary_wants(w->r, v->affine, (uint64_t)d);
+        want_rounds(w->r, v->affine, (uint64_t)d);
     if (!w->hard || ft__affine_of_loops(affines, v->affine) || !v->lane ||
         d > (int64_t)1 << 40)
         return false;
-    ft__number_remainders(w->r, v, w->bits, is_signed, w->who, d, &s.source[0], &least,
-                          &most);
+    remainders(w->r, v, w->bits, is_signed, w->who, d, &s.source[0], &least, &most);
     *q = least > most ? 0 : ft__affine_derive(affines, &s);
     if (!*q)
         return false;
@@ -149,7 +253,7 @@ static bool is_scattered(const struct ruling *w, const ft__lane_value *product)
     int64_t least = 0, most = 0;
     uint64_t last;
 
-    ft__number_remainders(w->r, product, 64, true, w->who, d, &last, &least, &most);
+    remainders(w->r, product, 64, true, w->who, d, &last, &least, &most);
     return d - (most - least) < d / 32;
 }
 
@@ -171,7 +275,7 @@ static bool upper_half(const struct ruling *w, uint32_t *affine)
     by = ft__number(w->a[other].base, w->bits, w->is_signed);
     ft__number_ends(w->r, v, w->bits, w->is_signed, w->who, &least, &most);
     if (least > most || most * by > INT64_MAX ||
-        !ft__affine_fits(&w->r->affines, v->affine, (int64_t)by))
+        !fits(&w->r->affines, v->affine, (int64_t)by))
         return false;
     for (uint32_t l = 0; l < w->r->threads; l++)
         lane[l] =
@@ -200,7 +304,7 @@ static bool divided(const struct ruling *w, uint32_t *affine, bool remainder)
     if (least < 0 || !quotient(w, &w->a[0], w->is_signed, (int64_t)d, &q, &rest))
         return false;
     hold_inside(w->r, w->a[0].affine, w->bits, w->is_signed, least, most);
-    ft__affine_hold(&w->r->affines, w->a[0].affine, clamped(-least), INT64_MAX);
+    ft__affine_hold(&w->r->affines, w->a[0].affine, ft__held(-least), INT64_MAX);
     *affine = remainder ? rest : q;
     return true;
 }
@@ -267,9 +371,9 @@ static bool converted(const struct ruling *w, uint32_t *affine)
         has(w, FT__MOD_SAT))
         return false;
     if (bits < w->bits)
-        ft__rule_no_wrap(w->r, &w->a[0], bits, from == FT__KIND_SIGNED, w->who);
+        no_wrap(w, 0, bits, from == FT__KIND_SIGNED);
     else if (w->bits < 32) /* the register may be wider */
-        ft__rule_no_wrap(w->r, &w->a[0], w->bits, to == FT__KIND_SIGNED, w->who);
+        no_wrap(w, 0, w->bits, to == FT__KIND_SIGNED);
     *affine = ft__affine_sum(&w->r->affines, 0, w->a[0].affine, 1, w->bits);
     return true;
 }
@@ -324,8 +428,40 @@ static void hold_side(const struct ruling *w, uint32_t affine, enum relation rel
     const int limit = relation == LESS_OR_EQUAL ? 0 : -1;
     const int least = relation == EQUAL ? 1 : limit + 1;
 
-    ft__affine_hold(&w->r->affines, affine, above ? clamped(least - *above) : INT64_MIN,
-                    below ? clamped(limit - *below) : INT64_MAX);
+    ft__affine_hold(&w->r->affines, affine,
+                    above ? ft__held(least - *above) : INT64_MIN,
+                    below ? ft__held(limit - *below) : INT64_MAX);
+}
+
+/* a - b, or the end of what 64 bits hold. */
+static int64_t held_difference(int64_t a, int64_t b)
+{
+    int64_t d;
+
+    return !__builtin_sub_overflow(a, b, &d) ? d : a < b ? INT64_MIN : INT64_MAX;
+}
+
+/* a - b thread by thread, or the end of what 64 bits hold; how many. */
+static uint32_t differences(int64_t out[FT__MOST_THREADS], const ft__run *r,
+                            const ft__lane_value *a, const ft__lane_value *b,
+                            uint32_t bits, bool is_signed, const ft__set *who)
+{
+    const ft__keys how = ft__keys_of(bits, is_signed, 64);
+    int64_t other[FT__MOST_THREADS];
+    const uint32_t of_a = keys(out, r, a, &how, who);
+    const uint32_t of_b = keys(other, r, b, &how, who);
+    const uint32_t n = a->lane ? of_a : of_b;
+    const int64_t first = out[0];
+
+    for (uint32_t l = 0; l < n && !a->lane; l++)
+        out[l] = first;
+    if (bits < 64)
+        for (uint32_t l = 0; l < n; l++)
+            out[l] -= other[b->lane ? l : 0];
+    else
+        for (uint32_t l = 0; l < n; l++)
+            out[l] = held_difference(out[l], other[b->lane ? l : 0]);
+    return n;
 }
 
 /* Keeps a - b on the side of 0 where it is, thread by thread. */
@@ -334,8 +470,7 @@ static void keep_sides(const struct ruling *w, uint32_t affine, const ft__lane_v
 {
     const int64_t limit = relation == LESS_OR_EQUAL ? 0 : -1;
     int64_t x[FT__MOST_THREADS], low = INT64_MIN, high = INT64_MAX;
-    const uint32_t n =
-        ft__number_differences(x, w->r, a, b, w->bits, is_signed, w->who);
+    const uint32_t n = differences(x, w->r, a, b, w->bits, is_signed, w->who);
     bool any_below = false, any_above = false, any_equal = false;
     ft__i128 below, above;
 
@@ -472,7 +607,7 @@ static bool shift_right(const struct ruling *w, uint32_t *affine)
     if (w->a[1].base > 62 ||
         !quotient(w, &w->a[0], w->is_signed, (int64_t)1 << w->a[1].base, affine, &rest))
         return false;
-    no_wrap(w, 0);
+    no_wrap(w, 0, w->bits, w->is_signed);
     return true;
 }
 
@@ -526,23 +661,26 @@ static bool of_numbers(const struct ruling *w, uint32_t *affine)
 }
 
 bool ft__rule(ft__run *r, uint32_t *affine, const ft__plan_part *part,
-              const ft__plan_step *s, const ft__lane_value *a,
-              const ft__lane_value *out, const ft__set *who)
+              const ft__plan_step *s, const ft__lane_value *a, const ft__set *who)
 {
     const ft__ptx_insn *i = &part->f->insn[s->insn];
     const struct ruling w = {.r = r,
                              .f = part->f,
                              .i = i,
                              .a = a,
-                             .out = out,
                              .who = who,
                              .n = s->n_source,
                              .bits = ft__ptx_type_bits(i->type[0]),
                              .is_signed =
                                  ft__ptx_type_kind(i->type[0]) == FT__KIND_SIGNED,
                              .hard = s->need & FT__HARD,
-                             .sign = ft__plan_sign_only(part, s)};
+                             .sign = s->sign};
 
+    if (i->opcode == FT__PTX_LD) { /* from a cell: it stays a number of so many bits */
+        no_wrap(&w, 0, w.bits, w.is_signed);
+        *affine = a[0].affine;
+        return true;
+    }
     if (i->n_types < 1 || !whole_numbers(&w) ||
         (s->n_dest != 1 && i->opcode != FT__PTX_SETP))
         return false;

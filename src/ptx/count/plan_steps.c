@@ -1,0 +1,702 @@
+/* The steps of a kernel. In: its slice; out: for each block of code the steps that have
+ * to be executed, with slots for what they read and write, and what each time of an
+ * item adds to the counts. */
+#include <stddef.h>
+
+#include "ptx/count/plan.h"
+
+/* ---- what one execution of an instruction moves ---- */
+
+struct traffic {
+    uint8_t space, store; /* FT_PTX_LOADED, FT_PTX_STORED */
+    uint32_t operand;     /* which of its addresses, from 0 */
+    uint32_t bytes;       /* of a thread; 0: not in the text */
+};
+
+/* Bytes of a thread: elements of the vector together. */
+static uint32_t own_bytes(const ft__ptx_insn *i)
+{
+    return (i->n_types ? (ft__ptx_type_bits(i->type[i->n_types - 1]) + 7) / 8 : 0) *
+           i->vector;
+}
+
+static uint32_t one(struct traffic *out, unsigned space, unsigned store,
+                    uint32_t operand, uint32_t bytes)
+{
+    *out = (struct traffic){.space = (uint8_t)space,
+                            .store = (uint8_t)store,
+                            .operand = operand,
+                            .bytes = bytes};
+    return 1;
+}
+
+static uint32_t both(struct traffic *out, unsigned space, uint32_t bytes)
+{
+    return one(out, space, FT_PTX_LOADED, 0, bytes) +
+           one(out + 1, space, FT_PTX_STORED, 0, bytes);
+}
+
+/* Matrices of 8 rows of 16 bytes; of .m16n16 twice that. Each thread has a share. */
+static uint32_t matrix_bytes(const ft__ptx_insn *i)
+{
+    return (i->shape[0] == 16 ? 8u : 4u) * i->vector;
+}
+
+/* wmma.load.a: m x k elements and so on, a 32nd for each thread. */
+static uint32_t fragment_bytes(const ft__ptx_function *f, const ft__ptx_insn *i)
+{
+    const uint32_t m = i->shape[0], n = i->shape[1], k = i->shape[2];
+    const uint32_t elements = ft__ptx_has(f, i, FT__MOD_A)   ? m * k
+                              : ft__ptx_has(f, i, FT__MOD_B) ? k * n
+                                                             : m * n;
+    const uint32_t bits = i->n_types ? ft__ptx_type_bits(i->type[0]) : 0;
+
+    return elements * bits / 8 / 32;
+}
+
+static uint64_t constant_operand(const ft__ptx_function *f, const ft__ptx_insn *i,
+                                 uint32_t k)
+{
+    const ft__ptx_operand *o = &f->operand[i->operands + k];
+
+    return k < i->n_operands && o->kind == FT__PTX_INT ? o->bits : 0;
+}
+
+static unsigned space_of(unsigned mod)
+{
+    switch (mod) {
+    case FT__MOD_GLOBAL: return FT_PTX_GLOBAL;
+    case FT__MOD_SHARED:
+    case FT__MOD_SHARED_CTA:
+    case FT__MOD_SHARED_CLUSTER: return FT_PTX_SHARED;
+    default: return FT_PTX_SPACES;
+    }
+}
+
+/* cp.async: spaces stand there as to, from; bytes behind the addresses. */
+static uint32_t copied(struct traffic out[2], const ft__ptx_function *f,
+                       const ft__ptx_insn *i)
+{
+    const bool tensor = ft__ptx_has(f, i, FT__MOD_TENSOR);
+    const uint64_t bytes = tensor ? 0 : constant_operand(f, i, 2);
+    unsigned space[2];
+    uint32_t n = 0;
+
+    for (uint32_t k = 0; k < i->n_mods && n < 2; k++)
+        if (space_of(f->mod[i->mods + k]) != FT_PTX_SPACES)
+            space[n++] = space_of(f->mod[i->mods + k]);
+    if (i->class != FT_PTX_COPY || n < 2)
+        return 0;
+    return one(out, space[1], FT_PTX_LOADED, 1, (uint32_t)bytes) +
+           one(out + 1, space[0], FT_PTX_STORED, 0, (uint32_t)bytes);
+}
+
+static uint32_t vector_leaves(const ft__ptx_function *f, const ft__ptx_insn *i)
+{
+    for (uint32_t k = 0; k < i->n_operands; k++)
+        if (f->operand[i->operands + k].kind == FT__PTX_VECTOR)
+            return f->operand[i->operands + k].n;
+    return 1;
+}
+
+static uint32_t tensor_memory(struct traffic out[2], const ft__ptx_function *f,
+                              const ft__ptx_insn *i)
+{
+    const uint32_t registers = vector_leaves(f, i) * 4;
+
+    if (i->class == FT_PTX_LOAD)
+        return one(out, FT_PTX_TENSOR_MEMORY, FT_PTX_LOADED, 0, registers);
+    if (i->class == FT_PTX_STORE)
+        return one(out, FT_PTX_TENSOR_MEMORY, FT_PTX_STORED, 0, registers);
+    if (i->class == FT_PTX_COPY && ft__ptx_has(f, i, FT__MOD_CP))
+        return one(out, FT_PTX_TENSOR_MEMORY, FT_PTX_STORED, 0,
+                   (uint32_t)i->shape[0] * i->shape[1] / 8);
+    return 0;
+}
+
+static uint32_t multimem(struct traffic out[2], const ft__ptx_insn *i)
+{
+    if (i->class == FT_PTX_ATOMIC)
+        return both(out, FT_PTX_GLOBAL, own_bytes(i));
+    return one(out, FT_PTX_GLOBAL,
+               i->class == FT_PTX_STORE ? FT_PTX_STORED : FT_PTX_LOADED, 0,
+               own_bytes(i));
+}
+
+/* Memory it moves: at most 2; how many. Atomics load and store. */
+static uint32_t traffic_of(struct traffic out[2], const ft__ptx_function *f,
+                           const ft__ptx_insn *i)
+{
+    const unsigned space = i->global ? FT_PTX_GLOBAL : i->space;
+
+    switch (i->opcode) {
+    case FT__PTX_LD:
+    case FT__PTX_LDU: return one(out, space, FT_PTX_LOADED, 0, own_bytes(i));
+    case FT__PTX_ST: return one(out, space, FT_PTX_STORED, 0, own_bytes(i));
+    case FT__PTX_ATOM:
+    case FT__PTX_RED: return both(out, space, own_bytes(i));
+    case FT__PTX_LDMATRIX:
+        return one(out, FT_PTX_SHARED, FT_PTX_LOADED, 0, matrix_bytes(i));
+    case FT__PTX_STMATRIX:
+        return one(out, FT_PTX_SHARED, FT_PTX_STORED, 0, matrix_bytes(i));
+    case FT__PTX_WMMA:
+        if (i->class != FT_PTX_LOAD && i->class != FT_PTX_STORE)
+            return 0;
+        return one(out, i->space,
+                   i->class == FT_PTX_LOAD ? FT_PTX_LOADED : FT_PTX_STORED, 0,
+                   fragment_bytes(f, i));
+    case FT__PTX_TEX:
+    case FT__PTX_TLD4:
+        return one(out, FT_PTX_TEXTURE, FT_PTX_LOADED, 0, vector_leaves(f, i) * 4);
+    case FT__PTX_SULD: return one(out, FT_PTX_TEXTURE, FT_PTX_LOADED, 0, own_bytes(i));
+    case FT__PTX_SUST: return one(out, FT_PTX_TEXTURE, FT_PTX_STORED, 0, own_bytes(i));
+    case FT__PTX_SURED: return both(out, FT_PTX_TEXTURE, own_bytes(i));
+    case FT__PTX_CP: return copied(out, f, i);
+    case FT__PTX_TCGEN05: return tensor_memory(out, f, i);
+    case FT__PTX_MULTIMEM: return multimem(out, i);
+    default: return 0;
+    }
+}
+
+/* ---- what it computes ---- */
+
+static uint32_t operations(unsigned opcode)
+{
+    switch (opcode) {
+    case FT__PTX_FMA:
+    case FT__PTX_MAD: return 2;
+    case FT__PTX_ADD:
+    case FT__PTX_SUB:
+    case FT__PTX_MUL: return 1;
+    default: return 0;
+    }
+}
+
+/* Operations of a thread, in the order of ft_ptx_counts.flops; which: 3: none. */
+static uint32_t flops_of(unsigned *which, const ft__ptx_insn *i)
+{
+    const uint32_t n = operations(i->opcode);
+
+    *which = 3;
+    if (!n || !i->n_types)
+        return 0;
+    switch (i->type[0]) {
+    case FT__TYPE_F32: *which = 0; return n;
+    case FT__TYPE_F32X2: *which = 0; return 2 * n;
+    case FT__TYPE_F64: *which = 1; return n;
+    case FT__TYPE_F16:
+    case FT__TYPE_BF16: *which = 2; return n;
+    case FT__TYPE_F16X2:
+    case FT__TYPE_BF16X2: *which = 2; return 2 * n;
+    default: return 0;
+    }
+}
+
+/* Multiplications and additions of a warp on tensor cores; an instruction of a group
+ * of four warps gives each a quarter. */
+static uint64_t tensor_flops_of(const ft__ptx_insn *i)
+{
+    const uint64_t product =
+        2 * (uint64_t)i->shape[0] * i->shape[1] * (i->shape[2] ? i->shape[2] : 1);
+
+    if (i->class != FT_PTX_TENSOR)
+        return 0;
+    switch (i->opcode) {
+    case FT__PTX_MMA: /* four of the smallest at once */
+        return i->shape[0] == 8 && i->shape[2] == 4 && i->type[1] == FT__TYPE_F16
+                   ? 4 * product
+                   : product;
+    case FT__PTX_WMMA: return product;
+    case FT__PTX_WGMMA: return product / 4;
+    default: return 0;
+    }
+}
+
+/* Bytes that it reads through descriptors, of a warp of the group likewise: 64 rows of
+ * A, unless that is in registers, and the columns of B, each of k elements; of a sparse
+ * A half are there. */
+static uint64_t descriptor_bytes_of(const ft__ptx_function *f, const ft__ptx_insn *i)
+{
+    uint64_t row, a;
+
+    if (i->opcode != FT__PTX_WGMMA || i->class != FT_PTX_TENSOR || i->n_operands < 3)
+        return 0;
+    row = (uint64_t)i->shape[2] * ft__ptx_type_bits(i->type[1]) / 8;
+    a = f->operand[i->operands + 1].kind == FT__PTX_VECTOR ? 0 : i->shape[0] * row;
+    if (ft__ptx_has(f, i, FT__MOD_SP))
+        a /= 2;
+    return (a + i->shape[1] * row) / 4;
+}
+
+/* A barrier of the block that a thread waits at. */
+static bool waits(const ft__ptx_function *f, const ft__ptx_insn *i)
+{
+    return (i->opcode == FT__PTX_BAR || i->opcode == FT__PTX_BARRIER) &&
+           !ft__ptx_has(f, i, FT__MOD_WARP) && !ft__ptx_has(f, i, FT__MOD_CLUSTER) &&
+           (ft__ptx_has(f, i, FT__MOD_SYNC) || ft__ptx_has(f, i, FT__MOD_RED));
+}
+
+/* ---- steps ---- */
+
+struct builder {
+    ft__count_plan *p;
+    ft__plan_part *part;
+    bool count; /* only how many there are */
+    uint32_t calls, n_steps, n_sources, n_dests;
+};
+
+static ft__plan_step *add(struct builder *w, ft__step_kind kind, uint32_t insn)
+{
+    static const ft__plan_step none;
+    ft__plan_step *s = w->count ? NULL : &w->part->step[w->n_steps];
+    const ft__ptx_insn *i = &w->part->f->insn[insn];
+
+    w->n_steps++;
+    if (!s)
+        return NULL;
+    *s = none;
+    s->kind = (uint8_t)kind;
+    s->insn = insn;
+    s->guard = i->guard < 0 ? FT__NO_SLOT : w->part->slot[i->guard];
+    s->guard_not = i->guard_not;
+    s->need = FT__HARD | FT__SOFT;
+    s->dest = w->n_dests;
+    s->source = w->n_sources;
+    return s;
+}
+
+static void add_dest(struct builder *w, ft__plan_step *s, uint32_t slot)
+{
+    w->n_dests++;
+    if (s)
+        w->part->dest[s->dest + s->n_dest++] = slot;
+}
+
+static void add_source(struct builder *w, ft__plan_step *s, ft__step_source source)
+{
+    w->n_sources++;
+    if (s)
+        w->part->source[s->source + s->n_source++] = source;
+}
+
+static uint32_t items(struct builder *w, uint32_t n)
+{
+    const uint32_t first = w->p->n_items;
+
+    if (!w->count)
+        w->p->n_items += n;
+    return first;
+}
+
+static ft__step_source source_of(const struct builder *w, const ft__ptx_insn *i,
+                                 const ft__ptx_operand *o)
+{
+    switch (o->kind) {
+    case FT__PTX_REG:
+        return (ft__step_source){FT__SOURCE_SLOT, w->part->slot[o->index], 0};
+    case FT__PTX_SPECIAL: return (ft__step_source){FT__SOURCE_SPECIAL, o->index, 0};
+    case FT__PTX_VARIABLE:
+        /* In its space; dynamic shared memory lies behind the declared. */
+        return (ft__step_source){FT__SOURCE_CONSTANT, 0,
+                                 w->p->m->variable[o->index].offset + o->bits};
+    case FT__PTX_INT:
+    case FT__PTX_FLOAT:
+        return (ft__step_source){FT__SOURCE_CONSTANT, 0, ft__ptx_literal(i, o)};
+    case FT__PTX_FUNCTION:
+        return (ft__step_source){FT__SOURCE_CONSTANT, 0, (uint64_t)o->index + 1};
+    default: return (ft__step_source){FT__SOURCE_CONSTANT, 0, 0};
+    }
+}
+
+static void add_dests(struct builder *w, ft__plan_step *s, uint32_t k)
+{
+    const ft__plan_part *part = w->part;
+
+    for (uint32_t r = part->refs[k]; r < part->ref_s[k]; r++)
+        add_dest(w, s,
+                 part->ref[r]->kind == FT__PTX_REG ? part->slot[part->ref[r]->index]
+                                                   : FT__NO_SLOT);
+}
+
+static void add_sources(struct builder *w, ft__plan_step *s, uint32_t k)
+{
+    const ft__plan_part *part = w->part;
+
+    for (uint32_t r = part->ref_s[k]; r < part->refs[k + 1]; r++)
+        add_source(w, s, source_of(w, &part->f->insn[k], part->ref[r]));
+}
+
+static uint8_t need_of(const ft__plan_part *part, uint32_t k)
+{
+    uint8_t need = 0;
+
+    for (uint32_t r = part->refs[k]; r < part->ref_s[k]; r++)
+        if (part->ref[r]->kind == FT__PTX_REG)
+            need |= part->need[part->ref[r]->index];
+    return need;
+}
+
+/* Registers to cells or back, element by element. */
+static void copy_cells(struct builder *w, uint32_t k, const ft__origin *at)
+{
+    const ft__plan_part *part = w->part;
+    const ft__ptx_insn *i = &part->f->insn[k];
+    const uint64_t bytes = ft__element_bytes(i);
+    ft__plan_step *s = add(w, FT__STEP_COPY, k);
+    const bool load = i->opcode == FT__PTX_LD;
+    uint32_t e = 0;
+
+    if (s)
+        s->need = *ft__plan_need(w->p, at->variable);
+    if (load) {
+        add_dests(w, s, k);
+        for (uint32_t r = part->refs[k]; r < part->ref_s[k]; r++, e++)
+            add_source(w, s,
+                       (ft__step_source){FT__SOURCE_SLOT,
+                                         ft__plan_cell(part, at->variable,
+                                                       at->offset + e * bytes, bytes),
+                                         0});
+        return;
+    }
+    for (uint32_t r = part->ref_s[k]; r < part->refs[k + 1]; r++) {
+        const ft__ptx_operand *a = ft__plan_address(part->f, i, 0);
+
+        if (part->ref[r] == &part->f->operand[a->index])
+            continue;
+        add_dest(w, s,
+                 ft__plan_cell(part, at->variable, at->offset + e++ * bytes, bytes));
+        add_source(w, s, source_of(w, i, part->ref[r]));
+    }
+}
+
+static void load_step(struct builder *w, uint32_t k)
+{
+    const ft__plan_part *part = w->part;
+    const ft__ptx_insn *i = &part->f->insn[k];
+    const ft__ptx_operand *a = ft__plan_address(part->f, i, 0);
+    ft__origin at;
+    const ft__memory memory = ft__plan_memory(&at, w->p, part, i);
+    ft__plan_step *s;
+
+    if (memory == FT__MEMORY_CELLS) {
+        copy_cells(w, k, &at);
+    } else if (memory == FT__MEMORY_PARAM) {
+        s = add(w, FT__STEP_PARAM, k);
+        add_dests(w, s, k);
+        if (s) {
+            s->at = w->p->m->variable[at.variable].offset + at.offset;
+            s->bytes = (uint32_t)ft__element_bytes(i);
+            s->need = need_of(part, k);
+        }
+    } else if (i->n_types == 1 && i->space == FT_PTX_CONST && a) {
+        s = add(w, FT__STEP_CONST, k);
+        add_dests(w, s, k);
+        add_source(w, s, source_of(w, i, &part->f->operand[a->index]));
+        if (s) {
+            s->at = a->bits;
+            s->bytes = (uint32_t)ft__element_bytes(i);
+            s->need = need_of(part, k);
+        }
+    } else {
+        add_dests(w, add(w, FT__STEP_UNKNOWN, k), k);
+    }
+}
+
+static void value_step(struct builder *w, uint32_t k)
+{
+    const ft__plan_part *part = w->part;
+    const ft__ptx_insn *i = &part->f->insn[k];
+    ft__origin at;
+    ft__plan_step *s;
+
+    if (i->opcode == FT__PTX_ST &&
+        ft__plan_memory(&at, w->p, part, i) == FT__MEMORY_CELLS &&
+        *ft__plan_need(w->p, at.variable)) {
+        copy_cells(w, k, &at);
+    } else if (!need_of(part, k) || i->opcode == FT__PTX_CALL) {
+        return;
+    } else if (i->opcode == FT__PTX_LD) {
+        load_step(w, k);
+    } else {
+        const bool lanes = i->opcode == FT__PTX_VOTE || i->opcode == FT__PTX_ELECT ||
+                           i->opcode == FT__PTX_ACTIVEMASK;
+        const bool eval = !lanes && ft__ptx_computable(part->f, i);
+
+        s = add(w, eval ? FT__STEP_EVAL : lanes ? FT__STEP_LANES : FT__STEP_UNKNOWN, k);
+        add_dests(w, s, k);
+        if (eval || lanes)
+            add_sources(w, s, k);
+        if (s)
+            s->need = need_of(part, k);
+    }
+}
+
+static void access_steps(struct builder *w, uint32_t k)
+{
+    const ft__ptx_insn *i = &w->part->f->insn[k];
+    struct traffic t[2];
+    const uint32_t n = traffic_of(t, w->part->f, i);
+
+    for (uint32_t e = 0; e < n; e++) {
+        const ft__ptx_operand *a = ft__plan_address(w->part->f, i, t[e].operand);
+        ft__plan_step *s;
+
+        if ((t[e].space != FT_PTX_GLOBAL && t[e].space != FT_PTX_SHARED) || !a ||
+            !t[e].bytes)
+            continue;
+        s = add(w, FT__STEP_ACCESS, k);
+        if (i->opcode != FT__PTX_WMMA) /* has an address for all threads */
+            add_source(w, s, source_of(w, i, &w->part->f->operand[a->index]));
+        if (!s)
+            continue;
+        s->item = items(w, 2);
+        s->at = a->bits;
+        s->space = t[e].space;
+        s->store = t[e].store;
+        s->bytes = t[e].bytes;
+        if (i->opcode == FT__PTX_LDMATRIX || i->opcode == FT__PTX_STMATRIX) {
+            /* Rows of 16 bytes, whose addresses the first threads give. */
+            s->bytes = 16;
+            s->matrix =
+                i->vector >= 4 ? UINT32_MAX : ((uint32_t)1 << 8 * i->vector) - 1;
+        }
+    }
+}
+
+static void index_source(struct builder *w, ft__plan_step *s, const ft__ptx_insn *i)
+{
+    for (uint32_t o = 0; o < i->n_operands; o++) {
+        const ft__ptx_operand *x = &w->part->f->operand[i->operands + o];
+
+        if (x->kind != FT__PTX_TARGETS && x->kind != FT__PTX_LABEL) {
+            add_source(w, s, source_of(w, i, x));
+            return;
+        }
+    }
+}
+
+static void end_step(struct builder *w, uint32_t k)
+{
+    const ft__ptx_insn *i = &w->part->f->insn[k];
+    ft__plan_step *s;
+
+    switch (ft__flow_kind_of(i)) {
+    case FT__FLOW_ON: return;
+    case FT__FLOW_BRANCH:
+        s = add(w, FT__STEP_BRANCH, k);
+        if (s)
+            s->item = items(w, 2);
+        break;
+    case FT__FLOW_INDEX:
+        s = add(w, FT__STEP_INDEX, k);
+        index_source(w, s, i);
+        if (s)
+            s->item = items(w, 2);
+        break;
+    case FT__FLOW_LEAVE: add(w, FT__STEP_LEAVE, k); break;
+    case FT__FLOW_CALL:
+        s = add(w, FT__STEP_CALL, k);
+        if (s)
+            s->call = w->calls;
+        w->calls++;
+        break;
+    }
+}
+
+static void insn_steps(struct builder *w, uint32_t k)
+{
+    const ft__ptx_insn *i = &w->part->f->insn[k];
+    const ft__flow_kind kind = ft__flow_kind_of(i);
+    ft__plan_step *s;
+
+    if (i->guard >= 0 && kind != FT__FLOW_BRANCH && kind != FT__FLOW_INDEX) {
+        s = add(w, FT__STEP_ON, k);
+        if (s)
+            s->item = items(w, 2);
+    }
+    if (waits(w->part->f, i))
+        add(w, FT__STEP_BARRIER, k);
+    access_steps(w, k);
+    value_step(w, k);
+    end_step(w, k);
+}
+
+static void block_steps(struct builder *w)
+{
+    const ft__flow *flow = &w->part->flow;
+
+    w->calls = w->n_steps = w->n_sources = w->n_dests = 0;
+    for (uint32_t b = 0; b < flow->n; b++) {
+        if (!w->count) {
+            w->part->steps[b] = w->n_steps;
+            w->part->item[b] = items(w, 2);
+        }
+        for (uint32_t k = flow->block[b].first; k < flow->block[b].end; k++)
+            insn_steps(w, k);
+    }
+    if (!w->count) {
+        w->part->steps[flow->n] = w->n_steps;
+        w->part->item[flow->n] = w->p->n_items;
+    }
+}
+
+static bool part_steps(ft__count_plan *p, ft__plan_part *part)
+{
+    struct builder w = {.p = p, .part = part, .count = true};
+    const size_t n = part->flow.n;
+
+    block_steps(&w);
+    part->n_steps = w.n_steps;
+    part->first_step = p->n_steps;
+    p->n_steps += w.n_steps;
+    part->n_sources = w.n_sources;
+    part->n_dests = w.n_dests;
+    part->step = ft__arena_array(&p->arena, (size_t)w.n_steps + 1, sizeof(*part->step));
+    part->source =
+        ft__arena_array(&p->arena, (size_t)w.n_sources + 1, sizeof(*part->source));
+    part->dest = ft__arena_array(&p->arena, (size_t)w.n_dests + 1, sizeof(*part->dest));
+    part->steps = ft__arena_array(&p->arena, n + 1, sizeof(*part->steps));
+    part->item = ft__arena_array(&p->arena, n + 1, sizeof(*part->item));
+    if (!part->step || !part->source || !part->dest || !part->steps || !part->item)
+        return false;
+    w.count = false;
+    block_steps(&w);
+    return true;
+}
+
+/* ---- dues ---- */
+
+#define AT(member) ((uint32_t)offsetof(ft_ptx_counts, member))
+#define TALLY(member, k) (AT(member) + (uint32_t)(k) * (uint32_t)sizeof(ft_ptx_tally))
+
+struct gathering {
+    ft__count_plan *p;
+    size_t first; /* dues of this block, merged */
+    bool short_of_memory;
+};
+
+static void owe(struct gathering *w, uint32_t item, uint32_t at, uint64_t amount)
+{
+    ft__count_plan *p = w->p;
+    ft__due *grown;
+
+    if (!amount)
+        return;
+    for (size_t k = w->first; k < p->n_dues; k++)
+        if (p->due[k].item == item && p->due[k].at == at) {
+            p->due[k].amount += amount;
+            return;
+        }
+    grown = ft__list_grow(p->due, p->n_dues, &p->most_dues, sizeof(*grown));
+    if (!grown) {
+        w->short_of_memory = true;
+        return;
+    }
+    p->due = grown;
+    p->due[p->n_dues++] = (ft__due){item, at, amount};
+}
+
+static uint32_t width_of(uint32_t bytes)
+{
+    uint32_t width = 0;
+
+    while (width < FT_PTX_WIDTHS - 1 && (1u << width) < bytes)
+        width++;
+    return width;
+}
+
+/* What one instruction moves and computes, where `threads` are those of an item that do
+ * and `warps` the warps of these. */
+static void owe_work(struct gathering *w, const ft__ptx_function *f,
+                     const ft__ptx_insn *i, uint32_t threads, uint32_t warps)
+{
+    struct traffic t[2];
+    const uint32_t n = traffic_of(t, f, i);
+    unsigned which;
+    const uint32_t flops = flops_of(&which, i);
+
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t pair = (uint32_t)t[k].space * 2 + t[k].store;
+
+        owe(w, threads, TALLY(bytes, pair), t[k].bytes);
+        owe(w, threads, TALLY(access, pair * FT_PTX_WIDTHS + width_of(t[k].bytes)), 1);
+        if (t[k].space == FT_PTX_GLOBAL)
+            owe(w, warps, TALLY(requests, t[k].store), 1);
+        if (t[k].space == FT_PTX_SHARED)
+            owe(w, warps, TALLY(shared, t[k].store), 1);
+    }
+    if (which < 3)
+        owe(w, threads, TALLY(flops, which), flops);
+    owe(w, warps, AT(tensor_flops), tensor_flops_of(i));
+    owe(w, warps, AT(descriptor_bytes), descriptor_bytes_of(f, i));
+}
+
+static void owe_step(struct gathering *w, const ft__plan_part *part,
+                     const ft__plan_step *s)
+{
+    const ft__ptx_insn *i = &part->f->insn[s->insn];
+
+    w->first = w->p->n_dues; /* items of a step are its own */
+    switch (s->kind) {
+    case FT__STEP_ON:
+        owe(w, s->item, TALLY(on, i->class), 1);
+        owe_work(w, part->f, i, s->item, s->item + 1);
+        break;
+    case FT__STEP_ACCESS:
+        owe(w, s->item + 1,
+            s->space == FT_PTX_GLOBAL ? TALLY(sectors, s->store)
+                                      : TALLY(wavefronts, s->store),
+            1);
+        break;
+    case FT__STEP_BRANCH:
+    case FT__STEP_INDEX:
+        owe(w, s->item, TALLY(on, i->class), 1);
+        owe(w, s->item + 1, AT(divergent), 1);
+        break;
+    default: break;
+    }
+}
+
+static void owe_block(struct gathering *w, const ft__plan_part *part, uint32_t b)
+{
+    const ft__flow_block *block = &part->flow.block[b];
+    const uint32_t warps = part->item[b], threads = part->item[b] + 1;
+
+    w->first = w->p->n_dues;
+    for (uint32_t k = block->first; k < block->end; k++) {
+        const ft__ptx_insn *i = &part->f->insn[k];
+        const ft__flow_kind kind = ft__flow_kind_of(i);
+
+        owe(w, warps, TALLY(warp, i->class), 1);
+        owe(w, threads, TALLY(thread, i->class), 1);
+        if (kind == FT__FLOW_INDEX || (kind == FT__FLOW_BRANCH && i->guard >= 0))
+            owe(w, warps, AT(branches), 1);
+        if (i->guard < 0 && kind != FT__FLOW_INDEX && kind != FT__FLOW_BRANCH) {
+            owe(w, threads, TALLY(on, i->class), 1);
+            owe_work(w, part->f, i, threads, warps);
+        }
+    }
+    for (uint32_t s = part->steps[b]; s < part->steps[b + 1]; s++)
+        owe_step(w, part, &part->step[s]);
+}
+
+/* What each block and each guarded instruction adds to the counts. */
+static bool find_dues(ft__count_plan *p)
+{
+    struct gathering w = {.p = p};
+
+    for (uint32_t n = 0; n < p->n_parts; n++)
+        for (uint32_t b = 0; b < p->part[n].flow.n; b++)
+            owe_block(&w, &p->part[n], b);
+    return !w.short_of_memory;
+}
+
+bool ft__plan_steps(ft__count_plan *p)
+{
+    for (uint32_t n = 0; n < p->n_parts; n++)
+        if (!part_steps(p, &p->part[n]))
+            return false;
+    p->barrier = p->n_items;
+    p->n_items += 32;
+    return find_dues(p);
+}
