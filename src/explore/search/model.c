@@ -12,7 +12,7 @@
 #include "explore/search/process.h"
 #include "explore/search/search.h"
 #include "learn/learn_inside.h"
-#include "learn/tree/walk.h"
+#include "learn/tree/forest.h"
 
 /* ---- a trend ---- */
 

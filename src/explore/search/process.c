@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "learn/cholesky.h"
+#include "learn/numerics.h"
 #include "learn/decay.h"
 
 /* Parameters that have a length of their own; with more of them all share one. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "graph/op_inside.h"
-#include "learn/cholesky.h"
+#include "learn/numerics.h"
 #include "learn/learn_inside.h"
 #include "predict/query/op_query.h"
 
