@@ -1,4 +1,6 @@
 /* Points, run and run again until their figures are sure enough. */
+#include "explore/run.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,10 +9,9 @@
 
 #include "base/log.h"
 #include "base/prng.h"
-#include "explore/exploration_inside.h"
-#include "explore/explore_inside.h"
-#include "explore/run.h"
-#include "explore/space/points.h"
+#include "explore/runs.h"
+#include "explore/search/search.h"
+#include "explore/space/space.h"
 #include "store/store_inside.h"
 
 /* Half a 95 % interval in standard errors. */
@@ -195,7 +196,7 @@ static ft_status run_job(struct work *w, struct job *j)
         st = ft__trial_add(w->store, w->exploration, w->run, &t, w->err);
     if (!st)
         st = ft__runs_add(&j->runs, w->x, &t, w->err);
-    ft__outcome_free(&got);
+    ft__arena_free(&got.arena);
     j->warm = true;
     j->retried = true;
     w->out->runs++;

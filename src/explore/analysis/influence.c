@@ -10,7 +10,6 @@
 #include "base/arena.h"
 #include "base/prng.h"
 #include "base/stats.h"
-#include "explore/explore_inside.h"
 #include "explore/space/space.h"
 #include "foretell/learn.h"
 #include "learn/learn_inside.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "learn/numerics.h"
 #include "learn/decay.h"
+#include "learn/numerics.h"
 
 /* Parameters that have a length of their own; with more of them all share one. */
 enum { MOST_LENGTHS = 12, STEPS = 60 };
