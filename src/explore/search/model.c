@@ -525,7 +525,7 @@ static void surrogate_free(struct surrogate *o)
     ft__arena_free(&o->room);
     ft__forest_free(o->good);
     ft__gain_free(&o->gain);
-    ft__process_free(&o->process);
+    ft__arena_free(&o->process.arena);
     for (uint32_t k = 0; k < FT__MAX_OBJECTIVES; k++)
         ft__forest_free(o->forest[k]);
 }
