@@ -304,13 +304,6 @@ bool ft__space_has_say(const ft_space *s, const double *point, size_t k)
     return true;
 }
 
-void ft__space_settle(const ft_space *s, double *point)
-{
-    for (size_t i = 0; s->n_conditions && i < s->n; i++)
-        if (!ft__space_has_say(s, point, s->order[i]))
-            point[s->order[i]] = NAN;
-}
-
 void ft__space_from_unit(const ft_space *s, double *point, const double *unit)
 {
     for (size_t k = 0; k < s->n; k++)

@@ -67,10 +67,15 @@ int ft__space_allows(const ft_space *s, const double *point);
 void ft__space_from_unit(const ft_space *s, double *point, const double *unit);
 /* The middle of the share; 0.5 for NaN. */
 void ft__space_to_unit(const ft_space *s, double *unit, const double *point);
-/* NaN to parameters that have no say in the point. */
-void ft__space_settle(const ft_space *s, double *point);
 /* Whether parameter k has a say, where those it depends on are settled. */
 bool ft__space_has_say(const ft_space *s, const double *point, size_t k);
+/* NaN to parameters that have no say in the point. */
+static inline void ft__space_settle(const ft_space *s, double *point)
+{
+    for (size_t i = 0; s->n_conditions && i < s->n; i++)
+        if (!ft__space_has_say(s, point, s->order[i]))
+            point[s->order[i]] = NAN;
+}
 
 /* ---- values of a parameter ---- */
 
