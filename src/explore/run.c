@@ -11,6 +11,7 @@
 #include "base/prng.h"
 #include "explore/runs.h"
 #include "explore/search/search.h"
+#include "explore/space/params.h"
 #include "explore/space/space.h"
 #include "store/store_inside.h"
 
@@ -87,8 +88,9 @@ static bool take_known(void *user, const ft__trial_run *t)
     struct work *w = user;
     double point[FT__MAX_PARAMS];
     uint32_t v;
-    size_t p = ft__run_place(w->x, t, &v, point) ? ft__points_find(&w->points, point)
-                                                 : w->points.n;
+    size_t p = ft__run_place(w->x, &v, point, t->workload, t->point)
+                   ? ft__points_find(&w->points, point)
+                   : w->points.n;
 
     return p == w->points.n ||
            !ft__runs_add(&w->job[p * w->x->n_workloads + v].runs, w->x, t, w->err);
@@ -101,7 +103,7 @@ static bool take_point(void *user, const ft__trial_run *t)
     double point[FT__MAX_PARAMS];
     uint32_t v;
 
-    return !ft__run_place(w->x, t, &v, point) ||
+    return !ft__run_place(w->x, &v, point, t->workload, t->point) ||
            ft__points_find(&w->points, point) < w->points.n || !add_point(w, point);
 }
 

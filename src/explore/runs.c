@@ -425,20 +425,6 @@ ft_status ft__run_once(ft__outcome *out, const ft__once *o, ft_error *err)
 
 /* ---- what the store says of them ---- */
 
-bool ft__run_place(const ft_exploration *x, const ft__trial_run *t, uint32_t *workload,
-                   double *point)
-{
-    ft_error unused;
-
-    *workload = 0;
-    while (*workload < x->n_workloads &&
-           strcmp(x->workload[*workload], t->workload) != 0)
-        ++*workload;
-    return *workload < x->n_workloads &&
-           !ft__point_parse(x, point, t->point, &unused) &&
-           ft__space_allows(x->space, point);
-}
-
 void ft__runs_free(ft__runs *r)
 {
     free(r->value);

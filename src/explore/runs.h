@@ -32,11 +32,6 @@ typedef struct ft__outcome {
  * The outcome's arena is freed by the caller, also on failure. */
 ft_status ft__run_once(ft__outcome *out, const ft__once *o, ft_error *err);
 
-/* The workload and the point of a run in the store, point[FT__MAX_PARAMS]; false: the
- * file has no such workload or point any more. */
-bool ft__run_place(const ft_exploration *x, const ft__trial_run *t, uint32_t *workload,
-                   double *point);
-
 /* Runs of one point and workload. */
 typedef struct ft__runs {
     double

@@ -8,6 +8,7 @@
 #include "base/prng.h"
 #include "base/stats.h"
 #include "explore/runs.h"
+#include "explore/space/params.h"
 #include "foretell/learn.h"
 #include "learn/learn_inside.h"
 
@@ -66,7 +67,7 @@ static bool take(void *user, const ft__trial_run *t)
     uint64_t hash;
     uint32_t v;
 
-    if (!ft__run_place(l->x, t, &v, point))
+    if (!ft__run_place(l->x, &v, point, t->workload, t->point))
         return true;
     hash = ft__point_hash(ft__hash_bytes(FT__HASH_BEGIN, &v, sizeof(v)), point,
                           l->out->params);

@@ -153,6 +153,7 @@ static ft_status add(ft__points *p, size_t missing, ft__prng *rng, ft_error *err
     return st;
 }
 
+/* Until there are n points, or as many as some rounds find. */
 static ft_status latin(ft__points *p, size_t n, ft__prng *rng, ft_error *err)
 {
     ft_status st = FT_OK;
@@ -288,6 +289,7 @@ void ft__sobol_next(ft__sobol *s, double *unit)
         s->at[k] ^= s->direction[k][free_bit];
 }
 
+/* The same. */
 static ft_status sobol(ft__points *p, size_t n, uint64_t seed, ft_error *err)
 {
     double unit[FT__SOBOL_DIMENSIONS], point[FT__SOBOL_DIMENSIONS];

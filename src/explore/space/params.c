@@ -237,6 +237,19 @@ ft_status ft__point_parse(const ft_exploration *x, double *point, const char *te
     return st;
 }
 
+bool ft__run_place(const ft_exploration *x, uint32_t *workload, double *point,
+                   const char *workload_name, const char *text)
+{
+    ft_error unused;
+
+    *workload = 0;
+    while (*workload < x->n_workloads &&
+           strcmp(x->workload[*workload], workload_name) != 0)
+        ++*workload;
+    return *workload < x->n_workloads && !ft__point_parse(x, point, text, &unused) &&
+           ft__space_allows(x->space, point);
+}
+
 /* ---- reading ---- */
 
 enum { MAX_FORBIDDEN = 10000 };

@@ -27,5 +27,9 @@ size_t ft__param_print(const ft_parameter *p, double value, char *buf, size_t si
 /* FT_EFORMAT: not a point of this space. */
 ft_status ft__point_parse(const ft_exploration *x, double *point, const char *text,
                           ft_error *err);
+/* The workload and the point of a run in the store, point[FT__MAX_PARAMS]; false: the
+ * file has no such workload or point any more. */
+bool ft__run_place(const ft_exploration *x, uint32_t *workload, double *point,
+                   const char *workload_name, const char *text);
 
 #endif
