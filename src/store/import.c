@@ -364,7 +364,7 @@ static ft_status place_columns(struct reader *c)
         c->at[i] = n;
         if (i == FT__COL_readings ? !readings : may_lack(i) && before)
             continue;
-        if (strcmp(ft__csv_column_name(c->csv, at), ft__column_name[i]) != 0)
+        if (ft__csv_find(c->csv, ft__column_name[i]) != (int)at)
             return bad_header(c, at, i, "the header has another name here");
         c->at[i] = at++;
     }
