@@ -478,6 +478,28 @@ static void all(ft__yaml *y, ft_exploration *x)
         x->print = print_of(x);
 }
 
+/* False: it is no YAML; otherwise yaml_document_delete(&y->doc) ends it. */
+static bool parse(ft__yaml *y, const char *text, size_t len)
+{
+    yaml_parser_t p;
+    bool good;
+
+    if (!yaml_parser_initialize(&p)) {
+        y->st = ft_fail(y->err, FT_ENOMEM, 0, "%s", y->file);
+        return false;
+    }
+    yaml_parser_set_input_string(&p, (const unsigned char *)text, len);
+    good = yaml_parser_load(&p, &y->doc) != 0;
+    if (!good && p.error == YAML_MEMORY_ERROR)
+        y->st = ft_fail(y->err, FT_ENOMEM, 0, "%s", y->file);
+    else if (!good)
+        y->st = ft_fail(y->err, FT_EFORMAT, p.problem_mark.index,
+                        "%s:%zu: this is not YAML: %s", y->file,
+                        p.problem_mark.line + 1, p.problem ? p.problem : "damaged");
+    yaml_parser_delete(&p);
+    return good;
+}
+
 ft_status ft__exploration_read(ft_exploration **out, const char *text, size_t len,
                                const char *name, ft_error *err)
 {
@@ -488,7 +510,7 @@ ft_status ft__exploration_read(ft_exploration **out, const char *text, size_t le
     if (!x)
         return ft_fail(err, FT_ENOMEM, 0, "%s", name);
     y.arena = &x->arena;
-    if (ft__yaml_open(&y, text, len)) {
+    if (parse(&y, text, len)) {
         all(&y, x);
         yaml_document_delete(&y.doc);
     }

@@ -1,4 +1,4 @@
-/* YAML, read by libyaml, with a line for every complaint. */
+/* What a YAML document holds, with a line for every complaint. */
 #include "explore/space/yaml.h"
 
 #include <math.h>
@@ -8,27 +8,6 @@
 #include <string.h>
 
 #include "base/number.h"
-
-bool ft__yaml_open(ft__yaml *y, const char *text, size_t len)
-{
-    yaml_parser_t p;
-    bool good;
-
-    if (!yaml_parser_initialize(&p)) {
-        y->st = ft_fail(y->err, FT_ENOMEM, 0, "%s", y->file);
-        return false;
-    }
-    yaml_parser_set_input_string(&p, (const unsigned char *)text, len);
-    good = yaml_parser_load(&p, &y->doc) != 0;
-    if (!good && p.error == YAML_MEMORY_ERROR)
-        y->st = ft_fail(y->err, FT_ENOMEM, 0, "%s", y->file);
-    else if (!good)
-        y->st = ft_fail(y->err, FT_EFORMAT, p.problem_mark.index,
-                        "%s:%zu: this is not YAML: %s", y->file,
-                        p.problem_mark.line + 1, p.problem ? p.problem : "damaged");
-    yaml_parser_delete(&p);
-    return good;
-}
 
 void ft__yaml_fail(ft__yaml *y, ft__node *at, const char *where, const char *fmt, ...)
 {

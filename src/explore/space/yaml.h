@@ -7,8 +7,9 @@
 #include "base/arena.h"
 #include "foretell/error.h"
 
-/* A YAML document with line numbers to complain by. Failure is sticky: after the first
- * one, every function does nothing and gives NULL, NaN or 0, and `st` says so. */
+/* A YAML document, parsed by libyaml, with line numbers to complain by. Failure is
+ * sticky: after the first one, every function does nothing and gives NULL, NaN or 0,
+ * and `st` says so. */
 typedef struct ft__yaml {
     yaml_document_t doc;
     const char *file;
@@ -16,9 +17,6 @@ typedef struct ft__yaml {
     ft_error *err;
     ft_status st;
 } ft__yaml;
-
-/* False: it is no YAML; otherwise yaml_document_delete(&y->doc) ends it. */
-bool ft__yaml_open(ft__yaml *y, const char *text, size_t len);
 
 typedef const yaml_node_t ft__node;
 
