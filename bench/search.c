@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "explore/explore_inside.h"
+#include "explore/search/search.h"
 #include "explore/space/space.h"
 #include "foretell/names.h"
 

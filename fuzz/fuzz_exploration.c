@@ -1,8 +1,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "explore/exploration_inside.h"
-#include "explore/explore_inside.h"
+#include "explore/space/params.h"
+#include "explore/space/space.h"
 #include "foretell/exploration.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,6 +4,7 @@
 
 #include "foretell/learn.h"
 #include "learn/learn_inside.h"
+#include "learn/tree/forest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -26,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < ROWS * MAX_WIDTH; i++)
         rows[i] = i % 7 ? (float)(i % 13) - 6 : NAN;
     if (ft__forest_load(&f, image, size, &err) == FT_OK) {
-        const size_t width = ft__forest_width(f);
+        const size_t width = f->head->width;
 
         ft__forest_predict_rows(f, rows, ROWS, out);
         for (size_t i = 0; i < ROWS; i++)

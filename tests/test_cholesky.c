@@ -4,9 +4,8 @@
 
 #include "base/prng.h"
 #include "check.h"
-#include "learn/cholesky.h"
 #include "learn/decay.h"
-#include "learn/minimise.h"
+#include "learn/numerics.h"
 
 enum { MOST = 23 };
 

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "explore/exploration_inside.h"
 #include "explore/run.h"
+#include "explore/space/params.h"
 #include "foretell/exploration.h"
 #include "stepped_clock.h"
 

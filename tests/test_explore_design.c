@@ -4,8 +4,7 @@
 #include "base/prng.h"
 #include "base/stats.h"
 #include "check.h"
-#include "explore/explore_inside.h"
-#include "explore/space/points.h"
+#include "explore/design/design.h"
 #include "explore_space.h"
 
 static double *make(size_t *n, const ft_space *s, ft_design_options opt)

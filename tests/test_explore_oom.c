@@ -2,7 +2,7 @@
  * come back as FT_ENOMEM and leak nothing (run under ASan). */
 
 #include "check.h"
-#include "explore/explore_inside.h"
+#include "explore/search/search.h"
 #include "explore_space.h"
 #include "refuse.h"
 

@@ -102,7 +102,7 @@ static void what_is_expected_is_the_textbooks(void)
             CHECK_NEAR(sigma[k], sqrt(left * amplitude), 1e-7);
         }
     }
-    ft__process_free(&p);
+    ft__arena_free(&p.arena);
     ft__space_free(s);
 }
 
@@ -123,7 +123,7 @@ static void what_matters_has_the_shorter_length(void)
         CHECK_NEAR(mean[0], y[i], 0.01);
         CHECK(sigma[0] < 0.02);
     }
-    ft__process_free(&p);
+    ft__arena_free(&p.arena);
     ft__space_free(s);
 }
 

@@ -3,8 +3,8 @@
 
 #include "base/prng.h"
 #include "check.h"
-#include "explore/explore_inside.h"
-#include "explore/search/gain.h"
+#include "explore/search/model.h"
+#include "explore/search/search.h"
 #include "explore_space.h"
 
 typedef void (*problem)(double *y, const double *x, size_t k);

@@ -3,7 +3,6 @@
 
 #include "base/prng.h"
 #include "check.h"
-#include "explore/explore_inside.h"
 #include "explore_space.h"
 
 static void each_value_owns_an_equal_share(void)

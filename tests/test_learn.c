@@ -3,7 +3,7 @@
 
 #include "check.h"
 #include "learn/learn_inside.h"
-#include "learn/tree/walk.h"
+#include "learn/tree/forest.h"
 #include "learn_data.h"
 
 /* ---- an image written by hand: x0 > 1 ? 30 : 10, and the constant 4 ---- */
@@ -45,14 +45,13 @@ static void predicts_the_mean_of_its_trees(void)
 {
     _Alignas(64) uint32_t w[HAND_WORDS];
     ft_forest *f;
-    size_t len;
 
     hand(w);
     CHECK(ft__forest_load(&f, w, sizeof(w), NULL) == FT_OK);
     if (!f)
         return;
-    CHECK(ft__forest_width(f) == 2 && ft__forest_trees(f) == 2);
-    CHECK(ft__forest_image(f, &len) == w && len == sizeof(w));
+    CHECK(f->head->width == 2 && f->head->n_trees == 2);
+    CHECK((const void *)f->head == w && f->len == sizeof(w));
     CHECK_NEAR(ft__forest_predict(f, (float[]){1.0F, 0}), 7.0, 0); /* not above */
     CHECK_NEAR(ft__forest_predict(f, (float[]){1.5F, 0}), 17.0, 0);
     CHECK_NEAR(ft__forest_predict(f, (float[]){NAN, 0}), 7.0, 0);
@@ -178,8 +177,7 @@ static double walk(const ft__cell *c, const float *row, uint32_t width)
 
 static double mean_of_walks(const ft_forest *f, const float *row)
 {
-    size_t len;
-    const ft__forest_header *h = ft__forest_image(f, &len);
+    const ft__forest_header *h = f->head;
     const uint32_t *start = (const uint32_t *)(h + 1);
     const ft__cell *cell = (const ft__cell *)h + (1 + (h->n_trees + 15) / 16) * 8;
     double sum = 0;
@@ -289,10 +287,8 @@ static void a_stored_image_predicts_the_same(void)
 {
     data d = data_new(50, 3, 2);
     ft_forest *f = grown(&d, NULL, &(ft_forest_options){.n_trees = 5}), *g;
-    size_t len;
-    const void *image = ft__forest_image(f, &len);
 
-    CHECK(ft__forest_load(&g, image, len, NULL) == FT_OK);
+    CHECK(ft__forest_load(&g, f->head, f->len, NULL) == FT_OK);
     for (size_t i = 0; g && i < 50; i++)
         CHECK(ft__forest_predict(f, d.x + 3 * i) == ft__forest_predict(g, d.x + 3 * i));
     ft__forest_free(g);
@@ -306,19 +302,19 @@ static void every_spoiled_byte_is_refused_or_harmless(void)
 {
     data d = data_new(40, 3, 3);
     ft_forest *f = grown(&d, NULL, &(ft_forest_options){.n_trees = 4}), *g;
-    size_t len, refused = 0;
-    const void *image = ft__forest_image(f, &len);
+    const size_t len = f->len;
+    size_t refused = 0;
     unsigned char *copy = malloc(len);
     double out[16];
 
     for (size_t i = 0; copy && i < 8 * len; i++) {
         ft_error err = {0};
 
-        memcpy(copy, image, len);
+        memcpy(copy, f->head, len);
         copy[i / 8] ^= (unsigned char)(1u << i % 8);
         if (ft__forest_load(&g, copy, len, &err) == FT_OK) {
             /* Rows of the image's own idea of width: it may have changed. */
-            if (ft__forest_width(g) <= 6)
+            if (g->head->width <= 6)
                 ft__forest_predict_rows(g, d.x, 16, out);
             ft__forest_free(g);
         } else {

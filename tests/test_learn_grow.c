@@ -4,7 +4,7 @@
 
 #include "check.h"
 #include "learn/learn_inside.h"
-#include "learn/tree/train.h"
+#include "learn/tree/grow.h"
 #include "learn_data.h"
 
 /* ---- an oracle: the best-split tree, found the slow way ---- */
@@ -192,10 +192,7 @@ static ft_forest *grown(const ft_matrix *x, const double *y, const double *w,
 
 static bool same_bytes(const ft_forest *f, const ft_forest *g)
 {
-    size_t a_len, b_len;
-    const void *a = ft__forest_image(f, &a_len), *b = ft__forest_image(g, &b_len);
-
-    return a_len == b_len && memcmp(a, b, a_len) == 0;
+    return f->len == g->len && memcmp(f->head, g->head, f->len) == 0;
 }
 
 static void threads_do_not_show_in_the_image_but_the_seed_does(void)
@@ -249,8 +246,8 @@ static void image_and_predictions_are_the_same_everywhere(void)
         const ft_forest_options opt = {
             .kind = (ft_forest_kind)kind, .n_trees = 10, .max_features = 0.7};
         ft_forest *f = grown(&d.m, d.y, w, &opt);
-        size_t len;
-        const void *image = ft__forest_image(f, &len);
+        const void *image = f->head;
+        const size_t len = f->len;
 
         ft__forest_predict_rows(f, d.x, 200, out);
         if (hash_of(image, len) != expected[kind] ||
@@ -273,8 +270,7 @@ static uint32_t nodes_below(const ft__cell *c)
 
 static const ft__cell *root(const ft_forest *f, uint32_t tree, uint32_t *n)
 {
-    size_t len;
-    const ft__forest_header *h = ft__forest_image(f, &len);
+    const ft__forest_header *h = f->head;
     const uint32_t *start = (const uint32_t *)(h + 1);
     const ft__cell *cell =
         (const ft__cell *)h + ((size_t)(h->n_trees + 15) / 16 + 1 + start[tree]) * 8;

@@ -6,7 +6,7 @@
 
 #include "check.h"
 #include "learn/decay.h"
-#include "learn/tree/kernels.h"
+#include "learn/tree/split.h"
 #include "learn/vectors.h"
 #include "learn_data.h"
 
@@ -98,7 +98,7 @@ static void keys_parted(uint32_t n, const ft__kernels *best)
 /* Near, far, and beyond where the kernel is 0. */
 static void vectors_side_by_side(uint32_t n, double scale)
 {
-    static const ft__kernel plain[] = {ft__decay, ft__matern};
+    static double (*const plain[])(double) = {ft__decay, ft__matern};
     ft__wide_kernel *const wide[] = {ft__wide_decay(), ft__wide_matern()};
     const ft__vectors h = {.scale = scale, .n_columns = n, .n_blocks = 1};
     double block[FT__LANES + MOST * FT__LANES / 2], t[FT__LANES], got[FT__LANES];

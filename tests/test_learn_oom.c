@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "learn/learn_inside.h"
+#include "learn/tree/forest.h"
 #include "learn_data.h"
 
 static int allocs_left = -1;
@@ -61,10 +62,8 @@ static ft_status fit_extra(void)
 
 static ft_status load(void)
 {
-    size_t len;
-    const void *image = ft__forest_image(made, &len);
     ft_forest *f;
-    ft_status st = ft__forest_load(&f, image, len, NULL);
+    ft_status st = ft__forest_load(&f, made->head, made->len, NULL);
 
     CHECK((st == FT_OK) == (f != NULL));
     ft__forest_free(f);

@@ -7,7 +7,7 @@
 #include "foretell/names.h"
 #include "learn/learn_inside.h"
 #include "learn/model.h"
-#include "learn/tree/xgboost.h"
+#include "learn/tree/boost.h"
 #include "learn_data.h"
 
 static ft_model *fit(ft_method method, const data *d, const double *w)

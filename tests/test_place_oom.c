@@ -6,7 +6,7 @@
 
 #include "check.h"
 #include "decide/place.h"
-#include "explore/exploration_inside.h"
+#include "explore/exploration.h"
 #include "foretell/exploration.h"
 #include "graph/graph_inside.h"
 #include "predict/query/op_costs.h"

@@ -1,4 +1,4 @@
-/* Small symmetric systems of linear equations; larger ones: learn/cholesky.c. */
+/* Small symmetric systems of linear equations; larger ones: learn/numerics.c. */
 #include "base/solve.h"
 
 #include <math.h>

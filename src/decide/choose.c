@@ -7,7 +7,7 @@
 #include "base/prng.h"
 #include "base/stats.h"
 #include "graph/op_inside.h"
-#include "learn/cholesky.h"
+#include "learn/numerics.h"
 #include "predict/data/features.h"
 #include "predict/model/model_set.h"
 

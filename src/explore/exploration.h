@@ -44,24 +44,8 @@ struct ft_exploration {
     uint64_t print; /* of all that a result depends on but point and workload */
 };
 
-/* What stands for {name} at a point: its value, a constant, or one of these. */
-typedef struct ft__place {
-    const ft_exploration *x;
-    const double *point;
-    uint32_t workload;
-    const char *build; /* folder */
-    const char *self;
-} ft__place;
-
-/* text with every {name} replaced; in the arena. {{ and }} are braces. NULL: FT_ENOMEM,
- * or FT_EFORMAT, a name that nothing stands for. */
-char *ft__place_text(const ft__place *p, ft__arena *a, const char *text, ft_error *err);
-/* The name in braces that begins at text, its length; 0: none does. */
-size_t ft__place_name(const char *text);
-/* Does {name} occur in text? */
-bool ft__place_occurs(const char *text, const char *name);
-/* The value of a parameter as text; "" where it has no say. */
-enum { FT__PARAM_TEXT = 1024 };
-size_t ft__param_print(const ft_parameter *p, double value, char *buf, size_t size);
+/* An exploration from the text of its file; `name` is what messages call it. */
+ft_status ft__exploration_read(ft_exploration **out, const char *text, size_t len,
+                               const char *name, ft_error *err);
 
 #endif

@@ -1,4 +1,6 @@
 /* Points, run and run again until their figures are sure enough. */
+#include "explore/run.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,10 +9,10 @@
 
 #include "base/log.h"
 #include "base/prng.h"
-#include "explore/exploration_inside.h"
-#include "explore/explore_inside.h"
-#include "explore/run.h"
-#include "explore/space/points.h"
+#include "explore/runs.h"
+#include "explore/search/search.h"
+#include "explore/space/params.h"
+#include "explore/space/space.h"
 #include "store/store_inside.h"
 
 /* Half a 95 % interval in standard errors. */
@@ -86,8 +88,9 @@ static bool take_known(void *user, const ft__trial_run *t)
     struct work *w = user;
     double point[FT__MAX_PARAMS];
     uint32_t v;
-    size_t p = ft__run_place(w->x, t, &v, point) ? ft__points_find(&w->points, point)
-                                                 : w->points.n;
+    size_t p = ft__run_place(w->x, &v, point, t->workload, t->point)
+                   ? ft__points_find(&w->points, point)
+                   : w->points.n;
 
     return p == w->points.n ||
            !ft__runs_add(&w->job[p * w->x->n_workloads + v].runs, w->x, t, w->err);
@@ -100,7 +103,7 @@ static bool take_point(void *user, const ft__trial_run *t)
     double point[FT__MAX_PARAMS];
     uint32_t v;
 
-    return !ft__run_place(w->x, t, &v, point) ||
+    return !ft__run_place(w->x, &v, point, t->workload, t->point) ||
            ft__points_find(&w->points, point) < w->points.n || !add_point(w, point);
 }
 
@@ -195,7 +198,7 @@ static ft_status run_job(struct work *w, struct job *j)
         st = ft__trial_add(w->store, w->exploration, w->run, &t, w->err);
     if (!st)
         st = ft__runs_add(&j->runs, w->x, &t, w->err);
-    ft__outcome_free(&got);
+    ft__arena_free(&got.arena);
     j->warm = true;
     j->retried = true;
     w->out->runs++;

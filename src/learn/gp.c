@@ -7,9 +7,8 @@
 
 #include "base/arena.h"
 #include "base/prng.h"
-#include "learn/cholesky.h"
 #include "learn/decay.h"
-#include "learn/minimise.h"
+#include "learn/numerics.h"
 #include "learn/vectors.h"
 
 /* Rows that lengths are found with, rows that are vectors of the model, and steps. */
@@ -279,7 +278,7 @@ static ft_status gp_fit(ft__draft *out, const ft__task *t, ft_error *err)
 
 static void gp_predict(const ft_model *m, const float *rows, size_t n, double *out)
 {
-    ft__vectors_predict(m, rows, n, out, ft__matern, ft__wide_matern());
+    ft__vectors_predict(m, rows, n, out, FT__KERNEL_MATERN);
 }
 
 const ft__method_ops ft__method_gp = {NULL, gp_fit, ft__vectors_open, gp_predict};

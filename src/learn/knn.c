@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "learn/training_set.h"
-#include "learn/tree/train.h"
 
 enum {
     LANES = 8, /* samples of a block, whose distances are taken at once */

@@ -28,8 +28,6 @@ ft_status ft__forest_fit(ft_forest **out, const ft_matrix *x, const double *y,
                          const double *weights, const ft_forest_options *opt,
                          ft_error *err);
 void ft__forest_free(ft_forest *f);
-/* The image of a forest; borrowed, *len bytes. Little-endian, versioned. */
-const void *ft__forest_image(const ft_forest *f, size_t *len);
 /* Use a stored image in place (a mapped file): `image` must be 8-byte aligned
  * and outlive the forest. Everything in it is checked here, so that predicting
  * needs no bounds. An image of an older version is copied into one of today's.
@@ -37,24 +35,17 @@ const void *ft__forest_image(const ft_forest *f, size_t *len);
  * or FT_ENOMEM. */
 ft_status ft__forest_load(ft_forest **out, const void *image, size_t len,
                           ft_error *err);
-/* Mean of the trees for one row of ft__forest_width() values. Allocates
- * nothing, takes no locks. */
+/* Mean of the trees for one row, as wide as the matrix that was fitted on.
+ * Allocates nothing, takes no locks. */
 double ft__forest_predict(const ft_forest *f, const float *row);
 /* The same for n rows, faster than n calls and bit-identical to them. */
 void ft__forest_predict_rows(const ft_forest *f, const float *rows, size_t n,
                              double *out);
-uint32_t ft__forest_trees(const ft_forest *f);
-uint32_t ft__forest_width(const ft_forest *f);
 /* Isolation forest (Liu, Ting, Zhou 2008, eq. 2): score[x->n_rows], near 1 for rows
  * that random cuts part from all others early, below 0.5 for those among many. Fails
  * with FT_EINVAL (no rows, an infinite value) or FT_ENOMEM. */
 ft_status ft__isolation_scores(double *score, const ft_matrix *x,
                                const ft_isolation_options *opt, ft_error *err);
-/* A model of the rows that are not in fold `without`. */
-ft_status ft__model_fit_without(ft_model **out, const ft_matrix *x, const double *y,
-                                const double *weights, const uint32_t *fold,
-                                uint32_t without, const ft_model_options *opt,
-                                ft_error *err);
 /* Predict every row from a model fitted on the other folds; out[x->n_rows]. */
 ft_status ft__model_cross_validate(double *out, const ft_matrix *x, const double *y,
                                    const double *weights, const uint32_t *fold,
@@ -66,6 +57,7 @@ ft_status ft__model_fit(ft_model **out, const ft_matrix *x, const double *y,
                         const double *weights, const ft_model_options *opt,
                         ft_error *err);
 void ft__model_free(ft_model *m);
+/* The image of a model; borrowed, *len bytes. Little-endian, versioned. */
 const void *ft__model_image(const ft_model *m, size_t *len);
 /* Permutation importance (Breiman 2001; Fisher, Rudin, Dominici 2019) of every column,
  * of rows out of fold: out[x->n_cols]. y are logarithms. Fails as ft__model_fit() does.
@@ -73,11 +65,10 @@ const void *ft__model_image(const ft_model *m, size_t *len);
 ft_status ft__model_importance(ft_importance *out, const ft_matrix *x, const double *y,
                                const uint32_t *fold, uint32_t n_folds,
                                const ft_importance_options *opt, ft_error *err);
-/* As ft__forest_load(), ft__forest_image(). */
+/* As ft__forest_load(). */
 ft_status ft__model_load(ft_model **out, const void *image, size_t len, ft_error *err);
 /* n rows of ft__model_width() values; bit-identical however they are dealt to calls. */
 void ft__model_predict(const ft_model *m, const float *rows, size_t n, double *out);
-/* As ft__forest_load(), ft__forest_image(). */
 uint32_t ft__model_width(const ft_model *m);
 /* Find slow rows: out[x->n_rows]. log_time are logarithms of times, best divided by an
  * estimate; rows of equal group (repeats) never vouch for each other. What slow rows

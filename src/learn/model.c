@@ -10,7 +10,7 @@
 
 #include "foretell/names.h"
 #include "learn/learn_inside.h"
-#include "learn/tree/train.h"
+#include "learn/training_set.h"
 
 static const ft__method_ops *const methods[FT_METHOD_COUNT] = {
     [FT_METHOD_RIDGE] = &ft__method_ridge,
@@ -62,6 +62,20 @@ ft_status ft__model_damaged(const ft_model *m, const void *at, ft_error *err,
     va_end(args);
     return ft_fail(err, FT_EFORMAT, pos, "damaged model (%s): %s",
                    ft_name(FT_NAMES_METHOD, m->head->method), what);
+}
+
+ft_status ft__columns_check(const ft_model *m, const ft__column *c, uint32_t n,
+                            ft_error *err)
+{
+    for (uint32_t j = 0; j < n; j++) {
+        if (c[j].col >= m->head->width)
+            return ft__model_damaged(m, &c[j], err, "column %u of %u", c[j].col,
+                                     m->head->width);
+        if (!isfinite(c[j].fill) || !isfinite(c[j].mean) || !isfinite(c[j].scale))
+            return ft__model_damaged(m, &c[j], err, "column %u is standardised by %g",
+                                     c[j].col, c[j].scale);
+    }
+    return FT_OK;
 }
 
 /* Targets that have bounds lie strictly between them. */

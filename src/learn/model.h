@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "foretell/learn.h"
+#include "learn/tree/forest.h"
 
 /* The image of a model, little-endian, used where it lies: a header and a body, whose
  * form is its method's. Offsets in the body are multiples of what they hold. */
@@ -85,6 +86,40 @@ extern const ft__method_ops ft__method_middle;
 ft_status ft__trees_write(ft__draft *out, const ft_forest *f, ft_error *err);
 ft_status ft__trees_open(ft_model *m, ft_error *err);
 void ft__trees_predict(const ft_model *m, const float *rows, size_t n, double *out);
+
+/* ---- columns of methods that measure distances or add them up ---- */
+
+/* How one column is seen: (value - mean) * scale, with `fill` for a missing value.
+ * Columns that never change are left out. Part of images. */
+typedef struct ft__column {
+    uint32_t col;
+    float fill; /* median of what is present */
+    double mean;
+    double scale; /* 1 / standard deviation */
+} ft__column;
+
+static_assert(sizeof(ft__column) == 24, "image layout");
+
+enum { FT__MAX_COLUMNS = FT__MAX_WIDTH - 1 }; /* of any model */
+
+/* One row as it is seen; out[n]. */
+static inline void ft__columns_apply(float *out, const ft__column *c, uint32_t n,
+                                     const float *row)
+{
+    for (uint32_t j = 0; j < n; j++) {
+        const float v = row[c[j].col];
+        /* A missing value is not equal to itself. */
+        const float present = v == v ? v : c[j].fill;
+
+        out[j] = (float)(((double)present - c[j].mean) * c[j].scale);
+    }
+}
+
+/* Columns of a stored model: all of them inside its width, all numbers finite. */
+ft_status ft__columns_check(const ft_model *m, const ft__column *c, uint32_t n,
+                            ft_error *err);
+
+/* ---- bounds ---- */
 
 static inline bool ft__model_is_bounded(const ft_model *m)
 {

@@ -4,7 +4,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "learn/decay.h"
 #include "learn/vectors.h"
 
 /* ---- libsvm ---- */
@@ -209,7 +208,7 @@ static const char *svr_missing(void)
 
 static void svr_predict(const ft_model *m, const float *rows, size_t n, double *out)
 {
-    ft__vectors_predict(m, rows, n, out, ft__decay, ft__wide_decay());
+    ft__vectors_predict(m, rows, n, out, FT__KERNEL_DECAY);
 }
 
 const ft__method_ops ft__method_svr = {svr_missing, svr_fit, ft__vectors_open,

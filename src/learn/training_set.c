@@ -1,9 +1,76 @@
-/* A matrix in; rows that count, standardised columns and targets out. */
+/* A matrix and targets in, checked; rows that count, standardised columns and targets
+ * out. */
 #include "learn/training_set.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- what was given ---- */
+
+static ft_status check_shape(const ft_matrix *x, ft_error *err)
+{
+    if (x->n_rows == 0 || x->n_cols == 0)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "nothing to learn from: %zu rows, %zu columns", x->n_rows,
+                       x->n_cols);
+    if (x->n_cols >= FT__MAX_WIDTH)
+        return ft_fail(err, FT_EINVAL, 0, "%zu columns are too many for a forest (%d)",
+                       x->n_cols, FT__MAX_WIDTH - 1);
+    if (x->n_rows > FT__MAX_TREE_ROWS)
+        return ft_fail(err, FT_EINVAL, 0, "%zu rows are too many for a forest (%d)",
+                       x->n_rows, FT__MAX_TREE_ROWS);
+    return FT_OK;
+}
+
+static ft_status check_values(const ft_matrix *x, const double *y,
+                              const double *weights, ft_error *err)
+{
+    double largest = 0;
+
+    for (size_t i = 0; i < x->n_rows; i++) {
+        if (!(fabs(y[i]) <= (double)FLT_MAX))
+            return ft_fail(err, FT_EINVAL, 0, "target %zu is %g: drop the row", i,
+                           y[i]);
+        if (weights && !(weights[i] >= 0 && isfinite(weights[i])))
+            return ft_fail(err, FT_EINVAL, 0, "weight %zu is %g: it must be 0 or more",
+                           i, weights[i]);
+        largest = fmax(largest, weights ? weights[i] : 1);
+        for (size_t j = 0; j < x->n_cols; j++)
+            if (isinf(x->x[i * x->n_cols + j]))
+                return ft_fail(err, FT_EINVAL, 0,
+                               "row %zu, column %zu is infinite: use NaN for missing",
+                               i, j);
+    }
+    if (largest == 0)
+        return ft_fail(err, FT_EINVAL, 0, "every row has weight 0");
+    return FT_OK;
+}
+
+ft_status ft__train_check(const ft_matrix *x, const double *y, const double *weights,
+                          ft_error *err)
+{
+    ft_status st = check_shape(x, err);
+
+    return st ? st : check_values(x, y, weights, err);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const ft__key *p = a, *q = b;
+
+    if (p->x != q->x)
+        return p->x > q->x ? 1 : -1;
+    return (p->row > q->row) - (p->row < q->row);
+}
+
+void ft__keys_sort(ft__key *k, size_t n)
+{
+    qsort(k, n, sizeof(*k), by_value);
+}
+
+/* ---- standardised rows ---- */
 
 static int ascending(const void *a, const void *b)
 {
@@ -150,18 +217,4 @@ void ft__training_set_free(ft__training_set *l)
     free(l->y);
     free(l->w);
     *l = (ft__training_set){0};
-}
-
-ft_status ft__columns_check(const ft_model *m, const ft__column *c, uint32_t n,
-                            ft_error *err)
-{
-    for (uint32_t j = 0; j < n; j++) {
-        if (c[j].col >= m->head->width)
-            return ft__model_damaged(m, &c[j], err, "column %u of %u", c[j].col,
-                                     m->head->width);
-        if (!isfinite(c[j].fill) || !isfinite(c[j].mean) || !isfinite(c[j].scale))
-            return ft__model_damaged(m, &c[j], err, "column %u is standardised by %g",
-                                     c[j].col, c[j].scale);
-    }
-    return FT_OK;
 }

@@ -1,10 +1,17 @@
-/* Models that are a sum of kernels over vectors: their image written, checked. */
+/* Models that are a sum of kernels over vectors: their image written, checked, asked.
+ */
 #include "learn/vectors.h"
 
 #include <math.h>
 #include <string.h>
 
-size_t ft__vectors_block(const ft__vectors *h)
+#include "learn/decay.h"
+#include "learn/tree/avx512.h"
+
+/* ---- images ---- */
+
+/* Bytes of a block. */
+static size_t block_bytes(const ft__vectors *h)
 {
     return FT__LANES * (sizeof(double) + h->n_columns * sizeof(float));
 }
@@ -12,7 +19,7 @@ size_t ft__vectors_block(const ft__vectors *h)
 static size_t body_bytes(const ft__vectors *h)
 {
     return sizeof(*h) + h->n_columns * sizeof(ft__column) +
-           h->n_blocks * ft__vectors_block(h);
+           h->n_blocks * block_bytes(h);
 }
 
 ft_status ft__vectors_write(ft__draft *out, char **blocks, const ft__vectors *h,
@@ -34,7 +41,7 @@ ft_status ft__vectors_write(ft__draft *out, char **blocks, const ft__vectors *h,
 void ft__vectors_put(char *blocks, const ft__vectors *h, uint32_t i, double coef,
                      const float *u)
 {
-    char *block = blocks + i / FT__LANES * ft__vectors_block(h);
+    char *block = blocks + i / FT__LANES * block_bytes(h);
     float *x = (float *)(block + FT__LANES * sizeof(double));
 
     ((double *)block)[i % FT__LANES] = coef;
@@ -71,7 +78,134 @@ ft_status ft__vectors_open(ft_model *m, ft_error *err)
         return ft__model_damaged(m, h, err, "scale %g, rho %g", h->scale, h->rho);
     st = ft__columns_check(m, columns, h->n_columns, err);
     for (uint32_t i = 0; !st && i < h->n_blocks; i++)
-        st = check_block(
-            m, (const char *)(columns + h->n_columns) + i * ft__vectors_block(h), err);
+        st = check_block(m, (const char *)(columns + h->n_columns) + i * block_bytes(h),
+                         err);
     return st;
+}
+
+/* ---- kernels of eight vectors in one register ---- */
+
+#if defined(__x86_64__)
+
+FT__INLINE_AVX512 __mmask8 before_end(__m512d t)
+{
+    return _mm512_cmp_pd_mask(t, _mm512_set1_pd(ft__decay_end), _CMP_LT_OQ);
+}
+
+/* ft__decay() of each. */
+FT__INLINE_AVX512 __m512d decays(__m512d t)
+{
+    const __mmask8 some = before_end(t);
+    const __m256i k = _mm512_maskz_cvttpd_epi32(
+        some, _mm512_add_pd(_mm512_mul_pd(t, _mm512_set1_pd(ft__one_by_ln2)),
+                            _mm512_set1_pd(0.5)));
+    const __m512d whole = _mm512_cvtepi32_pd(k);
+    const __m512d r = _mm512_add_pd(
+        _mm512_sub_pd(_mm512_mul_pd(whole, _mm512_set1_pd(ft__ln2_high)), t),
+        _mm512_mul_pd(whole, _mm512_set1_pd(ft__ln2_low)));
+    const __m512i power = _mm512_slli_epi64(
+        _mm512_cvtepi32_epi64(_mm256_sub_epi32(_mm256_set1_epi32(1023), k)), 52);
+    __m512d sum = _mm512_setzero_pd();
+
+    for (int i = 0; i < FT__DECAY_TERMS; i++)
+        sum = _mm512_add_pd(_mm512_mul_pd(sum, r), _mm512_set1_pd(ft__decay_factor[i]));
+    return _mm512_maskz_mul_pd(some, sum, _mm512_castsi512_pd(power));
+}
+
+/* As ft__vectors_distances(). */
+FT__INLINE_AVX512 __m512d distances(const ft__vectors *h, const char *block,
+                                    const float *u)
+{
+    const float *x = (const float *)(block + FT__LANES * sizeof(double));
+    __m512d d = _mm512_setzero_pd();
+
+    for (uint32_t j = 0; j < h->n_columns; j++, x += FT__LANES) {
+        const __m512d off = _mm512_sub_pd(_mm512_cvtps_pd(_mm256_loadu_ps(x)),
+                                          _mm512_set1_pd((double)u[j]));
+
+        d = _mm512_add_pd(d, _mm512_mul_pd(off, off));
+    }
+    return _mm512_mul_pd(_mm512_set1_pd(h->scale), d);
+}
+
+FT__INLINE_AVX512 void put(double t[FT__LANES], const char *block, __m512d kernel)
+{
+    _mm512_storeu_pd(t, _mm512_mul_pd(_mm512_loadu_pd(block), kernel));
+}
+
+FT__AVX512 static void wide_decay(double t[FT__LANES], const ft__vectors *h,
+                                  const char *block, const float *u)
+{
+    put(t, block, decays(distances(h, block, u)));
+}
+
+FT__AVX512 static void wide_matern(double t[FT__LANES], const ft__vectors *h,
+                                   const char *block, const float *u)
+{
+    const __m512d r = _mm512_sqrt_pd(distances(h, block, u));
+
+    put(t, block,
+        _mm512_maskz_mul_pd(before_end(r), _mm512_add_pd(_mm512_set1_pd(1), r),
+                            decays(r)));
+}
+
+ft__wide_kernel *ft__wide_decay(void)
+{
+    return ft__has_avx512() ? wide_decay : NULL;
+}
+
+ft__wide_kernel *ft__wide_matern(void)
+{
+    return ft__has_avx512() ? wide_matern : NULL;
+}
+
+#else
+
+ft__wide_kernel *ft__wide_decay(void)
+{
+    return NULL;
+}
+
+ft__wide_kernel *ft__wide_matern(void)
+{
+    return NULL;
+}
+
+#endif
+
+/* ---- predicting ---- */
+
+static inline void predict(const ft_model *m, const float *rows, size_t n, double *out,
+                           double (*kernel)(double t), ft__wide_kernel *wide)
+{
+    const ft__vectors *h = m->body;
+    const ft__column *columns = (const ft__column *)(h + 1);
+    float u[FT__MAX_COLUMNS];
+
+    for (size_t r = 0; r < n; r++) {
+        const char *at = (const char *)(columns + h->n_columns);
+        double sum = -h->rho;
+
+        ft__columns_apply(u, columns, h->n_columns, rows + r * m->head->width);
+        for (uint32_t b = 0; b < h->n_blocks; b++, at += block_bytes(h)) {
+            double t[FT__LANES];
+
+            if (wide)
+                wide(t, h, at, u);
+            else
+                ft__vectors_distances(t, h, at, u);
+            for (uint32_t i = 0; i < FT__LANES; i++)
+                sum += wide ? t[i] : ((const double *)at)[i] * kernel(t[i]);
+        }
+        out[r] = h->mean + h->sd * sum;
+    }
+}
+
+void ft__vectors_predict(const ft_model *m, const float *rows, size_t n, double *out,
+                         ft__vectors_kernel kernel)
+{
+    if (kernel == FT__KERNEL_MATERN)
+        predict(m, rows, n, out, ft__matern, ft__wide_matern());
+    else
+        predict(m, rows, n, out, ft__decay, ft__wide_decay());
 }

@@ -22,7 +22,6 @@ enum { FT__LANES = 8 };
 /* Write a body for n vectors; h->n_blocks is set here. The blocks are to be filled. */
 ft_status ft__vectors_write(ft__draft *out, char **blocks, const ft__vectors *h,
                             const ft__column *c, uint32_t n, ft_error *err);
-size_t ft__vectors_block(const ft__vectors *h); /* B */
 /* Vector i of the blocks: u[n_columns]. */
 void ft__vectors_put(char *blocks, const ft__vectors *h, uint32_t i, double coef,
                      const float *u);
@@ -46,8 +45,6 @@ static inline void ft__vectors_distances(double t[FT__LANES], const ft__vectors 
         t[i] = h->scale * d[i];
 }
 
-typedef double (*ft__kernel)(double t);
-
 /* What a block adds to the sum, lane by lane, in registers that hold all lanes, to the
  * same bits; NULL: here none do. */
 typedef void ft__wide_kernel(double t[FT__LANES], const ft__vectors *h,
@@ -55,31 +52,14 @@ typedef void ft__wide_kernel(double t[FT__LANES], const ft__vectors *h,
 ft__wide_kernel *ft__wide_decay(void);
 ft__wide_kernel *ft__wide_matern(void);
 
-static inline void ft__vectors_predict(const ft_model *m, const float *rows, size_t n,
-                                       double *out, ft__kernel kernel,
-                                       ft__wide_kernel *wide)
-{
-    const ft__vectors *h = m->body;
-    const ft__column *columns = (const ft__column *)(h + 1);
-    float u[FT__MAX_COLUMNS];
+/* Of the distance's decay (a radial basis function) or Matern's of order 3/2. */
+typedef enum ft__vectors_kernel {
+    FT__KERNEL_DECAY,
+    FT__KERNEL_MATERN
+} ft__vectors_kernel;
 
-    for (size_t r = 0; r < n; r++) {
-        const char *at = (const char *)(columns + h->n_columns);
-        double sum = -h->rho;
-
-        ft__columns_apply(u, columns, h->n_columns, rows + r * m->head->width);
-        for (uint32_t b = 0; b < h->n_blocks; b++, at += ft__vectors_block(h)) {
-            double t[FT__LANES];
-
-            if (wide)
-                wide(t, h, at, u);
-            else
-                ft__vectors_distances(t, h, at, u);
-            for (uint32_t i = 0; i < FT__LANES; i++)
-                sum += wide ? t[i] : ((const double *)at)[i] * kernel(t[i]);
-        }
-        out[r] = h->mean + h->sd * sum;
-    }
-}
+/* What a model of this kernel says of n rows. */
+void ft__vectors_predict(const ft_model *m, const float *rows, size_t n, double *out,
+                         ft__vectors_kernel kernel);
 
 #endif

@@ -134,9 +134,14 @@ static const char *read_plain(ft__csv *r, ft__buf *text)
     return NULL;
 }
 
+static const char *column_name(const ft__csv *r, size_t column)
+{
+    return r->names.s + r->name_at[column];
+}
+
 ft_status ft__csv_bad(const ft__csv *r, size_t column, const char *what, ft_error *err)
 {
-    const char *name = column < r->n ? ft__csv_column_name(r, column) : NULL;
+    const char *name = column < r->n ? column_name(r, column) : NULL;
 
     return ft_fail(err, FT_EFORMAT, r->lines[column],
                    "%s, line %llu, column %zu%s%s%s: %s", r->name,
@@ -179,9 +184,9 @@ static ft_status read_record(ft__csv *r, ft__buf *text, size_t *at, size_t most,
 static ft_status check_header(const ft__csv *r, ft_error *err)
 {
     for (size_t i = 0; i < r->n; i++) {
-        if (!*ft__csv_column_name(r, i))
+        if (!*column_name(r, i))
             return ft__csv_bad(r, i, "a column without a name", err);
-        if (ft__csv_find(r, ft__csv_column_name(r, i)) != (int)i)
+        if (ft__csv_find(r, column_name(r, i)) != (int)i)
             return ft__csv_bad(r, i, "there are two columns of this name", err);
     }
     return FT_OK;
@@ -258,15 +263,10 @@ size_t ft__csv_n_columns(const ft__csv *r)
     return r->n;
 }
 
-const char *ft__csv_column_name(const ft__csv *r, size_t column)
-{
-    return r->names.s + r->name_at[column];
-}
-
 int ft__csv_find(const ft__csv *r, const char *column)
 {
     for (size_t i = 0; i < r->n; i++)
-        if (strcmp(ft__csv_column_name(r, i), column) == 0)
+        if (strcmp(column_name(r, i), column) == 0)
             return (int)i;
     return -1;
 }

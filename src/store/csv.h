@@ -23,7 +23,6 @@ ft_status ft__csv_open(ft__csv **out, const void *bytes, size_t len, const char 
                        ft_error *err);
 void ft__csv_close(ft__csv *r);
 size_t ft__csv_n_columns(const ft__csv *r);
-const char *ft__csv_column_name(const ft__csv *r, size_t column);
 /* -1: there is no such column. */
 int ft__csv_find(const ft__csv *r, const char *column);
 /* The next row; *more is false behind the last one. Fields are valid until the next

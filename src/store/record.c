@@ -1,13 +1,98 @@
 /* Measurements, readings, runs, facts and members written to a store, single ones read
- * back, by prepared statements. */
+ * back, by prepared statements; what SQLite refuses put into words. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "store/store.h"
-#include "store/store_inside.h"
+
+/* ---- failures ---- */
+
+/* The folder a store lies in; the caller frees it. NULL when memory is short. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (!slash)
+        return strdup(".");
+    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+/* SQLite only says "unable to open database file"; find out why. */
+static ft_status cannot_open(const ft_store *s, ft_error *err)
+{
+    const char *path = s->path, *verb = s->writable ? "write" : "read";
+    char *dir = folder_of(path);
+    ft_status st;
+
+    if (!dir)
+        return ft_fail(err, FT_ENOMEM, 0, "opening store %s", path);
+    if (access(dir, F_OK))
+        st = ft_fail(err, FT_EIO, 0,
+                     "store %s: there is no folder %s; create it with: mkdir -p %s",
+                     path, dir, dir);
+    else if (access(path, F_OK) && !s->writable)
+        st = ft_fail(err, FT_EIO, 0,
+                     "there is no store %s; name another with --db, or measure "
+                     "something into this one first",
+                     path);
+    else if (access(path, F_OK) == 0 && access(path, s->writable ? W_OK : R_OK))
+        st = ft_fail(err, FT_EIO, 0,
+                     "store %s: no permission to %s it; as its owner: chmod u+rw %s",
+                     path, verb, path);
+    else if (access(dir, W_OK | X_OK))
+        st = ft_fail(err, FT_EIO, 0,
+                     "store %s: its folder must be writable too, to %s it; "
+                     "chmod u+rwx %s, or name a store elsewhere with --db",
+                     path, verb, dir);
+    else
+        st = ft_fail(err, FT_EIO, 0, "store %s: %s", path, sqlite3_errmsg(s->db));
+    free(dir);
+    return st;
+}
+
+ft_status ft__store_fail(const ft_store *s, ft_error *err)
+{
+    const char *why = sqlite3_errmsg(s->db);
+
+    switch (sqlite3_errcode(s->db)) {
+    case SQLITE_NOMEM: return ft_fail(err, FT_ENOMEM, 0, "store %s", s->path);
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_READONLY: return cannot_open(s, err);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return ft_fail(err, FT_EIO, 0,
+                       "store %s is being written by another process; try again when "
+                       "that is done",
+                       s->path);
+    case SQLITE_FULL:
+        return ft_fail(err, FT_EIO, 0, "store %s: the disk is full; make room there",
+                       s->path);
+    case SQLITE_CONSTRAINT: /* of those there are only a reference can fail */
+        return ft_fail(err, FT_EINVAL, 0,
+                       "store %s: a measurement belongs to a run that was begun there",
+                       s->path);
+    case SQLITE_TOOBIG:
+    case SQLITE_MISUSE: return ft_fail(err, FT_EINVAL, 0, "store %s: %s", s->path, why);
+    case SQLITE_NOTADB:
+        return ft_fail(err, FT_EFORMAT, 0,
+                       "%s is not a foretell store, or its beginning is damaged",
+                       s->path);
+    case SQLITE_CORRUPT:
+    case SQLITE_ERROR: /* a table or column is missing */
+        return ft_fail(err, FT_EFORMAT, 0,
+                       "store %s is damaged (%s); restore a copy, or save what is left "
+                       "with: sqlite3 %s .recover",
+                       s->path, why, s->path);
+    default: return ft_fail(err, FT_EIO, 0, "store %s: %s", s->path, why);
+    }
+}
+
+/* ---- statements ---- */
 
 #define SAME_KEY                                                                       \
     " WHERE d.name = ?1 AND s.name = ?2 AND e.name = ?3 AND e.version = ?4"            \
@@ -35,8 +120,6 @@ static const char *const sql_text[FT__N_SQL] = {
                              " VALUES(?1, ?2, ?3)",
     [FT__SQL_ADD_FACT] = "INSERT OR REPLACE INTO fact(device_id, name, value, taken_at)"
                          " SELECT id, ?2, ?3, ?4 FROM device WHERE name = ?1",
-    [FT__SQL_FIND_RUN] =
-        "SELECT max(id) FROM run WHERE command = ?1 AND environment = ?2",
     [FT__SQL_FIND_KEY] = "SELECT 1" FT__STORE_JOINED SAME_KEY " LIMIT 1",
     [FT__SQL_GET_READINGS] =
         "SELECT data, rounds FROM reading WHERE measurement_id = ?1",
@@ -177,26 +260,6 @@ static ft_status add_run(ft_store *s, int64_t *id, const char *command,
     bind_i64(&u, 3, (int64_t)time(NULL));
     st = run(&u, err);
     *id = st == FT_OK ? sqlite3_last_insert_rowid(s->db) : 0;
-    return st;
-}
-
-ft_status ft__store_find_run(ft_store *s, int64_t *id, const char *command,
-                             const char *environment, ft_error *err)
-{
-    struct use u = use(s, FT__SQL_FIND_RUN);
-    ft_status st;
-    bool row;
-
-    *id = 0;
-    bind_text(&u, 1, command);
-    bind_text(&u, 2, environment);
-    st = step(&u, &row, err);
-    if (row) {
-        *id = sqlite3_column_int64(u.st, 0);
-        end(&u);
-    }
-    if (st == FT_OK && *id == 0)
-        st = add_run(s, id, command, environment, err);
     return st;
 }
 

@@ -21,7 +21,6 @@ typedef enum ft__sql {
     FT__SQL_ADD_MEASUREMENT,
     FT__SQL_ADD_READINGS,
     FT__SQL_ADD_FACT,
-    FT__SQL_FIND_RUN,
     FT__SQL_FIND_KEY,
     FT__SQL_GET_READINGS,
     FT__SQL_GET_FACT,
@@ -47,7 +46,12 @@ ft_status ft__store_open(ft_store **out, const char *path, ft_store_mode mode,
     " JOIN setting s ON s.id = m.setting_id JOIN engine e ON e.id = m.engine_id"       \
     " JOIN operation o ON o.id = m.operation_id"
 /* Text of a row; "" for NULL. */
-const char *ft__store_text(sqlite3_stmt *row, int column);
+static inline const char *ft__store_text(sqlite3_stmt *row, int column)
+{
+    const unsigned char *t = sqlite3_column_text(row, column);
+
+    return t ? (const char *)t : "";
+}
 
 /* Say what SQLite has just refused, in our words. */
 ft_status ft__store_fail(const ft_store *s, ft_error *err);
@@ -58,9 +62,6 @@ ft_status ft__store_begin(ft_store *s, ft_error *err);
 ft_status ft__store_end(ft_store *s, ft_status st, ft_error *err);
 
 /* Parts of a write, within a transaction. */
-/* The newest run with this command and environment; made when there is none. */
-ft_status ft__store_find_run(ft_store *s, int64_t *run, const char *command,
-                             const char *environment, ft_error *err);
 /* What a member is called where a metric is wanted. */
 #define FT__MEMBER "member"
 /* FT_EINVAL: incomplete, or no count. */
@@ -69,27 +70,5 @@ ft_status ft__store_add_member(ft_store *s, const ft_member *member, ft_error *e
 /* Raw readings of the measurement with this number. */
 ft_status ft__store_add_readings(ft_store *s, int64_t id, const ft_reading *r, size_t n,
                                  ft_error *err);
-
-/* Many measurements in one transaction, about a hundred thousand a second. A row that
- * is there already is not put again; of rows that are equal within what is put here, as
- * many are kept as were put: putting all of them a second time changes nothing. */
-typedef struct ft__bulk ft__bulk;
-/* Rows are equal in key, taken_at and value; exports of older versions have no
- * conditions. */
-ft_status ft__bulk_begin(ft__bulk **out, ft_store *s, ft_error *err);
-typedef struct ft__bulk_row {
-    const char *command; /* names the run, which is made with its first new row */
-    int64_t taken_at;
-    ft_key key;
-    ft_measurement m;
-    const ft_reading *readings;
-    size_t n_readings;
-} ft__bulk_row;
-/* Strings as ft__store_put() wants them. *fresh: it was not there. */
-ft_status ft__bulk_put(ft__bulk *b, const ft__bulk_row *row, bool *fresh,
-                       ft_error *err);
-/* Ends the transaction, undoing all where st is a failure; frees b (may be NULL);
- * returns what came of it. */
-ft_status ft__bulk_end(ft__bulk *b, ft_status st, ft_error *err);
 
 #endif

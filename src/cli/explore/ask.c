@@ -167,44 +167,6 @@ int ft__point_queries_setting(ft__point_queries *a, const char **out, uint32_t w
     return code;
 }
 
-/* Is word i the value of this option, or both in one? */
-static bool is_value_of(const ft_exploration *x, size_t i, const char *option)
-{
-    const char *const *word = ft_exploration_get(x)->word;
-    size_t len = strlen(option);
-
-    return (i > 0 && strcmp(word[i - 1], option) == 0) ||
-           (strncmp(word[i], option, len) == 0 && word[i][len] == '=');
-}
-
-static bool is_operating_word(const ft_exploration *x, size_t i)
-{
-    static const char *const options[] = {"--clock", "--memory-clock", "--power-cap"};
-    bool is = false;
-
-    for (size_t d = 0; d < sizeof(options) / sizeof(*options); d++)
-        is = is || is_value_of(x, i, options[d]);
-    return is;
-}
-
-bool ft__sets_operating_point(const ft_exploration *x, size_t k)
-{
-    bool any = false;
-
-    for (size_t i = 0; i < ft_exploration_get(x)->n_words; i++)
-        any = any || (ft_exploration_word_has(x, i, k) && is_operating_word(x, i));
-    return any;
-}
-
-bool ft__sets_only_operating_point(const ft_exploration *x, size_t k)
-{
-    bool only = ft__sets_operating_point(x, k);
-
-    for (size_t i = 0; i < ft_exploration_get(x)->n_words; i++)
-        only = only && (!ft_exploration_word_has(x, i, k) || is_operating_word(x, i));
-    return only;
-}
-
 /* ---- networks ---- */
 
 static void add_key(char *key, const char *text)
@@ -440,18 +402,4 @@ bool ft__point_queries_measure(ft__point_queries *a, char *command, size_t size,
     }
     asked_free(&k);
     return here;
-}
-
-double ft__point_prediction_value(const ft__point_prediction *f, const ft_objective *o)
-{
-    const double items = o->per_item ? f->items : 1;
-
-    switch (o->what) {
-    case FT_MEASURED_TIME: return f->brief.time_s / items;
-    case FT_MEASURED_ENERGY: return f->brief.energy_j / items;
-    case FT_MEASURED_POWER: return f->brief.power_w;
-    case FT_MEASURED_MEMORY: return f->brief.memory_bytes;
-    case FT_MEASURED_COST: return f->brief.time_s / items * f->price_per_s;
-    default: return NAN;
-    }
 }

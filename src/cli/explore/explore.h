@@ -1,6 +1,8 @@
 #ifndef CLI_EXPLORE_EXPLORE_H
 #define CLI_EXPLORE_EXPLORE_H
 
+#include <math.h>
+
 #include "cli/predict/predict.h"
 #include "foretell/exploration.h"
 #include "report/units.h"
@@ -47,34 +49,41 @@ typedef struct ft__explored {
     unsigned char *drawn; /* those that stand for all of them; NULL: all do */
 } ft__explored;
 
-/* x is borrowed. Complains itself. */
-int ft__explored_make(ft__cli *c, ft__explored *e, const ft_exploration *x,
-                      ft_store *store, uint64_t seed);
-/* The same of trials that are there already, which it takes; drawn_take may be NULL. */
+/* What came of trials, which it takes; x is borrowed, drawn_take may be NULL. Complains
+ * itself. */
 int ft__explored_take(ft__cli *c, ft__explored *e, const ft_exploration *x,
                       ft_trials *trials_take, unsigned char *drawn_take, uint64_t seed);
 void ft__explored_free(ft__explored *e);
 
-/* A value of objective k with its unit. */
-ft__formatted ft__objective_text(const ft_objective *o, double v);
-/* The point of a trial as text; in a buffer of the caller. */
-void ft__trial_text(const ft__explored *e, const ft_trial *t, char *buf, size_t size);
-
-/* ---- front.c ---- */
 /* At most so many of the trials with may[i], spread over what they reach in all
  * objectives, sorted by the first; out has room for them. */
 size_t ft__explored_spread(size_t *out, const ft__explored *e, const unsigned char *may,
                            size_t most);
 
-/* ---- print.c, json.c ---- */
-bool ft__explored_print(const ft__explored *e, uint64_t top);
-bool ft__explored_json(const ft__explored *e);
-/* One HTML page with the same data and charts to play with; nothing is fetched. */
-bool ft__explored_page(const ft__explored *e, FILE *fp);
-void ft__explored_csv(const ft__explored *e);
-/* The values of a point, each with ',' behind it. */
-void ft__point_csv(const ft_exploration_facts *f, const double *point);
-void ft__number_csv(double v, char end);
+/* ---- report.c ---- */
+
+/* As text, at most `top` points of a front, as JSON or CSV, as the command line wants;
+ * besides, unless it is NULL, as a page with charts in the file html. Complains itself.
+ */
+int ft__explored_show(ft__cli *c, const ft__explored *e, uint64_t top,
+                      const char *html);
+
+/* As CSV a number, nothing for NaN; the values of a point, each with ',' behind it. */
+static inline void ft__number_csv(double v, char end)
+{
+    if (!isnan(v))
+        printf("%.17g", v);
+    putchar(end);
+}
+
+static inline void ft__point_csv(const ft_exploration_facts *f, const double *point)
+{
+    for (size_t k = 0; k < f->n_params; k++)
+        if (f->param[k].value && !isnan(point[k]))
+            ft__record_csv_text(stdout, f->param[k].value[(size_t)point[k]], ',');
+        else
+            ft__number_csv(point[k], ',');
+}
 
 /* ==== a space whose objectives are predicted: no point is run ==== */
 
@@ -92,10 +101,6 @@ typedef struct ft__point_queries ft__point_queries;
 /* NULL: out of memory. */
 ft__point_queries *ft__point_queries_new(ft__cli *c, const ft_exploration *x);
 void ft__point_queries_free(ft__point_queries *a);
-/* Is parameter k in the clock, the memory clock or the power cap? */
-bool ft__sets_operating_point(const ft_exploration *x, size_t k);
-/* Is parameter k only ever the clock, the memory clock or the power cap? */
-bool ft__sets_only_operating_point(const ft_exploration *x, size_t k);
 /* The setting that a point's words ask for; texts live as long as the asker. Complains
  * itself. */
 int ft__point_queries_setting(ft__point_queries *a, const char **out, uint32_t workload,
@@ -112,37 +117,14 @@ int ft__point_queries_ask(ft__point_queries *a, ft__point_prediction *out, char 
  * that runs. */
 bool ft__point_queries_measure(ft__point_queries *a, char *command, size_t size,
                                uint32_t workload, const double *point);
-/* The value of an objective; NaN: not known. */
-double ft__point_prediction_value(const ft__point_prediction *f, const ft_objective *o);
 
 /* ---- predicted.c: all points of a design ---- */
 
-typedef struct ft__predicted_design {
-    const ft_exploration *x;
-    double *point; /* n rows */
-    size_t n, n_params, n_objectives, n_workloads;
-    double *value;       /* [(workload * n + point) * n_objectives + objective] */
-    unsigned char *fits; /* of workload * n + point: the device's memory is enough */
-    uint16_t *why;       /* likewise: 0, or behind which reason it has no time */
-    char (*reason)[256];
-    size_t n_reasons;
-    double seconds;
-} ft__predicted_design;
-
-/* Complains itself. */
-int ft__design_predict(ft__cli *c, ft__predicted_design *out, const ft_exploration *x,
-                       const ft_design_options *design);
-void ft__predicted_design_free(ft__predicted_design *s);
-/* Every point on the front of its workload, the best and the worst of every objective,
- * and `most` of each workload drawn at random, of which (*drawn)[i] says whether trial
- * i is one; the caller frees it. FT_ENOMEM. */
-ft_status ft__predicted_design_trials(ft_trials *out, unsigned char **drawn,
-                                      const ft__predicted_design *s, size_t most,
-                                      uint64_t seed, ft_error *err);
-/* ---- verify.c: measures `most` points of the front at most ---- */
-int ft__design_verify(ft__cli *c, const ft__explored *e, uint64_t most);
-
-/* A line a point and workload. */
-void ft__predicted_design_csv(const ft__predicted_design *s);
+/* Every point predicted, a line a point and workload. Complains itself. */
+int ft__predict_csv(ft__cli *c, const ft_exploration *x,
+                    const ft_design_options *design);
+/* What came of every point predicted. Complains itself. */
+int ft__explored_predict(ft__cli *c, ft__explored *e, const ft_exploration *x,
+                         const ft_design_options *design);
 
 #endif

@@ -16,9 +16,22 @@ struct numbers {
     size_t n;
 };
 
+/* All points of a design. */
+struct predicted_design {
+    const ft_exploration *x;
+    double *point; /* n rows */
+    size_t n, n_params, n_objectives, n_workloads;
+    double *value;       /* [(workload * n + point) * n_objectives + objective] */
+    unsigned char *fits; /* of workload * n + point: the device's memory is enough */
+    uint16_t *why;       /* likewise: 0, or behind which reason it has no time */
+    char (*reason)[REASON];
+    size_t n_reasons;
+    double seconds;
+};
+
 struct sweep {
     ft__cli *c;
-    ft__predicted_design *out;
+    struct predicted_design *out;
     ft__point_queries *asker;
     struct numbers group, operating;
     uint32_t *start, *member; /* rows of group g: member[start[g]] to start[g + 1] */
@@ -34,6 +47,48 @@ static double now_s(void)
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- what sets the operating point ---- */
+
+/* Is word i the value of this option, or both in one? */
+static bool is_value_of(const ft_exploration *x, size_t i, const char *option)
+{
+    const char *const *word = ft_exploration_get(x)->word;
+    size_t len = strlen(option);
+
+    return (i > 0 && strcmp(word[i - 1], option) == 0) ||
+           (strncmp(word[i], option, len) == 0 && word[i][len] == '=');
+}
+
+static bool is_operating_word(const ft_exploration *x, size_t i)
+{
+    static const char *const options[] = {"--clock", "--memory-clock", "--power-cap"};
+    bool is = false;
+
+    for (size_t d = 0; d < sizeof(options) / sizeof(*options); d++)
+        is = is || is_value_of(x, i, options[d]);
+    return is;
+}
+
+/* Is parameter k in the clock, the memory clock or the power cap? */
+static bool sets_operating_point(const ft_exploration *x, size_t k)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < ft_exploration_get(x)->n_words; i++)
+        any = any || (ft_exploration_word_has(x, i, k) && is_operating_word(x, i));
+    return any;
+}
+
+/* Is parameter k only ever the clock, the memory clock or the power cap? */
+static bool sets_only_operating_point(const ft_exploration *x, size_t k)
+{
+    bool only = sets_operating_point(x, k);
+
+    for (size_t i = 0; i < ft_exploration_get(x)->n_words; i++)
+        only = only && (!ft_exploration_word_has(x, i, k) || is_operating_word(x, i));
+    return only;
 }
 
 /* ---- numbering ---- */
@@ -66,7 +121,7 @@ static bool same_row(const double *a, const double *b, const bool *counts, size_
 }
 
 /* False: out of memory. */
-static bool number_rows(struct numbers *out, const ft__predicted_design *s,
+static bool number_rows(struct numbers *out, const struct predicted_design *s,
                         const bool *counts)
 {
     size_t size = 64;
@@ -99,14 +154,14 @@ static bool number_rows(struct numbers *out, const ft__predicted_design *s,
 
 static bool find_groups(struct sweep *s)
 {
-    ft__predicted_design *o = s->out;
+    struct predicted_design *o = s->out;
     bool *counts = calloc(o->n_params, sizeof(*counts)), good = counts;
 
     for (size_t k = 0; k < o->n_params && good; k++)
-        counts[k] = ft__sets_operating_point(o->x, k);
+        counts[k] = sets_operating_point(o->x, k);
     good = good && number_rows(&s->operating, o, counts);
     for (size_t k = 0; k < o->n_params && good; k++)
-        counts[k] = !ft__sets_only_operating_point(o->x, k);
+        counts[k] = !sets_only_operating_point(o->x, k);
     good = good && number_rows(&s->group, o, counts);
     free(counts);
     return good;
@@ -132,9 +187,19 @@ static bool list_members(struct sweep *s)
     return true;
 }
 
+static void design_free(struct predicted_design *s)
+{
+    free(s->point);
+    free(s->value);
+    free(s->fits);
+    free(s->why);
+    free(s->reason);
+    *s = (struct predicted_design){0};
+}
+
 static bool make(struct sweep *s)
 {
-    ft__predicted_design *o = s->out;
+    struct predicted_design *o = s->out;
     size_t all = o->n * o->n_workloads;
 
     if (!find_groups(s) || !list_members(s))
@@ -167,7 +232,7 @@ static void sweep_free(struct sweep *s)
 /* ---- asking ---- */
 
 /* Its number, of which the last is that of all others; 0: no memory. */
-static uint16_t note_reason(ft__predicted_design *o, const char *why)
+static uint16_t note_reason(struct predicted_design *o, const char *why)
 {
     char(*grown)[REASON];
 
@@ -186,14 +251,29 @@ static uint16_t note_reason(ft__predicted_design *o, const char *why)
     return (uint16_t)++o->n_reasons;
 }
 
-static void take(ft__predicted_design *o, uint32_t workload, size_t i,
+/* NaN: not known. */
+static double value_of(const ft__point_prediction *f, const ft_objective *o)
+{
+    const double items = o->per_item ? f->items : 1;
+
+    switch (o->what) {
+    case FT_MEASURED_TIME: return f->brief.time_s / items;
+    case FT_MEASURED_ENERGY: return f->brief.energy_j / items;
+    case FT_MEASURED_POWER: return f->brief.power_w;
+    case FT_MEASURED_MEMORY: return f->brief.memory_bytes;
+    case FT_MEASURED_COST: return f->brief.time_s / items * f->price_per_s;
+    default: return NAN;
+    }
+}
+
+static void take(struct predicted_design *o, uint32_t workload, size_t i,
                  const ft__point_prediction *f, uint16_t why)
 {
     const ft_objective *objective = ft_exploration_get(o->x)->objective;
     size_t row = workload * o->n + i, m = ft_exploration_get(o->x)->n_objectives;
 
     for (size_t k = 0; k < m; k++)
-        o->value[row * m + k] = ft__point_prediction_value(f, &objective[k]);
+        o->value[row * m + k] = value_of(f, &objective[k]);
     o->fits[row] = !(f->brief.memory_bytes > f->limit_bytes);
     o->why[row] = isnan(f->brief.time_s) ? why : 0;
 }
@@ -231,8 +311,9 @@ static int ask_workload(struct sweep *s, uint32_t workload)
     return code;
 }
 
-int ft__design_predict(ft__cli *c, ft__predicted_design *out, const ft_exploration *x,
-                       const ft_design_options *design)
+/* Complains itself. */
+static int design_predict(ft__cli *c, struct predicted_design *out,
+                          const ft_exploration *x, const ft_design_options *design)
 {
     const ft_exploration_facts *facts = ft_exploration_get(x);
     const double begun = now_s();
@@ -240,10 +321,10 @@ int ft__design_predict(ft__cli *c, ft__predicted_design *out, const ft_explorati
     ft_status st;
     int code = FT__EXIT_GOOD;
 
-    *out = (ft__predicted_design){.x = x,
-                                  .n_params = facts->n_params,
-                                  .n_objectives = facts->n_objectives,
-                                  .n_workloads = facts->n_workloads};
+    *out = (struct predicted_design){.x = x,
+                                     .n_params = facts->n_params,
+                                     .n_objectives = facts->n_objectives,
+                                     .n_workloads = facts->n_workloads};
     st = ft_design_make(&out->point, &out->n, facts->space, design, &c->err);
     if (st)
         return ft__cli_check_asked(c, st);
@@ -254,33 +335,18 @@ int ft__design_predict(ft__cli *c, ft__predicted_design *out, const ft_explorati
     sweep_free(&s);
     out->seconds = now_s() - begun;
     if (code)
-        ft__predicted_design_free(out);
+        design_free(out);
     return code;
 }
 
-void ft__predicted_design_free(ft__predicted_design *s)
-{
-    free(s->point);
-    free(s->value);
-    free(s->fits);
-    free(s->why);
-    free(s->reason);
-    *s = (ft__predicted_design){0};
-}
+/* ---- its fronts ---- */
 
-/* ---- its fronts, and which of its points are analysed ---- */
-
-/* Why a point is looked at closely. */
-enum { KEPT = 1, DRAWN = 2 };
-
-/* ---- fronts ---- */
-
-static const double *values_of(const ft__predicted_design *s, uint32_t w, size_t i)
+static const double *values_of(const struct predicted_design *s, uint32_t w, size_t i)
 {
     return s->value + (w * s->n + i) * s->n_objectives;
 }
 
-static bool keeps_limits(const ft__predicted_design *s, const ft_objective *o,
+static bool keeps_limits(const struct predicted_design *s, const ft_objective *o,
                          uint32_t w, size_t i)
 {
     const double *v = values_of(s, w, i);
@@ -292,7 +358,7 @@ static bool keeps_limits(const ft__predicted_design *s, const ft_objective *o,
     return s->fits[w * s->n + i] && !s->why[w * s->n + i];
 }
 
-static bool known_anywhere(const ft__predicted_design *s, uint32_t w, size_t k)
+static bool known_anywhere(const struct predicted_design *s, uint32_t w, size_t k)
 {
     for (size_t i = 0; i < s->n; i++)
         if (!isnan(values_of(s, w, i)[k]))
@@ -301,7 +367,7 @@ static bool known_anywhere(const ft__predicted_design *s, uint32_t w, size_t k)
 }
 
 /* Rows to be small in everything that is known of any; NaN: out of question. */
-static double *rows_of(const ft__predicted_design *s, uint32_t w, size_t *n_columns)
+static double *rows_of(const struct predicted_design *s, uint32_t w, size_t *n_columns)
 {
     double *y = malloc((s->n * s->n_objectives + 1) * sizeof(*y));
     size_t *column = calloc(s->n_objectives + 1, sizeof(*column));
@@ -328,7 +394,7 @@ static double *rows_of(const ft__predicted_design *s, uint32_t w, size_t *n_colu
     return y;
 }
 
-static ft_status find_front(unsigned char *on, const ft__predicted_design *s,
+static ft_status find_front(unsigned char *on, const struct predicted_design *s,
                             uint32_t w, ft_error *err)
 {
     size_t n_columns;
@@ -344,9 +410,13 @@ static ft_status find_front(unsigned char *on, const ft__predicted_design *s,
     return st;
 }
 
-/* ---- which are looked at ---- */
+/* ---- which points are analysed ---- */
 
-static void mark_extremes(unsigned char *in, const ft__predicted_design *s, uint32_t w)
+/* Why a point is looked at closely; how many are drawn. */
+enum { KEPT = 1, DRAWN = 2, LOOKED_AT = 2000 };
+
+static void mark_extremes(unsigned char *in, const struct predicted_design *s,
+                          uint32_t w)
 {
     for (size_t k = 0; k < s->n_objectives; k++) {
         size_t least = s->n, most = s->n;
@@ -375,7 +445,7 @@ static uint64_t draw(uint64_t *state)
 }
 
 /* `most` of all points, each with the same chance. */
-static void mark_drawn(unsigned char *in, const ft__predicted_design *s, size_t most,
+static void mark_drawn(unsigned char *in, const struct predicted_design *s, size_t most,
                        uint64_t seed)
 {
     size_t need = most < s->n ? most : s->n;
@@ -388,14 +458,14 @@ static void mark_drawn(unsigned char *in, const ft__predicted_design *s, size_t 
 }
 
 /* Of workload * n + point: why it has no values; "": it has. */
-static const char *why_not(const ft__predicted_design *s, size_t row)
+static const char *why_not(const struct predicted_design *s, size_t row)
 {
     return s->why[row]     ? s->reason[s->why[row] - 1]
            : !s->fits[row] ? "does not fit the device's memory"
                            : "";
 }
 
-static ft_status add_trial(ft_trials *t, size_t *cap, const ft__predicted_design *s,
+static ft_status add_trial(ft_trials *t, size_t *cap, const struct predicted_design *s,
                            uint32_t w, size_t i, ft_error *err)
 {
     const size_t row = w * s->n + i, p = s->n_params, m = s->n_objectives;
@@ -429,7 +499,7 @@ static ft_status add_trial(ft_trials *t, size_t *cap, const ft__predicted_design
 }
 
 static ft_status add_marked(ft_trials *out, size_t *cap, unsigned char **drawn,
-                            const unsigned char *in, const ft__predicted_design *s,
+                            const unsigned char *in, const struct predicted_design *s,
                             uint32_t w, ft_error *err)
 {
     ft_status st = FT_OK;
@@ -451,16 +521,18 @@ static ft_status add_marked(ft_trials *out, size_t *cap, unsigned char **drawn,
     return st;
 }
 
-ft_status ft__predicted_design_trials(ft_trials *out, unsigned char **drawn,
-                                      const ft__predicted_design *s, size_t most,
-                                      uint64_t seed, ft_error *err)
+/* Every point on the front of its workload, the best and the worst of every objective,
+ * and `most` of each workload drawn at random, of which (*drawn)[i] says whether trial
+ * i is one; the caller frees it. FT_ENOMEM. */
+static ft_status design_trials(ft_trials *out, unsigned char **drawn,
+                               const struct predicted_design *s, size_t most,
+                               uint64_t seed, ft_error *err)
 {
     unsigned char *in = malloc(s->n + 1);
     size_t cap = 0;
     ft_status st = in ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu points", s->n);
 
     *drawn = NULL;
-
     *out = (ft_trials){.params = s->n_params,
                        .objectives = s->n_objectives,
                        .workloads = s->n_workloads};
@@ -481,9 +553,10 @@ ft_status ft__predicted_design_trials(ft_trials *out, unsigned char **drawn,
     return st;
 }
 
-/* ---- for programs ---- */
+/* ---- what is asked for ---- */
 
-void ft__predicted_design_csv(const ft__predicted_design *s)
+/* A line a point and workload. */
+static void print_csv(const struct predicted_design *s)
 {
     const ft_exploration_facts *f = ft_exploration_get(s->x);
 
@@ -501,4 +574,39 @@ void ft__predicted_design_csv(const ft__predicted_design *s)
                 ft__number_csv(values_of(s, w, i)[k], ',');
             ft__record_csv_text(stdout, why_not(s, w * s->n + i), '\n');
         }
+}
+
+int ft__predict_csv(ft__cli *c, const ft_exploration *x,
+                    const ft_design_options *design)
+{
+    struct predicted_design s;
+    int code = design_predict(c, &s, x, design);
+
+    if (code)
+        return code;
+    print_csv(&s);
+    design_free(&s);
+    return ft__cli_done(c, true);
+}
+
+int ft__explored_predict(ft__cli *c, ft__explored *e, const ft_exploration *x,
+                         const ft_design_options *design)
+{
+    struct predicted_design s;
+    ft_trials t;
+    unsigned char *drawn;
+    ft_status st;
+    int code = design_predict(c, &s, x, design);
+
+    if (code)
+        return code;
+    st = design_trials(&t, &drawn, &s, LOOKED_AT, design->seed, &c->err);
+    code =
+        st ? ft__cli_check(c, st) : ft__explored_take(c, e, x, &t, drawn, design->seed);
+    if (!code) {
+        e->predicted = s.n * s.n_workloads;
+        e->seconds = s.seconds;
+    }
+    design_free(&s);
+    return code;
 }

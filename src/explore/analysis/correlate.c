@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explore/explore_inside.h"
 #include "foretell/explore.h"
 
 enum { LEAST_PAIRS = 4 }; /* of which an interval can be given */

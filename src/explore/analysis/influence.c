@@ -10,11 +10,10 @@
 #include "base/arena.h"
 #include "base/prng.h"
 #include "base/stats.h"
-#include "explore/explore_inside.h"
 #include "explore/space/space.h"
 #include "foretell/learn.h"
 #include "learn/learn_inside.h"
-#include "learn/tree/boxes.h"
+#include "learn/tree/forest.h"
 
 enum {
     TREES = 64,
@@ -56,10 +55,9 @@ static void add_pair(struct anova *a, size_t i, size_t j, const uint32_t *low,
 
 /* A column that a leaf is not bounded in has no part in its effect: what it adds there
  * is the same for all bins. */
-static void add_leaf(void *user, const uint32_t *low, const uint32_t *high,
+static void add_leaf(struct anova *a, const uint32_t *low, const uint32_t *high,
                      double value)
 {
-    struct anova *a = user;
     uint32_t bound[FT__MAX_PARAMS];
     double width[FT__MAX_PARAMS], volume = 1;
     size_t n = 0;
@@ -84,6 +82,49 @@ static void add_leaf(void *user, const uint32_t *low, const uint32_t *high,
     }
 }
 
+/* The float of which ft__key_of() made a key. */
+static float float_of(uint32_t key)
+{
+    const uint32_t bits = key >> 31 ? key ^ 0x80000000u : ~key;
+    float v;
+
+    memcpy(&v, &bits, sizeof(v));
+    return v;
+}
+
+/* A way down a tree over whole numbers, none of them missing: column k of a row that
+ * comes here lies in low[k] .. high[k] - 1. */
+struct descent {
+    struct anova *a;
+    const ft_forest *f;
+    uint32_t *low, *high;
+};
+
+/* Add the leaves below a cell; low and high are afterwards as they were. */
+static void descend(const struct descent *d, const ft__cell *c)
+{
+    const uint32_t col = c->link % FT__MAX_WIDTH;
+    const ft__cell *left = c + (c->link >> FT__LINK_SHIFT);
+    uint32_t low, high, cut;
+
+    if (c->link == d->f->head->width) {
+        add_leaf(d->a, d->low, d->high, ft__leaf_value(c));
+        return;
+    }
+    low = d->low[col];
+    high = d->high[col];
+    cut = (uint32_t)fmax(0, floor((double)float_of(c->key)) +
+                                1); /* the first to go right */
+    d->high[col] = cut < high ? cut : high;
+    if (d->low[col] < d->high[col])
+        descend(d, left);
+    d->high[col] = high;
+    d->low[col] = cut > low ? cut : low;
+    if (d->low[col] < d->high[col])
+        descend(d, left + 1);
+    d->low[col] = low;
+}
+
 /* ---- effects ---- */
 
 static double variance(const double *v, size_t n)
@@ -99,12 +140,13 @@ static double variance(const double *v, size_t n)
 static void add_tree(struct anova *a, const ft_forest *f, uint32_t t)
 {
     uint32_t low[FT__MAX_PARAMS] = {0}, high[FT__MAX_PARAMS];
+    const struct descent d = {a, f, low, high};
     double total;
 
     memcpy(high, a->bins, a->k * sizeof(*high));
     memset(a->line, 0, a->line_at[a->k] * sizeof(*a->line));
     a->mean = a->square = 0;
-    ft__tree_leaves(f, t, low, high, add_leaf, a);
+    descend(&d, f->cell + (size_t)f->start[t] * FT__LINE);
     total = a->square - a->mean * a->mean;
     for (size_t k = 0; k < a->k; k++) {
         double *line = a->line + a->line_at[k], *sum = a->lines + a->line_at[k];

@@ -8,7 +8,6 @@
 
 #include "base/arena.h"
 #include "base/solve.h"
-#include "explore/explore_inside.h"
 #include "explore/space/space.h"
 #include "foretell/learn.h"
 #include "learn/learn_inside.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explore/space/points.h"
+#include "explore/design/design.h"
 
 enum {
     MAX_BITS = 24,

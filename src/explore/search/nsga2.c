@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explore/explore_inside.h"
 #include "explore/search/search.h"
 
 enum {

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "learn/cholesky.h"
 #include "learn/decay.h"
+#include "learn/numerics.h"
 
 /* Parameters that have a length of their own; with more of them all share one. */
 enum { MOST_LENGTHS = 12, STEPS = 60 };
@@ -76,22 +76,18 @@ static ft_status make_room(ft__process *p, const ft_space *s, size_t n, size_t m
 {
     if (p->alpha && p->n == n)
         return FT_OK;
-    free(p->x);
-    free(p->inverse);
-    free(p->alpha);
-    free(p->kernel);
-    free(p->room);
+    ft__arena_free(&p->arena);
     p->n = n;
     p->dims = s->n;
     p->m = m;
-    p->x = malloc((n * s->n + 1) * sizeof(*p->x));
-    p->inverse = malloc(n * n * sizeof(*p->inverse));
-    p->alpha = malloc(m * n * sizeof(*p->alpha));
-    p->kernel = malloc(n * n * sizeof(*p->kernel));
-    p->room = malloc(n * n * sizeof(*p->room));
-    if (p->x && p->inverse && p->alpha && p->kernel && p->room)
-        return FT_OK;
-    return ft_fail(err, FT_ENOMEM, 0, "no memory for a process of %zu points", n);
+    p->x = ft__arena_need(&p->arena, n * s->n, sizeof(*p->x));
+    p->inverse = ft__arena_need(&p->arena, n * n, sizeof(*p->inverse));
+    p->alpha = ft__arena_need(&p->arena, m * n, sizeof(*p->alpha));
+    p->kernel = ft__arena_need(&p->arena, n * n, sizeof(*p->kernel));
+    p->room = ft__arena_need(&p->arena, n * n, sizeof(*p->room));
+    if (p->arena.bad)
+        return ft_fail(err, FT_ENOMEM, 0, "no memory for a process of %zu points", n);
+    return FT_OK;
 }
 
 /* - log p(y), the amplitude of each objective being its likeliest; INFINITY: none. */
@@ -274,13 +270,4 @@ void ft__process_ask(ft__process *p, const ft_space *s, const float *x, double *
         mean[k] = ft__dot(p->alpha + k * n, near, n);
         sigma[k] = sqrt(fmax(0, left) * p->amplitude[k]);
     }
-}
-
-void ft__process_free(ft__process *p)
-{
-    free(p->x);
-    free(p->inverse);
-    free(p->alpha);
-    free(p->kernel);
-    free(p->room);
 }

@@ -12,6 +12,7 @@
  * method `gp` of learn/ takes its time for one target and many rows. Zero-initialise.
  */
 typedef struct ft__process {
+    ft__arena arena; /* to be freed by its owner */
     size_t n, dims, m;
     double rate[FT__MAX_PARAMS]; /* 1 / length */
     double noise;                /* variance, as a share of the amplitude */
@@ -38,6 +39,5 @@ ft_status ft__process_fit(ft__process *p, const ft_space *s, const float *x,
 /* Mean and spread of each objective. */
 void ft__process_ask(ft__process *p, const ft_space *s, const float *x, double *mean,
                      double *sigma);
-void ft__process_free(ft__process *p);
 
 #endif

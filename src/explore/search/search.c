@@ -2,7 +2,6 @@
  * searchers. */
 #include "explore/search/search.h"
 
-#include "explore/explore_inside.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,11 +37,6 @@ void ft__search_step(const ft_search *s, double *unit, size_t k, ft__prng *rng)
     if (p->type == FT_PARAM_CATEGORICAL)
         unit[k] -= floor(unit[k]);
     unit[k] = fmin(fmax(unit[k], 0), 1 - 0x1p-53);
-}
-
-ft__prng ft__search_draws(const ft_search *s)
-{
-    return ft__prng_stream(s->seed, 2 + s->seen.n);
 }
 
 /* ---- the searcher that knows nothing ---- */

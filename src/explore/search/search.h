@@ -2,7 +2,7 @@
 #define EXPLORE_SEARCH_SEARCH_H
 
 #include "explore/analysis/front.h"
-#include "explore/space/points.h"
+#include "explore/space/space.h"
 
 typedef struct ft__searcher_ops ft__searcher_ops;
 
@@ -35,6 +35,20 @@ struct ft__searcher_ops {
     void (*close)(ft_search *s);
 };
 
+/* The space is borrowed. */
+ft_status ft__search_new(ft_search **out, const ft_space *s,
+                         const ft_search_options *opt, ft_error *err);
+/* The next point, none that was observed or proposed before; *gain: what the model
+ * expects of it, as a share of the hypervolume so far (NaN: not known). FT_ENOTFOUND:
+ * there are no others. */
+ft_status ft__search_ask(ft_search *s, double *point, double *gain, ft_error *err);
+/* y: the objectives; NaN in all of them: it failed. */
+ft_status ft__search_tell(ft_search *s, const double *point, const double *y,
+                          ft_error *err);
+void ft__search_free(ft_search *s);
+
+/* ---- searchers ---- */
+
 extern const ft__searcher_ops ft__search_model;
 extern const ft__searcher_ops ft__search_nsga2;
 
@@ -42,7 +56,11 @@ extern const ft__searcher_ops ft__search_nsga2;
 double ft__search_excess(const ft_search *s, const double *y);
 /* What the next point is drawn with: known from how many there are, so that a search
  * that was cut off goes on as it would have. */
-ft__prng ft__search_draws(const ft_search *s);
+static inline ft__prng ft__search_draws(const ft_search *s)
+{
+    return ft__prng_stream(s->seed, 2 + s->seen.n);
+}
+
 /* Another value for parameter k of a point in unit coordinates: near by, or any other
  * of a category. */
 void ft__search_step(const ft_search *s, double *unit, size_t k, ft__prng *rng);

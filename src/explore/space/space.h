@@ -1,10 +1,12 @@
 #ifndef EXPLORE_SPACE_SPACE_H
 #define EXPLORE_SPACE_SPACE_H
 
+#include <math.h>
 #include <stdbool.h>
 
 #include "base/arena.h"
-#include "explore/explore_inside.h"
+#include "base/index.h"
+#include "base/prng.h"
 #include "foretell/explore.h"
 
 enum {
@@ -58,14 +60,83 @@ ft_status ft__space_new(ft_space **out, const ft_parameter *param, size_t n,
                         ft_error *err);
 void ft__space_free(ft_space *s);
 
-/* NaN to parameters that have no say in the point. */
-void ft__space_settle(const ft_space *s, double *point);
+/* 1: no forbidden combination. */
+int ft__space_allows(const ft_space *s, const double *point);
+/* Points from coordinates in [0, 1) and back: each value of a parameter owns an equal
+ * share. Conditions are applied: parameters that have no say become NaN. */
+void ft__space_from_unit(const ft_space *s, double *point, const double *unit);
+/* The middle of the share; 0.5 for NaN. */
+void ft__space_to_unit(const ft_space *s, double *unit, const double *point);
 /* Whether parameter k has a say, where those it depends on are settled. */
 bool ft__space_has_say(const ft_space *s, const double *point, size_t k);
-/* The least value of parameter k and the greatest; `share` of the way between them
- * otherwise, 0 <= share < 1, each value owning its part. */
-double ft__param_least(const ft_parameter *p);
-double ft__param_greatest(const ft_parameter *p);
+/* NaN to parameters that have no say in the point. */
+static inline void ft__space_settle(const ft_space *s, double *point)
+{
+    for (size_t i = 0; s->n_conditions && i < s->n; i++)
+        if (!ft__space_has_say(s, point, s->order[i]))
+            point[s->order[i]] = NAN;
+}
+
+/* ---- values of a parameter ---- */
+
+/* A value is the index of a text, otherwise the number itself. */
+static inline bool ft__param_is_text(const ft_parameter *p)
+{
+    return p->type == FT_PARAM_CATEGORICAL || p->type == FT_PARAM_ORDINAL;
+}
+
+static inline double ft__param_least(const ft_parameter *p)
+{
+    return ft__param_is_text(p) ? 0 : p->low;
+}
+
+static inline double ft__param_greatest(const ft_parameter *p)
+{
+    return ft__param_is_text(p) ? p->n_values - 1 : p->high;
+}
+
+/* `share` of the way between them, 0 <= share < 1, each value owning its part. */
 double ft__param_at(const ft_parameter *p, double share);
+
+/* ---- sets of points ---- */
+
+enum { FT__MAX_POINTS = 1 << 24 };
+
+/* Of n values, of which NaN is one. */
+static inline uint64_t ft__point_hash(uint64_t h, const double *point, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        const double v = isnan(point[k]) ? (double)INFINITY : point[k] + 0.0;
+
+        h = ft__hash_bytes(h, &v, sizeof(v));
+    }
+    return h;
+}
+
+/* Points of a space, each once, in the order in which they came. Zero-initialise but
+ * for the space. */
+typedef struct ft__points {
+    const ft_space *s;
+    double *row;
+    size_t n, cap;
+    ft__index seen;
+} ft__points;
+
+/* Note the point unless it is there or forbidden; *added says which. FT_ENOMEM. */
+ft_status ft__points_add(ft__points *p, const double *point, bool *added,
+                         ft_error *err);
+/* Its row; p->n: it is not there. */
+size_t ft__points_find(const ft__points *p, const double *point);
+void ft__points_free(ft__points *p);
+
+/* Call visit() for every point that the space allows, reals at `levels` values, the
+ * last parameter varying fastest. FT_EINVAL: more than FT__MAX_POINTS; other failures
+ * are those of visit(). */
+typedef ft_status (*ft__visit)(void *user, const double *point, ft_error *err);
+ft_status ft__space_walk(const ft_space *s, uint32_t levels, ft__visit visit,
+                         void *user, ft_error *err);
+
+/* Points drawn at random until there are n, or as many as the space has. */
+ft_status ft__points_fill(ft__points *p, size_t n, ft__prng *rng, ft_error *err);
 
 #endif

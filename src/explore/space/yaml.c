@@ -1,4 +1,4 @@
-/* YAML, read by libyaml, with a line for every complaint. */
+/* What a YAML document holds, with a line for every complaint. */
 #include "explore/space/yaml.h"
 
 #include <math.h>
@@ -8,32 +8,6 @@
 #include <string.h>
 
 #include "base/number.h"
-
-bool ft__yaml_open(ft__yaml *y, const char *text, size_t len)
-{
-    yaml_parser_t p;
-    bool good;
-
-    if (!yaml_parser_initialize(&p)) {
-        y->st = ft_fail(y->err, FT_ENOMEM, 0, "%s", y->file);
-        return false;
-    }
-    yaml_parser_set_input_string(&p, (const unsigned char *)text, len);
-    good = yaml_parser_load(&p, &y->doc) != 0;
-    if (!good && p.error == YAML_MEMORY_ERROR)
-        y->st = ft_fail(y->err, FT_ENOMEM, 0, "%s", y->file);
-    else if (!good)
-        y->st = ft_fail(y->err, FT_EFORMAT, p.problem_mark.index,
-                        "%s:%zu: this is not YAML: %s", y->file,
-                        p.problem_mark.line + 1, p.problem ? p.problem : "damaged");
-    yaml_parser_delete(&p);
-    return good;
-}
-
-void ft__yaml_close(ft__yaml *y)
-{
-    yaml_document_delete(&y->doc);
-}
 
 void ft__yaml_fail(ft__yaml *y, ft__node *at, const char *where, const char *fmt, ...)
 {
@@ -57,58 +31,6 @@ void *ft__yaml_array(ft__yaml *y, size_t n, size_t size)
     if (!p && !y->st)
         y->st = ft_fail(y->err, FT_ENOMEM, 0, "%s", y->file);
     return p;
-}
-
-ft__node *ft__yaml_root(ft__yaml *y)
-{
-    ft__node *n = yaml_document_get_root_node(&y->doc);
-
-    if (!n)
-        ft__yaml_fail(y, NULL, "", "the file is empty");
-    return n;
-}
-
-bool ft__yaml_is(ft__node *n, yaml_node_type_t type)
-{
-    return n && n->type == type;
-}
-
-static ft__node *node(ft__yaml *y, int index)
-{
-    return yaml_document_get_node(&y->doc, index);
-}
-
-size_t ft__yaml_pairs(ft__node *map)
-{
-    return ft__yaml_is(map, YAML_MAPPING_NODE)
-               ? (size_t)(map->data.mapping.pairs.top - map->data.mapping.pairs.start)
-               : 0;
-}
-
-ft__node *ft__yaml_key(ft__yaml *y, ft__node *map, size_t i)
-{
-    return node(y, map->data.mapping.pairs.start[i].key);
-}
-
-ft__node *ft__yaml_value(ft__yaml *y, ft__node *map, size_t i)
-{
-    return node(y, map->data.mapping.pairs.start[i].value);
-}
-
-size_t ft__yaml_count(ft__node *seq)
-{
-    if (!seq)
-        return 0;
-    return ft__yaml_is(seq, YAML_SEQUENCE_NODE)
-               ? (size_t)(seq->data.sequence.items.top - seq->data.sequence.items.start)
-               : 1;
-}
-
-ft__node *ft__yaml_at(ft__yaml *y, ft__node *seq, size_t i)
-{
-    return ft__yaml_is(seq, YAML_SEQUENCE_NODE)
-               ? node(y, seq->data.sequence.items.start[i])
-               : seq;
 }
 
 static bool equals(ft__node *n, const char *text)
@@ -208,36 +130,19 @@ double ft__yaml_number(ft__yaml *y, ft__node *n, const char *where)
     return v;
 }
 
-double ft__yaml_seconds(ft__yaml *y, ft__node *n, const char *where)
+static bool is_name(const char *text)
 {
-    static const struct {
-        const char *name;
-        double s;
-    } unit[] = {{"ms", 1e-3}, {"min", 60}, {"s", 1}, {"h", 3600}, {"", 1}};
-    const char *text = ft__yaml_text(y, n, where);
-    char digits[FT__NUMBER_TEXT];
-    size_t len;
-    double v;
-
-    if (!text)
-        return NAN;
-    len = strspn(text, "0123456789.");
-    snprintf(digits, sizeof(digits), "%.*s", (int)(len < 31 ? len : 31), text);
-    for (size_t i = 0; i < sizeof(unit) / sizeof(*unit); i++)
-        if (strcmp(text + len, unit[i].name) == 0 && ft__number_parse(digits, &v))
-            return v * unit[i].s;
-    ft__yaml_fail(y, n, where,
-                  "a duration is wanted (500ms, 90s, 10min, 1h), not \"%s\"", text);
-    return NAN;
+    return *text && strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                 "0123456789_-.") == strlen(text);
 }
 
-bool ft__yaml_flag(ft__yaml *y, ft__node *n, const char *where)
+const char *ft__yaml_name(ft__yaml *y, ft__node *n, const char *where)
 {
     const char *text = ft__yaml_text(y, n, where);
 
-    if (!text)
-        return false;
-    if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
-        ft__yaml_fail(y, n, where, "true or false is wanted, not \"%s\"", text);
-    return strcmp(text, "true") == 0;
+    if (text && !is_name(text))
+        ft__yaml_fail(
+            y, n, where,
+            "a name has letters, digits, '_', '-' and '.' only, unlike \"%s\"", text);
+    return text;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "foretell/learn.h"
+#include "learn/learn_inside.h"
 
 /* ---- trees as they are grown or brought from elsewhere ---- */
 
@@ -54,7 +55,7 @@ static inline float ft__between(float low, float high)
  * says so, the same columns once more with missing the greatest of all.
  *
  * Siblings are neighbours in a line. A line holds the four pairs that walks from its
- * first pair meet most, so that a walk touches few lines (pack.c). */
+ * first pair meet most, so that a walk touches few lines. */
 typedef struct ft__forest_header {
     char magic[4];
     uint32_t version;
@@ -115,7 +116,7 @@ static inline size_t ft__forest_lines_before(uint32_t n_trees)
 typedef struct ft__walks ft__walks;
 
 struct ft_forest {
-    const ft__walks *walks; /* walk.h */
+    const ft__walks *walks;
     const ft__forest_header *head;
     const uint32_t *start;
     const ft__cell *cell;
@@ -127,8 +128,55 @@ struct ft_forest {
  * FT_EINVAL when columns or trees are too large for an image. */
 ft_status ft__forest_join(ft_forest **out, uint32_t width, const ft__tree *tree,
                           uint32_t n_trees, double base, double share, ft_error *err);
-/* A forest that points into an image whose header is known to be good; NULL: no
- * memory. */
-ft_forest *ft__forest_over(const void *image, size_t len);
+
+/* How walks are carried out. Each way gives the same bits: walks compare integers, and
+ * the trees' values are added in their order, in double. */
+struct ft__walks {
+    /* The sum of the trees for one row. */
+    double (*row)(const ft_forest *f, const float *row);
+    /* The same for n rows, to out[n]; x is room for as many times ft__keys_room(). */
+    void (*rows)(const ft_forest *f, uint32_t *x, const float *rows, size_t n,
+                 double *out);
+};
+
+/* What each tree says of a row, tree[n_trees]. */
+void ft__forest_each(const ft_forest *f, const float *row, double *tree);
+
+extern const ft__walks ft__walks_plain;
+/* What this processor does best. */
+const ft__walks *ft__walks_here(void);
+/* With AVX-512; NULL: not on this processor. */
+const ft__walks *ft__walks_avx512(void);
+
+static inline double ft__leaf_value(const ft__cell *c)
+{
+    float v;
+
+    memcpy(&v, &c->key, sizeof(v));
+    return (double)v;
+}
+
+/* Room for the keys of a row: whole registers where they are few. */
+static inline size_t ft__keys_room(const ft_forest *f)
+{
+    const size_t keys = ft__forest_keys(f->head);
+
+    if (keys > 64)
+        return keys;
+    return keys > 32 ? 64 : 32;
+}
+
+/* The keys of a row, `apart` from each other. */
+static inline void ft__write_keys(const ft__forest_header *h, uint32_t *x,
+                                  const float *row, size_t apart)
+{
+    const uint32_t width = h->width;
+
+    for (uint32_t k = 0; k < width; k++)
+        x[k * apart] = row[k] != row[k] ? 0 : ft__key_of(row[k]);
+    x[width * apart] = 0;
+    for (uint32_t k = 0; h->both && k < width; k++)
+        x[(width + 1 + k) * apart] = row[k] != row[k] ? UINT32_MAX : ft__key_of(row[k]);
+}
 
 #endif

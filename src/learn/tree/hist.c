@@ -7,8 +7,132 @@
 #include "base/arena.h"
 #include "base/prng.h"
 #include "learn/learn_inside.h"
-#include "learn/tree/bins.h"
+#include "learn/training_set.h"
 #include "learn/tree/forest.h"
+
+/* ---- columns as bins ---- */
+
+/* Columns as numbers of bins, column by column: 0 is missing, 1 the least. Cuts lie
+ * between values that occur, as evenly in rows as can be; as many bins as a byte
+ * numbers. */
+enum { MOST_BINS = 256 };
+
+struct bins {
+    ft__arena room;
+    uint32_t n_rows;
+    uint32_t n_cols; /* those that change */
+    uint32_t *col;   /* which of the matrix; n_cols of them */
+    uint32_t *n;     /* bins of a column, that of missing ones included */
+    float *cut;      /* MOST_BINS a column: bin b + 1 lies above cut[b], b > 0 */
+    uint8_t *bin;    /* n_rows a column */
+};
+
+static const uint8_t *bins_column(const struct bins *b, uint32_t j)
+{
+    return b->bin + (size_t)j * b->n_rows;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Cuts of n present values, ascending; how many. Equal values are never parted; where
+ * there are more values than bins each takes its share of the rows that are left. */
+static uint32_t find_cuts(float *cut, const float *v, uint32_t n)
+{
+    uint32_t n_cuts = 0, begun = 0, distinct = n > 0;
+    bool fits;
+
+    for (uint32_t i = 1; i < n; i++)
+        distinct += v[i] != v[i - 1];
+    fits = distinct < MOST_BINS;
+    for (uint32_t i = 1; i < n; i++) {
+        const uint32_t bins_left = MOST_BINS - 1 - n_cuts;
+
+        if (v[i] == v[i - 1] || (!fits && (size_t)(i - begun) * bins_left < n - begun))
+            continue;
+        cut[1 + n_cuts++] = ft__between(v[i - 1], v[i]);
+        begun = i;
+        if (n_cuts + 2 == MOST_BINS)
+            break;
+    }
+    return n_cuts;
+}
+
+static uint8_t bin_of(const float *cut, uint32_t n_cuts, float v)
+{
+    uint32_t low = 0, high = n_cuts;
+
+    while (low < high) {
+        const uint32_t middle = (low + high) / 2;
+
+        if (v > cut[1 + middle])
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (uint8_t)(1 + low);
+}
+
+/* One column of the matrix, if it changes. */
+static void add_column(struct bins *b, const ft__task *t, uint32_t col, float *scratch)
+{
+    const ft_matrix *x = t->x;
+    float *cut = b->cut + (size_t)b->n_cols * MOST_BINS;
+    uint8_t *bin = b->bin + (size_t)b->n_cols * b->n_rows;
+    uint32_t n = 0, n_cuts;
+
+    for (size_t i = 0; i < x->n_rows; i++) {
+        const float v = x->x[i * x->n_cols + col];
+
+        if ((!t->weights || t->weights[i] > 0) && !isnan(v))
+            scratch[n++] = v;
+    }
+    qsort(scratch, n, sizeof(*scratch), by_value);
+    n_cuts = find_cuts(cut, scratch, n);
+    if (n == 0 || (n_cuts == 0 && n == b->n_rows))
+        return;
+    for (size_t i = 0; i < x->n_rows; i++) {
+        const float v = x->x[i * x->n_cols + col];
+
+        if (!t->weights || t->weights[i] > 0)
+            *bin++ = isnan(v) ? 0 : bin_of(cut, n_cuts, v);
+    }
+    cut[n_cuts + 1] = INFINITY; /* of the last bin: all that is present goes left */
+    b->col[b->n_cols] = col;
+    b->n[b->n_cols++] = n_cuts + 2;
+}
+
+/* The rows of weight above 0. */
+static ft_status bins_make(struct bins *out, const ft__task *t, uint32_t n_rows,
+                           ft_error *err)
+{
+    const size_t width = t->x->n_cols;
+    float *scratch;
+
+    *out = (struct bins){.n_rows = n_rows};
+    out->col = ft__arena_need(&out->room, width, sizeof(*out->col));
+    out->n = ft__arena_need(&out->room, width, sizeof(*out->n));
+    out->cut = ft__arena_need(&out->room, width * MOST_BINS, sizeof(*out->cut));
+    out->bin = ft__arena_need(&out->room, width, n_rows);
+    scratch = ft__arena_need(&out->room, n_rows, sizeof(*scratch));
+    if (out->room.bad)
+        return ft_fail(err, FT_ENOMEM, 0, "no memory to boost %u rows", n_rows);
+    for (uint32_t j = 0; j < width; j++)
+        add_column(out, t, j, scratch);
+    return FT_OK;
+}
+
+static void bins_free(struct bins *b)
+{
+    ft__arena_free(&b->room);
+    *b = (struct bins){0};
+}
+
+/* ---- what a fit works on ---- */
 
 /* Nodes are halved depth first, so that depth bounds what is kept. */
 enum { MOST_DEPTH = 16, DEPTH = 8, ROUNDS = 300 };
@@ -29,7 +153,7 @@ struct split {
 struct growing {
     ft__arena room;
     ft__training_set l;
-    ft__bins b;
+    struct bins b;
     double rate, lambda, share;
     uint32_t depth;
     double *left;   /* of each row's target, standardised */
@@ -53,7 +177,7 @@ static ft_status growing_make(struct growing *g, const ft__task *t, ft_error *er
     size_t leaves;
 
     if (!st)
-        st = ft__bins_make(&g->b, t, n, err);
+        st = bins_make(&g->b, t, n, err);
     if (st)
         return st;
     g->rate = ft__or(o->rate, 0.1);
@@ -69,7 +193,7 @@ static ft_status growing_make(struct growing *g, const ft__task *t, ft_error *er
     g->one = ft__arena_need(&g->room, n, sizeof(*g->one));
     g->column = ft__arena_need(&g->room, g->b.n_cols + 1u, sizeof(*g->column));
     g->cells = ft__arena_need(&g->room, (2u * g->depth + 2) * (g->b.n_cols + 1u),
-                              FT__MOST_BINS * sizeof(*g->cells));
+                              MOST_BINS * sizeof(*g->cells));
     g->node = ft__arena_need(&g->room, g->most_nodes, sizeof(*g->node));
     g->bin = ft__arena_need(&g->room, g->most_nodes, sizeof(*g->bin));
     if (g->room.bad)
@@ -83,7 +207,7 @@ static ft_status growing_make(struct growing *g, const ft__task *t, ft_error *er
 
 static struct histogram_cell *cells_at(const struct growing *g, uint32_t which)
 {
-    return g->cells + (size_t)which * (g->b.n_cols + 1u) * FT__MOST_BINS;
+    return g->cells + (size_t)which * (g->b.n_cols + 1u) * MOST_BINS;
 }
 
 static void count_rows(const struct growing *g, struct histogram_cell *c, uint32_t at,
@@ -97,8 +221,8 @@ static void count_rows(const struct growing *g, struct histogram_cell *c, uint32
     }
     for (uint32_t k = 0; k < g->n_columns; k++) {
         const uint32_t j = g->column[k];
-        const uint8_t *bin = ft__bins_column(&g->b, j);
-        struct histogram_cell *of = c + (size_t)j * FT__MOST_BINS;
+        const uint8_t *bin = bins_column(&g->b, j);
+        struct histogram_cell *of = c + (size_t)j * MOST_BINS;
 
         memset(of, 0, g->b.n[j] * sizeof(*of));
         for (uint32_t i = 0; i < n; i++) {
@@ -116,7 +240,7 @@ static void count_others(const struct growing *g, struct histogram_cell *c,
                          const struct histogram_cell *part)
 {
     for (uint32_t k = 0; k < g->n_columns; k++) {
-        const size_t at = (size_t)g->column[k] * FT__MOST_BINS;
+        const size_t at = (size_t)g->column[k] * MOST_BINS;
 
         for (size_t b = at; b < at + g->b.n[g->column[k]]; b++) {
             c[b].sum = whole[b].sum - part[b].sum;
@@ -156,8 +280,7 @@ static struct split find_split(const struct growing *g, const struct histogram_c
 
     for (uint32_t k = 0; k < g->n_columns; k++) {
         const uint32_t j = g->column[k];
-        const struct histogram_cell *of = c + (size_t)j * FT__MOST_BINS,
-                                    missing = of[0];
+        const struct histogram_cell *of = c + (size_t)j * MOST_BINS, missing = of[0];
         struct histogram_cell present = {0, 0};
 
         for (uint32_t b = 1; b < g->b.n[j]; b++) {
@@ -184,7 +307,7 @@ static bool goes_right(uint8_t bin, uint8_t last_left, bool missing_right)
 static uint32_t part_rows(struct growing *g, const struct split *s, uint32_t at,
                           uint32_t n)
 {
-    const uint8_t *bin = ft__bins_column(&g->b, s->column);
+    const uint8_t *bin = bins_column(&g->b, s->column);
     uint32_t left = 0, right = 0;
 
     for (uint32_t i = at; i < at + n; i++)
@@ -240,11 +363,10 @@ static void grow(struct growing *g, uint32_t node, uint32_t at, uint32_t n,
         return;
     }
     g->bin[node] = (uint8_t)s.bin;
-    g->node[node] =
-        (ft__node){.value = g->b.cut[(size_t)s.column * FT__MOST_BINS + s.bin],
-                   .left = g->n_nodes,
-                   .col = (uint16_t)s.column,
-                   .missing_right = s.missing_right};
+    g->node[node] = (ft__node){.value = g->b.cut[(size_t)s.column * MOST_BINS + s.bin],
+                               .left = g->n_nodes,
+                               .col = (uint16_t)s.column,
+                               .missing_right = s.missing_right};
     g->n_nodes += 2;
     grow_children(g, g->node[node].left, at, n, n_left, depth, c);
 }
@@ -258,7 +380,7 @@ static void take_off(struct growing *g)
         while (g->node[at].left) {
             const ft__node *d = &g->node[at];
 
-            at = d->left + goes_right(ft__bins_column(&g->b, d->col)[i], g->bin[at],
+            at = d->left + goes_right(bins_column(&g->b, d->col)[i], g->bin[at],
                                       d->missing_right);
         }
         g->left[i] -= (double)g->node[at].value;
@@ -321,7 +443,7 @@ static ft_status hist_fit(ft__draft *out, const ft__task *t, ft_error *err)
         free(tree[i].node);
     free(tree);
     ft__training_set_free(&g.l);
-    ft__bins_free(&g.b);
+    bins_free(&g.b);
     ft__arena_free(&g.room);
     return st;
 }

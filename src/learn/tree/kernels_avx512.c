@@ -1,6 +1,6 @@
-/* The inner loops of growing with AVX-512, to the same bits as kernels.c. */
+/* The inner loops of growing with AVX-512, to the same bits as split.c. */
 #include "learn/tree/avx512.h"
-#include "learn/tree/kernels.h"
+#include "learn/tree/split.h"
 
 #if defined(__x86_64__)
 
@@ -64,7 +64,7 @@ FT__AVX512 static void ranges(const ft__tree_training *d, const uint32_t *row,
     }
 }
 
-/* One run of rows, added to sums[]; see gain_of() in kernels.c. */
+/* One run of rows, added to sums[]; see gain_of() in split.c. */
 FT__INLINE_AVX512 void sum_run(const float *x, size_t apart, const uint32_t *row,
                                uint32_t n, const float *cut, const float *yw,
                                __m512d *above_y, __m512d *above_w, int blocks)
@@ -140,7 +140,7 @@ FT__INLINE_AVX512 __m512i fetch(__m512i address)
     return _mm512_i64gather_epi64(address, NULL, 1);
 }
 
-/* Eight columns at once; see best_cut() in kernels.c. */
+/* Eight columns at once; see best_cut() in split.c. */
 FT__INLINE_AVX512 void cut_eight(__m512i key, uint32_t n, const ft__row_sum *sum,
                                  double all, uint32_t min_leaf, double gains[CUTS],
                                  uint64_t lefts[CUTS])

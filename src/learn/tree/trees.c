@@ -5,17 +5,16 @@
 #include "base/stats.h"
 #include "learn/learn_inside.h"
 #include "learn/model.h"
-#include "learn/tree/walk.h"
+#include "learn/tree/forest.h"
 
 ft_status ft__trees_write(ft__draft *out, const ft_forest *f, ft_error *err)
 {
-    size_t len;
-    const void *image = ft__forest_image(f, &len);
-    void *body = ft__draft_body(out, len);
+    void *body = ft__draft_body(out, f->len);
 
     if (!body)
-        return ft_fail(err, FT_ENOMEM, 0, "no memory for a forest of %zu bytes", len);
-    memcpy(body, image, len);
+        return ft_fail(err, FT_ENOMEM, 0, "no memory for a forest of %zu bytes",
+                       f->len);
+    memcpy(body, f->head, f->len);
     return FT_OK;
 }
 
@@ -59,10 +58,10 @@ ft_status ft__trees_open(ft_model *m, ft_error *err)
 
     if (st)
         return ft_fail(err, st, sizeof(*m->head) + inner.pos, "%s", inner.msg);
-    if (ft__forest_width(m->forest) != m->head->width)
+    if (m->forest->head->width != m->head->width)
         return ft__model_damaged(m, m->body, err,
                                  "its trees are for %u columns, not %u",
-                                 ft__forest_width(m->forest), m->head->width);
+                                 m->forest->head->width, m->head->width);
     return FT_OK;
 }
 
@@ -86,9 +85,8 @@ static ft_status middle_open(ft_model *m, ft_error *err)
 {
     ft_status st = ft__trees_open(m, err);
 
-    if (!st && ft__forest_trees(m->forest) > MOST_TREES)
-        st =
-            ft__model_damaged(m, m->body, err, "%u trees", ft__forest_trees(m->forest));
+    if (!st && m->forest->head->n_trees > MOST_TREES)
+        st = ft__model_damaged(m, m->body, err, "%u trees", m->forest->head->n_trees);
     return st;
 }
 
@@ -121,7 +119,7 @@ static void middle_predict(const ft_model *m, const float *rows, size_t n, doubl
 
     for (size_t i = 0; i < n; i++) {
         ft__forest_each(m->forest, rows + i * m->head->width, value);
-        out[i] = weighted_median(m, value, ft__forest_trees(m->forest));
+        out[i] = weighted_median(m, value, m->forest->head->n_trees);
     }
 }
 

@@ -2,7 +2,7 @@
  * whole by one gather; of a row with at most 64 keys none is fetched at all, for its
  * keys fill registers in which a permutation finds them. */
 #include "learn/tree/avx512.h"
-#include "learn/tree/walk.h"
+#include "learn/tree/forest.h"
 
 #if defined(__x86_64__)
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "graph/op_inside.h"
-#include "learn/cholesky.h"
 #include "learn/learn_inside.h"
+#include "learn/numerics.h"
 #include "predict/query/op_query.h"
 
 struct ft_calibration_set {

@@ -6,7 +6,7 @@
 
 #include "base/stats.h"
 #include "learn/learn_inside.h"
-#include "learn/minimise.h"
+#include "learn/numerics.h"
 #include "physics/kernel.h"
 
 static const double NUDGE = 1e-3;  /* of a logarithm, for derivatives */

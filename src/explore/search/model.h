@@ -1,5 +1,5 @@
-#ifndef EXPLORE_SEARCH_GAIN_H
-#define EXPLORE_SEARCH_GAIN_H
+#ifndef EXPLORE_SEARCH_MODEL_H
+#define EXPLORE_SEARCH_MODEL_H
 
 #include "base/prng.h"
 #include "explore/analysis/front.h"
@@ -21,9 +21,5 @@ void ft__gain_free(ft__gain *g);
  * et al. 2019), else the mean of draws. */
 double ft__gain_expected(const ft__gain *g, const double *mean, const double *sigma,
                          ft__prng *rng);
-/* Of a normal variable: the chance to be below t, and the mean of what it is below t
- * by. */
-double ft__chance_below(double t, double mean, double sigma);
-double ft__mean_below(double t, double mean, double sigma);
 
 #endif

@@ -1,5 +1,5 @@
-#ifndef LEARN_TREE_XGBOOST_H
-#define LEARN_TREE_XGBOOST_H
+#ifndef LEARN_TREE_BOOST_H
+#define LEARN_TREE_BOOST_H
 
 #include <stdint.h>
 

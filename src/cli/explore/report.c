@@ -1,9 +1,273 @@
-/* foretell explore report, for reading. */
+/* foretell explore report: what came of it, for programs and for reading. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/explore/explore.h"
+#include "foretell/names.h"
+
+/* ---- for programs: JSON ---- */
+
+/* {"threads": 2, "wait": "active"}; parameters that are not set are left out. */
+static json_t *point_json(const ft__explored *e, const double *point)
+{
+    json_t *all = json_object();
+
+    for (size_t k = 0; k < e->n_params; k++) {
+        const ft_parameter *p = &e->param[k];
+
+        if (!isnan(point[k]))
+            ft__json_set_take(&all, p->name,
+                              p->value ? ft__json_text(p->value[(size_t)point[k]])
+                                       : ft__json_real(point[k]));
+    }
+    return all;
+}
+
+static json_t *by_objective(const ft__explored *e, const double *v)
+{
+    json_t *all = json_object();
+
+    for (size_t k = 0; k < e->n_objectives; k++)
+        ft__json_set_take(&all, e->objective[k].name, ft__json_real(v[k]));
+    return all;
+}
+
+static json_t *trials_json(const ft__explored *e)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < e->t.n; i++) {
+        const ft_trial *t = &e->t.v[i];
+
+        ft__json_append_take(
+            &all, ft__json("workload:s point:o values:o errors:o runs:n front:b "
+                           "within_limits:b failure:s output:s",
+                           e->workload[t->workload], point_json(e, t->point),
+                           by_objective(e, t->value), by_objective(e, t->error),
+                           t->runs, e->front[i], ft_trial_keeps_limits(e->x, t),
+                           t->failure, t->output));
+    }
+    return all;
+}
+
+static json_t *influence_json(const ft__explored *e, const ft__aspect *a)
+{
+    const ft_influence *in = &a->influence;
+    json_t *main = json_object(), *pairs = json_array();
+
+    for (size_t k = 0; k < e->n_params; k++)
+        ft__json_set_take(&main, e->param[k].name, ft__json_real(in->main[k]));
+    for (size_t x = 0; x < e->n_params; x++)
+        for (size_t y = x + 1; y < e->n_params; y++)
+            ft__json_append_take(&pairs, ft__json("a:s b:s share:g", e->param[x].name,
+                                                  e->param[y].name,
+                                                  in->pair[x * e->n_params + y]));
+    return ft__json("main:o pairs:o r2:g", main, pairs, in->r2);
+}
+
+static json_t *model_json(const ft__explored *e, const ft_influence_model *m)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < m->n; i++) {
+        const ft_influence_term *t = &m->term[i];
+        json_t *factors = json_array();
+
+        for (int k = 0; k < 2; k++) {
+            const ft_parameter *p = t->param[k] < 0 ? NULL : &e->param[t->param[k]];
+
+            if (!p)
+                continue;
+            ft__json_append_take(&factors,
+                                 ft__json("parameter:s value:o power:d", p->name,
+                                          t->category[k] < 0
+                                              ? json_null()
+                                              : ft__json_text(p->value[t->category[k]]),
+                                          t->power[k]));
+        }
+        ft__json_append_take(
+            &all, ft__json("coefficient:g factors:o", t->coefficient, factors));
+    }
+    return ft__json("terms:o r2:g", all, m->r2);
+}
+
+static json_t *aspects_json(const ft__explored *e)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; e->t.n && i < e->n_workloads * e->n_objectives; i++) {
+        const ft__aspect *a = &e->aspect[i];
+        bool any = a->best < e->t.n;
+
+        ft__json_append_take(
+            &all,
+            ft__json("workload:s objective:s points:u best:o best_value:g median:g "
+                     "influence:o model:o",
+                     e->workload[a->workload], e->objective[a->objective].name, a->n,
+                     any ? point_json(e, e->t.v[a->best].point) : json_null(),
+                     any ? e->t.v[a->best].value[a->objective] : NAN, a->median,
+                     a->has_influence ? influence_json(e, a) : json_null(),
+                     a->has_influence ? model_json(e, &a->model) : json_null()));
+    }
+    return all;
+}
+
+static json_t *correlation_json(const ft_correlation *c)
+{
+    return ft__json("r:g low:g high:g n:u", c->r, c->low, c->high, c->n);
+}
+
+static json_t *correlations_json(const ft__explored *e)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; e->t.n && i < e->n_workloads * e->n_relations; i++) {
+        const ft__relation *r = &e->relation[i];
+
+        ft__json_append_take(
+            &all, ft__json("workload:s a:s b:s pearson:o spearman:o kendall:o",
+                           e->workload[i / e->n_relations], r->a, r->b,
+                           correlation_json(&r->r[FT_PEARSON]),
+                           correlation_json(&r->r[FT_SPEARMAN]),
+                           correlation_json(&r->r[FT_KENDALL])));
+    }
+    return all;
+}
+
+static json_t *transfers_json(const ft__explored *e)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; e->t.n && i < e->n_objectives * e->n_transfers; i++) {
+        const ft_transfer *f = &e->transfer[i];
+
+        ft__json_append_take(
+            &all, ft__json("objective:s from:s to:s rank:o regret:g regret_error:g "
+                           "few:u error_with:g error_without:g",
+                           e->objective[i / e->n_transfers].name, e->workload[f->from],
+                           e->workload[f->to], correlation_json(&f->rank), f->regret,
+                           f->regret_error, f->few, f->with, f->without));
+    }
+    return all;
+}
+
+static json_t *parameters_json(const ft__explored *e)
+{
+    json_t *all = json_array();
+
+    for (size_t k = 0; k < e->n_params; k++) {
+        const ft_parameter *p = &e->param[k];
+        json_t *values =
+            p->value ? ft__json_texts((const char *const *)p->value, p->n_values)
+                     : json_null();
+
+        ft__json_append_take(
+            &all, ft__json("name:s type:s values:o low:g high:g log:b", p->name,
+                           ft_name(FT_NAMES_PARAM_TYPE, p->type), values,
+                           p->value ? NAN : p->low, p->value ? NAN : p->high, p->log));
+    }
+    return all;
+}
+
+static json_t *objectives_json(const ft__explored *e)
+{
+    json_t *all = json_array();
+
+    for (size_t k = 0; k < e->n_objectives; k++) {
+        const ft_objective *o = &e->objective[k];
+
+        ft__json_append_take(&all,
+                             ft__json("name:s unit:s goal:s limit:g", o->name, o->unit,
+                                      o->maximize ? "maximize" : "minimize", o->limit));
+    }
+    return all;
+}
+
+static json_t *volumes_json(const ft__explored *e)
+{
+    json_t *all = json_array();
+
+    for (uint32_t w = 0; e->t.n && w < e->n_workloads; w++)
+        ft__json_append_take(&all, ft__json("workload:s hypervolume:g", e->workload[w],
+                                            e->hypervolume[w]));
+    return all;
+}
+
+static json_t *document(const ft__explored *e)
+{
+    return ft__json("name:s points:u predicted:u runs:u failed:u parameters:o "
+                    "objectives:o trials:o "
+                    "fronts:o aspects:o correlations:o transfers:o",
+                    ft_exploration_get(e->x)->name, e->t.n, e->predicted, e->runs,
+                    e->failed, parameters_json(e), objectives_json(e), trials_json(e),
+                    volumes_json(e), aspects_json(e), correlations_json(e),
+                    transfers_json(e));
+}
+
+static bool print_json(const ft__explored *e)
+{
+    return ft__json_print_take(document(e), stdout);
+}
+
+/* ---- a page ---- */
+
+static const char page[] = {
+#include "page.inc"
+    , 0};
+
+/* One HTML page with the same data and charts to play with; nothing is fetched. */
+static bool write_page(const ft__explored *e, FILE *fp)
+{
+    static const char mark[] = "@DATA@";
+    const char *at = strstr(page, mark);
+    json_t *doc = document(e);
+    bool good = doc && at;
+
+    if (good) {
+        fwrite(page, 1, (size_t)(at - page), fp);
+        char *text = json_dumps(doc, JSON_COMPACT);
+
+        /* '<' stands in texts only, and "</script>" or "<!--" there would end the data.
+         */
+        good = text != NULL;
+        for (const char *s = text; good && *s; s++)
+            if (*s == '<')
+                fputs("\\u003c", fp);
+            else
+                fputc(*s, fp);
+        free(text);
+        fputs(at + sizeof(mark) - 1, fp);
+    }
+    json_decref(doc);
+    return good && !ferror(fp);
+}
+
+/* ---- CSV: a line a point and workload ---- */
+
+static void print_csv(const ft__explored *e)
+{
+    fputs("workload,", stdout);
+    for (size_t k = 0; k < e->n_params; k++)
+        ft__record_csv_text(stdout, e->param[k].name, ',');
+    for (size_t k = 0; k < e->n_objectives; k++)
+        printf("%s,%s_error,", e->objective[k].name, e->objective[k].name);
+    puts("runs,front,failure");
+    for (size_t i = 0; i < e->t.n; i++) {
+        const ft_trial *t = &e->t.v[i];
+
+        ft__record_csv_text(stdout, e->workload[t->workload], ',');
+        ft__point_csv(ft_exploration_get(e->x), t->point);
+        for (size_t k = 0; k < e->n_objectives; k++) {
+            ft__number_csv(t->value[k], ',');
+            ft__number_csv(t->error[k], ',');
+        }
+        printf("%u,%d,", t->runs, e->front[i]);
+        ft__record_csv_text(stdout, t->failure ? t->failure : "", '\n');
+    }
+}
+
+/* ---- for reading ---- */
 
 enum { POINT_TEXT = 4096, SHOWN_INFLUENCES = 8, SHOWN_FAILURES = 5 };
 
@@ -20,6 +284,18 @@ static const ft__aspect *aspect_of(const ft__explored *e, uint32_t w, size_t k)
     return &e->aspect[w * e->n_objectives + k];
 }
 
+/* A value of an objective with its unit. */
+static ft__formatted objective_text(const ft_objective *o, double v)
+{
+    ft__formatted t = ft__text_plain(v);
+
+    if (*o->unit && !o->unit[1] && strchr("sJWB", *o->unit))
+        return ft__text_in(o->unit, v);
+    if (*o->unit && !isnan(v))
+        snprintf(t.s + strlen(t.s), sizeof(t.s) - strlen(t.s), " %.16s", o->unit);
+    return t;
+}
+
 /* ---- fronts ---- */
 
 static void value_cells(ft__table *t, const ft__explored *e, const ft_trial *trial)
@@ -28,10 +304,10 @@ static void value_cells(ft__table *t, const ft__explored *e, const ft_trial *tri
         double v = trial->value[k], error = trial->error[k];
 
         if (error > 0 && v != 0)
-            ft__table_cell(t, "%s +-%s", ft__objective_text(&e->objective[k], v).s,
+            ft__table_cell(t, "%s +-%s", objective_text(&e->objective[k], v).s,
                            ft__text_percent(fabs(1.96 * error / v)).s);
         else
-            ft__table_cell(t, "%s", ft__objective_text(&e->objective[k], v).s);
+            ft__table_cell(t, "%s", objective_text(&e->objective[k], v).s);
     }
 }
 
@@ -54,7 +330,7 @@ static ft__table *front_table(const ft__explored *e, const size_t *at, size_t n)
     for (size_t k = 0; k < n; k++) {
         const ft_trial *trial = &e->t.v[at[k]];
 
-        ft__trial_text(e, trial, text, sizeof(text));
+        ft_point_print(e->x, trial->point, text, sizeof(text));
         ft__table_cell(t, "%s", text);
         value_cells(t, e, trial);
     }
@@ -224,13 +500,13 @@ static void say_best(const ft__explored *e, uint32_t w, size_t k)
 
     if (a->best == e->t.n)
         return;
-    ft__trial_text(e, &e->t.v[a->best], point, sizeof(point));
+    ft_point_print(e->x, e->t.v[a->best].point, point, sizeof(point));
     printf("- Set %s: %s%s is %s; the median of %zu points is %s (%s), the worst %s.\n",
            point, o->name, of_workload(e, w, of, sizeof(of)),
-           ft__objective_text(o, e->t.v[a->best].value[k]).s, a->n,
-           ft__objective_text(o, a->median).s,
+           objective_text(o, e->t.v[a->best].value[k]).s, a->n,
+           objective_text(o, a->median).s,
            ft__text_signed(a->median / e->t.v[a->best].value[k] - 1).s,
-           ft__objective_text(o, e->t.v[a->worst].value[k]).s);
+           objective_text(o, e->t.v[a->worst].value[k]).s);
 }
 
 static void say_influence(const ft__explored *e, uint32_t w, size_t k)
@@ -325,7 +601,7 @@ static void print_failures(const ft__explored *e)
     for (size_t i = 0; i < e->t.n && shown < SHOWN_FAILURES; i++) {
         if (!e->t.v[i].failure)
             continue;
-        ft__trial_text(e, &e->t.v[i], text, sizeof(text));
+        ft_point_print(e->x, e->t.v[i].point, text, sizeof(text));
         printf("  %s%s%s: ", e->workload[e->t.v[i].workload],
                *e->workload[e->t.v[i].workload] ? " " : "", text);
         ft__put_line(stdout, "", e->t.v[i].failure);
@@ -345,7 +621,7 @@ static void print_predicted(const ft__explored *e)
         puts("effects and medians below are of randomly drawn points");
 }
 
-bool ft__explored_print(const ft__explored *e, uint64_t top)
+static bool print_text(const ft__explored *e, uint64_t top)
 {
     bool printed = true;
 
@@ -368,4 +644,30 @@ bool ft__explored_print(const ft__explored *e, uint64_t top)
     if (printed)
         print_summary(e);
     return printed;
+}
+
+static int save_page(ft__cli *c, const ft__explored *e, const char *path)
+{
+    FILE *fp = fopen(path, "w");
+    bool good = fp && write_page(e, fp);
+
+    if (fp && fclose(fp))
+        good = false;
+    return good ? FT__EXIT_GOOD
+                : ft__cli_exit(c, FT__EXIT_INPUT, "cannot write %s", path);
+}
+
+int ft__explored_show(ft__cli *c, const ft__explored *e, uint64_t top, const char *html)
+{
+    bool printed = true;
+    int code;
+
+    if (c->json)
+        printed = print_json(e);
+    else if (c->csv)
+        print_csv(e);
+    else
+        printed = print_text(e, top);
+    code = ft__cli_done(c, printed);
+    return !code && html ? save_page(c, e, html) : code;
 }

@@ -1,5 +1,6 @@
-/* The file of an exploration: what it does, for what; parameters in read_params.c. */
-#include "explore/space/read.h"
+/* The file of an exploration: what is run or predicted, with what, for what; what
+ * predictions ask. Parameters: space/params.c. */
+#include "explore/exploration.h"
 
 #include <math.h>
 #include <pcre2posix.h>
@@ -8,8 +9,9 @@
 #include <string.h>
 
 #include "base/index.h"
+#include "base/number.h"
 #include "explore/analysis/front.h"
-#include "explore/exploration_inside.h"
+#include "explore/space/params.h"
 
 enum {
     MAX_FILE = 1 << 20,
@@ -18,7 +20,10 @@ enum {
     MAX_OBJECTIVES = FT__MAX_OBJECTIVES,
 };
 
-ft__words ft__read_words(ft__yaml *y, ft__node *n, const char *where)
+/* ---- words and names ---- */
+
+/* A list of words, or one text for the shell; n 0: the node is not there. */
+static ft__words read_words(ft__yaml *y, ft__node *n, const char *where)
 {
     ft__words w = {.n = ft__yaml_count(n),
                    .shell = !ft__yaml_is(n, YAML_SEQUENCE_NODE)};
@@ -35,24 +40,9 @@ ft__words ft__read_words(ft__yaml *y, ft__node *n, const char *where)
     return w;
 }
 
-static bool is_name(const char *text)
-{
-    return *text && strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                 "0123456789_-.") == strlen(text);
-}
-
-const char *ft__read_name(ft__yaml *y, ft__node *n, const char *where)
-{
-    const char *text = ft__yaml_text(y, n, where);
-
-    if (text && !is_name(text))
-        ft__yaml_fail(
-            y, n, where,
-            "a name has letters, digits, '_', '-' and '.' only, unlike \"%s\"", text);
-    return text;
-}
-
-ft__names ft__read_names(ft__yaml *y, ft__node *map, const char *where, const char *but)
+/* A mapping of names to texts, without `but`. */
+static ft__names read_names(ft__yaml *y, ft__node *map, const char *where,
+                            const char *but)
 {
     ft__names out = {0};
     size_t n = ft__yaml_pairs(map);
@@ -66,7 +56,7 @@ ft__names ft__read_names(ft__yaml *y, ft__node *map, const char *where, const ch
     out.name = ft__yaml_array(y, n, sizeof(*out.name));
     out.value = ft__yaml_array(y, n, sizeof(*out.value));
     for (size_t i = 0; i < n && !y->st; i++) {
-        const char *name = ft__read_name(y, ft__yaml_key(y, map, i), where);
+        const char *name = ft__yaml_name(y, ft__yaml_key(y, map, i), where);
 
         if (y->st || strcmp(name, but) == 0)
             continue;
@@ -74,6 +64,54 @@ ft__names ft__read_names(ft__yaml *y, ft__node *map, const char *where, const ch
         out.value[out.n++] = ft__yaml_text(y, ft__yaml_value(y, map, i), where);
     }
     return out;
+}
+
+/* ---- predictions ---- */
+
+/* "2.49/h" to a second's price; NaN: it is none. */
+static double price_of(const char *text)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } known[] = {{"/h", 3600}, {"/min", 60}, {"/s", 1}, {"/day", 86400}};
+    char *unit;
+    double v = strtod(text, &unit);
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(*known) && unit != text; i++)
+        if (strcmp(unit, known[i].unit) == 0 && v > 0 && isfinite(v))
+            return v / known[i].seconds;
+    return NAN;
+}
+
+static void read_prices(ft__yaml *y, ft__node *map, ft_exploration *x)
+{
+    x->prices = read_names(y, map, "prices", "");
+    for (size_t i = 0; i < x->prices.n && !y->st; i++)
+        if (isnan(price_of(x->prices.value[i])))
+            ft__yaml_fail(y, map, "prices",
+                          "%s: a price such as 2.49/h is wanted, not \"%s\"",
+                          x->prices.name[i], x->prices.value[i]);
+}
+
+/* predict and prices, if they are there; then what belongs to runs is not. */
+static void read_predict(ft__yaml *y, ft__node *root, ft_exploration *x)
+{
+    static const char *const of_runs[] = {"command", "build", "runs", "environment",
+                                          "device"};
+    ft__node *words = ft__yaml_get(y, root, "predict"), *at;
+
+    x->predict = read_words(y, words, "predict");
+    if (x->predict.shell)
+        ft__yaml_fail(y, words, "predict",
+                      "a list of words is wanted: [model.onnx, --device, '{device}']");
+    at = ft__yaml_get(y, root, "prices");
+    if (at && !words)
+        ft__yaml_fail(y, at, "prices", "what devices cost goes with predict");
+    read_prices(y, at, x);
+    for (size_t i = 0; i < sizeof(of_runs) / sizeof(*of_runs) && words; i++)
+        if ((at = ft__yaml_get(y, root, of_runs[i])))
+            ft__yaml_fail(y, at, of_runs[i], "nothing is run where predict stands");
 }
 
 /* ---- objectives ---- */
@@ -86,6 +124,18 @@ static const struct {
     [FT_MEASURED_MEMORY] = {"memory", "B"}, [FT_MEASURED_MATCH] = {"match", ""},
     [FT_MEASURED_SIZE] = {"size", "B"},     [FT_MEASURED_COST] = {"cost", ""},
 };
+
+static bool can_measure(ft_measured what, bool predicted)
+{
+    switch (what) {
+    case FT_MEASURED_P95: return !predicted;
+    case FT_MEASURED_COST: return predicted;
+    case FT_MEASURED_MATCH:
+    case FT_MEASURED_SIZE:
+    case FT_MEASURED_COUNT: return false;
+    default: return true;
+    }
+}
 
 /* By the keys it has, or by its name. */
 static void what_is_measured(ft__yaml *y, ft__node *n, ft_objective *o, bool predicted)
@@ -107,7 +157,7 @@ static void what_is_measured(ft__yaml *y, ft__node *n, ft_objective *o, bool pre
         return;
     for (o->what = 0; o->what < FT_MEASURED_COUNT; o->what++)
         if (strcmp(measured[o->what].name, what) == 0 &&
-            ft__can_measure(o->what, predicted))
+            can_measure(o->what, predicted))
             return;
     if (predicted)
         ft__yaml_fail(y, n, o->name,
@@ -201,10 +251,10 @@ static void objective(ft__yaml *y, ft__node *n, ft_objective *o, bool predicted)
 
     *o = (ft_objective){.limit = NAN};
     if (ft__yaml_is(n, YAML_SCALAR_NODE)) {
-        o->name = ft__read_name(y, n, "objectives");
+        o->name = ft__yaml_name(y, n, "objectives");
     } else if (ft__yaml_keys(y, n, "objectives", keys)) {
         at = ft__yaml_need(y, n, "objectives", "name");
-        o->name = ft__read_name(y, at, "objectives");
+        o->name = ft__yaml_name(y, at, "objectives");
     }
     if (y->st)
         return;
@@ -274,12 +324,12 @@ static void workloads(ft__yaml *y, ft__node *list, ft_exploration *x)
         const char *name;
 
         if (ft__yaml_is(at, YAML_SCALAR_NODE)) {
-            name = ft__read_name(y, at, "workloads");
+            name = ft__yaml_name(y, at, "workloads");
         } else {
             ft__node *named = ft__yaml_need(y, at, "workloads", "name");
 
-            name = y->st ? NULL : ft__read_name(y, named, "workloads");
-            x->of_workload[i] = ft__read_names(y, at, "workloads", "name");
+            name = y->st ? NULL : ft__yaml_name(y, named, "workloads");
+            x->of_workload[i] = read_names(y, at, "workloads", "name");
         }
         x->workload[i] = name;
         for (size_t j = 0; j < i && !y->st; j++)
@@ -304,6 +354,30 @@ static void count(ft__yaml *y, ft__node *map, const char *key, uint32_t least,
         *out = (uint32_t)v;
 }
 
+/* "500ms", "90s", "10min", "1h"; a number alone is seconds. */
+static double read_seconds(ft__yaml *y, ft__node *n, const char *where)
+{
+    static const struct {
+        const char *name;
+        double s;
+    } unit[] = {{"ms", 1e-3}, {"min", 60}, {"s", 1}, {"h", 3600}, {"", 1}};
+    const char *text = ft__yaml_text(y, n, where);
+    char digits[FT__NUMBER_TEXT];
+    size_t len;
+    double v;
+
+    if (!text)
+        return NAN;
+    len = strspn(text, "0123456789.");
+    snprintf(digits, sizeof(digits), "%.*s", (int)(len < 31 ? len : 31), text);
+    for (size_t i = 0; i < sizeof(unit) / sizeof(*unit); i++)
+        if (strcmp(text + len, unit[i].name) == 0 && ft__number_parse(digits, &v))
+            return v * unit[i].s;
+    ft__yaml_fail(y, n, where,
+                  "a duration is wanted (500ms, 90s, 10min, 1h), not \"%s\"", text);
+    return NAN;
+}
+
 static void runs(ft__yaml *y, ft__node *map, ft_exploration *x)
 {
     static const char *const keys[] = {"least",   "most",      "warmup", "precision",
@@ -320,9 +394,9 @@ static void runs(ft__yaml *y, ft__node *map, ft_exploration *x)
     count(y, map, "most", x->least_runs, &x->most_runs);
     count(y, map, "warmup", 0, &x->warmup);
     if ((at = ft__yaml_get(y, map, "timeout")))
-        x->timeout_s = ft__yaml_seconds(y, at, "timeout");
+        x->timeout_s = read_seconds(y, at, "timeout");
     if ((at = ft__yaml_get(y, map, "cool_down")))
-        x->cool_s = ft__yaml_seconds(y, at, "cool_down");
+        x->cool_s = read_seconds(y, at, "cool_down");
     if ((at = ft__yaml_get(y, map, "precision"))) {
         x->precision = ft__yaml_number(y, at, "precision");
         if (!y->st && !(x->precision > 0 && x->precision < 1))
@@ -380,20 +454,20 @@ static void all(ft__yaml *y, ft_exploration *x)
         "name",   "command",   "build",      "constants", "environment",
         "device", "workloads", "parameters", "forbidden", "objectives",
         "runs",   "predict",   "prices",     NULL};
-    ft__node *root = ft__yaml_root(y), *at;
+    ft__node *root = yaml_document_get_root_node(&y->doc), *at;
 
+    if (!root)
+        ft__yaml_fail(y, NULL, "", "the file is empty");
     if (y->st || !ft__yaml_keys(y, root, "", keys))
         return;
-    x->name = ft__read_name(y, ft__yaml_need(y, root, "", "name"), "name");
-    ft__read_predict(y, root, x);
+    x->name = ft__yaml_name(y, ft__yaml_need(y, root, "", "name"), "name");
+    read_predict(y, root, x);
     if (!x->predict.n)
-        x->command =
-            ft__read_words(y, ft__yaml_need(y, root, "", "command"), "command");
-    x->build = ft__read_words(y, ft__yaml_get(y, root, "build"), "build");
-    x->constants =
-        ft__read_names(y, ft__yaml_get(y, root, "constants"), "constants", "");
+        x->command = read_words(y, ft__yaml_need(y, root, "", "command"), "command");
+    x->build = read_words(y, ft__yaml_get(y, root, "build"), "build");
+    x->constants = read_names(y, ft__yaml_get(y, root, "constants"), "constants", "");
     x->environment =
-        ft__read_names(y, ft__yaml_get(y, root, "environment"), "environment", "");
+        read_names(y, ft__yaml_get(y, root, "environment"), "environment", "");
     if ((at = ft__yaml_get(y, root, "device")))
         x->device = ft__yaml_text(y, at, "device");
     workloads(y, ft__yaml_get(y, root, "workloads"), x);
@@ -402,6 +476,28 @@ static void all(ft__yaml *y, ft_exploration *x)
     ft__read_params(y, root, x);
     if (!y->st)
         x->print = print_of(x);
+}
+
+/* False: it is no YAML; otherwise yaml_document_delete(&y->doc) ends it. */
+static bool parse(ft__yaml *y, const char *text, size_t len)
+{
+    yaml_parser_t p;
+    bool good;
+
+    if (!yaml_parser_initialize(&p)) {
+        y->st = ft_fail(y->err, FT_ENOMEM, 0, "%s", y->file);
+        return false;
+    }
+    yaml_parser_set_input_string(&p, (const unsigned char *)text, len);
+    good = yaml_parser_load(&p, &y->doc) != 0;
+    if (!good && p.error == YAML_MEMORY_ERROR)
+        y->st = ft_fail(y->err, FT_ENOMEM, 0, "%s", y->file);
+    else if (!good)
+        y->st = ft_fail(y->err, FT_EFORMAT, p.problem_mark.index,
+                        "%s:%zu: this is not YAML: %s", y->file,
+                        p.problem_mark.line + 1, p.problem ? p.problem : "damaged");
+    yaml_parser_delete(&p);
+    return good;
 }
 
 ft_status ft__exploration_read(ft_exploration **out, const char *text, size_t len,
@@ -414,9 +510,9 @@ ft_status ft__exploration_read(ft_exploration **out, const char *text, size_t le
     if (!x)
         return ft_fail(err, FT_ENOMEM, 0, "%s", name);
     y.arena = &x->arena;
-    if (ft__yaml_open(&y, text, len)) {
+    if (parse(&y, text, len)) {
         all(&y, x);
-        ft__yaml_close(&y);
+        yaml_document_delete(&y.doc);
     }
     x->facts = (ft_exploration_facts){.name = x->name,
                                       .space = x->space,
@@ -471,4 +567,80 @@ void ft_exploration_free(ft_exploration *x)
 const ft_exploration_facts *ft_exploration_get(const ft_exploration *x)
 {
     return &x->facts;
+}
+
+/* ---- what predictions ask ---- */
+
+double ft_exploration_price(const ft_exploration *x, const char *device)
+{
+    for (size_t i = 0; i < x->prices.n; i++)
+        if (strcmp(x->prices.name[i], device) == 0)
+            return price_of(x->prices.value[i]);
+    return NAN;
+}
+
+static bool is_option(const char *word)
+{
+    return word[0] == '-' && word[1] == '-' && word[2] && !strchr(word, '=');
+}
+
+/* "--clock=" with nothing behind it. */
+static bool is_empty_option(const char *word)
+{
+    const char *equals = strchr(word, '=');
+
+    return word[0] == '-' && word[1] == '-' && equals && !equals[1];
+}
+
+/* Without what came out empty: of n words the last of which was just added. */
+static size_t drop_empty(const char **word, size_t n)
+{
+    if (!*word[n - 1])
+        return n > 1 && is_option(word[n - 2]) ? n - 2 : n - 1;
+    return is_empty_option(word[n - 1]) ? n - 1 : n;
+}
+
+/* Texts and the list of them in one piece. */
+static char **joined(const char *const *word, size_t n)
+{
+    size_t bytes = (n + 1) * sizeof(char *);
+    char **out, *at;
+
+    for (size_t i = 0; i < n; i++)
+        bytes += strlen(word[i]) + 1;
+    out = malloc(bytes);
+    if (!out)
+        return NULL;
+    at = (char *)(out + n + 1);
+    for (size_t i = 0; i < n; i++) {
+        out[i] = at;
+        at = stpcpy(at, word[i]) + 1;
+    }
+    out[n] = NULL;
+    return out;
+}
+
+ft_status ft_exploration_words(char ***out, size_t *n, const ft_exploration *x,
+                               uint32_t workload, const double *point, ft_error *err)
+{
+    const ft__place place = {x, point, workload, "", "foretell"};
+    ft__arena arena = {0};
+    const char **word = ft__arena_array(&arena, x->predict.n + 1, sizeof(*word));
+    ft_status st = word ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%s", x->name);
+
+    *out = NULL;
+    *n = 0;
+    for (size_t i = 0; i < x->predict.n && !st; i++) {
+        ft_error why = {0};
+
+        word[*n] = ft__place_text(&place, &arena, x->predict.word[i], &why);
+        if (word[*n])
+            *n = drop_empty(word, *n + 1);
+        else
+            st = ft_fail(err, why.status, 0, "%s", why.msg);
+    }
+    if (!st && !(*out = joined(word, *n)))
+        st = ft_fail(err, FT_ENOMEM, 0, "%s", x->name);
+    ft__arena_free(&arena);
+    return st;
 }

@@ -1,0 +1,587 @@
+/* Measurements as CSV back into a store. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/index.h"
+#include "base/number.h"
+#include "store/columns.h"
+#include "store/csv.h"
+#include "store/store.h"
+
+/* ---- many measurements at once ---- */
+
+/* What one record says; text is borrowed from the cursor. */
+struct record {
+    const char *command; /* names the run, which is made with its first new row */
+    uint64_t run;        /* as the file numbers it */
+    uint64_t taken_at;
+    ft_key key;
+    ft_measurement m;
+    ft_reading *readings;
+    size_t n_readings;
+};
+
+/* Many measurements in one transaction, about a hundred thousand a second: the numbers
+ * of names are kept in memory, so that a row costs one insertion and, where its
+ * operation was there before, one look-up. A row that is there already is not put
+ * again; of rows that are equal within what is put here, as many are kept as were put:
+ * putting all of them a second time changes nothing. Rows are equal in key, taken_at
+ * and value; exports of older versions have no conditions. */
+/* Names of a row, and the run that it belongs to. */
+enum { DEVICE, SETTING, ENGINE, OPERATION, N_NAMES, RUN = N_NAMES, N_TABLES };
+
+struct bulk {
+    ft_store *s;
+    int64_t last_row; /* of those that were there before */
+    int64_t last_op;
+    ft__arena arena; /* names */
+    ft__index names[N_TABLES];
+    ft__index seen; /* rows whose operation was there before: how often */
+    sqlite3_stmt *find[N_TABLES], *make[N_TABLES], *count, *add;
+};
+
+static const char *const find_sql[N_TABLES] = {
+    "SELECT id FROM device WHERE name = ?1", "SELECT id FROM setting WHERE name = ?1",
+    "SELECT id FROM engine WHERE name = ?1 AND version = ?2",
+    "SELECT id FROM operation WHERE spec = ?1",
+    "SELECT id FROM run WHERE command = ?1 AND environment = ''"
+    " ORDER BY id DESC LIMIT 1"};
+static const char *const make_sql[N_TABLES] = {
+    "INSERT INTO device(name) VALUES(?1)", "INSERT INTO setting(name) VALUES(?1)",
+    "INSERT INTO engine(name, version) VALUES(?1, ?2)",
+    "INSERT INTO operation(spec) VALUES(?1)",
+    "INSERT INTO run(command, environment, began_at) VALUES(?1, '', ?2)"};
+static const char count_sql[] =
+    "SELECT count(*) FROM measurement WHERE operation_id = ?1 AND device_id = ?2"
+    " AND engine_id = ?3 AND setting_id = ?4 AND phase = ?5 AND dtype_policy = ?6"
+    " AND metric = ?7 AND taken_at = ?8 AND value IS ?9"
+    " AND id <= ?10";
+static const char add_sql[] =
+    "INSERT INTO measurement(operation_id, device_id, engine_id, setting_id, phase,"
+    " dtype_policy, metric, taken_at, value, conditions, run_id, unit, error, mad,"
+    " mean, std, n, iterations, calibration) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
+    " ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
+
+static bool prepare(struct bulk *b, sqlite3_stmt **out, const char *sql)
+{
+    return sqlite3_prepare_v3(b->s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, out,
+                              NULL) == SQLITE_OK;
+}
+
+static void text(sqlite3_stmt *st, int at, const char *s)
+{
+    sqlite3_bind_text(st, at, s, -1, SQLITE_STATIC);
+}
+
+/* The first number of the only row; *found. Failures show in the database's code. */
+static int64_t number(sqlite3_stmt *st, bool *found)
+{
+    int64_t v = 0;
+
+    *found = sqlite3_step(st) == SQLITE_ROW;
+    if (*found)
+        v = sqlite3_column_int64(st, 0);
+    return v;
+}
+
+static ft_status last_rows(struct bulk *b, ft_error *err)
+{
+    sqlite3_stmt *st = NULL;
+    bool ok = prepare(b, &st,
+                      "SELECT coalesce((SELECT max(id) FROM measurement), 0),"
+                      " coalesce((SELECT max(id) FROM operation), 0)") &&
+              sqlite3_step(st) == SQLITE_ROW;
+
+    if (ok) {
+        b->last_row = sqlite3_column_int64(st, 0);
+        b->last_op = sqlite3_column_int64(st, 1);
+    }
+    ok = sqlite3_finalize(st) == SQLITE_OK && ok;
+    return ok ? FT_OK : ft__store_fail(b->s, err);
+}
+
+static void bulk_free(struct bulk *b)
+{
+    for (int i = 0; i < N_TABLES; i++) {
+        sqlite3_finalize(b->find[i]);
+        sqlite3_finalize(b->make[i]);
+        ft__index_free(&b->names[i]);
+    }
+    sqlite3_finalize(b->count);
+    sqlite3_finalize(b->add);
+    ft__index_free(&b->seen);
+    ft__arena_free(&b->arena);
+    free(b);
+}
+
+/* Ends the transaction, undoing all where st is a failure; frees b (may be NULL);
+ * returns what came of it. */
+static ft_status bulk_end(struct bulk *b, ft_status st, ft_error *err)
+{
+    ft_store *s = b ? b->s : NULL;
+
+    if (!b)
+        return st;
+    bulk_free(b); /* before the transaction ends: SQLite waits for its statements */
+    return ft__store_end(s, st, err);
+}
+
+static ft_status bulk_begin(struct bulk **out, ft_store *s, ft_error *err)
+{
+    struct bulk *b = calloc(1, sizeof(*b));
+    bool ok = true;
+    ft_status st;
+
+    *out = NULL;
+    if (!b)
+        return ft_fail(err, FT_ENOMEM, 0, "store %s", s->path);
+    b->s = s;
+    st = ft__store_begin(s, err);
+    if (st) {
+        bulk_free(b);
+        return st;
+    }
+    for (int i = 0; i < N_TABLES && ok; i++)
+        ok = prepare(b, &b->find[i], find_sql[i]) &&
+             prepare(b, &b->make[i], make_sql[i]);
+    ok = ok && prepare(b, &b->count, count_sql) && prepare(b, &b->add, add_sql);
+    st = ok ? last_rows(b, err) : ft__store_fail(s, err);
+    if (st)
+        return bulk_end(b, st, err);
+    *out = b;
+    return FT_OK;
+}
+
+/* The number of a name in the store, of a run the newest; made when there is none.
+ * `more`: an engine's version, else NULL. */
+static ft_status name_number(struct bulk *b, int which, const char *name,
+                             const char *more, int64_t *out, ft_error *err)
+{
+    uint64_t h = ft__hash_text(FT__HASH_BEGIN, name);
+    ft__index_slot *slot;
+    const char *kept = name;
+    char both[256];
+    bool found;
+
+    if (more) {
+        snprintf(both, sizeof(both), "%.120s/%.120s", name, more);
+        h = ft__hash_text(h, more);
+        kept = both;
+    }
+    slot = ft__index_at(&b->names[which], h, kept);
+    if (slot && slot->hash) {
+        *out = slot->number;
+        return FT_OK;
+    }
+    if (!slot || !(kept = ft__arena_strndup(&b->arena, kept, strlen(kept))))
+        return ft_fail(err, FT_ENOMEM, 0, "store %s", b->s->path);
+    text(b->find[which], 1, name);
+    if (more)
+        text(b->find[which], 2, more);
+    *out = number(b->find[which], &found);
+    if (sqlite3_reset(b->find[which]) != SQLITE_OK)
+        return ft__store_fail(b->s, err);
+    if (!found) {
+        text(b->make[which], 1, name);
+        if (more)
+            text(b->make[which], 2, more);
+        if (which == RUN)
+            sqlite3_bind_int64(b->make[which], 2, (int64_t)time(NULL));
+        sqlite3_step(b->make[which]);
+        if (sqlite3_reset(b->make[which]) != SQLITE_OK)
+            return ft__store_fail(b->s, err);
+        *out = sqlite3_last_insert_rowid(b->s->db);
+    }
+    *slot = (ft__index_slot){h, kept, *out};
+    b->names[which].n++;
+    return FT_OK;
+}
+
+/* What count_sql and add_sql have in common. */
+static void bind_row(sqlite3_stmt *st, const int64_t id[N_NAMES],
+                     const struct record *row)
+{
+    sqlite3_bind_int64(st, 1, id[OPERATION]);
+    sqlite3_bind_int64(st, 2, id[DEVICE]);
+    sqlite3_bind_int64(st, 3, id[ENGINE]);
+    sqlite3_bind_int64(st, 4, id[SETTING]);
+    text(st, 5, row->key.phase);
+    text(st, 6, row->key.dtype_policy);
+    text(st, 7, row->key.metric);
+    sqlite3_bind_int64(st, 8, (int64_t)row->taken_at);
+    sqlite3_bind_double(st, 9, row->m.value);
+}
+
+static uint64_t hash_row(const int64_t id[N_NAMES], const struct record *row)
+{
+    uint64_t h = ft__hash_bytes(FT__HASH_BEGIN, id, N_NAMES * sizeof(*id));
+
+    h = ft__hash_text(ft__hash_text(h, row->key.phase), row->key.dtype_policy);
+    h = ft__hash_text(h, row->key.metric);
+    h = ft__hash_bytes(h, &row->taken_at, sizeof(row->taken_at));
+    return ft__hash_bytes(h, &row->m.value, sizeof(row->m.value));
+}
+
+/* Whether the store had this row before: of n equal ones, at least n. */
+static ft_status is_present(struct bulk *b, const int64_t id[N_NAMES],
+                            const struct record *row, bool *out, ft_error *err)
+{
+    ft__index_slot *slot;
+    int64_t before;
+    uint64_t h;
+    bool found;
+
+    *out = false;
+    if (id[OPERATION] > b->last_op)
+        return FT_OK;
+    h = hash_row(id, row);
+    slot = ft__index_at(&b->seen, h, NULL);
+    if (!slot)
+        return ft_fail(err, FT_ENOMEM, 0, "store %s", b->s->path);
+    b->seen.n += slot->hash == 0;
+    slot->hash = h;
+    slot->number++;
+    bind_row(b->count, id, row);
+    sqlite3_bind_int64(b->count, 10, b->last_row);
+    before = number(b->count, &found);
+    *out = before >= slot->number;
+    return sqlite3_reset(b->count) == SQLITE_OK ? FT_OK : ft__store_fail(b->s, err);
+}
+
+static ft_status add(struct bulk *b, const int64_t id[N_NAMES],
+                     const struct record *row, ft_error *err)
+{
+    const ft_measurement *m = &row->m;
+    sqlite3_stmt *st = b->add;
+    int64_t run;
+    ft_status rc = name_number(b, RUN, row->command, NULL, &run, err);
+
+    if (rc)
+        return rc;
+    bind_row(st, id, row);
+    text(st, 10, m->conditions ? m->conditions : "");
+    sqlite3_bind_int64(st, 11, run);
+    text(st, 12, m->unit);
+    sqlite3_bind_double(st, 13, m->error);
+    sqlite3_bind_double(st, 14, m->mad);
+    sqlite3_bind_double(st, 15, m->mean);
+    sqlite3_bind_double(st, 16, m->std);
+    sqlite3_bind_int64(st, 17, (int64_t)m->n);
+    sqlite3_bind_int64(st, 18, (int64_t)m->iterations);
+    sqlite3_bind_double(st, 19, m->calibration_s > 0 ? m->calibration_s : NAN);
+    sqlite3_step(st);
+    if (sqlite3_reset(st) != SQLITE_OK)
+        return ft__store_fail(b->s, err);
+    return row->n_readings
+               ? ft__store_add_readings(b->s, sqlite3_last_insert_rowid(b->s->db),
+                                        row->readings, row->n_readings, err)
+               : FT_OK;
+}
+
+/* Strings as ft__store_put() wants them. *fresh: it was not there. */
+static ft_status bulk_put(struct bulk *b, const struct record *row, bool *fresh,
+                          ft_error *err)
+{
+    const char *const name[N_NAMES] = {row->key.device, row->key.setting,
+                                       row->key.engine, row->key.spec};
+    int64_t id[N_NAMES];
+    bool present = false;
+    ft_status st = FT_OK;
+
+    *fresh = false;
+    for (int i = 0; i < N_NAMES && !st; i++)
+        st = name_number(b, i, name[i], i == ENGINE ? row->key.engine_version : NULL,
+                         &id[i], err);
+    if (!st)
+        st = is_present(b, id, row, &present, err);
+    if (!st && !present)
+        st = add(b, id, row, err);
+    *fresh = !st && !present;
+    return st;
+}
+
+/* ---- the file ---- */
+
+/* What is read: where each column stands, the number of columns: nowhere. */
+struct reader {
+    ft__csv *csv;
+    const char *source;
+    size_t at[FT__N_COLUMNS];
+    ft_error *err;
+};
+
+/* "" where the file has no such column. */
+static const char *text_of(const struct reader *c, enum ft__csv_column column)
+{
+    size_t at = c->at[column];
+
+    return at < ft__csv_n_columns(c->csv) ? ft__csv_text(c->csv, at) : "";
+}
+
+/* Complain about a field of the row. */
+static ft_status bad_field(const struct reader *c, enum ft__csv_column column,
+                           const char *what)
+{
+    return ft__csv_bad(c->csv, c->at[column], what, c->err);
+}
+
+/* Files of earlier versions lack these, and readings are a choice. */
+static bool may_lack(enum ft__csv_column c)
+{
+    return c == FT__COL_calibration || c == FT__COL_conditions || c == FT__COL_readings;
+}
+
+static const char line_ends[] = "the line ends here, further columns are missing";
+
+static ft_status bad_header(const struct reader *c, size_t at,
+                            enum ft__csv_column wanted, const char *what)
+{
+    return ft_fail(c->err, FT_EFORMAT, 1, "%s, line 1, column %zu (%s): %s", c->source,
+                   at + 1, ft__column_name[wanted], what);
+}
+
+/* Which columns there are follows from their number: 18 that there must be, and what
+ * may be there besides, in order. */
+static ft_status place_columns(struct reader *c)
+{
+    size_t n = ft__csv_n_columns(c->csv), at = 0;
+    size_t lacking = n < FT__N_COLUMNS ? FT__N_COLUMNS - n : 0;
+
+    if (lacking > 3)
+        return bad_header(c, n - 1, (enum ft__csv_column)n - 1, line_ends);
+    if (n > FT__N_COLUMNS)
+        return bad_header(c, FT__N_COLUMNS - 1, FT__N_COLUMNS - 1,
+                          "more follows, but this is the last column");
+    for (enum ft__csv_column i = 0; i < FT__N_COLUMNS; i++) {
+        bool readings = lacking == 0 || lacking == 2, before = lacking >= 2;
+
+        c->at[i] = n;
+        if (i == FT__COL_readings ? !readings : may_lack(i) && before)
+            continue;
+        if (ft__csv_find(c->csv, ft__column_name[i]) != (int)at)
+            return bad_header(c, at, i, "the header has another name here");
+        c->at[i] = at++;
+    }
+    return FT_OK;
+}
+
+static bool parse_number(const char *s, double *v)
+{
+    if (*s)
+        return ft__number_parse(s, v);
+    *v = NAN;
+    return true;
+}
+
+static bool parse_count(const char *s, uint64_t *v)
+{
+    errno = 0;
+    *v = strtoull(s, NULL, 10);
+    return *s && !s[strspn(s, "0123456789")] && errno == 0 && *v <= INT64_MAX;
+}
+
+/* The piece up to the next colon of *rest, cut off; NULL: there is none left. */
+static char *cut_piece(char **rest)
+{
+    char *piece = *rest, *colon = piece ? strchr(piece, ':') : NULL;
+
+    if (colon)
+        *colon++ = '\0';
+    *rest = colon;
+    return piece;
+}
+
+static bool parse_u32(const char *s, uint32_t *v)
+{
+    uint64_t wide;
+
+    if (!parse_count(s, &wide) || wide > UINT32_MAX)
+        return false;
+    *v = (uint32_t)wide;
+    return true;
+}
+
+static bool parse_reading(char *text, ft_reading *r)
+{
+    char *value = cut_piece(&text), *iterations = cut_piece(&text);
+    char *start = cut_piece(&text), *round = cut_piece(&text);
+    char *marks = cut_piece(&text);
+
+    *r = (ft_reading){.start_s = NAN};
+    return !text && iterations && parse_number(value, &r->value) &&
+           parse_count(iterations, &r->iterations) &&
+           (!start || (round && !*start) || ft__number_parse(start, &r->start_s)) &&
+           (!round || parse_u32(round, &r->round)) &&
+           (!marks || parse_u32(marks, &r->marks));
+}
+
+/* Readings with one blank between them; `text` is cut into pieces.
+ * *out is the caller's to free. NULL or what is wrong. */
+static const char *parse_readings(char *text, ft_reading **out, size_t *n)
+{
+    size_t most = *text != '\0';
+
+    for (const char *p = text; *p; p++)
+        most += *p == ' ';
+    *n = 0;
+    *out = most ? malloc(most * sizeof(**out)) : NULL;
+    if (most && !*out)
+        return "memory is short";
+    for (char *next = most ? text : NULL; next;) {
+        char *one = next;
+
+        next = strchr(one, ' ');
+        if (next)
+            *next++ = '\0';
+        if (!parse_reading(one, &(*out)[(*n)++]))
+            return "readings are value:iterations[:start_s[:round[:marks]]], with "
+                   "one blank between them";
+    }
+    return NULL;
+}
+
+static ft_status read_measurement(const struct reader *c, struct record *r)
+{
+    const struct {
+        enum ft__csv_column column;
+        double *number;
+        uint64_t *count;
+    } part[] = {
+        {FT__COL_value, &r->m.value, NULL},
+        {FT__COL_error, &r->m.error, NULL},
+        {FT__COL_mad, &r->m.mad, NULL},
+        {FT__COL_mean, &r->m.mean, NULL},
+        {FT__COL_std, &r->m.std, NULL},
+        {FT__COL_n, NULL, &r->m.n},
+        {FT__COL_iterations, NULL, &r->m.iterations},
+        {FT__COL_taken_at, NULL, &r->taken_at},
+        {FT__COL_run, NULL, &r->run},
+        {FT__COL_calibration, &r->m.calibration_s, NULL},
+    };
+    const char *wrong = NULL;
+
+    for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++) {
+        const char *text = text_of(c, part[i].column);
+
+        if (part[i].number && !parse_number(text, part[i].number))
+            return bad_field(c, part[i].column, "not a finite decimal number");
+        if (part[i].count && !parse_count(text, part[i].count))
+            return bad_field(c, part[i].column, "not a whole number from 0 to 2^63-1");
+    }
+    if (*text_of(c, FT__COL_readings))
+        wrong = parse_readings(ft__csv_text(c->csv, c->at[FT__COL_readings]),
+                               &r->readings, &r->n_readings);
+    if (wrong)
+        return bad_field(c, FT__COL_readings, wrong);
+    r->key =
+        (ft_key){text_of(c, FT__COL_device),       text_of(c, FT__COL_setting),
+                 text_of(c, FT__COL_engine),       text_of(c, FT__COL_engine_version),
+                 text_of(c, FT__COL_spec),         text_of(c, FT__COL_phase),
+                 text_of(c, FT__COL_dtype_policy), text_of(c, FT__COL_metric)};
+    r->m.unit = text_of(c, FT__COL_unit);
+    r->m.conditions = text_of(c, FT__COL_conditions);
+    return FT_OK;
+}
+
+/* A part of a network is written as a row of no device: docs/data.md. */
+static bool is_member(const ft_key *k)
+{
+    return strcmp(k->metric, FT__MEMBER) == 0 && !*k->device;
+}
+
+static ft_status add_member(ft_store *s, const struct reader *c, const struct record *r)
+{
+    const ft_member m = {.source = r->key.engine,
+                         .whole = r->key.setting,
+                         .phase = r->key.phase,
+                         .part = r->key.spec,
+                         .count = r->m.value,
+                         .note = r->m.conditions};
+
+    if (isnan(m.count))
+        return bad_field(c, FT__COL_value, "a member needs a count");
+    return ft__store_add_member(s, &m, c->err);
+}
+
+/* Runs of the file become runs here, found again when the rest of the same file
+ * comes later. */
+static ft_status add_record(ft_store *s, struct bulk *b, const struct reader *c,
+                            struct record *r, uint64_t *n_rows)
+{
+    ft__buf command = {0};
+    ft_status st;
+    bool fresh;
+
+    if (is_member(&r->key))
+        return add_member(s, c, r);
+    ft__buf_fmt(&command, "import %s, run %llu", c->source, (unsigned long long)r->run);
+    if (command.bad)
+        return ft_fail(c->err, FT_ENOMEM, 0, "%s", c->source);
+    r->command = command.s;
+    st = bulk_put(b, r, &fresh, c->err);
+    ft__buf_free(&command);
+    *n_rows += fresh;
+    return st;
+}
+
+static ft_status add_records(ft_store *s, struct bulk *b, const struct reader *c,
+                             uint64_t *n_rows)
+{
+    bool more = true;
+    ft_status st = ft__csv_next(c->csv, &more, c->err);
+
+    while (st == FT_OK && more) {
+        struct record r = {0};
+
+        st = read_measurement(c, &r);
+        if (st == FT_OK)
+            st = add_record(s, b, c, &r, n_rows);
+        free(r.readings);
+        if (st == FT_OK)
+            st = ft__csv_next(c->csv, &more, c->err);
+    }
+    return st;
+}
+
+ft_status ft_store_import_csv(ft_store *s, const void *csv, size_t len,
+                              const char *source, uint64_t *n_rows, ft_error *err)
+{
+    struct reader c = {.source = source, .err = err};
+    uint64_t taken = 0;
+    struct bulk *b = NULL;
+    ft_status st = len ? ft__csv_open(&c.csv, csv, len, source, err)
+                       : bad_header(&c, 0, FT__COL_device, line_ends);
+
+    *n_rows = 0;
+    if (st == FT_OK)
+        st = place_columns(&c);
+    if (st == FT_OK)
+        st = bulk_begin(&b, s, err);
+    if (st == FT_OK)
+        st = add_records(s, b, &c, &taken);
+    st = bulk_end(b, st, err);
+    ft__csv_close(c.csv);
+    if (st == FT_OK)
+        *n_rows = taken;
+    return st;
+}
+
+ft_status ft_store_import_file(ft_store *s, const char *path, uint64_t *n_rows,
+                               ft_error *err)
+{
+    size_t len = 0;
+    char *bytes;
+    ft_status st = ft__csv_load(&bytes, &len, path, err);
+
+    *n_rows = 0;
+    if (st == FT_OK)
+        st = ft_store_import_csv(s, bytes, len, path, n_rows, err);
+    free(bytes);
+    return st;
+}

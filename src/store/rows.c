@@ -1,0 +1,441 @@
+/* Rows of a store, one after the other: measurements that fit a key, what networks
+ * consist of; all of them as CSV; how well measurements that were taken twice agree. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/number.h"
+#include "base/stats.h"
+#include "store/columns.h"
+#include "store/store.h"
+
+/* ---- measurements ---- */
+
+/* The statement of ft_store_each(): only the members that are asked for appear,
+ * so that the index can serve them. */
+static void each_text(ft__buf *sql, const ft_key *f, int latest)
+{
+    const struct {
+        const char *value, *condition;
+    } part[] = {
+        {f ? f->device : NULL, " AND d.name = ?1"},
+        {f ? f->setting : NULL, " AND s.name = ?2"},
+        {f ? f->engine : NULL, " AND e.name = ?3"},
+        {f ? f->engine_version : NULL, " AND e.version = ?4"},
+        {f ? f->spec : NULL, " AND o.spec = ?5"},
+        {f ? f->phase : NULL, " AND m.phase = ?6"},
+        {f ? f->dtype_policy : NULL, " AND m.dtype_policy = ?7"},
+        {f ? f->metric : NULL, " AND m.metric = ?8"},
+    };
+
+    ft__buf_str(sql,
+                "SELECT d.name, s.name, e.name, e.version, o.spec, m.phase,"
+                " m.dtype_policy, m.metric, m.unit, m.value, m.error, m.mad, m.mean,"
+                " m.std, m.n, m.iterations, m.id, m.run_id, m.taken_at, m.calibration,"
+                " m.conditions" FT__STORE_JOINED " WHERE 1");
+    for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++)
+        if (part[i].value && *part[i].value)
+            ft__buf_str(sql, part[i].condition);
+    if (latest)
+        ft__buf_str(sql, " AND NOT EXISTS(SELECT 1 FROM measurement x"
+                         " WHERE x.operation_id = m.operation_id"
+                         " AND x.device_id = m.device_id AND x.engine_id = m.engine_id"
+                         " AND x.setting_id = m.setting_id AND x.phase = m.phase"
+                         " AND x.dtype_policy = m.dtype_policy AND x.metric = m.metric"
+                         " AND (x.taken_at, x.id) > (m.taken_at, m.id))");
+    ft__buf_str(sql, " ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, m.taken_at, m.id");
+}
+
+static double f64_at(sqlite3_stmt *st, int column)
+{
+    return sqlite3_column_type(st, column) == SQLITE_NULL
+               ? NAN
+               : sqlite3_column_double(st, column);
+}
+
+static ft_row row_of(sqlite3_stmt *st)
+{
+    return (ft_row){
+        .key = {.device = ft__store_text(st, 0),
+                .setting = ft__store_text(st, 1),
+                .engine = ft__store_text(st, 2),
+                .engine_version = ft__store_text(st, 3),
+                .spec = ft__store_text(st, 4),
+                .phase = ft__store_text(st, 5),
+                .dtype_policy = ft__store_text(st, 6),
+                .metric = ft__store_text(st, 7)},
+        .m = {.unit = ft__store_text(st, 8),
+              .value = f64_at(st, 9),
+              .error = f64_at(st, 10),
+              .mad = f64_at(st, 11),
+              .mean = f64_at(st, 12),
+              .std = f64_at(st, 13),
+              .n = (uint64_t)sqlite3_column_int64(st, 14),
+              .iterations = (uint64_t)sqlite3_column_int64(st, 15),
+              .calibration_s = f64_at(st, 19),
+              .conditions = ft__store_text(st, 20)},
+        .id = sqlite3_column_int64(st, 16),
+        .run = sqlite3_column_int64(st, 17),
+        .taken_at = sqlite3_column_int64(st, 18),
+    };
+}
+
+/* As many parts of the key as the statement asks for. */
+static int bind_filter(sqlite3_stmt *q, const ft_key *k)
+{
+    const char *const part[] = {k->device,         k->setting, k->engine,
+                                k->engine_version, k->spec,    k->phase,
+                                k->dtype_policy,   k->metric};
+    int n = sqlite3_bind_parameter_count(q), rc = SQLITE_OK;
+
+    for (int i = 0; i < n && rc == SQLITE_OK; i++)
+        rc = sqlite3_bind_text(q, i + 1, part[i], -1, SQLITE_STATIC);
+    return rc;
+}
+
+ft_status ft_store_each(ft_store *s, const ft_key *filter, int latest,
+                        int (*each)(void *user, const ft_row *row), void *user,
+                        ft_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    ft__buf sql = {0};
+    ft_status st = FT_OK;
+    int rc = SQLITE_NOMEM;
+
+    /* A statement of its own, so that `each` may call us again. */
+    each_text(&sql, filter, latest);
+    if (sql.bad)
+        st = ft_fail(err, FT_ENOMEM, 0, "store %s", s->path);
+    else
+        rc = sqlite3_prepare_v2(s->db, sql.s, -1, &q, NULL);
+    ft__buf_free(&sql);
+    if (st)
+        return st;
+    if (rc == SQLITE_OK && filter)
+        rc = bind_filter(q, filter);
+    while (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
+        ft_row row = row_of(q);
+
+        rc = sqlite3_errcode(s->db); /* a text may have found no memory */
+        if (rc != SQLITE_NOMEM)
+            rc = each(user, &row) ? SQLITE_DONE : SQLITE_OK;
+    }
+    if (rc != SQLITE_DONE)
+        st = ft__store_fail(s, err);
+    sqlite3_finalize(q);
+    return st;
+}
+
+/* ---- members ---- */
+
+ft_status ft_store_each_member(ft_store *s, const char *source, const char *whole,
+                               int (*each)(void *user, const ft_member *member),
+                               void *user, ft_error *err)
+{
+    static const char sql[] =
+        "SELECT source, whole, phase, part, count, note FROM member"
+        " WHERE (?1 = '' OR source = ?1) AND (?2 = '' OR whole = ?2) ORDER BY id";
+    sqlite3_stmt *q;
+    bool stopped = false;
+
+    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK)
+        return ft__store_fail(s, err);
+    sqlite3_bind_text(q, 1, source ? source : "", -1, SQLITE_STATIC);
+    sqlite3_bind_text(q, 2, whole ? whole : "", -1, SQLITE_STATIC);
+    while (!stopped && sqlite3_step(q) == SQLITE_ROW) {
+        ft_member m = {.source = ft__store_text(q, 0),
+                       .whole = ft__store_text(q, 1),
+                       .phase = ft__store_text(q, 2),
+                       .part = ft__store_text(q, 3),
+                       .count = sqlite3_column_double(q, 4),
+                       .note = ft__store_text(q, 5)};
+
+        stopped = each(user, &m) != 0;
+    }
+    return sqlite3_finalize(q) == SQLITE_OK || stopped ? FT_OK : ft__store_fail(s, err);
+}
+
+/* ---- as CSV ---- */
+
+struct writer {
+    ft_store *s;
+    FILE *fp;
+    const char *path;
+    int readings;
+    ft__buf line;
+    ft_status st;
+    ft_error *err;
+};
+
+static void add_text(ft__buf *b, const char *text)
+{
+    if (!text[strcspn(text, ",\"\r\n")]) {
+        ft__buf_str(b, text);
+        return;
+    }
+    ft__buf_str(b, "\"");
+    for (const char *p = text; *p; p++)
+        ft__buf_add(b, *p == '"' ? "\"\"" : p, *p == '"' ? 2 : 1);
+    ft__buf_str(b, "\"");
+}
+
+static void add_number(ft__buf *b, double v)
+{
+    char text[FT__NUMBER_TEXT];
+
+    if (isnan(v))
+        return;
+    ft__number_text(text, v);
+    ft__buf_str(b, text);
+}
+
+static ft_status add_readings(struct writer *w, int64_t id)
+{
+    ft_reading *r;
+    size_t n;
+    ft_status st = ft__store_readings(w->s, id, &r, &n, w->err);
+
+    for (size_t i = 0; i < n; i++) {
+        ft__buf_str(&w->line, i ? " " : "");
+        add_number(&w->line, r[i].value);
+        ft__buf_fmt(&w->line, ":%llu", (unsigned long long)r[i].iterations);
+        if (!isnan(r[i].start_s) || r[i].round || r[i].marks)
+            ft__buf_str(&w->line, ":");
+        add_number(&w->line, r[i].start_s);
+        if (r[i].round || r[i].marks)
+            ft__buf_fmt(&w->line, ":%u", r[i].round);
+        if (r[i].marks)
+            ft__buf_fmt(&w->line, ":%u", r[i].marks);
+    }
+    free(r);
+    return st;
+}
+
+static int write_row(void *user, const ft_row *row)
+{
+    struct writer *w = user;
+    const ft_key *k = &row->key;
+    const ft_measurement *m = &row->m;
+    const char *const text[] = {k->device,         k->setting, k->engine,
+                                k->engine_version, k->spec,    k->phase,
+                                k->dtype_policy,   k->metric,  m->unit};
+    const double figure[] = {m->value, m->error, m->mad, m->mean, m->std};
+
+    w->line.len = 0;
+    for (size_t i = 0; i < sizeof(text) / sizeof(*text); i++) {
+        add_text(&w->line, text[i]);
+        ft__buf_str(&w->line, ",");
+    }
+    for (size_t i = 0; i < sizeof(figure) / sizeof(*figure); i++) {
+        add_number(&w->line, figure[i]);
+        ft__buf_str(&w->line, ",");
+    }
+    ft__buf_fmt(&w->line, "%llu,%llu,%lld,%lld,", (unsigned long long)m->n,
+                (unsigned long long)m->iterations, (long long)row->taken_at,
+                (long long)row->run);
+    add_number(&w->line, m->calibration_s);
+    ft__buf_str(&w->line, ",");
+    add_text(&w->line, m->conditions);
+    if (w->readings)
+        ft__buf_str(&w->line, ",");
+    if (w->readings && row->id)
+        w->st = add_readings(w, row->id);
+    ft__buf_str(&w->line, "\n");
+    if (w->st == FT_OK && w->line.bad)
+        w->st = ft_fail(w->err, FT_ENOMEM, 0, "writing %s", w->path);
+    return w->st != FT_OK || fwrite(w->line.s, 1, w->line.len, w->fp) != w->line.len;
+}
+
+static int write_member(void *user, const ft_member *m)
+{
+    return write_row(user, &(ft_row){
+                               .key = {"", m->whole, m->source, "", m->part, m->phase,
+                                       "", FT__MEMBER},
+                               .m = {.unit = "1",
+                                     .value = m->count,
+                                     .error = NAN,
+                                     .mad = NAN,
+                                     .mean = NAN,
+                                     .std = NAN,
+                                     .calibration_s = NAN,
+                                     .conditions = m->note},
+                           });
+}
+
+/* Parts of networks belong to no device, engine or metric that could be asked for. */
+static bool asks_for_all(const ft_key *f)
+{
+    const char *const part[] = {f->device,         f->setting, f->engine,
+                                f->engine_version, f->phase,   f->dtype_policy,
+                                f->metric,         f->spec};
+
+    for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++)
+        if (part[i] && *part[i])
+            return false;
+    return true;
+}
+
+ft_status ft_store_export_csv(ft_store *s, const char *path, const ft_key *filter,
+                              int readings, ft_error *err)
+{
+    struct writer w = {
+        .s = s, .fp = fopen(path, "w"), .path = path, .readings = readings, .err = err};
+    int n = readings ? FT__N_COLUMNS : FT__N_COLUMNS - 1, bad;
+    ft_status st;
+
+    if (!w.fp)
+        return ft_fail(err, FT_EIO, 0, "cannot write %s: %s", path, strerror(errno));
+    for (int i = 0; i < n; i++)
+        fprintf(w.fp, "%s%s", i ? "," : "", ft__column_name[i]);
+    fputc('\n', w.fp);
+    st = ft_store_each(s, filter, 0, write_row, &w, err);
+    if (!st && !w.st && (!filter || asks_for_all(filter)))
+        st = ft_store_each_member(s, NULL, NULL, write_member, &w, err);
+    ft__buf_free(&w.line);
+    bad = ferror(w.fp);
+    bad = fclose(w.fp) || bad;
+    if (st == FT_OK)
+        st = w.st;
+    if (st == FT_OK && bad)
+        st = ft_fail(err, FT_EIO, 0, "cannot write all of %s: is the disk full?", path);
+    return st;
+}
+
+/* ---- measurements that were taken twice ---- */
+
+/* Keys are long; of the row before only these are kept. */
+struct before {
+    char *text; /* its key, parts joined */
+    double value;
+    double error;
+    double calibration_s;
+    int64_t taken_at;
+};
+
+struct pairs {
+    struct before last;
+    double *raw; /* later / earlier - 1 */
+    double *calibrated;
+    double *apart;
+    size_t n, n_calibrated, cap;
+    size_t stated, covered; /* with errors; and within them */
+    bool bad;
+};
+
+static char *join(const ft_key *k)
+{
+    const char *const part[] = {k->device,         k->setting, k->engine,
+                                k->engine_version, k->spec,    k->phase,
+                                k->dtype_policy,   k->metric};
+    size_t len = 1;
+    char *s, *at;
+
+    for (int i = 0; i < 8; i++)
+        len += strlen(part[i]) + 1;
+    s = at = malloc(len);
+    for (int i = 0; s && i < 8; i++) {
+        size_t n = strlen(part[i]);
+
+        memcpy(at, part[i], n);
+        at[n] = '\n';
+        at += n + 1;
+    }
+    if (s)
+        *at = '\0';
+    return s;
+}
+
+static bool grow(struct pairs *p)
+{
+    size_t cap = p->cap ? 2 * p->cap : 64;
+    double **all[] = {&p->raw, &p->calibrated, &p->apart};
+
+    if (p->n < p->cap)
+        return true;
+    for (int i = 0; i < 3; i++) {
+        double *v = realloc(*all[i], cap * sizeof(*v));
+
+        if (!v)
+            return false;
+        *all[i] = v;
+    }
+    p->cap = cap;
+    return true;
+}
+
+static void add_pair(struct pairs *p, const struct before *now)
+{
+    const struct before *was = &p->last;
+    double ratio = now->value / was->value, difference = ratio;
+    double sigma = hypot(now->error / now->value, was->error / was->value);
+
+    if (!grow(p)) {
+        p->bad = true;
+        return;
+    }
+    p->apart[p->n] = (double)(now->taken_at - was->taken_at);
+    p->raw[p->n++] = ratio - 1;
+    /* Further apart than any disturbance: not of the same calibration operation. */
+    if (now->calibration_s > 0 && was->calibration_s > 0 &&
+        fabs(log(now->calibration_s / was->calibration_s)) < log(3)) {
+        difference = ratio * was->calibration_s / now->calibration_s;
+        p->calibrated[p->n_calibrated++] = difference - 1;
+    }
+    p->stated += isnan(sigma) ? 0 : 1;
+    p->covered += (size_t)(fabs(log(difference)) <= 1.645 * sigma);
+}
+
+static int note(void *user, const ft_row *row)
+{
+    struct pairs *p = user;
+    struct before now = {join(&row->key), row->m.value, row->m.error,
+                         row->m.calibration_s, row->taken_at};
+
+    if (!now.text) {
+        p->bad = true;
+        return 1;
+    }
+    /* A value that is missing or not positive has no ratio, and sizes are exact. */
+    if (!(now.value > 0) || now.error == 0) {
+        free(now.text);
+        return 0;
+    }
+    if (p->last.text && strcmp(p->last.text, now.text) == 0)
+        add_pair(p, &now);
+    free(p->last.text);
+    p->last = now;
+    return p->bad;
+}
+
+static void sizes(double *median, double *p90, double *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        v[i] = fabs(v[i]);
+    *median = ft__median(v, n);
+    *p90 = ft__quantile(v, n, 0.9);
+}
+
+ft_status ft_store_repeats(ft_repeats *out, ft_store *s, const ft_key *filter,
+                           ft_error *err)
+{
+    struct pairs p = {0};
+    ft_status st = ft_store_each(s, filter, 0, note, &p, err);
+
+    *out = (ft_repeats){.pairs = p.n, .calibrated = p.n_calibrated};
+    sizes(&out->median, &out->p90, p.raw, p.n);
+    sizes(&out->calibrated_median, &out->calibrated_p90, p.calibrated, p.n_calibrated);
+    out->apart_s = ft__median(p.apart, p.n);
+    out->covered = p.stated ? (double)p.covered / (double)p.stated : NAN;
+    /* Of a normal difference of two, |d| has the median 0.6745 sqrt(2) sigma. */
+    out->scatter = out->calibrated_median / (0.6744897501960817 * 1.4142135623730951);
+    free(p.last.text);
+    free(p.raw);
+    free(p.calibrated);
+    free(p.apart);
+    if (!st && p.bad)
+        st = ft_fail(err, FT_ENOMEM, 0, "repeats");
+    return st;
+}
