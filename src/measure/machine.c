@@ -68,7 +68,7 @@ static ft_status measure_context(struct ft__collection *k, ft_error *err)
     /* What is ours, not the engine's: all but what came with opening it. */
     for (uint32_t i = 0; i < FT__N_CALIBRATIONS; i++)
         (void)ft__calibration_job(&calibration, k->session, i);
-    own = ft__anonymous_bytes() - k->session->opened_bytes + k->session->before_bytes;
+    own = ft__memory_now().own - k->session->opened_bytes + k->session->before_bytes;
     ft__buf_str(&text,
                 "conv2d x=1x3x32x32 out=16 kernel=3x3 stride=2x2 pad=1x1 bias=1\n"
                 "relu x=1x16x16x16\nadd x=1x16x16x16 y=1x16x16x16\n"

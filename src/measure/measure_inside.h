@@ -23,7 +23,6 @@ ft_status ft__measurement_of_times(ft_measurement *out, const ft_reading *r, siz
                                    ft_error *err);
 /* No value, no error. */
 ft_measurement ft__measurement_unknown(const char *unit);
-const char *ft__session_dtype_policy(const ft_session *s);
 /* {"clock_hz": 1.41e9, "marks": ["foreign load"], "outliers": 2, ...} as stores keep
  * it. Returns its length as snprintf() does. */
 size_t ft__timing_conditions(const ft_timing *t, char *buf, size_t size);

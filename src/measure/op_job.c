@@ -10,15 +10,6 @@
 
 /* ---- operands ---- */
 
-int64_t ft__operand_limit(const ft_op *op, uint32_t operand)
-{
-    if (op->kind == FT_KIND_embedding)
-        return ft_op_at(op, FT_K_rows, 0);
-    if (op->kind == FT_KIND_gather && operand == 1)
-        return ft_op_at(op, FT_K_x, (uint32_t)ft_op_at(op, FT_K_axis, 0));
-    return 2;
-}
-
 /* ---- one operation ---- */
 
 /* Weights of all instances together pass any cache, as a network's do, as long

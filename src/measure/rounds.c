@@ -51,21 +51,6 @@ static struct plan plan_of(const ft_measure_options *opt)
     return p;
 }
 
-ft_status ft__run_batch(double *seconds, const ft__job *job, uint64_t first, uint64_t n,
-                        ft_error *err)
-{
-    const ft_engine *e = job->session->engine;
-    double t0 = e->now(job->session->context);
-    ft_status st = FT_OK;
-
-    for (uint64_t i = 0; i < n && !st; i++)
-        st = job->run(job->self, first + i, err);
-    if (!st)
-        st = e->sync(job->session->context, err);
-    *seconds = e->now(job->session->context) - t0;
-    return st;
-}
-
 /* Run for warmup_s and find how many iterations take batch_s. */
 static ft_status warm_up(ft__timed *t, const struct plan *p)
 {

@@ -77,23 +77,21 @@ double ft__calibration_doubt(const ft_session *s, uint32_t like, double seconds)
 /* Find out, once, whether the engine issues ahead. */
 void ft__session_learn_issuing(ft_session *s);
 
-/* Keep the calling thread on one CPU it may use; NULL when the system refuses. */
-struct ft__pin *ft__pin_thread(void);
-/* Give it back the CPUs it had; takes and frees, NULL is fine. */
-void ft__unpin_take(struct ft__pin *p);
+/* Bytes of this process in memory: all, those of its own data (no files), and the most
+ * there were at a time; 0 where /proc says nothing. */
+typedef struct ft__memory_use {
+    uint64_t resident;
+    uint64_t own;
+    uint64_t peak;
+} ft__memory_use;
 
-/* Resident bytes of this process: all, those of its own data (no files), the
- * peak; 0 where /proc says nothing.
- * ft__reset_peak() starts a new peak; false when the system refuses. */
-uint64_t ft__resident_bytes(void);
-uint64_t ft__anonymous_bytes(void);
-uint64_t ft__peak_resident_bytes(void);
-bool ft__reset_peak(void);
-/* Let the allocator give back what it holds in reserve. */
-void ft__return_free_memory(void);
+ft__memory_use ft__memory_now(void);
+/* Let the allocator give back what it holds in reserve; new_peak: the most counts from
+ * now on, where the system allows it. */
+void ft__memory_trim(bool new_peak);
 
-/* Values an operand may hold: [0, limit) for indices, 2 for conditions. */
-int64_t ft__operand_limit(const ft_op *op, uint32_t operand);
+/* What all keys of the session's measurements have in common. */
+ft_key ft__session_key(const ft_session *s);
 
 /* A thing that can be run over and over: one operation's block, or a network. */
 typedef struct ft__job {

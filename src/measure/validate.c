@@ -195,7 +195,7 @@ static ft_status measure_whole(struct live *l, uint32_t rounds, bool last,
     ft_status st;
 
     /* What was freed before would hide what the network takes. */
-    ft__return_free_memory();
+    ft__memory_trim(false);
     begin_s = ft__clock_now(ft__session_clock(l->session)) - l->begin_s;
     st = run_whole(&t, l, &how, &why);
     if (st)
@@ -304,13 +304,7 @@ ft_status ft_validate_network(ft_validated *out, ft_session *s, ft_store *store,
     ft_status st;
 
     *out = (ft_validated){0};
-    l.k = (ft__validation){.store = store,
-                           .opt = opt,
-                           .base = {.device = ft_session_get(s)->device,
-                                    .setting = ft_session_get(s)->setting,
-                                    .engine = ft_session_get(s)->engine,
-                                    .engine_version = ft_session_get(s)->engine_version,
-                                    .dtype_policy = ft__session_dtype_policy(s)}};
+    l.k = (ft__validation){.store = store, .opt = opt, .base = ft__session_key(s)};
     st =
         ft__validate_lower(&l.k, g, ft_session_get(s)->policy, !s->engine->values, err);
     if (!st) {
