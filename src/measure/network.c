@@ -233,9 +233,10 @@ static ft_status run_pass(void *self, uint64_t iteration, ft_error *err)
 
 void ft_network_timing_free(ft_network_timing *t)
 {
-    free(t->readings);
-    free(t->launches);
-    ft__energy_free(t->energy, t->n_energy);
+    ft__timing_free(&(ft_timing){.readings = t->readings,
+                                 .launches = t->launches,
+                                 .energy = t->energy,
+                                 .n_energy = t->n_energy});
     t->readings = t->launches = NULL;
     t->energy = NULL;
     t->n_energy = 0;

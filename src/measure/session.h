@@ -54,28 +54,12 @@ const ft__clock *ft__session_clock(const ft_session *s);
  * not run it. The session keeps it. */
 struct ft__job;
 bool ft__calibration_job(struct ft__job *out, ft_session *s, uint32_t which);
-/* The one that an operation is compared with. */
-uint32_t ft__calibration_for(const ft_op *op);
-/* Note what the one of products took beside a round. True: 4 % more or less than
- * usual. */
-bool ft__calibration_moved(ft_session *s, double seconds);
-/* What stands for the calibration `like` where these were measured beside: the one of
- * products in its usual ratio, which is the steadier one, unless the ratio is more than
- * a tenth away from that: then something slows the caches or memory alone. */
-double ft__calibration_beside(const ft_session *s, const double *beside, uint32_t like);
-/* Find the ratios out that are not known. */
+/* Find out what the others take for what the one of products takes, where that is not
+ * known. */
 void ft__calibration_compare(ft_session *s);
 /* What it usually takes: of earlier sessions or this one, whichever is less, for what
  * disturbs slows down. NaN: too few. */
 double ft__calibration_usual(const ft_session *s);
-/* Relative scatter from run to run to be expected of this machine. */
-double ft__calibration_scatter(const ft_session *s);
-/* Relative error of what was measured beside a calibration of so many seconds: in
- * another state than the usual one operations are slowed down by about as much as it
- * is, not by as much. 0: usual, or what that is is not known. */
-double ft__calibration_doubt(const ft_session *s, uint32_t like, double seconds);
-/* Find out, once, whether the engine issues ahead. */
-void ft__session_learn_issuing(ft_session *s);
 
 /* Bytes of this process in memory: all, those of its own data (no files), and the most
  * there were at a time; 0 where /proc says nothing. */
@@ -110,11 +94,6 @@ typedef struct ft__job {
  * there is a meter; the rest stays as it was. */
 ft_status ft__measure_job(ft_timing *out, const ft__job *job,
                           const ft_measure_options *opt, ft_error *err);
-
-/* Loop for the meter: out->energy, with reasons where it is unknown. */
-ft_status ft__measure_energy(ft_timing *out, const ft__job *job,
-                             const ft_measure_options *opt, ft_error *err);
-void ft__energy_free(ft_energy *e, uint32_t n);
 
 /* Time of one batch of n iterations. */
 ft_status ft__run_batch(double *seconds, const ft__job *job, uint64_t first, uint64_t n,
