@@ -15,7 +15,6 @@
 
 #include "base/clock.h"
 #include "base/stats.h"
-#include "device/clocks/plan.h"
 #include "device/sysfs.h"
 #include "device/watch.h"
 

@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/stats.h"
-#include "device/load.h"
+#include "device/cpus.h"
 #include "measure/measure_inside.h"
 
 enum { MAX_READINGS = 1 << 16, BURST = 32 };

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "device/nvml.h"
+#include "foretell/device.h"
 #include "foretell/power.h"
 
 /* Where watts and joules come from: one interface for all kinds of sources. */
@@ -112,5 +113,12 @@ ft_status ft__add_command(ft__sources *all, const char *command, ft_error *err);
  * may not move afterwards. Memory: all->bad. */
 void ft__sources_find(ft__sources *all, const char *root, const char *nvml,
                       const char *amd);
+
+/* ft_sensors_probe() with what it takes from the world as arguments: wait()
+ * returns the seconds that passed, and `nvml` and `amd` name the libraries to load,
+ * NULL for not looking. */
+ft_status ft__sensors_probe(ft_sensors **out, const char *root, double probe_s,
+                            double (*wait)(void *user, double seconds), void *user,
+                            const char *nvml, const char *amd, ft_error *err);
 
 #endif
