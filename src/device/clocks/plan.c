@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "device/clocks/plan.h"
+#include "device/cpus.h"
 #include "device/sysfs.h"
 
 /* Whether `cpu` is the first of those of `among` that share its clock. */
