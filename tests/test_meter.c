@@ -15,7 +15,7 @@
 #include "asked_program.h"
 #include "check.h"
 #include "device/power/meter.h"
-#include "device/power/power_inside.h"
+#include "device/power/trace.h"
 #include "foretell/power.h"
 #include "stepped_clock.h"
 

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/stats.h"
-#include "device/power/power_inside.h"
+#include "device/power/meter.h"
 #include "measure/measure_inside.h"
 #include "measure/spawn.h"
 

@@ -8,7 +8,6 @@
 
 #include "base/stats.h"
 #include "device/power/meter.h"
-#include "device/power/power_inside.h"
 #include "graph/graph_inside.h"
 #include "measure/measure_inside.h"
 #include "measure/op_job.h"
@@ -171,6 +170,7 @@ static void energy_free(ft_energy *e, uint32_t n)
 struct loop {
     const ft__job *job;
     ft_meter *meter;
+    const double *from_s; /* when it began */
     double time_s;
     uint64_t per_look; /* iterations */
     uint64_t done;
@@ -181,13 +181,12 @@ struct loop {
 static void run_loop(void *user)
 {
     struct loop *l = user;
-    double end_s = ft__meter_now(l->meter) + l->time_s, took;
+    double end_s = *l->from_s + l->time_s, took;
 
     do {
         l->st = ft__run_batch(&took, l->job, l->done, l->per_look, l->err);
         l->done += l->per_look;
-        ft__meter_pass(l->meter, 0);
-    } while (!l->st && ft__meter_now(l->meter) < end_s);
+    } while (ft__meter_pass(l->meter, 0) < end_s && !l->st);
 }
 
 /* Long enough for every domain of the meter. */
@@ -201,6 +200,13 @@ static double time_for(const ft_meter *m, double asked_s)
 }
 
 /* ---- what the trace says ---- */
+
+void ft__energy_of(double *joules, double *error_j, double watts, double watts_error,
+                   double seconds, double seconds_error)
+{
+    *joules = watts * seconds;
+    *error_j = hypot(watts * seconds_error, seconds * watts_error);
+}
 
 static ft_status keep_readings(ft_energy *e, const ft_trace *t, uint32_t domain,
                                double from_s, ft_error *err)
@@ -326,15 +332,16 @@ static ft_status no_trace(ft_timing *out, const char *why, ft_error *err)
 static ft_status measure_energy(ft_timing *out, const ft__job *job,
                                 const ft_measure_options *opt, ft_error *err)
 {
+    double from_s, to_s;
     const ft__clock *simulated = ft__session_clock(job->session), *before;
     struct loop l = {.job = job,
                      .meter = opt->meter,
+                     .from_s = &from_s,
                      .time_s = time_for(opt->meter, opt->power_time_s),
                      .per_look = (uint64_t)fmax(
                          1, (simulated ? simulated_look_s : look_s) / out->time.value),
                      .err = err};
     ft_error why = {0};
-    double from_s, to_s;
     ft_trace t;
     ft_status st;
 

@@ -3,6 +3,12 @@
 
 #include "foretell/measure.h"
 
+/* Energy of one iteration from mean power and time, both with their standard
+ * errors: E = P t, sigma_E^2 = (P sigma_t)^2 + (t sigma_P)^2 (thesis on GPU
+ * selection, eq. 3.1-3.9). NaN when power or time is; an error that is not known
+ * makes error_j NaN. */
+void ft__energy_of(double *joules, double *error_j, double watts, double watts_error,
+                   double seconds, double seconds_error);
 /* {"counter_j": 1.2e-3, "integral_j": 1.1e-3, "reason": ...} likewise. */
 size_t ft__energy_conditions(const ft_energy *e, char *buf, size_t size);
 /* One operation (lowered for the session's policy if it is not): a block of

@@ -150,18 +150,23 @@ static void add_gpu(ft__sources *all, unsigned gpu)
         part->d.part_of = name;
 }
 
-void ft__find_nvml(ft__sources *all, const char *library)
+static void find(ft__sources *all)
 {
+    const char *library = all->nvml_library;
+
     if (!library || !ft__nvml_open(&all->nvml, library,
                                    ft__sources_has_pci(all, "0x10de", false))) {
         ft__power_source *s = ft__source_add(all, "nvml");
 
         if (s)
-            ft__source_refuse(
-                s, library ? all->nvml.reason : "not part of a recorded machine",
-                library ? all->nvml.remedy : "");
+            ft__source_refuse(s,
+                              library ? ft__source_keep(all, "%s", all->nvml.reason)
+                                      : "not part of a recorded machine",
+                              library ? all->nvml.remedy : "");
         return;
     }
     for (unsigned i = 0; i < all->nvml.n_devices; i++)
         add_gpu(all, i);
 }
+
+const ft__source_kind ft__sources_nvml = {.find = find};
