@@ -502,7 +502,7 @@ static ft_status learn_usual(struct ft__collection *k, ft_error *err)
 
 ft_status ft__keep_usual(struct ft__collection *k, ft_error *err)
 {
-    double usual_s = ft__calibration_usual(k->session);
+    double usual_s = ft__calibrations_so_far(k->session).usual_s;
     char fact[128];
 
     if (isnan(usual_s) || usual_s >= k->session->usual_s)

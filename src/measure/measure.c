@@ -114,7 +114,7 @@ static const double of_state = 0.7;
  * is, not by as much. 0: usual, or what that is is not known. */
 static double calibration_doubt(const ft_session *s, uint32_t like, double seconds)
 {
-    double usual = ft__calibration_usual(s) * s->usual_ratio[like];
+    double usual = ft__calibrations_so_far(s).usual_s * s->usual_ratio[like];
 
     return usual > 0 && seconds > 0 ? of_state * fabs(log(seconds / usual)) : 0;
 }
@@ -536,7 +536,7 @@ static ft_status measure_some(size_t *taken, ft_timing *out, ft_error *why,
     }
     calibrate = calibrate && !(opt->error_floor != 0);
     if (calibrate)
-        with_floor.error_floor = ft__calibration_scatter(s);
+        with_floor.error_floor = ft__calibrations_so_far(s).scatter;
     for (size_t i = 0; i < g.n; i++) {
         ft__timed *t = &g.timed[at];
 

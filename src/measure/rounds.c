@@ -232,21 +232,20 @@ enum {
     ENOUGH = 5, /* to say what is usual */
 };
 
-static size_t kept(double *sorted, const ft_session *s)
+ft__calibrations ft__calibrations_so_far(const ft_session *s)
 {
+    ft__calibrations c = {.usual_s = s->usual_s, .scatter = least_floor};
     size_t n = s->n_calibrations < KEPT ? s->n_calibrations : KEPT;
+    double v[KEPT], centre;
 
-    memcpy(sorted, s->calibrations, n * sizeof(*sorted));
-    ft__sort(sorted, n);
-    return n;
-}
-
-double ft__calibration_usual(const ft_session *s)
-{
-    double v[KEPT];
-    size_t n = kept(v, s);
-
-    return fmin(s->usual_s, n >= ENOUGH ? ft__quantile(v, n, 0.1) : NAN);
+    if (n < ENOUGH)
+        return c;
+    memcpy(v, s->calibrations, n * sizeof(*v));
+    ft__sort(v, n);
+    c.usual_s = fmin(s->usual_s, ft__quantile(v, n, 0.1));
+    centre = ft__quantile(v, n, 0.5);
+    c.scatter = fmax(least_floor, ft__mad(v, n, centre) / centre);
+    return c;
 }
 
 /* Note what the one of products took beside a round. True: 4 % more or less than
@@ -254,18 +253,7 @@ double ft__calibration_usual(const ft_session *s)
 static bool calibration_moved(ft_session *s, double seconds)
 {
     s->calibrations[s->n_calibrations++ % KEPT] = seconds;
-    return fabs(seconds / ft__calibration_usual(s) - 1) > may_differ;
-}
-
-double ft__calibration_scatter(const ft_session *s)
-{
-    double v[KEPT], centre;
-    size_t n = kept(v, s);
-
-    if (n < ENOUGH)
-        return least_floor;
-    centre = ft__quantile(v, n, 0.5);
-    return fmax(least_floor, ft__mad(v, n, centre) / centre);
+    return fabs(seconds / ft__calibrations_so_far(s).usual_s - 1) > may_differ;
 }
 
 /* All that goes round. */

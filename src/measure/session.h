@@ -57,9 +57,14 @@ bool ft__calibration_job(struct ft__job *out, ft_session *s, uint32_t which);
 /* Find out what the others take for what the one of products takes, where that is not
  * known. */
 void ft__calibration_compare(ft_session *s);
-/* What it usually takes: of earlier sessions or this one, whichever is less, for what
- * disturbs slows down. NaN: too few. */
-double ft__calibration_usual(const ft_session *s);
+typedef struct ft__calibrations {
+    double usual_s; /* of earlier sessions or this one, whichever is less, for what
+                     * disturbs slows down; NaN: too few */
+    double scatter; /* relative, from run to run, to be expected of this machine */
+} ft__calibrations;
+
+/* What the one of products took so far. */
+ft__calibrations ft__calibrations_so_far(const ft_session *s);
 
 /* Bytes of this process in memory: all, those of its own data (no files), and the most
  * there were at a time; 0 where /proc says nothing. */

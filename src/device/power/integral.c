@@ -13,18 +13,6 @@
         (out)->joules = (out)->error = NAN;                                            \
     } while (0)
 
-double ft__least_s(const ft_domain *d)
-{
-    double period = isfinite(d->period_s) ? d->period_s : 0;
-    double window = isfinite(d->window_s) ? d->window_s : 0;
-
-    if (isfinite(d->least_s))
-        return d->least_s;
-    if (period <= 0 && window <= 0)
-        return 0.5;
-    return fmax(window + 11 * period, d->duty < 1 ? 50 * period : 0);
-}
-
 static double square(double x)
 {
     return x * x;

@@ -16,7 +16,4 @@ typedef struct ft__energy {
 void ft__energy_find(ft__energy *out, const ft_domain *d, const ft__updates *u,
                      bool counter, double from_s, double to_s);
 
-/* Seconds a loop must last (ft_domain.least_s). */
-double ft__least_s(const ft_domain *d);
-
 #endif

@@ -14,7 +14,7 @@
 
 /* Those that are found, in the order in which they are shown, and those that are named.
  */
-static const ft__source_kind *const kinds[] = {
+static const ft__power_kind *const kinds[] = {
     &ft__sources_rapl, &ft__sources_hwmon,  &ft__sources_nvml,
     &ft__sources_amd,  &ft__sources_replay, &ft__sources_command,
 };
@@ -46,7 +46,7 @@ static void find_sources(ft__sources *all, const char *root, const char *nvml,
 }
 
 /* The kind that "replay:FILE" asks for; NULL: it names sources that are found. */
-static const ft__source_kind *kind_named(const char *text)
+static const ft__power_kind *kind_named(const char *text)
 {
     for (size_t i = 0; i < N_KINDS; i++)
         if (text && kinds[i]->name &&
@@ -440,7 +440,7 @@ static ft_status use_found(ft_meter *m, const ft_meter_options *opt, ft_error *e
     return st ? st : keep_the_living(m, list, err);
 }
 
-static ft_status use_named(ft_meter *m, const ft__source_kind *kind, const char *what,
+static ft_status use_named(ft_meter *m, const ft__power_kind *kind, const char *what,
                            ft_error *err)
 {
     ft_status st = kind->open(&m->all, what, err);
@@ -453,7 +453,7 @@ static ft_status use_named(ft_meter *m, const ft__source_kind *kind, const char 
 
 static ft_status prepare(ft_meter *m, const ft_meter_options *opt, ft_error *err)
 {
-    const ft__source_kind *named = kind_named(opt->sources);
+    const ft__power_kind *named = kind_named(opt->sources);
     ft_status st;
 
     /* It outlives the caller's. */

@@ -62,14 +62,14 @@ struct ft__sources {
 
 /* A kind of sources, which is the one thing that its file gives: sensors.c lists them.
  */
-typedef struct ft__source_kind {
+typedef struct ft__power_kind {
     void (*find)(ft__sources *all); /* those that this machine has; may be NULL */
     /* One that is asked for by name, which begins with this; what follows is `what`. */
     const char *name;
     ft_status (*open)(ft__sources *all, const char *what, ft_error *err);
-} ft__source_kind;
+} ft__power_kind;
 
-extern const ft__source_kind ft__sources_rapl, ft__sources_hwmon, ft__sources_nvml,
+extern const ft__power_kind ft__sources_rapl, ft__sources_hwmon, ft__sources_nvml,
     ft__sources_amd, ft__sources_replay, ft__sources_command;
 
 /* ---- source.c: what all kinds share ---- */

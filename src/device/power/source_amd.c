@@ -172,4 +172,4 @@ static void find(ft__sources *all)
                           a->dl ? "" : "install rocm-smi-lib or amd-smi-lib");
 }
 
-const ft__source_kind ft__sources_amd = {.find = find};
+const ft__power_kind ft__sources_amd = {.find = find};

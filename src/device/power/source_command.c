@@ -198,4 +198,4 @@ static ft_status open_command(ft__sources *all, const char *command, ft_error *e
     return await(s, command, err);
 }
 
-const ft__source_kind ft__sources_command = {.name = "command:", .open = open_command};
+const ft__power_kind ft__sources_command = {.name = "command:", .open = open_command};

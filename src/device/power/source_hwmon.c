@@ -124,4 +124,4 @@ static void find(ft__sources *all)
         ft__source_absent(all, "hwmon", "no chip here tells power or energy", "");
 }
 
-const ft__source_kind ft__sources_hwmon = {.find = find};
+const ft__power_kind ft__sources_hwmon = {.find = find};

@@ -169,4 +169,4 @@ static void find(ft__sources *all)
         add_gpu(all, i);
 }
 
-const ft__source_kind ft__sources_nvml = {.find = find};
+const ft__power_kind ft__sources_nvml = {.find = find};

@@ -192,4 +192,4 @@ static void find(ft__sources *all)
         find_events(all);
 }
 
-const ft__source_kind ft__sources_rapl = {.find = find};
+const ft__power_kind ft__sources_rapl = {.find = find};

@@ -443,4 +443,4 @@ static ft_status open_replay(ft__sources *all, const char *path, ft_error *err)
     return FT_OK;
 }
 
-const ft__source_kind ft__sources_replay = {.name = "replay:", .open = open_replay};
+const ft__power_kind ft__sources_replay = {.name = "replay:", .open = open_replay};
