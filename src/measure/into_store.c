@@ -14,6 +14,7 @@
 #include "graph/graph_inside.h"
 #include "measure/measure_inside.h"
 #include "measure/op_job.h"
+#include "measure/rounds.h"
 #include "predict/data/probes.h"
 #include "store/store_inside.h"
 

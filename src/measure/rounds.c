@@ -220,6 +220,8 @@ static void judge(ft__timed *t, const struct plan *p, uint32_t round, bool in_va
     t->left--;
 }
 
+/* ---- what stands beside ---- */
+
 /* What measurements in two processes differ by where nothing else changes:
  * docs/notes/statistics.md. */
 static const double least_floor = 0.0175;
@@ -267,8 +269,6 @@ struct rotation {
     ft__timed *calibration[FT__N_CALIBRATIONS];
     double begin_s;
 };
-
-/* ---- what stands beside ---- */
 
 /* A stretch of each calibration: the faster of two batches, for an interruption is not
  * what is asked for. What others left in the caches goes first. */

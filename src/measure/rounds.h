@@ -35,13 +35,19 @@ typedef struct ft__timed {
 ft_status ft__rounds_run(ft__timed *t, size_t n, ft_session *s,
                          const ft_measure_options *opt, ft_error *err);
 void ft__timed_free(ft__timed *t);
-/* Relative scatter of the calibration from run to run, to be expected of this machine.
- */
-double ft__calibration_scatter(const ft_session *s);
+/* What the calibration of products took so far. */
+typedef struct ft__calibrations {
+    double usual_s; /* of earlier sessions or this one, whichever is less, for what
+                     * disturbs slows down; NaN: too few */
+    double scatter; /* relative, from run to run, to be expected of this machine */
+} ft__calibrations;
+
+ft__calibrations ft__calibrations_so_far(const ft_session *s);
+
+/* ---- figures.c ---- */
 /* Times, launches, conditions and counts of one; readings change hands. */
 ft_status ft__timing_take(ft_timing *out, ft__timed *t, const ft_measure_options *opt,
                           ft_error *err);
-
 /* Mark what lies far from the others of its round; how many. */
 ft_status ft__mark_outliers(uint32_t *marked, ft_reading *r, size_t n, ft_error *err);
 /* Standard error of the median of n values; NaN for fewer than two. */

@@ -50,22 +50,6 @@ struct ft_session {
  * else NULL. */
 const ft__clock *ft__session_clock(const ft_session *s);
 
-/* The operation that is measured beside others, made ready; false: the engine does
- * not run it. The session keeps it. */
-struct ft__job;
-bool ft__calibration_job(struct ft__job *out, ft_session *s, uint32_t which);
-/* Find out what the others take for what the one of products takes, where that is not
- * known. */
-void ft__calibration_compare(ft_session *s);
-typedef struct ft__calibrations {
-    double usual_s; /* of earlier sessions or this one, whichever is less, for what
-                     * disturbs slows down; NaN: too few */
-    double scatter; /* relative, from run to run, to be expected of this machine */
-} ft__calibrations;
-
-/* What the one of products took so far. */
-ft__calibrations ft__calibrations_so_far(const ft_session *s);
-
 /* Bytes of this process in memory: all, those of its own data (no files), and the most
  * there were at a time; 0 where /proc says nothing. */
 typedef struct ft__memory_use {
@@ -94,11 +78,6 @@ typedef struct ft__job {
     void (*touch)(void *self);
     void *self;
 } ft__job;
-
-/* Rounds of one job: what concerns time and conditions of *out, and energy where
- * there is a meter; the rest stays as it was. */
-ft_status ft__measure_job(ft_timing *out, const ft__job *job,
-                          const ft_measure_options *opt, ft_error *err);
 
 /* Time of one batch of n iterations. */
 ft_status ft__run_batch(double *seconds, const ft__job *job, uint64_t first, uint64_t n,
