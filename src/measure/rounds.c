@@ -27,43 +27,6 @@ enum { DEFAULT_BATCHES = 5, DEFAULT_ROUNDS = 5 };
 /* CPUs' worth of others' work that a round may see. */
 static const double foreign_may_be = 0.1;
 
-static const double clock_may_move = 0.02;
-
-static ft_conditions conditions_unknown(void)
-{
-    return (ft_conditions){.clock_low_hz = NAN,
-                           .clock_high_hz = NAN,
-                           .clock_hz = NAN,
-                           .memory_clock_hz = NAN,
-                           .temperature_max_k = NAN,
-                           .foreign_load = NAN};
-}
-
-/* Mean of n + 1 values from that of n; unknown values do not count. */
-static double mean_with(double mean, double one, uint32_t n)
-{
-    if (isnan(mean) || isnan(one))
-        return isnan(mean) ? one : mean;
-    return mean + (one - mean) / (double)(n + 1);
-}
-
-/* Add what one round showed to what earlier ones showed; n: how many these were. */
-static void conditions_add(ft_conditions *sum, const ft_conditions *one, uint32_t n)
-{
-    sum->clock_low_hz = fmin(sum->clock_low_hz, one->clock_low_hz);
-    sum->clock_high_hz = fmax(sum->clock_high_hz, one->clock_high_hz);
-    sum->clock_hz = mean_with(sum->clock_hz, one->clock_hz, n);
-    sum->memory_clock_hz = mean_with(sum->memory_clock_hz, one->memory_clock_hz, n);
-    sum->temperature_max_k = fmax(sum->temperature_max_k, one->temperature_max_k);
-    sum->foreign_load = mean_with(sum->foreign_load, one->foreign_load, n);
-    sum->throttle |= one->throttle;
-    sum->marks |= one->marks;
-    sum->n += one->n;
-    /* Rounds may each be steady and yet differ. */
-    if (sum->clock_high_hz > (1 + clock_may_move) * sum->clock_low_hz)
-        sum->marks |= FT_MARK_CLOCK_MOVED;
-}
-
 struct plan {
     double round_s;
     double warmup_s;
@@ -194,7 +157,45 @@ static ft_status run_round(ft__timed *t, const struct plan *p, uint32_t round,
     return !st && s->issues_ahead ? time_launch(t, round, begin_s) : st;
 }
 
-/* ---- disturbances ---- */
+/* ---- conditions and disturbances ---- */
+
+/* From round to round. */
+static const double clock_may_move = 0.02;
+
+static ft_conditions conditions_unknown(void)
+{
+    return (ft_conditions){.clock_low_hz = NAN,
+                           .clock_high_hz = NAN,
+                           .clock_hz = NAN,
+                           .memory_clock_hz = NAN,
+                           .temperature_max_k = NAN,
+                           .foreign_load = NAN};
+}
+
+/* Mean of n + 1 values from that of n; unknown values do not count. */
+static double mean_with(double mean, double one, uint32_t n)
+{
+    if (isnan(mean) || isnan(one))
+        return isnan(mean) ? one : mean;
+    return mean + (one - mean) / (double)(n + 1);
+}
+
+/* Add what one round showed to what earlier ones showed; n: how many these were. */
+static void conditions_add(ft_conditions *sum, const ft_conditions *one, uint32_t n)
+{
+    sum->clock_low_hz = fmin(sum->clock_low_hz, one->clock_low_hz);
+    sum->clock_high_hz = fmax(sum->clock_high_hz, one->clock_high_hz);
+    sum->clock_hz = mean_with(sum->clock_hz, one->clock_hz, n);
+    sum->memory_clock_hz = mean_with(sum->memory_clock_hz, one->memory_clock_hz, n);
+    sum->temperature_max_k = fmax(sum->temperature_max_k, one->temperature_max_k);
+    sum->foreign_load = mean_with(sum->foreign_load, one->foreign_load, n);
+    sum->throttle |= one->throttle;
+    sum->marks |= one->marks;
+    sum->n += one->n;
+    /* Rounds may each be steady and yet differ. */
+    if (sum->clock_high_hz > (1 + clock_may_move) * sum->clock_low_hz)
+        sum->marks |= FT_MARK_CLOCK_MOVED;
+}
 
 static const uint32_t disturbing = FT_MARK_CLOCK_MOVED | FT_MARK_THROTTLED |
                                    FT_MARK_FOREIGN_LOAD | FT_MARK_SPEED_MOVED;
@@ -502,5 +503,3 @@ void ft__timed_free(ft__timed *t)
     t->readings = t->launches = NULL;
     t->beside = NULL;
 }
-
-/* ---- what came of it ---- */

@@ -35,6 +35,7 @@ typedef struct ft__timed {
 ft_status ft__rounds_run(ft__timed *t, size_t n, ft_session *s,
                          const ft_measure_options *opt, ft_error *err);
 void ft__timed_free(ft__timed *t);
+
 /* What the calibration of products took so far. */
 typedef struct ft__calibrations {
     double usual_s; /* of earlier sessions or this one, whichever is less, for what
