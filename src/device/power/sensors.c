@@ -6,17 +6,15 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "device/power/integral.h"
 #include "device/power/meter.h"
 #include "device/power/source.h"
 #include "device/power/updates.h"
 #include "device/sysfs.h"
 
-/* Those that are found, in the order in which they are shown, and those that are named.
- */
 static const ft__power_kind *const kinds[] = {
-    &ft__sources_rapl, &ft__sources_hwmon,  &ft__sources_nvml,
-    &ft__sources_amd,  &ft__sources_replay, &ft__sources_command,
+#define FT__POWER_KIND(kind) &ft__sources_##kind,
+#include "device/power/kinds.def"
+#undef FT__POWER_KIND
 };
 enum { N_KINDS = sizeof(kinds) / sizeof(*kinds) };
 

@@ -4,7 +4,6 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/clock.h"
 #include "device/nvml.h"
 #include "foretell/device.h"
@@ -60,8 +59,7 @@ struct ft__sources {
     bool bad; /* memory was short at some time */
 };
 
-/* A kind of sources, which is the one thing that its file gives: sensors.c lists them.
- */
+/* A kind of sources, which is the one thing that its file gives. */
 typedef struct ft__power_kind {
     void (*find)(ft__sources *all); /* those that this machine has; may be NULL */
     /* One that is asked for by name, which begins with this; what follows is `what`. */
@@ -69,8 +67,9 @@ typedef struct ft__power_kind {
     ft_status (*open)(ft__sources *all, const char *what, ft_error *err);
 } ft__power_kind;
 
-extern const ft__power_kind ft__sources_rapl, ft__sources_hwmon, ft__sources_nvml,
-    ft__sources_amd, ft__sources_replay, ft__sources_command;
+#define FT__POWER_KIND(kind) extern const ft__power_kind ft__sources_##kind;
+#include "device/power/kinds.def"
+#undef FT__POWER_KIND
 
 /* ---- source.c: what all kinds share ---- */
 
