@@ -1,3 +1,7 @@
+/* Many operations into a store, the most informative first, until time is over or they
+ * are known well enough. */
+#include "measure/collection.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,13 +12,11 @@
 #include "foretell/evaluate.h"
 #include "graph/graph_inside.h"
 #include "graph/op_inside.h"
-#include "measure/collection.h"
 #include "measure/measure_inside.h"
 #include "store/store_inside.h"
 
-/* Many operations into a store, the most informative first. */
+/* ---- what to measure next ---- */
 
-/* What to measure next. */
 static int by_hash(const void *a, const void *b)
 {
     uint64_t x = ft__op_hash(&((const ft__candidate *)a)->op);
@@ -119,12 +121,14 @@ static void candidates_free(struct ft__collection *k)
     free(k->c);
 }
 
+/* Those near it are worth less from now on. */
 static void candidate_near(struct ft__collection *k, size_t i)
 {
     if (i >= k->from && i < k->from + k->choosing.n)
         ft__choosing_know(&k->choosing, i - k->from);
 }
 
+/* Known from now on. */
 static void candidate_known(struct ft__collection *k, size_t i)
 {
     k->c[i].known = true;
@@ -149,7 +153,9 @@ static bool may_be_next(const void *user, size_t i)
     return !c->known && !c->done && !c->chosen && !must_wait(k, k->from + i);
 }
 
-/* There may be more than can be chosen among at once: then the next part follows when
+/* The most informative one that may be tried now; k->n: there is none.
+ *
+ * There may be more than can be chosen among at once: then the next part follows when
  * nothing of this one is left that may be tried. */
 static ft_status candidate_next(struct ft__collection *k, size_t *next, ft_error *err)
 {
@@ -173,6 +179,7 @@ static ft_status candidate_next(struct ft__collection *k, size_t *next, ft_error
     return st;
 }
 
+/* It failed: the larger ones of its series are not tried; how many. */
 static size_t candidate_end_series(struct ft__collection *k, size_t i)
 {
     size_t ended = 0;
@@ -187,6 +194,8 @@ static size_t candidate_end_series(struct ft__collection *k, size_t i)
     return ended;
 }
 
+/* ---- the loop ---- */
+
 /* Where the budget is shorter than this for each operation wanted, many operations
  * measured roughly say more than few measured well: fewer rounds, hardly any redone,
  * and more operations beside one calibration. */
@@ -196,8 +205,6 @@ static const double default_repeat_share = 0.03;
 static const double default_power_share = 0.1;
 /* Of the budget, for measuring once more what was measured. */
 static const double repeats_take = 0.1;
-
-/* ---- the loop ---- */
 
 static ft_status mark_present(struct ft__collection *k, ft_error *err)
 {

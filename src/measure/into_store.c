@@ -350,10 +350,9 @@ ft_status ft_measure_linearity(ft_linearity *out, ft_session *s, const ft_op *op
     return st;
 }
 
-/* ---- memory of the engine ---- */
-
-/* What a process holds besides a network's weights, activations and workspace:
- * the engine's code and tables, and code made for each operation. */
+/* ---- memory of the engine: what a process holds besides a network's weights,
+ * activations and workspace, its code and tables, and code made for each operation ----
+ */
 
 /* Bytes of that kind after running the network in `text`; 0 when it is not
  * known: an engine that lacks one of the kinds can still be measured. */
@@ -438,6 +437,8 @@ static ft_status measure_context(struct ft__collection *k, ft_error *err)
     st = put_context(k, "context_per_operation", each, err);
     return st ? st : put_context(k, "context", small - FEW * each, err);
 }
+
+/* ---- the machine ---- */
 
 /* Look for the floor once a machine and engine; later collections read it. */
 static ft_status measure_floor(struct ft__collection *k, ft_error *err)
