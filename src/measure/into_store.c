@@ -438,8 +438,6 @@ static ft_status measure_context(struct ft__collection *k, ft_error *err)
     return st ? st : put_context(k, "context", small - FEW * each, err);
 }
 
-/* ---- the machine ---- */
-
 /* Look for the floor once a machine and engine; later collections read it. */
 static ft_status measure_floor(struct ft__collection *k, ft_error *err)
 {
@@ -457,6 +455,45 @@ static ft_status measure_floor(struct ft__collection *k, ft_error *err)
     k->floor_s = l.floor_s;
     return st ? st
               : ft__store_put_fact(k->store, k->session->device, fact, l.floor_s, err);
+}
+
+/* ---- calibrations ---- */
+
+/* Seconds of an iteration, in a stretch of some milliseconds; NaN: it does not run. */
+static double stretch(ft_session *s, uint32_t which)
+{
+    static const double want_s = 5e-3;
+    double once, took;
+    uint64_t n;
+    ft__job job;
+
+    if (!ft__calibration_job(&job, s, which) ||
+        ft__run_batch(&once, &job, 0, FT__CALIBRATION_INSTANCES, NULL) || !(once > 0))
+        return NAN;
+    n = (uint64_t)(want_s / once + 1) * FT__CALIBRATION_INSTANCES;
+    return ft__run_batch(&took, &job, FT__CALIBRATION_INSTANCES, n, NULL)
+               ? NAN
+               : took / (double)n;
+}
+
+/* Find out what the others take for what the one of products takes, where that is not
+ * known. */
+static void compare_calibrations(ft_session *s)
+{
+    enum { STRETCHES = 15, P = FT__CALIBRATE_PRODUCTS };
+    double ratio[STRETCHES];
+
+    for (uint32_t k = 0; k < FT__N_CALIBRATIONS; k++) {
+        size_t n = 0;
+
+        if (!isnan(s->usual_ratio[k]))
+            continue;
+        for (int i = 0; i < STRETCHES; i++) {
+            ratio[n] = k == P ? 1 : stretch(s, k) / stretch(s, P);
+            n += isfinite(ratio[n]) ? 1 : 0;
+        }
+        s->usual_ratio[k] = ft__median(ratio, n); /* NaN of none */
+    }
 }
 
 /* What the calibration took when nothing slowed it down, in sessions before, and what
@@ -492,7 +529,7 @@ static ft_status learn_usual(struct ft__collection *k, ft_error *err)
     }
     if (st || !s->clock_is_real)
         return st;
-    ft__calibration_compare(s);
+    compare_calibrations(s);
     for (uint32_t i = 0; i < FT__N_CALIBRATIONS && !st; i++) {
         if (known[i] || isnan(s->usual_ratio[i]))
             continue;
@@ -512,6 +549,8 @@ ft_status ft__keep_usual(struct ft__collection *k, ft_error *err)
     fact_name(fact, k->session, usual_fact);
     return ft__store_put_fact(k->store, k->session->device, fact, usual_s, err);
 }
+
+/* ---- probes ---- */
 
 /* All probes together take a quarter of what is left, but are never so short that
  * they say nothing. */

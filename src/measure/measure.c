@@ -26,8 +26,6 @@ static const char *const spec[FT__N_CALIBRATIONS] = {
     [FT__CALIBRATE_MEMORY] = "relu x=1x1000000 dtype=fp32",
 };
 
-enum { INSTANCES = 8 };
-
 /* What touches less stays in the caches that nobody else uses. */
 static const double own_bytes = 2 << 20;
 
@@ -64,44 +62,12 @@ bool ft__calibration_job(ft__job *out, ft_session *s, uint32_t which)
 
     if (!s->calibration[which] && !s->no_calibration[which])
         s->no_calibration[which] =
-            ft__op_job_make(&s->calibration[which], s, &op, INSTANCES, NULL) != FT_OK;
+            ft__op_job_make(&s->calibration[which], s, &op, FT__CALIBRATION_INSTANCES,
+                            NULL) != FT_OK;
     if (!s->calibration[which])
         return false;
     *out = ft__op_job_get(s->calibration[which]);
     return true;
-}
-
-/* Seconds of an iteration, in a stretch of some milliseconds; NaN: it does not run. */
-static double stretch(ft_session *s, uint32_t which)
-{
-    static const double want_s = 5e-3;
-    double once, took;
-    uint64_t n;
-    ft__job job;
-
-    if (!ft__calibration_job(&job, s, which) ||
-        ft__run_batch(&once, &job, 0, INSTANCES, NULL) || !(once > 0))
-        return NAN;
-    n = (uint64_t)(want_s / once + 1) * INSTANCES;
-    return ft__run_batch(&took, &job, INSTANCES, n, NULL) ? NAN : took / (double)n;
-}
-
-void ft__calibration_compare(ft_session *s)
-{
-    enum { STRETCHES = 15, P = FT__CALIBRATE_PRODUCTS };
-    double ratio[STRETCHES];
-
-    for (uint32_t k = 0; k < FT__N_CALIBRATIONS; k++) {
-        size_t n = 0;
-
-        if (!isnan(s->usual_ratio[k]))
-            continue;
-        for (int i = 0; i < STRETCHES; i++) {
-            ratio[n] = k == P ? 1 : stretch(s, k) / stretch(s, P);
-            n += isfinite(ratio[n]) ? 1 : 0;
-        }
-        s->usual_ratio[k] = ft__median(ratio, n); /* NaN of none */
-    }
 }
 
 /* How far operations and the calibration part in another state, as a share of how far

@@ -20,12 +20,10 @@ ft_status ft__measure_ops(ft_timing *out, ft_error *why, ft_session *s,
 ft_status ft__measure_job(ft_timing *out, const ft__job *job,
                           const ft_measure_options *opt, ft_error *err);
 void ft__timing_free(ft_timing *t);
-/* The operation that is measured beside others, made ready; false: the engine does
- * not run it. The session keeps it. */
+/* The operation that is measured beside others, made ready, in so many instances;
+ * false: the engine does not run it. The session keeps it. */
+enum { FT__CALIBRATION_INSTANCES = 8 };
 bool ft__calibration_job(ft__job *out, ft_session *s, uint32_t which);
-/* Find out what the others take for what the one of products takes, where that is not
- * known. */
-void ft__calibration_compare(ft_session *s);
 /* Energy of one iteration from mean power and time, both with their standard
  * errors: E = P t, sigma_E^2 = (P sigma_t)^2 + (t sigma_P)^2 (thesis on GPU
  * selection, eq. 3.1-3.9). NaN when power or time is; an error that is not known
