@@ -131,7 +131,7 @@ static double clock_hz(const struct local_machine *m, const char *file)
 
     for (unsigned i = 0; i < FT__MAX_CPUS; i++)
         if (m->online.has[i] &&
-            ft__sys_number(&khz, m->root, FT__CPU "/cpu%u/cpufreq/%s", i, file))
+            ft__sys_number(&khz, m->root, FT__CPUFREQ "%s", i, file))
             highest = fmax(highest, khz * 1e3);
     return highest;
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/stats.h"
 #include "device/power/meter.h"
 #include "graph/graph_inside.h"
 #include "measure/measure_inside.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/clock.h"
 #include "base/stats.h"
 #include "device/cpus.h"
 #include "measure/measure_inside.h"

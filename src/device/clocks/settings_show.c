@@ -184,7 +184,7 @@ static void judge_files(struct look *k, const struct cpu_group *g, ft_setting_st
 
     for (unsigned i = 0; i < FT__MAX_CPUS; i++)
         for (size_t j = 0; g->cpus.has[i] && files[j]; j++) {
-            snprintf(path, sizeof(path), FT__CPU "/cpu%u/cpufreq/%s", i, files[j]);
+            snprintf(path, sizeof(path), FT__CPUFREQ "%s", i, files[j]);
             ft__acts_add(&all, FT__ACT_PUT, path, "0");
         }
     judge(k, s, &all);

@@ -1,7 +1,6 @@
 /* Which power sources a machine has and which of them work: shown as sensors, or opened
  * as a meter, which watches how often their values change. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

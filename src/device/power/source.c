@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/number.h"
 #include "device/power/source.h"
 #include "device/sysfs.h"

@@ -1,7 +1,6 @@
 /* Power and energy of NVIDIA GPUs (NVML). */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "device/power/source.h"
 

@@ -10,7 +10,6 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/limits.h"
 #include "base/number.h"
 #include "device/power/source.h"
 #include "device/sysfs.h"

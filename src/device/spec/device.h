@@ -1,9 +1,6 @@
 #ifndef DEVICE_SPEC_DEVICE_H
 #define DEVICE_SPEC_DEVICE_H
 
-#include <limits.h>
-#include <stdbool.h>
-
 #include "base/arena.h"
 #include "foretell/device.h"
 
