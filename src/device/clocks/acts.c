@@ -364,15 +364,10 @@ static ft_status set_gpu(ft__machine *m, const ft__act *a, bool back, ft_error *
     return FT_OK;
 }
 
+/* Write a value; back: put it back, where it is not so. */
 static ft_status act(ft__machine *m, const ft__act *a, bool back, ft_error *err)
 {
     return a->verb == FT__ACT_PUT ? put(m, a, err) : set_gpu(m, a, back, err);
-}
-
-/* Put one value back, where it is not. */
-static ft_status undo(ft__machine *m, const ft__act *a, ft_error *err)
-{
-    return act(m, a, true, err);
 }
 
 ft_status ft__acts_undo_all(ft__machine *m, const ft__acts *a, ft_error *err)
@@ -380,7 +375,7 @@ ft_status ft__acts_undo_all(ft__machine *m, const ft__acts *a, ft_error *err)
     ft_status first = FT_OK;
 
     for (size_t i = 0; i < a->n; i++) {
-        ft_status st = undo(m, &a->act[i], first ? NULL : err);
+        ft_status st = act(m, &a->act[i], true, first ? NULL : err);
 
         if (!first)
             first = st;
@@ -421,7 +416,7 @@ static ft_status undo_done(ft__machine *m, const ft__settings_plan *p, size_t do
 
         if (a->verb == FT__ACT_PUT || touches(&p->apply, done, a) ||
             touches(&p->instead, done_instead, a))
-            st = undo(m, a, NULL);
+            st = act(m, a, true, NULL);
         if (!first)
             first = st;
     }
