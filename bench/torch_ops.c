@@ -39,6 +39,7 @@ void *torch_ops_make(void *session, const char *spec, uint32_t instances, char *
                      char *why)
 {
     ft__op_job *j = NULL;
+    ft_timing t = {0};
     ft_error err = {0};
     ft_op op;
 
@@ -47,7 +48,8 @@ void *torch_ops_make(void *session, const char *spec, uint32_t instances, char *
         snprintf(why, 1000, "%.999s", err.msg);
         return NULL;
     }
-    snprintf(name, 1000, "%s", ft__op_job_info(j)->implementation);
+    ft__op_job_describe(&t, j);
+    snprintf(name, 1000, "%s", t.implementation);
     return j;
 }
 

@@ -314,7 +314,7 @@ static void a_run_that_hangs_is_ended_with_its_children(void)
     ft_command_options o = {.min_runs = 1, .max_runs = 1, .timeout_s = HANGS_MS / 1e3};
     struct leaping time = {.ahead_s = 0};
     ft__clock clock = leaping_clock(&time);
-    ft__runner runner = {.clock = &clock};
+    ft__runner runner = {.run = ft__system_runner.run, .clock = &clock};
     ft_command_result *r;
     ft_error err = {0};
     ft_command c;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "device/power/source.h"
 #include "device/spec/device.h"
 #include "foretell/device.h"
 

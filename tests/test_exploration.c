@@ -281,7 +281,7 @@ static void failures_are_results(void)
     ft_explore_options opt = {.searcher = FT_SEARCH_COUNT};
     struct leaping time = {.ahead_s = 0};
     ft__clock clock = leaping_clock(&time);
-    ft__runner runner = {.clock = &clock};
+    ft__runner runner = {.run = ft__system_runner.run, .clock = &clock};
     char text[1024];
     ft_exploration *x;
     static const char *const says[] = {"ended with 3", "signal 9", "took too long",

@@ -10,7 +10,7 @@
 #include "base/prng.h"
 #include "check.h"
 #include "graph/op_inside.h"
-#include "measure/session.h"
+#include "measure/values.h"
 
 enum { MAX_VALUES = 24, MAX_ELEMENTS = 4096 };
 

@@ -1,4 +1,4 @@
-/* The meter on sources that exist: programs, recordings, counters in copied trees
+/* The meter on sources that exist: programs, counters in copied trees
  * and the small NVML. Time is the test's own (stepped_clock.h) and programs print when
  * they are asked to; only what concerns the meter's thread is run in real time, and
  * figures are not judged there. */
@@ -15,33 +15,11 @@
 #include "asked_program.h"
 #include "check.h"
 #include "device/power/meter.h"
-#include "device/power/power_inside.h"
 #include "foretell/power.h"
-#include "stepped_clock.h"
+#include "meter_rig.h"
 
 static const char *source_root;
-static char scratch[64], fake_nvml[512], fake_amd[512];
-
-struct path {
-    char s[600];
-};
-
-static struct path in_scratch(const char *name)
-{
-    struct path p;
-
-    snprintf(p.s, sizeof(p.s), "%s/%s", scratch, name);
-    return p;
-}
-
-static void spill(const char *path, const char *text)
-{
-    FILE *fp = fopen(path, "w");
-
-    CHECK(fp && fputs(text, fp) >= 0);
-    if (fp)
-        fclose(fp);
-}
+static char fake_nvml[512], fake_amd[512];
 
 /* Over what stands there, of the same length: no file system waits for its disk. */
 static void spill_over(const char *path, const char *text)
@@ -61,72 +39,6 @@ static struct path copy_of(const char *machine)
              p.s, source_root, machine, p.s);
     CHECK(system(command) == 0);
     return p;
-}
-
-/* ---- time ---- */
-
-static struct stepped now;
-static ft__clock clock_of_test;
-
-/* From here on time stands still; `tick` is called for every step_s of it. */
-static void hold_time(double step_s, void (*tick)(void *user, double now_s), void *user)
-{
-    now = (struct stepped){.step_s = step_s, .tick = tick, .user = user};
-    clock_of_test = stepped_clock(&now);
-}
-
-struct wait {
-    ft_meter *meter;
-    double seconds;
-};
-
-static void let_pass(void *user)
-{
-    const struct wait *w = user;
-
-    ft__meter_pass(w->meter, w->seconds);
-}
-
-/* Watch for so long; the domain called `name` of what was seen. */
-static ft_power power_for(ft_meter *m, int ms, const char *name, ft_trace *keep)
-{
-    struct wait w = {m, 1e-3 * ms};
-    ft_power p = {.joules = NAN};
-    double from, to;
-    ft_trace t;
-    bool found = false;
-
-    CHECK(ft_meter_watch(m, let_pass, &w, &t, &from, &to, NULL) == FT_OK);
-    for (uint32_t i = 0; i < t.n_domains; i++)
-        if (strcmp(t.domain[i].name, name) == 0) {
-            ft_power_of(&p, &t, i, from, to);
-            found = true;
-        }
-    CHECK(found);
-    if (keep)
-        *keep = t;
-    else
-        ft_trace_free(&t);
-    return p;
-}
-
-/* `clock` NULL: in real time, with a thread. */
-static ft_meter *open_by(const ft__clock *clock, const ft_meter_options *opt)
-{
-    ft_error err = {0};
-    ft_meter *m;
-
-    if (ft__meter_open(&m, opt, clock, &err))
-        fprintf(stderr, "%s\n", err.msg);
-    CHECK(m != NULL);
-    return m;
-}
-
-static ft_meter *open_meter(const char *sources, const char *root)
-{
-    const ft_meter_options opt = {.sources = sources, .root = root};
-
-    return open_by(&clock_of_test, &opt);
 }
 
 /* ---- programs ---- */
@@ -229,156 +141,6 @@ static void a_program_that_dies_leaves_a_reason(void)
     ft_trace_free(&t);
     ft_meter_close(m);
     ask_no_more(&a);
-}
-
-/* ---- recordings ---- */
-
-static bool same(double a, double b)
-{
-    return a == b || (isnan(a) && isnan(b));
-}
-
-static void check_equal(const ft_trace *a, const ft_trace *b)
-{
-    CHECK(a->n_domains == b->n_domains);
-    for (uint32_t i = 0; i < a->n_domains && i < b->n_domains; i++) {
-        const ft_domain *x = &a->domain[i], *y = &b->domain[i];
-
-        CHECK(strcmp(x->name, y->name) == 0 && strcmp(x->part_of, y->part_of) == 0);
-        CHECK(x->counts == y->counts && x->tells_power == y->tells_power &&
-              x->all_fresh == y->all_fresh);
-        CHECK(same(x->period_s, y->period_s) && same(x->window_s, y->window_s) &&
-              same(x->duty, y->duty) && same(x->least_s, y->least_s));
-        CHECK(a->n[i] == b->n[i]);
-        for (size_t j = 0; j < a->n[i] && j < b->n[i]; j++) {
-            const ft_power_reading *p = &a->reading[i][j], *q = &b->reading[i][j];
-
-            CHECK(same(p->at_s, q->at_s) && same(p->watts, q->watts) &&
-                  same(p->joules, q->joules));
-        }
-    }
-}
-
-/* One second of two domains: one counts 50 W, one tells 20 W with a gap. */
-static void make_trace(ft_trace *t, ft_domain d[2], ft_power_reading *r[2], size_t n[2])
-{
-    static ft_power_reading rows[2][100];
-
-    for (int i = 0; i < 100; i++) {
-        rows[0][i] = (ft_power_reading){7 + 0.01 * i, NAN, 0.5 * i};
-        rows[1][i] = (ft_power_reading){7 + 0.01 * i + 1e-4,
-                                        i / 10 == 5 ? NAN : 20 + 0.01 * (i % 7), NAN};
-    }
-    d[0] = (ft_domain){.name = "a",
-                       .part_of = "",
-                       .counts = 1,
-                       .period_s = 0.01,
-                       .window_s = NAN,
-                       .duty = 1,
-                       .least_s = NAN,
-                       .note = ""};
-    d[1] = (ft_domain){.name = "a/b",
-                       .part_of = "a",
-                       .tells_power = 1,
-                       .period_s = NAN,
-                       .window_s = 0.025,
-                       .duty = 0.25,
-                       .least_s = 5,
-                       .note = ""};
-    for (int i = 0; i < 2; i++) {
-        r[i] = rows[i];
-        n[i] = 100;
-    }
-    *t = (ft_trace){.n_domains = 2, .domain = d, .n = n, .reading = r};
-}
-
-static void a_trace_is_read_as_it_was_written(void)
-{
-    struct path path = in_scratch("trace.csv");
-    ft_power_reading *r[2];
-    ft_domain d[2];
-    ft_trace t, back;
-    size_t n[2];
-
-    make_trace(&t, d, r, n);
-    CHECK(ft__trace_write(&t, path.s, NULL) == FT_OK);
-    CHECK(ft__trace_read(&back, path.s, NULL) == FT_OK);
-    check_equal(&t, &back);
-    ft_trace_free(&back);
-}
-
-static void a_bad_trace_is_refused_with_its_line(void)
-{
-    static const struct {
-        const char *text, *says;
-    } cases[] = {
-        {"at_s,domain,watts,joules\n1,a,2,3\n0.5,a,2,3\n", ":3: its time"},
-        {"at_s,domain,watts,joules\n1,a,2\n", ":2: a row is"},
-        {"at_s,domain,watts,joules\n1,a,x,\n", ":2: a number is none"},
-        {"at_s,domain,watts,joules\n1,,1,\n", ":2: a domain without a name"},
-        {"", "no readings"},
-        {"# foretell trace 1\n", "no readings"},
-    };
-    struct path path = in_scratch("bad.csv");
-
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        ft_error err = {0};
-        ft_trace t;
-
-        spill(path.s, cases[i].text);
-        CHECK(ft__trace_read(&t, path.s, &err) == FT_EFORMAT && t.n_domains == 0);
-        CHECK(strstr(err.msg, cases[i].says) != NULL);
-    }
-}
-
-static void a_plain_table_is_a_recording_too(void)
-{
-    struct path path = in_scratch("plain.csv");
-    char text[4000] = "at_s,domain,watts,joules\n";
-    ft_trace t;
-    ft_power w;
-
-    for (int i = 0; i < 60; i++)
-        snprintf(text + strlen(text), 64, "%.2f,meter,%d,\n", 0.1 * i, 90 + i % 5);
-    spill(path.s, text);
-    CHECK(ft__trace_read(&t, path.s, NULL) == FT_OK);
-    CHECK(t.domain[0].tells_power && !t.domain[0].counts &&
-          isnan(t.domain[0].period_s));
-    ft_power_of(&w, &t, 0, 0.5, 5.5);
-    CHECK_NEAR(w.watts, 92, 0.3);
-    CHECK_NEAR(w.joules, 460, 3);
-    CHECK(isnan(w.counter_j) && w.n_fresh >= 45 && w.n_fresh <= 52);
-    ft_trace_free(&t);
-}
-
-static void a_recording_is_played_at_its_speed(void)
-{
-    struct path path = in_scratch("trace.csv");
-    char sources[700];
-    ft_power_reading *r[2];
-    ft_domain d[2];
-    ft_meter *m;
-    ft_trace t;
-    size_t n[2];
-    ft_power w;
-
-    make_trace(&t, d, r, n);
-    CHECK(ft__trace_write(&t, path.s, NULL) == FT_OK);
-    snprintf(sources, sizeof(sources), "replay:%s", path.s);
-    hold_time(0, NULL, NULL);
-    m = open_meter(sources, NULL);
-    if (!m)
-        return;
-    CHECK(ft_meter_n_domains(m) == 2);
-    for (int again = 0; again < 2; again++) {
-        w = power_for(m, 500, "a", NULL);
-        CHECK_NEAR(w.joules, 25, 2.5);
-        CHECK(fabs(w.joules - 25) <= 4 * w.joules_error + 0.5);
-    }
-    w = power_for(m, 1200, "a", &t);
-    CHECK(isnan(w.joules) && strcmp(t.why[0], "the recording has ended") == 0);
-    ft_trace_free(&t);
-    ft_meter_close(m);
 }
 
 /* ---- counters of a copied tree ---- */
@@ -675,25 +437,19 @@ int main(int argc, char **argv)
 {
     const char *slash = strrchr(argv[0], '/');
     int dir = slash ? (int)(slash - argv[0]) : 1;
-    char command[128];
 
     source_root = argc > 1 ? argv[1] : ".";
     snprintf(fake_nvml, sizeof(fake_nvml), "%.*s/libfake-nvidia-ml.so", dir,
              slash ? argv[0] : ".");
     snprintf(fake_amd, sizeof(fake_amd), "%.*s/libfake-rocm-smi.so", dir,
              slash ? argv[0] : ".");
-    snprintf(scratch, sizeof(scratch), "/tmp/foretell-meter-XXXXXX");
-    if (!mkdtemp(scratch))
+    if (!begin_scratch())
         return 1;
 
     a_program_that_prints_watts_is_a_source_and_is_ended();
     the_thread_reads_what_a_program_prints_as_it_likes();
     a_program_that_prints_no_number_is_refused();
     a_program_that_dies_leaves_a_reason();
-    a_trace_is_read_as_it_was_written();
-    a_bad_trace_is_refused_with_its_line();
-    a_plain_table_is_a_recording_too();
-    a_recording_is_played_at_its_speed();
     a_counter_is_unwrapped_and_its_edges_interpolated();
     a_counter_that_stops_is_no_zero();
     a_source_that_dies_midway_leaves_gaps_and_a_reason();
@@ -706,7 +462,6 @@ int main(int argc, char **argv)
     a_gpu_is_found_by_its_uuid();
     a_gpu_of_amd_counts_in_its_own_unit();
 
-    snprintf(command, sizeof(command), "rm -rf %s", scratch);
-    CHECK(system(command) == 0);
+    end_scratch();
     CHECK_DONE();
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "device/power/power_inside.h"
+#include "measure/measure_inside.h"
 #include "foretell/power.h"
 
 enum { MOST = 20000 };

@@ -1,4 +1,4 @@
-#include "device/clocks/record.h"
+#include "device/clocks/hold.h"
 #include "settings_rig.h"
 
 static struct path gpu_file;

@@ -12,8 +12,6 @@
 #include "device/spec/device.h"
 #include "device/sysfs.h"
 
-#define CPU "/sys/devices/system/cpu"
-
 /* This machine while it is looked at. */
 struct local_machine {
     const char *root;
@@ -30,7 +28,7 @@ static void find_online(struct local_machine *m)
     char text[4096];
     unsigned n = 0;
 
-    if (ft__sys_text(text, sizeof(text), m->root, CPU "/online") == 0) {
+    if (ft__sys_text(text, sizeof(text), m->root, FT__CPU "/online") == 0) {
         (void)ft__cpus_parse(&m->online, text);
     } else {
         for (const char *p = m->cpuinfo; (p = strstr(p, "processor\t")); p++)
@@ -50,7 +48,7 @@ static void find_cores(struct local_machine *m)
         if (!m->online.has[i])
             continue;
         if (ft__sys_text(text, sizeof(text), m->root,
-                         CPU "/cpu%u/topology/thread_siblings_list", i) == 0 &&
+                         FT__CPU "/cpu%u/topology/thread_siblings_list", i) == 0 &&
             strtoul(text, NULL, 10) != i)
             continue;
         ft__cpus_put(&m->cores, i, true);
@@ -77,17 +75,17 @@ static double cache_bytes(const struct local_machine *m, unsigned cpu, int level
     double found;
 
     for (int i = 0;
-         ft__sys_number(&found, m->root, CPU "/cpu%u/cache/index%d/level", cpu, i);
+         ft__sys_number(&found, m->root, FT__CPU "/cpu%u/cache/index%d/level", cpu, i);
          i++) {
-        ft__sys_text(text, sizeof(text), m->root, CPU "/cpu%u/cache/index%d/type", cpu,
-                     i);
+        ft__sys_text(text, sizeof(text), m->root, FT__CPU "/cpu%u/cache/index%d/type",
+                     cpu, i);
         if (found != level || strcmp(text, "Instruction") == 0)
             continue;
         ft__sys_text(text, sizeof(text), m->root,
-                     CPU "/cpu%u/cache/index%d/shared_cpu_list", cpu, i);
+                     FT__CPU "/cpu%u/cache/index%d/shared_cpu_list", cpu, i);
         (void)ft__cpus_parse(serves, text);
-        ft__sys_text(text, sizeof(text), m->root, CPU "/cpu%u/cache/index%d/size", cpu,
-                     i);
+        ft__sys_text(text, sizeof(text), m->root, FT__CPU "/cpu%u/cache/index%d/size",
+                     cpu, i);
         return parse_size(text);
     }
     return NAN;
@@ -133,7 +131,7 @@ static double clock_hz(const struct local_machine *m, const char *file)
 
     for (unsigned i = 0; i < FT__MAX_CPUS; i++)
         if (m->online.has[i] &&
-            ft__sys_number(&khz, m->root, CPU "/cpu%u/cpufreq/%s", i, file))
+            ft__sys_number(&khz, m->root, FT__CPUFREQ "%s", i, file))
             highest = fmax(highest, khz * 1e3);
     return highest;
 }

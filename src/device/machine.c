@@ -2,10 +2,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,7 +11,8 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "device/nvml.h"
-#include "device/power/power_inside.h"
+#include "device/power/meter.h"
+#include "device/power/trace.h"
 #include "device/sysfs.h"
 #include "foretell/device.h"
 #include "foretell/power.h"

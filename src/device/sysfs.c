@@ -4,14 +4,12 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/limits.h"
@@ -73,45 +71,6 @@ bool ft__sys_number(double *v, const char *root, const char *fmt, ...)
     va_end(ap);
     return fits && read_text(text, sizeof(text), path) == 0 &&
            ft__number_parse(text, v);
-}
-
-/* A file of a recorded machine has a length; sysfs knows none. */
-static int open_for_writing(const char *root, const char *path, int flags)
-{
-    char full[PATH_MAX];
-
-    if ((size_t)snprintf(full, sizeof(full), "%s%s", root, path) >= sizeof(full)) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    return open(full, O_WRONLY | O_CLOEXEC | flags);
-}
-
-int ft__sys_write(const char *root, const char *path, const char *value)
-{
-    int fd = open_for_writing(root, path, O_TRUNC), code = 0;
-    char line[512];
-    int len = snprintf(line, sizeof(line), "%s\n", value);
-
-    if (fd < 0)
-        return errno;
-    if (len >= (int)sizeof(line))
-        code = EINVAL;
-    else if (write(fd, line, (size_t)len) != len)
-        code = errno ? errno : EIO;
-    if (close(fd) && !code)
-        code = errno;
-    return code;
-}
-
-int ft__sys_may_write(const char *root, const char *path)
-{
-    int fd = open_for_writing(root, path, 0);
-
-    if (fd < 0)
-        return errno;
-    close(fd);
-    return 0;
 }
 
 int ft__sys_make_folders(const char *path)

@@ -15,11 +15,6 @@ FT_PRINTF(4, 5)
 int ft__sys_text(char *text, size_t size, const char *root, const char *fmt, ...);
 FT_PRINTF(3, 4) bool ft__sys_number(double *v, const char *root, const char *fmt, ...);
 
-/* Write a value, a line end behind it. Returns 0 or an errno. */
-int ft__sys_write(const char *root, const char *path, const char *value);
-/* Whether that could be: 0 or an errno. Nothing is written. */
-int ft__sys_may_write(const char *root, const char *path);
-
 /* Make every folder above `path`. Returns 0 or an errno. */
 int ft__sys_make_folders(const char *path);
 

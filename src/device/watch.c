@@ -15,7 +15,6 @@
 
 #include "base/clock.h"
 #include "base/stats.h"
-#include "device/clocks/plan.h"
 #include "device/sysfs.h"
 #include "device/watch.h"
 
@@ -189,8 +188,7 @@ void ft__watch_begin(ft__watch *w, const ft__cpus *cpus)
             w->cpu[w->n_cpus++] = i;
     w->has_cpufreq =
         w->n_cpus &&
-        ft__sys_number(&v, w->machine.root, FT__CPU "/cpu%u/cpufreq/scaling_cur_freq",
-                       w->cpu[0]);
+        ft__sys_number(&v, w->machine.root, FT__CPUFREQ "scaling_cur_freq", w->cpu[0]);
     w->throttled = w->gpu ? 0 : throttle_count(w);
     w->begin = ft__load_now(w->machine.root, w->now);
 }
@@ -222,8 +220,8 @@ static double cpu_clock_hz(const ft__watch *w)
     if (!w->has_cpufreq)
         return cpuinfo_hz(w);
     for (size_t i = 0; i < w->n_cpus; i++)
-        if (ft__sys_number(&khz, w->machine.root,
-                           FT__CPU "/cpu%u/cpufreq/scaling_cur_freq", w->cpu[i]))
+        if (ft__sys_number(&khz, w->machine.root, FT__CPUFREQ "scaling_cur_freq",
+                           w->cpu[i]))
             best = fmax(best, khz * 1e3);
     return best;
 }

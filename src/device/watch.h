@@ -3,7 +3,6 @@
 
 #include "device/clocks/acts.h"
 #include "device/cpus.h"
-#include "device/load.h"
 #include "foretell/settings.h"
 
 /* What a machine does between two moments, without threads of its own. */

@@ -1,186 +1,209 @@
-/* Many operations into a store, the most informative first. */
+/* Many operations into a store, the most informative first, until time is over or they
+ * are known well enough. */
+#include "measure/collection.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "base/prng.h"
 #include "foretell/evaluate.h"
-#include "measure/collection.h"
+#include "graph/graph_inside.h"
+#include "graph/op_inside.h"
 #include "measure/measure_inside.h"
 #include "store/store_inside.h"
 
-/* Batches are never shorter than this, nor than the machine's floor. */
-#define LEAST_BATCH_S 1e-3
+/* ---- what to measure next ---- */
 
-enum { DEFAULT_GROUP = 6, MOST_GROUP = 32, LEAST_REPEATS = 5 };
+static int by_hash(const void *a, const void *b)
+{
+    uint64_t x = ft__op_hash(&((const ft__candidate *)a)->op);
+    uint64_t y = ft__op_hash(&((const ft__candidate *)b)->op);
+
+    return (x > y) - (x < y);
+}
+
+/* The operation with every first extent of its operands taken out. */
+static uint64_t series_of(const ft_op *op)
+{
+    static const ft_key_id shape[] = {FT_K_x, FT_K_y, FT_K_z, FT_K_out};
+    ft_op one = *op;
+
+    for (size_t i = 0; i < sizeof(shape) / sizeof(*shape); i++) {
+        uint32_t rank;
+        const int64_t *first = ft_op_get(&one, shape[i], &rank);
+
+        if (first && rank > 1)
+            one.value[first - one.value] = 1;
+    }
+    return ft__op_hash(&one);
+}
+
+/* Lower, drop repeats (adding their counts). */
+static void take_unique(struct ft__collection *k, const ft_op *ops,
+                        const uint64_t *count, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (ft_kind_class(ops[i].kind) == FT_CLASS_VIEW ||
+            ops[i].kind == FT_KIND_generic)
+            continue;
+        k->c[k->n].op = ops[i];
+        ft__op_lower(&k->c[k->n].op, k->session->engine->policy);
+        k->c[k->n++].count = count ? (double)count[i] : 1;
+    }
+    qsort(k->c, k->n, sizeof(*k->c), by_hash);
+    n = k->n;
+    k->n = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (k->n && ft_op_equal(&k->c[k->n - 1].op, &k->c[i].op))
+            k->c[k->n - 1].count += k->c[i].count;
+        else
+            k->c[k->n++] = k->c[i];
+    }
+}
+
+/* ---- the order ---- */
+
+static size_t part_size(const struct ft__collection *k)
+{
+    size_t left = k->n - k->from;
+
+    return left < FT__MOST_CHOOSABLE ? left : FT__MOST_CHOOSABLE;
+}
+
+/* Choose among those from k->from on. */
+static ft_status open_part(struct ft__collection *k, ft_error *err)
+{
+    size_t n = part_size(k);
+    ft_op *ops = calloc(n + 1, sizeof(*ops));
+    double *count = calloc(n + 1, sizeof(*count));
+    ft_status st =
+        ops && count ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+
+    ft__choosing_free(&k->choosing);
+    for (size_t i = 0; i < n && !st; i++) {
+        ops[i] = k->c[k->from + i].op;
+        count[i] = k->c[k->from + i].count;
+    }
+    if (!st)
+        st = ft__choosing_make(&k->choosing, ops, count, n, k->opt->choose,
+                               k->session->seed, err);
+    for (size_t i = 0; i < n && !st; i++)
+        if (k->c[k->from + i].known || k->c[k->from + i].chosen)
+            ft__choosing_know(&k->choosing, i);
+    free(ops);
+    free(count);
+    return st;
+}
+
+static ft_status candidates_make(struct ft__collection *k, const ft_op *ops,
+                                 const uint64_t *count, size_t n, ft_error *err)
+{
+    k->c = calloc(n + 1, sizeof(*k->c));
+    if (!k->c)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+    take_unique(k, ops, count, n);
+    for (size_t i = 0; i < k->n; i++) {
+        ft__candidate *c = &k->c[i];
+
+        c->work_s = c->count * ft__choosing_work(&c->op);
+        c->series = series_of(&c->op);
+        c->batch = ft_op_at(&c->op, FT_K_x, 0);
+    }
+    return open_part(k, err);
+}
+
+static void candidates_free(struct ft__collection *k)
+{
+    ft__choosing_free(&k->choosing);
+    free(k->c);
+}
+
+/* Those near it are worth less from now on. */
+static void candidate_near(struct ft__collection *k, size_t i)
+{
+    if (i >= k->from && i < k->from + k->choosing.n)
+        ft__choosing_know(&k->choosing, i - k->from);
+}
+
+/* Known from now on. */
+static void candidate_known(struct ft__collection *k, size_t i)
+{
+    k->c[i].known = true;
+    candidate_near(k, i);
+}
+
+/* A smaller one of its series is still to come, or being measured. */
+static bool must_wait(const struct ft__collection *k, size_t i)
+{
+    for (size_t j = 0; k->opt->ascending && j < k->n; j++)
+        if (k->c[j].series == k->c[i].series && k->c[j].batch < k->c[i].batch &&
+            !k->c[j].done && !k->c[j].known)
+            return true;
+    return false;
+}
+
+static bool may_be_next(const void *user, size_t i)
+{
+    const struct ft__collection *k = user;
+    const ft__candidate *c = &k->c[k->from + i];
+
+    return !c->known && !c->done && !c->chosen && !must_wait(k, k->from + i);
+}
+
+/* The most informative one that may be tried now; k->n: there is none.
+ *
+ * There may be more than can be chosen among at once: then the next part follows when
+ * nothing of this one is left that may be tried. */
+static ft_status candidate_next(struct ft__collection *k, size_t *next, ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    *next = k->n;
+    for (size_t tried = 0; tried <= k->n / FT__MOST_CHOOSABLE + 1 && !st; tried++) {
+        size_t i = ft__choosing_next(&k->choosing, may_be_next, k);
+
+        if (i < k->choosing.n) {
+            *next = k->from + i;
+            return FT_OK;
+        }
+        if (k->n <= FT__MOST_CHOOSABLE)
+            return FT_OK;
+        k->from += FT__MOST_CHOOSABLE;
+        if (k->from >= k->n)
+            k->from = 0;
+        st = open_part(k, err);
+    }
+    return st;
+}
+
+/* It failed: the larger ones of its series are not tried; how many. */
+static size_t candidate_end_series(struct ft__collection *k, size_t i)
+{
+    size_t ended = 0;
+
+    for (size_t j = 0; k->opt->ascending && j < k->n; j++) {
+        if (k->c[j].series != k->c[i].series || k->c[j].batch <= k->c[i].batch ||
+            k->c[j].done || k->c[j].known)
+            continue;
+        k->c[j].done = true;
+        ended++;
+    }
+    return ended;
+}
+
+/* ---- the loop ---- */
+
 /* Where the budget is shorter than this for each operation wanted, many operations
  * measured roughly say more than few measured well: fewer rounds, hardly any redone,
  * and more operations beside one calibration. */
 static const double hasty_below_s = 0.1;
-enum { HASTY_GROUP = 12, HASTY_ROUNDS = 3, HASTY_REDONE = 1 };
+enum { DEFAULT_GROUP = 6, HASTY_GROUP = 12, MOST_GROUP = 32, LEAST_REPEATS = 5 };
 static const double default_repeat_share = 0.03;
 static const double default_power_share = 0.1;
 /* Of the budget, for measuring once more what was measured. */
 static const double repeats_take = 0.1;
-
-void ft__collection_key(ft__named_key *out, const ft_session *s, const ft_op *op,
-                        const char *metric)
-{
-    out->spec[0] = '\0';
-    if (op)
-        ft_op_print(op, out->spec, sizeof(out->spec));
-    out->key = (ft_key){.device = s->device,
-                        .setting = s->setting,
-                        .engine = s->engine->name,
-                        .engine_version = s->engine->version(),
-                        .spec = out->spec,
-                        .phase = ft_phase_name(op ? op->phase : FT_PHASE_FORWARD),
-                        .dtype_policy = s->dtype_policy,
-                        .metric = metric};
-}
-
-ft_measurement ft__exact_bytes(uint64_t bytes)
-{
-    return (ft_measurement){.unit = "B",
-                            .value = (double)bytes,
-                            .error = 0,
-                            .mad = NAN,
-                            .mean = (double)bytes,
-                            .std = NAN,
-                            .n = 1,
-                            .iterations = 1};
-}
-
-ft_status ft__has_time(const struct ft__collection *k, const ft_op *op, int *has,
-                       ft_error *err)
-{
-    ft__named_key key;
-
-    ft__collection_key(&key, k->session, op, "time");
-    return ft__store_has(k->store, &key.key, has, err);
-}
-
-/* ---- putting ---- */
-
-static ft_status put(struct ft__collection *k, ft__named_key *key, const char *metric,
-                     const ft_measurement *m, const ft_reading *readings, size_t n,
-                     ft_error *err)
-{
-    key->key.metric = metric;
-    return ft__store_put(k->store, k->run, &key->key, m, readings, n, err);
-}
-
-/* A size that is exact needs to stand there once. */
-static ft_status put_bytes(struct ft__collection *k, ft__named_key *key,
-                           const char *metric, uint64_t bytes, ft_error *err)
-{
-    ft_measurement m = ft__exact_bytes(bytes);
-    ft_status st;
-    int has;
-
-    key->key.metric = metric;
-    st = ft__store_has(k->store, &key->key, &has, err);
-    return st || has ? st : put(k, key, metric, &m, NULL, 0, err);
-}
-
-/* Of one domain alone, under its name: with what was read. Of the sum, and of a meter
- * with one domain: plainly. */
-static ft_status put_energy(struct ft__collection *k, ft__named_key *key, ft_energy *e,
-                            const ft_energy *readings, ft_error *err)
-{
-    char conditions[512], power[160], energy[160];
-    const char *colon = e->domain[0] ? ":" : "";
-    size_t n = readings ? readings->n_readings : 0;
-    ft_status st;
-
-    snprintf(power, sizeof(power), "power%s%s", colon, e->domain);
-    snprintf(energy, sizeof(energy), "energy%s%s", colon, e->domain);
-    ft__energy_conditions(e, conditions, sizeof(conditions));
-    e->power.conditions = e->energy.conditions = conditions;
-    st = put(k, key, power, &e->power, readings ? readings->readings : NULL, n, err);
-    return st ? st
-              : put(k, key, energy, &e->energy, readings ? readings->counted : NULL, n,
-                    err);
-}
-
-static ft_status put_energies(struct ft__collection *k, ft__named_key *key,
-                              ft_timing *t, ft_error *err)
-{
-    bool alone = t->n_energy == 2;
-    ft_status st = FT_OK;
-
-    if (!t->n_energy)
-        return FT_OK;
-    st = put_energy(k, key, &t->energy[0], alone ? &t->energy[1] : NULL, err);
-    for (uint32_t i = 1; i < t->n_energy && !alone && !st; i++)
-        st = put_energy(k, key, &t->energy[i], &t->energy[i], err);
-    k->report->powered += !t->energy[0].reason[0];
-    if (t->energy[0].reason[0] && !k->report->why_no_power[0])
-        snprintf(k->report->why_no_power, sizeof(k->report->why_no_power), "%s",
-                 t->energy[0].reason);
-    return st;
-}
-
-static ft_status put_timing(struct ft__collection *k, const ft_op *op, ft_timing *t,
-                            ft_error *err)
-{
-    char conditions[1024];
-    ft__named_key key;
-    ft_status st;
-
-    ft__timing_conditions(t, conditions, sizeof(conditions));
-    t->time.conditions = conditions;
-    ft__collection_key(&key, k->session, op, "");
-    st = put_bytes(k, &key, "workspace", t->workspace_bytes, err);
-    if (!st && t->memory_bytes)
-        st = put_bytes(k, &key, "memory", t->memory_bytes, err);
-    if (!st && !isnan(t->launch.value))
-        st = put(k, &key, "launch", &t->launch, t->launches, t->launch.n, err);
-    if (!st)
-        st = put_energies(k, &key, t, err);
-    /* The time last: an operation counts as done when it has one. */
-    if (!st)
-        st = put(k, &key, "time", &t->time, t->readings, t->n_readings, err);
-    k->report->redone += t->redone;
-    k->report->outliers += t->outliers;
-    k->report->disturbed += t->conditions.marks != 0;
-    return st;
-}
-
-ft_status ft__measure_into_store(struct ft__collection *k, const ft_op *ops, size_t n,
-                                 const unsigned char *powered, double time_s,
-                                 ft_error *why, ft_error *err)
-{
-    ft_measure_options how = {.min_time_s = time_s,
-                              .batch_time_s = fmax(LEAST_BATCH_S, k->floor_s),
-                              .rounds = k->opt->rounds,
-                              .max_redone = k->opt->max_redone,
-                              .monitor = k->opt->monitor,
-                              .meter = powered ? k->opt->meter : NULL,
-                              .power_time_s = k->opt->power_time_s,
-                              .powered = powered};
-    ft_timing *t = calloc(n + 1, sizeof(*t));
-    ft_status st;
-
-    if (!t)
-        return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
-    if (k->hasty) {
-        how.rounds = how.rounds ? how.rounds : HASTY_ROUNDS;
-        how.max_redone = how.max_redone ? how.max_redone : HASTY_REDONE;
-    }
-    st = ft__measure_ops(t, why, k->session, ops, n, &how, err);
-    for (size_t i = 0; i < n; i++) {
-        if (!st && !why[i].status)
-            st = put_timing(k, &ops[i], &t[i], err);
-        ft__timing_free(&t[i]);
-    }
-    free(t);
-    return st;
-}
-
-/* ---- the loop ---- */
 
 static ft_status mark_present(struct ft__collection *k, ft_error *err)
 {
@@ -192,7 +215,7 @@ static ft_status mark_present(struct ft__collection *k, ft_error *err)
         if (!k->opt->again)
             st = ft__has_time(k, &k->c[i].op, &has, err);
         if (has) {
-            ft__candidate_known(k, i);
+            candidate_known(k, i);
             k->report->present++;
         }
     }
@@ -223,7 +246,7 @@ static ft_status judge(struct ft__collection *k, size_t i, const ft_error *why,
     c->done = true;
     ft_op_print(&c->op, spec, sizeof(spec));
     if (why->status)
-        ended = ft__candidate_end_series(k, i);
+        ended = candidate_end_series(k, i);
     switch (why->status) {
     case FT_OK:
         k->report->measured++;
@@ -261,11 +284,11 @@ static ft_status choose(struct ft__collection *k, size_t *at, ft_op *ops,
     ft_status st = FT_OK;
 
     while (n < want && n < MOST_GROUP && !st) {
-        st = ft__candidate_next(k, &i, err);
+        st = candidate_next(k, &i, err);
         if (st || i == k->n)
             break;
         k->c[i].chosen = true;
-        ft__candidate_near(k, i);
+        candidate_near(k, i);
         ops[n] = k->c[i].op;
         at[n++] = i;
     }
@@ -348,14 +371,12 @@ static ft_status held_out_error(struct ft__collection *k, double *mape, ft_error
 /* Which operations are hard to predict, learned from those measured. */
 static ft_status learn_from_measured(struct ft__collection *k, ft_error *err)
 {
-    ft__named_key key;
+    ft_key key = ft__session_key(k->session);
     ft__samples s;
     uint32_t *row;
     ft_status st;
 
-    ft__collection_key(&key, k->session, NULL, NULL);
-    key.key.spec = key.key.phase = NULL;
-    st = ft__samples_read(&s, k->store, &key.key, NULL, err);
+    st = ft__samples_read(&s, k->store, &key, NULL, err);
     if (st)
         return st;
     row = calloc(s.n + 1, sizeof(*row));
@@ -509,7 +530,7 @@ ft_status ft_collect(ft_collect_report *out, ft_session *s, ft_store *store,
     if (!st)
         st = ft__measure_machine(&k, err);
     if (!st)
-        st = ft__candidates_make(&k, ops, count, n, err);
+        st = candidates_make(&k, ops, count, n, err);
     out->wanted = k.n;
     if (!st)
         st = choose_powered(&k, err);
@@ -524,7 +545,7 @@ ft_status ft_collect(ft_collect_report *out, ft_session *s, ft_store *store,
         st = measure_again(&k, time_s, err);
     if (!st)
         st = ft__keep_usual(&k, err);
-    ft__candidates_free(&k);
+    candidates_free(&k);
     out->seconds = ft__clock_now(k.clock) - begin_s;
     return st;
 }

@@ -38,17 +38,6 @@ struct ft__collection {
     double judge_at; /* and when it is again */
 };
 
-/* A key with its spec's text. */
-typedef struct ft__named_key {
-    ft_key key;
-    char spec[2048];
-} ft__named_key;
-
-/* op NULL: the engine as a whole. */
-void ft__collection_key(ft__named_key *out, const ft_session *s, const ft_op *op,
-                        const char *metric);
-/* A size that is known exactly: one value, no scatter. */
-ft_measurement ft__exact_bytes(uint64_t bytes);
 /* Has it been measured? */
 ft_status ft__has_time(const struct ft__collection *k, const ft_op *op, int *has,
                        ft_error *err);
@@ -58,19 +47,8 @@ ft_status ft__measure_into_store(struct ft__collection *k, const ft_op *ops, siz
                                  const unsigned char *powered, double time_s,
                                  ft_error *why, ft_error *err);
 
-/* candidates.c */
-ft_status ft__candidates_make(struct ft__collection *k, const ft_op *ops,
-                              const uint64_t *count, size_t n, ft_error *err);
-/* Known from now on, and those near it are worth less; or only the latter. */
-void ft__candidate_known(struct ft__collection *k, size_t i);
-void ft__candidate_near(struct ft__collection *k, size_t i);
-void ft__candidates_free(struct ft__collection *k);
-/* The most informative one that may be tried now; k->n: there is none. */
-ft_status ft__candidate_next(struct ft__collection *k, size_t *next, ft_error *err);
-/* It failed: the larger ones of its series are not tried; how many. */
-size_t ft__candidate_end_series(struct ft__collection *k, size_t i);
-
-/* machine.c */
+/* The machine and the engine themselves, where the store does not have them: memory,
+ * the floor below which times are not proportional, calibrations, probes. */
 ft_status ft__measure_machine(struct ft__collection *k, ft_error *err);
 /* Remember for later sessions what the calibration took. */
 ft_status ft__keep_usual(struct ft__collection *k, ft_error *err);

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/stats.h"
-#include "device/power/power_inside.h"
+#include "device/power/meter.h"
 #include "measure/measure_inside.h"
 #include "measure/spawn.h"
 
@@ -99,8 +99,7 @@ static ft_status start(const struct bench *b, size_t i, ft_command_run *run,
     if (b->output &&
         (lseek(fileno(b->output), 0, SEEK_SET) < 0 || ftruncate(fileno(b->output), 0)))
         return ft_fail(err, FT_EIO, 0, "cannot keep the output of %s", b->r[i].name);
-    st = b->runner->run ? b->runner->run(b->runner->user, run, &s, err)
-                        : ft__spawn_run(run, &s, err);
+    st = b->runner->run(b->runner->user, run, &s, err);
     return st ? st : judge(b, i, run, err);
 }
 
@@ -124,10 +123,23 @@ static ft_status keep_output(struct bench *b, size_t i, ft_error *err)
     return FT_OK;
 }
 
+/* Shell text, untimed; FT_EBACKEND when it ends with anything but 0. NULL: nothing. */
 static ft_status shell(const struct bench *b, const char *text, const char *what,
                        ft_error *err)
 {
-    return ft__spawn_shell(text, what, b->opt->show_output, &b->signals, err);
+    const char *argv[] = {"/bin/sh", "-c", text, NULL};
+    ft__spawn s = {
+        .argv = argv, .signals = &b->signals, .show_output = b->opt->show_output};
+    ft_command_run r;
+    ft_status st;
+
+    if (!text)
+        return FT_OK;
+    st = ft__system_runner.run(NULL, &r, &s, err);
+    if (!st && r.exit_code)
+        st = ft_fail(err, FT_EBACKEND, 0, "the %s command \"%s\" ended with %d", what,
+                     text, r.exit_code);
+    return st;
 }
 
 /* With what belongs around it. */
@@ -585,8 +597,6 @@ ft_status ft__runner_measure(ft_command_result **results, const ft_command *c, s
         *results = b.r;
     return st;
 }
-
-const ft__runner ft__system_runner = {.run = NULL};
 
 ft_status ft_measure_commands(ft_command_result **results, const ft_command *c,
                               size_t n, const ft_command_options *opt, ft_error *err)

@@ -175,6 +175,23 @@ static const ft__beside *beside_of(const ft__timed *t, uint32_t round)
     return NULL;
 }
 
+/* From here on what differs is not the scatter of stretches. */
+static const double ratio_may_differ = 0.1;
+
+/* What stands for the calibration `like` where these were measured beside: the one of
+ * products in its usual ratio, which is the steadier one, unless the ratio is more than
+ * a tenth away from that: then something slows the caches or memory alone. */
+static double calibration_beside(const ft_session *s, const double *beside,
+                                 uint32_t like)
+{
+    double usual = beside[FT__CALIBRATE_PRODUCTS] * s->usual_ratio[like];
+
+    if (like == FT__CALIBRATE_PRODUCTS || isnan(usual) ||
+        fabs(log(beside[like] / usual)) > ratio_may_differ)
+        return beside[like];
+    return usual;
+}
+
 /* What most interruptions leave alone, and yet no single lucky batch. */
 static const double within_round = 0.25;
 
@@ -188,7 +205,7 @@ static size_t ratios_of(double *ratio, double *beside, const ft__timed *t,
 
     for (size_t from = 0, to; from < t->n; from = to) {
         const ft__beside *b = beside_of(t, r[from].round);
-        double unit = b ? ft__calibration_beside(t->job.session, b->s, t->like) : NAN;
+        double unit = b ? calibration_beside(t->job.session, b->s, t->like) : NAN;
 
         to = round_end(r, t->n, from);
         if (r[from].marks & skip || !(unit > 0))
@@ -203,7 +220,11 @@ static size_t ratios_of(double *ratio, double *beside, const ft__timed *t,
     return n;
 }
 
-ft_status ft__measurement_beside(ft_measurement *m, const ft__timed *t, ft_error *err)
+/* m in units of the calibration in the same rounds, times what that took in the median:
+ * what slows both down for a while does not count. m stays where no round has one
+ * beside. */
+static ft_status measurement_beside(ft_measurement *m, const ft__timed *t,
+                                    ft_error *err)
 {
     double *ratio = calloc(3 * t->n + 3, sizeof(*ratio)), *beside, *scratch, error;
     size_t n;
@@ -223,5 +244,33 @@ ft_status ft__measurement_beside(ft_measurement *m, const ft__timed *t, ft_error
             m->error = error * unit;
     }
     free(ratio);
+    return FT_OK;
+}
+
+ft_status ft__timing_take(ft_timing *out, ft__timed *t, const ft_measure_options *opt,
+                          ft_error *err)
+{
+    ft_status st = ft__mark_outliers(&out->outliers, t->readings, t->n, err);
+
+    if (!st)
+        st = ft__measurement_of_times(&out->time, t->readings, t->n, err);
+    if (!st)
+        st = measurement_beside(&out->time, t, err);
+    if (!st && t->n_launches)
+        st = ft__measurement_of_times(&out->launch, t->launches, t->n_launches, err);
+    else
+        out->launch = (ft_measurement){.unit = "s", .value = NAN, .error = NAN};
+    if (st)
+        return st;
+    if (opt->error_floor > 0)
+        out->time.error = hypot(out->time.error, opt->error_floor * out->time.value);
+    out->readings = t->readings;
+    out->n_readings = t->n;
+    out->launches = t->launches;
+    out->conditions = t->seen;
+    out->redone = t->redone;
+    out->rounds = t->n_seen;
+    out->calibration_s = out->time.calibration_s;
+    t->readings = t->launches = NULL;
     return FT_OK;
 }

@@ -1,19 +1,333 @@
 /* Operations -> timings: alone, or several in rotation with calibration operations
- * among them. */
+ * among them, whose times say what state the machine was in; and, where there is a
+ * meter, power and energy, for which the operation is looped. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/power/meter.h"
 #include "graph/graph_inside.h"
 #include "measure/measure_inside.h"
 #include "measure/op_job.h"
 #include "measure/rounds.h"
+#include "predict/data/probes.h"
+
+/* ---- calibrations: what every session measures beside ---- */
+
+/* About a hundred million floating-point operations; 64 kilobytes and 8 megabytes of
+ * operands. Instances lie in several places, for which cache lines meet depends on
+ * that; they stay in memory as long as the session. */
+static const char *const spec[FT__N_CALIBRATIONS] = {
+    [FT__CALIBRATE_PRODUCTS] =
+        "conv2d x=1x64x28x28 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32",
+    [FT__CALIBRATE_CACHES] = "relu x=1x8000 dtype=fp32",
+    [FT__CALIBRATE_MEMORY] = "relu x=1x1000000 dtype=fp32",
+};
+
+/* What touches less stays in the caches that nobody else uses. */
+static const double own_bytes = 2 << 20;
+
+/* Products of fewer operations a byte wait for their weights, like any other. */
+static const double least_intensity = 8;
+
+/* The one that an operation is compared with. */
+static uint32_t calibration_for(const ft_op *op)
+{
+    ft_class class = ft_kind_class(op->kind);
+    double bytes;
+    ft_cost c;
+
+    ft_op_cost(op, &c);
+    bytes = c.bytes_read + c.bytes_written;
+    if ((class == FT_CLASS_CONV || class == FT_CLASS_MATMUL) &&
+        c.flops >= least_intensity * bytes)
+        return FT__CALIBRATE_PRODUCTS;
+    return bytes < own_bytes ? FT__CALIBRATE_CACHES : FT__CALIBRATE_MEMORY;
+}
+
+static ft_op calibration_op(const ft_session *s, uint32_t which)
+{
+    ft_op op;
+
+    (void)ft_op_parse(&op, spec[which], strlen(spec[which]), NULL);
+    ft__op_lower(&op, s->engine->policy);
+    return op;
+}
+
+bool ft__calibration_job(ft__job *out, ft_session *s, uint32_t which)
+{
+    ft_op op = calibration_op(s, which);
+
+    if (!s->calibration[which] && !s->no_calibration[which])
+        s->no_calibration[which] =
+            ft__op_job_make(&s->calibration[which], s, &op, FT__CALIBRATION_INSTANCES,
+                            NULL) != FT_OK;
+    if (!s->calibration[which])
+        return false;
+    *out = ft__op_job_get(s->calibration[which]);
+    return true;
+}
+
+/* How far operations and the calibration part in another state, as a share of how far
+ * that is away: of 107 operations an hour apart, in four pairs, 90 to 97 % of the 90 %
+ * intervals held with it (docs/notes/statistics.md). */
+static const double of_state = 0.7;
+
+/* Relative error of what was measured beside a calibration of so many seconds: in
+ * another state than the usual one operations are slowed down by about as much as it
+ * is, not by as much. 0: usual, or what that is is not known. */
+static double calibration_doubt(const ft_session *s, uint32_t like, double seconds)
+{
+    double usual = ft__calibrations_so_far(s).usual_s * s->usual_ratio[like];
+
+    return usual > 0 && seconds > 0 ? of_state * fabs(log(seconds / usual)) : 0;
+}
+
+/* Find out, once, whether the engine issues ahead. Something long to run, issued many
+ * times: does waiting take part of the time? */
+static void learn_issuing(ft_session *s)
+{
+    enum { N = 16 };
+    const ft_engine *e = s->engine;
+    ft_op op = ft__probe(FT__PROBE_PEAK);
+    double t0, t1, t2;
+    ft__op_job *j;
+    ft__job job;
+    ft_status st = FT_OK;
+
+    if (s->knows_issuing)
+        return;
+    s->knows_issuing = true;
+    ft__op_lower(&op, e->policy);
+    if (ft__op_job_make(&j, s, &op, 1, NULL))
+        return; /* whoever asks for the operation hears why */
+    job = ft__op_job_get(j);
+    (void)ft__run_batch(&t0, &job, 0, 1, NULL);
+    t0 = e->now(s->context);
+    for (uint64_t i = 0; i < N && !st; i++)
+        st = job.run(job.self, i, NULL);
+    t1 = e->now(s->context);
+    if (!st)
+        st = e->sync(s->context, NULL);
+    t2 = e->now(s->context);
+    s->issues_ahead = !st && t2 - t1 > 0.1 * (t2 - t0);
+    ft__op_job_free(j);
+}
+
+/* ---- power and energy ---- */
+
+static const double default_power_time_s = 5;
+/* Between two looks at the clock; the meter's readings in simulated time lie there. */
+static const double look_s = 0.02, simulated_look_s = 1e-3;
+
+static void energy_free(ft_energy *e, uint32_t n)
+{
+    for (uint32_t i = 0; e && i < n; i++) {
+        free(e[i].readings);
+        free(e[i].counted);
+    }
+    free(e);
+}
+
+/* ---- the loop ---- */
+
+struct loop {
+    const ft__job *job;
+    ft_meter *meter;
+    const double *from_s; /* when it began */
+    double time_s;
+    uint64_t per_look; /* iterations */
+    uint64_t done;
+    ft_status st;
+    ft_error *err;
+};
+
+static void run_loop(void *user)
+{
+    struct loop *l = user;
+    double end_s = *l->from_s + l->time_s, took;
+
+    do {
+        l->st = ft__run_batch(&took, l->job, l->done, l->per_look, l->err);
+        l->done += l->per_look;
+    } while (ft__meter_pass(l->meter, 0) < end_s && !l->st);
+}
+
+/* Long enough for every domain of the meter. */
+static double time_for(const ft_meter *m, double asked_s)
+{
+    double time_s = asked_s > 0 ? asked_s : default_power_time_s;
+
+    for (uint32_t i = 0; i < ft_meter_n_domains(m); i++)
+        time_s = fmax(time_s, ft_meter_domain(m, i)->least_s);
+    return time_s;
+}
+
+/* ---- what the trace says ---- */
+
+void ft__energy_of(double *joules, double *error_j, double watts, double watts_error,
+                   double seconds, double seconds_error)
+{
+    *joules = watts * seconds;
+    *error_j = hypot(watts * seconds_error, seconds * watts_error);
+}
+
+static ft_status keep_readings(ft_energy *e, const ft_trace *t, uint32_t domain,
+                               double from_s, ft_error *err)
+{
+    size_t n = t->n[domain];
+
+    e->readings = calloc(n + 1, sizeof(*e->readings));
+    e->counted = calloc(n + 1, sizeof(*e->counted));
+    if (!e->readings || !e->counted)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu readings of power", n);
+    e->n_readings = n;
+    for (size_t i = 0; i < n; i++) {
+        const ft_power_reading *r = &t->reading[domain][i];
+
+        e->readings[i] = (ft_reading){.value = r->watts, .start_s = r->at_s - from_s};
+        e->counted[i] = (ft_reading){.value = r->joules, .start_s = r->at_s - from_s};
+    }
+    return FT_OK;
+}
+
+/* Mean power of the loop times seconds of an iteration of the loop. */
+static void work_out(ft_energy *e, const ft_power *p, const ft_measurement *time)
+{
+    double n = (double)e->iterations, each_s = e->seconds / n;
+
+    e->power = ft__measurement_unknown("W");
+    e->energy = ft__measurement_unknown("J");
+    e->counter_j = p->counter_j / n;
+    e->integral_j = p->integral_j / n;
+    memcpy(e->reason, p->reason, sizeof(e->reason));
+    if (p->reason[0])
+        return;
+    e->power.value = e->power.mean = p->watts;
+    e->power.error = p->watts_error;
+    e->power.std = p->watts_std;
+    e->power.n = p->n_fresh;
+    e->power.iterations = e->iterations;
+    ft__energy_of(&e->energy.value, &e->energy.error, p->watts, p->watts_error, each_s,
+                  each_s * time->error / time->value);
+    e->energy.mean = e->energy.value;
+    e->energy.n = p->n_fresh;
+    e->energy.iterations = e->iterations;
+}
+
+/* Over domains that are part of no other; an unknown one makes the sum unknown. */
+static void sum_up(ft_energy *sum, const ft_energy *e, const ft_trace *t)
+{
+    double power = 0, energy = 0, power_error = 0, energy_error = 0;
+
+    *sum = e[0];
+    sum->domain = "";
+    sum->readings = sum->counted = NULL;
+    sum->n_readings = 0;
+    sum->counter_j = sum->integral_j = 0;
+    sum->reason[0] = '\0';
+    sum->power = ft__measurement_unknown("W");
+    sum->energy = ft__measurement_unknown("J");
+    for (uint32_t i = 0; i < t->n_domains; i++) {
+        if (t->domain[i].part_of[0])
+            continue;
+        power += e[i].power.value;
+        power_error = hypot(power_error, e[i].power.error);
+        energy += e[i].energy.value;
+        energy_error = hypot(energy_error, e[i].energy.error);
+        sum->counter_j += e[i].counter_j;
+        sum->integral_j += e[i].integral_j;
+        sum->power.n += e[i].power.n;
+        if (e[i].reason[0])
+            memcpy(sum->reason, e[i].reason, sizeof(sum->reason));
+    }
+    sum->power.value = sum->power.mean = power;
+    sum->power.error = power_error;
+    sum->energy.value = sum->energy.mean = energy;
+    sum->energy.error = energy_error;
+    sum->energy.n = sum->power.n;
+    sum->energy.iterations = sum->power.iterations = sum->iterations;
+}
+
+static ft_status evaluate_trace(ft_timing *out, const ft_meter *m, const ft_trace *t,
+                                const struct loop *l, double from_s, double to_s,
+                                ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    out->energy = calloc(t->n_domains + 1, sizeof(*out->energy));
+    if (!out->energy)
+        return ft_fail(err, FT_ENOMEM, 0, "energy");
+    out->n_energy = t->n_domains + 1;
+    for (uint32_t i = 0; i < t->n_domains && !st; i++) {
+        ft_energy *e = &out->energy[i + 1];
+        ft_power p;
+
+        e->domain = ft_meter_domain(m, i)->name;
+        e->iterations = l->done;
+        e->seconds = to_s - from_s;
+        ft_power_of(&p, t, i, from_s, to_s);
+        work_out(e, &p, &out->time);
+        st = keep_readings(e, t, i, from_s, err);
+    }
+    if (!st)
+        sum_up(&out->energy[0], out->energy + 1, t);
+    return st;
+}
+
+/* The sensor failed, not the operation: there is a time, and a reason. */
+static ft_status no_trace(ft_timing *out, const char *why, ft_error *err)
+{
+    out->energy = calloc(1, sizeof(*out->energy));
+    if (!out->energy)
+        return ft_fail(err, FT_ENOMEM, 0, "energy");
+    out->n_energy = 1;
+    *out->energy = (ft_energy){.domain = "",
+                               .power = ft__measurement_unknown("W"),
+                               .energy = ft__measurement_unknown("J"),
+                               .counter_j = NAN,
+                               .integral_j = NAN,
+                               .seconds = NAN};
+    snprintf(out->energy->reason, sizeof(out->energy->reason), "%.150s", why);
+    return FT_OK;
+}
+
+/* Loop for the meter: out->energy, with reasons where it is unknown. */
+static ft_status measure_energy(ft_timing *out, const ft__job *job,
+                                const ft_measure_options *opt, ft_error *err)
+{
+    double from_s, to_s;
+    const ft__clock *simulated = ft__session_clock(job->session), *before;
+    struct loop l = {.job = job,
+                     .meter = opt->meter,
+                     .from_s = &from_s,
+                     .time_s = time_for(opt->meter, opt->power_time_s),
+                     .per_look = (uint64_t)fmax(
+                         1, (simulated ? simulated_look_s : look_s) / out->time.value),
+                     .err = err};
+    ft_error why = {0};
+    ft_trace t;
+    ft_status st;
+
+    before = simulated ? ft__meter_follow(opt->meter, simulated) : NULL;
+    st = ft_meter_watch(opt->meter, run_loop, &l, &t, &from_s, &to_s, &why);
+    if (simulated)
+        (void)ft__meter_follow(opt->meter, before);
+    if (st)
+        return l.st ? l.st : no_trace(out, why.msg, err);
+    st = l.st ? l.st : evaluate_trace(out, opt->meter, &t, &l, from_s, to_s, err);
+    ft_trace_free(&t);
+    return st;
+}
+
+/* ---- one job ---- */
 
 void ft__timing_free(ft_timing *t)
 {
     free(t->readings);
     free(t->launches);
-    ft__energy_free(t->energy, t->n_energy);
+    energy_free(t->energy, t->n_energy);
     t->readings = t->launches = NULL;
     t->energy = NULL;
     t->n_energy = 0;
@@ -33,7 +347,7 @@ ft_status ft__measure_job(ft_timing *out, const ft__job *job,
     if (!st)
         st = ft__timing_take(out, &t, opt, err);
     if (!st && opt->meter)
-        st = ft__measure_energy(out, job, opt, err);
+        st = measure_energy(out, job, opt, err);
     if (st)
         ft__timing_free(out);
     ft__timed_free(&t);
@@ -113,7 +427,7 @@ static ft_status run_group(struct measured_group *g, const ft_op *ops, bool cali
 
     for (size_t i = 0; i < g->n; i++)
         if (g->job[i]) {
-            g->timed[n].like = ft__calibration_for(&ops[i]);
+            g->timed[n].like = calibration_for(&ops[i]);
             wanted[g->timed[n].like] = true;
             g->timed[n++].job = ft__op_job_get(g->job[i]);
         }
@@ -123,18 +437,6 @@ static ft_status run_group(struct measured_group *g, const ft_op *ops, bool cali
             g->timed[n++].job = calibration;
         }
     return ft__rounds_run(g->timed, n, g->session, g->opt, err);
-}
-
-static void describe(ft_timing *out, const ft__op_job *j)
-{
-    const ft_block_info *info = ft__op_job_info(j);
-
-    out->weight_bytes = info->weight_bytes;
-    out->workspace_bytes = info->workspace_bytes;
-    out->instances = ft__op_job_instances(j);
-    if (info->implementation)
-        strncpy(out->implementation, info->implementation,
-                sizeof(out->implementation) - 1);
 }
 
 /* Most that the engine's allocator held while one instance ran; 0: not known. */
@@ -164,13 +466,13 @@ static ft_status finish(ft_timing *out, ft_error *why, const struct measured_gro
     else
         st = ft__timing_take(out, t, g->opt, why);
     if (!st && g->opt->meter && (!g->opt->powered || g->opt->powered[job]))
-        st = ft__measure_energy(out, &t->job, g->opt, why);
+        st = measure_energy(out, &t->job, g->opt, why);
     if (st) {
         ft__timing_free(out);
         *out = (ft_timing){0};
         return st;
     }
-    describe(out, g->job[job]);
+    ft__op_job_describe(out, g->job[job]);
     out->memory_bytes = memory_of(&t->job);
     return FT_OK;
 }
@@ -199,7 +501,7 @@ static ft_status measure_some(size_t *taken, ft_timing *out, ft_error *why,
     }
     calibrate = calibrate && !(opt->error_floor != 0);
     if (calibrate)
-        with_floor.error_floor = ft__calibration_scatter(s);
+        with_floor.error_floor = ft__calibrations_so_far(s).scatter;
     for (size_t i = 0; i < g.n; i++) {
         ft__timed *t = &g.timed[at];
 
@@ -208,7 +510,7 @@ static ft_status measure_some(size_t *taken, ft_timing *out, ft_error *why,
         at++;
         if (!finish(&out[i], &why[i], &g, i, t) && calibrate)
             add_error(&out[i].time,
-                      ft__calibration_doubt(s, t->like, out[i].calibration_s));
+                      calibration_doubt(s, t->like, out[i].calibration_s));
     }
     group_free(&g);
     return FT_OK;
@@ -220,7 +522,7 @@ ft_status ft__measure_ops(ft_timing *out, ft_error *why, ft_session *s,
 {
     ft_status st = FT_OK;
 
-    ft__session_learn_issuing(s);
+    learn_issuing(s);
     memset(out, 0, n * sizeof(*out));
     memset(why, 0, n * sizeof(*why));
     for (size_t i = 0, taken; i < n && !st; i += taken) {
@@ -241,7 +543,7 @@ ft_status ft__measure_op(ft_timing *out, ft_session *s, const ft_op *op,
     size_t taken;
     ft_status st;
 
-    ft__session_learn_issuing(s);
+    learn_issuing(s);
     memset(out, 0, sizeof(*out));
     st = measure_some(&taken, out, &why, s, op, 1, false, opt, err);
     if (!st && why.status) {

@@ -1,10 +1,9 @@
 #ifndef MEASURE_MEASURE_INSIDE_H
 #define MEASURE_MEASURE_INSIDE_H
 
-#include "foretell/measure.h"
+#include "measure/session.h"
 
-/* {"counter_j": 1.2e-3, "integral_j": 1.1e-3, "reason": ...} likewise. */
-size_t ft__energy_conditions(const ft_energy *e, char *buf, size_t size);
+/* ---- measure.c ---- */
 /* One operation (lowered for the session's policy if it is not): a block of
  * instances with weights of their own, visited in turn, so that weights come
  * from where a network's weights come from; one set of input tensors. */
@@ -16,6 +15,23 @@ ft_status ft__measure_op(ft_timing *out, ft_session *s, const ft_op *op,
 ft_status ft__measure_ops(ft_timing *out, ft_error *why, ft_session *s,
                           const ft_op *ops, size_t n, const ft_measure_options *opt,
                           ft_error *err);
+/* Rounds of one job: what concerns time and conditions of *out, and energy where
+ * there is a meter; the rest stays as it was. */
+ft_status ft__measure_job(ft_timing *out, const ft__job *job,
+                          const ft_measure_options *opt, ft_error *err);
+void ft__timing_free(ft_timing *t);
+/* The operation that is measured beside others, made ready, in so many instances;
+ * false: the engine does not run it. The session keeps it. */
+enum { FT__CALIBRATION_INSTANCES = 8 };
+bool ft__calibration_job(ft__job *out, ft_session *s, uint32_t which);
+/* Energy of one iteration from mean power and time, both with their standard
+ * errors: E = P t, sigma_E^2 = (P sigma_t)^2 + (t sigma_P)^2 (thesis on GPU
+ * selection, eq. 3.1-3.9). NaN when power or time is; an error that is not known
+ * makes error_j NaN. */
+void ft__energy_of(double *joules, double *error_j, double watts, double watts_error,
+                   double seconds, double seconds_error);
+
+/* ---- figures.c ---- */
 /* Value = median of the medians of rounds that count; error = their scatter, as
  * docs/measuring.md has it; MAD, mean and standard deviation over all batches of
  * those rounds; each reading counts per iteration. */
@@ -23,10 +39,12 @@ ft_status ft__measurement_of_times(ft_measurement *out, const ft_reading *r, siz
                                    ft_error *err);
 /* No value, no error. */
 ft_measurement ft__measurement_unknown(const char *unit);
-const char *ft__session_dtype_policy(const ft_session *s);
+
+/* ---- into_store.c ---- */
 /* {"clock_hz": 1.41e9, "marks": ["foreign load"], "outliers": 2, ...} as stores keep
  * it. Returns its length as snprintf() does. */
 size_t ft__timing_conditions(const ft_timing *t, char *buf, size_t size);
-void ft__timing_free(ft_timing *t);
+/* {"counter_j": 1.2e-3, "integral_j": 1.1e-3, "reason": ...} likewise. */
+size_t ft__energy_conditions(const ft_energy *e, char *buf, size_t size);
 
 #endif

@@ -233,9 +233,10 @@ static ft_status run_pass(void *self, uint64_t iteration, ft_error *err)
 
 void ft_network_timing_free(ft_network_timing *t)
 {
-    free(t->readings);
-    free(t->launches);
-    ft__energy_free(t->energy, t->n_energy);
+    ft__timing_free(&(ft_timing){.readings = t->readings,
+                                 .launches = t->launches,
+                                 .energy = t->energy,
+                                 .n_energy = t->n_energy});
     t->readings = t->launches = NULL;
     t->energy = NULL;
     t->n_energy = 0;
@@ -309,8 +310,7 @@ static ft_status measure_passes(ft_network_timing *out, const ft__network *n,
 
     if (st)
         return st;
-    ft__return_free_memory();
-    (void)ft__reset_peak();
+    ft__memory_trim(true);
     if (e->memory)
         e->memory(job->session->context, &before, &peak, 1);
     st = ft__measure_job(&t, job, opt, err);
@@ -334,13 +334,13 @@ ft_status ft_measure_network(ft_network_timing *out, ft_session *s, const ft_gra
                        "%s holds a backward pass, and %s runs forward passes only; "
                        "--engine torch runs both",
                        g->name, s->engine->name);
-    out->context_bytes = ft__resident_bytes();
+    out->context_bytes = ft__memory_now().resident;
     st = ft__network_make(&n, s, g, s->engine->policy, err);
     if (st)
         return st;
     job.self = n;
     st = measure_passes(out, n, &job, opt, err);
-    out->peak_process_bytes = ft__peak_resident_bytes();
+    out->peak_process_bytes = ft__memory_now().peak;
     ft__network_free(n);
     out->calibration_s = st ? NAN : measure_calibration(s, opt);
     out->time.calibration_s = out->calibration_s;
@@ -434,8 +434,7 @@ static ft_status measure_loaded(ft_network_timing *out, const ft__job *job,
     ft_status st;
 
     /* Loading holds weights several times: that is not the peak of running. */
-    ft__return_free_memory();
-    (void)ft__reset_peak();
+    ft__memory_trim(true);
     st = ft__run_batch(&first, job, 0, 1, err);
     if (!st)
         st = ft__measure_job(&t, job, opt, err);
@@ -460,7 +459,7 @@ ft_status ft_measure_model(ft_network_timing *out, ft_session *s, const char *pa
     if (!s->engine->load_model)
         return ft_fail(err, FT_EUNSUPPORTED, 0, "engine %s does not run models whole",
                        s->engine->name);
-    out->context_bytes = ft__resident_bytes();
+    out->context_bytes = ft__memory_now().resident;
     st = list_inputs(&inputs, &n, g, err);
     if (!st)
         st = s->engine->load_model(s->context, &w.block, &info, path, inputs, n, err);
@@ -469,7 +468,7 @@ ft_status ft_measure_model(ft_network_timing *out, ft_session *s, const char *pa
         return st;
     st = measure_loaded(out, &job, opt, err);
     out->weight_bytes = info.weight_bytes;
-    out->peak_process_bytes = ft__peak_resident_bytes();
+    out->peak_process_bytes = ft__memory_now().peak;
     /* What the engine holds besides is not known: what the process grew by. */
     known = out->context_bytes + out->weight_bytes;
     if (out->peak_process_bytes > known)

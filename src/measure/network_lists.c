@@ -1,5 +1,4 @@
 /* Operations of networks: from a folder of lists, or from one table. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,19 +8,6 @@
 
 #include "measure/values.h"
 
-/* ---- operands ---- */
-
-int64_t ft__operand_limit(const ft_op *op, uint32_t operand)
-{
-    if (op->kind == FT_KIND_embedding)
-        return ft_op_at(op, FT_K_rows, 0);
-    if (op->kind == FT_KIND_gather && operand == 1)
-        return ft_op_at(op, FT_K_x, (uint32_t)ft_op_at(op, FT_K_axis, 0));
-    return 2;
-}
-
-/* ---- one operation ---- */
-
 /* Weights of all instances together pass any cache, as a network's do, as long
  * as that takes neither many instances nor much memory. */
 enum { MAX_INSTANCES = 64 };
@@ -561,12 +548,12 @@ ft__job ft__op_job_get(ft__op_job *j)
     return (ft__job){.session = j->session, .run = run_op, .move = move, .self = j};
 }
 
-const ft_block_info *ft__op_job_info(const ft__op_job *j)
+void ft__op_job_describe(ft_timing *out, const ft__op_job *j)
 {
-    return &j->info;
-}
-
-uint32_t ft__op_job_instances(const ft__op_job *j)
-{
-    return j->instances;
+    out->weight_bytes = j->info.weight_bytes;
+    out->workspace_bytes = j->info.workspace_bytes;
+    out->instances = j->instances;
+    if (j->info.implementation)
+        strncpy(out->implementation, j->info.implementation,
+                sizeof(out->implementation) - 1);
 }

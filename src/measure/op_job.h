@@ -13,7 +13,7 @@ ft_status ft__op_job_make(ft__op_job **out, ft_session *s, const ft_op *op,
                           uint32_t instances, ft_error *err);
 void ft__op_job_free(ft__op_job *j);
 ft__job ft__op_job_get(ft__op_job *j);
-const ft_block_info *ft__op_job_info(const ft__op_job *j);
-uint32_t ft__op_job_instances(const ft__op_job *j);
+/* How the engine runs it: bytes, instances and implementation of *out. */
+void ft__op_job_describe(ft_timing *out, const ft__op_job *j);
 
 #endif

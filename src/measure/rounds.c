@@ -4,11 +4,11 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arena.h"
-#include "base/clock.h"
 #include "base/stats.h"
-#include "device/load.h"
+#include "device/cpus.h"
 #include "measure/measure_inside.h"
 
 enum { MAX_READINGS = 1 << 16, BURST = 32 };
@@ -49,21 +49,6 @@ static struct plan plan_of(const ft_measure_options *opt)
     p.max_redone = opt->max_redone ? opt->max_redone : p.rounds;
     p.patient = opt->max_redone > p.rounds;
     return p;
-}
-
-ft_status ft__run_batch(double *seconds, const ft__job *job, uint64_t first, uint64_t n,
-                        ft_error *err)
-{
-    const ft_engine *e = job->session->engine;
-    double t0 = e->now(job->session->context);
-    ft_status st = FT_OK;
-
-    for (uint64_t i = 0; i < n && !st; i++)
-        st = job->run(job->self, first + i, err);
-    if (!st)
-        st = e->sync(job->session->context, err);
-    *seconds = e->now(job->session->context) - t0;
-    return st;
 }
 
 /* Run for warmup_s and find how many iterations take batch_s. */
@@ -171,7 +156,45 @@ static ft_status run_round(ft__timed *t, const struct plan *p, uint32_t round,
     return !st && s->issues_ahead ? time_launch(t, round, begin_s) : st;
 }
 
-/* ---- disturbances ---- */
+/* ---- conditions and disturbances ---- */
+
+/* From round to round. */
+static const double clock_may_move = 0.02;
+
+static ft_conditions conditions_unknown(void)
+{
+    return (ft_conditions){.clock_low_hz = NAN,
+                           .clock_high_hz = NAN,
+                           .clock_hz = NAN,
+                           .memory_clock_hz = NAN,
+                           .temperature_max_k = NAN,
+                           .foreign_load = NAN};
+}
+
+/* Mean of n + 1 values from that of n; unknown values do not count. */
+static double mean_with(double mean, double one, uint32_t n)
+{
+    if (isnan(mean) || isnan(one))
+        return isnan(mean) ? one : mean;
+    return mean + (one - mean) / (double)(n + 1);
+}
+
+/* Add what one round showed to what earlier ones showed; n: how many these were. */
+static void conditions_add(ft_conditions *sum, const ft_conditions *one, uint32_t n)
+{
+    sum->clock_low_hz = fmin(sum->clock_low_hz, one->clock_low_hz);
+    sum->clock_high_hz = fmax(sum->clock_high_hz, one->clock_high_hz);
+    sum->clock_hz = mean_with(sum->clock_hz, one->clock_hz, n);
+    sum->memory_clock_hz = mean_with(sum->memory_clock_hz, one->memory_clock_hz, n);
+    sum->temperature_max_k = fmax(sum->temperature_max_k, one->temperature_max_k);
+    sum->foreign_load = mean_with(sum->foreign_load, one->foreign_load, n);
+    sum->throttle |= one->throttle;
+    sum->marks |= one->marks;
+    sum->n += one->n;
+    /* Rounds may each be steady and yet differ. */
+    if (sum->clock_high_hz > (1 + clock_may_move) * sum->clock_low_hz)
+        sum->marks |= FT_MARK_CLOCK_MOVED;
+}
 
 static const uint32_t disturbing = FT_MARK_CLOCK_MOVED | FT_MARK_THROTTLED |
                                    FT_MARK_FOREIGN_LOAD | FT_MARK_SPEED_MOVED;
@@ -193,8 +216,46 @@ static void judge(ft__timed *t, const struct plan *p, uint32_t round, bool in_va
             return;
         }
     }
-    ft__conditions_add(&t->seen, c, t->n_seen++);
+    conditions_add(&t->seen, c, t->n_seen++);
     t->left--;
+}
+
+/* ---- what stands beside ---- */
+
+/* What measurements in two processes differ by where nothing else changes:
+ * docs/notes/statistics.md. */
+static const double least_floor = 0.0175;
+
+/* What else differs when the calibration does, more than its own scatter. */
+static const double may_differ = 0.04;
+
+enum {
+    KEPT = sizeof(((ft_session *)0)->calibrations) / sizeof(double),
+    ENOUGH = 5, /* to say what is usual */
+};
+
+ft__calibrations ft__calibrations_so_far(const ft_session *s)
+{
+    ft__calibrations c = {.usual_s = s->usual_s, .scatter = least_floor};
+    size_t n = s->n_calibrations < KEPT ? s->n_calibrations : KEPT;
+    double v[KEPT], centre;
+
+    if (n < ENOUGH)
+        return c;
+    memcpy(v, s->calibrations, n * sizeof(*v));
+    ft__sort(v, n);
+    c.usual_s = fmin(s->usual_s, ft__quantile(v, n, 0.1));
+    centre = ft__quantile(v, n, 0.5);
+    c.scatter = fmax(least_floor, ft__mad(v, n, centre) / centre);
+    return c;
+}
+
+/* Note what the one of products took beside a round. True: 4 % more or less than
+ * usual. */
+static bool calibration_moved(ft_session *s, double seconds)
+{
+    s->calibrations[s->n_calibrations++ % KEPT] = seconds;
+    return fabs(seconds / ft__calibrations_so_far(s).usual_s - 1) > may_differ;
 }
 
 /* All that goes round. */
@@ -208,8 +269,6 @@ struct rotation {
     ft__timed *calibration[FT__N_CALIBRATIONS];
     double begin_s;
 };
-
-/* ---- what stands beside ---- */
 
 /* A stretch of each calibration: the faster of two batches, for an interruption is not
  * what is asked for. What others left in the caches goes first. */
@@ -259,8 +318,8 @@ static void end_round(struct rotation *r, size_t i, uint32_t round,
 
     if (isnan(before[P]) || isnan(after[P]) || !note_beside(t, round, before, after))
         return;
-    if (ft__calibration_moved(r->session, before[P]) ||
-        ft__calibration_moved(r->session, after[P]))
+    if (calibration_moved(r->session, before[P]) ||
+        calibration_moved(r->session, after[P]))
         r->seen[i].marks |= FT_MARK_SPEED_MOVED;
 }
 
@@ -330,7 +389,7 @@ static void run_in_turn(struct rotation *r, uint32_t round)
 
 static void run_all_in_turn(struct rotation *r, uint32_t round)
 {
-    ft_conditions seen = ft__conditions_unknown();
+    ft_conditions seen = conditions_unknown();
     double before[FT__N_CALIBRATIONS], after[FT__N_CALIBRATIONS];
 
     calibrate(r, before);
@@ -355,7 +414,7 @@ static void run_all(struct rotation *r, uint32_t round)
 
     calibrate(r, beside[now]);
     for (size_t i = 0; i < r->n; i++) {
-        r->seen[i] = ft__conditions_unknown();
+        r->seen[i] = conditions_unknown();
         if (!is_active(&r->t[i]))
             continue;
         if (r->monitor)
@@ -423,7 +482,7 @@ ft_status ft__rounds_run(ft__timed *t, size_t n, ft_session *s,
         return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
     for (size_t i = 0; i < n; i++) {
         t[i].left = r.plan.rounds;
-        t[i].seen = ft__conditions_unknown();
+        t[i].seen = conditions_unknown();
         t[i].st = warm_up(&t[i], &r.plan);
         if (t[i].calibrates)
             r.calibration[t[i].calibrates - 1] = &t[i];
@@ -442,34 +501,4 @@ void ft__timed_free(ft__timed *t)
     free(t->beside);
     t->readings = t->launches = NULL;
     t->beside = NULL;
-}
-
-/* ---- what came of it ---- */
-
-ft_status ft__timing_take(ft_timing *out, ft__timed *t, const ft_measure_options *opt,
-                          ft_error *err)
-{
-    ft_status st = ft__mark_outliers(&out->outliers, t->readings, t->n, err);
-
-    if (!st)
-        st = ft__measurement_of_times(&out->time, t->readings, t->n, err);
-    if (!st)
-        st = ft__measurement_beside(&out->time, t, err);
-    if (!st && t->n_launches)
-        st = ft__measurement_of_times(&out->launch, t->launches, t->n_launches, err);
-    else
-        out->launch = (ft_measurement){.unit = "s", .value = NAN, .error = NAN};
-    if (st)
-        return st;
-    if (opt->error_floor > 0)
-        out->time.error = hypot(out->time.error, opt->error_floor * out->time.value);
-    out->readings = t->readings;
-    out->n_readings = t->n;
-    out->launches = t->launches;
-    out->conditions = t->seen;
-    out->redone = t->redone;
-    out->rounds = t->n_seen;
-    out->calibration_s = out->time.calibration_s;
-    t->readings = t->launches = NULL;
-    return FT_OK;
 }

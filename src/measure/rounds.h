@@ -1,7 +1,6 @@
 #ifndef MEASURE_ROUNDS_H
 #define MEASURE_ROUNDS_H
 
-#include "base/buf.h"
 #include "measure/session.h"
 
 /* What an iteration of each calibration took just before and after a round, the mean of
@@ -36,26 +35,23 @@ typedef struct ft__timed {
 ft_status ft__rounds_run(ft__timed *t, size_t n, ft_session *s,
                          const ft_measure_options *opt, ft_error *err);
 void ft__timed_free(ft__timed *t);
+
+/* What the calibration of products took so far. */
+typedef struct ft__calibrations {
+    double usual_s; /* of earlier sessions or this one, whichever is less, for what
+                     * disturbs slows down; NaN: too few */
+    double scatter; /* relative, from run to run, to be expected of this machine */
+} ft__calibrations;
+
+ft__calibrations ft__calibrations_so_far(const ft_session *s);
+
+/* ---- figures.c ---- */
 /* Times, launches, conditions and counts of one; readings change hands. */
 ft_status ft__timing_take(ft_timing *out, ft__timed *t, const ft_measure_options *opt,
                           ft_error *err);
-
-/* m in units of the calibration in the same rounds, times what that took in the median:
- * what slows both down for a while does not count. m stays where no round has one
- * beside. */
-ft_status ft__measurement_beside(ft_measurement *m, const ft__timed *t, ft_error *err);
-
 /* Mark what lies far from the others of its round; how many. */
 ft_status ft__mark_outliers(uint32_t *marked, ft_reading *r, size_t n, ft_error *err);
 /* Standard error of the median of n values; NaN for fewer than two. */
 double ft__error_of_rounds(const double *v, size_t n, double centre);
-
-/* Add what one round showed to what earlier ones showed; n: how many these were. */
-void ft__conditions_add(ft_conditions *sum, const ft_conditions *one, uint32_t n);
-ft_conditions ft__conditions_unknown(void);
-
-/* Members of the JSON object that begins b; NaN and "" are left out. */
-void ft__add_number(ft__buf *b, const char *name, double v);
-void ft__add_text(ft__buf *b, const char *name, const char *text);
 
 #endif

@@ -1,18 +1,101 @@
 /* A session: an engine loaded and opened on this machine, its device named, settings
  * held, the thread pinned. */
-#include "measure/op_job.h"
+#define _GNU_SOURCE /* CPU sets */
+#include "measure/session.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <malloc.h>
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/log.h"
 #include "foretell/device.h"
-#include "measure/measure_inside.h"
+#include "measure/op_job.h"
+
+/* ---- this process ---- */
+
+struct ft__pin {
+    cpu_set_t before;
+};
+
+/* Keep the calling thread on one CPU it may use; NULL when the system refuses. */
+static struct ft__pin *pin_thread(void)
+{
+    struct ft__pin *p = malloc(sizeof(*p));
+    cpu_set_t one;
+
+    if (!p)
+        return NULL;
+    if (sched_getaffinity(0, sizeof(p->before), &p->before))
+        goto fail;
+    CPU_ZERO(&one);
+    /* The last CPU: the first one serves most interrupts. */
+    for (size_t cpu = CPU_SETSIZE; cpu-- > 0;)
+        if (CPU_ISSET(cpu, &p->before)) {
+            CPU_SET(cpu, &one);
+            break;
+        }
+    if (sched_setaffinity(0, sizeof(one), &one))
+        goto fail;
+    return p;
+fail:
+    free(p);
+    return NULL;
+}
+
+/* Give it back the CPUs it had; takes and frees, NULL is fine. */
+static void unpin_take(struct ft__pin *p)
+{
+    if (!p)
+        return;
+    (void)sched_setaffinity(0, sizeof(p->before), &p->before);
+    free(p);
+}
+
+/* A "Name:   123 kB" line of /proc/self/status, in bytes; 0: not found. */
+static uint64_t status_bytes(const char *name)
+{
+    FILE *fp = fopen("/proc/self/status", "r");
+    char line[256];
+    unsigned long long kib = 0;
+
+    if (!fp)
+        return 0;
+    while (fgets(line, sizeof(line), fp))
+        if (strncmp(line, name, strlen(name)) == 0)
+            (void)sscanf(line + strlen(name), ": %llu", &kib);
+    fclose(fp);
+    return kib * 1024u;
+}
+
+ft__memory_use ft__memory_now(void)
+{
+    return (ft__memory_use){.resident = status_bytes("VmRSS"),
+                            .own = status_bytes("RssAnon"),
+                            .peak = status_bytes("VmHWM")};
+}
+
+void ft__memory_trim(bool new_peak)
+{
+    int fd;
+
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+    if (!new_peak || (fd = open("/proc/self/clear_refs", O_WRONLY)) < 0)
+        return;
+    new_peak = write(fd, "5", 1) == 1; /* where it is refused, the old one counts */
+    close(fd);
+}
+
+/* ---- engines ---- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -102,6 +185,8 @@ static ft_status load_engine(ft_session *s, const ft_session_options *opt,
     return ft_engine_load(&s->engine, path, err);
 }
 
+/* ---- the clock ---- */
+
 /* Does the engine's clock go on while nothing runs? */
 static bool clock_moves(const ft_session *s)
 {
@@ -130,6 +215,8 @@ const ft__clock *ft__session_clock(const ft_session *s)
 {
     return s->clock_is_real ? NULL : &s->simulated;
 }
+
+/* ---- opening and closing ---- */
 
 /* "threads=1 clock=1200MHz". Of a GPU the dataset's device speaks already. */
 static ft_status name_setting(ft_session *s, bool on_gpu, ft_error *err)
@@ -173,7 +260,7 @@ ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
     s->log = opt->log;
     s->seed = opt->seed;
     s->threads = cfg.threads;
-    s->before_bytes = ft__anonymous_bytes();
+    s->before_bytes = ft__memory_now().own;
     st = ft_device_local(&device, "", err);
     if (st)
         goto fail;
@@ -192,7 +279,7 @@ ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
     if (st)
         goto fail;
     if (s->threads == 1)
-        s->pin = ft__pin_thread();
+        s->pin = pin_thread();
     st = s->engine->open(&s->context, &cfg, err);
     if (st)
         goto fail;
@@ -203,7 +290,7 @@ ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
     s->clock_is_real = clock_moves(s);
     s->simulated = (ft__clock){simulated_now, wait_simulated, s};
     if (!s->clock_is_real) {
-        ft__unpin_take(s->pin);
+        unpin_take(s->pin);
         s->pin = NULL;
     }
     s->facts = (ft_session_facts){.device = s->device,
@@ -211,7 +298,7 @@ ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
                                   .engine = s->engine->name,
                                   .engine_version = s->engine->version(),
                                   .policy = s->engine->policy};
-    s->opened_bytes = ft__anonymous_bytes();
+    s->opened_bytes = ft__memory_now().own;
     ft_device_free(device);
     *out = s;
     return FT_OK;
@@ -231,7 +318,7 @@ void ft_session_close(ft_session *s)
         ft__op_job_free(s->calibration[i]);
     if (s->context)
         s->engine->close(s->context);
-    ft__unpin_take(s->pin);
+    unpin_take(s->pin);
     if (ft_settings_restore_take(s->held, &why))
         ft__log(s->log, FT_LOG_WARN, "%s", why.msg);
     free(s);
@@ -242,7 +329,26 @@ const ft_session_facts *ft_session_get(const ft_session *s)
     return &s->facts;
 }
 
-const char *ft__session_dtype_policy(const ft_session *s)
+ft_key ft__session_key(const ft_session *s)
 {
-    return s->dtype_policy;
+    return (ft_key){.device = s->device,
+                    .setting = s->setting,
+                    .engine = s->engine->name,
+                    .engine_version = s->engine->version(),
+                    .dtype_policy = s->dtype_policy};
+}
+
+ft_status ft__run_batch(double *seconds, const ft__job *job, uint64_t first, uint64_t n,
+                        ft_error *err)
+{
+    const ft_engine *e = job->session->engine;
+    double t0 = e->now(job->session->context);
+    ft_status st = FT_OK;
+
+    for (uint64_t i = 0; i < n && !st; i++)
+        st = job->run(job->self, first + i, err);
+    if (!st)
+        st = e->sync(job->session->context, err);
+    *seconds = e->now(job->session->context) - t0;
+    return st;
 }

@@ -50,50 +50,21 @@ struct ft_session {
  * else NULL. */
 const ft__clock *ft__session_clock(const ft_session *s);
 
-/* The operation that is measured beside others, made ready; false: the engine does
- * not run it. The session keeps it. */
-struct ft__job;
-bool ft__calibration_job(struct ft__job *out, ft_session *s, uint32_t which);
-/* The one that an operation is compared with. */
-uint32_t ft__calibration_for(const ft_op *op);
-/* Note what the one of products took beside a round. True: 4 % more or less than
- * usual. */
-bool ft__calibration_moved(ft_session *s, double seconds);
-/* What stands for the calibration `like` where these were measured beside: the one of
- * products in its usual ratio, which is the steadier one, unless the ratio is more than
- * a tenth away from that: then something slows the caches or memory alone. */
-double ft__calibration_beside(const ft_session *s, const double *beside, uint32_t like);
-/* Find the ratios out that are not known. */
-void ft__calibration_compare(ft_session *s);
-/* What it usually takes: of earlier sessions or this one, whichever is less, for what
- * disturbs slows down. NaN: too few. */
-double ft__calibration_usual(const ft_session *s);
-/* Relative scatter from run to run to be expected of this machine. */
-double ft__calibration_scatter(const ft_session *s);
-/* Relative error of what was measured beside a calibration of so many seconds: in
- * another state than the usual one operations are slowed down by about as much as it
- * is, not by as much. 0: usual, or what that is is not known. */
-double ft__calibration_doubt(const ft_session *s, uint32_t like, double seconds);
-/* Find out, once, whether the engine issues ahead. */
-void ft__session_learn_issuing(ft_session *s);
+/* Bytes of this process in memory: all, those of its own data (no files), and the most
+ * there were at a time; 0 where /proc says nothing. */
+typedef struct ft__memory_use {
+    uint64_t resident;
+    uint64_t own;
+    uint64_t peak;
+} ft__memory_use;
 
-/* Keep the calling thread on one CPU it may use; NULL when the system refuses. */
-struct ft__pin *ft__pin_thread(void);
-/* Give it back the CPUs it had; takes and frees, NULL is fine. */
-void ft__unpin_take(struct ft__pin *p);
+ft__memory_use ft__memory_now(void);
+/* Let the allocator give back what it holds in reserve; new_peak: the most counts from
+ * now on, where the system allows it. */
+void ft__memory_trim(bool new_peak);
 
-/* Resident bytes of this process: all, those of its own data (no files), the
- * peak; 0 where /proc says nothing.
- * ft__reset_peak() starts a new peak; false when the system refuses. */
-uint64_t ft__resident_bytes(void);
-uint64_t ft__anonymous_bytes(void);
-uint64_t ft__peak_resident_bytes(void);
-bool ft__reset_peak(void);
-/* Let the allocator give back what it holds in reserve. */
-void ft__return_free_memory(void);
-
-/* Values an operand may hold: [0, limit) for indices, 2 for conditions. */
-int64_t ft__operand_limit(const ft_op *op, uint32_t operand);
+/* What all keys of the session's measurements have in common. */
+ft_key ft__session_key(const ft_session *s);
 
 /* A thing that can be run over and over: one operation's block, or a network. */
 typedef struct ft__job {
@@ -107,16 +78,6 @@ typedef struct ft__job {
     void (*touch)(void *self);
     void *self;
 } ft__job;
-
-/* Rounds of one job: what concerns time and conditions of *out, and energy where
- * there is a meter; the rest stays as it was. */
-ft_status ft__measure_job(ft_timing *out, const ft__job *job,
-                          const ft_measure_options *opt, ft_error *err);
-
-/* Loop for the meter: out->energy, with reasons where it is unknown. */
-ft_status ft__measure_energy(ft_timing *out, const ft__job *job,
-                             const ft_measure_options *opt, ft_error *err);
-void ft__energy_free(ft_energy *e, uint32_t n);
 
 /* Time of one batch of n iterations. */
 ft_status ft__run_batch(double *seconds, const ft__job *job, uint64_t first, uint64_t n,

@@ -190,12 +190,14 @@ static ft_status run(ft_command_run *out, const ft__spawn *s, struct report *r,
     return FT_OK;
 }
 
-ft_status ft__spawn_run(ft_command_run *out, const ft__spawn *s, ft_error *err)
+static ft_status run_program(void *user, ft_command_run *out, const ft__spawn *s,
+                             ft_error *err)
 {
     struct report *r = mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ft_status st;
 
+    (void)user;
     *out = (ft_command_run){0};
     if (r == MAP_FAILED)
         return ft_fail(err, FT_ENOMEM, 0, "a run of %s", s->argv[0]);
@@ -205,19 +207,4 @@ ft_status ft__spawn_run(ft_command_run *out, const ft__spawn *s, ft_error *err)
     return st;
 }
 
-ft_status ft__spawn_shell(const char *text, const char *what, int show_output,
-                          const ft__signals *signals, ft_error *err)
-{
-    const char *argv[] = {"/bin/sh", "-c", text, NULL};
-    ft__spawn s = {.argv = argv, .signals = signals, .show_output = show_output};
-    ft_command_run r;
-    ft_status st;
-
-    if (!text)
-        return FT_OK;
-    st = ft__spawn_run(&r, &s, err);
-    if (!st && r.exit_code)
-        st = ft_fail(err, FT_EBACKEND, 0, "the %s command \"%s\" ended with %d", what,
-                     text, r.exit_code);
-    return st;
-}
+const ft__runner ft__system_runner = {.run = run_program};

@@ -29,14 +29,12 @@ typedef struct ft__spawn {
     const ft__clock *clock;
 } ft__spawn;
 
-/* Run it to its end; start_s is of s->clock. What the program ends with is
- * in *out, not a failure of this function. FT_EBACKEND: a signal ended it and us. */
-ft_status ft__spawn_run(ft_command_run *out, const ft__spawn *s, ft_error *err);
-
 /* Who runs the commands that are measured, and by which clock. */
 typedef struct ft__runner {
+    /* Run it to its end; start_s is of s->clock. What the program ends with is in *out,
+     * not a failure of this function. FT_EBACKEND: a signal ended it and us. */
     ft_status (*run)(void *user, ft_command_run *out, const ft__spawn *s,
-                     ft_error *err); /* NULL: ft__spawn_run() */
+                     ft_error *err);
     void *user;
     const ft__clock *clock; /* the meter's, too */
 } ft__runner;
@@ -45,8 +43,5 @@ extern const ft__runner ft__system_runner;
 ft_status ft__runner_measure(ft_command_result **results, const ft_command *c, size_t n,
                              const ft_command_options *opt, const ft__runner *runner,
                              ft_error *err);
-/* Shell text, untimed; FT_EBACKEND when it ends with anything but 0. NULL: nothing. */
-ft_status ft__spawn_shell(const char *text, const char *what, int show_output,
-                          const ft__signals *signals, ft_error *err);
 
 #endif

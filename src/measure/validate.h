@@ -1,7 +1,9 @@
 #ifndef MEASURE_VALIDATE_H
 #define MEASURE_VALIDATE_H
 
+#include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "foretell/validate.h"
 
@@ -22,25 +24,27 @@ typedef struct ft__validation {
  * the row's key are gone. */
 ft_status ft__validate_row(ft_row *row, ft__validation *k, const char *spec,
                            const char *metric, ft_error *err);
-/* An operation that takes part: not a view. */
-bool ft__validate_runs(const ft_op *op);
 /* Sums over operations, what they lack, kinds, prediction: all of `out` that comes
  * from the store. shared: as ft_validated.shared. */
 ft_status ft__validate_price(ft_validated *out, ft__validation *k, double shared,
                              ft_error *err);
-
-/* k->lowered, k->spec and how memory is counted; k->lowered is the caller's to free. */
-ft_status ft__validate_lower(ft__validation *k, const ft_graph *g, uint32_t policy,
-                             bool planned, ft_error *err);
-void ft__validate_describe(ft_validated *out, const ft__validation *k);
 /* The key under which a network measured whole is stored ("network id=... name=..."):
  * the id is made of the operations and their counts, whatever the file is called.
  * `g` is lowered. Returns its length as snprintf() does. */
 size_t ft__network_spec(const ft_graph *g, char *buf, size_t size);
-/* What was measured of the network itself. */
-ft_status ft__validate_network_rows(ft_validated *out, ft__validation *k,
-                                    ft_error *err);
 
-void ft__figure_unknown(ft_figure *f, const char *why);
+/* An operation that takes part: not a view. */
+static inline bool ft__validate_runs(const ft_op *op)
+{
+    return ft_kind_class(op->kind) != FT_CLASS_VIEW;
+}
+
+static inline ft_figure ft__figure_unknown(const char *why)
+{
+    ft_figure f = {.value = NAN, .sigma = NAN};
+
+    snprintf(f.why, sizeof(f.why), "%.199s", why);
+    return f;
+}
 
 #endif

@@ -133,3 +133,12 @@ uint32_t ft__optimizer_states(ft_kind kind)
            : kind == FT_KIND_adam || kind == FT_KIND_adamw ? 2
                                                            : 0;
 }
+
+int64_t ft__operand_limit(const ft_op *op, uint32_t operand)
+{
+    if (op->kind == FT_KIND_embedding)
+        return ft_op_at(op, FT_K_rows, 0);
+    if (op->kind == FT_KIND_gather && operand == 1)
+        return ft_op_at(op, FT_K_x, (uint32_t)ft_op_at(op, FT_K_axis, 0));
+    return 2;
+}

@@ -32,4 +32,7 @@ ft_op ft__forward_of(const ft_op *op);
 /* Numbers an optimizer keeps for each one of a parameter. */
 uint32_t ft__optimizer_states(ft_kind kind);
 
+/* Values an operand may hold: [0, limit) for indices, 2 for conditions. */
+int64_t ft__operand_limit(const ft_op *op, uint32_t operand);
+
 #endif

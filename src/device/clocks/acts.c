@@ -139,6 +139,49 @@ void ft__machine_close(ft__machine *m)
     ft__nvml_close(&m->gpus);
 }
 
+/* ---- files ---- */
+
+/* A file of a recorded machine has a length; sysfs knows none. */
+static int open_for_writing(const char *root, const char *path, int flags)
+{
+    char full[PATH_MAX];
+
+    if ((size_t)snprintf(full, sizeof(full), "%s%s", root, path) >= sizeof(full)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    return open(full, O_WRONLY | O_CLOEXEC | flags);
+}
+
+/* Write a value, a line end behind it. Returns 0 or an errno. */
+static int write_file(const char *root, const char *path, const char *value)
+{
+    int fd = open_for_writing(root, path, O_TRUNC), code = 0;
+    char line[512];
+    int len = snprintf(line, sizeof(line), "%s\n", value);
+
+    if (fd < 0)
+        return errno;
+    if (len >= (int)sizeof(line))
+        code = EINVAL;
+    else if (write(fd, line, (size_t)len) != len)
+        code = errno ? errno : EIO;
+    if (close(fd) && !code)
+        code = errno;
+    return code;
+}
+
+/* Whether that could be: 0 or an errno. Nothing is written. */
+static int may_write(const char *root, const char *path)
+{
+    int fd = open_for_writing(root, path, 0);
+
+    if (fd < 0)
+        return errno;
+    close(fd);
+    return 0;
+}
+
 /* The path with "cpu*" for every "cpuN". */
 static void any_cpu(char *out, size_t size, const char *path)
 {
@@ -154,7 +197,8 @@ static void any_cpu(char *out, size_t size, const char *path)
     out[len] = '\0';
 }
 
-void ft__acts_remedy(const ft__acts *a, const char *root, char *text, size_t size)
+/* "sudo chmod o+w FILES", each kind of file once. */
+static void chmod_for(const ft__acts *a, const char *root, char *text, size_t size)
 {
     char kind[PATH_MAX];
     size_t len = (size_t)snprintf(text, size, "sudo chmod o+w");
@@ -178,23 +222,42 @@ static ft_status refused(const ft__machine *m, const ft__acts *all, const char *
                        m->root, path);
     if (code != EACCES && code != EPERM)
         return ft_fail(err, FT_EIO, 0, "%s%s: %s", m->root, path, strerror(code));
-    ft__acts_remedy(all, m->root, remedy, sizeof(remedy));
+    chmod_for(all, m->root, remedy, sizeof(remedy));
     return ft_fail(err, FT_EUNSUPPORTED, 0,
                    "%s%s may only be set by root; run with sudo, or: %s", m->root, path,
                    remedy);
 }
 
+/* The errno of the first file that may not be written, and which act that is; 0: none.
+ */
+static int first_refused(const char *root, const ft__acts *a, size_t *which)
+{
+    int code = 0;
+
+    for (size_t i = 0; i < a->n && !code; i++) {
+        code = a->act[i].verb == FT__ACT_PUT ? may_write(root, a->act[i].target) : 0;
+        *which = i;
+    }
+    return code;
+}
+
 ft_status ft__acts_allowed(const ft__machine *m, const ft__acts *a, ft_error *err)
 {
-    for (size_t i = 0; i < a->n; i++) {
-        int code = a->act[i].verb == FT__ACT_PUT
-                       ? ft__sys_may_write(m->root, a->act[i].target)
-                       : 0;
+    size_t which = 0;
+    int code = first_refused(m->root, a, &which);
 
-        if (code)
-            return refused(m, a, a->act[i].target, code, err);
-    }
-    return FT_OK;
+    return code ? refused(m, a, a->act[which].target, code, err) : FT_OK;
+}
+
+int ft__acts_refusal(const char *root, const ft__acts *a, char *remedy, size_t size)
+{
+    size_t which = 0;
+    int code = first_refused(root, a, &which);
+
+    *remedy = '\0';
+    if (code == EACCES || code == EPERM)
+        chmod_for(a, root, remedy, size);
+    return code;
 }
 
 static ft_status put(const ft__machine *m, const ft__act *a, ft_error *err)
@@ -205,7 +268,7 @@ static ft_status put(const ft__machine *m, const ft__act *a, ft_error *err)
 
     if (code == 0 && strcmp(now, a->value) == 0)
         return FT_OK;
-    code = ft__sys_write(m->root, a->target, a->value);
+    code = write_file(m->root, a->target, a->value);
     if (code == EACCES || code == EPERM || code == EROFS)
         return refused(m, &only, a->target, code, err);
     if (code)
@@ -301,17 +364,27 @@ static ft_status set_gpu(ft__machine *m, const ft__act *a, bool back, ft_error *
     return FT_OK;
 }
 
+/* Write a value; back: put it back, where it is not so. */
 static ft_status act(ft__machine *m, const ft__act *a, bool back, ft_error *err)
 {
     return a->verb == FT__ACT_PUT ? put(m, a, err) : set_gpu(m, a, back, err);
 }
 
-ft_status ft__act_undo(ft__machine *m, const ft__act *a, ft_error *err)
+ft_status ft__acts_undo_all(ft__machine *m, const ft__acts *a, ft_error *err)
 {
-    return act(m, a, true, err);
+    ft_status first = FT_OK;
+
+    for (size_t i = 0; i < a->n; i++) {
+        ft_status st = act(m, &a->act[i], true, first ? NULL : err);
+
+        if (!first)
+            first = st;
+    }
+    return first;
 }
 
-ft_status ft__acts_do(size_t *done, ft__machine *m, const ft__acts *a, ft_error *err)
+/* Write values in order; the first failure ends it. *done: how many were written. */
+static ft_status do_all(size_t *done, ft__machine *m, const ft__acts *a, ft_error *err)
 {
     for (*done = 0; *done < a->n; ++*done) {
         ft_status st = act(m, &a->act[*done], false, err);
@@ -322,7 +395,8 @@ ft_status ft__acts_do(size_t *done, ft__machine *m, const ft__acts *a, ft_error 
     return FT_OK;
 }
 
-bool ft__acts_touch(const ft__acts *a, size_t n, const ft__act *act)
+/* Whether one of the first n of `a` writes what `act` does. */
+static bool touches(const ft__acts *a, size_t n, const ft__act *act)
 {
     for (size_t i = 0; i < n; i++)
         if (a->act[i].verb == act->verb && strcmp(a->act[i].target, act->target) == 0)
@@ -330,15 +404,45 @@ bool ft__acts_touch(const ft__acts *a, size_t n, const ft__act *act)
     return false;
 }
 
-ft_status ft__acts_undo_all(ft__machine *m, const ft__acts *a, ft_error *err)
+/* After a failure: put back what was written, and what may half have been. */
+static ft_status undo_done(ft__machine *m, const ft__settings_plan *p, size_t done,
+                           size_t done_instead)
 {
     ft_status first = FT_OK;
 
-    for (size_t i = 0; i < a->n; i++) {
-        ft_status st = ft__act_undo(m, &a->act[i], first ? NULL : err);
+    for (size_t i = 0; i < p->restore.n; i++) {
+        const ft__act *a = &p->restore.act[i];
+        ft_status st = FT_OK;
 
+        if (a->verb == FT__ACT_PUT || touches(&p->apply, done, a) ||
+            touches(&p->instead, done_instead, a))
+            st = act(m, a, true, NULL);
         if (!first)
             first = st;
     }
     return first;
+}
+
+ft_status ft__plan_apply(bool *clean, ft__machine *m, const ft__settings_plan *p,
+                         ft_error *err)
+{
+    size_t done, done_instead = 0;
+    ft_status st = do_all(&done, m, &p->apply, err);
+
+    if (st == FT_EUNSUPPORTED && p->instead.n &&
+        p->apply.act[done].verb != FT__ACT_POWER)
+        st = do_all(&done_instead, m, &p->instead, err);
+    *clean = !st || undo_done(m, p, done, done_instead) == FT_OK;
+    return st;
+}
+
+void ft__acts_merge(ft__acts *all, const ft__acts *new, const ft__acts *old)
+{
+    for (size_t i = 0; i < new->n; i++)
+        if (!touches(old, old->n, &new->act[i]))
+            ft__acts_add(all, new->act[i].verb, new->act[i].target, "%s",
+                         new->act[i].value);
+    for (size_t i = 0; i < old->n; i++)
+        ft__acts_add(all, old->act[i].verb, old->act[i].target, "%s",
+                     old->act[i].value);
 }

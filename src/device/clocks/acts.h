@@ -61,20 +61,31 @@ ft__machine ft__machine_of(const ft_settings_options *opt);
 ft_status ft__machine_gpus(ft__machine *m, ft_error *err);
 void ft__machine_close(ft__machine *m);
 
-/* Write values in order; the first failure ends it. *done: how many were written.
- * FT_EUNSUPPORTED: no right to, with the command that gives it; FT_EIO. A file that
- * holds its value already is left alone. */
-ft_status ft__acts_do(size_t *done, ft__machine *m, const ft__acts *a, ft_error *err);
-/* Put one value back, where it is not. */
-ft_status ft__act_undo(ft__machine *m, const ft__act *a, ft_error *err);
-/* In order, also after a failure; the first one is reported. */
+/* What is to be written to set something, and what to put it back, both found out
+ * before anything is written. The order differs: a file's limits depend on others
+ * (clocks on turbo, the upper clock on the lower one). */
+typedef struct ft__settings_plan {
+    ft__acts apply;
+    ft__acts instead; /* of apply, where the device or its owner does not allow that */
+    ft__acts restore;
+    ft_settings chosen; /* texts are the caller's */
+} ft__settings_plan;
+
+/* Write values in order; the first failure ends it. FT_EUNSUPPORTED: no right to, with
+ * the command that gives it; FT_EIO. A file that holds its value already is left alone.
+ * *clean: nothing is changed after a failure. */
+ft_status ft__plan_apply(bool *clean, ft__machine *m, const ft__settings_plan *p,
+                         ft_error *err);
+/* Put all back that is not so, in order, also after a failure; the first one is
+ * reported. */
 ft_status ft__acts_undo_all(ft__machine *m, const ft__acts *a, ft_error *err);
-/* Whether one of the first n of `a` writes what `act` does. */
-bool ft__acts_touch(const ft__acts *a, size_t n, const ft__act *act);
+/* What was kept before is older: its values are the ones to go back to. */
+void ft__acts_merge(ft__acts *all, const ft__acts *new, const ft__acts *old);
 /* Whether all files may be written, before any is. FT_EUNSUPPORTED has the command
  * that makes them so. */
 ft_status ft__acts_allowed(const ft__machine *m, const ft__acts *a, ft_error *err);
-/* "sudo chmod o+w FILES", each kind of file once. */
-void ft__acts_remedy(const ft__acts *a, const char *root, char *text, size_t size);
+/* The errno of the first file that may not be written, 0: all may; remedy: the command
+ * that makes them so, "" where none does. */
+int ft__acts_refusal(const char *root, const ft__acts *a, char *remedy, size_t size);
 
 #endif

@@ -6,19 +6,15 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "device/clocks/record.h"
-#include "foretell/settings.h"
 
 /* Numbers of files in the guard. */
 enum { SOCKET = 0, LOCK = 3, FIRST_FOREIGN = 4 };
@@ -168,7 +164,7 @@ static bool put_back(struct orders *o)
     return false;
 }
 
-static int live(int lock)
+static int live(int lock, const ft__guard_state *state)
 {
     struct orders o = {.text = listen_to_orders()};
     int code = 0;
@@ -176,9 +172,9 @@ static int live(int lock)
     if (o.text && understand(&o) && !wait_for_the_end(o.pid)) {
         code = put_back(&o) ? 0 : 1;
         if (code == 0)
-            ft__record_remove(o.state_dir, FT__RECORD_HELD);
+            state->forget(o.state_dir);
         (void)say(SOCKET, code ? "f" : "p", 1);
-        ft__state_unlock(lock);
+        state->unlock(lock);
     }
     ft__machine_close(&o.machine);
     ft__acts_free(&o.restore);
@@ -186,9 +182,9 @@ static int live(int lock)
     return code;
 }
 
-int ft_settings_guard(int argc, char **argv)
+int ft__guard_live(int argc, char **argv, const ft__guard_state *state)
 {
-    return live(argc > 0 && strcmp(argv[0], "locked") == 0 ? LOCK : -1);
+    return live(argc > 0 && strcmp(argv[0], "locked") == 0 ? LOCK : -1, state);
 }
 
 /* ---- how it is born ---- */
@@ -251,7 +247,7 @@ static void be_guard(const ft__guard_job *job, int socket, const sigset_t *mask)
     (void)sigprocmask(SIG_SETMASK, mask, NULL);
     if (job->program)
         become_program(job->program, job->lock >= 0);
-    _exit(live(job->lock >= 0 ? LOCK : -1));
+    _exit(live(job->lock >= 0 ? LOCK : -1, job->state));
 }
 
 /* Twice, so that no child of the holder's is left to be waited for. */
@@ -314,29 +310,17 @@ ft_status ft__guard_start(ft__guard *g, const ft__guard_job *job, ft_error *err)
     return FT_OK;
 }
 
-static void forget(ft__guard *g)
+bool ft__guard_end(ft__guard *g, bool put_back)
 {
-    close(g->socket);
-    g->socket = -1;
-}
-
-void ft__guard_dismiss(ft__guard *g)
-{
-    if (g->socket < 0)
-        return;
-    if (say(g->socket, "d", 1))
-        (void)hear(g->socket, answer_ms); /* its end */
-    forget(g);
-}
-
-bool ft__guard_restore(ft__guard *g)
-{
-    bool restored;
+    bool done = false;
 
     if (g->socket < 0)
         return false;
-    (void)shutdown(g->socket, SHUT_WR);
-    restored = hear(g->socket, answer_ms) == 'p';
-    forget(g);
-    return restored;
+    if (put_back)
+        (void)shutdown(g->socket, SHUT_WR);
+    if (put_back || say(g->socket, "d", 1))
+        done = hear(g->socket, answer_ms) == 'p'; /* dismissed, it just ends */
+    close(g->socket);
+    g->socket = -1;
+    return done;
 }

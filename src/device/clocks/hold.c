@@ -1,16 +1,279 @@
-/* Settings that are held for a while or kept until they are reset. */
-#define _GNU_SOURCE /* CPU sets */
+/* Settings that are held for a while or kept until they are reset, and the record of
+ * what is to be put back. */
+#define _GNU_SOURCE /* CPU sets, flock() */
+#include "device/clocks/hold.h"
+
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
+#include "device/clocks/acts.h"
 #include "device/clocks/guard.h"
 #include "device/clocks/plan.h"
-#include "device/clocks/record.h"
+#include "device/cpus.h"
+#include "device/sysfs.h"
+
+/* A user's folder of state: who holds settings, and what is to be put back.
+ *
+ *   settings.lock   locked by the holder and its guard; holds the holder's number
+ *   settings.held   what the guard would put back; there while settings are held
+ *   settings.kept   what `foretell clocks reset` puts back
+ *
+ * A record is written in full before anything is set, and replaced in one step:
+ *
+ *   foretell settings 1
+ *   boot  7d1f...      what a restart of the machine undid needs no repair
+ *   root  /recorded    "" for this machine
+ *   put   ...          acts
+ *   end
+ */
+#define LOCK "settings.lock"
+#define HEAD "foretell settings 1\n"
+
+static const double patience_s = 5;
+
+struct path {
+    char s[PATH_MAX];
+};
+
+static bool path_of(struct path *p, const char *dir, const char *name)
+{
+    return (size_t)snprintf(p->s, sizeof(p->s), "%s/%s", dir, name) < sizeof(p->s);
+}
+
+/* ---- the lock ---- */
+
+static long number_in(int fd)
+{
+    char text[32] = "";
+
+    return pread(fd, text, sizeof(text) - 1, 0) > 0 ? strtol(text, NULL, 10) : 0;
+}
+
+static bool is_alive(long pid)
+{
+    return pid > 0 && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
+}
+
+/* The guard of a process that is gone holds the lock until all is put back. */
+static bool lock_patiently(int fd)
+{
+    double end_s = ft__now_s() + patience_s;
+
+    while (flock(fd, LOCK_EX | LOCK_NB)) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return false;
+        if (is_alive(number_in(fd)) || ft__now_s() > end_s)
+            return false;
+        ft__sleep_s(0.01);
+    }
+    return true;
+}
+
+static void state_unlock(int fd)
+{
+    bool cleared;
+
+    if (fd < 0)
+        return;
+    /* So that nobody takes the last holder for the present one. */
+    cleared = ftruncate(fd, 0) == 0;
+    (void)cleared;
+    /* Also for those who got it by a fork. */
+    (void)flock(fd, LOCK_UN);
+    close(fd);
+}
+
+/* *fd -1 when dir is NULL. Waits for the guard of a holder that is gone, at most a
+ * few seconds. FT_EUNSUPPORTED: somebody else holds settings. */
+static ft_status state_lock(int *fd, const char *dir, ft_error *err)
+{
+    struct path p;
+    char text[32];
+    int len = snprintf(text, sizeof(text), "%ld\n", (long)getpid());
+    long holder;
+
+    *fd = -1;
+    if (!dir)
+        return FT_OK;
+    if (!path_of(&p, dir, LOCK) || ft__sys_make_folders(p.s) ||
+        (*fd = open(p.s, O_RDWR | O_CREAT | O_CLOEXEC, 0666)) < 0)
+        return ft_fail(err, FT_EIO, 0,
+                       "settings are not changed, because what to put back cannot be "
+                       "written down in %s: %s",
+                       dir, strerror(errno));
+    if (!lock_patiently(*fd)) {
+        holder = number_in(*fd);
+        close(*fd);
+        *fd = -1;
+        return ft_fail(err, FT_EUNSUPPORTED, 0,
+                       "settings are held by process %ld already; wait for its end, or "
+                       "end it (it puts back what it set)",
+                       holder);
+    }
+    if (ftruncate(*fd, 0) || pwrite(*fd, text, (size_t)len, 0) != len) {
+        state_unlock(*fd);
+        *fd = -1;
+        return ft_fail(err, FT_EIO, 0, "%s: %s", p.s, strerror(errno));
+    }
+    return FT_OK;
+}
+
+long ft__state_holder(const char *dir)
+{
+    struct path p;
+    long holder = 0;
+    int fd;
+
+    if (!dir || !path_of(&p, dir, LOCK) || (fd = open(p.s, O_RDONLY | O_CLOEXEC)) < 0)
+        return 0;
+    if (flock(fd, LOCK_SH | LOCK_NB))
+        holder = number_in(fd);
+    close(fd);
+    return holder;
+}
+
+/* ---- records ---- */
+
+static void boot_of(char text[64], const char *root)
+{
+    ft__sys_text(text, 64, root, "/proc/sys/kernel/random/boot_id");
+}
+
+static bool write_all(const char *path, const ft__buf *b)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    bool good;
+
+    if (fd < 0)
+        return false;
+    good = write(fd, b->s, b->len) == (ssize_t)b->len && fsync(fd) == 0;
+    return close(fd) == 0 && good;
+}
+
+/* So that the new name survives a power cut. */
+static void sync_folder(const char *dir)
+{
+    int fd = open(dir, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    (void)fsync(fd);
+    close(fd);
+}
+
+static ft_status record_write(const char *dir, const char *name, const char *root,
+                              const ft__acts *a, ft_error *err)
+{
+    char boot[64], fresh[64];
+    struct path to, from;
+    ft__buf b = {0};
+    bool good;
+
+    if (!dir)
+        return FT_OK;
+    boot_of(boot, root);
+    ft__buf_fmt(&b, HEAD "boot\t%s\nroot\t%s\n", boot, root);
+    ft__acts_print(a, &b);
+    ft__buf_str(&b, "end\n");
+    snprintf(fresh, sizeof(fresh), "%s.new", name);
+    good = !b.bad && path_of(&to, dir, name) && path_of(&from, dir, fresh) &&
+           write_all(from.s, &b) && rename(from.s, to.s) == 0;
+    ft__buf_free(&b);
+    if (!good)
+        return ft_fail(err, FT_EIO, 0,
+                       "settings are not changed, because what to put back cannot be "
+                       "written down in %s: %s",
+                       dir, strerror(errno));
+    sync_folder(dir);
+    return FT_OK;
+}
+
+/* dir may be NULL. */
+static void record_remove(const char *dir, const char *name)
+{
+    struct path p;
+
+    if (!dir || !path_of(&p, dir, name) || unlink(p.s))
+        return;
+    sync_folder(dir);
+}
+
+/* "boot\tX\n" at *at: X, and *at behind it; NULL: it is not there. */
+static char *field(char **at, const char *name)
+{
+    size_t len = strlen(name);
+    char *value = *at + len + 1, *end;
+
+    if (strncmp(*at, name, len) != 0 || (*at)[len] != '\t')
+        return NULL;
+    end = strchr(value, '\n');
+    if (!end)
+        return NULL;
+    *end = '\0';
+    *at = end + 1;
+    return value;
+}
+
+static ft_status parse(ft__acts *a, bool *stale, char *text, const char *path,
+                       const char *root, ft_error *err)
+{
+    char *at = text, *boot = NULL, *of = NULL, *end;
+    char now[64];
+
+    boot_of(now, root);
+    if (strncmp(at, HEAD, sizeof(HEAD) - 1) == 0) {
+        at += sizeof(HEAD) - 1;
+        boot = field(&at, "boot");
+        of = boot ? field(&at, "root") : NULL;
+    }
+    end = of ? strstr(at, "end\n") : NULL;
+    if (!end || end[4] || (end > at && end[-1] != '\n'))
+        return ft_fail(err, FT_EFORMAT, 0, "%s is no record of settings; remove it",
+                       path);
+    if (strcmp(of, root) != 0)
+        return ft_fail(err, FT_EFORMAT, 0, "%s is of another machine, recorded in %s",
+                       path, of);
+    *end = '\0';
+    *stale = strcmp(boot, now) != 0;
+    return *stale ? FT_OK : ft__acts_parse(a, at, err);
+}
+
+/* Appends what the record holds; nothing when there is none, or one of before a
+ * restart, which is removed. */
+static ft_status record_read(ft__acts *a, const char *dir, const char *name,
+                             const char *root, ft_error *err)
+{
+    struct path p;
+    bool stale = false;
+    char *text;
+    size_t len;
+    ft_status st;
+
+    if (!dir || !path_of(&p, dir, name) || access(p.s, F_OK))
+        return FT_OK;
+    st = ft__sys_file(&text, &len, p.s, err);
+    if (!st && !text)
+        st = ft_fail(err, FT_EFORMAT, 0, "%s is empty; remove it", p.s);
+    if (!st)
+        st = parse(a, &stale, text, p.s, root, err);
+    free(text);
+    if (stale)
+        record_remove(dir, name);
+    return st;
+}
+
+/* ---- holding ---- */
 
 struct ft_held_settings {
     ft__settings_plan plan;
@@ -33,12 +296,12 @@ static ft_status undo_record(size_t *n, const char *name, ft__machine *m,
                              const ft_settings_options *opt, ft_error *err)
 {
     ft__acts left = {0};
-    ft_status st = ft__record_read(&left, opt->state_dir, name, m->root, err);
+    ft_status st = record_read(&left, opt->state_dir, name, m->root, err);
 
     if (!st)
         st = ft__acts_undo_all(m, &left, err);
     if (!st)
-        ft__record_remove(opt->state_dir, name);
+        record_remove(opt->state_dir, name);
     *n += left.n;
     ft__acts_free(&left);
     return st;
@@ -61,39 +324,6 @@ static ft_status repair(ft__machine *m, const ft_settings_options *opt, ft_error
 }
 
 /* ---- setting ---- */
-
-/* After a failure: put back what was written, and what may half have been. */
-static ft_status undo(const ft__settings_plan *p, size_t done, size_t done_instead,
-                      ft__machine *m)
-{
-    ft_status first = FT_OK;
-
-    for (size_t i = 0; i < p->restore.n; i++) {
-        const ft__act *a = &p->restore.act[i];
-        ft_status st = FT_OK;
-
-        if (a->verb == FT__ACT_PUT || ft__acts_touch(&p->apply, done, a) ||
-            ft__acts_touch(&p->instead, done_instead, a))
-            st = ft__act_undo(m, a, NULL);
-        if (!first)
-            first = st;
-    }
-    return first;
-}
-
-/* *clean: nothing is changed after a failure. */
-static ft_status apply(bool *clean, const ft__settings_plan *p, ft__machine *m,
-                       ft_error *err)
-{
-    size_t done, done_instead = 0;
-    ft_status st = ft__acts_do(&done, m, &p->apply, err);
-
-    if (st == FT_EUNSUPPORTED && p->instead.n &&
-        p->apply.act[done].verb != FT__ACT_POWER)
-        st = ft__acts_do(&done_instead, m, &p->instead, err);
-    *clean = !st || undo(p, done, done_instead, m) == FT_OK;
-    return st;
-}
 
 static ft_status pin(ft_held_settings *h, const char *list, ft_error *err)
 {
@@ -141,6 +371,18 @@ static bool copy_texts(ft_held_settings *h, const ft_settings_options *opt)
     return !bad;
 }
 
+static void forget_held(const char *state_dir)
+{
+    record_remove(state_dir, FT__RECORD_HELD);
+}
+
+static const ft__guard_state guard_state = {forget_held, state_unlock};
+
+int ft_settings_guard(int argc, char **argv)
+{
+    return ft__guard_live(argc, argv, &guard_state);
+}
+
 /* Guard, then record, then the settings: whatever is cut off, somebody knows what
  * to put back, and nothing is put back that was not set. */
 static ft_status set(ft_held_settings *h, const ft_settings_options *opt, ft_error *err)
@@ -149,6 +391,7 @@ static ft_status set(ft_held_settings *h, const ft_settings_options *opt, ft_err
                                .nvml = h->machine.nvml,
                                .state_dir = h->state_dir,
                                .lock = h->lock,
+                               .state = &guard_state,
                                .restore = &h->plan.restore,
                                .program = opt->guard};
     ft_status st = ft__acts_allowed(&h->machine, &h->plan.apply, err);
@@ -156,10 +399,10 @@ static ft_status set(ft_held_settings *h, const ft_settings_options *opt, ft_err
     if (!st)
         st = ft__guard_start(&h->guard, &job, err);
     if (!st)
-        st = ft__record_write(h->state_dir, FT__RECORD_HELD, h->machine.root,
-                              &h->plan.restore, err);
+        st = record_write(h->state_dir, FT__RECORD_HELD, h->machine.root,
+                          &h->plan.restore, err);
     if (!st)
-        st = apply(&h->clean, &h->plan, &h->machine, err);
+        st = ft__plan_apply(&h->clean, &h->machine, &h->plan, err);
     return st;
 }
 
@@ -168,8 +411,8 @@ static void let_go(ft_held_settings *h)
 {
     if (h->pinned)
         (void)sched_setaffinity(0, sizeof(h->before), &h->before);
-    ft__guard_dismiss(&h->guard);
-    ft__state_unlock(h->lock);
+    (void)ft__guard_end(&h->guard, false);
+    state_unlock(h->lock);
     ft__machine_close(&h->machine);
     ft__plan_free(&h->plan);
     ft__arena_free(&h->arena);
@@ -189,7 +432,7 @@ ft_status ft_settings_hold(ft_held_settings **out, const ft_settings *want,
     h->clean = true;
     opt = opt ? opt : &no_options;
     h->machine = ft__machine_of(opt);
-    st = ft__state_lock(&h->lock, opt->state_dir, err);
+    st = state_lock(&h->lock, opt->state_dir, err);
     if (!st)
         st = repair(&h->machine, opt, err);
     if (!st)
@@ -207,8 +450,8 @@ ft_status ft_settings_hold(ft_held_settings **out, const ft_settings *want,
         h->clean = ft__acts_undo_all(&h->machine, &h->plan.restore, NULL) == FT_OK;
     }
     /* A fresh process may succeed where this one does not; else the record stays. */
-    if (h->guard.socket >= 0 && (h->clean || ft__guard_restore(&h->guard)))
-        ft__record_remove(h->state_dir, FT__RECORD_HELD);
+    if (h->guard.socket >= 0 && (h->clean || ft__guard_end(&h->guard, true)))
+        record_remove(h->state_dir, FT__RECORD_HELD);
     let_go(h);
     return st;
 }
@@ -226,28 +469,16 @@ ft_status ft_settings_restore_take(ft_held_settings *h, ft_error *err)
         return FT_OK;
     if (h->plan.apply.n) {
         st = ft__acts_undo_all(&h->machine, &h->plan.restore, err);
-        if (st && ft__guard_restore(&h->guard))
+        if (st && ft__guard_end(&h->guard, true))
             st = FT_OK;
         if (!st)
-            ft__record_remove(h->state_dir, FT__RECORD_HELD);
+            record_remove(h->state_dir, FT__RECORD_HELD);
     }
     let_go(h);
     return st;
 }
 
 /* ---- until they are reset ---- */
-
-/* What was kept before is older: its values are the ones to go back to. */
-static void merge(ft__acts *all, const ft__acts *new, const ft__acts *old)
-{
-    for (size_t i = 0; i < new->n; i++)
-        if (!ft__acts_touch(old, old->n, &new->act[i]))
-            ft__acts_add(all, new->act[i].verb, new->act[i].target, "%s",
-                         new->act[i].value);
-    for (size_t i = 0; i < old->n; i++)
-        ft__acts_add(all, old->act[i].verb, old->act[i].target, "%s",
-                     old->act[i].value);
-}
 
 static ft_status keep(const ft__settings_plan *p, ft__machine *m, const char *dir,
                       ft_error *err)
@@ -256,20 +487,20 @@ static ft_status keep(const ft__settings_plan *p, ft__machine *m, const char *di
     ft_status st = ft__acts_allowed(m, &p->apply, err);
 
     if (!st)
-        st = ft__record_read(&old, dir, FT__RECORD_KEPT, m->root, err);
-    merge(&all, &p->restore, &old);
+        st = record_read(&old, dir, FT__RECORD_KEPT, m->root, err);
+    ft__acts_merge(&all, &p->restore, &old);
     if (!st && all.bad)
         st = ft_fail(err, FT_ENOMEM, 0, "settings");
     if (!st)
-        st = ft__record_write(dir, FT__RECORD_KEPT, m->root, &all, err);
+        st = record_write(dir, FT__RECORD_KEPT, m->root, &all, err);
     if (!st) {
         bool clean;
 
-        st = apply(&clean, p, m, err);
+        st = ft__plan_apply(&clean, m, p, err);
         if (st && clean && old.n)
-            (void)ft__record_write(dir, FT__RECORD_KEPT, m->root, &old, NULL);
+            (void)record_write(dir, FT__RECORD_KEPT, m->root, &old, NULL);
         else if (st && clean)
-            ft__record_remove(dir, FT__RECORD_KEPT);
+            record_remove(dir, FT__RECORD_KEPT);
     }
     ft__acts_free(&old);
     ft__acts_free(&all);
@@ -289,7 +520,7 @@ ft_status ft_settings_keep(ft_settings *chosen, const ft_settings *want,
     if (want->affinity)
         return ft_fail(err, FT_EUNSUPPORTED, 0,
                        "the CPUs of a process cannot be kept: they end with it");
-    st = ft__state_lock(&lock, opt->state_dir, err);
+    st = state_lock(&lock, opt->state_dir, err);
     if (!st)
         st = repair(&m, opt, err);
     if (!st)
@@ -299,7 +530,7 @@ ft_status ft_settings_keep(ft_settings *chosen, const ft_settings *want,
     if (!st && chosen)
         *chosen = p.chosen;
     ft__plan_free(&p);
-    ft__state_unlock(lock);
+    state_unlock(lock);
     ft__machine_close(&m);
     return st;
 }
@@ -313,14 +544,37 @@ ft_status ft_settings_reset(size_t *n, const ft_settings_options *opt, ft_error 
     *n = 0;
     if (!opt->state_dir)
         return ft_fail(err, FT_EINVAL, 0, "settings are reset from a record only");
-    st = ft__state_lock(&lock, opt->state_dir, err);
+    st = state_lock(&lock, opt->state_dir, err);
     if (!st)
         st = undo_record(n, FT__RECORD_HELD, &m, opt, err);
     if (!st)
         st = undo_record(n, FT__RECORD_KEPT, &m, opt, err);
-    ft__state_unlock(lock);
+    state_unlock(lock);
     ft__machine_close(&m);
     return st;
+}
+
+/* ---- what is in force ---- */
+
+static size_t recorded(const char *dir, const char *name, const char *root)
+{
+    ft__acts a = {0};
+    size_t n;
+
+    (void)record_read(&a, dir, name, root, NULL);
+    n = a.n;
+    ft__acts_free(&a);
+    return n;
+}
+
+ft__in_force ft__settings_in_force(const char *dir, const char *root)
+{
+    ft__in_force now = {.holder = ft__state_holder(dir),
+                        .kept = recorded(dir, FT__RECORD_KEPT, root)};
+
+    if (!now.holder)
+        now.held = recorded(dir, FT__RECORD_HELD, root);
+    return now;
 }
 
 /* ---- as text ---- */

@@ -9,96 +9,19 @@
 
 #include "base/log.h"
 #include "device/clocks/plan.h"
+#include "device/cpus.h"
 #include "device/sysfs.h"
-
-#define FREQ FT__CPU "/cpu%u/cpufreq/"
-
-/* ---- what there is ---- */
-
-void ft__cpus_online(ft__cpus *online, ft__cpus *present, const char *root)
-{
-    char text[4096];
-
-    ft__sys_text(text, sizeof(text), root, FT__CPU "/online");
-    (void)ft__cpus_parse(online, text);
-    if (ft__sys_text(text, sizeof(text), root, FT__CPU "/present"))
-        *present = *online;
-    else
-        (void)ft__cpus_parse(present, text);
-    /* A recorded machine has the list and the switches, which nothing links. */
-    for (unsigned i = 0; i < FT__MAX_CPUS; i++) {
-        double is_on;
-
-        if (present->has[i] && ft__sys_number(&is_on, root, FT__CPU "/cpu%u/online", i))
-            ft__cpus_put(online, i, is_on != 0);
-    }
-}
-
-static void khz(double *hz, const char *root, unsigned cpu, const char *file)
-{
-    *hz = ft__sys_number(hz, root, FREQ "%s", cpu, file) ? *hz * 1e3 : NAN;
-}
-
-static void read_steps(ft__policy *p, const char *root)
-{
-    char text[2048], *at = text, *end;
-
-    p->n_steps = 0;
-    ft__sys_text(text, sizeof(text), root, FREQ "scaling_available_frequencies",
-                 p->cpu);
-    for (double v; p->n_steps < FT__MAX_STEPS && (v = strtod(at, &end), end != at);
-         at = end)
-        p->step_hz[p->n_steps++] = v * 1e3;
-    /* Without turbo: the highest step, where steps are listed. */
-    for (size_t i = 0; i < p->n_steps; i++)
-        p->nominal_hz = fmax(p->nominal_hz, p->step_hz[i]);
-}
-
-bool ft__policy_read(ft__policy *p, const char *root, unsigned cpu)
-{
-    *p = (ft__policy){.cpu = cpu};
-    khz(&p->least_hz, root, cpu, "cpuinfo_min_freq");
-    khz(&p->most_hz, root, cpu, "cpuinfo_max_freq");
-    khz(&p->low_hz, root, cpu, "scaling_min_freq");
-    khz(&p->high_hz, root, cpu, "scaling_max_freq");
-    khz(&p->now_hz, root, cpu, "scaling_cur_freq");
-    khz(&p->nominal_hz, root, cpu, "base_frequency");
-    ft__sys_text(p->governor, sizeof(p->governor), root, FREQ "scaling_governor", cpu);
-    ft__sys_text(p->governors, sizeof(p->governors), root,
-                 FREQ "scaling_available_governors", cpu);
-    read_steps(p, root);
-    return p->least_hz > 0 && p->most_hz >= p->least_hz && p->low_hz > 0 &&
-           p->high_hz > 0;
-}
 
 /* Whether `cpu` is the first of those of `among` that share its clock. */
 static bool leads(const char *root, unsigned cpu, const ft__cpus *among)
 {
     char text[4096], *at = text, *end;
 
-    ft__sys_text(text, sizeof(text), root, FREQ "related_cpus", cpu);
+    ft__sys_text(text, sizeof(text), root, FT__CPUFREQ "related_cpus", cpu);
     for (unsigned long other; other = strtoul(at, &end, 10), end != at; at = end)
         if (other < cpu && among->has[other])
             return false;
     return true;
-}
-
-bool ft__turbo_read(ft__turbo *t, const char *root)
-{
-    static const ft__turbo kinds[] = {
-        {FT__CPU "/intel_pstate/no_turbo", "0", "1", false},
-        {FT__CPU "/cpufreq/boost", "1", "0", false},
-    };
-    char now[16];
-
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-        *t = kinds[i];
-        if (ft__sys_text(now, sizeof(now), root, "%s", t->path) == 0) {
-            t->is_on = strcmp(now, t->on) == 0;
-            return true;
-        }
-    }
-    return false;
 }
 
 /* The one of `choices` that is nearest to `want`, else `want` itself within least ..
@@ -221,10 +144,10 @@ static ft_status plan_governor(struct planning *g, const ft__policy *p)
         return ft_fail(g->err, FT_EUNSUPPORTED, 0,
                        "CPU %u has no governor \"%s\"; it has %s", p->cpu, want,
                        p->governors);
-    snprintf(path, sizeof(path), FREQ "scaling_governor", p->cpu);
+    snprintf(path, sizeof(path), FT__CPUFREQ "scaling_governor", p->cpu);
     change(g, path, want, p->governor);
     /* Its clock is forgotten with it. */
-    snprintf(path, sizeof(path), FREQ "scaling_setspeed", p->cpu);
+    snprintf(path, sizeof(path), FT__CPUFREQ "scaling_setspeed", p->cpu);
     if (strcmp(p->governor, "userspace") == 0 &&
         ft__sys_text(speed, sizeof(speed), g->root, "%s", path) == 0)
         ft__acts_add(&g->plan->restore, FT__ACT_PUT, path, "%s", speed);
@@ -235,8 +158,8 @@ static void limits(ft__acts *a, const ft__policy *p, double low_hz, double high_
 {
     char low[128], high[128];
 
-    snprintf(low, sizeof(low), FREQ "scaling_min_freq", p->cpu);
-    snprintf(high, sizeof(high), FREQ "scaling_max_freq", p->cpu);
+    snprintf(low, sizeof(low), FT__CPUFREQ "scaling_min_freq", p->cpu);
+    snprintf(high, sizeof(high), FT__CPUFREQ "scaling_max_freq", p->cpu);
     /* The lower limit may never pass the upper one, not even in between. */
     ft__acts_add(a, FT__ACT_PUT, low, "%.0f", p->least_hz * 1e-3);
     ft__acts_add(a, FT__ACT_PUT, high, "%.0f", high_hz * 1e-3);

@@ -7,8 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "device/clocks/plan.h"
-#include "device/clocks/record.h"
+#include "device/clocks/acts.h"
+#include "device/clocks/hold.h"
+#include "device/cpus.h"
 #include "device/sysfs.h"
 
 struct settings_list {
@@ -91,14 +92,11 @@ static const char *list_mhz(struct settings_list *l, const double *hz, size_t n,
 static void judge(struct look *k, ft_setting_state *s, ft__acts *a)
 {
     char remedy[600];
-    int code = 0;
+    int code = ft__acts_refusal(k->root, a, remedy, sizeof(remedy));
 
-    for (size_t i = 0; i < a->n && !code; i++)
-        code = ft__sys_may_write(k->root, a->act[i].target);
     s->writable = code == 0;
     if (code == EACCES || code == EPERM) {
         s->reason = "only root may set it";
-        ft__acts_remedy(a, k->root, remedy, sizeof(remedy));
         s->remedy = keep(k->list, "%s", remedy);
     } else if (code == EROFS) {
         s->reason = "it is mounted read-only here";
@@ -129,7 +127,8 @@ static void show_cores(struct look *k)
     s->choices = keep(k->list, "%s", text);
     for (unsigned i = 0; i < FT__MAX_CPUS; i++) {
         snprintf(path, sizeof(path), FT__CPU "/cpu%u/online", i);
-        if (k->present.has[i] && ft__sys_may_write(k->root, path) != ENOENT)
+        if (k->present.has[i] &&
+            ft__sys_text(text, sizeof(text), k->root, "%s", path) != ENOENT)
             ft__acts_add(&switches, FT__ACT_PUT, path, "1");
     }
     if (switches.n)
@@ -185,7 +184,7 @@ static void judge_files(struct look *k, const struct cpu_group *g, ft_setting_st
 
     for (unsigned i = 0; i < FT__MAX_CPUS; i++)
         for (size_t j = 0; g->cpus.has[i] && files[j]; j++) {
-            snprintf(path, sizeof(path), FT__CPU "/cpu%u/cpufreq/%s", i, files[j]);
+            snprintf(path, sizeof(path), FT__CPUFREQ "%s", i, files[j]);
             ft__acts_add(&all, FT__ACT_PUT, path, "0");
         }
     judge(k, s, &all);
@@ -338,34 +337,21 @@ static void show_gpus(struct settings_list *l, ft__machine *m)
 
 /* ---- who set what ---- */
 
-static size_t recorded(const char *name, const ft_settings_options *opt,
-                       const char *root)
-{
-    ft__acts a = {0};
-    size_t n;
-
-    (void)ft__record_read(&a, opt->state_dir, name, root, NULL);
-    n = a.n;
-    ft__acts_free(&a);
-    return n;
-}
-
 static void show_in_force(struct settings_list *l, const ft_settings_options *opt,
                           const char *root)
 {
-    long holder = ft__state_holder(opt->state_dir);
-    size_t kept = recorded(FT__RECORD_KEPT, opt, root);
+    ft__in_force now = ft__settings_in_force(opt->state_dir, root);
 
-    if (holder)
-        l->shown.in_force =
-            keep(l, "process %ld holds settings and puts them back at its end", holder);
-    else if (recorded(FT__RECORD_HELD, opt, root))
+    if (now.holder)
+        l->shown.in_force = keep(
+            l, "process %ld holds settings and puts them back at its end", now.holder);
+    else if (now.held)
         l->shown.in_force =
             "a run that was cut off left settings; put them back: foretell "
             "clocks reset";
-    else if (kept)
-        l->shown.in_force =
-            keep(l, "%zu values are kept; put them back: foretell clocks reset", kept);
+    else if (now.kept)
+        l->shown.in_force = keep(
+            l, "%zu values are kept; put them back: foretell clocks reset", now.kept);
 }
 
 ft_status ft_settings_show(ft_settings_list **out, const ft_settings_options *opt,

@@ -13,18 +13,6 @@
         (out)->joules = (out)->error = NAN;                                            \
     } while (0)
 
-double ft__least_s(const ft_domain *d)
-{
-    double period = isfinite(d->period_s) ? d->period_s : 0;
-    double window = isfinite(d->window_s) ? d->window_s : 0;
-
-    if (isfinite(d->least_s))
-        return d->least_s;
-    if (period <= 0 && window <= 0)
-        return 0.5;
-    return fmax(window + 11 * period, d->duty < 1 ? 50 * period : 0);
-}
-
 static double square(double x)
 {
     return x * x;
@@ -301,8 +289,11 @@ static void difference(ft__energy *out, const ft__update *k, size_t n, double fr
     out->error = sqrt(variance);
 }
 
-void ft__energy_of_counter(ft__energy *out, const ft_domain *d, const ft__updates *u,
-                           double from_s, double to_s)
+/* Between two of its steps the power of neighbouring steps is continued from either
+ * side, so that a load that begins or ends at an edge is kept apart from what was
+ * before and after it. */
+static void of_counter(ft__energy *out, const ft_domain *d, const ft__updates *u,
+                       double from_s, double to_s)
 {
     double seconds = to_s - from_s, reach, stood, lost;
 
@@ -441,7 +432,8 @@ static void of_windows(ft__energy *out, const ft__updates *u, double window,
     out->error = sqrt(variance);
 }
 
-double ft__last_decimal(const ft__update *u, size_t n)
+/* The last decimal that values have: 0.1 for 60.5 and 61; at least 0.001. */
+static double last_decimal(const ft__update *u, size_t n)
 {
     double unit = 1;
 
@@ -460,7 +452,7 @@ static double reading_error(const ft__updates *u, double from, double to, double
     const ft__update *k = within(u, from, to, &n);
     double seconds = to - from;
     double noise = noise_of(k, n), windows = seconds / window;
-    double unit = ft__last_decimal(k, n);
+    double unit = last_decimal(k, n);
 
     if (!isfinite(noise))
         return 0;
@@ -486,8 +478,12 @@ static double unseen(const ft__updates *u, double from, double to)
                        sqrt(fmax(0, squares - sum * sum / (double)n) / (double)(n - 1));
 }
 
-void ft__energy_of_power(ft__energy *out, const ft_domain *d, const ft__updates *u,
-                         double from_s, double to_s)
+/* How depends on the time over which a value is an average: about the time between
+ * values: a counter's increments; longer: the window is undone (the values at the end
+ * of consecutive windows add up to what passed in them); shorter or not always:
+ * samples, only those inside count. */
+static void of_power(ft__energy *out, const ft_domain *d, const ft__updates *u,
+                     double from_s, double to_s)
 {
     double seconds = to_s - from_s, period = fmax(u->period_s, u->poll_s);
     double window = isfinite(d->window_s) ? d->window_s : period;
@@ -509,4 +505,14 @@ void ft__energy_of_power(ft__energy *out, const ft_domain *d, const ft__updates 
     out->error =
         hypot(out->error, reading_error(u, from_s, to_s, fmax(window, period)));
     out->error = hypot(out->error, unseen(u, from_s, to_s));
+    out->unit = last_decimal(u->u, u->n);
+}
+
+void ft__energy_find(ft__energy *out, const ft_domain *d, const ft__updates *u,
+                     bool counter, double from_s, double to_s)
+{
+    if (counter)
+        of_counter(out, d, u, from_s, to_s);
+    else
+        of_power(out, d, u, from_s, to_s);
 }

@@ -1,20 +1,19 @@
 /* A meter's thread: reads what is due, and knows when a stretch has its ends. */
+#include "device/power/meter.h"
+
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/stats.h"
-#include "device/power/meter.h"
-#include "device/power/power_inside.h"
 #include "device/power/trace.h"
 #include "device/power/updates.h"
 
 enum { AWAITED = 2 };
 static const double least_period_s = 1e-3, usual_period_s = 0.01, most_period_s = 0.05;
 
-double ft__meter_now(const ft_meter *m)
+static double now_of(const ft_meter *m)
 {
     return ft__clock_now(m->all.clock);
 }
@@ -159,9 +158,9 @@ static bool look(ft_meter *m, double now)
     m->next_s = read_due(m, now);
     pthread_mutex_lock(&m->lock);
     if (m->linger)
-        be_patient(m, ft__meter_now(m));
+        be_patient(m, now_of(m));
     m->linger = false;
-    if (!m->settled && has_settled(m, ft__meter_now(m))) {
+    if (!m->settled && has_settled(m, now_of(m))) {
         m->settled = true;
         pthread_cond_broadcast(&m->change);
     }
@@ -188,24 +187,25 @@ static void *work(void *user)
 /* Let time pass until the next reading is due; as look(). */
 static bool look_when_due(ft_meter *m)
 {
-    double wait_s = m->next_s - ft__meter_now(m);
+    double wait_s = m->next_s - now_of(m);
     bool last;
 
     if (wait_s > 0)
         ft__clock_sleep(m->all.clock, wait_s);
     pthread_mutex_lock(&m->lock);
-    last = look(m, fmax(m->next_s, ft__meter_now(m)));
+    last = look(m, fmax(m->next_s, now_of(m)));
     pthread_mutex_unlock(&m->lock);
     return last;
 }
 
-void ft__meter_pass(ft_meter *m, double seconds)
+double ft__meter_pass(ft_meter *m, double seconds)
 {
-    double end_s = ft__meter_now(m) + seconds;
+    double end_s = now_of(m) + seconds;
 
     while (m->all.clock && m->running && m->next_s <= end_s)
         (void)look_when_due(m);
-    ft__clock_sleep(m->all.clock, fmax(0, end_s - ft__meter_now(m)));
+    ft__clock_sleep(m->all.clock, fmax(0, end_s - now_of(m)));
+    return now_of(m);
 }
 
 /* ---- beginning and end ---- */
@@ -222,11 +222,12 @@ static double poll_period(const ft_meter *m, const ft_domain *d)
     return fmin(fmax(d->period_s / 10, least_period_s), most_period_s);
 }
 
-ft_status ft__meter_begin(ft_meter *m, ft_error *err)
+/* Begin a thread that reads. */
+static ft_status begin_reading(ft_meter *m, ft_error *err)
 {
     int code;
 
-    m->began_s = m->next_s = ft__meter_now(m);
+    m->began_s = m->next_s = now_of(m);
     m->stop = m->linger = m->short_of_memory = false;
     m->cpu_s = NAN;
     for (uint32_t i = 0; i < m->n; i++) {
@@ -250,7 +251,8 @@ ft_status ft__meter_begin(ft_meter *m, ft_error *err)
     return FT_OK;
 }
 
-void ft__meter_end(ft_meter *m, bool linger)
+/* And end it once every lane has settled, or at once. */
+static void end_reading(ft_meter *m, bool linger)
 {
     pthread_mutex_lock(&m->lock);
     m->linger = linger;
@@ -259,14 +261,37 @@ void ft__meter_end(ft_meter *m, bool linger)
     pthread_cond_broadcast(&m->change);
     pthread_mutex_unlock(&m->lock);
     if (m->all.clock) {
-        m->next_s = ft__meter_now(m); /* woken, as the thread is */
+        m->next_s = now_of(m); /* woken, as the thread is */
         while (!look_when_due(m))
             ;
     } else {
         pthread_join(m->thread, NULL);
     }
     m->running = false;
-    m->wall_s = ft__meter_now(m) - m->began_s;
+    m->wall_s = now_of(m) - m->began_s;
+}
+
+ft_status ft__meter_try(ft_meter *m, double seconds, ft_error *err)
+{
+    ft_status st;
+
+    m->probing = true;
+    st = begin_reading(m, err);
+    m->probing = false;
+    if (st)
+        return st;
+    (void)ft__meter_pass(m, seconds);
+    end_reading(m, false);
+    return FT_OK;
+}
+
+const ft__clock *ft__meter_follow(ft_meter *m, const ft__clock *clock)
+{
+    const ft__clock *before = m->all.clock;
+
+    if (m->plays)
+        m->all.clock = clock;
+    return before;
 }
 
 void ft_meter_close(ft_meter *m)
@@ -274,7 +299,7 @@ void ft_meter_close(ft_meter *m)
     if (!m)
         return;
     if (m->running)
-        ft__meter_end(m, false);
+        end_reading(m, false);
     for (uint32_t i = 0; i < m->n; i++)
         free(m->lane[i].r);
     free(m->lane);
@@ -303,7 +328,7 @@ ft_status ft__meter_start(ft_meter *m, ft_error *err)
 
     if (m->running)
         return ft_fail(err, FT_EINVAL, 0, "the meter has been started already");
-    st = ft__meter_begin(m, err);
+    st = begin_reading(m, err);
     if (st)
         return st;
     while (m->all.clock && !m->settled)
@@ -318,7 +343,7 @@ ft_status ft__meter_start(ft_meter *m, ft_error *err)
 /* The readings change hands. */
 static ft_status hand_over(ft_meter *m, ft_trace *out, ft_error *err)
 {
-    ft_status st = ft__trace_new(out, m->n, err);
+    ft_status st = ft__trace_new(out, m->domain, m->n, err);
 
     if (st)
         return st;
@@ -330,9 +355,10 @@ static ft_status hand_over(ft_meter *m, ft_trace *out, ft_error *err)
         out->reading[i] = l->r;
         l->r = NULL;
         l->n = l->cap = 0;
-        out->why[i] = ft__trace_keep(out, l->source->why);
+        out->why[i] =
+            ft__arena_strndup(out->memory, l->source->why, strlen(l->source->why));
         l->source->why[0] = '\0';
-        if (!out->why[i] || !ft__trace_set_domain(out, i, &m->domain[i])) {
+        if (!out->why[i]) {
             ft_trace_free(out);
             return ft_fail(err, FT_ENOMEM, 0, "a trace");
         }
@@ -345,7 +371,7 @@ ft_status ft__meter_stop(ft_meter *m, ft_trace *out, ft_error *err)
     *out = (ft_trace){.cpu_share = NAN};
     if (!m->running)
         return ft_fail(err, FT_EINVAL, 0, "the meter has not been started");
-    ft__meter_end(m, true);
+    end_reading(m, true);
     if (m->short_of_memory)
         return ft_fail(err, FT_ENOMEM, 0, "the meter's readings");
     return hand_over(m, out, err);
@@ -360,9 +386,9 @@ ft_status ft_meter_watch(ft_meter *m, void (*run)(void *user), void *user,
     *from_s = *to_s = NAN;
     if (st)
         return st;
-    *from_s = ft__meter_now(m);
+    *from_s = now_of(m);
     run(user);
-    *to_s = ft__meter_now(m);
+    *to_s = now_of(m);
     return ft__meter_stop(m, out, err);
 }
 
@@ -422,9 +448,8 @@ ft_status ft__meter_idle(ft_meter *m, double quiet_s, double *watts, ft_error *e
     st = ft__meter_start(m, err);
     if (st)
         return st;
-    from = ft__meter_now(m);
-    ft__meter_pass(m, quiet_s);
-    to = ft__meter_now(m);
+    from = now_of(m);
+    to = ft__meter_pass(m, quiet_s);
     st = ft__meter_stop(m, &t, err);
     for (uint32_t i = 0; !st && i < t.n_domains; i++)
         watts[i] = idle_watts(&t, i, from, to);

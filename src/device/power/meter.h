@@ -48,13 +48,18 @@ ft_status ft__meter_open(ft_meter **out, const ft_meter_options *opt,
 /* A recording is played on this clock from the next start on; other sources keep to
  * theirs. The clock before. */
 const ft__clock *ft__meter_follow(ft_meter *m, const ft__clock *clock);
-double ft__meter_now(const ft_meter *m);
-/* Let time pass; 0: what is due is read, where no thread does. */
-void ft__meter_pass(ft_meter *m, double seconds);
+/* Let time pass; 0: what is due is read, where no thread does. The time then. */
+double ft__meter_pass(ft_meter *m, double seconds);
 
-/* Begin and end a thread that reads; it ends once every lane has settled, or at
- * once. */
-ft_status ft__meter_begin(ft_meter *m, ft_error *err);
-void ft__meter_end(ft_meter *m, bool linger);
+/* Read all lanes for so long as if nothing were known of them. */
+ft_status ft__meter_try(ft_meter *m, double seconds, ft_error *err);
+/* Returns once every domain has brought two new values (where its period is not known,
+ * been read twice), or 0.5 s or two periods have passed, so that the stretch that
+ * follows has a beginning; stop lingers likewise for its end. */
+ft_status ft__meter_start(ft_meter *m, ft_error *err);
+ft_status ft__meter_stop(ft_meter *m, ft_trace *out, ft_error *err);
+/* Watts while nothing runs: the median of what quiet_s seconds bring, for every
+ * domain (watts[ft_meter_n_domains()]); NaN where it is unknown. */
+ft_status ft__meter_idle(ft_meter *m, double quiet_s, double *watts, ft_error *err);
 
 #endif

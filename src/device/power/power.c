@@ -7,7 +7,6 @@
 
 #include "base/stats.h"
 #include "device/power/integral.h"
-#include "device/power/power_inside.h"
 
 /* Levels of power, each with the time it stands for. */
 struct levels {
@@ -174,29 +173,27 @@ static bool examine(ft_power *out, ft__energy *e, const struct stretch *s, bool 
 {
     struct levels l = {NULL, NULL, 0};
     ft__updates u;
-    double period, window, windows, unit = 0;
+    double period, window, windows;
     bool ok = ft__updates_find(&u, s->d, s->r, s->n, counter, s->from, s->to) &&
               new_levels(&l, u.n);
 
     if (ok) {
         period = isfinite(u.period_s) ? u.period_s : 0;
         window = isfinite(s->d->window_s) ? s->d->window_s : period;
+        ft__energy_find(e, s->d, &u, counter, s->from, s->to);
         if (counter) {
-            ft__energy_of_counter(e, s->d, &u, s->from, s->to);
             of_steps(&l, &u, s->from, s->to);
             windows = (double)l.n;
         } else {
-            ft__energy_of_power(e, s->d, &u, s->from, s->to);
             of_watts(&l, &u, window, s->from, s->to);
             windows = (s->to - s->from) / fmax(window, period);
-            unit = ft__last_decimal(u.u, u.n);
         }
         if (counter || isfinite(e->joules) || !s->d->counts || !isfinite(out->watts)) {
             out->period_s = u.period_s;
             out->n_fresh = l.n;
         }
         if (isfinite(e->joules))
-            steady_level(out, &l, windows, unit);
+            steady_level(out, &l, windows, e->unit);
     }
     free(l.watts);
     free(l.weight);
@@ -224,11 +221,4 @@ void ft_power_of(ft_power *out, const ft_trace *t, uint32_t domain, double from_
         snprintf(out->reason, sizeof(out->reason), "memory is short");
     else
         choose(out, &counter, &power, s.d);
-}
-
-void ft__energy_of(double *joules, double *error_j, double watts, double watts_error,
-                   double seconds, double seconds_error)
-{
-    *joules = watts * seconds;
-    *error_j = hypot(watts * seconds_error, seconds * watts_error);
 }

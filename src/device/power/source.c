@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/number.h"
 #include "device/power/source.h"
 #include "device/sysfs.h"
@@ -108,7 +107,8 @@ static int open_below(const char *root, const char *path)
     return open(full, O_RDONLY | O_CLOEXEC);
 }
 
-bool ft__source_number(ft__power_source *s, int which, double unit, double *v)
+/* The number in file path[which], times unit; the file stays open. */
+static bool read_number(ft__power_source *s, int which, double unit, double *v)
 {
     char text[64];
     ssize_t len = -1;
@@ -143,11 +143,16 @@ bool ft__source_number(ft__power_source *s, int which, double unit, double *v)
     return true;
 }
 
+/* Joules; watts, or the product of volts and, from a second file, amperes. */
 static ft__read read_file(ft__power_source *s, ft_power_reading *out)
 {
-    return ft__source_number(s, 0, s->unit, s->d.counts ? &out->joules : &out->watts)
-               ? FT__READ_GOOD
-               : FT__READ_FAILED;
+    double value, amperes = 1;
+
+    if (!read_number(s, 0, s->unit, &value) ||
+        (s->path[1] && !read_number(s, 1, s->unit, &amperes)))
+        return FT__READ_FAILED;
+    *(s->d.counts ? &out->joules : &out->watts) = value * amperes;
+    return FT__READ_GOOD;
 }
 
 ft__power_source *ft__source_add_file(ft__sources *all, const char *name, bool counts,
@@ -181,42 +186,8 @@ bool ft__sources_has_pci(ft__sources *all, const char *vendor, bool display)
     return found;
 }
 
-void ft__source_refuse_still(ft__sources *all, ft__power_source *s, bool has_joules,
-                             double seconds)
-{
-    if (all->is_virtual)
-        ft__source_refuse(s, "it stands still, as on many virtual machines",
-                          "run on the host");
-    else
-        ft__source_refuse(
-            s,
-            has_joules
-                ? ft__source_keep(all, "its counter did not move for %.3g s", seconds)
-                : "it reads 0 W",
-            "");
-}
-
-void ft__sources_why_none(const ft__sources *all, ft__buf *out)
-{
-    const char *family = "";
-    size_t len = 0;
-
-    ft__buf_str(out, "no power sensor on this machine (");
-    for (size_t i = 0; i < all->n; i++) {
-        const ft__power_source *s = &all->source[i];
-
-        if (len && strncmp(s->d.name, family, len) == 0)
-            continue;
-        family = s->d.name;
-        len = strcspn(family, ":");
-        ft__buf_fmt(out, "%s%.*s: %s%s%s", i ? "; " : "", (int)len, family,
-                    *s->reason ? s->reason : s->why, *s->remedy ? ", try: " : "",
-                    s->remedy);
-    }
-    ft__buf_str(out, ")");
-}
-
-void ft__sources_release(ft__sources *all)
+/* Hand back libraries, files and programs. */
+static void release(ft__sources *all)
 {
     for (size_t i = 0; i < all->n; i++) {
         ft__power_source *s = &all->source[i];
@@ -239,27 +210,9 @@ void ft__sources_release(ft__sources *all)
 
 void ft__sources_free(ft__sources *all)
 {
-    ft__sources_release(all);
+    release(all);
     free(all->source);
     ft__arena_free(&all->arena);
     all->source = NULL;
     all->n = all->cap = 0;
-}
-
-const char *ft__source_remedy(ft__sources *all, const ft__power_source *s)
-{
-    return s->locked ? ft__source_keep(all, "sudo chmod a+r %s", s->locked) : "";
-}
-
-bool ft__source_is(const ft__power_source *s, const char *name, size_t len)
-{
-    size_t whole = strlen(s->d.name), family = strcspn(s->d.name, ":");
-
-    if ((len == whole || len == family) && memcmp(s->d.name, name, len) == 0)
-        return true;
-    for (int i = 0; i < 2; i++)
-        /* As in CUDA_VISIBLE_DEVICES the beginning of a UUID is enough. */
-        if (s->alias[i] && len >= 12 && strncmp(s->alias[i], name, len) == 0)
-            return true;
-    return false;
 }

@@ -4,9 +4,9 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/clock.h"
 #include "device/nvml.h"
+#include "foretell/device.h"
 #include "foretell/power.h"
 
 /* Where watts and joules come from: one interface for all kinds of sources. */
@@ -38,23 +38,18 @@ struct ft__power_source {
 
     /* of the kind */
     const ft__sources *all;
-    const char *path[2]; /* below the root */
+    const char *path[2]; /* below the root; of two, volts and amperes */
     int fd[2];           /* -1: not open */
     double unit;
     void *state;
     unsigned index;
 };
 
-#define FT__NVML_LIBRARY "libnvidia-ml.so.1"
-/* The first that loads: rocm_smi has power beside energy. */
-#define FT__AMD_LIBRARIES                                                              \
-    "librocm_smi64.so.7|librocm_smi64.so.6|librocm_smi64.so.5|librocm_smi64.so|"       \
-    "libamd_smi.so.26|libamd_smi.so.25|libamd_smi.so.24|libamd_smi.so"
-
 struct ft__sources {
     const char *root; /* the caller's */
     const ft__clock *clock;
     bool is_virtual, is_x86;
+    const char *nvml_library, *amd_library; /* NULL: not to be looked for */
     ft__power_source *source;
     size_t n, cap;
     ft__nvml nvml;
@@ -64,10 +59,23 @@ struct ft__sources {
     bool bad; /* memory was short at some time */
 };
 
+/* A kind of sources, which is the one thing that its file gives. */
+typedef struct ft__power_kind {
+    void (*find)(ft__sources *all); /* those that this machine has; may be NULL */
+    /* One that is asked for by name, which begins with this; what follows is `what`. */
+    const char *name;
+    ft_status (*open)(ft__sources *all, const char *what, ft_error *err);
+} ft__power_kind;
+
+#define FT__POWER_KIND(kind) extern const ft__power_kind ft__sources_##kind;
+#include "device/power/kinds.def"
+#undef FT__POWER_KIND
+
 /* ---- source.c: what all kinds share ---- */
 
 /* A new source, NULL when memory is short; one that reads a number in a file, joules of
- * a counter or watts, in this unit; text that lives as long as the sources. */
+ * a counter or watts, in this unit (in volts where it is given a second path, to
+ * amperes); text that lives as long as the sources. */
 ft__power_source *ft__source_add(ft__sources *all, const char *name);
 ft__power_source *ft__source_add_file(ft__sources *all, const char *name, bool counts,
                                       double unit, const char *path);
@@ -78,39 +86,16 @@ void ft__source_refuse(ft__power_source *s, const char *reason, const char *reme
 /* Nothing of this family: an entry that says so. */
 void ft__source_absent(ft__sources *all, const char *family, const char *reason,
                        const char *remedy);
-/* The number in file path[which], times unit; the file stays open. */
-bool ft__source_number(ft__power_source *s, int which, double unit, double *v);
 /* PCI vendor "0x10de"; a GPU only where `display`. */
 bool ft__sources_has_pci(ft__sources *all, const char *vendor, bool display);
-
-/* Whether the source answers to this name. */
-bool ft__source_is(const ft__power_source *s, const char *name, size_t len);
-/* What would help against the last failure. */
-const char *ft__source_remedy(ft__sources *all, const ft__power_source *s);
-/* It could be read, but what it showed in these seconds was no power. */
-void ft__source_refuse_still(ft__sources *all, ft__power_source *s, bool has_joules,
-                             double seconds);
-/* "no power sensor on this machine (...)": each family's first reason. */
-void ft__sources_why_none(const ft__sources *all, ft__buf *out);
-/* Hand back libraries, files and programs; names and reasons stay. */
-void ft__sources_release(ft__sources *all);
 void ft__sources_free(ft__sources *all);
 
-/* ---- the kinds ---- */
-/* powercap: false when there are zones that may not be read. */
-bool ft__find_powercap(ft__sources *all);
-void ft__find_perf(ft__sources *all);
-void ft__find_hwmon(ft__sources *all);
-void ft__find_nvml(ft__sources *all, const char *library);
-void ft__find_amd(ft__sources *all, const char *library);
-/* One source a domain of the file. */
-ft_status ft__add_replay(ft__sources *all, const char *path, ft_error *err);
-ft_status ft__add_command(ft__sources *all, const char *command, ft_error *err);
-
 /* ---- sensors.c ---- */
-/* Everything this machine has. nvml, amd: libraries, NULL for not looking. `all`
- * may not move afterwards. Memory: all->bad. */
-void ft__sources_find(ft__sources *all, const char *root, const char *nvml,
-                      const char *amd);
+/* ft_sensors_probe() with what it takes from the world as arguments: wait()
+ * returns the seconds that passed, and `nvml` and `amd` name the libraries to load,
+ * NULL for not looking. */
+ft_status ft__sensors_probe(ft_sensors **out, const char *root, double probe_s,
+                            double (*wait)(void *user, double seconds), void *user,
+                            const char *nvml, const char *amd, ft_error *err);
 
 #endif

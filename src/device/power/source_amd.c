@@ -151,8 +151,9 @@ static void close_amd(void *amd)
     free(a);
 }
 
-void ft__find_amd(ft__sources *all, const char *library)
+static void find(ft__sources *all)
 {
+    const char *library = all->amd_library;
     size_t before = all->n;
     struct amd *a;
 
@@ -170,3 +171,5 @@ void ft__find_amd(ft__sources *all, const char *library)
                                 : "neither rocm_smi nor amdsmi is installed",
                           a->dl ? "" : "install rocm-smi-lib or amd-smi-lib");
 }
+
+const ft__power_kind ft__sources_amd = {.find = find};

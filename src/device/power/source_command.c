@@ -1,3 +1,4 @@
+/* A program that prints watts as a source of power. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -13,7 +14,6 @@
 #include "base/number.h"
 #include "device/power/source.h"
 
-/* A program that prints watts as a source of power. */
 extern char **environ;
 
 /* A program that prints watts, one number a line: a wall meter's. It leads a process
@@ -177,7 +177,7 @@ static ft_status await(ft__power_source *s, const char *command, ft_error *err)
                    p->ended ? "ended without a number" : "printed no number for 3 s");
 }
 
-ft_status ft__add_command(ft__sources *all, const char *command, ft_error *err)
+static ft_status open_command(ft__sources *all, const char *command, ft_error *err)
 {
     struct program *p = calloc(1, sizeof(*p));
     ft__power_source *s = p ? ft__source_add(all, "command") : NULL;
@@ -197,3 +197,5 @@ ft_status ft__add_command(ft__sources *all, const char *command, ft_error *err)
     s->hands_over = true;
     return await(s, command, err);
 }
+
+const ft__power_kind ft__sources_command = {.name = "command:", .open = open_command};

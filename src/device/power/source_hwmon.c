@@ -11,17 +11,6 @@
  * I/O): rail_name_N, in_powerN_input in mW. */
 #define INA_IIO "/sys/bus/i2c/drivers/ina3221x"
 
-static ft__read read_volts_and_amperes(ft__power_source *s, ft_power_reading *out)
-{
-    double volts, amperes;
-
-    if (!ft__source_number(s, 0, 1e-3, &volts) ||
-        !ft__source_number(s, 1, 1e-3, &amperes))
-        return FT__READ_FAILED;
-    out->watts = volts * amperes;
-    return FT__READ_GOOD;
-}
-
 /* Where one chip is there twice, names are numbered. */
 static const char *unique(ft__sources *all, const char *name)
 {
@@ -40,6 +29,7 @@ static const char *unique(ft__sources *all, const char *name)
 static void add_channel(ft__sources *all, const char *dir, const char *chip,
                         const char *kind, int channel, const char *suffix)
 {
+    bool in_volts = strcmp(kind, "in") == 0;
     char label[64];
     ft__power_source *s;
 
@@ -48,12 +38,10 @@ static void add_channel(ft__sources *all, const char *dir, const char *chip,
         snprintf(label, sizeof(label), "%s%d", kind, channel);
     s = ft__source_add_file(
         all, unique(all, ft__source_keep(all, "hwmon:%s:%s", chip, label)),
-        strcmp(kind, "energy") == 0, 1e-6,
+        strcmp(kind, "energy") == 0, in_volts ? 1e-3 : 1e-6,
         ft__source_keep(all, "%s/%s%d%s", dir, kind, channel, suffix));
-    if (!s || strcmp(kind, "in") != 0)
-        return;
-    s->read = read_volts_and_amperes;
-    s->path[1] = ft__source_keep(all, "%s/curr%d_input", dir, channel);
+    if (s && in_volts)
+        s->path[1] = ft__source_keep(all, "%s/curr%d_input", dir, channel);
 }
 
 /* The number in a file name such as "power1_input"; 0 for other names. */
@@ -125,7 +113,7 @@ static void find_iio(ft__sources *all)
     }
 }
 
-void ft__find_hwmon(ft__sources *all)
+static void find(ft__sources *all)
 {
     size_t before = all->n;
 
@@ -135,3 +123,5 @@ void ft__find_hwmon(ft__sources *all)
     if (all->n == before)
         ft__source_absent(all, "hwmon", "no chip here tells power or energy", "");
 }
+
+const ft__power_kind ft__sources_hwmon = {.find = find};

@@ -1,7 +1,6 @@
 /* Power and energy of NVIDIA GPUs (NVML). */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "device/power/source.h"
 
@@ -150,18 +149,23 @@ static void add_gpu(ft__sources *all, unsigned gpu)
         part->d.part_of = name;
 }
 
-void ft__find_nvml(ft__sources *all, const char *library)
+static void find(ft__sources *all)
 {
+    const char *library = all->nvml_library;
+
     if (!library || !ft__nvml_open(&all->nvml, library,
                                    ft__sources_has_pci(all, "0x10de", false))) {
         ft__power_source *s = ft__source_add(all, "nvml");
 
         if (s)
-            ft__source_refuse(
-                s, library ? all->nvml.reason : "not part of a recorded machine",
-                library ? all->nvml.remedy : "");
+            ft__source_refuse(s,
+                              library ? ft__source_keep(all, "%s", all->nvml.reason)
+                                      : "not part of a recorded machine",
+                              library ? all->nvml.remedy : "");
         return;
     }
     for (unsigned i = 0; i < all->nvml.n_devices; i++)
         add_gpu(all, i);
 }
+
+const ft__power_kind ft__sources_nvml = {.find = find};

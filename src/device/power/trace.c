@@ -1,18 +1,31 @@
-/* Readings of a meter, and traces of them as text. */
+/* Traces: what a meter read, as text and back, and a recorded one played as a source of
+ * power. */
+#include "device/power/trace.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
-#include "base/limits.h"
 #include "base/number.h"
-#include "device/power/power_inside.h"
-#include "device/power/trace.h"
+#include "device/power/source.h"
 #include "device/sysfs.h"
 
-ft_status ft__trace_new(ft_trace *out, uint32_t n, ft_error *err)
+void ft_trace_free(ft_trace *t)
+{
+    for (uint32_t i = 0; i < t->n_domains; i++)
+        free(t->reading[i]);
+    if (t->memory)
+        ft__arena_free(t->memory);
+    free(t->memory);
+    *t = (ft_trace){.cpu_share = NAN};
+}
+
+/* Room for n domains without readings. */
+static ft_status new_trace(ft_trace *out, uint32_t n, ft_error *err)
 {
     ft__arena *memory = calloc(1, sizeof(*memory));
 
@@ -36,28 +49,32 @@ ft_status ft__trace_new(ft_trace *out, uint32_t n, ft_error *err)
     return FT_OK;
 }
 
-const char *ft__trace_keep(ft_trace *t, const char *text)
+/* Text that lives as long as the trace; NULL when memory is short. */
+static const char *keep(ft_trace *t, const char *text)
 {
     return ft__arena_strndup(t->memory, text, strlen(text));
 }
 
-bool ft__trace_set_domain(ft_trace *t, uint32_t i, const ft_domain *d)
+/* Copies text; false when memory is short. */
+static bool set_domain(ft_trace *t, uint32_t i, const ft_domain *d)
 {
     t->domain[i] = *d;
-    t->domain[i].name = ft__trace_keep(t, d->name);
-    t->domain[i].part_of = ft__trace_keep(t, d->part_of);
-    t->domain[i].note = ft__trace_keep(t, d->note);
+    t->domain[i].name = keep(t, d->name);
+    t->domain[i].part_of = keep(t, d->part_of);
+    t->domain[i].note = keep(t, d->note);
     return t->domain[i].name && t->domain[i].part_of && t->domain[i].note;
 }
 
-void ft_trace_free(ft_trace *t)
+ft_status ft__trace_new(ft_trace *out, const ft_domain *d, uint32_t n, ft_error *err)
 {
-    for (uint32_t i = 0; i < t->n_domains; i++)
-        free(t->reading[i]);
-    if (t->memory)
-        ft__arena_free(t->memory);
-    free(t->memory);
-    *t = (ft_trace){.cpu_share = NAN};
+    ft_status st = new_trace(out, n, err);
+
+    for (uint32_t i = 0; i < n && !st; i++)
+        if (!set_domain(out, i, &d[i]))
+            st = ft_fail(err, FT_ENOMEM, 0, "a trace");
+    if (st)
+        ft_trace_free(out);
+    return st;
 }
 
 /* ---- writing ---- */
@@ -196,7 +213,7 @@ static ft_status find_domain(struct trace_reader *r, const char *name, uint32_t 
             return FT_OK;
     if (!*name || t->n_domains == MOST_DOMAINS)
         return bad(r, *name ? "more than 256 domains" : "a domain without a name");
-    if (!ft__trace_set_domain(t, *i, &d))
+    if (!set_domain(t, *i, &d))
         return ft_fail(r->err, FT_ENOMEM, 0, "%s", r->path);
     t->n[*i] = 0;
     t->reading[*i] = NULL;
@@ -226,7 +243,7 @@ static ft_status read_domain(struct trace_reader *r, char *line)
     if (find_domain(r, field[0], &i))
         return r->err ? r->err->status : FT_EFORMAT;
     d = &r->t->domain[i];
-    d->part_of = ft__trace_keep(r->t, field[1]);
+    d->part_of = keep(r->t, field[1]);
     r->known[i] = true;
     d->counts = v[0] == 1;
     d->tells_power = v[1] == 1;
@@ -305,7 +322,7 @@ ft_status ft__trace_parse(ft_trace *out, char *text, size_t len, const char *pat
     ft_status st;
 
     *out = (ft_trace){.cpu_share = NAN};
-    st = strlen(text) == len ? ft__trace_new(out, MOST_DOMAINS, &here)
+    st = strlen(text) == len ? new_trace(out, MOST_DOMAINS, &here)
                              : bad(&r, "no text: it has zero bytes");
     if (!st) {
         out->n_domains = 0;
@@ -332,3 +349,97 @@ ft_status ft__trace_read(ft_trace *out, const char *path, ft_error *err)
     free(text);
     return st;
 }
+
+/* ---- playing ---- */
+
+/* A recorded trace, played at the speed it was recorded. Sources of one file share
+ * it; the first one frees it. */
+struct replay {
+    ft_trace trace;
+    double first_s, began_s;
+};
+
+static ft__read play_row(ft__power_source *s, ft_power_reading *out)
+{
+    const struct replay *p = s->state;
+    const ft_power_reading *r = p->trace.reading[s->index];
+    size_t n = p->trace.n[s->index], at = (size_t)s->unit;
+    double now = ft__clock_now(s->all->clock) - p->began_s + p->first_s;
+
+    if (at >= n) {
+        snprintf(s->why, sizeof(s->why), "the recording has ended");
+        return FT__READ_FAILED;
+    }
+    if (r[at].at_s > now)
+        return FT__READ_SAME;
+    while (at + 1 < n && r[at + 1].at_s <= now)
+        at++;
+    out->watts = r[at].watts;
+    out->joules = r[at].joules;
+    s->unit = (double)(at + 1);
+    return FT__READ_GOOD;
+}
+
+static void begin_replay(ft__power_source *s)
+{
+    struct replay *p = s->state;
+
+    p->began_s = ft__clock_now(s->all->clock);
+    s->unit = 0; /* rows played */
+}
+
+static void close_replay(ft__power_source *s)
+{
+    struct replay *p = s->state;
+
+    if (s->index == 0) {
+        ft_trace_free(&p->trace);
+        free(p);
+    }
+}
+
+static void add_domain(ft__sources *all, struct replay *p, uint32_t i)
+{
+    ft__power_source *s = ft__source_add(all, "");
+
+    if (!s)
+        return;
+    s->d = p->trace.domain[i];
+    s->state = p;
+    s->index = i;
+    s->read = play_row;
+    s->begin = begin_replay;
+    s->hands_over = true;
+    s->close = close_replay;
+    if (p->trace.n[i] < 2)
+        ft__source_refuse(s, "the recording has less than two readings of it", "");
+}
+
+static ft_status open_replay(ft__sources *all, const char *path, ft_error *err)
+{
+    struct replay *p = calloc(1, sizeof(*p));
+    ft_status st = p ? ft__trace_read(&p->trace, path, err)
+                     : ft_fail(err, FT_ENOMEM, 0, "%s", path);
+
+    if (st) {
+        free(p);
+        return st;
+    }
+    p->first_s = INFINITY;
+    for (uint32_t i = 0; i < p->trace.n_domains; i++)
+        if (p->trace.n[i])
+            p->first_s = fmin(p->first_s, p->trace.reading[i][0].at_s);
+    for (uint32_t i = 0; i < p->trace.n_domains; i++)
+        add_domain(all, p, i);
+    if (all->n == 0 || all->bad) {
+        if (!all->n) {
+            ft_trace_free(&p->trace);
+            free(p);
+        }
+        return ft_fail(err, all->bad ? FT_ENOMEM : FT_EFORMAT, 0, "%s: no readings",
+                       path);
+    }
+    return FT_OK;
+}
+
+const ft__power_kind ft__sources_replay = {.name = "replay:", .open = open_replay};

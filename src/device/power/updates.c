@@ -237,3 +237,15 @@ bool ft__updates_find(ft__updates *out, const ft_domain *d, const ft_power_readi
     free(gap);
     return ok;
 }
+
+double ft__least_s(const ft_domain *d)
+{
+    double period = isfinite(d->period_s) ? d->period_s : 0;
+    double window = isfinite(d->window_s) ? d->window_s : 0;
+
+    if (isfinite(d->least_s))
+        return d->least_s;
+    if (period <= 0 && window <= 0)
+        return 0.5;
+    return fmax(window + 11 * period, d->duty < 1 ? 50 * period : 0);
+}

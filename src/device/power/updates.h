@@ -32,4 +32,7 @@ typedef struct ft__updates {
 bool ft__updates_find(ft__updates *out, const ft_domain *d, const ft_power_reading *r,
                       size_t n, bool joules, double from_s, double to_s);
 
+/* Seconds a loop must last to bring enough of them (ft_domain.least_s). */
+double ft__least_s(const ft_domain *d);
+
 #endif

@@ -1,5 +1,6 @@
-/* Energy counters of processors as events (Linux: perf), and syscall(). */
-#define _GNU_SOURCE
+/* Energy counters of Intel and AMD processors (RAPL): zones of Linux's powercap, or,
+ * where these may not be read, perf's events, which count the same. */
+#define _GNU_SOURCE /* syscall() */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdint.h>
@@ -11,6 +12,80 @@
 
 #include "device/power/source.h"
 #include "device/sysfs.h"
+
+/* ---- powercap ---- */
+
+#define POWERCAP "/sys/class/powercap"
+
+/* "intel-rapl:0:1" is a part of "intel-rapl:0", and psys contains packages. */
+static void add_zone(ft__sources *all, const char *zone, bool has_psys)
+{
+    const char *second = strchr(strchr(zone, ':') + 1, ':');
+    char name[64] = "", parent[64] = "";
+    ft__power_source *s;
+    double range;
+
+    if (second)
+        ft__sys_text(parent, sizeof(parent) - 1, all->root, POWERCAP "/%.*s/name",
+                     (int)(second - zone), zone);
+    ft__sys_text(name, sizeof(name), all->root, POWERCAP "/%s/name", zone);
+    s = ft__source_add_file(
+        all, ft__source_keep(all, "powercap:%s%s%s", parent, second ? "/" : "", name),
+        true, 1e-6, ft__source_keep(all, POWERCAP "/%s/energy_uj", zone));
+    if (!s)
+        return;
+    if (second)
+        s->d.part_of = ft__source_keep(all, "powercap:%s", parent);
+    else if (has_psys && strcmp(name, "psys") != 0)
+        s->d.part_of = "powercap:psys";
+    s->d.least_s = 0.1;
+    if (ft__sys_number(&range, all->root, POWERCAP "/%s/max_energy_range_uj", zone))
+        s->wraps_at_j = range * 1e-6;
+}
+
+static bool is_zone(const char *name)
+{
+    return strncmp(name, "intel-rapl:", 11) == 0;
+}
+
+static bool any_psys(ft__sources *all, char **name)
+{
+    char text[64];
+
+    for (; *name; name++)
+        if (is_zone(*name) &&
+            ft__sys_text(text, sizeof(text), all->root, POWERCAP "/%s/name", *name) ==
+                0 &&
+            strcmp(text, "psys") == 0)
+            return true;
+    return false;
+}
+
+/* False when there are zones that may not be read. Zones of intel-rapl-mmio count the
+ * same energy a second time. */
+static bool find_zones(ft__sources *all)
+{
+    char **name = ft__source_folder(all, POWERCAP), text[64];
+    bool readable = true, psys = any_psys(all, name);
+    size_t before = all->n;
+
+    for (; *name; name++) {
+        if (!is_zone(*name))
+            continue;
+        add_zone(all, *name, psys);
+        readable = readable && ft__sys_text(text, sizeof(text), all->root,
+                                            POWERCAP "/%s/energy_uj", *name) == 0;
+    }
+    if (all->n > before)
+        return readable;
+    ft__source_absent(all, "powercap",
+                      all->is_x86 ? "the kernel shows no RAPL zone"
+                                  : "this kind of processor has no RAPL counters",
+                      all->is_x86 ? "sudo modprobe intel_rapl_msr" : "");
+    return false;
+}
+
+/* ---- perf ---- */
 
 #define PMU "/sys/bus/event_source/devices/power"
 
@@ -36,8 +111,8 @@ static int event_open(unsigned type, uint64_t config, int cpu)
     return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static void start(ft__sources *all, ft__power_source *s, unsigned type, uint64_t config,
-                  int cpu)
+static void start_event(ft__sources *all, ft__power_source *s, unsigned type,
+                        uint64_t config, int cpu)
 {
     if (*all->root) {
         ft__source_refuse(s, "a recorded machine cannot be asked", "");
@@ -55,8 +130,8 @@ static void start(ft__sources *all, ft__power_source *s, unsigned type, uint64_t
 }
 
 /* One event on one socket: "energy-pkg" is called package there as in powercap. */
-static void add(ft__sources *all, const char *event, unsigned type, int cpu,
-                unsigned socket)
+static void add_event(ft__sources *all, const char *event, unsigned type, int cpu,
+                      unsigned socket)
 {
     static const char *const known[][2] = {{"pkg", ""},        {"cores", "/core"},
                                            {"gpu", "/uncore"}, {"ram", "/dram"},
@@ -85,12 +160,12 @@ static void add(ft__sources *all, const char *event, unsigned type, int cpu,
     s->d.least_s = 0.1;
     s->unit = scale;
     s->read = read_event;
-    start(all, s, type, config, cpu);
+    start_event(all, s, type, config, cpu);
 }
 
 /* energy-pkg and its parts (Linux: arch/x86/events/rapl.c), of one CPU a socket as
  * cpumask lists them. */
-void ft__find_perf(ft__sources *all)
+static void find_events(ft__sources *all)
 {
     char **names, mask[256], *end = mask;
     double type;
@@ -106,7 +181,15 @@ void ft__find_perf(ft__sources *all)
         for (char **name = names; *name; name++)
             if (strncmp(*name, "energy-", 7) == 0 && !strchr(*name, '.') &&
                 (socket == 0 || strcmp(*name, "energy-psys") != 0))
-                add(all, *name, (unsigned)type, cpu, socket);
+                add_event(all, *name, (unsigned)type, cpu, socket);
         end += *end != '\0';
     }
 }
+
+static void find(ft__sources *all)
+{
+    if (!find_zones(all))
+        find_events(all);
+}
+
+const ft__power_kind ft__sources_rapl = {.find = find};

@@ -1,0 +1,23 @@
+#ifndef DEVICE_CLOCKS_HOLD_H
+#define DEVICE_CLOCKS_HOLD_H
+
+#include <stddef.h>
+
+/* Records in a user's folder of state: what the guard would put back, and what
+ * `foretell clocks reset` puts back. */
+#define FT__RECORD_HELD "settings.held"
+#define FT__RECORD_KEPT "settings.kept"
+
+/* Who set what, as that folder tells. */
+typedef struct ft__in_force {
+    long holder; /* the process that holds settings; 0: none */
+    size_t held; /* values that a run that was cut off left; while none holds */
+    size_t kept; /* until they are reset */
+} ft__in_force;
+
+/* dir may be NULL. */
+ft__in_force ft__settings_in_force(const char *dir, const char *root);
+/* The process that holds settings; 0: none. */
+long ft__state_holder(const char *dir);
+
+#endif
