@@ -91,27 +91,12 @@ static double optimizer_slots(const char *setting)
     return 1;
 }
 
-/* Engines whose published measurements replay CUDA graphs (docs/data.md). */
-static const char *const graph_engines[] = {"trtllm", "vllm", "sglang", "aiter"};
-
 bool ft__is_graph_mode(const char *setting)
 {
     size_t len = 0;
     const char *mode = ft__pair(setting, "run_mode", &len);
 
     return mode && len == 5 && memcmp(mode, "graph", len) == 0;
-}
-
-void ft__add_run_mode(ft__buf *out, const char *setting, const char *engine)
-{
-    size_t len;
-
-    ft__buf_str(out, setting);
-    if (ft__pair(setting, "run_mode", &len))
-        return;
-    for (size_t i = 0; i < sizeof(graph_engines) / sizeof(*graph_engines); i++)
-        if (strcmp(engine, graph_engines[i]) == 0)
-            ft__buf_fmt(out, "%srun_mode=graph", *setting ? " " : "");
 }
 
 static int activated(const char *setting)
@@ -245,6 +230,14 @@ void ft__hardware_spec_make(ft__hardware_spec *out, const ft_device_facts *d,
     ft__hardware_range_make(&range, d, setting, policy, op);
     *out = range.chip;
     ft__hardware_range_at(out, &range, &operating_point);
+}
+
+void ft__hardware_spec_hold(ft__hardware_spec *chip, double tdp_w, double share)
+{
+    chip->power_w = tdp_w;
+    chip->clock_hz *= share;
+    chip->peak_flops *= share;
+    chip->vector_flops *= share;
 }
 
 const char *ft__hardware_spec_lacks(const ft__hardware_spec *chip)

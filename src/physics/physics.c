@@ -2,7 +2,6 @@
 #include "physics/physics.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "physics/op_kernels.h"
 
@@ -94,9 +93,10 @@ static ft__physics_params of_cpu(const ft__physics_params *params)
     return t;
 }
 
-const ft__physics_params *ft__params_for(ft__physics_params *room,
-                                         const ft__physics_params *params,
-                                         const ft__hardware_spec *chip)
+/* Constants that hold on the chip: those of CPUs, or the same. *room: for them. */
+static const ft__physics_params *params_for(ft__physics_params *room,
+                                            const ft__physics_params *params,
+                                            const ft__hardware_spec *chip)
 {
     if (chip->gpu)
         return params;
@@ -116,7 +116,8 @@ static double memory_rate(const ft__hardware_spec *chip, const double *c)
            (stacked ? c[FT__C_stacked_share] : 1);
 }
 
-void ft__pace_move(ft__pace *pace, const ft__hardware_spec *chip, double sustained)
+/* The same constants on the same chip driven otherwise. */
+static void pace_move(ft__pace *pace, const ft__hardware_spec *chip, double sustained)
 {
     pace->chip = chip;
     pace->sustained = sustained;
@@ -125,8 +126,8 @@ void ft__pace_move(ft__pace *pace, const ft__hardware_spec *chip, double sustain
     pace->kept_bytes = chip->l2_bytes * pace->c[FT__C_cache_keeps];
 }
 
-void ft__pace_make(ft__pace *out, const ft__hardware_spec *chip,
-                   const ft__physics_params *params)
+static void pace_make(ft__pace *out, const ft__hardware_spec *chip,
+                      const ft__physics_params *params)
 {
     double half = exp2(-params->v[FT__C_tile_slope]);
 
@@ -135,34 +136,16 @@ void ft__pace_make(ft__pace *out, const ft__hardware_spec *chip,
     for (int i = 1; i < FT__N_TILE_SIZES; i++)
         out->tile[i] = out->tile[i - 1] * half;
     out->tensor_half = exp2(-params->v[FT__C_tensor_slope]);
-    ft__pace_move(out, chip, ft__sustained(chip, params));
+    pace_move(out, chip, ft__sustained(chip, params));
 }
 
 /* ---- one operation ---- */
 
-static bool has_algorithms(const ft__op_kernel *p)
-{
-    return p->what == FT__OP_KERNEL_PRODUCT || p->what == FT__OP_KERNEL_CONV;
-}
-
-static void price_other(ft__terms *one, const ft__op_kernel *p, const ft__pace *pace)
-{
-    if (p->what == FT__OP_KERNEL_DIRECT)
-        ft__direct_cost(one, p, pace);
-    else if (p->what == FT__OP_KERNEL_ATTENTION)
-        ft__attention_cost(one, p, pace);
-    else if (p->what == FT__OP_KERNEL_CACHE)
-        ft__cache_cost(one, p, pace);
-    else
-        ft__stream_cost(one, p, pace);
-}
-
-/* ready: NULL where algorithms are to be found first. */
+/* range: NULL where algorithms are to be found first. */
 static void price(ft__terms *out, const ft__work *w, const ft__pace *pace,
-                  const ft__ready *ready)
+                  const ft__op_range *range)
 {
     const double *c = pace->c;
-    const ft__algorithm *known = ready ? ready->algorithm : NULL;
 
     *out = (ft__terms){.fill = 1, .sustained = pace->sustained};
     for (uint32_t i = 0; i < w->n; i++) {
@@ -170,17 +153,11 @@ static void price(ft__terms *out, const ft__work *w, const ft__pace *pace,
         const double count = p->count * (p->added ? c[FT__C_added_gradients] : 1);
         ft__terms one = {.fill = 1, .sustained = out->sustained};
 
-        if (!has_algorithms(p)) {
-            price_other(&one, p, pace);
-        } else if (ready) {
-            ft__algorithms_cost(&one, known, ready->n_algorithms[i], pace);
-            known += ready->n_algorithms[i];
-        } else {
-            ft__algorithm found[FT__MAX_ALGORITHMS];
-            uint32_t n = ft__algorithms(found, p, pace->chip, c);
-
-            ft__algorithms_cost(&one, found, n, pace);
-        }
+        if (p->what <= FT__OP_KERNEL_DIRECT)
+            ft__product_cost(&one, p, range ? range->algorithm[i] : NULL,
+                             range ? range->n_algorithms[i] : 0, pace);
+        else
+            ft__stream_cost(&one, p, pace);
         add(out, &one, count * (p->partial ? c[FT__C_step_data] : 1));
         out->kernels += count * p->kernels;
     }
@@ -193,8 +170,8 @@ void ft__work_cost(ft__terms *out, const ft__work *w, const ft__hardware_spec *c
     ft__physics_params cpu;
     ft__pace pace;
 
-    params = ft__params_for(&cpu, params, chip);
-    ft__pace_make(&pace, chip, params);
+    params = params_for(&cpu, params, chip);
+    pace_make(&pace, chip, params);
     price(out, w, &pace, NULL);
     out->launch_s = w->n && !chip->graph ? host_s(&w->calls, params->v) : 0;
     out->total_s = together(out->launch_s, out->busy_s, params->v[FT__C_overlap]);
@@ -215,50 +192,42 @@ void ft__physics(ft__terms *out, const ft_op *op, const ft__hardware_spec *chip,
 
 /* ---- the same at many clocks ---- */
 
-static bool find_ways(ft__algorithm *a, const ft__pace *pace, ft__arena *arena)
+bool ft__op_range_make(ft__op_range *r, ft__terms *t, const ft_op *op,
+                       const ft_device_facts *d, const char *policy,
+                       const ft__physics_params *params, ft__arena *arena)
 {
-    ft__tiling way[FT__MAX_WAYS], *own;
-
-    a->n_ways =
-        a->tensor ? ft__tensor_ways(way, a, pace) : ft__product_ways(way, a, pace);
-    own = ft__arena_array(arena, a->n_ways, sizeof(*own));
-    if (own)
-        memcpy(own, way, a->n_ways * sizeof(*own));
-    a->way = own;
-    return own != NULL;
-}
-
-bool ft__ready_make(ft__ready *out, const ft_op *op, const ft__hardware_spec *chip,
-                    const ft__physics_params *params, ft__arena *arena)
-{
-    ft__algorithm found[FT__MAX_OP_KERNELS * FT__MAX_ALGORITHMS], *own;
-    uint32_t n = 0;
+    const ft__operating_point as_it_comes = {NAN, NAN, NAN};
     bool good = true;
-    ft__physics_params cpu;
-    ft__pace pace;
 
-    params = ft__params_for(&cpu, params, chip);
-    ft__pace_make(&pace, chip, params);
-    ft__work_make(&out->work, op, chip);
-    for (uint32_t i = 0; i < out->work.n; i++) {
-        out->n_algorithms[i] =
-            has_algorithms(&out->work.op_kernel[i])
-                ? ft__algorithms(found + n, &out->work.op_kernel[i], chip, pace.c)
-                : 0;
-        n += out->n_algorithms[i];
-    }
-    for (uint32_t i = 0; i < n && good; i++)
-        good = find_ways(&found[i], &pace, arena);
-    own = ft__arena_array(arena, n + 1, sizeof(*own));
-    if (own)
-        memcpy(own, found, n * sizeof(*own));
-    out->algorithm = own;
-    return good && own;
+    ft__hardware_range_make(&r->chips, d, "", policy, op);
+    r->chip = r->chips.chip;
+    ft__hardware_range_at(&r->chip, &r->chips, &as_it_comes);
+    r->params = params_for(&r->cpu, params, &r->chip);
+    pace_make(&r->pace, &r->chip, r->params);
+    ft__work_make(&r->work, op, &r->chip);
+    for (uint32_t i = 0; i < r->work.n && good; i++)
+        good = ft__algorithms_make(&r->algorithm[i], &r->n_algorithms[i],
+                                   &r->work.op_kernel[i], &r->pace, arena);
+    if (good)
+        price(t, &r->work, &r->pace, r);
+    return good;
 }
 
-void ft__ready_cost(ft__terms *out, const ft__ready *r, const ft__pace *pace)
+void ft__op_range_cost(ft__terms *t, ft__op_range *r, const ft__operating_point *at,
+                       double held, double *sustained)
 {
-    price(out, &r->work, pace, r);
+    double capped;
+
+    ft__hardware_range_at(&r->chip, &r->chips, at);
+    if (isfinite(at->power_w)) {
+        ft__hardware_spec_hold(&r->chip, r->chips.facts->tdp_w, held);
+        capped = ft__sustained(&r->chip, r->params);
+        sustained = &capped;
+    } else if (isnan(*sustained)) {
+        *sustained = ft__sustained(&r->chip, r->params);
+    }
+    pace_move(&r->pace, &r->chip, *sustained);
+    price(t, &r->work, &r->pace, r);
 }
 
 /* ---- power ---- */

@@ -76,6 +76,17 @@ ft_status ft__names_add(uint32_t *out, ft__name_list *names, const char *name,
                         ft_error *err);
 void ft__names_free(ft__name_list *names);
 
+/* log call_s = level of the host + part of the call. */
+typedef struct ft__hosts {
+    uint32_t n_devices, n_calls;
+    double *known;    /* logarithms, of each device and call; NaN: not known */
+    double *level;    /* of each device; NaN */
+    double *part;     /* of each call; 0 where nothing is known of it */
+    double usual;     /* level of a host of which nothing is known */
+    double low, high; /* 90 % of levels lie between, relative to `usual`; */
+    double part_low, part_high; /* of parts, relative to 0 */
+} ft__hosts;
+
 enum { FT__OF_KERNELS, FT__OF_DEVICES, FT__N_REGRESSORS };
 typedef struct ft__kernel_regressor {
     ft__fit fit; /* of log(time / estimate); without rows: there is none */
@@ -123,9 +134,6 @@ ft_status ft__kernels_open(ft__kernel_models **out, const void *section, size_t 
 
 /* ---- asking (predict/query/kernels.c) ---- */
 
-/* What a launch asks for, as a query about it says. */
-ft_status ft__kernel_work_of(ft__kernel_work *out, const ft_kernel_query *q,
-                             ft_error *err);
 /* A launch as ft_kernel_ask() answers for it; p NULL, or without kernels: physics with
  * default constants. */
 ft_status ft_predict_kernel(ft_kernel_estimate *out, const ft_predictor *p,

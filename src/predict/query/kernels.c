@@ -12,28 +12,6 @@ enum { MOST_COLUMNS = 64 };
  * unlike those nobody knows. Of power neither. */
 static const double PHYSICS_LOW = 0.6, PHYSICS_HIGH = 1.7, POWER = 2;
 
-ft_status ft__kernel_work_of(ft__kernel_work *out, const ft_kernel_query *q,
-                             ft_error *err)
-{
-    const ft_ptx_listed *v = q->launch;
-    ft__kernel_space space = {
-        .registers = (uint32_t)(q->registers ? q->registers : v->registers),
-        .shared_bytes = q->shared_bytes
-                            ? q->shared_bytes
-                            : v->kernel->shared_bytes + v->launch.dynamic_shared,
-        .distinct_bytes = (double)v->memory_bytes,
-        .block_bytes = (double)v->block_bytes};
-    ft_status st = FT_OK;
-
-    if (!space.registers)
-        st = ft_ptx_registers(&space.registers, v->module,
-                              (uint32_t)(v->kernel - ft_ptx_get(v->module)->kernel),
-                              err);
-    if (!st)
-        ft__kernel_work_make(out, q->counts, &space);
-    return st;
-}
-
 static const char *bound_of(const ft_kernel_terms *t, double call_s)
 {
     const struct {

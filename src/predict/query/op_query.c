@@ -184,21 +184,14 @@ static double clock_under_cap(const ft__device_query *a, double free_w, double c
     return wanted > left ? cbrt(left / wanted) : 1;
 }
 
-static void hold_to(ft__hardware_spec *chip, const ft__device_query *a, double share)
-{
-    chip->power_w = a->device->tdp_w; /* the clock is what the cap takes */
-    chip->clock_hz *= share;
-    chip->peak_flops *= share;
-    chip->vector_flops *= share;
-}
-
 void ft__device_query_terms(ft__terms *out, const ft__device_query *a, const ft_op *op)
 {
     ft__hardware_spec chip;
 
     ft__hardware_spec_make(&chip, a->device, a->setting, a->policy, op);
     if (a->capped)
-        hold_to(&chip, a, clock_under_cap(a, free_power(a, op, NULL), a->cap_w));
+        ft__hardware_spec_hold(&chip, a->device->tdp_w,
+                               clock_under_cap(a, free_power(a, op, NULL), a->cap_w));
     ft__physics(out, op, &chip, &a->params);
 }
 
@@ -245,10 +238,7 @@ void ft__device_query_range_close(ft__device_query_range *r)
 /* One operation of many settings. */
 struct range_op {
     ft__device_query_range *r;
-    ft__ready ready;
-    ft__hardware_range chips;
-    ft__hardware_spec chip;
-    ft__pace pace;
+    ft__op_range range;
     struct draw draw;
     double *sustained; /* by operating_point */
 };
@@ -280,63 +270,35 @@ static double power_at(const struct range_op *p,
                : free_w;
 }
 
-static void price_at(struct range_op *p, size_t k, const ft__physics_params *params,
-                     double *busy_s, double *power_w)
+static void price_at(struct range_op *p, size_t k, double *busy_s, double *power_w)
 {
-    ft__device_query_range *r = p->r;
-    const ft__operating_point *operating_point = &r->operating_point[k];
-    double sustained;
+    const ft__operating_point *operating_point = &p->r->operating_point[k];
+    const double free_w = draw_at(&p->draw, operating_point->clock_hz);
+    double held = 1;
     ft__terms t;
 
     *power_w = power_at(p, operating_point);
-    ft__hardware_range_at(&p->chip, &p->chips, operating_point);
-    if (isfinite(operating_point->power_w)) {
-        double free_w = draw_at(&p->draw, operating_point->clock_hz);
-
-        hold_to(&p->chip, &r->a,
-                clock_under_cap(&r->a, free_w, operating_point->power_w));
-        sustained = ft__sustained(&p->chip, params);
-    } else {
-        if (isnan(p->sustained[k]))
-            p->sustained[k] = ft__sustained(&p->chip, params);
-        sustained = p->sustained[k];
-    }
-    ft__pace_move(&p->pace, &p->chip, sustained);
-    ft__ready_cost(&t, &p->ready, &p->pace);
+    if (isfinite(operating_point->power_w))
+        held = clock_under_cap(&p->r->a, free_w, operating_point->power_w);
+    ft__op_range_cost(&t, &p->range, operating_point, held, &p->sustained[k]);
     *busy_s = t.busy_s;
 }
 
-/* At the clock that the device comes with: what it would draw there. */
-static void find_draw(struct range_op *p)
+/* What no setting changes of an operation, and what it would draw at the clock that the
+ * device comes with. */
+static bool range_op_make(struct range_op *p, const ft__physics_params *params,
+                          const ft_op *op, ft__arena *arena)
 {
-    const ft__operating_point as_it_comes = {NAN, NAN, NAN};
+    ft__device_query_range *r = p->r;
     ft__terms t;
 
-    ft__hardware_range_at(&p->chip, &p->chips, &as_it_comes);
-    p->draw = (struct draw){.power_w = NAN};
-    if (!p->chip.gpu)
-        return;
-    ft__ready_cost(&t, &p->ready, &p->pace);
-    t.total_s = t.busy_s;
-    draw_of(&p->draw, &p->r->a, &t, &p->chip);
-}
-
-/* What no setting changes of an operation; `cpu` is room for constants. */
-static bool range_op_make(struct range_op *p, const ft__physics_params **params,
-                          ft__physics_params *cpu, const ft_op *op, ft__arena *arena)
-{
-    const ft__operating_point as_it_comes = {NAN, NAN, NAN};
-    ft__device_query_range *r = p->r;
-
-    r->a.params = **params;
-    ft__hardware_range_make(&p->chips, r->a.device, "", r->a.policy, op);
-    p->chip = p->chips.chip;
-    ft__hardware_range_at(&p->chip, &p->chips, &as_it_comes);
-    if (!ft__ready_make(&p->ready, op, &p->chip, *params, arena))
+    r->a.params = *params;
+    if (!ft__op_range_make(&p->range, &t, op, r->a.device, r->a.policy, params, arena))
         return false;
-    *params = ft__params_for(cpu, *params, &p->chip);
-    ft__pace_make(&p->pace, &p->chip, *params);
-    find_draw(p);
+    p->draw = (struct draw){.power_w = NAN};
+    t.total_s = t.busy_s;
+    if (p->range.chip.gpu)
+        draw_of(&p->draw, &r->a, &t, &p->range.chip);
     return true;
 }
 
@@ -347,7 +309,6 @@ ft_status ft__device_query_range_op(double *busy_s, double *power_w,
 {
     struct range_op p = {.r = r};
     ft__arena arena = {0};
-    ft__physics_params cpu;
     bool good;
 
     for (size_t k = 0; k < r->n; k++) {
@@ -357,9 +318,9 @@ ft_status ft__device_query_range_op(double *busy_s, double *power_w,
     if (ft__costs_nothing(op))
         return FT_OK;
     p.sustained = sustained_of(r, params);
-    good = range_op_make(&p, &params, &cpu, op, &arena);
+    good = range_op_make(&p, params, op, &arena);
     for (size_t k = 0; k < r->n && good; k++)
-        price_at(&p, k, params, &busy_s[k], &power_w[k]);
+        price_at(&p, k, &busy_s[k], &power_w[k]);
     ft__arena_free(&arena);
     return good ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu settings", r->n);
 }
@@ -370,8 +331,7 @@ ft_status ft__device_query_range_power(double *power_w, ft__device_query_range *
 {
     struct range_op p = {.r = r};
     ft__arena arena = {0};
-    ft__physics_params cpu;
-    bool good = ft__costs_nothing(op) || range_op_make(&p, &params, &cpu, op, &arena);
+    bool good = ft__costs_nothing(op) || range_op_make(&p, params, op, &arena);
 
     for (size_t k = 0; k < r->n && good && !ft__costs_nothing(op); k++)
         power_w[k] = power_at(&p, &r->operating_point[k]);
