@@ -68,11 +68,6 @@ typedef struct ft__hardware_range {
     double flops; /* at that clock */
     double gain;  /* of matrix cores that peak rates leave out */
 } ft__hardware_range;
-void ft__hardware_range_make(ft__hardware_range *out, const ft_device_facts *d,
-                             const char *setting, const char *policy, const ft_op *op);
-/* *out: a copy of r->chip, or what was made of one. */
-void ft__hardware_range_at(ft__hardware_spec *out, const ft__hardware_range *r,
-                           const ft__operating_point *operating_point);
 /* Held to a share of its clock: that is what a cap takes, and not power_w, which then
  * is the device's own. */
 void ft__hardware_spec_hold(ft__hardware_spec *chip, double tdp_w, double share);

@@ -441,7 +441,7 @@ ft_status ft__alone_apply(ft_network_estimate *out, const ft__alone *a,
     free(task);
     if (st)
         return st;
-    ft__device_query_why_no_power(out, ft_device_get(on->device));
+    ft__estimate_why_no_power(out, ft_device_get(on->device));
     ft__estimate_count(out);
     out->n_networks = a->n;
     return FT_OK;
