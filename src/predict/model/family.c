@@ -595,10 +595,3 @@ void ft__family_free(ft__family *f)
         }
     *f = (ft__family){0};
 }
-
-void ft__family_close(ft__family *f)
-{
-    if (f)
-        ft__family_free(f);
-    free(f);
-}

@@ -97,12 +97,4 @@ const ft__model_set *ft__family_model_set(const ft__family *f, ft__metric metric
 ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__dataset *on,
                              const ft_op *ops, size_t n, ft_error *err);
 
-/* ---- in the predictor file (family_image.h) ---- */
-ft_status ft__family_write(ft__writer *w, const ft__family *f, ft_error *err);
-/* One section of its kinds, into p->family. */
-ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error *err);
-/* FT_EFORMAT: sections are missing. */
-ft_status ft__family_check(const ft_predictor *p, ft_error *err);
-void ft__family_close(ft__family *f); /* or NULL */
-
 #endif

@@ -140,17 +140,6 @@ static ft_status take_rows(ft__samples *out, const ft__samples *s,
     return st;
 }
 
-static ft_status write_out(ft_predictor **out, const ft__family *f, ft_error *err)
-{
-    ft__writer w = {0};
-    ft_status st = ft__family_write(&w, f, err);
-
-    if (!st)
-        st = ft__predictor_of_writer(out, &w, err);
-    ft__writer_free(&w);
-    return st;
-}
-
 ft_status ft__family_of_rows(ft_predictor **out, const ft__samples *s,
                              const uint32_t *row, size_t n,
                              const ft__family_options *opt, ft_error *err)
@@ -163,7 +152,7 @@ ft_status ft__family_of_rows(ft_predictor **out, const ft__samples *s,
         return st;
     st = ft__family_train(&f, &own, opt, err);
     if (!st)
-        st = write_out(out, &f, err);
+        st = ft__predictor_of_family(out, &f, err);
     ft__family_free(&f);
     ft__samples_free(&own);
     return st;
@@ -178,7 +167,7 @@ ft_status ft__family_of_kernels(ft_predictor **out, const ft__kernel_row *row,
 
     *out = NULL;
     if (!st)
-        st = write_out(out, &f, err);
+        st = ft__predictor_of_family(out, &f, err);
     ft__family_free(&f);
     return st;
 }
@@ -306,7 +295,7 @@ ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
     if (!st)
         st = learn_kernels(&f, opt, err);
     if (!st)
-        st = write_out(out, &f, err);
+        st = ft__predictor_of_family(out, &f, err);
     ft__family_free(&f);
     ft__network_samples_free(&networks);
     ft__samples_free(&own);
