@@ -13,7 +13,6 @@
 #include "graph/op_inside.h"
 #include "predict/file/family_image.h"
 #include "predict/model/family.h"
-#include "predict/model/pooled.h"
 #include "predict/schedule/device_schedule.h"
 #include "predict/schedule/networks_only.h"
 #include "predict/schedule/unseen_networks.h"

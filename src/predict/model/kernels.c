@@ -547,21 +547,6 @@ static void name_column(const void *with, char out[48], uint32_t i)
     snprintf(out, 48, "%s", ft__kernel_column(i));
 }
 
-static ft_status tell_importance(const struct kernel_lesson *l, int which,
-                                 const ft_importance *worth, ft_error *err)
-{
-    const ft_regressor_attributes of = {
-        .kind = "kernel",
-        .metric = "time",
-        .phase = "",
-        .unseen = which == FT__OF_DEVICES,
-        .n = ft__kernel_columns(which == FT__OF_KERNELS)};
-
-    return worth ? ft__importance_tell_named(l->opt->importance, &of, worth,
-                                             name_column, NULL, err)
-                 : FT_OK;
-}
-
 /* How far off the answers out of fold are, beside the estimate alone and always the
  * same ratio to it. */
 static ft_status find_errors(ft__kernel_regressor *r, const struct kernel_lesson *l,
@@ -605,16 +590,18 @@ static ft_status regress(struct kernel_lesson *l, int which, uint32_t n_folds,
                            .seed = l->opt->seed,
                            .threads = l->opt->threads};
     const ft_matrix m = {l->x, l->n_drawn, ft__kernel_columns(of_gpu)};
+    const ft__importance_of ask = {.to = l->opt->importance,
+                                   .of = {.kind = "kernel",
+                                          .metric = "time",
+                                          .phase = "",
+                                          .unseen = which == FT__OF_DEVICES,
+                                          .n = (uint32_t)m.n_cols},
+                                   .name = name_column};
     ft_status st = misses(l, n_folds, of_gpu, err);
 
     if (!st)
-        st = ft__importance_want(&how, l->opt->importance, (uint32_t)m.n_cols, err);
-    if (!st)
-        st = ft__fit_make(&r->fit, l->predicted, l->residual_scale, &m, l->y, l->group,
-                          &how, err);
-    if (!st)
-        st = tell_importance(l, which, how.importance, err);
-    free(how.importance);
+        st = ft__importance_fit(&r->fit, l->predicted, l->residual_scale, &m, l->y,
+                                l->group, &how, &ask, err);
     return st ? st : find_errors(r, l, err);
 }
 
