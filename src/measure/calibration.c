@@ -6,7 +6,7 @@
 #include "graph/graph_inside.h"
 #include "measure/measure_inside.h"
 #include "measure/op_job.h"
-#include "predict/data/probes.h"
+#include "predict/data/features.h"
 
 /* About a hundred million floating-point operations; 64 kilobytes and 8 megabytes of
  * operands. Instances lie in several places, for which cache lines meet depends on

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "graph/graph_inside.h"
 #include "measure/collection.h"
-#include "predict/data/probes.h"
+#include "predict/data/features.h"
 #include "store/store_inside.h"
 
 /* What a process holds besides a network's weights, activations and workspace:

@@ -449,12 +449,16 @@ void ft__columns_fill(const ft__columns *c, float *row, const ft__samples *s,
         fill_common(row, &v->op, terms);
 }
 
+#define FT__FEATURE(name) #name,
+static const char *const feature_names[] = {FT__FEATURES(FT__FEATURE)};
+#undef FT__FEATURE
+
 void ft__columns_name(const ft__columns *c, char name[48], uint32_t j)
 {
     const char *text;
 
     if (j < FT__N_FEATURES)
-        text = ft__feature_name(j);
+        text = feature_names[j];
     else if ((j -= FT__N_FEATURES) < N_FITS)
         text = fit_names[j];
     else if ((j -= N_FITS) < N_TERMS)

@@ -10,7 +10,7 @@
 #include "device/spec/device.h"
 #include "graph/op_inside.h"
 #include "physics/physics.h"
-#include "predict/data/probes.h"
+#include "predict/data/features.h"
 
 static const char *const metric_names[FT__N_METRICS] = {
     [FT__METRIC_TIME] = "time",           [FT__METRIC_POWER] = "power",

@@ -5,9 +5,8 @@
 
 #include "predict/file/predictor.h"
 #include "predict/model/family.h"
-#include "predict/schedule/device_schedule.h"
 #include "predict/schedule/networks_only.h"
-#include "predict/schedule/unseen_networks.h"
+#include "predict/schedule/schedule.h"
 
 static uint32_t count_regressors(const ft_predictor *p)
 {

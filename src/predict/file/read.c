@@ -13,9 +13,8 @@
 #include "graph/op_inside.h"
 #include "predict/file/family_image.h"
 #include "predict/model/family.h"
-#include "predict/schedule/device_schedule.h"
 #include "predict/schedule/networks_only.h"
-#include "predict/schedule/unseen_networks.h"
+#include "predict/schedule/schedule.h"
 
 /* No file of ours says more. */
 enum { MAX_TEXT = 1024, MAX_DATASETS = 100000 };

@@ -7,9 +7,8 @@
 
 #include "predict/file/family_image.h"
 #include "predict/model/family.h"
-#include "predict/schedule/device_schedule.h"
 #include "predict/schedule/networks_only.h"
-#include "predict/schedule/unseen_networks.h"
+#include "predict/schedule/schedule.h"
 
 static void put(ft__buf *b, const void *data, size_t len)
 {

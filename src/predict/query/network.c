@@ -11,7 +11,7 @@
 #include "predict/query/op_query.h"
 #include "predict/query/query_context.h"
 #include "predict/schedule/networks_only.h"
-#include "predict/schedule/unseen_networks.h"
+#include "predict/schedule/schedule.h"
 
 /* What all operations of a network err by in common, as one sigma of the logarithm: of
  * a device that was measured, and of others; of those also a share of what its

@@ -309,7 +309,7 @@ static void add_session(ft__op_answer *sum, double *weight, const ft__op_answer 
 }
 
 /* Means of what the sessions say, as networks weigh them
- * (predict/schedule/device_schedule.h). */
+ * (predict/schedule/schedule.h). */
 static ft_status ask_sessions(ft__op_answer *out, const ft__query_context *q,
                               ft__metric metric, ft_error *err)
 {
@@ -508,6 +508,16 @@ static const char *run_mode_of(const ft__query_context *q, const ft_device_use *
     return gpu && ft__is_graph_mode(q->on.setting) ? "graph" : "eager";
 }
 
+/* That of a device, policy and engine; NULL: there is none. */
+static const ft__device_schedule *find_schedule(const ft__family *f,
+                                                const ft__dataset *on, ft_phase phase)
+{
+    for (uint32_t i = 0; i < f->n_device_schedules; i++)
+        if (ft__device_schedule_is_of(&f->device_schedule[i], on, ft_phase_name(phase)))
+            return &f->device_schedule[i];
+    return NULL;
+}
+
 /* What is not said is as in what was learned from. */
 ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
                                  const ft_device_use *on, ft_error *err)
@@ -562,7 +572,7 @@ ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
     if (setting->bad)
         return ft_fail(err, FT_ENOMEM, 0, "setting");
     if (q->known)
-        q->device_schedule = ft__device_schedule_find(q->f, &q->on, q->phase);
+        q->device_schedule = find_schedule(q->f, &q->on, q->phase);
     if (q->device_schedule && q->device_schedule->n_sessions && !q->interpolated &&
         !ft__family_session(q->f, &asked))
         q->as = q->device_schedule;

@@ -3,7 +3,7 @@
 
 #include "predict/model/family.h"
 #include "predict/query/op_query.h"
-#include "predict/schedule/device_schedule.h"
+#include "predict/schedule/schedule.h"
 
 /* A network that is asked about: for the files that do so. */
 
