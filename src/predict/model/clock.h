@@ -26,10 +26,6 @@ typedef struct ft__clock_row {
     float name[FT__CLOCK_NAMES];
 } ft__clock_row;
 
-/* Columns of a name: its words, as places in the alphabet, and its numbers; of each the
- * first two and the last, NaN where there are fewer. NULL: no name. */
-void ft__clock_name(float out[FT__CLOCK_NAMES], const char *name);
-
 /* What switches at a core clock, as GPUs have it in common: f V(f)^2, clocks as shares
  * of the highest. */
 double ft__clock_swing(double core);

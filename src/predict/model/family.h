@@ -62,19 +62,12 @@ const ft__model_set *ft__family_any(const ft__family *f, ft__metric metric);
 /* The dataset of a family of one machine: its roofline was probed, or nothing but what
  * was measured is known of it. NULL: there are others, or a data sheet. */
 const ft__dataset *ft__family_machine(const ft__family *f);
-/* What an engine of ours was measured to take beside operations on the device of `on`;
- * NULL: none was. */
-const ft__dataset *ft__family_engine(const ft__family *f, const ft__dataset *on);
-/* Was any operation of the device of `on` learned from? */
-bool ft__family_measured(const ft__family *f, const ft__dataset *on);
 /* Pairs of a setting that another has as well. */
 int ft__pairs_in_common(const char *a, const char *b);
 /* Is the operation's time among what was measured in the dataset of `on`? */
 bool ft__family_holds(const ft__family *f, const ft__dataset *on, const ft_op *op);
 /* Was the metric measured on the device of `on`? */
 bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on);
-/* Does the setting of `on` name a session in which its device was measured? */
-bool ft__family_session(const ft__family *f, const ft__dataset *on);
 /* *on with what it does not say as in the dataset that is most like it; its setting is
  * in *setting, which the caller frees and of which `bad` says that memory is short. */
 void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f,

@@ -1,32 +1,19 @@
-/* Learning from measured launches (in: their counts and times; out: ft__kernel_models):
- * constants of the physical estimate, what hosts need,
- * and regressors of what the estimate misses on kernels and on devices that it was not
- * fitted to. */
+/* What a predictor knows of kernels: its names, its section of the file (an image,
+ * names, what hosts need, and the models of each regressor; each part is padded), and
+ * what is answered about a launch. */
 #include "predict/model/kernels.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/prng.h"
-#include "base/stats.h"
-#include "learn/learn_inside.h"
-#include "learn/minimise.h"
-#include "physics/kernel.h"
-#include "predict/model/importance.h"
-
-/* Of each device and kernel so many rows fit constants, and so many a regressor. */
-enum { FIT_EACH = 24, LEARN_EACH = 160, SMALLEST = 5, MOST_FOLDS = 6 };
-/* A regressor has to better the estimate alone by this share. */
-static const double WORTH = 0.03;
-/* The smallest launches tell what the host needs as long as the device is busy for less
- * than this share of them. */
-static const double HOSTS = 0.6;
+#include "predict/file/predictor.h"
+#include "predict/model/family.h"
 
 /* ---- names ---- */
 
-uint32_t ft__names_find(const ft__name_list *names, const char *name)
+/* names->n: there is none called so. */
+static uint32_t find_name(const ft__name_list *names, const char *name)
 {
     uint32_t i = 0;
 
@@ -40,7 +27,7 @@ ft_status ft__names_add(uint32_t *out, ft__name_list *names, const char *name,
 {
     char **v;
 
-    *out = ft__names_find(names, name);
+    *out = find_name(names, name);
     if (*out < names->n)
         return FT_OK;
     v = realloc(names->v, (names->n + 1u) * sizeof(*v));
@@ -60,370 +47,262 @@ void ft__names_free(ft__name_list *names)
     *names = (ft__name_list){0};
 }
 
-/* ---- constants of the physical estimate ---- */
-
-static const double NUDGE = 1e-3;  /* of a logarithm, for derivatives */
-static const double SMALL = 0.03;  /* errors below count squared */
-static const double TYPICAL = 0.1; /* size of an error, to weigh the prior against */
-static const double SPREAD = 0.7;  /* prior of a constant's logarithm */
-enum { STEPS = 60, N = FT__N_KERNEL_CONSTANTS };
-
-static const struct kernel_constant_range {
-    double value, least, most;
-} ranges[N] = {
-#define FT__KERNEL_CONSTANT(name, value, least, most) {value, least, most},
-#include "physics/kernel.def"
-#undef FT__KERNEL_CONSTANT
-};
-
-struct kernel_sample {
-    const ft__kernel_work *work;
-    const ft__gpu *gpu;
-    double call_s, time_s;
-};
-
-struct kernel_samples {
-    const struct kernel_sample *v;
-    size_t n;
-};
-
-static ft__kernel_params parameters_at(const double *x)
+void ft__kernels_free(ft__kernel_models *k)
 {
-    ft__kernel_params t;
-
-    for (int i = 0; i < N; i++)
-        t.v[i] = fmin(fmax(exp(x[i]), ranges[i].least), ranges[i].most);
-    return t;
+    if (!k)
+        return;
+    for (int i = 0; i < FT__N_REGRESSORS; i++)
+        ft__fit_free(&k->of[i].fit);
+    free(k->hosts.known);
+    free(k->hosts.level);
+    free(k->hosts.part);
+    ft__names_free(&k->devices);
+    ft__names_free(&k->kernels);
+    ft__names_free(&k->calls);
+    free(k->n_of);
+    free(k);
 }
 
-static double loss(const struct kernel_samples *j, const double *x)
+/* ---- the section of the file ---- */
+
+enum { NAME = FT__NAME_BYTES, MOST_NAMES = 1 << 20 };
+
+struct kernel_regressor_image {
+    ft__mixture_image mixture;
+    double low, high, typical;
+    uint64_t n_rows; /* 0: there is none */
+    double learned[FT__N_ERRORS], constant[FT__N_ERRORS], physics[FT__N_ERRORS];
+};
+
+struct kernels_image {
+    uint32_t n_devices, n_kernels, n_calls, n_constants;
+    double params[FT__N_KERNEL_CONSTANTS];
+    double usual, low, high, part_low, part_high; /* of ft__hosts */
+    struct kernel_regressor_image of[FT__N_REGRESSORS];
+};
+
+/* ---- written ---- */
+
+static void put_names(ft__writer *w, const ft__name_list *names)
 {
-    ft__kernel_params params = parameters_at(x);
-    double sum = 0;
+    ft__buf b = {0};
 
-    for (size_t i = 0; i < j->n; i++) {
-        const struct kernel_sample *s = &j->v[i];
-        ft_kernel_terms t;
-        double miss;
+    for (uint32_t i = 0; i < names->n; i++) {
+        char text[NAME] = "";
 
-        ft__kernel_cost(&t, s->work, s->gpu, &params);
-        miss = log(ft__kernel_time(&t, s->call_s, &params) / s->time_s);
-        sum += (sqrt(miss * miss + SMALL * SMALL) - SMALL) / TYPICAL;
+        strncpy(text, names->v[i], NAME - 1);
+        ft__buf_add(&b, text, NAME);
     }
-    for (int i = 0; i < N; i++) {
-        double away = (x[i] - log(ranges[i].value)) / SPREAD;
-
-        sum += away * away / 2;
-    }
-    return sum;
+    w->body.bad |= b.bad;
+    ft__writer_add(w, b.s ? b.s : "", b.bad ? 0 : b.len);
+    ft__buf_free(&b);
 }
 
-static double slope(void *with, const double *x, double *gradient)
+static void describe(struct kernel_regressor_image *out, const ft__kernel_regressor *r)
 {
-    double at = loss(with, x), neighbours[N];
+    *out = (struct kernel_regressor_image){.low = r->fit.low,
+                                           .high = r->fit.high,
+                                           .typical = r->fit.typical,
+                                           .n_rows = r->fit.n_rows};
+    ft__errors_put(out->learned, &r->learned);
+    ft__errors_put(out->constant, &r->constant);
+    ft__errors_put(out->physics, &r->physics);
+}
 
-    memcpy(neighbours, x, sizeof(neighbours));
-    for (int i = 0; i < N; i++) {
-        neighbours[i] = x[i] + NUDGE;
-        gradient[i] = (loss(with, neighbours) - at) / NUDGE;
-        neighbours[i] = x[i];
+ft_status ft__kernels_write(ft__writer *w, const ft__kernel_models *k, ft_error *err)
+{
+    const ft__hosts *h = &k->hosts;
+    const size_t begin = w->body.len;
+    struct kernels_image head = {.n_devices = k->devices.n,
+                                 .n_kernels = k->kernels.n,
+                                 .n_calls = k->calls.n,
+                                 .n_constants = FT__N_KERNEL_CONSTANTS,
+                                 .usual = h->usual,
+                                 .low = h->low,
+                                 .high = h->high,
+                                 .part_low = h->part_low,
+                                 .part_high = h->part_high};
+
+    if (k->section) /* as it is */
+        return ft__writer_section(w, FT__SECTION_KERNELS, k->section, k->bytes, err);
+    memcpy(head.params, k->params.v, sizeof(head.params));
+    for (int i = 0; i < FT__N_REGRESSORS; i++)
+        describe(&head.of[i], &k->of[i]);
+    ft__writer_add(w, &head, sizeof(head));
+    put_names(w, &k->devices);
+    put_names(w, &k->kernels);
+    put_names(w, &k->calls);
+    ft__writer_add(w, k->n_of, k->devices.n * sizeof(*k->n_of));
+    ft__writer_add(w, h->known, (size_t)h->n_devices * h->n_calls * sizeof(*h->known));
+    ft__writer_add(w, h->level, h->n_devices * sizeof(*h->level));
+    ft__writer_add(w, h->part, h->n_calls * sizeof(*h->part));
+    for (int i = 0; i < FT__N_REGRESSORS; i++)
+        ft__writer_models(w, &head.of[i].mixture, &k->of[i].fit);
+    if (!w->body.bad) /* now with the sizes */
+        memcpy(w->body.s + begin, &head, sizeof(head));
+    return ft__writer_end(w, FT__SECTION_KERNELS, begin, w->body.len - begin, err);
+}
+
+/* ---- read ---- */
+
+/* Sticky: after one part beyond the end there are no others. */
+struct section_parts {
+    const unsigned char *at;
+    size_t left;
+    bool bad, no_memory;
+};
+
+static const void *part(struct section_parts *p, size_t n, size_t size)
+{
+    const unsigned char *at = p->at;
+
+    if (p->bad || n > p->left / size || ft__padded(n * size) > p->left) {
+        p->bad = true;
+        return NULL;
     }
+    p->at += ft__padded(n * size);
+    p->left -= ft__padded(n * size);
     return at;
 }
 
-/* Least absolute errors of log(estimate / time), with a mild pull to the defaults. */
-static ft_status fit_constants(ft__kernel_params *out, const struct kernel_sample *v,
-                               size_t n, ft_error *err)
+static void *copy(struct section_parts *p, size_t n, size_t size)
 {
-    struct kernel_samples job = {v, n};
-    double x[N], least;
+    const void *from = part(p, n, size);
+    void *own = from ? malloc(n * size + 1) : NULL;
+
+    if (own)
+        memcpy(own, from, n * size);
+    p->no_memory |= from && !own;
+    p->bad |= !own;
+    return own;
+}
+
+static void get_names(struct section_parts *p, ft__name_list *out, uint32_t n)
+{
+    const char *text = part(p, n, NAME);
+
+    for (uint32_t i = 0; i < n && !p->bad; i++) {
+        const char *name = text + (size_t)i * NAME;
+        uint32_t at;
+
+        if (!memchr(name, 0, NAME))
+            p->bad = true;
+        else if (ft__names_add(&at, out, name, NULL))
+            p->bad = p->no_memory = true;
+        else
+            p->bad = at != i; /* a second one of that name */
+    }
+}
+
+static bool is_sound(const struct kernels_image *h)
+{
+    bool good = h->n_constants == FT__N_KERNEL_CONSTANTS && h->n_devices &&
+                h->n_kernels && h->n_devices <= MOST_NAMES &&
+                h->n_kernels <= MOST_NAMES && h->n_calls <= MOST_NAMES &&
+                (h->of[0].n_rows || h->of[1].n_rows);
+
+    for (int i = 0; i < FT__N_KERNEL_CONSTANTS; i++)
+        good = good && h->params[i] > 0 && isfinite(h->params[i]);
+    return good &&
+           (!h->n_calls || (!isinf(h->usual) && isfinite(h->low) && isfinite(h->high) &&
+                            isfinite(h->part_low) && isfinite(h->part_high)));
+}
+
+static void get_hosts(struct section_parts *p, ft__hosts *out,
+                      const struct kernels_image *h)
+{
+    *out = (ft__hosts){.n_devices = h->n_devices,
+                       .n_calls = h->n_calls,
+                       .usual = h->usual,
+                       .low = h->low,
+                       .high = h->high,
+                       .part_low = h->part_low,
+                       .part_high = h->part_high};
+    out->known = copy(p, (size_t)h->n_devices * h->n_calls, sizeof(*out->known));
+    out->level = copy(p, h->n_devices, sizeof(*out->level));
+    out->part = copy(p, h->n_calls, sizeof(*out->part));
+    for (uint32_t i = 0; i < h->n_calls && !p->bad; i++)
+        p->bad = !isfinite(out->part[i]);
+}
+
+static ft_status get_regressor(struct section_parts *p, ft__kernel_regressor *r,
+                               const struct kernel_regressor_image *h, uint32_t width,
+                               uint64_t pos, ft_error *err)
+{
+    const void *models = p->at;
+    size_t bytes = 0;
+
+    if (!h->n_rows)
+        return FT_OK;
+    if (!ft__mixture_sound(&h->mixture, p->left) || !isfinite(h->low) ||
+        !isfinite(h->high) || !(h->typical >= 0))
+        return ft__predictor_damaged(pos, "a regressor of kernels", err);
+    for (int i = 0; i <= FT__MAX_MIXED; i++)
+        bytes += h->mixture.bytes[i];
+    part(p, bytes, 1);
+    r->fit = (ft__fit){.n_rows = (size_t)h->n_rows,
+                       .low = h->low,
+                       .high = h->high,
+                       .typical = h->typical,
+                       .least = ft__fit_least(h->typical)};
+    memcpy(r->fit.choice, h->mixture.choice, sizeof(r->fit.choice));
+    r->learned = ft__errors_get(h->learned);
+    r->constant = ft__errors_get(h->constant);
+    r->physics = ft__errors_get(h->physics);
+    return ft__mixture_open(&r->fit, &h->mixture, models, width, pos, err);
+}
+
+static ft_status get_all(ft__kernel_models *k, struct section_parts *p, uint64_t pos,
+                         ft_error *err)
+{
+    const struct kernels_image *h = part(p, 1, sizeof(*h));
+    ft_status st = FT_OK;
+
+    if (!h || !is_sound(h))
+        return ft__predictor_damaged(pos, "kernels", err);
+    memcpy(k->params.v, h->params, sizeof(h->params));
+    get_names(p, &k->devices, h->n_devices);
+    get_names(p, &k->kernels, h->n_kernels);
+    get_names(p, &k->calls, h->n_calls);
+    k->n_of = copy(p, h->n_devices, sizeof(*k->n_of));
+    get_hosts(p, &k->hosts, h);
+    if (p->no_memory)
+        return ft_fail(err, FT_ENOMEM, 0, "predictor");
+    for (int i = 0; i < FT__N_REGRESSORS && !st && !p->bad; i++)
+        st = get_regressor(p, &k->of[i], &h->of[i],
+                           ft__kernel_columns(i == FT__OF_KERNELS), pos, err);
+    return st || (!p->bad && !p->left) ? st
+                                       : ft__predictor_damaged(pos, "kernels", err);
+}
+
+ft_status ft__kernels_open(ft__kernel_models **out, const void *section, size_t bytes,
+                           uint64_t pos, ft_error *err)
+{
+    struct section_parts p = {section, bytes, false, false};
     ft_status st;
 
-    for (int i = 0; i < N; i++)
-        x[i] = log(ranges[i].value);
-    st = ft__minimise(&least, x, N, STEPS, slope, &job, err);
-    *out = parameters_at(x);
+    if (*out)
+        return ft__predictor_damaged(pos, "kernels a second time", err);
+    *out = calloc(1, sizeof(**out));
+    st = *out ? get_all(*out, &p, pos, err) : ft_fail(err, FT_ENOMEM, 0, "predictor");
+    if (*out) {
+        (*out)->section = section;
+        (*out)->bytes = bytes;
+    }
+    if (st) {
+        ft__kernels_free(*out);
+        *out = NULL;
+    }
     return st;
 }
 
-/* ---- hosts: what they need for a call ---- */
+/* ---- asking ---- */
 
-static void hosts_free(ft__hosts *h)
-{
-    free(h->known);
-    free(h->level);
-    free(h->part);
-    *h = (ft__hosts){0};
-}
-
-static double median_known(double *scratch, const double *v, size_t n)
-{
-    size_t known = 0;
-
-    for (size_t i = 0; i < n; i++)
-        if (isfinite(v[i]))
-            scratch[known++] = v[i];
-    return ft__median(scratch, known);
-}
-
-/* Levels and parts in turn, each as medians of what the other leaves. */
-static void part_from_level(ft__hosts *h, double *left, double *scratch)
-{
-    enum { ROUNDS = 10 };
-
-    for (int round = 0; round < ROUNDS; round++) {
-        for (uint32_t d = 0; d < h->n_devices; d++) {
-            for (uint32_t c = 0; c < h->n_calls; c++)
-                left[c] = h->known[d * h->n_calls + c] - h->part[c];
-            h->level[d] = median_known(scratch, left, h->n_calls);
-        }
-        for (uint32_t c = 0; c < h->n_calls; c++) {
-            double m;
-
-            for (uint32_t d = 0; d < h->n_devices; d++)
-                left[d] = h->known[d * h->n_calls + c] - h->level[d];
-            m = median_known(scratch, left, h->n_devices);
-            h->part[c] = isfinite(m) ? m : 0;
-        }
-    }
-}
-
-/* What levels usually are is estimated by a quantile of the known ones: that of a few
- * which tells each of them best from the others. Many machines have hosts alike and
- * some have slow ones, so it need not be the median. */
-static double level_quantile(double *scratch, const double *level, uint32_t n,
-                             uint32_t without, double quantile)
-{
-    size_t k = 0;
-
-    for (uint32_t i = 0; i < n; i++)
-        if (i != without && isfinite(level[i]))
-            scratch[k++] = level[i];
-    ft__sort(scratch, k);
-    return ft__quantile(scratch, k, quantile);
-}
-
-static ft_status choose_usual(ft__hosts *h, double *scratch, ft_error *err)
-{
-    static const double quantiles[] = {0.5, 0.25, 0};
-    double best = INFINITY, *miss = calloc(h->n_devices + 1u, sizeof(*miss));
-    ft_status st = FT_OK;
-
-    if (!miss)
-        return ft_fail(err, FT_ENOMEM, 0, "%u devices", h->n_devices);
-    for (size_t q = 0; q < 3; q++) {
-        double error = 0;
-        size_t n = 0;
-
-        for (uint32_t d = 0; d < h->n_devices; d++) {
-            double m = h->level[d] -
-                       level_quantile(scratch, h->level, h->n_devices, d, quantiles[q]);
-
-            if (!isfinite(m))
-                continue;
-            error += fabs(m);
-            miss[n++] = m;
-        }
-        if (error >= best && q > 0)
-            continue;
-        best = error;
-        h->usual =
-            level_quantile(scratch, h->level, h->n_devices, UINT32_MAX, quantiles[q]);
-        h->low = h->high = 0;
-        if (n && !st)
-            st = ft__conformal(&h->low, &h->high, miss, n, 0.9, err);
-    }
-    free(miss);
-    return st;
-}
-
-/* How far off is a call of which nothing is known? */
-static ft_status spread_parts(ft__hosts *h, ft_error *err)
-{
-    h->part_low = h->part_high = 0;
-    return h->n_calls > 1 ? ft__conformal(&h->part_low, &h->part_high, h->part,
-                                          h->n_calls, 0.9, err)
-                          : FT_OK;
-}
-
-/* known[n_devices x n_calls]: logarithms. */
-static ft_status hosts_make(ft__hosts *out, const double *known, uint32_t n_devices,
-                            uint32_t n_calls, ft_error *err)
-{
-    size_t most = (n_devices > n_calls ? n_devices : n_calls) + 1u;
-    double *left = malloc(most * sizeof(*left)),
-           *scratch = malloc(most * sizeof(*left));
-    ft_status st = FT_OK;
-
-    *out =
-        (ft__hosts){.n_devices = n_devices,
-                    .n_calls = n_calls,
-                    .known = malloc(((size_t)n_devices * n_calls + 1) * sizeof(double)),
-                    .level = calloc(n_devices + 1u, sizeof(double)),
-                    .part = calloc(n_calls + 1u, sizeof(double)),
-                    .usual = NAN};
-    if (!left || !scratch || !out->known || !out->level || !out->part)
-        st = ft_fail(err, FT_ENOMEM, 0, "%u devices", n_devices);
-    if (!st) {
-        memcpy(out->known, known, (size_t)n_devices * n_calls * sizeof(*known));
-        part_from_level(out, left, scratch);
-        st = choose_usual(out, scratch, err);
-    }
-    if (!st)
-        st = spread_parts(out, err);
-    free(left);
-    free(scratch);
-    if (st)
-        hosts_free(out);
-    return st;
-}
-
-/* ---- launches by number ---- */
-
-static const uint32_t no_call = UINT32_MAX;
-
-/* A launch to learn from. */
-struct launch {
-    const ft__kernel_row *row;
-    uint32_t device, chip, kernel, call;
-    uint32_t fold; /* of what is left out */
-    bool fits;     /* constants are fitted to it */
-};
-
-struct kernel_lesson {
-    ft__kernel_models *k;
-    const ft__kernels_options *opt;
-    struct launch *v;
-    size_t n;
-    ft__gpu *gpu; /* of each device */
-    ft__name_list chips;
-    struct kernel_sample *sample; /* scratch */
-    /* Of those that regressors learn from: */
-    uint32_t *of; /* in v */
-    size_t n_drawn;
-    float *x;
-    double *y, *predicted, *residual_scale;
-    uint64_t *group;
-};
-
-static void lesson_free(struct kernel_lesson *l)
-{
-    ft__names_free(&l->chips);
-    free(l->v);
-    free(l->gpu);
-    free(l->sample);
-    free(l->of);
-    free(l->x);
-    free(l->y);
-    free(l->predicted);
-    free(l->residual_scale);
-    free(l->group);
-}
-
-static ft_status lesson_room(struct kernel_lesson *l, size_t n, ft_error *err)
-{
-    const uint32_t width = ft__kernel_columns(1);
-
-    l->v = calloc(n + 1, sizeof(*l->v));
-    l->gpu = calloc(n + 1, sizeof(*l->gpu));
-    l->sample = calloc(n + 1, sizeof(*l->sample));
-    l->of = calloc(n + 1, sizeof(*l->of));
-    l->x = calloc(n * width + 1, sizeof(*l->x));
-    l->y = calloc(n + 1, sizeof(*l->y));
-    l->predicted = calloc(n + 1, sizeof(*l->predicted));
-    l->residual_scale = calloc(n + 1, sizeof(*l->residual_scale));
-    l->group = calloc(n + 1, sizeof(*l->group));
-    l->k->n_of = calloc(n + 1, sizeof(*l->k->n_of));
-    return l->v && l->gpu && l->sample && l->of && l->x && l->y && l->predicted &&
-                   l->residual_scale && l->group && l->k->n_of
-               ? FT_OK
-               : ft_fail(err, FT_ENOMEM, 0, "%zu launches", n);
-}
-
-static ft_status add_launch(struct kernel_lesson *l, const ft__kernel_row *r,
-                            ft_error *err)
-{
-    struct launch *v = &l->v[l->n];
-    const uint32_t devices = l->k->devices.n;
-    ft_status st;
-
-    if (!(r->time_s > 0) || !isfinite(r->time_s))
-        return ft_fail(err, FT_EINVAL, 0,
-                       "launch %zu (%s on %s) has no time; give seconds above 0",
-                       l->n + 1, r->kernel, r->device->name);
-    *v = (struct launch){.row = r, .call = no_call};
-    st = ft__names_add(&v->device, &l->k->devices, r->device->name, err);
-    if (!st && l->k->devices.n > devices)
-        st = ft__gpu_make(&l->gpu[devices], r->device, err);
-    if (!st)
-        st = ft__names_add(&v->chip, &l->chips, r->device->chip, err);
-    if (!st)
-        st = ft__names_add(&v->kernel, &l->k->kernels, r->kernel, err);
-    if (!st && r->call)
-        st = ft__names_add(&v->call, &l->k->calls, r->call, err);
-    if (st)
-        return st;
-    l->k->n_of[v->device]++;
-    l->n++;
-    return FT_OK;
-}
-
-/* ---- what is learned of hosts ---- */
-
-struct smallest {
-    double bytes[SMALLEST], time_s[SMALLEST];
-    uint32_t n;
-};
-
-static void keep_smallest(struct smallest *s, double bytes, double time_s)
-{
-    uint32_t at = s->n < SMALLEST ? s->n++ : SMALLEST;
-
-    if (at == SMALLEST) {
-        at = 0;
-        for (uint32_t i = 1; i < SMALLEST; i++)
-            if (s->bytes[i] > s->bytes[at])
-                at = i;
-        if (s->bytes[at] <= bytes)
-            return;
-    }
-    s->bytes[at] = bytes;
-    s->time_s[at] = time_s;
-}
-
-static bool is_hosts(const struct kernel_lesson *l, const struct launch *v)
-{
-    const ft__kernel_params usual = ft__kernel_default();
-    ft_kernel_terms t;
-
-    ft__kernel_cost(&t, &v->row->work, &l->gpu[v->device], &usual);
-    return t.device_s < HOSTS * v->row->time_s;
-}
-
-/* Of each device and call how long its smallest launches take; NaN: it has none, or is
- * busy all the while. */
-static ft_status learn_hosts(struct kernel_lesson *l, ft_error *err)
-{
-    const uint32_t calls = l->k->calls.n;
-    const size_t n = (size_t)l->k->devices.n * calls;
-    struct smallest *v = calloc(n + 1, sizeof(*v));
-    double *known = calloc(n + 1, sizeof(*known));
-    ft_status st = FT_OK;
-
-    if (!v || !known)
-        st = ft_fail(err, FT_ENOMEM, 0, "%zu calls", n);
-    for (size_t i = 0; i < l->n && !st; i++)
-        if (l->v[i].call != no_call && is_hosts(l, &l->v[i]))
-            keep_smallest(&v[l->v[i].device * calls + l->v[i].call],
-                          l->v[i].row->work.distinct_bytes, l->v[i].row->time_s);
-    for (size_t i = 0; i < n && !st; i++)
-        known[i] = v[i].n ? log(ft__median(v[i].time_s, v[i].n)) : (double)NAN;
-    if (!st)
-        st = hosts_make(&l->k->hosts, known, l->k->devices.n, calls, err);
-    free(v);
-    free(known);
-    return st;
-}
+enum { MOST_COLUMNS = 64 };
+/* Around the physical estimate with its default constants: of launches that keep a GPU
+ * busy 98 % lie there where blocks stream (docs/notes/ptx-prediction.md); of kernels
+ * unlike those nobody knows. Of power neither. */
+static const double PHYSICS_LOW = 0.6, PHYSICS_HIGH = 1.7, POWER = 2;
 
 /* Of a call that was not timed on the device: level of the host and part of the call,
  * as far as they are known, otherwise as others have them. */
@@ -431,8 +310,7 @@ ft__kernel_call ft__hosts_call(const ft__kernel_models *k, const char *device,
                                const char *call)
 {
     const ft__hosts *h = &k->hosts;
-    const uint32_t d = ft__names_find(&k->devices, device),
-                   c = ft__names_find(&k->calls, call);
+    const uint32_t d = find_name(&k->devices, device), c = find_name(&k->calls, call);
     const bool of_device = d < h->n_devices && isfinite(h->level[d]);
     ft__kernel_call out = {.call_s = of_device ? h->level[d] : h->usual};
 
@@ -453,223 +331,148 @@ ft__kernel_call ft__hosts_call(const ft__kernel_models *k, const char *device,
     return out;
 }
 
-/* ---- learning ---- */
-
-/* In an order that is as good as any: rows whose random number is lowest, about `each`
- * of every device and kernel. */
-static ft_status draw(struct kernel_lesson *l, ft_error *err)
+static const char *bound_of(const ft_kernel_terms *t, double call_s)
 {
-    const uint32_t kernels = l->k->kernels.n;
-    const size_t cells = (size_t)l->k->devices.n * kernels;
-    double *have = calloc(cells + 1, sizeof(*have));
+    const struct {
+        const char *name;
+        double s;
+    } part[] = {{"issue", t->issue_s},   {"compute", t->compute_s},
+                {"shared", t->shared_s}, {"cache", t->cache_s},
+                {"memory", t->memory_s}, {"latency", t->latency_s},
+                {"launch", t->launch_s}};
+    size_t most = 0;
 
-    if (!have)
-        return ft_fail(err, FT_ENOMEM, 0, "%zu kernels", cells);
-    for (size_t i = 0; i < l->n; i++)
-        have[l->v[i].device * kernels + l->v[i].kernel]++;
-    for (size_t i = 0; i < l->n; i++) {
-        struct launch *v = &l->v[i];
-        ft__prng p = ft__prng_stream(l->opt->seed, i);
-        double u = ft__prng_unit(&p) * have[v->device * kernels + v->kernel];
+    for (size_t i = 1; i < sizeof(part) / sizeof(*part); i++)
+        if (part[i].s > part[most].s)
+            most = i;
+    return call_s > t->device_s ? "host" : part[most].name;
+}
 
-        v->fits = u < FIT_EACH;
-        if (u < LEARN_EACH)
-            l->of[l->n_drawn++] = (uint32_t)i;
+/* What was learned that tells of the launch. */
+struct learned_kernels {
+    const ft__kernel_models *k; /* NULL: nothing */
+    const ft__kernel_regressor *by;
+    bool device, kernel; /* are among those learned from */
+};
+
+/* Of other devices that is what was learned by leaving devices out; of kernels that are
+ * new as well, as long as it is known how far off such are. */
+static struct learned_kernels find_known(const ft__kernel_models *k, const char *device,
+                                         const char *kernel)
+{
+    struct learned_kernels on = {
+        .k = k,
+        .device = k && find_name(&k->devices, device) < k->devices.n,
+        .kernel = k && find_name(&k->kernels, kernel) < k->kernels.n};
+    const bool kernels = k && k->of[FT__OF_KERNELS].fit.n_rows > 0;
+    const bool devices = k && k->of[FT__OF_DEVICES].fit.n_rows > 0;
+
+    if (on.device && kernels)
+        on.by = &k->of[FT__OF_KERNELS];
+    else if (devices && (on.kernel || kernels))
+        on.by = &k->of[FT__OF_DEVICES];
+    else
+        on.k = NULL;
+    return on;
+}
+
+/* The estimate times what the regressor says it misses. */
+static void correct(ft_kernel_estimate *out, const struct learned_kernels *on,
+                    const ft__kernel_work *work, const ft__gpu *gpu, double call_s)
+{
+    const ft__fit *f = &on->by->fit, *other = &on->k->of[FT__OF_KERNELS].fit;
+    float row[MOST_COLUMNS];
+    double value, residual_scale, scratch, low, high;
+
+    ft__kernel_fill(row, work, gpu, &out->terms, call_s,
+                    on->by == &on->k->of[FT__OF_KERNELS]);
+    ft__fit_predict(f, row, 1, &value, &residual_scale, &scratch);
+    low = fmin(0, f->low * residual_scale);
+    high = fmax(0, f->high * residual_scale);
+    if (!on->device && !on->kernel) { /* both are new */
+        low = -hypot(low, fmin(0, other->low * other->typical));
+        high = hypot(high, fmax(0, other->high * other->typical));
     }
-    free(have);
-    return FT_OK;
+    out->time.value *= exp(value);
+    out->time.low *= exp(value + low);
+    out->time.high *= exp(value + high);
+    out->time.basis = on->device ? FT_BASIS_LEARNED : FT_BASIS_SCALED;
 }
 
-static struct kernel_sample sample_of(const struct kernel_lesson *l,
-                                      const struct launch *v)
+static void predict_time(ft_kernel_estimate *out, const struct learned_kernels *on,
+                         const ft__kernel_params *params, const ft__kernel_work *work,
+                         const ft__gpu *gpu, const ft__kernel_call *c)
 {
-    const ft__kernel_row *r = v->row;
-    const double call_s =
-        r->call ? ft__hosts_call(l->k, r->device->name, r->call).call_s : (double)NAN;
+    const ft_kernel_terms *t = &out->terms;
 
-    return (struct kernel_sample){.work = &r->work,
-                                  .gpu = &l->gpu[v->device],
-                                  .call_s = call_s,
-                                  .time_s = r->time_s};
-}
-
-/* From all folds but one; without UINT32_MAX from all. */
-static ft_status constants(ft__kernel_params *out, struct kernel_lesson *l,
-                           uint32_t without, ft_error *err)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < l->n; i++)
-        if (l->v[i].fits && l->v[i].fold != without)
-            l->sample[n++] = sample_of(l, &l->v[i]);
-    return fit_constants(out, l->sample, n, err);
-}
-
-static double fill(float *x, const struct kernel_sample *v,
-                   const ft__kernel_params *params, int of_gpu)
-{
-    ft_kernel_terms t;
-
-    ft__kernel_cost(&t, v->work, v->gpu, params);
-    ft__kernel_fill(x, v->work, v->gpu, &t, v->call_s, of_gpu);
-    return ft__kernel_time(&t, v->call_s, params);
-}
-
-/* What constants that were fitted without a row's fold miss of it. */
-static ft_status misses(struct kernel_lesson *l, uint32_t n_folds, int of_gpu,
-                        ft_error *err)
-{
-    const uint32_t width = ft__kernel_columns(of_gpu);
-
-    for (uint32_t f = 0; f < n_folds; f++) {
-        ft__kernel_params params;
-        ft_status st = constants(&params, l, f, err);
-
-        if (st)
-            return st;
-        for (size_t j = 0; j < l->n_drawn; j++) {
-            const struct launch *v = &l->v[l->of[j]];
-            struct kernel_sample s;
-
-            if (v->fold != f)
-                continue;
-            s = sample_of(l, v);
-            l->y[j] = log(s.time_s / fill(l->x + j * width, &s, &params, of_gpu));
-            l->group[j] = f;
-        }
-    }
-    return FT_OK;
-}
-
-static void name_column(const void *with, char out[48], uint32_t i)
-{
-    (void)with;
-    snprintf(out, 48, "%s", ft__kernel_column(i));
-}
-
-/* How far off the answers out of fold are, beside the estimate alone and always the
- * same ratio to it. */
-static ft_status find_errors(ft__kernel_regressor *r, const struct kernel_lesson *l,
-                             ft_error *err)
-{
-    double *v = calloc(4 * l->n_drawn + 1, sizeof(*v)), *learned = v + l->n_drawn,
-           *physics = learned + l->n_drawn, *constant = physics + l->n_drawn;
-    size_t n = 0;
-    ft_status st;
-
-    if (!v)
-        return ft_fail(err, FT_ENOMEM, 0, "%zu launches", l->n_drawn);
-    for (size_t j = 0; j < l->n_drawn; j++) {
-        if (!isfinite(l->predicted[j]))
-            continue;
-        v[n] = l->v[l->of[j]].row->time_s;
-        physics[n] = v[n] / exp(l->y[j]);
-        learned[n] = physics[n] * exp(l->predicted[j]);
-        constant[n] = physics[n] * exp(r->fit.centre);
-        n++;
-    }
-    st = ft__errors_compute(&r->learned, v, learned, n, 0, err);
-    if (!st)
-        st = ft__errors_compute(&r->constant, v, constant, n, 0, err);
-    if (!st)
-        st = ft__errors_compute(&r->physics, v, physics, n, 0, err);
-    free(v);
-    return st;
-}
-
-static ft_status regress(struct kernel_lesson *l, int which, uint32_t n_folds,
-                         ft_error *err)
-{
-    const int of_gpu = which == FT__OF_KERNELS;
-    ft__kernel_regressor *r = &l->k->of[which];
-    ft__fit_options how = {.methods = 1u << FT_METHOD_EXTRA,
-                           .mix = 1,
-                           .n_folds = n_folds,
-                           .gain = WORTH,
-                           .n_trees = 32,
-                           .seed = l->opt->seed,
-                           .threads = l->opt->threads};
-    const ft_matrix m = {l->x, l->n_drawn, ft__kernel_columns(of_gpu)};
-    const ft__importance_of ask = {.to = l->opt->importance,
-                                   .of = {.kind = "kernel",
-                                          .metric = "time",
-                                          .phase = "",
-                                          .unseen = which == FT__OF_DEVICES,
-                                          .n = (uint32_t)m.n_cols},
-                                   .name = name_column};
-    ft_status st = misses(l, n_folds, of_gpu, err);
-
-    if (!st)
-        st = ft__importance_fit(&r->fit, l->predicted, l->residual_scale, &m, l->y,
-                                l->group, &how, &ask, err);
-    return st ? st : find_errors(r, l, err);
-}
-
-/* Whole kernels or chips make folds. None of one alone. */
-static ft_status learn(struct kernel_lesson *l, int which, ft_error *err)
-{
-    const uint32_t n = which == FT__OF_KERNELS ? l->k->kernels.n : l->chips.n;
-
-    if (n < 2)
-        return FT_OK;
-    for (size_t i = 0; i < l->n; i++)
-        l->v[i].fold =
-            (which == FT__OF_KERNELS ? l->v[i].kernel : l->v[i].chip) % MOST_FOLDS;
-    return regress(l, which, n < MOST_FOLDS ? n : MOST_FOLDS, err);
-}
-
-static ft_status learn_all(struct kernel_lesson *l, ft_error *err)
-{
-    ft_status st = learn_hosts(l, err);
-
-    if (!st)
-        st = draw(l, err);
-    if (!st && !l->n)
-        st = ft_fail(err, FT_ENOTFOUND, 0,
-                     "no launch of a kernel is left to learn from");
-    if (!st && l->k->kernels.n < 2 && l->chips.n < 2)
-        st = ft_fail(err, FT_ENOTFOUND, 0,
-                     "there are launches of one kernel on one GPU only; to tell "
-                     "others, measure more of them");
-    if (!st)
-        st = constants(&l->k->params, l, UINT32_MAX, err);
-    if (!st)
-        st = learn(l, FT__OF_KERNELS, err);
-    return st ? st : learn(l, FT__OF_DEVICES, err);
-}
-
-ft_status ft__kernels_train(ft__kernel_models **out, const ft__kernel_row *row,
-                            const uint32_t *use, size_t n,
-                            const ft__kernels_options *opt, ft_error *err)
-{
-    struct kernel_lesson l = {.k = calloc(1, sizeof(*l.k)), .opt = opt};
-    ft_status st = l.k ? lesson_room(&l, n, err)
-                       : ft_fail(err, FT_ENOMEM, 0, "what is learned of kernels");
-
-    *out = NULL;
-    for (size_t i = 0; i < n && !st; i++)
-        st = add_launch(&l, &row[use ? use[i] : i], err);
-    if (!st)
-        st = learn_all(&l, err);
-    lesson_free(&l);
-    if (st) {
-        ft__kernels_free(l.k);
-        return st;
-    }
-    *out = l.k;
-    return FT_OK;
-}
-
-void ft__kernels_free(ft__kernel_models *k)
-{
-    if (!k)
+    out->physics_s = ft__kernel_time(t, c->call_s, params);
+    out->time =
+        (ft_estimate){.value = out->physics_s,
+                      .low = ft__kernel_time(t, c->call_s * exp(c->low), params),
+                      .high = ft__kernel_time(t, c->call_s * exp(c->high), params),
+                      .basis = FT_BASIS_SCALED,
+                      .why = ""};
+    if (on->k) {
+        correct(out, on, work, gpu, c->call_s);
         return;
-    for (int i = 0; i < FT__N_REGRESSORS; i++)
-        ft__fit_free(&k->of[i].fit);
-    hosts_free(&k->hosts);
-    ft__names_free(&k->devices);
-    ft__names_free(&k->kernels);
-    ft__names_free(&k->calls);
-    free(k->n_of);
-    free(k);
+    }
+    out->time.low *= PHYSICS_LOW;
+    out->time.high *= PHYSICS_HIGH;
+}
+
+static void predict_power(ft_kernel_estimate *out, const ft__kernel_params *params,
+                          const ft__gpu *gpu)
+{
+    const double power = ft__kernel_power(&out->terms, gpu, out->time.value, params);
+
+    if (!(gpu->power_w > 0)) {
+        out->power = out->energy = (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE,
+                                                 "the device's file has no tdp_w"};
+        return;
+    }
+    out->power = (ft_estimate){power, power / POWER, fmin(power * POWER, gpu->power_w),
+                               FT_BASIS_SCALED, ""};
+    out->energy = (ft_estimate){power * out->time.value, out->power.low * out->time.low,
+                                out->power.high * out->time.high, FT_BASIS_SCALED, ""};
+}
+
+ft_status ft__kernel_predict(ft_kernel_estimate *out, const ft__kernel_models *k,
+                             const ft__kernel_work *work, const ft_device_facts *device,
+                             const char *kernel, const char *call, ft_error *err)
+{
+    const struct learned_kernels on = find_known(k, device->name, kernel);
+    const ft__kernel_params params = on.k ? k->params : ft__kernel_default();
+    ft__kernel_call c = {.call_s = NAN};
+    double sum = 0;
+    ft__gpu gpu;
+    ft_status st = ft__gpu_make(&gpu, device, err);
+
+    *out = (ft_kernel_estimate){.bound = "", .predictor = ""};
+    if (st)
+        return st;
+    if (on.k && call)
+        c = ft__hosts_call(k, device->name, call);
+    for (int i = 0; i < FT_PTX_CLASSES; i++)
+        sum += work->warp[i];
+    ft__kernel_cost(&out->terms, work, &gpu, &params);
+    predict_time(out, &on, &params, work, &gpu, &c);
+    predict_power(out, &params, &gpu);
+    out->bound = bound_of(&out->terms, c.call_s);
+    out->call_s = c.call_s;
+    out->registers = (uint64_t)work->registers;
+    out->ipc = sum / (out->time.value * gpu.clock_hz * gpu.sms);
+    return FT_OK;
+}
+
+ft_status ft_predict_kernel(ft_kernel_estimate *out, const ft_predictor *p,
+                            const ft_kernel_query *q, ft_error *err)
+{
+    const ft_ptx_listed *v = q->launch;
+    ft__kernel_work work;
+    ft_status st = ft__kernel_work_of(&work, q, err);
+
+    *out = (ft_kernel_estimate){.bound = "", .predictor = ""};
+    return st ? st
+              : ft__kernel_predict(out, p ? p->family->kernels : NULL, &work, q->device,
+                                   ft__kernel_name_of(v), v->call, err);
 }

@@ -9,7 +9,7 @@
 
 /* What a predictor knows of kernels in PTX: constants of their physical estimate, what
  * hosts need to call them, and regressors of what the estimate misses. In the predictor
- * file: one section (predict/file/kernels.c). */
+ * file: one section. */
 
 /* ---- launches that were measured (predict/data/launches.c) ---- */
 
@@ -62,7 +62,7 @@ ft_status ft__kernel_rows_query(ft_kernel_query *out, ft_ptx_counts *counts,
 ft_status ft__kernel_rows_without(bool *use, const ft__kernel_rows *r, const char *path,
                                   ft_error *err);
 
-/* ---- what is learned of them (kernels.c) ---- */
+/* ---- what is learned of them (predict/train/kernels.c) ---- */
 
 /* Names are cut at so many bytes, less a final 0. */
 enum { FT__NAME_BYTES = 256 };
@@ -70,8 +70,6 @@ typedef struct ft__name_list {
     char **v;
     uint32_t n;
 } ft__name_list;
-/* names->n: there is none called so. */
-uint32_t ft__names_find(const ft__name_list *names, const char *name);
 ft_status ft__names_add(uint32_t *out, ft__name_list *names, const char *name,
                         ft_error *err);
 void ft__names_free(ft__name_list *names);
@@ -132,7 +130,7 @@ ft_status ft__kernels_write(ft__writer *w, const ft__kernel_models *k, ft_error 
 ft_status ft__kernels_open(ft__kernel_models **out, const void *section, size_t bytes,
                            uint64_t pos, ft_error *err);
 
-/* ---- asking (predict/query/kernels.c) ---- */
+/* ---- asking ---- */
 
 /* A launch as ft_kernel_ask() answers for it; p NULL, or without kernels: physics with
  * default constants. */

@@ -15,15 +15,24 @@ static ft_estimate unavailable(const char *why)
     return (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, why};
 }
 
-bool ft__is_workload(const ft_op *op)
+/* Was it measured whole, a kernel or a network by name? */
+static bool is_workload(const ft_op *op)
 {
     return op->kind == FT_KIND_kernel || op->kind == FT_KIND_network;
+}
+
+bool ft__graph_is_workload(const ft_graph *g)
+{
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if (!is_workload(&g->op[i]))
+            return false;
+    return true;
 }
 
 ft_status ft__check_operations(const ft_graph *g, ft_error *err)
 {
     for (uint32_t i = 0; i < g->n_ops; i++)
-        if (ft__is_workload(&g->op[i]))
+        if (is_workload(&g->op[i]))
             return ft_fail(err, FT_ENOTFOUND, 0,
                            "a kernel or network by name is predicted from measurements "
                            "of it alone, in a list without operations");
@@ -32,7 +41,7 @@ ft_status ft__check_operations(const ft_graph *g, ft_error *err)
 
 bool ft__costs_nothing(const ft_op *op)
 {
-    return ft_kind_class(op->kind) == FT_CLASS_VIEW || ft__is_workload(op);
+    return ft_kind_class(op->kind) == FT_CLASS_VIEW || is_workload(op);
 }
 
 /* ---- networks ---- */

@@ -28,8 +28,8 @@ ft_status ft__estimate_memory_of_engine(ft_network_estimate *e, const ft__datase
 ft_status ft__estimate_memory_of_device(ft_network_estimate *e,
                                         const ft_device_facts *d, const ft_graph *g,
                                         ft_error *err);
-/* Was it measured whole, a kernel or a network by name? */
-bool ft__is_workload(const ft_op *op);
+/* Is nothing in the graph an operation, everything measured whole? */
+bool ft__graph_is_workload(const ft_graph *g);
 /* FT_ENOTFOUND: one of g was, of which nothing but measurements tells anything. */
 ft_status ft__check_operations(const ft_graph *g, ft_error *err);
 /* Views; and what was measured whole, of which no estimate is made. */

@@ -288,12 +288,27 @@ double ft_predictor_covers(const ft_predictor *p, const char *device, const ft_g
     return n ? (double)learned / n : 0;
 }
 
+/* What an engine of ours was measured to take beside operations on the device of `on`;
+ * NULL: none was. */
+static const ft__dataset *engine_of(const ft__family *f, const ft__dataset *on)
+{
+    const uint32_t index = ft__family_index(f, on);
+
+    if (index < f->n_datasets && isfinite(f->dataset[index].context_bytes))
+        return &f->dataset[index];
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (on->device && strcmp(on->device, f->dataset[i].device) == 0 &&
+            isfinite(f->dataset[i].context_bytes))
+            return &f->dataset[i];
+    return NULL;
+}
+
 /* Of a device that an engine of ours was measured on as that engine allocates, of
  * others as PyTorch does. */
 static ft_status take_memory(ft_network_estimate *out, const ft__query_context *q,
                              const ft_device_facts *d, ft_error *err)
 {
-    const ft__dataset *own = q->f ? ft__family_engine(q->f, &q->on) : NULL;
+    const ft__dataset *own = q->f ? engine_of(q->f, &q->on) : NULL;
 
     return own ? ft__estimate_memory_of_engine(out, own, q->g, err)
                : ft__estimate_memory_of_device(out, d, q->g, err);

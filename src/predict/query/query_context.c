@@ -508,6 +508,16 @@ static const char *run_mode_of(const ft__query_context *q, const ft_device_use *
     return gpu && ft__is_graph_mode(q->on.setting) ? "graph" : "eager";
 }
 
+/* Does the setting of `on` name a session in which its device was measured? */
+static bool names_session(const ft__family *f, const ft__dataset *on)
+{
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (on->device && strcmp(on->device, f->dataset[i].device) == 0 &&
+            ft__pairs_in_common(on->setting, f->dataset[i].setting))
+            return true;
+    return false;
+}
+
 /* That of a device, policy and engine; NULL: there is none. */
 static const ft__device_schedule *find_schedule(const ft__family *f,
                                                 const ft__dataset *on, ft_phase phase)
@@ -574,7 +584,7 @@ ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
     if (q->known)
         q->device_schedule = find_schedule(q->f, &q->on, q->phase);
     if (q->device_schedule && q->device_schedule->n_sessions && !q->interpolated &&
-        !ft__family_session(q->f, &asked))
+        !names_session(q->f, &asked))
         q->as = q->device_schedule;
     if (q->rescaled && !on->device)
         return ft_fail(err, FT_ENOTFOUND, 0,

@@ -236,6 +236,15 @@ bool ft__alone_sound(const ft__alone *a)
     return good && strcmp(a->phase, phase_of(a->phase)) == 0;
 }
 
+/* Was any operation of the device of `on` learned from? */
+static bool is_measured(const ft__family *f, const ft__dataset *on)
+{
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (on->device && strcmp(on->device, f->dataset[i].device) == 0)
+            return true;
+    return false;
+}
+
 ft_status ft__alone_add(ft__family *f, const ft__alone *a, ft_error *err)
 {
     ft__alone *grown = realloc(f->alone, (f->n_alone + 1u) * sizeof(*grown));
@@ -409,8 +418,7 @@ static uint32_t fold_of(struct weights_fitting *y, size_t i)
 
 static bool is_usable(const ft__family *f, const ft__dataset *on)
 {
-    return on->file && !ft__family_measured(f, on) &&
-           !ft__setting_differs(on->setting, "");
+    return on->file && !is_measured(f, on) && !ft__setting_differs(on->setting, "");
 }
 
 static void find_items(struct weights_fitting *y, const ft__family *f,
@@ -488,7 +496,7 @@ const ft__alone *ft__alone_find(const ft__family *f, const ft_device_use *on,
     const char *phase = phase_of(ft_phase_name(ft__graph_phase(g)));
     const ft__alone *best = NULL;
 
-    if (!device || ft__family_measured(f, &asked))
+    if (!device || is_measured(f, &asked))
         return NULL;
     for (uint32_t i = 0; i < f->n_alone; i++) {
         const ft__alone *a = &f->alone[i];
