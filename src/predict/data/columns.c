@@ -1,3 +1,5 @@
+/* A sample as the row of numbers that regressors see, and what its columns are called.
+ */
 #include "predict/data/columns.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Measurements of operations and workloads out of a store as samples of datasets, with
+ * what is known of their devices. */
 #include "predict/data/sample.h"
 
 #include <math.h>

@@ -570,7 +570,7 @@ static ft_status check_family(const ft_predictor *p, ft_error *err)
 
 /* ---- the file ---- */
 
-static ft_status open_placed(ft_predictor *p, const ft__section_image *s,
+static ft_status open_inside(ft_predictor *p, const ft__section_image *s,
                              uint64_t table_end, ft_error *err)
 {
     if (s->offset % 8 || s->offset < table_end || s->offset > p->len ||
@@ -599,7 +599,7 @@ static ft_status open_table(ft_predictor *p, ft_error *err)
     if (!ft__predictor_sound(table, table_bytes, h->table_checksum))
         return ft__predictor_damaged(sizeof(*h), "its table fails the checksum", err);
     for (uint32_t i = 0; i < h->n_sections && !st; i++)
-        st = open_placed(p, &table[i], sizeof(*h) + table_bytes, err);
+        st = open_inside(p, &table[i], sizeof(*h) + table_bytes, err);
     if (!st && !p->family)
         st = ft__predictor_damaged(sizeof(*h), "it has no description", err);
     return st ? st : check_family(p, err);

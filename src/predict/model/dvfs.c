@@ -1,3 +1,5 @@
+/* Workloads at clocks: what a predictor learns of them, its section of the file, and
+ * what is answered about one at other clocks (clock.h). */
 #include "predict/model/dvfs.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* One regressor on a plain matrix: methods are tried in grouped cross-validation, the
+ * best or a mixture is fitted and its residuals are scaled; then its answers. */
 #include "predict/model/fit.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* What the columns of a regressor are worth, told to whoever asks. */
 #include "predict/model/importance.h"
 
 #include <stdlib.h>

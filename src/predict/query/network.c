@@ -73,8 +73,8 @@ static void take_task(ft__op_task *task, ft_estimate *device, ft__query_context 
 }
 
 /* Share of the device in what the operation takes alone in the run mode asked for. */
-static double device_share(const ft__device_query *a, const ft__op_task *task,
-                           const ft__terms *t)
+static double share_as_asked(const ft__device_query *a, const ft__op_task *task,
+                             const ft__terms *t)
 {
     const ft__physics_params params = ft__physics_default();
 
@@ -97,7 +97,7 @@ static ft_estimate times(ft_estimate e, double factor)
 static ft_estimate time_alone(const ft__query_context *q, uint32_t i,
                               const ft__op_task *task, const ft_estimate *device)
 {
-    double asked = device_share(&q->a, task, &q->bare[i]);
+    double asked = share_as_asked(&q->a, task, &q->bare[i]);
     double measured = ft__device_share(&q->bare_form[i]);
     const ft__op_answer *a = &q->time[i];
     ft_estimate out = times(*device, 1 / asked);
@@ -217,7 +217,7 @@ static ft__log_residual residual_of(const ft_network_estimate *e,
 
 static ft_status assemble(ft_network_estimate *out, ft__query_context *q, ft_error *err)
 {
-    const ft__model_set *l = ft__query_context_models(q);
+    const ft__model_set *l = q->models;
     ft__op_task *task = calloc(q->n + 1u, sizeof(*task));
     ft__schedule s;
     ft__log_residual residual;
@@ -234,58 +234,6 @@ static ft_status assemble(ft_network_estimate *out, ft__query_context *q, ft_err
     st = ft__estimate_assemble(out, q->g, task, &s, q->a.cap_w, &residual, err);
     free(task);
     return st;
-}
-
-/* Which column says how wide an element is; n: none. */
-static uint32_t bits_column(const ft__columns *c)
-{
-    for (uint32_t j = 0; j < c->n; j++) {
-        char name[48];
-
-        ft__columns_name(c, name, j);
-        if (strcmp(name, "bits") == 0)
-            return j;
-    }
-    return c->n;
-}
-
-/* Is there a regressor of its kind, from elements as wide as its own? */
-static bool covers(const ft__model_set *l, uint32_t bits, const ft_op *op)
-{
-    float width = (float)ft_dtype_bits(op->dtype);
-
-    for (uint32_t i = 0; i < l->n_regressors; i++) {
-        const ft__regressor *p = &l->part[i];
-
-        if (p->scope != FT__SCOPE_ALL && ft__regressor_has(p, op) &&
-            (bits == l->columns.n ||
-             (p->least[bits] <= width && width <= p->most[bits])))
-            return true;
-    }
-    return false;
-}
-
-double ft_predictor_covers(const ft_predictor *p, const char *device, const ft_graph *g)
-{
-    const ft_device_use on = {.name = device};
-    const ft__model_set *l = ft__family_any(p->family, FT__METRIC_TIME);
-    uint32_t n = 0, learned = 0, bits = l ? bits_column(&l->columns) : 0;
-
-    if (ft__graph_is_workload(g))
-        return ft__clocked_covers(&p->family->clocked, g);
-    if (ft__alone_find(p->family, &on, g))
-        return 1;
-    for (uint32_t i = 0; l && i < g->n_ops; i++) {
-        ft_op op = g->op[i];
-
-        if (ft__costs_nothing(&op))
-            continue;
-        n++;
-        op.phase = FT_PHASE_FORWARD;
-        op.wrt = 0;
-        learned += covers(l, bits, &op);
-    }
-    return n ? (double)learned / n : 0;
 }
 
 /* What an engine of ours was measured to take beside operations on the device of `on`;
@@ -426,7 +374,7 @@ ft_status ft__network_tasks(ft__tasks *out, const ft_predictor *p,
         st = ft__query_context_learn(&q, err);
     for (uint32_t i = 0; i < q.n && !st; i++) {
         out->task[i] = (ft__op_task){.power_w = NAN};
-        take_task(&out->task[i], &unused, &q, i, ft__query_context_models(&q));
+        take_task(&out->task[i], &unused, &q, i, q.models);
     }
     if (!st) {
         out->schedule = ft__query_context_schedule(&q, &q.a, q.a.clock_hz);
@@ -435,4 +383,58 @@ ft_status ft__network_tasks(ft__tasks *out, const ft_predictor *p,
     }
     ft__query_context_close(&q, &setting);
     return st;
+}
+
+/* ---- what was learned of a network at all ---- */
+
+/* Which column says how wide an element is; n: none. */
+static uint32_t bits_column(const ft__columns *c)
+{
+    for (uint32_t j = 0; j < c->n; j++) {
+        char name[48];
+
+        ft__columns_name(c, name, j);
+        if (strcmp(name, "bits") == 0)
+            return j;
+    }
+    return c->n;
+}
+
+/* Is there a regressor of its kind, from elements as wide as its own? */
+static bool covers(const ft__model_set *l, uint32_t bits, const ft_op *op)
+{
+    float width = (float)ft_dtype_bits(op->dtype);
+
+    for (uint32_t i = 0; i < l->n_regressors; i++) {
+        const ft__regressor *p = &l->part[i];
+
+        if (p->scope != FT__SCOPE_ALL && ft__regressor_has(p, op) &&
+            (bits == l->columns.n ||
+             (p->least[bits] <= width && width <= p->most[bits])))
+            return true;
+    }
+    return false;
+}
+
+double ft_predictor_covers(const ft_predictor *p, const char *device, const ft_graph *g)
+{
+    const ft_device_use on = {.name = device};
+    const ft__model_set *l = ft__family_any(p->family, FT__METRIC_TIME);
+    uint32_t n = 0, learned = 0, bits = l ? bits_column(&l->columns) : 0;
+
+    if (ft__graph_is_workload(g))
+        return ft__clocked_covers(&p->family->clocked, g);
+    if (ft__alone_find(p->family, &on, g))
+        return 1;
+    for (uint32_t i = 0; l && i < g->n_ops; i++) {
+        ft_op op = g->op[i];
+
+        if (ft__costs_nothing(&op))
+            continue;
+        n++;
+        op.phase = FT_PHASE_FORWARD;
+        op.wrt = 0;
+        learned += covers(l, bits, &op);
+    }
+    return n ? (double)learned / n : 0;
 }

@@ -1,3 +1,5 @@
+/* A device that operations are asked of by its specifications and constants: what one
+ * takes and draws there, at one setting or at many. */
 #include "predict/query/op_query.h"
 
 #include <math.h>
@@ -261,14 +263,11 @@ static double *sustained_of(ft__device_query_range *r, const ft__physics_params 
     return out;
 }
 
-static double power_at(const struct range_op *p,
-                       const ft__operating_point *operating_point)
+static double power_at(const struct range_op *p, size_t k)
 {
-    double free_w = draw_at(&p->draw, operating_point->clock_hz);
+    double free_w = draw_at(&p->draw, p->r->operating_point[k].clock_hz);
 
-    return isfinite(free_w)
-               ? fmin(free_w, cap_under(p->r->a.device, operating_point->power_w))
-               : free_w;
+    return isfinite(free_w) ? fmin(free_w, p->r->cap_w[k]) : free_w;
 }
 
 static void price_at(struct range_op *p, size_t k, double *busy_s, double *power_w)
@@ -278,7 +277,7 @@ static void price_at(struct range_op *p, size_t k, double *busy_s, double *power
     double held = 1;
     ft__terms t;
 
-    *power_w = power_at(p, operating_point);
+    *power_w = power_at(p, k);
     if (isfinite(operating_point->power_w))
         held = clock_under_cap(&p->r->a, free_w, operating_point->power_w);
     ft__op_range_cost(&t, &p->range, operating_point, held, &p->sustained[k]);
@@ -326,7 +325,7 @@ ft_status ft__device_query_range_op(double *busy_s, double *power_w,
     if (good && draws != params) {
         good = range_op_make(&p, draws, op, &arena);
         for (size_t k = 0; k < r->n && good; k++)
-            power_w[k] = power_at(&p, &r->operating_point[k]);
+            power_w[k] = power_at(&p, k);
     }
     ft__arena_free(&arena);
     return good ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu settings", r->n);

@@ -17,11 +17,6 @@
  * Python take this many times as long. */
 static const double layer_factor = 1.8;
 
-const ft__model_set *ft__query_context_models(const ft__query_context *q)
-{
-    return q->f ? ft__family_model_set(q->f, FT__METRIC_TIME, &q->on) : NULL;
-}
-
 /* ---- which form ---- */
 
 /* A machine without a data sheet has no better estimate of a kind that was never
@@ -127,7 +122,7 @@ static void choose_form(ft__query_context *q, uint32_t i, const ft__model_set *l
 /* The forms of all operations, and what is known of them without asking. */
 static ft_status choose_forms(ft__query_context *q, ft_error *err)
 {
-    const ft__model_set *l = ft__query_context_models(q);
+    const ft__model_set *l = q->models;
 
     q->form = calloc(q->n + 1u, sizeof(*q->form));
     q->share = calloc(q->n + 1u, sizeof(*q->share));
@@ -428,7 +423,7 @@ ft__schedule ft__query_context_schedule(ft__query_context *q,
     ft__schedule s;
 
     if (q->f)
-        q->a.params = ft__query_context_models(q)->base.params[0];
+        q->a.params = q->models->base.params[0];
     s = q->device_schedule ? q->device_schedule->schedule
                            : schedule_by_specification(&q->a);
     if (!q->device_schedule || q->rescaled || q->interpolated)
@@ -581,6 +576,7 @@ ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
     ft__family_complete(&q->on, setting, q->f, &asked);
     if (setting->bad)
         return ft_fail(err, FT_ENOMEM, 0, "setting");
+    q->models = ft__family_model_set(q->f, FT__METRIC_TIME, &q->on);
     if (q->known)
         q->device_schedule = find_schedule(q->f, &q->on, q->phase);
     if (q->device_schedule && q->device_schedule->n_sessions && !q->interpolated &&

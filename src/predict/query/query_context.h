@@ -21,6 +21,7 @@ struct clock_interpolation {
 typedef struct ft__query_context {
     const ft__family *f; /* NULL: from specifications; most of the rest is unused */
     ft__dataset on;
+    const ft__model_set *models; /* of times; NULL: from specifications */
     const ft_graph *g;
     uint32_t n;
     ft_phase phase; /* it runs as */
@@ -58,8 +59,6 @@ void ft__query_context_close(ft__query_context *q, ft__buf *setting);
 /* Bytes of every operation, where they were learned. */
 ft_status ft__query_context_bytes(ft_estimate *out, const ft__query_context *q,
                                   ft__metric metric, ft_error *err);
-/* The regressors of times; NULL: from specifications. */
-const ft__model_set *ft__query_context_models(const ft__query_context *q);
 /* Is it a product that the device would compute in TF32? */
 bool ft__query_context_tf32(const ft__query_context *q, const ft_op *op);
 /* Of the device at a clock (NaN: as it comes; what clocks do to power is in *at),

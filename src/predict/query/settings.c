@@ -88,7 +88,7 @@ static const ft__physics_params *parameters_of(const ft__query_context *q, uint3
 static ft_status cost_rescaled(struct settings_batch *m, ft__query_context *q,
                                ft__device_query_range *r, ft_error *err)
 {
-    const ft__model_set *l = ft__query_context_models(q);
+    const ft__model_set *l = q->models;
     const ft__physics_params plain = ft__physics_default();
     ft_status st = FT_OK;
 
