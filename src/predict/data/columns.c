@@ -192,11 +192,6 @@ static void fill_common(float *f, const ft_op *op, const ft__terms *t)
         *f++ = (float)(ft_kind_class(op->kind) == (ft_class)i);
 }
 
-uint32_t ft__columns_common(const ft__columns *c)
-{
-    return c->common ? N_COMMON : 0;
-}
-
 /* ---- devices ---- */
 
 enum { N_DEVICE = 10 };
@@ -379,8 +374,9 @@ ft_status ft__columns_make(ft__columns *out, const ft__samples *s, const uint32_
 
 void ft__columns_count(ft__columns *c)
 {
+    c->n_common = c->common ? N_COMMON : 0;
     c->n = FT__N_FEATURES + N_FITS + N_TERMS + (c->devices ? (uint32_t)N_DEVICE : 0) +
-           c->n_codes + ft__columns_common(c);
+           c->n_codes + c->n_common;
 }
 
 static bool copy_code(ft__code *out, const ft__code *c)
@@ -397,7 +393,8 @@ static bool copy_code(ft__code *out, const ft__code *c)
 
 ft_status ft__columns_copy(ft__columns *out, const ft__columns *c, ft_error *err)
 {
-    *out = (ft__columns){.n = c->n, .devices = c->devices, .common = c->common};
+    *out = (ft__columns){
+        .n = c->n, .n_common = c->n_common, .devices = c->devices, .common = c->common};
     while (out->n_codes < c->n_codes) {
         uint32_t j = out->n_codes++;
 

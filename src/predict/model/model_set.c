@@ -38,7 +38,7 @@ static size_t take_regressor_rows(struct regressor_rows *r, const ft__model_set 
                                   const ft__samples *s, const ft__regressor *p)
 {
     uint32_t width = l->columns.n;
-    uint32_t common = p->scope == FT__SCOPE_ALL ? 0 : ft__columns_common(&l->columns);
+    uint32_t common = p->scope == FT__SCOPE_ALL ? 0 : l->columns.n_common;
     size_t n = 0;
 
     for (size_t i = 0; i < r->n; i++)
