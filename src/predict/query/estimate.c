@@ -216,9 +216,8 @@ static void sum_memory(ft_network_estimate *e, const ft_estimate *w)
 }
 
 /* PyTorch's scratch memory is known on CPUs only; context nowhere. */
-ft_status ft__estimate_memory_of_device(ft_network_estimate *e,
-                                        const ft_device_facts *d, const ft_graph *g,
-                                        ft_error *err)
+static ft_status memory_of_device(ft_network_estimate *e, const ft_device_facts *d,
+                                  const ft_graph *g, ft_error *err)
 {
     const ft_estimate exact = {0};
     bool cpu = d->type && strcmp(d->type, "cpu") == 0;
@@ -253,8 +252,8 @@ static uint32_t count_running(const ft_graph *g)
     return n;
 }
 
-ft_status ft__estimate_memory_of_engine(ft_network_estimate *e, const ft__dataset *d,
-                                        const ft_graph *g, ft_error *err)
+static ft_status memory_of_engine(ft_network_estimate *e, const ft__dataset *d,
+                                  const ft_graph *g, ft_error *err)
 {
     const ft_estimate w = largest(e->op_workspace, e->n_ops);
     ft_status st = g->mode == FT_MODE_INFERENCE ? memory_as_planned(e, g, err)
@@ -265,6 +264,14 @@ ft_status ft__estimate_memory_of_engine(ft_network_estimate *e, const ft__datase
         d->context_bytes + d->context_per_op_bytes * (double)count_running(g);
     sum_memory(e, &w);
     return st;
+}
+
+ft_status ft__estimate_memory(ft_network_estimate *e, const ft__dataset *engine,
+                              const ft_device_facts *d, const ft_graph *g,
+                              ft_error *err)
+{
+    return engine ? memory_of_engine(e, engine, g, err)
+                  : memory_of_device(e, d, g, err);
 }
 
 void ft_network_estimate_free(ft_network_estimate *e)
@@ -466,7 +473,7 @@ static ft_status predict_by_specification(ft_network_estimate *out, price_of *pr
     for (int p = 0; p < FT_PHASE_COUNT; p++)
         alone(&out->phase_time[p], basis);
     if (!st)
-        st = ft__estimate_memory_of_device(out, d, g, err);
+        st = ft__estimate_memory(out, NULL, d, g, err);
     if (st) {
         ft_network_estimate_free(out);
         return st;

@@ -18,16 +18,14 @@ void ft__estimate_op_energy(ft_network_estimate *e, uint32_t i);
 void ft__estimate_count(ft_network_estimate *e);
 /* Says why energy is missing, where it is. */
 void ft__estimate_why_no_power(ft_network_estimate *e, const ft_device_facts *d);
-/* memory on a machine of ours, whose dataset says what its engine takes beside: a
- * forward pass lies at the offsets that ft_plan_make() finds; a training step, which
- * our engines do not run, is counted as PyTorch allocates it. op_workspace[] is set. */
-ft_status ft__estimate_memory_of_engine(ft_network_estimate *e, const ft__dataset *d,
-                                        const ft_graph *g, ft_error *err);
-/* memory on any other, as PyTorch allocates it; a device's file says nothing of
- * workspace and context. */
-ft_status ft__estimate_memory_of_device(ft_network_estimate *e,
-                                        const ft_device_facts *d, const ft_graph *g,
-                                        ft_error *err);
+/* memory. On a machine of ours, whose dataset `engine` says what its engine takes
+ * beside: a forward pass lies at the offsets that ft_plan_make() finds; a training
+ * step, which our engines do not run, is counted as PyTorch allocates it;
+ * op_workspace[] is set. On any other device (engine NULL) as PyTorch allocates it; its
+ * file says nothing of workspace and context. */
+ft_status ft__estimate_memory(ft_network_estimate *e, const ft__dataset *engine,
+                              const ft_device_facts *d, const ft_graph *g,
+                              ft_error *err);
 /* Is nothing in the graph an operation, everything measured whole? */
 bool ft__graph_is_workload(const ft_graph *g);
 /* FT_ENOTFOUND: one of g was, of which nothing but measurements tells anything. */

@@ -251,17 +251,6 @@ static const ft__dataset *engine_of(const ft__family *f, const ft__dataset *on)
     return NULL;
 }
 
-/* Of a device that an engine of ours was measured on as that engine allocates, of
- * others as PyTorch does. */
-static ft_status take_memory(ft_network_estimate *out, const ft__query_context *q,
-                             const ft_device_facts *d, ft_error *err)
-{
-    const ft__dataset *own = q->f ? engine_of(q->f, &q->on) : NULL;
-
-    return own ? ft__estimate_memory_of_engine(out, own, q->g, err)
-               : ft__estimate_memory_of_device(out, d, q->g, err);
-}
-
 /* A machine of ours issues its own operations, and draws what was measured. */
 static void know_plain(ft_network_estimate *out)
 {
@@ -310,7 +299,7 @@ static ft_status predict_operations(ft_network_estimate *out, const ft_predictor
     if (!st)
         st = assemble(out, &q, err);
     if (!st)
-        st = take_memory(out, &q, d, err);
+        st = ft__estimate_memory(out, q.f ? engine_of(q.f, &q.on) : NULL, d, g, err);
     ft__query_context_close(&q, &setting);
     if (st) {
         ft_network_estimate_free(out);

@@ -242,7 +242,7 @@ static ft_status memory(double *out, const ft_device_use *on, const ft_graph *g,
     ft_status st = ft__estimate_start(&e, g, err);
 
     if (!st)
-        st = ft__estimate_memory_of_device(&e, ft_device_get(on->device), g, err);
+        st = ft__estimate_memory(&e, NULL, ft_device_get(on->device), g, err);
     *out = e.memory.value;
     ft_network_estimate_free(&e);
     return st;
