@@ -31,7 +31,7 @@ static const struct clock_range {
     {0.15, 0.01, 0.6}, {0.10, 0.001, 0.6}, {0.4, 0, 1},  {0.65, 0.2, 1}, {1.0, 0, 4},
     {3, 1, 12},        {-0.5, -8, 8},      {0.5, -8, 8}, {2, -12, 12},
 };
-enum { SWEEPS = 60, N_COLUMNS = 9 + FT__CLOCK_HINTS + FT__CLOCK_NAMES };
+enum { SWEEPS = 60 };
 static const double FIRST_STEP = 0.2; /* of a range */
 static const double LAST_STEP = 0.002;
 
@@ -373,11 +373,6 @@ static void columns(float *out, const ft__clocks *c, const ft__clock_row *r,
     memcpy(out, r->name, sizeof(r->name));
 }
 
-uint32_t ft__clock_columns(void)
-{
-    return N_COLUMNS;
-}
-
 int ft__clocks_sound(const ft__clocks *c)
 {
     for (int i = 0; i < N_CONSTANTS; i++)
@@ -393,7 +388,7 @@ static ft_status learn(ft__clock_trees *out, const ft__clocks *c,
                        const struct clock_pair *pair, size_t n, bool power,
                        uint64_t seed, ft_error *err)
 {
-    float *x = malloc(n * N_COLUMNS * sizeof(*x));
+    float *x = malloc(n * FT__CLOCK_COLUMNS * sizeof(*x));
     double *predicted = malloc(n * sizeof(*predicted)),
            *miss = malloc(n * sizeof(*miss));
     uint64_t *group = malloc(n * sizeof(*group));
@@ -409,14 +404,14 @@ static ft_status learn(ft__clock_trees *out, const ft__clocks *c,
                      predicted[used];
         if (!isfinite(miss[used]))
             continue;
-        columns(x + used * N_COLUMNS, c, a, b->core_hz, b->memory_hz);
+        columns(x + used * FT__CLOCK_COLUMNS, c, a, b->core_hz, b->memory_hz);
         group[used++] = a->workload;
     }
     if (!x || !predicted || !miss || !group)
         st = ft_fail(err, FT_ENOMEM, 0, "no memory to learn from %zu clocks", n);
     else if (used)
-        st = trees_fit(out, &(ft_matrix){x, used, N_COLUMNS}, predicted, miss, group,
-                       !power, seed, err);
+        st = trees_fit(out, &(ft_matrix){x, used, FT__CLOCK_COLUMNS}, predicted, miss,
+                       group, !power, seed, err);
     free(x);
     free(predicted);
     free(miss);
@@ -516,7 +511,7 @@ ft__clock_ratio ft__clocks_at(const ft__clocks *c, const ft__clock_row *measured
 {
     ft__clock_ratio r = formulae(c, measured, core_hz, memory_hz);
     struct log_ratio time, power;
-    float row[N_COLUMNS];
+    float row[FT__CLOCK_COLUMNS];
 
     if (!c->time.miss && !c->power.miss) {
         if (!isfinite(measured->power_w))

@@ -46,7 +46,7 @@ typedef struct ft__clocks {
     ft__clock_trees time, power;        /* what the formulae miss */
 } ft__clocks;
 /* Columns of the trees. */
-uint32_t ft__clock_columns(void);
+enum { FT__CLOCK_COLUMNS = 9 + FT__CLOCK_HINTS + FT__CLOCK_NAMES };
 /* Do constants and largest values lie where ft__clocks_fit() puts them? */
 int ft__clocks_sound(const ft__clocks *c);
 

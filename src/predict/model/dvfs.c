@@ -388,7 +388,7 @@ static ft_status open_models(ft__clocked *c, const struct clocks_image *h,
     for (int i = 0; i < N_MODELS && !st; i++) {
         if (h->bytes[i])
             st = ft__model_load(model[i], at, (size_t)h->bytes[i], err);
-        if (!st && *model[i] && ft__model_width(*model[i]) != ft__clock_columns())
+        if (!st && *model[i] && ft__model_width(*model[i]) != FT__CLOCK_COLUMNS)
             st = ft__predictor_damaged(pos, "a model of another width", err);
         at += ft__padded((size_t)h->bytes[i]);
     }

@@ -170,11 +170,6 @@ void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f
     out->setting = setting->s;
 }
 
-const ft__model_set *ft__family_any(const ft__family *f, ft__metric metric)
-{
-    return f->model_set[metric][0] ? f->model_set[metric][0] : f->model_set[metric][1];
-}
-
 bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on)
 {
     const ft__model_set *l = f->model_set[metric][0];

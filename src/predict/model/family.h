@@ -58,7 +58,11 @@ uint32_t ft__family_index(const ft__family *f, const ft__dataset *on);
 /* Of a device's file, or of none. */
 ft__hardware ft__hardware_of(const ft_device *file);
 /* A model set of the metric, whichever devices it is for; NULL: there is none. */
-const ft__model_set *ft__family_any(const ft__family *f, ft__metric metric);
+static inline const ft__model_set *ft__family_any(const ft__family *f,
+                                                  ft__metric metric)
+{
+    return f->model_set[metric][0] ? f->model_set[metric][0] : f->model_set[metric][1];
+}
 /* The dataset of a family of one machine: its roofline was probed, or nothing but what
  * was measured is known of it. NULL: there are others, or a data sheet. */
 const ft__dataset *ft__family_machine(const ft__family *f);

@@ -136,7 +136,10 @@ typedef struct ft__op_answer {
 /* Products of less than 16 bits have other kernels: their kinds have numbers of their
  * own, behind those of all kinds. */
 enum { FT__N_KIND_NUMBERS = 2 * FT_KIND_COUNT };
-uint32_t ft__kind_number(const ft_op *op);
+static inline uint32_t ft__kind_number(const ft_op *op)
+{
+    return (uint32_t)op->kind + (ft__is_narrow(op) ? FT_KIND_COUNT : 0);
+}
 bool ft__kind_number_named(uint32_t *out, const char *name);
 /* The name of the kind ("linear", "linear.narrow") or class, or "all". */
 const char *ft__regressor_name(const ft__regressor *p);

@@ -18,11 +18,6 @@ bool ft__regressor_has(const ft__regressor *p, const ft_op *op)
     return p->phase == op->phase && p->which == which;
 }
 
-uint32_t ft__kind_number(const ft_op *op)
-{
-    return (uint32_t)op->kind + (ft__is_narrow(op) ? FT_KIND_COUNT : 0);
-}
-
 /* Kinds, then those of less than 16 bits. */
 static const char *const names[FT__N_KIND_NUMBERS] = {
 #define FT_KIND(name, ...) [FT_KIND_##name] = #name,
