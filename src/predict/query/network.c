@@ -40,8 +40,9 @@ static const ft__terms *queried_terms(const ft__query_context *q, uint32_t i)
 
 /* What the host and the device need for operation i, and what it takes the device. */
 static void take_task(ft__op_task *task, ft_estimate *device, ft__query_context *q,
-                      uint32_t i, const ft__model_set *l)
+                      uint32_t i)
 {
+    const ft__model_set *l = q->models;
     const ft_op *op = &q->g->op[i];
     const ft__op_answer *a = &q->time[i];
     double factor = q->share[i] * ft__device_share(&q->bare_form[i]);
@@ -127,11 +128,11 @@ static void power_by_specification(ft_network_estimate *e, uint32_t i, double po
 }
 
 static void take(ft_network_estimate *out, ft__op_task *task, ft__query_context *q,
-                 uint32_t i, const ft__model_set *l)
+                 uint32_t i)
 {
     const ft__op_answer *w = &q->power[i];
 
-    take_task(task, &out->op_device[i], q, i, l);
+    take_task(task, &out->op_device[i], q, i);
     out->op_time[i] = time_alone(q, i, task, &out->op_device[i]);
     if (!q->powered || q->rescaled || !(w->value > 0)) {
         power_by_specification(out, i, task->power_w);
@@ -217,7 +218,6 @@ static ft__log_residual residual_of(const ft_network_estimate *e,
 
 static ft_status assemble(ft_network_estimate *out, ft__query_context *q, ft_error *err)
 {
-    const ft__model_set *l = q->models;
     ft__op_task *task = calloc(q->n + 1u, sizeof(*task));
     ft__schedule s;
     ft__log_residual residual;
@@ -227,7 +227,7 @@ static ft_status assemble(ft_network_estimate *out, ft__query_context *q, ft_err
         return ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
     for (uint32_t i = 0; i < q->n; i++) {
         task[i] = (ft__op_task){.count = (double)q->g->op_count[i], .power_w = NAN};
-        take(out, &task[i], q, i, l);
+        take(out, &task[i], q, i);
     }
     s = ft__query_context_schedule(q, &q->a, q->a.clock_hz);
     residual = residual_of(out, q);
@@ -363,7 +363,7 @@ ft_status ft__network_tasks(ft__tasks *out, const ft_predictor *p,
         st = ft__query_context_learn(&q, err);
     for (uint32_t i = 0; i < q.n && !st; i++) {
         out->task[i] = (ft__op_task){.power_w = NAN};
-        take_task(&out->task[i], &unused, &q, i, q.models);
+        take_task(&out->task[i], &unused, &q, i);
     }
     if (!st) {
         out->schedule = ft__query_context_schedule(&q, &q.a, q.a.clock_hz);

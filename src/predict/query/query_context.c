@@ -21,9 +21,9 @@ static const double layer_factor = 1.8;
 
 /* A machine without a data sheet has no better estimate of a kind that was never
  * measured than the regressor of all kinds. */
-static bool is_learned(const ft__query_context *q, const ft__model_set *l,
-                       const ft_op *op)
+static bool is_learned(const ft__query_context *q, const ft_op *op)
 {
+    const ft__model_set *l = q->models;
     const bool any = q->plain && ft_kind_class(op->kind) != FT_CLASS_GENERIC;
 
     for (uint32_t i = 0; i < l->n_regressors; i++)
@@ -33,13 +33,12 @@ static bool is_learned(const ft__query_context *q, const ft__model_set *l,
     return ft__family_holds(q->f, &q->on, op);
 }
 
-static void terms_of(ft__terms *t, ft__query_context *q, const ft__model_set *l,
-                     const ft_op *op)
+static void terms_of(ft__terms *t, ft__query_context *q, const ft_op *op)
 {
     const ft__sample one = {.op = *op, .dataset = q->index};
 
     if (q->plain) {
-        ft__base_terms(&l->base, t,
+        ft__base_terms(&q->models->base, t,
                        &(ft__samples){.v = (ft__sample *)&one,
                                       .n = 1,
                                       .dataset = q->dataset,
@@ -49,7 +48,7 @@ static void terms_of(ft__terms *t, ft__query_context *q, const ft__model_set *l,
         t->launch_s = 0;
         return;
     }
-    q->a.params = l->base.params[ft__group_of(op)];
+    q->a.params = q->models->base.params[ft__group_of(op)];
     ft__device_query_terms(t, &q->a, op);
 }
 
@@ -76,7 +75,7 @@ static bool saw_tf32(const ft__family *f)
 
 /* As it is; a backward operation otherwise as the part of forward and backward measured
  * together. */
-static void choose_form(ft__query_context *q, uint32_t i, const ft__model_set *l)
+static void choose_form(ft__query_context *q, uint32_t i)
 {
     const ft_op *op = &q->g->op[i];
     ft_op *form = &q->form[i];
@@ -84,7 +83,7 @@ static void choose_form(ft__query_context *q, uint32_t i, const ft__model_set *l
     *form = *op;
     q->share[i] = NAN;
     if (q->f)
-        terms_of(&q->bare[i], q, l, op);
+        terms_of(&q->bare[i], q, op);
     else
         ft__device_query_terms(&q->bare[i], &q->a, op);
     q->bare_form[i] = q->bare[i];
@@ -99,18 +98,18 @@ static void choose_form(ft__query_context *q, uint32_t i, const ft__model_set *l
         q->measured.params = q->a.params;
         ft__device_query_terms(&q->bare_form[i], &q->measured, op);
     }
-    if (is_learned(q, l, op) || ft__calibration_set_has(q->few, &q->on, op)) {
+    if (is_learned(q, op) || ft__calibration_set_has(q->few, &q->on, op)) {
         q->share[i] = q->bare[i].busy_s / q->bare_form[i].busy_s;
         return;
     }
     form->phase = FT_PHASE_FORWARD_BACKWARD;
     form->wrt = 0;
-    if (op->phase == FT_PHASE_OPTIMIZER || !is_learned(q, l, form)) {
+    if (op->phase == FT_PHASE_OPTIMIZER || !is_learned(q, form)) {
         *form = *op;
         return;
     }
     if (q->plain) {
-        terms_of(&q->bare_form[i], q, l, form);
+        terms_of(&q->bare_form[i], q, form);
     } else {
         q->measured.params = q->a.params;
         ft__device_query_terms(&q->bare_form[i], q->rescaled ? &q->measured : &q->a,
@@ -122,8 +121,6 @@ static void choose_form(ft__query_context *q, uint32_t i, const ft__model_set *l
 /* The forms of all operations, and what is known of them without asking. */
 static ft_status choose_forms(ft__query_context *q, ft_error *err)
 {
-    const ft__model_set *l = q->models;
-
     q->form = calloc(q->n + 1u, sizeof(*q->form));
     q->share = calloc(q->n + 1u, sizeof(*q->share));
     q->bare = calloc(q->n + 1u, sizeof(*q->bare));
@@ -133,14 +130,14 @@ static ft_status choose_forms(ft__query_context *q, ft_error *err)
     if (!q->form || !q->share || !q->bare || !q->bare_form || !q->time || !q->power)
         return ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
     for (uint32_t i = 0; i < q->n; i++)
-        choose_form(q, i, l);
+        choose_form(q, i);
     return FT_OK;
 }
 
+/* ---- between clocks that were measured: which ones ---- */
+
 /* Beyond the measured clocks power is not followed further than this. */
 static const double most_beyond = 0.7;
-
-/* ---- between clocks that were measured: which ones ---- */
 
 static bool same_pair(const char *asked, const char *measured, const char *name)
 {

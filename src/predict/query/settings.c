@@ -75,9 +75,9 @@ static bool is_rescaled(const struct measured_at *s,
 /* Constants by which operation i is priced; its class's, unless choose_form() took the
  * others. */
 static const ft__physics_params *parameters_of(const ft__query_context *q, uint32_t i,
-                                               const ft__model_set *l,
                                                const ft__physics_params *plain)
 {
+    const ft__model_set *l = q->models;
     const ft_op *op = &q->g->op[i];
 
     return !l || (!q->tf32 && ft__query_context_tf32(q, op))
@@ -94,7 +94,7 @@ static ft_status cost_rescaled(struct settings_batch *m, ft__query_context *q,
 
     for (uint32_t i = 0; i < m->n_ops && !st; i++) {
         const ft_op *op = &m->g->op[i];
-        const ft__physics_params *params = parameters_of(q, i, l, &plain);
+        const ft__physics_params *params = parameters_of(q, i, &plain);
         const ft__physics_params *of_class =
             l ? &l->base.params[ft__group_of(op)] : &plain;
 
