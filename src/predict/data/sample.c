@@ -11,7 +11,6 @@
 #include "base/pairs.h"
 #include "device/spec/device.h"
 #include "graph/op_inside.h"
-#include "physics/physics.h"
 #include "predict/data/features.h"
 
 static const char *const metric_names[FT__N_METRICS] = {

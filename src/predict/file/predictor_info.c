@@ -1,6 +1,5 @@
 /* What a predictor says of itself. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "predict/file/predictor.h"

@@ -10,7 +10,6 @@
 #include "base/pairs.h"
 #include "graph/op_inside.h"
 #include "learn/learn_inside.h"
-#include "predict/file/predictor.h"
 #include "predict/model/family.h"
 #include "predict/query/op_query.h"
 

@@ -7,7 +7,6 @@
 #include "base/pairs.h"
 #include "graph/op_inside.h"
 #include "predict/model/family.h"
-#include "predict/query/op_query.h"
 
 /* ---- datasets ---- */
 

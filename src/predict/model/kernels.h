@@ -62,7 +62,7 @@ ft_status ft__kernel_rows_query(ft_kernel_query *out, ft_ptx_counts *counts,
 ft_status ft__kernel_rows_without(bool *use, const ft__kernel_rows *r, const char *path,
                                   ft_error *err);
 
-/* ---- what is learned of them (predict/train/kernels.c) ---- */
+/* ---- what is learned of them ---- */
 
 /* Names are cut at so many bytes, less a final 0. */
 enum { FT__NAME_BYTES = 256 };
@@ -110,7 +110,8 @@ typedef struct ft__kernels_options {
         *importance; /* NULL, or who receives what each attribute is
                         worth to the regressors */
 } ft__kernels_options;
-/* From row[use[0]], ..., use[n - 1]. FT_ENOTFOUND: of one kernel and one chip alone. */
+/* From row[use[0]], ..., use[n - 1] (predict/train/kernels.c). FT_ENOTFOUND: of one
+ * kernel and one chip alone. */
 ft_status ft__kernels_train(ft__kernel_models **out, const ft__kernel_row *row,
                             const uint32_t *use, size_t n,
                             const ft__kernels_options *opt, ft_error *err);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "predict/data/features.h"
-#include "predict/file/predictor.h"
 
 static ft_estimate unavailable(const char *why)
 {

@@ -9,7 +9,6 @@
 
 #include "base/pairs.h"
 #include "physics/physics.h"
-#include "predict/file/predictor.h"
 #include "predict/model/calibration_set.h"
 #include "predict/model/clock.h"
 

@@ -5,8 +5,6 @@
 #include "predict/query/op_query.h"
 #include "predict/schedule/schedule.h"
 
-/* A network that is asked about: for the files that do so. */
-
 /* A device that a family learned at several core clocks, asked about at another one. */
 struct clock_interpolation {
     const ft__dataset
@@ -18,6 +16,7 @@ struct clock_interpolation {
     double reach;  /* |log(asked / nearest)| outside of what was measured; 0: between */
 };
 
+/* A network that is asked about: for the files that do so. */
 typedef struct ft__query_context {
     const ft__family *f; /* NULL: from specifications; most of the rest is unused */
     ft__dataset on;

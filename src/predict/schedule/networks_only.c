@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pairs.h"
 #include "base/solve.h"
 #include "learn/learn_inside.h"
 #include "physics/physics.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "foretell/learn.h"
 #include "learn/learn_inside.h"
 #include "predict/file/predictor.h"
 #include "predict/query/op_query.h"

@@ -5,7 +5,6 @@
 
 #include "base/log.h"
 #include "predict/file/predictor.h"
-#include "predict/query/op_query.h"
 #include "predict/schedule/networks_only.h"
 #include "predict/schedule/schedule.h"
 #include "predict/train/train.h"

@@ -52,10 +52,10 @@ ft_status ft__family_of_kernels(ft_predictor **out, const ft__kernel_row *row,
 /* out: its datasets, the regressors and templates of their operations. */
 ft_status ft__train_operations(ft__family *out, const ft__samples *s,
                                const ft__family_options *opt, ft_error *err);
-/* f->placed: one for every device that operations were learned of, policy, engine and
- * phase of which at least four networks were measured, at the clock and the cap that
- * the device comes with, where it tells those that it was not fitted to better than
- * none. */
+/* f->device_schedule: one for every device that operations were learned of, policy,
+ * engine and phase of which at least four networks were measured, at the clock and the
+ * cap that the device comes with, where it tells those that it was not fitted to better
+ * than none. */
 ft_status ft__device_schedules_fit(ft__family *f, const ft__network_samples *w,
                                    const ft__family_options *opt,
                                    ft__schedules_found *found, ft_error *err);
