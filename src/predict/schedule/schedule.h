@@ -45,7 +45,8 @@ typedef struct ft__op_task {
 
 /* What operations measured one by one do not say; fitted on networks that were
  * measured whole. All are at least 0. Predictor files hold it as it is here
- * (ft__device_schedule): a change of it, or of the groups, needs a new version of theirs.
+ * (ft__device_schedule): a change of it, or of the groups, needs a new version of
+ * theirs.
  */
 typedef struct ft__schedule {
     double scale[FT__N_TASK_GROUPS]; /* of device times, by group */
