@@ -3,7 +3,7 @@
 
 #include "base/prng.h"
 #include "check.h"
-#include "predict/model/clock.h"
+#include "predict/model/dvfs.h"
 
 enum { N_WORKLOADS = 40, N_CORE = 8, N_MEMORY = 2, N_ROWS = 640 };
 

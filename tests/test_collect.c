@@ -14,7 +14,7 @@
 #include "fake_engine.h"
 #include "foretell/measure.h"
 #include "measure/session.h"
-#include "predict/data/probes.h"
+#include "predict/data/features.h"
 #include "store/store_inside.h"
 
 static const char *plugin_dir;

@@ -10,7 +10,7 @@
 #include "foretell/store.h"
 #include "predict/file/predictor.h"
 #include "predict/model/family.h"
-#include "predict/model/pooled.h"
+#include "predict/model/model_set.h"
 #include "store/store_inside.h"
 
 static char data[4096];

@@ -9,7 +9,7 @@
 #include "foretell/store.h"
 #include "graph/op_inside.h"
 #include "predict/file/predictor.h"
-#include "predict/model/model_set_rows.h"
+#include "predict/model/regressor.h"
 #include "predict/train/train.h"
 #include "store/store_inside.h"
 

@@ -1,7 +1,6 @@
 /* Schedules in predictors for families: of which networks they are made, which are
  * kept, and what is said where there is none. */
-#include "predict/schedule/device_schedule.h"
-#include "predict/schedule/unseen_networks.h"
+#include "predict/schedule/schedule.h"
 
 #include <stdio.h>
 #include <string.h>

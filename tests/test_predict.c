@@ -9,7 +9,7 @@
 #include "check.h"
 #include "foretell/predictor.h"
 #include "graph/build.h"
-#include "predict/data/probes.h"
+#include "predict/data/features.h"
 #include "predict/file/predictor.h"
 #include "predict/query/network.h"
 #include "store/store_inside.h"

@@ -4,6 +4,7 @@
 
 #include "base/prng.h"
 #include "check.h"
+#include "predict/train/train.h"
 
 /* 2 conv of 3 ms, a linear of 1 ms, and what nobody measured: 0.5 ms. */
 static const ft__op_task three[] = {

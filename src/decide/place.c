@@ -8,7 +8,7 @@
 #include "graph/plan.h"
 #include "predict/file/predictor.h"
 #include "predict/query/op_query.h"
-#include "predict/schedule/device_schedule.h"
+#include "predict/schedule/schedule.h"
 
 /* ---- what parts and cuts take ---- */
 

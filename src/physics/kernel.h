@@ -32,6 +32,9 @@ typedef struct ft__kernel_space {
 } ft__kernel_space;
 void ft__kernel_work_make(ft__kernel_work *out, const ft_ptx_counts *counts,
                           const ft__kernel_space *space);
+/* What a launch asks for, as a query about it says. */
+ft_status ft__kernel_work_of(ft__kernel_work *out, const ft_kernel_query *q,
+                             ft_error *err);
 
 /* A GPU of NVIDIA's, as the time of a kernel depends on it. SI. */
 typedef struct ft__gpu {
@@ -76,33 +79,5 @@ uint32_t ft__kernel_columns(int of_gpu);
 const char *ft__kernel_column(uint32_t i);
 void ft__kernel_fill(float *row, const ft__kernel_work *w, const ft__gpu *g,
                      const ft_kernel_terms *t, double call_s, int of_gpu);
-
-/* ---- constants ---- */
-
-typedef struct ft__kernel_sample {
-    const ft__kernel_work *work;
-    const ft__gpu *gpu;
-    double call_s, time_s;
-} ft__kernel_sample;
-/* Least absolute errors of log(estimate / time), with a mild pull to the defaults. */
-ft_status ft__kernel_fit(ft__kernel_params *out, const ft__kernel_sample *v, size_t n,
-                         ft_error *err);
-
-/* ---- what hosts need for a call ---- */
-
-/* log call_s = level of the host + part of the call. */
-typedef struct ft__hosts {
-    uint32_t n_devices, n_calls;
-    double *known;    /* logarithms, of each device and call; NaN: not known */
-    double *level;    /* of each device; NaN */
-    double *part;     /* of each call; 0 where nothing is known of it */
-    double usual;     /* level of a host of which nothing is known */
-    double low, high; /* 90 % of levels lie between, relative to `usual`; */
-    double part_low, part_high; /* of parts, relative to 0 */
-} ft__hosts;
-/* known[n_devices x n_calls]: logarithms. */
-ft_status ft__hosts_make(ft__hosts *out, const double *known, uint32_t n_devices,
-                         uint32_t n_calls, ft_error *err);
-void ft__hosts_free(ft__hosts *h);
 
 #endif

@@ -95,90 +95,43 @@ typedef struct ft__pace {
     double tile[FT__N_TILE_SIZES]; /* share of the rate that tiles of a size reach */
     double tensor_half; /* of tensor cores: of one size, over that of the next */
 } ft__pace;
-void ft__pace_make(ft__pace *out, const ft__hardware_spec *chip,
-                   const ft__physics_params *params);
-/* The same constants on the same chip driven otherwise. */
-void ft__pace_move(ft__pace *pace, const ft__hardware_spec *chip, double sustained);
-
-/* One way of cutting a product into tiles, as far as no clock changes it. */
-typedef struct ft__tiling {
-    double work;  /* FLOPs, with those that are lost */
-    double drawn; /* B from the last-level cache, by so many cores: */
-    double cores;
-    double extra; /* B of partial results that are added up */
-    double waves;
-    uint32_t halved; /* size of the tiles */
-    uint32_t split;  /* k, into so many parts */
-} ft__tiling;
-
-/* One algorithm for a product or convolution: a product of its own, and passes over
- * memory before and behind it. */
-typedef struct ft__algorithm {
-    ft__op_kernel op_kernel;
-    double share;          /* of the rate of a plain product */
-    double added;          /* B of those passes */
-    double starts;         /* of kernels */
-    int tensor;            /* on tensor cores, of numbers of 16 bits at most */
-    const ft__tiling *way; /* NULL: worked out as it is priced */
-    uint32_t n_ways;
-} ft__algorithm;
-enum { FT__MAX_ALGORITHMS = 5, FT__MAX_WAYS = 64 };
-/* Those of a pass that is a product or a convolution, the plainest first. */
-uint32_t ft__algorithms(ft__algorithm out[FT__MAX_ALGORITHMS], const ft__op_kernel *p,
-                        const ft__hardware_spec *chip, const double *c);
-/* The fastest of them: all of *out but its launches. */
-void ft__algorithms_cost(ft__terms *out, const ft__algorithm *a, uint32_t n,
-                         const ft__pace *pace);
-/* The ways that may be the fastest at some clock of the chip. */
-uint32_t ft__product_ways(ft__tiling out[FT__MAX_WAYS], const ft__algorithm *a,
-                          const ft__pace *pace);
-uint32_t ft__tensor_ways(ft__tiling out[FT__MAX_WAYS], const ft__algorithm *a,
-                         const ft__pace *pace);
-
-/* An operation with all of this found: to be priced at many clocks. */
-typedef struct ft__ready {
-    ft__work work;
-    const ft__algorithm *algorithm; /* of every pass one after the other */
-    uint32_t n_algorithms[FT__MAX_OP_KERNELS];
-} ft__ready;
-/* `arena` owns what it points to; false: no memory. chip->gpu, and what else no clock
- * and no cap changes, hold for every price. */
-bool ft__ready_make(ft__ready *out, const ft_op *op, const ft__hardware_spec *chip,
-                    const ft__physics_params *params, ft__arena *arena);
-/* As ft__physics() of the pace's chip and constants, but launch_s and total_s. */
-void ft__ready_cost(ft__terms *out, const ft__ready *r, const ft__pace *pace);
-/* Constants that hold on the chip: those of CPUs, or the same. *room: for them. */
-const ft__physics_params *ft__params_for(ft__physics_params *room,
-                                         const ft__physics_params *params,
-                                         const ft__hardware_spec *chip);
-
-/* One kernel of each class, without its launch: compute_s, cache_s, memory_s, waves,
- * fill and busy_s of *out. */
-void ft__direct_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace);
-void ft__stream_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace);
-/* The best way of cutting a product. */
-void ft__product_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pace);
-void ft__tensor_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pace);
-/* ceil() of what is not negative, without a call. */
-static inline double ft__up(double v)
-{
-    const double whole = v < 0x1p52 ? (double)(int64_t)v : v;
-
-    return whole + (whole < v);
-}
 
 /* Seconds to move `bytes` when as many are touched. */
 double ft__cached_s(double bytes, const ft__pace *pace);
+/* One kernel of each class, without its launch: compute_s, cache_s, memory_s, waves,
+ * fill and busy_s of *out. Of products: convolutions too; known[n]: their algorithms,
+ * NULL: to be found. */
+void ft__stream_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace);
+typedef struct ft__algorithm ft__algorithm;
+void ft__product_cost(ft__terms *out, const ft__op_kernel *p,
+                      const ft__algorithm *known, uint32_t n, const ft__pace *pace);
+/* The algorithms of a product or convolution (*n 0: of others) with the ways of cutting
+ * it that may be the fastest at some clock of the chip; `arena` owns them. false: no
+ * memory. */
+bool ft__algorithms_make(const ft__algorithm **out, uint32_t *n, const ft__op_kernel *p,
+                         const ft__pace *pace, ft__arena *arena);
 
-/* Products on tensor cores of numbers of 16 bits at most. */
-int ft__tensor_serves(const ft__op_kernel *p, const ft__hardware_spec *chip);
-/* Attention as one kernel: where tensor cores serve, forward. */
-int ft__attention_serves(const ft_op *op, const ft__hardware_spec *chip);
-void ft__attention_kernel(ft__op_kernel *out, const ft_op *op);
-void ft__attention_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace);
-/* What stores the keys and values of an attention's new tokens, as a pass of its own.
- */
-void ft__cache_kernel(ft__op_kernel *out, const ft__op_kernel *attention);
-void ft__cache_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace);
+/* An operation with all found of it that no clock and no cap changes: to be priced at
+ * many of them. Stays where it is made. */
+typedef struct ft__op_range {
+    ft__work work;
+    const ft__algorithm *algorithm[FT__MAX_OP_KERNELS];
+    uint32_t n_algorithms[FT__MAX_OP_KERNELS];
+    ft__hardware_range chips;
+    ft__hardware_spec chip; /* as it was priced last */
+    const ft__physics_params *params;
+    ft__physics_params cpu; /* room for them */
+    ft__pace pace;
+} ft__op_range;
+/* On a device as it comes, of which *t is what ft__physics() says, but launch_s and
+ * total_s. `params` and the device are borrowed; `arena` owns what is found; false: no
+ * memory. */
+bool ft__op_range_make(ft__op_range *out, ft__terms *t, const ft_op *op,
+                       const ft_device_facts *d, const char *policy,
+                       const ft__physics_params *params, ft__arena *arena);
+/* The same at an operating point, of which a cap leaves `held` of the clock.
+ * *sustained: what was found there before without a cap, or NaN, which is replaced. */
+void ft__op_range_cost(ft__terms *t, ft__op_range *r, const ft__operating_point *at,
+                       double held, double *sustained);
 
 #endif

@@ -1,10 +1,263 @@
-/* The physical estimate: constants, and the sum over an operation's kernels. */
+/* The physical estimate. In: an operation, a device's file, a setting and constants;
+ * out: what the device offers the operation, and how long it takes there, as the sum
+ * over the kernels it is run as (op_kernels.h); once, or at many clocks and caps. */
 #include "physics/physics.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "base/pairs.h"
 #include "physics/op_kernels.h"
+
+/* ---- what a device offers one operation ---- */
+
+static int is(const char *text, const char *word)
+{
+    return text && strcmp(text, word) == 0;
+}
+
+/* Where nothing is said, frameworks let convolutions round to TF32, and products not.
+ */
+static int rounds_to_tf32(const char *policy, const ft_op *op)
+{
+    return is(policy, "tf32") ||
+           (!is(policy, "ieee") && ft_kind_class(op->kind) == FT_CLASS_CONV);
+}
+
+static double first_known(double a, double b)
+{
+    return isfinite(a) ? a : b;
+}
+
+/* Blackwell multiplies numbers of 4 bits twice as fast as those of 8; before it, they
+ * are made to be of 16. */
+static double peak_of_4_bits(const ft_device_facts *d)
+{
+    return d->compute_capability >= 10 ? 2 * d->peak_fp8 : d->peak_fp16;
+}
+
+/* Products on tensor cores; NaN: there are none for this dtype. */
+static double tensor_peak(const ft_device_facts *d, const char *policy, const ft_op *op)
+{
+    switch (op->dtype) {
+    case FT_DTYPE_fp32: return rounds_to_tf32(policy, op) ? d->peak_tf32 : NAN;
+    case FT_DTYPE_fp16: return d->peak_fp16;
+    case FT_DTYPE_bf16: return first_known(d->peak_bf16, NAN);
+    case FT_DTYPE_int8:
+    case FT_DTYPE_uint8: return d->peak_int8;
+    default:
+        return ft_dtype_bits(op->dtype) == 8   ? first_known(d->peak_fp8, d->peak_int8)
+               : ft_dtype_bits(op->dtype) == 4 ? peak_of_4_bits(d)
+                                               : NAN;
+    }
+}
+
+/* Those before Volta run 16-bit numbers on their vectors, twice as fast at best. */
+static int has_tensor_cores(const ft_device_facts *d)
+{
+    return isfinite(d->compute_capability) ? d->compute_capability >= 7
+                                           : d->peak_fp16 >= 3 * d->peak_fp32;
+}
+
+static int makes_products(const ft_op *op)
+{
+    ft_class c = ft_kind_class(op->kind);
+
+    return c == FT_CLASS_CONV || c == FT_CLASS_MATMUL;
+}
+
+/* AMD's matrix cores took fp32 at twice the vectors' rate until MI300. */
+static double matrix_gain(const ft_device_facts *d)
+{
+    return is(d->vendor, "AMD") && has_tensor_cores(d) && d->year < 2023 ? 2 : 1;
+}
+
+static double optimizer_slots(const char *setting)
+{
+    static const struct {
+        const char *name;
+        double slots;
+    } known[] = {
+        {"none", 0},     {"sgd", 0},     {"gradientdescent", 0},
+        {"momentum", 1}, {"adagrad", 1}, {"rmsprop", 2},
+        {"adadelta", 2}, {"adam", 2},    {"adamw", 2},
+    };
+    size_t len = 0;
+    const char *v = ft__pair(setting, "optimizer", &len);
+
+    for (size_t i = 0; v && i < sizeof(known) / sizeof(*known); i++)
+        if (strlen(known[i].name) == len) {
+            size_t j = 0;
+
+            while (j < len && (v[j] | 32) == known[i].name[j])
+                j++;
+            if (j == len)
+                return known[i].slots;
+        }
+    return 1;
+}
+
+bool ft__is_graph_mode(const char *setting)
+{
+    size_t len = 0;
+    const char *mode = ft__pair(setting, "run_mode", &len);
+
+    return mode && len == 5 && memcmp(mode, "graph", len) == 0;
+}
+
+static int activated(const char *setting)
+{
+    size_t len = 0;
+    const char *v = ft__pair(setting, "activation", &len);
+
+    return v && !(len == 4 && (v[0] | 32) == 'n') && len > 0;
+}
+
+static int caches(const char *setting)
+{
+    size_t len = 0;
+    const char *v = ft__pair(setting, "cache", &len);
+
+    return v && len == 7 && memcmp(v, "written", len) == 0;
+}
+
+ft__operating_point ft__operating_point_of(const char *setting)
+{
+    return (ft__operating_point){.clock_hz = ft__pair_number(setting, "clock"),
+                                 .memory_hz = ft__pair_number(setting, "memory"),
+                                 .power_w = ft__pair_number(setting, "power")};
+}
+
+static bool differs(double asked, double measured)
+{
+    return isfinite(asked) && !(fabs(asked - measured) <= 1e-3 * asked);
+}
+
+bool ft__operating_point_differs(const ft__operating_point *asked,
+                                 const ft__operating_point *measured)
+{
+    return differs(asked->clock_hz, measured->clock_hz) ||
+           differs(asked->memory_hz, measured->memory_hz) ||
+           differs(asked->power_w, measured->power_w);
+}
+
+bool ft__setting_differs(const char *asked, const char *measured)
+{
+    const ft__operating_point a = ft__operating_point_of(asked),
+                              b = ft__operating_point_of(measured);
+
+    return ft__operating_point_differs(&a, &b);
+}
+
+bool ft__setting_changes(const char *setting)
+{
+    static const char *const names[] = {"clock",     "memory",     "power",
+                                        "optimizer", "activation", "cache"};
+    size_t len;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (ft__pair(setting, names[i], &len))
+            return true;
+    return false;
+}
+
+/* FLOP/s at the nominal clock, of products with tensor cores where they serve. */
+static double nominal_flops(ft__hardware_spec *chip, const ft_device_facts *d,
+                            const char *policy, const ft_op *op)
+{
+    double peak = makes_products(op) ? tensor_peak(d, policy, op) : NAN;
+
+    chip->tensor = chip->gpu && isfinite(peak) && has_tensor_cores(d);
+    /* Without them, libraries add 16-bit products up in fp32, at its rate. */
+    if (chip->gpu && !chip->tensor && ft_dtype_bits(op->dtype) == 16)
+        peak = NAN;
+    if (op->dtype == FT_DTYPE_fp64)
+        return first_known(d->peak_fp64, d->peak_fp32 / 32);
+    return first_known(peak, d->peak_fp32);
+}
+
+static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *d,
+                                const char *setting, const char *policy,
+                                const ft_op *op)
+{
+    double nominal = first_known(d->boost_clock_hz, d->base_clock_hz);
+    ft__hardware_spec *chip = &out->chip;
+
+    *chip =
+        (ft__hardware_spec){.cores = d->cores,
+                            .l2_bytes = d->l2_bytes,
+                            .memory_bytes = d->memory_bytes,
+                            .tensor_flops = d->peak_fp16,
+                            .process_nm = d->process_nm,
+                            .year = d->year,
+                            .slots = optimizer_slots(setting),
+                            .activated = activated(setting),
+                            .caches = caches(setting),
+                            .graph = ft__is_graph_mode(setting),
+                            .gpu = is(d->type, "gpu"),
+                            .amd = is(d->vendor, "AMD"),
+                            .early = is(d->vendor, "NVIDIA") && !has_tensor_cores(d),
+                            .lanes = d->peak_fp32 / (2 * d->cores * nominal),
+                            .bus_bytes = d->bandwidth_bytes_per_s / d->memory_clock_hz};
+    if (!chip->gpu)
+        chip->l2_bytes = first_known(d->l3_bytes, d->l2_bytes * d->cores);
+    out->facts = d;
+    out->nominal_hz = nominal;
+    out->flops = nominal_flops(chip, d, policy, op);
+    chip->vector_share = d->peak_fp32 / out->flops;
+    out->gain =
+        chip->gpu && op->dtype == FT_DTYPE_fp32 && makes_products(op) && !chip->tensor
+            ? matrix_gain(d)
+            : 1;
+}
+
+/* *out: a copy of r->chip, or what was made of one. */
+static void hardware_range_at(ft__hardware_spec *out, const ft__hardware_range *r,
+                              const ft__operating_point *operating_point)
+{
+    const ft_device_facts *d = r->facts;
+    double scale = isfinite(operating_point->clock_hz) && r->nominal_hz > 0
+                       ? operating_point->clock_hz / r->nominal_hz
+                       : 1;
+
+    out->clock_hz = first_known(operating_point->clock_hz, r->nominal_hz);
+    out->vector_flops = d->peak_fp32 * scale;
+    out->peak_flops = r->flops * scale * r->gain;
+    out->bandwidth = d->bandwidth_bytes_per_s;
+    if (isfinite(operating_point->memory_hz) && d->memory_clock_hz > 0)
+        out->bandwidth *= operating_point->memory_hz / d->memory_clock_hz;
+    out->power_w = first_known(operating_point->power_w, d->tdp_w);
+}
+
+void ft__hardware_spec_make(ft__hardware_spec *out, const ft_device_facts *d,
+                            const char *setting, const char *policy, const ft_op *op)
+{
+    const ft__operating_point operating_point = ft__operating_point_of(setting);
+    ft__hardware_range range;
+
+    hardware_range_make(&range, d, setting, policy, op);
+    *out = range.chip;
+    hardware_range_at(out, &range, &operating_point);
+}
+
+void ft__hardware_spec_hold(ft__hardware_spec *chip, double tdp_w, double share)
+{
+    chip->power_w = tdp_w;
+    chip->clock_hz *= share;
+    chip->peak_flops *= share;
+    chip->vector_flops *= share;
+}
+
+const char *ft__hardware_spec_lacks(const ft__hardware_spec *chip)
+{
+    if (!(chip->cores > 0))
+        return "cores";
+    if (!(chip->vector_flops > 0))
+        return "peak_fp32";
+    return chip->bandwidth > 0 ? NULL : "bandwidth";
+}
+
+/* ---- constants, and the sum over kernels ---- */
 
 static const struct constant {
     const char *name;
@@ -94,9 +347,10 @@ static ft__physics_params of_cpu(const ft__physics_params *params)
     return t;
 }
 
-const ft__physics_params *ft__params_for(ft__physics_params *room,
-                                         const ft__physics_params *params,
-                                         const ft__hardware_spec *chip)
+/* Constants that hold on the chip: those of CPUs, or the same. *room: for them. */
+static const ft__physics_params *params_for(ft__physics_params *room,
+                                            const ft__physics_params *params,
+                                            const ft__hardware_spec *chip)
 {
     if (chip->gpu)
         return params;
@@ -116,7 +370,8 @@ static double memory_rate(const ft__hardware_spec *chip, const double *c)
            (stacked ? c[FT__C_stacked_share] : 1);
 }
 
-void ft__pace_move(ft__pace *pace, const ft__hardware_spec *chip, double sustained)
+/* The same constants on the same chip driven otherwise. */
+static void pace_move(ft__pace *pace, const ft__hardware_spec *chip, double sustained)
 {
     pace->chip = chip;
     pace->sustained = sustained;
@@ -125,8 +380,8 @@ void ft__pace_move(ft__pace *pace, const ft__hardware_spec *chip, double sustain
     pace->kept_bytes = chip->l2_bytes * pace->c[FT__C_cache_keeps];
 }
 
-void ft__pace_make(ft__pace *out, const ft__hardware_spec *chip,
-                   const ft__physics_params *params)
+static void pace_make(ft__pace *out, const ft__hardware_spec *chip,
+                      const ft__physics_params *params)
 {
     double half = exp2(-params->v[FT__C_tile_slope]);
 
@@ -135,34 +390,16 @@ void ft__pace_make(ft__pace *out, const ft__hardware_spec *chip,
     for (int i = 1; i < FT__N_TILE_SIZES; i++)
         out->tile[i] = out->tile[i - 1] * half;
     out->tensor_half = exp2(-params->v[FT__C_tensor_slope]);
-    ft__pace_move(out, chip, ft__sustained(chip, params));
+    pace_move(out, chip, ft__sustained(chip, params));
 }
 
 /* ---- one operation ---- */
 
-static bool has_algorithms(const ft__op_kernel *p)
-{
-    return p->what == FT__OP_KERNEL_PRODUCT || p->what == FT__OP_KERNEL_CONV;
-}
-
-static void price_other(ft__terms *one, const ft__op_kernel *p, const ft__pace *pace)
-{
-    if (p->what == FT__OP_KERNEL_DIRECT)
-        ft__direct_cost(one, p, pace);
-    else if (p->what == FT__OP_KERNEL_ATTENTION)
-        ft__attention_cost(one, p, pace);
-    else if (p->what == FT__OP_KERNEL_CACHE)
-        ft__cache_cost(one, p, pace);
-    else
-        ft__stream_cost(one, p, pace);
-}
-
-/* ready: NULL where algorithms are to be found first. */
+/* range: NULL where algorithms are to be found first. */
 static void price(ft__terms *out, const ft__work *w, const ft__pace *pace,
-                  const ft__ready *ready)
+                  const ft__op_range *range)
 {
     const double *c = pace->c;
-    const ft__algorithm *known = ready ? ready->algorithm : NULL;
 
     *out = (ft__terms){.fill = 1, .sustained = pace->sustained};
     for (uint32_t i = 0; i < w->n; i++) {
@@ -170,17 +407,11 @@ static void price(ft__terms *out, const ft__work *w, const ft__pace *pace,
         const double count = p->count * (p->added ? c[FT__C_added_gradients] : 1);
         ft__terms one = {.fill = 1, .sustained = out->sustained};
 
-        if (!has_algorithms(p)) {
-            price_other(&one, p, pace);
-        } else if (ready) {
-            ft__algorithms_cost(&one, known, ready->n_algorithms[i], pace);
-            known += ready->n_algorithms[i];
-        } else {
-            ft__algorithm found[FT__MAX_ALGORITHMS];
-            uint32_t n = ft__algorithms(found, p, pace->chip, c);
-
-            ft__algorithms_cost(&one, found, n, pace);
-        }
+        if (p->what <= FT__OP_KERNEL_DIRECT)
+            ft__product_cost(&one, p, range ? range->algorithm[i] : NULL,
+                             range ? range->n_algorithms[i] : 0, pace);
+        else
+            ft__stream_cost(&one, p, pace);
         add(out, &one, count * (p->partial ? c[FT__C_step_data] : 1));
         out->kernels += count * p->kernels;
     }
@@ -193,8 +424,8 @@ void ft__work_cost(ft__terms *out, const ft__work *w, const ft__hardware_spec *c
     ft__physics_params cpu;
     ft__pace pace;
 
-    params = ft__params_for(&cpu, params, chip);
-    ft__pace_make(&pace, chip, params);
+    params = params_for(&cpu, params, chip);
+    pace_make(&pace, chip, params);
     price(out, w, &pace, NULL);
     out->launch_s = w->n && !chip->graph ? host_s(&w->calls, params->v) : 0;
     out->total_s = together(out->launch_s, out->busy_s, params->v[FT__C_overlap]);
@@ -215,50 +446,42 @@ void ft__physics(ft__terms *out, const ft_op *op, const ft__hardware_spec *chip,
 
 /* ---- the same at many clocks ---- */
 
-static bool find_ways(ft__algorithm *a, const ft__pace *pace, ft__arena *arena)
+bool ft__op_range_make(ft__op_range *r, ft__terms *t, const ft_op *op,
+                       const ft_device_facts *d, const char *policy,
+                       const ft__physics_params *params, ft__arena *arena)
 {
-    ft__tiling way[FT__MAX_WAYS], *own;
-
-    a->n_ways =
-        a->tensor ? ft__tensor_ways(way, a, pace) : ft__product_ways(way, a, pace);
-    own = ft__arena_array(arena, a->n_ways, sizeof(*own));
-    if (own)
-        memcpy(own, way, a->n_ways * sizeof(*own));
-    a->way = own;
-    return own != NULL;
-}
-
-bool ft__ready_make(ft__ready *out, const ft_op *op, const ft__hardware_spec *chip,
-                    const ft__physics_params *params, ft__arena *arena)
-{
-    ft__algorithm found[FT__MAX_OP_KERNELS * FT__MAX_ALGORITHMS], *own;
-    uint32_t n = 0;
+    const ft__operating_point as_it_comes = {NAN, NAN, NAN};
     bool good = true;
-    ft__physics_params cpu;
-    ft__pace pace;
 
-    params = ft__params_for(&cpu, params, chip);
-    ft__pace_make(&pace, chip, params);
-    ft__work_make(&out->work, op, chip);
-    for (uint32_t i = 0; i < out->work.n; i++) {
-        out->n_algorithms[i] =
-            has_algorithms(&out->work.op_kernel[i])
-                ? ft__algorithms(found + n, &out->work.op_kernel[i], chip, pace.c)
-                : 0;
-        n += out->n_algorithms[i];
-    }
-    for (uint32_t i = 0; i < n && good; i++)
-        good = find_ways(&found[i], &pace, arena);
-    own = ft__arena_array(arena, n + 1, sizeof(*own));
-    if (own)
-        memcpy(own, found, n * sizeof(*own));
-    out->algorithm = own;
-    return good && own;
+    hardware_range_make(&r->chips, d, "", policy, op);
+    r->chip = r->chips.chip;
+    hardware_range_at(&r->chip, &r->chips, &as_it_comes);
+    r->params = params_for(&r->cpu, params, &r->chip);
+    pace_make(&r->pace, &r->chip, r->params);
+    ft__work_make(&r->work, op, &r->chip);
+    for (uint32_t i = 0; i < r->work.n && good; i++)
+        good = ft__algorithms_make(&r->algorithm[i], &r->n_algorithms[i],
+                                   &r->work.op_kernel[i], &r->pace, arena);
+    if (good)
+        price(t, &r->work, &r->pace, r);
+    return good;
 }
 
-void ft__ready_cost(ft__terms *out, const ft__ready *r, const ft__pace *pace)
+void ft__op_range_cost(ft__terms *t, ft__op_range *r, const ft__operating_point *at,
+                       double held, double *sustained)
 {
-    price(out, &r->work, pace, r);
+    double capped;
+
+    hardware_range_at(&r->chip, &r->chips, at);
+    if (isfinite(at->power_w)) {
+        ft__hardware_spec_hold(&r->chip, r->chips.facts->tdp_w, held);
+        capped = ft__sustained(&r->chip, r->params);
+        sustained = &capped;
+    } else if (isnan(*sustained)) {
+        *sustained = ft__sustained(&r->chip, r->params);
+    }
+    pace_move(&r->pace, &r->chip, *sustained);
+    price(t, &r->work, &r->pace, r);
 }
 
 /* ---- power ---- */

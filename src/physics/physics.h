@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 
-#include "base/buf.h"
 #include "foretell/device.h"
 #include "foretell/op.h"
 
@@ -60,8 +59,6 @@ bool ft__setting_differs(const char *asked, const char *measured);
  * replayed as a CUDA graph without the host. It is the pair run_mode= of a dataset's
  * setting; datasets that do not name it have their engine's. */
 bool ft__is_graph_mode(const char *setting);
-/* The setting of a dataset with its run mode in it; "" alone where it is eager. */
-void ft__add_run_mode(ft__buf *out, const char *setting, const char *engine);
 /* A chip at any clock and under any cap: ft__hardware_spec_make() in two steps, of
  * which the second is quick. */
 typedef struct ft__hardware_range {
@@ -71,11 +68,9 @@ typedef struct ft__hardware_range {
     double flops; /* at that clock */
     double gain;  /* of matrix cores that peak rates leave out */
 } ft__hardware_range;
-void ft__hardware_range_make(ft__hardware_range *out, const ft_device_facts *d,
-                             const char *setting, const char *policy, const ft_op *op);
-/* *out: a copy of r->chip, or what was made of one. */
-void ft__hardware_range_at(ft__hardware_spec *out, const ft__hardware_range *r,
-                           const ft__operating_point *operating_point);
+/* Held to a share of its clock: that is what a cap takes, and not power_w, which then
+ * is the device's own. */
+void ft__hardware_spec_hold(ft__hardware_spec *chip, double tdp_w, double share);
 /* The name of what is not known of a chip and has to be, or NULL: an estimate can be
  * made. */
 const char *ft__hardware_spec_lacks(const ft__hardware_spec *chip);

@@ -1,3 +1,5 @@
+/* What a time is predicted relative to: constants of the physical estimate and
+ * rooflines, fitted to the training rows. */
 #include "predict/data/baseline.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* A sample as the row of numbers that regressors see, and what its columns are called.
+ */
 #include "predict/data/columns.h"
 
 #include <math.h>
@@ -190,11 +192,6 @@ static void fill_common(float *f, const ft_op *op, const ft__terms *t)
         *f++ = (float)(ft_kind_class(op->kind) == (ft_class)i);
 }
 
-uint32_t ft__columns_common(const ft__columns *c)
-{
-    return c->common ? N_COMMON : 0;
-}
-
 /* ---- devices ---- */
 
 enum { N_DEVICE = 10 };
@@ -377,8 +374,9 @@ ft_status ft__columns_make(ft__columns *out, const ft__samples *s, const uint32_
 
 void ft__columns_count(ft__columns *c)
 {
+    c->n_common = c->common ? N_COMMON : 0;
     c->n = FT__N_FEATURES + N_FITS + N_TERMS + (c->devices ? (uint32_t)N_DEVICE : 0) +
-           c->n_codes + ft__columns_common(c);
+           c->n_codes + c->n_common;
 }
 
 static bool copy_code(ft__code *out, const ft__code *c)
@@ -395,7 +393,8 @@ static bool copy_code(ft__code *out, const ft__code *c)
 
 ft_status ft__columns_copy(ft__columns *out, const ft__columns *c, ft_error *err)
 {
-    *out = (ft__columns){.n = c->n, .devices = c->devices, .common = c->common};
+    *out = (ft__columns){
+        .n = c->n, .n_common = c->n_common, .devices = c->devices, .common = c->common};
     while (out->n_codes < c->n_codes) {
         uint32_t j = out->n_codes++;
 
@@ -449,12 +448,16 @@ void ft__columns_fill(const ft__columns *c, float *row, const ft__samples *s,
         fill_common(row, &v->op, terms);
 }
 
+#define FT__FEATURE(name) #name,
+static const char *const feature_names[] = {FT__FEATURES(FT__FEATURE)};
+#undef FT__FEATURE
+
 void ft__columns_name(const ft__columns *c, char name[48], uint32_t j)
 {
     const char *text;
 
     if (j < FT__N_FEATURES)
-        text = ft__feature_name(j);
+        text = feature_names[j];
     else if ((j -= FT__N_FEATURES) < N_FITS)
         text = fit_names[j];
     else if ((j -= N_FITS) < N_TERMS)

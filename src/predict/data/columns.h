@@ -16,9 +16,10 @@ typedef struct ft__code {
 
 enum { FT__MAX_CODES = 12 };
 typedef struct ft__columns {
-    uint32_t n;   /* in a row */
-    bool devices; /* specifications of devices are columns */
-    bool common;  /* the last ones are for the regressor of all kinds */
+    uint32_t n;        /* in a row */
+    uint32_t n_common; /* the last of them, which only the regressor of all kinds has */
+    bool devices;      /* specifications of devices are columns */
+    bool common;       /* the last ones are for the regressor of all kinds */
     ft__code code[FT__MAX_CODES];
     uint32_t n_codes;
 } ft__columns;
@@ -27,9 +28,7 @@ typedef struct ft__columns {
  * may be learned of which device a row is of. */
 ft_status ft__columns_make(ft__columns *out, const ft__samples *s, const uint32_t *row,
                            size_t n, bool unseen, bool common, ft_error *err);
-/* How many of the last ones only the regressor of all kinds has. */
-uint32_t ft__columns_common(const ft__columns *c);
-/* Set c->n from the rest. */
+/* Set c->n and c->n_common from the rest. */
 void ft__columns_count(ft__columns *c);
 ft_status ft__columns_copy(ft__columns *out, const ft__columns *c, ft_error *err);
 void ft__columns_free(ft__columns *c);

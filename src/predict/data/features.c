@@ -1,7 +1,10 @@
+/* What an operation is as numbers: its roofline on a machine, the operations whose
+ * times give that, and the features that regressors see. */
 #include "predict/data/features.h"
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 ft__roof ft__flat_roof(double peak_flops, double bandwidth, double launch_s)
 {
@@ -60,6 +63,55 @@ double ft__paleo(const ft_op *op, const ft__roof *r)
     return c.flops / r->peak_flops + bytes / bandwidth_of(r, bytes) + r->launch_s;
 }
 
+/* ---- operations that measure it ---- */
+
+ft_op ft__probe(uint32_t id)
+{
+    static const char *const specs[FT__N_PROBES] = {
+        [FT__PROBE_PEAK] = "linear x=512x1024 out=1024 dtype=fp32",
+        [FT__PROBE_LAUNCH] = "relu x=1x16 dtype=fp32",
+        [FT__PROBE_SPECIAL] = "tanh x=1x100000 dtype=fp32",
+        [FT__PROBE_STREAM] = "relu x=1x16384 dtype=fp32",
+        [FT__PROBE_STREAM + 1] = "relu x=1x100000 dtype=fp32",
+        [FT__PROBE_STREAM + 2] = "relu x=1x500000 dtype=fp32",
+        [FT__PROBE_STREAM + 3] = "relu x=1x1500000 dtype=fp32",
+        [FT__PROBE_STREAM + 4] = "relu x=1x4000000 dtype=fp32",
+        [FT__PROBE_STREAM + 5] = "relu x=1x16000000 dtype=fp32",
+    };
+    ft_op op;
+    ft_status st = ft_op_parse(&op, specs[id], strlen(specs[id]), NULL);
+
+    assert(st == FT_OK);
+    (void)st;
+    return op;
+}
+
+ft__roof ft__roof_from_probes(const double time_s[FT__N_PROBES])
+{
+    ft_op op = ft__probe(FT__PROBE_PEAK);
+    ft__roof r = {.launch_s = time_s[FT__PROBE_LAUNCH],
+                  .n_points = FT__MAX_ROOF_POINTS};
+    ft_cost c;
+
+    ft_op_cost(&op, &c);
+    r.peak_flops = c.flops / time_s[FT__PROBE_PEAK];
+    op = ft__probe(FT__PROBE_SPECIAL);
+    ft_op_cost(&op, &c);
+    r.transcendental_s = time_s[FT__PROBE_SPECIAL] / c.transcendentals;
+    for (uint32_t i = 0; i < FT__MAX_ROOF_POINTS; i++) {
+        double t = time_s[FT__PROBE_STREAM + i];
+
+        op = ft__probe(FT__PROBE_STREAM + i);
+        ft_op_cost(&op, &c);
+        r.working_set[i] = c.bytes_read + c.bytes_written;
+        /* The launch is a term of its own; never let it eat the whole time. */
+        r.bandwidth[i] = r.working_set[i] / fmax(t - r.launch_s, t / 2);
+    }
+    return r;
+}
+
+/* ---- features ---- */
+
 static float size(double v)
 {
     return (float)log2(1 + v);
@@ -105,15 +157,6 @@ static double broadcast_inner(const ft_shape *y, const ft_shape *out)
         p *= (double)out->dim[out->rank - 1 - i];
     }
     return p;
-}
-
-const char *ft__feature_name(uint32_t column)
-{
-#define FT__FEATURE(name) #name,
-    static const char *const names[] = {FT__FEATURES(FT__FEATURE)};
-#undef FT__FEATURE
-
-    return names[column];
 }
 
 void ft__features_of(float row[FT__N_FEATURES], const ft_op *op, const ft_cost *c,

@@ -48,10 +48,23 @@ enum {
 #undef FT__FEATURE
         FT__N_FEATURES
 };
-const char *ft__feature_name(uint32_t column);
 void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft__roof *r);
 /* The same, of an operation whose cost is known. */
 void ft__features_of(float row[FT__N_FEATURES], const ft_op *op, const ft_cost *cost,
                      const ft__roof *r);
+
+/* Operations whose times give the machine's roofline. Collecting measures them
+ * first; training looks them up. */
+enum {
+    FT__PROBE_PEAK,    /* a matrix product that keeps the arithmetic busy */
+    FT__PROBE_LAUNCH,  /* next to no work */
+    FT__PROBE_SPECIAL, /* a transcendental function of many elements */
+    FT__PROBE_STREAM,  /* the first of those that stream more and more memory */
+    FT__N_PROBES = FT__PROBE_STREAM + FT__MAX_ROOF_POINTS
+};
+
+ft_op ft__probe(uint32_t id);
+/* The roofline from their measured times. */
+ft__roof ft__roof_from_probes(const double time_s[FT__N_PROBES]);
 
 #endif

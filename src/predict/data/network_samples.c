@@ -1,3 +1,6 @@
+/* Networks that were measured whole, out of a store, with the graphs of their
+ * operations.
+ */
 #include "predict/data/network_samples.h"
 
 #include <limits.h>

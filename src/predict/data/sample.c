@@ -1,3 +1,5 @@
+/* Measurements of operations and workloads out of a store as samples of datasets, with
+ * what is known of their devices. */
 #include "predict/data/sample.h"
 
 #include <math.h>
@@ -5,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/pairs.h"
 #include "device/spec/device.h"
 #include "graph/op_inside.h"
-#include "physics/physics.h"
-#include "predict/data/probes.h"
+#include "predict/data/features.h"
 
 static const char *const metric_names[FT__N_METRICS] = {
     [FT__METRIC_TIME] = "time",           [FT__METRIC_POWER] = "power",
@@ -303,6 +305,22 @@ static void set_phase(ft_op *op, const char *phase)
         op->phase = p;
 }
 
+/* Engines whose published measurements replay CUDA graphs (docs/data.md). */
+static const char *const graph_engines[] = {"trtllm", "vllm", "sglang", "aiter"};
+
+/* A setting with its run mode in it; "" alone where it is eager. */
+static void add_run_mode(ft__buf *out, const char *setting, const char *engine)
+{
+    size_t len;
+
+    ft__buf_str(out, setting);
+    if (ft__pair(setting, "run_mode", &len))
+        return;
+    for (size_t i = 0; i < sizeof(graph_engines) / sizeof(*graph_engines); i++)
+        if (strcmp(engine, graph_engines[i]) == 0)
+            ft__buf_fmt(out, "%srun_mode=graph", *setting ? " " : "");
+}
+
 static int take_row(void *user, const ft_row *row)
 {
     struct samples_reading *r = user;
@@ -326,7 +344,7 @@ static int take_row(void *user, const ft_row *row)
     if (r->workloads)
         set_phase(&op, row->key.phase);
     r->setting.len = 0;
-    ft__add_run_mode(&r->setting, row->key.setting, row->key.engine);
+    add_run_mode(&r->setting, row->key.setting, row->key.engine);
     dataset = r->setting.bad ? UINT32_MAX
                              : ft__dataset_of(&r->s->dataset, &r->s->n_datasets,
                                               &row->key, r->setting.s);

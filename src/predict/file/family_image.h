@@ -23,7 +23,7 @@
  *
  * The family comes first, a model set before its parts. */
 
-/* Regressors of rows that have neighbours (predict/model/grid_neighbours.h) have the
+/* Regressors of rows that have neighbours (predict/model/neighbours.h) have the
  * image of these between their ranges and models. */
 
 /* Numbers of scopes in files. */

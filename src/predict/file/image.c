@@ -133,12 +133,6 @@ void ft__writer_models(ft__writer *w, ft__mixture_image *m, const ft__fit *fit)
     add_model(w, m, FT__MAX_MIXED, fit->residual_scale);
 }
 
-void ft__writer_free(ft__writer *w)
-{
-    free(w->section);
-    ft__buf_free(&w->body);
-}
-
 /* ---- regressors ---- */
 
 bool ft__mixture_sound(const ft__mixture_image *m, uint64_t left)

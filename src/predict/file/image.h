@@ -96,6 +96,5 @@ ft_status ft__writer_section(ft__writer *w, uint32_t type, const void *data, siz
 /* The choice and the models of a fit, which are added; *m is to be written in front of
  * them. */
 void ft__writer_models(ft__writer *w, ft__mixture_image *m, const ft__fit *fit);
-void ft__writer_free(ft__writer *w);
 
 #endif

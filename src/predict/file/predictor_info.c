@@ -1,13 +1,11 @@
 /* What a predictor says of itself. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "predict/file/predictor.h"
 #include "predict/model/family.h"
-#include "predict/schedule/device_schedule.h"
 #include "predict/schedule/networks_only.h"
-#include "predict/schedule/unseen_networks.h"
+#include "predict/schedule/schedule.h"
 
 static uint32_t count_regressors(const ft_predictor *p)
 {

@@ -31,8 +31,7 @@ static const struct clock_range {
     {0.15, 0.01, 0.6}, {0.10, 0.001, 0.6}, {0.4, 0, 1},  {0.65, 0.2, 1}, {1.0, 0, 4},
     {3, 1, 12},        {-0.5, -8, 8},      {0.5, -8, 8}, {2, -12, 12},
 };
-enum { N_WORDS = 3 }; /* of a name; its numbers are as many */
-enum { SWEEPS = 60, N_COLUMNS = 9 + FT__CLOCK_HINTS + FT__CLOCK_NAMES };
+enum { SWEEPS = 60 };
 static const double FIRST_STEP = 0.2; /* of a range */
 static const double LAST_STEP = 0.002;
 
@@ -352,66 +351,6 @@ static void search(ft__clocks *c, const struct clock_pair *pair, size_t n)
     }
 }
 
-static bool is_letter(char c)
-{
-    return (c | 32) >= 'a' && (c | 32) <= 'z';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-/* Where a word stands in the alphabet, 0 to 1; the first letters count. */
-static double word_value(const char *text, size_t n)
-{
-    double value = 0, place = 1;
-
-    for (size_t i = 0; i < n && i < 5; i++) {
-        place /= 27;
-        value += place * ((text[i] | 32) - 'a' + 1);
-    }
-    return value;
-}
-
-static double number_value(const char *text, size_t n)
-{
-    double value = 0;
-
-    for (size_t i = 0; i < n; i++)
-        value = 10 * value + (text[i] - '0');
-    return log2(1 + value);
-}
-
-static void put_part(float *out, uint32_t *n, double value)
-{
-    out[*n < 2 ? *n : 2] = (float)value;
-    out[2] = (float)value;
-    ++*n;
-}
-
-void ft__clock_name(float out[FT__CLOCK_NAMES], const char *name)
-{
-    uint32_t words = 0, numbers = 0;
-
-    for (int i = 0; i < FT__CLOCK_NAMES; i++)
-        out[i] = NAN;
-    for (const char *p = name ? name : ""; *p;) {
-        size_t n = 0;
-
-        if (is_letter(*p)) {
-            while (is_letter(p[n]))
-                n++;
-            put_part(out, &words, word_value(p, n));
-        } else if (is_digit(*p)) {
-            while (is_digit(p[n]))
-                n++;
-            put_part(out + N_WORDS, &numbers, number_value(p, n));
-        }
-        p += n ? n : 1;
-    }
-}
-
 static void columns(float *out, const ft__clocks *c, const ft__clock_row *r,
                     double core_hz, double memory_hz)
 {
@@ -434,11 +373,6 @@ static void columns(float *out, const ft__clocks *c, const ft__clock_row *r,
     memcpy(out, r->name, sizeof(r->name));
 }
 
-uint32_t ft__clock_columns(void)
-{
-    return N_COLUMNS;
-}
-
 int ft__clocks_sound(const ft__clocks *c)
 {
     for (int i = 0; i < N_CONSTANTS; i++)
@@ -454,7 +388,7 @@ static ft_status learn(ft__clock_trees *out, const ft__clocks *c,
                        const struct clock_pair *pair, size_t n, bool power,
                        uint64_t seed, ft_error *err)
 {
-    float *x = malloc(n * N_COLUMNS * sizeof(*x));
+    float *x = malloc(n * FT__CLOCK_COLUMNS * sizeof(*x));
     double *predicted = malloc(n * sizeof(*predicted)),
            *miss = malloc(n * sizeof(*miss));
     uint64_t *group = malloc(n * sizeof(*group));
@@ -470,14 +404,14 @@ static ft_status learn(ft__clock_trees *out, const ft__clocks *c,
                      predicted[used];
         if (!isfinite(miss[used]))
             continue;
-        columns(x + used * N_COLUMNS, c, a, b->core_hz, b->memory_hz);
+        columns(x + used * FT__CLOCK_COLUMNS, c, a, b->core_hz, b->memory_hz);
         group[used++] = a->workload;
     }
     if (!x || !predicted || !miss || !group)
         st = ft_fail(err, FT_ENOMEM, 0, "no memory to learn from %zu clocks", n);
     else if (used)
-        st = trees_fit(out, &(ft_matrix){x, used, N_COLUMNS}, predicted, miss, group,
-                       !power, seed, err);
+        st = trees_fit(out, &(ft_matrix){x, used, FT__CLOCK_COLUMNS}, predicted, miss,
+                       group, !power, seed, err);
     free(x);
     free(predicted);
     free(miss);
@@ -577,7 +511,7 @@ ft__clock_ratio ft__clocks_at(const ft__clocks *c, const ft__clock_row *measured
 {
     ft__clock_ratio r = formulae(c, measured, core_hz, memory_hz);
     struct log_ratio time, power;
-    float row[N_COLUMNS];
+    float row[FT__CLOCK_COLUMNS];
 
     if (!c->time.miss && !c->power.miss) {
         if (!isfinite(measured->power_w))

@@ -26,10 +26,6 @@ typedef struct ft__clock_row {
     float name[FT__CLOCK_NAMES];
 } ft__clock_row;
 
-/* Columns of a name: its words, as places in the alphabet, and its numbers; of each the
- * first two and the last, NaN where there are fewer. NULL: no name. */
-void ft__clock_name(float out[FT__CLOCK_NAMES], const char *name);
-
 /* What switches at a core clock, as GPUs have it in common: f V(f)^2, clocks as shares
  * of the highest. */
 double ft__clock_swing(double core);
@@ -50,7 +46,7 @@ typedef struct ft__clocks {
     ft__clock_trees time, power;        /* what the formulae miss */
 } ft__clocks;
 /* Columns of the trees. */
-uint32_t ft__clock_columns(void);
+enum { FT__CLOCK_COLUMNS = 9 + FT__CLOCK_HINTS + FT__CLOCK_NAMES };
 /* Do constants and largest values lie where ft__clocks_fit() puts them? */
 int ft__clocks_sound(const ft__clocks *c);
 

@@ -1,3 +1,5 @@
+/* Workloads at clocks: what a predictor learns of them, its section of the file, and
+ * what is answered about one at other clocks (clock.h). */
 #include "predict/model/dvfs.h"
 
 #include <math.h>
@@ -8,11 +10,72 @@
 #include "base/pairs.h"
 #include "graph/op_inside.h"
 #include "learn/learn_inside.h"
-#include "predict/file/predictor.h"
 #include "predict/model/family.h"
 #include "predict/query/op_query.h"
 
 /* ---- texts as numbers ---- */
+
+enum { N_WORDS = 3 }; /* of a name; its numbers are as many */
+
+static bool is_letter(char c)
+{
+    return (c | 32) >= 'a' && (c | 32) <= 'z';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Where a word stands in the alphabet, 0 to 1; the first letters count. */
+static double word_value(const char *text, size_t n)
+{
+    double value = 0, place = 1;
+
+    for (size_t i = 0; i < n && i < 5; i++) {
+        place /= 27;
+        value += place * ((text[i] | 32) - 'a' + 1);
+    }
+    return value;
+}
+
+static double number_value(const char *text, size_t n)
+{
+    double value = 0;
+
+    for (size_t i = 0; i < n; i++)
+        value = 10 * value + (text[i] - '0');
+    return log2(1 + value);
+}
+
+static void put_part(float *out, uint32_t *n, double value)
+{
+    out[*n < 2 ? *n : 2] = (float)value;
+    out[2] = (float)value;
+    ++*n;
+}
+
+void ft__clock_name(float out[FT__CLOCK_NAMES], const char *name)
+{
+    uint32_t words = 0, numbers = 0;
+
+    for (int i = 0; i < FT__CLOCK_NAMES; i++)
+        out[i] = NAN;
+    for (const char *p = name ? name : ""; *p;) {
+        size_t n = 0;
+
+        if (is_letter(*p)) {
+            while (is_letter(p[n]))
+                n++;
+            put_part(out, &words, word_value(p, n));
+        } else if (is_digit(*p)) {
+            while (is_digit(p[n]))
+                n++;
+            put_part(out + N_WORDS, &numbers, number_value(p, n));
+        }
+        p += n ? n : 1;
+    }
+}
 
 static uint64_t hash(const char *text, size_t n)
 {
@@ -324,7 +387,7 @@ static ft_status open_models(ft__clocked *c, const struct clocks_image *h,
     for (int i = 0; i < N_MODELS && !st; i++) {
         if (h->bytes[i])
             st = ft__model_load(model[i], at, (size_t)h->bytes[i], err);
-        if (!st && *model[i] && ft__model_width(*model[i]) != ft__clock_columns())
+        if (!st && *model[i] && ft__model_width(*model[i]) != FT__CLOCK_COLUMNS)
             st = ft__predictor_damaged(pos, "a model of another width", err);
         at += ft__padded((size_t)h->bytes[i]);
     }
@@ -371,14 +434,6 @@ ft_status ft__clocked_open(ft__clocked_list *l, const void *section, size_t byte
 }
 
 /* ---- asking ---- */
-
-bool ft__graph_is_workload(const ft_graph *g)
-{
-    for (uint32_t i = 0; i < g->n_ops; i++)
-        if (!ft__is_workload(&g->op[i]))
-            return false;
-    return true;
-}
 
 static const ft__clocked_row *rows_of(const ft__clocked *c, uint64_t op,
                                       const ft_device_use *on, size_t *n)

@@ -31,6 +31,10 @@ typedef struct ft__clocked_list {
     uint32_t n;
 } ft__clocked_list;
 
+/* Columns of a name: its words, as places in the alphabet, and its numbers; of each the
+ * first two and the last, NaN where there are fewer. NULL: no name. */
+void ft__clock_name(float out[FT__CLOCK_NAMES], const char *name);
+
 /* Of s, as ft__samples_read_workloads() reads them. */
 ft_status ft__clocked_fit(ft__clocked_list *out, const ft__samples *s, uint64_t seed,
                           ft_error *err);
@@ -45,8 +49,6 @@ ft_status ft__clocked_write(ft__writer *w, const ft__clocked *c, ft_error *err);
 ft_status ft__clocked_open(ft__clocked_list *l, const void *section, size_t bytes,
                            uint64_t pos, ft_error *err);
 
-/* Is nothing in the graph an operation, everything measured whole? */
-bool ft__graph_is_workload(const ft_graph *g);
 /* Share of its workloads that were measured on any device. */
 double ft__clocked_covers(const ft__clocked_list *l, const ft_graph *g);
 /* A workload on a device at on->setting: as it was measured there, otherwise from the

@@ -7,7 +7,6 @@
 #include "base/pairs.h"
 #include "graph/op_inside.h"
 #include "predict/model/family.h"
-#include "predict/query/op_query.h"
 
 /* ---- datasets ---- */
 
@@ -154,15 +153,6 @@ uint32_t ft__family_index(const ft__family *f, const ft__dataset *on)
     return i;
 }
 
-bool ft__family_session(const ft__family *f, const ft__dataset *on)
-{
-    for (uint32_t i = 0; i < f->n_datasets; i++)
-        if (same(on->device, f->dataset[i].device) &&
-            ft__pairs_in_common(on->setting, f->dataset[i].setting))
-            return true;
-    return false;
-}
-
 /* ---- asking ---- */
 
 void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f,
@@ -179,38 +169,12 @@ void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f
     out->setting = setting->s;
 }
 
-const ft__model_set *ft__family_any(const ft__family *f, ft__metric metric)
-{
-    return f->model_set[metric][0] ? f->model_set[metric][0] : f->model_set[metric][1];
-}
-
-const ft__dataset *ft__family_engine(const ft__family *f, const ft__dataset *on)
-{
-    const uint32_t index = ft__family_index(f, on);
-
-    if (index < f->n_datasets && isfinite(f->dataset[index].context_bytes))
-        return &f->dataset[index];
-    for (uint32_t i = 0; i < f->n_datasets; i++)
-        if (same(on->device, f->dataset[i].device) &&
-            isfinite(f->dataset[i].context_bytes))
-            return &f->dataset[i];
-    return NULL;
-}
-
 bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on)
 {
     const ft__model_set *l = f->model_set[metric][0];
 
     for (uint32_t i = 0; l && i < f->n_datasets; i++)
         if (l->rows_of[i] && same(on->device, f->dataset[i].device))
-            return true;
-    return false;
-}
-
-bool ft__family_measured(const ft__family *f, const ft__dataset *on)
-{
-    for (uint32_t i = 0; i < f->n_datasets; i++)
-        if (same(on->device, f->dataset[i].device))
             return true;
     return false;
 }
@@ -594,11 +558,4 @@ void ft__family_free(ft__family *f)
             free(f->model_set[m][u]);
         }
     *f = (ft__family){0};
-}
-
-void ft__family_close(ft__family *f)
-{
-    if (f)
-        ft__family_free(f);
-    free(f);
 }

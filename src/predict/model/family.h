@@ -58,23 +58,20 @@ uint32_t ft__family_index(const ft__family *f, const ft__dataset *on);
 /* Of a device's file, or of none. */
 ft__hardware ft__hardware_of(const ft_device *file);
 /* A model set of the metric, whichever devices it is for; NULL: there is none. */
-const ft__model_set *ft__family_any(const ft__family *f, ft__metric metric);
+static inline const ft__model_set *ft__family_any(const ft__family *f,
+                                                  ft__metric metric)
+{
+    return f->model_set[metric][0] ? f->model_set[metric][0] : f->model_set[metric][1];
+}
 /* The dataset of a family of one machine: its roofline was probed, or nothing but what
  * was measured is known of it. NULL: there are others, or a data sheet. */
 const ft__dataset *ft__family_machine(const ft__family *f);
-/* What an engine of ours was measured to take beside operations on the device of `on`;
- * NULL: none was. */
-const ft__dataset *ft__family_engine(const ft__family *f, const ft__dataset *on);
-/* Was any operation of the device of `on` learned from? */
-bool ft__family_measured(const ft__family *f, const ft__dataset *on);
 /* Pairs of a setting that another has as well. */
 int ft__pairs_in_common(const char *a, const char *b);
 /* Is the operation's time among what was measured in the dataset of `on`? */
 bool ft__family_holds(const ft__family *f, const ft__dataset *on, const ft_op *op);
 /* Was the metric measured on the device of `on`? */
 bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on);
-/* Does the setting of `on` name a session in which its device was measured? */
-bool ft__family_session(const ft__family *f, const ft__dataset *on);
 /* *on with what it does not say as in the dataset that is most like it; its setting is
  * in *setting, which the caller frees and of which `bad` says that memory is short. */
 void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f,
@@ -96,13 +93,5 @@ const ft__model_set *ft__family_model_set(const ft__family *f, ft__metric metric
                                           const ft__dataset *on);
 ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__dataset *on,
                              const ft_op *ops, size_t n, ft_error *err);
-
-/* ---- in the predictor file (family_image.h) ---- */
-ft_status ft__family_write(ft__writer *w, const ft__family *f, ft_error *err);
-/* One section of its kinds, into p->family. */
-ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error *err);
-/* FT_EFORMAT: sections are missing. */
-ft_status ft__family_check(const ft_predictor *p, ft_error *err);
-void ft__family_close(ft__family *f); /* or NULL */
 
 #endif

@@ -1,3 +1,5 @@
+/* One regressor on a plain matrix: methods are tried in grouped cross-validation, the
+ * best or a mixture is fitted and its residuals are scaled; then its answers. */
 #include "predict/model/fit.h"
 
 #include <math.h>
@@ -650,4 +652,42 @@ ft_status ft__fit_make(ft__fit *f, double *out, double *residual_scale,
     if (st)
         ft__fit_free(f);
     return st;
+}
+
+/* ---- one that was fitted, or read from a file ---- */
+
+double ft__fit_least(double typical)
+{
+    /* No sensor tells less apart. */
+    const double nothing = 0.0005;
+
+    return typical < FT__LEAST_RESIDUAL_SCALE ? fmax(nothing, typical / 3)
+                                              : FT__LEAST_RESIDUAL_SCALE;
+}
+
+void ft__fit_predict(const ft__fit *f, const float *rows, size_t n, double *value,
+                     double *residual_scale, double *scratch)
+{
+    for (size_t i = 0; i < n; i++) {
+        value[i] = f->n_models ? 0 : f->centre;
+        residual_scale[i] = f->typical;
+    }
+    for (uint32_t k = 0; k < f->n_models; k++) {
+        ft__model_predict(f->model[k], rows, n, scratch);
+        for (size_t i = 0; i < n; i++)
+            value[i] += f->weight[k] * scratch[i];
+    }
+    if (!f->residual_scale)
+        return;
+    ft__model_predict(f->residual_scale, rows, n, residual_scale);
+    for (size_t i = 0; i < n; i++)
+        residual_scale[i] = fmax(0, residual_scale[i]) + f->least;
+}
+
+void ft__fit_free(ft__fit *f)
+{
+    for (uint32_t k = 0; k < FT__MAX_MIXED; k++)
+        ft__model_free(f->model[k]);
+    ft__model_free(f->residual_scale);
+    *f = (ft__fit){0};
 }

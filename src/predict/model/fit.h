@@ -62,20 +62,11 @@ typedef struct ft__fit {
 ft_status ft__fit_make(ft__fit *f, double *out, double *residual_scale,
                        const ft_matrix *x, const double *y, const uint64_t *group,
                        const ft__fit_options *opt, ft_error *err);
-/* Regressors with few rows know their middle but not their tails: there `low` and
- * `high`, between which the residuals of all regressors of a metric lie in units of
- * their residual scales, count as if of FT__EVEN_ROWS rows more. */
-enum { FT__EVEN_ROWS = 40 };
-void ft__fit_share_tails(ft__fit *const *fit, size_t n_fits, double low, double high);
 /* value[n], residual_scale[n] of n rows; scratch[n]. */
 void ft__fit_predict(const ft__fit *f, const float *rows, size_t n, double *value,
                      double *residual_scale, double *scratch);
-/* Predictions become `share` of what they are: shrunk to 0. */
-void ft__fit_shrink(ft__fit *f, double share);
 /* `least` of a fit whose median residual scale this is. */
 double ft__fit_least(double typical);
-/* What its models take in a file. */
-size_t ft__fit_bytes(const ft__fit *f);
 void ft__fit_free(ft__fit *f);
 
 #endif

@@ -1,20 +1,9 @@
+/* What the columns of a regressor are worth, told to whoever asks. */
 #include "predict/model/importance.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { NAME = 48 };
-
-ft_status ft__importance_want(ft__fit_options *how, const ft__importance_to *to,
-                              uint32_t n_columns, ft_error *err)
-{
-    how->importance = NULL;
-    if (!to)
-        return FT_OK;
-    how->importance = calloc(n_columns + 1u, sizeof(*how->importance));
-    return how->importance ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "importance");
-}
 
 static int by_worth(const void *a, const void *b)
 {
@@ -25,44 +14,45 @@ static int by_worth(const void *a, const void *b)
     return p != q ? (p < q) - (p > q) : (x->name > y->name) - (x->name < y->name);
 }
 
-ft_status
-ft__importance_tell_named(const ft__importance_to *to,
-                          const ft_regressor_attributes *of, const ft_importance *worth,
-                          void (*name)(const void *with, char out[NAME], uint32_t i),
-                          const void *with, ft_error *err)
+static ft_status tell(const ft__importance_of *ask, const ft_importance *worth,
+                      ft_error *err)
 {
-    ft_regressor_attributes all = *of;
-    ft_attribute *a = calloc(of->n + 1, sizeof(*a));
-    char(*text)[NAME] = calloc(of->n + 1, sizeof(*text));
+    ft_regressor_attributes all = ask->of;
+    ft_attribute *a = calloc(all.n + 1, sizeof(*a));
+    char(*text)[NAME] = calloc(all.n + 1, sizeof(*text));
     bool good = a && text;
 
-    for (uint32_t i = 0; good && i < of->n; i++) {
-        name(with, text[i], i);
+    for (uint32_t i = 0; good && i < all.n; i++) {
+        ask->name(ask->with, text[i], i);
         a[i] = (ft_attribute){.name = text[i], .worth = worth[i]};
     }
     if (good) {
-        qsort(a, of->n, sizeof(*a), by_worth);
+        qsort(a, all.n, sizeof(*a), by_worth);
         all.attribute = a;
-        to->tell(to->user, &all);
+        ask->to->tell(ask->to->user, &all);
     }
     free(text);
     free(a);
     return good ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "importance");
 }
 
-static void name_column(const void *with, char out[NAME], uint32_t i)
+ft_status ft__importance_fit(ft__fit *f, double *out, double *residual_scale,
+                             const ft_matrix *x, const double *y, const uint64_t *group,
+                             const ft__fit_options *opt, const ft__importance_of *ask,
+                             ft_error *err)
 {
-    if (with)
-        ft__columns_name(with, out, i);
-    else
-        snprintf(out, NAME, "%s", ft__feature_name(i));
-}
+    ft__fit_options how = *opt;
+    ft_status st = FT_OK;
 
-ft_status ft__importance_tell(const ft__importance_to *to,
-                              const ft_regressor_attributes *of,
-                              const ft_importance *worth, const ft__columns *columns,
-                              ft_error *err)
-{
-    return to ? ft__importance_tell_named(to, of, worth, name_column, columns, err)
-              : FT_OK;
+    how.importance = NULL;
+    if (ask->to) {
+        how.importance = calloc(ask->of.n + 1u, sizeof(*how.importance));
+        if (!how.importance)
+            return ft_fail(err, FT_ENOMEM, 0, "importance");
+    }
+    st = ft__fit_make(f, out, residual_scale, x, y, group, &how, err);
+    if (!st && ask->to)
+        st = tell(ask, how.importance, err);
+    free(how.importance);
+    return st;
 }

@@ -11,21 +11,17 @@ typedef struct ft__importance_to {
     void *user;
 } ft__importance_to;
 
-/* Have the fit find what its columns are worth where somebody asks for it: room for
- * them in how->importance, which the caller frees. */
-ft_status ft__importance_want(ft__fit_options *how, const ft__importance_to *to,
-                              uint32_t n_columns, ft_error *err);
-/* Of of->n columns; name(i, with) in a buffer of 48 bytes. */
-ft_status
-ft__importance_tell_named(const ft__importance_to *to,
-                          const ft_regressor_attributes *of, const ft_importance *worth,
-                          void (*name)(const void *with, char out[48], uint32_t i),
-                          const void *with, ft_error *err);
-/* of->n columns, which are those of features.h where `columns` is NULL; without `to`
- * nothing happens. */
-ft_status ft__importance_tell(const ft__importance_to *to,
-                              const ft_regressor_attributes *of,
-                              const ft_importance *worth, const ft__columns *columns,
-                              ft_error *err);
+/* What of: columns of->n, whose names name() writes. */
+typedef struct ft__importance_of {
+    const ft__importance_to *to; /* NULL: nobody asks */
+    ft_regressor_attributes of;
+    void (*name)(const void *with, char out[48], uint32_t i);
+    const void *with;
+} ft__importance_of;
+/* ft__fit_make(), and what its columns are worth told to whoever asks. */
+ft_status ft__importance_fit(ft__fit *f, double *out, double *residual_scale,
+                             const ft_matrix *x, const double *y, const uint64_t *group,
+                             const ft__fit_options *opt, const ft__importance_of *ask,
+                             ft_error *err);
 
 #endif

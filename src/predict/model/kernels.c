@@ -1,29 +1,19 @@
-/* Learning from measured launches: constants of the physical estimate, what hosts need,
- * and regressors of what the estimate misses on kernels and on devices that it was not
- * fitted to. */
+/* What a predictor knows of kernels: its names, its section of the file (an image,
+ * names, what hosts need, and the models of each regressor; each part is padded), and
+ * what is answered about a launch. */
 #include "predict/model/kernels.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/prng.h"
-#include "base/stats.h"
-#include "learn/learn_inside.h"
-#include "predict/model/importance.h"
-
-/* Of each device and kernel so many rows fit constants, and so many a regressor. */
-enum { FIT_EACH = 24, LEARN_EACH = 160, SMALLEST = 5, MOST_FOLDS = 6 };
-/* A regressor has to better the estimate alone by this share. */
-static const double WORTH = 0.03;
-/* The smallest launches tell what the host needs as long as the device is busy for less
- * than this share of them. */
-static const double HOSTS = 0.6;
+#include "predict/file/predictor.h"
+#include "predict/model/family.h"
 
 /* ---- names ---- */
 
-uint32_t ft__names_find(const ft__name_list *names, const char *name)
+/* names->n: there is none called so. */
+static uint32_t find_name(const ft__name_list *names, const char *name)
 {
     uint32_t i = 0;
 
@@ -37,7 +27,7 @@ ft_status ft__names_add(uint32_t *out, ft__name_list *names, const char *name,
 {
     char **v;
 
-    *out = ft__names_find(names, name);
+    *out = find_name(names, name);
     if (*out < names->n)
         return FT_OK;
     v = realloc(names->v, (names->n + 1u) * sizeof(*v));
@@ -57,152 +47,262 @@ void ft__names_free(ft__name_list *names)
     *names = (ft__name_list){0};
 }
 
-/* ---- launches by number ---- */
-
-static const uint32_t no_call = UINT32_MAX;
-
-/* A launch to learn from. */
-struct launch {
-    const ft__kernel_row *row;
-    uint32_t device, chip, kernel, call;
-    uint32_t fold; /* of what is left out */
-    bool fits;     /* constants are fitted to it */
-};
-
-struct kernel_lesson {
-    ft__kernel_models *k;
-    const ft__kernels_options *opt;
-    struct launch *v;
-    size_t n;
-    ft__gpu *gpu; /* of each device */
-    ft__name_list chips;
-    ft__kernel_sample *sample; /* scratch */
-    /* Of those that regressors learn from: */
-    uint32_t *of; /* in v */
-    size_t n_drawn;
-    float *x;
-    double *y, *predicted, *residual_scale;
-    uint64_t *group;
-};
-
-static void lesson_free(struct kernel_lesson *l)
+void ft__kernels_free(ft__kernel_models *k)
 {
-    ft__names_free(&l->chips);
-    free(l->v);
-    free(l->gpu);
-    free(l->sample);
-    free(l->of);
-    free(l->x);
-    free(l->y);
-    free(l->predicted);
-    free(l->residual_scale);
-    free(l->group);
+    if (!k)
+        return;
+    for (int i = 0; i < FT__N_REGRESSORS; i++)
+        ft__fit_free(&k->of[i].fit);
+    free(k->hosts.known);
+    free(k->hosts.level);
+    free(k->hosts.part);
+    ft__names_free(&k->devices);
+    ft__names_free(&k->kernels);
+    ft__names_free(&k->calls);
+    free(k->n_of);
+    free(k);
 }
 
-static ft_status lesson_room(struct kernel_lesson *l, size_t n, ft_error *err)
-{
-    const uint32_t width = ft__kernel_columns(1);
+/* ---- the section of the file ---- */
 
-    l->v = calloc(n + 1, sizeof(*l->v));
-    l->gpu = calloc(n + 1, sizeof(*l->gpu));
-    l->sample = calloc(n + 1, sizeof(*l->sample));
-    l->of = calloc(n + 1, sizeof(*l->of));
-    l->x = calloc(n * width + 1, sizeof(*l->x));
-    l->y = calloc(n + 1, sizeof(*l->y));
-    l->predicted = calloc(n + 1, sizeof(*l->predicted));
-    l->residual_scale = calloc(n + 1, sizeof(*l->residual_scale));
-    l->group = calloc(n + 1, sizeof(*l->group));
-    l->k->n_of = calloc(n + 1, sizeof(*l->k->n_of));
-    return l->v && l->gpu && l->sample && l->of && l->x && l->y && l->predicted &&
-                   l->residual_scale && l->group && l->k->n_of
-               ? FT_OK
-               : ft_fail(err, FT_ENOMEM, 0, "%zu launches", n);
-}
+enum { NAME = FT__NAME_BYTES, MOST_NAMES = 1 << 20 };
 
-static ft_status add_launch(struct kernel_lesson *l, const ft__kernel_row *r,
-                            ft_error *err)
-{
-    struct launch *v = &l->v[l->n];
-    const uint32_t devices = l->k->devices.n;
-    ft_status st;
-
-    if (!(r->time_s > 0) || !isfinite(r->time_s))
-        return ft_fail(err, FT_EINVAL, 0,
-                       "launch %zu (%s on %s) has no time; give seconds above 0",
-                       l->n + 1, r->kernel, r->device->name);
-    *v = (struct launch){.row = r, .call = no_call};
-    st = ft__names_add(&v->device, &l->k->devices, r->device->name, err);
-    if (!st && l->k->devices.n > devices)
-        st = ft__gpu_make(&l->gpu[devices], r->device, err);
-    if (!st)
-        st = ft__names_add(&v->chip, &l->chips, r->device->chip, err);
-    if (!st)
-        st = ft__names_add(&v->kernel, &l->k->kernels, r->kernel, err);
-    if (!st && r->call)
-        st = ft__names_add(&v->call, &l->k->calls, r->call, err);
-    if (st)
-        return st;
-    l->k->n_of[v->device]++;
-    l->n++;
-    return FT_OK;
-}
-
-/* ---- hosts ---- */
-
-struct smallest {
-    double bytes[SMALLEST], time_s[SMALLEST];
-    uint32_t n;
+struct kernel_regressor_image {
+    ft__mixture_image mixture;
+    double low, high, typical;
+    uint64_t n_rows; /* 0: there is none */
+    double learned[FT__N_ERRORS], constant[FT__N_ERRORS], physics[FT__N_ERRORS];
 };
 
-static void keep_smallest(struct smallest *s, double bytes, double time_s)
-{
-    uint32_t at = s->n < SMALLEST ? s->n++ : SMALLEST;
+struct kernels_image {
+    uint32_t n_devices, n_kernels, n_calls, n_constants;
+    double params[FT__N_KERNEL_CONSTANTS];
+    double usual, low, high, part_low, part_high; /* of ft__hosts */
+    struct kernel_regressor_image of[FT__N_REGRESSORS];
+};
 
-    if (at == SMALLEST) {
-        at = 0;
-        for (uint32_t i = 1; i < SMALLEST; i++)
-            if (s->bytes[i] > s->bytes[at])
-                at = i;
-        if (s->bytes[at] <= bytes)
-            return;
+/* ---- written ---- */
+
+static void put_names(ft__writer *w, const ft__name_list *names)
+{
+    ft__buf b = {0};
+
+    for (uint32_t i = 0; i < names->n; i++) {
+        char text[NAME] = "";
+
+        strncpy(text, names->v[i], NAME - 1);
+        ft__buf_add(&b, text, NAME);
     }
-    s->bytes[at] = bytes;
-    s->time_s[at] = time_s;
+    w->body.bad |= b.bad;
+    ft__writer_add(w, b.s ? b.s : "", b.bad ? 0 : b.len);
+    ft__buf_free(&b);
 }
 
-static bool is_hosts(const struct kernel_lesson *l, const struct launch *v)
+static void describe(struct kernel_regressor_image *out, const ft__kernel_regressor *r)
 {
-    const ft__kernel_params usual = ft__kernel_default();
-    ft_kernel_terms t;
-
-    ft__kernel_cost(&t, &v->row->work, &l->gpu[v->device], &usual);
-    return t.device_s < HOSTS * v->row->time_s;
+    *out = (struct kernel_regressor_image){.low = r->fit.low,
+                                           .high = r->fit.high,
+                                           .typical = r->fit.typical,
+                                           .n_rows = r->fit.n_rows};
+    ft__errors_put(out->learned, &r->learned);
+    ft__errors_put(out->constant, &r->constant);
+    ft__errors_put(out->physics, &r->physics);
 }
 
-/* Of each device and call how long its smallest launches take; NaN: it has none, or is
- * busy all the while. */
-static ft_status learn_hosts(struct kernel_lesson *l, ft_error *err)
+ft_status ft__kernels_write(ft__writer *w, const ft__kernel_models *k, ft_error *err)
 {
-    const uint32_t calls = l->k->calls.n;
-    const size_t n = (size_t)l->k->devices.n * calls;
-    struct smallest *v = calloc(n + 1, sizeof(*v));
-    double *known = calloc(n + 1, sizeof(*known));
+    const ft__hosts *h = &k->hosts;
+    const size_t begin = w->body.len;
+    struct kernels_image head = {.n_devices = k->devices.n,
+                                 .n_kernels = k->kernels.n,
+                                 .n_calls = k->calls.n,
+                                 .n_constants = FT__N_KERNEL_CONSTANTS,
+                                 .usual = h->usual,
+                                 .low = h->low,
+                                 .high = h->high,
+                                 .part_low = h->part_low,
+                                 .part_high = h->part_high};
+
+    if (k->section) /* as it is */
+        return ft__writer_section(w, FT__SECTION_KERNELS, k->section, k->bytes, err);
+    memcpy(head.params, k->params.v, sizeof(head.params));
+    for (int i = 0; i < FT__N_REGRESSORS; i++)
+        describe(&head.of[i], &k->of[i]);
+    ft__writer_add(w, &head, sizeof(head));
+    put_names(w, &k->devices);
+    put_names(w, &k->kernels);
+    put_names(w, &k->calls);
+    ft__writer_add(w, k->n_of, k->devices.n * sizeof(*k->n_of));
+    ft__writer_add(w, h->known, (size_t)h->n_devices * h->n_calls * sizeof(*h->known));
+    ft__writer_add(w, h->level, h->n_devices * sizeof(*h->level));
+    ft__writer_add(w, h->part, h->n_calls * sizeof(*h->part));
+    for (int i = 0; i < FT__N_REGRESSORS; i++)
+        ft__writer_models(w, &head.of[i].mixture, &k->of[i].fit);
+    if (!w->body.bad) /* now with the sizes */
+        memcpy(w->body.s + begin, &head, sizeof(head));
+    return ft__writer_end(w, FT__SECTION_KERNELS, begin, w->body.len - begin, err);
+}
+
+/* ---- read ---- */
+
+/* Sticky: after one part beyond the end there are no others. */
+struct section_parts {
+    const unsigned char *at;
+    size_t left;
+    bool bad, no_memory;
+};
+
+static const void *part(struct section_parts *p, size_t n, size_t size)
+{
+    const unsigned char *at = p->at;
+
+    if (p->bad || n > p->left / size || ft__padded(n * size) > p->left) {
+        p->bad = true;
+        return NULL;
+    }
+    p->at += ft__padded(n * size);
+    p->left -= ft__padded(n * size);
+    return at;
+}
+
+static void *copy(struct section_parts *p, size_t n, size_t size)
+{
+    const void *from = part(p, n, size);
+    void *own = from ? malloc(n * size + 1) : NULL;
+
+    if (own)
+        memcpy(own, from, n * size);
+    p->no_memory |= from && !own;
+    p->bad |= !own;
+    return own;
+}
+
+static void get_names(struct section_parts *p, ft__name_list *out, uint32_t n)
+{
+    const char *text = part(p, n, NAME);
+
+    for (uint32_t i = 0; i < n && !p->bad; i++) {
+        const char *name = text + (size_t)i * NAME;
+        uint32_t at;
+
+        if (!memchr(name, 0, NAME))
+            p->bad = true;
+        else if (ft__names_add(&at, out, name, NULL))
+            p->bad = p->no_memory = true;
+        else
+            p->bad = at != i; /* a second one of that name */
+    }
+}
+
+static bool is_sound(const struct kernels_image *h)
+{
+    bool good = h->n_constants == FT__N_KERNEL_CONSTANTS && h->n_devices &&
+                h->n_kernels && h->n_devices <= MOST_NAMES &&
+                h->n_kernels <= MOST_NAMES && h->n_calls <= MOST_NAMES &&
+                (h->of[0].n_rows || h->of[1].n_rows);
+
+    for (int i = 0; i < FT__N_KERNEL_CONSTANTS; i++)
+        good = good && h->params[i] > 0 && isfinite(h->params[i]);
+    return good &&
+           (!h->n_calls || (!isinf(h->usual) && isfinite(h->low) && isfinite(h->high) &&
+                            isfinite(h->part_low) && isfinite(h->part_high)));
+}
+
+static void get_hosts(struct section_parts *p, ft__hosts *out,
+                      const struct kernels_image *h)
+{
+    *out = (ft__hosts){.n_devices = h->n_devices,
+                       .n_calls = h->n_calls,
+                       .usual = h->usual,
+                       .low = h->low,
+                       .high = h->high,
+                       .part_low = h->part_low,
+                       .part_high = h->part_high};
+    out->known = copy(p, (size_t)h->n_devices * h->n_calls, sizeof(*out->known));
+    out->level = copy(p, h->n_devices, sizeof(*out->level));
+    out->part = copy(p, h->n_calls, sizeof(*out->part));
+    for (uint32_t i = 0; i < h->n_calls && !p->bad; i++)
+        p->bad = !isfinite(out->part[i]);
+}
+
+static ft_status get_regressor(struct section_parts *p, ft__kernel_regressor *r,
+                               const struct kernel_regressor_image *h, uint32_t width,
+                               uint64_t pos, ft_error *err)
+{
+    const void *models = p->at;
+    size_t bytes = 0;
+
+    if (!h->n_rows)
+        return FT_OK;
+    if (!ft__mixture_sound(&h->mixture, p->left) || !isfinite(h->low) ||
+        !isfinite(h->high) || !(h->typical >= 0))
+        return ft__predictor_damaged(pos, "a regressor of kernels", err);
+    for (int i = 0; i <= FT__MAX_MIXED; i++)
+        bytes += h->mixture.bytes[i];
+    part(p, bytes, 1);
+    r->fit = (ft__fit){.n_rows = (size_t)h->n_rows,
+                       .low = h->low,
+                       .high = h->high,
+                       .typical = h->typical,
+                       .least = ft__fit_least(h->typical)};
+    memcpy(r->fit.choice, h->mixture.choice, sizeof(r->fit.choice));
+    r->learned = ft__errors_get(h->learned);
+    r->constant = ft__errors_get(h->constant);
+    r->physics = ft__errors_get(h->physics);
+    return ft__mixture_open(&r->fit, &h->mixture, models, width, pos, err);
+}
+
+static ft_status get_all(ft__kernel_models *k, struct section_parts *p, uint64_t pos,
+                         ft_error *err)
+{
+    const struct kernels_image *h = part(p, 1, sizeof(*h));
     ft_status st = FT_OK;
 
-    if (!v || !known)
-        st = ft_fail(err, FT_ENOMEM, 0, "%zu calls", n);
-    for (size_t i = 0; i < l->n && !st; i++)
-        if (l->v[i].call != no_call && is_hosts(l, &l->v[i]))
-            keep_smallest(&v[l->v[i].device * calls + l->v[i].call],
-                          l->v[i].row->work.distinct_bytes, l->v[i].row->time_s);
-    for (size_t i = 0; i < n && !st; i++)
-        known[i] = v[i].n ? log(ft__median(v[i].time_s, v[i].n)) : (double)NAN;
-    if (!st)
-        st = ft__hosts_make(&l->k->hosts, known, l->k->devices.n, calls, err);
-    free(v);
-    free(known);
+    if (!h || !is_sound(h))
+        return ft__predictor_damaged(pos, "kernels", err);
+    memcpy(k->params.v, h->params, sizeof(h->params));
+    get_names(p, &k->devices, h->n_devices);
+    get_names(p, &k->kernels, h->n_kernels);
+    get_names(p, &k->calls, h->n_calls);
+    k->n_of = copy(p, h->n_devices, sizeof(*k->n_of));
+    get_hosts(p, &k->hosts, h);
+    if (p->no_memory)
+        return ft_fail(err, FT_ENOMEM, 0, "predictor");
+    for (int i = 0; i < FT__N_REGRESSORS && !st && !p->bad; i++)
+        st = get_regressor(p, &k->of[i], &h->of[i],
+                           ft__kernel_columns(i == FT__OF_KERNELS), pos, err);
+    return st || (!p->bad && !p->left) ? st
+                                       : ft__predictor_damaged(pos, "kernels", err);
+}
+
+ft_status ft__kernels_open(ft__kernel_models **out, const void *section, size_t bytes,
+                           uint64_t pos, ft_error *err)
+{
+    struct section_parts p = {section, bytes, false, false};
+    ft_status st;
+
+    if (*out)
+        return ft__predictor_damaged(pos, "kernels a second time", err);
+    *out = calloc(1, sizeof(**out));
+    st = *out ? get_all(*out, &p, pos, err) : ft_fail(err, FT_ENOMEM, 0, "predictor");
+    if (*out) {
+        (*out)->section = section;
+        (*out)->bytes = bytes;
+    }
+    if (st) {
+        ft__kernels_free(*out);
+        *out = NULL;
+    }
     return st;
 }
+
+/* ---- asking ---- */
+
+enum { MOST_COLUMNS = 64 };
+/* Around the physical estimate with its default constants: of launches that keep a GPU
+ * busy 98 % lie there where blocks stream (docs/notes/ptx-prediction.md); of kernels
+ * unlike those nobody knows. Of power neither. */
+static const double PHYSICS_LOW = 0.6, PHYSICS_HIGH = 1.7, POWER = 2;
 
 /* Of a call that was not timed on the device: level of the host and part of the call,
  * as far as they are known, otherwise as others have them. */
@@ -210,8 +310,7 @@ ft__kernel_call ft__hosts_call(const ft__kernel_models *k, const char *device,
                                const char *call)
 {
     const ft__hosts *h = &k->hosts;
-    const uint32_t d = ft__names_find(&k->devices, device),
-                   c = ft__names_find(&k->calls, call);
+    const uint32_t d = find_name(&k->devices, device), c = find_name(&k->calls, call);
     const bool of_device = d < h->n_devices && isfinite(h->level[d]);
     ft__kernel_call out = {.call_s = of_device ? h->level[d] : h->usual};
 
@@ -232,236 +331,148 @@ ft__kernel_call ft__hosts_call(const ft__kernel_models *k, const char *device,
     return out;
 }
 
-/* ---- learning ---- */
-
-/* In an order that is as good as any: rows whose random number is lowest, about `each`
- * of every device and kernel. */
-static ft_status draw(struct kernel_lesson *l, ft_error *err)
+static const char *bound_of(const ft_kernel_terms *t, double call_s)
 {
-    const uint32_t kernels = l->k->kernels.n;
-    const size_t cells = (size_t)l->k->devices.n * kernels;
-    double *have = calloc(cells + 1, sizeof(*have));
+    const struct {
+        const char *name;
+        double s;
+    } part[] = {{"issue", t->issue_s},   {"compute", t->compute_s},
+                {"shared", t->shared_s}, {"cache", t->cache_s},
+                {"memory", t->memory_s}, {"latency", t->latency_s},
+                {"launch", t->launch_s}};
+    size_t most = 0;
 
-    if (!have)
-        return ft_fail(err, FT_ENOMEM, 0, "%zu kernels", cells);
-    for (size_t i = 0; i < l->n; i++)
-        have[l->v[i].device * kernels + l->v[i].kernel]++;
-    for (size_t i = 0; i < l->n; i++) {
-        struct launch *v = &l->v[i];
-        ft__prng p = ft__prng_stream(l->opt->seed, i);
-        double u = ft__prng_unit(&p) * have[v->device * kernels + v->kernel];
+    for (size_t i = 1; i < sizeof(part) / sizeof(*part); i++)
+        if (part[i].s > part[most].s)
+            most = i;
+    return call_s > t->device_s ? "host" : part[most].name;
+}
 
-        v->fits = u < FIT_EACH;
-        if (u < LEARN_EACH)
-            l->of[l->n_drawn++] = (uint32_t)i;
+/* What was learned that tells of the launch. */
+struct learned_kernels {
+    const ft__kernel_models *k; /* NULL: nothing */
+    const ft__kernel_regressor *by;
+    bool device, kernel; /* are among those learned from */
+};
+
+/* Of other devices that is what was learned by leaving devices out; of kernels that are
+ * new as well, as long as it is known how far off such are. */
+static struct learned_kernels find_known(const ft__kernel_models *k, const char *device,
+                                         const char *kernel)
+{
+    struct learned_kernels on = {
+        .k = k,
+        .device = k && find_name(&k->devices, device) < k->devices.n,
+        .kernel = k && find_name(&k->kernels, kernel) < k->kernels.n};
+    const bool kernels = k && k->of[FT__OF_KERNELS].fit.n_rows > 0;
+    const bool devices = k && k->of[FT__OF_DEVICES].fit.n_rows > 0;
+
+    if (on.device && kernels)
+        on.by = &k->of[FT__OF_KERNELS];
+    else if (devices && (on.kernel || kernels))
+        on.by = &k->of[FT__OF_DEVICES];
+    else
+        on.k = NULL;
+    return on;
+}
+
+/* The estimate times what the regressor says it misses. */
+static void correct(ft_kernel_estimate *out, const struct learned_kernels *on,
+                    const ft__kernel_work *work, const ft__gpu *gpu, double call_s)
+{
+    const ft__fit *f = &on->by->fit, *other = &on->k->of[FT__OF_KERNELS].fit;
+    float row[MOST_COLUMNS];
+    double value, residual_scale, scratch, low, high;
+
+    ft__kernel_fill(row, work, gpu, &out->terms, call_s,
+                    on->by == &on->k->of[FT__OF_KERNELS]);
+    ft__fit_predict(f, row, 1, &value, &residual_scale, &scratch);
+    low = fmin(0, f->low * residual_scale);
+    high = fmax(0, f->high * residual_scale);
+    if (!on->device && !on->kernel) { /* both are new */
+        low = -hypot(low, fmin(0, other->low * other->typical));
+        high = hypot(high, fmax(0, other->high * other->typical));
     }
-    free(have);
-    return FT_OK;
+    out->time.value *= exp(value);
+    out->time.low *= exp(value + low);
+    out->time.high *= exp(value + high);
+    out->time.basis = on->device ? FT_BASIS_LEARNED : FT_BASIS_SCALED;
 }
 
-static ft__kernel_sample sample_of(const struct kernel_lesson *l,
-                                   const struct launch *v)
+static void predict_time(ft_kernel_estimate *out, const struct learned_kernels *on,
+                         const ft__kernel_params *params, const ft__kernel_work *work,
+                         const ft__gpu *gpu, const ft__kernel_call *c)
 {
-    const ft__kernel_row *r = v->row;
-    const double call_s =
-        r->call ? ft__hosts_call(l->k, r->device->name, r->call).call_s : (double)NAN;
+    const ft_kernel_terms *t = &out->terms;
 
-    return (ft__kernel_sample){.work = &r->work,
-                               .gpu = &l->gpu[v->device],
-                               .call_s = call_s,
-                               .time_s = r->time_s};
-}
-
-/* From all folds but one; without UINT32_MAX from all. */
-static ft_status constants(ft__kernel_params *out, struct kernel_lesson *l,
-                           uint32_t without, ft_error *err)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < l->n; i++)
-        if (l->v[i].fits && l->v[i].fold != without)
-            l->sample[n++] = sample_of(l, &l->v[i]);
-    return ft__kernel_fit(out, l->sample, n, err);
-}
-
-static double fill(float *x, const ft__kernel_sample *v,
-                   const ft__kernel_params *params, int of_gpu)
-{
-    ft_kernel_terms t;
-
-    ft__kernel_cost(&t, v->work, v->gpu, params);
-    ft__kernel_fill(x, v->work, v->gpu, &t, v->call_s, of_gpu);
-    return ft__kernel_time(&t, v->call_s, params);
-}
-
-/* What constants that were fitted without a row's fold miss of it. */
-static ft_status misses(struct kernel_lesson *l, uint32_t n_folds, int of_gpu,
-                        ft_error *err)
-{
-    const uint32_t width = ft__kernel_columns(of_gpu);
-
-    for (uint32_t f = 0; f < n_folds; f++) {
-        ft__kernel_params params;
-        ft_status st = constants(&params, l, f, err);
-
-        if (st)
-            return st;
-        for (size_t j = 0; j < l->n_drawn; j++) {
-            const struct launch *v = &l->v[l->of[j]];
-            ft__kernel_sample s;
-
-            if (v->fold != f)
-                continue;
-            s = sample_of(l, v);
-            l->y[j] = log(s.time_s / fill(l->x + j * width, &s, &params, of_gpu));
-            l->group[j] = f;
-        }
-    }
-    return FT_OK;
-}
-
-static void name_column(const void *with, char out[48], uint32_t i)
-{
-    (void)with;
-    snprintf(out, 48, "%s", ft__kernel_column(i));
-}
-
-static ft_status tell_importance(const struct kernel_lesson *l, int which,
-                                 const ft_importance *worth, ft_error *err)
-{
-    const ft_regressor_attributes of = {
-        .kind = "kernel",
-        .metric = "time",
-        .phase = "",
-        .unseen = which == FT__OF_DEVICES,
-        .n = ft__kernel_columns(which == FT__OF_KERNELS)};
-
-    return worth ? ft__importance_tell_named(l->opt->importance, &of, worth,
-                                             name_column, NULL, err)
-                 : FT_OK;
-}
-
-/* How far off the answers out of fold are, beside the estimate alone and always the
- * same ratio to it. */
-static ft_status find_errors(ft__kernel_regressor *r, const struct kernel_lesson *l,
-                             ft_error *err)
-{
-    double *v = calloc(4 * l->n_drawn + 1, sizeof(*v)), *learned = v + l->n_drawn,
-           *physics = learned + l->n_drawn, *constant = physics + l->n_drawn;
-    size_t n = 0;
-    ft_status st;
-
-    if (!v)
-        return ft_fail(err, FT_ENOMEM, 0, "%zu launches", l->n_drawn);
-    for (size_t j = 0; j < l->n_drawn; j++) {
-        if (!isfinite(l->predicted[j]))
-            continue;
-        v[n] = l->v[l->of[j]].row->time_s;
-        physics[n] = v[n] / exp(l->y[j]);
-        learned[n] = physics[n] * exp(l->predicted[j]);
-        constant[n] = physics[n] * exp(r->fit.centre);
-        n++;
-    }
-    st = ft__errors_compute(&r->learned, v, learned, n, 0, err);
-    if (!st)
-        st = ft__errors_compute(&r->constant, v, constant, n, 0, err);
-    if (!st)
-        st = ft__errors_compute(&r->physics, v, physics, n, 0, err);
-    free(v);
-    return st;
-}
-
-static ft_status regress(struct kernel_lesson *l, int which, uint32_t n_folds,
-                         ft_error *err)
-{
-    const int of_gpu = which == FT__OF_KERNELS;
-    ft__kernel_regressor *r = &l->k->of[which];
-    ft__fit_options how = {.methods = 1u << FT_METHOD_EXTRA,
-                           .mix = 1,
-                           .n_folds = n_folds,
-                           .gain = WORTH,
-                           .n_trees = 32,
-                           .seed = l->opt->seed,
-                           .threads = l->opt->threads};
-    const ft_matrix m = {l->x, l->n_drawn, ft__kernel_columns(of_gpu)};
-    ft_status st = misses(l, n_folds, of_gpu, err);
-
-    if (!st)
-        st = ft__importance_want(&how, l->opt->importance, (uint32_t)m.n_cols, err);
-    if (!st)
-        st = ft__fit_make(&r->fit, l->predicted, l->residual_scale, &m, l->y, l->group,
-                          &how, err);
-    if (!st)
-        st = tell_importance(l, which, how.importance, err);
-    free(how.importance);
-    return st ? st : find_errors(r, l, err);
-}
-
-/* Whole kernels or chips make folds. None of one alone. */
-static ft_status learn(struct kernel_lesson *l, int which, ft_error *err)
-{
-    const uint32_t n = which == FT__OF_KERNELS ? l->k->kernels.n : l->chips.n;
-
-    if (n < 2)
-        return FT_OK;
-    for (size_t i = 0; i < l->n; i++)
-        l->v[i].fold =
-            (which == FT__OF_KERNELS ? l->v[i].kernel : l->v[i].chip) % MOST_FOLDS;
-    return regress(l, which, n < MOST_FOLDS ? n : MOST_FOLDS, err);
-}
-
-static ft_status learn_all(struct kernel_lesson *l, ft_error *err)
-{
-    ft_status st = learn_hosts(l, err);
-
-    if (!st)
-        st = draw(l, err);
-    if (!st && !l->n)
-        st = ft_fail(err, FT_ENOTFOUND, 0,
-                     "no launch of a kernel is left to learn from");
-    if (!st && l->k->kernels.n < 2 && l->chips.n < 2)
-        st = ft_fail(err, FT_ENOTFOUND, 0,
-                     "there are launches of one kernel on one GPU only; to tell "
-                     "others, measure more of them");
-    if (!st)
-        st = constants(&l->k->params, l, UINT32_MAX, err);
-    if (!st)
-        st = learn(l, FT__OF_KERNELS, err);
-    return st ? st : learn(l, FT__OF_DEVICES, err);
-}
-
-ft_status ft__kernels_train(ft__kernel_models **out, const ft__kernel_row *row,
-                            const uint32_t *use, size_t n,
-                            const ft__kernels_options *opt, ft_error *err)
-{
-    struct kernel_lesson l = {.k = calloc(1, sizeof(*l.k)), .opt = opt};
-    ft_status st = l.k ? lesson_room(&l, n, err)
-                       : ft_fail(err, FT_ENOMEM, 0, "what is learned of kernels");
-
-    *out = NULL;
-    for (size_t i = 0; i < n && !st; i++)
-        st = add_launch(&l, &row[use ? use[i] : i], err);
-    if (!st)
-        st = learn_all(&l, err);
-    lesson_free(&l);
-    if (st) {
-        ft__kernels_free(l.k);
-        return st;
-    }
-    *out = l.k;
-    return FT_OK;
-}
-
-void ft__kernels_free(ft__kernel_models *k)
-{
-    if (!k)
+    out->physics_s = ft__kernel_time(t, c->call_s, params);
+    out->time =
+        (ft_estimate){.value = out->physics_s,
+                      .low = ft__kernel_time(t, c->call_s * exp(c->low), params),
+                      .high = ft__kernel_time(t, c->call_s * exp(c->high), params),
+                      .basis = FT_BASIS_SCALED,
+                      .why = ""};
+    if (on->k) {
+        correct(out, on, work, gpu, c->call_s);
         return;
-    for (int i = 0; i < FT__N_REGRESSORS; i++)
-        ft__fit_free(&k->of[i].fit);
-    ft__hosts_free(&k->hosts);
-    ft__names_free(&k->devices);
-    ft__names_free(&k->kernels);
-    ft__names_free(&k->calls);
-    free(k->n_of);
-    free(k);
+    }
+    out->time.low *= PHYSICS_LOW;
+    out->time.high *= PHYSICS_HIGH;
+}
+
+static void predict_power(ft_kernel_estimate *out, const ft__kernel_params *params,
+                          const ft__gpu *gpu)
+{
+    const double power = ft__kernel_power(&out->terms, gpu, out->time.value, params);
+
+    if (!(gpu->power_w > 0)) {
+        out->power = out->energy = (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE,
+                                                 "the device's file has no tdp_w"};
+        return;
+    }
+    out->power = (ft_estimate){power, power / POWER, fmin(power * POWER, gpu->power_w),
+                               FT_BASIS_SCALED, ""};
+    out->energy = (ft_estimate){power * out->time.value, out->power.low * out->time.low,
+                                out->power.high * out->time.high, FT_BASIS_SCALED, ""};
+}
+
+ft_status ft__kernel_predict(ft_kernel_estimate *out, const ft__kernel_models *k,
+                             const ft__kernel_work *work, const ft_device_facts *device,
+                             const char *kernel, const char *call, ft_error *err)
+{
+    const struct learned_kernels on = find_known(k, device->name, kernel);
+    const ft__kernel_params params = on.k ? k->params : ft__kernel_default();
+    ft__kernel_call c = {.call_s = NAN};
+    double sum = 0;
+    ft__gpu gpu;
+    ft_status st = ft__gpu_make(&gpu, device, err);
+
+    *out = (ft_kernel_estimate){.bound = "", .predictor = ""};
+    if (st)
+        return st;
+    if (on.k && call)
+        c = ft__hosts_call(k, device->name, call);
+    for (int i = 0; i < FT_PTX_CLASSES; i++)
+        sum += work->warp[i];
+    ft__kernel_cost(&out->terms, work, &gpu, &params);
+    predict_time(out, &on, &params, work, &gpu, &c);
+    predict_power(out, &params, &gpu);
+    out->bound = bound_of(&out->terms, c.call_s);
+    out->call_s = c.call_s;
+    out->registers = (uint64_t)work->registers;
+    out->ipc = sum / (out->time.value * gpu.clock_hz * gpu.sms);
+    return FT_OK;
+}
+
+ft_status ft_predict_kernel(ft_kernel_estimate *out, const ft_predictor *p,
+                            const ft_kernel_query *q, ft_error *err)
+{
+    const ft_ptx_listed *v = q->launch;
+    ft__kernel_work work;
+    ft_status st = ft__kernel_work_of(&work, q, err);
+
+    *out = (ft_kernel_estimate){.bound = "", .predictor = ""};
+    return st ? st
+              : ft__kernel_predict(out, p ? p->family->kernels : NULL, &work, q->device,
+                                   ft__kernel_name_of(v), v->call, err);
 }

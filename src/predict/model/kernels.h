@@ -9,7 +9,7 @@
 
 /* What a predictor knows of kernels in PTX: constants of their physical estimate, what
  * hosts need to call them, and regressors of what the estimate misses. In the predictor
- * file: one section (predict/file/kernels.c). */
+ * file: one section. */
 
 /* ---- launches that were measured (predict/data/launches.c) ---- */
 
@@ -62,7 +62,7 @@ ft_status ft__kernel_rows_query(ft_kernel_query *out, ft_ptx_counts *counts,
 ft_status ft__kernel_rows_without(bool *use, const ft__kernel_rows *r, const char *path,
                                   ft_error *err);
 
-/* ---- what is learned of them (kernels.c) ---- */
+/* ---- what is learned of them ---- */
 
 /* Names are cut at so many bytes, less a final 0. */
 enum { FT__NAME_BYTES = 256 };
@@ -70,11 +70,20 @@ typedef struct ft__name_list {
     char **v;
     uint32_t n;
 } ft__name_list;
-/* names->n: there is none called so. */
-uint32_t ft__names_find(const ft__name_list *names, const char *name);
 ft_status ft__names_add(uint32_t *out, ft__name_list *names, const char *name,
                         ft_error *err);
 void ft__names_free(ft__name_list *names);
+
+/* log call_s = level of the host + part of the call. */
+typedef struct ft__hosts {
+    uint32_t n_devices, n_calls;
+    double *known;    /* logarithms, of each device and call; NaN: not known */
+    double *level;    /* of each device; NaN */
+    double *part;     /* of each call; 0 where nothing is known of it */
+    double usual;     /* level of a host of which nothing is known */
+    double low, high; /* 90 % of levels lie between, relative to `usual`; */
+    double part_low, part_high; /* of parts, relative to 0 */
+} ft__hosts;
 
 enum { FT__OF_KERNELS, FT__OF_DEVICES, FT__N_REGRESSORS };
 typedef struct ft__kernel_regressor {
@@ -101,7 +110,8 @@ typedef struct ft__kernels_options {
         *importance; /* NULL, or who receives what each attribute is
                         worth to the regressors */
 } ft__kernels_options;
-/* From row[use[0]], ..., use[n - 1]. FT_ENOTFOUND: of one kernel and one chip alone. */
+/* From row[use[0]], ..., use[n - 1] (predict/train/kernels.c). FT_ENOTFOUND: of one
+ * kernel and one chip alone. */
 ft_status ft__kernels_train(ft__kernel_models **out, const ft__kernel_row *row,
                             const uint32_t *use, size_t n,
                             const ft__kernels_options *opt, ft_error *err);
@@ -121,11 +131,8 @@ ft_status ft__kernels_write(ft__writer *w, const ft__kernel_models *k, ft_error 
 ft_status ft__kernels_open(ft__kernel_models **out, const void *section, size_t bytes,
                            uint64_t pos, ft_error *err);
 
-/* ---- asking (predict/query/kernels.c) ---- */
+/* ---- asking ---- */
 
-/* What a launch asks for, as a query about it says. */
-ft_status ft__kernel_work_of(ft__kernel_work *out, const ft_kernel_query *q,
-                             ft_error *err);
 /* A launch as ft_kernel_ask() answers for it; p NULL, or without kernels: physics with
  * default constants. */
 ft_status ft_predict_kernel(ft_kernel_estimate *out, const ft_predictor *p,

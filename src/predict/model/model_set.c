@@ -1,16 +1,21 @@
+/* A model set is made: a regressor for each kind and class that has rows enough, what
+ * kinds share, which of an older set are kept, and the intervals of all. */
 #include "predict/model/model_set.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/prng.h"
 #include "base/stats.h"
 #include "learn/learn_inside.h"
-#include "predict/model/model_set_rows.h"
-#include "predict/model/pooled.h"
+#include "predict/file/image.h"
+#include "predict/model/regressor.h"
 #include "predict/model/transfer.h"
 
+/* Above so many rows of a phase kinds say more than all of them together. */
+enum { POOLED_ROWS = 1500 };
 /* Fewer rows make no regressor of their own. */
 enum { LEAST_ROWS = 12 };
 
@@ -33,7 +38,7 @@ static size_t take_regressor_rows(struct regressor_rows *r, const ft__model_set 
                                   const ft__samples *s, const ft__regressor *p)
 {
     uint32_t width = l->columns.n;
-    uint32_t common = p->scope == FT__SCOPE_ALL ? 0 : ft__columns_common(&l->columns);
+    uint32_t common = p->scope == FT__SCOPE_ALL ? 0 : l->columns.n_common;
     size_t n = 0;
 
     for (size_t i = 0; i < r->n; i++)
@@ -57,13 +62,31 @@ static size_t take_regressor_rows(struct regressor_rows *r, const ft__model_set 
     return r->m;
 }
 
+static uint64_t sum_of_text(const char *text)
+{
+    return ft__checksum(text, strlen(text));
+}
+
+/* A number that another value, operation or dataset would change. */
+static uint64_t sum_of_sample(const ft__samples *s, uint32_t i, ft__metric metric)
+{
+    const ft__dataset *d = &s->dataset[s->v[i].dataset];
+    uint64_t all[7] = {s->v[i].hash,           0,
+                       sum_of_text(d->device), sum_of_text(d->setting),
+                       sum_of_text(d->engine), sum_of_text(d->engine_version),
+                       sum_of_text(d->policy)};
+
+    memcpy(&all[1], &s->v[i].value[metric], sizeof(all[1]));
+    return ft__checksum(all, sizeof(all));
+}
+
 static uint64_t sum_of_rows(const struct regressor_rows *r, const ft__samples *s,
                             ft__metric m)
 {
     uint64_t sum = 0;
 
     for (size_t i = 0; i < r->m; i++)
-        sum += ft__sample_sum(s, r->index[r->of[i]], m);
+        sum += sum_of_sample(s, r->index[r->of[i]], m);
     return sum;
 }
 
@@ -78,41 +101,6 @@ static const ft__regressor *regressor_before(const ft__model_set *l,
             b->part[i].phase == wanted->phase)
             return &b->part[i];
     return NULL;
-}
-
-enum { MOST_FOLDS = 10 };
-
-/* Of so few devices luck makes a regressor look better than none by less than this. */
-#define LEAST_GAIN 0.15
-
-/* Methods for devices that are not among the rows: each known chip is left out in turn,
- * and a mixture with the constant takes back what does not transfer. */
-static ft__fit_options choose_how(const ft__model_set *l, struct regressor_rows *r,
-                                  const ft__samples *s)
-{
-    ft__fit_options how = l->opt.fit;
-
-    if (!l->opt.unseen || !ft__several_chips(r, s))
-        return how;
-    for (size_t i = 0; i < r->m; i++)
-        r->group[i] = ft__chip_of(s, r->index[r->of[i]]);
-    how.mix = 1;
-    how.gain = fmax(how.gain, LEAST_GAIN);
-    how.n_folds = MOST_FOLDS;
-    return how;
-}
-
-static ft_status tell_importance(const ft__model_set *l, const ft__regressor *p,
-                                 const ft__fit_options *how, ft_error *err)
-{
-    const ft_regressor_attributes of = {.kind = ft__regressor_name(p),
-                                        .metric = ft__metric_name(l->opt.metric),
-                                        .phase = ft_phase_name(p->phase),
-                                        .unseen = l->opt.unseen,
-                                        .n = l->columns.n};
-
-    return ft__importance_tell(l->opt.importance, &of, how->importance, &l->columns,
-                               err);
 }
 
 /* ---- what kinds have in common ---- */
@@ -130,6 +118,72 @@ static bool is_kept(const ft__model_set *l, const ft__regressor *old,
     return !old->pooled || !any || (g < l->n_regressors && l->part[g].stored.section);
 }
 
+/* Few rows do not tell which share is best: as many more count as if it were half. */
+enum { ROWS_FOR_HALF = 20 };
+
+static double mixed(double own, double pooled, uint32_t share)
+{
+    return own + (pooled - own) * share / FT__POOLED_SHARES;
+}
+
+/* The share of least mean relative error. */
+static uint32_t best_share(const double *own, const double *pooled, const double *y,
+                           size_t n)
+{
+    double least = INFINITY;
+    uint32_t best = 0;
+
+    for (uint32_t share = 0; share <= FT__POOLED_SHARES; share++) {
+        double sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+            sum += fabs(exp(mixed(own[i], pooled[i], share) - y[i]) - 1);
+        if (sum < least) {
+            least = sum;
+            best = share;
+        }
+    }
+    return best;
+}
+
+uint32_t ft__pooled_share(double *own, const double *pooled, const double *y, size_t n)
+{
+    const double half = FT__POOLED_SHARES / 2.0, rows = (double)n;
+    const double share = (rows * best_share(own, pooled, y, n) + ROWS_FOR_HALF * half) /
+                         (rows + ROWS_FOR_HALF);
+    const uint32_t tenths = (uint32_t)lround(share);
+
+    for (size_t i = 0; i < n; i++)
+        own[i] = mixed(own[i], pooled[i], tenths);
+    return tenths;
+}
+
+static void say_share(ft__fit *f, uint32_t share)
+{
+    size_t len = strlen(f->choice);
+
+    snprintf(f->choice + len, sizeof(f->choice) - len, ", 0.%u of all kinds", share);
+    if (share == FT__POOLED_SHARES)
+        snprintf(f->choice, sizeof(f->choice), "as all kinds");
+}
+
+ft_status ft__pooled_recalibrate(ft__fit *f, uint32_t share, const double *predicted,
+                                 const double *y, const double *residual_scale,
+                                 size_t n, ft_error *err)
+{
+    double *residual = malloc((n + 1) * sizeof(*residual));
+    ft_status st;
+
+    if (!residual)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu rows", n);
+    for (size_t i = 0; i < n; i++)
+        residual[i] = (y[i] - predicted[i]) / residual_scale[i];
+    st = ft__conformal(&f->low, &f->high, residual, n, 0.9, err);
+    free(residual);
+    say_share(f, share);
+    return st;
+}
+
 static ft_status mix_pooled(ft__regressor *p, struct regressor_rows *r, ft_error *err)
 {
     if (p->scope != FT__SCOPE_KIND || !p->fit.n_models)
@@ -143,27 +197,53 @@ static ft_status mix_pooled(ft__regressor *p, struct regressor_rows *r, ft_error
                      : FT_OK;
 }
 
+static void name_column(const void *with, char out[48], uint32_t i)
+{
+    ft__columns_name(with, out, i);
+}
+
+/* Its range, of the rows of r. */
+static ft_status find_range(ft__regressor *p, const float *x, size_t m, uint32_t width,
+                            ft_error *err)
+{
+    p->least = malloc(width * sizeof(float));
+    p->most = malloc(width * sizeof(float));
+    if (!p->least || !p->most)
+        return ft_fail(err, FT_ENOMEM, 0, "regressor");
+    memcpy(p->least, x, width * sizeof(float));
+    memcpy(p->most, x, width * sizeof(float));
+    for (size_t i = 1; i < m; i++)
+        for (uint32_t j = 0; j < width; j++) {
+            p->least[j] = fminf(p->least[j], x[i * width + j]);
+            p->most[j] = fmaxf(p->most[j], x[i * width + j]);
+        }
+    return FT_OK;
+}
+
 static ft_status fit_regressor(ft__regressor *p, const ft__model_set *l,
                                struct regressor_rows *r, const ft__samples *s,
-                               ft__fit_options *how, ft_error *err)
+                               const ft__fit_options *how, ft_error *err)
 {
     const ft_matrix x = {r->px, r->m, l->columns.n};
-    ft_status st = ft__importance_want(how, l->opt.importance, l->columns.n, err);
+    const ft__importance_of ask = {.to = l->opt.importance,
+                                   .of = {.kind = ft__regressor_name(p),
+                                          .metric = ft__metric_name(l->opt.metric),
+                                          .phase = ft_phase_name(p->phase),
+                                          .unseen = l->opt.unseen,
+                                          .n = l->columns.n},
+                                   .name = name_column,
+                                   .with = &l->columns};
+    ft_status st;
 
     p->rows = sum_of_rows(r, s, l->opt.metric);
-    if (!st)
-        st = ft__fit_make(&p->fit, r->pout, r->presidual_scale, &x, r->py, r->group,
-                          how, err);
-    if (!st)
-        st = tell_importance(l, p, how, err);
-    free(how->importance);
-    how->importance = NULL;
+    st = ft__importance_fit(&p->fit, r->pout, r->presidual_scale, &x, r->py, r->group,
+                            how, &ask, err);
     if (!st)
         st = mix_pooled(p, r, err);
     if (!st && l->opt.unseen)
         st = ft__transfer_part(p, r, s, err);
     if (!st)
-        st = ft__regressor_range(p, r->px, r->m, l->columns.n, err);
+        st = find_range(p, r->px, r->m, l->columns.n, err);
     if (!st)
         st = ft__regressor_errors(p, l, r, err);
     return st;
@@ -212,11 +292,28 @@ static ft_status add_neighbours(ft__model_set *l, struct regressor_rows *r,
     return FT_OK;
 }
 
+/* Of a stored one, of so many columns. */
+static ft_status copy_regressor(ft__regressor *out, const ft__regressor *p,
+                                uint32_t width, ft_error *err)
+{
+    *out = *p;
+    atomic_init(&out->opened, NULL);
+    out->least = malloc((width + 1u) * sizeof(float));
+    out->most = malloc((width + 1u) * sizeof(float));
+    if (!out->least || !out->most) {
+        ft__regressor_free(out);
+        return ft_fail(err, FT_ENOMEM, 0, "regressor");
+    }
+    memcpy(out->least, p->least, width * sizeof(float));
+    memcpy(out->most, p->most, width * sizeof(float));
+    return FT_OK;
+}
+
 static ft_status keep_regressor(ft__model_set *l, const ft__regressor *old,
                                 ft_error *err)
 {
     ft__regressor *p = new_regressor(l, err);
-    ft_status st = p ? ft__regressor_copy(p, old, l->columns.n, err) : FT_ENOMEM;
+    ft_status st = p ? copy_regressor(p, old, l->columns.n, err) : FT_ENOMEM;
 
     l->n_regressors += st == FT_OK;
     return st;
@@ -255,7 +352,7 @@ static ft_status add_regressor(ft__model_set *l, struct regressor_rows *r,
             r->all);
     if (n < LEAST_ROWS && !old)
         return FT_OK;
-    how = choose_how(l, r, s);
+    how = ft__transfer_how(l, r, s);
     if (kept && (!n || old->rows == sum_of_rows(r, s, l->opt.metric)))
         return keep_regressors(l, old, err);
     p = new_regressor(l, err);
@@ -308,7 +405,7 @@ static bool is_shared(const ft__model_set *l, const ft__samples *s, const uint32
         first = first ? first : op;
         several |= op->kind != first->kind;
     }
-    return several && n <= FT__POOLED_ROWS && (!most || n <= ft__class_rows(most)) &&
+    return several && n <= POOLED_ROWS && (!most || n <= ft__class_rows(most)) &&
            !l->opt.fit.methods && !l->opt.single && !l->opt.unseen;
 }
 
@@ -390,6 +487,20 @@ static ft_status common_tails(ft__model_set *l, struct regressor_rows *r, ft_err
     return n ? ft__conformal(&l->low, &l->high, r->pout, n, 0.9, err) : FT_OK;
 }
 
+/* Regressors with few rows know their middle but not their tails: there `low` and
+ * `high`, between which the residuals of all regressors of a metric lie in units of
+ * their residual scales, count as if of EVEN_ROWS rows more. */
+enum { EVEN_ROWS = 40 };
+static void even_tails(ft__fit *const *fit, size_t n_fits, double low, double high)
+{
+    for (size_t i = 0; i < n_fits; i++) {
+        double own = (double)fit[i]->n_rows / ((double)fit[i]->n_rows + EVEN_ROWS);
+
+        fit[i]->low = own * fit[i]->low + (1 - own) * low;
+        fit[i]->high = own * fit[i]->high + (1 - own) * high;
+    }
+}
+
 static ft_status share_tails(ft__model_set *l, struct regressor_rows *r,
                              const ft__samples *s, ft_error *err)
 {
@@ -404,7 +515,7 @@ static ft_status share_tails(ft__model_set *l, struct regressor_rows *r,
     if (!l->opt.before)
         st = l->opt.unseen ? ft__transfer_tails(l, r, s, err) : common_tails(l, r, err);
     if (!st && any)
-        ft__fit_share_tails(fit, new_fits(fit, l), l->low, l->high);
+        even_tails(fit, new_fits(fit, l), l->low, l->high);
     free(fit);
     return st;
 }
@@ -461,11 +572,10 @@ static ft_status learn(ft__model_set *l, const ft__samples *s, const uint32_t *r
     ft_status st;
 
     l->rows_of = calloc(s->n_datasets + 1u, sizeof(*l->rows_of));
-    st = l->rows_of ? ft__rows_make(&r, l, row, n, err)
+    st = l->rows_of ? ft__rows_make(&r, l, s, row, n, err)
                     : ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
     if (st)
         return st;
-    ft__rows_fill(&r, l, s);
     know_targets(l, r.y, n);
     for (size_t i = 0; i < n; i++)
         l->rows_of[s->v[row[i]].dataset]++;

@@ -5,8 +5,8 @@
 
 #include "predict/data/columns.h"
 #include "predict/model/fit.h"
-#include "predict/model/grid_neighbours.h"
 #include "predict/model/importance.h"
+#include "predict/model/neighbours.h"
 
 /* All regressors of one metric, from samples of any number of datasets: one for each
  * kind and phase that has rows enough, one for a class where a kind has not, and one
@@ -26,11 +26,15 @@ static inline size_t ft__class_rows(size_t part_rows)
     return part_rows < 2400 ? part_rows / 4 : 600;
 }
 
+/* A kind with few rows is predicted in part by the regressor of all kinds: what a
+ * device does with small operations or at its power cap, it does with every kind. */
+enum { FT__POOLED_SHARES = 10 };
+
 typedef struct ft__model_set_options {
     ft__metric metric;
     ft__fit_options fit;
     bool single; /* one regressor for all kinds, which is a column (the thesis's way) */
-    bool plain;  /* nothing of neighbours (grid_neighbours.h) is looked at */
+    bool plain;  /* nothing of neighbours (neighbours.h) is looked at */
     bool unseen; /* devices that are not among the rows will be asked for: each chip is
                     left out in turn to choose by */
     const ft__importance_to
@@ -50,7 +54,7 @@ typedef struct ft__model_set_options {
 
 /* The most particular first. */
 typedef enum ft__scope {
-    FT__SCOPE_NEIGHBOURS, /* rows of a kind that have neighbours (grid_neighbours.h) */
+    FT__SCOPE_NEIGHBOURS, /* rows of a kind that have neighbours (neighbours.h) */
     FT__SCOPE_KIND,
     FT__SCOPE_CLASS,
     FT__SCOPE_ALL,
@@ -106,6 +110,16 @@ ft_status ft__model_set_fit(ft__model_set *out, const ft__samples *s,
                             ft_error *err);
 void ft__model_set_free(ft__model_set *l);
 
+/* ---- shares of the regressor of all kinds ---- */
+
+/* The tenths of `general` in the mixture with `own` that is nearest to y, all of them
+ * out of fold; own[n] becomes that mixture. 0: none is worth it. */
+uint32_t ft__pooled_share(double *own, const double *pooled, const double *y, size_t n);
+/* The fit as one that errs like `predicted` and not like its own models. */
+ft_status ft__pooled_recalibrate(ft__fit *f, uint32_t share, const double *predicted,
+                                 const double *y, const double *residual_scale,
+                                 size_t n, ft_error *err);
+
 /* The prediction for one sample. */
 typedef struct ft__op_answer {
     double value;
@@ -119,30 +133,20 @@ typedef struct ft__op_answer {
     ft_basis basis;  /* evaluation: as users are answered */
 } ft__op_answer;
 
-/* The regressor's fit with its models. */
-ft_status ft__regressor_fit(const ft__fit **out, const ft__model_set *l, uint32_t part,
-                            ft_error *err);
 /* Products of less than 16 bits have other kernels: their kinds have numbers of their
  * own, behind those of all kinds. */
 enum { FT__N_KIND_NUMBERS = 2 * FT_KIND_COUNT };
-uint32_t ft__kind_number(const ft_op *op);
+static inline uint32_t ft__kind_number(const ft_op *op)
+{
+    return (uint32_t)op->kind + (ft__is_narrow(op) ? FT_KIND_COUNT : 0);
+}
 bool ft__kind_number_named(uint32_t *out, const char *name);
 /* The name of the kind ("linear", "linear.narrow") or class, or "all". */
 const char *ft__regressor_name(const ft__regressor *p);
 /* Does an operation belong to it, leaving aside more particular ones and whether it has
  * neighbours? */
 bool ft__regressor_has(const ft__regressor *p, const ft_op *op);
-/* Its range, of m rows. */
-ft_status ft__regressor_range(ft__regressor *p, const float *x, size_t m,
-                              uint32_t width, ft_error *err);
-/* Are sizes beyond its rows by more than a factor of two? */
-bool ft__regressor_is_outside(const ft__regressor *p, const float *row);
 void ft__regressor_free(ft__regressor *p);
-/* Of a stored one, of so many columns. */
-ft_status ft__regressor_copy(ft__regressor *out, const ft__regressor *p, uint32_t width,
-                             ft_error *err);
-/* A number that another value, operation or dataset would change. */
-uint64_t ft__sample_sum(const ft__samples *s, uint32_t i, ft__metric metric);
 ft_status ft__model_set_predict(const ft__model_set *l, ft__op_answer *out,
                                 const ft__samples *s, const uint32_t *row, size_t n,
                                 ft_error *err);

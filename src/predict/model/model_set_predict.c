@@ -1,12 +1,64 @@
 /* What a model set says of operations. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "predict/model/model_set_rows.h"
-#include "predict/model/pooled.h"
+#include "predict/file/image.h"
+#include "predict/model/regressor.h"
 
 /* What is far from the training rows: intervals are so much wider. */
 static const double far_factor = 2;
+
+static ft_status open_stored(ft__fit *out, const ft__regressor *p, uint32_t width,
+                             ft_error *err)
+{
+    const ft__stored *s = &p->stored;
+
+    *out = p->fit;
+    if (!ft__predictor_sound(s->section, s->bytes, s->checksum))
+        return ft__predictor_damaged(s->pos, "a regressor fails the checksum", err);
+    return ft__mixture_open(out, s->mixture, s->models, width, s->pos, err);
+}
+
+/* The fit of a part with its models, which are opened when first asked. */
+static ft_status fit_of(const ft__fit **out, const ft__model_set *l, uint32_t part,
+                        ft_error *err)
+{
+    ft__regressor *p = &l->part[part];
+    ft__fit *fit = atomic_load_explicit(&p->opened, memory_order_acquire),
+            *other = NULL;
+    ft_status st;
+
+    *out = p->stored.section ? fit : &p->fit;
+    if (*out)
+        return FT_OK;
+    fit = calloc(1, sizeof(*fit));
+    if (!fit)
+        return ft_fail(err, FT_ENOMEM, 0, "regressor");
+    st =
+        open_stored(fit, p, l->columns.n + ft__neighbours_columns(&p->neighbours), err);
+    /* Another thread may be first: its models stay, ours go. */
+    if (st || !atomic_compare_exchange_strong(&p->opened, &other, fit)) {
+        ft__fit_free(fit);
+        free(fit);
+        fit = other;
+    }
+    *out = fit;
+    return st;
+}
+
+/* Are sizes beyond its rows by more than a factor of two? */
+static bool is_outside(const ft__regressor *p, const float *row)
+{
+    static const uint32_t sizes[] = {FT__F_input_elements, FT__F_output_elements,
+                                     FT__F_weight_elements, FT__F_flops, FT__F_bytes};
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+        if (row[sizes[i]] < p->least[sizes[i]] - 1 ||
+            row[sizes[i]] > p->most[sizes[i]] + 1)
+            return true;
+    return false;
+}
 
 /* One row; what no regressor is for has the median ratio and the residual scale of all.
  */
@@ -15,8 +67,7 @@ static void answer(const ft__model_set *l, ft__op_answer *a, const ft__regressor
 {
     double low = p ? p->fit.low : l->low, high = p ? p->fit.high : l->high;
 
-    a->far = !p || (p->scope > FT__SCOPE_KIND && !l->opt.single) ||
-             ft__regressor_is_outside(p, row);
+    a->far = !p || (p->scope > FT__SCOPE_KIND && !l->opt.single) || is_outside(p, row);
     residual_scale *= a->far ? far_factor : 1;
     a->value = ft__model_set_value(l, value, scale);
     a->low = ft__model_set_value(l, value + fmin(0, low) * residual_scale, scale);
@@ -43,7 +94,7 @@ static ft_status add_share(const ft__model_set *l, const ft__regressor *p,
                        "the predictor lacks the regressor of all kinds that the one of "
                        "%s needs: make it again",
                        ft__regressor_name(p));
-    st = ft__regressor_fit(&fit, l, g, err);
+    st = fit_of(&fit, l, g, err);
     if (st)
         return st;
     ft__fit_predict(fit, r->px, r->m, predicted, r->punused, r->py);
@@ -93,7 +144,7 @@ static ft_status answer_gathered(const ft__model_set *l, ft__op_answer *out,
     ft_status st;
 
     if (asked && r->m) {
-        st = ft__regressor_fit(&fit, l, index, err);
+        st = fit_of(&fit, l, index, err);
         if (st)
             return st;
         ft__fit_predict(fit, r->px, r->m, r->pout, r->presidual_scale, r->py);
@@ -131,7 +182,7 @@ static ft_status predict_regressor(const ft__model_set *l, ft__op_answer *out,
         return FT_OK;
     if (at < l->n_regressors) {
         neighbours = &l->part[at];
-        st = ft__regressor_fit(&checked, l, at, err);
+        st = fit_of(&checked, l, at, err);
     }
     for (int with = 0; with <= (neighbours != NULL); with++)
         for (int measured = 0; measured <= (s->measured != NULL) && !st; measured++) {
@@ -146,11 +197,10 @@ ft_status ft__model_set_predict(const ft__model_set *l, ft__op_answer *out,
                                 ft_error *err)
 {
     struct regressor_rows r;
-    ft_status st = ft__rows_make(&r, l, row, n, err);
+    ft_status st = ft__rows_make(&r, l, s, row, n, err);
 
     if (st)
         return st;
-    ft__rows_fill(&r, l, s);
     for (size_t i = 0; i < n; i++)
         out[i].part = ft__model_set_regressor(l, &s->v[row[i]].op);
     for (uint32_t p = 0; p <= l->n_regressors && !st; p++)

@@ -1,11 +1,13 @@
-/* One regressor of a model set. */
+/* The regressors of a model set: which operations each is for, and samples as the rows
+ * that they see. */
+#include "predict/model/regressor.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "graph/op_inside.h"
-#include "predict/file/predictor.h"
-#include "predict/model/model_set_rows.h"
+#include "learn/learn_inside.h"
 
 bool ft__regressor_has(const ft__regressor *p, const ft_op *op)
 {
@@ -14,11 +16,6 @@ bool ft__regressor_has(const ft__regressor *p, const ft_op *op)
                                                    : 0;
 
     return p->phase == op->phase && p->which == which;
-}
-
-uint32_t ft__kind_number(const ft_op *op)
-{
-    return (uint32_t)op->kind + (ft__is_narrow(op) ? FT_KIND_COUNT : 0);
 }
 
 /* Kinds, then those of less than 16 bits. */
@@ -82,52 +79,6 @@ uint32_t ft__model_set_neighbours_of(const ft__model_set *l, const ft__regressor
     return i;
 }
 
-static uint64_t sum_of_text(const char *text)
-{
-    return ft__checksum(text, strlen(text));
-}
-
-uint64_t ft__sample_sum(const ft__samples *s, uint32_t i, ft__metric metric)
-{
-    const ft__dataset *d = &s->dataset[s->v[i].dataset];
-    uint64_t all[7] = {s->v[i].hash,           0,
-                       sum_of_text(d->device), sum_of_text(d->setting),
-                       sum_of_text(d->engine), sum_of_text(d->engine_version),
-                       sum_of_text(d->policy)};
-
-    memcpy(&all[1], &s->v[i].value[metric], sizeof(all[1]));
-    return ft__checksum(all, sizeof(all));
-}
-
-ft_status ft__regressor_range(ft__regressor *p, const float *x, size_t m,
-                              uint32_t width, ft_error *err)
-{
-    p->least = malloc(width * sizeof(float));
-    p->most = malloc(width * sizeof(float));
-    if (!p->least || !p->most)
-        return ft_fail(err, FT_ENOMEM, 0, "regressor");
-    memcpy(p->least, x, width * sizeof(float));
-    memcpy(p->most, x, width * sizeof(float));
-    for (size_t i = 1; i < m; i++)
-        for (uint32_t j = 0; j < width; j++) {
-            p->least[j] = fminf(p->least[j], x[i * width + j]);
-            p->most[j] = fmaxf(p->most[j], x[i * width + j]);
-        }
-    return FT_OK;
-}
-
-bool ft__regressor_is_outside(const ft__regressor *p, const float *row)
-{
-    static const uint32_t sizes[] = {FT__F_input_elements, FT__F_output_elements,
-                                     FT__F_weight_elements, FT__F_flops, FT__F_bytes};
-
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
-        if (row[sizes[i]] < p->least[sizes[i]] - 1 ||
-            row[sizes[i]] > p->most[sizes[i]] + 1)
-            return true;
-    return false;
-}
-
 void ft__regressor_free(ft__regressor *p)
 {
     ft__fit *opened = atomic_load(&p->opened);
@@ -141,55 +92,138 @@ void ft__regressor_free(ft__regressor *p)
     free(p->most);
 }
 
-ft_status ft__regressor_copy(ft__regressor *out, const ft__regressor *p, uint32_t width,
-                             ft_error *err)
+/* ---- targets ---- */
+
+/* What a value of the metric is predicted relative to. */
+static double scale_of(const ft__model_set *l, const ft__samples *s, uint32_t i,
+                       const ft__terms *t)
 {
-    *out = *p;
-    atomic_init(&out->opened, NULL);
-    out->least = malloc((width + 1u) * sizeof(float));
-    out->most = malloc((width + 1u) * sizeof(float));
-    if (!out->least || !out->most) {
-        ft__regressor_free(out);
-        return ft_fail(err, FT_ENOMEM, 0, "regressor");
+    const ft__dataset *d = &s->dataset[s->v[i].dataset];
+    double power_w = d->file ? ft_device_get(d->file)->tdp_w : NAN;
+
+    if (!(power_w > 0))
+        power_w = 1;
+    switch (l->opt.metric) {
+    case FT__METRIC_TIME: return t->total_s;
+    case FT__METRIC_POWER: return power_w;
+    case FT__METRIC_ENERGY: return t->total_s * power_w;
+    default: return 1;
     }
-    memcpy(out->least, p->least, width * sizeof(float));
-    memcpy(out->most, p->most, width * sizeof(float));
+}
+
+static bool is_bytes(const ft__model_set *l)
+{
+    return l->opt.metric >= FT__METRIC_MEMORY;
+}
+
+static double target_of(const ft__model_set *l, double value, double scale)
+{
+    return is_bytes(l) ? log(1 + value) : log(value / scale);
+}
+
+double ft__model_set_value(const ft__model_set *l, double target, double scale)
+{
+    return is_bytes(l) ? fmax(0, exp(target) - 1) : scale * exp(target);
+}
+
+/* ---- rows of a matrix ---- */
+
+void ft__rows_free(struct regressor_rows *r)
+{
+    free(r->x);
+    free(r->y);
+    free(r->scale);
+    free(r->out);
+    free(r->residual_scale);
+    free(r->pooled);
+    free(r->scope);
+    free(r->of);
+    free(r->px);
+    free(r->py);
+    free(r->group);
+    free(r->pout);
+    free(r->presidual_scale);
+    free(r->ppooled);
+    free(r->punused);
+}
+
+static void fill(struct regressor_rows *r, const ft__model_set *l, const ft__samples *s)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        uint32_t at = r->index[i];
+        ft__terms t;
+
+        if (s->terms)
+            t = s->terms[at];
+        else
+            ft__base_terms(&l->base, &t, s, at);
+        ft__columns_fill(&l->columns, r->x + i * l->columns.n, s, at, &t);
+        r->scale[i] = scale_of(l, s, at, &t);
+        r->y[i] = target_of(l, s->v[at].value[l->opt.metric], r->scale[i]);
+        r->out[i] = r->residual_scale[i] = r->pooled[i] = NAN;
+        r->scope[i] = FT__N_SCOPES;
+    }
+}
+
+ft_status ft__rows_make(struct regressor_rows *r, const ft__model_set *l,
+                        const ft__samples *s, const uint32_t *index, size_t n,
+                        ft_error *err)
+{
+    size_t cells = (n + 1) * l->columns.n, m = n + 1;
+    size_t neighbours = (n + 1) * FT__MOST_AXES * FT__AXIS_COLUMNS;
+
+    *r = (struct regressor_rows){.n = n,
+                                 .index = index,
+                                 .x = malloc(cells * sizeof(float)),
+                                 .y = calloc(m, sizeof(double)),
+                                 .scale = calloc(m, sizeof(double)),
+                                 .out = calloc(m, sizeof(double)),
+                                 .residual_scale = calloc(m, sizeof(double)),
+                                 .pooled = calloc(m, sizeof(double)),
+                                 .scope = calloc(m, sizeof(ft__scope)),
+                                 .of = calloc(m, sizeof(uint32_t)),
+                                 .px = malloc((cells + neighbours) * sizeof(float)),
+                                 .py = calloc(m, sizeof(double)),
+                                 .group = calloc(m, sizeof(uint64_t)),
+                                 .pout = calloc(m, sizeof(double)),
+                                 .presidual_scale = calloc(m, sizeof(double)),
+                                 .ppooled = calloc(m, sizeof(double)),
+                                 .punused = calloc(m, sizeof(double))};
+    if (!r->x || !r->y || !r->scale || !r->out || !r->residual_scale || !r->pooled ||
+        !r->scope || !r->of || !r->px || !r->py || !r->group || !r->pout ||
+        !r->presidual_scale || !r->ppooled || !r->punused) {
+        ft__rows_free(r);
+        return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
+    }
+    fill(r, l, s);
     return FT_OK;
 }
 
-static ft_status open_stored(ft__fit *out, const ft__regressor *p, uint32_t width,
-                             ft_error *err)
+ft_status ft__regressor_errors(ft__regressor *p, const ft__model_set *l,
+                               const struct regressor_rows *r, ft_error *err)
 {
-    const ft__stored *s = &p->stored;
-
-    *out = p->fit;
-    if (!ft__predictor_sound(s->section, s->bytes, s->checksum))
-        return ft__predictor_damaged(s->pos, "a regressor fails the checksum", err);
-    return ft__mixture_open(out, s->mixture, s->models, width, s->pos, err);
-}
-
-ft_status ft__regressor_fit(const ft__fit **out, const ft__model_set *l, uint32_t part,
-                            ft_error *err)
-{
-    ft__regressor *p = &l->part[part];
-    ft__fit *fit = atomic_load_explicit(&p->opened, memory_order_acquire),
-            *other = NULL;
+    double *v = calloc(4 * r->m + 1, sizeof(*v)), *truth = v, *predicted = v + r->m;
+    double *same = predicted + r->m, *base = same + r->m;
+    size_t n = 0;
     ft_status st;
 
-    *out = p->stored.section ? fit : &p->fit;
-    if (*out)
-        return FT_OK;
-    fit = calloc(1, sizeof(*fit));
-    if (!fit)
+    if (!v)
         return ft_fail(err, FT_ENOMEM, 0, "regressor");
-    st =
-        open_stored(fit, p, l->columns.n + ft__neighbours_columns(&p->neighbours), err);
-    /* Another thread may be first: its models stay, ours go. */
-    if (st || !atomic_compare_exchange_strong(&p->opened, &other, fit)) {
-        ft__fit_free(fit);
-        free(fit);
-        fit = other;
+    for (size_t i = 0; i < r->m; i++) {
+        double scale = r->scale[r->of[i]];
+
+        if (!isfinite(r->pout[i]))
+            continue;
+        truth[n] = ft__model_set_value(l, r->py[i], scale);
+        predicted[n] = ft__model_set_value(l, r->pout[i], scale);
+        same[n] = ft__model_set_value(l, p->fit.centre, scale);
+        base[n++] = scale;
     }
-    *out = fit;
+    st = ft__errors_compute(&p->learned, truth, predicted, n, l->columns.n, err);
+    if (!st)
+        st = ft__errors_compute(&p->constant, truth, same, n, 1, err);
+    if (!st)
+        st = ft__errors_compute(&p->physics, truth, base, n, 1, err);
+    free(v);
     return st;
 }

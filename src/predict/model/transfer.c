@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,8 @@
 /* Fewer rows of a chip say nothing of its interval. */
 enum { LEAST_ROWS = 12 };
 
-uint32_t ft__chip_of(const ft__samples *s, uint32_t i)
+/* Number of a sample's chip: the first dataset that was measured on it. */
+static uint32_t chip_of(const ft__samples *s, uint32_t i)
 {
     const char *name = ft__dataset_chip(&s->dataset[s->v[i].dataset]);
     uint32_t d = 0;
@@ -22,20 +24,40 @@ uint32_t ft__chip_of(const ft__samples *s, uint32_t i)
     return d;
 }
 
-bool ft__several_chips(const struct regressor_rows *r, const ft__samples *s)
+/* Are the rows of a part of two chips or more? */
+static bool several_chips(const struct regressor_rows *r, const ft__samples *s)
 {
     size_t i = 1;
 
-    while (i < r->m &&
-           ft__chip_of(s, r->index[r->of[i]]) == ft__chip_of(s, r->index[r->of[0]]))
+    while (i < r->m && chip_of(s, r->index[r->of[i]]) == chip_of(s, r->index[r->of[0]]))
         i++;
     return i < r->m;
+}
+
+enum { MOST_FOLDS = 10 };
+
+/* Of so few devices luck makes a regressor look better than none by less than this. */
+#define LEAST_GAIN 0.15
+
+ft__fit_options ft__transfer_how(const ft__model_set *l, struct regressor_rows *r,
+                                 const ft__samples *s)
+{
+    ft__fit_options how = l->opt.fit;
+
+    if (!l->opt.unseen || !several_chips(r, s))
+        return how;
+    for (size_t i = 0; i < r->m; i++)
+        r->group[i] = chip_of(s, r->index[r->of[i]]);
+    how.mix = 1;
+    how.gain = fmax(how.gain, LEAST_GAIN);
+    how.n_folds = MOST_FOLDS;
+    return how;
 }
 
 /* Rows whose chip was left out of what said `out` of them. */
 struct left_out {
     double *y, *out, *residual_scale;
-    uint64_t *chip; /* ft__chip_of() */
+    uint64_t *chip; /* chip_of() */
     size_t n;
     uint32_t n_chips; /* above all of them */
     const ft__samples *s;
@@ -193,6 +215,20 @@ static void left_out_free(struct left_out *h)
     free(h->chip);
 }
 
+/* Predictions become `share` of what they are: shrunk to 0. */
+static void shrink(ft__fit *f, double share)
+{
+    for (uint32_t k = 0; k < f->n_models; k++)
+        f->weight[k] *= share;
+    if (!f->n_models)
+        f->centre *= share;
+    if (share < 1) {
+        size_t len = strlen(f->choice);
+
+        snprintf(f->choice + len, sizeof(f->choice) - len, ", x %g", share);
+    }
+}
+
 /* Of a part whose rows are grouped by chip: its share of the answer, its interval. */
 static ft_status shrink_and_cover(ft__regressor *p, struct regressor_rows *r,
                                   const ft__samples *s, ft_error *err)
@@ -209,7 +245,7 @@ static ft_status shrink_and_cover(ft__regressor *p, struct regressor_rows *r,
             r->pout[i] *= share;
         for (size_t i = 0; i < h.n; i++)
             h.out[i] *= share;
-        ft__fit_shrink(&p->fit, share);
+        shrink(&p->fit, share);
         st = cover_chips(&p->fit.low, &p->fit.high, &h, err);
     }
     left_out_free(&h);
@@ -230,7 +266,7 @@ static void widen(ft__regressor *p)
 ft_status ft__transfer_part(ft__regressor *p, struct regressor_rows *r,
                             const ft__samples *s, ft_error *err)
 {
-    if (ft__several_chips(r, s))
+    if (several_chips(r, s))
         return shrink_and_cover(p, r, s, err);
     widen(p);
     return FT_OK;
@@ -244,7 +280,7 @@ ft_status ft__transfer_tails(ft__model_set *l, const struct regressor_rows *r,
 
     for (size_t i = 0; i < r->n && !st; i++)
         left_out_add(&h, r->y[i], r->out[i], r->residual_scale[i],
-                     ft__chip_of(s, r->index[i]));
+                     chip_of(s, r->index[i]));
     if (!st && h.n)
         st = cover_chips(&l->low, &l->high, &h, err);
     left_out_free(&h);

@@ -1,16 +1,17 @@
 #ifndef PREDICT_MODEL_TRANSFER_H
 #define PREDICT_MODEL_TRANSFER_H
 
-#include "predict/model/model_set_rows.h"
+#include "predict/model/regressor.h"
 
 /* Cross-device transfer: of regressors for devices that are not among the rows, how
  * much of what they learned is taken to other chips, and how far these differ. Both are
  * found by leaving each known chip out. */
 
-/* Number of a sample's chip: the first dataset that was measured on it. */
-uint32_t ft__chip_of(const ft__samples *s, uint32_t i);
-/* Are the rows of a part of two chips or more? */
-bool ft__several_chips(const struct regressor_rows *r, const ft__samples *s);
+/* How a part is fitted: l->opt.fit, or, for devices that are not among the rows, so
+ * that each known chip is left out in turn (r->group) and a mixture with the constant
+ * takes back what does not transfer. */
+ft__fit_options ft__transfer_how(const ft__model_set *l, struct regressor_rows *r,
+                                 const ft__samples *s);
 /* r holds the rows of a part, r->group their chips, and what its regressor says of each
  * with its chip left out, which is shrunk with the part. */
 ft_status ft__transfer_part(ft__regressor *p, struct regressor_rows *r,

@@ -1,25 +1,37 @@
-/* Estimates for operations and whole networks. */
+/* The parts of an estimate of a network that every way to one shares: sums over its
+ * operations, memory by part, what the schedule makes of them; and the estimate from a
+ * data sheet alone. */
+#include "predict/query/estimate.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "predict/file/predictor.h"
-#include "predict/query/estimate.h"
+#include "predict/data/features.h"
 
 static ft_estimate unavailable(const char *why)
 {
     return (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, why};
 }
 
-bool ft__is_workload(const ft_op *op)
+/* Was it measured whole, a kernel or a network by name? */
+static bool is_workload(const ft_op *op)
 {
     return op->kind == FT_KIND_kernel || op->kind == FT_KIND_network;
+}
+
+bool ft__graph_is_workload(const ft_graph *g)
+{
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if (!is_workload(&g->op[i]))
+            return false;
+    return true;
 }
 
 ft_status ft__check_operations(const ft_graph *g, ft_error *err)
 {
     for (uint32_t i = 0; i < g->n_ops; i++)
-        if (ft__is_workload(&g->op[i]))
+        if (is_workload(&g->op[i]))
             return ft_fail(err, FT_ENOTFOUND, 0,
                            "a kernel or network by name is predicted from measurements "
                            "of it alone, in a list without operations");
@@ -28,10 +40,34 @@ ft_status ft__check_operations(const ft_graph *g, ft_error *err)
 
 bool ft__costs_nothing(const ft_op *op)
 {
-    return ft_kind_class(op->kind) == FT_CLASS_VIEW || ft__is_workload(op);
+    return ft_kind_class(op->kind) == FT_CLASS_VIEW || is_workload(op);
 }
 
 /* ---- networks ---- */
+
+ft_status ft__estimate_start(ft_network_estimate *out, const ft_graph *g, ft_error *err)
+{
+    memset(out, 0, sizeof(*out));
+    out->n_ops = g->n_ops;
+    out->op_time = calloc(6 * (out->n_ops + (size_t)1), sizeof(*out->op_time));
+    if (!out->op_time)
+        return ft_fail(err, FT_ENOMEM, 0, "estimate");
+    out->op_device = out->op_time + out->n_ops;
+    out->op_power = out->op_device + out->n_ops;
+    out->op_energy = out->op_power + out->n_ops;
+    out->op_memory = out->op_energy + out->n_ops;
+    out->op_workspace = out->op_memory + out->n_ops;
+    for (uint32_t i = 0; i < out->n_ops; i++) {
+        out->op_power[i] = out->op_energy[i] =
+            unavailable("no power was measured for this predictor");
+        out->op_memory[i] = out->op_workspace[i] =
+            unavailable("nothing of it was measured for this predictor");
+    }
+    out->energy = unavailable("no power was measured for this predictor");
+    out->power = out->energy;
+    out->host_s = out->busy_s = NAN;
+    return FT_OK;
+}
 
 void ft__estimate_count(ft_network_estimate *e)
 {
@@ -75,7 +111,10 @@ static ft_estimate sum_of(const ft_network_estimate *e, const double *count)
     return out;
 }
 
-ft_status ft__estimate_sum(ft_network_estimate *e, const ft_graph *g, ft_error *err)
+/* Of all operations one after the other, each of them a bound: time and phase_time from
+ * op_time[], without intervals. */
+static ft_status sum_operations(ft_network_estimate *e, const ft_graph *g,
+                                ft_error *err)
 {
     double *count = malloc((e->n_ops + 1u) * sizeof(*count));
 
@@ -96,19 +135,6 @@ ft_status ft__estimate_sum(ft_network_estimate *e, const ft_graph *g, ft_error *
     return FT_OK;
 }
 
-static const double power_from_specification = 0.35;
-
-void ft__estimate_op_power(ft_network_estimate *e, uint32_t i, double power_w)
-{
-    if (isfinite(power_w))
-        e->op_power[i] = (ft_estimate){.value = power_w,
-                                       .low = power_w * exp(-power_from_specification),
-                                       .high = power_w * exp(power_from_specification),
-                                       .basis = FT_BASIS_SCALED,
-                                       .why = ""};
-    ft__estimate_op_energy(e, i);
-}
-
 void ft__estimate_op_energy(ft_network_estimate *e, uint32_t i)
 {
     const ft_estimate *t = &e->op_time[i], *p = &e->op_power[i];
@@ -126,11 +152,24 @@ void ft__estimate_op_energy(ft_network_estimate *e, uint32_t i)
     e->op_energy[i].high = e->op_energy[i].value * exp(above);
 }
 
+void ft__estimate_why_no_power(ft_network_estimate *e, const ft_device_facts *d)
+{
+    const char *why = "nothing is computed";
+
+    if (e->energy.basis != FT_BASIS_UNAVAILABLE)
+        return;
+    if (!d->type || strcmp(d->type, "gpu") != 0)
+        why = "the power of a CPU cannot be predicted from its data sheet";
+    else if (!(d->tdp_w > 0))
+        why = "the device's file does not say its power, tdp_w";
+    e->energy.why = e->power.why = why;
+}
+
 /* ---- memory ---- */
 
 /* An allocator that takes and gives back as operations run. */
-ft_status ft__estimate_memory_allocated(ft_network_estimate *e, const ft_graph *g,
-                                        uint32_t bits, ft_error *err)
+static ft_status allocate(ft_network_estimate *e, const ft_graph *g, uint32_t bits,
+                          ft_error *err)
 {
     const ft_memory_policy policy = {FT_POLICY_EAGER | bits};
     ft_memory m;
@@ -143,36 +182,12 @@ ft_status ft__estimate_memory_allocated(ft_network_estimate *e, const ft_graph *
     return st;
 }
 
-ft_status ft__estimate_start(ft_network_estimate *out, const ft_graph *g, ft_error *err)
-{
-    memset(out, 0, sizeof(*out));
-    out->n_ops = g->n_ops;
-    out->op_time = calloc(6 * (out->n_ops + (size_t)1), sizeof(*out->op_time));
-    if (!out->op_time)
-        return ft_fail(err, FT_ENOMEM, 0, "estimate");
-    out->op_device = out->op_time + out->n_ops;
-    out->op_power = out->op_device + out->n_ops;
-    out->op_energy = out->op_power + out->n_ops;
-    out->op_memory = out->op_energy + out->n_ops;
-    out->op_workspace = out->op_memory + out->n_ops;
-    for (uint32_t i = 0; i < out->n_ops; i++) {
-        out->op_power[i] = out->op_energy[i] =
-            unavailable("no power was measured for this predictor");
-        out->op_memory[i] = out->op_workspace[i] =
-            unavailable("nothing of it was measured for this predictor");
-    }
-    out->energy = unavailable("no power was measured for this predictor");
-    out->power = out->energy;
-    out->host_s = out->busy_s = NAN;
-    return FT_OK;
-}
-
 /* Weights, and the rest at offsets that were planned ahead. */
 static ft_status memory_as_planned(ft_network_estimate *e, const ft_graph *g,
                                    ft_error *err)
 {
     ft_plan plan;
-    ft_status st = ft__estimate_memory_allocated(e, g, 0, err);
+    ft_status st = allocate(e, g, 0, err);
 
     if (!st)
         st = ft_plan_make(&plan, g, err);
@@ -185,7 +200,7 @@ static ft_status memory_as_planned(ft_network_estimate *e, const ft_graph *g,
 }
 
 /* All parts that are known; w: what is not known exactly of them. */
-void ft__estimate_memory_sum(ft_network_estimate *e, const ft_estimate *w)
+static void sum_memory(ft_network_estimate *e, const ft_estimate *w)
 {
     double sum = isfinite(e->context_bytes) ? e->context_bytes : 0;
 
@@ -197,6 +212,21 @@ void ft__estimate_memory_sum(ft_network_estimate *e, const ft_estimate *w)
                               .high = sum * 1.05 + (w->high - w->value),
                               .basis = e->time.basis,
                               .why = ""};
+}
+
+/* PyTorch's scratch memory is known on CPUs only; context nowhere. */
+static ft_status memory_of_device(ft_network_estimate *e, const ft_device_facts *d,
+                                  const ft_graph *g, ft_error *err)
+{
+    const ft_estimate exact = {0};
+    bool cpu = d->type && strcmp(d->type, "cpu") == 0;
+    ft_status st = allocate(e, g, cpu ? FT_POLICY_CPU_SCRATCH : 0, err);
+
+    if (!cpu)
+        e->part_bytes[FT_PART_WORKSPACE] = NAN;
+    e->context_bytes = NAN;
+    sum_memory(e, &exact);
+    return st;
 }
 
 /* Workspace is shared by all operations: the largest one counts. */
@@ -221,19 +251,26 @@ static uint32_t count_running(const ft_graph *g)
     return n;
 }
 
-ft_status ft__estimate_memory_of_engine(ft_network_estimate *e, const ft__dataset *d,
-                                        const ft_graph *g, ft_error *err)
+static ft_status memory_of_engine(ft_network_estimate *e, const ft__dataset *d,
+                                  const ft_graph *g, ft_error *err)
 {
     const ft_estimate w = largest(e->op_workspace, e->n_ops);
-    ft_status st = g->mode == FT_MODE_INFERENCE
-                       ? memory_as_planned(e, g, err)
-                       : ft__estimate_memory_allocated(e, g, 0, err);
+    ft_status st = g->mode == FT_MODE_INFERENCE ? memory_as_planned(e, g, err)
+                                                : allocate(e, g, 0, err);
 
     e->part_bytes[FT_PART_WORKSPACE] = w.value;
     e->context_bytes =
         d->context_bytes + d->context_per_op_bytes * (double)count_running(g);
-    ft__estimate_memory_sum(e, &w);
+    sum_memory(e, &w);
     return st;
+}
+
+ft_status ft__estimate_memory(ft_network_estimate *e, const ft__dataset *engine,
+                              const ft_device_facts *d, const ft_graph *g,
+                              ft_error *err)
+{
+    return engine ? memory_of_engine(e, engine, g, err)
+                  : memory_of_device(e, d, g, err);
 }
 
 void ft_network_estimate_free(ft_network_estimate *e)
@@ -381,4 +418,80 @@ void ft__estimate_of_load(ft_brief *out, const ft__network_load *load,
     } else {
         out->energy_j = out->power_w = NAN;
     }
+}
+
+/* ---- from a data sheet alone ---- */
+
+/* Below a sum of rooflines there is nothing; above it, and around what another model
+ * says, nothing is known. */
+static void alone(ft_estimate *t, ft_basis basis)
+{
+    t->low = basis == FT_BASIS_ROOFLINE ? t->value : (double)NAN;
+    t->high = NAN;
+    t->basis = basis;
+}
+
+/* How a data sheet's figures become the time of an operation. */
+typedef double price_of(const ft_op *op, const ft__roof *roof);
+
+static ft_status cost_by_specification(ft_network_estimate *out, price_of *price,
+                                       ft_basis basis, const ft_device_facts *d,
+                                       const ft_graph *g, ft_error *err)
+{
+    const ft__roof roof = ft__flat_roof(d->peak_fp32, d->bandwidth_bytes_per_s, 0);
+    const bool bound = basis == FT_BASIS_ROOFLINE;
+    ft_status st = ft__check_operations(g, err);
+
+    if (st) {
+        memset(out, 0, sizeof(*out));
+        return st;
+    }
+    if (!(roof.peak_flops > 0) || !(d->bandwidth_bytes_per_s > 0)) {
+        memset(out, 0, sizeof(*out));
+        return ft_fail(
+            err, FT_ENOTFOUND, 0,
+            "%s: peak rate or bandwidth is not known, so there is no roofline",
+            d->name);
+    }
+    st = ft__estimate_start(out, g, err);
+    for (uint32_t i = 0; i < out->n_ops && !st; i++) {
+        double t = ft__costs_nothing(&g->op[i]) ? 0 : price(&g->op[i], &roof);
+
+        out->op_time[i] = (ft_estimate){t, bound ? t : (double)NAN, NAN, basis, ""};
+    }
+    return st ? st : sum_operations(out, g, err);
+}
+
+static ft_status predict_by_specification(ft_network_estimate *out, price_of *price,
+                                          ft_basis basis, const ft_device_facts *d,
+                                          const ft_graph *g, ft_error *err)
+{
+    ft_status st = cost_by_specification(out, price, basis, d, g, err);
+
+    alone(&out->time, basis);
+    for (int p = 0; p < FT_PHASE_COUNT; p++)
+        alone(&out->phase_time[p], basis);
+    if (!st)
+        st = ft__estimate_memory(out, NULL, d, g, err);
+    if (st) {
+        ft_network_estimate_free(out);
+        return st;
+    }
+    out->energy.why = out->power.why =
+        "a data sheet alone does not say what operations draw";
+    ft__estimate_count(out);
+    return FT_OK;
+}
+
+ft_status ft_predict_network_roofline(ft_network_estimate *out,
+                                      const ft_device_facts *d, const ft_graph *g,
+                                      ft_error *err)
+{
+    return predict_by_specification(out, ft__roofline, FT_BASIS_ROOFLINE, d, g, err);
+}
+
+ft_status ft_predict_network_paleo(ft_network_estimate *out, const ft_device_facts *d,
+                                   const ft_graph *g, ft_error *err)
+{
+    return predict_by_specification(out, ft__paleo, FT_BASIS_ANALYTIC, d, g, err);
 }

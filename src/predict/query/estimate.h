@@ -12,33 +12,22 @@
 /* Everything unknown, arrays by operation allocated. On failure *out is all 0. */
 ft_status ft__estimate_start(ft_network_estimate *out, const ft_graph *g,
                              ft_error *err);
-/* Of all operations one after the other, each of them a bound: time and phase_time from
- * op_time[], without intervals. */
-ft_status ft__estimate_sum(ft_network_estimate *e, const ft_graph *g, ft_error *err);
-/* op_power[i] and op_energy[i] where only specifications say what is drawn: within 35 %
- * (docs/power.md); NaN: not known. */
-void ft__estimate_op_power(ft_network_estimate *e, uint32_t i, double power_w);
 /* op_power[i] is set: op_energy[i] of it and op_time[i], errors independent. */
 void ft__estimate_op_energy(ft_network_estimate *e, uint32_t i);
 /* n_measured and the like from op_time[]. */
 void ft__estimate_count(ft_network_estimate *e);
-/* part_bytes of an allocator that takes and gives back as operations run; bits:
- * FT_POLICY_ of memory. */
-ft_status ft__estimate_memory_allocated(ft_network_estimate *e, const ft_graph *g,
-                                        uint32_t bits, ft_error *err);
-/* memory from its parts; w: what is not known exactly of them. */
-void ft__estimate_memory_sum(ft_network_estimate *e, const ft_estimate *w);
-/* memory on a machine of ours, whose dataset says what its engine takes beside: a
- * forward pass lies at the offsets that ft_plan_make() finds; a training step, which
- * our engines do not run, is counted as PyTorch allocates it. op_workspace[] is set. */
-ft_status ft__estimate_memory_of_engine(ft_network_estimate *e, const ft__dataset *d,
-                                        const ft_graph *g, ft_error *err);
-/* A device's file says nothing of workspace and context. */
-ft_status ft__estimate_memory_of_device(ft_network_estimate *e,
-                                        const ft_device_facts *d, const ft_graph *g,
-                                        ft_error *err);
-/* Was it measured whole, a kernel or a network by name? */
-bool ft__is_workload(const ft_op *op);
+/* Says why energy is missing, where it is. */
+void ft__estimate_why_no_power(ft_network_estimate *e, const ft_device_facts *d);
+/* memory. On a machine of ours, whose dataset `engine` says what its engine takes
+ * beside: a forward pass lies at the offsets that ft_plan_make() finds; a training
+ * step, which our engines do not run, is counted as PyTorch allocates it;
+ * op_workspace[] is set. On any other device (engine NULL) as PyTorch allocates it; its
+ * file says nothing of workspace and context. */
+ft_status ft__estimate_memory(ft_network_estimate *e, const ft__dataset *engine,
+                              const ft_device_facts *d, const ft_graph *g,
+                              ft_error *err);
+/* Is nothing in the graph an operation, everything measured whole? */
+bool ft__graph_is_workload(const ft_graph *g);
 /* FT_ENOTFOUND: one of g was, of which nothing but measurements tells anything. */
 ft_status ft__check_operations(const ft_graph *g, ft_error *err);
 /* Views; and what was measured whole, of which no estimate is made. */

@@ -1,3 +1,5 @@
+/* A device that operations are asked of by its specifications and constants: what one
+ * takes and draws there, at one setting or at many. */
 #include "predict/query/op_query.h"
 
 #include <math.h>
@@ -13,9 +15,6 @@
 static const double op_low = -0.9, op_high = 0.9;
 /* Not named by the importer: what it moves is all that is known of it. */
 static const double bound_high = 10;
-/* The physical estimate's host time is that of a call from C. A framework's layers in
- * Python take this many times as long. */
-static const double layer_factor = 1.8;
 
 /* PyTorch updates many parameters in one launch. For each, Python walks lists, and a
  * node of the graph has put its gradient where it is looked for. */
@@ -79,7 +78,8 @@ static ft_status check_facts(const ft__device_query *a, const ft_graph *g,
                  : FT_OK;
 }
 
-double ft__device_query_cap(const ft_device_facts *d, double power_w)
+/* What the device draws at most under a cap (NaN: none), W. */
+static double cap_under(const ft_device_facts *d, double power_w)
 {
     return isfinite(power_w) ? power_w : d->tdp_w > 0 ? d->tdp_w : INFINITY;
 }
@@ -100,7 +100,7 @@ ft_status ft__device_query_open(ft__device_query *out, const ft_device_use *on,
                               : ft__is_graph_mode(out->setting);
     out->capped = isfinite(cap);
     out->as_it_comes = !ft__setting_changes(out->setting);
-    out->cap_w = ft__device_query_cap(out->device, cap);
+    out->cap_w = cap_under(out->device, cap);
     st = check_facts(out, g, err);
     return st ? st : find_clock(out, err);
 }
@@ -184,21 +184,14 @@ static double clock_under_cap(const ft__device_query *a, double free_w, double c
     return wanted > left ? cbrt(left / wanted) : 1;
 }
 
-static void hold_to(ft__hardware_spec *chip, const ft__device_query *a, double share)
-{
-    chip->power_w = a->device->tdp_w; /* the clock is what the cap takes */
-    chip->clock_hz *= share;
-    chip->peak_flops *= share;
-    chip->vector_flops *= share;
-}
-
 void ft__device_query_terms(ft__terms *out, const ft__device_query *a, const ft_op *op)
 {
     ft__hardware_spec chip;
 
     ft__hardware_spec_make(&chip, a->device, a->setting, a->policy, op);
     if (a->capped)
-        hold_to(&chip, a, clock_under_cap(a, free_power(a, op, NULL), a->cap_w));
+        ft__hardware_spec_hold(&chip, a->device->tdp_w,
+                               clock_under_cap(a, free_power(a, op, NULL), a->cap_w));
     ft__physics(out, op, &chip, &a->params);
 }
 
@@ -225,12 +218,16 @@ ft_status ft__device_query_range_open(ft__device_query_range *out,
     if (st)
         return st;
     out->sustained = malloc((n + 1) * FT__MOST_PARAMS * sizeof(*out->sustained));
-    out->open = malloc((n + 1) * sizeof(*out->open));
-    if (!out->sustained || !out->open)
+    out->cap_w = malloc((n + 1) * sizeof(*out->cap_w));
+    if (!out->sustained || !out->cap_w)
         return ft_fail(err, FT_ENOMEM, 0, "%zu settings", n);
     for (size_t k = 0; k < n; k++) {
-        out->open[k] = ft__device_query_may(out->a.device, operating_point[k].clock_hz);
-        clocked = clocked || (out->open[k] && !isnan(operating_point[k].clock_hz));
+        const double clock_hz = operating_point[k].clock_hz;
+        const bool open = ft__device_query_may(out->a.device, clock_hz);
+
+        out->cap_w[k] =
+            open ? cap_under(out->a.device, operating_point[k].power_w) : (double)NAN;
+        clocked = clocked || (open && !isnan(clock_hz));
     }
     return clocked ? fit_clocks(&out->a, err) : FT_OK;
 }
@@ -239,16 +236,13 @@ void ft__device_query_range_close(ft__device_query_range *r)
 {
     ft__device_query_close(&r->a);
     free(r->sustained);
-    free(r->open);
+    free(r->cap_w);
 }
 
 /* One operation of many settings. */
 struct range_op {
     ft__device_query_range *r;
-    ft__ready ready;
-    ft__hardware_range chips;
-    ft__hardware_spec chip;
-    ft__pace pace;
+    ft__op_range range;
     struct draw draw;
     double *sustained; /* by operating_point */
 };
@@ -269,85 +263,53 @@ static double *sustained_of(ft__device_query_range *r, const ft__physics_params 
     return out;
 }
 
-static double power_at(const struct range_op *p,
-                       const ft__operating_point *operating_point)
+static double power_at(const struct range_op *p, size_t k)
 {
-    double free_w = draw_at(&p->draw, operating_point->clock_hz);
+    double free_w = draw_at(&p->draw, p->r->operating_point[k].clock_hz);
 
-    return isfinite(free_w)
-               ? fmin(free_w,
-                      ft__device_query_cap(p->r->a.device, operating_point->power_w))
-               : free_w;
+    return isfinite(free_w) ? fmin(free_w, p->r->cap_w[k]) : free_w;
 }
 
-static void price_at(struct range_op *p, size_t k, const ft__physics_params *params,
-                     double *busy_s, double *power_w)
+static void price_at(struct range_op *p, size_t k, double *busy_s, double *power_w)
 {
-    ft__device_query_range *r = p->r;
-    const ft__operating_point *operating_point = &r->operating_point[k];
-    double sustained;
+    const ft__operating_point *operating_point = &p->r->operating_point[k];
+    const double free_w = draw_at(&p->draw, operating_point->clock_hz);
+    double held = 1;
     ft__terms t;
 
-    *power_w = power_at(p, operating_point);
-    ft__hardware_range_at(&p->chip, &p->chips, operating_point);
-    if (isfinite(operating_point->power_w)) {
-        double free_w = draw_at(&p->draw, operating_point->clock_hz);
-
-        hold_to(&p->chip, &r->a,
-                clock_under_cap(&r->a, free_w, operating_point->power_w));
-        sustained = ft__sustained(&p->chip, params);
-    } else {
-        if (isnan(p->sustained[k]))
-            p->sustained[k] = ft__sustained(&p->chip, params);
-        sustained = p->sustained[k];
-    }
-    ft__pace_move(&p->pace, &p->chip, sustained);
-    ft__ready_cost(&t, &p->ready, &p->pace);
+    *power_w = power_at(p, k);
+    if (isfinite(operating_point->power_w))
+        held = clock_under_cap(&p->r->a, free_w, operating_point->power_w);
+    ft__op_range_cost(&t, &p->range, operating_point, held, &p->sustained[k]);
     *busy_s = t.busy_s;
 }
 
-/* At the clock that the device comes with: what it would draw there. */
-static void find_draw(struct range_op *p)
+/* What no setting changes of an operation, and what it would draw at the clock that the
+ * device comes with. */
+static bool range_op_make(struct range_op *p, const ft__physics_params *params,
+                          const ft_op *op, ft__arena *arena)
 {
-    const ft__operating_point as_it_comes = {NAN, NAN, NAN};
+    ft__device_query_range *r = p->r;
     ft__terms t;
 
-    ft__hardware_range_at(&p->chip, &p->chips, &as_it_comes);
-    p->draw = (struct draw){.power_w = NAN};
-    if (!p->chip.gpu)
-        return;
-    ft__ready_cost(&t, &p->ready, &p->pace);
-    t.total_s = t.busy_s;
-    draw_of(&p->draw, &p->r->a, &t, &p->chip);
-}
-
-/* What no setting changes of an operation; `cpu` is room for constants. */
-static bool range_op_make(struct range_op *p, const ft__physics_params **params,
-                          ft__physics_params *cpu, const ft_op *op, ft__arena *arena)
-{
-    const ft__operating_point as_it_comes = {NAN, NAN, NAN};
-    ft__device_query_range *r = p->r;
-
-    r->a.params = **params;
-    ft__hardware_range_make(&p->chips, r->a.device, "", r->a.policy, op);
-    p->chip = p->chips.chip;
-    ft__hardware_range_at(&p->chip, &p->chips, &as_it_comes);
-    if (!ft__ready_make(&p->ready, op, &p->chip, *params, arena))
+    r->a.params = *params;
+    if (!ft__op_range_make(&p->range, &t, op, r->a.device, r->a.policy, params, arena))
         return false;
-    *params = ft__params_for(cpu, *params, &p->chip);
-    ft__pace_make(&p->pace, &p->chip, *params);
-    find_draw(p);
+    p->draw = (struct draw){.power_w = NAN};
+    t.total_s = t.busy_s;
+    if (p->range.chip.gpu)
+        draw_of(&p->draw, &r->a, &t, &p->range.chip);
     return true;
 }
 
 ft_status ft__device_query_range_op(double *busy_s, double *power_w,
                                     ft__device_query_range *r,
-                                    const ft__physics_params *params, const ft_op *op,
+                                    const ft__physics_params *params,
+                                    const ft__physics_params *draws, const ft_op *op,
                                     ft_error *err)
 {
     struct range_op p = {.r = r};
     ft__arena arena = {0};
-    ft__physics_params cpu;
     bool good;
 
     for (size_t k = 0; k < r->n; k++) {
@@ -357,24 +319,14 @@ ft_status ft__device_query_range_op(double *busy_s, double *power_w,
     if (ft__costs_nothing(op))
         return FT_OK;
     p.sustained = sustained_of(r, params);
-    good = range_op_make(&p, &params, &cpu, op, &arena);
+    good = range_op_make(&p, params, op, &arena);
     for (size_t k = 0; k < r->n && good; k++)
-        price_at(&p, k, params, &busy_s[k], &power_w[k]);
-    ft__arena_free(&arena);
-    return good ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu settings", r->n);
-}
-
-ft_status ft__device_query_range_power(double *power_w, ft__device_query_range *r,
-                                       const ft__physics_params *params,
-                                       const ft_op *op, ft_error *err)
-{
-    struct range_op p = {.r = r};
-    ft__arena arena = {0};
-    ft__physics_params cpu;
-    bool good = ft__costs_nothing(op) || range_op_make(&p, &params, &cpu, op, &arena);
-
-    for (size_t k = 0; k < r->n && good && !ft__costs_nothing(op); k++)
-        power_w[k] = power_at(&p, &r->operating_point[k]);
+        price_at(&p, k, &busy_s[k], &power_w[k]);
+    if (good && draws != params) {
+        good = range_op_make(&p, draws, op, &arena);
+        for (size_t k = 0; k < r->n && good; k++)
+            power_w[k] = power_at(&p, k);
+    }
     ft__arena_free(&arena);
     return good ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu settings", r->n);
 }
@@ -393,26 +345,6 @@ static double launches(const ft__device_query *a, const ft_op *op)
                : ft__host_s(op, &params) / params.v[FT__C_floor_s];
 }
 
-ft_estimate ft__estimate_times(ft_estimate e, double factor)
-{
-    e.value *= factor;
-    e.low *= factor;
-    e.high *= factor;
-    return e;
-}
-
-double ft__device_query_device_share(const ft__device_query *a, const ft__op_task *task,
-                                     const ft__terms *t)
-{
-    const ft__physics_params params = ft__physics_default();
-
-    if (a->graph || !(t->busy_s > 0))
-        return 1;
-    if (t->launch_s > 0)
-        return t->busy_s / t->total_s;
-    return t->busy_s / hypot(t->busy_s, task->launches * params.v[FT__C_floor_s]);
-}
-
 void ft__device_query_bare(ft__op_task *task, ft_estimate *time,
                            const ft__device_query *a, const ft_op *op,
                            const ft__terms *t)
@@ -429,34 +361,4 @@ void ft__device_query_bare(ft__op_task *task, ft_estimate *time,
                                 FT_BASIS_ROOFLINE, ""}
                 : (ft_estimate){t->busy_s, t->busy_s * exp(op_low),
                                 t->busy_s * exp(op_high), FT_BASIS_SCALED, ""};
-}
-
-double ft__device_query_idle(const ft__device_query *a, double clock_hz)
-{
-    return a->clocks && isfinite(clock_hz) ? ft__clocks_idle(a->clocks, clock_hz) : 1;
-}
-
-ft__schedule ft__device_query_schedule(const ft__device_query *a, double clock_hz)
-{
-    const ft__physics_params params = ft__physics_default();
-    ft__schedule s = ft__schedule_plain();
-    double tdp = a->device ? a->device->tdp_w : NAN;
-
-    s.launch_s = layer_factor * params.v[FT__C_floor_s];
-    s.idle_w = tdp > 0 ? a->params.v[FT__C_power_idle] * tdp : 0;
-    s.idle_w *= ft__device_query_idle(a, clock_hz);
-    return s;
-}
-
-void ft__device_query_why_no_power(ft_network_estimate *e, const ft_device_facts *d)
-{
-    const char *why = "nothing is computed";
-
-    if (e->energy.basis != FT_BASIS_UNAVAILABLE)
-        return;
-    if (!d->type || strcmp(d->type, "gpu") != 0)
-        why = "the power of a CPU cannot be predicted from its data sheet";
-    else if (!(d->tdp_w > 0))
-        why = "the device's file does not say its power, tdp_w";
-    e->energy.why = e->power.why = why;
 }

@@ -27,14 +27,8 @@ ft_status ft__device_query_open(ft__device_query *out, const ft_device_use *on,
                                 const ft__physics_params *params, const ft_graph *g,
                                 ft_error *err);
 void ft__device_query_close(ft__device_query *a);
-/* What the device draws at most under a cap (NaN: none), W. */
-double ft__device_query_cap(const ft_device_facts *d, double power_w);
 
 void ft__device_query_terms(ft__terms *out, const ft__device_query *a, const ft_op *op);
-/* Share of the device in what the operation takes alone in the run mode asked for. */
-double ft__device_query_device_share(const ft__device_query *a, const ft__op_task *task,
-                                     const ft__terms *t);
-ft_estimate ft__estimate_times(ft_estimate e, double factor);
 /* From the terms of an operation: what it needs of host and device, and the estimate of
  * the latter; task->count and power_w are the caller's. Launches are in units of the
  * schedule's launch_s: what a call takes the host when it is measured alone says little
@@ -47,10 +41,6 @@ void ft__device_query_bare(ft__op_task *task, ft_estimate *time,
  * t: what ft__device_query_terms() said of it, or NULL. */
 double ft__device_query_power(const ft__device_query *a, const ft_op *op,
                               const ft__terms *t);
-/* At a clock (NaN: as it comes); nothing fitted on networks. */
-ft__schedule ft__device_query_schedule(const ft__device_query *a, double clock_hz);
-/* Idle power there, over that of the device as it comes. */
-double ft__device_query_idle(const ft__device_query *a, double clock_hz);
 /* What another clock adds to the error: half a 90 % interval of the logarithm. Formulae
  * alone erred 7 to 12 % on benchmarks left out (docs/notes/clocks-model.md). */
 #define FT__RESCALING_ERROR 0.2
@@ -80,7 +70,8 @@ typedef struct ft__device_query_range {
     /* By constants and operating_point; NaN: not known yet. */
     const ft__physics_params *params[FT__MOST_PARAMS]; /* NULL: none yet */
     double *sustained;
-    bool *open; /* by operating_point: false: ft__device_query_open() would fail */
+    double *cap_w; /* by operating_point: what the device draws at most; NaN:
+                      ft__device_query_open() would fail */
 } ft__device_query_range;
 /* *on but its setting; FT_ENOTFOUND where no operating_point can be asked about. */
 ft_status ft__device_query_range_open(ft__device_query_range *out,
@@ -89,18 +80,14 @@ ft_status ft__device_query_range_open(ft__device_query_range *out,
                                       const ft__operating_point *operating_point,
                                       size_t n, const ft_graph *g, ft_error *err);
 void ft__device_query_range_close(ft__device_query_range *r);
-/* busy_s[n] as ft__device_query_terms() with this theta, power_w[n] as
- * ft__device_query_power(). */
+/* busy_s[n] as ft__device_query_terms() with these constants, power_w[n] as
+ * ft__device_query_power() with those of `draws`. */
 ft_status ft__device_query_range_op(double *busy_s, double *power_w,
                                     ft__device_query_range *r,
-                                    const ft__physics_params *params, const ft_op *op,
+                                    const ft__physics_params *params,
+                                    const ft__physics_params *draws, const ft_op *op,
                                     ft_error *err);
-ft_status ft__device_query_range_power(double *power_w, ft__device_query_range *r,
-                                       const ft__physics_params *params,
-                                       const ft_op *op, ft_error *err);
 /* Can the device be asked about at this clock (NaN: as it comes)? */
 bool ft__device_query_may(const ft_device_facts *d, double clock_hz);
-/* Says why energy is missing, where it is. */
-void ft__device_query_why_no_power(ft_network_estimate *e, const ft_device_facts *d);
 
 #endif

@@ -2,14 +2,25 @@
 #define PREDICT_QUERY_QUERY_CONTEXT_H
 
 #include "predict/model/family.h"
-#include "predict/query/clock_line.h"
 #include "predict/query/op_query.h"
-#include "predict/schedule/device_schedule.h"
+#include "predict/schedule/schedule.h"
+
+/* A device that a family learned at several core clocks, asked about at another one. */
+struct clock_interpolation {
+    const ft__dataset
+        *at[2]; /* measured at these clocks: on either side of the one asked
+                   for where there are such, otherwise the nearest two */
+    double clock_hz[2];
+    double asked_hz;
+    double top_hz; /* the highest of the device */
+    double reach;  /* |log(asked / nearest)| outside of what was measured; 0: between */
+};
 
 /* A network that is asked about: for the files that do so. */
 typedef struct ft__query_context {
     const ft__family *f; /* NULL: from specifications; most of the rest is unused */
     ft__dataset on;
+    const ft__model_set *models; /* of times; NULL: from specifications */
     const ft_graph *g;
     uint32_t n;
     ft_phase phase; /* it runs as */
@@ -32,21 +43,21 @@ typedef struct ft__query_context {
     ft__device_query measured; /* the device as it was measured: */
     bool rescaled;             /* which is at another clock or under another cap */
     bool interpolated;         /* it is, but was measured at several: */
-    ft__clock_interpolation interpolation;
+    struct clock_interpolation interpolation;
     const ft_calibration_set *few; /* a few measurements of it, or NULL */
     uint32_t n_few;                /* that corrected the answers */
 } ft__query_context;
 
 /* The device, as the family is asked about it; *setting is
- * ft__query_context_close()'s to free. Then the forms of all operations, and what is
- * learned of them. */
+ * ft__query_context_close()'s to free. */
 ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
                                  const ft_device_use *on, ft_error *err);
-ft_status ft__query_context_make(ft__query_context *q, ft_error *err);
+/* Then the forms of all operations, and what is learned of them. */
 ft_status ft__query_context_learn(ft__query_context *q, ft_error *err);
 void ft__query_context_close(ft__query_context *q, ft__buf *setting);
-/* The regressors of times; NULL: from specifications. */
-const ft__model_set *ft__query_context_models(const ft__query_context *q);
+/* Bytes of every operation, where they were learned. */
+ft_status ft__query_context_bytes(ft_estimate *out, const ft__query_context *q,
+                                  ft__metric metric, ft_error *err);
 /* Is it a product that the device would compute in TF32? */
 bool ft__query_context_tf32(const ft__query_context *q, const ft_op *op);
 /* Of the device at a clock (NaN: as it comes; what clocks do to power is in *at),
@@ -54,6 +65,9 @@ bool ft__query_context_tf32(const ft__query_context *q, const ft_op *op);
 ft__schedule ft__query_context_schedule(ft__query_context *q,
                                         const ft__device_query *at, double clock_hz);
 /* What is left of a time alone when the host's part is taken out. */
-double ft__device_share(const ft__terms *t);
+static inline double ft__device_share(const ft__terms *t)
+{
+    return t->total_s > 0 ? t->busy_s / t->total_s : 1;
+}
 
 #endif

@@ -63,7 +63,7 @@ static bool is_rescaled(const struct measured_at *s,
 
     if (!s->any)
         return ft__operating_point_differs(operating_point, &as_it_comes);
-    /* Several clocks may tell of others: ft__clock_interpolation_find(). */
+    /* Several clocks may tell of others: find_interpolation(). */
     if (s->at_clocks > 1)
         return false;
     for (uint32_t i = 0; i < s->n; i++)
@@ -75,9 +75,9 @@ static bool is_rescaled(const struct measured_at *s,
 /* Constants by which operation i is priced; its class's, unless choose_form() took the
  * others. */
 static const ft__physics_params *parameters_of(const ft__query_context *q, uint32_t i,
-                                               const ft__model_set *l,
                                                const ft__physics_params *plain)
 {
+    const ft__model_set *l = q->models;
     const ft_op *op = &q->g->op[i];
 
     return !l || (!q->tf32 && ft__query_context_tf32(q, op))
@@ -88,31 +88,29 @@ static const ft__physics_params *parameters_of(const ft__query_context *q, uint3
 static ft_status cost_rescaled(struct settings_batch *m, ft__query_context *q,
                                ft__device_query_range *r, ft_error *err)
 {
-    const ft__model_set *l = ft__query_context_models(q);
+    const ft__model_set *l = q->models;
     const ft__physics_params plain = ft__physics_default();
     ft_status st = FT_OK;
 
     for (uint32_t i = 0; i < m->n_ops && !st; i++) {
         const ft_op *op = &m->g->op[i];
-        const ft__physics_params *params = parameters_of(q, i, l, &plain);
+        const ft__physics_params *params = parameters_of(q, i, &plain);
         const ft__physics_params *of_class =
             l ? &l->base.params[ft__group_of(op)] : &plain;
 
-        st = ft__device_query_range_op(&m->busy_s[i * m->n], &m->power_w[i * m->n], r,
-                                       params, op, err);
         /* Power is predicted by the constants of the class in any case. */
-        if (!st && params != of_class)
-            st = ft__device_query_range_power(&m->power_w[i * m->n], r, of_class, op,
-                                              err);
+        st = ft__device_query_range_op(&m->busy_s[i * m->n], &m->power_w[i * m->n], r,
+                                       params, of_class, op, err);
     }
     return st;
 }
 
 static void brief_rescaled(ft_brief *out, struct settings_batch *m,
-                           ft__query_context *q, const ft__device_query *at, size_t k)
+                           ft__query_context *q, const ft__device_query_range *r,
+                           size_t k)
 {
     const ft__schedule s =
-        ft__query_context_schedule(q, at, m->operating_point[k].clock_hz);
+        ft__query_context_schedule(q, &r->a, m->operating_point[k].clock_hz);
 
     for (uint32_t i = 0; i < m->n_ops; i++) {
         double busy = m->busy_s[i * m->n + k];
@@ -128,19 +126,15 @@ static void brief_rescaled(ft_brief *out, struct settings_batch *m,
                             ? q->time[i].value * factor
                             : (double)NAN;
     }
-    ft__estimate_brief(
-        out, m->task, m->n_ops, &s,
-        ft__device_query_cap(q->a.device, m->operating_point[k].power_w));
+    ft__estimate_brief(out, m->task, m->n_ops, &s, r->cap_w[k]);
 }
 
 static ft_status rescaled(ft_brief *out, struct settings_batch *m, ft__query_context *q,
                           ft__device_query_range *r, const unsigned char *which,
                           ft_error *err)
 {
-    ft_status st = ft__query_context_make(q, err);
+    ft_status st = ft__query_context_learn(q, err);
 
-    if (!st)
-        st = ft__query_context_learn(q, err);
     if (!st)
         st = cost_rescaled(m, q, r, err);
     if (st)
@@ -155,8 +149,8 @@ static ft_status rescaled(ft_brief *out, struct settings_batch *m, ft__query_con
         if (!which[k])
             continue;
         m->done[k] = 1;
-        if (r->open[k])
-            brief_rescaled(&out[k], m, q, &r->a, k);
+        if (!isnan(r->cap_w[k]))
+            brief_rescaled(&out[k], m, q, r, k);
     }
     return FT_OK;
 }
@@ -244,14 +238,11 @@ static ft_status by_one(ft_brief *out, const struct settings_batch *m,
 static ft_status memory(double *out, const ft_device_use *on, const ft_graph *g,
                         ft_error *err)
 {
-    const ft_estimate exact = {0};
     ft_network_estimate e;
     ft_status st = ft__estimate_start(&e, g, err);
 
     if (!st)
-        st = ft__estimate_memory_of_device(&e, ft_device_get(on->device), g, err);
-    if (!st)
-        ft__estimate_memory_sum(&e, &exact);
+        st = ft__estimate_memory(&e, NULL, ft_device_get(on->device), g, err);
     *out = e.memory.value;
     ft_network_estimate_free(&e);
     return st;

@@ -1,20 +1,126 @@
+/* Devices of which networks were measured and no operation: learning from those
+ * networks how much each category of operations takes of its estimate from
+ * specifications, and what a network then takes. */
 #include "predict/schedule/networks_only.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pairs.h"
 #include "base/solve.h"
 #include "learn/learn_inside.h"
-#include "predict/data/categories.h"
+#include "physics/physics.h"
 #include "predict/model/family.h"
 #include "predict/query/op_query.h"
-#include "predict/schedule/device_schedule.h"
+#include "predict/schedule/schedule.h"
 
-static_assert((int)FT__N_CATEGORIES == (int)FT__CATEGORY_WEIGHTS,
-              "one for every category");
+/* ---- categories ---- */
+
+/* Operations of one sort err alike in the estimate from specifications. */
+enum category {
+    CATEGORY_FIRST,      /* convolutions of images: four channels at most */
+    CATEGORY_POINT,      /* of 1 x 1 */
+    CATEGORY_POINT_THIN, /* fewer than 64 channels in or out */
+    CATEGORY_CONV,
+    CATEGORY_CONV_THIN,
+    CATEGORY_GROUPED,
+    CATEGORY_GROUPED_THIN, /* fewer than 16 channels a group */
+    CATEGORY_DEPTHWISE,    /* one or two channels a group; kernels up to 3, 5, more */
+    CATEGORY_DEPTHWISE_5,
+    CATEGORY_DEPTHWISE_7,
+    CATEGORY_LINEAR,
+    CATEGORY_PRODUCT,
+    CATEGORY_ATTENTION,
+    CATEGORY_BATCHNORM,
+    CATEGORY_NORM, /* the others, which mixed precision computes in fp32 */
+    CATEGORY_SOFTMAX,
+    CATEGORY_IN_PLACE, /* activations */
+    CATEGORY_UNARY,
+    CATEGORY_BINARY, /* of images */
+    CATEGORY_BINARY_TOKENS,
+    CATEGORY_MOVE, /* and whatever streams */
+    CATEGORY_REDUCE,
+    CATEGORY_POOL,
+    N_CATEGORIES
+};
+
+/* Channels below which tiles of a product are not filled, and those below which a
+ * product is no more than a pass over its operands. */
+enum { FEW_CHANNELS = 64, THIN = 16 };
+
+static enum category category_of_conv(const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x);
+    int64_t groups = ft_op_at(op, FT_K_groups, 0), in = x.dim[1];
+    int64_t kernel = ft_op_at(op, FT_K_kernel, 0), out = ft_op_at(op, FT_K_out, 0);
+    bool few = in < FEW_CHANNELS || out < FEW_CHANNELS;
+
+    if (in <= 4)
+        return CATEGORY_FIRST;
+    if (groups > 1 && 2 * groups >= in)
+        return kernel <= 3   ? CATEGORY_DEPTHWISE
+               : kernel <= 5 ? CATEGORY_DEPTHWISE_5
+                             : CATEGORY_DEPTHWISE_7;
+    if (groups > 1)
+        return in < THIN * groups ? CATEGORY_GROUPED_THIN : CATEGORY_GROUPED;
+    if (kernel == 1)
+        return few ? CATEGORY_POINT_THIN : CATEGORY_POINT;
+    return few ? CATEGORY_CONV_THIN : CATEGORY_CONV;
+}
+
+static enum category category_of(const ft_op *op)
+{
+    switch (ft_kind_class(op->kind)) {
+    case FT_CLASS_CONV: return category_of_conv(op);
+    case FT_CLASS_MATMUL:
+        return op->kind == FT_KIND_linear      ? CATEGORY_LINEAR
+               : op->kind == FT_KIND_attention ? CATEGORY_ATTENTION
+                                               : CATEGORY_PRODUCT;
+    case FT_CLASS_POOL: return CATEGORY_POOL;
+    case FT_CLASS_NORM:
+        return op->kind == FT_KIND_batchnorm ? CATEGORY_BATCHNORM : CATEGORY_NORM;
+    case FT_CLASS_SOFTMAX: return CATEGORY_SOFTMAX;
+    case FT_CLASS_UNARY: return op->in_place ? CATEGORY_IN_PLACE : CATEGORY_UNARY;
+    case FT_CLASS_BINARY:
+        return ft_op_shape(op, FT_K_x).rank < 4 ? CATEGORY_BINARY_TOKENS
+                                                : CATEGORY_BINARY;
+    case FT_CLASS_REDUCE: return CATEGORY_REDUCE;
+    default: return CATEGORY_MOVE;
+    }
+}
+
+static bool is_thin(const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x);
+
+    return op->kind == FT_KIND_linear &&
+           (x.dim[x.rank - 1] <= THIN || ft_op_at(op, FT_K_out, 0) <= THIN);
+}
+
+/* The sort of a forward operation and what the device needs for it by its
+ * specifications; NaN where something is not known. */
+static enum category category_cost(double *time_s, const ft_op *op,
+                                   const ft__hardware_spec *chip,
+                                   const ft__physics_params *params)
+{
+    enum category category = category_of(op);
+    ft__terms t;
+
+    ft__physics(&t, op, chip, params);
+    *time_s = t.busy_s;
+    if (category == CATEGORY_LINEAR && is_thin(op)) {
+        ft_cost cost;
+
+        ft_op_cost(op, &cost);
+        *time_s = 3 * (cost.bytes_read + cost.bytes_written) / (0.85 * chip->bandwidth);
+        return CATEGORY_MOVE;
+    }
+    return category;
+}
+
+static_assert((int)N_CATEGORIES == (int)FT__CATEGORY_WEIGHTS, "one for every category");
 
 /* Parts of the architectures that intervals are learned from, each without itself. */
 enum { FOLDS = FT__LEAST_ARCHITECTURES - 1 };
@@ -129,6 +235,15 @@ bool ft__alone_sound(const ft__alone *a)
     return good && strcmp(a->phase, phase_of(a->phase)) == 0;
 }
 
+/* Was any operation of the device of `on` learned from? */
+static bool is_measured(const ft__family *f, const ft__dataset *on)
+{
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (on->device && strcmp(on->device, f->dataset[i].device) == 0)
+            return true;
+    return false;
+}
+
 ft_status ft__alone_add(ft__family *f, const ft__alone *a, ft_error *err)
 {
     ft__alone *grown = realloc(f->alone, (f->n_alone + 1u) * sizeof(*grown));
@@ -144,7 +259,7 @@ ft_status ft__alone_add(ft__family *f, const ft__alone *a, ft_error *err)
 
 /* What an operation takes by specifications; its sort. *time_s is 0 of one that costs
  * nothing. FT_ENOTFOUND: the device's file lacks a fact. */
-static ft_status price(double *time_s, ft__category *category, const ft_op *op,
+static ft_status price(double *time_s, enum category *category, const ft_op *op,
                        const ft_device_facts *d, const char *setting,
                        const char *policy, ft_error *err)
 {
@@ -152,12 +267,12 @@ static ft_status price(double *time_s, ft__category *category, const ft_op *op,
     ft__hardware_spec chip;
 
     *time_s = 0;
-    *category = FT__CATEGORY_MOVE;
+    *category = CATEGORY_MOVE;
     if (ft_kind_class(op->kind) == FT_CLASS_VIEW)
         return FT_OK;
     ft__hardware_spec_make(&chip, d, setting, policy, op);
     chip.renews = 1;
-    *category = ft__category_cost(time_s, op, &chip, &params);
+    *category = category_cost(time_s, op, &chip, &params);
     return isfinite(*time_s) ? FT_OK
                              : ft_fail(err, FT_ENOTFOUND, 0,
                                        "%s: its file lacks what an estimate needs; see "
@@ -190,7 +305,7 @@ static bool fill(struct measured_network *it, const ft__network_sample *w,
                  const ft__dataset *on)
 {
     for (uint32_t i = 0; i < w->graph->n_ops; i++) {
-        ft__category category;
+        enum category category;
         double t;
 
         if (price(&t, &category, &w->graph->op[i], ft_device_get(on->file), on->setting,
@@ -302,8 +417,7 @@ static uint32_t fold_of(struct weights_fitting *y, size_t i)
 
 static bool is_usable(const ft__family *f, const ft__dataset *on)
 {
-    return on->file && !ft__family_measured(f, on) &&
-           !ft__setting_differs(on->setting, "");
+    return on->file && !is_measured(f, on) && !ft__setting_differs(on->setting, "");
 }
 
 static void find_items(struct weights_fitting *y, const ft__family *f,
@@ -381,7 +495,7 @@ const ft__alone *ft__alone_find(const ft__family *f, const ft_device_use *on,
     const char *phase = phase_of(ft_phase_name(ft__graph_phase(g)));
     const ft__alone *best = NULL;
 
-    if (!device || ft__family_measured(f, &asked))
+    if (!device || is_measured(f, &asked))
         return NULL;
     for (uint32_t i = 0; i < f->n_alone; i++) {
         const ft__alone *a = &f->alone[i];
@@ -400,7 +514,7 @@ static ft_status take(ft_network_estimate *out, ft__op_task *task, uint32_t i,
                       const ft__log_residual *residual, ft_error *err)
 {
     const bool rescaled = ft__setting_differs(on->setting, a->setting);
-    ft__category category;
+    enum category category;
     double t;
     ft_status st = price(&t, &category, &g->op[i], ft_device_get(on->device),
                          on->setting, on->policy, err);
@@ -441,7 +555,7 @@ ft_status ft__alone_apply(ft_network_estimate *out, const ft__alone *a,
     free(task);
     if (st)
         return st;
-    ft__device_query_why_no_power(out, ft_device_get(on->device));
+    ft__estimate_why_no_power(out, ft_device_get(on->device));
     ft__estimate_count(out);
     out->n_networks = a->n;
     return FT_OK;

@@ -7,7 +7,7 @@
 #include "predict/query/network.h"
 
 /* Networks of devices of which no operation was measured: their operations' estimates
- * from specifications, added up by sort (predict/data/categories.h), are the parts of a
+ * from specifications, added up by category, are the parts of a
  * mixture whose weights networks teach (docs/networks.md). */
 
 struct ft__family;

@@ -1,11 +1,29 @@
+/* Schedules: what a network takes of host and device by what its operations do, and
+ * what networks that were measured whole say of it: of the devices they ran on, and of
+ * how far off networks of others are. */
 #include "predict/schedule/schedule.h"
 
 #include <math.h>
-#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "foretell/learn.h"
-#include "learn/learn_inside.h"
+#include "predict/model/family.h"
+
+/* The schedules of devices in a predictor: looked up, checked. */
+ft_phase ft__graph_phase(const ft_graph *g)
+{
+    ft_phase phase = FT_PHASE_FORWARD;
+
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        switch (g->op[i].phase) {
+        case FT_PHASE_OPTIMIZER:
+        case FT_PHASE_STEP: return FT_PHASE_STEP;
+        case FT_PHASE_BACKWARD:
+        case FT_PHASE_FORWARD_BACKWARD: phase = FT_PHASE_FORWARD_BACKWARD; break;
+        default: break;
+        }
+    return phase;
+}
 
 ft__task_group ft__task_group_of(const ft_op *op)
 {
@@ -86,154 +104,152 @@ double ft__schedule_energy(const ft__network_load *l, const ft__schedule *s,
     return fmin(s->idle_w * time_s + fmax(0, added), l->cap_w * time_s);
 }
 
-/* ---- fitting ---- */
+/* ---- schedules of devices in a predictor ---- */
 
-enum { MAX_FITTED = FT__N_TASK_GROUPS + 2 };
-
-/* What is searched, as logarithms of factors to where it started. */
-struct schedule_search {
-    ft__schedule from;
-    const ft__known_network *network;
-    size_t n;
-    double prior;
-    bool energy;
-};
-
-static void apply(ft__schedule *s, const struct schedule_search *q,
-                  const double *factor)
+bool ft__device_schedule_is_of(const ft__device_schedule *p, const ft__dataset *on,
+                               const char *phase)
 {
-    *s = q->from;
-    if (q->energy) {
-        s->dynamic *= exp(factor[0]);
-        s->idle_w *= exp(factor[1]);
-        return;
+    return strcmp(p->device, on->device) == 0 && strcmp(p->policy, on->policy) == 0 &&
+           strcmp(p->engine, on->engine) == 0 && strcmp(p->phase, phase) == 0;
+}
+
+ft_status ft__device_schedule_add(ft__family *f, const ft__device_schedule *p,
+                                  ft_error *err)
+{
+    ft__device_schedule *grown =
+        realloc(f->device_schedule, (f->n_device_schedules + 1u) * sizeof(*grown));
+
+    if (!grown)
+        return ft_fail(err, FT_ENOMEM, 0, "schedules");
+    f->device_schedule = grown;
+    grown[f->n_device_schedules++] = *p;
+    return FT_OK;
+}
+
+/* No factor, interval or time of a launch (s) is larger, and no power (W). */
+static const double most = 1e3, most_w = 1e6;
+
+static bool is_range(double low, double high)
+{
+    return low <= high && low >= -log(most) && high <= log(most);
+}
+
+static bool is_factor(double v)
+{
+    return v > 0 && v <= most;
+}
+
+static bool is_made(const char *phase)
+{
+    static const ft_phase made[] = {FT_PHASE_FORWARD, FT_PHASE_FORWARD_BACKWARD,
+                                    FT_PHASE_STEP};
+
+    for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++)
+        if (strcmp(phase, ft_phase_name(made[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool is_schedule(const ft__schedule *s)
+{
+    bool good = is_factor(s->bounded) && is_factor(s->launch_s) && s->idle_w >= 0 &&
+                s->idle_w <= most_w && s->dynamic >= 0 && s->dynamic <= most;
+
+    for (int g = 0; good && g < FT__N_TASK_GROUPS; g++)
+        good = is_factor(s->scale[g]);
+    return good;
+}
+
+static bool are_sessions(const ft__device_schedule *p)
+{
+    bool good = p->n_sessions <= FT__MOST_SESSIONS;
+
+    for (uint64_t c = 0; good && c < p->n_sessions; c++)
+        good = ft__is_text(p->session[c].setting, sizeof(p->session[c].setting)) &&
+               p->session[c].weight > 0 && p->session[c].weight <= 1;
+    return good;
+}
+
+bool ft__device_schedule_sound(const ft__device_schedule *p)
+{
+    return are_sessions(p) && ft__is_text(p->device, sizeof(p->device)) &&
+           ft__is_text(p->policy, sizeof(p->policy)) &&
+           ft__is_text(p->engine, sizeof(p->engine)) &&
+           ft__is_text(p->phase, sizeof(p->phase)) && is_made(p->phase) &&
+           p->n >= FT__LEAST_NETWORKS && p->n <= UINT32_MAX &&
+           is_schedule(&p->schedule) && is_range(p->time_low, p->time_high) &&
+           (is_range(p->energy_low, p->energy_high) ||
+            (isnan(p->energy_low) && isnan(p->energy_high))) &&
+           isfinite(p->error) && p->error >= 0 && isfinite(p->without) &&
+           p->without >= 0;
+}
+
+/* ---- networks of devices that nobody measured ---- */
+
+/* Operations of a group that took less of the networks' time are not like theirs. */
+static const double little = 0.02;
+/* A network with this share of its time in such groups is none of theirs. */
+static const double enough = 0.1;
+
+bool ft__op_bounds_of(ft__op_bounds *out, const ft_network_estimate *e,
+                      const ft_graph *g)
+{
+    double sum = 0, squares = 0;
+
+    *out = (ft__op_bounds){0};
+    for (uint32_t i = 0; i < e->n_ops; i++) {
+        const ft_estimate *d = &e->op_device[i];
+        double v = (double)g->op_count[i] * d->value, below, above;
+
+        if (!(v > 0))
+            continue;
+        below = v * log(d->value / d->low);
+        above = v * log(d->high / d->value);
+        sum += v;
+        squares += v * v;
+        out->low += below;
+        out->high += above;
+        out->own_low += below * below;
+        out->own_high += above * above;
+        out->share[ft__task_group_of(&g->op[i])] += v;
     }
-    s->launch_s *= exp(factor[0]);
-    s->bounded *= exp(factor[1]);
-    for (int g = 0; g < FT__N_TASK_GROUPS; g++)
-        s->scale[g] *= exp(factor[2 + g]);
+    if (!(sum > 0))
+        return false;
+    out->low /= sum;
+    out->high /= sum;
+    out->own_low = sqrt(out->own_low) / sum;
+    out->own_high = sqrt(out->own_high) / sum;
+    out->alone = squares / (sum * sum);
+    for (int k = 0; k < FT__N_TASK_GROUPS; k++)
+        out->share[k] /= sum;
+    return true;
 }
 
-/* Weight x |log(measured / estimate)|; 0 where one of them is not known. */
-static double residual(const struct schedule_search *q, const ft__schedule *s,
-                       const ft__known_network *k)
+bool ft__unseen_sound(const ft__unseen *u)
 {
-    double truth = q->energy ? k->energy_j : k->time_s;
-    double estimate = q->energy ? ft__schedule_energy(&k->load, s, k->time_s)
-                                : ft__schedule_time(&k->load, s);
+    bool good = u->part > 0 && u->part <= FT__WIDEST && u->alone > 0 && u->alone <= 1;
 
-    return truth > 0 && estimate > 0 ? k->weight * fabs(log(truth / estimate)) : 0;
+    for (int k = 0; k < FT__N_TASK_GROUPS; k++)
+        good = good && u->share[k] >= 0 && u->share[k] <= 1;
+    return good && u->n > 0 && u->chips >= 2;
 }
 
-/* Where a search for the time of a launch, or for idle power, begins is known to an
- * order of magnitude only; what an operation takes in another layout hardly better. */
-static const double rough = 0.05, loose = 0.2;
-
-/* How much a factor is held to 1. */
-static double hold(const struct schedule_search *q, int j)
+double ft__unseen_unlike(const ft__unseen *u, const ft__op_bounds *of)
 {
-    if (q->energy || j == 0)
-        return rough;
-    return j == 2 + FT__TASK_RELAID ? loose : 1;
+    double unlike = 0, alone = (of->alone - u->alone) / (1 - u->alone);
+
+    for (int k = 0; k < FT__N_TASK_GROUPS; k++)
+        if (u->share[k] < little)
+            unlike += of->share[k] / enough;
+    return fmin(1, fmax(unlike, u->alone < 1 ? fmax(0, alone) : 0));
 }
 
-static double loss(const struct schedule_search *q, const double *factor)
+ft_status ft__unseen_set(ft__family *f, const ft__unseen *u, ft_error *err)
 {
-    ft__schedule s;
-    double sum = 0;
-
-    apply(&s, q, factor);
-    for (size_t i = 0; i < q->n; i++)
-        sum += residual(q, &s, &q->network[i]);
-    for (int j = 0; j < MAX_FITTED; j++)
-        sum += q->prior * hold(q, j) * factor[j] * factor[j];
-    return sum;
-}
-
-/* One of 9 n (n - 1) / 2 moves: of a pair of numbers each by -1, 0 or 1 step. */
-static void move_by(double *to, const double *at, int move, double step)
-{
-    int pair = move / 9, high = 1;
-
-    for (; pair >= high; high++)
-        pair -= high;
-    memcpy(to, at, MAX_FITTED * sizeof(*to));
-    to[pair] += (move % 3 - 1) * step;
-    to[high] += (move / 3 % 3 - 1) * step;
-}
-
-/* Steps along the axes and the diagonals between two of them, halved when none helps:
- * the loss has kinks, and there are few numbers. */
-static void descend(double *at, const struct schedule_search *q)
-{
-    const int n = q->energy ? 2 : MAX_FITTED, moves = 9 * n * (n - 1) / 2;
-    double least = loss(q, at);
-
-    for (double step = 0.4; step > 0.005;) {
-        double best[MAX_FITTED], next[MAX_FITTED], before = least;
-
-        for (int move = 0; move < moves; move++) {
-            double l;
-
-            move_by(next, at, move, step);
-            l = loss(q, next);
-            if (l < least) {
-                least = l;
-                memcpy(best, next, sizeof(best));
-            }
-        }
-        if (least < before)
-            memcpy(at, best, sizeof(best));
-        else
-            step /= 2;
-    }
-}
-
-static void fit(ft__schedule *s, const ft__known_network *network, size_t n,
-                double prior, bool energy)
-{
-    const struct schedule_search q = {*s, network, n, prior, energy};
-    double at[MAX_FITTED] = {0};
-
-    descend(at, &q);
-    apply(s, &q, at);
-}
-
-void ft__schedule_fit(ft__schedule *s, const ft__known_network *network, size_t n,
-                      double prior)
-{
-    fit(s, network, n, prior, false);
-    fit(s, network, n, prior, true);
-}
-
-/* ---- log residuals of networks ---- */
-
-/* Student's t, 95 %, of 1, 2, ... degrees of freedom. */
-static const double student[] = {6.314, 2.920, 2.353, 2.132, 2.015, 1.943,
-                                 1.895, 1.860, 1.833, 1.812, 1.796, 1.782,
-                                 1.771, 1.761, 1.753, 1.746, 1.740, 1.734};
-enum { FEW = sizeof(student) / sizeof(*student) };
-
-double ft__student(size_t n)
-{
-    assert(n > 0);
-    return student[(n < FEW ? n : FEW) - 1];
-}
-
-ft_status ft__schedule_range(double *low, double *high, const double *residual,
-                             size_t n, ft_error *err)
-{
-    ft_status st = ft__conformal(low, high, residual, n, 0.9, err);
-    double sum = 0, width;
-
-    if (st || n > FEW)
-        return st;
-    /* Another one lies between the extremes of n with probability (n - 1) / (n + 1)
-     * only, which is less than nine in ten: then their size says more. */
-    for (size_t i = 0; i < n; i++)
-        sum += residual[i] * residual[i];
-    width = ft__student(n) * sqrt(sum / (double)n);
-    *low = fmin(*low, -width);
-    *high = fmax(*high, width);
+    if (!f->unseen)
+        f->unseen = malloc(sizeof(*f->unseen));
+    if (!f->unseen)
+        return ft_fail(err, FT_ENOMEM, 0, "predictor");
+    *f->unseen = *u;
     return FT_OK;
 }

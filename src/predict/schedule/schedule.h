@@ -2,10 +2,13 @@
 #define PREDICT_SCHEDULE_SCHEDULE_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "foretell/op.h"
+#include "predict/data/network_samples.h"
+#include "predict/query/network.h"
 
 /* From operations to a network: two resources (docs/networks.md). The host issues
  * launches one after the other, the device executes them in order; a pass that is
@@ -22,6 +25,8 @@ typedef enum ft__task_group {
     FT__N_TASK_GROUPS
 } ft__task_group;
 
+/* What a graph is: a pass, both passes, or a training step. */
+ft_phase ft__graph_phase(const ft_graph *g);
 /* As it was measured. */
 ft__task_group ft__task_group_of(const ft_op *op);
 
@@ -40,7 +45,8 @@ typedef struct ft__op_task {
 
 /* What operations measured one by one do not say; fitted on networks that were
  * measured whole. All are at least 0. Predictor files hold it as it is here
- * (device_schedule.h): a change of it, or of the groups, needs a new version of theirs.
+ * (ft__device_schedule): a change of it, or of the groups, needs a new version of
+ * theirs.
  */
 typedef struct ft__schedule {
     double scale[FT__N_TASK_GROUPS]; /* of device times, by group */
@@ -85,27 +91,90 @@ double ft__schedule_busy(const ft__network_load *l, const ft__schedule *s);
 double ft__schedule_energy(const ft__network_load *l, const ft__schedule *s,
                            double time_s);
 
-/* A network that was measured whole. */
-typedef struct ft__known_network {
-    ft__network_load load;
-    double time_s;
-    double energy_j; /* NaN: not measured */
-    double weight;   /* as so many networks */
-} ft__known_network;
+/* ---- of devices in a predictor ---- */
 
-/* Least mean of |log(time / estimate)| over the networks, then of energies; drawn to
- * what *s holds before as if `prior` networks had shown it, less where that is known
- * to an order of magnitude only. launch_s and idle_w must
- * not be 0 to be fitted. Without a network *s stays as it is. */
-void ft__schedule_fit(ft__schedule *s, const ft__known_network *network, size_t n,
-                      double prior);
+/* Schedules in a predictor for a family of devices: what networks that were measured
+ * whole on one of its devices showed of host and device (docs/networks.md). */
 
-/* Student's t of n > 0 degrees of freedom, within which nine in ten are; of more than
- * 18 what it is of those. */
-double ft__student(size_t n);
-/* Between which logarithms of measured over estimate nine in ten networks lie,
- * predicted from those of n > 0 others that the schedule was not fitted to. */
-ft_status ft__schedule_range(double *low, double *high, const double *residual,
-                             size_t n, ft_error *err);
+struct ft__family;
+
+/* Of fewer networks nothing is said. */
+enum { FT__LEAST_NETWORKS = 2 };
+
+/* A dataset of the device: operations that were measured in several sessions contradict
+ * each other where clocks drifted or a host changed. */
+typedef struct ft__device_session {
+    char setting[120];
+    double weight; /* of its answers' logarithms; those of a schedule add up to 1 */
+} ft__device_session;
+enum { FT__MOST_SESSIONS = 8 };
+
+/* In a file as it is here (family_image.h). */
+typedef struct ft__device_schedule {
+    char device[128];
+    char policy[32];
+    char engine[32];
+    char phase[24]; /* "forward", "forward_backward", "step" */
+    uint64_t n;     /* networks */
+    ft__schedule schedule;
+    /* 90 % of log(measured / estimate) of networks that it was not fitted to. */
+    double time_low, time_high;
+    double energy_low, energy_high; /* NaN: no energy was measured */
+    double error;                   /* of their times, mean; relative */
+    double without;                 /* the same with the schedule it began from */
+    uint64_t
+        n_sessions; /* in whose terms its operations are predicted, by how well each
+                       tells networks that it was not fitted to; 0: as asked */
+    ft__device_session session[FT__MOST_SESSIONS];
+} ft__device_schedule;
+static_assert(sizeof(ft__device_schedule) == 344 + FT__MOST_SESSIONS * 128,
+              "image layout");
+
+bool ft__device_schedule_is_of(const ft__device_schedule *p, const ft__dataset *on,
+                               const char *phase);
+ft_status ft__device_schedule_add(struct ft__family *f, const ft__device_schedule *p,
+                                  ft_error *err);
+/* Can it be true? */
+bool ft__device_schedule_sound(const ft__device_schedule *p);
+
+/* ---- networks of devices that nobody measured ---- */
+
+/* How far off networks are on devices that nobody measured, as the chips show that
+ * were: each is left out of training with all that was measured on it, and its networks
+ * are predicted. Errors of a network's operations have a part in common and a part of
+ * their own; how much of an operation's interval is left of it in a network is what
+ * these residuals say. */
+
+/* What operations of a network may err by, as one sigma of the logarithm would be in
+ * 90 %: the mean over its time below and above; and how much one of them weighs. */
+typedef struct ft__op_bounds {
+    double low, high;         /* mean of log(value / low) and log(high / value) */
+    double own_low, own_high; /* the same, were they independent */
+    double alone; /* sum of squares of shares of the time: 1 of one operation */
+    double share[FT__N_TASK_GROUPS]; /* of the time, by group */
+} ft__op_bounds;
+/* e->op_device[] of g; false: nothing takes time. */
+bool ft__op_bounds_of(ft__op_bounds *out, const ft_network_estimate *e,
+                      const ft_graph *g);
+
+/* In a file as it is here. */
+typedef struct ft__unseen {
+    uint64_t n;     /* networks; 0: none, nothing is known */
+    uint64_t chips; /* that they ran on */
+    double part;    /* of the mean bound of operations: what reaches 90 % of networks */
+    double alone;   /* mean of the networks' */
+    double share[FT__N_TASK_GROUPS]; /* mean of the networks' */
+} ft__unseen;
+static_assert(sizeof(ft__unseen) == 64, "image layout");
+/* No interval is known to be wider, as parts of what operations may err by. */
+#define FT__WIDEST 10
+/* Can it be true? */
+bool ft__unseen_sound(const ft__unseen *u);
+/* How unlike those networks one with these bounds is, 0 to 1 (a tenth of its time in
+ * groups that they lack is enough), or how much more of it a few operations take. */
+double ft__unseen_unlike(const ft__unseen *u, const ft__op_bounds *of);
+
+/* f->unseen as *u is. */
+ft_status ft__unseen_set(struct ft__family *f, const ft__unseen *u, ft_error *err);
 
 #endif

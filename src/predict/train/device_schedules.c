@@ -5,12 +5,165 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "learn/learn_inside.h"
 #include "predict/file/predictor.h"
 #include "predict/query/op_query.h"
 #include "predict/train/train.h"
 
 /* What is known of a schedule before, in networks. */
 static const double pull = 1;
+
+/* ---- a schedule fitted to networks ---- */
+
+enum { MAX_FITTED = FT__N_TASK_GROUPS + 2 };
+
+/* What is searched, as logarithms of factors to where it started. */
+struct schedule_search {
+    ft__schedule from;
+    const ft__known_network *network;
+    size_t n;
+    double prior;
+    bool energy;
+};
+
+static void apply(ft__schedule *s, const struct schedule_search *q,
+                  const double *factor)
+{
+    *s = q->from;
+    if (q->energy) {
+        s->dynamic *= exp(factor[0]);
+        s->idle_w *= exp(factor[1]);
+        return;
+    }
+    s->launch_s *= exp(factor[0]);
+    s->bounded *= exp(factor[1]);
+    for (int g = 0; g < FT__N_TASK_GROUPS; g++)
+        s->scale[g] *= exp(factor[2 + g]);
+}
+
+/* Weight x |log(measured / estimate)|; 0 where one of them is not known. */
+static double residual(const struct schedule_search *q, const ft__schedule *s,
+                       const ft__known_network *k)
+{
+    double truth = q->energy ? k->energy_j : k->time_s;
+    double estimate = q->energy ? ft__schedule_energy(&k->load, s, k->time_s)
+                                : ft__schedule_time(&k->load, s);
+
+    return truth > 0 && estimate > 0 ? k->weight * fabs(log(truth / estimate)) : 0;
+}
+
+/* Where a search for the time of a launch, or for idle power, begins is known to an
+ * order of magnitude only; what an operation takes in another layout hardly better. */
+static const double rough = 0.05, loose = 0.2;
+
+/* How much a factor is held to 1. */
+static double hold(const struct schedule_search *q, int j)
+{
+    if (q->energy || j == 0)
+        return rough;
+    return j == 2 + FT__TASK_RELAID ? loose : 1;
+}
+
+static double loss(const struct schedule_search *q, const double *factor)
+{
+    ft__schedule s;
+    double sum = 0;
+
+    apply(&s, q, factor);
+    for (size_t i = 0; i < q->n; i++)
+        sum += residual(q, &s, &q->network[i]);
+    for (int j = 0; j < MAX_FITTED; j++)
+        sum += q->prior * hold(q, j) * factor[j] * factor[j];
+    return sum;
+}
+
+/* One of 9 n (n - 1) / 2 moves: of a pair of numbers each by -1, 0 or 1 step. */
+static void move_by(double *to, const double *at, int move, double step)
+{
+    int pair = move / 9, high = 1;
+
+    for (; pair >= high; high++)
+        pair -= high;
+    memcpy(to, at, MAX_FITTED * sizeof(*to));
+    to[pair] += (move % 3 - 1) * step;
+    to[high] += (move / 3 % 3 - 1) * step;
+}
+
+/* Steps along the axes and the diagonals between two of them, halved when none helps:
+ * the loss has kinks, and there are few numbers. */
+static void descend(double *at, const struct schedule_search *q)
+{
+    const int n = q->energy ? 2 : MAX_FITTED, moves = 9 * n * (n - 1) / 2;
+    double least = loss(q, at);
+
+    for (double step = 0.4; step > 0.005;) {
+        double best[MAX_FITTED], next[MAX_FITTED], before = least;
+
+        for (int move = 0; move < moves; move++) {
+            double l;
+
+            move_by(next, at, move, step);
+            l = loss(q, next);
+            if (l < least) {
+                least = l;
+                memcpy(best, next, sizeof(best));
+            }
+        }
+        if (least < before)
+            memcpy(at, best, sizeof(best));
+        else
+            step /= 2;
+    }
+}
+
+static void fit(ft__schedule *s, const ft__known_network *network, size_t n,
+                double prior, bool energy)
+{
+    const struct schedule_search q = {*s, network, n, prior, energy};
+    double at[MAX_FITTED] = {0};
+
+    descend(at, &q);
+    apply(s, &q, at);
+}
+
+void ft__schedule_fit(ft__schedule *s, const ft__known_network *network, size_t n,
+                      double prior)
+{
+    fit(s, network, n, prior, false);
+    fit(s, network, n, prior, true);
+}
+
+/* ---- log residuals of networks ---- */
+
+/* Student's t, 95 %, of 1, 2, ... degrees of freedom. */
+static const double student[] = {6.314, 2.920, 2.353, 2.132, 2.015, 1.943,
+                                 1.895, 1.860, 1.833, 1.812, 1.796, 1.782,
+                                 1.771, 1.761, 1.753, 1.746, 1.740, 1.734};
+enum { FEW = sizeof(student) / sizeof(*student) };
+
+double ft__student(size_t n)
+{
+    assert(n > 0);
+    return student[(n < FEW ? n : FEW) - 1];
+}
+
+ft_status ft__schedule_range(double *low, double *high, const double *residual,
+                             size_t n, ft_error *err)
+{
+    ft_status st = ft__conformal(low, high, residual, n, 0.9, err);
+    double sum = 0, width;
+
+    if (st || n > FEW)
+        return st;
+    /* Another one lies between the extremes of n with probability (n - 1) / (n + 1)
+     * only, which is less than nine in ten: then their size says more. */
+    for (size_t i = 0; i < n; i++)
+        sum += residual[i] * residual[i];
+    width = ft__student(n) * sqrt(sum / (double)n);
+    *low = fmin(*low, -width);
+    *high = fmax(*high, width);
+    return FT_OK;
+}
 
 /* ---- loads ---- */
 

@@ -3,7 +3,7 @@
 
 #include "predict/data/network_samples.h"
 #include "predict/model/family.h"
-#include "predict/schedule/device_schedule.h"
+#include "predict/schedule/schedule.h"
 
 /* Training: samples -> what a predictor holds. Operations first, then what networks
  * that were measured whole say beside them. */
@@ -52,18 +52,37 @@ ft_status ft__family_of_kernels(ft_predictor **out, const ft__kernel_row *row,
 /* out: its datasets, the regressors and templates of their operations. */
 ft_status ft__train_operations(ft__family *out, const ft__samples *s,
                                const ft__family_options *opt, ft_error *err);
-/* f->placed: one for every device that operations were learned of, policy, engine and
- * phase of which at least four networks were measured, at the clock and the cap that
- * the device comes with, where it tells those that it was not fitted to better than
- * none. */
+/* f->device_schedule: one for every device that operations were learned of, policy,
+ * engine and phase of which at least four networks were measured, at the clock and the
+ * cap that the device comes with, where it tells those that it was not fitted to better
+ * than none. */
 ft_status ft__device_schedules_fit(ft__family *f, const ft__network_samples *w,
                                    const ft__family_options *opt,
                                    ft__schedules_found *found, ft_error *err);
-/* f->unseen from networks w but those that are hidden: every chip with networks is left
- * out of rows of s in turn, trained as opt says. Of fewer than two chips nothing is
- * said. */
-ft_status ft__unseen_fit(ft__family *f, const ft__samples *s,
-                         const ft__network_samples *w, const bool *hidden,
-                         const ft__family_options *opt, ft_error *err);
+
+/* ---- schedules fitted to networks ---- */
+
+/* A network that was measured whole. */
+typedef struct ft__known_network {
+    ft__network_load load;
+    double time_s;
+    double energy_j; /* NaN: not measured */
+    double weight;   /* as so many networks */
+} ft__known_network;
+
+/* Least mean of |log(time / estimate)| over the networks, then of energies; drawn to
+ * what *s holds before as if `prior` networks had shown it, less where that is known
+ * to an order of magnitude only. launch_s and idle_w must
+ * not be 0 to be fitted. Without a network *s stays as it is. */
+void ft__schedule_fit(ft__schedule *s, const ft__known_network *network, size_t n,
+                      double prior);
+
+/* Student's t of n > 0 degrees of freedom, within which nine in ten are; of more than
+ * 18 what it is of those. */
+double ft__student(size_t n);
+/* Between which logarithms of measured over estimate nine in ten networks lie,
+ * predicted from those of n > 0 others that the schedule was not fitted to. */
+ft_status ft__schedule_range(double *low, double *high, const double *residual,
+                             size_t n, ft_error *err);
 
 #endif

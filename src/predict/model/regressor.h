@@ -1,5 +1,5 @@
-#ifndef PREDICT_MODEL_MODEL_SET_ROWS_H
-#define PREDICT_MODEL_MODEL_SET_ROWS_H
+#ifndef PREDICT_MODEL_REGRESSOR_H
+#define PREDICT_MODEL_REGRESSOR_H
 
 #include "predict/model/model_set.h"
 
@@ -31,10 +31,10 @@ struct regressor_rows {
     double *punused; /* residual scales that nobody asks for */
 };
 
+/* Of samples index[n]. */
 ft_status ft__rows_make(struct regressor_rows *r, const ft__model_set *l,
-                        const uint32_t *index, size_t n, ft_error *err);
-void ft__rows_fill(struct regressor_rows *r, const ft__model_set *l,
-                   const ft__samples *s);
+                        const ft__samples *s, const uint32_t *index, size_t n,
+                        ft_error *err);
 void ft__rows_free(struct regressor_rows *r);
 /* The metric that a target means, which is predicted relative to `scale`. */
 double ft__model_set_value(const ft__model_set *l, double target, double scale);

@@ -1,5 +1,7 @@
-#ifndef PREDICT_MODEL_GRID_NEIGHBOURS_H
-#define PREDICT_MODEL_GRID_NEIGHBOURS_H
+#ifndef PREDICT_MODEL_NEIGHBOURS_H
+#define PREDICT_MODEL_NEIGHBOURS_H
+
+#include <stdlib.h>
 
 #include "predict/data/sample.h"
 
@@ -52,9 +54,16 @@ ft_status ft__neighbours_make(ft__neighbours *out, const ft__samples *s,
 /* An image, used where it lies; false: it is none. Whatever its numbers are, asking is
  * safe. */
 bool ft__neighbours_open(ft__neighbours *out, const void *image, size_t len);
-void ft__neighbours_free(ft__neighbours *n);
+static inline void ft__neighbours_free(ft__neighbours *n)
+{
+    free(n->own);
+    *n = (ft__neighbours){0};
+}
 /* How many columns; 0 of NULL. */
-uint32_t ft__neighbours_columns(const ft__neighbours *n);
+static inline uint32_t ft__neighbours_columns(const ft__neighbours *n)
+{
+    return n ? n->n_axes * FT__AXIS_COLUMNS : 0;
+}
 /* columns[ft__neighbours_columns()]; false: it has no neighbour. */
 bool ft__neighbours_fill(const ft__neighbours *n, float *columns, const ft__sample *v);
 

@@ -1,11 +1,14 @@
-/* A family of devices as sections of the predictor file. */
+/* A family of devices as a predictor file: its sections (family_image.h), then header
+ * and table in front of them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "predict/file/family_image.h"
 #include "predict/model/family.h"
-#include "predict/schedule/device_schedule.h"
 #include "predict/schedule/networks_only.h"
-#include "predict/schedule/unseen_networks.h"
+#include "predict/schedule/schedule.h"
 
 static void put(ft__buf *b, const void *data, size_t len)
 {
@@ -196,7 +199,7 @@ static ft_status write_model_set(ft__writer *w, const ft__model_set *l, ft_error
     return st;
 }
 
-ft_status ft__family_write(ft__writer *w, const ft__family *f, ft_error *err)
+static ft_status write_sections(ft__writer *w, const ft__family *f, ft_error *err)
 {
     ft_status st = write_family(w, f, err);
 
@@ -220,4 +223,76 @@ ft_status ft__family_write(ft__writer *w, const ft__family *f, ft_error *err)
     if (!st && f->kernels)
         st = ft__kernels_write(w, f->kernels, err);
     return st;
+}
+
+/* ---- the file ---- */
+
+/* Header, table and sections in one piece of memory. */
+static ft_status predictor_of(ft_predictor **out, ft__writer *w, ft_error *err)
+{
+    size_t table_bytes = w->n_sections * sizeof(*w->section);
+    size_t begin = ft__padded(sizeof(ft__header_image) + table_bytes);
+    ft__header_image h = {.version = FT__PREDICTOR_VERSION,
+                          .n_sections = w->n_sections};
+    unsigned char *image =
+        aligned_alloc(FT__ALIGNMENT, ft__padded(begin + w->body.len));
+
+    ft_status st;
+
+    if (!image)
+        return ft_fail(err, FT_ENOMEM, 0, "predictor");
+    for (uint32_t i = 0; i < w->n_sections; i++)
+        w->section[i].offset += begin;
+    memcpy(h.magic, FT__PREDICTOR_MAGIC, sizeof(h.magic));
+    h.file_bytes = begin + w->body.len;
+    h.table_checksum = ft__checksum(w->section, table_bytes);
+    memset(image, 0, begin);
+    memcpy(image, &h, sizeof(h));
+    memcpy(image + sizeof(h), w->section, table_bytes);
+    memcpy(image + begin, w->body.s, w->body.len);
+    st = ft__predictor_load_image(out, image, begin + w->body.len, err);
+    if (st)
+        free(image);
+    else
+        (*out)->memory = image;
+    return st;
+}
+
+ft_status ft__predictor_of_family(ft_predictor **out, const ft__family *f,
+                                  ft_error *err)
+{
+    ft__writer w = {0};
+    ft_status st = write_sections(&w, f, err);
+
+    if (!st)
+        st = predictor_of(out, &w, err);
+    free(w.section);
+    ft__buf_free(&w.body);
+    return st;
+}
+
+ft_status ft_predictor_save(const ft_predictor *p, const char *path, ft_error *err)
+{
+    char temporary[4096];
+    FILE *fp;
+    bool good;
+
+    /* Beside the target, so that a reader sees the old file or the whole new one. */
+    if ((size_t)snprintf(temporary, sizeof(temporary), "%s.part", path) >=
+        sizeof(temporary))
+        return ft_fail(err, FT_EINVAL, 0, "the file name is too long");
+    fp = fopen(temporary, "wb");
+    if (!fp)
+        return ft_fail(err, FT_EIO, 0, "cannot write %s: %s", temporary,
+                       strerror(errno));
+    good = fwrite(p->image, 1, p->len, fp) == p->len;
+    good = fclose(fp) == 0 && good;
+    if (!good || rename(temporary, path)) {
+        ft_status st =
+            ft_fail(err, FT_EIO, 0, "cannot write %s: %s", path, strerror(errno));
+
+        remove(temporary);
+        return st;
+    }
+    return FT_OK;
 }

@@ -1,20 +1,24 @@
-/* A family of devices out of the predictor file, checked. */
+/* A predictor file, mapped, checked and opened: its sections (family_image.h) become a
+ * family of devices, whose regressors and templates are used where they lie. */
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "graph/op_inside.h"
 #include "predict/file/family_image.h"
 #include "predict/model/family.h"
-#include "predict/model/pooled.h"
-#include "predict/schedule/device_schedule.h"
 #include "predict/schedule/networks_only.h"
-#include "predict/schedule/unseen_networks.h"
+#include "predict/schedule/schedule.h"
 
 /* No file of ours says more. */
 enum { MAX_TEXT = 1024, MAX_DATASETS = 100000 };
 
-/* ---- reading ---- */
+/* ---- numbers and texts of a section ---- */
 
 /* Sticky: after one read beyond the end everything reads as nothing. */
 struct section_cursor {
@@ -339,7 +343,7 @@ static ft_status read_model_set(struct section_cursor *c, ft__model_set *l,
     return verdict(c, "a learner", pos, err);
 }
 
-/* ---- opening ---- */
+/* ---- sections ---- */
 
 static ft_status open_family(ft_predictor *p, struct section_cursor *c, uint64_t pos,
                              ft_error *err)
@@ -521,7 +525,9 @@ static ft_status open_alone(ft__family *f, const ft__section_image *s,
                : ft__predictor_damaged(s->offset, "networks alone", err);
 }
 
-ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error *err)
+/* One section into p->family. */
+static ft_status open_section(ft_predictor *p, const ft__section_image *s,
+                              ft_error *err)
 {
     struct section_cursor c = {p->image + s->offset, (size_t)s->bytes, false, false};
     bool now = s->type == FT__SECTION_FAMILY || s->type == FT__SECTION_MODEL_SET ||
@@ -549,7 +555,8 @@ ft_status ft__family_open(ft_predictor *p, const ft__section_image *s, ft_error 
     }
 }
 
-ft_status ft__family_check(const ft_predictor *p, ft_error *err)
+/* FT_EFORMAT: sections are missing. */
+static ft_status check_family(const ft_predictor *p, ft_error *err)
 {
     const ft__family *f = p->family;
     const bool learned = ft__family_any(f, FT__METRIC_TIME) != NULL;
@@ -558,4 +565,114 @@ ft_status ft__family_check(const ft_predictor *p, ft_error *err)
                           : (f->n_alone || f->clocked.n || f->kernels) && !learned)
                ? FT_OK
                : ft__predictor_damaged(0, "nothing was learned of times", err);
+}
+
+/* ---- the file ---- */
+
+static ft_status open_inside(ft_predictor *p, const ft__section_image *s,
+                             uint64_t table_end, ft_error *err)
+{
+    if (s->offset % 8 || s->offset < table_end || s->offset > p->len ||
+        s->bytes > p->len - s->offset)
+        return ft__predictor_damaged(s->offset, "a section lies outside the file", err);
+    return open_section(p, s, err);
+}
+
+static ft_status open_table(ft_predictor *p, ft_error *err)
+{
+    const ft__header_image *h = (const void *)p->image;
+    const ft__section_image *table = (const void *)(p->image + sizeof(*h));
+    uint64_t table_bytes;
+    ft_status st = FT_OK;
+
+    if (p->len < sizeof(*h) || memcmp(h->magic, FT__PREDICTOR_MAGIC, 8) != 0)
+        return ft_fail(err, FT_EFORMAT, 0, "not a predictor file");
+    if (h->version != FT__PREDICTOR_VERSION)
+        return ft_fail(
+            err, FT_EFORMAT, 8,
+            "the predictor has format %u, this foretell reads %d; train it again",
+            h->version, FT__PREDICTOR_VERSION);
+    table_bytes = (uint64_t)h->n_sections * sizeof(*table);
+    if (h->file_bytes != p->len || table_bytes > p->len - sizeof(*h))
+        return ft__predictor_damaged(16, "the file is cut short", err);
+    if (!ft__predictor_sound(table, table_bytes, h->table_checksum))
+        return ft__predictor_damaged(sizeof(*h), "its table fails the checksum", err);
+    for (uint32_t i = 0; i < h->n_sections && !st; i++)
+        st = open_inside(p, &table[i], sizeof(*h) + table_bytes, err);
+    if (!st && !p->family)
+        st = ft__predictor_damaged(sizeof(*h), "it has no description", err);
+    return st ? st : check_family(p, err);
+}
+
+/* `mapping` and `memory`: what the predictor is to release at its end. */
+static ft_status load(ft_predictor **out, const void *image, size_t len, void *mapping,
+                      void *memory, ft_error *err)
+{
+    ft_predictor *p = calloc(1, sizeof(*p));
+    ft_status st;
+
+    *out = NULL;
+    if (!p) {
+        if (mapping)
+            munmap(mapping, len);
+        free(memory);
+        return ft_fail(err, FT_ENOMEM, 0, "predictor");
+    }
+    p->image = image;
+    p->len = len;
+    p->mapping = mapping;
+    p->memory = memory;
+    st = open_table(p, err);
+    if (st) {
+        ft_predictor_free(p);
+        return st;
+    }
+    *out = p;
+    return FT_OK;
+}
+
+ft_status ft__predictor_load_image(ft_predictor **out, const void *image, size_t len,
+                                   ft_error *err)
+{
+    return load(out, image, len, NULL, NULL, err);
+}
+
+ft_status ft_predictor_load(ft_predictor **out, const char *path, ft_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat info;
+    ft_error why;
+    void *map;
+    ft_status st;
+
+    *out = NULL;
+    if (fd < 0 || fstat(fd, &info)) {
+        st = ft_fail(err, FT_EIO, 0, "%s: %s", path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return st;
+    }
+    if (!S_ISREG(info.st_mode) || info.st_size == 0) {
+        close(fd);
+        return ft_fail(err, FT_EFORMAT, 0, "%s: not a predictor file", path);
+    }
+    map = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    close(fd);
+    if (map == MAP_FAILED)
+        return ft_fail(err, FT_EIO, 0, "%s: %s", path, strerror(errno));
+    st = load(out, map, (size_t)info.st_size, map, NULL, &why);
+    return st ? ft_fail(err, st, why.pos, "%s: %s", path, why.msg) : FT_OK;
+}
+
+void ft_predictor_free(ft_predictor *p)
+{
+    if (!p)
+        return;
+    if (p->family)
+        ft__family_free(p->family);
+    free(p->family);
+    if (p->mapping)
+        munmap(p->mapping, p->len);
+    free(p->memory);
+    free(p);
 }

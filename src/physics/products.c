@@ -1,0 +1,622 @@
+/* Kernels that multiply: matrix products and convolutions on vectors and on tensor
+ * cores. In: one kernel of an operation, and what a chip reaches; out: its time by the
+ * fastest of the algorithms that libraries have, each cut into tiles the best way. */
+#include <math.h>
+#include <string.h>
+
+#include "physics/op_kernels.h"
+
+/* One way of cutting a product into tiles, as far as no clock changes it. */
+struct tiling {
+    double work;  /* FLOPs, with those that are lost */
+    double drawn; /* B from the last-level cache, by so many cores: */
+    double cores;
+    double extra; /* B of partial results that are added up */
+    double waves;
+    uint32_t halved; /* size of the tiles */
+    uint32_t split;  /* k, into so many parts */
+};
+
+/* One algorithm for a product or convolution: a product of its own, and passes over
+ * memory before and behind it. */
+struct ft__algorithm {
+    ft__op_kernel op_kernel;
+    double share;             /* of the rate of a plain product */
+    double added;             /* B of those passes */
+    double starts;            /* of kernels */
+    int tensor;               /* on tensor cores, of numbers of 16 bits at most */
+    const struct tiling *way; /* NULL: worked out as it is priced */
+    uint32_t n_ways;
+};
+enum { MAX_ALGORITHMS = 5, MAX_WAYS = 64 };
+
+/* ceil() of what is not negative, without a call. */
+static inline double up(double v)
+{
+    const double whole = v < 0x1p52 ? (double)(int64_t)v : v;
+
+    return whole + (whole < v);
+}
+
+/* ---- matrix products: tiles dealt to cores in waves ---- */
+
+/* Tiles of the result that a core works on at a time; halved: 128 x 128 by 2^halved. */
+static const struct tile {
+    double m, n;
+    uint32_t halved;
+} tiles[] = {{128, 128, 0}, {128, 64, 1}, {64, 128, 1}, {64, 64, 2},
+             {128, 32, 2},  {32, 128, 2}, {32, 32, 4}};
+enum { N_TILES = sizeof(tiles) / sizeof(*tiles), MOST_SPLIT = 256 };
+static const double LEAST_DEPTH = 64; /* of a part, where k is split */
+static const double ENOUGH_WAVES = 2; /* then it is not */
+
+struct product_machine {
+    const ft__pace *pace;
+    double rate;       /* FLOP/s */
+    double core_cache; /* B/s of one core from the last-level cache */
+};
+
+struct product_plan {
+    double compute_s, cache_s, waves, total_s;
+};
+
+/* k in `split` parts, added up afterwards. */
+static struct tiling way_of(const ft__op_kernel *p, const struct tile *t,
+                            uint32_t split, const ft__pace *pace)
+{
+    const double *c = pace->c;
+    double cores = pace->chip->cores;
+    double blocks = up(p->m / t->m) * up(p->n / t->n) * p->batch * split;
+    double depth = up(p->k / split / 8) * 8, whole;
+    struct tiling w = {.waves = blocks / cores, .halved = t->halved, .split = split};
+
+    whole = up(w.waves);
+    w.work = (whole + c[FT__C_wave_tail]) * t->m * t->n * 2 *
+             (depth + c[FT__C_depth_start]) * cores;
+    w.drawn = blocks * (t->m + t->n) * depth * p->size;
+    w.cores = fmin(cores, blocks);
+    if (split > 1)
+        w.extra =
+            (double)(2 * split) * p->m * p->n * p->batch * 4 * c[FT__C_split_cost];
+    return w;
+}
+
+/* In place of *best where it is faster. */
+static void try_way(struct product_plan *best, const struct tiling *w,
+                    const struct product_machine *m)
+{
+    struct product_plan plan = {.waves = w->waves};
+
+    plan.compute_s = w->work / (m->rate * m->pace->tile[w->halved]);
+    if (plan.compute_s >= best->total_s)
+        return;
+    if (m->core_cache > 0)
+        plan.cache_s = w->drawn / (m->core_cache * w->cores);
+    plan.total_s = fmax(plan.compute_s, plan.cache_s);
+    if (w->split > 1)
+        plan.total_s += ft__cached_s(w->extra, m->pace) + m->pace->c[FT__C_kernel_s];
+    if (plan.total_s < best->total_s)
+        *best = plan;
+}
+
+/* Into how many parts k is split at most. Cores that are busy anyway gain nothing by
+ * parts, whatever the way costs: then a faster device never leaves one out that a
+ * slower one takes. */
+static uint32_t most_split(const ft__op_kernel *p, const struct tile *t,
+                           const ft__pace *pace)
+{
+    const double blocks = up(p->m / t->m) * up(p->n / t->n) * p->batch;
+    uint32_t split = 1;
+
+    if (!(blocks / pace->chip->cores <= ENOUGH_WAVES))
+        return 1;
+    while (split < MOST_SPLIT && p->k / (2 * split) >= LEAST_DEPTH)
+        split *= 2;
+    return split;
+}
+
+static struct product_plan best_of(const ft__algorithm *a,
+                                   const struct product_machine *m)
+{
+    struct product_plan best = {.total_s = INFINITY};
+
+    for (uint32_t i = 0; i < a->n_ways; i++)
+        try_way(&best, &a->way[i], m);
+    return best;
+}
+
+static struct product_plan best_cut(const ft__op_kernel *p,
+                                    const struct product_machine *m)
+{
+    struct product_plan best = {.total_s = INFINITY};
+
+    for (int i = 0; i < N_TILES; i++) {
+        const uint32_t most = most_split(p, &tiles[i], m->pace);
+
+        for (uint32_t split = 1; split <= most; split *= 2) {
+            const struct tiling w = way_of(p, &tiles[i], split, m->pace);
+
+            try_way(&best, &w, m);
+        }
+    }
+    return best;
+}
+
+static void product_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pace)
+{
+    const struct product_machine m = {
+        .pace = pace,
+        .rate = pace->chip->peak_flops * out->sustained * a->share,
+        .core_cache = pace->chip->clock_hz * pace->c[FT__C_cache_width]};
+    struct product_plan plan = a->way ? best_of(a, &m) : best_cut(&a->op_kernel, &m);
+
+    out->compute_s = plan.compute_s;
+    out->cache_s = plan.cache_s;
+    out->memory_s = ft__cached_s(a->op_kernel.read + a->op_kernel.written, pace);
+    out->waves = plan.waves;
+    out->fill = plan.waves / ceil(plan.waves);
+    out->busy_s = fmax(plan.total_s, out->memory_s);
+}
+
+/* Beyond what rounding may bring. */
+static const double SURELY = 1 + 1e-9;
+
+/* A way that is always tried, and faster at every clock. Arithmetic and cache go with
+ * the clock alike; of the sustained share only the most is known. */
+static bool beats(const struct tiling *a, const struct tiling *b,
+                  const ft__algorithm *of, const ft__pace *pace)
+{
+    const ft__hardware_spec *chip = pace->chip;
+    double most = pace->c[FT__C_sustain_most] * fmax(1, pace->c[FT__C_wide_share]);
+    double bytes_per_flop = chip->clock_hz * pace->c[FT__C_cache_width] /
+                            (chip->peak_flops * most * of->share);
+    double work_a = a->work / pace->tile[a->halved],
+           work_b = b->work / pace->tile[b->halved];
+    double drawn_b = b->drawn / b->cores, at_least = work_b * bytes_per_flop;
+
+    return a->split == 1 && work_a * SURELY <= work_b &&
+           a->drawn / a->cores * SURELY <= (at_least > drawn_b ? at_least : drawn_b);
+}
+
+/* The ways that may be the fastest at some clock of the chip. */
+static uint32_t product_ways(struct tiling out[MAX_WAYS], const ft__algorithm *a,
+                             const ft__pace *pace)
+{
+    uint32_t n = 0;
+
+    for (int i = 0; i < N_TILES; i++) {
+        const uint32_t most = most_split(&a->op_kernel, &tiles[i], pace);
+
+        for (uint32_t split = 1; split <= most; split *= 2) {
+            bool beaten = false;
+
+            out[n] = way_of(&a->op_kernel, &tiles[i], split, pace);
+            for (uint32_t j = 0; j < n && !beaten; j++)
+                beaten = beats(&out[j], &out[n], a, pace);
+            n += !beaten;
+        }
+    }
+    return n;
+}
+
+/* ---- products of 16-bit and narrower numbers on tensor cores ---- */
+
+/* Tiles that libraries deal to cores; halved: 128 x 256 by 2^halved. */
+static const struct tensor_tile {
+    double m, n;
+    uint32_t halved;
+} tensor_tiles[] = {{128, 256, 0}, {256, 128, 0}, {128, 128, 1}, {64, 256, 1},
+                    {256, 64, 1},  {64, 128, 2},  {128, 64, 2},  {64, 64, 3},
+                    {64, 32, 4},   {32, 64, 4}};
+enum {
+    N_TENSOR_TILES = sizeof(tensor_tiles) / sizeof(*tensor_tiles),
+    TENSOR_MOST_SPLIT = 32
+};
+static const double TENSOR_LEAST_DEPTH = 128; /* of a part, where k is split */
+
+struct tensor_machine {
+    const double *c;
+    double cores;
+    double
+        core_rate[FT__N_TILE_SIZES]; /* FLOP/s of one core on tensor_tiles of a size */
+    double core_cache;               /* B/s of one core from the last-level cache */
+};
+
+struct tensor_plan {
+    double compute_s, cache_s, split_s, waves, total_s;
+};
+
+/* One tile after the other on every core; a core holds several at once, so that the
+ * last wave is not all lost. */
+static struct tiling tensor_way_of(const ft__op_kernel *p, const struct tensor_tile *t,
+                                   uint32_t split, const ft__pace *pace)
+{
+    const double *c = pace->c;
+    double cores = pace->chip->cores, depth = p->k / split;
+    double blocks = up(p->m / t->m) * up(p->n / t->n) * p->batch * split;
+    struct tiling w = {.waves = blocks / cores, .halved = t->halved, .split = split};
+    double even = c[FT__C_tensor_even];
+    double waves = w.waves < 1 ? 1 : up(w.waves) * (1 - even) + w.waves * even;
+
+    w.work = waves * t->m * t->n * 2 * (depth + c[FT__C_tensor_start]);
+    w.drawn = blocks * (fmin(t->m, p->m) + fmin(t->n, p->n)) * depth * p->size;
+    w.cores = fmin(blocks, cores);
+    if (split > 1)
+        w.extra = (double)(2 * split) * p->batch * p->m * p->n * 4;
+    return w;
+}
+
+static struct tensor_plan tensor_price(const struct tiling *w,
+                                       const struct tensor_machine *m)
+{
+    struct tensor_plan plan = {.waves = w->waves};
+
+    plan.compute_s = w->work / m->core_rate[w->halved];
+    plan.cache_s = w->drawn / (m->core_cache * w->cores);
+    if (w->split > 1)
+        plan.split_s =
+            m->c[FT__C_tensor_split_s] + w->extra / (m->core_cache * m->cores);
+    plan.total_s = fmax(plan.compute_s, plan.cache_s) + plan.split_s;
+    return plan;
+}
+
+static struct tensor_plan tensor_best_of(const struct tiling *way, uint32_t n,
+                                         const struct tensor_machine *m)
+{
+    struct tensor_plan best = {.total_s = INFINITY};
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct tensor_plan plan = tensor_price(&way[i], m);
+
+        if (plan.total_s < best.total_s)
+            best = plan;
+    }
+    return best;
+}
+
+static uint32_t all_ways(struct tiling out[MAX_WAYS], const ft__op_kernel *p,
+                         const ft__pace *pace)
+{
+    uint32_t n = 0;
+
+    for (int i = 0; i < N_TENSOR_TILES; i++)
+        for (uint32_t split = 1; split <= TENSOR_MOST_SPLIT; split *= 2) {
+            if (split > 1 && p->k / split < TENSOR_LEAST_DEPTH)
+                break;
+            out[n++] = tensor_way_of(p, &tensor_tiles[i], split, pace);
+        }
+    return n;
+}
+
+static struct tensor_machine machine_of(const ft__pace *pace)
+{
+    struct tensor_machine m = {.c = pace->c,
+                               .cores = pace->chip->cores,
+                               .core_cache =
+                                   pace->chip->clock_hz * pace->c[FT__C_tensor_cache]};
+
+    m.core_rate[0] =
+        pace->chip->peak_flops / pace->chip->cores * pace->c[FT__C_tensor_share];
+    for (int i = 1; i < FT__N_TILE_SIZES; i++)
+        m.core_rate[i] = m.core_rate[i - 1] * pace->tensor_half;
+    return m;
+}
+
+/* All of a way but starting to add up goes with the clock: one clock tells of all which
+ * is faster, but for what rounding may bring. */
+static bool tensor_beats(const struct tiling *a, const struct tiling *b,
+                         const struct tensor_machine *m)
+{
+    static const double surely = 1 + 1e-9;
+    const double start = m->c[FT__C_tensor_split_s];
+
+    return (a->split == 1 || b->split > 1) &&
+           (tensor_price(a, m).total_s - (a->split > 1 ? start : 0)) * surely <=
+               tensor_price(b, m).total_s - (b->split > 1 ? start : 0);
+}
+
+static uint32_t tensor_ways(struct tiling out[MAX_WAYS], const ft__algorithm *a,
+                            const ft__pace *pace)
+{
+    const struct tensor_machine m = machine_of(pace);
+    uint32_t n = all_ways(out, &a->op_kernel, pace), kept = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        bool beaten = false;
+
+        for (uint32_t j = 0; j < n && !beaten; j++)
+            beaten = j != i && tensor_beats(&out[j], &out[i], &m);
+        if (!beaten)
+            out[kept++] = out[i];
+    }
+    return kept;
+}
+
+/* Products on tensor cores of numbers of 16 bits at most. */
+static int tensor_serves(const ft__op_kernel *p, const ft__hardware_spec *chip)
+{
+    return chip->tensor && p->size <= 2 && chip->clock_hz > 0;
+}
+
+/* Three resources that work at the same time: a power mean, for none hides the others
+ * wholly where they are of one size. */
+static double share_to(double share, double power)
+{
+    return share == 1 ? 1 : pow(share, power);
+}
+
+static double blended(double a, double b, double c, double power)
+{
+    double most = fmax(fmax(a, b), c);
+
+    if (!(most > 0))
+        return 0;
+    return most * pow(share_to(a / most, power) + share_to(b / most, power) +
+                          share_to(c / most, power),
+                      1 / power);
+}
+
+static void tensor_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pace)
+{
+    const double *c = pace->c;
+    double bytes = a->op_kernel.read + a->op_kernel.written;
+    const struct tensor_machine m = machine_of(pace);
+    struct tiling all[MAX_WAYS];
+    uint32_t n = a->way ? a->n_ways : all_ways(all, &a->op_kernel, pace);
+    struct tensor_plan plan = tensor_best_of(a->way ? a->way : all, n, &m);
+
+    out->sustained = c[FT__C_tensor_share];
+    out->compute_s = plan.compute_s;
+    out->cache_s = plan.cache_s;
+    out->memory_s = bytes / (pace->chip->bandwidth * c[FT__C_tensor_memory]);
+    out->waves = plan.waves;
+    out->fill = plan.waves / ceil(plan.waves);
+    out->busy_s =
+        blended(out->compute_s, out->cache_s, out->memory_s, c[FT__C_tensor_blend]) +
+        plan.split_s;
+}
+
+/* ---- convolutions ---- */
+
+/* A convolution over square pieces of the image: each of `points` positions of the
+ * transformed pieces is a product over channels. */
+struct conv_pieces {
+    double step;   /* results of a piece along an axis */
+    double points; /* of a transformed piece */
+    double work;   /* real products for each */
+};
+
+static ft__op_kernel transformed(const ft__op_kernel *p, const struct conv_pieces *t)
+{
+    double n = p->images * ceil(p->height / t->step) * ceil(p->width / t->step);
+    ft__op_kernel q = *p;
+
+    q.batch = p->batch * t->points;
+    q.m = n;
+    q.n = p->out;
+    q.k = p->in * t->work;
+    if (p->gradient == FT_WRT_WEIGHTS) {
+        q.m = p->out;
+        q.n = p->in;
+        q.k = n * t->work;
+    }
+    return q;
+}
+
+/* An algorithm whose transforms pass through memory. */
+static ft__algorithm apart(const ft__op_kernel *p, const struct conv_pieces *t,
+                           double share)
+{
+    ft__algorithm a = {.op_kernel = transformed(p, t), .share = share, .starts = 2};
+    double pieces =
+        p->gradient == FT_WRT_WEIGHTS ? a.op_kernel.k / t->work : a.op_kernel.m;
+    double points =
+        t->points * (t->work > 1 ? 2 : 1); /* complex ones are two numbers */
+    double spread = pieces * points * p->batch * (p->in + p->out) * p->size;
+    double weights = p->in * p->out * p->batch * points * p->size;
+
+    a.added = p->tensors + spread + weights;
+    a.op_kernel.read = spread + weights;
+    a.op_kernel.written = 0;
+    return a;
+}
+
+/* A gradient of the data as one product, whose columns are added up afterwards. */
+static ft__algorithm by_columns(const ft__op_kernel *p, double share)
+{
+    ft__algorithm a = {.op_kernel = *p, .share = share, .starts = 1};
+    double values = p->out * p->taps * p->columns * p->batch * p->size;
+
+    a.op_kernel.m = p->out * p->taps;
+    a.op_kernel.n = p->columns;
+    a.op_kernel.k = p->in;
+    a.op_kernel.written = values;
+    a.added = values + p->written;
+    return a;
+}
+
+/* Whether tensor cores serve: TF32 wants a few channels on both sides. */
+static int is_tensor(const ft__op_kernel *p, const ft__hardware_spec *chip,
+                     const double *c)
+{
+    return chip->tensor &&
+           (p->size <= 2 || fmin(p->in, p->out) >= c[FT__C_tensor_channels]);
+}
+
+/* TF32, 1 x 1: a product for every image, channels where they are. It loads numbers one
+ * by one, which is slower than after they are laid side by side; for few of them it is
+ * worth it. */
+static ft__algorithm by_image(const ft__op_kernel *p, double share)
+{
+    ft__algorithm a = {.op_kernel = *p, .share = share};
+
+    a.op_kernel.batch = p->batch * p->images;
+    a.op_kernel.m = p->height * p->width;
+    return a;
+}
+
+static double direction(const ft__op_kernel *p, const double *c)
+{
+    return p->gradient == FT_WRT_X         ? c[FT__C_data_share]
+           : p->gradient == FT_WRT_WEIGHTS ? c[FT__C_weights_share]
+                                           : 1;
+}
+
+/* What a library's plain products reach of the best ones'. */
+static double library_share(const ft__op_kernel *p, const ft__hardware_spec *chip,
+                            const double *c)
+{
+    if (!chip->gpu)
+        return 1;
+    return (chip->amd ? c[FT__C_amd_share] : 1) *
+           (chip->early && p->crossed ? c[FT__C_crossed_share] : 1);
+}
+
+/* Those that save multiplications; how many. */
+static uint32_t fast(ft__algorithm *out, const ft__op_kernel *p, double share,
+                     const double *c)
+{
+    static const struct conv_pieces fused = {2, 16, 1}, wide = {4, 36, 1};
+    const struct conv_pieces fft = {33 - p->kernel, 32 * 17, 4};
+    uint32_t n = 0;
+
+    if (p->kernel == 3) {
+        out[n++] = (ft__algorithm){.op_kernel = transformed(p, &fused),
+                                   .share = share * c[FT__C_fused_share]};
+        out[n++] = apart(p, &wide, share * c[FT__C_apart_share]);
+    }
+    if (p->kernel >= 3 && p->kernel < 16)
+        out[n++] = apart(p, &fft, share * c[FT__C_fft_share]);
+    return n;
+}
+
+/* At most that of a plain product, but for constants that say more of all. */
+static double pointwise_share(const double *c)
+{
+    double all = c[FT__C_conv_share];
+
+    return fmin(all * c[FT__C_pointwise_share], fmax(all, 1));
+}
+
+static uint32_t convolution(ft__algorithm *out, const ft__op_kernel *p,
+                            const ft__hardware_spec *chip, const double *c)
+{
+    const int tensor = is_tensor(p, chip, c);
+    /* TF32 works channels-last: one pass there, one back. */
+    const double relaid = tensor && p->size > 2 ? p->relaid : 0;
+    const double own = chip->tensor && !tensor ? chip->vector_share : 1;
+    const double share = own * direction(p, c);
+    const double product =
+        own * (chip->gpu && !tensor && p->kernel == 1 ? pointwise_share(c)
+                                                      : c[FT__C_conv_share]);
+    uint32_t n = 0;
+
+    out[n++] = (ft__algorithm){
+        .op_kernel = *p, .share = direction(p, c) * product, .added = relaid};
+    if (p->columns > 0) {
+        out[n] = by_columns(p, product);
+        out[n++].added += relaid;
+    }
+    if (relaid > 0 && p->kernel == 1 && p->gradient != FT_WRT_WEIGHTS)
+        out[n++] = by_image(p, share * c[FT__C_image_share]);
+    return tensor || !chip->gpu ? n : n + fast(out + n, p, share, c);
+}
+
+/* One channel a group: every value is read for few operations. A thread finds its place
+ * by divisions first; in a gradient of weights it does for every term. */
+static void direct_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
+{
+    const double *c = pace->c;
+    double each = 1 / (direction(p, c) * c[FT__C_direct_share]), work;
+
+    if (pace->chip->gpu && p->gradient == FT_WRT_WEIGHTS)
+        each = fmax(each, c[FT__C_direct_sum]);
+    work = p->flops * each;
+    if (pace->chip->gpu)
+        work += 2 * p->places * c[FT__C_direct_place];
+    out->compute_s = work / (pace->chip->vector_flops * out->sustained);
+    out->memory_s = ft__cached_s(p->read + p->written, pace);
+    out->busy_s = fmax(out->compute_s, out->memory_s);
+    out->waves = 1;
+}
+
+/* ---- the fastest algorithm ---- */
+
+/* Those of a product or convolution, the plainest first. */
+static uint32_t algorithms(ft__algorithm out[MAX_ALGORITHMS], const ft__op_kernel *p,
+                           const ft__hardware_spec *chip, const double *c)
+{
+    if (p->what == FT__OP_KERNEL_CONV)
+        return convolution(out, p, chip, c);
+    out[0] = (ft__algorithm){.op_kernel = *p,
+                             .share = library_share(p, chip, c),
+                             .tensor = tensor_serves(p, chip)};
+    return 1;
+}
+
+/* The fastest of them: all of *out but its launches. */
+static void fastest(ft__terms *out, const ft__algorithm *a, uint32_t n,
+                    const ft__pace *pace)
+{
+    ft__terms best = {.busy_s = INFINITY};
+
+    for (uint32_t i = 0; i < n; i++) {
+        ft__terms t = *out;
+
+        if (a[i].tensor)
+            tensor_cost(&t, &a[i], pace);
+        else
+            product_cost(&t, &a[i], pace);
+        if (a[i].added > 0) {
+            double s =
+                ft__cached_s(a[i].added, pace) + a[i].starts * pace->c[FT__C_kernel_s];
+
+            t.memory_s += s;
+            t.busy_s += s;
+        }
+        if (i == 0 || t.busy_s < best.busy_s)
+            best = t;
+    }
+    *out = best;
+}
+
+static bool find_ways(ft__algorithm *a, const ft__pace *pace, ft__arena *arena)
+{
+    struct tiling way[MAX_WAYS], *own;
+
+    a->n_ways = a->tensor ? tensor_ways(way, a, pace) : product_ways(way, a, pace);
+    own = ft__arena_array(arena, a->n_ways, sizeof(*own));
+    if (own)
+        memcpy(own, way, a->n_ways * sizeof(*own));
+    a->way = own;
+    return own != NULL;
+}
+
+bool ft__algorithms_make(const ft__algorithm **out, uint32_t *n, const ft__op_kernel *p,
+                         const ft__pace *pace, ft__arena *arena)
+{
+    ft__algorithm found[MAX_ALGORITHMS], *own;
+    bool good = true;
+
+    *n = p->what < FT__OP_KERNEL_DIRECT ? algorithms(found, p, pace->chip, pace->c) : 0;
+    for (uint32_t i = 0; i < *n && good; i++)
+        good = find_ways(&found[i], pace, arena);
+    own = ft__arena_array(arena, *n + 1, sizeof(*own));
+    if (own)
+        memcpy(own, found, *n * sizeof(*own));
+    *out = own;
+    return good && own;
+}
+
+void ft__product_cost(ft__terms *out, const ft__op_kernel *p,
+                      const ft__algorithm *known, uint32_t n, const ft__pace *pace)
+{
+    ft__algorithm found[MAX_ALGORITHMS];
+
+    if (p->what == FT__OP_KERNEL_DIRECT)
+        direct_cost(out, p, pace);
+    else if (known)
+        fastest(out, known, n, pace);
+    else
+        fastest(out, found, algorithms(found, p, pace->chip, pace->c), pace);
+}

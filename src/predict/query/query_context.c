@@ -1,0 +1,611 @@
+/* A network asked of a family, or of specifications: the device as it is asked about;
+ * of each operation the form in which something was learned of it; and what regressors,
+ * sessions, clocks on either side and few measurements say of that form. */
+#include "predict/query/query_context.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pairs.h"
+#include "physics/physics.h"
+#include "predict/model/calibration_set.h"
+#include "predict/model/clock.h"
+
+/* The physical estimate's host time is that of a call from C. A framework's layers in
+ * Python take this many times as long. */
+static const double layer_factor = 1.8;
+
+/* ---- which form ---- */
+
+/* A machine without a data sheet has no better estimate of a kind that was never
+ * measured than the regressor of all kinds. */
+static bool is_learned(const ft__query_context *q, const ft_op *op)
+{
+    const ft__model_set *l = q->models;
+    const bool any = q->plain && ft_kind_class(op->kind) != FT_CLASS_GENERIC;
+
+    for (uint32_t i = 0; i < l->n_regressors; i++)
+        if ((l->part[i].scope != FT__SCOPE_ALL || any) &&
+            ft__regressor_has(&l->part[i], op))
+            return true;
+    return ft__family_holds(q->f, &q->on, op);
+}
+
+static void terms_of(ft__terms *t, ft__query_context *q, const ft_op *op)
+{
+    const ft__sample one = {.op = *op, .dataset = q->index};
+
+    if (q->plain) {
+        ft__base_terms(&q->models->base, t,
+                       &(ft__samples){.v = (ft__sample *)&one,
+                                      .n = 1,
+                                      .dataset = q->dataset,
+                                      .n_datasets = q->f->n_datasets + 1},
+                       0);
+        t->busy_s = t->total_s;
+        t->launch_s = 0;
+        return;
+    }
+    q->a.params = q->models->base.params[ft__group_of(op)];
+    ft__device_query_terms(t, &q->a, op);
+}
+
+bool ft__query_context_tf32(const ft__query_context *q, const ft_op *op)
+{
+    ft__hardware_spec chip;
+
+    if (q->plain)
+        return false;
+    ft__hardware_spec_make(&chip, q->a.device, q->on.setting, q->on.policy, op);
+    return chip.tensor && op->dtype == FT_DTYPE_fp32;
+}
+
+/* Measured on a device that has it, and not asked to leave it: constants of other
+ * products say nothing of those. */
+static bool saw_tf32(const ft__family *f)
+{
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (f->templates[i].hardware.capability >= 8 &&
+            strcmp(f->dataset[i].policy, "ieee") != 0)
+            return true;
+    return false;
+}
+
+/* As it is; a backward operation otherwise as the part of forward and backward measured
+ * together. */
+static void choose_form(ft__query_context *q, uint32_t i)
+{
+    const ft_op *op = &q->g->op[i];
+    ft_op *form = &q->form[i];
+
+    *form = *op;
+    q->share[i] = NAN;
+    if (q->f)
+        terms_of(&q->bare[i], q, op);
+    else
+        ft__device_query_terms(&q->bare[i], &q->a, op);
+    q->bare_form[i] = q->bare[i];
+    if (ft__costs_nothing(op) || !q->f)
+        return;
+    if (!q->tf32 && ft__query_context_tf32(q, op)) {
+        q->a.params = ft__physics_default();
+        ft__device_query_terms(&q->bare[i], &q->a, op);
+        return;
+    }
+    if (q->rescaled) {
+        q->measured.params = q->a.params;
+        ft__device_query_terms(&q->bare_form[i], &q->measured, op);
+    }
+    if (is_learned(q, op) || ft__calibration_set_has(q->few, &q->on, op)) {
+        q->share[i] = q->bare[i].busy_s / q->bare_form[i].busy_s;
+        return;
+    }
+    form->phase = FT_PHASE_FORWARD_BACKWARD;
+    form->wrt = 0;
+    if (op->phase == FT_PHASE_OPTIMIZER || !is_learned(q, form)) {
+        *form = *op;
+        return;
+    }
+    if (q->plain) {
+        terms_of(&q->bare_form[i], q, form);
+    } else {
+        q->measured.params = q->a.params;
+        ft__device_query_terms(&q->bare_form[i], q->rescaled ? &q->measured : &q->a,
+                               form);
+    }
+    q->share[i] = q->bare[i].busy_s / q->bare_form[i].busy_s;
+}
+
+/* The forms of all operations, and what is known of them without asking. */
+static ft_status choose_forms(ft__query_context *q, ft_error *err)
+{
+    q->form = calloc(q->n + 1u, sizeof(*q->form));
+    q->share = calloc(q->n + 1u, sizeof(*q->share));
+    q->bare = calloc(q->n + 1u, sizeof(*q->bare));
+    q->bare_form = calloc(q->n + 1u, sizeof(*q->bare_form));
+    q->time = calloc(q->n + 1u, sizeof(*q->time));
+    q->power = calloc(q->n + 1u, sizeof(*q->power));
+    if (!q->form || !q->share || !q->bare || !q->bare_form || !q->time || !q->power)
+        return ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
+    for (uint32_t i = 0; i < q->n; i++)
+        choose_form(q, i);
+    return FT_OK;
+}
+
+/* ---- between clocks that were measured: which ones ---- */
+
+/* Beyond the measured clocks power is not followed further than this. */
+static const double most_beyond = 0.7;
+
+static bool same_pair(const char *asked, const char *measured, const char *name)
+{
+    double a = ft__pair_number(asked, name), b = ft__pair_number(measured, name);
+
+    return isnan(a) ? isnan(b) : fabs(a - b) <= 1e-3 * a;
+}
+
+static double far_from(double a, double b)
+{
+    return fabs(log(a / b));
+}
+
+static bool is_between(const double clock_hz[2], double hz)
+{
+    return (clock_hz[0] - hz) * (clock_hz[1] - hz) <= 0;
+}
+
+/* Is (a, b) nearer to what is asked than the pair there is? Clocks on either side come
+ * before the nearest. */
+static bool is_better(const struct clock_interpolation *s, const double clock_hz[2])
+{
+    bool between = is_between(clock_hz, s->asked_hz);
+
+    if (!s->at[0])
+        return true;
+    if (between != is_between(s->clock_hz, s->asked_hz))
+        return between;
+    return far_from(clock_hz[0], s->asked_hz) + far_from(clock_hz[1], s->asked_hz) <
+           far_from(s->clock_hz[0], s->asked_hz) +
+               far_from(s->clock_hz[1], s->asked_hz);
+}
+
+/* Its clock where it may serve; NaN otherwise. */
+static double clock_of(const ft__dataset *d, const ft__dataset *asked)
+{
+    if (strcmp(d->device, asked->device) != 0 || d->n == 0 ||
+        !same_pair(asked->setting, d->setting, "memory") ||
+        !same_pair(asked->setting, d->setting, "power"))
+        return NAN;
+    return ft__pair_number(d->setting, "clock");
+}
+
+/* False: it was measured at fewer than two clocks, or a memory clock or cap is asked
+ * for under which it was not. */
+static bool find_interpolation(struct clock_interpolation *out, const ft__family *f,
+                               const ft__dataset *asked)
+{
+    *out = (struct clock_interpolation){.asked_hz =
+                                            ft__pair_number(asked->setting, "clock")};
+    for (uint32_t i = 0; i < f->n_datasets && out->asked_hz > 0; i++)
+        for (uint32_t k = 0; k < i; k++) {
+            const double hz[2] = {clock_of(&f->dataset[i], asked),
+                                  clock_of(&f->dataset[k], asked)};
+
+            if (!(hz[0] > 0) || !(hz[1] > 0) || far_from(hz[0], hz[1]) < 0.02 ||
+                strcmp(f->dataset[i].engine, f->dataset[k].engine) != 0 ||
+                strcmp(f->dataset[i].policy, f->dataset[k].policy) != 0 ||
+                !is_better(out, hz))
+                continue;
+            out->at[0] = &f->dataset[i];
+            out->at[1] = &f->dataset[k];
+            memcpy(out->clock_hz, hz, sizeof(hz));
+        }
+    if (out->at[0] && !is_between(out->clock_hz, out->asked_hz))
+        out->reach = fmin(far_from(out->clock_hz[0], out->asked_hz),
+                          far_from(out->clock_hz[1], out->asked_hz));
+    out->top_hz = fmax(fmax(out->clock_hz[0], out->clock_hz[1]), out->asked_hz);
+    if (asked->file)
+        out->top_hz = fmax(out->top_hz, ft_device_get(asked->file)->boost_clock_hz);
+    return out->at[0] != NULL;
+}
+
+/* ---- between and beyond ---- */
+
+/* t = a / f + b through both, neither below 0. */
+static double time_at(const struct clock_interpolation *s, double t0, double t1)
+{
+    const double *f = s->clock_hz;
+    double a = (t0 - t1) / (1 / f[0] - 1 / f[1]), b;
+
+    a = fmax(0, fmin(a, fmin(t0 * f[0], t1 * f[1])));
+    b = ((t0 - a / f[0]) + (t1 - a / f[1])) / 2;
+    return a / s->asked_hz + b;
+}
+
+static double power_at(const struct clock_interpolation *s, double p0, double p1)
+{
+    double first = ft__clock_swing(s->clock_hz[0] / s->top_hz), share;
+
+    if (s->reach == 0)
+        return p0 + (p1 - p0) * (ft__clock_swing(s->asked_hz / s->top_hz) - first) /
+                        (ft__clock_swing(s->clock_hz[1] / s->top_hz) - first);
+    share = log(s->asked_hz / s->clock_hz[0]) / log(s->clock_hz[1] / s->clock_hz[0]);
+    share = fmax(-most_beyond, fmin(1 + most_beyond, share));
+    return p0 * pow(p1 / p0, share);
+}
+
+/* The value of both, and the wider interval. */
+static void join(ft__op_answer *a, const ft__op_answer *b,
+                 const struct clock_interpolation *s, ft__metric metric)
+{
+    double low = fmax(log(a->value / a->low), log(b->value / b->low));
+    double high = fmax(log(a->high / a->value), log(b->high / b->value));
+    double value = metric == FT__METRIC_POWER ? power_at(s, a->value, b->value)
+                                              : time_at(s, a->value, b->value);
+
+    a->value = value;
+    a->low = value * exp(-low);
+    a->high = value * exp(high);
+    a->measured = false;
+    a->far = true; /* nobody measured anything at this clock */
+}
+
+/* Time: what computes goes with 1 / clock, the rest does not change (docs/clocks.md);
+ * what the family says at both clocks tells how much of each there is. Power: a level
+ * and what switches at a clock, between the two; beyond them a power of the clock,
+ * which errs less there (docs/notes/clocks-model.md). As ft__family_query();
+ * on->setting is not looked at. */
+static ft_status interpolate(ft__op_answer *out, const struct clock_interpolation *s,
+                             const ft__family *f, ft__metric metric,
+                             const ft__dataset *on, const ft_op *ops, size_t n,
+                             ft_error *err)
+{
+    ft__op_answer *other = calloc(n + 1, sizeof(*other));
+    ft__dataset at = *on;
+    ft_status st = other ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+
+    at.setting = s->at[0]->setting;
+    if (!st)
+        st = ft__family_query(out, f, metric, &at, ops, NULL, n, err);
+    at.setting = s->at[1]->setting;
+    if (!st)
+        st = ft__family_query(other, f, metric, &at, ops, NULL, n, err);
+    for (size_t i = 0; i < n && !st; i++)
+        join(&out[i], &other[i], s, metric);
+    free(other);
+    return st;
+}
+
+/* ---- what was learned ---- */
+
+/* Of sessions that measured the operation, if any did, otherwise of all. */
+static void add_session(ft__op_answer *sum, double *weight, const ft__op_answer *a,
+                        double session, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (weight[i] > 0 && sum[i].measured && !a[i].measured)
+            continue;
+        if (weight[i] == 0 || (a[i].measured && !sum[i].measured)) {
+            sum[i] = a[i];
+            sum[i].value = sum[i].low = sum[i].high = 0;
+            weight[i] = 0;
+        }
+        weight[i] += session;
+        sum[i].value += session * log(a[i].value);
+        sum[i].low += session * log(a[i].low);
+        sum[i].high += session * log(a[i].high);
+        sum[i].far |= a[i].far;
+    }
+}
+
+/* Means of what the sessions say, as networks weigh them
+ * (predict/schedule/schedule.h). */
+static ft_status ask_sessions(ft__op_answer *out, const ft__query_context *q,
+                              ft__metric metric, ft_error *err)
+{
+    ft__op_answer *a = calloc(q->n + 1u, sizeof(*a));
+    double *weight = calloc(q->n + 1u, sizeof(*weight));
+    ft_status st =
+        a && weight ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
+
+    for (uint64_t c = 0; c < q->as->n_sessions && !st; c++) {
+        const ft__device_session *s = &q->as->session[c];
+        ft__dataset on = q->on;
+
+        on.setting = (char *)s->setting;
+        st = ft__family_query(a, q->f, metric, &on, q->form, NULL, q->n, err);
+        if (!st)
+            add_session(out, weight, a, s->weight, q->n);
+    }
+    for (uint32_t i = 0; i < q->n && !st; i++) {
+        out[i].value = exp(out[i].value / weight[i]);
+        out[i].low = exp(out[i].low / weight[i]);
+        out[i].high = exp(out[i].high / weight[i]);
+    }
+    free(a);
+    free(weight);
+    return st;
+}
+
+static ft_status ask_metric(ft__op_answer *out, const ft__query_context *q,
+                            ft__metric metric, ft_error *err)
+{
+    /* The same constants, chips and operations: the same terms. */
+    const bool same =
+        metric == FT__METRIC_TIME && !q->plain && !q->rescaled && !q->a.capped;
+
+    if (q->as)
+        return ask_sessions(out, q, metric, err);
+    return q->interpolated ? interpolate(out, &q->interpolation, q->f, metric, &q->on,
+                                         q->form, q->n, err)
+                           : ft__family_query(out, q->f, metric, &q->on, q->form,
+                                              same ? q->bare_form : NULL, q->n, err);
+}
+
+/* GPUs say nothing of what a CPU draws. */
+static bool is_cpu_from_specification(const ft__query_context *q)
+{
+    return q->on.file && strcmp(ft_device_get(q->on.file)->type, "cpu") == 0 &&
+           !ft__family_knows(q->f, FT__METRIC_POWER, &q->on);
+}
+
+ft_status ft__query_context_learn(ft__query_context *q, ft_error *err)
+{
+    ft_error none = {0};
+    uint32_t n_powered;
+    ft_status st = choose_forms(q, err);
+
+    if (st || !q->f)
+        return st;
+    st = ask_metric(q->time, q, FT__METRIC_TIME, err);
+    if (!st && q->few)
+        st = ft__calibration_set_correct(q->time, &q->n_few, q->f, FT__METRIC_TIME,
+                                         q->few, &q->on, q->form, q->n, err);
+    if (st || is_cpu_from_specification(q))
+        return st;
+    st = ask_metric(q->power, q, FT__METRIC_POWER, &none);
+    if (!st && q->few)
+        st = ft__calibration_set_correct(q->power, &n_powered, q->f, FT__METRIC_POWER,
+                                         q->few, &q->on, q->form, q->n, &none);
+    q->powered = !st;
+    return st == FT_ENOTFOUND ? FT_OK
+           : st               ? ft_fail(err, st, 0, "%s", none.msg)
+                              : FT_OK;
+}
+
+ft_status ft__query_context_bytes(ft_estimate *out, const ft__query_context *q,
+                                  ft__metric metric, ft_error *err)
+{
+    ft__op_answer *a;
+    ft_status st;
+
+    if (!q->f || !ft__family_model_set(q->f, metric, &q->on))
+        return FT_OK;
+    a = calloc(q->n + 1u, sizeof(*a));
+    st = a ? ask_metric(a, q, metric, err)
+           : ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
+    for (uint32_t i = 0; i < q->n && !st; i++)
+        out[i] = (ft_estimate){
+            a[i].value, a[i].low, a[i].high,
+            q->known && !a[i].far ? FT_BASIS_LEARNED : FT_BASIS_SCALED, ""};
+    free(a);
+    return st;
+}
+
+/* ---- the schedule ---- */
+
+/* Idle power at a clock (NaN: as it comes), over that of the device as it comes. */
+static double idle(const ft__device_query *a, double clock_hz)
+{
+    return a->clocks && isfinite(clock_hz) ? ft__clocks_idle(a->clocks, clock_hz) : 1;
+}
+
+/* Of the device as it comes; nothing fitted on networks. */
+static ft__schedule schedule_by_specification(const ft__device_query *a)
+{
+    const ft__physics_params params = ft__physics_default();
+    ft__schedule s = ft__schedule_plain();
+    double tdp = a->device ? a->device->tdp_w : NAN;
+
+    s.launch_s = layer_factor * params.v[FT__C_floor_s];
+    s.idle_w = tdp > 0 ? a->params.v[FT__C_power_idle] * tdp : 0;
+    return s;
+}
+
+ft__schedule ft__query_context_schedule(ft__query_context *q,
+                                        const ft__device_query *at, double clock_hz)
+{
+    ft__schedule s;
+
+    if (q->f)
+        q->a.params = q->models->base.params[0];
+    s = q->device_schedule ? q->device_schedule->schedule
+                           : schedule_by_specification(&q->a);
+    if (!q->device_schedule || q->rescaled || q->interpolated)
+        s.idle_w *= idle(at, clock_hz);
+    return s;
+}
+
+/* ---- the device ---- */
+
+/* Was the device measured at the clock and under the cap that are asked for? One that
+ * was not measured at all is known as it comes. */
+static bool was_driven_so(const ft__family *f, const ft__dataset *asked, bool known)
+{
+    if (!known)
+        return !ft__setting_differs(asked->setting, "");
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (strcmp(f->dataset[i].device, asked->device) == 0 &&
+            !ft__setting_differs(asked->setting, f->dataset[i].setting))
+            return true;
+    return false;
+}
+
+/* What is not said is as the few measurements were taken, as far as the family knows
+ * the like. */
+static void like_known(ft__dataset *asked, const ft__family *f,
+                       const ft_calibration_set *known)
+{
+    const ft__dataset *d = ft__calibration_set_dataset(known, asked);
+
+    if (!d)
+        return;
+    asked->policy = asked->policy ? asked->policy : d->policy;
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (strcmp(f->dataset[i].engine, d->engine) == 0) {
+            asked->engine = d->engine;
+            if (strcmp(f->dataset[i].engine_version, d->engine_version) == 0)
+                asked->engine_version = d->engine_version;
+        }
+}
+
+/* A device that is predicted by what was measured of it alone: it has no file, or is a
+ * CPU whose roofline was measured. */
+static ft_status open_plain(ft__query_context *q, ft_error *err)
+{
+    q->plain = true;
+    q->dataset = calloc(q->f->n_datasets + 1u, sizeof(*q->dataset));
+    if (!q->dataset)
+        return ft_fail(err, FT_ENOMEM, 0, "%u datasets", q->f->n_datasets);
+    q->index = ft__family_index(q->f, &q->on);
+    q->dataset[q->index] = q->on;
+    if (q->index < q->f->n_datasets)
+        q->dataset[q->index].roof = q->f->dataset[q->index].roof;
+    q->a = (ft__device_query){.setting = q->on.setting,
+                              .policy = q->on.policy,
+                              .cap_w = INFINITY,
+                              .clock_hz = NAN,
+                              .graph = true};
+    return FT_OK;
+}
+
+static bool is_probed_cpu(const ft__query_context *q, const ft_device *device)
+{
+    const char *type = ft_device_get(device)->type;
+    uint32_t i = ft__family_index(q->f, &q->on);
+
+    return type && strcmp(type, "cpu") == 0 && i < q->f->n_datasets &&
+           q->f->dataset[i].roof;
+}
+
+/* As it is asked for, otherwise as GPUs were measured; CPUs replay no graphs. */
+static const char *run_mode_of(const ft__query_context *q, const ft_device_use *on)
+{
+    const bool gpu = strcmp(ft_device_get(on->device)->type, "gpu") == 0;
+
+    if (on->run_mode)
+        return on->run_mode;
+    return gpu && ft__is_graph_mode(q->on.setting) ? "graph" : "eager";
+}
+
+/* Does the setting of `on` name a session in which its device was measured? */
+static bool names_session(const ft__family *f, const ft__dataset *on)
+{
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        if (on->device && strcmp(on->device, f->dataset[i].device) == 0 &&
+            ft__pairs_in_common(on->setting, f->dataset[i].setting))
+            return true;
+    return false;
+}
+
+/* That of a device, policy and engine; NULL: there is none. */
+static const ft__device_schedule *find_schedule(const ft__family *f,
+                                                const ft__dataset *on, ft_phase phase)
+{
+    for (uint32_t i = 0; i < f->n_device_schedules; i++)
+        if (ft__device_schedule_is_of(&f->device_schedule[i], on, ft_phase_name(phase)))
+            return &f->device_schedule[i];
+    return NULL;
+}
+
+/* What is not said is as in what was learned from. */
+ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
+                                 const ft_device_use *on, ft_error *err)
+{
+    static const char as_usual[] = "default";
+    const ft__physics_params params = ft__physics_default();
+    const char *name = on->device ? ft_device_get(on->device)->name : on->name;
+    /* Nothing is written through these. */
+    ft__dataset asked = {.device = (char *)name,
+                         .setting = (char *)on->setting,
+                         .policy = (char *)on->policy,
+                         .engine = (char *)on->engine,
+                         .engine_version = (char *)on->engine_version,
+                         .any_engine = !on->engine,
+                         .file = (ft_device *)on->device};
+    ft_device_use use;
+    ft_status st;
+
+    if (!q->f)
+        return ft__device_query_open(&q->a, on, &params, q->g, err);
+    st = ft__check_operations(q->g, err);
+    if (st)
+        return st;
+    if (q->f->kernels && !q->f->n_datasets && !q->f->n_alone && !q->f->clocked.n)
+        return ft_fail(
+            err, FT_ENOTFOUND, 0,
+            "the predictor has kernels in PTX alone, which foretell ptx asks "
+            "it about");
+    if (!ft__family_any(q->f, FT__METRIC_TIME))
+        return ft_fail(
+            err, FT_ENOTFOUND, 0,
+            "the predictor was made of what was measured whole, and of none on %s in "
+            "this phase and in elements as wide",
+            name ? name : "this device");
+    if (!asked.engine)
+        like_known(&asked, q->f, on->known);
+    q->few = on->known;
+    q->known = ft__family_knows(q->f, FT__METRIC_TIME, &asked);
+    q->power_known = ft__family_knows(q->f, FT__METRIC_POWER, &asked);
+    q->tf32 = saw_tf32(q->f);
+    if (!q->known && !asked.policy)
+        asked.policy = (char *)as_usual;
+    /* A few measurements are of the clock and cap asked for: so is what they correct.
+     */
+    q->rescaled = !on->known && !was_driven_so(q->f, &asked, q->known);
+    q->interpolated =
+        q->rescaled && q->known && find_interpolation(&q->interpolation, q->f, &asked);
+    q->rescaled = q->rescaled && !q->interpolated;
+    if (q->rescaled)
+        asked.setting = NULL;
+    ft__family_complete(&q->on, setting, q->f, &asked);
+    if (setting->bad)
+        return ft_fail(err, FT_ENOMEM, 0, "setting");
+    q->models = ft__family_model_set(q->f, FT__METRIC_TIME, &q->on);
+    if (q->known)
+        q->device_schedule = find_schedule(q->f, &q->on, q->phase);
+    if (q->device_schedule && q->device_schedule->n_sessions && !q->interpolated &&
+        !names_session(q->f, &asked))
+        q->as = q->device_schedule;
+    if (q->rescaled && !on->device)
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "%s has no device file, which other clocks and caps than it was "
+                       "measured at need",
+                       name);
+    if (!q->rescaled && (!on->device || is_probed_cpu(q, on->device)))
+        return open_plain(q, err);
+    use = (ft_device_use){.device = on->device,
+                          .setting = q->on.setting,
+                          .policy = q->on.policy,
+                          .run_mode = run_mode_of(q, on)};
+    if (q->rescaled) {
+        st = ft__device_query_open(&q->measured, &use, &params, q->g, err);
+        use.setting = on->setting;
+    }
+    return st ? st : ft__device_query_open(&q->a, &use, &params, q->g, err);
+}
+
+void ft__query_context_close(ft__query_context *q, ft__buf *setting)
+{
+    ft__device_query_close(&q->a);
+    ft__device_query_close(&q->measured);
+    free(q->form);
+    free(q->share);
+    free(q->bare);
+    free(q->bare_form);
+    free(q->time);
+    free(q->power);
+    free(q->dataset);
+    ft__buf_free(setting);
+}
