@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "decide/place.h"
+#include "query/place.h"
 #include "graph/build.h"
 #include "graph/graph_inside.h"
 #include "import/graph_inside.h"

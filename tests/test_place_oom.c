@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "decide/place.h"
+#include "query/place.h"
 #include "explore/exploration_inside.h"
 #include "foretell/exploration.h"
 #include "graph/graph_inside.h"
