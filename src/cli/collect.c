@@ -5,8 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/power.h"
-#include "cli/settings.h"
+#include "cli/session.h"
 #include "foretell/measure.h"
 #include "foretell/names.h"
 #include "foretell/store.h"
@@ -188,6 +187,14 @@ static int add_quick(ft__cli *c, struct wanted *w, const struct collect_options 
     return code;
 }
 
+static bool has_op(const ft__ops *s, const ft_op *op)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (ft_op_equal(&s->op[i], op))
+            return true;
+    return false;
+}
+
 /* Drop from the lists what a left out model needs and no other model does. */
 static void subtract(struct wanted *w, const ft__ops *out)
 {
@@ -195,7 +202,7 @@ static void subtract(struct wanted *w, const ft__ops *out)
     size_t n = 0;
 
     for (size_t i = 0; i < l->n; i++) {
-        if (ft__ops_has(out, &l->op[i]) && !ft__ops_has(&w->models, &l->op[i]))
+        if (has_op(out, &l->op[i]) && !has_op(&w->models, &l->op[i]))
             continue;
         l->op[n] = l->op[i];
         l->count[n++] = l->count[i];

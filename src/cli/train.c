@@ -294,7 +294,7 @@ static int run(ft__cli *c, const void *user)
         return code;
     }
     if (o->family)
-        ft__path_family(path);
+        ft__path_predictor(path, NULL, 0);
     else
         ft__path_predictor(path, o->kernels ? "kernels" : engine, o->threads);
     code = ft__home_needed(c, o->out);

@@ -200,11 +200,6 @@ bool ft__hertz_from_text(double *hz, const char *text)
     return ft__number_from_text(hz, text, "=1e6 MHz=1e6 GHz=1e9 kHz=1e3 Hz=1");
 }
 
-bool ft__watts_from_text(double *w, const char *text)
-{
-    return ft__number_from_text(w, text, "=1 W=1 kW=1e3 mW=1e-3");
-}
-
 bool ft__share_from_text(double *out, const char *text)
 {
     char *end;

@@ -27,19 +27,19 @@ struct network_ops {
     size_t n;
 };
 
-struct network_list {
+struct listed_networks {
     struct network_ops *v;
     uint32_t n;
 };
 
 struct members {
-    struct network_list *out;
+    struct listed_networks *out;
     const char *only;
     ft_status st;
     ft_error err;
 };
 
-static struct network_ops *network_of(struct network_list *n, const char *name,
+static struct network_ops *network_of(struct listed_networks *n, const char *name,
                                       size_t len)
 {
     struct network_ops *v;
@@ -96,13 +96,13 @@ static int take_member(void *user, const ft_member *m)
 
 /* Those of a store's members, by the name in their spec whatever their input; only:
  * this one alone, or NULL. */
-static ft_status read_networks(struct network_list *out, ft_store *store,
+static ft_status read_networks(struct listed_networks *out, ft_store *store,
                                const char *only, ft_error *err)
 {
     struct members r = {.out = out, .only = only};
     ft_status st;
 
-    *out = (struct network_list){0};
+    *out = (struct listed_networks){0};
     st = ft_store_each_member(store, NULL, NULL, take_member, &r, err);
     if (!st && r.st) {
         st = r.st;
@@ -114,12 +114,12 @@ static ft_status read_networks(struct network_list *out, ft_store *store,
     return st;
 }
 
-static void free_networks(struct network_list *n)
+static void free_networks(struct listed_networks *n)
 {
     for (uint32_t i = 0; i < n->n; i++)
         free(n->v[i].hash);
     free(n->v);
-    *n = (struct network_list){0};
+    *n = (struct listed_networks){0};
 }
 
 static bool network_has(const struct network_ops *n, uint64_t hash)
@@ -144,9 +144,9 @@ struct operations_evaluation {
     /* Without networks each row is tested in one split at most, and learned from in the
      * others. Networks overlap: a list of hashes each. */
     ft__splits split;
-    const char **chip;            /* DEVICE only: of each split */
-    struct network_list networks; /* NETWORK only */
-    double part;                  /* of the rows that are learned from */
+    const char **chip;               /* DEVICE only: of each split */
+    struct listed_networks networks; /* NETWORK only */
+    double part;                     /* of the rows that are learned from */
     uint32_t *train;
     uint32_t *test;
     uint32_t *known; /* measured on the device left out, to correct answers by */

@@ -225,6 +225,21 @@ static bool print_phases(const struct ops_list *l)
     return ft__table_print_take(t, stdout);
 }
 
+/* One line: the peak and its parts. */
+static void print_memory(const ft_memory *m)
+{
+    const char *lead = " = ";
+
+    printf("memory at its peak: %s", ft__text_bytes((double)m->peak_bytes).s);
+    for (int p = 0; p < FT_PART_COUNT; p++)
+        if (m->part[p]) {
+            printf("%s%s %s", lead, ft_name(FT_NAMES_PART, (ft_part)p),
+                   ft__text_bytes((double)m->part[p]).s);
+            lead = " + ";
+        }
+    putchar('\n');
+}
+
 static bool print_text(const struct ops_list *l, uint64_t top)
 {
     ft__model_print_bounded(l->g);
@@ -238,7 +253,7 @@ static bool print_text(const struct ops_list *l, uint64_t top)
     if (is_training(l->g) && !print_phases(l))
         return false;
     putchar('\n');
-    ft__memory_print(&l->memory);
+    print_memory(&l->memory);
     if (!is_training(l->g))
         printf("activations and inputs at planned offsets: %s\n",
                ft__text_bytes((double)l->plan.arena_bytes).s);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/operating_point.h"
 #include "cli/ptx/ptx.h"
 #include "report/units.h"
 

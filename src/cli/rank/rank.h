@@ -1,7 +1,6 @@
 #ifndef CLI_RANK_RANK_H
 #define CLI_RANK_RANK_H
 
-#include "cli/operating_point.h"
 #include "cli/settings.h"
 #include "foretell/rank.h"
 

@@ -1,10 +1,12 @@
 /* foretell validate: operations summed, the network measured, the prediction. */
+#include "cli/validate/validate.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/validate/validate.h"
+#include "cli/session.h"
 #include "foretell/query.h"
 #include "foretell/store.h"
 
@@ -326,7 +328,7 @@ static int run(ft__cli *c, const void *user)
     if (!code)
         code = ft__step_parse(c, &w.step, &w.o->step);
     if (!code && !w.o->from_store)
-        code = ft__session_open(c, &w.session, w.o->engine, w.o->threads);
+        code = ft__session_open(c, &w.session, w.o->engine, w.o->threads, NULL, NULL);
     if (!code)
         code = open_store(&w);
     if (!code)
