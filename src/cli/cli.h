@@ -153,6 +153,8 @@ int ft__name_parse(ft__cli *c, int *out, const char *option, const char *text,
                    ft_names names);
 int ft__names_parse(ft__cli *c, uint32_t *out, const char *option, const char *text,
                     ft_names names);
+/* The bits of "extra,boost", or of "all"; NULL: none. Complains itself. */
+int ft__methods_parse(ft__cli *c, uint32_t *out, const char *text);
 /* What a command is to do: the first argument, with a suggestion where it is none. */
 int ft__verb_parse(ft__cli *c, int *out, const char *word, const char *names);
 /* "90s" -> 90; false: not a duration. */
@@ -166,7 +168,7 @@ bool ft__share_from_text(double *out, const char *text);
 /* "1,8,32": whole numbers from 1, at most `most`. */
 bool ft__counts_from_text(uint64_t *out, size_t *n, size_t most, const char *text);
 
-/* ---- common.c ---- */
+/* ---- common.c: the way out ---- */
 /* Say what went wrong on standard error; the exit code for it. */
 int ft__cli_fail(ft__cli *c, ft_status st, const ft_error *err);
 /* What a call returned that had &c->err: good, or the complaint's exit code. */
@@ -189,7 +191,8 @@ void ft__path_store(const ft__cli *c, char *out);
 /* This program. */
 void ft__path_self(char *out);
 /* Where the predictor for this machine lies when nobody says otherwise; engine NULL:
- * that of any device, as train --family writes it. */
+ * that of any device, as train --family writes it; "kernels": as train --kernels does.
+ */
 void ft__path_predictor(char *out, const char *engine, uint64_t threads);
 bool ft__path_exists(const char *path);
 /* Complain when the file a user did not name cannot be made for want of its folder. */
@@ -217,7 +220,7 @@ typedef struct ft__this_machine {
 /* root: a recorded machine; NULL for this one. */
 void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root);
 
-/* ---- engines ---- */
+/* ---- options that commands share ---- */
 #define FT__DEFAULT_ENGINE FT_DEFAULT_ENGINE
 
 /* For commands that have `engine` and `threads`. */
@@ -225,6 +228,23 @@ void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root);
     FT__TEXT(type, engine, "engine", "NAME",                                           \
              what FT__DEFAULT_ENGINE " unless said otherwise"),                        \
         FT__COUNT(type, threads, "threads", "N", how_many "1 unless said otherwise")
+
+/* For train, and for evaluate, which learns as train does: with `methods`, `mix` and
+ * `lists`. */
+#define FT__METHODS_OPTIONS(type, how, otherwise)                                      \
+    FT__TEXT(type, methods, "method", "NAME,...",                                      \
+             "choose from these methods" how                                           \
+             ": ridge, knn, template, tree, forest, extra, boost, mlp, svr, gp, "      \
+             "hist, middle; or all" otherwise),                                        \
+        FT__FLAG(type, mix, "mix",                                                     \
+                 "mix the three best where that is better than the best")
+#define FT__LISTS_OPTION(type, otherwise)                                              \
+    FT__TEXT(type, lists, "lists", "DIR|FILE",                                         \
+             "with --networks: lists of their operations, NAME@SHAPE.forward.ops and " \
+             "NAME@SHAPE.step.ops, or a table of them; " otherwise)
+/* What --kernels names. */
+#define FT__TIMED_KERNELS                                                              \
+    "kernels in PTX that ptx-measure timed (their modules beside these files)"
 
 /* ---- model.c ---- */
 typedef struct ft__model_options {
@@ -246,9 +266,6 @@ typedef struct ft__model_values {
 ft_status ft__model_values_read(ft__model_values *v, ft_query *q,
                                 const ft__model_options *opt, ft_error *err);
 void ft__model_values_free(ft__model_values *v);
-/* FT_EINVAL: the options do not fit the model. */
-ft_status ft__model_import(ft_graph **out, const char *path,
-                           const ft__model_options *opt, ft_error *err);
 /* Read a model; "-" is a spec list on standard input. Complains itself. */
 int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
                    const ft__model_options *opt);
@@ -260,12 +277,14 @@ int ft__batches_parse(ft__cli *c, uint64_t *batch, size_t *n, const char *list,
 void ft__model_print_assumptions(const ft_graph *g);
 void ft__model_print_bounded(const ft_graph *g);
 
-/* ---- model.c ---- */
 extern const ft__option ft__step_table[]; /* of ft_step_names */
 /* Complains itself. */
 int ft__step_parse(ft__cli *c, ft_step *out, const ft_step_names *names);
+/* For commands that have `step` and `model`. */
+#define FT__NETWORK_OPTIONS(type)                                                      \
+    FT__GROUP(type, step, ft__step_table), FT__GROUP(type, model, ft__model_table)
 
-/* Beside it, what two rules of thumb would say. */
+/* Beside a peak of memory, what two rules of thumb would say. */
 void ft__memory_print_rules(double two_largest, double twice_mean);
 json_t *ft__memory_json(const ft_memory *m);
 

@@ -75,8 +75,7 @@ static const ft__option options[] = {
     FT__SECONDS(struct collect_options, power_time_s, "power-time", "TIME",
                 "how long an operation is looped for that; 5s"),
     FT__GROUP(struct collect_options, sweep, ft__clock_steps_table),
-    FT__GROUP(struct collect_options, step, ft__step_table),
-    FT__GROUP(struct collect_options, model, ft__model_table),
+    FT__NETWORK_OPTIONS(struct collect_options),
     {0},
 };
 

@@ -101,9 +101,7 @@ int ft__cli_done(ft__cli *c, bool printed)
     return FT__EXIT_GOOD;
 }
 
-/* ---- where things lie: what was said, else what is installed, else the build tree
- * ----
- */
+/* ---- where things lie: what was said, else installed, else the build tree ---- */
 
 bool ft__path_exists(const char *path)
 {
@@ -169,7 +167,7 @@ void ft__path_plugins(const ft__cli *c, char *out)
 }
 
 /* The folder of a user's own data: predictors, measurements. */
-static bool path_user(char *out)
+static bool user_folder(char *out)
 {
     const char *xdg = getenv("XDG_DATA_HOME"), *user = getenv("HOME");
 
@@ -184,7 +182,7 @@ void ft__path_store(const ft__cli *c, char *out)
 
     if (c->store)
         join(out, "%s", c->store);
-    else if (path_user(folder))
+    else if (user_folder(folder))
         join(out, "%s/measurements.db", folder);
 }
 
@@ -193,8 +191,8 @@ void ft__path_predictor(char *out, const char *engine, uint64_t threads)
     char folder[FT__PATH_MAX];
 
     *out = '\0';
-    if (path_user(folder) && ft_data_predictor_path(out, FT__PATH_MAX, folder, engine,
-                                                    threads) >= FT__PATH_MAX)
+    if (user_folder(folder) && ft_data_predictor_path(out, FT__PATH_MAX, folder, engine,
+                                                      threads) >= FT__PATH_MAX)
         *out = '\0';
 }
 
@@ -203,7 +201,7 @@ static bool make_home(void)
 {
     char path[FT__PATH_MAX];
 
-    if (!path_user(path))
+    if (!user_folder(path))
         return false;
     for (char *s = strchr(path + 1, '/'); s; s = strchr(s + 1, '/')) {
         *s = '\0';
@@ -240,7 +238,7 @@ int ft__data_open(ft__cli *c, ft_data **out)
     ft_status st;
 
     ft__path_data(c, data_dir);
-    st = ft_data_open(out, data_dir, path_user(user_dir) ? user_dir : NULL, &c->err);
+    st = ft_data_open(out, data_dir, user_folder(user_dir) ? user_dir : NULL, &c->err);
     return ft__cli_check(c, st);
 }
 
@@ -281,7 +279,7 @@ bool ft__device_is_there(ft__cli *c, const char *name, double *memory_bytes)
 
 /* The folder for who holds settings and what to put back; a recorded machine has
  * its own. */
-static void path_state(char *out, const char *root)
+static void state_folder(char *out, const char *root)
 {
     const char *xdg = getenv("XDG_STATE_HOME"), *user = getenv("HOME");
 
@@ -297,7 +295,7 @@ void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root)
 {
     *m = (ft__this_machine){
         .how = {.root = root, .state_dir = m->state_dir, .log = &c->log}};
-    path_state(m->state_dir, root);
+    state_folder(m->state_dir, root);
     ft__path_self(m->self);
     if (!*m->self)
         return;

@@ -155,8 +155,8 @@ static ft_status read_all(char **out, size_t *len, FILE *fp, ft_error *err)
     return FT_OK;
 }
 
-ft_status ft__model_import(ft_graph **out, const char *path,
-                           const ft__model_options *opt, ft_error *err)
+static ft_status import(ft_graph **out, const char *path, const ft__model_options *opt,
+                        ft_error *err)
 {
     ft_query q = FT_QUERY_INIT;
     ft__model_values v;
@@ -180,7 +180,7 @@ ft_status ft__model_import(ft_graph **out, const char *path,
 int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
                    const ft__model_options *opt)
 {
-    ft_status st = ft__model_import(out, path, opt, &c->err);
+    ft_status st = import(out, path, opt, &c->err);
 
     return ft__cli_check_asked(c, st);
 }

@@ -8,7 +8,7 @@
 /* ---- settings ---- */
 
 /* text NULL: *hz stays. */
-static int hertz_parse(ft__cli *c, double *hz, const char *option, const char *text)
+static int parse_hertz(ft__cli *c, double *hz, const char *option, const char *text)
 {
     return !text || ft__hertz_from_text(hz, text)
                ? FT__EXIT_GOOD
@@ -17,15 +17,9 @@ static int hertz_parse(ft__cli *c, double *hz, const char *option, const char *t
                            option, text);
 }
 
-/* "150", "150W". */
-static bool watts_from_text(double *w, const char *text)
+static int parse_watts(ft__cli *c, double *w, const char *option, const char *text)
 {
-    return ft__number_from_text(w, text, "=1 W=1 kW=1e3 mW=1e-3");
-}
-
-static int watts_parse(ft__cli *c, double *w, const char *option, const char *text)
-{
-    return !text || watts_from_text(w, text)
+    return !text || ft__number_from_text(w, text, "=1 W=1 kW=1e3 mW=1e-3")
                ? FT__EXIT_GOOD
                : ft__usage(c, "--%s wants watts such as 150W, not \"%s\"", option,
                            text);
@@ -43,11 +37,11 @@ int ft__settings_parse(ft__cli *c, ft_settings *out, const ft__settings_texts *t
                          .governor = t->governor,
                          .turbo = t->turbo,
                          .affinity = t->affinity};
-    code = hertz_parse(c, &out->core_clock_hz, "core", t->core);
+    code = parse_hertz(c, &out->core_clock_hz, "core", t->core);
     if (!code)
-        code = hertz_parse(c, &out->memory_clock_hz, "memory", t->memory);
+        code = parse_hertz(c, &out->memory_clock_hz, "memory", t->memory);
     if (!code)
-        code = watts_parse(c, &out->power_cap_w, "power-cap", t->power_cap);
+        code = parse_watts(c, &out->power_cap_w, "power-cap", t->power_cap);
     return code;
 }
 
@@ -174,11 +168,11 @@ int ft__operating_parse(ft__cli *c, ft__setting_options *out,
     int code;
 
     *out = (ft__setting_options){.clock_hz = NAN, .memory_hz = NAN, .power_w = NAN};
-    code = hertz_parse(c, &out->clock_hz, "clock", o->clock);
+    code = parse_hertz(c, &out->clock_hz, "clock", o->clock);
     if (!code)
-        code = hertz_parse(c, &out->memory_hz, "memory-clock", o->memory_clock);
+        code = parse_hertz(c, &out->memory_hz, "memory-clock", o->memory_clock);
     if (!code)
-        code = watts_parse(c, &out->power_w, "power-cap", o->power_cap);
+        code = parse_watts(c, &out->power_w, "power-cap", o->power_cap);
     if (!code)
         code = parse_policy(c, &out->policy, o->policy);
     write_setting(out);

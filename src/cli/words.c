@@ -132,6 +132,22 @@ int ft__names_parse(ft__cli *c, uint32_t *out, const char *option, const char *t
     return code;
 }
 
+int ft__methods_parse(ft__cli *c, uint32_t *out, const char *text)
+{
+    const bool all = text && strcmp(text, "all") == 0;
+    const char *why;
+    int code = FT__EXIT_GOOD;
+
+    *out = all ? (1u << FT_METHOD_COUNT) - 1 : 0;
+    if (text && !all)
+        code = ft__names_parse(c, out, "method", text, FT_NAMES_METHOD);
+    for (uint32_t m = 0; m < FT_METHOD_COUNT && !code && !all; m++)
+        if ((*out >> m & 1) && !ft_method_available((ft_method)m, &why))
+            code = ft__cli_exit(c, FT__EXIT_MISSING, "--method %s: %s",
+                                ft_name(FT_NAMES_METHOD, m), why);
+    return code;
+}
+
 int ft__verb_parse(ft__cli *c, int *out, const char *word, const char *names)
 {
     char near[64];

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/predictor.h"
 #include "foretell/evaluate.h"
 #include "foretell/names.h"
 #include "report/record.h"
@@ -60,15 +59,10 @@ static const ft__option options[] = {
     FT__COUNT(
         struct evaluate_options, correct, "correct", "N",
         "with --leave-out device: N random measurements of it are known after all and "
-        "correct what is said of the others"),
+        "correct the predictions of the others"),
     FT__TEXT(struct evaluate_options, test, "test", "STORE",
              "learn from --db, test on this store"),
-    FT__TEXT(
-        struct evaluate_options, methods, "method", "NAME,...",
-        "choose from these methods: ridge, knn, template, tree, forest, extra, boost, "
-        "mlp, svr, gp, hist, middle; or all"),
-    FT__FLAG(struct evaluate_options, mix, "mix",
-             "mix the three best where that is better than the best"),
+    FT__METHODS_OPTIONS(struct evaluate_options, "", ""),
     FT__FLAG(struct evaluate_options, single, "single",
              "one regressor for all kinds, instead of one for each"),
     FT__FLAG(
@@ -91,20 +85,16 @@ static const ft__option options[] = {
              "kernels and networks, measured whole, known at their highest clocks "
              "alone, asked "
              "at all others; 10 folds unless --folds says otherwise"),
-    FT__TEXT(
-        struct evaluate_options, kernels, "kernels", "FILE,...",
-        "kernels in PTX that ptx-measure timed (their modules beside these files), in "
-        "place of operations; with --leave-out kernel (unless said otherwise) or "
-        "device"),
+    FT__TEXT(struct evaluate_options, kernels, "kernels", "FILE,...",
+             FT__TIMED_KERNELS ", in place of operations; with --leave-out kernel "
+                               "(unless said otherwise) or device"),
     FT__TEXT(struct evaluate_options, networks, "networks", "NAME=VALUE,...",
              "these networks, measured whole, in place of operations; with --leave-out "
              "network "
              "(unless said otherwise; nothing of its operations is learned from), "
              "device, or "
              "family: its architecture"),
-    FT__TEXT(struct evaluate_options, lists, "lists", "DIR|FILE",
-             "with --networks: lists of their operations, NAME@SHAPE.forward.ops and "
-             "NAME@SHAPE.step.ops, or a table of them; those that foretell brings"),
+    FT__LISTS_OPTION(struct evaluate_options, "those that foretell brings"),
     FT__FLAG(struct evaluate_options, siblings, "siblings",
              "with --leave-out device: other devices of its chip stay known"),
     FT__COUNT(struct evaluate_options, size, "size", "MB",

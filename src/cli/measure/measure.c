@@ -26,8 +26,7 @@ static const ft__option of_models[] = {
     FT__TEXT(struct measure_options, predictor, "predictor", "P.ftp",
              "show what this one predicts beside; the one train made"),
     FT__GROUP(struct measure_options, sweep, ft__clock_steps_table),
-    FT__GROUP(struct measure_options, step, ft__step_table),
-    FT__GROUP(struct measure_options, model, ft__model_table),
+    FT__NETWORK_OPTIONS(struct measure_options),
     {0},
 };
 static const ft__option of_commands[] = {

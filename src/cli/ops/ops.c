@@ -34,8 +34,7 @@ static const ft__option options[] = {
              "as an engine runs it: strided (PyTorch) or channels-last (oneDNN)"),
     FT__COUNT(struct ops_options, top, "top", "N",
               "how many operations to list, the heaviest; 40, with --diff 15"),
-    FT__GROUP(struct ops_options, step, ft__step_table),
-    FT__GROUP(struct ops_options, model, ft__model_table),
+    FT__NETWORK_OPTIONS(struct ops_options),
     {0},
 };
 
@@ -403,12 +402,13 @@ static int read_step(ft__cli *c, ft_graph **out, const char *path,
     ft_status st;
     int code = parse_lower(c, &policy, o->lower);
 
+    if (!code)
+        code = ft__model_read(c, out, path, &o->model);
     if (code)
         return code;
-    st = ft__model_import(out, path, &o->model, &c->err);
-    if (!st && policy)
+    if (policy)
         st = ft_step_lower(&made, *out, policy, step, &c->err);
-    else if (!st)
+    else
         st = ft_step_make(&made, *out, step, &c->err);
     if (made) {
         ft_graph_free(*out);

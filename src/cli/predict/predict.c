@@ -30,8 +30,7 @@ static const ft__option options[] = {
              "at each of these core clocks, and which takes the least energy"),
     FT__TEXT(ft__predict_options, correct, "correct", "STORE|CSV", FT__CORRECT_HELP),
     FT__GROUP(ft__predict_options, asked, ft__query_table),
-    FT__GROUP(ft__predict_options, step, ft__step_table),
-    FT__GROUP(ft__predict_options, model, ft__model_table),
+    FT__NETWORK_OPTIONS(ft__predict_options),
     {0},
 };
 

@@ -65,8 +65,7 @@ static const ft__option options[] = {
               "how many kinds and operations to list; 10"),
     FT__TEXT(struct validate_options, html, "html", "FILE",
              "write a page with figures, too"),
-    FT__GROUP(struct validate_options, step, ft__step_table),
-    FT__GROUP(struct validate_options, model, ft__model_table),
+    FT__NETWORK_OPTIONS(struct validate_options),
     {0},
 };
 
@@ -275,6 +274,30 @@ static int write_page(const struct validate_work *w, const ft__validation_page *
     return FT__EXIT_GOOD;
 }
 
+static void add_word(char *where, size_t size, const char *name, const char *value)
+{
+    const size_t len = strlen(where);
+
+    if (value && *value)
+        snprintf(where + len, size - len, "%s%s%s", len ? " " : "", name, value);
+}
+
+/* Those measured on a device, in a setting, by an engine; NULL: any. */
+static int find_slow_on(ft__cli *c, ft__slow *out, ft_store *store, const char *device,
+                        const char *setting, const char *engine)
+{
+    char where[FT__PATH_MAX] = "", data[FT__PATH_MAX];
+    ft_status st;
+
+    add_word(where, sizeof(where), "device=", device);
+    add_word(where, sizeof(where), "engine=", engine);
+    add_word(where, sizeof(where), "", setting);
+    ft__path_data(c, data);
+    st = ft_slow_ops_find(&out->op, &out->n, &out->n_datasets, store, where, data, 0,
+                          &c->err);
+    return ft__cli_check(c, st);
+}
+
 static int find_slow(const struct validate_work *w, ft__slow *slow)
 {
     const struct validate_options *o = w->o;
@@ -282,9 +305,9 @@ static int find_slow(const struct validate_work *w, ft__slow *slow)
     if (!o->outliers)
         return FT__EXIT_GOOD;
     if (w->session)
-        return ft__slow_find(w->c, slow, w->store, w->v[0].device, w->v[0].setting,
-                             w->v[0].engine);
-    return ft__slow_find(w->c, slow, w->store, o->device, o->setting, o->engine);
+        return find_slow_on(w->c, slow, w->store, w->v[0].device, w->v[0].setting,
+                            w->v[0].engine);
+    return find_slow_on(w->c, slow, w->store, o->device, o->setting, o->engine);
 }
 
 static int print(const struct validate_work *w, const ft__validation_page *a)
@@ -295,7 +318,7 @@ static int print(const struct validate_work *w, const ft__validation_page *a)
     if (!code)
         code = ft__cli_done(
             w->c, ft__validation_print(w->c, a, w->o->outliers ? &slow : NULL));
-    ft__slow_free(&slow);
+    free(slow.op);
     return code;
 }
 
