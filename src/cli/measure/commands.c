@@ -438,8 +438,8 @@ static double unit_for(double least_s, const char **name)
     return least_s < 1e-3 ? 1e6 : least_s < 1 ? 1e3 : 1;
 }
 
-static bool commands_markdown(FILE *fp, const ft_command_result *r, size_t n,
-                              size_t reference)
+static bool write_markdown(FILE *fp, const ft_command_result *r, size_t n,
+                           size_t reference)
 {
     const char *unit, *domain = common_domain(r, n);
     double scale = unit_for(r[reference].time.mean, &unit);
@@ -574,8 +574,8 @@ static bool print_csv(const ft_command_result *r, size_t n)
 }
 
 /* In the form that the global options ask for. */
-static bool commands_print(const ft__cli *c, const ft_command_result *r, size_t n,
-                           size_t reference, bool fixed_reference)
+static bool print_results(const ft__cli *c, const ft_command_result *r, size_t n,
+                          size_t reference, bool fixed_reference)
 {
     return c->json  ? print_json(c, r, n, reference)
            : c->csv ? print_csv(r, n)
@@ -612,10 +612,10 @@ static int show(ft__cli *c, const ft__commands_options *o, const ft_command_resu
     if (o->markdown) {
         FILE *fp = fopen(o->markdown, "w");
 
-        if (!fp || !commands_markdown(fp, r, n, reference) || fclose(fp))
+        if (!fp || !write_markdown(fp, r, n, reference) || fclose(fp))
             return ft__cli_exit(c, FT__EXIT_INPUT, "cannot write %s", o->markdown);
     }
-    return ft__cli_done(c, commands_print(c, r, n, reference, o->reference != NULL));
+    return ft__cli_done(c, print_results(c, r, n, reference, o->reference != NULL));
 }
 
 static int named(ft__cli *c, const struct command_set *s, const char *name)

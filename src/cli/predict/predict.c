@@ -251,7 +251,7 @@ static void print_warnings(const ft_answer *a)
 
 /* In words: assumptions, totals, the `top` heaviest operations, what was bounded,
  * warnings, the command that verifies. False: out of memory. */
-static bool answer_print(const ft_answer *a, uint64_t top, bool verbose)
+static bool print_answer(const ft_answer *a, uint64_t top, bool verbose)
 {
     print_title(a);
     for (size_t i = 0; i < a->n_assumptions; i++)
@@ -303,7 +303,7 @@ static void print_best_clocks(const struct clocked_answer *a, size_t n)
 }
 
 /* Several devices, or clocks of them, beside each other. */
-static bool answers_print(const struct clocked_answer *a, size_t n, bool clocks)
+static bool print_answers(const struct clocked_answer *a, size_t n, bool clocks)
 {
     ft__table *t = ft__table_new("device|?clock>Hz|time>s|low>s|high>s|?power>W|"
                                  "energy>J|memory>B|fits|?largest batch>i|basis",
@@ -416,7 +416,7 @@ static json_t *answer_json(const ft_answer *a)
 }
 
 /* One line an operation. */
-static void answers_print_csv(const struct clocked_answer *a, size_t n)
+static void print_csv(const struct clocked_answer *a, size_t n)
 {
     static const char fields[] =
         "device:s spec:s count:u time_s:g low_s:g high_s:g basis:s";
@@ -496,12 +496,12 @@ static bool print_all(ft__cli *c, const struct clocked_answer *a, size_t n, bool
     json_t *all;
 
     if (c->csv)
-        answers_print_csv(a, n);
+        print_csv(a, n);
     if (c->csv)
         return true;
     if (!c->json)
-        return n == 1 ? answer_print(a->x, top, c->verbose > 0)
-                      : answers_print(a, n, clocks);
+        return n == 1 ? print_answer(a->x, top, c->verbose > 0)
+                      : print_answers(a, n, clocks);
     if (n == 1)
         return ft__json_print_take(answer_json(a->x), stdout);
     all = json_array();

@@ -18,7 +18,7 @@ typedef struct ft__choice {
     ft_estimate energy;
     ft_estimate power;
     ft_estimate memory;
-    uint32_t n_known; /* measurements of the device that corrected what is said */
+    uint32_t n_known; /* measurements of the device that corrected its predictions */
 } ft__choice;
 
 /* The whole question with its answer. */
