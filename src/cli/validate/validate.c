@@ -282,32 +282,24 @@ static void add_word(char *where, size_t size, const char *name, const char *val
         snprintf(where + len, size - len, "%s%s%s", len ? " " : "", name, value);
 }
 
-/* Those measured on a device, in a setting, by an engine; NULL: any. */
-static int find_slow_on(ft__cli *c, ft__slow *out, ft_store *store, const char *device,
-                        const char *setting, const char *engine)
+/* Of the machine that measured; from the store, as --device, --setting and --engine
+ * say.
+ */
+static int find_slow(const struct validate_work *w, ft__slow *slow)
 {
+    const ft_validated *here = w->session ? w->v : NULL;
     char where[FT__PATH_MAX] = "", data[FT__PATH_MAX];
     ft_status st;
 
-    add_word(where, sizeof(where), "device=", device);
-    add_word(where, sizeof(where), "engine=", engine);
-    add_word(where, sizeof(where), "", setting);
-    ft__path_data(c, data);
-    st = ft_slow_ops_find(&out->op, &out->n, &out->n_datasets, store, where, data, 0,
-                          &c->err);
-    return ft__cli_check(c, st);
-}
-
-static int find_slow(const struct validate_work *w, ft__slow *slow)
-{
-    const struct validate_options *o = w->o;
-
-    if (!o->outliers)
+    if (!w->o->outliers)
         return FT__EXIT_GOOD;
-    if (w->session)
-        return find_slow_on(w->c, slow, w->store, w->v[0].device, w->v[0].setting,
-                            w->v[0].engine);
-    return find_slow_on(w->c, slow, w->store, o->device, o->setting, o->engine);
+    add_word(where, sizeof(where), "device=", here ? here->device : w->o->device);
+    add_word(where, sizeof(where), "engine=", here ? here->engine : w->o->engine);
+    add_word(where, sizeof(where), "", here ? here->setting : w->o->setting);
+    ft__path_data(w->c, data);
+    st = ft_slow_ops_find(&slow->op, &slow->n, &slow->n_datasets, w->store, where, data,
+                          0, &w->c->err);
+    return ft__cli_check(w->c, st);
 }
 
 static int print(const struct validate_work *w, const ft__validation_page *a)
