@@ -387,7 +387,7 @@ static int collect_at(ft__cli *c, const struct collect_options *o, ft__ops *all,
         code = gather(c, all, o, ft_session_get(s)->policy);
     if (!code) {
         monitor = ft__clock_steps_monitor(w);
-        ft__clock_steps_begin(c, w, i);
+        ft__clock_steps_part(c, w, i);
         code = measure(c, s, all, o, monitor);
     }
     ft_monitor_close(monitor);
@@ -408,7 +408,7 @@ static int run(ft__cli *c, const void *user)
     for (size_t i = 0; !code && i < w.n; i++)
         code = collect_at(c, o, &all, &w, i);
     if (!code)
-        ft__clock_steps_end(c, &w);
+        ft__clock_steps_part(c, &w, w.n);
     ft__ops_free(&all);
     return code;
 }

@@ -205,18 +205,12 @@ ft_monitor *ft__clock_steps_monitor(const ft__clock_steps *w)
     return ft_monitor_open(&m, w->device, &w->machine.how, NULL) ? NULL : m;
 }
 
-void ft__clock_steps_begin(const ft__cli *c, const ft__clock_steps *w, size_t i)
+void ft__clock_steps_part(const ft__cli *c, const ft__clock_steps *w, size_t i)
 {
     if (w->n > 1 && c->json)
-        puts(i ? "," : "[");
-    else if (i)
+        puts(i == 0 ? "[" : i < w->n ? "," : "]");
+    else if (i && i < w->n)
         putchar('\n');
-}
-
-void ft__clock_steps_end(const ft__cli *c, const ft__clock_steps *w)
-{
-    if (w->n > 1 && c->json)
-        puts("]");
 }
 
 /* ---- power ---- */

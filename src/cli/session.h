@@ -41,9 +41,9 @@ int ft__clock_steps_open(ft__cli *c, ft_session **out, const char *engine,
                          uint64_t threads, ft__clock_steps *w, size_t i);
 /* What watches the device meanwhile; NULL when memory is short. */
 ft_monitor *ft__clock_steps_monitor(const ft__clock_steps *w);
-/* Between the results of settings, so that --json is one document. */
-void ft__clock_steps_begin(const ft__cli *c, const ft__clock_steps *w, size_t i);
-void ft__clock_steps_end(const ft__cli *c, const ft__clock_steps *w);
+/* Before the result of setting i, and behind the last one (i is w->n), so that --json
+ * is one document. */
+void ft__clock_steps_part(const ft__cli *c, const ft__clock_steps *w, size_t i);
 
 /* ---- power ---- */
 /* sources NULL or "all": every one that works; then a machine without any is no

@@ -399,7 +399,7 @@ static int measure_at(ft__cli *c, const ft_graph *g, const ft_step *step,
         ft_fail(&r.no_power, FT_EUNSUPPORTED, 0, "--no-power was given");
     else
         code = ft__power_open(c, &r.meter, o->commands.power, &r.no_power);
-    ft__clock_steps_begin(c, w, i);
+    ft__clock_steps_part(c, w, i);
     if (!code)
         code = measure(c, &r, s, g, step, o);
     ft_answer_free(r.said);
@@ -426,7 +426,7 @@ static int measure_model(ft__cli *c, const struct measure_options *o)
     for (size_t i = 0; !code && i < w.n; i++)
         code = measure_at(c, g, &step, o, &w, i);
     if (!code)
-        ft__clock_steps_end(c, &w);
+        ft__clock_steps_part(c, &w, w.n);
     ft_graph_free(g);
     return code;
 }
