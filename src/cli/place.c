@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/predict/predict.h"
+#include "cli/predict.h"
 #include "report/units.h"
 
 enum { MAX_MODELS = 64 };

@@ -1,7 +1,7 @@
 #ifndef CLI_EXPLORE_EXPLORE_H
 #define CLI_EXPLORE_EXPLORE_H
 
-#include "cli/predict/predict.h"
+#include "cli/predict.h"
 #include "foretell/exploration.h"
 #include "report/units.h"
 

@@ -1,5 +1,5 @@
 /* foretell predict: before anything runs. */
-#include "cli/predict/predict.h"
+#include "cli/predict.h"
 
 #include <inttypes.h>
 #include <math.h>

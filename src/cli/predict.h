@@ -1,5 +1,5 @@
-#ifndef CLI_PREDICT_PREDICT_H
-#define CLI_PREDICT_PREDICT_H
+#ifndef CLI_PREDICT_H
+#define CLI_PREDICT_H
 
 #include "cli/settings.h"
 
