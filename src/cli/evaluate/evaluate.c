@@ -390,7 +390,7 @@ static int compare_orders(ft__cli *c, const char *path, const ft_choice_options 
         st = ft_choice_evaluate(&r, store, how, &c->err);
     ft_store_close(store);
     if (st)
-        return st == FT_EINVAL ? ft__usage(c, "%s", c->err.msg) : ft__cli_check(c, st);
+        return ft__cli_check_asked(c, st);
     printed = c->json  ? print_curves_json(&r)
               : c->csv ? print_curves_csv(&r)
                        : print_curves(&r);
