@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "check.h"
-#include "decide/place.h"
 #include "graph/build.h"
 #include "graph/graph_inside.h"
 #include "import/graph_inside.h"
 #include "predict/query/network.h"
+#include "query/place.h"
 
 static char root[900];
 static uint64_t state = 7;

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "check.h"
-#include "decide/place.h"
 #include "explore/exploration.h"
 #include "foretell/exploration.h"
 #include "graph/graph_inside.h"
 #include "predict/query/op_costs.h"
+#include "query/place.h"
 #include "refuse.h"
 
 static ft_device *v100, *l4;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "evaluate/rank_inside.h"
+#include "evaluate/hold_out.h"
 #include "foretell/rank.h"
 
 static ft_estimate spread(double value, double factor)

@@ -13,6 +13,7 @@
 #include "foretell/names.h"
 #include "foretell/networks.h"
 #include "foretell/query.h"
+#include "foretell/settings.h"
 #include "report/record.h"
 #include "report/text.h"
 
@@ -152,21 +153,22 @@ int ft__name_parse(ft__cli *c, int *out, const char *option, const char *text,
                    ft_names names);
 int ft__names_parse(ft__cli *c, uint32_t *out, const char *option, const char *text,
                     ft_names names);
+/* The bits of "extra,boost", or of "all"; NULL: none. Complains itself. */
+int ft__methods_parse(ft__cli *c, uint32_t *out, const char *text);
 /* What a command is to do: the first argument, with a suggestion where it is none. */
 int ft__verb_parse(ft__cli *c, int *out, const char *word, const char *names);
 /* "90s" -> 90; false: not a duration. */
 bool ft__seconds_from_text(double *out, const char *text);
 /* A number above 0 and one of the units "=1 ms=1e-3 /h=1/3600" behind it. */
 bool ft__number_from_text(double *out, const char *text, const char *units);
-/* "1200", "1200MHz", "1.2GHz"; "150", "150W". */
+/* "1200", "1200MHz", "1.2GHz". */
 bool ft__hertz_from_text(double *hz, const char *text);
-bool ft__watts_from_text(double *w, const char *text);
 /* "5%", "5 %" or "0.05". */
 bool ft__share_from_text(double *out, const char *text);
 /* "1,8,32": whole numbers from 1, at most `most`. */
 bool ft__counts_from_text(uint64_t *out, size_t *n, size_t most, const char *text);
 
-/* ---- common.c ---- */
+/* ---- common.c: the way out ---- */
 /* Say what went wrong on standard error; the exit code for it. */
 int ft__cli_fail(ft__cli *c, ft_status st, const ft_error *err);
 /* What a call returned that had &c->err: good, or the complaint's exit code. */
@@ -179,63 +181,70 @@ FT_PRINTF(2, 3) int ft__usage(ft__cli *c, const char *fmt, ...);
 /* Standard output is complete: 0, else the complaint's exit code. `printed`:
  * what the printing of a table or of JSON returned. */
 int ft__cli_done(ft__cli *c, bool printed);
-/* ---- paths.c; out of memory is an ordinary NULL or false ---- */
+
+/* ---- common.c: where things lie. Each fills a caller's buffer of FT__PATH_MAX bytes;
+ * "" when there is none. ---- */
 enum { FT__PATH_MAX = 4096 };
-/* Each fills a caller's buffer of FT__PATH_MAX bytes; "" when there is none. */
 void ft__path_data(const ft__cli *c, char *out);
-/* Lists of networks' operations: what --lists names (NULL: those in the folder of data;
- * families: their table). An exit code. */
-int ft__lists_open(ft__cli *c, ft_network_lists **out, const char *path, bool families);
 void ft__path_plugins(const ft__cli *c, char *out);
 void ft__path_store(const ft__cli *c, char *out);
-/* The folder for who holds settings and what to put back; a recorded machine has
- * its own. */
-void ft__path_state(char *out, const char *root);
 /* This program. */
 void ft__path_self(char *out);
+/* Where the predictor for this machine lies when nobody says otherwise; engine NULL:
+ * that of any device, as train --family writes it; "kernels": as train --kernels does.
+ */
+void ft__path_predictor(char *out, const char *engine, uint64_t threads);
+bool ft__path_exists(const char *path);
 /* Complain when the file a user did not name cannot be made for want of its folder. */
 int ft__home_needed(ft__cli *c, const char *given);
 /* Complain, with the way to get one, when there is no store of one's own yet. */
 int ft__store_needed(ft__cli *c, const char *path);
-/* The folder of a user's own data: predictors, measurements. */
-bool ft__path_user(char *out);
-/* Both folders, for queries; the second complains itself. */
-ft_status ft__data_make(const ft__cli *c, ft_data **out, ft_error *err);
+
+/* ---- common.c: what is opened there; complains itself ---- */
+/* The folder of data and that of the user's own, for queries. */
 int ft__data_open(ft__cli *c, ft_data **out);
-/* Where the predictor for this machine lies when nobody says otherwise. */
-void ft__path_predictor(char *out, const char *engine, uint64_t threads);
-/* Of any device, as train --family writes it. */
-void ft__path_family(char *out);
-bool ft__path_exists(const char *path);
-/* Make the folder of a user's own data; false: errno says why. */
-bool ft__path_make_home(void);
+/* Lists of networks' operations: what --lists names (NULL: those in the folder of data;
+ * families: their table). */
+int ft__lists_open(ft__cli *c, ft_network_lists **out, const char *path, bool families);
+/* From any name of a device to that of its file, in place. */
+int ft__device_resolve(ft__cli *c, char *name, size_t size);
+/* Is there a file of this name? Then *memory_bytes (or NULL) is what it says of it. */
+bool ft__device_is_there(ft__cli *c, const char *name, double *memory_bytes);
+/* Where settings are held, recorded and guarded; `how` points into it. */
+typedef struct ft__this_machine {
+    char state_dir[FT__PATH_MAX];
+    char self[FT__PATH_MAX];
+    const char *guard[4];
+    ft_settings_options how;
+} ft__this_machine;
+/* root: a recorded machine; NULL for this one. */
+void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root);
 
-/* ---- common.c ---- */
-/* "onnxruntime,device=cuda": a plug-in and its options; where the engine stands
- * over a library that may lie in a Python package, "lib=PATH" is added. */
-typedef struct ft__engine_choice {
-    char name[64];
-    char options[FT__PATH_MAX + 256];
-    bool given; /* the user gave options */
-} ft__engine_choice;
-bool ft__engine_choose(ft__engine_choice *out, const char *text); /* false: too long */
-
-/* ---- common.c, engines ---- */
+/* ---- options that commands share ---- */
 #define FT__DEFAULT_ENGINE FT_DEFAULT_ENGINE
-/* Open an engine with its options; engine NULL: the default one, threads 0: 1.
- * Complains itself. */
-int ft__session_open(ft__cli *c, ft_session **out, const char *engine,
-                     uint64_t threads);
-/* The same with settings in force while it is open; `settings` NULL: none. */
-int ft__session_open_held(ft__cli *c, ft_session **out, const char *engine,
-                          uint64_t threads, const ft_settings *settings,
-                          const ft_settings_options *how);
 
 /* For commands that have `engine` and `threads`. */
 #define FT__ENGINE_OPTIONS(type, what, how_many)                                       \
     FT__TEXT(type, engine, "engine", "NAME",                                           \
              what FT__DEFAULT_ENGINE " unless said otherwise"),                        \
         FT__COUNT(type, threads, "threads", "N", how_many "1 unless said otherwise")
+
+/* For train, and for evaluate, which learns as train does: with `methods`, `mix` and
+ * `lists`. */
+#define FT__METHODS_OPTIONS(type, how, otherwise)                                      \
+    FT__TEXT(type, methods, "method", "NAME,...",                                      \
+             "choose from these methods" how                                           \
+             ": ridge, knn, template, tree, forest, extra, boost, mlp, svr, gp, "      \
+             "hist, middle; or all" otherwise),                                        \
+        FT__FLAG(type, mix, "mix",                                                     \
+                 "mix the three best where that is better than the best")
+#define FT__LISTS_OPTION(type, otherwise)                                              \
+    FT__TEXT(type, lists, "lists", "DIR|FILE",                                         \
+             "with --networks: lists of their operations, NAME@SHAPE.forward.ops and " \
+             "NAME@SHAPE.step.ops, or a table of them; " otherwise)
+/* What --kernels names. */
+#define FT__TIMED_KERNELS                                                              \
+    "kernels in PTX that ptx-measure timed (their modules beside these files)"
 
 /* ---- model.c ---- */
 typedef struct ft__model_options {
@@ -257,9 +266,6 @@ typedef struct ft__model_values {
 ft_status ft__model_values_read(ft__model_values *v, ft_query *q,
                                 const ft__model_options *opt, ft_error *err);
 void ft__model_values_free(ft__model_values *v);
-/* FT_EINVAL: the options do not fit the model. */
-ft_status ft__model_import(ft_graph **out, const char *path,
-                           const ft__model_options *opt, ft_error *err);
 /* Read a model; "-" is a spec list on standard input. Complains itself. */
 int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
                    const ft__model_options *opt);
@@ -271,23 +277,14 @@ int ft__batches_parse(ft__cli *c, uint64_t *batch, size_t *n, const char *list,
 void ft__model_print_assumptions(const ft_graph *g);
 void ft__model_print_bounded(const ft_graph *g);
 
-/* ---- sources.c ---- */
-/* Every sensor with what it says now, or why not and what would help; m, which may be
- * NULL, has watched them. */
-void ft__sources_print(const ft_sensors *sensors, const ft_meter *m);
-/* "  name      text" */
-void ft__sources_line(const char *name, const char *text);
-json_t *ft__sources_json(const ft_sensors *sensors, const ft_meter *m);
-/* What the sources say of the next seconds. */
-int ft__sources_try(ft__cli *c, const char *sources);
-
-/* ---- model.c ---- */
 extern const ft__option ft__step_table[]; /* of ft_step_names */
 /* Complains itself. */
 int ft__step_parse(ft__cli *c, ft_step *out, const ft_step_names *names);
+/* For commands that have `step` and `model`. */
+#define FT__NETWORK_OPTIONS(type)                                                      \
+    FT__GROUP(type, step, ft__step_table), FT__GROUP(type, model, ft__model_table)
 
-void ft__memory_print(const ft_memory *m); /* one line: the peak and its parts */
-/* Beside it, what two rules of thumb would say. */
+/* Beside a peak of memory, what two rules of thumb would say. */
 void ft__memory_print_rules(double two_largest, double twice_mean);
 json_t *ft__memory_json(const ft_memory *m);
 
@@ -300,7 +297,6 @@ typedef struct ft__ops {
     size_t cap;
 } ft__ops;
 void ft__ops_free(ft__ops *s);
-bool ft__ops_has(const ft__ops *s, const ft_op *op);
 bool ft__ops_append(ft__ops *s, const ft__ops *more); /* false: out of memory */
 /* The operations of a model, or of its training step, lowered with `policy`.
  * Complains itself. */

@@ -221,6 +221,18 @@ static void say(ft__cli *c, const ft_settings *held, const ft_conditions *seen)
         fprintf(stderr, "warning: the clock was not what was set\n");
 }
 
+static json_t *settings_json(const ft_settings *s)
+{
+    char text[512];
+
+    ft_settings_print(s, text, sizeof(text));
+    return ft__json("setting:s device:s core_clock_hz:g memory_clock_hz:g "
+                    "power_cap_w:g cpus_online:s governor:s turbo:s affinity:s",
+                    text, s->device ? s->device : "cpu", s->core_clock_hz,
+                    s->memory_clock_hz, s->power_cap_w, s->cpus_online, s->governor,
+                    s->turbo, s->affinity);
+}
+
 static bool held_json(ft__cli *c, const ft_settings *held, const ft_conditions *seen,
                       int code)
 {
@@ -229,7 +241,7 @@ static bool held_json(ft__cli *c, const ft_settings *held, const ft_conditions *
     for (size_t i = 0; i < c->n_rest; i++)
         ft__json_append_take(&words, ft__json_text(c->rest[i]));
     return ft__json_print_take(ft__json("settings:o command:o exit_code:d conditions:o",
-                                        ft__settings_json(held), words, code,
+                                        settings_json(held), words, code,
                                         ft__conditions_json(seen)),
                                stdout);
 }
@@ -299,8 +311,8 @@ static int keep(ft__cli *c, const ft__this_machine *m, const ft_settings *want)
         return ft__cli_check(c, st);
     ft_settings_print(&chosen, text, sizeof(text));
     if (c->json)
-        printed = ft__json_print_take(
-            ft__json("settings:o", ft__settings_json(&chosen)), stdout);
+        printed =
+            ft__json_print_take(ft__json("settings:o", settings_json(&chosen)), stdout);
     else
         printf("set: %s\nit stays until: foretell clocks reset\n", text);
     return ft__cli_done(c, printed);

@@ -5,8 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/power.h"
-#include "cli/settings.h"
+#include "cli/session.h"
 #include "foretell/measure.h"
 #include "foretell/names.h"
 #include "foretell/store.h"
@@ -76,8 +75,7 @@ static const ft__option options[] = {
     FT__SECONDS(struct collect_options, power_time_s, "power-time", "TIME",
                 "how long an operation is looped for that; 5s"),
     FT__GROUP(struct collect_options, sweep, ft__clock_steps_table),
-    FT__GROUP(struct collect_options, step, ft__step_table),
-    FT__GROUP(struct collect_options, model, ft__model_table),
+    FT__NETWORK_OPTIONS(struct collect_options),
     {0},
 };
 
@@ -188,6 +186,14 @@ static int add_quick(ft__cli *c, struct wanted *w, const struct collect_options 
     return code;
 }
 
+static bool has_op(const ft__ops *s, const ft_op *op)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (ft_op_equal(&s->op[i], op))
+            return true;
+    return false;
+}
+
 /* Drop from the lists what a left out model needs and no other model does. */
 static void subtract(struct wanted *w, const ft__ops *out)
 {
@@ -195,7 +201,7 @@ static void subtract(struct wanted *w, const ft__ops *out)
     size_t n = 0;
 
     for (size_t i = 0; i < l->n; i++) {
-        if (ft__ops_has(out, &l->op[i]) && !ft__ops_has(&w->models, &l->op[i]))
+        if (has_op(out, &l->op[i]) && !has_op(&w->models, &l->op[i]))
             continue;
         l->op[n] = l->op[i];
         l->count[n++] = l->count[i];
@@ -381,7 +387,7 @@ static int collect_at(ft__cli *c, const struct collect_options *o, ft__ops *all,
         code = gather(c, all, o, ft_session_get(s)->policy);
     if (!code) {
         monitor = ft__clock_steps_monitor(w);
-        ft__clock_steps_begin(c, w, i);
+        ft__clock_steps_part(c, w, i);
         code = measure(c, s, all, o, monitor);
     }
     ft_monitor_close(monitor);
@@ -402,7 +408,7 @@ static int run(ft__cli *c, const void *user)
     for (size_t i = 0; !code && i < w.n; i++)
         code = collect_at(c, o, &all, &w, i);
     if (!code)
-        ft__clock_steps_end(c, &w);
+        ft__clock_steps_part(c, &w, w.n);
     ft__ops_free(&all);
     return code;
 }

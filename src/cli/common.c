@@ -1,9 +1,10 @@
-/* The way out of commands, and engines as they are named. */
+/* What every command shares: the way out, where things lie, what lies there. */
 #include <errno.h>
-#include <glob.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -100,148 +101,120 @@ int ft__cli_done(ft__cli *c, bool printed)
     return FT__EXIT_GOOD;
 }
 
-/* ---- engines: the libraries below them may come as Python packages. Engines read no
- * environment: the command looks for the library and passes its path as an option. ----
- */
+/* ---- where things lie: what was said, else installed, else the build tree ---- */
 
-static const struct library {
-    const char *engine;
-    const char *variable; /* names the file, or the package's folder */
-    const char *package;
-    const char *file; /* within the package */
-} libraries[] = {
-    {"onnxruntime", "FORETELL_ONNXRUNTIME", "onnxruntime", "capi/libonnxruntime.so*"},
-    {"torch", "FORETELL_TORCH", "torch", "lib/libtorch_cpu.so"},
-};
-
-/* The first line a program prints; "" where there is none. */
-static void first_line(char *out, const char *command)
+bool ft__path_exists(const char *path)
 {
-    FILE *fp = popen(command, "r");
+    return access(path, F_OK) == 0;
+}
 
+FT_PRINTF(2, 3)
+static bool join(char *out, const char *fmt, ...)
+{
+    va_list ap;
+    int n;
+
+    va_start(ap, fmt);
+    n = vsnprintf(out, FT__PATH_MAX, fmt, ap);
+    va_end(ap);
+    if (n >= 0 && n < FT__PATH_MAX)
+        return true;
     out[0] = '\0';
-    if (!fp)
-        return;
-    if (!fgets(out, FT__PATH_MAX, fp))
-        out[0] = '\0';
-    pclose(fp);
-    out[strcspn(out, "\n")] = '\0';
+    return false;
 }
 
-/* The package's folder; the package itself is not imported. */
-static void ask_python(char *out, const char *package)
+/* "" when the system does not say. */
+void ft__path_self(char *out)
 {
-    char command[256];
+    ssize_t n = readlink("/proc/self/exe", out, FT__PATH_MAX - 1);
 
-    snprintf(command, sizeof(command),
-             "python3 -c 'import importlib.util as u; s = u.find_spec(\"%s\"); "
-             "print(s.submodule_search_locations[0] if s else \"\")' 2>/dev/null",
-             package);
-    first_line(out, command);
+    out[n > 0 ? n : 0] = '\0';
 }
 
-static bool file_in(char *out, const char *folder, const char *pattern)
+/* The folder this program lies in; "" when the system does not say. */
+static void own_folder(char *out)
 {
-    char path[FT__PATH_MAX + 64];
-    glob_t found;
-    bool good;
+    char *slash;
 
-    snprintf(path, sizeof(path), "%s/%s", folder, pattern);
-    good = glob(path, 0, NULL, &found) == 0;
-    if (good) {
-        snprintf(out, FT__PATH_MAX, "%s", found.gl_pathv[0]);
-        globfree(&found);
-    }
-    return good;
+    ft__path_self(out);
+    slash = strrchr(out, '/');
+    if (slash)
+        *slash = '\0';
 }
 
-/* The library's file; "" leaves it to the system. */
-static void find_library(char *out, const struct library *l)
+void ft__path_data(const ft__cli *c, char *out)
 {
-    const char *given = getenv(l->variable);
+    const char *given = c->data_dir ? c->data_dir : getenv("FORETELL_DATA");
+    char own[FT__PATH_MAX];
+
+    own_folder(own);
+    if (given && *given)
+        join(out, "%s", given);
+    else if (!join(out, "%s/../share/foretell", own) || !ft__path_exists(out))
+        join(out, "%s", FT__SOURCE_DATA);
+}
+
+void ft__path_plugins(const ft__cli *c, char *out)
+{
+    const char *given = c->plugin_dir ? c->plugin_dir : getenv("FORETELL_PLUGINS");
+    char own[FT__PATH_MAX];
+
+    own_folder(own);
+    if (given && *given)
+        join(out, "%s", given);
+    else if (!join(out, "%s/../" FT__PLUGINS_FROM_PREFIX, own) || !ft__path_exists(out))
+        join(out, "%s/engines", own);
+}
+
+/* The folder of a user's own data: predictors, measurements. */
+static bool user_folder(char *out)
+{
+    const char *xdg = getenv("XDG_DATA_HOME"), *user = getenv("HOME");
+
+    if (xdg && *xdg == '/')
+        return join(out, "%s/foretell", xdg);
+    return join(out, "%s/.local/share/foretell", user && *user ? user : ".");
+}
+
+void ft__path_store(const ft__cli *c, char *out)
+{
     char folder[FT__PATH_MAX];
 
-    out[0] = '\0';
-    if (given && *given) {
-        if (!file_in(out, given, l->file))
-            snprintf(out, FT__PATH_MAX, "%s", given);
-        return;
-    }
-    ask_python(folder, l->package);
-    if (*folder)
-        file_in(out, folder, l->file);
+    if (c->store)
+        join(out, "%s", c->store);
+    else if (user_folder(folder))
+        join(out, "%s/measurements.db", folder);
 }
 
-bool ft__engine_choose(ft__engine_choice *out, const char *text)
+void ft__path_predictor(char *out, const char *engine, uint64_t threads)
 {
-    size_t len = strcspn(text, ",");
-    const char *own = text + len + (text[len] == ',');
-    char path[FT__PATH_MAX] = "";
+    char folder[FT__PATH_MAX];
 
-    out->given = *own != '\0';
-    if ((size_t)snprintf(out->name, sizeof(out->name), "%.*s", (int)len, text) != len)
+    *out = '\0';
+    if (user_folder(folder) && ft_data_predictor_path(out, FT__PATH_MAX, folder, engine,
+                                                      threads) >= FT__PATH_MAX)
+        *out = '\0';
+}
+
+/* Make the folder of a user's own data; false: errno says why. */
+static bool make_home(void)
+{
+    char path[FT__PATH_MAX];
+
+    if (!user_folder(path))
         return false;
-    for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
-        if (strcmp(out->name, libraries[i].engine) == 0 && !strstr(own, "lib="))
-            find_library(path, &libraries[i]);
-    return (size_t)snprintf(out->options, sizeof(out->options), "%s%s%s%s",
-                            *path ? "lib=" : "", path, *path && *own ? "," : "",
-                            own) < sizeof(out->options);
-}
-
-/* What runs on a GPU is the GPU's: its name, from the engine option device=cuda[:N].
- * NULL: this machine's own. */
-static const char *gpu_of(char *name, size_t size, const char *options, ft_error *err)
-{
-    static const char cuda[] = "device=cuda";
-    const char *at = strstr(options, cuda);
-    unsigned long index = 0;
-
-    if (!at)
-        return NULL;
-    at += strlen(cuda);
-    if (*at == ':')
-        index = strtoul(at + 1, NULL, 10);
-    (void)ft_device_gpu_name(name, size, (uint32_t)index, NULL, err);
-    return name;
-}
-
-int ft__session_open(ft__cli *c, ft_session **out, const char *engine, uint64_t threads)
-{
-    return ft__session_open_held(c, out, engine, threads, NULL, NULL);
-}
-
-int ft__session_open_held(ft__cli *c, ft_session **out, const char *engine,
-                          uint64_t threads, const ft_settings *settings,
-                          const ft_settings_options *settings_options)
-{
-    char plugin_dir[FT__PATH_MAX], device[128];
-    ft__engine_choice choice;
-    ft_session_options how = {.engine = choice.name,
-                              .engine_options = choice.options,
-                              .plugin_dir = plugin_dir,
-                              .threads = (uint32_t)threads,
-                              .seed = 1,
-                              .log = &c->log,
-                              .settings = settings,
-                              .settings_options = settings_options};
-    ft_status st;
-
-    if (!ft__engine_choose(&choice, engine ? engine : FT__DEFAULT_ENGINE))
-        return ft__usage(c, "--engine %.60s...: too long", engine);
-    how.device = gpu_of(device, sizeof(device), choice.options, &c->err);
-    if (how.device && !*how.device)
-        return ft__cli_check(c, FT_ENOTFOUND);
-    if (strstr(choice.options, "tf32=1"))
-        how.dtype_policy = "tf32";
-    ft__path_plugins(c, plugin_dir);
-    st = ft_session_open(out, &how, &c->err);
-    return choice.given ? ft__cli_check_asked(c, st) : ft__cli_check(c, st);
+    for (char *s = strchr(path + 1, '/'); s; s = strchr(s + 1, '/')) {
+        *s = '\0';
+        if (mkdir(path, 0777) && errno != EEXIST)
+            return false;
+        *s = '/';
+    }
+    return mkdir(path, 0777) == 0 || errno == EEXIST;
 }
 
 int ft__home_needed(ft__cli *c, const char *given)
 {
-    if (given || ft__path_make_home())
+    if (given || make_home())
         return FT__EXIT_GOOD;
     return ft__cli_exit(c, FT__EXIT_INPUT, "cannot make a folder in HOME: %s",
                         strerror(errno));
@@ -255,4 +228,79 @@ int ft__store_needed(ft__cli *c, const char *path)
                         "nothing is measured yet, there is no %s; first: foretell "
                         "collect --quick",
                         path);
+}
+
+/* ---- what is opened there ---- */
+
+int ft__data_open(ft__cli *c, ft_data **out)
+{
+    char data_dir[FT__PATH_MAX], user_dir[FT__PATH_MAX];
+    ft_status st;
+
+    ft__path_data(c, data_dir);
+    st = ft_data_open(out, data_dir, user_folder(user_dir) ? user_dir : NULL, &c->err);
+    return ft__cli_check(c, st);
+}
+
+int ft__lists_open(ft__cli *c, ft_network_lists **out, const char *path, bool families)
+{
+    char own[FT__PATH_MAX + 32];
+    ft_status st;
+
+    ft__path_data(c, own);
+    strcat(own, families ? "/workloads/timm.csv.gz" : "/workloads/networks");
+    st = ft_network_lists_open(out, path ? path : own, &c->err);
+    return ft__cli_check(c, st);
+}
+
+int ft__device_resolve(ft__cli *c, char *name, size_t size)
+{
+    char data_dir[FT__PATH_MAX], note[512];
+    ft_status st;
+
+    ft__path_data(c, data_dir);
+    st = ft_device_resolve(name, size, note, sizeof(note), data_dir, &c->err);
+    return ft__cli_check(c, st);
+}
+
+bool ft__device_is_there(ft__cli *c, const char *name, double *memory_bytes)
+{
+    char data_dir[FT__PATH_MAX];
+    ft_device *d;
+    bool is;
+
+    ft__path_data(c, data_dir);
+    is = !ft_device_load(&d, data_dir, name, NULL);
+    if (is && memory_bytes)
+        *memory_bytes = ft_device_get(d)->memory_bytes;
+    ft_device_free(d);
+    return is;
+}
+
+/* The folder for who holds settings and what to put back; a recorded machine has
+ * its own. */
+static void state_folder(char *out, const char *root)
+{
+    const char *xdg = getenv("XDG_STATE_HOME"), *user = getenv("HOME");
+
+    if (root && *root)
+        join(out, "%s/.foretell", root);
+    else if (xdg && *xdg == '/')
+        join(out, "%s/foretell", xdg);
+    else
+        join(out, "%s/.local/state/foretell", user && *user ? user : ".");
+}
+
+void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root)
+{
+    *m = (ft__this_machine){
+        .how = {.root = root, .state_dir = m->state_dir, .log = &c->log}};
+    state_folder(m->state_dir, root);
+    ft__path_self(m->self);
+    if (!*m->self)
+        return;
+    m->guard[0] = m->self;
+    m->guard[1] = "clocks";
+    m->guard[2] = "guard";
+    m->how.guard = m->guard;
 }

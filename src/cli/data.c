@@ -1,11 +1,13 @@
 /* foretell data: look into a store, move measurements between stores. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "cli/data.h"
+#include "cli/cli.h"
+#include "foretell/store.h"
 #include "report/units.h"
 
 struct data_options {
@@ -37,6 +39,8 @@ static const ft__option options[] = {
              "import: csv, as export writes it; tables of others: docs/data.md"),
     {0},
 };
+
+/* ---- show ---- */
 
 /* Measurements that differ in the operation only. */
 enum { DEVICE, SETTING, ENGINE, VERSION, POLICY, METRIC, N_KEYS };
@@ -337,8 +341,8 @@ static ft_status show(ft__cli *c, ft_store *store, const ft_key *filter,
 
 /* ---- facts ---- */
 
-static ft_status facts(ft__cli *c, ft_store *store, const ft_key *filter, bool *printed,
-                       ft_error *err)
+static ft_status show_facts(ft__cli *c, ft_store *store, const ft_key *filter,
+                            bool *printed, ft_error *err)
 {
     struct store_summary s = {0};
     json_t *all = json_array();
@@ -370,6 +374,178 @@ static ft_status facts(ft__cli *c, ft_store *store, const ft_key *filter, bool *
         json_decref(all);
     summary_free(&s);
     return st;
+}
+
+/* ---- import: what export wrote, into a store ---- */
+
+/* What publishes tables that a program of tools/datasets converts. */
+static const char converters[] = "neusight, justus, aic, deepbench, thesis, dvfs, timm";
+
+/* Check --from, which may be NULL. Complains itself; the exit code. */
+static int check_from(ft__cli *c, const char *from)
+{
+    const char *list = converters;
+    char name[64], near[64];
+    bool any;
+
+    if (!from || strcmp(from, "csv") == 0)
+        return FT__EXIT_GOOD;
+    while (ft__word_next(name, sizeof(name), &list))
+        if (strcmp(name, from) == 0)
+            return ft__cli_exit(c, FT__EXIT_USAGE,
+                                "--from %s: such tables are converted first, by "
+                                "tools/datasets/%s TABLE... -o measured.csv, and then "
+                                "foretell data import measured.csv takes them "
+                                "(docs/data.md)",
+                                from, from);
+    any = ft__suggest(near, from, converters);
+    return ft__cli_exit(c, FT__EXIT_USAGE,
+                        "--from %s: import reads csv, as export writes it%s%s%s", from,
+                        any ? "; did you mean the converter tools/datasets/" : "",
+                        any ? near : "", any ? "?" : "");
+}
+
+/* Each file whole or not at all; the first that fails ends it. */
+static ft_status import_files(ft__cli *c, ft_store *store, bool *printed, ft_error *err)
+{
+    json_t *all = json_array();
+    ft_status st = FT_OK;
+
+    for (size_t i = 1; i < c->args.n && !st; i++) {
+        const char *path = c->args.v[i];
+        uint64_t rows;
+
+        st = ft_store_import_file(store, path, &rows, err);
+        if (st)
+            break;
+        if (!c->json)
+            printf("%" PRIu64 " measurements taken from %s\n", rows, path);
+        ft__json_append_take(&all, ft__json("file:s measurements:u", path, rows));
+    }
+    if (c->json && !st)
+        *printed = ft__json_print_take(ft__json("files:o", all), stdout);
+    else
+        json_decref(all);
+    return st;
+}
+
+/* ---- merge: what was measured elsewhere, brought into one store ---- */
+
+static bool is_store(const char *path)
+{
+    static const char sqlite[] = "SQLite format 3"; /* with its zero */
+    char head[sizeof(sqlite)];
+    FILE *fp = fopen(path, "rb");
+    bool is = fp && fread(head, 1, sizeof(head), fp) == sizeof(head) &&
+              memcmp(head, sqlite, sizeof(sqlite)) == 0;
+
+    if (fp)
+        fclose(fp);
+    return is;
+}
+
+/* A store, or a CSV file as a store that is gone when it is closed. */
+static ft_status open_source(ft_store **out, const char *path, ft_error *err)
+{
+    ft_store *csv = NULL;
+    uint64_t rows;
+    ft_status st;
+
+    *out = NULL;
+    if (is_store(path))
+        return ft_store_open(out, path, FT_STORE_MERGE, err);
+    st = ft_store_open(&csv, ":memory:", FT_STORE_WRITE, err);
+    if (!st)
+        st = ft_store_import_file(csv, path, &rows, err);
+    if (st) {
+        ft_store_close(csv);
+        return st;
+    }
+    *out = csv;
+    return FT_OK;
+}
+
+static bool report(const ft__cli *c, const ft_merge_report *r, const char *path)
+{
+    if (c->json)
+        return ft__json_print_take(
+            ft__json(
+                "store:s measurements:u repeats:u present:u runs:u facts:u trials:u",
+                path, r->measurements, r->repeats, r->present, r->runs, r->facts,
+                r->trials),
+            stdout);
+    printf("%" PRIu64 " measurements taken (%" PRIu64 " of them repeats), %" PRIu64
+           " were there; %" PRIu64 " runs and %" PRIu64 " facts taken\n",
+           r->measurements, r->repeats, r->present, r->runs, r->facts);
+    if (r->trials)
+        printf("%" PRIu64 " runs of explorations taken\n", r->trials);
+    printf("store: %s\n", path);
+    return true;
+}
+
+/* "OLD=NEW" in two; *text is the caller's to free, and the names point into it. */
+static bool split(ft_rename *out, char **text, const char *arg)
+{
+    char *equals;
+
+    *text = strdup(arg);
+    equals = *text ? strchr(*text, '=') : NULL;
+    if (!equals || equals == *text || !equals[1])
+        return false;
+    *equals = '\0';
+    *out = (ft_rename){*text, equals + 1};
+    return true;
+}
+
+/* The store is opened last: a source that cannot be read leaves none behind. */
+static ft_status merge(ft_merge_report *r, const char *path, const ft__texts *from,
+                       const ft_merge_options *how, ft_error *err)
+{
+    ft_store **store = calloc(from->n + 1, sizeof(*store)), *into = NULL;
+    size_t n = 0;
+    ft_status st = FT_OK;
+
+    if (!store)
+        return ft_fail(err, FT_ENOMEM, 0, "merging");
+    while (n < from->n && !st) {
+        st = open_source(&store[n], from->v[n], err);
+        n += !st;
+    }
+    if (!st)
+        st = ft_store_open(&into, path, FT_STORE_WRITE, err);
+    if (!st)
+        st = ft_store_merge(r, into, store, n, how, err);
+    ft_store_close(into);
+    for (size_t i = 0; i < n; i++)
+        ft_store_close(store[i]);
+    free(store);
+    return st;
+}
+
+/* Bring the stores and CSV files in `from` into the one at `path`; renames are
+ * "OLD=NEW". Complains itself; the exit code. */
+static int merge_stores(ft__cli *c, const char *path, const ft__texts *from,
+                        const ft__texts *renames, bool same)
+{
+    ft_rename *rename = calloc(renames->n + 1, sizeof(*rename));
+    char **text = calloc(renames->n + 1, sizeof(*text));
+    ft_merge_options how = {rename, renames->n, same};
+    ft_merge_report r = {0};
+    int code = rename && text ? FT__EXIT_GOOD : ft__cli_done(c, false);
+    ft_status st = FT_OK;
+
+    for (size_t i = 0; i < renames->n && !code; i++)
+        if (!split(&rename[i], &text[i], renames->v[i]))
+            code = ft__usage(c, "--rename wants OLD=NEW, not \"%s\"", renames->v[i]);
+    if (!code) {
+        st = merge(&r, path, from, &how, &c->err);
+        code = st ? ft__cli_check(c, st) : ft__cli_done(c, report(c, &r, path));
+    }
+    for (size_t i = 0; text && i < renames->n; i++)
+        free(text[i]);
+    free(text);
+    free(rename);
+    return code;
 }
 
 /* ---- running ---- */
@@ -407,7 +583,7 @@ static int run(ft__cli *c, const void *user)
     if (code)
         return code;
     ft__path_store(c, path);
-    code = verb == IMPORT ? ft__data_from(c, o->from) : FT__EXIT_GOOD;
+    code = verb == IMPORT ? check_from(c, o->from) : FT__EXIT_GOOD;
     if (code)
         return code;
     code = verb == IMPORT || verb == MERGE ? ft__home_needed(c, c->store)
@@ -417,7 +593,7 @@ static int run(ft__cli *c, const void *user)
     if (verb == MERGE) {
         ft__texts from = {c->args.v + 1, c->args.n - 1};
 
-        return ft__data_merge(c, path, &from, &o->renames, o->same);
+        return merge_stores(c, path, &from, &o->renames, o->same);
     }
     st = ft_store_open(&store, path, verb == IMPORT ? FT_STORE_WRITE : FT_STORE_READ,
                        &c->err);
@@ -428,9 +604,9 @@ static int run(ft__cli *c, const void *user)
             st = ft_store_export_csv(store, o->out ? o->out : "/dev/stdout", &filter,
                                      o->readings, &c->err);
             break;
-        case IMPORT: st = ft__data_import(c, store, &printed, &c->err); break;
+        case IMPORT: st = import_files(c, store, &printed, &c->err); break;
         case MERGE: break;
-        case FACTS: st = facts(c, store, &filter, &printed, &c->err); break;
+        case FACTS: st = show_facts(c, store, &filter, &printed, &c->err); break;
         }
     ft_store_close(store);
     return st ? ft__cli_check(c, st) : ft__cli_done(c, printed);

@@ -3,9 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/session.h"
 #include "foretell/engine.h"
 #include "foretell/measure.h"
 #include "foretell/predictor.h"
@@ -176,6 +177,98 @@ static bool any_engine(const struct findings *f)
     return false;
 }
 
+/* ---- sources of power and energy ---- */
+
+enum { LINE_BYTES = 600 };
+
+/* What watching found out about a sensor; NULL: it was not watched. */
+static const ft_domain *domain_of(const ft_meter *m, const char *name)
+{
+    for (uint32_t i = 0; m && i < ft_meter_n_domains(m); i++)
+        if (strcmp(ft_meter_domain(m, i)->name, name) == 0)
+            return ft_meter_domain(m, i);
+    return NULL;
+}
+
+static void add(char text[LINE_BYTES], const char *words, const char *value)
+{
+    size_t len = strlen(text);
+
+    snprintf(text + len, LINE_BYTES - len, "%s%s", words, value);
+}
+
+/* ", counts joules, a new value every 100 ms, average over 25 ms, ..." */
+static void describe(char text[LINE_BYTES], const ft_domain *d)
+{
+    if (d->counts)
+        add(text, ", counts joules", "");
+    if (isfinite(d->period_s))
+        add(text, ", a new value every ", ft__text_seconds(d->period_s).s);
+    if (isfinite(d->window_s))
+        add(text, ", average over ", ft__text_seconds(d->window_s).s);
+    if (d->duty < 1)
+        add(text, ", looks only ", ft__text_percent(d->duty).s);
+    if (d->duty < 1)
+        add(text, " of the time", "");
+    if (isfinite(d->least_s))
+        add(text, ", loops of ", ft__text_seconds(d->least_s).s);
+    if (*d->part_of)
+        add(text, ", part of ", d->part_of);
+    if (*d->note)
+        add(text, ", ", d->note);
+}
+
+/* "  name      text" */
+static void put_named(const char *name, const char *text)
+{
+    printf("  %-20s ", name);
+    ft__put_line(stdout, "", text);
+}
+
+/* Every sensor with what it says now, or why not and what would help; m, which may be
+ * NULL, has watched them. */
+static void print_sources(const ft_sensors *sensors, const ft_meter *m)
+{
+    puts("\npower and energy");
+    for (size_t i = 0; i < sensors->n; i++) {
+        const ft_sensor *s = &sensors->sensor[i];
+        const ft_domain *d = domain_of(m, s->name);
+        char text[LINE_BYTES];
+
+        if (!s->usable) {
+            snprintf(text, sizeof(text), "not usable: %s", s->reason);
+            put_named(s->name, text);
+            if (*s->remedy)
+                put_named("", s->remedy);
+            continue;
+        }
+        snprintf(text, sizeof(text), "usable, %s now", ft__text_watts(s->power_w).s);
+        if (d)
+            describe(text, d);
+        put_named(s->name, text);
+    }
+    if (!sensors->n)
+        puts("  no sensor of any kind was found");
+}
+
+static json_t *sources_json(const ft_sensors *sensors, const ft_meter *m)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < sensors->n; i++) {
+        const ft_sensor *s = &sensors->sensor[i];
+        const ft_domain *d = domain_of(m, s->name);
+
+        ft__json_append_take(
+            &all, ft__json("name:s usable:b power_w:g reason:s remedy:s part_of:s "
+                           "counts:b period_s:g window_s:g duty:g least_s:g note:s",
+                           s->name, s->usable, s->power_w, s->reason, s->remedy,
+                           s->part_of, s->counts, d ? d->period_s : NAN, s->window_s,
+                           s->duty, d ? d->least_s : s->least_s, s->note));
+    }
+    return all;
+}
+
 /* ---- text ---- */
 
 static void print_machine(const struct findings *f)
@@ -184,18 +277,18 @@ static void print_machine(const struct findings *f)
     char text[200];
 
     puts("machine");
-    ft__sources_line("processor", d->title);
-    ft__sources_line("known as", ft_device_get(f->device)->fingerprint);
+    put_named("processor", d->title);
+    put_named("known as", ft_device_get(f->device)->fingerprint);
     snprintf(text, sizeof(text), "%s, %ld usable", ft__text_plain(d->cores).s,
              sysconf(_SC_NPROCESSORS_ONLN));
-    ft__sources_line("cores", text);
+    put_named("cores", text);
     snprintf(text, sizeof(text), "%s base, %s boost",
              ft__text_hertz(d->base_clock_hz).s, ft__text_hertz(d->boost_clock_hz).s);
-    ft__sources_line("clock", text);
+    put_named("clock", text);
     snprintf(text, sizeof(text), "L2 %s a core, L3 %s", ft__text_bytes(d->l2_bytes).s,
              ft__text_bytes(d->l3_bytes).s);
-    ft__sources_line("caches", text);
-    ft__sources_line("memory", ft__text_bytes(d->memory_bytes).s);
+    put_named("caches", text);
+    put_named("memory", ft__text_bytes(d->memory_bytes).s);
 }
 
 static void print_engines(const struct findings *f)
@@ -208,7 +301,7 @@ static void print_engines(const struct findings *f)
             snprintf(text, sizeof(text), "usable, version %s", f->verdict[i].version);
         else
             snprintf(text, sizeof(text), "not usable: %s", f->verdict[i].why);
-        ft__sources_line(f->engine[i], text);
+        put_named(f->engine[i], text);
     }
     if (!f->n_engines)
         puts("  none: build with libdnnl-dev installed, or say --plugin-dir DIR");
@@ -218,15 +311,14 @@ static void print_text(const struct findings *f)
 {
     print_machine(f);
     print_engines(f);
-    ft__sources_print(f->sensors, f->meter);
+    print_sources(f->sensors, f->meter);
     printf("\nfiles\n");
-    ft__sources_line("data", ft__path_exists(f->data_dir)
-                                 ? f->data_dir
-                                 : "not found: say --data-dir DIR");
-    ft__sources_line("measurements", f->store);
-    ft__sources_line("", f->store_state);
-    ft__sources_line("predictor", f->predictor);
-    ft__sources_line("", f->predictor_state);
+    put_named("data", ft__path_exists(f->data_dir) ? f->data_dir
+                                                   : "not found: say --data-dir DIR");
+    put_named("measurements", f->store);
+    put_named("", f->store_state);
+    put_named("predictor", f->predictor);
+    put_named("", f->predictor_state);
 }
 
 /* ---- JSON ---- */
@@ -261,10 +353,97 @@ static bool print_json(const struct findings *f)
                 "title:s fingerprint:s cores:g l2_bytes:g l3_bytes:g memory_bytes:g",
                 d->title, ft_device_get(f->device)->fingerprint, d->cores, d->l2_bytes,
                 d->l3_bytes, d->memory_bytes),
-            engines_json(f), ft__sources_json(f->sensors, f->meter), f->data_dir,
+            engines_json(f), sources_json(f->sensors, f->meter), f->data_dir,
             file_json(f->store, f->store_good, f->store_state),
             file_json(f->predictor, f->predictor_good, f->predictor_state)),
         stdout);
+}
+
+/* ---- --power: a try ---- */
+
+static void wait_for(void *seconds)
+{
+    double s = *(double *)seconds;
+    struct timespec t = {(time_t)s, (long)((s - floor(s)) * 1e9)};
+
+    while (nanosleep(&t, &t))
+        ;
+}
+
+static void print_power(const ft_domain *d, const ft_power *w, double seconds)
+{
+    char text[LINE_BYTES];
+    ft_domain seen = *d;
+
+    seen.period_s = isfinite(seen.period_s) ? seen.period_s : w->period_s;
+    if (isnan(w->joules)) {
+        snprintf(text, sizeof(text), "unavailable: %s", w->reason);
+    } else {
+        snprintf(text, sizeof(text), "%s +- %s, %s in %s, %llu new values",
+                 ft__text_watts(w->watts).s, ft__text_watts(w->watts_error).s,
+                 ft__text_joules(w->joules).s, ft__text_seconds(seconds).s,
+                 (unsigned long long)w->n_fresh);
+        describe(text, &seen);
+    }
+    put_named(d->name, text);
+    if (*w->note)
+        put_named("", w->note);
+}
+
+static json_t *power_json(const ft_domain *d, const ft_power *w)
+{
+    return ft__json(
+        "name:s power_w:g power_error_w:g energy_j:g energy_error_j:g counter_j:g "
+        "integral_j:g period_s:g readings:u fresh:u reason:s note:s",
+        d->name, w->watts, w->watts_error, w->joules, w->joules_error, w->counter_j,
+        w->integral_j, w->period_s, w->n_readings, w->n_fresh, w->reason, w->note);
+}
+
+/* Long enough for every domain, within reason. */
+static double seconds_for(const ft_meter *m)
+{
+    double seconds = 2;
+
+    for (uint32_t i = 0; i < ft_meter_n_domains(m); i++)
+        seconds = fmax(seconds, ft_meter_domain(m, i)->least_s);
+    return fmin(seconds, 10);
+}
+
+/* What the sources say of the next seconds. */
+static int try_sources(ft__cli *c, const char *sources)
+{
+    ft_meter_options how = {.sources = sources};
+    json_t *all = json_array();
+    bool good = true;
+    double from, to, seconds;
+    ft_trace t = {0};
+    ft_meter *m;
+    ft_status st = ft_meter_open(&m, &how, &c->err);
+
+    if (!st) {
+        seconds = seconds_for(m);
+        st = ft_meter_watch(m, wait_for, &seconds, &t, &from, &to, &c->err);
+    }
+    for (uint32_t i = 0; !st && i < t.n_domains; i++) {
+        ft_power w;
+
+        ft_power_of(&w, &t, i, from, to);
+        good = good && isfinite(w.joules);
+        if (c->json)
+            ft__json_append_take(&all, power_json(&t.domain[i], &w));
+        else
+            print_power(&t.domain[i], &w, to - from);
+    }
+    ft_trace_free(&t);
+    ft_meter_close(m);
+    if (st) {
+        json_decref(all);
+        return ft__cli_check(c, st);
+    }
+    if (c->json)
+        return ft__cli_done(c, ft__json_print_take(all, stdout));
+    json_decref(all);
+    return good ? ft__cli_done(c, true) : FT__EXIT_NO;
 }
 
 /* ---- --record ---- */
@@ -316,7 +495,7 @@ static int run(ft__cli *c, const void *user)
     if (o->record)
         return record_machine(c, o->record, "", o->trace_s);
     if (o->power)
-        return ft__sources_try(c, o->power);
+        return try_sources(c, o->power);
     f = calloc(1, sizeof(*f));
     if (!f)
         return ft__cli_done(c, false);

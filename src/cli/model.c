@@ -155,8 +155,8 @@ static ft_status read_all(char **out, size_t *len, FILE *fp, ft_error *err)
     return FT_OK;
 }
 
-ft_status ft__model_import(ft_graph **out, const char *path,
-                           const ft__model_options *opt, ft_error *err)
+static ft_status import(ft_graph **out, const char *path, const ft__model_options *opt,
+                        ft_error *err)
 {
     ft_query q = FT_QUERY_INIT;
     ft__model_values v;
@@ -180,7 +180,7 @@ ft_status ft__model_import(ft_graph **out, const char *path,
 int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
                    const ft__model_options *opt)
 {
-    ft_status st = ft__model_import(out, path, opt, &c->err);
+    ft_status st = import(out, path, opt, &c->err);
 
     return ft__cli_check_asked(c, st);
 }
@@ -229,20 +229,6 @@ void ft__model_print_bounded(const ft_graph *g)
 
 /* ---- memory by part ---- */
 
-void ft__memory_print(const ft_memory *m)
-{
-    const char *lead = " = ";
-
-    printf("memory at its peak: %s", ft__text_bytes((double)m->peak_bytes).s);
-    for (int p = 0; p < FT_PART_COUNT; p++)
-        if (m->part[p]) {
-            printf("%s%s %s", lead, ft_name(FT_NAMES_PART, (ft_part)p),
-                   ft__text_bytes((double)m->part[p]).s);
-            lead = " + ";
-        }
-    putchar('\n');
-}
-
 void ft__memory_print_rules(double two_largest, double twice_mean)
 {
     printf(
@@ -287,14 +273,6 @@ static bool reserve(ft__ops *s, size_t more)
     if (op && count)
         s->cap = cap;
     return op && count;
-}
-
-bool ft__ops_has(const ft__ops *s, const ft_op *op)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (ft_op_equal(&s->op[i], op))
-            return true;
-    return false;
 }
 
 bool ft__ops_append(ft__ops *s, const ft__ops *more)

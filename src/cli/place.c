@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/predict/predict.h"
+#include "cli/predict.h"
 #include "report/units.h"
 
 enum { MAX_MODELS = 64 };
@@ -53,8 +53,7 @@ static const ft__option options[] = {
              "the software that runs it, as datasets name it; the most similar"),
     FT__GROUP(struct place_options, asked, ft__query_table),
     FT__GROUP(struct place_options, use, ft__operating_table),
-    FT__GROUP(struct place_options, step, ft__step_table),
-    FT__GROUP(struct place_options, model, ft__model_table),
+    FT__NETWORK_OPTIONS(struct place_options),
     {0},
 };
 

@@ -1,23 +1,14 @@
-/* Clocks, caps and cores as options of several commands. */
+/* Clocks, caps and cores as options say them: settings to be made, and the operating
+ * point that is asked about. */
 #include "cli/settings.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-const ft__option ft__clock_steps_table[] = {
-    FT__TEXT(ft__clock_steps_options, clocks, "clocks", "MHZ,...",
-             "at each of these core clocks in turn; put back afterwards"),
-    FT__TEXT(ft__clock_steps_options, memory_clock, "memory-clock", "CLOCK",
-             "with this memory clock of a GPU"),
-    FT__TEXT(ft__clock_steps_options, power_cap, "power-cap", "WATTS",
-             "with this power cap of a GPU"),
-    FT__TEXT(ft__clock_steps_options, device, "clocks-of", "DEVICE",
-             "whose clocks and cap: cpu, nvml:0; the engine's device"),
-    {0},
-};
+/* ---- settings ---- */
 
-int ft__hertz_parse(ft__cli *c, double *hz, const char *option, const char *text)
+/* text NULL: *hz stays. */
+static int parse_hertz(ft__cli *c, double *hz, const char *option, const char *text)
 {
     return !text || ft__hertz_from_text(hz, text)
                ? FT__EXIT_GOOD
@@ -26,9 +17,9 @@ int ft__hertz_parse(ft__cli *c, double *hz, const char *option, const char *text
                            option, text);
 }
 
-int ft__watts_parse(ft__cli *c, double *w, const char *option, const char *text)
+static int parse_watts(ft__cli *c, double *w, const char *option, const char *text)
 {
-    return !text || ft__watts_from_text(w, text)
+    return !text || ft__number_from_text(w, text, "=1 W=1 kW=1e3 mW=1e-3")
                ? FT__EXIT_GOOD
                : ft__usage(c, "--%s wants watts such as 150W, not \"%s\"", option,
                            text);
@@ -46,11 +37,11 @@ int ft__settings_parse(ft__cli *c, ft_settings *out, const ft__settings_texts *t
                          .governor = t->governor,
                          .turbo = t->turbo,
                          .affinity = t->affinity};
-    code = ft__hertz_parse(c, &out->core_clock_hz, "core", t->core);
+    code = parse_hertz(c, &out->core_clock_hz, "core", t->core);
     if (!code)
-        code = ft__hertz_parse(c, &out->memory_clock_hz, "memory", t->memory);
+        code = parse_hertz(c, &out->memory_clock_hz, "memory", t->memory);
     if (!code)
-        code = ft__watts_parse(c, &out->power_cap_w, "power-cap", t->power_cap);
+        code = parse_watts(c, &out->power_cap_w, "power-cap", t->power_cap);
     return code;
 }
 
@@ -75,98 +66,6 @@ int ft__clock_list_parse(ft__cli *c, double *hz, size_t *n, const char *list)
     return FT__EXIT_GOOD;
 }
 
-void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root)
-{
-    *m = (ft__this_machine){
-        .how = {.root = root, .state_dir = m->state_dir, .log = &c->log}};
-    ft__path_state(m->state_dir, root);
-    ft__path_self(m->self);
-    if (!*m->self)
-        return;
-    m->guard[0] = m->self;
-    m->guard[1] = "clocks";
-    m->guard[2] = "guard";
-    m->how.guard = m->guard;
-}
-
-/* ---- measuring at one clock after the other ---- */
-
-/* "torch:device=cuda:1" -> "nvml:1" */
-static void device_of(ft__clock_steps *w, const char *given, const char *engine)
-{
-    const char *cuda = engine ? strstr(engine, "device=cuda") : NULL;
-    unsigned gpu = 0;
-
-    if (cuda)
-        (void)sscanf(cuda, "device=cuda:%u", &gpu);
-    if (given)
-        snprintf(w->device, sizeof(w->device), "%s", given);
-    else if (cuda)
-        snprintf(w->device, sizeof(w->device), "nvml:%u", gpu);
-    else
-        snprintf(w->device, sizeof(w->device), "cpu");
-}
-
-int ft__clock_steps_parse(ft__cli *c, ft__clock_steps *w,
-                          const ft__clock_steps_options *o, const char *engine)
-{
-    const ft__settings_texts texts = {.memory = o->memory_clock,
-                                      .power_cap = o->power_cap};
-    int code = ft__settings_parse(c, &w->settings, &texts);
-
-    w->n = 0;
-    if (!code && o->clocks)
-        code = ft__clock_list_parse(c, w->clock_hz, &w->n, o->clocks);
-    w->any = w->n || o->memory_clock || o->power_cap;
-    if (w->n == 0)
-        w->clock_hz[w->n++] = NAN;
-    device_of(w, o->device, engine);
-    w->settings.device = w->device;
-    ft__machine_open(&w->machine, c, NULL);
-    return code;
-}
-
-int ft__clock_steps_open(ft__cli *c, ft_session **out, const char *engine,
-                         uint64_t threads, ft__clock_steps *w, size_t i)
-{
-    w->settings.core_clock_hz = w->clock_hz[i];
-    return ft__session_open_held(c, out, engine, threads, w->any ? &w->settings : NULL,
-                                 &w->machine.how);
-}
-
-ft_monitor *ft__clock_steps_monitor(const ft__clock_steps *w)
-{
-    ft_monitor *m;
-
-    return ft_monitor_open(&m, w->device, &w->machine.how, NULL) ? NULL : m;
-}
-
-void ft__clock_steps_begin(const ft__cli *c, const ft__clock_steps *w, size_t i)
-{
-    if (w->n > 1 && c->json)
-        puts(i ? "," : "[");
-    else if (i)
-        putchar('\n');
-}
-
-void ft__clock_steps_end(const ft__cli *c, const ft__clock_steps *w)
-{
-    if (w->n > 1 && c->json)
-        puts("]");
-}
-
-json_t *ft__settings_json(const ft_settings *s)
-{
-    char text[512];
-
-    ft_settings_print(s, text, sizeof(text));
-    return ft__json("setting:s device:s core_clock_hz:g memory_clock_hz:g "
-                    "power_cap_w:g cpus_online:s governor:s turbo:s affinity:s",
-                    text, s->device ? s->device : "cpu", s->core_clock_hz,
-                    s->memory_clock_hz, s->power_cap_w, s->cpus_online, s->governor,
-                    s->turbo, s->affinity);
-}
-
 json_t *ft__conditions_json(const ft_conditions *x)
 {
     static const char *const names[] = {"clock_moved", "throttled", "foreign_load",
@@ -181,4 +80,101 @@ json_t *ft__conditions_json(const ft_conditions *x)
                     x->clock_hz, x->clock_low_hz, x->clock_high_hz, x->memory_clock_hz,
                     x->temperature_max_k, x->foreign_load,
                     json_integer((json_int_t)x->throttle), x->n, marks);
+}
+
+/* ---- the operating point ---- */
+
+const ft__option ft__operating_table[] = {
+    FT__TEXT(ft__operating_options, clock, "clock", "CLOCK",
+             "at this core clock, such as 1200 (MHz) or 1.2GHz"),
+    FT__TEXT(ft__operating_options, memory_clock, "memory-clock", "CLOCK",
+             "at this memory clock"),
+    FT__TEXT(ft__operating_options, power_cap, "power-cap", "WATTS",
+             "under this power cap"),
+    FT__TEXT(ft__operating_options, policy, "policy", "P",
+             "TF32 on devices that have it: default (in convolutions), tf32 (in all "
+             "products), ieee (nowhere)"),
+    {0},
+};
+
+const ft__option ft__query_table[] = {
+    FT__TEXT(ft__query_options, setting, "setting", "NAME=VALUE ...",
+             "as datasets name it, beside clocks and caps: \"cache=written "
+             "optimizer=Adam\""),
+    FT__TEXT(ft__query_options, engine_version, "engine-version", "V",
+             "of --engine; the one whose measurements are most similar"),
+    FT__TEXT(ft__query_options, run_mode, "run-mode", "MODE",
+             "eager (the host issues each operation) or graph (replayed as a CUDA "
+             "graph); as the device was measured, otherwise eager"),
+    FT__TEXT(ft__query_options, host, "host", "NAME",
+             "the processor that issues launches, as datasets name it"),
+    {0},
+};
+
+static void add(ft__setting_options *u, const char *name, double value,
+                const char *unit)
+{
+    size_t len = strlen(u->setting);
+
+    snprintf(u->setting + len, sizeof(u->setting) - len, "%s%s=%.10g%s", len ? " " : "",
+             name, value, unit);
+}
+
+static void write_setting(ft__setting_options *u)
+{
+    *u->setting = '\0';
+    if (!isnan(u->clock_hz))
+        add(u, "clock", u->clock_hz / 1e6, "MHz");
+    if (!isnan(u->memory_hz))
+        add(u, "memory", u->memory_hz / 1e6, "MHz");
+    if (!isnan(u->power_w))
+        add(u, "power", u->power_w, "W");
+}
+
+void ft__operating_set_clock(ft__setting_options *u, double clock_hz)
+{
+    u->clock_hz = clock_hz;
+    write_setting(u);
+}
+
+static int parse_policy(ft__cli *c, const char **out, const char *text)
+{
+    int which;
+
+    *out = text;
+    return ft__choice_parse(c, &which, "policy", text, "default, tf32, ieee");
+}
+
+int ft__operating_setting(ft__cli *c, char out[FT__SETTING_MAX],
+                          const ft__setting_options *u, const char *more)
+{
+    const int n = snprintf(out, FT__SETTING_MAX, "%s%s%s", u->setting,
+                           *u->setting && more ? " " : "", more ? more : "");
+
+    return n < FT__SETTING_MAX ? FT__EXIT_GOOD : ft__usage(c, "--setting is too long");
+}
+
+int ft__nothing_corrected(ft__cli *c, const char *path)
+{
+    return ft__cli_exit(c, FT__EXIT_INPUT,
+                        "--correct %s: it holds no operation of a device that is asked "
+                        "for and that a predictor for a family answers for",
+                        path);
+}
+
+int ft__operating_parse(ft__cli *c, ft__setting_options *out,
+                        const ft__operating_options *o)
+{
+    int code;
+
+    *out = (ft__setting_options){.clock_hz = NAN, .memory_hz = NAN, .power_w = NAN};
+    code = parse_hertz(c, &out->clock_hz, "clock", o->clock);
+    if (!code)
+        code = parse_hertz(c, &out->memory_hz, "memory-clock", o->memory_clock);
+    if (!code)
+        code = parse_watts(c, &out->power_w, "power-cap", o->power_cap);
+    if (!code)
+        code = parse_policy(c, &out->policy, o->policy);
+    write_setting(out);
+    return code;
 }

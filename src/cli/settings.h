@@ -2,6 +2,7 @@
 #define CLI_SETTINGS_H
 
 #include "cli/cli.h"
+#include "foretell/query.h"
 #include "foretell/settings.h"
 
 /* What the options of settings say, as it stands; NULL: not given. */
@@ -18,53 +19,51 @@ typedef struct ft__settings_texts {
 
 enum { FT__MAX_CLOCKS = 64 };
 
-/* All complain themselves. text NULL: *hz stays. */
-int ft__hertz_parse(ft__cli *c, double *hz, const char *option, const char *text);
-int ft__watts_parse(ft__cli *c, double *w, const char *option, const char *text);
-/* hz: FT__MAX_CLOCKS. */
+/* Both complain themselves; hz: FT__MAX_CLOCKS. */
 int ft__settings_parse(ft__cli *c, ft_settings *out, const ft__settings_texts *t);
 int ft__clock_list_parse(ft__cli *c, double *hz, size_t *n, const char *list);
 
-/* Where settings are held, recorded and guarded; `how` points into it. */
-typedef struct ft__this_machine {
-    char state_dir[FT__PATH_MAX];
-    char self[FT__PATH_MAX];
-    const char *guard[4];
-    ft_settings_options how;
-} ft__this_machine;
-/* root: a recorded machine; NULL for this one. */
-void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root);
+json_t *ft__conditions_json(const ft_conditions *x);
 
-/* ---- measuring at one clock after the other ---- */
-typedef struct ft__clock_steps_options {
-    const char *clocks;
+/* The operating point of a device: what is given of its clocks and power cap. */
+typedef struct ft__operating_options {
+    const char *clock;
     const char *memory_clock;
     const char *power_cap;
-    const char *device;
-} ft__clock_steps_options;
-extern const ft__option ft__clock_steps_table[];
-/* The settings to measure at; one, without anything to set, when nothing was asked. */
-typedef struct ft__clock_steps {
-    ft__this_machine machine;
-    ft_settings settings;
-    char device[32];
-    double clock_hz[FT__MAX_CLOCKS];
-    size_t n;
-    bool any;
-} ft__clock_steps;
+    const char *policy;
+} ft__operating_options;
+extern const ft__option ft__operating_table[];
+typedef struct ft__setting_options {
+    double clock_hz; /* NaN: as it comes */
+    double memory_hz;
+    double power_w;
+    const char *policy; /* NULL: not said */
+    char setting[96];   /* "clock=1200MHz power=250W"; "" when nothing is said */
+} ft__setting_options;
 /* Complains itself. */
-int ft__clock_steps_parse(ft__cli *c, ft__clock_steps *w,
-                          const ft__clock_steps_options *o, const char *engine);
-/* ft__session_open() at setting i of the sweep. */
-int ft__clock_steps_open(ft__cli *c, ft_session **out, const char *engine,
-                         uint64_t threads, ft__clock_steps *w, size_t i);
-/* What watches the device meanwhile; NULL when memory is short. */
-ft_monitor *ft__clock_steps_monitor(const ft__clock_steps *w);
-/* Between the results of settings, so that --json is one document. */
-void ft__clock_steps_begin(const ft__cli *c, const ft__clock_steps *w, size_t i);
-void ft__clock_steps_end(const ft__cli *c, const ft__clock_steps *w);
+int ft__operating_parse(ft__cli *c, ft__setting_options *out,
+                        const ft__operating_options *o);
+void ft__operating_set_clock(ft__setting_options *u, double clock_hz);
 
-json_t *ft__settings_json(const ft_settings *s);
-json_t *ft__conditions_json(const ft_conditions *x);
+/* "clock=1200MHz cache=written": the operating point, and what datasets name beside it;
+ * NULL: nothing. Complains itself. */
+enum { FT__SETTING_MAX = 1024 };
+int ft__operating_setting(ft__cli *c, char out[FT__SETTING_MAX],
+                          const ft__setting_options *u, const char *more);
+
+/* How a network is asked about, in the words of datasets. */
+typedef struct ft__query_options {
+    const char *setting;
+    const char *engine_version;
+    const char *run_mode;
+    const char *host;
+} ft__query_options;
+extern const ft__option ft__query_table[];
+
+/* The option of predict and rank: measurements that correct what a family says. */
+#define FT__CORRECT_HELP                                                               \
+    "a few measurements of a device correct what a predictor for a family says of it"
+/* The complaint that nothing was corrected. */
+int ft__nothing_corrected(ft__cli *c, const char *path);
 
 #endif

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/predictor.h"
+#include "cli/show.h"
 #include "foretell/engine.h"
 #include "foretell/networks.h"
 #include "foretell/outliers.h"
@@ -14,7 +14,7 @@ struct train_options {
     const char *device;
     uint64_t threads;
     const char *setting;
-    const char *method;
+    const char *methods;
     bool mix;
     ft__texts without;
     bool forget;
@@ -54,17 +54,12 @@ static const ft__option options[] = {
              "work, "
              "as "
              "evaluate --networks does: \"device=a30 phase=step\""),
-    FT__TEXT(
-        struct train_options, lists, "lists", "DIR|FILE",
-        "with --networks: lists of their operations, NAME@SHAPE.forward.ops and "
-        "NAME@SHAPE.step.ops, or a table of them; those of data/workloads/networks"),
-    FT__TEXT(
-        struct train_options, kernels, "kernels", "FILE,...",
-        "learn from kernels in PTX that ptx-measure timed (their modules beside these "
-        "files), for foretell ptx --device; without --family from them alone"),
-    FT__TEXT(struct train_options, method, "method", "NAME,...", FT__METHODS_HELP),
-    FT__FLAG(struct train_options, mix, "mix",
-             "mix the three best where that is better than the best"),
+    FT__LISTS_OPTION(struct train_options, "those of data/workloads/networks"),
+    FT__TEXT(struct train_options, kernels, "kernels", "FILE,...",
+             "learn from " FT__TIMED_KERNELS
+             ", for foretell ptx --device; without --family from them alone"),
+    FT__METHODS_OPTIONS(struct train_options, " by cross-validation",
+                        "; extra, with --family the usual ones, mixed"),
     FT__FLAG(struct train_options, tune, "tune",
              "choose hyper-parameters of these methods as well, by cross-validation"),
     FT__TEXT(struct train_options, layout, "layout", "WHAT",
@@ -208,7 +203,7 @@ static int check(ft__cli *c, const struct train_options *o)
 
     if (o->importance && c->csv)
         return ft__usage(c, "--importance is printed as text or with --json");
-    if (!from_store(o) && (o->networks || o->add || o->method || o->mix || o->tune ||
+    if (!from_store(o) && (o->networks || o->add || o->methods || o->mix || o->tune ||
                            o->layout || o->engine || o->size))
         return ft__usage(c, "--kernels without --family goes with --where, --without, "
                             "--importance, --seed and --out alone");
@@ -222,6 +217,34 @@ static int check(ft__cli *c, const struct train_options *o)
     if (o->lists && !o->networks)
         return ft__usage(c, "--lists goes with --networks");
     return ft__choice_parse(c, &layout, "layout", o->layout, "kind, single");
+}
+
+/* ft_train_options.importance; user: an ft__importance that began as {0}. */
+static void take_importance(void *user, const ft_regressor_attributes *of)
+{
+    ft__importance *all = user;
+    struct ft__importance_row *row =
+        realloc(all->row, (all->n + of->n + 1) * sizeof(*row));
+
+    if (!row) {
+        all->bad = true;
+        return;
+    }
+    all->row = row;
+    for (size_t i = 0; i < of->n; i++) {
+        const ft_attribute *a = &of->attribute[i];
+        struct ft__importance_row *r = &row[all->n];
+
+        if (a->worth.increase == 0)
+            continue;
+        *r = (struct ft__importance_row){
+            .unseen = of->unseen != 0, .order = (uint32_t)i, .worth = a->worth};
+        snprintf(r->kind, sizeof(r->kind), "%s", of->kind);
+        snprintf(r->metric, sizeof(r->metric), "%s", of->metric);
+        snprintf(r->phase, sizeof(r->phase), "%s", of->phase);
+        snprintf(r->name, sizeof(r->name), "%s", a->name);
+        all->n++;
+    }
 }
 
 static int save(ft__cli *c, const ft_predictor *p, const char *path,
@@ -262,7 +285,7 @@ static int run(ft__cli *c, const void *user)
     int code = check(c, o);
 
     if (!code)
-        code = ft__methods_parse(c, &how.methods, o->method);
+        code = ft__methods_parse(c, &how.methods, o->methods);
     if (code)
         return code;
     ft__path_data(c, data);
@@ -277,7 +300,7 @@ static int run(ft__cli *c, const void *user)
     if (!code)
         code = leave_out(c, &without, o, engine);
     if (!code) {
-        how.importance = o->importance ? ft__importance_take : NULL;
+        how.importance = o->importance ? take_importance : NULL;
         how.importance_user = &worth;
         how.without = without.op;
         how.n_without = without.n;
@@ -290,17 +313,17 @@ static int run(ft__cli *c, const void *user)
     ft__ops_free(&without);
     ft_network_lists_free(lists);
     if (code) {
-        ft__importance_free(&worth);
+        free(worth.row);
         return code;
     }
     if (o->family)
-        ft__path_family(path);
+        ft__path_predictor(path, NULL, 0);
     else
         ft__path_predictor(path, o->kernels ? "kernels" : engine, o->threads);
     code = ft__home_needed(c, o->out);
     if (!code)
         code = save(c, p, o->out ? o->out : path, o, o->importance ? &worth : NULL);
-    ft__importance_free(&worth);
+    free(worth.row);
     ft_predictor_free(p);
     return code;
 }

@@ -132,6 +132,22 @@ int ft__names_parse(ft__cli *c, uint32_t *out, const char *option, const char *t
     return code;
 }
 
+int ft__methods_parse(ft__cli *c, uint32_t *out, const char *text)
+{
+    const bool all = text && strcmp(text, "all") == 0;
+    const char *why;
+    int code = FT__EXIT_GOOD;
+
+    *out = all ? (1u << FT_METHOD_COUNT) - 1 : 0;
+    if (text && !all)
+        code = ft__names_parse(c, out, "method", text, FT_NAMES_METHOD);
+    for (uint32_t m = 0; m < FT_METHOD_COUNT && !code && !all; m++)
+        if ((*out >> m & 1) && !ft_method_available((ft_method)m, &why))
+            code = ft__cli_exit(c, FT__EXIT_MISSING, "--method %s: %s",
+                                ft_name(FT_NAMES_METHOD, m), why);
+    return code;
+}
+
 int ft__verb_parse(ft__cli *c, int *out, const char *word, const char *names)
 {
     char near[64];
@@ -198,11 +214,6 @@ bool ft__seconds_from_text(double *out, const char *text)
 bool ft__hertz_from_text(double *hz, const char *text)
 {
     return ft__number_from_text(hz, text, "=1e6 MHz=1e6 GHz=1e9 kHz=1e3 Hz=1");
-}
-
-bool ft__watts_from_text(double *w, const char *text)
-{
-    return ft__number_from_text(w, text, "=1 W=1 kW=1e3 mW=1e-3");
 }
 
 bool ft__share_from_text(double *out, const char *text)

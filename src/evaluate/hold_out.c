@@ -1,3 +1,5 @@
+/* Rows that are held out of training and tested: the splits they are hidden in, what
+ * was predicted of them, and what an evaluation says of it. */
 #include "evaluate/hold_out.h"
 
 #include <math.h>
@@ -6,106 +8,10 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/pairs.h"
 #include "base/stats.h"
-#include "evaluate/rank_inside.h"
 #include "foretell/names.h"
 #include "graph/op_inside.h"
 #include "learn/learn_inside.h"
-
-/* ---- networks ---- */
-
-struct members {
-    ft__networks *out;
-    const char *only;
-    ft_status st;
-    ft_error err;
-};
-
-static ft__network_ops *network_of(ft__networks *n, const char *name, size_t len)
-{
-    ft__network_ops *v;
-
-    if (len >= sizeof(v->name))
-        len = sizeof(v->name) - 1;
-    for (uint32_t i = n->n; i > 0; i--)
-        if (strncmp(n->v[i - 1].name, name, len) == 0 && !n->v[i - 1].name[len])
-            return &n->v[i - 1];
-    v = realloc(n->v, (n->n + 1) * sizeof(*v));
-    if (!v)
-        return NULL;
-    n->v = v;
-    v += n->n++;
-    *v = (ft__network_ops){0};
-    memcpy(v->name, name, len);
-    return v;
-}
-
-static bool add_hash(ft__network_ops *v, uint64_t hash)
-{
-    uint64_t *grown;
-
-    /* Room grows at powers of two. */
-    if ((v->n & (v->n - 1)) == 0) {
-        grown = realloc(v->hash, (v->n ? 2 * v->n : 1) * sizeof(*grown));
-        if (!grown)
-            return false;
-        v->hash = grown;
-    }
-    v->hash[v->n++] = hash;
-    return true;
-}
-
-static int take_member(void *user, const ft_member *m)
-{
-    struct members *r = user;
-    size_t len;
-    const char *name = ft__pair(m->whole, "name", &len);
-    ft__network_ops *v;
-    ft_op op;
-
-    if (!name || (r->only && (strlen(r->only) != len || memcmp(r->only, name, len))))
-        return 0;
-    /* Parts that are no operation of ours were not measured as one either. */
-    if (ft_op_parse(&op, m->part, strlen(m->part), NULL))
-        return 0;
-    v = network_of(r->out, name, len);
-    if (v && add_hash(v, ft__op_hash(&op)))
-        return 0;
-    r->st = ft_fail(&r->err, FT_ENOMEM, 0, "networks");
-    return 1;
-}
-
-ft_status ft__networks_read(ft__networks *out, ft_store *store, const char *only,
-                            ft_error *err)
-{
-    struct members r = {.out = out, .only = only};
-    ft_status st;
-
-    *out = (ft__networks){0};
-    st = ft_store_each_member(store, NULL, NULL, take_member, &r, err);
-    if (!st && r.st) {
-        st = r.st;
-        if (err)
-            *err = r.err;
-    }
-    for (uint32_t i = 0; i < out->n; i++)
-        qsort(out->v[i].hash, out->v[i].n, sizeof(uint64_t), ft__by_number);
-    return st;
-}
-
-void ft__networks_free(ft__networks *n)
-{
-    for (uint32_t i = 0; i < n->n; i++)
-        free(n->v[i].hash);
-    free(n->v);
-    *n = (ft__networks){0};
-}
-
-bool ft__network_has(const ft__network_ops *n, uint64_t hash)
-{
-    return n->n && bsearch(&hash, n->hash, n->n, sizeof(hash), ft__by_number) != NULL;
-}
 
 /* ---- results ---- */
 
@@ -124,36 +30,6 @@ ft_status ft__results_add(ft__test_results *r, const ft__tested *row,
         else
             v[r->n++] = (ft__result){row[i], split, predicted[i]};
     return FT_OK;
-}
-
-static void tell_rows(const ft__test_results *r, ft__metric metric,
-                      const char (*split)[FT__SPLIT_NAME],
-                      const ft_evaluate_options *opt)
-{
-    for (size_t i = 0; i < r->n && opt->row; i++) {
-        const ft__tested *v = &r->v[i].row;
-        const ft__dataset *d = v->on;
-        const ft__op_answer *a = &r->v[i].predicted;
-        char spec[1024];
-
-        if (v->op)
-            ft_op_print(v->op, spec, sizeof(spec));
-        opt->row(opt->row_user,
-                 &(ft_evaluated_row){.device = d->device,
-                                     .setting = d->setting,
-                                     .engine = d->engine,
-                                     .engine_version = d->engine_version,
-                                     .policy = d->policy,
-                                     .spec = v->op ? spec : v->spec,
-                                     .phase = v->phase,
-                                     .metric = ft__metric_name(metric),
-                                     .basis = ft_name(FT_NAMES_BASIS, a->basis),
-                                     .split = split[r->v[i].split],
-                                     .truth = v->truth,
-                                     .value = a->value,
-                                     .low = a->low,
-                                     .high = a->high});
-    }
 }
 
 static size_t add_choices(ft__test_results *r, size_t at, const ft__model_set *l)
@@ -177,47 +53,6 @@ void ft__results_choices(ft__test_results *r, const ft__family *f, ft__metric me
     r->chosen[0] = '\0';
     for (int unseen = 0; unseen < 2 && metric < FT__N_METRICS; unseen++)
         at = add_choices(r, at, f->model_set[metric][unseen]);
-}
-
-void ft__results_kernels(ft__test_results *r, const ft__kernel_models *k)
-{
-    const ft__fit *known = &k->of[FT__OF_KERNELS].fit,
-                  *others = &k->of[FT__OF_DEVICES].fit;
-
-    snprintf(r->chosen, sizeof(r->chosen),
-             "kernels: %zu rows, %s\nkernels, other devices: %zu rows, %s\n",
-             known->n_rows, known->choice, others->n_rows, others->choice);
-}
-
-static ft_status find_order(ft_rank_evaluation *out, const ft__test_results *r,
-                            ft_choices choices, ft_error *err)
-{
-    ft_rank_row *row = calloc(r->n + 1, sizeof(*row));
-    ft_status st;
-
-    if (!row)
-        return ft_fail(err, FT_ENOMEM, 0, "results");
-    for (size_t i = 0; i < r->n; i++) {
-        const ft__tested *v = &r->v[i].row;
-        const ft__op_answer *predicted = &r->v[i].predicted;
-
-        row[i] =
-            (ft_rank_row){v->hash,
-                          choices == FT_CHOICES_DEVICE ? v->on->device : v->on->setting,
-                          v->truth,
-                          predicted->value,
-                          predicted->low,
-                          predicted->high};
-    }
-    st = ft__rank_evaluate(out, row, r->n, err);
-    free(row);
-    return st;
-}
-
-void ft__results_free(ft__test_results *r)
-{
-    free(r->v);
-    *r = (ft__test_results){0};
 }
 
 /* ---- tables ---- */
@@ -271,22 +106,6 @@ static ft_status summarise(ft_evaluated *out, struct score_table *t, ft_error *e
     out->covered = (double)t->covered / (double)t->n;
     out->width = ft__median(t->width, t->n);
     t->n = t->covered = 0;
-    return st;
-}
-
-ft_status ft__results_errors(ft_errors *out, const ft__test_results *r, ft_error *err)
-{
-    ft_evaluated all;
-    struct score_table t;
-    ft_status st = table_make(&t, r->n, err);
-
-    if (st)
-        return st;
-    for (size_t i = 0; i < r->n; i++)
-        add_result(&t, &r->v[i]);
-    st = summarise(&all, &t, err);
-    *out = all.learned;
-    table_free(&t);
     return st;
 }
 
@@ -397,19 +216,205 @@ static ft_status make_tables(ft_evaluation *out, const ft__test_results *r,
     return st;
 }
 
-ft_status ft__results_report(ft_evaluation *out, const ft__test_results *r,
-                             const ft__splits *s, ft__metric metric,
-                             const ft_evaluate_options *opt, ft_error *err)
-{
-    const char(*names)[FT__SPLIT_NAME] = (const char(*)[FT__SPLIT_NAME])s->name;
-    ft_status st = make_tables(out, r, names, err);
+/* ---- orders that were predicted against the true ones ---- */
 
+enum { MAX_CHOICES = 64, DRAWS = 512 };
+
+/* Rows of one item and choice, added up. */
+struct choice_sums {
+    double truth, value, low, high;
+    double n;
+};
+
+struct choice_table {
+    const char *choice[MAX_CHOICES];
+    size_t n_choices;
+    double loss[MAX_CHOICES];  /* sum of regrets when it is always taken */
+    double first[MAX_CHOICES]; /* how often it is the best */
+};
+
+static int by_item(const void *a, const void *b)
+{
+    const ft_rank_row *x = *(const ft_rank_row *const *)a;
+    const ft_rank_row *y = *(const ft_rank_row *const *)b;
+
+    if (x->item != y->item)
+        return x->item < y->item ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+static size_t index_of(const struct choice_table *t, const char *choice)
+{
+    size_t i = 0;
+
+    while (i < t->n_choices && strcmp(t->choice[i], choice) != 0)
+        i++;
+    return i;
+}
+
+static ft_status name_choices(struct choice_table *t, const ft_rank_row *row, size_t n,
+                              ft_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (index_of(t, row[i].choice) < t->n_choices)
+            continue;
+        if (t->n_choices == MAX_CHOICES)
+            return ft_fail(err, FT_EINVAL, 0, "more than %d choices", MAX_CHOICES);
+        t->choice[t->n_choices++] = row[i].choice;
+    }
+    if (t->n_choices < 2)
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "there is nothing to choose from: all rows are of %s",
+                       t->n_choices ? t->choice[0] : "no device");
+    return FT_OK;
+}
+
+/* The first rows of p[n] that are one item's, added up by choice; how many rows. */
+static size_t gather(struct choice_sums *cell, const struct choice_table *t,
+                     const ft_rank_row *const *p, size_t n)
+{
+    size_t len = 0;
+
+    memset(cell, 0, t->n_choices * sizeof(*cell));
+    for (; len < n && p[len]->item == p[0]->item; len++) {
+        struct choice_sums *c = &cell[index_of(t, p[len]->choice)];
+
+        c->truth += p[len]->truth;
+        c->value += p[len]->value;
+        c->low += p[len]->low;
+        c->high += p[len]->high;
+        c->n++;
+    }
+    for (size_t i = 0; i < t->n_choices; i++) {
+        cell[i].truth /= cell[i].n;
+        cell[i].value /= cell[i].n;
+        cell[i].low /= cell[i].n;
+        cell[i].high /= cell[i].n;
+    }
+    return len;
+}
+
+static bool is_complete(const struct choice_sums *cell, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!(cell[i].n > 0))
+            return false;
+    return true;
+}
+
+static ft_status add_item(ft_rank_evaluation *out, struct choice_table *t,
+                          const struct choice_sums *cell, ft_error *err)
+{
+    const ft_rank_options how = {.by = FT_RANK_BY_TIME, .n_draws = DRAWS};
+    ft_rank_entry entry[MAX_CHOICES];
+    ft_ranked ranked[MAX_CHOICES];
+    size_t n = t->n_choices, best = 0, taken = 0;
+    bool level = false;
+    ft_status st;
+
+    for (size_t i = 0; i < n; i++) {
+        const ft_estimate e = {cell[i].value, cell[i].low, cell[i].high,
+                               FT_BASIS_LEARNED, ""};
+
+        entry[i] = (ft_rank_entry){.device = t->choice[i],
+                                   .items = 1,
+                                   .time = e,
+                                   .memory_limit_bytes = NAN,
+                                   .price_per_s = NAN,
+                                   .co2_g_per_j = NAN};
+        best = cell[i].truth < cell[best].truth ? i : best;
+    }
+    st = ft_rank(ranked, entry, n, &how, err);
     if (st)
         return st;
-    tell_rows(r, metric, names, opt);
-    return opt->choices == FT_CHOICES_NONE || opt->kernels
-               ? FT_OK
-               : find_order(&out->order, r, opt->choices, err);
+    for (size_t i = 0; i < n; i++) {
+        t->loss[i] += cell[i].truth / cell[best].truth - 1;
+        taken = ranked[i].place == 1 ? i : taken;
+        level = level || ranked[i].level;
+    }
+    t->first[best]++;
+    out->n_items++;
+    out->right += !(cell[taken].truth > cell[best].truth);
+    out->regret += cell[taken].truth / cell[best].truth - 1;
+    out->expected_regret += ranked[taken].regret;
+    out->level += level;
+    out->regret_apart += level ? 0 : cell[taken].truth / cell[best].truth - 1;
+    return FT_OK;
+}
+
+/* Sums become means. */
+static void take_means(ft_rank_evaluation *out, const struct choice_table *t)
+{
+    double n = (double)out->n_items;
+    size_t best = 0, worst = 0;
+
+    for (size_t i = 1; i < t->n_choices; i++) {
+        best = t->loss[i] < t->loss[best] ? i : best;
+        worst = t->loss[i] > t->loss[worst] ? i : worst;
+    }
+    snprintf(out->constant, sizeof(out->constant), "%s", t->choice[best]);
+    out->constant_right = t->first[best] / n;
+    out->constant_regret = t->loss[best] / n;
+    out->worst_regret = t->loss[worst] / n;
+    out->regret_apart /= n - out->level; /* NaN: none could be distinguished */
+    out->right /= n;
+    out->regret /= n;
+    out->expected_regret /= n;
+    out->level /= n;
+}
+
+ft_status ft__rank_evaluate(ft_rank_evaluation *out, const ft_rank_row *row, size_t n,
+                            ft_error *err)
+{
+    const ft_rank_row **p = calloc(n + 1, sizeof(*p));
+    struct choice_sums cell[MAX_CHOICES];
+    struct choice_table t = {.n_choices = 0};
+    ft_status st;
+
+    *out = (ft_rank_evaluation){.n_rows = n};
+    if (!p)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu rows", n);
+    st = name_choices(&t, row, n, err);
+    for (size_t i = 0; i < n; i++)
+        p[i] = &row[i];
+    qsort(p, n, sizeof(*p), by_item);
+    for (size_t i = 0; i < n && !st;) {
+        i += gather(cell, &t, p + i, n - i);
+        if (is_complete(cell, t.n_choices))
+            st = add_item(out, &t, cell, err);
+    }
+    free(p);
+    out->n_choices = t.n_choices;
+    if (!st && !out->n_items)
+        st = ft_fail(err, FT_ENOTFOUND, 0, "no operation was measured on all of them");
+    if (!st)
+        take_means(out, &t);
+    return st;
+}
+
+static ft_status find_order(ft_rank_evaluation *out, const ft__test_results *r,
+                            ft_choices choices, ft_error *err)
+{
+    ft_rank_row *row = calloc(r->n + 1, sizeof(*row));
+    ft_status st;
+
+    if (!row)
+        return ft_fail(err, FT_ENOMEM, 0, "results");
+    for (size_t i = 0; i < r->n; i++) {
+        const ft__tested *v = &r->v[i].row;
+        const ft__op_answer *predicted = &r->v[i].predicted;
+
+        row[i] =
+            (ft_rank_row){v->hash,
+                          choices == FT_CHOICES_DEVICE ? v->on->device : v->on->setting,
+                          v->truth,
+                          predicted->value,
+                          predicted->low,
+                          predicted->high};
+    }
+    st = ft__rank_evaluate(out, row, r->n, err);
+    free(row);
+    return st;
 }
 
 /* ---- splits ---- */
@@ -449,7 +454,9 @@ void ft__splits_free(ft__splits *s)
     free(s->name);
 }
 
-ft_status ft__splits_run(ft__test_results *out, const ft__splits *s, ft__split_run *run,
+/* ---- evaluating ---- */
+
+static ft_status run_all(ft__test_results *out, const ft__splits *s, ft__split_run *run,
                          void *user, const ft_log *log, ft_error *err)
 {
     ft_status st = FT_OK;
@@ -462,5 +469,83 @@ ft_status ft__splits_run(ft__test_results *out, const ft__splits *s, ft__split_r
     if (!st && out->n == 0)
         st = ft_fail(err, FT_ENOTFOUND, 0, "%s",
                      *out->unanswered ? out->unanswered : "nothing is left to test on");
+    return st;
+}
+
+static void tell_rows(const ft__test_results *r, ft__metric metric,
+                      const char (*split)[FT__SPLIT_NAME],
+                      const ft_evaluate_options *opt)
+{
+    for (size_t i = 0; i < r->n && opt->row; i++) {
+        const ft__tested *v = &r->v[i].row;
+        const ft__dataset *d = v->on;
+        const ft__op_answer *a = &r->v[i].predicted;
+        char spec[1024];
+
+        if (v->op)
+            ft_op_print(v->op, spec, sizeof(spec));
+        opt->row(opt->row_user,
+                 &(ft_evaluated_row){.device = d->device,
+                                     .setting = d->setting,
+                                     .engine = d->engine,
+                                     .engine_version = d->engine_version,
+                                     .policy = d->policy,
+                                     .spec = v->op ? spec : v->spec,
+                                     .phase = v->phase,
+                                     .metric = ft__metric_name(metric),
+                                     .basis = ft_name(FT_NAMES_BASIS, a->basis),
+                                     .split = split[r->v[i].split],
+                                     .truth = v->truth,
+                                     .value = a->value,
+                                     .low = a->low,
+                                     .high = a->high});
+    }
+}
+
+ft_status ft__splits_evaluate(ft_evaluation *out, const ft__splits *s,
+                              ft__split_run *run, void *user, ft__metric metric,
+                              const ft_evaluate_options *opt, ft_error *err)
+{
+    const char(*names)[FT__SPLIT_NAME] = (const char(*)[FT__SPLIT_NAME])s->name;
+    ft__test_results r = {0};
+    ft_status st = run_all(&r, s, run, user, opt->log, err);
+
+    if (!st)
+        st = make_tables(out, &r, names, err);
+    if (!st)
+        tell_rows(&r, metric, names, opt);
+    if (!st && opt->choices != FT_CHOICES_NONE && !opt->kernels)
+        st = find_order(&out->order, &r, opt->choices, err);
+    free(r.v);
+    return st;
+}
+
+static ft_status find_errors(ft_errors *out, const ft__test_results *r, ft_error *err)
+{
+    ft_evaluated all;
+    struct score_table t;
+    ft_status st = table_make(&t, r->n, err);
+
+    if (st)
+        return st;
+    for (size_t i = 0; i < r->n; i++)
+        add_result(&t, &r->v[i]);
+    st = summarise(&all, &t, err);
+    *out = all.learned;
+    table_free(&t);
+    return st;
+}
+
+ft_status ft__splits_curve_point(ft_curve_point *out, const ft__splits *s,
+                                 ft__split_run *run, void *user, const ft_log *log,
+                                 ft_error *err)
+{
+    ft__test_results r = {0};
+    ft_status st = run_all(&r, s, run, user, log, err);
+
+    if (!st)
+        st = find_errors(&out->learned, &r, err);
+    out->rows = r.n_learned / (double)r.n_splits;
+    free(r.v);
     return st;
 }

@@ -2,27 +2,8 @@
 #define EVALUATE_HOLD_OUT_H
 
 #include "foretell/evaluate.h"
+#include "foretell/rank.h"
 #include "predict/train/train.h"
-
-/* ---- networks as lists of operations ---- */
-
-typedef struct ft__network_ops {
-    char name[160];
-    uint64_t *hash; /* of its operations, ascending when all are read */
-    size_t n;
-} ft__network_ops;
-
-typedef struct ft__networks {
-    ft__network_ops *v;
-    uint32_t n;
-} ft__networks;
-
-/* Those of a store's members, by the name in their spec whatever their input; only:
- * this one alone, or NULL. */
-ft_status ft__networks_read(ft__networks *out, ft_store *store, const char *only,
-                            ft_error *err);
-void ft__networks_free(ft__networks *n);
-bool ft__network_has(const ft__network_ops *n, uint64_t hash);
 
 /* ---- what was predicted of tested rows ---- */
 
@@ -60,9 +41,6 @@ ft_status ft__results_add(ft__test_results *r, const ft__tested *row,
                           ft_error *err);
 /* Note which methods a model set chose. */
 void ft__results_choices(ft__test_results *r, const ft__family *f, ft__metric metric);
-void ft__results_kernels(ft__test_results *r, const ft__kernel_models *k);
-ft_status ft__results_errors(ft_errors *out, const ft__test_results *r, ft_error *err);
-void ft__results_free(ft__test_results *r);
 
 /* ---- what is left out together ---- */
 
@@ -84,12 +62,20 @@ void ft__splits_free(ft__splits *s);
 /* One split after the other: run() hides it, trains, asks, adds to the results. */
 typedef ft_status ft__split_run(void *user, ft__test_results *out, uint32_t split,
                                 ft_error *err);
-ft_status ft__splits_run(ft__test_results *out, const ft__splits *s, ft__split_run *run,
-                         void *user, const ft_log *log, ft_error *err);
-/* All that an evaluation says of results. */
-ft_status ft__results_report(ft_evaluation *out, const ft__test_results *r,
-                             const ft__splits *s, ft__metric metric,
-                             const ft_evaluate_options *opt, ft_error *err);
+/* Of all splits, all that an evaluation says of results. */
+ft_status ft__splits_evaluate(ft_evaluation *out, const ft__splits *s,
+                              ft__split_run *run, void *user, ft__metric metric,
+                              const ft_evaluate_options *opt, ft_error *err);
+/* The same, how many rows they learn from on average and their errors alone. */
+ft_status ft__splits_curve_point(ft_curve_point *out, const ft__splits *s,
+                                 ft__split_run *run, void *user, const ft_log *log,
+                                 ft_error *err);
+
+/* Orders that were predicted against the true ones. A choice that an item has several
+ * times counts by its mean measured value and mean value. FT_ENOTFOUND: no item has all
+ * choices, or there is one choice only. */
+ft_status ft__rank_evaluate(ft_rank_evaluation *out, const ft_rank_row *row, size_t n,
+                            ft_error *err);
 
 /* ft_evaluate() of networks measured whole; how: as rows are learned from. */
 ft_status ft__evaluate_networks(ft_evaluation *out, ft_store *store,

@@ -134,6 +134,17 @@ static ft_status describe(struct kernels_evaluation *e, ft__tested *t, size_t i,
     return FT_OK;
 }
 
+/* Note which methods were chosen. */
+static void note_choices(ft__test_results *r, const ft__kernel_models *k)
+{
+    const ft__fit *known = &k->of[FT__OF_KERNELS].fit,
+                  *others = &k->of[FT__OF_DEVICES].fit;
+
+    snprintf(r->chosen, sizeof(r->chosen),
+             "kernels: %zu rows, %s\nkernels, other devices: %zu rows, %s\n",
+             known->n_rows, known->choice, others->n_rows, others->choice);
+}
+
 static ft_status run_split(void *user, ft__test_results *out, uint32_t split,
                            ft_error *err)
 {
@@ -160,7 +171,7 @@ static ft_status run_split(void *user, ft__test_results *out, uint32_t split,
     if (!st)
         st = ft__results_add(out, e->tested, e->answer, tested, split, err);
     if (!st)
-        ft__results_kernels(out, p->family->kernels);
+        note_choices(out, p->family->kernels);
     ft_predictor_free(p);
     out->n_learned += (double)n;
     out->n_splits++;
@@ -215,7 +226,6 @@ ft_status ft__evaluate_kernels(ft_evaluation *out, const ft_evaluate_options *op
                                ft_error *err)
 {
     struct kernels_evaluation e = {.opt = opt};
-    ft__test_results r = {0};
     ft_status st;
 
     if (opt->protocol != FT_PROTOCOL_KERNEL && opt->protocol != FT_PROTOCOL_DEVICE)
@@ -227,10 +237,8 @@ ft_status ft__evaluate_kernels(ft_evaluation *out, const ft_evaluate_options *op
     if (!st)
         st = make_splits(&e, err);
     if (!st)
-        st = ft__splits_run(&r, &e.split, run_split, &e, opt->log, err);
-    if (!st)
-        st = ft__results_report(out, &r, &e.split, FT__METRIC_TIME, opt, err);
-    ft__results_free(&r);
+        st = ft__splits_evaluate(out, &e.split, run_split, &e, FT__METRIC_TIME, opt,
+                                 err);
     out->n_rows = e.r.n;
     out->n_datasets = (uint32_t)e.r.n_files;
     finish(&e);

@@ -289,7 +289,6 @@ ft_status ft__evaluate_networks(ft_evaluation *out, ft_store *store,
 {
     const bool devices = opt->protocol == FT_PROTOCOL_DEVICE;
     struct networks_evaluation e = {.opt = opt, .metric = metric, .how = *how};
-    ft__test_results r = {0};
     ft_status st;
 
     e.how.networks = &e.w;
@@ -300,10 +299,7 @@ ft_status ft__evaluate_networks(ft_evaluation *out, ft_store *store,
     st = prepare(&e, store, err);
     e.how.hidden = e.hidden;
     if (!st)
-        st = ft__splits_run(&r, &e.split, run_split, &e, opt->log, err);
-    if (!st)
-        st = ft__results_report(out, &r, &e.split, metric, opt, err);
-    ft__results_free(&r);
+        st = ft__splits_evaluate(out, &e.split, run_split, &e, metric, opt, err);
     out->n_rows = e.w.n;
     out->n_datasets = e.s.n_datasets + e.w.n_datasets;
     finish(&e);

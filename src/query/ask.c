@@ -5,7 +5,54 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/graph_inside.h"
 #include "query/answer.h"
+#include "query/select.h"
+
+/* By what was selected to answer; g is lowered as it wants it. */
+static ft_status predict(ft_network_estimate *out, const ft__answer_source *s,
+                         const ft_graph *g, ft_error *err)
+{
+    const ft_device_facts *facts = s->on.device ? ft_device_get(s->on.device) : NULL;
+
+    switch (s->predictor ? FT__ANALYTIC_PHYSICS : s->model) {
+    case FT__ANALYTIC_ROOFLINE: return ft_predict_network_roofline(out, facts, g, err);
+    case FT__ANALYTIC_PALEO: return ft_predict_network_paleo(out, facts, g, err);
+    case FT__ANALYTIC_PHYSICS: break;
+    }
+    return ft_predict_network(out, s->predictor, &s->on, g, err);
+}
+
+/* FT_POLICY_ bits: how graphs are lowered before it is asked. */
+static uint32_t policy_of(const ft__answer_source *s)
+{
+    ft_predictor_info info = {.policy = FT_POLICY_STRIDED_VIEWS};
+
+    if (s->predictor)
+        ft_predictor_get_info(s->predictor, &info);
+    return info.policy;
+}
+
+/* Lowers g, or its training step, and predicts it. *lowered (or NULL): what was made,
+ * the caller's; NULL where it is g itself. */
+static ft_status predict_lowered(ft_network_estimate *out, ft_graph **lowered,
+                                 const ft__answer_source *s, const ft_graph *g,
+                                 const ft_step *step, ft_error *err)
+{
+    ft_graph *made;
+    ft_status st = ft_step_lower(&made, g, policy_of(s), step, err);
+
+    *out = (ft_network_estimate){0};
+    if (!st)
+        st = predict(out, s, made ? made : g, err);
+    if (lowered)
+        *lowered = st ? NULL : made;
+    if (st || !lowered)
+        ft_graph_free(made);
+    return st;
+}
+
+/* ---- many settings, or lists: an answer each ---- */
 
 static const ft_brief unknown = {NAN, NAN, NAN, NAN, FT_ENOTFOUND, ""};
 
@@ -45,7 +92,7 @@ static ft_status ask_once(ft__many_asked *m, const ft__answer_source *from,
                           const ft_graph *g, ft_error *err)
 {
     ft_network_estimate e;
-    ft_status st = ft__source_predict(&e, from, g, err);
+    ft_status st = predict(&e, from, g, err);
 
     if (st)
         return st;
@@ -66,7 +113,7 @@ static ft_status find_why(ft__question *a, size_t i, ft_error *err)
     ft_error why = {0};
 
     one.on.setting = a->q.settings[i];
-    if (ft__source_predict(&e, &one, a->lowered ? a->lowered : a->graph, &why))
+    if (predict(&e, &one, a->lowered ? a->lowered : a->graph, &why))
         return say_why(&a->many, i, why.msg, err);
     ft_network_estimate_free(&e);
     return FT_OK;
@@ -134,8 +181,7 @@ static ft_status ask_settings(ft__question *a, ft_data *d, ft_error *err)
     if (!st)
         st = many_new(&a->many, a->q.n_settings, err);
     if (!st)
-        st = ft_step_lower(&a->lowered, a->graph, ft__source_policy(from), &a->step,
-                           err);
+        st = ft_step_lower(&a->lowered, a->graph, policy_of(from), &a->step, err);
     if (st)
         return st;
     g = a->lowered ? a->lowered : a->graph;
@@ -240,16 +286,64 @@ static ft_status ask_lists(ft__question *a, ft_data *d, ft_error *err)
 
 /* ---- one network ---- */
 
-static ft_status find_max_batch(int64_t *out, const ft_query *q, const ft__selection *s,
-                                ft_error *err)
+struct at_batch {
+    const ft__answer_source *source;
+    ft_query q;
+    ft_step step;
+};
+
+static ft_status bytes_at(void *arg, int64_t batch, uint64_t *bytes, ft_error *err)
 {
-    *out = -1;
-    if (!q->max_batch)
+    struct at_batch *at = arg;
+    ft_network_estimate e;
+    ft_graph *g;
+    ft_status st;
+
+    at->q.batch = batch;
+    st = ft_query_import(&g, &at->q, err);
+    if (!st)
+        st = predict_lowered(&e, NULL, at->source, g, &at->step, err);
+    if (!st) {
+        *bytes = (uint64_t)e.memory.value;
+        ft_network_estimate_free(&e);
+    }
+    ft_graph_free(g);
+    return st;
+}
+
+/* The largest batch that fits the memory of the device; 0: none does. The model is
+ * imported at several batches. */
+static ft_status find_max_batch(ft__question *a, ft_error *err)
+{
+    struct at_batch at = {.source = &a->s.source, .q = a->q, .step = a->step};
+    ft_error inner = {0};
+    ft_status st;
+
+    if (!a->q.max_batch)
         return FT_OK;
-    if (!(s->limit_bytes > 0))
+    if (!(a->s.limit_bytes > 0))
         return ft_fail(err, FT_ENOTFOUND, 0,
-                       "--max-batch: the memory of %s is not known", s->device);
-    return ft__source_max_batch(out, &s->source, q, s->limit_bytes, err);
+                       "--max-batch: the memory of %s is not known", a->s.device);
+    st = ft__memory_max_batch(&a->max_batch, (uint64_t)a->s.limit_bytes, bytes_at, &at,
+                              &inner);
+    return st ? ft_fail(err, st, 0, "--max-batch asks at several batches: %.800s",
+                        inner.msg)
+              : FT_OK;
+}
+
+/* Why nothing measures this machine's power; "": something does. */
+static const char *no_sensors(ft_data *d)
+{
+    ft_sensors *s = NULL;
+    const char *why;
+
+    pthread_mutex_lock(&d->lock);
+    if (!d->no_sensors && !ft_sensors_probe(&s, "", 0, NULL))
+        d->no_sensors = strdup(s->why_none);
+    ft_sensors_free(s);
+    why = d->no_sensors ? d->no_sensors : "";
+    pthread_mutex_unlock(&d->lock);
+    return why;
 }
 
 /* The network itself. */
@@ -258,12 +352,11 @@ static ft_status ask_one(ft__question *a, ft_data *d, ft_error *err)
     ft_status st = ft__select(&a->s, d, &a->q, a->graph, err);
 
     if (!st)
-        st = ft__source_network(&a->e, &a->lowered, &a->s.source, a->graph, &a->step,
-                                err);
+        st = predict_lowered(&a->e, &a->lowered, &a->s.source, a->graph, &a->step, err);
     if (!st && strcmp(a->s.device, "local") == 0 &&
         a->e.energy.basis == FT_BASIS_UNAVAILABLE)
-        a->no_sensors = ft__data_no_sensors(d);
-    return st ? st : find_max_batch(&a->max_batch, &a->q, &a->s, err);
+        a->no_sensors = no_sensors(d);
+    return st ? st : find_max_batch(a, err);
 }
 
 static ft_status ask(ft__question *a, ft_data *d, ft_error *err)

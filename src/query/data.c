@@ -172,20 +172,6 @@ ft_status ft__data_device(const ft_device **out, ft_data *d, const char *name,
     return st;
 }
 
-const char *ft__data_no_sensors(ft_data *d)
-{
-    ft_sensors *s = NULL;
-    const char *why;
-
-    pthread_mutex_lock(&d->lock);
-    if (!d->no_sensors && !ft_sensors_probe(&s, "", 0, NULL))
-        d->no_sensors = strdup(s->why_none);
-    ft_sensors_free(s);
-    why = d->no_sensors ? d->no_sensors : "";
-    pthread_mutex_unlock(&d->lock);
-    return why;
-}
-
 /* ---- predictors and measurements ---- */
 
 static bool is_store(const char *path)
@@ -325,73 +311,14 @@ static ft_status open_families(ft_data *d, ft_error *err)
     return st;
 }
 
-bool ft__family_has(const ft_predictor *p, const char *device)
+ft_status ft__data_families(const ft__families **out, ft_data *d, ft_error *err)
 {
-    ft_predictor_info info;
-
-    ft_predictor_get_info(p, &info);
-    for (uint32_t i = 0; i < info.n_datasets; i++) {
-        ft_predictor_dataset d;
-
-        ft_predictor_get_dataset(p, i, &d);
-        /* Without an engine: workloads, nothing of operations. */
-        if (*d.engine && strcmp(d.device, device) == 0)
-            return true;
-    }
-    return false;
-}
-
-ft_status ft__data_family(const ft_predictor **out, const char **path, ft_data *d,
-                          const char *device, const ft_graph *g, ft_error *err)
-{
-    /* Less than that learned: constants of other work fit no better than defaults. */
-    static const double least = 0.3;
-    const ft__families *f = &d->families;
-    double most = 0;
     ft_status st;
 
-    *out = NULL;
-    *path = "";
     pthread_mutex_lock(&d->lock);
     st = open_families(d, err);
     pthread_mutex_unlock(&d->lock);
-    for (size_t i = 0; !st && g && i < f->n; i++) {
-        const ft_predictor *p = f->predictor[i]->thing;
-        double covers = ft_predictor_covers(p, device, g);
-
-        if (covers < least)
-            continue;
-        covers += ft__family_has(p, device) ? 0.5 : 0;
-        covers += i == 0 && f->own ? 1 : 0;
-        if (covers > most) {
-            most = covers;
-            *out = p;
-            *path = f->predictor[i]->asked;
-        }
-    }
-    return st;
-}
-
-ft_status ft__data_kernels(const ft_predictor **out, const char **path, ft_data *d,
-                           ft_error *err)
-{
-    const ft__families *f = &d->families;
-    ft_status st;
-
-    *out = NULL;
-    *path = "";
-    pthread_mutex_lock(&d->lock);
-    st = open_families(d, err);
-    pthread_mutex_unlock(&d->lock);
-    for (size_t i = 0; !st && i < f->n && !*out; i++) {
-        ft_predictor_info info;
-
-        ft_predictor_get_info(f->predictor[i]->thing, &info);
-        if (!info.n_launches)
-            continue;
-        *out = f->predictor[i]->thing;
-        *path = f->predictor[i]->asked;
-    }
+    *out = &d->families;
     return st;
 }
 

@@ -52,23 +52,12 @@ ft_status ft__data_predictor(const ft_predictor **out, ft_data *d, const char *p
  * no operation's time. */
 ft_status ft__data_calibration_set(const ft_calibration_set **out, ft_data *d,
                                    const char *path, ft_error *err);
-/* Why nothing measures this machine's power; "": something does. */
-const char *ft__data_no_sensors(ft_data *d);
 /* What remembers the operations of lists, by the question it was made for; NULL: none
  * is at rest. Whoever takes it has it alone, and brings it back or frees it. */
 ft_op_costs *ft__data_take_op_costs(ft_data *d, const char *key);
 void ft__data_keep_op_costs_take(ft_data *d, const char *key, ft_op_costs *p);
-
-/* The family that knows the operations of g best, rather one that has the device, the
- * user's own first; *out NULL: none knows much of them, or g is NULL. Borrowed, with
- * its path. */
-ft_status ft__data_family(const ft_predictor **out, const char **path, ft_data *d,
-                          const char *device, const ft_graph *g, ft_error *err);
-/* The first that has kernels in PTX, the user's own before others; *out NULL: none. */
-ft_status ft__data_kernels(const ft_predictor **out, const char **path, ft_data *d,
-                           ft_error *err);
-/* Was it trained on the device? */
-bool ft__family_has(const ft_predictor *p, const char *device);
+/* Predictors for families of devices, and of kernels: the user's own before others. */
+ft_status ft__data_families(const ft__families **out, ft_data *d, ft_error *err);
 
 /* ---- read.c ---- */
 /* A struct of any size, which is its first member, as today's of `size` bytes. */

@@ -29,6 +29,28 @@ static ft_status read_query(ft_kernel_query *out, const ft_kernel_query *q,
     return FT_OK;
 }
 
+/* The first that has kernels in PTX, the user's own before others; *out NULL: none. */
+static ft_status find_kernels(const ft_predictor **out, const char **path, ft_data *d,
+                              ft_error *err)
+{
+    const ft__families *f;
+    ft_status st;
+
+    *out = NULL;
+    *path = "";
+    st = ft__data_families(&f, d, err);
+    for (size_t i = 0; !st && i < f->n && !*out; i++) {
+        ft_predictor_info info;
+
+        ft_predictor_get_info(f->predictor[i]->thing, &info);
+        if (!info.n_launches)
+            continue;
+        *out = f->predictor[i]->thing;
+        *path = f->predictor[i]->asked;
+    }
+    return st;
+}
+
 /* The one that is named, otherwise the best there is. */
 static ft_status find_predictor(const ft_predictor **out, const char **path, ft_data *d,
                                 const ft_kernel_query *q, ft_error *err)
@@ -41,7 +63,7 @@ static ft_status find_predictor(const ft_predictor **out, const char **path, ft_
     if (q->method)
         return FT_OK;
     if (!q->loaded && !q->predictor)
-        return d ? ft__data_kernels(out, path, d, err) : FT_OK;
+        return d ? find_kernels(out, path, d, err) : FT_OK;
     if (!q->loaded)
         st = d ? ft__data_predictor(out, d, q->predictor, err)
                : ft_fail(err, FT_EINVAL, 0, "%s: there is no ft_data to keep it",

@@ -28,6 +28,24 @@ static const char *engine_of(const ft_query *q)
     return q->engine ? q->engine : FT_DEFAULT_ENGINE;
 }
 
+/* NULL: physics. FT_EINVAL: says which there are. */
+static ft_status read_analytic(ft__analytic *out, const char *name, ft_error *err)
+{
+    static const char *const names[] = {[FT__ANALYTIC_PHYSICS] = "physics",
+                                        [FT__ANALYTIC_ROOFLINE] = "roofline",
+                                        [FT__ANALYTIC_PALEO] = "paleo"};
+
+    *out = FT__ANALYTIC_PHYSICS;
+    for (size_t i = 0; name && i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(name, names[i]) == 0) {
+            *out = (ft__analytic)i;
+            return FT_OK;
+        }
+    return name ? ft_fail(err, FT_EINVAL, 0,
+                          "--method wants physics, roofline or paleo, not \"%s\"", name)
+                : FT_OK;
+}
+
 /* ---- what is opened for a query, whatever the device ---- */
 
 /* The one that is named, or that of this machine. */
@@ -71,6 +89,57 @@ static ft_status open_all(struct selecting *a, ft_error *err)
     st = q->method ? FT_OK : open_predictor(a, err);
     if (!st && q->correct)
         st = ft__data_calibration_set(&a->known, a->d, q->correct, err);
+    return st;
+}
+
+/* ---- predictors for families of devices ---- */
+
+/* Was it trained on the device? */
+static bool is_trained_on(const ft_predictor *p, const char *device)
+{
+    ft_predictor_info info;
+
+    ft_predictor_get_info(p, &info);
+    for (uint32_t i = 0; i < info.n_datasets; i++) {
+        ft_predictor_dataset d;
+
+        ft_predictor_get_dataset(p, i, &d);
+        /* Without an engine: workloads, nothing of operations. */
+        if (*d.engine && strcmp(d.device, device) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The family that knows the operations of g best, rather one that has the device, the
+ * user's own first; *out NULL: none knows much of them, or g is NULL. Borrowed, with
+ * its path. */
+static ft_status find_family(const ft_predictor **out, const char **path, ft_data *d,
+                             const char *device, const ft_graph *g, ft_error *err)
+{
+    /* Less than that learned: constants of other work fit no better than defaults. */
+    static const double least = 0.3;
+    const ft__families *f;
+    double most = 0;
+    ft_status st;
+
+    *out = NULL;
+    *path = "";
+    st = ft__data_families(&f, d, err);
+    for (size_t i = 0; !st && g && i < f->n; i++) {
+        const ft_predictor *p = f->predictor[i]->thing;
+        double covers = ft_predictor_covers(p, device, g);
+
+        if (covers < least)
+            continue;
+        covers += is_trained_on(p, device) ? 0.5 : 0;
+        covers += i == 0 && f->own ? 1 : 0;
+        if (covers > most) {
+            most = covers;
+            *out = p;
+            *path = f->predictor[i]->asked;
+        }
+    }
     return st;
 }
 
@@ -234,8 +303,8 @@ static ft_status select_any(ft__selection *s, const struct selecting *a, ft_erro
         s->source.predictor = a->predictor;
         s->predictor = q->predictor ? q->predictor : "";
     } else if (!q->method) {
-        st = ft__data_family(&s->source.predictor, &s->predictor, a->d, s->device, a->g,
-                             err);
+        st = find_family(&s->source.predictor, &s->predictor, a->d, s->device, a->g,
+                         err);
     }
     if (!st)
         st = check_setting(s->source.predictor, q->setting, err);
@@ -247,7 +316,7 @@ static ft_status select_any(ft__selection *s, const struct selecting *a, ft_erro
         s->source.on.setting = s->with_host;
     }
     s->by = s->source.predictor ? FT_ANSWERED_BY_FAMILY : FT_ANSWERED_BY_SPECIFICATION;
-    s->among = s->source.predictor && ft__family_has(s->source.predictor, s->device);
+    s->among = s->source.predictor && is_trained_on(s->source.predictor, s->device);
     return st;
 }
 
@@ -336,7 +405,7 @@ ft_status ft__select(ft__selection *out, ft_data *d, const ft_query *q,
     ft_status st;
 
     *out = (ft__selection){.predictor = "", .limit_bytes = NAN, .host = "not known"};
-    st = ft__analytic_read(&out->source.model, q->method, err);
+    st = read_analytic(&out->source.model, q->method, err);
     if (!st)
         st = open_all(&a, err);
     if (st)

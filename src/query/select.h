@@ -45,22 +45,4 @@ ft_status ft__select(ft__selection *out, ft_data *d, const ft_query *q,
 /* That a setting was asked of local, which is answered as it was measured. */
 extern const char ft__local_as_measured[];
 
-/* ---- source.c ---- */
-/* NULL: physics. FT_EINVAL: says which there are. */
-ft_status ft__analytic_read(ft__analytic *out, const char *name, ft_error *err);
-/* FT_POLICY_ bits: how graphs are lowered before it is asked. */
-uint32_t ft__source_policy(const ft__answer_source *s);
-/* g is lowered so. */
-ft_status ft__source_predict(ft_network_estimate *out, const ft__answer_source *s,
-                             const ft_graph *g, ft_error *err);
-/* Lowers g, or its training step, and predicts it. *lowered (or NULL): what was made,
- * the caller's; NULL where it is g itself. */
-ft_status ft__source_network(ft_network_estimate *out, ft_graph **lowered,
-                             const ft__answer_source *s, const ft_graph *g,
-                             const ft_step *step, ft_error *err);
-/* The largest batch that needs no more than limit_bytes; 0: none does. The model of q
- * is imported at several batches. */
-ft_status ft__source_max_batch(int64_t *batch, const ft__answer_source *s,
-                               const ft_query *q, double limit_bytes, ft_error *err);
-
 #endif

@@ -10,7 +10,4 @@
 bool ft__evaluated_print(const ft__cli *c, const ft_evaluation *e,
                          const ft_evaluate_options *how, uint32_t by);
 
-/* evaluate --choose on the store at `path`; an exit code. */
-int ft__choice_evaluate(ft__cli *c, const char *path, const ft_choice_options *how);
-
 #endif

@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 #include "foretell/command.h"
 
-/* ---- commands.c, commands_print.c: any program ---- */
+/* measure of any program. */
 typedef struct ft__commands_options {
     uint64_t runs;
     uint64_t least_runs;
@@ -31,10 +31,5 @@ extern const ft__option ft__commands_table[];
 extern const ft__option ft__power_table[]; /* of models and commands alike */
 /* Measure the commands behind "--" and those of --shell; prints. */
 int ft__measure_commands(ft__cli *c, const ft__commands_options *o, double time_s);
-bool ft__commands_markdown(FILE *fp, const ft_command_result *r, size_t n,
-                           size_t reference);
-/* In the form that the global options ask for. */
-bool ft__commands_print(const ft__cli *c, const ft_command_result *r, size_t n,
-                        size_t reference, bool fixed_reference);
 
 #endif

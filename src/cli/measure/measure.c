@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "cli/measure/commands.h"
-#include "cli/operating_point.h"
-#include "cli/power.h"
-#include "cli/settings.h"
+#include "cli/session.h"
 #include "foretell/query.h"
 #include "report/units.h"
 
@@ -28,8 +26,7 @@ static const ft__option of_models[] = {
     FT__TEXT(struct measure_options, predictor, "predictor", "P.ftp",
              "show what this one predicts beside; the one train made"),
     FT__GROUP(struct measure_options, sweep, ft__clock_steps_table),
-    FT__GROUP(struct measure_options, step, ft__step_table),
-    FT__GROUP(struct measure_options, model, ft__model_table),
+    FT__NETWORK_OPTIONS(struct measure_options),
     {0},
 };
 static const ft__option of_commands[] = {
@@ -103,6 +100,35 @@ static void print_disturbances(const ft_network_timing *t)
         printf("conditions       %s\n", text);
 }
 
+static void print_domain(const char *title, const ft_energy *e)
+{
+    if (e->reason[0]) {
+        printf("%-16s unavailable: %s\n", title, e->reason);
+        return;
+    }
+    printf("%-16s %s +- %s, at %s +- %s\n", title, ft__text_joules(e->energy.value).s,
+           ft__text_joules(e->energy.error).s, ft__text_watts(e->power.value).s,
+           ft__text_watts(e->power.error).s);
+    if (!isnan(e->counter_j) && !isnan(e->integral_j))
+        printf("%16s by its counter %s, by its watts %s\n", "",
+               ft__text_joules(e->counter_j).s, ft__text_joules(e->integral_j).s);
+}
+
+static void print_energy(const ft_network_timing *t, const char *why_not)
+{
+    if (!t->n_energy) {
+        printf("energy           unavailable: ");
+        ft__put_clean(stdout, why_not);
+        putchar('\n');
+        return;
+    }
+    /* The sum of one is that one. */
+    if (t->n_energy != 2)
+        print_domain("energy", &t->energy[0]);
+    for (uint32_t i = 1; i < t->n_energy; i++)
+        print_domain(t->n_energy == 2 ? "energy" : t->energy[i].domain, &t->energy[i]);
+}
+
 static void print_measured(const struct network_result *r)
 {
     const ft_measurement *m = &r->t.time;
@@ -135,7 +161,7 @@ static void print_measured(const struct network_result *r)
            ft__text_bytes((double)r->t.workspace_bytes).s,
            ft__text_bytes((double)r->t.context_bytes).s);
     printf("peak of process  %s\n", ft__text_bytes((double)r->t.peak_process_bytes).s);
-    ft__energy_print(&r->t, r->no_power.msg);
+    print_energy(&r->t, r->no_power.msg);
     print_disturbances(&r->t);
 }
 
@@ -213,14 +239,45 @@ static json_t *predicted_json(const struct network_result *r)
                     r->said->memory.value / (double)r->t.peak_process_bytes);
 }
 
+static json_t *power_readings_json(const ft_energy *e)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < e->n_readings; i++)
+        ft__json_append_take(&all,
+                             ft__json("at_s:g watts:g joules:g", e->readings[i].start_s,
+                                      e->readings[i].value, e->counted[i].value));
+    return all;
+}
+
+static json_t *domain_json(const ft_energy *e)
+{
+    return ft__json(
+        "domain:s energy_j:g energy_error_j:g power_w:g power_error_w:g counter_j:g "
+        "integral_j:g iterations:u seconds:g unavailable:z readings:o",
+        e->domain, e->energy.value, e->energy.error, e->power.value, e->power.error,
+        e->counter_j, e->integral_j, e->iterations, e->seconds, e->reason,
+        power_readings_json(e));
+}
+
+static json_t *energy_json(const ft_network_timing *t, const char *why_not)
+{
+    json_t *all = json_array();
+
+    for (uint32_t i = 0; i < t->n_energy; i++)
+        ft__json_append_take(&all, domain_json(&t->energy[i]));
+    return ft__json("domains:o unavailable:o", all,
+                    t->n_energy ? json_null() : ft__json_text(why_not));
+}
+
 static json_t *loop_json(const struct network_result *r)
 {
     const ft_network_timing *t = &r->t;
 
     return ft__json(
         "energy:o launch_s:g calibration_s:g rounds:n redone:n outliers:n conditions:o",
-        ft__energy_json(t, r->no_power.msg), t->launch.value, t->calibration_s,
-        t->rounds, t->redone, t->outliers, ft__conditions_json(&t->conditions));
+        energy_json(t, r->no_power.msg), t->launch.value, t->calibration_s, t->rounds,
+        t->redone, t->outliers, ft__conditions_json(&t->conditions));
 }
 
 static bool print_json(const struct network_result *r)
@@ -253,13 +310,12 @@ static bool print_csv(const struct network_result *r)
 
 /* ---- running ---- */
 
-static ft_status predict(ft__cli *c, struct network_result *r, const ft_graph *g,
-                         const struct measure_options *o, const char *path,
-                         ft_error *err)
+static int predict(ft__cli *c, struct network_result *r, const ft_graph *g,
+                   const struct measure_options *o, const char *path)
 {
     ft_query q = FT_QUERY_INIT;
     ft_data *data;
-    ft_status st = ft__data_make(c, &data, err);
+    int code = ft__data_open(c, &data);
 
     q.graph = g;
     q.mode = o->step.mode;
@@ -269,10 +325,10 @@ static ft_status predict(ft__cli *c, struct network_result *r, const ft_graph *g
     q.engine = ft_session_get(r->session)->engine;
     q.predictor = path;
     q.totals = 1;
-    if (!st)
-        st = ft_query_ask(&r->said, data, &q, err);
+    if (!code)
+        code = ft__cli_check(c, ft_query_ask(&r->said, data, &q, &c->err));
     ft_data_close(data);
-    return st;
+    return code;
 }
 
 /* g: as it is in the file. */
@@ -310,6 +366,7 @@ static int measure(ft__cli *c, struct network_result *r, ft_session *s,
 {
     char predictor[FT__PATH_MAX];
     bool printed;
+    int code = FT__EXIT_GOOD;
     ft_status st = run_network(r, s, g, c->args.v[0], step, o, &c->err);
 
     if (st)
@@ -317,14 +374,14 @@ static int measure(ft__cli *c, struct network_result *r, ft_session *s,
     ft__path_predictor(predictor, ft_session_get(s)->engine, o->threads);
     /* Not before: what a predictor takes is not part of the process measured. */
     if (o->predictor || ft__path_exists(predictor))
-        st = predict(c, r, g, o, o->predictor ? o->predictor : predictor, &c->err);
+        code = predict(c, r, g, o, o->predictor ? o->predictor : predictor);
     find_range(r);
-    printed = st        ? true
+    printed = code      ? true
               : c->json ? print_json(r)
               : c->csv  ? print_csv(r)
                         : print_text(r);
     ft_network_timing_free(&r->t);
-    return st ? ft__cli_check(c, st) : ft__cli_done(c, printed);
+    return code ? code : ft__cli_done(c, printed);
 }
 
 static int measure_at(ft__cli *c, const ft_graph *g, const ft_step *step,
@@ -342,7 +399,7 @@ static int measure_at(ft__cli *c, const ft_graph *g, const ft_step *step,
         ft_fail(&r.no_power, FT_EUNSUPPORTED, 0, "--no-power was given");
     else
         code = ft__power_open(c, &r.meter, o->commands.power, &r.no_power);
-    ft__clock_steps_begin(c, w, i);
+    ft__clock_steps_part(c, w, i);
     if (!code)
         code = measure(c, &r, s, g, step, o);
     ft_answer_free(r.said);
@@ -369,7 +426,7 @@ static int measure_model(ft__cli *c, const struct measure_options *o)
     for (size_t i = 0; !code && i < w.n; i++)
         code = measure_at(c, g, &step, o, &w, i);
     if (!code)
-        ft__clock_steps_end(c, &w);
+        ft__clock_steps_part(c, &w, w.n);
     ft_graph_free(g);
     return code;
 }

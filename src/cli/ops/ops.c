@@ -34,8 +34,7 @@ static const ft__option options[] = {
              "as an engine runs it: strided (PyTorch) or channels-last (oneDNN)"),
     FT__COUNT(struct ops_options, top, "top", "N",
               "how many operations to list, the heaviest; 40, with --diff 15"),
-    FT__GROUP(struct ops_options, step, ft__step_table),
-    FT__GROUP(struct ops_options, model, ft__model_table),
+    FT__NETWORK_OPTIONS(struct ops_options),
     {0},
 };
 
@@ -225,6 +224,21 @@ static bool print_phases(const struct ops_list *l)
     return ft__table_print_take(t, stdout);
 }
 
+/* One line: the peak and its parts. */
+static void print_memory(const ft_memory *m)
+{
+    const char *lead = " = ";
+
+    printf("memory at its peak: %s", ft__text_bytes((double)m->peak_bytes).s);
+    for (int p = 0; p < FT_PART_COUNT; p++)
+        if (m->part[p]) {
+            printf("%s%s %s", lead, ft_name(FT_NAMES_PART, (ft_part)p),
+                   ft__text_bytes((double)m->part[p]).s);
+            lead = " + ";
+        }
+    putchar('\n');
+}
+
 static bool print_text(const struct ops_list *l, uint64_t top)
 {
     ft__model_print_bounded(l->g);
@@ -238,7 +252,7 @@ static bool print_text(const struct ops_list *l, uint64_t top)
     if (is_training(l->g) && !print_phases(l))
         return false;
     putchar('\n');
-    ft__memory_print(&l->memory);
+    print_memory(&l->memory);
     if (!is_training(l->g))
         printf("activations and inputs at planned offsets: %s\n",
                ft__text_bytes((double)l->plan.arena_bytes).s);
@@ -388,12 +402,13 @@ static int read_step(ft__cli *c, ft_graph **out, const char *path,
     ft_status st;
     int code = parse_lower(c, &policy, o->lower);
 
+    if (!code)
+        code = ft__model_read(c, out, path, &o->model);
     if (code)
         return code;
-    st = ft__model_import(out, path, &o->model, &c->err);
-    if (!st && policy)
+    if (policy)
         st = ft_step_lower(&made, *out, policy, step, &c->err);
-    else if (!st)
+    else
         st = ft_step_make(&made, *out, step, &c->err);
     if (made) {
         ft_graph_free(*out);

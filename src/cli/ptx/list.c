@@ -50,7 +50,7 @@ static bool is_call(const struct library_calls *s, size_t i)
     return s->times[i] && !s->v[i].module;
 }
 
-/* What is said of a call's operation and cannot be read. */
+/* That a call's operation cannot be read. */
 static void warn(const ft__cli *c, const ft_ptx_listed *v)
 {
     char text[1400];

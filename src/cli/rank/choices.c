@@ -1,4 +1,4 @@
-/* The ways to run a model that rank puts in order, each with its estimate. */
+/* rank MODEL: the ways to run one model, each with its estimate, in order. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +147,30 @@ static int name_devices(ft__rank_question *q)
     return q->n_devices && !list ? FT__EXIT_GOOD : add_every_file(q);
 }
 
+int ft__rank_find_devices(ft__rank_question *q)
+{
+    int code = find_local(q);
+
+    if (!code)
+        code = open_predictors(q);
+    if (!code)
+        code = ft__data_open(q->c, &q->data);
+    if (!code)
+        code = name_devices(q);
+    return code;
+}
+
+double ft__rank_price(const ft__rank_question *q, const char *device)
+{
+    double v = NAN;
+
+    for (size_t i = 0; i < q->o->prices.n; i++)
+        if (strcmp(q->price[i].device, device) == 0 ||
+            (!*q->price[i].device && isnan(v)))
+            v = q->price[i].per_s;
+    return v;
+}
+
 /* ---- choices ---- */
 
 static ft_estimate unavailable(const char *why)
@@ -173,6 +197,19 @@ static ft__choice *add_choice(ft__rank_question *q, const char *device, double c
     return x;
 }
 
+/* The family that was named; NULL: none, or by data sheets. */
+static const ft_predictor *family_of(const ft__rank_question *q)
+{
+    for (size_t i = 0; i < q->n_predictors && !q->o->method; i++) {
+        ft_predictor_info info;
+
+        ft_predictor_get_info(q->predictor[i], &info);
+        if (!*info.device)
+            return q->predictor[i];
+    }
+    return NULL;
+}
+
 ft_query ft__rank_query(const ft__rank_question *q)
 {
     ft_query query = FT_QUERY_INIT;
@@ -184,6 +221,7 @@ ft_query ft__rank_query(const ft__rank_question *q)
     query.policy = q->use.policy;
     query.run_mode = q->o->asked.run_mode;
     query.host = q->o->asked.host;
+    query.loaded = family_of(q);
     query.totals = 1;
     return query;
 }
@@ -292,18 +330,6 @@ static int by_predictor(ft__rank_question *q, const ft_predictor *p, const char 
     return code;
 }
 
-const ft_predictor *ft__rank_family(const ft__rank_question *q)
-{
-    for (size_t i = 0; i < q->n_predictors && !q->o->method; i++) {
-        ft_predictor_info info;
-
-        ft_predictor_get_info(q->predictor[i], &info);
-        if (!*info.device)
-            return q->predictor[i];
-    }
-    return NULL;
-}
-
 /* By a family of devices, otherwise from the device's data sheet. */
 static int by_file(ft__rank_question *q, const char *device,
                    const ft__setting_options *use)
@@ -312,7 +338,6 @@ static int by_file(ft__rank_question *q, const char *device,
     char setting[FT__SETTING_MAX];
     int code = ft__operating_setting(q->c, setting, use, q->o->asked.setting);
 
-    query.loaded = ft__rank_family(q);
     query.method = q->o->method;
     query.correct = q->o->correct;
     query.engine = q->o->engine;
@@ -400,20 +425,7 @@ static int read_models(ft__rank_question *q)
     return FT__EXIT_GOOD;
 }
 
-int ft__rank_find_devices(ft__rank_question *q)
-{
-    int code = find_local(q);
-
-    if (!code)
-        code = open_predictors(q);
-    if (!code)
-        code = ft__data_open(q->c, &q->data);
-    if (!code)
-        code = name_devices(q);
-    return code;
-}
-
-int ft__rank_find_choices(ft__rank_question *q)
+static int find_choices(ft__rank_question *q)
 {
     int code = read_models(q);
 
@@ -430,4 +442,101 @@ int ft__rank_find_choices(ft__rank_question *q)
         }
     }
     return code;
+}
+
+/* ---- the ranking ---- */
+
+static ft_rank_entry entry_of(const ft__rank_question *q, ft__choice *x)
+{
+    x->energy.why = x->power.why = x->time.why = x->memory.why = x->why;
+    return (ft_rank_entry){.device = x->device,
+                           .items = q->r.several_batches ? (double)x->batch : 1,
+                           .time = x->time,
+                           .energy = x->energy,
+                           .power = x->power,
+                           .memory = x->memory,
+                           .memory_limit_bytes = x->limit_bytes,
+                           .price_per_s = ft__rank_price(q, x->device),
+                           .co2_g_per_j = q->co2_g_per_j};
+}
+
+static void put_in_order(ft__ranking *r)
+{
+    size_t others = 0;
+
+    for (size_t i = 0; i < r->n; i++)
+        r->n_placed += r->ranked[i].place > 0;
+    for (size_t i = 0; i < r->n; i++)
+        if (r->ranked[i].place)
+            r->order[r->ranked[i].place - 1] = i;
+        else
+            r->order[r->n_placed + others++] = i;
+}
+
+static bool differ(const ft__choice *a, const ft__choice *b)
+{
+    return *a->engine && *b->engine &&
+           (strcmp(a->engine, b->engine) != 0 || strcmp(a->setting, b->setting) != 0);
+}
+
+static int rank(ft__rank_question *q)
+{
+    ft_rank_entry *entry = calloc(q->r.n + 1, sizeof(*entry));
+    ft_status st = FT_OK;
+
+    q->r.ranked = calloc(q->r.n + 1, sizeof(*q->r.ranked));
+    q->r.order = calloc(q->r.n + 1, sizeof(*q->r.order));
+    if (!entry || !q->r.ranked || !q->r.order) {
+        free(entry);
+        return ft__cli_done(q->c, false);
+    }
+    for (size_t i = 0; i < q->r.n; i++) {
+        entry[i] = entry_of(q, &q->r.choice[i]);
+        q->r.several_engines =
+            q->r.several_engines || differ(&q->r.choice[i], &q->r.choice[0]);
+    }
+    if (q->r.n > FT_RANK_MAX_ENTRIES) {
+        free(entry);
+        return ft__usage(q->c,
+                         "%zu devices, batches and clocks are too many; at most %d",
+                         q->r.n, FT_RANK_MAX_ENTRIES);
+    }
+    st = ft_rank(q->r.ranked, entry, q->r.n, &q->r.how, &q->c->err);
+    free(entry);
+    if (st)
+        return ft__cli_check(q->c, st);
+    put_in_order(&q->r);
+    return FT__EXIT_GOOD;
+}
+
+/* Nothing placed is "no"; nothing known is something missing. */
+static int verdict(const ft__rank_question *q)
+{
+    for (size_t i = 0; i < q->r.n && !q->r.n_placed; i++)
+        if (q->r.ranked[i].state != FT_RANK_UNKNOWN)
+            return FT__EXIT_NO;
+    return q->r.n_placed ? FT__EXIT_GOOD : FT__EXIT_MISSING;
+}
+
+/* Measurements that correct nothing were not meant so. */
+static int check_known(const ft__rank_question *q)
+{
+    for (size_t i = 0; i < q->r.n; i++)
+        if (q->r.choice[i].n_known)
+            return FT__EXIT_GOOD;
+    return q->o->correct ? ft__nothing_corrected(q->c, q->o->correct) : FT__EXIT_GOOD;
+}
+
+int ft__rank_choices(ft__rank_question *q)
+{
+    int code = find_choices(q);
+
+    if (!code)
+        code = check_known(q);
+    if (!code)
+        code = rank(q);
+    if (!code)
+        code = ft__cli_done(q->c,
+                            ft__ranking_print(q->c, &q->r, q->o->top ? q->o->top : 20));
+    return code ? code : verdict(q);
 }

@@ -118,7 +118,6 @@ static ft_status ask(ft_answer **out, struct rank_lists *s, size_t d, ft_error *
     query.setting = s->setting;
     query.engine = o->engine;
     query.engine_version = o->asked.engine_version;
-    query.loaded = ft__rank_family(s->q);
     if (!query.loaded && *device->predictor)
         query.predictor = device->predictor;
     else if (!query.loaded && (device->asked || o->method))
@@ -570,14 +569,19 @@ static void lists_free(struct rank_lists *s)
 
 int ft__rank_lists(ft__rank_question *q)
 {
-    struct rank_lists *s = calloc(1, sizeof(*s));
-    int code = s ? check(q) : ft__cli_done(q->c, false);
+    struct rank_lists *s;
+    int code = ft__rank_find_devices(q);
 
-    if (!s)
+    if (!code)
+        code = check(q);
+    if (code)
         return code;
+    s = calloc(1, sizeof(*s));
+    if (!s)
+        return ft__cli_done(q->c, false);
     s->q = q;
     s->device = calloc(q->n_devices + 1, sizeof(*s->device));
-    if (!code && !s->device)
+    if (!s->device)
         code = ft__cli_done(q->c, false);
     if (!code)
         code = ft__operating_setting(q->c, s->setting, &q->use, q->o->asked.setting);

@@ -208,7 +208,7 @@ static bool is_bound(const ft__ranking *r, size_t k)
     return !isfinite(r->ranked[r->order[k]].value[r->how.by].high);
 }
 
-/* Of which devices measurements corrected what is said. */
+/* For which devices measurements corrected the predictions. */
 static void print_known(const ft__ranking *r)
 {
     const char *last = "";

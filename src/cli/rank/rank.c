@@ -43,8 +43,7 @@ static const ft__option options[] = {
     FT__GROUP(ft__rank_options, use, ft__operating_table),
     FT__GROUP(ft__rank_options, asked, ft__query_table),
     FT__TEXT(ft__rank_options, correct, "correct", "STORE|CSV", FT__CORRECT_HELP),
-    FT__GROUP(ft__rank_options, step, ft__step_table),
-    FT__GROUP(ft__rank_options, model, ft__model_table),
+    FT__NETWORK_OPTIONS(ft__rank_options),
     {0},
 };
 
@@ -180,119 +179,7 @@ static int read_options(ft__rank_question *q)
     return code;
 }
 
-/* ---- the ranking ---- */
-
-double ft__rank_price(const ft__rank_question *q, const char *device)
-{
-    double v = NAN;
-
-    for (size_t i = 0; i < q->o->prices.n; i++)
-        if (strcmp(q->price[i].device, device) == 0 ||
-            (!*q->price[i].device && isnan(v)))
-            v = q->price[i].per_s;
-    return v;
-}
-
-static ft_rank_entry entry_of(const ft__rank_question *q, ft__choice *x)
-{
-    x->energy.why = x->power.why = x->time.why = x->memory.why = x->why;
-    return (ft_rank_entry){.device = x->device,
-                           .items = q->r.several_batches ? (double)x->batch : 1,
-                           .time = x->time,
-                           .energy = x->energy,
-                           .power = x->power,
-                           .memory = x->memory,
-                           .memory_limit_bytes = x->limit_bytes,
-                           .price_per_s = ft__rank_price(q, x->device),
-                           .co2_g_per_j = q->co2_g_per_j};
-}
-
-static void put_in_order(ft__ranking *r)
-{
-    size_t others = 0;
-
-    for (size_t i = 0; i < r->n; i++)
-        r->n_placed += r->ranked[i].place > 0;
-    for (size_t i = 0; i < r->n; i++)
-        if (r->ranked[i].place)
-            r->order[r->ranked[i].place - 1] = i;
-        else
-            r->order[r->n_placed + others++] = i;
-}
-
-static bool differ(const ft__choice *a, const ft__choice *b)
-{
-    return *a->engine && *b->engine &&
-           (strcmp(a->engine, b->engine) != 0 || strcmp(a->setting, b->setting) != 0);
-}
-
-static int rank(ft__rank_question *q)
-{
-    ft_rank_entry *entry = calloc(q->r.n + 1, sizeof(*entry));
-    ft_status st = FT_OK;
-
-    q->r.ranked = calloc(q->r.n + 1, sizeof(*q->r.ranked));
-    q->r.order = calloc(q->r.n + 1, sizeof(*q->r.order));
-    if (!entry || !q->r.ranked || !q->r.order) {
-        free(entry);
-        return ft__cli_done(q->c, false);
-    }
-    for (size_t i = 0; i < q->r.n; i++) {
-        entry[i] = entry_of(q, &q->r.choice[i]);
-        q->r.several_engines =
-            q->r.several_engines || differ(&q->r.choice[i], &q->r.choice[0]);
-    }
-    if (q->r.n > FT_RANK_MAX_ENTRIES) {
-        free(entry);
-        return ft__usage(q->c,
-                         "%zu devices, batches and clocks are too many; at most %d",
-                         q->r.n, FT_RANK_MAX_ENTRIES);
-    }
-    st = ft_rank(q->r.ranked, entry, q->r.n, &q->r.how, &q->c->err);
-    free(entry);
-    if (st)
-        return ft__cli_check(q->c, st);
-    put_in_order(&q->r);
-    return FT__EXIT_GOOD;
-}
-
-/* Nothing placed is "no"; nothing known is something missing. */
-static int verdict(const ft__rank_question *q)
-{
-    for (size_t i = 0; i < q->r.n && !q->r.n_placed; i++)
-        if (q->r.ranked[i].state != FT_RANK_UNKNOWN)
-            return FT__EXIT_NO;
-    return q->r.n_placed ? FT__EXIT_GOOD : FT__EXIT_MISSING;
-}
-
-/* Measurements that correct nothing were not meant so. */
-static int check_known(const ft__rank_question *q)
-{
-    for (size_t i = 0; i < q->r.n; i++)
-        if (q->r.choice[i].n_known)
-            return FT__EXIT_GOOD;
-    return q->o->correct ? ft__nothing_corrected(q->c, q->o->correct) : FT__EXIT_GOOD;
-}
-
-/* One network in every way, or many in one. */
-static int answer(ft__rank_question *q)
-{
-    int code;
-
-    if (q->o->lists) {
-        code = ft__rank_find_devices(q);
-        return code ? code : ft__rank_lists(q);
-    }
-    code = ft__rank_find_choices(q);
-    if (!code)
-        code = check_known(q);
-    if (!code)
-        code = rank(q);
-    if (!code)
-        code = ft__cli_done(q->c,
-                            ft__ranking_print(q->c, &q->r, q->o->top ? q->o->top : 20));
-    return code ? code : verdict(q);
-}
+/* ---- running ---- */
 
 static int check_model(const ft__rank_question *q)
 {
@@ -317,7 +204,7 @@ static int run(ft__cli *c, const void *user)
     if (!code)
         code = read_options(q);
     if (!code)
-        code = answer(q);
+        code = q->o->lists ? ft__rank_lists(q) : ft__rank_choices(q);
     for (size_t i = 0; i < q->n_predictors; i++)
         ft_predictor_free(q->predictor[i]);
     for (size_t b = 0; b < q->n_batches; b++)

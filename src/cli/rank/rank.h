@@ -1,7 +1,6 @@
 #ifndef CLI_RANK_RANK_H
 #define CLI_RANK_RANK_H
 
-#include "cli/operating_point.h"
 #include "cli/settings.h"
 #include "foretell/rank.h"
 
@@ -19,7 +18,7 @@ typedef struct ft__choice {
     ft_estimate energy;
     ft_estimate power;
     ft_estimate memory;
-    uint32_t n_known; /* measurements of the device that corrected what is said */
+    uint32_t n_known; /* measurements of the device that corrected its predictions */
 } ft__choice;
 
 /* The whole question with its answer. */
@@ -97,19 +96,18 @@ typedef struct ft__rank_question {
 } ft__rank_question;
 
 /* ---- choices.c; complain themselves ---- */
-/* The family that was named; NULL: none, or by data sheets. */
-const ft_predictor *ft__rank_family(const ft__rank_question *q);
 /* Opens predictors and names devices: q->device. */
 int ft__rank_find_devices(ft__rank_question *q);
-/* The question, but for network, device and setting. */
+/* The question, but for network, device and setting; by the family that was named. */
 ft_query ft__rank_query(const ft__rank_question *q);
 /* What a device costs, a second; NaN: not known. */
 double ft__rank_price(const ft__rank_question *q, const char *device);
-/* Reads the model, finds devices, and fills q->r.choice. */
-int ft__rank_find_choices(ft__rank_question *q);
+/* One model in all ways: reads it, estimates, prints, and returns an exit code. */
+int ft__rank_choices(ft__rank_question *q);
 
-/* ---- lists.c: rank --stdin: many networks as lists of operations. Reads standard
- * input to its end, prints, and returns an exit code. ---- */
+/* ---- lists.c ---- */
+/* rank --stdin: many networks as lists of operations. Reads standard input to its end,
+ * prints, and returns an exit code. */
 int ft__rank_lists(ft__rank_question *q);
 
 /* ---- print.c: the ranking in the form that the global options ask for ---- */

@@ -338,29 +338,6 @@ static void print_csv(const ft__validation_page *a)
 
 /* ---- slow operations ---- */
 
-static void add_word(char *where, size_t size, const char *name, const char *value)
-{
-    const size_t len = strlen(where);
-
-    if (value && *value)
-        snprintf(where + len, size - len, "%s%s%s", len ? " " : "", name, value);
-}
-
-int ft__slow_find(ft__cli *c, ft__slow *out, ft_store *store, const char *device,
-                  const char *setting, const char *engine)
-{
-    char where[FT__PATH_MAX] = "", data[FT__PATH_MAX];
-    ft_status st;
-
-    add_word(where, sizeof(where), "device=", device);
-    add_word(where, sizeof(where), "engine=", engine);
-    add_word(where, sizeof(where), "", setting);
-    ft__path_data(c, data);
-    st = ft_slow_ops_find(&out->op, &out->n, &out->n_datasets, store, where, data, 0,
-                          &c->err);
-    return ft__cli_check(c, st);
-}
-
 static bool slow_table(const ft__slow *s, uint64_t top)
 {
     ft__table *t = ft__table_new("slow operation|times slower>.1|time>s|alone>.2|on");
@@ -416,12 +393,6 @@ static json_t *slow_json(const ft__slow *s)
                      op->isolation));
     }
     return ft__json("slow:o", all);
-}
-
-void ft__slow_free(ft__slow *s)
-{
-    free(s->op);
-    *s = (ft__slow){0};
 }
 
 /* ---- all of it ---- */

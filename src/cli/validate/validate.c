@@ -1,10 +1,12 @@
 /* foretell validate: operations summed, the network measured, the prediction. */
+#include "cli/validate/validate.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/validate/validate.h"
+#include "cli/session.h"
 #include "foretell/query.h"
 #include "foretell/store.h"
 
@@ -63,8 +65,7 @@ static const ft__option options[] = {
               "how many kinds and operations to list; 10"),
     FT__TEXT(struct validate_options, html, "html", "FILE",
              "write a page with figures, too"),
-    FT__GROUP(struct validate_options, step, ft__step_table),
-    FT__GROUP(struct validate_options, model, ft__model_table),
+    FT__NETWORK_OPTIONS(struct validate_options),
     {0},
 };
 
@@ -273,16 +274,32 @@ static int write_page(const struct validate_work *w, const ft__validation_page *
     return FT__EXIT_GOOD;
 }
 
+static void add_word(char *where, size_t size, const char *name, const char *value)
+{
+    const size_t len = strlen(where);
+
+    if (value && *value)
+        snprintf(where + len, size - len, "%s%s%s", len ? " " : "", name, value);
+}
+
+/* Of the machine that measured; from the store, as --device, --setting and --engine
+ * say.
+ */
 static int find_slow(const struct validate_work *w, ft__slow *slow)
 {
-    const struct validate_options *o = w->o;
+    const ft_validated *here = w->session ? w->v : NULL;
+    char where[FT__PATH_MAX] = "", data[FT__PATH_MAX];
+    ft_status st;
 
-    if (!o->outliers)
+    if (!w->o->outliers)
         return FT__EXIT_GOOD;
-    if (w->session)
-        return ft__slow_find(w->c, slow, w->store, w->v[0].device, w->v[0].setting,
-                             w->v[0].engine);
-    return ft__slow_find(w->c, slow, w->store, o->device, o->setting, o->engine);
+    add_word(where, sizeof(where), "device=", here ? here->device : w->o->device);
+    add_word(where, sizeof(where), "engine=", here ? here->engine : w->o->engine);
+    add_word(where, sizeof(where), "", here ? here->setting : w->o->setting);
+    ft__path_data(w->c, data);
+    st = ft_slow_ops_find(&slow->op, &slow->n, &slow->n_datasets, w->store, where, data,
+                          0, &w->c->err);
+    return ft__cli_check(w->c, st);
 }
 
 static int print(const struct validate_work *w, const ft__validation_page *a)
@@ -293,7 +310,7 @@ static int print(const struct validate_work *w, const ft__validation_page *a)
     if (!code)
         code = ft__cli_done(
             w->c, ft__validation_print(w->c, a, w->o->outliers ? &slow : NULL));
-    ft__slow_free(&slow);
+    free(slow.op);
     return code;
 }
 
@@ -326,7 +343,7 @@ static int run(ft__cli *c, const void *user)
     if (!code)
         code = ft__step_parse(c, &w.step, &w.o->step);
     if (!code && !w.o->from_store)
-        code = ft__session_open(c, &w.session, w.o->engine, w.o->threads);
+        code = ft__session_open(c, &w.session, w.o->engine, w.o->threads, NULL, NULL);
     if (!code)
         code = open_store(&w);
     if (!code)

@@ -13,11 +13,6 @@ typedef struct ft__slow {
     uint32_t n_datasets;
 } ft__slow;
 
-/* Those measured on a device, in a setting, by an engine; NULL: any. Exit code. */
-int ft__slow_find(ft__cli *c, ft__slow *out, ft_store *store, const char *device,
-                  const char *setting, const char *engine);
-void ft__slow_free(ft__slow *s);
-
 bool ft__validation_holds(const ft__validation_page *a);
 /* In the form that the global options ask for; slow: NULL where it was not asked for.
  */

@@ -1,5 +1,5 @@
-#ifndef DECIDE_PLACE_H
-#define DECIDE_PLACE_H
+#ifndef QUERY_PLACE_H
+#define QUERY_PLACE_H
 
 #include "foretell/place.h"
 #include "predict/query/network.h"

@@ -1,9 +1,10 @@
-/* A predictor in words, JSON and CSV, as train and show print it; foretell show. */
+/* foretell show: a predictor in words, JSON and CSV, as train prints it too. */
+#include "cli/show.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/predictor.h"
 #include "foretell/names.h"
 #include "report/units.h"
 
@@ -179,40 +180,6 @@ static json_t *schedules_json(const ft_predictor *p, uint32_t n)
 enum { MOST_LINES = 8 };
 static const double least_shown = 0.001;
 
-struct ft__importance_row {
-    char kind[48], metric[16], phase[24], name[48];
-    bool unseen;
-    uint32_t order; /* in its regressor */
-    ft_importance worth;
-};
-
-void ft__importance_take(void *user, const ft_regressor_attributes *of)
-{
-    ft__importance *all = user;
-    struct ft__importance_row *row =
-        realloc(all->row, (all->n + of->n + 1) * sizeof(*row));
-
-    if (!row) {
-        all->bad = true;
-        return;
-    }
-    all->row = row;
-    for (size_t i = 0; i < of->n; i++) {
-        const ft_attribute *a = &of->attribute[i];
-        struct ft__importance_row *r = &row[all->n];
-
-        if (a->worth.increase == 0)
-            continue;
-        *r = (struct ft__importance_row){
-            .unseen = of->unseen != 0, .order = (uint32_t)i, .worth = a->worth};
-        snprintf(r->kind, sizeof(r->kind), "%s", of->kind);
-        snprintf(r->metric, sizeof(r->metric), "%s", of->metric);
-        snprintf(r->phase, sizeof(r->phase), "%s", of->phase);
-        snprintf(r->name, sizeof(r->name), "%s", a->name);
-        all->n++;
-    }
-}
-
 static bool print_importance(const ft__importance *all)
 {
     ft__table *t =
@@ -252,12 +219,6 @@ static json_t *importance_json(const ft__importance *all)
                      r->worth.increase, r->worth.spread));
     }
     return list;
-}
-
-void ft__importance_free(ft__importance *all)
-{
-    free(all->row);
-    *all = (ft__importance){0};
 }
 
 /* ---- all of it ---- */
@@ -321,22 +282,6 @@ bool ft__predictor_print(const ft__cli *c, const ft_predictor *p, const char *pa
         return print_csv(p);
     good = print_text(p);
     return (!worth || print_importance(worth)) && good;
-}
-
-int ft__methods_parse(ft__cli *c, uint32_t *out, const char *text)
-{
-    const bool all = text && strcmp(text, "all") == 0;
-    const char *why;
-    int code = FT__EXIT_GOOD;
-
-    *out = all ? (1u << FT_METHOD_COUNT) - 1 : 0;
-    if (text && !all)
-        code = ft__names_parse(c, out, "method", text, FT_NAMES_METHOD);
-    for (uint32_t m = 0; m < FT_METHOD_COUNT && !code && !all; m++)
-        if ((*out >> m & 1) && !ft_method_available((ft_method)m, &why))
-            code = ft__cli_exit(c, FT__EXIT_MISSING, "--method %s: %s",
-                                ft_name(FT_NAMES_METHOD, m), why);
-    return code;
 }
 
 /* ---- foretell show ---- */

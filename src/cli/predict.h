@@ -1,7 +1,6 @@
-#ifndef CLI_PREDICT_PREDICT_H
-#define CLI_PREDICT_PREDICT_H
+#ifndef CLI_PREDICT_H
+#define CLI_PREDICT_H
 
-#include "cli/operating_point.h"
 #include "cli/settings.h"
 
 /* What is asked of predict. */
@@ -35,25 +34,9 @@ typedef struct ft__predict_question {
     size_t n_clocks; /* 0: as they come, or as `use` says */
 } ft__predict_question;
 
-/* ---- predict.c ---- */
 /* With c and o in *q, the rest zero. Complains itself; ft__predict_end() in any case.
  */
 int ft__predict_read(ft__predict_question *q);
 void ft__predict_end(ft__predict_question *q);
-
-/* ---- answer.c: one network on one device ---- */
-typedef struct ft__answer {
-    ft_answer *x;
-    double clock_hz; /* asked for; NaN: as it comes */
-} ft__answer;
-
-/* In words: assumptions, totals, the `top` heaviest operations, what was bounded,
- * warnings, the command that verifies. False: out of memory. */
-bool ft__answer_print(const ft_answer *a, uint64_t top, bool verbose);
-/* Several devices, or clocks of them, beside each other. */
-bool ft__answers_print(const ft__answer *a, size_t n, bool clocks);
-json_t *ft__answer_json(const ft_answer *a);
-/* One line an operation. */
-void ft__answers_print_csv(const ft__answer *a, size_t n);
 
 #endif
