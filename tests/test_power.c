@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "check.h"
-#include "measure/measure_inside.h"
 #include "foretell/power.h"
+#include "measure/measure_inside.h"
 
 enum { MOST = 20000 };
 static ft_power_reading rows[MOST];

@@ -15,7 +15,7 @@
 #include "measure/measure_inside.h"
 #include "measure/op_job.h"
 #include "measure/rounds.h"
-#include "predict/data/probes.h"
+#include "predict/data/features.h"
 #include "store/store_inside.h"
 
 /* ---- conditions as the JSON text that the store keeps ---- */

@@ -11,7 +11,7 @@
 #include "measure/measure_inside.h"
 #include "measure/op_job.h"
 #include "measure/rounds.h"
-#include "predict/data/probes.h"
+#include "predict/data/features.h"
 
 /* ---- calibrations: what every session measures beside ---- */
 

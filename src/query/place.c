@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/lives.h"
+#include "graph/plan.h"
 #include "predict/file/predictor.h"
 #include "predict/query/op_query.h"
-#include "predict/schedule/device_schedule.h"
+#include "predict/schedule/schedule.h"
 #include "query/select.h"
 
 /* ---- what parts and cuts take ---- */

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "cli/predict/predict.h"
+#include "cli/predict.h"
 #include "foretell/exploration.h"
 #include "report/units.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/operating_point.h"
 #include "cli/ptx/ptx.h"
+#include "cli/settings.h"
 #include "foretell/names.h"
 #include "report/record.h"
 #include "report/units.h"

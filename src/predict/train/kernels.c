@@ -9,7 +9,7 @@
 #include "base/prng.h"
 #include "base/stats.h"
 #include "learn/learn_inside.h"
-#include "learn/minimise.h"
+#include "learn/numerics.h"
 #include "physics/kernel.h"
 #include "predict/model/importance.h"
 #include "predict/model/kernels.h"
