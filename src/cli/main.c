@@ -69,7 +69,7 @@ static char *join(int argc, char **argv)
     char *line, *at;
 
     for (int i = 0; i < argc; i++)
-        len += strlen(argv[i]) + 1;
+        len += strlen(i ? argv[i] : "foretell") + 1;
     at = line = malloc(len);
     for (int i = 0; line && i < argc; i++)
         at += sprintf(at, "%s%s", i ? " " : "", i ? argv[i] : "foretell");

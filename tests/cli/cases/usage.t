@@ -10,6 +10,11 @@ Without a command there is an overview, and it is an error.
   $ foretell --version
   foretell 0.1.0
 
+By whatever name it is called, a short one, too:
+
+  $ bash -c 'exec -a f $(sed -n "s/^exec *\(.*\) .*/\1/p" "$(command -v foretell)") --version'
+  foretell 0.1.0
+
 Every command explains itself, with examples.
 
   $ for c in predict rank measure ops collect train show evaluate data devices doctor clocks; do foretell $c --help | grep -c '^  foretell'; done
