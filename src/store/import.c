@@ -46,12 +46,12 @@ struct bulk {
     sqlite3_stmt *find[N_TABLES], *make[N_TABLES], *count, *add;
 };
 
+static const char newest_run[] = "SELECT id FROM run WHERE command = ?1"
+                                 " AND environment = '' ORDER BY id DESC LIMIT 1";
 static const char *const find_sql[N_TABLES] = {
     "SELECT id FROM device WHERE name = ?1", "SELECT id FROM setting WHERE name = ?1",
     "SELECT id FROM engine WHERE name = ?1 AND version = ?2",
-    "SELECT id FROM operation WHERE spec = ?1",
-    "SELECT id FROM run WHERE command = ?1 AND environment = '' ORDER BY id DESC LIMIT "
-    "1"};
+    "SELECT id FROM operation WHERE spec = ?1", newest_run};
 static const char *const make_sql[N_TABLES] = {
     "INSERT INTO device(name) VALUES(?1)", "INSERT INTO setting(name) VALUES(?1)",
     "INSERT INTO engine(name, version) VALUES(?1, ?2)",
