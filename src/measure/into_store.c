@@ -157,12 +157,14 @@ ft_status ft__has_time(const struct ft__collection *k, const ft_op *op, int *has
     return ft__store_has(k->store, &key.key, has, err);
 }
 
-static ft_status put(struct ft__collection *k, struct named_key *key,
+static ft_status put(struct ft__collection *k, const struct named_key *key,
                      const char *metric, const ft_measurement *m,
                      const ft_reading *readings, size_t n, ft_error *err)
 {
-    key->key.metric = metric;
-    return ft__store_put(k->store, k->run, &key->key, m, readings, n, err);
+    ft_key of_metric = key->key;
+
+    of_metric.metric = metric;
+    return ft__store_put(k->store, k->run, &of_metric, m, readings, n, err);
 }
 
 /* A size that is exact needs to stand there once. */
@@ -180,7 +182,7 @@ static ft_status put_bytes(struct ft__collection *k, struct named_key *key,
 
 /* Of one domain alone, under its name: with what was read. Of the sum, and of a meter
  * with one domain: plainly. */
-static ft_status put_energy(struct ft__collection *k, struct named_key *key,
+static ft_status put_energy(struct ft__collection *k, const struct named_key *key,
                             ft_energy *e, const ft_energy *readings, ft_error *err)
 {
     char conditions[512], power[160], energy[160];
@@ -198,7 +200,7 @@ static ft_status put_energy(struct ft__collection *k, struct named_key *key,
                     err);
 }
 
-static ft_status put_energies(struct ft__collection *k, struct named_key *key,
+static ft_status put_energies(struct ft__collection *k, const struct named_key *key,
                               ft_timing *t, ft_error *err)
 {
     bool alone = t->n_energy == 2;

@@ -4,7 +4,6 @@
 #include "measure/session.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <malloc.h>
 #include <math.h>
 #include <sched.h>
@@ -84,15 +83,15 @@ ft__memory_use ft__memory_now(void)
 
 void ft__memory_trim(bool new_peak)
 {
-    int fd;
+    FILE *fp;
 
 #ifdef __GLIBC__
     malloc_trim(0);
 #endif
-    if (!new_peak || (fd = open("/proc/self/clear_refs", O_WRONLY)) < 0)
+    if (!new_peak || !(fp = fopen("/proc/self/clear_refs", "w")))
         return;
-    new_peak = write(fd, "5", 1) == 1; /* where it is refused, the old one counts */
-    close(fd);
+    fputs("5", fp); /* where it is refused, the old peak counts */
+    fclose(fp);
 }
 
 /* ---- engines ---- */

@@ -507,7 +507,6 @@ static void find_open(ft__onnx *o)
         .model = o->model,
         .opt = o->opt,
         .b = ft__build_new(""),
-        .rules = o->rules,
         .write_graph = o->write_graph,
         .see = o->see,
         .sizes = o->sizes,

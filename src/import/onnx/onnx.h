@@ -116,11 +116,7 @@ typedef struct ft__rule_table {
     uint32_t n;
 } ft__rule_table;
 
-/* All of them, hashed by name. */
-typedef struct ft__rule_index {
-    const ft__operator_rule **slot;
-    uint32_t mask;
-} ft__rule_index;
+enum { FT__RULES_SEEN = 256 };
 
 struct ft__onnx_node {
     ft__onnx *import; /* that it is a node of */
@@ -186,7 +182,7 @@ struct ft__onnx {
     ft_import_options opt;
     ft__bytes model;
     int64_t opset;
-    ft__rule_index rules;
+    const ft__operator_rule *rules_seen[FT__RULES_SEEN]; /* by the operator's hash */
     ft__write_graph_fn *write_graph; /* for rules whose nodes hold graphs */
     ft__name_table names;
     ft__binding dim[FT__MAX_DIMS]; /* values of symbolic dimensions */
@@ -384,7 +380,7 @@ extern const ft__rule_table ft__rules_control, ft__rules_layer, ft__rules_math,
     ft__rules_ms_layers, ft__rules_ms_products, ft__rules_pick, ft__rules_seq,
     ft__rules_shape, ft__rules_signal, ft__rules_window;
 extern const ft__rule_table *const ft__rule_tables[]; /* these, then NULL */
-/* The rule of an operator; NULL: there is none, or memory is short, as reported. */
+/* The rule of an operator; NULL: there is none. */
 const ft__operator_rule *ft__onnx_rule(ft__onnx *o, ft__str domain, ft__str op);
 
 #endif

@@ -1,5 +1,6 @@
 /* Operators that have a rule. Every rules_*.c has a table of its own; a rule is found
- * by domain and name through an index that lies in the import's arena. rule_ms_...
+ * by domain and name: those of the import's last operators at once, others by a search
+ * of all tables. rule_ms_...
  * are of com.microsoft; where it has bytes for reals, scales and zero points are
  * operands, and what they scale is an operation on bytes. */
 #include <string.h>
@@ -19,35 +20,19 @@ static uint32_t domain_of(const ft__operator_rule *rule)
     return rule->traits & FT__DOMAIN;
 }
 
-/* Where the rule of an operator stands in the index, or is to stand. */
-static const ft__operator_rule **slot_of(const ft__rule_index *x, uint32_t domain,
-                                         ft__str op)
+static bool is_of(const ft__operator_rule *rule, uint32_t domain, ft__str op)
 {
-    uint32_t at = ((uint32_t)ft__str_hash(op) + domain) & x->mask;
-
-    while (x->slot[at] &&
-           (domain_of(x->slot[at]) != domain || !ft__str_is(op, x->slot[at]->op)))
-        at = (at + 1) & x->mask;
-    return &x->slot[at];
+    return domain_of(rule) == domain && op.n && *rule->op == *op.s &&
+           ft__str_is(op, rule->op);
 }
 
-static bool index_rules(ft__onnx *o)
+static const ft__operator_rule *search(uint32_t domain, ft__str op)
 {
-    uint32_t n = 0, size = 64;
-
     for (size_t i = 0; ft__rule_tables[i]; i++)
-        n += ft__rule_tables[i]->n;
-    while (size < 2 * n)
-        size *= 2;
-    o->rules.slot = ft__onnx_alloc(o, size, sizeof(*o->rules.slot));
-    o->rules.mask = size - 1;
-    for (size_t i = 0; o->rules.slot && ft__rule_tables[i]; i++)
-        for (uint32_t k = 0; k < ft__rule_tables[i]->n; k++) {
-            const ft__operator_rule *r = &ft__rule_tables[i]->rule[k];
-
-            *slot_of(&o->rules, domain_of(r), (ft__str){r->op, strlen(r->op)}) = r;
-        }
-    return o->rules.slot != NULL;
+        for (uint32_t k = 0; k < ft__rule_tables[i]->n; k++)
+            if (is_of(&ft__rule_tables[i]->rule[k], domain, op))
+                return &ft__rule_tables[i]->rule[k];
+    return NULL;
 }
 
 const ft__operator_rule *ft__onnx_rule(ft__onnx *o, ft__str domain, ft__str op)
@@ -64,10 +49,14 @@ const ft__operator_rule *ft__onnx_rule(ft__onnx *o, ft__str domain, ft__str op)
         {"ai.onnx.preview.training", FT__TRAINING},
     };
 
-    if (!o->rules.slot && !index_rules(o))
-        return NULL;
     for (size_t i = 0; i < sizeof(domains) / sizeof(*domains); i++)
-        if (ft__str_is(domain, domains[i].name))
-            return *slot_of(&o->rules, domains[i].domain, op);
+        if (ft__str_is(domain, domains[i].name)) {
+            const ft__operator_rule **slot =
+                &o->rules_seen[(ft__str_hash(op) + domains[i].domain) % FT__RULES_SEEN];
+
+            if (!*slot || !is_of(*slot, domains[i].domain, op))
+                *slot = search(domains[i].domain, op);
+            return *slot;
+        }
     return NULL;
 }
