@@ -1,0 +1,137 @@
+/* Files written whole or not at all. */
+#include <fcntl.h>
+#include <glob.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/output.h"
+#include "check.h"
+
+static char folder[64];
+
+static const char *at(const char *name)
+{
+    static char path[4][128];
+    static int next;
+    char *p = path[next++ % 4];
+
+    snprintf(p, sizeof(path[0]), "%s/%s", folder, name);
+    return p;
+}
+
+static size_t n_files(void)
+{
+    glob_t g;
+    size_t n;
+
+    glob(at("*"), 0, NULL, &g);
+    n = g.gl_pathc;
+    globfree(&g);
+    return n;
+}
+
+static bool holds(const char *path, const char *want)
+{
+    char got[64] = "";
+    FILE *fp = fopen(path, "rb");
+    size_t n = fp ? fread(got, 1, sizeof(got) - 1, fp) : 0;
+
+    if (fp)
+        fclose(fp);
+    return fp && n == strlen(want) && strcmp(got, want) == 0;
+}
+
+static void a_file_is_replaced_whole_and_keeps_its_mode(void)
+{
+    ft_error err;
+    struct stat now;
+    ft__output o;
+
+    CHECK(ft__output_write(at("a"), "old", 3, &err) == FT_OK);
+    chmod(at("a"), 0600);
+    CHECK(ft__output_open(&o, at("a"), &err) == FT_OK);
+    fputs("new text", o.fp);
+    fflush(o.fp);
+    CHECK(holds(at("a"), "old"));
+    CHECK(ft__output_close(&o, FT_OK, &err) == FT_OK);
+    CHECK(holds(at("a"), "new text"));
+    CHECK(stat(at("a"), &now) == 0 && (now.st_mode & 0777) == 0600);
+    CHECK(n_files() == 1);
+}
+
+static void what_fails_leaves_the_old_file(void)
+{
+    ft_error err;
+    ft__output o;
+
+    CHECK(ft__output_open(&o, at("a"), &err) == FT_OK);
+    fputs("half of", o.fp);
+    CHECK(ft__output_close(&o, FT_EINVAL, &err) == FT_EINVAL);
+    CHECK(holds(at("a"), "new text") && n_files() == 1);
+    CHECK(ft__output_open(&o, at("a"), &err) == FT_OK);
+    CHECK(dup2(open("/dev/full", O_WRONLY), fileno(o.fp)) >= 0);
+    fputs("more than fits", o.fp);
+    CHECK(ft__output_close(&o, FT_OK, &err) == FT_EIO);
+    CHECK(strstr(err.msg, "cannot write all of") && strstr(err.msg, "No space"));
+    CHECK(holds(at("a"), "new text") && n_files() == 1);
+}
+
+static void a_link_goes_on_pointing_at_its_file(void)
+{
+    ft_error err;
+    struct stat now;
+
+    CHECK(symlink("a", at("link")) == 0);
+    CHECK(ft__output_write(at("link"), "through", 7, &err) == FT_OK);
+    CHECK(lstat(at("link"), &now) == 0 && S_ISLNK(now.st_mode));
+    CHECK(holds(at("a"), "through"));
+}
+
+static void pipes_and_devices_are_written_through(void)
+{
+    ft_error err;
+    struct stat now;
+    char got[8] = "";
+    int fd;
+
+    CHECK(mkfifo(at("pipe"), 0600) == 0);
+    fd = open(at("pipe"), O_RDWR);
+    CHECK(ft__output_write(at("pipe"), "abc", 3, &err) == FT_OK);
+    CHECK(read(fd, got, 3) == 3 && strcmp(got, "abc") == 0);
+    close(fd);
+    CHECK(stat(at("pipe"), &now) == 0 && S_ISFIFO(now.st_mode));
+    CHECK(ft__output_write("/dev/null", "abc", 3, &err) == FT_OK);
+    CHECK(stat("/dev/null", &now) == 0 && S_ISCHR(now.st_mode));
+    CHECK(ft__output_write("/dev/full", "abc", 3, &err) == FT_EIO);
+}
+
+static void folders_and_missing_folders_are_named(void)
+{
+    ft_error err;
+
+    CHECK(ft__output_write(folder, "abc", 3, &err) == FT_EIO);
+    CHECK(strstr(err.msg, folder) && strstr(err.msg, "is a folder"));
+    CHECK(ft__output_write(at("none/x"), "abc", 3, &err) == FT_EIO);
+    CHECK(strstr(err.msg, "none/x: No such file or directory"));
+}
+
+int main(void)
+{
+    char command[128];
+
+    snprintf(folder, sizeof(folder), "/tmp/foretell-output-XXXXXX");
+    if (!mkdtemp(folder))
+        return 1;
+    a_file_is_replaced_whole_and_keeps_its_mode();
+    what_fails_leaves_the_old_file();
+    a_link_goes_on_pointing_at_its_file();
+    pipes_and_devices_are_written_through();
+    folders_and_missing_folders_are_named();
+    snprintf(command, sizeof(command), "rm -rf %s", folder);
+    CHECK(system(command) == 0);
+    CHECK_DONE();
+}
