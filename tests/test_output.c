@@ -10,6 +10,7 @@
 
 #include "base/output.h"
 #include "check.h"
+#include "foretell/file.h"
 
 static char folder[64];
 
@@ -51,7 +52,7 @@ static void a_file_is_replaced_whole_and_keeps_its_mode(void)
     struct stat now;
     ft__output o;
 
-    CHECK(ft__output_write(at("a"), "old", 3, &err) == FT_OK);
+    CHECK(ft_file_write(at("a"), "old", 3, &err) == FT_OK);
     chmod(at("a"), 0600);
     CHECK(ft__output_open(&o, at("a"), &err) == FT_OK);
     fputs("new text", o.fp);
@@ -86,7 +87,7 @@ static void a_link_goes_on_pointing_at_its_file(void)
     struct stat now;
 
     CHECK(symlink("a", at("link")) == 0);
-    CHECK(ft__output_write(at("link"), "through", 7, &err) == FT_OK);
+    CHECK(ft_file_write(at("link"), "through", 7, &err) == FT_OK);
     CHECK(lstat(at("link"), &now) == 0 && S_ISLNK(now.st_mode));
     CHECK(holds(at("a"), "through"));
 }
@@ -100,22 +101,22 @@ static void pipes_and_devices_are_written_through(void)
 
     CHECK(mkfifo(at("pipe"), 0600) == 0);
     fd = open(at("pipe"), O_RDWR);
-    CHECK(ft__output_write(at("pipe"), "abc", 3, &err) == FT_OK);
+    CHECK(ft_file_write(at("pipe"), "abc", 3, &err) == FT_OK);
     CHECK(read(fd, got, 3) == 3 && strcmp(got, "abc") == 0);
     close(fd);
     CHECK(stat(at("pipe"), &now) == 0 && S_ISFIFO(now.st_mode));
-    CHECK(ft__output_write("/dev/null", "abc", 3, &err) == FT_OK);
+    CHECK(ft_file_write("/dev/null", "abc", 3, &err) == FT_OK);
     CHECK(stat("/dev/null", &now) == 0 && S_ISCHR(now.st_mode));
-    CHECK(ft__output_write("/dev/full", "abc", 3, &err) == FT_EIO);
+    CHECK(ft_file_write("/dev/full", "abc", 3, &err) == FT_EIO);
 }
 
 static void folders_and_missing_folders_are_named(void)
 {
     ft_error err;
 
-    CHECK(ft__output_write(folder, "abc", 3, &err) == FT_EIO);
+    CHECK(ft_file_write(folder, "abc", 3, &err) == FT_EIO);
     CHECK(strstr(err.msg, folder) && strstr(err.msg, "is a folder"));
-    CHECK(ft__output_write(at("none/x"), "abc", 3, &err) == FT_EIO);
+    CHECK(ft_file_write(at("none/x"), "abc", 3, &err) == FT_EIO);
     CHECK(strstr(err.msg, "none/x: No such file or directory"));
 }
 

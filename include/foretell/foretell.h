@@ -10,6 +10,7 @@
 #include "foretell/evaluate.h"
 #include "foretell/exploration.h"
 #include "foretell/explore.h"
+#include "foretell/file.h"
 #include "foretell/graph.h"
 #include "foretell/kernels.h"
 #include "foretell/learn.h"

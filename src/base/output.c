@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "foretell/file.h"
 
 static ft_status cannot_write(const ft__output *o, ft_error *err)
 {
@@ -108,8 +109,7 @@ ft_status ft__output_close(ft__output *o, ft_status st, ft_error *err)
     return st;
 }
 
-ft_status ft__output_write(const char *path, const void *bytes, size_t len,
-                           ft_error *err)
+ft_status ft_file_write(const char *path, const void *bytes, size_t len, ft_error *err)
 {
     ft__output o;
     ft_status st = ft__output_open(&o, path, err);

@@ -6,9 +6,8 @@
 
 #include "foretell/error.h"
 
-/* A file that is written whole or not at all: what stood there stays until the new one
- * is complete. A regular file is written under another name beside it, synchronized and
- * renamed; a link goes on pointing at it; pipes and devices are written through. */
+/* What ft_file_write() does, for text that is written as it is made: a regular file is
+ * written under another name beside the old one, synchronized and renamed. */
 typedef struct ft__output {
     FILE *fp;
     const char *path; /* borrowed */
@@ -21,8 +20,5 @@ ft_status ft__output_open(ft__output *o, const char *path, ft_error *err);
 /* st FT_OK: the file takes its place; else it is dropped, and st is returned. FT_EIO:
  * not all of it could be written; what stood there still does. */
 ft_status ft__output_close(ft__output *o, ft_status st, ft_error *err);
-/* Both, around `len` bytes. */
-ft_status ft__output_write(const char *path, const void *bytes, size_t len,
-                           ft_error *err);
 
 #endif

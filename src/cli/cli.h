@@ -39,6 +39,7 @@ typedef enum ft__opt_type {
     FT__OPT_FLAG,    /* bool; given: true */
     FT__OPT_LEVEL,   /* unsigned; how often it was given */
     FT__OPT_TEXT,    /* const char * */
+    FT__OPT_OUTPUT,  /* const char *: a file that the command writes */
     FT__OPT_TEXTS,   /* ft__texts */
     FT__OPT_COUNT,   /* uint64_t, at least 1 */
     FT__OPT_SECONDS, /* double; "90", "90s", "500ms", "10min", "1h" */
@@ -65,6 +66,10 @@ struct ft__option {
 #define FT__TEXT(type, at, name, value, help)                                          \
     {                                                                                  \
         name, 0, FT__OPT_TEXT, offsetof(type, at), value, help, NULL                   \
+    }
+#define FT__OUTPUT(type, at, name, value, help)                                        \
+    {                                                                                  \
+        name, 0, FT__OPT_OUTPUT, offsetof(type, at), value, help, NULL                 \
     }
 #define FT__TEXTS(type, at, name, value, help)                                         \
     {                                                                                  \
@@ -181,6 +186,15 @@ FT_PRINTF(2, 3) int ft__usage(ft__cli *c, const char *fmt, ...);
 /* Standard output is complete: 0, else the complaint's exit code. `printed`:
  * what the printing of a table or of JSON returned. */
 int ft__cli_done(ft__cli *c, bool printed);
+/* A file of text: written to fp, then saved whole, as ft_file_write() does. */
+typedef struct ft__text_file {
+    FILE *fp;
+    char *text;
+    size_t len;
+} ft__text_file;
+bool ft__text_file_open(ft__text_file *f);
+/* good: false: memory was short. 0, or the complaint's exit code; frees it. */
+int ft__text_file_save(ft__text_file *f, ft__cli *c, const char *path, bool good);
 
 /* ---- common.c: where things lie. Each fills a caller's buffer of FT__PATH_MAX bytes;
  * "" when there is none. ---- */

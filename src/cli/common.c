@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "foretell/file.h"
 
 static int exit_code(ft_status st)
 {
@@ -24,33 +25,48 @@ static int exit_code(ft_status st)
     return FT__EXIT_BUG;
 }
 
-/* A line may be followed by commands to type, each on a line of its own. */
-static void put_message(const char *msg)
+/* The first of the commands to type that follow a message, each on a line of its own.
+ */
+static const char *commands_of(const char *msg)
 {
-    static const char command[] = "\n  foretell ";
+    return strstr(msg, "\n  foretell ");
+}
+
+static void put_text(const char *msg)
+{
     char line[sizeof(((ft_error *)0)->msg)];
     const char *end;
 
-    while ((end = strstr(msg, command))) {
+    while ((end = commands_of(msg))) {
         snprintf(line, sizeof(line), "%.*s", (int)(end - msg), msg);
         ft__put_clean(stderr, line);
         fputs("\n", stderr);
         msg = end + 1;
     }
     ft__put_clean(stderr, msg);
+    fputs("\n", stderr);
+}
+
+static int say(ft__cli *c, int code, const char *msg)
+{
+    const char *command = c->command ? c->command->name : "";
+
+    ft__bar_clear(&c->bar);
+    if (c->json && ft__json_print_take(ft__json("command:s exit:u message:s", command,
+                                                (uint64_t)code, msg),
+                                       stderr))
+        return code;
+    fprintf(stderr, "foretell%s%s: ", *command ? " " : "", command);
+    put_text(msg);
+    return code;
 }
 
 int ft__cli_fail(ft__cli *c, ft_status st, const ft_error *err)
 {
-    ft__bar_clear(&c->bar);
-    fprintf(stderr, "foretell %s: ", c->command->name);
-    put_message(err->msg);
-    if (st == FT_EINVAL)
-        fputs(" (a bug in foretell: please report it)", stderr);
-    if (st == FT_ENOMEM)
-        fputs(": out of memory", stderr);
-    fputc('\n', stderr);
-    return exit_code(st);
+    return ft__cli_exit(c, exit_code(st), "%s%s", err->msg,
+                        st == FT_EINVAL   ? " (a bug in foretell: please report it)"
+                        : st == FT_ENOMEM ? ": out of memory"
+                                          : "");
 }
 
 int ft__cli_check(ft__cli *c, ft_status st)
@@ -63,12 +79,12 @@ int ft__cli_check_asked(ft__cli *c, ft_status st)
     return st == FT_EINVAL ? ft__usage(c, "%s", c->err.msg) : ft__cli_check(c, st);
 }
 
-static void complain(ft__cli *c, const char *fmt, va_list ap)
+static int exit_list(ft__cli *c, int code, const char *fmt, va_list ap)
 {
-    ft__bar_clear(&c->bar);
-    fprintf(stderr, "foretell %s: ", c->command->name);
-    vfprintf(stderr, fmt, ap);
-    fputc('\n', stderr);
+    char msg[2 * sizeof(((ft_error *)0)->msg)];
+
+    vsnprintf(msg, sizeof(msg), fmt, ap);
+    return say(c, code, msg);
 }
 
 int ft__cli_exit(ft__cli *c, int code, const char *fmt, ...)
@@ -76,7 +92,7 @@ int ft__cli_exit(ft__cli *c, int code, const char *fmt, ...)
     va_list ap;
 
     va_start(ap, fmt);
-    complain(c, fmt, ap);
+    code = exit_list(c, code, fmt, ap);
     va_end(ap);
     return code;
 }
@@ -84,21 +100,40 @@ int ft__cli_exit(ft__cli *c, int code, const char *fmt, ...)
 int ft__usage(ft__cli *c, const char *fmt, ...)
 {
     va_list ap;
+    int code;
 
     va_start(ap, fmt);
-    complain(c, fmt, ap);
+    code = exit_list(c, FT__EXIT_USAGE, fmt, ap);
     va_end(ap);
-    return FT__EXIT_USAGE;
+    return code;
 }
 
 int ft__cli_done(ft__cli *c, bool printed)
 {
-    if (!printed)
-        return ft__cli_exit(c, FT__EXIT_BUG, "out of memory");
+    errno = 0;
     if (fflush(stdout) || ferror(stdout))
         return ft__cli_exit(c, FT__EXIT_INPUT, "cannot write the result: %s",
-                            strerror(errno));
+                            errno ? strerror(errno) : "is the disk full?");
+    if (!printed)
+        return ft__cli_exit(c, FT__EXIT_BUG, "out of memory");
     return FT__EXIT_GOOD;
+}
+
+bool ft__text_file_open(ft__text_file *f)
+{
+    *f = (ft__text_file){0};
+    f->fp = open_memstream(&f->text, &f->len);
+    return f->fp != NULL;
+}
+
+int ft__text_file_save(ft__text_file *f, ft__cli *c, const char *path, bool good)
+{
+    bool whole = f->fp && fclose(f->fp) == 0 && good;
+    ft_status st = whole ? ft_file_write(path, f->text, f->len, &c->err)
+                         : ft_fail(&c->err, FT_ENOMEM, 0, "%s", path);
+
+    free(f->text);
+    return ft__cli_check(c, st);
 }
 
 /* ---- where things lie: what was said, else installed, else the build tree ---- */

@@ -22,7 +22,7 @@ struct data_options {
 };
 
 static const ft__option options[] = {
-    {"out", 'o', FT__OPT_TEXT, offsetof(struct data_options, out), "FILE",
+    {"out", 'o', FT__OPT_OUTPUT, offsetof(struct data_options, out), "FILE",
      "export: write there instead of standard output", NULL},
     FT__FLAG(struct data_options, readings, "readings", "export: with every raw value"),
     FT__TEXT(struct data_options, device, "device", "NAME",

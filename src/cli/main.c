@@ -80,15 +80,15 @@ static int run(ft__cli *c, const void *options)
 {
     if (c->version) {
         printf("foretell %s\n", ft_version());
-        return FT__EXIT_GOOD;
+        return ft__cli_done(c, true);
     }
     if (!c->command) {
         overview(c->help ? stdout : stderr);
-        return c->help ? FT__EXIT_GOOD : FT__EXIT_USAGE;
+        return c->help ? ft__cli_done(c, true) : FT__EXIT_USAGE;
     }
     if (c->help) {
         ft__help_command(c->command, stdout);
-        return FT__EXIT_GOOD;
+        return ft__cli_done(c, true);
     }
     /* Engines' threads shall sleep, not spin, while they wait: set before any
      * engine is loaded, unless the user decided otherwise. */

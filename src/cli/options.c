@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/cli.h"
 
@@ -63,16 +64,16 @@ static size_t list_options(struct known *out, size_t n, const ft__option *o,
 FT_PRINTF(2, 3)
 static void complain(struct parser *p, const char *fmt, ...)
 {
-    const char *command = p->c->command ? p->c->command->name : NULL;
+    const char *command = p->c->command ? p->c->command->name : "";
+    char msg[2048];
     va_list ap;
 
-    fprintf(stderr, "foretell%s%s: ", command ? " " : "", command ? command : "");
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    vsnprintf(msg, sizeof(msg), fmt, ap);
     va_end(ap);
-    fprintf(stderr, "\nsee foretell %s%s--help\n", command ? command : "",
-            command ? " " : "");
-    p->shown = FT__EXIT_USAGE;
+    p->shown = ft__usage(p->c, "%s", msg);
+    if (!p->c->json)
+        fprintf(stderr, "see foretell %s%s--help\n", command, *command ? " " : "");
 }
 
 /* `what`: "option --" or "command "; names: "one, two". */
@@ -143,7 +144,8 @@ static void set(struct parser *p, const struct known *k, const char *value)
     switch (o->type) {
     case FT__OPT_FLAG: *(bool *)at = true; break;
     case FT__OPT_LEVEL: ++*(unsigned *)at; break;
-    case FT__OPT_TEXT: *(const char **)at = value; break;
+    case FT__OPT_TEXT:
+    case FT__OPT_OUTPUT: *(const char **)at = value; break;
     case FT__OPT_TEXTS:
         if (!texts_add(at, value)) {
             complain(p, "out of memory");
@@ -256,6 +258,64 @@ static void parse_word(struct parser *p, const char *word)
         list_known(p);
 }
 
+static bool is_same(const struct stat *file, const char *path)
+{
+    struct stat now;
+
+    return stat(path, &now) == 0 && now.st_dev == file->st_dev &&
+           now.st_ino == file->st_ino;
+}
+
+/* One of the files that the command line names to be read: FILE or FILE,... */
+static bool is_among(const struct stat *file, const char *paths)
+{
+    char word[FT__PATH_MAX];
+
+    if (!paths || is_same(file, paths))
+        return paths != NULL;
+    while (ft__word_next(word, sizeof(word), &paths))
+        if (is_same(file, word))
+            return true;
+    return false;
+}
+
+static bool is_input(const struct parser *p, const struct stat *file)
+{
+    char store[FT__PATH_MAX];
+    bool is = false;
+
+    ft__path_store(p->c, store);
+    is = is_same(file, store);
+    for (size_t i = 0; i < p->c->args.n; i++)
+        is = is || is_among(file, p->c->args.v[i]);
+    for (size_t i = 0; i < p->n_known; i++) {
+        const ft__texts *texts = (const void *)p->known[i].at;
+
+        if (p->known[i].o->type == FT__OPT_TEXT)
+            is = is || is_among(file, *(const char **)(void *)p->known[i].at);
+        for (size_t k = 0; p->known[i].o->type == FT__OPT_TEXTS && k < texts->n; k++)
+            is = is || is_among(file, texts->v[k]);
+    }
+    return is;
+}
+
+/* What a command reads it does not overwrite. */
+static void check_outputs(struct parser *p)
+{
+    for (size_t i = 0; i < p->n_known; i++) {
+        const struct known *k = &p->known[i];
+        const char *path = NULL;
+        struct stat file;
+
+        if (k->o->type == FT__OPT_OUTPUT)
+            path = *(const char **)(void *)k->at;
+        if (path && stat(path, &file) == 0 && S_ISREG(file.st_mode) &&
+            is_input(p, &file))
+            complain(p, "--%s %s: this command reads that file; name another",
+                     k->o->name, path);
+    }
+}
+
 static void check_args(struct parser *p)
 {
     const ft__cli *c = p->c;
@@ -270,6 +330,8 @@ static void check_args(struct parser *p)
         complain(p, "--json and --csv exclude each other");
     else if (c->csv && !c->command->has_csv)
         complain(p, "there is no --csv here, but --json");
+    else
+        check_outputs(p);
 }
 
 int ft__options_parse(ft__cli *c, void **options, const ft__command *const *commands,
@@ -279,6 +341,8 @@ int ft__options_parse(ft__cli *c, void **options, const ft__command *const *comm
         .c = c, .commands = commands, .argc = argc, .argv = argv, .shown = -1};
     bool words_only = false;
 
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        c->json = c->json || strcmp(argv[i], "--json") == 0; /* complaints, too */
     list_known(&p);
     for (p.at = 1; p.at < argc && p.shown < 0; p.at++) {
         const char *word = argv[p.at];
@@ -308,7 +372,8 @@ static bool is_given(const ft__option *o, const void *at)
     switch (o->type) {
     case FT__OPT_FLAG: return *(const bool *)at;
     case FT__OPT_LEVEL: return *(const unsigned *)at > 0;
-    case FT__OPT_TEXT: return *(const char *const *)at != NULL;
+    case FT__OPT_TEXT:
+    case FT__OPT_OUTPUT: return *(const char *const *)at != NULL;
     case FT__OPT_TEXTS: return ((const ft__texts *)at)->n > 0;
     case FT__OPT_COUNT: return *(const uint64_t *)at > 0;
     case FT__OPT_SECONDS: return *(const double *)at > 0;

@@ -32,7 +32,7 @@ struct train_options {
 };
 
 static const ft__option options[] = {
-    {"out", 'o', FT__OPT_TEXT, offsetof(struct train_options, out), "P.ftp",
+    {"out", 'o', FT__OPT_OUTPUT, offsetof(struct train_options, out), "P.ftp",
      "file to write; where predict looks first unless said otherwise", NULL},
     FT__TEXT(struct train_options, engine, "engine", "NAME",
              "learn from measurements with this one; " FT__DEFAULT_ENGINE),

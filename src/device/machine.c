@@ -15,6 +15,7 @@
 #include "device/power/trace.h"
 #include "device/sysfs.h"
 #include "foretell/device.h"
+#include "foretell/file.h"
 #include "foretell/power.h"
 
 static const char *const patterns[] = {
@@ -36,22 +37,16 @@ static ft_status write_file(const struct recorder *r, const char *name,
                             const char *text, size_t len, ft_error *err)
 {
     ft__buf path = {0};
-    FILE *fp = NULL;
+    ft_status st;
     int code;
 
     ft__buf_fmt(&path, "%s/%s", r->dir, name);
     code = path.bad ? ENOMEM : ft__sys_make_folders(path.s);
-    if (!code) {
-        fp = fopen(path.s, "wb");
-        if (!fp || fwrite(text, 1, len, fp) != len)
-            code = errno;
-        if (fp && fclose(fp) && !code)
-            code = errno;
-    }
-    if (code)
-        ft_fail(err, FT_EIO, 0, "cannot write %s/%s: %s", r->dir, name, strerror(code));
+    st = code ? ft_fail(err, FT_EIO, 0, "cannot write %s/%s: %s", r->dir, name,
+                        strerror(code))
+              : ft_file_write(path.s, text, len, err);
     ft__buf_free(&path);
-    return code ? FT_EIO : FT_OK;
+    return st;
 }
 
 /* ---- files ---- */

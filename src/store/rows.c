@@ -1,6 +1,5 @@
 /* Rows of a store, one after the other: measurements that fit a key, what networks
  * consist of; all of them as CSV; how well measurements that were taken twice agree. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/number.h"
+#include "base/output.h"
 #include "base/stats.h"
 #include "store/columns.h"
 #include "store/store.h"
@@ -281,13 +281,14 @@ static bool asks_for_all(const ft_key *f)
 ft_status ft_store_export_csv(ft_store *s, const char *path, const ft_key *filter,
                               int readings, ft_error *err)
 {
-    struct writer w = {
-        .s = s, .fp = fopen(path, "w"), .path = path, .readings = readings, .err = err};
-    int n = readings ? FT__N_COLUMNS : FT__N_COLUMNS - 1, bad;
-    ft_status st;
+    struct writer w = {.s = s, .path = path, .readings = readings, .err = err};
+    int n = readings ? FT__N_COLUMNS : FT__N_COLUMNS - 1;
+    ft__output file;
+    ft_status st = ft__output_open(&file, path, err);
 
-    if (!w.fp)
-        return ft_fail(err, FT_EIO, 0, "cannot write %s: %s", path, strerror(errno));
+    if (st)
+        return st;
+    w.fp = file.fp;
     for (int i = 0; i < n; i++)
         fprintf(w.fp, "%s%s", i ? "," : "", ft__column_name[i]);
     fputc('\n', w.fp);
@@ -295,13 +296,7 @@ ft_status ft_store_export_csv(ft_store *s, const char *path, const ft_key *filte
     if (!st && !w.st && (!filter || asks_for_all(filter)))
         st = ft_store_each_member(s, NULL, NULL, write_member, &w, err);
     ft__buf_free(&w.line);
-    bad = ferror(w.fp);
-    bad = fclose(w.fp) || bad;
-    if (st == FT_OK)
-        st = w.st;
-    if (st == FT_OK && bad)
-        st = ft_fail(err, FT_EIO, 0, "cannot write all of %s: is the disk full?", path);
-    return st;
+    return ft__output_close(&file, st ? st : w.st, err);
 }
 
 /* ---- measurements that were taken twice ---- */

@@ -50,8 +50,8 @@ static const ft__option options[] = {
              "where builds are kept; STORE.builds unless said otherwise"),
     FT__COUNT(struct explore_options, top, "top", "N",
               "report: points of a front that are shown, 12"),
-    FT__TEXT(struct explore_options, html, "html", "FILE",
-             "write the report there as well, a page with charts"),
+    FT__OUTPUT(struct explore_options, html, "html", "FILE",
+               "write the report there as well, a page with charts"),
     {0},
 };
 

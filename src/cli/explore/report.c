@@ -648,13 +648,10 @@ static bool print_text(const ft__explored *e, uint64_t top)
 
 static int save_page(ft__cli *c, const ft__explored *e, const char *path)
 {
-    FILE *fp = fopen(path, "w");
-    bool good = fp && write_page(e, fp);
+    ft__text_file file;
+    bool good = ft__text_file_open(&file) && write_page(e, file.fp);
 
-    if (fp && fclose(fp))
-        good = false;
-    return good ? FT__EXIT_GOOD
-                : ft__cli_exit(c, FT__EXIT_INPUT, "cannot write %s", path);
+    return ft__text_file_save(&file, c, path, good);
 }
 
 int ft__explored_show(ft__cli *c, const ft__explored *e, uint64_t top, const char *html)

@@ -40,8 +40,8 @@ const ft__option ft__commands_table[] = {
      "{NAME} in commands becomes each of these; 1..8 counts", NULL},
     FT__TEXT(ft__commands_options, reference, "reference", "NAME",
              "compare with this command, not with the fastest"),
-    FT__TEXT(ft__commands_options, markdown, "markdown", "FILE",
-             "write the table of commands there, too"),
+    FT__OUTPUT(ft__commands_options, markdown, "markdown", "FILE",
+               "write the table of commands there, too"),
     {0},
 };
 
@@ -610,10 +610,13 @@ static int show(ft__cli *c, const ft__commands_options *o, const ft_command_resu
     size_t reference = o->reference ? find(r, n, o->reference) : fastest(r, n);
 
     if (o->markdown) {
-        FILE *fp = fopen(o->markdown, "w");
+        ft__text_file file;
+        bool good =
+            ft__text_file_open(&file) && write_markdown(file.fp, r, n, reference);
+        int code = ft__text_file_save(&file, c, o->markdown, good);
 
-        if (!fp || !write_markdown(fp, r, n, reference) || fclose(fp))
-            return ft__cli_exit(c, FT__EXIT_INPUT, "cannot write %s", o->markdown);
+        if (code)
+            return code;
     }
     return ft__cli_done(c, print_results(c, r, n, reference, o->reference != NULL));
 }

@@ -1,7 +1,6 @@
 /* foretell validate: operations summed, the network measured, the prediction. */
 #include "cli/validate/validate.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,8 +62,8 @@ static const ft__option options[] = {
              "exit code 1 when a sum or prediction of time is further off"),
     FT__COUNT(struct validate_options, top, "top", "N",
               "how many kinds and operations to list; 10"),
-    FT__TEXT(struct validate_options, html, "html", "FILE",
-             "write a page with figures, too"),
+    FT__OUTPUT(struct validate_options, html, "html", "FILE",
+               "write a page with figures, too"),
     FT__NETWORK_OPTIONS(struct validate_options),
     {0},
 };
@@ -253,8 +252,7 @@ static int write_page(const struct validate_work *w, const ft__validation_page *
     ft_linearity line;
     ft_error err = {0};
     ft_op op;
-    FILE *fp;
-    bool good;
+    ft__text_file file;
 
     if (w->session && !ft_op_parse(&op, linearity_spec, strlen(linearity_spec), &err) &&
         !ft_measure_linearity(&line, w->session, &op, &err))
@@ -262,16 +260,9 @@ static int write_page(const struct validate_work *w, const ft__validation_page *
     page.spec = linearity_spec;
     page.no_line =
         w->session ? err.msg : "nothing was run: all figures are the store's";
-    fp = fopen(w->o->html, "w");
-    if (!fp)
-        return ft__cli_exit(w->c, FT__EXIT_INPUT, "%s: %s", w->o->html,
-                            strerror(errno));
-    ft__page_write(fp, &page);
-    good = !ferror(fp);
-    if (fclose(fp) || !good)
-        return ft__cli_exit(w->c, FT__EXIT_INPUT, "cannot write %s: %s", w->o->html,
-                            strerror(errno));
-    return FT__EXIT_GOOD;
+    if (ft__text_file_open(&file))
+        ft__page_write(file.fp, &page);
+    return ft__text_file_save(&file, w->c, w->o->html, true);
 }
 
 static void add_word(char *where, size_t size, const char *name, const char *value)

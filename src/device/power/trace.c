@@ -1,8 +1,8 @@
 /* Traces: what a meter read, as text and back, and a recorded one played as a source of
  * power. */
 #include "device/power/trace.h"
+#include "foretell/file.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,7 +133,6 @@ ft_status ft__trace_write(const ft_trace *t, const char *path, ft_error *err)
     size_t *next = calloc(t->n_domains + 1, sizeof(*next));
     ft__buf b = {.bad = !next};
     ft_status st = FT_OK;
-    FILE *fp = NULL;
 
     for (uint32_t i = 0; i < t->n_domains; i++)
         if (strpbrk(t->domain[i].name, ",\n"))
@@ -146,10 +145,8 @@ ft_status ft__trace_write(const ft_trace *t, const char *path, ft_error *err)
         put_rows(&b, t, next);
     if (!st && b.bad)
         st = ft_fail(err, FT_ENOMEM, 0, "%s", path);
-    if (!st && (!(fp = fopen(path, "w")) || fwrite(b.s, 1, b.len, fp) != b.len))
-        st = ft_fail(err, FT_EIO, 0, "%s: %s", path, strerror(errno));
-    if (fp && fclose(fp) && !st)
-        st = ft_fail(err, FT_EIO, 0, "%s: %s", path, strerror(errno));
+    if (!st)
+        st = ft_file_write(path, b.s, b.len, err);
     ft__buf_free(&b);
     free(next);
     return st;

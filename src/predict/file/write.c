@@ -1,10 +1,10 @@
 /* A family of devices as a predictor file: its sections (family_image.h), then header
  * and table in front of them. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "foretell/file.h"
 #include "predict/file/family_image.h"
 #include "predict/model/family.h"
 #include "predict/schedule/networks_only.h"
@@ -273,26 +273,5 @@ ft_status ft__predictor_of_family(ft_predictor **out, const ft__family *f,
 
 ft_status ft_predictor_save(const ft_predictor *p, const char *path, ft_error *err)
 {
-    char temporary[4096];
-    FILE *fp;
-    bool good;
-
-    /* Beside the target, so that a reader sees the old file or the whole new one. */
-    if ((size_t)snprintf(temporary, sizeof(temporary), "%s.part", path) >=
-        sizeof(temporary))
-        return ft_fail(err, FT_EINVAL, 0, "the file name is too long");
-    fp = fopen(temporary, "wb");
-    if (!fp)
-        return ft_fail(err, FT_EIO, 0, "cannot write %s: %s", temporary,
-                       strerror(errno));
-    good = fwrite(p->image, 1, p->len, fp) == p->len;
-    good = fclose(fp) == 0 && good;
-    if (!good || rename(temporary, path)) {
-        ft_status st =
-            ft_fail(err, FT_EIO, 0, "cannot write %s: %s", path, strerror(errno));
-
-        remove(temporary);
-        return st;
-    }
-    return FT_OK;
+    return ft_file_write(path, p->image, p->len, err);
 }

@@ -1,0 +1,72 @@
+A file that a command writes is never one that it reads.
+
+  $ foretell collect models/sequence.onnx --dim seq=64 --engine fake -q >out; cp "$(find . -name '*.db' | head -1)" u.db; cp u.db before.db
+  $ foretell data export --db u.db -o u.db
+  foretell data: --out u.db: this command reads that file; name another
+  see foretell data --help
+  [2]
+  $ foretell train --db u.db --engine fake -o u.db
+  foretell train: --out u.db: this command reads that file; name another
+  see foretell train --help
+  [2]
+  $ ln -s u.db link; foretell data export --db u.db -o link
+  foretell data: --out link: this command reads that file; name another
+  see foretell data --help
+  [2]
+  $ foretell data export -o "$(find .local -name '*.db')"
+  foretell data: --out .local/share/foretell/measurements.db: this command reads that file; name another
+  see foretell data --help
+  [2]
+  $ foretell validate models/sequence.onnx --dim seq=64 --engine fake --html models/sequence.onnx
+  foretell validate: --html models/sequence.onnx: this command reads that file; name another
+  see foretell validate --help
+  [2]
+  $ cmp u.db before.db
+
+An older file stays until the new one is whole; pipes and devices are written through.
+
+  $ echo old >a.csv; chmod 600 a.csv; foretell data export --db u.db -o a.csv; head -c 6 a.csv; echo; stat -c %a a.csv; ls | grep -c 'a.csv\.'
+  device
+  600
+  0
+  [1]
+  $ mkfifo pipe; cat pipe | head -c 6 & foretell data export --db u.db -o pipe; wait; echo; stat -c %F pipe
+  device
+  fifo
+  $ foretell train --db u.db --engine fake -o /dev/null >/dev/null 2>&1; stat -c %F /dev/null
+  character special file
+  $ foretell data export --db u.db -o .
+  foretell data: cannot write .: it is a folder
+  [3]
+
+A full disk is said to be one, whatever is printed, and so is every other failure under --json.
+
+  $ for c in "--help" "--version" "predict --help" "ops models/sequence.onnx --dim seq=64 --json" "ops models/sequence.onnx --dim seq=64 --csv" "ops models/sequence.onnx --dim seq=64" "devices --json" "doctor --json" "data --json" "rank models/sequence.onnx --dim seq=64 --devices a30,t4 --json" "predict models/sequence.onnx --dim seq=64 --device a30 --json"; do foretell $c 2>&1 >/dev/full | grep -o 'cannot write the result'; done
+  cannot write the result
+  cannot write the result
+  cannot write the result
+  cannot write the result
+  cannot write the result
+  cannot write the result
+  cannot write the result
+  cannot write the result
+  cannot write the result
+  cannot write the result
+  cannot write the result
+  $ foretell predict missing.onnx --json
+  {
+    "command": "predict",
+    "exit": 3,
+    "message": "missing.onnx: No such file or directory"
+  }
+  [3]
+  $ foretell predict --bach 3 --json
+  {
+    "command": "predict",
+    "exit": 2,
+    "message": "unknown option --bach; did you mean --batch?"
+  }
+  [2]
+  $ foretell $(printf 'boo\033[31mst') | cat -v
+  foretell: unknown command "boo?[31mst"
+  see foretell --help
