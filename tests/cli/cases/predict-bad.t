@@ -218,7 +218,7 @@ A predictor is checked.
   foretell predict: p.ftp is a predictor for THIS-MACHINE, not for a30
   [4]
   $ foretell train --engine fake -o /dev/null/p.ftp
-  foretell train: cannot write /dev/null/p.ftp.part: Not a directory
+  foretell train: cannot write /dev/null/p.ftp: Not a directory
   [3]
   $ foretell train --engine fake --threads 7 -o q.ftp
   foretell train: the store holds no measurements that fit; "foretell collect" makes some

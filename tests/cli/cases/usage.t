@@ -156,12 +156,18 @@ Values are checked.
   foretell data: import wants the files to take from
   [2]
   $ foretell ops x.onnx --json --csv
-  foretell ops: --json and --csv exclude each other
-  see foretell ops --help
+  {
+    "command": "ops",
+    "exit": 2,
+    "message": "--json and --csv exclude each other"
+  }
   [2]
   $ foretell measure x.onnx --csv --json
-  foretell measure: --json and --csv exclude each other
-  see foretell measure --help
+  {
+    "command": "measure",
+    "exit": 2,
+    "message": "--json and --csv exclude each other"
+  }
   [2]
   $ foretell doctor --csv
   foretell doctor: there is no --csv here, but --json

@@ -189,7 +189,7 @@ What does not go together.
   foretell validate: there is no store none.db; name another with --db, or measure something into this one first
   [3]
   $ foretell validate resnet18.onnx --engine fake --time 50ms --html no/where.html --db a.db
-  foretell validate: no/where.html: No such file or directory
+  foretell validate: cannot write no/where.html: No such file or directory
   [3]
 
 An operation that was measured nine times slower than others like it is named.
