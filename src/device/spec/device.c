@@ -2,12 +2,14 @@
  * ("h100-sxm", "NVIDIA H100 80GB HBM3", "h100") to its file. */
 #include "device/spec/device.h"
 
+#include <ctype.h>
 #include <cyaml/cyaml.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -330,38 +332,176 @@ void ft_device_names_free(char **names, size_t n)
     ft__sys_names_free(names, n);
 }
 
-enum { MAX_ALIKE = 32, MAX_NAMED = 8 };
+/* ---- names as people type them ---- */
 
-/* How much two names begin alike. */
-static size_t common(const char *a, const char *b)
+enum { MAX_KEY = 64 };
+
+/* Letters and digits alone, in small letters: of "RTX 4090" and "rtx-4090" "rtx4090".
+ */
+static void key_of(char key[MAX_KEY], const char *s, size_t len)
 {
     size_t n = 0;
 
-    while (n < MAX_ALIKE && a[n] && a[n] == b[n])
+    for (size_t i = 0; i < len && n + 1 < MAX_KEY; i++)
+        if (isalnum((unsigned char)s[i]))
+            key[n++] = (char)tolower((unsigned char)s[i]);
+    key[n] = '\0';
+}
+
+static size_t word_length(const char *s)
+{
+    size_t n = 0;
+
+    while (isalnum((unsigned char)s[n]))
         n++;
     return n;
 }
 
-/* The names that begin most like the one asked for. */
+static bool is_word(const char *s, const char *word)
+{
+    size_t n = strlen(word);
+
+    return strncasecmp(s, word, n) == 0 && word_length(s) == n;
+}
+
+/* Behind vendor and brand, which names of files leave out. */
+static const char *product_of(const char *asked)
+{
+    static const char *const brands[] = {"NVIDIA", "AMD",    "Intel",   "GeForce",
+                                         "Tesla",  "Radeon", "Instinct"};
+    size_t i = 0;
+
+    while (i < sizeof(brands) / sizeof(*brands))
+        if (is_word(asked, brands[i])) {
+            asked += strlen(brands[i]);
+            asked += strcspn(asked, "0123456789abcdefghijklmnopqrstuvwxyz"
+                                    "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+            i = 0;
+        } else {
+            i++;
+        }
+    return asked;
+}
+
+/* "sxm4" is the "sxm" of a name that leaves the number out. */
+static bool is_same_word(const char *name, const char *asked, size_t n)
+{
+    size_t len = word_length(name);
+
+    while (n > len && n > 2 && isdigit((unsigned char)asked[n - 1]) &&
+           isalpha((unsigned char)name[len - 1]))
+        n--;
+    return n == len && strncasecmp(name, asked, n) == 0;
+}
+
+/* Whether each word of `asked` is one of the name's: "A100 80GB" of "a100-sxm-80gb". */
+static bool has_words(const char *name, const char *asked)
+{
+    bool has = true;
+
+    for (size_t n; *asked && has; asked += n + (asked[n] != '\0')) {
+        const char *at = name;
+
+        n = word_length(asked);
+        while (*at && !is_same_word(at, asked, n)) {
+            at += word_length(at);
+            at += *at != '\0';
+        }
+        has = *at || !n;
+    }
+    return has;
+}
+
+enum match { MATCH_NONE, MATCH_VARIANT, MATCH_NUMBER, MATCH_NAME };
+
+/* "4090" is the number of "rtx-4090"; a variant has more words than what was asked for.
+ */
+static enum match match(const char *name, const char *asked)
+{
+    bool is_class = is_word(name, "rtx") || is_word(name, "gtx");
+    char wanted[MAX_KEY], key[MAX_KEY];
+    const char *product = product_of(asked);
+    const size_t len = strlen(name);
+
+    key_of(wanted, product, strlen(product));
+    key_of(key, name, len);
+    if (strcmp(key, wanted) == 0)
+        return MATCH_NAME;
+    if (is_class && strcmp(key + 3, wanted) == 0)
+        return MATCH_NUMBER;
+    if (!strpbrk(wanted, "0123456789"))
+        return MATCH_NONE;
+    for (size_t i = 1; i < len; i++)
+        if (name[i] == '-') {
+            key_of(key, name, i);
+            if (strcmp(key, wanted) == 0)
+                return MATCH_VARIANT;
+        }
+    return has_words(name, product) ? MATCH_VARIANT : MATCH_NONE;
+}
+
+/* Length of the longest text that stands in both. */
+static size_t shared(const char *a, const char *b)
+{
+    size_t most = 0;
+
+    for (const char *p = a; *p; p++)
+        for (const char *q = b; *q; q++) {
+            size_t n = 0;
+
+            while (p[n] && p[n] == q[n])
+                n++;
+            most = n > most ? n : most;
+        }
+    return most;
+}
+
+/* Chips that people ask for and no model here describes. */
+static bool is_undescribed(const char *asked)
+{
+    static const char *const words[] = {"Apple", "M1",  "M2",     "M3",    "M4",
+                                        "M5",    "TPU", "Google", "Gaudi", "NPU"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (is_word(asked, words[i]) ||
+            (i == 6 && strncasecmp(asked, words[i], 3) == 0)) /* "tpuv4", too */
+            return true;
+    return false;
+}
+
+enum { MAX_NAMED = 8 };
+
+/* The names that have most in common with the one asked for. */
 static ft_status not_found(const char *data_dir, const char *name, ft_error *err)
 {
-    char **names;
+    char **names, key[MAX_KEY], wanted[MAX_KEY];
     size_t n, named = 0;
     ft__buf list = {0};
     ft_status st = ft_device_names(&names, &n, data_dir, err);
 
     if (st != FT_OK)
         return st;
-    for (size_t alike = MAX_ALIKE + 1; alike-- > 0;)
-        for (size_t i = 0; i < n && named < MAX_NAMED; i++)
-            if (common(names[i], name) == alike)
+    key_of(wanted, product_of(name), strlen(product_of(name)));
+    for (size_t alike = MAX_KEY; alike-- > 0;)
+        for (size_t i = 0; i < n && named < MAX_NAMED; i++) {
+            key_of(key, names[i], strlen(names[i]));
+            if (shared(key, wanted) == alike)
                 ft__buf_fmt(&list, "%s%s", named++ ? ", " : "", names[i]);
+        }
     ft_device_names_free(names, n);
     if (n > named)
         ft__buf_fmt(&list, " and %zu more, which foretell devices lists", n - named);
-    st = list.bad ? ft_fail(err, FT_ENOMEM, 0, "%s", name)
-                  : ft_fail(err, FT_ENOTFOUND, 0, "no device \"%s\"; there are %s",
-                            name, list.s);
+    if (list.bad)
+        st = ft_fail(err, FT_ENOMEM, 0, "%s", name);
+    else if (is_undescribed(name))
+        st = ft_fail(
+            err, FT_ENOTFOUND, 0,
+            "no device \"%s\": chips of its kind are not described yet; foretell "
+            "devices lists those that are",
+            name);
+    else
+        st = ft_fail(err, FT_ENOTFOUND, 0, "no device \"%s\"; there are %s", name,
+                     list.s);
     ft__buf_free(&list);
     return st;
 }
@@ -503,28 +643,24 @@ static bool before(const ft_device_facts *a, const ft_device_facts *b)
     return a->memory_bytes > b->memory_bytes;
 }
 
-static bool is_variant(const char *name, const char *asked)
-{
-    size_t len = strlen(asked);
-
-    return strncmp(name, asked, len) == 0 && name[len] == '-';
-}
-
 static ft_status find_variant(char *name, size_t size, char *note, size_t note_size,
                               const char *data_dir, ft_error *err)
 {
     ft_device *best = NULL;
     char **names, list[400] = "";
     size_t n, found = 0;
+    enum match closest = MATCH_NONE;
     ft_status st = ft_device_names(&names, &n, data_dir, err);
 
     if (st)
         return st;
-    for (size_t i = 0; i < n && !st; i++) {
+    for (size_t i = 0; i < n; i++)
+        closest = match(names[i], name) > closest ? match(names[i], name) : closest;
+    for (size_t i = 0; i < n && closest && !st; i++) {
         ft_device *d;
         size_t len = strlen(list);
 
-        if (!is_variant(names[i], name))
+        if (match(names[i], name) != closest)
             continue;
         st = ft_device_load(&d, data_dir, names[i], err);
         if (st)

@@ -36,7 +36,11 @@ How well held-out operations are predicted: times that follow a law but for two 
 A device that is left out is told by what its file says of it; without a file there is no answer.
 
   $ foretell evaluate --db a.db --leave-out device=two -q --json
-  foretell evaluate: two: was not measured, and no device file tells of it
+  {
+    "command": "evaluate",
+    "exit": 4,
+    "message": "two: was not measured, and no device file tells of it"
+  }
   [4]
   $ sed 's/^one,/v100-pcie-16gb,/; s/^two,/t4,/' all.csv > gpus.csv
   > foretell data import gpus.csv --db gpus.db | head -1

@@ -200,7 +200,11 @@ What does not go together.
   foretell ops: --graph and --dot exclude each other
   [2]
   $ foretell ops a.ops --dot --json
-  foretell ops: --dot is a format of its own: without --json and --csv
+  {
+    "command": "ops",
+    "exit": 2,
+    "message": "--dot is a format of its own: without --json and --csv"
+  }
   [2]
   $ foretell ops a.ops b.ops
   foretell ops: one argument too many: "b.ops"; --diff compares two models

@@ -363,5 +363,5 @@ What is missing or wrong is said.
   foretell ptx: data/devices: neither launches.jsonl nor PTX is in it or below it
   [3]
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --device ryzen
-  foretell ptx: no device "ryzen"; there are raspberry-pi-3, raspberry-pi-4, rtx-2060, rtx-2070, rtx-2070-super, rtx-2080, rtx-2080-super, rtx-2080-ti and 96 more, which foretell devices lists
+  foretell ptx: no device "ryzen"; there are raspberry-pi-3, raspberry-pi-4, a100-pcie-40gb, a100-pcie-80gb, arc-pro-b60, core-i7-4790, epyc-7543, epyc-7763 and 96 more, which foretell devices lists
   [4]
