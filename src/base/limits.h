@@ -14,6 +14,7 @@ enum {
     FT__MAX_FOLDED = 1 << 22,      /* elements of all of them together */
     FT__MAX_INLINED = 1 << 24,     /* bytes of functions and branches, each time */
     FT__MAX_JSON = 1 << 30,        /* bytes of a graph that an archive holds packed */
+    FT__MAX_PIPED = 1 << 30,       /* bytes of a model that comes through a pipe */
     FT__MAX_COLUMNS = 256,         /* of a table as text */
     FT__MAX_ROW = 1 << 26,         /* bytes of one row of it */
     FT__MAX_TABLE_FILE = 1 << 30,  /* bytes of the file it comes in */

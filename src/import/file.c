@@ -122,11 +122,15 @@ static ft_status read_all(struct content *c, int fd, const char *path, ft_error 
     ssize_t got = 1;
 
     while (got > 0) {
+        if (c->n > FT__MAX_PIPED)
+            return ft_fail(err, FT_EFORMAT, 0,
+                           "%s: no regular file, and more than 1 GiB came out of it",
+                           path);
         if (c->n == cap) {
             uint8_t *p = realloc(c->p, cap = cap ? cap * 2 : 65536);
 
             if (!p)
-                return ft_fail(err, FT_ENOMEM, 0, "%s: out of memory", path);
+                return ft_fail(err, FT_ENOMEM, 0, "%s", path);
             c->p = p;
         }
         got = read(fd, c->p + c->n, cap - c->n);

@@ -1,6 +1,7 @@
 /* foretell measure -- CMD ...: which commands, with which parameters. */
 #include "cli/measure/commands.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,39 +112,52 @@ static bool add_value(struct command_set *s, struct value_list *l, char *value)
     return true;
 }
 
-/* "1..8", "1..9..2" */
-static bool add_range(struct command_set *s, struct value_list *l, const char *text)
+/* "1..8", "1..9..2": 0, or the complaint's exit code; -1: no range. */
+static int add_range(ft__cli *c, struct command_set *s, struct value_list *l,
+                     const char *text)
 {
+    const char *range = text;
     long from, to, step = 1;
+    uint64_t n;
     char *end;
 
+    errno = 0;
     from = strtol(text, &end, 10);
     if (end == text || strncmp(end, "..", 2) != 0)
-        return false;
+        return -1;
     text = end + 2;
     to = strtol(text, &end, 10);
     if (end == text)
-        return false;
+        return -1;
     if (strncmp(end, "..", 2) == 0) {
         text = end + 2;
         step = strtol(text, &end, 10);
     }
-    if (*end || step < 1 || from > to || (to - from) / step >= MAX_COMMANDS)
-        return false;
-    for (long v = from; v <= to; v += step) {
+    if (*end)
+        return -1;
+    if (step < 1 || from > to || errno)
+        return ft__usage(c, "--list %s=%s: a range counts upwards, by whole numbers",
+                         l->name, range);
+    n = ((uint64_t)to - (uint64_t)from) / (uint64_t)step + 1;
+    if (n == 0 || n > MAX_COMMANDS)
+        return ft__usage(c, "--list %s=%s: more than %d values", l->name, range,
+                         MAX_COMMANDS);
+    for (uint64_t i = 0; i < n; i++) {
         char digits[32];
 
-        snprintf(digits, sizeof(digits), "%ld", v);
+        snprintf(digits, sizeof(digits), "%ld",
+                 (long)((uint64_t)from + i * (uint64_t)step));
         if (!add_value(s, l, own(s, strdup(digits))))
-            return true;
+            break;
     }
-    return true;
+    return 0;
 }
 
 static int read_list(ft__cli *c, struct command_set *s, const char *text)
 {
     struct value_list *l = &s->list[s->n_lists];
     size_t len = strcspn(text, "=");
+    int code;
 
     if (s->n_lists == MAX_LISTS)
         return ft__usage(c, "more than %d lists", MAX_LISTS);
@@ -152,8 +166,9 @@ static int read_list(ft__cli *c, struct command_set *s, const char *text)
     memcpy(l->name, text, len);
     s->n_lists++;
     text += len + 1;
-    if (add_range(s, l, text))
-        return 0;
+    code = add_range(c, s, l, text);
+    if (code >= 0)
+        return code;
     for (;;) {
         size_t n = strcspn(text, ",");
 

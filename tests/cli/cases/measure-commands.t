@@ -126,3 +126,18 @@ A signal is said as a shell says it; what has -- among its words is for --shell.
   137
   $ foretell measure --no-power -r 1 --shell 'set -- a -- b; echo "$@"' --show-output | head -1
   a -- b
+
+A range of a list has an end that can be reached.
+
+  $ for r in 1..9223372036854775807 1..1001 9..1 1..9..0 1..99999999999999999999; do foretell measure -r 1 -L n=$r -- true; done
+  foretell measure: --list n=1..9223372036854775807: more than 1000 values
+  foretell measure: --list n=1..1001: more than 1000 values
+  foretell measure: --list n=9..1: a range counts upwards, by whole numbers
+  foretell measure: --list n=1..9..0: a range counts upwards, by whole numbers
+  foretell measure: --list n=1..99999999999999999999: a range counts upwards, by whole numbers
+  [2]
+  $ foretell measure --no-power -r 1 -L n=-9223372036854775808..9223372036854775807..9223372036854775807 --csv -- true {n} | cut -d, -f1
+  command
+  true -9223372036854775808
+  true -1
+  true 9223372036854775806

@@ -39,6 +39,12 @@ An older file stays until the new one is whole; pipes and devices are written th
   foretell data: cannot write .: it is a folder
   [3]
 
+What has no end is not read to it.
+
+  $ foretell ops /dev/zero
+  foretell ops: /dev/zero: no regular file, and more than 1 GiB came out of it
+  [3]
+
 A full disk is said to be one, whatever is printed, and so is every other failure under --json.
 
   $ for c in "--help" "--version" "predict --help" "ops models/sequence.onnx --dim seq=64 --json" "ops models/sequence.onnx --dim seq=64 --csv" "ops models/sequence.onnx --dim seq=64" "devices --json" "doctor --json" "data --json" "rank models/sequence.onnx --dim seq=64 --devices a30,t4 --json" "predict models/sequence.onnx --dim seq=64 --device a30 --json"; do foretell $c 2>&1 >/dev/full | grep -o 'cannot write the result'; done
