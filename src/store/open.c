@@ -83,7 +83,10 @@ static int connect_to(ft_store *s, const char *name, int flags)
     if (rc == SQLITE_OK)
         rc = sqlite3_busy_timeout(s->db, BUSY_MS);
     /* A store may come from anywhere: its schema is not trusted to call
-     * functions, and its pages are checked as they are read. */
+     * functions (check_schema() compares it), and its pages are checked as they are
+     * read. */
+    if (rc == SQLITE_OK)
+        rc = sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_exec(s->db,
                           "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;"
@@ -98,22 +101,31 @@ struct identity {
     int64_t application;
     int64_t version;
     int64_t tables;
+    char *schema; /* what created tables, indexes, views and triggers */
 };
 
-/* One statement, so that all three are of one moment. */
-static int identify(const ft_store *s, struct identity *id)
+/* One statement, so that all of it is of one moment. */
+static int identify(sqlite3 *db, struct identity *id)
 {
     sqlite3_stmt *st;
     int rc = sqlite3_prepare_v2(
-        s->db,
-        "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)"
+        db,
+        "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master),"
+        " (SELECT group_concat(type || ' ' || name || ' ' || sql, ';') FROM"
+        "  (SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND"
+        "   NOT (type = 'table' AND name IN ('sqlite_stat1', 'sqlite_stat4'))"
+        "   ORDER BY name, type))"
         " FROM pragma_application_id, pragma_user_version",
         -1, &st, NULL);
+    const char *schema;
 
     if (rc == SQLITE_OK && sqlite3_step(st) == SQLITE_ROW) {
         id->application = sqlite3_column_int64(st, 0);
         id->version = sqlite3_column_int64(st, 1);
         id->tables = sqlite3_column_int64(st, 2);
+        schema = (const char *)sqlite3_column_text(st, 3);
+        free(id->schema);
+        id->schema = strdup(schema ? schema : "");
     }
     /* Of a failed step, finalize repeats the code. */
     return rc == SQLITE_OK ? sqlite3_finalize(st) : rc;
@@ -164,13 +176,39 @@ static ft_status connect_and_identify(ft_store *s, struct identity *id, ft_error
                         SQLITE_OPEN_READWRITE | (s->writable ? SQLITE_OPEN_CREATE : 0));
 
     if (rc == SQLITE_OK)
-        rc = identify(s, id);
+        rc = identify(s->db, id);
     if ((rc == SQLITE_CANTOPEN || rc == SQLITE_READONLY) && may_be_immutable(s)) {
         rc = connect_immutable(s);
         if (rc == SQLITE_OK)
-            rc = identify(s, id);
+            rc = identify(s->db, id);
     }
     return rc == SQLITE_OK ? FT_OK : ft__store_fail(s, err);
+}
+
+/* A view in place of a table may run for ever, a trigger may write: the schema must be
+ * the one that these steps make. */
+static ft_status check_schema(const ft_store *s, const struct identity *id,
+                              const char *const *steps, ft_error *err)
+{
+    struct identity wanted = {0};
+    sqlite3 *db = NULL;
+    int rc = sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE, NULL);
+    ft_status st = FT_OK;
+
+    for (int64_t v = 0; v < id->version && rc == SQLITE_OK; v++)
+        rc = sqlite3_exec(db, steps[v], NULL, NULL, NULL);
+    if (rc == SQLITE_OK)
+        rc = identify(db, &wanted);
+    if (rc != SQLITE_OK || !wanted.schema || !id->schema)
+        st = ft_fail(err, FT_ENOMEM, 0, "store %s", s->path);
+    else if (strcmp(wanted.schema, id->schema) != 0)
+        st = ft_fail(err, FT_EFORMAT, 0,
+                     "store %s has other tables than foretell makes: something else "
+                     "changed it",
+                     s->path);
+    sqlite3_close(db);
+    free(wanted.schema);
+    return st;
 }
 
 /* Whether the file is one of ours, and of a version we know. */
@@ -229,8 +267,9 @@ static ft_status migrate(ft_store *s, const char *const *steps, int n_steps,
     if (st != FT_OK)
         return st;
     /* Asked again now that nobody else can be migrating. */
-    if (identify(s, &id) != SQLITE_OK)
+    if (identify(s->db, &id) != SQLITE_OK)
         return ft__store_end(s, ft__store_fail(s, err), err);
+    free(id.schema);
     for (int64_t v = id.version; v < n_steps; v++)
         if (sqlite3_exec(s->db, steps[v], NULL, NULL, NULL) != SQLITE_OK)
             return ft__store_end(s, ft__store_fail(s, err), err);
@@ -259,16 +298,20 @@ ft_status ft__store_open(ft_store **out, const char *path, ft_store_mode mode,
     st = connect_and_identify(s, &id, err);
     if (st == FT_OK)
         st = judge(s, &id, mode, n_steps, err);
+    if (st == FT_OK)
+        st = check_schema(s, &id, steps, err);
     if (st == FT_OK && s->writable)
         st = write_ahead(s, err);
     if (st == FT_OK && s->writable)
         st = migrate(s, steps, n_steps, err);
     if (st != FT_OK)
         goto fail;
+    free(id.schema);
     *out = s;
     return FT_OK;
 
 fail:
+    free(id.schema);
     ft_store_close(s);
     return st;
 }

@@ -45,6 +45,24 @@ What has no end is not read to it.
   foretell ops: /dev/zero: no regular file, and more than 1 GiB came out of it
   [3]
 
+A store whose tables are not those that foretell makes is not read: a view could run for ever, a trigger write.
+
+  $ cp u.db view.db; python3 -c "
+  > import sqlite3
+  > c = sqlite3.connect('view.db')
+  > c.execute('alter table measurement rename to hidden')
+  > c.execute('create view measurement as with recursive r(i) as (select 1 union all select i + 1 from r) select hidden.*, i from hidden, r')
+  > c.commit()"; foretell data show --db view.db
+  foretell data: store view.db has other tables than foretell makes: something else changed it
+  [3]
+  $ cp u.db trigger.db; python3 -c "
+  > import sqlite3
+  > c = sqlite3.connect('trigger.db')
+  > c.execute('create trigger t after insert on run begin delete from measurement; end')
+  > c.commit()"; foretell data import a.csv --db trigger.db
+  foretell data: store trigger.db has other tables than foretell makes: something else changed it
+  [3]
+
 A full disk is said to be one, whatever is printed, and so is every other failure under --json.
 
   $ for c in "--help" "--version" "predict --help" "ops models/sequence.onnx --dim seq=64 --json" "ops models/sequence.onnx --dim seq=64 --csv" "ops models/sequence.onnx --dim seq=64" "devices --json" "doctor --json" "data --json" "rank models/sequence.onnx --dim seq=64 --devices a30,t4 --json" "predict models/sequence.onnx --dim seq=64 --device a30 --json"; do foretell $c 2>&1 >/dev/full | grep -o 'cannot write the result'; done
