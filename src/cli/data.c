@@ -406,7 +406,9 @@ static int check_from(ft__cli *c, const char *from)
 }
 
 /* Each file whole or not at all; the first that fails ends it. */
-static ft_status import_files(ft__cli *c, ft_store *store, bool *printed, ft_error *err)
+/* *n_taken files of them went in. */
+static ft_status import_files(ft__cli *c, ft_store *store, size_t *n_taken,
+                              bool *printed, ft_error *err)
 {
     json_t *all = json_array();
     ft_status st = FT_OK;
@@ -418,6 +420,7 @@ static ft_status import_files(ft__cli *c, ft_store *store, bool *printed, ft_err
         st = ft_store_import_file(store, path, &rows, err);
         if (st)
             break;
+        ++*n_taken;
         if (!c->json)
             printf("%" PRIu64 " measurements taken from %s\n", rows, path);
         ft__json_append_take(&all, ft__json("file:s measurements:u", path, rows));
@@ -575,7 +578,8 @@ static int run(ft__cli *c, const void *user)
     ft_key filter = {.device = o->device, .engine = o->engine, .metric = o->metric};
     char path[FT__PATH_MAX];
     ft_store *store = NULL;
-    bool printed = true;
+    bool printed = true, is_new;
+    size_t n_taken = 0;
     enum verb verb;
     ft_status st;
     int code = verb_of(c, &verb);
@@ -595,6 +599,7 @@ static int run(ft__cli *c, const void *user)
 
         return merge_stores(c, path, &from, &o->renames, o->same);
     }
+    is_new = !ft__path_exists(path);
     st = ft_store_open(&store, path, verb == IMPORT ? FT_STORE_WRITE : FT_STORE_READ,
                        &c->err);
     if (!st)
@@ -604,11 +609,13 @@ static int run(ft__cli *c, const void *user)
             st = ft_store_export_csv(store, o->out ? o->out : "/dev/stdout", &filter,
                                      o->readings, &c->err);
             break;
-        case IMPORT: st = import_files(c, store, &printed, &c->err); break;
+        case IMPORT: st = import_files(c, store, &n_taken, &printed, &c->err); break;
         case MERGE: break;
         case FACTS: st = show_facts(c, store, &filter, &printed, &c->err); break;
         }
     ft_store_close(store);
+    if (st && is_new && !n_taken)
+        remove(path); /* an import that failed leaves no empty store */
     return st ? ft__cli_check(c, st) : ft__cli_done(c, printed);
 }
 

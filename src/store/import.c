@@ -337,38 +337,42 @@ static bool may_lack(enum ft__csv_column c)
     return c == FT__COL_calibration || c == FT__COL_conditions || c == FT__COL_readings;
 }
 
-static const char line_ends[] = "the line ends here, further columns are missing";
-
-static ft_status bad_header(const struct reader *c, size_t at,
-                            enum ft__csv_column wanted, const char *what)
-{
-    return ft_fail(c->err, FT_EFORMAT, 1, "%s, line 1, column %zu (%s): %s", c->source,
-                   at + 1, ft__column_name[wanted], what);
-}
-
-/* Which columns there are follows from their number: 18 that there must be, and what
- * may be there besides, in order. */
 static ft_status place_columns(struct reader *c)
 {
-    size_t n = ft__csv_n_columns(c->csv), at = 0;
-    size_t lacking = n < FT__N_COLUMNS ? FT__N_COLUMNS - n : 0;
+    size_t n = ft__csv_n_columns(c->csv);
+    bool known[FT__N_COLUMNS + 1] = {0};
 
-    if (lacking > 3)
-        return bad_header(c, n - 1, (enum ft__csv_column)n - 1, line_ends);
-    if (n > FT__N_COLUMNS)
-        return bad_header(c, FT__N_COLUMNS - 1, FT__N_COLUMNS - 1,
-                          "more follows, but this is the last column");
     for (enum ft__csv_column i = 0; i < FT__N_COLUMNS; i++) {
-        bool readings = lacking == 0 || lacking == 2, before = lacking >= 2;
+        int at = ft__csv_find(c->csv, ft__column_name[i]);
 
-        c->at[i] = n;
-        if (i == FT__COL_readings ? !readings : may_lack(i) && before)
-            continue;
-        if (ft__csv_find(c->csv, ft__column_name[i]) != (int)at)
-            return bad_header(c, at, i, "the header has another name here");
-        c->at[i] = at++;
+        c->at[i] = at < 0 ? n : (size_t)at;
+        if (at >= 0 && at < FT__N_COLUMNS)
+            known[at] = true;
+        if (at < 0 && !may_lack(i))
+            return ft_fail(
+                c->err, FT_EFORMAT, 1,
+                "%s, line 1: there is no column \"%s\"; docs/data.md has the "
+                "columns of a file of measurements, and the tools that make "
+                "one of published tables",
+                c->source, ft__column_name[i]);
     }
+    for (size_t i = 0; i < n; i++)
+        if (i >= FT__N_COLUMNS || !known[i])
+            return ft__csv_bad(c->csv, i, "measurements have no such column", c->err);
     return FT_OK;
+}
+
+/* NULL: such a value may be measured. */
+static const char *refuse_value(const char *metric, double v)
+{
+    if (strcmp(metric, "time") == 0)
+        return v > 0 && v < 1e9 ? NULL : "a time is above 0 s and below 1e9 s";
+    if (strncmp(metric, "power", 5) == 0 || strncmp(metric, "energy", 6) == 0 ||
+        strncmp(metric, "memory", 6) == 0)
+        return v >= 0 && v < 1e18
+                   ? NULL
+                   : "power, energy and memory are at least 0 and below 1e18";
+    return NULL;
 }
 
 static bool parse_number(const char *s, double *v)
@@ -479,6 +483,10 @@ static ft_status read_measurement(const struct reader *c, struct record *r)
                                &r->readings, &r->n_readings);
     if (wrong)
         return bad_field(c, FT__COL_readings, wrong);
+    wrong =
+        isnan(r->m.value) ? NULL : refuse_value(text_of(c, FT__COL_metric), r->m.value);
+    if (wrong)
+        return bad_field(c, FT__COL_value, wrong);
     r->key =
         (ft_key){text_of(c, FT__COL_device),       text_of(c, FT__COL_setting),
                  text_of(c, FT__COL_engine),       text_of(c, FT__COL_engine_version),
@@ -555,8 +563,7 @@ ft_status ft_store_import_csv(ft_store *s, const void *csv, size_t len,
     struct reader c = {.source = source, .err = err};
     uint64_t taken = 0;
     struct bulk *b = NULL;
-    ft_status st = len ? ft__csv_open(&c.csv, csv, len, source, err)
-                       : bad_header(&c, 0, FT__COL_device, line_ends);
+    ft_status st = ft__csv_open(&c.csv, csv, len, source, err);
 
     *n_rows = 0;
     if (st == FT_OK)

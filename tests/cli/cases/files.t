@@ -63,6 +63,18 @@ A store whose tables are not those that foretell makes is not read: a view could
   foretell data: store trigger.db has other tables than foretell makes: something else changed it
   [3]
 
+An import that fails leaves no store, and says which row or column is wrong.
+
+  $ head -1 a.csv | sed 's/^device/Gerät/' >bad.csv; foretell data import bad.csv --db none.db; ls none.db 2>/dev/null
+  foretell data: bad.csv, line 1: there is no column "device"; docs/data.md has the columns of a file of measurements, and the tools that make one of published tables
+  [2]
+  $ foretell data import missing.csv --db none.db; ls none.db 2>/dev/null
+  foretell data: cannot read missing.csv: No such file or directory
+  [2]
+  $ : >empty.csv; foretell data import empty.csv --db none.db; ls none.db 2>/dev/null
+  foretell data: empty.csv: it is empty
+  [2]
+
 A full disk is said to be one, whatever is printed, and so is every other failure under --json.
 
   $ for c in "--help" "--version" "predict --help" "ops models/sequence.onnx --dim seq=64 --json" "ops models/sequence.onnx --dim seq=64 --csv" "ops models/sequence.onnx --dim seq=64" "devices --json" "doctor --json" "data --json" "rank models/sequence.onnx --dim seq=64 --devices a30,t4 --json" "predict models/sequence.onnx --dim seq=64 --device a30 --json"; do foretell $c 2>&1 >/dev/full | grep -o 'cannot write the result'; done

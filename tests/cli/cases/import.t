@@ -546,5 +546,5 @@ The command names the converter of tables that it read once.
   $ foretell data import --from csv a.csv --db a.db
   0 measurements taken from a.csv
   $ foretell data import tables/justus_ops.csv --db bad.db
-  foretell data: tables/justus_ops.csv, line 1, column 17 (taken_at): the line ends here, further columns are missing
+  foretell data: tables/justus_ops.csv, line 1: there is no column "setting"; docs/data.md has the columns of a file of measurements, and the tools that make one of published tables
   [3]
