@@ -123,8 +123,8 @@ static void every_kind_survives_the_round_trip(void)
 
             ft__op_init(&op, (ft_kind)k, (ft_dtype)(1 + ft__prng_below(&rng, 20)));
             op.layout = (ft_layout)ft__prng_below(&rng, 2);
-            for (uint32_t i = 0; (key = ft__kind_key((ft_kind)k, i)) != FT_K_COUNT;
-                 i++) {
+            for (uint32_t i = 0;
+                 (key = ft__kind_key((ft_kind)k, i, NULL)) != FT_K_COUNT; i++) {
                 int64_t v[FT_MAX_RANK];
                 uint32_t n = key == FT_K_x             ? rank
                              : ft__prng_below(&rng, 3) ? (rank > 2 ? rank - 2 : 1)

@@ -267,12 +267,6 @@ const ft_tensor *ft__build_get(const ft__build *b, uint32_t tensor)
     return &b->g->tensor[tensor];
 }
 
-void ft__build_set_layout(ft__build *b, uint32_t tensor, ft_layout layout)
-{
-    if (!b->failed)
-        b->g->tensor[tensor].layout = layout;
-}
-
 void ft__build_output(ft__build *b, uint32_t tensor)
 {
     if (!grow(b, &b->g->output, b->g->n_outputs, &b->cap_outputs,

@@ -26,7 +26,6 @@ uint32_t ft__build_tensor(ft__build *b, const char *name, size_t name_len, ft_ro
 uint32_t ft__build_like(ft__build *b, const ft_tensor *like, ft_dtype dtype);
 /* Valid until the next ft__build_tensor(). */
 const ft_tensor *ft__build_get(const ft__build *b, uint32_t tensor);
-void ft__build_set_layout(ft__build *b, uint32_t tensor, ft_layout layout);
 /* The next result of the network. */
 void ft__build_output(ft__build *b, uint32_t tensor);
 /* Dimensions that are bounds (ft_tensor.open); a weight that training changes. */

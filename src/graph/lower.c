@@ -62,13 +62,13 @@ static uint32_t add_moved(struct lower *l, uint32_t from, const char *name,
                           const int64_t *perm, const ft_shape *shape, ft_layout layout)
 {
     const ft_tensor t = *ft__build_get(l->b, from);
-    uint32_t to =
-        ft__build_tensor(l->b, name, strlen(name), FT_ROLE_ACTIVATION, t.dtype, shape);
+    const ft_tensor moved = {
+        .name = name, .role = FT_ROLE_ACTIVATION, .shape = *shape, .layout = layout};
+    uint32_t to = ft__build_like(l->b, &moved, t.dtype);
     ft_op op;
 
     if (to == FT_NONE)
         return FT_NONE;
-    ft__build_set_layout(l->b, to, layout);
     ft__op_init(&op, perm ? FT_KIND_transpose : FT_KIND_view, t.dtype);
     ft__op_set_shape(&op, FT_K_x, &t.shape);
     if (perm)
@@ -125,6 +125,7 @@ static uint32_t get(struct lower *l, uint32_t i, ft_layout layout)
     const ft_tensor *t = &l->src->tensor[i];
     ft_layout other =
         layout == FT_LAYOUT_PLAIN ? FT_LAYOUT_CHANNELS_LAST : FT_LAYOUT_PLAIN;
+    ft_tensor like;
 
     if (t->shape.rank < 3)
         layout = FT_LAYOUT_PLAIN;
@@ -133,8 +134,9 @@ static uint32_t get(struct lower *l, uint32_t i, ft_layout layout)
     if (l->made[i][other] != FT_NONE && t->role != FT_ROLE_WEIGHT)
         return l->made[i][layout] = convert(l, l->made[i][other], t->name, layout);
     /* Inputs come, and constants are stored, in the layout first asked for. */
-    l->made[i][layout] = ft__build_like(l->b, t, t->dtype);
-    ft__build_set_layout(l->b, l->made[i][layout], layout);
+    like = *t;
+    like.layout = layout;
+    l->made[i][layout] = ft__build_like(l->b, &like, t->dtype);
     if (t->trainable)
         ft__build_trainable(l->b, l->made[i][layout]);
     return l->made[i][layout];
