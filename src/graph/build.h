@@ -77,9 +77,6 @@ typedef struct ft__build_mark {
 } ft__build_mark;
 ft__build_mark ft__build_here(const ft__build *b);
 void ft__build_rollback(ft__build *b, const ft__build_mark *mark);
-/* For a spec list: an operation with invented operands, `count` times. */
-void ft__build_op(ft__build *b, const char *name, size_t name_len, const ft_op *op,
-                  uint64_t count);
 
 FT_PRINTF(2, 3) void ft__build_assume(ft__build *b, const char *fmt, ...);
 FT_PRINTF(2, 3) void ft__build_bounded(ft__build *b, const char *fmt, ...);

@@ -451,32 +451,3 @@ ft_status ft_memory_make(ft_memory *out, const ft_graph *g,
     ft__arena_free(&m.room);
     return st;
 }
-
-/* ---- the largest batch ---- */
-
-ft_status ft__memory_max_batch(int64_t *out, uint64_t limit, ft_memory_at at, void *arg,
-                               ft_error *err)
-{
-    const int64_t most = INT64_C(1) << 20;
-    int64_t fits = 0, not = most + 1;
-    uint64_t bytes;
-
-    *out = 0;
-    while (not -fits > 1) {
-        /* Double until it no longer fits, then halve the interval. */
-        int64_t batch = not > most ? (fits ? 2 * fits : 1) : fits + (not -fits) / 2;
-        ft_status st;
-
-        if (batch > most)
-            batch = most;
-        st = at(arg, batch, &bytes, err);
-        if (st)
-            return st;
-        if (bytes <= limit)
-            fits = batch;
-        else
-            not = batch;
-    }
-    *out = fits;
-    return FT_OK;
-}
