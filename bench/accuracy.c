@@ -22,6 +22,7 @@
 #include "graph/graph_inside.h"
 #include "graph/op_inside.h"
 #include "import/graph_inside.h"
+#include "import/list.h"
 #include "predict/query/network.h"
 
 enum { MAX_MODELS = 16, MAX_ROUNDS = 9, MAX_OPS = 4096 };
@@ -277,7 +278,7 @@ static void predict_ops(ft_estimate *out, const ft_predictor *p, const ft_op *op
     ft_error err;
 
     for (size_t i = 0; i < n; i++)
-        ft__build_op(build, "", 0, &ops[i], 1);
+        ft__list_op(build, "", 0, &ops[i], 1);
     if (ft__build_finish_take(&g, build, &err) ||
         ft_predict_network(&e, p, &as_measured, g, &err))
         die("predicting", &err);

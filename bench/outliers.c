@@ -9,8 +9,8 @@
 
 #include "base/prng.h"
 #include "base/stats.h"
+#include "decide/slow.h"
 #include "foretell/learn.h"
-#include "learn/learn_inside.h"
 
 enum { MAX_LINE = 1 << 16, MAX_ROWS = 1 << 17 };
 

@@ -146,7 +146,7 @@ static void find_front(struct table *t)
     free(on);
 }
 
-static ft_space *space_of(const struct table *t)
+static ft_space *space_of(ft__arena *a, const struct table *t)
 {
     ft_parameter param[MAX_COLUMNS];
     ft_space *s;
@@ -156,7 +156,7 @@ static ft_space *space_of(const struct table *t)
                                   .type = FT_PARAM_INTEGER,
                                   .n_values = t->n_values[k],
                                   .high = t->n_values[k] - 1};
-    if (ft__space_new(&s, param, t->k, NULL, 0, NULL, 0, NULL))
+    if (ft__space_new(&s, a, param, t->k, NULL, 0, NULL, 0, NULL))
         die("no space");
     return s;
 }
@@ -195,6 +195,7 @@ int main(int argc, char **argv)
 {
     struct table t = {0};
     ft_search_options opt = {.objectives = 2};
+    ft__arena arena = {0};
     const char *name;
     ft_space *s;
 
@@ -207,12 +208,12 @@ int main(int argc, char **argv)
     find_values(&t);
     order_rows(&t);
     find_front(&t);
-    s = space_of(&t);
+    s = space_of(&arena, &t);
     name = strrchr(argv[1], '/') ? strrchr(argv[1], '/') + 1 : argv[1];
     for (opt.seed = 0; opt.seed < strtoull(argv[4], NULL, 10); opt.seed++)
         search(&t, s, opt, strtoull(argv[3], NULL, 10),
                argc > 5 ? strtoull(argv[5], NULL, 10) : 1, name);
-    ft__space_free(s);
+    ft__arena_free(&arena);
     for (size_t k = 0; k < t.k; k++)
         free(t.value[k]);
     free(t.v);

@@ -6,6 +6,8 @@
 
 #include "explore/space/space.h"
 
+/* Of all spaces; to be freed at the end. */
+static ft__arena spaces;
 static const char *const text[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
 
 static inline ft_parameter categories(const char *name, uint32_t n)
@@ -40,7 +42,7 @@ static inline ft_space *space_of(const ft_parameter *param, size_t n)
 {
     ft_space *s;
 
-    if (ft__space_new(&s, param, n, NULL, 0, NULL, 0, NULL))
+    if (ft__space_new(&s, &spaces, param, n, NULL, 0, NULL, 0, NULL))
         abort();
     return s;
 }
@@ -67,7 +69,7 @@ static inline ft_space *conditional_space(int with_level)
                                   reals("level", 0.5, 8, 1)};
     ft_space *s;
 
-    if (ft__space_new(&s, param, with_level ? 4 : 3,
+    if (ft__space_new(&s, &spaces, param, with_level ? 4 : 3,
                       with_level ? condition : condition + 1, with_level ? 2 : 1,
                       &forbidden, 1, NULL))
         abort();

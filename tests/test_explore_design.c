@@ -58,8 +58,6 @@ static void a_full_design_has_every_combination_once(void)
     CHECK(n == 4 + 2 + 2 * 4); /* gcc, clang without two batches, nvcc */
     check_points_are_proper(c, row, n);
     free(row);
-    ft__space_free(c);
-    ft__space_free(s);
 }
 
 static void a_part_of_a_full_design_varies_in_everything(void)
@@ -77,7 +75,6 @@ static void a_part_of_a_full_design_varies_in_everything(void)
     for (int i = 0; i < 4; i++)
         CHECK(seen[i] >= 3 && seen[i] <= 17);
     free(row);
-    ft__space_free(s);
 }
 
 static void a_design_too_large_or_empty_is_refused(void)
@@ -93,15 +90,14 @@ static void a_design_too_large_or_empty_is_refused(void)
 
     CHECK(ft_design_make(&row, &n, s, &(ft_design_options){0}, &err) == FT_EINVAL);
     CHECK(row == NULL && n == 0 && strstr(err.msg, "more than 16777216") != NULL);
-    CHECK(ft__space_new(&none, param, 1, NULL, 0, &forbidden, 1, NULL) == FT_OK);
+    CHECK(ft__space_new(&none, &spaces, param, 1, NULL, 0, &forbidden, 1, NULL) ==
+          FT_OK);
     for (int d = 0; d < FT_DESIGN_COUNT; d++) {
         const ft_design_options opt = {.design = (ft_design)d, .n = 5};
 
         CHECK(ft_design_make(&row, &n, none, &opt, &err) == FT_EINVAL);
         CHECK(row == NULL && strstr(err.msg, "no point") != NULL);
     }
-    ft__space_free(none);
-    ft__space_free(s);
 }
 
 /* ---- fractional ---- */
@@ -149,7 +145,6 @@ static void fractions_have_their_resolution(void)
             check_points_are_proper(s, row, n < 300 ? n : 300);
             CHECK(n <= 1024 && is_orthogonal(row, n, k, 0, one, resolution - 1));
             free(row);
-            ft__space_free(s);
         }
 }
 
@@ -243,8 +238,6 @@ static void drawn_designs_have_as_many_points_as_asked_for_or_all(void)
             check_points_are_proper(real, row, n);
             free(row);
         }
-    ft__space_free(real);
-    ft__space_free(s);
 }
 
 static void the_same_seed_draws_the_same(void)
@@ -265,7 +258,6 @@ static void the_same_seed_draws_the_same(void)
         free(same);
         free(other);
     }
-    ft__space_free(s);
 }
 
 static double least_distance(const double *row, size_t n, size_t k)
@@ -298,7 +290,6 @@ static void a_hypercube_has_one_point_in_each_row_of_each_column(void)
     for (size_t i = 0; i < N * K; i++)
         CHECK(seen[i % K][i / K] == 1);
     free(row);
-    ft__space_free(s);
 }
 
 /* Ordinary hypercubes for comparison: columns shuffled. */
@@ -325,7 +316,6 @@ static void a_hypercube_is_spread_out(void)
         CHECK(least_distance(row, n, K) > least[PLAIN - 1]);
         free(row);
     }
-    ft__space_free(s);
 }
 
 /* The first points of Joe and Kuo's program in dimensions 1 to 4. */
@@ -424,7 +414,6 @@ static void the_sequence_is_more_even_than_chance(void)
             free(random);
         }
         CHECK(even < 0.5 * chance);
-        ft__space_free(s);
     }
 }
 
@@ -444,5 +433,6 @@ int main(void)
     the_sequence_begins_as_published();
     every_dimension_of_the_sequence_is_even();
     the_sequence_is_more_even_than_chance();
+    ft__arena_free(&spaces);
     CHECK_DONE();
 }

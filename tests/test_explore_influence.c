@@ -54,7 +54,6 @@ static void the_shares_of_ishigami_are_found(void)
     for (int k = 0; k < 3; k++)
         CHECK(in.main_sigma[k] > 0 && in.main_sigma[k] < 0.1);
     ft_influence_free(&in);
-    ft__space_free(s);
 }
 
 /* Sobol's g (Saltelli, Sobol 1995): the share of a set is the product over it of
@@ -87,7 +86,6 @@ static void the_shares_of_sobol_g_are_found(void)
             CHECK_NEAR(in.pair[8 * j + k], part[j] * part[k] / all, 0.05);
     }
     ft_influence_free(&in);
-    ft__space_free(s);
 }
 
 /* The compiler, and what only one of three has; batch does nothing. */
@@ -105,7 +103,6 @@ static void parameters_that_seldom_have_a_say_count_less(void)
     CHECK(in.main[1] + in.pair[0 * 3 + 1] > 0.05);
     CHECK(in.main[2] < 0.05);
     ft_influence_free(&in);
-    ft__space_free(s);
 }
 
 /* A choice of four, a switch, and a whole number that matters only with the switch on;
@@ -128,7 +125,6 @@ static void values_and_switches_have_their_exact_shares(void)
     CHECK_NEAR(in.main[2], 9 * variance / 4 / all, 0.06);
     CHECK_NEAR(in.pair[1 * 3 + 2], 9 * variance / 4 / all, 0.06);
     ft_influence_free(&in);
-    ft__space_free(s);
 }
 
 static void points_that_failed_are_left_out(void)
@@ -163,7 +159,6 @@ static void points_that_failed_are_left_out(void)
     CHECK(isnan(a.main[0]) && isnan(a.pair[1]) && isnan(a.r2));
     ft_influence_free(&a);
     free(point);
-    ft__space_free(s);
 }
 
 int main(void)
@@ -173,5 +168,6 @@ int main(void)
     values_and_switches_have_their_exact_shares();
     parameters_that_seldom_have_a_say_count_less();
     points_that_failed_are_left_out();
+    ft__arena_free(&spaces);
     CHECK_DONE();
 }

@@ -70,7 +70,6 @@ static void the_terms_of_a_polynomial_are_found(void)
     CHECK(m.n < 8);
     CHECK(m.r2 > 0.9999);
     ft_influence_model_free(&m);
-    ft__space_free(s);
 }
 
 static double noisy(const double *p, ft__prng *rng)
@@ -90,7 +89,6 @@ static void noise_is_not_explained(void)
     CHECK(m.r2 > 0.8 && m.r2 < 0.96);
     ft_influence_model_free(&exact);
     ft_influence_model_free(&m);
-    ft__space_free(s);
 }
 
 static double nothing(const double *p, ft__prng *rng)
@@ -108,7 +106,6 @@ static void chance_alone_is_no_model(void)
     CHECK(m.r2 < 0.1);
     CHECK_NEAR(m.term[0].coefficient, 0.5, 0.15);
     ft_influence_model_free(&m);
-    ft__space_free(s);
 }
 
 /* ftz has a say with nvcc only, and costs 4 there. */
@@ -126,7 +123,6 @@ static void parameters_without_a_say_add_nothing(void)
     CHECK_NEAR(coefficient(&m, 1, 1, -1, -1, 1), 4, 1e-6);
     CHECK_NEAR(coefficient(&m, 2, -1, -1, -1, 1), 4, 1e-6); /* 4 of range 0 .. 1 */
     ft_influence_model_free(&m);
-    ft__space_free(s);
 }
 
 static void too_few_points_are_refused(void)
@@ -138,7 +134,6 @@ static void too_few_points_are_refused(void)
 
     CHECK(ft_influence_fit(&m, s, point, y, 9, 1, &err) == FT_EINVAL);
     CHECK(m.term == NULL && strstr(err.msg, "9 points") != NULL);
-    ft__space_free(s);
 }
 
 int main(void)
@@ -148,5 +143,6 @@ int main(void)
     chance_alone_is_no_model();
     parameters_without_a_say_add_nothing();
     too_few_points_are_refused();
+    ft__arena_free(&spaces);
     CHECK_DONE();
 }

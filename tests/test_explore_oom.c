@@ -18,11 +18,13 @@ static ft_status make_space(void)
     const ft__condition condition = {1, part};
     const ft__forbidden forbidden = {&part, 1};
     const ft_parameter param[] = {categories("c", 3), integers("i", 1, 5, 0)};
+    ft__arena arena = {0};
     ft_space *s;
-    ft_status st = ft__space_new(&s, param, 2, &condition, 1, &forbidden, 1, NULL);
+    ft_status st =
+        ft__space_new(&s, &arena, param, 2, &condition, 1, &forbidden, 1, NULL);
 
     CHECK((st == FT_OK) == (s != NULL));
-    ft__space_free(s);
+    ft__arena_free(&arena);
     return st;
 }
 
@@ -157,7 +159,7 @@ int main(void)
     CHECK(ft_design_make(&points, &n, space, &opt, NULL) == FT_OK && n == N);
     for (int i = 0; i < 4 * N; i++)
         y[i] = 0.5 + 0.5 * sin(i * i);
-    every_refused_allocation_is_reported(make_space, 2);
+    every_refused_allocation_is_reported(make_space, 1);
     every_refused_allocation_is_reported(full, 1);
     every_refused_allocation_is_reported(fractional, 4);
     every_refused_allocation_is_reported(random_points, 2);
@@ -171,6 +173,6 @@ int main(void)
     every_refused_allocation_is_reported(influence_model, 8);
     every_refused_allocation_is_reported(correlate, 2);
     free(points);
-    ft__space_free(space);
+    ft__arena_free(&spaces);
     CHECK_DONE();
 }

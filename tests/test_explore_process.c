@@ -103,7 +103,6 @@ static void what_is_expected_is_the_textbooks(void)
         }
     }
     ft__arena_free(&p.arena);
-    ft__space_free(s);
 }
 
 static void what_matters_has_the_shorter_length(void)
@@ -124,12 +123,12 @@ static void what_matters_has_the_shorter_length(void)
         CHECK(sigma[0] < 0.02);
     }
     ft__arena_free(&p.arena);
-    ft__space_free(s);
 }
 
 int main(void)
 {
     what_is_expected_is_the_textbooks();
     what_matters_has_the_shorter_length();
+    ft__arena_free(&spaces);
     CHECK_DONE();
 }

@@ -65,7 +65,6 @@ static void every_point_is_asked_for_once_then_there_are_no_others(void)
         CHECK(strstr(err.msg, "all 14 points") != NULL);
         ft__search_free(search);
     }
-    ft__space_free(s);
 }
 
 /* Several points asked for before any is told. */
@@ -88,7 +87,6 @@ static void points_can_be_asked_for_in_batches(void)
         }
         ft__search_free(search);
     }
-    ft__space_free(s);
 }
 
 static void the_same_seed_asks_the_same(void)
@@ -113,7 +111,6 @@ static void the_same_seed_asks_the_same(void)
         ft__search_free(a);
         ft__search_free(b);
     }
-    ft__space_free(s);
 }
 
 /* Told again of what the first one was told, another search goes on as that did. */
@@ -146,7 +143,6 @@ static void a_search_that_was_cut_off_goes_on_as_it_would_have(void)
         }
         ft__search_free(whole);
     }
-    ft__space_free(s);
 }
 
 static void points_that_fail_or_have_no_say_do_no_harm(void)
@@ -168,7 +164,6 @@ static void points_that_fail_or_have_no_say_do_no_harm(void)
         }
         ft__search_free(search);
     }
-    ft__space_free(s);
 }
 
 /* ---- problems with known fronts ---- */
@@ -245,7 +240,6 @@ static double reached(ft_searcher which, problem f, size_t k, uint32_t m, size_t
         ft__search_free(search);
     }
     free(y);
-    ft__space_free(s);
     return sum;
 }
 
@@ -323,7 +317,6 @@ static void points_within_limits_are_looked_for(void)
     CHECK(within[FT_SEARCH_RANDOM] == 0);
     CHECK(within[FT_SEARCH_MODEL] > 15);
     CHECK(within[FT_SEARCH_NSGA2] > 15);
-    ft__space_free(s);
 }
 
 /* ---- failures ---- */
@@ -351,7 +344,6 @@ static int n_failing(ft_searcher which, uint64_t seed, double *nearest)
         CHECK(ft__search_tell(search, p, y, NULL) == FT_OK);
     }
     ft__search_free(search);
-    ft__space_free(s);
     return n;
 }
 
@@ -436,5 +428,6 @@ int main(void)
     the_front_of_dtlz2_is_found();
     points_within_limits_are_looked_for();
     a_search_learns_where_points_fail();
+    ft__arena_free(&spaces);
     CHECK_DONE();
 }

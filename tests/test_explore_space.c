@@ -32,7 +32,6 @@ static void each_value_owns_an_equal_share(void)
         CHECK(seen[2][k] == 150);
     CHECK_NEAR(least, 2, 0.01);
     CHECK_NEAR(greatest, 10, 0.01);
-    ft__space_free(s);
 }
 
 static void orders_of_magnitude_count_alike(void)
@@ -45,7 +44,6 @@ static void orders_of_magnitude_count_alike(void)
     ft__space_from_unit(s, point, unit);
     CHECK(point[0] == 45); /* 2^5.5 */
     CHECK_NEAR(point[1], pow(10, 1.5), 1e-9);
-    ft__space_free(s);
 }
 
 static void every_point_comes_back_from_its_coordinates(void)
@@ -67,7 +65,6 @@ static void every_point_comes_back_from_its_coordinates(void)
         for (int k = 0; k < 6; k++)
             CHECK_NEAR(again[k], point[k], 1e-9 * fabs(point[k]));
     }
-    ft__space_free(s);
 }
 
 static void coordinates_next_to_1_stay_inside(void)
@@ -83,7 +80,6 @@ static void coordinates_next_to_1_stay_inside(void)
     CHECK(point[1] == 6);
     CHECK(point[2] == 6);
     CHECK(point[3] <= 1e3);
-    ft__space_free(s);
 }
 
 /* level waits for ftz, which stands before it and waits for compiler. */
@@ -103,7 +99,6 @@ static void parameters_have_a_say_only_when_their_conditions_hold(void)
     ft__space_from_unit(s, point, full);
     CHECK(point[1] == 1);
     CHECK_NEAR(point[3], 2, 1e-12);
-    ft__space_free(s);
 }
 
 static void forbidden_combinations_are_not_allowed(void)
@@ -114,7 +109,6 @@ static void forbidden_combinations_are_not_allowed(void)
     CHECK(ft__space_allows(s, good) == 1);
     CHECK(ft__space_allows(s, bad) == 0);
     CHECK(ft__space_allows(s, other) == 1);
-    ft__space_free(s);
 }
 
 static void the_size_counts_points_that_differ(void)
@@ -126,9 +120,6 @@ static void the_size_counts_points_that_differ(void)
     CHECK(s->size == (2 + 2) * 4); /* gcc, clang, nvcc with and without */
     CHECK(isinf(real->size));
     CHECK(plain->size == 5e6);
-    ft__space_free(plain);
-    ft__space_free(real);
-    ft__space_free(s);
 }
 
 /* 8 parents of 3 values of which any two open the same child: against counting. */
@@ -149,7 +140,7 @@ static void the_size_of_tangled_conditions_is_counted_right(void)
 
     for (int i = 0; i < N; i++)
         param[i] = categories("c", 3);
-    CHECK(ft__space_new(&s, param, N, condition, 5, NULL, 0, NULL) == FT_OK);
+    CHECK(ft__space_new(&s, &spaces, param, N, condition, 5, NULL, 0, NULL) == FT_OK);
     for (int i = 0; i < 200000; i++) {
         double unit[N], point[N];
         size_t code = 0;
@@ -163,7 +154,6 @@ static void the_size_of_tangled_conditions_is_counted_right(void)
         seen[code] = 1;
     }
     CHECK(s->size == (double)n);
-    ft__space_free(s);
 }
 
 static void mistakes_are_refused_with_a_sentence(void)
@@ -191,7 +181,7 @@ static void mistakes_are_refused_with_a_sentence(void)
         ft_error err = {0};
         ft_space *s;
 
-        CHECK(ft__space_new(&s, bad[i].param, bad[i].n, bad[i].condition,
+        CHECK(ft__space_new(&s, &spaces, bad[i].param, bad[i].n, bad[i].condition,
                             bad[i].condition != NULL, NULL, 0, &err) == FT_EINVAL);
         CHECK(s == NULL);
         CHECK(strstr(err.msg, bad[i].says) != NULL);
@@ -209,5 +199,6 @@ int main(void)
     the_size_counts_points_that_differ();
     the_size_of_tangled_conditions_is_counted_right();
     mistakes_are_refused_with_a_sentence();
+    ft__arena_free(&spaces);
     CHECK_DONE();
 }

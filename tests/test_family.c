@@ -8,6 +8,7 @@
 #include "base/prng.h"
 #include "check.h"
 #include "graph/build.h"
+#include "import/list.h"
 #include "predict/file/predictor.h"
 #include "predict/model/family.h"
 #include "predict/query/network.h"
@@ -490,7 +491,7 @@ static ft_network_estimate ask_at(const ft_predictor *p, const ft_device *d,
     ft_network_estimate e;
     ft_graph *g;
 
-    ft__build_op(b, "", 0, op, 1);
+    ft__list_op(b, "", 0, op, 1);
     CHECK(ft__build_finish_take(&g, b, NULL) == FT_OK);
     CHECK(ft_predict_network(&e, p, &on, g, NULL) == FT_OK);
     ft_graph_free(g);

@@ -8,6 +8,7 @@
 #include "graph/build.h"
 #include "graph/graph_inside.h"
 #include "graph/op_inside.h"
+#include "import/list.h"
 
 static ft_op parse(const char *spec)
 {
@@ -123,8 +124,8 @@ static void every_kind_survives_the_round_trip(void)
 
             ft__op_init(&op, (ft_kind)k, (ft_dtype)(1 + ft__prng_below(&rng, 20)));
             op.layout = (ft_layout)ft__prng_below(&rng, 2);
-            for (uint32_t i = 0; (key = ft__kind_key((ft_kind)k, i)) != FT_K_COUNT;
-                 i++) {
+            for (uint32_t i = 0;
+                 (key = ft__kind_key((ft_kind)k, i, NULL)) != FT_K_COUNT; i++) {
                 int64_t v[FT_MAX_RANK];
                 uint32_t n = key == FT_K_x             ? rank
                              : ft__prng_below(&rng, 3) ? (rank > 2 ? rank - 2 : 1)
@@ -404,7 +405,7 @@ static void lowering_keeps_phases_and_takes_nodes_without_operands(void)
     for (int i = 0; i < 2; i++) {
         CHECK(ft_op_parse(&op, texts[i], strlen(texts[i]), NULL) == FT_OK);
         ft__build_phase(b, phases[i]);
-        ft__build_op(b, "", 0, &op, 1);
+        ft__list_op(b, "", 0, &op, 1);
     }
     CHECK(ft__build_finish_take(&g, b, NULL) == FT_OK);
     CHECK(ft__graph_lower(&low, g, FT_POLICY_CHANNELS_LAST, NULL) == FT_OK);

@@ -37,10 +37,7 @@ static void walk(ft__json *r)
             (void)ft__json_unescape(text, out, sizeof(out), &len);
         return;
     case '0': ft__json_number(r, &d); return;
-    case 'n':
-        if (!ft__json_null(r))
-            ft__json_skip(r, NULL);
-        return;
+    case 'n': ft__json_skip(r, NULL); return;
     default: ft__json_bool(r, &b); return;
     }
 }

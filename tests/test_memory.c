@@ -319,42 +319,6 @@ static void pieces_that_live_together_do_not_overlap(void)
     }
 }
 
-struct cost {
-    uint64_t fixed, per_item;
-    int asked;
-};
-
-static ft_status cost_at(void *arg, int64_t batch, uint64_t *bytes, ft_error *err)
-{
-    struct cost *c = arg;
-
-    c->asked++;
-    *bytes = c->fixed + c->per_item * (uint64_t)batch;
-    return batch > 1000 && !c->per_item ? ft_fail(err, FT_EINVAL, 0, "no") : FT_OK;
-}
-
-static void the_largest_batch_just_fits(void)
-{
-    static const struct {
-        uint64_t fixed, per_item, limit;
-        int64_t batch;
-    } c[] = {
-        {100, 10, 99, 0},    {100, 10, 109, 0},      {100, 10, 110, 1},
-        {100, 10, 1000, 90}, {0, 1, 123456, 123456}, {0, 1, 1u << 30, 1 << 20},
-    };
-    struct cost none = {0, 0, 0};
-    int64_t batch;
-
-    for (size_t i = 0; i < sizeof(c) / sizeof(*c); i++) {
-        struct cost cost = {c[i].fixed, c[i].per_item, 0};
-
-        CHECK(ft__memory_max_batch(&batch, c[i].limit, cost_at, &cost, NULL) == FT_OK);
-        CHECK(batch == c[i].batch);
-        CHECK(cost.asked <= 42);
-    }
-    CHECK(ft__memory_max_batch(&batch, 1, cost_at, &none, NULL) == FT_EINVAL);
-}
-
 static void sizes_that_cannot_be_counted_are_refused(void)
 {
     ft__build *b = ft__build_new("huge");
@@ -393,7 +357,6 @@ int main(void)
     a_training_step_is_told_by_part();
     random_graphs_need_what_a_simulation_finds();
     pieces_that_live_together_do_not_overlap();
-    the_largest_batch_just_fits();
     sizes_that_cannot_be_counted_are_refused();
     a_graph_without_operations_is_its_weights();
     CHECK_DONE();

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "learn/learn_inside.h"
+#include "decide/slow.h"
 #include "learn_data.h"
 
 /* A cloud around 0 and one row far away; what is far is isolated first. */

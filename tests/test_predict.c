@@ -9,6 +9,7 @@
 #include "check.h"
 #include "foretell/predictor.h"
 #include "graph/build.h"
+#include "import/list.h"
 #include "predict/data/features.h"
 #include "predict/file/predictor.h"
 #include "predict/query/network.h"
@@ -114,7 +115,7 @@ static ft_status predict_ops(const ft_predictor *p, const ft_op *ops, int n,
     ft_status st;
 
     for (int i = 0; i < n; i++)
-        ft__build_op(b, "", 0, &ops[i], 1);
+        ft__list_op(b, "", 0, &ops[i], 1);
     CHECK(ft__build_finish_take(&g, b, NULL) == FT_OK);
     st = ft_predict_network(&e, p, &as_measured, g, err);
     for (int i = 0; i < n && !st; i++) {
@@ -213,8 +214,8 @@ static ft_graph *network(const ft_op *a, uint64_t n_a, const ft_op *b, uint64_t 
     ft__build *build = ft__build_new("net");
     ft_graph *g;
 
-    ft__build_op(build, "", 0, a, n_a);
-    ft__build_op(build, "", 0, b, n_b);
+    ft__list_op(build, "", 0, a, n_a);
+    ft__list_op(build, "", 0, b, n_b);
     CHECK(ft__build_finish_take(&g, build, NULL) == FT_OK);
     return g;
 }
@@ -251,10 +252,10 @@ static void the_phases_of_a_step_add_up(ft_store *s, const ft_op *convs)
     ft_graph *g;
 
     backward.phase = FT_PHASE_BACKWARD;
-    ft__build_op(build, "", 0, &convs[0], 2);
+    ft__list_op(build, "", 0, &convs[0], 2);
     ft__build_phase(build, FT_PHASE_BACKWARD);
-    ft__build_op(build, "", 0, &backward, 3);
-    ft__build_op(build, "", 0, &convs[0], 5); /* in both phases the same operation */
+    ft__list_op(build, "", 0, &backward, 3);
+    ft__list_op(build, "", 0, &convs[0], 5); /* in both phases the same operation */
     CHECK(ft__build_finish_take(&g, build, NULL) == FT_OK);
     CHECK(ft_predict_network(&e, p, &as_measured, g, NULL) == FT_OK);
     CHECK_NEAR(e.phase_time[FT_PHASE_FORWARD].value, 2 * truth_s(&convs[0]),

@@ -275,6 +275,7 @@ static void bad_lines_are_refused_with_what_is_wrong(void)
         {LAUNCH "\"params\": {\"3\": 4294967296}}", "does not fit", FT_EFORMAT},
         {LAUNCH "\"params\": {\"3\": -2147483649}}", "does not fit", FT_EFORMAT},
         {LAUNCH "\"params\": {\"3\": true}}", "1 or 0 was expected", FT_EFORMAT},
+        {LAUNCH "\"params\": {\"3\": nul}}", "this begins no value", FT_EFORMAT},
         {LAUNCH "\"params\": {\"3\": \"ptr\"}}", "\"pointer\" or a number", FT_EFORMAT},
         {LAUNCH "\"params\": {\"3\": {\"f64\": 1}}}", "of 4 bytes is given 8",
          FT_EFORMAT},

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "query/data.h"
 
 static const char LIST[] =
     "conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32 *3\n"
@@ -353,6 +354,42 @@ static void a_predictor_has_its_place(void)
     CHECK(strcmp(small, "/u/loca") == 0);
 }
 
+struct cost {
+    uint64_t fixed, per_item;
+    int asked;
+};
+
+static ft_status cost_at(void *arg, int64_t batch, uint64_t *bytes, ft_error *err)
+{
+    struct cost *c = arg;
+
+    c->asked++;
+    *bytes = c->fixed + c->per_item * (uint64_t)batch;
+    return batch > 1000 && !c->per_item ? ft_fail(err, FT_EINVAL, 0, "no") : FT_OK;
+}
+
+static void the_largest_batch_just_fits(void)
+{
+    static const struct {
+        uint64_t fixed, per_item, limit;
+        int64_t batch;
+    } c[] = {
+        {100, 10, 99, 0},    {100, 10, 109, 0},      {100, 10, 110, 1},
+        {100, 10, 1000, 90}, {0, 1, 123456, 123456}, {0, 1, 1u << 30, 1 << 20},
+    };
+    struct cost none = {0, 0, 0};
+    int64_t batch;
+
+    for (size_t i = 0; i < sizeof(c) / sizeof(*c); i++) {
+        struct cost cost = {c[i].fixed, c[i].per_item, 0};
+
+        CHECK(ft__max_batch(&batch, c[i].limit, cost_at, &cost, NULL) == FT_OK);
+        CHECK(batch == c[i].batch);
+        CHECK(cost.asked <= 42);
+    }
+    CHECK(ft__max_batch(&batch, 1, cost_at, &none, NULL) == FT_EINVAL);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2)
@@ -360,6 +397,7 @@ int main(int argc, char **argv)
     snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
     snprintf(model, sizeof(model), "%s/data/models/resnet18.onnx", argv[1]);
     CHECK(strcmp(ft_version(), FT_VERSION) == 0);
+    the_largest_batch_just_fits();
     an_answer_adds_up();
     a_query_of_another_size_is_understood();
     a_graph_is_asked_as_its_file();

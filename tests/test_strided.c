@@ -7,8 +7,8 @@
 #include "foretell/graph.h"
 #include "graph/build.h"
 #include "graph/graph_inside.h"
-#include "graph/scratch.h"
-#include "graph/strided.h"
+#include "graph/lower.h"
+#include "graph/memory.h"
 
 /* ---- strides ---- */
 

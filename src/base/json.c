@@ -228,11 +228,6 @@ bool ft__json_bool(ft__json *r, bool *out)
            (!ready(r) ? ends_early(r) : fail(r, r->p, "true or false was expected"));
 }
 
-bool ft__json_null(ft__json *r)
-{
-    return word(r, "null");
-}
-
 static const char *digits(const char *p, const char *end)
 {
     while (p < end && *p >= '0' && *p <= '9')

@@ -58,7 +58,6 @@ bool ft__json_string(ft__json *r, ft__text *out);
 bool ft__json_int(ft__json *r, int64_t *out);
 bool ft__json_number(ft__json *r, double *out);
 bool ft__json_bool(ft__json *r, bool *out);
-bool ft__json_null(ft__json *r);
 /* Any value, of which only strings and brackets are looked at. */
 bool ft__json_skip(ft__json *r, ft__text *out);
 /* Past all that follows in the object that was stepped into, and out of it. */

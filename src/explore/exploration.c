@@ -559,7 +559,6 @@ void ft_exploration_free(ft_exploration *x)
 {
     if (!x)
         return;
-    ft__space_free(x->space);
     ft__arena_free(&x->arena);
     free(x);
 }

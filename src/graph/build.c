@@ -267,12 +267,6 @@ const ft_tensor *ft__build_get(const ft__build *b, uint32_t tensor)
     return &b->g->tensor[tensor];
 }
 
-void ft__build_set_layout(ft__build *b, uint32_t tensor, ft_layout layout)
-{
-    if (!b->failed)
-        b->g->tensor[tensor].layout = layout;
-}
-
 void ft__build_output(ft__build *b, uint32_t tensor)
 {
     if (!grow(b, &b->g->output, b->g->n_outputs, &b->cap_outputs,
@@ -560,68 +554,6 @@ void ft__build_rollback(ft__build *b, const ft__build_mark *mark)
     ft__index_free(&b->index);
     for (uint32_t i = 0; i < g->n_ops; i++)
         (void)number_of(b, &g->op[i], i);
-}
-
-/* `elements` of one kind of weights, if there are any. */
-static void add_weights(ft__build *b, ft_dtype t, double elements, uint32_t *params,
-                        uint32_t *n)
-{
-    ft_shape s = {.rank = 1};
-
-    if (!(elements > 0 && elements <= (double)FT__MAX_ELEMENTS))
-        return;
-    s.dim[0] = (int64_t)elements;
-    params[(*n)++] = ft__build_tensor(b, "", 0, FT_ROLE_WEIGHT, t, &s);
-}
-
-/* Each occurrence of an operation is a layer with weights of its own. What lies
- * beside weights of another dtype (bias, scales) has that of the operands. */
-static uint32_t weights_of(ft__build *b, const ft_op *op, double count,
-                           uint32_t params[2])
-{
-    int64_t own = ft_op_at(op, FT_K_weights, 0);
-    ft_dtype t = own ? (ft_dtype)own : op->dtype, rest = op->dtype;
-    uint32_t n = 0, bits = ft_dtype_bits(t);
-    double elements, beside = 0;
-    ft_cost c;
-
-    ft_op_cost(op, &c);
-    elements = c.weight_elements;
-    if (c.weight_bytes * 8 > elements * bits) {
-        rest = rest == FT_DTYPE_int8 || rest == FT_DTYPE_uint8 ? FT_DTYPE_int32 : rest;
-        elements -= (double)(ft_op_at(op, FT_K_bias, 0) * ft_op_at(op, FT_K_out, 0));
-        beside = (c.weight_bytes * 8 - elements * bits) / ft_dtype_bits(rest);
-    }
-    add_weights(b, t, elements * count, params, &n);
-    add_weights(b, rest, beside * count, params, &n);
-    return n;
-}
-
-/* The operands are activations out of nowhere: each operation of a list stands
- * alone, so they live only as long as it runs. */
-void ft__build_op(ft__build *b, const char *name, size_t name_len, const ft_op *op,
-                  uint64_t count)
-{
-    uint32_t in[FT_OP_MAX_OPERANDS], out[FT_OP_MAX_OPERANDS], params[2], n_params;
-    uint32_t n_in = ft_op_n_inputs(op), n_out = ft_op_n_outputs(op);
-    ft_shape s;
-    ft_dtype t;
-
-    for (uint32_t i = 0; i < n_in; i++) {
-        ft_op_input(op, i, &s, &t);
-        in[i] = ft__build_tensor(b, "", 0, FT_ROLE_ACTIVATION, t, &s);
-    }
-    for (uint32_t i = 0; i < n_out; i++) {
-        ft_op_output(op, i, &s, &t);
-        out[i] = ft__build_tensor(b, "", 0, FT_ROLE_ACTIVATION, t, &s);
-    }
-    n_params = weights_of(b, op, (double)count, params);
-    if (b->failed)
-        return;
-    repeat_node(
-        b,
-        ft__build_node(b, name, name_len, op, in, n_in, params, n_params, out, n_out),
-        count);
 }
 
 FT_PRINTF(5, 0)

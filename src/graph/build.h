@@ -26,7 +26,6 @@ uint32_t ft__build_tensor(ft__build *b, const char *name, size_t name_len, ft_ro
 uint32_t ft__build_like(ft__build *b, const ft_tensor *like, ft_dtype dtype);
 /* Valid until the next ft__build_tensor(). */
 const ft_tensor *ft__build_get(const ft__build *b, uint32_t tensor);
-void ft__build_set_layout(ft__build *b, uint32_t tensor, ft_layout layout);
 /* The next result of the network. */
 void ft__build_output(ft__build *b, uint32_t tensor);
 /* Dimensions that are bounds (ft_tensor.open); a weight that training changes. */
@@ -78,9 +77,6 @@ typedef struct ft__build_mark {
 } ft__build_mark;
 ft__build_mark ft__build_here(const ft__build *b);
 void ft__build_rollback(ft__build *b, const ft__build_mark *mark);
-/* For a spec list: an operation with invented operands, `count` times. */
-void ft__build_op(ft__build *b, const char *name, size_t name_len, const ft_op *op,
-                  uint64_t count);
 
 FT_PRINTF(2, 3) void ft__build_assume(ft__build *b, const char *fmt, ...);
 FT_PRINTF(2, 3) void ft__build_bounded(ft__build *b, const char *fmt, ...);

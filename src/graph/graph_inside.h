@@ -23,10 +23,5 @@ ft_dtype ft__graph_dtype(const ft_graph *g);
  * FT_EINVAL: nothing to train, or the result has no gradient (says which). */
 ft_status ft__graph_train(ft_graph **out, const ft_graph *g, const ft_step_options *opt,
                           ft_error *err);
-/* The largest batch, up to 2^20, that needs at most `limit` bytes; 0: not even
- * one does. Memory must not fall as the batch grows. Asks about 2 log2(batch)
- * times; the first failure of `at` is the result. */
-ft_status ft__memory_max_batch(int64_t *out, uint64_t limit, ft_memory_at at, void *arg,
-                               ft_error *err);
 
 #endif

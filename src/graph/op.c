@@ -163,14 +163,15 @@ int ft__phase_from_name(ft_phase *p, const char *name, size_t len)
     return 0;
 }
 
-ft_key_id ft__kind_key(ft_kind k, uint32_t i)
+ft_key_id ft__kind_key(ft_kind k, uint32_t i, int *required)
 {
-    return i < kinds[k].n_keys ? kinds[k].keys[i].key : FT_K_COUNT;
-}
+    const struct kind_rule *r = &kinds[k];
 
-int ft__kind_key_required(ft_kind k, uint32_t i)
-{
-    return i < kinds[k].n_keys && kinds[k].keys[i].fallback < 0;
+    if (i >= r->n_keys)
+        return FT_K_COUNT;
+    if (required)
+        *required = r->keys[i].fallback < 0;
+    return r->keys[i].key;
 }
 
 void ft__op_init(ft_op *op, ft_kind k, ft_dtype t)

@@ -7,9 +7,9 @@ const char *ft__class_name(ft_class c);
 ft_dtype ft__dtype_from_name(const char *name, size_t len); /* NONE: unknown */
 const char *ft__key_name(ft_key_id k);
 int ft__kind_from_name(ft_kind *k, const char *name, size_t len); /* 0: unknown */
-/* Keys of a kind in canonical order; FT_K_COUNT behind the last. */
-ft_key_id ft__kind_key(ft_kind k, uint32_t i);
-int ft__kind_key_required(ft_kind k, uint32_t i);
+/* Keys of a kind in canonical order; FT_K_COUNT behind the last. *required (NULL: not
+ * asked): it has no default. */
+ft_key_id ft__kind_key(ft_kind k, uint32_t i, int *required);
 /* Of all that the spec says; from names, so that stored hashes stay true when
  * the list of kinds grows. */
 uint64_t ft__op_hash(const ft_op *op);

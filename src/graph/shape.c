@@ -519,13 +519,15 @@ static ft_status check_keys(const ft_op *op, ft_error *err)
 {
     enum result_rule r = rules[op->kind];
     ft_key_id key;
+    int required;
 
-    for (uint32_t i = 0; (key = ft__kind_key(op->kind, i)) != FT_K_COUNT; i++) {
+    for (uint32_t i = 0; (key = ft__kind_key(op->kind, i, &required)) != FT_K_COUNT;
+         i++) {
         ft_shape s = ft_op_shape(op, key);
         uint32_t n;
 
         (void)ft_op_get(op, key, &n);
-        if (n == 0 && ft__kind_key_required(op->kind, i))
+        if (n == 0 && required)
             return ft_fail(err, FT_EFORMAT, 0, "%s needs %s=", ft_kind_name(op->kind),
                            ft__key_name(key));
         if (n > 1 && single(key, r))

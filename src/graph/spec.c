@@ -66,7 +66,7 @@ size_t ft_op_print(const ft_op *op, char *buf, size_t size)
     ft_key_id key;
 
     put(&o, ft_kind_name(op->kind));
-    for (uint32_t i = 0; (key = ft__kind_key(op->kind, i)) != FT_K_COUNT; i++) {
+    for (uint32_t i = 0; (key = ft__kind_key(op->kind, i, NULL)) != FT_K_COUNT; i++) {
         uint32_t n;
         const int64_t *v = ft_op_get(op, key, &n);
 
@@ -270,7 +270,7 @@ static ft_status read_key(struct in *in, const ft_op *op, const char *name, size
     ft_status st;
     int number = 0;
 
-    while ((key = ft__kind_key(op->kind, i)) != FT_K_COUNT &&
+    while ((key = ft__kind_key(op->kind, i, NULL)) != FT_K_COUNT &&
            !is(ft__key_name(key), name, len))
         i++;
     if (key == FT_K_COUNT)
@@ -384,9 +384,9 @@ ft_status ft_op_parse(ft_op *out, const char *text, size_t len, ft_error *err)
         if (st)
             return st;
     }
-    for (uint32_t i = 0; ft__kind_key(kind, i) != FT_K_COUNT; i++)
+    for (uint32_t i = 0; ft__kind_key(kind, i, NULL) != FT_K_COUNT; i++)
         if (keys[i].seen &&
-            !ft__op_set(out, ft__kind_key(kind, i), keys[i].v, keys[i].n))
+            !ft__op_set(out, ft__kind_key(kind, i, NULL), keys[i].v, keys[i].n))
             return ft_fail(err, FT_EFORMAT, 0, "more than %d values", FT_OP_MAX_VALUES);
     st = ft_op_check(out, err);
     return st ? st : check_wrt(out, err);

@@ -171,6 +171,20 @@ static void want_all(ft__train *t)
 
 /* ---- forward ---- */
 
+/* How many tensors a node saves beside operands and results. */
+static uint32_t n_kept(const ft_op *op)
+{
+    uint32_t saves = ft_kind_saves(op->kind);
+
+    if (op->kind == FT_KIND_topk) /* its indices are a result */
+        return 0;
+    if (op->kind == FT_KIND_rmsnorm || op->kind == FT_KIND_attention ||
+        op->kind == FT_KIND_cross_entropy || op->kind == FT_KIND_lstm ||
+        op->kind == FT_KIND_gru)
+        return 1;
+    return saves & FT_SAVE_STATS ? 2 : saves & (FT_SAVE_INDICES | FT_SAVE_MASK) ? 1 : 0;
+}
+
 /* One element for all that is normalised together. */
 static ft_shape groups_of(const ft_op *op)
 {
@@ -241,6 +255,24 @@ static void copy_storage(ft__train *t, const ft_node *n, const ft_op *op)
     }
 }
 
+/* Makes them; returns how many. */
+static uint32_t keep_tensors(ft__train *t, uint32_t node, const ft_op *op,
+                             uint32_t *out)
+{
+    uint32_t n = n_kept(op);
+    ft_shape s;
+    ft_dtype dtype;
+
+    if (n)
+        kept_tensor(op, &s, &dtype);
+    for (uint32_t k = 0; k < n; k++)
+        out[k] =
+            ft__build_tensor(t->b, t->at, strlen(t->at), FT_ROLE_ACTIVATION, dtype, &s);
+    t->kept[node] = n ? out[0] : FT_NONE;
+    t->n_kept[node] = (uint8_t)n;
+    return n;
+}
+
 static void copy_node(ft__train *t, uint32_t i, bool training)
 {
     const ft_node *n = &t->src->node[i];
@@ -252,15 +284,7 @@ static void copy_node(ft__train *t, uint32_t i, bool training)
     if (training && op.kind == FT_KIND_batchnorm)
         ft__op_set1(&op, FT_K_train, 1);
     if (training && differentiates(t, n, &op) && n_out <= FT_OP_MAX_OPERANDS)
-        for (uint32_t k = 0; k < ft__train_n_kept(&op); k++) {
-            ft_shape s;
-            ft_dtype dtype;
-
-            kept_tensor(&op, &s, &dtype);
-            out[n_out++] = ft__train_tensor(t, dtype, &s);
-            if (k == 0)
-                t->kept[i] = out[n_out - 1];
-        }
+        n_out += keep_tensors(t, i, &op, out + n_out);
     ft__build_at(t->b, n);
     ft__build_again(t->b, n, &op, n->in, out, n_out);
     copy_storage(t, n, &op);
@@ -274,49 +298,6 @@ static void copy_forward(ft__train *t, bool training)
     for (uint32_t i = 0; i < t->src->n_outputs; i++)
         ft__build_output(t->b, t->src->output[i]);
     ft__build_scope(t->b, "", 0);
-}
-
-/* ---- backward ---- */
-
-static void backward_node(ft__train *t, uint32_t i)
-{
-    const ft_node *n = &t->src->node[i];
-    uint32_t first = ft__build_here(t->b).n_nodes;
-    bool any = false;
-
-    for (uint32_t j = 0; j < n->n_out; j++)
-        any |= t->grad[n->out[j]] != FT_NONE;
-    if (!any)
-        return;
-    t->at = n->name;
-    ft__train_backward(t, i);
-    ft__train_done(t, n);
-    if (n->repeat != 1)
-        ft__build_repeat_from(t->b, first, n->repeat);
-}
-
-static void backward(ft__train *t)
-{
-    ft__build_phase(t->b, FT_PHASE_BACKWARD);
-    for (uint32_t i = t->src->n_nodes; i-- > 0 && !ft__build_failed(t->b);)
-        backward_node(t, i);
-}
-
-/* ---- a list of operations ---- */
-
-static void backward_list(ft__train *t)
-{
-    ft__build_phase(t->b, FT_PHASE_BACKWARD);
-    for (uint32_t i = t->src->n_nodes; i-- > 0 && !ft__build_failed(t->b);) {
-        const ft_node *n = &t->src->node[i];
-        const ft_tensor *out = &t->src->tensor[n->out[0]];
-
-        t->at = n->name;
-        if (ft__train_wants(t, n->out[0]) &&
-            ft_kind_saves(t->src->op[n->op].kind) != FT_SAVE_NONE)
-            ft__train_take(t, n->out[0], ft__train_tensor(t, out->dtype, &out->shape));
-        backward_node(t, i);
-    }
 }
 
 /* ---- optimizer ---- */
@@ -425,6 +406,7 @@ static bool open_train(ft__train *t, const ft_graph *g)
     t->reached = ft__arena_need(&t->room, n, 1);
     t->grad = ft__arena_need(&t->room, n, sizeof(*t->grad));
     t->kept = ft__arena_need(&t->room, nodes, sizeof(*t->kept));
+    t->n_kept = ft__arena_need(&t->room, nodes, sizeof(*t->n_kept));
     if (!t->b || t->room.bad)
         return false;
     memset(t->grad, 0xff, n * sizeof(*t->grad));
@@ -450,7 +432,7 @@ static void derive_list(ft__train *t)
     want_all(t);
     ft__build_assume(t->b, "every operation is differentiated alone, without a loss");
     copy_forward(t, true);
-    backward_list(t);
+    ft__train_backward(t, NULL, 0, FT_LOSS_NONE);
 }
 
 /* The losses of these results, and all that follows from them. */
@@ -466,9 +448,7 @@ static void derive_from(ft__train *t, const uint32_t *result, uint32_t n, ft_los
     ft__build_assume(t->b, "no dropout: models exported for evaluation have none");
     find_reached(t);
     copy_forward(t, true);
-    if (!ft__build_failed(t->b))
-        ft__train_loss(t, result, n, loss);
-    backward(t);
+    ft__train_backward(t, result, n, loss);
 }
 
 static void derive(ft__train *t, const ft_step_options *opt)

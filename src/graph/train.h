@@ -15,6 +15,7 @@ typedef struct ft__train {
     uint32_t *grad;    /* per source tensor: its gradient so far, FT_NONE: none yet */
     uint32_t *kept;    /* per source node: the first tensor it saves beside operands
                           and results, FT_NONE: none */
+    uint8_t *n_kept;   /* per source node: how many such tensors */
     uint16_t *holders; /* per tensor of the new graph, where it is a storage: how many
                           elements of grad[] lie in it */
     uint32_t cap_holders;
@@ -44,35 +45,12 @@ static inline bool ft__train_is_parameter(const ft_tensor *t)
            ft__is_floating(t->dtype);
 }
 
-/* ---- train_grad.c ---- */
-/* Appends the losses of the results, their sum, and gives the results gradients. */
-void ft__train_loss(ft__train *t, const uint32_t *result, uint32_t n, ft_loss loss);
-/* g is the gradient of a tensor of the source, or is added to it. */
-void ft__train_take(ft__train *t, uint32_t tensor, uint32_t g);
-/* The backward nodes of a source node are made: the gradients of its results are no
- * longer needed, and those that it gave are added up. */
-void ft__train_done(ft__train *t, const ft_node *n);
-
-/* ---- train_rules.c ---- */
-/* Nodes of the backward pass; FT_NONE when the build failed. */
-uint32_t ft__train_tensor(ft__train *t, ft_dtype dtype, const ft_shape *shape);
-uint32_t ft__train_unary(ft__train *t, ft_kind kind, uint32_t x);
-/* y FT_NONE: a number. */
-uint32_t ft__train_binary(ft__train *t, ft_kind kind, uint32_t x, uint32_t y);
-uint32_t ft__train_cast(ft__train *t, uint32_t x, ft_dtype to);
-uint32_t ft__train_view(ft__train *t, uint32_t x, const ft_shape *shape);
-uint32_t ft__train_fill(ft__train *t, ft_dtype dtype, const ft_shape *shape);
-/* x as the operand of this shape that broadcasting made it from. */
-uint32_t ft__train_sum_to(ft__train *t, uint32_t x, const ft_shape *shape);
-/* Let g, of any shape that broadcasting gave it, be added to the gradient of a
- * tensor of the source when the node at work is done: until then its operands
- * must not change. Nothing where none is wanted. */
-void ft__train_give(ft__train *t, uint32_t tensor, uint32_t g);
-/* How many tensors a node saves beside operands and results. */
-uint32_t ft__train_n_kept(const ft_op *op);
+/* ---- train_backward.c ---- */
 /* Whether the gradient of a result goes on to operand i of an operation. */
 bool ft__train_passes(const ft_op *op, uint32_t i);
-/* The backward nodes of a source node one of whose results has a gradient. */
-void ft__train_backward(ft__train *t, uint32_t node);
+/* Appends the losses of these results, their sum, and the nodes of the backward pass.
+ * n 0: the source is a list of operations, each of which gets gradients from outside.
+ */
+void ft__train_backward(ft__train *t, const uint32_t *result, uint32_t n, ft_loss loss);
 
 #endif

@@ -10,9 +10,71 @@
 
 #include "base/limits.h"
 #include "import/graph_inside.h"
+#include "import/list.h"
 #include "import/onnx/onnx.h"
 
 /* ---- spec list ---- */
+
+/* `elements` of one kind of weights, if there are any. */
+static void add_weights(ft__build *b, ft_dtype t, double elements, uint32_t *params,
+                        uint32_t *n)
+{
+    ft_shape s = {.rank = 1};
+
+    if (!(elements > 0 && elements <= (double)FT__MAX_ELEMENTS))
+        return;
+    s.dim[0] = (int64_t)elements;
+    params[(*n)++] = ft__build_tensor(b, "", 0, FT_ROLE_WEIGHT, t, &s);
+}
+
+/* Each occurrence of an operation is a layer with weights of its own. What lies
+ * beside weights of another dtype (bias, scales) has that of the operands. */
+static uint32_t weights_of(ft__build *b, const ft_op *op, double count,
+                           uint32_t params[2])
+{
+    int64_t own = ft_op_at(op, FT_K_weights, 0);
+    ft_dtype t = own ? (ft_dtype)own : op->dtype, rest = op->dtype;
+    uint32_t n = 0, bits = ft_dtype_bits(t);
+    double elements, beside = 0;
+    ft_cost c;
+
+    ft_op_cost(op, &c);
+    elements = c.weight_elements;
+    if (c.weight_bytes * 8 > elements * bits) {
+        rest = rest == FT_DTYPE_int8 || rest == FT_DTYPE_uint8 ? FT_DTYPE_int32 : rest;
+        elements -= (double)(ft_op_at(op, FT_K_bias, 0) * ft_op_at(op, FT_K_out, 0));
+        beside = (c.weight_bytes * 8 - elements * bits) / ft_dtype_bits(rest);
+    }
+    add_weights(b, t, elements * count, params, &n);
+    add_weights(b, rest, beside * count, params, &n);
+    return n;
+}
+
+/* The operands are activations out of nowhere: each operation of a list stands
+ * alone, so they live only as long as it runs. */
+void ft__list_op(ft__build *b, const char *name, size_t name_len, const ft_op *op,
+                 uint64_t count)
+{
+    uint32_t in[FT_OP_MAX_OPERANDS], out[FT_OP_MAX_OPERANDS], params[2], n_params;
+    uint32_t n_in = ft_op_n_inputs(op), n_out = ft_op_n_outputs(op), first;
+    ft_shape s;
+    ft_dtype t;
+
+    for (uint32_t i = 0; i < n_in; i++) {
+        ft_op_input(op, i, &s, &t);
+        in[i] = ft__build_tensor(b, "", 0, FT_ROLE_ACTIVATION, t, &s);
+    }
+    for (uint32_t i = 0; i < n_out; i++) {
+        ft_op_output(op, i, &s, &t);
+        out[i] = ft__build_tensor(b, "", 0, FT_ROLE_ACTIVATION, t, &s);
+    }
+    n_params = weights_of(b, op, (double)count, params);
+    if (ft__build_failed(b))
+        return;
+    first = ft__build_here(b).n_nodes;
+    ft__build_node(b, name, name_len, op, in, n_in, params, n_params, out, n_out);
+    ft__build_repeat_from(b, first, count);
+}
 
 /* Cut " *COUNT" off the line; false: the count is no count. */
 static bool take_count(const char *line, size_t *len, uint64_t *count)
@@ -67,8 +129,8 @@ static bool read_line(ft__build *b, const char *line, size_t len, size_t at,
                            : FT_PHASE_FORWARD);
     /* What was measured whole goes by its line: its number says nothing. */
     whole = op.kind == FT_KIND_kernel || op.kind == FT_KIND_network;
-    ft__build_op(b, whole ? line : "", whole ? without_blanks(line, len) : 0, &op,
-                 count);
+    ft__list_op(b, whole ? line : "", whole ? without_blanks(line, len) : 0, &op,
+                count);
     return !ft__build_failed(b);
 }
 

@@ -41,11 +41,6 @@ double ft__forest_predict(const ft_forest *f, const float *row);
 /* The same for n rows, faster than n calls and bit-identical to them. */
 void ft__forest_predict_rows(const ft_forest *f, const float *rows, size_t n,
                              double *out);
-/* Isolation forest (Liu, Ting, Zhou 2008, eq. 2): score[x->n_rows], near 1 for rows
- * that random cuts part from all others early, below 0.5 for those among many. Fails
- * with FT_EINVAL (no rows, an infinite value) or FT_ENOMEM. */
-ft_status ft__isolation_scores(double *score, const ft_matrix *x,
-                               const ft_isolation_options *opt, ft_error *err);
 /* Predict every row from a model fitted on the other folds; out[x->n_rows]. */
 ft_status ft__model_cross_validate(double *out, const ft_matrix *x, const double *y,
                                    const double *weights, const uint32_t *fold,
@@ -70,12 +65,5 @@ ft_status ft__model_load(ft_model **out, const void *image, size_t len, ft_error
 /* n rows of ft__model_width() values; bit-identical however they are dealt to calls. */
 void ft__model_predict(const ft_model *m, const float *rows, size_t n, double *out);
 uint32_t ft__model_width(const ft_model *m);
-/* Find slow rows: out[x->n_rows]. log_time are logarithms of times, best divided by an
- * estimate; rows of equal group (repeats) never vouch for each other. What slow rows
- * may reach by chance is read off the fast side, where no slow row is. Fails with
- * FT_EINVAL (fewer than 20 groups, a value that is not finite) or FT_ENOMEM. */
-ft_status ft__outliers_find(ft_outlier *out, const ft_matrix *x, const double *log_time,
-                            const uint64_t *group, const ft_outlier_options *opt,
-                            ft_error *err);
 
 #endif

@@ -284,6 +284,35 @@ static ft_status ask_lists(ft__question *a, ft_data *d, ft_error *err)
     return st;
 }
 
+/* ---- the largest batch ---- */
+
+ft_status ft__max_batch(int64_t *out, uint64_t limit, ft_memory_at at, void *arg,
+                        ft_error *err)
+{
+    const int64_t most = INT64_C(1) << 20;
+    int64_t fits = 0, not = most + 1;
+    uint64_t bytes;
+
+    *out = 0;
+    while (not -fits > 1) {
+        /* Double until it no longer fits, then halve the interval. */
+        int64_t batch = not > most ? (fits ? 2 * fits : 1) : fits + (not -fits) / 2;
+        ft_status st;
+
+        if (batch > most)
+            batch = most;
+        st = at(arg, batch, &bytes, err);
+        if (st)
+            return st;
+        if (bytes <= limit)
+            fits = batch;
+        else
+            not = batch;
+    }
+    *out = fits;
+    return FT_OK;
+}
+
 /* ---- one network ---- */
 
 struct at_batch {
@@ -324,8 +353,8 @@ static ft_status find_max_batch(ft__question *a, ft_error *err)
     if (!(a->s.limit_bytes > 0))
         return ft_fail(err, FT_ENOTFOUND, 0,
                        "--max-batch: the memory of %s is not known", a->s.device);
-    st = ft__memory_max_batch(&a->max_batch, (uint64_t)a->s.limit_bytes, bytes_at, &at,
-                              &inner);
+    st =
+        ft__max_batch(&a->max_batch, (uint64_t)a->s.limit_bytes, bytes_at, &at, &inner);
     return st ? ft_fail(err, st, 0, "--max-batch asks at several batches: %.800s",
                         inner.msg)
               : FT_OK;

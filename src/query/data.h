@@ -68,4 +68,11 @@ ft_status ft__query_read(ft_query *out, const ft_query *q, ft_error *err);
 /* What it says of mode and optimizer. */
 ft_status ft__query_step(ft_step *out, const ft_query *q, ft_error *err);
 
+/* ---- ask.c ---- */
+/* The largest batch, up to 2^20, that needs at most `limit` bytes; 0: not even
+ * one does. Memory must not fall as the batch grows. Asks about 2 log2(batch)
+ * times; the first failure of `at` is the result. */
+ft_status ft__max_batch(int64_t *out, uint64_t limit, ft_memory_at at, void *arg,
+                        ft_error *err);
+
 #endif

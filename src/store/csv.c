@@ -8,7 +8,6 @@
 #include <zlib.h>
 
 #include "base/limits.h"
-#include "base/utf8.h"
 
 enum { PIECE = 1 << 16, END = -1 };
 
@@ -149,6 +148,26 @@ ft_status ft__csv_bad(const ft__csv *r, size_t column, const char *what, ft_erro
                    name ? name : "", name ? ")" : "", what);
 }
 
+/* Are these bytes UTF-8 without a zero byte? Lengths of sequences and overlong forms:
+ * RFC 3629. */
+static bool is_utf8(const char *text, size_t len)
+{
+    const unsigned char *s = (const unsigned char *)text, *end = s + len;
+
+    while (s < end) {
+        unsigned c = *s++, more = c < 0x80 ? 0 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : 3;
+        unsigned low = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
+        unsigned high = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;
+
+        if (c == 0 || (c > 0x7f && c < 0xc2) || c > 0xf4 || (size_t)(end - s) < more)
+            return false;
+        for (; more; more--, low = 0x80, high = 0xbf, s++)
+            if (*s < low || *s > high)
+                return false;
+    }
+    return true;
+}
+
 /* One record into `text`; *n fields, at most `most`. */
 static ft_status read_record(ft__csv *r, ft__buf *text, size_t *at, size_t most,
                              size_t *n, ft_error *err)
@@ -166,7 +185,7 @@ static ft_status read_record(ft__csv *r, ft__buf *text, size_t *at, size_t most,
         ft__buf_add(text, "", 1);
         if (text->bad)
             return ft_fail(err, FT_ENOMEM, 0, "%s", r->name);
-        if (!wrong && !ft__utf8_valid(text->s + at[*n], text->len - 1 - at[*n]))
+        if (!wrong && !is_utf8(text->s + at[*n], text->len - 1 - at[*n]))
             wrong = "not UTF-8 text";
         if (r->broken)
             wrong = r->broken;

@@ -5,9 +5,6 @@
 
 /* ---- two-level fractions ---- */
 
-/* Adds all of its points. */
-ft_status ft__design_fractional(ft__points *p, uint32_t resolution, ft_error *err);
-
 /* Generators of a two-level fraction: factor i is high in run r where an odd number of
  * bits of r & column[i] are set; *bits of them, so that runs are 2^bits, the fewest
  * found for this resolution, and few words short ones (minimum aberration: Fries,

@@ -626,7 +626,7 @@ void ft__read_params(ft__yaml *y, ft__node *root, ft_exploration *x)
         conditions(&s, ft__yaml_at(y, list, k), k);
     check_all_places(&s, root);
     all = forbidden(&s, never);
-    if (!y->st && ft__space_new(&x->space, s.v, n, s.condition, s.n_conditions, all,
-                                ft__yaml_count(never), &why))
+    if (!y->st && ft__space_new(&x->space, y->arena, s.v, n, s.condition,
+                                s.n_conditions, all, ft__yaml_count(never), &why))
         ft__yaml_fail(y, list, "parameters", "%s", why.msg);
 }

@@ -85,9 +85,9 @@ static ft_status check_all(const ft_space *s, ft_error *err)
     return st;
 }
 
-static void *copy_of(ft_space *s, const void *from, size_t n, size_t size)
+static void *copy_of(ft__arena *a, const void *from, size_t n, size_t size)
 {
-    void *to = ft__arena_array(&s->arena, n + 1, size);
+    void *to = ft__arena_array(a, n + 1, size);
 
     return to && n ? memcpy(to, from, n * size) : to;
 }
@@ -118,9 +118,9 @@ static uint32_t next_ready(const ft_space *s, const uint32_t *order, size_t plac
     return (uint32_t)s->n;
 }
 
-static ft_status find_order(ft_space *s, ft_error *err)
+static ft_status find_order(ft_space *s, ft__arena *a, ft_error *err)
 {
-    uint32_t *order = ft__arena_array(&s->arena, s->n, sizeof(*order));
+    uint32_t *order = ft__arena_array(a, s->n, sizeof(*order));
 
     if (!order)
         return ft_fail(err, FT_ENOMEM, 0, "no memory for a space");
@@ -219,8 +219,8 @@ static ft_status find_size(ft_space *s, ft_error *err)
     return FT_OK;
 }
 
-ft_status ft__space_new(ft_space **out, const ft_parameter *param, size_t n,
-                        const ft__condition *condition, size_t n_conditions,
+ft_status ft__space_new(ft_space **out, ft__arena *a, const ft_parameter *param,
+                        size_t n, const ft__condition *condition, size_t n_conditions,
                         const ft__forbidden *forbidden, size_t n_forbidden,
                         ft_error *err)
 {
@@ -231,34 +231,23 @@ ft_status ft__space_new(ft_space **out, const ft_parameter *param, size_t n,
     if (n == 0 || n > FT__MAX_PARAMS)
         return ft_fail(err, FT_EINVAL, 0, "a space of %zu parameters: 1 to %d", n,
                        FT__MAX_PARAMS);
-    s = calloc(1, sizeof(*s));
+    s = ft__arena_alloc(a, sizeof(*s));
     if (!s)
         return ft_fail(err, FT_ENOMEM, 0, "no memory for a space");
     *s = (ft_space){.n = n, .n_conditions = n_conditions, .n_forbidden = n_forbidden};
-    s->param = copy_of(s, param, n, sizeof(*param));
-    s->condition = copy_of(s, condition, n_conditions, sizeof(*condition));
-    s->forbidden = copy_of(s, forbidden, n_forbidden, sizeof(*forbidden));
+    s->param = copy_of(a, param, n, sizeof(*param));
+    s->condition = copy_of(a, condition, n_conditions, sizeof(*condition));
+    s->forbidden = copy_of(a, forbidden, n_forbidden, sizeof(*forbidden));
     st = s->param && s->condition && s->forbidden
              ? check_all(s, err)
              : ft_fail(err, FT_ENOMEM, 0, "no memory for a space");
     if (!st)
-        st = find_order(s, err);
+        st = find_order(s, a, err);
     if (!st)
         st = find_size(s, err);
-    if (st) {
-        ft__space_free(s);
-        return st;
-    }
-    *out = s;
-    return FT_OK;
-}
-
-void ft__space_free(ft_space *s)
-{
-    if (!s)
-        return;
-    ft__arena_free(&s->arena);
-    free(s);
+    if (!st)
+        *out = s;
+    return st;
 }
 
 /* ---- a point, and the unit cube ---- */

@@ -47,18 +47,16 @@ struct ft_space {
     /* How many points of it differ; INFINITY with a REAL among them, or where
      * conditions are too many to count them. Forbidden ones count. */
     double size;
-    ft__arena arena; /* of the lists */
 };
 
-/* A space of n parameters, 1 to FT__MAX_PARAMS. The three lists are copied; texts,
- * lists of values and parts of forbidden combinations are borrowed. A REAL has n_values
- * 0. FT_EINVAL: a parameter without a range, an index that is none, a parameter that
- * depends on itself. */
-ft_status ft__space_new(ft_space **out, const ft_parameter *param, size_t n,
-                        const ft__condition *condition, size_t n_conditions,
+/* A space of n parameters, 1 to FT__MAX_PARAMS, in the arena, as are copies of the
+ * three lists; texts, lists of values and parts of forbidden combinations are borrowed.
+ * A REAL has n_values 0. FT_EINVAL: a parameter without a range, an index that is none,
+ * a parameter that depends on itself. */
+ft_status ft__space_new(ft_space **out, ft__arena *a, const ft_parameter *param,
+                        size_t n, const ft__condition *condition, size_t n_conditions,
                         const ft__forbidden *forbidden, size_t n_forbidden,
                         ft_error *err);
-void ft__space_free(ft_space *s);
 
 /* 1: no forbidden combination. */
 int ft__space_allows(const ft_space *s, const double *point);

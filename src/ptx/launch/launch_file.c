@@ -181,7 +181,7 @@ static bool read_value(struct launch_reader *r, ft__json *j, ft__ptx_value *v)
     ft__text t;
 
     switch (ft__json_peek(j)) {
-    case 'n': return ft__json_null(j);
+    case 'n': return ft__json_skip(j, NULL);
     case '{': return ft__json_object(j) && read_described(r, j, v);
     case '"':
         if (!ft__json_string(j, &t))

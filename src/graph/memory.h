@@ -1,5 +1,5 @@
-#ifndef GRAPH_SCRATCH_H
-#define GRAPH_SCRATCH_H
+#ifndef GRAPH_MEMORY_H
+#define GRAPH_MEMORY_H
 
 #include "foretell/op.h"
 

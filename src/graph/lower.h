@@ -1,13 +1,9 @@
-#ifndef GRAPH_STRIDED_H
-#define GRAPH_STRIDED_H
+#ifndef GRAPH_LOWER_H
+#define GRAPH_LOWER_H
 
 #include <stdbool.h>
 
 #include "foretell/graph.h"
-
-/* FT_POLICY_STRIDED_VIEWS of ft__graph_lower(), on graphs of any phase. Tensors
- * keep their numbers; copies come behind them. */
-ft_status ft__graph_stride(ft_graph **out, const ft_graph *g, ft_error *err);
 
 /* Distances, in elements, between neighbours along each axis; 0: the same
  * element again. Axes of one element may have any. */
