@@ -201,20 +201,28 @@ void ft__path_plugins(const ft__cli *c, char *out)
         join(out, "%s/engines", own);
 }
 
+/* `variable`/foretell, else HOME/`below`/foretell; false, and "": neither is set. */
+static bool folder_of_user(char *out, const char *variable, const char *below)
+{
+    const char *xdg = getenv(variable), *home = getenv("HOME");
+
+    *out = '\0';
+    if (xdg && *xdg == '/')
+        return join(out, "%s/foretell", xdg);
+    return home && *home && join(out, "%s/%s/foretell", home, below);
+}
+
 /* The folder of a user's own data: predictors, measurements. */
 static bool user_folder(char *out)
 {
-    const char *xdg = getenv("XDG_DATA_HOME"), *user = getenv("HOME");
-
-    if (xdg && *xdg == '/')
-        return join(out, "%s/foretell", xdg);
-    return join(out, "%s/.local/share/foretell", user && *user ? user : ".");
+    return folder_of_user(out, "XDG_DATA_HOME", ".local/share");
 }
 
 void ft__path_store(const ft__cli *c, char *out)
 {
     char folder[FT__PATH_MAX];
 
+    *out = '\0';
     if (c->store)
         join(out, "%s", c->store);
     else if (user_folder(folder))
@@ -231,13 +239,9 @@ void ft__path_predictor(char *out, const char *engine, uint64_t threads)
         *out = '\0';
 }
 
-/* Make the folder of a user's own data; false: errno says why. */
-static bool make_home(void)
+/* False: errno says why. */
+static bool make_folders(char *path)
 {
-    char path[FT__PATH_MAX];
-
-    if (!user_folder(path))
-        return false;
     for (char *s = strchr(path + 1, '/'); s; s = strchr(s + 1, '/')) {
         *s = '\0';
         if (mkdir(path, 0777) && errno != EEXIST)
@@ -247,18 +251,29 @@ static bool make_home(void)
     return mkdir(path, 0777) == 0 || errno == EEXIST;
 }
 
+static const char no_home[] = "HOME is not set, so there is no folder for measurements "
+                              "and predictors: name files "
+                              "with --db and --out";
+
 int ft__home_needed(ft__cli *c, const char *given)
 {
-    if (given || make_home())
+    char path[FT__PATH_MAX];
+
+    if (given)
         return FT__EXIT_GOOD;
-    return ft__cli_exit(c, FT__EXIT_INPUT, "cannot make a folder in HOME: %s",
-                        strerror(errno));
+    if (!user_folder(path))
+        return ft__cli_exit(c, FT__EXIT_INPUT, no_home);
+    return make_folders(path) ? FT__EXIT_GOOD
+                              : ft__cli_exit(c, FT__EXIT_INPUT, "cannot make %s: %s",
+                                             path, strerror(errno));
 }
 
 int ft__store_needed(ft__cli *c, const char *path)
 {
     if (c->store || ft__path_exists(path))
         return FT__EXIT_GOOD;
+    if (!*path)
+        return ft__cli_exit(c, FT__EXIT_INPUT, no_home);
     return ft__cli_exit(c, FT__EXIT_MISSING,
                         "nothing is measured yet, there is no %s; first: foretell "
                         "collect --quick",
@@ -316,14 +331,10 @@ bool ft__device_is_there(ft__cli *c, const char *name, double *memory_bytes)
  * its own. */
 static void state_folder(char *out, const char *root)
 {
-    const char *xdg = getenv("XDG_STATE_HOME"), *user = getenv("HOME");
-
     if (root && *root)
         join(out, "%s/.foretell", root);
-    else if (xdg && *xdg == '/')
-        join(out, "%s/foretell", xdg);
-    else
-        join(out, "%s/.local/state/foretell", user && *user ? user : ".");
+    else if (!folder_of_user(out, "XDG_STATE_HOME", ".local/state"))
+        join(out, "/run/foretell"); /* a service of root's has no HOME */
 }
 
 void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root)

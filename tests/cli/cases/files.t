@@ -75,6 +75,18 @@ An import that fails leaves no store, and says which row or column is wrong.
   foretell data: empty.csv: it is empty
   [2]
 
+Without a HOME nothing is put into the folder at hand; a folder that cannot be made is named.
+
+  $ HOME= XDG_DATA_HOME= foretell collect --quick --engine fake
+  foretell collect: HOME is not set, so there is no folder for measurements and predictors: name files with --db and --out
+  [3]
+  $ HOME= XDG_DATA_HOME= foretell data show
+  foretell data: HOME is not set, so there is no folder for measurements and predictors: name files with --db and --out
+  [3]
+  $ HOME=/dev/null XDG_DATA_HOME= foretell data import a.csv
+  foretell data: cannot make /dev/null/.local: Not a directory
+  [3]
+
 A full disk is said to be one, whatever is printed, and so is every other failure under --json.
 
   $ for c in "--help" "--version" "predict --help" "ops models/sequence.onnx --dim seq=64 --json" "ops models/sequence.onnx --dim seq=64 --csv" "ops models/sequence.onnx --dim seq=64" "devices --json" "doctor --json" "data --json" "rank models/sequence.onnx --dim seq=64 --devices a30,t4 --json" "predict models/sequence.onnx --dim seq=64 --device a30 --json"; do foretell $c 2>&1 >/dev/full | grep -o 'cannot write the result'; done
