@@ -365,7 +365,7 @@ static bool define_container(ft__onnx *o, const struct model_input *in,
 {
     ft__onnx_value like = {.container = 0};
 
-    ft__onnx_read_container(o, in->type, &like);
+    ft__onnx_read_type(o, in->type, &like);
     if (!like.container || like.dtype == FT_DTYPE_NONE)
         return false;
     v->state = FT__ACTIVATION;

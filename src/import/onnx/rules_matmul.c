@@ -196,7 +196,7 @@ static void rule_gemm(ft__onnx_node *n)
     else
         matmul(n, &p);
     if (c && !bias)
-        ft__apply2(n, FT_KIND_add, p.out, c, n->out[0]);
+        ft__apply(n, FT_KIND_add, FT__VALUES(p.out, c), n->out[0]);
 }
 
 /* ---- Einsum, by what rules/einsum.c makes of it ---- */
@@ -235,7 +235,7 @@ static void *einsum_product(void *node, void *left, void *right,
     ft_op op;
 
     if (z->elementwise)
-        return ft__apply2(node, FT_KIND_mul, x, y, out);
+        return ft__apply(node, FT_KIND_mul, FT__VALUES(x, y), out);
     ft__op_init(&op, linear ? FT_KIND_linear : FT_KIND_matmul, x->dtype);
     if (z->batched)
         ft__op_set_shape(&op, FT_K_x, FT__SHAPE(z->batch, z->rows, z->inner));
@@ -327,7 +327,7 @@ static void rule_dynamic_quantize(ft__onnx_node *n)
 
     least = ft__reduce(n, FT_KIND_reduce_min, x, all, false, NULL);
     most = ft__reduce(n, FT_KIND_reduce_max, x, all, false, NULL);
-    scale = ft__apply2(n, FT_KIND_sub, most, least, ft__out(n, 1));
+    scale = ft__apply(n, FT_KIND_sub, FT__VALUES(most, least), ft__out(n, 1));
     zero = zero ? zero : ft__onnx_temp(n, x);
     if (!scale || !zero)
         return;
