@@ -265,25 +265,25 @@ static void rule_einsum(ft__onnx_node *n)
                                 .part = einsum_part,
                                 .sum = einsum_sum,
                                 .product = einsum_product};
-    const ft_shape *shape[FT__EINSUM_TERMS];
-    void *in[FT__EINSUM_TERMS];
+    ft__einsum_operands x = {.n = n->n_in};
     ft__str equation = ft__attr_str(n, "equation");
     bool there = n->n_in <= FT__EINSUM_TERMS;
-    ft__einsum e;
+    ft__einsum_end end = FT__EINSUM_MISFIT;
+    ft_shape result;
 
     for (uint32_t i = 0; i < n->n_in && there; i++) {
         there = n->in[i] != NULL;
-        in[i] = n->in[i];
-        shape[i] = there ? &n->in[i]->shape : NULL;
+        x.in[i] = n->in[i];
+        x.shape[i] = there ? &n->in[i]->shape : NULL;
     }
-    if (!there || !ft__einsum_read(&e, equation.s, equation.n, shape, n->n_in)) {
+    if (there)
+        end = ft__einsum(equation.s, equation.n, &ops, &x, n->out[0], &result);
+    if (end == FT__EINSUM_MISFIT)
         ft__onnx_fail(n, "its equation does not fit its operands");
-        return;
-    }
-    if (!ft__shape_fits(&e.result))
+    else if (end == FT__EINSUM_TOO_LARGE)
         ft__onnx_fail(n, "its result is too large");
-    else if (!ft__einsum_write(&e, &ops, in, shape, n->out[0]) && !ft__failed(n))
-        ft__emit_generic(n, n->out[0], n->in[0]->dtype, &e.result);
+    else if (end == FT__EINSUM_TOO_DEEP && !ft__failed(n))
+        ft__emit_generic(n, n->out[0], n->in[0]->dtype, &result);
 }
 
 /* ---- to and from quantised integers ---- */

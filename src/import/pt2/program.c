@@ -339,11 +339,12 @@ static bool fixed_batch(const ft__pt2 *p)
 static void check_options(struct symbol_binding *b)
 {
     const ft_import_options *opt = &b->p->opt;
+    const ft__pt2_value *v = b->first;
+    bool fixed = opt->batch && !b->open_batch && !fixed_batch(b->p) && v;
 
-    if (opt->batch && !b->open_batch && !fixed_batch(b->p) && b->first)
-        ft__options_fixed_batch(b->p->b, opt, b->first->name.s, b->first->name.n,
-                                b->first->shape.dim[0]);
-    ft__options_are_used(b->p->b, opt, b->used);
+    ft__options_are_used(
+        b->p->b, opt, b->used,
+        fixed ? &(ft__fixed_batch){v->name.s, v->name.n, v->shape.dim[0]} : NULL);
 }
 
 /* Symbols by their own names: numbers that are inputs, and what depends on data. */
