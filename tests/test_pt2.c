@@ -337,6 +337,30 @@ static void a_text_that_is_cut_is_refused_at_every_byte(void)
     }
 }
 
+/* Of two the last one counts, however long it is. */
+static void a_second_signature_replaces_the_first(void)
+{
+    static const char more[] = "\"signature\": {\"input_specs\": [{}]}, "
+                               "\"signature\": {\"input_specs\": [";
+    static pt2_text twice;
+    ft_error err = {0};
+    ft_graph *g;
+    char *at;
+
+    make_pt2_text(&text, "x=2x8 y*=2x8", "aten.relu.default self=x -> y", "y", NULL);
+    at = strstr(text.s, "\"signature\"");
+    CHECK(at);
+    twice.n = 0;
+    put(&twice, "%.*s%s", (int)(at - text.s), text.s, more);
+    for (int i = 0; i < 5000; i++)
+        put(&twice, "{}, ");
+    at = strstr(at, "[");
+    put(&twice, "%s", at + 1);
+    CHECK(import(&g, &twice, NULL, &err) == FT_OK);
+    CHECK(gives(g, "relu x=2x8 dtype=fp32"));
+    ft_graph_free(g);
+}
+
 static void other_json_is_refused(void)
 {
     static const char *const cases[] = {"[]",
@@ -390,6 +414,7 @@ int main(void)
     wrong_graphs_are_refused_with_a_sentence();
     flags_that_do_not_fit_are_refused();
     a_text_that_is_cut_is_refused_at_every_byte();
+    a_second_signature_replaces_the_first();
     other_json_is_refused();
     graphs_inside_graphs_are_bounded();
     CHECK_DONE();

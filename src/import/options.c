@@ -17,18 +17,15 @@ bool ft__options_are_sizes(ft__build *b, const ft_import_options *opt)
     return !ft__build_failed(b);
 }
 
-void ft__options_fixed_batch(ft__build *b, const ft_import_options *opt,
-                             const char *input, size_t length, int64_t size)
+void ft__options_are_used(ft__build *b, const ft_import_options *opt, const bool *used,
+                          const ft__fixed_batch *fixed)
 {
-    ft__build_fail(b, FT_EINVAL, 0,
-                   "--batch %lld: the file fixes the first dimension of input \"%.*s\" "
-                   "at %lld; export it with an open batch",
-                   (long long)opt->batch, ft__shown(length, 200), input,
-                   (long long)size);
-}
-
-void ft__options_are_used(ft__build *b, const ft_import_options *opt, const bool *used)
-{
+    if (fixed)
+        ft__build_fail(b, FT_EINVAL, 0,
+                       "--batch %lld: the file fixes the first dimension of input "
+                       "\"%.*s\" at %lld; export it with an open batch",
+                       (long long)opt->batch, ft__shown(fixed->length, 200),
+                       fixed->input, (long long)fixed->size);
     for (size_t i = 0; i < opt->n_dims; i++)
         if (!used[i])
             ft__build_fail(b, FT_EINVAL, 0,

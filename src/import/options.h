@@ -7,10 +7,16 @@
 
 /* Batch and dimensions are sizes. False: the build has failed. */
 bool ft__options_are_sizes(ft__build *b, const ft_import_options *opt);
-/* A batch for a file that fixes it: input and the size of its first dimension. */
-void ft__options_fixed_batch(ft__build *b, const ft_import_options *opt,
-                             const char *input, size_t length, int64_t size);
-/* Every dimension that was given is one of the model; used: one for each. */
-void ft__options_are_used(ft__build *b, const ft_import_options *opt, const bool *used);
+/* An input whose first dimension the file fixes. */
+typedef struct ft__fixed_batch {
+    const char *input;
+    size_t length;
+    int64_t size;
+} ft__fixed_batch;
+
+/* All that was given is one of the model's. used: one for each dimension; fixed: where
+ * the file fixes a batch that was given to be another (NULL: nowhere). */
+void ft__options_are_used(ft__build *b, const ft_import_options *opt, const bool *used,
+                          const ft__fixed_batch *fixed);
 
 #endif

@@ -8,25 +8,17 @@
 
 /* ---- walking over a result with offsets into its operands ---- */
 
-void ft__strides(const ft_shape *s, int64_t *stride)
-{
-    int64_t step = 1;
-
-    for (uint32_t i = s->rank; i-- > 0;) {
-        stride[i] = step;
-        step *= s->dim[i];
-    }
-}
-
 /* Strides of x below a broadcast result: 0 along repeated axes. */
 static void broadcast_strides(const ft_shape *x, const ft_shape *out, int64_t *stride)
 {
-    int64_t own[FT_MAX_RANK] = {0};
     uint32_t lead = out->rank - x->rank;
+    int64_t step = 1;
 
-    ft__strides(x, own);
-    for (uint32_t i = 0; i < out->rank; i++)
-        stride[i] = i < lead || x->dim[i - lead] == 1 ? 0 : own[i - lead];
+    memset(stride, 0, lead * sizeof(*stride));
+    for (uint32_t i = x->rank; i-- > 0;) {
+        stride[lead + i] = x->dim[i] == 1 ? 0 : step;
+        step *= x->dim[i];
+    }
 }
 
 struct element_walk {
@@ -48,39 +40,6 @@ static void step(struct element_walk *w)
             return;
         w->at[i] = 0;
     }
-}
-
-void ft__fold_strided(const ft__onnx_node *node, ft__onnx_value *x, ft__onnx_value *out,
-                      int64_t base, const int64_t *stride)
-{
-    const ft__num *d = ft__data(node, x);
-    struct element_walk w = {.shape = &out->shape, .offset = {base}};
-    int64_t n = ft_shape_elements(&out->shape);
-
-    memcpy(w.stride[0], stride, out->shape.rank * sizeof(*stride));
-    if (!d || !ft__fold_new(node, out))
-        return;
-    for (int64_t i = 0; i < n; i++, step(&w))
-        out->data[i] = d[w.offset[0]];
-}
-
-void ft__fold_where(const ft__onnx_node *node, ft__onnx_value *const in[3],
-                    ft__onnx_value *out)
-{
-    const ft__num *d[3];
-    struct element_walk w = {.shape = &out->shape};
-    int64_t n = ft_shape_elements(&out->shape);
-
-    for (unsigned k = 0; k < 3; k++) {
-        d[k] = ft__data(node, in[k]);
-        if (!d[k])
-            return;
-        broadcast_strides(&in[k]->shape, &out->shape, w.stride[k]);
-    }
-    if (!ft__fold_new(node, out))
-        return;
-    for (int64_t i = 0; i < n; i++, step(&w))
-        out->data[i] = d[0][w.offset[0]].i ? d[1][w.offset[1]] : d[2][w.offset[2]];
 }
 
 /* ---- arithmetic ---- */
@@ -141,8 +100,8 @@ static ft__num converted(ft__num x, ft_dtype from, ft_dtype to)
     return (ft__num){.i = ft__integer_from_bits((uint64_t)saturated(x.f), to)};
 }
 
-void ft__fold_unary(const ft__onnx_node *node, ft_kind kind, ft__onnx_value *x,
-                    ft__onnx_value *out)
+static void fold_unary(const ft__onnx_node *node, ft_kind kind, ft__onnx_value *x,
+                       ft__onnx_value *out)
 {
     const ft__num *d = ft__data(node, x);
     int64_t n = ft_shape_elements(&out->shape);
@@ -303,40 +262,92 @@ static void fold_reduce(const ft__onnx_node *node, ft_kind kind, ft__onnx_value 
         out->data = NULL;
 }
 
-/* ---- steps of rules ---- */
-
-ft__onnx_value *ft__apply1(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
-                           ft__onnx_value *out)
+/* The second where the first is true, else the third. */
+static void fold_where(const ft__onnx_node *node, ft__onnx_value *const in[3],
+                       ft__onnx_value *out)
 {
-    ft_op op;
+    const ft__num *d[3];
+    struct element_walk w = {.shape = &out->shape};
+    int64_t n = ft_shape_elements(&out->shape);
 
-    if (!out && x)
-        out = ft__onnx_temp(n, n->out[0]);
-    if (!x || !out || ft__failed(n))
-        return NULL;
-    op = ft__op_x(kind, x);
-    if (ft__is_constant(ft__make_of(n, &op, FT__VALUES(x), &x->shape, out)))
-        ft__fold_unary(n, kind, x, out);
-    return ft__failed(n) ? NULL : out;
+    for (unsigned k = 0; k < 3; k++) {
+        d[k] = ft__data(node, in[k]);
+        if (!d[k])
+            return;
+        broadcast_strides(&in[k]->shape, &out->shape, w.stride[k]);
+    }
+    if (!ft__fold_new(node, out))
+        return;
+    for (int64_t i = 0; i < n; i++, step(&w))
+        out->data[i] = d[0][w.offset[0]].i ? d[1][w.offset[1]] : d[2][w.offset[2]];
 }
 
-ft__onnx_value *ft__apply2(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
-                           ft__onnx_value *y, ft__onnx_value *out)
+/* ---- steps of rules ---- */
+
+/* The shape of an elementwise result; false: they do not fit. */
+static bool broadcast_all(ft__onnx_value *const *in, uint32_t n_in, ft_shape *s)
 {
+    bool fit = true;
+
+    *s = in[n_in - 1]->shape;
+    for (uint32_t i = n_in - 1; i-- > 0 && fit;) {
+        ft_shape behind = *s;
+
+        fit = ft__broadcast(&in[i]->shape, &behind, s);
+    }
+    return fit;
+}
+
+ft__onnx_value *ft__apply(const ft__onnx_node *n, ft_kind kind,
+                          ft__onnx_value *const *in, uint32_t n_in, ft__onnx_value *out)
+{
+    static const ft_key_id key[] = {FT_K_x, FT_K_y, FT_K_z};
+    bool there = true;
     ft_shape s;
     ft_op op;
 
-    if (!out && x && y)
+    for (uint32_t i = 0; i < n_in; i++)
+        there &= in[i] != NULL;
+    if (!out && there)
         out = ft__onnx_temp(n, n->out[0]);
-    if (!x || !y || !out || ft__failed(n))
+    if (!there || !out || ft__failed(n))
         return NULL;
-    op = ft__op_xy(kind, x, y);
-    if (!ft__broadcast(&x->shape, &y->shape, &s)) {
+    ft__op_init(&op, kind, in[kind == FT_KIND_where]->dtype);
+    for (uint32_t i = 0; i < n_in; i++)
+        ft__op_set_shape(&op, key[i], &in[i]->shape);
+    if (!broadcast_all(in, n_in, &s)) {
         ft__onnx_fail(n, "the shapes of its operands do not fit");
         return NULL;
     }
-    if (ft__is_constant(ft__make_of(n, &op, FT__VALUES(x, y), &s, out)))
-        fold_binary(n, kind, x, y, out);
+    if (ft__is_constant(ft__make_of(n, &op, in, n_in, &s, out))) {
+        if (n_in == 1)
+            fold_unary(n, kind, in[0], out);
+        else if (n_in == 2)
+            fold_binary(n, kind, in[0], in[1], out);
+        else
+            fold_where(n, in, out);
+    }
+    return ft__failed(n) ? NULL : out;
+}
+
+ft__onnx_value *ft__make_cast(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
+                              ft_dtype to, ft__onnx_value *out)
+{
+    ft_op op;
+
+    if (!x)
+        return NULL;
+    if (x->dtype == to && !out)
+        return x;
+    if (x->dtype == to) {
+        ft__emit_view(n, x, out, &x->shape);
+        return ft__failed(n) ? NULL : out;
+    }
+    op = ft__op_x(kind, x);
+    ft__op_set1(&op, FT_K_to, to);
+    out = ft__make_of(n, &op, FT__VALUES(x), &x->shape, out);
+    if (kind == FT_KIND_cast && ft__is_constant(out))
+        fold_unary(n, kind, x, out);
     return ft__failed(n) ? NULL : out;
 }
 

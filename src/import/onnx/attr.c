@@ -87,13 +87,6 @@ int64_t ft__attr_int(const ft__onnx_node *n, const char *name, int64_t fallback)
     return find_field(n, name, ATTR_I, &f) ? (int64_t)f.num : fallback;
 }
 
-double ft__attr_float(const ft__onnx_node *n, const char *name, double fallback)
-{
-    ft__onnx_pb f;
-
-    return find_field(n, name, ATTR_F, &f) ? (double)ft__pb_float(f.num) : fallback;
-}
-
 ft__str ft__attr_str(const ft__onnx_node *n, const char *name)
 {
     ft__onnx_pb f;
@@ -124,6 +117,7 @@ int64_t ft__attr_ints(const ft__onnx_node *n, const char *name, int64_t *v,
         ft__onnx_pb packed = ft__pb_open(&n->import->doc, f.bytes);
         uint64_t x = f.num;
 
+        count += f.field == ATTR_STRINGS && max == 0;
         if (f.field != ATTR_INTS)
             continue;
         while (f.wire == FT__PB_VARINT || ft__pb_varint(&packed, &x)) {
@@ -142,10 +136,16 @@ int64_t ft__attr_floats(const ft__onnx_node *n, const char *name, double *v,
 {
     ft__bytes attr;
     int64_t count = 0;
+    bool one = false;
+    double x = 0;
 
     if (!find(n, name, &attr))
         return -1;
     for (ft__onnx_pb f = ft__pb_open(&n->import->doc, attr); ft__pb_next(&f);) {
+        if (f.field == ATTR_F) {
+            one = true;
+            x = (double)ft__pb_float(f.num);
+        }
         if (f.field != ATTR_FLOATS)
             continue;
         for (size_t i = 0; i == 0 || i + 4 <= f.bytes.n; i += 4) {
@@ -161,18 +161,11 @@ int64_t ft__attr_floats(const ft__onnx_node *n, const char *name, double *v,
             count++;
         }
     }
-    return count;
-}
-
-int64_t ft__attr_strings(const ft__onnx_node *n, const char *name)
-{
-    ft__bytes attr;
-    int64_t count = 0;
-
-    if (!find(n, name, &attr))
-        return -1;
-    for (ft__onnx_pb f = ft__pb_open(&n->import->doc, attr); ft__pb_next(&f);)
-        count += f.field == ATTR_STRINGS;
+    if (one && count == 0) {
+        if (max > 0)
+            v[0] = x;
+        count = 1;
+    }
     return count;
 }
 

@@ -1,6 +1,9 @@
 /* Operations one by one, for rules that make several of one node. */
 #include "import/onnx/compose.h"
 
+#include <string.h>
+
+#include "base/limits.h"
 #include "graph/op_inside.h"
 #include "import/rules/ops.h"
 
@@ -16,25 +19,11 @@ void ft__emit_params(const ft__onnx_node *n, const ft_op *op, const ft_shape *sh
                                     .shape = shape});
 }
 
-ft__onnx_value *ft__make_cast(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
-                              ft_dtype to, ft__onnx_value *out)
-{
-    ft_op op;
-
-    if (!x)
-        return NULL;
-    if (x->dtype == to)
-        return out ? ft__make_view(n, x, &x->shape, out) : x;
-    op = ft__op_x(kind, x);
-    ft__op_set1(&op, FT_K_to, to);
-    return ft__make_of(n, &op, FT__VALUES(x), &x->shape, out);
-}
-
 ft__onnx_value *ft__make_sum(const ft__onnx_node *n, ft__onnx_value *x,
                              ft__onnx_value *y, ft__onnx_value *out)
 {
     if (y)
-        return ft__apply2(n, FT_KIND_add, x, y, out);
+        return ft__apply(n, FT_KIND_add, FT__VALUES(x, y), out);
     return x && out ? ft__make_view(n, x, &x->shape, out) : x;
 }
 
@@ -91,7 +80,7 @@ ft__onnx_value *ft__make_concat(const ft__onnx_node *n, ft__onnx_value *x,
     if (!y)
         return NULL;
     if (!x)
-        return ft__apply1(n, FT_KIND_copy, y, out);
+        return ft__apply(n, FT_KIND_copy, FT__VALUES(y), out);
     for (uint32_t i = 0; i < x->shape.rank || i < y->shape.rank; i++)
         if (x->shape.rank != y->shape.rank ||
             (i != axis && x->shape.dim[i] != y->shape.dim[i])) {
@@ -101,6 +90,82 @@ ft__onnx_value *ft__make_concat(const ft__onnx_node *n, ft__onnx_value *x,
     op = ft__op_concat(x->dtype, &x->shape, axis,
                        (int64_t[]){x->shape.dim[axis], y->shape.dim[axis]}, 2);
     return ft__make_of(n, &op, FT__VALUES(x, y), NULL, out);
+}
+
+/* Parts of equal shape but for the axis; their sum along it, or -1. */
+static int64_t sum_along(ft__onnx_value *const *part, uint32_t count, uint32_t axis)
+{
+    int64_t sum = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const ft_shape *s = part[i] ? &part[i]->shape : NULL, *first = &part[0]->shape;
+
+        if (!s || s->rank != first->rank)
+            return -1;
+        for (uint32_t d = 0; d < s->rank; d++)
+            if (d != axis && s->dim[d] != first->dim[d])
+                return -1;
+        sum += s->dim[axis];
+        if (sum > FT__MAX_ELEMENTS)
+            return -1;
+    }
+    return sum;
+}
+
+static void fold_concat(const ft__onnx_node *node, ft__onnx_value *const *part,
+                        uint32_t n, uint32_t axis, ft__onnx_value *out)
+{
+    int64_t outer = 1, row = 1, at = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (!ft__data(node, part[i]))
+            return;
+    if (!ft__fold_new(node, out))
+        return;
+    for (uint32_t i = 0; i < out->shape.rank; i++)
+        *(i < axis ? &outer : &row) *= out->shape.dim[i];
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t width = outer ? ft_shape_elements(&part[i]->shape) / outer : 0;
+
+        for (int64_t r = 0; r < outer && width; r++)
+            memcpy(out->data + r * row + at, part[i]->data + r * width,
+                   (size_t)width * sizeof(*out->data));
+        at += width;
+    }
+}
+
+void ft__emit_concat(ft__onnx_node *n, ft__onnx_value *const *part, uint32_t count,
+                     uint32_t axis, ft_dtype dtype)
+{
+    int64_t sizes[FT__MAX_PARTS], sum;
+    ft__onnx_value *x = part[0];
+    ft_shape s;
+    ft_op op;
+
+    if (ft__failed(n))
+        return;
+    sum = sum_along(part, count, axis);
+    if (sum < 0) {
+        ft__onnx_fail(n, "the shapes of its parts do not fit");
+        return;
+    }
+    s = x->shape;
+    s.dim[axis] = sum;
+    if (count == 1) {
+        ft__emit_view(n, x, n->out[0], &s);
+        return;
+    }
+    if (count > FT__MAX_PARTS) {
+        ft__emit_counted(n, n->out[0], dtype, &s);
+        if (ft__is_constant(n->out[0]))
+            fold_concat(n, part, count, axis, n->out[0]);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        sizes[i] = part[i]->shape.dim[axis];
+    op = ft__op_concat(dtype, &x->shape, axis, sizes, count);
+    if (ft__is_constant(ft__make_of(n, &op, part, count, NULL, n->out[0])))
+        fold_concat(n, part, count, axis, n->out[0]);
 }
 
 ft__onnx_value *ft__make_softmax(const ft__onnx_node *n, ft__onnx_value *x,
@@ -271,5 +336,5 @@ void ft__activate(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x)
     if (kind == FT_KIND_softmax && x && x->shape.rank)
         ft__make_softmax(n, x, x->shape.rank - 1, n->out[0]);
     else
-        ft__apply1(n, kind, x, n->out[0]);
+        ft__apply(n, kind, FT__VALUES(x), n->out[0]);
 }

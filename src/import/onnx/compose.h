@@ -57,6 +57,7 @@ typedef struct ft__onnx_call {
     uint32_t n_out;
     const ft_shape *shape;
     uint32_t n_shapes; /* results that `shape` holds; 0: one */
+    uint32_t open;     /* dimensions of the results that ft__guess() gave */
 } ft__onnx_call;
 /* Append the operation. True: all operands are constants and it is no layer with
  * parameters, so nothing was appended; the results are constants whose elements
@@ -87,6 +88,8 @@ static inline void ft__emit_shape(const ft__onnx_node *n, const ft_shape *shape)
 {
     ft__emit_view(n, n->in[0], n->out[0], shape);
 }
+/* The node's results are those of a graph or function that was written in its place. */
+void ft__emit_results(ft__onnx_node *n, const ft__body *body);
 /* A layer: what c->params holds, NULLs left out, are weights as far as it is
  * constant, and otherwise stands behind the operands. */
 bool ft__emit_layer(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c);
@@ -110,10 +113,6 @@ static inline void ft__emit_bounded(const ft__onnx_node *n, const ft_shape *most
 {
     ft__emit_open(n, n->out[0], n->in[0]->dtype, most, open);
 }
-/* The same with an operation of its own kind, whose results have the shape that
- * ft__guess() gave. */
-void ft__emit_guessed(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c,
-                      uint32_t open);
 /* A result whose shape and cost are known: operands are read, it is written. */
 void ft__emit_counted(const ft__onnx_node *n, ft__onnx_value *out, ft_dtype dtype,
                       const ft_shape *shape);
@@ -139,30 +138,19 @@ ft__onnx_value *ft__make_of(const ft__onnx_node *n, const ft_op *op,
                             const ft_shape *shape, ft__onnx_value *out);
 
 /* ---- arithmetic.c ---- */
-/* Elementwise, or over axes (bits). */
-ft__onnx_value *ft__apply1(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
-                           ft__onnx_value *out);
-ft__onnx_value *ft__apply2(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
-                           ft__onnx_value *y, ft__onnx_value *out);
+/* Elementwise, with one operand to three as the kind has it; over axes (bits). */
+ft__onnx_value *ft__apply(const ft__onnx_node *n, ft_kind kind,
+                          ft__onnx_value *const *in, uint32_t n_in,
+                          ft__onnx_value *out);
 ft__onnx_value *ft__reduce(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
                            uint32_t axes, bool keep, ft__onnx_value *out);
-/* The elements of a result, where those of its operands are known. */
-void ft__fold_unary(const ft__onnx_node *node, ft_kind kind, ft__onnx_value *x,
-                    ft__onnx_value *out);
-void ft__fold_where(const ft__onnx_node *node, ft__onnx_value *const in[3],
-                    ft__onnx_value *out);
-/* out[i] = x[base + sum of i * stride]: transpose, slice, expand, split. */
-void ft__fold_strided(const ft__onnx_node *node, ft__onnx_value *x, ft__onnx_value *out,
-                      int64_t base, const int64_t *stride);
-/* Row-major strides of a shape. */
-void ft__strides(const ft_shape *s, int64_t *stride);
+/* quantize, dequantize and cast; a view when nothing changes. */
+ft__onnx_value *ft__make_cast(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
+                              ft_dtype to, ft__onnx_value *out);
 
 /* ---- compose.c ---- */
 /* The node is this operation of its first operand; the others are parameters. */
 void ft__emit_params(const ft__onnx_node *n, const ft_op *op, const ft_shape *shape);
-/* quantize, dequantize and cast; a view when nothing changes. */
-ft__onnx_value *ft__make_cast(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
-                              ft_dtype to, ft__onnx_value *out);
 /* x + y, or x where there is no y. */
 ft__onnx_value *ft__make_sum(const ft__onnx_node *n, ft__onnx_value *x,
                              ft__onnx_value *y, ft__onnx_value *out);
@@ -177,6 +165,9 @@ ft__onnx_value *ft__make_channels(const ft__onnx_node *n, ft__onnx_value *x, boo
 /* Both along axis; y where there is no x. */
 ft__onnx_value *ft__make_concat(const ft__onnx_node *n, ft__onnx_value *x,
                                 ft__onnx_value *y, uint32_t axis, ft__onnx_value *out);
+/* Parts one behind the other, as the node's result of this type. */
+void ft__emit_concat(ft__onnx_node *n, ft__onnx_value *const *part, uint32_t count,
+                     uint32_t axis, ft_dtype dtype);
 ft__onnx_value *ft__make_softmax(const ft__onnx_node *n, ft__onnx_value *x,
                                  uint32_t axis, ft__onnx_value *out);
 /* A norm of this kind; its key and value where key is not FT_K_COUNT. */
@@ -217,10 +208,5 @@ ft__onnx_value *ft__make_linear(const ft__onnx_node *n, ft__onnx_value *x,
 bool ft__activates(const ft__onnx_node *n, const char *attr, ft_kind *kind);
 /* The node's result is x after that. */
 void ft__activate(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x);
-
-/* ---- rules_move.c ---- */
-/* Parts one behind the other, as the node's result of this type. */
-void ft__emit_concat(ft__onnx_node *n, ft__onnx_value *const *part, uint32_t count,
-                     uint32_t axis, ft_dtype dtype);
 
 #endif

@@ -365,7 +365,7 @@ static bool define_container(ft__onnx *o, const struct model_input *in,
 {
     ft__onnx_value like = {.container = 0};
 
-    ft__onnx_read_container(o, in->type, &like);
+    ft__onnx_read_type(o, in->type, &like);
     if (!like.container || like.dtype == FT_DTYPE_NONE)
         return false;
     v->state = FT__ACTIVATION;
@@ -443,6 +443,7 @@ static void define_input(struct input_binding *b, const struct model_input *in)
 static void check_options(struct input_binding *b)
 {
     const ft_import_options *opt = &b->o->opt;
+    ft__fixed_batch fixed = {b->first.n ? b->first.s : "", b->first.n, b->first_dim};
 
     if (b->open_batch && !opt->batch && b->batch_by)
         ft__build_assume(b->o->b, "batch %lld for the other inputs too, as in %s",
@@ -450,10 +451,9 @@ static void check_options(struct input_binding *b)
     else if (b->open_batch && !opt->batch)
         ft__build_assume(b->o->b,
                          "batch 1 (the model leaves it open; --batch N sets it)");
-    if (opt->batch && !b->open_batch && !b->fixed_batch)
-        ft__options_fixed_batch(b->o->b, opt, b->first.n ? b->first.s : "", b->first.n,
-                                b->first_dim);
-    ft__options_are_used(b->o->b, opt, b->used);
+    ft__options_are_used(b->o->b, opt, b->used,
+                         opt->batch && !b->open_batch && !b->fixed_batch ? &fixed
+                                                                         : NULL);
 }
 
 static bool options_are_valid(ft__onnx *o)

@@ -154,6 +154,15 @@ static bool repeats(const ft_op *op, const ft__onnx_call *c)
            ft_shape_elements(&c->in[0]->shape) > 1;
 }
 
+static void name_bounded(const ft__onnx_node *n, const ft__onnx_value *out,
+                         const char *how)
+{
+    ft__str name = n->name.n ? n->name : out->name;
+
+    ft__build_bounded(n->import->b, "%.*s (node %.*s)%s", ft__shown(n->op.n, 60),
+                      n->op.s, ft__shown(name.n, 200), name.s, how);
+}
+
 bool ft__emit(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c)
 {
     uint32_t out[FT_OP_MAX_OPERANDS];
@@ -162,6 +171,11 @@ bool ft__emit(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c)
 
     for (uint32_t i = 0; i < c->n_in; i++)
         constant &= c->in[i]->state == FT__CONSTANT;
+    for (uint32_t i = 0; c->open && i < c->n_out; i++)
+        if (c->out[i]) {
+            c->out[i]->guessed = true;
+            c->out[i]->open = c->open;
+        }
     if (!ft__failed(n) && ft_op_check(op, &err))
         ft__onnx_fail(n, "%s", err.msg);
     if (c->n_in > FT_OP_MAX_OPERANDS || c->n_out > FT_OP_MAX_OPERANDS)
@@ -186,6 +200,8 @@ bool ft__emit(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c)
     }
     if (!constant && !ft__failed(n))
         add_node(n, op, c, out);
+    if (c->open)
+        name_bounded(n, n->out[0], ", its size bounded");
     return constant && !ft__failed(n);
 }
 
@@ -277,6 +293,20 @@ void ft__emit_view(const ft__onnx_node *n, ft__onnx_value *x, ft__onnx_value *ou
     out->data = x->data;
 }
 
+void ft__emit_results(ft__onnx_node *n, const ft__body *body)
+{
+    for (uint32_t i = 0; i < n->n_out && !ft__failed(n); i++) {
+        ft__onnx_value *v = i < body->n_out ? body->out[i] : NULL;
+
+        if (!n->out[i])
+            continue;
+        if (!v || v->state == FT__UNDEFINED)
+            ft__onnx_fail(n, "its body does not make result %u", i + 1);
+        else
+            ft__emit_view(n, v, n->out[i], &v->shape);
+    }
+}
+
 /* ---- guesses ---- */
 
 /* A second guess is one that the first import did not make anywhere. */
@@ -323,16 +353,19 @@ static bool stated_type(ft__onnx *o, const ft__onnx_value *v, const ft__onnx_val
                         ft_dtype *dtype, ft_shape *shape, uint32_t *open)
 {
     int64_t left = x ? ft_shape_elements(&x->shape) : 1;
-    ft_dtype stated;
+    ft__onnx_value stated = {0};
 
-    if (!v->type.n || !ft__onnx_read_type(o, v->type, &stated, shape))
+    if (!v->type.n)
         return false;
-    *dtype = stated ? stated : *dtype;
-    *open = 0;
-    for (uint32_t i = 0; i < shape->rank; i++) {
-        *open |= (uint32_t)(shape->dim[i] < 0) << i;
+    ft__onnx_read_type(o, v->type, &stated);
+    *shape = (ft_shape){0};
+    if (stated.container || stated.open & FT_OPEN_RANK)
+        return false;
+    *dtype = stated.dtype ? stated.dtype : *dtype;
+    *shape = stated.shape;
+    *open = stated.open;
+    for (uint32_t i = 0; i < shape->rank; i++)
         left /= shape->dim[i] > 0 ? shape->dim[i] : 1;
-    }
     for (uint32_t i = 0; i < shape->rank; i++)
         if (*open >> i & 1) {
             shape->dim[i] = left > 0 ? left : 1;
@@ -390,15 +423,6 @@ static ft__onnx_value *first_operand(const ft__onnx_node *n)
     return NULL;
 }
 
-static void name_bounded(const ft__onnx_node *n, const ft__onnx_value *out,
-                         const char *how)
-{
-    ft__str name = n->name.n ? n->name : out->name;
-
-    ft__build_bounded(n->import->b, "%.*s (node %.*s)%s", ft__shown(n->op.n, 60),
-                      n->op.s, ft__shown(name.n, 200), name.s, how);
-}
-
 static void add_open(const ft__onnx_node *n, ft__onnx_value *out, ft_dtype dtype,
                      const ft_shape *most, uint32_t open, const char *how)
 {
@@ -408,18 +432,6 @@ static void add_open(const ft__onnx_node *n, ft__onnx_value *out, ft_dtype dtype
     out->open = open;
     add_generic(n, out, elements_read(n), dtype, &s);
     name_bounded(n, out, how);
-}
-
-void ft__emit_guessed(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c,
-                      uint32_t open)
-{
-    for (uint32_t i = 0; i < c->n_out; i++)
-        if (c->out[i]) {
-            c->out[i]->guessed = true;
-            c->out[i]->open = open;
-        }
-    ft__emit_layer(n, op, c);
-    name_bounded(n, n->out[0], ", its size bounded");
 }
 
 void ft__emit_counted(const ft__onnx_node *n, ft__onnx_value *out, ft_dtype dtype,

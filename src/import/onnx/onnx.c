@@ -115,9 +115,9 @@ static void inline_body(ft__onnx_node *n, const ft__function *f)
     n->import->scope = scope_inside(n, 0);
     n->import->caller = n;
     n->import->defaults = f->body;
-    ft__onnx_read_function(n->import, f->body, n, &body);
+    ft__onnx_read_body(n->import, f->body, n, true, &body);
     run_body(n->import, &body);
-    ft__onnx_hand_over(n, &body);
+    ft__emit_results(n, &body);
 }
 
 /* A function has names and an opset of its own. */
@@ -312,7 +312,7 @@ static bool write_graph(const ft__onnx_node *n, ft__bytes graph, uint64_t salt,
     if (go_deeper(n)) {
         n->import->scope = scope_inside(n, salt);
         bind_inputs(n->import, graph, arg, n_arg);
-        ft__onnx_read_graph(n->import, graph, true, out);
+        ft__onnx_read_body(n->import, graph, NULL, true, out);
         if (!ft__failed(n) && !n->import->doc.bad)
             run_body(n->import, out);
         n->import->scope = scope;
@@ -399,7 +399,7 @@ static void read_model(ft__onnx *o, bool *versioned)
                        (long long)o->opset, OLDEST_OPSET);
         return;
     }
-    ft__onnx_read_graph(o, graph, false, &body);
+    ft__onnx_read_body(o, graph, NULL, false, &body);
     if (!ft__build_failed(o->b) && !o->doc.bad)
         ft__onnx_inputs(o, graph, body.n_in);
     if (!ft__build_failed(o->b) && !o->doc.bad)

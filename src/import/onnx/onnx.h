@@ -263,16 +263,12 @@ static inline bool ft__is_constant(const ft__onnx_value *v)
 }
 
 /* ---- tensor.c ---- */
-/* Dtype and shape of a TypeProto; a dimension that is open and not bound is -1, an
- * unknown dtype NONE. False: not a tensor, or of unknown rank. */
-bool ft__onnx_read_type(ft__onnx *o, ft__bytes type, ft_dtype *dtype, ft_shape *shape);
-/* Of any type: container, dtype, shape (what is not stated is a guess, 1), and
- * which dimensions are such guesses. */
-void ft__onnx_read_container(ft__onnx *o, ft__bytes type, ft__onnx_value *like);
-/* dims: numbers one by one, or packed. */
-void ft__onnx_read_dims(ft__onnx *o, const ft__onnx_pb *f, ft__bytes tensor,
-                        ft_shape *s);
-void ft__onnx_read_tensor(ft__onnx *o, ft__bytes tensor, ft__onnx_value *v);
+/* Container, dtype and shape of a TypeProto (an unknown dtype is NONE; a dimension
+ * that is not stated is a guess, 1), and which dimensions are such guesses. */
+void ft__onnx_read_type(ft__onnx *o, ft__bytes type, ft__onnx_value *like);
+/* A TensorProto, or a SparseTensorProto, whose elements stay unknown. */
+void ft__onnx_read_tensor(ft__onnx *o, ft__bytes tensor, bool sparse,
+                          ft__onnx_value *v);
 static inline bool ft__dtype_is_real(ft_dtype t)
 {
     return t == FT_DTYPE_fp32 || t == FT_DTYPE_fp64 || t == FT_DTYPE_fp16 ||
@@ -314,16 +310,15 @@ static inline uint32_t ft__length(const ft__onnx_value *v)
 
 /* ---- attr.c ---- */
 int64_t ft__attr_int(const ft__onnx_node *n, const char *name, int64_t fallback);
-double ft__attr_float(const ft__onnx_node *n, const char *name, double fallback);
 /* Empty when there is none. */
 ft__str ft__attr_str(const ft__onnx_node *n, const char *name);
-/* How many there are, of which the first `max` are stored; -1: no such attribute. */
+/* How many there are, of which the first `max` are stored; -1: no such attribute.
+ * Where none is to be stored, strings are counted as well. */
 int64_t ft__attr_ints(const ft__onnx_node *n, const char *name, int64_t *v,
                       uint32_t max);
+/* The same; one number is a list of one. */
 int64_t ft__attr_floats(const ft__onnx_node *n, const char *name, double *v,
                         uint32_t max);
-/* How many strings an attribute holds; -1: no such attribute. */
-int64_t ft__attr_strings(const ft__onnx_node *n, const char *name);
 /* The message in an attribute: field 5 a tensor, 6 a graph. */
 bool ft__attr_message(const ft__onnx_node *n, const char *name, uint32_t field,
                       ft__bytes *out);
@@ -349,10 +344,10 @@ static inline uint32_t ft__attr_axis(const ft__onnx_node *n, int64_t fallback)
 int64_t ft__axes(const ft__onnx_node *n, uint32_t operand, uint32_t rank, int64_t all);
 
 /* ---- read.c ---- */
-/* A GraphProto; nested: names may hide those outside. */
-void ft__onnx_read_graph(ft__onnx *o, ft__bytes graph, bool nested, ft__body *out);
-void ft__onnx_read_function(ft__onnx *o, ft__bytes function,
-                            const ft__onnx_node *caller, ft__body *out);
+/* A GraphProto; with a caller the FunctionProto that it calls. nested: names may hide
+ * those outside. */
+void ft__onnx_read_body(ft__onnx *o, ft__bytes message, const ft__onnx_node *caller,
+                        bool nested, ft__body *out);
 
 /* ---- dims.c ---- */
 void ft__onnx_inputs(ft__onnx *o, ft__bytes graph, uint32_t count);

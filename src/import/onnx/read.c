@@ -21,34 +21,15 @@ enum {
     FUNCTION_NODE = 7,
 };
 
-static void read_initializer(ft__onnx *o, ft__bytes tensor, bool nested)
+/* Named by its tensor, which of a sparse one is field 1, its values. */
+static void read_initializer(ft__onnx *o, ft__bytes tensor, bool sparse, bool nested)
 {
-    ft__str name = ft__str_of(ft__pb_child(&o->doc, tensor, 8));
+    ft__bytes values = sparse ? ft__pb_child(&o->doc, tensor, 1) : tensor;
+    ft__str name = ft__str_of(ft__pb_child(&o->doc, values, 8));
     ft__onnx_value *v = nested ? ft__onnx_hide(o, name) : ft__onnx_name(o, name);
 
     if (v)
-        ft__onnx_read_tensor(o, tensor, v);
-}
-
-/* values (1), a tensor with the name, and dims (3) of the whole. */
-static void read_sparse(ft__onnx *o, ft__bytes sparse, bool nested)
-{
-    ft__bytes values = ft__pb_child(&o->doc, sparse, 1);
-    ft__str name = ft__str_of(ft__pb_child(&o->doc, values, 8));
-    ft__onnx_value *v;
-
-    read_initializer(o, values, nested);
-    v = ft__onnx_name(o, name);
-    if (!v)
-        return;
-    v->shape = (ft_shape){0};
-    v->proto = (ft__bytes){0};
-    for (ft__onnx_pb f = ft__pb_open(&o->doc, sparse); ft__pb_next(&f);)
-        if (f.field == 3)
-            ft__onnx_read_dims(o, &f, sparse, &v->shape);
-    if (!ft__shape_fits(&v->shape))
-        ft__build_fail(o->b, FT_EFORMAT, (uint64_t)(sparse.p - o->doc.base),
-                       "a sparse constant has no valid shape");
+        ft__onnx_read_tensor(o, tensor, sparse, v);
 }
 
 /* ---- nodes ---- */
@@ -206,31 +187,35 @@ static void read_value_info(ft__onnx *o, ft__bytes info)
         v->type = ft__pb_child(&o->doc, info, 2);
 }
 
-void ft__onnx_read_graph(ft__onnx *o, ft__bytes graph, bool nested, ft__body *out)
+/* Constants and what a function is called with come first: names that nodes read must
+ * already mean them. */
+static void read_names(ft__onnx *o, ft__bytes message, const ft__onnx_node *caller,
+                       bool nested, ft__body *out)
 {
-    size_t payload = o->payload;
-    uint32_t n_nodes;
+    uint32_t i = 0;
 
-    *out = (ft__body){0};
-    /* Constants first: names that nodes read must already mean them. */
-    for (ft__onnx_pb f = ft__pb_open(&o->doc, graph); ft__pb_next(&f);) {
-        out->n_nodes += f.field == GRAPH_NODE;
-        out->n_out += f.field == GRAPH_OUTPUT;
-        out->n_in += f.field == GRAPH_INPUT;
-        if (f.field == GRAPH_INITIALIZER)
-            read_initializer(o, f.bytes, nested);
-        else if (f.field == GRAPH_SPARSE_INITIALIZER)
-            read_sparse(o, f.bytes, nested);
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, message); ft__pb_next(&f);) {
+        out->n_nodes += f.field == (caller ? FUNCTION_NODE : GRAPH_NODE);
+        out->n_out += f.field == (caller ? FUNCTION_OUTPUT : GRAPH_OUTPUT);
+        out->n_in += f.field == (caller ? FUNCTION_INPUT : GRAPH_INPUT);
+        if (caller && f.field == FUNCTION_INPUT)
+            ft__onnx_bind(o, ft__str_of(f.bytes), ft__in(caller, i++));
+        else if (!caller &&
+                 (f.field == GRAPH_INITIALIZER || f.field == GRAPH_SPARSE_INITIALIZER))
+            read_initializer(o, f.bytes, f.field == GRAPH_SPARSE_INITIALIZER, nested);
     }
-    n_nodes = out->n_nodes;
-    if (o->doc.bad || !make_room(o, graph, o->payload - payload, out))
-        return;
-    for (ft__onnx_pb f = ft__pb_open(&o->doc, graph);
-         out->n_nodes < n_nodes && ft__pb_next(&f) && !ft__build_failed(o->b);)
-        if (f.field == GRAPH_NODE)
-            read_node(o, f.bytes, nested, &out->node[out->n_nodes++]);
-    for (ft__onnx_pb f = ft__pb_open(&o->doc, graph);
+}
+
+/* What the file says of a graph's values; results of either. */
+static void read_outputs(ft__onnx *o, ft__bytes message, const ft__onnx_node *caller,
+                         ft__body *out)
+{
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, message);
          ft__pb_next(&f) && !ft__build_failed(o->b);) {
+        if (caller && f.field == FUNCTION_OUTPUT)
+            add_output(o, out, ft__str_of(f.bytes));
+        if (caller)
+            continue;
         if (f.field == GRAPH_VALUE_INFO || f.field == GRAPH_OUTPUT)
             read_value_info(o, f.bytes);
         if (f.field == GRAPH_OUTPUT)
@@ -238,32 +223,20 @@ void ft__onnx_read_graph(ft__onnx *o, ft__bytes graph, bool nested, ft__body *ou
     }
 }
 
-void ft__onnx_read_function(ft__onnx *o, ft__bytes function,
-                            const ft__onnx_node *caller, ft__body *out)
+void ft__onnx_read_body(ft__onnx *o, ft__bytes message, const ft__onnx_node *caller,
+                        bool nested, ft__body *out)
 {
-    uint32_t i = 0;
+    size_t payload = o->payload;
+    uint32_t n_nodes;
 
     *out = (ft__body){0};
-    for (ft__onnx_pb f = ft__pb_open(&o->doc, function); ft__pb_next(&f);) {
-        out->n_nodes += f.field == FUNCTION_NODE;
-        out->n_out += f.field == FUNCTION_OUTPUT;
-        if (f.field == FUNCTION_INPUT) {
-            ft__onnx_value *v = ft__in(caller, i++);
-
-            ft__onnx_bind(o, ft__str_of(f.bytes), v);
-        }
-    }
-    if (o->doc.bad || !make_room(o, function, 0, out))
+    read_names(o, message, caller, nested, out);
+    n_nodes = out->n_nodes;
+    if (o->doc.bad || !make_room(o, message, o->payload - payload, out))
         return;
-    for (ft__onnx_pb f = ft__pb_open(&o->doc, function);
-         ft__pb_next(&f) && !ft__build_failed(o->b);)
-        if (f.field == FUNCTION_NODE) {
-            ft__onnx_node *n = &out->node[out->n_nodes++];
-
-            read_node(o, f.bytes, true, n);
-        }
-    for (ft__onnx_pb f = ft__pb_open(&o->doc, function);
-         ft__pb_next(&f) && !ft__build_failed(o->b);)
-        if (f.field == FUNCTION_OUTPUT)
-            add_output(o, out, ft__str_of(f.bytes));
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, message);
+         out->n_nodes < n_nodes && ft__pb_next(&f) && !ft__build_failed(o->b);)
+        if (f.field == (caller ? FUNCTION_NODE : GRAPH_NODE))
+            read_node(o, f.bytes, nested, &out->node[out->n_nodes++]);
+    read_outputs(o, message, caller, out);
 }

@@ -4,20 +4,6 @@
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
 
-void ft__onnx_hand_over(ft__onnx_node *n, const ft__body *body)
-{
-    for (uint32_t i = 0; i < n->n_out && !ft__failed(n); i++) {
-        ft__onnx_value *v = i < body->n_out ? body->out[i] : NULL;
-
-        if (!n->out[i])
-            continue;
-        if (!v || v->state == FT__UNDEFINED)
-            ft__onnx_fail(n, "its body does not make result %u", i + 1);
-        else
-            ft__emit_view(n, v, n->out[i], &v->shape);
-    }
-}
-
 /* ---- what was written may be taken back ---- */
 
 struct place {
@@ -122,7 +108,7 @@ static void take_dearer(ft__onnx_node *n, struct branch *b)
     ft__build_bounded(n->import->b, "If (node %.*s), its dearer branch taken",
                       ft__shown(n->name.n, 200), n->name.s);
     if (b[taken].good)
-        ft__onnx_hand_over(n, &b[taken].body);
+        ft__emit_results(n, &b[taken].body);
 }
 
 static void rule_if(ft__onnx_node *n)
@@ -143,7 +129,7 @@ static void rule_if(ft__onnx_node *n)
     }
     enter(n, &b[taken], taken);
     if (b[taken].good)
-        ft__onnx_hand_over(n, &b[taken].body);
+        ft__emit_results(n, &b[taken].body);
 }
 
 /* ---- what loops have in common ---- */

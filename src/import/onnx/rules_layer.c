@@ -64,11 +64,11 @@ static void rule_mean_variance(ft__onnx_node *n)
             axes = ft__axes(n, 1, rank, all);
 
     mean = ft__reduce(n, FT_KIND_reduce_mean, x, (uint32_t)axes, true, NULL);
-    x = ft__apply2(n, FT_KIND_sub, x, mean, NULL);
-    square = ft__apply2(n, FT_KIND_mul, x, x, NULL);
+    x = ft__apply(n, FT_KIND_sub, FT__VALUES(x, mean), NULL);
+    square = ft__apply(n, FT_KIND_mul, FT__VALUES(x, x), NULL);
     mean = ft__reduce(n, FT_KIND_reduce_mean, square, (uint32_t)axes, true, NULL);
-    mean = ft__apply1(n, FT_KIND_sqrt, mean, NULL);
-    ft__apply2(n, FT_KIND_div, x, mean, n->out[0]);
+    mean = ft__apply(n, FT_KIND_sqrt, FT__VALUES(mean), NULL);
+    ft__apply(n, FT_KIND_div, FT__VALUES(x, mean), n->out[0]);
 }
 
 static void rule_instancenorm(ft__onnx_node *n)
@@ -385,9 +385,10 @@ static void reduced_loss(ft__onnx_node *n, ft__onnx_value *x, ft__onnx_value *la
         w = picked_of(n, FT_KIND_gather, weights, &labels->shape, 0, labels);
     index.dim[1] = 1;
     loss = picked_of(n, FT_KIND_gather_elements, x, &index, 1, labels);
-    loss = ft__apply1(n, FT_KIND_neg, loss, none && !weights ? n->out[0] : NULL);
+    loss = ft__apply(n, FT_KIND_neg, FT__VALUES(loss),
+                     none && !weights ? n->out[0] : NULL);
     if (weights)
-        loss = ft__apply2(n, FT_KIND_mul, loss, w, none ? n->out[0] : NULL);
+        loss = ft__apply(n, FT_KIND_mul, FT__VALUES(loss, w), none ? n->out[0] : NULL);
     if (none)
         return;
     if (!weights || sum) {
@@ -397,7 +398,7 @@ static void reduced_loss(ft__onnx_node *n, ft__onnx_value *x, ft__onnx_value *la
     }
     loss = ft__reduce(n, FT_KIND_reduce_sum, loss, all, false, NULL);
     w = ft__reduce(n, FT_KIND_reduce_sum, w, all, false, NULL);
-    ft__apply2(n, FT_KIND_div, loss, w, n->out[0]);
+    ft__apply(n, FT_KIND_div, FT__VALUES(loss, w), n->out[0]);
 }
 
 /* Scores are batch x classes x ..., labels the same without the classes. */

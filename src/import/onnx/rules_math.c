@@ -6,22 +6,23 @@
 
 static void rule_unary(ft__onnx_node *n)
 {
-    ft__apply1(n, (ft_kind)n->rule->arg, n->in[0], n->out[0]);
+    ft__apply(n, (ft_kind)n->rule->arg, FT__VALUES(n->in[0]), n->out[0]);
 }
 
 static void rule_gelu(ft__onnx_node *n)
 {
     bool tanh = ft__str_is(ft__attr_str(n, "approximate"), "tanh");
 
-    ft__apply1(n, tanh ? FT_KIND_gelu_tanh : FT_KIND_gelu, n->in[0], n->out[0]);
+    ft__apply(n, tanh ? FT_KIND_gelu_tanh : FT_KIND_gelu, FT__VALUES(n->in[0]),
+              n->out[0]);
 }
 
 /* silu(a) b */
 static void rule_swiglu(ft__onnx_node *n)
 {
-    ft__onnx_value *gate = ft__apply1(n, FT_KIND_silu, n->in[0], NULL);
+    ft__onnx_value *gate = ft__apply(n, FT_KIND_silu, FT__VALUES(n->in[0]), NULL);
 
-    ft__apply2(n, FT_KIND_mul, gate, n->in[1], n->out[0]);
+    ft__apply(n, FT_KIND_mul, FT__VALUES(gate, n->in[1]), n->out[0]);
 }
 
 /* bound: least and most, NULL where there is none. */
@@ -65,7 +66,8 @@ static void rule_clip(ft__onnx_node *n)
 /* Of integers the sign is the divisor's (arithmetic.c), or (fmod) the other's. */
 static void rule_mod(ft__onnx_node *n)
 {
-    ft__onnx_value *y = ft__apply2(n, FT_KIND_mod, n->in[0], n->in[1], n->out[0]);
+    ft__onnx_value *y =
+        ft__apply(n, FT_KIND_mod, FT__VALUES(n->in[0], n->in[1]), n->out[0]);
 
     if (ft__is_constant(y) && ft__attr_int(n, "fmod", 0) &&
         !ft__dtype_is_real(y->dtype))
@@ -82,26 +84,16 @@ static void rule_dropout(ft__onnx_node *n)
     if (known && (!training || !on->i))
         ft__emit_shape(n, &x->shape);
     else
-        ft__apply1(n, FT_KIND_dropout, x, n->out[0]);
+        ft__apply(n, FT_KIND_dropout, FT__VALUES(x), n->out[0]);
     ft__emit_extra(n, 1, n->import->opset < 10 ? x->dtype : FT_DTYPE_bool, &x->shape);
 }
 
 static void cast(ft__onnx_node *n, ft_dtype to)
 {
-    ft__onnx_value *x = n->in[0];
-    ft_op op = ft__op_x(FT_KIND_cast, x);
-
-    if (to == FT_DTYPE_NONE) {
+    if (to == FT_DTYPE_NONE)
         ft__onnx_fail(n, "its target is no known type");
-        return;
-    }
-    if (to == x->dtype) {
-        ft__emit_shape(n, &x->shape);
-        return;
-    }
-    ft__op_set1(&op, FT_K_to, to);
-    if (ft__emit1(n, &op, x, &x->shape))
-        ft__fold_unary(n, FT_KIND_cast, x, n->out[0]);
+    else
+        ft__make_cast(n, FT_KIND_cast, n->in[0], to, n->out[0]);
 }
 
 static void rule_cast(ft__onnx_node *n)
@@ -134,13 +126,13 @@ static void rule_bitcast(ft__onnx_node *n)
 
 static void rule_binary(ft__onnx_node *n)
 {
-    ft__apply2(n, (ft_kind)n->rule->arg, n->in[0], n->in[1], n->out[0]);
+    ft__apply(n, (ft_kind)n->rule->arg, FT__VALUES(n->in[0], n->in[1]), n->out[0]);
 }
 
 /* Two operands, each with scale and zero point. arg: the kind. */
 static void rule_ms_qbinary(ft__onnx_node *n)
 {
-    ft__apply2(n, (ft_kind)n->rule->arg, n->in[0], ft__in(n, 3), n->out[0]);
+    ft__apply(n, (ft_kind)n->rule->arg, FT__VALUES(n->in[0], ft__in(n, 3)), n->out[0]);
 }
 
 /* The slope has a value for each of the last axes, or one per channel. */
@@ -158,7 +150,7 @@ static void rule_prelu(ft__onnx_node *n)
         if (slope)
             ft__emit_view(n, n->in[1], slope, &s);
     }
-    ft__apply2(n, FT_KIND_prelu, x, slope, n->out[0]);
+    ft__apply(n, FT_KIND_prelu, FT__VALUES(x, slope), n->out[0]);
 }
 
 static ft__onnx_value *scalar_constant(const ft__onnx_node *n, ft_dtype t, double value)
@@ -188,39 +180,25 @@ static void rule_variadic(ft__onnx_node *n)
         next = last ? n->out[0] : ft__onnx_temp(n, n->out[0]);
         if (!next || !n->in[i])
             return;
-        ft__apply2(n, mean ? FT_KIND_add : kind, sum, n->in[i], next);
+        ft__apply(n, mean ? FT_KIND_add : kind, FT__VALUES(sum, n->in[i]), next);
         sum = next;
     }
     if (n->n_in == 1)
         ft__emit_view(n, sum, n->out[0], &sum->shape);
     else if (mean && !ft__failed(n) &&
              (next = scalar_constant(n, sum->dtype, n->n_in)) != NULL)
-        ft__apply2(n, FT_KIND_div, sum, next, n->out[0]);
-}
-
-static void emit_where(ft__onnx_node *n, ft__onnx_value *const in[3])
-{
-    ft_op op = ft__op_xy(FT_KIND_where, in[0], in[1]);
-    ft_shape s, all;
-
-    op.dtype = in[1]->dtype;
-    ft__op_set_shape(&op, FT_K_z, &in[2]->shape);
-    if (!ft__broadcast(&in[1]->shape, &in[2]->shape, &s) ||
-        !ft__broadcast(&in[0]->shape, &s, &all))
-        ft__onnx_fail(n, "the shapes of its operands do not fit");
-    else if (ft__is_constant(ft__make_of(n, &op, in, 3, &all, n->out[0])))
-        ft__fold_where(n, in, n->out[0]);
+        ft__apply(n, FT_KIND_div, FT__VALUES(sum, next), n->out[0]);
 }
 
 static void rule_where(ft__onnx_node *n)
 {
-    emit_where(n, n->in);
+    ft__apply(n, FT_KIND_where, n->in, 3, n->out[0]);
 }
 
 /* condition, then two operands with scale and zero point each. */
 static void rule_ms_qwhere(ft__onnx_node *n)
 {
-    emit_where(n, (ft__onnx_value *[]){n->in[0], n->in[1], n->in[4]});
+    ft__apply(n, FT_KIND_where, FT__VALUES(n->in[0], n->in[1], n->in[4]), n->out[0]);
 }
 
 /* ---- reductions ---- */

@@ -196,7 +196,7 @@ static void rule_gemm(ft__onnx_node *n)
     else
         matmul(n, &p);
     if (c && !bias)
-        ft__apply2(n, FT_KIND_add, p.out, c, n->out[0]);
+        ft__apply(n, FT_KIND_add, FT__VALUES(p.out, c), n->out[0]);
 }
 
 /* ---- Einsum, by what rules/einsum.c makes of it ---- */
@@ -235,7 +235,7 @@ static void *einsum_product(void *node, void *left, void *right,
     ft_op op;
 
     if (z->elementwise)
-        return ft__apply2(node, FT_KIND_mul, x, y, out);
+        return ft__apply(node, FT_KIND_mul, FT__VALUES(x, y), out);
     ft__op_init(&op, linear ? FT_KIND_linear : FT_KIND_matmul, x->dtype);
     if (z->batched)
         ft__op_set_shape(&op, FT_K_x, FT__SHAPE(z->batch, z->rows, z->inner));
@@ -265,25 +265,25 @@ static void rule_einsum(ft__onnx_node *n)
                                 .part = einsum_part,
                                 .sum = einsum_sum,
                                 .product = einsum_product};
-    const ft_shape *shape[FT__EINSUM_TERMS];
-    void *in[FT__EINSUM_TERMS];
+    ft__einsum_operands x = {.n = n->n_in};
     ft__str equation = ft__attr_str(n, "equation");
     bool there = n->n_in <= FT__EINSUM_TERMS;
-    ft__einsum e;
+    ft__einsum_end end = FT__EINSUM_MISFIT;
+    ft_shape result;
 
     for (uint32_t i = 0; i < n->n_in && there; i++) {
         there = n->in[i] != NULL;
-        in[i] = n->in[i];
-        shape[i] = there ? &n->in[i]->shape : NULL;
+        x.in[i] = n->in[i];
+        x.shape[i] = there ? &n->in[i]->shape : NULL;
     }
-    if (!there || !ft__einsum_read(&e, equation.s, equation.n, shape, n->n_in)) {
+    if (there)
+        end = ft__einsum(equation.s, equation.n, &ops, &x, n->out[0], &result);
+    if (end == FT__EINSUM_MISFIT)
         ft__onnx_fail(n, "its equation does not fit its operands");
-        return;
-    }
-    if (!ft__shape_fits(&e.result))
+    else if (end == FT__EINSUM_TOO_LARGE)
         ft__onnx_fail(n, "its result is too large");
-    else if (!ft__einsum_write(&e, &ops, in, shape, n->out[0]) && !ft__failed(n))
-        ft__emit_generic(n, n->out[0], n->in[0]->dtype, &e.result);
+    else if (end == FT__EINSUM_TOO_DEEP && !ft__failed(n))
+        ft__emit_generic(n, n->out[0], n->in[0]->dtype, &result);
 }
 
 /* ---- to and from quantised integers ---- */
@@ -327,7 +327,7 @@ static void rule_dynamic_quantize(ft__onnx_node *n)
 
     least = ft__reduce(n, FT_KIND_reduce_min, x, all, false, NULL);
     most = ft__reduce(n, FT_KIND_reduce_max, x, all, false, NULL);
-    scale = ft__apply2(n, FT_KIND_sub, most, least, ft__out(n, 1));
+    scale = ft__apply(n, FT_KIND_sub, FT__VALUES(most, least), ft__out(n, 1));
     zero = zero ? zero : ft__onnx_temp(n, x);
     if (!scale || !zero)
         return;

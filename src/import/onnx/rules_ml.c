@@ -103,10 +103,10 @@ static ft_dtype mapped_dtype(const ft__onnx_node *n)
     ft__onnx_value v = {.dtype = FT_DTYPE_NONE};
 
     if (ft__attr_message(n, "values_tensor", 5, &tensor)) {
-        ft__onnx_read_tensor(n->import, tensor, &v);
+        ft__onnx_read_tensor(n->import, tensor, false, &v);
         return v.dtype;
     }
-    if (ft__attr_strings(n, "values_strings") >= 0)
+    if (ft__attr_ints(n, "values_strings", NULL, 0) >= 0)
         return FT_DTYPE_string;
     if (ft__attr_floats(n, "values_floats", NULL, 0) >= 0)
         return FT_DTYPE_fp32;
@@ -124,7 +124,7 @@ static void rule_label_encoder(ft__onnx_node *n)
 static void rule_one_hot_encoder(ft__onnx_node *n)
 {
     ft_shape s = n->in[0]->shape;
-    int64_t strings = ft__attr_strings(n, "cats_strings"),
+    int64_t strings = ft__attr_ints(n, "cats_strings", NULL, 0),
             numbers = ft__attr_ints(n, "cats_int64s", NULL, 0);
 
     ft__push(n, &s, strings > 0 ? strings : numbers > 0 ? numbers : 0);
@@ -146,7 +146,7 @@ static void rule_feature_vectorizer(ft__onnx_node *n)
 /* Labels, or their number where `pairs` says that each two are compared. */
 static int64_t classes(const ft__onnx_node *n, bool *strings)
 {
-    int64_t names = ft__attr_strings(n, "classlabels_strings"),
+    int64_t names = ft__attr_ints(n, "classlabels_strings", NULL, 0),
             v2 = ft__attr_ints(n, "classlabels_ints", NULL, 0),
             v3 = ft__attr_ints(n, "classlabels_int64s", NULL, 0);
 

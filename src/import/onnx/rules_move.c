@@ -6,6 +6,39 @@
 #include "import/onnx/compose.h"
 #include "import/rules/ops.h"
 
+/* Row-major strides of a shape. */
+static void strides(const ft_shape *s, int64_t *stride)
+{
+    int64_t step = 1;
+
+    for (uint32_t i = s->rank; i-- > 0;) {
+        stride[i] = step;
+        step *= s->dim[i];
+    }
+}
+
+/* out[i] = x[base + sum of i * stride]: transpose, slice, expand, split. */
+static void fold_strided(const ft__onnx_node *node, ft__onnx_value *x,
+                         ft__onnx_value *out, int64_t base, const int64_t *stride)
+{
+    const ft__num *d = ft__data(node, x);
+    const ft_shape *s = &out->shape;
+    int64_t n = ft_shape_elements(s), at[FT_MAX_RANK] = {0};
+
+    if (!d || !ft__fold_new(node, out))
+        return;
+    for (int64_t i = 0; i < n; i++) {
+        out->data[i] = d[base];
+        for (uint32_t k = s->rank; k-- > 0;) {
+            base += stride[k];
+            if (++at[k] < s->dim[k])
+                break;
+            base -= at[k] * stride[k];
+            at[k] = 0;
+        }
+    }
+}
+
 /* An operation whose spec is x and out. */
 static bool move(const ft__onnx_node *n, ft_kind kind, const ft_shape *out)
 {
@@ -32,7 +65,7 @@ static void rule_transpose(ft__onnx_node *n)
                       rank);
         return;
     }
-    ft__strides(&x->shape, own);
+    strides(&x->shape, own);
     for (uint32_t i = 0; i < rank; i++) {
         perm[i] = ft__axis(n, have < 0 ? rank - 1 - i : perm[i], rank);
         s.dim[i] = x->shape.dim[perm[i]];
@@ -48,84 +81,8 @@ static void rule_transpose(ft__onnx_node *n)
     if (ft__emit1(n, &op, x, &s)) {
         n->out[0]->root = x->root ? x->root : x;
         n->out[0]->stored = x->stored;
-        ft__fold_strided(n, x, n->out[0], 0, stride);
+        fold_strided(n, x, n->out[0], 0, stride);
     }
-}
-
-/* Parts of equal shape but for the axis; their sum along it, or -1. */
-static int64_t sum_along(ft__onnx_value *const *part, uint32_t count, uint32_t axis)
-{
-    int64_t sum = 0;
-
-    for (uint32_t i = 0; i < count; i++) {
-        const ft_shape *s = part[i] ? &part[i]->shape : NULL, *first = &part[0]->shape;
-
-        if (!s || s->rank != first->rank)
-            return -1;
-        for (uint32_t d = 0; d < s->rank; d++)
-            if (d != axis && s->dim[d] != first->dim[d])
-                return -1;
-        sum += s->dim[axis];
-        if (sum > FT__MAX_ELEMENTS)
-            return -1;
-    }
-    return sum;
-}
-
-static void fold_concat(const ft__onnx_node *node, ft__onnx_value *const *part,
-                        uint32_t n, uint32_t axis, ft__onnx_value *out)
-{
-    int64_t outer = 1, row = 1, at = 0;
-
-    for (uint32_t i = 0; i < n; i++)
-        if (!ft__data(node, part[i]))
-            return;
-    if (!ft__fold_new(node, out))
-        return;
-    for (uint32_t i = 0; i < out->shape.rank; i++)
-        *(i < axis ? &outer : &row) *= out->shape.dim[i];
-    for (uint32_t i = 0; i < n; i++) {
-        int64_t width = outer ? ft_shape_elements(&part[i]->shape) / outer : 0;
-
-        for (int64_t r = 0; r < outer && width; r++)
-            memcpy(out->data + r * row + at, part[i]->data + r * width,
-                   (size_t)width * sizeof(*out->data));
-        at += width;
-    }
-}
-
-void ft__emit_concat(ft__onnx_node *n, ft__onnx_value *const *part, uint32_t count,
-                     uint32_t axis, ft_dtype dtype)
-{
-    int64_t sizes[FT__MAX_PARTS], sum;
-    ft__onnx_value *x = part[0];
-    ft_shape s;
-    ft_op op;
-
-    if (ft__failed(n))
-        return;
-    sum = sum_along(part, count, axis);
-    if (sum < 0) {
-        ft__onnx_fail(n, "the shapes of its parts do not fit");
-        return;
-    }
-    s = x->shape;
-    s.dim[axis] = sum;
-    if (count == 1) {
-        ft__emit_view(n, x, n->out[0], &s);
-        return;
-    }
-    if (count > FT__MAX_PARTS) {
-        ft__emit_counted(n, n->out[0], dtype, &s);
-        if (ft__is_constant(n->out[0]))
-            fold_concat(n, part, count, axis, n->out[0]);
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        sizes[i] = part[i]->shape.dim[axis];
-    op = ft__op_concat(dtype, &x->shape, axis, sizes, count);
-    if (ft__is_constant(ft__make_of(n, &op, part, count, NULL, n->out[0])))
-        fold_concat(n, part, count, axis, n->out[0]);
 }
 
 static void rule_concat(ft__onnx_node *n)
@@ -228,10 +185,10 @@ static void rule_split(ft__onnx_node *n)
     }
     if (!emit_parts(n, axis, sizes))
         return;
-    ft__strides(&x->shape, stride);
+    strides(&x->shape, stride);
     for (uint32_t i = 0; i < n->n_out; i++) {
         if (n->out[i])
-            ft__fold_strided(n, x, n->out[i], base, stride);
+            fold_strided(n, x, n->out[i], base, stride);
         base += sizes[i] * stride[axis];
     }
 }
@@ -320,7 +277,7 @@ static void rule_slice(ft__onnx_node *n)
     struct cut c = {.shape = x->shape, .step = 1, .whole = true};
     ft_op op;
 
-    ft__strides(&x->shape, c.stride);
+    strides(&x->shape, c.stride);
     if (!read_cut(n, &c)) {
         if (!ft__failed(n))
             ft__emit_bounded(n, &x->shape, cut_open(n));
@@ -334,7 +291,7 @@ static void rule_slice(ft__onnx_node *n)
     ft__op_set_shape(&op, FT_K_out, &c.shape);
     ft__op_set1(&op, FT_K_step, c.step);
     if (ft__emit1(n, &op, x, &c.shape))
-        ft__fold_strided(n, x, n->out[0], c.base, c.stride);
+        fold_strided(n, x, n->out[0], c.base, c.stride);
 }
 
 /* ---- larger, smaller, elsewhere ---- */
@@ -355,8 +312,8 @@ static void fold_pad(const ft__onnx_node *node, ft__onnx_value *x, ft__onnx_valu
     ft__num *to = known ? ft__fold_new(node, out) : NULL;
     int64_t n = ft_shape_elements(&out->shape), from[FT_MAX_RANK], into[FT_MAX_RANK];
 
-    ft__strides(&x->shape, from);
-    ft__strides(&out->shape, into);
+    strides(&x->shape, from);
+    strides(&out->shape, into);
     for (int64_t i = 0; to && i < n; i++) {
         bool inside = true;
         int64_t offset = 0;
@@ -439,11 +396,11 @@ static void rule_expand(ft__onnx_node *n)
     }
     if (!move(n, FT_KIND_expand, &s))
         return;
-    ft__strides(&x->shape, stride + s.rank - x->shape.rank);
+    strides(&x->shape, stride + s.rank - x->shape.rank);
     for (uint32_t i = 0; i < s.rank; i++)
         if (i < s.rank - x->shape.rank || x->shape.dim[i + x->shape.rank - s.rank] == 1)
             stride[i] = 0;
-    ft__fold_strided(n, x, n->out[0], 0, stride);
+    fold_strided(n, x, n->out[0], 0, stride);
 }
 
 static void fold_tile(const ft__onnx_node *node, ft__onnx_value *x, ft__onnx_value *out)
@@ -451,8 +408,8 @@ static void fold_tile(const ft__onnx_node *node, ft__onnx_value *x, ft__onnx_val
     ft__num *to = ft__data(node, x) ? ft__fold_new(node, out) : NULL;
     int64_t n = ft_shape_elements(&out->shape), from[FT_MAX_RANK], into[FT_MAX_RANK];
 
-    ft__strides(&x->shape, from);
-    ft__strides(&out->shape, into);
+    strides(&x->shape, from);
+    strides(&out->shape, into);
     for (int64_t i = 0; to && i < n; i++) {
         int64_t offset = 0;
 

@@ -272,9 +272,10 @@ static void add_bias(const ft__onnx_node *n, const struct heads *h, struct sourc
         int64_t columns = h->heads * (i < 2 ? h->size : h->value);
 
         if (*x[i] && (*x[i])->shape.rank == 3)
-            *x[i] =
-                ft__apply2(n, FT_KIND_add, *x[i],
-                           ft__make_view(n, s->bias, FT__SHAPE(columns), NULL), NULL);
+            *x[i] = ft__apply(
+                n, FT_KIND_add,
+                FT__VALUES(*x[i], ft__make_view(n, s->bias, FT__SHAPE(columns), NULL)),
+                NULL);
     }
 }
 
@@ -313,9 +314,11 @@ static bool read_packed(const ft__onnx_node *n, struct heads *h, struct sources 
     h->size = h->value = all ? q->dim[4] : s->k->shape.dim[4];
     s->length = all ? q->dim[1] : s->k->shape.dim[1];
     if (s->bias)
-        s->q = ft__apply2(
-            n, FT_KIND_add, s->q,
-            ft__make_view(n, s->bias, FT__SHAPE(q->dim[q->rank - 1]), NULL), NULL);
+        s->q = ft__apply(
+            n, FT_KIND_add,
+            FT__VALUES(s->q,
+                       ft__make_view(n, s->bias, FT__SHAPE(q->dim[q->rank - 1]), NULL)),
+            NULL);
     s->k = s->v = all ? s->q : s->k;
     return true;
 }
@@ -398,7 +401,7 @@ static ft__onnx_value *prepared(const ft__onnx_node *n, ft__onnx_value *x,
         x = ft__make_norm(n, FT_KIND_rmsnorm, x, FT_K_norm, 1, &norm, 1, NULL);
         x = ft__make_view(n, x, &whole, NULL);
     }
-    return rotary ? ft__apply1(n, FT_KIND_rotary, x, NULL) : x;
+    return rotary ? ft__apply(n, FT_KIND_rotary, FT__VALUES(x), NULL) : x;
 }
 
 /* Queries, keys and values of one node, packed or not; norms: of queries and
@@ -576,7 +579,7 @@ static void rule_linear_attention(ft__onnx_node *n)
         ft__make_matmul(n, k, ft__make_view(n, v, FT__SHAPE(b, heads, t, value), NULL),
                         FT_DTYPE_NONE, ft__in(n, 3) ? NULL : wanted(n, 1));
     if (ft__in(n, 3))
-        state = ft__apply2(n, FT_KIND_add, state, n->in[3], wanted(n, 1));
+        state = ft__apply(n, FT_KIND_add, FT__VALUES(state, n->in[3]), wanted(n, 1));
     if (!state)
         return;
     q = ft__make_view(n, q, FT__SHAPE(b, heads, t * (q_heads / heads), size), NULL);
@@ -605,7 +608,7 @@ static void rule_paged(ft__onnx_node *n)
     h.keys =
         ft_shape_elements(FT__SHAPE(n->in[7]->shape.dim[1], caches[0]->shape.dim[1]));
     h.size = per_head(n, q->shape.dim[1], parts);
-    q = rotary ? ft__apply1(n, FT_KIND_rotary, q, NULL) : q;
+    q = rotary ? ft__apply(n, FT_KIND_rotary, FT__VALUES(q), NULL) : q;
     if (!q || ft__failed(n))
         return;
     keys = *FT__SHAPE(h.batch, h.kv_heads, h.keys, h.size);

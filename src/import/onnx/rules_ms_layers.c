@@ -8,8 +8,8 @@ enum { FILL_BATCH_INDEX = 2 };
 static void rule_unary(ft__onnx_node *n)
 {
 
-    ft__apply1(n, (ft_kind)n->rule->arg, ft__make_sum(n, n->in[0], ft__in(n, 1), NULL),
-               n->out[0]);
+    ft__apply(n, (ft_kind)n->rule->arg,
+              FT__VALUES(ft__make_sum(n, n->in[0], ft__in(n, 1), NULL)), n->out[0]);
 }
 
 /* The halves of x + bias along the last axis: one times the gelu of the other. */
@@ -24,8 +24,9 @@ static void rule_split_gelu(ft__onnx_node *n)
     }
     half.dim[half.rank - 1] /= 2;
     left = ft__make_view(n, sum, &half, NULL);
-    right = ft__apply1(n, FT_KIND_gelu, ft__make_view(n, sum, &half, NULL), NULL);
-    ft__apply2(n, FT_KIND_mul, left, right, n->out[0]);
+    right = ft__apply(n, FT_KIND_gelu, FT__VALUES(ft__make_view(n, sum, &half, NULL)),
+                      NULL);
+    ft__apply(n, FT_KIND_mul, FT__VALUES(left, right), n->out[0]);
 }
 
 /* x + bias + skip */
@@ -67,7 +68,8 @@ static void rule_bias_softmax(ft__onnx_node *n)
 static void rule_gated_add(ft__onnx_node *n)
 {
 
-    ft__make_sum(n, n->in[0], ft__apply2(n, FT_KIND_mul, n->in[1], n->in[2], NULL),
+    ft__make_sum(n, n->in[0],
+                 ft__apply(n, FT_KIND_mul, FT__VALUES(n->in[1], n->in[2]), NULL),
                  n->out[0]);
 }
 
@@ -111,8 +113,9 @@ static void rule_gated_norm(ft__onnx_node *n)
     ft__onnx_value *y =
         ft__make_norm(n, FT_KIND_rmsnorm, n->in[0], FT_K_norm, 1, &n->in[1], 1, NULL);
 
-    ft__apply2(n, FT_KIND_mul, y, ft__apply1(n, FT_KIND_silu, n->in[2], NULL),
-               n->out[0]);
+    ft__apply(n, FT_KIND_mul,
+              FT__VALUES(y, ft__apply(n, FT_KIND_silu, FT__VALUES(n->in[2]), NULL)),
+              n->out[0]);
 }
 
 /* x + skip + bias with the channels at the end; skip may be one value a channel. */
@@ -144,7 +147,7 @@ static void rule_groupnorm(ft__onnx_node *n)
     x = ft__make_norm(n, FT_KIND_groupnorm, x, FT_K_groups, groups, &n->in[1], 2,
                       last || silu ? NULL : n->out[0]);
     if (silu)
-        x = ft__apply1(n, FT_KIND_silu, x, last ? NULL : n->out[0]);
+        x = ft__apply(n, FT_KIND_silu, FT__VALUES(x), last ? NULL : n->out[0]);
     if (last)
         ft__make_channels(n, x, true, n->out[0]);
 }
@@ -196,11 +199,12 @@ static void rule_embed_norm(ft__onnx_node *n)
             ft__make_view(n, position,
                           FT__SHAPE(ids->shape.dim[1], position->shape.dim[1]), NULL),
             t, NULL);
-    sum = ft__apply2(n, FT_KIND_add, sum, position,
-                     ft__in(n, 4) && ft__in(n, 1) ? NULL : ft__out(n, 2));
+    sum = ft__apply(n, FT_KIND_add, FT__VALUES(sum, position),
+                    ft__in(n, 4) && ft__in(n, 1) ? NULL : ft__out(n, 2));
     if (ft__in(n, 4) && ft__in(n, 1))
-        sum = ft__apply2(n, FT_KIND_add, sum, look_up(n, n->in[1], n->in[4], t),
-                         n->rule->arg ? NULL : ft__out(n, 2));
+        sum = ft__apply(n, FT_KIND_add,
+                        FT__VALUES(sum, look_up(n, n->in[1], n->in[4], t)),
+                        n->rule->arg ? NULL : ft__out(n, 2));
     ft__make_norm(n, FT_KIND_layernorm, sum, FT_K_norm, 1, params, 2, n->out[0]);
     ft__emit_extra(n, 1, FT_DTYPE_int32,
                    type == FILL_BATCH_INDEX ? FT__SHAPE(3 * ids->shape.dim[0] + 2)
@@ -211,9 +215,9 @@ static void rule_embed_norm(ft__onnx_node *n)
 static void rule_gemma_rotary(ft__onnx_node *n)
 {
 
-    ft__apply1(n, FT_KIND_rotary, n->in[1], n->out[0]);
+    ft__apply(n, FT_KIND_rotary, FT__VALUES(n->in[1]), n->out[0]);
     if (ft__out(n, 1))
-        ft__apply1(n, FT_KIND_rotary, n->in[3], n->out[1]);
+        ft__apply(n, FT_KIND_rotary, FT__VALUES(n->in[3]), n->out[1]);
 }
 
 /* A table of buckets spread over queries and keys. */
@@ -246,9 +250,9 @@ static void rule_gated_bias(ft__onnx_node *n)
     x = ft__make_linear(
         n, x, &(ft__linear){.weight = n->in[3], .bias = n->in[4], .columns = w->dim[1]},
         NULL);
-    x = ft__apply1(n, FT_KIND_sigmoid, x, NULL);
+    x = ft__apply(n, FT_KIND_sigmoid, FT__VALUES(x), NULL);
     x = ft__make_view(n, x, FT__SHAPE(b, heads, bias->dim[2], 1), NULL);
-    ft__apply2(n, FT_KIND_mul, x, n->in[2], n->out[0]);
+    ft__apply(n, FT_KIND_mul, FT__VALUES(x, n->in[2]), n->out[0]);
 }
 
 /* ---- results without operations of their own, and what generates text ---- */

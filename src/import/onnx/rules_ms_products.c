@@ -186,7 +186,7 @@ static ft__onnx_value *normalised(const ft__onnx_node *n, uint32_t sum_out)
     ft__onnx_value *x = n->in[0], *skip = ft__in(n, 1), *norm = ft__in(n, 2);
 
     if (skip)
-        x = ft__apply2(n, FT_KIND_add, x, skip, ft__out(n, sum_out));
+        x = ft__apply(n, FT_KIND_add, FT__VALUES(x, skip), ft__out(n, sum_out));
     return norm ? ft__make_norm(n, FT_KIND_rmsnorm, x, FT_K_norm, 1, &norm, 1, NULL)
                 : x;
 }
@@ -219,8 +219,8 @@ static void rule_nbits_mlp(ft__onnx_node *n)
         side[i] = ft__make_linear(n, x, &l, NULL);
     }
     if (ft__activates(n, "activation", &kind))
-        side[0] = ft__apply1(n, kind, side[0], NULL);
-    ft__apply2(n, FT_KIND_mul, side[0], side[1], n->out[0]);
+        side[0] = ft__apply(n, kind, FT__VALUES(side[0]), NULL);
+    ft__apply(n, FT_KIND_mul, FT__VALUES(side[0], side[1]), n->out[0]);
 }
 
 /* Distances of all rows of one matrix from all of another: a product. */
@@ -373,16 +373,19 @@ static void rule_moe(ft__onnx_node *n)
         ft_shape half = h->shape;
 
         half.dim[2] /= 2;
-        gate = ft__apply1(n, FT_KIND_silu, ft__make_view(n, h, &half, NULL), NULL);
-        h = ft__apply2(n, FT_KIND_mul, gate, ft__make_view(n, h, &half, NULL), NULL);
+        gate = ft__apply(n, FT_KIND_silu, FT__VALUES(ft__make_view(n, h, &half, NULL)),
+                         NULL);
+        h = ft__apply(n, FT_KIND_mul,
+                      FT__VALUES(gate, ft__make_view(n, h, &half, NULL)), NULL);
     } else {
         if (!ft__activates(n, "activation_type", &kind) && !act.n)
             kind = FT_KIND_relu;
-        h = kind == FT_KIND_copy ? h : ft__apply1(n, kind, h, NULL);
+        h = kind == FT_KIND_copy ? h : ft__apply(n, kind, FT__VALUES(h), NULL);
         if (third)
-            h = ft__apply2(n, FT_KIND_mul, h,
-                           layer_of_experts(n, &e, e.x, third, expert_dtype(n, third)),
-                           NULL);
+            h = ft__apply(n, FT_KIND_mul,
+                          FT__VALUES(h, layer_of_experts(n, &e, e.x, third,
+                                                         expert_dtype(n, third))),
+                          NULL);
     }
     h = layer_of_experts(n, &e, h, second, expert_dtype(n, second));
     if (h)

@@ -405,9 +405,8 @@ static void rule_topk(ft__onnx_node *n)
     }
     ft__op_set1(&op, FT_K_axis, axis);
     ft__op_set1(&op, FT_K_size, k);
-    if (!known)
-        ft__emit_guessed(n, &op, &c, 1u << axis);
-    else if (ft__emit(n, &op, &c))
+    c.open = known ? 0 : 1u << axis;
+    if (ft__emit(n, &op, &c) && known)
         fold_topk(n, x, axis, ft__attr_int(n, "largest", 1) != 0, out);
 }
 
@@ -428,15 +427,13 @@ static int64_t count_true(const ft__onnx_node *n, ft__onnx_value *v, int64_t mos
 static void pick(ft__onnx_node *n, ft_op *op, ft__onnx_value *const *in, uint32_t n_in,
                  ft_shape *s, uint32_t open)
 {
-    ft__onnx_call c = {.in = in, .n_in = n_in, .out = n->out, .n_out = 1, .shape = s};
+    ft__onnx_call c = {
+        .in = in, .n_in = n_in, .out = n->out, .n_out = 1, .shape = s, .open = open};
 
     if (open)
         *s = ft__guess(n->import, s, open);
     ft__op_set_shape(op, FT_K_out, s);
-    if (open)
-        ft__emit_guessed(n, op, &c, open);
-    else
-        ft__emit(n, op, &c);
+    ft__emit(n, op, &c);
 }
 
 static void fold_nonzero(const ft__onnx_node *node, ft__onnx_value *x,

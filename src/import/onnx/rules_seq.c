@@ -442,7 +442,7 @@ static void rule_optional(ft__onnx_node *n)
         ft__onnx_fail(n, "it has neither an operand nor a type");
         return;
     }
-    ft__onnx_read_container(n->import, type, &like);
+    ft__onnx_read_type(n->import, type, &like);
     ft__emit_open(n, n->out[0], like.dtype ? like.dtype : FT_DTYPE_fp32, &like.shape,
                   like.open);
     n->out[0]->container = like.container | FT_CONTAINER_OPTIONAL;

@@ -207,7 +207,7 @@ static bool tensor_attribute(const ft__onnx_node *n, const char *name,
 
     if (!ft__attr_message(n, name, 5, &tensor))
         return false;
-    ft__onnx_read_tensor(n->import, tensor, v);
+    ft__onnx_read_tensor(n->import, tensor, false, v);
     return true;
 }
 
@@ -227,10 +227,11 @@ static void rule_constant(ft__onnx_node *n)
 {
     enum { MAX = 256 };
     int64_t i = ft__attr_int(n, "value_int", INT64_MIN), ints[MAX], count;
-    double f = ft__attr_float(n, "value_float", (double)NAN), reals[MAX];
+    double f = (double)NAN, reals[MAX];
 
     if (tensor_attribute(n, "value", n->out[0]))
         return;
+    (void)ft__attr_floats(n, "value_float", &f, 1);
     if (i != INT64_MIN)
         define_ints(n, &i, 1, true);
     else if (!isnan(f))

@@ -261,7 +261,7 @@ static void rule_causal_conv(ft__onnx_node *n)
                                     .out = &conv,
                                     .n_out = 1});
     if (gated)
-        ft__apply1(n, FT_KIND_silu, conv, n->out[0]);
+        ft__apply(n, FT_KIND_silu, FT__VALUES(conv), n->out[0]);
     if (!ft__out(n, 1) || ft__failed(n))
         return;
     op = ft__op_x(state.dim[2] <= all->shape.dim[2] ? FT_KIND_slice : FT_KIND_pad, all);
@@ -473,7 +473,7 @@ static void rule_ms_causal_conv(ft__onnx_node *n)
                                   .n_params = bias ? 2 : 1},
                  more || last ? NULL : n->out[0]);
     if (more)
-        x = ft__apply1(n, kind, x, last ? NULL : n->out[0]);
+        x = ft__apply(n, kind, FT__VALUES(x), last ? NULL : n->out[0]);
     if (last)
         ft__make_channels(n, x, true, n->out[0]);
 }
@@ -503,7 +503,7 @@ static void rule_ms_word_conv(ft__onnx_node *n)
                   &(struct convolution){
                       .x = x, .weights = n->in[1], .bias = n->in[2], .filters = *w},
                   NULL);
-    x = ft__apply1(n, FT_KIND_tanh, x, NULL);
+    x = ft__apply(n, FT_KIND_tanh, FT__VALUES(x), NULL);
     x = make_global(n, FT_KIND_global_maxpool, x, NULL);
     s.dim[s.rank - 1] = w->dim[0];
     ft__make_view(n, x, &s, n->out[0]);

@@ -16,6 +16,8 @@ enum {
     TENSOR_RAW_DATA = 9,
     TENSOR_DOUBLE_DATA = 10,
     TENSOR_UINT64_DATA = 11,
+    SPARSE_VALUES = 1,
+    SPARSE_DIMS = 3,
 };
 
 /* ---- dtypes and shapes ---- */
@@ -54,7 +56,9 @@ static bool fits_where_known(const ft_shape *s)
     return ft__shape_fits(&known);
 }
 
-bool ft__onnx_read_type(ft__onnx *o, ft__bytes type, ft_dtype *dtype, ft_shape *shape)
+/* A dimension that is open and not bound is -1. False: not a tensor, or of unknown
+ * rank. */
+static bool read_type(ft__onnx *o, ft__bytes type, ft_dtype *dtype, ft_shape *shape)
 {
     ft__bytes tensor = ft__pb_child(&o->doc, type, 1);
     bool known = false;
@@ -102,13 +106,13 @@ static ft__bytes unwrap(ft__onnx *o, ft__bytes type, uint32_t *container)
     return type;
 }
 
-void ft__onnx_read_container(ft__onnx *o, ft__bytes type, ft__onnx_value *like)
+void ft__onnx_read_type(ft__onnx *o, ft__bytes type, ft__onnx_value *like)
 {
     ft_shape s;
 
     type = unwrap(o, type, &like->container);
     like->open = 0;
-    if (!ft__onnx_read_type(o, type, &like->dtype, &s)) {
+    if (!read_type(o, type, &like->dtype, &s)) {
         like->open = like->container & FT_CONTAINER_MAP ? 0 : FT_OPEN_RANK;
         s = (ft_shape){0};
     }
@@ -128,8 +132,8 @@ static void add_dim(ft__onnx *o, ft__bytes tensor, ft_shape *s, uint64_t dim)
         s->dim[s->rank++] = (int64_t)dim;
 }
 
-void ft__onnx_read_dims(ft__onnx *o, const ft__onnx_pb *f, ft__bytes tensor,
-                        ft_shape *s)
+/* Numbers one by one, or packed. */
+static void read_dims(ft__onnx *o, const ft__onnx_pb *f, ft__bytes tensor, ft_shape *s)
 {
     ft__onnx_pb packed = ft__pb_open(&o->doc, f->bytes);
     uint64_t dim;
@@ -142,13 +146,13 @@ void ft__onnx_read_dims(ft__onnx *o, const ft__onnx_pb *f, ft__bytes tensor,
 }
 
 /* Dtype and shape only; the payload is a length to jump over. */
-void ft__onnx_read_tensor(ft__onnx *o, ft__bytes tensor, ft__onnx_value *v)
+static void read_dense(ft__onnx *o, ft__bytes tensor, ft__onnx_value *v)
 {
     v->shape = (ft_shape){0};
     v->dtype = FT_DTYPE_NONE;
     for (ft__onnx_pb f = ft__pb_open(&o->doc, tensor); ft__pb_next(&f);) {
         if (f.field == 1)
-            ft__onnx_read_dims(o, &f, tensor, &v->shape);
+            read_dims(o, &f, tensor, &v->shape);
         else if (f.field == 2)
             v->dtype = ft_dtype_from_onnx((int64_t)f.num);
         else
@@ -160,6 +164,21 @@ void ft__onnx_read_tensor(ft__onnx *o, ft__bytes tensor, ft__onnx_value *v)
         ft__build_fail(o->b, FT_EFORMAT, (uint64_t)(tensor.p - o->doc.base),
                        "constant \"%.*s\" has no valid type or shape",
                        ft__shown(v->name.n, 100), v->name.s);
+}
+
+void ft__onnx_read_tensor(ft__onnx *o, ft__bytes tensor, bool sparse, ft__onnx_value *v)
+{
+    read_dense(o, sparse ? ft__pb_child(&o->doc, tensor, SPARSE_VALUES) : tensor, v);
+    if (!sparse)
+        return;
+    v->shape = (ft_shape){0};
+    v->proto = (ft__bytes){0};
+    for (ft__onnx_pb f = ft__pb_open(&o->doc, tensor); ft__pb_next(&f);)
+        if (f.field == SPARSE_DIMS)
+            read_dims(o, &f, tensor, &v->shape);
+    if (!ft__shape_fits(&v->shape))
+        ft__build_fail(o->b, FT_EFORMAT, (uint64_t)(tensor.p - o->doc.base),
+                       "a sparse constant has no valid shape");
 }
 
 /* ---- elements ---- */

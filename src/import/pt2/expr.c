@@ -59,7 +59,7 @@ static ft__text take_name(struct expr_reader *r)
     return (ft__text){begin, (size_t)(r->s - begin)};
 }
 
-ft__pt2_symbol *ft__pt2_symbol_of(ft__pt2 *p, ft__text name)
+static ft__pt2_symbol *symbol_named(ft__pt2 *p, ft__text name)
 {
     ft__table_slot *slot = ft__table_at(&p->symbols, &p->arena, name.s, name.n);
     ft__pt2_symbol *s;
@@ -79,7 +79,7 @@ ft__pt2_symbol *ft__pt2_symbol_of(ft__pt2 *p, ft__text name)
 
 static double symbol(struct expr_reader *r, ft__text name)
 {
-    ft__pt2_symbol *s = ft__pt2_symbol_of(r->p, name);
+    ft__pt2_symbol *s = symbol_named(r->p, name);
 
     if (!s)
         return bad(r);
@@ -284,7 +284,7 @@ static double sum(struct expr_reader *r)
 
 /* ---- tables ---- */
 
-ft__pt2_symbol *ft__pt2_expr_symbol(ft__pt2 *p, ft__text text)
+ft__pt2_symbol *ft__pt2_symbol_of(ft__pt2 *p, ft__text text)
 {
     struct expr_reader r = {.p = p, .s = text.s, .end = text.s + text.n};
     ft__text name;
@@ -301,7 +301,7 @@ ft__pt2_symbol *ft__pt2_expr_symbol(ft__pt2 *p, ft__text text)
         (void)(at(&r, "\\\"") || at(&r, "\"") || at(&r, "'"));
         name = take_name(&r);
     }
-    return ft__pt2_symbol_of(p, name);
+    return symbol_named(p, name);
 }
 
 /* The number of an expression as a dimension below 0. */
@@ -482,21 +482,4 @@ bool ft__pt2_resolve(ft__pt2 *p, ft__pt2_value *v, int64_t limit)
                        ft__shown(v->name.n, 100), v->name.s);
     v->resolved = true;
     return !ft__pt2_import_failed(p);
-}
-
-bool ft__pt2_strides(ft__pt2 *p, const ft__pt2_value *v, int64_t *stride)
-{
-    ft__json r = ft__pt2_rest(p, v);
-    ft__text name;
-    bool data;
-    int n = -1;
-
-    while (n < 0 && v->rest.n && ft__json_member(&r, &name))
-        if (FT__IS(name, "strides"))
-            n = ft__pt2_read_syms(p, &r, stride);
-        else
-            ft__json_skip(&r, NULL);
-    for (int i = 0; i < n; i++)
-        stride[i] = size_of(p, stride[i], 1, &data);
-    return n == (int)v->shape.rank && !ft__pt2_import_failed(p);
 }

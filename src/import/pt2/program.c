@@ -7,90 +7,6 @@
 #include "import/options.h"
 #include "import/pt2/pt2.h"
 
-/* {"parameter": {"arg": {"name": "p_w"}, "parameter_name": "w"}}. */
-static void read_spec(ft__pt2 *p, ft__json *r, ft__pt2_spec *s)
-{
-    ft__text name, text;
-
-    *s = (ft__pt2_spec){.kind = {"", 0}, .of = {"", 0}};
-    if (!ft__json_object(r)) {
-        ft__json_skip(r, NULL);
-        return;
-    }
-    while (ft__json_member(r, &s->kind)) {
-        if (!ft__json_object(r)) {
-            ft__json_skip(r, NULL);
-            continue;
-        }
-        while (ft__json_member(r, &name)) {
-            ft__pt2_arg a = {0};
-
-            if (FT__IS(name, "arg")) {
-                ft__text slice;
-                ft__json copy, inner;
-
-                if (!ft__json_skip(r, &slice))
-                    return;
-                /* {"name": "x"}, or an Argument. */
-                copy = inner = ft__json_open(&p->doc, slice);
-                if (ft__json_object(&inner) && ft__json_member(&inner, &name) &&
-                    FT__IS(name, "name") && ft__json_peek(&inner) == '"' &&
-                    ft__json_string(&inner, &text))
-                    s->value = ft__pt2_name(p, text);
-                else if (!p->doc.why && ft__pt2_read_arg(p, &copy, &a) && a.n)
-                    s->value = a.value[0];
-            } else if (name.n > 5 && memcmp(name.s + name.n - 5, "_name", 5) == 0 &&
-                       ft__json_peek(r) == '"') {
-                ft__json_string(r, &s->of);
-            } else {
-                ft__json_skip(r, NULL);
-            }
-        }
-    }
-}
-
-static void read_specs(ft__pt2 *p, ft__json *r, ft__pt2_spec **out, uint32_t *n)
-{
-    uint32_t cap = 0;
-
-    if (!ft__json_array(r)) {
-        ft__json_skip(r, NULL);
-        return;
-    }
-    while (!ft__build_failed(p->b) && ft__json_element(r)) {
-        if (*n == cap) {
-            ft__pt2_spec *more =
-                ft__pt2_alloc(p, cap ? 2 * (size_t)cap : 64, sizeof(*more));
-
-            if (!more)
-                return;
-            if (*n)
-                memcpy(more, *out, *n * sizeof(*more));
-            *out = more;
-            cap = cap ? 2 * cap : 64;
-        }
-        read_spec(p, r, &(*out)[(*n)++]);
-    }
-}
-
-static void read_signature(ft__pt2 *p, ft__json *r)
-{
-    ft__text name;
-
-    if (!ft__json_object(r)) {
-        ft__json_skip(r, NULL);
-        return;
-    }
-    while (!ft__build_failed(p->b) && ft__json_member(r, &name)) {
-        if (FT__IS(name, "input_specs"))
-            read_specs(p, r, &p->input, &p->n_inputs);
-        else if (FT__IS(name, "output_specs"))
-            read_specs(p, r, &p->output, &p->n_outputs);
-        else
-            ft__json_skip(r, NULL);
-    }
-}
-
 /* {"s77": {"min_val": 2, "max_val": null}}. */
 static void read_ranges(ft__pt2 *p, ft__json *r)
 {
@@ -132,22 +48,12 @@ static void read_text(ft__pt2 *p, ft__pt2_body *body)
         return;
     }
     while (!ft__build_failed(p->b) && ft__json_member(&r, &name)) {
-        if (FT__IS(name, "range_constraints")) {
+        if (FT__IS(name, "range_constraints"))
             read_ranges(p, &r);
-        } else if (FT__IS(name, "graph_module") && ft__json_object(&r)) {
-            while (!ft__build_failed(p->b) && ft__json_member(&r, &name)) {
-                if (FT__IS(name, "graph") && !found) {
-                    found = true;
-                    ft__pt2_read_graph(p, &r, body);
-                } else if (FT__IS(name, "signature")) {
-                    read_signature(p, &r);
-                } else {
-                    ft__json_skip(&r, NULL);
-                }
-            }
-        } else {
+        else if (FT__IS(name, "graph_module") && !found)
+            found = ft__pt2_read_module(p, &r, body);
+        else
             ft__json_skip(&r, NULL);
-        }
     }
     if (!ft__build_failed(p->b))
         ft__json_done(&r);
@@ -219,7 +125,7 @@ static ft__pt2_symbol *symbol_at(ft__pt2 *p, const ft__pt2_value *v, uint32_t ax
 {
     int64_t dim = v->shape.dim[axis];
 
-    return dim < 0 ? ft__pt2_expr_symbol(p, p->expr[-1 - dim]->text) : NULL;
+    return dim < 0 ? ft__pt2_symbol_of(p, p->expr[-1 - dim]->text) : NULL;
 }
 
 static bool is_input(const ft__pt2_spec *s)
@@ -433,11 +339,12 @@ static bool fixed_batch(const ft__pt2 *p)
 static void check_options(struct symbol_binding *b)
 {
     const ft_import_options *opt = &b->p->opt;
+    const ft__pt2_value *v = b->first;
+    bool fixed = opt->batch && !b->open_batch && !fixed_batch(b->p) && v;
 
-    if (opt->batch && !b->open_batch && !fixed_batch(b->p) && b->first)
-        ft__options_fixed_batch(b->p->b, opt, b->first->name.s, b->first->name.n,
-                                b->first->shape.dim[0]);
-    ft__options_are_used(b->p->b, opt, b->used);
+    ft__options_are_used(
+        b->p->b, opt, b->used,
+        fixed ? &(ft__fixed_batch){v->name.s, v->name.n, v->shape.dim[0]} : NULL);
 }
 
 /* Symbols by their own names: numbers that are inputs, and what depends on data. */

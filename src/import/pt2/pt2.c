@@ -20,23 +20,11 @@ static void run_body(ft__pt2 *p, ft__pt2_body *body);
 
 /* The graphs of a node, and all tensors that it gives them. */
 struct graph_call {
-    ft__text graph[MAX_GRAPHS];
+    ft__text graph[MAX_GRAPHS]; /* {"name": "true_graph_0", "graph": {...}} */
     uint32_t n_graphs;
     ft__pt2_value **in;
     uint32_t n_in;
 };
-
-/* {"name": "true_graph_0", "graph": {...}}. */
-static ft__text graph_of(ft__pt2 *p, ft__text arg)
-{
-    ft__json r = ft__json_open(&p->doc, arg);
-    ft__text name, graph = {"", 0};
-
-    if (ft__json_object(&r))
-        while (ft__json_member(&r, &name))
-            ft__json_skip(&r, FT__IS(name, "graph") ? &graph : NULL);
-    return graph;
-}
 
 /* Operands stand behind the graphs; some operators wrap them in lists. */
 static bool read_call(const ft__pt2_node *n, struct graph_call *c)
@@ -51,7 +39,7 @@ static bool read_call(const ft__pt2_node *n, struct graph_call *c)
         const ft__pt2_arg *a = &n->arg[i];
 
         if (a->type == FT__PT2_GRAPH && c->n_graphs < MAX_GRAPHS)
-            c->graph[c->n_graphs++] = graph_of(n->import, a->text);
+            c->graph[c->n_graphs++] = a->text;
         for (uint32_t k = 0; c->n_graphs && k < a->n; k++)
             c->in[c->n_in++] = a->value[k];
     }
@@ -97,7 +85,10 @@ static bool write(const ft__pt2_node *n, ft__text graph, ft__pt2_value *const *i
     } else {
         n->import->names = (ft__name_table){0};
         n->import->newest = NULL;
-        ft__pt2_read_graph(n->import, &r, body);
+        if (!ft__pt2_read_module(n->import, &r, body))
+            ft__build_fail(n->import->b, FT_EFORMAT,
+                           (uint64_t)(graph.s - n->import->doc.base),
+                           "its graph is no JSON object");
         if (!ft__pt2_failed(n))
             bind(n->import, body, in, n_in);
         for (uint32_t i = 0; i < body->n_nodes; i++)

@@ -13,8 +13,9 @@
  *
  *   zip.c      archive -> the text of its graph
  *   expr.c     symbolic sizes
- *   read.c     the text of a graph -> nodes, and what it says of their tensors
- *   program.c  around the graph: its signature, weights, inputs and their symbols
+ *   read.c     the text of a graph -> nodes, what it says of their tensors, and its
+ *              signature
+ *   program.c  around the graph: weights, inputs and their symbols
  *   node.c     what a rule works with: arguments in, operations out
  *   rules_*.c  one rule per family of operators: node -> operation; each file ends with
  *              the table of the operators that it has rules for
@@ -214,17 +215,14 @@ static inline ft__json ft__pt2_rest(ft__pt2 *p, const ft__pt2_value *v)
 int64_t ft__pt2_read_sym(ft__pt2 *p, ft__json *r);
 /* A list of sizes or strides; -1: more dimensions than there can be. */
 int ft__pt2_read_syms(ft__pt2 *p, ft__json *r, int64_t *dim);
-ft__pt2_symbol *ft__pt2_symbol_of(ft__pt2 *p, ft__text name);
-/* The symbol, where the expression is nothing else. */
-ft__pt2_symbol *ft__pt2_expr_symbol(ft__pt2 *p, ft__text text);
+/* The symbol that an expression is, made when it is new; NULL: it is something else. */
+ft__pt2_symbol *ft__pt2_symbol_of(ft__pt2 *p, ft__text text);
 /* The value of a dimension; below 0: a symbol is open (*open names it). *data:
  * it is a bound. */
 int64_t ft__pt2_value_of(ft__pt2 *p, int64_t dim, bool *data, ft__pt2_symbol **open);
 /* Sizes of a value become numbers. `limit`: what a symbol that depends on data is at
  * most where the file does not say. */
 bool ft__pt2_resolve(ft__pt2 *p, ft__pt2_value *v, int64_t limit);
-/* Strides of a value; false: the file does not say them. */
-bool ft__pt2_strides(ft__pt2 *p, const ft__pt2_value *v, int64_t *stride);
 
 /* ---- read.c ---- */
 /* The value of a name, made when it is new. NULL: out of memory. */
@@ -232,9 +230,9 @@ ft__pt2_value *ft__pt2_name(ft__pt2 *p, ft__text name);
 /* A value without a name of its own, called and sized like another. */
 ft__pt2_value *ft__pt2_temp(const ft__pt2_node *n, const ft__pt2_value *like,
                             ft_dtype dtype, const ft_shape *shape);
-void ft__pt2_read_graph(ft__pt2 *p, ft__json *r, ft__pt2_body *out);
-/* An Argument: {"as_tensor": {"name": ...}}. */
-bool ft__pt2_read_arg(ft__pt2 *p, ft__json *r, ft__pt2_arg *out);
+/* {"graph": {...}, "signature": {...}}: a program's, or one inside a node, without a
+ * signature. False: it holds no graph. */
+bool ft__pt2_read_module(ft__pt2 *p, ft__json *r, ft__pt2_body *out);
 FT_PRINTF(3, 4)
 void ft__pt2_fail(const ft__pt2_node *n, ft_status st, const char *fmt, ...);
 

@@ -294,7 +294,8 @@ static void read_sym_name(ft__pt2 *p, ft__json *r, ft__pt2_arg *a)
             ft__json_skip(&copy, NULL);
 }
 
-bool ft__pt2_read_arg(ft__pt2 *p, ft__json *r, ft__pt2_arg *a)
+/* An Argument: {"as_tensor": {"name": ...}}. */
+static bool read_arg(ft__pt2 *p, ft__json *r, ft__pt2_arg *a)
 {
     ft__text tag;
 
@@ -329,7 +330,7 @@ static void read_named_arg(ft__pt2 *p, ft__json *r, ft__pt2_arg *a)
         if (FT__IS(name, "name") && ft__json_peek(r) == '"')
             ft__json_string(r, &a->name);
         else if (FT__IS(name, "arg"))
-            ft__pt2_read_arg(p, r, a);
+            read_arg(p, r, a);
         else
             ft__json_skip(r, NULL);
     }
@@ -370,7 +371,7 @@ static uint32_t read_values(ft__pt2 *p, ft__json *r, ft__pt2_value ***out)
     while (!ft__build_failed(p->b) && ft__json_element(r)) {
         uint32_t before = all.n;
 
-        ft__pt2_read_arg(p, r, &all);
+        read_arg(p, r, &all);
         if (all.n == before && all.type != FT__PT2_TENSORS)
             add_tensor(p, &all, NULL);
     }
@@ -476,7 +477,7 @@ static void read_nodes(ft__pt2 *p, ft__json *r, ft__pt2_body *out)
     }
 }
 
-void ft__pt2_read_graph(ft__pt2 *p, ft__json *r, ft__pt2_body *out)
+static void read_graph(ft__pt2 *p, ft__json *r, ft__pt2_body *out)
 {
     ft__text name;
 
@@ -501,4 +502,114 @@ void ft__pt2_read_graph(ft__pt2 *p, ft__json *r, ft__pt2_body *out)
         else
             ft__json_skip(r, NULL);
     }
+}
+
+/* ---- what stands beside a graph ---- */
+
+/* {"parameter": {"arg": {"name": "p_w"}, "parameter_name": "w"}}. */
+static void read_spec(ft__pt2 *p, ft__json *r, ft__pt2_spec *s)
+{
+    ft__text name, text;
+
+    *s = (ft__pt2_spec){.kind = {"", 0}, .of = {"", 0}};
+    if (!ft__json_object(r)) {
+        ft__json_skip(r, NULL);
+        return;
+    }
+    while (ft__json_member(r, &s->kind)) {
+        if (!ft__json_object(r)) {
+            ft__json_skip(r, NULL);
+            continue;
+        }
+        while (ft__json_member(r, &name)) {
+            ft__pt2_arg a = {0};
+
+            if (FT__IS(name, "arg")) {
+                ft__text slice;
+                ft__json copy, inner;
+
+                if (!ft__json_skip(r, &slice))
+                    return;
+                /* {"name": "x"}, or an Argument. */
+                copy = inner = ft__json_open(&p->doc, slice);
+                if (ft__json_object(&inner) && ft__json_member(&inner, &name) &&
+                    FT__IS(name, "name") && ft__json_peek(&inner) == '"' &&
+                    ft__json_string(&inner, &text))
+                    s->value = ft__pt2_name(p, text);
+                else if (!p->doc.why && read_arg(p, &copy, &a) && a.n)
+                    s->value = a.value[0];
+            } else if (name.n > 5 && memcmp(name.s + name.n - 5, "_name", 5) == 0 &&
+                       ft__json_peek(r) == '"') {
+                ft__json_string(r, &s->of);
+            } else {
+                ft__json_skip(r, NULL);
+            }
+        }
+    }
+}
+
+static void read_specs(ft__pt2 *p, ft__json *r, ft__pt2_spec **out, uint32_t *n)
+{
+    uint32_t cap = 0;
+
+    *n = 0; /* what a signature before this one had is dropped */
+    if (!ft__json_array(r)) {
+        ft__json_skip(r, NULL);
+        return;
+    }
+    while (!ft__build_failed(p->b) && ft__json_element(r)) {
+        if (*n == cap) {
+            ft__pt2_spec *more =
+                ft__pt2_alloc(p, cap ? 2 * (size_t)cap : 64, sizeof(*more));
+
+            if (!more)
+                return;
+            if (*n)
+                memcpy(more, *out, *n * sizeof(*more));
+            *out = more;
+            cap = cap ? 2 * cap : 64;
+        }
+        read_spec(p, r, &(*out)[(*n)++]);
+    }
+}
+
+static void read_signature(ft__pt2 *p, ft__json *r)
+{
+    ft__text name;
+
+    if (!ft__json_object(r)) {
+        ft__json_skip(r, NULL);
+        return;
+    }
+    while (!ft__build_failed(p->b) && ft__json_member(r, &name)) {
+        if (FT__IS(name, "input_specs"))
+            read_specs(p, r, &p->input, &p->n_inputs);
+        else if (FT__IS(name, "output_specs"))
+            read_specs(p, r, &p->output, &p->n_outputs);
+        else
+            ft__json_skip(r, NULL);
+    }
+}
+
+bool ft__pt2_read_module(ft__pt2 *p, ft__json *r, ft__pt2_body *out)
+{
+    ft__text name;
+    bool found = false;
+
+    *out = (ft__pt2_body){0};
+    if (!ft__json_object(r)) {
+        ft__json_skip(r, NULL);
+        return false;
+    }
+    while (!ft__build_failed(p->b) && ft__json_member(r, &name)) {
+        if (FT__IS(name, "graph") && !found) {
+            found = true;
+            read_graph(p, r, out);
+        } else if (FT__IS(name, "signature") && p->depth == 0) {
+            read_signature(p, r);
+        } else {
+            ft__json_skip(r, NULL);
+        }
+    }
+    return found;
 }

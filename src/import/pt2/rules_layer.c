@@ -198,20 +198,18 @@ static void aten_einsum(ft__pt2_node *n)
                                 .product = einsum_product};
     const ft__pt2_arg *list = ft__pt2_arg_of(n, "tensors");
     ft__text equation = ft__pt2_string(n, "equation");
-    const ft_shape *shape[FT__EINSUM_TERMS];
-    void *in[FT__EINSUM_TERMS];
-    ft__einsum e;
+    ft__einsum_operands x = {.n = list ? list->n : 0};
+    ft_shape result;
 
-    if (!list || !list->n || list->n > FT__EINSUM_TERMS || !ft__pt2_out(n, 0))
+    if (!x.n || x.n > FT__EINSUM_TERMS || !ft__pt2_out(n, 0))
         return;
-    for (uint32_t i = 0; i < list->n; i++) {
-        in[i] = list->value[i];
-        if (!in[i])
+    for (uint32_t i = 0; i < x.n; i++) {
+        if (!list->value[i])
             return;
-        shape[i] = &list->value[i]->shape;
+        x.in[i] = list->value[i];
+        x.shape[i] = &list->value[i]->shape;
     }
-    if (ft__einsum_read(&e, equation.s, equation.n, shape, list->n))
-        (void)ft__einsum_write(&e, &ops, in, shape, n->out[0]);
+    (void)ft__einsum(equation.s, equation.n, &ops, &x, n->out[0], &result);
 }
 
 /* ---- norms ---- */

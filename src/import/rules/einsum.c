@@ -6,24 +6,47 @@
 
 #include <string.h>
 
+#include "import/rules/ops.h"
+
+/* A label is a letter, or one of the dimensions that an ellipsis stands for,
+ * counted from its end. */
+enum {
+    ELLIPSIS = 128,
+    MAX_LABELS = ELLIPSIS + FT_MAX_RANK,
+};
+
+/* Labels in an order; more than there are dimensions only on the way. */
+struct einsum_labels {
+    uint8_t s[3 * FT_MAX_RANK];
+    uint32_t n;
+};
+
+struct einsum {
+    struct einsum_labels in[FT__EINSUM_TERMS];
+    struct einsum_labels out;
+    uint32_t n_terms;
+    uint32_t ellipsis;        /* dimensions of the longest */
+    int64_t size[MAX_LABELS]; /* -1: no such label */
+};
+
 /* A text and what is left of it. */
 struct equation_rest {
     const char *s;
     size_t n;
 };
 
-static bool has(const ft__einsum_labels *l, uint8_t c)
+static bool has(const struct einsum_labels *l, uint8_t c)
 {
     return l->n && memchr(l->s, c, l->n);
 }
 
-static void add(ft__einsum_labels *l, uint8_t c)
+static void add(struct einsum_labels *l, uint8_t c)
 {
     if (l->n < sizeof(l->s))
         l->s[l->n++] = c;
 }
 
-static void append(ft__einsum_labels *l, const ft__einsum_labels *more)
+static void append(struct einsum_labels *l, const struct einsum_labels *more)
 {
     for (uint32_t i = 0; i < more->n; i++)
         add(l, more->s[i]);
@@ -38,7 +61,8 @@ static bool is_letter(char c)
 
 /* One term from *text up to a comma or arrow. dims: those that its ellipsis
  * stands for. False: no term. */
-static bool read_term(struct equation_rest *text, uint32_t dims, ft__einsum_labels *out)
+static bool read_term(struct equation_rest *text, uint32_t dims,
+                      struct einsum_labels *out)
 {
     out->n = 0;
     for (; text->n && *text->s != ',' && *text->s != '-'; text->s++, text->n--) {
@@ -48,7 +72,7 @@ static bool read_term(struct equation_rest *text, uint32_t dims, ft__einsum_labe
             text->s += 2;
             text->n -= 2;
             for (uint32_t i = dims; i-- > 0;)
-                add(out, (uint8_t)(FT__EINSUM_ELLIPSIS + i));
+                add(out, (uint8_t)(ELLIPSIS + i));
         } else if (*text->s != ' ') {
             return false;
         }
@@ -71,7 +95,8 @@ static uint32_t ellipsis_of(struct equation_rest text, uint32_t rank, bool *ther
 }
 
 /* A size of 1 stretches to another one. */
-static bool sizes_fit(ft__einsum *e, const ft__einsum_labels *l, const ft_shape *s)
+static bool sizes_fit(struct einsum *e, const struct einsum_labels *l,
+                      const ft_shape *s)
 {
     for (uint32_t i = 0; i < l->n && l->n == s->rank; i++) {
         int64_t *size = &e->size[l->s[i]];
@@ -86,10 +111,10 @@ static bool sizes_fit(ft__einsum *e, const ft__einsum_labels *l, const ft_shape 
 
 /* Without an arrow: what the ellipsis stands for, then every letter that occurs
  * once, in order. */
-static void implied_result(ft__einsum *e)
+static void implied_result(struct einsum *e)
 {
     for (uint32_t i = e->ellipsis; i-- > 0;)
-        add(&e->out, (uint8_t)(FT__EINSUM_ELLIPSIS + i));
+        add(&e->out, (uint8_t)(ELLIPSIS + i));
     for (int code = 'A'; code <= 'z'; code++) {
         uint8_t c = (uint8_t)code;
         uint32_t count = 0;
@@ -102,7 +127,7 @@ static void implied_result(ft__einsum *e)
     }
 }
 
-static ft_shape shape_of(const ft__einsum *e, const ft__einsum_labels *l)
+static ft_shape shape_of(const struct einsum *e, const struct einsum_labels *l)
 {
     ft_shape s = {0};
 
@@ -111,12 +136,12 @@ static ft_shape shape_of(const ft__einsum *e, const ft__einsum_labels *l)
     return s;
 }
 
-static bool read_equation(ft__einsum *e, const char *equation, size_t length,
+static bool read_equation(struct einsum *e, const char *equation, size_t length,
                           const ft_shape *const *shape, uint32_t n)
 {
     struct equation_rest text = {equation, length};
 
-    *e = (ft__einsum){.n_terms = 0};
+    *e = (struct einsum){.n_terms = 0};
     memset(e->size, 0xff, sizeof(e->size));
     for (; e->n_terms < n; e->n_terms++) {
         const ft_shape *s = shape[e->n_terms];
@@ -149,18 +174,9 @@ static bool read_equation(ft__einsum *e, const char *equation, size_t length,
     return true;
 }
 
-bool ft__einsum_read(ft__einsum *e, const char *equation, size_t length,
-                     const ft_shape *const *shape, uint32_t n)
-{
-    if (!read_equation(e, equation, length, shape, n))
-        return false;
-    e->result = shape_of(e, &e->out);
-    return true;
-}
-
 /* ---- the steps ---- */
 
-static int64_t product(const ft__einsum *e, const ft__einsum_labels *l)
+static int64_t product(const struct einsum *e, const struct einsum_labels *l)
 {
     ft_shape s = shape_of(e, l);
 
@@ -170,14 +186,14 @@ static int64_t product(const ft__einsum *e, const ft__einsum_labels *l)
 /* One operand on its way: a value, and what its axes are called. */
 struct term {
     void *v;
-    ft__einsum_labels l;
+    struct einsum_labels l;
 };
 
 /* Take the diagonal where a label stands twice, and drop ones that stretch. */
-static void take_diagonal(const ft__einsum *e, const ft__einsum_ops *ops,
+static void take_diagonal(const struct einsum *e, const ft__einsum_ops *ops,
                           const ft_shape *whole, struct term *t)
 {
-    ft__einsum_labels l = {.n = 0};
+    struct einsum_labels l = {.n = 0};
     ft_shape s;
 
     for (uint32_t i = 0; i < t->l.n; i++)
@@ -190,10 +206,10 @@ static void take_diagonal(const ft__einsum *e, const ft__einsum_ops *ops,
 }
 
 /* Add up the axes that nobody else has. */
-static void add_up(const ft__einsum_ops *ops, const ft__einsum_labels *wanted,
+static void add_up(const ft__einsum_ops *ops, const struct einsum_labels *wanted,
                    struct term *t)
 {
-    ft__einsum_labels l = {.n = 0};
+    struct einsum_labels l = {.n = 0};
     uint32_t axes = 0;
 
     for (uint32_t i = 0; i < t->l.n; i++)
@@ -206,8 +222,8 @@ static void add_up(const ft__einsum_ops *ops, const ft__einsum_labels *wanted,
 }
 
 /* The axes of t in this order, into out (NULL: a value of its own). */
-static void *reordered(const ft__einsum *e, const ft__einsum_ops *ops,
-                       const struct term *t, const ft__einsum_labels *to, void *out)
+static void *reordered(const struct einsum *e, const ft__einsum_ops *ops,
+                       const struct term *t, const struct einsum_labels *to, void *out)
 {
     int64_t perm[FT_MAX_RANK] = {0};
     ft_shape s = shape_of(e, to);
@@ -224,12 +240,12 @@ static void *reordered(const ft__einsum *e, const ft__einsum_ops *ops,
 
 /* Labels of a pair, by who has them and whether they are wanted. */
 struct einsum_parts {
-    ft__einsum_labels batch, rows, columns, inner;
+    struct einsum_labels batch, rows, columns, inner;
 };
 
 static void classify(const struct term *x, const struct term *y,
-                     const ft__einsum_labels *wanted, const ft__einsum_labels *order,
-                     struct einsum_parts *p)
+                     const struct einsum_labels *wanted,
+                     const struct einsum_labels *order, struct einsum_parts *p)
 {
     for (uint32_t i = 0; i < order->n; i++) {
         uint8_t c = order->s[i];
@@ -244,9 +260,10 @@ static void classify(const struct term *x, const struct term *y,
 }
 
 /* Labels of both, each once. */
-static ft__einsum_labels joined(const ft__einsum_labels *a, const ft__einsum_labels *b)
+static struct einsum_labels joined(const struct einsum_labels *a,
+                                   const struct einsum_labels *b)
 {
-    ft__einsum_labels all = *a;
+    struct einsum_labels all = *a;
 
     for (uint32_t i = 0; i < b->n; i++)
         if (!has(&all, b->s[i]))
@@ -256,11 +273,11 @@ static ft__einsum_labels joined(const ft__einsum_labels *a, const ft__einsum_lab
 
 /* x and y become one; the last time its axes get the order of the result. False:
  * what is made in between has too many dimensions. */
-static bool contract(const ft__einsum *e, const ft__einsum_ops *ops,
-                     const ft__einsum_labels *wanted, void *out, struct term *x,
+static bool contract(const struct einsum *e, const ft__einsum_ops *ops,
+                     const struct einsum_labels *wanted, void *out, struct term *x,
                      const struct term *y)
 {
-    ft__einsum_labels to_x, to_y, made, order = joined(&x->l, &y->l);
+    struct einsum_labels to_x, to_y, made, order = joined(&x->l, &y->l);
     struct einsum_parts p = {.batch = {.n = 0}};
     void *a, *b;
     ft_shape s;
@@ -296,30 +313,32 @@ static bool contract(const ft__einsum *e, const ft__einsum_ops *ops,
 
 /* Every label that the result or an operand from `from` on has: all of the
  * result first, so that products come out in its order. */
-static ft__einsum_labels wanted_from(const ft__einsum *e, uint32_t from)
+static struct einsum_labels wanted_from(const struct einsum *e, uint32_t from)
 {
-    ft__einsum_labels all = e->out;
+    struct einsum_labels all = e->out;
 
     for (uint32_t t = from; t < e->n_terms; t++)
         all = joined(&all, &e->in[t]);
     return all;
 }
 
-bool ft__einsum_write(const ft__einsum *e, const ft__einsum_ops *ops, void *const *in,
-                      const ft_shape *const *shape, void *out)
+/* False: too many dimensions on the way, or an operation has failed. */
+static bool write(const struct einsum *e, const ft__einsum_ops *ops,
+                  const ft__einsum_operands *given, void *out)
 {
-    struct term x = {in[0], e->in[0]}, y;
-    ft__einsum_labels wanted = wanted_from(e, 1);
+    struct term x = {given->in[0], e->in[0]}, y;
+    struct einsum_labels wanted = wanted_from(e, 1);
 
-    take_diagonal(e, ops, shape[0], &x);
+    take_diagonal(e, ops, given->shape[0], &x);
     if (wanted.n > FT_MAX_RANK)
         return false;
     add_up(ops, &wanted, &x);
     for (uint32_t t = 1; t < e->n_terms && x.v; t++) {
-        ft__einsum_labels later = wanted_from(e, t + 1), either = joined(&later, &x.l);
+        struct einsum_labels later = wanted_from(e, t + 1),
+                             either = joined(&later, &x.l);
 
-        y = (struct term){in[t], e->in[t]};
-        take_diagonal(e, ops, shape[t], &y);
+        y = (struct term){given->in[t], e->in[t]};
+        take_diagonal(e, ops, given->shape[t], &y);
         if (!y.v || later.n > FT_MAX_RANK || either.n > FT_MAX_RANK)
             return false;
         add_up(ops, &either, &y);
@@ -334,4 +353,18 @@ bool ft__einsum_write(const ft__einsum *e, const ft__einsum_ops *ops, void *cons
     if (x.v && x.v != out)
         reordered(e, ops, &x, &e->out, out);
     return true;
+}
+
+ft__einsum_end ft__einsum(const char *equation, size_t length,
+                          const ft__einsum_ops *ops, const ft__einsum_operands *x,
+                          void *out, ft_shape *result)
+{
+    struct einsum e;
+
+    if (!read_equation(&e, equation, length, x->shape, x->n))
+        return FT__EINSUM_MISFIT;
+    *result = shape_of(&e, &e.out);
+    if (!ft__shape_fits(result))
+        return FT__EINSUM_TOO_LARGE;
+    return write(&e, ops, x, out) ? FT__EINSUM_WRITTEN : FT__EINSUM_TOO_DEEP;
 }

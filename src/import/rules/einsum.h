@@ -6,28 +6,13 @@
 
 #include "foretell/op.h"
 
-/* A label is a letter, or one of the dimensions that an ellipsis stands for,
- * counted from its end. */
-enum {
-    FT__EINSUM_ELLIPSIS = 128,
-    FT__EINSUM_LABELS = FT__EINSUM_ELLIPSIS + FT_MAX_RANK,
-    FT__EINSUM_TERMS = 16,
-};
+enum { FT__EINSUM_TERMS = 16 };
 
-/* Labels in an order; more than there are dimensions only on the way. */
-typedef struct ft__einsum_labels {
-    uint8_t s[3 * FT_MAX_RANK];
+typedef struct ft__einsum_operands {
+    void *in[FT__EINSUM_TERMS];
+    const ft_shape *shape[FT__EINSUM_TERMS];
     uint32_t n;
-} ft__einsum_labels;
-
-typedef struct ft__einsum {
-    ft__einsum_labels in[FT__EINSUM_TERMS];
-    ft__einsum_labels out;
-    uint32_t n_terms;
-    uint32_t ellipsis;               /* dimensions of the longest */
-    int64_t size[FT__EINSUM_LABELS]; /* -1: no such label */
-    ft_shape result;
-} ft__einsum;
+} ft__einsum_operands;
 
 /* A product of matrices, batch x rows x inner and batch x inner x columns. */
 typedef struct ft__einsum_sizes {
@@ -52,11 +37,17 @@ typedef struct ft__einsum_ops {
                      const ft_shape *s, void *out);
 } ft__einsum_ops;
 
-/* The equation of n <= FT__EINSUM_TERMS operands; false: they do not fit. */
-bool ft__einsum_read(ft__einsum *e, const char *equation, size_t length,
-                     const ft_shape *const *shape, uint32_t n);
-/* False: on the way there are more dimensions than a shape can have. */
-bool ft__einsum_write(const ft__einsum *e, const ft__einsum_ops *ops, void *const *in,
-                      const ft_shape *const *shape, void *out);
+typedef enum ft__einsum_end {
+    FT__EINSUM_WRITTEN,   /* or an operation has failed */
+    FT__EINSUM_MISFIT,    /* the equation does not fit its operands */
+    FT__EINSUM_TOO_LARGE, /* its result has too many elements */
+    FT__EINSUM_TOO_DEEP,  /* on the way are more dimensions than a shape can have */
+} ft__einsum_end;
+
+/* The operations of an equation, the last of which makes `out`; its shape, unless the
+ * equation does not fit, in *result. */
+ft__einsum_end ft__einsum(const char *equation, size_t length,
+                          const ft__einsum_ops *ops, const ft__einsum_operands *x,
+                          void *out, ft_shape *result);
 
 #endif
