@@ -28,9 +28,7 @@ typedef struct ft__validation_page {
  * light and dark. Well-formed XML. */
 void ft__page_write(FILE *fp, const ft__validation_page *p);
 
-/* ---- its drawn sections ---- */
-
-void ft__page_results(FILE *fp, const ft__validation_page *p);
+/* Its last section: how the networks were measured, as drawings. */
 void ft__page_measuring(FILE *fp, const ft__validation_page *p);
 
 /* ---- what is said of a network, on the page and elsewhere ---- */
