@@ -25,6 +25,40 @@ static const ft__command *const commands[] = {
     NULL,
 };
 
+/* ---- help ---- */
+
+static void help_options(const ft__option *o, FILE *fp)
+{
+    for (; o->help || o->group; o++) {
+        char left[64], letter[8] = "    ";
+
+        if (o->type == FT__OPT_GROUP) {
+            help_options(o->group, fp);
+            continue;
+        }
+        if (o->letter)
+            snprintf(letter, sizeof(letter), "-%c, ", o->letter);
+        snprintf(left, sizeof(left), "%s--%s%s%s", letter, o->name, o->value ? " " : "",
+                 o->value ? o->value : "");
+        fprintf(fp, "  %-26s %s\n", left, o->help);
+    }
+}
+
+static void help_command(const ft__command *command, FILE *fp)
+{
+    fprintf(fp, "usage: foretell %s%s%s [options]\n\n%s\n", command->name,
+            *command->arguments ? " " : "", command->arguments, command->summary);
+    if (*command->more)
+        fprintf(fp, "\n%s\n", command->more);
+    if (command->options) {
+        fputs("\noptions:\n", fp);
+        help_options(command->options, fp);
+    }
+    fputs("\nglobal options:\n", fp);
+    help_options(ft__global_options, fp);
+    fprintf(fp, "\nexamples:\n%s", command->examples);
+}
+
 static void overview(FILE *fp)
 {
     fputs("usage: foretell COMMAND ...\n\n"
@@ -41,6 +75,8 @@ static void overview(FILE *fp)
           "  foretell predict MODEL --device local  predict\n",
           fp);
 }
+
+/* ---- the log ---- */
 
 static void message(void *user, ft_log_level level, const char *text)
 {
@@ -61,6 +97,8 @@ static void progress(void *user, uint64_t done, uint64_t total, const char *what
     if (!c->quiet)
         ft__bar_draw(&c->bar, done, total, what);
 }
+
+/* ---- running ---- */
 
 /* The command line in one piece, to be kept with what it measured. */
 static char *join(int argc, char **argv)
@@ -87,7 +125,7 @@ static int run(ft__cli *c, const void *options)
         return c->help ? FT__EXIT_GOOD : FT__EXIT_USAGE;
     }
     if (c->help) {
-        ft__help_command(c->command, stdout);
+        help_command(c->command, stdout);
         return FT__EXIT_GOOD;
     }
     /* Engines' threads shall sleep, not spin, while they wait: set before any

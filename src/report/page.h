@@ -17,6 +17,7 @@ typedef struct ft__validation_page {
     size_t n_kinds;
     ft_errors errors[FT_QUANTITY_COUNT][FT_ESTIMATOR_COUNT];
     double within; /* fraction that every time must be within; NaN: not asked */
+    bool holds;    /* every time is */
     uint64_t top;  /* kinds and operations without a price to list */
     /* For the page: */
     const ft_linearity *line; /* NULL: not measured, and why */

@@ -231,6 +231,16 @@ static bool several_datasets(const struct validate_work *w)
     return false;
 }
 
+static bool holds(const ft__validation_page *a)
+{
+    for (size_t i = 0; i < a->n; i++)
+        for (int e = 0; e < FT_ESTIMATOR_COUNT; e++)
+            if (fabs(ft__validation_error(&a->v[i], FT_QUANTITY_TIME,
+                                          (ft_estimator)e)) > a->within)
+                return false;
+    return true;
+}
+
 static ft_status judge(ft__validation_page *a, const struct validate_work *w,
                        ft_kind_effect **kinds, ft_error *err)
 {
@@ -241,6 +251,7 @@ static ft_status judge(ft__validation_page *a, const struct validate_work *w,
             st = ft_validated_errors(&a->errors[q][e], w->v, w->n, (ft_quantity)q,
                                      (ft_estimator)e, err);
     a->kind = *kinds;
+    a->holds = holds(a);
     return st;
 }
 
@@ -329,7 +340,7 @@ static int answer(const struct validate_work *w)
         code = write_page(w, &a);
     if (!code)
         code = print(w, &a);
-    if (!code && !isnan(w->within) && !ft__validation_holds(&a))
+    if (!code && !isnan(w->within) && !a.holds)
         code = FT__EXIT_NO;
     free(kinds);
     return code;

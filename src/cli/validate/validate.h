@@ -13,7 +13,6 @@ typedef struct ft__slow {
     uint32_t n_datasets;
 } ft__slow;
 
-bool ft__validation_holds(const ft__validation_page *a);
 /* In the form that the global options ask for; slow: NULL where it was not asked for.
  */
 bool ft__validation_print(const ft__cli *c, const ft__validation_page *a,
