@@ -396,7 +396,7 @@ static int collect_at(ft__cli *c, const struct collect_options *o, ft__ops *all,
 {
     ft_monitor *monitor = NULL;
     ft_session *s;
-    int code = ft__clock_steps_open(c, &s, o->engine, o->threads, w, i);
+    int code = ft__session_open(c, &s, o->engine, o->threads, w, i);
 
     if (code)
         return code;

@@ -389,7 +389,7 @@ static int measure_at(ft__cli *c, const ft_graph *g, const ft_step *step,
 {
     struct network_result r = {.model = g->name};
     ft_session *s;
-    int code = ft__clock_steps_open(c, &s, o->engine, o->threads, w, i);
+    int code = ft__session_open(c, &s, o->engine, o->threads, w, i);
 
     if (code)
         return code;

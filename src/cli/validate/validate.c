@@ -354,7 +354,7 @@ static int run(ft__cli *c, const void *user)
     if (!code)
         code = ft__step_parse(c, &w.step, &w.o->step);
     if (!code && !w.o->from_store)
-        code = ft__session_open(c, &w.session, w.o->engine, w.o->threads, NULL, NULL);
+        code = ft__session_open(c, &w.session, w.o->engine, w.o->threads, NULL, 0);
     if (!code)
         code = open_store(&w);
     if (!code)
