@@ -24,15 +24,6 @@ ft__ptx_dims ft__ptx_dims_text(const uint32_t d[3])
     return t;
 }
 
-json_t *ft__ptx_dims_json(const uint32_t d[3])
-{
-    json_t *all = d[0] ? json_array() : json_null();
-
-    for (int i = 0; d[0] && i < 3; i++)
-        ft__json_append_take(&all, json_integer(d[i]));
-    return all;
-}
-
 /* ---- on a GPU ---- */
 
 int ft__ptx_device(ft__cli *c, ft_device **out, const ft__ptx_options *o)
@@ -293,11 +284,10 @@ json_t *ft__ptx_launch_json(const ft_ptx_listed *v)
     if (!v->module)
         return ft__json("name:s count:u library:s operation:s", v->name, v->count,
                         v->library, v->operation);
-    return ft__json("name:s count:u module:s kernel:s grid:o block:o cluster:o "
+    return ft__json("name:s count:u module:s kernel:s grid:t block:t cluster:t "
                     "dynamic_shared:n memory_bytes:u not_given:o missing:s",
-                    v->name, v->count, v->path, v->kernel->name,
-                    ft__ptx_dims_json(l->grid), ft__ptx_dims_json(l->block),
-                    ft__ptx_dims_json(l->cluster), l->dynamic_shared, v->memory_bytes,
+                    v->name, v->count, v->path, v->kernel->name, l->grid, l->block,
+                    l->cluster, l->dynamic_shared, v->memory_bytes,
                     ft__json_texts(v->open, v->n_open), v->missing);
 }
 
