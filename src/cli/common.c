@@ -42,7 +42,7 @@ static void put_message(const char *msg)
 
 int ft__cli_fail(ft__cli *c, ft_status st, const ft_error *err)
 {
-    ft__bar_clear(&c->bar);
+    ft__bar_draw(&c->bar, 0, 0, "");
     fprintf(stderr, "foretell %s: ", c->command->name);
     put_message(err->msg);
     if (st == FT_EINVAL)
@@ -65,7 +65,7 @@ int ft__cli_check_asked(ft__cli *c, ft_status st)
 
 static void complain(ft__cli *c, const char *fmt, va_list ap)
 {
-    ft__bar_clear(&c->bar);
+    ft__bar_draw(&c->bar, 0, 0, "");
     fprintf(stderr, "foretell %s: ", c->command->name);
     vfprintf(stderr, fmt, ap);
     fputc('\n', stderr);

@@ -84,7 +84,7 @@ static void message(void *user, ft_log_level level, const char *text)
 
     if ((level == FT_LOG_WARN && c->quiet) || (unsigned)level > c->verbose)
         return;
-    ft__bar_clear(&c->bar);
+    ft__bar_draw(&c->bar, 0, 0, "");
     fputs(level == FT_LOG_WARN ? "warning: " : "", stderr);
     ft__put_clean(stderr, text);
     fputc('\n', stderr);
@@ -145,7 +145,7 @@ int main(int argc, char **argv)
     code = ft__options_parse(&c, &options, commands, argc, argv);
     if (code < 0)
         code = run(&c, options);
-    ft__bar_clear(&c.bar);
+    ft__bar_draw(&c.bar, 0, 0, "");
     ft__options_free(&c, options);
     free(c.line);
     return code;

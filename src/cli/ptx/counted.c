@@ -277,7 +277,7 @@ static json_t *accesses_json(const ft__ptx_counted *v)
 
 /* ---- launches as JSON ---- */
 
-json_t *ft__ptx_launch_json(const ft_ptx_listed *v)
+static json_t *launch_json(const ft_ptx_listed *v)
 {
     const ft_ptx_launch *l = &v->launch;
 
@@ -312,10 +312,12 @@ static json_t *estimate_json(const ft__ptx_counted *v)
 
 json_t *ft__ptx_counted_json(const ft__ptx_counted *v, bool blocks)
 {
-    json_t *all =
-        ft__json("launch:o counts:o estimate:o", ft__ptx_launch_json(v->launch),
-                 counts_json(&v->counts), estimate_json(v));
+    json_t *launch = launch_json(v->launch), *all;
 
+    if (!v->launch->module || v->launch->missing)
+        return launch;
+    all = ft__json("launch:o counts:o estimate:o", launch, counts_json(&v->counts),
+                   estimate_json(v));
     return blocks ? ft__json_join_take(all, ft__json("blocks:o accesses:o",
                                                      blocks_json(v), accesses_json(v)))
                   : all;

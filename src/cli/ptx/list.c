@@ -221,6 +221,11 @@ static bool calls_print(const struct library_calls *s, bool timed)
     return ft__table_print_take(t, s->calls ? stdout : NULL);
 }
 
+static json_t *not_counted_json(const ft_ptx_listed *launch)
+{
+    return ft__ptx_counted_json(&(ft__ptx_counted){.launch = launch}, false);
+}
+
 static json_t *calls_json(const struct library_calls *s, bool timed)
 {
     json_t *all = json_array();
@@ -233,7 +238,7 @@ static json_t *calls_json(const struct library_calls *s, bool timed)
         one = ft__json("times:u flops:g time:o", s->times[i],
                        operation_flops(s->v[i].operation),
                        timed ? ft__json_estimate(&s->time[i], "s") : json_null());
-        one = ft__json_join_take(ft__ptx_launch_json(&s->v[i]), one);
+        one = ft__json_join_take(not_counted_json(&s->v[i]), one);
         ft__json_append_take(&all, one);
     }
     return all;
@@ -333,7 +338,7 @@ static void leave_out(struct launch_list *s, size_t i)
 {
     s->missing += s->times[i];
     if (s->c->json)
-        ft__json_append_take(&s->json, ft__ptx_launch_json(&s->v[i]));
+        ft__json_append_take(&s->json, not_counted_json(&s->v[i]));
 }
 
 static ft_status count_all(struct launch_list *s, ft_error *err)

@@ -117,8 +117,8 @@ int ft__ptx_device(ft__cli *c, ft_device **out, const ft__ptx_options *o);
 ft_status ft__ptx_estimate(ft__ptx_counted *v, ft_data *data, const ft_device *d,
                            ft__ptxas *p, const ft__ptx_options *o, ft_error *err);
 void ft__ptx_estimate_print(const ft__ptx_counted *v);
-json_t *ft__ptx_launch_json(const ft_ptx_listed *v);
-/* blocks: with each block of instructions, and each access. */
+/* A launch that was counted, with `blocks` each block of instructions and each access,
+ * too. Of any other, a library's or one of which something is missing, what it is. */
 json_t *ft__ptx_counted_json(const ft__ptx_counted *v, bool blocks);
 
 /* ---- what ptx.c hands on; they return exit codes ---- */
