@@ -192,13 +192,6 @@ int ft__session_open(ft__cli *c, ft_session **out, const char *engine, uint64_t 
     return choice.given ? ft__cli_check_asked(c, st) : ft__cli_check(c, st);
 }
 
-ft_monitor *ft__clock_steps_monitor(const ft__clock_steps *w)
-{
-    ft_monitor *m;
-
-    return ft_monitor_open(&m, w->device, &w->machine.how, NULL) ? NULL : m;
-}
-
 void ft__clock_steps_part(const ft__cli *c, const ft__clock_steps *w, size_t i)
 {
     if (w->n > 1 && c->json)

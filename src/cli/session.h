@@ -36,8 +36,6 @@ int ft__clock_steps_parse(ft__cli *c, ft__clock_steps *w,
  * i of w (NULL: none) is in force while it is open. Complains itself. */
 int ft__session_open(ft__cli *c, ft_session **out, const char *engine, uint64_t threads,
                      ft__clock_steps *w, size_t i);
-/* What watches the device meanwhile; NULL when memory is short. */
-ft_monitor *ft__clock_steps_monitor(const ft__clock_steps *w);
 /* Before the result of setting i, and behind the last one (i is w->n), so that --json
  * is one document. */
 void ft__clock_steps_part(const ft__cli *c, const ft__clock_steps *w, size_t i);

@@ -394,7 +394,8 @@ static int measure_at(ft__cli *c, const ft_graph *g, const ft_step *step,
     if (code)
         return code;
     r.session = s;
-    r.monitor = ft__clock_steps_monitor(w);
+    /* Short of memory nothing watches the device. */
+    (void)ft_monitor_open(&r.monitor, w->device, &w->machine.how, NULL);
     if (o->commands.no_power)
         ft_fail(&r.no_power, FT_EUNSUPPORTED, 0, "--no-power was given");
     else

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/ptx/ptx.h"
-#include "cli/settings.h"
 #include "foretell/names.h"
 #include "report/record.h"
 #include "report/units.h"
@@ -25,23 +24,6 @@ ft__ptx_dims ft__ptx_dims_text(const uint32_t d[3])
 }
 
 /* ---- on a GPU ---- */
-
-int ft__ptx_device(ft__cli *c, ft_device **out, const ft__ptx_options *o)
-{
-    char name[128], data_dir[FT__PATH_MAX];
-    int code;
-
-    *out = NULL;
-    if (!o->device)
-        return FT__EXIT_GOOD;
-    if (snprintf(name, sizeof(name), "%s", o->device) >= (int)sizeof(name))
-        return ft__usage(c, "--device %.60s...: too long", o->device);
-    code = ft__device_resolve(c, name, sizeof(name));
-    ft__path_data(c, data_dir);
-    if (!code && ft_device_load(out, data_dir, name, &c->err))
-        code = ft__cli_check(c, c->err.status);
-    return code;
-}
 
 /* As they are given, with the launch or for all, or as ptxas says; 0: neither. */
 static uint64_t find_registers(ft__ptx_counted *v, ft__ptxas *p,

@@ -687,25 +687,17 @@ static int count_one(ft__cli *c, ft_ptx_launches *l, ft_data *data, const ft_dev
     return code;
 }
 
-int ft__ptx_launch(ft__cli *c, const ft__ptx_options *o)
+int ft__ptx_launch(ft__cli *c, const ft__ptx_options *o, const ft_device *d)
 {
     ft_ptx_launches *l = NULL;
     ft_data *data = NULL;
-    ft_device *d;
-    int code;
+    int code = open_one(c, &l, o);
 
-    if (c->args.n != 1)
-        return ft__usage(c, "--grid is for one FILE; several launches are for a launch "
-                            "file, --launches");
-    code = ft__ptx_device(c, &d, o);
-    if (code == FT__EXIT_GOOD)
-        code = open_one(c, &l, o);
     if (code == FT__EXIT_GOOD)
         code = ft__data_open(c, &data);
     if (code == FT__EXIT_GOOD)
         code = count_one(c, l, data, d, o);
     ft_data_close(data);
     ft_ptx_launches_free(l);
-    ft_device_free(d);
     return code;
 }

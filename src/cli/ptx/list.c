@@ -36,7 +36,7 @@ struct launch_list {
     double time_s, energy_j;                  /* on the device */
     bool exact;
     const ft__ptx_options *o;
-    ft_device *device; /* NULL: none */
+    const ft_device *device; /* NULL: none */
     ft_data *data;
     const char *by;     /* what answers for its kernels */
     ft__ptxas *ptxas;   /* NULL: not asked */
@@ -538,13 +538,11 @@ static int list(struct launch_list *s)
     return print_all(s);
 }
 
-int ft__ptx_list(ft__cli *c, const ft__ptx_options *o)
+int ft__ptx_list(ft__cli *c, const ft__ptx_options *o, const ft_device *d)
 {
-    struct launch_list s = {.c = c, .o = o, .exact = true};
-    int code = ft__ptx_device(c, &s.device, o);
+    struct launch_list s = {.c = c, .o = o, .device = d, .exact = true};
+    int code = ft__data_open(c, &s.data);
 
-    if (code == FT__EXIT_GOOD)
-        code = ft__data_open(c, &s.data);
     if (code == FT__EXIT_GOOD)
         code = list(&s);
     json_decref(s.json);
@@ -554,6 +552,5 @@ int ft__ptx_list(ft__cli *c, const ft__ptx_options *o)
     calls_free(&s.calls);
     ft_data_close(s.data);
     ft__ptxas_free(s.ptxas);
-    ft_device_free(s.device);
     return code;
 }

@@ -349,28 +349,38 @@ static int kernels(ft__cli *c, const ft_device *d, const ft__ptx_options *o)
         c, !c->json || ft__json_print_take(ft__json("files:o", s.json), stdout));
 }
 
-static int run_kernels(ft__cli *c, const ft__ptx_options *o)
+static int run_kernels(ft__cli *c, const ft__ptx_options *o, const ft_device *d)
 {
-    ft_device *d;
-    int code = ft__ptx_device(c, &d, o);
-
     if (d && !(ft_device_get(d)->compute_capability > 0))
-        code = ft__cli_exit(c, FT__EXIT_MISSING,
+        return ft__cli_exit(c, FT__EXIT_MISSING,
                             "%s: kernels in PTX run on GPUs of NVIDIA's; name one of "
                             "them",
                             ft_device_get(d)->name);
-    if (code == FT__EXIT_GOOD)
-        code = kernels(c, d, o);
-    ft_device_free(d);
-    return code;
+    return kernels(c, d, o);
 }
 
 /* ==== the command ==== */
 
-static int run(ft__cli *c, const void *given)
+/* The device that --device names; *out NULL: none. Complains itself. */
+static int open_device(ft__cli *c, ft_device **out, const ft__ptx_options *o)
 {
-    const ft__ptx_options *o = given;
+    char name[128], data_dir[FT__PATH_MAX];
+    int code;
 
+    *out = NULL;
+    if (!o->device)
+        return FT__EXIT_GOOD;
+    if (snprintf(name, sizeof(name), "%s", o->device) >= (int)sizeof(name))
+        return ft__usage(c, "--device %.60s...: too long", o->device);
+    code = ft__device_resolve(c, name, sizeof(name));
+    ft__path_data(c, data_dir);
+    if (!code && ft_device_load(out, data_dir, name, &c->err))
+        code = ft__cli_check(c, c->err.status);
+    return code;
+}
+
+static int check(ft__cli *c, const ft__ptx_options *o)
+{
     if (o->launches && (c->args.n || o->grid || o->block || o->params.n))
         return ft__usage(c, "--launches says which kernels and which grids: it stands "
                             "without FILE, --grid, --block and --param");
@@ -386,13 +396,32 @@ static int run(ft__cli *c, const void *given)
     if (o->registers > 255)
         return ft__usage(c, "--registers: a thread has at most 255");
     if (o->launches)
-        return ft__ptx_list(c, o);
+        return FT__EXIT_GOOD;
     if (!c->args.n)
         return ft__usage(c, "FILE is missing, or --launches PATH; see foretell ptx "
                             "--help");
     if (!o->grid && (o->block || o->cluster || o->params.n || o->shared))
         return ft__usage(c, "--grid is missing: how many blocks does the launch have?");
-    return o->grid ? ft__ptx_launch(c, o) : run_kernels(c, o);
+    if (o->grid && c->args.n != 1)
+        return ft__usage(c, "--grid is for one FILE; several launches are for a launch "
+                            "file, --launches");
+    return FT__EXIT_GOOD;
+}
+
+static int run(ft__cli *c, const void *given)
+{
+    const ft__ptx_options *o = given;
+    ft_device *d = NULL;
+    int code = check(c, o);
+
+    if (!code)
+        code = open_device(c, &d, o);
+    if (!code)
+        code = o->launches ? ft__ptx_list(c, o, d)
+               : o->grid   ? ft__ptx_launch(c, o, d)
+                           : run_kernels(c, o, d);
+    ft_device_free(d);
+    return code;
 }
 
 const ft__command ft__ptx_command = {

@@ -111,8 +111,6 @@ typedef struct ft__ptx_dims {
 } ft__ptx_dims;
 ft__ptx_dims ft__ptx_dims_text(const uint32_t d[3]);
 
-/* The device that --device names; *out NULL: none. Complains itself. */
-int ft__ptx_device(ft__cli *c, ft_device **out, const ft__ptx_options *o);
 /* v->estimate; nothing where d is NULL. p may be NULL. */
 ft_status ft__ptx_estimate(ft__ptx_counted *v, ft_data *data, const ft_device *d,
                            ft__ptxas *p, const ft__ptx_options *o, ft_error *err);
@@ -121,11 +119,12 @@ void ft__ptx_estimate_print(const ft__ptx_counted *v);
  * too. Of any other, a library's or one of which something is missing, what it is. */
 json_t *ft__ptx_counted_json(const ft__ptx_counted *v, bool blocks);
 
-/* ---- what ptx.c hands on; they return exit codes ---- */
+/* ---- what ptx.c hands on; they return exit codes. d: the device that --device names,
+ * NULL: none ---- */
 
 /* launch.c: one launch of a kernel of the one file that is named. */
-int ft__ptx_launch(ft__cli *c, const ft__ptx_options *o);
+int ft__ptx_launch(ft__cli *c, const ft__ptx_options *o, const ft_device *d);
 /* list.c: many launches. */
-int ft__ptx_list(ft__cli *c, const ft__ptx_options *o);
+int ft__ptx_list(ft__cli *c, const ft__ptx_options *o, const ft_device *d);
 
 #endif
