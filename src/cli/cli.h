@@ -126,7 +126,7 @@ struct ft__cli {
     ft_error err; /* of the call that failed last: ft__cli_check() */
 };
 
-extern const ft__option ft__global_options[];
+extern const ft__option ft__global_options[]; /* their values are in ft__cli */
 extern const ft__command ft__ops_command, ft__collect_command, ft__train_command,
     ft__show_command, ft__devices_command, ft__doctor_command, ft__data_command,
     ft__measure_command, ft__predict_command, ft__clocks_command, ft__validate_command,
@@ -140,7 +140,6 @@ extern const ft__command ft__ops_command, ft__collect_command, ft__train_command
 int ft__options_parse(ft__cli *c, void **options, const ft__command *const *commands,
                       int argc, char **argv);
 void ft__options_free(ft__cli *c, void *options);
-void ft__help_command(const ft__command *command, FILE *fp);
 /* The first of these options that was given; NULL: none. */
 const ft__option *ft__option_given(const ft__option *table, const void *options);
 
@@ -311,7 +310,6 @@ typedef struct ft__ops {
     size_t cap;
 } ft__ops;
 void ft__ops_free(ft__ops *s);
-bool ft__ops_append(ft__ops *s, const ft__ops *more); /* false: out of memory */
 /* The operations of a model, or of its training step, lowered with `policy`.
  * Complains itself. */
 int ft__model_add_ops(ft__cli *c, ft__ops *s, const char *path,

@@ -209,6 +209,25 @@ static void subtract(struct wanted *w, const ft__ops *out)
     l->n = n;
 }
 
+/* Those of the models, then those of the lists; false: out of memory. */
+static bool join(ft__ops *out, const struct wanted *w)
+{
+    const ft__ops *part[] = {&w->models, &w->lists};
+    const size_t n = w->models.n + w->lists.n;
+
+    *out = (ft__ops){.op = malloc((n + 1) * sizeof(*out->op)),
+                     .count = malloc((n + 1) * sizeof(*out->count)),
+                     .cap = n + 1};
+    if (!out->op || !out->count)
+        return false;
+    for (size_t p = 0; p < 2; p++)
+        for (size_t i = 0; i < part[p]->n; i++) {
+            out->op[out->n] = part[p]->op[i];
+            out->count[out->n++] = part[p]->count[i];
+        }
+    return true;
+}
+
 static int gather(ft__cli *c, ft__ops *all, const struct collect_options *o,
                   uint32_t policy)
 {
@@ -226,9 +245,7 @@ static int gather(ft__cli *c, ft__ops *all, const struct collect_options *o,
         code = add_ops(c, &w, &out, o->without.v[i], o);
     if (!code) {
         subtract(&w, &out);
-        *all = w.models;
-        w.models = (ft__ops){0};
-        if (!ft__ops_append(all, &w.lists))
+        if (!join(all, &w))
             code = ft__cli_done(c, false);
     }
     ft__ops_free(&w.models);
@@ -379,14 +396,15 @@ static int collect_at(ft__cli *c, const struct collect_options *o, ft__ops *all,
 {
     ft_monitor *monitor = NULL;
     ft_session *s;
-    int code = ft__clock_steps_open(c, &s, o->engine, o->threads, w, i);
+    int code = ft__session_open(c, &s, o->engine, o->threads, w, i);
 
     if (code)
         return code;
     if (i == 0)
         code = gather(c, all, o, ft_session_get(s)->policy);
     if (!code) {
-        monitor = ft__clock_steps_monitor(w);
+        /* Short of memory nothing watches the device. */
+        (void)ft_monitor_open(&monitor, w->device, &w->machine.how, NULL);
         ft__clock_steps_part(c, w, i);
         code = measure(c, s, all, o, monitor);
     }

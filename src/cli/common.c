@@ -51,7 +51,7 @@ static int say(ft__cli *c, int code, const char *msg)
 {
     const char *command = c->command ? c->command->name : "";
 
-    ft__bar_clear(&c->bar);
+    ft__bar_draw(&c->bar, 0, 0, "");
     if (c->json && ft__json_print_take(ft__json("command:s exit:u message:s", command,
                                                 (uint64_t)code, msg),
                                        stderr))

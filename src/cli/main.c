@@ -25,6 +25,40 @@ static const ft__command *const commands[] = {
     NULL,
 };
 
+/* ---- help ---- */
+
+static void help_options(const ft__option *o, FILE *fp)
+{
+    for (; o->help || o->group; o++) {
+        char left[64], letter[8] = "    ";
+
+        if (o->type == FT__OPT_GROUP) {
+            help_options(o->group, fp);
+            continue;
+        }
+        if (o->letter)
+            snprintf(letter, sizeof(letter), "-%c, ", o->letter);
+        snprintf(left, sizeof(left), "%s--%s%s%s", letter, o->name, o->value ? " " : "",
+                 o->value ? o->value : "");
+        fprintf(fp, "  %-26s %s\n", left, o->help);
+    }
+}
+
+static void help_command(const ft__command *command, FILE *fp)
+{
+    fprintf(fp, "usage: foretell %s%s%s [options]\n\n%s\n", command->name,
+            *command->arguments ? " " : "", command->arguments, command->summary);
+    if (*command->more)
+        fprintf(fp, "\n%s\n", command->more);
+    if (command->options) {
+        fputs("\noptions:\n", fp);
+        help_options(command->options, fp);
+    }
+    fputs("\nglobal options:\n", fp);
+    help_options(ft__global_options, fp);
+    fprintf(fp, "\nexamples:\n%s", command->examples);
+}
+
 static void overview(FILE *fp)
 {
     fputs("usage: foretell COMMAND ...\n\n"
@@ -42,13 +76,15 @@ static void overview(FILE *fp)
           fp);
 }
 
+/* ---- the log ---- */
+
 static void message(void *user, ft_log_level level, const char *text)
 {
     ft__cli *c = user;
 
     if ((level == FT_LOG_WARN && c->quiet) || (unsigned)level > c->verbose)
         return;
-    ft__bar_clear(&c->bar);
+    ft__bar_draw(&c->bar, 0, 0, "");
     fputs(level == FT_LOG_WARN ? "warning: " : "", stderr);
     ft__put_clean(stderr, text);
     fputc('\n', stderr);
@@ -61,6 +97,8 @@ static void progress(void *user, uint64_t done, uint64_t total, const char *what
     if (!c->quiet)
         ft__bar_draw(&c->bar, done, total, what);
 }
+
+/* ---- running ---- */
 
 /* The command line in one piece, to be kept with what it measured. */
 static char *join(int argc, char **argv)
@@ -87,7 +125,7 @@ static int run(ft__cli *c, const void *options)
         return c->help ? ft__cli_done(c, true) : FT__EXIT_USAGE;
     }
     if (c->help) {
-        ft__help_command(c->command, stdout);
+        help_command(c->command, stdout);
         return ft__cli_done(c, true);
     }
     /* Engines' threads shall sleep, not spin, while they wait: set before any
@@ -107,7 +145,7 @@ int main(int argc, char **argv)
     code = ft__options_parse(&c, &options, commands, argc, argv);
     if (code < 0)
         code = run(&c, options);
-    ft__bar_clear(&c.bar);
+    ft__bar_draw(&c.bar, 0, 0, "");
     ft__options_free(&c, options);
     free(c.line);
     return code;

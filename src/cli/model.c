@@ -275,18 +275,6 @@ static bool reserve(ft__ops *s, size_t more)
     return op && count;
 }
 
-bool ft__ops_append(ft__ops *s, const ft__ops *more)
-{
-    if (!reserve(s, more->n))
-        return false;
-    if (more->n) {
-        memcpy(s->op + s->n, more->op, more->n * sizeof(*s->op));
-        memcpy(s->count + s->n, more->count, more->n * sizeof(*s->count));
-    }
-    s->n += more->n;
-    return true;
-}
-
 static bool add_graph(ft__ops *s, const ft_graph *g)
 {
     if (!reserve(s, g->n_ops))

@@ -28,7 +28,7 @@ struct parser {
     int shown; /* exit code of a complaint; -1: none so far */
 };
 
-static const ft__option global_options[] = {
+const ft__option ft__global_options[] = {
     FT__FLAG(ft__cli, json, "json", "print the result as JSON"),
     FT__FLAG(ft__cli, csv, "csv", "print the result as CSV, where it is a table"),
     {"quiet", 'q', FT__OPT_FLAG, offsetof(ft__cli, quiet), NULL,
@@ -232,7 +232,8 @@ static void list_known(struct parser *p)
     p->n_known =
         command ? list_options(p->known, 0, command->options, (uintptr_t)p->options)
                 : 0;
-    p->n_known = list_options(p->known, p->n_known, global_options, (uintptr_t)p->c);
+    p->n_known =
+        list_options(p->known, p->n_known, ft__global_options, (uintptr_t)p->c);
 }
 
 static void parse_word(struct parser *p, const char *word)
@@ -404,38 +405,4 @@ void ft__options_free(ft__cli *c, void *options)
             free(((ft__texts *)(void *)k[i].at)->v);
     free(options);
     free(c->args.v);
-}
-
-/* ---- help ---- */
-
-static void help_options(const ft__option *table, FILE *fp)
-{
-    struct known k[MOST_OPTIONS];
-    size_t n = list_options(k, 0, table, 0);
-
-    for (size_t i = 0; i < n; i++) {
-        const ft__option *o = k[i].o;
-        char left[64], letter[8] = "    ";
-
-        if (o->letter)
-            snprintf(letter, sizeof(letter), "-%c, ", o->letter);
-        snprintf(left, sizeof(left), "%s--%s%s%s", letter, o->name, o->value ? " " : "",
-                 o->value ? o->value : "");
-        fprintf(fp, "  %-26s %s\n", left, o->help);
-    }
-}
-
-void ft__help_command(const ft__command *command, FILE *fp)
-{
-    fprintf(fp, "usage: foretell %s%s%s [options]\n\n%s\n", command->name,
-            *command->arguments ? " " : "", command->arguments, command->summary);
-    if (*command->more)
-        fprintf(fp, "\n%s\n", command->more);
-    if (command->options) {
-        fputs("\noptions:\n", fp);
-        help_options(command->options, fp);
-    }
-    fputs("\nglobal options:\n", fp);
-    help_options(global_options, fp);
-    fprintf(fp, "\nexamples:\n%s", command->examples);
 }

@@ -113,34 +113,6 @@ static const char *gpu_of(char *name, size_t size, const char *options, ft_error
     return name;
 }
 
-int ft__session_open(ft__cli *c, ft_session **out, const char *engine, uint64_t threads,
-                     const ft_settings *settings,
-                     const ft_settings_options *settings_options)
-{
-    char plugin_dir[FT__PATH_MAX], device[128];
-    ft__engine_choice choice;
-    ft_session_options how = {.engine = choice.name,
-                              .engine_options = choice.options,
-                              .plugin_dir = plugin_dir,
-                              .threads = (uint32_t)threads,
-                              .seed = 1,
-                              .log = &c->log,
-                              .settings = settings,
-                              .settings_options = settings_options};
-    ft_status st;
-
-    if (!ft__engine_choose(&choice, engine ? engine : FT__DEFAULT_ENGINE))
-        return ft__usage(c, "--engine %.60s...: too long", engine);
-    how.device = gpu_of(device, sizeof(device), choice.options, &c->err);
-    if (how.device && !*how.device)
-        return ft__cli_check(c, FT_ENOTFOUND);
-    if (strstr(choice.options, "tf32=1"))
-        how.dtype_policy = "tf32";
-    ft__path_plugins(c, plugin_dir);
-    st = ft_session_open(out, &how, &c->err);
-    return choice.given ? ft__cli_check_asked(c, st) : ft__cli_check(c, st);
-}
-
 /* ---- measuring at one clock after the other ---- */
 
 const ft__option ft__clock_steps_table[] = {
@@ -190,19 +162,34 @@ int ft__clock_steps_parse(ft__cli *c, ft__clock_steps *w,
     return code;
 }
 
-int ft__clock_steps_open(ft__cli *c, ft_session **out, const char *engine,
-                         uint64_t threads, ft__clock_steps *w, size_t i)
+int ft__session_open(ft__cli *c, ft_session **out, const char *engine, uint64_t threads,
+                     ft__clock_steps *w, size_t i)
 {
-    w->settings.core_clock_hz = w->clock_hz[i];
-    return ft__session_open(c, out, engine, threads, w->any ? &w->settings : NULL,
-                            &w->machine.how);
-}
+    char plugin_dir[FT__PATH_MAX], device[128];
+    ft__engine_choice choice;
+    ft_session_options how = {.engine = choice.name,
+                              .engine_options = choice.options,
+                              .plugin_dir = plugin_dir,
+                              .threads = (uint32_t)threads,
+                              .seed = 1,
+                              .log = &c->log};
+    ft_status st;
 
-ft_monitor *ft__clock_steps_monitor(const ft__clock_steps *w)
-{
-    ft_monitor *m;
-
-    return ft_monitor_open(&m, w->device, &w->machine.how, NULL) ? NULL : m;
+    if (!ft__engine_choose(&choice, engine ? engine : FT__DEFAULT_ENGINE))
+        return ft__usage(c, "--engine %.60s...: too long", engine);
+    how.device = gpu_of(device, sizeof(device), choice.options, &c->err);
+    if (how.device && !*how.device)
+        return ft__cli_check(c, FT_ENOTFOUND);
+    if (strstr(choice.options, "tf32=1"))
+        how.dtype_policy = "tf32";
+    if (w && w->any) {
+        w->settings.core_clock_hz = w->clock_hz[i];
+        how.settings = &w->settings;
+        how.settings_options = &w->machine.how;
+    }
+    ft__path_plugins(c, plugin_dir);
+    st = ft_session_open(out, &how, &c->err);
+    return choice.given ? ft__cli_check_asked(c, st) : ft__cli_check(c, st);
 }
 
 void ft__clock_steps_part(const ft__cli *c, const ft__clock_steps *w, size_t i)

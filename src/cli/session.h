@@ -11,10 +11,6 @@ typedef struct ft__engine_choice {
     bool given; /* the user gave options */
 } ft__engine_choice;
 bool ft__engine_choose(ft__engine_choice *out, const char *text); /* false: too long */
-/* Open an engine with its options; engine NULL: the default one, threads 0: 1. settings
- * (NULL: none) are in force while it is open. Complains itself. */
-int ft__session_open(ft__cli *c, ft_session **out, const char *engine, uint64_t threads,
-                     const ft_settings *settings, const ft_settings_options *how);
 
 /* ---- measuring at one clock after the other ---- */
 typedef struct ft__clock_steps_options {
@@ -36,11 +32,10 @@ typedef struct ft__clock_steps {
 /* Complains itself. */
 int ft__clock_steps_parse(ft__cli *c, ft__clock_steps *w,
                           const ft__clock_steps_options *o, const char *engine);
-/* ft__session_open() at setting i of the sweep. */
-int ft__clock_steps_open(ft__cli *c, ft_session **out, const char *engine,
-                         uint64_t threads, ft__clock_steps *w, size_t i);
-/* What watches the device meanwhile; NULL when memory is short. */
-ft_monitor *ft__clock_steps_monitor(const ft__clock_steps *w);
+/* Open an engine with its options; engine NULL: the default one, threads 0: 1. Setting
+ * i of w (NULL: none) is in force while it is open. Complains itself. */
+int ft__session_open(ft__cli *c, ft_session **out, const char *engine, uint64_t threads,
+                     ft__clock_steps *w, size_t i);
 /* Before the result of setting i, and behind the last one (i is w->n), so that --json
  * is one document. */
 void ft__clock_steps_part(const ft__cli *c, const ft__clock_steps *w, size_t i);

@@ -17,6 +17,7 @@ typedef struct ft__validation_page {
     size_t n_kinds;
     ft_errors errors[FT_QUANTITY_COUNT][FT_ESTIMATOR_COUNT];
     double within; /* fraction that every time must be within; NaN: not asked */
+    bool holds;    /* every time is */
     uint64_t top;  /* kinds and operations without a price to list */
     /* For the page: */
     const ft_linearity *line; /* NULL: not measured, and why */
@@ -28,9 +29,7 @@ typedef struct ft__validation_page {
  * light and dark. Well-formed XML. */
 void ft__page_write(FILE *fp, const ft__validation_page *p);
 
-/* ---- its drawn sections ---- */
-
-void ft__page_results(FILE *fp, const ft__validation_page *p);
+/* Its last section: how the networks were measured, as drawings. */
 void ft__page_measuring(FILE *fp, const ft__validation_page *p);
 
 /* ---- what is said of a network, on the page and elsewhere ---- */

@@ -66,8 +66,10 @@ enum { LINE_WIDE = 760, LINE_HIGH = 440, MIDDLE = 250 };
 static void draw_durations(FILE *fp, const ft_linearity *l)
 {
     size_t last = l->n - 1;
-    ft__axis x = ft__axis_log(1, (double)l->iterations[last], 80, LINE_WIDE - 20);
-    ft__axis y = ft__axis_log(l->duration_s[0], l->duration_s[last], MIDDLE - 50, 20);
+    ft__axis x =
+        ft__axis_over(1, (double)l->iterations[last], 80, LINE_WIDE - 20, FT__AXIS_LOG);
+    ft__axis y = ft__axis_over(l->duration_s[0], l->duration_s[last], MIDDLE - 50, 20,
+                               FT__AXIS_LOG);
     double px[32], py[32];
 
     draw_y(fp, &x, &y, ft__text_seconds);
@@ -93,9 +95,10 @@ static double room(const ft_linearity *l)
 static void draw_deviations(FILE *fp, const ft_linearity *l)
 {
     double most = room(l), band = 5 * fmax(l->sigma, 0.002);
-    ft__axis x =
-        ft__axis_log(l->duration_s[0], l->duration_s[l->n - 1], 80, LINE_WIDE - 20);
-    ft__axis y = ft__axis_linear(-most, most, LINE_HIGH - 50, MIDDLE + 14, false);
+    ft__axis x = ft__axis_over(l->duration_s[0], l->duration_s[l->n - 1], 80,
+                               LINE_WIDE - 20, FT__AXIS_LOG);
+    ft__axis y =
+        ft__axis_over(-most, most, LINE_HIGH - 50, MIDDLE + 14, FT__AXIS_LINEAR);
 
     draw_y(fp, &x, &y, signed_percent);
     draw_x(fp, &x, LINE_HIGH - 50, ft__text_seconds, "duration of a batch");
@@ -202,8 +205,9 @@ static void draw_power(FILE *fp, const ft__validation_page *p, const ft_validate
     mean = centre;
     std = first;
     moments(&mean, &std, v->power, v->n_power, true);
-    x = ft__axis_linear(begin, end, 70, POWER_WIDE - 20, false);
-    y = ft__axis_linear(0, fmax(most, centre + 3 * first), POWER_HIGH - 50, 20, true);
+    x = ft__axis_over(begin, end, 70, POWER_WIDE - 20, FT__AXIS_LINEAR);
+    y = ft__axis_over(0, fmax(most, centre + 3 * first), POWER_HIGH - 50, 20,
+                      FT__AXIS_ZERO);
     ft__validation_label(title, sizeof(title), p, v);
     snprintf(desc, sizeof(desc),
              "Power over time: %zu readings, the channel of three sigma about their "
@@ -310,9 +314,9 @@ static void draw_rounds(FILE *fp, const ft__validation_page *p, const ft_validat
     ft__axis x, y;
 
     ranges(v, &low, &high, &long_s);
-    x = ft__axis_linear(0, long_s, 70, ROUND_WIDE - 16, true);
+    x = ft__axis_over(0, long_s, 70, ROUND_WIDE - 16, FT__AXIS_ZERO);
     x.hi = long_s;
-    y = ft__axis_linear(low, high, ROUND_HIGH - 44, 22, false);
+    y = ft__axis_over(low, high, ROUND_HIGH - 44, 22, FT__AXIS_LINEAR);
     ft__validation_label(title, sizeof(title), p, v);
     snprintf(desc, sizeof(desc),
              "Time of a pass in %zu rounds laid over each other, relative to their "

@@ -74,6 +74,15 @@ json_t *ft__json_estimate(const ft_estimate *e, const char *unit)
     return o;
 }
 
+static json_t *three_json(const uint32_t v[3])
+{
+    json_t *all = v[0] ? json_array() : json_null();
+
+    for (int i = 0; v[0] && i < 3; i++)
+        ft__json_append_take(&all, json_integer(v[i]));
+    return all;
+}
+
 /* The next value; NULL: it was NULL, or out of memory. */
 static json_t *value_json(const struct field *f, va_list *ap)
 {
@@ -94,6 +103,7 @@ static json_t *value_json(const struct field *f, va_list *ap)
     case 'd': return json_integer(va_arg(*ap, int));
     case 'i': return json_integer(va_arg(*ap, int64_t));
     case 'l': i = va_arg(*ap, int64_t); return i < 0 ? json_null() : json_integer(i);
+    case 't': return three_json(va_arg(*ap, const uint32_t *));
     case 'e': return ft__json_estimate(va_arg(*ap, const ft_estimate *), f->unit);
     default: return va_arg(*ap, json_t *);
     }

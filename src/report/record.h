@@ -18,6 +18,7 @@
  *   u  uint64_t or size_t              m  the same, UINT64_MAX is null
  *   n  uint32_t                        d  int
  *   i  int64_t                         l  int64_t, below 0: null
+ *   t  const uint32_t[3], null where the first is 0; JSON only
  *   e  const ft_estimate *, with its unit, "time:e(s)"; JSON only
  *   o  json_t *, which it takes; JSON only
  *

@@ -144,10 +144,20 @@ static double step_of(double span)
     return p;
 }
 
-ft__axis ft__axis_linear(double lo, double hi, double from, double to, bool zero)
+static ft__axis log_axis(double lo, double hi, double from, double to)
 {
+    lo = pow(10, floor(log10(lo)));
+    hi = pow(10, ceil(log10(hi)));
+    return (ft__axis){lo, hi > lo ? hi : 10 * lo, from, to, true};
+}
+
+ft__axis ft__axis_over(double lo, double hi, double from, double to, ft__axis_kind kind)
+{
+    const bool zero = kind == FT__AXIS_ZERO;
     double step;
 
+    if (kind == FT__AXIS_LOG)
+        return log_axis(lo, hi, from, to);
     if (zero)
         lo = fmin(0, lo);
     if (!(hi > lo)) {
@@ -159,13 +169,6 @@ ft__axis ft__axis_linear(double lo, double hi, double from, double to, bool zero
     step = step_of(hi - lo);
     return (ft__axis){floor(lo / step + 1e-9) * step, ceil(hi / step - 1e-9) * step,
                       from, to, false};
-}
-
-ft__axis ft__axis_log(double lo, double hi, double from, double to)
-{
-    lo = pow(10, floor(log10(lo)));
-    hi = pow(10, ceil(log10(hi)));
-    return (ft__axis){lo, hi > lo ? hi : 10 * lo, from, to, true};
 }
 
 double ft__axis_at(const ft__axis *a, double v)

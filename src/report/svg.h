@@ -40,9 +40,14 @@ typedef struct ft__axis {
     double to;
     bool log;
 } ft__axis;
-/* Range widened to round numbers; with `zero`, from 0. */
-ft__axis ft__axis_linear(double lo, double hi, double from, double to, bool zero);
-ft__axis ft__axis_log(double lo, double hi, double from, double to);
+typedef enum ft__axis_kind {
+    FT__AXIS_LINEAR,
+    FT__AXIS_ZERO, /* linear, and 0 is on it */
+    FT__AXIS_LOG,  /* base 10; lo above 0 */
+} ft__axis_kind;
+/* Range widened to round numbers, of a logarithmic one to powers of ten. */
+ft__axis ft__axis_over(double lo, double hi, double from, double to,
+                       ft__axis_kind kind);
 double ft__axis_at(const ft__axis *a, double v);
 enum { FT__MAX_TICKS = 12 };
 /* Round values on the axis; how many were written. */

@@ -316,13 +316,6 @@ static double now_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void ft__bar_clear(ft__bar *b)
-{
-    if (b->shown)
-        fputs("\r\033[K", stderr);
-    b->shown = false;
-}
-
 void ft__bar_draw(ft__bar *b, uint64_t done, uint64_t total, const char *what)
 {
     double now = now_s();
@@ -331,7 +324,8 @@ void ft__bar_draw(ft__bar *b, uint64_t done, uint64_t total, const char *what)
     if (!isatty(STDERR_FILENO))
         return;
     if (done >= total) {
-        ft__bar_clear(b);
+        fputs(b->shown ? "\r\033[K" : "", stderr);
+        b->shown = false;
         return;
     }
     if (b->shown && now - b->last_s < 0.1)

@@ -40,12 +40,12 @@ bool ft__table_print_take(ft__table *t, FILE *fp);
 /* A line of a bar chart, one being 30 characters; `value` stands behind it. */
 void ft__bar_print(FILE *fp, const char *name, double ratio, const char *value);
 
-/* A progress bar: drawn on standard error when that is a terminal. */
+/* A progress bar: drawn on standard error when that is a terminal, and wiped away once
+ * `done` is `total`, both 0 at any time. */
 typedef struct ft__bar {
     bool shown; /* something is on the current line */
     double last_s;
 } ft__bar;
 void ft__bar_draw(ft__bar *b, uint64_t done, uint64_t total, const char *what);
-void ft__bar_clear(ft__bar *b);
 
 #endif

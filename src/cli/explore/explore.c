@@ -202,7 +202,7 @@ static int explore(ft__cli *c, const struct explore_options *o, const ft_explora
     ft_meter_close(how.meter);
     if (st)
         return ft__cli_check_asked(c, st);
-    ft__bar_clear(&c->bar);
+    ft__bar_draw(&c->bar, 0, 0, "");
     if (!c->quiet)
         tell(&done, x, c->args.v[1]);
     return FT__EXIT_GOOD;

@@ -389,12 +389,13 @@ static int measure_at(ft__cli *c, const ft_graph *g, const ft_step *step,
 {
     struct network_result r = {.model = g->name};
     ft_session *s;
-    int code = ft__clock_steps_open(c, &s, o->engine, o->threads, w, i);
+    int code = ft__session_open(c, &s, o->engine, o->threads, w, i);
 
     if (code)
         return code;
     r.session = s;
-    r.monitor = ft__clock_steps_monitor(w);
+    /* Short of memory nothing watches the device. */
+    (void)ft_monitor_open(&r.monitor, w->device, &w->machine.how, NULL);
     if (o->commands.no_power)
         ft_fail(&r.no_power, FT_EUNSUPPORTED, 0, "--no-power was given");
     else

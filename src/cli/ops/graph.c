@@ -273,11 +273,6 @@ static bool print_json(const ft_graph *g)
         stdout);
 }
 
-bool ft__ops_graph(const ft__cli *c, const ft_graph *g)
-{
-    return c->json ? print_json(g) : c->csv ? print_csv(g) : print_text(g);
-}
-
 /* ---- a picture, for Graphviz ---- */
 
 /* Text inside quotes; names come from model files. */
@@ -489,7 +484,7 @@ static void put_graph(const ft_graph *g, const bool *kept)
     puts("}");
 }
 
-bool ft__ops_dot(const ft_graph *g)
+static bool print_dot(const ft_graph *g)
 {
     bool *kept = find_kept(g);
 
@@ -497,4 +492,11 @@ bool ft__ops_dot(const ft_graph *g)
         put_graph(g, kept);
     free(kept);
     return kept != NULL;
+}
+
+bool ft__ops_graph(const ft__cli *c, const ft_graph *g, bool dot)
+{
+    if (dot)
+        return print_dot(g);
+    return c->json ? print_json(g) : c->csv ? print_csv(g) : print_text(g);
 }

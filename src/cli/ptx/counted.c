@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/ptx/ptx.h"
-#include "cli/settings.h"
 #include "foretell/names.h"
 #include "report/record.h"
 #include "report/units.h"
@@ -24,33 +23,7 @@ ft__ptx_dims ft__ptx_dims_text(const uint32_t d[3])
     return t;
 }
 
-json_t *ft__ptx_dims_json(const uint32_t d[3])
-{
-    json_t *all = d[0] ? json_array() : json_null();
-
-    for (int i = 0; d[0] && i < 3; i++)
-        ft__json_append_take(&all, json_integer(d[i]));
-    return all;
-}
-
 /* ---- on a GPU ---- */
-
-int ft__ptx_device(ft__cli *c, ft_device **out, const ft__ptx_options *o)
-{
-    char name[128], data_dir[FT__PATH_MAX];
-    int code;
-
-    *out = NULL;
-    if (!o->device)
-        return FT__EXIT_GOOD;
-    if (snprintf(name, sizeof(name), "%s", o->device) >= (int)sizeof(name))
-        return ft__usage(c, "--device %.60s...: too long", o->device);
-    code = ft__device_resolve(c, name, sizeof(name));
-    ft__path_data(c, data_dir);
-    if (!code && ft_device_load(out, data_dir, name, &c->err))
-        code = ft__cli_check(c, c->err.status);
-    return code;
-}
 
 /* As they are given, with the launch or for all, or as ptxas says; 0: neither. */
 static uint64_t find_registers(ft__ptx_counted *v, ft__ptxas *p,
@@ -286,18 +259,17 @@ static json_t *accesses_json(const ft__ptx_counted *v)
 
 /* ---- launches as JSON ---- */
 
-json_t *ft__ptx_launch_json(const ft_ptx_listed *v)
+static json_t *launch_json(const ft_ptx_listed *v)
 {
     const ft_ptx_launch *l = &v->launch;
 
     if (!v->module)
         return ft__json("name:s count:u library:s operation:s", v->name, v->count,
                         v->library, v->operation);
-    return ft__json("name:s count:u module:s kernel:s grid:o block:o cluster:o "
+    return ft__json("name:s count:u module:s kernel:s grid:t block:t cluster:t "
                     "dynamic_shared:n memory_bytes:u not_given:o missing:s",
-                    v->name, v->count, v->path, v->kernel->name,
-                    ft__ptx_dims_json(l->grid), ft__ptx_dims_json(l->block),
-                    ft__ptx_dims_json(l->cluster), l->dynamic_shared, v->memory_bytes,
+                    v->name, v->count, v->path, v->kernel->name, l->grid, l->block,
+                    l->cluster, l->dynamic_shared, v->memory_bytes,
                     ft__json_texts(v->open, v->n_open), v->missing);
 }
 
@@ -322,10 +294,12 @@ static json_t *estimate_json(const ft__ptx_counted *v)
 
 json_t *ft__ptx_counted_json(const ft__ptx_counted *v, bool blocks)
 {
-    json_t *all =
-        ft__json("launch:o counts:o estimate:o", ft__ptx_launch_json(v->launch),
-                 counts_json(&v->counts), estimate_json(v));
+    json_t *launch = launch_json(v->launch), *all;
 
+    if (!v->launch->module || v->launch->missing)
+        return launch;
+    all = ft__json("launch:o counts:o estimate:o", launch, counts_json(&v->counts),
+                   estimate_json(v));
     return blocks ? ft__json_join_take(all, ft__json("blocks:o accesses:o",
                                                      blocks_json(v), accesses_json(v)))
                   : all;

@@ -1,5 +1,5 @@
-/* One launch: as text that pastes into an issue, with what stands out of it for who has
- * to make it faster; as JSON and CSV. */
+/* One launch, as options describe it: as text that pastes into an issue, with what
+ * stands out of it for who has to make it faster; as JSON and CSV. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -558,7 +558,8 @@ static bool print_csv(const ft__ptx_counted *v)
     return true;
 }
 
-bool ft__ptx_show(const ft__cli *c, const ft__ptx_counted *v, const ft__ptx_options *o)
+/* To the end of the output; false: out of memory. */
+static bool show(const ft__cli *c, const ft__ptx_counted *v, const ft__ptx_options *o)
 {
     json_t *remarks;
 
@@ -567,4 +568,136 @@ bool ft__ptx_show(const ft__cli *c, const ft__ptx_counted *v, const ft__ptx_opti
     remarks = ft__json("remarks:o", remarks_json(v));
     return ft__json_print_take(
         ft__json_join_take(ft__ptx_counted_json(v, true), remarks), stdout);
+}
+
+/* ---- the launch that options describe, as a line of a launch file ---- */
+
+/* "32,8"; NULL: the complaint is printed. */
+static json_t *dims_json(ft__cli *c, const char *option, const char *text, int *code)
+{
+    uint64_t v[3];
+    size_t n;
+    json_t *dims;
+
+    if (!ft__counts_from_text(v, &n, 3, text)) {
+        *code = ft__usage(c,
+                          "--%s wants up to three whole numbers such as 32,8, not "
+                          "\"%s\"",
+                          option, text);
+        return NULL;
+    }
+    dims = json_array();
+    for (size_t i = 0; i < n; i++)
+        ft__json_append_take(&dims, ft__json_count(v[i]));
+    return dims;
+}
+
+/* A word is "pointer" or a mistake, which the reader of launches reports; all else is
+ * JSON. */
+static json_t *value_json(const char *text)
+{
+    json_t *v = json_loads(text, JSON_DECODE_ANY, NULL);
+
+    return v ? v : json_string(text);
+}
+
+static int params_json(ft__cli *c, json_t *line, const ft__texts *params)
+{
+    json_t *all = json_object();
+    char name[256];
+
+    for (size_t i = 0; i < params->n; i++) {
+        const char *text = params->v[i], *is = strchr(text, '=');
+        size_t n = is ? (size_t)(is - text) : 0;
+
+        if (n == 0 || n >= sizeof(name) || !is[1]) {
+            json_decref(all);
+            return ft__usage(c,
+                             "--param wants NAME=VALUE such as n=4096 or x=pointer, "
+                             "not \"%s\"",
+                             text);
+        }
+        memcpy(name, text, n);
+        name[n] = '\0';
+        json_object_set_new(all, name, value_json(is + 1));
+    }
+    json_object_set_new(line, "params", all);
+    return FT__EXIT_GOOD;
+}
+
+static int line_json(ft__cli *c, json_t *line, const ft__ptx_options *o)
+{
+    const struct {
+        const char *name, *text;
+    } dims[] = {{"grid", o->grid}, {"block", o->block}, {"cluster", o->cluster}};
+    int code = FT__EXIT_GOOD;
+
+    json_object_set_new(line, "module", json_string(c->args.v[0]));
+    if (o->entry)
+        json_object_set_new(line, "kernel", json_string(o->entry));
+    for (size_t i = 0; i < 3 && code == FT__EXIT_GOOD; i++)
+        if (dims[i].text)
+            json_object_set_new(line, dims[i].name,
+                                dims_json(c, dims[i].name, dims[i].text, &code));
+    if (o->shared)
+        json_object_set_new(line, "shared", ft__json_count(o->shared));
+    return code == FT__EXIT_GOOD ? params_json(c, line, &o->params) : code;
+}
+
+static int open_one(ft__cli *c, ft_ptx_launches **out, const ft__ptx_options *o)
+{
+    json_t *line = json_object();
+    int code = line_json(c, line, o);
+    char *text = code == FT__EXIT_GOOD ? json_dumps(line, JSON_COMPACT) : NULL;
+    ft_status st;
+
+    *out = NULL;
+    json_decref(line);
+    if (code != FT__EXIT_GOOD)
+        return code;
+    if (!text)
+        return ft__cli_exit(c, FT__EXIT_BUG, "out of memory");
+    st = ft_ptx_launches_parse(out, text, strlen(text), NULL, NULL, &c->err);
+    free(text);
+    return ft__cli_check(c, st);
+}
+
+/* ---- counted ---- */
+
+static int count_one(ft__cli *c, ft_ptx_launches *l, ft_data *data, const ft_device *d,
+                     const ft__ptx_options *o)
+{
+    ft__ptx_counted v = {.times = 1};
+    ft__ptxas *p = NULL;
+    ft_status st;
+    int code;
+
+    v.launch = ft_ptx_launches_get(l)->listed;
+    st = ft_ptx_launches_count(&v.counts, l, 0, &c->err);
+    if (st)
+        return ft__cli_check_asked(c, st);
+    v.n_blocks = ft_ptx_launches_blocks(l, &v.block);
+    v.n_accesses = ft_ptx_launches_accesses(l, &v.access);
+    code = ft__ptxas_open(c, &p, d, v.launch, 1, o);
+    if (code == FT__EXIT_GOOD && (st = ft__ptx_estimate(&v, data, d, p, o, &c->err)))
+        code = ft__cli_check_asked(c, st);
+    if (code == FT__EXIT_GOOD)
+        code = ft__cli_done(c, show(c, &v, o));
+    ft__ptxas_free(p);
+    return code;
+}
+
+int ft__ptx_launch(ft__cli *c, const ft__ptx_options *o, const ft_device *d)
+{
+    ft_ptx_launches *l = NULL;
+    ft_data *data = NULL;
+    int code = open_one(c, &l, o);
+
+    if (code == FT__EXIT_GOOD)
+        code = ft__data_open(c, &data);
+    if (code == FT__EXIT_GOOD)
+        code = count_one(c, l, data, d, o);
+    ft_data_close(data);
+    ft_ptx_launches_free(l);
+    return code;
 }

@@ -36,7 +36,7 @@ struct launch_list {
     double time_s, energy_j;                  /* on the device */
     bool exact;
     const ft__ptx_options *o;
-    ft_device *device; /* NULL: none */
+    const ft_device *device; /* NULL: none */
     ft_data *data;
     const char *by;     /* what answers for its kernels */
     ft__ptxas *ptxas;   /* NULL: not asked */
@@ -221,6 +221,11 @@ static bool calls_print(const struct library_calls *s, bool timed)
     return ft__table_print_take(t, s->calls ? stdout : NULL);
 }
 
+static json_t *not_counted_json(const ft_ptx_listed *launch)
+{
+    return ft__ptx_counted_json(&(ft__ptx_counted){.launch = launch}, false);
+}
+
 static json_t *calls_json(const struct library_calls *s, bool timed)
 {
     json_t *all = json_array();
@@ -233,7 +238,7 @@ static json_t *calls_json(const struct library_calls *s, bool timed)
         one = ft__json("times:u flops:g time:o", s->times[i],
                        operation_flops(s->v[i].operation),
                        timed ? ft__json_estimate(&s->time[i], "s") : json_null());
-        one = ft__json_join_take(ft__ptx_launch_json(&s->v[i]), one);
+        one = ft__json_join_take(not_counted_json(&s->v[i]), one);
         ft__json_append_take(&all, one);
     }
     return all;
@@ -333,7 +338,7 @@ static void leave_out(struct launch_list *s, size_t i)
 {
     s->missing += s->times[i];
     if (s->c->json)
-        ft__json_append_take(&s->json, ft__ptx_launch_json(&s->v[i]));
+        ft__json_append_take(&s->json, not_counted_json(&s->v[i]));
 }
 
 static ft_status count_all(struct launch_list *s, ft_error *err)
@@ -533,13 +538,11 @@ static int list(struct launch_list *s)
     return print_all(s);
 }
 
-int ft__ptx_list(ft__cli *c, const ft__ptx_options *o)
+int ft__ptx_list(ft__cli *c, const ft__ptx_options *o, const ft_device *d)
 {
-    struct launch_list s = {.c = c, .o = o, .exact = true};
-    int code = ft__ptx_device(c, &s.device, o);
+    struct launch_list s = {.c = c, .o = o, .device = d, .exact = true};
+    int code = ft__data_open(c, &s.data);
 
-    if (code == FT__EXIT_GOOD)
-        code = ft__data_open(c, &s.data);
     if (code == FT__EXIT_GOOD)
         code = list(&s);
     json_decref(s.json);
@@ -549,6 +552,5 @@ int ft__ptx_list(ft__cli *c, const ft__ptx_options *o)
     calls_free(&s.calls);
     ft_data_close(s.data);
     ft__ptxas_free(s.ptxas);
-    ft_device_free(s.device);
     return code;
 }

@@ -1,8 +1,12 @@
-/* foretell ptx: kernels, and what launches of them execute. */
+/* foretell ptx: the kernels of files; launch.c and list.c say what launches of them
+ * execute. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/ptx/ptx.h"
+#include "foretell/names.h"
+#include "report/units.h"
 
 static const ft__option options[] = {
     FT__TEXT(ft__ptx_options, entry, "entry", "KERNEL",
@@ -36,150 +40,347 @@ static const ft__option options[] = {
     {0},
 };
 
-/* ---- the launch that options describe, as a line of a launch file ---- */
+/* ==== the kernels of files, without a launch ==== */
 
-/* "32,8"; NULL: the complaint is printed. */
-static json_t *dims_json(ft__cli *c, const char *option, const char *text, int *code)
+struct shown_module {
+    const char *path;
+    const ft_ptx *ptx;
+    ft_ptx_listed *listed; /* its kernels, for ptxas; NULL: no GPU is asked about */
+    ft__ptxas *ptxas;      /* NULL: not asked */
+};
+
+/* ---- on a GPU ---- */
+
+static ft_status open_module(struct shown_module *m, ft__cli *c, const ft_device *d,
+                             const ft__ptx_options *o, ft_error *err)
 {
-    uint64_t v[3];
-    size_t n;
-    json_t *dims;
+    const ft_ptx_kernel *k = ft_ptx_get(m->ptx)->kernel;
+    size_t n = ft_ptx_get(m->ptx)->n_kernels, kept = 0;
 
-    if (!ft__counts_from_text(v, &n, 3, text)) {
-        *code = ft__usage(c,
-                          "--%s wants up to three whole numbers such as 32,8, not "
-                          "\"%s\"",
-                          option, text);
-        return NULL;
-    }
-    dims = json_array();
+    if (!d)
+        return FT_OK;
+    m->listed = calloc(n + 1, sizeof(*m->listed));
+    if (!m->listed)
+        return ft_fail(err, FT_ENOMEM, 0, "%s", m->path);
     for (size_t i = 0; i < n; i++)
-        ft__json_append_take(&dims, ft__json_count(v[i]));
-    return dims;
+        if (!o->entry || strcmp(o->entry, k[i].name) == 0) {
+            m->listed[kept] = (ft_ptx_listed){
+                .path = m->path, .module = m->ptx, .kernel = &k[i], .same = kept};
+            kept++;
+        }
+    return ft__ptxas_open(c, &m->ptxas, d, m->listed, kept, o) == FT__EXIT_GOOD
+               ? FT_OK
+               : ft_fail(err, FT_ENOMEM, 0, "%s", m->path);
 }
 
-/* A word is "pointer" or a mistake, which the reader of launches reports; all else is
- * JSON. */
-static json_t *value_json(const char *text)
+static void close_module(struct shown_module *m)
 {
-    json_t *v = json_loads(text, JSON_DECODE_ANY, NULL);
-
-    return v ? v : json_string(text);
+    ft__ptxas_free(m->ptxas);
+    free(m->listed);
 }
 
-static int params_json(ft__cli *c, json_t *line, const ft__texts *params)
+/* *registers 0: no GPU is asked about, or it is not known. */
+static const ft__ptxas_entry *
+allocated(uint32_t *registers, const struct shown_module *m, const ft_ptx_kernel *k)
+{
+    const ft_ptx_listed launch = {.path = m->path, .module = m->ptx, .kernel = k};
+    const ft__ptxas_entry *e = m->ptxas ? ft__ptxas_ask(m->ptxas, &launch) : NULL;
+    const ft_ptx_kernel *first = ft_ptx_get(m->ptx)->kernel;
+    ft_error err;
+
+    *registers = e ? e->registers : 0;
+    if (m->listed && !e &&
+        ft_ptx_registers(registers, m->ptx, (uint32_t)(k - first), &err))
+        *registers = 0;
+    return e;
+}
+
+/* ---- text ---- */
+
+static void print_params(const ft_ptx_kernel *k)
+{
+    printf("  parameters    ");
+    for (uint32_t i = 0; i < k->n_params; i++) {
+        printf("%s", i ? ", " : "");
+        ft__put_clean(stdout, k->param[i].name);
+        if (k->param[i].pointer)
+            printf(" (pointer)");
+        else
+            printf(" (%u B)", k->param[i].size);
+    }
+    puts(k->n_params ? "" : "none");
+}
+
+static void print_block(const ft_ptx_kernel *k)
+{
+    printf("  block         ");
+    if (k->required[0])
+        printf("%s threads required", ft__ptx_dims_text(k->required).s);
+    else if (k->most[0])
+        printf("at most %s threads", ft__ptx_dims_text(k->most).s);
+    else
+        printf("left to the launch");
+    if (k->cluster[0])
+        printf(", clusters of %s blocks", ft__ptx_dims_text(k->cluster).s);
+    if (k->blocks_per_sm)
+        printf(", at least %u blocks on an SM", k->blocks_per_sm);
+    puts("");
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const uint64_t *x = *(const uint64_t *const *)a, *y = *(const uint64_t *const *)b;
+
+    return *x < *y ? 1 : *x > *y ? -1 : x < y ? -1 : x > y;
+}
+
+static void print_allocated(const struct shown_module *m, const ft_ptx_kernel *k)
+{
+    uint32_t registers;
+    const ft__ptxas_entry *e = allocated(&registers, m, k);
+
+    if (e && e->spill_stores + e->spill_loads)
+        printf("  allocated     %u registers, %" PRIu64 " B shared, %" PRIu64
+               " B spilled and %" PRIu64 " B loaded back (ptxas for %s)\n",
+               registers, e->shared_bytes, e->spill_stores, e->spill_loads, e->arch);
+    else if (e)
+        printf("  allocated     %u registers, %" PRIu64
+               " B shared, no spills (ptxas for %s)\n",
+               registers, e->shared_bytes, e->arch);
+    else if (registers)
+        printf("  allocated     about %u registers (estimated%s)\n", registers,
+               m->ptxas && !ft__ptxas_found(m->ptxas) ? ", for no ptxas is on PATH"
+                                                      : "");
+}
+
+/* The classes of the text, most frequent first. */
+static uint64_t print_classes(const uint64_t *n)
+{
+    const uint64_t *order[FT_PTX_CLASSES];
+    uint64_t sum = 0;
+
+    for (int i = 0; i < FT_PTX_CLASSES; i++) {
+        order[i] = &n[i];
+        sum += n[i];
+    }
+    qsort(order, FT_PTX_CLASSES, sizeof(order[0]), by_count);
+    printf("  instructions  %" PRIu64 " in the text:", sum);
+    for (int i = 0; i < FT_PTX_CLASSES && *order[i]; i++)
+        printf("%s %" PRIu64 " %s", i ? "," : "", *order[i],
+               ft_name(FT_NAMES_PTX_CLASS, (ft_ptx_class)(order[i] - n)));
+    puts("");
+    return sum;
+}
+
+static void print_kernel(const struct shown_module *m, const ft_ptx_kernel *k)
+{
+    puts("");
+    ft__put_clean(stdout, k->name);
+    printf("    line %u\n", k->line);
+    print_params(k);
+    print_block(k);
+    printf("  registers     %u predicates, %u of 16, %u of 32, %u of 64 bits declared; "
+           "ptxas allocates fewer\n",
+           k->registers[0], k->registers[1], k->registers[2], k->registers[3]);
+    print_allocated(m, k);
+    printf("  memory        %" PRIu64 " B shared, %" PRIu64 " B local\n",
+           k->shared_bytes, k->local_bytes);
+    print_classes(k->instructions);
+}
+
+static const char kernel_fields[] =
+    "file:s kernel:s line:n parameters:n block_x:n block_y:n block_z:n predicates:n "
+    "registers_16:n registers_32:n registers_64:n shared_bytes:u local_bytes:u "
+    "instructions:u";
+
+/* ---- JSON, CSV ---- */
+
+static void csv_kernel(const struct shown_module *m, const ft_ptx_kernel *k)
+{
+    uint64_t sum = 0;
+
+    for (int i = 0; i < FT_PTX_CLASSES; i++)
+        sum += k->instructions[i];
+    ft__csv_row(stdout, kernel_fields, m->path, k->name, k->line, k->n_params,
+                k->required[0], k->required[1], k->required[2], k->registers[0],
+                k->registers[1], k->registers[2], k->registers[3], k->shared_bytes,
+                k->local_bytes, sum);
+}
+
+static json_t *allocated_json(const struct shown_module *m, const ft_ptx_kernel *k)
+{
+    uint32_t registers;
+    const ft__ptxas_entry *e = allocated(&registers, m, k);
+
+    return registers ? ft__json("registers:n from:s ptxas:o", registers,
+                                e ? "ptxas" : "estimated", ft__ptxas_json(e))
+                     : json_null();
+}
+
+static json_t *params_json(const ft_ptx_kernel *k)
+{
+    json_t *all = json_array();
+
+    for (uint32_t i = 0; i < k->n_params; i++)
+        ft__json_append_take(&all, ft__json("name:s size:n align:n pointer:b",
+                                            k->param[i].name, k->param[i].size,
+                                            k->param[i].align, k->param[i].pointer));
+    return all;
+}
+
+static json_t *classes_json(const uint64_t *n)
 {
     json_t *all = json_object();
-    char name[256];
 
-    for (size_t i = 0; i < params->n; i++) {
-        const char *text = params->v[i], *is = strchr(text, '=');
-        size_t n = is ? (size_t)(is - text) : 0;
+    for (int i = 0; i < FT_PTX_CLASSES; i++)
+        json_object_set_new(all, ft_name(FT_NAMES_PTX_CLASS, (ft_ptx_class)i),
+                            ft__json_count(n[i]));
+    return all;
+}
 
-        if (n == 0 || n >= sizeof(name) || !is[1]) {
-            json_decref(all);
-            return ft__usage(c,
-                             "--param wants NAME=VALUE such as n=4096 or x=pointer, "
-                             "not \"%s\"",
-                             text);
-        }
-        memcpy(name, text, n);
-        name[n] = '\0';
-        json_object_set_new(all, name, value_json(is + 1));
+static json_t *kernel_json(const ft_ptx_kernel *k, json_t *allocated)
+{
+    return ft__json(
+        "name:s line:n parameters:o required:t most:t cluster:t blocks_per_sm:n "
+        "shared_bytes:u local_bytes:u registers:o allocated:o instructions:o",
+        k->name, k->line, params_json(k), k->required, k->most, k->cluster,
+        k->blocks_per_sm, k->shared_bytes, k->local_bytes,
+        ft__json("predicates:n 16:n 32:n 64:n", k->registers[0], k->registers[1],
+                 k->registers[2], k->registers[3]),
+        allocated, classes_json(k->instructions));
+}
+
+static json_t *module_json(const struct shown_module *m, const char *entry)
+{
+    const ft_ptx_kernel *k = ft_ptx_get(m->ptx)->kernel;
+    size_t n = ft_ptx_get(m->ptx)->n_kernels;
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < n; i++)
+        if (!entry || strcmp(entry, k[i].name) == 0)
+            ft__json_append_take(&all, kernel_json(&k[i], allocated_json(m, &k[i])));
+    return ft__json("file:s version:g target:s kernels:o", m->path,
+                    ft_ptx_get(m->ptx)->version / 10.0, ft_ptx_get(m->ptx)->target,
+                    all);
+}
+
+/* ---- all files ---- */
+
+struct shown_files {
+    ft__cli *c;
+    const char *entry;
+    json_t *json;
+    size_t n; /* kernels */
+};
+
+static bool meant(const struct shown_files *s, const ft_ptx_kernel *k)
+{
+    return !s->entry || strcmp(s->entry, k->name) == 0;
+}
+
+static void print_module(const struct shown_files *s, const struct shown_module *m)
+{
+    const ft_ptx_facts *f = ft_ptx_get(m->ptx);
+
+    printf("%s", s->n ? "\n" : "");
+    ft__put_clean(stdout, m->path);
+    printf(": PTX %u.%u for %s, %zu kernel%s\n", f->version / 10, f->version % 10,
+           f->target, f->n_kernels, f->n_kernels == 1 ? "" : "s");
+}
+
+static void show_module(struct shown_files *s, const struct shown_module *m)
+{
+    const ft_ptx_kernel *k = ft_ptx_get(m->ptx)->kernel;
+    size_t n = ft_ptx_get(m->ptx)->n_kernels, shown = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!meant(s, &k[i]))
+            continue;
+        if (shown++ == 0 && !s->c->json && !s->c->csv)
+            print_module(s, m);
+        s->n++;
+        if (s->c->csv)
+            csv_kernel(m, &k[i]);
+        else if (!s->c->json)
+            print_kernel(m, &k[i]);
     }
-    json_object_set_new(line, "params", all);
-    return FT__EXIT_GOOD;
+    if (shown && s->c->json)
+        ft__json_append_take(&s->json, module_json(m, s->entry));
 }
 
-static int line_json(ft__cli *c, json_t *line, const ft__ptx_options *o)
+static ft_status show_file(struct shown_files *s, const char *path, const ft_device *d,
+                           const ft__ptx_options *o, ft_error *err)
 {
-    const struct {
-        const char *name, *text;
-    } dims[] = {{"grid", o->grid}, {"block", o->block}, {"cluster", o->cluster}};
-    int code = FT__EXIT_GOOD;
+    ft_ptx **m;
+    size_t n;
+    ft_status st = ft_ptx_modules_open(&m, &n, path, err);
 
-    json_object_set_new(line, "module", json_string(c->args.v[0]));
-    if (o->entry)
-        json_object_set_new(line, "kernel", json_string(o->entry));
-    for (size_t i = 0; i < 3 && code == FT__EXIT_GOOD; i++)
-        if (dims[i].text)
-            json_object_set_new(line, dims[i].name,
-                                dims_json(c, dims[i].name, dims[i].text, &code));
-    if (o->shared)
-        json_object_set_new(line, "shared", ft__json_count(o->shared));
-    return code == FT__EXIT_GOOD ? params_json(c, line, &o->params) : code;
+    for (size_t i = 0; !st && i < n; i++) {
+        struct shown_module one = {.path = path, .ptx = m[i]};
+
+        st = open_module(&one, s->c, d, o, err);
+        if (!st)
+            show_module(s, &one);
+        close_module(&one);
+    }
+    ft_ptx_modules_free(m, n);
+    return st;
 }
 
-static int open_one(ft__cli *c, ft_ptx_launches **out, const ft__ptx_options *o)
+static int kernels(ft__cli *c, const ft_device *d, const ft__ptx_options *o)
 {
-    json_t *line = json_object();
-    int code = line_json(c, line, o);
-    char *text = code == FT__EXIT_GOOD ? json_dumps(line, JSON_COMPACT) : NULL;
-    ft_status st;
+    struct shown_files s = {
+        .c = c, .entry = o->entry, .json = c->json ? json_array() : NULL};
+    ft_status st = FT_OK;
+
+    if (c->csv)
+        ft__csv_head(stdout, kernel_fields);
+    for (size_t i = 0; i < c->args.n && !st; i++)
+        st = show_file(&s, c->args.v[i], d, o, &c->err);
+    if (st) {
+        json_decref(s.json);
+        return ft__cli_check(c, st);
+    }
+    if (o->entry && !s.n) {
+        json_decref(s.json);
+        return ft__cli_exit(c, FT__EXIT_MISSING, "no kernel is called %s", o->entry);
+    }
+    return ft__cli_done(
+        c, !c->json || ft__json_print_take(ft__json("files:o", s.json), stdout));
+}
+
+static int run_kernels(ft__cli *c, const ft__ptx_options *o, const ft_device *d)
+{
+    if (d && !(ft_device_get(d)->compute_capability > 0))
+        return ft__cli_exit(c, FT__EXIT_MISSING,
+                            "%s: kernels in PTX run on GPUs of NVIDIA's; name one of "
+                            "them",
+                            ft_device_get(d)->name);
+    return kernels(c, d, o);
+}
+
+/* ==== the command ==== */
+
+/* The device that --device names; *out NULL: none. Complains itself. */
+static int open_device(ft__cli *c, ft_device **out, const ft__ptx_options *o)
+{
+    char name[128], data_dir[FT__PATH_MAX];
+    int code;
 
     *out = NULL;
-    json_decref(line);
-    if (code != FT__EXIT_GOOD)
-        return code;
-    if (!text)
-        return ft__cli_exit(c, FT__EXIT_BUG, "out of memory");
-    st = ft_ptx_launches_parse(out, text, strlen(text), NULL, NULL, &c->err);
-    free(text);
-    return ft__cli_check(c, st);
-}
-
-/* ---- one launch ---- */
-
-static int count_one(ft__cli *c, ft_ptx_launches *l, ft_data *data, const ft_device *d,
-                     const ft__ptx_options *o)
-{
-    ft__ptx_counted v = {.times = 1};
-    ft__ptxas *p = NULL;
-    ft_status st;
-    int code;
-
-    v.launch = ft_ptx_launches_get(l)->listed;
-    st = ft_ptx_launches_count(&v.counts, l, 0, &c->err);
-    if (st)
-        return ft__cli_check_asked(c, st);
-    v.n_blocks = ft_ptx_launches_blocks(l, &v.block);
-    v.n_accesses = ft_ptx_launches_accesses(l, &v.access);
-    code = ft__ptxas_open(c, &p, d, v.launch, 1, o);
-    if (code == FT__EXIT_GOOD && (st = ft__ptx_estimate(&v, data, d, p, o, &c->err)))
-        code = ft__cli_check_asked(c, st);
-    if (code == FT__EXIT_GOOD)
-        code = ft__cli_done(c, ft__ptx_show(c, &v, o));
-    ft__ptxas_free(p);
+    if (!o->device)
+        return FT__EXIT_GOOD;
+    if (snprintf(name, sizeof(name), "%s", o->device) >= (int)sizeof(name))
+        return ft__usage(c, "--device %.60s...: too long", o->device);
+    code = ft__device_resolve(c, name, sizeof(name));
+    ft__path_data(c, data_dir);
+    if (!code && ft_device_load(out, data_dir, name, &c->err))
+        code = ft__cli_check(c, c->err.status);
     return code;
 }
 
-static int run_one(ft__cli *c, const ft__ptx_options *o)
+static int check(ft__cli *c, const ft__ptx_options *o)
 {
-    ft_ptx_launches *l = NULL;
-    ft_data *data = NULL;
-    ft_device *d;
-    int code;
-
-    if (c->args.n != 1)
-        return ft__usage(c, "--grid is for one FILE; several launches are for a launch "
-                            "file, --launches");
-    code = ft__ptx_device(c, &d, o);
-    if (code == FT__EXIT_GOOD)
-        code = open_one(c, &l, o);
-    if (code == FT__EXIT_GOOD)
-        code = ft__data_open(c, &data);
-    if (code == FT__EXIT_GOOD)
-        code = count_one(c, l, data, d, o);
-    ft_data_close(data);
-    ft_ptx_launches_free(l);
-    ft_device_free(d);
-    return code;
-}
-
-static int run(ft__cli *c, const void *given)
-{
-    const ft__ptx_options *o = given;
-
     if (o->launches && (c->args.n || o->grid || o->block || o->params.n))
         return ft__usage(c, "--launches says which kernels and which grids: it stands "
                             "without FILE, --grid, --block and --param");
@@ -195,13 +396,32 @@ static int run(ft__cli *c, const void *given)
     if (o->registers > 255)
         return ft__usage(c, "--registers: a thread has at most 255");
     if (o->launches)
-        return ft__ptx_list(c, o);
+        return FT__EXIT_GOOD;
     if (!c->args.n)
         return ft__usage(c, "FILE is missing, or --launches PATH; see foretell ptx "
                             "--help");
     if (!o->grid && (o->block || o->cluster || o->params.n || o->shared))
         return ft__usage(c, "--grid is missing: how many blocks does the launch have?");
-    return o->grid ? run_one(c, o) : ft__ptx_kernels(c, o);
+    if (o->grid && c->args.n != 1)
+        return ft__usage(c, "--grid is for one FILE; several launches are for a launch "
+                            "file, --launches");
+    return FT__EXIT_GOOD;
+}
+
+static int run(ft__cli *c, const void *given)
+{
+    const ft__ptx_options *o = given;
+    ft_device *d = NULL;
+    int code = check(c, o);
+
+    if (!code)
+        code = open_device(c, &d, o);
+    if (!code)
+        code = o->launches ? ft__ptx_list(c, o, d)
+               : o->grid   ? ft__ptx_launch(c, o, d)
+                           : run_kernels(c, o, d);
+    ft_device_free(d);
+    return code;
 }
 
 const ft__command ft__ptx_command = {

@@ -110,25 +110,21 @@ typedef struct ft__ptx_dims {
     char s[48];
 } ft__ptx_dims;
 ft__ptx_dims ft__ptx_dims_text(const uint32_t d[3]);
-json_t *ft__ptx_dims_json(const uint32_t d[3]); /* null: none are given */
 
-/* The device that --device names; *out NULL: none. Complains itself. */
-int ft__ptx_device(ft__cli *c, ft_device **out, const ft__ptx_options *o);
 /* v->estimate; nothing where d is NULL. p may be NULL. */
 ft_status ft__ptx_estimate(ft__ptx_counted *v, ft_data *data, const ft_device *d,
                            ft__ptxas *p, const ft__ptx_options *o, ft_error *err);
 void ft__ptx_estimate_print(const ft__ptx_counted *v);
-json_t *ft__ptx_launch_json(const ft_ptx_listed *v);
-/* blocks: with each block of instructions, and each access. */
+/* A launch that was counted, with `blocks` each block of instructions and each access,
+ * too. Of any other, a library's or one of which something is missing, what it is. */
 json_t *ft__ptx_counted_json(const ft__ptx_counted *v, bool blocks);
 
-/* ---- what ptx.c hands on ---- */
+/* ---- what ptx.c hands on; they return exit codes. d: the device that --device names,
+ * NULL: none ---- */
 
-/* One launch, to the end of the output; false: out of memory. */
-bool ft__ptx_show(const ft__cli *c, const ft__ptx_counted *v, const ft__ptx_options *o);
-/* kernels.c: files without a launch. */
-int ft__ptx_kernels(ft__cli *c, const ft__ptx_options *o);
+/* launch.c: one launch of a kernel of the one file that is named. */
+int ft__ptx_launch(ft__cli *c, const ft__ptx_options *o, const ft_device *d);
 /* list.c: many launches. */
-int ft__ptx_list(ft__cli *c, const ft__ptx_options *o);
+int ft__ptx_list(ft__cli *c, const ft__ptx_options *o, const ft_device *d);
 
 #endif

@@ -1,175 +1,13 @@
-/* rank MODEL: the ways to run one model, each with its estimate, in order. */
+/* rank MODEL: the ways to run one model, each with its estimate, in order; as text,
+ * JSON and CSV. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/rank/rank.h"
 #include "foretell/names.h"
-
-/* ---- what is known of devices ---- */
-
-static int find_local(ft__rank_question *q)
-{
-    ft_device *d;
-    ft_status st = ft_device_local(&d, "", &q->c->err);
-
-    if (st)
-        return ft__cli_check(q->c, st);
-    snprintf(q->fingerprint, sizeof(q->fingerprint), "%s",
-             ft_device_get(d)->fingerprint);
-    ft_device_free(d);
-    return FT__EXIT_GOOD;
-}
-
-static int open_predictor(ft__rank_question *q, const char *path)
-{
-    ft_status st;
-
-    if (q->n_predictors == FT__MAX_RANK_PREDICTORS)
-        return ft__usage(q->c, "at most %d predictors", FT__MAX_RANK_PREDICTORS);
-    st = ft_predictor_load(&q->predictor[q->n_predictors], path, &q->c->err);
-    if (st)
-        return ft__cli_check(q->c, st);
-    q->n_predictors++;
-    return FT__EXIT_GOOD;
-}
-
-static bool asks_for_local(const char *list)
-{
-    char name[8];
-    bool local = !list || strcmp(list, "all") == 0;
-
-    while (ft__word_next(name, sizeof(name), &list))
-        local = local || strcmp(name, "local") == 0;
-    return local;
-}
-
-/* Those given, and the one for this machine that train made. */
-static int open_predictors(ft__rank_question *q)
-{
-    char path[FT__PATH_MAX];
-    int code = FT__EXIT_GOOD;
-
-    for (size_t i = 0; i < q->o->predictors.n && !code; i++)
-        code = open_predictor(q, q->o->predictors.v[i]);
-    if (!asks_for_local(q->o->devices))
-        return code;
-    ft__path_predictor(path, q->o->engine ? q->o->engine : FT__DEFAULT_ENGINE,
-                       q->o->threads);
-    if (!code && ft__path_exists(path))
-        code = open_predictor(q, path);
-    return code;
-}
-
-/* What a device is called when it is asked about. */
-static const char *name_of(const ft__rank_question *q, const ft_predictor *p)
-{
-    ft_predictor_info info;
-
-    ft_predictor_get_info(p, &info);
-    return strcmp(info.device, q->fingerprint) == 0 ? "local" : info.device;
-}
-
-static bool add_device(ft__rank_question *q, const char *name)
-{
-    char **grown;
-
-    for (size_t i = 0; i < q->n_devices; i++)
-        if (strcmp(q->device[i], name) == 0)
-            return true;
-    grown = realloc(q->device, (q->n_devices + 1) * sizeof(*grown));
-    if (!grown)
-        return false;
-    q->device = grown;
-    grown[q->n_devices] = strdup(name);
-    return grown[q->n_devices++] != NULL;
-}
-
-static int add_every_file(ft__rank_question *q)
-{
-    char **names;
-    size_t n;
-    ft_status st = ft_device_names(&names, &n, q->data_dir, &q->c->err);
-    bool good = true;
-
-    if (st)
-        return ft__cli_check(q->c, st);
-    for (size_t i = 0; i < n && good; i++)
-        good = add_device(q, names[i]);
-    ft_device_names_free(names, n);
-    return good ? FT__EXIT_GOOD : ft__cli_done(q->c, false);
-}
-
-/* Names as they are asked for to those of files. */
-static int resolve_devices(ft__rank_question *q)
-{
-    int code = FT__EXIT_GOOD;
-
-    for (size_t i = 0; i < q->n_devices && !code; i++) {
-        char name[128];
-
-        snprintf(name, sizeof(name), "%s", q->device[i]);
-        code = ft__device_resolve(q->c, name, sizeof(name));
-        if (code || strcmp(name, q->device[i]) == 0)
-            continue;
-        free(q->device[i]);
-        q->device[i] = strdup(name);
-        if (!q->device[i])
-            return ft__cli_done(q->c, false);
-    }
-    return code;
-}
-
-static int name_devices(ft__rank_question *q)
-{
-    const char *list = q->o->devices;
-    char name[128];
-    bool good = true;
-
-    if (list && strcmp(list, "all") != 0) {
-        while (good && ft__word_next(name, sizeof(name), &list)) {
-            if (!*name)
-                return ft__usage(q->c,
-                                 "--devices wants names joined by commas, or all, not "
-                                 "\"%s\"",
-                                 q->o->devices);
-            good = add_device(q, name);
-        }
-        return good ? resolve_devices(q) : ft__cli_done(q->c, false);
-    }
-    for (size_t i = 0; i < q->n_predictors && good; i++) {
-        const char *of = name_of(q, q->predictor[i]);
-
-        good = !*of || add_device(q, of); /* a family has none */
-    }
-    if (!good)
-        return ft__cli_done(q->c, false);
-    return q->n_devices && !list ? FT__EXIT_GOOD : add_every_file(q);
-}
-
-int ft__rank_find_devices(ft__rank_question *q)
-{
-    int code = find_local(q);
-
-    if (!code)
-        code = open_predictors(q);
-    if (!code)
-        code = ft__data_open(q->c, &q->data);
-    if (!code)
-        code = name_devices(q);
-    return code;
-}
-
-double ft__rank_price(const ft__rank_question *q, const char *device)
-{
-    double v = NAN;
-
-    for (size_t i = 0; i < q->o->prices.n; i++)
-        if (strcmp(q->price[i].device, device) == 0 ||
-            (!*q->price[i].device && isnan(v)))
-            v = q->price[i].per_s;
-    return v;
-}
+#include "report/units.h"
 
 /* ---- choices ---- */
 
@@ -178,8 +16,7 @@ static ft_estimate unavailable(const char *why)
     return (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, why};
 }
 
-static ft__choice *add_choice(ft__rank_question *q, const char *device, double clock_hz,
-                              size_t b)
+static ft__choice *add_choice(ft__rank_question *q, size_t d, double clock_hz, size_t b)
 {
     ft__choice *all = realloc(q->r.choice, (q->r.n + 1) * sizeof(*all)), *x;
     int64_t batch = q->graph[b]->batch;
@@ -191,39 +28,11 @@ static ft__choice *add_choice(ft__rank_question *q, const char *device, double c
     *x = (ft__choice){.batch = batch > 0 ? batch : 1,
                       .clock_hz = clock_hz,
                       .limit_bytes = NAN,
+                      .price_per_s = q->price_per_s[d],
                       .max_batch = -1};
     x->time = x->energy = x->power = x->memory = unavailable("");
-    snprintf(x->device, sizeof(x->device), "%s", device);
+    snprintf(x->device, sizeof(x->device), "%s", q->device[d]);
     return x;
-}
-
-/* The family that was named; NULL: none, or by data sheets. */
-static const ft_predictor *family_of(const ft__rank_question *q)
-{
-    for (size_t i = 0; i < q->n_predictors && !q->o->method; i++) {
-        ft_predictor_info info;
-
-        ft_predictor_get_info(q->predictor[i], &info);
-        if (!*info.device)
-            return q->predictor[i];
-    }
-    return NULL;
-}
-
-ft_query ft__rank_query(const ft__rank_question *q)
-{
-    ft_query query = FT_QUERY_INIT;
-
-    query.mode = q->o->step.mode;
-    query.optimizer = q->o->step.optimizer;
-    query.loss = q->o->step.loss;
-    query.loss_on = q->o->step.loss_on;
-    query.policy = q->use.policy;
-    query.run_mode = q->o->asked.run_mode;
-    query.host = q->o->asked.host;
-    query.loaded = family_of(q);
-    query.totals = 1;
-    return query;
 }
 
 /* What does not fit: the largest batch that would, where batches can be tried. */
@@ -273,10 +82,10 @@ static int not_found(const ft__rank_question *q, ft__choice *x, const ft_error *
 }
 
 /* *asked but for network and device. */
-static int ask(ft__rank_question *q, const char *device, const ft_query *asked,
-               double clock_hz, size_t b)
+static int ask(ft__rank_question *q, size_t d, const ft_query *asked, double clock_hz,
+               size_t b)
 {
-    ft__choice *x = add_choice(q, device, clock_hz, b);
+    ft__choice *x = add_choice(q, d, clock_hz, b);
     ft_query query = *asked;
     ft_answer *a;
     ft_status st;
@@ -284,7 +93,7 @@ static int ask(ft__rank_question *q, const char *device, const ft_query *asked,
     if (!x)
         return ft__cli_done(q->c, false);
     query.graph = q->graph[b];
-    query.device = device;
+    query.device = q->device[d];
     st = ft_query_ask(&a, q->data, &query, &q->c->err);
     if (st == FT_ENOTFOUND) {
         snprintf(x->setting, sizeof(x->setting), "%s",
@@ -317,24 +126,23 @@ static double clock_of(const char *setting)
 }
 
 /* otherwise: at the operating point *use, not as it was measured. */
-static int by_predictor(ft__rank_question *q, const ft_predictor *p, const char *device,
+static int by_predictor(ft__rank_question *q, const ft_predictor *p, size_t d,
                         const ft__setting_options *use, bool otherwise)
 {
-    ft_query query = ft__rank_query(q);
+    ft_query query = q->query;
     int code = FT__EXIT_GOOD;
 
     query.loaded = p;
     query.setting = otherwise ? use->setting : NULL;
     for (size_t b = 0; b < q->n_batches && !code; b++)
-        code = ask(q, device, &query, use->clock_hz, b);
+        code = ask(q, d, &query, use->clock_hz, b);
     return code;
 }
 
 /* By a family of devices, otherwise from the device's data sheet. */
-static int by_file(ft__rank_question *q, const char *device,
-                   const ft__setting_options *use)
+static int by_file(ft__rank_question *q, size_t d, const ft__setting_options *use)
 {
-    ft_query query = ft__rank_query(q);
+    ft_query query = q->query;
     char setting[FT__SETTING_MAX];
     int code = ft__operating_setting(q->c, setting, use, q->o->asked.setting);
 
@@ -344,16 +152,17 @@ static int by_file(ft__rank_question *q, const char *device,
     query.engine_version = q->o->asked.engine_version;
     query.setting = setting;
     for (size_t b = 0; b < q->n_batches && !code; b++) {
-        code = ask(q, device, &query, use->clock_hz, b);
+        code = ask(q, d, &query, use->clock_hz, b);
         if (!code && q->r.choice[q->r.n - 1].time.basis == FT_BASIS_UNAVAILABLE)
             break; /* not at another batch either */
     }
     return code;
 }
 
-static bool is_of(const ft__rank_question *q, size_t i, const char *device)
+/* Is predictor i of device d? */
+static bool is_of(const ft__rank_question *q, size_t i, size_t d)
 {
-    return strcmp(name_of(q, q->predictor[i]), device) == 0;
+    return strcmp(q->predictor_of[i], q->device[d]) == 0;
 }
 
 /* As it was measured? A cap is never among what a predictor was trained at by name. */
@@ -381,64 +190,40 @@ static int no_predictor(const ft__rank_question *q, const ft__setting_options *u
 
 /* By the predictors for it, as they were trained or at the operating point; otherwise
  * by a family, or its data sheet. */
-static int add_device_choices(ft__rank_question *q, const char *device,
+static int add_device_choices(ft__rank_question *q, size_t d,
                               const ft__setting_options *use)
 {
-    const bool local = strcmp(device, "local") == 0;
+    const bool local = strcmp(q->device[d], "local") == 0;
     size_t n = 0;
     int code = FT__EXIT_GOOD;
 
     for (size_t i = 0; i < q->n_predictors && !code; i++)
-        if (is_of(q, i, device) && as_asked(q->predictor[i], use)) {
-            code = by_predictor(q, q->predictor[i], device, use, false);
+        if (is_of(q, i, d) && as_asked(q->predictor[i], use)) {
+            code = by_predictor(q, q->predictor[i], d, use, false);
             n++;
         }
     for (size_t i = 0; i < q->n_predictors && !code && !n && !local; i++)
-        if (is_of(q, i, device)) {
-            code = by_predictor(q, q->predictor[i], device, use, true);
+        if (is_of(q, i, d)) {
+            code = by_predictor(q, q->predictor[i], d, use, true);
             n++;
         }
     if (n || code)
         return code;
-    return local ? no_predictor(q, use) : by_file(q, device, use);
-}
-
-static int read_models(ft__rank_question *q)
-{
-    int code = FT__EXIT_GOOD;
-    ft_totals sum;
-
-    for (size_t b = 0; b < q->n_batches && !code; b++) {
-        ft__model_options how = q->o->model;
-
-        how.batch = q->batch[b];
-        code = ft__model_read(q->c, &q->graph[b], q->c->args.v[0], &how);
-    }
-    if (code)
-        return code;
-    q->r.graph = q->graph[0];
-    q->r.model = q->graph[0]->name;
-    q->r.step = ft_step_name(&q->step, q->graph[0]);
-    q->r.mode = ft_name(FT_NAMES_MODE, q->graph[0]->mode);
-    ft_graph_totals(q->graph[0], &sum);
-    q->r.dtype = ft_dtype_name(sum.dtype);
-    return FT__EXIT_GOOD;
+    return local ? no_predictor(q, use) : by_file(q, d, use);
 }
 
 static int find_choices(ft__rank_question *q)
 {
-    int code = read_models(q);
+    int code = FT__EXIT_GOOD;
 
-    if (!code)
-        code = ft__rank_find_devices(q);
-    for (size_t i = 0; i < q->n_devices && !code; i++) {
+    for (size_t d = 0; d < q->n_devices && !code; d++) {
         ft__setting_options use = q->use;
 
         if (!q->n_clocks)
-            code = add_device_choices(q, q->device[i], &use);
+            code = add_device_choices(q, d, &use);
         for (size_t k = 0; k < q->n_clocks && !code; k++) {
             ft__operating_set_clock(&use, q->clock_hz[k]);
-            code = add_device_choices(q, q->device[i], &use);
+            code = add_device_choices(q, d, &use);
         }
     }
     return code;
@@ -456,7 +241,7 @@ static ft_rank_entry entry_of(const ft__rank_question *q, ft__choice *x)
                            .power = x->power,
                            .memory = x->memory,
                            .memory_limit_bytes = x->limit_bytes,
-                           .price_per_s = ft__rank_price(q, x->device),
+                           .price_per_s = x->price_per_s,
                            .co2_g_per_j = q->co2_g_per_j};
 }
 
@@ -527,6 +312,388 @@ static int check_known(const ft__rank_question *q)
     return q->o->correct ? ft__nothing_corrected(q->c, q->o->correct) : FT__EXIT_GOOD;
 }
 
+/* ==== printed ==== */
+
+/* ---- numbers ---- */
+
+static ft__formatted text_of(ft_rank_by q, double v)
+{
+    if (q == FT_RANK_BY_COST || q == FT_RANK_BY_EDP)
+        return ft__text_plain(q == FT_RANK_BY_COST ? 1e6 * v : v);
+    return ft__text_in(ft_name(FT_NAMES_RANK_UNIT, q), v);
+}
+
+/* The name of a column: a pass costs too little to be written without exponents. */
+static const char *name_of(ft_rank_by q)
+{
+    return q == FT_RANK_BY_EDP    ? "edp (J s)"
+           : q == FT_RANK_BY_COST ? "cost of a million"
+                                  : ft_name(FT_NAMES_RANK_BY, q);
+}
+
+/* What has a column beside the quantity that was asked for. */
+static bool beside(const ft__ranking *r, ft_rank_by q)
+{
+    if (q == r->how.by)
+        return false;
+    if (q == FT_RANK_BY_COST)
+        return r->priced;
+    if (q == FT_RANK_BY_CO2)
+        return r->co2;
+    return q != FT_RANK_BY_EDP && q != FT_RANK_BY_POWER;
+}
+
+/* "a30 at batch 8 and 1200 MHz with torch 2.3.1, threads=1" */
+static void name_choice(const ft__ranking *r, const ft__choice *x)
+{
+    ft__put_clean(stdout, x->device);
+    if (r->several_batches)
+        printf(" at batch %" PRId64, x->batch);
+    if (!isnan(x->clock_hz))
+        printf("%s %s", r->several_batches ? " and" : " at",
+               ft__text_hertz(x->clock_hz).s);
+    if (r->several_engines && *x->engine)
+        printf(" with %s, %s", x->engine, x->setting);
+}
+
+/* ---- the table ---- */
+
+static ft__table *new_table(const ft__ranking *r)
+{
+    char columns[320];
+
+    snprintf(columns, sizeof(columns),
+             "#>n|device|?batch>i|?clock>Hz|%s>|low>|high>|?time>s|?energy>J|?memory>B|"
+             "?cost of a million>~|?co2>g||chance>%%|basis|?engine",
+             name_of(r->how.by));
+    return ft__table_new(columns, r->several_batches, r->several_clocks,
+                         beside(r, FT_RANK_BY_TIME), beside(r, FT_RANK_BY_ENERGY),
+                         beside(r, FT_RANK_BY_MEMORY), beside(r, FT_RANK_BY_COST),
+                         beside(r, FT_RANK_BY_CO2), r->several_engines);
+}
+
+static void row(ft__table *t, const ft__ranking *r, size_t i)
+{
+    const ft__choice *x = &r->choice[i];
+    const ft_ranked *k = &r->ranked[i];
+    const ft_estimate *v = k->value, *by = &v[r->how.by];
+    char engine[sizeof(x->engine) + sizeof(x->setting) + 4], marks[4];
+
+    snprintf(engine, sizeof(engine), "%s%s%s", x->engine, *x->engine ? ", " : "",
+             x->setting);
+    snprintf(marks, sizeof(marks), "%s%s", k->pareto ? "*" : "", k->level ? "~" : "");
+    ft__table_row(t, k->place, x->device, x->batch, x->clock_hz,
+                  text_of(r->how.by, by->value).s, text_of(r->how.by, by->low).s,
+                  text_of(r->how.by, by->high).s, v[FT_RANK_BY_TIME].value,
+                  v[FT_RANK_BY_ENERGY].value, v[FT_RANK_BY_MEMORY].value,
+                  1e6 * v[FT_RANK_BY_COST].value, v[FT_RANK_BY_CO2].value, marks,
+                  k->chance,
+                  isfinite(by->high) ? ft_name(FT_NAMES_BASIS, by->basis)
+                                     : "roofline: a lower bound",
+                  engine);
+}
+
+static bool print_table(const ft__ranking *r, uint64_t top)
+{
+    ft__table *t;
+    bool good;
+
+    if (!r->n_placed)
+        return true;
+    t = new_table(r);
+    for (size_t k = 0; k < r->n_placed && k < top; k++)
+        row(t, r, r->order[k]);
+    putchar('\n');
+    good = ft__table_print_take(t, stdout);
+    if (r->n_placed > top)
+        printf("%zu more: --top\n", r->n_placed - (size_t)top);
+    return good;
+}
+
+/* ---- what is not in the table ---- */
+
+static void print_too_large(const ft__ranking *r)
+{
+    for (size_t k = r->n_placed; k < r->n; k++) {
+        const ft__choice *x = &r->choice[r->order[k]];
+
+        if (r->ranked[r->order[k]].state != FT_RANK_TOO_LARGE)
+            continue;
+        fputs("does not fit: ", stdout);
+        name_choice(r, x);
+        printf(", %s of %s", ft__text_bytes(x->memory.value).s,
+               ft__text_bytes(x->limit_bytes).s);
+        if (x->max_batch == 0)
+            fputs("; not even batch 1 does", stdout);
+        else if (x->max_batch > 0)
+            printf("; the largest batch that does: %" PRId64, x->max_batch);
+        putchar('\n');
+    }
+}
+
+static void print_over_limits(const ft__ranking *r)
+{
+    for (uint32_t l = 0; l < r->how.n_limits; l++) {
+        size_t n = 0;
+
+        for (size_t k = r->n_placed; k < r->n; k++) {
+            const ft__choice *x = &r->choice[r->order[k]];
+            const ft_ranked *v = &r->ranked[r->order[k]];
+
+            if (v->state != FT_RANK_OVER_LIMIT || v->limit != l)
+                continue;
+            printf(n++ ? ", " : "misses %s: ", r->limit_text[l]);
+            name_choice(r, x);
+            if (r->how.limit[l].of == FT_RANK_BY_TIME)
+                printf(" (%s)", ft__text_seconds(x->time.value).s);
+        }
+        if (n)
+            putchar('\n');
+    }
+}
+
+static bool is_unknown(const ft__ranking *r, size_t k, const char *why)
+{
+    const ft_ranked *v = &r->ranked[r->order[k]];
+
+    return v->state == FT_RANK_UNKNOWN && strcmp(v->why, why) == 0;
+}
+
+/* Devices of one reason beside each other. */
+static void print_unknown(const ft__ranking *r)
+{
+    for (size_t k = r->n_placed; k < r->n; k++) {
+        const char *why = r->ranked[r->order[k]].why, *last = "";
+        size_t first = r->n_placed;
+
+        if (r->ranked[r->order[k]].state != FT_RANK_UNKNOWN)
+            continue;
+        while (!is_unknown(r, first, why))
+            first++;
+        if (first < k)
+            continue;
+        fputs("not known: ", stdout);
+        for (size_t j = k; j < r->n; j++) {
+            const char *device = r->choice[r->order[j]].device;
+
+            if (!is_unknown(r, j, why) || strcmp(device, last) == 0)
+                continue;
+            printf("%s%s", *last ? ", " : "", device);
+            last = device;
+        }
+        ft__put_line(stdout, ": ", why);
+    }
+}
+
+/* ---- the answer ---- */
+
+/* "a30, l4 and t4 cannot be distinguished" */
+static void print_level(const ft__ranking *r)
+{
+    const char *name[FT_RANK_MAX_ENTRIES];
+    size_t n = 0;
+
+    name[n++] = r->choice[r->order[0]].device;
+    for (size_t k = 1; k < r->n_placed; k++) {
+        const char *device = r->choice[r->order[k]].device;
+        bool there = !r->ranked[r->order[k]].level;
+
+        for (size_t i = 0; i < n && !there; i++)
+            there = strcmp(name[i], device) == 0;
+        if (!there)
+            name[n++] = device;
+    }
+    if (n == 1)
+        return;
+    for (size_t i = 0; i < n; i++)
+        printf("%s%s", i == 0 ? "" : i + 1 == n ? " and " : ", ", name[i]);
+    puts(" cannot be distinguished (~): their intervals overlap");
+}
+
+static bool is_bound(const ft__ranking *r, size_t k)
+{
+    return !isfinite(r->ranked[r->order[k]].value[r->how.by].high);
+}
+
+/* For which devices measurements corrected the predictions. */
+static void print_known(const ft__ranking *r)
+{
+    const char *last = "";
+
+    for (size_t i = 0; i < r->n; i++) {
+        const ft__choice *x = &r->choice[i];
+
+        if (!x->n_known || strcmp(last, x->device) == 0)
+            continue;
+        printf("%s: corrected by %u measurements of it\n", x->device, x->n_known);
+        last = x->device;
+    }
+}
+
+static void print_sureness(const ft__ranking *r)
+{
+    const ft_ranked *best = &r->ranked[r->order[0]];
+
+    if (is_bound(r, 0)) {
+        puts(
+            "Only lower bounds are known: the order is that of the bounds, not of the "
+            "devices.\nPredictors give more: foretell collect and train on the device, "
+            "then --predictor.");
+        return;
+    }
+    if (isfinite(best->regret))
+        printf("expected regret of this answer: %s\n",
+               ft__text_percent(best->regret).s);
+    else
+        puts("Lower bounds stand behind estimates: what they bound may be better or "
+             "worse, so there is no\nexpected regret.");
+    print_level(r);
+    print_known(r);
+    if (best->risky)
+        puts("its interval reaches beyond a limit");
+}
+
+/* What the stars are about. */
+static void print_aims(const ft__ranking *r)
+{
+    static const ft_rank_by aim[] = {FT_RANK_BY_TIME, FT_RANK_BY_ENERGY,
+                                     FT_RANK_BY_COST};
+    const char *name[3];
+    size_t n = 0;
+
+    for (size_t i = 0; i < 3; i++) {
+        bool known = true;
+
+        for (size_t k = 0; k < r->n_placed; k++)
+            known = known && isfinite(r->ranked[r->order[k]].value[aim[i]].value);
+        if (known)
+            name[n++] = ft_name(FT_NAMES_RANK_BY, aim[i]);
+    }
+    if (n == 0)
+        return;
+    printf("*: none beats it in %s", name[0]);
+    for (size_t i = 1; i < n; i++)
+        printf("%s%s", i + 1 == n ? " and " : ", ", name[i]);
+    puts(n > 1 ? " at once" : "");
+}
+
+static void print_answer(const ft__ranking *r)
+{
+    if (!r->n_placed) {
+        puts(r->n ? "nothing can be placed" : "there is nothing to rank");
+        return;
+    }
+    print_aims(r);
+    fputs("best: ", stdout);
+    name_choice(r, &r->choice[r->order[0]]);
+    putchar('\n');
+    print_sureness(r);
+}
+
+static bool print_text(const ft__ranking *r, uint64_t top)
+{
+    bool good;
+
+    ft__put_clean(stdout, r->model);
+    printf(" by %s of %s%s\n", ft_name(FT_NAMES_RANK_BY, r->how.by),
+           r->several_batches ? "an item, " : "", r->step);
+    ft__model_print_assumptions(r->graph);
+    printf("assumed: %s, %s\n", r->mode, r->dtype);
+    good = print_table(r, top);
+    putchar('\n');
+    print_too_large(r);
+    print_over_limits(r);
+    print_unknown(r);
+    print_answer(r);
+    return good;
+}
+
+/* ---- JSON and CSV ---- */
+
+static const char *state_name(ft_rank_state s)
+{
+    static const char *const name[] = {"placed", "too_large", "over_limit", "unknown"};
+
+    return name[s];
+}
+
+static json_t *values_json(const ft_ranked *k)
+{
+    json_t *o = json_object();
+
+    for (uint32_t q = 0; q < FT_RANK_BY_COUNT; q++)
+        ft__json_set_take(
+            &o, ft_name(FT_NAMES_RANK_BY, q),
+            ft__json_estimate(&k->value[q], ft_name(FT_NAMES_RANK_UNIT, q)));
+    return o;
+}
+
+static json_t *choice_json(const ft__ranking *r, size_t i)
+{
+    const ft__choice *x = &r->choice[i];
+    const ft_ranked *k = &r->ranked[i];
+
+    return ft__json("place:o device:s batch:u clock_hz:g engine:s setting:s state:s "
+                    "limit:s values:o memory_limit:g max_batch:l pareto:b level:b "
+                    "risky:b chance:g regret:g corrected_by:n",
+                    k->place ? ft__json_count(k->place) : json_null(), x->device,
+                    (uint64_t)x->batch, x->clock_hz, x->engine, x->setting,
+                    state_name(k->state),
+                    k->state == FT_RANK_OVER_LIMIT ? r->limit_text[k->limit] : NULL,
+                    values_json(k), x->limit_bytes, x->max_batch, k->pareto, k->level,
+                    k->risky, k->chance, k->regret, x->n_known);
+}
+
+static bool print_json(const ft__ranking *r)
+{
+    json_t *all = json_array();
+
+    for (size_t k = 0; k < r->n; k++)
+        ft__json_append_take(&all, choice_json(r, r->order[k]));
+    return ft__json_print_take(
+        ft__json("model:s by:s per:s mode:s step:s dtype:s assumptions:o best:s "
+                 "regret:o choices:o",
+                 r->model, ft_name(FT_NAMES_RANK_BY, r->how.by),
+                 r->several_batches ? "item" : "pass", r->mode, r->step, r->dtype,
+                 ft__json_texts(r->graph->assumption, r->graph->n_assumptions),
+                 r->n_placed ? r->choice[r->order[0]].device : NULL,
+                 r->n_placed ? ft__json_real(r->ranked[r->order[0]].regret)
+                             : json_null(),
+                 all),
+        stdout);
+}
+
+static bool print_csv(const ft__ranking *r)
+{
+    static const char fields[] =
+        "place:n device:s batch:i clock_hz:g state:s time_s:g energy_j:g power_w:g "
+        "edp:g memory_bytes:g cost:g co2_g:g low:g high:g pareto:b level:b chance:g "
+        "regret:g";
+
+    ft__csv_head(stdout, fields);
+    for (size_t k = 0; k < r->n; k++) {
+        const ft__choice *x = &r->choice[r->order[k]];
+        const ft_ranked *v = &r->ranked[r->order[k]];
+        const ft_estimate *e = v->value;
+
+        ft__csv_row(stdout, fields, v->place, x->device, x->batch, x->clock_hz,
+                    state_name(v->state), e[FT_RANK_BY_TIME].value,
+                    e[FT_RANK_BY_ENERGY].value, e[FT_RANK_BY_POWER].value,
+                    e[FT_RANK_BY_EDP].value, e[FT_RANK_BY_MEMORY].value,
+                    e[FT_RANK_BY_COST].value, e[FT_RANK_BY_CO2].value, e[r->how.by].low,
+                    e[r->how.by].high, v->pareto, v->level, v->chance, v->regret);
+    }
+    return true;
+}
+
+/* In the form that the global options ask for. */
+static bool print_ranking(const ft__cli *c, const ft__ranking *r, uint64_t top)
+{
+    return c->json ? print_json(r) : c->csv ? print_csv(r) : print_text(r, top);
+}
+
+/* ==== all of it ==== */
+
 int ft__rank_choices(ft__rank_question *q)
 {
     int code = find_choices(q);
@@ -536,7 +703,7 @@ int ft__rank_choices(ft__rank_question *q)
     if (!code)
         code = rank(q);
     if (!code)
-        code = ft__cli_done(q->c,
-                            ft__ranking_print(q->c, &q->r, q->o->top ? q->o->top : 20));
+        code =
+            ft__cli_done(q->c, print_ranking(q->c, &q->r, q->o->top ? q->o->top : 20));
     return code ? code : verdict(q);
 }

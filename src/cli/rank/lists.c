@@ -50,8 +50,8 @@ enum { SHOWN_BAD = 5, BLOCK = 1 << 20, MOST_TEXT = 64 << 20 };
 /* ---- what is asked for ---- */
 
 /* All quantities of a network, as ft_rank() has them. */
-static double quantity_of(const ft__rank_question *q, const ft_brief *b,
-                          const char *device, ft_rank_by of)
+static double quantity_of(const ft__rank_question *q, const ft_brief *b, size_t d,
+                          ft_rank_by of)
 {
     switch (of) {
     case FT_RANK_BY_TIME: return b->time_s;
@@ -59,7 +59,7 @@ static double quantity_of(const ft__rank_question *q, const ft_brief *b,
     case FT_RANK_BY_POWER: return b->power_w;
     case FT_RANK_BY_EDP: return b->energy_j * b->time_s;
     case FT_RANK_BY_MEMORY: return b->memory_bytes;
-    case FT_RANK_BY_COST: return b->time_s * ft__rank_price(q, device);
+    case FT_RANK_BY_COST: return b->time_s * q->price_per_s[d];
     case FT_RANK_BY_CO2: return b->energy_j * q->co2_g_per_j;
     case FT_RANK_BY_COUNT: break;
     }
@@ -74,15 +74,14 @@ static ft_rank_state judge(const struct rank_lists *s, const ft_brief *b, size_t
     if (b->memory_bytes > s->device[d].limit_bytes)
         return FT_RANK_TOO_LARGE;
     for (uint32_t i = 0; i < how->n_limits; i++) {
-        double v = quantity_of(q, b, q->device[d], how->limit[i].of);
+        double v = quantity_of(q, b, d, how->limit[i].of);
 
         if (isnan(v))
             return FT_RANK_UNKNOWN;
         if (v > how->limit[i].most)
             return FT_RANK_OVER_LIMIT;
     }
-    return isnan(quantity_of(q, b, q->device[d], how->by)) ? FT_RANK_UNKNOWN
-                                                           : FT_RANK_PLACED;
+    return isnan(quantity_of(q, b, d, how->by)) ? FT_RANK_UNKNOWN : FT_RANK_PLACED;
 }
 
 /* ---- reading ---- */
@@ -109,7 +108,7 @@ static ft_status ask(ft_answer **out, struct rank_lists *s, size_t d, ft_error *
 {
     const ft__rank_options *o = s->q->o;
     struct list_device *device = &s->device[d];
-    ft_query query = ft__rank_query(s->q);
+    ft_query query = s->q->query;
     ft_status st;
 
     query.lists = s->list;
@@ -349,10 +348,10 @@ static int put_in_order(struct rank_lists *s)
     }
     for (size_t i = 0; i < all; i++)
         if (s->place[i].state == FT_RANK_PLACED)
-            v[s->n_placed++] = (struct sorted){
-                quantity_of(s->q, &s->place[i].brief, s->q->device[i % s->q->n_devices],
-                            s->q->r.how.by),
-                i};
+            v[s->n_placed++] =
+                (struct sorted){quantity_of(s->q, &s->place[i].brief,
+                                            i % s->q->n_devices, s->q->r.how.by),
+                                i};
     qsort(v, s->n_placed, sizeof(*v), upwards);
     for (size_t i = 0; i < s->n_placed; i++)
         s->order[i] = v[i].at;
@@ -397,10 +396,10 @@ static bool print_table(const struct rank_lists *s, uint64_t top)
     t = ft__table_new(columns, q->n_devices > 1, has_column(by));
     for (size_t k = 0; k < s->n_placed && k < top; k++) {
         const struct list_place *p = &s->place[s->order[k]];
-        const char *device = q->device[s->order[k] % q->n_devices];
+        const size_t d = s->order[k] % q->n_devices;
 
-        ft__table_row(t, k + 1, s->network[s->order[k] / q->n_devices].name, device,
-                      quantity_of(q, &p->brief, device, by), p->brief.time_s,
+        ft__table_row(t, k + 1, s->network[s->order[k] / q->n_devices].name,
+                      q->device[d], quantity_of(q, &p->brief, d, by), p->brief.time_s,
                       p->brief.energy_j, p->brief.memory_bytes, p->pareto ? "*" : "");
     }
     printed = ft__table_print_take(t, stdout);
@@ -570,10 +569,8 @@ static void lists_free(struct rank_lists *s)
 int ft__rank_lists(ft__rank_question *q)
 {
     struct rank_lists *s;
-    int code = ft__rank_find_devices(q);
+    int code = check(q);
 
-    if (!code)
-        code = check(q);
     if (code)
         return code;
     s = calloc(1, sizeof(*s));

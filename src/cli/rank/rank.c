@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/rank/rank.h"
+#include "foretell/names.h"
 
 static const ft__option options[] = {
     FT__TEXT(
@@ -179,6 +180,236 @@ static int read_options(ft__rank_question *q)
     return code;
 }
 
+/* ---- what is known of devices ---- */
+
+static int find_local(ft__rank_question *q)
+{
+    ft_device *d;
+    ft_status st = ft_device_local(&d, "", &q->c->err);
+
+    if (st)
+        return ft__cli_check(q->c, st);
+    snprintf(q->fingerprint, sizeof(q->fingerprint), "%s",
+             ft_device_get(d)->fingerprint);
+    ft_device_free(d);
+    return FT__EXIT_GOOD;
+}
+
+/* What a device is called when it is asked about. */
+static const char *name_of(const ft__rank_question *q, const ft_predictor *p)
+{
+    ft_predictor_info info;
+
+    ft_predictor_get_info(p, &info);
+    return strcmp(info.device, q->fingerprint) == 0 ? "local" : info.device;
+}
+
+static int open_predictor(ft__rank_question *q, const char *path)
+{
+    ft_status st;
+
+    if (q->n_predictors == FT__MAX_RANK_PREDICTORS)
+        return ft__usage(q->c, "at most %d predictors", FT__MAX_RANK_PREDICTORS);
+    st = ft_predictor_load(&q->predictor[q->n_predictors], path, &q->c->err);
+    if (st)
+        return ft__cli_check(q->c, st);
+    q->predictor_of[q->n_predictors] = name_of(q, q->predictor[q->n_predictors]);
+    q->n_predictors++;
+    return FT__EXIT_GOOD;
+}
+
+static bool asks_for_local(const char *list)
+{
+    char name[8];
+    bool local = !list || strcmp(list, "all") == 0;
+
+    while (ft__word_next(name, sizeof(name), &list))
+        local = local || strcmp(name, "local") == 0;
+    return local;
+}
+
+/* Those given, and the one for this machine that train made. */
+static int open_predictors(ft__rank_question *q)
+{
+    char path[FT__PATH_MAX];
+    int code = FT__EXIT_GOOD;
+
+    for (size_t i = 0; i < q->o->predictors.n && !code; i++)
+        code = open_predictor(q, q->o->predictors.v[i]);
+    if (!asks_for_local(q->o->devices))
+        return code;
+    ft__path_predictor(path, q->o->engine ? q->o->engine : FT__DEFAULT_ENGINE,
+                       q->o->threads);
+    if (!code && ft__path_exists(path))
+        code = open_predictor(q, path);
+    return code;
+}
+
+static bool add_device(ft__rank_question *q, const char *name)
+{
+    char **grown;
+
+    for (size_t i = 0; i < q->n_devices; i++)
+        if (strcmp(q->device[i], name) == 0)
+            return true;
+    grown = realloc(q->device, (q->n_devices + 1) * sizeof(*grown));
+    if (!grown)
+        return false;
+    q->device = grown;
+    grown[q->n_devices] = strdup(name);
+    return grown[q->n_devices++] != NULL;
+}
+
+static int add_every_file(ft__rank_question *q)
+{
+    char **names;
+    size_t n;
+    ft_status st = ft_device_names(&names, &n, q->data_dir, &q->c->err);
+    bool good = true;
+
+    if (st)
+        return ft__cli_check(q->c, st);
+    for (size_t i = 0; i < n && good; i++)
+        good = add_device(q, names[i]);
+    ft_device_names_free(names, n);
+    return good ? FT__EXIT_GOOD : ft__cli_done(q->c, false);
+}
+
+/* Names as they are asked for to those of files. */
+static int resolve_devices(ft__rank_question *q)
+{
+    int code = FT__EXIT_GOOD;
+
+    for (size_t i = 0; i < q->n_devices && !code; i++) {
+        char name[128];
+
+        snprintf(name, sizeof(name), "%s", q->device[i]);
+        code = ft__device_resolve(q->c, name, sizeof(name));
+        if (code || strcmp(name, q->device[i]) == 0)
+            continue;
+        free(q->device[i]);
+        q->device[i] = strdup(name);
+        if (!q->device[i])
+            return ft__cli_done(q->c, false);
+    }
+    return code;
+}
+
+static int name_devices(ft__rank_question *q)
+{
+    const char *list = q->o->devices;
+    char name[128];
+    bool good = true;
+
+    if (list && strcmp(list, "all") != 0) {
+        while (good && ft__word_next(name, sizeof(name), &list)) {
+            if (!*name)
+                return ft__usage(q->c,
+                                 "--devices wants names joined by commas, or all, not "
+                                 "\"%s\"",
+                                 q->o->devices);
+            good = add_device(q, name);
+        }
+        return good ? resolve_devices(q) : ft__cli_done(q->c, false);
+    }
+    for (size_t i = 0; i < q->n_predictors && good; i++) {
+        const char *of = q->predictor_of[i];
+
+        good = !*of || add_device(q, of); /* a family has none */
+    }
+    if (!good)
+        return ft__cli_done(q->c, false);
+    return q->n_devices && !list ? FT__EXIT_GOOD : add_every_file(q);
+}
+
+/* The price of device q->device[d]: one of its own goes before that of every device. */
+static double price_of(const ft__rank_question *q, size_t d)
+{
+    double v = NAN;
+
+    for (size_t i = 0; i < q->o->prices.n; i++)
+        if (strcmp(q->price[i].device, q->device[d]) == 0 ||
+            (!*q->price[i].device && isnan(v)))
+            v = q->price[i].per_s;
+    return v;
+}
+
+static int price_devices(ft__rank_question *q)
+{
+    q->price_per_s = calloc(q->n_devices + 1, sizeof(*q->price_per_s));
+    if (!q->price_per_s)
+        return ft__cli_done(q->c, false);
+    for (size_t d = 0; d < q->n_devices; d++)
+        q->price_per_s[d] = price_of(q, d);
+    return FT__EXIT_GOOD;
+}
+
+static int find_devices(ft__rank_question *q)
+{
+    int code = find_local(q);
+
+    if (!code)
+        code = open_predictors(q);
+    if (!code)
+        code = ft__data_open(q->c, &q->data);
+    if (!code)
+        code = name_devices(q);
+    return code ? code : price_devices(q);
+}
+
+/* ---- the model and the question ---- */
+
+static int read_models(ft__rank_question *q)
+{
+    int code = FT__EXIT_GOOD;
+    ft_totals sum;
+
+    for (size_t b = 0; b < q->n_batches && !code; b++) {
+        ft__model_options how = q->o->model;
+
+        how.batch = q->batch[b];
+        code = ft__model_read(q->c, &q->graph[b], q->c->args.v[0], &how);
+    }
+    if (code)
+        return code;
+    q->r.graph = q->graph[0];
+    q->r.model = q->graph[0]->name;
+    q->r.step = ft_step_name(&q->step, q->graph[0]);
+    q->r.mode = ft_name(FT_NAMES_MODE, q->graph[0]->mode);
+    ft_graph_totals(q->graph[0], &sum);
+    q->r.dtype = ft_dtype_name(sum.dtype);
+    return FT__EXIT_GOOD;
+}
+
+/* The family that was named; NULL: none, or by data sheets. */
+static const ft_predictor *family_of(const ft__rank_question *q)
+{
+    for (size_t i = 0; i < q->n_predictors && !q->o->method; i++) {
+        ft_predictor_info info;
+
+        ft_predictor_get_info(q->predictor[i], &info);
+        if (!*info.device)
+            return q->predictor[i];
+    }
+    return NULL;
+}
+
+static ft_query query_of(const ft__rank_question *q)
+{
+    ft_query query = FT_QUERY_INIT;
+
+    query.mode = q->o->step.mode;
+    query.optimizer = q->o->step.optimizer;
+    query.loss = q->o->step.loss;
+    query.loss_on = q->o->step.loss_on;
+    query.policy = q->use.policy;
+    query.run_mode = q->o->asked.run_mode;
+    query.host = q->o->asked.host;
+    query.loaded = family_of(q);
+    query.totals = 1;
+    return query;
+}
+
 /* ---- running ---- */
 
 static int check_model(const ft__rank_question *q)
@@ -203,6 +434,11 @@ static int run(ft__cli *c, const void *user)
     code = check_model(q);
     if (!code)
         code = read_options(q);
+    if (!code && !q->o->lists)
+        code = read_models(q);
+    if (!code)
+        code = find_devices(q);
+    q->query = query_of(q);
     if (!code)
         code = q->o->lists ? ft__rank_lists(q) : ft__rank_choices(q);
     for (size_t i = 0; i < q->n_predictors; i++)
@@ -212,6 +448,7 @@ static int run(ft__cli *c, const void *user)
     ft_device_names_free(q->device, q->n_devices);
     ft_data_close(q->data);
     free(q->price);
+    free(q->price_per_s);
     free(q->r.choice);
     free(q->r.ranked);
     free(q->r.order);

@@ -11,6 +11,7 @@ typedef struct ft__choice {
     char setting[FT__SETTING_MAX];
     int64_t batch;
     double clock_hz;    /* asked for; NaN: as it comes */
+    double price_per_s; /* of the device; NaN: not known */
     double limit_bytes; /* memory of the device; NaN: not known */
     int64_t max_batch;  /* of what does not fit; -1: not known */
     char why[1200];     /* why there is no energy, or nothing at all */
@@ -82,35 +83,32 @@ typedef struct ft__rank_question {
     char data_dir[FT__PATH_MAX];
     char fingerprint[128]; /* of this machine */
     ft_predictor *predictor[FT__MAX_RANK_PREDICTORS];
+    const char
+        *predictor_of[FT__MAX_RANK_PREDICTORS]; /* device, "local"; "": a family */
     size_t n_predictors;
     ft_data *data;
     ft__price *price;
     double co2_g_per_j;
-    char **device; /* names */
+    char **device;       /* names */
+    double *price_per_s; /* of each; NaN: not known */
     size_t n_devices;
     uint64_t batch[FT__MAX_BATCHES]; /* 0: as the model has it */
     ft_graph *graph[FT__MAX_BATCHES];
     size_t n_batches;
     double clock_hz[FT__MAX_CLOCKS];
     size_t n_clocks; /* 0: as they come */
+    /* But for network, device and setting; by the family that was named. */
+    ft_query query;
 } ft__rank_question;
 
-/* ---- choices.c; complain themselves ---- */
-/* Opens predictors and names devices: q->device. */
-int ft__rank_find_devices(ft__rank_question *q);
-/* The question, but for network, device and setting; by the family that was named. */
-ft_query ft__rank_query(const ft__rank_question *q);
-/* What a device costs, a second; NaN: not known. */
-double ft__rank_price(const ft__rank_question *q, const char *device);
-/* One model in all ways: reads it, estimates, prints, and returns an exit code. */
+/* ---- choices.c ---- */
+/* One model in all ways: estimates, prints, complains itself, and returns an exit code.
+ */
 int ft__rank_choices(ft__rank_question *q);
 
 /* ---- lists.c ---- */
 /* rank --stdin: many networks as lists of operations. Reads standard input to its end,
  * prints, and returns an exit code. */
 int ft__rank_lists(ft__rank_question *q);
-
-/* ---- print.c: the ranking in the form that the global options ask for ---- */
-bool ft__ranking_print(const ft__cli *c, const ft__ranking *r, uint64_t top);
 
 #endif
