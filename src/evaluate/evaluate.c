@@ -449,7 +449,7 @@ static ft_status train_and_ask(struct operations_evaluation *e, ft__test_results
                                size_t n_test, ft_error *err)
 {
     ft_predictor *p;
-    ft_calibration_set *known = NULL;
+    ft_calibration_set known = {0};
     ft_status st;
 
     st = ft__evaluate_needs(&e->how, &e->s, e->train, n_train, e->test, n_test, err);
@@ -458,12 +458,12 @@ static ft_status train_and_ask(struct operations_evaluation *e, ft__test_results
     if (st)
         return st;
     if (n_known)
-        st = ft__calibration_set_of_rows(&known, &e->s, e->known, n_known, err);
+        st = ft__samples_subset(&known.s, &e->s, e->known, n_known, err);
     if (!st)
-        st = ft__evaluate_query(e->answer, p, known, e->metric, &e->s, e->test, n_test,
-                                out->unanswered, err);
+        st = ft__evaluate_query(e->answer, p, n_known ? &known : NULL, e->metric, &e->s,
+                                e->test, n_test, out->unanswered, err);
     ft__results_choices(out, p->family, e->metric);
-    ft_calibration_set_free(known);
+    ft__samples_free(&known.s);
     ft_predictor_free(p);
     return st;
 }
@@ -574,7 +574,7 @@ static ft_status read_samples(struct operations_evaluation *e, ft_store *store,
         st = ft__samples_know(&e->workloads, e->opt->data_dir, err);
     e->n_train = e->s.n;
     if (!st && test)
-        st = ft__samples_append(&e->s, test, NULL, e->opt->where, err);
+        st = ft__samples_read(&e->s, test, NULL, e->opt->where, err);
     if (!st)
         st = ft__samples_know(&e->s, e->opt->data_dir, err);
     if (st)

@@ -149,18 +149,6 @@ bool ft__setting_differs(const char *asked, const char *measured)
     return ft__operating_point_differs(&a, &b);
 }
 
-bool ft__setting_changes(const char *setting)
-{
-    static const char *const names[] = {"clock",     "memory",     "power",
-                                        "optimizer", "activation", "cache"};
-    size_t len;
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (ft__pair(setting, names[i], &len))
-            return true;
-    return false;
-}
-
 /* FLOP/s at the nominal clock, of products with tensor cores where they serve. */
 static double nominal_flops(ft__hardware_spec *chip, const ft_device_facts *d,
                             const char *policy, const ft_op *op)

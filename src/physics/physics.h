@@ -42,8 +42,6 @@ typedef struct ft__hardware_spec {
  * alone), "tf32" (in all products), "ieee" (nowhere). */
 void ft__hardware_spec_make(ft__hardware_spec *out, const ft_device_facts *d,
                             const char *setting, const char *policy, const ft_op *op);
-/* Does a setting change anything of a chip but whether there are launches? */
-bool ft__setting_changes(const char *setting);
 /* How a setting drives a device; NaN: as it comes. */
 typedef struct ft__operating_point {
     double clock_hz;

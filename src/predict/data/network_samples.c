@@ -25,12 +25,6 @@ uint64_t ft__op_key(const ft_op *op)
     return ft__op_hash(&key);
 }
 
-bool ft__network_sample_has(const ft__network_sample *w, uint64_t part_key)
-{
-    return w->n_regressors && bsearch(&part_key, w->part, w->n_regressors,
-                                      sizeof(part_key), ft__by_number);
-}
-
 /* ---- operations ---- */
 
 /* Is it the forward or the backward pass of a training step? */

@@ -441,34 +441,24 @@ static ft_status append(ft__samples *s, ft_store *store, const ft_key *filter,
     return st ? st : read_engines(s, store, err);
 }
 
-ft_status ft__samples_append(ft__samples *s, ft_store *store, const ft_key *filter,
-                             const char *where, ft_error *err)
-{
-    return append(s, store, filter, where, false, err);
-}
-
-ft_status ft__samples_read(ft__samples *out, ft_store *store, const ft_key *filter,
+ft_status ft__samples_read(ft__samples *s, ft_store *store, const ft_key *filter,
                            const char *where, ft_error *err)
 {
-    ft_status st;
+    const ft_status st = append(s, store, filter, where, false, err);
 
-    *out = (ft__samples){0};
-    st = append(out, store, filter, where, false, err);
     if (st)
-        ft__samples_free(out);
+        ft__samples_free(s);
     return st;
 }
 
-ft_status ft__samples_read_workloads(ft__samples *out, ft_store *store,
+ft_status ft__samples_read_workloads(ft__samples *s, ft_store *store,
                                      const ft_key *filter, const char *where,
                                      ft_error *err)
 {
-    ft_status st;
+    const ft_status st = append(s, store, filter, where, true, err);
 
-    *out = (ft__samples){0};
-    st = append(out, store, filter, where, true, err);
     if (st)
-        ft__samples_free(out);
+        ft__samples_free(s);
     return st;
 }
 
@@ -514,6 +504,31 @@ static uint32_t probe_of(const ft_op *op, const ft_op *probe)
     return i;
 }
 
+/* The roofline from their measured times. */
+static ft__roof roof_from_probes(const double time_s[FT__N_PROBES])
+{
+    ft_op op = ft__probe(FT__PROBE_PEAK);
+    ft__roof r = {.launch_s = time_s[FT__PROBE_LAUNCH],
+                  .n_points = FT__MAX_ROOF_POINTS};
+    ft_cost c;
+
+    ft_op_cost(&op, &c);
+    r.peak_flops = c.flops / time_s[FT__PROBE_PEAK];
+    op = ft__probe(FT__PROBE_SPECIAL);
+    ft_op_cost(&op, &c);
+    r.transcendental_s = time_s[FT__PROBE_SPECIAL] / c.transcendentals;
+    for (uint32_t i = 0; i < FT__MAX_ROOF_POINTS; i++) {
+        double t = time_s[FT__PROBE_STREAM + i];
+
+        op = ft__probe(FT__PROBE_STREAM + i);
+        ft_op_cost(&op, &c);
+        r.working_set[i] = c.bytes_read + c.bytes_written;
+        /* The launch is a term of its own; never let it eat the whole time. */
+        r.bandwidth[i] = r.working_set[i] / fmax(t - r.launch_s, t / 2);
+    }
+    return r;
+}
+
 static ft_status know_roof(ft__samples *s, uint32_t dataset, const ft_op *probe,
                            ft_error *err)
 {
@@ -534,7 +549,7 @@ static ft_status know_roof(ft__samples *s, uint32_t dataset, const ft_op *probe,
         d->roof = malloc(sizeof(*d->roof));
     if (!d->roof)
         return ft_fail(err, FT_ENOMEM, 0, "training set");
-    *d->roof = ft__roof_from_probes(time_s);
+    *d->roof = roof_from_probes(time_s);
     return FT_OK;
 }
 

@@ -71,23 +71,21 @@ typedef struct ft__samples {
     size_t n_own;
 } ft__samples;
 
-/* Rows of a store that match `filter` (NULL: all) as ft_store_each() has it, and that
+/* Behind those that *s holds (none: it is zero) the rows of a store that match `filter` (NULL: all) as ft_store_each() has it, and that
  * `where` asks for: names and values as in
  * "device=a30,l4 phase=forward kind=conv2d session=2025-02-12_train". device, engine,
  * version, policy, phase, kind and class are meant as they are said, every other name
  * is one of the setting; values between commas are alternatives. NULL or "": all.
  * Of an operation that was measured again in a later run, that run's values count.
  * Within a run the first repeat of one metric belongs with the first of the others.
- * FT_EINVAL: `where` cannot be read; FT_EFORMAT: a spec cannot. */
-ft_status ft__samples_read(ft__samples *out, ft_store *store, const ft_key *filter,
+ * FT_EINVAL: `where` cannot be read; FT_EFORMAT: a spec cannot. *s is freed where that
+ * fails. */
+ft_status ft__samples_read(ft__samples *s, ft_store *store, const ft_key *filter,
                            const char *where, ft_error *err);
 /* What was measured whole, at clocks, instead of operations. */
-ft_status ft__samples_read_workloads(ft__samples *out, ft_store *store,
+ft_status ft__samples_read_workloads(ft__samples *s, ft_store *store,
                                      const ft_key *filter, const char *where,
                                      ft_error *err);
-/* More of another store behind them. */
-ft_status ft__samples_append(ft__samples *s, ft_store *store, const ft_key *filter,
-                             const char *where, ft_error *err);
 /* Look up what data_dir (NULL: nowhere) knows of the devices, and the rooflines of
  * those whose probes are among the samples. A device without a file is no error. */
 ft_status ft__samples_know(ft__samples *s, const char *data_dir, ft_error *err);

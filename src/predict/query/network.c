@@ -291,11 +291,7 @@ static ft_status predict_operations(ft_network_estimate *out, const ft_predictor
     if (!st)
         st = ft__query_context_open(&q, &setting, &on, err);
     if (!st)
-        st = ft__query_context_learn(&q, err);
-    if (!st)
-        st = ft__query_context_bytes(out->op_memory, &q, FT__METRIC_MEMORY, err);
-    if (!st)
-        st = ft__query_context_bytes(out->op_workspace, &q, FT__METRIC_WORKSPACE, err);
+        st = ft__query_context_learn(&q, out, err);
     if (!st)
         st = assemble(out, &q, err);
     if (!st)
@@ -360,7 +356,7 @@ ft_status ft__network_tasks(ft__tasks *out, const ft_predictor *p,
     if (out->as)
         q.as = out->as;
     if (!st)
-        st = ft__query_context_learn(&q, err);
+        st = ft__query_context_learn(&q, NULL, err);
     for (uint32_t i = 0; i < q.n && !st; i++) {
         out->task[i] = (ft__op_task){.power_w = NAN};
         take_task(&out->task[i], &unused, &q, i);

@@ -84,6 +84,19 @@ static double cap_under(const ft_device_facts *d, double power_w)
     return isfinite(power_w) ? power_w : d->tdp_w > 0 ? d->tdp_w : INFINITY;
 }
 
+/* Does a setting change anything of a chip but whether there are launches? */
+static bool setting_changes(const char *setting)
+{
+    static const char *const names[] = {"clock",     "memory",     "power",
+                                        "optimizer", "activation", "cache"};
+    size_t len;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (ft__pair(setting, names[i], &len))
+            return true;
+    return false;
+}
+
 ft_status ft__device_query_open(ft__device_query *out, const ft_device_use *on,
                                 const ft__physics_params *params, const ft_graph *g,
                                 ft_error *err)
@@ -99,7 +112,7 @@ ft_status ft__device_query_open(ft__device_query *out, const ft_device_use *on,
     out->graph = on->run_mode ? strcmp(on->run_mode, "graph") == 0
                               : ft__is_graph_mode(out->setting);
     out->capped = isfinite(cap);
-    out->as_it_comes = !ft__setting_changes(out->setting);
+    out->as_it_comes = !setting_changes(out->setting);
     out->cap_w = cap_under(out->device, cap);
     st = check_facts(out, g, err);
     return st ? st : find_clock(out, err);
@@ -202,19 +215,18 @@ bool ft__device_query_may(const ft_device_facts *d, double clock_hz)
     return isnan(clock_hz) || (top_clock(d) > 0 && has_clock(d, clock_hz));
 }
 
-ft_status ft__device_query_range_open(ft__device_query_range *out,
-                                      const ft_device_use *on,
-                                      const ft__physics_params *params,
-                                      const ft__operating_point *operating_point,
-                                      size_t n, const ft_graph *g, ft_error *err)
+static ft_status range_open(ft__device_query_range *out, const ft_device_use *on,
+                            const ft__operating_point *operating_point, size_t n,
+                            const ft_graph *g, ft_error *err)
 {
+    const ft__physics_params params = ft__physics_default();
     ft_device_use plain = *on;
     bool clocked = false;
     ft_status st;
 
     *out = (ft__device_query_range){.operating_point = operating_point, .n = n};
     plain.setting = "";
-    st = ft__device_query_open(&out->a, &plain, params, g, err);
+    st = ft__device_query_open(&out->a, &plain, &params, g, err);
     if (st)
         return st;
     out->sustained = malloc((n + 1) * FT__MOST_PARAMS * sizeof(*out->sustained));
@@ -302,11 +314,9 @@ static bool range_op_make(struct range_op *p, const ft__physics_params *params,
     return true;
 }
 
-ft_status ft__device_query_range_op(double *busy_s, double *power_w,
-                                    ft__device_query_range *r,
-                                    const ft__physics_params *params,
-                                    const ft__physics_params *draws, const ft_op *op,
-                                    ft_error *err)
+static ft_status range_ask_op(ft__device_query_range *r, double *busy_s,
+                              double *power_w, const ft__priced_by *by, const ft_op *op,
+                              ft_error *err)
 {
     struct range_op p = {.r = r};
     ft__arena arena = {0};
@@ -318,17 +328,30 @@ ft_status ft__device_query_range_op(double *busy_s, double *power_w,
     }
     if (ft__costs_nothing(op))
         return FT_OK;
-    p.sustained = sustained_of(r, params);
-    good = range_op_make(&p, params, op, &arena);
+    p.sustained = sustained_of(r, by->time);
+    good = range_op_make(&p, by->time, op, &arena);
     for (size_t k = 0; k < r->n && good; k++)
         price_at(&p, k, &busy_s[k], &power_w[k]);
-    if (good && draws != params) {
-        good = range_op_make(&p, draws, op, &arena);
+    if (good && by->power != by->time) {
+        good = range_op_make(&p, by->power, op, &arena);
         for (size_t k = 0; k < r->n && good; k++)
             power_w[k] = power_at(&p, k);
     }
     ft__arena_free(&arena);
     return good ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu settings", r->n);
+}
+
+ft_status ft__device_query_range_ask(ft__device_query_range *out, double *busy_s,
+                                     double *power_w, const ft_device_use *on,
+                                     const ft__priced_by *by,
+                                     const ft__operating_point *operating_point,
+                                     size_t n, const ft_graph *g, ft_error *err)
+{
+    ft_status st = range_open(out, on, operating_point, n, g, err);
+
+    for (uint32_t i = 0; i < g->n_ops && !st; i++)
+        st = range_ask_op(out, &busy_s[i * n], &power_w[i * n], &by[i], &g->op[i], err);
+    return st;
 }
 
 /* ---- host and device ---- */

@@ -73,20 +73,20 @@ typedef struct ft__device_query_range {
     double *cap_w; /* by operating_point: what the device draws at most; NaN:
                       ft__device_query_open() would fail */
 } ft__device_query_range;
-/* *on but its setting; FT_ENOTFOUND where no operating_point can be asked about. */
-ft_status ft__device_query_range_open(ft__device_query_range *out,
-                                      const ft_device_use *on,
-                                      const ft__physics_params *params,
-                                      const ft__operating_point *operating_point,
-                                      size_t n, const ft_graph *g, ft_error *err);
+/* By which constants an operation is priced. */
+typedef struct ft__priced_by {
+    const ft__physics_params *time, *power;
+} ft__priced_by;
+/* What *on but its setting takes for every operation i of g at every operating point k:
+ * busy_s[i * n + k] as ft__device_query_terms() with by[i].time, power_w[i * n + k] as
+ * ft__device_query_power() with by[i].power. FT_ENOTFOUND where nothing can be asked
+ * about. *out is freed by ft__device_query_range_close() in any case. */
+ft_status ft__device_query_range_ask(ft__device_query_range *out, double *busy_s,
+                                     double *power_w, const ft_device_use *on,
+                                     const ft__priced_by *by,
+                                     const ft__operating_point *operating_point,
+                                     size_t n, const ft_graph *g, ft_error *err);
 void ft__device_query_range_close(ft__device_query_range *r);
-/* busy_s[n] as ft__device_query_terms() with these constants, power_w[n] as
- * ft__device_query_power() with those of `draws`. */
-ft_status ft__device_query_range_op(double *busy_s, double *power_w,
-                                    ft__device_query_range *r,
-                                    const ft__physics_params *params,
-                                    const ft__physics_params *draws, const ft_op *op,
-                                    ft_error *err);
 /* Can the device be asked about at this clock (NaN: as it comes)? */
 bool ft__device_query_may(const ft_device_facts *d, double clock_hz);
 

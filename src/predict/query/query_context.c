@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/pairs.h"
+#include "graph/op_inside.h"
 #include "physics/physics.h"
 #include "predict/model/calibration_set.h"
 #include "predict/model/clock.h"
@@ -51,7 +52,8 @@ static void terms_of(ft__terms *t, ft__query_context *q, const ft_op *op)
     ft__device_query_terms(t, &q->a, op);
 }
 
-bool ft__query_context_tf32(const ft__query_context *q, const ft_op *op)
+/* Is it a product that the device would compute in TF32? */
+static bool is_tf32(const ft__query_context *q, const ft_op *op)
 {
     ft__hardware_spec chip;
 
@@ -72,9 +74,26 @@ static bool saw_tf32(const ft__family *f)
     return false;
 }
 
-/* As it is; a backward operation otherwise as the part of forward and backward measured
+/* Is its time among the few measurements that are of the dataset? */
+static bool is_among_few(const ft__query_context *q, const ft__dataset *few,
+                         const ft_op *op)
+{
+    const uint64_t hash = ft__op_hash(op);
+
+    for (size_t i = 0; few && i < q->few->s.n; i++) {
+        const ft__sample *v = &q->few->s.v[i];
+
+        if (v->hash == hash && &q->few->s.dataset[v->dataset] == few &&
+            v->value[FT__METRIC_TIME] > 0)
+            return true;
+    }
+    return false;
+}
+
+/* few: those of q->few that are of the device as it is asked about, or NULL. As it is;
+ * a backward operation otherwise as the part of forward and backward measured
  * together. */
-static void choose_form(ft__query_context *q, uint32_t i)
+static void choose_form(ft__query_context *q, const ft__dataset *few, uint32_t i)
 {
     const ft_op *op = &q->g->op[i];
     ft_op *form = &q->form[i];
@@ -88,7 +107,8 @@ static void choose_form(ft__query_context *q, uint32_t i)
     q->bare_form[i] = q->bare[i];
     if (ft__costs_nothing(op) || !q->f)
         return;
-    if (!q->tf32 && ft__query_context_tf32(q, op)) {
+    if (!q->tf32 && is_tf32(q, op)) {
+        q->by_default[i] = true;
         q->a.params = ft__physics_default();
         ft__device_query_terms(&q->bare[i], &q->a, op);
         return;
@@ -97,7 +117,7 @@ static void choose_form(ft__query_context *q, uint32_t i)
         q->measured.params = q->a.params;
         ft__device_query_terms(&q->bare_form[i], &q->measured, op);
     }
-    if (is_learned(q, op) || ft__calibration_set_has(q->few, &q->on, op)) {
+    if (is_learned(q, op) || is_among_few(q, few, op)) {
         q->share[i] = q->bare[i].busy_s / q->bare_form[i].busy_s;
         return;
     }
@@ -120,16 +140,22 @@ static void choose_form(ft__query_context *q, uint32_t i)
 /* The forms of all operations, and what is known of them without asking. */
 static ft_status choose_forms(ft__query_context *q, ft_error *err)
 {
+    const ft__dataset *few = NULL;
+
     q->form = calloc(q->n + 1u, sizeof(*q->form));
     q->share = calloc(q->n + 1u, sizeof(*q->share));
     q->bare = calloc(q->n + 1u, sizeof(*q->bare));
     q->bare_form = calloc(q->n + 1u, sizeof(*q->bare_form));
+    q->by_default = calloc(q->n + 1u, sizeof(*q->by_default));
     q->time = calloc(q->n + 1u, sizeof(*q->time));
     q->power = calloc(q->n + 1u, sizeof(*q->power));
-    if (!q->form || !q->share || !q->bare || !q->bare_form || !q->time || !q->power)
+    if (!q->form || !q->share || !q->bare || !q->bare_form || !q->by_default ||
+        !q->time || !q->power)
         return ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
+    if (q->f)
+        few = ft__calibration_set_dataset(q->few, &q->on);
     for (uint32_t i = 0; i < q->n; i++)
-        choose_form(q, i);
+        choose_form(q, few, i);
     return FT_OK;
 }
 
@@ -350,7 +376,7 @@ static bool is_cpu_from_specification(const ft__query_context *q)
            !ft__family_knows(q->f, FT__METRIC_POWER, &q->on);
 }
 
-ft_status ft__query_context_learn(ft__query_context *q, ft_error *err)
+static ft_status learn_time_and_power(ft__query_context *q, ft_error *err)
 {
     ft_error none = {0};
     uint32_t n_powered;
@@ -374,8 +400,9 @@ ft_status ft__query_context_learn(ft__query_context *q, ft_error *err)
                               : FT_OK;
 }
 
-ft_status ft__query_context_bytes(ft_estimate *out, const ft__query_context *q,
-                                  ft__metric metric, ft_error *err)
+/* Bytes of every operation, where they were learned. */
+static ft_status learn_bytes(ft_estimate *out, const ft__query_context *q,
+                             ft__metric metric, ft_error *err)
 {
     ft__op_answer *a;
     ft_status st;
@@ -390,6 +417,18 @@ ft_status ft__query_context_bytes(ft_estimate *out, const ft__query_context *q,
             a[i].value, a[i].low, a[i].high,
             q->known && !a[i].far ? FT_BASIS_LEARNED : FT_BASIS_SCALED, ""};
     free(a);
+    return st;
+}
+
+ft_status ft__query_context_learn(ft__query_context *q, ft_network_estimate *bytes,
+                                  ft_error *err)
+{
+    ft_status st = learn_time_and_power(q, err);
+
+    if (!st && bytes)
+        st = learn_bytes(bytes->op_memory, q, FT__METRIC_MEMORY, err);
+    if (!st && bytes)
+        st = learn_bytes(bytes->op_workspace, q, FT__METRIC_WORKSPACE, err);
     return st;
 }
 
@@ -604,6 +643,7 @@ void ft__query_context_close(ft__query_context *q, ft__buf *setting)
     free(q->share);
     free(q->bare);
     free(q->bare_form);
+    free(q->by_default);
     free(q->time);
     free(q->power);
     free(q->dataset);
