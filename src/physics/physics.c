@@ -395,11 +395,8 @@ static void price(ft__terms *out, const ft__work *w, const ft__pace *pace,
         const double count = p->count * (p->added ? c[FT__C_added_gradients] : 1);
         ft__terms one = {.fill = 1, .sustained = out->sustained};
 
-        if (p->what <= FT__OP_KERNEL_DIRECT)
-            ft__product_cost(&one, p, range ? range->algorithm[i] : NULL,
-                             range ? range->n_algorithms[i] : 0, pace);
-        else
-            ft__stream_cost(&one, p, pace);
+        ft__op_kernel_cost(&one, p, range ? range->algorithm[i] : NULL,
+                           range ? range->n_algorithms[i] : 0, pace);
         add(out, &one, count * (p->partial ? c[FT__C_step_data] : 1));
         out->kernels += count * p->kernels;
     }
