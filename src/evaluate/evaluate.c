@@ -533,17 +533,24 @@ static ft_status run_curve(struct operations_evaluation *e, ft_evaluation *out,
                            ft_error *err)
 {
     const double least = 0.02;
+    ft_evaluate_options errors = *e->opt; /* and nothing else */
     uint32_t steps = e->opt->curve_steps;
     ft_status st = FT_OK;
 
     out->curve = calloc(steps + 1u, sizeof(*out->curve));
     if (!out->curve)
         return ft_fail(err, FT_ENOMEM, 0, "evaluation");
+    errors.row = NULL;
+    errors.choices = FT_CHOICES_NONE;
     for (uint32_t i = 0; i < steps && !st; i++) {
+        ft_evaluation at = {0};
+
         e->part = steps > 1 ? pow(least, 1 - (double)i / (double)(steps - 1)) : 1;
-        st = ft__splits_curve_point(&out->curve[out->n_curve], &e->split, run_split, e,
-                                    e->opt->log, err);
-        out->n_curve += st == FT_OK;
+        st = ft__splits_evaluate(&at, &e->split, run_split, e, e->metric, &errors, err);
+        if (!st)
+            out->curve[out->n_curve++] =
+                (ft_curve_point){.rows = at.n_learned, .learned = at.all.learned};
+        ft_evaluation_free(&at);
         /* Too few rows to learn from: the curve begins later. */
         if (st == FT_ENOTFOUND)
             st = FT_OK;

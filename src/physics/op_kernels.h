@@ -73,6 +73,8 @@ typedef struct ft__work {
 } ft__work;
 
 ft__calls ft__calls_of(const ft_op *op);
+/* Host time to start it once: launch_s where there are launches. */
+double ft__host_s(const ft__calls *calls, const ft__physics_params *params);
 void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip);
 /* The estimate of what was made of an operation before: for many thetas. */
 void ft__work_cost(ft__terms *out, const ft__work *w, const ft__hardware_spec *chip,

@@ -298,20 +298,6 @@ static void add(ft__terms *sum, const ft__terms *one, double times)
     sum->aside_s += times * one->aside_s;
 }
 
-static double host_s(const ft__calls *h, const double *c)
-{
-    return c[FT__C_floor_s] * (h->floor < 0 ? 1 : c[h->floor]) *
-               (1 + c[FT__C_gradient_calls] * h->gradients) +
-           (h->step ? c[FT__C_step_s] : 0);
-}
-
-double ft__host_s(const ft_op *op, const ft__physics_params *params)
-{
-    const ft__calls calls = ft__calls_of(op);
-
-    return host_s(&calls, params->v);
-}
-
 /* Between the sum (power 1) and the larger (power infinite) of two times. */
 static double together(double a, double b, double power)
 {
@@ -412,7 +398,7 @@ void ft__work_cost(ft__terms *out, const ft__work *w, const ft__hardware_spec *c
     params = params_for(&cpu, params, chip);
     pace_make(&pace, chip, params);
     price(out, w, &pace, NULL);
-    out->launch_s = w->n && !chip->graph ? host_s(&w->calls, params->v) : 0;
+    out->launch_s = w->n && !chip->graph ? ft__host_s(&w->calls, params) : 0;
     out->total_s = together(out->launch_s, out->busy_s, params->v[FT__C_overlap]);
 }
 

@@ -104,9 +104,6 @@ ft__physics_params ft__physics_default(void);
 void ft__physics(ft__terms *out, const ft_op *op, const ft__hardware_spec *chip,
                  const ft__physics_params *params);
 
-/* Host time to start it once: launch_s where there are launches. */
-double ft__host_s(const ft_op *op, const ft__physics_params *params);
-
 /* Fit those constants that the rows say something of: least mean of
  * weight x |log(time / estimate)|, with a mild pull to where they were. Every group may
  * differ from the others in its host's time, its arithmetic and its memory as a whole

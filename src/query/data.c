@@ -58,11 +58,6 @@ static void free_known(void *p)
     ft_calibration_set_free(p);
 }
 
-static void free_op_costs(void *p)
-{
-    ft_op_costs_free(p);
-}
-
 void ft_data_close(ft_data *d)
 {
     if (!d)
@@ -70,7 +65,13 @@ void ft_data_close(ft_data *d)
     free_all(d->device, free_device);
     free_all(d->predictor, free_predictor);
     free_all(d->known, free_known);
-    free_all(d->op_costs, free_op_costs);
+    while (d->idle) {
+        ft__idle_costs *next = d->idle->next;
+
+        ft_op_costs_free(d->idle->costs);
+        free(d->idle);
+        d->idle = next;
+    }
     pthread_mutex_destroy(&d->lock);
     free(d->no_sensors);
     free(d->data_dir);
@@ -320,42 +321,6 @@ ft_status ft__data_families(const ft__families **out, ft_data *d, ft_error *err)
     pthread_mutex_unlock(&d->lock);
     *out = &d->families;
     return st;
-}
-
-/* ---- operation costs ---- */
-
-ft_op_costs *ft__data_take_op_costs(ft_data *d, const char *key)
-{
-    ft_op_costs *p = NULL;
-
-    pthread_mutex_lock(&d->lock);
-    for (ft__data_kept **at = &d->op_costs; *at && !p;) {
-        ft__data_kept *k = *at;
-
-        if (strcmp(k->asked, key) != 0) {
-            at = &k->next;
-            continue;
-        }
-        *at = k->next;
-        p = k->thing;
-        free(k);
-    }
-    pthread_mutex_unlock(&d->lock);
-    return p;
-}
-
-void ft__data_keep_op_costs_take(ft_data *d, const char *key, ft_op_costs *p)
-{
-    ft__data_kept *k;
-
-    if (new_kept(&k, key, NULL)) {
-        ft_op_costs_free(p);
-        return;
-    }
-    k->thing = p;
-    pthread_mutex_lock(&d->lock);
-    keep_take(&d->op_costs, &k, FT_OK);
-    pthread_mutex_unlock(&d->lock);
 }
 
 size_t ft_data_predictor_path(char *buf, size_t size, const char *user_dir,

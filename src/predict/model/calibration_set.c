@@ -51,38 +51,6 @@ size_t ft_calibration_set_count(const ft_calibration_set *k, const char *device)
     return n;
 }
 
-static bool same(const char *asked, const char *known)
-{
-    return asked && strcmp(asked, known) == 0;
-}
-
-static size_t likeness(const ft__dataset *on, const ft__dataset *d)
-{
-    const size_t more_than_rows = (size_t)1 << 40;
-
-    return more_than_rows * ((size_t)4 * same(on->policy, d->policy) +
-                             (size_t)2 * same(on->engine, d->engine) +
-                             (size_t)same(on->engine_version, d->engine_version)) +
-           d->n;
-}
-
-const ft__dataset *ft__calibration_set_dataset(const ft_calibration_set *known,
-                                               const ft__dataset *on)
-{
-    const ft__dataset *best = NULL;
-
-    for (uint32_t i = 0; known && i < known->s.n_datasets; i++) {
-        const ft__dataset *d = &known->s.dataset[i];
-
-        if (strcmp(d->device, on->device) == 0 &&
-            !ft__setting_differs(on->setting, d->setting) &&
-            !ft__setting_differs(d->setting, on->setting) &&
-            (!best || likeness(on, d) > likeness(on, best)))
-            best = d;
-    }
-    return best;
-}
-
 /* ---- a Gaussian process over residuals ---- */
 
 /* Times or power predicted for a device that nobody measured, corrected by the few
@@ -440,10 +408,9 @@ static ft_status correct(struct correcting *c, ft__op_answer *predicted,
 ft_status ft__calibration_set_correct(ft__op_answer *predicted, uint32_t *n_used,
                                       const ft__family *f, ft__metric metric,
                                       const ft_calibration_set *known,
-                                      const ft__dataset *on, const ft_op *ops, size_t n,
-                                      ft_error *err)
+                                      const ft__dataset *d, const ft__dataset *on,
+                                      const ft_op *ops, size_t n, ft_error *err)
 {
-    const ft__dataset *d = ft__calibration_set_dataset(known, on);
     struct correcting c = {.metric = metric};
     ft_status st;
 

@@ -118,12 +118,6 @@ ft_status ft__device_query_open(ft__device_query *out, const ft_device_use *on,
     return st ? st : find_clock(out, err);
 }
 
-void ft__device_query_close(ft__device_query *a)
-{
-    ft__clocks_free(a->clocks);
-    a->clocks = NULL;
-}
-
 /* What it draws at the clock that it comes with if nothing holds it back, and how that
  * changes with the clock. */
 struct draw {
@@ -244,13 +238,6 @@ static ft_status range_open(ft__device_query_range *out, const ft_device_use *on
     return clocked ? fit_clocks(&out->a, err) : FT_OK;
 }
 
-void ft__device_query_range_close(ft__device_query_range *r)
-{
-    ft__device_query_close(&r->a);
-    free(r->sustained);
-    free(r->cap_w);
-}
-
 /* One operation of many settings. */
 struct range_op {
     ft__device_query_range *r;
@@ -351,6 +338,8 @@ ft_status ft__device_query_range_ask(ft__device_query_range *out, double *busy_s
 
     for (uint32_t i = 0; i < g->n_ops && !st; i++)
         st = range_ask_op(out, &busy_s[i * n], &power_w[i * n], &by[i], &g->op[i], err);
+    free(out->sustained);
+    out->sustained = NULL;
     return st;
 }
 
@@ -360,12 +349,13 @@ ft_status ft__device_query_range_ask(ft__device_query_range *out, double *busy_s
 static double launches(const ft__device_query *a, const ft_op *op)
 {
     const ft__physics_params params = ft__physics_default();
+    const ft__calls calls = ft__calls_of(op);
 
     if (a->graph)
         return 0;
     return op->phase == FT_PHASE_OPTIMIZER
                ? parameter_launches
-               : ft__host_s(op, &params) / params.v[FT__C_floor_s];
+               : ft__host_s(&calls, &params) / params.v[FT__C_floor_s];
 }
 
 void ft__device_query_bare(ft__op_task *task, ft_estimate *time,

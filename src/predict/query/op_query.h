@@ -17,7 +17,7 @@ typedef struct ft__device_query {
     bool capped;        /* by the setting */
     bool as_it_comes;   /* the setting changes nothing of the chip */
     double clock_hz;    /* NaN: as it comes */
-    ft__clocks *clocks; /* NULL: as it comes */
+    ft__clocks *clocks; /* to be freed; NULL: as it comes */
     bool graph;         /* run mode: no launches from the host */
 } ft__device_query;
 
@@ -26,7 +26,6 @@ typedef struct ft__device_query {
 ft_status ft__device_query_open(ft__device_query *out, const ft_device_use *on,
                                 const ft__physics_params *params, const ft_graph *g,
                                 ft_error *err);
-void ft__device_query_close(ft__device_query *a);
 
 void ft__device_query_terms(ft__terms *out, const ft__device_query *a, const ft_op *op);
 /* From the terms of an operation: what it needs of host and device, and the estimate of
@@ -69,7 +68,7 @@ typedef struct ft__device_query_range {
     size_t n;
     /* By constants and operating_point; NaN: not known yet. */
     const ft__physics_params *params[FT__MOST_PARAMS]; /* NULL: none yet */
-    double *sustained;
+    double *sustained; /* while it is asked */
     double *cap_w; /* by operating_point: what the device draws at most; NaN:
                       ft__device_query_open() would fail */
 } ft__device_query_range;
@@ -80,13 +79,12 @@ typedef struct ft__priced_by {
 /* What *on but its setting takes for every operation i of g at every operating point k:
  * busy_s[i * n + k] as ft__device_query_terms() with by[i].time, power_w[i * n + k] as
  * ft__device_query_power() with by[i].power. FT_ENOTFOUND where nothing can be asked
- * about. *out is freed by ft__device_query_range_close() in any case. */
+ * about. out->cap_w and out->a.clocks are to be freed in any case. */
 ft_status ft__device_query_range_ask(ft__device_query_range *out, double *busy_s,
                                      double *power_w, const ft_device_use *on,
                                      const ft__priced_by *by,
                                      const ft__operating_point *operating_point,
                                      size_t n, const ft_graph *g, ft_error *err);
-void ft__device_query_range_close(ft__device_query_range *r);
 /* Can the device be asked about at this clock (NaN: as it comes)? */
 bool ft__device_query_may(const ft_device_facts *d, double clock_hz);
 

@@ -17,6 +17,42 @@
  * Python take this many times as long. */
 static const double layer_factor = 1.8;
 
+/* ---- a few measurements ---- */
+
+static bool same(const char *asked, const char *known)
+{
+    return asked && strcmp(asked, known) == 0;
+}
+
+static size_t likeness(const ft__dataset *on, const ft__dataset *d)
+{
+    const size_t more_than_rows = (size_t)1 << 40;
+
+    return more_than_rows * ((size_t)4 * same(on->policy, d->policy) +
+                             (size_t)2 * same(on->engine, d->engine) +
+                             (size_t)same(on->engine_version, d->engine_version)) +
+           d->n;
+}
+
+/* Which of the known measurements are of the device of `on`, at its clock and cap:
+ * those measured with most in common with it; NULL: none. */
+static const ft__dataset *dataset_like(const ft_calibration_set *known,
+                                       const ft__dataset *on)
+{
+    const ft__dataset *best = NULL;
+
+    for (uint32_t i = 0; known && i < known->s.n_datasets; i++) {
+        const ft__dataset *d = &known->s.dataset[i];
+
+        if (strcmp(d->device, on->device) == 0 &&
+            !ft__setting_differs(on->setting, d->setting) &&
+            !ft__setting_differs(d->setting, on->setting) &&
+            (!best || likeness(on, d) > likeness(on, best)))
+            best = d;
+    }
+    return best;
+}
+
 /* ---- which form ---- */
 
 /* A machine without a data sheet has no better estimate of a kind that was never
@@ -74,26 +110,24 @@ static bool saw_tf32(const ft__family *f)
     return false;
 }
 
-/* Is its time among the few measurements that are of the dataset? */
-static bool is_among_few(const ft__query_context *q, const ft__dataset *few,
-                         const ft_op *op)
+/* Is its time among the few measurements of the device as it is asked about? */
+static bool is_among_few(const ft__query_context *q, const ft_op *op)
 {
     const uint64_t hash = ft__op_hash(op);
 
-    for (size_t i = 0; few && i < q->few->s.n; i++) {
+    for (size_t i = 0; q->few_on && i < q->few->s.n; i++) {
         const ft__sample *v = &q->few->s.v[i];
 
-        if (v->hash == hash && &q->few->s.dataset[v->dataset] == few &&
+        if (v->hash == hash && &q->few->s.dataset[v->dataset] == q->few_on &&
             v->value[FT__METRIC_TIME] > 0)
             return true;
     }
     return false;
 }
 
-/* few: those of q->few that are of the device as it is asked about, or NULL. As it is;
- * a backward operation otherwise as the part of forward and backward measured
+/* As it is; a backward operation otherwise as the part of forward and backward measured
  * together. */
-static void choose_form(ft__query_context *q, const ft__dataset *few, uint32_t i)
+static void choose_form(ft__query_context *q, uint32_t i)
 {
     const ft_op *op = &q->g->op[i];
     ft_op *form = &q->form[i];
@@ -117,7 +151,7 @@ static void choose_form(ft__query_context *q, const ft__dataset *few, uint32_t i
         q->measured.params = q->a.params;
         ft__device_query_terms(&q->bare_form[i], &q->measured, op);
     }
-    if (is_learned(q, op) || is_among_few(q, few, op)) {
+    if (is_learned(q, op) || is_among_few(q, op)) {
         q->share[i] = q->bare[i].busy_s / q->bare_form[i].busy_s;
         return;
     }
@@ -140,8 +174,6 @@ static void choose_form(ft__query_context *q, const ft__dataset *few, uint32_t i
 /* The forms of all operations, and what is known of them without asking. */
 static ft_status choose_forms(ft__query_context *q, ft_error *err)
 {
-    const ft__dataset *few = NULL;
-
     q->form = calloc(q->n + 1u, sizeof(*q->form));
     q->share = calloc(q->n + 1u, sizeof(*q->share));
     q->bare = calloc(q->n + 1u, sizeof(*q->bare));
@@ -153,9 +185,9 @@ static ft_status choose_forms(ft__query_context *q, ft_error *err)
         !q->time || !q->power)
         return ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
     if (q->f)
-        few = ft__calibration_set_dataset(q->few, &q->on);
+        q->few_on = dataset_like(q->few, &q->on);
     for (uint32_t i = 0; i < q->n; i++)
-        choose_form(q, few, i);
+        choose_form(q, i);
     return FT_OK;
 }
 
@@ -387,13 +419,13 @@ static ft_status learn_time_and_power(ft__query_context *q, ft_error *err)
     st = ask_metric(q->time, q, FT__METRIC_TIME, err);
     if (!st && q->few)
         st = ft__calibration_set_correct(q->time, &q->n_few, q->f, FT__METRIC_TIME,
-                                         q->few, &q->on, q->form, q->n, err);
+                                         q->few, q->few_on, &q->on, q->form, q->n, err);
     if (st || is_cpu_from_specification(q))
         return st;
     st = ask_metric(q->power, q, FT__METRIC_POWER, &none);
     if (!st && q->few)
         st = ft__calibration_set_correct(q->power, &n_powered, q->f, FT__METRIC_POWER,
-                                         q->few, &q->on, q->form, q->n, &none);
+                                         q->few, q->few_on, &q->on, q->form, q->n, &none);
     q->powered = !st;
     return st == FT_ENOTFOUND ? FT_OK
            : st               ? ft_fail(err, st, 0, "%s", none.msg)
@@ -486,7 +518,7 @@ static bool was_driven_so(const ft__family *f, const ft__dataset *asked, bool kn
 static void like_known(ft__dataset *asked, const ft__family *f,
                        const ft_calibration_set *known)
 {
-    const ft__dataset *d = ft__calibration_set_dataset(known, asked);
+    const ft__dataset *d = dataset_like(known, asked);
 
     if (!d)
         return;
@@ -637,8 +669,8 @@ ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
 
 void ft__query_context_close(ft__query_context *q, ft__buf *setting)
 {
-    ft__device_query_close(&q->a);
-    ft__device_query_close(&q->measured);
+    ft__clocks_free(q->a.clocks);
+    ft__clocks_free(q->measured.clocks);
     free(q->form);
     free(q->share);
     free(q->bare);

@@ -47,6 +47,8 @@ typedef struct ft__query_context {
     bool interpolated;         /* it is, but was measured at several: */
     struct clock_interpolation interpolation;
     const ft_calibration_set *few; /* a few measurements of it, or NULL */
+    const ft__dataset *few_on;     /* those of the device as it is asked about; NULL:
+                                      none */
     uint32_t n_few;                /* that corrected the answers */
 } ft__query_context;
 

@@ -165,7 +165,8 @@ static ft_status by_rescaling(ft_brief *out, struct settings_batch *m,
     on.policy = p && !st ? q.on.policy : on.policy;
     if (!st)
         st = rescaled(out, m, &q, &r, &on, which, err);
-    ft__device_query_range_close(&r);
+    ft__clocks_free(r.a.clocks);
+    free(r.cap_w);
     ft__query_context_close(&q, &setting);
     return st;
 }
