@@ -138,38 +138,23 @@ static ft_status keep_device(ft__data_kept **out, ft_data *d, const char *asked,
     return keep_take(&d->device, out, st);
 }
 
-ft_status ft__data_resolve(char name[FT__NAME], char note[FT__NOTE], ft_data *d,
-                           const char *asked, ft_error *err)
+ft_status ft__data_device(const ft__data_kept **out, ft_data *d, const char *asked,
+                          bool read, ft_error *err)
 {
+    ft_device *device = NULL;
     ft__data_kept *k;
     ft_status st;
 
     pthread_mutex_lock(&d->lock);
     st = keep_device(&k, d, asked, err);
-    pthread_mutex_unlock(&d->lock);
-    if (st)
-        return st;
-    memcpy(name, k->name, FT__NAME);
-    memcpy(note, k->note, FT__NOTE);
-    return FT_OK;
-}
-
-ft_status ft__data_device(const ft_device **out, ft_data *d, const char *name,
-                          ft_error *err)
-{
-    ft_device *read = NULL;
-    ft__data_kept *k;
-    ft_status st;
-
-    pthread_mutex_lock(&d->lock);
-    st = keep_device(&k, d, name, err);
-    if (!st && !k->thing) {
-        st = strcmp(name, "local") == 0 ? ft_device_local(&read, "", err)
-                                        : ft_device_load(&read, d->data_dir, name, err);
-        k->thing = read;
+    if (!st && read && !k->thing) {
+        st = strcmp(asked, "local") == 0
+                 ? ft_device_local(&device, "", err)
+                 : ft_device_load(&device, d->data_dir, asked, err);
+        k->thing = device;
     }
-    *out = st ? NULL : k->thing;
     pthread_mutex_unlock(&d->lock);
+    *out = st ? NULL : k;
     return st;
 }
 

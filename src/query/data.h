@@ -49,12 +49,10 @@ struct ft_data {
 };
 
 /* ---- data.c ---- */
-/* The file's name of what is asked for, with a note, as ft_device_resolve(). */
-ft_status ft__data_resolve(char name[FT__NAME], char note[FT__NOTE], ft_data *d,
-                           const char *asked, ft_error *err);
-/* "local": this machine. */
-ft_status ft__data_device(const ft_device **out, ft_data *d, const char *name,
-                          ft_error *err);
+/* What is asked for, "local": this machine. *out has its file's name and a note, as
+ * ft_device_resolve(), and, where it is to be read, the ft_device. */
+ft_status ft__data_device(const ft__data_kept **out, ft_data *d, const char *asked,
+                          bool read, ft_error *err);
 ft_status ft__data_predictor(const ft_predictor **out, ft_data *d, const char *path,
                              ft_error *err);
 /* What a store, or a file in our CSV, holds of devices. FT_EFORMAT also where it holds

@@ -118,36 +118,25 @@ ft_status ft__device_query_open(ft__device_query *out, const ft_device_use *on,
     return st ? st : find_clock(out, err);
 }
 
-/* What it draws at the clock that it comes with if nothing holds it back, and how that
- * changes with the clock. */
-struct draw {
-    double power_w; /* NaN: a CPU, or not known */
-    bool clocked;
-    ft__clock_start start;
-};
-
-static void draw_of(struct draw *out, const ft__device_query *a, const ft__terms *t,
-                    const ft__hardware_spec *chip)
+/* What it draws at each of n clocks (NaN: that which it comes with) if nothing holds it
+ * back; NaN: a CPU, or not known. */
+static void draws_at(double *power_w, const ft__device_query *a, const ft__terms *t,
+                     const ft__hardware_spec *chip, const double *clock_hz, size_t n)
 {
     ft__clock_row row = {.core_hz = chip->clock_hz,
                          .memory_hz = NAN,
                          .time_s = t->busy_s,
                          .power_w = ft__physics_power(t, chip, &a->params)};
+    const bool clocked = a->clocks && isfinite(row.power_w);
 
-    out->power_w = row.power_w;
-    out->clocked = a->clocks && isfinite(row.power_w);
     for (int i = 0; i < FT__CLOCK_HINTS; i++)
         row.hint[i] = NAN;
     row.hint[0] = fmin(1, t->memory_s / t->busy_s);
-    if (out->clocked)
-        ft__clocks_start(&out->start, a->clocks, &row);
-}
-
-static double draw_at(const struct draw *d, double clock_hz)
-{
-    return d->clocked && isfinite(clock_hz)
-               ? d->power_w * ft__clocks_power(&d->start, clock_hz)
-               : d->power_w;
+    if (clocked)
+        ft__clocks_power(power_w, a->clocks, &row, clock_hz, n);
+    for (size_t k = 0; k < n; k++)
+        power_w[k] = clocked && isfinite(clock_hz[k]) ? row.power_w * power_w[k]
+                                                       : row.power_w;
 }
 
 /* What the device would draw if nothing held it back; NaN: a CPU, or not known. known:
@@ -155,9 +144,9 @@ static double draw_at(const struct draw *d, double clock_hz)
 static double free_power(const ft__device_query *a, const ft_op *op,
                          const ft__terms *known)
 {
-    struct draw d;
     ft__hardware_spec chip;
     ft__terms t;
+    double power_w;
 
     if (!a->device)
         return NAN;
@@ -169,8 +158,8 @@ static double free_power(const ft__device_query *a, const ft_op *op,
     else
         ft__physics(&t, op, &chip, &a->params);
     t.total_s = t.busy_s;
-    draw_of(&d, a, &t, &chip);
-    return draw_at(&d, a->clock_hz);
+    draws_at(&power_w, a, &t, &chip, &a->clock_hz, 1);
+    return power_w;
 }
 
 double ft__device_query_power(const ft__device_query *a, const ft_op *op,
@@ -225,12 +214,15 @@ static ft_status range_open(ft__device_query_range *out, const ft_device_use *on
         return st;
     out->sustained = malloc((n + 1) * FT__MOST_PARAMS * sizeof(*out->sustained));
     out->cap_w = malloc((n + 1) * sizeof(*out->cap_w));
-    if (!out->sustained || !out->cap_w)
+    out->clock_hz = malloc((n + 1) * sizeof(*out->clock_hz));
+    out->free_w = malloc((n + 1) * sizeof(*out->free_w));
+    if (!out->sustained || !out->cap_w || !out->clock_hz || !out->free_w)
         return ft_fail(err, FT_ENOMEM, 0, "%zu settings", n);
     for (size_t k = 0; k < n; k++) {
         const double clock_hz = operating_point[k].clock_hz;
         const bool open = ft__device_query_may(out->a.device, clock_hz);
 
+        out->clock_hz[k] = clock_hz;
         out->cap_w[k] =
             open ? cap_under(out->a.device, operating_point[k].power_w) : (double)NAN;
         clocked = clocked || (open && !isnan(clock_hz));
@@ -242,7 +234,6 @@ static ft_status range_open(ft__device_query_range *out, const ft_device_use *on
 struct range_op {
     ft__device_query_range *r;
     ft__op_range range;
-    struct draw draw;
     double *sustained; /* by operating_point */
 };
 
@@ -264,7 +255,7 @@ static double *sustained_of(ft__device_query_range *r, const ft__physics_params 
 
 static double power_at(const struct range_op *p, size_t k)
 {
-    double free_w = draw_at(&p->draw, p->r->operating_point[k].clock_hz);
+    const double free_w = p->r->free_w[k];
 
     return isfinite(free_w) ? fmin(free_w, p->r->cap_w[k]) : free_w;
 }
@@ -272,19 +263,17 @@ static double power_at(const struct range_op *p, size_t k)
 static void price_at(struct range_op *p, size_t k, double *busy_s, double *power_w)
 {
     const ft__operating_point *operating_point = &p->r->operating_point[k];
-    const double free_w = draw_at(&p->draw, operating_point->clock_hz);
     double held = 1;
     ft__terms t;
 
     *power_w = power_at(p, k);
     if (isfinite(operating_point->power_w))
-        held = clock_under_cap(&p->r->a, free_w, operating_point->power_w);
+        held = clock_under_cap(&p->r->a, p->r->free_w[k], operating_point->power_w);
     ft__op_range_cost(&t, &p->range, operating_point, held, &p->sustained[k]);
     *busy_s = t.busy_s;
 }
 
-/* What no setting changes of an operation, and what it would draw at the clock that the
- * device comes with. */
+/* What no setting changes of an operation, and what it would draw if no cap held it. */
 static bool range_op_make(struct range_op *p, const ft__physics_params *params,
                           const ft_op *op, ft__arena *arena)
 {
@@ -294,10 +283,11 @@ static bool range_op_make(struct range_op *p, const ft__physics_params *params,
     r->a.params = *params;
     if (!ft__op_range_make(&p->range, &t, op, r->a.device, r->a.policy, params, arena))
         return false;
-    p->draw = (struct draw){.power_w = NAN};
     t.total_s = t.busy_s;
+    for (size_t k = 0; k < r->n; k++)
+        r->free_w[k] = NAN;
     if (p->range.chip.gpu)
-        draw_of(&p->draw, &r->a, &t, &p->range.chip);
+        draws_at(r->free_w, &r->a, &t, &p->range.chip, r->clock_hz, r->n);
     return true;
 }
 
@@ -339,7 +329,9 @@ ft_status ft__device_query_range_ask(ft__device_query_range *out, double *busy_s
     for (uint32_t i = 0; i < g->n_ops && !st; i++)
         st = range_ask_op(out, &busy_s[i * n], &power_w[i * n], &by[i], &g->op[i], err);
     free(out->sustained);
-    out->sustained = NULL;
+    free(out->clock_hz);
+    free(out->free_w);
+    out->sustained = out->clock_hz = out->free_w = NULL;
     return st;
 }
 

@@ -68,7 +68,9 @@ typedef struct ft__device_query_range {
     size_t n;
     /* By constants and operating_point; NaN: not known yet. */
     const ft__physics_params *params[FT__MOST_PARAMS]; /* NULL: none yet */
-    double *sustained; /* while it is asked */
+    double *sustained; /* while it is asked, like the next two */
+    double *clock_hz;  /* by operating_point, */
+    double *free_w;    /* and what an operation draws there if no cap holds it */
     double *cap_w; /* by operating_point: what the device draws at most; NaN:
                       ft__device_query_open() would fail */
 } ft__device_query_range;
