@@ -162,9 +162,9 @@ static void take_formulae(const struct query *a, const ft__dataset *d,
     for (size_t i = 0; i < n; i++) {
         ft__op_answer *out = &a->out[v[i].at];
 
-        out->base = out->constant = ft__clocked_formulae(
-            l, &on, v[i].hash, a->metric == FT__METRIC_TIME,
-            a->metric == FT__METRIC_POWER);
+        out->base = out->constant =
+            ft__clocked_formulae(l, &on, v[i].hash, a->metric == FT__METRIC_TIME,
+                                 a->metric == FT__METRIC_POWER);
     }
 }
 

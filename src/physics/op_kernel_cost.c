@@ -1,7 +1,8 @@
-/* One kernel of an operation, and what a chip reaches -> its time. Kernels that wait for
- * memory: elementwise ones, norms, softmax, pools, moves; attention; and kernels that
- * multiply: matrix products and convolutions on vectors and on tensor cores, by the
- * fastest of the algorithms that libraries have, each cut into tiles the best way. */
+/* One kernel of an operation, and what a chip reaches -> its time. Kernels that wait
+ * for memory: elementwise ones, norms, softmax, pools, moves; attention; and kernels
+ * that multiply: matrix products and convolutions on vectors and on tensor cores, by
+ * the fastest of the algorithms that libraries have, each cut into tiles the best way.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -565,9 +566,9 @@ static void tensor_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *
     out->memory_s = bytes / (pace->chip->bandwidth * c[FT__C_tensor_memory]);
     out->waves = plan.waves;
     out->fill = plan.waves / ceil(plan.waves);
-    out->busy_s =
-        blended_three(out->compute_s, out->cache_s, out->memory_s, c[FT__C_tensor_blend]) +
-        plan.split_s;
+    out->busy_s = blended_three(out->compute_s, out->cache_s, out->memory_s,
+                                c[FT__C_tensor_blend]) +
+                  plan.split_s;
 }
 
 /* ---- convolutions ---- */

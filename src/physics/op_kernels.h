@@ -98,8 +98,8 @@ typedef struct ft__pace {
     double tensor_half; /* of tensor cores: of one size, over that of the next */
 } ft__pace;
 
-/* One kernel without its launch: compute_s, cache_s, memory_s, waves, fill and busy_s of
- * *out. known[n]: the algorithms of a product or convolution, NULL: to be found. */
+/* One kernel without its launch: compute_s, cache_s, memory_s, waves, fill and busy_s
+ * of *out. known[n]: the algorithms of a product or convolution, NULL: to be found. */
 typedef struct ft__algorithm ft__algorithm;
 void ft__op_kernel_cost(ft__terms *out, const ft__op_kernel *p,
                         const ft__algorithm *known, uint32_t n, const ft__pace *pace);

@@ -211,11 +211,12 @@ static ft_status import_first(ft__question *a, ft_error *err)
 static bool op_costs_key(char key[FT__COSTS_KEY], const ft__question *a)
 {
     const ft_device_use *on = &a->s.source.on;
-    int n = snprintf(
-        key, FT__COSTS_KEY, "%p\n%s\n%s\n%s\n%s\n%s\n%s", (const void *)a->s.source.predictor,
-        a->s.device, on->setting ? on->setting : "", on->policy ? on->policy : "",
-        on->engine ? on->engine : "", on->engine_version ? on->engine_version : "",
-        on->run_mode ? on->run_mode : "");
+    int n = snprintf(key, FT__COSTS_KEY, "%p\n%s\n%s\n%s\n%s\n%s\n%s",
+                     (const void *)a->s.source.predictor, a->s.device,
+                     on->setting ? on->setting : "", on->policy ? on->policy : "",
+                     on->engine ? on->engine : "",
+                     on->engine_version ? on->engine_version : "",
+                     on->run_mode ? on->run_mode : "");
 
     return n > 0 && n < FT__COSTS_KEY && !a->q.loaded;
 }

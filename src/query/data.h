@@ -43,7 +43,7 @@ struct ft_data {
     ft__data_kept *device;
     ft__data_kept *predictor;
     ft__data_kept *known;
-    char *no_sensors;        /* NULL: not looked for yet */
+    char *no_sensors; /* NULL: not looked for yet */
     ft__idle_costs *idle;
     ft__families families;
 };

@@ -74,7 +74,6 @@ ft_op ft__probe(uint32_t id)
     return op;
 }
 
-
 /* ---- features ---- */
 
 static float size(double v)

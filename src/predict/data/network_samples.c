@@ -136,7 +136,7 @@ struct networks_reading {
 
 static ft__network_sample *network_of(ft__network_samples *w, const ft_key *k)
 {
-    uint32_t dataset = ft__dataset_of(&w->dataset, &w->n_datasets, k, k->setting);
+    uint32_t dataset = ft__dataset_of(&w->dataset, &w->n_datasets, k, k->setting, true);
     const char *name;
     size_t len = 0;
     ft__network_sample *v;

@@ -13,9 +13,9 @@ struct ft_calibration_set {
 
 /* What a family said of n operations on the device of `on`, which is complete,
  * corrected by those of the calibration set that are of dataset d, one of its own
- * (NULL, FT_ENOTFOUND: none are of the device at its clock and cap); operations that are among the known
- * ones are answered as measured. *n_used: by how many operations; too few change
- * nothing else. */
+ * (NULL, FT_ENOTFOUND: none are of the device at its clock and cap); operations that
+ * are among the known ones are answered as measured. *n_used: by how many operations;
+ * too few change nothing else. */
 ft_status ft__calibration_set_correct(ft__op_answer *predicted, uint32_t *n_used,
                                       const ft__family *f, ft__metric metric,
                                       const ft_calibration_set *known,

@@ -243,7 +243,8 @@ struct clock_start {
 };
 
 /* The share `bound` of the time, at the clocks measured, is memory's. */
-static void start_of(struct clock_start *out, const ft__clocks *c, const ft__clock_row *r)
+static void start_of(struct clock_start *out, const ft__clocks *c,
+                     const ft__clock_row *r)
 {
     const double *v = c->v, q = v[SMOOTH];
 

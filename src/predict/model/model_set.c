@@ -609,8 +609,7 @@ static ft_status find_columns(ft__model_set *l, const ft__samples *s,
     for (int phase = 0; phase < FT_PHASE_COUNT && !before; phase++)
         common |= l->opt.metric == FT__METRIC_POWER &&
                   is_shared(l, s, row, n, (ft_phase)phase);
-    return ft__columns_make(&l->columns, before, s, row, n, l->opt.unseen, common,
-                            err);
+    return ft__columns_make(&l->columns, before, s, row, n, l->opt.unseen, common, err);
 }
 
 ft_status ft__model_set_fit(ft__model_set *out, const ft__samples *s,

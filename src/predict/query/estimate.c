@@ -480,7 +480,8 @@ ft_status ft_predict_network_roofline(ft_network_estimate *out,
 }
 
 /* H. Qi, E. Sparks, A. Talwalkar, Paleo: a performance model for deep neural networks,
- * ICLR 2017, eq. 1: reading, computing and writing do not overlap. Under a flat roof. */
+ * ICLR 2017, eq. 1: reading, computing and writing do not overlap. Under a flat roof.
+ */
 static double paleo(const ft_op *op, const ft__roof *r)
 {
     ft_cost c;

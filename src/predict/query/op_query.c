@@ -135,8 +135,8 @@ static void draws_at(double *power_w, const ft__device_query *a, const ft__terms
     if (clocked)
         ft__clocks_power(power_w, a->clocks, &row, clock_hz, n);
     for (size_t k = 0; k < n; k++)
-        power_w[k] = clocked && isfinite(clock_hz[k]) ? row.power_w * power_w[k]
-                                                       : row.power_w;
+        power_w[k] =
+            clocked && isfinite(clock_hz[k]) ? row.power_w * power_w[k] : row.power_w;
 }
 
 /* What the device would draw if nothing held it back; NaN: a CPU, or not known. known:

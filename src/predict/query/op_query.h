@@ -71,8 +71,8 @@ typedef struct ft__device_query_range {
     double *sustained; /* while it is asked, like the next two */
     double *clock_hz;  /* by operating_point, */
     double *free_w;    /* and what an operation draws there if no cap holds it */
-    double *cap_w; /* by operating_point: what the device draws at most; NaN:
-                      ft__device_query_open() would fail */
+    double *cap_w;     /* by operating_point: what the device draws at most; NaN:
+                          ft__device_query_open() would fail */
 } ft__device_query_range;
 /* By which constants an operation is priced. */
 typedef struct ft__priced_by {

@@ -425,7 +425,8 @@ static ft_status learn_time_and_power(ft__query_context *q, ft_error *err)
     st = ask_metric(q->power, q, FT__METRIC_POWER, &none);
     if (!st && q->few)
         st = ft__calibration_set_correct(q->power, &n_powered, q->f, FT__METRIC_POWER,
-                                         q->few, q->few_on, &q->on, q->form, q->n, &none);
+                                         q->few, q->few_on, &q->on, q->form, q->n,
+                                         &none);
     q->powered = !st;
     return st == FT_ENOTFOUND ? FT_OK
            : st               ? ft_fail(err, st, 0, "%s", none.msg)
