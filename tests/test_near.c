@@ -364,7 +364,7 @@ static ft__family train_plain(void)
                                                       .seed = 1}}};
     ft_store *store = grid_store();
     ft__family f = {0};
-    ft__samples s, own;
+    ft__samples s = {0}, own;
     uint32_t *row;
 
     CHECK(ft__samples_read(&s, store, NULL, NULL, NULL) == FT_OK);

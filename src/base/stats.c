@@ -1,6 +1,7 @@
 /* Mean, deviation, quantiles of arrays of doubles. */
 #include "base/stats.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -62,4 +63,15 @@ double ft__mad(double *v, size_t n, double centre)
     for (size_t i = 0; i < n; i++)
         v[i] = fabs(v[i] - centre);
     return 1.4826 * ft__median(v, n);
+}
+
+double ft__student(size_t n)
+{
+    /* 95 %, of 1, 2, ... degrees of freedom. */
+    static const double student[FT__STUDENT_ROWS] = {
+        6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833,
+        1.812, 1.796, 1.782, 1.771, 1.761, 1.753, 1.746, 1.740, 1.734};
+
+    assert(n > 0);
+    return student[(n < FT__STUDENT_ROWS ? n : FT__STUDENT_ROWS) - 1];
 }

@@ -16,5 +16,9 @@ double ft__median(double *v, size_t n);
 /* Median absolute deviation from `centre`, times 1.4826 so that it estimates
  * sigma of a normal distribution; reorders v and overwrites it. */
 double ft__mad(double *v, size_t n, double centre);
+/* Student's t of n > 0 degrees of freedom, within which nine in ten are; of more than
+ * FT__STUDENT_ROWS what it is of those. */
+enum { FT__STUDENT_ROWS = 18 };
+double ft__student(size_t n);
 
 #endif

@@ -34,8 +34,10 @@ double ft__choosing_work(const ft_op *op)
 static void fill_row(float *row, const ft_op *op)
 {
     const ft__roof rough = rough_roof();
+    ft_cost cost;
 
-    ft__features(row, op, &rough);
+    ft_op_cost(op, &cost);
+    ft__features(row, op, &cost, &rough);
     row += FT__N_FEATURES;
     *row++ = (float)ft_kind_class(op->kind);
     *row++ = (float)op->phase;

@@ -405,7 +405,7 @@ static ft_status compare(struct slow *s, uint32_t dataset, uint64_t seed, ft_err
 
     if (st)
         return st;
-    st = ft__columns_make(&c, &s->samples, s->row, s->n_rows, false, false, err);
+    st = ft__columns_make(&c, NULL, &s->samples, s->row, s->n_rows, false, false, err);
     if (!st)
         st = fill(&x, s, &c, &base, err);
     if (!st) {

@@ -154,16 +154,17 @@ static void take_formulae(const struct query *a, const ft__dataset *d,
                           const struct row_place *v, size_t n)
 {
     const ft__clocked_list *l = &a->p->family->clocked;
-    const ft_device_use on = {.setting = d->setting,
+    const ft_device_use on = {.name = d->device,
+                              .setting = d->setting,
                               .engine = d->engine,
                               .engine_version = d->engine_version};
 
     for (size_t i = 0; i < n; i++) {
         ft__op_answer *out = &a->out[v[i].at];
 
-        out->base = out->constant = ft__clocked_formulae(
-            ft__clocked_of(l, d->device), &on, v[i].hash, a->metric == FT__METRIC_TIME,
-            a->metric == FT__METRIC_POWER);
+        out->base = out->constant =
+            ft__clocked_formulae(l, &on, v[i].hash, a->metric == FT__METRIC_TIME,
+                                 a->metric == FT__METRIC_POWER);
     }
 }
 

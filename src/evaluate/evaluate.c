@@ -449,7 +449,7 @@ static ft_status train_and_ask(struct operations_evaluation *e, ft__test_results
                                size_t n_test, ft_error *err)
 {
     ft_predictor *p;
-    ft_calibration_set *known = NULL;
+    ft_calibration_set known = {0};
     ft_status st;
 
     st = ft__evaluate_needs(&e->how, &e->s, e->train, n_train, e->test, n_test, err);
@@ -458,12 +458,12 @@ static ft_status train_and_ask(struct operations_evaluation *e, ft__test_results
     if (st)
         return st;
     if (n_known)
-        st = ft__calibration_set_of_rows(&known, &e->s, e->known, n_known, err);
+        st = ft__samples_subset(&known.s, &e->s, e->known, n_known, err);
     if (!st)
-        st = ft__evaluate_query(e->answer, p, known, e->metric, &e->s, e->test, n_test,
-                                out->unanswered, err);
+        st = ft__evaluate_query(e->answer, p, n_known ? &known : NULL, e->metric, &e->s,
+                                e->test, n_test, out->unanswered, err);
     ft__results_choices(out, p->family, e->metric);
-    ft_calibration_set_free(known);
+    ft__samples_free(&known.s);
     ft_predictor_free(p);
     return st;
 }
@@ -533,17 +533,24 @@ static ft_status run_curve(struct operations_evaluation *e, ft_evaluation *out,
                            ft_error *err)
 {
     const double least = 0.02;
+    ft_evaluate_options errors = *e->opt; /* and nothing else */
     uint32_t steps = e->opt->curve_steps;
     ft_status st = FT_OK;
 
     out->curve = calloc(steps + 1u, sizeof(*out->curve));
     if (!out->curve)
         return ft_fail(err, FT_ENOMEM, 0, "evaluation");
+    errors.row = NULL;
+    errors.choices = FT_CHOICES_NONE;
     for (uint32_t i = 0; i < steps && !st; i++) {
+        ft_evaluation at = {0};
+
         e->part = steps > 1 ? pow(least, 1 - (double)i / (double)(steps - 1)) : 1;
-        st = ft__splits_curve_point(&out->curve[out->n_curve], &e->split, run_split, e,
-                                    e->opt->log, err);
-        out->n_curve += st == FT_OK;
+        st = ft__splits_evaluate(&at, &e->split, run_split, e, e->metric, &errors, err);
+        if (!st)
+            out->curve[out->n_curve++] =
+                (ft_curve_point){.rows = at.n_learned, .learned = at.all.learned};
+        ft_evaluation_free(&at);
         /* Too few rows to learn from: the curve begins later. */
         if (st == FT_ENOTFOUND)
             st = FT_OK;
@@ -574,7 +581,7 @@ static ft_status read_samples(struct operations_evaluation *e, ft_store *store,
         st = ft__samples_know(&e->workloads, e->opt->data_dir, err);
     e->n_train = e->s.n;
     if (!st && test)
-        st = ft__samples_append(&e->s, test, NULL, e->opt->where, err);
+        st = ft__samples_read(&e->s, test, NULL, e->opt->where, err);
     if (!st)
         st = ft__samples_know(&e->s, e->opt->data_dir, err);
     if (st)

@@ -519,33 +519,3 @@ ft_status ft__splits_evaluate(ft_evaluation *out, const ft__splits *s,
     free(r.v);
     return st;
 }
-
-static ft_status find_errors(ft_errors *out, const ft__test_results *r, ft_error *err)
-{
-    ft_evaluated all;
-    struct score_table t;
-    ft_status st = table_make(&t, r->n, err);
-
-    if (st)
-        return st;
-    for (size_t i = 0; i < r->n; i++)
-        add_result(&t, &r->v[i]);
-    st = summarise(&all, &t, err);
-    *out = all.learned;
-    table_free(&t);
-    return st;
-}
-
-ft_status ft__splits_curve_point(ft_curve_point *out, const ft__splits *s,
-                                 ft__split_run *run, void *user, const ft_log *log,
-                                 ft_error *err)
-{
-    ft__test_results r = {0};
-    ft_status st = run_all(&r, s, run, user, log, err);
-
-    if (!st)
-        st = find_errors(&out->learned, &r, err);
-    out->rows = r.n_learned / (double)r.n_splits;
-    free(r.v);
-    return st;
-}

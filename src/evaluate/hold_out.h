@@ -66,10 +66,6 @@ typedef ft_status ft__split_run(void *user, ft__test_results *out, uint32_t spli
 ft_status ft__splits_evaluate(ft_evaluation *out, const ft__splits *s,
                               ft__split_run *run, void *user, ft__metric metric,
                               const ft_evaluate_options *opt, ft_error *err);
-/* The same, how many rows they learn from on average and their errors alone. */
-ft_status ft__splits_curve_point(ft_curve_point *out, const ft__splits *s,
-                                 ft__split_run *run, void *user, const ft_log *log,
-                                 ft_error *err);
 
 /* Orders that were predicted against the true ones. A choice that an item has several
  * times counts by its mean measured value and mean value. FT_ENOTFOUND: no item has all

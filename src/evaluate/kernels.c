@@ -117,10 +117,11 @@ static ft_status ask(ft__op_answer *out, const struct kernels_evaluation *e,
 static ft_status describe(struct kernels_evaluation *e, ft__tested *t, size_t i,
                           ft_error *err)
 {
-    size_t len;
-    const char *line = ft__kernel_rows_line(&e->r, i, &len);
+    const ft__kernel_file *f = &e->r.file[e->r.file_of[i]];
+    const ft__kernel_timed *timed = &f->timed[e->r.index[i]];
+    const char *line = f->text + timed->from;
 
-    e->line[i] = strndup(line, len);
+    e->line[i] = strndup(line, timed->len);
     if (!e->line[i])
         return ft_fail(err, FT_ENOMEM, 0, "results");
     *t = (ft__tested){.on = &e->on[e->r.file_of[i]],
@@ -129,7 +130,7 @@ static ft_status describe(struct kernels_evaluation *e, ft__tested *t, size_t i,
                       .kind = e->r.row[i].kernel,
                       .kind_order = e->kernel[i],
                       .device_order = e->r.file_of[i],
-                      .hash = ft__checksum(line, len),
+                      .hash = ft__checksum(line, timed->len),
                       .truth = e->r.row[i].time_s};
     return FT_OK;
 }

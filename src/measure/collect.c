@@ -372,7 +372,7 @@ static ft_status held_out_error(struct ft__collection *k, double *mape, ft_error
 static ft_status learn_from_measured(struct ft__collection *k, ft_error *err)
 {
     ft_key key = ft__session_key(k->session);
-    ft__samples s;
+    ft__samples s = {0};
     uint32_t *row;
     ft_status st;
 

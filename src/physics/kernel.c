@@ -349,22 +349,19 @@ static const char *const names[] = {
     "exchange",
     "divergent branches",
     "L2 hit",
+    "SMs",
+    "bytes / clock and SM",
+    "L2 cache / SM",
+    "lanes",
+    "slots",
 };
-static const char *const of_gpus[] = {"SMs", "bytes / clock and SM", "L2 cache / SM",
-                                      "lanes", "slots"};
-enum {
-    N_NAMES = sizeof(names) / sizeof(*names),
-    N_GPU = sizeof(of_gpus) / sizeof(*of_gpus)
-};
+enum { N_NAMES = sizeof(names) / sizeof(*names), N_OF_GPU = 5 };
 
-uint32_t ft__kernel_columns(int of_gpu)
+uint32_t ft__kernel_columns(const char *const **name, int of_gpu)
 {
-    return of_gpu ? N_NAMES + N_GPU : N_NAMES;
-}
-
-const char *ft__kernel_column(uint32_t i)
-{
-    return i < N_NAMES ? names[i] : of_gpus[i - N_NAMES];
+    if (name)
+        *name = names;
+    return of_gpu ? N_NAMES : N_NAMES - N_OF_GPU;
 }
 
 static float ratio(double a, double b)

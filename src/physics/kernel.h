@@ -74,9 +74,9 @@ double ft__kernel_power(const ft_kernel_terms *t, const ft__gpu *g, double total
 
 /* ---- as columns ---- */
 
-/* of_gpu: the GPU itself, too, where launches on other ones will not be asked for. */
-uint32_t ft__kernel_columns(int of_gpu);
-const char *ft__kernel_column(uint32_t i);
+/* How many, and their names (or NULL). of_gpu: the GPU itself, too, where launches on
+ * other ones will not be asked for. */
+uint32_t ft__kernel_columns(const char *const **name, int of_gpu);
 void ft__kernel_fill(float *row, const ft__kernel_work *w, const ft__gpu *g,
                      const ft_kernel_terms *t, double call_s, int of_gpu);
 

@@ -454,6 +454,15 @@ ft__calls ft__calls_of(const ft_op *op)
                        .gradients = gradient_calls(op)};
 }
 
+double ft__host_s(const ft__calls *calls, const ft__physics_params *params)
+{
+    const double *c = params->v;
+
+    return c[FT__C_floor_s] * (calls->floor < 0 ? 1 : c[calls->floor]) *
+               (1 + c[FT__C_gradient_calls] * calls->gradients) +
+           (calls->step ? c[FT__C_step_s] : 0);
+}
+
 void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip)
 {
     ft_op forward = *op, back;

@@ -73,6 +73,8 @@ typedef struct ft__work {
 } ft__work;
 
 ft__calls ft__calls_of(const ft_op *op);
+/* Host time to start it once: launch_s where there are launches. */
+double ft__host_s(const ft__calls *calls, const ft__physics_params *params);
 void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip);
 /* The estimate of what was made of an operation before: for many thetas. */
 void ft__work_cost(ft__terms *out, const ft__work *w, const ft__hardware_spec *chip,
@@ -96,15 +98,11 @@ typedef struct ft__pace {
     double tensor_half; /* of tensor cores: of one size, over that of the next */
 } ft__pace;
 
-/* Seconds to move `bytes` when as many are touched. */
-double ft__cached_s(double bytes, const ft__pace *pace);
-/* One kernel of each class, without its launch: compute_s, cache_s, memory_s, waves,
- * fill and busy_s of *out. Of products: convolutions too; known[n]: their algorithms,
- * NULL: to be found. */
-void ft__stream_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace);
+/* One kernel without its launch: compute_s, cache_s, memory_s, waves, fill and busy_s
+ * of *out. known[n]: the algorithms of a product or convolution, NULL: to be found. */
 typedef struct ft__algorithm ft__algorithm;
-void ft__product_cost(ft__terms *out, const ft__op_kernel *p,
-                      const ft__algorithm *known, uint32_t n, const ft__pace *pace);
+void ft__op_kernel_cost(ft__terms *out, const ft__op_kernel *p,
+                        const ft__algorithm *known, uint32_t n, const ft__pace *pace);
 /* The algorithms of a product or convolution (*n 0: of others) with the ways of cutting
  * it that may be the fastest at some clock of the chip; `arena` owns them. false: no
  * memory. */

@@ -149,18 +149,6 @@ bool ft__setting_differs(const char *asked, const char *measured)
     return ft__operating_point_differs(&a, &b);
 }
 
-bool ft__setting_changes(const char *setting)
-{
-    static const char *const names[] = {"clock",     "memory",     "power",
-                                        "optimizer", "activation", "cache"};
-    size_t len;
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (ft__pair(setting, names[i], &len))
-            return true;
-    return false;
-}
-
 /* FLOP/s at the nominal clock, of products with tensor cores where they serve. */
 static double nominal_flops(ft__hardware_spec *chip, const ft_device_facts *d,
                             const char *policy, const ft_op *op)
@@ -310,20 +298,6 @@ static void add(ft__terms *sum, const ft__terms *one, double times)
     sum->aside_s += times * one->aside_s;
 }
 
-static double host_s(const ft__calls *h, const double *c)
-{
-    return c[FT__C_floor_s] * (h->floor < 0 ? 1 : c[h->floor]) *
-               (1 + c[FT__C_gradient_calls] * h->gradients) +
-           (h->step ? c[FT__C_step_s] : 0);
-}
-
-double ft__host_s(const ft_op *op, const ft__physics_params *params)
-{
-    const ft__calls calls = ft__calls_of(op);
-
-    return host_s(&calls, params->v);
-}
-
 /* Between the sum (power 1) and the larger (power infinite) of two times. */
 static double together(double a, double b, double power)
 {
@@ -407,11 +381,8 @@ static void price(ft__terms *out, const ft__work *w, const ft__pace *pace,
         const double count = p->count * (p->added ? c[FT__C_added_gradients] : 1);
         ft__terms one = {.fill = 1, .sustained = out->sustained};
 
-        if (p->what <= FT__OP_KERNEL_DIRECT)
-            ft__product_cost(&one, p, range ? range->algorithm[i] : NULL,
-                             range ? range->n_algorithms[i] : 0, pace);
-        else
-            ft__stream_cost(&one, p, pace);
+        ft__op_kernel_cost(&one, p, range ? range->algorithm[i] : NULL,
+                           range ? range->n_algorithms[i] : 0, pace);
         add(out, &one, count * (p->partial ? c[FT__C_step_data] : 1));
         out->kernels += count * p->kernels;
     }
@@ -427,7 +398,7 @@ void ft__work_cost(ft__terms *out, const ft__work *w, const ft__hardware_spec *c
     params = params_for(&cpu, params, chip);
     pace_make(&pace, chip, params);
     price(out, w, &pace, NULL);
-    out->launch_s = w->n && !chip->graph ? host_s(&w->calls, params->v) : 0;
+    out->launch_s = w->n && !chip->graph ? ft__host_s(&w->calls, params) : 0;
     out->total_s = together(out->launch_s, out->busy_s, params->v[FT__C_overlap]);
 }
 

@@ -42,8 +42,6 @@ typedef struct ft__hardware_spec {
  * alone), "tf32" (in all products), "ieee" (nowhere). */
 void ft__hardware_spec_make(ft__hardware_spec *out, const ft_device_facts *d,
                             const char *setting, const char *policy, const ft_op *op);
-/* Does a setting change anything of a chip but whether there are launches? */
-bool ft__setting_changes(const char *setting);
 /* How a setting drives a device; NaN: as it comes. */
 typedef struct ft__operating_point {
     double clock_hz;
@@ -105,9 +103,6 @@ ft__physics_params ft__physics_default(void);
 /* NaN in total_s where ft__hardware_spec_lacks() something. */
 void ft__physics(ft__terms *out, const ft_op *op, const ft__hardware_spec *chip,
                  const ft__physics_params *params);
-
-/* Host time to start it once: launch_s where there are launches. */
-double ft__host_s(const ft_op *op, const ft__physics_params *params);
 
 /* Fit those constants that the rows say something of: least mean of
  * weight x |log(time / estimate)|, with a mild pull to where they were. Every group may

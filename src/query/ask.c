@@ -207,17 +207,55 @@ static ft_status import_first(ft__question *a, ft_error *err)
     return FT_OK;
 }
 
-/* What it was made for, as text; false: too long to be kept. */
-static bool op_costs_key(char *key, size_t size, const ft__question *a)
+/* What operation costs were made for, as text; false: too long to be kept. */
+static bool op_costs_key(char key[FT__COSTS_KEY], const ft__question *a)
 {
     const ft_device_use *on = &a->s.source.on;
-    int n = snprintf(
-        key, size, "%p\n%s\n%s\n%s\n%s\n%s\n%s", (const void *)a->s.source.predictor,
-        a->s.device, on->setting ? on->setting : "", on->policy ? on->policy : "",
-        on->engine ? on->engine : "", on->engine_version ? on->engine_version : "",
-        on->run_mode ? on->run_mode : "");
+    int n = snprintf(key, FT__COSTS_KEY, "%p\n%s\n%s\n%s\n%s\n%s\n%s",
+                     (const void *)a->s.source.predictor, a->s.device,
+                     on->setting ? on->setting : "", on->policy ? on->policy : "",
+                     on->engine ? on->engine : "",
+                     on->engine_version ? on->engine_version : "",
+                     on->run_mode ? on->run_mode : "");
 
-    return n > 0 && (size_t)n < size && !a->q.loaded;
+    return n > 0 && n < FT__COSTS_KEY && !a->q.loaded;
+}
+
+/* NULL: none are idle. Whoever takes them has them alone, and puts them back or frees
+ * them. */
+static ft_op_costs *take_idle(ft_data *d, const char *key)
+{
+    ft_op_costs *costs = NULL;
+    ft__idle_costs **at;
+
+    pthread_mutex_lock(&d->lock);
+    for (at = &d->idle; *at && strcmp((*at)->asked, key) != 0;)
+        at = &(*at)->next;
+    if (*at) {
+        ft__idle_costs *found = *at;
+
+        *at = found->next;
+        costs = found->costs;
+        free(found);
+    }
+    pthread_mutex_unlock(&d->lock);
+    return costs;
+}
+
+static void put_idle(ft_data *d, const char *key, ft_op_costs *costs)
+{
+    ft__idle_costs *idle = calloc(1, sizeof(*idle));
+
+    if (!idle) {
+        ft_op_costs_free(costs);
+        return;
+    }
+    idle->costs = costs;
+    memcpy(idle->asked, key, strlen(key) + 1);
+    pthread_mutex_lock(&d->lock);
+    idle->next = d->idle;
+    d->idle = idle;
+    pthread_mutex_unlock(&d->lock);
 }
 
 static ft_status price(ft__question *a, ft_op_costs *p, ft_error *err)
@@ -245,7 +283,7 @@ static ft_status price(ft__question *a, ft_op_costs *p, ft_error *err)
 
 static ft_status ask_lists(ft__question *a, ft_data *d, ft_error *err)
 {
-    char key[2048];
+    char key[FT__COSTS_KEY];
     ft_op_costs *p;
     bool keep;
     ft_status st = FT_OK;
@@ -269,8 +307,8 @@ static ft_status ask_lists(ft__question *a, ft_data *d, ft_error *err)
         st = many_new(&a->many, a->q.n_lists, err);
     if (st)
         return st;
-    keep = op_costs_key(key, sizeof(key), a);
-    p = keep ? ft__data_take_op_costs(d, key) : NULL;
+    keep = op_costs_key(key, a);
+    p = keep ? take_idle(d, key) : NULL;
     if (p)
         ft_op_costs_reuse(p, &a->s.source.on);
     else
@@ -278,7 +316,7 @@ static ft_status ask_lists(ft__question *a, ft_data *d, ft_error *err)
     if (!st)
         st = price(a, p, err);
     if (keep && !st)
-        ft__data_keep_op_costs_take(d, key, p);
+        put_idle(d, key, p);
     else
         ft_op_costs_free(p);
     return st;

@@ -58,11 +58,6 @@ static void free_known(void *p)
     ft_calibration_set_free(p);
 }
 
-static void free_op_costs(void *p)
-{
-    ft_op_costs_free(p);
-}
-
 void ft_data_close(ft_data *d)
 {
     if (!d)
@@ -70,7 +65,13 @@ void ft_data_close(ft_data *d)
     free_all(d->device, free_device);
     free_all(d->predictor, free_predictor);
     free_all(d->known, free_known);
-    free_all(d->op_costs, free_op_costs);
+    while (d->idle) {
+        ft__idle_costs *next = d->idle->next;
+
+        ft_op_costs_free(d->idle->costs);
+        free(d->idle);
+        d->idle = next;
+    }
     pthread_mutex_destroy(&d->lock);
     free(d->no_sensors);
     free(d->data_dir);
@@ -137,38 +138,23 @@ static ft_status keep_device(ft__data_kept **out, ft_data *d, const char *asked,
     return keep_take(&d->device, out, st);
 }
 
-ft_status ft__data_resolve(char name[FT__NAME], char note[FT__NOTE], ft_data *d,
-                           const char *asked, ft_error *err)
+ft_status ft__data_device(const ft__data_kept **out, ft_data *d, const char *asked,
+                          bool read, ft_error *err)
 {
+    ft_device *device = NULL;
     ft__data_kept *k;
     ft_status st;
 
     pthread_mutex_lock(&d->lock);
     st = keep_device(&k, d, asked, err);
-    pthread_mutex_unlock(&d->lock);
-    if (st)
-        return st;
-    memcpy(name, k->name, FT__NAME);
-    memcpy(note, k->note, FT__NOTE);
-    return FT_OK;
-}
-
-ft_status ft__data_device(const ft_device **out, ft_data *d, const char *name,
-                          ft_error *err)
-{
-    ft_device *read = NULL;
-    ft__data_kept *k;
-    ft_status st;
-
-    pthread_mutex_lock(&d->lock);
-    st = keep_device(&k, d, name, err);
-    if (!st && !k->thing) {
-        st = strcmp(name, "local") == 0 ? ft_device_local(&read, "", err)
-                                        : ft_device_load(&read, d->data_dir, name, err);
-        k->thing = read;
+    if (!st && read && !k->thing) {
+        st = strcmp(asked, "local") == 0
+                 ? ft_device_local(&device, "", err)
+                 : ft_device_load(&device, d->data_dir, asked, err);
+        k->thing = device;
     }
-    *out = st ? NULL : k->thing;
     pthread_mutex_unlock(&d->lock);
+    *out = st ? NULL : k;
     return st;
 }
 
@@ -320,42 +306,6 @@ ft_status ft__data_families(const ft__families **out, ft_data *d, ft_error *err)
     pthread_mutex_unlock(&d->lock);
     *out = &d->families;
     return st;
-}
-
-/* ---- operation costs ---- */
-
-ft_op_costs *ft__data_take_op_costs(ft_data *d, const char *key)
-{
-    ft_op_costs *p = NULL;
-
-    pthread_mutex_lock(&d->lock);
-    for (ft__data_kept **at = &d->op_costs; *at && !p;) {
-        ft__data_kept *k = *at;
-
-        if (strcmp(k->asked, key) != 0) {
-            at = &k->next;
-            continue;
-        }
-        *at = k->next;
-        p = k->thing;
-        free(k);
-    }
-    pthread_mutex_unlock(&d->lock);
-    return p;
-}
-
-void ft__data_keep_op_costs_take(ft_data *d, const char *key, ft_op_costs *p)
-{
-    ft__data_kept *k;
-
-    if (new_kept(&k, key, NULL)) {
-        ft_op_costs_free(p);
-        return;
-    }
-    k->thing = p;
-    pthread_mutex_lock(&d->lock);
-    keep_take(&d->op_costs, &k, FT_OK);
-    pthread_mutex_unlock(&d->lock);
 }
 
 size_t ft_data_predictor_path(char *buf, size_t size, const char *user_dir,

@@ -27,6 +27,15 @@ typedef struct ft__families {
     bool own; /* the first is the user's */
 } ft__families;
 
+/* What remembers the operations of lists, while no query has it; by the question that
+ * it was made for. */
+enum { FT__COSTS_KEY = 2048 };
+typedef struct ft__idle_costs {
+    struct ft__idle_costs *next;
+    ft_op_costs *costs;
+    char asked[FT__COSTS_KEY];
+} ft__idle_costs;
+
 struct ft_data {
     pthread_mutex_t lock; /* of all that follows the folders */
     char *data_dir;
@@ -34,28 +43,22 @@ struct ft_data {
     ft__data_kept *device;
     ft__data_kept *predictor;
     ft__data_kept *known;
-    char *no_sensors;        /* NULL: not looked for yet */
-    ft__data_kept *op_costs; /* at rest */
+    char *no_sensors; /* NULL: not looked for yet */
+    ft__idle_costs *idle;
     ft__families families;
 };
 
 /* ---- data.c ---- */
-/* The file's name of what is asked for, with a note, as ft_device_resolve(). */
-ft_status ft__data_resolve(char name[FT__NAME], char note[FT__NOTE], ft_data *d,
-                           const char *asked, ft_error *err);
-/* "local": this machine. */
-ft_status ft__data_device(const ft_device **out, ft_data *d, const char *name,
-                          ft_error *err);
+/* What is asked for, "local": this machine. *out has its file's name and a note, as
+ * ft_device_resolve(), and, where it is to be read, the ft_device. */
+ft_status ft__data_device(const ft__data_kept **out, ft_data *d, const char *asked,
+                          bool read, ft_error *err);
 ft_status ft__data_predictor(const ft_predictor **out, ft_data *d, const char *path,
                              ft_error *err);
 /* What a store, or a file in our CSV, holds of devices. FT_EFORMAT also where it holds
  * no operation's time. */
 ft_status ft__data_calibration_set(const ft_calibration_set **out, ft_data *d,
                                    const char *path, ft_error *err);
-/* What remembers the operations of lists, by the question it was made for; NULL: none
- * is at rest. Whoever takes it has it alone, and brings it back or frees it. */
-ft_op_costs *ft__data_take_op_costs(ft_data *d, const char *key);
-void ft__data_keep_op_costs_take(ft_data *d, const char *key, ft_op_costs *p);
 /* Predictors for families of devices, and of kernels: the user's own before others. */
 ft_status ft__data_families(const ft__families **out, ft_data *d, ft_error *err);
 

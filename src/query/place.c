@@ -147,9 +147,8 @@ static void close(struct placing *p)
 
 static struct running begin(struct placing *p, size_t d)
 {
-    struct running r = {.load = ft__schedule_no_load()};
+    const struct running r = {.load = ft__schedule_no_load(p->tasks[d].cap_w)};
 
-    r.load.cap_w = p->tasks[d].cap_w;
     p->n_parts++;
     return r;
 }
@@ -175,7 +174,7 @@ static void add(struct running *r, struct placing *p, size_t d, uint32_t k)
     ft__op_task task = p->tasks[d].task[n->op];
 
     task.count = (double)n->repeat;
-    ft__schedule_load_add(&r->load, &task);
+    ft__schedule_load(&r->load, &task, 1);
     r->most = fmax(r->most, p->alive[k]);
     add_weights(r, p, n->in, n->n_in);
     add_weights(r, p, n->params, n->n_params);
@@ -191,7 +190,7 @@ static ft_stage stage_of(const struct running *r, const struct placing *p, size_
 
     if (first == end)
         return out;
-    ft__estimate_of_load(&b, &r->load, &p->tasks[d].schedule);
+    ft__estimate_brief(&b, &r->load, &p->tasks[d].schedule);
     out.time_s = b.time_s;
     out.energy_j = b.time_s > 0 ? b.energy_j : 0; /* views take nothing */
     out.memory_bytes = r->weights + r->most;

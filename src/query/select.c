@@ -252,13 +252,15 @@ static ft_status select_device(ft__selection *s, const struct selecting *a,
                                ft_error *err)
 {
     const bool driven = a->q->setting && *a->q->setting;
-    const ft_device *file = NULL;
+    const ft__data_kept *kept = NULL;
+    const ft_device *file;
     ft_status st = FT_OK;
 
     if (strcmp(s->device, "local") != 0)
-        st = ft__data_device(&file, a->d, s->device, driven ? err : NULL);
+        st = ft__data_device(&kept, a->d, s->device, true, driven ? err : NULL);
     if (st && driven)
         return st;
+    file = kept ? kept->thing : NULL;
     s->by = FT_ANSWERED_BY_DEVICE;
     snprintf(s->engine_version, sizeof(s->engine_version), "%s",
              a->info.engine_version);
@@ -280,12 +282,14 @@ static ft_status select_device(ft__selection *s, const struct selecting *a,
 static ft_status select_any(ft__selection *s, const struct selecting *a, ft_error *err)
 {
     const ft_query *q = a->q;
+    const ft__data_kept *kept;
+    ft_status st = ft__data_device(&kept, a->d, s->device, true, err);
     const ft_device *device;
-    ft_status st = ft__data_device(&device, a->d, s->device, err);
     const ft_device_facts *facts;
 
     if (st)
         return st;
+    device = kept->thing;
     facts = ft_device_get(device);
     s->limit_bytes = facts->memory_bytes;
     snprintf(s->title, sizeof(s->title), "%s", facts->title);
@@ -343,6 +347,7 @@ static ft_status no_predictor(const struct selecting *a, ft_error *err)
 static ft_status check_local(ft__selection *s, const struct selecting *a, bool learned,
                              ft_error *err)
 {
+    const ft__data_kept *kept;
     const ft_device *local;
     ft_status st;
 
@@ -355,9 +360,10 @@ static ft_status check_local(ft__selection *s, const struct selecting *a, bool l
         return no_predictor(a, err);
     if (a->q->setting && *a->q->setting)
         return ft_fail(err, FT_ENOTFOUND, 0, "%s", ft__local_as_measured);
-    st = ft__data_device(&local, a->d, "local", err);
+    st = ft__data_device(&kept, a->d, "local", true, err);
     if (st)
         return st;
+    local = kept->thing;
     s->limit_bytes = ft_device_get(local)->memory_bytes;
     if (strcmp(ft_device_get(local)->fingerprint, a->info.device) != 0)
         snprintf(s->other_machine, sizeof(s->other_machine),
@@ -377,6 +383,7 @@ static ft_status find(ft__selection *s, const struct selecting *a, const char *d
                       ft_error *err)
 {
     const bool local = strcmp(device, "local") == 0;
+    const ft__data_kept *kept;
     bool learned = knows(a, device);
     ft_status st = FT_OK;
 
@@ -384,7 +391,11 @@ static ft_status find(ft__selection *s, const struct selecting *a, const char *d
         return ft_fail(err, FT_EINVAL, 0, "device %.60s...: too long a name", device);
     snprintf(s->device, sizeof(s->device), "%s", device);
     if (!learned) {
-        st = ft__data_resolve(s->device, s->note, a->d, device, err);
+        st = ft__data_device(&kept, a->d, device, false, err);
+        if (!st) {
+            snprintf(s->device, sizeof(s->device), "%s", kept->name);
+            snprintf(s->note, sizeof(s->note), "%s", kept->note);
+        }
         learned = !st && knows(a, s->device);
     }
     if (!st && local)

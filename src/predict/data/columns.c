@@ -356,11 +356,41 @@ static bool is_several(const ft__samples *s, const uint32_t *row, size_t n)
     return false;
 }
 
-ft_status ft__columns_make(ft__columns *out, const ft__samples *s, const uint32_t *row,
-                           size_t n, bool unseen, bool common, ft_error *err)
+static bool copy_code(ft__code *out, const ft__code *c)
+{
+    memcpy(out->name, c->name, sizeof(out->name));
+    out->value = calloc(c->n + 1u, sizeof(*out->value));
+    for (; out->value && out->n < c->n; out->n++) {
+        out->value[out->n] = strdup(c->value[out->n]);
+        if (!out->value[out->n])
+            return false;
+    }
+    return out->value != NULL;
+}
+
+static ft_status copy(ft__columns *out, const ft__columns *c, ft_error *err)
+{
+    *out = (ft__columns){
+        .n = c->n, .n_common = c->n_common, .devices = c->devices, .common = c->common};
+    while (out->n_codes < c->n_codes) {
+        uint32_t j = out->n_codes++;
+
+        if (!copy_code(&out->code[j], &c->code[j])) {
+            ft__columns_free(out);
+            return ft_fail(err, FT_ENOMEM, 0, "training set");
+        }
+    }
+    return FT_OK;
+}
+
+ft_status ft__columns_make(ft__columns *out, const ft__columns *before,
+                           const ft__samples *s, const uint32_t *row, size_t n,
+                           bool unseen, bool common, ft_error *err)
 {
     ft_status st = FT_OK;
 
+    if (before)
+        return copy(out, before, err);
     *out = (ft__columns){.devices = !unseen && is_several(s, row, n), .common = common};
     for (size_t i = unseen ? 1 : 0; i < N_PARTS && !st; i++) /* the first: device */
         st = add_code(out, part_names[i], strlen(part_names[i]), s, row, n, err);
@@ -377,33 +407,6 @@ void ft__columns_count(ft__columns *c)
     c->n_common = c->common ? N_COMMON : 0;
     c->n = FT__N_FEATURES + N_FITS + N_TERMS + (c->devices ? (uint32_t)N_DEVICE : 0) +
            c->n_codes + c->n_common;
-}
-
-static bool copy_code(ft__code *out, const ft__code *c)
-{
-    memcpy(out->name, c->name, sizeof(out->name));
-    out->value = calloc(c->n + 1u, sizeof(*out->value));
-    for (; out->value && out->n < c->n; out->n++) {
-        out->value[out->n] = strdup(c->value[out->n]);
-        if (!out->value[out->n])
-            return false;
-    }
-    return out->value != NULL;
-}
-
-ft_status ft__columns_copy(ft__columns *out, const ft__columns *c, ft_error *err)
-{
-    *out = (ft__columns){
-        .n = c->n, .n_common = c->n_common, .devices = c->devices, .common = c->common};
-    while (out->n_codes < c->n_codes) {
-        uint32_t j = out->n_codes++;
-
-        if (!copy_code(&out->code[j], &c->code[j])) {
-            ft__columns_free(out);
-            return ft_fail(err, FT_ENOMEM, 0, "training set");
-        }
-    }
-    return FT_OK;
 }
 
 void ft__columns_free(ft__columns *c)
@@ -431,7 +434,7 @@ void ft__columns_fill(const ft__columns *c, float *row, const ft__samples *s,
     ft_cost cost;
 
     ft_op_cost(&v->op, &cost);
-    ft__features_of(row, &v->op, &cost, &one);
+    ft__features(row, &v->op, &cost, &one);
     row[FT__F_roofline] = log_of(terms->total_s);
     row += FT__N_FEATURES;
     fill_fits(row, &v->op);

@@ -25,12 +25,13 @@ typedef struct ft__columns {
 } ft__columns;
 
 /* unseen: the rows are to answer for devices that are not among them, so that nothing
- * may be learned of which device a row is of. */
-ft_status ft__columns_make(ft__columns *out, const ft__samples *s, const uint32_t *row,
-                           size_t n, bool unseen, bool common, ft_error *err);
+ * may be learned of which device a row is of. before: NULL, or columns of which *out is
+ * to be a copy, whatever the rows are. */
+ft_status ft__columns_make(ft__columns *out, const ft__columns *before,
+                           const ft__samples *s, const uint32_t *row, size_t n,
+                           bool unseen, bool common, ft_error *err);
 /* Set c->n and c->n_common from the rest. */
 void ft__columns_count(ft__columns *c);
-ft_status ft__columns_copy(ft__columns *out, const ft__columns *c, ft_error *err);
 void ft__columns_free(ft__columns *c);
 /* row: c->n values. */
 void ft__columns_fill(const ft__columns *c, float *row, const ft__samples *s,

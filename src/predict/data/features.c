@@ -51,18 +51,6 @@ double ft__roofline(const ft_op *op, const ft__roof *r)
     return roofline_of_cost(&c, r);
 }
 
-/* H. Qi, E. Sparks, A. Talwalkar, Paleo: a performance model for deep neural networks,
- * ICLR 2017, eq. 1: reading, computing and writing do not overlap. */
-double ft__paleo(const ft_op *op, const ft__roof *r)
-{
-    ft_cost c;
-    double bytes;
-
-    ft_op_cost(op, &c);
-    bytes = c.bytes_read + c.bytes_written;
-    return c.flops / r->peak_flops + bytes / bandwidth_of(r, bytes) + r->launch_s;
-}
-
 /* ---- operations that measure it ---- */
 
 ft_op ft__probe(uint32_t id)
@@ -84,30 +72,6 @@ ft_op ft__probe(uint32_t id)
     assert(st == FT_OK);
     (void)st;
     return op;
-}
-
-ft__roof ft__roof_from_probes(const double time_s[FT__N_PROBES])
-{
-    ft_op op = ft__probe(FT__PROBE_PEAK);
-    ft__roof r = {.launch_s = time_s[FT__PROBE_LAUNCH],
-                  .n_points = FT__MAX_ROOF_POINTS};
-    ft_cost c;
-
-    ft_op_cost(&op, &c);
-    r.peak_flops = c.flops / time_s[FT__PROBE_PEAK];
-    op = ft__probe(FT__PROBE_SPECIAL);
-    ft_op_cost(&op, &c);
-    r.transcendental_s = time_s[FT__PROBE_SPECIAL] / c.transcendentals;
-    for (uint32_t i = 0; i < FT__MAX_ROOF_POINTS; i++) {
-        double t = time_s[FT__PROBE_STREAM + i];
-
-        op = ft__probe(FT__PROBE_STREAM + i);
-        ft_op_cost(&op, &c);
-        r.working_set[i] = c.bytes_read + c.bytes_written;
-        /* The launch is a term of its own; never let it eat the whole time. */
-        r.bandwidth[i] = r.working_set[i] / fmax(t - r.launch_s, t / 2);
-    }
-    return r;
 }
 
 /* ---- features ---- */
@@ -159,8 +123,8 @@ static double broadcast_inner(const ft_shape *y, const ft_shape *out)
     return p;
 }
 
-void ft__features_of(float row[FT__N_FEATURES], const ft_op *op, const ft_cost *c,
-                     const ft__roof *r)
+void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft_cost *c,
+                  const ft__roof *r)
 {
     ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y), out;
     double in_elements = (double)ft_shape_elements(&x);
@@ -234,12 +198,4 @@ void ft__features_of(float row[FT__N_FEATURES], const ft_op *op, const ft_cost *
     *f++ = size(4 * (in_elements + (double)ft_shape_elements(&out)));
     *f++ = (float)(c->weight_bytes / fmax(1, c->bytes_read + c->bytes_written));
     assert(f == row + FT__N_FEATURES);
-}
-
-void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft__roof *r)
-{
-    ft_cost c;
-
-    ft_op_cost(op, &c);
-    ft__features_of(row, op, &c, r);
 }

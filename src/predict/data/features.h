@@ -25,8 +25,6 @@ ft__roof ft__flat_roof(double peak_flops, double bandwidth, double launch_s);
  * a network's whole set of them lies between two uses. The target of every time
  * regressor is log(measured / this). */
 double ft__roofline(const ft_op *op, const ft__roof *r);
-/* Seconds: FLOPs / peak + bytes / bandwidth + launch (PALEO). */
-double ft__paleo(const ft_op *op, const ft__roof *r);
 
 /* One row of numbers per operation, the same columns for all kinds: sizes as
  * log2(1 + v), so that a threshold splits ratios. A column that says nothing for
@@ -48,10 +46,9 @@ enum {
 #undef FT__FEATURE
         FT__N_FEATURES
 };
-void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft__roof *r);
-/* The same, of an operation whose cost is known. */
-void ft__features_of(float row[FT__N_FEATURES], const ft_op *op, const ft_cost *cost,
-                     const ft__roof *r);
+/* cost: ft_op_cost() of it. */
+void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft_cost *cost,
+                  const ft__roof *r);
 
 /* Operations whose times give the machine's roofline. Collecting measures them
  * first; training looks them up. */
@@ -64,7 +61,5 @@ enum {
 };
 
 ft_op ft__probe(uint32_t id);
-/* The roofline from their measured times. */
-ft__roof ft__roof_from_probes(const double time_s[FT__N_PROBES]);
 
 #endif

@@ -11,13 +11,6 @@
 #include "predict/data/sample.h"
 #include "predict/model/kernels.h"
 
-/* A launch and what came of it. */
-struct ft__kernel_timed {
-    double time_s;
-    size_t line;      /* in the file */
-    size_t from, len; /* in ft__kernel_file.text */
-};
-
 /* ---- lines ---- */
 
 /* A line, as far as it is read. */
@@ -97,7 +90,7 @@ static ft_status set_device(ft__kernel_file *f, const char *title, const char *d
 static ft_status add_launch(ft__kernel_file *f, ft__buf *text,
                             const struct launch_line *l, size_t line, ft_error *err)
 {
-    struct ft__kernel_timed *t;
+    ft__kernel_timed *t;
 
     if (!f->device)
         return ft_fail(err, FT_EFORMAT, 0,
@@ -109,7 +102,7 @@ static ft_status add_launch(ft__kernel_file *f, ft__buf *text,
         return ft_fail(err, FT_ENOMEM, 0, "%s", f->path);
     f->timed = t;
     t += f->n++;
-    *t = (struct ft__kernel_timed){l->time_s, line, text->len, l->launch.len + 1};
+    *t = (ft__kernel_timed){l->time_s, line, text->len, l->launch.len + 1};
     ft__buf_add(text, l->launch.s, l->launch.len);
     ft__buf_str(text, "}");
     return FT_OK;
@@ -326,59 +319,8 @@ void ft__kernel_rows_free(ft__kernel_rows *r)
     *r = (ft__kernel_rows){0};
 }
 
-const char *ft__kernel_rows_line(const ft__kernel_rows *r, size_t i, size_t *len)
-{
-    const ft__kernel_file *f = &r->file[r->file_of[i]];
-    const struct ft__kernel_timed *t = &f->timed[r->index[i]];
-
-    *len = t->len;
-    return f->text + t->from;
-}
-
 ft_status ft__kernel_rows_query(ft_kernel_query *out, ft_ptx_counts *counts,
                                 const ft__kernel_rows *r, size_t i, ft_error *err)
 {
     return query(out, counts, &r->file[r->file_of[i]], r->index[i], err);
-}
-
-/* ---- what is left out ---- */
-
-/* Does it do the same, whatever its registers? All members are doubles. */
-static bool is_equal(const ft__kernel_row *a, const char *kernel,
-                     const ft__kernel_work *work)
-{
-    const double *x = (const double *)&a->work, *y = (const double *)work;
-    bool same = strcmp(a->kernel, kernel) == 0;
-
-    for (size_t i = 0; i < sizeof(*work) / sizeof(*x) && same; i++)
-        same = x[i] == y[i] || &y[i] == &work->registers;
-    return same;
-}
-
-ft_status ft__kernel_rows_without(bool *use, const ft__kernel_rows *r, const char *path,
-                                  ft_error *err)
-{
-    ft_ptx_launches *l = NULL;
-    ft_status st = ft_ptx_launches_open(&l, path, NULL, err);
-    const ft_ptx_listed *list = st ? NULL : ft_ptx_launches_get(l)->listed;
-    const size_t n = st ? 0 : ft_ptx_launches_get(l)->n;
-
-    for (size_t i = 0; i < n && !st; i++) {
-        ft_kernel_query q = FT_KERNEL_QUERY_INIT;
-        ft__kernel_work work;
-        ft_ptx_counts counts;
-
-        if (!list[i].module)
-            continue;
-        q.launch = &list[i];
-        q.counts = &counts;
-        st = ft_ptx_launches_count(&counts, l, i, err);
-        if (!st)
-            st = ft__kernel_work_of(&work, &q, err);
-        for (size_t k = 0; k < r->n && !st; k++)
-            use[k] =
-                use[k] && !is_equal(&r->row[k], ft__kernel_name_of(&list[i]), &work);
-    }
-    ft_ptx_launches_free(l);
-    return st;
 }

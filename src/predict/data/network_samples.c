@@ -25,12 +25,6 @@ uint64_t ft__op_key(const ft_op *op)
     return ft__op_hash(&key);
 }
 
-bool ft__network_sample_has(const ft__network_sample *w, uint64_t part_key)
-{
-    return w->n_regressors && bsearch(&part_key, w->part, w->n_regressors,
-                                      sizeof(part_key), ft__by_number);
-}
-
 /* ---- operations ---- */
 
 /* Is it the forward or the backward pass of a training step? */
@@ -142,7 +136,7 @@ struct networks_reading {
 
 static ft__network_sample *network_of(ft__network_samples *w, const ft_key *k)
 {
-    uint32_t dataset = ft__dataset_of(&w->dataset, &w->n_datasets, k, k->setting);
+    uint32_t dataset = ft__dataset_of(&w->dataset, &w->n_datasets, k, k->setting, true);
     const char *name;
     size_t len = 0;
     ft__network_sample *v;

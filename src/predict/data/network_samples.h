@@ -23,7 +23,6 @@ typedef struct ft__network_sample {
 
 /* Of an operation in any phase, layout and place. */
 uint64_t ft__op_key(const ft_op *op);
-bool ft__network_sample_has(const ft__network_sample *w, uint64_t part_key);
 
 typedef struct ft__network_samples {
     ft__network_sample *v; /* in an order that depends on nothing but them */

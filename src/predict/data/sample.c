@@ -137,76 +137,6 @@ struct samples_reading {
     ft_error err;
 };
 
-void ft__dataset_free(ft__dataset *d)
-{
-    free(d->device);
-    free(d->setting);
-    free(d->engine);
-    free(d->engine_version);
-    free(d->policy);
-    if (!d->borrowed)
-        ft_device_free(d->file);
-    free(d->roof);
-}
-
-const char *ft__dataset_chip(const ft__dataset *d)
-{
-    return d->file ? ft_device_get(d->file)->chip : d->device;
-}
-
-bool ft__dataset_copy(ft__dataset *out, const ft__dataset *d)
-{
-    *out = (ft__dataset){.device = strdup(d->device),
-                         .setting = strdup(d->setting),
-                         .engine = strdup(d->engine),
-                         .engine_version = strdup(d->engine_version),
-                         .policy = strdup(d->policy),
-                         .n = d->n,
-                         .file = d->file,
-                         .borrowed = true,
-                         .context_bytes = d->context_bytes,
-                         .context_per_op_bytes = d->context_per_op_bytes,
-                         .lowering = d->lowering};
-    return out->device && out->setting && out->engine && out->engine_version &&
-           out->policy;
-}
-
-static bool is_of(const ft__dataset *d, const ft_key *k, const char *setting)
-{
-    const ft__dataset asked = {.device = (char *)k->device,
-                               .setting = (char *)setting,
-                               .engine = (char *)k->engine,
-                               .engine_version = (char *)k->engine_version,
-                               .policy = (char *)k->dtype_policy};
-
-    return ft__dataset_order(d, &asked) == 0;
-}
-
-uint32_t ft__dataset_of(ft__dataset **list, uint32_t *n, const ft_key *k,
-                        const char *setting)
-{
-    ft__dataset *d;
-
-    for (uint32_t i = *n; i > 0; i--)
-        if (is_of(&(*list)[i - 1], k, setting))
-            return i - 1;
-    d = realloc(*list, (*n + 1) * sizeof(*d));
-    if (!d)
-        return UINT32_MAX;
-    *list = d;
-    d += *n;
-    *d = (ft__dataset){.device = strdup(k->device),
-                       .setting = strdup(setting),
-                       .engine = strdup(k->engine),
-                       .engine_version = strdup(k->engine_version),
-                       .policy = strdup(k->dtype_policy),
-                       .context_bytes = NAN};
-    if (d->device && d->setting && d->engine && d->engine_version && d->policy)
-        return (*n)++;
-    ft__dataset_free(d);
-    return UINT32_MAX;
-}
-
 static ft__sample *new_sample(ft__samples *s, const ft_op *op, uint32_t dataset)
 {
     if (s->n == s->cap) {
@@ -347,7 +277,7 @@ static int take_row(void *user, const ft_row *row)
     add_run_mode(&r->setting, row->key.setting, row->key.engine);
     dataset = r->setting.bad ? UINT32_MAX
                              : ft__dataset_of(&r->s->dataset, &r->s->n_datasets,
-                                              &row->key, r->setting.s);
+                                              &row->key, r->setting.s, true);
     s = dataset == UINT32_MAX ? NULL : sample_for(r, &op, dataset, metric, row->run);
     if (!s || (r->workloads && !s->whole && !add_workload(r, s, row))) {
         r->st = ft_fail(&r->err, FT_ENOMEM, 0, "training set");
@@ -376,17 +306,15 @@ struct context_reading {
 static int take_context(void *user, const ft_row *row)
 {
     const struct context_reading *c = user;
+    const uint32_t i = ft__dataset_of(&c->s->dataset, &c->s->n_datasets, &row->key,
+                                      row->key.setting, false);
 
-    for (uint32_t i = 0; i < c->s->n_datasets; i++) {
-        ft__dataset *d = &c->s->dataset[i];
-
-        if (!is_of(d, &row->key, row->key.setting))
-            continue;
-        if (c->per_op)
-            d->context_per_op_bytes = row->m.value;
-        else
-            d->context_bytes = row->m.value;
-    }
+    if (i == UINT32_MAX)
+        return 0;
+    if (c->per_op)
+        c->s->dataset[i].context_per_op_bytes = row->m.value;
+    else
+        c->s->dataset[i].context_bytes = row->m.value;
     return 0;
 }
 
@@ -441,34 +369,24 @@ static ft_status append(ft__samples *s, ft_store *store, const ft_key *filter,
     return st ? st : read_engines(s, store, err);
 }
 
-ft_status ft__samples_append(ft__samples *s, ft_store *store, const ft_key *filter,
-                             const char *where, ft_error *err)
-{
-    return append(s, store, filter, where, false, err);
-}
-
-ft_status ft__samples_read(ft__samples *out, ft_store *store, const ft_key *filter,
+ft_status ft__samples_read(ft__samples *s, ft_store *store, const ft_key *filter,
                            const char *where, ft_error *err)
 {
-    ft_status st;
+    const ft_status st = append(s, store, filter, where, false, err);
 
-    *out = (ft__samples){0};
-    st = append(out, store, filter, where, false, err);
     if (st)
-        ft__samples_free(out);
+        ft__samples_free(s);
     return st;
 }
 
-ft_status ft__samples_read_workloads(ft__samples *out, ft_store *store,
+ft_status ft__samples_read_workloads(ft__samples *s, ft_store *store,
                                      const ft_key *filter, const char *where,
                                      ft_error *err)
 {
-    ft_status st;
+    const ft_status st = append(s, store, filter, where, true, err);
 
-    *out = (ft__samples){0};
-    st = append(out, store, filter, where, true, err);
     if (st)
-        ft__samples_free(out);
+        ft__samples_free(s);
     return st;
 }
 
@@ -514,6 +432,31 @@ static uint32_t probe_of(const ft_op *op, const ft_op *probe)
     return i;
 }
 
+/* The roofline from their measured times. */
+static ft__roof roof_from_probes(const double time_s[FT__N_PROBES])
+{
+    ft_op op = ft__probe(FT__PROBE_PEAK);
+    ft__roof r = {.launch_s = time_s[FT__PROBE_LAUNCH],
+                  .n_points = FT__MAX_ROOF_POINTS};
+    ft_cost c;
+
+    ft_op_cost(&op, &c);
+    r.peak_flops = c.flops / time_s[FT__PROBE_PEAK];
+    op = ft__probe(FT__PROBE_SPECIAL);
+    ft_op_cost(&op, &c);
+    r.transcendental_s = time_s[FT__PROBE_SPECIAL] / c.transcendentals;
+    for (uint32_t i = 0; i < FT__MAX_ROOF_POINTS; i++) {
+        double t = time_s[FT__PROBE_STREAM + i];
+
+        op = ft__probe(FT__PROBE_STREAM + i);
+        ft_op_cost(&op, &c);
+        r.working_set[i] = c.bytes_read + c.bytes_written;
+        /* The launch is a term of its own; never let it eat the whole time. */
+        r.bandwidth[i] = r.working_set[i] / fmax(t - r.launch_s, t / 2);
+    }
+    return r;
+}
+
 static ft_status know_roof(ft__samples *s, uint32_t dataset, const ft_op *probe,
                            ft_error *err)
 {
@@ -534,7 +477,7 @@ static ft_status know_roof(ft__samples *s, uint32_t dataset, const ft_op *probe,
         d->roof = malloc(sizeof(*d->roof));
     if (!d->roof)
         return ft_fail(err, FT_ENOMEM, 0, "training set");
-    *d->roof = ft__roof_from_probes(time_s);
+    *d->roof = roof_from_probes(time_s);
     return FT_OK;
 }
 
@@ -560,19 +503,6 @@ ft_status ft__samples_know(ft__samples *s, const char *data_dir, ft_error *err)
 }
 
 /* ---- a part of them ---- */
-
-int ft__dataset_order(const ft__dataset *a, const ft__dataset *b)
-{
-    const char *const x[] = {a->device, a->engine, a->engine_version, a->policy,
-                             a->setting};
-    const char *const y[] = {b->device, b->engine, b->engine_version, b->policy,
-                             b->setting};
-    int order = 0;
-
-    for (size_t i = 0; i < sizeof(x) / sizeof(*x) && !order; i++)
-        order = strcmp(x[i], y[i]);
-    return order;
-}
 
 static int by_dataset(const void *a, const void *b)
 {

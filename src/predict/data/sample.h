@@ -6,7 +6,7 @@
 #include "foretell/device.h"
 #include "foretell/store.h"
 #include "graph/op_inside.h"
-#include "predict/data/features.h"
+#include "predict/data/dataset.h"
 
 /* Measurements as learning sees them: one sample for each time that an operation was
  * measured, with the values of all metrics that were taken together. */
@@ -21,24 +21,6 @@ typedef enum ft__metric {
 } ft__metric;
 const char *ft__metric_name(ft__metric m);
 ft__metric ft__metric_from_name(const char *name); /* FT__N_METRICS: unknown */
-
-/* What samples share: measured on one device, set and driven in one way. */
-typedef struct ft__dataset {
-    char *device;
-    char *setting;
-    char *engine;
-    char *engine_version;
-    char *policy;    /* on dtypes */
-    size_t n;        /* samples */
-    ft_device *file; /* what is known of the device; NULL: nothing */
-    bool borrowed;   /* the file is another's */
-    bool any_engine; /* asked: none was named, measurements by any of them answer */
-    ft__roof *roof;  /* as its probes were measured; NULL: they were not */
-    /* Of engines of ours, as collections measured them: NaN and 0 otherwise. */
-    double context_bytes;        /* of engine and process, */
-    double context_per_op_bytes; /* and of every unique operation of a network */
-    uint32_t lowering;           /* FT_POLICY_ bits: how its engine runs graphs */
-} ft__dataset;
 
 /* What was measured whole: a kernel or a network by name. */
 enum { FT__WORKLOAD_HINTS = 8 };
@@ -71,23 +53,21 @@ typedef struct ft__samples {
     size_t n_own;
 } ft__samples;
 
-/* Rows of a store that match `filter` (NULL: all) as ft_store_each() has it, and that
- * `where` asks for: names and values as in
- * "device=a30,l4 phase=forward kind=conv2d session=2025-02-12_train". device, engine,
- * version, policy, phase, kind and class are meant as they are said, every other name
- * is one of the setting; values between commas are alternatives. NULL or "": all.
- * Of an operation that was measured again in a later run, that run's values count.
+/* Behind those that *s holds (none: it is zero) the rows of a store that match `filter`
+ * (NULL: all) as ft_store_each() has it, and that `where` asks for: names and values as
+ * in "device=a30,l4 phase=forward kind=conv2d session=2025-02-12_train". device,
+ * engine, version, policy, phase, kind and class are meant as they are said, every
+ * other name is one of the setting; values between commas are alternatives. NULL or "":
+ * all. Of an operation that was measured again in a later run, that run's values count.
  * Within a run the first repeat of one metric belongs with the first of the others.
- * FT_EINVAL: `where` cannot be read; FT_EFORMAT: a spec cannot. */
-ft_status ft__samples_read(ft__samples *out, ft_store *store, const ft_key *filter,
+ * FT_EINVAL: `where` cannot be read; FT_EFORMAT: a spec cannot. *s is freed where that
+ * fails. */
+ft_status ft__samples_read(ft__samples *s, ft_store *store, const ft_key *filter,
                            const char *where, ft_error *err);
 /* What was measured whole, at clocks, instead of operations. */
-ft_status ft__samples_read_workloads(ft__samples *out, ft_store *store,
+ft_status ft__samples_read_workloads(ft__samples *s, ft_store *store,
                                      const ft_key *filter, const char *where,
                                      ft_error *err);
-/* More of another store behind them. */
-ft_status ft__samples_append(ft__samples *s, ft_store *store, const ft_key *filter,
-                             const char *where, ft_error *err);
 /* Look up what data_dir (NULL: nowhere) knows of the devices, and the rooflines of
  * those whose probes are among the samples. A device without a file is no error. */
 ft_status ft__samples_know(ft__samples *s, const char *data_dir, ft_error *err);
@@ -97,18 +77,6 @@ void ft__samples_free(ft__samples *s);
  * borrows device files from s. */
 ft_status ft__samples_subset(ft__samples *out, const ft__samples *s,
                              const uint32_t *row, size_t n, ft_error *err);
-/* The number of the key's dataset in a list, where it is added if it is not there, by
- * this setting; UINT32_MAX: out of memory. */
-uint32_t ft__dataset_of(ft__dataset **list, uint32_t *n, const ft_key *k,
-                        const char *setting);
-void ft__dataset_free(ft__dataset *d);
-/* By device, engine and its version, policy and setting, as strcmp() has it. */
-int ft__dataset_order(const ft__dataset *a, const ft__dataset *b);
-/* The silicon that it was measured on; of a device without a file its name. */
-const char *ft__dataset_chip(const ft__dataset *d);
-/* Without its roofline, the file borrowed; false: no memory, and *out is to be freed.
- */
-bool ft__dataset_copy(ft__dataset *out, const ft__dataset *d);
 /* Orders numbers of type uint64_t, for qsort() and bsearch(). */
 int ft__by_number(const void *a, const void *b);
 /* How many different ones there are of n; scratch[n]. */

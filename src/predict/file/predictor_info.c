@@ -4,6 +4,7 @@
 
 #include "predict/file/predictor.h"
 #include "predict/model/family.h"
+#include "predict/query/estimate.h"
 #include "predict/schedule/networks_only.h"
 #include "predict/schedule/schedule.h"
 
@@ -215,4 +216,58 @@ void ft_predictor_regressor(const ft_predictor *p, uint32_t i, ft_regressor_info
                             .roofline = part->physics,
                             .interval_low = exp(part->fit.low * part->fit.typical),
                             .interval_high = exp(part->fit.high * part->fit.typical)};
+}
+
+/* ---- what was learned of a network at all ---- */
+
+/* Which column says how wide an element is; n: none. */
+static uint32_t bits_column(const ft__columns *c)
+{
+    for (uint32_t j = 0; j < c->n; j++) {
+        char name[48];
+
+        ft__columns_name(c, name, j);
+        if (strcmp(name, "bits") == 0)
+            return j;
+    }
+    return c->n;
+}
+
+/* Is there a regressor of its kind, from elements as wide as its own? */
+static bool covers(const ft__model_set *l, uint32_t bits, const ft_op *op)
+{
+    float width = (float)ft_dtype_bits(op->dtype);
+
+    for (uint32_t i = 0; i < l->n_regressors; i++) {
+        const ft__regressor *p = &l->part[i];
+
+        if (p->scope != FT__SCOPE_ALL && ft__regressor_has(p, op) &&
+            (bits == l->columns.n ||
+             (p->least[bits] <= width && width <= p->most[bits])))
+            return true;
+    }
+    return false;
+}
+
+double ft_predictor_covers(const ft_predictor *p, const char *device, const ft_graph *g)
+{
+    const ft_device_use on = {.name = device};
+    const ft__model_set *l = ft__family_any(p->family, FT__METRIC_TIME);
+    uint32_t n = 0, learned = 0, bits = l ? bits_column(&l->columns) : 0;
+
+    if (ft__graph_is_workload(g))
+        return ft__clocked_covers(&p->family->clocked, g);
+    if (ft__alone_find(p->family, &on, g))
+        return 1;
+    for (uint32_t i = 0; l && i < g->n_ops; i++) {
+        ft_op op = g->op[i];
+
+        if (ft__costs_nothing(&op))
+            continue;
+        n++;
+        op.phase = FT_PHASE_FORWARD;
+        op.wrt = 0;
+        learned += covers(l, bits, &op);
+    }
+    return n ? (double)learned / n : 0;
 }

@@ -382,13 +382,14 @@ static ft_status open_model_set(ft_predictor *p, struct section_cursor *c, uint6
 
 static bool find_which(ft__regressor *p, const char *name)
 {
-    if (p->scope <= FT__SCOPE_KIND)
-        return ft__kind_number_named(&p->which, name);
-    for (int c = 0; p->scope == FT__SCOPE_CLASS && c < FT_CLASS_COUNT; c++)
-        if (strcmp(ft__class_name((ft_class)c), name) == 0) {
-            p->which = (uint32_t)c;
+    const uint32_t n = p->scope <= FT__SCOPE_KIND    ? FT__N_KIND_NUMBERS
+                       : p->scope == FT__SCOPE_CLASS ? FT_CLASS_COUNT
+                                                     : 0;
+
+    for (p->which = 0; p->which < n; p->which++)
+        if (strcmp(ft__regressor_name(p), name) == 0)
             return true;
-        }
+    p->which = 0;
     return p->scope == FT__SCOPE_ALL;
 }
 
@@ -516,13 +517,14 @@ static ft_status open_alone(ft__family *f, const ft__section_image *s,
                             const void *image, ft_error *err)
 {
     ft__alone a;
+    bool sound;
+    ft_status st;
 
     if (s->bytes != sizeof(a))
         return ft__predictor_damaged(s->offset, "networks alone", err);
     memcpy(&a, image, sizeof(a));
-    return ft__alone_sound(&a)
-               ? ft__alone_add(f, &a, err)
-               : ft__predictor_damaged(s->offset, "networks alone", err);
+    st = ft__alone_add(f, &a, &sound, err);
+    return st || sound ? st : ft__predictor_damaged(s->offset, "networks alone", err);
 }
 
 /* One section into p->family. */

@@ -11,28 +11,6 @@
 #include "learn/numerics.h"
 #include "predict/query/op_query.h"
 
-struct ft_calibration_set {
-    ft__samples s;
-};
-
-ft_status ft__calibration_set_of_rows(ft_calibration_set **out, const ft__samples *s,
-                                      const uint32_t *row, size_t n, ft_error *err)
-{
-    ft_calibration_set *k = calloc(1, sizeof(*k));
-    ft_status st;
-
-    *out = NULL;
-    if (!k)
-        return ft_fail(err, FT_ENOMEM, 0, "measurements");
-    st = ft__samples_subset(&k->s, s, row, n, err);
-    if (st) {
-        free(k);
-        return st;
-    }
-    *out = k;
-    return FT_OK;
-}
-
 ft_status ft_calibration_set_read(ft_calibration_set **out, ft_store *store,
                                   ft_error *err)
 {
@@ -71,54 +49,6 @@ size_t ft_calibration_set_count(const ft_calibration_set *k, const char *device)
         n += is_known(&k->s.v[i], FT__METRIC_TIME) &&
              (!device || strcmp(k->s.dataset[k->s.v[i].dataset].device, device) == 0);
     return n;
-}
-
-static bool same(const char *asked, const char *known)
-{
-    return asked && strcmp(asked, known) == 0;
-}
-
-static size_t likeness(const ft__dataset *on, const ft__dataset *d)
-{
-    const size_t more_than_rows = (size_t)1 << 40;
-
-    return more_than_rows * ((size_t)4 * same(on->policy, d->policy) +
-                             (size_t)2 * same(on->engine, d->engine) +
-                             (size_t)same(on->engine_version, d->engine_version)) +
-           d->n;
-}
-
-const ft__dataset *ft__calibration_set_dataset(const ft_calibration_set *known,
-                                               const ft__dataset *on)
-{
-    const ft__dataset *best = NULL;
-
-    for (uint32_t i = 0; known && i < known->s.n_datasets; i++) {
-        const ft__dataset *d = &known->s.dataset[i];
-
-        if (strcmp(d->device, on->device) == 0 &&
-            !ft__setting_differs(on->setting, d->setting) &&
-            !ft__setting_differs(d->setting, on->setting) &&
-            (!best || likeness(on, d) > likeness(on, best)))
-            best = d;
-    }
-    return best;
-}
-
-bool ft__calibration_set_has(const ft_calibration_set *known, const ft__dataset *on,
-                             const ft_op *op)
-{
-    const ft__dataset *d = ft__calibration_set_dataset(known, on);
-    const uint64_t hash = ft__op_hash(op);
-
-    for (size_t i = 0; d && i < known->s.n; i++) {
-        const ft__sample *v = &known->s.v[i];
-
-        if (v->hash == hash && &known->s.dataset[v->dataset] == d &&
-            is_known(v, FT__METRIC_TIME))
-            return true;
-    }
-    return false;
 }
 
 /* ---- a Gaussian process over residuals ---- */
@@ -205,6 +135,7 @@ static struct process_point point_of(const ft__model_set *l, const ft__samples *
     struct process_point p = {.kind = (uint32_t)v->op.kind * FT_PHASE_COUNT +
                                       (uint32_t)v->op.phase,
                               .twos = twos_in_rows(&v->op)};
+    ft_cost cost;
     ft__terms t;
 
     ft__base_terms(&l->base, &t, s, i);
@@ -214,7 +145,8 @@ static struct process_point point_of(const ft__model_set *l, const ft__samples *
         for (int k = 0; k < N_SHARES; k++)
             p.share[k] = fmin(share[k] / t.total_s, 2);
     }
-    ft__features(f, &v->op, &one);
+    ft_op_cost(&v->op, &cost);
+    ft__features(f, &v->op, &cost, &one);
     for (int k = 0; k < N_SIZES; k++)
         p.size[k] = isfinite(f[sizes[k]]) ? (double)f[sizes[k]] : 0;
     return p;
@@ -476,10 +408,9 @@ static ft_status correct(struct correcting *c, ft__op_answer *predicted,
 ft_status ft__calibration_set_correct(ft__op_answer *predicted, uint32_t *n_used,
                                       const ft__family *f, ft__metric metric,
                                       const ft_calibration_set *known,
-                                      const ft__dataset *on, const ft_op *ops, size_t n,
-                                      ft_error *err)
+                                      const ft__dataset *d, const ft__dataset *on,
+                                      const ft_op *ops, size_t n, ft_error *err)
 {
-    const ft__dataset *d = ft__calibration_set_dataset(known, on);
     struct correcting c = {.metric = metric};
     ft_status st;
 

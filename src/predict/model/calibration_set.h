@@ -7,25 +7,19 @@
  * least correct nothing; of more than the most some are taken. */
 enum { FT__LEAST_CALIBRATION = 5, FT__MOST_CALIBRATION = 1000 };
 
-/* Samples row[n], whose device files are borrowed; freed by ft_calibration_set_free().
- */
-ft_status ft__calibration_set_of_rows(ft_calibration_set **out, const ft__samples *s,
-                                      const uint32_t *row, size_t n, ft_error *err);
-/* Which of the known measurements are of the device of `on`, at its clock and cap:
- * those measured with most in common with it; NULL: none. `known` may be NULL. */
-const ft__dataset *ft__calibration_set_dataset(const ft_calibration_set *known,
-                                               const ft__dataset *on);
-/* Is the operation among those? */
-bool ft__calibration_set_has(const ft_calibration_set *known, const ft__dataset *on,
-                             const ft_op *op);
+struct ft_calibration_set {
+    ft__samples s;
+};
+
 /* What a family said of n operations on the device of `on`, which is complete,
- * corrected by the calibration set; operations that are among the known
- * ones are answered as measured. *n_used: by how many operations; too few change
- * nothing else. */
+ * corrected by those of the calibration set that are of dataset d, one of its own
+ * (NULL, FT_ENOTFOUND: none are of the device at its clock and cap); operations that
+ * are among the known ones are answered as measured. *n_used: by how many operations;
+ * too few change nothing else. */
 ft_status ft__calibration_set_correct(ft__op_answer *predicted, uint32_t *n_used,
                                       const ft__family *f, ft__metric metric,
                                       const ft_calibration_set *known,
-                                      const ft__dataset *on, const ft_op *ops, size_t n,
-                                      ft_error *err);
+                                      const ft__dataset *d, const ft__dataset *on,
+                                      const ft_op *ops, size_t n, ft_error *err);
 
 #endif

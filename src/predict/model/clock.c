@@ -233,9 +233,18 @@ static double to_power(double v, double q)
     return q == 3 ? v * v * v : pow(v, q);
 }
 
-/* What of a ratio does not depend on the clocks asked for. The share `bound` of the
- * time, at the clocks measured, is memory's. */
-void ft__clocks_start(ft__clock_start *out, const ft__clocks *c, const ft__clock_row *r)
+/* What of a ratio does not depend on the clocks asked for. */
+struct clock_start {
+    const ft__clocks *c;
+    double core_top, memory_top; /* clocks below are shares of these */
+    double core, memory, power, volt, level, bound;
+    double whole; /* the time as measured */
+    double held;  /* what memory has in it */
+};
+
+/* The share `bound` of the time, at the clocks measured, is memory's. */
+static void start_of(struct clock_start *out, const ft__clocks *c,
+                     const ft__clock_row *r)
 {
     const double *v = c->v, q = v[SMOOTH];
 
@@ -252,7 +261,7 @@ void ft__clocks_start(ft__clock_start *out, const ft__clocks *c, const ft__clock
     out->level = v[IDLE] * out->volt / voltage(v, 1) + v[MEMORY] * out->memory;
 }
 
-static double time_ratio(const ft__clock_start *s, double core, double memory)
+static double time_ratio(const struct clock_start *s, double core, double memory)
 {
     double q = s->c->v[SMOOTH];
     double held = memory == 1 ? s->held : to_power(s->bound / memory, q);
@@ -261,7 +270,7 @@ static double time_ratio(const ft__clock_start *s, double core, double memory)
     return then / s->whole;
 }
 
-static ft__clock_ratio ratio_at(const ft__clock_start *s, double core_hz,
+static ft__clock_ratio ratio_at(const struct clock_start *s, double core_hz,
                                 double memory_hz)
 {
     const double *v = s->c->v;
@@ -288,15 +297,20 @@ static ft__clock_ratio ratio_at(const ft__clock_start *s, double core_hz,
 static ft__clock_ratio formulae(const ft__clocks *c, const ft__clock_row *r,
                                 double core_hz, double memory_hz)
 {
-    ft__clock_start s;
+    struct clock_start s;
 
-    ft__clocks_start(&s, c, r);
+    start_of(&s, c, r);
     return ratio_at(&s, core_hz, memory_hz);
 }
 
-double ft__clocks_power(const ft__clock_start *s, double core_hz)
+void ft__clocks_power(double *ratio, const ft__clocks *c, const ft__clock_row *measured,
+                      const double *core_hz, size_t n)
 {
-    return ratio_at(s, core_hz, NAN).power;
+    struct clock_start s;
+
+    start_of(&s, c, measured);
+    for (size_t i = 0; i < n; i++)
+        ratio[i] = ratio_at(&s, core_hz[i], NAN).power;
 }
 
 static double miss(double from, double to, double ratio)

@@ -67,18 +67,10 @@ typedef struct ft__clock_ratio {
 /* memory_hz NaN: as measured. */
 ft__clock_ratio ft__clocks_at(const ft__clocks *c, const ft__clock_row *measured,
                               double core_hz, double memory_hz);
-/* The power ratio of a model without trees, in two steps, of which the second is quick:
- * ft__clocks_at(c, measured, core_hz, NAN).power. */
-typedef struct ft__clock_start {
-    const ft__clocks *c;
-    double core_top, memory_top; /* clocks below are shares of these */
-    double core, memory, power, volt, level, bound;
-    double whole; /* the time as measured */
-    double held;  /* what memory has in it */
-} ft__clock_start;
-void ft__clocks_start(ft__clock_start *out, const ft__clocks *c,
-                      const ft__clock_row *measured);
-double ft__clocks_power(const ft__clock_start *s, double core_hz);
+/* The power ratios of a model without trees at n clocks: ft__clocks_at(c, measured,
+ * core_hz[i], NAN).power; what no clock changes is found once. */
+void ft__clocks_power(double *ratio, const ft__clocks *c, const ft__clock_row *measured,
+                      const double *core_hz, size_t n);
 /* What is drawn whatever runs, over that at the highest clock: it goes with the
  * voltage. */
 double ft__clocks_idle(const ft__clocks *c, double core_hz);

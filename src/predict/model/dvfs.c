@@ -290,7 +290,8 @@ void ft__clocked_free(ft__clocked_list *l)
     *l = (ft__clocked_list){0};
 }
 
-const ft__clocked *ft__clocked_of(const ft__clocked_list *l, const char *device)
+/* NULL: no workload was measured at clocks of the device. */
+static const ft__clocked *clocked_of(const ft__clocked_list *l, const char *device)
 {
     for (uint32_t i = 0; i < l->n; i++)
         if (strcmp(l->v[i].device, device) == 0)
@@ -522,9 +523,10 @@ static void ask(ft_estimate *time, ft_estimate *power, const ft__clocked *c,
     *power = scaled(from->power_w, r.power, r.power_low, r.power_high);
 }
 
-double ft__clocked_formulae(const ft__clocked *c, const ft_device_use *on, uint64_t op,
-                            bool time, bool power)
+double ft__clocked_formulae(const ft__clocked_list *l, const ft_device_use *on,
+                            uint64_t op, bool time, bool power)
 {
+    const ft__clocked *c = clocked_of(l, on->name);
     size_t n;
     const ft__clocked_row *row = c ? rows_of(c, op, on, &n) : NULL;
     ft__clocks plain;
@@ -623,7 +625,7 @@ ft_status ft__clocked_network(ft_network_estimate *out, const ft__clocked_list *
     if (on.device)
         on.name = ft_device_get(on.device)->name;
     if (!st)
-        st = ask_all(out, ft__clocked_of(l, on.name ? on.name : ""), &on, g, err);
+        st = ask_all(out, clocked_of(l, on.name ? on.name : ""), &on, g, err);
     if (st) {
         ft_network_estimate_free(out);
         return st;

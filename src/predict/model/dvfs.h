@@ -41,8 +41,6 @@ ft_status ft__clocked_fit(ft__clocked_list *out, const ft__samples *s, uint64_t 
 /* Which samples are at the highest clocks of their workload: top[s->n]. */
 ft_status ft__clocked_top(bool *top, const ft__samples *s, ft_error *err);
 void ft__clocked_free(ft__clocked_list *l);
-/* NULL: no workload was measured at clocks of the device. */
-const ft__clocked *ft__clocked_of(const ft__clocked_list *l, const char *device);
 
 ft_status ft__clocked_write(ft__writer *w, const ft__clocked *c, ft_error *err);
 /* One more, from a section of a file that is used where it lies. */
@@ -57,8 +55,8 @@ ft_status ft__clocked_network(ft_network_estimate *out, const ft__clocked_list *
                               const ft_device_use *on, const ft_graph *g,
                               ft_error *err);
 /* The same by the formulae alone: time, power, or with neither energy; NaN: not
- * known. c NULL: nothing is. */
-double ft__clocked_formulae(const ft__clocked *c, const ft_device_use *on, uint64_t op,
-                            bool time, bool power);
+ * known. on->name is not NULL. */
+double ft__clocked_formulae(const ft__clocked_list *l, const ft_device_use *on,
+                            uint64_t op, bool time, bool power);
 
 #endif

@@ -10,20 +10,6 @@
 
 /* ---- datasets ---- */
 
-ft__hardware ft__hardware_of(const ft_device *file)
-{
-    ft__hardware h = {.capability = NAN};
-    const ft_device_facts *d = file ? ft_device_get(file) : NULL;
-
-    if (!d)
-        return h;
-    snprintf(h.vendor, sizeof(h.vendor), "%s", d->vendor);
-    snprintf(h.chip, sizeof(h.chip), "%s", d->chip);
-    snprintf(h.type, sizeof(h.type), "%s", d->type);
-    h.capability = d->compute_capability;
-    return h;
-}
-
 ft_device_use ft__dataset_use(const ft__dataset *d)
 {
     return (ft_device_use){.device = d->file,

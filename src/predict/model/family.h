@@ -7,14 +7,6 @@
 #include "predict/model/kernels.h"
 #include "predict/model/model_set.h"
 
-/* What tells devices apart, and which are alike. */
-typedef struct ft__hardware {
-    char vendor[24];
-    char chip[40];
-    char type[8];      /* "gpu", "cpu"; "": there is no file */
-    double capability; /* NVIDIA's compute capability; NaN: not known */
-} ft__hardware;
-
 /* What operations of one dataset were measured to take, against the physical estimate
  * of them: in a file, used where it lies. */
 typedef struct ft__templates {
@@ -55,8 +47,6 @@ void ft__family_free(ft__family *f);
 ft_device_use ft__dataset_use(const ft__dataset *d);
 /* Which dataset *on is, complete; n_datasets: none of them. */
 uint32_t ft__family_index(const ft__family *f, const ft__dataset *on);
-/* Of a device's file, or of none. */
-ft__hardware ft__hardware_of(const ft_device *file);
 /* A model set of the metric, whichever devices it is for; NULL: there is none. */
 static inline const ft__model_set *ft__family_any(const ft__family *f,
                                                   ft__metric metric)

@@ -270,7 +270,7 @@ static ft_status get_all(ft__kernel_models *k, struct section_parts *p, uint64_t
         return ft_fail(err, FT_ENOMEM, 0, "predictor");
     for (int i = 0; i < FT__N_REGRESSORS && !st && !p->bad; i++)
         st = get_regressor(p, &k->of[i], &h->of[i],
-                           ft__kernel_columns(i == FT__OF_KERNELS), pos, err);
+                           ft__kernel_columns(NULL, i == FT__OF_KERNELS), pos, err);
     return st || (!p->bad && !p->left) ? st
                                        : ft__predictor_damaged(pos, "kernels", err);
 }

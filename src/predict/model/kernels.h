@@ -28,13 +28,20 @@ static inline const char *ft__kernel_name_of(const ft_ptx_listed *v)
     return v->call ? v->call : v->kernel->name;
 }
 
+/* A launch and what came of it. */
+typedef struct ft__kernel_timed {
+    double time_s;
+    size_t line;      /* in the file */
+    size_t from, len; /* in ft__kernel_file.text: as a launch file has it */
+} ft__kernel_timed;
+
 /* Files that ptx-measure wrote: each of one GPU, with modules where the launch file had
  * them relative to it. */
 typedef struct ft__kernel_file {
     char *path;
     ft_device *device;
     ft_ptx_launches *launches;
-    struct ft__kernel_timed *timed; /* of each launch */
+    ft__kernel_timed *timed; /* of each launch */
     size_t n;
     char *text; /* the launches as a launch file has them */
     size_t len;
@@ -53,14 +60,9 @@ typedef struct ft__kernel_rows {
 ft_status ft__kernel_rows_read(ft__kernel_rows *out, const char *paths,
                                const char *where, const char *data_dir, ft_error *err);
 void ft__kernel_rows_free(ft__kernel_rows *r);
-/* The row as a line of a launch file; not terminated. */
-const char *ft__kernel_rows_line(const ft__kernel_rows *r, size_t i, size_t *len);
 /* Its launch once more, counted, as the question about it. */
 ft_status ft__kernel_rows_query(ft_kernel_query *out, ft_ptx_counts *counts,
                                 const ft__kernel_rows *r, size_t i, ft_error *err);
-/* use[r->n]: all but what is equal to a launch of the launch file at `path`. */
-ft_status ft__kernel_rows_without(bool *use, const ft__kernel_rows *r, const char *path,
-                                  ft_error *err);
 
 /* ---- what is learned of them ---- */
 

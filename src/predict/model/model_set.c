@@ -603,14 +603,13 @@ static ft_status find_base(ft__model_set *l, const ft__samples *s, const uint32_
 static ft_status find_columns(ft__model_set *l, const ft__samples *s,
                               const uint32_t *row, size_t n, ft_error *err)
 {
+    const ft__columns *before = l->opt.before ? &l->opt.before->columns : NULL;
     bool common = false;
 
-    if (l->opt.before)
-        return ft__columns_copy(&l->columns, &l->opt.before->columns, err);
-    for (int phase = 0; phase < FT_PHASE_COUNT; phase++)
+    for (int phase = 0; phase < FT_PHASE_COUNT && !before; phase++)
         common |= l->opt.metric == FT__METRIC_POWER &&
                   is_shared(l, s, row, n, (ft_phase)phase);
-    return ft__columns_make(&l->columns, s, row, n, l->opt.unseen, common, err);
+    return ft__columns_make(&l->columns, before, s, row, n, l->opt.unseen, common, err);
 }
 
 ft_status ft__model_set_fit(ft__model_set *out, const ft__samples *s,

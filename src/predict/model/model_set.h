@@ -140,7 +140,6 @@ static inline uint32_t ft__kind_number(const ft_op *op)
 {
     return (uint32_t)op->kind + (ft__is_narrow(op) ? FT_KIND_COUNT : 0);
 }
-bool ft__kind_number_named(uint32_t *out, const char *name);
 /* The name of the kind ("linear", "linear.narrow") or class, or "all". */
 const char *ft__regressor_name(const ft__regressor *p);
 /* Does an operation belong to it, leaving aside more particular ones and whether it has

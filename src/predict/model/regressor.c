@@ -28,16 +28,6 @@ static const char *const names[FT__N_KIND_NUMBERS] = {
 #undef FT_KIND
 };
 
-bool ft__kind_number_named(uint32_t *out, const char *name)
-{
-    for (uint32_t i = 0; i < FT__N_KIND_NUMBERS; i++)
-        if (strcmp(names[i], name) == 0) {
-            *out = i;
-            return true;
-        }
-    return false;
-}
-
 const char *ft__regressor_name(const ft__regressor *p)
 {
     return p->scope <= FT__SCOPE_KIND    ? names[p->which]

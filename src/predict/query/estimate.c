@@ -374,15 +374,14 @@ ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
                                 ft_error *err)
 {
     double *count = malloc((e->n_ops + 1u) * sizeof(*count)), busy_s, t;
+    ft__network_load load = ft__schedule_no_load(cap_w);
     ft_basis basis;
-    ft__network_load load;
 
     if (!count)
         return ft_fail(err, FT_ENOMEM, 0, "estimate");
     for (uint32_t i = 0; i < e->n_ops; i++)
         count[i] = task[i].count;
     ft__schedule_load(&load, task, e->n_ops);
-    load.cap_w = cap_w;
     busy_s = ft__schedule_busy(&load, s);
     t = ft__schedule_time(&load, s);
     basis = busy_s > 0 ? weakest_of_sum(e, count, busy_s) : FT_BASIS_SCALED;
@@ -395,18 +394,8 @@ ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
     return FT_OK;
 }
 
-void ft__estimate_brief(ft_brief *out, const ft__op_task *task, size_t n,
-                        const ft__schedule *s, double cap_w)
-{
-    ft__network_load load;
-
-    ft__schedule_load(&load, task, n);
-    load.cap_w = cap_w;
-    ft__estimate_of_load(out, &load, s);
-}
-
-void ft__estimate_of_load(ft_brief *out, const ft__network_load *load,
-                          const ft__schedule *s)
+void ft__estimate_brief(ft_brief *out, const ft__network_load *load,
+                        const ft__schedule *s)
 {
     double joules;
 
@@ -490,8 +479,20 @@ ft_status ft_predict_network_roofline(ft_network_estimate *out,
     return predict_by_specification(out, ft__roofline, FT_BASIS_ROOFLINE, d, g, err);
 }
 
+/* H. Qi, E. Sparks, A. Talwalkar, Paleo: a performance model for deep neural networks,
+ * ICLR 2017, eq. 1: reading, computing and writing do not overlap. Under a flat roof.
+ */
+static double paleo(const ft_op *op, const ft__roof *r)
+{
+    ft_cost c;
+
+    ft_op_cost(op, &c);
+    return c.flops / r->peak_flops +
+           (c.bytes_read + c.bytes_written) / r->bandwidth[0] + r->launch_s;
+}
+
 ft_status ft_predict_network_paleo(ft_network_estimate *out, const ft_device_facts *d,
                                    const ft_graph *g, ft_error *err)
 {
-    return predict_by_specification(out, ft__paleo, FT_BASIS_ANALYTIC, d, g, err);
+    return predict_by_specification(out, paleo, FT_BASIS_ANALYTIC, d, g, err);
 }

@@ -47,10 +47,8 @@ ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
                                 const ft__op_task *task, const ft__schedule *s,
                                 double cap_w, const ft__log_residual *residual,
                                 ft_error *err);
-/* The values of the same, but memory; from sums whose cap is set. */
-void ft__estimate_of_load(ft_brief *out, const ft__network_load *load,
-                          const ft__schedule *s);
-void ft__estimate_brief(ft_brief *out, const ft__op_task *task, size_t n,
-                        const ft__schedule *s, double cap_w);
+/* The values of the same, but memory; from sums. */
+void ft__estimate_brief(ft_brief *out, const ft__network_load *load,
+                        const ft__schedule *s);
 
 #endif

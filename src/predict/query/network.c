@@ -291,11 +291,7 @@ static ft_status predict_operations(ft_network_estimate *out, const ft_predictor
     if (!st)
         st = ft__query_context_open(&q, &setting, &on, err);
     if (!st)
-        st = ft__query_context_learn(&q, err);
-    if (!st)
-        st = ft__query_context_bytes(out->op_memory, &q, FT__METRIC_MEMORY, err);
-    if (!st)
-        st = ft__query_context_bytes(out->op_workspace, &q, FT__METRIC_WORKSPACE, err);
+        st = ft__query_context_learn(&q, out, err);
     if (!st)
         st = assemble(out, &q, err);
     if (!st)
@@ -360,7 +356,7 @@ ft_status ft__network_tasks(ft__tasks *out, const ft_predictor *p,
     if (out->as)
         q.as = out->as;
     if (!st)
-        st = ft__query_context_learn(&q, err);
+        st = ft__query_context_learn(&q, NULL, err);
     for (uint32_t i = 0; i < q.n && !st; i++) {
         out->task[i] = (ft__op_task){.power_w = NAN};
         take_task(&out->task[i], &unused, &q, i);
@@ -372,58 +368,4 @@ ft_status ft__network_tasks(ft__tasks *out, const ft_predictor *p,
     }
     ft__query_context_close(&q, &setting);
     return st;
-}
-
-/* ---- what was learned of a network at all ---- */
-
-/* Which column says how wide an element is; n: none. */
-static uint32_t bits_column(const ft__columns *c)
-{
-    for (uint32_t j = 0; j < c->n; j++) {
-        char name[48];
-
-        ft__columns_name(c, name, j);
-        if (strcmp(name, "bits") == 0)
-            return j;
-    }
-    return c->n;
-}
-
-/* Is there a regressor of its kind, from elements as wide as its own? */
-static bool covers(const ft__model_set *l, uint32_t bits, const ft_op *op)
-{
-    float width = (float)ft_dtype_bits(op->dtype);
-
-    for (uint32_t i = 0; i < l->n_regressors; i++) {
-        const ft__regressor *p = &l->part[i];
-
-        if (p->scope != FT__SCOPE_ALL && ft__regressor_has(p, op) &&
-            (bits == l->columns.n ||
-             (p->least[bits] <= width && width <= p->most[bits])))
-            return true;
-    }
-    return false;
-}
-
-double ft_predictor_covers(const ft_predictor *p, const char *device, const ft_graph *g)
-{
-    const ft_device_use on = {.name = device};
-    const ft__model_set *l = ft__family_any(p->family, FT__METRIC_TIME);
-    uint32_t n = 0, learned = 0, bits = l ? bits_column(&l->columns) : 0;
-
-    if (ft__graph_is_workload(g))
-        return ft__clocked_covers(&p->family->clocked, g);
-    if (ft__alone_find(p->family, &on, g))
-        return 1;
-    for (uint32_t i = 0; l && i < g->n_ops; i++) {
-        ft_op op = g->op[i];
-
-        if (ft__costs_nothing(&op))
-            continue;
-        n++;
-        op.phase = FT_PHASE_FORWARD;
-        op.wrt = 0;
-        learned += covers(l, bits, &op);
-    }
-    return n ? (double)learned / n : 0;
 }

@@ -379,6 +379,7 @@ static bool by_lines(ft_brief *out, ft_op_costs *x, const ft_listed *list)
     struct list_cursor c = cursor_of(list);
     uint32_t n = 0;
     double weights = 0, most = 0;
+    ft__network_load load;
 
     x->network++;
     while (next_line(&c)) {
@@ -403,7 +404,9 @@ static bool by_lines(ft_brief *out, ft_op_costs *x, const ft_listed *list)
     }
     if (n == 0 || isnan(weights))
         return false;
-    ft__estimate_brief(out, x->task, n, &x->known.schedule, x->known.cap_w);
+    load = ft__schedule_no_load(x->known.cap_w);
+    ft__schedule_load(&load, x->task, n);
+    ft__estimate_brief(out, &load, &x->known.schedule);
     out->memory_bytes = weights + most;
     return true;
 }

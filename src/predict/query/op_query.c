@@ -84,6 +84,19 @@ static double cap_under(const ft_device_facts *d, double power_w)
     return isfinite(power_w) ? power_w : d->tdp_w > 0 ? d->tdp_w : INFINITY;
 }
 
+/* Does a setting change anything of a chip but whether there are launches? */
+static bool setting_changes(const char *setting)
+{
+    static const char *const names[] = {"clock",     "memory",     "power",
+                                        "optimizer", "activation", "cache"};
+    size_t len;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (ft__pair(setting, names[i], &len))
+            return true;
+    return false;
+}
+
 ft_status ft__device_query_open(ft__device_query *out, const ft_device_use *on,
                                 const ft__physics_params *params, const ft_graph *g,
                                 ft_error *err)
@@ -99,48 +112,31 @@ ft_status ft__device_query_open(ft__device_query *out, const ft_device_use *on,
     out->graph = on->run_mode ? strcmp(on->run_mode, "graph") == 0
                               : ft__is_graph_mode(out->setting);
     out->capped = isfinite(cap);
-    out->as_it_comes = !ft__setting_changes(out->setting);
+    out->as_it_comes = !setting_changes(out->setting);
     out->cap_w = cap_under(out->device, cap);
     st = check_facts(out, g, err);
     return st ? st : find_clock(out, err);
 }
 
-void ft__device_query_close(ft__device_query *a)
-{
-    ft__clocks_free(a->clocks);
-    a->clocks = NULL;
-}
-
-/* What it draws at the clock that it comes with if nothing holds it back, and how that
- * changes with the clock. */
-struct draw {
-    double power_w; /* NaN: a CPU, or not known */
-    bool clocked;
-    ft__clock_start start;
-};
-
-static void draw_of(struct draw *out, const ft__device_query *a, const ft__terms *t,
-                    const ft__hardware_spec *chip)
+/* What it draws at each of n clocks (NaN: that which it comes with) if nothing holds it
+ * back; NaN: a CPU, or not known. */
+static void draws_at(double *power_w, const ft__device_query *a, const ft__terms *t,
+                     const ft__hardware_spec *chip, const double *clock_hz, size_t n)
 {
     ft__clock_row row = {.core_hz = chip->clock_hz,
                          .memory_hz = NAN,
                          .time_s = t->busy_s,
                          .power_w = ft__physics_power(t, chip, &a->params)};
+    const bool clocked = a->clocks && isfinite(row.power_w);
 
-    out->power_w = row.power_w;
-    out->clocked = a->clocks && isfinite(row.power_w);
     for (int i = 0; i < FT__CLOCK_HINTS; i++)
         row.hint[i] = NAN;
     row.hint[0] = fmin(1, t->memory_s / t->busy_s);
-    if (out->clocked)
-        ft__clocks_start(&out->start, a->clocks, &row);
-}
-
-static double draw_at(const struct draw *d, double clock_hz)
-{
-    return d->clocked && isfinite(clock_hz)
-               ? d->power_w * ft__clocks_power(&d->start, clock_hz)
-               : d->power_w;
+    if (clocked)
+        ft__clocks_power(power_w, a->clocks, &row, clock_hz, n);
+    for (size_t k = 0; k < n; k++)
+        power_w[k] =
+            clocked && isfinite(clock_hz[k]) ? row.power_w * power_w[k] : row.power_w;
 }
 
 /* What the device would draw if nothing held it back; NaN: a CPU, or not known. known:
@@ -148,9 +144,9 @@ static double draw_at(const struct draw *d, double clock_hz)
 static double free_power(const ft__device_query *a, const ft_op *op,
                          const ft__terms *known)
 {
-    struct draw d;
     ft__hardware_spec chip;
     ft__terms t;
+    double power_w;
 
     if (!a->device)
         return NAN;
@@ -162,8 +158,8 @@ static double free_power(const ft__device_query *a, const ft_op *op,
     else
         ft__physics(&t, op, &chip, &a->params);
     t.total_s = t.busy_s;
-    draw_of(&d, a, &t, &chip);
-    return draw_at(&d, a->clock_hz);
+    draws_at(&power_w, a, &t, &chip, &a->clock_hz, 1);
+    return power_w;
 }
 
 double ft__device_query_power(const ft__device_query *a, const ft_op *op,
@@ -202,29 +198,31 @@ bool ft__device_query_may(const ft_device_facts *d, double clock_hz)
     return isnan(clock_hz) || (top_clock(d) > 0 && has_clock(d, clock_hz));
 }
 
-ft_status ft__device_query_range_open(ft__device_query_range *out,
-                                      const ft_device_use *on,
-                                      const ft__physics_params *params,
-                                      const ft__operating_point *operating_point,
-                                      size_t n, const ft_graph *g, ft_error *err)
+static ft_status range_open(ft__device_query_range *out, const ft_device_use *on,
+                            const ft__operating_point *operating_point, size_t n,
+                            const ft_graph *g, ft_error *err)
 {
+    const ft__physics_params params = ft__physics_default();
     ft_device_use plain = *on;
     bool clocked = false;
     ft_status st;
 
     *out = (ft__device_query_range){.operating_point = operating_point, .n = n};
     plain.setting = "";
-    st = ft__device_query_open(&out->a, &plain, params, g, err);
+    st = ft__device_query_open(&out->a, &plain, &params, g, err);
     if (st)
         return st;
     out->sustained = malloc((n + 1) * FT__MOST_PARAMS * sizeof(*out->sustained));
     out->cap_w = malloc((n + 1) * sizeof(*out->cap_w));
-    if (!out->sustained || !out->cap_w)
+    out->clock_hz = malloc((n + 1) * sizeof(*out->clock_hz));
+    out->free_w = malloc((n + 1) * sizeof(*out->free_w));
+    if (!out->sustained || !out->cap_w || !out->clock_hz || !out->free_w)
         return ft_fail(err, FT_ENOMEM, 0, "%zu settings", n);
     for (size_t k = 0; k < n; k++) {
         const double clock_hz = operating_point[k].clock_hz;
         const bool open = ft__device_query_may(out->a.device, clock_hz);
 
+        out->clock_hz[k] = clock_hz;
         out->cap_w[k] =
             open ? cap_under(out->a.device, operating_point[k].power_w) : (double)NAN;
         clocked = clocked || (open && !isnan(clock_hz));
@@ -232,18 +230,10 @@ ft_status ft__device_query_range_open(ft__device_query_range *out,
     return clocked ? fit_clocks(&out->a, err) : FT_OK;
 }
 
-void ft__device_query_range_close(ft__device_query_range *r)
-{
-    ft__device_query_close(&r->a);
-    free(r->sustained);
-    free(r->cap_w);
-}
-
 /* One operation of many settings. */
 struct range_op {
     ft__device_query_range *r;
     ft__op_range range;
-    struct draw draw;
     double *sustained; /* by operating_point */
 };
 
@@ -265,7 +255,7 @@ static double *sustained_of(ft__device_query_range *r, const ft__physics_params 
 
 static double power_at(const struct range_op *p, size_t k)
 {
-    double free_w = draw_at(&p->draw, p->r->operating_point[k].clock_hz);
+    const double free_w = p->r->free_w[k];
 
     return isfinite(free_w) ? fmin(free_w, p->r->cap_w[k]) : free_w;
 }
@@ -273,19 +263,17 @@ static double power_at(const struct range_op *p, size_t k)
 static void price_at(struct range_op *p, size_t k, double *busy_s, double *power_w)
 {
     const ft__operating_point *operating_point = &p->r->operating_point[k];
-    const double free_w = draw_at(&p->draw, operating_point->clock_hz);
     double held = 1;
     ft__terms t;
 
     *power_w = power_at(p, k);
     if (isfinite(operating_point->power_w))
-        held = clock_under_cap(&p->r->a, free_w, operating_point->power_w);
+        held = clock_under_cap(&p->r->a, p->r->free_w[k], operating_point->power_w);
     ft__op_range_cost(&t, &p->range, operating_point, held, &p->sustained[k]);
     *busy_s = t.busy_s;
 }
 
-/* What no setting changes of an operation, and what it would draw at the clock that the
- * device comes with. */
+/* What no setting changes of an operation, and what it would draw if no cap held it. */
 static bool range_op_make(struct range_op *p, const ft__physics_params *params,
                           const ft_op *op, ft__arena *arena)
 {
@@ -295,18 +283,17 @@ static bool range_op_make(struct range_op *p, const ft__physics_params *params,
     r->a.params = *params;
     if (!ft__op_range_make(&p->range, &t, op, r->a.device, r->a.policy, params, arena))
         return false;
-    p->draw = (struct draw){.power_w = NAN};
     t.total_s = t.busy_s;
+    for (size_t k = 0; k < r->n; k++)
+        r->free_w[k] = NAN;
     if (p->range.chip.gpu)
-        draw_of(&p->draw, &r->a, &t, &p->range.chip);
+        draws_at(r->free_w, &r->a, &t, &p->range.chip, r->clock_hz, r->n);
     return true;
 }
 
-ft_status ft__device_query_range_op(double *busy_s, double *power_w,
-                                    ft__device_query_range *r,
-                                    const ft__physics_params *params,
-                                    const ft__physics_params *draws, const ft_op *op,
-                                    ft_error *err)
+static ft_status range_ask_op(ft__device_query_range *r, double *busy_s,
+                              double *power_w, const ft__priced_by *by, const ft_op *op,
+                              ft_error *err)
 {
     struct range_op p = {.r = r};
     ft__arena arena = {0};
@@ -318,17 +305,34 @@ ft_status ft__device_query_range_op(double *busy_s, double *power_w,
     }
     if (ft__costs_nothing(op))
         return FT_OK;
-    p.sustained = sustained_of(r, params);
-    good = range_op_make(&p, params, op, &arena);
+    p.sustained = sustained_of(r, by->time);
+    good = range_op_make(&p, by->time, op, &arena);
     for (size_t k = 0; k < r->n && good; k++)
         price_at(&p, k, &busy_s[k], &power_w[k]);
-    if (good && draws != params) {
-        good = range_op_make(&p, draws, op, &arena);
+    if (good && by->power != by->time) {
+        good = range_op_make(&p, by->power, op, &arena);
         for (size_t k = 0; k < r->n && good; k++)
             power_w[k] = power_at(&p, k);
     }
     ft__arena_free(&arena);
     return good ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu settings", r->n);
+}
+
+ft_status ft__device_query_range_ask(ft__device_query_range *out, double *busy_s,
+                                     double *power_w, const ft_device_use *on,
+                                     const ft__priced_by *by,
+                                     const ft__operating_point *operating_point,
+                                     size_t n, const ft_graph *g, ft_error *err)
+{
+    ft_status st = range_open(out, on, operating_point, n, g, err);
+
+    for (uint32_t i = 0; i < g->n_ops && !st; i++)
+        st = range_ask_op(out, &busy_s[i * n], &power_w[i * n], &by[i], &g->op[i], err);
+    free(out->sustained);
+    free(out->clock_hz);
+    free(out->free_w);
+    out->sustained = out->clock_hz = out->free_w = NULL;
+    return st;
 }
 
 /* ---- host and device ---- */
@@ -337,12 +341,13 @@ ft_status ft__device_query_range_op(double *busy_s, double *power_w,
 static double launches(const ft__device_query *a, const ft_op *op)
 {
     const ft__physics_params params = ft__physics_default();
+    const ft__calls calls = ft__calls_of(op);
 
     if (a->graph)
         return 0;
     return op->phase == FT_PHASE_OPTIMIZER
                ? parameter_launches
-               : ft__host_s(op, &params) / params.v[FT__C_floor_s];
+               : ft__host_s(&calls, &params) / params.v[FT__C_floor_s];
 }
 
 void ft__device_query_bare(ft__op_task *task, ft_estimate *time,

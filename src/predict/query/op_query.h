@@ -17,7 +17,7 @@ typedef struct ft__device_query {
     bool capped;        /* by the setting */
     bool as_it_comes;   /* the setting changes nothing of the chip */
     double clock_hz;    /* NaN: as it comes */
-    ft__clocks *clocks; /* NULL: as it comes */
+    ft__clocks *clocks; /* to be freed; NULL: as it comes */
     bool graph;         /* run mode: no launches from the host */
 } ft__device_query;
 
@@ -26,7 +26,6 @@ typedef struct ft__device_query {
 ft_status ft__device_query_open(ft__device_query *out, const ft_device_use *on,
                                 const ft__physics_params *params, const ft_graph *g,
                                 ft_error *err);
-void ft__device_query_close(ft__device_query *a);
 
 void ft__device_query_terms(ft__terms *out, const ft__device_query *a, const ft_op *op);
 /* From the terms of an operation: what it needs of host and device, and the estimate of
@@ -69,24 +68,25 @@ typedef struct ft__device_query_range {
     size_t n;
     /* By constants and operating_point; NaN: not known yet. */
     const ft__physics_params *params[FT__MOST_PARAMS]; /* NULL: none yet */
-    double *sustained;
-    double *cap_w; /* by operating_point: what the device draws at most; NaN:
-                      ft__device_query_open() would fail */
+    double *sustained; /* while it is asked, like the next two */
+    double *clock_hz;  /* by operating_point, */
+    double *free_w;    /* and what an operation draws there if no cap holds it */
+    double *cap_w;     /* by operating_point: what the device draws at most; NaN:
+                          ft__device_query_open() would fail */
 } ft__device_query_range;
-/* *on but its setting; FT_ENOTFOUND where no operating_point can be asked about. */
-ft_status ft__device_query_range_open(ft__device_query_range *out,
-                                      const ft_device_use *on,
-                                      const ft__physics_params *params,
-                                      const ft__operating_point *operating_point,
-                                      size_t n, const ft_graph *g, ft_error *err);
-void ft__device_query_range_close(ft__device_query_range *r);
-/* busy_s[n] as ft__device_query_terms() with these constants, power_w[n] as
- * ft__device_query_power() with those of `draws`. */
-ft_status ft__device_query_range_op(double *busy_s, double *power_w,
-                                    ft__device_query_range *r,
-                                    const ft__physics_params *params,
-                                    const ft__physics_params *draws, const ft_op *op,
-                                    ft_error *err);
+/* By which constants an operation is priced. */
+typedef struct ft__priced_by {
+    const ft__physics_params *time, *power;
+} ft__priced_by;
+/* What *on but its setting takes for every operation i of g at every operating point k:
+ * busy_s[i * n + k] as ft__device_query_terms() with by[i].time, power_w[i * n + k] as
+ * ft__device_query_power() with by[i].power. FT_ENOTFOUND where nothing can be asked
+ * about. out->cap_w and out->a.clocks are to be freed in any case. */
+ft_status ft__device_query_range_ask(ft__device_query_range *out, double *busy_s,
+                                     double *power_w, const ft_device_use *on,
+                                     const ft__priced_by *by,
+                                     const ft__operating_point *operating_point,
+                                     size_t n, const ft_graph *g, ft_error *err);
 /* Can the device be asked about at this clock (NaN: as it comes)? */
 bool ft__device_query_may(const ft_device_facts *d, double clock_hz);
 

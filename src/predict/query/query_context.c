@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/pairs.h"
+#include "graph/op_inside.h"
 #include "physics/physics.h"
 #include "predict/model/calibration_set.h"
 #include "predict/model/clock.h"
@@ -15,6 +16,42 @@
 /* The physical estimate's host time is that of a call from C. A framework's layers in
  * Python take this many times as long. */
 static const double layer_factor = 1.8;
+
+/* ---- a few measurements ---- */
+
+static bool same(const char *asked, const char *known)
+{
+    return asked && strcmp(asked, known) == 0;
+}
+
+static size_t likeness(const ft__dataset *on, const ft__dataset *d)
+{
+    const size_t more_than_rows = (size_t)1 << 40;
+
+    return more_than_rows * ((size_t)4 * same(on->policy, d->policy) +
+                             (size_t)2 * same(on->engine, d->engine) +
+                             (size_t)same(on->engine_version, d->engine_version)) +
+           d->n;
+}
+
+/* Which of the known measurements are of the device of `on`, at its clock and cap:
+ * those measured with most in common with it; NULL: none. */
+static const ft__dataset *dataset_like(const ft_calibration_set *known,
+                                       const ft__dataset *on)
+{
+    const ft__dataset *best = NULL;
+
+    for (uint32_t i = 0; known && i < known->s.n_datasets; i++) {
+        const ft__dataset *d = &known->s.dataset[i];
+
+        if (strcmp(d->device, on->device) == 0 &&
+            !ft__setting_differs(on->setting, d->setting) &&
+            !ft__setting_differs(d->setting, on->setting) &&
+            (!best || likeness(on, d) > likeness(on, best)))
+            best = d;
+    }
+    return best;
+}
 
 /* ---- which form ---- */
 
@@ -51,7 +88,8 @@ static void terms_of(ft__terms *t, ft__query_context *q, const ft_op *op)
     ft__device_query_terms(t, &q->a, op);
 }
 
-bool ft__query_context_tf32(const ft__query_context *q, const ft_op *op)
+/* Is it a product that the device would compute in TF32? */
+static bool is_tf32(const ft__query_context *q, const ft_op *op)
 {
     ft__hardware_spec chip;
 
@@ -72,6 +110,21 @@ static bool saw_tf32(const ft__family *f)
     return false;
 }
 
+/* Is its time among the few measurements of the device as it is asked about? */
+static bool is_among_few(const ft__query_context *q, const ft_op *op)
+{
+    const uint64_t hash = ft__op_hash(op);
+
+    for (size_t i = 0; q->few_on && i < q->few->s.n; i++) {
+        const ft__sample *v = &q->few->s.v[i];
+
+        if (v->hash == hash && &q->few->s.dataset[v->dataset] == q->few_on &&
+            v->value[FT__METRIC_TIME] > 0)
+            return true;
+    }
+    return false;
+}
+
 /* As it is; a backward operation otherwise as the part of forward and backward measured
  * together. */
 static void choose_form(ft__query_context *q, uint32_t i)
@@ -88,7 +141,8 @@ static void choose_form(ft__query_context *q, uint32_t i)
     q->bare_form[i] = q->bare[i];
     if (ft__costs_nothing(op) || !q->f)
         return;
-    if (!q->tf32 && ft__query_context_tf32(q, op)) {
+    if (!q->tf32 && is_tf32(q, op)) {
+        q->by_default[i] = true;
         q->a.params = ft__physics_default();
         ft__device_query_terms(&q->bare[i], &q->a, op);
         return;
@@ -97,7 +151,7 @@ static void choose_form(ft__query_context *q, uint32_t i)
         q->measured.params = q->a.params;
         ft__device_query_terms(&q->bare_form[i], &q->measured, op);
     }
-    if (is_learned(q, op) || ft__calibration_set_has(q->few, &q->on, op)) {
+    if (is_learned(q, op) || is_among_few(q, op)) {
         q->share[i] = q->bare[i].busy_s / q->bare_form[i].busy_s;
         return;
     }
@@ -124,10 +178,14 @@ static ft_status choose_forms(ft__query_context *q, ft_error *err)
     q->share = calloc(q->n + 1u, sizeof(*q->share));
     q->bare = calloc(q->n + 1u, sizeof(*q->bare));
     q->bare_form = calloc(q->n + 1u, sizeof(*q->bare_form));
+    q->by_default = calloc(q->n + 1u, sizeof(*q->by_default));
     q->time = calloc(q->n + 1u, sizeof(*q->time));
     q->power = calloc(q->n + 1u, sizeof(*q->power));
-    if (!q->form || !q->share || !q->bare || !q->bare_form || !q->time || !q->power)
+    if (!q->form || !q->share || !q->bare || !q->bare_form || !q->by_default ||
+        !q->time || !q->power)
         return ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
+    if (q->f)
+        q->few_on = dataset_like(q->few, &q->on);
     for (uint32_t i = 0; i < q->n; i++)
         choose_form(q, i);
     return FT_OK;
@@ -350,7 +408,7 @@ static bool is_cpu_from_specification(const ft__query_context *q)
            !ft__family_knows(q->f, FT__METRIC_POWER, &q->on);
 }
 
-ft_status ft__query_context_learn(ft__query_context *q, ft_error *err)
+static ft_status learn_time_and_power(ft__query_context *q, ft_error *err)
 {
     ft_error none = {0};
     uint32_t n_powered;
@@ -361,21 +419,23 @@ ft_status ft__query_context_learn(ft__query_context *q, ft_error *err)
     st = ask_metric(q->time, q, FT__METRIC_TIME, err);
     if (!st && q->few)
         st = ft__calibration_set_correct(q->time, &q->n_few, q->f, FT__METRIC_TIME,
-                                         q->few, &q->on, q->form, q->n, err);
+                                         q->few, q->few_on, &q->on, q->form, q->n, err);
     if (st || is_cpu_from_specification(q))
         return st;
     st = ask_metric(q->power, q, FT__METRIC_POWER, &none);
     if (!st && q->few)
         st = ft__calibration_set_correct(q->power, &n_powered, q->f, FT__METRIC_POWER,
-                                         q->few, &q->on, q->form, q->n, &none);
+                                         q->few, q->few_on, &q->on, q->form, q->n,
+                                         &none);
     q->powered = !st;
     return st == FT_ENOTFOUND ? FT_OK
            : st               ? ft_fail(err, st, 0, "%s", none.msg)
                               : FT_OK;
 }
 
-ft_status ft__query_context_bytes(ft_estimate *out, const ft__query_context *q,
-                                  ft__metric metric, ft_error *err)
+/* Bytes of every operation, where they were learned. */
+static ft_status learn_bytes(ft_estimate *out, const ft__query_context *q,
+                             ft__metric metric, ft_error *err)
 {
     ft__op_answer *a;
     ft_status st;
@@ -390,6 +450,18 @@ ft_status ft__query_context_bytes(ft_estimate *out, const ft__query_context *q,
             a[i].value, a[i].low, a[i].high,
             q->known && !a[i].far ? FT_BASIS_LEARNED : FT_BASIS_SCALED, ""};
     free(a);
+    return st;
+}
+
+ft_status ft__query_context_learn(ft__query_context *q, ft_network_estimate *bytes,
+                                  ft_error *err)
+{
+    ft_status st = learn_time_and_power(q, err);
+
+    if (!st && bytes)
+        st = learn_bytes(bytes->op_memory, q, FT__METRIC_MEMORY, err);
+    if (!st && bytes)
+        st = learn_bytes(bytes->op_workspace, q, FT__METRIC_WORKSPACE, err);
     return st;
 }
 
@@ -447,7 +519,7 @@ static bool was_driven_so(const ft__family *f, const ft__dataset *asked, bool kn
 static void like_known(ft__dataset *asked, const ft__family *f,
                        const ft_calibration_set *known)
 {
-    const ft__dataset *d = ft__calibration_set_dataset(known, asked);
+    const ft__dataset *d = dataset_like(known, asked);
 
     if (!d)
         return;
@@ -598,12 +670,13 @@ ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
 
 void ft__query_context_close(ft__query_context *q, ft__buf *setting)
 {
-    ft__device_query_close(&q->a);
-    ft__device_query_close(&q->measured);
+    ft__clocks_free(q->a.clocks);
+    ft__clocks_free(q->measured.clocks);
     free(q->form);
     free(q->share);
     free(q->bare);
     free(q->bare_form);
+    free(q->by_default);
     free(q->time);
     free(q->power);
     free(q->dataset);

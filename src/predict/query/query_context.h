@@ -32,6 +32,8 @@ typedef struct ft__query_context {
     ft_op *form;   /* in which an operation is asked for: one that was learned */
     double *share; /* of that form's time; NaN: no form of it was learned */
     ft__terms *bare, *bare_form;
+    bool *by_default; /* bare is by the default constants: TF32, which nothing learned
+                         from showed */
     ft__op_answer *time, *power;
     bool powered;     /* power was learned, */
     bool power_known; /* and measured on the device */
@@ -45,6 +47,8 @@ typedef struct ft__query_context {
     bool interpolated;         /* it is, but was measured at several: */
     struct clock_interpolation interpolation;
     const ft_calibration_set *few; /* a few measurements of it, or NULL */
+    const ft__dataset *few_on;     /* those of the device as it is asked about; NULL:
+                                      none */
     uint32_t n_few;                /* that corrected the answers */
 } ft__query_context;
 
@@ -52,14 +56,11 @@ typedef struct ft__query_context {
  * ft__query_context_close()'s to free. */
 ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
                                  const ft_device_use *on, ft_error *err);
-/* Then the forms of all operations, and what is learned of them. */
-ft_status ft__query_context_learn(ft__query_context *q, ft_error *err);
+/* Then the forms of all operations, and what is learned of them. bytes: NULL, or what
+ * receives the memory and workspace of every operation, where they were learned. */
+ft_status ft__query_context_learn(ft__query_context *q, ft_network_estimate *bytes,
+                                  ft_error *err);
 void ft__query_context_close(ft__query_context *q, ft__buf *setting);
-/* Bytes of every operation, where they were learned. */
-ft_status ft__query_context_bytes(ft_estimate *out, const ft__query_context *q,
-                                  ft__metric metric, ft_error *err);
-/* Is it a product that the device would compute in TF32? */
-bool ft__query_context_tf32(const ft__query_context *q, const ft_op *op);
 /* Of the device at a clock (NaN: as it comes; what clocks do to power is in *at),
  * fitted to networks where the family has one. Once q->a is open. */
 ft__schedule ft__query_context_schedule(ft__query_context *q,

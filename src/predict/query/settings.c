@@ -72,36 +72,26 @@ static bool is_rescaled(const struct measured_at *s,
     return true;
 }
 
-/* Constants by which operation i is priced; its class's, unless choose_form() took the
- * others. */
-static const ft__physics_params *parameters_of(const ft__query_context *q, uint32_t i,
-                                               const ft__physics_params *plain)
+/* By which constants each operation is priced: those of its class, but times by *plain
+ * where choose_form() took the default ones. */
+static ft_status price_all(struct settings_batch *m, const ft__query_context *q,
+                           ft__device_query_range *r, const ft_device_use *on,
+                           ft_error *err)
 {
-    const ft__model_set *l = q->models;
-    const ft_op *op = &q->g->op[i];
-
-    return !l || (!q->tf32 && ft__query_context_tf32(q, op))
-               ? plain
-               : &l->base.params[ft__group_of(op)];
-}
-
-static ft_status cost_rescaled(struct settings_batch *m, ft__query_context *q,
-                               ft__device_query_range *r, ft_error *err)
-{
-    const ft__model_set *l = q->models;
     const ft__physics_params plain = ft__physics_default();
-    ft_status st = FT_OK;
+    ft__priced_by *by = calloc(m->n_ops + 1u, sizeof(*by));
+    ft_status st;
 
-    for (uint32_t i = 0; i < m->n_ops && !st; i++) {
-        const ft_op *op = &m->g->op[i];
-        const ft__physics_params *params = parameters_of(q, i, &plain);
-        const ft__physics_params *of_class =
-            l ? &l->base.params[ft__group_of(op)] : &plain;
-
-        /* Power is predicted by the constants of the class in any case. */
-        st = ft__device_query_range_op(&m->busy_s[i * m->n], &m->power_w[i * m->n], r,
-                                       params, of_class, op, err);
+    if (!by)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu settings", m->n);
+    for (uint32_t i = 0; i < m->n_ops; i++) {
+        by[i].power =
+            q->models ? &q->models->base.params[ft__group_of(&m->g->op[i])] : &plain;
+        by[i].time = q->by_default[i] ? &plain : by[i].power;
     }
+    st = ft__device_query_range_ask(r, m->busy_s, m->power_w, on, by,
+                                    m->operating_point, m->n, m->g, err);
+    free(by);
     return st;
 }
 
@@ -111,6 +101,7 @@ static void brief_rescaled(ft_brief *out, struct settings_batch *m,
 {
     const ft__schedule s =
         ft__query_context_schedule(q, &r->a, m->operating_point[k].clock_hz);
+    ft__network_load load = ft__schedule_no_load(r->cap_w[k]);
 
     for (uint32_t i = 0; i < m->n_ops; i++) {
         double busy = m->busy_s[i * m->n + k];
@@ -126,17 +117,18 @@ static void brief_rescaled(ft_brief *out, struct settings_batch *m,
                             ? q->time[i].value * factor
                             : (double)NAN;
     }
-    ft__estimate_brief(out, m->task, m->n_ops, &s, r->cap_w[k]);
+    ft__schedule_load(&load, m->task, m->n_ops);
+    ft__estimate_brief(out, &load, &s);
 }
 
 static ft_status rescaled(ft_brief *out, struct settings_batch *m, ft__query_context *q,
-                          ft__device_query_range *r, const unsigned char *which,
-                          ft_error *err)
+                          ft__device_query_range *r, const ft_device_use *on,
+                          const unsigned char *which, ft_error *err)
 {
-    ft_status st = ft__query_context_learn(q, err);
+    ft_status st = ft__query_context_learn(q, NULL, err);
 
     if (!st)
-        st = cost_rescaled(m, q, r, err);
+        st = price_all(m, q, r, on, err);
     if (st)
         return st;
     for (uint32_t i = 0; i < m->n_ops; i++) {
@@ -159,7 +151,6 @@ static ft_status by_rescaling(ft_brief *out, struct settings_batch *m,
                               const ft_predictor *p, const unsigned char *which,
                               size_t first, ft_error *err)
 {
-    const ft__physics_params params = ft__physics_default();
     ft__query_context q = {.f = p ? p->family : NULL,
                            .g = m->g,
                            .n = m->n_ops,
@@ -171,14 +162,11 @@ static ft_status by_rescaling(ft_brief *out, struct settings_batch *m,
 
     on.setting = p ? m->setting[first] : "";
     st = ft__query_context_open(&q, &setting, &on, err);
-    if (!st) {
-        on.policy = p ? q.on.policy : on.policy;
-        st = ft__device_query_range_open(&r, &on, &params, m->operating_point, m->n,
-                                         m->g, err);
-    }
+    on.policy = p && !st ? q.on.policy : on.policy;
     if (!st)
-        st = rescaled(out, m, &q, &r, which, err);
-    ft__device_query_range_close(&r);
+        st = rescaled(out, m, &q, &r, &on, which, err);
+    ft__clocks_free(r.a.clocks);
+    free(r.cap_w);
     ft__query_context_close(&q, &setting);
     return st;
 }

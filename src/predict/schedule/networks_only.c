@@ -218,7 +218,7 @@ static const char *phase_of(const char *phase)
     return strcmp(phase, forward) == 0 ? forward : ft_phase_name(FT_PHASE_STEP);
 }
 
-bool ft__alone_sound(const ft__alone *a)
+static bool is_sound(const ft__alone *a)
 {
     const double most = log(1e3);
     bool good = ft__is_text(a->device, sizeof(a->device)) &&
@@ -244,10 +244,14 @@ static bool is_measured(const ft__family *f, const ft__dataset *on)
     return false;
 }
 
-ft_status ft__alone_add(ft__family *f, const ft__alone *a, ft_error *err)
+ft_status ft__alone_add(ft__family *f, const ft__alone *a, bool *sound, ft_error *err)
 {
-    ft__alone *grown = realloc(f->alone, (f->n_alone + 1u) * sizeof(*grown));
+    ft__alone *grown;
 
+    *sound = is_sound(a);
+    if (!*sound)
+        return FT_OK;
+    grown = realloc(f->alone, (f->n_alone + 1u) * sizeof(*grown));
     if (!grown)
         return ft_fail(err, FT_ENOMEM, 0, "predictor");
     f->alone = grown;
@@ -388,6 +392,7 @@ static ft_status add_set(ft__family *f, const struct weights_fitting *y, uint32_
     const ft__dataset *d = &y->w->dataset[set / 2];
     ft__alone a = {.low = low, .high = high, .weights = y->own[set]};
     const char *phase = ft_phase_name(set % 2 ? FT_PHASE_STEP : FT_PHASE_FORWARD);
+    bool sound; /* if not, nothing is said of the set */
 
     for (size_t i = 0; i < y->n; i++)
         if (y->item[i].set == set) {
@@ -399,8 +404,8 @@ static ft_status add_set(ft__family *f, const struct weights_fitting *y, uint32_
         put_text(a.engine, sizeof(a.engine), d->engine) &&
         put_text(a.version, sizeof(a.version), d->engine_version) &&
         put_text(a.policy, sizeof(a.policy), d->policy) &&
-        put_text(a.phase, sizeof(a.phase), phase) && ft__alone_sound(&a))
-        return ft__alone_add(f, &a, err);
+        put_text(a.phase, sizeof(a.phase), phase))
+        return ft__alone_add(f, &a, &sound, err);
     return FT_OK;
 }
 

@@ -34,9 +34,9 @@ typedef struct ft__alone {
     ft__category_weights weights;
 } ft__alone;
 static_assert(sizeof(ft__alone) == 592, "image layout");
-/* Can it be true? */
-bool ft__alone_sound(const ft__alone *a);
-ft_status ft__alone_add(struct ft__family *f, const ft__alone *a, ft_error *err);
+/* One more in f->alone, if it can be true: *sound. */
+ft_status ft__alone_add(struct ft__family *f, const ft__alone *a, bool *sound,
+                        ft_error *err);
 
 enum { FT__LEAST_ARCHITECTURES = 5 };
 /* f->alone: one for every dataset of networks w but those that are hidden (or NULL),

@@ -51,12 +51,12 @@ static bool waited_for_host(const ft__op_task *w)
     return w->alone_s <= w->floor_s;
 }
 
-ft__network_load ft__schedule_no_load(void)
+ft__network_load ft__schedule_no_load(double cap_w)
 {
-    return (ft__network_load){.typical_w = NAN, .cap_w = INFINITY};
+    return (ft__network_load){.typical_w = NAN, .cap_w = cap_w};
 }
 
-void ft__schedule_load_add(ft__network_load *l, const ft__op_task *w)
+static void load_add(ft__network_load *l, const ft__op_task *w)
 {
     double device = w->count * ft__schedule_device(w);
 
@@ -72,11 +72,10 @@ void ft__schedule_load_add(ft__network_load *l, const ft__op_task *w)
     }
 }
 
-void ft__schedule_load(ft__network_load *out, const ft__op_task *task, size_t n)
+void ft__schedule_load(ft__network_load *l, const ft__op_task *task, size_t n)
 {
-    *out = ft__schedule_no_load();
     for (size_t i = 0; i < n; i++)
-        ft__schedule_load_add(out, &task[i]);
+        load_add(l, &task[i]);
 }
 
 double ft__schedule_busy(const ft__network_load *l, const ft__schedule *s)

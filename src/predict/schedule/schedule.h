@@ -76,11 +76,10 @@ typedef struct ft__network_load {
 
 /* Device time of one operation, its host floor removed. */
 double ft__schedule_device(const ft__op_task *w);
-/* Of nothing. */
-ft__network_load ft__schedule_no_load(void);
-void ft__schedule_load_add(ft__network_load *l, const ft__op_task *w);
-/* Sums in the order of task[]. */
-void ft__schedule_load(ft__network_load *out, const ft__op_task *task, size_t n);
+/* Of nothing, on a device that draws cap_w at most (INFINITY: not known). */
+ft__network_load ft__schedule_no_load(double cap_w);
+/* With task[n] behind what *l is of, in their order. */
+void ft__schedule_load(ft__network_load *l, const ft__op_task *task, size_t n);
 /* Seconds of a pass that is repeated: max(device, host). */
 double ft__schedule_time(const ft__network_load *l, const ft__schedule *s);
 /* Device time of a pass. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/stats.h"
 #include "learn/learn_inside.h"
 #include "predict/file/predictor.h"
 #include "predict/query/op_query.h"
@@ -135,25 +136,13 @@ void ft__schedule_fit(ft__schedule *s, const ft__known_network *network, size_t 
 
 /* ---- log residuals of networks ---- */
 
-/* Student's t, 95 %, of 1, 2, ... degrees of freedom. */
-static const double student[] = {6.314, 2.920, 2.353, 2.132, 2.015, 1.943,
-                                 1.895, 1.860, 1.833, 1.812, 1.796, 1.782,
-                                 1.771, 1.761, 1.753, 1.746, 1.740, 1.734};
-enum { FEW = sizeof(student) / sizeof(*student) };
-
-double ft__student(size_t n)
-{
-    assert(n > 0);
-    return student[(n < FEW ? n : FEW) - 1];
-}
-
 ft_status ft__schedule_range(double *low, double *high, const double *residual,
                              size_t n, ft_error *err)
 {
     ft_status st = ft__conformal(low, high, residual, n, 0.9, err);
     double sum = 0, width;
 
-    if (st || n > FEW)
+    if (st || n > FT__STUDENT_ROWS)
         return st;
     /* Another one lies between the extremes of n with probability (n - 1) / (n + 1)
      * only, which is less than nine in ten: then their size says more. */
@@ -200,8 +189,8 @@ static ft_status price(struct network_cost *n, const struct schedules_fitting *f
     if (!st) {
         for (uint32_t i = 0; i < g->n_ops; i++)
             tasks.task[i].count = (double)g->op_count[i];
+        n->known.load = ft__schedule_no_load(tasks.cap_w);
         ft__schedule_load(&n->known.load, tasks.task, g->n_ops);
-        n->known.load.cap_w = tasks.cap_w;
         n->start = tasks.schedule;
         n->usable = tasks.engine && strcmp(tasks.engine, on->engine) == 0 &&
                     ft__schedule_time(&n->known.load, &n->start) > 0;

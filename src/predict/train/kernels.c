@@ -275,7 +275,7 @@ static void lesson_free(struct kernel_lesson *l)
 
 static ft_status lesson_room(struct kernel_lesson *l, size_t n, ft_error *err)
 {
-    const uint32_t width = ft__kernel_columns(1);
+    const uint32_t width = ft__kernel_columns(NULL, 1);
 
     l->v = calloc(n + 1, sizeof(*l->v));
     l->gpu = calloc(n + 1, sizeof(*l->gpu));
@@ -444,7 +444,7 @@ static double fill(float *x, const struct kernel_sample *v,
 static ft_status misses(struct kernel_lesson *l, uint32_t n_folds, int of_gpu,
                         ft_error *err)
 {
-    const uint32_t width = ft__kernel_columns(of_gpu);
+    const uint32_t width = ft__kernel_columns(NULL, of_gpu);
 
     for (uint32_t f = 0; f < n_folds; f++) {
         ft__kernel_params params;
@@ -468,8 +468,11 @@ static ft_status misses(struct kernel_lesson *l, uint32_t n_folds, int of_gpu,
 
 static void name_column(const void *with, char out[48], uint32_t i)
 {
+    const char *const *name;
+
     (void)with;
-    snprintf(out, 48, "%s", ft__kernel_column(i));
+    ft__kernel_columns(&name, 1);
+    snprintf(out, 48, "%s", name[i]);
 }
 
 /* How far off the answers out of fold are, beside the estimate alone and always the
@@ -514,7 +517,7 @@ static ft_status regress(struct kernel_lesson *l, int which, uint32_t n_folds,
                            .n_trees = 32,
                            .seed = l->opt->seed,
                            .threads = l->opt->threads};
-    const ft_matrix m = {l->x, l->n_drawn, ft__kernel_columns(of_gpu)};
+    const ft_matrix m = {l->x, l->n_drawn, ft__kernel_columns(NULL, of_gpu)};
     const ft__importance_of ask = {.to = l->opt->importance,
                                    .of = {.kind = "kernel",
                                           .metric = "time",

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/stats.h"
 #include "predict/file/predictor.h"
 #include "predict/schedule/networks_only.h"
 #include "predict/schedule/schedule.h"
@@ -193,11 +194,12 @@ static ft_status learn_networks(ft__family *f, const ft__samples *s,
 static ft_status keep_networks(ft__family *f, const ft__family *before, ft_error *err)
 {
     ft_status st = FT_OK;
+    bool sound; /* as it was */
 
     for (uint32_t i = 0; i < before->n_device_schedules && !st; i++)
         st = ft__device_schedule_add(f, &before->device_schedule[i], err);
     for (uint32_t i = 0; i < before->n_alone && !st; i++)
-        st = ft__alone_add(f, &before->alone[i], err);
+        st = ft__alone_add(f, &before->alone[i], &sound, err);
     return st || !before->unseen ? st : ft__unseen_set(f, before->unseen, err);
 }
 
@@ -362,6 +364,47 @@ static ft_status read_rows(ft__samples *out, ft__samples *all, ft__samples *work
     return st ? st : take_rows(out, all, opt, err);
 }
 
+/* Does it do the same, whatever its registers? All members are doubles. */
+static bool is_equal(const ft__kernel_row *a, const char *kernel,
+                     const ft__kernel_work *work)
+{
+    const double *x = (const double *)&a->work, *y = (const double *)work;
+    bool same = strcmp(a->kernel, kernel) == 0;
+
+    for (size_t i = 0; i < sizeof(*work) / sizeof(*x) && same; i++)
+        same = x[i] == y[i] || &y[i] == &work->registers;
+    return same;
+}
+
+/* use[r->n]: all but what is equal to a launch of the launch file at `path`. */
+static ft_status leave_out(bool *use, const ft__kernel_rows *r, const char *path,
+                           ft_error *err)
+{
+    ft_ptx_launches *l = NULL;
+    ft_status st = ft_ptx_launches_open(&l, path, NULL, err);
+    const ft_ptx_listed *list = st ? NULL : ft_ptx_launches_get(l)->listed;
+    const size_t n = st ? 0 : ft_ptx_launches_get(l)->n;
+
+    for (size_t i = 0; i < n && !st; i++) {
+        ft_kernel_query q = FT_KERNEL_QUERY_INIT;
+        ft__kernel_work work;
+        ft_ptx_counts counts;
+
+        if (!list[i].module)
+            continue;
+        q.launch = &list[i];
+        q.counts = &counts;
+        st = ft_ptx_launches_count(&counts, l, i, err);
+        if (!st)
+            st = ft__kernel_work_of(&work, &q, err);
+        for (size_t k = 0; k < r->n && !st; k++)
+            use[k] =
+                use[k] && !is_equal(&r->row[k], ft__kernel_name_of(&list[i]), &work);
+    }
+    ft_ptx_launches_free(l);
+    return st;
+}
+
 /* All but those that opt leaves out. */
 static ft_status take_launches(uint32_t **out, size_t *n, const ft__kernel_rows *r,
                                const ft_train_options *opt, ft_error *err)
@@ -375,7 +418,7 @@ static ft_status take_launches(uint32_t **out, size_t *n, const ft__kernel_rows 
     for (size_t i = 0; i < r->n && !st; i++)
         use[i] = true;
     for (size_t i = 0; i < opt->n_without_launches && !st; i++)
-        st = ft__kernel_rows_without(use, r, opt->without_launches[i], err);
+        st = leave_out(use, r, opt->without_launches[i], err);
     for (size_t i = 0; i < r->n && !st; i++)
         if (use[i])
             (*out)[(*n)++] = (uint32_t)i;

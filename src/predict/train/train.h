@@ -77,9 +77,6 @@ typedef struct ft__known_network {
 void ft__schedule_fit(ft__schedule *s, const ft__known_network *network, size_t n,
                       double prior);
 
-/* Student's t of n > 0 degrees of freedom, within which nine in ten are; of more than
- * 18 what it is of those. */
-double ft__student(size_t n);
 /* Between which logarithms of measured over estimate nine in ten networks lie,
  * predicted from those of n > 0 others that the schedule was not fitted to. */
 ft_status ft__schedule_range(double *low, double *high, const double *residual,
