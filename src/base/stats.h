@@ -16,5 +16,8 @@ double ft__median(double *v, size_t n);
 /* Median absolute deviation from `centre`, times 1.4826 so that it estimates
  * sigma of a normal distribution; reorders v and overwrites it. */
 double ft__mad(double *v, size_t n, double centre);
+/* Standard error of the median, `centre`, of n values, so that it +- 1.645 of them is
+ * a 90 % interval of few values too; NaN for fewer than two. */
+double ft__median_error(const double *v, size_t n, double centre);
 
 #endif

@@ -66,28 +66,6 @@ ft_status ft__mark_outliers(uint32_t *marked, ft_reading *r, size_t n, ft_error 
     return FT_OK;
 }
 
-/* Student's t: what the 95 % quantile is wider than the normal one's, so that
- * value +- 1.645 error holds with few rounds too. */
-static double few(size_t n)
-{
-    static const double wider[] = {NAN,   NAN,   3.838, 1.775, 1.431, 1.296,
-                                   1.225, 1.181, 1.152, 1.130, 1.114};
-
-    return n < sizeof(wider) / sizeof(*wider) ? wider[n] : 1 + 1.14 / (double)n;
-}
-
-double ft__error_of_rounds(const double *v, size_t n, double centre)
-{
-    double sum = 0;
-
-    if (n < 2)
-        return NAN;
-    for (size_t i = 0; i < n; i++)
-        sum += (v[i] - centre) * (v[i] - centre);
-    /* A median scatters by sqrt(pi/2) more than a mean. */
-    return few(n) * sqrt(1.5707963267948966 * sum / (double)(n - 1) / (double)n);
-}
-
 /* Whether a reading's round counts: those that were not disturbed, or all when
  * these are too few. */
 static int disturbed_mask(const ft_reading *r, size_t n)
@@ -156,7 +134,7 @@ ft_status ft__measurement_of_times(ft_measurement *out, const ft_reading *r, siz
     out->mean = ft__mean(s.batch, s.n_batches);
     out->std = ft__std(s.batch, s.n_batches);
     out->value = ft__median(s.round, s.n_rounds);
-    out->error = ft__error_of_rounds(s.round, s.n_rounds, out->value);
+    out->error = ft__median_error(s.round, s.n_rounds, out->value);
     spread = ft__median(s.batch, s.n_batches);
     out->mad = ft__mad(s.batch, s.n_batches, spread);
     /* One round alone: standard error of a median of normal values. */
@@ -237,7 +215,7 @@ static ft_status measurement_beside(ft_measurement *m, const ft__timed *t,
     if (n) {
         double centre = ft__median(ratio, n), unit = ft__median(beside, n);
 
-        error = ft__error_of_rounds(ratio, n, centre);
+        error = ft__median_error(ratio, n, centre);
         m->value = centre * unit;
         m->calibration_s = unit;
         if (!isnan(error))

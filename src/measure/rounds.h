@@ -51,7 +51,5 @@ ft_status ft__timing_take(ft_timing *out, ft__timed *t, const ft_measure_options
                           ft_error *err);
 /* Mark what lies far from the others of its round; how many. */
 ft_status ft__mark_outliers(uint32_t *marked, ft_reading *r, size_t n, ft_error *err);
-/* Standard error of the median of n values; NaN for fewer than two. */
-double ft__error_of_rounds(const double *v, size_t n, double centre);
 
 #endif
