@@ -134,24 +134,20 @@ static void energy_free(ft_energy *e, uint32_t n)
 
 struct loop {
     const ft__job *job;
-    ft_meter *meter;
-    const double *from_s; /* when it began */
-    double time_s;
     uint64_t per_look; /* iterations */
     uint64_t done;
     ft_status st;
     ft_error *err;
 };
 
-static void run_loop(void *user)
+static bool run_until_look(void *user)
 {
     struct loop *l = user;
-    double end_s = *l->from_s + l->time_s, took;
+    double took;
 
-    do {
-        l->st = ft__run_batch(&took, l->job, l->done, l->per_look, l->err);
-        l->done += l->per_look;
-    } while (ft__meter_pass(l->meter, 0) < end_s && !l->st);
+    l->st = ft__run_batch(&took, l->job, l->done, l->per_look, l->err);
+    l->done += l->per_look;
+    return !l->st;
 }
 
 /* Long enough for every domain of the meter. */
@@ -298,11 +294,8 @@ static ft_status measure_energy(ft_timing *out, const ft__job *job,
                                 const ft_measure_options *opt, ft_error *err)
 {
     double from_s, to_s;
-    const ft__clock *simulated = ft__session_clock(job->session), *before;
+    const ft__clock *simulated = ft__session_clock(job->session);
     struct loop l = {.job = job,
-                     .meter = opt->meter,
-                     .from_s = &from_s,
-                     .time_s = time_for(opt->meter, opt->power_time_s),
                      .per_look = (uint64_t)fmax(
                          1, (simulated ? simulated_look_s : look_s) / out->time.value),
                      .err = err};
@@ -310,10 +303,8 @@ static ft_status measure_energy(ft_timing *out, const ft__job *job,
     ft_trace t;
     ft_status st;
 
-    before = simulated ? ft__meter_follow(opt->meter, simulated) : NULL;
-    st = ft_meter_watch(opt->meter, run_loop, &l, &t, &from_s, &to_s, &why);
-    if (simulated)
-        (void)ft__meter_follow(opt->meter, before);
+    st = ft__meter_loop(opt->meter, simulated, time_for(opt->meter, opt->power_time_s),
+                        run_until_look, &l, &t, &from_s, &to_s, &why);
     if (st)
         return l.st ? l.st : no_trace(out, why.msg, err);
     st = l.st ? l.st : evaluate_trace(out, opt->meter, &t, &l, from_s, to_s, err);
@@ -456,6 +447,16 @@ static uint64_t memory_of(const ft__job *job)
     return peak > before ? peak - before : 0;
 }
 
+static void describe(ft_timing *out, const ft__job *job)
+{
+    out->weight_bytes = job->info->weight_bytes;
+    out->workspace_bytes = job->info->workspace_bytes;
+    out->instances = job->instances;
+    if (job->info->implementation)
+        strncpy(out->implementation, job->info->implementation,
+                sizeof(out->implementation) - 1);
+}
+
 static ft_status finish(ft_timing *out, ft_error *why, const struct measured_group *g,
                         size_t job, ft__timed *t)
 {
@@ -472,7 +473,7 @@ static ft_status finish(ft_timing *out, ft_error *why, const struct measured_gro
         *out = (ft_timing){0};
         return st;
     }
-    ft__op_job_describe(out, g->job[job]);
+    describe(out, &t->job);
     out->memory_bytes = memory_of(&t->job);
     return FT_OK;
 }
