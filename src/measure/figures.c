@@ -225,8 +225,7 @@ static ft_status measurement_beside(ft_measurement *m, const ft__timed *t,
     return FT_OK;
 }
 
-ft_status ft__timing_take(ft_timing *out, ft__timed *t, const ft_measure_options *opt,
-                          ft_error *err)
+ft_status ft__timing_take(ft_timing *out, ft__timed *t, ft_error *err)
 {
     ft_status st = ft__mark_outliers(&out->outliers, t->readings, t->n, err);
 
@@ -240,8 +239,6 @@ ft_status ft__timing_take(ft_timing *out, ft__timed *t, const ft_measure_options
         out->launch = (ft_measurement){.unit = "s", .value = NAN, .error = NAN};
     if (st)
         return st;
-    if (opt->error_floor > 0)
-        out->time.error = hypot(out->time.error, opt->error_floor * out->time.value);
     out->readings = t->readings;
     out->n_readings = t->n;
     out->launches = t->launches;

@@ -324,24 +324,29 @@ void ft__timing_free(ft_timing *t)
     t->n_energy = 0;
 }
 
+static void add_error(ft_measurement *m, double relative)
+{
+    m->error = hypot(m->error, relative * m->value);
+}
+
 ft_status ft__measure_job(ft_timing *out, const ft__job *job,
                           const ft_measure_options *opt, ft_error *err)
 {
-    ft__timed t = {.job = *job};
-    ft_status st = ft__rounds_run(&t, 1, job->session, opt, err);
+    ft_error why = {0};
+    const ft__turn turn = {.job = *job, .out = out, .why = &why};
+    ft_status st = ft__rounds_run(&turn, 1, job->session, opt, err);
 
-    if (!st && t.st) {
-        st = t.st;
+    if (!st && why.status) {
+        st = why.status;
         if (err)
-            *err = t.why;
+            *err = why;
     }
-    if (!st)
-        st = ft__timing_take(out, &t, opt, err);
+    if (!st && opt->error_floor > 0)
+        add_error(&out->time, opt->error_floor);
     if (!st && opt->meter)
         st = measure_energy(out, job, opt, err);
     if (st)
         ft__timing_free(out);
-    ft__timed_free(&t);
     return st;
 }
 
@@ -352,7 +357,7 @@ struct measured_group {
     ft_session *session;
     const ft_measure_options *opt;
     ft__op_job **job;
-    ft__timed *timed; /* the calibration last */
+    ft__turn *turn; /* the calibrations last */
     size_t n;
 };
 
@@ -360,10 +365,8 @@ static void group_free(struct measured_group *g)
 {
     for (size_t i = 0; i < g->n; i++)
         ft__op_job_free(g->job[i]);
-    for (size_t i = 0; g->timed && i < g->n + FT__N_CALIBRATIONS; i++)
-        ft__timed_free(&g->timed[i]);
     free(g->job);
-    free(g->timed);
+    free(g->turn);
 }
 
 /* More than this is not held at the same time: where memory is promised that is not
@@ -387,8 +390,8 @@ static ft_status group_make(struct measured_group *g, const ft_op *ops, size_t n
     double held = 0;
 
     g->job = calloc(n + 1, sizeof(*g->job));
-    g->timed = calloc(n + FT__N_CALIBRATIONS, sizeof(*g->timed));
-    if (!g->job || !g->timed)
+    g->turn = calloc(n + FT__N_CALIBRATIONS, sizeof(*g->turn));
+    if (!g->job || !g->turn)
         return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
     for (g->n = 0; g->n < n; g->n++) {
         ft_op low = ops[g->n];
@@ -408,8 +411,8 @@ static ft_status group_make(struct measured_group *g, const ft_op *ops, size_t n
     return FT_OK;
 }
 
-static ft_status run_group(struct measured_group *g, const ft_op *ops, bool calibrate,
-                           ft_error *err)
+static ft_status run_group(struct measured_group *g, ft_timing *out, ft_error *why,
+                           const ft_op *ops, bool calibrate, ft_error *err)
 {
     /* The one of products shows the state of the machine as well. */
     bool wanted[FT__N_CALIBRATIONS] = {[FT__CALIBRATE_PRODUCTS] = true};
@@ -418,16 +421,16 @@ static ft_status run_group(struct measured_group *g, const ft_op *ops, bool cali
 
     for (size_t i = 0; i < g->n; i++)
         if (g->job[i]) {
-            g->timed[n].like = calibration_for(&ops[i]);
-            wanted[g->timed[n].like] = true;
-            g->timed[n++].job = ft__op_job_get(g->job[i]);
+            g->turn[n] = (ft__turn){.job = ft__op_job_get(g->job[i]),
+                                    .like = calibration_for(&ops[i]),
+                                    .out = &out[i],
+                                    .why = &why[i]};
+            wanted[g->turn[n++].like] = true;
         }
     for (uint32_t i = 0; n && calibrate && i < FT__N_CALIBRATIONS; i++)
-        if (wanted[i] && ft__calibration_job(&calibration, g->session, i)) {
-            g->timed[n].calibrates = i + 1;
-            g->timed[n++].job = calibration;
-        }
-    return ft__rounds_run(g->timed, n, g->session, g->opt, err);
+        if (wanted[i] && ft__calibration_job(&calibration, g->session, i))
+            g->turn[n++] = (ft__turn){.job = calibration, .calibrates = i + 1};
+    return ft__rounds_run(g->turn, n, g->session, g->opt, err);
 }
 
 /* Most that the engine's allocator held while one instance ran; 0: not known. */
@@ -458,29 +461,23 @@ static void describe(ft_timing *out, const ft__job *job)
 }
 
 static ft_status finish(ft_timing *out, ft_error *why, const struct measured_group *g,
-                        size_t job, ft__timed *t)
+                        size_t at)
 {
-    ft_status st = t->st;
+    ft__job job = ft__op_job_get(g->job[at]);
+    ft_status st = why->status;
 
-    if (st)
-        *why = t->why;
-    else
-        st = ft__timing_take(out, t, g->opt, why);
-    if (!st && g->opt->meter && (!g->opt->powered || g->opt->powered[job]))
-        st = measure_energy(out, &t->job, g->opt, why);
+    if (!st && g->opt->error_floor > 0)
+        add_error(&out->time, g->opt->error_floor);
+    if (!st && g->opt->meter && (!g->opt->powered || g->opt->powered[at]))
+        st = measure_energy(out, &job, g->opt, why);
     if (st) {
         ft__timing_free(out);
         *out = (ft_timing){0};
         return st;
     }
-    describe(out, &t->job);
-    out->memory_bytes = memory_of(&t->job);
+    describe(out, &job);
+    out->memory_bytes = memory_of(&job);
     return FT_OK;
-}
-
-static void add_error(ft_measurement *m, double relative)
-{
-    m->error = hypot(m->error, relative * m->value);
 }
 
 /* As many of n as fit together; *taken of them. */
@@ -491,11 +488,10 @@ static ft_status measure_some(size_t *taken, ft_timing *out, ft_error *why,
     ft_measure_options with_floor = *opt;
     struct measured_group g = {.session = s, .opt = &with_floor};
     ft_status st = group_make(&g, ops, n, why, err);
-    size_t at = 0;
 
     *taken = g.n;
     if (!st)
-        st = run_group(&g, ops, calibrate, err);
+        st = run_group(&g, out, why, ops, calibrate, err);
     if (st) {
         group_free(&g);
         return st;
@@ -503,16 +499,10 @@ static ft_status measure_some(size_t *taken, ft_timing *out, ft_error *why,
     calibrate = calibrate && !(opt->error_floor != 0);
     if (calibrate)
         with_floor.error_floor = ft__calibrations_so_far(s).scatter;
-    for (size_t i = 0; i < g.n; i++) {
-        ft__timed *t = &g.timed[at];
-
-        if (!g.job[i])
-            continue;
-        at++;
-        if (!finish(&out[i], &why[i], &g, i, t) && calibrate)
-            add_error(&out[i].time,
-                      calibration_doubt(s, t->like, out[i].calibration_s));
-    }
+    for (size_t i = 0; i < g.n; i++)
+        if (g.job[i] && !finish(&out[i], &why[i], &g, i) && calibrate)
+            add_error(&out[i].time, calibration_doubt(s, calibration_for(&ops[i]),
+                                                      out[i].calibration_s));
     group_free(&g);
     return FT_OK;
 }

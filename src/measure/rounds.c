@@ -468,37 +468,58 @@ static bool any_left(const ft__timed *t, size_t n)
     return false;
 }
 
-ft_status ft__rounds_run(ft__timed *t, size_t n, ft_session *s,
+static void timed_free(ft__timed *t)
+{
+    free(t->readings);
+    free(t->launches);
+    free(t->beside);
+}
+
+static void conclude(const ft__turn *turn, ft__timed *t)
+{
+    if (turn->out && !t->st)
+        t->st = ft__timing_take(turn->out, t, &t->why);
+    if (turn->why && t->st) {
+        *turn->why = t->why;
+        turn->why->status = t->st;
+    }
+}
+
+ft_status ft__rounds_run(const ft__turn *turn, size_t n, ft_session *s,
                          const ft_measure_options *opt, ft_error *err)
 {
-    struct rotation r = {.t = t,
+    struct rotation r = {.t = calloc(n + 1, sizeof(*r.t)),
                          .n = n,
                          .session = s,
                          .plan = plan_of(opt),
                          .monitor = s->clock_is_real ? opt->monitor : NULL,
                          .seen = calloc(n + 1, sizeof(*r.seen))};
 
-    if (!r.seen)
+    if (!r.t || !r.seen) {
+        free(r.t);
+        free(r.seen);
         return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+    }
     for (size_t i = 0; i < n; i++) {
-        t[i].left = r.plan.rounds;
-        t[i].seen = conditions_unknown();
-        t[i].st = warm_up(&t[i], &r.plan);
-        if (t[i].calibrates)
-            r.calibration[t[i].calibrates - 1] = &t[i];
+        ft__timed *t = &r.t[i];
+
+        *t = (ft__timed){.job = turn[i].job,
+                         .calibrates = turn[i].calibrates,
+                         .like = turn[i].like,
+                         .left = r.plan.rounds,
+                         .seen = conditions_unknown()};
+        t->st = warm_up(t, &r.plan);
+        if (t->calibrates)
+            r.calibration[t->calibrates - 1] = t;
     }
     r.begin_s = s->engine->now(s->context);
-    for (uint32_t round = 0; any_left(t, n); round++)
+    for (uint32_t round = 0; any_left(r.t, n); round++)
         cycle(&r, round);
+    for (size_t i = 0; i < n; i++) {
+        conclude(&turn[i], &r.t[i]);
+        timed_free(&r.t[i]);
+    }
+    free(r.t);
     free(r.seen);
     return FT_OK;
-}
-
-void ft__timed_free(ft__timed *t)
-{
-    free(t->readings);
-    free(t->launches);
-    free(t->beside);
-    t->readings = t->launches = NULL;
-    t->beside = NULL;
 }
