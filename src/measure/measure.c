@@ -329,8 +329,8 @@ static void add_error(ft_measurement *m, double relative)
     m->error = hypot(m->error, relative * m->value);
 }
 
-ft_status ft__measure_job(ft_timing *out, const ft__job *job,
-                          const ft_measure_options *opt, ft_error *err)
+static ft_status measure_job(ft_timing *out, const ft__job *job,
+                             const ft_measure_options *opt, ft_error *err)
 {
     ft_error why = {0};
     const ft__turn turn = {.job = *job, .out = out, .why = &why};
@@ -348,6 +348,69 @@ ft_status ft__measure_job(ft_timing *out, const ft__job *job,
     if (st)
         ft__timing_free(out);
     return st;
+}
+
+/* ---- a network's passes ---- */
+
+static void take_timing(ft_network_timing *out, const ft_timing *t)
+{
+    out->time = t->time;
+    out->readings = t->readings;
+    out->n_readings = t->n_readings;
+    out->launch = t->launch;
+    out->launches = t->launches;
+    out->energy = t->energy;
+    out->n_energy = t->n_energy;
+    out->conditions = t->conditions;
+    out->rounds = t->rounds;
+    out->redone = t->redone;
+    out->outliers = t->outliers;
+}
+
+ft_status ft__measure_passes(ft_network_timing *out, uint64_t *held, const ft__job *job,
+                             ft__first_pass how, const ft_measure_options *opt,
+                             ft_error *err)
+{
+    const ft_engine *e = job->session->engine;
+    ft_engine_context *c = job->session->context;
+    uint64_t before = 0, now = 0, peak = 0;
+    ft_timing t = {0};
+    double first;
+    ft_status st;
+
+    if (how == FT__FIRST_PASS_COUNTS)
+        ft__memory_trim(true);
+    st = ft__run_batch(&first, job, 0, 1, err);
+    if (!st && how == FT__FIRST_PASS_APART)
+        ft__memory_trim(true);
+    if (!st && held && e->memory)
+        e->memory(c, &before, &peak, 1);
+    if (!st)
+        st = measure_job(&t, job, opt, err);
+    if (!st)
+        take_timing(out, &t);
+    if (!st && held && e->memory)
+        e->memory(c, &now, &peak, 0);
+    if (held)
+        *held = peak;
+    out->peak_process_bytes = ft__memory_now().peak;
+    return st;
+}
+
+double ft__measure_calibration(ft_session *s, const ft_measure_options *opt)
+{
+    ft_measure_options brief = *opt;
+    double value = NAN;
+    ft_timing t = {0};
+    ft__job job;
+
+    brief.min_time_s = 0.1;
+    brief.meter = NULL;
+    if (ft__calibration_job(&job, s, FT__CALIBRATE_PRODUCTS) &&
+        !measure_job(&t, &job, &brief, NULL))
+        value = t.time.value;
+    ft__timing_free(&t);
+    return value;
 }
 
 /* ---- several operations ---- */
