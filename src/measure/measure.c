@@ -329,8 +329,8 @@ static void add_error(ft_measurement *m, double relative)
     m->error = hypot(m->error, relative * m->value);
 }
 
-static ft_status measure_job(ft_timing *out, const ft__job *job,
-                             const ft_measure_options *opt, ft_error *err)
+ft_status ft__measure_job(ft_timing *out, const ft__job *job,
+                          const ft_measure_options *opt, ft_error *err)
 {
     ft_error why = {0};
     const ft__turn turn = {.job = *job, .out = out, .why = &why};
@@ -386,7 +386,7 @@ ft_status ft__measure_passes(ft_network_timing *out, uint64_t *held, const ft__j
     if (!st && held && e->memory)
         e->memory(c, &before, &peak, 1);
     if (!st)
-        st = measure_job(&t, job, opt, err);
+        st = ft__measure_job(&t, job, opt, err);
     if (!st)
         take_timing(out, &t);
     if (!st && held && e->memory)
@@ -395,22 +395,6 @@ ft_status ft__measure_passes(ft_network_timing *out, uint64_t *held, const ft__j
         *held = peak;
     out->peak_process_bytes = ft__memory_now().peak;
     return st;
-}
-
-double ft__measure_calibration(ft_session *s, const ft_measure_options *opt)
-{
-    ft_measure_options brief = *opt;
-    double value = NAN;
-    ft_timing t = {0};
-    ft__job job;
-
-    brief.min_time_s = 0.1;
-    brief.meter = NULL;
-    if (ft__calibration_job(&job, s, FT__CALIBRATE_PRODUCTS) &&
-        !measure_job(&t, &job, &brief, NULL))
-        value = t.time.value;
-    ft__timing_free(&t);
-    return value;
 }
 
 /* ---- several operations ---- */

@@ -15,6 +15,10 @@ ft_status ft__measure_op(ft_timing *out, ft_session *s, const ft_op *op,
 ft_status ft__measure_ops(ft_timing *out, ft_error *why, ft_session *s,
                           const ft_op *ops, size_t n, const ft_measure_options *opt,
                           ft_error *err);
+/* Rounds of one job: what concerns time and conditions of *out, and energy where
+ * there is a meter; the rest stays as it was. */
+ft_status ft__measure_job(ft_timing *out, const ft__job *job,
+                          const ft_measure_options *opt, ft_error *err);
 /* The first pass touches every page. */
 typedef enum ft__first_pass {
     FT__FIRST_PASS_APART,  /* it does not count in the peak of the process: preparing
@@ -28,9 +32,6 @@ typedef enum ft__first_pass {
 ft_status ft__measure_passes(ft_network_timing *out, uint64_t *held, const ft__job *job,
                              ft__first_pass how, const ft_measure_options *opt,
                              ft_error *err);
-/* The calibration operation, measured after a network: beside it, it would count in
- * the peak of the process. NaN when the engine does not run it. */
-double ft__measure_calibration(ft_session *s, const ft_measure_options *opt);
 void ft__timing_free(ft_timing *t);
 /* The operation that is measured beside others, made ready, in so many instances;
  * false: the engine does not run it. The session keeps it. */
