@@ -311,6 +311,7 @@ static ft_status bulk_put(struct bulk *b, const struct record *row, bool *fresh,
 /* What is read: where each column stands, the number of columns: nowhere. */
 struct reader {
     ft__csv *csv;
+    size_t n_columns;
     const char *source;
     size_t at[FT__N_COLUMNS];
     ft_error *err;
@@ -321,7 +322,7 @@ static const char *text_of(const struct reader *c, enum ft__csv_column column)
 {
     size_t at = c->at[column];
 
-    return at < ft__csv_n_columns(c->csv) ? ft__csv_text(c->csv, at) : "";
+    return at < c->n_columns ? ft__csv_text(c->csv, at) : "";
 }
 
 /* Complain about a field of the row. */
@@ -350,7 +351,7 @@ static ft_status bad_header(const struct reader *c, size_t at,
  * may be there besides, in order. */
 static ft_status place_columns(struct reader *c)
 {
-    size_t n = ft__csv_n_columns(c->csv), at = 0;
+    size_t n = c->n_columns, at = 0;
     size_t lacking = n < FT__N_COLUMNS ? FT__N_COLUMNS - n : 0;
 
     if (lacking > 3)
@@ -555,7 +556,7 @@ ft_status ft_store_import_csv(ft_store *s, const void *csv, size_t len,
     struct reader c = {.source = source, .err = err};
     uint64_t taken = 0;
     struct bulk *b = NULL;
-    ft_status st = len ? ft__csv_open(&c.csv, csv, len, source, err)
+    ft_status st = len ? ft__csv_open(&c.csv, &c.n_columns, csv, len, source, err)
                        : bad_header(&c, 0, FT__COL_device, line_ends);
 
     *n_rows = 0;
