@@ -55,9 +55,9 @@ ft_status ft__meter_try(ft_meter *m, double seconds, ft_error *err);
  * follows has a beginning; stop lingers likewise for its end. */
 ft_status ft__meter_start(ft_meter *m, ft_error *err);
 ft_status ft__meter_stop(ft_meter *m, ft_trace *out, ft_error *err);
-/* ft_meter_watch() with a step that is run again and again, for so many seconds at least
- * or until it returns false. A recording is played on `clock` meanwhile (NULL: its own);
- * other sources keep to theirs. */
+/* ft_meter_watch() with a step that is run again and again, for so many seconds at
+ * least or until it returns false. A recording is played on `clock` meanwhile (NULL:
+ * its own); other sources keep to theirs. */
 ft_status ft__meter_loop(ft_meter *m, const ft__clock *clock, double seconds,
                          bool (*step)(void *user), void *user, ft_trace *out,
                          double *from_s, double *to_s, ft_error *err);
