@@ -39,7 +39,7 @@ void *torch_ops_make(void *session, const char *spec, uint32_t instances, char *
                      char *why)
 {
     ft__op_job *j = NULL;
-    ft_timing t = {0};
+    const char *found;
     ft_error err = {0};
     ft_op op;
 
@@ -48,8 +48,8 @@ void *torch_ops_make(void *session, const char *spec, uint32_t instances, char *
         snprintf(why, 1000, "%.999s", err.msg);
         return NULL;
     }
-    ft__op_job_describe(&t, j);
-    snprintf(name, 1000, "%s", t.implementation);
+    found = ft__op_job_get(j).info->implementation;
+    snprintf(name, 1000, "%s", found ? found : "");
     return j;
 }
 

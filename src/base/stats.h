@@ -20,5 +20,8 @@ double ft__mad(double *v, size_t n, double centre);
  * FT__STUDENT_ROWS what it is of those. */
 enum { FT__STUDENT_ROWS = 18 };
 double ft__student(size_t n);
+/* Standard error of the median, `centre`, of n values, so that it +- 1.645 of them is
+ * a 90 % interval of few values too; NaN for fewer than two. */
+double ft__median_error(const double *v, size_t n, double centre);
 
 #endif

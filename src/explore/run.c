@@ -450,6 +450,7 @@ ft_status ft__explore(ft_explored *out, const ft_exploration *x, ft_store *store
                      .runner = runner,
                      .end_s = ft__clock_now(runner->clock) + opt->time_s,
                      .err = err ? err : &own};
+    ft__trials stored;
     ft_status st;
 
     *out = (ft_explored){0};
@@ -458,9 +459,9 @@ ft_status ft__explore(ft_explored *out, const ft_exploration *x, ft_store *store
                        x->name);
     if (x->build.n && !opt->build_dir)
         return ft_fail(err, FT_EINVAL, 0, "%s: builds need a folder", x->name);
-    st = ft__trials_of(store, &w.exploration, x->name, x->print, w.err);
-    if (!st && opt->plan)
-        st = ft__trials_set_plan(store, w.exploration, opt->plan, w.err);
+    st = ft__trials_of(&stored, store, x->name, x->print, opt->plan, w.err);
+    free(stored.plan);
+    w.exploration = stored.number;
     if (!st)
         st = ft__store_begin_run(store, &w.run, opt->command ? opt->command : "",
                                  opt->environment ? opt->environment : "", w.err);
@@ -475,10 +476,12 @@ ft_status ft__explore(ft_explored *out, const ft_exploration *x, ft_store *store
 ft_status ft_explore_plan(char *buf, size_t size, const ft_exploration *x,
                           ft_store *store, ft_error *err)
 {
-    int64_t number;
-    ft_status st = ft__trials_of(store, &number, x->name, x->print, err);
+    ft__trials stored;
+    ft_status st = ft__trials_of(&stored, store, x->name, x->print, NULL, err);
 
-    return st ? st : ft__trials_plan(store, number, buf, size, err);
+    snprintf(buf, size, "%s", !st && stored.plan ? stored.plan : "");
+    free(stored.plan);
+    return st;
 }
 
 ft_status ft_explore(ft_explored *out, const ft_exploration *x, ft_store *store,

@@ -18,7 +18,6 @@
 #include "foretell/command.h"
 #include "foretell/measure.h"
 #include "measure/measure_inside.h"
-#include "measure/rounds.h"
 
 /* With one, whatever a run started is ended with it. */
 static const double no_timeout_s = 1e9;
@@ -504,7 +503,7 @@ ft_status ft__objective_of(double *value, double *error, const ft_exploration *x
         *value = ft__quantile(v, n, 0.5);
     /* Of a quantile and a maximum it is not known. */
     if (n > 1 && what != FT_MEASURED_P95 && what != FT_MEASURED_MEMORY)
-        *error = ft__error_of_rounds(v, n, *value);
+        *error = ft__median_error(v, n, *value);
     free(v);
     return FT_OK;
 }

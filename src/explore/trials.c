@@ -125,14 +125,15 @@ ft_status ft_trials_load(ft_trials *out, const ft_exploration *x, ft_store *stor
                          ft_error *err)
 {
     struct loading l = {.x = x, .out = out, .err = err};
-    int64_t number;
-    ft_status st = ft__trials_of(store, &number, x->name, x->print, err);
+    ft__trials stored;
+    ft_status st = ft__trials_of(&stored, store, x->name, x->print, NULL, err);
 
     *out = (ft_trials){.params = x->space->n,
                        .objectives = x->n_objectives,
                        .workloads = x->n_workloads};
-    if (!st && number)
-        st = ft__trial_each(store, number, take, &l, err);
+    free(stored.plan);
+    if (!st && stored.number)
+        st = ft__trial_each(store, stored.number, take, &l, err);
     if (!st)
         st = l.st;
     if (!st)

@@ -210,10 +210,12 @@ static ft_status mark_present(struct ft__collection *k, ft_error *err)
     ft_status st = FT_OK;
 
     for (size_t i = 0; i < k->n && !st; i++) {
+        ft__op_key key;
         int has = 0;
 
+        ft__op_key_make(&key, k->session, &k->c[i].op, "time");
         if (!k->opt->again)
-            st = ft__has_time(k, &k->c[i].op, &has, err);
+            st = ft__store_has(k->store, &key.key, &has, err);
         if (has) {
             candidate_known(k, i);
             k->report->present++;

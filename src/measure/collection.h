@@ -38,9 +38,6 @@ struct ft__collection {
     double judge_at; /* and when it is again */
 };
 
-/* Has it been measured? */
-ft_status ft__has_time(const struct ft__collection *k, const ft_op *op, int *has,
-                       ft_error *err);
 /* Measure n operations in rotation and put what came of them; why[i] of those that
  * failed. powered[i]: power as well, where there is a meter; NULL: none of them. */
 ft_status ft__measure_into_store(struct ft__collection *k, const ft_op *ops, size_t n,

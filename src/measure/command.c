@@ -1,5 +1,6 @@
 /* Commands in turns: rounds, statistics, energy. */
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -514,6 +515,22 @@ static ft_status add_energy(struct bench *b, const ft_trace *t, ft_error *err)
 
 /* ---- all of it ---- */
 
+/* In this thread and those it makes. */
+static void hold_signals(ft__signals *s)
+{
+    static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+    sigemptyset(&s->held);
+    sigaddset(&s->held, SIGCHLD);
+    for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++) {
+        struct sigaction how;
+
+        if (sigaction(ending[i], NULL, &how) == 0 && how.sa_handler != SIG_IGN)
+            sigaddset(&s->held, ending[i]);
+    }
+    pthread_sigmask(SIG_BLOCK, &s->held, &s->before);
+}
+
 static ft_status make_results(struct bench *b, ft_error *err)
 {
     b->r = calloc(b->n, sizeof(*b->r));
@@ -586,9 +603,9 @@ ft_status ft__runner_measure(ft_command_result **results, const ft_command *c, s
         return ft_fail(err, FT_EINVAL, 0, "no command");
     if (opt->keep_output && !(b.output = tmpfile()))
         return ft_fail(err, FT_EIO, 0, "cannot keep output: no temporary file");
-    ft__signals_hold(&b.signals);
+    hold_signals(&b.signals);
     st = run_all(&b, err);
-    ft__signals_release(&b.signals);
+    pthread_sigmask(SIG_SETMASK, &b.signals.before, NULL);
     if (b.output)
         fclose(b.output);
     if (st)

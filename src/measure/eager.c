@@ -18,6 +18,7 @@
 
 #include "graph/graph_inside.h"
 #include "graph/op_inside.h"
+#include "measure/measure_inside.h"
 #include "measure/values.h"
 
 enum { MAX_IN = 2 * FT_OP_MAX_OPERANDS, MAX_OUT = 2 * FT_OP_MAX_OPERANDS };
@@ -653,4 +654,41 @@ ft_status ft__eager_read(ft__eager *e, void *host, uint32_t tensor, ft_error *er
                        e->graph->tensor[tensor].name);
     return e->session->engine->values->read(e->session->context, host, e->cell[tensor],
                                             err);
+}
+
+/* ---- measuring ---- */
+
+static ft_status run_pass(void *self, uint64_t iteration, ft_error *err)
+{
+    (void)iteration;
+    return ft__eager_run(self, err);
+}
+
+static void take_bytes(ft_network_timing *out, const ft__eager_bytes *b, uint64_t held)
+{
+    out->weight_bytes = b->weights;
+    out->gradient_bytes = b->gradients;
+    out->state_bytes = b->states;
+    out->activation_bytes = b->activations;
+    held -= held < b->weights ? held : b->weights;
+    held -= held < b->states ? held : b->states;
+    held -= held < b->gradients ? held : b->gradients;
+    out->workspace_bytes = held > b->activations ? held - b->activations : 0;
+}
+
+ft_status ft__eager_measure(ft_network_timing *out, ft_session *s, const ft_graph *g,
+                            const ft_measure_options *opt, ft_error *err)
+{
+    ft__job job = {.session = s, .run = run_pass};
+    ft__eager *e;
+    uint64_t held;
+    ft_status st = ft__eager_make(&e, s, g, err);
+
+    if (st)
+        return st;
+    job.self = e;
+    st = ft__measure_passes(out, &held, &job, FT__FIRST_PASS_APART, opt, err);
+    take_bytes(out, &e->bytes, held);
+    ft__eager_free(e);
+    return st;
 }

@@ -18,6 +18,11 @@ typedef struct ft__eager_bytes {
     uint64_t activations;
 } ft__eager_bytes;
 
+/* Made ready, measured pass by pass, with the bytes of its parts; what the engine holds
+ * beyond what is counted is scratch of its kernels. Failures as of ft__eager_make(). */
+ft_status ft__eager_measure(ft_network_timing *out, ft_session *s, const ft_graph *g,
+                            const ft_measure_options *opt, ft_error *err);
+
 /* FT_EUNSUPPORTED: a node that the engine does not run, or that lacks operands. */
 ft_status ft__eager_make(ft__eager **out, ft_session *s, const ft_graph *g,
                          ft_error *err);

@@ -116,25 +116,6 @@ size_t ft__energy_conditions(const ft_energy *e, char *buf, size_t size)
 /* Where time is short. */
 enum { HASTY_ROUNDS = 3, HASTY_REDONE = 1 };
 
-/* A key with its spec's text. */
-struct named_key {
-    ft_key key;
-    char spec[2048];
-};
-
-/* op NULL: the engine as a whole. */
-static void name_key(struct named_key *out, const ft_session *s, const ft_op *op,
-                     const char *metric)
-{
-    out->spec[0] = '\0';
-    if (op)
-        ft_op_print(op, out->spec, sizeof(out->spec));
-    out->key = ft__session_key(s);
-    out->key.spec = out->spec;
-    out->key.phase = ft_phase_name(op ? op->phase : FT_PHASE_FORWARD);
-    out->key.metric = metric;
-}
-
 /* A size that is known exactly: one value, no scatter. */
 static ft_measurement exact_bytes(uint64_t bytes)
 {
@@ -148,16 +129,7 @@ static ft_measurement exact_bytes(uint64_t bytes)
                             .iterations = 1};
 }
 
-ft_status ft__has_time(const struct ft__collection *k, const ft_op *op, int *has,
-                       ft_error *err)
-{
-    struct named_key key;
-
-    name_key(&key, k->session, op, "time");
-    return ft__store_has(k->store, &key.key, has, err);
-}
-
-static ft_status put(struct ft__collection *k, const struct named_key *key,
+static ft_status put(struct ft__collection *k, const ft__op_key *key,
                      const char *metric, const ft_measurement *m,
                      const ft_reading *readings, size_t n, ft_error *err)
 {
@@ -168,7 +140,7 @@ static ft_status put(struct ft__collection *k, const struct named_key *key,
 }
 
 /* A size that is exact needs to stand there once. */
-static ft_status put_bytes(struct ft__collection *k, struct named_key *key,
+static ft_status put_bytes(struct ft__collection *k, ft__op_key *key,
                            const char *metric, uint64_t bytes, ft_error *err)
 {
     ft_measurement m = exact_bytes(bytes);
@@ -182,7 +154,7 @@ static ft_status put_bytes(struct ft__collection *k, struct named_key *key,
 
 /* Of one domain alone, under its name: with what was read. Of the sum, and of a meter
  * with one domain: plainly. */
-static ft_status put_energy(struct ft__collection *k, const struct named_key *key,
+static ft_status put_energy(struct ft__collection *k, const ft__op_key *key,
                             ft_energy *e, const ft_energy *readings, ft_error *err)
 {
     char conditions[512], power[160], energy[160];
@@ -200,7 +172,7 @@ static ft_status put_energy(struct ft__collection *k, const struct named_key *ke
                     err);
 }
 
-static ft_status put_energies(struct ft__collection *k, const struct named_key *key,
+static ft_status put_energies(struct ft__collection *k, const ft__op_key *key,
                               ft_timing *t, ft_error *err)
 {
     bool alone = t->n_energy == 2;
@@ -222,12 +194,12 @@ static ft_status put_timing(struct ft__collection *k, const ft_op *op, ft_timing
                             ft_error *err)
 {
     char conditions[1024];
-    struct named_key key;
+    ft__op_key key;
     ft_status st;
 
     ft__timing_conditions(t, conditions, sizeof(conditions));
     t->time.conditions = conditions;
-    name_key(&key, k->session, op, "");
+    ft__op_key_make(&key, k->session, op, "");
     st = put_bytes(k, &key, "workspace", t->workspace_bytes, err);
     if (!st && t->memory_bytes)
         st = put_bytes(k, &key, "memory", t->memory_bytes, err);
@@ -386,9 +358,9 @@ static ft_status put_context(struct ft__collection *k, const char *metric,
                              uint64_t bytes, ft_error *err)
 {
     ft_measurement m = exact_bytes(bytes);
-    struct named_key key;
+    ft__op_key key;
 
-    name_key(&key, k->session, NULL, metric);
+    ft__op_key_make(&key, k->session, NULL, metric);
     return ft__store_put(k->store, k->run, &key.key, &m, NULL, 0, err);
 }
 
@@ -400,11 +372,11 @@ static ft_status measure_context(struct ft__collection *k, ft_error *err)
     uint64_t small, large = 0, each, own;
     ft__job calibration;
     ft__buf text = {0};
-    struct named_key key;
+    ft__op_key key;
     int has;
     ft_status st;
 
-    name_key(&key, k->session, NULL, "context");
+    ft__op_key_make(&key, k->session, NULL, "context");
     st = ft__store_has(k->store, &key.key, &has, err);
     if (st || has)
         return st;
@@ -572,11 +544,13 @@ static ft_status measure_probes(struct ft__collection *k, ft_error *err)
     ft_status st = FT_OK;
 
     for (uint32_t i = 0; i < FT__N_PROBES && !st; i++) {
+        ft__op_key key;
         int has;
 
         missing[n] = ft__probe(i);
         ft__op_lower(&missing[n], k->session->engine->policy);
-        st = ft__has_time(k, &missing[n], &has, err);
+        ft__op_key_make(&key, k->session, &missing[n], "time");
+        st = ft__store_has(k->store, &key.key, &has, err);
         n += !has || k->opt->again;
     }
     if (!st)

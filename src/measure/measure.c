@@ -134,24 +134,20 @@ static void energy_free(ft_energy *e, uint32_t n)
 
 struct loop {
     const ft__job *job;
-    ft_meter *meter;
-    const double *from_s; /* when it began */
-    double time_s;
     uint64_t per_look; /* iterations */
     uint64_t done;
     ft_status st;
     ft_error *err;
 };
 
-static void run_loop(void *user)
+static bool run_until_look(void *user)
 {
     struct loop *l = user;
-    double end_s = *l->from_s + l->time_s, took;
+    double took;
 
-    do {
-        l->st = ft__run_batch(&took, l->job, l->done, l->per_look, l->err);
-        l->done += l->per_look;
-    } while (ft__meter_pass(l->meter, 0) < end_s && !l->st);
+    l->st = ft__run_batch(&took, l->job, l->done, l->per_look, l->err);
+    l->done += l->per_look;
+    return !l->st;
 }
 
 /* Long enough for every domain of the meter. */
@@ -298,11 +294,8 @@ static ft_status measure_energy(ft_timing *out, const ft__job *job,
                                 const ft_measure_options *opt, ft_error *err)
 {
     double from_s, to_s;
-    const ft__clock *simulated = ft__session_clock(job->session), *before;
+    const ft__clock *simulated = ft__session_clock(job->session);
     struct loop l = {.job = job,
-                     .meter = opt->meter,
-                     .from_s = &from_s,
-                     .time_s = time_for(opt->meter, opt->power_time_s),
                      .per_look = (uint64_t)fmax(
                          1, (simulated ? simulated_look_s : look_s) / out->time.value),
                      .err = err};
@@ -310,10 +303,8 @@ static ft_status measure_energy(ft_timing *out, const ft__job *job,
     ft_trace t;
     ft_status st;
 
-    before = simulated ? ft__meter_follow(opt->meter, simulated) : NULL;
-    st = ft_meter_watch(opt->meter, run_loop, &l, &t, &from_s, &to_s, &why);
-    if (simulated)
-        (void)ft__meter_follow(opt->meter, before);
+    st = ft__meter_loop(opt->meter, simulated, time_for(opt->meter, opt->power_time_s),
+                        run_until_look, &l, &t, &from_s, &to_s, &why);
     if (st)
         return l.st ? l.st : no_trace(out, why.msg, err);
     st = l.st ? l.st : evaluate_trace(out, opt->meter, &t, &l, from_s, to_s, err);
@@ -333,24 +324,76 @@ void ft__timing_free(ft_timing *t)
     t->n_energy = 0;
 }
 
+static void add_error(ft_measurement *m, double relative)
+{
+    m->error = hypot(m->error, relative * m->value);
+}
+
 ft_status ft__measure_job(ft_timing *out, const ft__job *job,
                           const ft_measure_options *opt, ft_error *err)
 {
-    ft__timed t = {.job = *job};
-    ft_status st = ft__rounds_run(&t, 1, job->session, opt, err);
+    ft_error why = {0};
+    const ft__turn turn = {.job = *job, .out = out, .why = &why};
+    ft_status st = ft__rounds_run(&turn, 1, job->session, opt, err);
 
-    if (!st && t.st) {
-        st = t.st;
+    if (!st && why.status) {
+        st = why.status;
         if (err)
-            *err = t.why;
+            *err = why;
     }
-    if (!st)
-        st = ft__timing_take(out, &t, opt, err);
+    if (!st && opt->error_floor > 0)
+        add_error(&out->time, opt->error_floor);
     if (!st && opt->meter)
         st = measure_energy(out, job, opt, err);
     if (st)
         ft__timing_free(out);
-    ft__timed_free(&t);
+    return st;
+}
+
+/* ---- a network's passes ---- */
+
+static void take_timing(ft_network_timing *out, const ft_timing *t)
+{
+    out->time = t->time;
+    out->readings = t->readings;
+    out->n_readings = t->n_readings;
+    out->launch = t->launch;
+    out->launches = t->launches;
+    out->energy = t->energy;
+    out->n_energy = t->n_energy;
+    out->conditions = t->conditions;
+    out->rounds = t->rounds;
+    out->redone = t->redone;
+    out->outliers = t->outliers;
+}
+
+ft_status ft__measure_passes(ft_network_timing *out, uint64_t *held, const ft__job *job,
+                             ft__first_pass how, const ft_measure_options *opt,
+                             ft_error *err)
+{
+    const ft_engine *e = job->session->engine;
+    ft_engine_context *c = job->session->context;
+    uint64_t before = 0, now = 0, peak = 0;
+    ft_timing t = {0};
+    double first;
+    ft_status st;
+
+    if (how == FT__FIRST_PASS_COUNTS)
+        ft__memory_trim(true);
+    st = ft__run_batch(&first, job, 0, 1, err);
+    if (!st && how == FT__FIRST_PASS_APART)
+        ft__memory_trim(true);
+    if (!st && held && e->memory)
+        e->memory(c, &before, &peak, 1);
+    if (!st)
+        st = ft__measure_job(&t, job, opt, err);
+    if (!st)
+        take_timing(out, &t);
+    if (!st && held && e->memory)
+        e->memory(c, &now, &peak, 0);
+    if (held)
+        *held = peak;
+    out->peak_process_bytes = ft__memory_now().peak;
     return st;
 }
 
@@ -361,7 +404,7 @@ struct measured_group {
     ft_session *session;
     const ft_measure_options *opt;
     ft__op_job **job;
-    ft__timed *timed; /* the calibration last */
+    ft__turn *turn; /* the calibrations last */
     size_t n;
 };
 
@@ -369,10 +412,8 @@ static void group_free(struct measured_group *g)
 {
     for (size_t i = 0; i < g->n; i++)
         ft__op_job_free(g->job[i]);
-    for (size_t i = 0; g->timed && i < g->n + FT__N_CALIBRATIONS; i++)
-        ft__timed_free(&g->timed[i]);
     free(g->job);
-    free(g->timed);
+    free(g->turn);
 }
 
 /* More than this is not held at the same time: where memory is promised that is not
@@ -396,8 +437,8 @@ static ft_status group_make(struct measured_group *g, const ft_op *ops, size_t n
     double held = 0;
 
     g->job = calloc(n + 1, sizeof(*g->job));
-    g->timed = calloc(n + FT__N_CALIBRATIONS, sizeof(*g->timed));
-    if (!g->job || !g->timed)
+    g->turn = calloc(n + FT__N_CALIBRATIONS, sizeof(*g->turn));
+    if (!g->job || !g->turn)
         return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
     for (g->n = 0; g->n < n; g->n++) {
         ft_op low = ops[g->n];
@@ -417,8 +458,8 @@ static ft_status group_make(struct measured_group *g, const ft_op *ops, size_t n
     return FT_OK;
 }
 
-static ft_status run_group(struct measured_group *g, const ft_op *ops, bool calibrate,
-                           ft_error *err)
+static ft_status run_group(struct measured_group *g, ft_timing *out, ft_error *why,
+                           const ft_op *ops, bool calibrate, ft_error *err)
 {
     /* The one of products shows the state of the machine as well. */
     bool wanted[FT__N_CALIBRATIONS] = {[FT__CALIBRATE_PRODUCTS] = true};
@@ -427,16 +468,16 @@ static ft_status run_group(struct measured_group *g, const ft_op *ops, bool cali
 
     for (size_t i = 0; i < g->n; i++)
         if (g->job[i]) {
-            g->timed[n].like = calibration_for(&ops[i]);
-            wanted[g->timed[n].like] = true;
-            g->timed[n++].job = ft__op_job_get(g->job[i]);
+            g->turn[n] = (ft__turn){.job = ft__op_job_get(g->job[i]),
+                                    .like = calibration_for(&ops[i]),
+                                    .out = &out[i],
+                                    .why = &why[i]};
+            wanted[g->turn[n++].like] = true;
         }
     for (uint32_t i = 0; n && calibrate && i < FT__N_CALIBRATIONS; i++)
-        if (wanted[i] && ft__calibration_job(&calibration, g->session, i)) {
-            g->timed[n].calibrates = i + 1;
-            g->timed[n++].job = calibration;
-        }
-    return ft__rounds_run(g->timed, n, g->session, g->opt, err);
+        if (wanted[i] && ft__calibration_job(&calibration, g->session, i))
+            g->turn[n++] = (ft__turn){.job = calibration, .calibrates = i + 1};
+    return ft__rounds_run(g->turn, n, g->session, g->opt, err);
 }
 
 /* Most that the engine's allocator held while one instance ran; 0: not known. */
@@ -456,30 +497,34 @@ static uint64_t memory_of(const ft__job *job)
     return peak > before ? peak - before : 0;
 }
 
-static ft_status finish(ft_timing *out, ft_error *why, const struct measured_group *g,
-                        size_t job, ft__timed *t)
+static void describe(ft_timing *out, const ft__job *job)
 {
-    ft_status st = t->st;
+    out->weight_bytes = job->info->weight_bytes;
+    out->workspace_bytes = job->info->workspace_bytes;
+    out->instances = job->instances;
+    if (job->info->implementation)
+        strncpy(out->implementation, job->info->implementation,
+                sizeof(out->implementation) - 1);
+}
 
-    if (st)
-        *why = t->why;
-    else
-        st = ft__timing_take(out, t, g->opt, why);
-    if (!st && g->opt->meter && (!g->opt->powered || g->opt->powered[job]))
-        st = measure_energy(out, &t->job, g->opt, why);
+static ft_status finish(ft_timing *out, ft_error *why, const struct measured_group *g,
+                        size_t at)
+{
+    ft__job job = ft__op_job_get(g->job[at]);
+    ft_status st = why->status;
+
+    if (!st && g->opt->error_floor > 0)
+        add_error(&out->time, g->opt->error_floor);
+    if (!st && g->opt->meter && (!g->opt->powered || g->opt->powered[at]))
+        st = measure_energy(out, &job, g->opt, why);
     if (st) {
         ft__timing_free(out);
         *out = (ft_timing){0};
         return st;
     }
-    ft__op_job_describe(out, g->job[job]);
-    out->memory_bytes = memory_of(&t->job);
+    describe(out, &job);
+    out->memory_bytes = memory_of(&job);
     return FT_OK;
-}
-
-static void add_error(ft_measurement *m, double relative)
-{
-    m->error = hypot(m->error, relative * m->value);
 }
 
 /* As many of n as fit together; *taken of them. */
@@ -490,11 +535,10 @@ static ft_status measure_some(size_t *taken, ft_timing *out, ft_error *why,
     ft_measure_options with_floor = *opt;
     struct measured_group g = {.session = s, .opt = &with_floor};
     ft_status st = group_make(&g, ops, n, why, err);
-    size_t at = 0;
 
     *taken = g.n;
     if (!st)
-        st = run_group(&g, ops, calibrate, err);
+        st = run_group(&g, out, why, ops, calibrate, err);
     if (st) {
         group_free(&g);
         return st;
@@ -502,16 +546,10 @@ static ft_status measure_some(size_t *taken, ft_timing *out, ft_error *why,
     calibrate = calibrate && !(opt->error_floor != 0);
     if (calibrate)
         with_floor.error_floor = ft__calibrations_so_far(s).scatter;
-    for (size_t i = 0; i < g.n; i++) {
-        ft__timed *t = &g.timed[at];
-
-        if (!g.job[i])
-            continue;
-        at++;
-        if (!finish(&out[i], &why[i], &g, i, t) && calibrate)
-            add_error(&out[i].time,
-                      calibration_doubt(s, t->like, out[i].calibration_s));
-    }
+    for (size_t i = 0; i < g.n; i++)
+        if (g.job[i] && !finish(&out[i], &why[i], &g, i) && calibrate)
+            add_error(&out[i].time, calibration_doubt(s, calibration_for(&ops[i]),
+                                                      out[i].calibration_s));
     group_free(&g);
     return FT_OK;
 }

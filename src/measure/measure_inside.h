@@ -19,6 +19,19 @@ ft_status ft__measure_ops(ft_timing *out, ft_error *why, ft_session *s,
  * there is a meter; the rest stays as it was. */
 ft_status ft__measure_job(ft_timing *out, const ft__job *job,
                           const ft_measure_options *opt, ft_error *err);
+/* The first pass touches every page. */
+typedef enum ft__first_pass {
+    FT__FIRST_PASS_APART,  /* it does not count in the peak of the process: preparing
+                            * holds weights twice for a moment */
+    FT__FIRST_PASS_COUNTS, /* in the peak, as loading before it does not */
+} ft__first_pass;
+
+/* A network that is ready, pass by pass: all of *out but how its bytes are made up and
+ * the calibration. *held, where it is not NULL: the most that the engine's allocator
+ * held meanwhile, 0: not known. */
+ft_status ft__measure_passes(ft_network_timing *out, uint64_t *held, const ft__job *job,
+                             ft__first_pass how, const ft_measure_options *opt,
+                             ft_error *err);
 void ft__timing_free(ft_timing *t);
 /* The operation that is measured beside others, made ready, in so many instances;
  * false: the engine does not run it. The session keeps it. */
@@ -31,7 +44,7 @@ bool ft__calibration_job(ft__job *out, ft_session *s, uint32_t which);
 void ft__energy_of(double *joules, double *error_j, double watts, double watts_error,
                    double seconds, double seconds_error);
 
-/* ---- figures.c ---- */
+/* ---- rounds.c ---- */
 /* Value = median of the medians of rounds that count; error = their scatter, as
  * docs/measuring.md has it; MAD, mean and standard deviation over all batches of
  * those rounds; each reading counts per iteration. */

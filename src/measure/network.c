@@ -19,8 +19,7 @@ struct step {
 
 struct ft__network {
     ft_session *session;
-    ft__eager *eager; /* on an engine that holds values; then nothing else here */
-    ft_graph *graph;  /* lowered */
+    ft_graph *graph; /* lowered */
     ft_plan plan;
     struct step *step; /* per node; block NULL: a view */
     void **pointers;   /* what the steps' in and out point into */
@@ -38,7 +37,6 @@ void ft__network_free(ft__network *n)
 
     if (!n)
         return;
-    ft__eager_free(n->eager);
     e = n->session->engine;
     c = n->session->context;
     for (uint32_t i = 0; n->step && i < n->graph->n_nodes; i++)
@@ -184,8 +182,7 @@ ft_status ft__network_make(ft__network **out, ft_session *s, const ft_graph *g,
     if (!n)
         return ft_fail(err, FT_ENOMEM, 0, "network");
     n->session = s;
-    st = s->engine->values ? ft__eager_make(&n->eager, s, g, err)
-                           : set_up(n, g, policy, err);
+    st = set_up(n, g, policy, err);
     if (st) {
         ft__network_free(n);
         return st;
@@ -198,8 +195,6 @@ ft_status ft__network_run(ft__network *n, ft_error *err)
 {
     ft_status st = FT_OK;
 
-    if (n->eager)
-        return ft__eager_run(n->eager, err);
     for (uint32_t i = 0; i < n->graph->n_nodes && !st; i++) {
         const struct step *step = &n->step[i];
 
@@ -242,21 +237,6 @@ void ft_network_timing_free(ft_network_timing *t)
     t->n_energy = 0;
 }
 
-static void take_timing(ft_network_timing *out, const ft_timing *t)
-{
-    out->time = t->time;
-    out->readings = t->readings;
-    out->n_readings = t->n_readings;
-    out->launch = t->launch;
-    out->launches = t->launches;
-    out->energy = t->energy;
-    out->n_energy = t->n_energy;
-    out->conditions = t->conditions;
-    out->rounds = t->rounds;
-    out->redone = t->redone;
-    out->outliers = t->outliers;
-}
-
 /* The calibration operation, measured after a network: beside it, it would count in
  * the peak of the process. NaN when the engine does not run it. */
 static double measure_calibration(ft_session *s, const ft_measure_options *opt)
@@ -275,57 +255,28 @@ static double measure_calibration(ft_session *s, const ft_measure_options *opt)
     return value;
 }
 
-/* What the engine holds beyond what is counted is scratch of its kernels. */
-static void take_memory(ft_network_timing *out, const ft__network *n, uint64_t peak)
+static ft_status measure_planned(ft_network_timing *out, ft_session *s,
+                                 const ft_graph *g, const ft_measure_options *opt,
+                                 ft_error *err)
 {
-    const ft__eager_bytes *b;
-
-    out->weight_bytes = n->weight_bytes;
-    out->activation_bytes = n->plan.arena_bytes;
-    out->workspace_bytes = n->workspace_bytes;
-    if (!n->eager)
-        return;
-    b = ft__eager_memory(n->eager);
-    out->weight_bytes = b->weights;
-    out->gradient_bytes = b->gradients;
-    out->state_bytes = b->states;
-    out->activation_bytes = b->activations;
-    peak -= peak < b->weights ? peak : b->weights;
-    peak -= peak < b->states ? peak : b->states;
-    peak -= peak < b->gradients ? peak : b->gradients;
-    out->workspace_bytes = peak > b->activations ? peak - b->activations : 0;
-}
-
-/* The first pass touches every page; the peak is that of running, not of
- * preparing, which holds weights twice for a moment. */
-static ft_status measure_passes(ft_network_timing *out, const ft__network *n,
-                                const ft__job *job, const ft_measure_options *opt,
-                                ft_error *err)
-{
-    const ft_engine *e = job->session->engine;
-    uint64_t before = 0, now = 0, peak = 0;
-    ft_timing t = {0};
-    double first;
-    ft_status st = ft__run_batch(&first, job, 0, 1, err);
+    ft__network *n;
+    ft__job job = {.session = s, .run = run_pass};
+    ft_status st = ft__network_make(&n, s, g, s->engine->policy, err);
 
     if (st)
         return st;
-    ft__memory_trim(true);
-    if (e->memory)
-        e->memory(job->session->context, &before, &peak, 1);
-    st = ft__measure_job(&t, job, opt, err);
-    take_timing(out, &t);
-    if (e->memory)
-        e->memory(job->session->context, &now, &peak, 0);
-    take_memory(out, n, peak);
+    job.self = n;
+    st = ft__measure_passes(out, NULL, &job, FT__FIRST_PASS_APART, opt, err);
+    out->weight_bytes = n->weight_bytes;
+    out->activation_bytes = n->plan.arena_bytes;
+    out->workspace_bytes = n->workspace_bytes;
+    ft__network_free(n);
     return st;
 }
 
 ft_status ft_measure_network(ft_network_timing *out, ft_session *s, const ft_graph *g,
                              const ft_measure_options *opt, ft_error *err)
 {
-    ft__network *n;
-    ft__job job = {.session = s, .run = run_pass};
     ft_status st;
 
     memset(out, 0, sizeof(*out));
@@ -335,13 +286,8 @@ ft_status ft_measure_network(ft_network_timing *out, ft_session *s, const ft_gra
                        "--engine torch runs both",
                        g->name, s->engine->name);
     out->context_bytes = ft__memory_now().resident;
-    st = ft__network_make(&n, s, g, s->engine->policy, err);
-    if (st)
-        return st;
-    job.self = n;
-    st = measure_passes(out, n, &job, opt, err);
-    out->peak_process_bytes = ft__memory_now().peak;
-    ft__network_free(n);
+    st = s->engine->values ? ft__eager_measure(out, s, g, opt, err)
+                           : measure_planned(out, s, g, opt, err);
     out->calibration_s = st ? NAN : measure_calibration(s, opt);
     out->time.calibration_s = out->calibration_s;
     return st;
@@ -426,23 +372,6 @@ static ft_status run_whole(void *self, uint64_t iteration, ft_error *err)
     return w->engine->run(w->block, 0, NULL, NULL, NULL, err);
 }
 
-static ft_status measure_loaded(ft_network_timing *out, const ft__job *job,
-                                const ft_measure_options *opt, ft_error *err)
-{
-    ft_timing t = {0};
-    double first;
-    ft_status st;
-
-    /* Loading holds weights several times: that is not the peak of running. */
-    ft__memory_trim(true);
-    st = ft__run_batch(&first, job, 0, 1, err);
-    if (!st)
-        st = ft__measure_job(&t, job, opt, err);
-    if (!st)
-        take_timing(out, &t);
-    return st;
-}
-
 ft_status ft_measure_model(ft_network_timing *out, ft_session *s, const char *path,
                            const ft_graph *g, const ft_measure_options *opt,
                            ft_error *err)
@@ -466,9 +395,8 @@ ft_status ft_measure_model(ft_network_timing *out, ft_session *s, const char *pa
     free(inputs);
     if (st)
         return st;
-    st = measure_loaded(out, &job, opt, err);
+    st = ft__measure_passes(out, NULL, &job, FT__FIRST_PASS_COUNTS, opt, err);
     out->weight_bytes = info.weight_bytes;
-    out->peak_process_bytes = ft__memory_now().peak;
     /* What the engine holds besides is not known: what the process grew by. */
     known = out->context_bytes + out->weight_bytes;
     if (out->peak_process_bytes > known)

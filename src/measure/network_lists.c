@@ -163,7 +163,7 @@ static ft_status read_table(ft_network_lists *l, const char *path, ft_error *err
     ft_status st = ft__csv_load(&bytes, &len, path, err);
 
     if (!st)
-        st = ft__csv_open(&r.rows, bytes, len, path, err);
+        st = ft__csv_open(&r.rows, NULL, bytes, len, path, err);
     if (!st)
         st = read_rows(&r, path);
     ft__csv_close(r.rows);

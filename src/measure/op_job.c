@@ -542,18 +542,13 @@ void ft__op_job_free(ft__op_job *j)
 
 ft__job ft__op_job_get(ft__op_job *j)
 {
-    if (j->session->engine->values)
-        return (ft__job){
-            .session = j->session, .run = run_values, .touch = touch, .self = j};
-    return (ft__job){.session = j->session, .run = run_op, .move = move, .self = j};
-}
+    bool values = j->session->engine->values != NULL;
 
-void ft__op_job_describe(ft_timing *out, const ft__op_job *j)
-{
-    out->weight_bytes = j->info.weight_bytes;
-    out->workspace_bytes = j->info.workspace_bytes;
-    out->instances = j->instances;
-    if (j->info.implementation)
-        strncpy(out->implementation, j->info.implementation,
-                sizeof(out->implementation) - 1);
+    return (ft__job){.session = j->session,
+                     .run = values ? run_values : run_op,
+                     .move = values ? NULL : move,
+                     .touch = values ? touch : NULL,
+                     .self = j,
+                     .info = &j->info,
+                     .instances = j->instances};
 }

@@ -12,8 +12,7 @@ typedef struct ft__op_job ft__op_job;
 ft_status ft__op_job_make(ft__op_job **out, ft_session *s, const ft_op *op,
                           uint32_t instances, ft_error *err);
 void ft__op_job_free(ft__op_job *j);
+/* Valid as long as j. */
 ft__job ft__op_job_get(ft__op_job *j);
-/* How the engine runs it: bytes, instances and implementation of *out. */
-void ft__op_job_describe(ft_timing *out, const ft__op_job *j);
 
 #endif

@@ -1,5 +1,6 @@
-/* The measuring loop: rounds of several jobs in rotation, batches of iterations
- * within a round, every batch time kept. */
+/* The measuring loop: rounds of several jobs in rotation, batches of iterations within
+ * a round, every batch time kept; and what comes of these readings: value, error, MAD,
+ * mean and standard deviation, outliers marked (docs/measuring.md has the formulae). */
 #include "measure/rounds.h"
 
 #include <math.h>
@@ -18,6 +19,33 @@ enum { MAX_READINGS = 1 << 16, BURST = 32 };
 static const double in_vain_below = 0.1;
 /* A round counts for so much of that share: the last thirty or so. */
 static const double of_late = 1.0 / 32;
+
+/* What an iteration of each calibration took just before and after a round, the mean of
+ * both; NaN: the engine does not run it, or it broke. */
+struct beside {
+    uint32_t round;
+    double s[FT__N_CALIBRATIONS];
+};
+
+/* One of them while they go round. */
+struct timed {
+    ft__job job;
+    uint32_t calibrates;
+    uint32_t like;
+    ft_status st; /* not FT_OK: it broke, and the others go on */
+    ft_error why;
+    ft_reading *readings;  /* of a round together */
+    ft_reading *launches;  /* one a round, where the engine issues ahead */
+    struct beside *beside; /* one a round, where there are calibrations */
+    size_t n, cap, n_launches, n_beside;
+    uint64_t per_batch; /* iterations */
+    double batch_s;     /* about what they take */
+    uint64_t done;      /* iterations so far */
+    uint32_t left;      /* rounds to go */
+    uint32_t redone;
+    ft_conditions seen; /* over all rounds so far that count */
+    uint32_t n_seen;
+};
 
 static const double default_time_s = 0.2;
 static const double default_batch_s = 1e-3;
@@ -52,7 +80,7 @@ static struct plan plan_of(const ft_measure_options *opt)
 }
 
 /* Run for warmup_s and find how many iterations take batch_s. */
-static ft_status warm_up(ft__timed *t, const struct plan *p)
+static ft_status warm_up(struct timed *t, const struct plan *p)
 {
     double spent = 0, took = 0;
     uint64_t n = 1;
@@ -82,7 +110,7 @@ static ft_status warm_up(ft__timed *t, const struct plan *p)
     }
 }
 
-static ft_reading *next_reading(ft__timed *t)
+static ft_reading *next_reading(struct timed *t)
 {
     ft_reading *r = ft__list_grow(t->readings, t->n, &t->cap, sizeof(*r));
 
@@ -94,7 +122,7 @@ static ft_reading *next_reading(ft__timed *t)
 
 /* Time to issue a few iterations: few, for a device's queue is of limited length
  * and a full one would make us wait. */
-static ft_status time_launch(ft__timed *t, uint32_t round, double begin_s)
+static ft_status time_launch(struct timed *t, uint32_t round, double begin_s)
 {
     const ft_engine *e = t->job.session->engine;
     ft_engine_context *c = t->job.session->context;
@@ -118,7 +146,7 @@ static ft_status time_launch(ft__timed *t, uint32_t round, double begin_s)
 }
 
 /* What others left in the caches goes first, where that is cheap. */
-static ft_status settle(ft__timed *t, const struct plan *p)
+static ft_status settle(struct timed *t, const struct plan *p)
 {
     double took;
     ft_status st = FT_OK;
@@ -130,7 +158,7 @@ static ft_status settle(ft__timed *t, const struct plan *p)
     return st;
 }
 
-static ft_status run_round(ft__timed *t, const struct plan *p, uint32_t round,
+static ft_status run_round(struct timed *t, const struct plan *p, uint32_t round,
                            double begin_s)
 {
     const ft_session *s = t->job.session;
@@ -199,14 +227,14 @@ static void conditions_add(ft_conditions *sum, const ft_conditions *one, uint32_
 static const uint32_t disturbing = FT_MARK_CLOCK_MOVED | FT_MARK_THROTTLED |
                                    FT_MARK_FOREIGN_LOAD | FT_MARK_SPEED_MOVED;
 
-static void mark_round(ft__timed *t, uint32_t round)
+static void mark_round(struct timed *t, uint32_t round)
 {
     for (size_t i = t->n; i-- > 0 && t->readings[i].round == round;)
         t->readings[i].marks |= FT_READING_DISTURBED;
 }
 
 /* A round that was disturbed is run again, unless that was tried often enough. */
-static void judge(ft__timed *t, const struct plan *p, uint32_t round, bool in_vain,
+static void judge(struct timed *t, const struct plan *p, uint32_t round, bool in_vain,
                   const ft_conditions *c)
 {
     if (c->marks & disturbing) {
@@ -260,13 +288,13 @@ static bool calibration_moved(ft_session *s, double seconds)
 
 /* All that goes round. */
 struct rotation {
-    ft__timed *t;
+    struct timed *t;
     size_t n;
     ft_session *session;
     struct plan plan;
     ft_monitor *monitor;
     ft_conditions *seen; /* of each, in this round */
-    ft__timed *calibration[FT__N_CALIBRATIONS];
+    struct timed *calibration[FT__N_CALIBRATIONS];
     double begin_s;
 };
 
@@ -275,7 +303,7 @@ struct rotation {
 static void calibrate(struct rotation *r, double s[FT__N_CALIBRATIONS])
 {
     for (uint32_t k = 0; k < FT__N_CALIBRATIONS; k++) {
-        ft__timed *t = r->calibration[k];
+        struct timed *t = r->calibration[k];
         double first, second;
 
         s[k] = NAN;
@@ -294,15 +322,15 @@ static void calibrate(struct rotation *r, double s[FT__N_CALIBRATIONS])
 }
 
 /* Keep what stood beside a round of t. False: no memory. */
-static bool note_beside(ft__timed *t, uint32_t round, const double *before,
+static bool note_beside(struct timed *t, uint32_t round, const double *before,
                         const double *after)
 {
-    ft__beside *all = realloc(t->beside, (t->n_beside + 1) * sizeof(*all));
+    struct beside *all = realloc(t->beside, (t->n_beside + 1) * sizeof(*all));
 
     if (!all)
         return false;
     t->beside = all;
-    all[t->n_beside] = (ft__beside){.round = round};
+    all[t->n_beside] = (struct beside){.round = round};
     for (uint32_t k = 0; k < FT__N_CALIBRATIONS; k++)
         all[t->n_beside].s[k] = 0.5 * (before[k] + after[k]);
     t->n_beside++;
@@ -314,7 +342,7 @@ static void end_round(struct rotation *r, size_t i, uint32_t round,
                       const double *before, const double *after)
 {
     enum { P = FT__CALIBRATE_PRODUCTS };
-    ft__timed *t = &r->t[i];
+    struct timed *t = &r->t[i];
 
     if (isnan(before[P]) || isnan(after[P]) || !note_beside(t, round, before, after))
         return;
@@ -332,7 +360,7 @@ static void end_round(struct rotation *r, size_t i, uint32_t round,
  * (docs/validate.md). */
 static const double least_reading_s = 50e-6;
 
-static ft_status run_once(ft__timed *t, uint32_t round, double begin_s)
+static ft_status run_once(struct timed *t, uint32_t round, double begin_s)
 {
     const ft_session *s = t->job.session;
     ft_reading *r = t->n ? &t->readings[t->n - 1] : NULL;
@@ -354,7 +382,7 @@ static ft_status run_once(ft__timed *t, uint32_t round, double begin_s)
     return FT_OK;
 }
 
-static bool is_active(const ft__timed *t)
+static bool is_active(const struct timed *t)
 {
     return !t->st && t->left && !t->calibrates;
 }
@@ -460,7 +488,7 @@ static void cycle(struct rotation *r, uint32_t round)
     }
 }
 
-static bool any_left(const ft__timed *t, size_t n)
+static bool any_left(const struct timed *t, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (is_active(&t[i]))
@@ -468,37 +496,305 @@ static bool any_left(const ft__timed *t, size_t n)
     return false;
 }
 
-ft_status ft__rounds_run(ft__timed *t, size_t n, ft_session *s,
+/* ---- readings -> figures ---- */
+
+/* A batch further from its round's median than this many sigma is marked. */
+#define OUTLIER_SIGMA 5.0
+/* Batches agree better than clocks can tell: scatter is taken to be at least this. */
+#define LEAST_SCATTER 1e-3
+
+static double per_iteration(const ft_reading *r)
+{
+    return r->value / (double)r->iterations;
+}
+
+/* One past the round that begins at `from`: readings of a round lie together. */
+static size_t round_end(const ft_reading *r, size_t n, size_t from)
+{
+    size_t to = from;
+
+    while (to < n && r[to].round == r[from].round)
+        to++;
+    return to;
+}
+
+/* away[i]: how far reading i is from its round's median, relative. */
+static void find_away(double *away, const ft_reading *r, size_t n, double *scratch)
+{
+    for (size_t from = 0, to; from < n; from = to) {
+        double centre;
+
+        to = round_end(r, n, from);
+        for (size_t i = from; i < to; i++)
+            scratch[i - from] = per_iteration(&r[i]);
+        centre = ft__median(scratch, to - from);
+        for (size_t i = from; i < to; i++)
+            away[i] = per_iteration(&r[i]) / centre - 1;
+    }
+}
+
+ft_status ft__mark_outliers(uint32_t *marked, ft_reading *r, size_t n, ft_error *err)
+{
+    double *away = calloc(2 * n + 1, sizeof(*away)), *scratch, sigma;
+
+    *marked = 0;
+    if (!away)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu readings", n);
+    scratch = away + n;
+    find_away(away, r, n, scratch);
+    memcpy(scratch, away, n * sizeof(*away));
+    /* Of all rounds together: one alone may have few batches. */
+    sigma = fmax(ft__mad(scratch, n, 0), LEAST_SCATTER);
+    for (size_t i = 0; i < n; i++) {
+        bool far = fabs(away[i]) > OUTLIER_SIGMA * sigma;
+
+        r[i].marks &= ~(uint32_t)FT_READING_OUTLIER;
+        r[i].marks |= far ? FT_READING_OUTLIER : 0;
+        *marked += far;
+    }
+    free(away);
+    return FT_OK;
+}
+
+/* Whether a reading's round counts: those that were not disturbed, or all when
+ * these are too few. */
+static int disturbed_mask(const ft_reading *r, size_t n)
+{
+    enum { LEAST_ROUNDS = 3 };
+    uint32_t rounds = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (!(r[i].marks & FT_READING_DISTURBED) &&
+            (i == 0 || r[i].round != r[i - 1].round))
+            rounds++;
+    return rounds >= LEAST_ROUNDS ? FT_READING_DISTURBED : 0;
+}
+
+struct sums {
+    double *batch; /* of rounds that count */
+    double *round; /* their medians */
+    size_t n_batches;
+    size_t n_rounds;
+};
+
+static void gather(struct sums *s, ft_measurement *out, const ft_reading *r, size_t n)
+{
+    uint32_t skip = (uint32_t)disturbed_mask(r, n);
+
+    for (size_t from = 0, to; from < n; from = to) {
+        size_t before = s->n_batches;
+
+        to = round_end(r, n, from);
+        for (size_t i = from; i < to; i++) {
+            out->iterations += r[i].iterations;
+            if (!(r[i].marks & skip))
+                s->batch[s->n_batches++] = per_iteration(&r[i]);
+        }
+        if (s->n_batches > before)
+            s->round[s->n_rounds++] =
+                ft__median(s->batch + before, s->n_batches - before);
+    }
+}
+
+ft_measurement ft__measurement_unknown(const char *unit)
+{
+    return (ft_measurement){.unit = unit,
+                            .value = NAN,
+                            .error = NAN,
+                            .mad = NAN,
+                            .mean = NAN,
+                            .std = NAN,
+                            .calibration_s = NAN};
+}
+
+ft_status ft__measurement_of_times(ft_measurement *out, const ft_reading *r, size_t n,
+                                   ft_error *err)
+{
+    struct sums s = {.batch = calloc(2 * n + 2, sizeof(double)),
+                     .round = calloc(2 * n + 2, sizeof(double))};
+    double spread;
+
+    *out = (ft_measurement){.unit = "s", .n = n, .calibration_s = NAN};
+    if (!s.batch || !s.round) {
+        free(s.batch);
+        free(s.round);
+        return ft_fail(err, FT_ENOMEM, 0, "%zu readings", n);
+    }
+    gather(&s, out, r, n);
+    out->mean = ft__mean(s.batch, s.n_batches);
+    out->std = ft__std(s.batch, s.n_batches);
+    out->value = ft__median(s.round, s.n_rounds);
+    out->error = ft__median_error(s.round, s.n_rounds, out->value);
+    spread = ft__median(s.batch, s.n_batches);
+    out->mad = ft__mad(s.batch, s.n_batches, spread);
+    /* One round alone: standard error of a median of normal values. */
+    if (isnan(out->error) && n)
+        out->error = out->mad * sqrt(1.5707963267948966 / (double)s.n_batches);
+    free(s.batch);
+    free(s.round);
+    return FT_OK;
+}
+
+static const struct beside *beside_of(const struct timed *t, uint32_t round)
+{
+    for (size_t i = 0; i < t->n_beside; i++)
+        if (t->beside[i].round == round)
+            return &t->beside[i];
+    return NULL;
+}
+
+/* From here on what differs is not the scatter of stretches. */
+static const double ratio_may_differ = 0.1;
+
+/* What stands for the calibration `like` where these were measured beside: the one of
+ * products in its usual ratio, which is the steadier one, unless the ratio is more than
+ * a tenth away from that: then something slows the caches or memory alone. */
+static double calibration_beside(const ft_session *s, const double *beside,
+                                 uint32_t like)
+{
+    double usual = beside[FT__CALIBRATE_PRODUCTS] * s->usual_ratio[like];
+
+    if (like == FT__CALIBRATE_PRODUCTS || isnan(usual) ||
+        fabs(log(beside[like] / usual)) > ratio_may_differ)
+        return beside[like];
+    return usual;
+}
+
+/* What most interruptions leave alone, and yet no single lucky batch. */
+static const double within_round = 0.25;
+
+/* ratio[], beside[]: of each round that counts; how many. */
+static size_t ratios_of(double *ratio, double *beside, const struct timed *t,
+                        double *scratch)
+{
+    const ft_reading *r = t->readings;
+    uint32_t skip = (uint32_t)disturbed_mask(r, t->n);
+    size_t n = 0;
+
+    for (size_t from = 0, to; from < t->n; from = to) {
+        const struct beside *b = beside_of(t, r[from].round);
+        double unit = b ? calibration_beside(t->job.session, b->s, t->like) : NAN;
+
+        to = round_end(r, t->n, from);
+        if (r[from].marks & skip || !(unit > 0))
+            continue;
+        for (size_t i = from; i < to; i++)
+            scratch[i - from] = per_iteration(&r[i]);
+        ft__sort(scratch, to - from);
+        beside[n] = unit;
+        ratio[n] = ft__quantile(scratch, to - from, within_round) / beside[n];
+        n++;
+    }
+    return n;
+}
+
+/* m in units of the calibration in the same rounds, times what that took in the median:
+ * what slows both down for a while does not count. m stays where no round has one
+ * beside. */
+static ft_status measurement_beside(ft_measurement *m, const struct timed *t,
+                                    ft_error *err)
+{
+    double *ratio = calloc(3 * t->n + 3, sizeof(*ratio)), *beside, *scratch, error;
+    size_t n;
+
+    if (!ratio)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu readings", t->n);
+    beside = ratio + t->n + 1;
+    scratch = beside + t->n + 1;
+    n = ratios_of(ratio, beside, t, scratch);
+    if (n) {
+        double centre = ft__median(ratio, n), unit = ft__median(beside, n);
+
+        error = ft__median_error(ratio, n, centre);
+        m->value = centre * unit;
+        m->calibration_s = unit;
+        if (!isnan(error))
+            m->error = error * unit;
+    }
+    free(ratio);
+    return FT_OK;
+}
+
+/* Times, launches, conditions and counts of one; readings change hands. */
+static ft_status take_timing(ft_timing *out, struct timed *t, ft_error *err)
+{
+    ft_status st = ft__mark_outliers(&out->outliers, t->readings, t->n, err);
+
+    if (!st)
+        st = ft__measurement_of_times(&out->time, t->readings, t->n, err);
+    if (!st)
+        st = measurement_beside(&out->time, t, err);
+    if (!st && t->n_launches)
+        st = ft__measurement_of_times(&out->launch, t->launches, t->n_launches, err);
+    else
+        out->launch = (ft_measurement){.unit = "s", .value = NAN, .error = NAN};
+    if (st)
+        return st;
+    out->readings = t->readings;
+    out->n_readings = t->n;
+    out->launches = t->launches;
+    out->conditions = t->seen;
+    out->redone = t->redone;
+    out->rounds = t->n_seen;
+    out->calibration_s = out->time.calibration_s;
+    t->readings = t->launches = NULL;
+    return FT_OK;
+}
+
+/* ---- from jobs to timings ---- */
+
+static void timed_free(struct timed *t)
+{
+    free(t->readings);
+    free(t->launches);
+    free(t->beside);
+}
+
+static void conclude(const ft__turn *turn, struct timed *t)
+{
+    if (turn->out && !t->st)
+        t->st = take_timing(turn->out, t, &t->why);
+    if (turn->why && t->st) {
+        *turn->why = t->why;
+        turn->why->status = t->st;
+    }
+}
+
+ft_status ft__rounds_run(const ft__turn *turn, size_t n, ft_session *s,
                          const ft_measure_options *opt, ft_error *err)
 {
-    struct rotation r = {.t = t,
+    struct rotation r = {.t = calloc(n + 1, sizeof(*r.t)),
                          .n = n,
                          .session = s,
                          .plan = plan_of(opt),
                          .monitor = s->clock_is_real ? opt->monitor : NULL,
                          .seen = calloc(n + 1, sizeof(*r.seen))};
 
-    if (!r.seen)
+    if (!r.t || !r.seen) {
+        free(r.t);
+        free(r.seen);
         return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+    }
     for (size_t i = 0; i < n; i++) {
-        t[i].left = r.plan.rounds;
-        t[i].seen = conditions_unknown();
-        t[i].st = warm_up(&t[i], &r.plan);
-        if (t[i].calibrates)
-            r.calibration[t[i].calibrates - 1] = &t[i];
+        struct timed *t = &r.t[i];
+
+        *t = (struct timed){.job = turn[i].job,
+                            .calibrates = turn[i].calibrates,
+                            .like = turn[i].like,
+                            .left = r.plan.rounds,
+                            .seen = conditions_unknown()};
+        t->st = warm_up(t, &r.plan);
+        if (t->calibrates)
+            r.calibration[t->calibrates - 1] = t;
     }
     r.begin_s = s->engine->now(s->context);
-    for (uint32_t round = 0; any_left(t, n); round++)
+    for (uint32_t round = 0; any_left(r.t, n); round++)
         cycle(&r, round);
+    for (size_t i = 0; i < n; i++) {
+        conclude(&turn[i], &r.t[i]);
+        timed_free(&r.t[i]);
+    }
+    free(r.t);
     free(r.seen);
     return FT_OK;
-}
-
-void ft__timed_free(ft__timed *t)
-{
-    free(t->readings);
-    free(t->launches);
-    free(t->beside);
-    t->readings = t->launches = NULL;
-    t->beside = NULL;
 }

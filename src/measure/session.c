@@ -337,6 +337,18 @@ ft_key ft__session_key(const ft_session *s)
                     .dtype_policy = s->dtype_policy};
 }
 
+void ft__op_key_make(ft__op_key *out, const ft_session *s, const ft_op *op,
+                     const char *metric)
+{
+    out->spec[0] = '\0';
+    if (op)
+        ft_op_print(op, out->spec, sizeof(out->spec));
+    out->key = ft__session_key(s);
+    out->key.spec = out->spec;
+    out->key.phase = ft_phase_name(op ? op->phase : FT_PHASE_FORWARD);
+    out->key.metric = metric;
+}
+
 ft_status ft__run_batch(double *seconds, const ft__job *job, uint64_t first, uint64_t n,
                         ft_error *err)
 {

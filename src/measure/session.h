@@ -66,6 +66,16 @@ void ft__memory_trim(bool new_peak);
 /* What all keys of the session's measurements have in common. */
 ft_key ft__session_key(const ft_session *s);
 
+/* The key of one measurement, which holds its spec's text: not to be copied. */
+typedef struct ft__op_key {
+    ft_key key;
+    char spec[2048];
+} ft__op_key;
+
+/* op NULL: the engine as a whole. */
+void ft__op_key_make(ft__op_key *out, const ft_session *s, const ft_op *op,
+                     const char *metric);
+
 /* A thing that can be run over and over: one operation's block, or a network. */
 typedef struct ft__job {
     ft_session *session;
@@ -77,6 +87,9 @@ typedef struct ft__job {
      * last, the operands; then it may run in turn with others. */
     void (*touch)(void *self);
     void *self;
+    /* Of an operation: how the engine runs it, and how many instances there are. */
+    const ft_block_info *info;
+    uint32_t instances;
 } ft__job;
 
 /* Time of one batch of n iterations. */

@@ -17,26 +17,6 @@
 /* How long a run that is to end with us has for it. */
 static const double grace_s = 1;
 
-void ft__signals_hold(ft__signals *s)
-{
-    static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-
-    sigemptyset(&s->held);
-    sigaddset(&s->held, SIGCHLD);
-    for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++) {
-        struct sigaction how;
-
-        if (sigaction(ending[i], NULL, &how) == 0 && how.sa_handler != SIG_IGN)
-            sigaddset(&s->held, ending[i]);
-    }
-    pthread_sigmask(SIG_BLOCK, &s->held, &s->before);
-}
-
-void ft__signals_release(const ft__signals *s)
-{
-    pthread_sigmask(SIG_SETMASK, &s->before, NULL);
-}
-
 /* What the child reports just before it becomes the program. Memory
  * shared by both; the start is taken there, so that copying this process does
  * not count. */
@@ -60,7 +40,7 @@ static void become(const ft__spawn *s, struct report *r)
 
     if (s->timeout_s > 0)
         setpgid(0, 0);
-    ft__signals_release(s->signals);
+    pthread_sigmask(SIG_SETMASK, &s->signals->before, NULL);
     if (in < 0 || dup2(in, 0) < 0)
         die(r, "input");
     if ((s->output || !s->show_output) &&

@@ -8,14 +8,12 @@
 #include "foretell/command.h"
 
 /* While commands are measured, signals that would end this process wait, so that the
- * run that is on its way is ended first; and SIGCHLD, which reports its end. */
+ * run that is on its way is ended first; and SIGCHLD, which reports its end. What has
+ * come meanwhile comes when those that were blocked before are so again. */
 typedef struct ft__signals {
     sigset_t held;
-    sigset_t before;
+    sigset_t before; /* what this thread blocked until then, and each run does */
 } ft__signals;
-/* In this thread and those it makes. What has come meanwhile comes with the release. */
-void ft__signals_hold(ft__signals *s);
-void ft__signals_release(const ft__signals *s);
 
 /* How one program is started. */
 typedef struct ft__spawn {

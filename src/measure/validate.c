@@ -1,5 +1,6 @@
 /* One network beside the sum of its operations: measured in turns with them, or looked
- * up in a store, in all datasets in which it was measured whole. */
+ * up in a store, in all datasets in which it was measured whole. What measurements add
+ * up to, with errors and what is missing; its plan of memory; what a predictor says. */
 #include "measure/validate.h"
 
 #include <math.h>
@@ -15,6 +16,19 @@
 #include "measure/op_job.h"
 #include "store/store_inside.h"
 
+/* A network as one dataset's engine runs it. */
+struct validation {
+    ft_store *store;
+    const ft_validate_options *opt;
+    const ft_graph *graph; /* as imported, or a training step */
+    ft_graph *lowered;
+    uint32_t policy;
+    bool stored;    /* nothing runs: `base` is of any device */
+    bool planned;   /* the engine's tensors lie at offsets planned ahead */
+    ft_key base;    /* device, setting, engine, version; the rest NULL */
+    char spec[300]; /* of the network */
+};
+
 void ft_validated_free(ft_validated *v)
 {
     free(v->kind);
@@ -25,13 +39,27 @@ void ft_validated_free(ft_validated *v)
     *v = (ft_validated){0};
 }
 
+/* An operation that counts: not a view. */
+static bool takes_part(const ft_op *op)
+{
+    return ft_kind_class(op->kind) != FT_CLASS_VIEW;
+}
+
+static ft_figure figure_unknown(const char *why)
+{
+    ft_figure f = {.value = NAN, .sigma = NAN};
+
+    snprintf(f.why, sizeof(f.why), "%.199s", why);
+    return f;
+}
+
 /* Sums do not depend on the order of operations. */
 size_t ft__network_spec(const ft_graph *g, char *buf, size_t size)
 {
     uint64_t id = 0;
 
     for (uint32_t i = 0; i < g->n_ops; i++)
-        if (ft__validate_runs(&g->op[i]))
+        if (takes_part(&g->op[i]))
             id += ft__op_hash(&g->op[i]) * (2 * g->op_count[i] + 1);
     return (size_t)snprintf(buf, size, "network id=%016llx name=%.200s",
                             (unsigned long long)id, g->name);
@@ -44,7 +72,7 @@ static void take_row(ft_figure *f, const ft_row *row, const char *why)
     if (row->id && isfinite(row->m.value))
         *f = (ft_figure){.value = row->m.value, .sigma = row->m.error};
     else
-        *f = ft__figure_unknown(why);
+        *f = figure_unknown(why);
 }
 
 /* The network's name is not part of what it is: of all rows that begin alike. */
@@ -67,7 +95,7 @@ static int keep_if_same(void *user, const ft_row *row)
     return 0;
 }
 
-static ft_status network_row(ft_row *row, ft__validation *k, const char *metric,
+static ft_status network_row(ft_row *row, struct validation *k, const char *metric,
                              ft_error *err)
 {
     struct store_search s = {.spec = k->spec};
@@ -81,7 +109,7 @@ static ft_status network_row(ft_row *row, ft__validation *k, const char *metric,
 }
 
 /* Watts as they were read: of the whole, or of the meter's first domain. */
-static ft_status read_power(ft_validated *out, ft__validation *k, ft_error *err)
+static ft_status read_power(ft_validated *out, struct validation *k, ft_error *err)
 {
     struct store_search s = {.spec = k->spec, .metric = "power:"};
     ft_row power;
@@ -100,7 +128,7 @@ static ft_status read_power(ft_validated *out, ft__validation *k, ft_error *err)
 }
 
 /* What was measured of the network itself. */
-static ft_status network_rows(ft_validated *out, ft__validation *k, ft_error *err)
+static ft_status network_rows(ft_validated *out, struct validation *k, ft_error *err)
 {
     ft_row time, memory, energy;
     ft_status st = network_row(&time, k, "time", err);
@@ -123,7 +151,7 @@ static ft_status network_rows(ft_validated *out, ft__validation *k, ft_error *er
     return st;
 }
 
-static void describe(ft_validated *out, const ft__validation *k)
+static void describe(ft_validated *out, const struct validation *k)
 {
     snprintf(out->name, sizeof(out->name), "%s", k->graph->name);
     snprintf(out->device, sizeof(out->device), "%s", k->base.device);
@@ -135,7 +163,7 @@ static void describe(ft_validated *out, const ft__validation *k)
 }
 
 /* k->lowered, k->spec and how memory is counted; k->lowered is the caller's to free. */
-static ft_status lower(ft__validation *k, const ft_graph *g, uint32_t policy,
+static ft_status lower(struct validation *k, const ft_graph *g, uint32_t policy,
                        bool planned, ft_error *err)
 {
     ft_status st = ft__graph_lower(&k->lowered, g, policy, err);
@@ -148,6 +176,322 @@ static ft_status lower(ft__validation *k, const ft_graph *g, uint32_t policy,
     return st;
 }
 
+/* ---- sums of what the store knows of its operations ---- */
+
+static const double z90 = 1.645;
+
+static int keep_newest(void *user, const ft_row *row)
+{
+    ft_row *newest = user;
+
+    if (!newest->id || row->taken_at >= newest->taken_at)
+        *newest = *row;
+    return 0;
+}
+
+/* The newest row for `spec` and `metric` in the dataset; row->id 0: none. Strings of
+ * the row's key are gone. */
+static ft_status newest_row(ft_row *row, struct validation *k, const char *spec,
+                            const char *metric, ft_error *err)
+{
+    ft_key key = k->base;
+
+    *row = (ft_row){0};
+    key.spec = spec;
+    key.metric = metric;
+    return ft_store_each(k->store, &key, 1, keep_newest, row, err);
+}
+
+/* A sum that is still growing. */
+struct sum {
+    double value;
+    double squares; /* of errors: an operation's occurrences share one */
+    uint32_t n;
+    uint32_t missing;
+};
+
+static void add(struct sum *s, const ft_row *row, double count)
+{
+    if (!row->id || !isfinite(row->m.value)) {
+        s->missing++;
+        return;
+    }
+    s->n++;
+    s->value += count * row->m.value;
+    if (isfinite(row->m.error))
+        s->squares += pow(count * row->m.error, 2);
+}
+
+static void finish(ft_figure *f, const struct sum *s, double shared)
+{
+    double common = isfinite(shared) ? shared * s->value : 0;
+
+    *f = (ft_figure){.value = s->value, .sigma = sqrt(s->squares + common * common)};
+}
+
+static ft_kind_sum *kind_of(ft_validated *out, const ft_op *op)
+{
+    for (size_t i = 0; i < out->n_kinds; i++)
+        if (out->kind[i].kind == op->kind && out->kind[i].phase == op->phase)
+            return &out->kind[i];
+    out->kind[out->n_kinds] = (ft_kind_sum){.kind = op->kind, .phase = op->phase};
+    return &out->kind[out->n_kinds++];
+}
+
+static void add_kind(ft_validated *out, const ft_op *op, double count,
+                     const ft_row *time, const ft_row *energy)
+{
+    ft_kind_sum *s = kind_of(out, op);
+
+    s->n_unique++;
+    s->count += count;
+    s->time_s += count * time->m.value;
+    s->energy_j += energy->id ? count * energy->m.value : NAN;
+}
+
+static void add_unpriced(ft_validated *out, const ft_op *op, uint64_t count)
+{
+    ft_unpriced *u = &out->unpriced[out->n_unpriced++];
+
+    *u = (ft_unpriced){.op = *op, .count = count};
+    snprintf(u->why, sizeof(u->why), "%s",
+             op->kind == FT_KIND_generic ? "there is no rule for it: it is bounded by "
+                                           "the bytes it moves"
+                                         : "not measured");
+}
+
+static int by_time(const void *a, const void *b)
+{
+    double x = ((const ft_kind_sum *)a)->time_s, y = ((const ft_kind_sum *)b)->time_s;
+
+    return (x < y) - (x > y);
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const ft_unpriced *x = a, *y = b;
+
+    return (x->count < y->count) - (x->count > y->count);
+}
+
+struct price_sums {
+    struct sum time;
+    struct sum energy;
+    double workspace; /* the largest */
+};
+
+static ft_status price_op(ft_validated *out, struct validation *k, uint32_t i,
+                          struct price_sums *s, ft_error *err)
+{
+    const ft_op *op = &k->lowered->op[i];
+    uint64_t count = k->lowered->op_count[i];
+    ft_row time, energy, workspace;
+    char spec[2048];
+    ft_status st;
+
+    out->n_ops++;
+    ft_op_print(op, spec, sizeof(spec));
+    st = newest_row(&time, k, spec, "time", err);
+    if (!st)
+        st = newest_row(&energy, k, spec, "energy", err);
+    if (!st)
+        st = newest_row(&workspace, k, spec, "workspace", err);
+    if (st)
+        return st;
+    add(&s->time, &time, (double)count);
+    add(&s->energy, &energy, (double)count);
+    if (workspace.id)
+        s->workspace = fmax(s->workspace, workspace.m.value);
+    if (time.id)
+        add_kind(out, op, (double)count, &time, &energy);
+    else
+        add_unpriced(out, op, count);
+    return FT_OK;
+}
+
+static void finish_energy(ft_validated *out, const struct sum *s)
+{
+    char why[200];
+
+    if (s->n && !s->missing) {
+        finish(&out->sum[FT_QUANTITY_ENERGY], s, out->shared);
+        return;
+    }
+    if (s->n)
+        snprintf(why, sizeof(why), "energy was not measured for %u of %u operations",
+                 s->missing, s->n + s->missing);
+    else
+        snprintf(why, sizeof(why), "no operation's energy was measured");
+    out->sum[FT_QUANTITY_ENERGY] = figure_unknown(why);
+}
+
+/* ---- memory: weights, tensors as they are placed, the largest workspace, and
+ * what engine and process need besides ---- */
+
+static ft_status tensors(double *bytes, const struct validation *k, ft_error *err)
+{
+    const ft_memory_policy policy = {FT_POLICY_EAGER};
+    ft_memory m;
+    ft_plan plan;
+    ft_status st = ft_memory_make(&m, k->lowered, &policy, err);
+
+    if (st)
+        return st;
+    *bytes = (double)(m.peak_bytes - m.part[FT_PART_WORKSPACE]);
+    if (!k->planned)
+        return FT_OK;
+    st = ft_plan_make(&plan, k->lowered, err);
+    if (st)
+        return st;
+    *bytes = (double)(m.part[FT_PART_WEIGHTS] + plan.arena_bytes);
+    ft_plan_free(&plan);
+    return FT_OK;
+}
+
+static ft_status sum_memory(ft_validated *out, struct validation *k, double workspace,
+                            ft_error *err)
+{
+    ft_row context, each;
+    double bytes = 0;
+    ft_status st = tensors(&bytes, k, err);
+
+    if (!st)
+        st = newest_row(&context, k, "", "context", err);
+    if (!st)
+        st = newest_row(&each, k, "", "context_per_operation", err);
+    if (st)
+        return st;
+    if (!context.id) {
+        out->sum[FT_QUANTITY_MEMORY] =
+            figure_unknown("the engine's own memory was not measured");
+        return FT_OK;
+    }
+    bytes += workspace + context.m.value + (each.id ? each.m.value : 0) * out->n_ops;
+    out->sum[FT_QUANTITY_MEMORY] = (ft_figure){.value = bytes, .sigma = NAN};
+    return FT_OK;
+}
+
+static ft_status sum_all(ft_validated *out, struct validation *k, ft_error *err)
+{
+    uint32_t n = k->lowered->n_ops;
+    struct price_sums s = {0};
+    ft_status st = FT_OK;
+
+    out->kind = calloc(n + 1u, sizeof(*out->kind));
+    out->unpriced = calloc(n + 1u, sizeof(*out->unpriced));
+    if (!out->kind || !out->unpriced)
+        return ft_fail(err, FT_ENOMEM, 0, "sums");
+    for (uint32_t i = 0; i < n && !st; i++)
+        if (takes_part(&k->lowered->op[i]))
+            st = price_op(out, k, i, &s, err);
+    if (st)
+        return st;
+    out->n_priced = s.time.n;
+    finish(&out->sum[FT_QUANTITY_TIME], &s.time, out->shared);
+    if (!s.time.n && out->n_ops)
+        out->sum[FT_QUANTITY_TIME] = figure_unknown("no operation was measured");
+    finish_energy(out, &s.energy);
+    qsort(out->kind, out->n_kinds, sizeof(*out->kind), by_time);
+    qsort(out->unpriced, out->n_unpriced, sizeof(*out->unpriced), by_count);
+    return sum_memory(out, k, s.workspace, err);
+}
+
+/* ---- prediction ---- */
+
+static void take_estimate(ft_figure *f, const ft_estimate *e)
+{
+    *f = (ft_figure){.value = e->value, .sigma = (e->high - e->low) / (2 * z90)};
+    if (e->basis == FT_BASIS_UNAVAILABLE)
+        *f = figure_unknown(e->why);
+}
+
+static void nothing_predicted(ft_validated *out, const char *why)
+{
+    for (int q = 0; q < FT_QUANTITY_COUNT; q++)
+        out->predicted[q] = figure_unknown(why);
+}
+
+/* loaded: NULL, or the predictor to ask. */
+static ft_status ask(ft_validated *out, struct validation *k,
+                     const ft_predictor *loaded, ft_error *err)
+{
+    ft_query q = *k->opt->query;
+    ft_answer *a;
+    ft_error why = {0};
+    ft_status st;
+
+    q.graph = k->graph;
+    q.totals = 1;
+    q.loaded = loaded;
+    q.predictor = loaded ? NULL : q.predictor;
+    if (k->stored) {
+        q.device = k->base.device;
+        q.engine = k->base.engine;
+    }
+    st = ft_query_ask(&a, k->opt->data, &q, &why);
+    if (st == FT_ENOTFOUND) {
+        nothing_predicted(out, why.msg);
+        return FT_OK;
+    }
+    if (st)
+        return ft_fail(err, st, why.pos, "%s", why.msg);
+    take_estimate(&out->predicted[FT_QUANTITY_TIME], &a->time);
+    take_estimate(&out->predicted[FT_QUANTITY_ENERGY], &a->energy);
+    take_estimate(&out->predicted[FT_QUANTITY_MEMORY], &a->memory);
+    /* What sensors there are now is another matter. */
+    if (a->energy.basis == FT_BASIS_UNAVAILABLE && a->by == FT_ANSWERED_BY_DEVICE)
+        out->predicted[FT_QUANTITY_ENERGY] =
+            figure_unknown("no power was measured for this predictor");
+    ft_answer_free(a);
+    return FT_OK;
+}
+
+/* A predictor that has never seen this network's operations. */
+static ft_status predict_without(ft_validated *out, struct validation *k, ft_error *err)
+{
+    ft_train_options how = {.filter = k->base,
+                            .seed = 1,
+                            .threads = 1,
+                            .without = k->lowered->n_ops ? &k->lowered->op[0] : NULL,
+                            .n_without = k->lowered->n_ops,
+                            .forget = 1};
+    ft_predictor *p;
+    ft_error why = {0};
+    ft_status st = ft_predictor_train(&p, k->store, &how, &why);
+
+    if (!st) {
+        st = ask(out, k, p, err);
+        ft_predictor_free(p);
+        return st;
+    }
+    if (st != FT_ENOTFOUND && st != FT_EINVAL)
+        return ft_fail(err, st, 0, "%s", why.msg);
+    nothing_predicted(out, why.msg);
+    return FT_OK;
+}
+
+static ft_status predict(ft_validated *out, struct validation *k, ft_error *err)
+{
+    if (k->opt->forget)
+        return predict_without(out, k, err);
+    if (k->opt->query)
+        return ask(out, k, NULL, err);
+    nothing_predicted(out, "no predictor for this engine and these threads");
+    return FT_OK;
+}
+
+/* Sums over operations, what they lack, kinds, prediction: all of `out` that comes
+ * from the store. shared: as ft_validated.shared. */
+static ft_status price(ft_validated *out, struct validation *k, double shared,
+                       ft_error *err)
+{
+    ft_status st;
+
+    out->shared = shared;
+    st = sum_all(out, k, err);
+    return st ? st : predict(out, k, err);
+}
+
 /* ---- measuring ---- */
 
 static const double default_time_s = 2;
@@ -155,7 +499,7 @@ static const double default_op_time_s = 0.1;
 static const uint32_t default_rounds = 4;
 
 struct live {
-    ft__validation k;
+    struct validation k;
     ft_session *session;
     ft_validated *out;
     ft_op *op; /* to be measured */
@@ -183,13 +527,13 @@ static ft_status find_wanted(struct live *l, ft_error *err)
         char spec[2048];
         ft_row row = {0}, energy = {0};
 
-        if (!ft__validate_runs(op) || op->kind == FT_KIND_generic)
+        if (!takes_part(op) || op->kind == FT_KIND_generic)
             continue;
         ft_op_print(op, spec, sizeof(spec));
         if (!l->k.opt->again)
-            st = ft__validate_row(&row, &l->k, spec, "time", err);
+            st = newest_row(&row, &l->k, spec, "time", err);
         if (!st && l->k.opt->meter)
-            st = ft__validate_row(&energy, &l->k, spec, "energy", err);
+            st = newest_row(&energy, &l->k, spec, "energy", err);
         if (row.id && (energy.id || !l->k.opt->meter))
             continue;
         l->op[l->n] = *op;
@@ -378,7 +722,7 @@ static ft_status put_memory(struct live *l, ft_error *err)
     ft_measurement m = {.unit = "B", .n = 1, .iterations = 1};
     uint64_t before = l->memory.context_bytes, peak = l->memory.peak_process_bytes;
     ft_row context;
-    ft_status st = ft__validate_row(&context, &l->k, "", "context", err);
+    ft_status st = newest_row(&context, &l->k, "", "context", err);
 
     if (st || !context.id || peak <= before)
         return st;
@@ -441,7 +785,7 @@ ft_status ft_validate_network(ft_validated *out, ft_session *s, ft_store *store,
     ft_status st;
 
     *out = (ft_validated){0};
-    l.k = (ft__validation){.store = store, .opt = opt, .base = ft__session_key(s)};
+    l.k = (struct validation){.store = store, .opt = opt, .base = ft__session_key(s)};
     st = lower(&l.k, g, ft_session_get(s)->policy, !s->engine->values, err);
     if (!st) {
         describe(out, &l.k);
@@ -450,12 +794,12 @@ ft_status ft_validate_network(ft_validated *out, ft_session *s, ft_store *store,
     if (!st)
         st = network_rows(out, &l.k, err);
     if (!st)
-        st = ft__validate_price(out, &l.k, scatter(out), err);
+        st = price(out, &l.k, scatter(out), err);
     if (!st && *l.no_energy && isnan(out->measured[FT_QUANTITY_ENERGY].value))
-        out->measured[FT_QUANTITY_ENERGY] = ft__figure_unknown(l.no_energy);
+        out->measured[FT_QUANTITY_ENERGY] = figure_unknown(l.no_energy);
     for (int q = 0; !st && *l.no_network && q < FT_QUANTITY_COUNT; q++)
         if (isnan(out->measured[q].value))
-            out->measured[q] = ft__figure_unknown(l.no_network);
+            out->measured[q] = figure_unknown(l.no_network);
     if (!st)
         explain(out, s);
     else
@@ -524,7 +868,7 @@ static ft_status find_datasets(struct datasets *all, ft_store *store,
 
     key.metric = "time";
     for (size_t i = 0; i < sizeof(policies) / sizeof(*policies) && !st; i++) {
-        ft__validation k = {0};
+        struct validation k = {0};
 
         st = lower(&k, g, policies[i], true, err);
         all->spec = k.spec;
@@ -549,20 +893,20 @@ static ft_status look_up(ft_validated *out, const struct dataset *d, ft_store *s
                          const ft_graph *g, const ft_validate_options *opt,
                          ft_error *err)
 {
-    ft__validation k = {.store = store,
-                        .opt = opt,
-                        .stored = true,
-                        .base = {.device = d->device,
-                                 .setting = d->setting,
-                                 .engine = d->engine,
-                                 .engine_version = d->engine_version}};
+    struct validation k = {.store = store,
+                           .opt = opt,
+                           .stored = true,
+                           .base = {.device = d->device,
+                                    .setting = d->setting,
+                                    .engine = d->engine,
+                                    .engine_version = d->engine_version}};
     ft_status st = lower(&k, g, d->policy, !(d->policy & FT_POLICY_STRIDED_VIEWS), err);
 
     describe(out, &k);
     if (!st)
         st = network_rows(out, &k, err);
     if (!st)
-        st = ft__validate_price(out, &k, NAN, err);
+        st = price(out, &k, NAN, err);
     ft_graph_free(k.lowered);
     return st;
 }

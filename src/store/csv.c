@@ -232,8 +232,8 @@ static bool is_gzip(const unsigned char *bytes, size_t len)
     return len > 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
 }
 
-ft_status ft__csv_open(ft__csv **out, const void *bytes, size_t len, const char *name,
-                       ft_error *err)
+ft_status ft__csv_open(ft__csv **out, size_t *n_columns, const void *bytes, size_t len,
+                       const char *name, ft_error *err)
 {
     ft__csv *r = calloc(1, sizeof(*r));
     ft_status st;
@@ -263,6 +263,8 @@ ft_status ft__csv_open(ft__csv **out, const void *bytes, size_t len, const char 
         ft__csv_close(r);
         return st;
     }
+    if (n_columns)
+        *n_columns = r->n;
     *out = r;
     return FT_OK;
 }
@@ -275,11 +277,6 @@ void ft__csv_close(ft__csv *r)
     ft__buf_free(&r->names);
     ft__buf_free(&r->text);
     free(r);
-}
-
-size_t ft__csv_n_columns(const ft__csv *r)
-{
-    return r->n;
 }
 
 int ft__csv_find(const ft__csv *r, const char *column)

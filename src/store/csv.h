@@ -17,12 +17,11 @@ typedef struct ft__csv ft__csv;
 /* A table's file as it is; *out is the caller's to free(). */
 ft_status ft__csv_load(char **out, size_t *len, const char *path, ft_error *err);
 /* `name` is what messages call the table; bytes and name are borrowed. The header has
- * been read when it returns. FT_EFORMAT: no header, a column without a name or named
- * twice, damaged gzip. */
-ft_status ft__csv_open(ft__csv **out, const void *bytes, size_t len, const char *name,
-                       ft_error *err);
+ * been read when it returns; *n_columns, where it is not NULL, says how many there are.
+ * FT_EFORMAT: no header, a column without a name or named twice, damaged gzip. */
+ft_status ft__csv_open(ft__csv **out, size_t *n_columns, const void *bytes, size_t len,
+                       const char *name, ft_error *err);
 void ft__csv_close(ft__csv *r);
-size_t ft__csv_n_columns(const ft__csv *r);
 /* -1: there is no such column. */
 int ft__csv_find(const ft__csv *r, const char *column);
 /* The next row; *more is false behind the last one. Fields are valid until the next

@@ -311,6 +311,7 @@ static ft_status bulk_put(struct bulk *b, const struct record *row, bool *fresh,
 /* What is read: where each column stands, the number of columns: nowhere. */
 struct reader {
     ft__csv *csv;
+    size_t n_columns;
     const char *source;
     size_t at[FT__N_COLUMNS];
     ft_error *err;
@@ -321,7 +322,7 @@ static const char *text_of(const struct reader *c, enum ft__csv_column column)
 {
     size_t at = c->at[column];
 
-    return at < ft__csv_n_columns(c->csv) ? ft__csv_text(c->csv, at) : "";
+    return at < c->n_columns ? ft__csv_text(c->csv, at) : "";
 }
 
 /* Complain about a field of the row. */
@@ -339,7 +340,7 @@ static bool may_lack(enum ft__csv_column c)
 
 static ft_status place_columns(struct reader *c)
 {
-    size_t n = ft__csv_n_columns(c->csv);
+    size_t n = c->n_columns;
     bool known[FT__N_COLUMNS + 1] = {0};
 
     for (enum ft__csv_column i = 0; i < FT__N_COLUMNS; i++) {
@@ -563,7 +564,7 @@ ft_status ft_store_import_csv(ft_store *s, const void *csv, size_t len,
     struct reader c = {.source = source, .err = err};
     uint64_t taken = 0;
     struct bulk *b = NULL;
-    ft_status st = ft__csv_open(&c.csv, csv, len, source, err);
+    ft_status st = ft__csv_open(&c.csv, &c.n_columns, csv, len, source, err);
 
     *n_rows = 0;
     if (st == FT_OK)

@@ -23,21 +23,24 @@ static ft_status finish(ft_store *s, sqlite3_stmt *q, ft_status st, ft_error *er
     return sqlite3_finalize(q) == SQLITE_OK || st ? st : ft__store_fail(s, err);
 }
 
-static ft_status number_of(ft_store *s, int64_t *number, const char *name,
-                           uint64_t print, ft_error *err)
+static ft_status find(ft__trials *out, ft_store *s, const char *name, uint64_t print,
+                      ft_error *err)
 {
     sqlite3_stmt *q;
     ft_status st = prepare(
-        s, &q, "SELECT id FROM exploration WHERE name = ?1 AND print = ?2", err);
+        s, &q, "SELECT id, plan FROM exploration WHERE name = ?1 AND print = ?2", err);
 
-    *number = 0;
     if (st)
         return st;
     sqlite3_bind_text(q, 1, name, -1, SQLITE_STATIC);
     sqlite3_bind_int64(q, 2, (int64_t)print);
-    if (sqlite3_step(q) == SQLITE_ROW)
-        *number = sqlite3_column_int64(q, 0);
-    return finish(s, q, FT_OK, err);
+    if (sqlite3_step(q) == SQLITE_ROW) {
+        out->number = sqlite3_column_int64(q, 0);
+        out->plan = strdup(ft__store_text(q, 1));
+        if (!out->plan)
+            st = ft_fail(err, FT_ENOMEM, 0, "store %s", s->path);
+    }
+    return finish(s, q, st, err);
 }
 
 static ft_status add_exploration(ft_store *s, const char *name, uint64_t print,
@@ -56,34 +59,6 @@ static ft_status add_exploration(ft_store *s, const char *name, uint64_t print,
     return finish(s, q, FT_OK, err);
 }
 
-ft_status ft__trials_of(ft_store *s, int64_t *number, const char *name, uint64_t print,
-                        ft_error *err)
-{
-    ft_status st = number_of(s, number, name, print, err);
-
-    if (st || *number || !s->writable)
-        return st;
-    st = ft__store_begin(s, err);
-    if (!st)
-        st = ft__store_end(s, add_exploration(s, name, print, err), err);
-    return st ? st : number_of(s, number, name, print, err);
-}
-
-ft_status ft__trials_plan(ft_store *s, int64_t exploration, char *buf, size_t size,
-                          ft_error *err)
-{
-    sqlite3_stmt *q;
-    ft_status st = prepare(s, &q, "SELECT plan FROM exploration WHERE id = ?1", err);
-
-    *buf = '\0';
-    if (st)
-        return st;
-    sqlite3_bind_int64(q, 1, exploration);
-    if (sqlite3_step(q) == SQLITE_ROW)
-        snprintf(buf, size, "%s", (const char *)sqlite3_column_text(q, 0));
-    return finish(s, q, FT_OK, err);
-}
-
 static ft_status set_plan(ft_store *s, int64_t exploration, const char *plan,
                           ft_error *err)
 {
@@ -99,12 +74,26 @@ static ft_status set_plan(ft_store *s, int64_t exploration, const char *plan,
     return finish(s, q, FT_OK, err);
 }
 
-ft_status ft__trials_set_plan(ft_store *s, int64_t exploration, const char *plan,
-                              ft_error *err)
+ft_status ft__trials_of(ft__trials *out, ft_store *s, const char *name, uint64_t print,
+                        const char *plan, ft_error *err)
 {
-    ft_status st = ft__store_begin(s, err);
+    ft_status st;
 
-    return st ? st : ft__store_end(s, set_plan(s, exploration, plan, err), err);
+    *out = (ft__trials){0};
+    st = find(out, s, name, print, err);
+    if (!st && !out->number && s->writable) {
+        st = ft__store_begin(s, err);
+        if (!st)
+            st = ft__store_end(s, add_exploration(s, name, print, err), err);
+        if (!st)
+            st = find(out, s, name, print, err);
+    }
+    if (!st && plan) {
+        st = ft__store_begin(s, err);
+        if (!st)
+            st = ft__store_end(s, set_plan(s, out->number, plan, err), err);
+    }
+    return st;
 }
 
 /* ---- adding ---- */

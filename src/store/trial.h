@@ -7,16 +7,16 @@
 /* Runs of points of an exploration. `print` distinguishes explorations of one name that
  * run something else. */
 
-/* The exploration's number; made when it is not there (a store that may only be read:
- * 0). */
-ft_status ft__trials_of(ft_store *s, int64_t *number, const char *name, uint64_t print,
-                        ft_error *err);
+/* An exploration as the store has it. */
+typedef struct ft__trials {
+    int64_t number; /* 0: not there, in a store that may only be read */
+    char *plan;     /* what was planned the last time, "" at first; the caller's to
+                     * free() */
+} ft__trials;
 
-/* What was planned the last time; "" at first. */
-ft_status ft__trials_plan(ft_store *s, int64_t exploration, char *buf, size_t size,
-                          ft_error *err);
-ft_status ft__trials_set_plan(ft_store *s, int64_t exploration, const char *plan,
-                              ft_error *err);
+/* Made when it is not there. `plan` is planned from now on; NULL: it stays. */
+ft_status ft__trials_of(ft__trials *out, ft_store *s, const char *name, uint64_t print,
+                        const char *plan, ft_error *err);
 
 typedef struct ft__trial_value {
     const char *name; /* "time", "memory", an objective's */

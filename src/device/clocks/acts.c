@@ -61,6 +61,13 @@ void ft__acts_free(ft__acts *a)
     *a = (ft__acts){0};
 }
 
+void ft__plan_free(ft__settings_plan *p)
+{
+    ft__acts_free(&p->apply);
+    ft__acts_free(&p->instead);
+    ft__acts_free(&p->restore);
+}
+
 void ft__acts_print(const ft__acts *a, ft__buf *out)
 {
     for (size_t i = 0; i < a->n; i++)
@@ -210,54 +217,40 @@ static void chmod_for(const ft__acts *a, const char *root, char *text, size_t si
     }
 }
 
-static ft_status refused(const ft__machine *m, const ft__acts *all, const char *path,
-                         int code, ft_error *err)
+/* `all` are written together; why->code: of the file at `path`. */
+static ft_status refused(ft__refusal *why, const char *root, const ft__acts *all,
+                         const char *path, ft_error *err)
 {
-    char remedy[600];
+    int code = why->code;
 
+    why->remedy[0] = '\0';
     if (code == EROFS)
         return ft_fail(err, FT_EUNSUPPORTED, 0,
                        "%s%s cannot be set: it is mounted read-only here; set it on "
                        "the host",
-                       m->root, path);
+                       root, path);
     if (code != EACCES && code != EPERM)
-        return ft_fail(err, FT_EIO, 0, "%s%s: %s", m->root, path, strerror(code));
-    chmod_for(all, m->root, remedy, sizeof(remedy));
+        return ft_fail(err, FT_EIO, 0, "%s%s: %s", root, path, strerror(code));
+    chmod_for(all, root, why->remedy, sizeof(why->remedy));
     return ft_fail(err, FT_EUNSUPPORTED, 0,
-                   "%s%s may only be set by root; run with sudo, or: %s", m->root, path,
-                   remedy);
+                   "%s%s may only be set by root; run with sudo, or: %s", root, path,
+                   why->remedy);
 }
 
-/* The errno of the first file that may not be written, and which act that is; 0: none.
- */
-static int first_refused(const char *root, const ft__acts *a, size_t *which)
+ft_status ft__acts_allowed(ft__refusal *why, const char *root, const ft__acts *a,
+                           ft_error *err)
 {
-    int code = 0;
+    ft__refusal own;
 
-    for (size_t i = 0; i < a->n && !code; i++) {
-        code = a->act[i].verb == FT__ACT_PUT ? may_write(root, a->act[i].target) : 0;
-        *which = i;
+    why = why ? why : &own;
+    *why = (ft__refusal){0};
+    for (size_t i = 0; i < a->n; i++) {
+        why->code =
+            a->act[i].verb == FT__ACT_PUT ? may_write(root, a->act[i].target) : 0;
+        if (why->code)
+            return refused(why, root, a, a->act[i].target, err);
     }
-    return code;
-}
-
-ft_status ft__acts_allowed(const ft__machine *m, const ft__acts *a, ft_error *err)
-{
-    size_t which = 0;
-    int code = first_refused(m->root, a, &which);
-
-    return code ? refused(m, a, a->act[which].target, code, err) : FT_OK;
-}
-
-int ft__acts_refusal(const char *root, const ft__acts *a, char *remedy, size_t size)
-{
-    size_t which = 0;
-    int code = first_refused(root, a, &which);
-
-    *remedy = '\0';
-    if (code == EACCES || code == EPERM)
-        chmod_for(a, root, remedy, size);
-    return code;
+    return FT_OK;
 }
 
 static ft_status put(const ft__machine *m, const ft__act *a, ft_error *err)
@@ -270,7 +263,7 @@ static ft_status put(const ft__machine *m, const ft__act *a, ft_error *err)
         return FT_OK;
     code = write_file(m->root, a->target, a->value);
     if (code == EACCES || code == EPERM || code == EROFS)
-        return refused(m, &only, a->target, code, err);
+        return refused(&(ft__refusal){.code = code}, m->root, &only, a->target, err);
     if (code)
         return ft_fail(err, FT_EIO, 0, "%s%s does not take \"%s\": %s", m->root,
                        a->target, a->value, strerror(code));
@@ -434,15 +427,4 @@ ft_status ft__plan_apply(bool *clean, ft__machine *m, const ft__settings_plan *p
         st = do_all(&done_instead, m, &p->instead, err);
     *clean = !st || undo_done(m, p, done, done_instead) == FT_OK;
     return st;
-}
-
-void ft__acts_merge(ft__acts *all, const ft__acts *new, const ft__acts *old)
-{
-    for (size_t i = 0; i < new->n; i++)
-        if (!touches(old, old->n, &new->act[i]))
-            ft__acts_add(all, new->act[i].verb, new->act[i].target, "%s",
-                         new->act[i].value);
-    for (size_t i = 0; i < old->n; i++)
-        ft__acts_add(all, old->act[i].verb, old->act[i].target, "%s",
-                     old->act[i].value);
 }

@@ -71,6 +71,8 @@ typedef struct ft__settings_plan {
     ft_settings chosen; /* texts are the caller's */
 } ft__settings_plan;
 
+void ft__plan_free(ft__settings_plan *p);
+
 /* Write values in order; the first failure ends it. FT_EUNSUPPORTED: no right to, with
  * the command that gives it; FT_EIO. A file that holds its value already is left alone.
  * *clean: nothing is changed after a failure. */
@@ -79,13 +81,15 @@ ft_status ft__plan_apply(bool *clean, ft__machine *m, const ft__settings_plan *p
 /* Put all back that is not so, in order, also after a failure; the first one is
  * reported. */
 ft_status ft__acts_undo_all(ft__machine *m, const ft__acts *a, ft_error *err);
-/* What was kept before is older: its values are the ones to go back to. */
-void ft__acts_merge(ft__acts *all, const ft__acts *new, const ft__acts *old);
+/* What keeps files from being written. */
+typedef struct ft__refusal {
+    int code;         /* the errno of the first that may not be; 0: all may */
+    char remedy[600]; /* the command that makes them so; "" where none does */
+} ft__refusal;
+
 /* Whether all files may be written, before any is. FT_EUNSUPPORTED has the command
- * that makes them so. */
-ft_status ft__acts_allowed(const ft__machine *m, const ft__acts *a, ft_error *err);
-/* The errno of the first file that may not be written, 0: all may; remedy: the command
- * that makes them so, "" where none does. */
-int ft__acts_refusal(const char *root, const ft__acts *a, char *remedy, size_t size);
+ * that makes them so. why may be NULL. */
+ft_status ft__acts_allowed(ft__refusal *why, const char *root, const ft__acts *a,
+                           ft_error *err);
 
 #endif

@@ -394,7 +394,7 @@ static ft_status set(ft_held_settings *h, const ft_settings_options *opt, ft_err
                                .state = &guard_state,
                                .restore = &h->plan.restore,
                                .program = opt->guard};
-    ft_status st = ft__acts_allowed(&h->machine, &h->plan.apply, err);
+    ft_status st = ft__acts_allowed(NULL, h->machine.root, &h->plan.apply, err);
 
     if (!st)
         st = ft__guard_start(&h->guard, &job, err);
@@ -480,15 +480,35 @@ ft_status ft_settings_restore_take(ft_held_settings *h, ft_error *err)
 
 /* ---- until they are reset ---- */
 
+static bool is_among(const ft__acts *all, const ft__act *a)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (all->act[i].verb == a->verb && strcmp(all->act[i].target, a->target) == 0)
+            return true;
+    return false;
+}
+
+/* What was kept before is older: its values are the ones to go back to. */
+static void merge(ft__acts *all, const ft__acts *new, const ft__acts *old)
+{
+    for (size_t i = 0; i < new->n; i++)
+        if (!is_among(old, &new->act[i]))
+            ft__acts_add(all, new->act[i].verb, new->act[i].target, "%s",
+                         new->act[i].value);
+    for (size_t i = 0; i < old->n; i++)
+        ft__acts_add(all, old->act[i].verb, old->act[i].target, "%s",
+                     old->act[i].value);
+}
+
 static ft_status keep(const ft__settings_plan *p, ft__machine *m, const char *dir,
                       ft_error *err)
 {
     ft__acts old = {0}, all = {0};
-    ft_status st = ft__acts_allowed(m, &p->apply, err);
+    ft_status st = ft__acts_allowed(NULL, m->root, &p->apply, err);
 
     if (!st)
         st = record_read(&old, dir, FT__RECORD_KEPT, m->root, err);
-    ft__acts_merge(&all, &p->restore, &old);
+    merge(&all, &p->restore, &old);
     if (!st && all.bad)
         st = ft_fail(err, FT_ENOMEM, 0, "settings");
     if (!st)

@@ -381,13 +381,6 @@ static ft_status plan_gpu(ft__settings_plan *p, ft__machine *m, const ft_log *lo
     return st ? st : plan_clocks(p, &g);
 }
 
-void ft__plan_free(ft__settings_plan *p)
-{
-    ft__acts_free(&p->apply);
-    ft__acts_free(&p->instead);
-    ft__acts_free(&p->restore);
-}
-
 ft_status ft__plan_make(ft__settings_plan *p, const ft_settings *want, ft__machine *m,
                         const ft_log *log, ft_error *err)
 {
@@ -400,5 +393,7 @@ ft_status ft__plan_make(ft__settings_plan *p, const ft_settings *want, ft__machi
         st = plan_gpu(p, m, log, err);
     if (!st && (p->apply.bad || p->instead.bad || p->restore.bad))
         st = ft_fail(err, FT_ENOMEM, 0, "settings");
+    if (st)
+        ft__plan_free(p);
     return st;
 }

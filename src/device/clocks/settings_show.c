@@ -91,18 +91,17 @@ static const char *list_mhz(struct settings_list *l, const double *hz, size_t n,
 /* Whether all files of `a` may be written; takes it. */
 static void judge(struct look *k, ft_setting_state *s, ft__acts *a)
 {
-    char remedy[600];
-    int code = ft__acts_refusal(k->root, a, remedy, sizeof(remedy));
+    ft__refusal why;
 
-    s->writable = code == 0;
-    if (code == EACCES || code == EPERM) {
+    s->writable = ft__acts_allowed(&why, k->root, a, NULL) == FT_OK;
+    if (why.code == EACCES || why.code == EPERM) {
         s->reason = "only root may set it";
-        s->remedy = keep(k->list, "%s", remedy);
-    } else if (code == EROFS) {
+        s->remedy = keep(k->list, "%s", why.remedy);
+    } else if (why.code == EROFS) {
         s->reason = "it is mounted read-only here";
         s->remedy = "set it on the host";
-    } else if (code) {
-        s->reason = keep(k->list, "%s", strerror(code));
+    } else if (why.code) {
+        s->reason = keep(k->list, "%s", strerror(why.code));
     }
     k->list->bad = k->list->bad || a->bad;
     ft__acts_free(a);

@@ -285,15 +285,6 @@ ft_status ft__meter_try(ft_meter *m, double seconds, ft_error *err)
     return FT_OK;
 }
 
-const ft__clock *ft__meter_follow(ft_meter *m, const ft__clock *clock)
-{
-    const ft__clock *before = m->all.clock;
-
-    if (m->plays)
-        m->all.clock = clock;
-    return before;
-}
-
 void ft_meter_close(ft_meter *m)
 {
     if (!m)
@@ -390,6 +381,40 @@ ft_status ft_meter_watch(ft_meter *m, void (*run)(void *user), void *user,
     run(user);
     *to_s = now_of(m);
     return ft__meter_stop(m, out, err);
+}
+
+struct steps {
+    ft_meter *meter;
+    const double *from_s; /* when they began */
+    double seconds;
+    bool (*step)(void *user);
+    void *user;
+};
+
+static void run_steps(void *user)
+{
+    const struct steps *s = user;
+    double end_s = *s->from_s + s->seconds;
+    bool more;
+
+    do
+        more = s->step(s->user);
+    while (ft__meter_pass(s->meter, 0) < end_s && more);
+}
+
+ft_status ft__meter_loop(ft_meter *m, const ft__clock *clock, double seconds,
+                         bool (*step)(void *user), void *user, ft_trace *out,
+                         double *from_s, double *to_s, ft_error *err)
+{
+    const ft__clock *own = m->all.clock;
+    struct steps s = {m, from_s, seconds, step, user};
+    ft_status st;
+
+    if (clock && m->plays)
+        m->all.clock = clock;
+    st = ft_meter_watch(m, run_steps, &s, out, from_s, to_s, err);
+    m->all.clock = own;
+    return st;
 }
 
 /* Levels between from and to: watts as they came, or of a counter its growth over at

@@ -45,9 +45,6 @@ struct ft_meter {
 /* As ft_meter_open(); everything a meter does then goes by `clock`. */
 ft_status ft__meter_open(ft_meter **out, const ft_meter_options *opt,
                          const ft__clock *clock, ft_error *err);
-/* A recording is played on this clock from the next start on; other sources keep to
- * theirs. The clock before. */
-const ft__clock *ft__meter_follow(ft_meter *m, const ft__clock *clock);
 /* Let time pass; 0: what is due is read, where no thread does. The time then. */
 double ft__meter_pass(ft_meter *m, double seconds);
 
@@ -58,6 +55,12 @@ ft_status ft__meter_try(ft_meter *m, double seconds, ft_error *err);
  * follows has a beginning; stop lingers likewise for its end. */
 ft_status ft__meter_start(ft_meter *m, ft_error *err);
 ft_status ft__meter_stop(ft_meter *m, ft_trace *out, ft_error *err);
+/* ft_meter_watch() with a step that is run again and again, for so many seconds at
+ * least or until it returns false. A recording is played on `clock` meanwhile (NULL:
+ * its own); other sources keep to theirs. */
+ft_status ft__meter_loop(ft_meter *m, const ft__clock *clock, double seconds,
+                         bool (*step)(void *user), void *user, ft_trace *out,
+                         double *from_s, double *to_s, ft_error *err);
 /* Watts while nothing runs: the median of what quiet_s seconds bring, for every
  * domain (watts[ft_meter_n_domains()]); NaN where it is unknown. */
 ft_status ft__meter_idle(ft_meter *m, double quiet_s, double *watts, ft_error *err);
