@@ -1,91 +1,72 @@
-/* Functions: heading, performance directives, statements, labels. In: tokens; out: the
- * function's instructions, registers and labels. */
+/* Functions: heading, performance directives, statements, scopes with their labels. In:
+ * tokens; out: the function's instructions, registers and labels. */
 #include <string.h>
 
 #include "ptx/syntax/parser.h"
 
-/* ---- .pragma, and .loc .file .section of the source, which modules hold too ---- */
+/* ---- scopes ---- */
 
-static void pragma(ft__parser *p)
+static void scope_open(ft__parser *p)
 {
-    do
-        ft__ptx_expect(p, FT__TOK_STRING, "a text in quotes");
-    while (ft__ptx_accept(p, ','));
-    ft__ptx_expect(p, ';', "';'");
-}
+    const uint32_t most = sizeof(p->symbols.mark) / sizeof(*p->symbols.mark);
 
-/* Of 32 bits, or what would be negative of 64. */
-static uint32_t coordinate(ft__parser *p, const char *what)
-{
-    const uint64_t bits = p->lex.bits;
-
-    if (p->lex.kind != FT__TOK_INT || bits <= INT64_MAX)
-        return ft__ptx_small(p, what);
-    ft__ptx_next(p);
-    return (uint32_t)bits;
-}
-
-/* .loc FILE LINE COLUMN [, function_name LABEL [+ N], inlined_at FILE LINE COLUMN] */
-static void location(ft__parser *p)
-{
-    ft__ptx_loc *l = ft__ptx_push(p, &p->locs, sizeof(*l));
-    uint32_t file = coordinate(p, "a file's number"), line = coordinate(p, "a line");
-
-    *l = (ft__ptx_loc){file, line};
-    (void)coordinate(p, "a column");
-    p->loc = (uint32_t)p->locs.n;
-    if (!ft__ptx_accept(p, ','))
+    if (p->symbols.depth + 1 >= most) {
+        ft__ptx_fail(p, p->lex.start, "scopes are nested more than %u deep", most - 2);
         return;
-    ft__ptx_expect(p, FT__TOK_NAME, "'function_name'");
-    ft__ptx_expect(p, FT__TOK_NAME, "a label");
-    if (ft__ptx_accept(p, '+'))
-        (void)ft__ptx_small(p, "a number");
-    ft__ptx_expect(p, ',', "','");
-    ft__ptx_expect(p, FT__TOK_NAME, "'inlined_at'");
-    (void)coordinate(p, "a file's number");
-    (void)coordinate(p, "a line");
-    (void)coordinate(p, "a column");
-}
-
-static void file(ft__parser *p)
-{
-    ft__ptx_file *f = ft__ptx_push(p, &p->files, sizeof(*f));
-
-    f->number = coordinate(p, "a file's number");
-    f->name = ft__arena_strndup(&p->m->arena, p->lex.start, p->lex.len);
-    if (!f->name)
-        ft__ptx_no_memory(p);
-    ft__ptx_expect(p, FT__TOK_STRING, "a file's name in quotes");
-    while (ft__ptx_accept(p, ','))
-        (void)ft__ptx_constant(p);
-}
-
-/* .section .debug_info { ... } */
-static void section(ft__parser *p)
-{
-    if (!ft__ptx_accept(p, FT__TOK_WORD))
-        ft__ptx_expect(p, FT__TOK_NAME, "a section's name");
-    ft__ptx_expect(p, '{', "'{'");
-    while (p->lex.kind != '}' && p->lex.kind != FT__TOK_END)
-        ft__ptx_next(p);
-    ft__ptx_expect(p, '}', "'}'");
-}
-
-bool ft__ptx_annotation(ft__parser *p)
-{
-    void (*const read[])(ft__parser *) = {pragma, location, file, section};
-    const unsigned words[] = {FT__WORD_PRAGMA, FT__WORD_LOC, FT__WORD_FILE,
-                              FT__WORD_SECTION};
-    const unsigned word = ft__ptx_word(p);
-
-    for (int i = 0; i < 4; i++) {
-        if (word != words[i])
-            continue;
-        ft__ptx_next(p);
-        read[i](p);
-        return true;
     }
-    return false;
+    p->symbols.mark[++p->symbols.depth] = (uint32_t)p->symbols.list.n;
+    p->symbols.fixups[p->symbols.depth] = p->fixups.n;
+}
+
+static void settle(ft__parser *p, const ft__fixup *x, const ft__symbol *s)
+{
+    if (x->target)
+        *x->target = s->number;
+    else
+        ((ft__ptx_operand *)p->operands.at + x->operand)->index = s->number;
+}
+
+/* Names used in the scope that are labels of it; the others wait for the scope around.
+ */
+static void resolve(ft__parser *p)
+{
+    ft__fixup *x = p->fixups.at;
+    size_t left = p->symbols.fixups[p->symbols.depth];
+
+    for (size_t i = left; i < p->fixups.n; i++) {
+        const ft__lex name = {.start = x[i].name, .len = x[i].len, .hash = x[i].hash};
+        const ft__symbol *s = ft__symbol_find(p, &name);
+
+        if (s && s->scope == p->symbols.depth && s->kind == FT__SYMBOL_LABEL) {
+            settle(p, &x[i], s);
+        } else if (p->symbols.depth == 1) {
+            ft__ptx_fail(p, x[i].name, "there is no label '%.*s'", (int)x[i].len,
+                         x[i].name);
+            return;
+        } else {
+            x[left++] = x[i];
+        }
+    }
+    p->fixups.n = left;
+}
+
+/* Labels of it are resolved, and its names are gone. */
+static void scope_close(ft__parser *p)
+{
+    if (p->st)
+        return;
+    resolve(p);
+    while (p->symbols.list.n > p->symbols.mark[p->symbols.depth]) {
+        const ft__symbol *s =
+            (const ft__symbol *)p->symbols.list.at + --p->symbols.list.n;
+        ft__index_slot *slot = ft__index_at(&p->symbols.newest, s->hash, NULL);
+
+        if (slot)
+            slot->number = s->next;
+        else
+            ft__ptx_no_memory(p);
+    }
+    p->symbols.depth--;
 }
 
 /* ---- headings ---- */
@@ -125,7 +106,6 @@ static void three(ft__parser *p, uint32_t v[3])
 static bool any_function(ft__parser *p, unsigned word)
 {
     switch (word) {
-    case FT__WORD_PRAGMA: pragma(p); return true;
     case FT__WORD_NORETURN: p->f->noreturn = true; return true;
     case FT__WORD_ABI_PRESERVE: (void)ft__ptx_small(p, "a number"); return true;
     case FT__WORD_ABI_PRESERVE_CONTROL:
@@ -142,6 +122,10 @@ static void performance(ft__parser *p)
     const unsigned word = ft__ptx_word(p);
     ft_ptx_kernel *k = p->kernel;
 
+    if (word == FT__WORD_PRAGMA) {
+        ft__ptx_directive(p, FT__WORDS);
+        return;
+    }
     ft__ptx_next(p);
     if (any_function(p, word))
         return;
@@ -229,13 +213,13 @@ static void prototype(ft__parser *p)
     p->kernel = NULL;
     ((ft__ptx_targets *)ft__ptx_push(p, &p->targets, sizeof(ft__ptx_targets)))
         ->functions = true;
-    ft__scope_open(p);
+    scope_open(p);
     parameters(p, &p->ignored, &are_regs);
     ft__ptx_expect(p, '_', "'_'");
     parameters(p, &p->ignored, &are_regs);
     while (p->lex.kind == FT__TOK_WORD)
         performance(p);
-    ft__scope_close(p);
+    scope_close(p);
     p->kernel = kernel;
     p->f->noreturn = noreturn;
     if (p->st)
@@ -277,7 +261,7 @@ static void directive(ft__parser *p)
     const unsigned word = ft__ptx_word(p);
     const bool of_modules = word == FT__WORD_FILE || word == FT__WORD_SECTION;
 
-    if (of_modules || (!ft__ptx_declaration(p, false) && !ft__ptx_annotation(p)))
+    if (of_modules || !ft__ptx_directive(p, FT__WORDS))
         ft__ptx_expected(p, "a statement");
 }
 
@@ -290,7 +274,7 @@ static void body(ft__parser *p)
     do {
         switch (p->lex.kind) {
         case '{':
-            ft__scope_open(p);
+            scope_open(p);
             ft__ptx_next(p);
             break;
         case '}':
@@ -298,7 +282,7 @@ static void body(ft__parser *p)
                 ft__ptx_next(p);
                 return;
             }
-            ft__scope_close(p);
+            scope_close(p);
             ft__ptx_next(p);
             break;
         case FT__TOK_NAME:
@@ -432,7 +416,7 @@ static void check_parameters(ft__parser *p, const char *at)
 static void definition(ft__parser *p, const ft__lex *at)
 {
     p->f->first_variable = (uint32_t)p->variables.n;
-    ft__scope_open(p);
+    scope_open(p);
     heading(p);
     check_parameters(p, at->start);
     if (p->st)
@@ -447,7 +431,7 @@ static void definition(ft__parser *p, const ft__lex *at)
     } else {
         ft__ptx_expect(p, ';', "'{' or ';'");
     }
-    ft__scope_close(p);
+    scope_close(p);
 }
 
 void ft__ptx_function_read(ft__parser *p, bool entry)
