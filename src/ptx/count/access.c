@@ -306,6 +306,6 @@ void ft__run_access(ft__run *r, ft__frame *f, const ft__plan_step *s,
             remember(r, m, &v, by, on, total);
     }
     r->steps += r->threads / 4;
-    ft__run_warps(r, s->item, on);
+    ft__run_tally(r, s->item, on, FT__WARPS);
     ft__run_count(r, s->item + 1, total);
 }

@@ -327,7 +327,7 @@ void ft__way_anywhere(ft__walk *w, const ft__plan_step *s, uint32_t reconvergenc
     ft__run_inexact(r, w->f, s->insn, "a branch by index depends on data");
     ft__active_spell_out(&jump);
     memset(&jump.of[FT__SURE], 0, sizeof(jump.of[FT__SURE]));
-    ft__run_threads(r, s->item, &jump);
+    ft__run_tally(r, s->item, &jump, FT__THREADS);
     if (blocks)
         pass_unknown(w, &work, blocks);
     ft__arena_free(&work);

@@ -360,14 +360,14 @@ static void branch(ft__walk *w, const ft__plan_step *s)
     ft__active yes, no;
 
     if (s->guard == FT__NO_SLOT) {
-        ft__run_threads(r, s->item, &w->t);
+        ft__run_tally(r, s->item, &w->t, FT__THREADS);
         w->from = w->block;
         w->block = b->jump;
         return;
     }
     ft__run_guard(r, &c, w->f, s->guard, s->guard_not);
     split(r, &yes, &no, &w->t, &c);
-    ft__run_threads(r, s->item, &yes);
+    ft__run_tally(r, s->item, &yes, FT__THREADS);
     if (!anyone(r, &yes) || !anyone(r, &no) || b->jump == b->next) {
         w->from = w->block;
         w->block = anyone(r, &yes) ? b->jump : b->next;
@@ -475,7 +475,7 @@ static void by_index(ft__walk *w, const ft__plan_step *s)
         return;
     }
     ft__affine_pin(&r->affines, v.affine);
-    ft__run_threads(r, s->item, &taken);
+    ft__run_tally(r, s->item, &taken, FT__THREADS);
     find_targets(w, to, &taken.of[FT__MAYBE], &v, list);
     count_parted(r, s, &w->t, to);
     go_each(w, to, reconvergence);
@@ -560,8 +560,8 @@ static void value_step(ft__walk *w, const ft__plan_step *s, const ft__active *on
 
 static void count_on(ft__run *r, const ft__plan_step *s, const ft__active *on)
 {
-    ft__run_threads(r, s->item, on);
-    ft__run_warps(r, s->item + 1, on);
+    ft__run_tally(r, s->item, on, FT__THREADS);
+    ft__run_tally(r, s->item + 1, on, FT__WARPS);
 }
 
 /* false: the step has said where to go on. */
@@ -605,8 +605,8 @@ static void block(ft__walk *w)
 
     r->steps += 500;
     w->f->here = w->t.of[FT__MAYBE];
-    ft__run_warps(r, part->item[here], &w->t);
-    ft__run_threads(r, part->item[here] + 1, &w->t);
+    ft__run_tally(r, part->item[here], &w->t, FT__WARPS);
+    ft__run_tally(r, part->item[here] + 1, &w->t, FT__THREADS);
     for (uint32_t s = part->steps[here]; on && s < part->steps[here + 1]; s++)
         on = one_step(w, &part->step[s]);
     if (on) {

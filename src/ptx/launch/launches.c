@@ -31,7 +31,7 @@ struct ft_ptx_launches {
     size_t n;
     struct file *file;
     size_t n_files;
-    const ft_ptx_counter *counted; /* last */
+    ft__ptx_parts counted; /* of the last launch that was */
 };
 
 /* ---- arguments, as they were written, into the bytes that parameters take ---- */
@@ -629,18 +629,17 @@ ft_status ft_ptx_launches_count(ft_ptx_counts *out, ft_ptx_launches *l, size_t i
         st = ft__ptx_counter_new(&f->counter[m], v->module, err);
     if (st)
         return st;
-    l->counted = f->counter[m];
-    return ft__ptx_count(out, f->counter[m], &v->launch, err);
+    return ft__ptx_count(out, &l->counted, f->counter[m], &v->launch, err);
 }
 
 size_t ft_ptx_launches_blocks(const ft_ptx_launches *l, const ft_ptx_block **out)
 {
-    *out = NULL;
-    return l->counted ? ft__ptx_blocks(l->counted, out) : 0;
+    *out = l->counted.block;
+    return l->counted.n_blocks;
 }
 
 size_t ft_ptx_launches_accesses(const ft_ptx_launches *l, const ft_ptx_access **out)
 {
-    *out = NULL;
-    return l->counted ? ft__ptx_accesses(l->counted, out) : 0;
+    *out = l->counted.access;
+    return l->counted.n_accesses;
 }
