@@ -149,7 +149,6 @@ static inline void ft__active_spell_out(ft__active *t)
     }
 }
 
-void ft__active_join(const ft__run *r, ft__active *t, const ft__active *more);
 bool ft__active_same(const ft__run *r, const ft__active *a, const ft__active *b);
 
 /* ---- counting ---- */
@@ -170,9 +169,6 @@ typedef enum ft__unit { FT__WARPS, FT__THREADS } ft__unit;
 void ft__run_tally(ft__run *r, uint32_t item, const ft__active *t, ft__unit unit);
 /* Remembers the first reason why counts are not exact. */
 void ft__run_inexact(ft__run *r, const ft__frame *f, uint32_t insn, const char *why);
-/* Blocks of a part, from the first up to the end, as often as you like. */
-void ft__run_unbound(ft__run *r, const ft__plan_part *part, uint32_t block,
-                     uint32_t end);
 
 /* ---- values ---- */
 
@@ -219,10 +215,9 @@ static inline uint64_t ft__magnitude(int64_t v)
 
 /* ---- steps and walks ---- */
 
-void ft__run_eval(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__active *t,
-                  const ft__set *who);
-void ft__run_access(ft__run *r, ft__frame *f, const ft__plan_step *s,
-                    const ft__active *on);
+/* A step that stays in its block, for those who take part; c: what is known of that. */
+void ft__run_step(ft__run *r, ft__frame *f, const ft__plan_step *s,
+                  const ft__active *on, const ft__lane_condition *c);
 
 /* How the affine expression of a result comes from those of its sources; false: not
  * simply. */

@@ -1,19 +1,10 @@
-/* Values and sets of threads while a thread block is executed: joining and counting
+/* Values and sets of threads while a thread block is executed: comparing and counting
  * sets, reading sources, writing slots for some threads. */
 #include <string.h>
 
 #include "ptx/count/run.h"
 
 /* ---- sets ---- */
-
-void ft__active_join(const ft__run *r, ft__active *t, const ft__active *more)
-{
-    if (!t->known || !more->known)
-        ft__active_spell_out(t);
-    for (unsigned set = t->known ? FT__MAYBE : FT__SURE; set < FT__SETS; set++)
-        for (uint32_t k = 0; k < r->words; k++)
-            t->of[set].w[k] |= ft__active_set(more, set)->w[k];
-}
 
 bool ft__active_same(const ft__run *r, const ft__active *a, const ft__active *b)
 {
@@ -71,16 +62,6 @@ void ft__run_inexact(ft__run *r, const ft__frame *f, uint32_t insn, const char *
         r->why = why;
         r->why_line = insn < f->part->f->n_insns ? f->part->f->insn[insn].line : 0;
     }
-}
-
-void ft__run_unbound(ft__run *r, const ft__plan_part *part, uint32_t block,
-                     uint32_t end)
-{
-    for (uint32_t k = part->item[block]; k < part->item[end]; k++)
-        r->unbounded[k] = true;
-    for (uint32_t s = part->steps[block]; s < part->steps[end]; s++)
-        if (part->step[s].kind == FT__STEP_BARRIER)
-            r->unbounded[r->p->barrier] = true;
 }
 
 /* ---- values ---- */
