@@ -151,12 +151,9 @@ bool ft__ptx_directive(ft__parser *p, unsigned linkage);
  * function's it goes to. */
 void ft__ptx_parameter(ft__parser *p, ft__ptx_list *to, bool *is_reg);
 
-/* ---- instruction.c, kernel.c, function.c ---- */
+/* ---- instruction.c, function.c ---- */
 
 void ft__ptx_instruction(ft__parser *p);
-/* The kernel's parameters, registers and histogram, and ft__ptx_insn.global, from what
- * its function is now. */
-void ft__ptx_kernel_done(ft__parser *p);
 void ft__ptx_function_read(ft__parser *p, bool entry);
 
 #endif
