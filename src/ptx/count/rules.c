@@ -25,25 +25,25 @@ static bool has(const struct ruling *w, unsigned mod)
 
 /* Numbers as they are kept in 32 or 64 bits with a sign: as they are, or where there
  * are as many bits and no sign, less 2^31 or 2^63. */
-typedef struct key_form {
+typedef struct number_keys {
     uint64_t mask, flip, less;
-} key_form;
+} number_keys;
 
-static key_form key_form_of(uint32_t bits, bool is_signed, uint32_t width)
+static number_keys number_keys_of(uint32_t bits, bool is_signed, uint32_t width)
 {
     const uint64_t top = (uint64_t)1 << (bits - 1);
 
-    return (key_form){ft__ptx_mask(bits), is_signed || bits == width ? top : 0,
-                      is_signed ? top : 0};
+    return (number_keys){ft__ptx_mask(bits), is_signed || bits == width ? top : 0,
+                         is_signed ? top : 0};
 }
 
-static int64_t key_of(const key_form *k, uint64_t v)
+static int64_t key_of(const number_keys *k, uint64_t v)
 {
     return (int64_t)(((v & k->mask) ^ k->flip) - k->less);
 }
 
 /* Of whole words of lanes in 32 bits, which a machine compares four at a time. */
-static void ends_32(const uint64_t *lane, const key_form *how, int32_t *low,
+static void ends_32(const uint64_t *lane, const number_keys *how, int32_t *low,
                     int32_t *high)
 {
     const uint32_t mask = (uint32_t)how->mask, flip = (uint32_t)how->flip;
@@ -67,7 +67,7 @@ static void number_ends(const ft__run *r, const ft__lane_value *v, uint32_t bits
                         ft__i128 *most)
 {
     const uint32_t width = bits > 32 ? 64 : 32;
-    const key_form how = key_form_of(bits, is_signed, width);
+    const number_keys how = number_keys_of(bits, is_signed, width);
     const ft__i128 more = bits == width && !is_signed ? (ft__i128)1 << (width - 1) : 0;
     int64_t low = INT64_MAX, high = INT64_MIN;
     int32_t low_32 = INT32_MAX, high_32 = INT32_MIN;
@@ -132,7 +132,8 @@ static bool is_constant(const ft__lane_value *v)
 
 /* Keys of a value, of the threads of `who` in order; one where all have the same. */
 static uint32_t keys(int64_t out[FT__MOST_THREADS], const ft__run *r,
-                     const ft__lane_value *v, const key_form *how, const ft__set *who)
+                     const ft__lane_value *v, const number_keys *how,
+                     const ft__set *who)
 {
     uint32_t n = 0;
 
@@ -258,7 +259,7 @@ static void want_rounds(ft__run *r, uint32_t affine, uint64_t d)
     }
 }
 
-static int64_t remainder_of(int64_t key, const key_form *how, int64_t d)
+static int64_t remainder_of(int64_t key, const number_keys *how, int64_t d)
 {
     const bool plain = how->less || !how->flip;
     const int64_t r =
@@ -273,7 +274,7 @@ static void remainders(const ft__run *r, const ft__lane_value *v, uint32_t bits,
                        bool is_signed, const ft__set *who, int64_t d, uint64_t *last,
                        int64_t *least, int64_t *most)
 {
-    const key_form how = key_form_of(bits, is_signed, 64);
+    const number_keys how = number_keys_of(bits, is_signed, 64);
     int64_t key[FT__MOST_THREADS], low = INT64_MAX, high = INT64_MIN;
     const uint32_t n = keys(key, r, v, &how, who);
 
@@ -527,7 +528,7 @@ static uint32_t differences(int64_t out[FT__MOST_THREADS], const ft__run *r,
                             const ft__lane_value *a, const ft__lane_value *b,
                             uint32_t bits, bool is_signed, const ft__set *who)
 {
-    const key_form how = key_form_of(bits, is_signed, 64);
+    const number_keys how = number_keys_of(bits, is_signed, 64);
     int64_t other[FT__MOST_THREADS];
     const uint32_t of_a = keys(out, r, a, &how, who);
     const uint32_t of_b = keys(other, r, b, &how, who);

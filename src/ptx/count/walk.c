@@ -7,7 +7,7 @@
 #include "ptx/count/run.h"
 
 /* Where a walk goes on. */
-struct walk {
+struct block_walk {
     ft__run *r;
     ft__frame *f;
     uint32_t block, from, stop;
@@ -15,7 +15,7 @@ struct walk {
     ft__active t, waiting; /* waiting: at `stop` */
 };
 
-static void go_on(struct walk *w, uint32_t block)
+static void go_on(struct block_walk *w, uint32_t block)
 {
     w->from = w->block;
     w->block = block;
@@ -516,7 +516,7 @@ static void restore(ft__run *r, ft__frame *f, const ft__lane_value *kept,
 }
 
 /* After both ways: who was there for sure and cannot have left is there for sure. */
-static void reconverge(ft__run *r, struct walk *w, const ft__active *before,
+static void reconverge(ft__run *r, struct block_walk *w, const ft__active *before,
                        const ft__set *open, const ft__set *left_before)
 {
     if (w->t.known)
@@ -540,7 +540,7 @@ static void add(const ft__run *r, ft__active *t, unsigned set, const ft__active 
 }
 
 /* Round and round, nobody knows how often, or into ruin: guesses take the other way. */
-static void keep_off(struct walk *w, ft__active *t, ft__active *other, bool round,
+static void keep_off(struct block_walk *w, ft__active *t, ft__active *other, bool round,
                      const ft__set *open)
 {
     add(w->r, other, FT__GUESS, t, open);
@@ -550,7 +550,7 @@ static void keep_off(struct walk *w, ft__active *t, ft__active *other, bool roun
 }
 
 /* What both ways have left; `round`: some may go round for ever. */
-static void join_both(struct walk *w, const ft__active *yes, const ft__active *no,
+static void join_both(struct block_walk *w, const ft__active *yes, const ft__active *no,
                       bool round, bool always, const ft__set *open, const ft__set *left)
 {
     ft__run *r = w->r;
@@ -574,7 +574,7 @@ struct fork {
     ft__lane_value *kept;
 };
 
-static bool fork_new(struct walk *w, ft__arena *work, struct fork *k)
+static bool fork_new(struct block_walk *w, ft__arena *work, struct fork *k)
 {
     ft__run *r = w->r;
     const ft__flow *flow = &w->f->part->flow;
@@ -594,8 +594,8 @@ static bool fork_new(struct walk *w, ft__arena *work, struct fork *k)
 }
 
 /* They go both ways at once. */
-static void go_both(struct walk *w, ft__active *yes, ft__active *no, struct fork *k,
-                    const ft__set *open)
+static void go_both(struct block_walk *w, ft__active *yes, ft__active *no,
+                    struct fork *k, const ft__set *open)
 {
     ft__run *r = w->r;
     const ft__plan_part *part = w->f->part;
@@ -621,7 +621,7 @@ static void go_both(struct walk *w, ft__active *yes, ft__active *no, struct fork
 }
 
 /* A branch at the end of block b, of which for `open` threads nobody knows. */
-static void go_unknown(struct walk *w, ft__active *yes, ft__active *no,
+static void go_unknown(struct block_walk *w, ft__active *yes, ft__active *no,
                        const ft__flow_block *b, const ft__set *open)
 {
     struct fork k = {.to = b->jump, .next = b->next, .reconvergence = b->reconvergence};
@@ -634,7 +634,7 @@ static void go_unknown(struct walk *w, ft__active *yes, ft__active *no,
 }
 
 /* Threads have been through these blocks, or not. */
-static void pass_unknown(struct walk *w, ft__arena *work, const bool *blocks)
+static void pass_unknown(struct block_walk *w, ft__arena *work, const bool *blocks)
 {
     ft__run *r = w->r;
     const ft__active before = w->t;
@@ -653,7 +653,8 @@ static void pass_unknown(struct walk *w, ft__arena *work, const bool *blocks)
 }
 
 /* Nobody knows where a brx.idx leads. */
-static void go_anywhere(struct walk *w, const ft__plan_step *s, uint32_t reconvergence)
+static void go_anywhere(struct block_walk *w, const ft__plan_step *s,
+                        uint32_t reconvergence)
 {
     ft__run *r = w->r;
     ft__arena work = {0};
@@ -689,7 +690,7 @@ static void count_split(ft__run *r, const ft__plan_step *s, const ft__active *ye
 }
 
 /* One way now, the other then: what comes to `stop` waits there. */
-static void go_apart(struct walk *w, ft__active *yes, ft__active *no, uint32_t to,
+static void go_apart(struct block_walk *w, ft__active *yes, ft__active *no, uint32_t to,
                      uint32_t next, uint32_t reconvergence)
 {
     ft__run *r = w->r;
@@ -709,7 +710,7 @@ static void go_apart(struct walk *w, ft__active *yes, ft__active *no, uint32_t t
     w->block = reconvergence;
 }
 
-static void branch(struct walk *w, const ft__plan_step *s)
+static void branch(struct block_walk *w, const ft__plan_step *s)
 {
     ft__run *r = w->r;
     const ft__flow_block *b = &w->f->part->flow.block[w->block];
@@ -761,7 +762,7 @@ static void count_parted(ft__run *r, const ft__plan_step *s, const ft__active *t
 }
 
 /* Where each thread goes; those that `taken` has not fall through. */
-static void find_targets(const struct walk *w, uint32_t *to, const ft__set *taken,
+static void find_targets(const struct block_walk *w, uint32_t *to, const ft__set *taken,
                          const ft__lane_value *v, const ft__ptx_targets *list)
 {
     const ft__flow *flow = &w->f->part->flow;
@@ -776,7 +777,7 @@ static void find_targets(const struct walk *w, uint32_t *to, const ft__set *take
 }
 
 /* Threads that go on in one block, after those of another. */
-static void go_each(struct walk *w, const uint32_t *to, uint32_t reconvergence)
+static void go_each(struct block_walk *w, const uint32_t *to, uint32_t reconvergence)
 {
     ft__run *r = w->r;
     const ft__set here = w->t.of[FT__MAYBE];
@@ -807,7 +808,7 @@ static void go_each(struct walk *w, const uint32_t *to, uint32_t reconvergence)
 }
 
 /* brx.idx: threads by their index. */
-static void by_index(struct walk *w, const ft__plan_step *s)
+static void by_index(struct block_walk *w, const ft__plan_step *s)
 {
     ft__run *r = w->r;
     const ft__plan_part *part = w->f->part;
@@ -836,7 +837,7 @@ static void by_index(struct walk *w, const ft__plan_step *s)
 
 /* ---- leaving ---- */
 
-static void leave(struct walk *w, const ft__plan_step *s)
+static void leave(struct block_walk *w, const ft__plan_step *s)
 {
     ft__run *r = w->r;
     const bool ret = w->f->part->f->insn[s->insn].opcode == FT__PTX_RET;
@@ -869,7 +870,7 @@ static void leave(struct walk *w, const ft__plan_step *s)
 
 /* Who takes part in a step, by its guard, in `on` or all; `c`: what is known of that.
  */
-static const ft__active *taking_part(struct walk *w, const ft__plan_step *s,
+static const ft__active *taking_part(struct block_walk *w, const ft__plan_step *s,
                                      ft__active *on, ft__lane_condition *c)
 {
     ft__active off;
@@ -887,7 +888,7 @@ static const ft__active *taking_part(struct walk *w, const ft__plan_step *s,
 }
 
 /* false: the step has said where to go on. */
-static bool one_step(struct walk *w, const ft__plan_step *s)
+static bool one_step(struct block_walk *w, const ft__plan_step *s)
 {
     ft__active some;
     const ft__active *on;
@@ -910,7 +911,7 @@ static bool one_step(struct walk *w, const ft__plan_step *s)
     return false;
 }
 
-static void block(struct walk *w)
+static void block(struct block_walk *w)
 {
     ft__run *r = w->r;
     const ft__plan_part *part = w->f->part;
@@ -932,7 +933,7 @@ static void block(struct walk *w)
 /* From a block up to `stop`; t becomes who gets there. */
 static void go(ft__run *r, ft__frame *f, uint32_t from, uint32_t stop, ft__active *t)
 {
-    struct walk w = {
+    struct block_walk w = {
         .r = r, .f = f, .block = from, .from = FT__FLOW_NONE, .stop = stop, .t = *t};
     const uint32_t end = f->part->flow.n;
 
