@@ -101,7 +101,7 @@ static int count_module(sums *t, const ft_ptx *m, ft_error *err)
 
         for (int x = 0; k[i].required[0] && x < 3; x++)
             l.block[x] = k[i].required[x] ? k[i].required[x] : 1;
-        if (ft__ptx_count(&counts, c, &l, err)) {
+        if (ft__ptx_count(&counts, NULL, c, &l, err)) {
             ft__ptx_counter_free(c);
             return 0;
         }

@@ -16,8 +16,7 @@ static void count(const ft_ptx *m, const ft_ptx_kernel *k)
                        .dynamic_shared = 64};
     ft_ptx_arg arg[ARGS];
     ft_ptx_counter *counter = NULL;
-    const ft_ptx_block *block;
-    const ft_ptx_access *access;
+    ft__ptx_parts parts;
     ft_ptx_counts c;
 
     l.arg = arg;
@@ -27,14 +26,14 @@ static void count(const ft_ptx *m, const ft_ptx_kernel *k)
             .bytes = &address,
             .size = k->param[l.n_args].size < 8 ? k->param[l.n_args].size : 8};
     if (ft__ptx_counter_new(&counter, m, NULL) == FT_OK &&
-        ft__ptx_count(&c, counter, &l, NULL) == FT_OK) {
+        ft__ptx_count(&c, &parts, counter, &l, NULL) == FT_OK) {
         if (c.exact && c.warp[FT_PTX_INT].low != c.warp[FT_PTX_INT].high)
             abort();
-        for (size_t n = ft__ptx_blocks(counter, &block); n-- > 0;)
-            if (block[n].warp.low > block[n].warp.high)
+        for (size_t n = parts.n_blocks; n-- > 0;)
+            if (parts.block[n].warp.low > parts.block[n].warp.high)
                 abort();
-        for (size_t n = ft__ptx_accesses(counter, &access); n-- > 0;)
-            if (access[n].requests.low > access[n].requests.high)
+        for (size_t n = parts.n_accesses; n-- > 0;)
+            if (parts.access[n].requests.low > parts.access[n].requests.high)
                 abort();
     }
     ft__ptx_counter_free(counter);

@@ -46,7 +46,7 @@ void give(kernel *k, uint32_t index, const void *bytes, uint32_t size)
 void count(kernel *k)
 {
     if (!k->st)
-        k->st = ft__ptx_count(&k->n, k->c, &k->launch, &k->err);
+        k->st = ft__ptx_count(&k->n, NULL, k->c, &k->launch, &k->err);
 }
 
 void end(kernel *k)

@@ -74,8 +74,8 @@ static ft__ptx_effort count_list(const char *root, const char *file, const char 
         if (!one->module || (which && strcmp(one->kernel->name, which) != 0))
             continue;
         launch.kernel = one->kernel->name;
-        CHECK(ft__ptx_count(&counts, counter_of(&c, one->module), &launch, NULL) ==
-              FT_OK);
+        CHECK(ft__ptx_count(&counts, NULL, counter_of(&c, one->module), &launch,
+                            NULL) == FT_OK);
     }
     sum = effort_of(&c);
     close_all(&c);
@@ -141,7 +141,7 @@ typedef struct asked {
     uint32_t n, unused, grid, block, shared, known;
 } asked;
 
-static ft_ptx_counts count(ft_ptx_counter *c, const asked *a)
+static ft_ptx_counts count(ft__ptx_parts *parts, ft_ptx_counter *c, const asked *a)
 {
     const ft_ptx_arg arg[] = {{.index = 0, .bytes = &a->x, .size = 8},
                               {.index = 1, .bytes = &a->n, .size = 4},
@@ -153,7 +153,7 @@ static ft_ptx_counts count(ft_ptx_counter *c, const asked *a)
                              .n_args = a->known};
     ft_ptx_counts counts;
 
-    CHECK(ft__ptx_count(&counts, c, &l, NULL) == FT_OK);
+    CHECK(ft__ptx_count(&counts, parts, c, &l, NULL) == FT_OK);
     return counts;
 }
 
@@ -177,22 +177,22 @@ static void only_what_is_the_same_is_known_from_before(void)
     CHECK(ft__ptx_counter_new(&c, m, NULL) == FT_OK);
     for (size_t i = 0; m && c && i < sizeof(cases) / sizeof(*cases); i++) {
         const uint64_t before = ft__ptx_counter_effort(c).blocks;
-        const ft_ptx_counts now = count(c, &cases[i].a);
-        const ft_ptx_block *b = NULL, *want_b = NULL;
-        const ft_ptx_access *s = NULL, *want_s = NULL;
+        ft__ptx_parts is, wanted;
+        const ft_ptx_counts now = count(&is, c, &cases[i].a);
         ft_ptx_counts want;
 
         CHECK((ft__ptx_counter_effort(c).blocks == before) == cases[i].known);
         CHECK(ft__ptx_counter_new(&fresh, m, NULL) == FT_OK);
-        want = count(fresh, &cases[i].a);
+        want = count(&wanted, fresh, &cases[i].a);
         CHECK(memcmp(&now, &want, offsetof(ft_ptx_counts, exact) + sizeof(int)) == 0);
         CHECK((now.because != NULL) == (want.because != NULL));
         CHECK(!now.because || strcmp(now.because, want.because) == 0);
-        CHECK(ft__ptx_blocks(c, &b) == ft__ptx_blocks(fresh, &want_b));
-        CHECK(b[1].thread.high == want_b[1].thread.high &&
-              b[1].exact == want_b[1].exact);
-        CHECK(ft__ptx_accesses(c, &s) == 1 && ft__ptx_accesses(fresh, &want_s) == 1);
-        CHECK(s->took.low == want_s->took.low && s->took.high == want_s->took.high);
+        CHECK(is.n_blocks == wanted.n_blocks);
+        CHECK(is.block[1].thread.high == wanted.block[1].thread.high &&
+              is.block[1].exact == wanted.block[1].exact);
+        CHECK(is.n_accesses == 1 && wanted.n_accesses == 1);
+        CHECK(is.access->took.low == wanted.access->took.low &&
+              is.access->took.high == wanted.access->took.high);
         ft__ptx_counter_free(fresh);
     }
     ft__ptx_counter_free(c);

@@ -73,7 +73,7 @@ static void check_launch(opened *o, const launch *l)
     opt.memory = im.memory;
     opt.n_memory = im.n_memory;
     if (ft__ptx_run(&ran, o->m, &im.launch, &opt, &err) ||
-        ft__ptx_count(&counted, o->counter, &im.launch, &err)) {
+        ft__ptx_count(&counted, NULL, o->counter, &im.launch, &err)) {
         complain(o, l, err.msg);
     } else {
         o->launches++;

@@ -200,7 +200,7 @@ static void constants_behind_the_initial_values_are_0(void)
                "ld.const.u32 %r1, [tab+399999000];\nsetp.eq.u32 %p1, %r1, 0;\n"
                "@%p1 bra L;\nadd.u32 %r2, %r2, 1;\nL: ret;\n}\n",
           1, 32);
-    CHECK(ft__ptx_count(&k.n, k.c, &k.launch, &k.err) == FT_OK);
+    CHECK(ft__ptx_count(&k.n, NULL, k.c, &k.launch, &k.err) == FT_OK);
     CHECK(k.n.exact && is(&k.n.warp[FT_PTX_INT], 0));
     end(&k);
 }
@@ -224,7 +224,7 @@ static void more_branches_than_can_be_kept_are_refused(void)
         n += (size_t)snprintf(text + n, ROOM - n, "brx.idx %%r1, t;\n");
     snprintf(text + n, ROOM - n, "L: ret;\n}\n");
     begin(&k, text, 1, 32);
-    CHECK(ft__ptx_count(&k.n, k.c, &k.launch, &k.err) == FT_EUNSUPPORTED);
+    CHECK(ft__ptx_count(&k.n, NULL, k.c, &k.launch, &k.err) == FT_EUNSUPPORTED);
     CHECK(strstr(k.err.msg, "more than 67108864 branches") != NULL);
     end(&k);
     free(text);
@@ -420,21 +420,21 @@ static void launches_no_gpu_takes_are_refused(void)
     for (size_t n = 0; n < sizeof bad / sizeof *bad; n++) {
         memcpy(k.launch.grid, bad[n].grid, sizeof k.launch.grid);
         memcpy(k.launch.block, bad[n].block, sizeof k.launch.block);
-        CHECK(ft__ptx_count(&k.n, k.c, &k.launch, &k.err) == FT_EINVAL);
+        CHECK(ft__ptx_count(&k.n, NULL, k.c, &k.launch, &k.err) == FT_EINVAL);
         CHECK(strstr(k.err.msg, bad[n].says) != NULL);
     }
     k.launch.grid[1] = k.launch.block[0] = k.launch.block[1] = k.launch.block[2] = 1;
     k.launch.kernel = "other";
-    CHECK(ft__ptx_count(&k.n, k.c, &k.launch, &k.err) == FT_ENOTFOUND);
+    CHECK(ft__ptx_count(&k.n, NULL, k.c, &k.launch, &k.err) == FT_ENOTFOUND);
     k.launch.kernel = NULL;
     k.launch.n_args = 1;
     k.arg[0] = (ft_ptx_arg){.name = "m", .bytes = "abcd", .size = 4};
-    CHECK(ft__ptx_count(&k.n, k.c, &k.launch, &k.err) == FT_ENOTFOUND);
+    CHECK(ft__ptx_count(&k.n, NULL, k.c, &k.launch, &k.err) == FT_ENOTFOUND);
     CHECK(strcmp(k.err.msg, "k has no parameter 'm'") == 0);
     k.arg[0] = (ft_ptx_arg){.name = "n", .bytes = "abcdefgh", .size = 8};
-    CHECK(ft__ptx_count(&k.n, k.c, &k.launch, &k.err) == FT_EINVAL);
+    CHECK(ft__ptx_count(&k.n, NULL, k.c, &k.launch, &k.err) == FT_EINVAL);
     k.arg[0] = (ft_ptx_arg){.index = 1, .bytes = "abcd", .size = 4};
-    CHECK(ft__ptx_count(&k.n, k.c, &k.launch, &k.err) == FT_ENOTFOUND);
+    CHECK(ft__ptx_count(&k.n, NULL, k.c, &k.launch, &k.err) == FT_ENOTFOUND);
     end(&k);
 }
 
@@ -443,27 +443,30 @@ static void a_block_is_the_one_that_is_required(void)
     kernel k;
 
     begin(&k, HEAD ".entry k()\n.reqntid 64\n{\nret;\n}\n", 1, 32);
-    CHECK(ft__ptx_count(&k.n, k.c, &k.launch, &k.err) == FT_EINVAL);
+    CHECK(ft__ptx_count(&k.n, NULL, k.c, &k.launch, &k.err) == FT_EINVAL);
     CHECK(strstr(k.err.msg, ".reqntid says 64 x 1 x 1") != NULL);
     k.launch.block[0] = 64;
-    CHECK(ft__ptx_count(&k.n, k.c, &k.launch, &k.err) == FT_OK);
+    CHECK(ft__ptx_count(&k.n, NULL, k.c, &k.launch, &k.err) == FT_OK);
     end(&k);
 }
 
 static void blocks_are_those_of_the_text(void)
 {
-    const ft_ptx_block *b;
+    ft__ptx_parts parts;
     kernel k;
 
     begin(&k,
           KERNEL("", INDEX "setp.lt.u32 %p1, %r1, 40;\n@!%p1 bra L;\n"
                            "add.f32 %f1, %f2, %f3;\nL: ret;\n"),
           2, 64);
-    count(&k);
-    CHECK(ft__ptx_blocks(k.c, &b) == 3);
-    CHECK(b[0].instructions == 6 && b[0].exact && is(&b[0].thread, 128));
-    CHECK(b[1].line == b[1].last_line && is(&b[1].warp, 2));
-    CHECK(b[2].label && strcmp(b[2].label, "L") == 0 && is(&b[2].warp, 4));
+    CHECK(ft__ptx_count(&k.n, &parts, k.c, &k.launch, &k.err) == FT_OK);
+    CHECK(parts.n_blocks == 3);
+    CHECK(parts.block[0].instructions == 6 && parts.block[0].exact &&
+          is(&parts.block[0].thread, 128));
+    CHECK(parts.block[1].line == parts.block[1].last_line &&
+          is(&parts.block[1].warp, 2));
+    CHECK(parts.block[2].label && strcmp(parts.block[2].label, "L") == 0 &&
+          is(&parts.block[2].warp, 4));
     end(&k);
 }
 

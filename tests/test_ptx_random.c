@@ -39,7 +39,7 @@ static int run_both(both *b, const ptx_random *p, ft_error *err)
     ok = !ft__ptx_parse(&m, p->text, strlen(p->text), "random", err) &&
          !ft__ptx_run(&b->ran, m, &p->launch, &opt, err) &&
          !ft__ptx_counter_new(&c, m, err) &&
-         !ft__ptx_count(&b->counted, c, &p->launch, err);
+         !ft__ptx_count(&b->counted, NULL, c, &p->launch, err);
     ft__ptx_counter_free(c);
     ft__ptx_free(m);
     free(bytes);

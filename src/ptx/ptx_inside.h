@@ -15,17 +15,22 @@ void ft__ptx_free(ft_ptx *m);
 
 /* ---- counting ---- */
 
+/* Of a launch that was counted, the kernel's blocks in the order of the text, those of
+ * functions it calls after it, and its accesses in the same order. Borrowed of the
+ * counter until the next. */
+typedef struct ft__ptx_parts {
+    const ft_ptx_block *block;
+    size_t n_blocks;
+    const ft_ptx_access *access;
+    size_t n_accesses;
+} ft__ptx_parts;
+
 ft_status ft__ptx_counter_new(ft_ptx_counter **out, const ft_ptx *m, ft_error *err);
 void ft__ptx_counter_free(ft_ptx_counter *c);
-/* FT_ENOTFOUND: no such kernel or parameter; FT_EINVAL: a block or grid that no GPU
- * takes, or not the one that .reqntid says; FT_ENEEDED: several kernels and none named.
- */
-ft_status ft__ptx_count(ft_ptx_counts *out, ft_ptx_counter *c,
+/* parts may be NULL; after an error there are none. FT_ENOTFOUND: no such kernel or
+ * parameter; FT_EINVAL: a block or grid that no GPU takes, or not the one that .reqntid
+ * says; FT_ENEEDED: several kernels and none named. */
+ft_status ft__ptx_count(ft_ptx_counts *out, ft__ptx_parts *parts, ft_ptx_counter *c,
                         const ft_ptx_launch *launch, ft_error *err);
-/* Of the last launch counted, the kernel's blocks in the order of the text; functions
- * it calls after it. Borrowed until the next. */
-size_t ft__ptx_blocks(const ft_ptx_counter *c, const ft_ptx_block **out);
-/* And its accesses, in the same order. */
-size_t ft__ptx_accesses(const ft_ptx_counter *c, const ft_ptx_access **out);
 
 #endif

@@ -54,7 +54,7 @@ static void compare(agreement *out, uint32_t line, uint64_t threads,
 ft_status blocks_agree(agreement *out, const blocks *b, const uint64_t *threads,
                        const ft_ptx *m, const launch *l, ft_error *err)
 {
-    const ft_ptx_block *counted;
+    ft__ptx_parts counted;
     ft_ptx_counter *c = NULL;
     ft_ptx_counts counts;
     given g;
@@ -62,13 +62,10 @@ ft_status blocks_agree(agreement *out, const blocks *b, const uint64_t *threads,
 
     memset(out, 0, sizeof(*out));
     give(&g, l);
-    st = st ? st : ft__ptx_count(&counts, c, &g.launch, err);
-    if (!st) {
-        size_t n = ft__ptx_blocks(c, &counted);
-
-        for (uint32_t i = 0; i < b->n; i++)
-            compare(out, b->at[i].line, threads[(size_t)i * b->per], counted, n);
-    }
+    st = st ? st : ft__ptx_count(&counts, &counted, c, &g.launch, err);
+    for (uint32_t i = 0; !st && i < b->n; i++)
+        compare(out, b->at[i].line, threads[(size_t)i * b->per], counted.block,
+                counted.n_blocks);
     ft__ptx_counter_free(c);
     return st;
 }

@@ -12,9 +12,8 @@
 
 struct ft_ptx_counter {
     const ft_ptx *m;
-    ft__count_plan **plan;      /* by kernel; NULL: not yet */
-    ft__run **run;              /* for blocks of the size that was last; NULL: none */
-    const ft__count_plan *last; /* counted; NULL: none */
+    ft__count_plan **plan; /* by kernel; NULL: not yet */
+    ft__run **run;         /* for blocks of the size that was last; NULL: none */
     ft__recall recall;
     ft__ptx_effort effort;
     char because[200];
@@ -334,18 +333,6 @@ static bool fill_accesses(ft__count_plan *p, const ft_ptx_tally *item)
     return true;
 }
 
-size_t ft__ptx_blocks(const ft_ptx_counter *c, const ft_ptx_block **out)
-{
-    *out = c->last ? c->last->block : NULL;
-    return c->last ? c->last->n_blocks : 0;
-}
-
-size_t ft__ptx_accesses(const ft_ptx_counter *c, const ft_ptx_access **out)
-{
-    *out = c->last ? c->last->access : NULL;
-    return c->last ? c->last->n_accesses : 0;
-}
-
 /* ---- launches that were counted before ---- */
 
 const ft__recalled *ft__recall_find(const ft__recall *w, const void *key, size_t size)
@@ -432,14 +419,14 @@ static ft_status no_memory(const ft__count_plan *p, ft_error *err)
     return ft_fail(err, FT_ENOMEM, 0, "no memory to count %s", p->part[0].f->name);
 }
 
-/* Blocks and accesses of the launch counted last. */
-static ft_status tell(ft_ptx_counter *c, ft__count_plan *p, const ft_ptx_tally *item,
+/* Blocks and accesses of the launch. */
+static ft_status tell(ft__ptx_parts *out, ft__count_plan *p, const ft_ptx_tally *item,
                       ft_error *err)
 {
     fill_blocks(p, item);
     if (!fill_accesses(p, item))
         return no_memory(p, err);
-    c->last = p;
+    *out = (ft__ptx_parts){p->block, p->n_blocks, p->access, p->n_accesses};
     return FT_OK;
 }
 
@@ -468,7 +455,7 @@ static ft_status count(ft_ptx_counts *out, ft_ptx_tally *item, ft_ptx_counter *c
 }
 
 /* Counts what is asked, or knows it from before. */
-static ft_status count_once(ft_ptx_counts *out, ft_ptx_counter *c,
+static ft_status count_once(ft_ptx_counts *out, ft__ptx_parts *parts, ft_ptx_counter *c,
                             const struct count_question *q, const ft_ptx_launch *l,
                             ft_error *err)
 {
@@ -483,14 +470,14 @@ static ft_status count_once(ft_ptx_counts *out, ft_ptx_counter *c,
             snprintf(c->because, sizeof(c->because), "%s", known->why);
             out->because = c->because;
         }
-        return tell(c, p, known->item, err);
+        return tell(parts, p, known->item, err);
     }
     item = malloc(((size_t)p->n_items + 1) * sizeof(*item));
     if (!item)
         return no_memory(p, err);
     st = count(out, item, c, q->kernel, l, q->param, q->param + q->param_bytes, err);
     if (st == FT_OK)
-        st = tell(c, p, item, err);
+        st = tell(parts, p, item, err);
     if (st == FT_OK)
         ft__recall_keep(&c->recall, q, q->size, out, item, p->n_items);
     free(item);
@@ -524,16 +511,18 @@ static void drop_unread(struct count_question *q, const ft__count_plan *p)
             q->param[k] = q->param[q->param_bytes + k] = 0;
 }
 
-ft_status ft__ptx_count(ft_ptx_counts *out, ft_ptx_counter *c, const ft_ptx_launch *l,
-                        ft_error *err)
+ft_status ft__ptx_count(ft_ptx_counts *out, ft__ptx_parts *parts, ft_ptx_counter *c,
+                        const ft_ptx_launch *l, ft_error *err)
 {
+    ft__ptx_parts unasked;
     const ft__ptx_function *f;
     uint32_t kernel = 0;
     struct count_question *q;
     ft_status st;
 
     memset(out, 0, sizeof(*out));
-    c->last = NULL;
+    parts = parts ? parts : &unasked;
+    *parts = (ft__ptx_parts){0};
     st = ft__ptx_kernel_find(&kernel, c->m, l->kernel, err);
     if (st != FT_OK)
         return st;
@@ -551,7 +540,7 @@ ft_status ft__ptx_count(ft_ptx_counts *out, ft_ptx_counter *c, const ft_ptx_laun
         st = plan_for(c, kernel, err);
     if (st == FT_OK) {
         drop_unread(q, c->plan[kernel]);
-        st = count_once(out, c, q, l, err);
+        st = count_once(out, parts, c, q, l, err);
     }
     free(q);
     return st;

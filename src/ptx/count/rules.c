@@ -21,6 +21,87 @@ static bool has(const struct ruling *w, unsigned mod)
     return ft__ptx_has(w->f, w->i, mod);
 }
 
+/* ---- numbers ---- */
+
+/* Numbers as they are kept in 32 or 64 bits with a sign: as they are, or where there
+ * are as many bits and no sign, less 2^31 or 2^63. */
+typedef struct number_keys {
+    uint64_t mask, flip, less;
+} number_keys;
+
+static number_keys number_keys_of(uint32_t bits, bool is_signed, uint32_t width)
+{
+    const uint64_t top = (uint64_t)1 << (bits - 1);
+
+    return (number_keys){ft__ptx_mask(bits), is_signed || bits == width ? top : 0,
+                         is_signed ? top : 0};
+}
+
+static int64_t key_of(const number_keys *k, uint64_t v)
+{
+    return (int64_t)(((v & k->mask) ^ k->flip) - k->less);
+}
+
+/* Of whole words of lanes in 32 bits, which a machine compares four at a time. */
+static void ends_32(const uint64_t *lane, const number_keys *how, int32_t *low,
+                    int32_t *high)
+{
+    const uint32_t mask = (uint32_t)how->mask, flip = (uint32_t)how->flip;
+    const uint32_t less = (uint32_t)how->less;
+    int32_t least = *low, most = *high;
+
+    for (uint32_t l = 0; l < 64; l++) {
+        const int32_t x = (int32_t)((((uint32_t)lane[l] & mask) ^ flip) - less);
+
+        least = x < least ? x : least;
+        most = x > most ? x : most;
+    }
+    *low = least;
+    *high = most;
+}
+
+/* The ends of a value's numbers; least > most: nobody is there. Of a value that is the
+ * same in all threads nobody has to be. */
+static void number_ends(const ft__run *r, const ft__lane_value *v, uint32_t bits,
+                        bool is_signed, const ft__set *who, ft__i128 *least,
+                        ft__i128 *most)
+{
+    const uint32_t width = bits > 32 ? 64 : 32;
+    const number_keys how = number_keys_of(bits, is_signed, width);
+    const ft__i128 more = bits == width && !is_signed ? (ft__i128)1 << (width - 1) : 0;
+    int64_t low = INT64_MAX, high = INT64_MIN;
+    int32_t low_32 = INT32_MAX, high_32 = INT32_MIN;
+    bool any = false, wide = false;
+
+    *least = *most = ft__number(v->base, bits, is_signed);
+    if (!v->lane)
+        return;
+    for (uint32_t k = 0; k < r->words; k++) {
+        const uint64_t *lane = v->lane + (size_t)k * 64;
+
+        any |= who->w[k] != 0;
+        if (who->w[k] == UINT64_MAX && width == 32) {
+            ends_32(lane, &how, &low_32, &high_32);
+            wide = true;
+            continue;
+        }
+        for (uint64_t m = who->w[k]; m; m &= m - 1) {
+            const uint64_t one = lane[__builtin_ctzll(m)];
+            const int64_t x =
+                width == 32 ? (int32_t)key_of(&how, one) : key_of(&how, one);
+
+            low = x < low ? x : low;
+            high = x > high ? x : high;
+        }
+    }
+    low = wide && low_32 < low ? low_32 : low;
+    high = wide && high_32 > high ? high_32 : high;
+    *least = any ? low + more : (ft__i128)1 << 100;
+    *most = any ? high + more : -((ft__i128)1 << 100);
+}
+
+/* ---- bounds ---- */
+
 /* An affine expression that numbers between these have: they stay numbers of so many
  * bits. */
 static void hold_inside(ft__run *r, uint32_t affine, uint32_t bits, bool is_signed,
@@ -40,7 +121,7 @@ static void no_wrap(const struct ruling *w, uint32_t k, uint32_t bits, bool is_s
 
     if (!w->a[k].affine)
         return;
-    ft__number_ends(w->r, &w->a[k], bits, is_signed, w->who, &least, &most);
+    number_ends(w->r, &w->a[k], bits, is_signed, w->who, &least, &most);
     hold_inside(w->r, w->a[k].affine, bits, is_signed, least, most);
 }
 
@@ -51,12 +132,13 @@ static bool is_constant(const ft__lane_value *v)
 
 /* Keys of a value, of the threads of `who` in order; one where all have the same. */
 static uint32_t keys(int64_t out[FT__MOST_THREADS], const ft__run *r,
-                     const ft__lane_value *v, const ft__keys *how, const ft__set *who)
+                     const ft__lane_value *v, const number_keys *how,
+                     const ft__set *who)
 {
     uint32_t n = 0;
 
     if (!v->lane) {
-        out[0] = ft__key(how, v->base);
+        out[0] = key_of(how, v->base);
         return 1;
     }
     for (uint32_t k = 0; k < r->words; k++) {
@@ -64,12 +146,12 @@ static uint32_t keys(int64_t out[FT__MOST_THREADS], const ft__run *r,
 
         if (who->w[k] == UINT64_MAX) {
             for (uint32_t l = 0; l < 64; l++)
-                out[n + l] = ft__key(how, lane[l]);
+                out[n + l] = key_of(how, lane[l]);
             n += 64;
             continue;
         }
         for (uint64_t m = who->w[k]; m; m &= m - 1)
-            out[n++] = ft__key(how, lane[__builtin_ctzll(m)]);
+            out[n++] = key_of(how, lane[__builtin_ctzll(m)]);
     }
     return n;
 }
@@ -177,7 +259,7 @@ static void want_rounds(ft__run *r, uint32_t affine, uint64_t d)
     }
 }
 
-static int64_t remainder_of(int64_t key, const ft__keys *how, int64_t d)
+static int64_t remainder_of(int64_t key, const number_keys *how, int64_t d)
 {
     const bool plain = how->less || !how->flip;
     const int64_t r =
@@ -192,7 +274,7 @@ static void remainders(const ft__run *r, const ft__lane_value *v, uint32_t bits,
                        bool is_signed, const ft__set *who, int64_t d, uint64_t *last,
                        int64_t *least, int64_t *most)
 {
-    const ft__keys how = ft__keys_of(bits, is_signed, 64);
+    const number_keys how = number_keys_of(bits, is_signed, 64);
     int64_t key[FT__MOST_THREADS], low = INT64_MAX, high = INT64_MIN;
     const uint32_t n = keys(key, r, v, &how, who);
 
@@ -273,7 +355,7 @@ static bool upper_half(const struct ruling *w, uint32_t *affine)
         !v->affine || !v->lane)
         return false;
     by = ft__number(w->a[other].base, w->bits, w->is_signed);
-    ft__number_ends(w->r, v, w->bits, w->is_signed, w->who, &least, &most);
+    number_ends(w->r, v, w->bits, w->is_signed, w->who, &least, &most);
     if (least > most || most * by > INT64_MAX ||
         !fits(&w->r->affines, v->affine, (int64_t)by))
         return false;
@@ -300,7 +382,7 @@ static bool divided(const struct ruling *w, uint32_t *affine, bool remainder)
 
     if (!is_constant(&w->a[1]) || d < 1 || d > INT64_MAX)
         return false;
-    ft__number_ends(w->r, &w->a[0], w->bits, w->is_signed, w->who, &least, &most);
+    number_ends(w->r, &w->a[0], w->bits, w->is_signed, w->who, &least, &most);
     if (least < 0 || !quotient(w, &w->a[0], w->is_signed, (int64_t)d, &q, &rest))
         return false;
     hold_inside(w->r, w->a[0].affine, w->bits, w->is_signed, least, most);
@@ -351,7 +433,7 @@ static bool joined(const struct ruling *w, uint32_t *affine)
 
     if (w->a[other].affine || w->a[other].rough)
         return false;
-    ft__number_ends(w->r, &w->a[other], w->bits, false, w->who, &least, &most);
+    number_ends(w->r, &w->a[other], w->bits, false, w->who, &least, &most);
     if (w->a[other].lane ? most > (ft__i128)low
                          : (w->a[other].base & ft__ptx_mask(w->bits) & ~low) != 0)
         return false;
@@ -446,7 +528,7 @@ static uint32_t differences(int64_t out[FT__MOST_THREADS], const ft__run *r,
                             const ft__lane_value *a, const ft__lane_value *b,
                             uint32_t bits, bool is_signed, const ft__set *who)
 {
-    const ft__keys how = ft__keys_of(bits, is_signed, 64);
+    const number_keys how = number_keys_of(bits, is_signed, 64);
     int64_t other[FT__MOST_THREADS];
     const uint32_t of_a = keys(out, r, a, &how, who);
     const uint32_t of_b = keys(other, r, b, &how, who);
@@ -501,8 +583,8 @@ static void keep_order(const struct ruling *w, const ft__lane_value *a,
 
     if (!a->affine && !b->affine)
         return;
-    ft__number_ends(w->r, a, w->bits, is_signed, w->who, &a_least, &a_most);
-    ft__number_ends(w->r, b, w->bits, is_signed, w->who, &b_least, &b_most);
+    number_ends(w->r, a, w->bits, is_signed, w->who, &a_least, &a_most);
+    number_ends(w->r, b, w->bits, is_signed, w->who, &b_least, &b_most);
     if (a->affine)
         hold_inside(w->r, a->affine, w->bits, is_signed, a_least, a_most);
     if (b->affine)

@@ -149,7 +149,6 @@ static inline void ft__active_spell_out(ft__active *t)
     }
 }
 
-void ft__active_join(const ft__run *r, ft__active *t, const ft__active *more);
 bool ft__active_same(const ft__run *r, const ft__active *a, const ft__active *b);
 
 /* ---- counting ---- */
@@ -165,13 +164,11 @@ static inline void ft__add_times(uint64_t *to, uint64_t n, uint64_t times)
 }
 
 void ft__run_count(ft__run *r, uint32_t item, const uint64_t n[FT__SETS]);
-void ft__run_warps(ft__run *r, uint32_t item, const ft__active *t);
-void ft__run_threads(ft__run *r, uint32_t item, const ft__active *t);
+/* Once for each warp with somebody in it, or for each thread. */
+typedef enum ft__unit { FT__WARPS, FT__THREADS } ft__unit;
+void ft__run_tally(ft__run *r, uint32_t item, const ft__active *t, ft__unit unit);
 /* Remembers the first reason why counts are not exact. */
 void ft__run_inexact(ft__run *r, const ft__frame *f, uint32_t insn, const char *why);
-/* Blocks of a part, from the first up to the end, as often as you like. */
-void ft__run_unbound(ft__run *r, const ft__plan_part *part, uint32_t block,
-                     uint32_t end);
 
 /* ---- values ---- */
 
@@ -216,37 +213,11 @@ static inline uint64_t ft__magnitude(int64_t v)
     return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 }
 
-/* Numbers as they are kept in 32 or 64 bits with a sign: as they are, or where there
- * are as many bits and no sign, less 2^31 or 2^63. */
-typedef struct ft__keys {
-    uint64_t mask, flip, less;
-} ft__keys;
-
-static inline ft__keys ft__keys_of(uint32_t bits, bool is_signed, uint32_t width)
-{
-    const uint64_t top = (uint64_t)1 << (bits - 1);
-
-    return (ft__keys){ft__ptx_mask(bits), is_signed || bits == width ? top : 0,
-                      is_signed ? top : 0};
-}
-
-static inline int64_t ft__key(const ft__keys *k, uint64_t v)
-{
-    return (int64_t)(((v & k->mask) ^ k->flip) - k->less);
-}
-
-/* The ends of a value's numbers; least > most: nobody is there. Of a value that is the
- * same in all threads nobody has to be. */
-void ft__number_ends(const ft__run *r, const ft__lane_value *v, uint32_t bits,
-                     bool is_signed, const ft__set *who, ft__i128 *least,
-                     ft__i128 *most);
-
 /* ---- steps and walks ---- */
 
-void ft__run_eval(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__active *t,
-                  const ft__set *who);
-void ft__run_access(ft__run *r, ft__frame *f, const ft__plan_step *s,
-                    const ft__active *on);
+/* A step that stays in its block, for those who take part; c: what is known of that. */
+void ft__run_step(ft__run *r, ft__frame *f, const ft__plan_step *s,
+                  const ft__active *on, const ft__lane_condition *c);
 
 /* How the affine expression of a result comes from those of its sources; false: not
  * simply. */

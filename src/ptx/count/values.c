@@ -1,19 +1,10 @@
-/* Values and sets of threads while a thread block is executed: joining and counting
- * sets, reading sources, writing slots for some threads; the ends of their numbers. */
+/* Values and sets of threads while a thread block is executed: comparing and counting
+ * sets, reading sources, writing slots for some threads. */
 #include <string.h>
 
 #include "ptx/count/run.h"
 
 /* ---- sets ---- */
-
-void ft__active_join(const ft__run *r, ft__active *t, const ft__active *more)
-{
-    if (!t->known || !more->known)
-        ft__active_spell_out(t);
-    for (unsigned set = t->known ? FT__MAYBE : FT__SURE; set < FT__SETS; set++)
-        for (uint32_t k = 0; k < r->words; k++)
-            t->of[set].w[k] |= ft__active_set(more, set)->w[k];
-}
 
 bool ft__active_same(const ft__run *r, const ft__active *a, const ft__active *b)
 {
@@ -53,23 +44,15 @@ static uint64_t threads_of(const ft__run *r, const ft__set *s)
     return n;
 }
 
-void ft__run_warps(ft__run *r, uint32_t item, const ft__active *t)
+void ft__run_tally(ft__run *r, uint32_t item, const ft__active *t, ft__unit unit)
 {
+    uint64_t (*const in)(const ft__run *, const ft__set *) =
+        unit == FT__WARPS ? warps_of : threads_of;
     uint64_t n[FT__SETS];
 
-    n[FT__MAYBE] = n[FT__SURE] = n[FT__GUESS] = warps_of(r, &t->of[FT__MAYBE]);
+    n[FT__MAYBE] = n[FT__SURE] = n[FT__GUESS] = in(r, &t->of[FT__MAYBE]);
     for (unsigned set = 0; !t->known && set < FT__MAYBE; set++)
-        n[set] = warps_of(r, &t->of[set]);
-    ft__run_count(r, item, n);
-}
-
-void ft__run_threads(ft__run *r, uint32_t item, const ft__active *t)
-{
-    uint64_t n[FT__SETS];
-
-    n[FT__MAYBE] = n[FT__SURE] = n[FT__GUESS] = threads_of(r, &t->of[FT__MAYBE]);
-    for (unsigned set = 0; !t->known && set < FT__MAYBE; set++)
-        n[set] = threads_of(r, &t->of[set]);
+        n[set] = in(r, &t->of[set]);
     ft__run_count(r, item, n);
 }
 
@@ -79,16 +62,6 @@ void ft__run_inexact(ft__run *r, const ft__frame *f, uint32_t insn, const char *
         r->why = why;
         r->why_line = insn < f->part->f->n_insns ? f->part->f->insn[insn].line : 0;
     }
-}
-
-void ft__run_unbound(ft__run *r, const ft__plan_part *part, uint32_t block,
-                     uint32_t end)
-{
-    for (uint32_t k = part->item[block]; k < part->item[end]; k++)
-        r->unbounded[k] = true;
-    for (uint32_t s = part->steps[block]; s < part->steps[end]; s++)
-        if (part->step[s].kind == FT__STEP_BARRIER)
-            r->unbounded[r->p->barrier] = true;
 }
 
 /* ---- values ---- */
@@ -418,62 +391,4 @@ void ft__run_guard(ft__run *r, ft__lane_condition *c, ft__frame *f, uint32_t slo
         c->open.w[k] = v->unknown ? v->unknown[k] & r->all.w[k] : 0;
         c->holds.w[k] = m & r->all.w[k] & ~c->open.w[k];
     }
-}
-
-/* ---- numbers ---- */
-
-/* Of whole words of lanes in 32 bits, which a machine compares four at a time. */
-static void ends_32(const uint64_t *lane, const ft__keys *how, int32_t *low,
-                    int32_t *high)
-{
-    const uint32_t mask = (uint32_t)how->mask, flip = (uint32_t)how->flip;
-    const uint32_t less = (uint32_t)how->less;
-    int32_t least = *low, most = *high;
-
-    for (uint32_t l = 0; l < 64; l++) {
-        const int32_t x = (int32_t)((((uint32_t)lane[l] & mask) ^ flip) - less);
-
-        least = x < least ? x : least;
-        most = x > most ? x : most;
-    }
-    *low = least;
-    *high = most;
-}
-
-void ft__number_ends(const ft__run *r, const ft__lane_value *v, uint32_t bits,
-                     bool is_signed, const ft__set *who, ft__i128 *least,
-                     ft__i128 *most)
-{
-    const uint32_t width = bits > 32 ? 64 : 32;
-    const ft__keys how = ft__keys_of(bits, is_signed, width);
-    const ft__i128 more = bits == width && !is_signed ? (ft__i128)1 << (width - 1) : 0;
-    int64_t low = INT64_MAX, high = INT64_MIN;
-    int32_t low_32 = INT32_MAX, high_32 = INT32_MIN;
-    bool any = false, wide = false;
-
-    *least = *most = ft__number(v->base, bits, is_signed);
-    if (!v->lane)
-        return;
-    for (uint32_t k = 0; k < r->words; k++) {
-        const uint64_t *lane = v->lane + (size_t)k * 64;
-
-        any |= who->w[k] != 0;
-        if (who->w[k] == UINT64_MAX && width == 32) {
-            ends_32(lane, &how, &low_32, &high_32);
-            wide = true;
-            continue;
-        }
-        for (uint64_t m = who->w[k]; m; m &= m - 1) {
-            const uint64_t one = lane[__builtin_ctzll(m)];
-            const int64_t x =
-                width == 32 ? (int32_t)ft__key(&how, one) : ft__key(&how, one);
-
-            low = x < low ? x : low;
-            high = x > high ? x : high;
-        }
-    }
-    low = wide && low_32 < low ? low_32 : low;
-    high = wide && high_32 > high ? high_32 : high;
-    *least = any ? low + more : (ft__i128)1 << 100;
-    *most = any ? high + more : -((ft__i128)1 << 100);
 }

@@ -1,11 +1,25 @@
 /* All threads of a block go through a function together; each warp's part of the way is
  * the way it goes alone. Ways of a split are walked one after the other up to where
- * they meet; a function that is called has a frame of its own. */
+ * they meet; threads of which nobody knows, where data decides, go both. A function
+ * that is called has a frame of its own. */
 #include <string.h>
 
-#include "ptx/count/path.h"
+#include "ptx/count/run.h"
 
-#define NONE FT__FLOW_NONE
+/* Where a walk goes on. */
+struct block_walk {
+    ft__run *r;
+    ft__frame *f;
+    uint32_t block, from, stop;
+    uint64_t walk;
+    ft__active t, waiting; /* waiting: at `stop` */
+};
+
+static void go_on(struct block_walk *w, uint32_t block)
+{
+    w->from = w->block;
+    w->block = block;
+}
 
 /* Ways part, and parts of them are ways. */
 static void go(ft__run *r, ft__frame *f, uint32_t from, uint32_t stop, ft__active *t);
@@ -47,6 +61,15 @@ static void split(const ft__run *r, ft__active *yes, ft__active *no,
     }
 }
 
+static void join(const ft__run *r, ft__active *t, const ft__active *more)
+{
+    if (!t->known || !more->known)
+        ft__active_spell_out(t);
+    for (unsigned set = t->known ? FT__MAYBE : FT__SURE; set < FT__SETS; set++)
+        for (uint32_t k = 0; k < r->words; k++)
+            t->of[set].w[k] |= ft__active_set(more, set)->w[k];
+}
+
 static void remove_from(const ft__run *r, ft__active *t, const ft__active *gone)
 {
     /* Who may have gone is no longer there for sure; who has not for sure may be. */
@@ -67,6 +90,16 @@ static void give_up(ft__run *r, const ft__frame *f, uint32_t insn, const char *w
         r->why = NULL; /* matters more than what was there before */
     r->stopped = true;
     ft__run_inexact(r, f, insn, why);
+}
+
+/* Blocks of a part, from the first up to the end, as often as you like. */
+static void unbound(ft__run *r, const ft__plan_part *part, uint32_t block, uint32_t end)
+{
+    for (uint32_t k = part->item[block]; k < part->item[end]; k++)
+        r->unbounded[k] = true;
+    for (uint32_t s = part->steps[block]; s < part->steps[end]; s++)
+        if (part->step[s].kind == FT__STEP_BARRIER)
+            r->unbounded[r->p->barrier] = true;
 }
 
 /* ---- frames ---- */
@@ -224,7 +257,7 @@ static void not_followed(ft__run *r, ft__frame *f, const ft__plan_step *s,
 {
     ft__run_inexact(r, f, s->insn, why);
     for (uint32_t k = 0; k < r->p->n_parts; k++)
-        ft__run_unbound(r, &r->p->part[k], 0, r->p->part[k].flow.n);
+        unbound(r, &r->p->part[k], 0, r->p->part[k].flow.n);
     forget_results(r, f, c, &on->of[FT__MAYBE]);
 }
 
@@ -246,12 +279,12 @@ static void enter(ft__run *r, ft__frame *f, const ft__plan_step *s,
     go(r, to, 0, to->part->flow.n, &back);
     for (uint32_t k = 0; k < r->words; k++)
         to->torn.w[k] |= back.of[FT__MAYBE].w[k] & to->back.of[FT__MAYBE].w[k];
-    ft__active_join(r, &back, &to->back);
+    join(r, &back, &to->back);
     give_back(r, f, to, c, &back.of[FT__MAYBE]);
     if (ft__set_any(r, &to->torn))
         forget_results(r, f, c, &to->torn);
     remove_from(r, t, &to->exited);
-    ft__active_join(r, &f->exited, &to->exited);
+    join(r, &f->exited, &to->exited);
     for (uint32_t k = 0; k < r->words; k++)
         f->left.w[k] |= to->exited.of[FT__MAYBE].w[k];
     frame_end(r, to);
@@ -313,6 +346,331 @@ static void call(ft__run *r, ft__frame *f, const ft__plan_step *s, ft__active *t
         remove_from(r, t, on);
 }
 
+/* ---- splits that nobody knows: threads go both ways ---- */
+
+/* Of a fork: ways may double with each of them. */
+enum { FORK_STEPS = 1 << 15 };
+
+/* Blocks that `to` leads to before `reconvergence`. */
+static bool *ahead(ft__run *r, ft__arena *work, const ft__flow *flow, uint32_t to,
+                   uint32_t reconvergence)
+{
+    bool *seen = ft__arena_array(work, (size_t)flow->n + 1, sizeof(*seen));
+    uint32_t *stack = ft__arena_array(work, (size_t)flow->n + 1, sizeof(*stack));
+    uint32_t n = 0;
+
+    if (!seen || !stack) {
+        r->short_of_memory = true;
+        return NULL;
+    }
+    if (to < flow->n && to != reconvergence) {
+        seen[to] = true;
+        stack[n++] = to;
+    }
+    while (n) {
+        const uint32_t b = stack[--n];
+
+        r->steps += 8;
+        for (uint32_t e = flow->edges[b]; e < flow->edges[b + 1]; e++) {
+            const uint32_t next = flow->edge[e];
+
+            if (next < flow->n && next != reconvergence && !seen[next]) {
+                seen[next] = true;
+                stack[n++] = next;
+            }
+        }
+    }
+    return seen;
+}
+
+/* Slots that these blocks may write, NO_SLOT last. */
+static uint32_t *written(ft__run *r, ft__arena *work, const ft__plan_part *part,
+                         const bool *blocks)
+{
+    uint32_t *list = ft__arena_array(work, (size_t)part->n_slots + 1, sizeof(*list));
+    bool *is = ft__arena_array(work, (size_t)part->n_slots + 1, sizeof(*is));
+    uint32_t n = 0;
+
+    if (!list || !is) {
+        r->short_of_memory = true;
+        return NULL;
+    }
+    for (uint32_t b = 0; b < part->flow.n; b++)
+        for (uint32_t s = part->steps[b]; blocks[b] && s < part->steps[b + 1]; s++)
+            for (uint32_t k = 0; k < part->step[s].n_dest; k++)
+                if (part->dest[part->step[s].dest + k] != FT__NO_SLOT)
+                    is[part->dest[part->step[s].dest + k]] = true;
+    for (uint32_t c = 0; c < part->n_calls; c++)
+        for (uint32_t k = 0; k < part->call[c].n_results; k++) {
+            const ft__ptx_operand *o = &part->call[c].result[k];
+
+            if (o->kind == FT__PTX_REG && part->slot[o->index] != FT__NO_SLOT)
+                is[part->slot[o->index]] = true;
+            for (uint32_t x = 0; x < part->n_cells; x++)
+                is[part->cell[x].slot] |=
+                    o->kind == FT__PTX_VARIABLE && part->cell[x].variable == o->index;
+        }
+    for (uint32_t k = 0; k < part->n_slots; k++)
+        if (is[k])
+            list[n++] = k;
+    list[n] = FT__NO_SLOT;
+    r->steps += part->n_slots + part->n_steps;
+    return list;
+}
+
+/* They are not known any more, to threads that may have come by. */
+static void forget_written(ft__run *r, ft__frame *f, const uint32_t *slots,
+                           const ft__set *who)
+{
+    for (; *slots != FT__NO_SLOT; slots++)
+        ft__value_forget(r, &f->value[*slots], who);
+}
+
+/* Threads are on their way through these blocks, nobody knows how often: they may end
+ * there, or return. */
+static void may_pass(ft__run *r, ft__frame *f, const bool *blocks, const ft__set *who)
+{
+    const ft__plan_part *part = f->part;
+    bool leave = false, end = false;
+
+    for (uint32_t n = 1; part->calls && n < r->p->n_parts; n++)
+        unbound(r, &r->p->part[n], 0, r->p->part[n].flow.n);
+    for (uint32_t b = 0; b < part->flow.n; b++) {
+        const ft__ptx_insn *i = &part->f->insn[part->flow.block[b].end - 1];
+        const ft__flow_kind kind = ft__flow_kind_of(i);
+
+        if (blocks[b])
+            unbound(r, part, b, b + 1);
+        if (!blocks[b] || (kind != FT__FLOW_LEAVE && kind != FT__FLOW_CALL))
+            continue;
+        leave = true;
+        end |= i->opcode != FT__PTX_RET;
+    }
+    if (end)
+        ft__active_spell_out(&f->exited);
+    for (uint32_t k = 0; leave && k < FT__SET_WORDS; k++) {
+        f->left.w[k] |= who->w[k];
+        f->exited.of[FT__MAYBE].w[k] |= end ? who->w[k] : 0;
+    }
+}
+
+/* The way ends in a trap, or a call that does not return, whatever happens. */
+static bool to_ruin(const ft__plan_part *part, uint32_t block)
+{
+    const ft__flow *flow = &part->flow;
+    uint32_t far = 0;
+
+    for (; block < flow->n && far < 16; far++) {
+        const ft__ptx_insn *i = &part->f->insn[flow->block[block].end - 1];
+
+        if (i->opcode == FT__PTX_TRAP && i->guard < 0)
+            return true;
+        if (i->opcode == FT__PTX_CALL && flow->block[block].next == flow->n)
+            return true;
+        if (flow->edges[block + 1] - flow->edges[block] != 1)
+            return false;
+        block = flow->edge[flow->edges[block]];
+    }
+    return false;
+}
+
+static uint64_t *copied(ft__run *r, ft__arena *work, const uint64_t *from, uint32_t n)
+{
+    uint64_t *to = from ? ft__arena_array(work, n, sizeof(*to)) : NULL;
+
+    if (to)
+        memcpy(to, from, n * sizeof(*to));
+    else if (from)
+        r->short_of_memory = true;
+    return to;
+}
+
+/* Values as they were, for the second of two ways; in the order of the slots. */
+static ft__lane_value *save(ft__run *r, ft__arena *work, const ft__frame *f,
+                            const uint32_t *slots)
+{
+    ft__lane_value *kept;
+    uint32_t n = 0;
+
+    while (slots[n] != FT__NO_SLOT)
+        n++;
+    kept = ft__arena_array(work, (size_t)n + 1, sizeof(*kept));
+    if (!kept)
+        r->short_of_memory = true;
+    for (uint32_t k = 0; kept && k < n; k++) {
+        kept[k] = f->value[slots[k]];
+        kept[k].lane = copied(r, work, kept[k].lane, r->threads);
+        kept[k].unknown = copied(r, work, kept[k].unknown, FT__SET_WORDS);
+        r->steps += kept[k].lane ? r->threads : 4;
+    }
+    return kept;
+}
+
+/* Who went one way though they may go the other has what they had. */
+static void restore(ft__run *r, ft__frame *f, const ft__lane_value *kept,
+                    const uint32_t *slots, const ft__set *open)
+{
+    for (; *slots != FT__NO_SLOT; slots++, kept++)
+        if (!kept->fresh)
+            ft__value_put(r, f, *slots, kept, open, f->part->hard[*slots]);
+}
+
+/* After both ways: who was there for sure and cannot have left is there for sure. */
+static void reconverge(ft__run *r, struct block_walk *w, const ft__active *before,
+                       const ft__set *open, const ft__set *left_before)
+{
+    if (w->t.known)
+        return;
+    for (uint32_t k = 0; k < r->words; k++)
+        w->t.of[FT__SURE].w[k] |= ft__active_set(before, FT__SURE)->w[k] & open->w[k] &
+                                  ~(w->f->left.w[k] & ~left_before->w[k]);
+}
+
+static void drop(const ft__run *r, ft__active *t, unsigned set, const ft__set *who)
+{
+    for (uint32_t k = 0; k < r->words; k++)
+        t->of[set].w[k] &= ~who->w[k];
+}
+
+static void add(const ft__run *r, ft__active *t, unsigned set, const ft__active *of,
+                const ft__set *who)
+{
+    for (uint32_t k = 0; k < r->words; k++)
+        t->of[set].w[k] |= ft__active_set(of, set)->w[k] & who->w[k];
+}
+
+/* Round and round, nobody knows how often, or into ruin: guesses take the other way. */
+static void keep_off(struct block_walk *w, ft__active *t, ft__active *other, bool round,
+                     const ft__set *open)
+{
+    add(w->r, other, FT__GUESS, t, open);
+    drop(w->r, t, FT__GUESS, open);
+    if (round)
+        drop(w->r, t, FT__MAYBE, open);
+}
+
+/* What both ways have left; `round`: some may go round for ever. */
+static void join_both(struct block_walk *w, const ft__active *yes, const ft__active *no,
+                      bool round, bool always, const ft__set *open, const ft__set *left)
+{
+    ft__run *r = w->r;
+    const ft__active before = w->t;
+
+    w->t = *yes;
+    join(r, &w->t, no);
+    if (round)
+        add(r, &w->t, FT__MAYBE, &before, open);
+    if (always)
+        add(r, &w->t, FT__GUESS, &before, open);
+    reconverge(r, w, &before, open, left);
+    w->t.known = ft__set_same(r, &w->t.of[FT__SURE], &w->t.of[FT__MAYBE]);
+}
+
+/* A split of threads of which nobody knows. */
+struct fork {
+    uint32_t to, next, reconvergence;
+    bool *on_yes, *on_no; /* blocks before they meet */
+    uint32_t *slots;      /* written there */
+    ft__lane_value *kept;
+};
+
+static bool fork_new(struct block_walk *w, ft__arena *work, struct fork *k)
+{
+    ft__run *r = w->r;
+    const ft__flow *flow = &w->f->part->flow;
+    bool *both = ft__arena_array(work, (size_t)flow->n + 1, sizeof(*both));
+
+    k->on_yes = ahead(r, work, flow, k->to, k->reconvergence);
+    k->on_no = ahead(r, work, flow, k->next, k->reconvergence);
+    if (!both || !k->on_yes || !k->on_no) {
+        r->short_of_memory = true;
+        return false;
+    }
+    for (uint32_t b = 0; b < flow->n; b++)
+        both[b] = k->on_yes[b] || k->on_no[b];
+    k->slots = written(r, work, w->f->part, both);
+    k->kept = k->slots ? save(r, work, w->f, k->slots) : NULL;
+    return !r->short_of_memory;
+}
+
+/* They go both ways at once. */
+static void go_both(struct block_walk *w, ft__active *yes, ft__active *no,
+                    struct fork *k, const ft__set *open)
+{
+    ft__run *r = w->r;
+    const ft__plan_part *part = w->f->part;
+    const ft__set left = w->f->left;
+    const bool round_yes = k->on_yes[w->block], round_no = k->on_no[w->block];
+
+    if (round_yes)
+        may_pass(r, w->f, k->on_yes, open);
+    if (round_no)
+        may_pass(r, w->f, k->on_no, open);
+    if (round_yes || to_ruin(part, k->to))
+        keep_off(w, yes, no, round_yes, open);
+    if (round_no || to_ruin(part, k->next))
+        keep_off(w, no, yes, round_no, open);
+    if (round_yes && round_no)
+        drop(r, yes, FT__GUESS, open);
+    go(r, w->f, k->to, k->reconvergence, yes);
+    restore(r, w->f, k->kept, k->slots, open);
+    go(r, w->f, k->next, k->reconvergence, no);
+    forget_written(r, w->f, k->slots, open);
+    join_both(w, yes, no, round_yes || round_no, round_yes && round_no, open, &left);
+    go_on(w, k->reconvergence);
+}
+
+/* A branch at the end of block b, of which for `open` threads nobody knows. */
+static void go_unknown(struct block_walk *w, ft__active *yes, ft__active *no,
+                       const ft__flow_block *b, const ft__set *open)
+{
+    struct fork k = {.to = b->jump, .next = b->next, .reconvergence = b->reconvergence};
+    ft__arena work = {0};
+
+    w->r->steps += FORK_STEPS;
+    if (fork_new(w, &work, &k))
+        go_both(w, yes, no, &k, open);
+    ft__arena_free(&work);
+}
+
+/* Threads have been through these blocks, or not. */
+static void pass_unknown(struct block_walk *w, ft__arena *work, const bool *blocks)
+{
+    ft__run *r = w->r;
+    const ft__active before = w->t;
+    const ft__set left = w->f->left;
+    const uint32_t *slots = written(r, work, w->f->part, blocks);
+
+    if (!slots)
+        return;
+    forget_written(r, w->f, slots, &w->t.of[FT__MAYBE]);
+    may_pass(r, w->f, blocks, &w->t.of[FT__MAYBE]);
+    if (!ft__set_same(r, &left, &w->f->left)) {
+        ft__active_spell_out(&w->t);
+        memset(&w->t.of[FT__SURE], 0, sizeof(w->t.of[FT__SURE]));
+        reconverge(r, w, &before, &before.of[FT__MAYBE], &left);
+    }
+}
+
+/* Nobody knows where a brx.idx leads. */
+static void go_anywhere(struct block_walk *w, const ft__plan_step *s,
+                        uint32_t reconvergence)
+{
+    ft__run *r = w->r;
+    ft__arena work = {0};
+    const bool *blocks = ahead(r, &work, &w->f->part->flow, w->block, reconvergence);
+    ft__active jump = w->t;
+
+    ft__run_inexact(r, w->f, s->insn, "a branch by index depends on data");
+    ft__active_spell_out(&jump);
+    memset(&jump.of[FT__SURE], 0, sizeof(jump.of[FT__SURE]));
+    ft__run_tally(r, s->item, &jump, FT__THREADS);
+    if (blocks)
+        pass_unknown(w, &work, blocks);
+    ft__arena_free(&work);
+    go_on(w, reconvergence);
+}
+
 /* ---- splits ---- */
 
 static void count_split(ft__run *r, const ft__plan_step *s, const ft__active *yes,
@@ -332,14 +690,14 @@ static void count_split(ft__run *r, const ft__plan_step *s, const ft__active *ye
 }
 
 /* One way now, the other then: what comes to `stop` waits there. */
-static void go_apart(ft__walk *w, ft__active *yes, ft__active *no, uint32_t to,
+static void go_apart(struct block_walk *w, ft__active *yes, ft__active *no, uint32_t to,
                      uint32_t next, uint32_t reconvergence)
 {
     ft__run *r = w->r;
 
     w->from = w->block;
     if (reconvergence == w->stop && (to == reconvergence || next == reconvergence)) {
-        ft__active_join(r, &w->waiting, to == reconvergence ? yes : no);
+        join(r, &w->waiting, to == reconvergence ? yes : no);
         w->t = to == reconvergence ? *no : *yes;
         w->block = to == reconvergence ? next : to;
         w->walk = ++r->walks; /* fewer are on the way */
@@ -348,11 +706,11 @@ static void go_apart(ft__walk *w, ft__active *yes, ft__active *no, uint32_t to,
     go(r, w->f, to, reconvergence, yes);
     go(r, w->f, next, reconvergence, no);
     w->t = *yes;
-    ft__active_join(r, &w->t, no);
+    join(r, &w->t, no);
     w->block = reconvergence;
 }
 
-static void branch(ft__walk *w, const ft__plan_step *s)
+static void branch(struct block_walk *w, const ft__plan_step *s)
 {
     ft__run *r = w->r;
     const ft__flow_block *b = &w->f->part->flow.block[w->block];
@@ -360,17 +718,15 @@ static void branch(ft__walk *w, const ft__plan_step *s)
     ft__active yes, no;
 
     if (s->guard == FT__NO_SLOT) {
-        ft__run_threads(r, s->item, &w->t);
-        w->from = w->block;
-        w->block = b->jump;
+        ft__run_tally(r, s->item, &w->t, FT__THREADS);
+        go_on(w, b->jump);
         return;
     }
     ft__run_guard(r, &c, w->f, s->guard, s->guard_not);
     split(r, &yes, &no, &w->t, &c);
-    ft__run_threads(r, s->item, &yes);
+    ft__run_tally(r, s->item, &yes, FT__THREADS);
     if (!anyone(r, &yes) || !anyone(r, &no) || b->jump == b->next) {
-        w->from = w->block;
-        w->block = anyone(r, &yes) ? b->jump : b->next;
+        go_on(w, anyone(r, &yes) ? b->jump : b->next);
         return;
     }
     count_split(r, s, &yes, &no);
@@ -378,7 +734,7 @@ static void branch(ft__walk *w, const ft__plan_step *s)
         c.open.w[k] &= c.any_open ? w->t.of[FT__MAYBE].w[k] : 0;
     if (ft__set_any(r, &c.open)) {
         ft__run_inexact(r, w->f, s->insn, "a branch depends on data");
-        ft__way_unknown(w, &yes, &no, b, &c.open, go);
+        go_unknown(w, &yes, &no, b, &c.open);
     } else {
         go_apart(w, &yes, &no, b->jump, b->next, b->reconvergence);
     }
@@ -406,7 +762,7 @@ static void count_parted(ft__run *r, const ft__plan_step *s, const ft__active *t
 }
 
 /* Where each thread goes; those that `taken` has not fall through. */
-static void find_targets(const ft__walk *w, uint32_t *to, const ft__set *taken,
+static void find_targets(const struct block_walk *w, uint32_t *to, const ft__set *taken,
                          const ft__lane_value *v, const ft__ptx_targets *list)
 {
     const ft__flow *flow = &w->f->part->flow;
@@ -421,7 +777,7 @@ static void find_targets(const ft__walk *w, uint32_t *to, const ft__set *taken,
 }
 
 /* Threads that go on in one block, after those of another. */
-static void go_each(ft__walk *w, const uint32_t *to, uint32_t reconvergence)
+static void go_each(struct block_walk *w, const uint32_t *to, uint32_t reconvergence)
 {
     ft__run *r = w->r;
     const ft__set here = w->t.of[FT__MAYBE];
@@ -431,30 +787,28 @@ static void go_each(ft__walk *w, const uint32_t *to, uint32_t reconvergence)
     nobody(&all);
     while (anyone(r, &rest)) {
         ft__lane_condition c = {.any_open = false};
-        uint32_t block = NONE;
+        uint32_t block = FT__FLOW_NONE;
 
         for (uint32_t l = 0; l < r->threads; l++)
             if (ft__set_has(rest.of[FT__MAYBE].w, l)) {
-                block = block == NONE ? to[l] : block;
+                block = block == FT__FLOW_NONE ? to[l] : block;
                 c.holds.w[l / 64] |= (uint64_t)(to[l] == block) << l % 64;
             }
         split(r, &now, &rest, &rest, &c);
         if (first && ft__set_same(r, &now.of[FT__MAYBE], &here)) {
-            w->from = w->block;
-            w->block = block;
+            go_on(w, block);
             return;
         }
         first = false;
         go(r, w->f, block, reconvergence, &now);
-        ft__active_join(r, &all, &now);
+        join(r, &all, &now);
     }
     w->t = all;
-    w->from = w->block;
-    w->block = reconvergence;
+    go_on(w, reconvergence);
 }
 
 /* brx.idx: threads by their index. */
-static void by_index(ft__walk *w, const ft__plan_step *s)
+static void by_index(struct block_walk *w, const ft__plan_step *s)
 {
     ft__run *r = w->r;
     const ft__plan_part *part = w->f->part;
@@ -471,11 +825,11 @@ static void by_index(ft__walk *w, const ft__plan_step *s)
     }
     ft__value_get(r, &v, w->f, &part->source[s->source]);
     if (c.any_open || v.nothing || v.unknown || !list || !list->n) {
-        ft__way_anywhere(w, s, reconvergence);
+        go_anywhere(w, s, reconvergence);
         return;
     }
     ft__affine_pin(&r->affines, v.affine);
-    ft__run_threads(r, s->item, &taken);
+    ft__run_tally(r, s->item, &taken, FT__THREADS);
     find_targets(w, to, &taken.of[FT__MAYBE], &v, list);
     count_parted(r, s, &w->t, to);
     go_each(w, to, reconvergence);
@@ -483,20 +837,19 @@ static void by_index(ft__walk *w, const ft__plan_step *s)
 
 /* ---- leaving ---- */
 
-static void leave(ft__walk *w, const ft__plan_step *s)
+static void leave(struct block_walk *w, const ft__plan_step *s)
 {
     ft__run *r = w->r;
     const bool ret = w->f->part->f->insn[s->insn].opcode == FT__PTX_RET;
     ft__active gone = w->t, rest;
     ft__lane_condition c;
 
+    nobody(&rest);
     if (s->guard != FT__NO_SLOT) {
         ft__run_guard(r, &c, w->f, s->guard, s->guard_not);
         split(r, &gone, &rest, &w->t, &c);
         if (c.any_open)
             ft__run_inexact(r, w->f, s->insn, "who leaves depends on data");
-    } else {
-        nobody(&rest);
     }
     for (uint32_t k = 0; k < r->words; k++) {
         w->f->left.w[k] |= gone.of[FT__MAYBE].w[k];
@@ -506,31 +859,18 @@ static void leave(ft__walk *w, const ft__plan_step *s)
     for (uint32_t k = 0; ret && k < r->words; k++)
         w->f->torn.w[k] |= gone.of[FT__MAYBE].w[k] & w->f->back.of[FT__MAYBE].w[k];
     if (ret && w->f->caller)
-        ft__active_join(r, &w->f->back, &gone);
+        join(r, &w->f->back, &gone);
     else
-        ft__active_join(r, &w->f->exited, &gone);
-    w->from = w->block;
+        join(r, &w->f->exited, &gone);
     w->t = rest;
-    w->block = w->f->part->flow.block[w->block].next;
+    go_on(w, w->f->part->flow.block[w->block].next);
 }
 
 /* ---- blocks ---- */
 
-static void barrier(ft__run *r, const ft__active *on)
-{
-    for (uint32_t warp = 0; warp < r->warps; warp++) {
-        uint64_t n[FT__SETS];
-
-        for (unsigned set = 0; set < FT__SETS; set++)
-            n[set] =
-                (uint32_t)(ft__active_set(on, set)->w[warp / 2] >> warp % 2 * 32) != 0;
-        ft__run_count(r, r->p->barrier + warp, n);
-    }
-}
-
 /* Who takes part in a step, by its guard, in `on` or all; `c`: what is known of that.
  */
-static const ft__active *taking_part(ft__walk *w, const ft__plan_step *s,
+static const ft__active *taking_part(struct block_walk *w, const ft__plan_step *s,
                                      ft__active *on, ft__lane_condition *c)
 {
     ft__active off;
@@ -547,25 +887,8 @@ static const ft__active *taking_part(ft__walk *w, const ft__plan_step *s,
     return on;
 }
 
-/* Who may have written it, or not, does not know it. */
-static void value_step(ft__walk *w, const ft__plan_step *s, const ft__active *on,
-                       const ft__lane_condition *c)
-{
-    ft__run_eval(w->r, w->f, s, on, &on->of[FT__MAYBE]);
-    for (uint32_t k = 0; c->any_open && k < s->n_dest; k++)
-        if (w->f->part->dest[s->dest + k] != FT__NO_SLOT)
-            ft__value_forget(w->r, &w->f->value[w->f->part->dest[s->dest + k]],
-                             &c->open);
-}
-
-static void count_on(ft__run *r, const ft__plan_step *s, const ft__active *on)
-{
-    ft__run_threads(r, s->item, on);
-    ft__run_warps(r, s->item + 1, on);
-}
-
 /* false: the step has said where to go on. */
-static bool one_step(ft__walk *w, const ft__plan_step *s)
+static bool one_step(struct block_walk *w, const ft__plan_step *s)
 {
     ft__active some;
     const ft__active *on;
@@ -578,25 +901,17 @@ static bool one_step(ft__walk *w, const ft__plan_step *s)
     default: break;
     }
     on = taking_part(w, s, &some, &c);
-    switch (s->kind) {
-    case FT__STEP_ON: count_on(w->r, s, on); break;
-    case FT__STEP_ACCESS: ft__run_access(w->r, w->f, s, on); break;
-    case FT__STEP_BARRIER: barrier(w->r, on); break;
-    case FT__STEP_CALL:
-        some = *on; /* w->t changes meanwhile */
-        call(w->r, w->f, s, &w->t, &some);
-        w->from = w->block;
-        w->block = w->f->part->flow.block[w->block].next;
-        return false;
-    default:
-        if (anyone(w->r, on))
-            value_step(w, s, on, &c);
-        break;
+    if (s->kind != FT__STEP_CALL) {
+        ft__run_step(w->r, w->f, s, on, &c);
+        return true;
     }
-    return true;
+    some = *on; /* w->t changes meanwhile */
+    call(w->r, w->f, s, &w->t, &some);
+    go_on(w, w->f->part->flow.block[w->block].next);
+    return false;
 }
 
-static void block(ft__walk *w)
+static void block(struct block_walk *w)
 {
     ft__run *r = w->r;
     const ft__plan_part *part = w->f->part;
@@ -605,8 +920,8 @@ static void block(ft__walk *w)
 
     r->steps += 500;
     w->f->here = w->t.of[FT__MAYBE];
-    ft__run_warps(r, part->item[here], &w->t);
-    ft__run_threads(r, part->item[here] + 1, &w->t);
+    ft__run_tally(r, part->item[here], &w->t, FT__WARPS);
+    ft__run_tally(r, part->item[here] + 1, &w->t, FT__THREADS);
     for (uint32_t s = part->steps[here]; on && s < part->steps[here + 1]; s++)
         on = one_step(w, &part->step[s]);
     if (on) {
@@ -618,7 +933,8 @@ static void block(ft__walk *w)
 /* From a block up to `stop`; t becomes who gets there. */
 static void go(ft__run *r, ft__frame *f, uint32_t from, uint32_t stop, ft__active *t)
 {
-    ft__walk w = {.r = r, .f = f, .block = from, .from = NONE, .stop = stop, .t = *t};
+    struct block_walk w = {
+        .r = r, .f = f, .block = from, .from = FT__FLOW_NONE, .stop = stop, .t = *t};
     const uint32_t end = f->part->flow.n;
 
     if (r->depth == FT__MOST_DEPTH)
@@ -647,7 +963,7 @@ static void go(ft__run *r, ft__frame *f, uint32_t from, uint32_t stop, ft__activ
     if (r->stopped)
         nobody(&w.t);
     *t = w.waiting;
-    ft__active_join(r, t, &w.t);
+    join(r, t, &w.t);
 }
 
 /* ---- a thread block ---- */

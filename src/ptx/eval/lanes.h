@@ -55,9 +55,7 @@ static inline bool ft__ptx_lanes_has(const ft__ptx_lanes *w, unsigned mod)
 
 /* Each computes what it knows and says whether it did; with n == 0 that is all. */
 bool ft__ptx_eval_int(const ft__ptx_lanes *w);
-bool ft__ptx_eval_logic(const ft__ptx_lanes *w);
-bool ft__ptx_eval_float(const ft__ptx_lanes *w);
-bool ft__ptx_eval_convert(const ft__ptx_lanes *w);
+bool ft__ptx_eval_float(const ft__ptx_lanes *w); /* and conversions */
 
 /* ---- floats narrower than 32 bits, and rounding to any precision ---- */
 

@@ -438,7 +438,7 @@ static ft_status choose_module(struct code *c, struct inductor_kernel *k)
 
     for (size_t i = 0; i < c->files->n && !st; i++) {
         const char *path = c->files->path[i];
-        uint32_t tile[3];
+        ft__ptx_triton_facts triton;
         int is;
 
         if (!ft__ends_with(path, ".ptx"))
@@ -446,10 +446,10 @@ static ft_status choose_module(struct code *c, struct inductor_kernel *k)
         st = rank(&is, c, k, path);
         if (st || !is || is < best)
             continue;
-        st = ft__ptx_triton_tiles(tile, c->rows->arena, path, c->err);
+        st = ft__ptx_triton_read(&triton, path, c->rows->arena, c->err);
         many = is == best ? many + 1 : 1;
-        if (is > best || tile[0] > k->tile[0]) {
-            memcpy(k->tile, tile, sizeof(tile));
+        if (is > best || triton.tile[0] > k->tile[0]) {
+            memcpy(k->tile, triton.tile, sizeof(k->tile));
             k->module = path;
         }
         best = is;

@@ -1,6 +1,7 @@
 /* The list of launches. In: a launch file, or a folder that a tool chain left, of which
  * readers make rows; out: the launches with the modules that rows name, their arguments
  * in the types of the parameters, and counts of each. */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ struct ft_ptx_launches {
     size_t n;
     struct file *file;
     size_t n_files;
-    const ft_ptx_counter *counted; /* last */
+    ft__ptx_parts counted; /* of the last launch that was */
 };
 
 /* ---- arguments, as they were written, into the bytes that parameters take ---- */
@@ -487,6 +488,83 @@ static ft_status read_plain(ft__ptx_rows *r, const ft__ptx_files *f, ft_error *e
 
 static const ft__ptx_reader plain = {FT_PTX_FOLDER, read_plain};
 
+/* ---- files of a folder ---- */
+
+enum { MAX_FILES = 1 << 18, MAX_DEPTH = 8 };
+
+struct folder_walk {
+    ft__arena *arena;
+    const char **path;
+    size_t n, cap;
+};
+
+static ft_status walk_folder(struct folder_walk *w, const char *folder, int depth,
+                             ft_error *err);
+
+static ft_status walk_entry(struct folder_walk *w, const char *path, int depth,
+                            ft_error *err)
+{
+    const char **grown;
+    struct stat s;
+
+    if (lstat(path, &s))
+        return FT_OK; /* it went away meanwhile */
+    if (S_ISDIR(s.st_mode))
+        return depth < MAX_DEPTH ? walk_folder(w, path, depth + 1, err) : FT_OK;
+    if (!S_ISREG(s.st_mode))
+        return FT_OK;
+    if (w->n == MAX_FILES)
+        return ft_fail(err, FT_EFORMAT, 0,
+                       "%s: more than %d files; name the folder "
+                       "below it that is meant",
+                       path, MAX_FILES);
+    grown = ft__list_grow(w->path, w->n, &w->cap, sizeof(*grown));
+    if (!grown)
+        return ft_fail(err, FT_ENOMEM, 0, "%s", path);
+    w->path = grown;
+    w->path[w->n++] = path;
+    return FT_OK;
+}
+
+static ft_status walk_folder(struct folder_walk *w, const char *folder, int depth,
+                             ft_error *err)
+{
+    DIR *d = opendir(folder);
+    struct dirent *e;
+    ft_status st = FT_OK;
+
+    if (!d)
+        return ft_fail(err, FT_EIO, 0, "%s: the folder cannot be read", folder);
+    while (!st && (e = readdir(d)) != NULL) {
+        char *path;
+
+        if (e->d_name[0] == '.')
+            continue;
+        path = ft__ptx_fmt(w->arena, "%s/%s", folder, e->d_name);
+        st = path ? walk_entry(w, path, depth, err)
+                  : ft_fail(err, FT_ENOMEM, 0, "%s", folder);
+    }
+    closedir(d);
+    return st;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static ft_status find_files(ft__ptx_files *out, const char *folder, ft__arena *a,
+                            ft_error *err)
+{
+    struct folder_walk w = {.arena = a};
+    ft_status st = walk_folder(&w, folder, 0, err);
+
+    *out = (ft__ptx_files){.folder = folder, .path = w.path, .n = w.n};
+    if (!st && w.n)
+        qsort(w.path, w.n, sizeof(*w.path), by_name);
+    return st;
+}
+
 /* Rows come from one reader: the first that finds something. */
 static ft_status read_folder(ft__ptx_rows *r, ft_ptx_source *source, const char *path,
                              ft_error *err)
@@ -494,7 +572,7 @@ static ft_status read_folder(ft__ptx_rows *r, ft_ptx_source *source, const char 
     static const ft__ptx_reader *const readers[] = {&ft__ptx_xla, &ft__ptx_inductor,
                                                     &ft__ptx_triton, &plain};
     ft__ptx_files f;
-    ft_status st = ft__ptx_files_find(&f, path, r->arena, err);
+    ft_status st = find_files(&f, path, r->arena, err);
 
     for (size_t i = 0; i < sizeof(readers) / sizeof(*readers) && !st && !r->n; i++) {
         *source = readers[i]->source;
@@ -629,18 +707,17 @@ ft_status ft_ptx_launches_count(ft_ptx_counts *out, ft_ptx_launches *l, size_t i
         st = ft__ptx_counter_new(&f->counter[m], v->module, err);
     if (st)
         return st;
-    l->counted = f->counter[m];
-    return ft__ptx_count(out, f->counter[m], &v->launch, err);
+    return ft__ptx_count(out, &l->counted, f->counter[m], &v->launch, err);
 }
 
 size_t ft_ptx_launches_blocks(const ft_ptx_launches *l, const ft_ptx_block **out)
 {
-    *out = NULL;
-    return l->counted ? ft__ptx_blocks(l->counted, out) : 0;
+    *out = l->counted.block;
+    return l->counted.n_blocks;
 }
 
 size_t ft_ptx_launches_accesses(const ft_ptx_launches *l, const ft_ptx_access **out)
 {
-    *out = NULL;
-    return l->counted ? ft__ptx_accesses(l->counted, out) : 0;
+    *out = l->counted.access;
+    return l->counted.n_accesses;
 }

@@ -1,12 +1,10 @@
-/* What readers of launches share: rows on their way into the list, the files of a
- * folder, and the operations of libraries as specs of foretell's. */
+/* What readers of launches share: rows on their way into the list, texts, and the
+ * operations of libraries as specs of foretell's. */
 #include "ptx/launch/reader.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/limits.h"
@@ -69,83 +67,6 @@ ft_status ft__ptx_text(const char **out, ft__arena *a, const char *path, ft_erro
     *out = ft__arena_strndup(a, text, len);
     free(text);
     return *out ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%s", path);
-}
-
-/* ---- folders ---- */
-
-enum { MAX_FILES = 1 << 18, MAX_DEPTH = 8 };
-
-struct folder_walk {
-    ft__arena *arena;
-    const char **path;
-    size_t n, cap;
-};
-
-static ft_status walk_folder(struct folder_walk *w, const char *folder, int depth,
-                             ft_error *err);
-
-static ft_status walk_entry(struct folder_walk *w, const char *path, int depth,
-                            ft_error *err)
-{
-    const char **grown;
-    struct stat s;
-
-    if (lstat(path, &s))
-        return FT_OK; /* it went away meanwhile */
-    if (S_ISDIR(s.st_mode))
-        return depth < MAX_DEPTH ? walk_folder(w, path, depth + 1, err) : FT_OK;
-    if (!S_ISREG(s.st_mode))
-        return FT_OK;
-    if (w->n == MAX_FILES)
-        return ft_fail(err, FT_EFORMAT, 0,
-                       "%s: more than %d files; name the folder "
-                       "below it that is meant",
-                       path, MAX_FILES);
-    grown = ft__list_grow(w->path, w->n, &w->cap, sizeof(*grown));
-    if (!grown)
-        return ft_fail(err, FT_ENOMEM, 0, "%s", path);
-    w->path = grown;
-    w->path[w->n++] = path;
-    return FT_OK;
-}
-
-static ft_status walk_folder(struct folder_walk *w, const char *folder, int depth,
-                             ft_error *err)
-{
-    DIR *d = opendir(folder);
-    struct dirent *e;
-    ft_status st = FT_OK;
-
-    if (!d)
-        return ft_fail(err, FT_EIO, 0, "%s: the folder cannot be read", folder);
-    while (!st && (e = readdir(d)) != NULL) {
-        char *path;
-
-        if (e->d_name[0] == '.')
-            continue;
-        path = ft__ptx_fmt(w->arena, "%s/%s", folder, e->d_name);
-        st = path ? walk_entry(w, path, depth, err)
-                  : ft_fail(err, FT_ENOMEM, 0, "%s", folder);
-    }
-    closedir(d);
-    return st;
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-ft_status ft__ptx_files_find(ft__ptx_files *out, const char *folder, ft__arena *a,
-                             ft_error *err)
-{
-    struct folder_walk w = {.arena = a};
-    ft_status st = walk_folder(&w, folder, 0, err);
-
-    *out = (ft__ptx_files){.folder = folder, .path = w.path, .n = w.n};
-    if (!st && w.n)
-        qsort(w.path, w.n, sizeof(*w.path), by_name);
-    return st;
 }
 
 /* ---- operations of libraries ---- */

@@ -81,8 +81,6 @@ typedef struct ft__ptx_files {
     const char **path; /* for the caller to free */
     size_t n;
 } ft__ptx_files;
-ft_status ft__ptx_files_find(ft__ptx_files *out, const char *folder, ft__arena *a,
-                             ft_error *err);
 
 /* ---- operations of libraries, as specs of foretell's ---- */
 
@@ -127,16 +125,15 @@ void ft__ptx_float_bytes(uint8_t *out, double x, uint32_t size, bool brain);
 
 /* What Triton leaves beside a kernel's PTX. */
 typedef struct ft__ptx_triton_facts {
-    const char *kernel; /* NULL: nothing is beside it */
+    const char *kernel; /* NULL: no metadata is beside it */
     uint32_t block, shared;
     const char **name; /* of the arguments, in order; NULL: not known */
     size_t n_names;
+    /* Elements of axis 0, 1, 2 that a block takes by the intermediate text: the
+     * constant that its index is multiplied by; 0: not seen. */
+    uint32_t tile[3];
 } ft__ptx_triton_facts;
 ft_status ft__ptx_triton_read(ft__ptx_triton_facts *out, const char *ptx, ft__arena *a,
                               ft_error *err);
-/* How many elements of axis 0, 1, 2 a block takes by the intermediate text beside
- * Triton's PTX: the constant that its index is multiplied by; 0: not seen. */
-ft_status ft__ptx_triton_tiles(uint32_t out[3], ft__arena *a, const char *ptx,
-                               ft_error *err);
 
 #endif

@@ -101,7 +101,7 @@ static size_t walk_args(const char **out, const char *s, ft__arena *a)
 static ft_status read_names(ft__ptx_triton_facts *out, const char *text, ft__arena *a,
                             ft_error *err)
 {
-    const char *function = text ? strstr(text, "tt.func public @") : NULL;
+    const char *function = strstr(text, "tt.func public @");
     const char *list = function ? strchr(function, '(') : NULL;
 
     /* A descriptor of a tensor becomes several parameters. */
@@ -123,28 +123,6 @@ static ft_status intermediate(const char **out, ft__arena *a, const char *ptx,
     ft_status st = beside(out, a, ptx, ".source", err);
 
     return st || *out ? st : beside(out, a, ptx, ".ttir", err);
-}
-
-ft_status ft__ptx_triton_read(ft__ptx_triton_facts *out, const char *ptx, ft__arena *a,
-                              ft_error *err)
-{
-    ft__json_doc doc = {0};
-    const char *text;
-    ft__json j;
-    ft_status st = beside(&text, a, ptx, ".json", err);
-
-    *out = (ft__ptx_triton_facts){0};
-    if (st || !text)
-        return st;
-    doc.base = text;
-    doc.len = strlen(text);
-    j = ft__json_open(&doc, (ft__text){text, doc.len});
-    if (!read_metadata(out, &j, a)) {
-        *out = (ft__ptx_triton_facts){0}; /* another program's */
-        return FT_OK;
-    }
-    st = intermediate(&text, a, ptx, err);
-    return st ? st : read_names(out, text, a, err);
 }
 
 /* ---- tiles ---- */
@@ -183,15 +161,8 @@ static uint64_t factor(const char *text, const char *s, ft__arena *a)
     return constant(text, at, at, m, a);
 }
 
-ft_status ft__ptx_triton_tiles(uint32_t out[3], ft__arena *a, const char *ptx,
-                               ft_error *err)
+static void read_tiles(uint32_t out[3], const char *text, ft__arena *a)
 {
-    const char *text;
-    ft_status st = intermediate(&text, a, ptx, err);
-
-    out[0] = out[1] = out[2] = 0;
-    if (st || !text)
-        return st;
     for (int d = 0; d < 3; d++) {
         char axis[] = "tt.get_program_id x";
         const char *at;
@@ -205,7 +176,33 @@ ft_status ft__ptx_triton_tiles(uint32_t out[3], ft__arena *a, const char *ptx,
         if (v && v <= UINT32_MAX)
             out[d] = (uint32_t)v;
     }
-    return FT_OK;
+}
+
+/* ---- a kernel ---- */
+
+ft_status ft__ptx_triton_read(ft__ptx_triton_facts *out, const char *ptx, ft__arena *a,
+                              ft_error *err)
+{
+    ft__json_doc doc = {0};
+    const char *text;
+    ft__json j;
+    ft_status st = beside(&text, a, ptx, ".json", err);
+
+    *out = (ft__ptx_triton_facts){0};
+    if (st)
+        return st;
+    if (text) {
+        doc.base = text;
+        doc.len = strlen(text);
+        j = ft__json_open(&doc, (ft__text){text, doc.len});
+        if (!read_metadata(out, &j, a))
+            *out = (ft__ptx_triton_facts){0}; /* another program's */
+    }
+    st = intermediate(&text, a, ptx, err);
+    if (st || !text)
+        return st;
+    read_tiles(out->tile, text, a);
+    return out->kernel ? read_names(out, text, a, err) : FT_OK;
 }
 
 /* ---- the folder ---- */

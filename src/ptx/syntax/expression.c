@@ -192,11 +192,6 @@ static number conditional(ft__parser *p, int depth)
     return v.bits ? yes : no;
 }
 
-uint64_t ft__ptx_constant(ft__parser *p)
-{
-    return conditional(p, 0).bits;
-}
-
 /* Bits of a double with its sign turned. */
 static uint64_t opposite(uint64_t bits)
 {
@@ -209,7 +204,8 @@ static bool is_exact(const ft__lex *x)
     return x->len > 1 && ((x->start[1] | 32) == 'f' || (x->start[1] | 32) == 'd');
 }
 
-uint64_t ft__ptx_number(ft__parser *p, uint8_t *width)
+/* A float literal, its sign in front; *width 0: something else stands there. */
+static uint64_t float_literal(ft__parser *p, uint8_t *width)
 {
     const bool minus = p->lex.kind == '-';
     uint64_t bits;
@@ -223,11 +219,18 @@ uint64_t ft__ptx_number(ft__parser *p, uint8_t *width)
             ft__ptx_next(p);
     }
     if (p->lex.kind != FT__TOK_FLOAT)
-        return ft__ptx_constant(p);
+        return 0;
     *width = p->lex.width;
     bits = p->lex.bits;
     ft__ptx_next(p);
     return minus ? opposite(bits) : bits;
+}
+
+uint64_t ft__ptx_constant(ft__parser *p, uint8_t *width)
+{
+    const uint64_t bits = width ? float_literal(p, width) : 0;
+
+    return width && *width ? bits : conditional(p, 0).bits;
 }
 
 uint32_t ft__ptx_small(ft__parser *p, const char *what)

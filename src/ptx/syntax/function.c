@@ -1,91 +1,75 @@
-/* Functions: heading, performance directives, statements, labels. In: tokens; out: the
- * function's instructions, registers and labels. */
+/* Functions: heading, performance directives, statements, scopes with their labels. In:
+ * tokens; out: the function's instructions, registers and labels. Of a kernel also its
+ * parameters (which are pointers), registers, shared memory, instructions by class, and
+ * which generic accesses can only be to global memory. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "ptx/syntax/parser.h"
 
-/* ---- .pragma, and .loc .file .section of the source, which modules hold too ---- */
+/* ---- scopes ---- */
 
-static void pragma(ft__parser *p)
+static void scope_open(ft__parser *p)
 {
-    do
-        ft__ptx_expect(p, FT__TOK_STRING, "a text in quotes");
-    while (ft__ptx_accept(p, ','));
-    ft__ptx_expect(p, ';', "';'");
-}
+    const uint32_t most = sizeof(p->symbols.mark) / sizeof(*p->symbols.mark);
 
-/* Of 32 bits, or what would be negative of 64. */
-static uint32_t coordinate(ft__parser *p, const char *what)
-{
-    const uint64_t bits = p->lex.bits;
-
-    if (p->lex.kind != FT__TOK_INT || bits <= INT64_MAX)
-        return ft__ptx_small(p, what);
-    ft__ptx_next(p);
-    return (uint32_t)bits;
-}
-
-/* .loc FILE LINE COLUMN [, function_name LABEL [+ N], inlined_at FILE LINE COLUMN] */
-static void location(ft__parser *p)
-{
-    ft__ptx_loc *l = ft__ptx_push(p, &p->locs, sizeof(*l));
-    uint32_t file = coordinate(p, "a file's number"), line = coordinate(p, "a line");
-
-    *l = (ft__ptx_loc){file, line};
-    (void)coordinate(p, "a column");
-    p->loc = (uint32_t)p->locs.n;
-    if (!ft__ptx_accept(p, ','))
+    if (p->symbols.depth + 1 >= most) {
+        ft__ptx_fail(p, p->lex.start, "scopes are nested more than %u deep", most - 2);
         return;
-    ft__ptx_expect(p, FT__TOK_NAME, "'function_name'");
-    ft__ptx_expect(p, FT__TOK_NAME, "a label");
-    if (ft__ptx_accept(p, '+'))
-        (void)ft__ptx_small(p, "a number");
-    ft__ptx_expect(p, ',', "','");
-    ft__ptx_expect(p, FT__TOK_NAME, "'inlined_at'");
-    (void)coordinate(p, "a file's number");
-    (void)coordinate(p, "a line");
-    (void)coordinate(p, "a column");
-}
-
-static void file(ft__parser *p)
-{
-    ft__ptx_file *f = ft__ptx_push(p, &p->files, sizeof(*f));
-
-    f->number = coordinate(p, "a file's number");
-    f->name = ft__arena_strndup(&p->m->arena, p->lex.start, p->lex.len);
-    if (!f->name)
-        ft__ptx_no_memory(p);
-    ft__ptx_expect(p, FT__TOK_STRING, "a file's name in quotes");
-    while (ft__ptx_accept(p, ','))
-        (void)ft__ptx_constant(p);
-}
-
-/* .section .debug_info { ... } */
-static void section(ft__parser *p)
-{
-    if (!ft__ptx_accept(p, FT__TOK_WORD))
-        ft__ptx_expect(p, FT__TOK_NAME, "a section's name");
-    ft__ptx_expect(p, '{', "'{'");
-    while (p->lex.kind != '}' && p->lex.kind != FT__TOK_END)
-        ft__ptx_next(p);
-    ft__ptx_expect(p, '}', "'}'");
-}
-
-bool ft__ptx_annotation(ft__parser *p)
-{
-    void (*const read[])(ft__parser *) = {pragma, location, file, section};
-    const unsigned words[] = {FT__WORD_PRAGMA, FT__WORD_LOC, FT__WORD_FILE,
-                              FT__WORD_SECTION};
-    const unsigned word = ft__ptx_word(p);
-
-    for (int i = 0; i < 4; i++) {
-        if (word != words[i])
-            continue;
-        ft__ptx_next(p);
-        read[i](p);
-        return true;
     }
-    return false;
+    p->symbols.mark[++p->symbols.depth] = (uint32_t)p->symbols.list.n;
+    p->symbols.fixups[p->symbols.depth] = p->fixups.n;
+}
+
+static void settle_label(ft__parser *p, const ft__fixup *x, const ft__symbol *s)
+{
+    if (x->target)
+        *x->target = s->number;
+    else
+        ((ft__ptx_operand *)p->operands.at + x->operand)->index = s->number;
+}
+
+/* Names used in the scope that are labels of it; the others wait for the scope around.
+ */
+static void resolve(ft__parser *p)
+{
+    ft__fixup *x = p->fixups.at;
+    size_t left = p->symbols.fixups[p->symbols.depth];
+
+    for (size_t i = left; i < p->fixups.n; i++) {
+        const ft__lex name = {.start = x[i].name, .len = x[i].len, .hash = x[i].hash};
+        const ft__symbol *s = ft__symbol_find(p, &name);
+
+        if (s && s->scope == p->symbols.depth && s->kind == FT__SYMBOL_LABEL) {
+            settle_label(p, &x[i], s);
+        } else if (p->symbols.depth == 1) {
+            ft__ptx_fail(p, x[i].name, "there is no label '%.*s'", (int)x[i].len,
+                         x[i].name);
+            return;
+        } else {
+            x[left++] = x[i];
+        }
+    }
+    p->fixups.n = left;
+}
+
+/* Labels of it are resolved, and its names are gone. */
+static void scope_close(ft__parser *p)
+{
+    if (p->st)
+        return;
+    resolve(p);
+    while (p->symbols.list.n > p->symbols.mark[p->symbols.depth]) {
+        const ft__symbol *s =
+            (const ft__symbol *)p->symbols.list.at + --p->symbols.list.n;
+        ft__index_slot *slot = ft__index_at(&p->symbols.newest, s->hash, NULL);
+
+        if (slot)
+            slot->number = s->next;
+        else
+            ft__ptx_no_memory(p);
+    }
+    p->symbols.depth--;
 }
 
 /* ---- headings ---- */
@@ -125,7 +109,6 @@ static void three(ft__parser *p, uint32_t v[3])
 static bool any_function(ft__parser *p, unsigned word)
 {
     switch (word) {
-    case FT__WORD_PRAGMA: pragma(p); return true;
     case FT__WORD_NORETURN: p->f->noreturn = true; return true;
     case FT__WORD_ABI_PRESERVE: (void)ft__ptx_small(p, "a number"); return true;
     case FT__WORD_ABI_PRESERVE_CONTROL:
@@ -142,6 +125,10 @@ static void performance(ft__parser *p)
     const unsigned word = ft__ptx_word(p);
     ft_ptx_kernel *k = p->kernel;
 
+    if (word == FT__WORD_PRAGMA) {
+        ft__ptx_directive(p, FT__WORDS);
+        return;
+    }
     ft__ptx_next(p);
     if (any_function(p, word))
         return;
@@ -229,13 +216,13 @@ static void prototype(ft__parser *p)
     p->kernel = NULL;
     ((ft__ptx_targets *)ft__ptx_push(p, &p->targets, sizeof(ft__ptx_targets)))
         ->functions = true;
-    ft__scope_open(p);
+    scope_open(p);
     parameters(p, &p->ignored, &are_regs);
     ft__ptx_expect(p, '_', "'_'");
     parameters(p, &p->ignored, &are_regs);
     while (p->lex.kind == FT__TOK_WORD)
         performance(p);
-    ft__scope_close(p);
+    scope_close(p);
     p->kernel = kernel;
     p->f->noreturn = noreturn;
     if (p->st)
@@ -277,7 +264,7 @@ static void directive(ft__parser *p)
     const unsigned word = ft__ptx_word(p);
     const bool of_modules = word == FT__WORD_FILE || word == FT__WORD_SECTION;
 
-    if (of_modules || (!ft__ptx_declaration(p, false) && !ft__ptx_annotation(p)))
+    if (of_modules || !ft__ptx_directive(p, FT__WORDS))
         ft__ptx_expected(p, "a statement");
 }
 
@@ -290,7 +277,7 @@ static void body(ft__parser *p)
     do {
         switch (p->lex.kind) {
         case '{':
-            ft__scope_open(p);
+            scope_open(p);
             ft__ptx_next(p);
             break;
         case '}':
@@ -298,7 +285,7 @@ static void body(ft__parser *p)
                 ft__ptx_next(p);
                 return;
             }
-            ft__scope_close(p);
+            scope_close(p);
             ft__ptx_next(p);
             break;
         case FT__TOK_NAME:
@@ -312,6 +299,343 @@ static void body(ft__parser *p)
         default: ft__ptx_expected(p, "a statement"); break;
         }
     } while (!p->st);
+}
+
+/* ---- what a kernel declares and what its text holds ---- */
+
+static const ft__ptx_operand *operand(const ft__ptx_function *f, const ft__ptx_insn *i,
+                                      unsigned n)
+{
+    return &f->operand[i->operands + n];
+}
+
+/* Which parameter the instruction loads: 1 + its number; 0: none. */
+static uint32_t loaded_param(const ft__ptx_function *f, const ft__ptx_insn *i)
+{
+    const ft__ptx_operand *a = operand(f, i, 1);
+
+    if (i->space != FT_PTX_PARAM || a->kind != FT__PTX_ADDRESS ||
+        f->operand[a->index].kind != FT__PTX_VARIABLE)
+        return 0;
+    for (uint32_t k = 0; k < f->n_params && !f->params_are_regs; k++)
+        if (f->param[k] == f->operand[a->index].index)
+            return k + 1;
+    return 0;
+}
+
+/* ---- which parameters are pointers ---- */
+
+/* Which parameter a register's address comes from: 1 + its number; 0: none. */
+typedef struct origin {
+    const ft__parser *p;
+    const ft__ptx_function *f;
+    uint32_t *of; /* [n_regs] */
+    ft_ptx_param *param;
+} origin;
+
+static uint32_t origin_of(const origin *o, const ft__ptx_operand *x)
+{
+    return x->kind == FT__PTX_REG ? o->of[x->index] : 0;
+}
+
+/* Where a value comes from that the instruction computes. */
+static uint32_t carried(const origin *o, const ft__ptx_insn *i)
+{
+    const ft__ptx_operand *a = operand(o->f, i, 1);
+    uint32_t first, second;
+
+    switch (i->opcode) {
+    case FT__PTX_LD: return loaded_param(o->f, i);
+    case FT__PTX_MOV:
+    case FT__PTX_CVTA: return origin_of(o, a);
+    case FT__PTX_ADD:
+    case FT__PTX_SUB:
+        if (i->n_operands < 3)
+            return 0;
+        first = origin_of(o, a);
+        second = origin_of(o, operand(o->f, i, 2));
+        if (first && second && o->param[second - 1].pointer)
+            return second;
+        return first ? first : second;
+    case FT__PTX_MAD: return i->n_operands < 4 ? 0 : origin_of(o, operand(o->f, i, 3));
+    default: return 0;
+    }
+}
+
+static void used(origin *o, const ft__ptx_operand *x)
+{
+    uint32_t from;
+
+    if (x->kind != FT__PTX_ADDRESS)
+        return;
+    from = origin_of(o, &o->f->operand[x->index]);
+    if (from && o->param[from - 1].size == 8)
+        o->param[from - 1].pointer = 1;
+}
+
+static void follow(origin *o, const ft__ptx_insn *i)
+{
+    const ft__ptx_operand *d = operand(o->f, i, 0);
+    const bool address = i->opcode == FT__PTX_CVTA && i->n_operands > 1;
+
+    for (unsigned k = 0; k < i->n_operands; k++)
+        used(o, operand(o->f, i, k));
+    if (address) {
+        const uint32_t from = origin_of(o, operand(o->f, i, 1));
+
+        if (from && o->param[from - 1].size == 8)
+            o->param[from - 1].pointer = 1;
+    }
+    if (i->n_operands > 1 && d->kind == FT__PTX_REG)
+        o->of[d->index] = carried(o, i);
+}
+
+static void find_pointers(ft__parser *p, ft_ptx_param *param)
+{
+    origin o = {.p = p, .f = p->f, .param = param};
+
+    o.of = calloc(p->f->n_regs ? p->f->n_regs : 1, sizeof(*o.of));
+    if (!o.of) {
+        ft__ptx_no_memory(p);
+        return;
+    }
+    for (uint32_t i = 0; i < p->f->n_insns; i++)
+        follow(&o, &p->f->insn[i]);
+    free(o.of);
+}
+
+/* ---- generic accesses that can only be to global memory ----
+ *
+ * All pointers that go into the address are parameters, or were said to be global. Host
+ * programs hand over addresses of global memory alone; sums, choices and masks of them
+ * stay such. */
+
+/* What a register of 64 bits and more may hold at any time; of two, the greater.
+ * Narrower ones hold numbers: what is put together from halves is OTHER. */
+enum { NUMBER, GLOBAL, OTHER };
+enum { MOST_ROUNDS = 32 };
+
+struct spaces {
+    const ft__parser *p;
+    const ft__ptx_function *f;
+    uint8_t *of; /* [n_regs] */
+};
+
+static bool is_wide(const struct spaces *s, uint32_t reg)
+{
+    return ft__ptx_type_bits(s->f->reg[reg].type) >= 64;
+}
+
+static uint8_t value(const struct spaces *s, const ft__ptx_operand *o)
+{
+    const ft__ptx_variable *v = s->p->variables.at;
+
+    switch (o->kind) {
+    case FT__PTX_REG: return is_wide(s, o->index) ? s->of[o->index] : NUMBER;
+    case FT__PTX_INT:
+    case FT__PTX_FLOAT:
+    case FT__PTX_SPECIAL: return NUMBER;
+    case FT__PTX_VARIABLE: return v[o->index].space == FT_PTX_GLOBAL ? GLOBAL : OTHER;
+    default: return OTHER;
+    }
+}
+
+static uint8_t greatest(const struct spaces *s, const ft__ptx_insn *i)
+{
+    uint8_t most = NUMBER;
+
+    for (uint32_t k = 1; k < i->n_operands; k++) {
+        const uint8_t v = value(s, operand(s->f, i, k));
+
+        most = v > most ? v : most;
+    }
+    return most;
+}
+
+static uint8_t loaded(const struct spaces *s, const ft__ptx_insn *i)
+{
+    if (ft__ptx_type_bits(i->type[0]) <= 32)
+        return NUMBER;
+    return loaded_param(s->f, i) ? GLOBAL : OTHER;
+}
+
+static bool is_number(const ft__ptx_operand *o, uint64_t below)
+{
+    return o->kind == FT__PTX_INT && o->bits < below;
+}
+
+/* What the instruction leaves in the wide registers that it writes. */
+static uint8_t result(const struct spaces *s, const ft__ptx_insn *i)
+{
+    if (i->n_operands < 2)
+        return OTHER;
+    switch (i->opcode) {
+    case FT__PTX_LD: return loaded(s, i);
+    case FT__PTX_MOV: return i->vector > 1 ? OTHER : value(s, operand(s->f, i, 1));
+    case FT__PTX_CVT:
+        return ft__ptx_type_bits(i->type[1]) <= 32 ? NUMBER
+                                                   : value(s, operand(s->f, i, 1));
+    case FT__PTX_CVTA: return i->space == FT_PTX_GLOBAL ? GLOBAL : OTHER;
+    case FT__PTX_ADD:
+    case FT__PTX_SUB:
+    case FT__PTX_MIN:
+    case FT__PTX_MAX:
+    case FT__PTX_AND:
+    case FT__PTX_XOR:
+    case FT__PTX_SELP: return greatest(s, i);
+    case FT__PTX_OR:
+        return operand(s->f, i, 2)->kind == FT__PTX_INT ? value(s, operand(s->f, i, 1))
+                                                        : OTHER;
+    case FT__PTX_SHR: return value(s, operand(s->f, i, 1));
+    case FT__PTX_SHL:
+        return is_number(operand(s->f, i, 2), 32) ? value(s, operand(s->f, i, 1))
+                                                  : OTHER;
+    /* A product is a number, unless of an address elsewhere. */
+    case FT__PTX_MUL: return greatest(s, i) == OTHER ? OTHER : NUMBER;
+    case FT__PTX_MAD:
+        return greatest(s, i) == OTHER ? OTHER : value(s, operand(s->f, i, 3));
+    default: return OTHER;
+    }
+}
+
+static bool raise(struct spaces *s, const ft__ptx_operand *o, uint8_t to)
+{
+    bool more = false;
+
+    if (o->kind == FT__PTX_VECTOR || o->kind == FT__PTX_PAIR || o->kind == FT__PTX_LIST)
+        for (uint32_t k = 0; k < o->n; k++)
+            more |= raise(s, &s->f->operand[o->index + k], to);
+    if (o->kind != FT__PTX_REG || !is_wide(s, o->index) || s->of[o->index] >= to)
+        return more;
+    s->of[o->index] = to;
+    return true;
+}
+
+/* Until nothing changes; false: that takes too long. */
+static bool spread(struct spaces *s)
+{
+    bool more = true;
+
+    for (int round = 0; round < MOST_ROUNDS && more; round++) {
+        more = false;
+        for (uint32_t k = 0; k < s->f->n_insns; k++) {
+            const ft__ptx_insn *i = &s->f->insn[k];
+
+            if (i->n_operands && raise(s, operand(s->f, i, 0), result(s, i)))
+                more = true;
+        }
+    }
+    return !more;
+}
+
+static bool is_generic(const ft__ptx_insn *i)
+{
+    return i->space == FT_PTX_GENERIC &&
+           (i->opcode == FT__PTX_LD || i->opcode == FT__PTX_ST ||
+            i->opcode == FT__PTX_ATOM || i->opcode == FT__PTX_RED);
+}
+
+static void settle(const struct spaces *s, ft__ptx_insn *i)
+{
+    for (uint32_t k = 0; k < i->n_operands; k++) {
+        const ft__ptx_operand *o = operand(s->f, i, k);
+
+        if (o->kind == FT__PTX_ADDRESS)
+            i->global = value(s, &s->f->operand[o->index]) == GLOBAL;
+    }
+}
+
+static void find_global(ft__parser *p)
+{
+    struct spaces s = {.p = p, .f = p->f};
+    uint32_t first = 0;
+
+    while (first < p->f->n_insns && !is_generic(&p->f->insn[first]))
+        first++;
+    if (first == p->f->n_insns || p->m->address_size != 64)
+        return;
+    s.of = calloc((size_t)p->f->n_regs + 1, sizeof(*s.of));
+    if (!s.of) {
+        ft__ptx_no_memory(p);
+        return;
+    }
+    for (uint32_t k = spread(&s) ? first : p->f->n_insns; k < p->f->n_insns; k++)
+        if (is_generic(&p->f->insn[k]))
+            settle(&s, &p->f->insn[k]);
+    free(s.of);
+}
+
+/* ---- what it declares ---- */
+
+static void kernel_parameters(ft__parser *p)
+{
+    const ft__ptx_function *f = p->f;
+    const ft__ptx_variable *v = p->variables.at;
+    ft_ptx_param *param = ft__arena_array(&p->m->arena, f->n_params, sizeof(*param));
+
+    if (!param) {
+        ft__ptx_no_memory(p);
+        return;
+    }
+    p->kernel->param = param;
+    p->kernel->n_params = f->n_params;
+    for (uint32_t i = 0; i < f->n_params && !f->params_are_regs; i++) {
+        const ft__ptx_variable *a = &v[f->param[i]];
+
+        param[i] = (ft_ptx_param){
+            .size = (uint32_t)a->size, .align = a->align, .pointer = a->pointer};
+        param[i].name = ft__arena_strndup(&p->m->arena, a->name, a->len);
+        if (!param[i].name)
+            ft__ptx_no_memory(p);
+    }
+    find_pointers(p, param);
+}
+
+static void count_registers(ft__parser *p)
+{
+    for (uint32_t i = 0; i < p->f->n_regs; i++) {
+        const uint32_t bits = ft__ptx_type_bits(p->f->reg[i].type);
+
+        p->kernel->registers[bits == 1 ? 0 : bits <= 16 ? 1 : bits <= 32 ? 2 : 3]++;
+    }
+}
+
+/* Bytes of the module's shared variables that the kernel names. */
+static uint64_t module_shared(ft__parser *p)
+{
+    ft__ptx_variable *v = p->variables.at;
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < p->f->n_operands; i++) {
+        const ft__ptx_operand *o = &p->f->operand[i];
+        ft__ptx_variable *x = o->kind == FT__PTX_VARIABLE ? &v[o->index] : NULL;
+
+        if (!x || x->space != FT_PTX_SHARED || x->function >= 0 ||
+            x->seen == (uint32_t)p->function + 1)
+            continue;
+        x->seen = (uint32_t)p->function + 1;
+        bytes += x->size;
+    }
+    return bytes;
+}
+
+/* From what its function is now. */
+static void describe_kernel(ft__parser *p)
+{
+    ft_ptx_kernel *k = p->kernel;
+
+    kernel_parameters(p);
+    if (p->st)
+        return;
+    memset(k->registers, 0, sizeof(k->registers)); /* it may have been declared */
+    memset(k->instructions, 0, sizeof(k->instructions));
+    count_registers(p);
+    for (uint32_t i = 0; i < p->f->n_insns; i++)
+        k->instructions[p->f->insn[i].class]++;
+    k->shared_bytes = p->f->shared_bytes + module_shared(p);
+    k->local_bytes = p->f->local_bytes;
+    k->line = p->f->line;
+    find_global(p);
 }
 
 /* ---- functions ---- */
@@ -432,7 +756,7 @@ static void check_parameters(ft__parser *p, const char *at)
 static void definition(ft__parser *p, const ft__lex *at)
 {
     p->f->first_variable = (uint32_t)p->variables.n;
-    ft__scope_open(p);
+    scope_open(p);
     heading(p);
     check_parameters(p, at->start);
     if (p->st)
@@ -447,7 +771,7 @@ static void definition(ft__parser *p, const ft__lex *at)
     } else {
         ft__ptx_expect(p, ';', "'{' or ';'");
     }
-    ft__scope_close(p);
+    scope_close(p);
 }
 
 void ft__ptx_function_read(ft__parser *p, bool entry)
@@ -479,7 +803,7 @@ void ft__ptx_function_read(ft__parser *p, bool entry)
     if (!p->st)
         keep(p);
     if (!p->st && p->kernel)
-        ft__ptx_kernel_done(p);
+        describe_kernel(p);
     p->kernel = NULL;
     p->function = -1;
 }

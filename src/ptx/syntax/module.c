@@ -98,31 +98,26 @@ static void alias(ft__parser *p)
     ft__ptx_expect(p, ';', "';'");
 }
 
-static void declared(ft__parser *p)
+static void directive(ft__parser *p)
 {
-    unsigned word = ft__ptx_word(p);
-    const bool external = word == FT__WORD_EXTERN;
+    unsigned word = ft__ptx_word(p), linkage = FT__WORDS;
 
-    if (external || word == FT__WORD_VISIBLE || word == FT__MOD_WEAK ||
+    if (word == FT__MOD_ALIAS) {
+        ft__ptx_next(p);
+        alias(p);
+        return;
+    }
+    if (word == FT__WORD_EXTERN || word == FT__WORD_VISIBLE || word == FT__MOD_WEAK ||
         word == FT__WORD_COMMON) {
+        linkage = word;
         ft__ptx_next(p);
         word = p->lex.kind == FT__TOK_WORD ? ft__ptx_word(p) : FT__WORDS;
     }
     if (word == FT__WORD_FUNC || word == FT__WORD_ENTRY)
         ft__ptx_function_read(p, word == FT__WORD_ENTRY);
     else if (p->lex.kind != FT__TOK_WORD || word == FT__MOD_REG ||
-             !ft__ptx_declaration(p, external))
+             !ft__ptx_directive(p, linkage))
         ft__ptx_expected(p, "a directive");
-}
-
-static void directive(ft__parser *p)
-{
-    if (ft__ptx_word(p) == FT__MOD_ALIAS) {
-        ft__ptx_next(p);
-        alias(p);
-    } else if (!ft__ptx_annotation(p)) {
-        declared(p);
-    }
 }
 
 /* @@DWARF of old files, to the end of the line. */
@@ -196,6 +191,83 @@ static void keep(ft__parser *p)
     index_kernels(p);
 }
 
+/* ---- a parser ---- */
+
+static const char *const words[] = {
+#define FT__PTX_TYPE(e, name, bits, kind) name,
+#include "ptx/syntax/types.def"
+#undef FT__PTX_TYPE
+#define FT__PTX_MOD(e, name) name,
+#include "ptx/syntax/mods.def"
+#undef FT__PTX_MOD
+    "another word",
+    "m..n..k..",
+#define FT__PTX_DIRECTIVE(e, name) name,
+#include "ptx/syntax/directives.def"
+#undef FT__PTX_DIRECTIVE
+};
+
+static const char *const other_words[] = {
+#include "ptx/syntax/other_words.def"
+};
+
+/* By the hash of the name, the first of each; false: out of memory. */
+static bool index_name(ft__index *t, const char *name, int64_t number)
+{
+    const uint64_t hash = ft__hash_bytes(FT__HASH_BEGIN, name, strlen(name));
+    ft__index_slot *slot = ft__index_at(t, hash, NULL);
+
+    if (slot && !slot->hash) {
+        *slot = (ft__index_slot){hash, name, number};
+        t->n++;
+    }
+    return slot != NULL;
+}
+
+static bool index_words(ft__parser *p)
+{
+    bool good = true;
+
+    for (int64_t i = 0; i < FT__WORDS && good; i++)
+        good = index_name(&p->words, words[i], i);
+    for (size_t i = 0; i < sizeof(other_words) / sizeof(*other_words) && good; i++)
+        good = index_name(&p->words, other_words[i], FT__MOD_OTHER);
+    for (int64_t i = 0; i < FT__PTX_OPCODES && good; i++)
+        good = index_name(&p->opcodes, ft__ptx_opcodes[i].name, i);
+    return good;
+}
+
+/* A name that every module has. */
+static void predefine(ft__parser *p, const char *name, ft__symbol_kind kind,
+                      uint32_t number)
+{
+    const uint32_t len = (uint32_t)strlen(name);
+    const ft__lex at = {
+        .start = name, .len = len, .hash = ft__hash_bytes(FT__HASH_BEGIN, name, len)};
+
+    ft__symbol_new(p, &at, kind, number);
+}
+
+/* At the first token's front, with the words and registers of the language; sets all of
+ * p. */
+static void begin(ft__parser *p, ft_ptx *m, ft_error *err)
+{
+    const ft__lex begin = {.text = m->text,
+                           .at = m->text,
+                           .end = m->text + m->len,
+                           .line = 1,
+                           .token_line = 1,
+                           .start = m->text};
+
+    *p = (ft__parser){.lex = begin, .m = m, .err = err, .function = -1};
+    if (!index_words(p))
+        ft__ptx_no_memory(p);
+    for (unsigned i = 0; i < FT__PTX_SREGS && !p->st; i++)
+        predefine(p, ft__ptx_sregs[i], FT__SYMBOL_SREG, i);
+    if (!p->st)
+        predefine(p, "WARP_SZ", FT__SYMBOL_CONSTANT, 32);
+}
+
 static void release(ft__parser *p)
 {
     ft__ptx_list *const lists[] = {
@@ -216,7 +288,7 @@ static ft_status read_text(ft_ptx *m, ft_error *err)
 {
     ft__parser p;
 
-    ft__parser_begin(&p, m, err);
+    begin(&p, m, err);
     if (!p.st)
         all_of_it(&p);
     if (!p.st)

@@ -157,50 +157,6 @@ const char *const ft__ptx_sregs[FT__PTX_SREGS] = {
 #undef FT__PTX_SREG
 };
 
-static const char *const words[] = {
-#define FT__PTX_TYPE(e, name, bits, kind) name,
-#include "ptx/syntax/types.def"
-#undef FT__PTX_TYPE
-#define FT__PTX_MOD(e, name) name,
-#include "ptx/syntax/mods.def"
-#undef FT__PTX_MOD
-    "another word",
-    "m..n..k..",
-#define FT__PTX_DIRECTIVE(e, name) name,
-#include "ptx/syntax/directives.def"
-#undef FT__PTX_DIRECTIVE
-};
-
-static const char *const other_words[] = {
-#include "ptx/syntax/other_words.def"
-};
-
-/* By the hash of the name, the first of each; false: out of memory. */
-static bool index_name(ft__index *t, const char *name, int64_t number)
-{
-    const uint64_t hash = ft__hash_bytes(FT__HASH_BEGIN, name, strlen(name));
-    ft__index_slot *slot = ft__index_at(t, hash, NULL);
-
-    if (slot && !slot->hash) {
-        *slot = (ft__index_slot){hash, name, number};
-        t->n++;
-    }
-    return slot != NULL;
-}
-
-static bool index_words(ft__parser *p)
-{
-    bool good = true;
-
-    for (int64_t i = 0; i < FT__WORDS && good; i++)
-        good = index_name(&p->words, words[i], i);
-    for (size_t i = 0; i < sizeof(other_words) / sizeof(*other_words) && good; i++)
-        good = index_name(&p->words, other_words[i], FT__MOD_OTHER);
-    for (int64_t i = 0; i < FT__PTX_OPCODES && good; i++)
-        good = index_name(&p->opcodes, ft__ptx_opcodes[i].name, i);
-    return good;
-}
-
 unsigned ft__ptx_named(const ft__parser *p, const ft__index *names, unsigned none)
 {
     const ft__index_slot *slot = ft__index_find(names, p->lex.hash, NULL);
@@ -246,16 +202,6 @@ static ft__symbol *add(ft__parser *p, const char *name, uint32_t len, uint64_t h
         slot->number = (int64_t)p->symbols.list.n;
     }
     return s;
-}
-
-static void predefine(ft__parser *p, const char *name, ft__symbol_kind kind,
-                      uint32_t number)
-{
-    const uint32_t len = (uint32_t)strlen(name);
-    ft__symbol *s = add(p, name, len, ft__hash_bytes(FT__HASH_BEGIN, name, len));
-
-    s->kind = (uint8_t)kind;
-    s->number = number;
 }
 
 static ft__symbol *find(ft__parser *p, const char *name, uint32_t len, uint64_t hash,
@@ -329,82 +275,4 @@ ft__symbol *ft__symbol_here(ft__parser *p, uint32_t *reg)
     if (s)
         *reg = s->number;
     return s;
-}
-
-void ft__scope_open(ft__parser *p)
-{
-    const uint32_t most = sizeof(p->symbols.mark) / sizeof(*p->symbols.mark);
-
-    if (p->symbols.depth + 1 >= most) {
-        ft__ptx_fail(p, p->lex.start, "scopes are nested more than %u deep", most - 2);
-        return;
-    }
-    p->symbols.mark[++p->symbols.depth] = (uint32_t)p->symbols.list.n;
-    p->symbols.fixups[p->symbols.depth] = p->fixups.n;
-}
-
-static void settle(ft__parser *p, const ft__fixup *x, const ft__symbol *s)
-{
-    if (x->target)
-        *x->target = s->number;
-    else
-        ((ft__ptx_operand *)p->operands.at + x->operand)->index = s->number;
-}
-
-/* Names used in the scope that are labels of it; the others wait for the scope around.
- */
-static void resolve(ft__parser *p)
-{
-    ft__fixup *x = p->fixups.at;
-    size_t left = p->symbols.fixups[p->symbols.depth];
-
-    for (size_t i = left; i < p->fixups.n; i++) {
-        ft__symbol *s = find(p, x[i].name, x[i].len, x[i].hash, false);
-
-        if (s && s->scope == p->symbols.depth && s->kind == FT__SYMBOL_LABEL) {
-            settle(p, &x[i], s);
-        } else if (p->symbols.depth == 1) {
-            ft__ptx_fail(p, x[i].name, "there is no label '%.*s'", (int)x[i].len,
-                         x[i].name);
-            return;
-        } else {
-            x[left++] = x[i];
-        }
-    }
-    p->fixups.n = left;
-}
-
-void ft__scope_close(ft__parser *p)
-{
-    if (p->st)
-        return;
-    resolve(p);
-    while (p->symbols.list.n > p->symbols.mark[p->symbols.depth]) {
-        const ft__symbol *s = symbol_at(p, (int64_t)--p->symbols.list.n);
-        ft__index_slot *slot = newest(p, s->hash);
-
-        if (slot)
-            slot->number = s->next;
-    }
-    p->symbols.depth--;
-}
-
-/* ---- the beginning ---- */
-
-void ft__parser_begin(ft__parser *p, ft_ptx *m, ft_error *err)
-{
-    const ft__lex begin = {.text = m->text,
-                           .at = m->text,
-                           .end = m->text + m->len,
-                           .line = 1,
-                           .token_line = 1,
-                           .start = m->text};
-
-    *p = (ft__parser){.lex = begin, .m = m, .err = err, .function = -1};
-    if (!index_words(p))
-        ft__ptx_no_memory(p);
-    for (unsigned i = 0; i < FT__PTX_SREGS && !p->st; i++)
-        predefine(p, ft__ptx_sregs[i], FT__SYMBOL_SREG, i);
-    if (!p->st)
-        predefine(p, "WARP_SZ", FT__SYMBOL_CONSTANT, 32);
 }

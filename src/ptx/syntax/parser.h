@@ -110,9 +110,6 @@ void *ft__ptx_keep(ft__parser *p, ft__ptx_list *list, size_t size);
 
 /* ---- tokens ---- */
 
-/* At the first token's front, with the words and registers of the language; sets all of
- * p. What it holds is for the caller to free, good or not. */
-void ft__parser_begin(ft__parser *p, ft_ptx *m, ft_error *err);
 void ft__ptx_next(ft__parser *p);
 bool ft__ptx_accept(ft__parser *p, unsigned kind); /* it was there and is taken */
 bool ft__ptx_expect(ft__parser *p, unsigned kind, const char *what);
@@ -136,36 +133,27 @@ ft__symbol *ft__symbol_new(ft__parser *p, const ft__lex *name, ft__symbol_kind k
 ft__symbol *ft__symbol_find(ft__parser *p, const ft__lex *name);
 /* Of the token, ranges of registers included: *reg its register there. */
 ft__symbol *ft__symbol_here(ft__parser *p, uint32_t *reg);
-void ft__scope_open(ft__parser *p);
-void ft__scope_close(ft__parser *p); /* labels of it are resolved */
 
 /* ---- expression.c ---- */
 
-/* An integer constant expression; its value. */
-uint64_t ft__ptx_constant(ft__parser *p);
-/* The same; a FLOAT literal comes back as bits of a double, *width 32 or 64. */
-uint64_t ft__ptx_number(ft__parser *p, uint8_t *width);
+/* The value of an integer constant expression, *width 0. Or of a FLOAT literal: bits of
+ * a double, *width 32 or 64. `width` NULL: floats are none. */
+uint64_t ft__ptx_constant(ft__parser *p, uint8_t *width);
 uint32_t ft__ptx_small(ft__parser *p, const char *what); /* a plain number */
 
 /* ---- variable.c ---- */
 
-/* .reg, .global, ... up to the semicolon; false: the word begins no declaration.
- * external: perhaps of another module. */
-bool ft__ptx_declaration(ft__parser *p, bool external);
+/* .reg, .global, ..., .pragma .loc .file .section; false: the word is none of them.
+ * linkage: .extern, .visible, ..., which stood in front, where only declarations may
+ * follow; FT__WORDS: none. */
+bool ft__ptx_directive(ft__parser *p, unsigned linkage);
 /* One parameter of a function or prototype, its word first; which list of the
  * function's it goes to. */
 void ft__ptx_parameter(ft__parser *p, ft__ptx_list *to, bool *is_reg);
 
-/* ---- operand.c, instruction.c, kernel.c, function.c ---- */
+/* ---- instruction.c, function.c ---- */
 
-/* Up to the semicolon, as the opcode wants them. */
-void ft__ptx_operands(ft__parser *p, ft__ptx_insn *i);
 void ft__ptx_instruction(ft__parser *p);
-/* The kernel's parameters, registers and histogram, and ft__ptx_insn.global, from what
- * its function is now. */
-void ft__ptx_kernel_done(ft__parser *p);
 void ft__ptx_function_read(ft__parser *p, bool entry);
-/* .pragma .loc .file .section, taken; false: the word is none of them. */
-bool ft__ptx_annotation(ft__parser *p);
 
 #endif

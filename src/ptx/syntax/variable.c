@@ -1,5 +1,6 @@
-/* Declarations of registers, variables and parameters, with initial values. In: tokens;
- * out: entries of the parser's lists. */
+/* Directives that modules and functions both have: declarations of registers, variables
+ * and parameters, with initial values; .pragma and what is said of the source. In:
+ * tokens; out: entries of the parser's lists. */
 #include <string.h>
 
 #include "ptx/syntax/parser.h"
@@ -229,7 +230,7 @@ static void address(ft__parser *p, bool may_be_generic)
     if (p->lex.kind == '+' || p->lex.kind == '-') {
         if (p->lex.kind == '+')
             ft__ptx_next(p);
-        (void)ft__ptx_constant(p);
+        (void)ft__ptx_constant(p, NULL);
     }
 }
 
@@ -243,7 +244,7 @@ static void value(ft__parser *p, initial *v)
     if (is_address) {
         address(p, true);
     } else {
-        bits = ft__ptx_number(p, &width);
+        bits = ft__ptx_constant(p, &width);
         if (width == 0 && ft__ptx_accept(p, '(')) { /* a byte of it, by its mask */
             address(p, true);
             ft__ptx_expect(p, ')', "')'");
@@ -295,7 +296,7 @@ static void settings(ft__parser *p)
         ft__ptx_expect(p, FT__TOK_NAME, "a setting's name");
         ft__ptx_expect(p, '=', "'='");
         if (!ft__ptx_accept(p, FT__TOK_NAME))
-            (void)ft__ptx_constant(p);
+            (void)ft__ptx_constant(p, NULL);
     } while (ft__ptx_accept(p, ','));
     ft__ptx_expect(p, '}', "',' or '}'");
 }
@@ -437,10 +438,85 @@ static void variables(ft__parser *p, unsigned word, bool external)
     ft__ptx_expect(p, ';', "',' or ';'");
 }
 
-/* Does the word begin a declaration, .reg included? */
-static bool begins_one(unsigned word)
+/* ---- .pragma, and .loc .file .section of the source, which modules hold too ---- */
+
+static void pragma(ft__parser *p)
 {
+    do
+        ft__ptx_expect(p, FT__TOK_STRING, "a text in quotes");
+    while (ft__ptx_accept(p, ','));
+    ft__ptx_expect(p, ';', "';'");
+}
+
+/* Of 32 bits, or what would be negative of 64. */
+static uint32_t coordinate(ft__parser *p, const char *what)
+{
+    const uint64_t bits = p->lex.bits;
+
+    if (p->lex.kind != FT__TOK_INT || bits <= INT64_MAX)
+        return ft__ptx_small(p, what);
+    ft__ptx_next(p);
+    return (uint32_t)bits;
+}
+
+/* .loc FILE LINE COLUMN [, function_name LABEL [+ N], inlined_at FILE LINE COLUMN] */
+static void location(ft__parser *p)
+{
+    ft__ptx_loc *l = ft__ptx_push(p, &p->locs, sizeof(*l));
+    uint32_t file = coordinate(p, "a file's number"), line = coordinate(p, "a line");
+
+    *l = (ft__ptx_loc){file, line};
+    (void)coordinate(p, "a column");
+    p->loc = (uint32_t)p->locs.n;
+    if (!ft__ptx_accept(p, ','))
+        return;
+    ft__ptx_expect(p, FT__TOK_NAME, "'function_name'");
+    ft__ptx_expect(p, FT__TOK_NAME, "a label");
+    if (ft__ptx_accept(p, '+'))
+        (void)ft__ptx_small(p, "a number");
+    ft__ptx_expect(p, ',', "','");
+    ft__ptx_expect(p, FT__TOK_NAME, "'inlined_at'");
+    (void)coordinate(p, "a file's number");
+    (void)coordinate(p, "a line");
+    (void)coordinate(p, "a column");
+}
+
+static void file(ft__parser *p)
+{
+    ft__ptx_file *f = ft__ptx_push(p, &p->files, sizeof(*f));
+
+    f->number = coordinate(p, "a file's number");
+    f->name = ft__arena_strndup(&p->m->arena, p->lex.start, p->lex.len);
+    if (!f->name)
+        ft__ptx_no_memory(p);
+    ft__ptx_expect(p, FT__TOK_STRING, "a file's name in quotes");
+    while (ft__ptx_accept(p, ','))
+        (void)ft__ptx_constant(p, NULL);
+}
+
+/* .section .debug_info { ... } */
+static void section(ft__parser *p)
+{
+    if (!ft__ptx_accept(p, FT__TOK_WORD))
+        ft__ptx_expect(p, FT__TOK_NAME, "a section's name");
+    ft__ptx_expect(p, '{', "'{'");
+    while (p->lex.kind != '}' && p->lex.kind != FT__TOK_END)
+        ft__ptx_next(p);
+    ft__ptx_expect(p, '}', "'}'");
+}
+
+/* ---- a directive ---- */
+
+bool ft__ptx_directive(ft__parser *p, unsigned linkage)
+{
+    const unsigned word = ft__ptx_word(p);
+    void (*of_source)(ft__parser *) = NULL;
+
     switch (word) {
+    case FT__WORD_PRAGMA: of_source = pragma; break;
+    case FT__WORD_LOC: of_source = location; break;
+    case FT__WORD_FILE: of_source = file; break;
+    case FT__WORD_SECTION: of_source = section; break;
     case FT__MOD_REG:
     case FT__MOD_CONST:
     case FT__MOD_GLOBAL:
@@ -448,24 +524,22 @@ static bool begins_one(unsigned word)
     case FT__MOD_LOCAL:
     case FT__MOD_PARAM:
     case FT__MOD_TEX:
-    case FT__MOD_SREG: return true;
+    case FT__MOD_SREG: break;
     default: return false;
     }
-}
-
-bool ft__ptx_declaration(ft__parser *p, bool external)
-{
-    const unsigned word = ft__ptx_word(p);
-
-    if (!begins_one(word))
+    if (of_source && linkage != FT__WORDS)
         return false;
     ft__ptx_next(p);
-    if (word == FT__MOD_REG)
+    if (of_source)
+        of_source(p);
+    else if (word == FT__MOD_REG)
         registers(p);
     else
-        variables(p, word, external);
+        variables(p, word, linkage == FT__WORD_EXTERN);
     return true;
 }
+
+/* ---- a parameter ---- */
 
 void ft__ptx_parameter(ft__parser *p, ft__ptx_list *to, bool *is_reg)
 {
