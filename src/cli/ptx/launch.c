@@ -564,7 +564,7 @@ static bool show(const ft__cli *c, const ft__ptx_counted *v, const ft__ptx_optio
     json_t *remarks;
 
     if (!c->json)
-        return c->csv ? print_csv(v) : print_text(v, o);
+        return !c->csv ? print_text(v, o) : v->device ? ft__ptx_csv(v) : print_csv(v);
     remarks = ft__json("remarks:o", remarks_json(v));
     return ft__json_print_take(
         ft__json_join_take(ft__ptx_counted_json(v, true), remarks), stdout);
