@@ -117,6 +117,23 @@ static void print_target(const ft__ptx_counted *v)
                ft_ptx_get(v->launch->module)->target, v->device->compute_capability);
 }
 
+/* Bytes that several threads read count as often as they are read, unless it is known
+ * how many there are. */
+static void print_assumed(const ft__ptx_counted *v)
+{
+    const ft_ptx_kernel *k = v->launch->kernel;
+    uint32_t i = 0;
+
+    while (i < k->n_params && !k->param[i].pointer)
+        i++;
+    if (i < k->n_params && !v->launch->memory_bytes &&
+        strcmp(v->estimate.bound, "memory") == 0)
+        printf("assumed: no byte is accessed twice; where some are, give the sizes of "
+               "all buffers "
+               "(--param %u=pointer:64MiB)\n",
+               i);
+}
+
 void ft__ptx_estimate_print(const ft__ptx_counted *v)
 {
     const ft_kernel_estimate *e = &v->estimate;
@@ -132,6 +149,7 @@ void ft__ptx_estimate_print(const ft__ptx_counted *v)
         ft__text_joules(e->energy.low).s, ft__text_joules(e->energy.high).s,
         ft__text_watts(e->power.value).s, ft__text_watts(e->power.low).s,
         ft__text_watts(e->power.high).s, e->bound);
+    print_assumed(v);
     if (e->call_s > 0)
         printf("the host needs %s for each call (%s)\n", ft__text_seconds(e->call_s).s,
                v->launch->call);

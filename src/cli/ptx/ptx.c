@@ -20,7 +20,7 @@ static const ft__option options[] = {
     FT__COUNT(ft__ptx_options, shared, "shared", "BYTES",
               "dynamic shared memory of a block"),
     FT__TEXTS(ft__ptx_options, params, "param", "NAME=VALUE",
-              "an argument, by name or position: a number, pointer; may be repeated"),
+              "an argument, by name or position: a number, pointer:64MiB, bytes:00ff"),
     FT__TEXT(ft__ptx_options, launches, "launches", "PATH",
              "a launch file, or a folder that Triton, Inductor or XLA left"),
     FT__TEXT(ft__ptx_options, device, "device", "D",
