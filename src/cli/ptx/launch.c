@@ -479,7 +479,7 @@ static void print_head(const ft__ptx_counted *v)
     const ft_ptx_launch *l = &v->launch->launch;
     const ft_ptx_counts *c = &v->counts;
 
-    ft__put_clean(stdout, v->launch->kernel->name);
+    ft__put_clean(stdout, v->launch->kernel->source_name);
     printf(" of ");
     ft__put_clean(stdout, v->launch->path);
     printf(" (%s)\n", ft_ptx_get(v->launch->module)->target);

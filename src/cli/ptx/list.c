@@ -307,7 +307,7 @@ static void put_launch(struct launch_list *s, const ft__ptx_counted *v)
              n->exact ? "" : " *");
     if (requests > 0)
         snprintf(each, sizeof(each), "%.2f", sectors / requests);
-    ft__table_row(s->table, v->launch->kernel->name, v->times,
+    ft__table_row(s->table, v->launch->kernel->source_name, v->times,
                   ft__ptx_dims_text(v->launch->launch.grid).s,
                   ft__ptx_dims_text(v->launch->launch.block).s, warps,
                   (double)ft__ptx_flops(n), (double)ft__ptx_global_bytes(n), each,

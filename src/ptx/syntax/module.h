@@ -228,6 +228,11 @@ static inline bool ft__ptx_has(const ft__ptx_function *f, const ft__ptx_insn *i,
     return false;
 }
 
+/* ---- demangle.c ---- */
+/* Name in the source of a symbol; the symbol itself where it is none of C++'s, or memory
+ * is short. */
+const char *ft__ptx_source_name(ft__arena *arena, const char *symbol);
+
 /* ---- module.c ---- */
 
 enum { FT__PTX_MAX_FILE = 1 << 30 }; /* bytes of PTX in one file */

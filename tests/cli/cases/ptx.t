@@ -390,3 +390,14 @@ Sizes of buffers tell reads of a byte that is there already from others; numbers
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 4096 --block 256 --param 0=1048576 --param 2=pointer:64kiB --param 3=pointer:64KiB --device a100 --no-ptxas
   foretell ptx: an argument is "pointer" or a number, not "pointer:64kiB"
   [3]
+
+A kernel of C++ goes by the name that people call it; CUDA C++ itself is not PTX.
+
+  $ sed 's/\bsaxpy\b/_ZN3nnx5saxpyIfLi4EEEvPT_i/' ptx/nvcc/saxpy.ptx >mangled.ptx; foretell ptx mangled.ptx --entry saxpy --grid 1 --block 32 --param 0=32 | head -1
+  nnx::saxpy<...> of mangled.ptx (sm_80)
+  $ foretell ptx mangled.ptx | grep line
+  nnx::saxpy<...>    _ZN3nnx5saxpyIfLi4EEEvPT_i    line 16
+  transpose    line 61
+  $ foretell ptx ptx/nvcc/saxpy.cu
+  foretell ptx: ptx/nvcc/saxpy.cu is CUDA C++, not PTX; nvcc makes PTX of it: nvcc -ptx -arch=sm_80 ptx/nvcc/saxpy.cu -o kernels.ptx
+  [3]
