@@ -229,8 +229,8 @@ static inline bool ft__ptx_has(const ft__ptx_function *f, const ft__ptx_insn *i,
 }
 
 /* ---- demangle.c ---- */
-/* Name in the source of a symbol; the symbol itself where it is none of C++'s, or memory
- * is short. */
+/* Name in the source of a symbol; the symbol itself where it is none of C++'s, or
+ * memory is short. */
 const char *ft__ptx_source_name(ft__arena *arena, const char *symbol);
 
 /* ---- module.c ---- */
