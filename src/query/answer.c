@@ -13,7 +13,7 @@
 #include "foretell/names.h"
 #include "graph/graph_inside.h"
 
-enum { SPEC_MAX = 2048, MAX_WARNINGS = 6 };
+enum { SPEC_MAX = 2048, MAX_WARNINGS = 7 };
 
 struct answer {
     ft_answer a; /* what callers see */
@@ -145,6 +145,16 @@ static void put_op_warnings(struct answer *x, const ft__question *q,
                     backward, e->n_ops));
 }
 
+/* A training step that is derived from a graph exported for inference. */
+static void put_folded(struct answer *x, const ft__question *q, const ft_remark **list)
+{
+    char what[512];
+
+    if (q->graph->mode == FT_MODE_INFERENCE && x->a.graph->mode == FT_MODE_TRAINING &&
+        ft_graph_folded_norms(what, sizeof(what), q->graph))
+        remark(x, list, &x->a.n_warnings, FT_REMARK_FOLDED, text(x, "%s", what));
+}
+
 static void put_warnings(struct answer *x, const ft__question *q)
 {
     const ft_remark **list = piece(x, MAX_WARNINGS, sizeof(*list));
@@ -154,6 +164,7 @@ static void put_warnings(struct answer *x, const ft__question *q)
     if (!list)
         return;
     x->a.warning = list;
+    put_folded(x, q, list);
     if (*q->s.other_machine)
         remark(x, list, n, FT_REMARK_OTHER_MACHINE, text(x, "%s", q->s.other_machine));
     if (q->q.host && *x->a.host && strcmp(q->q.host, x->a.host) != 0)
