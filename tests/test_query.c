@@ -122,6 +122,36 @@ static void norms_that_were_folded_are_said_of_training_steps(void)
     ft_data_close(d);
 }
 
+/* Whether it is said that a device has no hardware for an element type. */
+static bool lacks(ft_data *d, const char *device, const char *dtype, const char *policy)
+{
+    ft_query q = FT_QUERY_INIT;
+    ft_answer *a;
+    bool found = false;
+
+    q.model = model;
+    q.device = device;
+    q.dtype = dtype;
+    q.policy = policy;
+    CHECK(!ft_query_ask(&a, d, &q, NULL));
+    for (size_t i = 0; a && i < a->n_warnings; i++)
+        found = found || a->warning[i]->code == FT_REMARK_NO_HARDWARE;
+    ft_answer_free(a);
+    return found;
+}
+
+static void a_type_without_hardware_is_said(void)
+{
+    ft_data *d = open_data();
+
+    CHECK(lacks(d, "t4", "bf16", NULL) && lacks(d, "v100-pcie-16gb", "bf16", NULL));
+    CHECK(lacks(d, "mi25", "bf16", NULL) && !lacks(d, "mi100", "bf16", NULL));
+    CHECK(!lacks(d, "a30", "bf16", NULL) && !lacks(d, "t4", "fp16", NULL));
+    CHECK(lacks(d, "v100-pcie-16gb", NULL, "tf32") && !lacks(d, "a30", NULL, "tf32"));
+    CHECK(!lacks(d, "v100-pcie-16gb", NULL, NULL) && lacks(d, "gtx-980", "fp16", NULL));
+    ft_data_close(d);
+}
+
 static void a_query_of_another_size_is_understood(void)
 {
     struct {
@@ -440,6 +470,7 @@ int main(int argc, char **argv)
     the_largest_batch_just_fits();
     an_answer_adds_up();
     norms_that_were_folded_are_said_of_training_steps();
+    a_type_without_hardware_is_said();
     a_query_of_another_size_is_understood();
     a_graph_is_asked_as_its_file();
     a_loaded_predictor_is_asked_as_its_file();

@@ -13,7 +13,7 @@
 #include "foretell/names.h"
 #include "graph/graph_inside.h"
 
-enum { SPEC_MAX = 2048, MAX_WARNINGS = 7 };
+enum { SPEC_MAX = 2048, MAX_WARNINGS = 8 };
 
 struct answer {
     ft_answer a; /* what callers see */
@@ -155,6 +155,46 @@ static void put_folded(struct answer *x, const ft__question *q, const ft_remark 
         remark(x, list, &x->a.n_warnings, FT_REMARK_FOLDED, text(x, "%s", what));
 }
 
+/* NVIDIA's devices from this compute capability on, AMD's with a peak in their files.
+ */
+static bool computes(const ft_device_facts *d, double since, double peak)
+{
+    if (strcmp(d->vendor, "NVIDIA") == 0)
+        return !(d->compute_capability < since);
+    return strcmp(d->vendor, "AMD") != 0 || strcmp(d->type, "gpu") != 0 || peak > 0;
+}
+
+static bool has_hardware(const ft_device_facts *d, ft_dtype t, bool tf32)
+{
+    switch (t) {
+    case FT_DTYPE_fp32: return !tf32 || computes(d, 8.0, d->peak_tf32);
+    case FT_DTYPE_bf16: return computes(d, 8.0, d->peak_bf16);
+    case FT_DTYPE_fp16: return computes(d, 5.3, d->peak_fp32);
+    case FT_DTYPE_fp8e4m3:
+    case FT_DTYPE_fp8e4m3uz:
+    case FT_DTYPE_fp8e5m2:
+    case FT_DTYPE_fp8e5m2uz: return computes(d, 8.9, d->peak_fp8);
+    case FT_DTYPE_fp4: return computes(d, 10.0, NAN);
+    default: return true;
+    }
+}
+
+static void put_no_hardware(struct answer *x, const ft__question *q,
+                            const ft_remark **list)
+{
+    const ft_device *device = q->s.source.on.device;
+    const bool tf32 = q->q.policy && strcmp(q->q.policy, "tf32") == 0;
+    const ft_dtype t = ft__graph_dtype(q->graph);
+
+    if (device && !has_hardware(ft_device_get(device), t, tf32))
+        remark(x, list, &x->a.n_warnings, FT_REMARK_NO_HARDWARE,
+               text(x, "%s has no hardware for %s: %s", ft_device_get(device)->title,
+                    t == FT_DTYPE_fp32 ? "tf32" : ft_dtype_name(t),
+                    t == FT_DTYPE_fp32 ? "products are computed, and priced, in fp32"
+                                       : "software converts it, or refuses to run; the "
+                                         "times are guesses"));
+}
+
 static void put_warnings(struct answer *x, const ft__question *q)
 {
     const ft_remark **list = piece(x, MAX_WARNINGS, sizeof(*list));
@@ -165,6 +205,7 @@ static void put_warnings(struct answer *x, const ft__question *q)
         return;
     x->a.warning = list;
     put_folded(x, q, list);
+    put_no_hardware(x, q, list);
     if (*q->s.other_machine)
         remark(x, list, n, FT_REMARK_OTHER_MACHINE, text(x, "%s", q->s.other_machine));
     if (q->q.host && *x->a.host && strcmp(q->q.host, x->a.host) != 0)

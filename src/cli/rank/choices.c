@@ -260,6 +260,17 @@ static void take(ft__choice *x, const ft_answer *a)
         snprintf(x->why, sizeof(x->why), "%s", a->energy.why);
 }
 
+static void take_warnings(ft__ranking *r, ft__choice *x, const ft_answer *a)
+{
+    for (size_t i = 0; i < a->n_warnings; i++) {
+        const ft_remark *w = a->warning[i];
+
+        if (w->code == FT_REMARK_FOLDED)
+            snprintf(r->folded, sizeof(r->folded), "%s", w->text);
+        x->no_hardware = x->no_hardware || w->code == FT_REMARK_NO_HARDWARE;
+    }
+}
+
 /* That a fact is missing is said of the choice; that the device is unknown, of all. */
 static int not_found(const ft__rank_question *q, ft__choice *x, const ft_error *err)
 {
@@ -296,6 +307,7 @@ static int ask(ft__rank_question *q, const char *device, const ft_query *asked,
     q->r.step = ft_step_name(&q->step, a->graph);
     q->r.mode = ft_name(FT_NAMES_MODE, a->graph->mode);
     take(x, a);
+    take_warnings(&q->r, x, a);
     ft_answer_free(a);
     find_max_batch(x, q, &query);
     return FT__EXIT_GOOD;
