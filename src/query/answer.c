@@ -388,6 +388,54 @@ static void put_network(struct answer *x, const ft__question *q)
     a->host = q->e.graph ? "" : text(x, "%s", q->s.host);
 }
 
+/* Of a device, by who makes it; NULL: none inside. */
+static const char *sensor_of(const ft_device_facts *d)
+{
+    const bool gpu = strcmp(d->type, "gpu") == 0;
+
+    if (strncmp(d->name, "jetson-", 7) == 0)
+        return "hwmon (INA3221)";
+    if (gpu && strcmp(d->vendor, "NVIDIA") == 0)
+        return "nvml, its driver's library,";
+    if (gpu && strcmp(d->vendor, "AMD") == 0)
+        return "its driver's power sensor";
+    return strcmp(d->vendor, "Intel") == 0 || strcmp(d->vendor, "AMD") == 0
+               ? "powercap (RAPL)"
+               : NULL;
+}
+
+/* Why there is no energy, and the sensor, host and command that would give it. */
+static const char *no_energy(struct answer *x, const ft__question *q, const char *why)
+{
+    const ft__selection *s = &q->s;
+    const ft_device *device = s->source.on.device;
+    const ft_device_facts *d = device ? ft_device_get(device) : NULL;
+    const bool local = strcmp(s->device, "local") == 0;
+    const char *sensor = local || !d ? "a sensor" : sensor_of(d);
+    const bool named = strcmp(s->engine, FT_DEFAULT_ENGINE) != 0;
+
+    if (local && q->no_sensors && *q->no_sensors)
+        why = q->no_sensors;
+    if (s->by == FT_ANSWERED_BY_SPECIFICATION &&
+        s->source.model != FT__ANALYTIC_PHYSICS && d && strcmp(d->type, "gpu") == 0 &&
+        d->tdp_w > 0)
+        return text(x, "%s; --method physics estimates them", why);
+    if (!*s->engine)
+        return text(x,
+                    "%s; no engine of foretell measures there: foretell data import of "
+                    "others' measurements (docs/data.md), then foretell train --family",
+                    why);
+    return text(x,
+                "%s; measured where %s can be read (%s): foretell collect%s%s --power "
+                "%s, then foretell train%s%s",
+                why, sensor ? sensor : "a power meter",
+                local ? "foretell doctor shows which"
+                      : "on a host that has this device",
+                named ? " --engine " : "", named ? s->engine : "",
+                sensor ? "all" : "\"command:PROGRAM\"", named ? " --engine " : "",
+                named ? s->engine : "");
+}
+
 static void put_estimates(struct answer *x, const ft__question *q)
 {
     const ft_network_estimate *e = &q->e;
@@ -400,8 +448,7 @@ static void put_estimates(struct answer *x, const ft__question *q)
     a->power = kept(x, e->power);
     a->memory = kept(x, e->memory);
     if (e->energy.basis == FT_BASIS_UNAVAILABLE)
-        a->energy.why = text(
-            x, "%s", q->no_sensors && *q->no_sensors ? q->no_sensors : e->energy.why);
+        a->energy.why = no_energy(x, q, e->energy.why);
     if (e->power.basis == FT_BASIS_UNAVAILABLE && *a->energy.why)
         a->power.why = a->energy.why;
     for (int p = 0; phase && p < FT_PHASE_COUNT; p++)
