@@ -427,13 +427,16 @@ static const char *no_energy(struct answer *x, const ft__question *q, const char
                     why);
     return text(x,
                 "%s; measured where %s can be read (%s): foretell collect%s%s --power "
-                "%s, then foretell train%s%s",
+                "%s, then foretell train%s%.*s",
                 why, sensor ? sensor : "a power meter",
                 local ? "foretell doctor shows which"
                       : "on a host that has this device",
                 named ? " --engine " : "", named ? s->engine : "",
-                sensor ? "all" : "\"command:PROGRAM\"", named ? " --engine " : "",
-                named ? s->engine : "");
+                sensor ? "all" : "\"command:PROGRAM\"",
+                !named  ? ""
+                : local ? " --engine "
+                        : " --family",
+                local && named ? (int)strcspn(s->engine, ",") : 0, s->engine);
 }
 
 static void put_estimates(struct answer *x, const ft__question *q)
