@@ -118,6 +118,7 @@ static void norms_that_were_folded_are_said_of_training_steps(void)
     CHECK(!ft_query_ask(&a, d, &q, NULL)); /* a pass keeps nothing */
     for (size_t i = 0; a && i < a->n_warnings; i++)
         CHECK(a->warning[i]->code != FT_REMARK_FOLDED);
+    CHECK(a && ft_graph_folded_norms(NULL, 0, a->graph) > 0);
     ft_answer_free(a);
     ft_data_close(d);
 }
