@@ -131,7 +131,7 @@ static ft_status put_arg(uint8_t *param, uint8_t *known, const ft_ptx *m,
     if (arg->size > k->param[n].size)
         return ft_fail(err, FT_EINVAL, 0, "%s: parameter '%s' has %u bytes, not %u",
                        k->name, k->param[n].name, k->param[n].size, arg->size);
-    at = m->variable[f->param[n]].offset;
+    at = m->variable[f->param[n].index].offset;
     if (at > f->param_bytes || arg->size > f->param_bytes - at)
         return ft_fail(err, FT_EINVAL, 0, "%s: parameter '%s' lies outside", k->name,
                        k->param[n].name);
@@ -249,7 +249,8 @@ static bool list_blocks(ft__count_plan *p)
 
             to->line = part->f->insn[from->first].line;
             to->last_line = part->f->insn[from->end - 1].line;
-            to->instructions = from->end - from->first;
+            for (uint32_t i = from->first; i < from->end; i++)
+                to->instructions += !part->f->insn[i].implied;
             to->label = label_at(p, part, &next, from->first);
             to->source =
                 ft__ptx_source(&to->source_line, p->m, &part->f->insn[from->first]);

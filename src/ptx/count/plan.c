@@ -56,15 +56,38 @@ static void step_lives(struct lives *w, uint32_t b, const ft__plan_step *s)
     }
 }
 
-static void always(struct lives *w, const ft__ptx_operand *o)
+static void always_reg(struct lives *w, uint32_t reg)
+{
+    if (w->part->slot[reg] != FT__NO_SLOT)
+        put(w->always, w->part->slot[reg]);
+}
+
+static void always_variable(struct lives *w, uint32_t variable)
 {
     const ft__plan_part *part = w->part;
 
-    if (o->kind == FT__PTX_REG && part->slot[o->index] != FT__NO_SLOT)
-        put(w->always, part->slot[o->index]);
-    for (uint32_t c = 0; o->kind == FT__PTX_VARIABLE && c < part->n_cells; c++)
-        if (part->cell[c].variable == o->index)
+    for (uint32_t c = 0; c < part->n_cells; c++)
+        if (part->cell[c].variable == variable)
             put(w->always, part->cell[c].slot);
+}
+
+static void always(struct lives *w, const ft__ptx_operand *passed)
+{
+    const ft__ptx_operand *o;
+
+    for (uint32_t e = 0; (o = ft__plan_passed(w->part->f, passed, e)); e++)
+        if (o->kind == FT__PTX_REG)
+            always_reg(w, o->index);
+        else if (o->kind == FT__PTX_VARIABLE)
+            always_variable(w, o->index);
+}
+
+static void always_formal(struct lives *w, const ft__ptx_formal *formal)
+{
+    for (uint32_t e = 0; formal->is_reg && e < formal->n; e++)
+        always_reg(w, formal->index + e);
+    if (!formal->is_reg)
+        always_variable(w, formal->index);
 }
 
 /* What comes in and goes out with calls. */
@@ -82,13 +105,11 @@ static void find_always(struct lives *w)
             put(w->always, part->call[c].pointer);
     }
     for (uint32_t k = 0; !f->entry && k < f->n_params; k++)
-        always(w, &(ft__ptx_operand){.kind = f->params_are_regs ? FT__PTX_REG
-                                                                : FT__PTX_VARIABLE,
-                                     .index = f->param[k]});
+        always_formal(w, &f->param[k]);
     for (uint32_t k = 0; k < f->n_results; k++)
-        always(w, &(ft__ptx_operand){.kind = f->results_are_regs ? FT__PTX_REG
-                                                                 : FT__PTX_VARIABLE,
-                                     .index = f->result[k]});
+        always_formal(w, &f->result[k]);
+    for (uint32_t r = 0; (part->n_calls || !f->entry) && r < f->n_module_regs; r++)
+        always_reg(w, r);
 }
 
 /* in = use, and what lives behind and is not written here; until nothing changes. */
