@@ -9,8 +9,9 @@
 
 /* ---- slots that are still read where a loop begins ---- */
 
-/* Words of all sets together, and rounds over them; beyond, all that may live does. */
-enum { MOST_WORDS = 1 << 22, LIVE_ROUNDS = 1000 };
+/* Words of all sets together, and rounds over them; beyond, all that may live does.
+ * MOST_LIVE: slots in all lists of headers together; what is beyond has none. */
+enum { MOST_WORDS = 1 << 22, LIVE_ROUNDS = 1000, MOST_LIVE = 1 << 22 };
 
 struct lives {
     ft__plan_part *part;
@@ -142,26 +143,41 @@ static void flow_back(struct lives *w)
         w->in = NULL;
 }
 
-static bool keep_headers(ft__count_plan *p, struct lives *w)
+/* Slots that live where block b begins, onto the list; how many. */
+static uint32_t list_live(const struct lives *w, uint32_t b, uint32_t *list)
+{
+    const ft__plan_part *part = w->part;
+    uint32_t n = 0;
+
+    for (uint32_t s = 0; s < part->n_slots; s++)
+        if (in(w->always, s) ||
+            (w->in ? in(w->in + (size_t)b * w->words, s) : !part->within[s]))
+            list[n++] = s;
+    list[n++] = FT__NO_SLOT;
+    return n;
+}
+
+static bool keep_headers(ft__count_plan *p, struct lives *w, ft__arena *work)
 {
     ft__plan_part *part = w->part;
+    uint32_t *list = ft__arena_array(work, (size_t)part->n_slots + 1, sizeof(*list));
+    size_t room = MOST_LIVE;
 
-    for (uint32_t b = 0; b < part->flow.n; b++) {
-        uint32_t n = 0;
+    for (uint32_t b = 0; list && b < part->flow.n && room; b++) {
+        uint32_t n;
 
         if (!part->flow.block[b].header)
             continue;
-        part->live[b] =
-            ft__arena_array(&p->arena, (size_t)part->n_slots + 1, sizeof(uint32_t));
-        if (!part->live[b])
+        n = list_live(w, b, list);
+        room = n < room ? room - n : 0;
+        if (room)
+            part->live[b] = ft__arena_array(&p->arena, n, sizeof(*list));
+        if (room && !part->live[b])
             return false;
-        for (uint32_t s = 0; s < part->n_slots; s++)
-            if (in(w->always, s) ||
-                (w->in ? in(w->in + (size_t)b * w->words, s) : !part->within[s]))
-                part->live[b][n++] = s;
-        part->live[b][n] = FT__NO_SLOT;
+        if (room)
+            memcpy(part->live[b], list, n * sizeof(*list));
     }
-    return true;
+    return list != NULL;
 }
 
 static bool find_within(struct lives *w, ft__arena *work)
@@ -204,7 +220,7 @@ static bool find_live(ft__count_plan *p, ft__plan_part *part)
     ok = part->within && part->live && w.always;
     if (ok) {
         find_always(&w);
-        ok = find_within(&w, &work) && keep_headers(p, &w);
+        ok = find_within(&w, &work) && keep_headers(p, &w, &work);
     }
     ft__arena_free(&work);
     return ok;

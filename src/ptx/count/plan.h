@@ -100,8 +100,8 @@ typedef struct ft__plan_part {
     ft__plan_call *call;
     uint32_t n_calls;
     uint32_t *item; /* by block: the first of its items: by warps, by threads, steps' */
-    uint32_t **live; /* by block: slots that live where it begins, SIZE_MAX last;
-                        NULL: no header */
+    uint32_t **live; /* by block: slots that live where it begins, NO_SLOT last;
+                        NULL: no header, or there is no room for the list */
     bool calls;      /* something, anywhere */
     struct ft__origin *origin;
 } ft__plan_part;

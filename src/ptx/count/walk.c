@@ -567,6 +567,8 @@ static uint64_t *copied(ft__run *r, ft__arena *work, const uint64_t *from, uint3
 {
     uint64_t *to = from ? ft__arena_array(work, n, sizeof(*to)) : NULL;
 
+    r->held += from ? n * sizeof(*to) : 0;
+
     if (to)
         memcpy(to, from, n * sizeof(*to));
     else if (from)
@@ -586,7 +588,8 @@ static ft__lane_value *save(ft__run *r, ft__arena *work, const ft__frame *f,
     kept = ft__arena_array(work, (size_t)n + 1, sizeof(*kept));
     if (!kept)
         r->short_of_memory = true;
-    for (uint32_t k = 0; kept && k < n; k++) {
+    r->held += n * sizeof(*kept);
+    for (uint32_t k = 0; kept && k < n && r->held <= FT__MOST_HELD; k++) {
         kept[k] = f->value[slots[k]];
         kept[k].lane = copied(r, work, kept[k].lane, r->threads);
         kept[k].unknown = copied(r, work, kept[k].unknown, FT__SET_WORDS);
@@ -714,11 +717,20 @@ static void go_unknown(struct block_walk *w, ft__active *yes, ft__active *no,
                        const ft__flow_block *b, const ft__set *open)
 {
     struct fork k = {.to = b->jump, .next = b->next, .reconvergence = b->reconvergence};
+    const uint64_t held = w->r->held;
     ft__arena work = {0};
 
     w->r->steps += FORK_STEPS;
-    if (fork_new(w, &work, &k))
-        go_both(w, yes, no, &k, open);
+    if (fork_new(w, &work, &k)) {
+        const uint64_t kept = w->r->held - held;
+
+        if (w->r->held > FT__MOST_HELD)
+            give_up(w->r, w->f, w->f->part->flow.block[w->block].first,
+                    "branches that depend on data keep more than 512 MiB of values");
+        else
+            go_both(w, yes, no, &k, open);
+        w->r->held -= kept;
+    }
     ft__arena_free(&work);
 }
 
@@ -1037,7 +1049,10 @@ static void go(ft__run *r, ft__frame *f, uint32_t from, uint32_t stop, ft__activ
 
         if (r->steps > r->most_steps)
             give_up(r, f, f->part->flow.block[w.block].first,
-                    "it takes too long to follow");
+                    r->crowded
+                        ? "loops keep more than 512 MiB of values, and to go round "
+                          "each takes too long"
+                        : "it takes too long to follow");
         if (f->part->flow.block[w.block].header &&
             !ft__summary_arrive(r, f, w.block, w.from, w.walk, &w.t)) {
             nobody(&w.t);
