@@ -123,7 +123,7 @@ typedef struct ft_ptx_counts {
     ft_ptx_tally tensor_flops;
     ft_ptx_tally descriptor_bytes; /* of shared memory read by wgmma through descriptors,
                                       from its shape and types; not in `bytes` */
-    int exact;           /* 1: all of the instruction counts are */
+    int exact;           /* 1: all of the instruction counts are, and all fit 64 bits */
     const char *because; /* not exact: why, with line; borrowed from the counter */
 } ft_ptx_counts;
 

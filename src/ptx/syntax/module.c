@@ -115,8 +115,7 @@ static void directive(ft__parser *p)
     }
     if (word == FT__WORD_FUNC || word == FT__WORD_ENTRY)
         ft__ptx_function_read(p, word == FT__WORD_ENTRY);
-    else if (p->lex.kind != FT__TOK_WORD || word == FT__MOD_REG ||
-             !ft__ptx_directive(p, linkage))
+    else if (p->lex.kind != FT__TOK_WORD || !ft__ptx_directive(p, linkage))
         ft__ptx_expected(p, "a directive");
 }
 
@@ -272,10 +271,13 @@ static void begin(ft__parser *p, ft_ptx *m, ft_error *err)
 static void release(ft__parser *p)
 {
     ft__ptx_list *const lists[] = {
-        &p->symbols.list, &p->functions, &p->variables,       &p->locs,  &p->files,
-        &p->kernels,      &p->insns,     &p->operands,        &p->mods,  &p->regs,
-        &p->labels,       &p->targets,   &p->fixups,          &p->stage, &p->params,
-        &p->results,      &p->ignored,   &p->kernel_functions};
+        &p->symbols.list, &p->functions, &p->variables,
+        &p->locs,         &p->files,     &p->kernels,
+        &p->insns,        &p->operands,  &p->mods,
+        &p->regs,         &p->labels,    &p->targets,
+        &p->fixups,       &p->stage,     &p->params,
+        &p->results,      &p->ignored,   &p->kernel_functions,
+        &p->module_regs};
 
     for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
         free(lists[i]->at);
