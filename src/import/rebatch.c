@@ -7,7 +7,7 @@
 
 #include "import/options.h"
 
-struct pair {
+struct two_batches {
     const ft_graph *a;
     const ft_graph *b;
     int64_t batch_a;
@@ -17,7 +17,7 @@ struct pair {
 enum { SAME = -1, WRONG = -2 };
 
 /* The dimension that differs, SAME, or WRONG: several, or not in proportion. */
-static int grown(const struct pair *p, uint32_t tensor_a, uint32_t tensor_b)
+static int grown(const struct two_batches *p, uint32_t tensor_a, uint32_t tensor_b)
 {
     const ft_shape *a = &p->a->tensor[tensor_a].shape,
                    *b = &p->b->tensor[tensor_b].shape;
@@ -37,7 +37,7 @@ static int grown(const struct pair *p, uint32_t tensor_a, uint32_t tensor_b)
 }
 
 /* Elements of the dimensions before `axis`, which does not grow. */
-static int64_t before(const struct pair *p, uint32_t tensor, int axis)
+static int64_t before(const struct two_batches *p, uint32_t tensor, int axis)
 {
     int64_t n = 1;
 
@@ -46,14 +46,14 @@ static int64_t before(const struct pair *p, uint32_t tensor, int axis)
     return n;
 }
 
-static int64_t at(const struct pair *p, uint32_t tensor, int axis)
+static int64_t at(const struct two_batches *p, uint32_t tensor, int axis)
 {
     return p->a->tensor[tensor].shape.dim[axis];
 }
 
 /* Merged with what is before it, or with what it was merged with split off, or where it
  * was; but not [N, S, H] to [1, N S, H] by the 1 of the file. */
-static bool view_keeps(const struct pair *p, const ft_node *n, int in, int out)
+static bool view_keeps(const struct two_batches *p, const ft_node *n, int in, int out)
 {
     const uint32_t x = n->in[0], y = n->out[0];
 
@@ -65,7 +65,7 @@ static bool view_keeps(const struct pair *p, const ft_node *n, int in, int out)
            before(p, y, out) == at(p, x, in) / p->batch_a;
 }
 
-static bool goes_along(const struct pair *p, const ft_node *a, const ft_node *b)
+static bool goes_along(const struct two_batches *p, const ft_node *a, const ft_node *b)
 {
     const ft_op *op = &p->a->op[a->op];
     int first = SAME, in = SAME;
@@ -94,7 +94,7 @@ static bool goes_along(const struct pair *p, const ft_node *a, const ft_node *b)
 ft_status ft__batch_goes_along(const ft_graph *a, const ft_graph *b, int64_t batch_a,
                                int64_t batch_b, ft_error *err)
 {
-    const struct pair p = {a, b, batch_a, batch_b};
+    const struct two_batches p = {a, b, batch_a, batch_b};
     const uint32_t n = a->n_nodes < b->n_nodes ? a->n_nodes : b->n_nodes;
     uint32_t i = 0;
 
