@@ -107,6 +107,7 @@ static void norms_that_were_folded_are_said_of_training_steps(void)
     ft_data *d = open_data();
     ft_query q = FT_QUERY_INIT;
     ft_answer *a;
+    char what[32] = "";
 
     CHECK(is_folded(d, "resnet50.onnx") && is_folded(d, "mobilenet_v2.onnx"));
     CHECK(!is_folded(d, "resnet50.pt2"));
@@ -116,6 +117,8 @@ static void norms_that_were_folded_are_said_of_training_steps(void)
     q.model = model;
     q.device = "a30";
     CHECK(!ft_query_ask(&a, d, &q, NULL)); /* a pass keeps nothing */
+    CHECK(a && ft_graph_folded_norms(NULL, 0, a->graph) > 100);
+    CHECK(a && ft_graph_folded_norms(what, 20, a->graph) > 100 && strlen(what) == 19);
     for (size_t i = 0; a && i < a->n_warnings; i++)
         CHECK(a->warning[i]->code != FT_REMARK_FOLDED);
     CHECK(a && ft_graph_folded_norms(NULL, 0, a->graph) > 0);

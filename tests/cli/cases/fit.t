@@ -47,7 +47,7 @@ Batches cannot be tried where the file fixes one, where a list has its own sizes
 where the memory is not known.
 
   $ foretell predict models/unknown-op.onnx --device a30 --max-batch
-  foretell predict: --max-batch asks at several batches: unknown-op.onnx: --batch 2: the file fixes the first dimension of input "x" at 1; export it with an open batch
+  foretell predict: --max-batch asks at several batches: unknown-op.onnx: the file fixes its batch, and node bad?[31mname (generic) goes with no other: export it with an open batch
   [2]
   $ echo 'relu x=1x8 dtype=fp32' > one.ops
   $ foretell predict one.ops --device a30 --max-batch
