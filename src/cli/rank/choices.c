@@ -75,7 +75,8 @@ static int not_found(const ft__rank_question *q, ft__choice *x, const ft_error *
     size_t len = strlen(x->device);
     bool named = strncmp(err->msg, x->device, len) == 0 && err->msg[len] == ':';
 
-    if (!ft__device_is_there(q->c, x->device, &x->limit_bytes))
+    if (!ft__device_is_there(q->c, x->device, &x->limit_bytes) &&
+        (q->named || strcmp(x->device, "local") != 0))
         return ft__cli_fail(q->c, FT_ENOTFOUND, err);
     snprintf(x->why, sizeof(x->why), "%s", err->msg + (named ? len + 2 : 0));
     return FT__EXIT_GOOD;
@@ -146,9 +147,12 @@ static int by_file(ft__rank_question *q, size_t d, const ft__setting_options *us
     char setting[FT__SETTING_MAX];
     int code = ft__operating_setting(q->c, setting, use, q->o->asked.setting);
 
+    if (strcmp(q->device[d], "local") == 0)
+        query.loaded = NULL; /* a family says nothing of this machine */
     query.method = q->o->method;
     query.correct = q->o->correct;
     query.engine = q->o->engine;
+    query.threads = q->o->threads;
     query.engine_version = q->o->asked.engine_version;
     query.setting = setting;
     for (size_t b = 0; b < q->n_batches && !code; b++) {
@@ -175,19 +179,6 @@ static bool as_asked(const ft_predictor *p, const ft__setting_options *use)
            (isnan(use->clock_hz) || fabs(clock_of(info.setting) - use->clock_hz) < 1e6);
 }
 
-static int no_predictor(const ft__rank_question *q, const ft__setting_options *use)
-{
-    if (!*use->setting)
-        return ft__cli_exit(q->c, FT__EXIT_MISSING,
-                            "there is no predictor for this machine yet; two commands "
-                            "make one:\n  foretell collect --quick\n  foretell train");
-    return ft__cli_exit(
-        q->c, FT__EXIT_MISSING,
-        "there is no predictor for this machine at %s: foretell collect "
-        "--clocks, then foretell train --setting and --predictor",
-        use->setting);
-}
-
 /* By the predictors for it, as they were trained or at the operating point; otherwise
  * by a family, or its data sheet. */
 static int add_device_choices(ft__rank_question *q, size_t d,
@@ -209,7 +200,7 @@ static int add_device_choices(ft__rank_question *q, size_t d,
         }
     if (n || code)
         return code;
-    return local ? no_predictor(q, use) : by_file(q, d, use);
+    return by_file(q, d, use);
 }
 
 static int find_choices(ft__rank_question *q)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/rank/rank.h"
+#include "cli/session.h"
 #include "foretell/names.h"
 
 static const ft__option options[] = {
@@ -16,8 +17,8 @@ static const ft__option options[] = {
         "co2=1mg; may be repeated"),
     FT__TEXT(
         ft__rank_options, devices, "devices", "all|D,...",
-        "all that have a file, or names of foretell devices and local; those with a "
-        "predictor, or all"),
+        "all that have a file, or names of foretell devices and local; those of "
+        "--predictor, or all and this machine once it has a predictor"),
     FT__TEXTS(
         ft__rank_options, predictors, "predictor", "P.ftp",
         "use this one for its device; may be repeated; local's is the one train made"),
@@ -241,8 +242,10 @@ static int open_predictors(ft__rank_question *q)
     ft__path_predictor(path, q->o->engine ? q->o->engine : FT__DEFAULT_ENGINE,
                        q->o->threads);
     if (!code && ft__path_exists(path))
-        code = open_predictor(q, path);
-    return code;
+        return open_predictor(q, path);
+    return code || !q->o->devices || strcmp(q->o->devices, "all") == 0
+               ? code
+               : ft__engine_needed(q->c, q->o->engine);
 }
 
 static bool add_device(ft__rank_question *q, const char *name)
@@ -299,9 +302,10 @@ static int name_devices(ft__rank_question *q)
 {
     const char *list = q->o->devices;
     char name[128];
-    bool good = true;
+    bool good = true, few = false;
 
-    if (list && strcmp(list, "all") != 0) {
+    q->named = list && strcmp(list, "all") != 0;
+    if (q->named) {
         while (good && ft__word_next(name, sizeof(name), &list)) {
             if (!*name)
                 return ft__usage(q->c,
@@ -316,10 +320,11 @@ static int name_devices(ft__rank_question *q)
         const char *of = q->predictor_of[i];
 
         good = !*of || add_device(q, of); /* a family has none */
+        few = few || (*of && i < q->o->predictors.n);
     }
     if (!good)
         return ft__cli_done(q->c, false);
-    return q->n_devices && !list ? FT__EXIT_GOOD : add_every_file(q);
+    return few && !list ? FT__EXIT_GOOD : add_every_file(q);
 }
 
 /* The price of device q->device[d]: one of its own goes before that of every device. */

@@ -77,9 +77,9 @@ Devices that nobody measured, each scaled from its data sheet.
   expected regret of this answer: 3.4 %
   l4 and a30 cannot be distinguished (~): their intervals overlap
   $ foretell rank data/models/resnet50.onnx --devices local
-  foretell rank: there is no predictor for this machine yet; two commands make one:
-    foretell collect --quick
-    foretell train
+  foretell rank: there is no predictor for this machine yet (HOME/.local/share/foretell/local-onednn.ftp); two commands make one:
+    foretell collect --quick --engine onednn
+    foretell train --engine onednn
   [4]
 
 What cannot be understood.
@@ -195,7 +195,9 @@ At a clock: the predictor trained at it, otherwise the data sheet.
   2  a30  84.3 ms  76.2 ms  93.3 ms  6.34 J  # B  *  0.0 %  measured  fake 1, threads=1 clock=1200MHz
   best: a30 with fake 1, threads=1
   $ foretell rank data/models/resnet18.onnx --clocks 900 --devices local
-  foretell rank: there is no predictor for this machine at clock=900MHz: foretell collect --clocks, then foretell train --setting and --predictor
+  foretell rank: there is no predictor for this machine yet (HOME/.local/share/foretell/local-onednn.ftp); two commands make one:
+    foretell collect --quick --engine onednn
+    foretell train --engine onednn
   [4]
 
 Is the order right? Always the fastest is, and it is known only afterwards.

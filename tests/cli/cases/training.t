@@ -285,7 +285,7 @@ Forward measurements do not answer for the backward pass, and the answer says so
   ----
   conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward layout=channels_last  backward  4  13.9 %  42.1 ms  10.5 ms  10.5 ms  105 ms  roofline
   
-  warning: 4 of 66 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx, then foretell train, brings them in
+  warning: 4 of 66 unique operations lie outside of what the predictor has seen
   warning: 36 of 66 unique operations belong to backward pass and optimizer, which were not measured: their times are rooflines, lower bounds
   to verify it takes an engine that runs training steps: --engine torch
   $ foretell predict data/models/resnet18.onnx --engine fake --mode training --json | pick phases.0.phase phases.0.time.basis phases.1.phase phases.1.time.basis phases.2.time.basis warnings
@@ -294,7 +294,7 @@ Forward measurements do not answer for the backward pass, and the answer says so
   phases.1.phase: "backward"
   phases.1.time.basis: "roofline"
   phases.2.time.basis: "roofline"
-  warnings: ["4 of 66 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx, then foretell train, brings them in", "36 of 66 unique operations belong to backward pass and optimizer, which were not measured: their times are rooflines, lower bounds"]
+  warnings: ["4 of 66 unique operations lie outside of what the predictor has seen", "36 of 66 unique operations belong to backward pass and optimizer, which were not measured: their times are rooflines, lower bounds"]
   $ foretell predict data/models/resnet18.onnx --engine fake --mode inference --json | pick mode phases.# phases.0.time.basis memory.counted_as
   mode: "inference"
   phases.#: 1
