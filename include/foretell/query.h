@@ -116,6 +116,7 @@ typedef enum ft_remark_code {
     FT_REMARK_NEVER_MEASURED, /* kinds never measured: lower bounds */
     FT_REMARK_BACKWARD,      /* backward operations never measured: lower bounds */
     FT_REMARK_OTHER_HOST,    /* launch times are another host's */
+    FT_REMARK_DAMAGED,       /* a predictor that nobody named cannot be read, and is left out */
 } ft_remark_code;
 typedef struct ft_remark {
     ft_remark_code code;

@@ -128,6 +128,12 @@ static void print_pace(const ft_answer *a)
         a->host_s > a->busy_s ? "the host sets the time" : "the device sets the time");
 }
 
+/* Operations that take no time: nobody measures, or estimates, them. */
+static uint32_t n_views(const ft_answer *a)
+{
+    return a->n_ops - a->n_measured - a->n_learned - a->n_scaled - a->n_roofline;
+}
+
 /* How far the figures can be trusted. */
 static void print_sureness(const ft_answer *a)
 {
@@ -141,8 +147,9 @@ static void print_sureness(const ft_answer *a)
                a->device);
     if (a->by != FT_ANSWERED_BY_SPECIFICATION) {
         printf("low .. high is a 90 %% interval; %u unique operations: %u measured, %u "
-               "learned, %u scaled, %u roofline\n",
-               a->n_ops, a->n_measured, a->n_learned, a->n_scaled, a->n_roofline);
+               "learned, %u scaled, %u roofline%s\n",
+               a->n_ops, a->n_measured, a->n_learned, a->n_scaled, a->n_roofline,
+               n_views(a) ? ", the others take no time" : "");
         return;
     }
     if (strcmp(a->method, "physics") == 0)

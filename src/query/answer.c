@@ -14,7 +14,7 @@
 #include "foretell/names.h"
 #include "graph/graph_inside.h"
 
-enum { SPEC_MAX = 2048, MAX_WARNINGS = 6 };
+enum { SPEC_MAX = 2048, MAX_WARNINGS = 7 };
 
 struct answer {
     ft_answer a; /* what callers see */
@@ -277,6 +277,9 @@ static void put_warnings(struct answer *x, const ft__question *q)
     x->a.warning = list;
     if (*q->s.other_machine)
         remark(x, list, n, FT_REMARK_OTHER_MACHINE, text(x, "%s", q->s.other_machine));
+    if (*q->s.damaged)
+        remark(x, list, n, FT_REMARK_DAMAGED,
+               text(x, "a predictor is left out: %s", q->s.damaged));
     if (q->q.host && *x->a.host && strcmp(q->q.host, x->a.host) != 0)
         remark(x, list, n, FT_REMARK_OTHER_HOST,
                text(x,

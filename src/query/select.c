@@ -17,6 +17,7 @@ struct selecting {
     ft_predictor_info info;
     const ft_calibration_set *known; /* NULL: nothing is to be corrected */
     char path[FT__PATH];
+    ft_error damaged; /* of this machine's, which nobody named */
 };
 
 /* Of this library. */
@@ -90,8 +91,12 @@ static ft_status open_predictor(struct selecting *a, ft_error *err)
                                q->threads);
     if (q->loaded)
         a->predictor = q->loaded;
-    else if (q->predictor || (*a->d->user_dir && access(a->path, F_OK) == 0))
+    else if (q->predictor)
         st = ft__data_predictor(&a->predictor, a->d, a->path, err);
+    else if (*a->d->user_dir && access(a->path, F_OK) == 0)
+        st = ft__data_predictor(&a->predictor, a->d, a->path, &a->damaged);
+    if (*a->damaged.msg)
+        return st == FT_ENOMEM ? ft_fail(err, st, 0, "%s", a->path) : FT_OK;
     if (st || !a->predictor)
         return st;
     ft_predictor_get_info(a->predictor, &a->info);
@@ -142,9 +147,10 @@ static bool is_trained_on(const ft_predictor *p, const char *device)
 
 /* The family that knows the operations of g best, rather one that has the device, the
  * user's own first; *out NULL: none knows much of them, or g is NULL. Borrowed, with
- * its path. */
-static ft_status find_family(const ft_predictor **out, const char **path, ft_data *d,
-                             const char *device, const ft_graph *g, ft_error *err)
+ * its path. *damaged: why a file is not among them, or "". */
+static ft_status find_family(const ft_predictor **out, const char **path,
+                             const char **damaged, ft_data *d, const char *device,
+                             const ft_graph *g, ft_error *err)
 {
     /* Less than that learned: constants of other work fit no better than defaults. */
     static const double least = 0.3;
@@ -155,6 +161,7 @@ static ft_status find_family(const ft_predictor **out, const char **path, ft_dat
     *out = NULL;
     *path = "";
     st = ft__data_families(&f, d, err);
+    *damaged = f->damaged;
     for (size_t i = 0; !st && g && i < f->n; i++) {
         const ft_predictor *p = f->predictor[i]->thing;
         double covers = ft_predictor_covers(p, device, g);
@@ -394,6 +401,7 @@ static ft_status select_device(ft__selection *s, const struct selecting *a,
 static ft_status select_any(ft__selection *s, const struct selecting *a, ft_error *err)
 {
     const ft_query *q = a->q;
+    const char *damaged = "";
     const ft__data_kept *kept;
     ft_status st = ft__data_device(&kept, a->d, s->device, true, err);
     const ft_device *device;
@@ -421,9 +429,11 @@ static ft_status select_any(ft__selection *s, const struct selecting *a, ft_erro
         s->source.predictor = a->predictor;
         s->predictor = q->predictor ? q->predictor : "";
     } else if (!q->method) {
-        st = find_family(&s->source.predictor, &s->predictor, a->d, s->device, a->g,
-                         err);
+        st = find_family(&s->source.predictor, &s->predictor, &damaged, a->d, s->device,
+                         a->g, err);
     }
+    snprintf(s->damaged, sizeof(s->damaged), "%s",
+             *a->damaged.msg ? a->damaged.msg : damaged);
     if (!st)
         st = check_setting(s->source.predictor, q->setting, err);
     find_engine(s, facts, q);
@@ -470,6 +480,8 @@ static ft_status check_local(ft__selection *s, const struct selecting *a, bool l
                        "--method %s needs a data sheet: --device with a name that "
                        "foretell devices lists",
                        a->q->method);
+    if (*a->damaged.msg)
+        return ft_fail(err, FT_EFORMAT, 0, "%s", a->damaged.msg);
     if (!learned)
         return no_predictor(a, err);
     take_engine(s, a);

@@ -39,6 +39,7 @@ typedef struct ft__selection {
     uint32_t among;          /* 1: the family was trained on this device, too */
     double limit_bytes;      /* memory of the device; NaN: not known */
     char other_machine[512]; /* the warning that the predictor is of another one; "" */
+    char damaged[1000];      /* why a predictor that was not named is left out; "" */
 } ft__selection;
 
 /* For the network g, as imported, by which a family is chosen (NULL: none is); q->model

@@ -15,10 +15,9 @@ static const ft__option options[] = {
         ft__rank_options, limits, "limit", "WHAT=MOST",
         "of a pass at most: time=10ms, energy=2J, power=150W, memory=8GiB, cost=0.001, "
         "co2=1mg; may be repeated"),
-    FT__TEXT(
-        ft__rank_options, devices, "devices", "all|D,...",
-        "all that have a file, or names of foretell devices and local; those of "
-        "--predictor, or all and this machine once it has a predictor"),
+    FT__TEXT(ft__rank_options, devices, "devices", "all|D,...",
+             "all that have a file, or names of foretell devices and local; those of "
+             "--predictor, or all and this machine once it has a predictor"),
     FT__TEXTS(
         ft__rank_options, predictors, "predictor", "P.ftp",
         "use this one for its device; may be repeated; local's is the one train made"),
@@ -219,6 +218,22 @@ static int open_predictor(ft__rank_question *q, const char *path)
     return FT__EXIT_GOOD;
 }
 
+/* One that nobody named: damaged, it is left out. */
+static int try_predictor(ft__rank_question *q, const char *path)
+{
+    char text[sizeof(q->c->err.msg) + 64];
+    ft_predictor *p;
+
+    if (ft_predictor_load(&p, path, &q->c->err) == FT_OK) {
+        ft_predictor_free(p);
+        return open_predictor(q, path);
+    }
+    snprintf(text, sizeof(text), "a predictor is left out: %s", q->c->err.msg);
+    if (q->c->log.message)
+        q->c->log.message(q->c->log.user, FT_LOG_WARNING, text);
+    return FT__EXIT_GOOD;
+}
+
 static bool asks_for_local(const char *list)
 {
     char name[8];
@@ -242,7 +257,9 @@ static int open_predictors(ft__rank_question *q)
     ft__path_predictor(path, q->o->engine ? q->o->engine : FT__DEFAULT_ENGINE,
                        q->o->threads);
     if (!code && ft__path_exists(path))
-        return open_predictor(q, path);
+        return q->o->devices && strcmp(q->o->devices, "all") != 0
+                   ? open_predictor(q, path)
+                   : try_predictor(q, path);
     return code || !q->o->devices || strcmp(q->o->devices, "all") == 0
                ? code
                : ft__engine_needed(q->c, q->o->engine);

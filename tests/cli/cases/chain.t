@@ -76,7 +76,7 @@ The answer, with its assumptions first and the command that verifies it last.
     workspace  # B
     process  # B
   fits in the device's # B: yes, # B to spare
-  low .. high is a 90 % interval; 25 unique operations: 13 measured, 4 learned, 8 scaled, 0 roofline
+  low .. high is a 90 % interval; 25 unique operations: 11 measured, 4 learned, 8 scaled, 0 roofline, the others take no time
   
   operation  count  share  total  each  low  high  basis
   ----

@@ -45,7 +45,7 @@ them and for others.
   
   $ ./ask --device l4 --top 1 | grep -E 'learned from|interval'
   learned from several devices, l4 not among them: both.ftp
-  low .. high is a 90 % interval; 24 unique operations: 1 measured, 0 learned, 23 scaled, 0 roofline
+  low .. high is a 90 % interval; 24 unique operations: 0 measured, 0 learned, 23 scaled, 0 roofline, the others take no time
   $ ./ask --device local 2>&1 | head -1 | cut -c 1-60
   foretell predict: there is no predictor for this machine yet
   $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,t4,l4 | blur | grep -E '^[0-9]|best'
@@ -133,7 +133,7 @@ What cannot correct anything is refused.
   foretell predict: --correct odd.csv: it holds no operation's time
   [3]
   $ echo 'device,value' > odd.csv; ./ask --device l4 --correct odd.csv
-  foretell predict: odd.csv, line 1, column 2 (setting): the line ends here, further columns are missing
+  foretell predict: odd.csv, line 1: there is no column "setting"; docs/data.md has the columns of a file of measurements, and the tools that make one of published tables
   [3]
   $ foretell predict data/models/resnet18.onnx --device l4 --method physics --correct l4.csv
   foretell predict: --method physics uses no measurements: leave --correct out

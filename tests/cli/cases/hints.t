@@ -56,3 +56,46 @@ The engine, threads, store and file that were named stay.
   make one:
     foretell collect --quick --engine fake --threads 2
     foretell train --engine fake --threads 2
+
+Once this machine has a predictor, rank asks all devices all the same; local is left out of
+what it has no answer for. A batch costs what its items cost.
+
+  $ foretell rank data/models/squeezenet1_1.onnx --engine fake --threads 4 --csv | cut -d , -f 2 | grep -cE '^(local|a30|l4)$'
+  3
+  $ foretell rank data/models/squeezenet1_1.onnx --engine fake --threads 4 --clocks 1000 --top 1 | grep 'local'
+  not known: local: --device local is answered as it was measured; at clock=1000MHz: foretell collect --quick --engine fake --threads 4 --clocks 1000MHz, then foretell train --engine fake --setting 'threads=4 clock=1000MHz' -o clocked.ftp, then --predictor clocked.ftp
+  $ foretell rank data/models/resnet18.onnx --devices a30,l4 --batch 8 --price a30=2/h --price l4=1/h | tail -n +5 | head -4
+  -------------------------------------------------------------------------------------------------------------
+  1  a30     1.70 ms   915 us  3.37 ms     4715   116 mJ  98.2 MiB                   0.1178  *   82.6 %  scaled
+  2  l4      2.90 ms  1.54 ms  5.64 ms     2760  91.7 mJ  98.2 MiB                   0.1006  *~  17.4 %  scaled
+  
+  $ foretell rank data/models/resnet18.onnx --devices a30,l4 --batch 8 --price 1/h --json | pick tied choices.0.place choices.1.place choices.0.items_per_s choices.0.cost_per_item choices.0.values.cost.value
+  tied: 1
+  choices.0.place: 1
+  choices.1.place: 2
+  choices.0.items_per_s: 4714.66036199466
+  choices.0.cost_per_item: 5.89178766761168e-08
+  choices.0.values.cost.value: 4.71343013408934e-07
+
+A device that lacks a fact keeps no network from the others.
+
+  $ foretell rank --stdin --devices a30,iphone-6 < some.ops
+  1 network by time on a30, iphone-6: 1 placed, 0 miss a limit, 0 do not fit, 1 are not known
+  
+  #  network  device     time   energy    memory
+  -------------------------------------------------
+  1  1        a30     30.6 us  1.16 mJ  20.0 KiB  *
+  
+  *: no other is at least as good in time, energy and memory and better in one
+  foretell rank: iphone-6: its file does not say "peak_fp32", which an estimate needs
+  $ foretell place data/models/resnet18.onnx some.ops --devices a30,iphone-6
+  2 networks on 2 devices: the least time until all are done
+  
+  network        device     time   energy    memory
+  -------------------------------------------------
+  resnet18.onnx  a30     1.24 ms  43.9 mJ  51.3 MiB
+  some.ops       a30     30.6 us  1.16 mJ  20.0 KiB
+  
+  all are done after 1.27 ms and have taken 45.0 mJ; no other way is better
+  left out for resnet18.onnx: iphone-6: its file does not say "peak_fp32", which an estimate needs
+  left out for some.ops: iphone-6: its file does not say "peak_fp32", which an estimate needs

@@ -228,7 +228,7 @@ Foretold for a device: by phase, and memory by part.
   fits in the device's 24.0 GiB: yes, 23.5 GiB to spare, driver and framework not counted
   the host issues everything in 3.49 ms, the device executes it in 21.5 ms: the device sets the time
   learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
-  low .. high is a 90 % interval; 69 unique operations: 3 measured, 0 learned, 66 scaled, 0 roofline
+  low .. high is a 90 % interval; 69 unique operations: 0 measured, 0 learned, 66 scaled, 0 roofline, the others take no time
   
   operation                                                                                          phase     count   share    total     each      low     high  basis
   ----------------------------------------------------------------------------------------------------------------------------------------------------------------------
@@ -279,7 +279,7 @@ Forward measurements do not answer for the backward pass, and the answer says so
     workspace  # B
     process  # B
   fits in the device's # B: yes, # B to spare
-  low .. high is a 90 % interval; 66 unique operations: 26 measured, 0 learned, 4 scaled, 36 roofline
+  low .. high is a 90 % interval; 66 unique operations: 23 measured, 0 learned, 4 scaled, 36 roofline, the others take no time
   
   operation  phase  count  share  total  each  low  high  basis
   ----
