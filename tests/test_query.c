@@ -79,7 +79,7 @@ static void an_answer_adds_up(void)
     CHECK(shares > 0);
     CHECK(a->assumption[a->n_assumptions - 1]->code == FT_REMARK_MEMORY);
     CHECK(strcmp(a->verify,
-                 "foretell measure two operations --engine torch,device=cuda") == 0);
+                 "foretell measure 'two operations' --engine torch,device=cuda") == 0);
     ft_answer_free(a);
 }
 

@@ -118,6 +118,7 @@ typedef enum ft_remark_code {
     FT_REMARK_OTHER_HOST,    /* launch times are another host's */
     FT_REMARK_FOLDED, /* a training step of a graph without its norms, which were folded */
     FT_REMARK_NO_HARDWARE, /* the device does not compute in the network's element type */
+    FT_REMARK_DAMAGED,       /* a predictor that nobody named cannot be read, and is left out */
 } ft_remark_code;
 typedef struct ft_remark {
     ft_remark_code code;

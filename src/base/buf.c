@@ -45,6 +45,24 @@ void ft__buf_str(ft__buf *b, const char *s)
     ft__buf_add(b, s, strlen(s));
 }
 
+void ft__buf_word(ft__buf *b, const char *s, size_t len)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_-+=.,:/@%";
+
+    if (len > 0 && strspn(s, plain) >= len) {
+        ft__buf_add(b, s, len);
+        return;
+    }
+    ft__buf_str(b, "'");
+    for (size_t i = 0; i < len; i++)
+        if (s[i] == '\'')
+            ft__buf_str(b, "'\\''");
+        else
+            ft__buf_add(b, s + i, 1);
+    ft__buf_str(b, "'");
+}
+
 void ft__buf_fmt(ft__buf *b, const char *fmt, ...)
 {
     va_list ap;

@@ -17,6 +17,8 @@ typedef struct ft__buf {
 
 void ft__buf_add(ft__buf *b, const char *s, size_t len);
 void ft__buf_str(ft__buf *b, const char *s);
+/* As one word of a shell: in quotes where it needs them. */
+void ft__buf_word(ft__buf *b, const char *s, size_t len);
 FT_PRINTF(2, 3) void ft__buf_fmt(ft__buf *b, const char *fmt, ...);
 void ft__buf_free(ft__buf *b);
 

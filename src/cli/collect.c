@@ -270,8 +270,8 @@ static bool print_json(const ft_collect_report *r, const char *setting,
         stdout);
 }
 
-static void print_text(const ft_collect_report *r, const ft_session *s,
-                       const char *store)
+static void print_text(const ft__cli *c, const ft_collect_report *r,
+                       const ft_session *s, const char *store)
 {
     printf("%zu operations measured in %s with %s %s, %s\n", r->measured,
            ft__text_seconds(r->seconds).s, ft_session_get(s)->engine,
@@ -301,9 +301,11 @@ static void print_text(const ft_collect_report *r, const ft_session *s,
     if (r->why_no_power[0])
         printf("no power: %s\n", r->why_no_power);
     printf("store: %s\n", store);
-    puts(r->left ? "next: the same command again goes on with what is left, or "
-                   "foretell train"
-                 : "next: foretell train");
+    fputs(r->left ? "next: the same command again goes on with what is left, or "
+                  : "next: ",
+          stdout);
+    ft__print_train(c, s);
+    putchar('\n');
 }
 
 /* ---- running ---- */
@@ -354,7 +356,7 @@ static int collect(ft__cli *c, ft_session *s, const ft__ops *all,
     if (c->json)
         printed = print_json(&report, ft_session_get(s)->setting, path);
     else
-        print_text(&report, s, path);
+        print_text(c, &report, s, path);
     return ft__cli_done(c, printed);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/session.h"
 #include "report/units.h"
 
 static const ft__option options[] = {
@@ -127,6 +128,12 @@ static void print_pace(const ft_answer *a)
         a->host_s > a->busy_s ? "the host sets the time" : "the device sets the time");
 }
 
+/* Operations that take no time: nobody measures, or estimates, them. */
+static uint32_t n_views(const ft_answer *a)
+{
+    return a->n_ops - a->n_measured - a->n_learned - a->n_scaled - a->n_roofline;
+}
+
 /* How far the figures can be trusted. */
 static void print_sureness(const ft_answer *a)
 {
@@ -140,8 +147,9 @@ static void print_sureness(const ft_answer *a)
                a->device);
     if (a->by != FT_ANSWERED_BY_SPECIFICATION) {
         printf("low .. high is a 90 %% interval; %u unique operations: %u measured, %u "
-               "learned, %u scaled, %u roofline\n",
-               a->n_ops, a->n_measured, a->n_learned, a->n_scaled, a->n_roofline);
+               "learned, %u scaled, %u roofline%s\n",
+               a->n_ops, a->n_measured, a->n_learned, a->n_scaled, a->n_roofline,
+               n_views(a) ? ", the others take no time" : "");
         return;
     }
     if (strcmp(a->method, "physics") == 0)
@@ -200,7 +208,7 @@ static bool print_heaviest(const ft_answer *a, uint64_t top)
 
         ft__table_row(t, op->spec, ft_phase_name(op->op->phase), op->count, op->share,
                       op->total_s, e->value, e->low, e->high,
-                      ft_name(FT_NAMES_BASIS, e->basis));
+                      e->value > 0 ? ft_name(FT_NAMES_BASIS, e->basis) : "-");
     }
     putchar('\n');
     return ft__table_print_take(t, stdout);
@@ -269,20 +277,21 @@ static void print_all_warnings(const struct clocked_answer *a, size_t n, bool be
 
 /* In words: assumptions, totals, the `top` heaviest operations, what was bounded,
  * warnings, the command that verifies. False: out of memory. */
-static bool print_answer(const ft_answer *a, uint64_t top, bool verbose)
+static bool print_answer(const ft_answer *a, const ft__cli *c, uint64_t top)
 {
     print_title(a);
     print_warnings(a, true, NULL);
     for (size_t i = 0; i < a->n_assumptions; i++)
         ft__put_line(stdout, "assumed: ", a->assumption[i]->text);
-    if (!print_totals(a, verbose) || !print_heaviest(a, top))
+    if (!print_totals(a, c->verbose > 0) || !print_heaviest(a, top))
         return false;
     putchar('\n');
     ft__model_print_bounded(a->graph);
     print_warnings(a, false, NULL);
     if (*a->verify)
-        printf("verify%s: %s\n",
-               a->by != FT_ANSWERED_BY_DEVICE ? " on that device" : "", a->verify);
+        printf("verify%s%s: %s\n",
+               strcmp(a->device, "local") != 0 ? " on that device" : "",
+               strcmp(c->args.v[0], "-") == 0 ? ", with the same standard input" : "", a->verify);
     else if (a->by != FT_ANSWERED_BY_DEVICE)
         puts("to verify it: no engine of foretell runs it on that device");
     else
@@ -519,7 +528,7 @@ static bool print_all(ft__cli *c, const struct clocked_answer *a, size_t n, bool
     if (c->csv)
         return true;
     if (!c->json)
-        return n == 1 ? print_answer(a->x, top, c->verbose > 0)
+        return n == 1 ? print_answer(a->x, c, top)
                       : print_answers(a, n, clocks);
     if (n == 1)
         return ft__json_print_take(answer_json(a->x), stdout);
@@ -539,6 +548,21 @@ static int verdict(const ft__predict_question *q, const struct clocked_answer *a
     return FT__EXIT_GOOD;
 }
 
+/* Of this machine an engine without a predictor is one that could make it. */
+static int check_engine(const ft__predict_question *q, const char *list)
+{
+    const ft__predict_options *o = q->o;
+    char device[MAX_NAME], path[FT__PATH_MAX];
+    bool local = false;
+
+    while (ft__word_next(device, sizeof(device), &list))
+        local = local || strcmp(device, "local") == 0;
+    if (!local || !o->engine || o->predictor)
+        return FT__EXIT_GOOD;
+    ft__path_predictor(path, o->engine, o->threads);
+    return ft__path_exists(path) ? FT__EXIT_GOOD : ft__engine_needed(q->c, o->engine);
+}
+
 static int answer_all(const ft__predict_question *q, ft_data *data)
 {
     const char *list = q->o->device ? q->o->device : "local";
@@ -551,7 +575,9 @@ static int answer_all(const ft__predict_question *q, ft_data *data)
                          "--device wants names joined by commas, at most %d answers "
                          "in all, not \"%s\"",
                          MAX_ANSWERS, list);
-    code = ask_all(a, q, data, list);
+    code = check_engine(q, list);
+    if (!code)
+        code = ask_all(a, q, data, list);
     for (size_t i = 0; i < n && !code; i++)
         n_known += a[i].x->n_known;
     if (!code && q->o->correct && !n_known)

@@ -1,5 +1,6 @@
 /* foretell train: from the store to a predictor; foretell show: a predictor in words,
  * JSON and CSV, as train prints it too. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -580,6 +581,24 @@ static void take_importance(void *user, const ft_regressor_attributes *of)
     }
 }
 
+/* What asks it: by its file where predict would not look for it. */
+static void print_next(const struct train_options *o, const char *path)
+{
+    const bool many = o->family || o->kernels;
+    const bool by_path = o->out || (o->device && strcmp(o->device, "local") != 0);
+
+    printf("\nwritten: %s\nnext: foretell %s", path,
+           from_store(o) ? "predict MODEL" : "ptx FILE --grid X");
+    ft__put_word(stdout, " --device ", many ? "D" : o->device ? o->device : "local");
+    if (by_path)
+        ft__put_word(stdout, " --predictor ", path);
+    else if (!many && o->engine && strcmp(o->engine, FT__DEFAULT_ENGINE) != 0)
+        ft__put_word(stdout, " --engine ", o->engine);
+    if (!by_path && !many && o->threads > 1)
+        printf(" --threads %" PRIu64, o->threads);
+    putchar('\n');
+}
+
 static int save(ft__cli *c, const ft_predictor *p, const char *path,
                 const struct train_options *o, const struct importance *worth)
 {
@@ -590,9 +609,7 @@ static int save(ft__cli *c, const ft_predictor *p, const char *path,
         return ft__cli_check(c, st);
     printed = print_predictor(c, p, path, worth);
     if (!c->json && !c->csv)
-        printf("\nwritten: %s\nnext: foretell %s --device %s\n", path,
-               from_store(o) ? "predict MODEL" : "ptx FILE --grid X",
-               o->family || o->kernels ? "D" : "local");
+        print_next(o, path);
     return ft__cli_done(c, printed);
 }
 
@@ -669,7 +686,7 @@ const ft__command ft__train_command = {
     .examples = "  foretell train\n"
                 "  foretell train -o server.ftp --engine onednn --threads 8\n"
                 "  foretell train --without vgg16.onnx --forget -o honest.ftp\n"
-                "  foretell train --add server.ftp -o server.ftp\n"
+                "  foretell train --add server.ftp -o more.ftp\n"
                 "  foretell train --importance\n"
                 "  foretell train --family --where 'device=a30,l4 phase=forward' -o "
                 "gpus.ftp\n"

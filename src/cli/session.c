@@ -3,6 +3,7 @@
 #include "cli/session.h"
 
 #include <glob.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,6 +191,47 @@ int ft__session_open(ft__cli *c, ft_session **out, const char *engine, uint64_t 
     ft__path_plugins(c, plugin_dir);
     st = ft_session_open(out, &how, &c->err);
     return choice.given ? ft__cli_check_asked(c, st) : ft__cli_check(c, st);
+}
+
+void ft__print_train(const ft__cli *c, const ft_session *s)
+{
+    const ft_session_facts *f = ft_session_get(s);
+    uint64_t threads = 0;
+
+    fputs("foretell train", stdout);
+    if (strcmp(f->engine, FT__DEFAULT_ENGINE) != 0)
+        ft__put_word(stdout, " --engine ", f->engine);
+    if (strncmp(f->device, "cpu-", 4) != 0)
+        ft__put_word(stdout, " --device ", f->device);
+    if (strchr(f->setting, ' '))
+        ft__put_word(stdout, " --setting ", f->setting);
+    else if (sscanf(f->setting, "threads=%" SCNu64, &threads) == 1 && threads > 1)
+        printf(" --threads %" PRIu64, threads);
+    if (c->store)
+        ft__put_word(stdout, " --db ", c->store);
+}
+
+int ft__engine_needed(ft__cli *c, const char *engine)
+{
+    const size_t len = engine ? strcspn(engine, ",") : 0;
+    char dir[FT__PATH_MAX], list[256] = "", **names;
+    bool there = !engine;
+    size_t n;
+
+    ft__path_plugins(c, dir);
+    if (there || ft_engine_names(&names, &n, dir, NULL))
+        return FT__EXIT_GOOD;
+    for (size_t i = 0; i < n; i++) {
+        const size_t used = strlen(list);
+
+        there = there || (strlen(names[i]) == len && !memcmp(names[i], engine, len));
+        snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "", names[i]);
+    }
+    free(names);
+    return there ? FT__EXIT_GOOD
+                 : ft__cli_exit(c, FT__EXIT_MISSING,
+                                "no engine \"%.*s\" in %s; there %s %s", (int)len, engine,
+                                dir, n == 1 ? "is" : "are", n ? list : "none");
 }
 
 void ft__clock_steps_part(const ft__cli *c, const ft__clock_steps *w, size_t i)

@@ -36,6 +36,10 @@ int ft__clock_steps_parse(ft__cli *c, ft__clock_steps *w,
  * i of w (NULL: none) is in force while it is open. Complains itself. */
 int ft__session_open(ft__cli *c, ft_session **out, const char *engine, uint64_t threads,
                      ft__clock_steps *w, size_t i);
+/* "foretell train ..." of what the session measures; no newline. */
+void ft__print_train(const ft__cli *c, const ft_session *s);
+/* Is there such an engine, its options left out? Complains itself; NULL: there is. */
+int ft__engine_needed(ft__cli *c, const char *engine);
 /* Before the result of setting i, and behind the last one (i is w->n), so that --json
  * is one document. */
 void ft__clock_steps_part(const ft__cli *c, const ft__clock_steps *w, size_t i);

@@ -10,10 +10,11 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/pairs.h"
 #include "foretell/names.h"
 #include "graph/graph_inside.h"
 
-enum { SPEC_MAX = 2048, MAX_WARNINGS = 8 };
+enum { SPEC_MAX = 2048, MAX_WARNINGS = 9 };
 
 struct answer {
     ft_answer a; /* what callers see */
@@ -104,6 +105,125 @@ static void put_assumptions(struct answer *x, const ft__question *q)
                "memory as PyTorch allocates it, operation by operation");
 }
 
+/* ---- commands that measure it ---- */
+
+static void add_option(ft__buf *b, const char *option, const char *value)
+{
+    if (!value)
+        return;
+    ft__buf_fmt(b, " %s ", option);
+    ft__buf_word(b, value, strlen(value));
+}
+
+static void add_count(ft__buf *b, const char *option, uint64_t n)
+{
+    if (n)
+        ft__buf_fmt(b, " %s %" PRIu64, option, n);
+}
+
+/* What was asked for beside the model. */
+static void add_shapes(ft__buf *b, const ft_query *q)
+{
+    ft__buf word = {0};
+
+    for (size_t i = 0; i < q->n_dims; i++) {
+        word.len = 0;
+        ft__buf_fmt(&word, "%s=%" PRId64, q->dims[i].name, q->dims[i].value);
+        add_option(b, "--dim", word.s);
+    }
+    for (size_t i = 0; i < q->n_inputs; i++) {
+        const ft_input_shape *in = &q->inputs[i];
+        const bool named = in->name && *in->name;
+
+        word.len = 0;
+        ft__buf_fmt(&word, "%s%s", named ? in->name : "", named ? "=" : "");
+        for (uint32_t k = 0; k < in->shape.rank; k++)
+            ft__buf_fmt(&word, "%s%" PRId64, k ? "x" : "", in->shape.dim[k]);
+        add_option(b, "--input", word.s);
+    }
+    b->bad = b->bad || word.bad;
+    ft__buf_free(&word);
+}
+
+/* Clocks and caps that are held while it is measured. */
+static void add_operating_point(ft__buf *b, const char *setting)
+{
+    static const char *const of[][2] = {
+        {"clock", "--clocks"}, {"memory", "--memory-clock"}, {"power", "--power-cap"}};
+
+    for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
+        size_t len;
+        const char *value = ft__pair(setting, of[i][0], &len);
+
+        if (!value)
+            continue;
+        ft__buf_fmt(b, " %s ", of[i][1]);
+        ft__buf_word(b, value, len);
+    }
+}
+
+/* "foretell measure MODEL ..." or collect: with the engine and all else that the
+ * answer is for; "": no engine of this library runs it there, or takes steps. */
+static const char *measuring(struct answer *x, const ft__question *a, const char *verb)
+{
+    const bool training = x->a.graph->mode == FT_MODE_TRAINING;
+    const ft_query *q = &a->q;
+    const char *model = q->model ? q->model : x->a.model, *made;
+    ft__buf b = {0};
+
+    if (!*a->s.run_by || (training && strncmp(a->s.run_by, "torch", 5) != 0))
+        return "";
+    ft__buf_fmt(&b, "foretell %s ", verb);
+    ft__buf_word(&b, model, strlen(model));
+    add_option(&b, "--engine", a->s.run_by);
+    add_option(&b, "--mode", q->mode);
+    add_option(&b, "--optimizer", q->optimizer);
+    add_option(&b, "--loss", q->loss);
+    add_option(&b, "--loss-on", q->loss_on);
+    add_option(&b, "--dtype", q->dtype);
+    add_count(&b, "--threads", a->s.threads);
+    add_count(&b, "--batch", (uint64_t)q->batch);
+    add_count(&b, "--trips", (uint64_t)q->trips);
+    add_shapes(&b, q);
+    add_operating_point(&b, a->s.setting);
+    x->bad = x->bad || b.bad;
+    made = b.bad ? "" : text(x, "%s", b.s);
+    ft__buf_free(&b);
+    return made;
+}
+
+/* How what lies outside of the predictor comes into it; "": not by a command. */
+static const char *learning(struct answer *x, const ft__question *a)
+{
+    const ft_query *q = &a->q;
+    const char *collect = measuring(x, a, "collect"), *made;
+    ft__buf b = {0};
+
+    if (!*collect || q->loaded || strcmp(q->model ? q->model : "-", "-") == 0)
+        return "";
+    if (x->a.by == FT_ANSWERED_BY_FAMILY)
+        return text(x,
+                    "; measured there, by %s --db few.db, they correct it: --correct "
+                    "few.db",
+                    collect);
+    ft__buf_fmt(&b, "; %s%s, then foretell train",
+                q->predictor ? "in the store that it was learned from, by " : "",
+                collect);
+    add_option(&b, "--engine", a->s.engine);
+    if (strcmp(x->a.device, "local") != 0)
+        add_option(&b, "--device", x->a.device);
+    if (!strchr(a->s.setting, ' '))
+        add_count(&b, "--threads", a->s.threads);
+    else
+        add_option(&b, "--setting", a->s.setting);
+    if (q->predictor)
+        ft__buf_str(&b, " -o more.ftp, then --predictor more.ftp");
+    x->bad = x->bad || b.bad;
+    made = b.bad ? "" : text(x, "%s, brings them in", b.s);
+    ft__buf_free(&b);
+    return made;
+}
+
 /* ---- warnings ---- */
 
 /* Unique operations that are not of a forward pass, and whose time is a bound. */
@@ -128,8 +248,8 @@ static void put_op_warnings(struct answer *x, const ft__question *q,
         remark(x, list, n, FT_REMARK_OUTSIDE,
                text(x,
                     "%u of %u unique operations lie outside of what the predictor has "
-                    "seen; foretell collect %s, then foretell train, brings them in",
-                    e->n_scaled, e->n_ops, q->q.model ? q->q.model : x->a.model));
+                    "seen%s",
+                    e->n_scaled, e->n_ops, learning(x, q)));
     if (e->n_roofline > backward)
         remark(x, list, n, FT_REMARK_NEVER_MEASURED,
                text(x,
@@ -208,6 +328,9 @@ static void put_warnings(struct answer *x, const ft__question *q)
     put_no_hardware(x, q, list);
     if (*q->s.other_machine)
         remark(x, list, n, FT_REMARK_OTHER_MACHINE, text(x, "%s", q->s.other_machine));
+    if (*q->s.damaged)
+        remark(x, list, n, FT_REMARK_DAMAGED,
+               text(x, "a predictor is left out: %s", q->s.damaged));
     if (q->q.host && *x->a.host && strcmp(q->q.host, x->a.host) != 0)
         remark(x, list, n, FT_REMARK_OTHER_HOST,
                text(x,
@@ -301,49 +424,6 @@ static void put_unmodelled(struct answer *x)
     for (uint32_t i = 0; list && i < g->n_bounded; i++)
         list[x->a.n_unmodelled++] = g->bounded[i];
     x->a.unmodelled = list;
-}
-
-/* ---- the command that verifies ---- */
-
-static void add_shape(ft__buf *b, const ft_input_shape *in)
-{
-    ft__buf_fmt(b, " --input %s%s", in->name ? in->name : "",
-                in->name && *in->name ? "=" : "");
-    for (uint32_t i = 0; i < in->shape.rank; i++)
-        ft__buf_fmt(b, "%s%" PRId64, i ? "x" : "", in->shape.dim[i]);
-}
-
-static const char *make_verify(struct answer *x, const ft__question *a)
-{
-    const bool training = x->a.graph->mode == FT_MODE_TRAINING;
-    const ft_query *q = &a->q;
-    const char *made;
-    ft__buf b = {0};
-
-    if (!*a->s.engine || (training && strncmp(a->s.engine, "torch", 5) != 0))
-        return ""; /* none runs there, or takes steps */
-    ft__buf_fmt(&b, "foretell measure %s --engine %s", q->model ? q->model : x->a.model,
-                a->s.engine);
-    if (training)
-        ft__buf_str(&b, " --mode training");
-    if (training && q->optimizer)
-        ft__buf_fmt(&b, " --optimizer %s", q->optimizer);
-    if (q->dtype)
-        ft__buf_fmt(&b, " --dtype %s", q->dtype);
-    if (q->threads)
-        ft__buf_fmt(&b, " --threads %" PRIu64, q->threads);
-    if (q->batch)
-        ft__buf_fmt(&b, " --batch %" PRId64, q->batch);
-    if (q->trips)
-        ft__buf_fmt(&b, " --trips %" PRId64, q->trips);
-    for (size_t i = 0; i < q->n_dims; i++)
-        ft__buf_fmt(&b, " --dim %s=%" PRId64, q->dims[i].name, q->dims[i].value);
-    for (size_t i = 0; i < q->n_inputs; i++)
-        add_shape(&b, &q->inputs[i]);
-    x->bad = x->bad || b.bad;
-    made = b.bad ? "" : text(x, "%s", b.s);
-    ft__buf_free(&b);
-    return made;
 }
 
 /* ---- the whole ---- */
@@ -494,7 +574,7 @@ static void put_answer(struct answer *x, const ft__question *q)
     put_assumptions(x, q);
     put_ops(x, &q->e);
     put_unmodelled(x);
-    x->a.verify = make_verify(x, q);
+    x->a.verify = measuring(x, q, "measure");
 }
 
 /* Of many settings or lists there are values alone. */

@@ -140,14 +140,15 @@ static ft_status mark_unknown(ft__question *a, ft_error *err)
 static ft_status drop_driven(ft__question *a, ft_error *err)
 {
     bool said = false;
+    ft_error why = {0};
     ft_status st = FT_OK;
 
     for (size_t i = 0; i < a->many.n && !st; i++) {
         if (!is_set(a->q.settings[i]))
             continue;
         a->many.each[i] = unknown;
-        if (!said)
-            st = say_why(&a->many, i, ft__local_as_measured, err);
+        if (!said && ft__local_as_measured(&a->s, a->q.settings[i], &why))
+            st = say_why(&a->many, i, why.msg, err);
         said = true;
     }
     return st;

@@ -254,14 +254,19 @@ static ft_status add_family(ft_data *d, const char *path, ft_error *err)
 {
     ft__families *f = &d->families;
     ft_predictor_info info;
+    ft_error why = {0};
     ft__data_kept *k;
     ft_status st;
 
     if (f->n == FT__MAX_FAMILIES)
         return FT_OK;
-    st = keep_predictor(&k, d, path, err);
+    st = keep_predictor(&k, d, path, &why);
+    if (st == FT_ENOMEM)
+        return ft_fail(err, st, 0, "%s", path);
+    if (st && !*f->damaged)
+        snprintf(f->damaged, sizeof(f->damaged), "%s", why.msg);
     if (st)
-        return st;
+        return FT_OK; /* the others answer */
     ft_predictor_get_info(k->thing, &info);
     if (!*info.device)
         f->predictor[f->n++] = k;

@@ -25,6 +25,7 @@ typedef struct ft__families {
     size_t n;
     bool opened;
     bool own; /* the first is the user's */
+    char damaged[1000]; /* why a file is not among them: the first such; "" */
 } ft__families;
 
 /* What remembers the operations of lists, while no query has it; by the question that

@@ -17,15 +17,45 @@ struct selecting {
     ft_predictor_info info;
     const ft_calibration_set *known; /* NULL: nothing is to be corrected */
     char path[FT__PATH];
+    ft_error damaged; /* of this machine's, which nobody named */
 };
 
-const char ft__local_as_measured[] =
-    "--device local is answered as it was measured: foretell collect --clocks, then "
-    "foretell train --setting and --predictor, for another clock or cap";
+/* Of this library. */
+static const char *const engines[] = {"fake", "onednn", "onnxruntime", "torch"};
+enum { N_ENGINES = sizeof(engines) / sizeof(*engines) };
 
 static const char *engine_of(const ft_query *q)
 {
     return q->engine ? q->engine : FT_DEFAULT_ENGINE;
+}
+
+static bool is_own_engine(const char *name)
+{
+    for (size_t i = 0; i < N_ENGINES; i++)
+        if (strcmp(engines[i], name) == 0)
+            return true;
+    return false;
+}
+
+ft_status ft__local_as_measured(const ft__selection *s, const char *setting,
+                                ft_error *err)
+{
+    size_t len;
+    const char *clock = ft__pair(setting, "clock", &len), *engine = s->engine;
+    const unsigned long long threads = s->threads ? s->threads : 1;
+
+    if (!clock || strchr(setting, ' '))
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "--device local is answered as it was measured, not at \"%s\"; "
+                       "of a clock alone a predictor can be made",
+                       setting);
+    return ft_fail(err, FT_ENOTFOUND, 0,
+                   "--device local is answered as it was measured; at %s: foretell "
+                   "collect --quick --engine %s --threads %llu --clocks %.*s, then "
+                   "foretell train --engine %s --setting 'threads=%llu clock=%.*s' -o "
+                   "clocked.ftp, then --predictor clocked.ftp",
+                   setting, engine, threads, (int)len, clock, engine, threads, (int)len,
+                   clock);
 }
 
 /* NULL: physics. FT_EINVAL: says which there are. */
@@ -61,8 +91,12 @@ static ft_status open_predictor(struct selecting *a, ft_error *err)
                                q->threads);
     if (q->loaded)
         a->predictor = q->loaded;
-    else if (q->predictor || (*a->d->user_dir && access(a->path, F_OK) == 0))
+    else if (q->predictor)
         st = ft__data_predictor(&a->predictor, a->d, a->path, err);
+    else if (*a->d->user_dir && access(a->path, F_OK) == 0)
+        st = ft__data_predictor(&a->predictor, a->d, a->path, &a->damaged);
+    if (*a->damaged.msg)
+        return st == FT_ENOMEM ? ft_fail(err, st, 0, "%s", a->path) : FT_OK;
     if (st || !a->predictor)
         return st;
     ft_predictor_get_info(a->predictor, &a->info);
@@ -113,9 +147,10 @@ static bool is_trained_on(const ft_predictor *p, const char *device)
 
 /* The family that knows the operations of g best, rather one that has the device, the
  * user's own first; *out NULL: none knows much of them, or g is NULL. Borrowed, with
- * its path. */
-static ft_status find_family(const ft_predictor **out, const char **path, ft_data *d,
-                             const char *device, const ft_graph *g, ft_error *err)
+ * its path. *damaged: why a file is not among them, or "". */
+static ft_status find_family(const ft_predictor **out, const char **path,
+                             const char **damaged, ft_data *d, const char *device,
+                             const ft_graph *g, ft_error *err)
 {
     /* Less than that learned: constants of other work fit no better than defaults. */
     static const double least = 0.3;
@@ -126,6 +161,7 @@ static ft_status find_family(const ft_predictor **out, const char **path, ft_dat
     *out = NULL;
     *path = "";
     st = ft__data_families(&f, d, err);
+    *damaged = f->damaged;
     for (size_t i = 0; !st && g && i < f->n; i++) {
         const ft_predictor *p = f->predictor[i]->thing;
         double covers = ft_predictor_covers(p, device, g);
@@ -226,22 +262,104 @@ static void find_host(ft__selection *s, const struct selecting *a)
         snprintf(s->host, sizeof(s->host), "%s", found);
 }
 
-/* The engine of this library that runs on the device; "": none does. */
+static void run_on_gpu(ft__selection *s, const char *engine, const char *policy)
+{
+    const bool tf32 = policy && strcmp(policy, "tf32") == 0;
+    const bool ieee = policy && strcmp(policy, "ieee") == 0;
+
+    snprintf(s->run_by, sizeof(s->run_by), "%s,device=cuda%s", engine,
+             tf32   ? ",tf32=1"
+             : ieee ? ",tf32=0"
+                    : "");
+}
+
+/* The engine of this library that runs on the device; "": none does, or another
+ * software was asked for. */
 static void find_engine(ft__selection *s, const ft_device_facts *facts,
                         const ft_query *q)
 {
-    const bool tf32 = q->policy && strcmp(q->policy, "tf32") == 0;
-    const bool ieee = q->policy && strcmp(q->policy, "ieee") == 0;
+    const bool graph = q->run_mode && strcmp(q->run_mode, "graph") == 0;
+    const bool torch = !q->engine || strcmp(q->engine, "torch") == 0;
 
-    if (strcmp(facts->type, "cpu") == 0)
-        return;
-    *s->engine = '\0';
-    if (strcmp(facts->vendor, "NVIDIA") == 0 &&
-        !(q->run_mode && strcmp(q->run_mode, "graph") == 0))
-        snprintf(s->engine, sizeof(s->engine), "torch,device=cuda%s",
-                 tf32   ? ",tf32=1"
-                 : ieee ? ",tf32=0"
-                        : "");
+    s->threads = q->threads;
+    if (strcmp(facts->type, "cpu") == 0 && is_own_engine(engine_of(q)))
+        snprintf(s->run_by, sizeof(s->run_by), "%s", engine_of(q));
+    else if (strcmp(facts->vendor, "NVIDIA") == 0 && !graph && torch)
+        run_on_gpu(s, "torch", q->policy);
+}
+
+/* That of a predictor of one device, as it was run. What is no CPU is run by engines
+ * that say so. */
+static void take_engine(ft__selection *s, const struct selecting *a)
+{
+    const double threads = ft__pair_number(a->info.setting, "threads");
+    const char *engine = a->info.engine;
+    ft_predictor_dataset d = {.policy = ""};
+
+    if (a->info.n_datasets)
+        ft_predictor_get_dataset(a->predictor, 0, &d);
+    snprintf(s->engine, sizeof(s->engine), "%s", engine);
+    s->threads = a->q->threads ? a->q->threads : threads > 1 ? (uint64_t)threads : 0;
+    if (strncmp(a->info.device, "cpu-", 4) != 0 &&
+        (strcmp(engine, "torch") == 0 || strcmp(engine, "onnxruntime") == 0))
+        run_on_gpu(s, engine, a->q->policy ? a->q->policy : d.policy);
+    else
+        snprintf(s->run_by, sizeof(s->run_by), "%s", engine);
+}
+
+static void add_name(char *list, size_t size, const char *name)
+{
+    const size_t len = strlen(list), n = strlen(name);
+
+    for (const char *at = list; (at = strstr(at, name)) != NULL; at += n)
+        if ((at == list || at[-1] == ' ') && (at[n] == ',' || !at[n]))
+            return;
+    snprintf(list + len, size - len, "%s%s", len ? ", " : "", name);
+}
+
+/* Engines that measurements behind p name, into the list; is `engine` among them? */
+static bool add_engines(char *list, size_t size, const ft_predictor *p,
+                        const char *engine)
+{
+    ft_predictor_info info;
+    bool there = false;
+
+    ft_predictor_get_info(p, &info);
+    for (uint32_t i = 0; i < info.n_datasets; i++) {
+        ft_predictor_dataset d;
+
+        ft_predictor_get_dataset(p, i, &d);
+        there = there || strcmp(d.engine, engine) == 0;
+        if (*d.engine)
+            add_name(list, size, d.engine);
+    }
+    return there;
+}
+
+/* Of other devices an engine is one of ours, or one that measurements name. */
+static ft_status check_engine(const struct selecting *a, ft_error *err)
+{
+    const char *engine = a->q->engine;
+    const ft__families *f;
+    char list[512] = "";
+    bool there;
+    ft_status st;
+
+    if (!engine || is_own_engine(engine))
+        return FT_OK;
+    st = ft__data_families(&f, a->d, err);
+    if (st)
+        return st;
+    for (size_t i = 0; i < N_ENGINES; i++)
+        add_name(list, sizeof(list), engines[i]);
+    there = a->predictor && add_engines(list, sizeof(list), a->predictor, engine);
+    for (size_t i = 0; i < f->n; i++)
+        there = add_engines(list, sizeof(list), f->predictor[i]->thing, engine) || there;
+    return there ? FT_OK
+                 : ft_fail(err, FT_EINVAL, 0,
+                           "--engine %s: predictors know of none called so; there are "
+                           "%s",
+                           engine, list);
 }
 
 /* ---- by device ---- */
@@ -262,6 +380,7 @@ static ft_status select_device(ft__selection *s, const struct selecting *a,
         return st;
     file = kept ? kept->thing : NULL;
     s->by = FT_ANSWERED_BY_DEVICE;
+    take_engine(s, a);
     snprintf(s->engine_version, sizeof(s->engine_version), "%s",
              a->info.engine_version);
     snprintf(s->setting, sizeof(s->setting), "%s",
@@ -282,11 +401,14 @@ static ft_status select_device(ft__selection *s, const struct selecting *a,
 static ft_status select_any(ft__selection *s, const struct selecting *a, ft_error *err)
 {
     const ft_query *q = a->q;
+    const char *damaged = "";
     const ft__data_kept *kept;
     ft_status st = ft__data_device(&kept, a->d, s->device, true, err);
     const ft_device *device;
     const ft_device_facts *facts;
 
+    if (!st)
+        st = check_engine(a, err);
     if (st)
         return st;
     device = kept->thing;
@@ -307,9 +429,11 @@ static ft_status select_any(ft__selection *s, const struct selecting *a, ft_erro
         s->source.predictor = a->predictor;
         s->predictor = q->predictor ? q->predictor : "";
     } else if (!q->method) {
-        st = find_family(&s->source.predictor, &s->predictor, a->d, s->device, a->g,
-                         err);
+        st = find_family(&s->source.predictor, &s->predictor, &damaged, a->d, s->device,
+                         a->g, err);
     }
+    snprintf(s->damaged, sizeof(s->damaged), "%s",
+             *a->damaged.msg ? a->damaged.msg : damaged);
     if (!st)
         st = check_setting(s->source.predictor, q->setting, err);
     find_engine(s, facts, q);
@@ -356,10 +480,13 @@ static ft_status check_local(ft__selection *s, const struct selecting *a, bool l
                        "--method %s needs a data sheet: --device with a name that "
                        "foretell devices lists",
                        a->q->method);
+    if (*a->damaged.msg)
+        return ft_fail(err, FT_EFORMAT, 0, "%s", a->damaged.msg);
     if (!learned)
         return no_predictor(a, err);
+    take_engine(s, a);
     if (a->q->setting && *a->q->setting)
-        return ft_fail(err, FT_ENOTFOUND, 0, "%s", ft__local_as_measured);
+        return ft__local_as_measured(s, a->q->setting, err);
     st = ft__data_device(&kept, a->d, "local", true, err);
     if (st)
         return st;
@@ -419,9 +546,5 @@ ft_status ft__select(ft__selection *out, ft_data *d, const ft_query *q,
     st = read_analytic(&out->source.model, q->method, err);
     if (!st)
         st = open_all(&a, err);
-    if (st)
-        return st;
-    snprintf(out->engine, sizeof(out->engine), "%s",
-             a.predictor && *a.info.device ? a.info.engine : engine_of(q));
-    return find(out, &a, q->device ? q->device : "local", err);
+    return st ? st : find(out, &a, q->device ? q->device : "local", err);
 }

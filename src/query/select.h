@@ -29,20 +29,26 @@ typedef struct ft__selection {
     char note[512];       /* which variant of a product was taken; "" */
     char setting[1024];   /* asked for, otherwise as it was measured */
     char with_host[1200]; /* the same and "host=": what a family is asked */
-    char engine[64];      /* that measures it: "onednn"; "" there is none */
+    char engine[64];      /* of a predictor of one device: "onednn" */
+    char run_by[96];      /* the engine of this library that measures it there, with its
+                             options: "torch,device=cuda"; "": none does */
+    uint64_t threads;     /* that it runs with; 0: not said */
     char engine_version[64];
     char host[128];          /* whose launches are in it; "not known" */
     const char *predictor;   /* file of a family; "" */
     uint32_t among;          /* 1: the family was trained on this device, too */
     double limit_bytes;      /* memory of the device; NaN: not known */
     char other_machine[512]; /* the warning that the predictor is of another one; "" */
+    char damaged[1000];      /* why a predictor that was not named is left out; "" */
 } ft__selection;
 
 /* For the network g, as imported, by which a family is chosen (NULL: none is); q->model
  * is not read. Errors as ft_query_ask(). */
 ft_status ft__select(ft__selection *out, ft_data *d, const ft_query *q,
                      const ft_graph *g, ft_error *err);
-/* That a setting was asked of local, which is answered as it was measured. */
-extern const char ft__local_as_measured[];
+/* That a setting was asked of local, which is answered as it was measured: FT_ENOTFOUND.
+ */
+ft_status ft__local_as_measured(const ft__selection *s, const char *setting,
+                                ft_error *err);
 
 #endif

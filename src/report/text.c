@@ -19,6 +19,21 @@ void ft__put_clean(FILE *fp, const char *s)
         fputc((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s, fp);
 }
 
+void ft__put_word(FILE *fp, const char *lead, const char *s)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_-+=.,:/@%";
+    const bool quoted = !*s || s[strspn(s, plain)];
+
+    fprintf(fp, "%s%s", lead, quoted ? "'" : "");
+    for (; *s; s++)
+        if (*s == '\'')
+            fputs("'\\''", fp);
+        else
+            fputc((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s, fp);
+    fputs(quoted ? "'" : "", fp);
+}
+
 void ft__put_line(FILE *fp, const char *lead, const char *s)
 {
     fputs(lead, fp);

@@ -10,6 +10,9 @@
  * terminal, are written as '?'. */
 void ft__put_clean(FILE *fp, const char *s);
 
+/* As one word of a shell, behind `lead`: in quotes where it needs them. */
+void ft__put_word(FILE *fp, const char *lead, const char *s);
+
 /* A line: `lead` as it is, then such a text. */
 void ft__put_line(FILE *fp, const char *lead, const char *s);
 

@@ -185,13 +185,35 @@ static bool print_compared(const struct network_result *r)
     return ft__table_print_take(t, stdout);
 }
 
-static bool print_text(const struct network_result *r)
+/* The commands that make a predictor of what was run. */
+static void print_no_predictor(const ft__cli *c, const struct network_result *r,
+                               const struct measure_options *o)
+{
+    puts("\nno predictor for this engine and these threads yet, so nothing to compare "
+         "with; two commands\nmake one:");
+    fputs("  foretell collect --quick", stdout);
+    if (o->engine)
+        ft__put_word(stdout, " --engine ", o->engine);
+    if (o->threads > 1)
+        printf(" --threads %" PRIu64, o->threads);
+    if (o->sweep.clocks)
+        ft__put_word(stdout, " --clocks ", o->sweep.clocks);
+    if (o->sweep.memory_clock)
+        ft__put_word(stdout, " --memory-clock ", o->sweep.memory_clock);
+    if (o->sweep.power_cap)
+        ft__put_word(stdout, " --power-cap ", o->sweep.power_cap);
+    fputs("\n  ", stdout);
+    ft__print_train(c, r->session);
+    putchar('\n');
+}
+
+static bool print_text(const ft__cli *c, const struct network_result *r,
+                       const struct measure_options *o)
 {
     print_measured(r);
     if (r->said)
         return print_compared(r);
-    puts("\nno predictor for this engine and these threads yet, so nothing to compare "
-         "with:\nforetell collect --quick, then foretell train");
+    print_no_predictor(c, r, o);
     return true;
 }
 
@@ -379,7 +401,7 @@ static int measure(ft__cli *c, struct network_result *r, ft_session *s,
     printed = code      ? true
               : c->json ? print_json(r)
               : c->csv  ? print_csv(r)
-                        : print_text(r);
+                        : print_text(c, r, o);
     ft_network_timing_free(&r->t);
     return code ? code : ft__cli_done(c, printed);
 }

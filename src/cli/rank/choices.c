@@ -86,7 +86,8 @@ static int not_found(const ft__rank_question *q, ft__choice *x, const ft_error *
     size_t len = strlen(x->device);
     bool named = strncmp(err->msg, x->device, len) == 0 && err->msg[len] == ':';
 
-    if (!ft__device_is_there(q->c, x->device, &x->limit_bytes))
+    if (!ft__device_is_there(q->c, x->device, &x->limit_bytes) &&
+        (q->named || strcmp(x->device, "local") != 0))
         return ft__cli_fail(q->c, FT_ENOTFOUND, err);
     snprintf(x->why, sizeof(x->why), "%s", err->msg + (named ? len + 2 : 0));
     return FT__EXIT_GOOD;
@@ -158,9 +159,12 @@ static int by_file(ft__rank_question *q, size_t d, const ft__setting_options *us
     char setting[FT__SETTING_MAX];
     int code = ft__operating_setting(q->c, setting, use, q->o->asked.setting);
 
+    if (strcmp(q->device[d], "local") == 0)
+        query.loaded = NULL; /* a family says nothing of this machine */
     query.method = q->o->method;
     query.correct = q->o->correct;
     query.engine = q->o->engine;
+    query.threads = q->o->threads;
     query.engine_version = q->o->asked.engine_version;
     query.setting = setting;
     for (size_t b = 0; b < q->n_batches && !code; b++) {
@@ -187,19 +191,6 @@ static bool as_asked(const ft_predictor *p, const ft__setting_options *use)
            (isnan(use->clock_hz) || fabs(clock_of(info.setting) - use->clock_hz) < 1e6);
 }
 
-static int no_predictor(const ft__rank_question *q, const ft__setting_options *use)
-{
-    if (!*use->setting)
-        return ft__cli_exit(q->c, FT__EXIT_MISSING,
-                            "there is no predictor for this machine yet; two commands "
-                            "make one:\n  foretell collect --quick\n  foretell train");
-    return ft__cli_exit(
-        q->c, FT__EXIT_MISSING,
-        "there is no predictor for this machine at %s: foretell collect "
-        "--clocks, then foretell train --setting and --predictor",
-        use->setting);
-}
-
 /* By the predictors for it, as they were trained or at the operating point; otherwise
  * by a family, or its data sheet. */
 static int add_device_choices(ft__rank_question *q, size_t d,
@@ -221,7 +212,7 @@ static int add_device_choices(ft__rank_question *q, size_t d,
         }
     if (n || code)
         return code;
-    return local ? no_predictor(q, use) : by_file(q, d, use);
+    return by_file(q, d, use);
 }
 
 static int find_choices(ft__rank_question *q)
@@ -309,10 +300,15 @@ static int rank(ft__rank_question *q)
 /* Nothing placed is "no"; nothing known is something missing. */
 static int verdict(const ft__rank_question *q)
 {
-    for (size_t i = 0; i < q->r.n && !q->r.n_placed; i++)
+    int code = FT__EXIT_MISSING;
+
+    for (size_t i = 0; i < q->r.n; i++)
         if (q->r.ranked[i].state != FT_RANK_UNKNOWN)
-            return FT__EXIT_NO;
-    return q->r.n_placed ? FT__EXIT_GOOD : FT__EXIT_MISSING;
+            code = FT__EXIT_NO;
+    if (q->r.n_placed)
+        return FT__EXIT_GOOD;
+    return ft__cli_exit(q->c, code,
+                        q->r.n ? "nothing can be placed" : "there is nothing to rank");
 }
 
 /* Measurements that correct nothing were not meant so. */
@@ -343,29 +339,78 @@ static const char *name_of(ft_rank_by q)
                                   : ft_name(FT_NAMES_RANK_BY, q);
 }
 
+/* ---- ties: values that are one but for rounding share a place ---- */
+
+static bool is_tied(const ft__ranking *r, size_t k, size_t j)
+{
+    const ft_estimate *a = &r->ranked[r->order[k]].value[r->how.by];
+    const ft_estimate *b = &r->ranked[r->order[j]].value[r->how.by];
+
+    return fabs(a->value - b->value) <= 1e-9 * fabs(a->value) &&
+           isfinite(a->high) == isfinite(b->high);
+}
+
+/* Of the k-th in order; 0: it has none. */
+static uint32_t place_of(const ft__ranking *r, size_t k)
+{
+    if (k >= r->n_placed)
+        return 0;
+    while (k > 0 && is_tied(r, k, k - 1))
+        k--;
+    return (uint32_t)k + 1;
+}
+
+/* How many share the first place. */
+static size_t count_best(const ft__ranking *r)
+{
+    size_t n = r->n_placed > 0;
+
+    while (n < r->n_placed && is_tied(r, n, 0))
+        n++;
+    return n;
+}
+
+/* ---- items ---- */
+
+/* What a value is of, over an item. */
+static double items_of(const ft__ranking *r, const ft__choice *x)
+{
+    return r->several_batches ? 1 : (double)x->batch;
+}
+
+static double items_per_s(const ft__ranking *r, size_t i)
+{
+    return items_of(r, &r->choice[i]) / r->ranked[i].value[FT_RANK_BY_TIME].value;
+}
+
+static double cost_per_item(const ft__ranking *r, size_t i)
+{
+    return r->ranked[i].value[FT_RANK_BY_COST].value / items_of(r, &r->choice[i]);
+}
+
 /* What has a column beside the quantity that was asked for. */
 static bool beside(const ft__ranking *r, ft_rank_by q)
 {
+    if (q == FT_RANK_BY_COST) /* of an item; by cost that of a pass is there */
+        return r->priced && (q != r->how.by || items_of(r, r->choice) > 1);
     if (q == r->how.by)
         return false;
-    if (q == FT_RANK_BY_COST)
-        return r->priced;
     if (q == FT_RANK_BY_CO2)
         return r->co2;
     return q != FT_RANK_BY_EDP && q != FT_RANK_BY_POWER;
 }
 
 /* "a30 at batch 8 and 1200 MHz with torch 2.3.1, threads=1" */
-static void name_choice(const ft__ranking *r, const ft__choice *x)
+static void name_choice(FILE *fp, const ft__ranking *r, const ft__choice *x)
 {
-    ft__put_clean(stdout, x->device);
+    ft__put_clean(fp, x->device);
     if (r->several_batches)
-        printf(" at batch %" PRId64, x->batch);
+        fprintf(fp, " at batch %" PRId64, x->batch);
     if (!isnan(x->clock_hz))
-        printf("%s %s", r->several_batches ? " and" : " at",
-               ft__text_hertz(x->clock_hz).s);
+        fprintf(fp, "%s %s", r->several_batches ? " and" : " at",
+                ft__text_hertz(x->clock_hz).s);
     if (r->several_engines && *x->engine)
-        printf(" with %s, %s", x->engine, x->setting);
+        fprintf(fp, " with %s, %s", x->engine, x->setting);
 }
 
 /* ---- the table ---- */
@@ -375,8 +420,8 @@ static ft__table *new_table(const ft__ranking *r)
     char columns[320];
 
     snprintf(columns, sizeof(columns),
-             "#>n|device|?batch>i|?clock>Hz|%s>|low>|high>|?time>s|?energy>J|?memory>B|"
-             "?cost of a million>~|?co2>g||chance>%%|basis|?engine",
+             "#>n|device|?batch>i|?clock>Hz|%s>|low>|high>|?time>s|items/s>~|?energy>J|"
+             "?memory>B|?cost of a million items>~|?co2>g||chance>%%|basis|?engine",
              name_of(r->how.by));
     return ft__table_new(columns, r->several_batches, r->several_clocks,
                          beside(r, FT_RANK_BY_TIME), beside(r, FT_RANK_BY_ENERGY),
@@ -384,8 +429,9 @@ static ft__table *new_table(const ft__ranking *r)
                          beside(r, FT_RANK_BY_CO2), r->several_engines);
 }
 
-static void row(ft__table *t, const ft__ranking *r, size_t i)
+static void row(ft__table *t, const ft__ranking *r, size_t at)
 {
+    const size_t i = r->order[at];
     const ft__choice *x = &r->choice[i];
     const ft_ranked *k = &r->ranked[i];
     const ft_estimate *v = k->value, *by = &v[r->how.by];
@@ -394,12 +440,12 @@ static void row(ft__table *t, const ft__ranking *r, size_t i)
     snprintf(engine, sizeof(engine), "%s%s%s", x->engine, *x->engine ? ", " : "",
              x->setting);
     snprintf(marks, sizeof(marks), "%s%s", k->pareto ? "*" : "", k->level ? "~" : "");
-    ft__table_row(t, k->place, x->device, x->batch, x->clock_hz,
+    ft__table_row(t, place_of(r, at), x->device, x->batch, x->clock_hz,
                   text_of(r->how.by, by->value).s, text_of(r->how.by, by->low).s,
                   text_of(r->how.by, by->high).s, v[FT_RANK_BY_TIME].value,
-                  v[FT_RANK_BY_ENERGY].value, v[FT_RANK_BY_MEMORY].value,
-                  1e6 * v[FT_RANK_BY_COST].value, v[FT_RANK_BY_CO2].value, marks,
-                  k->chance,
+                  items_per_s(r, i), v[FT_RANK_BY_ENERGY].value,
+                  v[FT_RANK_BY_MEMORY].value, 1e6 * cost_per_item(r, i),
+                  v[FT_RANK_BY_CO2].value, marks, k->chance,
                   isfinite(by->high) ? ft_name(FT_NAMES_BASIS, by->basis)
                                      : "roofline: a lower bound",
                   engine);
@@ -414,7 +460,7 @@ static bool print_table(const ft__ranking *r, uint64_t top)
         return true;
     t = new_table(r);
     for (size_t k = 0; k < r->n_placed && k < top; k++)
-        row(t, r, r->order[k]);
+        row(t, r, k);
     putchar('\n');
     good = ft__table_print_take(t, stdout);
     if (r->n_placed > top)
@@ -424,26 +470,26 @@ static bool print_table(const ft__ranking *r, uint64_t top)
 
 /* ---- what is not in the table ---- */
 
-static void print_too_large(const ft__ranking *r)
+static void print_too_large(FILE *fp, const ft__ranking *r)
 {
     for (size_t k = r->n_placed; k < r->n; k++) {
         const ft__choice *x = &r->choice[r->order[k]];
 
         if (r->ranked[r->order[k]].state != FT_RANK_TOO_LARGE)
             continue;
-        fputs("does not fit: ", stdout);
-        name_choice(r, x);
-        printf(", %s of %s", ft__text_bytes(x->memory.value).s,
-               ft__text_bytes(x->limit_bytes).s);
+        fputs("does not fit: ", fp);
+        name_choice(fp, r, x);
+        fprintf(fp, ", %s of %s", ft__text_bytes(x->memory.value).s,
+                ft__text_bytes(x->limit_bytes).s);
         if (x->max_batch == 0)
-            fputs("; not even batch 1 does", stdout);
+            fputs("; not even batch 1 does", fp);
         else if (x->max_batch > 0)
-            printf("; the largest batch that does: %" PRId64, x->max_batch);
-        putchar('\n');
+            fprintf(fp, "; the largest batch that does: %" PRId64, x->max_batch);
+        putc('\n', fp);
     }
 }
 
-static void print_over_limits(const ft__ranking *r)
+static void print_over_limits(FILE *fp, const ft__ranking *r)
 {
     for (uint32_t l = 0; l < r->how.n_limits; l++) {
         size_t n = 0;
@@ -454,13 +500,13 @@ static void print_over_limits(const ft__ranking *r)
 
             if (v->state != FT_RANK_OVER_LIMIT || v->limit != l)
                 continue;
-            printf(n++ ? ", " : "misses %s: ", r->limit_text[l]);
-            name_choice(r, x);
+            fprintf(fp, n++ ? ", " : "misses %s: ", r->limit_text[l]);
+            name_choice(fp, r, x);
             if (r->how.limit[l].of == FT_RANK_BY_TIME)
-                printf(" (%s)", ft__text_seconds(x->time.value).s);
+                fprintf(fp, " (%s)", ft__text_seconds(x->time.value).s);
         }
         if (n)
-            putchar('\n');
+            putc('\n', fp);
     }
 }
 
@@ -472,7 +518,7 @@ static bool is_unknown(const ft__ranking *r, size_t k, const char *why)
 }
 
 /* Devices of one reason beside each other. */
-static void print_unknown(const ft__ranking *r)
+static void print_unknown(FILE *fp, const ft__ranking *r)
 {
     for (size_t k = r->n_placed; k < r->n; k++) {
         const char *why = r->ranked[r->order[k]].why, *last = "";
@@ -484,26 +530,29 @@ static void print_unknown(const ft__ranking *r)
             first++;
         if (first < k)
             continue;
-        fputs("not known: ", stdout);
+        fputs("not known: ", fp);
         for (size_t j = k; j < r->n; j++) {
             const char *device = r->choice[r->order[j]].device;
 
             if (!is_unknown(r, j, why) || strcmp(device, last) == 0)
                 continue;
-            printf("%s%s", *last ? ", " : "", device);
+            fprintf(fp, "%s%s", *last ? ", " : "", device);
             last = device;
         }
-        ft__put_line(stdout, ": ", why);
+        ft__put_line(fp, ": ", why);
     }
 }
 
 /* ---- the answer ---- */
 
+/* Names in a line: more are counted. */
+enum { MOST_NAMES = 12 };
+
 /* "a30, l4 and t4 cannot be distinguished" */
 static void print_level(const ft__ranking *r)
 {
     const char *name[FT_RANK_MAX_ENTRIES];
-    size_t n = 0;
+    size_t n = 0, shown;
 
     name[n++] = r->choice[r->order[0]].device;
     for (size_t k = 1; k < r->n_placed; k++) {
@@ -517,8 +566,11 @@ static void print_level(const ft__ranking *r)
     }
     if (n == 1)
         return;
-    for (size_t i = 0; i < n; i++)
+    shown = n > MOST_NAMES ? MOST_NAMES - 1 : n;
+    for (size_t i = 0; i < shown; i++)
         printf("%s%s", i == 0 ? "" : i + 1 == n ? " and " : ", ", name[i]);
+    if (n > shown)
+        printf(" and %zu more", n - shown);
     puts(" cannot be distinguished (~): their intervals overlap");
 }
 
@@ -542,6 +594,16 @@ static void print_known(const ft__ranking *r)
     }
 }
 
+/* Of those that share the first place. */
+static double most_regret(const ft__ranking *r)
+{
+    double most = 0;
+
+    for (size_t k = 0; k < count_best(r); k++)
+        most = fmax(most, r->ranked[r->order[k]].regret);
+    return most;
+}
+
 static void print_sureness(const ft__ranking *r)
 {
     const ft_ranked *best = &r->ranked[r->order[0]];
@@ -553,7 +615,10 @@ static void print_sureness(const ft__ranking *r)
             "then --predictor.");
         return;
     }
-    if (isfinite(best->regret))
+    if (isfinite(best->regret) && count_best(r) > 1)
+        printf("expected regret of taking one of them: up to %s\n",
+               ft__text_percent(most_regret(r)).s);
+    else if (isfinite(best->regret))
         printf("expected regret of this answer: %s\n",
                ft__text_percent(best->regret).s);
     else
@@ -591,13 +656,18 @@ static void print_aims(const ft__ranking *r)
 
 static void print_answer(const ft__ranking *r)
 {
-    if (!r->n_placed) {
-        puts(r->n ? "nothing can be placed" : "there is nothing to rank");
+    const size_t n = count_best(r), shown = n > MOST_NAMES ? MOST_NAMES - 1 : n;
+
+    if (!r->n_placed)
         return;
-    }
     print_aims(r);
-    fputs("best: ", stdout);
-    name_choice(r, &r->choice[r->order[0]]);
+    fputs(n > 1 ? "best: a tie of " : "best: ", stdout);
+    for (size_t k = 0; k < shown; k++) {
+        fputs(k == 0 ? "" : k + 1 == n ? " and " : ", ", stdout);
+        name_choice(stdout, r, &r->choice[r->order[k]]);
+    }
+    if (n > shown)
+        printf(" and %zu more", n - shown);
     putchar('\n');
     print_sureness(r);
 }
@@ -631,6 +701,7 @@ static void print_warnings(const ft__ranking *r)
 
 static bool print_text(const ft__ranking *r, uint64_t top)
 {
+    FILE *fp = r->n_placed ? stdout : stderr; /* why nothing is placed */
     bool good;
 
     ft__put_clean(stdout, r->model);
@@ -641,9 +712,10 @@ static bool print_text(const ft__ranking *r, uint64_t top)
     print_warnings(r);
     good = print_table(r, top);
     putchar('\n');
-    print_too_large(r);
-    print_over_limits(r);
-    print_unknown(r);
+    fflush(stdout);
+    print_too_large(fp, r);
+    print_over_limits(fp, r);
+    print_unknown(fp, r);
     print_answer(r);
     return good;
 }
@@ -668,20 +740,22 @@ static json_t *values_json(const ft_ranked *k)
     return o;
 }
 
-static json_t *choice_json(const ft__ranking *r, size_t i)
+static json_t *choice_json(const ft__ranking *r, size_t at)
 {
+    const size_t i = r->order[at];
     const ft__choice *x = &r->choice[i];
     const ft_ranked *k = &r->ranked[i];
 
-    return ft__json("place:o device:s batch:u clock_hz:g engine:s setting:s state:s "
-                    "limit:s values:o memory_limit:g max_batch:l pareto:b level:b "
-                    "risky:b chance:g regret:g corrected_by:n no_hardware:b",
-                    k->place ? ft__json_count(k->place) : json_null(), x->device,
-                    (uint64_t)x->batch, x->clock_hz, x->engine, x->setting,
-                    state_name(k->state),
-                    k->state == FT_RANK_OVER_LIMIT ? r->limit_text[k->limit] : NULL,
-                    values_json(k), x->limit_bytes, x->max_batch, k->pareto, k->level,
-                    k->risky, k->chance, k->regret, x->n_known, x->no_hardware);
+    return ft__json(
+        "place:o device:s batch:u clock_hz:g engine:s setting:s state:s "
+        "limit:s values:o memory_limit:g max_batch:l pareto:b level:b "
+        "risky:b chance:g regret:g corrected_by:n "
+        "items_per_s:g cost_per_item:g no_hardware:b",
+        k->place ? ft__json_count(place_of(r, at)) : json_null(), x->device,
+        (uint64_t)x->batch, x->clock_hz, x->engine, x->setting, state_name(k->state),
+        k->state == FT_RANK_OVER_LIMIT ? r->limit_text[k->limit] : NULL, values_json(k),
+        x->limit_bytes, x->max_batch, k->pareto, k->level, k->risky, k->chance,
+        k->regret, x->n_known, items_per_s(r, i), cost_per_item(r, i), x->no_hardware);
 }
 
 static bool print_json(const ft__ranking *r)
@@ -690,18 +764,18 @@ static bool print_json(const ft__ranking *r)
     json_t *all = json_array();
 
     for (size_t k = 0; k < r->n; k++)
-        ft__json_append_take(&all, choice_json(r, r->order[k]));
+        ft__json_append_take(&all, choice_json(r, k));
     return ft__json_print_take(
         ft__json(
             "model:s by:s per:s mode:s step:s dtype:s assumptions:o warnings:o best:s "
-            "regret:o choices:o",
+            "regret:o tied:u choices:o",
             r->model, ft_name(FT_NAMES_RANK_BY, r->how.by),
             r->several_batches ? "item" : "pass", r->mode, r->step, r->dtype,
             ft__json_texts(r->graph->assumption, r->graph->n_assumptions),
             ft__json_texts(folded, *r->folded != '\0'),
             r->n_placed ? r->choice[r->order[0]].device : NULL,
             r->n_placed ? ft__json_real(r->ranked[r->order[0]].regret) : json_null(),
-            all),
+            (uint64_t)count_best(r), all),
         stdout);
 }
 
@@ -710,7 +784,7 @@ static bool print_csv(const ft__ranking *r)
     static const char fields[] =
         "place:n device:s batch:i clock_hz:g state:s time_s:g energy_j:g power_w:g "
         "edp:g memory_bytes:g cost:g co2_g:g low:g high:g pareto:b level:b chance:g "
-        "regret:g";
+        "regret:g items_per_s:g cost_per_item:g";
 
     ft__csv_head(stdout, fields);
     for (size_t k = 0; k < r->n; k++) {
@@ -718,12 +792,13 @@ static bool print_csv(const ft__ranking *r)
         const ft_ranked *v = &r->ranked[r->order[k]];
         const ft_estimate *e = v->value;
 
-        ft__csv_row(stdout, fields, v->place, x->device, x->batch, x->clock_hz,
+        ft__csv_row(stdout, fields, place_of(r, k), x->device, x->batch, x->clock_hz,
                     state_name(v->state), e[FT_RANK_BY_TIME].value,
                     e[FT_RANK_BY_ENERGY].value, e[FT_RANK_BY_POWER].value,
                     e[FT_RANK_BY_EDP].value, e[FT_RANK_BY_MEMORY].value,
                     e[FT_RANK_BY_COST].value, e[FT_RANK_BY_CO2].value, e[r->how.by].low,
-                    e[r->how.by].high, v->pareto, v->level, v->chance, v->regret);
+                    e[r->how.by].high, v->pareto, v->level, v->chance, v->regret,
+                    items_per_s(r, r->order[k]), cost_per_item(r, r->order[k]));
     }
     return true;
 }

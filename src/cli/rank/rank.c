@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/rank/rank.h"
+#include "cli/session.h"
 #include "foretell/names.h"
 
 static const ft__option options[] = {
@@ -14,10 +15,9 @@ static const ft__option options[] = {
         ft__rank_options, limits, "limit", "WHAT=MOST",
         "of a pass at most: time=10ms, energy=2J, power=150W, memory=8GiB, cost=0.001, "
         "co2=1mg; may be repeated"),
-    FT__TEXT(
-        ft__rank_options, devices, "devices", "all|D,...",
-        "all that have a file, or names of foretell devices and local; those with a "
-        "predictor, or all"),
+    FT__TEXT(ft__rank_options, devices, "devices", "all|D,...",
+             "all that have a file, or names of foretell devices and local; those of "
+             "--predictor, or all and this machine once it has a predictor"),
     FT__TEXTS(
         ft__rank_options, predictors, "predictor", "P.ftp",
         "use this one for its device; may be repeated; local's is the one train made"),
@@ -218,6 +218,22 @@ static int open_predictor(ft__rank_question *q, const char *path)
     return FT__EXIT_GOOD;
 }
 
+/* One that nobody named: damaged, it is left out. */
+static int try_predictor(ft__rank_question *q, const char *path)
+{
+    char text[sizeof(q->c->err.msg) + 64];
+    ft_predictor *p;
+
+    if (ft_predictor_load(&p, path, &q->c->err) == FT_OK) {
+        ft_predictor_free(p);
+        return open_predictor(q, path);
+    }
+    snprintf(text, sizeof(text), "a predictor is left out: %s", q->c->err.msg);
+    if (q->c->log.message)
+        q->c->log.message(q->c->log.user, FT_LOG_WARN, text);
+    return FT__EXIT_GOOD;
+}
+
 static bool asks_for_local(const char *list)
 {
     char name[8];
@@ -241,8 +257,12 @@ static int open_predictors(ft__rank_question *q)
     ft__path_predictor(path, q->o->engine ? q->o->engine : FT__DEFAULT_ENGINE,
                        q->o->threads);
     if (!code && ft__path_exists(path))
-        code = open_predictor(q, path);
-    return code;
+        return q->o->devices && strcmp(q->o->devices, "all") != 0
+                   ? open_predictor(q, path)
+                   : try_predictor(q, path);
+    return code || !q->o->devices || strcmp(q->o->devices, "all") == 0
+               ? code
+               : ft__engine_needed(q->c, q->o->engine);
 }
 
 static bool add_device(ft__rank_question *q, const char *name)
@@ -299,9 +319,10 @@ static int name_devices(ft__rank_question *q)
 {
     const char *list = q->o->devices;
     char name[128];
-    bool good = true;
+    bool good = true, few = false;
 
-    if (list && strcmp(list, "all") != 0) {
+    q->named = list && strcmp(list, "all") != 0;
+    if (q->named) {
         while (good && ft__word_next(name, sizeof(name), &list)) {
             if (!*name)
                 return ft__usage(q->c,
@@ -316,10 +337,11 @@ static int name_devices(ft__rank_question *q)
         const char *of = q->predictor_of[i];
 
         good = !*of || add_device(q, of); /* a family has none */
+        few = few || (*of && i < q->o->predictors.n);
     }
     if (!good)
         return ft__cli_done(q->c, false);
-    return q->n_devices && !list ? FT__EXIT_GOOD : add_every_file(q);
+    return few && !list ? FT__EXIT_GOOD : add_every_file(q);
 }
 
 /* The price of device q->device[d]: one of its own goes before that of every device. */

@@ -94,6 +94,7 @@ typedef struct ft__rank_question {
     char **device;       /* names */
     double *price_per_s; /* of each; NaN: not known */
     size_t n_devices;
+    bool named;                      /* the devices: none may be left out */
     uint64_t batch[FT__MAX_BATCHES]; /* 0: as the model has it */
     ft_graph *graph[FT__MAX_BATCHES];
     size_t n_batches;

@@ -74,7 +74,9 @@ void ft__estimate_count(ft_network_estimate *e)
     e->n_measured = e->n_learned = e->n_scaled = e->n_roofline = 0;
     for (uint32_t i = 0; i < e->n_ops; i++)
         switch (e->op_time[i].basis) {
-        case FT_BASIS_MEASURED: e->n_measured++; break;
+        case FT_BASIS_MEASURED:
+            e->n_measured += e->op_time[i].value > 0; /* views take nothing */
+            break;
         case FT_BASIS_LEARNED: e->n_learned++; break;
         case FT_BASIS_SCALED: e->n_scaled++; break;
         case FT_BASIS_ROOFLINE: e->n_roofline++; break;

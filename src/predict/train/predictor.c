@@ -1,9 +1,11 @@
 /* Training: from samples, or a store, to a predictor. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/pairs.h"
 #include "base/stats.h"
 #include "predict/file/predictor.h"
 #include "predict/schedule/networks_only.h"
@@ -344,6 +346,25 @@ static ft_status check_networks(const ft__schedules_found *found, ft_error *err)
     return FT_OK;
 }
 
+static ft_status nothing_fits(const ft_key *wanted, ft_error *err)
+{
+    const double threads =
+        wanted->setting ? ft__pair_number(wanted->setting, "threads") : NAN;
+    char more[32] = "";
+
+    if (!wanted->engine)
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "the store holds no measurements that fit; foretell collect "
+                       "--quick makes some");
+    if (threads > 1)
+        snprintf(more, sizeof(more), " --threads %.0f", threads);
+    return ft_fail(err, FT_ENOTFOUND, 0,
+                   "the store holds no measurements of %s with engine %s%s%s; foretell "
+                   "collect --quick --engine %s%s makes some there",
+                   wanted->device ? wanted->device : "any device", wanted->engine, wanted->setting ? " and " : "",
+                   wanted->setting ? wanted->setting : "", wanted->engine, more);
+}
+
 /* *out borrows from *all. */
 static ft_status read_rows(ft__samples *out, ft__samples *all, ft__samples *workloads,
                            ft_store *store, const ft_train_options *opt, ft_error *err)
@@ -356,9 +377,7 @@ static ft_status read_rows(ft__samples *out, ft__samples *all, ft__samples *work
     if (!st)
         st = ft__samples_know(workloads, opt->data_dir, err);
     if (!st && all->n + workloads->n == 0 && !opt->networks)
-        st = ft_fail(err, FT_ENOTFOUND, 0,
-                     "the store holds no measurements that fit; \"foretell collect\" "
-                     "makes some");
+        st = nothing_fits(&opt->filter, err);
     if (!st)
         st = ft__samples_know(all, opt->data_dir, err);
     return st ? st : take_rows(out, all, opt, err);

@@ -14,7 +14,7 @@ same figures everywhere.
   114 wanted: 0 were in the store before, 0 the engine does not run, 0 failed, 0 left
   5 measured once more; foretell data show says how well they agree
   store: HOME/.local/share/foretell/measurements.db
-  next: foretell train
+  next: foretell train --engine fake
   $ foretell collect --engine fake data/models/resnet50.onnx data/models/vgg16.onnx data/workloads/keras-pool.ops --without data/models/resnet18.onnx --json | pick measured refused failed left
   measured: 0
   refused: 0
@@ -43,7 +43,7 @@ same figures everywhere.
   $ foretell train --engine fake > table; grep -E '^(engine|written|next|kind)' table
   kind       phase    metric     for devices  method                                        n   MAPE  median     p90  90 % interval  constant MAPE  physics MAPE
   written: HOME/.local/share/foretell/local-fake.ftp
-  next: foretell predict MODEL --device local
+  next: foretell predict MODEL --device local --engine fake
 
   $ foretell show .local/share/foretell/local-fake.ftp --json | pick engine setting regressors.0.kind regressors.0.forest.n
   engine: "fake"
@@ -76,7 +76,7 @@ The answer, with its assumptions first and the command that verifies it last.
     workspace  # B
     process  # B
   fits in the device's # B: yes, # B to spare
-  low .. high is a 90 % interval; 25 unique operations: 13 measured, 4 learned, 8 scaled, 0 roofline
+  low .. high is a 90 % interval; 25 unique operations: 11 measured, 4 learned, 8 scaled, 0 roofline, the others take no time
   
   operation  count  share  total  each  low  high  basis
   ----
@@ -84,7 +84,7 @@ The answer, with its assumptions first and the command that verifies it last.
   conv2d x=1x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3 bias=1 dtype=fp32 layout=channels_last  1  18.2 %  21.9 ms  21.9 ms  20.8 ms  23.0 ms  measured
   conv2d x=1x512x7x7 out=512 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 layout=channels_last  3  16.9 %  20.4 ms  6.79 ms  6.46 ms  7.14 ms  measured
   
-  warning: 8 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx, then foretell train, brings them in
+  warning: 8 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx --engine fake, then foretell train --engine fake, brings them in
   verify: foretell measure data/models/resnet18.onnx --engine fake
 
   $ foretell predict data/models/resnet18.onnx --engine fake --json > answer.json
@@ -104,7 +104,7 @@ The answer, with its assumptions first and the command that verifies it last.
   energy.value: null
   energy.basis: "unavailable"
   bounded: []
-  warnings: ["8 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx, then foretell train, brings them in"]
+  warnings: ["8 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx --engine fake, then foretell train --engine fake, brings them in"]
   lower_bound: false
   verify: "foretell measure data/models/resnet18.onnx --engine fake"
   ops.#: 25
@@ -180,7 +180,7 @@ Several devices beside each other.
   h100-sxm  1.24 ms  719 us  2.55 ms  161 mJ  # B  yes  scaled
   - is not known; asked about one device alone, foretell says why
   
-  warning: 8 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx, then foretell train, brings them in
+  warning: 8 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx --engine fake, then foretell train --engine fake, brings them in
 
   $ foretell predict data/models/resnet18.onnx --engine fake --device local,a30 --json | pick \# 1.device 1.time.basis 1.energy.basis
   #: 2

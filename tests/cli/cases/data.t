@@ -9,7 +9,7 @@
   2 wanted: 0 were in the store before, 0 the engine does not run, 0 failed, 0 left
   2 measured once more; foretell data show says how well they agree
   store: HOME/.local/share/foretell/measurements.db
-  next: foretell train
+  next: foretell train --engine fake
   $ foretell data facts | blur | cut -d ' ' -f 1-3
   device  fact
   ----
@@ -73,7 +73,7 @@ Stores of several machines become one; again changes nothing.
   6 operations measured in 8.40 s with fake 1, threads=1
   6 wanted: 0 were in the store before, 0 the engine does not run, 0 failed, 0 left
   store: b.db
-  next: foretell train
+  next: foretell train --engine fake --db b.db
   $ foretell data export --db b.db --metric time | sed 1d | cut -d , -f 5 | sort
   linear x=1x64x64 out=256 dtype=fp32
   linear x=2x64x64 out=256 dtype=fp32
@@ -97,7 +97,7 @@ Stores of several machines become one; again changes nothing.
   6 wanted: 0 were in the store before, 0 the engine does not run, 1 failed, 0 left
   0 too large, for a smaller one had no memory; 2 not tried, for a smaller one failed
   store: c.db
-  next: foretell train
+  next: foretell train --engine fake --db c.db
   $ foretell data show --db b.db --json | pick groups.2.metric groups.2.dtype_policy groups.2.repeats.pairs
   groups.2.metric: "time"
   groups.2.dtype_policy: "default"

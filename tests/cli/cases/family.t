@@ -45,7 +45,7 @@ them and for others.
   
   $ ./ask --device l4 --top 1 | grep -E 'learned from|interval'
   learned from several devices, l4 not among them: both.ftp
-  low .. high is a 90 % interval; 24 unique operations: 1 measured, 0 learned, 23 scaled, 0 roofline
+  low .. high is a 90 % interval; 24 unique operations: 0 measured, 0 learned, 23 scaled, 0 roofline, the others take no time
   $ ./ask --device local 2>&1 | head -1 | cut -c 1-60
   foretell predict: there is no predictor for this machine yet
   $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,t4,l4 | blur | grep -E '^[0-9]|best'

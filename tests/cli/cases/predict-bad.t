@@ -20,7 +20,7 @@ A device that nobody measured is scaled from its data sheet, and the answer says
   fits in the device's 24.0 GiB: yes, 23.9 GiB to spare, driver and framework not counted
   the host issues everything in 3.14 ms, the device executes it in 1.12 ms: the host sets the time
   learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
-  low .. high is a 90 % interval; 43 unique operations: 1 measured, 0 learned, 42 scaled, 0 roofline
+  low .. high is a 90 % interval; 43 unique operations: 0 measured, 0 learned, 42 scaled, 0 roofline, the others take no time
   
   operation                                                                      count  share    total     each      low     high  basis
   ---------------------------------------------------------------------------------------------------------------------------------------
@@ -221,8 +221,8 @@ A predictor is checked.
   foretell train: cannot write /dev/null/p.ftp: Not a directory
   [3]
   $ foretell train --engine fake --threads 7 -o q.ftp
-  foretell train: the store holds no measurements that fit; "foretell collect" makes some
+  foretell train: the store holds no measurements of THIS-MACHINE with engine fake and threads=7; foretell collect --quick --engine fake --threads 7 makes some there
   [4]
   $ foretell train --engine fake --device a30 -o q.ftp
-  foretell train: the store holds no measurements that fit; "foretell collect" makes some
+  foretell train: the store holds no measurements of a30 with engine fake and threads=1; foretell collect --quick --engine fake makes some there
   [4]

@@ -5,24 +5,24 @@ Devices that nobody measured, each scaled from its data sheet.
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   assumed: inference, fp32
   
-  #  device         time      low     high   energy   memory      chance  basis
-  ------------------------------------------------------------------------------
-  1  l4          3.14 ms  1.80 ms  6.08 ms  52.2 mJ  107 MiB  *   52.6 %  scaled
-  2  a30         3.14 ms  1.86 ms  6.32 ms   117 mJ  107 MiB  *~  47.4 %  scaled
-  3  jetson-tk1  77.5 ms  54.6 ms   113 ms        -  107 MiB       0.0 %  scaled
+  #  device         time      low     high  items/s   energy   memory      chance  basis
+  ---------------------------------------------------------------------------------------
+  1  l4          3.14 ms  1.80 ms  6.08 ms      318  52.2 mJ  107 MiB  *   52.6 %  scaled
+  1  a30         3.14 ms  1.86 ms  6.32 ms      318   117 mJ  107 MiB  *~  47.4 %  scaled
+  3  jetson-tk1  77.5 ms  54.6 ms   113 ms     12.9        -  107 MiB       0.0 %  scaled
   
   *: none beats it in time
-  best: l4
-  expected regret of this answer: 26.8 %
+  best: a tie of l4 and a30
+  expected regret of taking one of them: up to 33.8 %
   l4 and a30 cannot be distinguished (~): their intervals overlap
   $ foretell rank data/models/vgg16.onnx --mode training --optimizer adam --batches 8,64 --devices a30,jetson-tk1 --limit time=500ms
   vgg16.onnx by time of an item, one step of forward, backward and Adam
   assumed: training, fp32
   
-  #  device  batch     time      low     high  energy    memory      chance  basis
-  ---------------------------------------------------------------------------------
-  1  a30        64  3.80 ms  2.06 ms  7.12 ms  384 mJ  6.42 GiB  *  100.0 %  scaled
-  2  a30         8  4.87 ms  2.62 ms  9.33 ms  618 mJ  2.58 GiB       0.0 %  scaled
+  #  device  batch     time      low     high  items/s  energy    memory      chance  basis
+  ------------------------------------------------------------------------------------------
+  1  a30        64  3.80 ms  2.06 ms  7.12 ms    262.8  384 mJ  6.42 GiB  *  100.0 %  scaled
+  2  a30         8  4.87 ms  2.62 ms  9.33 ms    205.1  618 mJ  2.58 GiB       0.0 %  scaled
   
   does not fit: jetson-tk1 at batch 8, 2.58 GiB of 2.00 GiB; not even batch 1 does
   does not fit: jetson-tk1 at batch 64, 6.42 GiB of 2.00 GiB; not even batch 1 does
@@ -34,40 +34,46 @@ Devices that nobody measured, each scaled from its data sheet.
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   assumed: inference, fp32
   
-  #  device     clock  cost of a million    low   high     time   energy   memory     chance  basis
-  --------------------------------------------------------------------------------------------------
-  1  a30      600 MHz              2.175  1.209  4.495  3.14 ms  92.1 mJ  107 MiB  *  50.2 %  scaled
-  2  a30     1.20 GHz              2.175  1.233  4.495  3.14 ms   103 mJ  107 MiB     49.8 %  scaled
+  #  device     clock  cost of a million    low   high     time  items/s   energy   memory     chance  basis
+  -----------------------------------------------------------------------------------------------------------
+  1  a30      600 MHz              2.175  1.209  4.495  3.14 ms      318  92.1 mJ  107 MiB  *  50.2 %  scaled
+  1  a30     1.20 GHz              2.175  1.233  4.495  3.14 ms      318   103 mJ  107 MiB     49.8 %  scaled
   
   not known: a30: its highest clock is 1440 MHz
   not known: l4: no price is given
   not known: iphone-6: its file does not say "peak_fp32", which an estimate needs
   *: none beats it in time, energy and cost at once
-  best: a30 at 600 MHz
-  expected regret of this answer: 0.0 %
+  best: a tie of a30 at 600 MHz and a30 at 1.20 GHz
+  expected regret of taking one of them: up to 0.5 %
   $ foretell rank data/models/resnet50.onnx --csv --devices a30,l4 | cut -d , -f 1-6
   place,device,batch,clock_hz,state,time_s
   1,a30,1,,placed,0.0031446
-  2,l4,1,,placed,0.0031446
+  1,l4,1,,placed,0.0031446
 
 "No" is an exit code, and so is what is missing.
 
   $ foretell rank data/models/resnet50.onnx --devices jetson-tk1 --mode training --batch 128 | tail -2
   does not fit: jetson-tk1, 5.14 GiB of 2.00 GiB; the largest batch that does: 47
-  nothing can be placed
+  foretell rank: nothing can be placed
+  assumed: training, fp32
+  
   $ foretell rank data/models/resnet50.onnx --devices jetson-tk1 --mode training --batch 128 -q > /dev/null
+  does not fit: jetson-tk1, 5.14 GiB of 2.00 GiB; the largest batch that does: 47
+  foretell rank: nothing can be placed
   [1]
   $ foretell rank data/models/resnet50.onnx --devices a30,l4 --limit time=1us > /dev/null
+  misses time=1us: a30 (3.14 ms), l4 (3.14 ms)
+  foretell rank: nothing can be placed
   [1]
   $ foretell rank data/models/resnet50.onnx --devices a30,l4 --by energy
   resnet50.onnx by energy of one forward pass
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   assumed: inference, fp32
   
-  #  device   energy      low    high     time   memory     chance  basis
-  ------------------------------------------------------------------------
-  1  l4      52.2 mJ  27.0 mJ  110 mJ  3.14 ms  107 MiB  *  91.3 %  scaled
-  2  a30      117 mJ  62.3 mJ  255 mJ  3.14 ms  107 MiB  ~   8.7 %  scaled
+  #  device   energy      low    high     time  items/s   memory     chance  basis
+  ---------------------------------------------------------------------------------
+  1  l4      52.2 mJ  27.0 mJ  110 mJ  3.14 ms      318  107 MiB  *  91.3 %  scaled
+  2  a30      117 mJ  62.3 mJ  255 mJ  3.14 ms      318  107 MiB  ~   8.7 %  scaled
   
   *: none beats it in time and energy at once
   best: l4
@@ -77,9 +83,9 @@ Devices that nobody measured, each scaled from its data sheet.
   expected regret of this answer: 3.4 %
   l4 and a30 cannot be distinguished (~): their intervals overlap
   $ foretell rank data/models/resnet50.onnx --devices local
-  foretell rank: there is no predictor for this machine yet; two commands make one:
-    foretell collect --quick
-    foretell train
+  foretell rank: there is no predictor for this machine yet (HOME/.local/share/foretell/local-onednn.ftp); two commands make one:
+    foretell collect --quick --engine onednn
+    foretell train --engine onednn
   [4]
 
 What cannot be understood.
@@ -142,11 +148,11 @@ down, under their names.
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   assumed: inference, fp32
   
-  #  device  time  low  high  energy  memory  chance  basis
+  #  device  time  low  high  items/s  energy  memory  chance  basis
   ----
-  1  a30  80.2 ms  72.5 ms  88.7 ms  7.91 J  # B  *  100.0 %  measured
-  2  t4  118 ms  107 ms  131 ms  6.46 J  # B  *  0.0 %  measured
-  3  l4  129 ms  117 ms  143 ms  6.14 J  # B  *  0.0 %  measured
+  1  a30  80.2 ms  72.5 ms  88.7 ms  12.47  7.91 J  # B  *  100.0 %  measured
+  2  t4  118 ms  107 ms  131 ms  8.449  6.46 J  # B  *  0.0 %  measured
+  3  l4  129 ms  117 ms  143 ms  7.743  6.14 J  # B  *  0.0 %  measured
   
   *: none beats it in time and energy at once
   best: a30
@@ -170,8 +176,8 @@ down, under their names.
   per: "item"
   choices.#: 6
   $ ./ask --devices l4,h100-sxm | blur | tail -n +7
-  1  h100-sxm  1.24 ms  719 us  2.55 ms  161 mJ  # B  *  100.0 %  scaled
-  2  l4  129 ms  117 ms  143 ms  6.14 J  # B  0.0 %  measured
+  1  h100-sxm  1.24 ms  719 us  2.55 ms  808.7  161 mJ  # B  *  100.0 %  scaled
+  2  l4  129 ms  117 ms  143 ms  7.743  6.14 J  # B  0.0 %  measured
   
   *: none beats it in time and energy at once
   best: h100-sxm
@@ -182,20 +188,22 @@ At a clock: the predictor trained at it, otherwise the data sheet.
   $ sed 's/,threads=1,/,threads=1 clock=1200MHz,/' a30.csv > clocked.csv; foretell data import clocked.csv --db clocked.db > /dev/null
   > foretell train --engine fake --device a30 --setting 'threads=1 clock=1200MHz' --db clocked.db -o clocked.ftp > /dev/null
   $ foretell rank data/models/resnet18.onnx --predictor clocked.ftp --clocks 900,1200 | blur | tail -n +5
-  #  device  clock  time  low  high  energy  memory  chance  basis  engine
+  #  device  clock  time  low  high  items/s  energy  memory  chance  basis  engine
   ----
-  1  a30  1.20 GHz  84.3 ms  76.2 ms  93.3 ms  6.34 J  # B  *  99.2 %  measured  fake 1, threads=1 clock=1200MHz
-  2  a30  900 MHz  103 ms  82.1 ms  129 ms  5.66 J  # B  *  0.8 %  scaled  fake 1, clock=900MHz
+  1  a30  1.20 GHz  84.3 ms  76.2 ms  93.3 ms  11.86  6.34 J  # B  *  99.2 %  measured  fake 1, threads=1 clock=1200MHz
+  2  a30  900 MHz  103 ms  82.1 ms  129 ms  9.732  5.66 J  # B  *  0.8 %  scaled  fake 1, clock=900MHz
   
   *: none beats it in time and energy at once
   best: a30 at 1.20 GHz with fake 1, threads=1 clock=1200MHz
   expected regret of this answer: 0.0 %
   $ foretell rank data/models/resnet18.onnx --predictor clocked.ftp --predictor a30.ftp | blur | grep a30
-  1  a30  80.2 ms  72.5 ms  88.7 ms  7.91 J  # B  *  100.0 %  measured  fake 1, threads=1
-  2  a30  84.3 ms  76.2 ms  93.3 ms  6.34 J  # B  *  0.0 %  measured  fake 1, threads=1 clock=1200MHz
+  1  a30  80.2 ms  72.5 ms  88.7 ms  12.47  7.91 J  # B  *  100.0 %  measured  fake 1, threads=1
+  2  a30  84.3 ms  76.2 ms  93.3 ms  11.86  6.34 J  # B  *  0.0 %  measured  fake 1, threads=1 clock=1200MHz
   best: a30 with fake 1, threads=1
   $ foretell rank data/models/resnet18.onnx --clocks 900 --devices local
-  foretell rank: there is no predictor for this machine at clock=900MHz: foretell collect --clocks, then foretell train --setting and --predictor
+  foretell rank: there is no predictor for this machine yet (HOME/.local/share/foretell/local-onednn.ftp); two commands make one:
+    foretell collect --quick --engine onednn
+    foretell train --engine onednn
   [4]
 
 Is the order right? Always the fastest is, and it is known only afterwards.

@@ -230,7 +230,7 @@ Foretold for a device: by phase, and memory by part.
   fits in the device's 24.0 GiB: yes, 23.5 GiB to spare, driver and framework not counted
   the host issues everything in 3.49 ms, the device executes it in 21.5 ms: the device sets the time
   learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
-  low .. high is a 90 % interval; 69 unique operations: 3 measured, 0 learned, 66 scaled, 0 roofline
+  low .. high is a 90 % interval; 69 unique operations: 0 measured, 0 learned, 66 scaled, 0 roofline, the others take no time
   
   operation                                                                                          phase     count   share    total     each      low     high  basis
   ----------------------------------------------------------------------------------------------------------------------------------------------------------------------
@@ -282,13 +282,13 @@ Forward measurements do not answer for the backward pass, and the answer says so
     workspace  # B
     process  # B
   fits in the device's # B: yes, # B to spare
-  low .. high is a 90 % interval; 66 unique operations: 26 measured, 0 learned, 4 scaled, 36 roofline
+  low .. high is a 90 % interval; 66 unique operations: 23 measured, 0 learned, 4 scaled, 36 roofline, the others take no time
   
   operation  phase  count  share  total  each  low  high  basis
   ----
   conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward layout=channels_last  backward  4  13.9 %  42.1 ms  10.5 ms  10.5 ms  105 ms  roofline
   
-  warning: 4 of 66 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx, then foretell train, brings them in
+  warning: 4 of 66 unique operations lie outside of what the predictor has seen
   warning: 36 of 66 unique operations belong to backward pass and optimizer, which were not measured: their times are rooflines, lower bounds
   to verify it takes an engine that runs training steps: --engine torch
   $ foretell predict data/models/resnet18.onnx --engine fake --mode training --json | pick phases.0.phase phases.0.time.basis phases.1.phase phases.1.time.basis phases.2.time.basis warnings

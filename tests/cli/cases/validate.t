@@ -61,7 +61,7 @@ What was measured is in the store, the network whole, too.
   within: null
  : -3.66373598126302e-15
   $ foretell train --engine fake --db a.db | tail -1
-  next: foretell predict MODEL --device local
+  next: foretell predict MODEL --device local --engine fake
 
 A recorded dataset in which all but convolutions took longer in the networks, and
 energy was measured; sums, errors, and the kinds to blame.

@@ -1,0 +1,101 @@
+Commands that are advised; `tests/hints` runs what this and the other cases print. A file's
+name in quotes, the loss, clocks, caps and TF32 are as they were asked for.
+
+  $ mkdir my; cp data/models/resnet18.onnx "my/it's 18.onnx"
+  $ foretell predict "my/it's 18.onnx" --device a30 --batch 2 --dtype fp16 --policy tf32 --clock 1200 --power-cap 150 | tail -1
+  verify on that device: foretell measure 'my/it'\''s 18.onnx' --engine torch,device=cuda,tf32=1 --dtype fp16 --batch 2 --clocks 1200MHz --power-cap 150W
+  $ foretell predict data/models/resnet18.onnx --device a30 --batch 2 --mode training --loss mse --loss-on all --optimizer none | tail -1
+  verify on that device: foretell measure data/models/resnet18.onnx --engine torch,device=cuda --mode training --optimizer none --loss mse --loss-on all --batch 2
+  $ foretell predict data/models/resnet18.onnx --device a30 --run-mode graph | tail -1
+  to verify it: no engine of foretell runs it on that device
+  $ foretell predict data/models/resnet18.onnx --device a30 --engine vllm | tail -1
+  to verify it: no engine of foretell runs it on that device
+  $ echo 'relu x=4x1000 dtype=fp32' | foretell predict - --device a30 | tail -1
+  verify on that device, with the same standard input: foretell measure - --engine torch,device=cuda
+
+An engine that nobody has is refused, with those that there are.
+
+  $ foretell predict data/models/resnet18.onnx --engine foo
+  foretell predict: no engine "foo" in PLUGINS; there are fake, onednn, onnxruntime, torch
+  [4]
+  $ foretell predict data/models/resnet18.onnx --device a30 --engine foo
+  foretell predict: --engine foo: predictors know of none called so; there are fake, onednn, onnxruntime, torch, trtllm, vllm
+  [2]
+  $ foretell rank data/models/resnet18.onnx --devices a30,l4 --engine foo
+  foretell rank: --engine foo: predictors know of none called so; there are fake, onednn, onnxruntime, torch, trtllm, vllm
+  [2]
+  $ foretell rank data/models/resnet18.onnx --devices local --engine foo
+  foretell rank: no engine "foo" in PLUGINS; there are fake, onednn, onnxruntime, torch
+  [4]
+  $ foretell place data/models/resnet18.onnx --devices a30,l4 --link 16GB/s --engine foo
+  foretell place: --engine foo: predictors know of none called so; there are fake, onednn, onnxruntime, torch, trtllm, vllm
+  [2]
+
+The engine, threads, store and file that were named stay.
+
+  $ echo 'linear x=8x64 out=64 dtype=fp32' > some.ops
+  $ foretell collect some.ops data/models/squeezenet1_1.onnx --engine fake --threads 4 --db "my/own.db" | tail -1
+  next: foretell train --engine fake --threads 4 --db my/own.db
+  $ foretell train --engine fake --threads 4 --db my/own.db -o "my/own 4.ftp" | tail -1
+  next: foretell predict MODEL --device local --predictor 'my/own 4.ftp'
+  $ foretell train --engine fake --threads 4 --db my/own.db | tail -1
+  next: foretell predict MODEL --device local --engine fake --threads 4
+  $ foretell predict data/models/resnet18.onnx --predictor "my/own 4.ftp" --threads 4 | grep -E '^(verify|warning.*brings)'
+  warning: 9 of 25 unique operations lie outside of what the predictor has seen; in the store that it was learned from, by foretell collect data/models/resnet18.onnx --engine fake --threads 4, then foretell train --engine fake --threads 4 -o more.ftp, then --predictor more.ftp, brings them in
+  verify: foretell measure data/models/resnet18.onnx --engine fake --threads 4
+  $ foretell predict data/models/resnet18.onnx --predictor "my/own 4.ftp" | tail -1
+  verify: foretell measure data/models/resnet18.onnx --engine fake --threads 4
+  $ foretell predict data/models/resnet18.onnx --predictor "my/own 4.ftp" --clock 1200
+  foretell predict: --device local is answered as it was measured; at clock=1200MHz: foretell collect --quick --engine fake --threads 4 --clocks 1200MHz, then foretell train --engine fake --setting 'threads=4 clock=1200MHz' -o clocked.ftp, then --predictor clocked.ftp
+  [4]
+  $ foretell train --engine torch --db my/own.db
+  foretell train: the store holds no measurements of THIS-MACHINE with engine torch and threads=1; foretell collect --quick --engine torch makes some there
+  [4]
+  $ foretell measure some.ops --engine fake --threads 2 --time 10ms --no-power | tail -4
+  no predictor for this engine and these threads yet, so nothing to compare with; two commands
+  make one:
+    foretell collect --quick --engine fake --threads 2
+    foretell train --engine fake --threads 2
+
+Once this machine has a predictor, rank asks all devices all the same; local is left out of
+what it has no answer for. A batch costs what its items cost.
+
+  $ foretell rank data/models/squeezenet1_1.onnx --engine fake --threads 4 --csv | cut -d , -f 2 | grep -cE '^(local|a30|l4)$'
+  3
+  $ foretell rank data/models/squeezenet1_1.onnx --engine fake --threads 4 --clocks 1000 --top 1 | grep 'local'
+  not known: local: --device local is answered as it was measured; at clock=1000MHz: foretell collect --quick --engine fake --threads 4 --clocks 1000MHz, then foretell train --engine fake --setting 'threads=4 clock=1000MHz' -o clocked.ftp, then --predictor clocked.ftp
+  $ foretell rank data/models/resnet18.onnx --devices a30,l4 --batch 8 --price a30=2/h --price l4=1/h | tail -n +5 | head -4
+  -------------------------------------------------------------------------------------------------------------
+  1  a30     1.70 ms   915 us  3.37 ms     4715   116 mJ  98.2 MiB                   0.1178  *   82.6 %  scaled
+  2  l4      2.90 ms  1.54 ms  5.64 ms     2760  91.7 mJ  98.2 MiB                   0.1006  *~  17.4 %  scaled
+  
+  $ foretell rank data/models/resnet18.onnx --devices a30,l4 --batch 8 --price 1/h --json | pick tied choices.0.place choices.1.place choices.0.items_per_s choices.0.cost_per_item choices.0.values.cost.value
+  tied: 1
+  choices.0.place: 1
+  choices.1.place: 2
+  choices.0.items_per_s: 4714.66036199466
+  choices.0.cost_per_item: 5.89178766761168e-08
+  choices.0.values.cost.value: 4.71343013408934e-07
+
+A device that lacks a fact keeps no network from the others.
+
+  $ foretell rank --stdin --devices a30,iphone-6 < some.ops
+  1 network by time on a30, iphone-6: 1 placed, 0 miss a limit, 0 do not fit, 1 are not known
+  
+  #  network  device     time   energy    memory
+  -------------------------------------------------
+  1  1        a30     30.6 us  1.16 mJ  20.0 KiB  *
+  
+  *: no other is at least as good in time, energy and memory and better in one
+  foretell rank: iphone-6: its file does not say "peak_fp32", which an estimate needs
+  $ foretell place data/models/resnet18.onnx some.ops --devices a30,iphone-6
+  2 networks on 2 devices: the least time until all are done
+  
+  network        device     time   energy    memory
+  -------------------------------------------------
+  resnet18.onnx  a30     1.24 ms  43.9 mJ  51.3 MiB
+  some.ops       a30     30.6 us  1.16 mJ  20.0 KiB
+  
+  all are done after 1.27 ms and have taken 45.0 mJ; no other way is better
+  left out for resnet18.onnx: iphone-6: its file does not say "peak_fp32", which an estimate needs
+  left out for some.ops: iphone-6: its file does not say "peak_fp32", which an estimate needs
