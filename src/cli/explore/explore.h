@@ -2,6 +2,7 @@
 #define CLI_EXPLORE_EXPLORE_H
 
 #include <math.h>
+#include <string.h>
 
 #include "cli/predict.h"
 #include "foretell/exploration.h"
@@ -15,6 +16,13 @@ typedef struct ft__relation {
     ft_correlation r[FT_CORRELATION_COUNT];
 } ft__relation;
 
+/* Share of a variance that is due to a parameter alone (a == b), or to a pair of
+ * them. */
+typedef struct ft__effect {
+    size_t a, b;
+    double share;
+} ft__effect;
+
 /* One workload with one objective. */
 typedef struct ft__aspect {
     uint32_t workload;
@@ -25,6 +33,8 @@ typedef struct ft__aspect {
     bool has_influence; /* else too few trials, or all alike */
     ft_influence influence;
     ft_influence_model model;
+    ft__effect *effect; /* of the influence, the largest first */
+    size_t n_effects;
 } ft__aspect;
 
 typedef struct ft__explored {
@@ -59,6 +69,31 @@ void ft__explored_free(ft__explored *e);
  * objectives, sorted by the first; out has room for them. */
 size_t ft__explored_spread(size_t *out, const ft__explored *e, const unsigned char *may,
                            size_t most);
+
+/* "threads", "threads with wait" */
+static inline void ft__effect_print(char *buf, size_t size, const ft__explored *e,
+                                    const ft__effect *v)
+{
+    snprintf(buf, size, "%s%s%s", e->param[v->a].name, v->a == v->b ? "" : " with ",
+             v->a == v->b ? "" : e->param[v->b].name);
+}
+
+/* A value of an objective with its unit. */
+static inline ft__formatted ft__objective_text(const ft_objective *o, double v)
+{
+    ft__formatted t = ft__text_plain(v);
+
+    if (*o->unit && !o->unit[1] && strchr("sJWB", *o->unit))
+        return ft__text_in(o->unit, v);
+    if (*o->unit && !isnan(v))
+        snprintf(t.s + strlen(t.s), sizeof(t.s) - strlen(t.s), " %.16s", o->unit);
+    return t;
+}
+
+/* ---- sentences.c ---- */
+
+/* What a report says in short: texts; NULL: out of memory. */
+json_t *ft__explored_sentences(const ft__explored *e);
 
 /* ---- report.c ---- */
 

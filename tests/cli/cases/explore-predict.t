@@ -79,8 +79,8 @@ Several networks are workloads.
   
   does the best of one workload suit another? memory
   --
-  small    large     +0.96 (+0.83..+0.99)            0.0 % +-0.0 %                 -                 -
-  large    small     +0.96 (+0.83..+0.99)            0.0 % +-0.0 %                 -                 -
+  small    large     +0.96 (+0.83..+0.99)           the same point                 -                 -
+  large    small     +0.96 (+0.83..+0.99)           the same point                 -                 -
   learned from few: median error of the rest, learned from 10 points of the workload at random;
   then with all points of the other one as well
   

@@ -93,8 +93,8 @@ A space is run point by point; the objectives here are numbers that a program pr
   does the best of one workload suit another? gain
   best of  used for                 ranks  worse than its own best  learned from few  with the other's
   ----------------------------------------------------------------------------------------------------
-  low      high      +1.00 (+1.00..+1.00)            0.0 % +-0.0 %                 -                 -
-  high     low       +1.00 (+1.00..+1.00)            0.0 % +-0.0 %                 -                 -
+  low      high      +1.00 (+1.00..+1.00)           the same point                 -                 -
+  high     low       +1.00 (+1.00..+1.00)           the same point                 -                 -
   learned from few: median error of the rest, learned from 10 points of the workload at random;
   then with all points of the other one as well
   
@@ -105,8 +105,8 @@ A space is run point by point; the objectives here are numbers that a program pr
   - Set a=2 mode=1: score of high is 19 points; the median of 18 points is 27.5 points (+44.7 %), the worst 53 points.
   - Set a=6 mode=2: gain of high is 13; the median of 18 points is 3.5 (-73.1 %), the worst 1.
   - score of high is decided by a (56.2 %), mode (43.6 %) of its variance.
-  - What is best for low costs high 15.8 % in score against its own best, the most of all pairs (ranks correlate +0.79).
-  - What is best for one workload is, within what was measured, best for the others (gain).
+  - What is best for low costs high 15.8 % in score against its own best, the most of all pairs (ranks correlate +0.79); its error is not known.
+  - One point is the best of all workloads (gain).
   $ foretell explore resume space.yaml --db toy.db --csv | head -4
   toy: 18 points with 2 workloads each, 0 runs now, 0 failed, 0 left
   workload,a,mode,score,score_error,gain,gain_error,runs,front,failure
