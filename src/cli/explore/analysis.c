@@ -16,6 +16,12 @@ void ft__explored_free(ft__explored *e)
         ft_influence_model_free(&e->aspect[i].model);
         free(e->aspect[i].effect);
     }
+    for (size_t i = 0; i < e->n_unknown; i++)
+        free(e->unknown[i].which);
+    for (size_t i = 0; i < e->n_warnings; i++)
+        free(e->warning[i]);
+    free(e->unknown);
+    free(e->warning);
     free(e->aspect);
     free(e->relation);
     free(e->transfer);

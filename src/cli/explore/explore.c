@@ -213,6 +213,28 @@ static int show(ft__cli *c, const struct explore_options *o, const ft__explored 
     return ft__explored_show(c, e, o->top ? o->top : DEFAULT_TOP, o->html);
 }
 
+/* What is not known of the points that were run. */
+static bool find_unknown(ft__explored *e)
+{
+    ft__rows r = {.point = malloc((e->t.n + 1) * sizeof(*r.point)),
+                  .value = malloc((e->t.n + 1) * sizeof(*r.value))};
+    bool good = r.point && r.value;
+
+    for (uint32_t w = 0; w < e->n_workloads && good; w++) {
+        r.n = 0;
+        for (size_t i = 0; i < e->t.n; i++) {
+            if (e->t.v[i].workload != w || e->t.v[i].failure)
+                continue;
+            r.point[r.n] = e->t.v[i].point;
+            r.value[r.n++] = e->t.v[i].value;
+        }
+        good = ft__explored_find_unknown(e, w, &r);
+    }
+    free(r.point);
+    free(r.value);
+    return good;
+}
+
 static int report(ft__cli *c, const struct explore_options *o, const ft_exploration *x,
                   ft_store *store)
 {
@@ -224,7 +246,9 @@ static int report(ft__cli *c, const struct explore_options *o, const ft_explorat
 
     if (code)
         return code;
-    if (e.t.n == 0) {
+    if (!find_unknown(&e)) {
+        code = ft__cli_done(c, false);
+    } else if (e.t.n == 0) {
         code = ft__cli_exit(c, FT__EXIT_MISSING,
                             "nothing of %s was run yet as the file stands; begin with: "
                             "foretell explore run %s",

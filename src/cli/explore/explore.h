@@ -37,6 +37,21 @@ typedef struct ft__aspect {
     size_t n_effects;
 } ft__aspect;
 
+/* Points of a workload that did not fail, and their objectives. */
+typedef struct ft__rows {
+    const double **point, **value;
+    size_t n;
+} ft__rows;
+
+/* Points whose objective is not known, so that they cannot be on a front. */
+typedef struct ft__unknown {
+    uint32_t workload;
+    size_t objective;
+    size_t points; /* that would be compared otherwise */
+    size_t known;  /* of how many it is known; 0: the front does without it */
+    char *which;   /* "those with device=jetson-tk1", or some of them */
+} ft__unknown;
+
 typedef struct ft__explored {
     const ft_exploration *x;
     ft_trials t;
@@ -52,6 +67,10 @@ typedef struct ft__explored {
     size_t n_relations;
     ft_transfer *transfer; /* n_transfers of each objective */
     size_t n_transfers;
+    ft__unknown *unknown; /* of all points, also of those that are not among trials */
+    size_t n_unknown;
+    char **warning;
+    size_t n_warnings;
     size_t runs, failed;
     /* 0 where points are run: how many were predicted, and how long that took. */
     size_t predicted;
@@ -69,6 +88,15 @@ void ft__explored_free(ft__explored *e);
  * objectives, sorted by the first; out has room for them. */
 size_t ft__explored_spread(size_t *out, const ft__explored *e, const unsigned char *may,
                            size_t most);
+
+/* ---- unknown.c ---- */
+
+/* Adds what is not known of a workload's points; false: out of memory. */
+bool ft__explored_find_unknown(ft__explored *e, uint32_t w, const ft__rows *r);
+/* Those with in[i], by the values that they alone have, or some of them; NULL: out of
+ * memory. The caller frees it. */
+char *ft__points_describe(const ft_exploration *x, const ft__rows *r,
+                          const unsigned char *in);
 
 /* "threads", "threads with wait" */
 static inline void ft__effect_print(char *buf, size_t size, const ft__explored *e,
@@ -128,6 +156,8 @@ typedef struct ft__point_prediction {
     double items;       /* in a pass */
     double price_per_s; /* NaN: not known */
     double limit_bytes; /* of the device; NaN: not known */
+    char method[64]; /* "learned (nvidia-fp32.ftp)", "physics": from the data sheet */
+    bool learned;
 } ft__point_prediction;
 
 /* ---- ask.c: questions, and what many of them share ---- */

@@ -196,15 +196,33 @@ static json_t *volumes_json(const ft__explored *e)
     return all;
 }
 
+static json_t *unknown_json(const ft__explored *e)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < e->n_unknown; i++) {
+        const ft__unknown *u = &e->unknown[i];
+
+        ft__json_append_take(
+            &all, ft__json("workload:s objective:s points:u known:u which:s",
+                           e->workload[u->workload], e->objective[u->objective].name,
+                           u->points, u->known, u->which));
+    }
+    return all;
+}
+
 static json_t *document(const ft__explored *e)
 {
-    return ft__json("name:s points:u predicted:u runs:u failed:u parameters:o "
-                    "objectives:o trials:o "
-                    "fronts:o aspects:o correlations:o transfers:o in_short:o",
-                    ft_exploration_get(e->x)->name, e->t.n, e->predicted, e->runs,
-                    e->failed, parameters_json(e), objectives_json(e), trials_json(e),
-                    volumes_json(e), aspects_json(e), correlations_json(e),
-                    transfers_json(e), ft__explored_sentences(e));
+    return ft__json(
+        "name:s points:u predicted:u runs:u failed:u parameters:o "
+        "objectives:o trials:o "
+        "fronts:o aspects:o correlations:o transfers:o in_short:o unknown:o "
+        "warnings:o",
+        ft_exploration_get(e->x)->name, e->t.n, e->predicted, e->runs, e->failed,
+        parameters_json(e), objectives_json(e), trials_json(e), volumes_json(e),
+        aspects_json(e), correlations_json(e), transfers_json(e),
+        ft__explored_sentences(e), unknown_json(e),
+        ft__json_texts((const char *const *)e->warning, e->n_warnings));
 }
 
 static bool print_json(const ft__explored *e)
@@ -336,6 +354,24 @@ static void front_line(const ft__explored *e, uint32_t w, size_t n)
     puts(n == 0 ? " and is within the limits" : "");
 }
 
+/* What is not on a front because nobody knows it. */
+static void print_unknown(const ft__explored *e, uint32_t w)
+{
+    for (size_t i = 0; i < e->n_unknown; i++) {
+        const ft__unknown *u = &e->unknown[i];
+        const char *name = e->objective[u->objective].name;
+
+        if (u->workload != w)
+            continue;
+        if (u->known == 0)
+            printf("%s is known of no point: the front is of the other objectives\n",
+                   name);
+        else
+            printf("not compared, because %s is not known: %zu point%s, %s\n", name,
+                   u->points, u->points == 1 ? "" : "s", u->which);
+    }
+}
+
 static bool print_front(const ft__explored *e, uint32_t w, uint64_t top)
 {
     unsigned char *may = calloc(e->t.n + 1, 1);
@@ -352,6 +388,7 @@ static bool print_front(const ft__explored *e, uint32_t w, uint64_t top)
         printed = n == 0 || ft__table_print_take(front_table(e, at, shown), stdout);
         if (n > shown)
             printf("and %zu more between these; --top shows them\n", n - shown);
+        print_unknown(e, w);
     }
     free(may);
     free(at);
@@ -492,6 +529,8 @@ static void print_predicted(const ft__explored *e)
            ft__text_seconds(e->seconds).s);
     if (e->t.n < e->predicted)
         puts("effects and medians below are of randomly drawn points");
+    for (size_t i = 0; i < e->n_warnings; i++)
+        printf("warning: %s\n", e->warning[i]);
 }
 
 static bool print_text(const ft__explored *e, uint64_t top)

@@ -163,6 +163,20 @@ What fails is kept with its words, and the others go on.
   trials: 0
   runs: 4
 
+An objective that cannot be measured does not make a front empty; a model that is worse than the mean says so.
+
+  $ cat >some.yaml <<'END'
+  > name: some
+  > command: [sh, -c, 'echo y=$(echo {a} {b} | md5sum | tr a-f 1-6 | cut -c1-3)']
+  > parameters: [{name: a, low: 1, high: 8}, {name: b, values: [1, 2, 3]}]
+  > objectives: [{name: y, match: "y=([0-9]+)"}, {name: energy}]
+  > runs: {least: 1, most: 1}
+  > END
+  $ foretell explore run some.yaml --db toy.db --no-power 2>/dev/null | grep -e known -e R2
+  energy is known of no point: the front is of the other objectives
+  what decides y (24 points, R2 -0.46 out of fold: worse than the mean, do not rely on it)
+  - y is not explained by the parameters: a model of these 24 points is worse than their mean (R2 -0.46 out of fold).
+
 Builds are made once for each text.
 
   $ cat >build.yaml <<'END'
