@@ -24,6 +24,7 @@ struct explore_options {
     const char *build_dir;
     uint64_t top;
     const char *html;
+    const char *notebook;
 };
 
 static const ft__option options[] = {
@@ -52,6 +53,8 @@ static const ft__option options[] = {
               "report: points of a front that are shown, 12"),
     FT__OUTPUT(struct explore_options, html, "html", "FILE",
                "write the report there as well, a page with charts"),
+    FT__OUTPUT(struct explore_options, notebook, "notebook", "FILE",
+               "and as a Jupyter notebook, with its output"),
     {0},
 };
 
@@ -210,7 +213,7 @@ static int explore(ft__cli *c, const struct explore_options *o, const ft_explora
 
 static int show(ft__cli *c, const struct explore_options *o, const ft__explored *e)
 {
-    return ft__explored_show(c, e, o->top ? o->top : DEFAULT_TOP, o->html);
+    return ft__explored_show(c, e, o->top ? o->top : DEFAULT_TOP, o->html, o->notebook);
 }
 
 /* What is not known of the points that were run. */
@@ -387,6 +390,9 @@ static int predict(ft__cli *c, const struct explore_options *o, const ft_explora
         return ft__usage(
             c, "--search: predictions are quick, so that every point is asked "
                "about: leave it out, or draw some with --design");
+    if (c->csv && !verify && (o->html || o->notebook))
+        return ft__usage(c, "--csv of predictions is a table alone: leave it out for "
+                            "--html and --notebook");
     if (c->csv && !verify)
         return ft__predict_csv(c, x, &how.design);
     code = ft__explored_predict(c, &e, x, &how.design);

@@ -123,13 +123,19 @@ static inline ft__formatted ft__objective_text(const ft_objective *o, double v)
 /* What a report says in short: texts; NULL: out of memory. */
 json_t *ft__explored_sentences(const ft__explored *e);
 
+/* ---- notebook.c ---- */
+
+/* A Jupyter notebook of a report's JSON; NULL: out of memory. */
+json_t *ft__notebook(json_t *doc);
+
 /* ---- report.c ---- */
 
 /* As text, at most `top` points of a front, as JSON or CSV, as the command line wants;
- * besides, unless it is NULL, as a page with charts in the file html. Complains itself.
+ * besides, unless they are NULL, as a page with charts in the file html and as a
+ * Jupyter notebook. Complains itself.
  */
-int ft__explored_show(ft__cli *c, const ft__explored *e, uint64_t top,
-                      const char *html);
+int ft__explored_show(ft__cli *c, const ft__explored *e, uint64_t top, const char *html,
+                      const char *notebook);
 
 /* As CSV a number, nothing for NaN; the values of a point, each with ',' behind it. */
 static inline void ft__number_csv(double v, char end)

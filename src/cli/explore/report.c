@@ -556,15 +556,28 @@ static bool print_text(const ft__explored *e, uint64_t top)
     return printed && print_summary(e);
 }
 
-static int save_page(ft__cli *c, const ft__explored *e, const char *path)
+static bool write_notebook(const ft__explored *e, FILE *fp)
+{
+    json_t *doc = document(e), *book = doc ? ft__notebook(doc) : NULL;
+    bool good = book && json_dumpf(book, fp, JSON_INDENT(1)) == 0;
+
+    fputc('\n', fp);
+    json_decref(book);
+    json_decref(doc);
+    return good && !ferror(fp);
+}
+
+static int save(ft__cli *c, const ft__explored *e, const char *path,
+                bool (*write)(const ft__explored *e, FILE *fp))
 {
     ft__text_file file;
-    bool good = ft__text_file_open(&file) && write_page(e, file.fp);
+    bool good = ft__text_file_open(&file) && write(e, file.fp);
 
     return ft__text_file_save(&file, c, path, good);
 }
 
-int ft__explored_show(ft__cli *c, const ft__explored *e, uint64_t top, const char *html)
+int ft__explored_show(ft__cli *c, const ft__explored *e, uint64_t top, const char *html,
+                      const char *notebook)
 {
     bool printed = true;
     int code;
@@ -576,5 +589,7 @@ int ft__explored_show(ft__cli *c, const ft__explored *e, uint64_t top, const cha
     else
         printed = print_text(e, top);
     code = ft__cli_done(c, printed);
-    return !code && html ? save_page(c, e, html) : code;
+    if (!code && html)
+        code = save(c, e, html, write_page);
+    return !code && notebook ? save(c, e, notebook, write_notebook) : code;
 }

@@ -87,7 +87,7 @@ static void add_influence(FILE *fp, const ft__explored *e, const ft__aspect *a)
 /* ---- transfer ---- */
 
 /* Pairs of workloads under one objective. */
-struct pairs {
+struct pairs_known {
     size_t n, known, same;        /* same: both have their best at one point */
     size_t unsure;                /* known, with an error that is not */
     const ft_transfer *most;      /* whose best costs most; NULL: none is known */
@@ -99,9 +99,9 @@ static bool is_sure(const ft_transfer *f)
     return f->regret - HALF_WIDTH * f->regret_error > 0; /* false for NaN */
 }
 
-static struct pairs pairs_of(const ft__explored *e, size_t k)
+static struct pairs_known pairs_of(const ft__explored *e, size_t k)
 {
-    struct pairs p = {.n = e->n_transfers};
+    struct pairs_known p = {.n = e->n_transfers};
 
     for (size_t i = 0; i < p.n; i++) {
         const ft_transfer *f = &e->transfer[k * e->n_transfers + i];
@@ -131,7 +131,8 @@ static void add_cost(FILE *fp, const ft__explored *e, size_t k, const ft_transfe
     fprintf(fp, " in %s against its own best", e->objective[k].name);
 }
 
-static void add_most(FILE *fp, const ft__explored *e, size_t k, const struct pairs *p)
+static void add_most(FILE *fp, const ft__explored *e, size_t k,
+                     const struct pairs_known *p)
 {
     add_cost(fp, e, k, p->most);
     fprintf(fp, ", the most of %s pairs", p->known == p->n ? "all" : "the known");
@@ -143,7 +144,7 @@ static void add_most(FILE *fp, const ft__explored *e, size_t k, const struct pai
 }
 
 static void add_within_errors(FILE *fp, const ft__explored *e, size_t k,
-                              const struct pairs *p)
+                              const struct pairs_known *p)
 {
     ft__formatted text;
 
@@ -166,7 +167,7 @@ static void add_within_errors(FILE *fp, const ft__explored *e, size_t k,
 
 static void add_transfer(FILE *fp, const ft__explored *e, size_t k)
 {
-    const struct pairs p = pairs_of(e, k);
+    const struct pairs_known p = pairs_of(e, k);
     const char *name = e->objective[k].name;
 
     if (p.known == 0)

@@ -177,6 +177,9 @@ Mistakes.
   $ sed 's/values: \[a30,/values: ["a30,l4",/' anywhere.yaml >bad.yaml; foretell explore run bad.yaml
   foretell explore: bad.yaml:8: when: device has no value "a30"
   [3]
+  $ foretell explore run anywhere.yaml --csv --html page.html
+  foretell explore: --csv of predictions is a table alone: leave it out for --html and --notebook
+  [2]
   $ foretell explore run anywhere.yaml --search model
   foretell explore: --search: predictions are quick, so that every point is asked about: leave it out, or draw some with --design
   [2]
