@@ -715,7 +715,7 @@ static void print_csv(const struct predicted_design *s)
         printf("%s,", f->param[k].name);
     for (size_t k = 0; k < s->n_objectives; k++)
         printf("%s,", f->objective[k].name);
-    puts("method,failure");
+    puts("answered_by,failure");
     for (uint32_t w = 0; w < s->n_workloads; w++)
         for (size_t i = 0; i < s->n; i++) {
             ft__record_csv_text(stdout, f->workload[w], ',');

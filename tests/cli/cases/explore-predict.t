@@ -30,7 +30,7 @@ A space whose objectives are predicted: nothing is run, every point is what pred
   
   what decides time (40 points, R2 0.82 out of fold)
   $ foretell explore report anywhere.yaml --csv | head -4
-  workload,device,batch,dtype,clock,cap,time,energy,latency,cost,method,failure
+  workload,device,batch,dtype,clock,cap,time,energy,latency,cost,answered_by,failure
   ,a30,1,fp32,700,,0.0012366,0.033824096738569794,0.0012366,2.061e-07,learned (nvidia-fp32.ftp),
   ,a30,1,fp32,1000,,0.0012366,0.034398051739560613,0.0012366,2.061e-07,learned (nvidia-fp32.ftp),
   ,a30,1,fp32,1300,,0.0012366,0.040655542876162021,0.0012366,2.061e-07,learned (nvidia-fp32.ftp),
@@ -196,7 +196,7 @@ What was predicted of this machine can be measured: some points of the front.
   > objectives: [{name: time, per: item}, memory]
   > END
   $ foretell explore run here.yaml --csv | cut -d , -f 1-3,6,7
-  workload,model,batch,method,failure
+  workload,model,batch,answered_by,failure
   ,resnet18,1,learned,
   ,resnet18,2,learned,
   ,squeezenet1_1,1,learned,
@@ -222,7 +222,7 @@ A parameter may be in a cap and elsewhere: each point has its own cap.
   > objectives: [time, energy]
   > END
   $ foretell explore run shared.yaml --csv
-  workload,n,time,energy,method,failure
+  workload,n,time,energy,answered_by,failure
   ,4,0.0036200451404109647,0.14461969591390764,physics,
   ,6,0.0041608970677613211,0.24779145382674322,physics,
   ,8,0.0047730217812089245,0.37567840118168433,physics,
