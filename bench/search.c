@@ -1,6 +1,7 @@
 /* How good searchers are after some evaluations, replayed from a table, and what a
- * proposal costs. Columns of the table: parameters, whose values count in order, then
- * time and energy; every combination of values is there.
+ * proposal costs. Columns of the table: parameters, then time and energy; every
+ * combination of values is there. Values count in order, those of NAME:category have
+ * none.
  *
  *     bench_search TABLE.csv SEARCHER EVALUATIONS SEEDS [BATCH]
  *
@@ -26,6 +27,7 @@ struct table {
     double *v;                  /* n x (k + 2) */
     double *value[MAX_COLUMNS]; /* of each parameter, ascending */
     uint32_t n_values[MAX_COLUMNS];
+    bool category[MAX_COLUMNS];
     double reference[2], volume;
 };
 
@@ -50,6 +52,20 @@ static void die(const char *what)
     exit(1);
 }
 
+static void note_categories(struct table *t, const char *names)
+{
+    static const char mark[] = ":category";
+
+    for (size_t k = 0; k < t->k; k++) {
+        const size_t len = strcspn(names, ",");
+
+        t->category[k] =
+            len >= sizeof(mark) - 1 &&
+            strncmp(names + len - sizeof(mark) + 1, mark, sizeof(mark) - 1) == 0;
+        names += len + 1;
+    }
+}
+
 static void read_table(struct table *t, const char *path)
 {
     FILE *f = fopen(path, "r");
@@ -61,9 +77,12 @@ static void read_table(struct table *t, const char *path)
     for (const char *c = line; *c; c++)
         columns += *c == ',';
     t->k = columns - 2;
-    t->v = malloc(MAX_ROWS * columns * sizeof(*t->v));
-    if (!t->v || t->k > MAX_COLUMNS)
+    if (t->k > MAX_COLUMNS)
         die("too large a table");
+    note_categories(t, line);
+    t->v = malloc(MAX_ROWS * columns * sizeof(*t->v));
+    if (!t->v)
+        die("no memory");
     for (t->n = 0; t->n < MAX_ROWS && fgets(line, sizeof(line), f); t->n++) {
         char *at = line;
 
@@ -146,16 +165,38 @@ static void find_front(struct table *t)
     free(on);
 }
 
+/* Names of categories: numbers. */
+static const char *const *texts_of(ft__arena *a, uint32_t n)
+{
+    const char **text = ft__arena_array(a, n, sizeof(*text));
+
+    for (uint32_t v = 0; text && v < n; v++) {
+        char name[16];
+
+        snprintf(name, sizeof(name), "%u", v);
+        text[v] = ft__arena_strndup(a, name, strlen(name));
+        if (!text[v])
+            die("no memory");
+    }
+    if (!text)
+        die("no memory");
+    return text;
+}
+
 static ft_space *space_of(ft__arena *a, const struct table *t)
 {
     ft_parameter param[MAX_COLUMNS];
     ft_space *s;
 
     for (size_t k = 0; k < t->k; k++)
-        param[k] = (ft_parameter){.name = "clock",
-                                  .type = FT_PARAM_INTEGER,
-                                  .n_values = t->n_values[k],
-                                  .high = t->n_values[k] - 1};
+        param[k] = t->category[k] ? (ft_parameter){.name = "option",
+                                                   .type = FT_PARAM_CATEGORICAL,
+                                                   .value = texts_of(a, t->n_values[k]),
+                                                   .n_values = t->n_values[k]}
+                                  : (ft_parameter){.name = "clock",
+                                                   .type = FT_PARAM_INTEGER,
+                                                   .n_values = t->n_values[k],
+                                                   .high = t->n_values[k] - 1};
     if (ft__space_new(&s, a, param, t->k, NULL, 0, NULL, 0, NULL))
         die("no space");
     return s;

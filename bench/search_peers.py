@@ -1,7 +1,7 @@
 """Searchers of others behind one function: peers(names) -> {name: search}, of those that are
-installed; search(values, table, seed, evaluations) -> (objectives of the points it had
-evaluated, seconds of processor time a proposal). values[k]: what parameter k can be, in
-order; table: point -> objectives, all to be small. All have their defaults; a point that
+installed; search(values, categories, table, seed, evaluations) -> (objectives of the points
+it had evaluated, seconds of processor time a proposal). values[k]: what parameter k can be,
+in order unless categories[k]; table: point -> objectives, all to be small. All have their defaults; a point that
 is proposed again is not evaluated again and does not count, up to four proposals an
 evaluation, or until a searcher knows no other."""
 import itertools
@@ -32,13 +32,14 @@ def optuna_peer(sampler):
     import optuna
     optuna.logging.set_verbosity(optuna.logging.ERROR)
 
-    def run(values, table, seed, evaluations):
+    def run(values, categories, table, seed, evaluations):
         study = optuna.create_study(directions=["minimize"] * 2,
                                     sampler=getattr(optuna.samplers, sampler)(seed=seed))
 
         def ask():
             trial = study.ask()
-            return trial, [trial.suggest_int(f"x{k}", 0, len(v) - 1)
+            return trial, [trial.suggest_categorical(f"x{k}", range(len(v))) if categories[k]
+                           else trial.suggest_int(f"x{k}", 0, len(v) - 1)
                            for k, v in enumerate(values)]
 
         return search(ask, study.tell, values, table, evaluations)
@@ -46,15 +47,16 @@ def optuna_peer(sampler):
 
 
 def smac_peer():
-    from ConfigSpace import ConfigurationSpace, Integer
+    from ConfigSpace import Categorical, ConfigurationSpace, Integer
     from smac import HyperparameterOptimizationFacade, Scenario
     from smac.main.exceptions import ConfigurationSpaceExhaustedException
     from smac.multi_objective.parego import ParEGO
     from smac.runhistory import TrialValue
 
-    def run(values, table, seed, evaluations):
+    def run(values, categories, table, seed, evaluations):
         space = ConfigurationSpace(seed=seed)
-        space.add([Integer(f"x{k}", (0, len(v) - 1)) for k, v in enumerate(values)
+        space.add([Categorical(f"x{k}", range(len(v))) if categories[k] else
+                   Integer(f"x{k}", (0, len(v) - 1)) for k, v in enumerate(values)
                    if len(v) > 1])
         with tempfile.TemporaryDirectory() as folder:
             scenario = Scenario(space, objectives=["a", "b"], deterministic=True, seed=seed,
@@ -73,6 +75,13 @@ def smac_peer():
             return search(ask, lambda trial, y: smac.tell(trial, TrialValue(cost=list(y))),
                           values, table, evaluations)
     return run
+
+
+def coordinates(point, values, categories):
+    """Numbers from 0 to 1; of a category one for each of its values."""
+    return [c for i, v, category in zip(point, values, categories)
+            for c in ([float(i == j) for j in range(len(v))] if category
+                      else [i / max(1, len(v) - 1)])]
 
 
 def botorch_peer():
@@ -101,12 +110,12 @@ def botorch_peer():
         with torch.no_grad():
             return int(torch.cat([gain(part.unsqueeze(1)) for part in left.split(128)]).argmax())
 
-    def run(values, table, seed, evaluations):
+    def run(values, categories, table, seed, evaluations):
         torch.manual_seed(seed)
         rng = random.Random(seed)
         points = list(itertools.product(*(range(len(v)) for v in values)))
-        unit = torch.tensor([[i / max(1, len(v) - 1) for i, v in zip(p, values)]
-                             for p in points], dtype=torch.float64)
+        unit = torch.tensor([coordinates(p, values, categories) for p in points],
+                            dtype=torch.float64)
         known, spent = rng.sample(range(len(points)), 2 * (len(values) + 1)), 0
         of = [table[tuple(v[i] for v, i in zip(values, p))] for p in points]
         while len(known) < min(evaluations, len(points)):

@@ -14,7 +14,14 @@ void ft__explored_free(ft__explored *e)
     for (size_t i = 0; e->aspect && i < e->n_workloads * e->n_objectives; i++) {
         ft_influence_free(&e->aspect[i].influence);
         ft_influence_model_free(&e->aspect[i].model);
+        free(e->aspect[i].effect);
     }
+    for (size_t i = 0; i < e->n_unknown; i++)
+        free(e->unknown[i].which);
+    for (size_t i = 0; i < e->n_warnings; i++)
+        free(e->warning[i]);
+    free(e->unknown);
+    free(e->warning);
     free(e->aspect);
     free(e->relation);
     free(e->transfer);
@@ -110,6 +117,29 @@ static bool all_alike(const double *y, size_t n)
     return true;
 }
 
+static int by_share(const void *x, const void *y)
+{
+    double a = ((const ft__effect *)x)->share, b = ((const ft__effect *)y)->share;
+
+    return (a < b) - (a > b);
+}
+
+static ft_status list_effects(ft__aspect *a, ft_error *err)
+{
+    const ft_influence *in = &a->influence;
+    ft__effect *v = a->effect = malloc((in->k * in->k + 1) * sizeof(*v));
+
+    if (!v)
+        return ft_fail(err, FT_ENOMEM, 0, "effects of %zu parameters", in->k);
+    for (size_t x = 0; x < in->k; x++) {
+        v[a->n_effects++] = (ft__effect){x, x, in->main[x]};
+        for (size_t y = x + 1; y < in->k; y++)
+            v[a->n_effects++] = (ft__effect){x, y, in->pair[x * in->k + y]};
+    }
+    qsort(v, a->n_effects, sizeof(*v), by_share);
+    return FT_OK;
+}
+
 static ft_status aspect(ft__aspect *a, const ft__explored *e, uint32_t w, size_t k,
                         uint64_t seed, ft_error *err)
 {
@@ -130,6 +160,8 @@ static ft_status aspect(ft__aspect *a, const ft__explored *e, uint32_t w, size_t
         st = ft_influence_compute(&a->influence, space, r.point, r.y, r.n, seed, err);
         if (!st)
             st = ft_influence_fit(&a->model, space, r.point, r.y, r.n, seed, err);
+        if (!st)
+            st = list_effects(a, err);
         a->has_influence = !st;
     }
     rows_free(&r);

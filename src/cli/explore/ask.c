@@ -252,6 +252,19 @@ static int find_network(ft__point_queries *a, struct asked *k, struct network **
 
 /* ---- answers ---- */
 
+/* What answered: a predictor, or a method that needs the data sheet alone. */
+static void note_method(ft__point_prediction *out, const ft_answer *answer)
+{
+    const char *slash = strrchr(answer->predictor, '/');
+
+    out->learned = answer->by != FT_ANSWERED_BY_SPECIFICATION;
+    if (out->learned && *answer->predictor)
+        snprintf(out->method, sizeof(out->method), "%s (%.48s)", answer->method,
+                 slash ? slash + 1 : answer->predictor);
+    else
+        snprintf(out->method, sizeof(out->method), "%s", answer->method);
+}
+
 static int ask(ft__point_queries *a, struct asked *k, ft__point_prediction *out,
                char *why, size_t size, const char *const *setting, size_t n)
 {
@@ -280,6 +293,7 @@ static int ask(ft__point_queries *a, struct asked *k, ft__point_prediction *out,
                                         .price_per_s = price_per_s,
                                         .limit_bytes = answer->limit_bytes};
         out[i].brief.why = "";
+        note_method(&out[i], answer);
         if (*b->why)
             snprintf(why, size, "%s", b->why);
     }

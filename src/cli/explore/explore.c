@@ -24,6 +24,7 @@ struct explore_options {
     const char *build_dir;
     uint64_t top;
     const char *html;
+    const char *notebook;
 };
 
 static const ft__option options[] = {
@@ -52,6 +53,8 @@ static const ft__option options[] = {
               "report: points of a front that are shown, 12"),
     FT__OUTPUT(struct explore_options, html, "html", "FILE",
                "write the report there as well, a page with charts"),
+    FT__OUTPUT(struct explore_options, notebook, "notebook", "FILE",
+               "and as a Jupyter notebook, with its output"),
     {0},
 };
 
@@ -210,7 +213,29 @@ static int explore(ft__cli *c, const struct explore_options *o, const ft_explora
 
 static int show(ft__cli *c, const struct explore_options *o, const ft__explored *e)
 {
-    return ft__explored_show(c, e, o->top ? o->top : DEFAULT_TOP, o->html);
+    return ft__explored_show(c, e, o->top ? o->top : DEFAULT_TOP, o->html, o->notebook);
+}
+
+/* What is not known of the points that were run. */
+static bool find_unknown(ft__explored *e)
+{
+    ft__rows r = {.point = malloc((e->t.n + 1) * sizeof(*r.point)),
+                  .value = malloc((e->t.n + 1) * sizeof(*r.value))};
+    bool good = r.point && r.value;
+
+    for (uint32_t w = 0; w < e->n_workloads && good; w++) {
+        r.n = 0;
+        for (size_t i = 0; i < e->t.n; i++) {
+            if (e->t.v[i].workload != w || e->t.v[i].failure)
+                continue;
+            r.point[r.n] = e->t.v[i].point;
+            r.value[r.n++] = e->t.v[i].value;
+        }
+        good = ft__explored_find_unknown(e, w, &r);
+    }
+    free(r.point);
+    free(r.value);
+    return good;
 }
 
 static int report(ft__cli *c, const struct explore_options *o, const ft_exploration *x,
@@ -224,7 +249,9 @@ static int report(ft__cli *c, const struct explore_options *o, const ft_explorat
 
     if (code)
         return code;
-    if (e.t.n == 0) {
+    if (!find_unknown(&e)) {
+        code = ft__cli_done(c, false);
+    } else if (e.t.n == 0) {
         code = ft__cli_exit(c, FT__EXIT_MISSING,
                             "nothing of %s was run yet as the file stands; begin with: "
                             "foretell explore run %s",
@@ -363,6 +390,9 @@ static int predict(ft__cli *c, const struct explore_options *o, const ft_explora
         return ft__usage(
             c, "--search: predictions are quick, so that every point is asked "
                "about: leave it out, or draw some with --design");
+    if (c->csv && !verify && (o->html || o->notebook))
+        return ft__usage(c, "--csv of predictions is a table alone: leave it out for "
+                            "--html and --notebook");
     if (c->csv && !verify)
         return ft__predict_csv(c, x, &how.design);
     code = ft__explored_predict(c, &e, x, &how.design);

@@ -2,6 +2,7 @@
 #define CLI_EXPLORE_EXPLORE_H
 
 #include <math.h>
+#include <string.h>
 
 #include "cli/predict.h"
 #include "foretell/exploration.h"
@@ -15,6 +16,13 @@ typedef struct ft__relation {
     ft_correlation r[FT_CORRELATION_COUNT];
 } ft__relation;
 
+/* Share of a variance that is due to a parameter alone (a == b), or to a pair of
+ * them. */
+typedef struct ft__effect {
+    size_t a, b;
+    double share;
+} ft__effect;
+
 /* One workload with one objective. */
 typedef struct ft__aspect {
     uint32_t workload;
@@ -25,7 +33,24 @@ typedef struct ft__aspect {
     bool has_influence; /* else too few trials, or all alike */
     ft_influence influence;
     ft_influence_model model;
+    ft__effect *effect; /* of the influence, the largest first */
+    size_t n_effects;
 } ft__aspect;
+
+/* Points of a workload that did not fail, and their objectives. */
+typedef struct ft__rows {
+    const double **point, **value;
+    size_t n;
+} ft__rows;
+
+/* Points whose objective is not known, so that they cannot be on a front. */
+typedef struct ft__unknown {
+    uint32_t workload;
+    size_t objective;
+    size_t points; /* that would be compared otherwise */
+    size_t known;  /* of how many it is known; 0: the front does without it */
+    char *which;   /* "those with device=jetson-tk1", or some of them */
+} ft__unknown;
 
 typedef struct ft__explored {
     const ft_exploration *x;
@@ -42,6 +67,10 @@ typedef struct ft__explored {
     size_t n_relations;
     ft_transfer *transfer; /* n_transfers of each objective */
     size_t n_transfers;
+    ft__unknown *unknown; /* of all points, also of those that are not among trials */
+    size_t n_unknown;
+    char **warning;
+    size_t n_warnings;
     size_t runs, failed;
     /* 0 where points are run: how many were predicted, and how long that took. */
     size_t predicted;
@@ -60,13 +89,53 @@ void ft__explored_free(ft__explored *e);
 size_t ft__explored_spread(size_t *out, const ft__explored *e, const unsigned char *may,
                            size_t most);
 
+/* ---- unknown.c ---- */
+
+/* Adds what is not known of a workload's points; false: out of memory. */
+bool ft__explored_find_unknown(ft__explored *e, uint32_t w, const ft__rows *r);
+/* Those with in[i], by the values that they alone have, or some of them; NULL: out of
+ * memory. The caller frees it. */
+char *ft__points_describe(const ft_exploration *x, const ft__rows *r,
+                          const unsigned char *in);
+
+/* "threads", "threads with wait" */
+static inline void ft__effect_print(char *buf, size_t size, const ft__explored *e,
+                                    const ft__effect *v)
+{
+    snprintf(buf, size, "%s%s%s", e->param[v->a].name, v->a == v->b ? "" : " with ",
+             v->a == v->b ? "" : e->param[v->b].name);
+}
+
+/* A value of an objective with its unit. */
+static inline ft__formatted ft__objective_text(const ft_objective *o, double v)
+{
+    ft__formatted t = ft__text_plain(v);
+
+    if (*o->unit && !o->unit[1] && strchr("sJWB", *o->unit))
+        return ft__text_in(o->unit, v);
+    if (*o->unit && !isnan(v))
+        snprintf(t.s + strlen(t.s), sizeof(t.s) - strlen(t.s), " %.16s", o->unit);
+    return t;
+}
+
+/* ---- sentences.c ---- */
+
+/* What a report says in short: texts; NULL: out of memory. */
+json_t *ft__explored_sentences(const ft__explored *e);
+
+/* ---- notebook.c ---- */
+
+/* A Jupyter notebook of a report's JSON; NULL: out of memory. */
+json_t *ft__notebook(json_t *doc);
+
 /* ---- report.c ---- */
 
 /* As text, at most `top` points of a front, as JSON or CSV, as the command line wants;
- * besides, unless it is NULL, as a page with charts in the file html. Complains itself.
+ * besides, unless they are NULL, as a page with charts in the file html and as a
+ * Jupyter notebook. Complains itself.
  */
-int ft__explored_show(ft__cli *c, const ft__explored *e, uint64_t top,
-                      const char *html);
+int ft__explored_show(ft__cli *c, const ft__explored *e, uint64_t top, const char *html,
+                      const char *notebook);
 
 /* As CSV a number, nothing for NaN; the values of a point, each with ',' behind it. */
 static inline void ft__number_csv(double v, char end)
@@ -93,6 +162,8 @@ typedef struct ft__point_prediction {
     double items;       /* in a pass */
     double price_per_s; /* NaN: not known */
     double limit_bytes; /* of the device; NaN: not known */
+    char method[64]; /* "learned (nvidia-fp32.ftp)", "physics": from the data sheet */
+    bool learned;
 } ft__point_prediction;
 
 /* ---- ask.c: questions, and what many of them share ---- */

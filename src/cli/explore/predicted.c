@@ -26,6 +26,8 @@ struct predicted_design {
     uint16_t *why;       /* likewise: 0, or behind which reason it has no time */
     char (*reason)[REASON];
     size_t n_reasons;
+    uint16_t *method; /* likewise: behind which reason stands what answered */
+    unsigned char *learned;
     double seconds;
 };
 
@@ -193,6 +195,8 @@ static void design_free(struct predicted_design *s)
     free(s->value);
     free(s->fits);
     free(s->why);
+    free(s->method);
+    free(s->learned);
     free(s->reason);
     *s = (struct predicted_design){0};
 }
@@ -207,12 +211,14 @@ static bool make(struct sweep *s)
     o->value = malloc((all * o->n_objectives + 1) * sizeof(*o->value));
     o->fits = malloc(all + 1);
     o->why = calloc(all + 1, sizeof(*o->why));
+    o->method = calloc(all + 1, sizeof(*o->method));
+    o->learned = calloc(all + 1, 1);
     s->setting = calloc(s->operating.n + 1, sizeof(*s->setting));
     s->asked = calloc(s->largest + 1, sizeof(*s->asked));
     s->forecast = malloc((s->largest + 1) * sizeof(*s->forecast));
     s->asker = ft__point_queries_new(s->c, o->x);
-    return o->value && o->fits && o->why && s->setting && s->asked && s->forecast &&
-           s->asker;
+    return o->value && o->fits && o->why && o->method && o->learned && s->setting &&
+           s->asked && s->forecast && s->asker;
 }
 
 static void sweep_free(struct sweep *s)
@@ -231,8 +237,8 @@ static void sweep_free(struct sweep *s)
 
 /* ---- asking ---- */
 
-/* Its number, of which the last is that of all others; 0: no memory. */
-static uint16_t note_reason(struct predicted_design *o, const char *why)
+/* The number of a text, of which the last is that of all others; 0: no memory. */
+static uint16_t note_text(struct predicted_design *o, const char *why)
 {
     char(*grown)[REASON];
 
@@ -242,7 +248,7 @@ static uint16_t note_reason(struct predicted_design *o, const char *why)
     if (o->n_reasons == MAX_REASONS)
         return MAX_REASONS;
     if (o->n_reasons + 1 == MAX_REASONS)
-        why = "other reasons";
+        why = "other";
     grown = realloc(o->reason, (o->n_reasons + 1) * sizeof(*grown));
     if (!grown)
         return 0;
@@ -282,7 +288,7 @@ static int ask_group(struct sweep *s, uint32_t workload, size_t g)
 {
     const size_t first = s->start[g], n = s->start[g + 1] - first;
     char why[REASON];
-    uint16_t reason;
+    uint16_t reason, method;
     int code;
 
     for (size_t i = 0; i < n; i++)
@@ -292,9 +298,15 @@ static int ask_group(struct sweep *s, uint32_t workload, size_t g)
                                  s->asked, n);
     if (code)
         return code;
-    reason = *why ? note_reason(s->out, why) : 0;
-    for (size_t i = 0; i < n; i++)
+    reason = *why ? note_text(s->out, why) : 0;
+    method = note_text(s->out, s->forecast[0].method);
+    for (size_t i = 0; i < n; i++) {
+        const size_t row = workload * s->out->n + s->member[first + i];
+
         take(s->out, workload, s->member[first + i], &s->forecast[i], reason);
+        s->out->method[row] = method;
+        s->out->learned[row] = s->forecast[0].learned;
+    }
     return FT__EXIT_GOOD;
 }
 
@@ -434,6 +446,30 @@ static void mark_extremes(unsigned char *in, const struct predicted_design *s,
     }
 }
 
+/* Where each workload is best: others are compared with it there. */
+static void mark_best(unsigned char *in, const struct predicted_design *s)
+{
+    const ft_objective *o = ft_exploration_get(s->x)->objective;
+
+    for (uint32_t w = 0; w < s->n_workloads; w++)
+        for (size_t k = 0; k < s->n_objectives; k++) {
+            const double sign = o[k].maximize ? -1 : 1;
+            double least = INFINITY;
+            size_t best = s->n;
+
+            for (size_t i = 0; i < s->n; i++) {
+                const double v = sign * values_of(s, w, i)[k];
+
+                if (v < least && keeps_limits(s, o, w, i)) {
+                    least = v;
+                    best = i;
+                }
+            }
+            if (best < s->n)
+                in[best] |= KEPT;
+        }
+}
+
 /* Sebastiano Vigna's splitmix64. */
 static uint64_t draw(uint64_t *state)
 {
@@ -541,6 +577,7 @@ static ft_status design_trials(ft_trials *out, unsigned char **drawn,
         if (st)
             break;
         mark_extremes(in, s, w);
+        mark_best(in, s);
         mark_drawn(in, s, most, seed);
         st = add_marked(out, &cap, drawn, in, s, w, err);
     }
@@ -551,6 +588,119 @@ static ft_status design_trials(ft_trials *out, unsigned char **drawn,
         *drawn = NULL;
     }
     return st;
+}
+
+/* ---- what cannot be compared ---- */
+
+/* What answered; "" where nothing did. */
+static const char *method_of(const struct predicted_design *s, size_t row)
+{
+    return s->why[row] || !s->method[row] ? "" : s->reason[s->method[row] - 1];
+}
+
+/* Of workload w; index: their places in the design. */
+static void list_rows(ft__rows *r, size_t *index, const struct predicted_design *s,
+                      uint32_t w)
+{
+    r->n = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        if (*why_not(s, w * s->n + i))
+            continue;
+        index[r->n] = i;
+        r->point[r->n] = s->point + i * s->n_params;
+        r->value[r->n++] = values_of(s, w, i);
+    }
+}
+
+/* "learned (nvidia.ftp), learned (nvidia-fp32.ftp)", of the points that were learned,
+ * or of the others. */
+static void print_methods(FILE *fp, const struct predicted_design *s, uint32_t w,
+                          bool learned)
+{
+    enum { SHOWN = 8 };
+    uint16_t shown[SHOWN] = {0};
+    size_t n = 0, k;
+
+    for (size_t i = 0; i < s->n && n < SHOWN; i++) {
+        const size_t row = w * s->n + i;
+
+        if (s->learned[row] != learned || !*method_of(s, row))
+            continue;
+        for (k = 0; k < n && shown[k] != s->method[row]; k++)
+            ;
+        if (k < n)
+            continue;
+        shown[n++] = s->method[row];
+        fprintf(fp, "%s%s", k ? ", " : "", method_of(s, row));
+    }
+}
+
+/* False: out of memory. */
+static bool warn(ft__explored *e, const struct predicted_design *s, uint32_t w,
+                 const char *which, size_t n, size_t of)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *fp = open_memstream(&text, &size);
+
+    if (!fp)
+        return false;
+    fprintf(fp, "%s%s%zu of %zu points are answered from the data sheet alone (",
+            e->workload[w], *e->workload[w] ? ": " : "", n, of);
+    print_methods(fp, s, w, false);
+    fprintf(fp, "): %s; the others are ", which);
+    print_methods(fp, s, w, true);
+    fputs(". Differences between the two are differences of method, too; --method "
+          "physics "
+          "in predict answers all alike",
+          fp);
+    if (fclose(fp)) {
+        free(text);
+        return false;
+    }
+    e->warning[e->n_warnings++] = text;
+    return true;
+}
+
+/* Are some points learned and others not? Then which. */
+static bool check_methods(ft__explored *e, const struct predicted_design *s, uint32_t w,
+                          const ft__rows *r, const size_t *index)
+{
+    unsigned char *in = malloc(r->n + 1);
+    char *which = NULL;
+    bool good = in != NULL;
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n && in; i++) {
+        in[i] = !s->learned[w * s->n + index[i]];
+        n += in[i];
+    }
+    if (in && n && n < r->n) {
+        which = ft__points_describe(e->x, r, in);
+        good = which && warn(e, s, w, which, n, r->n);
+    }
+    free(which);
+    free(in);
+    return good;
+}
+
+static bool find_incomparable(ft__explored *e, const struct predicted_design *s)
+{
+    ft__rows r = {.point = malloc((s->n + 1) * sizeof(*r.point)),
+                  .value = malloc((s->n + 1) * sizeof(*r.value))};
+    size_t *index = malloc((s->n + 1) * sizeof(*index));
+    bool good;
+
+    e->warning = calloc(e->n_workloads + 1, sizeof(*e->warning));
+    good = r.point && r.value && index && e->warning;
+    for (uint32_t w = 0; w < e->n_workloads && good; w++) {
+        list_rows(&r, index, s, w);
+        good = ft__explored_find_unknown(e, w, &r) && check_methods(e, s, w, &r, index);
+    }
+    free(r.point);
+    free(r.value);
+    free(index);
+    return good;
 }
 
 /* ---- what is asked for ---- */
@@ -565,13 +715,14 @@ static void print_csv(const struct predicted_design *s)
         printf("%s,", f->param[k].name);
     for (size_t k = 0; k < s->n_objectives; k++)
         printf("%s,", f->objective[k].name);
-    puts("failure");
+    puts("answered_by,failure");
     for (uint32_t w = 0; w < s->n_workloads; w++)
         for (size_t i = 0; i < s->n; i++) {
             ft__record_csv_text(stdout, f->workload[w], ',');
             ft__point_csv(f, s->point + i * s->n_params);
             for (size_t k = 0; k < s->n_objectives; k++)
                 ft__number_csv(values_of(s, w, i)[k], ',');
+            ft__record_csv_text(stdout, method_of(s, w * s->n + i), ',');
             ft__record_csv_text(stdout, why_not(s, w * s->n + i), '\n');
         }
 }
@@ -606,6 +757,10 @@ int ft__explored_predict(ft__cli *c, ft__explored *e, const ft_exploration *x,
     if (!code) {
         e->predicted = s.n * s.n_workloads;
         e->seconds = s.seconds;
+        if (!find_incomparable(e, &s)) {
+            ft__explored_free(e);
+            code = ft__cli_done(c, false);
+        }
     }
     design_free(&s);
     return code;

@@ -143,11 +143,13 @@ static json_t *transfers_json(const ft__explored *e)
         const ft_transfer *f = &e->transfer[i];
 
         ft__json_append_take(
-            &all, ft__json("objective:s from:s to:s rank:o regret:g regret_error:g "
-                           "few:u error_with:g error_without:g",
-                           e->objective[i / e->n_transfers].name, e->workload[f->from],
-                           e->workload[f->to], correlation_json(&f->rank), f->regret,
-                           f->regret_error, f->few, f->with, f->without));
+            &all,
+            ft__json("objective:s from:s to:s rank:o regret:g regret_error:g "
+                     "same_point:b few:u error_with:g error_without:g",
+                     e->objective[i / e->n_transfers].name, e->workload[f->from],
+                     e->workload[f->to], correlation_json(&f->rank), f->regret,
+                     f->regret_error, !isnan(f->regret) && f->best == f->best_from,
+                     f->few, f->with, f->without));
     }
     return all;
 }
@@ -194,15 +196,33 @@ static json_t *volumes_json(const ft__explored *e)
     return all;
 }
 
+static json_t *unknown_json(const ft__explored *e)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < e->n_unknown; i++) {
+        const ft__unknown *u = &e->unknown[i];
+
+        ft__json_append_take(
+            &all, ft__json("workload:s objective:s points:u known:u which:s",
+                           e->workload[u->workload], e->objective[u->objective].name,
+                           u->points, u->known, u->which));
+    }
+    return all;
+}
+
 static json_t *document(const ft__explored *e)
 {
-    return ft__json("name:s points:u predicted:u runs:u failed:u parameters:o "
-                    "objectives:o trials:o "
-                    "fronts:o aspects:o correlations:o transfers:o",
-                    ft_exploration_get(e->x)->name, e->t.n, e->predicted, e->runs,
-                    e->failed, parameters_json(e), objectives_json(e), trials_json(e),
-                    volumes_json(e), aspects_json(e), correlations_json(e),
-                    transfers_json(e));
+    return ft__json(
+        "name:s points:u predicted:u runs:u failed:u parameters:o "
+        "objectives:o trials:o "
+        "fronts:o aspects:o correlations:o transfers:o in_short:o unknown:o "
+        "warnings:o",
+        ft_exploration_get(e->x)->name, e->t.n, e->predicted, e->runs, e->failed,
+        parameters_json(e), objectives_json(e), trials_json(e), volumes_json(e),
+        aspects_json(e), correlations_json(e), transfers_json(e),
+        ft__explored_sentences(e), unknown_json(e),
+        ft__json_texts((const char *const *)e->warning, e->n_warnings));
 }
 
 static bool print_json(const ft__explored *e)
@@ -284,18 +304,6 @@ static const ft__aspect *aspect_of(const ft__explored *e, uint32_t w, size_t k)
     return &e->aspect[w * e->n_objectives + k];
 }
 
-/* A value of an objective with its unit. */
-static ft__formatted objective_text(const ft_objective *o, double v)
-{
-    ft__formatted t = ft__text_plain(v);
-
-    if (*o->unit && !o->unit[1] && strchr("sJWB", *o->unit))
-        return ft__text_in(o->unit, v);
-    if (*o->unit && !isnan(v))
-        snprintf(t.s + strlen(t.s), sizeof(t.s) - strlen(t.s), " %.16s", o->unit);
-    return t;
-}
-
 /* ---- fronts ---- */
 
 static void value_cells(ft__table *t, const ft__explored *e, const ft_trial *trial)
@@ -304,10 +312,10 @@ static void value_cells(ft__table *t, const ft__explored *e, const ft_trial *tri
         double v = trial->value[k], error = trial->error[k];
 
         if (error > 0 && v != 0)
-            ft__table_cell(t, "%s +-%s", objective_text(&e->objective[k], v).s,
+            ft__table_cell(t, "%s +-%s", ft__objective_text(&e->objective[k], v).s,
                            ft__text_percent(fabs(1.96 * error / v)).s);
         else
-            ft__table_cell(t, "%s", objective_text(&e->objective[k], v).s);
+            ft__table_cell(t, "%s", ft__objective_text(&e->objective[k], v).s);
     }
 }
 
@@ -346,6 +354,24 @@ static void front_line(const ft__explored *e, uint32_t w, size_t n)
     puts(n == 0 ? " and is within the limits" : "");
 }
 
+/* What is not on a front because nobody knows it. */
+static void print_unknown(const ft__explored *e, uint32_t w)
+{
+    for (size_t i = 0; i < e->n_unknown; i++) {
+        const ft__unknown *u = &e->unknown[i];
+        const char *name = e->objective[u->objective].name;
+
+        if (u->workload != w)
+            continue;
+        if (u->known == 0)
+            printf("%s is known of no point: the front is of the other objectives\n",
+                   name);
+        else
+            printf("not compared, because %s is not known: %zu point%s, %s\n", name,
+                   u->points, u->points == 1 ? "" : "s", u->which);
+    }
+}
+
 static bool print_front(const ft__explored *e, uint32_t w, uint64_t top)
 {
     unsigned char *may = calloc(e->t.n + 1, 1);
@@ -362,6 +388,7 @@ static bool print_front(const ft__explored *e, uint32_t w, uint64_t top)
         printed = n == 0 || ft__table_print_take(front_table(e, at, shown), stdout);
         if (n > shown)
             printf("and %zu more between these; --top shows them\n", n - shown);
+        print_unknown(e, w);
     }
     free(may);
     free(at);
@@ -370,62 +397,27 @@ static bool print_front(const ft__explored *e, uint32_t w, uint64_t top)
 
 /* ---- what matters ---- */
 
-struct effect {
-    size_t a, b; /* equal: one parameter alone */
-    double share;
-};
-
-static int by_share(const void *x, const void *y)
-{
-    double a = ((const struct effect *)x)->share, b = ((const struct effect *)y)->share;
-
-    return (a < b) - (a > b);
-}
-
-/* Main effects and pairs, the largest first; the caller frees. */
-static struct effect *effects_of(const ft_influence *in, size_t *n)
-{
-    struct effect *v = malloc((in->k * in->k + 1) * sizeof(*v));
-
-    *n = 0;
-    for (size_t a = 0; a < in->k && v; a++) {
-        v[(*n)++] = (struct effect){a, a, in->main[a]};
-        for (size_t b = a + 1; b < in->k; b++)
-            v[(*n)++] = (struct effect){a, b, in->pair[a * in->k + b]};
-    }
-    if (v)
-        qsort(v, *n, sizeof(*v), by_share);
-    return v;
-}
-
-static void effect_text(const ft__explored *e, const struct effect *v, char *buf,
-                        size_t size)
-{
-    snprintf(buf, size, "%s%s%s", e->param[v->a].name, v->a == v->b ? "" : " with ",
-             v->a == v->b ? "" : e->param[v->b].name);
-}
-
 static void print_influence(const ft__explored *e, const ft__aspect *a)
 {
-    size_t n, shown = 0, width = 0;
-    struct effect *v = effects_of(&a->influence, &n);
+    const ft__effect *v = a->effect;
+    size_t shown = 0, width = 0;
     char of[128], name[256];
 
-    printf("\nwhat decides %s%s (%zu points, R2 %.2f out of fold)\n",
+    printf("\nwhat decides %s%s (%zu points, R2 %.2f out of fold%s)\n",
            e->objective[a->objective].name, of_workload(e, a->workload, of, sizeof(of)),
-           a->n, a->influence.r2);
-    while (v && shown < n && shown < SHOWN_INFLUENCES && v[shown].share >= 0.01) {
-        effect_text(e, &v[shown++], name, sizeof(name));
+           a->n, a->influence.r2,
+           a->influence.r2 > 0 ? "" : ": worse than the mean, do not rely on it");
+    while (shown < a->n_effects && shown < SHOWN_INFLUENCES && v[shown].share >= 0.01) {
+        ft__effect_print(name, sizeof(name), e, &v[shown++]);
         width = strlen(name) > width ? strlen(name) : width;
     }
     for (size_t i = 0; i < shown; i++) {
         char padded[256];
 
-        effect_text(e, &v[i], name, sizeof(name));
+        ft__effect_print(name, sizeof(name), e, &v[i]);
         snprintf(padded, sizeof(padded), "%-*s", (int)width, name);
         ft__bar_print(stdout, padded, v[i].share, ft__text_percent(v[i].share).s);
     }
-    free(v);
 }
 
 /* ---- correlations ---- */
@@ -472,7 +464,9 @@ static bool print_transfers(const ft__explored *e, size_t k)
         const ft_transfer *f = &e->transfer[k * e->n_transfers + i];
         char worse[128] = "not known";
 
-        if (!isnan(f->regret))
+        if (f->best == f->best_from && !isnan(f->regret))
+            snprintf(worse, sizeof(worse), "the same point");
+        else if (!isnan(f->regret))
             snprintf(worse, sizeof(worse), "%s%s%s", ft__text_percent(f->regret).s,
                      isnan(f->regret_error) ? "" : " +-",
                      isnan(f->regret_error)
@@ -490,102 +484,18 @@ static bool print_transfers(const ft__explored *e, size_t k)
     return true;
 }
 
-/* ---- in three sentences ---- */
+/* ---- in short ---- */
 
-static void say_best(const ft__explored *e, uint32_t w, size_t k)
+static bool print_summary(const ft__explored *e)
 {
-    const ft__aspect *a = aspect_of(e, w, k);
-    const ft_objective *o = &e->objective[k];
-    char point[POINT_TEXT], of[128];
+    json_t *all = ft__explored_sentences(e), *one;
+    bool made = all != NULL;
+    size_t i;
 
-    if (a->best == e->t.n)
-        return;
-    ft_point_print(e->x, e->t.v[a->best].point, point, sizeof(point));
-    printf("- Set %s: %s%s is %s; the median of %zu points is %s (%s), the worst %s.\n",
-           point, o->name, of_workload(e, w, of, sizeof(of)),
-           objective_text(o, e->t.v[a->best].value[k]).s, a->n,
-           objective_text(o, a->median).s,
-           ft__text_signed(a->median / e->t.v[a->best].value[k] - 1).s,
-           objective_text(o, e->t.v[a->worst].value[k]).s);
-}
-
-static void say_influence(const ft__explored *e, uint32_t w, size_t k)
-{
-    const ft__aspect *a = aspect_of(e, w, k);
-    size_t n;
-    struct effect *v;
-    char of[128];
-
-    if (!a->has_influence || !(v = effects_of(&a->influence, &n)))
-        return;
-    if (n == 0 || !(v[0].share >= 0.01)) {
-        free(v);
-        return;
-    }
-    printf("- %s%s is decided by", e->objective[k].name,
-           of_workload(e, w, of, sizeof(of)));
-    for (size_t i = 0; i < n && i < 3 && v[i].share >= 0.01; i++) {
-        char name[256];
-
-        effect_text(e, &v[i], name, sizeof(name));
-        printf("%s %s (%s)", i ? "," : "", name, ft__text_percent(v[i].share).s);
-    }
-    puts(a->influence.r2 < 0.5 ? "; but half of its variance and more is not explained "
-                                 "by the parameters."
-                               : " of its variance.");
-    free(v);
-}
-
-/* What it costs at least. */
-static double surely(const ft_transfer *f)
-{
-    return f->regret - 1.96 * f->regret_error;
-}
-
-static struct rank_remark {
-    char s[64];
-} ranks(const ft_transfer *f)
-{
-    struct rank_remark r = {""};
-
-    if (!isnan(f->rank.r))
-        snprintf(r.s, sizeof(r.s), " (ranks correlate %+.2f)", f->rank.r);
-    return r;
-}
-
-static void say_transfer(const ft__explored *e, size_t k)
-{
-    const ft_transfer *worst = NULL;
-
-    for (size_t i = 0; i < e->n_transfers; i++) {
-        const ft_transfer *f = &e->transfer[k * e->n_transfers + i];
-
-        if (!isnan(f->regret) && (!worst || surely(f) > surely(worst)))
-            worst = f;
-    }
-    if (!worst)
-        return;
-    if (!(surely(worst) > 0) && !isnan(worst->regret_error))
-        printf("- What is best for one workload is, within what was measured, best for "
-               "the others (%s).\n",
-               e->objective[k].name);
-    else
-        printf("- What is best for %s costs %s %s in %s against its own best, the most "
-               "of all pairs%s.\n",
-               e->workload[worst->from], e->workload[worst->to],
-               ft__text_percent(worst->regret).s, e->objective[k].name, ranks(worst).s);
-}
-
-static void print_summary(const ft__explored *e)
-{
     puts("\nin short");
-    for (uint32_t w = 0; w < e->n_workloads; w++) {
-        for (size_t k = 0; k < e->n_objectives; k++)
-            say_best(e, w, k);
-        say_influence(e, w, 0);
-    }
-    for (size_t k = 0; k < e->n_objectives && e->n_workloads > 1; k++)
-        say_transfer(e, k);
+    json_array_foreach(all, i, one) ft__put_line(stdout, "- ", json_string_value(one));
+    json_decref(all);
+    return made;
 }
 
 /* ---- all of it ---- */
@@ -619,6 +529,8 @@ static void print_predicted(const ft__explored *e)
            ft__text_seconds(e->seconds).s);
     if (e->t.n < e->predicted)
         puts("effects and medians below are of randomly drawn points");
+    for (size_t i = 0; i < e->n_warnings; i++)
+        printf("warning: %s\n", e->warning[i]);
 }
 
 static bool print_text(const ft__explored *e, uint64_t top)
@@ -641,20 +553,31 @@ static bool print_text(const ft__explored *e, uint64_t top)
     for (size_t k = 0; k < e->n_objectives && e->n_workloads > 1 && printed; k++)
         printed = print_transfers(e, k);
     print_failures(e);
-    if (printed)
-        print_summary(e);
-    return printed;
+    return printed && print_summary(e);
 }
 
-static int save_page(ft__cli *c, const ft__explored *e, const char *path)
+static bool write_notebook(const ft__explored *e, FILE *fp)
+{
+    json_t *doc = document(e), *book = doc ? ft__notebook(doc) : NULL;
+    bool good = book && json_dumpf(book, fp, JSON_INDENT(1)) == 0;
+
+    fputc('\n', fp);
+    json_decref(book);
+    json_decref(doc);
+    return good && !ferror(fp);
+}
+
+static int save(ft__cli *c, const ft__explored *e, const char *path,
+                bool (*write)(const ft__explored *e, FILE *fp))
 {
     ft__text_file file;
-    bool good = ft__text_file_open(&file) && write_page(e, file.fp);
+    bool good = ft__text_file_open(&file) && write(e, file.fp);
 
     return ft__text_file_save(&file, c, path, good);
 }
 
-int ft__explored_show(ft__cli *c, const ft__explored *e, uint64_t top, const char *html)
+int ft__explored_show(ft__cli *c, const ft__explored *e, uint64_t top, const char *html,
+                      const char *notebook)
 {
     bool printed = true;
     int code;
@@ -666,5 +589,7 @@ int ft__explored_show(ft__cli *c, const ft__explored *e, uint64_t top, const cha
     else
         printed = print_text(e, top);
     code = ft__cli_done(c, printed);
-    return !code && html ? save_page(c, e, html) : code;
+    if (!code && html)
+        code = save(c, e, html, write_page);
+    return !code && notebook ? save(c, e, notebook, write_notebook) : code;
 }

@@ -16,8 +16,9 @@ A space whose objectives are predicted: nothing is run, every point is what pred
   >   - {name: latency, measure: time, limit: 10 ms}
   >   - {name: cost, per: item}
   > END
-  $ foretell explore run anywhere.yaml --top 3 | head -9 | sed 's/ in [0-9.]* [mu]*s,/ in # s,/'
+  $ foretell explore run anywhere.yaml --top 3 | head -12 | sed 's/ in [0-9.]* [mu]*s,/ in # s,/'
   anywhere: 40 points predicted in # s, none was run
+  warning: 20 of 40 points are answered from the data sheet alone (physics): those with dtype=fp16; the others are learned (nvidia-fp32.ftp). Differences between the two are differences of method, too; --method physics in predict answers all alike
   
   front: 9 points that no other beats in every objective, hypervolume 0.993
   best settings                                       time   energy  latency       cost
@@ -26,11 +27,13 @@ A space whose objectives are predicted: nothing is run, every point is what pred
   device=l4 batch=16 dtype=fp16 clock=1000 cap=60   162 us  4.15 mJ  2.59 ms  3.603e-08
   device=a30 batch=1 dtype=fp32 clock=700          1.24 ms  33.8 mJ  1.24 ms  2.061e-07
   and 6 more between these; --top shows them
+  
+  what decides time (40 points, R2 0.82 out of fold)
   $ foretell explore report anywhere.yaml --csv | head -4
-  workload,device,batch,dtype,clock,cap,time,energy,latency,cost,failure
-  ,a30,1,fp32,700,,0.0012366,0.033824096738569794,0.0012366,2.061e-07,
-  ,a30,1,fp32,1000,,0.0012366,0.034398051739560613,0.0012366,2.061e-07,
-  ,a30,1,fp32,1300,,0.0012366,0.040655542876162021,0.0012366,2.061e-07,
+  workload,device,batch,dtype,clock,cap,time,energy,latency,cost,answered_by,failure
+  ,a30,1,fp32,700,,0.0012366,0.033824096738569794,0.0012366,2.061e-07,learned (nvidia-fp32.ftp),
+  ,a30,1,fp32,1000,,0.0012366,0.034398051739560613,0.0012366,2.061e-07,learned (nvidia-fp32.ftp),
+  ,a30,1,fp32,1300,,0.0012366,0.040655542876162021,0.0012366,2.061e-07,learned (nvidia-fp32.ftp),
   $ foretell explore run anywhere.yaml --csv >all.csv; wc -l <all.csv
   41
   $ cat >compare <<'END'
@@ -52,6 +55,57 @@ A space whose objectives are predicted: nothing is run, every point is what pred
   predicted: 40
   runs: 0
   fronts.0.workload: ""
+
+Points of two methods are told apart: fp32 is learned, fp16 of the data sheet, and seems slower. What is not known of a point
+keeps it off the front, and the report says so.
+
+  $ cat >methods.yaml <<'END'
+  > name: methods
+  > predict: [data/models/resnet18.onnx, --device, "{device}", --batch, "16", --dtype, "{dtype}"]
+  > prices: {a30: 0.60/h}
+  > parameters:
+  >   - {name: device, values: [a30, jetson-tx2]}
+  >   - {name: dtype, values: [fp32, fp16]}
+  > objectives: [time, cost]
+  > END
+  $ foretell explore run methods.yaml | sed -n 2,10p
+  warning: 2 of 4 points are answered from the data sheet alone (physics): those with dtype=fp16; the others are learned (nvidia-fp32.ftp). Differences between the two are differences of method, too; --method physics in predict answers all alike
+  
+  front: 1 point that no other beats in every objective, hypervolume 1.000
+  best settings             time       cost
+  -----------------------------------------
+  device=a30 dtype=fp16  1.24 ms  2.061e-07
+  not compared, because cost is not known: 2 points, those with device=jetson-tx2
+  
+  correlation                Pearson              Spearman               Kendall
+  $ foretell explore run methods.yaml --json | pick unknown warnings.#
+  unknown: [{"workload": "", "objective": "cost", "points": 2, "known": 2, "which": "those with device=jetson-tx2"}]
+  warnings.#: 1
+  $ sed '/dtype/s/]$/, --method, physics]/' methods.yaml >alike.yaml; foretell explore run alike.yaml --json | pick warnings
+  warnings: []
+  $ sed 's/, cost//; s/objectives: .*/objectives: [cost, time]/; /prices/d' methods.yaml >no-prices.yaml; foretell explore run no-prices.yaml | tail -n +4 | head -6
+  front: 1 point that no other beats in every objective
+  best settings          cost     time
+  ------------------------------------
+  device=a30 dtype=fp16     -  1.24 ms
+  cost is known of no point: the front is of the other objectives
+  
+
+Of thousands of points some are looked at; where one workload is best another one is, too.
+
+  $ cat >many.yaml <<'END'
+  > name: many
+  > predict: ["data/models/{workload}.onnx", --device, a30, --batch, "{batch}", --clock, "{clock}", --method, physics]
+  > workloads: [squeezenet1_1, resnet50]
+  > parameters: [{name: batch, values: [1, 8, 64], ordered: true}, {name: clock, low: 210, high: 1400}]
+  > objectives: [{name: energy, per: item}]
+  > END
+  $ foretell explore run many.yaml | grep -A4 -e '^best of'
+  best of        used for                      ranks  worse than its own best  learned from few  with the other's
+  ---------------------------------------------------------------------------------------------------------------
+  squeezenet1_1  resnet50       +0.97 (+0.96..+0.97)                    3.7 %             3.8 %             2.1 %
+  resnet50       squeezenet1_1  +0.97 (+0.96..+0.97)                    5.8 %             3.2 %             3.3 %
+  learned from few: median error of the rest, learned from 10 points of the workload at random;
 
 Several networks are workloads.
 
@@ -79,15 +133,15 @@ Several networks are workloads.
   
   does the best of one workload suit another? memory
   --
-  small    large     +0.96 (+0.83..+0.99)            0.0 % +-0.0 %                 -                 -
-  large    small     +0.96 (+0.83..+0.99)            0.0 % +-0.0 %                 -                 -
+  small    large     +0.96 (+0.83..+0.99)           the same point                 -                 -
+  large    small     +0.96 (+0.83..+0.99)           the same point                 -                 -
   learned from few: median error of the rest, learned from 10 points of the workload at random;
   then with all points of the other one as well
   
   in short
   $ foretell explore run two.yaml --csv | tail -2
-  large,512,inference,0.00052528661639299906,5344952736,
-  large,512,training,0.001657361218902136,21743444296,
+  large,512,inference,0.00052528661639299906,5344952736,physics,
+  large,512,training,0.001657361218902136,21743444296,physics,
 
 Mistakes.
 
@@ -123,6 +177,9 @@ Mistakes.
   $ sed 's/values: \[a30,/values: ["a30,l4",/' anywhere.yaml >bad.yaml; foretell explore run bad.yaml
   foretell explore: bad.yaml:8: when: device has no value "a30"
   [3]
+  $ foretell explore run anywhere.yaml --csv --html page.html
+  foretell explore: --csv of predictions is a table alone: leave it out for --html and --notebook
+  [2]
   $ foretell explore run anywhere.yaml --search model
   foretell explore: --search: predictions are quick, so that every point is asked about: leave it out, or draw some with --design
   [2]
@@ -138,12 +195,12 @@ What was predicted of this machine can be measured: some points of the front.
   >   - {name: batch, values: [1, 2], ordered: true}
   > objectives: [{name: time, per: item}, memory]
   > END
-  $ foretell explore run here.yaml --csv | cut -d , -f 1-3,6
-  workload,model,batch,failure
-  ,resnet18,1,
-  ,resnet18,2,
-  ,squeezenet1_1,1,
-  ,squeezenet1_1,2,
+  $ foretell explore run here.yaml --csv | cut -d , -f 1-3,6,7
+  workload,model,batch,answered_by,failure
+  ,resnet18,1,learned,
+  ,resnet18,2,learned,
+  ,squeezenet1_1,1,learned,
+  ,squeezenet1_1,2,learned,
   $ foretell explore verify here.yaml --top 1
   front point                  time predicted  measured  differs by
   -----------------------------------------------------------------
@@ -165,9 +222,9 @@ A parameter may be in a cap and elsewhere: each point has its own cap.
   > objectives: [time, energy]
   > END
   $ foretell explore run shared.yaml --csv
-  workload,n,time,energy,failure
-  ,4,0.0036200451404109647,0.14461969591390764,
-  ,6,0.0041608970677613211,0.24779145382674322,
-  ,8,0.0047730217812089245,0.37567840118168433,
+  workload,n,time,energy,answered_by,failure
+  ,4,0.0036200451404109647,0.14461969591390764,physics,
+  ,6,0.0041608970677613211,0.24779145382674322,physics,
+  ,8,0.0047730217812089245,0.37567840118168433,physics,
   $ foretell predict data/models/resnet50.onnx --device a30 --batch 8 --power-cap 80 --method physics | grep energy
   energy           376 mJ   228 mJ   619 mJ  scaled

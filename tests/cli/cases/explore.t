@@ -93,8 +93,8 @@ A space is run point by point; the objectives here are numbers that a program pr
   does the best of one workload suit another? gain
   best of  used for                 ranks  worse than its own best  learned from few  with the other's
   ----------------------------------------------------------------------------------------------------
-  low      high      +1.00 (+1.00..+1.00)            0.0 % +-0.0 %                 -                 -
-  high     low       +1.00 (+1.00..+1.00)            0.0 % +-0.0 %                 -                 -
+  low      high      +1.00 (+1.00..+1.00)           the same point                 -                 -
+  high     low       +1.00 (+1.00..+1.00)           the same point                 -                 -
   learned from few: median error of the rest, learned from 10 points of the workload at random;
   then with all points of the other one as well
   
@@ -105,8 +105,8 @@ A space is run point by point; the objectives here are numbers that a program pr
   - Set a=2 mode=1: score of high is 19 points; the median of 18 points is 27.5 points (+44.7 %), the worst 53 points.
   - Set a=6 mode=2: gain of high is 13; the median of 18 points is 3.5 (-73.1 %), the worst 1.
   - score of high is decided by a (56.2 %), mode (43.6 %) of its variance.
-  - What is best for low costs high 15.8 % in score against its own best, the most of all pairs (ranks correlate +0.79).
-  - What is best for one workload is, within what was measured, best for the others (gain).
+  - What is best for low costs high 15.8 % in score against its own best, the most of all pairs (ranks correlate +0.79); its error is not known.
+  - One point is the best of all workloads (gain).
   $ foretell explore resume space.yaml --db toy.db --csv | head -4
   toy: 18 points with 2 workloads each, 0 runs now, 0 failed, 0 left
   workload,a,mode,score,score_error,gain,gain_error,runs,front,failure
@@ -162,6 +162,20 @@ What fails is kept with its words, and the others go on.
   $ foretell data merge other.db --db toy.db --json | pick trials; foretell explore report fails.yaml --db toy.db --json | pick runs
   trials: 0
   runs: 4
+
+An objective that cannot be measured does not make a front empty; a model that is worse than the mean says so.
+
+  $ cat >some.yaml <<'END'
+  > name: some
+  > command: [sh, -c, 'echo y=$(echo {a} {b} | md5sum | tr a-f 1-6 | cut -c1-3)']
+  > parameters: [{name: a, low: 1, high: 8}, {name: b, values: [1, 2, 3]}]
+  > objectives: [{name: y, match: "y=([0-9]+)"}, {name: energy}]
+  > runs: {least: 1, most: 1}
+  > END
+  $ foretell explore run some.yaml --db toy.db --no-power 2>/dev/null | grep -e known -e R2
+  energy is known of no point: the front is of the other objectives
+  what decides y (24 points, R2 -0.46 out of fold: worse than the mean, do not rely on it)
+  - y is not explained by the parameters: a model of these 24 points is worse than their mean (R2 -0.46 out of fold).
 
 Builds are made once for each text.
 
