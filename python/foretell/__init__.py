@@ -6,7 +6,7 @@ print(foretell.predict("resnet50.onnx", device="h100"))
 
 from __future__ import annotations
 
-from ._answer import Estimate, Memory, Op, Prediction, Predictions
+from ._answer import Estimate, Memory, Op, Prediction, Predictions, Verified
 from ._ask import devices, predict
 from ._binding import VERSION as __version__
 from ._command import collect, evaluate, explore, place, ptx, rank, train
@@ -19,6 +19,7 @@ __all__ = [
     "Op",
     "Prediction",
     "Predictions",
+    "Verified",
     "__version__",
     "collect",
     "devices",

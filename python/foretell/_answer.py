@@ -65,27 +65,48 @@ class Estimate(NamedTuple):
 
 
 class Memory(Estimate):
-    """Peak memory, bytes. parts: bytes by part at the peak ("weights", "inputs", "gradients", "state",
-    "saved", "activations", "workspace", "context"), NaN where unknown; limit: of the device."""
+    """Peak memory, bytes. parts: bytes by part at the peak ("weights", "inputs", "gradients",
+    "state", "saved", "activations", "workspace", "context"), NaN where unknown; limit: of the
+    device."""
 
     parts: dict[str, float]
     limit: float
 
 
+class Verified(NamedTuple):
+    """Predicted and measured time (s) and memory (B), and the record of `foretell measure`."""
+
+    time: Estimate
+    measured_s: float
+    memory: Estimate
+    measured_b: float
+    record: dict
+
+    def __str__(self) -> str:
+        rows = [("", "predicted", "measured", "ratio")]
+        for name, guess, value in (
+            ("time", self.time, self.measured_s),
+            ("memory", self.memory, self.measured_b),
+        ):
+            ratio = f"{guess.value / value:.3f}" if guess and value else ""
+            rows.append((name, str(guess), with_unit(value, guess.unit), ratio))
+        return _table(rows)
+
+
 class Op(NamedTuple):
     """One operation of the network, in the order in which they run.
 
-    module: path ("layer3.0.conv2"), "" at the top or where the model does not say. count: runs in a
-    pass. total_s: device time of all of them; share: of the network's time. time: s, of one alone in
-    this run mode; device_time: s, without the launch; power: W; energy: J. flops, bytes: of all
-    `count`; product_flops: of convolutions and matrix products alone."""
+    module: path ("layer3.0.conv2"), "" at the top or where the model does not say. count: runs
+    in a pass. total_s: device time of all of them; share: of the network's time. time: s, of one
+    alone in this run mode; device_time: s, without the launch; power: W; energy: J. flops,
+    bytes: of all `count`; product_flops: of convolutions and matrix products alone."""
 
     module: str
     name: str
     kind: str
     spec: str
     phase: str
-    count: int
+    count: int  # type: ignore[assignment]  # a field, not tuple's method
     total_s: float
     share: float
     time: Estimate
@@ -118,9 +139,11 @@ def module_path(scope: str, name: str) -> str:
 
 
 class Prediction:
-    """What a network takes on one device. time: s per pass or training step, energy: J, power: W,
-    memory: B, peak; each an Estimate. batch; flops; assumptions, warnings: sentences; unmodelled:
-    operations without a rule (lower bounds); notes: how a module was exported, and what fell back."""
+    """What a network takes on one device. time: s per pass or training step, energy: J, power:
+    W,
+    memory: B, peak; each an Estimate. batch; flops; assumptions, warnings: sentences;
+    unmodelled: operations without a rule (lower bounds); notes: how a module was exported, and
+    what fell back."""
 
     def __init__(
         self,
@@ -129,8 +152,9 @@ class Prediction:
         notes: list[str],
         again: Callable[..., Any] | None = None,
         title: str | None = None,
+        file: Callable[[], Any] | None = None,
     ) -> None:
-        self._answer, self._keep, self._again = answer, keep, again
+        self._answer, self._keep, self._again, self._file = answer, keep, again, file
         self._ops: list[Op] | None = None
         a = answer
         self.model, self.device, self.title = title or text(a.model), text(a.device), text(a.title)
@@ -164,11 +188,25 @@ class Prediction:
         return self.memory.value <= self.memory.limit
 
     def max_batch(self) -> int:
-        """The largest batch that fits the device's memory, 0: not even 1. The model is read, a module
-        exported, several times. Raises Error where the model's batch is fixed."""
+        """The largest batch that fits the device's memory, 0: not even 1. The model is read, a
+        module exported, several times. Raises Error where the model's batch is fixed."""
         if self._again is None:
             raise Error("EINVAL", "a list of operations has no batch", "")
         return self._again(self.device)
+
+    def verify(self, **options: Any) -> Verified:
+        """Run it on this machine (`foretell measure`, options as there: time="2s") and put both
+        side by side. Raises Error where no engine runs it here: an answer for device="local"
+        says which does, others need their device."""
+        from . import _command
+
+        _, engine, rest = self.verify_command.partition(" --engine ")
+        if not engine or self._file is None:
+            raise Error("ENOTFOUND", f"no engine runs it on {self.device} from here", "")
+        with self._file() as paths:
+            record = _command.measure(paths[0], ["--engine", *rest.split()], options)
+        measured = record["time"]["value"], record["memory"]["total"]
+        return Verified(self.time, measured[0], self.memory, measured[1], record)
 
     @property
     def ops(self) -> list[Op]:
@@ -310,8 +348,8 @@ class Prediction:
         _page.write_trace(self, path)
 
     def html(self, path: str | os.PathLike | None = None) -> str:
-        """A page without scripts: values with intervals drawn, memory by part, modules. Also written
-        to `path`."""
+        """A page without scripts: values with intervals drawn, memory by part, modules. Also
+        written to `path`."""
         from . import _page
 
         page = _page.page(self)
@@ -350,8 +388,8 @@ class Predictions(list):
     """Predictions of several devices, a list in the order asked."""
 
     def to_pandas(self) -> Any:
-        """A row a device: model, device, batch, time_s, energy_j, power_w, memory_b, each with low and
-        high, basis, fits. Needs pandas."""
+        """A row a device: model, device, batch, time_s, energy_j, power_w, memory_b, each with
+        low and high, basis, fits. Needs pandas."""
         rows = []
         for p in self:
             row = {"model": p.model, "device": p.device, "batch": p.batch}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -130,6 +131,10 @@ def is_module(what: Any) -> bool:
     )
 
 
+def _bounded(graph: Any) -> int:
+    return graph.n_bounded
+
+
 def _specs(what: Any) -> str | None:
     """The text of a list of specs; None: it is none."""
     if isinstance(what, (list, tuple)) and all(isinstance(line, str) for line in what):
@@ -163,6 +168,7 @@ def files(
                     stack.enter_context(_export.folder()),
                     str,
                     mode=options.get("mode"),
+                    batch=options.get("batch") if isinstance(options.get("batch"), int) else None,
                 )
             paths.append(what)
         yield paths
@@ -200,17 +206,18 @@ def predict(
 ) -> Any:
     """Time, energy, power and memory of a network on a device, before it runs.
 
-    what: a path (.onnx, .pt2, .ops), a list of specs, or, with PyTorch, an nn.Module or an exported
-    program, called as what(*args, **kwargs); tensors may be meta or fake ones, and nothing is computed.
-    device: a name, an alias ("NVIDIA H100 80GB HBM3"), a product ("h100") or "local"; of a list of
-    them the answer is a list, Predictions, otherwise a Prediction.
-    batch: where the model leaves it open; of a module: the first dimension of its tensors is made it.
+    what: a path (.onnx, .pt2, .ops), a list of specs, or, with PyTorch, an nn.Module or an
+    exported program, called as what(*args, **kwargs); tensors may be meta or fake ones, and
+    nothing is computed.
+    device: a name, an alias ("NVIDIA H100 80GB HBM3"), a product ("h100") or "local"; of a list
+    of them the answer is a list, Predictions, otherwise a Prediction.
+    batch: where the model leaves it open; of a module: the first dimension of its tensors is
+    made it.
     precision: cast to "fp64", "fp32", "fp16" or "bf16"; "tf32": all products by TF32.
     mode: "inference" or "training" (one step of forward, loss, backward, optimizer).
     optimizer: "sgd", "momentum", "adam", "adamw", "none", or a class or object of torch.optim.
     clock, memory_clock: MHz; power_cap: W. The others as of the command (docs/api.md).
-    Raises foretell.Error.
-    """
+    Raises foretell.Error."""
     mine = {k: v for k, v in locals().items() if k not in ("what", "args", "kwargs")}
     if precision == "tf32":
         precision, policy = None, policy or "tf32"
@@ -268,7 +275,9 @@ def predict(
 
         query.c.batch = 0
         with _export.folder() as folder:
-            graph, notes = _export.export(what, args, kwargs, folder, read, mode=mode, batch=batch)
+            graph, notes = _export.export(
+                what, args, kwargs, folder, read, mode=mode, batch=batch, bounded=_bounded
+            )
         query.c.graph = query.keep(graph)
         title = _export.name_of(what)
     else:
@@ -277,11 +286,14 @@ def predict(
             f"what is a path, a list of specs or an nn.Module, not {type(what).__name__}",
             "",
         )
+
+    def file() -> Any:
+        return files([what], args, kwargs, {"mode": mode, "batch": batch})
+
     answers = Predictions()
     for name in names:
-        answers.append(
-            Prediction(call(lambda name=name: query.ask(data, name)), query, list(notes), again, title)
-        )
+        answer = call(functools.partial(query.ask, data, name))
+        answers.append(Prediction(answer, query, list(notes), again, title, file))
     return answers[0] if isinstance(device, str) else answers
 
 

@@ -53,6 +53,11 @@ def _run(command: str, operands: Sequence[Any], options: dict[str, Any], stdin: 
     return json.loads(done.stdout) if done.stdout.strip() else None
 
 
+def measure(path: Any, words: Sequence[str], options: dict[str, Any]) -> Any:
+    """The record of `foretell measure`."""
+    return _run("measure", [path, *words], options)
+
+
 def rank(model: Any, **options: Any) -> Any:
     """Order devices, batches and clocks by what a model takes there.
 

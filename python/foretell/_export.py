@@ -116,9 +116,11 @@ def export(
     *,
     mode: str | None = None,
     batch: int | None = None,
+    bounded: Callable[[Any], int] = lambda result: 0,
 ) -> tuple[Any, list[str]]:
     """What `read` makes of the file of a module, an exported program or a function, by the first
-    way that works; and a sentence about each that did not. Raises Error."""
+    way that works; and a sentence about each that did not. bounded: how many operations of what
+    was read have no rule. Raises Error."""
     path = os.path.join(folder, name_of(what) + ".pt2")
     if isinstance(what, torch.export.ExportedProgram):
         if batch is not None:
@@ -129,20 +131,18 @@ def export(
         return read(path), []
     module = what if isinstance(what, torch.nn.Module) else _Function(what)
     args, kwargs = _arguments(args, kwargs, batch)
-    ways = [
-        (
-            "torch.export",
-            lambda: save(torch.export.export(module, args, kwargs, strict=False), path),
-        ),
-        (
-            "torch.export, strict",
-            lambda: save(torch.export.export(module, args, kwargs, strict=True), path),
-        ),
-        (
-            "recording on fake tensors",
-            lambda: _record.record(module, args, kwargs, path, fake=True),
-        ),
-        ("recording while running", lambda: _record.record(module, args, kwargs, path, fake=False)),
+
+    def by_export(strict: bool) -> None:
+        save(torch.export.export(module, args, kwargs, strict=strict), path)
+
+    def by_recording(fake: bool) -> None:
+        _record.record(module, args, kwargs, path, fake=fake)
+
+    ways: list[tuple[str, Callable[[], None]]] = [
+        ("torch.export", lambda: by_export(False)),
+        ("torch.export, strict", lambda: by_export(True)),
+        ("recording on fake tensors", lambda: by_recording(True)),
+        ("recording while running", lambda: by_recording(False)),
     ]
     notes: list[str] = []
     grad = contextlib.nullcontext() if mode == "training" else torch.no_grad()
@@ -157,6 +157,11 @@ def export(
                 line = (str(error).strip().splitlines() or [type(error).__name__])[0]
                 notes.append(f"{title} failed: {line[:200]}")
                 continue
+            if bounded(result) and title.startswith("torch.export"):
+                finer = _finer(lambda: by_recording(True), path, read, bounded, result)
+                if finer is not None:
+                    notes.append(f"{title} gave operations without a rule")
+                    result, title = finer, "recording on fake tensors"
             if notes:
                 notes.append(f"operations are from {title}")
             return result, notes
@@ -191,6 +196,24 @@ def largest_batch(memory_at: Callable[[int], float], limit: float) -> int:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
     return low
+
+
+def _finer(
+    write: Callable[[], None],
+    path: str,
+    read: Callable[[str], Any],
+    bounded: Callable[[Any], int],
+    than: Any,
+) -> Any:
+    """What is recorded, where it has fewer operations without a rule: composite ones are taken
+    apart there. None: it has not, or cannot be recorded."""
+    try:
+        with torch.no_grad():
+            write()
+        result = read(path)
+    except Exception:  # as in export()
+        return None
+    return result if bounded(result) < bounded(than) else None
 
 
 @contextlib.contextmanager

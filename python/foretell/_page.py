@@ -56,7 +56,8 @@ def fragment(predictions: Sequence[Prediction]) -> str:
     first = predictions[0] if predictions else None
     title = html.escape(f"{first.model}, {first.dtype}, {first.step}") if first else ""
     return (
-        f"{_STYLE}<table class=ft><caption>{title}</caption><tr><th></th><th>device</th><th>value</th>"
+        f"{_STYLE}<table class=ft><caption>{title}</caption>"
+        "<tr><th></th><th>device</th><th>value</th>"
         f"<th>90 % interval</th><th>basis</th></tr>{''.join(rows)}</table>"
     )
 
@@ -67,7 +68,8 @@ def _sums(p: Prediction) -> str:
         name = html.escape(path or p.model)
         rows.append(
             f"<tr><td>{name}</td><td class=n>{with_unit(row['total_s'], 's')}</td>"
-            f"<td class=n>{100 * row['share']:.1f} %</td><td class=n>{with_unit(row['flops'], '')}</td>"
+            f"<td class=n>{100 * row['share']:.1f} %</td>"
+            f"<td class=n>{with_unit(row['flops'], '')}</td>"
             f"<td class=n>{with_unit(row['parameters'], '')}</td></tr>"
         )
     return (

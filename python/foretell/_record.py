@@ -195,7 +195,7 @@ def _on_fake(mode: Any, x: Any) -> Any:
 def record(module: torch.nn.Module, args: tuple, kwargs: dict, path: str, *, fake: bool) -> None:
     """Write the operations of module(*args, **kwargs) to an archive. fake: nothing is computed."""
     recorder = _Recorder(module)
-    weights = dict(module.named_parameters()), dict(module.named_buffers())
+    weights: tuple[dict, ...] = (dict(module.named_parameters()), dict(module.named_buffers()))
     with contextlib.ExitStack() as stack:
         call = module
         if fake:

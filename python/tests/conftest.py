@@ -16,3 +16,8 @@ def own_folders(tmp_path, monkeypatch):
 @pytest.fixture
 def resnet50():
     return str(SOURCE / "data/models/resnet50.onnx")
+
+
+@pytest.fixture
+def resnet18():
+    return str(SOURCE / "data/models/resnet18.onnx")

@@ -249,3 +249,46 @@ def test_the_binding_is_of_the_library():
 
     assert _library.text(_library.lib.ft_version()) == _binding.VERSION == foretell.__version__
     assert _binding.SIZES["ft_query"] == _library.ffi.sizeof("ft_query")
+
+
+def test_this_machine_measured_trained_predicted_verified(resnet18):
+    collected = foretell.collect(resnet18, engine="fake", budget="20s")
+    assert collected["measured"] > 10
+    foretell.train(engine="fake")
+    p = foretell.predict(resnet18, device="local", engine="fake")
+    assert p.device == "local" and p.time.basis in ("measured", "learned")
+    both = p.verify(time="100ms")
+    assert both.time == p.time and both.measured_s == both.record["time"]["value"]
+    assert 0.5 < both.time.value / both.measured_s < 2 and "ratio" in str(both)
+    with pytest.raises(foretell.Error):
+        foretell.predict(resnet18, device="h100", method="physics", engine="vllm").verify()
+
+
+def test_ctrl_c_ends_the_wait(resnet50):
+    import os
+    import signal
+
+    entered = threading.Event()
+
+    def work():
+        entered.set()
+        never.wait()
+
+    def interrupt():
+        entered.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    never = threading.Event()
+    threading.Thread(target=interrupt, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        _library.call(work)
+    never.set()
+    assert foretell.predict(resnet50, device="a30").time
+
+
+def test_errors_are_pickled():
+    import pickle
+
+    error = foretell.Error("ENEEDED", "dimension open: add --dim s=N")
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.status, again.hint, str(again)) == ("ENEEDED", "dims=", str(error))

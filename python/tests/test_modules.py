@@ -86,12 +86,14 @@ def test_the_mode_of_a_module_is_put_back():
 
 
 def test_a_batch_is_made_and_the_largest_found():
-    module, args = resnet18()
-    p = foretell.predict(module, args, device="t4", mode="training", batch=8)
+    module = nn.Sequential(nn.Conv2d(3, 64, 3), nn.ReLU(), nn.Flatten(), nn.LazyLinear(10))
+    x = torch.empty(1, 3, 64, 64)
+    module(x)
+    p = foretell.predict(module, x, device="t4", mode="training", batch=8)
     assert p.batch == 8
     most = p.max_batch()
-    assert foretell.predict(module, args, device="t4", mode="training", batch=most).fits()
-    assert not foretell.predict(module, args, device="t4", mode="training", batch=most + 1).fits()
+    for batch, fits in ((most, True), (most + 1, False)):
+        assert foretell.predict(module, x, device="t4", mode="training", batch=batch).fits() is fits
 
 
 def test_what_does_not_export_is_recorded():
@@ -169,3 +171,38 @@ def test_nothing_large_is_written():
 def test_commands_take_modules():
     module, args = resnet18()
     assert foretell.rank(module, args=args, devices="a30,l4")["choices"]
+
+
+class Losses(nn.Module):
+    def forward(self, x, y):
+        return (1 - nn.functional.cosine_similarity(x, y, dim=-1)).sum()
+
+
+def test_composite_operations_without_a_rule_are_taken_apart():
+    p = foretell.predict(Losses(), [torch.empty(8, 100)] * 2, device="h100")
+    assert not p.unmodelled and p.notes[-1] == "operations are from recording on fake tensors"
+
+
+def test_a_module_is_verified_here():
+    module = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 30 * 30, 10))
+    x = torch.empty(1, 3, 32, 32)
+    foretell.collect(module, args=x, engine="fake", budget="20s")
+    foretell.train(engine="fake")
+    both = foretell.predict(module, x, device="local", engine="fake", batch=4).verify(time="100ms")
+    assert 0.2 < both.time.value / both.measured_s < 5
+
+
+def test_threads_export_at_the_same_time():
+    import concurrent.futures
+
+    modules = [nn.Sequential(nn.Linear(n, n), nn.BatchNorm1d(n)) for n in (16, 32, 64, 128)]
+
+    def ask(m):
+        n = m[0].in_features
+        return foretell.predict(m, torch.empty(4, n), device="h100", mode="inference")
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(ask, modules * 2))
+    for module, p in zip(modules * 2, answers, strict=True):
+        n = module[0].in_features
+        assert sum(op.product_flops for op in p.ops) == 2 * 4 * n * n and module.training
