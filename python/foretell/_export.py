@@ -135,8 +135,9 @@ def export(
     def by_export(strict: bool) -> None:
         save(torch.export.export(module, args, kwargs, strict=strict), path)
 
-    def by_recording(fake: bool) -> None:
-        _record.record(module, args, kwargs, path, fake=fake)
+    def by_recording(fake: bool, grad: bool = mode == "training") -> None:
+        with torch.set_grad_enabled(grad):
+            _record.record(module, args, kwargs, path, fake=fake)
 
     ways: list[tuple[str, Callable[[], None]]] = [
         ("torch.export", lambda: by_export(False)),
@@ -144,6 +145,11 @@ def export(
         ("recording on fake tensors", lambda: by_recording(True)),
         ("recording while running", lambda: by_recording(False)),
     ]
+    if mode != "training":  # modules that take gradients as they run
+        ways += [
+            ("recording on fake tensors with gradients", lambda: by_recording(True, True)),
+            ("recording while running with gradients", lambda: by_recording(False, True)),
+        ]
     notes: list[str] = []
     grad = contextlib.nullcontext() if mode == "training" else torch.no_grad()
     with _lock, _flags(module, mode), warnings.catch_warnings():
@@ -153,6 +159,11 @@ def export(
                 with grad, _place(module, (args, kwargs)):
                     write()
                 result = read(path)
+            except Error as error:
+                if error.status not in ("EFORMAT", "EUNSUPPORTED"):
+                    raise  # what was asked, not how it was read
+                notes.append(f"{title} failed: {error.sentence[:200]}")
+                continue
             except Exception as error:  # whatever a module or an exporter raises: the next way
                 line = (str(error).strip().splitlines() or [type(error).__name__])[0]
                 notes.append(f"{title} failed: {line[:200]}")
@@ -208,8 +219,7 @@ def _finer(
     """What is recorded, where it has fewer operations without a rule: composite ones are taken
     apart there. None: it has not, or cannot be recorded."""
     try:
-        with torch.no_grad():
-            write()
+        write()
         result = read(path)
     except Exception:  # as in export()
         return None

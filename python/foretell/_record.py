@@ -96,6 +96,8 @@ class _Recorder(TorchDispatchMode):
     def watched(self) -> Iterator[None]:
         handles = []
         for path, module in self._module.named_modules():
+            if isinstance(module, torch.jit.ScriptModule):
+                continue  # takes no hooks
             entry = f"L__self__{path},{path},{type(module).__name__}"
 
             def enter(_m: Any, _a: Any, entry: str = entry) -> None:

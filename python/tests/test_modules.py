@@ -206,3 +206,26 @@ def test_threads_export_at_the_same_time():
     for module, p in zip(modules * 2, answers, strict=True):
         n = module[0].in_features
         assert sum(op.product_flops for op in p.ops) == 2 * 4 * n * n and module.training
+
+
+class Force(nn.Module):
+    """Takes a gradient as it runs, as models of forces between atoms do."""
+
+    def __init__(self):
+        super().__init__()
+        self.energy = nn.Linear(4, 1)
+
+    def forward(self, x):
+        x = x.requires_grad_()
+        return torch.autograd.grad(self.energy(x).sum(), x)[0]
+
+
+def test_gradients_inside_a_module_are_recorded():
+    p = foretell.predict(Force(), torch.ones(10, 4), device="h100")
+    assert "with gradients" in p.notes[-1] and sum(op.product_flops for op in p.ops) >= 2 * 40
+
+
+def test_a_wrong_option_is_said_at_once():
+    with pytest.raises(foretell.Error) as caught:
+        foretell.predict(nn.Linear(4, 4), torch.ones(10, 4), device="h100", precision="fp99")
+    assert caught.value.status == "EINVAL" and caught.value.sentence.startswith("there is no")
