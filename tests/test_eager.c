@@ -75,6 +75,7 @@ static uint64_t check_step(ft__eager *e, const ft_graph *g)
     return bytes;
 }
 
+/* name: a file below root. */
 static void a_step_changes_every_weight_by_its_gradient(ft_session *s, const char *root,
                                                         const char *name)
 {
@@ -85,7 +86,7 @@ static void a_step_changes_every_weight_by_its_gradient(ft_session *s, const cha
     ft_error err = {0};
     ft_status st;
 
-    snprintf(path, sizeof(path), "%s/data/models/%s.onnx", root, name);
+    snprintf(path, sizeof(path), "%s/%s", root, name);
     st = ft__import_file(&g, path, NULL, &err);
     if (!st)
         st = ft__graph_train(&step, g, &how, &err);
@@ -104,7 +105,10 @@ static void a_step_changes_every_weight_by_its_gradient(ft_session *s, const cha
 
 int main(int argc, char **argv)
 {
-    static const char *const models[] = {"squeezenet1_1", "mobilenet_v2"};
+    /* A joint graph reads weights of linear layers the other way round. */
+    static const char *const models[] = {
+        "data/models/squeezenet1_1.onnx", "data/models/mobilenet_v2.onnx",
+        "tests/data/pt2/convnet.joint.pt2", "tests/data/pt2/resnet18.joint.pt2"};
     ft_session_options how = {.seed = 7, .engine_options = getenv("FT_TEST_OPTIONS")};
     ft_session *s;
     ft_error err = {0};

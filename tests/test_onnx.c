@@ -397,6 +397,36 @@ static void open_dimensions_are_bound_by_shapes_of_inputs(void)
     ft_graph_free(g);
 }
 
+/* The same networks with a fixed batch and an open one. */
+static void a_fixed_batch_is_another_where_all_goes_along(void)
+{
+    static const char *const models[] = {
+        "in x fp32 %s,3,8,8\nconst w fp32 4,3,3,3\nconst f fp32 144,5\n"
+        "const s int64 2 -1,144\nnode Conv x,w c\nnode Relu c r\nnode Reshape r,s v\n"
+        "node MatMul v,f y\nout y",
+        "in x fp32 %s,6,8\nin y fp32 %s,6,8\nnode Add x,y a\n"
+        "node Transpose a b perm=1,0,2\nnode Softmax b z axis=2\nout z"};
+    static const int64_t batches[] = {1, 3, 7};
+    char fixed[512], open[512];
+
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < 3; k++) {
+            const ft_import_options opt = {.batch = batches[k]};
+            ft_graph *a, *b;
+
+            snprintf(fixed, sizeof(fixed), models[i], "2", "2");
+            snprintf(open, sizeof(open), models[i], "batch", "batch");
+            a = import(fixed, &opt, NULL);
+            b = import(open, &opt, NULL);
+            CHECK(a && b && a->n_ops == b->n_ops && a->batch == batches[k]);
+            for (uint32_t j = 0; a && b && j < a->n_ops; j++)
+                CHECK(ft_op_equal(&a->op[j], &b->op[j]));
+            CHECK(a && a->n_assumptions == 1);
+            ft_graph_free(a);
+            ft_graph_free(b);
+        }
+}
+
 static void failures_are_one_sentence(void)
 {
     static const ft_dim_value seq[] = {{"seq", 7}}, batch[] = {{"batch", 8}};
@@ -415,10 +445,31 @@ static void failures_are_one_sentence(void)
          {0},
          FT_ENEEDED,
          "m.onnx: dimension \"x.1\" of input \"x\" is open: add --dim x.1=N"},
-        {"in x fp32 2,3\nout x",
+        {"in x fp32 2,3\nconst s int64 2 1,-1\nnode Reshape x,s y\nnode Relu y z\nout "
+         "z",
          {.batch = 4},
          FT_EINVAL,
-         "m.onnx: --batch 4: the file fixes the first dimension of input \"x\" at 2; "
+         "m.onnx: the file fixes its batch, and node y (view) goes with no other: "
+         "export "
+         "it with an open batch"},
+        {"in x fp32 2,6,8\nconst s int64 4 2,-1,4,2\nnode Reshape x,s y\nnode Relu y "
+         "z\nout z",
+         {.batch = 4},
+         FT_EINVAL,
+         "m.onnx: the file fixes its batch, and node y (view) goes with no other: "
+         "export "
+         "it with an open batch"},
+        {"in x fp32 1,6\nconst s int64 2 2,3\nnode Reshape x,s y\nnode Relu y z\nout z",
+         {.batch = 4},
+         FT_EINVAL,
+         "m.onnx: node y (Reshape): 24 elements do not fit the new shape; if it was "
+         "exported for one batch size, leave --batch out; at --batch 4, where "
+         "the file fixes 1: export it with an open batch"},
+        {"in x fp32 2,3\nnode ReduceSum x y\nout y",
+         {.batch = 4},
+         FT_EINVAL,
+         "m.onnx: the file fixes its batch, and node y (reduce_sum) goes with no "
+         "other: "
          "export it with an open batch"},
         {"in x fp32 2,3\nout x",
          {.dims = seq, .n_dims = 1},
@@ -680,6 +731,7 @@ int main(void)
     weights_are_shared_and_counted_once();
     open_dimensions_are_bound();
     open_dimensions_are_bound_by_shapes_of_inputs();
+    a_fixed_batch_is_another_where_all_goes_along();
     failures_are_one_sentence();
     no_cut_and_no_flip_does_harm();
     files_are_told_apart_by_content();

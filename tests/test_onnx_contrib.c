@@ -287,6 +287,30 @@ static double product_flops(const ft_graph *g)
 }
 
 /* The products of attention in pieces, heads of keys and values repeated. */
+static void an_activation_that_is_not_known_is_bounded(void)
+{
+#define FUSED "in x fp32 2,8\nconst w fp32 8,4\nout y\n" MS "FusedGemm x,w y"
+#define PRODUCT "linear x=2x8 out=4 dtype=fp32\n"
+    static const struct made cases[] = {
+        {"named as the operator wants it", FUSED " activation:RELU",
+         PRODUCT "relu x=2x4 dtype=fp32\n"},
+        {"none", FUSED " activation:NONE", PRODUCT},
+        {"of a product", FUSED " activation:Foo",
+         PRODUCT "generic read=8 out=2x4 dtype=fp32\n"},
+        {"of a convolution with a past",
+         "opset 26\nin x fp32 2,6,5\nconst w fp32 6,1,4\nout y\n"
+         "node CausalConvWithState x,w y activation:foo",
+         "conv1d x=2x6x5 out=6 kernel=4 stride=1 pad=3x0 groups=6 dtype=fp32\n"
+         "generic read=60 out=2x6x5 dtype=fp32\n"},
+    };
+    ft_graph *g = import(cases[2].model, NULL);
+
+    CHECK_ALL(cases);
+    CHECK(g && g->n_bounded == 1 &&
+          strcmp(g->bounded[0], "unknown activation of FusedGemm (node y)") == 0);
+    ft_graph_free(g);
+}
+
 static void fused_attention_costs_what_its_pieces_do(void)
 {
     static const char *const models[] = {
@@ -457,6 +481,7 @@ static void quantised_networks_are_as_onnx_runtime_runs_them(const char *root)
 int main(int argc, char **argv)
 {
     fused_operators_are_their_parts();
+    an_activation_that_is_not_known_is_bounded();
     fused_attention_costs_what_its_pieces_do();
     layers_between_conversions_run_on_integers();
     results_are_those_of_onnx_runtime(argc > 1 ? argv[1] : ".");

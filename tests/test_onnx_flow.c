@@ -59,6 +59,14 @@ static void a_file_that_states_a_shape_is_believed_where_it_does(void)
          "in x fp32 4,6\nout y fp32 ?,3\nnode own.What x y", "fp32 <=8,3", NULL},
         {"not even the rank", "in x fp32 4,6\nout y\nnode own.What x y", "fp32 *",
          NULL},
+        {"a second result of which the file states the type alone",
+         "in x fp32 4,6\nout y\nout z\ninfo m bool *\nnode Dropout x y,m\n"
+         "node Cast m z to=1",
+         "fp32 4,6; fp32 4,6", NULL},
+        {"a second result of a node without a rule",
+         "in x fp32 4,6\nout y\nout z\ninfo m bool *\nnode own.What x y,m\n"
+         "node Cast m z to=1",
+         "fp32 *; fp32 *", NULL},
     };
 
     CHECK_FLOWS(cases, NULL);

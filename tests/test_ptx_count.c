@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "check.h"
 #include "ptx/ptx_inside.h"
@@ -83,20 +84,83 @@ static void counts_have_64_bits(void)
 
 static void a_grid_may_be_as_large_as_any(void)
 {
-    const uint32_t n = 0x7fffff00;
+    const uint32_t n = 0x1fffff00;
     kernel k;
 
     begin(&k,
           KERNEL(".param .u32 n", INDEX "ld.param.u32 %r4, [n];\n"
                                         "setp.ge.u32 %p1, %r1, %r4;\n@%p1 bra L;\n"
                                         "add.f32 %f1, %f2, %f3;\nL: ret;\n"),
-          INT32_MAX / 256 + 1, 256);
+          INT32_MAX / 1024 + 1, 256);
     give(&k, 0, &n, 4);
     k.launch.grid[1] = k.launch.grid[2] = 65535;
     count(&k);
     CHECK(is(&k.n.thread[FT_PTX_FP32], (uint64_t)n * 65535 * 65535));
     CHECK(k.n.exact);
     end(&k);
+}
+
+static void counts_that_do_not_fit_64_bits_are_not_exact(void)
+{
+    kernel k;
+
+    begin(&k,
+          KERNEL("", "mov.u32 %r0, 0;\nL: add.s32 %r0, %r0, 1;\n"
+                     "setp.lt.u32 %p1, %r0, 3000000;\n@%p1 bra L;\nret;\n"),
+          INT32_MAX, 1024);
+    k.launch.grid[1] = k.launch.grid[2] = 65535;
+    count(&k);
+    CHECK(k.st == FT_OK && !k.n.exact);
+    CHECK(k.n.because && strstr(k.n.because, "beyond 2^64 - 1"));
+    CHECK(k.n.thread[FT_PTX_INT].low == UINT64_MAX);
+    CHECK(k.n.blocks == (uint64_t)INT32_MAX * 65535 * 65535);
+    CHECK(k.n.warps == UINT64_MAX);
+    end(&k);
+}
+
+/* n values of each thread, and as many loops at whose headers all of them live. */
+static char *many_loops(int n)
+{
+    char *text = malloc((size_t)n * 140 + 1000), *at = text;
+
+    if (!text)
+        return NULL;
+    at += sprintf(at,
+                  HEAD ".entry k()\n{\n.reg .pred %%p<%d>;\n.reg .b32 %%r<%d>;\n"
+                       "mov.u32 %%r0, %%tid.x;\n",
+                  n + 1, n + 1);
+    for (int i = 0; i < n; i++)
+        at += sprintf(at, "add.u32 %%r%d, %%r%d, 1;\n", i + 1, i);
+    for (int i = 0; i < n; i++)
+        at += sprintf(at,
+                      "L%d: add.u32 %%r%d, %%r%d, 1;\nsetp.lt.u32 %%p%d, %%r%d, %d;\n"
+                      "@%%p%d bra L%d;\n",
+                      i, i, i, i, i, i + 70, i, i);
+    sprintf(at, "ret;\n}\n");
+    return text;
+}
+
+static void memory_does_not_grow_with_the_square_of_loops(void)
+{
+    char *text = many_loops(16000);
+    struct rusage use;
+    kernel k;
+
+    CHECK(text != NULL);
+    if (!text)
+        return;
+    begin(&k, text, 2, 64);
+    count(&k);
+    CHECK(k.st == FT_OK);
+    getrusage(RUSAGE_SELF, &use);
+    CHECK(use.ru_maxrss < 2 << 20); /* KiB */
+    /* thread t goes round 70 - t times; most loops are not summed up */
+    CHECK(k.n.exact);
+    CHECK(is(&k.n.thread[FT_PTX_INT],
+             2ull * 16000 * 64 * (1 + 70) - 2ull * 16000 * 2016));
+    CHECK(is(&k.n.warp[FT_PTX_INT], 2ull * 16000 * (1 + 70 + 1 + 38)));
+    end(&k);
+    free(text);
 }
 
 static void divisions_and_bit_fields_guard(void)
@@ -477,6 +541,8 @@ int main(void)
     blocks_and_grids_have_three_dimensions();
     counts_have_64_bits();
     a_grid_may_be_as_large_as_any();
+    counts_that_do_not_fit_64_bits_are_not_exact();
+    memory_does_not_grow_with_the_square_of_loops();
     divisions_and_bit_fields_guard();
     exits_with_a_guard_take_threads_away();
     calls_give_what_branches_need();

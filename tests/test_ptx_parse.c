@@ -305,6 +305,58 @@ static void kernels_are_found_by_name_or_alone(void)
     ft__ptx_free(m);
 }
 
+static void kernels_have_the_names_of_their_source(void)
+{
+    static const struct {
+        const char *symbol, *source;
+    } cases[] = {
+        {"saxpy", "saxpy"},
+        {"_Z7rmsnormPf", "rmsnorm"},
+        {"_ZN2nn7softmaxIfLi256EEEvPT_i", "nn::softmax<...>"},
+        {"_ZN2nn7softmaxI6__halfLi256EEEvPT_i", "nn::softmax<...>"},
+        {"_Z2byIPFiiEXadL_Z5twiceiEEEv1SPi", "by<...>"},
+        {"_ZN36_GLOBAL__N__5c35729a_4_k_cu_dbf0ac976hiddenEPi",
+         "(anonymous namespace)::hidden"},
+        {"_ZN2at6native29vectorized_elementwise_kernelILi4EZZZNS0_16abs_kernel_"
+         "cudaERNS_"
+         "18TensorIteratorBaseEENKUlvE_clEvENKUlvE0_clEvEUlfE_St5arrayIPcLm2EEEEviT0_"
+         "T1_",
+         "at::native::vectorized_elementwise_kernel<...>"},
+        {"_ZN3foo3BarIiE3runEv", "foo::Bar<...>::run"},
+        {"_ZL6staticv", "static"},
+        {"_Z", "_Z"},
+        {"_Z9short", "_Z9short"},
+        {"_Z99999999999999999999x", "_Z99999999999999999999x"},
+        {"_ZN", "_ZN"},
+        {"_ZN1aI", "a<...>"},
+        {"_ZN1aIL", "a<...>"},
+        {"_ZN1aI9xE", "a<...>"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        char text[512];
+        ft_ptx *m = NULL;
+        ft_error err;
+
+        snprintf(
+            text, sizeof(text),
+            ".version 8.0\n.target sm_80\n.address_size 64\n.entry %s()\n{\nret;\n}\n",
+            cases[i].symbol);
+        CHECK(ft__ptx_parse(&m, text, strlen(text), "names", &err) == FT_OK);
+        if (!m)
+            continue;
+        CHECK(strcmp(ft_ptx_get(m)->kernel->name, cases[i].symbol) == 0);
+        CHECK(strcmp(ft_ptx_get(m)->kernel->source_name, cases[i].source) == 0);
+        CHECK(ft_ptx_is_called(ft_ptx_get(m)->kernel, cases[i].symbol));
+        CHECK(ft_ptx_is_called(ft_ptx_get(m)->kernel, cases[i].source));
+        CHECK(!ft_ptx_is_called(ft_ptx_get(m)->kernel, "") &&
+              !ft_ptx_is_called(ft_ptx_get(m)->kernel, "a_"));
+        CHECK((strcmp(cases[i].source, "nn::softmax<...>") == 0) ==
+              ft_ptx_is_called(ft_ptx_get(m)->kernel, "softmax"));
+        ft__ptx_free(m);
+    }
+}
+
 static void files_are_found_by_number_in_any_order(void)
 {
     ft_error err = {0};
@@ -368,6 +420,7 @@ int main(int argc, char **argv)
     classes_depend_on_types_and_words();
     initial_values_are_bytes();
     kernels_are_found_by_name_or_alone();
+    kernels_have_the_names_of_their_source();
     files_are_found_by_number_in_any_order();
     a_missing_file_is_said();
     any_allocation_may_fail(root);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,6 +81,79 @@ static void an_answer_adds_up(void)
     CHECK(strcmp(a->verify,
                  "foretell measure two operations --engine torch,device=cuda") == 0);
     ft_answer_free(a);
+}
+
+/* The warning of folded norms when a training step of a file is asked. */
+static bool is_folded(ft_data *d, const char *file)
+{
+    char path[4200];
+    ft_query q = FT_QUERY_INIT;
+    ft_answer *a;
+    bool found;
+
+    snprintf(path, sizeof(path), "%s/models/%s", data_dir, file);
+    q.model = path;
+    q.device = "a30";
+    q.mode = "training";
+    CHECK(!ft_query_ask(&a, d, &q, NULL));
+    found = a && a->n_warnings && a->warning[0]->code == FT_REMARK_FOLDED;
+    CHECK(!found || strstr(a->warning[0]->text, "tools/export-pt2"));
+    ft_answer_free(a);
+    return found;
+}
+
+static void norms_that_were_folded_are_said_of_training_steps(void)
+{
+    ft_data *d = open_data();
+    ft_query q = FT_QUERY_INIT;
+    ft_answer *a;
+    char what[32] = "";
+
+    CHECK(is_folded(d, "resnet50.onnx") && is_folded(d, "mobilenet_v2.onnx"));
+    CHECK(!is_folded(d, "resnet50.pt2"));
+    /* Networks without norms, or whose convolution has a bias of its own. */
+    CHECK(!is_folded(d, "vgg16.onnx") && !is_folded(d, "squeezenet1_1.onnx"));
+    CHECK(!is_folded(d, "vit_b_16.onnx") && !is_folded(d, "bert-6.onnx"));
+    q.model = model;
+    q.device = "a30";
+    CHECK(!ft_query_ask(&a, d, &q, NULL)); /* a pass keeps nothing */
+    CHECK(a && ft_graph_folded_norms(NULL, 0, a->graph) > 100);
+    CHECK(a && ft_graph_folded_norms(what, 20, a->graph) > 100 && strlen(what) == 19);
+    for (size_t i = 0; a && i < a->n_warnings; i++)
+        CHECK(a->warning[i]->code != FT_REMARK_FOLDED);
+    CHECK(a && ft_graph_folded_norms(NULL, 0, a->graph) > 0);
+    ft_answer_free(a);
+    ft_data_close(d);
+}
+
+/* Whether it is said that a device has no hardware for an element type. */
+static bool lacks(ft_data *d, const char *device, const char *dtype, const char *policy)
+{
+    ft_query q = FT_QUERY_INIT;
+    ft_answer *a;
+    bool found = false;
+
+    q.model = model;
+    q.device = device;
+    q.dtype = dtype;
+    q.policy = policy;
+    CHECK(!ft_query_ask(&a, d, &q, NULL));
+    for (size_t i = 0; a && i < a->n_warnings; i++)
+        found = found || a->warning[i]->code == FT_REMARK_NO_HARDWARE;
+    ft_answer_free(a);
+    return found;
+}
+
+static void a_type_without_hardware_is_said(void)
+{
+    ft_data *d = open_data();
+
+    CHECK(lacks(d, "t4", "bf16", NULL) && lacks(d, "v100-pcie-16gb", "bf16", NULL));
+    CHECK(lacks(d, "mi25", "bf16", NULL) && !lacks(d, "mi100", "bf16", NULL));
+    CHECK(!lacks(d, "a30", "bf16", NULL) && !lacks(d, "t4", "fp16", NULL));
+    CHECK(lacks(d, "v100-pcie-16gb", NULL, "tf32") && !lacks(d, "a30", NULL, "tf32"));
+    CHECK(!lacks(d, "v100-pcie-16gb", NULL, NULL) && lacks(d, "gtx-980", "fp16", NULL));
+    ft_data_close(d);
 }
 
 static void a_query_of_another_size_is_understood(void)
@@ -399,6 +473,8 @@ int main(int argc, char **argv)
     CHECK(strcmp(ft_version(), FT_VERSION) == 0);
     the_largest_batch_just_fits();
     an_answer_adds_up();
+    norms_that_were_folded_are_said_of_training_steps();
+    a_type_without_hardware_is_said();
     a_query_of_another_size_is_understood();
     a_graph_is_asked_as_its_file();
     a_loaded_predictor_is_asked_as_its_file();

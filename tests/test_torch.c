@@ -219,6 +219,21 @@ static void a_missing_cpp_function_takes_its_kind_away_only(rig *r)
     r->e->close(r->c);
 }
 
+/* PyTorch has it, but how much it finds is not known here. */
+static void what_depends_on_data_is_refused_with_the_reason(rig *r)
+{
+    const char *spec = "nonzero x=4x8 out=2x32";
+    ft_block *b = NULL;
+    ft_block_info info;
+    ft_op op;
+
+    CHECK(open_with(r, "", 1) == FT_OK);
+    CHECK(ft_op_parse(&op, spec, strlen(spec), NULL) == FT_OK);
+    CHECK(r->e->values->prepare(r->c, &b, &info, &op, 0, &r->err) == FT_EUNSUPPORTED);
+    CHECK(!b && strstr(r->err.msg, "depends on the data"));
+    r->e->close(r->c);
+}
+
 static void threads_that_cannot_be_set_are_named(rig *r)
 {
     CHECK(open_with(r, "", 2) == FT_OK);
@@ -393,6 +408,7 @@ int main(int argc, char **argv)
         an_exception_of_a_cpp_function_is_a_failure_like_others(&r);
     }
     a_missing_cpp_function_takes_its_kind_away_only(&r);
+    what_depends_on_data_is_refused_with_the_reason(&r);
     threads_that_cannot_be_set_are_named(&r);
     uncounted_memory_is_none(&r);
     if (open_with(&r, "", 1) == FT_OK) {

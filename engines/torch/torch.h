@@ -247,7 +247,7 @@ void ft__block_free(ft_block *b);
 
 /* FT_EUNSUPPORTED through ft__unsupported(); failures of building come later. */
 typedef ft_status ft__build_fn(ft_block *b, ft_error *err);
-/* NULL: PyTorch has no such operation. */
+/* NULL: a kind that is not listed in kinds.def. */
 ft__build_fn *ft__builder(const ft_op *op);
 
 #endif

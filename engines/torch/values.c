@@ -255,6 +255,27 @@ static void count_operands(ft_block *b)
     }
 }
 
+/* Of a kind without a builder (kinds.def). */
+static const char *why_none(ft_kind kind)
+{
+    switch (kind) {
+    case FT_KIND_nonzero:
+        return "the size of its result depends on the data, which is not known here: "
+               "give a network without it, or a list of its other operations (foretell "
+               "ops MODEL --list)";
+    case FT_KIND_deform_conv2d:
+    case FT_KIND_roi_align:
+    case FT_KIND_nms:
+        return "it is torchvision's, which this engine does not load: give a list of "
+               "the "
+               "other operations (foretell ops MODEL --list)";
+    case FT_KIND_generic:
+        return "foretell has no rule for what it computes: give a list of the other "
+               "operations (foretell ops MODEL --list)";
+    default: return "PyTorch makes it of several operations, or has no such one";
+    }
+}
+
 static ft_status build(ft_block *b, ft_error *err)
 {
     ft_status st = check_request(b, err);
@@ -268,7 +289,7 @@ static ft_status build(ft_block *b, ft_error *err)
         b->out[i].reg = FT__NO_REG;
     fn = ft__builder(&b->op);
     if (!fn)
-        return ft__unsupported(b, err, "PyTorch has no such operation");
+        return ft__unsupported(b, err, "%s", why_none(b->op.kind));
     st = fn(b, err);
     if (!st && (b->how & FT_VALUES_IN_PLACE) && !b->in_place)
         return ft__unsupported(b, err, "it has no form that writes over its operand");

@@ -211,6 +211,10 @@ FT_API ft_status ft_step_make(ft_graph **out, const ft_graph *g, const ft_step *
 /* The same, as an engine of this policy runs it. */
 FT_API ft_status ft_step_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
                                const ft_step *s, ft_error *err);
+/* Where norms are folded into convolutions, as exporters for inference do: a sentence
+ * about what a training step of g then is. Returns its length as snprintf() does; 0: no
+ * convolution holds one. */
+FT_API size_t ft_graph_folded_norms(char *buf, size_t size, const ft_graph *g);
 /* "one forward pass", "one step of forward, backward and SGD"; static. */
 FT_API const char *ft_step_name(const ft_step *s, const ft_graph *g);
 

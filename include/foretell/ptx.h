@@ -52,7 +52,11 @@ typedef struct ft_ptx_kernel {
     uint32_t registers[4];         /* declared: predicates, 16, 32, 64 bits and more */
     uint64_t instructions[FT_PTX_CLASSES]; /* in the text */
     uint32_t line;                 /* where it begins, from 1 */
+    const char *source_name;       /* of C++: "nn::softmax<...>"; else name */
 } ft_ptx_kernel;
+/* Whether a kernel is called `name`: the symbol, or the name in C++, with or without
+ * namespace and "<...>". */
+FT_API int ft_ptx_is_called(const ft_ptx_kernel *k, const char *name);
 
 /* What a module holds; borrowed from it. */
 typedef struct ft_ptx_facts {
@@ -119,7 +123,7 @@ typedef struct ft_ptx_counts {
     ft_ptx_tally tensor_flops;
     ft_ptx_tally descriptor_bytes; /* of shared memory read by wgmma through descriptors,
                                       from its shape and types; not in `bytes` */
-    int exact;           /* 1: all of the instruction counts are */
+    int exact;           /* 1: all of the instruction counts are, and all fit 64 bits */
     const char *because; /* not exact: why, with line; borrowed from the counter */
 } ft_ptx_counts;
 

@@ -116,6 +116,8 @@ typedef enum ft_remark_code {
     FT_REMARK_NEVER_MEASURED, /* kinds never measured: lower bounds */
     FT_REMARK_BACKWARD,      /* backward operations never measured: lower bounds */
     FT_REMARK_OTHER_HOST,    /* launch times are another host's */
+    FT_REMARK_FOLDED, /* a training step of a graph without its norms, which were folded */
+    FT_REMARK_NO_HARDWARE, /* the device does not compute in the network's element type */
 } ft_remark_code;
 typedef struct ft_remark {
     ft_remark_code code;

@@ -215,16 +215,59 @@ void ft__model_print_assumptions(const ft_graph *g)
         ft__put_line(stdout, "assumed: ", g->assumption[i]);
 }
 
+/* "NonZero (node where), its size bounded": the operator, then what is said of it; ""
+ * where it has no rule and is only named. */
+static size_t operator_length(const char *what)
+{
+    const char *node = strstr(what, " (node ");
+
+    return node ? (size_t)(node - what) : strlen(what);
+}
+
+static const char *said_of(const char *what)
+{
+    const char *how = strstr(what, "), ");
+
+    return how ? how + 1 : "";
+}
+
+static bool is_bounded_alike(const char *a, const char *b)
+{
+    const size_t n = operator_length(a);
+
+    return n == operator_length(b) && memcmp(a, b, n) == 0 &&
+           strcmp(said_of(a), said_of(b)) == 0;
+}
+
+/* One line an operator, with the count of its nodes and the first of them. */
+static void print_alike(const ft_graph *g, uint32_t first, uint32_t count)
+{
+    const char *what = g->bounded[first];
+
+    fputs("bounded: ", stdout);
+    if (count > 1)
+        printf("%u times, the first is ", count);
+    ft__put_clean(stdout, what);
+    puts(*said_of(what) ? "" : ", by the bytes it moves");
+}
+
 void ft__model_print_bounded(const ft_graph *g)
 {
-    for (uint32_t i = 0; i < g->n_bounded; i++) {
-        const char *what = g->bounded[i];
+    bool *done = calloc((size_t)g->n_bounded + 1, sizeof(*done));
 
-        printf("bounded: ");
-        ft__put_clean(stdout, what);
-        /* What has no rule is only named. */
-        puts(strstr(what, "), ") ? "" : ", by the bytes it moves");
+    for (uint32_t i = 0; i < g->n_bounded; i++) {
+        uint32_t count = 1;
+
+        if (done && done[i])
+            continue;
+        for (uint32_t k = i + 1; done && k < g->n_bounded; k++)
+            if (!done[k] && is_bounded_alike(g->bounded[i], g->bounded[k])) {
+                done[k] = true;
+                count++;
+            }
+        print_alike(g, i, count);
     }
+    free(done);
 }
 
 /* ---- memory by part ---- */

@@ -243,10 +243,28 @@ static void print_title(const ft_answer *a)
            a->engine, *a->setting ? ", " : "", a->setting);
 }
 
-static void print_warnings(const ft_answer *a)
+static bool warns(const ft_answer *a, const ft_remark *of)
 {
     for (size_t i = 0; i < a->n_warnings; i++)
-        ft__put_line(stdout, "warning: ", a->warning[i]->text);
+        if (strcmp(a->warning[i]->text, of->text) == 0)
+            return true;
+    return false;
+}
+
+/* Of what was asked, before the figures; or of the figures, behind them. last: the
+ * answer before, whose warnings have been said, or NULL. */
+static void print_warnings(const ft_answer *a, bool before, const ft_answer *last)
+{
+    for (size_t i = 0; i < a->n_warnings; i++)
+        if ((a->warning[i]->code >= FT_REMARK_FOLDED) == before &&
+            !(last && warns(last, a->warning[i])))
+            ft__put_line(stdout, "warning: ", a->warning[i]->text);
+}
+
+static void print_all_warnings(const struct clocked_answer *a, size_t n, bool before)
+{
+    for (size_t i = 0; i < n; i++)
+        print_warnings(a[i].x, before, i ? a[i - 1].x : NULL);
 }
 
 /* In words: assumptions, totals, the `top` heaviest operations, what was bounded,
@@ -254,13 +272,14 @@ static void print_warnings(const ft_answer *a)
 static bool print_answer(const ft_answer *a, uint64_t top, bool verbose)
 {
     print_title(a);
+    print_warnings(a, true, NULL);
     for (size_t i = 0; i < a->n_assumptions; i++)
         ft__put_line(stdout, "assumed: ", a->assumption[i]->text);
     if (!print_totals(a, verbose) || !print_heaviest(a, top))
         return false;
     putchar('\n');
     ft__model_print_bounded(a->graph);
-    print_warnings(a);
+    print_warnings(a, false, NULL);
     if (*a->verify)
         printf("verify%s: %s\n",
                a->by != FT_ANSWERED_BY_DEVICE ? " on that device" : "", a->verify);
@@ -311,6 +330,7 @@ static bool print_answers(const struct clocked_answer *a, size_t n, bool clocks)
     bool good;
 
     ft__put_line(stdout, "", a[0].x->graph->name);
+    print_all_warnings(a, n, true);
     print_all_assumptions(a, n);
     for (size_t i = 0; i < n; i++) {
         const ft_answer *x = a[i].x;
@@ -331,8 +351,7 @@ static bool print_answers(const struct clocked_answer *a, size_t n, bool clocks)
         print_best_clocks(a, n);
     puts("- is not known; asked about one device alone, foretell says why\n");
     ft__model_print_bounded(a[0].x->graph);
-    for (size_t i = 0; i < n; i++)
-        print_warnings(a[i].x);
+    print_all_warnings(a, n, false);
     return good;
 }
 

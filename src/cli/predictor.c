@@ -70,8 +70,8 @@ static void print_machine(const ft_predictor_info *i)
 static void print_explanation(const ft_predictor_info *i)
 {
     puts("\nErrors are relative, of operations held out in cross-validation; interval: "
-         "measured over\npredicted; constant and physics: median errors of always the "
-         "same ratio to the physical\nestimate, and of the estimate itself.");
+         "measured over\npredicted; constant and physics: of always the same ratio to the "
+         "physical estimate, and of the\nestimate itself.");
     if (!*i->device)
         puts(
             "Errors on devices that are not among these: foretell evaluate --leave-out "
@@ -82,7 +82,7 @@ static bool print_regressors(const ft_predictor *p, uint32_t n)
 {
     ft__table *t =
         ft__table_new("kind|phase|metric|for devices|method|n>u|MAPE>%|median>%|p90>%|"
-                      "90 % interval>|constant>%|physics>%");
+                      "90 % interval>|constant MAPE>%|physics MAPE>%");
 
     for (uint32_t i = 0; i < n; i++) {
         ft_regressor_info r;
@@ -92,7 +92,7 @@ static bool print_regressors(const ft_predictor *p, uint32_t n)
                       r.choice, r.forest.n, r.forest.mape, r.forest.median_ape,
                       r.forest.p90_ape,
                       interval_text(r.interval_low, r.interval_high).s,
-                      r.constant.median_ape, r.roofline.median_ape);
+                      r.constant.mape, r.roofline.mape);
     }
     return ft__table_print_take(t, stdout);
 }

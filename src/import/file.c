@@ -1,4 +1,5 @@
 /* Models by their content, and spec lists. */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -100,6 +101,37 @@ static size_t without_blanks(const char *s, size_t len)
     return len;
 }
 
+/* A word and a key with a value, however wrong: "rely x=8". */
+static bool looks_like_spec(const char *line, size_t len)
+{
+    size_t n = 0;
+
+    while (n < len && (isalnum((unsigned char)line[n]) || line[n] == '_'))
+        n++;
+    if (n == 0 || n == len)
+        return n > 0;
+    while (n < len && strchr(" \t", line[n]))
+        n++;
+    while (n < len && isalpha((unsigned char)line[n]))
+        n++;
+    return n < len && line[n] == '=';
+}
+
+/* The first line that is no comment tells a list with a mistake from other text. */
+static void fail_line(ft__build *b, const char *line, size_t len, size_t at,
+                      uint64_t number, const ft_error *why)
+{
+    if (ft__build_here(b).n_nodes == 0 && !looks_like_spec(line, len))
+        ft__build_fail(
+            b, FT_EFORMAT, at,
+            "not a model: no ONNX file, no torch.export archive, and line %llu "
+            "is no operation of a list, such as \"relu x=1x8 dtype=fp32\"",
+            (unsigned long long)number);
+    else
+        ft__build_fail(b, why->status, at + why->pos, "line %llu: %s",
+                       (unsigned long long)number, why->msg);
+}
+
 /* One line without its newline, `at` bytes into the text. False: failed. */
 static bool read_line(ft__build *b, const char *line, size_t len, size_t at,
                       uint64_t number)
@@ -120,8 +152,7 @@ static bool read_line(ft__build *b, const char *line, size_t len, size_t at,
         return false;
     }
     if (ft_op_parse(&op, line, without_blanks(line, len), &err)) {
-        ft__build_fail(b, err.status, at + err.pos, "line %llu: %s",
-                       (unsigned long long)number, err.msg);
+        fail_line(b, line, without_blanks(line, len), at, number, &err);
         return false;
     }
     ft__build_phase(b, op.phase == FT_PHASE_BACKWARD || op.phase == FT_PHASE_OPTIMIZER

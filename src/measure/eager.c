@@ -24,9 +24,9 @@
 enum { MAX_IN = 2 * FT_OP_MAX_OPERANDS, MAX_OUT = 2 * FT_OP_MAX_OPERANDS };
 
 struct eager_step {
-    ft_block *block;
-    void ***in;  /* cells; NULL: no operand */
-    void ***out; /* cells; NULL: dropped at once */
+    ft_block *block; /* NULL: nothing is run */
+    void ***in;      /* cells; NULL: no operand */
+    void ***out;     /* cells; NULL: dropped at once */
     uint32_t n_in;
     uint32_t n_out;
     uint64_t repeat;
@@ -44,6 +44,7 @@ struct ft__eager {
     ft_session *session;
     const ft_graph *graph;
     void **cell;    /* per tensor */
+    ft_shape *made; /* per tensor that stays: the shape its cell was made with */
     uint32_t *last; /* per tensor: the last node that uses it; FT_NONE: it stays */
     int64_t *limit; /* per tensor: of whole numbers */
     struct eager_step *step;
@@ -101,6 +102,7 @@ static ft_status make_cell(ft__eager *e, uint32_t tensor, const ft_shape *shape,
 
     if (e->cell[tensor])
         return FT_OK;
+    e->made[tensor] = *shape;
     *bytes_of_role(e, t->role) += (uint64_t)ft_tensor_bytes(shape, t->dtype);
     return ft__value_make(e->session, &e->cell[tensor], shape, t->dtype,
                           FT_LAYOUT_PLAIN, with, err);
@@ -154,19 +156,66 @@ struct binding {
     uint32_t n_out;
 };
 
-static ft_status bind_own(struct binding *b, uint32_t slot, const ft_shape *shape,
-                          ft_dtype dtype, const ft__filling *with, ft_error *err)
+/* A value of the node's own, still NULL. */
+static ft_status new_own(struct binding *b, struct eager_own **out, uint32_t slot,
+                         ft_error *err)
 {
     struct eager_own *o = calloc(1, sizeof(*o));
 
+    *out = o;
     if (!o)
         return ft_fail(err, FT_ENOMEM, 0, "node %s", b->n->name);
     o->next = b->e->own;
     b->e->own = o;
     b->in[slot] = &o->value;
+    return FT_OK;
+}
+
+static ft_status bind_own(struct binding *b, uint32_t slot, const ft_shape *shape,
+                          ft_dtype dtype, const ft__filling *with, ft_error *err)
+{
+    struct eager_own *o;
+    ft_status st = new_own(b, &o, slot, err);
+
+    if (st)
+        return st;
     b->e->bytes.weights += (uint64_t)ft_tensor_bytes(shape, dtype);
     return ft__value_make(b->e->session, &o->value, shape, dtype, FT_LAYOUT_PLAIN, with,
                           err);
+}
+
+/* A matrix the other way round. */
+static bool is_turned(const ft_shape *made, const ft_shape *wanted)
+{
+    return made->rank == 2 && wanted->rank == 2 && made->dim[0] == wanted->dim[1] &&
+           made->dim[1] == wanted->dim[0] && made->dim[0] != made->dim[1];
+}
+
+/* A weight that another node made the other way round, as the gradient of a linear
+ * layer in a joint graph reads it: a view of the same memory, which stays. */
+static ft_status bind_turned(struct binding *b, uint32_t slot, uint32_t tensor,
+                             ft_error *err)
+{
+    const ft_engine *engine = b->e->session->engine;
+    const ft_shape *made = &b->e->made[tensor];
+    const void *in[] = {b->e->cell[tensor]};
+    struct eager_own *o;
+    ft_block_info info = {0};
+    ft_block *block = NULL;
+    ft_op op;
+    ft_status st = new_own(b, &o, slot, err);
+
+    ft__op_init(&op, FT_KIND_transpose, b->e->graph->tensor[tensor].dtype);
+    ft__op_set_shape(&op, FT_K_x, made);
+    ft__op_set(&op, FT_K_perm, (int64_t[]){1, 0}, 2);
+    if (!st)
+        st =
+            engine->values->prepare(b->e->session->context, &block, &info, &op, 0, err);
+    if (!st)
+        st = engine->run(block, 0, in, &o->value, NULL, err);
+    if (block)
+        engine->free_block(block);
+    return st;
 }
 
 /* The graph's weight where it is one of this shape, made as this operation wants
@@ -188,6 +237,9 @@ static ft_status bind_weight(struct binding *b, uint32_t i, ft_error *err)
              ? ft_shape_elements(&t->shape) != ft_shape_elements(&p.shape)
              : !ft_shape_equal(&t->shape, &p.shape)))
         return bind_own(b, slot, &p.shape, p.dtype, &with, err);
+    if (b->e->cell[tensor] && stays(b->e, tensor) &&
+        is_turned(&b->e->made[tensor], &p.shape))
+        return bind_turned(b, slot, tensor, err);
     b->in[slot] = &b->e->cell[tensor];
     with.seed = ft__tensor_seed(b->e->session, t);
     return stays(b->e, tensor) ? make_cell(b->e, tensor, &p.shape, &with, err) : FT_OK;
@@ -208,11 +260,13 @@ static ft_status bind_tensor(struct binding *b, uint32_t tensor, ft_error *err)
     return make_operand(b->e, tensor, err);
 }
 
-/* Of what a forward node keeps for its backward one: the tensor in whose cell that
- * lies, the first behind the node's results. FT_NONE: `tensor` is nothing kept. */
+/* Of what a forward node keeps for its backward one, or a view of it: the tensor in
+ * whose cell that lies, the first behind the node's results. FT_NONE: `tensor` is
+ * nothing kept. */
 static uint32_t kept_for(const ft_graph *g, uint32_t tensor)
 {
-    uint32_t producer = g->tensor[tensor].producer, n_out;
+    const uint32_t storage = g->tensor[tensor].storage;
+    uint32_t producer = g->tensor[storage].producer, n_out;
     const ft_node *n;
     ft_op op;
 
@@ -224,9 +278,15 @@ static uint32_t kept_for(const ft_graph *g, uint32_t tensor)
     if (op.phase != FT_PHASE_FORWARD || n->n_out <= n_out)
         return FT_NONE;
     for (uint32_t i = n_out; i < n->n_out; i++)
-        if (n->out[i] == tensor)
+        if (n->out[i] == storage)
             return n->out[n_out];
     return FT_NONE;
+}
+
+/* A view of what a node keeps, as joint graphs have: nothing is run. */
+static bool is_kept_view(const ft_graph *g, const ft_node *n, const ft_op *op)
+{
+    return op->kind == FT_KIND_view && n->n_in && kept_for(g, n->in[0]) != FT_NONE;
 }
 
 /* Of products only what a gradient needs is among a node's operands. */
@@ -412,7 +472,11 @@ static ft_status prepare_node(ft__eager *e, uint32_t i, ft_error *err)
     struct eager_step *step = &e->step[i];
     struct binding b = {.e = e, .n = n, .op = op};
     ft_op one = is_first_gradient(n, op) ? exponential(op) : *op;
-    ft_status st = prepare_block(e, step, n, &one, err);
+    ft_status st;
+
+    if (is_kept_view(e->graph, n, op))
+        return FT_OK;
+    st = prepare_block(e, step, n, &one, err);
 
     if (!st)
         st = bind(&b, err);
@@ -528,11 +592,13 @@ static ft_status set_up(ft__eager *e, ft_error *err)
     ft_status st = FT_OK;
 
     e->cell = calloc((size_t)n + 1, sizeof(*e->cell));
+    e->made = calloc((size_t)n + 1, sizeof(*e->made));
     e->last = malloc(((size_t)n + 1) * sizeof(*e->last));
     e->limit = malloc(((size_t)n + 1) * sizeof(*e->limit));
     e->drops = malloc(((size_t)n + 1) * sizeof(*e->drops));
     e->step = calloc((size_t)nodes + 1, sizeof(*e->step));
-    if (!holders || !e->cell || !e->last || !e->limit || !e->drops || !e->step) {
+    if (!holders || !e->cell || !e->made || !e->last || !e->limit || !e->drops ||
+        !e->step) {
         free(holders);
         return ft_fail(err, FT_ENOMEM, 0, "network");
     }
@@ -586,6 +652,7 @@ void ft__eager_free(ft__eager *e)
         e->own = next;
     }
     free(e->cell);
+    free(e->made);
     free(e->last);
     free(e->limit);
     free(e->drops);
@@ -601,6 +668,8 @@ static ft_status run_step(ft__eager *e, const struct eager_step *s, ft_error *er
     void *out[MAX_OUT];
     ft_status st;
 
+    if (!s->block)
+        return FT_OK;
     for (uint32_t j = 0; j < s->n_in; j++)
         in[j] = s->in[j] ? *s->in[j] : NULL;
     for (uint32_t j = 0; j < s->n_out; j++)

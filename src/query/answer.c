@@ -13,7 +13,7 @@
 #include "foretell/names.h"
 #include "graph/graph_inside.h"
 
-enum { SPEC_MAX = 2048, MAX_WARNINGS = 6 };
+enum { SPEC_MAX = 2048, MAX_WARNINGS = 8 };
 
 struct answer {
     ft_answer a; /* what callers see */
@@ -145,6 +145,56 @@ static void put_op_warnings(struct answer *x, const ft__question *q,
                     backward, e->n_ops));
 }
 
+/* A training step that is derived from a graph exported for inference. */
+static void put_folded(struct answer *x, const ft__question *q, const ft_remark **list)
+{
+    char what[512];
+
+    if (q->graph->mode == FT_MODE_INFERENCE && x->a.graph->mode == FT_MODE_TRAINING &&
+        ft_graph_folded_norms(what, sizeof(what), q->graph))
+        remark(x, list, &x->a.n_warnings, FT_REMARK_FOLDED, text(x, "%s", what));
+}
+
+/* NVIDIA's devices from this compute capability on, AMD's with a peak in their files.
+ */
+static bool computes(const ft_device_facts *d, double since, double peak)
+{
+    if (strcmp(d->vendor, "NVIDIA") == 0)
+        return !(d->compute_capability < since);
+    return strcmp(d->vendor, "AMD") != 0 || strcmp(d->type, "gpu") != 0 || peak > 0;
+}
+
+static bool has_hardware(const ft_device_facts *d, ft_dtype t, bool tf32)
+{
+    switch (t) {
+    case FT_DTYPE_fp32: return !tf32 || computes(d, 8.0, d->peak_tf32);
+    case FT_DTYPE_bf16: return computes(d, 8.0, d->peak_bf16);
+    case FT_DTYPE_fp16: return computes(d, 5.3, d->peak_fp32);
+    case FT_DTYPE_fp8e4m3:
+    case FT_DTYPE_fp8e4m3uz:
+    case FT_DTYPE_fp8e5m2:
+    case FT_DTYPE_fp8e5m2uz: return computes(d, 8.9, d->peak_fp8);
+    case FT_DTYPE_fp4: return computes(d, 10.0, NAN);
+    default: return true;
+    }
+}
+
+static void put_no_hardware(struct answer *x, const ft__question *q,
+                            const ft_remark **list)
+{
+    const ft_device *device = q->s.source.on.device;
+    const bool tf32 = q->q.policy && strcmp(q->q.policy, "tf32") == 0;
+    const ft_dtype t = ft__graph_dtype(q->graph);
+
+    if (device && !has_hardware(ft_device_get(device), t, tf32))
+        remark(x, list, &x->a.n_warnings, FT_REMARK_NO_HARDWARE,
+               text(x, "%s has no hardware for %s: %s", ft_device_get(device)->title,
+                    t == FT_DTYPE_fp32 ? "tf32" : ft_dtype_name(t),
+                    t == FT_DTYPE_fp32 ? "products are computed, and priced, in fp32"
+                                       : "software converts it, or refuses to run; the "
+                                         "times are guesses"));
+}
+
 static void put_warnings(struct answer *x, const ft__question *q)
 {
     const ft_remark **list = piece(x, MAX_WARNINGS, sizeof(*list));
@@ -154,6 +204,8 @@ static void put_warnings(struct answer *x, const ft__question *q)
     if (!list)
         return;
     x->a.warning = list;
+    put_folded(x, q, list);
+    put_no_hardware(x, q, list);
     if (*q->s.other_machine)
         remark(x, list, n, FT_REMARK_OTHER_MACHINE, text(x, "%s", q->s.other_machine));
     if (q->q.host && *x->a.host && strcmp(q->q.host, x->a.host) != 0)
@@ -336,6 +388,57 @@ static void put_network(struct answer *x, const ft__question *q)
     a->host = q->e.graph ? "" : text(x, "%s", q->s.host);
 }
 
+/* Of a device, by who makes it; NULL: none inside. */
+static const char *sensor_of(const ft_device_facts *d)
+{
+    const bool gpu = strcmp(d->type, "gpu") == 0;
+
+    if (strncmp(d->name, "jetson-", 7) == 0)
+        return "hwmon (INA3221)";
+    if (gpu && strcmp(d->vendor, "NVIDIA") == 0)
+        return "nvml, its driver's library,";
+    if (gpu && strcmp(d->vendor, "AMD") == 0)
+        return "its driver's power sensor";
+    return strcmp(d->vendor, "Intel") == 0 || strcmp(d->vendor, "AMD") == 0
+               ? "powercap (RAPL)"
+               : NULL;
+}
+
+/* Why there is no energy, and the sensor, host and command that would give it. */
+static const char *no_energy(struct answer *x, const ft__question *q, const char *why)
+{
+    const ft__selection *s = &q->s;
+    const ft_device *device = s->source.on.device;
+    const ft_device_facts *d = device ? ft_device_get(device) : NULL;
+    const bool local = strcmp(s->device, "local") == 0;
+    const char *sensor = local || !d ? "a sensor" : sensor_of(d);
+    const bool named = strcmp(s->engine, FT_DEFAULT_ENGINE) != 0;
+
+    if (local && q->no_sensors && *q->no_sensors)
+        why = q->no_sensors;
+    if (s->by == FT_ANSWERED_BY_SPECIFICATION &&
+        s->source.model != FT__ANALYTIC_PHYSICS && d && strcmp(d->type, "gpu") == 0 &&
+        d->tdp_w > 0)
+        return text(x, "%s; --method physics estimates them", why);
+    if (!*s->engine)
+        return text(x,
+                    "%s; no engine of foretell measures there: foretell data import of "
+                    "others' measurements (docs/data.md), then foretell train --family",
+                    why);
+    return text(x,
+                "%s; measured where %s can be read (%s): foretell collect%s%s --power "
+                "%s, then foretell train%s%.*s",
+                why, sensor ? sensor : "a power meter",
+                local ? "foretell doctor shows which"
+                      : "on a host that has this device",
+                named ? " --engine " : "", named ? s->engine : "",
+                sensor ? "all" : "\"command:PROGRAM\"",
+                !named  ? ""
+                : local ? " --engine "
+                        : " --family",
+                local && named ? (int)strcspn(s->engine, ",") : 0, s->engine);
+}
+
 static void put_estimates(struct answer *x, const ft__question *q)
 {
     const ft_network_estimate *e = &q->e;
@@ -348,8 +451,7 @@ static void put_estimates(struct answer *x, const ft__question *q)
     a->power = kept(x, e->power);
     a->memory = kept(x, e->memory);
     if (e->energy.basis == FT_BASIS_UNAVAILABLE)
-        a->energy.why = text(
-            x, "%s", q->no_sensors && *q->no_sensors ? q->no_sensors : e->energy.why);
+        a->energy.why = no_energy(x, q, e->energy.why);
     if (e->power.basis == FT_BASIS_UNAVAILABLE && *a->energy.why)
         a->power.why = a->energy.why;
     for (int p = 0; phase && p < FT_PHASE_COUNT; p++)

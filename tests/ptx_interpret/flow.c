@@ -102,7 +102,7 @@ ft_status ft__ptx_enter(ft__ptx_machine *k, ft__ptx_warp *w, uint32_t function,
 
     f.reg = calloc((size_t)code->f->n_regs + 1, FT__PTX_LANES * sizeof *f.reg);
     f.param = calloc(FT__PTX_LANES, code->param_size + 1);
-    f.local = calloc(FT__PTX_LANES, code->f->local_bytes + 1);
+    f.local = calloc(FT__PTX_LANES, ft__ptx_local_bytes(k, code->f) + 1);
     more =
         w->n < w->cap ? w->frame : ft__list_grow(w->frame, w->n, &w->cap, sizeof *more);
     if (more != NULL)
@@ -186,24 +186,46 @@ static uint64_t load(const uint8_t *from, uint64_t size)
     return v;
 }
 
+/* Registers of the module, which all functions that know them have in common. */
+static void share_registers(ft__ptx_frame *to, const ft__ptx_frame *from, uint32_t mask)
+{
+    const uint32_t a = to->code->f->n_module_regs, b = from->code->f->n_module_regs;
+
+    for (size_t r = 0; r < (a < b ? a : b); r++)
+        for (size_t l = 0; l < FT__PTX_LANES; l++)
+            if (mask >> l & 1)
+                to->reg[r * FT__PTX_LANES + l] = from->reg[r * FT__PTX_LANES + l];
+}
+
 /* One argument, from operand o of the caller to parameter `to` of the callee. */
 static void pass(ft__ptx_step *s, ft__ptx_frame *callee, const ft__ptx_operand *o,
-                 uint32_t to)
+                 const ft__ptx_formal *to)
 {
-    const ft__ptx_function *f = callee->code->f;
-    const ft__ptx_variable *v = f->params_are_regs ? NULL : variable(s->k, to);
+    const ft__ptx_variable *v = to->is_reg ? NULL : variable(s->k, to->index);
+    const bool vector = o->kind == FT__PTX_VECTOR;
     const bool bytes = o->kind == FT__PTX_VARIABLE && v != NULL;
     uint64_t own[FT__PTX_LANES];
-    const uint64_t *values = bytes ? own : ft__ptx_value(s, o, own);
+    const uint64_t *values = bytes || vector ? own : ft__ptx_value(s, o, own);
 
-    for (int l = 0; l < FT__PTX_LANES; l++) {
-        if (bytes && variable(s->k, o->index)->size >= v->size)
+    if (vector ? !to->is_reg || to->n != o->n : to->is_reg && to->n != 1) {
+        ft__ptx_unsupported(s, "a vector for what is none");
+        return;
+    }
+    for (uint32_t e = 0; vector && e < o->n; e++)
+        pass(s, callee, &s->f->operand[o->index + e],
+             &(ft__ptx_formal){.index = to->index + e, .n = 1, .is_reg = true});
+    for (int l = 0; !vector && l < FT__PTX_LANES; l++) {
+        if (o->kind == FT__PTX_VARIABLE && v == NULL)
+            callee->reg[(size_t)to->index * FT__PTX_LANES + (size_t)l] =
+                load(bytes_of(s->frame, variable(s->k, o->index), l),
+                     variable(s->k, o->index)->size);
+        else if (bytes && variable(s->k, o->index)->size >= v->size)
             memcpy(bytes_of(callee, v, l),
                    bytes_of(s->frame, variable(s->k, o->index), l), v->size);
         else if (v != NULL)
             store(bytes_of(callee, v, l), values[l], v->size);
         else
-            callee->reg[(size_t)to * FT__PTX_LANES + (size_t)l] = values[l];
+            callee->reg[(size_t)to->index * FT__PTX_LANES + (size_t)l] = values[l];
     }
 }
 
@@ -228,7 +250,8 @@ static void call_one(ft__ptx_step *s, uint32_t function, uint32_t mask, const pa
     for (uint32_t n = 0; p->arguments != NULL && n < p->arguments->n && n < f->n_params;
          n++)
         pass(s, &s->w->frame[s->w->n - 1], &s->f->operand[p->arguments->index + n],
-             f->param[n]);
+             &f->param[n]);
+    share_registers(&s->w->frame[s->w->n - 1], s->frame, mask);
 }
 
 /* A function's address is its number, from 1. */
@@ -263,11 +286,14 @@ void ft__ptx_do_call(ft__ptx_step *s)
 
 static void give_back(ft__ptx_machine *k, ft__ptx_frame *caller,
                       const ft__ptx_frame *callee, const ft__ptx_operand *o,
-                      uint32_t from)
+                      const ft__ptx_formal *from)
 {
-    const ft__ptx_function *f = callee->code->f;
-    const ft__ptx_variable *v = f->results_are_regs ? NULL : variable(k, from);
+    const ft__ptx_variable *v = from->is_reg ? NULL : variable(k, from->index);
 
+    for (uint32_t e = 0;
+         o->kind == FT__PTX_VECTOR && from->is_reg && e < o->n && e < from->n; e++)
+        give_back(k, caller, callee, &caller->code->f->operand[o->index + e],
+                  &(ft__ptx_formal){.index = from->index + e, .n = 1, .is_reg = true});
     for (int l = 0; l < FT__PTX_LANES; l++) {
         if (!(callee->mask >> l & 1))
             continue;
@@ -277,8 +303,9 @@ static void give_back(ft__ptx_machine *k, ft__ptx_frame *caller,
                        bytes_of(callee, v, l), v->size);
         } else if (o->kind == FT__PTX_REG) {
             caller->reg[(size_t)o->index * FT__PTX_LANES + (size_t)l] =
-                v != NULL ? load(bytes_of(callee, v, l), v->size)
-                          : callee->reg[(size_t)from * FT__PTX_LANES + (size_t)l];
+                v != NULL
+                    ? load(bytes_of(callee, v, l), v->size)
+                    : callee->reg[(size_t)from->index * FT__PTX_LANES + (size_t)l];
         }
     }
 }
@@ -295,7 +322,8 @@ void ft__ptx_finish_call(ft__ptx_machine *k, ft__ptx_warp *w)
         for (uint32_t n = 0; p.results != NULL && n < p.results->n && n < f->n_results;
              n++)
             give_back(k, caller, callee, &g->operand[p.results->index + n],
-                      f->result[n]);
+                      &f->result[n]);
+        share_registers(caller, callee, callee->mask);
     }
     ft__ptx_leave(w);
 }

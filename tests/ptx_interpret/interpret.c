@@ -161,9 +161,11 @@ static void issue(ft__ptx_machine *k, ft__ptx_warp *w, ft__ptx_entry *e)
     s.f = code->f;
     s.i = &s.f->insn[at];
     s.on = guarded(&s);
-    code->warp[at]++;
-    code->thread[at] += ft__ptx_count_lanes(s.here);
-    code->on[at] += ft__ptx_count_lanes(s.on);
+    if (!s.i->implied) {
+        code->warp[at]++;
+        code->thread[at] += ft__ptx_count_lanes(s.here);
+        code->on[at] += ft__ptx_count_lanes(s.on);
+    }
     ft__ptx_leaves_of(&leaf, s.f, s.i);
     s.leaf = &leaf;
     ft__ptx_count_flops(&s);
@@ -324,7 +326,7 @@ static ft_status check_sizes(const ft__ptx_machine *k)
     for (uint32_t n = 0; n < k->m->n_functions; n++) {
         const ft__ptx_function *f = &k->m->function[n];
 
-        fits = fits && f->local_bytes <= LOCAL && f->n_regs <= REGISTERS &&
+        fits = fits && ft__ptx_local_bytes(k, f) <= LOCAL && f->n_regs <= REGISTERS &&
                k->code[n].param_size <= PARAM;
     }
     return fits ? FT_OK
@@ -351,7 +353,7 @@ static ft_status set_argument(ft__ptx_machine *k, const ft_ptx_arg *a)
     const ft__ptx_function *f = &k->m->function[k->kernel];
 
     for (uint32_t n = 0; n < f->n_params; n++) {
-        const ft__ptx_variable *v = &k->m->variable[f->param[n]];
+        const ft__ptx_variable *v = &k->m->variable[f->param[n].index];
         const bool it = a->name == NULL ? n == a->index
                                         : strlen(a->name) == v->len &&
                                               memcmp(a->name, v->name, v->len) == 0;

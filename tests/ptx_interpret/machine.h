@@ -140,6 +140,13 @@ void ft__ptx_do_wmma(ft__ptx_step *s);
 /* FLOPs of an issued instruction. */
 void ft__ptx_count_flops(ft__ptx_step *s);
 
+/* Of a frame of the function; the module's lie in the first frame of a warp. */
+static inline uint64_t ft__ptx_local_bytes(const ft__ptx_machine *k,
+                                           const ft__ptx_function *f)
+{
+    return f->local_bytes > k->m->local_bytes ? f->local_bytes : k->m->local_bytes;
+}
+
 static inline int ft__ptx_lowest(uint32_t mask)
 {
     int at = 0;

@@ -35,10 +35,11 @@ static uint8_t *in_local(const ft__ptx_step *s, int lane, uint64_t address,
     const uint64_t depth = address >> 32, at = address & 0xffffffff;
     const ft__ptx_frame *f = depth < s->w->n ? &s->w->frame[depth] : NULL;
 
-    if (f == NULL || f->code->f->local_bytes == 0)
+    const uint64_t bytes = f == NULL ? 0 : ft__ptx_local_bytes(s->k, f->code->f);
+
+    if (bytes == 0)
         return NULL;
-    return within(f->local + (size_t)lane * f->code->f->local_bytes,
-                  f->code->f->local_bytes, at, size);
+    return within(f->local + (size_t)lane * bytes, bytes, at, size);
 }
 
 static uint8_t *in_param(const ft__ptx_step *s, int lane, uint64_t address,

@@ -88,7 +88,7 @@ static uint64_t address_of(const ft__ptx_step *s, const ft__ptx_operand *o)
         base = s->k->dynamic_base;
     else if (v->space == FT_PTX_SHARED && v->function >= 0)
         base += s->k->code[v->function].shared_base;
-    else if (v->space == FT_PTX_LOCAL)
+    else if (v->space == FT_PTX_LOCAL && v->function >= 0)
         base += (uint64_t)(s->frame - s->w->frame) << 32;
     return base + o->bits;
 }
@@ -107,7 +107,7 @@ const uint64_t *ft__ptx_value(const ft__ptx_step *s, const ft__ptx_operand *o,
     case FT__PTX_INT:
     case FT__PTX_FLOAT: v = ft__ptx_literal(s->i, o); break;
     case FT__PTX_VARIABLE: v = address_of(s, o); break;
-    case FT__PTX_FUNCTION: v = (uint64_t)o->index + 1; break;
+    case FT__PTX_FUNCTION: v = (uint64_t)o->index + 1 + o->bits; break;
     default: break;
     }
     for (int l = 0; l < FT__PTX_LANES; l++)

@@ -40,13 +40,13 @@ static ft_status add_block(blocks *b, const ft__ptx_function *f, const bool *fir
                            uint32_t i, ft_error *err)
 {
     block *grown = realloc(b->at, (b->n + 1) * sizeof(*grown));
-    uint32_t n = 1;
+    uint32_t n = 0;
 
     if (!grown)
         return ft_fail(err, FT_ENOMEM, 0, "blocks");
     b->at = grown;
-    while (i + n < f->n_insns && !first[i + n])
-        n++;
+    for (uint32_t k = i; k < f->n_insns && (k == i || !first[k]); k++)
+        n += !f->insn[k].implied;
     grown[b->n++] =
         (block){.function = f->name, .line = f->insn[i].line, .instructions = n};
     return FT_OK;

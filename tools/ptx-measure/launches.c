@@ -166,7 +166,7 @@ static ft_status read_arguments(launch *l, const ft_ptx *m, const ft_ptx_kernel 
     if (k->n_params > LAUNCH_PARAMS)
         return bad(err, l, "more parameters than can be given");
     for (uint32_t i = 0; !st && i < k->n_params; i++) {
-        unsigned type = m->variable[f->param[i]].type;
+        unsigned type = m->variable[f->param[i].index].type;
 
         l->arg[i].size = k->param[i].size;
         l->arg[i].bytes = calloc(k->param[i].size < 8 ? 8 : k->param[i].size, 1);

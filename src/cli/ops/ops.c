@@ -239,8 +239,18 @@ static void print_memory(const ft_memory *m)
     putchar('\n');
 }
 
+/* "" unless a training step is asked of a graph whose norms are folded. */
+static const char *doubt(const struct ops_list *l, char *buf, size_t size)
+{
+    return is_training(l->g) && ft_graph_folded_norms(buf, size, l->g) ? buf : "";
+}
+
 static bool print_text(const struct ops_list *l, uint64_t top)
 {
+    char what[512];
+
+    if (*doubt(l, what, sizeof(what)))
+        ft__put_line(stdout, "warning: ", what);
     ft__model_print_bounded(l->g);
     ft__model_print_assumptions(l->g);
     ft__put_clean(stdout, l->g->name);
@@ -299,15 +309,19 @@ static json_t *phases_json(const struct ops_list *l)
 static bool print_json(const struct ops_list *l)
 {
     const ft_totals *sum = &l->sum;
+    char what[512];
+    const char *const warning[] = {doubt(l, what, sizeof(what))};
 
     return ft__json_print_take(
-        ft__json("model:s mode:s step:s assumptions:o bounded:o flops:g bytes_read:g "
+        ft__json("model:s mode:s step:s assumptions:o bounded:o warnings:o flops:g "
+                 "bytes_read:g "
                  "bytes_written:g parameters:g weight_bytes:g activation_bytes:u "
                  "activation_least_bytes:u memory:o phases:o ops:o",
                  l->g->name, ft_name(FT_NAMES_MODE, l->g->mode),
                  ft_step_name(l->step, l->g),
                  ft__json_texts(l->g->assumption, l->g->n_assumptions),
-                 ft__json_texts(l->g->bounded, l->g->n_bounded), sum->flops,
+                 ft__json_texts(l->g->bounded, l->g->n_bounded),
+                 ft__json_texts(warning, *warning[0] != '\0'), sum->flops,
                  sum->bytes_read, sum->bytes_written, sum->parameters,
                  sum->weight_bytes, l->plan.arena_bytes, l->plan.lower_bound_bytes,
                  ft__memory_json(&l->memory), phases_json(l), ops_json(l->g, NULL)),

@@ -117,6 +117,23 @@ static void print_target(const ft__ptx_counted *v)
                ft_ptx_get(v->launch->module)->target, v->device->compute_capability);
 }
 
+/* Bytes that several threads read count as often as they are read, unless it is known
+ * how many there are. */
+static void print_assumed(const ft__ptx_counted *v)
+{
+    const ft_ptx_kernel *k = v->launch->kernel;
+    uint32_t i = 0;
+
+    while (i < k->n_params && !k->param[i].pointer)
+        i++;
+    if (i < k->n_params && !v->launch->memory_bytes &&
+        strcmp(v->estimate.bound, "memory") == 0)
+        printf("assumed: no byte is accessed twice; where some are, give the sizes of "
+               "all buffers "
+               "(--param %u=pointer:64MiB)\n",
+               i);
+}
+
 void ft__ptx_estimate_print(const ft__ptx_counted *v)
 {
     const ft_kernel_estimate *e = &v->estimate;
@@ -124,11 +141,15 @@ void ft__ptx_estimate_print(const ft__ptx_counted *v)
 
     if (!v->device)
         return;
-    printf("\non %s, by %s%s: %s (%s to %s), %s, bound by %s\n", v->device->title,
-           *e->predictor ? "" : "its ", ft__ptx_by(e),
-           ft__text_seconds(e->time.value).s, ft__text_seconds(e->time.low).s,
-           ft__text_seconds(e->time.high).s, ft__text_watts(e->power.value).s,
-           e->bound);
+    printf(
+        "\non %s, by %s%s: %s (%s to %s), %s (%s to %s), %s (%s to %s), bound by %s\n",
+        v->device->title, *e->predictor ? "" : "its ", ft__ptx_by(e),
+        ft__text_seconds(e->time.value).s, ft__text_seconds(e->time.low).s,
+        ft__text_seconds(e->time.high).s, ft__text_joules(e->energy.value).s,
+        ft__text_joules(e->energy.low).s, ft__text_joules(e->energy.high).s,
+        ft__text_watts(e->power.value).s, ft__text_watts(e->power.low).s,
+        ft__text_watts(e->power.high).s, e->bound);
+    print_assumed(v);
     if (e->call_s > 0)
         printf("the host needs %s for each call (%s)\n", ft__text_seconds(e->call_s).s,
                v->launch->call);
@@ -150,6 +171,29 @@ void ft__ptx_estimate_print(const ft__ptx_counted *v)
 static json_t *tally_json(const ft_ptx_tally *n)
 {
     return ft__json("low:u value:u high:m", n->low, n->value, n->high);
+}
+
+static void add_tally(ft_ptx_tally *sum, const ft_ptx_tally *n)
+{
+    bool bounded = sum->high != UINT64_MAX && n->high != UINT64_MAX;
+
+    sum->low += n->low;
+    sum->value += n->value;
+    sum->high = bounded ? sum->high + n->high : UINT64_MAX;
+}
+
+/* Of all classes. */
+static json_t *sum_json(const ft_ptx_counts *n)
+{
+    ft_ptx_tally warp = {0}, thread = {0}, on = {0};
+
+    for (int i = 0; i < FT_PTX_CLASSES; i++) {
+        add_tally(&warp, &n->warp[i]);
+        add_tally(&thread, &n->thread[i]);
+        add_tally(&on, &n->on[i]);
+    }
+    return ft__json("warp:o thread:o on:o", tally_json(&warp), tally_json(&thread),
+                    tally_json(&on));
 }
 
 static json_t *tallies_json(const ft_ptx_counts *n)
@@ -209,10 +253,11 @@ static json_t *flops_json(const ft_ptx_counts *n)
 static json_t *counts_json(const ft_ptx_counts *n)
 {
     json_t *v = ft__json(
-        "blocks:u warps:u threads:u exact:b because:o classes:o spaces:o flops:o",
+        "blocks:u warps:u threads:u exact:b because:o classes:o all:o spaces:o "
+        "flops:o",
         n->blocks, n->warps, n->threads, n->exact,
         n->exact || !n->because ? json_null() : ft__json_text(n->because),
-        tallies_json(n), spaces_json(n), flops_json(n));
+        tallies_json(n), sum_json(n), spaces_json(n), flops_json(n));
 
     return ft__json_join_take(
         v, ft__json("requests:o sectors:o shared:o wavefronts:o descriptor_bytes:o "

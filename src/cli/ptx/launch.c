@@ -1,5 +1,6 @@
 /* One launch, as options describe it: as text that pastes into an issue, with what
  * stands out of it for who has to make it faster; as JSON and CSV. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -478,7 +479,7 @@ static void print_head(const ft__ptx_counted *v)
     const ft_ptx_launch *l = &v->launch->launch;
     const ft_ptx_counts *c = &v->counts;
 
-    ft__put_clean(stdout, v->launch->kernel->name);
+    ft__put_clean(stdout, v->launch->kernel->source_name);
     printf(" of ");
     ft__put_clean(stdout, v->launch->path);
     printf(" (%s)\n", ft_ptx_get(v->launch->module)->target);
@@ -564,7 +565,7 @@ static bool show(const ft__cli *c, const ft__ptx_counted *v, const ft__ptx_optio
     json_t *remarks;
 
     if (!c->json)
-        return c->csv ? print_csv(v) : print_text(v, o);
+        return !c->csv ? print_text(v, o) : v->device ? ft__ptx_csv(v) : print_csv(v);
     remarks = ft__json("remarks:o", remarks_json(v));
     return ft__json_print_take(
         ft__json_join_take(ft__ptx_counted_json(v, true), remarks), stdout);
@@ -592,13 +593,33 @@ static json_t *dims_json(ft__cli *c, const char *option, const char *text, int *
     return dims;
 }
 
-/* A word is "pointer" or a mistake, which the reader of launches reports; all else is
- * JSON. */
+static const char byte_units[] =
+    "=1 B=1 kB=1e3 MB=1e6 GB=1e9 KiB=1024 MiB=1048576 GiB=1073741824";
+
+/* "pointer:64MiB", "bytes:00ff", "0x1f", or JSON; another word is "pointer" or a
+ * mistake, which the reader of launches reports. */
 static json_t *value_json(const char *text)
 {
+    static const char pointer[] = "pointer:", bytes[] = "bytes:";
     json_t *v = json_loads(text, JSON_DECODE_ANY, NULL);
+    double size;
+    char *end;
 
-    return v ? v : json_string(text);
+    if (v)
+        return v;
+    if (strncmp(text, bytes, strlen(bytes)) == 0)
+        return ft__json("bytes:s", text + strlen(bytes));
+    if (strncmp(text, pointer, strlen(pointer)) == 0 &&
+        ft__number_from_text(&size, text + strlen(pointer), byte_units) && size < 1e15)
+        return ft__json("pointer:u", (uint64_t)size);
+    if (strncmp(text, "0x", 2) == 0) {
+        errno = 0;
+        uint64_t n = strtoull(text, &end, 16);
+
+        if (!*end && !errno && n <= INT64_MAX)
+            return json_integer((json_int_t)n);
+    }
+    return json_string(text);
 }
 
 static int params_json(ft__cli *c, json_t *line, const ft__texts *params)
@@ -612,10 +633,11 @@ static int params_json(ft__cli *c, json_t *line, const ft__texts *params)
 
         if (n == 0 || n >= sizeof(name) || !is[1]) {
             json_decref(all);
-            return ft__usage(c,
-                             "--param wants NAME=VALUE such as n=4096 or x=pointer, "
-                             "not \"%s\"",
-                             text);
+            return ft__usage(
+                c,
+                "--param wants NAME=VALUE such as n=4096 or x=pointer:64MiB, "
+                "not \"%s\"",
+                text);
         }
         memcpy(name, text, n);
         name[n] = '\0';

@@ -9,6 +9,44 @@
 #include "foretell/op.h"
 #include "report/units.h"
 
+/* Of many launches on the device. Their errors have the same causes, so bounds add up
+ * as times do. */
+struct total {
+    ft_estimate time;   /* s */
+    ft_estimate energy; /* J */
+    ft_estimate power;  /* W, times the time of each in s; total_power() divides */
+};
+
+static void add_estimate(ft_estimate *sum, double times, const ft_estimate *e)
+{
+    sum->value += times * e->value;
+    sum->low += times * e->low;
+    sum->high += times * e->high;
+    sum->basis = e->basis > sum->basis ? e->basis : sum->basis;
+    sum->why = e->why ? e->why : sum->why;
+}
+
+static struct total total_of(const struct total *a, const struct total *b)
+{
+    struct total all = *a;
+
+    add_estimate(&all.time, 1, &b->time);
+    add_estimate(&all.energy, 1, &b->energy);
+    add_estimate(&all.power, 1, &b->power);
+    return all;
+}
+
+/* W, averaged over the time. */
+static ft_estimate total_power(const struct total *t)
+{
+    ft_estimate power = t->power;
+
+    power.value /= t->time.value;
+    power.low /= t->time.value;
+    power.high /= t->time.value;
+    return power;
+}
+
 /* Calls of libraries, whose kernels are not in PTX: named, and priced as operations the
  * way predict prices them. */
 struct library_calls {
@@ -17,7 +55,7 @@ struct library_calls {
     size_t n;
     ft_estimate *time;      /* of each one that is a call, on the device */
     uint64_t calls, priced; /* with repeats */
-    double time_s, energy_j;
+    struct total total;     /* of those that are priced */
     char by[256]; /* the predictor that prices them; "": the device's data sheet */
 };
 
@@ -33,7 +71,7 @@ struct launch_list {
     struct library_calls calls; /* of libraries */
     uint64_t missing;
     double warps, bytes, flops, tensor_flops; /* of all that were counted */
-    double time_s, energy_j;                  /* on the device */
+    struct total total;                       /* of kernels, on the device */
     bool exact;
     const ft__ptx_options *o;
     const ft_device *device; /* NULL: none */
@@ -138,7 +176,7 @@ static ft_status price_all(struct library_calls *s, ft_data *data,
         if (st || !isfinite(s->time[i].value))
             continue;
         s->priced += s->times[i];
-        s->time_s += (double)s->times[i] * s->time[i].value;
+        add_estimate(&s->total.time, (double)s->times[i], &s->time[i]);
     }
     return st;
 }
@@ -165,7 +203,11 @@ static ft_status price(struct library_calls *s, ft_data *data, const ft_device *
         q.method = "physics";
     snprintf(s->by, sizeof(s->by), "%s", ft__ptx_base(all->predictor));
     st = price_all(s, data, &q, err);
-    s->energy_j = all->power.value * s->time_s;
+    s->total.energy = s->total.time;
+    s->total.energy.value *= all->power.value;
+    s->total.energy.low *= all->power.low;
+    s->total.energy.high *= all->power.high;
+    add_estimate(&s->total.power, s->total.time.value, &all->power);
     ft_answer_free(all);
     return st;
 }
@@ -265,7 +307,7 @@ static void put_launch(struct launch_list *s, const ft__ptx_counted *v)
              n->exact ? "" : " *");
     if (requests > 0)
         snprintf(each, sizeof(each), "%.2f", sectors / requests);
-    ft__table_row(s->table, v->launch->kernel->name, v->times,
+    ft__table_row(s->table, v->launch->kernel->source_name, v->times,
                   ft__ptx_dims_text(v->launch->launch.grid).s,
                   ft__ptx_dims_text(v->launch->launch.block).s, warps,
                   (double)ft__ptx_flops(n), (double)ft__ptx_global_bytes(n), each,
@@ -275,20 +317,33 @@ static void put_launch(struct launch_list *s, const ft__ptx_counted *v)
 static const char launch_fields[] =
     "module:s kernel:s times:u grid_x:n grid_y:n grid_z:n block_x:n block_y:n "
     "block_z:n warp:u thread:u on:u flops:u tensor_flops:u global_bytes:u sectors:u "
-    "exact:d time_s:g";
+    "exact:d time_s:g time_low:g time_high:g power_w:g power_low:g power_high:g "
+    "energy_j:g energy_low:g energy_high:g";
 
 static void csv_launch(const ft__ptx_counted *v)
 {
     const ft_ptx_launch *l = &v->launch->launch;
     const ft_ptx_counts *n = &v->counts;
+    const ft_estimate none = {NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, ""};
+    const ft_estimate time = v->device ? v->estimate.time : none,
+                      power = v->device ? v->estimate.power : none,
+                      energy = v->device ? v->estimate.energy : none;
 
     ft__csv_row(stdout, launch_fields, v->launch->path, v->launch->kernel->name,
                 v->times, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
                 l->block[2], ft__ptx_sum(n->warp), ft__ptx_sum(n->thread),
                 ft__ptx_sum(n->on), ft__ptx_flops(n) - n->tensor_flops.value,
                 n->tensor_flops.value, ft__ptx_global_bytes(n),
-                n->sectors[0].value + n->sectors[1].value, (n->exact != 0),
-                v->device ? v->estimate.time.value : __builtin_nan(""));
+                n->sectors[0].value + n->sectors[1].value, (n->exact != 0), time.value,
+                time.low, time.high, power.value, power.low, power.high, energy.value,
+                energy.low, energy.high);
+}
+
+bool ft__ptx_csv(const ft__ptx_counted *v)
+{
+    ft__csv_head(stdout, launch_fields);
+    csv_launch(v);
+    return true;
 }
 
 static void add_up(struct launch_list *s, const ft__ptx_counted *v)
@@ -302,8 +357,9 @@ static void add_up(struct launch_list *s, const ft__ptx_counted *v)
     s->bytes += times * (double)ft__ptx_global_bytes(&v->counts);
     s->flops += times * (double)ft__ptx_flops(&v->counts);
     s->tensor_flops += times * (double)v->counts.tensor_flops.value;
-    s->time_s += times * v->estimate.time.value;
-    s->energy_j += times * v->estimate.energy.value;
+    add_estimate(&s->total.time, times, &v->estimate.time);
+    add_estimate(&s->total.energy, times, &v->estimate.energy);
+    add_estimate(&s->total.power, times * v->estimate.time.value, &v->estimate.power);
     s->exact = s->exact && v->counts.exact;
     s->by = v->device ? ft__ptx_by(&v->estimate) : "";
 }
@@ -393,11 +449,13 @@ static void print_parts(const struct launch_list *s)
 {
     if (s->unique) {
         printf("  kernels        %s, by %s%s; registers ",
-               ft__text_seconds(s->time_s).s, strchr(s->by, '.') ? "" : "the ", s->by);
+               ft__text_seconds(s->total.time.value).s,
+               strchr(s->by, '.') ? "" : "the ", s->by);
         print_registers(s);
     }
     if (s->calls.priced)
-        printf("  library calls  %s, by %s\n", ft__text_seconds(s->calls.time_s).s,
+        printf("  library calls  %s, by %s\n",
+               ft__text_seconds(s->calls.total.time.value).s,
                *s->calls.by ? s->calls.by : "the data sheet");
 }
 
@@ -407,9 +465,15 @@ static void print_time(const struct launch_list *s)
 
     puts("");
     if (s->unique || s->calls.priced) {
-        printf("on %s: %s and %s\n", ft_device_get(s->device)->title,
-               ft__text_seconds(s->time_s + s->calls.time_s).s,
-               ft__text_joules(s->energy_j + s->calls.energy_j).s);
+        const struct total all = total_of(&s->total, &s->calls.total);
+        const ft_estimate power = total_power(&all);
+
+        printf("on %s: %s (%s to %s), %s (%s to %s), %s (%s to %s)\n",
+               ft_device_get(s->device)->title, ft__text_seconds(all.time.value).s,
+               ft__text_seconds(all.time.low).s, ft__text_seconds(all.time.high).s,
+               ft__text_joules(all.energy.value).s, ft__text_joules(all.energy.low).s,
+               ft__text_joules(all.energy.high).s, ft__text_watts(power.value).s,
+               ft__text_watts(power.low).s, ft__text_watts(power.high).s);
         print_parts(s);
     }
     if (open)
@@ -433,7 +497,7 @@ static bool print_text(struct launch_list *s)
         snprintf(name, sizeof(name), "%" PRIu64 " different", s->unique);
         snprintf(warps, sizeof(warps), "%.0f", s->warps);
         ft__table_row(s->table, name, s->launches, " ", " ", warps, s->flops, s->bytes,
-                      " ", s->time_s);
+                      " ", s->total.time.value);
     }
     good = ft__table_print_take(s->table, s->unique ? stdout : NULL);
     s->table = NULL;
@@ -454,7 +518,9 @@ static bool print_text(struct launch_list *s)
 static json_t *totals_json(const struct launch_list *s)
 {
     const struct library_calls *calls = &s->calls;
-    double none = __builtin_nan("");
+    const struct total all = total_of(&s->total, &calls->total);
+    const ft_estimate power = total_power(&all);
+    const double none = NAN;
     json_t *work = ft__json("launches:u different:u not_counted:u warp:g flops:g "
                             "tensor_flops:g global_bytes:g exact:b",
                             s->launches, s->unique, s->missing, s->warps, s->flops,
@@ -462,12 +528,13 @@ static json_t *totals_json(const struct launch_list *s)
 
     return ft__json_join_take(
         work,
-        ft__json("time_s:g energy_j:g kernels_time_s:g library_calls:u "
+        ft__json("time:o energy:o power:o kernels_time_s:g library_calls:u "
                  "libraries_time_s:g libraries_by:s not_priced:u",
-                 s->device ? s->time_s + calls->time_s : none,
-                 s->device ? s->energy_j + calls->energy_j : none,
-                 s->device ? s->time_s : none, calls->calls,
-                 s->device ? calls->time_s : none,
+                 s->device ? ft__json_estimate(&all.time, "s") : json_null(),
+                 s->device ? ft__json_estimate(&all.energy, "J") : json_null(),
+                 s->device ? ft__json_estimate(&power, "W") : json_null(),
+                 s->device ? s->total.time.value : none, calls->calls,
+                 s->device ? calls->total.time.value : none,
                  s->device && calls->priced ? *calls->by ? calls->by : "data sheet"
                                             : NULL,
                  calls->calls - calls->priced));

@@ -20,7 +20,7 @@ static const ft__option options[] = {
     FT__COUNT(ft__ptx_options, shared, "shared", "BYTES",
               "dynamic shared memory of a block"),
     FT__TEXTS(ft__ptx_options, params, "param", "NAME=VALUE",
-              "an argument, by name or position: a number, pointer; may be repeated"),
+              "an argument, by name or position: a number, pointer:64MiB, bytes:00ff"),
     FT__TEXT(ft__ptx_options, launches, "launches", "PATH",
              "a launch file, or a folder that Triton, Inductor or XLA left"),
     FT__TEXT(ft__ptx_options, device, "device", "D",
@@ -175,7 +175,11 @@ static uint64_t print_classes(const uint64_t *n)
 static void print_kernel(const struct shown_module *m, const ft_ptx_kernel *k)
 {
     puts("");
-    ft__put_clean(stdout, k->name);
+    ft__put_clean(stdout, k->source_name);
+    if (strcmp(k->source_name, k->name) != 0) {
+        printf("    ");
+        ft__put_clean(stdout, k->name);
+    }
     printf("    line %u\n", k->line);
     print_params(k);
     print_block(k);
@@ -241,10 +245,11 @@ static json_t *classes_json(const uint64_t *n)
 static json_t *kernel_json(const ft_ptx_kernel *k, json_t *allocated)
 {
     return ft__json(
-        "name:s line:n parameters:o required:t most:t cluster:t blocks_per_sm:n "
+        "name:s source_name:s line:n parameters:o required:t most:t cluster:t "
+        "blocks_per_sm:n "
         "shared_bytes:u local_bytes:u registers:o allocated:o instructions:o",
-        k->name, k->line, params_json(k), k->required, k->most, k->cluster,
-        k->blocks_per_sm, k->shared_bytes, k->local_bytes,
+        k->name, k->source_name, k->line, params_json(k), k->required, k->most,
+        k->cluster, k->blocks_per_sm, k->shared_bytes, k->local_bytes,
         ft__json("predicates:n 16:n 32:n 64:n", k->registers[0], k->registers[1],
                  k->registers[2], k->registers[3]),
         allocated, classes_json(k->instructions));
@@ -275,7 +280,7 @@ struct shown_files {
 
 static bool meant(const struct shown_files *s, const ft_ptx_kernel *k)
 {
-    return !s->entry || strcmp(s->entry, k->name) == 0;
+    return !s->entry || ft_ptx_is_called(k, s->entry);
 }
 
 static void print_module(const struct shown_files *s, const struct shown_module *m)

@@ -69,6 +69,17 @@ static void take(ft__choice *x, const ft_answer *a)
         snprintf(x->why, sizeof(x->why), "%s", a->energy.why);
 }
 
+static void take_warnings(ft__ranking *r, ft__choice *x, const ft_answer *a)
+{
+    for (size_t i = 0; i < a->n_warnings; i++) {
+        const ft_remark *w = a->warning[i];
+
+        if (w->code == FT_REMARK_FOLDED)
+            snprintf(r->folded, sizeof(r->folded), "%s", w->text);
+        x->no_hardware = x->no_hardware || w->code == FT_REMARK_NO_HARDWARE;
+    }
+}
+
 /* That a fact is missing is said of the choice; that the device is unknown, of all. */
 static int not_found(const ft__rank_question *q, ft__choice *x, const ft_error *err)
 {
@@ -105,6 +116,7 @@ static int ask(ft__rank_question *q, size_t d, const ft_query *asked, double clo
     q->r.step = ft_step_name(&q->step, a->graph);
     q->r.mode = ft_name(FT_NAMES_MODE, a->graph->mode);
     take(x, a);
+    take_warnings(&q->r, x, a);
     ft_answer_free(a);
     find_max_batch(x, q, &query);
     return FT__EXIT_GOOD;
@@ -590,6 +602,33 @@ static void print_answer(const ft__ranking *r)
     print_sureness(r);
 }
 
+/* Each device once, though it has several batches and clocks. */
+static bool is_without_hardware(const ft__ranking *r, size_t i)
+{
+    const ft__choice *x = &r->choice[i];
+
+    return x->no_hardware && (i == 0 || strcmp(x->device, x[-1].device) != 0);
+}
+
+/* Before the figures. */
+static void print_warnings(const ft__ranking *r)
+{
+    const bool tf32 = strcmp(r->dtype, "fp32") == 0;
+    size_t n = 0;
+
+    if (*r->folded)
+        ft__put_line(stdout, "warning: ", r->folded);
+    for (size_t i = 0; i < r->n; i++)
+        if (is_without_hardware(r, i)) {
+            printf(n++ ? ", " : "warning: no hardware for %s: ",
+                   tf32 ? "tf32" : r->dtype);
+            ft__put_clean(stdout, r->choice[i].device);
+        }
+    if (n)
+        puts(tf32 ? "; products are computed, and priced, in fp32"
+                  : "; software converts it, or refuses to run; the times are guesses");
+}
+
 static bool print_text(const ft__ranking *r, uint64_t top)
 {
     bool good;
@@ -599,6 +638,7 @@ static bool print_text(const ft__ranking *r, uint64_t top)
            r->several_batches ? "an item, " : "", r->step);
     ft__model_print_assumptions(r->graph);
     printf("assumed: %s, %s\n", r->mode, r->dtype);
+    print_warnings(r);
     good = print_table(r, top);
     putchar('\n');
     print_too_large(r);
@@ -635,31 +675,33 @@ static json_t *choice_json(const ft__ranking *r, size_t i)
 
     return ft__json("place:o device:s batch:u clock_hz:g engine:s setting:s state:s "
                     "limit:s values:o memory_limit:g max_batch:l pareto:b level:b "
-                    "risky:b chance:g regret:g corrected_by:n",
+                    "risky:b chance:g regret:g corrected_by:n no_hardware:b",
                     k->place ? ft__json_count(k->place) : json_null(), x->device,
                     (uint64_t)x->batch, x->clock_hz, x->engine, x->setting,
                     state_name(k->state),
                     k->state == FT_RANK_OVER_LIMIT ? r->limit_text[k->limit] : NULL,
                     values_json(k), x->limit_bytes, x->max_batch, k->pareto, k->level,
-                    k->risky, k->chance, k->regret, x->n_known);
+                    k->risky, k->chance, k->regret, x->n_known, x->no_hardware);
 }
 
 static bool print_json(const ft__ranking *r)
 {
+    const char *const folded[] = {r->folded};
     json_t *all = json_array();
 
     for (size_t k = 0; k < r->n; k++)
         ft__json_append_take(&all, choice_json(r, r->order[k]));
     return ft__json_print_take(
-        ft__json("model:s by:s per:s mode:s step:s dtype:s assumptions:o best:s "
-                 "regret:o choices:o",
-                 r->model, ft_name(FT_NAMES_RANK_BY, r->how.by),
-                 r->several_batches ? "item" : "pass", r->mode, r->step, r->dtype,
-                 ft__json_texts(r->graph->assumption, r->graph->n_assumptions),
-                 r->n_placed ? r->choice[r->order[0]].device : NULL,
-                 r->n_placed ? ft__json_real(r->ranked[r->order[0]].regret)
-                             : json_null(),
-                 all),
+        ft__json(
+            "model:s by:s per:s mode:s step:s dtype:s assumptions:o warnings:o best:s "
+            "regret:o choices:o",
+            r->model, ft_name(FT_NAMES_RANK_BY, r->how.by),
+            r->several_batches ? "item" : "pass", r->mode, r->step, r->dtype,
+            ft__json_texts(r->graph->assumption, r->graph->n_assumptions),
+            ft__json_texts(folded, *r->folded != '\0'),
+            r->n_placed ? r->choice[r->order[0]].device : NULL,
+            r->n_placed ? ft__json_real(r->ranked[r->order[0]].regret) : json_null(),
+            all),
         stdout);
 }
 

@@ -20,6 +20,7 @@ typedef struct ft__choice {
     ft_estimate power;
     ft_estimate memory;
     uint32_t n_known; /* measurements of the device that corrected its predictions */
+    bool no_hardware; /* for the network's element type */
 } ft__choice;
 
 /* The whole question with its answer. */
@@ -29,6 +30,7 @@ typedef struct ft__ranking {
     const char *step;      /* "one forward pass" */
     const char *mode;
     const char *dtype;
+    char folded[512];  /* the warning of folded norms; "" */
     ft_rank_options how;
     const char *limit_text[FT_RANK_MAX_LIMITS]; /* as given: "time=10ms" */
     bool several_batches;

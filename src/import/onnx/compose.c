@@ -2,6 +2,7 @@
 #include "import/onnx/compose.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/limits.h"
 #include "graph/op_inside.h"
@@ -290,6 +291,13 @@ ft__onnx_value *ft__make_linear(const ft__onnx_node *n, ft__onnx_value *x,
 
 /* ---- activations that attributes name ---- */
 
+/* Some operators write names in small or capital letters. */
+static bool is_called(ft__str s, const char *name)
+{
+    return s.n == strlen(name) && strncasecmp(s.s, name, s.n) == 0;
+}
+
+/* FT_KIND_copy: none; FT_KIND_generic: one that is not known. */
 static ft_kind activation(ft__str s)
 {
     static const struct {
@@ -297,7 +305,6 @@ static ft_kind activation(ft__str s)
         ft_kind kind;
     } known[] = {
         {"Relu", FT_KIND_relu},
-        {"relu", FT_KIND_relu},
         {"Sigmoid", FT_KIND_sigmoid},
         {"Tanh", FT_KIND_tanh},
         {"LeakyRelu", FT_KIND_leaky_relu},
@@ -309,20 +316,38 @@ static ft_kind activation(ft__str s)
         {"Softplus", FT_KIND_softplus},
         {"Softsign", FT_KIND_softsign},
         {"Gelu", FT_KIND_gelu},
-        {"gelu", FT_KIND_gelu},
         {"FastGelu", FT_KIND_gelu_tanh},
         {"silu", FT_KIND_silu},
         {"swish", FT_KIND_silu},
         {"swiglu", FT_KIND_silu},
+        {"ThresholdedRelu", FT_KIND_thresholded_relu},
         {"Softmax", FT_KIND_softmax},
         {"LogSoftmax", FT_KIND_logsoftmax},
+        {"identity", FT_KIND_copy},
+        {"none", FT_KIND_copy},
     };
 
     for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-        if (ft__str_is(s, known[i].name))
+        if (is_called(s, known[i].name))
             return known[i].kind;
-    return s.n && !ft__str_is(s, "identity") && !ft__str_is(s, "none") ? FT_KIND_relu
-                                                                       : FT_KIND_copy;
+    return s.n ? FT_KIND_generic : FT_KIND_copy;
+}
+
+/* Of x alone, named among the bounded: what it computes is not known. */
+static ft__onnx_value *make_unknown(const ft__onnx_node *n, ft__onnx_value *x,
+                                    ft__onnx_value *out)
+{
+    ft__str name = n->name.n ? n->name : n->out[0]->name;
+    ft_op op;
+
+    if (!x)
+        return NULL;
+    op = ft__op_x(FT_KIND_generic, x);
+    ft__op_set1(&op, FT_K_read, ft_shape_elements(&x->shape));
+    ft__op_set_shape(&op, FT_K_out, &x->shape);
+    ft__build_bounded(n->import->b, "unknown activation of %.*s (node %.*s)",
+                      ft__shown(n->op.n, 60), n->op.s, ft__shown(name.n, 200), name.s);
+    return ft__make_of(n, &op, FT__VALUES(x), NULL, out);
 }
 
 bool ft__activates(const ft__onnx_node *n, const char *attr, ft_kind *kind)
@@ -331,10 +356,12 @@ bool ft__activates(const ft__onnx_node *n, const char *attr, ft_kind *kind)
     return *kind != FT_KIND_copy;
 }
 
-void ft__activate(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x)
+ft__onnx_value *ft__activate(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
+                             ft__onnx_value *out)
 {
+    if (kind == FT_KIND_generic)
+        return make_unknown(n, x, out);
     if (kind == FT_KIND_softmax && x && x->shape.rank)
-        ft__make_softmax(n, x, x->shape.rank - 1, n->out[0]);
-    else
-        ft__apply(n, kind, FT__VALUES(x), n->out[0]);
+        return ft__make_softmax(n, x, x->shape.rank - 1, out);
+    return ft__apply(n, kind, FT__VALUES(x), out);
 }

@@ -204,9 +204,11 @@ typedef struct ft__linear {
 ft__onnx_value *ft__make_linear(const ft__onnx_node *n, ft__onnx_value *x,
                                 const ft__linear *l, ft__onnx_value *out);
 
-/* Whether an attribute names an activation that a value goes through; what it is. */
+/* Whether an attribute names an activation that a value goes through; what it is,
+ * FT_KIND_generic where the name is not known. */
 bool ft__activates(const ft__onnx_node *n, const char *attr, ft_kind *kind);
-/* The node's result is x after that. */
-void ft__activate(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x);
+/* x after that, a step. */
+ft__onnx_value *ft__activate(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
+                             ft__onnx_value *out);
 
 #endif

@@ -440,6 +440,33 @@ static void define_input(struct input_binding *b, const struct model_input *in)
         ft__build_tensor(o->b, in->name.s, in->name.n, FT_ROLE_INPUT, in->dtype, &s);
 }
 
+/* Where the file fixes all first dimensions and another batch is asked for, the inputs
+ * that have that of the first one get it. */
+static void unfix_batch(struct input_binding *b)
+{
+    ft__onnx *o = b->o;
+    int64_t fixed = 0;
+
+    for (uint32_t i = 0; i < b->n_in && o->opt.batch; i++) {
+        const struct model_input *in = &b->in[i];
+
+        for (uint32_t k = 0; k < in->rank && k < FT_MAX_RANK; k++)
+            if (in->given || (in->dim[k].size < 0 && is_batch(in, k)) ||
+                (k == 0 && in->dim[k].size == o->opt.batch))
+                return;
+        if (in->rank && !fixed)
+            fixed = in->dim[0].size;
+    }
+    if (fixed <= 0)
+        return;
+    o->fixed_batch = fixed;
+    for (uint32_t i = 0; i < b->n_in; i++)
+        if (b->in[i].rank && b->in[i].dim[0].size == fixed)
+            b->in[i].dim[0].size = o->opt.batch;
+    ft__build_assume(o->b, "batch %lld, although the file fixes %lld",
+                     (long long)o->opt.batch, (long long)fixed);
+}
+
 static void check_options(struct input_binding *b)
 {
     const ft_import_options *opt = &b->o->opt;
@@ -508,6 +535,8 @@ void ft__onnx_inputs(ft__onnx *o, ft__bytes graph, uint32_t count)
         read_inputs(&b, graph, count);
     if (b.in)
         bind_shapes(&b);
+    if (b.in)
+        unfix_batch(&b);
     for (uint32_t i = 0; i < b.n_in && !ft__build_failed(o->b); i++)
         define_input(&b, &b.in[i]);
     if (!ft__build_failed(o->b))

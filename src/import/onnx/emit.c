@@ -348,7 +348,8 @@ ft_shape ft__guess(ft__onnx *o, const ft_shape *most, uint32_t open)
 /* ---- without a rule ---- */
 
 /* What the file says of a result; the dimensions that it leaves open are taken
- * to hold all that x has. False: it does not say how many there are. */
+ * to hold all that x has. False: it does not say how many there are, and nothing is
+ * written. */
 static bool stated_type(ft__onnx *o, const ft__onnx_value *v, const ft__onnx_value *x,
                         ft_dtype *dtype, ft_shape *shape, uint32_t *open)
 {
@@ -358,7 +359,6 @@ static bool stated_type(ft__onnx *o, const ft__onnx_value *v, const ft__onnx_val
     if (!v->type.n)
         return false;
     ft__onnx_read_type(o, v->type, &stated);
-    *shape = (ft_shape){0};
     if (stated.container || stated.open & FT_OPEN_RANK)
         return false;
     *dtype = stated.dtype ? stated.dtype : *dtype;

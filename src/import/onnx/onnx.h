@@ -180,6 +180,7 @@ struct ft__onnx {
     ft__arena arena;
     ft__pb_doc doc;
     ft_import_options opt;
+    int64_t fixed_batch; /* of the file, where opt.batch is taken instead; 0: nowhere */
     ft__bytes model;
     int64_t opset;
     const ft__operator_rule *rules_seen[FT__RULES_SEEN]; /* by the operator's hash */

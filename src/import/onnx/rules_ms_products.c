@@ -95,7 +95,7 @@ static void rule_matmul(ft__onnx_node *n)
         return;
     x = make_product(n, x, y, FT_DTYPE_NONE, NULL, more ? NULL : n->out[0]);
     if (more)
-        ft__activate(n, kind, x);
+        ft__activate(n, kind, x, n->out[0]);
 }
 
 /* a b + c, then an activation. arg: 0 attribute `activation`, 1 gelu. */
@@ -119,7 +119,7 @@ static void rule_gemm(ft__onnx_node *n)
     if (c && !bias)
         a = ft__make_sum(n, a, c, more ? NULL : n->out[0]);
     if (more)
-        ft__activate(n, kind, a);
+        ft__activate(n, kind, a, n->out[0]);
 }
 
 /* A quantised weight of n rows and k columns, in blocks. */
@@ -219,7 +219,7 @@ static void rule_nbits_mlp(ft__onnx_node *n)
         side[i] = ft__make_linear(n, x, &l, NULL);
     }
     if (ft__activates(n, "activation", &kind))
-        side[0] = ft__apply(n, kind, FT__VALUES(side[0]), NULL);
+        side[0] = ft__activate(n, kind, side[0], NULL);
     ft__apply(n, FT_KIND_mul, FT__VALUES(side[0], side[1]), n->out[0]);
 }
 
@@ -380,7 +380,7 @@ static void rule_moe(ft__onnx_node *n)
     } else {
         if (!ft__activates(n, "activation_type", &kind) && !act.n)
             kind = FT_KIND_relu;
-        h = kind == FT_KIND_copy ? h : ft__apply(n, kind, FT__VALUES(h), NULL);
+        h = kind == FT_KIND_copy ? h : ft__activate(n, kind, h, NULL);
         if (third)
             h = ft__apply(n, FT_KIND_mul,
                           FT__VALUES(h, layer_of_experts(n, &e, e.x, third,

@@ -222,8 +222,8 @@ static void rule_causal_conv(ft__onnx_node *n)
 {
     ft__onnx_value *x = n->in[0], *w = n->in[1], *past = ft__in(n, 3), *all = x,
                    *conv = n->out[0], *rest[] = {w, ft__in(n, 2)};
-    ft__str act = ft__attr_str(n, "activation");
-    bool gated = ft__str_is(act, "silu") || ft__str_is(act, "swish");
+    ft_kind kind;
+    bool more = ft__activates(n, "activation", &kind);
     ft_shape state = x->shape;
     ft_op op;
 
@@ -242,7 +242,7 @@ static void rule_causal_conv(ft__onnx_node *n)
             return;
         ft__make_of(n, &op, FT__VALUES(past, x), NULL, all);
     }
-    if (gated)
+    if (more)
         conv = ft__onnx_temp(n, x);
     if (ft__failed(n) || !conv)
         return;
@@ -260,8 +260,8 @@ static void rule_causal_conv(ft__onnx_node *n)
                                     .n_params = 2,
                                     .out = &conv,
                                     .n_out = 1});
-    if (gated)
-        ft__apply(n, FT_KIND_silu, FT__VALUES(conv), n->out[0]);
+    if (more)
+        ft__activate(n, kind, conv, n->out[0]);
     if (!ft__out(n, 1) || ft__failed(n))
         return;
     op = ft__op_x(state.dim[2] <= all->shape.dim[2] ? FT_KIND_slice : FT_KIND_pad, all);
@@ -424,7 +424,7 @@ static void rule_ms_conv(ft__onnx_node *n)
     if (z)
         x = ft__make_sum(n, x, z, more ? NULL : n->out[0]);
     if (more)
-        ft__activate(n, kind, x);
+        ft__activate(n, kind, x, n->out[0]);
 }
 
 /* arg: the kind for one axis; channels at the end. */
@@ -473,7 +473,7 @@ static void rule_ms_causal_conv(ft__onnx_node *n)
                                   .n_params = bias ? 2 : 1},
                  more || last ? NULL : n->out[0]);
     if (more)
-        x = ft__apply(n, kind, FT__VALUES(x), last ? NULL : n->out[0]);
+        x = ft__activate(n, kind, x, last ? NULL : n->out[0]);
     if (last)
         ft__make_channels(n, x, true, n->out[0]);
 }

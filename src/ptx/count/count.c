@@ -10,6 +10,9 @@
 #include "ptx/count/classes.h"
 #include "ptx/ptx_inside.h"
 
+/* Bytes that a kernel's loops may keep from launch to launch. */
+enum { MOST_KEPT = 1 << 26 };
+
 struct ft_ptx_counter {
     const ft_ptx *m;
     ft__count_plan **plan; /* by kernel; NULL: not yet */
@@ -131,7 +134,7 @@ static ft_status put_arg(uint8_t *param, uint8_t *known, const ft_ptx *m,
     if (arg->size > k->param[n].size)
         return ft_fail(err, FT_EINVAL, 0, "%s: parameter '%s' has %u bytes, not %u",
                        k->name, k->param[n].name, k->param[n].size, arg->size);
-    at = m->variable[f->param[n]].offset;
+    at = m->variable[f->param[n].index].offset;
     if (at > f->param_bytes || arg->size > f->param_bytes - at)
         return ft_fail(err, FT_EINVAL, 0, "%s: parameter '%s' lies outside", k->name,
                        k->param[n].name);
@@ -154,9 +157,12 @@ static void tallies(ft_ptx_tally *item, const ft__run *r, const ft__totals *t)
     }
 }
 
-static void sum_up(ft_ptx_counts *out, const ft__run *r, const ft__totals *t,
+/* false: some do not fit 64 bits. */
+static bool sum_up(ft_ptx_counts *out, const ft__run *r, const ft__totals *t,
                    const ft_ptx_tally *item)
 {
+    bool fit = true;
+
     for (size_t k = 0; k < r->p->n_dues; k++) {
         const ft__due *due = &r->p->due[k];
         const ft_ptx_tally one = item[due->item];
@@ -165,11 +171,13 @@ static void sum_up(ft_ptx_counts *out, const ft__run *r, const ft__totals *t,
         ft__add_times(&to->low, one.low, due->amount);
         ft__add_times(&to->value, one.value, due->amount);
         ft__add_times(&to->high, one.high, due->amount);
+        fit &= to->low < UINT64_MAX;
     }
     out->barriers.low = t->barriers[FT__SURE];
     out->barriers.value = t->barriers[FT__GUESS];
     out->barriers.high =
         r->unbounded[r->p->barrier] ? UINT64_MAX : t->barriers[FT__MAYBE];
+    return fit && out->barriers.low < UINT64_MAX;
 }
 
 static bool exact(const ft_ptx_tally *t, size_t n)
@@ -177,22 +185,28 @@ static bool exact(const ft_ptx_tally *t, size_t n)
     bool all = true;
 
     for (size_t k = 0; k < n; k++)
-        all &= t[k].low == t[k].high;
+        all &= t[k].low == t[k].high && t[k].low < UINT64_MAX;
     return all;
 }
 
-static void conclude(ft_ptx_counts *out, ft_ptx_counter *c, const ft__run *r)
+/* fit: all counts do, in 64 bits. */
+static void conclude(ft_ptx_counts *out, ft_ptx_counter *c, const ft__run *r, bool fit)
 {
     out->blocks = (uint64_t)r->grid[0] * r->grid[1] * r->grid[2];
-    out->warps = out->blocks * r->warps;
-    out->threads = out->blocks * r->threads;
-    out->exact = exact(out->warp, FT_PTX_CLASSES) &&
+    ft__add_times(&out->warps, out->blocks, r->warps);
+    ft__add_times(&out->threads, out->blocks, r->threads);
+    fit &= out->threads < UINT64_MAX;
+    out->exact = fit && exact(out->warp, FT_PTX_CLASSES) &&
                  exact(out->thread, FT_PTX_CLASSES) && exact(out->on, FT_PTX_CLASSES);
     if (out->exact)
         return;
+    out->because = c->because;
+    if (!fit) {
+        snprintf(c->because, sizeof(c->because), "counts are beyond 2^64 - 1");
+        return;
+    }
     snprintf(c->because, sizeof(c->because), "line %u: %s", r->why_line,
              r->why ? r->why : "a branch depends on data");
-    out->because = c->because;
 }
 
 /* ---- blocks and accesses ---- */
@@ -249,7 +263,8 @@ static bool list_blocks(ft__count_plan *p)
 
             to->line = part->f->insn[from->first].line;
             to->last_line = part->f->insn[from->end - 1].line;
-            to->instructions = from->end - from->first;
+            for (uint32_t i = from->first; i < from->end; i++)
+                to->instructions += !part->f->insn[i].implied;
             to->label = label_at(p, part, &next, from->first);
             to->source =
                 ft__ptx_source(&to->source_line, p->m, &part->f->insn[from->first]);
@@ -269,8 +284,7 @@ static void fill_blocks(ft__count_plan *p, const ft_ptx_tally *item)
 
             to->warp = item[p->part[k].item[b]];
             to->thread = item[p->part[k].item[b] + 1];
-            to->exact =
-                to->warp.low == to->warp.high && to->thread.low == to->thread.high;
+            to->exact = exact(&to->warp, 1) && exact(&to->thread, 1);
         }
 }
 
@@ -447,8 +461,11 @@ static ft_status count(ft_ptx_counts *out, ft_ptx_tally *item, ft_ptx_counter *c
     }
     if (st == FT_OK) {
         tallies(item, r, &t);
-        sum_up(out, r, &t, item);
-        conclude(out, c, r);
+        conclude(out, c, r, sum_up(out, r, &t, item));
+    }
+    if (r && r->held > MOST_KEPT) {
+        ft__run_free(c->run[kernel]);
+        c->run[kernel] = NULL;
     }
     free(t.count);
     return st;

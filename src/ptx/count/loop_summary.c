@@ -75,42 +75,54 @@ static uint32_t live_slots(const ft__plan_part *part, uint32_t block)
     return n;
 }
 
+/* n elements that are kept from launch to launch; NULL: there is no room. */
+static void *room_for(ft__run *r, size_t n, size_t size)
+{
+    void *at;
+
+    if (!ft__run_hold(r, n * size))
+        return NULL;
+    at = ft__arena_array(&r->arena, n, size);
+    r->short_of_memory |= !at;
+    return at;
+}
+
 static bool keep(ft__run *r, ft__lane_value *kept, const ft__lane_value *v)
 {
     uint64_t *own = kept->own, *masks = kept->masks;
 
+    if (v->lane && !own)
+        own = room_for(r, (size_t)r->words * 64, sizeof(*own));
+    if (v->unknown && !masks)
+        masks = room_for(r, FT__SET_WORDS, sizeof(*masks));
     *kept = *v;
     kept->own = own;
     kept->masks = masks;
-    if (v->lane) {
-        if (!own)
-            kept->own = ft__arena_array(&r->arena, r->words * 64, sizeof(*own));
-        if (!kept->own)
-            return false;
-        memcpy(kept->own, v->lane, r->threads * sizeof(*own));
-        kept->lane = kept->own;
-    }
-    if (v->unknown) {
-        if (!masks)
-            kept->masks = ft__arena_array(&r->arena, FT__SET_WORDS, sizeof(*masks));
-        if (!kept->masks)
-            return false;
-        memcpy(kept->masks, v->unknown, sizeof(r->all.w));
-        kept->unknown = kept->masks;
-    }
+    if ((v->lane && !own) || (v->unknown && !masks))
+        return false;
+    if (v->lane)
+        kept->lane = memcpy(own, v->lane, r->threads * sizeof(*own));
+    if (v->unknown)
+        kept->unknown = memcpy(masks, v->unknown, sizeof(r->all.w));
     return true;
 }
 
+/* It is not summed up from now on. */
+static void make_plain(ft__run *r, ft__loop *loop)
+{
+    loop->plain = true;
+    r->crowded = true;
+}
+
+/* false: there is no room. */
 static bool keep_all(ft__run *r, ft__frame *f, uint32_t block, ft__lane_value *to)
 {
     const uint32_t *live = f->part->live[block];
+    bool kept = true;
 
-    for (uint32_t k = 0; live[k] != FT__NO_SLOT; k++)
-        if (!keep(r, &to[k], &f->value[live[k]])) {
-            r->short_of_memory = true;
-            return false;
-        }
-    return true;
+    for (uint32_t k = 0; kept && live[k] != FT__NO_SLOT; k++)
+        kept = keep(r, &to[k], &f->value[live[k]]);
+    return kept;
 }
 
 /* Items that a strongly connected component of blocks, and what it calls, can count. */
@@ -124,29 +136,36 @@ static void items_of(const ft__run *r, const ft__plan_part *part, uint32_t block
                        : part->item[part->flow.component_last[component] + 1];
 }
 
+/* NULL: out of memory. */
 static ft__loop *loop_at(ft__run *r, ft__frame *f, uint32_t block)
 {
-    const uint32_t live = live_slots(f->part, block);
     ft__loop *loop = f->loop[block];
+    size_t live;
 
     if (loop)
         return loop;
     loop = ft__arena_alloc(&r->arena, sizeof(*loop));
-    if (loop) {
-        loop->was = ft__arena_array(&r->arena, live + 1, sizeof(*loop->was));
-        loop->start = ft__arena_array(&r->arena, live + 1, sizeof(*loop->start));
-        loop->period = 1;
-        loop->launch = r->launch;
-        items_of(r, f->part, block, &loop->first_item, &loop->end_item);
-        loop->count = ft__arena_array(
-            &r->arena, (size_t)(loop->end_item - loop->first_item + 32) * FT__SETS,
-            sizeof(*loop->count));
-    }
-    if (!loop || !loop->was || !loop->start || !loop->count) {
+    if (!loop) {
         r->short_of_memory = true;
         return NULL;
     }
-    return f->loop[block] = loop;
+    f->loop[block] = loop;
+    if (!f->part->live[block]) {
+        make_plain(r, loop);
+        return loop;
+    }
+    live = live_slots(f->part, block);
+    loop->was = room_for(r, live + 1, sizeof(*loop->was));
+    loop->start = room_for(r, live + 1, sizeof(*loop->start));
+    loop->period = 1;
+    loop->launch = r->launch;
+    items_of(r, f->part, block, &loop->first_item, &loop->end_item);
+    loop->count =
+        room_for(r, (size_t)(loop->end_item - loop->first_item + 32) * FT__SETS,
+                 sizeof(*loop->count));
+    if (!loop->was || !loop->start || !loop->count)
+        make_plain(r, loop);
+    return loop;
 }
 
 /* ---- bounds ---- */
@@ -404,10 +423,12 @@ static void open(ft__run *r, ft__frame *f, ft__loop *loop, uint32_t block,
     remember(r, t);
     loop->open = true;
     r->n_summaries++;
-    if (!expect(r, f, loop, block, &t->active, t->symbol))
+    if (!expect(r, f, loop, block, &t->active, t->symbol)) {
         abandon(r, nth);
-    else
-        keep_all(r, f, block, t->start);
+    } else if (!keep_all(r, f, block, t->start)) {
+        abandon(r, nth);
+        make_plain(r, loop);
+    }
 }
 
 static void snapshot(ft__run *r, ft__frame *f, ft__loop *loop, uint32_t block,
@@ -415,7 +436,8 @@ static void snapshot(ft__run *r, ft__frame *f, ft__loop *loop, uint32_t block,
 {
     loop->walk = walk;
     loop->active = *t;
-    keep_all(r, f, block, loop->was);
+    if (!keep_all(r, f, block, loop->was))
+        make_plain(r, loop);
 }
 
 /* The loop summary of this loop is over, one way or the other. */
@@ -439,7 +461,7 @@ bool ft__summary_arrive(ft__run *r, ft__frame *f, uint32_t block, uint32_t from,
     ft__loop *loop = loop_at(r, f, block);
     bool again, was_open;
 
-    if (!loop)
+    if (!loop || loop->plain)
         return true;
     again = loop->walk == walk && from != FT__FLOW_NONE && from >= block &&
             ft__active_same(r, &loop->active, t);
@@ -455,7 +477,7 @@ bool ft__summary_arrive(ft__run *r, ft__frame *f, uint32_t block, uint32_t from,
         return true;
     } else if (!was_open && loop->wait == 0) {
         open(r, f, loop, block, walk, t);
-        if (loop->open)
+        if (loop->open || loop->plain)
             return true;
     } else if (!was_open) {
         loop->wait = 0; /* the next time with what is now */

@@ -9,8 +9,9 @@
 
 /* ---- slots that are still read where a loop begins ---- */
 
-/* Words of all sets together, and rounds over them; beyond, all that may live does. */
-enum { MOST_WORDS = 1 << 22, LIVE_ROUNDS = 1000 };
+/* Words of all sets together, and rounds over them; beyond, all that may live does.
+ * MOST_LIVE: slots in all lists of headers together; what is beyond has none. */
+enum { MOST_WORDS = 1 << 22, LIVE_ROUNDS = 1000, MOST_LIVE = 1 << 22 };
 
 struct lives {
     ft__plan_part *part;
@@ -56,15 +57,38 @@ static void step_lives(struct lives *w, uint32_t b, const ft__plan_step *s)
     }
 }
 
-static void always(struct lives *w, const ft__ptx_operand *o)
+static void always_reg(struct lives *w, uint32_t reg)
+{
+    if (w->part->slot[reg] != FT__NO_SLOT)
+        put(w->always, w->part->slot[reg]);
+}
+
+static void always_variable(struct lives *w, uint32_t variable)
 {
     const ft__plan_part *part = w->part;
 
-    if (o->kind == FT__PTX_REG && part->slot[o->index] != FT__NO_SLOT)
-        put(w->always, part->slot[o->index]);
-    for (uint32_t c = 0; o->kind == FT__PTX_VARIABLE && c < part->n_cells; c++)
-        if (part->cell[c].variable == o->index)
+    for (uint32_t c = 0; c < part->n_cells; c++)
+        if (part->cell[c].variable == variable)
             put(w->always, part->cell[c].slot);
+}
+
+static void always(struct lives *w, const ft__ptx_operand *passed)
+{
+    const ft__ptx_operand *o;
+
+    for (uint32_t e = 0; (o = ft__plan_passed(w->part->f, passed, e)); e++)
+        if (o->kind == FT__PTX_REG)
+            always_reg(w, o->index);
+        else if (o->kind == FT__PTX_VARIABLE)
+            always_variable(w, o->index);
+}
+
+static void always_formal(struct lives *w, const ft__ptx_formal *formal)
+{
+    for (uint32_t e = 0; formal->is_reg && e < formal->n; e++)
+        always_reg(w, formal->index + e);
+    if (!formal->is_reg)
+        always_variable(w, formal->index);
 }
 
 /* What comes in and goes out with calls. */
@@ -82,13 +106,11 @@ static void find_always(struct lives *w)
             put(w->always, part->call[c].pointer);
     }
     for (uint32_t k = 0; !f->entry && k < f->n_params; k++)
-        always(w, &(ft__ptx_operand){.kind = f->params_are_regs ? FT__PTX_REG
-                                                                : FT__PTX_VARIABLE,
-                                     .index = f->param[k]});
+        always_formal(w, &f->param[k]);
     for (uint32_t k = 0; k < f->n_results; k++)
-        always(w, &(ft__ptx_operand){.kind = f->results_are_regs ? FT__PTX_REG
-                                                                 : FT__PTX_VARIABLE,
-                                     .index = f->result[k]});
+        always_formal(w, &f->result[k]);
+    for (uint32_t r = 0; (part->n_calls || !f->entry) && r < f->n_module_regs; r++)
+        always_reg(w, r);
 }
 
 /* in = use, and what lives behind and is not written here; until nothing changes. */
@@ -121,26 +143,41 @@ static void flow_back(struct lives *w)
         w->in = NULL;
 }
 
-static bool keep_headers(ft__count_plan *p, struct lives *w)
+/* Slots that live where block b begins, onto the list; how many. */
+static uint32_t list_live(const struct lives *w, uint32_t b, uint32_t *list)
+{
+    const ft__plan_part *part = w->part;
+    uint32_t n = 0;
+
+    for (uint32_t s = 0; s < part->n_slots; s++)
+        if (in(w->always, s) ||
+            (w->in ? in(w->in + (size_t)b * w->words, s) : !part->within[s]))
+            list[n++] = s;
+    list[n++] = FT__NO_SLOT;
+    return n;
+}
+
+static bool keep_headers(ft__count_plan *p, struct lives *w, ft__arena *work)
 {
     ft__plan_part *part = w->part;
+    uint32_t *list = ft__arena_array(work, (size_t)part->n_slots + 1, sizeof(*list));
+    size_t room = MOST_LIVE;
 
-    for (uint32_t b = 0; b < part->flow.n; b++) {
-        uint32_t n = 0;
+    for (uint32_t b = 0; list && b < part->flow.n && room; b++) {
+        uint32_t n;
 
         if (!part->flow.block[b].header)
             continue;
-        part->live[b] =
-            ft__arena_array(&p->arena, (size_t)part->n_slots + 1, sizeof(uint32_t));
-        if (!part->live[b])
+        n = list_live(w, b, list);
+        room = n < room ? room - n : 0;
+        if (room)
+            part->live[b] = ft__arena_array(&p->arena, n, sizeof(*list));
+        if (room && !part->live[b])
             return false;
-        for (uint32_t s = 0; s < part->n_slots; s++)
-            if (in(w->always, s) ||
-                (w->in ? in(w->in + (size_t)b * w->words, s) : !part->within[s]))
-                part->live[b][n++] = s;
-        part->live[b][n] = FT__NO_SLOT;
+        if (room)
+            memcpy(part->live[b], list, n * sizeof(*list));
     }
-    return true;
+    return list != NULL;
 }
 
 static bool find_within(struct lives *w, ft__arena *work)
@@ -183,7 +220,7 @@ static bool find_live(ft__count_plan *p, ft__plan_part *part)
     ok = part->within && part->live && w.always;
     if (ok) {
         find_always(&w);
-        ok = find_within(&w, &work) && keep_headers(p, &w);
+        ok = find_within(&w, &work) && keep_headers(p, &w, &work);
     }
     ft__arena_free(&work);
     return ok;

@@ -100,8 +100,8 @@ typedef struct ft__plan_part {
     ft__plan_call *call;
     uint32_t n_calls;
     uint32_t *item; /* by block: the first of its items: by warps, by threads, steps' */
-    uint32_t **live; /* by block: slots that live where it begins, SIZE_MAX last;
-                        NULL: no header */
+    uint32_t **live; /* by block: slots that live where it begins, NO_SLOT last;
+                        NULL: no header, or there is no room for the list */
     bool calls;      /* something, anywhere */
     struct ft__origin *origin;
 } ft__plan_part;
@@ -153,6 +153,24 @@ static inline void ft__ptx_plan_free(ft__count_plan *p)
 /* The slot of a cell; NO_SLOT: there is none. */
 uint32_t ft__plan_cell(const ft__plan_part *part, uint32_t variable, uint64_t offset,
                        uint64_t bytes);
+
+/* Element e of what a call passes or gets: of a vector register its components; NULL:
+ * there are no more. */
+static inline const ft__ptx_operand *
+ft__plan_passed(const ft__ptx_function *f, const ft__ptx_operand *o, uint32_t e)
+{
+    if (o->kind != FT__PTX_VECTOR)
+        return e ? NULL : o;
+    return e < o->n ? &f->operand[o->index + e] : NULL;
+}
+
+/* Registers of the module that two functions know: the first of both. */
+static inline uint32_t ft__plan_shared_regs(const ft__plan_part *a,
+                                            const ft__plan_part *b)
+{
+    return a->f->n_module_regs < b->f->n_module_regs ? a->f->n_module_regs
+                                                     : b->f->n_module_regs;
+}
 
 /* Between the files that make a plan. */
 

@@ -303,7 +303,8 @@ static ft__step_source source_of(const struct builder *w, const ft__ptx_insn *i,
     case FT__PTX_FLOAT:
         return (ft__step_source){FT__SOURCE_CONSTANT, 0, ft__ptx_literal(i, o)};
     case FT__PTX_FUNCTION:
-        return (ft__step_source){FT__SOURCE_CONSTANT, 0, (uint64_t)o->index + 1};
+        return (ft__step_source){FT__SOURCE_CONSTANT, 0,
+                                 (uint64_t)o->index + 1 + o->bits};
     default: return (ft__step_source){FT__SOURCE_CONSTANT, 0, 0};
     }
 }
@@ -667,6 +668,8 @@ static void owe_block(struct gathering *w, const ft__plan_part *part, uint32_t b
         const ft__ptx_insn *i = &part->f->insn[k];
         const ft__flow_kind kind = ft__flow_kind_of(i);
 
+        if (i->implied)
+            continue;
         owe(w, warps, TALLY(warp, i->class), 1);
         owe(w, threads, TALLY(thread, i->class), 1);
         if (kind == FT__FLOW_INDEX || (kind == FT__FLOW_BRANCH && i->guard >= 0))

@@ -13,6 +13,8 @@ enum { FT__MOST_THREADS = 1024, FT__SET_WORDS = FT__MOST_THREADS / 64 };
 /* Loop summaries within each other, and rounds that one takes together. */
 enum { FT__MOST_SUMMARIES = FT__SYMBOLS - FT__FIRST_LOOP, FT__MOST_PERIOD = 64 };
 enum { FT__MOST_DEPTH = 200, FT__MOST_CALLS = 24 };
+/* Bytes of values kept for loop summaries and ways of splits together. */
+enum { FT__MOST_HELD = 1 << 29 };
 
 typedef struct ft__set {
     uint64_t w[FT__SET_WORDS];
@@ -47,6 +49,7 @@ typedef struct ft__loop {
     uint32_t period; /* rounds that a loop summary takes together */
     uint64_t launch; /* for which that was found */
     bool open;
+    bool plain; /* gone round only: there is no room for what it had */
 } ft__loop;
 
 typedef struct ft__frame {
@@ -98,6 +101,8 @@ typedef struct ft__run {
     uint64_t walks, steps, most_steps;
     uint64_t launch;   /* number of this one */
     uint64_t executed; /* thread blocks, of this launch */
+    uint64_t held;     /* bytes that loops and ways of splits keep of values */
+    bool crowded;      /* some loop is plain */
     bool stopped, short_of_memory;
     const char *why; /* counts are not exact: the first reason */
     uint32_t why_line;
@@ -167,6 +172,14 @@ void ft__run_count(ft__run *r, uint32_t item, const uint64_t n[FT__SETS]);
 /* Once for each warp with somebody in it, or for each thread. */
 typedef enum ft__unit { FT__WARPS, FT__THREADS } ft__unit;
 void ft__run_tally(ft__run *r, uint32_t item, const ft__active *t, ft__unit unit);
+/* Room for values that are kept; false: there is none left. */
+static inline bool ft__run_hold(ft__run *r, uint64_t bytes)
+{
+    const bool fits = bytes <= FT__MOST_HELD && r->held <= FT__MOST_HELD - bytes;
+
+    r->held += fits ? bytes : 0;
+    return fits;
+}
 /* Remembers the first reason why counts are not exact. */
 void ft__run_inexact(ft__run *r, const ft__frame *f, uint32_t insn, const char *why);
 

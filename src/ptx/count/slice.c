@@ -68,8 +68,11 @@ static bool find_origins(ft__count_plan *p, ft__plan_part *part, ft__arena *work
         for (uint32_t r = part->refs[k]; r < part->ref_s[k]; r++)
             if (part->ref[r]->kind == FT__PTX_REG && writes[part->ref[r]->index] < 2)
                 writes[part->ref[r]->index]++;
-    for (uint32_t k = 0; f->params_are_regs && k < f->n_params; k++)
-        writes[f->param[k]] = 2;
+    for (uint32_t k = 0; k < f->n_params; k++)
+        for (uint32_t e = 0; f->param[k].is_reg && e < f->param[k].n; e++)
+            writes[f->param[k].index + e] = 2;
+    for (uint32_t r = 0; r < f->n_module_regs; r++)
+        writes[r] = 2;
     for (uint32_t k = 0; k < f->n_insns; k++) {
         const ft__ptx_operand *d = &f->operand[f->insn[k].operands];
         ft__origin o;
@@ -117,7 +120,7 @@ static bool is_param(const ft_ptx *m, uint32_t variable)
     if (!f || !f->entry || m->variable[variable].space != FT_PTX_PARAM)
         return false;
     for (uint32_t k = 0; k < f->n_params; k++)
-        if (f->param[k] == variable)
+        if (f->param[k].index == variable)
             return true;
     return false;
 }
@@ -257,6 +260,39 @@ static void look_back(struct slicer *s, ft__plan_part *part, uint32_t k)
     }
 }
 
+static uint8_t need_of(const struct slicer *s, const ft__plan_part *part,
+                       const ft__ptx_operand *o)
+{
+    if (o->kind == FT__PTX_REG)
+        return part->need[o->index];
+    return o->kind == FT__PTX_VARIABLE ? *ft__plan_need(s->p, o->index) : 0;
+}
+
+static void need_argument(struct slicer *s, ft__plan_part *part,
+                          const ft__plan_part *to, const ft__ptx_operand *arg,
+                          const ft__ptx_formal *formal)
+{
+    const ft__ptx_operand *o;
+
+    for (uint32_t e = 0; (o = ft__plan_passed(part->f, arg, e)); e++)
+        if (!formal->is_reg)
+            need_operand(s, part, o, *ft__plan_need(s->p, formal->index));
+        else if (e < formal->n)
+            need_operand(s, part, o, to->need[formal->index + e]);
+}
+
+static void need_result(struct slicer *s, const ft__plan_part *part, ft__plan_part *to,
+                        const ft__ptx_operand *result, const ft__ptx_formal *formal)
+{
+    const ft__ptx_operand *o;
+
+    for (uint32_t e = 0; (o = ft__plan_passed(part->f, result, e)); e++)
+        if (!formal->is_reg)
+            need_variable(s, formal->index, need_of(s, part, o));
+        else if (e < formal->n)
+            need_reg(s, to, formal->index + e, need_of(s, part, o));
+}
+
 /* Values that a called function needs, and those that are needed of it. */
 static void look_into(struct slicer *s, ft__plan_part *part, const ft__plan_call *c)
 {
@@ -265,20 +301,12 @@ static void look_into(struct slicer *s, ft__plan_part *part, const ft__plan_call
         const ft__ptx_function *f = to->f;
 
         for (uint32_t k = 0; k < f->n_params && k < c->n_args; k++)
-            need_operand(s, part, &c->arg[k],
-                         f->params_are_regs ? to->need[f->param[k]]
-                                            : *ft__plan_need(s->p, f->param[k]));
-        for (uint32_t k = 0; k < f->n_results && k < c->n_results; k++) {
-            const ft__ptx_operand *r = &c->result[k];
-            const uint8_t need = r->kind == FT__PTX_REG ? part->need[r->index]
-                                 : r->kind == FT__PTX_VARIABLE
-                                     ? *ft__plan_need(s->p, r->index)
-                                     : 0;
-
-            if (f->results_are_regs)
-                need_reg(s, to, f->result[k], need);
-            else
-                need_variable(s, f->result[k], need);
+            need_argument(s, part, to, &c->arg[k], &f->param[k]);
+        for (uint32_t k = 0; k < f->n_results && k < c->n_results; k++)
+            need_result(s, part, to, &c->result[k], &f->result[k]);
+        for (uint32_t r = 0; r < ft__plan_shared_regs(part, to); r++) {
+            need_reg(s, part, r, to->need[r]);
+            need_reg(s, to, r, part->need[r]);
         }
     }
 }

@@ -200,48 +200,89 @@ static uint32_t slot_of(const ft__frame *f, const ft__ptx_operand *o)
     return o->kind == FT__PTX_REG ? f->part->slot[o->index] : FT__NO_SLOT;
 }
 
+/* The cell of a whole .param variable; NO_SLOT: it is not followed, or in parts. */
+static uint32_t whole_cell(const ft__run *r, const ft__frame *f, uint32_t variable)
+{
+    return ft__plan_cell(f->part, variable, 0, r->p->m->variable[variable].size);
+}
+
+/* The slot that holds element e of a parameter or result; NO_SLOT: none. */
+static uint32_t formal_slot(const ft__run *r, const ft__frame *f,
+                            const ft__ptx_formal *formal, uint32_t e)
+{
+    if (!formal->is_reg)
+        return whole_cell(r, f, formal->index);
+    return e < formal->n ? f->part->slot[formal->index + e] : FT__NO_SLOT;
+}
+
+/* The same of what a call passes or gets. */
+static uint32_t passed_slot(const ft__run *r, const ft__frame *f,
+                            const ft__ptx_operand *o)
+{
+    if (o->kind == FT__PTX_VARIABLE)
+        return whole_cell(r, f, o->index);
+    return o->kind == FT__PTX_REG ? f->part->slot[o->index] : FT__NO_SLOT;
+}
+
+/* As many registers as the other side has, or one for a variable. */
+static bool fits(const ft__ptx_operand *o, const ft__ptx_formal *formal)
+{
+    const uint32_t n = formal->is_reg ? formal->n : 1;
+
+    return o->kind == FT__PTX_VECTOR ? o->n == n : n == 1;
+}
+
+static void pass_one(ft__run *r, ft__frame *to, ft__frame *f,
+                     const ft__ptx_operand *arg, const ft__ptx_formal *formal,
+                     const ft__set *who)
+{
+    const ft__ptx_operand *o;
+
+    if (!formal->is_reg && arg->kind == FT__PTX_VARIABLE) {
+        put_variable(r, to, formal->index, f, arg->index, who);
+        return;
+    }
+    for (uint32_t e = 0; fits(arg, formal) && (o = ft__plan_passed(f->part->f, arg, e));
+         e++) {
+        const uint32_t slot = formal_slot(r, to, formal, e);
+        const ft__lane_value v = {.base = o->bits};
+
+        if (o->kind == FT__PTX_INT && slot != FT__NO_SLOT)
+            ft__value_put(r, to, slot, &v, who, true);
+        else
+            put(r, to, slot, f, passed_slot(r, f, o), who);
+    }
+}
+
+/* Registers of the module have the same values in all functions. */
+static void pass_module(ft__run *r, ft__frame *to, ft__frame *from, const ft__set *who)
+{
+    const uint32_t n = ft__plan_shared_regs(to->part, from->part);
+
+    for (uint32_t k = 0; k < n; k++)
+        put(r, to, to->part->slot[k], from, from->part->slot[k], who);
+    for (uint32_t k = n; k < to->part->f->n_module_regs; k++)
+        if (to->part->slot[k] != FT__NO_SLOT)
+            ft__value_forget(r, &to->value[to->part->slot[k]], who);
+}
+
 static void pass(ft__run *r, ft__frame *to, ft__frame *f, const ft__plan_call *c,
                  const ft__set *who)
 {
     const ft__ptx_function *g = to->part->f;
 
-    for (uint32_t k = 0; k < g->n_params && k < c->n_args; k++) {
-        const ft__ptx_operand *o = &c->arg[k];
-
-        if (!g->params_are_regs && o->kind == FT__PTX_VARIABLE) {
-            put_variable(r, to, g->param[k], f, o->index, who);
-        } else if (g->params_are_regs && o->kind == FT__PTX_INT) {
-            const ft__lane_value v = {.base = o->bits};
-
-            if (to->part->slot[g->param[k]] != FT__NO_SLOT)
-                ft__value_put(r, to, to->part->slot[g->param[k]], &v, who, true);
-        } else if (g->params_are_regs) {
-            put(r, to, to->part->slot[g->param[k]], f, slot_of(f, o), who);
-        }
-    }
+    for (uint32_t k = 0; k < g->n_params && k < c->n_args; k++)
+        pass_one(r, to, f, &c->arg[k], &g->param[k], who);
+    pass_module(r, to, f, who);
 }
 
-static void give_back(ft__run *r, ft__frame *f, ft__frame *from, const ft__plan_call *c,
-                      const ft__set *who)
+/* Nobody knows what it holds. */
+static void forget_result(ft__run *r, ft__frame *f, const ft__ptx_operand *result,
+                          const ft__set *who)
 {
-    const ft__ptx_function *g = from->part->f;
+    const ft__ptx_operand *o;
 
-    for (uint32_t k = 0; k < g->n_results && k < c->n_results; k++) {
-        const ft__ptx_operand *o = &c->result[k];
-
-        if (!g->results_are_regs && o->kind == FT__PTX_VARIABLE)
-            put_variable(r, f, o->index, from, g->result[k], who);
-        else if (g->results_are_regs)
-            put(r, f, slot_of(f, o), from, from->part->slot[g->result[k]], who);
-    }
-}
-
-/* Nobody knows what the call gives. */
-static void forget_results(ft__run *r, ft__frame *f, const ft__plan_call *c,
-                           const ft__set *who)
-{
-    for (uint32_t k = 0; k < c->n_results; k++) {
-        const ft__ptx_operand *o = &c->result[k];
+    for (uint32_t e = 0; (o = ft__plan_passed(f->part->f, result, e)); e++) {
         const uint32_t slot = slot_of(f, o);
 
         if (slot != FT__NO_SLOT)
@@ -250,6 +291,44 @@ static void forget_results(ft__run *r, ft__frame *f, const ft__plan_call *c,
             if (o->kind == FT__PTX_VARIABLE && f->part->cell[x].variable == o->index)
                 ft__value_forget(r, &f->value[f->part->cell[x].slot], who);
     }
+}
+
+static void give_back_one(ft__run *r, ft__frame *f, ft__frame *from,
+                          const ft__ptx_operand *result, const ft__ptx_formal *formal,
+                          const ft__set *who)
+{
+    const ft__ptx_operand *o;
+
+    if (!formal->is_reg && result->kind == FT__PTX_VARIABLE) {
+        put_variable(r, f, result->index, from, formal->index, who);
+        return;
+    }
+    if (!fits(result, formal) || result->kind == FT__PTX_VARIABLE)
+        forget_result(r, f, result, who);
+    for (uint32_t e = 0;
+         fits(result, formal) && (o = ft__plan_passed(f->part->f, result, e)); e++)
+        put(r, f, passed_slot(r, f, o), from, formal_slot(r, from, formal, e), who);
+}
+
+static void give_back(ft__run *r, ft__frame *f, ft__frame *from, const ft__plan_call *c,
+                      const ft__set *who)
+{
+    const ft__ptx_function *g = from->part->f;
+
+    for (uint32_t k = 0; k < g->n_results && k < c->n_results; k++)
+        give_back_one(r, f, from, &c->result[k], &g->result[k], who);
+    pass_module(r, f, from, who);
+}
+
+/* Nobody knows what the call gives. */
+static void forget_results(ft__run *r, ft__frame *f, const ft__plan_call *c,
+                           const ft__set *who)
+{
+    for (uint32_t k = 0; k < c->n_results; k++)
+        forget_result(r, f, &c->result[k], who);
+    for (uint32_t k = 0; k < f->part->f->n_module_regs; k++)
+        if (f->part->slot[k] != FT__NO_SLOT)
+            ft__value_forget(r, &f->value[f->part->slot[k]], who);
 }
 
 static void not_followed(ft__run *r, ft__frame *f, const ft__plan_step *s,
@@ -383,6 +462,20 @@ static bool *ahead(ft__run *r, ft__arena *work, const ft__flow *flow, uint32_t t
     return seen;
 }
 
+static void mark_result(const ft__plan_part *part, bool *is,
+                        const ft__ptx_operand *result)
+{
+    const ft__ptx_operand *o;
+
+    for (uint32_t e = 0; (o = ft__plan_passed(part->f, result, e)); e++) {
+        if (o->kind == FT__PTX_REG && part->slot[o->index] != FT__NO_SLOT)
+            is[part->slot[o->index]] = true;
+        for (uint32_t x = 0; x < part->n_cells; x++)
+            is[part->cell[x].slot] |=
+                o->kind == FT__PTX_VARIABLE && part->cell[x].variable == o->index;
+    }
+}
+
 /* Slots that these blocks may write, NO_SLOT last. */
 static uint32_t *written(ft__run *r, ft__arena *work, const ft__plan_part *part,
                          const bool *blocks)
@@ -401,15 +494,11 @@ static uint32_t *written(ft__run *r, ft__arena *work, const ft__plan_part *part,
                 if (part->dest[part->step[s].dest + k] != FT__NO_SLOT)
                     is[part->dest[part->step[s].dest + k]] = true;
     for (uint32_t c = 0; c < part->n_calls; c++)
-        for (uint32_t k = 0; k < part->call[c].n_results; k++) {
-            const ft__ptx_operand *o = &part->call[c].result[k];
-
-            if (o->kind == FT__PTX_REG && part->slot[o->index] != FT__NO_SLOT)
-                is[part->slot[o->index]] = true;
-            for (uint32_t x = 0; x < part->n_cells; x++)
-                is[part->cell[x].slot] |=
-                    o->kind == FT__PTX_VARIABLE && part->cell[x].variable == o->index;
-        }
+        for (uint32_t k = 0; k < part->call[c].n_results; k++)
+            mark_result(part, is, &part->call[c].result[k]);
+    for (uint32_t k = 0; part->n_calls && k < part->f->n_module_regs; k++)
+        if (part->slot[k] != FT__NO_SLOT)
+            is[part->slot[k]] = true;
     for (uint32_t k = 0; k < part->n_slots; k++)
         if (is[k])
             list[n++] = k;
@@ -478,6 +567,8 @@ static uint64_t *copied(ft__run *r, ft__arena *work, const uint64_t *from, uint3
 {
     uint64_t *to = from ? ft__arena_array(work, n, sizeof(*to)) : NULL;
 
+    r->held += from ? n * sizeof(*to) : 0;
+
     if (to)
         memcpy(to, from, n * sizeof(*to));
     else if (from)
@@ -497,7 +588,8 @@ static ft__lane_value *save(ft__run *r, ft__arena *work, const ft__frame *f,
     kept = ft__arena_array(work, (size_t)n + 1, sizeof(*kept));
     if (!kept)
         r->short_of_memory = true;
-    for (uint32_t k = 0; kept && k < n; k++) {
+    r->held += n * sizeof(*kept);
+    for (uint32_t k = 0; kept && k < n && r->held <= FT__MOST_HELD; k++) {
         kept[k] = f->value[slots[k]];
         kept[k].lane = copied(r, work, kept[k].lane, r->threads);
         kept[k].unknown = copied(r, work, kept[k].unknown, FT__SET_WORDS);
@@ -625,11 +717,20 @@ static void go_unknown(struct block_walk *w, ft__active *yes, ft__active *no,
                        const ft__flow_block *b, const ft__set *open)
 {
     struct fork k = {.to = b->jump, .next = b->next, .reconvergence = b->reconvergence};
+    const uint64_t held = w->r->held;
     ft__arena work = {0};
 
     w->r->steps += FORK_STEPS;
-    if (fork_new(w, &work, &k))
-        go_both(w, yes, no, &k, open);
+    if (fork_new(w, &work, &k)) {
+        const uint64_t kept = w->r->held - held;
+
+        if (w->r->held > FT__MOST_HELD)
+            give_up(w->r, w->f, w->f->part->flow.block[w->block].first,
+                    "branches that depend on data keep more than 512 MiB of values");
+        else
+            go_both(w, yes, no, &k, open);
+        w->r->held -= kept;
+    }
     ft__arena_free(&work);
 }
 
@@ -948,7 +1049,10 @@ static void go(ft__run *r, ft__frame *f, uint32_t from, uint32_t stop, ft__activ
 
         if (r->steps > r->most_steps)
             give_up(r, f, f->part->flow.block[w.block].first,
-                    "it takes too long to follow");
+                    r->crowded
+                        ? "loops keep more than 512 MiB of values, and to go round "
+                          "each takes too long"
+                        : "it takes too long to follow");
         if (f->part->flow.block[w.block].header &&
             !ft__summary_arrive(r, f, w.block, w.from, w.walk, &w.t)) {
             nobody(&w.t);

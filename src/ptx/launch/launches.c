@@ -137,7 +137,7 @@ static ft_status put_argument(ft_ptx_arg *arg, uint32_t i, const ft__ptx_value *
     if (!bytes)
         return ft_fail(err, FT_ENOMEM, 0, "arguments");
     *arg = (ft_ptx_arg){.index = i, .bytes = bytes, .size = k->param[i].size};
-    return put_value(bytes, v, i, &k->param[i], &m->variable[f->param[i]], err);
+    return put_value(bytes, v, i, &k->param[i], &m->variable[f->param[i].index], err);
 }
 
 static ft_status unknown(const ft_ptx_kernel *k, const char *name,

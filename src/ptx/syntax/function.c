@@ -75,13 +75,13 @@ static void scope_close(ft__parser *p)
 /* ---- headings ---- */
 
 /* ( parameters ), onto the list. */
-static void parameters(ft__parser *p, ft__ptx_list *to, bool *are_regs)
+static void parameters(ft__parser *p, ft__ptx_list *to)
 {
     to->n = 0;
     if (!ft__ptx_accept(p, '(') || ft__ptx_accept(p, ')'))
         return;
     do
-        ft__ptx_parameter(p, to, are_regs);
+        ft__ptx_parameter(p, to);
     while (ft__ptx_accept(p, ','));
     ft__ptx_expect(p, ')', "',' or ')'");
 }
@@ -106,6 +106,12 @@ static void three(ft__parser *p, uint32_t v[3])
 }
 
 /* Words between parameters and body that device functions and prototypes have too. */
+static bool of_any_function(unsigned word)
+{
+    return word == FT__WORD_NORETURN || word == FT__WORD_ABI_PRESERVE ||
+           word == FT__WORD_ABI_PRESERVE_CONTROL || word == FT__MOD_UNIFIED;
+}
+
 static bool any_function(ft__parser *p, unsigned word)
 {
     switch (word) {
@@ -117,8 +123,9 @@ static bool any_function(ft__parser *p, unsigned word)
     }
 }
 
-/* Those of kernels, which say how many threads there are. */
-static void performance(ft__parser *p)
+/* Those of kernels, which say how many threads there are. false: of a device function
+ * the word is none of its heading. */
+static bool performance(ft__parser *p)
 {
     const char *at = p->lex.start;
     const int len = (int)(p->lex.len < 60 ? p->lex.len : 60);
@@ -127,15 +134,13 @@ static void performance(ft__parser *p)
 
     if (word == FT__WORD_PRAGMA) {
         ft__ptx_directive(p, FT__WORDS);
-        return;
+        return true;
     }
+    if (!k && !of_any_function(word))
+        return false;
     ft__ptx_next(p);
     if (any_function(p, word))
-        return;
-    if (!k) {
-        ft__ptx_fail(p, at, "found '%.*s', expected '{' or ';'", len, at);
-        return;
-    }
+        return true;
     switch (word) {
     case FT__WORD_EXPLICITCLUSTER:
     case FT__WORD_BLOCKSARECLUSTERS: break;
@@ -148,6 +153,7 @@ static void performance(ft__parser *p)
     case FT__WORD_REQNCTAPERCLUSTER: three(p, k->cluster); break;
     default: ft__ptx_fail(p, at, "found '%.*s', expected '{'", len, at); break;
     }
+    return true;
 }
 
 /* ---- statements ---- */
@@ -211,17 +217,16 @@ static void prototype(ft__parser *p)
     const uint64_t offset = p->offset[FT_PTX_PARAM];
     ft_ptx_kernel *const kernel = p->kernel;
     const bool noreturn = p->f->noreturn; /* of the function around it */
-    bool are_regs = false;
 
     p->kernel = NULL;
     ((ft__ptx_targets *)ft__ptx_push(p, &p->targets, sizeof(ft__ptx_targets)))
         ->functions = true;
     scope_open(p);
-    parameters(p, &p->ignored, &are_regs);
+    parameters(p, &p->ignored);
     ft__ptx_expect(p, '_', "'_'");
-    parameters(p, &p->ignored, &are_regs);
-    while (p->lex.kind == FT__TOK_WORD)
-        performance(p);
+    parameters(p, &p->ignored);
+    while (p->lex.kind == FT__TOK_WORD && performance(p)) {
+    }
     scope_close(p);
     p->kernel = kernel;
     p->f->noreturn = noreturn;
@@ -317,8 +322,8 @@ static uint32_t loaded_param(const ft__ptx_function *f, const ft__ptx_insn *i)
     if (i->space != FT_PTX_PARAM || a->kind != FT__PTX_ADDRESS ||
         f->operand[a->index].kind != FT__PTX_VARIABLE)
         return 0;
-    for (uint32_t k = 0; k < f->n_params && !f->params_are_regs; k++)
-        if (f->param[k] == f->operand[a->index].index)
+    for (uint32_t k = 0; k < f->n_params; k++)
+        if (!f->param[k].is_reg && f->param[k].index == f->operand[a->index].index)
             return k + 1;
     return 0;
 }
@@ -579,8 +584,8 @@ static void kernel_parameters(ft__parser *p)
     }
     p->kernel->param = param;
     p->kernel->n_params = f->n_params;
-    for (uint32_t i = 0; i < f->n_params && !f->params_are_regs; i++) {
-        const ft__ptx_variable *a = &v[f->param[i]];
+    for (uint32_t i = 0; i < f->n_params; i++) {
+        const ft__ptx_variable *a = &v[f->param[i].index];
 
         param[i] = (ft_ptx_param){
             .size = (uint32_t)a->size, .align = a->align, .pointer = a->pointer};
@@ -596,12 +601,14 @@ static void count_registers(ft__parser *p)
     for (uint32_t i = 0; i < p->f->n_regs; i++) {
         const uint32_t bits = ft__ptx_type_bits(p->f->reg[i].type);
 
+        if (p->f->reg[i].implied)
+            continue;
         p->kernel->registers[bits == 1 ? 0 : bits <= 16 ? 1 : bits <= 32 ? 2 : 3]++;
     }
 }
 
-/* Bytes of the module's shared variables that the kernel names. */
-static uint64_t module_shared(ft__parser *p)
+/* Bytes of the module's variables of a space that the kernel names. */
+static uint64_t module_bytes(ft__parser *p, unsigned space)
 {
     ft__ptx_variable *v = p->variables.at;
     uint64_t bytes = 0;
@@ -610,7 +617,7 @@ static uint64_t module_shared(ft__parser *p)
         const ft__ptx_operand *o = &p->f->operand[i];
         ft__ptx_variable *x = o->kind == FT__PTX_VARIABLE ? &v[o->index] : NULL;
 
-        if (!x || x->space != FT_PTX_SHARED || x->function >= 0 ||
+        if (!x || x->space != space || x->function >= 0 ||
             x->seen == (uint32_t)p->function + 1)
             continue;
         x->seen = (uint32_t)p->function + 1;
@@ -631,9 +638,10 @@ static void describe_kernel(ft__parser *p)
     memset(k->instructions, 0, sizeof(k->instructions));
     count_registers(p);
     for (uint32_t i = 0; i < p->f->n_insns; i++)
-        k->instructions[p->f->insn[i].class]++;
-    k->shared_bytes = p->f->shared_bytes + module_shared(p);
-    k->local_bytes = p->f->local_bytes;
+        k->instructions[p->f->insn[i].class] += !p->f->insn[i].implied;
+    k->shared_bytes = p->f->shared_bytes + module_bytes(p, FT_PTX_SHARED);
+    k->local_bytes =
+        p->f->local_bytes - p->m->local_bytes + module_bytes(p, FT_PTX_LOCAL);
     k->line = p->f->line;
     find_global(p);
 }
@@ -666,8 +674,21 @@ static void begin(ft__parser *p)
 
     for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
         lists[i]->n = 0;
-    p->offset[FT_PTX_PARAM] = p->offset[FT_PTX_SHARED] = p->offset[FT_PTX_LOCAL] = 0;
+    p->offset[FT_PTX_PARAM] = p->offset[FT_PTX_SHARED] = 0;
+    p->offset[FT_PTX_LOCAL] = p->m->local_bytes;
     p->loc = 0;
+}
+
+/* The first registers of a function are those that the module has declared so far. */
+static void begin_registers(ft__parser *p, const char *at)
+{
+    const ft__ptx_reg *r = p->module_regs.at;
+
+    p->f->n_module_regs = (uint32_t)p->module_regs.n;
+    if (!ft__ptx_count_registers(p, at, p->module_regs.n))
+        return;
+    for (size_t i = 0; i < p->module_regs.n && !p->st; i++)
+        *(ft__ptx_reg *)ft__ptx_push(p, &p->regs, sizeof(*r)) = r[i];
 }
 
 /* What was read becomes the function's. */
@@ -733,28 +754,37 @@ static ft__lex name_ahead(const ft__parser *p)
 static void heading(ft__parser *p)
 {
     if (p->lex.kind == '(')
-        parameters(p, &p->results, &p->f->results_are_regs);
+        parameters(p, &p->results);
     ft__ptx_expect(p, FT__TOK_NAME, "a function's name");
     p->offset[FT_PTX_PARAM] = 0;
-    parameters(p, &p->params, &p->f->params_are_regs);
-    while (p->lex.kind == FT__TOK_WORD)
-        performance(p);
+    parameters(p, &p->params);
+    while (p->lex.kind == FT__TOK_WORD && performance(p)) {
+    }
 }
 
 /* What counting needs of parameters. */
 static void check_parameters(ft__parser *p, const char *at)
 {
     enum { MOST_BYTES = 1 << 16 };
+    const ft__ptx_formal *formal = p->params.at;
 
-    if (p->f->entry && p->params.n && p->f->params_are_regs)
-        ft__ptx_fail(p, at, "parameters of kernels are .param");
-    else if (p->f->entry && p->offset[FT_PTX_PARAM] > MOST_BYTES)
+    for (size_t k = 0; p->f->entry && k < p->params.n; k++)
+        if (formal[k].is_reg)
+            ft__ptx_fail(p, at, "parameters of kernels are .param");
+    if (p->f->entry && p->offset[FT_PTX_PARAM] > MOST_BYTES)
         ft__ptx_fail(p, at, "%llu bytes of parameters, the most is %d",
                      (unsigned long long)p->offset[FT_PTX_PARAM], MOST_BYTES);
 }
 
+/* Of a prototype that no semicolon ends: the next directive, or the end of the text. */
+static bool another_begins(const ft__parser *p)
+{
+    return !p->f->entry && (p->lex.kind == FT__TOK_WORD || p->lex.kind == FT__TOK_END);
+}
+
 static void definition(ft__parser *p, const ft__lex *at)
 {
+    begin_registers(p, at->start);
     p->f->first_variable = (uint32_t)p->variables.n;
     scope_open(p);
     heading(p);
@@ -768,7 +798,7 @@ static void definition(ft__parser *p, const ft__lex *at)
         p->f->declared_only = false;
         p->f->line = at->token_line;
         body(p);
-    } else {
+    } else if (!another_begins(p)) {
         ft__ptx_expect(p, ';', "'{' or ';'");
     }
     scope_close(p);

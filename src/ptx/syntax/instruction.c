@@ -15,7 +15,7 @@ static void guard(ft__parser *p, ft__ptx_insn *i)
         return;
     i->guard_not = ft__ptx_accept(p, '!');
     s = p->lex.kind == FT__TOK_NAME ? ft__symbol_here(p, &reg) : NULL;
-    if (!s || (s->kind != FT__SYMBOL_REG && s->kind != FT__SYMBOL_RANGE)) {
+    if (!s || s->kind != FT__SYMBOL_REG) {
         ft__ptx_expected(p, "a predicate register");
         return;
     }
@@ -224,7 +224,7 @@ static bool selector(ft__parser *p, ft__ptx_operand *o)
 
 static void registers(ft__parser *p, const ft__symbol *s, uint32_t reg)
 {
-    const uint32_t n = s->kind == FT__SYMBOL_RANGE ? 1 : s->n;
+    const uint32_t n = s->vector;
     const size_t from = p->stage.n;
 
     ft__ptx_next(p);
@@ -303,6 +303,17 @@ static void wait_for_label(ft__parser *p)
     ft__ptx_next(p);
 }
 
+/* name, name + 4 */
+static void function_address(ft__parser *p, uint32_t index)
+{
+    uint64_t bits;
+
+    ft__ptx_next(p);
+    bits = ft__ptx_accept(p, '+') ? ft__ptx_constant(p, NULL) : 0;
+    push(p, FT__PTX_FUNCTION)->index = index;
+    top(p)->bits = bits << 32; /* behind its first instruction no function begins */
+}
+
 static void named(ft__parser *p, unsigned opcode)
 {
     uint32_t number = 0;
@@ -318,14 +329,10 @@ static void named(ft__parser *p, unsigned opcode)
         return;
     }
     switch (s->kind) {
-    case FT__SYMBOL_REG:
-    case FT__SYMBOL_RANGE: registers(p, s, number); break;
+    case FT__SYMBOL_REG: registers(p, s, number); break;
     case FT__SYMBOL_SREG: special(p, number); break;
     case FT__SYMBOL_VARIABLE: variable(p, number, opcode); break;
-    case FT__SYMBOL_FUNCTION:
-        push(p, FT__PTX_FUNCTION)->index = number;
-        ft__ptx_next(p);
-        break;
+    case FT__SYMBOL_FUNCTION: function_address(p, number); break;
     case FT__SYMBOL_TARGETS:
         push(p, FT__PTX_TARGETS)->index = number;
         ft__ptx_next(p);
@@ -443,6 +450,76 @@ static void read_operand(ft__parser *p, unsigned opcode)
     p->nested--;
 }
 
+/* ---- operands `a + 1` ---- */
+
+/* .u16 .u32 .u64 of a register; NONE: it holds no integer. */
+static unsigned sum_type(unsigned type)
+{
+    const uint32_t bits = ft__ptx_type_bits(type);
+
+    if (ft__ptx_type_kind(type) > FT__KIND_SIGNED || bits > 64)
+        return FT__TYPE_NONE;
+    return bits > 32 ? FT__TYPE_U64 : bits > 16 ? FT__TYPE_U32 : FT__TYPE_U16;
+}
+
+/* An implied `add` in front of the instruction, into a register of its own, which is
+ * the operand; what the assembler makes of it, too. */
+static void imply_add(ft__parser *p, const ft__ptx_insn *of, unsigned type,
+                      uint64_t number)
+{
+    ft__ptx_insn add = *of;
+    ft__ptx_operand *o;
+    ft__ptx_reg *reg;
+
+    add.opcode = FT__PTX_ADD;
+    add.class = FT_PTX_INT;
+    add.implied = true;
+    add.guard = -1;
+    add.vector = 1;
+    add.space = FT_PTX_GENERIC;
+    add.n_mods = add.n_types = 1;
+    add.type[0] = (uint8_t)type;
+    add.type[1] = add.type[2] = add.type[3] = FT__TYPE_NONE;
+    add.mods = (uint32_t)p->mods.n;
+    add.operands = (uint32_t)p->operands.n;
+    add.n_operands = 3;
+    *(uint16_t *)ft__ptx_push(p, &p->mods, sizeof(uint16_t)) = (uint16_t)type;
+    reg = ft__ptx_push(p, &p->regs, sizeof(*reg));
+    if (p->st)
+        return;
+    *reg = ((const ft__ptx_reg *)p->regs.at)[top(p)->index];
+    reg->implied = true;
+    o = ft__ptx_push(p, &p->operands, sizeof(*o));
+    o->kind = FT__PTX_REG;
+    o->index = (uint32_t)p->regs.n - 1;
+    *(ft__ptx_operand *)ft__ptx_push(p, &p->operands, sizeof(*o)) = *top(p);
+    o = ft__ptx_push(p, &p->operands, sizeof(*o));
+    o->kind = FT__PTX_INT;
+    o->bits = number;
+    top(p)->index = (uint32_t)p->regs.n - 1;
+    *(ft__ptx_insn *)ft__ptx_push(p, &p->insns, sizeof(add)) = add;
+}
+
+/* `+ 1` behind an operand that is one register, unless that is written. */
+static void sum(ft__parser *p, const ft__ptx_insn *i)
+{
+    const bool writes = p->stage.n == 1 && i->opcode != FT__PTX_BRX &&
+                        ft__ptx_opcodes[i->opcode].class != FT_PTX_SYNC;
+    const ft__ptx_operand *o = top(p);
+    unsigned type = FT__TYPE_NONE;
+
+    if (p->st || p->lex.kind != '+' || o->kind != FT__PTX_REG || o->negated || writes)
+        return;
+    type = sum_type(((const ft__ptx_reg *)p->regs.at)[o->index].type);
+    if (type == FT__TYPE_NONE || o->half) {
+        ft__ptx_expected(p, "',' or ';': numbers are added to registers of integers");
+        return;
+    }
+    ft__ptx_next(p);
+    if (ft__ptx_count_registers(p, p->lex.start, 1))
+        imply_add(p, i, type, ft__ptx_constant(p, NULL));
+}
+
 /* Up to the semicolon, as the opcode wants them. */
 static void operands(ft__parser *p, ft__ptx_insn *i)
 {
@@ -451,9 +528,10 @@ static void operands(ft__parser *p, ft__ptx_insn *i)
 
     p->stage.n = 0;
     if (p->lex.kind != ';') {
-        do
+        do {
             read_operand(p, i->opcode);
-        while (ft__ptx_accept(p, ','));
+            sum(p, i);
+        } while (ft__ptx_accept(p, ','));
     }
     ft__ptx_expect(p, ';', "',' or ';'");
     flush(p, 0, &i->operands, &n);

@@ -115,8 +115,7 @@ static void directive(ft__parser *p)
     }
     if (word == FT__WORD_FUNC || word == FT__WORD_ENTRY)
         ft__ptx_function_read(p, word == FT__WORD_ENTRY);
-    else if (p->lex.kind != FT__TOK_WORD || word == FT__MOD_REG ||
-             !ft__ptx_directive(p, linkage))
+    else if (p->lex.kind != FT__TOK_WORD || !ft__ptx_directive(p, linkage))
         ft__ptx_expected(p, "a directive");
 }
 
@@ -160,6 +159,7 @@ static void index_kernels(ft__parser *p)
         const uint64_t hash = ft__hash_text(FT__HASH_BEGIN, m->kernel[k].name);
         ft__index_slot *slot = ft__index_at(&m->by_name, hash, m->kernel[k].name);
 
+        m->kernel[k].source_name = ft__ptx_source_name(&m->arena, m->kernel[k].name);
         if (!slot) {
             ft__ptx_no_memory(p);
             return;
@@ -271,10 +271,13 @@ static void begin(ft__parser *p, ft_ptx *m, ft_error *err)
 static void release(ft__parser *p)
 {
     ft__ptx_list *const lists[] = {
-        &p->symbols.list, &p->functions, &p->variables,       &p->locs,  &p->files,
-        &p->kernels,      &p->insns,     &p->operands,        &p->mods,  &p->regs,
-        &p->labels,       &p->targets,   &p->fixups,          &p->stage, &p->params,
-        &p->results,      &p->ignored,   &p->kernel_functions};
+        &p->symbols.list, &p->functions, &p->variables,
+        &p->locs,         &p->files,     &p->kernels,
+        &p->insns,        &p->operands,  &p->mods,
+        &p->regs,         &p->labels,    &p->targets,
+        &p->fixups,       &p->stage,     &p->params,
+        &p->results,      &p->ignored,   &p->kernel_functions,
+        &p->module_regs};
 
     for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
         free(lists[i]->at);
@@ -340,6 +343,13 @@ ft_status ft__ptx_load(char **out, size_t *len, const char *path, size_t most,
 
 /* ---- modules ---- */
 
+static bool is_cuda(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+
+    return dot && (strcmp(dot, ".cu") == 0 || strcmp(dot, ".cuh") == 0);
+}
+
 ft_status ft__ptx_parse(ft_ptx **out, const char *text, size_t len, const char *name,
                         ft_error *err)
 {
@@ -349,6 +359,13 @@ ft_status ft__ptx_parse(ft_ptx **out, const char *text, size_t len, const char *
     *out = NULL;
     if (!m)
         return ft_fail(err, FT_ENOMEM, 0, "%s", name);
+    if (is_cuda(name)) {
+        free(m);
+        return ft_fail(err, FT_EFORMAT, 0,
+                       "%s is CUDA C++, not PTX; nvcc makes PTX of it: nvcc -ptx "
+                       "-arch=sm_80 %s -o kernels.ptx",
+                       name, name);
+    }
     m->text = text;
     m->len = len;
     m->name = ft__arena_strndup(&m->arena, name, strlen(name));
@@ -565,6 +582,26 @@ const char *ft__ptx_reg_name(char buf[64], const ft__ptx_function *f, uint32_t r
     return buf;
 }
 
+/* By the name in C++, which several symbols may have. */
+static ft_status find_called(uint32_t *out, const ft_ptx *m, const char *name,
+                             ft_error *err)
+{
+    uint32_t n = 0, first = 0;
+
+    for (uint32_t k = 0; k < m->n_kernels; k++)
+        if (ft_ptx_is_called(&m->kernel[k], name)) {
+            if (n++ == 1)
+                return ft_fail(err, FT_ENEEDED, 0,
+                               "%s: several kernels are called %s, such as %s and %s",
+                               m->name, name, m->kernel[first].name, m->kernel[k].name);
+            first = n == 1 ? k : first;
+        }
+    *out = first;
+    return n ? FT_OK
+             : ft_fail(err, FT_ENOTFOUND, 0, "%s: there is no kernel '%s'", m->name,
+                       name);
+}
+
 ft_status ft__ptx_kernel_find(uint32_t *out, const ft_ptx *m, const char *name,
                               ft_error *err)
 {
@@ -584,5 +621,5 @@ ft_status ft__ptx_kernel_find(uint32_t *out, const ft_ptx *m, const char *name,
         *out = (uint32_t)slot->number;
         return FT_OK;
     }
-    return ft_fail(err, FT_ENOTFOUND, 0, "%s: there is no kernel '%s'", m->name, name);
+    return find_called(out, m, name, err);
 }

@@ -100,7 +100,7 @@ typedef enum ft__ptx_operand_kind {
     FT__PTX_VARIABLE, /* index: its address, plus bits */
     FT__PTX_LABEL,    /* index: instruction it stands before (may be n_insns) */
     FT__PTX_TARGETS,  /* index: list of .branchtargets, .calltargets, or a prototype */
-    FT__PTX_FUNCTION, /* index: function */
+    FT__PTX_FUNCTION, /* index: function; bits: what is added, 32 bits up */
     FT__PTX_ADDRESS,  /* [a + bits]: operand `index` is REG, VARIABLE or INT; n > 1:
                          coordinates or so follow it: [a, {x, y}] */
     FT__PTX_VECTOR,   /* {a, b}: operands index .. index + n */
@@ -125,7 +125,9 @@ typedef struct ft__ptx_insn {
     uint32_t mods, operands; /* first of each in the function's */
     int32_t guard;           /* register; -1: none */
     bool guard_not;
-    bool global; /* of a generic access: it is seen to be to global memory */
+    bool global;  /* of a generic access: it is seen to be to global memory */
+    bool implied; /* it adds the number of an operand `a + 1` of the one behind it, and
+                     is counted nowhere */
     uint8_t opcode, class, space; /* ft__ptx_opcode, ft_ptx_class, ft_ptx_space */
     uint8_t n_mods, n_operands, n_types;
     uint8_t vector;    /* elements of .v2 .v4 .v8, .x1 .x2 .x4; else 1 */
@@ -139,6 +141,7 @@ typedef struct ft__ptx_reg {
     uint32_t number; /* 1 + n: %rn of `%r<100>`; 0: the name is all */
     uint8_t type;
     char component; /* 'x' .. 'w' of a vector; 0: none */
+    bool implied;   /* what an implied instruction writes */
 } ft__ptx_reg;
 
 typedef struct ft__ptx_variable {
@@ -171,6 +174,12 @@ typedef struct ft__ptx_targets {
     bool functions; /* of calls; else of brx.idx */
 } ft__ptx_targets;
 
+/* A parameter or result: a .param variable, or the registers that a vector is. */
+typedef struct ft__ptx_formal {
+    uint32_t index, n; /* variable; first of n registers */
+    bool is_reg;
+} ft__ptx_formal;
+
 typedef struct ft__ptx_function {
     const char *name; /* terminated */
     uint32_t line;
@@ -182,11 +191,12 @@ typedef struct ft__ptx_function {
     ft__ptx_label *label; /* in the order of the text */
     ft__ptx_targets *targets;
     uint32_t n_insns, n_operands, n_mods, n_regs, n_labels, n_targets;
-    uint32_t *param, *result; /* variables, in order; of .func they may be registers: */
+    ft__ptx_formal *param, *result; /* in order; registers only of .func */
     uint32_t n_params, n_results;
-    uint32_t first_variable, end_variable;  /* of its own, params among them */
-    bool params_are_regs, results_are_regs; /* then these are registers */
-    uint64_t shared_bytes, local_bytes, param_bytes;
+    uint32_t n_module_regs; /* the first registers are the module's, of all functions */
+    uint32_t first_variable, end_variable; /* of its own, params among them */
+    uint64_t shared_bytes, param_bytes;
+    uint64_t local_bytes; /* those of the module in front */
 } ft__ptx_function;
 
 typedef struct ft__ptx_loc {
@@ -214,8 +224,8 @@ struct ft_ptx {
     ft_ptx_kernel *kernel; /* entries, in order */
     uint32_t *kernel_function;
     uint32_t n_kernels;
-    ft__index by_name;     /* of kernels */
-    uint64_t shared_bytes; /* of the module's own .shared variables */
+    ft__index by_name;                  /* of kernels */
+    uint64_t shared_bytes, local_bytes; /* of the module's own variables */
 };
 
 /* Does the instruction have the word? */
@@ -227,6 +237,11 @@ static inline bool ft__ptx_has(const ft__ptx_function *f, const ft__ptx_insn *i,
             return true;
     return false;
 }
+
+/* ---- demangle.c ---- */
+/* Name in the source of a symbol; the symbol itself where it is none of C++'s, or
+ * memory is short. */
+const char *ft__ptx_source_name(ft__arena *arena, const char *symbol);
 
 /* ---- module.c ---- */
 

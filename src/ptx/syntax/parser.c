@@ -212,7 +212,7 @@ static ft__symbol *find(ft__parser *p, const char *name, uint32_t len, uint64_t 
     for (int64_t i = slot ? slot->number : 0; i; i = symbol_at(p, i - 1)->next) {
         ft__symbol *s = symbol_at(p, i - 1);
 
-        if (s->len == len && (s->kind == FT__SYMBOL_RANGE) == range &&
+        if (s->len == len && (s->range != 0) == range &&
             memcmp(s->name, name, len) == 0)
             return s;
     }
@@ -240,8 +240,13 @@ static bool suffix(const char *s, uint32_t len, uint32_t *v)
 ft__symbol *ft__symbol_new(ft__parser *p, const ft__lex *name, ft__symbol_kind kind,
                            uint32_t number)
 {
-    const bool range = kind == FT__SYMBOL_RANGE;
-    ft__symbol *s = find(p, name->start, name->len, name->hash, range);
+    return ft__symbol_new_range(p, name, kind, number, 0);
+}
+
+ft__symbol *ft__symbol_new_range(ft__parser *p, const ft__lex *name,
+                                 ft__symbol_kind kind, uint32_t number, uint32_t range)
+{
+    ft__symbol *s = find(p, name->start, name->len, name->hash, range != 0);
 
     if (s && (s->scope == p->symbols.depth || s->kind == FT__SYMBOL_CONSTANT))
         ft__ptx_fail(p, name->start, "'%.*s' is there already", (int)name->len,
@@ -249,11 +254,12 @@ ft__symbol *ft__symbol_new(ft__parser *p, const ft__lex *name, ft__symbol_kind k
     s = add(p, name->start, name->len, name->hash);
     s->kind = (uint8_t)kind;
     s->number = number;
-    s->n = 1;
+    s->range = range;
+    s->vector = 1;
     return s;
 }
 
-ft__symbol *ft__symbol_here(ft__parser *p, uint32_t *reg)
+ft__symbol *ft__symbol_here(ft__parser *p, uint32_t *number)
 {
     const ft__lex *x = &p->lex;
     ft__symbol *range = NULL, *s;
@@ -264,15 +270,15 @@ ft__symbol *ft__symbol_here(ft__parser *p, uint32_t *reg)
     if (stem < x->len && suffix(x->start + stem, x->len - stem, &v)) {
         range = find(p, x->start, stem, ft__hash_bytes(FT__HASH_BEGIN, x->start, stem),
                      true);
-        if (range && v >= range->n)
+        if (range && v >= range->range)
             range = NULL;
     }
     s = ft__symbol_find(p, x);
     if (range && (!s || s < range)) {
-        *reg = range->number + v;
+        *number = range->number + v * range->vector;
         return range;
     }
     if (s)
-        *reg = s->number;
+        *number = s->number;
     return s;
 }

@@ -28,8 +28,7 @@ typedef struct ft__ptx_list {
 } ft__ptx_list;
 
 typedef enum ft__symbol_kind {
-    FT__SYMBOL_REG,   /* number: the first register; n: components of a vector, or 1 */
-    FT__SYMBOL_RANGE, /* `%r<100>` by its stem: first register; n of them */
+    FT__SYMBOL_REG,      /* number: of the (first) register */
     FT__SYMBOL_VARIABLE, /* number: of the module's */
     FT__SYMBOL_FUNCTION,
     FT__SYMBOL_LABEL,   /* number: instruction */
@@ -42,10 +41,11 @@ typedef struct ft__symbol {
     const char *name;
     uint64_t hash;
     uint32_t len, next; /* 1 + the one of this hash before it; 0: none */
-    uint32_t number, n;
+    uint32_t number;
+    uint32_t range; /* `%r<100>` by its stem: how many; 0: the name alone */
     uint16_t scope; /* 0: the module's */
     uint8_t kind;
-    uint8_t type; /* of registers */
+    uint8_t type, vector; /* of registers; components of each, 1 of scalars */
 } ft__symbol;
 
 typedef struct ft__symbols {
@@ -73,6 +73,7 @@ typedef struct ft__parser {
     ft__index words, opcodes; /* of the language, by hash */
     ft__symbols symbols;
     ft__ptx_list functions, variables, locs, files, kernels, kernel_functions;
+    ft__ptx_list module_regs; /* those of the module, which each function begins with */
     /* of the function that is read */
     ft__ptx_function *f;
     int32_t function; /* its number; -1: none */
@@ -125,14 +126,16 @@ static inline unsigned ft__ptx_word(const ft__parser *p)
 
 /* ---- symbols ---- */
 
-/* Names a thing; a second of that name in the scope is an error. RANGE: `%r<n>`, the
- * first of them register `number`. */
+/* Names a thing; a second of that name in the scope is an error. */
 ft__symbol *ft__symbol_new(ft__parser *p, const ft__lex *name, ft__symbol_kind kind,
                            uint32_t number);
+/* Names `range` things at once, `%r<range>`, of which `number` is the first. */
+ft__symbol *ft__symbol_new_range(ft__parser *p, const ft__lex *name,
+                                 ft__symbol_kind kind, uint32_t number, uint32_t range);
 /* The nearest of that name; NULL: none. */
 ft__symbol *ft__symbol_find(ft__parser *p, const ft__lex *name);
-/* Of the token, ranges of registers included: *reg its register there. */
-ft__symbol *ft__symbol_here(ft__parser *p, uint32_t *reg);
+/* Of the token, ranges included: *number of what it names there. */
+ft__symbol *ft__symbol_here(ft__parser *p, uint32_t *number);
 
 /* ---- expression.c ---- */
 
@@ -143,13 +146,15 @@ uint32_t ft__ptx_small(ft__parser *p, const char *what); /* a plain number */
 
 /* ---- variable.c ---- */
 
+/* n more registers are declared, or copied; false: these are too many in one text. */
+bool ft__ptx_count_registers(ft__parser *p, const char *at, uint64_t n);
 /* .reg, .global, ..., .pragma .loc .file .section; false: the word is none of them.
  * linkage: .extern, .visible, ..., which stood in front, where only declarations may
  * follow; FT__WORDS: none. */
 bool ft__ptx_directive(ft__parser *p, unsigned linkage);
 /* One parameter of a function or prototype, its word first; which list of the
  * function's it goes to. */
-void ft__ptx_parameter(ft__parser *p, ft__ptx_list *to, bool *is_reg);
+void ft__ptx_parameter(ft__parser *p, ft__ptx_list *to);
 
 /* ---- instruction.c, function.c ---- */
 

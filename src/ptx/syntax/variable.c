@@ -98,25 +98,48 @@ static declared declaration(ft__parser *p)
 
 /* ---- registers ---- */
 
-static void add_registers(ft__parser *p, const ft__ptx_reg *model, uint32_t n,
-                          ft__symbol_kind kind)
+bool ft__ptx_count_registers(ft__parser *p, const char *at, uint64_t n)
 {
     enum { MOST = 1 << 22 };
 
     p->total_regs += n;
-    if (p->total_regs > MOST) {
-        ft__ptx_fail(p, model->name, "more than %d registers", MOST);
+    if (p->total_regs > MOST)
+        ft__ptx_fail(p, at, "more than %d registers", MOST);
+    return !p->st;
+}
+
+/* Those of a module are of no function. */
+static ft__ptx_list *registers_of(ft__parser *p)
+{
+    return p->function < 0 ? &p->module_regs : &p->regs;
+}
+
+/* `range` of them, 0: one without a number; each of `vector` components. */
+static void add_registers(ft__parser *p, const ft__ptx_reg *model, uint32_t range,
+                          uint32_t vector)
+{
+    const uint64_t n = (uint64_t)(range ? range : 1) * vector;
+
+    if (!ft__ptx_count_registers(p, model->name, n))
         return;
-    }
     for (uint32_t i = 0; i < n && !p->st; i++) {
-        ft__ptx_reg *r = ft__ptx_push(p, &p->regs, sizeof(*r));
+        ft__ptx_reg *r = ft__ptx_push(p, registers_of(p), sizeof(*r));
 
         *r = *model;
-        if (kind == FT__SYMBOL_RANGE)
-            r->number = i + 1;
-        else if (n > 1)
-            r->component = "xyzw"[i % 4];
+        r->number = range ? i / vector + 1 : 0;
+        r->component = vector > 1 ? "xyzw"[i % vector % 4] : 0;
     }
+}
+
+/* A count behind a name: `%r<100>`; false: none. */
+static bool range_behind(ft__parser *p, uint32_t *n)
+{
+    *n = 0;
+    if (!ft__ptx_accept(p, '<'))
+        return false;
+    *n = ft__ptx_small(p, "how many there are");
+    ft__ptx_expect(p, '>', "'>'");
+    return true;
 }
 
 /* One name behind `.reg .b32`, a count behind it taken. */
@@ -124,8 +147,7 @@ static void register_name(ft__parser *p, const declared *d)
 {
     const ft__lex at = p->lex;
     const ft__ptx_reg model = {.name = at.start, .len = at.len, .type = d->type};
-    ft__symbol_kind kind = FT__SYMBOL_REG;
-    uint32_t n = d->vector;
+    uint32_t range;
     ft__symbol *s;
 
     if (p->lex.kind != FT__TOK_NAME && p->lex.kind != '_') {
@@ -133,17 +155,13 @@ static void register_name(ft__parser *p, const declared *d)
         return;
     }
     ft__ptx_next(p);
-    if (ft__ptx_accept(p, '<')) {
-        n = ft__ptx_small(p, "how many registers");
-        ft__ptx_expect(p, '>', "'>'");
-        kind = FT__SYMBOL_RANGE;
-    }
-    if (p->st)
+    if ((range_behind(p, &range) && range == 0) || p->st) /* none of that name */
         return;
-    s = ft__symbol_new(p, &at, kind, (uint32_t)p->regs.n);
-    s->n = n;
+    s = ft__symbol_new_range(p, &at, FT__SYMBOL_REG, (uint32_t)registers_of(p)->n,
+                             range);
     s->type = d->type;
-    add_registers(p, &model, n, kind);
+    s->vector = (uint8_t)d->vector;
+    add_registers(p, &model, range, d->vector);
 }
 
 static void registers(ft__parser *p)
@@ -336,6 +354,8 @@ static void place(ft__parser *p, ft__ptx_variable *v)
 
     if (v->function < 0 && v->space == FT_PTX_SHARED)
         next = &p->m->shared_bytes;
+    if (v->function < 0 && v->space == FT_PTX_LOCAL)
+        next = &p->m->local_bytes;
     *next = (*next + v->align - 1) / v->align * v->align;
     v->offset = *next;
     *next += v->size;
@@ -380,7 +400,38 @@ static void name_variable(ft__parser *p, const ft__lex *at, uint32_t number,
     ft__symbol_new(p, at, FT__SYMBOL_VARIABLE, number);
 }
 
-/* A name with its dimensions and value; the variable's number. */
+static void add_variable(ft__parser *p, ft__ptx_variable *v)
+{
+    place(p, v);
+    *(ft__ptx_variable *)ft__ptx_push(p, &p->variables, sizeof(*v)) = *v;
+}
+
+static void check_space(ft__parser *p, const declared *d, const ft__ptx_variable *v)
+{
+    if (!d->parameter && v->function < 0 && v->space == FT_PTX_PARAM)
+        ft__ptx_fail(p, v->name,
+                     "variables of a module are .global, .const, .shared or .local");
+}
+
+/* `.param .b32 a<3>`: a0, a1, a2. */
+static void add_range(ft__parser *p, const ft__lex *name, const declared *d,
+                      ft__ptx_variable *v, uint32_t range)
+{
+    enum { MOST = 1 << 16 };
+
+    check_space(p, d, v);
+    if (range > MOST)
+        ft__ptx_fail(p, v->name, "more than %d variables of one name", MOST);
+    v->size = (uint64_t)(ft__ptx_type_bits(v->type) + 7) / 8 * d->vector;
+    if (range && !p->st)
+        ft__symbol_new_range(p, name, FT__SYMBOL_VARIABLE, (uint32_t)p->variables.n,
+                             range);
+    for (uint32_t i = 0; i < range && !p->st; i++)
+        add_variable(p, v);
+}
+
+/* A name with its dimensions and value, or how many there are of it; the (first)
+ * variable's number. */
 static uint32_t variable(ft__parser *p, const declared *d)
 {
     const ft__lex at = p->lex;
@@ -395,11 +446,16 @@ static uint32_t variable(ft__parser *p, const declared *d)
                           .align = d->align ? d->align : bytes};
     initial i = {.type = d->type, .element = bytes / d->vector};
     const uint32_t number = (uint32_t)p->variables.n;
+    uint32_t range;
 
     if (at.kind == '_' && d->parameter)
         ft__ptx_next(p);
     else if (!ft__ptx_expect(p, FT__TOK_NAME, "a name"))
         return 0;
+    if (!d->parameter && range_behind(p, &range)) {
+        add_range(p, &at, d, &v, range);
+        return number;
+    }
     v.size = dimensions(p, &i) * d->vector * i.element;
     v.array = i.rank > 0;
     if (d->vector > 1) {
@@ -407,15 +463,12 @@ static uint32_t variable(ft__parser *p, const declared *d)
         i.stride[i.rank++] = i.element;
     }
     initialise(p, &v, &i);
-    if (!d->parameter && v.function < 0 &&
-        (v.space == FT_PTX_PARAM || v.space == FT_PTX_LOCAL))
-        ft__ptx_fail(p, v.name, "variables of a module are .global, .const or .shared");
+    check_space(p, d, &v);
     if (p->st)
         return 0;
     if (at.kind == FT__TOK_NAME)
         name_variable(p, &at, number, v.external);
-    place(p, &v);
-    *(ft__ptx_variable *)ft__ptx_push(p, &p->variables, sizeof(v)) = v;
+    add_variable(p, &v);
     return number;
 }
 
@@ -541,19 +594,16 @@ bool ft__ptx_directive(ft__parser *p, unsigned linkage)
 
 /* ---- a parameter ---- */
 
-void ft__ptx_parameter(ft__parser *p, ft__ptx_list *to, bool *is_reg)
+void ft__ptx_parameter(ft__parser *p, ft__ptx_list *to)
 {
     const unsigned word = p->lex.kind == FT__TOK_WORD ? ft__ptx_word(p) : FT__WORDS;
-    uint32_t number = (uint32_t)p->regs.n;
+    ft__ptx_formal formal = {.n = 1, .is_reg = word == FT__MOD_REG};
     declared d;
 
     if (word != FT__MOD_PARAM && word != FT__MOD_REG) {
         ft__ptx_expected(p, "'.param' or '.reg'");
         return;
     }
-    if (to->n && *is_reg != (word == FT__MOD_REG))
-        ft__ptx_expected(p, "parameters that are all '.param' or all '.reg'");
-    *is_reg = word == FT__MOD_REG;
     ft__ptx_next(p);
     d = declaration(p);
     d.space = FT_PTX_PARAM;
@@ -567,9 +617,12 @@ void ft__ptx_parameter(ft__parser *p, ft__ptx_list *to, bool *is_reg)
     }
     if (p->st)
         return;
-    if (*is_reg)
+    if (formal.is_reg) {
+        formal.index = (uint32_t)p->regs.n;
+        formal.n = d.vector;
         register_name(p, &d);
-    else
-        number = variable(p, &d);
-    *(uint32_t *)ft__ptx_push(p, to, sizeof(number)) = number;
+    } else {
+        formal.index = variable(p, &d);
+    }
+    *(ft__ptx_formal *)ft__ptx_push(p, to, sizeof(formal)) = formal;
 }

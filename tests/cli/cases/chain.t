@@ -41,7 +41,7 @@ same figures everywhere.
   fake 1, threads=1  time  5  # s  0.0 %  0.3 %  0.1 %  0.3 %  100.0 %
 
   $ foretell train --engine fake > table; grep -E '^(engine|written|next|kind)' table
-  kind       phase    metric     for devices  method                                        n   MAPE  median     p90  90 % interval  constant  physics
+  kind       phase    metric     for devices  method                                        n   MAPE  median     p90  90 % interval  constant MAPE  physics MAPE
   written: HOME/.local/share/foretell/local-fake.ftp
   next: foretell predict MODEL --device local
 

@@ -6,7 +6,7 @@
   name      device                  cores  TFLOP/s fp32   fp16  GB/s    memory    TDP
   -----------------------------------------------------------------------------------
   a30       NVIDIA A30                 56          10.3    165   933  24.0 GiB  165 W
-  h100-sxm  NVIDIA H100 SXM5 80 GB    132            67  989.4  3350  80.0 GiB  700 W
+  h100-sxm  NVIDIA H100 SXM5 80 GB    132            67  989.4  3350  79.6 GiB  700 W
   
   cores: of a GPU, its streaming multiprocessors or compute units; - is not known.
   local is this machine: its rates are measured by foretell collect.

@@ -32,3 +32,14 @@ A predictor of one machine says what attributes are worth as well.
   > rows = json.load(sys.stdin)['importance']
   > print(len(rows) > 10, sorted({r['metric'] for r in rows}), {r['phase'] for r in rows}, any(r['attribute'] == 'intensity' for r in rows))"
   True ['time', 'workspace'] {'forward'} True
+
+An answer without energy says what would give it: the sensor, where, and the command.
+
+  $ foretell predict data/models/resnet50.onnx --device epyc-7543 | grep unavailable:
+  energy and power are unavailable: the power of a CPU cannot be predicted from its data sheet; measured where powercap (RAPL) can be read (on a host that has this device): foretell collect --power all, then foretell train
+  $ foretell predict data/models/resnet50.onnx --device raspberry-pi-4 | grep unavailable:
+  energy and power are unavailable: the power of a CPU cannot be predicted from its data sheet; measured where a power meter can be read (on a host that has this device): foretell collect --power "command:PROGRAM", then foretell train
+  $ foretell predict data/models/resnet50.onnx --device jetson-tk1 | grep unavailable:
+  energy and power are unavailable: the device's file does not say its power, tdp_w; measured where hwmon (INA3221) can be read (on a host that has this device): foretell collect --engine torch,device=cuda --power all, then foretell train --family
+  $ foretell predict data/models/resnet50.onnx --device a30 --method roofline | grep unavailable:
+  energy and power are unavailable: a data sheet alone does not say what operations draw; --method physics estimates them

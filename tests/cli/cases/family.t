@@ -133,7 +133,7 @@ What cannot correct anything is refused.
   foretell predict: --correct odd.csv: it holds no operation's time
   [3]
   $ echo 'device,value' > odd.csv; ./ask --device l4 --correct odd.csv
-  foretell predict: odd.csv, line 1, column 2 (setting): the line ends here, further columns are missing
+  foretell predict: odd.csv, line 1: there is no column "setting"; docs/data.md has the columns of a file of measurements, and the tools that make one of published tables
   [3]
   $ foretell predict data/models/resnet18.onnx --device l4 --method physics --correct l4.csv
   foretell predict: --method physics uses no measurements: leave --correct out

@@ -31,7 +31,7 @@ Several devices beside each other.
   ------------------------------------------------------------------------------------
   jetson-tk1   21.5 s   11.6 s   40.3 s       -  6.42 GiB  no                0  scaled
   a30          243 ms   132 ms   455 ms  24.5 J  6.42 GiB  yes             320  scaled
-  h100-sxm    48.4 ms  26.4 ms  90.5 ms  19.5 J  6.42 GiB  yes            1136  scaled
+  h100-sxm    48.4 ms  26.4 ms  90.5 ms  19.5 J  6.42 GiB  yes            1131  scaled
   - is not known; asked about one device alone, foretell says why
   
 
@@ -47,7 +47,7 @@ Batches cannot be tried where the file fixes one, where a list has its own sizes
 where the memory is not known.
 
   $ foretell predict models/unknown-op.onnx --device a30 --max-batch
-  foretell predict: --max-batch asks at several batches: unknown-op.onnx: --batch 2: the file fixes the first dimension of input "x" at 1; export it with an open batch
+  foretell predict: --max-batch asks at several batches: unknown-op.onnx: the file fixes its batch, and node bad?[31mname (generic) goes with no other: export it with an open batch
   [2]
   $ echo 'relu x=1x8 dtype=fp32' > one.ops
   $ foretell predict one.ops --device a30 --max-batch
@@ -67,3 +67,10 @@ where the memory is not known.
   [4]
   $ foretell predict data/models/resnet50.onnx --device bare --data-dir d --json | pick fit
   fit: null
+
+Memory is what the driver reports, less than is soldered on where some of it holds error correction.
+
+  $ foretell predict data/models/resnet50.onnx --device t4 | grep fits
+  fits in the device's 15.0 GiB: yes, 14.9 GiB to spare, driver and framework not counted
+  $ foretell predict data/models/resnet50.onnx --device l4 | grep fits
+  fits in the device's 22.5 GiB: yes, 22.4 GiB to spare, driver and framework not counted

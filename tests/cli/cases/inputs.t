@@ -57,7 +57,7 @@ What does not fit is told, once.
   foretell ops: bert-6.onnx: --dim seq=128: no input has an open dimension of that name
   [2]
   $ foretell ops models/unknown-op.onnx --batch 4
-  foretell ops: unknown-op.onnx: --batch 4: the file fixes the first dimension of input "x" at 1; export it with an open batch
+  foretell ops: unknown-op.onnx: the file fixes its batch, and node bad?[31mname (generic) goes with no other: export it with an open batch
   [2]
   $ foretell ops models/sequence.onnx --input x
   foretell ops: --input wants NAME=SHAPE, such as x=1x3x224x224, not "x"

@@ -140,3 +140,11 @@ terminal.
 
   $ foretell ops models/unknown-op.onnx --json | pick bounded
   bounded: ["Frobnicate (node bad\u001b[31mname)"]
+
+Nodes of one operator that are bounded alike are one line with their count; JSON names each.
+
+  $ foretell ops models/unknown-ops.onnx | grep bounded
+  bounded: 2 times, the first is Frobnicate (node bad0), its result taken to be as large as its operand
+  bounded: Frobnicate (node bad2), by the bytes it moves
+  $ foretell ops models/unknown-ops.onnx --json | pick bounded.#
+  bounded.#: 3

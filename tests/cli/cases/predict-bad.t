@@ -103,7 +103,7 @@ The roofline is a lower bound, with the words that it is one.
     workspace           -
     process             -
   fits in the device's 24.0 GiB: yes, 23.9 GiB to spare, driver and framework not counted
-  energy and power are unavailable: a data sheet alone does not say what operations draw
+  energy and power are unavailable: a data sheet alone does not say what operations draw; --method physics estimates them
   This is a lower bound, not an expectation: the device's data sheet alone was used (roofline);
   real times are longer, often several times.
   
@@ -133,7 +133,7 @@ PALEO adds reading, computing and writing up: neither a bound nor an interval.
     workspace           -
     process             -
   fits in the device's 24.0 GiB: yes, 23.9 GiB to spare, driver and framework not counted
-  energy and power are unavailable: a data sheet alone does not say what operations draw
+  energy and power are unavailable: a data sheet alone does not say what operations draw; --method physics estimates them
   PALEO: the device's data sheet alone was used, as if every operation reached its peak rate;
   how far real times are from it is not known.
   

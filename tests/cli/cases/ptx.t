@@ -154,9 +154,9 @@ A size that is not known leaves bounds, too.
 On a GPU: time, power, occupancy.
 
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 39063 --block 256 --param 3=10000000 --device a100 --registers 12 | grep -A 2 "^on "
-  on NVIDIA A100 SXM4 80 GB, by its data sheet: 75.0 us (45.0 us to 127 us), 232 W, bound by memory
+  on NVIDIA A100 SXM4 80 GB, by its data sheet: 75.0 us (45.0 us to 127 us), 17.4 mJ (5.21 mJ to 51.0 mJ), 232 W (116 W to 400 W), bound by memory
+  assumed: no byte is accessed twice; where some are, give the sizes of all buffers (--param 0=pointer:64MiB)
   occupancy   100.0 % of the warps an SM can hold, 8 blocks on each; 45.21 waves; 12 registers a thread (given)
-  each alone  issue 10.3 us, compute 1.21 us, cache 19.7 us, memory 66.5 us, latency 45.5 us, launch 1.50 us; 0.55 instructions a cycle and SM
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 39063 --block 256 --param 3=10000000 --device a100 --no-ptxas --json | pick estimate.device estimate.bound estimate.registers estimate.registers_from estimate.ptxas
   estimate.device: "a100-sxm-80gb"
   estimate.bound: "memory"
@@ -223,8 +223,8 @@ On a GPU library calls are priced as operations are; what is not known is said t
   totals.library_calls: 5
   totals.not_priced: 1
   totals.not_counted: 0
-  $ foretell ptx --launches ptx/nvcc --device a100 --registers 32 --json >all.json; python3 -c 'import json; t = json.load(open("all.json")); s = t["totals"]; print(abs(s["kernels_time_s"] - sum(v["times"] * v["estimate"]["time"]["value"] for v in t["launches"])) < 1e-12, abs(s["libraries_time_s"] - 4 * t["libraries"][0]["time"]["value"]) < 1e-12, abs(s["time_s"] - s["kernels_time_s"] - s["libraries_time_s"]) < 1e-12)'
-  True True True
+  $ foretell ptx --launches ptx/nvcc --device a100 --registers 32 --json >all.json; python3 -c 'import json; t = json.load(open("all.json")); s = t["totals"]; print(abs(s["kernels_time_s"] - sum(v["times"] * v["estimate"]["time"]["value"] for v in t["launches"])) < 1e-12, abs(s["libraries_time_s"] - 4 * t["libraries"][0]["time"]["value"]) < 1e-12, abs(s["time"]["value"] - s["kernels_time_s"] - s["libraries_time_s"]) < 1e-12, abs(s["time"]["low"] - sum(v["times"] * v["estimate"]["time"]["low"] for v in t["launches"]) - 4 * t["libraries"][0]["time"]["low"]) < 1e-12, s["energy"]["low"] < s["energy"]["value"] < s["energy"]["high"])'
+  True True True True True
   $ printf '{"library": "gemm", "operation": "linear x=64x1024 out=768 bias=1 dtype=fp16", "count": 12}\n{"library": "b", "operation": "matmul x=3x4 y=5x6"}\n' >calls.jsonl; foretell ptx --launches calls.jsonl --device a100
   warning: b: its operation is not known: matmul: shapes do not fit together, or the result is too large
   calls.jsonl: launch file, 13 launches
@@ -234,7 +234,7 @@ On a GPU library calls are priced as operations are; what is not known is said t
   gemm                         12  101 MFLOP  9.11 us  linear x=64x1024 out=768 bias=1 dtype=fp16
   b                             1          -        -  matmul x=3x4 y=5x6
   
-  on NVIDIA A100 SXM4 80 GB: 109 us and 13.0 mJ
+  on NVIDIA A100 SXM4 80 GB: 109 us (95.0 us to 127 us), 13.0 mJ (7.95 mJ to 21.4 mJ), 119 W (83.7 W to 169 W)
     library calls  109 us, by llm.ftp
   without 1 library call, of which it is not known what it computes
   $ foretell ptx -q --launches ptx/triton --device a100 | tail -1
@@ -307,7 +307,7 @@ What Triton, Inductor and XLA left behind.
   __cudnn$convBiasActivationForward      1   151 MFLOP  4.43 us  conv2d x=8x16x32x32 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32
   __cublas$lt$matmul                     5  65.5 kFLOP  4.63 us  matmul x=8x64 y=64x64 dtype=fp32
   
-  on NVIDIA H100 SXM5 80 GB: 76.0 us and 10.4 mJ
+  on NVIDIA H100 SXM5 80 GB: 76.0 us (32.1 us to 439 us), 10.4 mJ (2.24 mJ to 95.0 mJ), 137 W (79.3 W to 244 W)
     kernels        48.4 us, by the data sheet; registers estimated
     library calls  27.6 us, by nvidia-fp32.ftp
   without 1 library call, of which it is not known what it computes
@@ -348,7 +348,7 @@ What is missing or wrong is said.
   foretell ptx: saxpy has no parameter n; from 0 on: saxpy_param_0, saxpy_param_1, saxpy_param_2, saxpy_param_3
   [4]
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --param 3
-  foretell ptx: --param wants NAME=VALUE such as n=4096 or x=pointer, not "3"
+  foretell ptx: --param wants NAME=VALUE such as n=4096 or x=pointer:64MiB, not "3"
   [2]
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --param 3=0.5
   foretell ptx: parameter saxpy_param_3 of 4 bytes is an integer, and is given a fraction
@@ -365,3 +365,39 @@ What is missing or wrong is said.
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --device ryzen
   foretell ptx: no device "ryzen"; there are raspberry-pi-3, raspberry-pi-4, a100-pcie-40gb, a100-pcie-80gb, arc-pro-b60, core-i7-4790, epyc-7543, epyc-7763 and 96 more, which foretell devices lists
   [4]
+
+One launch as a table: its classes, or with a device the row of a list, with intervals; the sum over classes in JSON.
+
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1024 --block 256 --param 0=1048576 --csv | head -1
+  class,warp,warp_low,warp_high,thread,thread_low,thread_high,on,on_low,on_high
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1024 --block 256 --param 0=1048576 --csv --device a100 --no-ptxas | python3 -c "
+  > import csv, sys
+  > for r in csv.DictReader(sys.stdin):
+  >     print(r['kernel'], r['times'], *[float(r[f'{m}_low']) < float(r[f'{m}_{u}']) < float(r[f'{m}_high']) for m, u in [('time', 's'), ('power', 'w'), ('energy', 'j')]])"
+  saxpy 1 True True True
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1024 --block 256 --param 0=1048576 --json | python3 -c "
+  > import json, sys
+  > c = json.load(sys.stdin)['counts']
+  > print(all(c['all'][k]['value'] == sum(v[k]['value'] for v in c['classes'].values()) > 0 for k in ('warp', 'thread', 'on')))"
+  True
+
+Sizes of buffers tell reads of a byte that is there already from others; numbers may be hexadecimal.
+
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 4096 --block 256 --param 0=0x100000 --device a100 --no-ptxas | grep -E '^on|^assumed'
+  on NVIDIA A100 SXM4 80 GB, by its data sheet: 6.94 us (4.16 us to 11.8 us), 1.27 mJ (380 uJ to 4.31 mJ), 183 W (91.3 W to 365 W), bound by latency
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 4096 --block 256 --param 0=1048576 --param 2=pointer:4MiB --param 3=pointer:4MiB --device a100 --no-ptxas | grep -E '^on|^assumed'
+  on NVIDIA A100 SXM4 80 GB, by its data sheet: 7.53 us (4.52 us to 12.8 us), 1.47 mJ (442 uJ to 5.01 mJ), 196 W (97.8 W to 391 W), bound by latency
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 4096 --block 256 --param 0=1048576 --param 2=pointer:64kiB --param 3=pointer:64KiB --device a100 --no-ptxas
+  foretell ptx: an argument is "pointer" or a number, not "pointer:64kiB"
+  [3]
+
+A kernel of C++ goes by the name that people call it; CUDA C++ itself is not PTX.
+
+  $ sed 's/\bsaxpy\b/_ZN3nnx5saxpyIfLi4EEEvPT_i/' ptx/nvcc/saxpy.ptx >mangled.ptx; foretell ptx mangled.ptx --entry saxpy --grid 1 --block 32 --param 0=32 | head -1
+  nnx::saxpy<...> of mangled.ptx (sm_80)
+  $ foretell ptx mangled.ptx | grep line
+  nnx::saxpy<...>    _ZN3nnx5saxpyIfLi4EEEvPT_i    line 16
+  transpose    line 61
+  $ foretell ptx ptx/nvcc/saxpy.cu
+  foretell ptx: ptx/nvcc/saxpy.cu is CUDA C++, not PTX; nvcc makes PTX of it: nvcc -ptx -arch=sm_80 ptx/nvcc/saxpy.cu -o kernels.ptx
+  [3]

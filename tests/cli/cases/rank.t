@@ -220,3 +220,18 @@ Is the order right? Always the fastest is, and it is known only afterwards.
   $ foretell evaluate --db all.db --rank speed
   foretell evaluate: --rank speed: it is one of device, setting
   [2]
+
+Devices that do not compute in the element type are named.
+
+  $ foretell rank data/models/resnet50.onnx --devices t4,v100,a30,mi25 --dtype bf16 | grep warning
+  warning: no hardware for bf16: t4, v100-pcie-16gb, mi25; software converts it, or refuses to run; the times are guesses
+  $ foretell rank data/models/resnet50.onnx --devices t4,a30 --policy tf32 --batches 1,8 | grep warning
+  warning: no hardware for tf32: t4; products are computed, and priced, in fp32
+  $ foretell rank data/models/resnet50.onnx --devices t4 --dtype bf16 --mode training --json | pick warnings.# choices.0.no_hardware
+  warnings.#: 1
+  choices.0.no_hardware: true
+  $ foretell rank data/models/resnet50.onnx --devices t4,v100,a30 --dtype fp16 | grep -c warning
+  0
+  [1]
+  $ echo 'linear x=1x4096 out=1000 dtype=fp8e4m3' | foretell predict - --device a100,h100 | grep warning
+  warning: NVIDIA A100 SXM4 80 GB has no hardware for fp8e4m3: software converts it, or refuses to run; the times are guesses

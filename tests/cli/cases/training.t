@@ -1,6 +1,7 @@
 A training step is derived from a forward graph: loss, backward pass, optimizer.
 
   $ foretell ops data/models/resnet18.onnx --mode training --batch 32 --top 8
+  warning: 20 convolutions of resnet18.onnx hold norms that its exporter folded into them for inference: with its norms the network trains in more memory and time than this graph; tools/export-pt2 MODULE:FUNCTION --training --input SIZES -o FILE.pt2 exports them
   assumed: no dropout: models exported for evaluation have none
   assumed: loss: cross entropy over the 1000 classes of output
   resnet18.onnx: one step of forward, backward and SGD; a multiply-accumulate is 2 FLOPs
@@ -203,6 +204,7 @@ Foretold for a device: by phase, and memory by part.
 
   $ foretell predict data/models/resnet18.onnx --device a30 --mode training --batch 32 --optimizer momentum --top 3
   resnet18.onnx on a30: NVIDIA A30
+  warning: 20 convolutions of resnet18.onnx hold norms that its exporter folded into them for inference: with its norms the network trains in more memory and time than this graph; tools/export-pt2 MODULE:FUNCTION --training --input SIZES -o FILE.pt2 exports them
   assumed: no dropout: models exported for evaluation have none
   assumed: loss: cross entropy over the 1000 classes of output
   assumed: training, one step of forward, backward and SGD with momentum at a time, fp32
@@ -256,6 +258,7 @@ Forward measurements do not answer for the backward pass, and the answer says so
   $ foretell collect data/models/resnet18.onnx --engine fake -q > /dev/null && foretell train --engine fake -q > /dev/null
   $ foretell predict data/models/resnet18.onnx --engine fake --mode training --top 1 | grep -v unavailable: | blur
   resnet18.onnx on local: THIS-MACHINE; fake 1, threads=1
+  warning: 20 convolutions of resnet18.onnx hold norms that its exporter folded into them for inference: with its norms the network trains in more memory and time than this graph; tools/export-pt2 MODULE:FUNCTION --training --input SIZES -o FILE.pt2 exports them
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   assumed: no dropout: models exported for evaluation have none
   assumed: loss: cross entropy over the 1000 classes of output
@@ -294,7 +297,7 @@ Forward measurements do not answer for the backward pass, and the answer says so
   phases.1.phase: "backward"
   phases.1.time.basis: "roofline"
   phases.2.time.basis: "roofline"
-  warnings: ["4 of 66 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx, then foretell train, brings them in", "36 of 66 unique operations belong to backward pass and optimizer, which were not measured: their times are rooflines, lower bounds"]
+  warnings: ["20 convolutions of resnet18.onnx hold norms that its exporter folded into them for inference: with its norms the network trains in more memory and time than this graph; tools/export-pt2 MODULE:FUNCTION --training --input SIZES -o FILE.pt2 exports them", "4 of 66 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx, then foretell train, brings them in", "36 of 66 unique operations belong to backward pass and optimizer, which were not measured: their times are rooflines, lower bounds"]
   $ foretell predict data/models/resnet18.onnx --engine fake --mode inference --json | pick mode phases.# phases.0.time.basis memory.counted_as
   mode: "inference"
   phases.#: 1
@@ -330,3 +333,16 @@ What cannot be.
   $ printf '%s\n' 'linear x=8x64 out=32 dtype=fp32' 'relu x=8x32 dtype=fp32' | foretell ops - --mode training
   foretell ops: standard input: a list does not say how its operations are connected: write the backward ones as lines with phase=backward
   [2]
+
+Norms that an exporter folded into convolutions are said first; the archive of the same network has them.
+
+  $ foretell predict data/models/resnet50.onnx --device a30,t4 --mode training --batch 64 | grep warning: | cut -d : -f 1,2
+  warning: 53 convolutions of resnet50.onnx hold norms that its exporter folded into them for inference
+  warning: 70 of 119 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet50.onnx, then foretell train, brings them in
+  $ foretell predict data/models/resnet50.pt2 --device a30 --mode training --batch 64 --max-batch | grep -e warning: -e 'peak memory' -e largest
+  peak memory          5.27 GiB  5.11 GiB  5.54 GiB  scaled
+  largest batch that fits: 295
+  $ foretell ops data/models/resnet50.onnx --mode training --json | pick warnings.#
+  warnings.#: 1
+  $ foretell ops data/models/resnet50.pt2 --mode training --json | pick warnings
+  warnings: []
