@@ -1,8 +1,6 @@
 #ifndef FT_FILE_H
 #define FT_FILE_H
 
-#include <stddef.h>
-
 #include "foretell/error.h"
 
 FT_BEGIN_DECLS

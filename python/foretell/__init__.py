@@ -1,0 +1,33 @@
+"""Predicts time, energy and memory of neural networks on devices, before anything runs.
+
+import foretell
+print(foretell.predict("resnet50.onnx", device="h100"))
+"""
+
+from __future__ import annotations
+
+from ._answer import Estimate, Memory, Op, Prediction, Predictions, Verified
+from ._ask import devices, predict
+from ._binding import VERSION as __version__
+from ._command import collect, evaluate, explore, place, ptx, rank, train
+from ._library import Error
+
+__all__ = [
+    "Error",
+    "Estimate",
+    "Memory",
+    "Op",
+    "Prediction",
+    "Predictions",
+    "Verified",
+    "__version__",
+    "collect",
+    "devices",
+    "evaluate",
+    "explore",
+    "place",
+    "predict",
+    "ptx",
+    "rank",
+    "train",
+]

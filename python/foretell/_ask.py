@@ -1,0 +1,308 @@
+"""The one question: a query of the library from Python's arguments."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from . import _library
+from ._answer import Prediction, Predictions
+from ._library import Error, call, check, ffi, lib, text
+
+_TEXTS = (
+    "dtype",
+    "mode",
+    "optimizer",
+    "loss",
+    "loss_on",
+    "setting",
+    "policy",
+    "engine",
+    "engine_version",
+    "predictor",
+    "method",
+    "correct",
+    "run_mode",
+    "host",
+)
+
+
+class _Query:
+    """An ft_query with what it borrows."""
+
+    def __init__(self, **fields: Any) -> None:
+        self.c = ffi.new("ft_query *")
+        self.c.size = ffi.sizeof("ft_query")
+        self._keep: list[Any] = []
+        for name, value in fields.items():
+            self.set(name, value)
+
+    def keep(self, value: Any) -> Any:
+        self._keep.append(value)
+        return value
+
+    def set(self, name: str, value: Any) -> None:
+        if value is None:
+            return
+        if isinstance(value, (str, os.PathLike)):
+            value = self.keep(ffi.new("char[]", os.fsencode(value)))
+        setattr(self.c, name, value)
+
+    def set_list(self, specs: str) -> None:
+        raw = specs.encode()
+        self.c.list, self.c.list_len = self.keep(ffi.new("char[]", raw)), len(raw)
+        self.set("model", "operations")
+
+    def set_dims(self, dims: dict[str, int] | None) -> None:
+        if not dims:
+            return
+        array = self.keep(ffi.new("ft_dim_value[]", len(dims)))
+        for one, (name, value) in zip(array, dims.items()):
+            one.name, one.value = self.keep(ffi.new("char[]", name.encode())), value
+        self.c.dims, self.c.n_dims = array, len(dims)
+
+    def set_inputs(self, inputs: dict[str, Sequence[int]] | None) -> None:
+        if not inputs:
+            return
+        array = self.keep(ffi.new("ft_input_shape[]", len(inputs)))
+        for one, (name, shape) in zip(array, inputs.items()):
+            if len(shape) > lib.FT_MAX_RANK:
+                raise Error(
+                    "EINVAL", f"input {name} has more than {lib.FT_MAX_RANK} dimensions", "inputs="
+                )
+            one.name, one.shape.rank = self.keep(ffi.new("char[]", name.encode())), len(shape)
+            for i, size in enumerate(shape):
+                one.shape.dim[i] = size
+        self.c.inputs, self.c.n_inputs = array, len(inputs)
+
+    def read(self) -> Any:
+        """The ft_graph of its model, freed when unused."""
+        out, err = ffi.new("ft_graph **"), ffi.new("ft_error *")
+        check(lib.ft_query_import(out, self.c, err), err)
+        return ffi.gc(out[0], lib.ft_graph_free)
+
+    def ask(self, data: Any, device: str, **fields: Any) -> Any:
+        """The ft_answer for a device; the query itself stays, so that threads may share it."""
+        out, err = ffi.new("ft_answer **"), ffi.new("ft_error *")
+        one, name = ffi.new("ft_query *", self.c[0]), ffi.new("char[]", device.encode())
+        one.device = name
+        for field, value in fields.items():
+            setattr(one, field, value)
+        check(lib.ft_query_ask(out, data, one, err), err)
+        return ffi.gc(out[0], lib.ft_answer_free)
+
+
+def _settings(setting: str | None, **clocks: Any) -> str | None:
+    units = {"clock": "MHz", "memory": "MHz", "power": "W"}
+    words = [setting] if setting else []
+    words += [
+        f"{name}={value}" + (units[name] if not isinstance(value, str) else "")
+        for name, value in clocks.items()
+        if value is not None
+    ]
+    return " ".join(words) or None
+
+
+def _optimizer(value: Any) -> str | None:
+    """ "adamw", or torch.optim.AdamW, or one that is set up."""
+    if value is None or isinstance(value, str):
+        return value
+    kind = value if isinstance(value, type) else type(value)
+    name = kind.__name__.lower()
+    if name == "sgd" and not isinstance(value, type) and value.defaults.get("momentum"):
+        return "momentum"
+    return name
+
+
+def is_module(what: Any) -> bool:
+    """Whether it is to be exported: a module, an exported program, or a function of tensors."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return False
+    program = sys.modules.get("torch.export")
+    return (
+        isinstance(what, torch.nn.Module)
+        or (program is not None and isinstance(what, program.ExportedProgram))
+        or (callable(what) and not isinstance(what, (type, str)))
+    )
+
+
+def _bounded(graph: Any) -> int:
+    return graph.n_bounded
+
+
+def _specs(what: Any) -> str | None:
+    """The text of a list of specs; None: it is none."""
+    if isinstance(what, (list, tuple)) and all(isinstance(line, str) for line in what):
+        return "\n".join(what)
+    return None
+
+
+@contextlib.contextmanager
+def files(
+    models: Sequence[Any], args: Any, kwargs: Any, options: dict[str, Any]
+) -> Iterator[list[Any]]:
+    """Paths of models: modules are exported and lists written for as long as this lasts."""
+    with contextlib.ExitStack() as stack:
+        paths = []
+        for what in models:
+            specs = _specs(what)
+            if specs is not None:
+                import tempfile
+
+                file = stack.enter_context(tempfile.NamedTemporaryFile("w", suffix=".ops"))
+                file.write(specs + "\n")
+                file.flush()
+                what = file.name
+            elif is_module(what):
+                from . import _export
+
+                what, _ = _export.export(
+                    what,
+                    args,
+                    kwargs,
+                    stack.enter_context(_export.folder()),
+                    str,
+                    mode=options.get("mode"),
+                    batch=options.get("batch") if isinstance(options.get("batch"), int) else None,
+                )
+            paths.append(what)
+        yield paths
+
+
+def predict(
+    what: Any,
+    args: Any = (),
+    kwargs: dict | None = None,
+    *,
+    device: str | Sequence[str] = "local",
+    batch: int | None = None,
+    precision: str | None = None,
+    mode: str | None = None,
+    optimizer: Any = None,
+    loss: str | None = None,
+    loss_on: str | None = None,
+    run_mode: str | None = None,
+    clock: Any = None,
+    memory_clock: Any = None,
+    power_cap: Any = None,
+    setting: str | None = None,
+    policy: str | None = None,
+    engine: str | None = None,
+    engine_version: str | None = None,
+    host: str | None = None,
+    threads: int | None = None,
+    predictor: Any = None,
+    method: str | None = None,
+    correct: Any = None,
+    dims: dict[str, int] | None = None,
+    inputs: dict[str, Sequence[int]] | None = None,
+    trips: int | None = None,
+    data_dir: Any = None,
+) -> Any:
+    """Time, energy, power and memory of a network on a device, before it runs.
+
+    what: a path (.onnx, .pt2, .ops), a list of specs, or, with PyTorch, an nn.Module or an
+    exported program, called as what(*args, **kwargs); tensors may be meta or fake ones, and
+    nothing is computed.
+    device: a name, an alias ("NVIDIA H100 80GB HBM3"), a product ("h100") or "local"; of a list
+    of them the answer is a list, Predictions, otherwise a Prediction.
+    batch: where the model leaves it open; of a module: the first dimension of its tensors is
+    made it.
+    precision: cast to "fp64", "fp32", "fp16" or "bf16"; "tf32": all products by TF32.
+    mode: "inference" or "training" (one step of forward, loss, backward, optimizer).
+    optimizer: "sgd", "momentum", "adam", "adamw", "none", or a class or object of torch.optim.
+    clock, memory_clock: MHz; power_cap: W. The others as of the command (docs/api.md).
+    Raises foretell.Error."""
+    mine = {k: v for k, v in locals().items() if k not in ("what", "args", "kwargs")}
+    if precision == "tf32":
+        precision, policy = None, policy or "tf32"
+    options = dict(
+        dtype=precision,
+        mode=mode,
+        optimizer=_optimizer(optimizer),
+        loss=loss,
+        loss_on=loss_on,
+        setting=_settings(setting, clock=clock, memory=memory_clock, power=power_cap),
+        policy=policy,
+        engine=engine,
+        engine_version=engine_version,
+        host=host,
+        threads=threads,
+        predictor=predictor,
+        method=method,
+        correct=correct,
+        run_mode=run_mode,
+        batch=batch,
+        trips=trips,
+    )
+    data = _library.folders(data_dir)
+    specs = _specs(what)
+    names = [device] if isinstance(device, str) else list(device)
+    query = _Query(**options)
+    query.set_dims(dims)
+    query.set_inputs(inputs)
+    notes: list[str] = []
+    title: str | None = None
+    again: Any = None
+    if specs is not None:
+        query.set_list(specs)
+    elif isinstance(what, (str, os.PathLike)):
+        query.set("model", what)
+
+        def again(on: str) -> int:
+            return call(lambda: query.ask(data, on, max_batch=1)).max_batch
+    elif is_module(what):
+        from . import _export
+
+        def read(path: str) -> Any:
+            query.set("model", path)
+            return call(query.read)
+
+        def again(on: str) -> int:
+            def memory_at(size: int) -> float:
+                p = predict(what, args, kwargs, **{**mine, "device": on, "batch": size})
+                limits.append(p.memory.limit)
+                return p.memory.value
+
+            limits: list[float] = []
+            memory_at(1)
+            return _export.largest_batch(memory_at, limits[0])
+
+        query.c.batch = 0
+        with _export.folder() as folder:
+            graph, notes = _export.export(
+                what, args, kwargs, folder, read, mode=mode, batch=batch, bounded=_bounded
+            )
+        query.c.graph = query.keep(graph)
+        title = _export.name_of(what)
+    else:
+        raise Error(
+            "EINVAL",
+            f"what is a path, a list of specs or an nn.Module, not {type(what).__name__}",
+            "",
+        )
+
+    def file() -> Any:
+        return files([what], args, kwargs, {"mode": mode, "batch": batch})
+
+    answers = Predictions()
+    for name in names:
+        answer = call(functools.partial(query.ask, data, name))
+        answers.append(Prediction(answer, query, list(notes), again, title, file))
+    return answers[0] if isinstance(device, str) else answers
+
+
+def devices(data_dir: Any = None) -> list[str]:
+    """Names of the devices that can be asked about, beside "local"."""
+    names, n, err = ffi.new("char ***"), ffi.new("size_t *"), ffi.new("ft_error *")
+    where = os.fsencode(data_dir or os.environ.get("FORETELL_DATA") or _library.DATA)
+    check(lib.ft_device_names(names, n, where, err), err)
+    try:
+        return [text(names[0][i]) for i in range(n[0])]
+    finally:
+        lib.ft_device_names_free(names[0], n[0])

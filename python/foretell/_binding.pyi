@@ -1,0 +1,5 @@
+from typing import Any
+
+ffi: Any
+VERSION: str
+SIZES: dict[str, int]

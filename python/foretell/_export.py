@@ -1,0 +1,232 @@
+"""PyTorch modules -> files that the library reads; nothing is computed and no weight is written.
+
+In this order, the next where one fails: torch.export (non-strict, then strict), then the ATen
+operations recorded as they are dispatched: on fake tensors, then on the tensors given."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch.utils import _pytree
+
+from . import _record
+from ._library import Error
+
+_lock = threading.RLock()  # flags of modules are changed and put back
+
+
+class _Function(torch.nn.Module):
+    """A function of tensors as a module."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self._function = function
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self._function(*args, **kwargs)
+
+
+def name_of(what: Any) -> str:
+    """What the answer calls it."""
+    if isinstance(what, torch.export.ExportedProgram):
+        return "exported program"
+    return (
+        type(what).__name__
+        if isinstance(what, torch.nn.Module)
+        else getattr(what, "__name__", "function")
+    )
+
+
+@contextlib.contextmanager
+def _flags(module: torch.nn.Module, mode: str | None) -> Iterator[None]:
+    """In the mode that is asked about (None: inference), put back afterwards."""
+    before = {m: m.training for m in module.modules()}
+    module.train(mode == "training")
+    try:
+        yield
+    finally:
+        for m, training in before.items():
+            m.training = training
+
+
+def _without_values(tensor: Any) -> Any:
+    if not isinstance(tensor, torch.Tensor):
+        return tensor
+    empty = torch.empty_like(tensor, device="meta")
+    if isinstance(tensor, torch.nn.Parameter):
+        return torch.nn.Parameter(empty, requires_grad=tensor.requires_grad)
+    return empty
+
+
+def save(program: Any, path: str) -> None:
+    """torch.export.save() without weights; the program stays as it is."""
+    kept = program._state_dict, program._constants, program._example_inputs
+    try:
+        program._state_dict = {k: _without_values(v) for k, v in kept[0].items()}
+        program._constants = {k: _without_values(v) for k, v in kept[1].items()}
+        program._example_inputs = None
+        torch.export.save(program, path)
+    finally:
+        program._state_dict, program._constants, program._example_inputs = kept
+
+
+def _arguments(args: Any, kwargs: dict | None, batch: int | None) -> tuple[tuple, dict]:
+    """As they are called; with a batch, the first dimension of the tensors that share it is it."""
+    if isinstance(args, torch.Tensor):
+        args = (args,)
+    args, kwargs = tuple(args), dict(kwargs or {})
+    tensors = [
+        t for t in _pytree.tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor) and t.dim()
+    ]
+    if batch is None or not tensors:
+        return args, kwargs
+    old = tensors[0].shape[0]
+
+    def resized(t: Any) -> Any:
+        if not isinstance(t, torch.Tensor) or not t.dim() or t.shape[0] != old:
+            return t
+        make = torch.empty if t.is_floating_point() else torch.zeros
+        return make((batch, *t.shape[1:]), dtype=t.dtype, device=t.device)
+
+    return _pytree.tree_map(resized, (args, kwargs))
+
+
+def _place(module: torch.nn.Module, args: Any) -> Any:
+    """Tensors that a module makes as it runs are on the meta device where all of its own are."""
+    tensors = [*module.parameters(), *module.buffers(), *_pytree.tree_leaves(args)]
+    tensors = [t for t in tensors if isinstance(t, torch.Tensor)]
+    if tensors and all(t.is_meta for t in tensors):
+        return torch.device("meta")
+    return contextlib.nullcontext()
+
+
+def export(
+    what: Any,
+    args: Any,
+    kwargs: dict | None,
+    folder: str,
+    read: Callable[[str], Any],
+    *,
+    mode: str | None = None,
+    batch: int | None = None,
+    bounded: Callable[[Any], int] = lambda result: 0,
+) -> tuple[Any, list[str]]:
+    """What `read` makes of the file of a module, an exported program or a function, by the first
+    way that works; and a sentence about each that did not. bounded: how many operations of what
+    was read have no rule. Raises Error."""
+    path = os.path.join(folder, name_of(what) + ".pt2")
+    if isinstance(what, torch.export.ExportedProgram):
+        if batch is not None:
+            raise Error(
+                "EINVAL", "an exported program has its batch: export it with another", "batch="
+            )
+        save(what, path)
+        return read(path), []
+    module = what if isinstance(what, torch.nn.Module) else _Function(what)
+    args, kwargs = _arguments(args, kwargs, batch)
+
+    def by_export(strict: bool) -> None:
+        save(torch.export.export(module, args, kwargs, strict=strict), path)
+
+    def by_recording(fake: bool, grad: bool = mode == "training") -> None:
+        with torch.set_grad_enabled(grad):
+            _record.record(module, args, kwargs, path, fake=fake)
+
+    ways: list[tuple[str, Callable[[], None]]] = [
+        ("torch.export", lambda: by_export(False)),
+        ("torch.export, strict", lambda: by_export(True)),
+        ("recording on fake tensors", lambda: by_recording(True)),
+        ("recording while running", lambda: by_recording(False)),
+    ]
+    if mode != "training":  # modules that take gradients as they run
+        ways += [
+            ("recording on fake tensors with gradients", lambda: by_recording(True, True)),
+            ("recording while running with gradients", lambda: by_recording(False, True)),
+        ]
+    notes: list[str] = []
+    grad = contextlib.nullcontext() if mode == "training" else torch.no_grad()
+    with _lock, _flags(module, mode), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for title, write in ways:
+            try:
+                with grad, _place(module, (args, kwargs)):
+                    write()
+                result = read(path)
+            except Error as error:
+                if error.status not in ("EFORMAT", "EUNSUPPORTED"):
+                    raise  # what was asked, not how it was read
+                notes.append(f"{title} failed: {error.sentence[:200]}")
+                continue
+            except Exception as error:  # whatever a module or an exporter raises: the next way
+                line = (str(error).strip().splitlines() or [type(error).__name__])[0]
+                notes.append(f"{title} failed: {line[:200]}")
+                continue
+            if bounded(result) and title.startswith("torch.export"):
+                finer = _finer(lambda: by_recording(True), path, read, bounded, result)
+                if finer is not None:
+                    notes.append(f"{title} gave operations without a rule")
+                    result, title = finer, "recording on fake tensors"
+            if notes:
+                notes.append(f"operations are from {title}")
+            return result, notes
+    raise Error("EUNSUPPORTED", f"{name_of(what)} cannot be read: " + "; ".join(notes), "")
+
+
+def largest_batch(memory_at: Callable[[int], float], limit: float) -> int:
+    """The largest batch whose memory is at most the limit: a straight line through what is known,
+    then bisection."""
+    known: dict[int, bool] = {}
+
+    def fits(batch: int) -> bool:
+        if batch not in known:
+            known[batch] = memory_at(batch) <= limit
+        return known[batch]
+
+    first, second = memory_at(2), memory_at(4)
+    if second > first:
+        guess = int(min(max(2 + (limit - first) * 2 / (second - first), 1), 1 << 24))
+        for batch in (guess, guess + 1):
+            fits(batch)
+    if not known and not fits(1):
+        return 0
+    low = max((b for b, good in known.items() if good), default=0)
+    high = min((b for b, good in known.items() if not good), default=0)
+    while not high and low < 1 << 24:
+        if fits(2 * low):
+            low = 2 * low
+        else:
+            high = 2 * low
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def _finer(
+    write: Callable[[], None],
+    path: str,
+    read: Callable[[str], Any],
+    bounded: Callable[[Any], int],
+    than: Any,
+) -> Any:
+    """What is recorded, where it has fewer operations without a rule: composite ones are taken
+    apart there. None: it has not, or cannot be recorded."""
+    try:
+        write()
+        result = read(path)
+    except Exception:  # as in export()
+        return None
+    return result if bounded(result) < bounded(than) else None
+
+
+@contextlib.contextmanager
+def folder() -> Iterator[str]:
+    with tempfile.TemporaryDirectory(prefix="foretell-") as path:
+        yield path

@@ -1,0 +1,144 @@
+"""Answers drawn: HTML with intervals (no scripts, nothing fetched), and Chrome trace events."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ._answer import Estimate, with_unit
+
+if TYPE_CHECKING:
+    from ._answer import Prediction
+
+_STYLE = (
+    "<style>.ft{font:14px sans-serif;border-collapse:collapse}.ft td,.ft th{padding:3px 10px;"
+    "text-align:left;border-bottom:1px solid #ddd}.ft td.n{text-align:right}"
+    ".ft svg{vertical-align:middle}</style>"
+)
+_WIDTH = 180
+
+
+def _interval(e: Estimate, most: float) -> str:
+    """The 90 % interval as a bar, the value as a line, from 0 to `most`."""
+    if not e or not most > 0:
+        return ""
+    low, high = (e.low, e.high) if not math.isnan(e.low) else (e.value, e.value)
+    x = [min(max(v / most, 0), 1) * (_WIDTH - 2) for v in (low, e.value, high)]
+    title = html.escape(str(e))
+    return (
+        f'<svg width="{_WIDTH}" height="14" role="img"><title>{title}</title>'
+        f'<line x1="0" y1="7" x2="{_WIDTH}" y2="7" stroke="#ddd"/>'
+        f'<rect x="{x[0]:.1f}" y="3" width="{max(x[2] - x[0], 1):.1f}" height="8" fill="#9ecae1"/>'
+        f'<rect x="{x[1]:.1f}" y="1" width="2" height="12" fill="#08519c"/></svg>'
+    )
+
+
+def _most(values: Sequence[Estimate]) -> float:
+    ends = [e.value if math.isnan(e.high) else e.high for e in values if e]
+    return max((v for v in ends if math.isfinite(v)), default=0.0)
+
+
+def fragment(predictions: Sequence[Prediction]) -> str:
+    """A table: a row a quantity and device, the intervals of a quantity to one scale."""
+    rows = []
+    for name in ("time", "energy", "power", "memory"):
+        values = [getattr(p, name) for p in predictions]
+        for p, e in zip(predictions, values):
+            number = with_unit(e.value, e.unit) if e else "unavailable: " + html.escape(e.why)
+            rows.append(
+                f"<tr><td>{name}</td><td>{html.escape(p.device)}</td><td class=n>{number}</td>"
+                f"<td>{_interval(e, _most(values))}</td><td>{html.escape(e.basis)}</td></tr>"
+            )
+    first = predictions[0] if predictions else None
+    title = html.escape(f"{first.model}, {first.dtype}, {first.step}") if first else ""
+    return (
+        f"{_STYLE}<table class=ft><caption>{title}</caption>"
+        "<tr><th></th><th>device</th><th>value</th>"
+        f"<th>90 % interval</th><th>basis</th></tr>{''.join(rows)}</table>"
+    )
+
+
+def _sums(p: Prediction) -> str:
+    rows = []
+    for path, row in p.modules().items():
+        name = html.escape(path or p.model)
+        rows.append(
+            f"<tr><td>{name}</td><td class=n>{with_unit(row['total_s'], 's')}</td>"
+            f"<td class=n>{100 * row['share']:.1f} %</td>"
+            f"<td class=n>{with_unit(row['flops'], '')}</td>"
+            f"<td class=n>{with_unit(row['parameters'], '')}</td></tr>"
+        )
+    return (
+        "<table class=ft><tr><th>module</th><th>time</th><th>share</th><th>FLOPs</th>"
+        f"<th>parameters</th></tr>{''.join(rows)}</table>"
+    )
+
+
+def page(p: Prediction) -> str:
+    parts = "".join(
+        f"<tr><td>{name}</td><td class=n>{with_unit(value, 'B')}</td></tr>"
+        for name, value in p.memory.parts.items()
+        if value
+    )
+    lines = "".join(
+        f"<li>{html.escape(line)}</li>" for line in [*p.notes, *p.assumptions, *p.warnings]
+    )
+    title = html.escape(f"{p.model} on {p.device}")
+    return (
+        f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title><h1>{title}</h1>"
+        f"{fragment([p])}<ul>{lines}</ul><h2>Memory by part</h2><table class=ft>{parts}</table>"
+        f"<h2>Modules</h2>{_sums(p)}</html>\n"
+    )
+
+
+def write_trace(p: Prediction, path: str | os.PathLike) -> None:
+    events: list[dict[str, Any]] = []
+    open_modules: list[tuple[str, float]] = []
+    now = 0.0
+
+    def slice_(title: str, begin: float, end: float, **args: Any) -> None:
+        events.append(
+            {
+                "name": title,
+                "ph": "X",
+                "pid": 1,
+                "tid": 1,
+                "ts": begin,
+                "dur": end - begin,
+                "args": args,
+            }
+        )
+
+    def close(depth: int) -> None:
+        while len(open_modules) > depth:
+            name, begin = open_modules.pop()
+            slice_(name, begin, now)
+
+    for op in p.ops:
+        parts = op.module.split(".") if op.module else []
+        paths = [".".join(parts[: i + 1]) for i in range(len(parts))]
+        same = 0
+        while same < min(len(paths), len(open_modules)) and open_modules[same][0] == paths[same]:
+            same += 1
+        close(same)
+        open_modules += [(one, now) for one in paths[same:]]
+        took = op.total_s * 1e6
+        slice_(
+            op.kind,
+            now,
+            now + took,
+            spec=op.spec,
+            name=op.name,
+            phase=op.phase,
+            count=op.count,
+            basis=op.time.basis,
+        )
+        now += took
+    close(0)
+    about = {"model": p.model, "device": p.device, "time_s": p.time.value}
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"traceEvents": events, "displayTimeUnit": "ms", "otherData": about}, file)

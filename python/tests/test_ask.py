@@ -1,0 +1,294 @@
+"""Questions about files and lists, and what the answers hold; without PyTorch."""
+
+import json
+import math
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import foretell
+from foretell import _library
+
+LINES = [
+    "conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32 *4",
+    "linear x=1x4096 out=1000 dtype=fp32",
+]
+
+
+def command(*words):
+    done = subprocess.run([_library.COMMAND, *words], check=True, capture_output=True, text=True)
+    return json.loads(done.stdout)
+
+
+def test_an_answer_is_what_the_command_says(resnet50):
+    said = command(
+        "predict",
+        resnet50,
+        "--device",
+        "a30",
+        "--batch",
+        "4",
+        "--mode",
+        "training",
+        "--json",
+        "--optimizer",
+        "adamw",
+        "--data-dir",
+        _library.DATA,
+    )
+    p = foretell.predict(resnet50, device="a30", batch=4, mode="training", optimizer="adamw")
+    for ours, theirs in [
+        (p.time, said["time"]),
+        (p.energy, said["energy"]),
+        (p.power, said["power"]),
+        (p.memory, said["memory"]["total"]),
+    ]:
+        assert [*ours[:3]] == pytest.approx(
+            [theirs[k] for k in ("value", "low", "high")], rel=1e-12
+        )
+        assert (ours.unit, ours.basis) == (theirs["unit"], theirs["basis"])
+    assert p.flops == said["flops"] and p.batch == 4 and p.mode == "training"
+    assert p.memory.parts["gradients"] == said["memory"]["gradients"] > 0
+    assert sum(v for v in p.memory.parts.values() if not math.isnan(v)) == pytest.approx(
+        p.memory.value
+    )
+
+
+def test_a_list_of_specs():
+    p = foretell.predict(LINES, device="h100")
+    assert [op.kind for op in p.ops] == ["conv2d", "linear"] and p.ops[0].count == 4
+    assert p.ops[1].flops == 2 * 4096 * 1000 and p.ops[1].product_flops == 2 * 4096 * 1000
+    with pytest.raises(foretell.Error):
+        p.max_batch()
+
+
+def test_modules_of_an_onnx_file(resnet50):
+    p = foretell.predict(resnet50, device="h100")
+    assert "layer3.0.conv2" in {op.module for op in p.ops}
+    sums = p.modules()
+    assert sums[""]["flops"] == pytest.approx(p.flops)
+    assert sums["layer3"]["ops"] == sum(op.count for op in p.ops if op.module.startswith("layer3."))
+    assert sums[""]["share"] == pytest.approx(sum(op.share for op in p.ops))
+    assert "layer4" in p.tree(1) and "layer4.0" not in p.modules()["layer4"]
+
+
+def test_module_paths_from_scopes_and_names():
+    path = _answer_module().module_path
+    assert path("layer1/layer1.0/layer1.0.conv1@1", "conv2d") == "layer1.0.conv1"
+    assert path("", "layer1.0.conv1/Conv") == "layer1.0.conv1"
+    assert path("", "/layer1/layer1.0/conv1/Conv") == "layer1.0.conv1"
+    assert path("", "Conv_3") == ""
+
+
+def _answer_module():
+    from foretell import _answer
+
+    return _answer
+
+
+def test_fits_and_the_largest_batch(resnet50):
+    p = foretell.predict(resnet50, device="t4", mode="training")
+    most = p.max_batch()
+    assert p.fits() and most > 1
+    assert foretell.predict(resnet50, device="t4", mode="training", batch=most).fits()
+    assert not foretell.predict(resnet50, device="t4", mode="training", batch=most + 1).fits()
+
+
+def test_several_devices(resnet50):
+    several = foretell.predict(resnet50, device=["a30", "h100"], batch=2)
+    assert [p.device for p in several] == ["a30", "h100-sxm"]
+    assert several[1].time == foretell.predict(resnet50, device="h100", batch=2).time
+    assert "a30" in str(several) and "a30" in several._repr_html_()
+
+
+def test_frames(resnet50):
+    pytest.importorskip("pandas")
+    frame = foretell.predict(resnet50, device="a30").to_pandas()
+    assert "layer3.0.conv2" in set(frame["module"]) and frame["flops"].sum() > 8e9
+    assert list(foretell.predict(resnet50, device=["a30", "t4"]).to_pandas()["device"]) == [
+        "a30",
+        "t4",
+    ]
+
+
+def test_settings_and_precision(resnet50):
+    fast, slow = (foretell.predict(resnet50, device="a30", clock=c, batch=32) for c in (1400, 600))
+    assert slow.time.value > fast.time.value and "clock=600MHz" in slow.setting
+    half = foretell.predict(resnet50, device="a30", precision="fp16")
+    assert half.dtype == "fp16" and half.memory.value < fast.memory.value
+
+
+@pytest.mark.parametrize(
+    "what, options, status, hint",
+    [
+        ("no-such.onnx", {}, "EIO", ""),
+        (["conv2d"], {}, "EFORMAT", ""),
+        (LINES, {"device": "no such device"}, "ENOTFOUND", ""),
+        (LINES, {"device": "local"}, "ENOTFOUND", ""),
+        (LINES, {"mode": "sleeping"}, "EINVAL", None),
+        (42, {}, "EINVAL", ""),
+    ],
+)
+def test_errors_have_a_status_and_a_sentence(what, options, status, hint):
+    with pytest.raises(foretell.Error) as caught:
+        foretell.predict(what, **{"device": "h100", **options})
+    assert caught.value.status == status and len(caught.value.sentence) > 10
+    assert hint is None or caught.value.hint == hint
+
+
+def test_a_value_that_the_model_needs_is_named():
+    import pathlib
+
+    here = pathlib.Path(__file__).resolve().parents[2]
+    with pytest.raises(foretell.Error) as caught:
+        foretell.predict(here / "data/models/bert-6.onnx", device="h100", dims={"nothing": 3})
+    assert caught.value.status == "EINVAL"
+
+
+def test_drawings(resnet50, tmp_path):
+    p = foretell.predict(resnet50, device="a30")
+    page = p.html(tmp_path / "p.html")
+    assert (tmp_path / "p.html").read_text() == page and "<svg" in page and "<script" not in page
+    assert "<svg" in p._repr_html_()
+    p.trace(tmp_path / "t.json")
+    events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
+    convs = [e for e in events if e["name"] == "conv2d"]
+    assert len(convs) == 53
+    assert sum(e["dur"] for e in convs) == pytest.approx(
+        sum(o.total_s for o in p.ops if o.kind == "conv2d") * 1e6
+    )
+    whole = {e["name"]: e for e in events}["layer2"]
+    inside = [e for e in events if e["name"] == "layer2.0.conv1"][0]
+    assert (
+        whole["ts"] <= inside["ts"]
+        and inside["ts"] + inside["dur"] <= whole["ts"] + whole["dur"] + 1e-6
+    )
+
+
+def test_compare(resnet50):
+    a, b = (foretell.predict(resnet50, device=d) for d in ("a30", "h100"))
+    assert "ratio" in a.compare(b) and f"{b.time.value / a.time.value:.3f}" in a.compare(b)
+
+
+def test_commands_as_functions(resnet50, tmp_path):
+    ranked = foretell.rank(resnet50, by="energy", devices="a30,l4", limit=["time=1s"])
+    assert ranked["best"] in ("a30", "l4") and ranked["by"] == "energy"
+    assert foretell.rank(LINES, devices="a30,l4")["choices"]
+    split = foretell.place(resnet50, devices="t4,a30", link="16GB/s")
+    assert split is not None
+    with pytest.raises(foretell.Error) as caught:
+        foretell.rank(resnet50, by="beauty")
+    assert caught.value.status == "EINVAL" and "beauty" in caught.value.sentence
+
+
+def test_threads_share_what_is_read(resnet50):
+    wanted = {d: foretell.predict(resnet50, device=d).time for d in ("a30", "t4", "h100", "l4")}
+    got = []
+
+    def ask(device):
+        for _ in range(5):
+            got.append((device, foretell.predict(resnet50, device=device).time))
+
+    threads = [threading.Thread(target=ask, args=(d,)) for d in wanted]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert len(got) == 20 and all(wanted[d] == time for d, time in got)
+
+
+def test_many_predictions_keep_the_resident_size_flat():
+    def resident():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * 4096
+
+    def ask(n):
+        for _ in range(n):
+            assert foretell.predict(LINES, device="a30").ops
+
+    ask(300)
+    before = resident()
+    ask(1000)
+    assert resident() - before < 2 << 20
+
+
+def test_import_loads_little():
+    script = (
+        "import sys; before = set(sys.modules); import foretell;"
+        "print(*(set(sys.modules) - before));"
+        "print([l for l in open('/proc/self/status') if l.startswith('VmRSS')][0].split()[1])"
+    )
+    names, resident = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True
+    ).stdout.splitlines()
+    heavy = {"torch", "numpy", "pandas", "pycparser", "cffi", "asyncio", "json", "subprocess"}
+    assert not heavy & set(names.split()) and int(resident) < 30 * 1024
+
+
+def test_nothing_is_printed(resnet50, capfd):
+    foretell.predict(resnet50, device="a30")
+    foretell.rank(LINES, devices="a30,l4")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_console_script_is_the_command():
+    done = subprocess.run(
+        [sys.executable, "-c", "from foretell._command import main; main()"],
+        capture_output=True,
+        text=True,
+    )
+    assert "predict" in done.stdout + done.stderr
+    version = subprocess.run([_library.COMMAND, "--version"], capture_output=True, text=True).stdout
+    assert foretell.__version__ in version
+
+
+def test_the_binding_is_of_the_library():
+    from foretell import _binding
+
+    assert _library.text(_library.lib.ft_version()) == _binding.VERSION == foretell.__version__
+    assert _binding.SIZES["ft_query"] == _library.ffi.sizeof("ft_query")
+
+
+def test_this_machine_measured_trained_predicted_verified(resnet18):
+    collected = foretell.collect(resnet18, engine="fake", budget="20s")
+    assert collected["measured"] > 10
+    foretell.train(engine="fake")
+    p = foretell.predict(resnet18, device="local", engine="fake")
+    assert p.device == "local" and p.time.basis in ("measured", "learned")
+    both = p.verify(time="100ms")
+    assert both.time == p.time and both.measured_s == both.record["time"]["value"]
+    assert 0.5 < both.time.value / both.measured_s < 2 and "ratio" in str(both)
+    with pytest.raises(foretell.Error):
+        foretell.predict(resnet18, device="h100", method="physics", engine="vllm").verify()
+
+
+def test_ctrl_c_ends_the_wait(resnet50):
+    import os
+    import signal
+
+    entered = threading.Event()
+
+    def work():
+        entered.set()
+        never.wait()
+
+    def interrupt():
+        entered.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    never = threading.Event()
+    threading.Thread(target=interrupt, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        _library.call(work)
+    never.set()
+    assert foretell.predict(resnet50, device="a30").time
+
+
+def test_errors_are_pickled():
+    import pickle
+
+    error = foretell.Error("ENEEDED", "dimension open: add --dim s=N")
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.status, again.hint, str(again)) == ("ENEEDED", "dims=", str(error))

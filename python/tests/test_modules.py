@@ -1,0 +1,231 @@
+"""Modules of PyTorch: exported, with module paths; what does not export is recorded."""
+
+import pytest
+
+import foretell
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+torchvision = pytest.importorskip("torchvision", reason="torchvision is not installed")
+nn = torch.nn
+
+
+def resnet18(batch=2):
+    with torch.device("meta"):
+        return torchvision.models.resnet18(), (torch.empty(batch, 3, 224, 224),)
+
+
+class Broken(nn.Module):
+    """What no exporter takes: it looks at values, and at what Python has."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 4))
+
+    def forward(self, x):
+        if (
+            isinstance(x, torch.fx.Proxy)
+            or torch.compiler.is_exporting()
+            or torch.compiler.is_compiling()
+        ):
+            raise RuntimeError("not to be exported")
+        y = self.inner(x)
+        y += 1
+        return {"scores": self.inner(x).softmax(-1), "sum": y.sum()}
+
+
+class Depends(nn.Module):
+    def forward(self, x):
+        return x * 2 if float(x.sum()) > 0 else x @ x.T
+
+
+def test_a_module_is_asked_about_by_paths():
+    module, args = resnet18()
+    module.eval()
+    p = foretell.predict(module, args, device="h100")
+    assert not p.notes and p.batch == 2 and p.model == "ResNet"
+    paths = {op.module for op in p.ops if op.kind in ("conv2d", "linear")}
+    assert paths == {
+        name for name, m in module.named_modules() if isinstance(m, (nn.Conv2d, nn.Linear))
+    }
+    assert "layer4" in p.tree(1)
+    assert p.memory.parts["weights"] == sum(
+        t.numel() * t.element_size() for t in module.state_dict().values() if t.dim()
+    )
+
+
+@pytest.mark.parametrize("name", ["resnet18", "vgg11", "mobilenet_v2", "vit_b_16", "densenet121"])
+def test_flops_are_those_of_the_counter_by_module(name):
+    from torch.utils.flop_counter import FlopCounterMode
+
+    with torch.device("meta"):
+        module, x = getattr(torchvision.models, name)().eval(), torch.empty(2, 3, 224, 224)
+    with FlopCounterMode(display=False, depth=99) as counter, torch.no_grad():
+        module(x)
+    top = type(module).__name__
+    counted = {
+        path.partition(".")[2] if path != "Global" else "": sum(flops.values())
+        for path, flops in counter.get_flop_counts().items()
+        if path != top
+    }
+    sums = foretell.predict(module, (x,), device="h100").modules()
+    for path, flops in counted.items():
+        assert sums[path]["product_flops"] == flops, path
+
+
+def test_the_mode_of_a_module_is_put_back():
+    module, args = resnet18()
+    module.train()
+    module.layer1.eval()
+    step = foretell.predict(
+        module, args, device="a30", mode="training", optimizer=torch.optim.AdamW
+    )
+    assert "AdamW" in step.step and step.memory.parts["gradients"] > 0
+    forward = foretell.predict(module, args, device="a30")
+    assert forward.time.value < step.time.value and {op.phase for op in forward.ops} == {"forward"}
+    assert module.training and not module.layer1.training and not module.layer1[0].training
+
+
+def test_a_batch_is_made_and_the_largest_found():
+    module = nn.Sequential(nn.Conv2d(3, 64, 3), nn.ReLU(), nn.Flatten(), nn.LazyLinear(10))
+    x = torch.empty(1, 3, 64, 64)
+    module(x)
+    p = foretell.predict(module, x, device="t4", mode="training", batch=8)
+    assert p.batch == 8
+    most = p.max_batch()
+    for batch, fits in ((most, True), (most + 1, False)):
+        assert foretell.predict(module, x, device="t4", mode="training", batch=batch).fits() is fits
+
+
+def test_what_does_not_export_is_recorded():
+    module = Broken().eval()
+    p = foretell.predict(module, torch.zeros(8, 16), device="h100")
+    assert p.notes[-1] == "operations are from recording on fake tensors"
+    assert sum(op.product_flops for op in p.ops) == 2 * 2 * 8 * (16 * 32 + 32 * 4)
+    assert {"inner.0", "inner.2"} <= {op.module for op in p.ops}
+    assert p.memory.parts["weights"] == pytest.approx(4 * (16 * 32 + 32 + 32 * 4 + 4), abs=8)
+
+
+def test_what_looks_at_values_is_run():
+    p = foretell.predict(Depends(), torch.ones(8, 16), device="h100")
+    assert p.notes[-1] == "operations are from recording while running"
+    q = foretell.predict(Depends(), -torch.ones(8, 16), device="h100")
+    assert (
+        sum(op.product_flops for op in q.ops)
+        == 2 * 8 * 8 * 16
+        > sum(op.product_flops for op in p.ops)
+    )
+
+
+def test_recording_is_exporting():
+    import pathlib
+    import tempfile
+
+    from foretell import _record
+
+    module, args = resnet18()
+    exported = foretell.predict(module.eval(), args, device="h100")
+    with tempfile.TemporaryDirectory() as folder, torch.no_grad():
+        path = pathlib.Path(folder, "r.pt2")
+        _record.record(module, args, {}, str(path), fake=True)
+        recorded = foretell.predict(path, device="h100")
+    for path, row in exported.modules().items():
+        assert recorded.modules()[path]["product_flops"] == row["product_flops"], path
+    assert recorded.time.value == pytest.approx(exported.time.value, rel=0.05)
+    assert recorded.memory.parts["weights"] == exported.memory.parts["weights"]
+
+
+def test_an_exported_program():
+    module, args = resnet18()
+    program = torch.export.export(module.eval(), args, strict=False)
+    assert (
+        foretell.predict(program, device="h100").time
+        == foretell.predict(module, args, device="h100").time
+    )
+
+
+def test_a_function():
+    def attention(q, k, v):
+        return (q @ k.transpose(-1, -2)).softmax(-1) @ v
+
+    p = foretell.predict(attention, [torch.empty(1, 8, 128, 64, device="meta")] * 3, device="h100")
+    assert (
+        p.model == "attention"
+        and sum(op.product_flops for op in p.ops) == 2 * 2 * 8 * 128 * 128 * 64
+    )
+
+
+def test_a_module_that_does_not_run_has_its_sentence():
+    with pytest.raises(foretell.Error) as caught:
+        foretell.predict(nn.Linear(3, 4), torch.zeros(2, 5), device="h100")
+    assert caught.value.status == "EUNSUPPORTED" and "Linear" in caught.value.sentence
+
+
+def test_nothing_large_is_written():
+    with torch.device("meta"):
+        module = nn.Sequential(*[nn.Linear(28672, 28672) for _ in range(24)])  # 79 GB
+        x = torch.empty(4, 28672)
+    p = foretell.predict(module, x, device="h100")
+    assert p.memory.parts["weights"] > 75e9 and p.fits() is not None
+
+
+def test_commands_take_modules():
+    module, args = resnet18()
+    assert foretell.rank(module, args=args, devices="a30,l4")["choices"]
+
+
+class Losses(nn.Module):
+    def forward(self, x, y):
+        return (1 - nn.functional.cosine_similarity(x, y, dim=-1)).sum()
+
+
+def test_composite_operations_without_a_rule_are_taken_apart():
+    p = foretell.predict(Losses(), [torch.empty(8, 100)] * 2, device="h100")
+    assert not p.unmodelled and p.notes[-1] == "operations are from recording on fake tensors"
+
+
+def test_a_module_is_verified_here():
+    module = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 30 * 30, 10))
+    x = torch.empty(1, 3, 32, 32)
+    foretell.collect(module, args=x, engine="fake", budget="20s")
+    foretell.train(engine="fake")
+    both = foretell.predict(module, x, device="local", engine="fake", batch=4).verify(time="100ms")
+    assert 0.2 < both.time.value / both.measured_s < 5
+
+
+def test_threads_export_at_the_same_time():
+    import concurrent.futures
+
+    modules = [nn.Sequential(nn.Linear(n, n), nn.BatchNorm1d(n)) for n in (16, 32, 64, 128)]
+
+    def ask(m):
+        n = m[0].in_features
+        return foretell.predict(m, torch.empty(4, n), device="h100", mode="inference")
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(ask, modules * 2))
+    for module, p in zip(modules * 2, answers, strict=True):
+        n = module[0].in_features
+        assert sum(op.product_flops for op in p.ops) == 2 * 4 * n * n and module.training
+
+
+class Force(nn.Module):
+    """Takes a gradient as it runs, as models of forces between atoms do."""
+
+    def __init__(self):
+        super().__init__()
+        self.energy = nn.Linear(4, 1)
+
+    def forward(self, x):
+        x = x.requires_grad_()
+        return torch.autograd.grad(self.energy(x).sum(), x)[0]
+
+
+def test_gradients_inside_a_module_are_recorded():
+    p = foretell.predict(Force(), torch.ones(10, 4), device="h100")
+    assert "with gradients" in p.notes[-1] and sum(op.product_flops for op in p.ops) >= 2 * 40
+
+
+def test_a_wrong_option_is_said_at_once():
+    with pytest.raises(foretell.Error) as caught:
+        foretell.predict(nn.Linear(4, 4), torch.ones(10, 4), device="h100", precision="fp99")
+    assert caught.value.status == "EINVAL" and caught.value.sentence.startswith("there is no")
