@@ -331,6 +331,49 @@ static void a_run_that_hangs_is_ended_with_its_children(void)
     CHECK(child > 1 && has_ended((pid_t)child));
 }
 
+/* Its own session, and nobody's child any more. */
+static void a_run_that_hangs_is_ended_with_what_left_its_session(void)
+{
+    char text[320];
+    ft_command_options o = {.min_runs = 1, .max_runs = 1, .timeout_s = HANGS_MS / 1e3};
+    struct leaping time = {.ahead_s = 0};
+    ft__clock clock = leaping_clock(&time);
+    ft__runner runner = {.run = ft__system_runner.run, .clock = &clock};
+    ft_command_result *r;
+    ft_error err = {0};
+    ft_command c;
+    pid_t child;
+
+    snprintf(time.file, sizeof(time.file), "%s", in_folder("late-too"));
+    snprintf(text, sizeof(text),
+             "(setsid sh -c 'echo $$ >%s; exec sleep 6000' &); "
+             "while ! test -s %s; do sleep 0.01; done; "
+             "while :; do : >%s; sleep 0.1; done",
+             in_folder("away"), in_folder("away"), time.file);
+    c = shell(text);
+    CHECK(ft__runner_measure(&r, &c, 1, &o, &runner, &err) == FT_EBACKEND && !r);
+    child = pid_in("away");
+    CHECK(has_ended(child));
+    kill(child, SIGKILL);
+}
+
+static void what_a_run_leaves_in_the_background_stays_where_it_ends_by_itself(void)
+{
+    char text[160];
+    ft_command_options o = {.min_runs = 1, .max_runs = 1};
+    ft_command_result *r;
+    ft_command c;
+    pid_t child;
+
+    snprintf(text, sizeof(text), "setsid sleep 6000 & echo $! >%s", in_folder("stays"));
+    c = shell(text);
+    r = measured(&c, 1, &o);
+    child = pid_in("stays");
+    CHECK(kill(child, 0) == 0);
+    kill(child, SIGKILL);
+    ft_command_results_free(r, 1);
+}
+
 static void runs_far_from_the_others_are_marked_and_kept(void)
 {
     static const char *const argv[] = {"takes", "0.01", NULL};
@@ -400,6 +443,41 @@ static void a_run_that_does_not_mind_signals_is_ended_all_the_same(void)
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
     CHECK(has_ended(child));
     kill(child, SIGKILL);
+}
+
+static void a_run_does_not_outlive_us(void)
+{
+    static const double timeouts_s[] = {0, HANGS_MS / 1e3};
+    char text[320];
+
+    for (size_t i = 0; i < 2; i++) {
+        pid_t self, child, away;
+
+        snprintf(text, sizeof(text),
+                 "(setsid sh -c 'echo $$ >%s; exec sleep 6000' &); echo $$ >%s; "
+                 "exec sleep 6000",
+                 in_folder("far"), in_folder("near"));
+        remove(in_folder("far"));
+        remove(in_folder("near"));
+        self = measuring(text, timeouts_s[i]);
+        child = pid_in("near");
+        away = pid_in("far");
+        kill(self, SIGKILL);
+        CHECK(waitpid(self, NULL, 0) == self);
+        CHECK(has_ended(child) && has_ended(away));
+        kill(child, SIGKILL);
+        kill(away, SIGKILL);
+    }
+}
+
+/* The process beside it, the parent of the shell. */
+static void a_run_whose_guard_is_killed_ends_and_says_so(void)
+{
+    ft_error err = {0};
+    ft_command_options o = {.min_runs = 1, .max_runs = 1};
+
+    CHECK(failure("kill -9 $PPID; sleep 6000", &o, &err) == FT_EBACKEND);
+    CHECK(strstr(err.msg, "by signal 9") != NULL);
 }
 
 /* ---- energy ---- */
@@ -572,6 +650,10 @@ int main(void)
     failures_name_the_command_and_how_it_ended();
     failures_count_when_asked_to();
     a_run_that_hangs_is_ended_with_its_children();
+    a_run_that_hangs_is_ended_with_what_left_its_session();
+    what_a_run_leaves_in_the_background_stays_where_it_ends_by_itself();
+    a_run_does_not_outlive_us();
+    a_run_whose_guard_is_killed_ends_and_says_so();
     runs_far_from_the_others_are_marked_and_kept();
     a_signal_that_ends_us_ends_the_run_first();
     a_run_that_does_not_mind_signals_is_ended_all_the_same();

@@ -1,29 +1,45 @@
 /* One program, started, timed and waited for. */
-#define _DEFAULT_SOURCE /* wait4() */
+#define _GNU_SOURCE /* wait4(), SOCK_CLOEXEC */
 #include "measure/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* How long a run that is to end with us has for it. */
 static const double grace_s = 1;
+/* How long what it leaves behind is waited for: a process may be stuck in the kernel,
+ * or be another user's. */
+static const double most_ending_s = 5;
 
-/* What the child reports just before it becomes the program. Memory
- * shared by both; the start is taken there, so that copying this process does
+/* How a run came to its end. */
+struct end {
+    int status;
+    struct rusage use;
+    double at_s;
+};
+
+/* What the program reports just before it becomes one, and its guard afterwards. Memory
+ * shared by all three; the start is taken there, so that copying this process does
  * not count. */
 struct report {
     double start_s;
     int code;         /* errno of what failed */
     const char *step; /* what failed; NULL: nothing */
+    bool ended;       /* the end is known */
+    struct end end;
 };
 
 static void die(struct report *r, const char *step)
@@ -33,13 +49,16 @@ static void die(struct report *r, const char *step)
     _exit(127);
 }
 
-static void become(const ft__spawn *s, struct report *r)
+/* ---- the program ---- */
+
+/* In process group `group`; 0: one of its own. */
+static void become(const ft__spawn *s, pid_t group, struct report *r)
 {
     int in = open(s->input ? s->input : "/dev/null", O_RDONLY);
     int null = s->output ? dup(fileno(s->output)) : open("/dev/null", O_WRONLY);
 
-    if (s->timeout_s > 0)
-        setpgid(0, 0);
+    (void)setpgid(0, group);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* with its guard */
     pthread_sigmask(SIG_SETMASK, &s->signals->before, NULL);
     if (in < 0 || dup2(in, 0) < 0)
         die(r, "input");
@@ -58,6 +77,133 @@ static void become(const ft__spawn *s, struct report *r)
     die(r, "exec");
 }
 
+/* ---- its guard: a process between ours and the program ----
+ *
+ * It is the subreaper of all that the program starts: a process whose parent ends
+ * becomes the guard's child, in whatever session or process group it is. Orders come
+ * through a socket as single bytes, numbers of signals for the program; SIGKILL is for
+ * everything. Where the socket ends, so did we, by SIGKILL too: then everything is
+ * ended. */
+struct guard {
+    const ft__spawn *s;
+    struct report *r;
+    pid_t child;
+    int orders;
+    int ends;    /* signalfd of SIGCHLD */
+    bool ending; /* a signal was passed on: nothing is to be left */
+};
+
+/* Wait for all that ended; false: nothing is left. */
+static bool reap(struct guard *g)
+{
+    struct signalfd_siginfo told;
+    struct end e = {.at_s = ft__clock_now(g->s->clock)};
+    pid_t pid;
+
+    while (read(g->ends, &told, sizeof(told)) > 0)
+        ;
+    while ((pid = wait4(-1, &e.status, WNOHANG, &e.use)) > 0) {
+        if (pid != g->child)
+            continue;
+        g->r->end = e;
+        g->r->ended = true;
+    }
+    return pid == 0;
+}
+
+/* SIGKILL to each child of ours, the first few hundred; what these started become
+ * children of ours. */
+static void kill_children(const struct guard *g)
+{
+    char text[4096];
+    int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+    char *at = text, *end = text;
+
+    if (fd >= 0)
+        close(fd);
+    if (n < 0) { /* a kernel that does not tell */
+        (void)kill(g->s->timeout_s > 0 ? -g->child : g->child, SIGKILL);
+        return;
+    }
+    text[n] = '\0';
+    for (;; at = end) {
+        long pid = strtol(at, &end, 10);
+
+        if (end == at || *end == '\0') /* none, or perhaps cut off */
+            return;
+        (void)kill((pid_t)pid, SIGKILL);
+    }
+}
+
+static void end_all(struct guard *g)
+{
+    double last_s = ft__clock_now(NULL) + most_ending_s;
+    struct pollfd p = {.fd = g->ends, .events = POLLIN};
+
+    while (reap(g) && ft__clock_now(NULL) < last_s) {
+        kill_children(g);
+        (void)poll(&p, 1, 10);
+    }
+}
+
+/* False: we are to end, too. */
+static bool obey(struct guard *g)
+{
+    unsigned char signal;
+    ssize_t n = read(g->orders, &signal, 1);
+
+    if (n < 0)
+        return true;
+    g->ending = true;
+    if (n == 0 || signal == SIGKILL)
+        return false;
+    (void)kill(g->s->timeout_s > 0 ? -g->child : g->child, signal);
+    return true;
+}
+
+static void watch(struct guard *g)
+{
+    struct pollfd p[2] = {{.fd = g->orders, .events = POLLIN},
+                          {.fd = g->ends, .events = POLLIN}};
+
+    while (!g->r->ended) {
+        if (poll(p, 2, -1) < 0)
+            continue;
+        if (p[1].revents && !reap(g))
+            break;
+        if (p[0].revents && !g->r->ended && !obey(g))
+            break;
+    }
+    if (g->ending)
+        end_all(g);
+}
+
+/* In a process group of its own, for whoever kills ours by force kills it, too. */
+static void be_guard(const ft__spawn *s, struct report *r, int orders)
+{
+    pid_t group = s->timeout_s > 0 ? 0 : getpgrp();
+    struct guard g = {.s = s, .r = r, .orders = orders};
+    sigset_t ends;
+
+    (void)setpgid(0, 0);
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGCHLD);
+    g.ends = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (g.ends < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+        die(r, "guard");
+    g.child = fork();
+    if (g.child == 0)
+        become(s, group, r);
+    if (g.child < 0)
+        die(r, "process");
+    (void)setpgid(g.child, group ? group : g.child); /* whoever comes first */
+    watch(&g);
+    _exit(0);
+}
+
+/* ---- our side ---- */
+
 static ft_status explain(const ft__spawn *s, const struct report *r, ft_error *err)
 {
     if (strcmp(r->step, "input") == 0)
@@ -70,15 +216,6 @@ static ft_status explain(const ft__spawn *s, const struct report *r, ft_error *e
                    strerror(r->code));
 }
 
-/* How a run came to its end. */
-struct end {
-    int status;
-    struct rusage use;
-    double at_s;
-    bool timed_out;
-    int signal; /* that ends this process, too */
-};
-
 /* The next signal of `held`, 0 after at most some moments; so a SIGCHLD that another
  * thread took costs no more than those. */
 static int next_signal(const sigset_t *held, double most_s)
@@ -90,32 +227,43 @@ static int next_signal(const sigset_t *held, double most_s)
     return signal > 0 ? signal : 0;
 }
 
-/* Wait for the child; end it when its time is over or a signal says that ours is.
- * False: errno says why it cannot be waited for. */
-static bool wait_for(struct end *e, pid_t child, const ft__spawn *s)
+/* What became of it, as far as we had to do with it. */
+struct outcome {
+    bool timed_out;
+    int signal; /* that ends this process, too */
+    int status; /* of the guard */
+};
+
+static void order(int orders, int signal)
 {
-    pid_t all = s->timeout_s > 0 ? -child : child, got;
+    unsigned char one = (unsigned char)signal;
+
+    (void)send(orders, &one, 1, MSG_NOSIGNAL); /* EPIPE: waitpid() says so, too */
+}
+
+/* Wait for the guard; have the run ended when its time is over or a signal says that
+ * ours is. False: errno says why it cannot be waited for. */
+static bool wait_for(struct outcome *o, pid_t guard, int orders, const ft__spawn *s)
+{
     double last_s =
         s->timeout_s > 0 ? ft__clock_now(s->clock) + s->timeout_s : INFINITY;
+    pid_t got;
 
-    while ((got = wait4(child, &e->status, WNOHANG, &e->use)) == 0) {
+    while ((got = waitpid(guard, &o->status, WNOHANG)) == 0) {
         double left = last_s - ft__clock_now(s->clock);
         int signal = left > 0 ? next_signal(&s->signals->held, left) : 0;
 
         if (left <= 0) {
-            e->timed_out = true;
-            kill(all, SIGKILL);
+            o->timed_out = true;
+            order(orders, SIGKILL);
             last_s = INFINITY;
         } else if (signal && signal != SIGCHLD) {
-            e->signal = signal;
-            kill(all, signal);
+            o->signal = signal;
+            order(orders, signal);
             last_s = ft__clock_now(s->clock) + grace_s;
         }
     }
-    e->at_s = ft__clock_now(s->clock);
-    if (e->signal && all < 0)
-        kill(all, SIGKILL);
-    return got == child;
+    return got == guard;
 }
 
 static double seconds(struct timeval t)
@@ -123,9 +271,10 @@ static double seconds(struct timeval t)
     return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
 }
 
-static void fill(ft_command_run *out, const struct end *e)
+static void fill(ft_command_run *out, const struct report *r)
 {
-    const struct rusage *u = &e->use;
+    const struct rusage *u = &r->end.use;
+    int status = r->end.status;
 
     out->user_s = seconds(u->ru_utime);
     out->system_s = seconds(u->ru_stime);
@@ -134,40 +283,65 @@ static void fill(ft_command_run *out, const struct end *e)
     out->written_bytes = (uint64_t)u->ru_oublock * 512;
     out->page_faults = (uint64_t)u->ru_majflt;
     out->switches = (uint64_t)(u->ru_nvcsw + u->ru_nivcsw);
-    out->exit_code = WIFEXITED(e->status) ? WEXITSTATUS(e->status) : -1;
-    out->signal = WIFSIGNALED(e->status) ? WTERMSIG(e->status) : 0;
-    out->timed_out = e->timed_out;
+    out->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    out->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    out->start_s = r->start_s;
+    out->wall_s = r->end.at_s - r->start_s;
+}
+
+static ft_status judge(ft_command_run *out, const ft__spawn *s, const struct outcome *o,
+                       const struct report *r, ft_error *err)
+{
+    if (o->signal) {
+        kill(getpid(), o->signal); /* held until the release */
+        return ft_fail(err, FT_EBACKEND, 0, "ended by signal %d (%s)", o->signal,
+                       strsignal(o->signal));
+    }
+    if (r->step)
+        return explain(s, r, err);
+    if (!r->ended && o->timed_out)
+        return ft_fail(err, FT_EBACKEND, 0,
+                       "%s took longer than %g s and cannot be ended: see what it "
+                       "waits for, or who runs it",
+                       s->argv[0], s->timeout_s);
+    if (!r->ended)
+        return ft_fail(err, FT_EBACKEND, 0,
+                       "%s was ended because the process beside it was, by signal %d",
+                       s->argv[0], WIFSIGNALED(o->status) ? WTERMSIG(o->status) : 0);
+    fill(out, r);
+    out->timed_out = o->timed_out;
+    return FT_OK;
 }
 
 static ft_status run(ft_command_run *out, const ft__spawn *s, struct report *r,
                      ft_error *err)
 {
-    struct end e = {0};
-    pid_t child;
+    struct outcome o = {0};
+    int orders[2];
+    pid_t guard;
+    bool waited;
 
-    r->start_s = ft__clock_now(s->clock); /* until the child knows better */
-    child = fork();
-    if (child == 0)
-        become(s, r);
-    if (child < 0)
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, orders))
         return ft_fail(err, FT_EBACKEND, 0, "cannot start %s: %s", s->argv[0],
                        strerror(errno));
-    if (s->timeout_s > 0)
-        setpgid(child, child); /* whoever comes first */
-    if (!wait_for(&e, child, s))
+    r->start_s = ft__clock_now(s->clock); /* until the program knows better */
+    guard = fork();
+    if (guard == 0) {
+        close(orders[1]);
+        be_guard(s, r, orders[0]);
+    }
+    close(orders[0]);
+    if (guard < 0) {
+        close(orders[1]);
+        return ft_fail(err, FT_EBACKEND, 0, "cannot start %s: %s", s->argv[0],
+                       strerror(errno));
+    }
+    waited = wait_for(&o, guard, orders[1], s);
+    close(orders[1]);
+    if (!waited)
         return ft_fail(err, FT_EBACKEND, 0, "cannot wait for %s: %s", s->argv[0],
                        strerror(errno));
-    if (e.signal) {
-        kill(getpid(), e.signal); /* held until the release */
-        return ft_fail(err, FT_EBACKEND, 0, "ended by signal %d (%s)", e.signal,
-                       strsignal(e.signal));
-    }
-    if (r->step)
-        return explain(s, r, err);
-    fill(out, &e);
-    out->start_s = r->start_s;
-    out->wall_s = e.at_s - r->start_s;
-    return FT_OK;
+    return judge(out, s, &o, r, err);
 }
 
 static ft_status run_program(void *user, ft_command_run *out, const ft__spawn *s,
