@@ -476,7 +476,7 @@ static void a_run_whose_guard_is_killed_ends_and_says_so(void)
     ft_error err = {0};
     ft_command_options o = {.min_runs = 1, .max_runs = 1};
 
-    CHECK(failure("kill -9 $PPID; sleep 6000", &o, &err) == FT_EBACKEND);
+    CHECK(failure("kill -9 $PPID; exec sleep 6000", &o, &err) == FT_EBACKEND);
     CHECK(strstr(err.msg, "by signal 9") != NULL);
 }
 

@@ -121,6 +121,25 @@ static void drift_is_slow_and_bounded(void)
     fake->close(c);
 }
 
+/* About three stretches of ten are slower, none more than tenfold. */
+static void bursts_come_and_go(void)
+{
+    ft_engine_context *c = open_with("noise=0,burst=0.3:10");
+    double still = 2e-6 + 1e-8 + 8e-8, most = 0;
+    int slower = 0;
+
+    for (int i = 0; i < 1000; i++) {
+        double t = time_of(c, "relu x=100", 1) / still;
+
+        CHECK(t >= 1 - 1e-6 && t <= 10 + 1e-6);
+        slower += t > 1.001;
+        most = t > most ? t : most;
+        CHECK(time_of(c, "relu x=30000000", 1) > 0.02); /* pass the time */
+    }
+    CHECK(slower > 250 && slower < 350 && most > 9);
+    fake->close(c);
+}
+
 static void what_is_issued_ahead_is_waited_for(void)
 {
     ft_engine_context *c = open_with("noise=0,ahead=0.25");
@@ -133,9 +152,9 @@ static void what_is_issued_ahead_is_waited_for(void)
 
 static void bad_options_are_named(void)
 {
-    static const char *const bad[] = {"noise=x", "noise=2",    "drift=1",
-                                      "ahead=2", "slow=relu",  "fail_after=-1",
-                                      "speed=9", "fail_kind=", "sleep"};
+    static const char *const bad[] = {
+        "noise=x", "noise=2",    "drift=1", "ahead=2",   "slow=relu", "fail_after=-1",
+        "speed=9", "fail_kind=", "sleep",   "burst=0.3", "burst=2:3", "burst=0.3:0.5"};
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         ft_engine_context *c;
@@ -157,6 +176,7 @@ int main(int argc, char **argv)
     faults_come_as_planned();
     sleep_takes_real_time();
     drift_is_slow_and_bounded();
+    bursts_come_and_go();
     what_is_issued_ahead_is_waited_for();
     bad_options_are_named();
     CHECK_DONE();

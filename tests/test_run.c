@@ -186,6 +186,106 @@ static void stated_intervals_hold(void)
     CHECK(covered > 0.85 * N && covered < 0.98 * N);
 }
 
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* A short operation, one of about 4.5 ms, and between. */
+static const char *const in_bursts[] = {
+    "relu x=1x100000", "linear x=8x512 out=512",
+    "conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1"};
+enum { BURST_SEEDS = 30, N_IN_BURSTS = sizeof(in_bursts) / sizeof(*in_bursts) };
+
+/* value / time without disturbance - 1, of operations on many machines; absolute,
+ * sorted. */
+static void find_off(double *off, const char *options)
+{
+    const ft_measure_options how = {.min_time_s = 0.05, .error_floor = -1};
+    double quiet[N_IN_BURSTS];
+    ft_op ops[N_IN_BURSTS];
+
+    for (size_t k = 0; k < N_IN_BURSTS; k++)
+        ops[k] = parse(in_bursts[k]);
+    for (uint64_t seed = 0; seed <= BURST_SEEDS; seed++) {
+        ft_session *s = open_seeded(seed ? options : "noise=0", 1000000 * seed);
+        ft_timing t[N_IN_BURSTS];
+        ft_error why[N_IN_BURSTS];
+
+        CHECK(ft__measure_ops(t, why, s, ops, N_IN_BURSTS, &how, NULL) == FT_OK);
+        for (size_t k = 0; k < N_IN_BURSTS; k++) {
+            if (seed)
+                *off++ = fabs(t[k].time.value / quiet[k] - 1);
+            else
+                quiet[k] = t[k].time.value;
+            ft__timing_free(&t[k]);
+        }
+        ft_session_close(s);
+    }
+    qsort(off - BURST_SEEDS * N_IN_BURSTS, BURST_SEEDS * N_IN_BURSTS, sizeof(*off),
+          ascending);
+}
+
+/* Three batches of ten take up to ten times as long. */
+static void bursts_do_not_change_what_an_operation_takes(void)
+{
+    enum { N = BURST_SEEDS * N_IN_BURSTS };
+    double off[N];
+
+    find_off(off, "burst=0.3:10");
+    CHECK(off[N / 2] < 0.05 && off[N * 9 / 10] < 0.2);
+    find_off(off, "noise=0.1");
+    CHECK(off[N / 2] < 0.01);
+}
+
+/* Where nothing disturbs, the value is the median of the batches. */
+static void quiet_measurements_are_medians(void)
+{
+    ft_reading r[200];
+    double v[200];
+    ft_measurement m;
+
+    for (uint32_t i = 0; i < 200; i++) {
+        /* A normal distribution with sigma 5 %, roughly: a sum of four. */
+        double sum = 0;
+
+        for (uint32_t k = 1; k <= 4; k++)
+            sum += (double)((i * 7919 * k + k * 104729) % 1009) / 1009 - 0.5;
+        v[i] = 1 + 0.0866 * sum;
+        r[i] = (ft_reading){.value = v[i], .iterations = 1, .round = i / 40};
+    }
+    CHECK(ft__measurement_of_times(&m, r, 200, NULL) == FT_OK);
+    qsort(v, 200, sizeof(*v), ascending);
+    CHECK(fabs(m.value / ((v[99] + v[100]) / 2) - 1) < 0.01);
+}
+
+/* What takes as long as a pass of a network, for a second: high / low is below 1.5. */
+static void a_network_in_bursts_has_a_narrow_interval(void)
+{
+    const ft_measure_options how = {.min_time_s = 1};
+    ft_op op = parse("conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1");
+    int narrow = 0, right = 0;
+
+    for (uint64_t seed = 1; seed <= BURST_SEEDS; seed++) {
+        ft_session *s = open_seeded("burst=0.3:10", 1000000 * seed);
+        ft_session *calm = open_seeded("noise=0", 1);
+        ft_timing t, quiet;
+
+        CHECK(ft__measure_op(&t, s, &op, &how, NULL) == FT_OK);
+        CHECK(ft__measure_op(&quiet, calm, &op, &how, NULL) == FT_OK);
+        narrow += t.time.value + 1.645 * t.time.error <
+                  1.5 * (t.time.value - 1.645 * t.time.error);
+        right += fabs(t.time.value / quiet.time.value - 1) < 0.05;
+        ft__timing_free(&t);
+        ft__timing_free(&quiet);
+        ft_session_close(s);
+        ft_session_close(calm);
+    }
+    CHECK(narrow >= BURST_SEEDS - 1 && right >= BURST_SEEDS - 1);
+}
+
 /* Another process keeps a CPU busy: rounds are marked, redone, and in the end used
  * for want of better ones. */
 static void other_load_is_noticed(void)
@@ -381,6 +481,9 @@ int main(int argc, char **argv)
     what_drifts_is_told_by_the_calibration();
     stated_intervals_hold();
     other_load_is_noticed();
+    bursts_do_not_change_what_an_operation_takes();
+    quiet_measurements_are_medians();
+    a_network_in_bursts_has_a_narrow_interval();
     outliers_are_marked_and_kept();
     issuing_is_timed_where_it_is_not_the_work();
     energy_is_power_times_time();

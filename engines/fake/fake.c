@@ -11,14 +11,15 @@
  *
  *   noise=F             0.02 unless given
  *   drift=F             the machine is slowly up to F faster and slower, 0 unless given
- *   sleep=F             really sleep F times the virtual time, 0 unless given
- *   foreign=F           other processes keep F CPUs busy, and to feel them time is
- * real: the clock is the system's and running keeps a CPU busy ahead=F issuing takes F
- * of the time, sync() the rest, 1 unless given slow=TEXT:F         operations whose
- * spec contains TEXT take F times as long fail_kind=NAME      preparing an operation of
- * this kind fails fail_after=N        every run after the first N fails oom_above=BYTES
- * there is no more memory than this for one block or buffer (2^46 unless given, for a
- * block) */
+ *   burst=P:F           in a share P of all stretches of 5 ms of its clock it is
+ * slower, by a factor between 1 and F; never unless given sleep=F             really
+ * sleep F times the virtual time, 0 unless given foreign=F           other processes
+ * keep F CPUs busy, and to feel them time is real: the clock is the system's and
+ * running keeps a CPU busy ahead=F issuing takes F of the time, sync() the rest, 1
+ * unless given slow=TEXT:F         operations whose spec contains TEXT take F times as
+ * long fail_kind=NAME      preparing an operation of this kind fails fail_after=N every
+ * run after the first N fails oom_above=BYTES there is no more memory than this for one
+ * block or buffer (2^46 unless given, for a block) */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -37,6 +38,7 @@ enum { MOST_OTHERS = 8 };
 typedef struct options {
     double noise;
     double drift;
+    double burst_share, burst_factor;
     double sleep;
     double foreign;
     double ahead;
@@ -99,12 +101,25 @@ static int read_slow(options *o, char *text)
            read_number(&o->slow, colon + 1);
 }
 
+static int read_burst(options *o, char *text)
+{
+    char *colon = strchr(text, ':');
+
+    if (!colon)
+        return 0;
+    *colon = '\0';
+    return read_number(&o->burst_share, text) && o->burst_share <= 1 &&
+           read_number(&o->burst_factor, colon + 1) && o->burst_factor >= 1;
+}
+
 static int read_option(options *o, const char *name, char *value)
 {
     if (strcmp(name, "noise") == 0)
         return read_number(&o->noise, value) && o->noise < 1;
     if (strcmp(name, "drift") == 0)
         return read_number(&o->drift, value) && o->drift < 1;
+    if (strcmp(name, "burst") == 0)
+        return read_burst(o, value);
     if (strcmp(name, "foreign") == 0)
         return read_number(&o->foreign, value) && o->foreign <= MOST_OTHERS;
     if (strcmp(name, "ahead") == 0)
@@ -140,8 +155,8 @@ static ft_status read_options(options *o, const char *text, ft_error *err)
         if (!value || !read_option(o, pair, value))
             return ft_fail(err, FT_EINVAL, 0,
                            "fake: bad option \"%.*s\"; it knows noise=F, drift=F, "
-                           "sleep=F, foreign=F, ahead=F, slow=TEXT:F, fail_kind=NAME, "
-                           "fail_after=N, oom_above=BYTES",
+                           "burst=P:F, sleep=F, foreign=F, ahead=F, slow=TEXT:F, "
+                           "fail_kind=NAME, fail_after=N, oom_above=BYTES",
                            (int)(len < 191 ? len : 191), text);
         text += len + (text[len] == ',');
     }
@@ -339,6 +354,22 @@ static void keep_busy(double seconds)
         ;
 }
 
+/* How many times as long everything takes now. */
+static double slowed(const ft_engine_context *c)
+{
+    const double stretch_s = 5e-3;
+    uint64_t stretch = (uint64_t)(c->clock_s / stretch_s);
+    float u[2];
+
+    if (!(c->opt.burst_share > 0))
+        return 1;
+    ft__random_floats(u, 2, 0, 1,
+                      (c->seed + 1) * UINT64_C(0x9e3779b97f4a7c15) + stretch);
+    return (double)u[0] < c->opt.burst_share
+               ? 1 + (double)u[1] * (c->opt.burst_factor - 1)
+               : 1;
+}
+
 static ft_status run(ft_block *b, uint32_t instance, const void *const *in,
                      void *const *out, void *workspace, ft_error *err)
 {
@@ -355,7 +386,7 @@ static ft_status run(ft_block *b, uint32_t instance, const void *const *in,
                        (unsigned long long)c->runs);
     ft__random_floats(&noise, 1, -1, 1, c->seed + ++c->runs);
     t = b->time_s * (1 + c->opt.noise * (double)noise) *
-        (1 + c->opt.drift * sin(c->clock_s + c->phase));
+        (1 + c->opt.drift * sin(c->clock_s + c->phase)) * slowed(c);
     c->clock_s += t * c->opt.ahead;
     c->behind_s += t * (1 - c->opt.ahead);
     if (c->opt.foreign > 0)

@@ -321,6 +321,14 @@ static void calibrate(struct rotation *r, double s[FT__N_CALIBRATIONS])
     }
 }
 
+/* What stands for a round between two stretches: their mean, or where they differ the
+ * one that was not disturbed. */
+static double between(double before, double after)
+{
+    return fabs(before / after - 1) > may_differ ? fmin(before, after)
+                                                 : 0.5 * (before + after);
+}
+
 /* Keep what stood beside a round of t. False: no memory. */
 static bool note_beside(struct timed *t, uint32_t round, const double *before,
                         const double *after)
@@ -332,7 +340,7 @@ static bool note_beside(struct timed *t, uint32_t round, const double *before,
     t->beside = all;
     all[t->n_beside] = (struct beside){.round = round};
     for (uint32_t k = 0; k < FT__N_CALIBRATIONS; k++)
-        all[t->n_beside].s[k] = 0.5 * (before[k] + after[k]);
+        all[t->n_beside].s[k] = between(before[k], after[k]);
     t->n_beside++;
     return true;
 }
@@ -570,9 +578,68 @@ static int disturbed_mask(const ft_reading *r, size_t n)
     return rounds >= LEAST_ROUNDS ? FT_READING_DISTURBED : 0;
 }
 
+/* Other processes make things slower, never faster: what lies further than this above
+ * the lower quartile is taken to be disturbed. Sigma is estimated from the lower
+ * quartile and what lies below it, and is at least a share of the lower quartile
+ * (docs/notes/noise.md). Where nothing disturbs, all of it counts. */
+static const double disturbed_sigma = 5, least_sigma = 0.01, least_of_rounds = 0.02;
+/* Standard normal: lower quartile minus 5 % quantile. */
+static const double quartile_to_tail = 0.970;
+
+/* Median of those of n values that were not disturbed; sorts v and pulls those that
+ * were down to the limit, so that an error made of v knows of them. */
+static double undisturbed(double *v, size_t n, double least)
+{
+    double low, limit, centre;
+    size_t kept = n;
+
+    ft__sort(v, n);
+    low = ft__quantile(v, n, 0.25);
+    limit = low +
+            disturbed_sigma *
+                fmax((low - ft__quantile(v, n, 0.05)) / quartile_to_tail, least * low);
+    while (kept > 1 && v[kept - 1] > limit)
+        kept--;
+    centre = ft__quantile(v, kept, 0.5);
+    for (size_t i = kept; i < n; i++)
+        v[i] = limit;
+    return centre;
+}
+
+/* Fewer batches do not tell which of them were disturbed; other rounds do. */
+enum { LEAST_TELLING = 4 };
+
+/* Of a round's n batches, v: the same, and the relative standard error by their
+ * scatter. */
+static double round_value(double *error, double *v, size_t n)
+{
+    double centre =
+        n < LEAST_TELLING ? ft__median(v, n) : undisturbed(v, n, least_sigma);
+
+    *error = ft__mad(v, n, centre) / centre * sqrt(1.5707963267948966 / (double)n);
+    return centre;
+}
+
+/* What the scatter of batches lets rounds differ by where nothing disturbs: the lower
+ * quartile of their n errors. */
+static double usual_error(double *error, size_t n)
+{
+    ft__sort(error, n);
+    return ft__quantile(error, n, 0.25);
+}
+
+/* Of n rounds, v, with such errors: rounds that differ by no more than their batches
+ * let expect are not disturbed. */
+static double rounds_value(double *v, double *error, size_t n)
+{
+    return undisturbed(v, n, fmax(least_of_rounds, usual_error(error, n)));
+}
+
 struct sums {
     double *batch; /* of rounds that count */
-    double *round; /* their medians */
+    double *round; /* medians of what was not disturbed in them */
+    double *error; /* of these, relative */
+    double *scratch;
     size_t n_batches;
     size_t n_rounds;
 };
@@ -582,7 +649,7 @@ static void gather(struct sums *s, ft_measurement *out, const ft_reading *r, siz
     uint32_t skip = (uint32_t)disturbed_mask(r, n);
 
     for (size_t from = 0, to; from < n; from = to) {
-        size_t before = s->n_batches;
+        size_t before = s->n_batches, taken;
 
         to = round_end(r, n, from);
         for (size_t i = from; i < to; i++) {
@@ -590,9 +657,13 @@ static void gather(struct sums *s, ft_measurement *out, const ft_reading *r, siz
             if (!(r[i].marks & skip))
                 s->batch[s->n_batches++] = per_iteration(&r[i]);
         }
-        if (s->n_batches > before)
-            s->round[s->n_rounds++] =
-                ft__median(s->batch + before, s->n_batches - before);
+        taken = s->n_batches - before;
+        memcpy(s->scratch, s->batch + before, taken * sizeof(*s->batch));
+        if (taken) {
+            s->round[s->n_rounds] =
+                round_value(&s->error[s->n_rounds], s->scratch, taken);
+            s->n_rounds++;
+        }
     }
 }
 
@@ -610,28 +681,26 @@ ft_measurement ft__measurement_unknown(const char *unit)
 ft_status ft__measurement_of_times(ft_measurement *out, const ft_reading *r, size_t n,
                                    ft_error *err)
 {
-    struct sums s = {.batch = calloc(2 * n + 2, sizeof(double)),
-                     .round = calloc(2 * n + 2, sizeof(double))};
-    double spread;
+    double *room = calloc(4 * n + 4, sizeof(*room)), spread;
+    struct sums s = {.batch = room};
 
     *out = (ft_measurement){.unit = "s", .n = n, .calibration_s = NAN};
-    if (!s.batch || !s.round) {
-        free(s.batch);
-        free(s.round);
+    if (!room)
         return ft_fail(err, FT_ENOMEM, 0, "%zu readings", n);
-    }
+    s.round = s.batch + n + 1;
+    s.error = s.round + n + 1;
+    s.scratch = s.error + n + 1;
     gather(&s, out, r, n);
     out->mean = ft__mean(s.batch, s.n_batches);
     out->std = ft__std(s.batch, s.n_batches);
-    out->value = ft__median(s.round, s.n_rounds);
+    out->value = n ? rounds_value(s.round, s.error, s.n_rounds) : (double)NAN;
     out->error = ft__median_error(s.round, s.n_rounds, out->value);
     spread = ft__median(s.batch, s.n_batches);
     out->mad = ft__mad(s.batch, s.n_batches, spread);
     /* One round alone: standard error of a median of normal values. */
     if (isnan(out->error) && n)
         out->error = out->mad * sqrt(1.5707963267948966 / (double)s.n_batches);
-    free(s.batch);
-    free(s.round);
+    free(room);
     return FT_OK;
 }
 
@@ -660,32 +729,58 @@ static double calibration_beside(const ft_session *s, const double *beside,
     return usual;
 }
 
-/* What most interruptions leave alone, and yet no single lucky batch. */
-static const double within_round = 0.25;
+/* What round `round` of t is told in units of; NaN: nothing stood beside it. */
+static double unit_of(const struct timed *t, uint32_t round)
+{
+    const struct beside *b = beside_of(t, round);
 
-/* ratio[], beside[]: of each round that counts; how many. */
-static size_t ratios_of(double *ratio, double *beside, const struct timed *t,
-                        double *scratch)
+    return b ? calibration_beside(t->job.session, b->s, t->like) : (double)NAN;
+}
+
+/* What rounds say, in units of what stood beside them. */
+struct ratios {
+    double *ratio;
+    double *error; /* relative, by the scatter of batches */
+    double *beside;
+    double *scratch;
+    size_t n;
+};
+
+static bool ratios_make(struct ratios *r, size_t readings)
+{
+    const size_t room = readings + 1;
+
+    r->ratio = calloc(4 * room, sizeof(*r->ratio));
+    if (!r->ratio)
+        return false;
+    r->error = r->ratio + room;
+    r->beside = r->error + room;
+    r->scratch = r->beside + room;
+    return true;
+}
+
+/* Of each round that counts and has a calibration beside it, or of each that counts, in
+ * seconds, where plain. */
+static void find_ratios(struct ratios *out, const struct timed *t, bool plain)
 {
     const ft_reading *r = t->readings;
     uint32_t skip = (uint32_t)disturbed_mask(r, t->n);
-    size_t n = 0;
 
+    out->n = 0;
     for (size_t from = 0, to; from < t->n; from = to) {
-        const struct beside *b = beside_of(t, r[from].round);
-        double unit = b ? calibration_beside(t->job.session, b->s, t->like) : NAN;
+        double unit = plain ? 1 : unit_of(t, r[from].round);
+        size_t n = out->n;
 
         to = round_end(r, t->n, from);
         if (r[from].marks & skip || !(unit > 0))
             continue;
         for (size_t i = from; i < to; i++)
-            scratch[i - from] = per_iteration(&r[i]);
-        ft__sort(scratch, to - from);
-        beside[n] = unit;
-        ratio[n] = ft__quantile(scratch, to - from, within_round) / beside[n];
-        n++;
+            out->scratch[i - from] = per_iteration(&r[i]);
+        out->beside[n] = unit;
+        out->ratio[n] =
+            round_value(&out->error[n], out->scratch, to - from) / out->beside[n];
+        out->n++;
     }
-    return n;
 }
 
 /* m in units of the calibration in the same rounds, times what that took in the median:
@@ -694,24 +789,22 @@ static size_t ratios_of(double *ratio, double *beside, const struct timed *t,
 static ft_status measurement_beside(ft_measurement *m, const struct timed *t,
                                     ft_error *err)
 {
-    double *ratio = calloc(3 * t->n + 3, sizeof(*ratio)), *beside, *scratch, error;
-    size_t n;
+    struct ratios r;
 
-    if (!ratio)
+    if (!ratios_make(&r, t->n))
         return ft_fail(err, FT_ENOMEM, 0, "%zu readings", t->n);
-    beside = ratio + t->n + 1;
-    scratch = beside + t->n + 1;
-    n = ratios_of(ratio, beside, t, scratch);
-    if (n) {
-        double centre = ft__median(ratio, n), unit = ft__median(beside, n);
+    find_ratios(&r, t, false);
+    if (r.n) {
+        double centre = rounds_value(r.ratio, r.error, r.n);
+        double unit = ft__median(r.beside, r.n);
+        double error = ft__median_error(r.ratio, r.n, centre);
 
-        error = ft__median_error(ratio, n, centre);
         m->value = centre * unit;
         m->calibration_s = unit;
         if (!isnan(error))
             m->error = error * unit;
     }
-    free(ratio);
+    free(r.ratio);
     return FT_OK;
 }
 
@@ -739,6 +832,55 @@ static ft_status take_timing(ft_timing *out, struct timed *t, ft_error *err)
     out->calibration_s = out->time.calibration_s;
     t->readings = t->launches = NULL;
     return FT_OK;
+}
+
+/* ---- rounds that disagree ---- */
+
+/* Rounds further apart than this, and than so many standard errors by the scatter of
+ * their batches, are not of the same state of the machine. */
+static const double rounds_may_differ = 0.1, errors_may_differ = 3,
+                    most_may_differ = 0.5;
+
+/* Are there as many rounds as were asked for that agree? No memory: nobody asks. */
+static bool rounds_agree(const struct timed *t, uint32_t rounds)
+{
+    size_t agree = 0, wanted;
+    struct ratios r;
+    double centre, may;
+
+    if (!ratios_make(&r, t->n))
+        return true;
+    find_ratios(&r, t, false);
+    if (r.n == 0)
+        find_ratios(&r, t, true);
+    memcpy(r.scratch, r.ratio, r.n * sizeof(*r.ratio));
+    centre = r.n ? rounds_value(r.scratch, r.error, r.n) : 0;
+    may = fmin(most_may_differ, errors_may_differ * usual_error(r.error, r.n));
+    may = fmax(rounds_may_differ, may);
+    for (size_t i = 0; i < r.n; i++)
+        agree += fabs(r.ratio[i] - centre) <= may * centre;
+    wanted = r.n < rounds ? r.n : rounds;
+    free(r.ratio);
+    return agree >= wanted;
+}
+
+/* One round more for each whose rounds disagree, at most as often as any are redone.
+ * False: none is wanted. */
+static bool want_more(struct rotation *r)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < r->n; i++) {
+        struct timed *t = &r->t[i];
+
+        if (t->st || t->calibrates || t->left || t->redone >= r->plan.max_redone ||
+            rounds_agree(t, r->plan.rounds))
+            continue;
+        t->left = 1;
+        t->redone++;
+        any = true;
+    }
+    return any;
 }
 
 /* ---- from jobs to timings ---- */
@@ -788,7 +930,7 @@ ft_status ft__rounds_run(const ft__turn *turn, size_t n, ft_session *s,
             r.calibration[t->calibrates - 1] = t;
     }
     r.begin_s = s->engine->now(s->context);
-    for (uint32_t round = 0; any_left(r.t, n); round++)
+    for (uint32_t round = 0; any_left(r.t, n) || want_more(&r); round++)
         cycle(&r, round);
     for (size_t i = 0; i < n; i++) {
         conclude(&turn[i], &r.t[i]);

@@ -35,10 +35,10 @@ them and for others.
   
   device  clock  time  low  high  power  energy  memory  fits  basis
   ----
-  a30  600 MHz  153 ms  112 ms  233 ms  48.8 W  7.45 J  # B  yes  scaled
-  a30  900 MHz  112 ms  83.1 ms  168 ms  55.3 W  6.22 J  # B  yes  scaled
-  l4  600 MHz  1.34 ms  971 us  1.84 ms  19.4 W  25.9 mJ  # B  yes  scaled
-  l4  900 MHz  1.24 ms  899 us  1.70 ms  19.1 W  23.7 mJ  # B  yes  scaled
+  a30  600 MHz  153 ms  115 ms  195 ms  48.8 W  7.48 J  # B  yes  scaled
+  a30  900 MHz  113 ms  85.5 ms  143 ms  55.3 W  6.25 J  # B  yes  scaled
+  l4  600 MHz  1.34 ms  972 us  1.84 ms  19.4 W  25.9 mJ  # B  yes  scaled
+  l4  900 MHz  1.24 ms  899 us  1.70 ms  19.2 W  23.7 mJ  # B  yes  scaled
   least energy on a30: at 900 MHz, 100.0 % of the energy and 100.0 % of the time at 900 MHz
   least energy on l4: at 900 MHz, 100.0 % of the energy and 100.0 % of the time at 900 MHz
   - is not known; asked about one device alone, foretell says why
@@ -50,8 +50,8 @@ them and for others.
   foretell predict: there is no predictor for this machine yet
   $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,t4,l4 | blur | grep -E '^[0-9]|best'
   1  l4  1.24 ms  965 us  1.59 ms  44.2 mJ  # B  *  100.0 %  scaled
-  2  a30  81.2 ms  65.9 ms  111 ms  7.99 J  # B  0.0 %  learned
-  3  t4  232 ms  196 ms  296 ms  12.6 J  # B  0.0 %  learned
+  2  a30  81.7 ms  68.1 ms  92.4 ms  8.03 J  # B  0.0 %  learned
+  3  t4  233 ms  200 ms  261 ms  12.7 J  # B  0.0 %  learned
   best: l4
 
 Without being named it is found where train leaves it, unless a method is asked for.
@@ -75,7 +75,7 @@ What attributes are worth to each regressor: mobilenet's convolutions differ in 
   $ foretell train --family --db both.db -o worth.ftp --importance | grep -A 2 '^regressor'
   regressor                      metric     attribute              error grows by, points       +-
   ------------------------------------------------------------------------------------------------
-  all forward                    time       groups                                    8.0      1.2
+  all forward                    time       groups                                    9.1      1.4
   $ foretell train --family --db both.db -o worth.ftp --importance --csv
   foretell train: --importance is printed as text or with --json
   [2]

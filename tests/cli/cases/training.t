@@ -267,10 +267,10 @@ Forward measurements do not answer for the backward pass, and the answer says so
   
   of one step  estimate  low  high  basis
   ----
-  time  302 ms  274 ms  522 ms  roofline
-    forward  121 ms  110 ms  209 ms  measured
-    backward  165 ms  149 ms  285 ms  roofline
-    optimizer  15.7 ms  14.2 ms  27.2 ms  roofline
+  time  304 ms  275 ms  524 ms  roofline
+    forward  122 ms  111 ms  211 ms  measured
+    backward  166 ms  150 ms  286 ms  roofline
+    optimizer  15.8 ms  14.3 ms  27.3 ms  roofline
   energy  -  -  -  unavailable
   power  -  -  -  unavailable
   peak memory  # B  # B  # B  roofline
@@ -286,7 +286,7 @@ Forward measurements do not answer for the backward pass, and the answer says so
   
   operation  phase  count  share  total  each  low  high  basis
   ----
-  conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward layout=channels_last  backward  4  13.9 %  42.1 ms  10.5 ms  10.5 ms  105 ms  roofline
+  conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward layout=channels_last  backward  4  13.9 %  42.2 ms  10.6 ms  10.6 ms  106 ms  roofline
   
   warning: 4 of 66 unique operations lie outside of what the predictor has seen
   warning: 36 of 66 unique operations belong to backward pass and optimizer, which were not measured: their times are rooflines, lower bounds

@@ -165,7 +165,7 @@ An honest prediction: without the network's own operations.
   no measurement of energy: the network's energy was not measured
   no sum of energy: no operation's energy was measured
   no prediction of energy: no power was measured for this predictor
-  time, prediction  1  29.3 %  29.3 %  29.3 %  -29.3 %  -
+  time, prediction  1  28.9 %  28.9 %  28.9 %  -28.9 %  -
 
 What does not go together.
 
@@ -209,7 +209,7 @@ An operation that was measured nine times slower than others like it is named.
   $ foretell validate data/models/resnet50.onnx --engine fake --from-store --db slow.db --outliers -q | grep -A 3 '^slow operation' | blur
   slow operation  times slower  time  alone  on
   ----
-  conv2d x=1x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 layout=channels_last  8.9  56.1 ms  0.46  THIS-MACHINE threads=1 fake
+  conv2d x=1x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 layout=channels_last  8.8  56.6 ms  0.46  THIS-MACHINE threads=1 fake
   Slower than operations like it, by their sizes, in the same dataset: tune it, or measure it
   $ foretell validate data/models/resnet50.onnx --engine fake --from-store --db slow.db --outliers --json -q | python3 -c "
   > import json, sys
