@@ -148,9 +148,8 @@ static void add_shapes(ft__buf *b, const ft_query *q)
 /* Clocks and caps that are held while it is measured. */
 static void add_operating_point(ft__buf *b, const char *setting)
 {
-    static const char *const of[][2] = {{"clock", "--clocks"},
-                                        {"memory", "--memory-clock"},
-                                        {"power", "--power-cap"}};
+    static const char *const of[][2] = {
+        {"clock", "--clocks"}, {"memory", "--memory-clock"}, {"power", "--power-cap"}};
 
     for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
         size_t len;

@@ -106,6 +106,7 @@ static int ask(ft__rank_question *q, size_t d, const ft_query *asked, double clo
     q->r.step = ft_step_name(&q->step, a->graph);
     q->r.mode = ft_name(FT_NAMES_MODE, a->graph->mode);
     take(x, a);
+    ft__warn_damaged(q->c, a);
     ft_answer_free(a);
     find_max_batch(x, q, &query);
     return FT__EXIT_GOOD;
