@@ -420,7 +420,9 @@ static ft_status import_files(ft__cli *c, ft_store *store, size_t *n_taken,
             break;
         ++*n_taken;
         if (!c->json)
-            printf("%" PRIu64 " measurements taken from %s\n", rows, path);
+            printf("%" PRIu64 " measurements taken", rows);
+        if (!c->json)
+            ft__put_line(stdout, " from ", path);
         ft__json_append_take(&all, ft__json("file:s measurements:u", path, rows));
     }
     if (c->json && !st)

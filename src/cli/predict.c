@@ -246,9 +246,17 @@ static void print_all_assumptions(const struct clocked_answer *a, size_t n)
 
 static void print_title(const ft_answer *a)
 {
-    ft__put_clean(stdout, a->graph->name);
-    printf(" on %s: %s%s%s%s%s\n", a->device, a->title, *a->engine ? "; " : "",
-           a->engine, *a->setting ? ", " : "", a->setting);
+    const char *const part[][2] = {{"", a->graph->name},
+                                   {" on ", a->device},
+                                   {": ", a->title},
+                                   {*a->engine ? "; " : "", a->engine},
+                                   {*a->setting ? ", " : "", a->setting}};
+
+    for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++) {
+        fputs(part[i][0], stdout);
+        ft__put_clean(stdout, part[i][1]);
+    }
+    putchar('\n');
 }
 
 static void print_warnings(const ft_answer *a)

@@ -398,8 +398,12 @@ static void name_choice(FILE *fp, const ft__ranking *r, const ft__choice *x)
     if (!isnan(x->clock_hz))
         fprintf(fp, "%s %s", r->several_batches ? " and" : " at",
                 ft__text_hertz(x->clock_hz).s);
-    if (r->several_engines && *x->engine)
-        fprintf(fp, " with %s, %s", x->engine, x->setting);
+    if (!r->several_engines || !*x->engine)
+        return;
+    fputs(" with ", fp);
+    ft__put_clean(fp, x->engine);
+    fputs(", ", fp);
+    ft__put_clean(fp, x->setting);
 }
 
 /* ---- the table ---- */

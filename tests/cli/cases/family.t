@@ -49,9 +49,9 @@ them and for others.
   $ ./ask --device local 2>&1 | head -1 | cut -c 1-60
   foretell predict: there is no predictor for this machine yet
   $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,t4,l4 | blur | grep -E '^[0-9]|best'
-  1  l4  1.24 ms  965 us  1.59 ms  44.2 mJ  # B  *  100.0 %  scaled
-  2  a30  81.2 ms  65.9 ms  111 ms  7.99 J  # B  0.0 %  learned
-  3  t4  232 ms  196 ms  296 ms  12.6 J  # B  0.0 %  learned
+  1  l4  1.24 ms  965 us  1.59 ms  808.7  44.2 mJ  # B  *  100.0 %  scaled
+  2  a30  81.2 ms  65.9 ms  111 ms  12.31  7.99 J  # B  0.0 %  learned
+  3  t4  232 ms  196 ms  296 ms  4.318  12.6 J  # B  0.0 %  learned
   best: l4
 
 Without being named it is found where train leaves it, unless a method is asked for.

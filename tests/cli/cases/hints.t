@@ -128,3 +128,11 @@ A predictor that cannot be read is left out where nobody named it, and the other
   $ foretell place data/models/resnet18.onnx some.ops --devices a30,l4 | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
   all are done after 1.24 ms and have taken 44.4 mJ; no other way is better
+
+What a CSV names its devices does not reach the terminal raw.
+
+  $ foretell data export --db my/own.db | sed "s/^[^,]*,threads/$(printf 'red\033[31m'),threads/" > red.csv; foretell data import red.csv --db red.db
+  99 measurements taken from red.csv
+  $ foretell train --engine fake --threads 4 --device "$(printf 'red\033[31m')" --db red.db -o red.ftp > /dev/null
+  $ foretell predict some.ops --predictor red.ftp --device "$(printf 'red\033[31m')" | head -1 | cat -v
+  some.ops on red?[31m: red?[31m; fake 1, threads=4
