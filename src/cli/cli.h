@@ -123,7 +123,8 @@ struct ft__cli {
     char *line; /* the command line as it was given, for the record */
     ft_log log;
     ft__bar bar;
-    ft_error err; /* of the call that failed last: ft__cli_check() */
+    ft_error err;      /* of the call that failed last: ft__cli_check() */
+    bool damaged_said; /* ft__warn_damaged() */
 };
 
 extern const ft__option ft__global_options[]; /* their values are in ft__cli */
@@ -182,6 +183,8 @@ int ft__cli_check_asked(ft__cli *c, ft_status st);
 FT_PRINTF(3, 4) int ft__cli_exit(ft__cli *c, int code, const char *fmt, ...);
 /* The command line is wrong: FT__EXIT_USAGE. */
 FT_PRINTF(2, 3) int ft__usage(ft__cli *c, const char *fmt, ...);
+/* Warn, once, that a predictor that nobody named was left out of the answer. */
+void ft__warn_damaged(ft__cli *c, const ft_answer *a);
 /* Standard output is complete: 0, else the complaint's exit code. `printed`:
  * what the printing of a table or of JSON returned. */
 int ft__cli_done(ft__cli *c, bool printed);

@@ -108,6 +108,15 @@ int ft__usage(ft__cli *c, const char *fmt, ...)
     return code;
 }
 
+void ft__warn_damaged(ft__cli *c, const ft_answer *a)
+{
+    for (size_t i = 0; i < a->n_warnings && c->log.message && !c->damaged_said; i++)
+        if (a->warning[i]->code == FT_REMARK_DAMAGED) {
+            c->log.message(c->log.user, FT_LOG_WARN, a->warning[i]->text);
+            c->damaged_said = true;
+        }
+}
+
 int ft__cli_done(ft__cli *c, bool printed)
 {
     errno = 0;

@@ -385,8 +385,7 @@ static const char converters[] = "neusight, justus, aic, deepbench, thesis, dvfs
 static int check_from(ft__cli *c, const char *from)
 {
     const char *list = converters;
-    char name[64], near[64];
-    bool any;
+    char name[64];
 
     if (!from || strcmp(from, "csv") == 0)
         return FT__EXIT_GOOD;
@@ -398,11 +397,10 @@ static int check_from(ft__cli *c, const char *from)
                                 "foretell data import measured.csv takes them "
                                 "(docs/data.md)",
                                 from, from);
-    any = ft__suggest(near, from, converters);
     return ft__cli_exit(c, FT__EXIT_USAGE,
-                        "--from %s: import reads csv, as export writes it%s%s%s", from,
-                        any ? "; did you mean the converter tools/datasets/" : "",
-                        any ? near : "", any ? "?" : "");
+                        "--from %s: import reads csv, as export writes it; tables of "
+                        "others are converted first, by tools/datasets/NAME: %s",
+                        from, converters);
 }
 
 /* Each file whole or not at all; the first that fails ends it. */
@@ -422,7 +420,9 @@ static ft_status import_files(ft__cli *c, ft_store *store, size_t *n_taken,
             break;
         ++*n_taken;
         if (!c->json)
-            printf("%" PRIu64 " measurements taken from %s\n", rows, path);
+            printf("%" PRIu64 " measurements taken", rows);
+        if (!c->json)
+            ft__put_line(stdout, " from ", path);
         ft__json_append_take(&all, ft__json("file:s measurements:u", path, rows));
     }
     if (c->json && !st)

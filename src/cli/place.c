@@ -317,6 +317,7 @@ static ft_status estimate(struct place_estimates *e, struct place_question *p, s
     e->energy_j[at] = x->energy.value;
     e->memory_bytes[at] = x->memory.value;
     e->limit_bytes[d] = x->limit_bytes;
+    ft__warn_damaged(p->c, x);
     ft_answer_free(x);
     return FT_OK;
 }

@@ -246,9 +246,17 @@ static void print_all_assumptions(const struct clocked_answer *a, size_t n)
 
 static void print_title(const ft_answer *a)
 {
-    ft__put_clean(stdout, a->graph->name);
-    printf(" on %s: %s%s%s%s%s\n", a->device, a->title, *a->engine ? "; " : "",
-           a->engine, *a->setting ? ", " : "", a->setting);
+    const char *const part[][2] = {{"", a->graph->name},
+                                   {" on ", a->device},
+                                   {": ", a->title},
+                                   {*a->engine ? "; " : "", a->engine},
+                                   {*a->setting ? ", " : "", a->setting}};
+
+    for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++) {
+        fputs(part[i][0], stdout);
+        ft__put_clean(stdout, part[i][1]);
+    }
+    putchar('\n');
 }
 
 static bool warns(const ft_answer *a, const ft_remark *of)
@@ -291,7 +299,8 @@ static bool print_answer(const ft_answer *a, const ft__cli *c, uint64_t top)
     if (*a->verify)
         printf("verify%s%s: %s\n",
                strcmp(a->device, "local") != 0 ? " on that device" : "",
-               strcmp(c->args.v[0], "-") == 0 ? ", with the same standard input" : "", a->verify);
+               strcmp(c->args.v[0], "-") == 0 ? ", with the same standard input" : "",
+               a->verify);
     else if (a->by != FT_ANSWERED_BY_DEVICE)
         puts("to verify it: no engine of foretell runs it on that device");
     else
@@ -528,8 +537,7 @@ static bool print_all(ft__cli *c, const struct clocked_answer *a, size_t n, bool
     if (c->csv)
         return true;
     if (!c->json)
-        return n == 1 ? print_answer(a->x, c, top)
-                      : print_answers(a, n, clocks);
+        return n == 1 ? print_answer(a->x, c, top) : print_answers(a, n, clocks);
     if (n == 1)
         return ft__json_print_take(answer_json(a->x), stdout);
     all = json_array();

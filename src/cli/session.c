@@ -230,8 +230,8 @@ int ft__engine_needed(ft__cli *c, const char *engine)
     free(names);
     return there ? FT__EXIT_GOOD
                  : ft__cli_exit(c, FT__EXIT_MISSING,
-                                "no engine \"%.*s\" in %s; there %s %s", (int)len, engine,
-                                dir, n == 1 ? "is" : "are", n ? list : "none");
+                                "no engine \"%.*s\" in %s; there %s %s", (int)len,
+                                engine, dir, n == 1 ? "is" : "are", n ? list : "none");
 }
 
 void ft__clock_steps_part(const ft__cli *c, const ft__clock_steps *w, size_t i)

@@ -24,7 +24,7 @@ typedef struct ft__families {
     const ft__data_kept *predictor[FT__MAX_FAMILIES];
     size_t n;
     bool opened;
-    bool own; /* the first is the user's */
+    bool own;           /* the first is the user's */
     char damaged[1000]; /* why a file is not among them: the first such; "" */
 } ft__families;
 

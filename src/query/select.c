@@ -354,7 +354,8 @@ static ft_status check_engine(const struct selecting *a, ft_error *err)
         add_name(list, sizeof(list), engines[i]);
     there = a->predictor && add_engines(list, sizeof(list), a->predictor, engine);
     for (size_t i = 0; i < f->n; i++)
-        there = add_engines(list, sizeof(list), f->predictor[i]->thing, engine) || there;
+        there =
+            add_engines(list, sizeof(list), f->predictor[i]->thing, engine) || there;
     return there ? FT_OK
                  : ft_fail(err, FT_EINVAL, 0,
                            "--engine %s: predictors know of none called so; there are "

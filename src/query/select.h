@@ -46,7 +46,8 @@ typedef struct ft__selection {
  * is not read. Errors as ft_query_ask(). */
 ft_status ft__select(ft__selection *out, ft_data *d, const ft_query *q,
                      const ft_graph *g, ft_error *err);
-/* That a setting was asked of local, which is answered as it was measured: FT_ENOTFOUND.
+/* That a setting was asked of local, which is answered as it was measured:
+ * FT_ENOTFOUND.
  */
 ft_status ft__local_as_measured(const ft__selection *s, const char *setting,
                                 ft_error *err);

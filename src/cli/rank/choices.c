@@ -118,6 +118,7 @@ static int ask(ft__rank_question *q, size_t d, const ft_query *asked, double clo
     q->r.mode = ft_name(FT_NAMES_MODE, a->graph->mode);
     take(x, a);
     take_warnings(&q->r, x, a);
+    ft__warn_damaged(q->c, a);
     ft_answer_free(a);
     find_max_batch(x, q, &query);
     return FT__EXIT_GOOD;
@@ -409,8 +410,12 @@ static void name_choice(FILE *fp, const ft__ranking *r, const ft__choice *x)
     if (!isnan(x->clock_hz))
         fprintf(fp, "%s %s", r->several_batches ? " and" : " at",
                 ft__text_hertz(x->clock_hz).s);
-    if (r->several_engines && *x->engine)
-        fprintf(fp, " with %s, %s", x->engine, x->setting);
+    if (!r->several_engines || !*x->engine)
+        return;
+    fputs(" with ", fp);
+    ft__put_clean(fp, x->engine);
+    fputs(", ", fp);
+    ft__put_clean(fp, x->setting);
 }
 
 /* ---- the table ---- */

@@ -231,6 +231,7 @@ static int try_predictor(ft__rank_question *q, const char *path)
     snprintf(text, sizeof(text), "a predictor is left out: %s", q->c->err.msg);
     if (q->c->log.message)
         q->c->log.message(q->c->log.user, FT_LOG_WARN, text);
+    q->c->damaged_said = true;
     return FT__EXIT_GOOD;
 }
 

@@ -361,7 +361,8 @@ static ft_status nothing_fits(const ft_key *wanted, ft_error *err)
     return ft_fail(err, FT_ENOTFOUND, 0,
                    "the store holds no measurements of %s with engine %s%s%s; foretell "
                    "collect --quick --engine %s%s makes some there",
-                   wanted->device ? wanted->device : "any device", wanted->engine, wanted->setting ? " and " : "",
+                   wanted->device ? wanted->device : "any device", wanted->engine,
+                   wanted->setting ? " and " : "",
                    wanted->setting ? wanted->setting : "", wanted->engine, more);
 }
 

@@ -99,3 +99,40 @@ A device that lacks a fact keeps no network from the others.
   all are done after 1.27 ms and have taken 45.0 mJ; no other way is better
   left out for resnet18.onnx: iphone-6: its file does not say "peak_fp32", which an estimate needs
   left out for some.ops: iphone-6: its file does not say "peak_fp32", which an estimate needs
+
+A predictor that cannot be read is left out where nobody named it, and the others answer.
+
+  $ cp .local/share/foretell/local-fake-4-threads.ftp kept.ftp; head -c 1000 kept.ftp > .local/share/foretell/local-onednn.ftp
+  $ foretell predict data/models/resnet18.onnx --device a30 | grep -E '^(warning|learned|time)' | blur s
+  time  # s  # s  # s  scaled
+  learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
+  warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
+  $ foretell predict data/models/resnet18.onnx
+  foretell predict: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
+  [3]
+  $ foretell predict data/models/resnet18.onnx --device a30 --predictor .local/share/foretell/local-onednn.ftp
+  foretell predict: .local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
+  [3]
+  $ echo damaged > .local/share/foretell/family.ftp
+  $ foretell predict data/models/resnet18.onnx --device a30 --engine torch | grep -E '^(warning|learned)'
+  learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
+  warning: a predictor is left out: HOME/.local/share/foretell/family.ftp: not a predictor file
+  $ foretell rank data/models/resnet18.onnx --devices a30,l4 | tail -3
+  warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
+  best: a tie of a30 and l4
+  expected regret of taking one of them: up to 35.4 %
+  a30 and l4 cannot be distinguished (~): their intervals overlap
+  $ foretell rank data/models/resnet18.onnx --top 1 | tail -1
+  warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
+  a10, a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb, a30, a40, arc-pro-b60, b200, gb200, h100-nvl and 78 more cannot be distinguished (~): their intervals overlap
+  $ foretell place data/models/resnet18.onnx some.ops --devices a30,l4 | tail -1
+  warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
+  all are done after 1.24 ms and have taken 44.4 mJ; no other way is better
+
+What a CSV names its devices does not reach the terminal raw.
+
+  $ foretell data export --db my/own.db | sed "s/^[^,]*,threads/$(printf 'red\033[31m'),threads/" > red.csv; foretell data import red.csv --db red.db
+  99 measurements taken from red.csv
+  $ foretell train --engine fake --threads 4 --device "$(printf 'red\033[31m')" --db red.db -o red.ftp > /dev/null
+  $ foretell predict some.ops --predictor red.ftp --device "$(printf 'red\033[31m')" | head -1 | cat -v
+  some.ops on red?[31m: red?[31m; fake 1, threads=4

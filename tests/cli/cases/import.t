@@ -538,10 +538,10 @@ The command names the converter of tables that it read once.
   foretell data: --from neusight: such tables are converted first, by tools/datasets/neusight TABLE... -o measured.csv, and then foretell data import measured.csv takes them (docs/data.md)
   [2]
   $ foretell data import --from justu tables/justus_ops.csv --db bad.db
-  foretell data: --from justu: import reads csv, as export writes it; did you mean the converter tools/datasets/justus?
+  foretell data: --from justu: import reads csv, as export writes it; tables of others are converted first, by tools/datasets/NAME: neusight, justus, aic, deepbench, thesis, dvfs, timm
   [2]
   $ foretell data import --from these tables/justus_ops.csv --db bad.db
-  foretell data: --from these: import reads csv, as export writes it; did you mean the converter tools/datasets/thesis?
+  foretell data: --from these: import reads csv, as export writes it; tables of others are converted first, by tools/datasets/NAME: neusight, justus, aic, deepbench, thesis, dvfs, timm
   [2]
   $ foretell data import --from csv a.csv --db a.db
   0 measurements taken from a.csv
