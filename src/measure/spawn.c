@@ -96,11 +96,11 @@ struct guard {
 /* Wait for all that ended; false: nothing is left. */
 static bool reap(struct guard *g)
 {
-    struct signalfd_siginfo told;
+    struct signalfd_siginfo signalled;
     struct end e = {.at_s = ft__clock_now(g->s->clock)};
     pid_t pid;
 
-    while (read(g->ends, &told, sizeof(told)) > 0)
+    while (read(g->ends, &signalled, sizeof(signalled)) > 0)
         ;
     while ((pid = wait4(-1, &e.status, WNOHANG, &e.use)) > 0) {
         if (pid != g->child)
