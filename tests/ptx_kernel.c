@@ -28,7 +28,7 @@ void begin(kernel *k, const char *text, uint32_t grid, uint32_t block)
 void begin_with(kernel *k, const char *text, const char *with, uint32_t grid,
                 uint32_t block)
 {
-    char all[2000];
+    static char all[2000]; /* borrowed by the module */
     size_t n = 0;
 
     for (const char *c = text; *c; c++)
