@@ -492,7 +492,7 @@ static const char *no_energy(struct answer *x, const ft__question *q, const char
     const ft_device_facts *d = device ? ft_device_get(device) : NULL;
     const bool local = strcmp(s->device, "local") == 0;
     const char *sensor = local || !d ? "a sensor" : sensor_of(d);
-    const bool named = strcmp(s->engine, FT_DEFAULT_ENGINE) != 0;
+    const bool named = strcmp(s->run_by, FT_DEFAULT_ENGINE) != 0;
 
     if (local && q->no_sensors && *q->no_sensors)
         why = q->no_sensors;
@@ -500,7 +500,7 @@ static const char *no_energy(struct answer *x, const ft__question *q, const char
         s->source.model != FT__ANALYTIC_PHYSICS && d && strcmp(d->type, "gpu") == 0 &&
         d->tdp_w > 0)
         return text(x, "%s; --method physics estimates them", why);
-    if (!*s->engine)
+    if (!*s->run_by)
         return text(x,
                     "%s; no engine of foretell measures there: foretell data import of "
                     "others' measurements (docs/data.md), then foretell train --family",
@@ -511,12 +511,12 @@ static const char *no_energy(struct answer *x, const ft__question *q, const char
                 why, sensor ? sensor : "a power meter",
                 local ? "foretell doctor shows which"
                       : "on a host that has this device",
-                named ? " --engine " : "", named ? s->engine : "",
+                named ? " --engine " : "", named ? s->run_by : "",
                 sensor ? "all" : "\"command:PROGRAM\"",
                 !named  ? ""
                 : local ? " --engine "
                         : " --family",
-                local && named ? (int)strcspn(s->engine, ",") : 0, s->engine);
+                local && named ? (int)strcspn(s->run_by, ",") : 0, s->run_by);
 }
 
 static void put_estimates(struct answer *x, const ft__question *q)

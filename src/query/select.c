@@ -317,9 +317,10 @@ static void add_name(char *list, size_t size, const char *name)
     snprintf(list + len, size - len, "%s%s", len ? ", " : "", name);
 }
 
-/* Engines that measurements behind p name, into the list; is `engine` among them? */
+/* Engines that measurements behind p name, into the list; may `engine` be among them?
+ * Those of workloads do not say. */
 static bool add_engines(char *list, size_t size, const ft_predictor *p,
-                        const char *engine)
+                        const ft_predictor *named, const char *engine)
 {
     ft_predictor_info info;
     bool there = false;
@@ -329,7 +330,7 @@ static bool add_engines(char *list, size_t size, const ft_predictor *p,
         ft_predictor_dataset d;
 
         ft_predictor_get_dataset(p, i, &d);
-        there = there || strcmp(d.engine, engine) == 0;
+        there = there || strcmp(d.engine, engine) == 0 || (p == named && !*d.engine);
         if (*d.engine)
             add_name(list, size, d.engine);
     }
@@ -352,10 +353,12 @@ static ft_status check_engine(const struct selecting *a, ft_error *err)
         return st;
     for (size_t i = 0; i < N_ENGINES; i++)
         add_name(list, sizeof(list), engines[i]);
-    there = a->predictor && add_engines(list, sizeof(list), a->predictor, engine);
+    there = a->predictor &&
+            add_engines(list, sizeof(list), a->predictor, a->predictor, engine);
     for (size_t i = 0; i < f->n; i++)
-        there =
-            add_engines(list, sizeof(list), f->predictor[i]->thing, engine) || there;
+        there = add_engines(list, sizeof(list), f->predictor[i]->thing, a->predictor,
+                            engine) ||
+                there;
     return there ? FT_OK
                  : ft_fail(err, FT_EINVAL, 0,
                            "--engine %s: predictors know of none called so; there are "

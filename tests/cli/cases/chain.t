@@ -10,7 +10,7 @@ same figures everywhere.
   foretell train: nothing is measured yet, there is no HOME/.local/share/foretell/measurements.db; first: foretell collect --quick
   [4]
   $ foretell collect --engine fake data/models/resnet50.onnx data/models/vgg16.onnx data/workloads/keras-pool.ops --without data/models/resnet18.onnx
-  114 operations measured in 58.9 s with fake 1, threads=1
+  114 operations measured in 58.7 s with fake 1, threads=1
   114 wanted: 0 were in the store before, 0 the engine does not run, 0 failed, 0 left
   5 measured once more; foretell data show says how well they agree
   store: HOME/.local/share/foretell/measurements.db
@@ -38,10 +38,10 @@ same figures everywhere.
   
   measured again  metric  pairs  apart  differ by  p90  calibrated  p90  stated 90 % hold
   ----
-  fake 1, threads=1  time  5  # s  0.0 %  0.3 %  0.1 %  0.3 %  100.0 %
+  fake 1, threads=1  time  5  # s  0.1 %  0.7 %  0.1 %  0.2 %  100.0 %
 
   $ foretell train --engine fake > table; grep -E '^(engine|written|next|kind)' table
-  kind       phase    metric     for devices  method                                        n   MAPE  median     p90  90 % interval  constant MAPE  physics MAPE
+  kind       phase    metric     for devices  method                                               n   MAPE  median     p90  90 % interval  constant MAPE  physics MAPE
   written: HOME/.local/share/foretell/local-fake.ftp
   next: foretell predict MODEL --device local --engine fake
 
@@ -66,7 +66,7 @@ The answer, with its assumptions first and the command that verifies it last.
   
   of one pass  estimate  low  high  basis
   ----
-  time  121 ms  109 ms  134 ms  measured
+  time  122 ms  110 ms  135 ms  measured
   energy  -  -  -  unavailable
   power  -  -  -  unavailable
   peak memory  # B  # B  # B  measured
@@ -80,9 +80,9 @@ The answer, with its assumptions first and the command that verifies it last.
   
   operation  count  share  total  each  low  high  basis
   ----
-  conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 layout=channels_last  4  21.9 %  26.5 ms  6.62 ms  6.30 ms  6.96 ms  measured
-  conv2d x=1x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3 bias=1 dtype=fp32 layout=channels_last  1  18.2 %  21.9 ms  21.9 ms  20.8 ms  23.0 ms  measured
-  conv2d x=1x512x7x7 out=512 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 layout=channels_last  3  16.9 %  20.4 ms  6.79 ms  6.46 ms  7.14 ms  measured
+  conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 layout=channels_last  4  22.0 %  26.7 ms  6.68 ms  6.35 ms  7.02 ms  measured
+  conv2d x=1x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3 bias=1 dtype=fp32 layout=channels_last  1  18.0 %  21.8 ms  21.8 ms  20.8 ms  23.0 ms  measured
+  conv2d x=1x512x7x7 out=512 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 layout=channels_last  3  16.8 %  20.5 ms  6.82 ms  6.49 ms  7.17 ms  measured
   
   warning: 8 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx --engine fake, then foretell train --engine fake, brings them in
   verify: foretell measure data/models/resnet18.onnx --engine fake
@@ -147,7 +147,7 @@ The truth lies in the interval: measured with the same engine.
   
                             predicted  low  high  measured  predicted/measured
   ----
-  time  121 ms  109 ms  134 ms  122 ms  0.989
+  time  122 ms  110 ms  135 ms  122 ms  0.996
   memory (peak of process)  # B  # B  # B  # B  #
 
   $ foretell measure data/models/resnet18.onnx --engine fake --no-power --csv | head -1
@@ -175,7 +175,7 @@ Several devices beside each other.
   
   device  time  low  high  energy  memory  fits  basis
   ----
-  local  121 ms  109 ms  134 ms  -  # B  yes  measured
+  local  122 ms  110 ms  135 ms  -  # B  yes  measured
   a30  1.24 ms  689 us  2.54 ms  43.9 mJ  # B  yes  scaled
   h100-sxm  1.24 ms  719 us  2.55 ms  161 mJ  # B  yes  scaled
   - is not known; asked about one device alone, foretell says why

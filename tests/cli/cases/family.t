@@ -49,9 +49,9 @@ them and for others.
   $ ./ask --device local 2>&1 | head -1 | cut -c 1-60
   foretell predict: there is no predictor for this machine yet
   $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,t4,l4 | blur | grep -E '^[0-9]|best'
-  1  l4  1.24 ms  965 us  1.59 ms  44.2 mJ  # B  *  100.0 %  scaled
-  2  a30  81.7 ms  68.1 ms  92.4 ms  8.03 J  # B  0.0 %  learned
-  3  t4  233 ms  200 ms  261 ms  12.7 J  # B  0.0 %  learned
+  1  l4  1.24 ms  965 us  1.59 ms  808.7  44.2 mJ  # B  *  100.0 %  scaled
+  2  a30  81.7 ms  68.1 ms  92.4 ms  12.24  8.03 J  # B  0.0 %  learned
+  3  t4  233 ms  200 ms  261 ms  4.292  12.7 J  # B  0.0 %  learned
   best: l4
 
 Without being named it is found where train leaves it, unless a method is asked for.

@@ -104,9 +104,9 @@ A predictor that cannot be read is left out where nobody named it, and the other
 
   $ cp .local/share/foretell/local-fake-4-threads.ftp kept.ftp; head -c 1000 kept.ftp > .local/share/foretell/local-onednn.ftp
   $ foretell predict data/models/resnet18.onnx --device a30 | grep -E '^(warning|learned|time)' | blur s
+  warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
   time  # s  # s  # s  scaled
   learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
-  warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
   $ foretell predict data/models/resnet18.onnx
   foretell predict: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
   [3]
@@ -115,8 +115,8 @@ A predictor that cannot be read is left out where nobody named it, and the other
   [3]
   $ echo damaged > .local/share/foretell/family.ftp
   $ foretell predict data/models/resnet18.onnx --device a30 --engine torch | grep -E '^(warning|learned)'
-  learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
   warning: a predictor is left out: HOME/.local/share/foretell/family.ftp: not a predictor file
+  learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
   $ foretell rank data/models/resnet18.onnx --devices a30,l4 | tail -3
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
   best: a tie of a30 and l4

@@ -297,7 +297,7 @@ Forward measurements do not answer for the backward pass, and the answer says so
   phases.1.phase: "backward"
   phases.1.time.basis: "roofline"
   phases.2.time.basis: "roofline"
-  warnings: ["20 convolutions of resnet18.onnx hold norms that its exporter folded into them for inference: with its norms the network trains in more memory and time than this graph; tools/export-pt2 MODULE:FUNCTION --training --input SIZES -o FILE.pt2 exports them", "4 of 66 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx, then foretell train, brings them in", "36 of 66 unique operations belong to backward pass and optimizer, which were not measured: their times are rooflines, lower bounds"]
+  warnings: ["20 convolutions of resnet18.onnx hold norms that its exporter folded into them for inference: with its norms the network trains in more memory and time than this graph; tools/export-pt2 MODULE:FUNCTION --training --input SIZES -o FILE.pt2 exports them", "4 of 66 unique operations lie outside of what the predictor has seen", "36 of 66 unique operations belong to backward pass and optimizer, which were not measured: their times are rooflines, lower bounds"]
   $ foretell predict data/models/resnet18.onnx --engine fake --mode inference --json | pick mode phases.# phases.0.time.basis memory.counted_as
   mode: "inference"
   phases.#: 1
@@ -338,7 +338,7 @@ Norms that an exporter folded into convolutions are said first; the archive of t
 
   $ foretell predict data/models/resnet50.onnx --device a30,t4 --mode training --batch 64 | grep warning: | cut -d : -f 1,2
   warning: 53 convolutions of resnet50.onnx hold norms that its exporter folded into them for inference
-  warning: 70 of 119 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet50.onnx, then foretell train, brings them in
+  warning: 70 of 119 unique operations lie outside of what the predictor has seen; measured there, by foretell collect data/models/resnet50.onnx --engine torch,device=cuda --mode training --batch 64 --db few.db, they correct it
   $ foretell predict data/models/resnet50.pt2 --device a30 --mode training --batch 64 --max-batch | grep -e warning: -e 'peak memory' -e largest
   peak memory          5.27 GiB  5.11 GiB  5.54 GiB  scaled
   largest batch that fits: 295
