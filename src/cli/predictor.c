@@ -71,7 +71,8 @@ static void print_machine(const ft_predictor_info *i)
 static void print_explanation(const ft_predictor_info *i)
 {
     puts("\nErrors are relative, of operations held out in cross-validation; interval: "
-         "measured over\npredicted; constant and physics: of always the same ratio to the "
+         "measured over\npredicted; constant and physics: of always the same ratio to "
+         "the "
          "physical estimate, and of the\nestimate itself.");
     if (!*i->device)
         puts(
@@ -92,8 +93,8 @@ static bool print_regressors(const ft_predictor *p, uint32_t n)
         ft__table_row(t, r.kind, r.phase, r.metric, r.unseen ? "others" : "these",
                       r.choice, r.forest.n, r.forest.mape, r.forest.median_ape,
                       r.forest.p90_ape,
-                      interval_text(r.interval_low, r.interval_high).s,
-                      r.constant.mape, r.roofline.mape);
+                      interval_text(r.interval_low, r.interval_high).s, r.constant.mape,
+                      r.roofline.mape);
     }
     return ft__table_print_take(t, stdout);
 }

@@ -19,8 +19,8 @@ typedef struct ft__fixed_batch {
 void ft__options_are_used(ft__build *b, const ft_import_options *opt, const bool *used,
                           const ft__fixed_batch *fixed);
 
-/* The same file, which fixes a batch, at two others (rebatch.c). FT_EINVAL: names the node
- * that does not go along. */
+/* The same file, which fixes a batch, at two others (rebatch.c). FT_EINVAL: names the
+ * node that does not go along. */
 ft_status ft__batch_goes_along(const ft_graph *a, const ft_graph *b, int64_t batch_a,
                                int64_t batch_b, ft_error *err);
 

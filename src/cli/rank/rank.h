@@ -30,7 +30,7 @@ typedef struct ft__ranking {
     const char *step;      /* "one forward pass" */
     const char *mode;
     const char *dtype;
-    char folded[512];  /* the warning of folded norms; "" */
+    char folded[512]; /* the warning of folded norms; "" */
     ft_rank_options how;
     const char *limit_text[FT_RANK_MAX_LIMITS]; /* as given: "time=10ms" */
     bool several_batches;
