@@ -306,12 +306,14 @@ static void wait_for_label(ft__parser *p)
 /* name, name + 4 */
 static void function_address(ft__parser *p, uint32_t index)
 {
+    ft__ptx_operand *o;
     uint64_t bits;
 
     ft__ptx_next(p);
     bits = ft__ptx_accept(p, '+') ? ft__ptx_constant(p, NULL) : 0;
-    push(p, FT__PTX_FUNCTION)->index = index;
-    top(p)->bits = bits << 32; /* behind its first instruction no function begins */
+    o = push(p, FT__PTX_FUNCTION);
+    o->index = index;
+    o->bits = bits << 32; /* behind its first instruction no function begins */
 }
 
 static void named(ft__parser *p, unsigned opcode)
@@ -505,10 +507,13 @@ static void sum(ft__parser *p, const ft__ptx_insn *i)
 {
     const bool writes = p->stage.n == 1 && i->opcode != FT__PTX_BRX &&
                         ft__ptx_opcodes[i->opcode].class != FT_PTX_SYNC;
-    const ft__ptx_operand *o = top(p);
+    const ft__ptx_operand *o;
     unsigned type = FT__TYPE_NONE;
 
-    if (p->st || p->lex.kind != '+' || o->kind != FT__PTX_REG || o->negated || writes)
+    if (p->st || p->lex.kind != '+' || writes)
+        return;
+    o = top(p);
+    if (o->kind != FT__PTX_REG || o->negated)
         return;
     type = sum_type(((const ft__ptx_reg *)p->regs.at)[o->index].type);
     if (type == FT__TYPE_NONE || o->half) {
