@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,10 +30,14 @@ static void release(ft__output *o)
 /* A name beside the target that nobody can guess, so that nothing waits under it. */
 static char *name_beside(const char *target)
 {
+    FILE *fp = fopen("/dev/urandom", "rb");
     ft__buf b = {0};
-    uint64_t random;
+    uint64_t random = 0;
+    bool drawn = fp && fread(&random, sizeof(random), 1, fp) == 1;
 
-    if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
+    if (fp)
+        fclose(fp);
+    if (!drawn)
         return NULL;
     ft__buf_fmt(&b, "%s.%016llx", target, (unsigned long long)random);
     if (b.bad)
