@@ -215,7 +215,7 @@ void ft__model_print_assumptions(const ft_graph *g)
         ft__put_line(stdout, "assumed: ", g->assumption[i]);
 }
 
-/* "NonZero (node where), its size bounded": the operator, then what is said of it; ""
+/* "NonZero (node where), its size bounded": the operator, then the reason; ""
  * where it has no rule and is only named. */
 static size_t operator_length(const char *what)
 {

@@ -729,7 +729,7 @@ static double calibration_beside(const ft_session *s, const double *beside,
     return usual;
 }
 
-/* What round `round` of t is told in units of; NaN: nothing stood beside it. */
+/* Time of the calibration measured beside round `round` of t, s; NaN: there is none. */
 static double unit_of(const struct timed *t, uint32_t round)
 {
     const struct beside *b = beside_of(t, round);
@@ -737,7 +737,7 @@ static double unit_of(const struct timed *t, uint32_t round)
     return b ? calibration_beside(t->job.session, b->s, t->like) : (double)NAN;
 }
 
-/* What rounds say, in units of what stood beside them. */
+/* Times of rounds, relative to the calibration measured beside each. */
 struct ratios {
     double *ratio;
     double *error; /* relative, by the scatter of batches */

@@ -1,6 +1,6 @@
 /* Directives that modules and functions both have: declarations of registers, variables
- * and parameters, with initial values; .pragma and what is said of the source. In:
- * tokens; out: entries of the parser's lists. */
+ * and parameters, with initial values; .pragma, .loc, .file, .section. In: tokens;
+ * out: entries of the parser's lists. */
 #include <string.h>
 
 #include "ptx/syntax/parser.h"
