@@ -34,6 +34,7 @@ soak: all
 	tools/fuzz build-ci/fuzz 300
 	tests/cli/kill $(B)/foretell $(B)/engines . 200
 	$(B)/tests/test_collect . $(B)/engines 200
+	$(B)/tests/test_properties . 100000
 	tests/cli/kill-clocks $(B)/foretell . $(B)/tests/libfake-nvidia-ml.so 200
 	tools/ci-zoo $(B) all
 	tools/portable x86_64 aarch64

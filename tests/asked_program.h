@@ -30,10 +30,10 @@ static inline const char *be_asked(struct asked *a, const char *folder,
     snprintf(a->ask, sizeof(a->ask), "%s/ask", folder);
     snprintf(a->said, sizeof(a->said), "%s/said", folder);
     a->lines = lines + 1;
-    CHECK(mkfifo(a->ask, 0600) == 0 && mkfifo(a->said, 0600) == 0);
+    CHECK(EQ(mkfifo(a->ask, 0600), 0) && EQ(mkfifo(a->said, 0600), 0));
     a->to = open(a->ask, O_RDWR | O_CLOEXEC);
     a->from = open(a->said, O_RDWR | O_CLOEXEC);
-    CHECK(a->to >= 0 && a->from >= 0);
+    CHECK(CMP(a->to, >=, 0) && CMP(a->from, >=, 0));
     snprintf(command, sizeof(command),
              "command:echo $$ >'%s/pid'; exec 3<'%s' 4>'%s'; n=0; "
              "while [ $n -lt %d ]; do read -r x <&3; %s; printf . >&4; n=$((n + 1)); "
@@ -53,8 +53,8 @@ static inline void ask_for_line(void *user, double now_s)
     if (!a->lines)
         return;
     a->lines--;
-    CHECK(write(a->to, "\n", 1) == 1);
-    CHECK(poll(&wait, 1, HANGS_MS) == 1 && read(a->from, &c, 1) == 1);
+    CHECK_EQ(write(a->to, "\n", 1), 1);
+    CHECK(EQ(poll(&wait, 1, HANGS_MS), 1) && EQ(read(a->from, &c, 1), 1));
 }
 
 static inline void ask_no_more(struct asked *a)

@@ -30,7 +30,7 @@ static void spill(const char *path, const char *text)
 {
     FILE *fp = fopen(path, "w");
 
-    CHECK(fp && fputs(text, fp) >= 0);
+    CHECK(fp && CMP(fputs(text, fp), >=, 0));
     if (fp)
         fclose(fp);
 }
@@ -68,7 +68,7 @@ static ft_power power_for(ft_meter *m, int ms, const char *name, ft_trace *keep)
     ft_trace t;
     bool found = false;
 
-    CHECK(ft_meter_watch(m, let_pass, &w, &t, &from, &to, NULL) == FT_OK);
+    CHECK_EQ(ft_meter_watch(m, let_pass, &w, &t, &from, &to, NULL), FT_OK);
     for (uint32_t i = 0; i < t.n_domains; i++)
         if (strcmp(t.domain[i].name, name) == 0) {
             ft_power_of(&p, &t, i, from, to);
@@ -113,7 +113,7 @@ static void end_scratch(void)
     char command[128];
 
     snprintf(command, sizeof(command), "rm -rf %s", scratch);
-    CHECK(system(command) == 0);
+    CHECK_EQ(system(command), 0);
 }
 
 #endif

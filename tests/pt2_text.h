@@ -31,7 +31,7 @@ __attribute__((format(printf, 2, 3))) static inline void put(pt2_text *t,
     va_start(ap, fmt);
     n = vsnprintf(t->s + t->n, sizeof(t->s) - t->n, fmt, ap);
     va_end(ap);
-    CHECK(n >= 0 && (size_t)n < sizeof(t->s) - t->n);
+    CHECK(CMP(n, >=, 0) && CMP((size_t)n, <, sizeof(t->s) - t->n));
     if (n >= 0 && (size_t)n < sizeof(t->s) - t->n)
         t->n += (size_t)n;
 }
@@ -123,7 +123,7 @@ static inline void put_node(pt2_text *t, const char **s)
         put_value(t, w, n);
         put(t, ", \"kind\": 1}");
     }
-    CHECK(line > *s && (size_t)(line - *s) < sizeof(names));
+    CHECK(CMP(line, >, *s) && CMP((size_t)(line - *s), <, sizeof(names)));
     snprintf(names, sizeof(names), "%.*s", (int)(line - *s), *s);
     put(t, "], \"outputs\": ");
     put_names(t, names);

@@ -22,7 +22,7 @@ void begin(kernel *k, const char *text, uint32_t grid, uint32_t block)
         k->st = ft__ptx_counter_new(&k->c, k->m, &k->err);
     if (k->st)
         fprintf(stderr, "%s\n", k->err.msg);
-    CHECK(k->st == FT_OK);
+    CHECK_EQ(k->st, FT_OK);
 }
 
 void begin_with(kernel *k, const char *text, const char *with, uint32_t grid,

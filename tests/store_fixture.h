@@ -92,8 +92,8 @@ static inline void put(ft_store *s, const ft_key *k, double value)
     ft_measurement m = measured(value);
     int64_t run;
 
-    CHECK(ft__store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
-    CHECK(ft__store_put(s, run, k, &m, NULL, 0, NULL) == FT_OK);
+    CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
+    CHECK_EQ(ft__store_put(s, run, k, &m, NULL, 0, NULL), FT_OK);
 }
 
 /* Collects rows as text, so that whole results compare at once. */
@@ -110,7 +110,7 @@ static inline void note_readings(struct seen *s, int64_t id)
     ft_reading *r;
     size_t n;
 
-    CHECK(ft__store_readings(s->s, id, &r, &n, NULL) == FT_OK);
+    CHECK_EQ(ft__store_readings(s->s, id, &r, &n, NULL), FT_OK);
     for (size_t i = 0; i < n; i++) {
         s->len += (size_t)snprintf(s->text + s->len, sizeof(s->text) - s->len,
                                    " %.17g:%.17g:%llu", r[i].value, r[i].start_s,
@@ -145,7 +145,7 @@ static inline struct seen all(ft_store *s, const ft_key *filter, int latest)
     struct seen seen = {.s = s};
     ft_error err = {0};
 
-    CHECK(ft_store_each(s, filter, latest, note, &seen, &err) == FT_OK);
+    CHECK_EQ(ft_store_each(s, filter, latest, note, &seen, &err), FT_OK);
     return seen;
 }
 

@@ -17,14 +17,14 @@ static void arena_gives_zeroed_aligned_memory_of_any_size(void)
     for (size_t size = 1; size < 300000; size = size * 3 + 1) {
         unsigned char *p = ft__arena_alloc(&a, size);
 
-        CHECK(p && (uintptr_t)p % 16 == 0);
-        CHECK(p && p[0] == 0 && p[size - 1] == 0);
+        CHECK(p && EQ((uintptr_t)p % 16, 0));
+        CHECK(p && EQ(p[0], 0) && EQ(p[size - 1], 0));
         if (p)
             memset(p, 0xff, size);
     }
     CHECK(ft__arena_array(&a, SIZE_MAX / 4, 8) == NULL);
     s = ft__arena_strndup(&a, "conv2d", 4);
-    CHECK(s && strcmp(s, "conv") == 0);
+    CHECK(s && SAME(s, "conv"));
     ft__arena_free(&a);
     CHECK(a.head == NULL);
 }
@@ -35,7 +35,7 @@ static void buffer_grows_and_stays_terminated(void)
 
     for (int i = 0; i < 1000; i++)
         ft__buf_fmt(&b, "%d,", i);
-    CHECK(!b.bad && b.len == 3890 && strlen(b.s) == b.len);
+    CHECK(!b.bad && EQ(b.len, 3890) && EQ(strlen(b.s), b.len));
     CHECK(strncmp(b.s, "0,1,2,", 6) == 0);
     ft__buf_add(&b, "x", SIZE_MAX / 2);
     CHECK(b.bad);
@@ -52,7 +52,7 @@ static void statistics_agree_with_hand_figures(void)
     CHECK_NEAR(ft__quantile(v, 4, 0.9), 3.7, 1e-12);
     CHECK_NEAR(ft__quantile(v, 4, 1), 4, 0);
     CHECK_NEAR(ft__mad(w, 5, 3), 1.4826, 1e-12);
-    CHECK(isnan(ft__median(v, 0)) && isnan(ft__std(v, 0)) && ft__std(v, 1) == 0);
+    CHECK(isnan(ft__median(v, 0)) && isnan(ft__std(v, 0)) && EQ(ft__std(v, 1), 0));
 }
 
 static void streams_repeat_and_differ(void)
@@ -64,9 +64,9 @@ static void streams_repeat_and_differ(void)
     for (int i = 0; i < 1000; i++) {
         uint64_t x = ft__prng_u64(&a);
 
-        CHECK(x == ft__prng_u64(&b) && x != ft__prng_u64(&c));
+        CHECK(EQ(x, ft__prng_u64(&b)) && CMP(x, !=, ft__prng_u64(&c)));
         sum += ft__prng_unit(&c);
-        CHECK(ft__prng_below(&c, 7) < 7);
+        CHECK(CMP(ft__prng_below(&c, 7), <, 7));
     }
     CHECK_NEAR(sum / 1000, 0.5, 0.05);
 }
@@ -77,7 +77,7 @@ static void pairs_are_found_and_numbers_have_units(void)
     size_t len;
     const char *v = ft__pair(text, "state", &len);
 
-    CHECK(v && len == 4 && memcmp(v, "eval", 4) == 0);
+    CHECK(v && EQ(len, 4) && memcmp(v, "eval", 4) == 0);
     CHECK(!ft__pair(text, "lock", &len) && !ft__pair(text, "clock=", &len));
     CHECK(!ft__pair("", "a", &len) && !ft__pair(NULL, "a", &len));
     CHECK_NEAR(ft__pair_number(text, "clock"), 1.2e9, 0);
@@ -115,14 +115,15 @@ static void names_lead_back_to_their_values(void)
         uint32_t n = 0;
 
         for (; (name = ft_name((ft_names)list, n)); n++)
-            CHECK(ft_from_name((ft_names)list, name, strlen(name)) == (int)n);
-        CHECK(n == count[list] && !ft_name((ft_names)list, UINT32_MAX));
-        CHECK(ft_from_name((ft_names)list, "tim", 3) == -1);
+            CHECK_EQ(ft_from_name((ft_names)list, name, strlen(name)), (int)n);
+        CHECK(EQ(n, count[list]) && !ft_name((ft_names)list, UINT32_MAX));
+        CHECK_EQ(ft_from_name((ft_names)list, "tim", 3), -1);
     }
-    CHECK(!ft_name(FT_NAMES_COUNT, 0) && ft_from_name(FT_NAMES_COUNT, "time", 4) == -1);
-    CHECK(ft_from_name(FT_NAMES_RANK_BY, "timeless", 4) == FT_RANK_BY_TIME);
-    CHECK(strcmp(ft_name(FT_NAMES_RANK_UNIT, FT_RANK_BY_EDP), "J s") == 0);
-    CHECK(strcmp(ft_name(FT_NAMES_PART, FT_PART_SAVED), "saved") == 0);
+    CHECK(!ft_name(FT_NAMES_COUNT, 0) &&
+          EQ(ft_from_name(FT_NAMES_COUNT, "time", 4), -1));
+    CHECK_EQ(ft_from_name(FT_NAMES_RANK_BY, "timeless", 4), FT_RANK_BY_TIME);
+    CHECK(SAME(ft_name(FT_NAMES_RANK_UNIT, FT_RANK_BY_EDP), "J s"));
+    CHECK(SAME(ft_name(FT_NAMES_PART, FT_PART_SAVED), "saved"));
 }
 
 int main(void)

@@ -102,7 +102,7 @@ static void the_next_one_leaves_the_least_sum_of_deviations(void)
             best = (size_t)i;
         }
     }
-    CHECK(ft__choosing_next(&c, NULL, NULL) == best);
+    CHECK_EQ(ft__choosing_next(&c, NULL, NULL), best);
     ft__choosing_free(&c);
 }
 
@@ -132,7 +132,7 @@ static void of_many_the_next_one_leaves_the_least_too(void)
         most = fmax(most, gain[i]);
     }
     next = ft__choosing_next(&c, NULL, NULL);
-    CHECK(next < MANY);
+    CHECK(CMP(next, <, MANY));
     CHECK_NEAR(gain[next], most, 1e-4 * most);
     ft__choosing_free(&c);
 }
@@ -148,13 +148,13 @@ static void the_first_few_are_unlike_each_other(ft_criterion by)
     make_even(&c, ops, N, by);
     for (int k = 0; k < 3; k++) {
         first[k] = ft__choosing_next(&c, NULL, NULL);
-        CHECK(first[k] < N);
+        CHECK(CMP(first[k], <, N));
         ft__choosing_know(&c, first[k]);
         small += first[k] < 4;
         large += first[k] >= 4 && first[k] < 8;
         product += first[k] == 8;
     }
-    CHECK(small == 1 && large == 1 && product == 1);
+    CHECK(EQ(small, 1) && EQ(large, 1) && EQ(product, 1));
     ft__choosing_free(&c);
 }
 
@@ -169,10 +169,10 @@ static void each_comes_once_and_then_there_is_none(ft_criterion by)
     for (int k = 0; k < N; k++) {
         size_t i = ft__choosing_next(&c, NULL, NULL);
 
-        CHECK(i < N && !seen[i]++);
+        CHECK(CMP(i, <, N) && !seen[i]++);
         ft__choosing_know(&c, i);
     }
-    CHECK(ft__choosing_next(&c, NULL, NULL) == N);
+    CHECK_EQ(ft__choosing_next(&c, NULL, NULL), N);
     ft__choosing_free(&c);
 }
 
@@ -191,10 +191,10 @@ static void what_is_dear_or_not_allowed_waits(void)
     make_ops(ops);
     make_even(&c, ops, N, FT_CRITERION_ACTIVE);
     first = ft__choosing_next(&c, NULL, NULL);
-    CHECK(first < N);
+    CHECK(CMP(first, <, N));
     c.work_s[first] = 1000;
-    CHECK(ft__choosing_next(&c, NULL, NULL) != first);
-    CHECK(ft__choosing_next(&c, is_odd, NULL) % 2 == 1);
+    CHECK(CMP(ft__choosing_next(&c, NULL, NULL), !=, first));
+    CHECK_EQ(ft__choosing_next(&c, is_odd, NULL) % 2, 1);
     ft__choosing_free(&c);
 }
 
@@ -207,7 +207,7 @@ static void what_weighs_nothing_comes_after_what_weighs(void)
     make_ops(ops);
     make_even(&c, ops, N, FT_CRITERION_ACTIVE);
     memcpy(c.weight, weight, sizeof(weight));
-    CHECK(ft__choosing_next(&c, NULL, NULL) == 8);
+    CHECK_EQ(ft__choosing_next(&c, NULL, NULL), 8);
     ft__choosing_free(&c);
 }
 
@@ -220,13 +220,13 @@ static void what_is_wanted_often_weighs_more_and_what_takes_long_less(void)
 
     make_ops(ops);
     CHECK(!ft__choosing_make(&c, ops, often, N, FT_CRITERION_ACTIVE, 1, NULL));
-    CHECK(c.weight[0] == 32 && c.weight[1] == 0 && c.weight[8] == 1);
-    CHECK(c.work_s[4] > 4 * c.work_s[0] && c.pace == 1);
-    CHECK(ft__choosing_next(&c, NULL, NULL) == 0);
+    CHECK(EQ(c.weight[0], 32) && EQ(c.weight[1], 0) && EQ(c.weight[8], 1));
+    CHECK(CMP(c.work_s[4], >, 4 * c.work_s[0]) && EQ(c.pace, 1));
+    CHECK_EQ(ft__choosing_next(&c, NULL, NULL), 0);
     c.work_s[0] = 1000;
-    CHECK(ft__choosing_next(&c, NULL, NULL) != 0);
+    CHECK(CMP(ft__choosing_next(&c, NULL, NULL), !=, 0));
     c.pace = 1e-9;
-    CHECK(ft__choosing_next(&c, NULL, NULL) == 0);
+    CHECK_EQ(ft__choosing_next(&c, NULL, NULL), 0);
     ft__choosing_free(&c);
 }
 
@@ -313,13 +313,14 @@ static void what_is_hard_to_foretell_weighs_more(void)
 
     make_many(ops);
     learn_from_every_other(&c, ops, true);
-    CHECK(c.pace > 0 && c.pace < 1e-2); /* far less than on a slow device */
+    CHECK(CMP(c.pace, >, 0) &&
+          CMP(c.pace, <, 1e-2)); /* far less than on a slow device */
     for (int i = 0; i < EACH; i++)
         least_hard = fminf(least_hard, c.weight[i]);
     for (int i = EACH; i < ALL; i++)
         most_easy = fmaxf(most_easy, c.weight[i]);
-    CHECK(least_hard > 1.5F * most_easy);
-    CHECK(ft__choosing_next(&c, NULL, NULL) < EACH);
+    CHECK(CMP(least_hard, >, 1.5F * most_easy));
+    CHECK(CMP(ft__choosing_next(&c, NULL, NULL), <, EACH));
     ft__choosing_free(&c);
 }
 
@@ -331,7 +332,7 @@ static void without_times_nothing_is_learned(void)
     make_many(ops);
     learn_from_every_other(&c, ops, false);
     for (int i = 0; i < ALL; i++)
-        CHECK(c.weight[i] == 1);
+        CHECK_EQ(c.weight[i], 1);
     ft__choosing_free(&c);
 }
 
@@ -347,7 +348,7 @@ static void without_an_inverse_weights_stay_as_they_are(void)
         c.alike[i] = i % (ALL + 1) ? 2 : 1;
     learn_from_known(&c, ops, true);
     for (int i = 0; i < ALL; i++)
-        CHECK(c.weight[i] == 1);
+        CHECK_EQ(c.weight[i], 1);
     ft__choosing_free(&c);
 }
 

@@ -7,29 +7,77 @@
 
 enum { N_WORKLOADS = 40, N_CORE = 8, N_MEMORY = 2, N_ROWS = 640 };
 
-/* A device of known laws: time = compute / core + traffic / memory, in turn; power =
- * 40 W x voltage + 20 W with the memory's clock + 100 W x use x core x voltage^2, and
- * the voltage rises above 70 % of the clock. */
-static double voltage(double core)
+/* A simulated chip. A workload is tiles of so many cycles and bytes; each SM computes
+ * one while it fetches the next, and memory serves one fetch at a time: what overlaps
+ * comes out of events. */
+enum { N_SM = 16, N_TILES = 20 * N_SM };
+
+struct ran {
+    double s;
+    double computing, moving; /* shares of the time */
+};
+
+static struct ran run_tiles(uint32_t workload, double core, double memory)
 {
-    return 1 + 1.5 * fmax(0, core - 0.7);
+    ft__prng p = ft__prng_stream(1, workload);
+    const double moved = 0.1 + 0.8 * ft__prng_unit(&p), latency = 0.1;
+    double asks[N_SM] = {0}, done[N_SM] = {0}, free = 0, computing = 0;
+    struct ran out = {0};
+
+    for (int i = 0; i < N_TILES; i++) {
+        const double size = 0.7 + 0.6 * ft__prng_unit(&p);
+        const double cycles = size * (1 - moved) / core;
+        const double fetch = size * moved / memory / N_SM;
+        int sm = 0;
+
+        for (int k = 1; k < N_SM; k++)
+            sm = asks[k] < asks[sm] ? k : sm;
+        free = fmax(free, asks[sm]) + fetch;
+        asks[sm] = fmax(free + latency, done[sm]); /* and begins to compute */
+        done[sm] = asks[sm] + cycles;
+        out.s = fmax(out.s, done[sm]);
+        out.moving += fetch;
+        computing += cycles;
+    }
+    out.moving /= out.s;
+    out.computing = computing / out.s / N_SM;
+    return out;
+}
+
+/* Watts: clock tree and what computes go with f V^2, leakage with voltage and heat, to
+ * which all of it adds. The voltage has a floor below 60 % of the clock. */
+static double power_of(const struct ran *r, double core, double memory)
+{
+    const double v = 0.75 + 0.25 * pow(fmax(0, (core - 0.6) / 0.4), 1.5);
+    const double rest =
+        (15 + 90 * r->computing) * core * v * v + (15 + 35 * r->moving) * memory;
+    double power = rest;
+
+    for (int i = 0; i < 10; i++) /* until it is as hot as it gets */
+        power = rest + 25 * v * exp(2 * (v - 1) + 0.002 * (power - 150));
+    return power;
+}
+
+/* As measured: 1 % off at most. */
+static double measured(ft__prng *p, double x)
+{
+    return x * (0.99 + 0.02 * ft__prng_unit(p));
 }
 
 static ft__clock_row truth(uint32_t workload, double core, double memory)
 {
-    ft__prng p = ft__prng_stream(1, workload);
-    double bound = 0.1 + 0.8 * ft__prng_unit(&p), v = voltage(core);
-    double scale = 1e-3 * (1 + ft__prng_unit(&p));
+    const struct ran ran = run_tiles(workload, core, memory);
+    ft__prng p = ft__prng_stream(workload, (uint64_t)(1000 * core + 1e6 * memory));
     ft__clock_row r = {.workload = workload,
                        .core_hz = 1.5e9 * core,
                        .memory_hz = 1e9 * memory,
-                       .time_s = scale * ((1 - bound) / core + bound / memory)};
+                       .time_s = measured(&p, 1e-4 * ran.s),
+                       .power_w = measured(&p, power_of(&ran, core, memory))};
 
-    r.power_w = 40 * v / voltage(1) + 20 * memory +
-                100 * (1 - 0.6 * bound) * core * v * v / (voltage(1) * voltage(1));
     for (int i = 0; i < FT__CLOCK_HINTS; i++)
         r.hint[i] = NAN;
-    r.hint[0] = bound;
+    r.hint[0] = ran.moving;
+    r.hint[1] = ran.computing;
     return r;
 }
 
@@ -50,41 +98,45 @@ static ft__clocks *fitted(size_t n, const ft__clock_row *row, int trees)
 {
     ft__clocks *c = NULL;
 
-    CHECK(ft__clocks_fit(&c, row, n, trees, 1, NULL) == FT_OK);
+    CHECK_EQ(ft__clocks_fit(&c, row, n, trees, 1, NULL), FT_OK);
     return c;
 }
 
+/* Mean errors of workloads that were left out, from their highest clocks. NULL: of
+ * saying that time and power go with the core clock, whatever runs. */
 static void errors(double *time, double *power, const ft__clocks *c)
 {
     static ft__clock_row test[N_ROWS];
-    size_t n = rows(test, 100, 100 + N_WORKLOADS), used = 0;
+    size_t n = rows(test, 100, 100 + N_WORKLOADS);
 
     *time = *power = 0;
     for (size_t i = 0; i < n; i++) {
         ft__clock_row from = truth(100 + test[i].workload, 1, 1);
-        ft__clock_ratio r = ft__clocks_at(c, &from, test[i].core_hz, test[i].memory_hz);
+        ft__clock_ratio r = {.time = from.core_hz / test[i].core_hz,
+                             .power = test[i].core_hz / from.core_hz};
 
-        *time += fabs(r.time * from.time_s / test[i].time_s - 1);
-        *power += fabs(r.power * from.power_w / test[i].power_w - 1);
-        used++;
+        if (c)
+            r = ft__clocks_at(c, &from, test[i].core_hz, test[i].memory_hz);
+        *time += fabs(r.time * from.time_s / test[i].time_s - 1) / (double)n;
+        *power += fabs(r.power * from.power_w / test[i].power_w - 1) / (double)n;
     }
-    *time /= (double)used;
-    *power /= (double)used;
 }
 
+/* Formulae take away three quarters of the error of the plain rule, trees no less. */
 static void workloads_that_were_left_out_are_told_from_one_clock(void)
 {
     static ft__clock_row row[N_ROWS];
     size_t n = rows(row, 0, N_WORKLOADS);
     ft__clocks *formulae = fitted(n, row, 0), *trees = fitted(n, row, 1);
-    double time, power, time_trees, power_trees;
+    double time, power, time_trees, power_trees, time_rule, power_rule;
 
     errors(&time, &power, formulae);
     errors(&time_trees, &power_trees, trees);
-    CHECK(time < 0.04);
-    CHECK(power < 0.04);
-    CHECK(time_trees < 0.03);
-    CHECK(power_trees < 0.03);
+    errors(&time_rule, &power_rule, NULL);
+    CHECK(CMP(time, <, 0.25 * time_rule));
+    CHECK(CMP(power, <, 0.25 * power_rule));
+    CHECK(CMP(time_trees, <, 0.25 * time_rule));
+    CHECK(CMP(power_trees, <, 0.25 * power_rule));
     ft__clocks_free(formulae);
     ft__clocks_free(trees);
 }
@@ -104,13 +156,13 @@ static void intervals_hold_most_of_what_was_left_out(void)
 
         in += r.time_low <= time && time <= r.time_high;
         wide += r.time_high / r.time_low > 1.3 || r.power_high / r.power_low > 1.3;
-        CHECK(r.time_low <= r.time && r.time <= r.time_high);
-        CHECK(r.power_low <= r.power && r.power <= r.power_high);
+        CHECK(CMP(r.time_low, <=, r.time) && CMP(r.time, <=, r.time_high));
+        CHECK(CMP(r.power_low, <=, r.power) && CMP(r.power, <=, r.power_high));
         r = ft__clocks_at(formulae, &from, test[i].core_hz, test[i].memory_hz);
         CHECK(isnan(r.time_low) && isnan(r.power_high));
     }
-    CHECK(10 * in >= 7 * n);
-    CHECK(5 * wide < n);
+    CHECK(CMP(10 * in, >=, 7 * n));
+    CHECK(CMP(5 * wide, <, n));
     ft__clocks_free(trees);
     ft__clocks_free(formulae);
 }
@@ -139,26 +191,35 @@ static void a_faster_clock_takes_less_time_and_more_power(void)
     for (double core = 0.3; core <= 1; core += 0.05) {
         ft__clock_ratio r = ft__clocks_at(c, &from, 1.5e9 * core, NAN);
 
-        CHECK(r.time <= last.time && r.time >= 1 - 1e-9);
-        CHECK(r.power >= last.power && r.power <= 1 + 1e-9);
+        CHECK(CMP(r.time, <=, last.time) && CMP(r.time, >=, 1 - 1e-9));
+        CHECK(CMP(r.power, >=, last.power) && CMP(r.power, <=, 1 + 1e-9));
         last = r;
     }
     ft__clocks_free(c);
 }
 
-static void what_waits_for_memory_gains_nothing_from_the_core(void)
+/* The workload that moves most and the one that computes most, at half the clock: each
+ * is predicted nearer to what it takes than to what the other one takes. */
+static void what_waits_for_memory_gains_little_from_the_core(void)
 {
     static ft__clock_row row[N_ROWS];
-    ft__clocks *c;
-    ft__clock_row memory = truth(0, 1, 1), core = memory;
+    ft__clocks *c = fitted(rows(row, 0, N_WORKLOADS), row, 0);
+    uint32_t which[2] = {100, 100};
+    double takes[2], said[2];
 
-    c = fitted(rows(row, 0, N_WORKLOADS), row, 0);
-    memory.hint[0] = 0.9;
-    core.hint[0] = 0.1;
-    CHECK(ft__clocks_at(c, &memory, 0.75e9, NAN).time < 1.3);
-    CHECK(ft__clocks_at(c, &core, 0.75e9, NAN).time > 1.6);
-    CHECK(ft__clocks_at(c, &memory, 1.5e9, 0.6e9).time >
-          ft__clocks_at(c, &core, 1.5e9, 0.6e9).time);
+    for (uint32_t w = 100; w < 140; w++)
+        for (int i = 0; i < 2; i++)
+            if (truth(w, 1, 1).hint[i] > truth(which[i], 1, 1).hint[i])
+                which[i] = w;
+    for (int i = 0; i < 2; i++) {
+        const ft__clock_row from = truth(which[i], 1, 1);
+
+        takes[i] = truth(which[i], 0.5, 1).time_s / from.time_s;
+        said[i] = ft__clocks_at(c, &from, 0.75e9, NAN).time;
+    }
+    CHECK(CMP(takes[0], <, 1.2) && CMP(takes[1], >, 1.8)); /* the simulation */
+    CHECK(CMP(fabs(said[0] - takes[0]), <, fabs(said[0] - takes[1])));
+    CHECK(CMP(fabs(said[1] - takes[1]), <, fabs(said[1] - takes[0])));
     ft__clocks_free(c);
 }
 
@@ -205,8 +266,9 @@ static void the_best_clock_is_nearly_the_best_there_is(void)
             }
             regret[delay] += (taken / least - 1) / 20;
         }
-    CHECK(regret[0] < 0.02);
-    CHECK(regret[1] < 0.02);
+    /* As far as two measurements of one workload deviate. */
+    CHECK(CMP(regret[0], <, 0.02));
+    CHECK(CMP(regret[1], <, 0.02));
     ft__clocks_free(c);
 }
 
@@ -221,8 +283,8 @@ static void unknown_power_stays_unknown(void)
     from.power_w = NAN;
     r = ft__clocks_at(c, &from, 1e9, NAN);
     CHECK(isnan(r.power));
-    CHECK(r.time > 1);
-    CHECK(best_of(c, &from, core, 2, 0) == 2);
+    CHECK(CMP(r.time, >, 1));
+    CHECK_EQ(best_of(c, &from, core, 2, 0), 2);
     ft__clocks_free(c);
 }
 
@@ -258,8 +320,8 @@ static void workloads_called_alike_behave_alike(void)
         ft__clock_name(from.name, i ? "kernel_4" : "kernel_4096");
         said[i] = ft__clocks_at(c, &from, 0.78e9, NAN).time;
     }
-    CHECK(said[0] > 1.7);
-    CHECK(said[1] < 1.2);
+    CHECK(CMP(said[0], >, 1.7));
+    CHECK(CMP(said[1], <, 1.2));
     ft__clocks_free(c);
 }
 
@@ -274,7 +336,7 @@ static void equal_rows_make_equal_models(void)
         ft__clock_ratio x = ft__clocks_at(a, &from, core, 0.6e9);
         ft__clock_ratio y = ft__clocks_at(b, &from, core, 0.6e9);
 
-        CHECK(x.time == y.time && x.power == y.power);
+        CHECK(EQ(x.time, y.time) && EQ(x.power, y.power));
     }
     ft__clocks_free(a);
     ft__clocks_free(b);
@@ -286,7 +348,7 @@ int main(void)
     intervals_hold_most_of_what_was_left_out();
     the_clocks_that_were_measured_change_nothing();
     a_faster_clock_takes_less_time_and_more_power();
-    what_waits_for_memory_gains_nothing_from_the_core();
+    what_waits_for_memory_gains_little_from_the_core();
     the_best_clock_is_nearly_the_best_there_is();
     unknown_power_stays_unknown();
     workloads_called_alike_behave_alike();

@@ -92,11 +92,11 @@ static void collecting_twice_measures_once(void)
     char path[128];
 
     temporary(path);
-    CHECK(collect(&r, "", path) == FT_OK);
-    CHECK(r.wanted == N_UNIQUE && r.measured == N_UNIQUE && r.present == 0 &&
-          r.left == 0);
-    CHECK(collect(&r, "", path) == FT_OK);
-    CHECK(r.present == N_UNIQUE && r.measured == 0);
+    CHECK_EQ(collect(&r, "", path), FT_OK);
+    CHECK(EQ(r.wanted, N_UNIQUE) && EQ(r.measured, N_UNIQUE) && EQ(r.present, 0) &&
+          EQ(r.left, 0));
+    CHECK_EQ(collect(&r, "", path), FT_OK);
+    CHECK(EQ(r.present, N_UNIQUE) && EQ(r.measured, 0));
     clean(path);
 }
 
@@ -106,11 +106,11 @@ static void what_the_engine_breaks_on_is_counted_and_the_rest_measured(void)
     char path[128];
 
     temporary(path);
-    CHECK(collect(&r, "fail_kind=conv2d", path) == FT_OK);
-    CHECK(r.failed == 2 && r.measured == N_UNIQUE - 2);
+    CHECK_EQ(collect(&r, "fail_kind=conv2d", path), FT_OK);
+    CHECK(EQ(r.failed, 2) && EQ(r.measured, N_UNIQUE - 2));
     /* The next run, on a sound engine, takes up what failed. */
-    CHECK(collect(&r, "", path) == FT_OK);
-    CHECK(r.present == N_UNIQUE - 2 && r.measured == 2);
+    CHECK_EQ(collect(&r, "", path), FT_OK);
+    CHECK(EQ(r.present, N_UNIQUE - 2) && EQ(r.measured, 2));
     clean(path);
 }
 
@@ -127,12 +127,14 @@ static void what_is_too_large_ends_its_series_as_such(void)
     char path[128];
 
     temporary(path);
-    CHECK(collect_these(&r, "oom_above=70000000", path, specs, 6, &ascending) == FT_OK);
-    CHECK(r.measured == 3 && r.failed == 2 && r.too_large == 1 && r.skipped == 0);
-    CHECK(r.left == 0);
+    CHECK_EQ(collect_these(&r, "oom_above=70000000", path, specs, 6, &ascending),
+             FT_OK);
+    CHECK(EQ(r.measured, 3) && EQ(r.failed, 2) && EQ(r.too_large, 1) &&
+          EQ(r.skipped, 0));
+    CHECK_EQ(r.left, 0);
     /* With more memory, the next run takes up what was left out. */
-    CHECK(collect_these(&r, "", path, specs, 6, &ascending) == FT_OK);
-    CHECK(r.present == 3 && r.measured == 3);
+    CHECK_EQ(collect_these(&r, "", path, specs, 6, &ascending), FT_OK);
+    CHECK(EQ(r.present, 3) && EQ(r.measured, 3));
     clean(path);
 }
 
@@ -146,12 +148,13 @@ static void a_failure_that_is_not_the_sizes_ends_its_series_too(void)
     char path[128];
 
     temporary(path);
-    CHECK(collect_these(&r, "fail_kind=softmax", path, specs, 6, &ascending) == FT_OK);
-    CHECK(r.measured == 2 && r.failed == 2 && r.skipped == 2 && r.too_large == 0);
+    CHECK_EQ(collect_these(&r, "fail_kind=softmax", path, specs, 6, &ascending), FT_OK);
+    CHECK(EQ(r.measured, 2) && EQ(r.failed, 2) && EQ(r.skipped, 2) &&
+          EQ(r.too_large, 0));
     /* Where sizes are no series, each is tried. */
     all.ascending = 0;
-    CHECK(collect_these(&r, "fail_kind=softmax", path, specs, 6, &all) == FT_OK);
-    CHECK(r.present == 2 && r.failed == 4 && r.skipped == 0);
+    CHECK_EQ(collect_these(&r, "fail_kind=softmax", path, specs, 6, &all), FT_OK);
+    CHECK(EQ(r.present, 2) && EQ(r.failed, 4) && EQ(r.skipped, 0));
     clean(path);
 }
 
@@ -163,12 +166,13 @@ static void an_engine_that_breaks_down_loses_nothing_measured(void)
     char path[128];
 
     temporary(path);
-    CHECK(collect_these(&r, "", path, wanted, 0, &how) == FT_OK); /* the machine */
-    CHECK(collect_these(&r, "fail_after=15000", path, wanted, N_WANTED, &how) == FT_OK);
+    CHECK_EQ(collect_these(&r, "", path, wanted, 0, &how), FT_OK); /* the machine */
+    CHECK_EQ(collect_these(&r, "fail_after=15000", path, wanted, N_WANTED, &how),
+             FT_OK);
     before = r.measured;
-    CHECK(before > 0 && r.failed > 0 && before + r.failed == N_UNIQUE);
-    CHECK(collect_these(&r, "", path, wanted, N_WANTED, &how) == FT_OK);
-    CHECK(r.present == before && r.present + r.measured == N_UNIQUE);
+    CHECK(CMP(before, >, 0) && CMP(r.failed, >, 0) && EQ(before + r.failed, N_UNIQUE));
+    CHECK_EQ(collect_these(&r, "", path, wanted, N_WANTED, &how), FT_OK);
+    CHECK(EQ(r.present, before) && EQ(r.present + r.measured, N_UNIQUE));
     clean(path);
 }
 
@@ -212,13 +216,13 @@ static void what_stands_for_most_in_its_time_comes_first(void)
     int before[9] = {0};
 
     temporary(path);
-    CHECK(collect_these(&r, "", path, specs, 9, &how) == FT_OK && r.measured == 9);
-    CHECK(ft_store_open(&s, path, FT_STORE_READ, NULL) == FT_OK);
-    CHECK(ft_store_each(s, NULL, 0, note_id, &o, NULL) == FT_OK);
+    CHECK(EQ(collect_these(&r, "", path, specs, 9, &how), FT_OK) && EQ(r.measured, 9));
+    CHECK_EQ(ft_store_open(&s, path, FT_STORE_READ, NULL), FT_OK);
+    CHECK_EQ(ft_store_each(s, NULL, 0, note_id, &o, NULL), FT_OK);
     for (int i = 0; i < 9; i++)
         for (int j = 0; j < 9; j++)
             before[i] += o.id[j] < o.id[i];
-    CHECK(before[8] > 0 && before[8] < 7 && before[0] == 8);
+    CHECK(CMP(before[8], >, 0) && CMP(before[8], <, 7) && EQ(before[0], 8));
     ft_store_close(s);
     clean(path);
 }
@@ -253,10 +257,10 @@ static int collect_on_a_device_with_a_blank(const char *path)
                  64 * (i + 1));
         ops[i] = parse(spec);
     }
-    CHECK(ft_store_open(&store, path, FT_STORE_WRITE, NULL) == FT_OK);
+    CHECK_EQ(ft_store_open(&store, path, FT_STORE_WRITE, NULL), FT_OK);
     if (ft_collect(&r, s, store, ops, NULL, BOTH, &how, &err))
         fprintf(stderr, "%s\n", err.msg);
-    CHECK(r.measured == BOTH && r.left == 0);
+    CHECK(EQ(r.measured, BOTH) && EQ(r.left, 0));
     ft_store_close(store);
     ft_session_close(s);
     return warned;
@@ -267,7 +271,7 @@ static void a_device_whose_name_holds_a_blank_is_collected_on_and_learned_from(v
     char path[128];
 
     temporary(path);
-    CHECK(collect_on_a_device_with_a_blank(path) == 0);
+    CHECK_EQ(collect_on_a_device_with_a_blank(path), 0);
     clean(path);
 }
 
@@ -289,12 +293,12 @@ static void without_learning_what_to_measure_next_all_is_measured(void)
     key.engine_version = s->engine->version();
     key.dtype_policy = s->dtype_policy;
     temporary(path);
-    CHECK(ft_store_open(&store, path, FT_STORE_WRITE, NULL) == FT_OK);
+    CHECK_EQ(ft_store_open(&store, path, FT_STORE_WRITE, NULL), FT_OK);
     CHECK(!ft__store_begin_run(store, &run, "test", "{}", NULL));
     CHECK(!ft__store_put(store, run, &key, &m, NULL, 0, NULL));
     ft_store_close(store);
     ft_session_close(s);
-    CHECK(collect_on_a_device_with_a_blank(path) == 1);
+    CHECK_EQ(collect_on_a_device_with_a_blank(path), 1);
     clean(path);
 }
 
@@ -317,10 +321,10 @@ static void a_short_budget_takes_fewer_rounds(void)
     int n = 0;
 
     temporary(path);
-    CHECK(collect_these(&r, "", path, wanted, N_WANTED, &how) == FT_OK);
-    CHECK(ft_store_open(&s, path, FT_STORE_READ, NULL) == FT_OK);
-    CHECK(ft_store_each(s, NULL, 0, has_three_rounds, &n, NULL) == FT_OK);
-    CHECK(n >= FT__N_PROBES && n < 1000);
+    CHECK_EQ(collect_these(&r, "", path, wanted, N_WANTED, &how), FT_OK);
+    CHECK_EQ(ft_store_open(&s, path, FT_STORE_READ, NULL), FT_OK);
+    CHECK_EQ(ft_store_each(s, NULL, 0, has_three_rounds, &n, NULL), FT_OK);
+    CHECK(CMP(n, >=, FT__N_PROBES) && CMP(n, <, 1000));
     ft_store_close(s);
     clean(path);
 }
@@ -332,11 +336,11 @@ static int check_row(void *user, const ft_row *row)
 
     if (strcmp(row->key.metric, "time") != 0)
         return 0;
-    CHECK(strcmp(row->key.dtype_policy, "default") == 0);
-    CHECK(row->m.calibration_s > 0 && strstr(row->m.conditions, "\"rounds\": 5"));
-    CHECK(row->m.error >= 0.01 * row->m.value);
-    CHECK(ft__store_readings(user, row->id, &r, &n, NULL) == FT_OK);
-    CHECK(n >= 5 && r[n - 1].round == 4 && n == row->m.n);
+    CHECK(SAME(row->key.dtype_policy, "default"));
+    CHECK(CMP(row->m.calibration_s, >, 0) && HAS(row->m.conditions, "\"rounds\": 5"));
+    CHECK(CMP(row->m.error, >=, 0.01 * row->m.value));
+    CHECK_EQ(ft__store_readings(user, row->id, &r, &n, NULL), FT_OK);
+    CHECK(CMP(n, >=, 5) && EQ(r[n - 1].round, 4) && EQ(n, row->m.n));
     free(r);
     return 0;
 }
@@ -350,13 +354,13 @@ static void part_is_measured_again_and_reproducibility_told(void)
     ft_store *s;
 
     temporary(path);
-    CHECK(collect_these(&r, "", path, wanted, N_WANTED, &how) == FT_OK);
-    CHECK(r.measured == N_UNIQUE && r.repeated == N_UNIQUE);
-    CHECK(ft_store_open(&s, path, FT_STORE_READ, NULL) == FT_OK);
-    CHECK(ft_store_repeats(&again, s, &(ft_key){.metric = "time"}, NULL) == FT_OK);
-    CHECK(again.pairs == N_UNIQUE && again.calibrated == N_UNIQUE);
-    CHECK(again.median < 0.02 && again.covered >= 0.6);
-    CHECK(ft_store_each(s, NULL, 0, check_row, s, NULL) == FT_OK);
+    CHECK_EQ(collect_these(&r, "", path, wanted, N_WANTED, &how), FT_OK);
+    CHECK(EQ(r.measured, N_UNIQUE) && EQ(r.repeated, N_UNIQUE));
+    CHECK_EQ(ft_store_open(&s, path, FT_STORE_READ, NULL), FT_OK);
+    CHECK_EQ(ft_store_repeats(&again, s, &(ft_key){.metric = "time"}, NULL), FT_OK);
+    CHECK(EQ(again.pairs, N_UNIQUE) && EQ(again.calibrated, N_UNIQUE));
+    CHECK(CMP(again.median, <, 0.02) && CMP(again.covered, >=, 0.6));
+    CHECK_EQ(ft_store_each(s, NULL, 0, check_row, s, NULL), FT_OK);
     ft_store_close(s);
     clean(path);
 }
@@ -376,7 +380,7 @@ static int times_in(const char *path)
 
     if (ft_store_open(&s, path, FT_STORE_READ, NULL))
         return 0; /* killed before the store was there */
-    CHECK(ft_store_each(s, NULL, 0, count_rows, &n, NULL) == FT_OK);
+    CHECK_EQ(ft_store_each(s, NULL, 0, count_rows, &n, NULL), FT_OK);
     ft_store_close(s);
     return n;
 }
@@ -417,7 +421,7 @@ static void copy_machine(void)
     snprintf(machine, sizeof(machine), "/tmp/foretell-run-%d", (int)getpid());
     snprintf(command, sizeof(command), "cp -r %s/tests/recorded/rapl-laptop %s",
              source_root, machine);
-    CHECK(system(command) == 0);
+    CHECK_EQ(system(command), 0);
 }
 
 static void drop_machine(void)
@@ -425,7 +429,7 @@ static void drop_machine(void)
     char command[256];
 
     snprintf(command, sizeof(command), "rm -rf %s", machine);
-    CHECK(system(command) == 0);
+    CHECK_EQ(system(command), 0);
     machine[0] = '\0';
 }
 
@@ -456,13 +460,13 @@ static void a_killed_collection_goes_on_where_it_was(int kills)
         waitpid(pid, NULL, 0);
         CHECK(settings_come_back(khz));
         now = times_in(path);
-        CHECK(now >= before);
+        CHECK(CMP(now, >=, before));
         before = now;
     }
-    CHECK(collect(&r, "", path) == FT_OK);
-    CHECK(r.present + r.measured == N_UNIQUE);
-    CHECK(times_in(path) == N_UNIQUE + FT__N_PROBES);
-    CHECK(highest_clock_khz() == khz);
+    CHECK_EQ(collect(&r, "", path), FT_OK);
+    CHECK_EQ(r.present + r.measured, N_UNIQUE);
+    CHECK_EQ(times_in(path), N_UNIQUE + FT__N_PROBES);
+    CHECK_EQ(highest_clock_khz(), khz);
     drop_machine();
     clean(path);
 }

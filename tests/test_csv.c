@@ -50,7 +50,7 @@ static ft__buf packed(const char *text, size_t len, size_t piece)
         z_stream z = {0};
         size_t n = len - at < piece ? len - at : piece;
 
-        CHECK(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+        CHECK_EQ(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
         z.next_in = (Bytef *)(uintptr_t)(text + at);
         z.avail_in = (uInt)n;
         do {
@@ -70,17 +70,17 @@ static void reads_back(const ft__buf *bytes, const ft__buf *fields, const size_t
     ft__csv *r;
     bool more;
 
-    CHECK(ft__csv_open(&r, &n_columns, bytes->s, bytes->len, "t", NULL) == FT_OK);
+    CHECK_EQ(ft__csv_open(&r, &n_columns, bytes->s, bytes->len, "t", NULL), FT_OK);
     if (!r)
         return;
-    CHECK(n_columns == COLUMNS && ft__csv_find(r, "c3") == 3 &&
-          ft__csv_find(r, "c9") == -1);
+    CHECK(EQ(n_columns, COLUMNS) && EQ(ft__csv_find(r, "c3"), 3) &&
+          EQ(ft__csv_find(r, "c9"), -1));
     for (size_t i = 0; i < ROWS; i++) {
-        CHECK(ft__csv_next(r, &more, NULL) == FT_OK && more);
+        CHECK(EQ(ft__csv_next(r, &more, NULL), FT_OK) && more);
         for (size_t c = 0; more && c < COLUMNS; c++)
-            CHECK(strcmp(ft__csv_text(r, c), fields->s + at[i * COLUMNS + c]) == 0);
+            CHECK(SAME(ft__csv_text(r, c), fields->s + at[i * COLUMNS + c]));
     }
-    CHECK(ft__csv_next(r, &more, NULL) == FT_OK && !more);
+    CHECK(EQ(ft__csv_next(r, &more, NULL), FT_OK) && !more);
     ft__csv_close(r);
 }
 
@@ -147,7 +147,7 @@ static void what_is_wrong_is_named_with_line_and_column(void)
 
         while (!st && more)
             st = ft__csv_next(r, &more, &err);
-        CHECK(st == FT_EFORMAT);
+        CHECK_EQ(st, FT_EFORMAT);
         if (strcmp(err.msg, cases[i].message) != 0) {
             fprintf(stderr, "case %zu says: %s\n", i, err.msg);
             check_failed++;
@@ -173,11 +173,11 @@ static void damaged_gzip_is_refused_and_not_believed(void)
     static const char text[] = "a,b\n1,2\n3,4\n5,6\n7,8\n";
     ft__buf gz = packed(text, sizeof(text) - 1, 100);
 
-    CHECK(read_all(gz.s, gz.len) == FT_OK);
+    CHECK_EQ(read_all(gz.s, gz.len), FT_OK);
     for (size_t n = 3; n < gz.len; n++)
-        CHECK(read_all(gz.s, n) == FT_EFORMAT);
+        CHECK_EQ(read_all(gz.s, n), FT_EFORMAT);
     gz.s[gz.len - 6] ^= 1; /* CRC */
-    CHECK(read_all(gz.s, gz.len) == FT_EFORMAT);
+    CHECK_EQ(read_all(gz.s, gz.len), FT_EFORMAT);
     ft__buf_free(&gz);
 }
 
@@ -187,7 +187,7 @@ static void write_file(const char *name, const char *text)
 {
     FILE *fp = fopen(in_scratch(name).s, "w");
 
-    CHECK(fp && fputs(text, fp) >= 0);
+    CHECK(fp && CMP(fputs(text, fp), >=, 0));
     if (fp)
         fclose(fp);
 }
@@ -214,7 +214,7 @@ static struct listing members(ft_store *s, const char *source, const char *whole
 {
     struct listing seen = {0};
 
-    CHECK(ft_store_each_member(s, source, whole, count_members, &seen, NULL) == FT_OK);
+    CHECK_EQ(ft_store_each_member(s, source, whole, count_members, &seen, NULL), FT_OK);
     return seen;
 }
 
@@ -231,31 +231,31 @@ static void members_are_replaced_exported_and_merged(void)
     FILE *fp;
     int c;
 
-    CHECK(put_member(s, &m) == FT_OK);
+    CHECK_EQ(put_member(s, &m), FT_OK);
     m.part = "tanh x=4 dtype=fp32";
-    CHECK(put_member(s, &m) == FT_OK);
+    CHECK_EQ(put_member(s, &m), FT_OK);
     m = (ft_member){"a", "network name=n", "forward", "relu x=4 dtype=fp32", 2, "note"};
-    CHECK(put_member(s, &m) == FT_OK);
+    CHECK_EQ(put_member(s, &m), FT_OK);
     m.count = NAN;
-    CHECK(put_member(s, &m) == FT_EINVAL);
-    CHECK(strcmp(members(s, NULL, "").text, both) == 0);
-    CHECK(members(s, "b", NULL).rows == 0 &&
-          members(s, "a", "network name=n").rows == 2);
+    CHECK_EQ(put_member(s, &m), FT_EINVAL);
+    CHECK(SAME(members(s, NULL, "").text, both));
+    CHECK(EQ(members(s, "b", NULL).rows, 0) &&
+          EQ(members(s, "a", "network name=n").rows, 2));
 
-    CHECK(ft_store_export_csv(s, in_scratch("members.csv").s, NULL, 1, NULL) == FT_OK);
+    CHECK_EQ(ft_store_export_csv(s, in_scratch("members.csv").s, NULL, 1, NULL), FT_OK);
     fp = fopen(in_scratch("members.csv").s, "r");
     while (fp && (c = fgetc(fp)) != EOF)
         ft__buf_add(&csv, &(char){(char)c}, 1);
     if (fp)
         fclose(fp);
-    CHECK(ft_store_import_csv(t, csv.s, csv.len, "x", &rows, NULL) == FT_OK &&
-          rows == 0);
-    CHECK(strcmp(members(t, NULL, NULL).text, both) == 0);
-    CHECK(ft_store_merge(&report, u, &t, 1, NULL, NULL) == FT_OK &&
-          report.members == 2);
-    CHECK(strcmp(members(u, NULL, NULL).text, both) == 0);
-    CHECK(ft_store_merge(&report, u, &t, 1, NULL, NULL) == FT_OK &&
-          report.members == 0);
+    CHECK(EQ(ft_store_import_csv(t, csv.s, csv.len, "x", &rows, NULL), FT_OK) &&
+          EQ(rows, 0));
+    CHECK(SAME(members(t, NULL, NULL).text, both));
+    CHECK(EQ(ft_store_merge(&report, u, &t, 1, NULL, NULL), FT_OK) &&
+          EQ(report.members, 2));
+    CHECK(SAME(members(u, NULL, NULL).text, both));
+    CHECK(EQ(ft_store_merge(&report, u, &t, 1, NULL, NULL), FT_OK) &&
+          EQ(report.members, 0));
     ft__buf_free(&csv);
     ft_store_close(s);
     ft_store_close(t);
@@ -270,9 +270,9 @@ static void stores_of_the_first_version_learn_of_members(void)
 
     snprintf(command, sizeof(command), "cp %s/tests/data/store-v1.sqlite %s", root,
              in_scratch("old.db").s);
-    CHECK(system(command) == 0);
+    CHECK_EQ(system(command), 0);
     s = must_open(in_scratch("old.db").s, FT_STORE_WRITE);
-    CHECK(put_member(s, &m) == FT_OK && members(s, NULL, NULL).rows == 1);
+    CHECK(EQ(put_member(s, &m), FT_OK) && EQ(members(s, NULL, NULL).rows, 1));
     ft_store_close(s);
 }
 
@@ -284,9 +284,9 @@ static void find(const char *title, const char *want)
     ft_status st = ft__device_find(name, sizeof(name), in_scratch("").s, title, NULL);
 
     if (want)
-        CHECK(st == FT_OK && strcmp(name, want) == 0);
+        CHECK(EQ(st, FT_OK) && SAME(name, want));
     else
-        CHECK(st == FT_ENOTFOUND);
+        CHECK_EQ(st, FT_ENOTFOUND);
 }
 
 #define DEVICE "vendor: V\ntype: gpu\nsource: none\n"
@@ -295,7 +295,7 @@ static void devices_are_found_by_name_title_and_alias(void)
 {
     char name[8];
 
-    CHECK(mkdir(in_scratch("devices").s, 0755) == 0);
+    CHECK_EQ(mkdir(in_scratch("devices").s, 0755), 0);
     write_file("devices/a-1.yaml",
                "title: V A One\n" DEVICE "aliases:\n- Tesla A1\n- A_1X\n");
     write_file("devices/b.yaml", "title: V B\n" DEVICE);
@@ -307,10 +307,10 @@ static void devices_are_found_by_name_title_and_alias(void)
     find("V_B", "b");
     find("B2", NULL);
     find("Tesla A1 ", NULL);
-    CHECK(ft__device_find(name, 2, in_scratch("").s, "Tesla A1", NULL) == FT_EINVAL);
+    CHECK_EQ(ft__device_find(name, 2, in_scratch("").s, "Tesla A1", NULL), FT_EINVAL);
     write_file("devices/c.yaml", "title: V C\n" DEVICE "aliases: [TESLA A1]\n");
-    CHECK(ft__device_find(name, sizeof(name), in_scratch("").s, "Tesla A1", NULL) ==
-          FT_EFORMAT);
+    CHECK_EQ(ft__device_find(name, sizeof(name), in_scratch("").s, "Tesla A1", NULL),
+             FT_EFORMAT);
 }
 
 /* No two files claim the same name, or import would not know which is meant. */
@@ -322,11 +322,11 @@ static void our_device_files_agree_on_aliases(void)
     ft_device *d;
 
     snprintf(dir, sizeof(dir), "%s/data", root);
-    CHECK(ft_device_names(&names, &n, dir, NULL) == FT_OK);
+    CHECK_EQ(ft_device_names(&names, &n, dir, NULL), FT_OK);
     for (size_t i = 0; i < n; i++) {
         ft_error err = {0};
 
-        CHECK(ft_device_load(&d, dir, names[i], NULL) == FT_OK);
+        CHECK_EQ(ft_device_load(&d, dir, names[i], NULL), FT_OK);
         for (size_t j = 0; d && j < ft_device_get(d)->n_aliases; j++)
             if (ft__device_find(found, sizeof(found), dir, ft_device_get(d)->aliases[j],
                                 &err) != FT_OK ||
@@ -363,12 +363,12 @@ static void equal_rows_are_all_kept_and_never_put_again(void)
 
     write_file("one.csv", LINES);
     write_file("three.csv", LINES ROW "\n" ROW "\n");
-    CHECK(fp && fwrite(gz.s, 1, gz.len, fp) == gz.len && fclose(fp) == 0);
-    CHECK(imported(s, "three.csv", FT_OK) == 3);
-    CHECK(imported(s, "three.csv", FT_OK) == 0);
-    CHECK(imported(s, "one.csv", FT_OK) == 0);
-    CHECK(imported(s, "five.csv.gz", FT_OK) == 2);
-    CHECK(imported(s, "none.csv", FT_EIO) == 0);
+    CHECK(fp && EQ(fwrite(gz.s, 1, gz.len, fp), gz.len) && EQ(fclose(fp), 0));
+    CHECK_EQ(imported(s, "three.csv", FT_OK), 3);
+    CHECK_EQ(imported(s, "three.csv", FT_OK), 0);
+    CHECK_EQ(imported(s, "one.csv", FT_OK), 0);
+    CHECK_EQ(imported(s, "five.csv.gz", FT_OK), 2);
+    CHECK_EQ(imported(s, "none.csv", FT_EIO), 0);
     ft__buf_free(&gz);
     ft_store_close(s);
 }

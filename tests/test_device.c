@@ -72,13 +72,15 @@ static void a_file_gives_facts_in_si_units(void)
     ft_device *d;
     const ft_device_facts *f;
 
-    CHECK(parse(&d,
-                HEAD "boost_clock_mhz: 1410\nbandwidth_gb_s: 1555\nmemory_gib: 40\n"
-                     "peak_fp32_tflops: 19.5\nl2_mib: 0.25\ncompute_capability: 8.0\n",
-                &err) == FT_OK);
+    CHECK_EQ(parse(&d,
+                   HEAD
+                   "boost_clock_mhz: 1410\nbandwidth_gb_s: 1555\nmemory_gib: 40\n"
+                   "peak_fp32_tflops: 19.5\nl2_mib: 0.25\ncompute_capability: 8.0\n",
+                   &err),
+             FT_OK);
     f = ft_device_get(d);
-    CHECK(strcmp(f->name, "x") == 0 && strcmp(ft_device_get(d)->fingerprint, "x") == 0);
-    CHECK(strcmp(f->title, "An X") == 0 && strcmp(f->note, "") == 0);
+    CHECK(SAME(f->name, "x") && SAME(ft_device_get(d)->fingerprint, "x"));
+    CHECK(SAME(f->title, "An X") && SAME(f->note, ""));
     CHECK_NEAR(f->boost_clock_hz, 1.41e9, 0);
     CHECK_NEAR(f->bandwidth_bytes_per_s, 1.555e12, 0);
     CHECK_NEAR(f->memory_bytes, 42949672960.0, 0);
@@ -120,11 +122,11 @@ static void a_bad_file_is_refused_with_line_and_key(void)
         ft_error err = {0};
         ft_device *d = (ft_device *)1;
 
-        CHECK(parse(&d, cases[i].text, &err) == FT_EFORMAT);
+        CHECK_EQ(parse(&d, cases[i].text, &err), FT_EFORMAT);
         CHECK(d == NULL);
         if (!strstr(err.msg, cases[i].where))
             fprintf(stderr, "case %zu: %s\n", i, err.msg);
-        CHECK(strstr(err.msg, cases[i].where) != NULL);
+        CHECK(HAS(err.msg, cases[i].where));
         CHECK(strncmp(err.msg, "x.yaml, line ", 13) == 0);
     }
 }
@@ -162,7 +164,7 @@ static void check_lanes(const ft_device_facts *f)
     /* GB200's clock is B200's, for want of one of its own: 7 % too low. */
     if (!(fabs(lanes / want - 1) < 0.08))
         fprintf(stderr, "%s: %.1f lanes, not %g\n", f->name, lanes, want);
-    CHECK(fabs(lanes / want - 1) < 0.08);
+    CHECK(CMP(fabs(lanes / want - 1), <, 0.08));
 }
 
 /* Of a GPU with memory of its own: bandwidth over twice the clock that the driver
@@ -175,7 +177,8 @@ static void check_bus(const ft_device_facts *f)
         return;
     if (!(fabs(units / round(units) - 1) < 0.02))
         fprintf(stderr, "%s: a bus of %.1f bits\n", f->name, 32 * units);
-    CHECK(units > 0.9 && units < 257 && fabs(units / round(units) - 1) < 0.02);
+    CHECK(CMP(units, >, 0.9) && CMP(units, <, 257) &&
+          CMP(fabs(units / round(units) - 1), <, 0.02));
 }
 
 /* Whatever a dataset calls it leads to this file and to no other. */
@@ -191,7 +194,7 @@ static void check_names(const ft_device_facts *f)
 
         if (st)
             fprintf(stderr, "%s: %s\n", title, err.msg);
-        CHECK(!st && strcmp(found, f->name) == 0);
+        CHECK(!st && SAME(found, f->name));
     }
 }
 
@@ -202,8 +205,8 @@ static void every_device_file_is_plausible(void)
     size_t n;
     ft_error err = {0};
 
-    CHECK(ft_device_names(&names, &n, path_to(source_root, "data").s, &err) == FT_OK);
-    CHECK(n >= 80);
+    CHECK_EQ(ft_device_names(&names, &n, path_to(source_root, "data").s, &err), FT_OK);
+    CHECK(CMP(n, >=, 80));
     for (size_t i = 0; i < n; i++) {
         ft_device *d;
         const ft_device_facts *f;
@@ -215,17 +218,18 @@ static void every_device_file_is_plausible(void)
             continue;
         }
         f = ft_device_get(d);
-        CHECK(strcmp(f->name, names[i]) == 0);
+        CHECK(SAME(f->name, names[i]));
         CHECK(i == 0 || strcmp(names[i - 1], names[i]) < 0);
         CHECK(!(f->boost_clock_hz < 0.5e9) && !(f->boost_clock_hz > 6e9));
         CHECK(!(f->base_clock_hz > f->boost_clock_hz));
         CHECK(!(f->peak_fp32 < 3e10) && !(f->peak_fp32 > 3e14));
         CHECK(!(f->peak_fp64 > f->peak_fp32) && !(f->peak_fp16 < f->peak_fp32));
         CHECK(!(f->peak_int8 < f->peak_fp16) && !(f->peak_fp8 < f->peak_fp16));
-        CHECK(f->bandwidth_bytes_per_s > 3e9 && f->bandwidth_bytes_per_s < 1e13);
+        CHECK(CMP(f->bandwidth_bytes_per_s, >, 3e9) &&
+              CMP(f->bandwidth_bytes_per_s, <, 1e13));
         CHECK(!(f->memory_bytes < 0x1p30) && !(f->memory_bytes > 0x1p39));
         CHECK(f->l2_bytes >= 0x1p17 || isnan(f->l2_bytes));
-        CHECK(f->year >= 2010 && !(f->process_nm < 3) && !(f->process_nm > 40));
+        CHECK(CMP(f->year, >=, 2010) && !(f->process_nm < 3) && !(f->process_nm > 40));
         check_names(f);
         check_lanes(f);
         check_bus(f);
@@ -244,14 +248,14 @@ static void an_unknown_name_lists_what_there_is(void)
     char **names;
     size_t n;
 
-    CHECK(ft_device_load(&d, data.s, "a100", &err) == FT_ENOTFOUND && d == NULL);
-    CHECK(strstr(err.msg,
-                 "no device \"a100\"; there are a100-pcie-40gb, a100-pcie-80gb, "
-                 "a100-sxm-40gb") != NULL);
+    CHECK(EQ(ft_device_load(&d, data.s, "a100", &err), FT_ENOTFOUND) && d == NULL);
+    CHECK(HAS(err.msg, "no device \"a100\"; there are a100-pcie-40gb, a100-pcie-80gb, "
+                       "a100-sxm-40gb"));
     for (size_t i = 0; i < sizeof(strange) / sizeof(*strange); i++)
-        CHECK(ft_device_load(&d, data.s, strange[i], &err) == FT_ENOTFOUND);
-    CHECK(ft_device_names(&names, &n, scratch, &err) == FT_ENOTFOUND && names == NULL);
-    CHECK(strstr(err.msg, "data folder") != NULL);
+        CHECK_EQ(ft_device_load(&d, data.s, strange[i], &err), FT_ENOTFOUND);
+    CHECK(EQ(ft_device_names(&names, &n, scratch, &err), FT_ENOTFOUND) &&
+          names == NULL);
+    CHECK(HAS(err.msg, "data folder"));
 }
 
 static void recorded_machines_are_described(void)
@@ -276,14 +280,14 @@ static void recorded_machines_are_described(void)
         ft_device *d;
         const ft_device_facts *f;
 
-        CHECK(ft_device_local(&d, recorded(cases[i].machine).s, &err) == FT_OK);
+        CHECK_EQ(ft_device_local(&d, recorded(cases[i].machine).s, &err), FT_OK);
         f = ft_device_get(d);
-        CHECK(strcmp(f->title, cases[i].title) == 0);
-        CHECK(strcmp(f->vendor, cases[i].vendor) == 0);
-        CHECK(strcmp(f->name, "local") == 0 && strcmp(f->type, "cpu") == 0);
+        CHECK(SAME(f->title, cases[i].title));
+        CHECK(SAME(f->vendor, cases[i].vendor));
+        CHECK(SAME(f->name, "local") && SAME(f->type, "cpu"));
         if (strcmp(ft_device_get(d)->fingerprint, cases[i].fingerprint) != 0)
             fprintf(stderr, "%s\n", ft_device_get(d)->fingerprint);
-        CHECK(strcmp(ft_device_get(d)->fingerprint, cases[i].fingerprint) == 0);
+        CHECK(SAME(ft_device_get(d)->fingerprint, cases[i].fingerprint));
         CHECK_NEAR(f->cores, cases[i].cores, 0);
         CHECK_NEAR(f->memory_bytes, cases[i].memory_kib * 1024, 0);
         CHECK_NEAR(f->l2_bytes, cases[i].l2_kib * 1024, 0);
@@ -295,8 +299,8 @@ static void recorded_machines_are_described(void)
         CHECK(isnan(cases[i].l3_mib) ? isnan(f->l3_bytes)
                                      : f->l3_bytes == cases[i].l3_mib * 0x1p20);
         CHECK(isnan(f->peak_fp32) && isnan(f->bandwidth_bytes_per_s));
-        CHECK((strstr(f->note, "virtual") != NULL) ==
-              (strcmp(cases[i].machine, "bare-vm") == 0));
+        CHECK_EQ((strstr(f->note, "virtual") != NULL),
+                 (strcmp(cases[i].machine, "bare-vm") == 0));
         ft_device_free(d);
     }
 }
@@ -306,7 +310,7 @@ static void fingerprint_of(char out[128], const char *root)
     ft_device *d;
 
     *out = '\0';
-    CHECK(ft_device_local(&d, root, NULL) == FT_OK);
+    CHECK_EQ(ft_device_local(&d, root, NULL), FT_OK);
     if (d)
         snprintf(out, 128, "%s", ft_device_get(d)->fingerprint);
     ft_device_free(d);
@@ -332,7 +336,7 @@ static void the_fingerprint_changes_with_the_machine_only(void)
     for (size_t i = 0; i < sizeof(edits) / sizeof(*edits); i++) {
         spill(path_to(root, edits[i].file).s, edits[i].text);
         fingerprint_of(after, root);
-        CHECK((strcmp(before, after) != 0) == edits[i].changes);
+        CHECK_EQ((strcmp(before, after) != 0), edits[i].changes);
         memcpy(before, after, sizeof(before));
     }
 }
@@ -342,11 +346,11 @@ static void a_folder_that_is_no_machine_is_refused(void)
     ft_error err = {0};
     ft_device *d;
 
-    CHECK(ft_device_local(&d, scratch, &err) == FT_EIO && d == NULL);
-    CHECK(strstr(err.msg, "/proc/cpuinfo") != NULL);
+    CHECK(EQ(ft_device_local(&d, scratch, &err), FT_EIO) && d == NULL);
+    CHECK(HAS(err.msg, "/proc/cpuinfo"));
     mkdir(path_to(scratch, "proc").s, 0755);
     spill(path_to(scratch, "proc/cpuinfo").s, "");
-    CHECK(ft_device_local(&d, scratch, &err) == FT_EFORMAT && d == NULL);
+    CHECK(EQ(ft_device_local(&d, scratch, &err), FT_EFORMAT) && d == NULL);
 }
 
 static void this_machine_is_described(void)
@@ -354,12 +358,13 @@ static void this_machine_is_described(void)
     char first[128], second[128];
     ft_device *d;
 
-    CHECK(ft_device_local(&d, "", NULL) == FT_OK);
-    CHECK(ft_device_get(d)->cores >= 1 && ft_device_get(d)->memory_bytes > 0x1p26);
+    CHECK_EQ(ft_device_local(&d, "", NULL), FT_OK);
+    CHECK(CMP(ft_device_get(d)->cores, >=, 1) &&
+          CMP(ft_device_get(d)->memory_bytes, >, 0x1p26));
     ft_device_free(d);
     fingerprint_of(first, "");
     fingerprint_of(second, "");
-    CHECK(strcmp(first, second) == 0 && strncmp(first, "cpu-", 4) == 0);
+    CHECK(SAME(first, second) && strncmp(first, "cpu-", 4) == 0);
 }
 
 /* Counters of the recorded machine, and what they say two seconds later. */
@@ -384,8 +389,9 @@ static void probe(char out[4096], const char *root, struct change *changes,
     size_t len = 0;
 
     *out = '\0';
-    CHECK(ft__sensors_probe(&s, root, 1, two_seconds_pass, changes, nvml, NULL, NULL) ==
-          FT_OK);
+    CHECK_EQ(
+        ft__sensors_probe(&s, root, 1, two_seconds_pass, changes, nvml, NULL, NULL),
+        FT_OK);
     for (size_t i = 0; s && i < s->n; i++) {
         const ft_sensor *x = &s->sensor[i];
 
@@ -406,7 +412,7 @@ static void check_text(const char *got, const char *want)
 {
     if (strcmp(got, want) != 0)
         fprintf(stderr, "got:\n%s\nwant:\n%s\n", got, want);
-    CHECK(strcmp(got, want) == 0);
+    CHECK(SAME(got, want));
 }
 
 static void a_counter_is_trusted_only_when_it_moves(void)
@@ -430,10 +436,8 @@ static void a_counter_is_trusted_only_when_it_moves(void)
                     "hwmon no chip here tells power or energy []\n"
                     "nvml not part of a recorded machine []\n");
     probe(got, root, NULL, NULL);
-    CHECK(strstr(got,
-                 "no power sensor on this machine (powercap: its counter did not "
-                 "move for 2 s; hwmon: no chip here tells power or energy; nvml: ") !=
-          NULL);
+    CHECK(HAS(got, "no power sensor on this machine (powercap: its counter did not "
+                   "move for 2 s; hwmon: no chip here tells power or energy; nvml: "));
 }
 
 static void volts_and_amperes_make_watts(void)
@@ -479,8 +483,8 @@ static void older_boards_and_other_chips_have_rails_too(void)
     plant(root, "sys/class/hwmon/hwmon2/name", "zenpower\n"); /* a second socket */
     plant(root, "sys/class/hwmon/hwmon2/power1_input", "29000000\n");
     probe(got, root, NULL, NULL);
-    CHECK(strstr(got, "hwmon:ina260:in1 6 W\nhwmon:zenpower:power1 31 W\n"
-                      "hwmon:zenpower:power1#2 29 W\nhwmon:ina3221x:VDD_IN 4.25 W\n"));
+    CHECK(HAS(got, "hwmon:ina260:in1 6 W\nhwmon:zenpower:power1 31 W\n"
+                   "hwmon:zenpower:power1#2 29 W\nhwmon:ina3221x:VDD_IN 4.25 W\n"));
 }
 
 static void perf_is_the_other_way_where_powercap_is_none(void)
@@ -498,9 +502,9 @@ static void perf_is_the_other_way_where_powercap_is_none(void)
     plant(root, "sys/bus/event_source/devices/power/events/energy-ram.scale",
           "2.3283064365386962890625e-10\n");
     probe(got, root, NULL, NULL);
-    CHECK(strstr(got, "perf:package-0 a recorded machine cannot be asked []\n"
-                      "perf:package-0/dram a recorded machine cannot be asked []\n"
-                      "perf:package-1 a recorded machine cannot be asked []\n"));
+    CHECK(HAS(got, "perf:package-0 a recorded machine cannot be asked []\n"
+                   "perf:package-0/dram a recorded machine cannot be asked []\n"
+                   "perf:package-1 a recorded machine cannot be asked []\n"));
 }
 
 static struct path locked_root;
@@ -538,7 +542,7 @@ static void a_locked_counter_comes_with_the_command_that_opens_it(void)
         as_an_ordinary_user();
         _exit(check_failed != 0);
     }
-    CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0);
+    CHECK(CMP(pid, >, 0) && EQ(waitpid(pid, &status, 0), pid) && EQ(status, 0));
 }
 
 static void a_virtual_machine_is_told_where_to_measure(void)
@@ -560,14 +564,14 @@ static void nvml_is_asked_through_its_library(void)
     char got[4096];
 
     probe(got, recorded("bare-vm").s, NULL, fake_nvml);
-    CHECK(strstr(got, "nvml:0 2.5 W\nnvml:1 61.5 W\nnvml:2 GPU is lost []\n") != NULL);
+    CHECK(HAS(got, "nvml:0 2.5 W\nnvml:1 61.5 W\nnvml:2 GPU is lost []\n"));
 
     /* A GPU without its library, then something that is not that library. */
     probe(got, recorded("amd-server").s, NULL, "libnvidia-ml-of-nobody.so.1");
-    CHECK(strstr(got, "nvml libnvidia-ml-of-nobody.so.1 is not installed [install the "
-                      "driver of this machine's NVIDIA GPU]\n") != NULL);
+    CHECK(HAS(got, "nvml libnvidia-ml-of-nobody.so.1 is not installed [install the "
+                   "driver of this machine's NVIDIA GPU]\n"));
     probe(got, recorded("amd-server").s, NULL, "libm.so.6");
-    CHECK(strstr(got, "nvml libm.so.6 lacks functions of NVML []\n") != NULL);
+    CHECK(HAS(got, "nvml libm.so.6 lacks functions of NVML []\n"));
 }
 
 static void the_real_machine_gives_sensors_or_reasons(void)
@@ -576,12 +580,12 @@ static void the_real_machine_gives_sensors_or_reasons(void)
     ft_sensors *s;
     int usable = 0;
 
-    CHECK(ft_sensors_probe(&s, "", -1, &err) == FT_EINVAL && s == NULL);
-    CHECK(ft_sensors_probe(&s, "", 0.01, &err) == FT_OK);
+    CHECK(EQ(ft_sensors_probe(&s, "", -1, &err), FT_EINVAL) && s == NULL);
+    CHECK_EQ(ft_sensors_probe(&s, "", 0.01, &err), FT_OK);
     for (size_t i = 0; s && i < s->n; i++)
         usable += s->sensor[i].usable;
-    CHECK(s->n >= 3); /* one entry a family at least */
-    CHECK((usable == 0) == (*s->why_none != '\0'));
+    CHECK(CMP(s->n, >=, 3)); /* one entry a family at least */
+    CHECK_EQ((usable == 0), (*s->why_none != '\0'));
     ft_sensors_free(s);
 }
 
@@ -590,15 +594,16 @@ static void a_gpu_is_called_by_its_model(void)
     ft_error err = {0};
     char name[32];
 
-    CHECK(ft_device_gpu_name(name, sizeof(name), 1, fake_nvml, NULL) == FT_OK);
-    CHECK(strcmp(name, "gpu-fake-gpu-1") == 0);
-    CHECK(ft_device_gpu_name(name, 12, 1, fake_nvml, NULL) == FT_OK);
-    CHECK(strlen(name) >= 8 && strncmp("gpu-fake-gpu-1", name, strlen(name)) == 0);
-    CHECK(ft_device_gpu_name(name, sizeof(name), 99, fake_nvml, &err) == FT_ENOTFOUND);
-    CHECK(strstr(err.msg, "there is no GPU 99; there are ") && !*name);
-    CHECK(ft_device_gpu_name(name, sizeof(name), 0, "/nowhere.so", &err) ==
-          FT_ENOTFOUND);
-    CHECK(strstr(err.msg, "/nowhere.so is not installed") != NULL);
+    CHECK_EQ(ft_device_gpu_name(name, sizeof(name), 1, fake_nvml, NULL), FT_OK);
+    CHECK(SAME(name, "gpu-fake-gpu-1"));
+    CHECK_EQ(ft_device_gpu_name(name, 12, 1, fake_nvml, NULL), FT_OK);
+    CHECK(CMP(strlen(name), >=, 8) &&
+          strncmp("gpu-fake-gpu-1", name, strlen(name)) == 0);
+    CHECK_EQ(ft_device_gpu_name(name, sizeof(name), 99, fake_nvml, &err), FT_ENOTFOUND);
+    CHECK(HAS(err.msg, "there is no GPU 99; there are ") && !*name);
+    CHECK_EQ(ft_device_gpu_name(name, sizeof(name), 0, "/nowhere.so", &err),
+             FT_ENOTFOUND);
+    CHECK(HAS(err.msg, "/nowhere.so is not installed"));
 }
 
 static void a_device_is_known_by_alias_and_by_product(void)
@@ -634,13 +639,14 @@ static void a_device_is_known_by_alias_and_by_product(void)
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         snprintf(name, sizeof(name), "%s", cases[i].asked);
-        CHECK(ft_device_resolve(name, sizeof(name), note, sizeof(note), data.s, NULL) ==
-              FT_OK);
-        CHECK(strcmp(name, cases[i].name) == 0);
+        CHECK_EQ(
+            ft_device_resolve(name, sizeof(name), note, sizeof(note), data.s, NULL),
+            FT_OK);
+        CHECK(SAME(name, cases[i].name));
         CHECK(*cases[i].note ? strstr(note, cases[i].note) == note : !*note);
     }
-    CHECK(ft_device_resolve(name, sizeof(name), note, sizeof(note), scratch, NULL) ==
-          FT_ENOTFOUND);
+    CHECK_EQ(ft_device_resolve(name, sizeof(name), note, sizeof(note), scratch, NULL),
+             FT_ENOTFOUND);
 }
 
 int main(int argc, char **argv)

@@ -45,7 +45,7 @@ static void check_weight(ft__eager *e, const ft_graph *g, const ft_node *n,
     }
     if (!(most > 0 && worst <= 1e-6))
         fprintf(stderr, "%s: changed by %g, off by %g\n", n->name, most, worst);
-    CHECK(most > 0 && worst <= 1e-6);
+    CHECK(CMP(most, >, 0) && CMP(worst, <=, 1e-6));
     free(new);
     free(gradient);
 }
@@ -60,7 +60,7 @@ static uint64_t check_step(ft__eager *e, const ft_graph *g)
     for (uint32_t i = 0; i < n; i++)
         if (g->node[i].phase == FT_PHASE_OPTIMIZER)
             old[i] = contents(e, g, g->node[i].in[0]);
-    CHECK(ft__eager_run(e, &err) == FT_OK);
+    CHECK_EQ(ft__eager_run(e, &err), FT_OK);
     for (uint32_t i = 0; i < n; i++) {
         const ft_node *node = &g->node[i];
 
@@ -94,9 +94,9 @@ static void a_step_changes_every_weight_by_its_gradient(ft_session *s, const cha
         st = ft__eager_make(&e, s, step, &err);
     if (st)
         fprintf(stderr, "%s: %s\n", name, err.msg);
-    CHECK(st == FT_OK);
+    CHECK_EQ(st, FT_OK);
     for (int i = 0; e && i < 2; i++)
-        CHECK(check_step(e, step) <= ft__eager_memory(e)->gradients);
+        CHECK(CMP(check_step(e, step), <=, ft__eager_memory(e)->gradients));
     CHECK(!e || ft__eager_memory(e)->activations > 0);
     ft__eager_free(e);
     ft_graph_free(step);

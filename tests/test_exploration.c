@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "device/power/meter.h"
 #include "explore/run.h"
 #include "explore/space/params.h"
 #include "foretell/exploration.h"
@@ -111,8 +112,8 @@ static void mistakes_are_told_with_line_and_key(void)
         ft_status st =
             ft__exploration_read(&x, bad[i].text, strlen(bad[i].text), "test", &err);
 
-        CHECK(st == FT_EFORMAT && !x);
-        CHECK(strstr(err.msg, bad[i].says) != NULL);
+        CHECK(EQ(st, FT_EFORMAT) && !x);
+        CHECK(HAS(err.msg, bad[i].says));
         if (!strstr(err.msg, bad[i].says))
             fprintf(stderr, "%zu: \"%s\", not \"%s\"\n", i, err.msg, bad[i].says);
     }
@@ -135,30 +136,30 @@ static void files_say_what_is_explored(void)
     ft_error err = {0};
 
     p = ft_exploration_get(x)->param;
-    CHECK(ft_exploration_get(x)->n_params == 3);
-    CHECK(p[0].type == FT_PARAM_CATEGORICAL && p[0].where == FT_ACTS_ARGUMENT);
-    CHECK(p[1].type == FT_PARAM_INTEGER && p[1].n_values == 8 && p[1].log);
-    CHECK(p[2].type == FT_PARAM_REAL && strcmp(p[2].target, "R") == 0);
+    CHECK_EQ(ft_exploration_get(x)->n_params, 3);
+    CHECK(EQ(p[0].type, FT_PARAM_CATEGORICAL) && EQ(p[0].where, FT_ACTS_ARGUMENT));
+    CHECK(EQ(p[1].type, FT_PARAM_INTEGER) && EQ(p[1].n_values, 8) && p[1].log);
+    CHECK(EQ(p[2].type, FT_PARAM_REAL) && SAME(p[2].target, "R"));
     w = ft_exploration_get(x)->workload;
-    CHECK(ft_exploration_get(x)->n_workloads == 2 && strcmp(w[1], "v") == 0);
+    CHECK(EQ(ft_exploration_get(x)->n_workloads, 2) && SAME(w[1], "v"));
     o = ft_exploration_get(x)->objective;
-    CHECK(ft_exploration_get(x)->n_objectives == 2);
-    CHECK(o[0].what == FT_MEASURED_TIME && isnan(o[0].limit));
-    CHECK(o[1].limit == 0x1p21);
+    CHECK_EQ(ft_exploration_get(x)->n_objectives, 2);
+    CHECK(EQ(o[0].what, FT_MEASURED_TIME) && isnan(o[0].limit));
+    CHECK_EQ(o[1].limit, 0x1p21);
 
-    CHECK(ft_point_print(x, point, text, sizeof(text)) == strlen("a=x b=4 r=0.75"));
-    CHECK(strcmp(text, "a=x b=4 r=0.75") == 0);
-    CHECK(ft__point_parse(x, back, text, &err) == FT_OK);
+    CHECK_EQ(ft_point_print(x, point, text, sizeof(text)), strlen("a=x b=4 r=0.75"));
+    CHECK(SAME(text, "a=x b=4 r=0.75"));
+    CHECK_EQ(ft__point_parse(x, back, text, &err), FT_OK);
     CHECK(memcmp(back, point, sizeof(point)) == 0);
     point[0] = 1;
     point[1] = NAN;
     ft_point_print(x, point, text, sizeof(text));
-    CHECK(strcmp(text, "a=y%20z r=0.75") == 0);
-    CHECK(ft__point_parse(x, back, text, &err) == FT_OK);
-    CHECK(back[0] == 1 && isnan(back[1]) && back[2] == 0.75);
-    CHECK(ft__point_parse(x, back, "a=q", &err) == FT_EFORMAT);
-    CHECK(ft__point_parse(x, back, "b=9", &err) == FT_EFORMAT);
-    CHECK(ft__point_parse(x, back, "c=1", &err) == FT_EFORMAT);
+    CHECK(SAME(text, "a=y%20z r=0.75"));
+    CHECK_EQ(ft__point_parse(x, back, text, &err), FT_OK);
+    CHECK(EQ(back[0], 1) && isnan(back[1]) && EQ(back[2], 0.75));
+    CHECK_EQ(ft__point_parse(x, back, "a=q", &err), FT_EFORMAT);
+    CHECK_EQ(ft__point_parse(x, back, "b=9", &err), FT_EFORMAT);
+    CHECK_EQ(ft__point_parse(x, back, "c=1", &err), FT_EFORMAT);
     ft_exploration_free(x);
 }
 
@@ -169,7 +170,7 @@ static ft_store *store_of(const char *name)
     ft_store *s = NULL;
     ft_error err = {0};
 
-    CHECK(ft_store_open(&s, in_folder(name), FT_STORE_WRITE, &err) == FT_OK);
+    CHECK_EQ(ft_store_open(&s, in_folder(name), FT_STORE_WRITE, &err), FT_OK);
     return s;
 }
 
@@ -179,7 +180,7 @@ static ft_explored explored_by(const ft__runner *runner, const ft_exploration *x
     ft_explored out;
     ft_error err = {0};
 
-    CHECK(ft__explore(&out, x, s, opt, runner, &err) == FT_OK);
+    CHECK_EQ(ft__explore(&out, x, s, opt, runner, &err), FT_OK);
     if (*err.msg)
         fprintf(stderr, "%s\n", err.msg);
     return out;
@@ -196,7 +197,7 @@ static ft_trials trials(const ft_exploration *x, ft_store *s)
     ft_trials t;
     ft_error err = {0};
 
-    CHECK(ft_trials_load(&t, x, s, &err) == FT_OK);
+    CHECK_EQ(ft_trials_load(&t, x, s, &err), FT_OK);
     return t;
 }
 
@@ -215,20 +216,20 @@ static void every_point_is_run_and_kept_and_nothing_twice(void)
     ft_explored e = explored(x, s, &opt);
     ft_trials t;
 
-    CHECK(e.points == 6 && e.runs == 5 && e.failed == 0 && e.left == 12);
+    CHECK(EQ(e.points, 6) && EQ(e.runs, 5) && EQ(e.failed, 0) && EQ(e.left, 12));
     opt.max_runs = 0;
     e = explored(x, s, &opt);
-    CHECK(e.runs == 19 && e.left == 0);
+    CHECK(EQ(e.runs, 19) && EQ(e.left, 0));
     e = explored(x, s, &opt);
-    CHECK(e.runs == 0);
+    CHECK_EQ(e.runs, 0);
     t = trials(x, s);
-    CHECK(t.n == 12);
+    CHECK_EQ(t.n, 12);
     for (size_t i = 0; i < t.n; i++) {
         const double *p = t.v[i].point;
         double b = p[1] + 1, k = t.v[i].workload ? 5 : 0;
 
-        CHECK(t.v[i].value[0] == p[0] * 10 + b + k && t.v[i].runs == 2);
-        CHECK(t.v[i].error[0] == 0 && !t.v[i].failure);
+        CHECK(EQ(t.v[i].value[0], p[0] * 10 + b + k) && EQ(t.v[i].runs, 2));
+        CHECK(EQ(t.v[i].error[0], 0) && !t.v[i].failure);
     }
     ft_trials_free(&t);
     ft_exploration_free(x);
@@ -239,7 +240,7 @@ static void every_point_is_run_and_kept_and_nothing_twice(void)
         "parameters:\n- {name: a, low: 1, high: 3, environment: A}\n"
         "- {name: b, values: [1, 2]}\nobjectives: [{name: y, match: '(.)'}]\n");
     t = trials(x, s);
-    CHECK(t.n == 0);
+    CHECK_EQ(t.n, 0);
     ft_trials_free(&t);
     ft_exploration_free(x);
     ft_store_close(s);
@@ -265,12 +266,12 @@ static void what_still_fits_is_taken(void)
     ft_store *s = store_of("grid.db");
     ft_trials t = trials(x, s);
 
-    CHECK(t.n == 8 && explored(x, s, &opt).runs == 0);
+    CHECK(EQ(t.n, 8) && EQ(explored(x, s, &opt).runs, 0));
     ft_trials_free(&t);
     ft_exploration_free(x);
     x = read_text(more);
     t = trials(x, s);
-    CHECK(t.n == 0); /* what c was, nobody knows */
+    CHECK_EQ(t.n, 0); /* what c was, nobody knows */
     ft_trials_free(&t);
     ft_exploration_free(x);
     ft_store_close(s);
@@ -302,23 +303,23 @@ static void failures_are_results(void)
     x = read_text(text);
     e = explored_by(&runner, x, s, &opt);
     t = trials(x, s);
-    CHECK(e.runs == 5 && e.failed == 4 && e.left == 0 && t.n == 5);
+    CHECK(EQ(e.runs, 5) && EQ(e.failed, 4) && EQ(e.left, 0) && EQ(t.n, 5));
     for (size_t i = 0; i < t.n; i++) {
         size_t a = (size_t)t.v[i].point[0];
         char said[32];
 
         snprintf(said, sizeof(said), "said %zu\n", a);
-        CHECK(!t.v[i].failure == (a == 5));
+        CHECK_EQ(!t.v[i].failure, (a == 5));
         CHECK(a == 5 || (strstr(t.v[i].failure, says[a - 1]) != NULL &&
                          strcmp(t.v[i].output, said) == 0 && isnan(t.v[i].value[1])));
         CHECK(a != 5 || (t.v[i].value[0] == 1 && t.v[i].value[1] > 0));
     }
     ft_trials_free(&t);
     e = explored_by(&runner, x, s, &opt);
-    CHECK(e.runs == 0);
+    CHECK_EQ(e.runs, 0);
     opt.retry = 1;
     e = explored_by(&runner, x, s, &opt);
-    CHECK(e.runs == 4 && e.failed == 4);
+    CHECK(EQ(e.runs, 4) && EQ(e.failed, 4));
     ft_exploration_free(x);
     ft_store_close(s);
 }
@@ -342,13 +343,105 @@ static void points_are_run_until_they_are_sure(void)
     x = read_text(text);
     explored(x, s, &opt);
     t = trials(x, s);
-    CHECK(t.n == 2);
+    CHECK_EQ(t.n, 2);
     for (size_t i = 0; i < t.n; i++)
-        CHECK(t.v[i].runs == (t.v[i].point[0] == 0 ? 3u : 9u));
+        CHECK_EQ(t.v[i].runs, (t.v[i].point[0] == 0 ? 3u : 9u));
     ft_trials_free(&t);
     ft_exploration_free(x);
     ft_store_close(s);
 }
+
+/* ---- energy ---- */
+
+struct bench {
+    struct stepped time;
+    ft_meter *meter;
+    double scatter_s;
+    unsigned runs;
+};
+
+/* Whatever it is, it takes 10 ms, every second time scatter_s more; one passes until
+ * the next run. */
+static ft_status take_10_ms(void *user, ft_command_run *out, const ft__spawn *s,
+                            ft_error *err)
+{
+    struct bench *b = user;
+    double seconds = 0.01 + b->scatter_s * (b->runs++ % 2);
+
+    (void)err;
+    *out = (ft_command_run){.start_s = b->time.now_s, .wall_s = seconds};
+    ft__meter_pass(b->meter, seconds);
+    ft__clock_sleep(s->clock, 1e-3);
+    return FT_OK;
+}
+
+/* A counter of 40 W that has a new value every 5 ms. */
+static void record_counter(const char *path)
+{
+    FILE *fp = fopen(path, "w");
+
+    CHECK(fp != NULL);
+    if (!fp)
+        exit(1);
+    fputs("# foretell trace 1\n# domain,part_of,counts,tells_power,all_fresh,period_s,"
+          "window_s,duty,least_s\n# cpu,,1,0,0,0.005,,1,\nat_s,domain,watts,joules\n",
+          fp);
+    for (int i = 0; i < 2000; i++)
+        fprintf(fp, "%.17g,cpu,,%.17g\n", 0.005 * i, 40 * 0.005 * i);
+    fclose(fp);
+}
+
+static void the_energy_of_many_short_programs_takes_minutes(void)
+{
+    static const struct {
+        const char *runs, *db;
+        double scatter_s, least_s, most_s;
+    } how_run[] = {
+        {"", "energy.db", 0, 6 * 60, 8 * 60},
+        {"runs: {power_time: 60ms}", "fast.db", 0, 0, 3 * 60},
+        /* Its time needs all runs there may be, energy does not. */
+        {"", "scatter.db", 2e-3, 6 * 60, 11 * 60},
+    };
+    char sources[300], space[400];
+
+    record_counter(in_folder("counter"));
+    snprintf(sources, sizeof(sources), "replay:%s", in_folder("counter"));
+    for (size_t i = 0; i < sizeof(how_run) / sizeof(*how_run); i++) {
+        double joules = 40 * (0.01 + how_run[i].scatter_s / 2);
+        struct bench b = {.scatter_s = how_run[i].scatter_s};
+        ft__clock clock = stepped_clock(&b.time);
+        ft__runner runner = {take_10_ms, &b, &clock};
+        ft_meter_options how = {.sources = sources};
+        ft_explore_options opt = {.searcher = FT_SEARCH_COUNT};
+        ft_store *s = store_of(how_run[i].db);
+        ft_exploration *x;
+        ft_error err = {0};
+        ft_explored e;
+        ft_trials t;
+
+        snprintf(space, sizeof(space),
+                 "name: e\ncommand: [takes, '{a}']\nparameters:\n"
+                 "- {name: a, low: 1, high: 240}\nobjectives: [time, energy]\n%s\n",
+                 how_run[i].runs);
+        x = read_text(space);
+        CHECK(ft__meter_open(&b.meter, &how, &clock, &err) == FT_OK);
+        opt.meter = b.meter;
+        e = explored_by(&runner, x, s, &opt);
+        CHECK(b.time.now_s > how_run[i].least_s && b.time.now_s < how_run[i].most_s);
+        t = trials(x, s);
+        CHECK(e.points == 240 && e.left == 0 && t.n == 240);
+        for (size_t k = 0; k < t.n; k++) {
+            CHECK(fabs(t.v[k].value[1] / joules - 1) < 0.02);
+            CHECK(1.96 * t.v[k].error[1] <= 0.02 * t.v[k].value[1]);
+        }
+        ft_trials_free(&t);
+        ft_meter_close(b.meter);
+        ft_exploration_free(x);
+        ft_store_close(s);
+    }
+}
+
+/* ---- searching ---- */
 
 static void a_search_goes_on_where_it_was(void)
 {
@@ -366,13 +459,14 @@ static void a_search_goes_on_where_it_was(void)
 
     opt.design.seed = 1;
     e = explored(x, s, &opt);
-    CHECK(e.points == 8 && e.runs == 8);
+    CHECK(EQ(e.points, 8) && EQ(e.runs, 8));
     opt.points = 30;
     e = explored(x, s, &opt);
-    CHECK(e.points <= 30 && e.runs == e.points - 8);
+    CHECK(CMP(e.points, <=, 30) && EQ(e.runs, e.points - 8));
     t = trials(x, s);
     best = ft_trials_best(x, &t, 0, 0);
-    CHECK(best < t.n && t.v[best].value[0] <= 9); /* 7 of 64 values are as near */
+    CHECK(CMP(best, <, t.n) &&
+          CMP(t.v[best].value[0], <=, 9)); /* 7 of 64 values are as near */
     ft_trials_free(&t);
     ft_exploration_free(x);
     ft_store_close(s);
@@ -396,17 +490,17 @@ static void transfer_says_what_another_best_costs(void)
 
     explored(x, s, &opt);
     t = trials(x, s);
-    CHECK(t.n == 72);
-    CHECK(ft_transfer_compute(&f, x, &t, 0, 0, 1, 0, 1, &err) == FT_OK);
-    CHECK(fabs(f.regret - 0.9) < 1e-12); /* 19 instead of 10 */
-    CHECK(t.v[f.best].point[0] == 8 && t.v[f.best_from].point[0] == 5);
-    CHECK(f.rank.n == 24 && f.rank.r > 0.8);
-    CHECK(ft_transfer_compute(&f, x, &t, 0, 0, 2, 0, 1, &err) == FT_OK);
-    CHECK(f.regret == 0 && f.rank.r > 0.999);
-    CHECK(f.with < 1e-3 && f.without > 10 * f.with);
-    CHECK(ft_trials_front(on, x, &t, 1, &err) == FT_OK);
+    CHECK_EQ(t.n, 72);
+    CHECK_EQ(ft_transfer_compute(&f, x, &t, 0, 0, 1, 0, 1, &err), FT_OK);
+    CHECK(CMP(fabs(f.regret - 0.9), <, 1e-12)); /* 19 instead of 10 */
+    CHECK(EQ(t.v[f.best].point[0], 8) && EQ(t.v[f.best_from].point[0], 5));
+    CHECK(EQ(f.rank.n, 24) && CMP(f.rank.r, >, 0.8));
+    CHECK_EQ(ft_transfer_compute(&f, x, &t, 0, 0, 2, 0, 1, &err), FT_OK);
+    CHECK(EQ(f.regret, 0) && CMP(f.rank.r, >, 0.999));
+    CHECK(CMP(f.with, <, 1e-3) && CMP(f.without, >, 10 * f.with));
+    CHECK_EQ(ft_trials_front(on, x, &t, 1, &err), FT_OK);
     for (size_t i = 0; i < t.n; i++)
-        CHECK(on[i] == (i == ft_trials_best(x, &t, 1, 0)));
+        CHECK_EQ(on[i], (i == ft_trials_best(x, &t, 1, 0)));
     ft_trials_free(&t);
     ft_exploration_free(x);
     ft_store_close(s);
@@ -428,10 +522,10 @@ static void limits_keep_points_off_the_front(void)
 
     explored(x, s, &opt);
     t = trials(x, s);
-    CHECK(t.n == 6 && ft_trials_front(on, x, &t, 0, &err) == FT_OK);
+    CHECK(EQ(t.n, 6) && EQ(ft_trials_front(on, x, &t, 0, &err), FT_OK));
     for (size_t i = 0; i < t.n; i++) {
-        CHECK(ft_trial_keeps_limits(x, &t.v[i]) == (t.v[i].point[0] <= 3));
-        CHECK(on[i] == (t.v[i].point[0] == 1)); /* least y and most z */
+        CHECK_EQ(ft_trial_keeps_limits(x, &t.v[i]), (t.v[i].point[0] <= 3));
+        CHECK_EQ(on[i], (t.v[i].point[0] == 1)); /* least y and most z */
     }
     ft_trials_free(&t);
     ft_exploration_free(x);
@@ -448,19 +542,19 @@ static void a_file_is_loaded_and_run_with_its_plan(void)
     char plan[32];
     FILE *fp = fopen(in_folder("grid.yaml"), "w");
 
-    CHECK(fp && fputs(grid, fp) >= 0 && fclose(fp) == 0);
-    CHECK(ft_exploration_load(&x, in_folder("nosuch.yaml"), &err) == FT_EIO && !x);
-    CHECK(strstr(err.msg, "nosuch.yaml"));
-    CHECK(ft_exploration_load(&x, in_folder("grid.yaml"), &err) == FT_OK);
+    CHECK(fp && CMP(fputs(grid, fp), >=, 0) && EQ(fclose(fp), 0));
+    CHECK(EQ(ft_exploration_load(&x, in_folder("nosuch.yaml"), &err), FT_EIO) && !x);
+    CHECK(HAS(err.msg, "nosuch.yaml"));
+    CHECK_EQ(ft_exploration_load(&x, in_folder("grid.yaml"), &err), FT_OK);
     if (!x)
         return;
-    CHECK(strcmp(ft_exploration_get(x)->name, "grid") == 0);
-    CHECK(ft_exploration_get(x)->n_words == 0);
-    CHECK(ft_explore_plan(plan, sizeof(plan), x, s, NULL) == FT_OK && !*plan);
-    CHECK(ft_explore(&e, x, s, &opt, &err) == FT_OK);
-    CHECK(e.points == 6 && e.runs == 24 && e.failed == 0 && e.left == 0);
-    CHECK(ft_explore_plan(plan, sizeof(plan), x, s, NULL) == FT_OK);
-    CHECK(strcmp(plan, opt.plan) == 0);
+    CHECK(SAME(ft_exploration_get(x)->name, "grid"));
+    CHECK_EQ(ft_exploration_get(x)->n_words, 0);
+    CHECK(EQ(ft_explore_plan(plan, sizeof(plan), x, s, NULL), FT_OK) && !*plan);
+    CHECK_EQ(ft_explore(&e, x, s, &opt, &err), FT_OK);
+    CHECK(EQ(e.points, 6) && EQ(e.runs, 24) && EQ(e.failed, 0) && EQ(e.left, 0));
+    CHECK_EQ(ft_explore_plan(plan, sizeof(plan), x, s, NULL), FT_OK);
+    CHECK(SAME(plan, opt.plan));
     ft_exploration_free(x);
     ft_store_close(s);
 }
@@ -476,13 +570,13 @@ static void words_in_place_of_a_command_say_what_is_asked(void)
     char **words;
     size_t n;
 
-    CHECK(f->n_words == 4 && strcmp(f->word[2], "{d}") == 0);
+    CHECK(EQ(f->n_words, 4) && SAME(f->word[2], "{d}"));
     CHECK(ft_exploration_word_has(x, 2, 0) && !ft_exploration_word_has(x, 2, 1));
     CHECK(ft_exploration_word_has(x, 3, 1) && !ft_exploration_word_has(x, 4, 1));
     CHECK_NEAR(ft_exploration_price(x, "a30"), 0.72 / 3600, 1e-18);
     CHECK(isnan(ft_exploration_price(x, "l4")));
-    CHECK(ft_exploration_words(&words, &n, x, 0, point, NULL) == FT_OK && n == 4);
-    CHECK(n == 4 && strcmp(words[2], "l4") == 0 && strcmp(words[3], "--batch=3") == 0);
+    CHECK(EQ(ft_exploration_words(&words, &n, x, 0, point, NULL), FT_OK) && EQ(n, 4));
+    CHECK(EQ(n, 4) && SAME(words[2], "l4") && SAME(words[3], "--batch=3"));
     free(words);
     ft_exploration_free(x);
 }
@@ -499,12 +593,13 @@ int main(void)
     what_still_fits_is_taken();
     failures_are_results();
     points_are_run_until_they_are_sure();
+    the_energy_of_many_short_programs_takes_minutes();
     a_search_goes_on_where_it_was();
     transfer_says_what_another_best_costs();
     limits_keep_points_off_the_front();
     a_file_is_loaded_and_run_with_its_plan();
     words_in_place_of_a_command_say_what_is_asked();
     snprintf(command, sizeof(command), "rm -r %s", folder);
-    CHECK(system(command) == 0);
+    CHECK_EQ(system(command), 0);
     CHECK_DONE();
 }

@@ -31,7 +31,7 @@ static void check_points_are_proper(const ft_space *s, const double *row, size_t
             for (size_t c = 0; c < k; c++)
                 same += row[i * k + c] == row[j * k + c] ||
                         (isnan(row[i * k + c]) && isnan(row[j * k + c]));
-            CHECK(same < k);
+            CHECK(CMP(same, <, k));
         }
     }
 }
@@ -46,16 +46,16 @@ static void a_full_design_has_every_combination_once(void)
     size_t n;
     double *row = make(&n, s, (ft_design_options){.levels = 3});
 
-    CHECK(n == 3 * 4 * 3);
+    CHECK_EQ(n, 3 * 4 * 3);
     check_points_are_proper(s, row, n);
     for (size_t i = 0; i < n; i++) {
-        CHECK(row[3 * i] == (double)(i / 12));
-        CHECK(row[3 * i + 1] == 2 + (double)(i / 3 % 4));
+        CHECK_EQ(row[3 * i], (double)(i / 12));
+        CHECK_EQ(row[3 * i + 1], 2 + (double)(i / 3 % 4));
         CHECK_NEAR(row[3 * i + 2], pow(10, (double)(i % 3)), 1e-12);
     }
     free(row);
     row = make(&n, c, (ft_design_options){0});
-    CHECK(n == 4 + 2 + 2 * 4); /* gcc, clang without two batches, nvcc */
+    CHECK_EQ(n, 4 + 2 + 2 * 4); /* gcc, clang without two batches, nvcc */
     check_points_are_proper(c, row, n);
     free(row);
 }
@@ -68,12 +68,12 @@ static void a_part_of_a_full_design_varies_in_everything(void)
     double *row = make(&n, s, (ft_design_options){.n = 40, .seed = 3});
     int seen[4] = {0};
 
-    CHECK(n == 40);
+    CHECK_EQ(n, 40);
     check_points_are_proper(s, row, n);
     for (size_t i = 0; i < n; i++)
         seen[(int)row[2 * i]]++;
     for (int i = 0; i < 4; i++)
-        CHECK(seen[i] >= 3 && seen[i] <= 17);
+        CHECK(CMP(seen[i], >=, 3) && CMP(seen[i], <=, 17));
     free(row);
 }
 
@@ -88,15 +88,15 @@ static void a_design_too_large_or_empty_is_refused(void)
     double *row;
     size_t n;
 
-    CHECK(ft_design_make(&row, &n, s, &(ft_design_options){0}, &err) == FT_EINVAL);
-    CHECK(row == NULL && n == 0 && strstr(err.msg, "more than 16777216") != NULL);
-    CHECK(ft__space_new(&none, &spaces, param, 1, NULL, 0, &forbidden, 1, NULL) ==
-          FT_OK);
+    CHECK_EQ(ft_design_make(&row, &n, s, &(ft_design_options){0}, &err), FT_EINVAL);
+    CHECK(row == NULL && EQ(n, 0) && HAS(err.msg, "more than 16777216"));
+    CHECK_EQ(ft__space_new(&none, &spaces, param, 1, NULL, 0, &forbidden, 1, NULL),
+             FT_OK);
     for (int d = 0; d < FT_DESIGN_COUNT; d++) {
         const ft_design_options opt = {.design = (ft_design)d, .n = 5};
 
-        CHECK(ft_design_make(&row, &n, none, &opt, &err) == FT_EINVAL);
-        CHECK(row == NULL && strstr(err.msg, "no point") != NULL);
+        CHECK_EQ(ft_design_make(&row, &n, none, &opt, &err), FT_EINVAL);
+        CHECK(row == NULL && HAS(err.msg, "no point"));
     }
 }
 
@@ -141,9 +141,9 @@ static void fractions_have_their_resolution(void)
             row = make(&n, s,
                        (ft_design_options){.design = FT_DESIGN_FRACTIONAL,
                                            .resolution = resolution});
-            CHECK((n & (n - 1)) == 0);
+            CHECK_EQ((n & (n - 1)), 0);
             check_points_are_proper(s, row, n < 300 ? n : 300);
-            CHECK(n <= 1024 && is_orthogonal(row, n, k, 0, one, resolution - 1));
+            CHECK(CMP(n, <=, 1024) && is_orthogonal(row, n, k, 0, one, resolution - 1));
             free(row);
         }
 }
@@ -173,9 +173,10 @@ static void fractions_are_those_of_minimum_aberration(void)
         uint32_t column[16], bits;
         double word[17] = {0}; /* words are no longer than there are factors */
 
-        CHECK(ft__fraction_find(column, &bits, known[i].factors, known[i].resolution,
-                                NULL) == FT_OK);
-        CHECK(UINT32_C(1) << bits == known[i].runs);
+        CHECK_EQ(ft__fraction_find(column, &bits, known[i].factors, known[i].resolution,
+                                   NULL),
+                 FT_OK);
+        CHECK_EQ(UINT32_C(1) << bits, known[i].runs);
         ft__fraction_words(word, column, known[i].factors, bits);
         for (int k = 0; k < 3; k++)
             CHECK_NEAR(word[3 + k], known[i].word[k], 1e-9);
@@ -189,7 +190,7 @@ static void words_are_counted_right(void)
     uint32_t column[K], bits;
     double word[K + 1], by_hand[K + 1] = {0};
 
-    CHECK(ft__fraction_find(column, &bits, K, 3, NULL) == FT_OK);
+    CHECK_EQ(ft__fraction_find(column, &bits, K, 3, NULL), FT_OK);
     ft__fraction_words(word, column, K, bits);
     for (uint32_t set = 0; set >> K == 0; set++) {
         uint32_t product = 0;
@@ -208,10 +209,10 @@ static void many_factors_find_a_fraction(void)
     static const uint32_t most[] = {8, 9, 17};
 
     for (uint32_t r = 3; r <= 5; r++) {
-        CHECK(ft__fraction_find(column, &bits, 200, r, NULL) == FT_OK);
-        CHECK(bits <= most[r - 3]);
+        CHECK_EQ(ft__fraction_find(column, &bits, 200, r, NULL), FT_OK);
+        CHECK(CMP(bits, <=, most[r - 3]));
     }
-    CHECK(ft__fraction_find(column, &bits, 8, 6, NULL) == FT_EINVAL);
+    CHECK_EQ(ft__fraction_find(column, &bits, 8, 6, NULL), FT_EINVAL);
 }
 
 /* ---- random, Latin, Sobol ---- */
@@ -226,15 +227,15 @@ static void drawn_designs_have_as_many_points_as_asked_for_or_all(void)
             size_t n;
             double *row = make(&n, s, (ft_design_options){design, 9, 0, 0, seed});
 
-            CHECK(n == 9);
+            CHECK_EQ(n, 9);
             check_points_are_proper(s, row, n);
             free(row);
             row = make(&n, s, (ft_design_options){design, 100, 0, 0, seed});
-            CHECK(n == 14);
+            CHECK_EQ(n, 14);
             check_points_are_proper(s, row, n);
             free(row);
             row = make(&n, real, (ft_design_options){design, 100, 0, 0, seed});
-            CHECK(n == 100);
+            CHECK_EQ(n, 100);
             check_points_are_proper(real, row, n);
             free(row);
         }
@@ -284,11 +285,11 @@ static void a_hypercube_has_one_point_in_each_row_of_each_column(void)
         make(&n, s, (ft_design_options){.design = FT_DESIGN_LATIN, .n = N, .seed = 9});
     int seen[K][N] = {{0}};
 
-    CHECK(n == N);
+    CHECK_EQ(n, N);
     for (size_t i = 0; i < n * K; i++)
         seen[i % K][(int)(row[i] * N)]++;
     for (size_t i = 0; i < N * K; i++)
-        CHECK(seen[i % K][i / K] == 1);
+        CHECK_EQ(seen[i % K][i / K], 1);
     free(row);
 }
 
@@ -313,7 +314,7 @@ static void a_hypercube_is_spread_out(void)
     ft__sort(least, PLAIN);
     for (uint64_t seed = 0; seed < 5; seed++) {
         row = make(&n, s, (ft_design_options){FT_DESIGN_LATIN, N, 0, 0, seed});
-        CHECK(least_distance(row, n, K) > least[PLAIN - 1]);
+        CHECK(CMP(least_distance(row, n, K), >, least[PLAIN - 1]));
         free(row);
     }
 }
@@ -333,15 +334,15 @@ static void the_sequence_begins_as_published(void)
     };
     ft__sobol s;
 
-    CHECK(ft__sobol_start(&s, 4, NULL, NULL) == FT_OK);
+    CHECK_EQ(ft__sobol_start(&s, 4, NULL, NULL), FT_OK);
     for (int i = 0; i < 8; i++) {
         double unit[4];
 
         ft__sobol_next(&s, unit);
         for (int k = 0; k < 4; k++)
-            CHECK(unit[k] == want[i][k]);
+            CHECK_EQ(unit[k], want[i][k]);
     }
-    CHECK(ft__sobol_start(&s, 65, NULL, NULL) == FT_EINVAL);
+    CHECK_EQ(ft__sobol_start(&s, 65, NULL, NULL), FT_EINVAL);
 }
 
 /* Each block of 2^k points has one in every interval of length 2^-k, in every
@@ -357,7 +358,7 @@ static void every_dimension_of_the_sequence_is_even(void)
 
     for (int k = 0; k < FT__SOBOL_DIMENSIONS; k++)
         shift[k] = (uint32_t)ft__prng_u64(&rng);
-    CHECK(ft__sobol_start(&s, FT__SOBOL_DIMENSIONS, shift, NULL) == FT_OK);
+    CHECK_EQ(ft__sobol_start(&s, FT__SOBOL_DIMENSIONS, shift, NULL), FT_OK);
     for (int i = 0; i < N; i++) {
         double unit[FT__SOBOL_DIMENSIONS];
 
@@ -367,7 +368,7 @@ static void every_dimension_of_the_sequence_is_even(void)
     }
     for (int k = 0; k < FT__SOBOL_DIMENSIONS; k++)
         for (int i = 0; i < N; i++)
-            CHECK(seen[k][i] == 1);
+            CHECK_EQ(seen[k][i], 1);
 }
 
 /* Squared L2 star discrepancy (Warnock 1972). */
@@ -413,7 +414,7 @@ static void the_sequence_is_more_even_than_chance(void)
             free(sobol);
             free(random);
         }
-        CHECK(even < 0.5 * chance);
+        CHECK(CMP(even, <, 0.5 * chance));
     }
 }
 

@@ -23,7 +23,7 @@ static ft_status make_space(void)
     ft_status st =
         ft__space_new(&s, &arena, param, 2, &condition, 1, &forbidden, 1, NULL);
 
-    CHECK((st == FT_OK) == (s != NULL));
+    CHECK_EQ((st == FT_OK), (s != NULL));
     ft__arena_free(&arena);
     return st;
 }
@@ -35,7 +35,7 @@ static ft_status design(ft_design d)
     size_t n;
     ft_status st = ft_design_make(&row, &n, space, &opt, NULL);
 
-    CHECK((st == FT_OK) == (row != NULL));
+    CHECK_EQ((st == FT_OK), (row != NULL));
     free(row);
     return st;
 }
@@ -87,7 +87,7 @@ static ft_status search(ft_searcher which)
     ft_search *s;
     ft_status st = ft__search_new(&s, space, &opt, NULL);
 
-    CHECK((st == FT_OK) == (s != NULL));
+    CHECK_EQ((st == FT_OK), (s != NULL));
     for (int i = 0; i < 12 && !st; i++) {
         st = ft__search_ask(s, point, &gain, NULL);
         if (!st)
@@ -112,7 +112,7 @@ static ft_status influence(void)
     ft_influence in;
     ft_status st = ft_influence_compute(&in, space, points, y, N, 1, NULL);
 
-    CHECK((st == FT_OK) == (in.main != NULL));
+    CHECK_EQ((st == FT_OK), (in.main != NULL));
     ft_influence_free(&in);
     return st;
 }
@@ -122,7 +122,7 @@ static ft_status influence_model(void)
     ft_influence_model m;
     ft_status st = ft_influence_fit(&m, space, points, y, N, 1, NULL);
 
-    CHECK((st == FT_OK) == (m.term != NULL));
+    CHECK_EQ((st == FT_OK), (m.term != NULL));
     ft_influence_model_free(&m);
     return st;
 }
@@ -144,8 +144,8 @@ static void every_refused_allocation_is_reported(ft_status (*call)(void), int le
         st = call();
         allocs_left = -1;
     }
-    CHECK(st == FT_OK);
-    CHECK(n > least);
+    CHECK_EQ(st, FT_OK);
+    CHECK(CMP(n, >, least));
 }
 
 int main(void)
@@ -156,7 +156,7 @@ int main(void)
     size_t n;
 
     space = space_of(param, PARAMS);
-    CHECK(ft_design_make(&points, &n, space, &opt, NULL) == FT_OK && n == N);
+    CHECK(EQ(ft_design_make(&points, &n, space, &opt, NULL), FT_OK) && EQ(n, N));
     for (int i = 0; i < 4 * N; i++)
         y[i] = 0.5 + 0.5 * sin(i * i);
     every_refused_allocation_is_reported(make_space, 1);

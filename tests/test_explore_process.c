@@ -78,7 +78,7 @@ static void what_is_expected_is_the_textbooks(void)
     double y[OBJECTIVES * N], weight[N];
 
     draw_rows(x, y, N);
-    CHECK(ft__process_fit(&p, s, x, y, N, N, OBJECTIVES, NULL) == FT_OK);
+    CHECK_EQ(ft__process_fit(&p, s, x, y, N, N, OBJECTIVES, NULL), FT_OK);
     for (int t = 0; t < 6; t++) {
         const float at[DIMS] = {0.17f * (float)t, t % 2 ? 0.4f : NAN,
                                 (float)(t % 3) / 3};
@@ -114,13 +114,13 @@ static void what_matters_has_the_shorter_length(void)
     double y[OBJECTIVES * MANY], mean[OBJECTIVES], sigma[OBJECTIVES];
 
     draw_rows(x, y, MANY);
-    CHECK(ft__process_tune(&p, s, x, y, MANY, MANY, OBJECTIVES, NULL) == FT_OK);
-    CHECK(p.rate[0] > 3 * p.rate[1] && p.rate[0] > 3 * p.rate[2]);
-    CHECK(ft__process_fit(&p, s, x, y, MANY, MANY, OBJECTIVES, NULL) == FT_OK);
+    CHECK_EQ(ft__process_tune(&p, s, x, y, MANY, MANY, OBJECTIVES, NULL), FT_OK);
+    CHECK(CMP(p.rate[0], >, 3 * p.rate[1]) && CMP(p.rate[0], >, 3 * p.rate[2]));
+    CHECK_EQ(ft__process_fit(&p, s, x, y, MANY, MANY, OBJECTIVES, NULL), FT_OK);
     for (int i = 0; i < MANY; i++) {
         ft__process_ask(&p, s, x + i * DIMS, mean, sigma);
         CHECK_NEAR(mean[0], y[i], 0.01);
-        CHECK(sigma[0] < 0.02);
+        CHECK(CMP(sigma[0], <, 0.02));
     }
     ft__arena_free(&p.arena);
 }

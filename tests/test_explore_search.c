@@ -50,7 +50,7 @@ static void every_point_is_asked_for_once_then_there_are_no_others(void)
 
         for (; n < 2; n++) {
             memcpy(rows + 3 * n, told[n], sizeof(told[n]));
-            CHECK(ft__search_tell(search, told[n], y, NULL) == FT_OK);
+            CHECK_EQ(ft__search_tell(search, told[n], y, NULL), FT_OK);
         }
         while (n < 15 && ft__search_ask(search, point, &gain, &err) == FT_OK) {
             const double its[] = {point[0], 5 - point[2]};
@@ -58,11 +58,11 @@ static void every_point_is_asked_for_once_then_there_are_no_others(void)
             CHECK(ft__space_allows(s, point));
             CHECK(!holds(rows, n, point, 3));
             memcpy(rows + 3 * n++, point, sizeof(point));
-            CHECK(ft__search_tell(search, point, its, NULL) == FT_OK);
+            CHECK_EQ(ft__search_tell(search, point, its, NULL), FT_OK);
         }
-        CHECK(n == 14);
-        CHECK(ft__search_ask(search, point, &gain, &err) == FT_ENOTFOUND);
-        CHECK(strstr(err.msg, "all 14 points") != NULL);
+        CHECK_EQ(n, 14);
+        CHECK_EQ(ft__search_ask(search, point, &gain, &err), FT_ENOTFOUND);
+        CHECK(HAS(err.msg, "all 14 points"));
         ft__search_free(search);
     }
 }
@@ -79,11 +79,11 @@ static void points_can_be_asked_for_in_batches(void)
         for (size_t n = 0; n < 60; n++) {
             double *point = rows + 2 * n;
 
-            CHECK(ft__search_ask(search, point, &gain, NULL) == FT_OK);
+            CHECK_EQ(ft__search_ask(search, point, &gain, NULL), FT_OK);
             CHECK(!holds(rows, n, point, 2));
             for (size_t i = n % 6 == 5 ? n - 5 : n + 1; i <= n; i++)
-                CHECK(ft__search_tell(search, rows + 2 * i, rows + 2 * i, NULL) ==
-                      FT_OK);
+                CHECK_EQ(ft__search_tell(search, rows + 2 * i, rows + 2 * i, NULL),
+                         FT_OK);
         }
         ft__search_free(search);
     }
@@ -100,13 +100,13 @@ static void the_same_seed_asks_the_same(void)
         for (int i = 0; i < 40; i++) {
             double p[4], q[4], gain, y[2];
 
-            CHECK(ft__search_ask(a, p, &gain, NULL) == FT_OK);
-            CHECK(ft__search_ask(b, q, &gain, NULL) == FT_OK);
+            CHECK_EQ(ft__search_ask(a, p, &gain, NULL), FT_OK);
+            CHECK_EQ(ft__search_ask(b, q, &gain, NULL), FT_OK);
             CHECK(holds(p, 1, q, 4));
             y[0] = p[0] + p[2];
             y[1] = isnan(p[3]) ? 9 : p[3];
-            CHECK(ft__search_tell(a, p, y, NULL) == FT_OK);
-            CHECK(ft__search_tell(b, p, y, NULL) == FT_OK);
+            CHECK_EQ(ft__search_tell(a, p, y, NULL), FT_OK);
+            CHECK_EQ(ft__search_tell(b, p, y, NULL), FT_OK);
         }
         ft__search_free(a);
         ft__search_free(b);
@@ -126,20 +126,20 @@ static void a_search_that_was_cut_off_goes_on_as_it_would_have(void)
         for (size_t n = 0; n < 40; n++) {
             double *p = rows + 3 * n, *y = ys + 2 * n;
 
-            CHECK(ft__search_ask(whole, p, &gain, NULL) == FT_OK);
+            CHECK_EQ(ft__search_ask(whole, p, &gain, NULL), FT_OK);
             if (n % 13 == 7 || n == 11) {
                 ft_search *again = search_of(s, which[v], 2, NULL, 3);
 
                 for (size_t i = 0; i < n; i++)
-                    CHECK(ft__search_tell(again, rows + 3 * i, ys + 2 * i, NULL) ==
-                          FT_OK);
-                CHECK(ft__search_ask(again, point, &gain, NULL) == FT_OK);
+                    CHECK_EQ(ft__search_tell(again, rows + 3 * i, ys + 2 * i, NULL),
+                             FT_OK);
+                CHECK_EQ(ft__search_ask(again, point, &gain, NULL), FT_OK);
                 CHECK(holds(p, 1, point, 3));
                 ft__search_free(again);
             }
             y[0] = p[0] + p[2] * p[2];
             y[1] = p[1] - p[0];
-            CHECK(ft__search_tell(whole, p, y, NULL) == FT_OK);
+            CHECK_EQ(ft__search_tell(whole, p, y, NULL), FT_OK);
         }
         ft__search_free(whole);
     }
@@ -155,12 +155,12 @@ static void points_that_fail_or_have_no_say_do_no_harm(void)
         for (int i = 0; i < 60; i++) {
             double p[4], gain, y[] = {NAN, NAN};
 
-            CHECK(ft__search_ask(search, p, &gain, NULL) == FT_OK);
+            CHECK_EQ(ft__search_ask(search, p, &gain, NULL), FT_OK);
             if (i > 30 && i % 3) {
                 y[0] = p[0];
                 y[1] = -p[2];
             }
-            CHECK(ft__search_tell(search, p, y, NULL) == FT_OK);
+            CHECK_EQ(ft__search_tell(search, p, y, NULL), FT_OK);
         }
         ft__search_free(search);
     }
@@ -231,11 +231,11 @@ static double reached(ft_searcher which, problem f, size_t k, uint32_t m, size_t
         for (size_t i = 0; i < n; i++) {
             double point[16], gain;
 
-            CHECK(ft__search_ask(search, point, &gain, NULL) == FT_OK);
+            CHECK_EQ(ft__search_ask(search, point, &gain, NULL), FT_OK);
             f(y + i * m, point, k);
-            CHECK(ft__search_tell(search, point, y + i * m, NULL) == FT_OK);
+            CHECK_EQ(ft__search_tell(search, point, y + i * m, NULL), FT_OK);
         }
-        CHECK(ft_hypervolume(&volume, y, n, m, reference, NULL) == FT_OK);
+        CHECK_EQ(ft_hypervolume(&volume, y, n, m, reference, NULL), FT_OK);
         sum += volume / 3;
         ft__search_free(search);
     }
@@ -257,7 +257,7 @@ static double whole(problem f, size_t k)
         x[0] = (i + 0.5) / N;
         f(y + 2 * i, x, k);
     }
-    CHECK(ft_hypervolume(&volume, y, N, 2, reference, NULL) == FT_OK);
+    CHECK_EQ(ft_hypervolume(&volume, y, N, 2, reference, NULL), FT_OK);
     free(y);
     return volume;
 }
@@ -274,9 +274,9 @@ static void fronts_of_zdt_are_found(void)
         const double nsga2 = reached(FT_SEARCH_NSGA2, all[i], 6, 2, 3000, NULL);
         const double random = reached(FT_SEARCH_RANDOM, all[i], 6, 2, 3000, NULL);
 
-        CHECK(nsga2 > 0.9 * best && nsga2 < best);
-        CHECK(model > 0.9 * best && model < best);
-        CHECK(random < 0.8 * best);
+        CHECK(CMP(nsga2, >, 0.9 * best) && CMP(nsga2, <, best));
+        CHECK(CMP(model, >, 0.9 * best) && CMP(model, <, best));
+        CHECK(CMP(random, <, 0.8 * best));
     }
 }
 
@@ -287,8 +287,8 @@ static void the_front_of_dtlz2_is_found(void)
     const double nsga2 = reached(FT_SEARCH_NSGA2, dtlz2, 6, 3, 2000, NULL);
     const double random = reached(FT_SEARCH_RANDOM, dtlz2, 6, 3, 100, NULL);
 
-    CHECK(model > 1.3 * random && model < best);
-    CHECK(nsga2 > 0.9 * best && nsga2 < best);
+    CHECK(CMP(model, >, 1.3 * random) && CMP(model, <, best));
+    CHECK(CMP(nsga2, >, 0.9 * best) && CMP(nsga2, <, best));
 }
 
 /* ---- limits ---- */
@@ -307,16 +307,16 @@ static void points_within_limits_are_looked_for(void)
             for (int i = 0; i < (which == FT_SEARCH_NSGA2 ? 1500 : 120); i++) {
                 double point[6], y[2], gain;
 
-                CHECK(ft__search_ask(search, point, &gain, NULL) == FT_OK);
+                CHECK_EQ(ft__search_ask(search, point, &gain, NULL), FT_OK);
                 zdt1(y, point, 6);
                 within[which] += y[0] <= limit[0] && y[1] <= limit[1];
-                CHECK(ft__search_tell(search, point, y, NULL) == FT_OK);
+                CHECK_EQ(ft__search_tell(search, point, y, NULL), FT_OK);
             }
             ft__search_free(search);
         }
-    CHECK(within[FT_SEARCH_RANDOM] == 0);
-    CHECK(within[FT_SEARCH_MODEL] > 15);
-    CHECK(within[FT_SEARCH_NSGA2] > 15);
+    CHECK_EQ(within[FT_SEARCH_RANDOM], 0);
+    CHECK(CMP(within[FT_SEARCH_MODEL], >, 15));
+    CHECK(CMP(within[FT_SEARCH_NSGA2], >, 15));
 }
 
 /* ---- failures ---- */
@@ -333,7 +333,7 @@ static int n_failing(ft_searcher which, uint64_t seed, double *nearest)
         double p[3], gain, y[2] = {NAN, NAN};
         bool fails;
 
-        CHECK(ft__search_ask(search, p, &gain, NULL) == FT_OK);
+        CHECK_EQ(ft__search_ask(search, p, &gain, NULL), FT_OK);
         fails = p[1] > 0.5;
         if (!fails) {
             y[0] = p[0] + 2 * (1 - p[1]);
@@ -341,7 +341,7 @@ static int n_failing(ft_searcher which, uint64_t seed, double *nearest)
         }
         *nearest = fails ? *nearest : fmax(*nearest, p[1]);
         n += i >= 20 && fails;
-        CHECK(ft__search_tell(search, p, y, NULL) == FT_OK);
+        CHECK_EQ(ft__search_tell(search, p, y, NULL), FT_OK);
     }
     ft__search_free(search);
     return n;
@@ -356,10 +356,10 @@ static void a_search_learns_where_points_fail(void)
 
         model += n_failing(FT_SEARCH_MODEL, seed, &nearest);
         random += n_failing(FT_SEARCH_RANDOM, seed, &unused);
-        CHECK(nearest > 0.48);
+        CHECK(CMP(nearest, >, 0.48));
     }
-    CHECK(random > 80);
-    CHECK(model < 60);
+    CHECK(CMP(random, >, 80));
+    CHECK(CMP(model, <, 60));
 }
 
 /* ---- expected gain ---- */
@@ -372,8 +372,8 @@ static void the_expected_gain_is_the_mean_of_gains(void)
     ft__gain g = {0};
     ft__prng rng = {8};
 
-    CHECK(ft__gain_start(&g, front, 4, 2, NULL) == FT_OK);
-    CHECK(g.n == 3);
+    CHECK_EQ(ft__gain_start(&g, front, 4, 2, NULL), FT_OK);
+    CHECK_EQ(g.n, 3);
     CHECK_NEAR(g.volume, 0.2 * 0.2 + 0.4 * 0.6 + 0.3 * 0.8, 1e-12);
     for (int t = 0; t < 6; t++) {
         const double mean[] = {0.2 * t, 0.9 - 0.15 * t};
@@ -407,11 +407,11 @@ static void a_certain_gain_is_the_volume_added(void)
 
     memcpy(rows, front, sizeof(front));
     memcpy(rows + 6, new, sizeof(new));
-    CHECK(ft_hypervolume(&before, rows, 2, 3, reference, NULL) == FT_OK);
-    CHECK(ft_hypervolume(&after, rows, 3, 3, reference, NULL) == FT_OK);
-    CHECK(ft__gain_start(&g, front, 2, 3, NULL) == FT_OK);
+    CHECK_EQ(ft_hypervolume(&before, rows, 2, 3, reference, NULL), FT_OK);
+    CHECK_EQ(ft_hypervolume(&after, rows, 3, 3, reference, NULL), FT_OK);
+    CHECK_EQ(ft__gain_start(&g, front, 2, 3, NULL), FT_OK);
     CHECK_NEAR(ft__gain_expected(&g, new, sigma, &rng), after - before, 1e-12);
-    CHECK(ft__gain_expected(&g, worse, sigma, &rng) == 0);
+    CHECK_EQ(ft__gain_expected(&g, worse, sigma, &rng), 0);
     ft__gain_free(&g);
 }
 

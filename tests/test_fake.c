@@ -11,9 +11,10 @@ static ft_engine_context *open_with(const char *options)
 {
     ft_engine_context *c = NULL;
 
-    CHECK(fake->open(&c,
-                     &(ft_engine_config){.threads = 1, .seed = 5, .options = options},
-                     NULL) == FT_OK);
+    CHECK_EQ(
+        fake->open(&c, &(ft_engine_config){.threads = 1, .seed = 5, .options = options},
+                   NULL),
+        FT_OK);
     return c;
 }
 
@@ -24,9 +25,9 @@ static ft_block *prepare(ft_engine_context *c, const char *spec, ft_status want)
     ft_block_info info;
     ft_error err = {0};
 
-    CHECK(ft_op_parse(&op, spec, strlen(spec), NULL) == FT_OK);
-    CHECK(fake->prepare(c, &b, &info, &op, 1, NULL, 0, &err) == want);
-    CHECK((want == FT_OK) == (b != NULL) && (want == FT_OK) == !err.msg[0]);
+    CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK);
+    CHECK_EQ(fake->prepare(c, &b, &info, &op, 1, NULL, 0, &err), want);
+    CHECK(EQ((want == FT_OK), (b != NULL)) && EQ((want == FT_OK), !err.msg[0]));
     return b;
 }
 
@@ -37,7 +38,7 @@ static double time_of(ft_engine_context *c, const char *spec, int n)
     double before = fake->now(c);
 
     for (int i = 0; i < n && b; i++)
-        CHECK(fake->run(b, 0, NULL, NULL, NULL, NULL) == FT_OK);
+        CHECK_EQ(fake->run(b, 0, NULL, NULL, NULL, NULL), FT_OK);
     fake->free_block(b);
     return fake->now(c) - before;
 }
@@ -56,8 +57,8 @@ static void the_same_seed_gives_the_same_times(void)
     ft_engine_context *a = open_with(""), *b = open_with("");
     double first = time_of(a, "relu x=1000", 3);
 
-    CHECK(first == time_of(b, "relu x=1000", 3));
-    CHECK(first != time_of(b, "relu x=1000", 3)); /* later noise */
+    CHECK_EQ(first, time_of(b, "relu x=1000", 3));
+    CHECK(CMP(first, !=, time_of(b, "relu x=1000", 3))); /* later noise */
     fake->close(a);
     fake->close(b);
 }
@@ -82,9 +83,9 @@ static void faults_come_as_planned(void)
     prepare(c, "linear x=1x100 out=10", FT_ENOMEM);
     CHECK(p != NULL && fake->alloc(c, 1001) == NULL);
     fake->release(c, p);
-    CHECK(fake->run(b, 0, NULL, NULL, NULL, &err) == FT_OK);
-    CHECK(fake->run(b, 0, NULL, NULL, NULL, &err) == FT_OK);
-    CHECK(fake->run(b, 0, NULL, NULL, NULL, &err) == FT_EBACKEND && err.msg[0]);
+    CHECK_EQ(fake->run(b, 0, NULL, NULL, NULL, &err), FT_OK);
+    CHECK_EQ(fake->run(b, 0, NULL, NULL, NULL, &err), FT_OK);
+    CHECK(EQ(fake->run(b, 0, NULL, NULL, NULL, &err), FT_EBACKEND) && err.msg[0]);
     fake->free_block(b);
     fake->close(c);
 }
@@ -95,11 +96,11 @@ static void sleep_takes_real_time(void)
     struct timespec from, to;
 
     clock_gettime(CLOCK_MONOTONIC, &from);
-    CHECK(time_of(c, "relu x=100", 1) < 1e-5);
+    CHECK(CMP(time_of(c, "relu x=100", 1), <, 1e-5));
     clock_gettime(CLOCK_MONOTONIC, &to);
-    CHECK((double)(to.tv_sec - from.tv_sec) +
-              1e-9 * (double)(to.tv_nsec - from.tv_nsec) >=
-          2e-3);
+    CHECK(CMP((double)(to.tv_sec - from.tv_sec) +
+                  1e-9 * (double)(to.tv_nsec - from.tv_nsec),
+              >=, 2e-3));
     fake->close(c);
 }
 
@@ -112,12 +113,12 @@ static void drift_is_slow_and_bounded(void)
     for (int i = 0; i < 100; i++) {
         double t = time_of(c, "relu x=100", 1) / still;
 
-        CHECK(t >= 0.9 - 1e-9 && t <= 1.1 + 1e-9);
+        CHECK(CMP(t, >=, 0.9 - 1e-9) && CMP(t, <=, 1.1 + 1e-9));
         least = t < least ? t : least;
         most = t > most ? t : most;
-        CHECK(time_of(c, "relu x=30000000", 3) > 0.07); /* pass the time */
+        CHECK(CMP(time_of(c, "relu x=30000000", 3), >, 0.07)); /* pass the time */
     }
-    CHECK(least < 0.91 && most > 1.09);
+    CHECK(CMP(least, <, 0.91) && CMP(most, >, 1.09));
     fake->close(c);
 }
 
@@ -131,12 +132,12 @@ static void bursts_come_and_go(void)
     for (int i = 0; i < 1000; i++) {
         double t = time_of(c, "relu x=100", 1) / still;
 
-        CHECK(t >= 1 - 1e-6 && t <= 10 + 1e-6);
+        CHECK(CMP(t, >=, 1 - 1e-6) && CMP(t, <=, 10 + 1e-6));
         slower += t > 1.001;
         most = t > most ? t : most;
-        CHECK(time_of(c, "relu x=30000000", 1) > 0.02); /* pass the time */
+        CHECK(CMP(time_of(c, "relu x=30000000", 1), >, 0.02)); /* pass the time */
     }
-    CHECK(slower > 250 && slower < 350 && most > 9);
+    CHECK(CMP(slower, >, 250) && CMP(slower, <, 350) && CMP(most, >, 9));
     fake->close(c);
 }
 
@@ -145,7 +146,7 @@ static void what_is_issued_ahead_is_waited_for(void)
     ft_engine_context *c = open_with("noise=0,ahead=0.25");
     double issued = time_of(c, "relu x=1000", 4), before = fake->now(c);
 
-    CHECK(fake->sync(c, NULL) == FT_OK);
+    CHECK_EQ(fake->sync(c, NULL), FT_OK);
     CHECK_NEAR((fake->now(c) - before) / issued, 3, 1e-9);
     fake->close(c);
 }
@@ -160,9 +161,10 @@ static void bad_options_are_named(void)
         ft_engine_context *c;
         ft_error err = {0};
 
-        CHECK(fake->open(&c, &(ft_engine_config){.threads = 1, .options = bad[i]},
-                         &err) == FT_EINVAL);
-        CHECK(c == NULL && strstr(err.msg, bad[i]) != NULL);
+        CHECK_EQ(
+            fake->open(&c, &(ft_engine_config){.threads = 1, .options = bad[i]}, &err),
+            FT_EINVAL);
+        CHECK(c == NULL && HAS(err.msg, bad[i]));
     }
 }
 

@@ -34,7 +34,7 @@ static ft_network_list found(ft_network_lists *t, const char *spec, const char *
 {
     ft_network_list l = {.batch = NAN};
 
-    CHECK(ft_network_lists_find(t, &l, spec, phase, NULL) == FT_OK);
+    CHECK_EQ(ft_network_lists_find(t, &l, spec, phase, NULL), FT_OK);
     return l;
 }
 
@@ -48,21 +48,22 @@ static void a_list_is_found_whatever_its_batch(void)
     ft_network_list l;
     ft_network_lists *t = NULL;
 
-    CHECK(open_text(&t,
-                    HEADER "b,beta,64x3x32x32,relu x=64x8 dtype=fp16,3\n"
-                           "b,beta,64x3x32x32,gelu x=64x8 dtype=fp16,1\n"
-                           "a,alpha,64x3x32x32,relu x=64x9 dtype=fp16,2\n"
-                           "a,alpha,64x3x48x48,relu x=64x10 dtype=fp16,2\n",
-                    NULL) == FT_OK);
+    CHECK_EQ(open_text(&t,
+                       HEADER "b,beta,64x3x32x32,relu x=64x8 dtype=fp16,3\n"
+                              "b,beta,64x3x32x32,gelu x=64x8 dtype=fp16,1\n"
+                              "a,alpha,64x3x32x32,relu x=64x9 dtype=fp16,2\n"
+                              "a,alpha,64x3x48x48,relu x=64x10 dtype=fp16,2\n",
+                       NULL),
+             FT_OK);
     l = found(t, "network name=b x=7x3x32x32 dtype=amp", "forward");
-    CHECK(l.graph && l.graph->n_ops == 2 && l.batch == 64 &&
-          l.graph->op_count[0] == 3 && l.graph->op[1].kind == FT_KIND_gelu &&
-          strcmp(l.architecture, "beta") == 0);
+    CHECK(l.graph && EQ(l.graph->n_ops, 2) && EQ(l.batch, 64) &&
+          EQ(l.graph->op_count[0], 3) && EQ(l.graph->op[1].kind, FT_KIND_gelu) &&
+          SAME(l.architecture, "beta"));
     ft_graph_free(l.graph);
     l = found(t, "network name=a x=512x3x48x48 dtype=amp", "step");
-    CHECK(l.graph && l.graph->n_ops == 1 &&
-          l.graph->op[0].phase == FT_PHASE_FORWARD_BACKWARD &&
-          strcmp(l.architecture, "alpha") == 0);
+    CHECK(l.graph && EQ(l.graph->n_ops, 1) &&
+          EQ(l.graph->op[0].phase, FT_PHASE_FORWARD_BACKWARD) &&
+          SAME(l.architecture, "alpha"));
     ft_graph_free(l.graph);
     CHECK(has_none(t, "network name=b x=7x3x48x48 dtype=amp"));
     CHECK(has_none(t, "network name=c x=7x3x32x32 dtype=amp"));
@@ -88,8 +89,8 @@ static void a_wrong_table_is_told_with_line_and_column(void)
         ft_network_lists *t = NULL;
         ft_error err = {0};
 
-        CHECK(open_text(&t, wrong[i].text, &err) == FT_EFORMAT && !t);
-        CHECK(strstr(err.msg, wrong[i].says) != NULL);
+        CHECK(EQ(open_text(&t, wrong[i].text, &err), FT_EFORMAT) && !t);
+        CHECK(HAS(err.msg, wrong[i].says));
     }
 }
 
@@ -100,8 +101,8 @@ static ft_store *measured(void)
     ft_store *s = NULL;
 
     snprintf(path, sizeof(path), "%s/measurements/timm.csv.gz", data_dir);
-    CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
-    CHECK(ft_store_import_file(s, path, &rows, NULL) == FT_OK);
+    CHECK_EQ(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL), FT_OK);
+    CHECK_EQ(ft_store_import_file(s, path, &rows, NULL), FT_OK);
     return s;
 }
 
@@ -118,14 +119,15 @@ families_of_timm_are_predicted_better_than_by_one_factor(ft_network_lists *t,
                                      .seed = 1};
     ft_evaluation a, b;
 
-    CHECK(ft_evaluate(&a, s, NULL, &how, NULL) == FT_OK);
-    CHECK(ft_evaluate(&b, s, NULL, &how, NULL) == FT_OK);
-    CHECK(a.n_rows >= 300 && a.n_splits > 50 && a.n_unanswered == 0);
-    CHECK(a.all.learned.mape < 0.15);
-    CHECK(a.all.learned.mape < a.all.constant.mape);
-    CHECK(a.all.learned.mape < 0.6 * a.all.base.mape);
-    CHECK(a.all.covered > 0.8 && a.all.covered < 0.97 && a.all.width < 2.5);
-    CHECK(a.all.learned.mape == b.all.learned.mape && a.all.width == b.all.width);
+    CHECK_EQ(ft_evaluate(&a, s, NULL, &how, NULL), FT_OK);
+    CHECK_EQ(ft_evaluate(&b, s, NULL, &how, NULL), FT_OK);
+    CHECK(CMP(a.n_rows, >=, 300) && CMP(a.n_splits, >, 50) && EQ(a.n_unanswered, 0));
+    CHECK(CMP(a.all.learned.mape, <, 0.15));
+    CHECK(CMP(a.all.learned.mape, <, a.all.constant.mape));
+    CHECK(CMP(a.all.learned.mape, <, 0.6 * a.all.base.mape));
+    CHECK(CMP(a.all.covered, >, 0.8) && CMP(a.all.covered, <, 0.97) &&
+          CMP(a.all.width, <, 2.5));
+    CHECK(EQ(a.all.learned.mape, b.all.learned.mape) && EQ(a.all.width, b.all.width));
     ft_evaluation_free(&a);
     ft_evaluation_free(&b);
 }
@@ -140,8 +142,8 @@ static void too_few_families_are_told(ft_network_lists *t, ft_store *s)
     ft_evaluation r;
     ft_error err = {0};
 
-    CHECK(ft_evaluate(&r, s, NULL, &how, &err) == FT_ENOTFOUND);
-    CHECK(strstr(err.msg, "networks alone") != NULL);
+    CHECK_EQ(ft_evaluate(&r, s, NULL, &how, &err), FT_ENOTFOUND);
+    CHECK(HAS(err.msg, "networks alone"));
 }
 
 /* Trained on networks alone, a predictor answers for a graph on their device, in their
@@ -165,29 +167,30 @@ static void a_predictor_of_networks_alone_is_asked_as_any_other(ft_network_lists
     ft_graph *g = NULL, *w = NULL;
     ft_error err = {0};
 
-    CHECK(ft_predictor_train(&p, s, &how, &err) == FT_OK);
-    CHECK(ft_device_load(&d, data_dir, "rtx-3090", NULL) == FT_OK);
-    CHECK(ft_device_load(&other, data_dir, "a30", NULL) == FT_OK);
-    CHECK(ft_import_ops(&g, list, strlen(list), "list", NULL) == FT_OK);
-    CHECK(ft_import_ops(&w, wide, strlen(wide), "list", NULL) == FT_OK);
-    CHECK(p && ft_predictor_covers(p, "rtx-3090", g) == 1);
-    CHECK(p && ft_predictor_covers(p, "rtx-3090", w) == 0);
-    CHECK(p && ft_predictor_covers(p, "a30", g) == 0);
+    CHECK_EQ(ft_predictor_train(&p, s, &how, &err), FT_OK);
+    CHECK_EQ(ft_device_load(&d, data_dir, "rtx-3090", NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&other, data_dir, "a30", NULL), FT_OK);
+    CHECK_EQ(ft_import_ops(&g, list, strlen(list), "list", NULL), FT_OK);
+    CHECK_EQ(ft_import_ops(&w, wide, strlen(wide), "list", NULL), FT_OK);
+    CHECK(p && EQ(ft_predictor_covers(p, "rtx-3090", g), 1));
+    CHECK(p && EQ(ft_predictor_covers(p, "rtx-3090", w), 0));
+    CHECK(p && EQ(ft_predictor_covers(p, "a30", g), 0));
     on.device = d;
-    CHECK(p && ft_predict_network(&e, p, &on, g, &err) == FT_OK);
-    CHECK(e.n_networks > 300 && e.n_learned == 2 && e.time.basis == FT_BASIS_LEARNED);
-    CHECK(e.time.low < e.time.value && e.time.value < e.time.high);
+    CHECK(p && EQ(ft_predict_network(&e, p, &on, g, &err), FT_OK));
+    CHECK(CMP(e.n_networks, >, 300) && EQ(e.n_learned, 2) &&
+          EQ(e.time.basis, FT_BASIS_LEARNED));
+    CHECK(CMP(e.time.low, <, e.time.value) && CMP(e.time.value, <, e.time.high));
     CHECK_NEAR(4 * e.op_time[0].value + e.op_time[1].value, e.time.value, 1e-12);
     ft_network_estimate_free(&e);
     on.setting = "clock=900MHz";
-    CHECK(ft_predict_network(&e, p, &on, g, &err) == FT_OK);
-    CHECK(e.time.basis == FT_BASIS_SCALED);
+    CHECK_EQ(ft_predict_network(&e, p, &on, g, &err), FT_OK);
+    CHECK_EQ(e.time.basis, FT_BASIS_SCALED);
     ft_network_estimate_free(&e);
     on.setting = NULL;
-    CHECK(ft_predict_network(&e, p, &on, w, &err) == FT_ENOTFOUND);
+    CHECK_EQ(ft_predict_network(&e, p, &on, w, &err), FT_ENOTFOUND);
     on.device = other;
-    CHECK(ft_predict_network(&e, p, &on, g, &err) == FT_ENOTFOUND);
-    CHECK(strstr(err.msg, "of none on a30"));
+    CHECK_EQ(ft_predict_network(&e, p, &on, g, &err), FT_ENOTFOUND);
+    CHECK(HAS(err.msg, "of none on a30"));
     ft_graph_free(g);
     ft_graph_free(w);
     ft_device_free(d);
@@ -207,14 +210,14 @@ int main(int argc, char **argv)
     snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
     snprintf(scratch, sizeof(scratch), "/tmp/foretell-table-XXXXXX");
     fd = mkstemp(scratch);
-    CHECK(fd >= 0);
+    CHECK(CMP(fd, >=, 0));
     if (fd >= 0)
         close(fd);
     a_list_is_found_whatever_its_batch();
     a_wrong_table_is_told_with_line_and_column();
     unlink(scratch);
     snprintf(path, sizeof(path), "%s/workloads/timm.csv.gz", data_dir);
-    CHECK(ft_network_lists_open(&table, path, NULL) == FT_OK);
+    CHECK_EQ(ft_network_lists_open(&table, path, NULL), FT_OK);
     s = measured();
     if (table && s) {
         families_of_timm_are_predicted_better_than_by_one_factor(table, s);

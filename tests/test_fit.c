@@ -33,7 +33,7 @@ static ft__fit fit_of(struct made *m, const ft__fit_options *o)
     const ft_matrix x = {m->x, N, COLS};
     ft__fit f;
 
-    CHECK(ft__fit_make(&f, m->out, m->spread, &x, m->y, m->group, o, NULL) == FT_OK);
+    CHECK_EQ(ft__fit_make(&f, m->out, m->spread, &x, m->y, m->group, o, NULL), FT_OK);
     return f;
 }
 
@@ -50,7 +50,8 @@ static void without_a_spread_all_rows_have_the_typical_one(void)
     without = fit_of(&b, &how);
     CHECK(with.residual_scale && !without.residual_scale);
     CHECK(memcmp(a.out, b.out, sizeof(a.out)) == 0);
-    CHECK(without.typical > 0.5 * with.typical && without.typical < 2 * with.typical);
+    CHECK(CMP(without.typical, >, 0.5 * with.typical) &&
+          CMP(without.typical, <, 2 * with.typical));
     for (int i = 0; i < N; i++)
         CHECK_NEAR(b.spread[i], without.typical, 0);
     ft__fit_free(&without);
@@ -99,9 +100,9 @@ static void what_errs_least_in_proportion_is_chosen_where_that_is_asked_for(void
     plain = fit_of(&a, &how);
     how.relative = true;
     relative = fit_of(&b, &how);
-    CHECK(strcmp(relative.choice, "middle") == 0);
+    CHECK(SAME(relative.choice, "middle"));
     CHECK(strcmp(plain.choice, relative.choice) != 0);
-    CHECK(relative_error(&b) < 0.9 * relative_error(&a));
+    CHECK(CMP(relative_error(&b), <, 0.9 * relative_error(&a)));
     CHECK_NEAR(relative.deviation, mean_deviation(&b), 1e-9);
     ft__fit_free(&plain);
     ft__fit_free(&relative);
@@ -115,7 +116,7 @@ static void a_middle_is_usual_where_errors_are_relative(void)
 
     make_of_two_minds(&m);
     f = fit_of(&m, &how);
-    CHECK(strstr(f.choice, "middle"));
+    CHECK(HAS(f.choice, "middle"));
     ft__fit_free(&f);
     how.relative = false;
     f = fit_of(&m, &how);
@@ -141,9 +142,9 @@ static void nothing_is_said_beyond_the_bounds(void)
 
         ft__fit_predict(&f, row, 1, &value, &spread, &scratch);
         most = fmax(most, value);
-        CHECK(fabs(m.out[i] - m.y[i]) < 0.5);
+        CHECK(CMP(fabs(m.out[i] - m.y[i]), <, 0.5));
     }
-    CHECK(most > 1.48 && most < 1.51);
+    CHECK(CMP(most, >, 1.48) && CMP(most, <, 1.51));
     ft__fit_free(&f);
 }
 

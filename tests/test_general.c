@@ -42,7 +42,7 @@ static void the_share_is_near_the_one_that_errs_least(void)
             own[i] = before[i] = y[i] + cases[c].own * off;
             general[i] = y[i] - cases[c].general * off;
         }
-        CHECK(ft__pooled_share(own, general, y, N) == cases[c].share);
+        CHECK_EQ(ft__pooled_share(own, general, y, N), cases[c].share);
         for (int i = 0; i < N; i++)
             CHECK_NEAR(own[i],
                        before[i] + (general[i] - before[i]) * cases[c].share / 10,
@@ -56,8 +56,8 @@ static void few_rows_say_little_of_the_share(void)
 
     for (int i = 0; i < N; i++)
         general[i] = 0.1 * unit(i, 3);
-    CHECK(ft__pooled_share(own, general, y, 1) == 5);
-    CHECK(own[0] == general[0] / 2 && own[1] == 0);
+    CHECK_EQ(ft__pooled_share(own, general, y, 1), 5);
+    CHECK(EQ(own[0], general[0] / 2) && EQ(own[1], 0));
 }
 
 /* Twice as much is a larger relative error than half as much. */
@@ -70,12 +70,12 @@ static void errors_are_relative(void)
         own[i] = -log(2);
         general[i] = log(2);
     }
-    CHECK(ft__pooled_share(own, general, y, MANY) == 5);
+    CHECK_EQ(ft__pooled_share(own, general, y, MANY), 5);
     for (int i = 0; i < MANY; i++) {
         own[i] = i % 2 ? -log(2) : 0;
         general[i] = i % 2 ? 0 : log(2);
     }
-    CHECK(ft__pooled_share(own, general, y, MANY) == 0);
+    CHECK_EQ(ft__pooled_share(own, general, y, MANY), 0);
 }
 
 static void intervals_are_those_of_the_mixture(void)
@@ -88,12 +88,12 @@ static void intervals_are_those_of_the_mixture(void)
         said[i] = y[i] + (i % 2 ? 0.2 : -0.1);
         spread[i] = 0.1;
     }
-    CHECK(ft__pooled_recalibrate(&f, 4, said, y, spread, N, NULL) == FT_OK);
+    CHECK_EQ(ft__pooled_recalibrate(&f, 4, said, y, spread, N, NULL), FT_OK);
     CHECK_NEAR(f.low, -2, 1e-9);
     CHECK_NEAR(f.high, 1, 1e-9);
-    CHECK(!strcmp(f.choice, "extra, 0.4 of all kinds"));
-    CHECK(ft__pooled_recalibrate(&f, 10, said, y, spread, N, NULL) == FT_OK);
-    CHECK(!strcmp(f.choice, "as all kinds"));
+    CHECK(SAME(f.choice, "extra, 0.4 of all kinds"));
+    CHECK_EQ(ft__pooled_recalibrate(&f, 10, said, y, spread, N, NULL), FT_OK);
+    CHECK(SAME(f.choice, "as all kinds"));
 }
 
 /* ---- in a predictor ---- */
@@ -108,7 +108,7 @@ static void make_op(ft_op *op, int i)
 
     snprintf(spec, sizeof(spec), "%s x=%ux%u dtype=fp32", kinds[i % 4],
              8 + ft__prng_below(&p, 400), 64 + ft__prng_below(&p, 3000));
-    CHECK(ft_op_parse(op, spec, strlen(spec), NULL) == FT_OK);
+    CHECK_EQ(ft_op_parse(op, spec, strlen(spec), NULL), FT_OK);
 }
 
 static double power_w(const ft_op *op)
@@ -125,7 +125,7 @@ static void put(ft_store *s, int64_t run, const char *spec, const char *metric,
     const ft_key key = {"t4", "", "torch", "2.3", spec, "forward", "ieee", metric};
     const ft_measurement m = {.unit = "s", .value = value, .error = NAN, .n = 1};
 
-    CHECK(ft__store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
+    CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
 }
 
 static ft_predictor *train(int n, uint32_t threads)
@@ -136,8 +136,8 @@ static ft_predictor *train(int n, uint32_t threads)
     ft_store *s;
     int64_t run;
 
-    CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
-    CHECK(ft__store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
+    CHECK_EQ(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL), FT_OK);
+    CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
     for (int i = 0; i < n; i++) {
         char spec[1024];
         ft_op op;
@@ -147,7 +147,7 @@ static ft_predictor *train(int n, uint32_t threads)
         put(s, run, spec, "time", 1e-5);
         put(s, run, spec, "power", power_w(&op));
     }
-    CHECK(ft_predictor_train(&p, s, &how, NULL) == FT_OK);
+    CHECK_EQ(ft_predictor_train(&p, s, &how, NULL), FT_OK);
     ft_store_close(s);
     return p;
 }
@@ -169,15 +169,16 @@ static double error_of(const ft_predictor *p, int first)
     ft__dataset on = {.device = (char *)"t4"};
     double sum = 0;
 
-    CHECK(ft_device_load(&on.file, data, "t4", NULL) == FT_OK);
+    CHECK_EQ(ft_device_load(&on.file, data, "t4", NULL), FT_OK);
     for (int i = first; i < first + N; i++) {
         ft__op_answer a = {0};
         ft_op op;
 
         make_op(&op, i);
-        CHECK(ft__family_query(&a, p->family, FT__METRIC_POWER, &on, &op, NULL, 1,
-                               NULL) == FT_OK);
-        CHECK(a.low <= a.value && a.value <= a.high);
+        CHECK_EQ(
+            ft__family_query(&a, p->family, FT__METRIC_POWER, &on, &op, NULL, 1, NULL),
+            FT_OK);
+        CHECK(CMP(a.low, <=, a.value) && CMP(a.value, <=, a.high));
         sum += fabs(a.value / power_w(&op) - 1) / N;
     }
     ft_device_free(on.file);
@@ -195,13 +196,13 @@ static void nothing_is_said_without_the_others(ft_predictor *p)
     uint32_t i = 0;
 
     make_op(&op, 0);
-    CHECK(ft_device_load(&on.file, data, "t4", NULL) == FT_OK);
+    CHECK_EQ(ft_device_load(&on.file, data, "t4", NULL), FT_OK);
     while (l->part[i].scope != FT__SCOPE_ALL)
         i++;
     l->part[i].phase = FT_PHASE_BACKWARD;
-    CHECK(ft__family_query(&a, p->family, FT__METRIC_POWER, &on, &op, NULL, 1, &err) ==
-          FT_EFORMAT);
-    CHECK(strstr(err.msg, "of all kinds") != NULL);
+    CHECK_EQ(ft__family_query(&a, p->family, FT__METRIC_POWER, &on, &op, NULL, 1, &err),
+             FT_EFORMAT);
+    CHECK(HAS(err.msg, "of all kinds"));
     l->part[i].phase = FT_PHASE_FORWARD;
     ft_device_free(on.file);
 }
@@ -211,11 +212,11 @@ static void few_rows_of_many_kinds_help_each_other(void)
     enum { ROWS = 160 };
     ft_predictor *p = train(ROWS, 1), *again = train(ROWS, 2);
 
-    CHECK(count_sharing(p) >= 3);
+    CHECK(CMP(count_sharing(p), >=, 3));
     CHECK(p->family->model_set[FT__METRIC_POWER][0]->columns.common);
     CHECK(!p->family->model_set[FT__METRIC_TIME][0]->columns.common);
-    CHECK(error_of(p, ROWS) < 0.12);
-    CHECK(p->len == again->len && !memcmp(p->image, again->image, p->len));
+    CHECK(CMP(error_of(p, ROWS), <, 0.12));
+    CHECK(EQ(p->len, again->len) && !memcmp(p->image, again->image, p->len));
     nothing_is_said_without_the_others(p);
     ft_predictor_free(again);
     ft_predictor_free(p);

@@ -191,10 +191,11 @@ static double objective(struct trial *t, ft_error *err)
     void *out[MAX_VALUES] = {NULL};
     double sum = 0;
 
-    CHECK(t->s->engine->run(t->forward, 0, (const void *const *)t->value, out, NULL,
-                            err) == FT_OK);
+    CHECK_EQ(
+        t->s->engine->run(t->forward, 0, (const void *const *)t->value, out, NULL, err),
+        FT_OK);
     for (uint32_t i = 0; i < t->n_out; i++) {
-        CHECK(values(t)->read(t->s->context, host, out[i], err) == FT_OK);
+        CHECK_EQ(values(t)->read(t->s->context, host, out[i], err), FT_OK);
         for (int64_t k = 0; k < t->g[i].n; k++)
             sum += t->g[i].v[k] * host[k];
         values(t)->drop(t->s->context, out[i]);
@@ -208,13 +209,13 @@ static double difference(struct trial *t, uint32_t operand, int64_t k, ft_error 
     double step = 1e-6, v = h->v[k], up;
 
     h->v[k] = v + step;
-    CHECK(put(t, t->value[operand], h, err) == FT_OK);
+    CHECK_EQ(put(t, t->value[operand], h, err), FT_OK);
     up = objective(t, err);
     h->v[k] = v - step;
-    CHECK(put(t, t->value[operand], h, err) == FT_OK);
+    CHECK_EQ(put(t, t->value[operand], h, err), FT_OK);
     up -= objective(t, err);
     h->v[k] = v;
-    CHECK(put(t, t->value[operand], h, err) == FT_OK);
+    CHECK_EQ(put(t, t->value[operand], h, err), FT_OK);
     return up / (2 * step);
 }
 
@@ -225,9 +226,10 @@ static uint32_t backward_operands(struct trial *t, const void **in, void *const 
     uint32_t saves = ft_kind_saves(t->op.kind), n = 0;
 
     for (uint32_t i = 0; i < t->n_out; i++) {
-        CHECK(values(t)->make(t->s->context, &g[i], &t->g[i].shape, t->g[i].dtype,
-                              FT_LAYOUT_PLAIN, err) == FT_OK);
-        CHECK(put(t, g[i], &t->g[i], err) == FT_OK);
+        CHECK_EQ(values(t)->make(t->s->context, &g[i], &t->g[i].shape, t->g[i].dtype,
+                                 FT_LAYOUT_PLAIN, err),
+                 FT_OK);
+        CHECK_EQ(put(t, g[i], &t->g[i], err), FT_OK);
         in[n++] = g[i];
     }
     for (uint32_t i = 0; i < 3 && i < t->n_in; i++)
@@ -247,7 +249,7 @@ static void compare(struct trial *t, uint32_t operand, void *gradient, const cha
     static double got[MAX_ELEMENTS];
     double worst = 0, most = 1e-3;
 
-    CHECK(values(t)->read(t->s->context, got, gradient, err) == FT_OK);
+    CHECK_EQ(values(t)->read(t->s->context, got, gradient, err), FT_OK);
     for (int64_t k = 0; k < t->in[operand].n; k++) {
         double want = difference(t, operand, k, err);
 
@@ -257,7 +259,7 @@ static void compare(struct trial *t, uint32_t operand, void *gradient, const cha
     if (!(worst <= 1e-5 * most))
         fprintf(stderr, "%s: operand %u: off by %g of %g\n", spec, operand, worst,
                 most);
-    CHECK(worst <= 1e-5 * most);
+    CHECK(CMP(worst, <=, 1e-5 * most));
 }
 
 static void run_backward(struct trial *t, uint32_t wrt, const char *spec, ft_error *err)
@@ -268,13 +270,13 @@ static void run_backward(struct trial *t, uint32_t wrt, const char *spec, ft_err
     ft_status st = t->s->engine->run(t->keeping, 0, (const void *const *)t->value, kept,
                                      NULL, err);
 
-    CHECK(st == FT_OK);
+    CHECK_EQ(st, FT_OK);
     if (!st) {
         (void)backward_operands(t, in, kept, g, err);
         st = t->s->engine->run(t->backward, 0, in, out, NULL, err);
         if (st)
             fprintf(stderr, "%s: %s\n", spec, err->msg);
-        CHECK(st == FT_OK);
+        CHECK_EQ(st, FT_OK);
     }
     for (uint32_t i = 0; i < 3 && !st; i++)
         if (wrt >> i & 1)
@@ -319,7 +321,7 @@ static int try_one(ft_session *s, const struct test_case *c, uint32_t wrt)
 
     memset(t, 0, sizeof(*t));
     t->s = s;
-    CHECK(ft_op_parse(&t->op, c->spec, strlen(c->spec), &err) == FT_OK);
+    CHECK_EQ(ft_op_parse(&t->op, c->spec, strlen(c->spec), &err), FT_OK);
     backward = t->op;
     backward.phase = FT_PHASE_BACKWARD;
     ft__op_set_wrt(&backward, wrt);
@@ -352,7 +354,7 @@ static void gradients_are_those_of_finite_differences(ft_session *s)
     for (size_t i = 0; i < n; i++)
         tried += (size_t)try_one(s, &cases[i], 0);
     fprintf(stderr, "%zu of %zu operations\n", tried, n);
-    CHECK(tried + 8 >= n);
+    CHECK(CMP(tried + 8, >=, n));
 }
 
 static void gradients_are_given_for_what_is_asked_alone(ft_session *s)

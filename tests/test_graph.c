@@ -44,8 +44,8 @@ static void a_canonical_spec_reads_and_writes_itself(void)
         ft_op op = parse(texts[i]);
         char text[512];
 
-        CHECK(ft_op_print(&op, text, sizeof(text)) == strlen(texts[i]));
-        CHECK(strcmp(text, texts[i]) == 0);
+        CHECK_EQ(ft_op_print(&op, text, sizeof(text)), strlen(texts[i]));
+        CHECK(SAME(text, texts[i]));
     }
 }
 
@@ -56,7 +56,7 @@ static void keys_may_come_in_any_order_and_defaults_vanish(void)
               "bias=0 kernel=3x3 x=32x64x56x56");
     ft_op b = parse("conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1");
 
-    CHECK(ft_op_equal(&a, &b) && ft__op_hash(&a) == ft__op_hash(&b));
+    CHECK(ft_op_equal(&a, &b) && EQ(ft__op_hash(&a), ft__op_hash(&b)));
 }
 
 static void bad_specs_name_the_byte(void)
@@ -101,11 +101,11 @@ static void bad_specs_name_the_byte(void)
         ft_op op;
         ft_error err = {0};
 
-        CHECK(ft_op_parse(&op, cases[i].text, strlen(cases[i].text), &err) ==
-              FT_EFORMAT);
+        CHECK_EQ(ft_op_parse(&op, cases[i].text, strlen(cases[i].text), &err),
+                 FT_EFORMAT);
         if (!strstr(err.msg, cases[i].says))
             fprintf(stderr, "\"%s\" says: %s\n", cases[i].text, err.msg);
-        CHECK(strstr(err.msg, cases[i].says) != NULL);
+        CHECK(HAS(err.msg, cases[i].says));
     }
 }
 
@@ -139,10 +139,10 @@ static void every_kind_survives_the_round_trip(void)
                 continue;
             good++;
             ft_op_print(&op, text, sizeof(text));
-            CHECK(ft_op_parse(&back, text, strlen(text), NULL) == FT_OK);
+            CHECK_EQ(ft_op_parse(&back, text, strlen(text), NULL), FT_OK);
             CHECK(ft_op_equal(&op, &back));
         }
-    CHECK(good > 10000);
+    CHECK(CMP(good, >, 10000));
 }
 
 static void results_have_the_shapes_of_the_textbook(void)
@@ -274,8 +274,8 @@ static void equal_operations_are_counted_once(void)
     for (int i = 0; i < 300; i++)
         t = append(b, "r", i % 3 ? "relu x=1x1000" : "tanh x=1x1000", &t, 1);
     g = finish(b, t);
-    CHECK(g->n_nodes == 300 && g->n_ops == 2);
-    CHECK(g->op_count[0] == 100 && g->op_count[1] == 200);
+    CHECK(EQ(g->n_nodes, 300) && EQ(g->n_ops, 2));
+    CHECK(EQ(g->op_count[0], 100) && EQ(g->op_count[1], 200));
     ft_graph_free(g);
 }
 
@@ -295,9 +295,9 @@ static void the_plan_keeps_what_is_read_later_and_reuses_the_rest(void)
     pair[1] = v;
     c = append(b, "c", "add x=1x16 y=1x16", pair, 2);
     g = finish(b, c);
-    CHECK(ft_plan_make(&p, g, NULL) == FT_OK);
-    CHECK(p.lower_bound_bytes == 4 * 64 && p.arena_bytes == 4 * 64);
-    CHECK(p.offset[v] == p.offset[g->tensor[v].storage]);
+    CHECK_EQ(ft_plan_make(&p, g, NULL), FT_OK);
+    CHECK(EQ(p.lower_bound_bytes, 4 * 64) && EQ(p.arena_bytes, 4 * 64));
+    CHECK_EQ(p.offset[v], p.offset[g->tensor[v].storage]);
     ft_plan_free(&p);
     ft_graph_free(g);
 }
@@ -324,8 +324,8 @@ static void no_two_live_tensors_overlap(void)
             t[n] = append(b, "n", spec, &from, 1);
         }
         g = finish(b, t[n - 1]);
-        CHECK(ft_plan_make(&p, g, NULL) == FT_OK);
-        CHECK(p.arena_bytes >= p.lower_bound_bytes);
+        CHECK_EQ(ft_plan_make(&p, g, NULL), FT_OK);
+        CHECK(CMP(p.arena_bytes, >=, p.lower_bound_bytes));
         for (uint32_t i = 0; i < g->n_nodes; i++)
             last[g->node[i].in[0]] = i;
         last[t[n - 1]] = last[t[0]] = n;
@@ -378,15 +378,15 @@ static void lowering_inserts_a_transpose_only_where_bytes_move(void)
         t = append(b, "relu", "relu x=1x8x6x6", &t, 1);
         t = append(b, "tail", cases[i].tail, &t, 1);
         g = finish(b, t);
-        CHECK(ft__graph_lower(&low, g, FT_POLICY_CHANNELS_LAST, NULL) == FT_OK);
-        CHECK(low->op[0].layout == FT_LAYOUT_CHANNELS_LAST);
+        CHECK_EQ(ft__graph_lower(&low, g, FT_POLICY_CHANNELS_LAST, NULL), FT_OK);
+        CHECK_EQ(low->op[0].layout, FT_LAYOUT_CHANNELS_LAST);
         if (count_kind(low, FT_KIND_transpose) != cases[i].transposes)
             fprintf(stderr, "%s: %u\n", cases[i].tail,
                     count_kind(low, FT_KIND_transpose));
-        CHECK(count_kind(low, FT_KIND_transpose) == cases[i].transposes);
-        CHECK(ft__graph_lower(&same, g, 0, NULL) == FT_OK);
-        CHECK(same->n_nodes == g->n_nodes);
-        CHECK(same->n_ops == g->n_ops);
+        CHECK_EQ(count_kind(low, FT_KIND_transpose), cases[i].transposes);
+        CHECK_EQ(ft__graph_lower(&same, g, 0, NULL), FT_OK);
+        CHECK_EQ(same->n_nodes, g->n_nodes);
+        CHECK_EQ(same->n_ops, g->n_ops);
         ft_graph_free(low);
         ft_graph_free(same);
         ft_graph_free(g);
@@ -403,16 +403,16 @@ static void lowering_keeps_phases_and_takes_nodes_without_operands(void)
     ft_op op;
 
     for (int i = 0; i < 2; i++) {
-        CHECK(ft_op_parse(&op, texts[i], strlen(texts[i]), NULL) == FT_OK);
+        CHECK_EQ(ft_op_parse(&op, texts[i], strlen(texts[i]), NULL), FT_OK);
         ft__build_phase(b, phases[i]);
         ft__list_op(b, "", 0, &op, 1);
     }
-    CHECK(ft__build_finish_take(&g, b, NULL) == FT_OK);
-    CHECK(ft__graph_lower(&low, g, FT_POLICY_CHANNELS_LAST, NULL) == FT_OK);
-    CHECK(low && low->n_nodes == 2);
+    CHECK_EQ(ft__build_finish_take(&g, b, NULL), FT_OK);
+    CHECK_EQ(ft__graph_lower(&low, g, FT_POLICY_CHANNELS_LAST, NULL), FT_OK);
+    CHECK(low && EQ(low->n_nodes, 2));
     for (uint32_t i = 0; low && i < 2; i++)
-        CHECK(low->node[i].phase == phases[i]);
-    CHECK(low && low->mode == FT_MODE_TRAINING);
+        CHECK_EQ(low->node[i].phase, phases[i]);
+    CHECK(low && EQ(low->mode, FT_MODE_TRAINING));
     ft_graph_free(low);
     ft_graph_free(g);
 }
@@ -429,9 +429,9 @@ static void writing_over_x_is_another_operation(void)
     ft_op a = parse(over), b = parse("relu x=2x3x4x5 dtype=fp32"), c;
     char text[128];
 
-    CHECK(a.in_place == 1 && b.in_place == 0);
-    CHECK(!ft_op_equal(&a, &b) && ft__op_hash(&a) != ft__op_hash(&b));
-    CHECK(ft_op_print(&a, text, sizeof(text)) == strlen(over) && !strcmp(text, over));
+    CHECK(EQ(a.in_place, 1) && EQ(b.in_place, 0));
+    CHECK(!ft_op_equal(&a, &b) && CMP(ft__op_hash(&a), !=, ft__op_hash(&b)));
+    CHECK(EQ(ft_op_print(&a, text, sizeof(text)), strlen(over)) && SAME(text, over));
     c = parse("relu x=2x3x4x5 dtype=fp32 inplace=0");
     CHECK(ft_op_equal(&b, &c));
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
@@ -510,7 +510,7 @@ static ft_graph *listed(const char *text)
     ft_graph *g;
     ft_error err = {0};
 
-    CHECK(ft_import_ops(&g, text, strlen(text), "list", &err) == FT_OK);
+    CHECK_EQ(ft_import_ops(&g, text, strlen(text), "list", &err), FT_OK);
     return g;
 }
 
@@ -529,19 +529,19 @@ static void a_cast_changes_what_is_computed_in_and_nothing_else(void)
     ft_graph *made;
     ft_error err = {0};
 
-    CHECK(ft__graph_dtype(g) == FT_DTYPE_fp32);
-    CHECK(ft__graph_cast(&made, g, FT_DTYPE_int8, &err) == FT_EINVAL && !made);
-    CHECK(ft__graph_cast(&made, g, FT_DTYPE_bf16, &err) == FT_OK);
+    CHECK_EQ(ft__graph_dtype(g), FT_DTYPE_fp32);
+    CHECK(EQ(ft__graph_cast(&made, g, FT_DTYPE_int8, &err), FT_EINVAL) && !made);
+    CHECK_EQ(ft__graph_cast(&made, g, FT_DTYPE_bf16, &err), FT_OK);
     ft_graph_free(g);
     g = made;
-    CHECK(g->n_assumptions == 1);
-    CHECK(g->n_ops == 5);
+    CHECK_EQ(g->n_assumptions, 1);
+    CHECK_EQ(g->n_ops, 5);
     for (uint32_t i = 0; i < 5; i++) {
         char text[256];
 
         ft_op_print(&g->op[i], text, sizeof(text));
-        CHECK(strcmp(text, now[i]) == 0);
-        CHECK(g->op_count[i] == times[i]);
+        CHECK(SAME(text, now[i]));
+        CHECK_EQ(g->op_count[i], times[i]);
     }
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         const ft_node *n = &g->node[i];
@@ -549,11 +549,11 @@ static void a_cast_changes_what_is_computed_in_and_nothing_else(void)
         ft_dtype t;
 
         ft_op_output(&g->op[n->op], 0, &s, &t);
-        CHECK(g->tensor[n->out[0]].dtype == t);
+        CHECK_EQ(g->tensor[n->out[0]].dtype, t);
     }
     ft_graph_free(g);
     g = listed("linear x=1x512 out=100 dtype=int8\n");
-    CHECK(ft__graph_cast(&made, g, FT_DTYPE_fp16, &err) == FT_EINVAL && !made);
+    CHECK(EQ(ft__graph_cast(&made, g, FT_DTYPE_fp16, &err), FT_EINVAL) && !made);
     ft_graph_free(g);
 }
 

@@ -31,7 +31,7 @@ static void add(struct list *l, const char *spec, unsigned long long count)
             l->line[i].count += count;
             return;
         }
-    CHECK(l->n < MAX_LINES);
+    CHECK(CMP(l->n, <, MAX_LINES));
     if (l->n == MAX_LINES)
         return;
     snprintf(l->line[l->n].spec, SPEC, "%s", spec);
@@ -61,7 +61,7 @@ static int read_golden(struct list *l, const char *path)
         if (sscanf(text, "%llu %255[^\n]", &count, spec) == 2)
             add(l, spec, count);
         else if (sscanf(text, "flops %lf", &l->flops) != 1)
-            CHECK(text[0] == '#');
+            CHECK_EQ(text[0], '#');
     }
     if (fp)
         fclose(fp);
@@ -116,7 +116,7 @@ static void compare(const char *name, const struct list *ours,
         differ += count_of(ours, theirs->line[i].spec) != theirs->line[i].count;
     for (size_t i = 0; i < ours->n; i++)
         differ += count_of(theirs, ours->line[i].spec) == 0;
-    CHECK(differ == 0);
+    CHECK_EQ(differ, 0);
     CHECK_NEAR(ours->flops, theirs->flops, 0);
     for (size_t i = 0; differ && i < theirs->n; i++)
         if (count_of(ours, theirs->line[i].spec) != theirs->line[i].count)
@@ -195,12 +195,12 @@ static void products_are_those_of_the_joint_graph(const char *root)
             products_of(&ours, g);
             explain(name, &theirs);
             compare(name, &ours, &theirs);
-            CHECK(g->n_bounded == 0);
+            CHECK_EQ(g->n_bounded, 0);
             n++;
         }
         ft_graph_free(g);
     }
-    CHECK(n == 22);
+    CHECK_EQ(n, 22);
     if (dir)
         closedir(dir);
 }
@@ -230,7 +230,7 @@ static void what_is_trained_are_the_parameters(const char *root)
         ft_graph_free(g);
         n++;
     }
-    CHECK(n == 8);
+    CHECK_EQ(n, 8);
     if (fp)
         fclose(fp);
 }
@@ -273,7 +273,7 @@ static void layers_cost_what_torch_counts(const char *root)
         CHECK_NEAR(product_flops(&op), forward, 0);
         n++;
     }
-    CHECK(n == 22);
+    CHECK_EQ(n, 22);
     if (fp)
         fclose(fp);
 }
@@ -308,12 +308,12 @@ static void einsum_costs_what_torch_counts(const char *root)
         if (g)
             products_of(&products, g);
         CHECK_NEAR(products.flops, want, 0);
-        CHECK(products.n == 1);
+        CHECK_EQ(products.n, 1);
         ft_graph_free(g);
         free(file);
         n++;
     }
-    CHECK(n == 6);
+    CHECK_EQ(n, 6);
     if (fp)
         fclose(fp);
 }

@@ -151,7 +151,7 @@ static void broken_texts_are_refused_with_a_place(void)
         else if (!why || strcmp(why, bad[i].why) != 0 || pos != bad[i].pos)
             fprintf(stderr, "%s: %s, byte %zu\n", bad[i].text, why ? why : "good", pos);
         if (*bad[i].text)
-            CHECK(why && strcmp(why, bad[i].why) == 0 && pos == bad[i].pos);
+            CHECK(why && SAME(why, bad[i].why) && EQ(pos, bad[i].pos));
     }
 }
 
@@ -188,8 +188,8 @@ static void nesting_is_bounded(void)
     for (size_t depth = 1; depth < MAX / 2; depth *= 2) {
         memset(text, '[', depth);
         memset(text + depth, ']', depth);
-        CHECK((depth <= 64) == !read_whole(text, 2 * depth, NULL));
-        CHECK((depth <= 64) == !skip_whole(text, 2 * depth));
+        CHECK_EQ((depth <= 64), !read_whole(text, 2 * depth, NULL));
+        CHECK_EQ((depth <= 64), !skip_whole(text, 2 * depth));
     }
     memset(text, '[', sizeof(text));
     CHECK(read_whole(text, sizeof(text), NULL) != NULL);
@@ -267,7 +267,7 @@ static void escapes_become_what_they_stand_for(void)
     CHECK(refused("\\x41") && refused("\\") && refused("\\u12") && refused("\\u12g4"));
     CHECK(refused("\\ud83d") && refused("\\ud83d\\u0041") && refused("\\ude00"));
     CHECK(refused("a\nb"));
-    CHECK(ft__json_unescape(text_of("abc"), out, 3, &len) && len == 3);
+    CHECK(ft__json_unescape(text_of("abc"), out, 3, &len) && EQ(len, 3));
     CHECK(!ft__json_unescape(text_of("abcd"), out, 3, &len));
 }
 
@@ -280,7 +280,7 @@ static void a_wrong_type_fails_the_document(void)
     doc.base = r.p;
     CHECK(!ft__json_object(&r) && !doc.why); /* asking is no failure */
     CHECK(ft__json_array(&r) && ft__json_element(&r) && !ft__json_int(&r, &v));
-    CHECK(doc.why && doc.pos == 1);
+    CHECK(doc.why && EQ(doc.pos, 1));
     CHECK(!ft__json_element(&r) && !ft__json_skip(&r, NULL)); /* and it stays one */
 }
 
@@ -295,7 +295,7 @@ static void what_is_left_of_an_object_can_be_jumped_over(void)
     CHECK(ft__json_array(&r) && ft__json_element(&r) && ft__json_object(&r));
     CHECK(ft__json_member(&r, &name) && FT__IS(name, "a") && ft__json_int(&r, &v));
     ft__json_leave(&r);
-    CHECK(ft__json_element(&r) && ft__json_int(&r, &v) && v == 7);
+    CHECK(ft__json_element(&r) && ft__json_int(&r, &v) && EQ(v, 7));
     CHECK(!ft__json_element(&r) && ft__json_done(&r) && !doc.why);
 }
 

@@ -19,7 +19,7 @@ static ft__gpu volta(void)
     ft_device_facts f = gpu_like("a", 80, 1.4e9, 900e9, 6e6, 7.0);
     ft__gpu g;
 
-    CHECK(ft__gpu_make(&g, &f, NULL) == FT_OK);
+    CHECK_EQ(ft__gpu_make(&g, &f, NULL), FT_OK);
     return g;
 }
 
@@ -39,7 +39,7 @@ static void nothing_takes_as_long_as_a_launch(void)
     ft_kernel_terms t = terms_of(&w);
 
     CHECK_NEAR(t.device_s, t.launch_s + t.latency_s, 1e-12);
-    CHECK(t.latency_s < 2e-6);
+    CHECK(CMP(t.latency_s, <, 2e-6));
 }
 
 static void what_streams_takes_its_bytes_over_the_bandwidth(void)
@@ -50,7 +50,7 @@ static void what_streams_takes_its_bytes_over_the_bandwidth(void)
     ft_kernel_terms t = terms_of(&w);
 
     CHECK_NEAR(t.memory_s, 32 * 128e6 / (900e9 * share), 1e-9);
-    CHECK(t.device_s >= t.memory_s && t.device_s < 1.2 * t.memory_s);
+    CHECK(CMP(t.device_s, >=, t.memory_s) && CMP(t.device_s, <, 1.2 * t.memory_s));
 }
 
 /* As the occupancy calculator has it, on an SM of 64 warps and 64 Ki registers. */
@@ -94,7 +94,7 @@ static void more_work_never_takes_less(void)
             case 6: w.fp64_flops = 1e6 * much; break;
             default: w.loaded_bytes *= much; break;
             }
-            CHECK(terms_of(&w).device_s >= before);
+            CHECK(CMP(terms_of(&w).device_s, >=, before));
             before = terms_of(&w).device_s;
         }
     }
@@ -163,16 +163,16 @@ static void what_cannot_be_asked_is_refused_in_a_sentence(void)
     ft_error err = {0};
 
     f.bandwidth_bytes_per_s = NAN;
-    CHECK(ft__kernel_predict(&e, NULL, &w, &f, "k", NULL, &err) == FT_ENOTFOUND);
-    CHECK(strstr(err.msg, "bandwidth") != NULL);
+    CHECK_EQ(ft__kernel_predict(&e, NULL, &w, &f, "k", NULL, &err), FT_ENOTFOUND);
+    CHECK(HAS(err.msg, "bandwidth"));
     f.vendor = "AMD";
-    CHECK(ft__kernel_predict(&e, NULL, &w, &f, "k", NULL, &err) == FT_EUNSUPPORTED);
-    CHECK(strstr(err.msg, "NVIDIA") != NULL);
+    CHECK_EQ(ft__kernel_predict(&e, NULL, &w, &f, "k", NULL, &err), FT_EUNSUPPORTED);
+    CHECK(HAS(err.msg, "NVIDIA"));
     f = gpu_like("a", 80, 1.4e9, 900e9, 6e6, 7.0);
     f.tdp_w = NAN;
-    CHECK(ft__kernel_predict(&e, NULL, &w, &f, "k", NULL, &err) == FT_OK);
-    CHECK(e.power.basis == FT_BASIS_UNAVAILABLE && isnan(e.energy.value));
-    CHECK(e.time.low < e.time.value && e.time.value < e.time.high);
+    CHECK_EQ(ft__kernel_predict(&e, NULL, &w, &f, "k", NULL, &err), FT_OK);
+    CHECK(EQ(e.power.basis, FT_BASIS_UNAVAILABLE) && isnan(e.energy.value));
+    CHECK(CMP(e.time.low, <, e.time.value) && CMP(e.time.value, <, e.time.high));
 }
 
 static void energy_is_power_times_time_and_below_the_cap(void)
@@ -183,10 +183,11 @@ static void energy_is_power_times_time_and_below_the_cap(void)
         const ft__kernel_work w = work_like(blocks, 1000);
         ft_kernel_estimate e;
 
-        CHECK(ft__kernel_predict(&e, NULL, &w, &f, "k", NULL, NULL) == FT_OK);
+        CHECK_EQ(ft__kernel_predict(&e, NULL, &w, &f, "k", NULL, NULL), FT_OK);
         CHECK_NEAR(e.energy.value, e.power.value * e.time.value, 1e-9);
-        CHECK(e.power.value <= 200 && e.power.high <= 200 && e.power.low > 0);
-        CHECK(e.ipc > 0 && e.ipc < 4);
+        CHECK(CMP(e.power.value, <=, 200) && CMP(e.power.high, <=, 200) &&
+              CMP(e.power.low, >, 0));
+        CHECK(CMP(e.ipc, >, 0) && CMP(e.ipc, <, 4));
         CHECK(isnan(e.call_s) && strcmp(e.bound, "host") != 0);
     }
 }
@@ -226,17 +227,19 @@ static struct trial leave_out(const struct rows *r, bool kernels)
                 seen = seen || i < first;
         if (seen)
             continue;
-        CHECK(ft__kernels_train(&k, r->row, use, n, &usual, NULL) == FT_OK);
+        CHECK_EQ(ft__kernels_train(&k, r->row, use, n, &usual, NULL), FT_OK);
         for (size_t i = 0; i < r->n; i++) {
             const ft__kernel_row *w = &r->row[i];
             ft_kernel_estimate e;
 
             if (kernels ? w->kernel != out->kernel : w->device != out->device)
                 continue;
-            CHECK(ft__kernel_predict(&e, k, &w->work, w->device, w->kernel, w->call,
-                                     NULL) == FT_OK);
-            CHECK(e.time.low <= e.time.value && e.time.value <= e.time.high);
-            CHECK(e.time.basis == (kernels ? FT_BASIS_LEARNED : FT_BASIS_SCALED));
+            CHECK_EQ(ft__kernel_predict(&e, k, &w->work, w->device, w->kernel, w->call,
+                                        NULL),
+                     FT_OK);
+            CHECK(CMP(e.time.low, <=, e.time.value) &&
+                  CMP(e.time.value, <=, e.time.high));
+            CHECK_EQ(e.time.basis, (kernels ? FT_BASIS_LEARNED : FT_BASIS_SCALED));
             t.covered += e.time.low <= w->time_s && w->time_s <= e.time.high;
             v[t.n] = fabs(e.time.value / w->time_s - 1);
             physics[t.n++] = fabs(e.physics_s / w->time_s - 1);
@@ -270,12 +273,12 @@ static void constants_come_out_as_they_were_put_in(void)
     ft__kernel_models *k = NULL;
 
     make_rows(r, 5, 60, &theta, 0, 0.01);
-    CHECK(ft__kernels_train(&k, r->row, NULL, r->n, &usual, NULL) == FT_OK);
+    CHECK_EQ(ft__kernels_train(&k, r->row, NULL, r->n, &usual, NULL), FT_OK);
     CHECK_NEAR(k->params.v[FT__K_memory_share] / theta.v[FT__K_memory_share], 1, 0.03);
     CHECK_NEAR(k->params.v[FT__K_plain_slots] / theta.v[FT__K_plain_slots], 1, 0.1);
     ft__kernels_free(k);
     make_rows(r, 4, 40, &theta, 0, 0.01);
-    CHECK(leave_out(r, false).error < 0.02);
+    CHECK(CMP(leave_out(r, false).error, <, 0.02));
     free(r);
 }
 
@@ -290,16 +293,16 @@ static void a_host_is_known_by_its_calls(void)
     make_rows(r, 4, 40, &theta, 1, 0.01);
     known = leave_out(r, true);
     unknown = leave_out(r, false);
-    CHECK(known.error < 0.02);
-    CHECK(known.error < unknown.error && unknown.error < 0.12);
-    CHECK(ft__kernels_train(&k, r->row, NULL, r->n, &usual, NULL) == FT_OK);
+    CHECK(CMP(known.error, <, 0.02));
+    CHECK(CMP(known.error, <, unknown.error) && CMP(unknown.error, <, 0.12));
+    CHECK_EQ(ft__kernels_train(&k, r->row, NULL, r->n, &usual, NULL), FT_OK);
     CHECK_NEAR(ft__hosts_call(k, "b", "light").call_s, 21e-6, 1e-6);
     CHECK_NEAR(ft__hosts_call(k, "b", "light").high, 0, 0);
     CHECK_NEAR(ft__hosts_call(k, "b", "new").call_s, 21e-6, 1e-6);
-    CHECK(ft__hosts_call(k, "new", "light").high > 0.01);
+    CHECK(CMP(ft__hosts_call(k, "new", "light").high, >, 0.01));
     ft__kernels_free(k);
     make_rows(r, 4, 40, &theta, 0, 0.01);
-    CHECK(ft__kernels_train(&k, r->row, NULL, r->n, &usual, NULL) == FT_OK);
+    CHECK_EQ(ft__kernels_train(&k, r->row, NULL, r->n, &usual, NULL), FT_OK);
     CHECK(isnan(ft__hosts_call(k, "b", "light").call_s));
     ft__kernels_free(k);
     free(r);
@@ -316,7 +319,7 @@ static void what_the_estimate_misses_everywhere_is_learned(void)
     for (size_t i = 0; i < r->n; i++)
         r->row[i].time_s *= strcmp(r->row[i].kernel, "middling") == 0 ? 1.4 : 1;
     t = leave_out(r, false);
-    CHECK(t.error < 0.8 * t.physics);
+    CHECK(CMP(t.error, <, 0.8 * t.physics));
     free(r);
 }
 
@@ -330,11 +333,12 @@ static void a_new_kernel_on_a_new_device_is_less_sure(void)
     ft__kernel_models *k = NULL;
 
     make_rows(r, 4, 40, &theta, 0, 0.2);
-    CHECK(ft__kernels_train(&k, r->row, NULL, r->n, &usual, NULL) == FT_OK);
-    CHECK(ft__kernel_predict(&known, k, &w, &r->gpu[5], "light", NULL, NULL) == FT_OK);
-    CHECK(ft__kernel_predict(&both, k, &w, &r->gpu[5], "new", NULL, NULL) == FT_OK);
+    CHECK_EQ(ft__kernels_train(&k, r->row, NULL, r->n, &usual, NULL), FT_OK);
+    CHECK_EQ(ft__kernel_predict(&known, k, &w, &r->gpu[5], "light", NULL, NULL), FT_OK);
+    CHECK_EQ(ft__kernel_predict(&both, k, &w, &r->gpu[5], "new", NULL, NULL), FT_OK);
     CHECK_NEAR(both.time.value, known.time.value, 0);
-    CHECK(both.time.high > known.time.high && both.time.low < known.time.low);
+    CHECK(CMP(both.time.high, >, known.time.high) &&
+          CMP(both.time.low, <, known.time.low));
     ft__kernels_free(k);
     free(r);
 }
@@ -348,15 +352,16 @@ static void damage(const struct rows *r, const unsigned char *section, size_t by
 
     for (size_t cut = 0; cut < bytes; cut += 192) {
         memcpy(own, section, bytes);
-        CHECK(ft__kernels_open(&k, own, cut, 0, NULL) == FT_EFORMAT && !k);
+        CHECK(EQ(ft__kernels_open(&k, own, cut, 0, NULL), FT_EFORMAT) && !k);
     }
     for (size_t at = 0; at < bytes && at < 8192; at += 4) {
         memcpy(own, section, bytes);
         memset(own + at, 0xff, 4);
         if (ft__kernels_open(&k, own, bytes, 0, NULL))
             continue;
-        CHECK(ft__kernel_predict(&e, k, &r->row[0].work, &r->gpu[5], "light", "light",
-                                 NULL) == FT_OK);
+        CHECK_EQ(ft__kernel_predict(&e, k, &r->row[0].work, &r->gpu[5], "light",
+                                    "light", NULL),
+                 FT_OK);
         ft__kernels_free(k);
         k = NULL;
     }
@@ -373,28 +378,31 @@ static void a_predictor_file_says_what_was_learned(void)
     ft_regressor_info one;
 
     make_rows(r, 4, 40, &theta, 1, 0.2);
-    CHECK(ft__family_of_kernels(&p, r->row, NULL, r->n, &usual, NULL) == FT_OK);
-    CHECK(ft_predictor_save(p, path, NULL) == FT_OK);
-    CHECK(ft_predictor_load(&again, path, NULL) == FT_OK);
+    CHECK_EQ(ft__family_of_kernels(&p, r->row, NULL, r->n, &usual, NULL), FT_OK);
+    CHECK_EQ(ft_predictor_save(p, path, NULL), FT_OK);
+    CHECK_EQ(ft_predictor_load(&again, path, NULL), FT_OK);
     for (size_t i = 0; p && again && i < r->n; i += 7) {
         const ft__kernel_row *w = &r->row[i];
         ft_kernel_estimate a, b;
 
         for (int device = 3; device < 6; device += 2) {
-            CHECK(ft__kernel_predict(&a, p->family->kernels, &w->work, &r->gpu[device],
-                                     w->kernel, w->call, NULL) == FT_OK);
-            CHECK(ft__kernel_predict(&b, again->family->kernels, &w->work,
-                                     &r->gpu[device], w->kernel, w->call,
-                                     NULL) == FT_OK);
+            CHECK_EQ(ft__kernel_predict(&a, p->family->kernels, &w->work,
+                                        &r->gpu[device], w->kernel, w->call, NULL),
+                     FT_OK);
+            CHECK_EQ(ft__kernel_predict(&b, again->family->kernels, &w->work,
+                                        &r->gpu[device], w->kernel, w->call, NULL),
+                     FT_OK);
             CHECK(memcmp(&a.time, &b.time, offsetof(ft_estimate, basis)) == 0);
         }
     }
     ft_predictor_get_info(again, &info);
-    CHECK(info.n_launches == r->n && info.n_datasets == 4 && info.n_regressors == 2);
+    CHECK(EQ(info.n_launches, r->n) && EQ(info.n_datasets, 4) &&
+          EQ(info.n_regressors, 2));
     for (uint32_t i = 0; i < 2; i++) {
         ft_predictor_regressor(again, i, &one);
-        CHECK(strcmp(one.kind, "kernel") == 0 && one.unseen == (i == 1));
-        CHECK(one.forest.n > 0 && one.forest.mape < 0.3 && one.roofline.mape < 0.3);
+        CHECK(SAME(one.kind, "kernel") && EQ(one.unseen, (i == 1)));
+        CHECK(CMP(one.forest.n, >, 0) && CMP(one.forest.mape, <, 0.3) &&
+              CMP(one.roofline.mape, <, 0.3));
     }
     damage(r, again->family->kernels->section, again->family->kernels->bytes);
     ft_predictor_free(again);
@@ -412,23 +420,27 @@ static void one_kernel_on_one_gpu_is_too_few(void)
     ft_error err = {0};
 
     make_rows(r, 1, 20, &theta, 0, 0);
-    CHECK(ft__kernels_train(&k, r->row, NULL, 20, &usual, &err) == FT_ENOTFOUND && !k);
-    CHECK(strstr(err.msg, "one kernel on one GPU") != NULL);
+    CHECK(EQ(ft__kernels_train(&k, r->row, NULL, 20, &usual, &err), FT_ENOTFOUND) &&
+          !k);
+    CHECK(HAS(err.msg, "one kernel on one GPU"));
     /* Of several kernels there it says nothing of other GPUs. */
-    CHECK(ft__kernels_train(&k, r->row, NULL, r->n, &usual, &err) == FT_OK);
-    CHECK(ft__kernel_predict(&e, k, &r->row[0].work, &r->gpu[0], "light", NULL, NULL) ==
-          FT_OK);
-    CHECK(e.time.basis == FT_BASIS_LEARNED);
-    CHECK(ft__kernel_predict(&e, k, &r->row[0].work, &r->gpu[5], "light", NULL, NULL) ==
-          FT_OK);
-    CHECK(ft__kernel_predict(&plain, NULL, &r->row[0].work, &r->gpu[5], "light", NULL,
-                             NULL) == FT_OK);
+    CHECK_EQ(ft__kernels_train(&k, r->row, NULL, r->n, &usual, &err), FT_OK);
+    CHECK_EQ(
+        ft__kernel_predict(&e, k, &r->row[0].work, &r->gpu[0], "light", NULL, NULL),
+        FT_OK);
+    CHECK_EQ(e.time.basis, FT_BASIS_LEARNED);
+    CHECK_EQ(
+        ft__kernel_predict(&e, k, &r->row[0].work, &r->gpu[5], "light", NULL, NULL),
+        FT_OK);
+    CHECK_EQ(ft__kernel_predict(&plain, NULL, &r->row[0].work, &r->gpu[5], "light",
+                                NULL, NULL),
+             FT_OK);
     CHECK_NEAR(e.time.value, plain.time.value, 0);
     ft__kernels_free(k);
     r->row[3].time_s = 0;
     k = NULL;
-    CHECK(ft__kernels_train(&k, r->row, NULL, r->n, &usual, &err) == FT_EINVAL && !k);
-    CHECK(strstr(err.msg, "launch 4") != NULL);
+    CHECK(EQ(ft__kernels_train(&k, r->row, NULL, r->n, &usual, &err), FT_EINVAL) && !k);
+    CHECK(HAS(err.msg, "launch 4"));
     free(r);
 }
 
@@ -452,26 +464,28 @@ static void a_launch_is_asked_about_as_it_was_counted(void)
     ft_ptx_listed v = {0};
     ft_ptx *m;
 
-    CHECK(ft__ptx_parse(&m, text, sizeof(text) - 1, "k", NULL) == FT_OK);
+    CHECK_EQ(ft__ptx_parse(&m, text, sizeof(text) - 1, "k", NULL), FT_OK);
     v.module = m;
     v.kernel = ft_ptx_get(m)->kernel;
-    CHECK(ft_kernel_ask(&given, NULL, q, &err) == FT_EINVAL);
-    CHECK(strstr(err.msg, "missing"));
+    CHECK_EQ(ft_kernel_ask(&given, NULL, q, &err), FT_EINVAL);
+    CHECK(HAS(err.msg, "missing"));
     q->device = &gpu;
     q->launch = &v;
     q->counts = &counts;
-    CHECK(ft_kernel_ask(&found, NULL, q, NULL) == FT_OK);
-    CHECK(found.registers > 0 && found.registers < 32 && !*found.predictor);
-    CHECK(found.time.low < found.time.value && found.time.value < found.time.high);
+    CHECK_EQ(ft_kernel_ask(&found, NULL, q, NULL), FT_OK);
+    CHECK(CMP(found.registers, >, 0) && CMP(found.registers, <, 32) &&
+          !*found.predictor);
+    CHECK(CMP(found.time.low, <, found.time.value) &&
+          CMP(found.time.value, <, found.time.high));
     v.registers = (uint32_t)found.registers;
     longer.q.size = sizeof(longer);
-    CHECK(ft_kernel_ask(&given, NULL, q, NULL) == FT_OK);
+    CHECK_EQ(ft_kernel_ask(&given, NULL, q, NULL), FT_OK);
     CHECK_NEAR(given.time.value, found.time.value, 0);
     q->method = "roofline";
-    CHECK(ft_kernel_ask(&given, NULL, q, NULL) == FT_EINVAL);
+    CHECK_EQ(ft_kernel_ask(&given, NULL, q, NULL), FT_EINVAL);
     q->method = NULL;
     longer.later = 1;
-    CHECK(ft_kernel_ask(&given, NULL, q, NULL) == FT_EINVAL);
+    CHECK_EQ(ft_kernel_ask(&given, NULL, q, NULL), FT_EINVAL);
     ft__ptx_free(m);
 }
 

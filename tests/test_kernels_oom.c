@@ -15,7 +15,7 @@ static ft_status once(const struct rows *r)
     ft_predictor *p = NULL, *again = NULL;
     ft_status st = ft__family_of_kernels(&p, r->row, NULL, r->n, &opt, NULL);
 
-    CHECK((st == FT_OK) == (p != NULL));
+    CHECK_EQ((st == FT_OK), (p != NULL));
     if (!st)
         st = ft_predictor_save(p, path, NULL);
     if (!st)
@@ -41,6 +41,6 @@ int main(void)
         /* A file that cannot be opened for want of memory is not there. */
         CHECK(st == FT_OK || st == FT_ENOMEM || st == FT_EIO);
     }
-    CHECK(st == FT_OK && n > 50);
+    CHECK(EQ(st, FT_OK) && CMP(n, >, 50));
     CHECK_DONE();
 }

@@ -47,11 +47,11 @@ static void predicts_the_mean_of_its_trees(void)
     ft_forest *f;
 
     hand(w);
-    CHECK(ft__forest_load(&f, w, sizeof(w), NULL) == FT_OK);
+    CHECK_EQ(ft__forest_load(&f, w, sizeof(w), NULL), FT_OK);
     if (!f)
         return;
-    CHECK(f->head->width == 2 && f->head->n_trees == 2);
-    CHECK((const void *)f->head == w && f->len == sizeof(w));
+    CHECK(EQ(f->head->width, 2) && EQ(f->head->n_trees, 2));
+    CHECK(EQ((const void *)f->head, w) && EQ(f->len, sizeof(w)));
     CHECK_NEAR(ft__forest_predict(f, (float[]){1.0F, 0}), 7.0, 0); /* not above */
     CHECK_NEAR(ft__forest_predict(f, (float[]){1.5F, 0}), 17.0, 0);
     CHECK_NEAR(ft__forest_predict(f, (float[]){NAN, 0}), 7.0, 0);
@@ -108,12 +108,12 @@ static void names_the_bad_byte(void)
 
         hand(w);
         w[cases[i].word] = cases[i].value;
-        CHECK(ft__forest_load(&f, w, sizeof(w), &err) == FT_EFORMAT);
+        CHECK_EQ(ft__forest_load(&f, w, sizeof(w), &err), FT_EFORMAT);
         CHECK(f == NULL);
         if (err.pos != cases[i].pos || err.status != FT_EFORMAT || !err.msg[0])
             fprintf(stderr, "case \"%s\": pos %llu\n", cases[i].why,
                     (unsigned long long)err.pos);
-        CHECK(err.pos == cases[i].pos && err.status == FT_EFORMAT && err.msg[0]);
+        CHECK(EQ(err.pos, cases[i].pos) && EQ(err.status, FT_EFORMAT) && err.msg[0]);
     }
 }
 
@@ -130,8 +130,8 @@ static void refuses_every_other_length(void)
             abort();
         memcpy(copy, w, len);
         if (len != HAND_BYTES) {
-            CHECK(ft__forest_load(&f, copy, len, &err) == FT_EFORMAT);
-            CHECK(f == NULL && err.pos <= len);
+            CHECK_EQ(ft__forest_load(&f, copy, len, &err), FT_EFORMAT);
+            CHECK(f == NULL && CMP(err.pos, <=, len));
         }
         free(copy);
     }
@@ -143,7 +143,7 @@ static void refuses_an_image_that_is_not_aligned(void)
     ft_forest *f;
 
     hand(w + 1);
-    CHECK(ft__forest_load(&f, w + 1, HAND_BYTES, NULL) == FT_EINVAL && f == NULL);
+    CHECK(EQ(ft__forest_load(&f, w + 1, HAND_BYTES, NULL), FT_EINVAL) && f == NULL);
 }
 
 /* ---- forests that were grown ---- */
@@ -153,7 +153,7 @@ static ft_forest *grown(const data *d, const double *w, const ft_forest_options 
     ft_error err = {0};
     ft_forest *f;
 
-    CHECK(ft__forest_fit(&f, &d->m, d->y, w, opt, &err) == FT_OK);
+    CHECK_EQ(ft__forest_fit(&f, &d->m, d->y, w, opt, &err), FT_OK);
     if (!f) {
         fprintf(stderr, "%s\n", err.msg);
         abort();
@@ -203,10 +203,10 @@ static void agrees_with_slow_walks(ft_forest *f, const data *d)
         f->walks = ways[k % 2];
         out[n] = -1;
         ft__forest_predict_rows(f, d->x, n, out);
-        CHECK(out[n] == -1);
+        CHECK_EQ(out[n], -1);
         for (size_t i = 0; i < n; i++)
-            CHECK(out[i] == mean[i] &&
-                  ft__forest_predict(f, d->x + i * cols) == mean[i]);
+            CHECK(EQ(out[i], mean[i]) &&
+                  EQ(ft__forest_predict(f, d->x + i * cols), mean[i]));
     }
 }
 
@@ -242,7 +242,7 @@ static void many_rows_predict_what_single_ones_do(void)
 
     ft__forest_predict_rows(f, d.x, ROWS, out);
     for (size_t i = 0; i < ROWS; i++)
-        CHECK(out[i] == ft__forest_predict(f, d.x + i * COLS));
+        CHECK_EQ(out[i], ft__forest_predict(f, d.x + i * COLS));
     ft__forest_free(f);
     data_free(&d);
 }
@@ -257,16 +257,16 @@ static void missing_values_go_where_a_node_sends_them(void)
     const ft__walks *ways[] = {&ft__walks_plain, ft__walks_here()};
     ft_forest *f;
 
-    CHECK(ft__forest_join(&f, 2, trees, 2, 100, 1, NULL) == FT_OK);
+    CHECK_EQ(ft__forest_join(&f, 2, trees, 2, 100, 1, NULL), FT_OK);
     for (int k = 0; f && k < 2; k++) {
         const float rows[] = {NAN, NAN, 0.5F, 0, 1, -1, INFINITY, 1, -INFINITY, -0.0F};
         double out[5];
 
         f->walks = ways[k];
         ft__forest_predict_rows(f, rows, 5, out);
-        CHECK(out[0] == 121 && out[1] == 111 && out[2] == 121 && out[3] == 122 &&
-              out[4] == 111);
-        CHECK(ft__forest_predict(f, rows) == 121);
+        CHECK(EQ(out[0], 121) && EQ(out[1], 111) && EQ(out[2], 121) &&
+              EQ(out[3], 122) && EQ(out[4], 111));
+        CHECK_EQ(ft__forest_predict(f, rows), 121);
     }
     ft__forest_free(f);
 }
@@ -277,9 +277,9 @@ static void a_forest_too_wide_for_an_image_is_refused(void)
     const ft__tree tree = {node, 3};
     ft_forest *f;
 
-    CHECK(ft__forest_join(&f, 512, &tree, 1, 0, 1, NULL) == FT_EINVAL && !f);
+    CHECK(EQ(ft__forest_join(&f, 512, &tree, 1, 0, 1, NULL), FT_EINVAL) && !f);
     node[0].missing_right = 0;
-    CHECK(ft__forest_join(&f, 512, &tree, 1, 0, 1, NULL) == FT_OK);
+    CHECK_EQ(ft__forest_join(&f, 512, &tree, 1, 0, 1, NULL), FT_OK);
     ft__forest_free(f);
 }
 
@@ -288,9 +288,10 @@ static void a_stored_image_predicts_the_same(void)
     data d = data_new(50, 3, 2);
     ft_forest *f = grown(&d, NULL, &(ft_forest_options){.n_trees = 5}), *g;
 
-    CHECK(ft__forest_load(&g, f->head, f->len, NULL) == FT_OK);
+    CHECK_EQ(ft__forest_load(&g, f->head, f->len, NULL), FT_OK);
     for (size_t i = 0; g && i < 50; i++)
-        CHECK(ft__forest_predict(f, d.x + 3 * i) == ft__forest_predict(g, d.x + 3 * i));
+        CHECK_EQ(ft__forest_predict(f, d.x + 3 * i),
+                 ft__forest_predict(g, d.x + 3 * i));
     ft__forest_free(g);
     ft__forest_free(f);
     data_free(&d);
@@ -319,10 +320,10 @@ static void every_spoiled_byte_is_refused_or_harmless(void)
             ft__forest_free(g);
         } else {
             refused++;
-            CHECK(err.pos < len);
+            CHECK(CMP(err.pos, <, len));
         }
     }
-    CHECK(refused > 0);
+    CHECK(CMP(refused, >, 0));
     free(copy);
     ft__forest_free(f);
     data_free(&d);

@@ -22,7 +22,7 @@ static void count(size_t *rows, const uint32_t *fold, size_t n, uint32_t n_folds
 {
     memset(rows, 0, n_folds * sizeof(*rows));
     for (size_t i = 0; i < n; i++) {
-        CHECK(fold[i] < n_folds);
+        CHECK(CMP(fold[i], <, n_folds));
         rows[fold[i] % n_folds]++;
     }
 }
@@ -33,7 +33,7 @@ static void folds_never_part_a_group(void)
     uint32_t fold[MANY];
 
     fill_groups(group, 60);
-    CHECK(ft__folds_make(fold, group, MANY, 5, 2, NULL) == FT_OK);
+    CHECK_EQ(ft__folds_make(fold, group, MANY, 5, 2, NULL), FT_OK);
     for (int i = 0; i < MANY; i++)
         for (int k = 0; k < i; k++)
             CHECK(group[i] != group[k] || fold[i] == fold[k]);
@@ -47,16 +47,16 @@ static void folds_are_even(void)
 
     for (uint64_t i = 0; i < MANY; i++)
         group[i] = i;
-    CHECK(ft__folds_make(fold, group, MANY, 7, 2, NULL) == FT_OK);
+    CHECK_EQ(ft__folds_make(fold, group, MANY, 7, 2, NULL), FT_OK);
     count(rows, fold, MANY, 7);
     for (int k = 0; k < 7; k++)
         CHECK(rows[k] == MANY / 7 || rows[k] == MANY / 7 + 1);
 
     fill_groups(group, 60); /* groups of about 8 rows */
-    CHECK(ft__folds_make(fold, group, MANY, 5, 2, NULL) == FT_OK);
+    CHECK_EQ(ft__folds_make(fold, group, MANY, 5, 2, NULL), FT_OK);
     count(rows, fold, MANY, 5);
     for (int k = 0; k < 5; k++)
-        CHECK(rows[k] >= 98 && rows[k] <= 102);
+        CHECK(CMP(rows[k], >=, 98) && CMP(rows[k], <=, 102));
 }
 
 static void a_giant_group_gets_a_fold_of_its_own(void)
@@ -64,8 +64,9 @@ static void a_giant_group_gets_a_fold_of_its_own(void)
     const uint64_t group[8] = {9, 9, 9, 9, 9, 1, 2, 3};
     uint32_t fold[8];
 
-    CHECK(ft__folds_make(fold, group, 8, 3, 0, NULL) == FT_OK);
-    CHECK(fold[5] != fold[0] && fold[6] != fold[0] && fold[7] != fold[0]);
+    CHECK_EQ(ft__folds_make(fold, group, 8, 3, 0, NULL), FT_OK);
+    CHECK(CMP(fold[5], !=, fold[0]) && CMP(fold[6], !=, fold[0]) &&
+          CMP(fold[7], !=, fold[0]));
     CHECK(fold[5] != fold[6] || fold[6] != fold[7]);
 }
 
@@ -78,11 +79,11 @@ static void folds_follow_the_groups_and_the_seed_not_the_order(void)
         group[i] = i / 2;
         back[MANY - 1 - i] = i / 2;
     }
-    CHECK(ft__folds_make(fold, group, MANY, 5, 2, NULL) == FT_OK);
-    CHECK(ft__folds_make(other, back, MANY, 5, 2, NULL) == FT_OK);
+    CHECK_EQ(ft__folds_make(fold, group, MANY, 5, 2, NULL), FT_OK);
+    CHECK_EQ(ft__folds_make(other, back, MANY, 5, 2, NULL), FT_OK);
     for (int i = 0; i < MANY; i++)
-        CHECK(fold[i] == other[MANY - 1 - i]);
-    CHECK(ft__folds_make(other, group, MANY, 5, 3, NULL) == FT_OK);
+        CHECK_EQ(fold[i], other[MANY - 1 - i]);
+    CHECK_EQ(ft__folds_make(other, group, MANY, 5, 3, NULL), FT_OK);
     CHECK(memcmp(fold, other, sizeof(fold)) != 0);
 }
 
@@ -91,11 +92,11 @@ static void refuses_more_folds_than_groups(void)
     const uint64_t group[5] = {1, 1, 2, 2, 2};
     uint32_t fold[5];
 
-    CHECK(ft__folds_make(fold, group, 5, 2, 0, NULL) == FT_OK);
-    CHECK(ft__folds_make(fold, group, 5, 3, 0, NULL) == FT_EINVAL);
-    CHECK(ft__folds_make(fold, group, 5, 6, 0, NULL) == FT_EINVAL);
-    CHECK(ft__folds_make(fold, group, 5, 1, 0, NULL) == FT_EINVAL);
-    CHECK(ft__folds_make(fold, group, 0, 0, 0, NULL) == FT_EINVAL);
+    CHECK_EQ(ft__folds_make(fold, group, 5, 2, 0, NULL), FT_OK);
+    CHECK_EQ(ft__folds_make(fold, group, 5, 3, 0, NULL), FT_EINVAL);
+    CHECK_EQ(ft__folds_make(fold, group, 5, 6, 0, NULL), FT_EINVAL);
+    CHECK_EQ(ft__folds_make(fold, group, 5, 1, 0, NULL), FT_EINVAL);
+    CHECK_EQ(ft__folds_make(fold, group, 0, 0, 0, NULL), FT_EINVAL);
 }
 
 /* ---- cross-validation ---- */
@@ -114,7 +115,7 @@ static void each_row_is_predicted_by_a_forest_that_never_saw_its_fold(void)
         fold[i] = i % 3;
         w[i] = 1 + i % 2;
     }
-    CHECK(ft__model_cross_validate(out, &d.m, d.y, w, fold, 4, &how, NULL) == FT_OK);
+    CHECK_EQ(ft__model_cross_validate(out, &d.m, d.y, w, fold, 4, &how, NULL), FT_OK);
     for (uint32_t k = 0; k < 3; k++) { /* fold 3 is empty */
         ft_forest *f;
         size_t n = 0;
@@ -127,9 +128,9 @@ static void each_row_is_predicted_by_a_forest_that_never_saw_its_fold(void)
             rest.y[n++] = d.y[i];
         }
         rest.m.n_rows = n;
-        CHECK(ft__forest_fit(&f, &rest.m, rest.y, rest_w, &opt, NULL) == FT_OK);
+        CHECK_EQ(ft__forest_fit(&f, &rest.m, rest.y, rest_w, &opt, NULL), FT_OK);
         for (size_t i = k; f && i < ROWS; i += 3)
-            CHECK(out[i] == ft__forest_predict(f, d.x + i * COLS));
+            CHECK_EQ(out[i], ft__forest_predict(f, d.x + i * COLS));
         ft__forest_free(f);
     }
     data_free(&d);
@@ -143,13 +144,16 @@ static void refuses_folds_that_leave_nothing_to_learn_from(void)
     double out[4];
     ft_error err = {0};
 
-    CHECK(ft__model_cross_validate(out, &d.m, d.y, NULL, (uint32_t[4]){1, 1, 1, 1}, 2,
-                                   &opt, &err) == FT_EINVAL);
-    CHECK(ft__model_cross_validate(out, &d.m, d.y, NULL, (uint32_t[4]){0, 1, 2, 1}, 2,
-                                   &opt, &err) == FT_EINVAL);
-    CHECK(strstr(err.msg, "row 2") != NULL);
-    CHECK(ft__model_cross_validate(out, &d.m, d.y, NULL, (uint32_t[4]){0}, 1, &opt,
-                                   NULL) == FT_EINVAL);
+    CHECK_EQ(ft__model_cross_validate(out, &d.m, d.y, NULL, (uint32_t[4]){1, 1, 1, 1},
+                                      2, &opt, &err),
+             FT_EINVAL);
+    CHECK_EQ(ft__model_cross_validate(out, &d.m, d.y, NULL, (uint32_t[4]){0, 1, 2, 1},
+                                      2, &opt, &err),
+             FT_EINVAL);
+    CHECK(HAS(err.msg, "row 2"));
+    CHECK_EQ(
+        ft__model_cross_validate(out, &d.m, d.y, NULL, (uint32_t[4]){0}, 1, &opt, NULL),
+        FT_EINVAL);
     data_free(&d);
 }
 
@@ -160,8 +164,8 @@ static void error_figures_match_a_calculation_by_hand(void)
     const double truth[4] = {100, 200, 0, 50}, predicted[4] = {110, 190, 5, 50};
     ft_errors e;
 
-    CHECK(ft__errors_compute(&e, truth, predicted, 4, 1, NULL) == FT_OK);
-    CHECK(e.n == 4);
+    CHECK_EQ(ft__errors_compute(&e, truth, predicted, 4, 1, NULL), FT_OK);
+    CHECK_EQ(e.n, 4);
     CHECK_NEAR(e.mape, 0.05, 1e-15); /* of 0.1, 0.05 and 0 */
     CHECK_NEAR(e.median_ape, 0.05, 1e-15);
     CHECK_NEAR(e.p90_ape, 0.09, 1e-15);
@@ -173,7 +177,7 @@ static void error_figures_match_a_calculation_by_hand(void)
     CHECK_NEAR(e.max_ae, 10, 0);
     CHECK_NEAR(e.r2, 1 - 225.0 / 21875, 1e-15);
     CHECK_NEAR(e.adjusted_r2, 1 - 225.0 / 21875 * 3 / 2, 1e-15);
-    CHECK(ft__errors_compute(&e, truth, predicted, 4, 3, NULL) == FT_OK);
+    CHECK_EQ(ft__errors_compute(&e, truth, predicted, 4, 3, NULL), FT_OK);
     CHECK(isnan(e.adjusted_r2));
 }
 
@@ -183,7 +187,7 @@ static void far_predictions_count_against_the_ten_percent(void)
                  predicted[5] = {-12, 10, 9.5, 12, -10};
     ft_errors e;
 
-    CHECK(ft__errors_compute(&e, truth, predicted, 5, 0, NULL) == FT_OK);
+    CHECK_EQ(ft__errors_compute(&e, truth, predicted, 5, 0, NULL), FT_OK);
     CHECK_NEAR(e.within_10, 0.4, 1e-15);
     CHECK_NEAR(e.max_ape, 2, 1e-15);
     CHECK_NEAR(e.bias, (0.2 + 0 - 0.05 + 0.2 - 2) / 5, 1e-15);
@@ -193,17 +197,18 @@ static void what_is_undefined_is_nan(void)
 {
     ft_errors e;
 
-    CHECK(ft__errors_compute(&e, NULL, NULL, 0, 0, NULL) == FT_OK);
-    CHECK(e.n == 0 && isnan(e.mape) && isnan(e.r2) && isnan(e.mae) && isnan(e.max_ae));
-    CHECK(ft__errors_compute(&e, (double[]){0, 0}, (double[]){1, 2}, 2, 0, NULL) ==
-          FT_OK);
+    CHECK_EQ(ft__errors_compute(&e, NULL, NULL, 0, 0, NULL), FT_OK);
+    CHECK(EQ(e.n, 0) && isnan(e.mape) && isnan(e.r2) && isnan(e.mae) &&
+          isnan(e.max_ae));
+    CHECK_EQ(ft__errors_compute(&e, (double[]){0, 0}, (double[]){1, 2}, 2, 0, NULL),
+             FT_OK);
     CHECK(isnan(e.mape) && isnan(e.within_10) && isnan(e.bias) && isnan(e.p90_ape));
     CHECK(isnan(e.r2) && isnan(e.adjusted_r2)); /* the truth never varies */
     CHECK_NEAR(e.mae, 1.5, 0);
-    CHECK(ft__errors_compute(&e, (double[]){NAN}, (double[]){1}, 1, 0, NULL) ==
-          FT_EINVAL);
-    CHECK(ft__errors_compute(&e, (double[]){1}, (double[]){INFINITY}, 1, 0, NULL) ==
-          FT_EINVAL);
+    CHECK_EQ(ft__errors_compute(&e, (double[]){NAN}, (double[]){1}, 1, 0, NULL),
+             FT_EINVAL);
+    CHECK_EQ(ft__errors_compute(&e, (double[]){1}, (double[]){INFINITY}, 1, 0, NULL),
+             FT_EINVAL);
 }
 
 /* ---- conformal intervals ---- */
@@ -214,16 +219,16 @@ static void conformal_takes_the_corrected_ranks(void)
 
     for (int i = 0; i < 39; i++)
         r[i] = (i * 7 + 3) % 39 + 1; /* 1 .. 39, shuffled */
-    CHECK(ft__conformal(&low, &high, r, 39, 0.9, NULL) == FT_OK);
-    CHECK(low == 2 && high == 38); /* ranks 40 x 0.05 and 40 x 0.95 */
-    CHECK(ft__conformal(&low, &high, r, 39, 0.89, NULL) == FT_OK);
-    CHECK(low == 2 && high == 38); /* never narrower than asked */
-    CHECK(ft__conformal(&low, &high, r, 39, 0.95, NULL) == FT_OK);
-    CHECK(low == 1 && high == 39);
-    CHECK(ft__conformal(&low, &high, r, 39, 0.999, NULL) == FT_OK);
-    CHECK(low == 1 && high == 39); /* too few: the extremes */
-    CHECK(ft__conformal(&low, &high, (double[]){-3}, 1, 0.5, NULL) == FT_OK);
-    CHECK(low == -3 && high == -3);
+    CHECK_EQ(ft__conformal(&low, &high, r, 39, 0.9, NULL), FT_OK);
+    CHECK(EQ(low, 2) && EQ(high, 38)); /* ranks 40 x 0.05 and 40 x 0.95 */
+    CHECK_EQ(ft__conformal(&low, &high, r, 39, 0.89, NULL), FT_OK);
+    CHECK(EQ(low, 2) && EQ(high, 38)); /* never narrower than asked */
+    CHECK_EQ(ft__conformal(&low, &high, r, 39, 0.95, NULL), FT_OK);
+    CHECK(EQ(low, 1) && EQ(high, 39));
+    CHECK_EQ(ft__conformal(&low, &high, r, 39, 0.999, NULL), FT_OK);
+    CHECK(EQ(low, 1) && EQ(high, 39)); /* too few: the extremes */
+    CHECK_EQ(ft__conformal(&low, &high, (double[]){-3}, 1, 0.5, NULL), FT_OK);
+    CHECK(EQ(low, -3) && EQ(high, -3));
 }
 
 static void conformal_intervals_cover_as_often_as_they_say(void)
@@ -240,7 +245,7 @@ static void conformal_intervals_cover_as_often_as_they_say(void)
 
             r[i] = 3 * u * u * u - 0.2;
         }
-        CHECK(ft__conformal(&low, &high, r, N, 0.9, NULL) == FT_OK);
+        CHECK_EQ(ft__conformal(&low, &high, r, N, 0.9, NULL), FT_OK);
         covered += r[N] >= low && r[N] <= high;
     }
     CHECK_NEAR((double)covered / TRIALS, 0.9, 0.015); /* three sigma */
@@ -250,12 +255,12 @@ static void conformal_refuses_what_it_cannot_answer(void)
 {
     double low, high;
 
-    CHECK(ft__conformal(&low, &high, NULL, 0, 0.9, NULL) == FT_EINVAL);
+    CHECK_EQ(ft__conformal(&low, &high, NULL, 0, 0.9, NULL), FT_EINVAL);
     CHECK(isnan(low) && isnan(high));
-    CHECK(ft__conformal(&low, &high, (double[]){1}, 1, 1, NULL) == FT_EINVAL);
-    CHECK(ft__conformal(&low, &high, (double[]){1}, 1, 0, NULL) == FT_EINVAL);
-    CHECK(ft__conformal(&low, &high, (double[]){1}, 1, NAN, NULL) == FT_EINVAL);
-    CHECK(ft__conformal(&low, &high, (double[]){1, NAN}, 2, 0.9, NULL) == FT_EINVAL);
+    CHECK_EQ(ft__conformal(&low, &high, (double[]){1}, 1, 1, NULL), FT_EINVAL);
+    CHECK_EQ(ft__conformal(&low, &high, (double[]){1}, 1, 0, NULL), FT_EINVAL);
+    CHECK_EQ(ft__conformal(&low, &high, (double[]){1}, 1, NAN, NULL), FT_EINVAL);
+    CHECK_EQ(ft__conformal(&low, &high, (double[]){1, NAN}, 2, 0.9, NULL), FT_EINVAL);
 }
 
 /* ---- importance ---- */
@@ -291,13 +296,13 @@ static void columns_are_worth_what_their_law_says(void)
         row[4] = 7; /* does not vary */
         y[i] = k[0] * row[0] + k[1] * row[1] + k[2] * row[2];
     }
-    CHECK(ft__model_importance(v, &m, y, fold, 4, &opt, NULL) == FT_OK);
+    CHECK_EQ(ft__model_importance(v, &m, y, fold, 4, &opt, NULL), FT_OK);
     for (int c = 0; c < 4; c++) {
         CHECK_NEAR(v[c].increase, 0.5 * sinh(k[c]), 0.01);
-        CHECK(v[c].spread < 0.01);
+        CHECK(CMP(v[c].spread, <, 0.01));
     }
-    CHECK(v[0].spread > 0 && v[4].increase == 0 && v[4].spread == 0);
-    CHECK(ft__model_importance(same, &m, y, fold, 4, &opt, NULL) == FT_OK);
+    CHECK(CMP(v[0].spread, >, 0) && EQ(v[4].increase, 0) && EQ(v[4].spread, 0));
+    CHECK_EQ(ft__model_importance(same, &m, y, fold, 4, &opt, NULL), FT_OK);
     CHECK(memcmp(v, same, sizeof(v)) == 0);
 }
 
@@ -312,14 +317,14 @@ static void importance_needs_folds_and_models(void)
     const uint32_t fold[] = {0, 1, 0, 1};
     ft_importance v;
 
-    CHECK(ft__model_importance(&v, &(ft_matrix){x, 4, 1}, y, fold, 2, &none, NULL) ==
-          FT_EINVAL);
-    CHECK(ft__model_importance(&v, &(ft_matrix){x, 4, 1}, y, fold, 1, &opt, NULL) ==
-          FT_EINVAL);
-    CHECK(ft__model_importance(&v, &(ft_matrix){x, 0, 1}, y, fold, 2, &opt, NULL) ==
-          FT_EINVAL);
-    CHECK(ft__model_importance(&v, &(ft_matrix){x, 4, 1}, y, fold, 2, &opt, NULL) ==
-          FT_OK);
+    CHECK_EQ(ft__model_importance(&v, &(ft_matrix){x, 4, 1}, y, fold, 2, &none, NULL),
+             FT_EINVAL);
+    CHECK_EQ(ft__model_importance(&v, &(ft_matrix){x, 4, 1}, y, fold, 1, &opt, NULL),
+             FT_EINVAL);
+    CHECK_EQ(ft__model_importance(&v, &(ft_matrix){x, 0, 1}, y, fold, 2, &opt, NULL),
+             FT_EINVAL);
+    CHECK_EQ(ft__model_importance(&v, &(ft_matrix){x, 4, 1}, y, fold, 2, &opt, NULL),
+             FT_OK);
 }
 
 int main(void)

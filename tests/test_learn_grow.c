@@ -182,7 +182,7 @@ static ft_forest *grown(const ft_matrix *x, const double *y, const double *w,
     ft_error err = {0};
     ft_forest *f;
 
-    CHECK(ft__forest_fit(&f, x, y, w, opt, &err) == FT_OK);
+    CHECK_EQ(ft__forest_fit(&f, x, y, w, opt, &err), FT_OK);
     if (!f) {
         fprintf(stderr, "%s\n", err.msg);
         abort();
@@ -254,8 +254,8 @@ static void image_and_predictions_are_the_same_everywhere(void)
             hash_of(out, sizeof(out)) != said[kind])
             fprintf(stderr, "kind %d: %#" PRIx64 ", %#" PRIx64 "\n", kind,
                     hash_of(image, len), hash_of(out, sizeof(out)));
-        CHECK(hash_of(image, len) == expected[kind]);
-        CHECK(hash_of(out, sizeof(out)) == said[kind]);
+        CHECK_EQ(hash_of(image, len), expected[kind]);
+        CHECK_EQ(hash_of(out, sizeof(out)), said[kind]);
         ft__forest_free(f);
     }
     data_free(&d);
@@ -331,8 +331,8 @@ static void targets_of_any_size_grow_the_same_trees(void)
         ft_forest *g = grown(&d.m, tiny, NULL, &opt);
 
         for (int i = 0; i < ROWS; i++)
-            CHECK(ft__forest_predict(f, d.x + i * COLS) * 0x1p-100 ==
-                  ft__forest_predict(g, d.x + i * COLS));
+            CHECK_EQ(ft__forest_predict(f, d.x + i * COLS) * 0x1p-100,
+                     ft__forest_predict(g, d.x + i * COLS));
         ft__forest_free(f);
         ft__forest_free(g);
     }
@@ -358,7 +358,7 @@ static void depth_and_leaf_size_are_kept(void)
 
         for (uint32_t t = 0; t < 20; t++) {
             root(f, t, &n);
-            CHECK(n == 7);
+            CHECK_EQ(n, 7);
         }
         ft__forest_free(f);
         for (int i = 0; i < ROWS; i++)
@@ -369,7 +369,7 @@ static void depth_and_leaf_size_are_kept(void)
 
             for (int k = 0; k < ROWS; k++)
                 alike += out[k] == out[i];
-            CHECK(alike >= 9 && alike < ROWS);
+            CHECK(CMP(alike, >=, 9) && CMP(alike, <, ROWS));
         }
     }
     data_free(&d);
@@ -470,7 +470,7 @@ static void random_cuts_are_uniform_over_the_range_of_the_rows(void)
         uint32_t n;
         const float cut = cut_of(root(f, t, &n));
 
-        CHECK(cut >= -2 && cut < 8);
+        CHECK(CMP(cut, >=, -2) && CMP(cut, <, 8));
         bin[(int)(cut + 2)]++;
     }
     for (int i = 0; i < 10; i++)
@@ -557,9 +557,10 @@ static void says_what_is_wrong_with_the_input(void)
         ft_error err = {0};
         ft_forest *f;
 
-        CHECK(ft__forest_fit(&f, &cases[i].x, cases[i].y, cases[i].w, &cases[i].opt,
-                             &err) == FT_EINVAL);
-        CHECK(f == NULL && strstr(err.msg, cases[i].says));
+        CHECK_EQ(ft__forest_fit(&f, &cases[i].x, cases[i].y, cases[i].w, &cases[i].opt,
+                                &err),
+                 FT_EINVAL);
+        CHECK(f == NULL && HAS(err.msg, cases[i].says));
         if (!strstr(err.msg, cases[i].says))
             fprintf(stderr, "case %zu (%s): \"%s\"\n", i, cases[i].says, err.msg);
     }

@@ -75,7 +75,8 @@ static void columns_in_their_own_order(size_t cols, uint32_t n, uint32_t min_lea
             ->best_cuts(cut[k], (uint32_t)cols, n, sum, all, min_leaf);
     }
     for (size_t j = 0; j < cols; j++)
-        CHECK(cut[0][j].gain == cut[1][j].gain && cut[0][j].n_left == cut[1][j].n_left);
+        CHECK(EQ(cut[0][j].gain, cut[1][j].gain) &&
+              EQ(cut[0][j].n_left, cut[1][j].n_left));
     ft__train_free(t);
     data_free(&d);
 }
@@ -118,7 +119,7 @@ static void vectors_side_by_side(uint32_t n, double scale)
     for (int k = 0; k < 2 && wide[k]; k++) {
         wide[k](got, &h, (char *)block, u);
         for (uint32_t i = 0; i < FT__LANES; i++) {
-            CHECK(got[i] == block[i] * plain[k](t[i]));
+            CHECK_EQ(got[i], block[i] * plain[k](t[i]));
             CHECK(fabs(plain[k](t[i]) /
                            (k ? (1 + sqrt(t[i])) * exp(-sqrt(t[i])) : exp(-t[i])) -
                        1) < 1e-13 ||

@@ -45,7 +45,7 @@ static ft_status fit(ft_forest_kind kind)
     ft_forest *f;
     ft_status st = ft__forest_fit(&f, &d.m, d.y, NULL, &opt, NULL);
 
-    CHECK((st == FT_OK) == (f != NULL));
+    CHECK_EQ((st == FT_OK), (f != NULL));
     ft__forest_free(f);
     return st;
 }
@@ -65,7 +65,7 @@ static ft_status load(void)
     ft_forest *f;
     ft_status st = ft__forest_load(&f, made->head, made->len, NULL);
 
-    CHECK((st == FT_OK) == (f != NULL));
+    CHECK_EQ((st == FT_OK), (f != NULL));
     ft__forest_free(f);
     return st;
 }
@@ -85,7 +85,7 @@ static ft_status fit_method(ft_method method)
     ft_model *m;
     ft_status st = ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL);
 
-    CHECK((st == FT_OK) == (m != NULL));
+    CHECK_EQ((st == FT_OK), (m != NULL));
     ft__model_free(m);
     return st;
 }
@@ -170,7 +170,7 @@ int main(void)
     const ft_forest_options how = {.kind = FT_FOREST_EXTRA, .n_trees = 3};
 
     d = data_new(ROWS, COLS, 1);
-    CHECK(ft__forest_fit(&made, &d.m, d.y, NULL, &how, NULL) == FT_OK);
+    CHECK_EQ(ft__forest_fit(&made, &d.m, d.y, NULL, &how, NULL), FT_OK);
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         ft_status st = FT_ENOMEM;
         int n;
@@ -180,7 +180,7 @@ int main(void)
             st = cases[i].call();
         }
         allocs_left = -1;
-        CHECK(st == FT_OK && n > cases[i].least);
+        CHECK(EQ(st, FT_OK) && CMP(n, >, cases[i].least));
     }
     ft__forest_free(made);
     data_free(&d);

@@ -6,6 +6,7 @@
 #include "base/prng.h"
 #include "check.h"
 #include "physics/op_kernels.h"
+#include "physics/power.h"
 
 static const ft_device_facts facts = {
     .name = "a-gpu",
@@ -99,8 +100,8 @@ static void a_large_product_runs_at_its_share_of_the_peak(void)
     double rate =
         2.0 * 16384 * 16384 * 16384 / terms_on(&op, &facts, "", &theta).total_s;
 
-    CHECK(rate < 300e12 * theta.v[FT__C_tensor_share]);
-    CHECK(rate > 300e12 * theta.v[FT__C_tensor_share] * 0.9);
+    CHECK(CMP(rate, <, 300e12 * theta.v[FT__C_tensor_share]));
+    CHECK(CMP(rate, >, 300e12 * theta.v[FT__C_tensor_share] * 0.9));
 }
 
 static void a_thin_product_is_as_fast_as_its_weights_come_from_memory(void)
@@ -109,8 +110,8 @@ static void a_thin_product_is_as_fast_as_its_weights_come_from_memory(void)
     ft__physics_params theta = bare();
     double rate = 2.0 * 65536 * 16384 / terms_on(&op, &facts, "", &theta).total_s;
 
-    CHECK(rate < 2e12 * theta.v[FT__C_tensor_memory]);
-    CHECK(rate > 2e12 * theta.v[FT__C_tensor_memory] * 0.8);
+    CHECK(CMP(rate, <, 2e12 * theta.v[FT__C_tensor_memory]));
+    CHECK(CMP(rate, >, 2e12 * theta.v[FT__C_tensor_memory] * 0.8));
 }
 
 static void a_small_product_takes_a_launch(void)
@@ -119,29 +120,29 @@ static void a_small_product_takes_a_launch(void)
     ft_op op = product(1, 32, 32);
     double s = terms_on(&op, &facts, "", &theta).total_s;
 
-    CHECK(s > theta.v[FT__C_kernel_s]);
-    CHECK(s < theta.v[FT__C_kernel_s] + 1e-6);
+    CHECK(CMP(s, >, theta.v[FT__C_kernel_s]));
+    CHECK(CMP(s, <, theta.v[FT__C_kernel_s] + 1e-6));
 }
 
 static void more_work_never_takes_less(void)
 {
     for (int k = 128; k <= 32768; k *= 2)
         for (int m = 1; m <= 16384; m *= 2) {
-            CHECK(seconds(product(2 * m, 4096, k), &facts) >=
-                  seconds(product(m, 4096, k), &facts));
-            CHECK(seconds(product(m, 4096, 2 * k), &facts) >=
-                  seconds(product(m, 4096, k), &facts));
+            CHECK(CMP(seconds(product(2 * m, 4096, k), &facts), >=,
+                      seconds(product(m, 4096, k), &facts)));
+            CHECK(CMP(seconds(product(m, 4096, 2 * k), &facts), >=,
+                      seconds(product(m, 4096, k), &facts)));
         }
     for (int keys = 128; keys <= 65536; keys *= 2) {
-        CHECK(seconds(attention(4, 32, 8, 1, 2 * keys), &facts) >=
-              seconds(attention(4, 32, 8, 1, keys), &facts));
+        CHECK(CMP(seconds(attention(4, 32, 8, 1, 2 * keys), &facts), >=,
+                  seconds(attention(4, 32, 8, 1, keys), &facts)));
         /* Twice as many may be faster: their keys need no second kernel. */
-        CHECK(seconds(attention(64, 32, 8, 1, keys), &facts) >=
-              seconds(attention(4, 32, 8, 1, keys), &facts));
+        CHECK(CMP(seconds(attention(64, 32, 8, 1, keys), &facts), >=,
+                  seconds(attention(4, 32, 8, 1, keys), &facts)));
     }
     for (int n = 128; n <= 8192; n *= 2)
-        CHECK(seconds(attention(4, 32, 8, 2 * n, 2 * n), &facts) >
-              seconds(attention(4, 32, 8, n, n), &facts));
+        CHECK(CMP(seconds(attention(4, 32, 8, 2 * n, 2 * n), &facts), >,
+                  seconds(attention(4, 32, 8, n, n), &facts)));
 }
 
 static void a_better_chip_never_takes_longer(void)
@@ -154,14 +155,14 @@ static void a_better_chip_never_takes_longer(void)
     for (int m = 1; m <= 16384; m *= 4) {
         double s = seconds(product(m, 8192, 8192), &facts);
 
-        CHECK(seconds(product(m, 8192, 8192), &more_memory) <= s);
-        CHECK(seconds(product(m, 8192, 8192), &more_peak) <= s);
+        CHECK(CMP(seconds(product(m, 8192, 8192), &more_memory), <=, s));
+        CHECK(CMP(seconds(product(m, 8192, 8192), &more_peak), <=, s));
     }
     for (int keys = 64; keys <= 65536; keys *= 4) {
         double s = seconds(attention(16, 32, 8, 1, keys), &facts);
 
-        CHECK(seconds(attention(16, 32, 8, 1, keys), &more_memory) <= s);
-        CHECK(seconds(attention(16, 32, 8, 1, keys), &more_cache) <= s);
+        CHECK(CMP(seconds(attention(16, 32, 8, 1, keys), &more_memory), <=, s));
+        CHECK(CMP(seconds(attention(16, 32, 8, 1, keys), &more_cache), <=, s));
     }
 }
 
@@ -174,8 +175,8 @@ static void memory_counts_where_keys_do_not_fit_the_cache(void)
 
     fast.bandwidth_bytes_per_s *= 1.5;
     CHECK_NEAR(seconds(small, &fast) / seconds(small, &facts), 1, 0.02);
-    CHECK(seconds(large, &fast) / seconds(large, &facts) < 0.9);
-    CHECK(seconds(prompt, &fast) / seconds(prompt, &facts) > 0.95);
+    CHECK(CMP(seconds(large, &fast) / seconds(large, &facts), <, 0.9));
+    CHECK(CMP(seconds(prompt, &fast) / seconds(prompt, &facts), >, 0.95));
 }
 
 /* Heads that share their keys read them once. */
@@ -184,7 +185,7 @@ static void shared_keys_are_read_once(void)
     double own = seconds(attention(64, 64, 64, 1, 4096), &facts);
     double shared = seconds(attention(64, 64, 8, 1, 4096), &facts);
 
-    CHECK(shared < own / 4);
+    CHECK(CMP(shared, <, own / 4));
 }
 
 /* Both ways over the bus: read as they were made, written to where the others are. */
@@ -195,16 +196,16 @@ static void storing_new_keys_is_priced_apart(void)
           prompt = attention(4, 32, 8, 4096, 4096);
     double bytes = 2 * 2.0 * 4 * 8 * 4096 * 128 * 2;
 
-    CHECK(terms_on(&prompt, &facts, "", &theta).aside_s == 0);
+    CHECK_EQ(terms_on(&prompt, &facts, "", &theta).aside_s, 0);
     for (int i = 0; i < 2; i++) {
         const ft_op *op = i ? &prompt : &token;
         ft__terms without = terms_on(op, &facts, "", &theta);
         ft__terms with = terms_on(op, &facts, "cache=written", &theta);
 
         CHECK_NEAR(with.busy_s - with.aside_s, without.busy_s, 1e-12);
-        CHECK(with.total_s > without.total_s);
-        CHECK(with.aside_s > (i ? bytes / 2e12 : 0) + 1e-6);
-        CHECK(with.aside_s < (i ? bytes / 2e11 : 0) + 1e-5);
+        CHECK(CMP(with.total_s, >, without.total_s));
+        CHECK(CMP(with.aside_s, >, (i ? bytes / 2e12 : 0) + 1e-6));
+        CHECK(CMP(with.aside_s, <, (i ? bytes / 2e11 : 0) + 1e-5));
     }
 }
 
@@ -215,11 +216,11 @@ static void other_numbers_are_priced_as_before(void)
 
     for (int i = FT__C_tensor_share; i <= FT__C_tensor_blend; i++)
         other.v[i] *= 1.3;
-    CHECK(terms_on(&op, &facts, "", &theta).total_s ==
-          terms_on(&op, &facts, "", &other).total_s);
+    CHECK_EQ(terms_on(&op, &facts, "", &theta).total_s,
+             terms_on(&op, &facts, "", &other).total_s);
     op = product(4096, 4096, 4096);
-    CHECK(terms_on(&op, &facts, "", &theta).total_s !=
-          terms_on(&op, &facts, "", &other).total_s);
+    CHECK(CMP(terms_on(&op, &facts, "", &theta).total_s, !=,
+              terms_on(&op, &facts, "", &other).total_s));
 }
 
 /* ---- fitting ---- */
@@ -254,7 +255,7 @@ static void constants_of_a_synthetic_device_are_found_again(void)
         ft__physics(&t, &op[i], &chip[i], &truth);
         row[i] = (ft__physics_row){&op[i], &chip[i], t.total_s, 1, 0};
     }
-    CHECK(ft__physics_fit(&found, row, N_ROWS, 1, NULL) == FT_OK);
+    CHECK_EQ(ft__physics_fit(&found, row, N_ROWS, 1, NULL), FT_OK);
     random_products(op, 4);
     for (int i = 0; i < N_ROWS; i++) {
         double e = fabs(terms_on(&op[i], &facts, "", &found).total_s /
@@ -264,8 +265,8 @@ static void constants_of_a_synthetic_device_are_found_again(void)
         worst = fmax(worst, e);
         sum += e;
     }
-    CHECK(sum / N_ROWS < 0.03);
-    CHECK(worst < 0.25);
+    CHECK(CMP(sum / N_ROWS, <, 0.03));
+    CHECK(CMP(worst, <, 0.25));
 }
 
 /* ---- power ---- */
@@ -275,17 +276,48 @@ static void power_lies_between_idle_and_the_cap(void)
     ft_op idle = product(1, 32, 32), busy = product(16384, 16384, 16384);
     ft__hardware_spec chip;
     ft__terms t;
+    double idle_w;
 
     ft__hardware_spec_make(&chip, &facts, "power=300W", "default", &busy);
+    idle_w = ft__idle_power(&theta, chip.tdp_w);
     ft__physics(&t, &busy, &chip, &theta);
-    CHECK(ft__physics_power(&t, &chip, &theta) <= 300);
-    CHECK(ft__physics_power(&t, &chip, &theta) >
-          300 * 0.95 * (theta.v[FT__C_power_idle] + theta.v[FT__C_power_compute]));
+    CHECK_NEAR(ft__physics_power(&t, &busy, &chip, &theta), 300, 0);
     ft__physics(&t, &idle, &chip, &theta);
-    CHECK(ft__physics_power(&t, &chip, &theta) >= 300 * theta.v[FT__C_power_idle]);
-    CHECK(ft__physics_power(&t, &chip, &theta) < 300 * 0.6);
+    CHECK(ft__physics_power(&t, &idle, &chip, &theta) > idle_w);
+    CHECK(ft__physics_power(&t, &idle, &chip, &theta) < 1.1 * idle_w);
     chip.power_w = NAN;
-    CHECK(isnan(ft__physics_power(&t, &chip, &theta)));
+    CHECK(isnan(ft__physics_power(&t, &idle, &chip, &theta)));
+}
+
+/* Whatever the operation: a lower clock or a longer time never draws more, and a cap is
+ * kept at the highest clock that can keep it. */
+static void power_falls_with_clock_and_cap(void)
+{
+    ft__physics_params theta = bare();
+    ft_op op = product(2048, 4096, 4096);
+    ft__hardware_spec chip;
+    ft__power p;
+    double last = 0, clock;
+
+    ft__hardware_spec_at(&chip, &facts, NAN, "default", &op);
+    ft__power_make(&p, &op, &chip, &theta);
+    for (double at = 0.1; at <= 1; at += 0.05) {
+        CHECK(ft__idle_share(&theta, at) < 1);
+        CHECK(ft__power_at(&p, at, 1e-4 / at) > last);
+        CHECK(ft__power_at(&p, at, 2e-4 / at) < ft__power_at(&p, at, 1e-4 / at));
+        last = ft__power_at(&p, at, 1e-4 / at);
+    }
+    last = 0;
+    for (double cap_w = 120; cap_w < 700; cap_w += 20) {
+        clock = ft__clock_under_cap(&p, 1, 1e-4, 0, cap_w);
+        CHECK(clock >= last && clock <= 1);
+        if (clock < 1 && clock > 1.001 * theta.v[FT__C_clock_least])
+            CHECK_NEAR(ft__power_at(&p, clock, 1e-4 / clock), cap_w, 1e-3 * cap_w);
+        last = clock;
+    }
+    CHECK_NEAR(ft__clock_under_cap(&p, 1, 1e-4, 0, 1), theta.v[FT__C_clock_least],
+               1e-6);
+    CHECK(isnan(ft__power_at(&p, 1, 0)));
 }
 
 int main(int argc, char **argv)
@@ -304,5 +336,6 @@ int main(int argc, char **argv)
     other_numbers_are_priced_as_before();
     constants_of_a_synthetic_device_are_found_again();
     power_lies_between_idle_and_the_cap();
+    power_falls_with_clock_and_cap();
     CHECK_DONE();
 }

@@ -8,8 +8,8 @@ static void loads_what_fits(const char *path)
     const ft_engine *e = NULL;
     ft_error err = {0};
 
-    CHECK(ft_engine_load(&e, path, &err) == FT_OK);
-    CHECK(e && strcmp(e->name, "fake") == 0 && e->abi == FT_ENGINE_ABI);
+    CHECK_EQ(ft_engine_load(&e, path, &err), FT_OK);
+    CHECK(e && SAME(e->name, "fake") && EQ(e->abi, FT_ENGINE_ABI));
 }
 
 static void refuses(const char *path, ft_status want, const char *word)
@@ -17,10 +17,10 @@ static void refuses(const char *path, ft_status want, const char *word)
     const ft_engine *e = (const ft_engine *)(const void *)path; /* anything but NULL */
     ft_error err = {0};
 
-    CHECK(ft_engine_load(&e, path, &err) == want);
-    CHECK(e == NULL && err.status == want);
-    CHECK(strstr(err.msg, path) != NULL && strstr(err.msg, word) != NULL);
-    CHECK(ft_engine_load(&e, path, NULL) == want);
+    CHECK_EQ(ft_engine_load(&e, path, &err), want);
+    CHECK(e == NULL && EQ(err.status, want));
+    CHECK(HAS(err.msg, path) && HAS(err.msg, word));
+    CHECK_EQ(ft_engine_load(&e, path, NULL), want);
 }
 
 /* Arguments: the fake engine, a library that is no plug-in, plug-ins with

@@ -23,7 +23,7 @@ static ft_device *device_of(const char *name)
     ft_device *d = NULL;
 
     snprintf(data, sizeof(data), "%s/data", root);
-    CHECK(ft_device_load(&d, data, name, NULL) == FT_OK);
+    CHECK_EQ(ft_device_load(&d, data, name, NULL), FT_OK);
     return d;
 }
 
@@ -33,7 +33,7 @@ static ft_predictor *predictor_of(const char *name)
     ft_predictor *p = NULL;
 
     snprintf(path, sizeof(path), "%s/data/predictors/%s", root, name);
-    CHECK(ft_predictor_load(&p, path, NULL) == FT_OK);
+    CHECK_EQ(ft_predictor_load(&p, path, NULL), FT_OK);
     return p;
 }
 
@@ -45,12 +45,12 @@ static ft_graph *network(const char *model, int64_t batch, ft_dtype dtype, bool 
     char path[1024];
 
     snprintf(path, sizeof(path), "%s/data/models/%s.onnx", root, model);
-    CHECK(ft__import_file(&read, path, &how, NULL) == FT_OK);
-    CHECK(ft__graph_cast(&cast, read, dtype, NULL) == FT_OK);
+    CHECK_EQ(ft__import_file(&read, path, &how, NULL), FT_OK);
+    CHECK_EQ(ft__graph_cast(&cast, read, dtype, NULL), FT_OK);
     if (train)
-        CHECK(ft__graph_train(&made, cast, &step, NULL) == FT_OK);
-    CHECK(ft__graph_lower(&out, made ? made : cast, FT_POLICY_STRIDED_VIEWS, NULL) ==
-          FT_OK);
+        CHECK_EQ(ft__graph_train(&made, cast, &step, NULL), FT_OK);
+    CHECK_EQ(ft__graph_lower(&out, made ? made : cast, FT_POLICY_STRIDED_VIEWS, NULL),
+             FT_OK);
     ft_graph_free(read);
     ft_graph_free(cast);
     ft_graph_free(made);
@@ -114,9 +114,9 @@ static void check_network(const ft_graph *g, const char *device, const ft_predic
     int n_known = 0;
 
     settings_of(text, setting);
-    CHECK(ft_predict_network_many(said, p, &on, setting, N, g, NULL) == FT_OK);
-    CHECK(n_differ(said, p, on, setting, g, &n_known) == 0);
-    CHECK(n_known >= N / 3);
+    CHECK_EQ(ft_predict_network_many(said, p, &on, setting, N, g, NULL), FT_OK);
+    CHECK_EQ(n_differ(said, p, on, setting, g, &n_known), 0);
+    CHECK(CMP(n_known, >=, N / 3));
     ft_device_free(d);
 }
 
@@ -195,9 +195,9 @@ static void more_settings_than_are_worked_on_at_once(void)
         snprintf(text[i], sizeof(text[i]), "clock=%dMHz", 300 + i);
         setting[i] = text[i];
     }
-    CHECK(ft_predict_network_many(said, NULL, &on, setting, MANY, g, NULL) == FT_OK);
+    CHECK_EQ(ft_predict_network_many(said, NULL, &on, setting, MANY, g, NULL), FT_OK);
     one.setting = setting[MANY - 1];
-    CHECK(ft_predict_network(&e, NULL, &one, g, NULL) == FT_OK);
+    CHECK_EQ(ft_predict_network(&e, NULL, &one, g, NULL), FT_OK);
     CHECK(same(said[MANY - 1].time_s, e.time.value));
     CHECK(same(said[MANY - 1].energy_j, e.energy.value));
     ft_network_estimate_free(&e);
@@ -213,7 +213,7 @@ static void a_device_of_which_too_little_is_known_says_nothing(void)
     const ft_device_use on = {.device = d};
     ft_brief said[2];
 
-    CHECK(ft_predict_network_many(said, NULL, &on, setting, 2, g, NULL) == FT_OK);
+    CHECK_EQ(ft_predict_network_many(said, NULL, &on, setting, 2, g, NULL), FT_OK);
     CHECK(isnan(said[0].time_s) && isnan(said[1].memory_bytes));
     ft_device_free(d);
     ft_graph_free(g);
@@ -229,11 +229,11 @@ static void a_cast_network_is_that_network_in_half_the_bytes(void)
 
     ft_graph_totals(whole, &a);
     ft_graph_totals(half, &b);
-    CHECK(a.flops == b.flops && a.parameters == b.parameters);
-    CHECK(a.weight_bytes == 2 * b.weight_bytes && a.bytes_read == 2 * b.bytes_read);
-    CHECK(whole->n_nodes == half->n_nodes);
+    CHECK(EQ(a.flops, b.flops) && EQ(a.parameters, b.parameters));
+    CHECK(EQ(a.weight_bytes, 2 * b.weight_bytes) && EQ(a.bytes_read, 2 * b.bytes_read));
+    CHECK_EQ(whole->n_nodes, half->n_nodes);
     for (uint32_t i = 0; i < half->n_ops; i++)
-        CHECK(half->op[i].dtype != FT_DTYPE_fp32);
+        CHECK(CMP(half->op[i].dtype, !=, FT_DTYPE_fp32));
     ft_graph_free(whole);
     ft_graph_free(half);
 }

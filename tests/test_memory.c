@@ -41,7 +41,7 @@ static ft_graph *finish(ft__build *b)
 {
     ft_graph *g;
 
-    CHECK(ft__build_finish_take(&g, b, NULL) == FT_OK);
+    CHECK_EQ(ft__build_finish_take(&g, b, NULL), FT_OK);
     return g;
 }
 
@@ -64,16 +64,16 @@ static void the_peak_is_what_lives_at_its_moment(void)
     ft__build_output(b, c);
     node(b, FT_PHASE_FORWARD, a, FT_NONE, 7);
     g = finish(b);
-    CHECK(ft_memory_make(&m, g, &EXACT, NULL) == FT_OK);
-    CHECK(m.peak_bytes == 4 * (1000 + 10 + 100 + 20 + 5) && m.peak_node == 2);
-    CHECK(m.part[FT_PART_WEIGHTS] == 4000 && m.part[FT_PART_INPUTS] == 40);
-    CHECK(m.part[FT_PART_ACTIVATIONS] == 500 && m.part[FT_PART_SAVED] == 0);
+    CHECK_EQ(ft_memory_make(&m, g, &EXACT, NULL), FT_OK);
+    CHECK(EQ(m.peak_bytes, 4 * (1000 + 10 + 100 + 20 + 5)) && EQ(m.peak_node, 2));
+    CHECK(EQ(m.part[FT_PART_WEIGHTS], 4000) && EQ(m.part[FT_PART_INPUTS], 40));
+    CHECK(EQ(m.part[FT_PART_ACTIVATIONS], 500) && EQ(m.part[FT_PART_SAVED], 0));
     /* Layers are 1110, 120, 25 and 107 elements. */
-    CHECK(m.two_largest_bytes == 4.0 * (1110 + 120));
-    CHECK(m.twice_mean_bytes == 2.0 * (1110 + 120 + 25 + 107));
+    CHECK_EQ(m.two_largest_bytes, 4.0 * (1110 + 120));
+    CHECK_EQ(m.twice_mean_bytes, 2.0 * (1110 + 120 + 25 + 107));
     /* Eagerly, the caller holds the last result meanwhile. */
-    CHECK(ft_memory_make(&m, g, &EAGER, NULL) == FT_OK);
-    CHECK(m.peak_bytes == 4 * (1000 + 10 + 100 + 20 + 5 + 5));
+    CHECK_EQ(ft_memory_make(&m, g, &EAGER, NULL), FT_OK);
+    CHECK_EQ(m.peak_bytes, 4 * (1000 + 10 + 100 + 20 + 5 + 5));
     ft_graph_free(g);
 }
 
@@ -98,10 +98,10 @@ static void an_argument_lives_until_the_call_returns(void)
         scope(b, "");
         node(b, FT_PHASE_FORWARD, t, FT_NONE, 1);
         g = finish(b);
-        CHECK(ft_memory_make(&m, g, &EAGER, NULL) == FT_OK);
-        CHECK(m.peak_bytes == (i ? 4u * (1 + 100 + 50 + 50) : 4u * (1 + 100 + 50)));
-        CHECK(ft_memory_make(&m, g, &EXACT, NULL) == FT_OK);
-        CHECK(m.peak_bytes == 4u * (1 + 100 + 50));
+        CHECK_EQ(ft_memory_make(&m, g, &EAGER, NULL), FT_OK);
+        CHECK_EQ(m.peak_bytes, (i ? 4u * (1 + 100 + 50 + 50) : 4u * (1 + 100 + 50)));
+        CHECK_EQ(ft_memory_make(&m, g, &EXACT, NULL), FT_OK);
+        CHECK_EQ(m.peak_bytes, 4u * (1 + 100 + 50));
         ft_graph_free(g);
     }
 }
@@ -128,10 +128,10 @@ static void a_concatenation_lives_until_its_maker_returns(void)
     scope(b, "block/b");
     t = node(b, FT_PHASE_FORWARD, t, FT_NONE, 70);
     g = finish(b);
-    CHECK(ft_memory_make(&m, g, &EAGER, NULL) == FT_OK);
-    CHECK(m.peak_bytes == 4 * (1 + 100 + 60 + 70));
-    CHECK(ft_memory_make(&m, g, &EXACT, NULL) == FT_OK);
-    CHECK(m.peak_bytes == 4 * (1 + 100 + 60));
+    CHECK_EQ(ft_memory_make(&m, g, &EAGER, NULL), FT_OK);
+    CHECK_EQ(m.peak_bytes, 4 * (1 + 100 + 60 + 70));
+    CHECK_EQ(ft_memory_make(&m, g, &EXACT, NULL), FT_OK);
+    CHECK_EQ(m.peak_bytes, 4 * (1 + 100 + 60));
     ft_graph_free(g);
 }
 
@@ -169,9 +169,9 @@ static void an_archive_tells_the_calls_of_modules(void)
 
     if (ft__import_pt2_text(&g, text, sizeof(text) - 1, "calls", NULL, &err))
         fprintf(stderr, "%s\n", err.msg);
-    CHECK(g && g->n_nodes == 3);
+    CHECK(g && EQ(g->n_nodes, 3));
     for (uint32_t i = 0; g && i < g->n_nodes && i < 3; i++)
-        CHECK(!strcmp(g->node[i].scope, scopes[i]));
+        CHECK(SAME(g->node[i].scope, scopes[i]));
     ft_graph_free(g);
 }
 
@@ -201,13 +201,14 @@ static void a_training_step_is_told_by_part(void)
     node(b, FT_PHASE_OPTIMIZER, in, FT_NONE, 100);
     (void)c;
     g = finish(b);
-    CHECK(ft_memory_make(&m, g, &EXACT, NULL) == FT_OK);
-    CHECK(m.part[FT_PART_STATE] == 256 && m.part[FT_PART_WEIGHTS] == 256);
-    CHECK(m.peak_node == 5 && m.part[FT_PART_GRADIENTS] == 0);
-    CHECK(m.part[FT_PART_ACTIVATIONS] == 400);
+    CHECK_EQ(ft_memory_make(&m, g, &EXACT, NULL), FT_OK);
+    CHECK(EQ(m.part[FT_PART_STATE], 256) && EQ(m.part[FT_PART_WEIGHTS], 256));
+    CHECK(EQ(m.peak_node, 5) && EQ(m.part[FT_PART_GRADIENTS], 0));
+    CHECK_EQ(m.part[FT_PART_ACTIVATIONS], 400);
     /* Eagerly, gradients are there until the next step begins. */
-    CHECK(ft_memory_make(&m, g, &EAGER, NULL) == FT_OK);
-    CHECK(m.part[FT_PART_GRADIENTS] == 256 && m.peak_bytes == 4 * (8 + 64 * 3 + 100));
+    CHECK_EQ(ft_memory_make(&m, g, &EAGER, NULL), FT_OK);
+    CHECK(EQ(m.part[FT_PART_GRADIENTS], 256) &&
+          EQ(m.peak_bytes, 4 * (8 + 64 * 3 + 100)));
     ft_graph_free(g);
 
     b = ft__build_new("saved");
@@ -216,9 +217,37 @@ static void a_training_step_is_told_by_part(void)
     node(b, FT_PHASE_FORWARD, a, FT_NONE, 50);
     node(b, FT_PHASE_BACKWARD, a, FT_NONE, 2);
     g = finish(b);
-    CHECK(ft_memory_make(&m, g, &EXACT, NULL) == FT_OK);
-    CHECK(m.peak_node == 1 && m.part[FT_PART_SAVED] == 40);
-    CHECK(m.part[FT_PART_ACTIVATIONS] == 200);
+    CHECK_EQ(ft_memory_make(&m, g, &EXACT, NULL), FT_OK);
+    CHECK(EQ(m.peak_node, 1) && EQ(m.part[FT_PART_SAVED], 40));
+    CHECK_EQ(m.part[FT_PART_ACTIVATIONS], 200);
+    ft_graph_free(g);
+}
+
+/* Parameters of 64 and 36 numbers: the denominators of both are there at once. */
+static void foreach_needs_the_denominators_of_all(void)
+{
+    static const int64_t size[] = {64, 36};
+    const ft_memory_policy foreach = {FT_POLICY_EAGER | FT_POLICY_FOREACH};
+    ft__build *b = ft__build_new("update");
+    ft_graph *g;
+    ft_memory m, without;
+
+    ft__build_phase(b, FT_PHASE_OPTIMIZER);
+    for (int i = 0; i < 2; i++) {
+        const uint32_t w = tensor(b, FT_ROLE_WEIGHT, size[i]),
+                       grad = tensor(b, FT_ROLE_INPUT, size[i]);
+        ft_op op;
+
+        ft__op_init(&op, FT_KIND_adam, FT_DTYPE_fp32);
+        ft__op_set(&op, FT_K_x, (int64_t[]){1, size[i]}, 2);
+        ft__build_node(b, "o", 1, &op, &grad, 1, &w, 1, NULL, 0);
+    }
+    g = finish(b);
+    CHECK(ft_memory_make(&without, g, &EAGER, NULL) == FT_OK);
+    CHECK(ft_memory_make(&m, g, &foreach, NULL) == FT_OK);
+    CHECK(without.part[FT_PART_WORKSPACE] == 0);
+    CHECK(m.part[FT_PART_WORKSPACE] == 4 * (64 + 36));
+    CHECK(m.peak_bytes == without.peak_bytes + 4 * (64 + 36));
     ft_graph_free(g);
 }
 
@@ -282,10 +311,10 @@ static void random_graphs_need_what_a_simulation_finds(void)
                 ft__build_output(b, t[n]);
         }
         g = finish(b);
-        CHECK(ft_memory_make(&m, g, &EXACT, NULL) == FT_OK);
-        CHECK(m.peak_bytes == simulate(g));
-        CHECK(ft_plan_make(&p, g, NULL) == FT_OK);
-        CHECK(p.arena_bytes >= p.lower_bound_bytes);
+        CHECK_EQ(ft_memory_make(&m, g, &EXACT, NULL), FT_OK);
+        CHECK_EQ(m.peak_bytes, simulate(g));
+        CHECK_EQ(ft_plan_make(&p, g, NULL), FT_OK);
+        CHECK(CMP(p.arena_bytes, >=, p.lower_bound_bytes));
         ft_plan_free(&p);
         ft_graph_free(g);
     }
@@ -310,7 +339,8 @@ static void pieces_that_live_together_do_not_overlap(void)
         CHECK(trial % 2 ? ft__place_by_size(piece, N, 128, &end)
                         : ft__place_in_time(piece, N, NODES, 128, &end));
         for (uint32_t i = 0; i < N; i++) {
-            CHECK(piece[i].offset >= 128 && piece[i].offset + piece[i].bytes <= end);
+            CHECK(CMP(piece[i].offset, >=, 128) &&
+                  CMP(piece[i].offset + piece[i].bytes, <=, end));
             for (uint32_t j = 0; j < i; j++)
                 if (piece[i].first <= piece[j].last && piece[j].first <= piece[i].last)
                     CHECK(piece[i].offset + piece[i].bytes <= piece[j].offset ||
@@ -329,8 +359,8 @@ static void sizes_that_cannot_be_counted_are_refused(void)
     for (int i = 0; i < 1200; i++)
         tensor(b, FT_ROLE_WEIGHT, (int64_t)1 << 50);
     g = finish(b);
-    CHECK(ft_memory_make(&m, g, &EXACT, &err) == FT_EINVAL);
-    CHECK(strstr(err.msg, "4 EiB") != NULL);
+    CHECK_EQ(ft_memory_make(&m, g, &EXACT, &err), FT_EINVAL);
+    CHECK(HAS(err.msg, "4 EiB"));
     ft_graph_free(g);
 }
 
@@ -343,8 +373,8 @@ static void a_graph_without_operations_is_its_weights(void)
     tensor(b, FT_ROLE_WEIGHT, 10);
     tensor(b, FT_ROLE_INPUT, 5);
     g = finish(b);
-    CHECK(ft_memory_make(&m, g, &EAGER, NULL) == FT_OK);
-    CHECK(m.peak_bytes == 60 && m.peak_node == FT_NONE);
+    CHECK_EQ(ft_memory_make(&m, g, &EAGER, NULL), FT_OK);
+    CHECK(EQ(m.peak_bytes, 60) && EQ(m.peak_node, FT_NONE));
     ft_graph_free(g);
 }
 
@@ -355,6 +385,7 @@ int main(void)
     a_concatenation_lives_until_its_maker_returns();
     an_archive_tells_the_calls_of_modules();
     a_training_step_is_told_by_part();
+    foreach_needs_the_denominators_of_all();
     random_graphs_need_what_a_simulation_finds();
     pieces_that_live_together_do_not_overlap();
     sizes_that_cannot_be_counted_are_refused();

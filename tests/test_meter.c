@@ -26,7 +26,7 @@ static void spill_over(const char *path, const char *text)
 {
     int fd = open(path, O_WRONLY | O_CREAT, 0600);
 
-    CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+    CHECK(CMP(fd, >=, 0) && EQ(write(fd, text, strlen(text)), (ssize_t)strlen(text)));
     close(fd);
 }
 
@@ -37,7 +37,7 @@ static struct path copy_of(const char *machine)
 
     snprintf(command, sizeof(command), "rm -rf '%s'; cp -r '%s/tests/recorded/%s' '%s'",
              p.s, source_root, machine, p.s);
-    CHECK(system(command) == 0);
+    CHECK_EQ(system(command), 0);
     return p;
 }
 
@@ -64,12 +64,12 @@ static void a_program_that_prints_watts_is_a_source_and_is_ended(void)
     m = open_meter(be_asked(&a, scratch, "echo 60.5 W", 10000), NULL);
     if (!m)
         return;
-    CHECK(ft_meter_n_domains(m) == 1 && ft_meter_domain(m, 0)->all_fresh);
+    CHECK(EQ(ft_meter_n_domains(m), 1) && ft_meter_domain(m, 0)->all_fresh);
     CHECK_NEAR(ft_meter_domain(m, 0)->period_s, 0.02, 1e-3);
     w = power_for(m, 600, "command", NULL);
     CHECK_NEAR(w.watts, 60.5, 1e-9);
     CHECK_NEAR(w.joules, 60.5 * 0.6, 1e-6 * 60.5 * 0.6);
-    CHECK(w.n_fresh >= 28); /* equal numbers are new values here */
+    CHECK(CMP(w.n_fresh, >=, 28)); /* equal numbers are new values here */
     ft_meter_close(m);
     CHECK(has_ended(in_scratch("pid").s));
     ask_no_more(&a);
@@ -94,22 +94,22 @@ static void the_thread_reads_what_a_program_prints_as_it_likes(void)
         ft_trace t;
 
         w = power_for(m, ms, "command", &t);
-        CHECK(t.cpu_share >= 0);
+        CHECK(CMP(t.cpu_share, >=, 0));
         ft_trace_free(&t);
     }
     CHECK_NEAR(w.watts, 60.5, 1e-9);
-    CHECK(isfinite(w.joules) && w.n_fresh >= 3);
+    CHECK(isfinite(w.joules) && CMP(w.n_fresh, >=, 3));
     for (int i = 0; i < 8; i++) {
         ft_error err = {0};
         ft_trace t;
 
-        CHECK(ft__meter_start(m, NULL) == FT_OK);
-        CHECK(ft__meter_start(m, &err) == FT_EINVAL);
-        CHECK(ft__meter_stop(m, &t, NULL) == FT_OK);
+        CHECK_EQ(ft__meter_start(m, NULL), FT_OK);
+        CHECK_EQ(ft__meter_start(m, &err), FT_EINVAL);
+        CHECK_EQ(ft__meter_stop(m, &t, NULL), FT_OK);
         ft_trace_free(&t);
-        CHECK(ft__meter_stop(m, &t, &err) == FT_EINVAL);
+        CHECK_EQ(ft__meter_stop(m, &t, &err), FT_EINVAL);
     }
-    CHECK(ft__meter_start(m, NULL) == FT_OK); /* closed while it runs */
+    CHECK_EQ(ft__meter_start(m, NULL), FT_OK); /* closed while it runs */
     ft_meter_close(m);
     CHECK(has_ended(pid_file.s));
 }
@@ -120,8 +120,8 @@ static void a_program_that_prints_no_number_is_refused(void)
     ft_error err = {0};
     ft_meter *m;
 
-    CHECK(ft_meter_open(&m, &opt, &err) == FT_ENOTFOUND && m == NULL);
-    CHECK(strstr(err.msg, "ended without a number: it should print watts") != NULL);
+    CHECK(EQ(ft_meter_open(&m, &opt, &err), FT_ENOTFOUND) && m == NULL);
+    CHECK(HAS(err.msg, "ended without a number: it should print watts"));
 }
 
 static void a_program_that_dies_leaves_a_reason(void)
@@ -136,8 +136,8 @@ static void a_program_that_dies_leaves_a_reason(void)
     if (!m)
         return;
     w = power_for(m, 900, "command", &t);
-    CHECK(isnan(w.joules) && isnan(w.watts) && strstr(w.reason, "no readings"));
-    CHECK(w.n_missing > 0 && strcmp(t.why[0], "the program has ended") == 0);
+    CHECK(isnan(w.joules) && isnan(w.watts) && HAS(w.reason, "no readings"));
+    CHECK(CMP(w.n_missing, >, 0) && SAME(t.why[0], "the program has ended"));
     ft_trace_free(&t);
     ft_meter_close(m);
     ask_no_more(&a);
@@ -194,12 +194,12 @@ static void a_counter_is_unwrapped_and_its_edges_interpolated(void)
     m = open_meter(NULL, root.s);
     if (m) {
         /* The zones that stand still are left out. */
-        CHECK(ft_meter_n_domains(m) == 1);
+        CHECK_EQ(ft_meter_n_domains(m), 1);
         w = power_for(m, 1000, "powercap:package-0", &t);
         CHECK_NEAR(w.watts, 80, 4);
-        CHECK(isfinite(w.joules) && w.joules == w.counter_j && isnan(w.integral_j));
+        CHECK(isfinite(w.joules) && EQ(w.joules, w.counter_j) && isnan(w.integral_j));
         CHECK_NEAR(w.joules, 80, 1); /* wraps twice or three times */
-        CHECK(w.joules_error > 0 && w.joules_error < 4);
+        CHECK(CMP(w.joules_error, >, 0) && CMP(w.joules_error, <, 4));
         CHECK(isnan(t.cpu_share)); /* nobody measures it where there is no thread */
         ft_trace_free(&t);
     }
@@ -218,7 +218,7 @@ static void a_counter_that_stops_is_no_zero(void)
     if (m) {
         mover.frozen = true;
         w = power_for(m, 300, "powercap:package-0", NULL);
-        CHECK(isnan(w.joules) && isnan(w.watts) && strstr(w.reason, "stood still"));
+        CHECK(isnan(w.joules) && isnan(w.watts) && HAS(w.reason, "stood still"));
         mover.frozen = false;
         w = power_for(m, 300, "powercap:package-0", NULL);
         CHECK_NEAR(w.joules, 15, 3);
@@ -239,10 +239,10 @@ static void a_source_that_dies_midway_leaves_gaps_and_a_reason(void)
     if (!m)
         return;
     mover.frozen = true;
-    CHECK(truncate(mover.file.s, 0) == 0);
+    CHECK_EQ(truncate(mover.file.s, 0), 0);
     w = power_for(m, 200, "powercap:package-0", &t);
-    CHECK(isnan(w.joules) && strcmp(w.reason, "no readings") == 0);
-    CHECK(w.n_missing == w.n_readings && strstr(t.why[0], "not a number"));
+    CHECK(isnan(w.joules) && SAME(w.reason, "no readings"));
+    CHECK(EQ(w.n_missing, w.n_readings) && HAS(t.why[0], "not a number"));
     ft_trace_free(&t);
     ft_meter_close(m);
 }
@@ -271,11 +271,11 @@ static void named_sources_must_work(void)
         ft_meter *m;
 
         hold_time(0, NULL, NULL);
-        CHECK(ft__meter_open(&m, &opt, &clock_of_test, &err) == cases[i].st &&
+        CHECK(EQ(ft__meter_open(&m, &opt, &clock_of_test, &err), cases[i].st) &&
               m == NULL);
         if (!strstr(err.msg, cases[i].says))
             fprintf(stderr, "%s\n", err.msg);
-        CHECK(strstr(err.msg, cases[i].says) != NULL);
+        CHECK(HAS(err.msg, cases[i].says));
     }
 }
 
@@ -289,10 +289,10 @@ static void a_jetson_board_has_rails(void)
     m = open_meter(NULL, root.s);
     if (!m)
         return;
-    CHECK(ft_meter_n_domains(m) == 2);
+    CHECK_EQ(ft_meter_n_domains(m), 2);
     /* Files that never change: no value is new. */
     w = power_for(m, 100, "hwmon:ina3221:VDD_IN", NULL);
-    CHECK(isnan(w.joules) && strstr(w.reason, "stood still"));
+    CHECK(isnan(w.joules) && HAS(w.reason, "stood still"));
     ft_meter_close(m);
 }
 
@@ -307,14 +307,14 @@ static void a_meter_starts_and_stops_many_times(void)
     begin_moving(&mover, root.s);
     m = open_meter("powercap:package-0", root.s);
     for (int i = 0; m && i < 8; i++) {
-        CHECK(ft__meter_start(m, NULL) == FT_OK);
-        CHECK(ft__meter_start(m, &err) == FT_EINVAL);
-        CHECK(ft__meter_stop(m, &t, NULL) == FT_OK && t.n[0] >= 2);
+        CHECK_EQ(ft__meter_start(m, NULL), FT_OK);
+        CHECK_EQ(ft__meter_start(m, &err), FT_EINVAL);
+        CHECK(EQ(ft__meter_stop(m, &t, NULL), FT_OK) && CMP(t.n[0], >=, 2));
         ft_trace_free(&t);
-        CHECK(ft__meter_stop(m, &t, &err) == FT_EINVAL);
+        CHECK_EQ(ft__meter_stop(m, &t, &err), FT_EINVAL);
     }
     if (m)
-        CHECK(ft__meter_start(m, NULL) == FT_OK); /* closed while it runs */
+        CHECK_EQ(ft__meter_start(m, NULL), FT_OK); /* closed while it runs */
     ft_meter_close(m);
 }
 
@@ -328,9 +328,9 @@ static void idle_power_is_the_median_of_a_quiet_stretch(void)
     begin_moving(&mover, root.s);
     m = open_meter("powercap:package-0", root.s);
     if (m) {
-        CHECK(ft__meter_idle(m, 0.3, &watts, NULL) == FT_OK);
+        CHECK_EQ(ft__meter_idle(m, 0.3, &watts, NULL), FT_OK);
         CHECK_NEAR(watts, 12, 1.2);
-        CHECK(ft__meter_idle(m, 0, &watts, NULL) == FT_EINVAL && isnan(watts));
+        CHECK(EQ(ft__meter_idle(m, 0, &watts, NULL), FT_EINVAL) && isnan(watts));
     }
     ft_meter_close(m);
 }
@@ -368,9 +368,9 @@ static void a_gpu_counts_and_tells_power(void)
 
     if (!m)
         return;
-    CHECK(ft_meter_n_domains(m) == 2);
-    CHECK(strcmp(ft_meter_domain(m, 1)->part_of, "nvml:0") == 0);
-    CHECK(strstr(ft_meter_domain(m, 0)->note, "MIG is on") != NULL);
+    CHECK_EQ(ft_meter_n_domains(m), 2);
+    CHECK(SAME(ft_meter_domain(m, 1)->part_of, "nvml:0"));
+    CHECK(HAS(ft_meter_domain(m, 0)->note, "MIG is on"));
     CHECK_NEAR(ft_meter_domain(m, 0)->period_s, 0.02, 0.001);
     CHECK_NEAR(ft_meter_domain(m, 0)->least_s, 5, 0);
     w = power_for(m, 1000, "nvml:0", &t);
@@ -378,7 +378,7 @@ static void a_gpu_counts_and_tells_power(void)
     CHECK_NEAR(w.watts, 100.5, 1); /* swings between 100 and 101 */
     CHECK_NEAR(w.counter_j, 100, 5);
     CHECK_NEAR(w.integral_j, 100.5, 5);
-    CHECK(w.joules == w.counter_j && isfinite(w.disagreement));
+    CHECK(EQ(w.joules, w.counter_j) && isfinite(w.disagreement));
     CHECK_NEAR(memory.watts, 20.1, 0.2);
     ft_trace_free(&t);
     ft_meter_close(m);
@@ -397,7 +397,7 @@ static void counter_and_power_that_disagree_are_both_told(void)
     CHECK_NEAR(w.counter_j, 72, 5);
     CHECK_NEAR(w.integral_j, 120.6, 8);
     CHECK_NEAR(w.disagreement, 90 / 150.75 - 1, 0.05);
-    CHECK(strstr(w.note, "the counter says") && w.joules == w.counter_j);
+    CHECK(HAS(w.note, "the counter says") && EQ(w.joules, w.counter_j));
     ft_meter_close(m);
 }
 
@@ -408,14 +408,14 @@ static void a_gpu_is_found_by_its_uuid(void)
                                      "gpu0.update_ms=10\ngpu1.update_ms=10\n");
 
     if (m)
-        CHECK(ft_meter_n_domains(m) == 1 &&
-              strcmp(ft_meter_domain(m, 0)->name, "nvml:0") == 0);
+        CHECK(EQ(ft_meter_n_domains(m), 1) &&
+              SAME(ft_meter_domain(m, 0)->name, "nvml:0"));
     ft_meter_close(m);
     m = open_gpu("nvml:GPU-11111111-22", "gpus=2\ngpu1.uuid=GPU-11111111-22\n"
                                          "gpu0.update_ms=10\ngpu1.update_ms=10\n");
     if (m)
-        CHECK(ft_meter_n_domains(m) == 1 &&
-              strcmp(ft_meter_domain(m, 0)->name, "nvml:1") == 0);
+        CHECK(EQ(ft_meter_n_domains(m), 1) &&
+              SAME(ft_meter_domain(m, 0)->name, "nvml:1"));
     ft_meter_close(m);
 }
 
@@ -426,7 +426,7 @@ static void a_gpu_of_amd_counts_in_its_own_unit(void)
 
     if (!m)
         return;
-    CHECK(ft_meter_n_domains(m) == 2); /* amd:0 counts and tells, amd:1 tells */
+    CHECK_EQ(ft_meter_n_domains(m), 2); /* amd:0 counts and tells, amd:1 tells */
     w = power_for(m, 500, "amd:0", NULL);
     CHECK_NEAR(w.counter_j, 15, 1.5);
     CHECK_NEAR(w.watts, 30, 1);

@@ -68,7 +68,7 @@ static void every_method_learns_what_is_there(void)
             CHECK(m != NULL);
             continue;
         }
-        CHECK(m->head->method == (uint32_t)k && ft__model_width(m) == 5);
+        CHECK(EQ(m->head->method, (uint32_t)k) && EQ(ft__model_width(m), 5));
         CHECK_NEAR(error_of(m, &other), 0, most[k]);
         ft__model_free(m);
     }
@@ -136,11 +136,11 @@ static void images_do_not_depend_on_threads_and_load_again(void)
             continue;
         a = image_of((ft_method)k, &d, 1, &len);
         b = image_of((ft_method)k, &d, 3, &again);
-        CHECK(a && b && len == again && memcmp(a, b, len) == 0);
-        CHECK(a && ft__model_load(&m, a, len, NULL) == FT_OK);
+        CHECK(a && b && EQ(len, again) && memcmp(a, b, len) == 0);
+        CHECK(a && EQ(ft__model_load(&m, a, len, NULL), FT_OK));
         if (m) {
-            CHECK(m->head->method == (uint32_t)k);
-            CHECK(ft__model_image(m, &again) == a && again == len);
+            CHECK_EQ(m->head->method, (uint32_t)k);
+            CHECK(EQ(ft__model_image(m, &again), a) && EQ(again, len));
             CHECK(isfinite(one(m, d.x)));
             ft__model_free(m);
         }
@@ -168,8 +168,8 @@ static void damaged_images_are_refused_or_harmless(void)
             continue;
         a = image_of((ft_method)k, &d, 1, &len);
         for (size_t cut = 0; a && cut < len; cut += 4)
-            CHECK(ft__model_load(&m, a, cut, &err) == FT_EFORMAT && !m &&
-                  err.pos <= len);
+            CHECK(EQ(ft__model_load(&m, a, cut, &err), FT_EFORMAT) && !m &&
+                  CMP(err.pos, <=, len));
         for (size_t i = 0; a && i < 6 * (len / 4 < 300 ? len / 4 : 300); i++) {
             const uint32_t kept = a[i / 6];
 
@@ -177,7 +177,7 @@ static void damaged_images_are_refused_or_harmless(void)
             if (ft__model_load(&m, a, len, &err) == FT_OK)
                 (void)one(m, d.x);
             else
-                CHECK(err.status == FT_EFORMAT && err.pos <= len);
+                CHECK(EQ(err.status, FT_EFORMAT) && CMP(err.pos, <=, len));
             ft__model_free(m);
             a[i / 6] = kept;
         }
@@ -192,14 +192,14 @@ static void bad_requests_are_refused(void)
     ft_model_options opt = {.method = FT_METHOD_RIDGE, .penalty = -1};
     ft_model *m;
 
-    CHECK(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_EINVAL && !m);
+    CHECK(EQ(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL), FT_EINVAL) && !m);
     opt = (ft_model_options){.method = FT_METHOD_COUNT};
-    CHECK(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_EINVAL && !m);
+    CHECK(EQ(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL), FT_EINVAL) && !m);
     opt = (ft_model_options){.method = FT_METHOD_KNN, .neighbours = 65};
-    CHECK(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_EINVAL && !m);
+    CHECK(EQ(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL), FT_EINVAL) && !m);
     d.x[4] = INFINITY;
     opt.neighbours = 3;
-    CHECK(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_EINVAL && !m);
+    CHECK(EQ(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL), FT_EINVAL) && !m);
     data_free(&d);
 }
 
@@ -227,7 +227,7 @@ static void rows_of_weight_0_are_as_good_as_absent(void)
         a = fit((ft_method)k, &d, w);
         b = fit((ft_method)k, &half, NULL);
         for (size_t i = 0; a && b && i < N; i++)
-            CHECK(one(a, d.x + i * 6) == one(b, d.x + i * 6));
+            CHECK_EQ(one(a, d.x + i * 6), one(b, d.x + i * 6));
         CHECK(a && b);
         ft__model_free(a);
         ft__model_free(b);
@@ -248,10 +248,11 @@ static void cross_validation_predicts_what_a_model_of_the_rest_does(void)
 
     for (uint32_t i = 0; i < N; i++)
         fold[i] = i < 10 ? 0 : 1 + i % 2;
-    CHECK(ft__model_cross_validate(out, &d.m, d.y, NULL, fold, 3, &opt, NULL) == FT_OK);
-    CHECK(ft__model_fit(&m, &rest, d.y + 10, NULL, &opt, NULL) == FT_OK);
+    CHECK_EQ(ft__model_cross_validate(out, &d.m, d.y, NULL, fold, 3, &opt, NULL),
+             FT_OK);
+    CHECK_EQ(ft__model_fit(&m, &rest, d.y + 10, NULL, &opt, NULL), FT_OK);
     for (size_t i = 0; m && i < 10; i++)
-        CHECK(one(m, d.x + 2 * i) == out[i]);
+        CHECK_EQ(one(m, d.x + 2 * i), out[i]);
     ft__model_free(m);
     data_free(&d);
 }
@@ -269,7 +270,7 @@ static void ridge_is_its_closed_form(void)
 
     for (int i = 0; i < 4; i++)
         cross += ((double)x[i] - mean_x) / sd * y[i];
-    CHECK(ft__model_fit(&r, &m, y, NULL, &opt, NULL) == FT_OK);
+    CHECK_EQ(ft__model_fit(&r, &m, y, NULL, &opt, NULL), FT_OK);
     if (!r)
         return;
     CHECK_NEAR(one(r, (float[]){6}), mean_y + cross / 4.5 * (6 - mean_x) / sd, 1e-6);
@@ -292,7 +293,7 @@ static void ridge_finds_a_plane(void)
         x[3 * i + 2] = (float)(i % 5);
         y[i] = 1 + 2 * (i % 7) - 3 * (i % 5);
     }
-    CHECK(ft__model_fit(&r, &m, y, NULL, &opt, NULL) == FT_OK);
+    CHECK_EQ(ft__model_fit(&r, &m, y, NULL, &opt, NULL), FT_OK);
     if (!r)
         return;
     CHECK_NEAR(one(r, (float[]){100, 5, -50}), 351, 1e-3);
@@ -344,7 +345,7 @@ static void neighbours_are_those_of_a_search_of_all(void)
         mean[i % COLS] += (double)d.x[i] / N;
     for (size_t i = 0; i < N * COLS; i++)
         var[i % COLS] += pow((double)d.x[i] - mean[i % COLS], 2) / N;
-    CHECK(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_OK);
+    CHECK_EQ(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL), FT_OK);
     for (size_t i = 0; i < N * COLS; i++)
         d.x[i] = (float)(((double)d.x[i] - mean[i % COLS]) / sqrt(var[i % COLS]));
     for (size_t i = 0; m && i < 50; i++) {
@@ -370,9 +371,9 @@ static void one_neighbour_is_the_training_row(void)
         const ft_model_options opt = {.method = methods[k], .neighbours = 1};
         ft_model *m;
 
-        CHECK(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_OK);
+        CHECK_EQ(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL), FT_OK);
         for (size_t i = 0; m && i < 333; i++)
-            CHECK(one(m, d.x + 5 * i) == d.y[i == 300 ? 100 : i]);
+            CHECK_EQ(one(m, d.x + 5 * i), d.y[i == 300 ? 100 : i]);
         ft__model_free(m);
     }
     data_free(&d);
@@ -386,11 +387,11 @@ static void a_tree_is_all_rows_with_their_best_split(void)
     ft_model_options opt = {.method = FT_METHOD_TREE};
     ft_model *t;
 
-    CHECK(ft__model_fit(&t, &m, y, NULL, &opt, NULL) == FT_OK);
+    CHECK_EQ(ft__model_fit(&t, &m, y, NULL, &opt, NULL), FT_OK);
     if (!t)
         return;
-    CHECK(one(t, (float[]){6, 0}) == 1);
-    CHECK(one(t, (float[]){7, 0}) == 5);
+    CHECK_EQ(one(t, (float[]){6, 0}), 1);
+    CHECK_EQ(one(t, (float[]){7, 0}), 5);
     ft__model_free(t);
 }
 
@@ -441,8 +442,8 @@ static void boosting_is_what_xgboost_says(void)
         CHECK(!xgb.booster_set(booster, param[i][0], param[i][1]));
     for (int i = 0; i < ROUNDS; i++)
         CHECK(!xgb.booster_update(booster, i, train));
-    CHECK(ask && !ask(booster, test, 0, 0, 0, &n, &said) && n == N);
-    CHECK(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_OK);
+    CHECK(ask && !ask(booster, test, 0, 0, 0, &n, &said) && EQ(n, N));
+    CHECK_EQ(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL), FT_OK);
     for (size_t i = 0; m && i < n; i++)
         CHECK_NEAR(one(m, q.x + i * COLS), mean + sqrt(var) * (double)said[i], 1e-5);
     ft__model_free(m);
@@ -493,7 +494,7 @@ static void support_vectors_hold_every_row_in_the_tube(void)
     }
     for (size_t i = 0; i < N; i++)
         var += (d.y[i] - mean) * (d.y[i] - mean) / N;
-    CHECK(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL) == FT_OK);
+    CHECK_EQ(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL), FT_OK);
     for (size_t i = 0; m && i < N; i++)
         CHECK_NEAR(one(m, d.x + 2 * i), d.y[i], (0.1 + 0.002) * sqrt(var));
     ft__model_free(m);

@@ -29,7 +29,7 @@ static bool has(const struct names *l, const char *s, size_t n)
 
 static void add(struct names *l, ft__bytes b)
 {
-    CHECK(l->n < MAX_NAMES);
+    CHECK(CMP(l->n, <, MAX_NAMES));
     if (l->n < MAX_NAMES)
         l->name[l->n++] = b;
 }
@@ -145,7 +145,7 @@ static void compare_shapes(const ft_graph *g, FILE *golden, const char *model,
     }
     if (found * 100 < wanted * 95 || wanted < 10)
         fprintf(stderr, "%s: %zu of %zu values found\n", model, found, wanted);
-    CHECK(wanted >= 10 && found * 100 >= wanted * 95);
+    CHECK(CMP(wanted, >=, 10) && CMP(found * 100, >=, wanted * 95));
 }
 
 static void specs_read_back(const ft_graph *g)
@@ -157,7 +157,7 @@ static void specs_read_back(const ft_graph *g)
         ft_error err = {0};
         ft_op back;
 
-        CHECK(n < sizeof(spec) && ft_op_parse(&back, spec, n, &err) == FT_OK &&
+        CHECK(CMP(n, <, sizeof(spec)) && EQ(ft_op_parse(&back, spec, n, &err), FT_OK) &&
               ft_op_equal(op, &back));
     }
 }
@@ -181,7 +181,7 @@ static void check_model(const char *root, const char *name, FILE *golden)
     CHECK(g != NULL);
     if (g) {
         look_at_file(&doc, &constant, &inside);
-        CHECK(!doc.bad && g->n_bounded == 0);
+        CHECK(!doc.bad && EQ(g->n_bounded, 0));
         compare_shapes(g, golden, name, &constant, &inside);
         specs_read_back(g);
     }
@@ -214,7 +214,7 @@ static void every_value_has_the_shape_that_onnx_infers(const char *root)
         fclose(fp);
         n++;
     }
-    CHECK(n == 22);
+    CHECK_EQ(n, 22);
     if (dir)
         closedir(dir);
 }
@@ -277,7 +277,7 @@ static void costs_are_what_torch_counts(const char *root)
                                      &want_params, &folded) != 4)
             continue;
         data = read_model(root, name, &len);
-        CHECK(data && ft__onnx_import(&g, data, len, name, NULL, NULL) == FT_OK);
+        CHECK(data && EQ(ft__onnx_import(&g, data, len, name, NULL, NULL), FT_OK));
         if (g) {
             CHECK_NEAR(macs(g), want_macs, 0);
             CHECK_NEAR(parameters(g), folded, 0);
@@ -286,7 +286,7 @@ static void costs_are_what_torch_counts(const char *root)
         free(data);
         n++;
     }
-    CHECK(n == 8);
+    CHECK_EQ(n, 8);
     if (fp)
         fclose(fp);
 }

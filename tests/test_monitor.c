@@ -99,7 +99,7 @@ static void the_fastest_cpu_that_may_be_used_has_the_clock(void)
     CHECK_NEAR(c.clock_low_hz, 2.69e9, 0);
     CHECK_NEAR(c.clock_hz, 2.70e9, 0);
     CHECK_NEAR(c.clock_high_hz, 2.71e9, 0);
-    CHECK(c.n == 5 && c.marks == 0);
+    CHECK(EQ(c.n, 5) && EQ(c.marks, 0));
     CHECK(isnan(c.memory_clock_hz));
 
     /* Nothing of one stretch is left in the next. */
@@ -111,7 +111,7 @@ static void the_fastest_cpu_that_may_be_used_has_the_clock(void)
     ft__watch_sample(&w);
     now_s = 12;
     ft__watch_end(&w, &c);
-    CHECK(c.n == 2 && c.marks == FT_MARK_CLOCK_MOVED);
+    CHECK(EQ(c.n, 2) && EQ(c.marks, FT_MARK_CLOCK_MOVED));
     CHECK_NEAR(c.clock_high_hz, 2.70e9, 0);
     ft__watch_close(&w);
 }
@@ -163,10 +163,10 @@ static void others_are_told_from_oneself(void)
         work(t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], cases[i].own);
         now_s = 100 + cases[i].duration_s;
         ft__watch_end(&w, &c);
-        CHECK(isnan(c.foreign_load) == isnan(cases[i].load));
+        CHECK_EQ(isnan(c.foreign_load), isnan(cases[i].load));
         if (!isnan(cases[i].load))
             CHECK_NEAR(c.foreign_load, cases[i].load, 1e-9);
-        CHECK(c.marks == cases[i].marks);
+        CHECK_EQ(c.marks, cases[i].marks);
         ft__watch_close(&w);
     }
 }
@@ -187,7 +187,7 @@ static void heat_and_throttling_are_seen(void)
     now_s = 1;
     ft__watch_end(&w, &c);
     CHECK_NEAR(c.temperature_max_k, 367.15, 1e-9);
-    CHECK(c.marks == 0 && c.throttle == 0);
+    CHECK(EQ(c.marks, 0) && EQ(c.throttle, 0));
 
     now_s = 1;
     ft__watch_begin(&w, &first);
@@ -199,8 +199,8 @@ static void heat_and_throttling_are_seen(void)
     now_s = 2;
     ft__watch_end(&w, &c);
     CHECK_NEAR(c.temperature_max_k, 369.15, 1e-9);
-    CHECK(c.marks == (FT_MARK_HOT | FT_MARK_THROTTLED));
-    CHECK(c.throttle == (uint64_t)1 << 63);
+    CHECK_EQ(c.marks, (FT_MARK_HOT | FT_MARK_THROTTLED));
+    CHECK_EQ(c.throttle, (uint64_t)1 << 63);
     ft__watch_close(&w);
 }
 
@@ -212,7 +212,7 @@ static void a_thermal_zone_serves_where_there_is_no_chip(void)
 
     use("jetson-tx1"); /* passive cooling from 97.5 C on; the fan's 50 C is no limit */
     open_watch(&w, "cpu", NULL);
-    CHECK(w.n_thermometers == 1);
+    CHECK_EQ(w.n_thermometers, 1);
     for (int i = 0; i < 2; i++) {
         now_s = i;
         ft__watch_begin(&w, &all);
@@ -220,7 +220,7 @@ static void a_thermal_zone_serves_where_there_is_no_chip(void)
         now_s = i + 1;
         ft__watch_end(&w, &c);
         CHECK_NEAR(c.temperature_max_k, i ? 366.65 : 334.65, 1e-9);
-        CHECK(c.marks == (i ? FT_MARK_HOT : 0u));
+        CHECK_EQ(c.marks, (i ? FT_MARK_HOT : 0u));
         edit("sys/class/thermal/thermal_zone1/temp", "93500\n");
     }
     ft__watch_close(&w);
@@ -243,8 +243,8 @@ static void what_a_machine_does_not_tell_is_nan(void)
     ft__watch_end(&w, &c);
     CHECK(isnan(c.clock_hz) && isnan(c.clock_low_hz) && isnan(c.clock_high_hz));
     CHECK(isnan(c.memory_clock_hz) && isnan(c.temperature_max_k));
-    CHECK(isnan(c.foreign_load) && c.throttle == 0 && c.marks == 0);
-    CHECK(ft_conditions_print(&c, text, sizeof(text)) == 0 && *text == '\0');
+    CHECK(isnan(c.foreign_load) && EQ(c.throttle, 0) && EQ(c.marks, 0));
+    CHECK(EQ(ft_conditions_print(&c, text, sizeof(text)), 0) && EQ(*text, '\0'));
     /* A virtual machine has the line of /proc/cpuinfo. */
     edit("proc/cpuinfo", "processor\t: 0\ncpu MHz\t\t: 2900.500\n\n"
                          "processor\t: 1\ncpu MHz\t\t: 2000.000\n");
@@ -301,11 +301,11 @@ static void a_gpu_tells_why_it_is_slow(void)
         ft__watch_sample(&w);
         now_s = 1;
         ft__watch_end(&w, &c);
-        CHECK(c.marks == cases[i].marks);
+        CHECK_EQ(c.marks, cases[i].marks);
         ft_conditions_print(&c, text, sizeof(text));
         if (strcmp(text, cases[i].text) != 0)
             fprintf(stderr, "case %zu: %s\n", i, text);
-        CHECK(strcmp(text, cases[i].text) == 0);
+        CHECK(SAME(text, cases[i].text));
         ft__watch_close(&w);
     }
 }
@@ -315,11 +315,12 @@ static void a_missing_gpu_is_no_failure(void)
     ft_conditions c;
     ft_monitor *m;
 
-    CHECK(ft_monitor_open(&m, "nvml:7", &(ft_settings_options){.nvml = "libnone.so"},
-                          NULL) == FT_OK);
+    CHECK_EQ(ft_monitor_open(&m, "nvml:7", &(ft_settings_options){.nvml = "libnone.so"},
+                             NULL),
+             FT_OK);
     ft_monitor_start(m);
     ft_monitor_stop(m, &c);
-    CHECK(c.n == 1);
+    CHECK_EQ(c.n, 1);
     ft_monitor_close(m);
     ft_monitor_close(NULL);
 }
@@ -342,7 +343,7 @@ static void long_stretches_keep_their_range(void)
     }
     now_s = 1000;
     ft__watch_end(&w, &c);
-    CHECK(c.n == 3 * FT__MAX_SAMPLES && w.n_clocks <= FT__MAX_SAMPLES);
+    CHECK(EQ(c.n, 3 * FT__MAX_SAMPLES) && CMP(w.n_clocks, <=, FT__MAX_SAMPLES));
     CHECK_NEAR(c.clock_hz, 1e9, 0);
     CHECK_NEAR(c.clock_high_hz, 1.1e9, 0);
     ft__watch_close(&w);
@@ -363,11 +364,11 @@ static void conditions_are_said_in_a_line(void)
         "heat, foreign load 0.4";
     char text[256], small[12];
 
-    CHECK(ft_conditions_print(&c, text, sizeof(text)) == sizeof(want) - 1);
-    CHECK(strcmp(text, want) == 0);
-    CHECK(ft_conditions_print(&c, small, sizeof(small)) == sizeof(want) - 1);
-    CHECK(strcmp(small, "clock 1400 ") == 0);
-    CHECK(ft_conditions_print(&c, NULL, 0) == sizeof(want) - 1);
+    CHECK_EQ(ft_conditions_print(&c, text, sizeof(text)), sizeof(want) - 1);
+    CHECK(SAME(text, want));
+    CHECK_EQ(ft_conditions_print(&c, small, sizeof(small)), sizeof(want) - 1);
+    CHECK(SAME(small, "clock 1400 "));
+    CHECK_EQ(ft_conditions_print(&c, NULL, 0), sizeof(want) - 1);
 }
 
 /* Watch for about so long; how long it has been. */
@@ -388,14 +389,14 @@ static void the_thread_samples_while_it_is_told_to(void)
     ft_monitor *m;
     double seconds;
 
-    CHECK(ft_monitor_open(&m, NULL, NULL, NULL) == FT_OK);
+    CHECK_EQ(ft_monitor_open(&m, NULL, NULL, NULL), FT_OK);
     seconds = watched_s(m, 0.25, &c);
     /* One at 10 ms, then each 100 ms. */
-    CHECK(c.n >= 1 && c.n <= 1 + seconds / 0.1);
-    CHECK(c.foreign_load >= 0);
+    CHECK(CMP(c.n, >=, 1) && CMP(c.n, <=, 1 + seconds / 0.1));
+    CHECK(CMP(c.foreign_load, >=, 0));
     for (int i = 0; i < 200; i++) {
         seconds = watched_s(m, 1e-6, &c);
-        CHECK(c.n >= 1);
+        CHECK(CMP(c.n, >=, 1));
         /* So short a stretch says nothing of others, unless this was held up. */
         CHECK(seconds >= 0.1 || !(c.marks & FT_MARK_FOREIGN_LOAD));
     }

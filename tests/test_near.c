@@ -31,7 +31,7 @@ static void add(struct set *g, const char *spec, uint32_t dataset, double target
     ft__sample *v = &g->v[g->s.n];
 
     g->s.v = g->v;
-    CHECK(ft_op_parse(&v->op, spec, strlen(spec), NULL) == FT_OK);
+    CHECK_EQ(ft_op_parse(&v->op, spec, strlen(spec), NULL), FT_OK);
     v->hash = ft__op_hash(&v->op);
     v->dataset = dataset;
     g->target[g->s.n] = target;
@@ -66,7 +66,7 @@ static ft__neighbours near_of(const struct set *g)
 {
     ft__neighbours near;
 
-    CHECK(ft__neighbours_make(&near, &g->s, g->row, g->target, g->s.n, NULL) == FT_OK);
+    CHECK_EQ(ft__neighbours_make(&near, &g->s, g->row, g->target, g->s.n, NULL), FT_OK);
     return near;
 }
 
@@ -96,10 +96,10 @@ static void check_side(const struct set *g, const ft__sample *v, const float *co
     const float target = columns[axis * FT__AXIS_COLUMNS + above];
     const float octaves = columns[axis * FT__AXIS_COLUMNS + 2 + above];
 
-    CHECK((at < 0) == !isfinite(target) && (at < 0) == !isfinite(octaves));
+    CHECK(EQ((at < 0), !isfinite(target)) && EQ((at < 0), !isfinite(octaves)));
     if (at < 0)
         return;
-    CHECK(target == (float)g->target[at]);
+    CHECK_EQ(target, (float)g->target[at]);
     CHECK_NEAR(octaves,
                fabs(log2((double)(1 + g->v[at].op.value[axis]) /
                          (double)(1 + v->op.value[axis]))),
@@ -113,7 +113,7 @@ static void neighbours_differ_in_one_size_and_are_the_next(void)
 
     fill_grid(&g);
     near = near_of(&g);
-    CHECK(near.n_axes == 3);
+    CHECK_EQ(near.n_axes, 3);
     /* Known ones, and others on the grid and beside it. */
     asked = g;
     add_linear(&asked, 2, 2, 5, 0, 0);
@@ -128,7 +128,7 @@ static void neighbours_differ_in_one_size_and_are_the_next(void)
                 check_side(&g, &asked.v[i], columns, axis, above);
                 found |= search(&g, &asked.v[i], axis, above ? 1 : -1) >= 0;
             }
-        CHECK(any == found);
+        CHECK_EQ(any, found);
     }
     ft__neighbours_free(&near);
 }
@@ -149,11 +149,11 @@ static void sizes_that_are_always_equal_count_as_one(void)
             add(&g, spec, 0, size + channels / 100.0);
         }
     near = near_of(&g);
-    CHECK(near.n_axes == 2);
+    CHECK_EQ(near.n_axes, 2);
     /* 4 x 8 x 14 x 14: channels 16, height and width 7 and 28. */
     CHECK(ft__neighbours_fill(&near, columns, &g.v[4]));
-    CHECK(isnan(columns[0]) && columns[1] == 14.16f);
-    CHECK(columns[4] == 7.08f && columns[5] == 28.08f);
+    CHECK(isnan(columns[0]) && EQ(columns[1], 14.16f));
+    CHECK(EQ(columns[4], 7.08f) && EQ(columns[5], 28.08f));
     ft__neighbours_free(&near);
 }
 
@@ -168,11 +168,11 @@ static void repeats_are_one_operation_and_no_neighbours(void)
     add_linear(&g, 8, 16, 32, 0, 2);
     add_linear(&g, 9, 16, 32, 0, 7);
     near = near_of(&g);
-    CHECK(near.n_axes == 1);
+    CHECK_EQ(near.n_axes, 1);
     CHECK(ft__neighbours_fill(&near, columns, &g.v[0]));
-    CHECK(isnan(columns[0]) && columns[1] == 7);
+    CHECK(isnan(columns[0]) && EQ(columns[1], 7));
     CHECK(ft__neighbours_fill(&near, columns, &g.v[2]));
-    CHECK(columns[0] == 1.5f && isnan(columns[1]));
+    CHECK(EQ(columns[0], 1.5f) && isnan(columns[1]));
     ft__neighbours_free(&near);
 }
 
@@ -188,7 +188,7 @@ static void without_a_grid_there_is_nothing_to_look_up(void)
                    1 + (int)ft__prng_below(&p, 5000), 1 + (int)ft__prng_below(&p, 5000),
                    0, 0);
     near = near_of(&g);
-    CHECK(near.n_axes == 0 && ft__neighbours_columns(&near) == 0);
+    CHECK(EQ(near.n_axes, 0) && EQ(ft__neighbours_columns(&near), 0));
     ft__neighbours_free(&near);
 }
 
@@ -246,7 +246,7 @@ static ft_op grid_op(int i)
     snprintf(spec, sizeof(spec), "linear x=%dx%d out=%d dtype=fp32",
              row_sizes[i % N_ROW_SIZES], sizes[i / N_ROW_SIZES % N_SIZES],
              sizes[i / N_ROW_SIZES / N_SIZES]);
-    CHECK(ft_op_parse(&op, spec, strlen(spec), NULL) == FT_OK);
+    CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK);
     return op;
 }
 
@@ -271,8 +271,8 @@ static ft_store *grid_store(void)
     ft_store *s;
     int64_t run;
 
-    CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
-    CHECK(ft__store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
+    CHECK_EQ(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL), FT_OK);
+    CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
     for (int i = 0; i < N_GRID; i++) {
         const ft_op op = grid_op(i);
         char spec[200];
@@ -285,10 +285,10 @@ static ft_store *grid_store(void)
         ft_op_print(&op, spec, sizeof(spec));
         ft_op_cost(&op, &c);
         m.value = 5e-6 + c.flops / 8e12;
-        CHECK(ft__store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
+        CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
         key.metric = "power";
         m.value = watts_of(&op);
-        CHECK(ft__store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
+        CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
     }
     return s;
 }
@@ -305,7 +305,7 @@ static ft_predictor *train(const ft_train_options *more)
     how.n_trees = 24;
     how.n_folds = 4;
     how.methods = 1u << FT_METHOD_EXTRA;
-    CHECK(ft_predictor_train(&p, s, &how, &err) == FT_OK);
+    CHECK_EQ(ft_predictor_train(&p, s, &how, &err), FT_OK);
     if (err.msg[0])
         fprintf(stderr, "%s\n", err.msg);
     ft_store_close(s);
@@ -328,7 +328,7 @@ static ft_status ask(ft__op_answer *a, const ft__family *f, const ft_op *op)
     ft__dataset on = {.device = (char *)"a30"};
     ft_status st;
 
-    CHECK(ft_device_load(&on.file, data, "a30", NULL) == FT_OK);
+    CHECK_EQ(ft_device_load(&on.file, data, "a30", NULL), FT_OK);
     st = ft__family_query(a, f, FT__METRIC_POWER, &on, op, NULL, 1, NULL);
     ft_device_free(on.file);
     return st;
@@ -346,8 +346,8 @@ static double error_of(const ft__family *f)
 
         if (is_known(i))
             continue;
-        CHECK(ask(&a, f, &op) == FT_OK);
-        CHECK(a.low <= a.value && a.value <= a.high);
+        CHECK_EQ(ask(&a, f, &op), FT_OK);
+        CHECK(CMP(a.low, <=, a.value) && CMP(a.value, <=, a.high));
         sum += fabs(a.value / watts_of(&op) - 1);
         n++;
     }
@@ -367,15 +367,15 @@ static ft__family train_plain(void)
     ft__samples s = {0}, own;
     uint32_t *row;
 
-    CHECK(ft__samples_read(&s, store, NULL, NULL, NULL) == FT_OK);
-    CHECK(ft__samples_know(&s, data, NULL) == FT_OK);
+    CHECK_EQ(ft__samples_read(&s, store, NULL, NULL, NULL), FT_OK);
+    CHECK_EQ(ft__samples_know(&s, data, NULL), FT_OK);
     row = calloc(s.n + 1, sizeof(*row));
     CHECK(row != NULL);
     for (size_t i = 0; i < s.n; i++)
         row[i] = (uint32_t)i;
-    CHECK(ft__samples_subset(&own, &s, row, s.n, NULL) == FT_OK);
-    CHECK(ft__family_train(&f, &own, &how, NULL) == FT_OK);
-    CHECK(count_near(&f) == 0);
+    CHECK_EQ(ft__samples_subset(&own, &s, row, s.n, NULL), FT_OK);
+    CHECK_EQ(ft__family_train(&f, &own, &how, NULL), FT_OK);
+    CHECK_EQ(count_near(&f), 0);
     free(row);
     ft__samples_free(&own);
     ft__samples_free(&s);
@@ -389,15 +389,15 @@ static void neighbours_need_room(void)
     const ft_train_options small = {.most_bytes = 150000};
     ft_predictor *p = train(&small);
 
-    CHECK(count_near(p->family) == 0);
+    CHECK_EQ(count_near(p->family), 0);
     ft_predictor_free(p);
 }
 
 static void neighbours_tell_what_sizes_do_not(const ft__family *near,
                                               const ft__family *plain)
 {
-    CHECK(count_near(near) == 1);
-    CHECK(error_of(near) < 0.6 * error_of(plain));
+    CHECK_EQ(count_near(near), 1);
+    CHECK(CMP(error_of(near), <, 0.6 * error_of(plain)));
 }
 
 static void what_has_no_neighbours_is_answered_without(const ft__family *near,
@@ -407,9 +407,9 @@ static void what_has_no_neighbours_is_answered_without(const ft__family *near,
     ft__op_answer a, b;
     ft_op op;
 
-    CHECK(ft_op_parse(&op, spec, strlen(spec), NULL) == FT_OK);
-    CHECK(ask(&a, near, &op) == FT_OK && ask(&b, plain, &op) == FT_OK);
-    CHECK(a.value == b.value);
+    CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK);
+    CHECK(EQ(ask(&a, near, &op), FT_OK) && EQ(ask(&b, plain, &op), FT_OK));
+    CHECK_EQ(a.value, b.value);
 }
 
 static void threads_change_no_byte(const ft_predictor *one)
@@ -417,7 +417,7 @@ static void threads_change_no_byte(const ft_predictor *one)
     const ft_train_options how = {.threads = 3};
     ft_predictor *three = train(&how);
 
-    CHECK(one->len == three->len && !memcmp(one->image, three->image, one->len));
+    CHECK(EQ(one->len, three->len) && !memcmp(one->image, three->image, one->len));
     ft_predictor_free(three);
 }
 
@@ -426,8 +426,8 @@ static void what_is_added_to_keeps_them(const ft_predictor *p)
     const ft_train_options how = {.add = p};
     ft_predictor *more = train(&how);
 
-    CHECK(p->len == more->len && !memcmp(p->image, more->image, p->len));
-    CHECK(error_of(more->family) == error_of(p->family));
+    CHECK(EQ(p->len, more->len) && !memcmp(p->image, more->image, p->len));
+    CHECK_EQ(error_of(more->family), error_of(p->family));
     ft_predictor_free(more);
 }
 
@@ -435,9 +435,9 @@ static void a_saved_file_answers_the_same(const ft_predictor *p, const char *pat
 {
     ft_predictor *again = NULL;
 
-    CHECK(ft_predictor_save(p, path, NULL) == FT_OK);
-    CHECK(ft_predictor_load(&again, path, NULL) == FT_OK);
-    CHECK(error_of(again->family) == error_of(p->family));
+    CHECK_EQ(ft_predictor_save(p, path, NULL), FT_OK);
+    CHECK_EQ(ft_predictor_load(&again, path, NULL), FT_OK);
+    CHECK_EQ(error_of(again->family), error_of(p->family));
     ft_predictor_free(again);
     remove(path);
 }
@@ -450,7 +450,7 @@ static void damage_is_noticed(const ft_predictor *p)
     unsigned char *copy = aligned_alloc(64, (p->len + 63) / 64 * 64);
     const ft_op op = grid_op(40);
 
-    CHECK(at < l->n_regressors);
+    CHECK(CMP(at, <, l->n_regressors));
     for (size_t i = 0; i < l->part[at].stored.bytes; i += 997) {
         ft_predictor *broken;
         ft__op_answer a;
@@ -461,7 +461,7 @@ static void damage_is_noticed(const ft_predictor *p)
         st = ft__predictor_load_image(&broken, copy, p->len, NULL);
         if (!st)
             st = ask(&a, broken->family, &op);
-        CHECK(st == FT_EFORMAT);
+        CHECK_EQ(st, FT_EFORMAT);
         ft_predictor_free(broken);
     }
     free(copy);

@@ -51,8 +51,8 @@ static float *run(ft_session *s, const ft_graph *g, uint32_t policy, int64_t *n_
         return NULL;
     }
     fill(n);
-    CHECK(ft__network_run(n, &err) == FT_OK);
-    CHECK(s->engine->sync(s->context, &err) == FT_OK);
+    CHECK_EQ(ft__network_run(n, &err), FT_OK);
+    CHECK_EQ(s->engine->sync(s->context, &err), FT_OK);
     for (uint32_t i = 0; i < ft__network_graph(n)->n_tensors && !out; i++) {
         const ft_tensor *t = &ft__network_graph(n)->tensor[i];
 
@@ -85,7 +85,7 @@ static void both_lowerings_compute_the_same(ft_session *s, const char *root,
     }
     a = run(s, g, 0, &n);
     b = run(s, g, FT_POLICY_CHANNELS_LAST, &m);
-    CHECK(a && b && n == m && n > 0);
+    CHECK(a && b && EQ(n, m) && CMP(n, >, 0));
     for (int64_t i = 0; a && b && i < n; i++) {
         most = fmax(most, fabs((double)a[i]));
         worst = fmax(worst, fabs((double)a[i] - (double)b[i]));
@@ -94,7 +94,7 @@ static void both_lowerings_compute_the_same(ft_session *s, const char *root,
     if (!(worst <= 1e-3 * most) || !(most > 0))
         fprintf(stderr, "%s: largest value %g, largest difference %g\n", name, most,
                 worst);
-    CHECK(most > 0 && worst <= 1e-3 * most);
+    CHECK(CMP(most, >, 0) && CMP(worst, <=, 1e-3 * most));
     free(a);
     free(b);
     ft_graph_free(g);

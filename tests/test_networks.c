@@ -1,4 +1,4 @@
-/* Networks whose times follow from a known host and device: are they found again? */
+/* Networks of a simulated host and device: are their times predicted? */
 #include "foretell/evaluate.h"
 #include "foretell/networks.h"
 #include "foretell/predictor.h"
@@ -10,6 +10,7 @@
 #include "predict/file/predictor.h"
 #include "predict/query/op_costs.h"
 #include "put_member.h"
+#include "simulated_device.h"
 #include "store/store_inside.h"
 
 static char data_dir[4096];
@@ -43,7 +44,7 @@ static void put_on(ft_store *s, int64_t run, const char *device, const char *set
                               .n = 1,
                               .iterations = 1};
 
-    CHECK(ft__store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
+    CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
 }
 
 static void put_in(ft_store *s, int64_t run, const char *setting, const char *spec,
@@ -63,49 +64,73 @@ static long size_of(int i)
     return 3000L << (i % 14);
 }
 
-/* relu, sigmoid and tanh of many sizes; alone each waits for the host. */
+/* relu, sigmoid and tanh of many sizes, in a loop each; the small ones wait for the
+ * host.
+ */
 static void put_operations(ft_store *s, int64_t run)
 {
     static const char *const kinds[] = {"relu", "sigmoid", "tanh"};
+    enum { LOOP = 50 };
     char spec[200];
 
     for (int i = 0; i < 3 * 28; i++) {
+        struct simulated m = simulated_device((uint64_t)i);
         long n = size_of(i / 3) + 500L * (i / 42);
 
+        for (int k = 0; k < LOOP; k++)
+            simulated_launch(&m, launch_s, device_s(n));
         snprintf(spec, sizeof(spec), "%s x=%ld dtype=fp32", kinds[i % 3], n);
-        put(s, run, spec, "forward", "time", fmax(launch_s, device_s(n)));
-        put(s, run, spec, "forward", "power",
-            device_s(n) < launch_s ? 40 + 100 * device_s(n) / launch_s : 140);
+        put(s, run, spec, "forward", "time", m.device_s / LOOP);
+        put(s, run, spec, "forward", "power", 40 + 100 * m.busy_s / m.device_s);
     }
 }
 
-/* Network i: four operations of neighbouring sizes, some of them often. In a network a
- * launch takes half as long and the device three quarters. */
+/* Network i: four operations of neighbouring sizes, one after the other, some rounds.
+ */
+static int rounds_of(int i)
+{
+    return 5 + i % 4;
+}
+
+static long part_of(int i, int j)
+{
+    return size_of(i + j) + 7L * i;
+}
+
+/* In a network a launch takes half as long, and the device three quarters: what a
+ * schedule has to find. */
+static struct simulated pass(int i)
+{
+    struct simulated m = simulated_device(1000 + (uint64_t)i);
+
+    for (int k = 0; k < rounds_of(i); k++)
+        for (int j = 0; j < 4; j++)
+            simulated_launch(&m, 0.5 * launch_s, 0.75 * device_s(part_of(i, j)));
+    return m;
+}
+
 static void put_network(ft_store *s, int64_t run, int i)
 {
     static const char *const kinds[] = {"relu", "sigmoid", "tanh"};
+    const struct simulated m = pass(i);
     char whole[100], part[200];
-    double device = 0, count = 0, time;
 
     snprintf(whole, sizeof(whole), "network name=net%d x=1x%d dtype=fp32", i,
              8 * i + 8);
     for (int j = 0; j < 4; j++) {
-        long n = size_of(i + j) + 7L * i;
-        ft_member m = {.source = "test",
-                       .whole = whole,
-                       .phase = "forward",
-                       .part = part,
-                       .count = 5 + i % 4,
-                       .note = ""};
+        ft_member member = {.source = "test",
+                            .whole = whole,
+                            .phase = "forward",
+                            .part = part,
+                            .count = rounds_of(i),
+                            .note = ""};
 
-        snprintf(part, sizeof(part), "%s x=%ld dtype=fp32", kinds[(i + j) % 3], n);
-        CHECK(put_member(s, &m) == FT_OK);
-        device += m.count * device_s(n);
-        count += m.count;
+        snprintf(part, sizeof(part), "%s x=%ld dtype=fp32", kinds[(i + j) % 3],
+                 part_of(i, j));
+        CHECK_EQ(put_member(s, &member), FT_OK);
     }
-    time = fmax(0.75 * device, 0.5 * launch_s * count);
-    put(s, run, whole, "forward", "time", time);
-    put(s, run, whole, "forward", "energy", 40 * time + 100 * 0.75 * device);
+    put(s, run, whole, "forward", "time", m.device_s);
+    put(s, run, whole, "forward", "energy", 40 * m.device_s + 100 * m.busy_s);
 }
 
 static ft_store *store_with(int n_networks)
@@ -113,8 +138,8 @@ static ft_store *store_with(int n_networks)
     ft_store *s = NULL;
     int64_t run;
 
-    CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
-    CHECK(ft__store_begin_run(s, &run, "test", "", NULL) == FT_OK);
+    CHECK_EQ(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL), FT_OK);
+    CHECK_EQ(ft__store_begin_run(s, &run, "test", "", NULL), FT_OK);
     put_operations(s, run);
     for (int i = 0; i < n_networks; i++)
         put_network(s, run, i);
@@ -132,7 +157,7 @@ static void hear(void *user, const ft_evaluated_row *r)
 {
     struct told *t = user;
 
-    CHECK(t->n < 40);
+    CHECK(CMP(t->n, <, 40));
     snprintf(t->spec[t->n], sizeof(*t->spec), "%s", r->spec);
     t->row[t->n++] = *r;
 }
@@ -158,7 +183,7 @@ static ft_evaluation evaluated(ft_store *s, struct told *t, const char *metric)
     ft_error err = {0};
 
     how.metric = metric;
-    CHECK(ft_evaluate(&e, s, NULL, &how, &err) == FT_OK);
+    CHECK_EQ(ft_evaluate(&e, s, NULL, &how, &err), FT_OK);
     if (*err.msg)
         fprintf(stderr, "%s\n", err.msg);
     return e;
@@ -170,13 +195,17 @@ static void networks_of_a_known_host_and_device_are_predicted(void)
     struct told t;
     ft_evaluation e = evaluated(s, &t, NULL), j = evaluated(s, &t, "energy");
 
-    CHECK(e.n_rows == 12 && e.n_splits == 12 && e.all.learned.n == 12 && t.n == 12);
-    CHECK(e.all.learned.mape < 0.12);
-    CHECK(e.all.learned.mape < 0.5 * e.all.base.mape);
-    CHECK(e.all.covered >= 0.75);
-    CHECK(j.all.learned.n == 12 && j.all.learned.mape < 0.25);
+    CHECK(EQ(e.n_rows, 12) && EQ(e.n_splits, 12) && EQ(e.all.learned.n, 12) &&
+          EQ(t.n, 12));
+    /* Launches and kernels of a network are faster than alone by a half and a quarter:
+     * three quarters of the error of a plain sum are systematic. Nine of 12 intervals
+     * hold 97 times of 100 where each holds nine in ten. */
+    CHECK(CMP(e.all.learned.mape, <, 0.25 * e.all.base.mape));
+    CHECK(CMP(e.all.covered, >=, 0.75));
+    CHECK(EQ(j.all.learned.n, 12) && CMP(j.all.learned.mape, <, j.all.base.mape));
     for (size_t i = 0; i < t.n; i++)
-        CHECK(t.row[i].low <= t.row[i].value && t.row[i].value <= t.row[i].high);
+        CHECK(CMP(t.row[i].low, <=, t.row[i].value) &&
+              CMP(t.row[i].value, <=, t.row[i].high));
     ft_evaluation_free(&e);
     ft_evaluation_free(&j);
     ft_store_close(s);
@@ -188,9 +217,9 @@ static void the_answer_is_the_same_every_time(void)
     struct told a, b;
     ft_evaluation x = evaluated(s, &a, NULL), y = evaluated(s, &b, NULL);
 
-    CHECK(a.n == 5 && b.n == 5);
+    CHECK(EQ(a.n, 5) && EQ(b.n, 5));
     for (size_t i = 0; i < a.n && i < b.n; i++)
-        CHECK(a.row[i].value == b.row[i].value && a.row[i].high == b.row[i].high);
+        CHECK(EQ(a.row[i].value, b.row[i].value) && EQ(a.row[i].high, b.row[i].high));
     ft_evaluation_free(&x);
     ft_evaluation_free(&y);
     ft_store_close(s);
@@ -205,24 +234,24 @@ static void what_is_missing_is_said(void)
     ft_error err = {0};
 
     how.networks = "device=nowhere";
-    CHECK(ft_evaluate(&e, s, NULL, &how, &err) == FT_ENOTFOUND);
-    CHECK(strstr(err.msg, "no time of networks"));
+    CHECK_EQ(ft_evaluate(&e, s, NULL, &how, &err), FT_ENOTFOUND);
+    CHECK(HAS(err.msg, "no time of networks"));
     how.networks = "device";
-    CHECK(ft_evaluate(&e, s, NULL, &how, &err) == FT_EINVAL);
+    CHECK_EQ(ft_evaluate(&e, s, NULL, &how, &err), FT_EINVAL);
     how = options(&t);
     how.only = "net7";
-    CHECK(ft_evaluate(&e, s, NULL, &how, &err) == FT_ENOTFOUND);
-    CHECK(strstr(err.msg, "net7"));
+    CHECK_EQ(ft_evaluate(&e, s, NULL, &how, &err), FT_ENOTFOUND);
+    CHECK(HAS(err.msg, "net7"));
     how = options(&t);
     how.protocol = FT_PROTOCOL_FOLDS;
-    CHECK(ft_evaluate(&e, s, NULL, &how, &err) == FT_EINVAL);
+    CHECK_EQ(ft_evaluate(&e, s, NULL, &how, &err), FT_EINVAL);
     how = options(&t);
     how.metric = "power";
-    CHECK(ft_evaluate(&e, s, NULL, &how, &err) == FT_EINVAL);
+    CHECK_EQ(ft_evaluate(&e, s, NULL, &how, &err), FT_EINVAL);
     how = options(&t);
     how.networks = NULL;
     how.protocol = FT_PROTOCOL_ARCHITECTURE;
-    CHECK(ft_evaluate(&e, s, NULL, &how, &err) == FT_EINVAL);
+    CHECK_EQ(ft_evaluate(&e, s, NULL, &how, &err), FT_EINVAL);
     ft_store_close(s);
 }
 
@@ -240,7 +269,7 @@ static ft_predictor *train(ft_store *s, const char *networks, const ft_predictor
     ft_predictor *p = NULL;
     ft_error err = {0};
 
-    CHECK(ft_predictor_train(&p, s, &how, &err) == FT_OK);
+    CHECK_EQ(ft_predictor_train(&p, s, &how, &err), FT_OK);
     if (!p)
         fprintf(stderr, "%s\n", err.msg);
     return p;
@@ -255,10 +284,10 @@ static ft_graph *graph_of(int i, const char *more)
 
     for (int j = 0; j < 4; j++)
         snprintf(text + strlen(text), sizeof(text) - strlen(text),
-                 "%s x=%ld dtype=fp32 *%d\n", kinds[(i + j) % 3],
-                 size_of(i + j) + 7L * i, 5 + i % 4);
+                 "%s x=%ld dtype=fp32 *%d\n", kinds[(i + j) % 3], part_of(i, j),
+                 rounds_of(i));
     snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s", more);
-    CHECK(ft_import_ops(&g, text, strlen(text), "net", NULL) == FT_OK);
+    CHECK_EQ(ft_import_ops(&g, text, strlen(text), "net", NULL), FT_OK);
     return g;
 }
 
@@ -271,24 +300,13 @@ static ft_network_estimate asked(const ft_predictor *p, int i, const char *devic
     ft_device_use on = {.policy = policy};
     ft_device *d = NULL;
 
-    CHECK(ft_device_load(&d, data_dir, device, NULL) == FT_OK);
+    CHECK_EQ(ft_device_load(&d, data_dir, device, NULL), FT_OK);
     on.device = d;
-    CHECK(ft_predict_network(&e, p, &on, g, NULL) == FT_OK);
+    CHECK_EQ(ft_predict_network(&e, p, &on, g, NULL), FT_OK);
     ft_network_estimate_free(&e);
     ft_device_free(d);
     ft_graph_free(g);
     return e;
-}
-
-static double true_time(int i)
-{
-    double device = 0, count = 0;
-
-    for (int j = 0; j < 4; j++) {
-        device += (5 + i % 4) * device_s(size_of(i + j) + 7L * i);
-        count += 5 + i % 4;
-    }
-    return fmax(0.75 * device, 0.5 * launch_s * count);
 }
 
 /* Networks 0 to 11 were measured but for number `but`. */
@@ -297,7 +315,7 @@ static ft_store *store_but(int but)
     ft_store *s = store_with(0);
     int64_t run;
 
-    CHECK(ft__store_begin_run(s, &run, "test", "", NULL) == FT_OK);
+    CHECK_EQ(ft__store_begin_run(s, &run, "test", "", NULL), FT_OK);
     for (int i = 0; i < 12; i++)
         if (i != but)
             put_network(s, run, i);
@@ -313,7 +331,7 @@ static ft_evaluated_row evaluated_as(int i)
     ft_evaluated_row row = {.value = NAN};
 
     for (size_t k = 0; k < t.n; k++)
-        if (t.row[k].truth == true_time(i))
+        if (t.row[k].truth == pass(i).device_s)
             row = t.row[k];
     ft_evaluation_free(&e);
     ft_store_close(s);
@@ -327,20 +345,21 @@ static void a_predictor_with_a_schedule_tells_a_network_it_has_not_seen(void)
 
     for (size_t k = 0; k < 2; k++) {
         const int i = left_out[k];
-        const double truth = true_time(i);
+        const double truth = pass(i).device_s;
         ft_store *s = store_but(i);
         ft_predictor *without = train(s, NULL, NULL), *with = train(s, "", NULL);
         ft_network_estimate a = asked(without, i, "a30", NULL, ""),
                             b = asked(with, i, "a30", NULL, "");
 
-        CHECK(a.n_networks == 0 && b.n_networks == 11);
-        CHECK_NEAR(b.time.value / truth, 1, 0.12);
-        CHECK(fabs(log(b.time.value / truth)) < 0.5 * fabs(log(a.time.value / truth)));
-        CHECK(b.time.low <= truth && truth <= b.time.high);
-        CHECK(b.time.value == evaluated_as(i).value);
-        CHECK(b.time.high == evaluated_as(i).high);
-        CHECK((b.host_s > b.busy_s) == (i == 3));
-        CHECK(b.energy.low <= b.energy.value && b.energy.value <= b.energy.high);
+        CHECK(EQ(a.n_networks, 0) && EQ(b.n_networks, 11));
+        CHECK(CMP(fabs(log(b.time.value / truth)), <,
+                  0.5 * fabs(log(a.time.value / truth))));
+        CHECK(CMP(b.time.low, <=, truth) && CMP(truth, <=, b.time.high));
+        CHECK_EQ(b.time.value, evaluated_as(i).value);
+        CHECK_EQ(b.time.high, evaluated_as(i).high);
+        CHECK_EQ((b.host_s > b.busy_s), (i == 3));
+        CHECK(CMP(b.energy.low, <=, b.energy.value) &&
+              CMP(b.energy.value, <=, b.energy.high));
         ft_predictor_free(without);
         ft_predictor_free(with);
         ft_store_close(s);
@@ -352,11 +371,11 @@ static void a_schedule_is_of_its_device_policy_and_phase(void)
     ft_store *s = store_but(3);
     ft_predictor *p = train(s, "device=a30", NULL);
 
-    CHECK(asked(p, 3, "a30", "default", "").n_networks == 11);
-    CHECK(asked(p, 3, "a30", "ieee", "").n_networks == 0);
-    CHECK(asked(p, 3, "l4", NULL, "").n_networks == 0);
-    CHECK(
-        asked(p, 3, "a30", NULL, "relu x=9000 dtype=fp32 phase=backward").n_networks ==
+    CHECK_EQ(asked(p, 3, "a30", "default", "").n_networks, 11);
+    CHECK_EQ(asked(p, 3, "a30", "ieee", "").n_networks, 0);
+    CHECK_EQ(asked(p, 3, "l4", NULL, "").n_networks, 0);
+    CHECK_EQ(
+        asked(p, 3, "a30", NULL, "relu x=9000 dtype=fp32 phase=backward").n_networks,
         0);
     ft_predictor_free(p);
     ft_store_close(s);
@@ -371,17 +390,17 @@ static void a_schedule_is_described_kept_and_goes_with_added_rows(void)
     double time = asked(p, 3, "a30", NULL, "").time.value;
 
     ft_predictor_get_info(p, &info);
-    CHECK(info.n_schedules == 1);
+    CHECK_EQ(info.n_schedules, 1);
     ft_predictor_get_schedule(p, 0, &k);
-    CHECK(strcmp(k.device, "a30") == 0 && strcmp(k.phase, "forward") == 0);
-    CHECK(k.n == 11 && k.error < 0.5 * k.without);
-    CHECK_NEAR(k.launch_s / (0.5 * launch_s), 1, 0.2);
-    CHECK(k.interval_low <= 1 && k.interval_high >= 1);
-    CHECK(ft_predictor_save(p, "test_networks.ftp", NULL) == FT_OK);
-    CHECK(ft_predictor_load(&loaded, "test_networks.ftp", NULL) == FT_OK);
-    CHECK(asked(loaded, 3, "a30", NULL, "").time.value == time);
+    CHECK(SAME(k.device, "a30") && SAME(k.phase, "forward"));
+    CHECK(EQ(k.n, 11) && CMP(k.error, <, 0.5 * k.without));
+    CHECK_NEAR(k.launch_s / (0.5 * launch_s), 1, 0.2); /* as far as one deviates */
+    CHECK(CMP(k.interval_low, <=, 1) && CMP(k.interval_high, >=, 1));
+    CHECK_EQ(ft_predictor_save(p, "test_networks.ftp", NULL), FT_OK);
+    CHECK_EQ(ft_predictor_load(&loaded, "test_networks.ftp", NULL), FT_OK);
+    CHECK_EQ(asked(loaded, 3, "a30", NULL, "").time.value, time);
     added = train(s, NULL, loaded);
-    CHECK(asked(added, 3, "a30", NULL, "").time.value == time);
+    CHECK_EQ(asked(added, 3, "a30", NULL, "").time.value, time);
     remove("test_networks.ftp");
     ft_predictor_free(added);
     ft_predictor_free(loaded);
@@ -403,23 +422,24 @@ static void every_way_of_asking_has_the_schedule(void)
     ft_op_costs *pricer;
     ft_brief brief[2];
 
-    CHECK(ft_device_load(&d, data_dir, "a30", NULL) == FT_OK);
-    CHECK(ft_import_ops(&g, text, strlen(text), "net", NULL) == FT_OK);
+    CHECK_EQ(ft_device_load(&d, data_dir, "a30", NULL), FT_OK);
+    CHECK_EQ(ft_import_ops(&g, text, strlen(text), "net", NULL), FT_OK);
     on.device = d;
-    CHECK(ft_predict_network_many(brief, p, &on, settings, 2, g, NULL) == FT_OK);
+    CHECK_EQ(ft_predict_network_many(brief, p, &on, settings, 2, g, NULL), FT_OK);
     for (int i = 0; i < 2; i++) {
         ft_network_estimate e = {0};
 
         on.setting = settings[i];
-        CHECK(ft_predict_network(&e, p, &on, g, NULL) == FT_OK);
-        CHECK(e.n_networks == 11);
-        CHECK(e.time.value == brief[i].time_s && e.energy.value == brief[i].energy_j);
+        CHECK_EQ(ft_predict_network(&e, p, &on, g, NULL), FT_OK);
+        CHECK_EQ(e.n_networks, 11);
+        CHECK(EQ(e.time.value, brief[i].time_s) &&
+              EQ(e.energy.value, brief[i].energy_j));
         ft_network_estimate_free(&e);
     }
     on.setting = NULL;
-    CHECK(ft_op_costs_new(&pricer, p, &on, NULL) == FT_OK);
-    CHECK(ft_op_costs_of_lists(pricer, &list, 1, NULL) == FT_OK);
-    CHECK(list.brief.time_s == brief[0].time_s);
+    CHECK_EQ(ft_op_costs_new(&pricer, p, &on, NULL), FT_OK);
+    CHECK_EQ(ft_op_costs_of_lists(pricer, &list, 1, NULL), FT_OK);
+    CHECK_EQ(list.brief.time_s, brief[0].time_s);
     ft_op_costs_free(pricer);
     ft_graph_free(g);
     ft_device_free(d);
@@ -435,12 +455,12 @@ static void a_damaged_schedule_is_refused(void)
     FILE *file;
     size_t len;
 
-    CHECK(ft_predictor_save(p, "test_networks.ftp", NULL) == FT_OK);
+    CHECK_EQ(ft_predictor_save(p, "test_networks.ftp", NULL), FT_OK);
     file = fopen("test_networks.ftp", "rb");
     len = file ? fread(image, 1, sizeof(image), file) : 0;
-    CHECK(len > 200 && len < sizeof(image));
+    CHECK(CMP(len, >, 200) && CMP(len, <, sizeof(image)));
     image[len - 150] ^= 1; /* the schedule comes last */
-    CHECK(ft__predictor_load_image(&again, image, len, NULL) == FT_EFORMAT);
+    CHECK_EQ(ft__predictor_load_image(&again, image, len, NULL), FT_EFORMAT);
     if (file)
         fclose(file);
     remove("test_networks.ftp");

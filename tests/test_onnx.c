@@ -52,7 +52,7 @@ static void check_all(const struct good *cases, size_t n)
             print_specs(g, specs, sizeof(specs));
         if (strcmp(specs, cases[i].specs) != 0)
             fprintf(stderr, "case \"%s\" gives\n%s%s\n", cases[i].why, specs, err.msg);
-        CHECK(strcmp(specs, cases[i].specs) == 0);
+        CHECK(SAME(specs, cases[i].specs));
         ft_graph_free(g);
     }
 }
@@ -317,11 +317,11 @@ static void what_has_no_rule_is_bounded_and_named(void)
     if (!g)
         return;
     print_specs(g, specs, sizeof(specs));
-    CHECK(strcmp(specs, "generic read=192 out=1x7 dtype=fp32\n"
-                        "generic read=7 out=1x7 dtype=fp32\n") == 0);
-    CHECK(g->n_bounded == 2);
-    CHECK(strcmp(g->bounded[0], "Strange (node a)") == 0);
-    CHECK(strstr(g->bounded[1], "as large as its operand") != NULL);
+    CHECK(SAME(specs, "generic read=192 out=1x7 dtype=fp32\n"
+                      "generic read=7 out=1x7 dtype=fp32\n"));
+    CHECK_EQ(g->n_bounded, 2);
+    CHECK(SAME(g->bounded[0], "Strange (node a)"));
+    CHECK(HAS(g->bounded[1], "as large as its operand"));
     ft_graph_free(g);
 }
 
@@ -337,10 +337,10 @@ static void a_guess_that_does_not_fit_is_bounded_again(void)
     if (!g)
         return;
     print_specs(g, specs, sizeof(specs));
-    CHECK(strcmp(specs, "generic read=24 out=2x12 dtype=fp32\n"
-                        "generic read=26 out=2x12 dtype=fp32\n"
-                        "generic read=59 out=2x12 dtype=fp32\n") == 0);
-    CHECK(g->n_bounded == 3);
+    CHECK(SAME(specs, "generic read=24 out=2x12 dtype=fp32\n"
+                      "generic read=26 out=2x12 dtype=fp32\n"
+                      "generic read=59 out=2x12 dtype=fp32\n"));
+    CHECK_EQ(g->n_bounded, 3);
     ft_graph_free(g);
 }
 
@@ -369,11 +369,12 @@ static void open_dimensions_are_bound(void)
                             batched = {.batch = 3, .dims = dims, .n_dims = 1};
     ft_graph *g = import(OPEN, &opt, NULL);
 
-    CHECK(g && g->tensor[0].shape.dim[0] == 1 && g->tensor[1].shape.dim[1] == 7);
-    CHECK(g && g->n_assumptions == 1 && strncmp(g->assumption[0], "batch 1 (", 9) == 0);
+    CHECK(g && EQ(g->tensor[0].shape.dim[0], 1) && EQ(g->tensor[1].shape.dim[1], 7));
+    CHECK(g && EQ(g->n_assumptions, 1) &&
+          strncmp(g->assumption[0], "batch 1 (", 9) == 0);
     ft_graph_free(g);
     g = import(OPEN, &batched, NULL);
-    CHECK(g && g->tensor[0].shape.dim[0] == 3 && g->n_assumptions == 0);
+    CHECK(g && EQ(g->tensor[0].shape.dim[0], 3) && EQ(g->n_assumptions, 0));
     ft_graph_free(g);
 }
 
@@ -386,14 +387,14 @@ static void open_dimensions_are_bound_by_shapes_of_inputs(void)
     ft_graph *g = import(OPEN, &by_x, NULL);
 
     /* z has an unnamed batch and the same seq. */
-    CHECK(g && g->tensor[1].shape.dim[0] == 5 && g->tensor[1].shape.dim[1] == 7);
-    CHECK(g && g->n_assumptions == 1 &&
-          strcmp(g->assumption[0],
-                 "batch 5 for the other inputs too, as in --input x=5x7x4") == 0);
+    CHECK(g && EQ(g->tensor[1].shape.dim[0], 5) && EQ(g->tensor[1].shape.dim[1], 7));
+    CHECK(g && EQ(g->n_assumptions, 1) &&
+          SAME(g->assumption[0],
+               "batch 5 for the other inputs too, as in --input x=5x7x4"));
     ft_graph_free(g);
     g = import("in y fp32 batch,?\nnode Relu y z\nout z\n", &by_y, NULL);
-    CHECK(g && g->tensor[0].shape.dim[0] == 6 && g->tensor[0].shape.dim[1] == 2 &&
-          g->n_assumptions == 0);
+    CHECK(g && EQ(g->tensor[0].shape.dim[0], 6) && EQ(g->tensor[0].shape.dim[1], 2) &&
+          EQ(g->n_assumptions, 0));
     ft_graph_free(g);
 }
 
@@ -418,10 +419,10 @@ static void a_fixed_batch_is_another_where_all_goes_along(void)
             snprintf(open, sizeof(open), models[i], "batch", "batch");
             a = import(fixed, &opt, NULL);
             b = import(open, &opt, NULL);
-            CHECK(a && b && a->n_ops == b->n_ops && a->batch == batches[k]);
+            CHECK(a && b && EQ(a->n_ops, b->n_ops) && EQ(a->batch, batches[k]));
             for (uint32_t j = 0; a && b && j < a->n_ops; j++)
                 CHECK(ft_op_equal(&a->op[j], &b->op[j]));
-            CHECK(a && a->n_assumptions == 1);
+            CHECK(a && EQ(a->n_assumptions, 1));
             ft_graph_free(a);
             ft_graph_free(b);
         }
@@ -543,10 +544,10 @@ static void failures_are_one_sentence(void)
         ft_error err = {0};
         ft_graph *g = import(cases[i].model, &cases[i].opt, &err);
 
-        CHECK(g == NULL && err.status == cases[i].status);
+        CHECK(g == NULL && EQ(err.status, cases[i].status));
         if (strcmp(err.msg, cases[i].says) != 0)
             fprintf(stderr, "case %zu says \"%s\"\n", i, err.msg);
-        CHECK(strcmp(err.msg, cases[i].says) == 0);
+        CHECK(SAME(err.msg, cases[i].says));
         ft_graph_free(g);
     }
 }
@@ -579,7 +580,7 @@ static void try_bytes(const uint8_t *data, size_t len)
         return;
     memcpy(copy, data, len);
     if (ft__onnx_import(&g, copy, len, "m.onnx", NULL, &err) != FT_OK)
-        CHECK(g == NULL && err.msg[0] != '\0');
+        CHECK(g == NULL && CMP(err.msg[0], !=, '\0'));
     ft_graph_free(g);
     free(copy);
 }
@@ -592,7 +593,7 @@ static void no_cut_and_no_flip_does_harm(void)
     ft_graph *g = NULL;
     ft_error err = {0};
 
-    CHECK(data && ft__onnx_import(&g, data, len, "m.onnx", NULL, &err) == FT_OK);
+    CHECK(data && EQ(ft__onnx_import(&g, data, len, "m.onnx", NULL, &err), FT_OK));
     ft_graph_free(g);
     for (size_t n = 0; data && n < len; n++)
         try_bytes(data, n);
@@ -631,9 +632,9 @@ static void operators_are_found_by_domain_and_name(void)
             const ft__operator_rule *r = &ft__rule_tables[t]->rule[i];
 
             /* Not another one: each stands in the tables once. */
-            CHECK(rule_of(&o, domains[r->traits & FT__DOMAIN], r->op) == r);
+            CHECK_EQ(rule_of(&o, domains[r->traits & FT__DOMAIN], r->op), r);
         }
-    CHECK(rule_of(&o, "ai.onnx", "Conv") == rule_of(&o, "", "Conv"));
+    CHECK_EQ(rule_of(&o, "ai.onnx", "Conv"), rule_of(&o, "", "Conv"));
     CHECK(rule_of(&o, "", "Con") == NULL);
     CHECK(rule_of(&o, "", "Convolve") == NULL);
     CHECK(rule_of(&o, "com.microsoft", "Conv") == NULL);
@@ -650,7 +651,7 @@ static ft_status import_bytes(const void *p, size_t n, ft_graph **g, ft_error *e
     ft_status st = FT_EIO;
 
     *g = NULL;
-    CHECK(fd >= 0 && write(fd, p, n) == (ssize_t)n);
+    CHECK(CMP(fd, >=, 0) && EQ(write(fd, p, n), (ssize_t)n));
     if (fd >= 0)
         st = ft__import_file(g, path, NULL, err);
     close(fd);
@@ -665,23 +666,24 @@ static void files_are_told_apart_by_content(void)
     ft_error err = {0};
     ft_graph *g = NULL;
 
-    CHECK(data && import_bytes(data, len, &g, &err) == FT_OK);
+    CHECK(data && EQ(import_bytes(data, len, &g, &err), FT_OK));
     ft_graph_free(g);
-    CHECK(data && import_bytes(data, len / 2, &g, &err) == FT_EFORMAT);
-    CHECK(strstr(err.msg, "a damaged ONNX model: the file ends early (byte 2)"));
-    CHECK(import_bytes("relu x=8 dtype=fp32", 19, &g, &err) == FT_OK);
+    CHECK(data && EQ(import_bytes(data, len / 2, &g, &err), FT_EFORMAT));
+    CHECK(HAS(err.msg, "a damaged ONNX model: the file ends early (byte 2)"));
+    CHECK_EQ(import_bytes("relu x=8 dtype=fp32", 19, &g, &err), FT_OK);
     ft_graph_free(g);
-    CHECK(import_bytes("", 0, &g, &err) == FT_EFORMAT && strstr(err.msg, "is empty"));
-    CHECK(import_bytes("PK\3\4zip", 7, &g, &err) == FT_EFORMAT);
-    CHECK(import_bytes("\x7f"
-                       "ELF\2\1\1\0",
-                       8, &g, &err) == FT_EFORMAT);
-    CHECK(strstr(err.msg, "not an ONNX model: a field has no valid type (byte 0)"));
-    CHECK(import_bytes("\x08\x08", 2, &g, &err) == FT_EFORMAT);
-    CHECK(strstr(err.msg, "not an ONNX model: it holds no graph"));
-    CHECK(ft__import_file(&g, "/nowhere/x.onnx", NULL, &err) == FT_EIO && !g);
-    CHECK(strstr(err.msg, "/nowhere/x.onnx: No such file"));
-    CHECK(ft__import_file(&g, "/tmp", NULL, &err) == FT_EIO);
+    CHECK(EQ(import_bytes("", 0, &g, &err), FT_EFORMAT) && HAS(err.msg, "is empty"));
+    CHECK_EQ(import_bytes("PK\3\4zip", 7, &g, &err), FT_EFORMAT);
+    CHECK_EQ(import_bytes("\x7f"
+                          "ELF\2\1\1\0",
+                          8, &g, &err),
+             FT_EFORMAT);
+    CHECK(HAS(err.msg, "not an ONNX model: a field has no valid type (byte 0)"));
+    CHECK_EQ(import_bytes("\x08\x08", 2, &g, &err), FT_EFORMAT);
+    CHECK(HAS(err.msg, "not an ONNX model: it holds no graph"));
+    CHECK(EQ(ft__import_file(&g, "/nowhere/x.onnx", NULL, &err), FT_EIO) && !g);
+    CHECK(HAS(err.msg, "/nowhere/x.onnx: No such file"));
+    CHECK_EQ(ft__import_file(&g, "/tmp", NULL, &err), FT_EIO);
     free(data);
 }
 
@@ -706,16 +708,16 @@ static void spec_lists_count(void)
     ft_graph *g;
     ft_error err = {0};
 
-    CHECK(ft_import_ops(&g, text, sizeof(text) - 1, "m.ops", &err) == FT_OK);
-    CHECK(g && g->n_ops == 2 && g->op_count[0] == 3 && g->op_count[1] == 3);
+    CHECK_EQ(ft_import_ops(&g, text, sizeof(text) - 1, "m.ops", &err), FT_OK);
+    CHECK(g && EQ(g->n_ops, 2) && EQ(g->op_count[0], 3) && EQ(g->op_count[1], 3));
     ft_graph_free(g);
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-        CHECK(ft_import_ops(&g, bad[i].text, strlen(bad[i].text), "m.ops", &err) ==
-              FT_EFORMAT);
+        CHECK_EQ(ft_import_ops(&g, bad[i].text, strlen(bad[i].text), "m.ops", &err),
+                 FT_EFORMAT);
         if (strcmp(err.msg, bad[i].says) != 0 || err.pos != bad[i].pos)
             fprintf(stderr, "case %zu: %s (%llu)\n", i, err.msg,
                     (unsigned long long)err.pos);
-        CHECK(strcmp(err.msg, bad[i].says) == 0 && err.pos == bad[i].pos && !g);
+        CHECK(SAME(err.msg, bad[i].says) && EQ(err.pos, bad[i].pos) && !g);
     }
 }
 

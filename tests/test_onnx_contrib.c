@@ -122,7 +122,7 @@ static void append(char *to, size_t size, const char *line)
 {
     size_t n = strlen(to);
 
-    CHECK(n + strlen(line) < size);
+    CHECK(CMP(n + strlen(line), <, size));
     snprintf(to + n, size - n, "%s", line);
 }
 
@@ -165,7 +165,7 @@ static void results_are_those_of_onnx_runtime(const char *root)
         snprintf(path, sizeof(path), "%s/tests/data/contrib/%s", root, files[i]);
         n += run_file(path);
     }
-    CHECK(n > 0);
+    CHECK(CMP(n, >, 0));
 }
 
 /* ---- what they are made of ---- */
@@ -202,7 +202,7 @@ static void check_all(const struct made *cases, size_t n)
             print_specs(g, specs, sizeof(specs));
         if (strcmp(specs, cases[i].specs) != 0)
             fprintf(stderr, "case \"%s\" gives\n%s%s\n", cases[i].why, specs, err.msg);
-        CHECK(strcmp(specs, cases[i].specs) == 0);
+        CHECK(SAME(specs, cases[i].specs));
         ft_graph_free(g);
     }
 }
@@ -306,8 +306,8 @@ static void an_activation_that_is_not_known_is_bounded(void)
     ft_graph *g = import(cases[2].model, NULL);
 
     CHECK_ALL(cases);
-    CHECK(g && g->n_bounded == 1 &&
-          strcmp(g->bounded[0], "unknown activation of FusedGemm (node y)") == 0);
+    CHECK(g && EQ(g->n_bounded, 1) &&
+          SAME(g->bounded[0], "unknown activation of FusedGemm (node y)"));
     ft_graph_free(g);
 }
 
@@ -334,7 +334,7 @@ static void fused_attention_costs_what_its_pieces_do(void)
     }
     CHECK_NEAR(flops[0], flops[2], 0);
     CHECK_NEAR(flops[1], flops[2], 0);
-    CHECK(flops[2] > 0);
+    CHECK(CMP(flops[2], >, 0));
 }
 
 #define SCALES "const s fp32 -\nconst z uint8 - 0\nconst t fp32 -\nconst o int8 - 0\n"
@@ -407,7 +407,7 @@ static uint32_t count_equal_values(const ft_graph *g, const char *path)
         const ft_tensor *t;
         size_t at = 0;
 
-        CHECK(sscanf(line, "%255s %15s %127s", name, dtype, dims) == 3);
+        CHECK_EQ(sscanf(line, "%255s %15s %127s", name, dtype, dims), 3);
         t = tensor(g, name);
         if (!t)
             continue;
@@ -418,7 +418,7 @@ static uint32_t count_equal_values(const ft_graph *g, const char *path)
         if (strcmp(have, dims) != 0 || strcmp(ft_dtype_name(t->dtype), dtype) != 0)
             fprintf(stderr, "%s: %s is %s %s\n", path, line, ft_dtype_name(t->dtype),
                     have);
-        CHECK(strcmp(have, dims) == 0 && strcmp(ft_dtype_name(t->dtype), dtype) == 0);
+        CHECK(SAME(have, dims) && SAME(ft_dtype_name(t->dtype), dtype));
         n++;
     }
     if (f)
@@ -456,7 +456,7 @@ static void quantised_networks_are_as_onnx_runtime_runs_them(const char *root)
 
         snprintf(path, sizeof(path), "%s/tests/data/quantised/%s.onnx", root,
                  networks[i].name);
-        CHECK(ft__import_file(&g, path, NULL, &err) == FT_OK);
+        CHECK_EQ(ft__import_file(&g, path, NULL, &err), FT_OK);
         if (!g)
             continue;
         snprintf(path, sizeof(path), "%s/tests/data/quantised/%s.txt", root,
@@ -469,11 +469,12 @@ static void quantised_networks_are_as_onnx_runtime_runs_them(const char *root)
                 ft_dtype_bits(t->dtype) == 8)
                 bytes += (double)ft_shape_elements(&t->shape);
         }
-        CHECK(found >= networks[i].fewest);
-        CHECK(g->n_bounded == 0);
-        CHECK(bytes >= networks[i].weights && bytes < networks[i].weights + 100);
+        CHECK(CMP(found, >=, networks[i].fewest));
+        CHECK_EQ(g->n_bounded, 0);
+        CHECK(CMP(bytes, >=, networks[i].weights) &&
+              CMP(bytes, <, networks[i].weights + 100));
         flops = i % 4 ? flops : product_flops(g);
-        CHECK(flops > 0 && product_flops(g) == flops);
+        CHECK(CMP(flops, >, 0) && EQ(product_flops(g), flops));
         ft_graph_free(g);
     }
 }

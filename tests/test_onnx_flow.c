@@ -110,8 +110,8 @@ static void the_dearer_branch_counts(void)
     ft_graph *g = import(cases[0].model, NULL, NULL);
 
     CHECK_FLOWS(cases, NULL);
-    CHECK(g && g->n_bounded == 1);
-    CHECK(g && strcmp(g->bounded[0], "If (node y), its dearer branch taken") == 0);
+    CHECK(g && EQ(g->n_bounded, 1));
+    CHECK(g && SAME(g->bounded[0], "If (node y), its dearer branch taken"));
     ft_graph_free(g);
 }
 
@@ -130,8 +130,8 @@ static void a_branch_that_is_not_taken_leaves_nothing(void)
     if (!g)
         return;
     ft_graph_totals(g, &totals);
-    CHECK(totals.parameters == 16);
-    CHECK(totals.flops == 2 * 4 * 4 * 4);
+    CHECK_EQ(totals.parameters, 16);
+    CHECK_EQ(totals.flops, 2 * 4 * 4 * 4);
     ft_graph_free(g);
 }
 
@@ -201,18 +201,18 @@ static void loops_are_trained_round_by_round(void)
              *trained = NULL, *lowered = NULL;
     unsigned seen = 0;
 
-    CHECK(g && ft__graph_train(&trained, g, &step, NULL) == FT_OK);
+    CHECK(g && EQ(ft__graph_train(&trained, g, &step, NULL), FT_OK));
     for (uint32_t i = 0; trained && i < trained->n_nodes; i++) {
         const ft_node *n = &trained->node[i];
 
         if (trained->op[n->op].kind != FT_KIND_linear)
             continue;
-        CHECK(n->repeat == 10);
+        CHECK_EQ(n->repeat, 10);
         seen |= n->phase == FT_PHASE_BACKWARD ? 2 : 1;
     }
-    CHECK(seen == 3);
-    CHECK(g && ft__graph_lower(&lowered, g, 0, NULL) == FT_OK);
-    CHECK(lowered && lowered->n_outputs == 1);
+    CHECK_EQ(seen, 3);
+    CHECK(g && EQ(ft__graph_lower(&lowered, g, 0, NULL), FT_OK));
+    CHECK(lowered && EQ(lowered->n_outputs, 1));
     ft_graph_free(lowered);
     ft_graph_free(trained);
     ft_graph_free(g);
@@ -238,10 +238,10 @@ static void the_user_may_say_how_often_a_loop_runs(void)
 
     CHECK_FLOWS(cases, &opt);
     g = import(cases[0].model, NULL, NULL);
-    CHECK(g && g->n_bounded == 1 &&
-          strcmp(g->bounded[0],
-                 "Loop (node y,all), counted 1 time: how often it runs depends on data "
-                 "(--trips N sets it)") == 0);
+    CHECK(g && EQ(g->n_bounded, 1) &&
+          SAME(g->bounded[0],
+               "Loop (node y,all), counted 1 time: how often it runs depends on data "
+               "(--trips N sets it)"));
     ft_graph_free(g);
 }
 
@@ -391,10 +391,10 @@ static void failures_are_one_sentence(void)
         ft_error err = {0};
         ft_graph *g = import(cases[i].model, NULL, &err);
 
-        CHECK(g == NULL && err.status == cases[i].status);
+        CHECK(g == NULL && EQ(err.status, cases[i].status));
         if (strcmp(err.msg, cases[i].says) != 0)
             fprintf(stderr, "case %zu says \"%s\"\n", i, err.msg);
-        CHECK(strcmp(err.msg, cases[i].says) == 0);
+        CHECK(SAME(err.msg, cases[i].says));
         ft_graph_free(g);
     }
 }
@@ -417,8 +417,8 @@ static void loops_that_never_end_are_refused(void)
     for (int i = 0; i < 3; i++)
         strcat(text, close);
     g = import(text, NULL, &err);
-    CHECK(g == NULL && err.status == FT_EFORMAT);
-    CHECK(strcmp(err.msg, "m.onnx: node n: loops run it more than 2^52 times") == 0);
+    CHECK(g == NULL && EQ(err.status, FT_EFORMAT));
+    CHECK(SAME(err.msg, "m.onnx: node n: loops run it more than 2^52 times"));
     ft_graph_free(g);
 }
 

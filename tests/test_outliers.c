@@ -16,12 +16,12 @@ static void the_row_far_away_is_most_isolated(void)
 
     for (int j = 0; j < COLS; j++)
         d.x[FAR * COLS + j] = 5;
-    CHECK(ft__isolation_scores(score, &d.m, &opt, NULL) == FT_OK);
+    CHECK_EQ(ft__isolation_scores(score, &d.m, &opt, NULL), FT_OK);
     for (int i = 0; i < N; i++) {
-        CHECK(score[i] > 0 && score[i] < 1);
+        CHECK(CMP(score[i], >, 0) && CMP(score[i], <, 1));
         CHECK(i == FAR || score[i] < score[FAR] - 0.1);
     }
-    CHECK(score[FAR] > 0.7);
+    CHECK(CMP(score[FAR], >, 0.7));
     data_free(&d);
 }
 
@@ -34,10 +34,10 @@ static void scores_are_those_of_the_paper_in_small_cases(void)
     const ft_isolation_options opt = {.seed = 4};
     double score[5];
 
-    CHECK(ft__isolation_scores(score, &a, &opt, NULL) == FT_OK);
+    CHECK_EQ(ft__isolation_scores(score, &a, &opt, NULL), FT_OK);
     CHECK_NEAR(score[0], 0.5, 1e-12);
     CHECK_NEAR(score[1], 0.5, 1e-12);
-    CHECK(ft__isolation_scores(score, &b, &opt, NULL) == FT_OK);
+    CHECK_EQ(ft__isolation_scores(score, &b, &opt, NULL), FT_OK);
     for (int i = 0; i < 5; i++)
         CHECK_NEAR(score[i], 0.5, 1e-7);
 }
@@ -50,11 +50,11 @@ static void missing_values_are_no_reason_to_fail(void)
 
     for (int i = 0; i < 100; i += 3)
         d.x[2 * i] = NAN;
-    CHECK(ft__isolation_scores(score, &d.m, &opt, NULL) == FT_OK);
+    CHECK_EQ(ft__isolation_scores(score, &d.m, &opt, NULL), FT_OK);
     for (int i = 0; i < 100; i++)
-        CHECK(score[i] > 0 && score[i] < 1);
+        CHECK(CMP(score[i], >, 0) && CMP(score[i], <, 1));
     d.x[5] = INFINITY;
-    CHECK(ft__isolation_scores(score, &d.m, &opt, NULL) == FT_EINVAL);
+    CHECK_EQ(ft__isolation_scores(score, &d.m, &opt, NULL), FT_EINVAL);
     data_free(&d);
 }
 
@@ -70,7 +70,7 @@ static ft_outlier *find(const data *d, const double *log_time, uint32_t threads)
         abort();
     for (uint64_t i = 0; i < N; i++)
         group[i] = i / 2;
-    CHECK(ft__outliers_find(out, &d->m, log_time, group, &opt, NULL) == FT_OK);
+    CHECK_EQ(ft__outliers_find(out, &d->m, log_time, group, &opt, NULL), FT_OK);
     return out;
 }
 
@@ -88,12 +88,12 @@ static void slow_rows_are_found_and_few_others(void)
     for (int i = 0; i < N; i++) {
         if (i % 50 == 7) {
             found += out[i].slow;
-            CHECK(out[i].slower > 3 && out[i].slower < 8);
+            CHECK(CMP(out[i].slower, >, 3) && CMP(out[i].slower, <, 8));
         } else {
             false_alarms += out[i].slow;
         }
     }
-    CHECK(found == PLANTED && false_alarms <= N / 100);
+    CHECK(EQ(found, PLANTED) && CMP(false_alarms, <=, N / 100));
     free(out);
     data_free(&d);
 }
@@ -120,8 +120,8 @@ static void threads_change_no_bit(void)
     ft_outlier *a = find(&d, d.y, 1), *b = find(&d, d.y, 3);
 
     for (int i = 0; i < N; i++)
-        CHECK(a[i].slower == b[i].slower && a[i].isolation == b[i].isolation &&
-              a[i].slow == b[i].slow);
+        CHECK(EQ(a[i].slower, b[i].slower) && EQ(a[i].isolation, b[i].isolation) &&
+              EQ(a[i].slow, b[i].slow));
     free(a);
     free(b);
     data_free(&d);
@@ -137,14 +137,14 @@ static void what_cannot_be_judged_is_refused(void)
 
     for (uint64_t i = 0; i < N; i++)
         group[i] = i % 19;
-    CHECK(ft__outliers_find(out, &d.m, d.y, group, &opt, &err) == FT_EINVAL);
+    CHECK_EQ(ft__outliers_find(out, &d.m, d.y, group, &opt, &err), FT_EINVAL);
     for (uint64_t i = 0; i < N; i++)
         group[i] = i;
     opt.false_alarms = 0.7;
-    CHECK(ft__outliers_find(out, &d.m, d.y, group, &opt, &err) == FT_EINVAL);
+    CHECK_EQ(ft__outliers_find(out, &d.m, d.y, group, &opt, &err), FT_EINVAL);
     opt.false_alarms = 0;
     d.y[3] = NAN;
-    CHECK(ft__outliers_find(out, &d.m, d.y, group, &opt, &err) == FT_EINVAL);
+    CHECK_EQ(ft__outliers_find(out, &d.m, d.y, group, &opt, &err), FT_EINVAL);
     data_free(&d);
 }
 

@@ -52,16 +52,16 @@ static void a_file_is_replaced_whole_and_keeps_its_mode(void)
     struct stat now;
     ft__output o;
 
-    CHECK(ft_file_write(at("a"), "old", 3, &err) == FT_OK);
+    CHECK_EQ(ft_file_write(at("a"), "old", 3, &err), FT_OK);
     chmod(at("a"), 0600);
-    CHECK(ft__output_open(&o, at("a"), &err) == FT_OK);
+    CHECK_EQ(ft__output_open(&o, at("a"), &err), FT_OK);
     fputs("new text", o.fp);
     fflush(o.fp);
     CHECK(holds(at("a"), "old"));
-    CHECK(ft__output_close(&o, FT_OK, &err) == FT_OK);
+    CHECK_EQ(ft__output_close(&o, FT_OK, &err), FT_OK);
     CHECK(holds(at("a"), "new text"));
-    CHECK(stat(at("a"), &now) == 0 && (now.st_mode & 0777) == 0600);
-    CHECK(n_files() == 1);
+    CHECK(EQ(stat(at("a"), &now), 0) && EQ((now.st_mode & 0777), 0600));
+    CHECK_EQ(n_files(), 1);
 }
 
 static void what_fails_leaves_the_old_file(void)
@@ -69,16 +69,16 @@ static void what_fails_leaves_the_old_file(void)
     ft_error err;
     ft__output o;
 
-    CHECK(ft__output_open(&o, at("a"), &err) == FT_OK);
+    CHECK_EQ(ft__output_open(&o, at("a"), &err), FT_OK);
     fputs("half of", o.fp);
-    CHECK(ft__output_close(&o, FT_EINVAL, &err) == FT_EINVAL);
-    CHECK(holds(at("a"), "new text") && n_files() == 1);
-    CHECK(ft__output_open(&o, at("a"), &err) == FT_OK);
-    CHECK(dup2(open("/dev/full", O_WRONLY), fileno(o.fp)) >= 0);
+    CHECK_EQ(ft__output_close(&o, FT_EINVAL, &err), FT_EINVAL);
+    CHECK(holds(at("a"), "new text") && EQ(n_files(), 1));
+    CHECK_EQ(ft__output_open(&o, at("a"), &err), FT_OK);
+    CHECK(CMP(dup2(open("/dev/full", O_WRONLY), fileno(o.fp)), >=, 0));
     fputs("more than fits", o.fp);
-    CHECK(ft__output_close(&o, FT_OK, &err) == FT_EIO);
-    CHECK(strstr(err.msg, "cannot write all of") && strstr(err.msg, "No space"));
-    CHECK(holds(at("a"), "new text") && n_files() == 1);
+    CHECK_EQ(ft__output_close(&o, FT_OK, &err), FT_EIO);
+    CHECK(HAS(err.msg, "cannot write all of") && HAS(err.msg, "No space"));
+    CHECK(holds(at("a"), "new text") && EQ(n_files(), 1));
 }
 
 static void a_link_goes_on_pointing_at_its_file(void)
@@ -86,9 +86,9 @@ static void a_link_goes_on_pointing_at_its_file(void)
     ft_error err;
     struct stat now;
 
-    CHECK(symlink("a", at("link")) == 0);
-    CHECK(ft_file_write(at("link"), "through", 7, &err) == FT_OK);
-    CHECK(lstat(at("link"), &now) == 0 && S_ISLNK(now.st_mode));
+    CHECK_EQ(symlink("a", at("link")), 0);
+    CHECK_EQ(ft_file_write(at("link"), "through", 7, &err), FT_OK);
+    CHECK(EQ(lstat(at("link"), &now), 0) && S_ISLNK(now.st_mode));
     CHECK(holds(at("a"), "through"));
 }
 
@@ -99,25 +99,25 @@ static void pipes_and_devices_are_written_through(void)
     char got[8] = "";
     int fd;
 
-    CHECK(mkfifo(at("pipe"), 0600) == 0);
+    CHECK_EQ(mkfifo(at("pipe"), 0600), 0);
     fd = open(at("pipe"), O_RDWR);
-    CHECK(ft_file_write(at("pipe"), "abc", 3, &err) == FT_OK);
-    CHECK(read(fd, got, 3) == 3 && strcmp(got, "abc") == 0);
+    CHECK_EQ(ft_file_write(at("pipe"), "abc", 3, &err), FT_OK);
+    CHECK(EQ(read(fd, got, 3), 3) && SAME(got, "abc"));
     close(fd);
-    CHECK(stat(at("pipe"), &now) == 0 && S_ISFIFO(now.st_mode));
-    CHECK(ft_file_write("/dev/null", "abc", 3, &err) == FT_OK);
-    CHECK(stat("/dev/null", &now) == 0 && S_ISCHR(now.st_mode));
-    CHECK(ft_file_write("/dev/full", "abc", 3, &err) == FT_EIO);
+    CHECK(EQ(stat(at("pipe"), &now), 0) && S_ISFIFO(now.st_mode));
+    CHECK_EQ(ft_file_write("/dev/null", "abc", 3, &err), FT_OK);
+    CHECK(EQ(stat("/dev/null", &now), 0) && S_ISCHR(now.st_mode));
+    CHECK_EQ(ft_file_write("/dev/full", "abc", 3, &err), FT_EIO);
 }
 
 static void folders_and_missing_folders_are_named(void)
 {
     ft_error err;
 
-    CHECK(ft_file_write(folder, "abc", 3, &err) == FT_EIO);
-    CHECK(strstr(err.msg, folder) && strstr(err.msg, "is a folder"));
-    CHECK(ft_file_write(at("none/x"), "abc", 3, &err) == FT_EIO);
-    CHECK(strstr(err.msg, "none/x: No such file or directory"));
+    CHECK_EQ(ft_file_write(folder, "abc", 3, &err), FT_EIO);
+    CHECK(HAS(err.msg, folder) && HAS(err.msg, "is a folder"));
+    CHECK_EQ(ft_file_write(at("none/x"), "abc", 3, &err), FT_EIO);
+    CHECK(HAS(err.msg, "none/x: No such file or directory"));
 }
 
 int main(void)
@@ -133,6 +133,6 @@ int main(void)
     pipes_and_devices_are_written_through();
     folders_and_missing_folders_are_named();
     snprintf(command, sizeof(command), "rm -rf %s", folder);
-    CHECK(system(command) == 0);
+    CHECK_EQ(system(command), 0);
     CHECK_DONE();
 }

@@ -28,7 +28,7 @@ static ft_device *device_of(const char *name)
     ft_device *d = NULL;
 
     snprintf(data, sizeof(data), "%s/data", root);
-    CHECK(ft_device_load(&d, data, name, NULL) == FT_OK);
+    CHECK_EQ(ft_device_load(&d, data, name, NULL), FT_OK);
     return d;
 }
 
@@ -39,8 +39,8 @@ static ft_graph *network(const char *model, int64_t batch)
     char path[1024];
 
     snprintf(path, sizeof(path), "%s/data/models/%s.onnx", root, model);
-    CHECK(ft__import_file(&g, path, &how, NULL) == FT_OK);
-    CHECK(ft__graph_lower(&out, g, FT_POLICY_STRIDED_VIEWS, NULL) == FT_OK);
+    CHECK_EQ(ft__import_file(&g, path, &how, NULL), FT_OK);
+    CHECK_EQ(ft__graph_lower(&out, g, FT_POLICY_STRIDED_VIEWS, NULL), FT_OK);
     ft_graph_free(g);
     return out;
 }
@@ -95,7 +95,7 @@ static double least_of(const struct rig *r, ft_place_by by)
             const uint32_t cut[] = {0, a, b, n};
             ft_split s;
 
-            CHECK(ft__place_at(&s, r->device, r->n, r->g, cut, NULL) == FT_OK);
+            CHECK_EQ(ft__place_at(&s, r->device, r->n, r->g, cut, NULL), FT_OK);
             if (s.fits && value_of(&s, by) < least)
                 least = value_of(&s, by);
         }
@@ -110,7 +110,7 @@ static void check_split(const struct rig *r)
             ft__place_split(&s, NULL, r->device, r->n, r->g, (ft_place_by)by, NULL);
         double least = least_of(r, (ft_place_by)by);
 
-        CHECK((st == FT_OK) == isfinite(least));
+        CHECK_EQ((st == FT_OK), isfinite(least));
         if (!st)
             CHECK_NEAR(value_of(&s, (ft_place_by)by) / least, 1, 1e-12);
     }
@@ -147,16 +147,17 @@ static void parts_keep_within_the_memory(void)
     struct rig r = rig_of("resnet18", 64, names, 2);
     ft_split s, alone[2];
 
-    CHECK(ft__place_split(&s, alone, r.device, 2, r.g, FT_PLACE_BY_TIME, NULL) ==
-          FT_OK);
+    CHECK_EQ(ft__place_split(&s, alone, r.device, 2, r.g, FT_PLACE_BY_TIME, NULL),
+             FT_OK);
     r.device[0].limit_bytes = r.device[1].limit_bytes =
         0.97 * alone[0].stage[0].memory_bytes;
     check_split(&r);
-    CHECK(ft__place_split(&s, NULL, r.device, 2, r.g, FT_PLACE_BY_TIME, NULL) == FT_OK);
-    CHECK(s.fits && s.stage[0].end > 0 && s.stage[0].end < r.g->n_nodes);
+    CHECK_EQ(ft__place_split(&s, NULL, r.device, 2, r.g, FT_PLACE_BY_TIME, NULL),
+             FT_OK);
+    CHECK(s.fits && CMP(s.stage[0].end, >, 0) && CMP(s.stage[0].end, <, r.g->n_nodes));
     r.device[0].limit_bytes = r.device[1].limit_bytes = 1e6;
-    CHECK(ft__place_split(&s, NULL, r.device, 2, r.g, FT_PLACE_BY_TIME, NULL) ==
-          FT_ENOTFOUND);
+    CHECK_EQ(ft__place_split(&s, NULL, r.device, 2, r.g, FT_PLACE_BY_TIME, NULL),
+             FT_ENOTFOUND);
     rig_free(&r);
 }
 
@@ -167,16 +168,17 @@ static void an_uncut_network_is_what_is_predicted(void)
     struct rig r = rig_of("mobilenet_v2", 8, names, 2);
     ft_split s, alone[2];
 
-    CHECK(ft__place_split(&s, alone, r.device, 2, r.g, FT_PLACE_BY_TIME, NULL) ==
-          FT_OK);
+    CHECK_EQ(ft__place_split(&s, alone, r.device, 2, r.g, FT_PLACE_BY_TIME, NULL),
+             FT_OK);
     for (int d = 0; d < 2; d++) {
         ft_network_estimate e;
 
-        CHECK(ft_predict_network(&e, NULL, &r.device[d].use, r.g, NULL) == FT_OK);
+        CHECK_EQ(ft_predict_network(&e, NULL, &r.device[d].use, r.g, NULL), FT_OK);
         CHECK_NEAR(alone[d].time_s / e.time.value, 1, 1e-12);
         CHECK_NEAR(alone[d].energy_j / e.energy.value, 1, 1e-12);
-        CHECK(alone[d].stage[d].sent_bytes == 0 && alone[d].stage[1 - d].time_s == 0);
-        CHECK(s.time_s <= alone[d].time_s);
+        CHECK(EQ(alone[d].stage[d].sent_bytes, 0) &&
+              EQ(alone[d].stage[1 - d].time_s, 0));
+        CHECK(CMP(s.time_s, <=, alone[d].time_s));
         ft_network_estimate_free(&e);
     }
     rig_free(&r);
@@ -220,8 +222,8 @@ static void what_is_sent_is_what_is_read_behind_the_cut(void)
         const uint32_t at[] = {0, cut, r.g->n_nodes};
         ft_split s;
 
-        CHECK(ft__place_at(&s, r.device, 2, r.g, at, NULL) == FT_OK);
-        CHECK(s.stage[0].sent_bytes == bytes_across(r.g, cut));
+        CHECK_EQ(ft__place_at(&s, r.device, 2, r.g, at, NULL), FT_OK);
+        CHECK_EQ(s.stage[0].sent_bytes, bytes_across(r.g, cut));
         CHECK_NEAR(s.stage[0].sent_s,
                    s.stage[0].sent_bytes / 12e9 + s.stage[0].n_sent * 1e-5, 1e-15);
     }
@@ -240,7 +242,7 @@ static ft_graph *tied(uint32_t layers)
     ft_graph *g;
     ft_op op;
 
-    CHECK(ft_op_parse(&op, spec, strlen(spec), NULL) == FT_OK);
+    CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK);
     for (uint32_t i = 0; i < layers; i++) {
         uint32_t next =
             ft__build_tensor(b, "h", 1, FT_ROLE_ACTIVATION, FT_DTYPE_fp32, &x);
@@ -249,7 +251,7 @@ static ft_graph *tied(uint32_t layers)
         at = next;
     }
     ft__build_output(b, at);
-    CHECK(ft__build_finish_take(&g, b, NULL) == FT_OK);
+    CHECK_EQ(ft__build_finish_take(&g, b, NULL), FT_OK);
     return g;
 }
 
@@ -263,10 +265,10 @@ static void a_weight_is_in_every_part_that_uses_it_and_once_in_each(void)
 
     ft_graph_free(r.g);
     r.g = tied(4);
-    CHECK(ft__place_at(&s, r.device, 2, r.g, cut, NULL) == FT_OK);
+    CHECK_EQ(ft__place_at(&s, r.device, 2, r.g, cut, NULL), FT_OK);
     for (int d = 0; d < 2; d++) {
-        CHECK(s.stage[d].memory_bytes >= weight + 2 * row);
-        CHECK(s.stage[d].memory_bytes <= weight + 3 * row);
+        CHECK(CMP(s.stage[d].memory_bytes, >=, weight + 2 * row));
+        CHECK(CMP(s.stage[d].memory_bytes, <=, weight + 3 * row));
     }
     r.device[1].limit_bytes = weight;
     check_split(&r);
@@ -283,10 +285,10 @@ static void a_part_of_views_alone_draws_nothing(void)
     ft_split s;
 
     ft_graph_free(r.g);
-    CHECK(ft_import_ops(&r.g, list, sizeof(list) - 1, "list", NULL) == FT_OK);
-    CHECK(ft__place_at(&s, r.device, 2, r.g, cut, NULL) == FT_OK);
-    CHECK(s.stage[0].time_s == 0 && s.stage[0].energy_j == 0);
-    CHECK(s.stage[1].energy_j > 0 && s.energy_j >= s.stage[1].energy_j);
+    CHECK_EQ(ft_import_ops(&r.g, list, sizeof(list) - 1, "list", NULL), FT_OK);
+    CHECK_EQ(ft__place_at(&s, r.device, 2, r.g, cut, NULL), FT_OK);
+    CHECK(EQ(s.stage[0].time_s, 0) && EQ(s.stage[0].energy_j, 0));
+    CHECK(CMP(s.stage[1].energy_j, >, 0) && CMP(s.energy_j, >=, s.stage[1].energy_j));
     rig_free(&r);
 }
 
@@ -357,7 +359,7 @@ static void dealing_is_as_good_as_trying_all_ways(void)
         for (size_t w = 0; w < ways; w++)
             least = fmin(least, try_way(&t, w, by));
         st = ft_place_assign(&a, &t.c, by, NULL);
-        CHECK((st == FT_OK) == isfinite(least));
+        CHECK_EQ((st == FT_OK), isfinite(least));
         if (st)
             continue;
         CHECK(a.exact);
@@ -378,14 +380,15 @@ static void a_search_that_is_cut_short_says_so_and_what_may_be_better(void)
                            .time_s = t.time_s,
                            .limit_s = INFINITY,
                            .most_steps = 100};
-    CHECK(ft_place_assign(&some, &t.c, FT_PLACE_BY_TIME, NULL) == FT_OK);
+    CHECK_EQ(ft_place_assign(&some, &t.c, FT_PLACE_BY_TIME, NULL), FT_OK);
     t.c.most_steps = 0;
-    CHECK(ft_place_assign(&all, &t.c, FT_PLACE_BY_TIME, NULL) == FT_OK);
-    CHECK(!some.exact && some.bound <= all.time_s && all.time_s <= some.time_s);
+    CHECK_EQ(ft_place_assign(&all, &t.c, FT_PLACE_BY_TIME, NULL), FT_OK);
+    CHECK(!some.exact && CMP(some.bound, <=, all.time_s) &&
+          CMP(all.time_s, <=, some.time_s));
     ft_assignment_free(&some);
     ft_assignment_free(&all);
-    CHECK(ft_place_assign(&all, &t.c, FT_PLACE_BY_ENERGY, NULL) == FT_ENOTFOUND);
-    CHECK(ft_place_assign(&all, &t.c, FT_PLACE_BY_PERIOD, NULL) == FT_EINVAL);
+    CHECK_EQ(ft_place_assign(&all, &t.c, FT_PLACE_BY_ENERGY, NULL), FT_ENOTFOUND);
+    CHECK_EQ(ft_place_assign(&all, &t.c, FT_PLACE_BY_PERIOD, NULL), FT_EINVAL);
 }
 
 static void memory_that_is_not_known_leaves_the_limit_to_the_others(void)
@@ -399,7 +402,7 @@ static void memory_that_is_not_known_leaves_the_limit_to_the_others(void)
                               .limit_s = INFINITY};
     ft_assignment a;
 
-    CHECK(ft_place_assign(&a, &c, FT_PLACE_BY_TIME, NULL) == FT_ENOTFOUND);
+    CHECK_EQ(ft_place_assign(&a, &c, FT_PLACE_BY_TIME, NULL), FT_ENOTFOUND);
 }
 
 int main(int argc, char **argv)

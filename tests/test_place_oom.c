@@ -26,8 +26,8 @@ static void every_refused_allocation_is_reported(ft_status (*call)(void), int le
         st = call();
         allocs_left = -1;
     }
-    CHECK(st == FT_OK);
-    CHECK(n > least);
+    CHECK_EQ(st, FT_OK);
+    CHECK(CMP(n, >, least));
 }
 
 static ft_status many_of(const ft_predictor *p)
@@ -96,7 +96,7 @@ static ft_status cast(void)
     ft_graph *g = NULL;
     ft_status st = ft__graph_cast(&g, net, FT_DTYPE_fp16, NULL);
 
-    CHECK((st == FT_OK) == (g != NULL));
+    CHECK_EQ((st == FT_OK), (g != NULL));
     ft_graph_free(g);
     return st;
 }
@@ -110,7 +110,7 @@ static ft_status words(void)
     size_t n;
     ft_status st = ft_exploration_words(&out, &n, space, 0, point, NULL);
 
-    CHECK((st == FT_OK) == (out != NULL));
+    CHECK_EQ((st == FT_OK), (out != NULL));
     free(out);
     return st;
 }
@@ -128,12 +128,12 @@ static void open_all(const char *root)
 
     snprintf(data, sizeof(data), "%s/data", root);
     snprintf(path, sizeof(path), "%s/data/predictors/nvidia-fp32.ftp", root);
-    CHECK(ft_device_load(&v100, data, "v100-pcie-32gb", NULL) == FT_OK);
-    CHECK(ft_device_load(&l4, data, "l4", NULL) == FT_OK);
-    CHECK(ft_predictor_load(&family, path, NULL) == FT_OK);
-    CHECK(ft_import_ops(&g, list, sizeof(list) - 1, "list", NULL) == FT_OK);
-    CHECK(ft__graph_lower(&net, g, FT_POLICY_STRIDED_VIEWS, NULL) == FT_OK);
-    CHECK(ft__exploration_read(&space, text, sizeof(text) - 1, "t", NULL) == FT_OK);
+    CHECK_EQ(ft_device_load(&v100, data, "v100-pcie-32gb", NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&l4, data, "l4", NULL), FT_OK);
+    CHECK_EQ(ft_predictor_load(&family, path, NULL), FT_OK);
+    CHECK_EQ(ft_import_ops(&g, list, sizeof(list) - 1, "list", NULL), FT_OK);
+    CHECK_EQ(ft__graph_lower(&net, g, FT_POLICY_STRIDED_VIEWS, NULL), FT_OK);
+    CHECK_EQ(ft__exploration_read(&space, text, sizeof(text) - 1, "t", NULL), FT_OK);
     ft_graph_free(g);
 }
 

@@ -39,8 +39,8 @@ static ft_power power(double from, double to)
     ft_power w;
 
     ft_power_of(&w, &t, 0, from, to);
-    CHECK(isnan(w.joules) == (*w.reason != '\0'));
-    CHECK(w.joules != 0 && w.watts != 0);
+    CHECK_EQ(isnan(w.joules), (*w.reason != '\0'));
+    CHECK(CMP(w.joules, !=, 0) && CMP(w.watts, !=, 0));
     return w;
 }
 
@@ -60,9 +60,10 @@ static void seven_readings_keep_their_mean_and_scatter(void)
     w = power(0, 0.71);
     CHECK_NEAR(w.watts, 175.403, 0.0005);
     CHECK_NEAR(w.watts_std, 13.095, 0.0005);
-    CHECK(w.n_fresh == 7 && w.n_dropped == 0 && w.n_readings == 7);
+    CHECK(EQ(w.n_fresh, 7) && EQ(w.n_dropped, 0) && EQ(w.n_readings, 7));
     /* Neighbours hardly correlate: close to the plain standard error. */
-    CHECK(w.watts_error >= 13.095 / sqrt(7) * 0.999 && w.watts_error < 13.095);
+    CHECK(CMP(w.watts_error, >=, 13.095 / sqrt(7) * 0.999) &&
+          CMP(w.watts_error, <, 13.095));
 }
 
 /* The largest deviation of n values is (n - 1) / sqrt(n) standard deviations. */
@@ -76,7 +77,7 @@ static void only_from_eleven_readings_on_one_can_be_dropped(void)
         for (int i = 0; i < n; i++)
             row(0.1 * (i + 1), i == 0 ? 20 : 200 + 1e-6 * i, NAN);
         w = power(0, 0.1 * n + 0.01);
-        CHECK(w.n_dropped == (n >= 11));
+        CHECK_EQ(w.n_dropped, (n >= 11));
         if (n >= 11)
             CHECK_NEAR(w.watts, 200, 1e-3);
     }
@@ -90,8 +91,8 @@ static void polls_of_one_value_are_no_readings(void)
     for (int i = 0; i < 600; i++)
         row(0.01 * i, 100 + (i / 10) % 7, NAN); /* a new value every 0.1 s */
     w = power(0.5, 5.5);
-    CHECK(w.n_readings == 501);
-    CHECK(w.n_fresh >= 47 && w.n_fresh <= 51);
+    CHECK_EQ(w.n_readings, 501);
+    CHECK(CMP(w.n_fresh, >=, 47) && CMP(w.n_fresh, <=, 51));
     CHECK_NEAR(w.period_s, 0.1, 0.005);
     CHECK_NEAR(w.watts, 103, 0.2);
     CHECK_NEAR(w.joules, 515, 1.5);
@@ -108,7 +109,7 @@ static void coarse_values_keep_their_weight(void)
         row(0.01 * i, 100 + (i / 10 % 10 == 3 || i / 10 % 100 == 4), NAN);
     w = power(1, 38);
     CHECK_NEAR(w.watts, 100.11, 0.02);
-    CHECK(w.n_fresh >= 350 && w.n_fresh <= 372);
+    CHECK(CMP(w.n_fresh, >=, 350) && CMP(w.n_fresh, <=, 372));
 }
 
 static void a_loop_that_is_too_short_is_told_how_long_to_be(void)
@@ -119,16 +120,15 @@ static void a_loop_that_is_too_short_is_told_how_long_to_be(void)
     for (int i = 0; i < 400; i++)
         row(0.01 * i, 100 + i / 10, NAN);
     w = power(1, 1.5);
-    CHECK(strcmp(w.reason,
-                 "0.5 s is shorter than the sensor's window (1 s): loop for 2.1 s") ==
-          0);
+    CHECK(SAME(w.reason,
+               "0.5 s is shorter than the sensor's window (1 s): loop for 2.1 s"));
     begin(0, 1, 0.1, 0.025);
     domain.duty = 0.25;
     for (int i = 0; i < 400; i++)
         row(0.01 * i, 100 + i / 10, NAN);
     w = power(1, 1.05);
-    CHECK(strcmp(w.reason, "0.05 s is shorter than the sensor's time between values "
-                           "(0.1 s): loop for 5 s") == 0);
+    CHECK(SAME(w.reason, "0.05 s is shorter than the sensor's time between values "
+                         "(0.1 s): loop for 5 s"));
     CHECK(isnan(w.watts) && isnan(w.watts_error) && isnan(w.integral_j));
 }
 
@@ -148,7 +148,7 @@ static void a_load_that_begins_between_steps_of_a_counter_is_told_exactly(void)
         row(0.005 * i + 1e-4, NAN, step_energy(0.1 * floor(0.005 * i / 0.1 + 1e-9)));
     w = power(1.033, 2.071);
     CHECK_NEAR(w.joules, 103.8, 0.5);
-    CHECK(fabs(w.joules - 103.8) <= 2 * w.joules_error);
+    CHECK(CMP(fabs(w.joules - 103.8), <=, 2 * w.joules_error));
     CHECK_NEAR(w.watts, 100, 0.5);
 }
 
@@ -171,7 +171,7 @@ static void a_window_is_undone(void)
     }
     w = power(3, 5.5);
     CHECK_NEAR(w.joules, 250, 2.5);
-    CHECK(fabs(w.joules - 250) <= 2 * w.joules_error);
+    CHECK(CMP(fabs(w.joules - 250), <=, 2 * w.joules_error));
     CHECK_NEAR(w.watts, 100, 0.5); /* only windows that lie inside */
 }
 
@@ -186,7 +186,7 @@ static void start_up_is_no_part_of_the_level_but_of_the_energy(void)
         row(0.005 * i, t < 2.15 ? 60 : 150 + 0.5 * (i / 10 % 2), NAN);
     }
     w = power(2, 14);
-    CHECK(w.n_dropped >= 2 && w.n_dropped <= 3);
+    CHECK(CMP(w.n_dropped, >=, 2) && CMP(w.n_dropped, <=, 3));
     CHECK_NEAR(w.watts, 150.25, 0.05);
     /* 0.1 to 0.15 s at 60 W; a value stands for the 0.05 s before it. */
     CHECK_NEAR(w.joules, 150.25 * 12 - 90.25 * 0.1, 5);
@@ -207,7 +207,7 @@ static void correlated_readings_count_for_what_they_are_worth(void)
         row(0.1 * i, 100 + 10 * (i / 20 % 2) + 1e-3 * i, NAN);
     slow = power(0, 19.9);
     CHECK_NEAR(alternating.watts_std, slow.watts_std, 0.1);
-    CHECK(slow.watts_error > 3 * alternating.watts_error);
+    CHECK(CMP(slow.watts_error, >, 3 * alternating.watts_error));
 }
 
 static void nothing_is_said_of_nothing(void)
@@ -215,17 +215,16 @@ static void nothing_is_said_of_nothing(void)
     ft_power w;
 
     begin(1, 1, NAN, NAN);
-    CHECK(strcmp(power(0, 1).reason, "no readings") == 0);
+    CHECK(SAME(power(0, 1).reason, "no readings"));
     row(0.5, NAN, NAN);
     w = power(0, 1);
-    CHECK(strcmp(w.reason, "no readings") == 0 && w.n_readings == 1 &&
-          w.n_missing == 1);
-    CHECK(strcmp(power(1, 1).reason, "no such stretch of time") == 0);
-    CHECK(strcmp(power(1, NAN).reason, "no such stretch of time") == 0);
+    CHECK(SAME(w.reason, "no readings") && EQ(w.n_readings, 1) && EQ(w.n_missing, 1));
+    CHECK(SAME(power(1, 1).reason, "no such stretch of time"));
+    CHECK(SAME(power(1, NAN).reason, "no such stretch of time"));
     begin(1, 0, NAN, NAN);
     for (int i = 0; i < 100; i++)
         row(0.01 * i, NAN, 5);
-    CHECK(strstr(power(0.1, 0.9).reason, "its counter stood still for all of 0.8 s"));
+    CHECK(HAS(power(0.1, 0.9).reason, "its counter stood still for all of 0.8 s"));
 }
 
 static void a_counter_that_is_set_back_is_not_believed(void)
@@ -236,7 +235,7 @@ static void a_counter_that_is_set_back_is_not_believed(void)
     for (int i = 0; i < 200; i++)
         row(0.01 * i, NAN, i < 100 ? 1000 + i : i);
     w = power(0.2, 1.8);
-    CHECK(strcmp(w.reason, "its counter went back") == 0);
+    CHECK(SAME(w.reason, "its counter went back"));
     begin(1, 1, NAN, NAN);
     for (int i = 0; i < 200; i++)
         row(0.01 * i, 100 + 0.01 * (i % 3), i < 100 ? 1000 + i : i);
@@ -258,7 +257,7 @@ static void errors_of_power_and_time_propagate(void)
     ft__energy_of(&j, &e, NAN, 1, 1, 1);
     CHECK(isnan(j) && isnan(e));
     ft__energy_of(&j, &e, 10, NAN, 1, 0.1);
-    CHECK(j == 10 && isnan(e));
+    CHECK(EQ(j, 10) && isnan(e));
 }
 
 int main(void)

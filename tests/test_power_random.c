@@ -333,13 +333,13 @@ static void check_sort(const struct tallies *all, int s)
         whole.told += f == DROP_OUT ? 0 : t->told;
         whole.near_ += f == DROP_OUT ? 0 : t->near_;
     }
-    CHECK(sum.n > 500);
-    CHECK(share(sum.told, sum.n) >= 0.95);
-    CHECK(share(whole.near_, whole.told) >= 0.98);
-    CHECK(share(sum.covered, sum.told) >= 0.9);
-    CHECK(share(stuck->told, stuck->n) <= 0.15);
+    CHECK(CMP(sum.n, >, 500));
+    CHECK(CMP(share(sum.told, sum.n), >=, 0.95));
+    CHECK(CMP(share(whole.near_, whole.told), >=, 0.98));
+    CHECK(CMP(share(sum.covered, sum.told), >=, 0.9));
+    CHECK(CMP(share(stuck->told, stuck->n), <=, 0.15));
     for (int f = 0; f < N_FAULTS; f++)
-        CHECK(all->by[s][f].told + all->by[s][f].fitting_reason == all->by[s][f].n);
+        CHECK_EQ(all->by[s][f].told + all->by[s][f].fitting_reason, all->by[s][f].n);
 }
 
 int main(int argc, char **argv)
@@ -352,7 +352,7 @@ int main(int argc, char **argv)
     print(&all);
     for (int s = 0; s < N_SORTS && n >= 10000; s++)
         check_sort(&all, s);
-    CHECK(all.zeros == 0 && all.without_reason == 0);
-    CHECK(all.fresh_off <= n / 200);
+    CHECK(EQ(all.zeros, 0) && EQ(all.without_reason, 0));
+    CHECK(CMP(all.fresh_off, <=, n / 200));
     CHECK_DONE();
 }

@@ -31,7 +31,7 @@ static ft_device *device_of(const char *name)
     ft_device *d = NULL;
 
     snprintf(data, sizeof(data), "%s/data", root);
-    CHECK(ft_device_load(&d, data, name, NULL) == FT_OK);
+    CHECK_EQ(ft_device_load(&d, data, name, NULL), FT_OK);
     return d;
 }
 
@@ -41,7 +41,7 @@ static ft_predictor *predictor_of(const char *name)
     ft_predictor *p = NULL;
 
     snprintf(path, sizeof(path), "%s/data/predictors/%s", root, name);
-    CHECK(ft_predictor_load(&p, path, NULL) == FT_OK);
+    CHECK_EQ(ft_predictor_load(&p, path, NULL), FT_OK);
     return p;
 }
 
@@ -138,14 +138,14 @@ static void check_lists(const char *device, const char *setting, const ft_predic
     ft_listed list[N_LISTS];
     ft_op_costs *x = NULL;
 
-    CHECK(ft_op_costs_new(&x, p, &on, NULL) == FT_OK);
+    CHECK_EQ(ft_op_costs_new(&x, p, &on, NULL), FT_OK);
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < N_LISTS; i++) {
             make_list(text[i], backward);
             list[i] = (ft_listed){.text = text[i], .len = strlen(text[i])};
         }
-        CHECK(ft_op_costs_of_lists(x, list, N_LISTS, NULL) == FT_OK);
-        CHECK(n_differ(list, N_LISTS, &on, p) == 0);
+        CHECK_EQ(ft_op_costs_of_lists(x, list, N_LISTS, NULL), FT_OK);
+        CHECK_EQ(n_differ(list, N_LISTS, &on, p), 0);
     }
     ft_op_costs_free(x);
     ft_device_free(d);
@@ -198,12 +198,12 @@ static void what_is_no_list_says_why_and_harms_no_other(void)
 
     for (int i = 0; i < N; i++)
         list[i] = (ft_listed){.text = texts[i], .len = strlen(texts[i])};
-    CHECK(ft_op_costs_new(&x, NULL, &on, NULL) == FT_OK);
-    CHECK(ft_op_costs_of_lists(x, list, N, NULL) == FT_OK);
-    CHECK(n_differ(list, N, &on, NULL) == 0);
-    CHECK(list[0].status == FT_OK && list[1].status == FT_EFORMAT);
-    CHECK(strstr(list[1].why, "line 2") != NULL);
-    CHECK(list[2].status == FT_EFORMAT && list[7].status == FT_OK);
+    CHECK_EQ(ft_op_costs_new(&x, NULL, &on, NULL), FT_OK);
+    CHECK_EQ(ft_op_costs_of_lists(x, list, N, NULL), FT_OK);
+    CHECK_EQ(n_differ(list, N, &on, NULL), 0);
+    CHECK(EQ(list[0].status, FT_OK) && EQ(list[1].status, FT_EFORMAT));
+    CHECK(HAS(list[1].why, "line 2"));
+    CHECK(EQ(list[2].status, FT_EFORMAT) && EQ(list[7].status, FT_OK));
     ft_op_costs_free(x);
     ft_device_free(d);
 }
@@ -219,10 +219,10 @@ static void zeros_in_a_line_harm_no_other(void)
     const ft_device_use on = {.device = d};
     ft_op_costs *x = NULL;
 
-    CHECK(ft_op_costs_new(&x, NULL, &on, NULL) == FT_OK);
-    CHECK(ft_op_costs_of_lists(x, list, 2, NULL) == FT_OK);
-    CHECK(list[0].status == FT_EFORMAT);
-    CHECK(n_differ(&list[1], 1, &on, NULL) == 0);
+    CHECK_EQ(ft_op_costs_new(&x, NULL, &on, NULL), FT_OK);
+    CHECK_EQ(ft_op_costs_of_lists(x, list, 2, NULL), FT_OK);
+    CHECK_EQ(list[0].status, FT_EFORMAT);
+    CHECK_EQ(n_differ(&list[1], 1, &on, NULL), 0);
     ft_op_costs_free(x);
     ft_device_free(d);
 }
@@ -243,9 +243,9 @@ static void every_line_may_be_cut_anywhere(void)
         snprintf(text[i], i + 1, "%s", whole);
         list[i] = (ft_listed){.text = text[i], .len = strlen(text[i])};
     }
-    CHECK(ft_op_costs_new(&x, NULL, &on, NULL) == FT_OK);
-    CHECK(ft_op_costs_of_lists(x, list, N, NULL) == FT_OK);
-    CHECK(n_differ(list, N, &on, NULL) == 0);
+    CHECK_EQ(ft_op_costs_new(&x, NULL, &on, NULL), FT_OK);
+    CHECK_EQ(ft_op_costs_of_lists(x, list, N, NULL), FT_OK);
+    CHECK_EQ(n_differ(list, N, &on, NULL), 0);
     ft_op_costs_free(x);
     ft_device_free(d);
 }

@@ -78,7 +78,7 @@ static void products_have_one_form_whatever_the_operation(void)
         products_of(cases[i].spec, text);
         if (strcmp(text, cases[i].want))
             fprintf(stderr, "%s:\n  %s\n  %s\n", cases[i].spec, text, cases[i].want);
-        CHECK(strcmp(text, cases[i].want) == 0);
+        CHECK(SAME(text, cases[i].want));
     }
 }
 
@@ -167,7 +167,7 @@ static void backward_takes_what_is_saved_and_gives_gradients(void)
         signature_of(cases[i].spec, text);
         if (strcmp(text, cases[i].want))
             fprintf(stderr, "%s:\n  %s\n  %s\n", cases[i].spec, text, cases[i].want);
-        CHECK(strcmp(text, cases[i].want) == 0);
+        CHECK(SAME(text, cases[i].want));
     }
 }
 
@@ -176,10 +176,10 @@ static void all_gradients_have_one_spelling(void)
     ft_op a = parse("linear x=5x7 out=3 phase=backward"),
           b = parse("linear x=5x7 out=3 phase=backward wrt=xw");
 
-    CHECK(ft_op_equal(&a, &b) && ft__op_hash(&a) == ft__op_hash(&b));
-    CHECK(ft_op_wrt(&a) == (FT_WRT_X | FT_WRT_WEIGHTS));
+    CHECK(ft_op_equal(&a, &b) && EQ(ft__op_hash(&a), ft__op_hash(&b)));
+    CHECK_EQ(ft_op_wrt(&a), (FT_WRT_X | FT_WRT_WEIGHTS));
     b = parse("linear x=5x7 out=3 phase=backward wrt=w");
-    CHECK(!ft_op_equal(&a, &b) && ft_op_wrt(&b) == FT_WRT_WEIGHTS);
+    CHECK(!ft_op_equal(&a, &b) && EQ(ft_op_wrt(&b), FT_WRT_WEIGHTS));
 }
 
 int main(void)

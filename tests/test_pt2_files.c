@@ -31,7 +31,7 @@ static void add(struct list *l, const char *spec, unsigned long long count)
             l->line[i].count += count;
             return;
         }
-    CHECK(l->n < MAX_LINES);
+    CHECK(CMP(l->n, <, MAX_LINES));
     if (l->n == MAX_LINES)
         return;
     snprintf(l->line[l->n].spec, SPEC, "%s", spec);
@@ -88,7 +88,7 @@ static void compare(const char *name, const struct list *a, const struct list *b
                 count_of(b, a->line[i].spec), a->line[i].spec);
         differ++;
     }
-    CHECK(differ == 0 && a->n == b->n && a->n > 0);
+    CHECK(EQ(differ, 0) && EQ(a->n, b->n) && CMP(a->n, >, 0));
 }
 
 static const char *path_of(const char *folder, const char *name, const char *end)
@@ -126,7 +126,7 @@ static void exports_hold_the_products_of_their_onnx_twins(void)
             products_of(&ours, pt2);
             products_of(&theirs, onnx);
             compare(names[i], &ours, &theirs);
-            CHECK(pt2->n_bounded == 0);
+            CHECK_EQ(pt2->n_bounded, 0);
         }
         ft_graph_free(pt2);
         ft_graph_free(onnx);
@@ -143,7 +143,7 @@ static void joint_graphs_hold_what_torch_counts(void)
     products_of(&ours, g);
     read_golden(&theirs, path_of("tests/data/joint", "resnet18", ".txt"));
     compare("resnet18.joint", &ours, &theirs);
-    CHECK(g->mode == FT_MODE_TRAINING && g->n_bounded == 0);
+    CHECK(EQ(g->mode, FT_MODE_TRAINING) && EQ(g->n_bounded, 0));
     ft_graph_free(g);
 }
 
@@ -195,13 +195,13 @@ static void subgraphs_are_written_out(void)
     /* The branch with the layer costs more; the block without gradients is there. */
     CHECK(holds(g, "linear x=2x4 out=4 bias=1 dtype=fp32", 2));
     CHECK(holds(g, "relu x=2x4 dtype=fp32", 1) && holds(g, "sin x=2x4 dtype=fp32", 0));
-    CHECK(g && g->n_bounded == 1 && strstr(g->bounded[0], "dearer"));
+    CHECK(g && EQ(g->n_bounded, 1) && HAS(g->bounded[0], "dearer"));
     ft_graph_free(g);
     g = load(path_of("tests/data/pt2", "loops", ".pt2"), NULL);
     /* Once in the loop of unknown length, three times each in scan and map. */
     CHECK(holds(g, "linear x=2x4 out=4 bias=1 dtype=fp32", 7));
     CHECK(holds(g, "tanh x=2x4 dtype=fp32", 3) && holds(g, "relu x=2x4 dtype=fp32", 3));
-    CHECK(g && g->n_bounded == 1 && strstr(g->bounded[0], "counted as one round"));
+    CHECK(g && EQ(g->n_bounded, 1) && HAS(g->bounded[0], "counted as one round"));
     ft_graph_free(g);
 }
 
@@ -228,7 +228,7 @@ static void every_export_in_the_tree_is_read(void)
     }
     if (dir)
         closedir(dir);
-    CHECK(n >= 10);
+    CHECK(CMP(n, >=, 10));
 }
 
 /* ---- zip files ---- */
@@ -249,7 +249,7 @@ static struct bytes read_file(const char *path)
         b.n = fread(b.p, 1, (size_t)size, fp);
     if (fp)
         fclose(fp);
-    CHECK(b.n > 0);
+    CHECK(CMP(b.n, >, 0));
     return b;
 }
 
@@ -318,7 +318,7 @@ static ft_status import(const struct bytes *b, size_t n, ft_error *err)
         return FT_ENOMEM;
     memcpy(copy, b->p, n);
     st = ft__import_pt2(&g, copy, n, "net.pt2", NULL, err);
-    CHECK((st == FT_OK) == (g != NULL) && (st == FT_OK || err->msg[0]));
+    CHECK(EQ((st == FT_OK), (g != NULL)) && (st == FT_OK || err->msg[0]));
     ft_graph_free(g);
     free(copy);
     return st;
@@ -358,7 +358,7 @@ static void other_zip_files_are_told_apart(void)
         struct bytes b = make_zip(cases[i].entry, cases[i].n);
         ft_error err;
 
-        CHECK(import(&b, b.n, &err) == FT_EUNSUPPORTED);
+        CHECK_EQ(import(&b, b.n, &err), FT_EUNSUPPORTED);
         CHECK(strncmp(err.msg, cases[i].sentence, strlen(cases[i].sentence)) == 0);
         if (strncmp(err.msg, cases[i].sentence, strlen(cases[i].sentence)) != 0)
             fprintf(stderr, "%s\n", err.msg);
@@ -381,8 +381,8 @@ static void both_layouts_are_found(void)
         struct bytes b = make_zip(entry, 1);
         ft_error err;
 
-        CHECK(import(&b, b.n, &err) == FT_EFORMAT &&
-              strstr(err.msg, "it holds no graph_module.graph"));
+        CHECK(EQ(import(&b, b.n, &err), FT_EFORMAT) &&
+              HAS(err.msg, "it holds no graph_module.graph"));
         free(b.p);
     }
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
@@ -390,7 +390,7 @@ static void both_layouts_are_found(void)
         struct bytes b = make_zip(entry, 1);
         ft_error err;
 
-        CHECK(import(&b, b.n, &err) == FT_EUNSUPPORTED);
+        CHECK_EQ(import(&b, b.n, &err), FT_EUNSUPPORTED);
         free(b.p);
     }
 }
@@ -410,32 +410,32 @@ static void hostile_archives_are_refused(void)
     unsigned char *entry = b.p ? entry_of(&b) : NULL, saved[46];
     ft_error err;
 
-    CHECK(entry && import(&b, b.n, &err) == FT_OK);
+    CHECK(entry && EQ(import(&b, b.n, &err), FT_OK));
     if (!entry) {
         free(b.p);
         return;
     }
     memcpy(saved, entry, sizeof(saved));
     put32(entry + 24, 0x3fffffff); /* a bomb: a gibibyte out of a kibibyte */
-    CHECK(import(&b, b.n, &err) == FT_EFORMAT && strstr(err.msg, "unpacks to"));
+    CHECK(EQ(import(&b, b.n, &err), FT_EFORMAT) && HAS(err.msg, "unpacks to"));
     memcpy(entry, saved, sizeof(saved));
     put32(entry + 24, 100); /* more than it says */
-    CHECK(import(&b, b.n, &err) == FT_EFORMAT && strstr(err.msg, "damaged"));
+    CHECK(EQ(import(&b, b.n, &err), FT_EFORMAT) && HAS(err.msg, "damaged"));
     memcpy(entry, saved, sizeof(saved));
     put32(entry + 20, 0x7fffffff); /* more than the file has */
-    CHECK(import(&b, b.n, &err) == FT_EFORMAT && strstr(err.msg, "damaged"));
+    CHECK(EQ(import(&b, b.n, &err), FT_EFORMAT) && HAS(err.msg, "damaged"));
     memcpy(entry, saved, sizeof(saved));
     put32(entry + 16, 1); /* a wrong checksum */
-    CHECK(import(&b, b.n, &err) == FT_EFORMAT && strstr(err.msg, "damaged"));
+    CHECK(EQ(import(&b, b.n, &err), FT_EFORMAT) && HAS(err.msg, "damaged"));
     memcpy(entry, saved, sizeof(saved));
     put16(entry + 8, 1); /* encrypted */
-    CHECK(import(&b, b.n, &err) == FT_EUNSUPPORTED && strstr(err.msg, "is encrypted"));
+    CHECK(EQ(import(&b, b.n, &err), FT_EUNSUPPORTED) && HAS(err.msg, "is encrypted"));
     memcpy(entry, saved, sizeof(saved));
     put16(entry + 10, 14); /* LZMA */
-    CHECK(import(&b, b.n, &err) != FT_OK);
+    CHECK(CMP(import(&b, b.n, &err), !=, FT_OK));
     memcpy(entry, saved, sizeof(saved));
     put32(entry + 42, 0x7fffffff); /* it lies outside */
-    CHECK(import(&b, b.n, &err) == FT_EFORMAT);
+    CHECK_EQ(import(&b, b.n, &err), FT_EFORMAT);
     free(b.p);
 }
 
@@ -445,7 +445,7 @@ static void cut_archives_are_refused_at_every_byte(void)
     ft_error err;
 
     for (size_t n = 1; b.p && n < b.n; n++)
-        CHECK(import(&b, n, &err) == FT_EFORMAT);
+        CHECK_EQ(import(&b, n, &err), FT_EFORMAT);
     free(b.p);
 }
 
@@ -458,8 +458,8 @@ static void a_plain_record_is_read_where_it_lies(void)
     size_t n = 0, plain = 0;
     ft_error err;
 
-    CHECK(ft__zip_graph(&slice, &n, &text, b.p, b.n, "net.pt2", &err) == FT_OK);
-    CHECK(text && slice == text);
+    CHECK_EQ(ft__zip_graph(&slice, &n, &text, b.p, b.n, "net.pt2", &err), FT_OK);
+    CHECK(text && EQ(slice, text));
     free(b.p);
     text = text ? realloc(text, n + 1) : NULL;
     if (text) {
@@ -469,9 +469,9 @@ static void a_plain_record_is_read_where_it_lies(void)
         text[n] = '\0';
         entry[1][1] = text;
         b = make_zip((const char *const(*)[2])entry, 2);
-        CHECK(ft__zip_graph(&slice, &plain, &own, b.p, b.n, "net.pt2", &err) == FT_OK);
-        CHECK(!own && plain == n && memcmp(slice, text, n) == 0);
-        CHECK(import(&b, b.n, &err) == FT_OK);
+        CHECK_EQ(ft__zip_graph(&slice, &plain, &own, b.p, b.n, "net.pt2", &err), FT_OK);
+        CHECK(!own && EQ(plain, n) && memcmp(slice, text, n) == 0);
+        CHECK_EQ(import(&b, b.n, &err), FT_OK);
         free(b.p);
     }
     free(text);
@@ -516,13 +516,13 @@ static void numbers_of_64_bits_are_read(void)
     put32(end + 84, 0xffffffff);
     put32(end + 92, 0xffffffff);
     b.n = (size_t)(end - b.p) + 98;
-    CHECK(ft__zip_graph(&text, &n, &own, b.p, b.n, "net.pt2", &err) == FT_OK);
-    CHECK(text && !own && n == 2 && memcmp(text, "{}", 2) == 0);
+    CHECK_EQ(ft__zip_graph(&text, &n, &own, b.p, b.n, "net.pt2", &err), FT_OK);
+    CHECK(text && !own && EQ(n, 2) && memcmp(text, "{}", 2) == 0);
     put16(p + 2, 16); /* too short for its three numbers */
-    CHECK(ft__zip_graph(&text, &n, &own, b.p, b.n, "net.pt2", &err) == FT_EFORMAT);
+    CHECK_EQ(ft__zip_graph(&text, &n, &own, b.p, b.n, "net.pt2", &err), FT_EFORMAT);
     put16(p + 2, 24);
     put64(end + 64, b.n); /* the longer end is outside */
-    CHECK(ft__zip_graph(&text, &n, &own, b.p, b.n, "net.pt2", &err) == FT_EFORMAT);
+    CHECK_EQ(ft__zip_graph(&text, &n, &own, b.p, b.n, "net.pt2", &err), FT_EFORMAT);
     free(b.p);
 }
 

@@ -52,10 +52,10 @@ static void compare(const blocks *b, const char *kernel, const uint64_t *plain,
     for (uint32_t i = 0; i < b->n; i++) {
         if (strcmp(b->at[i].function, kernel))
             continue;
-        CHECK(counted[to + 1] == plain[from]);
+        CHECK_EQ(counted[to + 1], plain[from]);
         to += length(b);
         for (uint32_t k = 0; k < b->at[i].instructions; k++)
-            CHECK(plain[from++] == counted[to++]);
+            CHECK_EQ(plain[from++], counted[to++]);
     }
 }
 
@@ -76,13 +76,13 @@ static void check_agreement(const launch *l, const ft_ptx *m, const blocks *b,
             own.at[own.n++] = b->at[i];
             from += b->at[i].instructions;
         }
-    CHECK(blocks_agree(&a, &own, threads, m, l, &err) == FT_OK);
+    CHECK_EQ(blocks_agree(&a, &own, threads, m, l, &err), FT_OK);
     if (a.outside || a.unknown) {
         fprintf(stderr, "line %u, %s: %u outside, %u unknown, from line %u on\n",
                 l->line, l->kernel, a.outside, a.unknown, a.line);
         check_failed++;
     }
-    CHECK(a.same + a.within > 0);
+    CHECK(CMP(a.same + a.within, >, 0));
     free(threads);
     free(own.at);
 }
@@ -95,9 +95,10 @@ static void check_blocks(const launch *l, const ft_ptx *m, const uint64_t *plain
     blocks b = {0};
     ft_error err;
 
-    CHECK(blocks_insert(&b, m, &err) == FT_OK);
-    CHECK(b.text &&
-          ft__ptx_parse(&with, b.text, strlen(b.text), "with counters", &err) == FT_OK);
+    CHECK_EQ(blocks_insert(&b, m, &err), FT_OK);
+    CHECK(
+        b.text &&
+        EQ(ft__ptx_parse(&with, b.text, strlen(b.text), "with counters", &err), FT_OK));
     counted = with ? run(&counts, with, l) : NULL;
     CHECK(counted);
     if (counted)
@@ -116,7 +117,7 @@ static void check_launch(const launch *l)
     ft_ptx *m = NULL;
     uint64_t *plain = NULL;
 
-    CHECK(ft__ptx_open(&m, l->module, &err) == FT_OK);
+    CHECK_EQ(ft__ptx_open(&m, l->module, &err), FT_OK);
     plain = m ? run(&ran, m, l) : NULL;
     CHECK(plain);
     if (plain)
@@ -133,10 +134,10 @@ int main(int argc, char **argv)
 
     snprintf(path, sizeof path, "%s/examples/ptx/launches.jsonl",
              argc > 1 ? argv[1] : ".");
-    CHECK(launches_read(&all, path, &err) == FT_OK);
+    CHECK_EQ(launches_read(&all, path, &err), FT_OK);
     for (size_t i = 0; i < all.n; i++)
         check_launch(&all.row[i]);
-    CHECK(all.n >= 700);
+    CHECK(CMP(all.n, >=, 700));
     launches_free(&all);
     CHECK_DONE();
 }

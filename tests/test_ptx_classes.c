@@ -24,7 +24,7 @@ static ft_ptx_counter *counter_of(counters *c, const ft_ptx *m)
     while (k < c->n && c->module[k] != m)
         k++;
     if (k == c->n && k < MODULES) {
-        CHECK(ft__ptx_counter_new(&c->counter[k], m, NULL) == FT_OK);
+        CHECK_EQ(ft__ptx_counter_new(&c->counter[k], m, NULL), FT_OK);
         c->module[k] = m;
         c->n++;
     }
@@ -62,10 +62,10 @@ static ft__ptx_effort count_list(const char *root, const char *file, const char 
     size_t n;
 
     snprintf(path, sizeof(path), "%s/examples/ptx/%s", root, file);
-    CHECK(ft_ptx_launches_open(&l, path, NULL, NULL) == FT_OK);
+    CHECK_EQ(ft_ptx_launches_open(&l, path, NULL, NULL), FT_OK);
     at = l ? ft_ptx_launches_get(l)->listed : NULL;
     n = l ? ft_ptx_launches_get(l)->n : 0;
-    CHECK(n > 100);
+    CHECK(CMP(n, >, 100));
     for (size_t i = 0; i < n * (size_t)times; i++) {
         const ft_ptx_listed *one = &at[i % n];
         ft_ptx_launch launch = one->launch;
@@ -74,8 +74,9 @@ static ft__ptx_effort count_list(const char *root, const char *file, const char 
         if (!one->module || (which && strcmp(one->kernel->name, which) != 0))
             continue;
         launch.kernel = one->kernel->name;
-        CHECK(ft__ptx_count(&counts, NULL, counter_of(&c, one->module), &launch,
-                            NULL) == FT_OK);
+        CHECK_EQ(
+            ft__ptx_count(&counts, NULL, counter_of(&c, one->module), &launch, NULL),
+            FT_OK);
     }
     sum = effort_of(&c);
     close_all(&c);
@@ -90,8 +91,8 @@ static void a_convolution_by_patches_has_few_classes(const char *root)
 {
     const ft__ptx_effort e = count_list(root, "resnet18.jsonl", "conv_implicit", 1);
 
-    CHECK(e.blocks > 7 && e.blocks <= 140);
-    CHECK(e.steps < 70 * 1000 * 1000);
+    CHECK(CMP(e.blocks, >, 7) && CMP(e.blocks, <=, 140));
+    CHECK(CMP(e.steps, <, 70 * 1000 * 1000));
 }
 
 /* Three launches, up to 131,072 blocks: what is executed depends on the thread's number
@@ -100,7 +101,7 @@ static void quotients_by_constants_leave_few_classes(const char *root)
 {
     const ft__ptx_effort e = count_list(root, "measure.jsonl", "early_exit", 1);
 
-    CHECK(e.blocks > 100 && e.blocks <= 300);
+    CHECK(CMP(e.blocks, >, 100) && CMP(e.blocks, <=, 300));
 }
 
 static void networks_take_little(const char *root)
@@ -108,10 +109,10 @@ static void networks_take_little(const char *root)
     const ft__ptx_effort net = count_list(root, "resnet18.jsonl", NULL, 1);
     const ft__ptx_effort encoder = count_list(root, "encoder.jsonl", NULL, 1);
 
-    CHECK(net.blocks > 34 && net.blocks <= 260);
-    CHECK(net.steps < 80 * 1000 * 1000);
-    CHECK(encoder.blocks <= 16);
-    CHECK(encoder.steps < 4 * 1000 * 1000);
+    CHECK(CMP(net.blocks, >, 34) && CMP(net.blocks, <=, 260));
+    CHECK(CMP(net.steps, <, 80 * 1000 * 1000));
+    CHECK(CMP(encoder.blocks, <=, 16));
+    CHECK(CMP(encoder.steps, <, 4 * 1000 * 1000));
 }
 
 static void launches_counted_before_execute_nothing(const char *root)
@@ -119,8 +120,8 @@ static void launches_counted_before_execute_nothing(const char *root)
     const ft__ptx_effort once = count_list(root, "encoder.jsonl", NULL, 1);
     const ft__ptx_effort twice = count_list(root, "encoder.jsonl", NULL, 2);
 
-    CHECK(once.blocks > 0 && once.blocks == twice.blocks);
-    CHECK(once.steps == twice.steps);
+    CHECK(CMP(once.blocks, >, 0) && EQ(once.blocks, twice.blocks));
+    CHECK_EQ(once.steps, twice.steps);
 }
 
 /* ---- what is the same launch ---- */
@@ -153,7 +154,7 @@ static ft_ptx_counts count(ft__ptx_parts *parts, ft_ptx_counter *c, const asked 
                              .n_args = a->known};
     ft_ptx_counts counts;
 
-    CHECK(ft__ptx_count(&counts, parts, c, &l, NULL) == FT_OK);
+    CHECK_EQ(ft__ptx_count(&counts, parts, c, &l, NULL), FT_OK);
     return counts;
 }
 
@@ -173,26 +174,26 @@ static void only_what_is_the_same_is_known_from_before(void)
     ft_ptx_counter *c = NULL, *fresh = NULL;
     ft_ptx *m = NULL;
 
-    CHECK(ft__ptx_parse(&m, text, strlen(text), "k", NULL) == FT_OK);
-    CHECK(ft__ptx_counter_new(&c, m, NULL) == FT_OK);
+    CHECK_EQ(ft__ptx_parse(&m, text, strlen(text), "k", NULL), FT_OK);
+    CHECK_EQ(ft__ptx_counter_new(&c, m, NULL), FT_OK);
     for (size_t i = 0; m && c && i < sizeof(cases) / sizeof(*cases); i++) {
         const uint64_t before = ft__ptx_counter_effort(c).blocks;
         ft__ptx_parts is, wanted;
         const ft_ptx_counts now = count(&is, c, &cases[i].a);
         ft_ptx_counts want;
 
-        CHECK((ft__ptx_counter_effort(c).blocks == before) == cases[i].known);
-        CHECK(ft__ptx_counter_new(&fresh, m, NULL) == FT_OK);
+        CHECK_EQ((ft__ptx_counter_effort(c).blocks == before), cases[i].known);
+        CHECK_EQ(ft__ptx_counter_new(&fresh, m, NULL), FT_OK);
         want = count(&wanted, fresh, &cases[i].a);
         CHECK(memcmp(&now, &want, offsetof(ft_ptx_counts, exact) + sizeof(int)) == 0);
-        CHECK((now.because != NULL) == (want.because != NULL));
+        CHECK_EQ((now.because != NULL), (want.because != NULL));
         CHECK(!now.because || strcmp(now.because, want.because) == 0);
-        CHECK(is.n_blocks == wanted.n_blocks);
-        CHECK(is.block[1].thread.high == wanted.block[1].thread.high &&
-              is.block[1].exact == wanted.block[1].exact);
-        CHECK(is.n_accesses == 1 && wanted.n_accesses == 1);
-        CHECK(is.access->took.low == wanted.access->took.low &&
-              is.access->took.high == wanted.access->took.high);
+        CHECK_EQ(is.n_blocks, wanted.n_blocks);
+        CHECK(EQ(is.block[1].thread.high, wanted.block[1].thread.high) &&
+              EQ(is.block[1].exact, wanted.block[1].exact));
+        CHECK(EQ(is.n_accesses, 1) && EQ(wanted.n_accesses, 1));
+        CHECK(EQ(is.access->took.low, wanted.access->took.low) &&
+              EQ(is.access->took.high, wanted.access->took.high));
         ft__ptx_counter_free(fresh);
     }
     ft__ptx_counter_free(c);
@@ -211,16 +212,16 @@ static void what_is_kept_stays_within_its_bound(void)
 
         item[k].low = k;
         ft__recall_keep(&w, &k, sizeof(k), &counts, item, ITEMS);
-        CHECK(w.bytes <= FT__RECALL_BYTES);
+        CHECK(CMP(w.bytes, <=, FT__RECALL_BYTES));
         r = ft__recall_find(&w, &k, sizeof(k));
-        CHECK(r && r->item[k].low == k && strcmp(r->why, counts.because) == 0);
-        CHECK(r && r->counts.because == r->why);
+        CHECK(r && EQ(r->item[k].low, k) && SAME(r->why, counts.because));
+        CHECK(r && EQ(r->counts.because, r->why));
     }
     CHECK(ft__recall_find(&w, &(uint32_t){0}, sizeof(uint32_t)) == NULL);
     CHECK(ft__recall_find(&w, &(uint32_t){TIMES - 2}, sizeof(uint32_t)) != NULL);
     CHECK(ft__recall_find(&w, &(uint32_t){TIMES}, sizeof(uint32_t)) == NULL);
     ft__recall_free(&w);
-    CHECK(w.bytes == 0);
+    CHECK_EQ(w.bytes, 0);
     free(item);
 }
 

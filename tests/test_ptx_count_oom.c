@@ -40,7 +40,7 @@ static ft_status count_all(void)
         CHECK(st != FT_OK || (n.threads == 15 * 96 && !n.exact));
         ft__ptx_counter_free(c);
     }
-    CHECK(err.status == st);
+    CHECK_EQ(err.status, st);
     return st;
 }
 
@@ -54,8 +54,8 @@ static void every_refused_allocation_is_reported(void)
         st = count_all();
         allocs_left = -1;
     }
-    CHECK(st == FT_OK);
-    CHECK(n > 20);
+    CHECK_EQ(st, FT_OK);
+    CHECK(CMP(n, >, 20));
 }
 
 /* What was refused once is there the next time. */
@@ -65,14 +65,14 @@ static void a_counter_goes_on_after_that(void)
     ft_ptx_counter *c;
     ft_ptx_counts n;
 
-    CHECK(ft__ptx_counter_new(&c, m, NULL) == FT_OK);
+    CHECK_EQ(ft__ptx_counter_new(&c, m, NULL), FT_OK);
     for (int left = 1; left < 60; left++) {
         l.grid[0]++; /* another launch: nothing is known of it from before */
         allocs_left = left;
         CHECK(ft__ptx_count(&n, NULL, c, &l, NULL) == FT_ENOMEM || left > 4);
         allocs_left = -1;
-        CHECK(ft__ptx_count(&n, NULL, c, &l, NULL) == FT_OK &&
-              n.threads == 32 * (uint64_t)l.grid[0]);
+        CHECK(EQ(ft__ptx_count(&n, NULL, c, &l, NULL), FT_OK) &&
+              EQ(n.threads, 32 * (uint64_t)l.grid[0]));
     }
     ft__ptx_counter_free(c);
 }

@@ -545,7 +545,7 @@ static void instructions_compute_what_c_does(const ft_ptx *m)
         t.a[k] = malloc(MOST * sizeof **t.a);
     for (int k = 0; k < 4; k++)
         t.d[k] = malloc(MOST * sizeof **t.d);
-    CHECK(f->n_insns == CASES);
+    CHECK_EQ(f->n_insns, CASES);
     for (uint32_t k = 0; k < CASES && k < f->n_insns; k++)
         try_instruction(&t, f, &f->insn[k], cases[k].kind, cases[k].text,
                         cases[k].want);
@@ -567,7 +567,7 @@ static void memory_lanes_and_clocks_are_not_computable(void)
     const ft__ptx_function *f;
     ft_ptx *m;
 
-    CHECK(ft__ptx_parse(&m, text, sizeof text - 1, "not", NULL) == FT_OK);
+    CHECK_EQ(ft__ptx_parse(&m, text, sizeof text - 1, "not", NULL), FT_OK);
     f = &m->function[m->kernel_function[0]];
     for (uint32_t k = 0; k < f->n_insns; k++)
         CHECK(!ft__ptx_computable(f, &f->insn[k]));

@@ -14,7 +14,7 @@ static char *text_of(const char *path)
     FILE *fp = fopen(path, "r");
     char *text = calloc(1, 1 << 16);
 
-    CHECK(fp && text && fread(text, 1, (1 << 16) - 1, fp) > 0);
+    CHECK(fp && text && CMP(fread(text, 1, (1 << 16) - 1, fp), >, 0));
     if (fp)
         fclose(fp);
     return text;
@@ -55,6 +55,6 @@ int main(int argc, char **argv)
         }
     if (d)
         closedir(d);
-    CHECK(n > 5);
+    CHECK(CMP(n, >, 5));
     CHECK_DONE();
 }

@@ -62,15 +62,15 @@ static void counts_agree(const ft_ptx_counts *c, const uint64_t *on, size_t n)
     uint64_t by_class = 0, by_instruction = 0;
 
     for (int k = 0; k < FT_PTX_CLASSES; k++) {
-        CHECK(c->warp[k].value * 32 >= c->thread[k].value);
-        CHECK(c->thread[k].value >= c->on[k].value);
+        CHECK(CMP(c->warp[k].value * 32, >=, c->thread[k].value));
+        CHECK(CMP(c->thread[k].value, >=, c->on[k].value));
         by_class += c->on[k].value;
     }
     for (size_t k = 0; k < n; k++)
         by_instruction += on[k];
-    CHECK(by_class >= by_instruction && by_instruction > 0);
-    CHECK(c->sectors[0].value <= 32 * c->requests[0].value);
-    CHECK(c->wavefronts[0].value >= c->shared[0].value);
+    CHECK(CMP(by_class, >=, by_instruction) && CMP(by_instruction, >, 0));
+    CHECK(CMP(c->sectors[0].value, <=, 32 * c->requests[0].value));
+    CHECK(CMP(c->wavefronts[0].value, >=, c->shared[0].value));
 }
 
 static void compare(const ptx_case *c, const arguments *a, const char *target)
@@ -148,11 +148,11 @@ static void kernels_give_what_plain_c_computes(const char *root)
 
         for (int t = 0; t < TARGETS; t++)
             ran += run_case(root, targets[t], &ptx_cases[k]);
-        CHECK(ran > 0);
+        CHECK(CMP(ran, >, 0));
         kernels += ran > 0;
         runs += ran;
     }
-    CHECK(kernels >= 20);
+    CHECK(CMP(kernels, >=, 20));
     printf("%d kernels, %d runs\n", kernels, runs);
 }
 

@@ -43,7 +43,7 @@ static uint64_t number(const ft_ptx_listed *v, uint32_t i)
 {
     uint64_t bits = 0;
 
-    CHECK(i < v->launch.n_args && v->launch.arg[i].size <= 8);
+    CHECK(CMP(i, <, v->launch.n_args) && CMP(v->launch.arg[i].size, <=, 8));
     memcpy(&bits, v->launch.arg[i].bytes, v->launch.arg[i].size);
     return bits;
 }
@@ -56,17 +56,18 @@ static void a_launch_file_says_everything(void)
     const ft_ptx_listed *v;
 
     v = ft_ptx_launches_get(l)->listed;
-    CHECK(ft_ptx_launches_get(l)->n == 6);
-    CHECK(ft_ptx_launches_get(l)->source == FT_PTX_LAUNCH_FILE);
-    CHECK(is(v[0].name, "first") && v[0].count == 1 && is(v[0].kernel->name, "saxpy"));
+    CHECK_EQ(ft_ptx_launches_get(l)->n, 6);
+    CHECK_EQ(ft_ptx_launches_get(l)->source, FT_PTX_LAUNCH_FILE);
+    CHECK(is(v[0].name, "first") && EQ(v[0].count, 1) &&
+          is(v[0].kernel->name, "saxpy"));
     CHECK(dims(v[0].launch.grid, 391, 1, 1) && dims(v[0].launch.block, 256, 1, 1));
-    CHECK(v[0].launch.n_args == 4 && number(&v[0], 2) == 0x3f000000 &&
-          number(&v[0], 3) == 100000);
+    CHECK(EQ(v[0].launch.n_args, 4) && EQ(number(&v[0], 2), 0x3f000000) &&
+          EQ(number(&v[0], 3), 100000));
     CHECK(dims(v[1].launch.grid, 32, 64, 1) && dims(v[1].launch.block, 16, 8, 1));
-    CHECK(v[1].launch.dynamic_shared == 1024 && v[1].count == 3);
+    CHECK(EQ(v[1].launch.dynamic_shared, 1024) && EQ(v[1].count, 3));
     CHECK(strncmp(ft_ptx_get(v[2].module)->target, "sm_90", 5) == 0);
     CHECK(strncmp(ft_ptx_get(v[0].module)->target, "sm_80", 5) == 0);
-    CHECK(!v[4].module && is(v[4].library, "cublasSgemm") && v[4].count == 4);
+    CHECK(!v[4].module && is(v[4].library, "cublasSgemm") && EQ(v[4].count, 4));
     CHECK(is(v[4].operation, "matmul x=512x768 y=768x768 dtype=fp32"));
     CHECK(is(v[5].library, "cudnnSoftmaxForward") && !v[5].operation);
     ft_ptx_launches_free(l);
@@ -78,11 +79,11 @@ static void what_is_used_as_an_address_needs_no_value_and_null_is_unknown(void)
     const ft_ptx_listed *v;
 
     v = ft_ptx_launches_get(l)->listed;
-    CHECK(v[0].launch.arg[0].size == 8 && number(&v[0], 0) % 256 == 0);
-    CHECK(number(&v[0], 0) != number(&v[0], 1));
-    CHECK(v[2].launch.n_args == 3 && v[2].launch.arg[0].index == 1);
-    CHECK(number(&v[2], 0) % 256 == 4);
-    CHECK(number(&v[2], 2) == UINT32_MAX);
+    CHECK(EQ(v[0].launch.arg[0].size, 8) && EQ(number(&v[0], 0) % 256, 0));
+    CHECK(CMP(number(&v[0], 0), !=, number(&v[0], 1)));
+    CHECK(EQ(v[2].launch.n_args, 3) && EQ(v[2].launch.arg[0].index, 1));
+    CHECK_EQ(number(&v[2], 0) % 256, 4);
+    CHECK_EQ(number(&v[2], 2), UINT32_MAX);
     ft_ptx_launches_free(l);
 }
 
@@ -93,7 +94,7 @@ static void launches_that_differ_in_name_and_count_only_are_the_same(void)
     size_t n = ft_ptx_launches_get(l)->n;
 
     for (size_t i = 0; i < n; i++)
-        CHECK(v[i].same == (i == 3 ? 0 : i));
+        CHECK_EQ(v[i].same, (i == 3 ? 0 : i));
     ft_ptx_launches_free(l);
 }
 
@@ -118,10 +119,10 @@ static void sizes_of_xla_that_cannot_be_divided_are_no_convolution(void)
 
         snprintf(path[i], sizeof(path[i]), "%s/module_0001.j.%s", folder, names[i]);
         fp = fopen(path[i], "w");
-        CHECK(fp && fputs(texts[i], fp) >= 0 && fclose(fp) == 0);
+        CHECK(fp && CMP(fputs(texts[i], fp), >=, 0) && EQ(fclose(fp), 0));
     }
-    CHECK(ft_ptx_launches_open(&l, folder, NULL, NULL) == FT_OK);
-    CHECK(l && ft_ptx_launches_get(l)->n == 1 &&
+    CHECK_EQ(ft_ptx_launches_open(&l, folder, NULL, NULL), FT_OK);
+    CHECK(l && EQ(ft_ptx_launches_get(l)->n, 1) &&
           !ft_ptx_launches_get(l)->listed[0].operation);
     ft_ptx_launches_free(l);
     for (int i = 0; i < 3; i++)
@@ -138,12 +139,12 @@ static void launches_of_other_buffers_are_others(void)
     ft_ptx_launches *l;
     const ft_ptx_listed *v;
 
-    CHECK(ft_ptx_launches_parse(&l, text, strlen(text), "l", in("nvcc"), NULL) ==
-          FT_OK);
+    CHECK_EQ(ft_ptx_launches_parse(&l, text, strlen(text), "l", in("nvcc"), NULL),
+             FT_OK);
     if (!l)
         return;
     v = ft_ptx_launches_get(l)->listed;
-    CHECK(ft_ptx_launches_get(l)->n == 2 && v[1].same == 1);
+    CHECK(EQ(ft_ptx_launches_get(l)->n, 2) && EQ(v[1].same, 1));
     ft_ptx_launches_free(l);
 }
 
@@ -151,8 +152,8 @@ static void a_folder_with_a_launch_file_is_that_file(void)
 {
     ft_ptx_launches *l = opened("nvcc/");
 
-    CHECK(ft_ptx_launches_get(l)->source == FT_PTX_LAUNCH_FILE);
-    CHECK(ft_ptx_launches_get(l)->n == 6);
+    CHECK_EQ(ft_ptx_launches_get(l)->source, FT_PTX_LAUNCH_FILE);
+    CHECK_EQ(ft_ptx_launches_get(l)->n, 6);
     ft_ptx_launches_free(l);
 }
 
@@ -163,14 +164,14 @@ static void launches_are_counted_with_their_blocks(void)
     ft_ptx_counts c;
     ft_error err = {0};
 
-    CHECK(ft_ptx_launches_blocks(l, &b) == 0);
-    CHECK(ft_ptx_launches_count(&c, l, 0, &err) == FT_OK);
-    CHECK(c.exact && c.blocks == 391 && c.threads == 391 * 256);
-    CHECK(c.flops[0].value == 200000);
-    CHECK(c.bytes[FT_PTX_GLOBAL][FT_PTX_LOADED].value == 800000);
-    CHECK(ft_ptx_launches_blocks(l, &b) > 1);
-    CHECK(ft_ptx_launches_count(&c, l, 4, &err) == FT_EINVAL);
-    CHECK(ft_ptx_launches_count(&c, l, 6, &err) == FT_EINVAL);
+    CHECK_EQ(ft_ptx_launches_blocks(l, &b), 0);
+    CHECK_EQ(ft_ptx_launches_count(&c, l, 0, &err), FT_OK);
+    CHECK(c.exact && EQ(c.blocks, 391) && EQ(c.threads, 391 * 256));
+    CHECK_EQ(c.flops[0].value, 200000);
+    CHECK_EQ(c.bytes[FT_PTX_GLOBAL][FT_PTX_LOADED].value, 800000);
+    CHECK(CMP(ft_ptx_launches_blocks(l, &b), >, 1));
+    CHECK_EQ(ft_ptx_launches_count(&c, l, 4, &err), FT_EINVAL);
+    CHECK_EQ(ft_ptx_launches_count(&c, l, 6, &err), FT_EINVAL);
     ft_ptx_launches_free(l);
 }
 
@@ -183,18 +184,18 @@ static void what_accesses_take_adds_up_to_the_counts(void)
     ft_error err = {0};
     size_t n;
 
-    CHECK(ft_ptx_launches_accesses(l, &a) == 0);
-    CHECK(ft_ptx_launches_count(&c, l, 1, &err) == FT_OK);
+    CHECK_EQ(ft_ptx_launches_accesses(l, &a), 0);
+    CHECK_EQ(ft_ptx_launches_count(&c, l, 1, &err), FT_OK);
     n = ft_ptx_launches_accesses(l, &a);
-    CHECK(n == 8);
+    CHECK_EQ(n, 8);
     for (size_t i = 0; i < n; i++) {
-        CHECK(a[i].bytes == 4 && is(a[i].source, "saxpy.cu"));
+        CHECK(EQ(a[i].bytes, 4) && is(a[i].source, "saxpy.cu"));
         CHECK(i == 0 || a[i].line > a[i - 1].line);
         (a[i].space == FT_PTX_GLOBAL ? global : shared)[a[i].stored] += a[i].took.value;
     }
     for (int k = 0; k < 2; k++) {
-        CHECK(global[k] == c.sectors[k].value && global[k] > 0);
-        CHECK(shared[k] == c.wavefronts[k].value && shared[k] > 0);
+        CHECK(EQ(global[k], c.sectors[k].value) && CMP(global[k], >, 0));
+        CHECK(EQ(shared[k], c.wavefronts[k].value) && CMP(shared[k], >, 0));
     }
     ft_ptx_launches_free(l);
 }
@@ -220,17 +221,17 @@ static void launches_with_other_registers_bytes_or_calls_are_others(void)
     ft_ptx_launches *l;
     const ft_ptx_listed *v;
 
-    CHECK(ft_ptx_launches_parse(&l, text, strlen(text), "l", in("nvcc"), NULL) ==
-          FT_OK);
+    CHECK_EQ(ft_ptx_launches_parse(&l, text, strlen(text), "l", in("nvcc"), NULL),
+             FT_OK);
     if (!l)
         return;
     v = ft_ptx_launches_get(l)->listed;
-    CHECK(ft_ptx_launches_get(l)->n == 5);
+    CHECK_EQ(ft_ptx_launches_get(l)->n, 5);
     for (size_t i = 0; i < 5; i++)
-        CHECK(v[i].same == (i == 4 ? 3 : i));
+        CHECK_EQ(v[i].same, (i == 4 ? 3 : i));
     CHECK(!v[0].registers && !v[0].block_bytes && !v[0].call);
-    CHECK(v[1].registers == 20 && v[2].block_bytes == 4096);
-    CHECK(strcmp(v[3].call, "axpy") == 0);
+    CHECK(EQ(v[1].registers, 20) && EQ(v[2].block_bytes, 4096));
+    CHECK(SAME(v[3].call, "axpy"));
     ft_ptx_launches_free(l);
 }
 
@@ -293,8 +294,8 @@ static void bad_lines_are_refused_with_what_is_wrong(void)
         ft_error err = {0};
         ft_status st = ft_ptx_launches_parse(&l, text, strlen(text), "f", data, &err);
 
-        CHECK(st == cases[i].st && l == NULL);
-        CHECK(strstr(err.msg, cases[i].why));
+        CHECK(EQ(st, cases[i].st) && l == NULL);
+        CHECK(HAS(err.msg, cases[i].why));
         if (st != cases[i].st || !strstr(err.msg, cases[i].why))
             fprintf(stderr, "%s: %d %s\n", text, st, err.msg);
     }
@@ -325,15 +326,15 @@ static void numbers_take_the_types_of_their_parameters(void)
 
     snprintf(path, sizeof(path), "%s/types.ptx", folder);
     fp = fopen(path, "w");
-    CHECK(fp && fputs(types, fp) >= 0 && fclose(fp) == 0);
-    CHECK(ft_ptx_launches_parse(&l, line, strlen(line), NULL, folder, &err) == FT_OK);
+    CHECK(fp && CMP(fputs(types, fp), >=, 0) && EQ(fclose(fp), 0));
+    CHECK_EQ(ft_ptx_launches_parse(&l, line, strlen(line), NULL, folder, &err), FT_OK);
     if (!l)
         fprintf(stderr, "%s\n", err.msg);
     v = ft_ptx_launches_get(l)->listed;
-    CHECK(v[0].launch.n_args == 10);
+    CHECK_EQ(v[0].launch.n_args, 10);
     for (uint32_t i = 0; i < 9; i++)
-        CHECK(number(v, i) == want[i]);
-    CHECK(v[0].launch.arg[9].size == 12 &&
+        CHECK_EQ(number(v, i), want[i]);
+    CHECK(EQ(v[0].launch.arg[9].size, 12) &&
           memcmp(v[0].launch.arg[9].bytes, "\1\2\3\4\5\6\7\10\11\12\13\14", 12) == 0);
     ft_ptx_launches_free(l);
     unlink(path);
@@ -382,8 +383,8 @@ static void halves_are_rounded_to_the_nearest_and_ties_to_even(void)
 
         ft__ptx_float_bytes(half, cases[i].x, 2, false);
         ft__ptx_float_bytes(brain, cases[i].x, 2, true);
-        CHECK((half[0] | half[1] << 8) == cases[i].half);
-        CHECK((brain[0] | brain[1] << 8) == cases[i].brain);
+        CHECK_EQ((half[0] | half[1] << 8), cases[i].half);
+        CHECK_EQ((brain[0] | brain[1] << 8), cases[i].brain);
         if ((half[0] | half[1] << 8) != cases[i].half ||
             (brain[0] | brain[1] << 8) != cases[i].brain)
             fprintf(stderr, "%a: %x %x\n", cases[i].x, half[0] | half[1] << 8,
@@ -404,9 +405,9 @@ static void more_launches_than_a_list_holds_are_refused(void)
         return;
     for (size_t i = 0; i < n; i++)
         memcpy(text + i * len, line, len);
-    CHECK(ft_ptx_launches_parse(&l, text, n * len, "long.jsonl", NULL, &err) ==
-          FT_EFORMAT);
-    CHECK(strcmp(err.msg, "long.jsonl: more than 1048576 launches") == 0);
+    CHECK_EQ(ft_ptx_launches_parse(&l, text, n * len, "long.jsonl", NULL, &err),
+             FT_EFORMAT);
+    CHECK(SAME(err.msg, "long.jsonl: more than 1048576 launches"));
     CHECK(l == NULL);
     free(text);
 }
@@ -419,14 +420,15 @@ static void one_text_may_hold_several_modules(void)
     size_t n;
     ft_error err = {0};
 
-    CHECK(ft_ptx_modules_open(&m, &n, in("nvcc/cuobjdump.txt"), &err) == FT_OK);
-    CHECK(n == 2 && strncmp(ft_ptx_get(m[0])->target, "sm_80", 5) == 0 &&
+    CHECK_EQ(ft_ptx_modules_open(&m, &n, in("nvcc/cuobjdump.txt"), &err), FT_OK);
+    CHECK(EQ(n, 2) && strncmp(ft_ptx_get(m[0])->target, "sm_80", 5) == 0 &&
           strncmp(ft_ptx_get(m[1])->target, "sm_90", 5) == 0);
     ft_ptx_modules_free(m, n);
-    CHECK(ft_ptx_modules_open(&m, &n, in("nvcc/saxpy.ptx"), &err) == FT_OK && n == 1);
+    CHECK(EQ(ft_ptx_modules_open(&m, &n, in("nvcc/saxpy.ptx"), &err), FT_OK) &&
+          EQ(n, 1));
     ft_ptx_modules_free(m, n);
-    CHECK(ft_ptx_modules_open(&m, &n, in("nvcc/saxpy.cu"), &err) == FT_EFORMAT && !m);
-    CHECK(ft_ptx_modules_open(&m, &n, in("nvcc"), &err) == FT_EIO && !m && n == 0);
+    CHECK(EQ(ft_ptx_modules_open(&m, &n, in("nvcc/saxpy.cu"), &err), FT_EFORMAT) && !m);
+    CHECK(EQ(ft_ptx_modules_open(&m, &n, in("nvcc"), &err), FT_EIO) && !m && EQ(n, 0));
 }
 
 /* ---- folders ---- */
@@ -444,13 +446,13 @@ static void compare(const char *name, ft_ptx_source source, const struct expecte
     ft_ptx_launches *l = opened(name);
     const ft_ptx_listed *v;
 
-    CHECK(ft_ptx_launches_get(l)->source == source);
+    CHECK_EQ(ft_ptx_launches_get(l)->source, source);
     v = ft_ptx_launches_get(l)->listed;
-    CHECK(ft_ptx_launches_get(l)->n == n);
+    CHECK_EQ(ft_ptx_launches_get(l)->n, n);
     for (size_t i = 0; i < n; i++, e++) {
-        CHECK(v[i].count == e->count);
+        CHECK_EQ(v[i].count, e->count);
         if (!v[i].module) {
-            CHECK(is(v[i].library, e->kernel) && e->block == 0);
+            CHECK(is(v[i].library, e->kernel) && EQ(e->block, 0));
             CHECK(e->operation ? is(v[i].operation, e->operation) : !v[i].operation);
             continue;
         }
@@ -459,7 +461,7 @@ static void compare(const char *name, ft_ptx_source source, const struct expecte
                   ? e->grid[0] == 0
                   : dims(v[i].launch.grid, e->grid[0], e->grid[1], e->grid[2]));
         CHECK(dims(v[i].launch.block, e->block, 1, 1));
-        CHECK(v[i].launch.dynamic_shared == e->shared);
+        CHECK_EQ(v[i].launch.dynamic_shared, e->shared);
     }
     ft_ptx_launches_free(l);
 }
@@ -482,10 +484,10 @@ static void tritons_arguments_have_the_names_of_the_source(void)
     ft_ptx_launches *l;
     ft_error err = {0};
 
-    CHECK(ft_ptx_launches_parse(&l, line, strlen(line), NULL, data, &err) == FT_OK);
+    CHECK_EQ(ft_ptx_launches_parse(&l, line, strlen(line), NULL, data, &err), FT_OK);
     v = ft_ptx_launches_get(l)->listed;
-    CHECK(number(v, 2) == 1024 && number(v, 3) == 1000);
-    CHECK(v[0].launch.dynamic_shared == 32 && v[0].launch.block[0] == 256);
+    CHECK(EQ(number(v, 2), 1024) && EQ(number(v, 3), 1000));
+    CHECK(EQ(v[0].launch.dynamic_shared, 32) && EQ(v[0].launch.block[0], 256));
     ft_ptx_launches_free(l);
 }
 
@@ -581,9 +583,9 @@ static void a_folder_without_any_is_refused(void)
     ft_ptx_launches *l;
     ft_error err = {0};
 
-    CHECK(ft_ptx_launches_open(&l, folder, NULL, &err) == FT_EFORMAT && !l);
-    CHECK(strstr(err.msg, "neither launches.jsonl nor PTX"));
-    CHECK(ft_ptx_launches_open(&l, in("nowhere"), NULL, &err) == FT_EIO && !l);
+    CHECK(EQ(ft_ptx_launches_open(&l, folder, NULL, &err), FT_EFORMAT) && !l);
+    CHECK(HAS(err.msg, "neither launches.jsonl nor PTX"));
+    CHECK(EQ(ft_ptx_launches_open(&l, in("nowhere"), NULL, &err), FT_EIO) && !l);
 }
 
 /* Every allocation of an opening fails once. */
@@ -601,10 +603,10 @@ static void want_of_memory_is_an_ordinary_failure(void)
             allocs_left = ++n;
             st = ft_ptx_launches_open(&l, in(names[i]), NULL, NULL);
             allocs_left = -1;
-            CHECK((st == FT_OK) == (l != NULL));
+            CHECK_EQ((st == FT_OK), (l != NULL));
             ft_ptx_launches_free(l);
         }
-        CHECK(st == FT_OK);
+        CHECK_EQ(st, FT_OK);
     }
 }
 

@@ -85,10 +85,10 @@ static void a_branch_that_is_not_taken_falls_through(void)
                                   "add.u32 %r4, %r0, 1;\n"      /* 9 */
                                   "L: add.u32 %r4, %r0, 2;\nret;\n}\n");
 
-    CHECK(r.warp[8] == 1 && r.thread[8] == 32 && r.on[8] == 22);
-    CHECK(r.warp[9] == 1 && r.thread[9] == 10 && r.on[9] == 10);
-    CHECK(r.warp[10] == 1 && r.thread[10] == 32);
-    CHECK(r.c.branches.value == 1 && r.c.divergent.value == 1);
+    CHECK(EQ(r.warp[8], 1) && EQ(r.thread[8], 32) && EQ(r.on[8], 22));
+    CHECK(EQ(r.warp[9], 1) && EQ(r.thread[9], 10) && EQ(r.on[9], 10));
+    CHECK(EQ(r.warp[10], 1) && EQ(r.thread[10], 32));
+    CHECK(EQ(r.c.branches.value, 1) && EQ(r.c.divergent.value, 1));
 }
 
 static void a_guard_takes_threads_away_but_no_issue(void)
@@ -98,9 +98,9 @@ static void a_guard_takes_threads_away_but_no_issue(void)
                                   "setp.gt.u32 %p0, %r0, 99;\n"
                                   "@%p0 add.u32 %r4, %r0, 1;\nret;\n}\n");
 
-    CHECK(r.warp[8] == 1 && r.thread[8] == 32 && r.on[8] == 10);
-    CHECK(r.warp[10] == 1 && r.thread[10] == 32 && r.on[10] == 0);
-    CHECK(r.c.branches.value == 0);
+    CHECK(EQ(r.warp[8], 1) && EQ(r.thread[8], 32) && EQ(r.on[8], 10));
+    CHECK(EQ(r.warp[10], 1) && EQ(r.thread[10], 32) && EQ(r.on[10], 0));
+    CHECK_EQ(r.c.branches.value, 0);
 }
 
 static void a_warp_goes_round_as_often_as_its_busiest_lane(void)
@@ -112,10 +112,10 @@ static void a_warp_goes_round_as_often_as_its_busiest_lane(void)
                                   "bra L;\n"
                                   "M: ret;\n}\n");
 
-    CHECK(r.warp[8] == 32 && r.thread[8] == 32 * 33 / 2);
-    CHECK(r.warp[10] == 31 && r.thread[10] == 31 * 32 / 2);
-    CHECK(r.warp[12] == 1 && r.thread[12] == 32);
-    CHECK(r.c.branches.value == 32 && r.c.divergent.value == 31);
+    CHECK(EQ(r.warp[8], 32) && EQ(r.thread[8], 32 * 33 / 2));
+    CHECK(EQ(r.warp[10], 31) && EQ(r.thread[10], 31 * 32 / 2));
+    CHECK(EQ(r.warp[12], 1) && EQ(r.thread[12], 32));
+    CHECK(EQ(r.c.branches.value, 32) && EQ(r.c.divergent.value, 31));
 }
 
 static void a_loop_may_begin_with_the_kernel(void)
@@ -124,8 +124,8 @@ static void a_loop_may_begin_with_the_kernel(void)
                            "L: add.u32 %r4, %r4, 1;\nmov.u32 %r0, %tid.x;\n"
                            "setp.le.u32 %p0, %r4, %r0;\n@%p0 bra L;\nret;\n}\n");
 
-    CHECK(r.warp[0] == 32 && r.thread[0] == 32 * 33 / 2);
-    CHECK(r.warp[4] == 1 && r.thread[4] == 32);
+    CHECK(EQ(r.warp[0], 32) && EQ(r.thread[0], 32 * 33 / 2));
+    CHECK(EQ(r.warp[4], 1) && EQ(r.thread[4], 32));
 }
 
 static void threads_that_exit_do_not_keep_others_apart(void)
@@ -138,8 +138,8 @@ static void threads_that_exit_do_not_keep_others_apart(void)
                                   "M: add.u32 %r4, %r0, 2;\n" /* 13 */
                                   "ret;\n}\n");
 
-    CHECK(r.warp[13] == 1 && r.thread[13] == 28);
-    CHECK(r.c.divergent.value == 1);
+    CHECK(EQ(r.warp[13], 1) && EQ(r.thread[13], 28));
+    CHECK_EQ(r.c.divergent.value, 1);
 }
 
 static void sides_that_both_end_never_meet(void)
@@ -150,7 +150,8 @@ static void sides_that_both_end_never_meet(void)
                                   "L: add.u32 %r4, %r0, 2;\n" /* 10 */
                                   "ret;\n}\n");
 
-    CHECK(r.warp[9] == 1 && r.thread[9] == 16 && r.warp[11] == 1 && r.thread[11] == 16);
+    CHECK(EQ(r.warp[9], 1) && EQ(r.thread[9], 16) && EQ(r.warp[11], 1) &&
+          EQ(r.thread[11], 16));
 }
 
 static void an_indexed_branch_splits_by_target(void)
@@ -163,10 +164,11 @@ static void an_indexed_branch_splits_by_target(void)
                                   "C: add.u32 %r5, %r0, 3;\n"
                                   "D: st.global.u32 [%l1], %r5;\nret;\n}\n");
 
-    CHECK(r.thread[9] == 11 && r.thread[11] == 11 && r.thread[13] == 10);
-    CHECK(r.warp[9] == 1 && r.warp[14] == 1 && r.thread[14] == 32);
-    CHECK(r.c.branches.value == 1 && r.c.divergent.value == 1);
-    CHECK(r.word[0] == 1 && r.word[1] == 3 && r.word[2] == 5 && r.word[31] == 33);
+    CHECK(EQ(r.thread[9], 11) && EQ(r.thread[11], 11) && EQ(r.thread[13], 10));
+    CHECK(EQ(r.warp[9], 1) && EQ(r.warp[14], 1) && EQ(r.thread[14], 32));
+    CHECK(EQ(r.c.branches.value, 1) && EQ(r.c.divergent.value, 1));
+    CHECK(EQ(r.word[0], 1) && EQ(r.word[1], 3) && EQ(r.word[2], 5) &&
+          EQ(r.word[31], 33));
 }
 
 static void a_function_is_entered_once_by_all_who_call_it(void)
@@ -184,11 +186,12 @@ static void a_function_is_entered_once_by_all_who_call_it(void)
         "st.global.u32 [%l1], %r4;\n"
         "L: ret;\n}\n");
 
-    CHECK(r.word[0] == 100 && r.word[7] == 107 && r.word[8] == 16 && r.word[19] == 38);
-    CHECK(r.word[20] == 0);
-    CHECK(r.thread[10] == 20 && r.thread[12] == 20 && r.warp[12] == 1);
-    CHECK(r.c.warp[FT_PTX_MUL].value == 3); /* two of the kernel's, one of f */
-    CHECK(r.c.thread[FT_PTX_MUL].value == 2 * 32 + 12);
+    CHECK(EQ(r.word[0], 100) && EQ(r.word[7], 107) && EQ(r.word[8], 16) &&
+          EQ(r.word[19], 38));
+    CHECK_EQ(r.word[20], 0);
+    CHECK(EQ(r.thread[10], 20) && EQ(r.thread[12], 20) && EQ(r.warp[12], 1));
+    CHECK_EQ(r.c.warp[FT_PTX_MUL].value, 3); /* two of the kernel's, one of f */
+    CHECK_EQ(r.c.thread[FT_PTX_MUL].value, 2 * 32 + 12);
 }
 
 static void blocks_have_three_dimensions(void)
@@ -203,10 +206,11 @@ static void blocks_have_three_dimensions(void)
                  "ld.param.u64 %l0, [buffer]; add.s64 %l1, %l1, %l0;\n"
                  "mov.u32 %r8, %laneid; mad.lo.u32 %r8, %r2, 1000, %r8;\n"
                  "st.global.u32 [%l1], %r8;\nret;\n}\n");
-    CHECK(r.st == FT_OK && r.c.blocks == 3 && r.c.warps == 6 && r.c.threads == 144);
-    CHECK(r.word[0] == 0 && r.word[31] == 1031 && r.word[32] == 1000 &&
-          r.word[47] == 1015);
-    CHECK(r.word[143] == 1015);
+    CHECK(EQ(r.st, FT_OK) && EQ(r.c.blocks, 3) && EQ(r.c.warps, 6) &&
+          EQ(r.c.threads, 144));
+    CHECK(EQ(r.word[0], 0) && EQ(r.word[31], 1031) && EQ(r.word[32], 1000) &&
+          EQ(r.word[47], 1015));
+    CHECK_EQ(r.word[143], 1015);
 }
 
 /* ---- memory ---- */
@@ -227,36 +231,36 @@ static rig load(const char *type, const char *into, int step, int offset,
 
 static void global_requests_touch_sectors_of_32_bytes(void)
 {
-    CHECK(load("u32", "%r5", 4, 0, "global").c.sectors[0].value == 4);
-    CHECK(load("u32", "%r5", 4, 16, "global").c.sectors[0].value == 5);
-    CHECK(load("u32", "%r5", 0, 0, "global").c.sectors[0].value == 1);
-    CHECK(load("u32", "%r5", 32, 0, "global").c.sectors[0].value == 32);
-    CHECK(load("u8", "%r5", 1, 0, "global").c.sectors[0].value == 1);
-    CHECK(load("v4.u32", "{%r5, %r6, %r7, %r8}", 16, 0, "global").c.sectors[0].value ==
-          16);
-    CHECK(load("v4.u32", "{%r5, %r6, %r7, %r8}", 16, 0, "global").c.requests[0].value ==
-          1);
-    CHECK(load("v2.u32", "{%r5, _}", 8, 0, "global").c.bytes[FT_PTX_GLOBAL][0].value ==
-          256);
-    CHECK(load("v2.u32", "{%r5, _}", 8, 0, "global")
-              .c.access[FT_PTX_GLOBAL][0][3]
-              .value == 32);
+    CHECK_EQ(load("u32", "%r5", 4, 0, "global").c.sectors[0].value, 4);
+    CHECK_EQ(load("u32", "%r5", 4, 16, "global").c.sectors[0].value, 5);
+    CHECK_EQ(load("u32", "%r5", 0, 0, "global").c.sectors[0].value, 1);
+    CHECK_EQ(load("u32", "%r5", 32, 0, "global").c.sectors[0].value, 32);
+    CHECK_EQ(load("u8", "%r5", 1, 0, "global").c.sectors[0].value, 1);
+    CHECK_EQ(load("v4.u32", "{%r5, %r6, %r7, %r8}", 16, 0, "global").c.sectors[0].value,
+             16);
+    CHECK_EQ(
+        load("v4.u32", "{%r5, %r6, %r7, %r8}", 16, 0, "global").c.requests[0].value, 1);
+    CHECK_EQ(load("v2.u32", "{%r5, _}", 8, 0, "global").c.bytes[FT_PTX_GLOBAL][0].value,
+             256);
+    CHECK_EQ(
+        load("v2.u32", "{%r5, _}", 8, 0, "global").c.access[FT_PTX_GLOBAL][0][3].value,
+        32);
 }
 
 static void banks_of_shared_memory_give_one_word_at_a_time(void)
 {
-    CHECK(load("u32", "%r5", 4, 0, "shared").c.wavefronts[0].value == 1);
-    CHECK(load("u32", "%r5", 8, 0, "shared").c.wavefronts[0].value == 2);
-    CHECK(load("u32", "%r5", 12, 0, "shared").c.wavefronts[0].value == 1);
-    CHECK(load("u32", "%r5", 128, 0, "shared").c.wavefronts[0].value == 32);
-    CHECK(load("u32", "%r5", 0, 64, "shared").c.wavefronts[0].value == 1);
-    CHECK(load("u8", "%r5", 1, 0, "shared").c.wavefronts[0].value == 1);
-    CHECK(load("u64", "%l5", 8, 0, "shared").c.wavefronts[0].value == 2);
-    CHECK(load("u64", "%l5", 16, 0, "shared").c.wavefronts[0].value == 4);
-    CHECK(
-        load("v4.u32", "{%r5, %r6, %r7, %r8}", 16, 0, "shared").c.wavefronts[0].value ==
+    CHECK_EQ(load("u32", "%r5", 4, 0, "shared").c.wavefronts[0].value, 1);
+    CHECK_EQ(load("u32", "%r5", 8, 0, "shared").c.wavefronts[0].value, 2);
+    CHECK_EQ(load("u32", "%r5", 12, 0, "shared").c.wavefronts[0].value, 1);
+    CHECK_EQ(load("u32", "%r5", 128, 0, "shared").c.wavefronts[0].value, 32);
+    CHECK_EQ(load("u32", "%r5", 0, 64, "shared").c.wavefronts[0].value, 1);
+    CHECK_EQ(load("u8", "%r5", 1, 0, "shared").c.wavefronts[0].value, 1);
+    CHECK_EQ(load("u64", "%l5", 8, 0, "shared").c.wavefronts[0].value, 2);
+    CHECK_EQ(load("u64", "%l5", 16, 0, "shared").c.wavefronts[0].value, 4);
+    CHECK_EQ(
+        load("v4.u32", "{%r5, %r6, %r7, %r8}", 16, 0, "shared").c.wavefronts[0].value,
         4);
-    CHECK(load("u32", "%r5", 4, 0, "shared").c.shared[0].value == 1);
+    CHECK_EQ(load("u32", "%r5", 4, 0, "shared").c.shared[0].value, 1);
 }
 
 static void atomics_load_and_store(void)
@@ -270,12 +274,12 @@ static void atomics_load_and_store(void)
                         "atom.global.cas.b32 %r5, [%l0+12], 0, 77;\n"
                         "red.global.add.f32 [%l0+16], 0f3F000000;\n"
                         "atom.global.exch.b64 %l2, [%l0+24], 5;\nret;\n}\n");
-    CHECK(r.st == FT_OK && r.word[0] == 2 * 63 * 64 / 2 && r.word[1] == 63);
-    CHECK(r.word[2] == 1 && r.word[3] == 77 && r.word[4] == 0x42800000 &&
-          r.word[6] == 5);
-    CHECK(r.c.bytes[FT_PTX_GLOBAL][0].value == 128 * (4 * 4 + 8) + 6 * 4);
-    CHECK(r.c.bytes[FT_PTX_GLOBAL][1].value == r.c.bytes[FT_PTX_GLOBAL][0].value);
-    CHECK(r.c.requests[0].value == 4 * 5 + 2);
+    CHECK(EQ(r.st, FT_OK) && EQ(r.word[0], 2 * 63 * 64 / 2) && EQ(r.word[1], 63));
+    CHECK(EQ(r.word[2], 1) && EQ(r.word[3], 77) && EQ(r.word[4], 0x42800000) &&
+          EQ(r.word[6], 5));
+    CHECK_EQ(r.c.bytes[FT_PTX_GLOBAL][0].value, 128 * (4 * 4 + 8) + 6 * 4);
+    CHECK_EQ(r.c.bytes[FT_PTX_GLOBAL][1].value, r.c.bytes[FT_PTX_GLOBAL][0].value);
+    CHECK_EQ(r.c.requests[0].value, 4 * 5 + 2);
 }
 
 static void generic_addresses_lead_everywhere(void)
@@ -299,11 +303,11 @@ static void generic_addresses_lead_everywhere(void)
         "st.u32 [%l1], %r4;\nret;\n}\n");
 
     /* 9 + 6, spaces 1 + 4 + 8, the last lane twice from .shared, its own from .local */
-    CHECK(r.word[0] == 620000 + 1513 && r.word[5] == 5620000 + 1513);
-    CHECK(r.c.bytes[FT_PTX_SHARED][1].value == 128 &&
-          r.c.bytes[FT_PTX_LOCAL][1].value == 128);
-    CHECK(r.c.bytes[FT_PTX_CONST][0].value == 128 &&
-          r.c.bytes[FT_PTX_GENERIC][0].value == 0);
+    CHECK(EQ(r.word[0], 620000 + 1513) && EQ(r.word[5], 5620000 + 1513));
+    CHECK(EQ(r.c.bytes[FT_PTX_SHARED][1].value, 128) &&
+          EQ(r.c.bytes[FT_PTX_LOCAL][1].value, 128));
+    CHECK(EQ(r.c.bytes[FT_PTX_CONST][0].value, 128) &&
+          EQ(r.c.bytes[FT_PTX_GENERIC][0].value, 0));
 }
 
 static void copies_go_from_global_to_shared(void)
@@ -320,9 +324,9 @@ static void copies_go_from_global_to_shared(void)
                  "ld.shared.v4.u32 {%r6, %r7, %r8, %r9}, [%r5];\n"
                  "add.u32 %r6, %r6, %r9; st.global.u32 [%l1+1024], %r6;\nret;\n}\n");
 
-    CHECK(r.word[256] == 0 + 3 && r.word[257] == 4 + 7 && r.word[258] == 8);
-    CHECK(r.c.bytes[FT_PTX_GLOBAL][0].value == 512 && r.c.sectors[0].value == 16);
-    CHECK(r.c.bytes[FT_PTX_SHARED][1].value == 512 && r.c.wavefronts[1].value == 4);
+    CHECK(EQ(r.word[256], 0 + 3) && EQ(r.word[257], 4 + 7) && EQ(r.word[258], 8));
+    CHECK(EQ(r.c.bytes[FT_PTX_GLOBAL][0].value, 512) && EQ(r.c.sectors[0].value, 16));
+    CHECK(EQ(r.c.bytes[FT_PTX_SHARED][1].value, 512) && EQ(r.c.wavefronts[1].value, 4));
 }
 
 /* ---- across threads ---- */
@@ -345,13 +349,13 @@ static void lanes_tell_each_other(void)
         "redux.sync.max.s32 %r4, %r0, -1; activemask.b32 %r5; add.u32 %r4, %r4, %r5;\n"
         "st.global.u32 [%l1+768], %r4;\nret;\n}\n");
 
-    CHECK(r.word[2] == 2 && r.word[3] == 1000 && r.word[31] == 1028);
-    CHECK(r.word[32] == 2 && r.word[32 + 5] == 7 && r.word[32 + 6] == 6 &&
-          r.word[32 + 8] == 10);
-    CHECK(r.word[64] == 5 && r.word[64 + 8] == 13 && r.word[64 + 31] == 29);
-    CHECK(r.word[96] == 0xc0000001);
-    CHECK(r.word[128] == 0xff && r.word[128 + 9] == 0xff00);
-    CHECK(r.word[160] == 496 && r.word[192] == 30);
+    CHECK(EQ(r.word[2], 2) && EQ(r.word[3], 1000) && EQ(r.word[31], 1028));
+    CHECK(EQ(r.word[32], 2) && EQ(r.word[32 + 5], 7) && EQ(r.word[32 + 6], 6) &&
+          EQ(r.word[32 + 8], 10));
+    CHECK(EQ(r.word[64], 5) && EQ(r.word[64 + 8], 13) && EQ(r.word[64 + 31], 29));
+    CHECK_EQ(r.word[96], 0xc0000001);
+    CHECK(EQ(r.word[128], 0xff) && EQ(r.word[128 + 9], 0xff00));
+    CHECK(EQ(r.word[160], 496) && EQ(r.word[192], 30));
 }
 
 static void barriers_hold_all_and_reduce(void)
@@ -368,8 +372,8 @@ static void barriers_hold_all_and_reduce(void)
         "mul.wide.u32 %l5, %r0, 4; add.s64 %l5, %l5, %l0; st.global.u32 [%l5], %r6;\n"
         "setp.lt.u32 %p2, %r0, 32; @%p2 bra L;\nbar.arrive 3, 64;\nret;\n"
         "L: bar.sync 3, 64;\nret;\n}\n");
-    CHECK(r.st == FT_OK && r.c.barriers.value == 9);
-    CHECK(r.word[0] == 63 + 40 && r.word[63] == 40);
+    CHECK(EQ(r.st, FT_OK) && EQ(r.c.barriers.value, 9));
+    CHECK(EQ(r.word[0], 63 + 40) && EQ(r.word[63], 40));
 }
 
 static void carries_go_from_word_to_word(void)
@@ -383,10 +387,10 @@ static void carries_go_from_word_to_word(void)
                         "0x10000000, 100;\n"
                         "st.global.u32 [%l1+384], %r5;\nret;\n}\n");
 
-    CHECK(r.word[15] == 0xffffffff && r.word[16] == 0 && r.word[32 + 15] == 5 &&
-          r.word[32 + 16] == 6);
-    CHECK(r.word[64 + 4] == 9 && r.word[64 + 5] == 8);
-    CHECK(r.word[96 + 15] == 100 && r.word[96 + 16] == 101);
+    CHECK(EQ(r.word[15], 0xffffffff) && EQ(r.word[16], 0) && EQ(r.word[32 + 15], 5) &&
+          EQ(r.word[32 + 16], 6));
+    CHECK(EQ(r.word[64 + 4], 9) && EQ(r.word[64 + 5], 8));
+    CHECK(EQ(r.word[96 + 15], 100) && EQ(r.word[96 + 16], 101));
 }
 
 static void operations_of_floats_are_counted(void)
@@ -400,10 +404,10 @@ static void operations_of_floats_are_counted(void)
         "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, "
         "{%r4,%r5,%r6,%r7}, {%r8,%r9}, {%f1,%f2,%f3,%f4};\nret;\n}\n");
 
-    CHECK(r.c.flops[0].value == 3 * 32 + 10 && r.c.flops[1].value == 0);
-    CHECK(r.c.flops[2].value == 4 * 32 + 32 &&
-          r.c.tensor_flops.value == 2 * 16 * 8 * 16);
-    CHECK(r.c.warp[FT_PTX_TENSOR].value == 1 && r.c.warp[FT_PTX_FDIV].value == 1);
+    CHECK(EQ(r.c.flops[0].value, 3 * 32 + 10) && EQ(r.c.flops[1].value, 0));
+    CHECK(EQ(r.c.flops[2].value, 4 * 32 + 32) &&
+          EQ(r.c.tensor_flops.value, 2 * 16 * 8 * 16));
+    CHECK(EQ(r.c.warp[FT_PTX_TENSOR].value, 1) && EQ(r.c.warp[FT_PTX_FDIV].value, 1));
 }
 
 /* As the same numbers in registers. */
@@ -422,9 +426,9 @@ static void constants_stand_among_fragments_and_as_targets(void)
             "T: .branchtargets A, B;\nbrx.idx 1, T;\n"
             "A: st.global.u32 [%l1], 7;\nB: st.global.u32 [%l1+512], 8;\nret;\n}\n");
 
-    CHECK(r.word[0] != 7 && r.word[0] != 0 && r.word[128] == 8);
+    CHECK(CMP(r.word[0], !=, 7) && CMP(r.word[0], !=, 0) && EQ(r.word[128], 8));
     for (int i = 0; i < 64; i++)
-        CHECK(r.word[i] == r.word[64 + i]);
+        CHECK_EQ(r.word[i], r.word[64 + i]);
 }
 
 /* ---- what cannot be ---- */
@@ -468,17 +472,17 @@ static void launches_are_checked(void)
     rig r = launch_of(1, 64, 32, 1);
 
     run(&r, HEAD KERNEL "ret;\n}\n");
-    CHECK(r.st == FT_EINVAL);
+    CHECK_EQ(r.st, FT_EINVAL);
     r = launch_of(0, 64, 1, 1);
     run(&r, HEAD KERNEL "ret;\n}\n");
-    CHECK(r.st == FT_EINVAL);
+    CHECK_EQ(r.st, FT_EINVAL);
     r = launch_of(1, 64, 1, 1);
     r.launch.kernel = "other";
     run(&r, HEAD KERNEL "ret;\n}\n");
-    CHECK(r.st == FT_ENOTFOUND);
+    CHECK_EQ(r.st, FT_ENOTFOUND);
     r = launch_of(1, 64, 1, 1);
     run(&r, HEAD ".entry k(.param .u32 small) { ret; }\n");
-    CHECK(r.st == FT_EINVAL);
+    CHECK_EQ(r.st, FT_EINVAL);
 }
 
 int main(void)

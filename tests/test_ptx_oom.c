@@ -23,7 +23,7 @@ static void running_short_of_memory_is_told(uint64_t seed)
 
     CHECK(ptx_random_make(&p, seed, 20, 0));
     memory.address = p.address;
-    CHECK(ft__ptx_parse(&m, p.text, strlen(p.text), "random", &err) == FT_OK);
+    CHECK_EQ(ft__ptx_parse(&m, p.text, strlen(p.text), "random", &err), FT_OK);
     for (; st == FT_ENOMEM && n < 100000; n++) {
         allocs_left = n + 1;
         st = ft__ptx_run(&c, m, &p.launch, &opt, &err);
@@ -31,7 +31,7 @@ static void running_short_of_memory_is_told(uint64_t seed)
         CHECK(st == FT_OK ||
               (st == FT_ENOMEM && strstr(err.msg, "out of memory") != NULL));
     }
-    CHECK(st == FT_OK && n > 20);
+    CHECK(EQ(st, FT_OK) && CMP(n, >, 20));
     ft__ptx_free(m);
     ptx_random_free(&p);
 }

@@ -59,7 +59,7 @@ static void folder(const char *root, const char *name,
     }
     if (d)
         closedir(d);
-    CHECK(n > 0);
+    CHECK(CMP(n, >, 0));
 }
 
 static void is_read(const char *path, const char *first)
@@ -68,7 +68,7 @@ static void is_read(const char *path, const char *first)
     ft_ptx *m;
 
     (void)first;
-    CHECK(ft__ptx_open(&m, path, &err) == FT_OK);
+    CHECK_EQ(ft__ptx_open(&m, path, &err), FT_OK);
     if (err.msg[0])
         printf("%s\n", err.msg);
     ft__ptx_free(m);
@@ -83,9 +83,9 @@ static void is_refused_as_it_says(const char *path, const char *first)
 
     snprintf(want, sizeof(want), "%s:%.*s", path, (int)strcspn(first + 3, "\n"),
              first + 3);
-    CHECK(ft__ptx_open(&m, path, &err) == FT_EFORMAT);
+    CHECK_EQ(ft__ptx_open(&m, path, &err), FT_EFORMAT);
     CHECK(m == NULL);
-    CHECK(strcmp(err.msg, want) == 0);
+    CHECK(SAME(err.msg, want));
     if (strcmp(err.msg, want) != 0)
         printf("%s, but\n%s\n", want, err.msg);
 }
@@ -109,16 +109,17 @@ static void a_kernel_is_described(void)
     if (!m)
         return;
     k = ft_ptx_get(m)->kernel;
-    CHECK(ft_ptx_get(m)->n_kernels == 1);
-    CHECK(strcmp(k->name, "add") == 0 && k->line == 5);
-    CHECK(k->n_params == 3 && k->param[0].pointer == 1 && k->param[1].pointer == 0);
-    CHECK(strcmp(k->param[2].name, "a") == 0 && k->param[2].size == 4);
-    CHECK(k->required[0] == 64 && k->required[1] == 2 && k->required[2] == 1);
-    CHECK(k->blocks_per_sm == 3 && k->shared_bytes == 1024 + 8);
-    CHECK(k->registers[0] == 2 && k->registers[2] == 8 && k->registers[3] == 7);
-    CHECK(k->instructions[FT_PTX_FP32] == 1 && k->instructions[FT_PTX_LOAD] == 2);
-    CHECK(k->instructions[FT_PTX_STORE] == 1 && k->instructions[FT_PTX_MOVE] == 1);
-    CHECK(ft_ptx_get(m)->version == 80 && strcmp(ft_ptx_get(m)->target, "sm_90") == 0);
+    CHECK_EQ(ft_ptx_get(m)->n_kernels, 1);
+    CHECK(SAME(k->name, "add") && EQ(k->line, 5));
+    CHECK(EQ(k->n_params, 3) && EQ(k->param[0].pointer, 1) &&
+          EQ(k->param[1].pointer, 0));
+    CHECK(SAME(k->param[2].name, "a") && EQ(k->param[2].size, 4));
+    CHECK(EQ(k->required[0], 64) && EQ(k->required[1], 2) && EQ(k->required[2], 1));
+    CHECK(EQ(k->blocks_per_sm, 3) && EQ(k->shared_bytes, 1024 + 8));
+    CHECK(EQ(k->registers[0], 2) && EQ(k->registers[2], 8) && EQ(k->registers[3], 7));
+    CHECK(EQ(k->instructions[FT_PTX_FP32], 1) && EQ(k->instructions[FT_PTX_LOAD], 2));
+    CHECK(EQ(k->instructions[FT_PTX_STORE], 1) && EQ(k->instructions[FT_PTX_MOVE], 1));
+    CHECK(EQ(ft_ptx_get(m)->version, 80) && SAME(ft_ptx_get(m)->target, "sm_90"));
     ft__ptx_free(m);
 }
 
@@ -131,9 +132,9 @@ static void labels_of_a_scope_hide_those_around_it(void)
         return;
     const ft__ptx_function *f = &m->function[0];
 
-    CHECK(f->n_insns == 4 && f->n_labels == 2);
-    CHECK(f->operand[f->insn[0].operands].index == 1);
-    CHECK(f->operand[f->insn[2].operands].index == 0);
+    CHECK(EQ(f->n_insns, 4) && EQ(f->n_labels, 2));
+    CHECK_EQ(f->operand[f->insn[0].operands].index, 1);
+    CHECK_EQ(f->operand[f->insn[2].operands].index, 0);
     ft__ptx_free(m);
 }
 
@@ -146,8 +147,8 @@ static void a_label_of_a_scope_is_not_that_of_a_branch_before_it(void)
         return;
     const ft__ptx_function *f = &m->function[0];
 
-    CHECK(f->operand[f->insn[0].operands].index == 2);
-    CHECK(f->operand[f->insn[1].operands].index == 1);
+    CHECK_EQ(f->operand[f->insn[0].operands].index, 2);
+    CHECK_EQ(f->operand[f->insn[1].operands].index, 1);
     ft__ptx_free(m);
 }
 
@@ -174,9 +175,10 @@ static void a_kernel_that_was_declared_is_described_by_its_definition(void)
     if (!m)
         return;
     k = ft_ptx_get(m)->kernel;
-    CHECK(ft_ptx_get(m)->n_kernels == 1 && k->n_params == 1);
-    CHECK(k->registers[2] == 4 && k->shared_bytes == 16 && k->most[0] == 128);
-    CHECK(k->instructions[FT_PTX_MOVE] == 1 && k->instructions[FT_PTX_CONTROL] == 1);
+    CHECK(EQ(ft_ptx_get(m)->n_kernels, 1) && EQ(k->n_params, 1));
+    CHECK(EQ(k->registers[2], 4) && EQ(k->shared_bytes, 16) && EQ(k->most[0], 128));
+    CHECK(EQ(k->instructions[FT_PTX_MOVE], 1) &&
+          EQ(k->instructions[FT_PTX_CONTROL], 1));
     ft__ptx_free(m);
 }
 
@@ -191,12 +193,12 @@ static void registers_of_a_scope_are_others(void)
         return;
     const ft__ptx_function *f = &m->function[0];
 
-    CHECK(f->operand[f->insn[0].operands].index == 1);
-    CHECK(f->operand[f->insn[1].operands].index == 3);
-    CHECK(f->operand[f->insn[2].operands].index == 1);
-    CHECK(f->reg[3].type == FT__TYPE_B64);
-    CHECK(strcmp(ft__ptx_reg_name(name, f, 1), "%r1") == 0);
-    CHECK(strcmp(ft__ptx_reg_name(name, f, 3), "%r1") == 0);
+    CHECK_EQ(f->operand[f->insn[0].operands].index, 1);
+    CHECK_EQ(f->operand[f->insn[1].operands].index, 3);
+    CHECK_EQ(f->operand[f->insn[2].operands].index, 1);
+    CHECK_EQ(f->reg[3].type, FT__TYPE_B64);
+    CHECK(SAME(ft__ptx_reg_name(name, f, 1), "%r1"));
+    CHECK(SAME(ft__ptx_reg_name(name, f, 3), "%r1"));
     ft__ptx_free(m);
 }
 
@@ -232,7 +234,7 @@ static void numbers_are_read_in_all_ways_of_writing(void)
         CHECK(m != NULL);
         if (!m)
             continue;
-        CHECK(m->function[0].operand[1].bits == cases[i].bits);
+        CHECK_EQ(m->function[0].operand[1].bits, cases[i].bits);
         ft__ptx_free(m);
     }
 }
@@ -271,7 +273,7 @@ static void classes_depend_on_types_and_words(void)
         CHECK(m != NULL);
         if (!m)
             continue;
-        CHECK(m->function[0].insn[0].class == (uint8_t)cases[i].class);
+        CHECK_EQ(m->function[0].insn[0].class, (uint8_t)cases[i].class);
         ft__ptx_free(m);
     }
 }
@@ -285,7 +287,7 @@ static void initial_values_are_bytes(void)
     CHECK(m != NULL);
     if (!m)
         return;
-    CHECK(m->variable[0].size == 12 && m->variable[0].initial_size == 12);
+    CHECK(EQ(m->variable[0].size, 12) && EQ(m->variable[0].initial_size, 12));
     CHECK(memcmp(m->variable[0].initial, want, sizeof(want)) == 0);
     ft__ptx_free(m);
 }
@@ -299,9 +301,9 @@ static void kernels_are_found_by_name_or_alone(void)
     CHECK(m != NULL);
     if (!m)
         return;
-    CHECK(ft__ptx_kernel_find(&k, m, "b", &err) == FT_OK && k == 1);
-    CHECK(ft__ptx_kernel_find(&k, m, "c", &err) == FT_ENOTFOUND);
-    CHECK(ft__ptx_kernel_find(&k, m, NULL, &err) == FT_ENEEDED);
+    CHECK(EQ(ft__ptx_kernel_find(&k, m, "b", &err), FT_OK) && EQ(k, 1));
+    CHECK_EQ(ft__ptx_kernel_find(&k, m, "c", &err), FT_ENOTFOUND);
+    CHECK_EQ(ft__ptx_kernel_find(&k, m, NULL, &err), FT_ENEEDED);
     ft__ptx_free(m);
 }
 
@@ -342,17 +344,17 @@ static void kernels_have_the_names_of_their_source(void)
             text, sizeof(text),
             ".version 8.0\n.target sm_80\n.address_size 64\n.entry %s()\n{\nret;\n}\n",
             cases[i].symbol);
-        CHECK(ft__ptx_parse(&m, text, strlen(text), "names", &err) == FT_OK);
+        CHECK_EQ(ft__ptx_parse(&m, text, strlen(text), "names", &err), FT_OK);
         if (!m)
             continue;
-        CHECK(strcmp(ft_ptx_get(m)->kernel->name, cases[i].symbol) == 0);
-        CHECK(strcmp(ft_ptx_get(m)->kernel->source_name, cases[i].source) == 0);
+        CHECK(SAME(ft_ptx_get(m)->kernel->name, cases[i].symbol));
+        CHECK(SAME(ft_ptx_get(m)->kernel->source_name, cases[i].source));
         CHECK(ft_ptx_is_called(ft_ptx_get(m)->kernel, cases[i].symbol));
         CHECK(ft_ptx_is_called(ft_ptx_get(m)->kernel, cases[i].source));
         CHECK(!ft_ptx_is_called(ft_ptx_get(m)->kernel, "") &&
               !ft_ptx_is_called(ft_ptx_get(m)->kernel, "a_"));
-        CHECK((strcmp(cases[i].source, "nn::softmax<...>") == 0) ==
-              ft_ptx_is_called(ft_ptx_get(m)->kernel, "softmax"));
+        CHECK_EQ((strcmp(cases[i].source, "nn::softmax<...>") == 0),
+                 ft_ptx_is_called(ft_ptx_get(m)->kernel, "softmax"));
         ft__ptx_free(m);
     }
 }
@@ -368,10 +370,10 @@ static void files_are_found_by_number_in_any_order(void)
     CHECK(m != NULL);
     if (!m)
         return;
-    CHECK(strcmp(ft__ptx_source(&line, m, &m->function[0].insn[0]), "b.cu") == 0);
-    CHECK(line == 11);
-    CHECK(strcmp(ft__ptx_source(&line, m, &m->function[0].insn[1]), "z.cu") == 0);
-    CHECK(line == 5);
+    CHECK(SAME(ft__ptx_source(&line, m, &m->function[0].insn[0]), "b.cu"));
+    CHECK_EQ(line, 11);
+    CHECK(SAME(ft__ptx_source(&line, m, &m->function[0].insn[1]), "z.cu"));
+    CHECK_EQ(line, 5);
     ft__ptx_free(m);
 }
 
@@ -380,8 +382,8 @@ static void a_missing_file_is_said(void)
     ft_error err = {0};
     ft_ptx *m;
 
-    CHECK(ft__ptx_open(&m, "/nowhere/k.ptx", &err) == FT_EIO);
-    CHECK(m == NULL && strstr(err.msg, "/nowhere/k.ptx"));
+    CHECK_EQ(ft__ptx_open(&m, "/nowhere/k.ptx", &err), FT_EIO);
+    CHECK(m == NULL && HAS(err.msg, "/nowhere/k.ptx"));
 }
 
 static void any_allocation_may_fail(const char *root)
@@ -398,10 +400,10 @@ static void any_allocation_may_fail(const char *root)
         allocs_left = -1;
         /* stdio's own buffer is none of ours */
         CHECK(st == FT_OK || st == FT_ENOMEM || st == FT_EIO);
-        CHECK((st == FT_OK) == (m != NULL));
+        CHECK_EQ((st == FT_OK), (m != NULL));
         ft__ptx_free(m);
     }
-    CHECK(st == FT_OK);
+    CHECK_EQ(st, FT_OK);
 }
 
 int main(int argc, char **argv)

@@ -23,8 +23,8 @@ static uint32_t needed(const char *body)
         check_failed++;
         return 0;
     }
-    CHECK(ft_ptx_registers(&n, m, 0, NULL) == FT_OK);
-    CHECK(ft_ptx_registers(&(uint32_t){0}, m, 1, &err) == FT_ENOTFOUND);
+    CHECK_EQ(ft_ptx_registers(&n, m, 0, NULL), FT_OK);
+    CHECK_EQ(ft_ptx_registers(&(uint32_t){0}, m, 1, &err), FT_ENOTFOUND);
     ft__ptx_free(m);
     return n;
 }
@@ -48,7 +48,7 @@ static const char chain[] = "mov.u32 %r1, %tid.x;\n"
 
 static void values_that_live_at_once_are_what_counts(void)
 {
-    CHECK(needed("") == 8);
+    CHECK_EQ(needed(""), 8);
     CHECK_NEAR(needed(eight), 7.5 + 0.95 * 8, 1);
     CHECK_NEAR(needed(chain), 7.5 + 0.95, 1);
 }

@@ -42,17 +42,17 @@ static void the_least_comes_first(void)
     ft_rank_options how = {.by = FT_RANK_BY_TIME};
     ft_ranked r[3];
 
-    CHECK(ft_rank(r, e, 3, &how, NULL) == FT_OK);
-    CHECK(r[0].place == 3 && r[1].place == 1 && r[2].place == 2);
+    CHECK_EQ(ft_rank(r, e, 3, &how, NULL), FT_OK);
+    CHECK(EQ(r[0].place, 3) && EQ(r[1].place, 1) && EQ(r[2].place, 2));
     how.by = FT_RANK_BY_ENERGY;
-    CHECK(ft_rank(r, e, 3, &how, NULL) == FT_OK);
-    CHECK(r[0].place == 1 && r[1].place == 3 && r[2].place == 2);
+    CHECK_EQ(ft_rank(r, e, 3, &how, NULL), FT_OK);
+    CHECK(EQ(r[0].place, 1) && EQ(r[1].place, 3) && EQ(r[2].place, 2));
     how.by = FT_RANK_BY_EDP; /* 30, 40, 40: equal ones in the order given */
-    CHECK(ft_rank(r, e, 3, &how, NULL) == FT_OK);
-    CHECK(r[0].place == 1 && r[1].place == 2 && r[2].place == 3);
+    CHECK_EQ(ft_rank(r, e, 3, &how, NULL), FT_OK);
+    CHECK(EQ(r[0].place, 1) && EQ(r[1].place, 2) && EQ(r[2].place, 3));
     CHECK_NEAR(r[0].value[FT_RANK_BY_EDP].value, 30, 1e-12);
     how.by = FT_RANK_BY_POWER;
-    CHECK(ft_rank(r, e, 3, &how, NULL) == FT_OK && r[0].place == 1);
+    CHECK(EQ(ft_rank(r, e, 3, &how, NULL), FT_OK) && EQ(r[0].place, 1));
 }
 
 static void values_are_of_an_item_and_limits_of_a_pass(void)
@@ -63,8 +63,8 @@ static void values_are_of_an_item_and_limits_of_a_pass(void)
 
     e[1].price_per_s = 0.5;
     e[1].co2_g_per_j = 1e-4;
-    CHECK(ft_rank(r, e, 2, &how, NULL) == FT_OK);
-    CHECK(r[1].place == 1);
+    CHECK_EQ(ft_rank(r, e, 2, &how, NULL), FT_OK);
+    CHECK_EQ(r[1].place, 1);
     CHECK_NEAR(r[1].value[FT_RANK_BY_TIME].value, 0.005, 1e-15);
     CHECK_NEAR(r[1].value[FT_RANK_BY_ENERGY].value, 1, 1e-15);
     CHECK_NEAR(r[1].value[FT_RANK_BY_COST].value, 0.0025, 1e-15);
@@ -72,11 +72,11 @@ static void values_are_of_an_item_and_limits_of_a_pass(void)
     CHECK_NEAR(r[1].value[FT_RANK_BY_POWER].value, 200, 1e-9);
     CHECK_NEAR(r[1].value[FT_RANK_BY_TIME].high, 0.006, 1e-15);
     how.limit[how.n_limits++] = (ft_rank_limit){FT_RANK_BY_TIME, 0.020};
-    CHECK(ft_rank(r, e, 2, &how, NULL) == FT_OK);
-    CHECK(r[0].place == 1 && !r[0].risky);
-    CHECK(r[1].state == FT_RANK_OVER_LIMIT && r[1].limit == 0 && r[1].place == 0);
+    CHECK_EQ(ft_rank(r, e, 2, &how, NULL), FT_OK);
+    CHECK(EQ(r[0].place, 1) && !r[0].risky);
+    CHECK(EQ(r[1].state, FT_RANK_OVER_LIMIT) && EQ(r[1].limit, 0) && EQ(r[1].place, 0));
     how.limit[0].most = 0.011; /* its interval ends at 0.012 */
-    CHECK(ft_rank(r, e, 2, &how, NULL) == FT_OK && r[0].place == 1 && r[0].risky);
+    CHECK(EQ(ft_rank(r, e, 2, &how, NULL), FT_OK) && EQ(r[0].place, 1) && r[0].risky);
 }
 
 static void what_is_not_known_says_why(void)
@@ -85,16 +85,16 @@ static void what_is_not_known_says_why(void)
     ft_rank_options how = {.by = FT_RANK_BY_ENERGY};
     ft_ranked r[2];
 
-    CHECK(ft_rank(r, e, 2, &how, NULL) == FT_OK);
-    CHECK(r[0].state == FT_RANK_UNKNOWN && strcmp(r[0].why, "no sensor") == 0);
-    CHECK(isnan(r[0].value[FT_RANK_BY_ENERGY].value) && r[1].place == 1);
+    CHECK_EQ(ft_rank(r, e, 2, &how, NULL), FT_OK);
+    CHECK(EQ(r[0].state, FT_RANK_UNKNOWN) && SAME(r[0].why, "no sensor"));
+    CHECK(isnan(r[0].value[FT_RANK_BY_ENERGY].value) && EQ(r[1].place, 1));
     how = (ft_rank_options){.by = FT_RANK_BY_COST};
-    CHECK(ft_rank(r, e, 2, &how, NULL) == FT_OK);
-    CHECK(r[1].state == FT_RANK_UNKNOWN && strstr(r[1].why, "price") != NULL);
+    CHECK_EQ(ft_rank(r, e, 2, &how, NULL), FT_OK);
+    CHECK(EQ(r[1].state, FT_RANK_UNKNOWN) && HAS(r[1].why, "price"));
     how = (ft_rank_options){
         .by = FT_RANK_BY_TIME, .n_limits = 1, .limit = {{FT_RANK_BY_ENERGY, 100}}};
-    CHECK(ft_rank(r, e, 2, &how, NULL) == FT_OK);
-    CHECK(r[0].state == FT_RANK_UNKNOWN && r[1].place == 1);
+    CHECK_EQ(ft_rank(r, e, 2, &how, NULL), FT_OK);
+    CHECK(EQ(r[0].state, FT_RANK_UNKNOWN) && EQ(r[1].place, 1));
 }
 
 static void energy_follows_from_power_and_time(void)
@@ -104,7 +104,7 @@ static void energy_follows_from_power_and_time(void)
     ft_ranked r;
 
     e.energy = none("only power");
-    CHECK(ft_rank(&r, &e, 1, &how, NULL) == FT_OK && r.place == 1);
+    CHECK(EQ(ft_rank(&r, &e, 1, &how, NULL), FT_OK) && EQ(r.place, 1));
     CHECK_NEAR(r.value[FT_RANK_BY_ENERGY].value, 15, 1e-12);
     CHECK_NEAR(r.value[FT_RANK_BY_ENERGY].high, 15 * 1.2 * 1.1, 1e-12);
 }
@@ -117,8 +117,8 @@ static void what_does_not_fit_has_no_place(void)
 
     e[0].memory_limit_bytes = 0.9e9;
     e[1].memory_limit_bytes = 1.1e9;
-    CHECK(ft_rank(r, e, 2, &how, NULL) == FT_OK);
-    CHECK(r[0].state == FT_RANK_TOO_LARGE && r[0].place == 0 && r[1].place == 1);
+    CHECK_EQ(ft_rank(r, e, 2, &how, NULL), FT_OK);
+    CHECK(EQ(r[0].state, FT_RANK_TOO_LARGE) && EQ(r[0].place, 0) && EQ(r[1].place, 1));
     CHECK_NEAR(r[1].chance, 1, 0);
     CHECK_NEAR(r[1].regret, 0, 0);
 }
@@ -130,12 +130,12 @@ static void a_bound_stands_behind_estimates(void)
     ft_ranked r[2];
 
     e[0].time.high = NAN;
-    CHECK(ft_rank(r, e, 2, &how, NULL) == FT_OK);
-    CHECK(r[1].place == 1 && r[0].place == 2 && r[0].level);
+    CHECK_EQ(ft_rank(r, e, 2, &how, NULL), FT_OK);
+    CHECK(EQ(r[1].place, 1) && EQ(r[0].place, 2) && r[0].level);
     CHECK(isnan(r[0].chance) && isnan(r[1].regret));
     CHECK(r[0].pareto && r[1].pareto);
     e[0].time = (ft_estimate){9, 9, NAN, FT_BASIS_ROOFLINE, ""};
-    CHECK(ft_rank(r, e, 2, &how, NULL) == FT_OK && !r[0].level);
+    CHECK(EQ(ft_rank(r, e, 2, &how, NULL), FT_OK) && !r[0].level);
     CHECK(!r[0].pareto && r[1].pareto);
 }
 
@@ -147,7 +147,7 @@ static void overlap_is_between_devices(void)
     ft_rank_options how = {.by = FT_RANK_BY_TIME};
     ft_ranked r[4];
 
-    CHECK(ft_rank(r, e, 4, &how, NULL) == FT_OK);
+    CHECK_EQ(ft_rank(r, e, 4, &how, NULL), FT_OK);
     CHECK(!r[0].level && r[1].level && !r[2].level && !r[3].level);
 }
 
@@ -171,7 +171,7 @@ static void chance_and_regret_are_those_of_the_intervals(void)
 
         e[0].time = spread(1, factor[i % 3]);
         e[1].time = spread(ahead[i / 3], factor[i % 3]);
-        CHECK(ft_rank(r, e, 2, &how, NULL) == FT_OK);
+        CHECK_EQ(ft_rank(r, e, 2, &how, NULL), FT_OK);
         CHECK_NEAR(r[0].chance, phi(-mu / s), 0.012);
         CHECK_NEAR(r[0].chance + r[1].chance, 1, 1e-12);
         CHECK_NEAR(r[0].regret, regret, 0.02 * s + 0.03 * regret);
@@ -185,7 +185,7 @@ static void one_device_errs_alike(void)
     ft_rank_options how = {.by = FT_RANK_BY_TIME};
     ft_ranked r[2];
 
-    CHECK(ft_rank(r, e, 2, &how, NULL) == FT_OK);
+    CHECK_EQ(ft_rank(r, e, 2, &how, NULL), FT_OK);
     CHECK_NEAR(r[0].chance, 1, 0);
     CHECK_NEAR(r[1].regret, 0.01, 1e-12);
 }
@@ -199,9 +199,9 @@ static void equal_ones_share_their_chance(void)
     const ft_rank_options how = {.by = FT_RANK_BY_TIME, .seed = 1};
     ft_ranked r[3];
 
-    CHECK(ft_rank(r, e, 3, &how, NULL) == FT_OK);
-    CHECK(r[0].place == 1 && r[1].place == 2 && r[2].place == 3);
-    CHECK(r[0].chance == 0.5 && r[1].chance == 0.5 && r[2].chance == 0);
+    CHECK_EQ(ft_rank(r, e, 3, &how, NULL), FT_OK);
+    CHECK(EQ(r[0].place, 1) && EQ(r[1].place, 2) && EQ(r[2].place, 3));
+    CHECK(EQ(r[0].chance, 0.5) && EQ(r[1].chance, 0.5) && EQ(r[2].chance, 0));
     CHECK_NEAR(r[1].regret, 0, 1e-9);
 }
 
@@ -211,11 +211,11 @@ static void the_same_seed_draws_the_same(void)
     ft_rank_options how = {.by = FT_RANK_BY_TIME, .seed = 3};
     ft_ranked x[2], y[2];
 
-    CHECK(ft_rank(x, e, 2, &how, NULL) == FT_OK);
-    CHECK(ft_rank(y, e, 2, &how, NULL) == FT_OK);
+    CHECK_EQ(ft_rank(x, e, 2, &how, NULL), FT_OK);
+    CHECK_EQ(ft_rank(y, e, 2, &how, NULL), FT_OK);
     CHECK(!(x[0].regret < y[0].regret) && !(x[0].regret > y[0].regret));
     how.seed = 4;
-    CHECK(ft_rank(y, e, 2, &how, NULL) == FT_OK);
+    CHECK_EQ(ft_rank(y, e, 2, &how, NULL), FT_OK);
     CHECK(x[0].regret < y[0].regret || x[0].regret > y[0].regret);
 }
 
@@ -240,7 +240,7 @@ static void the_pareto_set_is_what_nothing_beats(void)
         e[i] = entry(name[i], 1, v[0], v[1]);
         e[i].price_per_s = v[2];
     }
-    CHECK(ft_rank(r, e, N, &how, NULL) == FT_OK);
+    CHECK_EQ(ft_rank(r, e, N, &how, NULL), FT_OK);
     for (int i = 0; i < N; i++) {
         int beaten = 0;
 
@@ -252,7 +252,7 @@ static void the_pareto_set_is_what_nothing_beats(void)
 
             beaten |= t <= 0 && w <= 0 && c <= 0 && (t < 0 || w < 0 || c < 0);
         }
-        CHECK(r[i].pareto == !beaten);
+        CHECK_EQ(r[i].pareto, !beaten);
     }
 }
 
@@ -263,13 +263,13 @@ static void what_is_out_of_range_is_refused(void)
     ft_error err = {0};
     ft_ranked r;
 
-    CHECK(ft_rank(&r, &bad, 1, &how, &err) == FT_EINVAL);
+    CHECK_EQ(ft_rank(&r, &bad, 1, &how, &err), FT_EINVAL);
     how.by = FT_RANK_BY_COUNT;
-    CHECK(ft_rank(&r, &bad, 0, &how, &err) == FT_EINVAL);
+    CHECK_EQ(ft_rank(&r, &bad, 0, &how, &err), FT_EINVAL);
     how = (ft_rank_options){.n_limits = 1, .limit = {{FT_RANK_BY_COUNT, 1}}};
-    CHECK(ft_rank(&r, &bad, 0, &how, &err) == FT_EINVAL);
+    CHECK_EQ(ft_rank(&r, &bad, 0, &how, &err), FT_EINVAL);
     how = (ft_rank_options){0};
-    CHECK(ft_rank(&r, NULL, 0, &how, &err) == FT_OK);
+    CHECK_EQ(ft_rank(&r, NULL, 0, &how, &err), FT_OK);
 }
 
 static ft_rank_row row(uint64_t item, const char *choice, double truth, double value)
@@ -286,18 +286,18 @@ static void foretold_orders_are_weighed_against_true_ones(void)
                              row(6, "a", 1, 1.0)};
     ft_rank_evaluation e;
 
-    CHECK(ft__rank_evaluate(&e, r, 7, NULL) == FT_OK);
-    CHECK(e.n_rows == 7 && e.n_items == 3 && e.n_choices == 2);
+    CHECK_EQ(ft__rank_evaluate(&e, r, 7, NULL), FT_OK);
+    CHECK(EQ(e.n_rows, 7) && EQ(e.n_items, 3) && EQ(e.n_choices, 2));
     CHECK_NEAR(e.right, 2.0 / 3, 1e-12);
     CHECK_NEAR(e.regret, (0 + 0.5 + 0) / 3, 1e-12);
     /* Always a: 0, 0.5, 0.25; always b: 1, 0, 0. */
-    CHECK(strcmp(e.constant, "a") == 0);
+    CHECK(SAME(e.constant, "a"));
     CHECK_NEAR(e.constant_regret, 0.25, 1e-12);
     CHECK_NEAR(e.constant_right, 1.0 / 3, 1e-12);
     CHECK_NEAR(e.worst_regret, 1.0 / 3, 1e-12);
     CHECK_NEAR(e.level, 1.0 / 3, 1e-12);
     CHECK_NEAR(e.regret_apart, 0, 1e-12);
-    CHECK(e.expected_regret > 0 && e.expected_regret < 0.05);
+    CHECK(CMP(e.expected_regret, >, 0) && CMP(e.expected_regret, <, 0.05));
 }
 
 static void what_was_measured_twice_counts_once(void)
@@ -306,8 +306,8 @@ static void what_was_measured_twice_counts_once(void)
                              row(1, "b", 1.5, 1.5)};
     ft_rank_evaluation e;
 
-    CHECK(ft__rank_evaluate(&e, r, 3, NULL) == FT_OK);
-    CHECK(e.n_items == 1 && strcmp(e.constant, "b") == 0);
+    CHECK_EQ(ft__rank_evaluate(&e, r, 3, NULL), FT_OK);
+    CHECK(EQ(e.n_items, 1) && SAME(e.constant, "b"));
     CHECK_NEAR(e.regret, 0, 0);
     CHECK_NEAR(e.worst_regret, 2 / 1.5 - 1, 1e-12);
 }
@@ -318,9 +318,9 @@ static void without_a_choice_there_is_no_order(void)
     ft_rank_evaluation e;
     ft_error err = {0};
 
-    CHECK(ft__rank_evaluate(&e, r, 1, &err) == FT_ENOTFOUND);
-    CHECK(ft__rank_evaluate(&e, r, 2, &err) == FT_ENOTFOUND);
-    CHECK(ft__rank_evaluate(&e, r, 0, &err) == FT_ENOTFOUND);
+    CHECK_EQ(ft__rank_evaluate(&e, r, 1, &err), FT_ENOTFOUND);
+    CHECK_EQ(ft__rank_evaluate(&e, r, 2, &err), FT_ENOTFOUND);
+    CHECK_EQ(ft__rank_evaluate(&e, r, 0, &err), FT_ENOTFOUND);
 }
 
 int main(void)

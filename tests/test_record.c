@@ -133,10 +133,10 @@ static char *look_at(const char *root)
     char *text = NULL;
     FILE *fp = open_memstream(&text, &size);
 
-    CHECK(ft_device_local(&d, root, NULL) == FT_OK);
-    CHECK(ft_sensors_probe(&x, root, 0, NULL) == FT_OK);
-    CHECK(ft_settings_show(&l, &how, NULL) == FT_OK);
-    CHECK(ft_monitor_open(&m, "cpu", &how, NULL) == FT_OK);
+    CHECK_EQ(ft_device_local(&d, root, NULL), FT_OK);
+    CHECK_EQ(ft_sensors_probe(&x, root, 0, NULL), FT_OK);
+    CHECK_EQ(ft_settings_show(&l, &how, NULL), FT_OK);
+    CHECK_EQ(ft_monitor_open(&m, "cpu", &how, NULL), FT_OK);
     if (!fp || !d || !x || !l || !m)
         exit(1);
     fprintf(fp, "%s, %g cores\n", ft_device_get(d)->fingerprint,
@@ -184,13 +184,13 @@ static void a_record_serves_in_the_place_of_the_machine(void)
         of_machine = look_at(from.s);
         watched = NULL;
         r = recorded(to.s, &o);
-        CHECK(r.files > 5 && r.unreadable == 0 && r.gpus == 0);
+        CHECK(CMP(r.files, >, 5) && EQ(r.unreadable, 0) && EQ(r.gpus, 0));
         of_record = look_at(to.s);
         if (strcmp(of_machine, of_record) != 0)
             fprintf(stderr, "%s:\n%srecord:\n%s", names[i], of_machine, of_record);
-        CHECK(strcmp(of_machine, of_record) == 0);
+        CHECK(SAME(of_machine, of_record));
         /* Nothing is read that is not part of a record. */
-        CHECK(n_seen > 5);
+        CHECK(CMP(n_seen, >, 5));
         while (n_seen) {
             char *file = seen[--n_seen];
 
@@ -218,10 +218,10 @@ static void serial_numbers_are_not_recorded(void)
              "00c0ffee\\nModel\\t: Y'"
              " >>'%s/proc/cpuinfo'",
              machine("jetson-tx1").s, from.s, from.s);
-    CHECK(system(command) == 0);
+    CHECK_EQ(system(command), 0);
     recorded(to.s, &o);
     text = text_of(in_folder("board-record/proc/cpuinfo").s);
-    CHECK(strstr(text, "c0ffee") == NULL && strstr(text, "Hardware\t: X\nModel\t: Y"));
+    CHECK(strstr(text, "c0ffee") == NULL && HAS(text, "Hardware\t: X\nModel\t: Y"));
     free(text);
 }
 
@@ -231,12 +231,12 @@ static void a_recorded_virtual_machine_has_nothing_to_set_or_to_read(void)
 {
     char *text = look_at(machine("vm").s);
 
-    CHECK(strstr(text, "cpu-intel-xeon") && strstr(text, "-2c-"));
-    CHECK(strstr(text, "powercap 0 not exposed to this virtual machine\n"));
-    CHECK(strstr(text, "hwmon 0 not exposed to this virtual machine\n"));
-    CHECK(strstr(text, "perf:psys 0 a recorded machine cannot be asked\n"));
-    CHECK(strstr(text, "this virtual machine shows no CPU clock"));
-    CHECK(strstr(text, "2e+09 Hz, nan K\n")); /* of /proc/cpuinfo */
+    CHECK(HAS(text, "cpu-intel-xeon") && HAS(text, "-2c-"));
+    CHECK(HAS(text, "powercap 0 not exposed to this virtual machine\n"));
+    CHECK(HAS(text, "hwmon 0 not exposed to this virtual machine\n"));
+    CHECK(HAS(text, "perf:psys 0 a recorded machine cannot be asked\n"));
+    CHECK(HAS(text, "this virtual machine shows no CPU clock"));
+    CHECK(HAS(text, "2e+09 Hz, nan K\n")); /* of /proc/cpuinfo */
     free(text);
 }
 
@@ -267,29 +267,29 @@ static void a_recorded_server_has_two_gpus(void)
     snprintf(command, sizeof(command),
              "(cat '%s'; for i in 0 1; do echo gpu$i.update_ms=20; done) >'%s'",
              answers.s, copy.s);
-    CHECK(system(command) == 0);
+    CHECK_EQ(system(command), 0);
     setenv("FAKE_NVML", copy.s, 1);
-    CHECK(ft_settings_show(&l, &how, NULL) == FT_OK);
+    CHECK_EQ(ft_settings_show(&l, &how, NULL), FT_OK);
     if (!l)
         exit(1);
     clock = setting(l, "core clock");
-    CHECK(clock && clock->least == 2.1e8 && clock->most == 1.98e9);
+    CHECK(clock && EQ(clock->least, 2.1e8) && EQ(clock->most, 1.98e9));
     cap = setting(l, "power cap");
-    CHECK(cap && cap->now == 700 && cap->least == 200 && cap->most == 700);
+    CHECK(cap && EQ(cap->now, 700) && EQ(cap->least, 200) && EQ(cap->most, 700));
     ft_settings_list_free(l);
-    CHECK(ft_monitor_open(&m, "nvml:1", &how, NULL) == FT_OK);
+    CHECK_EQ(ft_monitor_open(&m, "nvml:1", &how, NULL), FT_OK);
     ft_monitor_start(m);
     ft_monitor_stop(m, &during);
-    CHECK(during.clock_hz == 3.45e8 && during.memory_clock_hz == 2.619e9);
-    CHECK(fabs(during.temperature_max_k - (273.15 + 33)) < 1e-9);
+    CHECK(EQ(during.clock_hz, 3.45e8) && EQ(during.memory_clock_hz, 2.619e9));
+    CHECK(CMP(fabs(during.temperature_max_k - (273.15 + 33)), <, 1e-9));
     ft_monitor_close(m);
-    CHECK(ft_meter_open(&meter, &power, NULL) == FT_OK);
-    CHECK(meter && ft_meter_n_domains(meter) == 4);
+    CHECK_EQ(ft_meter_open(&meter, &power, NULL), FT_OK);
+    CHECK(meter && EQ(ft_meter_n_domains(meter), 4));
     for (uint32_t i = 0; meter && i < ft_meter_n_domains(meter); i++) {
         static const char *const names[] = {"nvml:0", "nvml:0/memory", "nvml:1",
                                             "nvml:1/memory"};
 
-        CHECK(strcmp(ft_meter_domain(meter, i)->name, names[i]) == 0);
+        CHECK(SAME(ft_meter_domain(meter, i)->name, names[i]));
     }
     ft_meter_close(meter);
     unsetenv("FAKE_NVML");
@@ -299,8 +299,8 @@ static void files_are_listed_with_mode_and_outcome(void)
 {
     char *text = text_of(in_folder("rapl-laptop/files.txt").s);
 
-    CHECK(strstr(text, " read /proc/cpuinfo\n") != NULL);
-    CHECK(strstr(text, " read /sys/class/powercap/intel-rapl:0/energy_uj\n") != NULL);
+    CHECK(HAS(text, " read /proc/cpuinfo\n"));
+    CHECK(HAS(text, " read /sys/class/powercap/intel-rapl:0/energy_uj\n"));
     CHECK(strstr(text, folder) == NULL && strstr(text, source_root) == NULL);
     free(text);
 }
@@ -318,12 +318,12 @@ static void what_may_not_be_read_is_named(void)
         command, sizeof(command),
         "cp -r '%s' '%s' && chmod 0 '%s/sys/class/powercap/intel-rapl:0/energy_uj'",
         machine("rapl-laptop").s, from.s, from.s);
-    CHECK(system(command) == 0);
+    CHECK_EQ(system(command), 0);
     r = recorded(to.s, &o);
-    CHECK(r.unreadable == 1);
+    CHECK_EQ(r.unreadable, 1);
     text = text_of(in_folder("locked-record/files.txt").s);
-    CHECK(strstr(text, "0000 Permission denied "
-                       "/sys/class/powercap/intel-rapl:0/energy_uj\n") != NULL);
+    CHECK(HAS(text, "0000 Permission denied "
+                    "/sys/class/powercap/intel-rapl:0/energy_uj\n"));
     free(text);
 }
 
@@ -337,17 +337,17 @@ static void nvml_is_recorded_so_that_it_can_be_replayed(void)
 
     unsetenv("FAKE_NVML");
     r = recorded(first.s, &o);
-    CHECK(r.gpus == 3 && r.files > 0);
+    CHECK(EQ(r.gpus, 3) && CMP(r.files, >, 0));
     setenv("FAKE_NVML", in_folder("gpu/nvml.txt").s, 1);
     r = recorded(second.s, &o);
     unsetenv("FAKE_NVML");
-    CHECK(r.gpus == 3);
+    CHECK_EQ(r.gpus, 3);
     a = text_of(in_folder("gpu/nvml.txt").s);
     b = text_of(in_folder("gpu-again/nvml.txt").s);
-    CHECK(strstr(a, "gpu0.power_mw=61500\n") && strstr(a, "gpu2.GetPowerUsage=15\n"));
+    CHECK(HAS(a, "gpu0.power_mw=61500\n") && HAS(a, "gpu2.GetPowerUsage=15\n"));
     for (char *line = strtok(a, "\n"); line; line = strtok(NULL, "\n"))
         if (!strstr(line, "energy_mj")) /* it moves when it is looked at */
-            CHECK(strstr(b, line) != NULL);
+            CHECK(HAS(b, line));
     CHECK(strstr(b, "GPU-") == NULL); /* no serial numbers */
     free(a);
     free(b);
@@ -360,8 +360,8 @@ static void a_folder_that_is_there_is_left_alone(void)
     ft_record r;
     ft_error err = {0};
 
-    CHECK(ft_machine_record(&r, to.s, &o, &err) == FT_EIO);
-    CHECK(strstr(err.msg, to.s) && strstr(err.msg, "exists"));
+    CHECK_EQ(ft_machine_record(&r, to.s, &o, &err), FT_EIO);
+    CHECK(HAS(err.msg, to.s) && HAS(err.msg, "exists"));
 }
 
 int main(int argc, char **argv)
@@ -382,6 +382,6 @@ int main(int argc, char **argv)
     nvml_is_recorded_so_that_it_can_be_replayed();
     a_folder_that_is_there_is_left_alone();
     snprintf(command, sizeof(command), "rm -r %s", folder);
-    CHECK(system(command) == 0);
+    CHECK_EQ(system(command), 0);
     CHECK_DONE();
 }

@@ -25,10 +25,10 @@ static void an_unknown_engine_lists_those_there_are(void)
     ft_session *s;
     ft_error err = {0};
 
-    CHECK(ft_session_open(&s, &how, &err) == FT_ENOTFOUND && s == NULL);
-    CHECK(strstr(err.msg, "nosuch") && strstr(err.msg, "fake"));
+    CHECK(EQ(ft_session_open(&s, &how, &err), FT_ENOTFOUND) && s == NULL);
+    CHECK(HAS(err.msg, "nosuch") && HAS(err.msg, "fake"));
     how.engine = "../fake";
-    CHECK(ft_session_open(&s, &how, &err) == FT_ENOTFOUND);
+    CHECK_EQ(ft_session_open(&s, &how, &err), FT_ENOTFOUND);
 }
 
 static void figures_of_readings_are_per_iteration(void)
@@ -40,11 +40,11 @@ static void figures_of_readings_are_per_iteration(void)
                       {50.0, 4, 10, 0, 0}};
     ft_measurement m;
 
-    CHECK(ft__measurement_of_times(&m, r, 5, NULL) == FT_OK);
+    CHECK_EQ(ft__measurement_of_times(&m, r, 5, NULL), FT_OK);
     CHECK_NEAR(m.value, 0.1, 1e-15);
     CHECK_NEAR(m.mean, (0.1 + 0.11 + 0.09 + 0.1 + 5) / 5, 1e-12);
     CHECK_NEAR(m.mad, 1.4826 * 0.01, 1e-12);
-    CHECK(m.n == 5 && m.iterations == 60);
+    CHECK(EQ(m.n, 5) && EQ(m.iterations, 60));
     CHECK_NEAR(m.error, m.mad * sqrt(1.5707963267948966 / 5), 1e-15);
 }
 
@@ -59,7 +59,7 @@ static void the_error_is_that_between_rounds(void)
         r[i] = (ft_reading){.value = 10 + i / 3 + 1e-3 * (i % 3 - 1.0),
                             .iterations = 1,
                             .round = i / 3};
-    CHECK(ft__measurement_of_times(&m, r, 15, NULL) == FT_OK);
+    CHECK_EQ(ft__measurement_of_times(&m, r, 15, NULL), FT_OK);
     CHECK_NEAR(m.value, 12, 1e-12);
     /* t(4, 95 %) = 2.132 stands for 1.645. */
     CHECK_NEAR(m.error, 2.132 / 1.645 * sqrt(1.5707963267948966 * mean_square / 5),
@@ -68,12 +68,12 @@ static void the_error_is_that_between_rounds(void)
     /* Two rounds that were disturbed do not count; with three they all do. */
     for (int i = 9; i < 15; i++)
         r[i].marks = FT_READING_DISTURBED;
-    CHECK(ft__measurement_of_times(&m, r, 15, NULL) == FT_OK);
+    CHECK_EQ(ft__measurement_of_times(&m, r, 15, NULL), FT_OK);
     CHECK_NEAR(m.value, 11, 1e-12);
-    CHECK(m.n == 15);
+    CHECK_EQ(m.n, 15);
     for (int i = 6; i < 9; i++)
         r[i].marks = FT_READING_DISTURBED;
-    CHECK(ft__measurement_of_times(&m, r, 15, NULL) == FT_OK);
+    CHECK_EQ(ft__measurement_of_times(&m, r, 15, NULL), FT_OK);
     CHECK_NEAR(m.value, 12, 1e-12);
 }
 
@@ -84,11 +84,11 @@ static void a_measurement_keeps_every_batch(void)
     ft_measure_options how = {.min_time_s = 0.05, .min_batches = 7};
     ft_timing a, b;
 
-    CHECK(ft__measure_op(&a, s, &small, &how, NULL) == FT_OK);
-    CHECK(ft__measure_op(&b, s, &large, &how, NULL) == FT_OK);
-    CHECK(a.n_readings >= 7 && a.time.n == a.n_readings);
-    CHECK(a.readings[0].iterations > 1 && a.readings[0].value >= 1e-3);
-    CHECK(a.time.value > 0 && b.time.value > 10 * a.time.value);
+    CHECK_EQ(ft__measure_op(&a, s, &small, &how, NULL), FT_OK);
+    CHECK_EQ(ft__measure_op(&b, s, &large, &how, NULL), FT_OK);
+    CHECK(CMP(a.n_readings, >=, 7) && EQ(a.time.n, a.n_readings));
+    CHECK(CMP(a.readings[0].iterations, >, 1) && CMP(a.readings[0].value, >=, 1e-3));
+    CHECK(CMP(a.time.value, >, 0) && CMP(b.time.value, >, 10 * a.time.value));
     /* Without noise every batch says the same. */
     CHECK_NEAR(a.time.std / a.time.value, 0, 1e-9);
     ft__timing_free(&a);
@@ -118,11 +118,11 @@ static void every_reading_says_its_round(void)
     ft_timing t;
     double before = -1;
 
-    CHECK(ft__measure_op(&t, s, &op, &how, NULL) == FT_OK);
-    CHECK(t.rounds == 4 && t.redone == 0);
-    CHECK(t.readings[0].round == 0 && t.readings[t.n_readings - 1].round == 3);
+    CHECK_EQ(ft__measure_op(&t, s, &op, &how, NULL), FT_OK);
+    CHECK(EQ(t.rounds, 4) && EQ(t.redone, 0));
+    CHECK(EQ(t.readings[0].round, 0) && EQ(t.readings[t.n_readings - 1].round, 3));
     for (size_t i = 0; i < t.n_readings; i++) {
-        CHECK(t.readings[i].start_s > before);
+        CHECK(CMP(t.readings[i].start_s, >, before));
         before = t.readings[i].start_s;
         CHECK(i == 0 || t.readings[i].round - t.readings[i - 1].round <= 1);
     }
@@ -145,7 +145,7 @@ static void what_drifts_is_told_by_the_calibration(void)
         ft_timing t[2];
         ft_error why[2];
 
-        CHECK(ft__measure_ops(t, why, s, ops, 2, &how, NULL) == FT_OK);
+        CHECK_EQ(ft__measure_ops(t, why, s, ops, 2, &how, NULL), FT_OK);
         CHECK(!why[0].status && !why[1].status);
         raw[seed] = t[1].time.value;
         calibrated[seed] = t[1].time.value / t[1].calibration_s;
@@ -156,7 +156,7 @@ static void what_drifts_is_told_by_the_calibration(void)
         ft__timing_free(&t[1]);
         ft_session_close(s);
     }
-    CHECK(most_raw > 0.08 && most_calibrated < 0.01);
+    CHECK(CMP(most_raw, >, 0.08) && CMP(most_calibrated, <, 0.01));
 }
 
 /* Noise alone: two measurements differ as much as they say. */
@@ -173,7 +173,7 @@ static void stated_intervals_hold(void)
         ft_measurement now;
         ft_timing t;
 
-        CHECK(ft__measure_op(&t, s, &op, &how, NULL) == FT_OK);
+        CHECK_EQ(ft__measure_op(&t, s, &op, &how, NULL), FT_OK);
         now = t.time;
         if (seed)
             covered +=
@@ -183,7 +183,7 @@ static void stated_intervals_hold(void)
         ft__timing_free(&t);
         ft_session_close(s);
     }
-    CHECK(covered > 0.85 * N && covered < 0.98 * N);
+    CHECK(CMP(covered, >, 0.85 * N) && CMP(covered, <, 0.98 * N));
 }
 
 static int ascending(const void *a, const void *b)
@@ -214,7 +214,7 @@ static void find_off(double *off, const char *options)
         ft_timing t[N_IN_BURSTS];
         ft_error why[N_IN_BURSTS];
 
-        CHECK(ft__measure_ops(t, why, s, ops, N_IN_BURSTS, &how, NULL) == FT_OK);
+        CHECK_EQ(ft__measure_ops(t, why, s, ops, N_IN_BURSTS, &how, NULL), FT_OK);
         for (size_t k = 0; k < N_IN_BURSTS; k++) {
             if (seed)
                 *off++ = fabs(t[k].time.value / quiet[k] - 1);
@@ -235,9 +235,9 @@ static void bursts_do_not_change_what_an_operation_takes(void)
     double off[N];
 
     find_off(off, "burst=0.3:10");
-    CHECK(off[N / 2] < 0.05 && off[N * 9 / 10] < 0.2);
+    CHECK(CMP(off[N / 2], <, 0.05) && CMP(off[N * 9 / 10], <, 0.2));
     find_off(off, "noise=0.1");
-    CHECK(off[N / 2] < 0.01);
+    CHECK(CMP(off[N / 2], <, 0.01));
 }
 
 /* Where nothing disturbs, the value is the median of the batches. */
@@ -256,9 +256,9 @@ static void quiet_measurements_are_medians(void)
         v[i] = 1 + 0.0866 * sum;
         r[i] = (ft_reading){.value = v[i], .iterations = 1, .round = i / 40};
     }
-    CHECK(ft__measurement_of_times(&m, r, 200, NULL) == FT_OK);
+    CHECK_EQ(ft__measurement_of_times(&m, r, 200, NULL), FT_OK);
     qsort(v, 200, sizeof(*v), ascending);
-    CHECK(fabs(m.value / ((v[99] + v[100]) / 2) - 1) < 0.01);
+    CHECK(CMP(fabs(m.value / ((v[99] + v[100]) / 2) - 1), <, 0.01));
 }
 
 /* What takes as long as a pass of a network, for a second: high / low is below 1.5. */
@@ -273,8 +273,8 @@ static void a_network_in_bursts_has_a_narrow_interval(void)
         ft_session *calm = open_seeded("noise=0", 1);
         ft_timing t, quiet;
 
-        CHECK(ft__measure_op(&t, s, &op, &how, NULL) == FT_OK);
-        CHECK(ft__measure_op(&quiet, calm, &op, &how, NULL) == FT_OK);
+        CHECK_EQ(ft__measure_op(&t, s, &op, &how, NULL), FT_OK);
+        CHECK_EQ(ft__measure_op(&quiet, calm, &op, &how, NULL), FT_OK);
         narrow += t.time.value + 1.645 * t.time.error <
                   1.5 * (t.time.value - 1.645 * t.time.error);
         right += fabs(t.time.value / quiet.time.value - 1) < 0.05;
@@ -283,7 +283,7 @@ static void a_network_in_bursts_has_a_narrow_interval(void)
         ft_session_close(s);
         ft_session_close(calm);
     }
-    CHECK(narrow >= BURST_SEEDS - 1 && right >= BURST_SEEDS - 1);
+    CHECK(CMP(narrow, >=, BURST_SEEDS - 1) && CMP(right, >=, BURST_SEEDS - 1));
 }
 
 /* Another process keeps a CPU busy: rounds are marked, redone, and in the end used
@@ -296,14 +296,14 @@ static void other_load_is_noticed(void)
     char text[512];
     ft_timing t;
 
-    CHECK(ft__measure_op(&t, s, &op, &how, NULL) == FT_OK);
+    CHECK_EQ(ft__measure_op(&t, s, &op, &how, NULL), FT_OK);
     CHECK(t.conditions.marks & FT_MARK_FOREIGN_LOAD);
-    CHECK(t.conditions.foreign_load > 0.3);
-    CHECK(t.redone == 1 && t.rounds == 2);
+    CHECK(CMP(t.conditions.foreign_load, >, 0.3));
+    CHECK(EQ(t.redone, 1) && EQ(t.rounds, 2));
     CHECK(t.readings[0].marks & FT_READING_DISTURBED);
-    CHECK(t.readings[t.n_readings - 1].round == 2 && t.time.value > 0);
-    CHECK(ft__timing_conditions(&t, text, sizeof(text)) < sizeof(text));
-    CHECK(strstr(text, "\"redone\": 1") && strstr(text, "\"foreign load\""));
+    CHECK(EQ(t.readings[t.n_readings - 1].round, 2) && CMP(t.time.value, >, 0));
+    CHECK(CMP(ft__timing_conditions(&t, text, sizeof(text)), <, sizeof(text)));
+    CHECK(HAS(text, "\"redone\": 1") && HAS(text, "\"foreign load\""));
     ft__timing_free(&t);
     ft_session_close(s);
 }
@@ -319,11 +319,11 @@ static void outliers_are_marked_and_kept(void)
         r[i] = (ft_reading){.value = i % 10 == 7 ? 3 : 1 + 1e-3 * (i % 5),
                             .iterations = 1,
                             .round = i / 20};
-    CHECK(ft__mark_outliers(&marked, r, 40, NULL) == FT_OK && marked == 4);
+    CHECK(EQ(ft__mark_outliers(&marked, r, 40, NULL), FT_OK) && EQ(marked, 4));
     for (uint32_t i = 0; i < 40; i++)
-        CHECK(!(r[i].marks & FT_READING_OUTLIER) == (i % 10 != 7));
-    CHECK(ft__measurement_of_times(&m, r, 40, NULL) == FT_OK);
-    CHECK(m.n == 40 && m.value < 1.004 && m.mean > 1.19);
+        CHECK_EQ(!(r[i].marks & FT_READING_OUTLIER), (i % 10 != 7));
+    CHECK_EQ(ft__measurement_of_times(&m, r, 40, NULL), FT_OK);
+    CHECK(EQ(m.n, 40) && CMP(m.value, <, 1.004) && CMP(m.mean, >, 1.19));
 }
 
 static void issuing_is_timed_where_it_is_not_the_work(void)
@@ -333,8 +333,8 @@ static void issuing_is_timed_where_it_is_not_the_work(void)
     ft_measure_options how = {.min_time_s = 0.05, .rounds = 6};
     ft_timing t;
 
-    CHECK(ft__measure_op(&t, s, &op, &how, NULL) == FT_OK);
-    CHECK(t.launches != NULL && t.launch.n == 6);
+    CHECK_EQ(ft__measure_op(&t, s, &op, &how, NULL), FT_OK);
+    CHECK(t.launches != NULL && EQ(t.launch.n, 6));
     CHECK_NEAR(t.launch.value / t.time.value, 0.25, 0.01);
     ft__timing_free(&t);
     ft_session_close(s);
@@ -356,31 +356,35 @@ static void energy_is_power_times_time(void)
     ft_timing t;
 
     snprintf(sources, sizeof(sources), "replay:%s", path);
-    CHECK(fp && fputs("# foretell trace 1\n"
-                      "# domain,part_of,counts,tells_power,all_fresh,period_s,"
-                      "window_s,duty,least_s\n"
-                      "# wall,,0,1,1,0.01,0.01,1,\nat_s,domain,watts,joules\n",
-                      fp) >= 0);
+    CHECK(fp && CMP(fputs("# foretell trace 1\n"
+                          "# domain,part_of,counts,tells_power,all_fresh,period_s,"
+                          "window_s,duty,least_s\n"
+                          "# wall,,0,1,1,0.01,0.01,1,\nat_s,domain,watts,joules\n",
+                          fp),
+                    >=, 0));
     for (int i = 0; fp && i < 1000; i++)
         fprintf(fp, "%g,wall,12.5,\n", 0.01 * i);
-    CHECK(fp && fclose(fp) == 0);
+    CHECK(fp && EQ(fclose(fp), 0));
     if (ft_meter_open(&how.meter, &source, &err)) {
         fprintf(stderr, "%s\n", err.msg);
         CHECK(0);
     }
-    CHECK(ft__measure_op(&t, s, &op, &how, &err) == FT_OK);
-    CHECK(t.n_energy == 2); /* the sum, which is that of one domain */
+    CHECK_EQ(ft__measure_op(&t, s, &op, &how, &err), FT_OK);
+    CHECK_EQ(t.n_energy, 2); /* the sum, which is that of one domain */
     e = &t.energy[0];
     if (e->reason[0])
         fprintf(stderr, "%s\n", e->reason);
     CHECK_NEAR(e->power.value, 12.5, 1e-9);
-    CHECK(e->seconds >= 0.4 && e->seconds < 0.51 && e->iterations > 0);
+    CHECK(CMP(e->seconds, >=, 0.4) && CMP(e->seconds, <, 0.51) &&
+          CMP(e->iterations, >, 0));
     CHECK_NEAR((double)e->iterations * t.time.value / e->seconds, 1, 0.01);
     CHECK_NEAR(e->energy.value * (double)e->iterations / (12.5 * e->seconds), 1, 1e-9);
-    CHECK(e->energy.error / e->energy.value > 0.999 * t.time.error / t.time.value);
+    CHECK(
+        CMP(e->energy.error / e->energy.value, >, 0.999 * t.time.error / t.time.value));
     CHECK(isnan(e->counter_j) && !e->reason[0]);
-    CHECK(t.energy[1].n_readings > 10 && t.energy[1].readings[5].value == 12.5);
-    CHECK(ft__energy_conditions(e, text, sizeof(text)) && strstr(text, "\"loop_s\""));
+    CHECK(CMP(t.energy[1].n_readings, >, 10) &&
+          EQ(t.energy[1].readings[5].value, 12.5));
+    CHECK(ft__energy_conditions(e, text, sizeof(text)) && HAS(text, "\"loop_s\""));
     ft__timing_free(&t);
     ft_meter_close(how.meter);
     ft_session_close(s);
@@ -395,7 +399,7 @@ static void a_fault_of_the_engine_is_an_error_not_a_number(void)
     ft_timing t;
     ft_error err = {0};
 
-    CHECK(ft__measure_op(&t, s, &op, &how, &err) == FT_EBACKEND && err.msg[0]);
+    CHECK(EQ(ft__measure_op(&t, s, &op, &how, &err), FT_EBACKEND) && err.msg[0]);
     CHECK(t.readings == NULL);
     ft_session_close(s);
 }
@@ -406,8 +410,8 @@ static void time_is_proportional_above_the_floor(void)
     ft_op op = parse("relu x=1x16");
     ft_linearity l;
 
-    CHECK(ft_measure_linearity(&l, s, &op, NULL) == FT_OK);
-    CHECK(l.n >= 8 && l.slope_s > 0 && l.floor_s > 0);
+    CHECK_EQ(ft_measure_linearity(&l, s, &op, NULL), FT_OK);
+    CHECK(CMP(l.n, >=, 8) && CMP(l.slope_s, >, 0) && CMP(l.floor_s, >, 0));
     CHECK_NEAR(l.slope_s * (double)l.iterations[l.n - 1] / l.duration_s[l.n - 1], 1,
                1e-3);
     ft_session_close(s);
@@ -426,12 +430,13 @@ static void a_network_runs_in_order_and_says_where_memory_went(void)
     ft_timing c, r;
     ft_graph *g;
 
-    CHECK(ft_import_ops(&g, text, sizeof(text) - 1, "list", NULL) == FT_OK);
-    CHECK(ft_measure_network(&t, s, g, &how, NULL) == FT_OK);
-    CHECK(ft__measure_op(&c, s, &conv, &how, NULL) == FT_OK);
-    CHECK(ft__measure_op(&r, s, &relu, &how, NULL) == FT_OK);
+    CHECK_EQ(ft_import_ops(&g, text, sizeof(text) - 1, "list", NULL), FT_OK);
+    CHECK_EQ(ft_measure_network(&t, s, g, &how, NULL), FT_OK);
+    CHECK_EQ(ft__measure_op(&c, s, &conv, &how, NULL), FT_OK);
+    CHECK_EQ(ft__measure_op(&r, s, &relu, &how, NULL), FT_OK);
     CHECK_NEAR(t.time.value / (2 * c.time.value + r.time.value), 1, 1e-6);
-    CHECK(t.activation_bytes >= 4 * 32 * 32 * (3 + 8) && t.n_readings > 0);
+    CHECK(CMP(t.activation_bytes, >=, 4 * 32 * 32 * (3 + 8)) &&
+          CMP(t.n_readings, >, 0));
     ft_network_timing_free(&t);
     ft__timing_free(&c);
     ft__timing_free(&r);
@@ -450,19 +455,20 @@ static void a_session_says_what_stands_in_its_keys(void)
     char **names;
     size_t n, i = 0;
 
-    CHECK(strcmp(f->engine, "fake") == 0 && strcmp(f->setting, "threads=1") == 0);
+    CHECK(SAME(f->engine, "fake") && SAME(f->setting, "threads=1"));
     CHECK(*f->engine_version && strncmp(f->device, "cpu-", 4) == 0);
-    CHECK(ft_engine_names(&names, &n, plugin_dir, NULL) == FT_OK);
+    CHECK_EQ(ft_engine_names(&names, &n, plugin_dir, NULL), FT_OK);
     while (i < n && strcmp(names[i], "fake") != 0)
         i++;
-    CHECK(i < n);
+    CHECK(CMP(i, <, n));
     free(names);
-    CHECK(ft_engine_names(&names, &n, "/nonexistent", &err) == FT_ENOTFOUND && !names);
+    CHECK(EQ(ft_engine_names(&names, &n, "/nonexistent", &err), FT_ENOTFOUND) &&
+          !names);
 
-    CHECK(ft_import_ops(&g, "relu x=4\n", 9, "list", NULL) == FT_OK);
+    CHECK_EQ(ft_import_ops(&g, "relu x=4\n", 9, "list", NULL), FT_OK);
     CHECK(!ft_session_runs_whole(s, model));
-    CHECK(ft_measure_model(&t, s, model, g, &how, &err) == FT_EUNSUPPORTED);
-    CHECK(strstr(err.msg, "fake does not run models whole"));
+    CHECK_EQ(ft_measure_model(&t, s, model, g, &how, &err), FT_EUNSUPPORTED);
+    CHECK(HAS(err.msg, "fake does not run models whole"));
     ft_graph_free(g);
     ft_session_close(s);
 }

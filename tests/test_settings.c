@@ -55,11 +55,11 @@ static void lists_of_cpus_are_read_and_written(void)
     char text[64];
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        CHECK(ft__cpus_parse(&set, cases[i].text) == (cases[i].again != NULL));
+        CHECK_EQ(ft__cpus_parse(&set, cases[i].text), (cases[i].again != NULL));
         if (!cases[i].again)
             continue;
         ft__cpus_print(&set, text, sizeof(text));
-        CHECK(strcmp(text, cases[i].again) == 0);
+        CHECK(SAME(text, cases[i].again));
     }
 }
 
@@ -67,18 +67,20 @@ static void a_setting_has_one_canonical_text(void)
 {
     ft_settings s = nothing;
     char text[256], small[8];
+    size_t len;
 
-    CHECK(ft_settings_print(&s, text, sizeof(text)) == 0 && *text == '\0');
+    CHECK(EQ(ft_settings_print(&s, text, sizeof(text)), 0) && EQ(*text, '\0'));
     s.core_clock_hz = 1.2e9;
-    CHECK(ft_settings_print(&s, text, sizeof(text)) == 13);
-    CHECK(strcmp(text, "clock=1200MHz") == 0);
+    CHECK_EQ(ft_settings_print(&s, text, sizeof(text)), 13);
+    CHECK(SAME(text, "clock=1200MHz"));
     s = (ft_settings){"nvml:1", 1.2e9, 1.215e9, 150, "0-3", "performance", "off", "2"};
-    CHECK(ft_settings_print(&s, text, sizeof(text)) == strlen(text));
-    CHECK(strcmp(text, "device=nvml:1 clock=1200MHz memory=1215MHz power=150W cpus=0-3 "
-                       "governor=performance turbo=off affinity=2") == 0);
-    CHECK(ft_settings_print(&s, small, sizeof(small)) == strlen(text));
-    CHECK(strcmp(small, "device=") == 0);
-    CHECK(ft_settings_print(&s, NULL, 0) == strlen(text));
+    len = ft_settings_print(&s, text, sizeof(text));
+    CHECK_EQ(len, strlen(text));
+    CHECK(SAME(text, "device=nvml:1 clock=1200MHz memory=1215MHz power=150W cpus=0-3 "
+                     "governor=performance turbo=off affinity=2"));
+    CHECK_EQ(ft_settings_print(&s, small, sizeof(small)), strlen(text));
+    CHECK(SAME(small, "device="));
+    CHECK_EQ(ft_settings_print(&s, NULL, 0), strlen(text));
 }
 
 /* ---- CPUs ---- */
@@ -91,16 +93,16 @@ static void a_clock_is_held_and_put_back(void)
     ft_error err = {0};
 
     make_rig(&r, "rapl-laptop");
-    CHECK(ft_settings_hold(&h, &want, &r.how, &err) == FT_OK);
+    CHECK_EQ(ft_settings_hold(&h, &want, &r.how, &err), FT_OK);
     CHECK(holds(&r, "cpu0/cpufreq/scaling_min_freq", "1200000"));
     CHECK(holds(&r, "cpu3/cpufreq/scaling_max_freq", "1200000"));
     CHECK(holds(&r, "intel_pstate/no_turbo", "1")); /* below the nominal clock */
     CHECK(has_record(&r, FT__RECORD_HELD));
-    CHECK(ft__state_holder(r.state.s) == (long)getpid());
+    CHECK_EQ(ft__state_holder(r.state.s), (long)getpid());
     CHECK_NEAR(ft_settings_held(h)->core_clock_hz, 1.2e9, 0);
-    CHECK(ft_settings_restore_take(h, &err) == FT_OK);
+    CHECK_EQ(ft_settings_restore_take(h, &err), FT_OK);
     CHECK(is_as_it_was(&r) && !has_record(&r, FT__RECORD_HELD));
-    CHECK(ft__state_holder(r.state.s) == 0);
+    CHECK_EQ(ft__state_holder(r.state.s), 0);
 }
 
 static void everything_of_a_cpu_can_be_held_at_once(void)
@@ -112,7 +114,7 @@ static void everything_of_a_cpu_can_be_held_at_once(void)
     want.governor = "performance";
     want.cpus_online = "0,2-3";
     make_rig(&r, "amd-server");
-    CHECK(ft_settings_hold(&h, &want, &r.how, NULL) == FT_OK);
+    CHECK_EQ(ft_settings_hold(&h, &want, &r.how, NULL), FT_OK);
     CHECK(holds(&r, "cpu1/online", "0") && holds(&r, "cpu2/online", "1"));
     CHECK(holds(&r, "cpu2/cpufreq/scaling_max_freq", "1700000"));
     CHECK(holds(&r, "cpu1/cpufreq/scaling_max_freq", "2900000")); /* offline */
@@ -122,7 +124,7 @@ static void everything_of_a_cpu_can_be_held_at_once(void)
     /* What a kernel does when the governor goes. */
     spill(path("%s/sys/devices/system/cpu/cpu2/cpufreq/scaling_setspeed", r.root.s).s,
           "<unsupported>\n");
-    CHECK(ft_settings_restore_take(h, NULL) == FT_OK);
+    CHECK_EQ(ft_settings_restore_take(h, NULL), FT_OK);
     CHECK(is_as_it_was(&r));
 }
 
@@ -135,9 +137,9 @@ static void cpus_that_share_a_clock_are_set_once(void)
 
     make_rig(&r, "jetson-tx1");
     m.root = r.root.s;
-    CHECK(ft__plan_make(&p, &want, &m, NULL, NULL) == FT_OK);
-    CHECK(p.apply.n == 3 && p.restore.n == 3);
-    CHECK(strstr(p.apply.act[0].target, "/cpu0/cpufreq/") != NULL);
+    CHECK_EQ(ft__plan_make(&p, &want, &m, NULL, NULL), FT_OK);
+    CHECK(EQ(p.apply.n, 3) && EQ(p.restore.n, 3));
+    CHECK(HAS(p.apply.act[0].target, "/cpu0/cpufreq/"));
     CHECK_NEAR(p.chosen.core_clock_hz, 1.0368e9, 0);
     ft__plan_free(&p);
 }
@@ -178,7 +180,7 @@ static void limits_never_cross(void)
                        r.root.s)
                       .s,
                   now[i][1]);
-            CHECK(ft__plan_make(&p, &want, &m, NULL, NULL) == FT_OK);
+            CHECK_EQ(ft__plan_make(&p, &want, &m, NULL, NULL), FT_OK);
             CHECK(stays_in_order(&p.apply, atof(now[i][0]), atof(now[i][1])));
             CHECK(stays_in_order(&p.restore, mhz[j] * 1e3, mhz[j] * 1e3));
             ft__plan_free(&p);
@@ -217,10 +219,11 @@ static void what_is_not_offered_is_refused_with_what_is(void)
 
         if (i == 0 || strcmp(cases[i].machine, cases[i - 1].machine) != 0)
             make_rig(&r, cases[i].machine);
-        CHECK(ft_settings_hold(&h, &cases[i].want, &r.how, &err) < 0 && h == NULL);
+        CHECK(CMP(ft_settings_hold(&h, &cases[i].want, &r.how, &err), <, 0) &&
+              h == NULL);
         if (!strstr(err.msg, cases[i].says))
             fprintf(stderr, "case %zu: %s\n", i, err.msg);
-        CHECK(strstr(err.msg, cases[i].says) != NULL);
+        CHECK(HAS(err.msg, cases[i].says));
         CHECK(is_as_it_was(&r) && !has_record(&r, FT__RECORD_HELD));
     }
 }
@@ -233,8 +236,8 @@ static void a_clock_and_affinity_fail_together(void)
 
     want.affinity = "8000";
     make_rig(&r, "rapl-laptop");
-    CHECK(ft_settings_hold(&h, &want, &r.how, NULL) == FT_EUNSUPPORTED);
-    CHECK(is_as_it_was(&r) && ft__state_holder(r.state.s) == 0);
+    CHECK_EQ(ft_settings_hold(&h, &want, &r.how, NULL), FT_EUNSUPPORTED);
+    CHECK(is_as_it_was(&r) && EQ(ft__state_holder(r.state.s), 0));
 }
 
 /* ---- rights ---- */
@@ -246,15 +249,14 @@ static void try_as_an_ordinary_user(struct rig *r)
     ft_held_settings *h;
     ft_error err = {0};
 
-    CHECK(ft_settings_hold(&h, &want, &r->how, &err) == FT_EUNSUPPORTED);
-    CHECK(
-        strstr(err.msg, "may only be set by root; run with sudo, or: sudo chmod o+w "));
-    CHECK(strstr(err.msg, "/cpu*/cpufreq/scaling_max_freq") != NULL);
-    CHECK(ft_settings_show(&l, &r->how, NULL) == FT_OK);
-    CHECK(strcmp(l->state[0].name, "core clock") == 0);
+    CHECK_EQ(ft_settings_hold(&h, &want, &r->how, &err), FT_EUNSUPPORTED);
+    CHECK(HAS(err.msg, "may only be set by root; run with sudo, or: sudo chmod o+w "));
+    CHECK(HAS(err.msg, "/cpu*/cpufreq/scaling_max_freq"));
+    CHECK_EQ(ft_settings_show(&l, &r->how, NULL), FT_OK);
+    CHECK(SAME(l->state[0].name, "core clock"));
     CHECK(!l->state[0].writable);
-    CHECK(strcmp(l->state[0].reason, "only root may set it") == 0);
-    CHECK(strstr(l->state[0].remedy, "sudo chmod o+w ") != NULL);
+    CHECK(SAME(l->state[0].reason, "only root may set it"));
+    CHECK(HAS(l->state[0].remedy, "sudo chmod o+w "));
     ft_settings_list_free(l);
 }
 
@@ -265,9 +267,10 @@ static void what_only_root_may_set_comes_with_the_command_that_opens_it(void)
     pid_t pid;
 
     make_rig(&r, "rapl-laptop");
-    CHECK(shell(path("mkdir -p '%s' && chmod -R a+rwX '%s/..' && chmod -R a-w '%s'",
-                     r.state.s, r.state.s, r.root.s)
-                    .s) == 0);
+    CHECK_EQ(shell(path("mkdir -p '%s' && chmod -R a+rwX '%s/..' && chmod -R a-w '%s'",
+                        r.state.s, r.state.s, r.root.s)
+                       .s),
+             0);
     pid = fork();
     if (pid == 0) {
         if (geteuid() == 0 && (setgid(65534) || setuid(65534)))
@@ -276,7 +279,7 @@ static void what_only_root_may_set_comes_with_the_command_that_opens_it(void)
         try_as_an_ordinary_user(&r);
         _exit(check_failed != 0);
     }
-    CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0);
+    CHECK(CMP(pid, >, 0) && EQ(waitpid(pid, &status, 0), pid) && EQ(status, 0));
     CHECK(is_as_it_was(&r));
     shell(path("chmod -R u+w '%s'", r.root.s).s);
 }
@@ -338,14 +341,14 @@ static void whatever_ends_the_holder_settings_are_put_back(void)
         pid_t pid;
 
         make_rig(&r, "rapl-laptop");
-        CHECK(pipe(pair) == 0 && pipe(until) == 0);
+        CHECK(EQ(pipe(pair), 0) && EQ(pipe(until), 0));
         pid = fork();
         if (pid == 0)
             hold_and_wait(&r, pair[1], until, how);
-        CHECK(read(pair[0], &letter, 1) == 1 && letter == 'h');
+        CHECK(EQ(read(pair[0], &letter, 1), 1) && EQ(letter, 'h'));
         CHECK(how == BY_EXIT || holds(&r, "cpu1/cpufreq/scaling_max_freq", "1200000"));
         end_it(pid, how);
-        CHECK(waitpid(pid, &status, 0) == pid);
+        CHECK_EQ(waitpid(pid, &status, 0), pid);
         CHECK(is_free_soon(&r));
         CHECK(is_as_it_was(&r) && !has_record(&r, FT__RECORD_HELD));
         for (int i = 0; i < 2; i++) {
@@ -364,13 +367,13 @@ static void two_cannot_hold_at_once(void)
     size_t n;
 
     make_rig(&r, "rapl-laptop");
-    CHECK(ft_settings_hold(&h, &want, &r.how, NULL) == FT_OK);
-    CHECK(ft_settings_hold(&second, &want, &r.how, &err) == FT_EUNSUPPORTED);
-    CHECK(strstr(err.msg, path("held by process %ld already", (long)getpid()).s));
-    CHECK(ft_settings_keep(NULL, &want, &r.how, &err) == FT_EUNSUPPORTED);
-    CHECK(ft_settings_reset(&n, &r.how, &err) == FT_EUNSUPPORTED && n == 0);
+    CHECK_EQ(ft_settings_hold(&h, &want, &r.how, NULL), FT_OK);
+    CHECK_EQ(ft_settings_hold(&second, &want, &r.how, &err), FT_EUNSUPPORTED);
+    CHECK(HAS(err.msg, path("held by process %ld already", (long)getpid()).s));
+    CHECK_EQ(ft_settings_keep(NULL, &want, &r.how, &err), FT_EUNSUPPORTED);
+    CHECK(EQ(ft_settings_reset(&n, &r.how, &err), FT_EUNSUPPORTED) && EQ(n, 0));
     CHECK(holds(&r, "cpu0/cpufreq/scaling_max_freq", "1200000"));
-    CHECK(ft_settings_restore_take(h, NULL) == FT_OK);
+    CHECK_EQ(ft_settings_restore_take(h, NULL), FT_OK);
     CHECK(is_as_it_was(&r));
 }
 
@@ -383,12 +386,12 @@ static void nobody_needs_a_state_folder(void)
 
     make_rig(&r, "rapl-laptop");
     r.how.state_dir = NULL;
-    CHECK(ft_settings_hold(&h, &want, &r.how, NULL) == FT_OK);
+    CHECK_EQ(ft_settings_hold(&h, &want, &r.how, NULL), FT_OK);
     CHECK(holds(&r, "cpu0/cpufreq/scaling_max_freq", "1200000"));
-    CHECK(ft_settings_restore_take(h, NULL) == FT_OK && is_as_it_was(&r));
-    CHECK(ft_settings_keep(NULL, &want, &r.how, NULL) == FT_EINVAL);
-    CHECK(ft_settings_reset(&n, &r.how, NULL) == FT_EINVAL);
-    CHECK(ft_settings_restore_take(NULL, NULL) == FT_OK);
+    CHECK(EQ(ft_settings_restore_take(h, NULL), FT_OK) && is_as_it_was(&r));
+    CHECK_EQ(ft_settings_keep(NULL, &want, &r.how, NULL), FT_EINVAL);
+    CHECK_EQ(ft_settings_reset(&n, &r.how, NULL), FT_EINVAL);
+    CHECK_EQ(ft_settings_restore_take(NULL, NULL), FT_OK);
 }
 
 /* ---- records ---- */
@@ -400,13 +403,14 @@ static void cut_off(struct rig *r, char record[4096])
     ft_held_settings *h = NULL;
 
     make_rig(r, "rapl-laptop");
-    CHECK(ft_settings_hold(&h, &want, &r->how, NULL) == FT_OK);
+    CHECK_EQ(ft_settings_hold(&h, &want, &r->how, NULL), FT_OK);
     slurp(record, path("%s/" FT__RECORD_HELD, r->state.s).s);
-    CHECK(shell(path("cp -r '%s' '%s.changed'", r->root.s, r->root.s).s) == 0);
-    CHECK(ft_settings_restore_take(h, NULL) == FT_OK);
-    CHECK(shell(path("rm -r '%s' && mv '%s.changed' '%s'", r->root.s, r->root.s,
-                     r->root.s)
-                    .s) == 0);
+    CHECK_EQ(shell(path("cp -r '%s' '%s.changed'", r->root.s, r->root.s).s), 0);
+    CHECK_EQ(ft_settings_restore_take(h, NULL), FT_OK);
+    CHECK_EQ(shell(path("rm -r '%s' && mv '%s.changed' '%s'", r->root.s, r->root.s,
+                        r->root.s)
+                       .s),
+             0);
     spill(path("%s/" FT__RECORD_HELD, r->state.s).s, record);
     CHECK(!shell(path("grep -q 1200000 '%s/sys/devices/system/cpu/cpu0/cpufreq/"
                       "scaling_max_freq'",
@@ -422,12 +426,12 @@ static void what_no_guard_could_put_back_reset_does(void)
     size_t n;
 
     cut_off(&r, record);
-    CHECK(ft_settings_show(&l, &r.how, NULL) == FT_OK);
-    CHECK(strstr(l->in_force, "a run that was cut off left settings"));
+    CHECK_EQ(ft_settings_show(&l, &r.how, NULL), FT_OK);
+    CHECK(HAS(l->in_force, "a run that was cut off left settings"));
     ft_settings_list_free(l);
-    CHECK(ft_settings_reset(&n, &r.how, NULL) == FT_OK && n == 13);
+    CHECK(EQ(ft_settings_reset(&n, &r.how, NULL), FT_OK) && EQ(n, 13));
     CHECK(is_as_it_was(&r) && !has_record(&r, FT__RECORD_HELD));
-    CHECK(ft_settings_reset(&n, &r.how, NULL) == FT_OK && n == 0);
+    CHECK(EQ(ft_settings_reset(&n, &r.how, NULL), FT_OK) && EQ(n, 0));
 }
 
 static void the_next_holder_repairs_first(void)
@@ -439,10 +443,10 @@ static void the_next_holder_repairs_first(void)
 
     want.governor = "performance";
     cut_off(&r, record);
-    CHECK(ft_settings_hold(&h, &want, &r.how, NULL) == FT_OK);
+    CHECK_EQ(ft_settings_hold(&h, &want, &r.how, NULL), FT_OK);
     CHECK(holds(&r, "cpu0/cpufreq/scaling_max_freq", "3100000"));
     CHECK(holds(&r, "cpu0/cpufreq/scaling_governor", "performance"));
-    CHECK(ft_settings_restore_take(h, NULL) == FT_OK && is_as_it_was(&r));
+    CHECK(EQ(ft_settings_restore_take(h, NULL), FT_OK) && is_as_it_was(&r));
 }
 
 static void a_restart_of_the_machine_ends_every_record(void)
@@ -453,7 +457,7 @@ static void a_restart_of_the_machine_ends_every_record(void)
 
     cut_off(&r, record);
     spill(path("%s/proc/sys/kernel/random/boot_id", r.root.s).s, "another\n");
-    CHECK(ft_settings_reset(&n, &r.how, NULL) == FT_OK && n == 0);
+    CHECK(EQ(ft_settings_reset(&n, &r.how, NULL), FT_OK) && EQ(n, 0));
     CHECK(!has_record(&r, FT__RECORD_HELD));
     CHECK(holds(&r, "cpu0/cpufreq/scaling_max_freq", "1200000"));
 }
@@ -485,13 +489,13 @@ static void a_record_that_is_none_is_refused(void)
         snprintf(edited, sizeof(edited), "%.*s%s%s", (int)(at - record), record,
                  cases[i].put, at + strlen(cases[i].find));
         spill(path("%s/" FT__RECORD_HELD, r.state.s).s, edited);
-        CHECK(ft_settings_reset(&n, &r.how, &err) == FT_EFORMAT);
+        CHECK_EQ(ft_settings_reset(&n, &r.how, &err), FT_EFORMAT);
         if (!strstr(err.msg, cases[i].says))
             fprintf(stderr, "case %zu: %s\n", i, err.msg);
-        CHECK(strstr(err.msg, cases[i].says) != NULL);
+        CHECK(HAS(err.msg, cases[i].says));
     }
     spill(path("%s/" FT__RECORD_HELD, r.state.s).s, "");
-    CHECK(ft_settings_reset(&n, &r.how, &err) == FT_EFORMAT);
+    CHECK_EQ(ft_settings_reset(&n, &r.how, &err), FT_EFORMAT);
 }
 
 static void what_is_kept_stays_until_it_is_reset(void)
@@ -505,24 +509,24 @@ static void what_is_kept_stays_until_it_is_reset(void)
 
     third.governor = "performance";
     make_rig(&r, "rapl-laptop");
-    CHECK(ft_settings_keep(&chosen, &first, &r.how, NULL) == FT_OK);
+    CHECK_EQ(ft_settings_keep(&chosen, &first, &r.how, NULL), FT_OK);
     CHECK_NEAR(chosen.core_clock_hz, 1.2e9, 0);
-    CHECK(ft_settings_keep(NULL, &second, &r.how, NULL) == FT_OK);
-    CHECK(ft_settings_keep(NULL, &third, &r.how, NULL) == FT_OK);
+    CHECK_EQ(ft_settings_keep(NULL, &second, &r.how, NULL), FT_OK);
+    CHECK_EQ(ft_settings_keep(NULL, &third, &r.how, NULL), FT_OK);
     CHECK(holds(&r, "cpu0/cpufreq/scaling_max_freq", "2000000"));
     CHECK(holds(&r, "cpu0/cpufreq/scaling_governor", "performance"));
-    CHECK(ft_settings_show(&l, &r.how, NULL) == FT_OK);
-    CHECK(strstr(l->in_force, "17 values are kept") != NULL);
+    CHECK_EQ(ft_settings_show(&l, &r.how, NULL), FT_OK);
+    CHECK(HAS(l->in_force, "17 values are kept"));
     ft_settings_list_free(l);
     /* What is held for a while goes back to what is kept. */
-    CHECK(ft_settings_hold(&h, &first, &r.how, NULL) == FT_OK);
+    CHECK_EQ(ft_settings_hold(&h, &first, &r.how, NULL), FT_OK);
     CHECK(holds(&r, "cpu0/cpufreq/scaling_max_freq", "1200000"));
-    CHECK(ft_settings_restore_take(h, NULL) == FT_OK);
+    CHECK_EQ(ft_settings_restore_take(h, NULL), FT_OK);
     CHECK(holds(&r, "cpu0/cpufreq/scaling_max_freq", "2000000"));
-    CHECK(ft_settings_reset(&n, &r.how, NULL) == FT_OK && n == 17);
+    CHECK(EQ(ft_settings_reset(&n, &r.how, NULL), FT_OK) && EQ(n, 17));
     CHECK(is_as_it_was(&r));
     third.affinity = "0";
-    CHECK(ft_settings_keep(NULL, &third, &r.how, NULL) == FT_EUNSUPPORTED);
+    CHECK_EQ(ft_settings_keep(NULL, &third, &r.how, NULL), FT_EUNSUPPORTED);
 }
 
 /* The guard's program is this one, see main(). */
@@ -536,14 +540,14 @@ static void the_guard_may_be_a_program(void)
 
     make_rig(&r, "rapl-laptop");
     r.how.guard = guard;
-    CHECK(pipe(pair) == 0 && pipe(until) == 0);
+    CHECK(EQ(pipe(pair), 0) && EQ(pipe(until), 0));
     pid = fork();
     if (pid == 0)
         hold_and_wait(&r, pair[1], until, BY_KILL);
-    CHECK(read(pair[0], &letter, 1) == 1 && letter == 'h');
+    CHECK(EQ(read(pair[0], &letter, 1), 1) && EQ(letter, 'h'));
     CHECK(holds(&r, "cpu1/cpufreq/scaling_max_freq", "1200000"));
     end_it(pid, BY_KILL);
-    CHECK(waitpid(pid, &status, 0) == pid);
+    CHECK_EQ(waitpid(pid, &status, 0), pid);
     CHECK(is_free_soon(&r) && is_as_it_was(&r) && !has_record(&r, FT__RECORD_HELD));
     for (int i = 0; i < 2; i++) {
         close(pair[i]);

@@ -38,12 +38,12 @@ static void a_gpu_is_locked_and_freed(void)
     struct rig r;
 
     make_gpu(&r, "gpus=1\n");
-    CHECK(ft_settings_hold(&h, &want, &r.how, NULL) == FT_OK);
+    CHECK_EQ(ft_settings_hold(&h, &want, &r.how, NULL), FT_OK);
     CHECK(gpu_has("locked", "1200") && gpu_has("memory_locked", "810"));
     CHECK(gpu_has("limit_mw", "150000"));
     ft_settings_print(ft_settings_held(h), text, sizeof(text));
-    CHECK(strcmp(text, "device=nvml:0 clock=1200MHz memory=810MHz power=150W") == 0);
-    CHECK(ft_settings_restore_take(h, NULL) == FT_OK);
+    CHECK(SAME(text, "device=nvml:0 clock=1200MHz memory=810MHz power=150W"));
+    CHECK_EQ(ft_settings_restore_take(h, NULL), FT_OK);
     CHECK(gpu_has("locked", "0") && gpu_has("memory_locked", "0"));
     CHECK(gpu_has("limit_mw", "300000"));
     CHECK(gpu_has("app_clock", "")); /* never touched */
@@ -56,9 +56,9 @@ static void a_gpu_that_cannot_lock_is_set_by_application_clocks(void)
     struct rig r;
 
     make_gpu(&r, "gpus=1\ngpu0.SetGpuLockedClocks=3\ngpu0.ResetGpuLockedClocks=3\n");
-    CHECK(ft_settings_hold(&h, &want, &r.how, NULL) == FT_OK);
+    CHECK_EQ(ft_settings_hold(&h, &want, &r.how, NULL), FT_OK);
     CHECK(gpu_has("app_clock", "900") && gpu_has("app_memory", "1215"));
-    CHECK(ft_settings_restore_take(h, NULL) == FT_OK);
+    CHECK_EQ(ft_settings_restore_take(h, NULL), FT_OK);
     CHECK(gpu_has("app_clock", "1200"));
 }
 
@@ -90,12 +90,12 @@ static void a_gpu_says_who_may_set_it(void)
         struct rig r;
 
         make_gpu(&r, path("gpus=1\n%s", cases[i].keys).s);
-        CHECK(ft_settings_hold(&h, &cases[i].want, &r.how, &err) < 0);
+        CHECK(CMP(ft_settings_hold(&h, &cases[i].want, &r.how, &err), <, 0));
         if (!strstr(err.msg, cases[i].says))
             fprintf(stderr, "case %zu: %s\n", i, err.msg);
-        CHECK(strstr(err.msg, cases[i].says) != NULL);
+        CHECK(HAS(err.msg, cases[i].says));
         CHECK(gpu_has("locked", "") && gpu_has("limit_mw", ""));
-        CHECK(!has_record(&r, FT__RECORD_HELD) && ft__state_holder(r.state.s) == 0);
+        CHECK(!has_record(&r, FT__RECORD_HELD) && EQ(ft__state_holder(r.state.s), 0));
     }
 }
 
@@ -107,10 +107,10 @@ static void what_a_gpu_took_before_it_failed_is_put_back(void)
     struct rig r;
 
     make_gpu(&r, "gpus=1\ngpu0.SetGpuLockedClocks=999\n");
-    CHECK(ft_settings_hold(&h, &want, &r.how, &err) == FT_EIO);
+    CHECK_EQ(ft_settings_hold(&h, &want, &r.how, &err), FT_EIO);
     CHECK(gpu_has("limit_mw", "300000") && !has_record(&r, FT__RECORD_HELD));
     make_gpu(&r, "gpus=1\ngpu0.SetGpuLockedClocks=999\n");
-    CHECK(ft_settings_keep(NULL, &want, &r.how, &err) == FT_EIO);
+    CHECK_EQ(ft_settings_keep(NULL, &want, &r.how, &err), FT_EIO);
     CHECK(gpu_has("limit_mw", "300000") && !has_record(&r, FT__RECORD_KEPT));
 }
 

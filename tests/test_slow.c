@@ -57,28 +57,29 @@ static void the_slow_operation_is_named_with_its_factor(void)
     size_t n;
     char spec[100];
 
-    CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
-    CHECK(ft__store_begin_run(s, &run, "test", "", NULL) == FT_OK);
+    CHECK_EQ(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL), FT_OK);
+    CHECK_EQ(ft__store_begin_run(s, &run, "test", "", NULL), FT_OK);
     fill(s, run, "here", OPS);
     fill(s, run, "elsewhere", 10);
-    CHECK(ft_slow_ops_find(&slow, &n, &n_datasets, s, "engine=torch", NULL, 0, NULL) ==
-          FT_OK);
-    CHECK(n == 1 && n_datasets == 1);
+    CHECK_EQ(ft_slow_ops_find(&slow, &n, &n_datasets, s, "engine=torch", NULL, 0, NULL),
+             FT_OK);
+    CHECK(EQ(n, 1) && EQ(n_datasets, 1));
     if (n == 1) {
         ft_op_print(&slow->op, spec, sizeof(spec));
-        CHECK(strcmp(spec, "relu x=1x50700 dtype=fp32") == 0);
-        CHECK(strcmp(slow->device, "here") == 0 && strcmp(slow->engine, "torch") == 0);
-        CHECK(strcmp(slow->setting, "threads=1") == 0);
+        CHECK(SAME(spec, "relu x=1x50700 dtype=fp32"));
+        CHECK(SAME(slow->device, "here") && SAME(slow->engine, "torch"));
+        CHECK(SAME(slow->setting, "threads=1"));
         CHECK_NEAR(slow->slower, 9, 1);
         CHECK_NEAR(slow->time_s, 9 * (2e-6 + 50.7e-6), 0.06 * 9 * 52.7e-6);
     }
     free(slow);
-    CHECK(ft_slow_ops_find(&slow, &n, &n_datasets, s, "device=elsewhere", NULL, 0,
-                           NULL) == FT_OK);
-    CHECK(n == 0 && n_datasets == 0);
+    CHECK_EQ(
+        ft_slow_ops_find(&slow, &n, &n_datasets, s, "device=elsewhere", NULL, 0, NULL),
+        FT_OK);
+    CHECK(EQ(n, 0) && EQ(n_datasets, 0));
     free(slow);
-    CHECK(ft_slow_ops_find(&slow, &n, &n_datasets, s, "device", NULL, 0, NULL) ==
-          FT_EINVAL);
+    CHECK_EQ(ft_slow_ops_find(&slow, &n, &n_datasets, s, "device", NULL, 0, NULL),
+             FT_EINVAL);
     ft_store_close(s);
 }
 

@@ -31,25 +31,25 @@ static void keeps_what_was_put_to_the_last_bit(void)
     int64_t run;
     size_t n;
 
-    CHECK(ft__store_begin_run(s, &run, "collect", "{\"cpu\": \"x\"}", NULL) == FT_OK);
-    CHECK(ft__store_put(s, run, &key, &m, readings, 3, NULL) == FT_OK);
+    CHECK_EQ(ft__store_begin_run(s, &run, "collect", "{\"cpu\": \"x\"}", NULL), FT_OK);
+    CHECK_EQ(ft__store_put(s, run, &key, &m, readings, 3, NULL), FT_OK);
     ft_store_close(s);
 
     s = must_open(in_scratch("kept").s, FT_STORE_READ);
     seen = all(s, NULL, 0);
-    CHECK(strcmp(seen.text,
-                 "a30|threads=1|onednn|2.6.3|conv2d x=32x64x56x56 out=64 kernel=3x3 "
-                 "dtype=fp32|forward|default|time|s|0.10000000000000001|nan|1e-300|"
-                 "0.33333333333333331|0|3|9223372036854775807|0.66666666666666663|"
-                 "{\"marks\": []}\n"
-                 " 0.10000000000000001:0.25:100 0.33333333333333331:nan:100:2:1"
-                 " 4.9406564584124654e-324:0:1:4294967295:2") == 0);
-    CHECK(ft__store_readings(s, seen.last_id, &r, &n, NULL) == FT_OK && n == 3);
+    CHECK(SAME(seen.text,
+               "a30|threads=1|onednn|2.6.3|conv2d x=32x64x56x56 out=64 kernel=3x3 "
+               "dtype=fp32|forward|default|time|s|0.10000000000000001|nan|1e-300|"
+               "0.33333333333333331|0|3|9223372036854775807|0.66666666666666663|"
+               "{\"marks\": []}\n"
+               " 0.10000000000000001:0.25:100 0.33333333333333331:nan:100:2:1"
+               " 4.9406564584124654e-324:0:1:4294967295:2"));
+    CHECK(EQ(ft__store_readings(s, seen.last_id, &r, &n, NULL), FT_OK) && EQ(n, 3));
     for (size_t i = 0; i < n; i++)
         CHECK(same(r[i].value, readings[i].value) &&
               same(r[i].start_s, readings[i].start_s) &&
-              r[i].iterations == readings[i].iterations &&
-              r[i].round == readings[i].round && r[i].marks == readings[i].marks);
+              EQ(r[i].iterations, readings[i].iterations) &&
+              EQ(r[i].round, readings[i].round) && EQ(r[i].marks, readings[i].marks));
     free(r);
     ft_store_close(s);
 }
@@ -62,22 +62,23 @@ static void refuses_what_cannot_be_kept(void)
     ft_error err = {0};
     int64_t run;
 
-    CHECK(ft__store_begin_run(s, &run, "", "", NULL) == FT_OK);
-    CHECK(ft__store_put(s, run, &key, &m, NULL, 0, NULL) == FT_EINVAL);
+    CHECK_EQ(ft__store_begin_run(s, &run, "", "", NULL), FT_OK);
+    CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_EINVAL);
     m = measured(1);
-    CHECK(ft__store_put(s, run, &key, &m, (ft_reading[]){{.value = INFINITY}}, 1,
-                        NULL) == FT_EINVAL);
-    CHECK(ft__store_put(s, run + 1, &key, &m, NULL, 0, &err) == FT_EINVAL);
-    CHECK(strstr(err.msg, "run") != NULL);
+    CHECK_EQ(
+        ft__store_put(s, run, &key, &m, (ft_reading[]){{.value = INFINITY}}, 1, NULL),
+        FT_EINVAL);
+    CHECK_EQ(ft__store_put(s, run + 1, &key, &m, NULL, 0, &err), FT_EINVAL);
+    CHECK(HAS(err.msg, "run"));
     k.phase = NULL;
-    CHECK(ft__store_put(s, run, &k, &m, NULL, 0, NULL) == FT_EINVAL);
-    CHECK(all(s, NULL, 0).n == 0);
-    CHECK(ft__store_put(s, run, &key, &m, NULL, 0, NULL) == FT_OK);
+    CHECK_EQ(ft__store_put(s, run, &k, &m, NULL, 0, NULL), FT_EINVAL);
+    CHECK_EQ(all(s, NULL, 0).n, 0);
+    CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
     ft_store_close(s);
 
     s = must_open(in_scratch("refused").s, FT_STORE_READ);
-    CHECK(ft__store_put(s, run, &key, &m, NULL, 0, &err) == FT_EINVAL);
-    CHECK(strstr(err.msg, "opened for reading") != NULL);
+    CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, &err), FT_EINVAL);
+    CHECK(HAS(err.msg, "opened for reading"));
     ft_store_close(s);
 }
 
@@ -101,19 +102,20 @@ static void finds_rows_by_any_part_of_the_key(void)
     put(s, &k, 4);
     k.metric = "power";
     put(s, &k, 5);
-    CHECK(all(s, NULL, 0).n == 5);
-    CHECK(all(s, NULL, 1).n == 3);
-    CHECK(all(s, &key, 0).n == 3);
-    CHECK(strstr(all(s, &key, 1).text, "|s|2|") != NULL);
-    CHECK(all(s, &(ft_key){.device = "a100"}, 0).n == 2);
-    CHECK(all(s, &(ft_key){.metric = "time", .device = ""}, 0).n == 4);
-    CHECK(all(s, &(ft_key){.engine_version = "9"}, 0).n == 0);
+    CHECK_EQ(all(s, NULL, 0).n, 5);
+    CHECK_EQ(all(s, NULL, 1).n, 3);
+    CHECK_EQ(all(s, &key, 0).n, 3);
+    CHECK(HAS(all(s, &key, 1).text, "|s|2|"));
+    CHECK_EQ(all(s, &(ft_key){.device = "a100"}, 0).n, 2);
+    CHECK_EQ(all(s, &(ft_key){.metric = "time", .device = ""}, 0).n, 4);
+    CHECK_EQ(all(s, &(ft_key){.engine_version = "9"}, 0).n, 0);
     CHECK(strncmp(all(s, NULL, 0).text, "a100|", 5) == 0);
 
-    CHECK(ft_store_each(s, NULL, 0, first_only, &calls, NULL) == FT_OK && calls == 1);
-    CHECK(ft__store_has(s, &k, &found, NULL) == FT_OK && found == 1);
+    CHECK(EQ(ft_store_each(s, NULL, 0, first_only, &calls, NULL), FT_OK) &&
+          EQ(calls, 1));
+    CHECK(EQ(ft__store_has(s, &k, &found, NULL), FT_OK) && EQ(found, 1));
     k.setting = "threads=2";
-    CHECK(ft__store_has(s, &k, &found, NULL) == FT_OK && found == 0);
+    CHECK(EQ(ft__store_has(s, &k, &found, NULL), FT_OK) && EQ(found, 0));
     ft_store_close(s);
 }
 
@@ -128,8 +130,8 @@ static int count_readings(void *user, const ft_row *row)
     ft_reading *r;
     size_t n;
 
-    CHECK(ft__store_readings(x->s, row->id, &r, &n, NULL) == FT_OK);
-    CHECK(all(x->s, &row->key, 0).n == 2);
+    CHECK_EQ(ft__store_readings(x->s, row->id, &r, &n, NULL), FT_OK);
+    CHECK_EQ(all(x->s, &row->key, 0).n, 2);
     x->readings += n;
     free(r);
     return 0;
@@ -141,12 +143,13 @@ static void a_callback_may_read_the_store(void)
     struct nested x = {.s = fresh("nested")};
     int64_t run;
 
-    CHECK(ft__store_begin_run(x.s, &run, "", "", NULL) == FT_OK);
+    CHECK_EQ(ft__store_begin_run(x.s, &run, "", "", NULL), FT_OK);
     for (int i = 0; i < 2; i++)
-        CHECK(ft__store_put(x.s, run, &key, &m, (ft_reading[2]){{.value = 1}}, 2,
-                            NULL) == FT_OK);
-    CHECK(ft_store_each(x.s, NULL, 0, count_readings, &x, NULL) == FT_OK);
-    CHECK(x.readings == 4);
+        CHECK_EQ(
+            ft__store_put(x.s, run, &key, &m, (ft_reading[2]){{.value = 1}}, 2, NULL),
+            FT_OK);
+    CHECK_EQ(ft_store_each(x.s, NULL, 0, count_readings, &x, NULL), FT_OK);
+    CHECK_EQ(x.readings, 4);
     ft_store_close(x.s);
 }
 
@@ -155,13 +158,13 @@ static void the_newest_fact_wins(void)
     ft_store *s = fresh("facts");
     double v;
 
-    CHECK(ft_store_fact(s, "a30", "peak_flops_fp32", &v, NULL) == FT_OK && isnan(v));
-    CHECK(ft__store_put_fact(s, "a30", "peak_flops_fp32", 1e13, NULL) == FT_OK);
-    CHECK(ft__store_put_fact(s, "a30", "peak_flops_fp32", 1.03e13, NULL) == FT_OK);
-    CHECK(ft__store_put_fact(s, "a100", "peak_flops_fp32", 2e13, NULL) == FT_OK);
-    CHECK(ft_store_fact(s, "a30", "peak_flops_fp32", &v, NULL) == FT_OK);
+    CHECK(EQ(ft_store_fact(s, "a30", "peak_flops_fp32", &v, NULL), FT_OK) && isnan(v));
+    CHECK_EQ(ft__store_put_fact(s, "a30", "peak_flops_fp32", 1e13, NULL), FT_OK);
+    CHECK_EQ(ft__store_put_fact(s, "a30", "peak_flops_fp32", 1.03e13, NULL), FT_OK);
+    CHECK_EQ(ft__store_put_fact(s, "a100", "peak_flops_fp32", 2e13, NULL), FT_OK);
+    CHECK_EQ(ft_store_fact(s, "a30", "peak_flops_fp32", &v, NULL), FT_OK);
     CHECK_NEAR(v, 1.03e13, 0);
-    CHECK(ft__store_put_fact(s, "a30", "peak_flops_fp32", NAN, NULL) == FT_EINVAL);
+    CHECK_EQ(ft__store_put_fact(s, "a30", "peak_flops_fp32", NAN, NULL), FT_EINVAL);
     ft_store_close(s);
 }
 
@@ -190,9 +193,10 @@ static void fill_with_hard_text(ft_store *s, int with_readings)
         m.conditions = hard[i / 5 % 9];
         m.calibration_s = i % 7 ? NAN : fabs(m.value);
         if (i % 20 == 0)
-            CHECK(ft__store_begin_run(s, &run, "fill", "", NULL) == FT_OK);
-        CHECK(ft__store_put(s, run, &k, &m, readings, (size_t)(i % 4 * with_readings),
-                            NULL) == FT_OK);
+            CHECK_EQ(ft__store_begin_run(s, &run, "fill", "", NULL), FT_OK);
+        CHECK_EQ(ft__store_put(s, run, &k, &m, readings,
+                               (size_t)(i % 4 * with_readings), NULL),
+                 FT_OK);
     }
 }
 
@@ -206,20 +210,40 @@ static void csv_gives_back_exactly_what_it_was_given(void)
         ft_error err = {0};
 
         fill_with_hard_text(a, with);
-        CHECK(ft_store_export_csv(a, in_scratch("a.csv").s, NULL, with, NULL) == FT_OK);
+        CHECK_EQ(ft_store_export_csv(a, in_scratch("a.csv").s, NULL, with, NULL),
+                 FT_OK);
         csv = slurp(in_scratch("a.csv").s, &len);
-        CHECK(ft_store_import_csv(b, csv, len, "a.csv", &n, &err) == FT_OK);
-        CHECK(n == 200);
-        CHECK(strcmp(all(a, NULL, 0).text, all(b, NULL, 0).text) == 0);
+        CHECK_EQ(ft_store_import_csv(b, csv, len, "a.csv", &n, &err), FT_OK);
+        CHECK_EQ(n, 200);
+        CHECK(SAME(all(a, NULL, 0).text, all(b, NULL, 0).text));
 
         /* Importing twice changes nothing. */
-        CHECK(ft_store_import_csv(b, csv, len, "a.csv", &n, &err) == FT_OK);
-        CHECK(n == 0 && all(b, NULL, 0).n == 200);
+        CHECK_EQ(ft_store_import_csv(b, csv, len, "a.csv", &n, &err), FT_OK);
+        CHECK(EQ(n, 0) && EQ(all(b, NULL, 0).n, 200));
 
         free(csv);
         ft_store_close(a);
         ft_store_close(b);
     }
+}
+
+static void a_store_is_told_from_csv_by_what_it_holds(void)
+{
+    ft_store *s = fresh("store.csv"), *again;
+    const struct path csv = in_scratch("csv.db");
+    ft_error err = {0};
+
+    fill_with_hard_text(s, 0);
+    CHECK_EQ(ft_store_export_csv(s, csv.s, NULL, 0, NULL), FT_OK);
+    ft_store_close(s);
+    CHECK_EQ(ft_store_open_any(&s, in_scratch("store.csv").s, FT_STORE_READ, NULL),
+             FT_OK);
+    CHECK_EQ(ft_store_open_any(&again, csv.s, FT_STORE_READ, NULL), FT_OK);
+    CHECK(SAME(all(s, NULL, 0).text, all(again, NULL, 0).text));
+    ft_store_close(s);
+    ft_store_close(again);
+    CHECK_EQ(ft_store_open_any(&s, in_scratch("none").s, FT_STORE_READ, &err), FT_EIO);
+    CHECK(!s && HAS(err.msg, "No such file"));
 }
 
 static void bad_csv_is_refused_with_line_and_column(void)
@@ -275,18 +299,20 @@ static void bad_csv_is_refused_with_line_and_column(void)
         ft_error err = {0};
         uint64_t n = 7;
 
-        CHECK(ft_store_import_csv(s, cases[i].csv, strlen(cases[i].csv), "x.csv", &n,
-                                  &err) == FT_EFORMAT);
-        CHECK(n == 0);
+        CHECK_EQ(ft_store_import_csv(s, cases[i].csv, strlen(cases[i].csv), "x.csv", &n,
+                                     &err),
+                 FT_EFORMAT);
+        CHECK_EQ(n, 0);
         if (!strstr(err.msg, cases[i].where))
             fprintf(stderr, "case %zu: %s\n", i, err.msg);
         CHECK(strncmp(err.msg, "x.csv", 5) == 0);
-        CHECK(strstr(err.msg, cases[i].where) != NULL);
+        CHECK(HAS(err.msg, cases[i].where));
     }
     /* A zero byte would cut the text short. */
-    CHECK(ft_store_import_csv(s, HEAD "\na\0b,", sizeof(HEAD "\na\0b,") - 1, "x",
-                              &(uint64_t){0}, NULL) == FT_EFORMAT);
-    CHECK(all(s, NULL, 0).n == 0); /* good rows before the bad one are not kept */
+    CHECK_EQ(ft_store_import_csv(s, HEAD "\na\0b,", sizeof(HEAD "\na\0b,") - 1, "x",
+                                 &(uint64_t){0}, NULL),
+             FT_EFORMAT);
+    CHECK_EQ(all(s, NULL, 0).n, 0); /* good rows before the bad one are not kept */
     ft_store_close(s);
 }
 
@@ -310,10 +336,11 @@ static void csv_of_other_programs_is_read(void)
         ft_store *s = must_open(":memory:", FT_STORE_WRITE);
         uint64_t n;
 
-        CHECK(ft_store_import_csv(s, good[i], strlen(good[i]), "x", &n, NULL) == FT_OK);
-        CHECK(n == 1 && strstr(all(s, NULL, 0).text, "a30||onednn|2.6.3|conv2d|forward|"
-                                                     "default|time|s|1.5|nan|nan|nan|"
-                                                     "nan|3|300|nan|\n"));
+        CHECK_EQ(ft_store_import_csv(s, good[i], strlen(good[i]), "x", &n, NULL),
+                 FT_OK);
+        CHECK(EQ(n, 1) && HAS(all(s, NULL, 0).text, "a30||onednn|2.6.3|conv2d|forward|"
+                                                    "default|time|s|1.5|nan|nan|nan|"
+                                                    "nan|3|300|nan|\n"));
         ft_store_close(s);
     }
 }
@@ -344,13 +371,13 @@ static void put_pair(ft_store *s, const char *spec, double first, double second,
     int64_t run;
 
     k.spec = spec;
-    CHECK(ft__store_begin_run(s, &run, "test", "", NULL) == FT_OK);
+    CHECK_EQ(ft__store_begin_run(s, &run, "test", "", NULL), FT_OK);
     for (int i = 0; i < 2; i++) {
         ft_measurement m = measured(i ? second : first);
 
         m.error = error * m.value;
         m.calibration_s = i ? calibration : 1;
-        CHECK(ft__store_put(s, run, &k, &m, NULL, 0, NULL) == FT_OK);
+        CHECK_EQ(ft__store_put(s, run, &k, &m, NULL, 0, NULL), FT_OK);
     }
 }
 
@@ -360,14 +387,14 @@ static void repeats_are_told_raw_and_calibrated(void)
     ft_store *s = fresh("repeats");
     ft_repeats r;
 
-    CHECK(ft_store_repeats(&r, s, &key, NULL) == FT_OK);
-    CHECK(r.pairs == 0 && isnan(r.median) && isnan(r.covered));
+    CHECK_EQ(ft_store_repeats(&r, s, &key, NULL), FT_OK);
+    CHECK(EQ(r.pairs, 0) && isnan(r.median) && isnan(r.covered));
     put_pair(s, "relu x=1", 1, 1.1, 1.1, 0.01);
     put_pair(s, "relu x=2", 2, 2.2, 1.1 / 1.01, 0.01);
     put_pair(s, "relu x=3", 3, 3.6, 1, 0.01);
     put(s, &key, 1); /* once: no pair */
-    CHECK(ft_store_repeats(&r, s, &(ft_key){.metric = "time"}, NULL) == FT_OK);
-    CHECK(r.pairs == 3 && r.calibrated == 3);
+    CHECK_EQ(ft_store_repeats(&r, s, &(ft_key){.metric = "time"}, NULL), FT_OK);
+    CHECK(EQ(r.pairs, 3) && EQ(r.calibrated, 3));
     CHECK_NEAR(r.median, 0.1, 1e-12);
     CHECK_NEAR(r.p90, 0.1 + 0.8 * 0.1, 1e-12);
     CHECK_NEAR(r.calibrated_median, 0.01, 1e-12);
@@ -387,6 +414,7 @@ int main(void)
     a_callback_may_read_the_store();
     the_newest_fact_wins();
     csv_gives_back_exactly_what_it_was_given();
+    a_store_is_told_from_csv_by_what_it_holds();
     bad_csv_is_refused_with_line_and_column();
     csv_of_other_programs_is_read();
     numbers_are_read_strictly_and_printed_exactly();

@@ -60,15 +60,13 @@ static void stores_of_every_version_are_read(void)
             ft_store *s = must_open(in_scratch("old").s, (ft_store_mode)mode);
             double v;
 
-            CHECK(strcmp(
-                      all(s, NULL, 0).text,
-                      "a30|threads=1|onednn|2.6.3|conv2d x=1x3x8x8 out=4 kernel=3x3|"
-                      "forward|default|power|W|nan|nan|nan|nan|nan|0|0|nan|\n"
-                      "a30|threads=1|onednn|2.6.3|conv2d x=1x3x8x8 out=4 kernel=3x3|"
-                      "forward|default|time|s|0.10000000000000001|0.001|0.002|"
-                      "0.11|nan|2|200|nan|\n 0.10000000000000001:0:100 0.12:nan:100") ==
-                  0);
-            CHECK(ft_store_fact(s, "a30", "peak_flops_fp32", &v, NULL) == FT_OK);
+            CHECK(SAME(all(s, NULL, 0).text,
+                       "a30|threads=1|onednn|2.6.3|conv2d x=1x3x8x8 out=4 kernel=3x3|"
+                       "forward|default|power|W|nan|nan|nan|nan|nan|0|0|nan|\n"
+                       "a30|threads=1|onednn|2.6.3|conv2d x=1x3x8x8 out=4 kernel=3x3|"
+                       "forward|default|time|s|0.10000000000000001|0.001|0.002|"
+                       "0.11|nan|2|200|nan|\n 0.10000000000000001:0:100 0.12:nan:100"));
+            CHECK_EQ(ft_store_fact(s, "a30", "peak_flops_fp32", &v, NULL), FT_OK);
             CHECK_NEAR(v, 1.03e13, 0);
             ft_store_close(s);
         }
@@ -92,19 +90,20 @@ static void a_store_moves_up_step_by_step_and_never_down(void)
         for (int n = 1; n <= 2; n++) {
             ft_status st = ft__store_open(&s, path.s, FT_STORE_WRITE, steps, n, &err);
 
-            CHECK(st == (twice && n == 1 ? FT_EFORMAT : FT_OK));
+            CHECK_EQ(st, (twice && n == 1 ? FT_EFORMAT : FT_OK));
             ft_store_close(s);
         }
-    CHECK(strstr(err.msg, "version 2, written by a newer foretell") != NULL);
+    CHECK(HAS(err.msg, "version 2, written by a newer foretell"));
 
     /* A failing step leaves the version before it, whole. */
-    CHECK(ft__store_open(&s, path.s, FT_STORE_WRITE, steps, 3, NULL) == FT_EFORMAT);
-    CHECK(ft__store_open(&s, path.s, FT_STORE_READ, steps, 3, &err) == FT_EFORMAT);
-    CHECK(strstr(err.msg, "any command that writes") != NULL);
-    CHECK(ft__store_open(&s, path.s, FT_STORE_READ, steps, 2, NULL) == FT_OK);
-    CHECK(sqlite3_exec(s->db, "SELECT iif(group_concat(x) = '1,2', 'ok', '') FROM a",
-                       says_ok, &intact, NULL) == SQLITE_OK);
-    CHECK(intact == 1);
+    CHECK_EQ(ft__store_open(&s, path.s, FT_STORE_WRITE, steps, 3, NULL), FT_EFORMAT);
+    CHECK_EQ(ft__store_open(&s, path.s, FT_STORE_READ, steps, 3, &err), FT_EFORMAT);
+    CHECK(HAS(err.msg, "any command that writes"));
+    CHECK_EQ(ft__store_open(&s, path.s, FT_STORE_READ, steps, 2, NULL), FT_OK);
+    CHECK_EQ(sqlite3_exec(s->db, "SELECT iif(group_concat(x) = '1,2', 'ok', '') FROM a",
+                          says_ok, &intact, NULL),
+             SQLITE_OK);
+    CHECK_EQ(intact, 1);
     ft_store_close(s);
 }
 
@@ -124,26 +123,28 @@ static void what_is_not_a_store_is_told_apart(void)
 
     for (size_t i = 0; i < 2; i++) {
         spill(in_scratch(files[i].name).s, files[i].bytes, files[i].len);
-        CHECK(ft_store_open(&s, in_scratch(files[i].name).s, FT_STORE_READ, &err) ==
-              FT_EFORMAT);
-        CHECK(s == NULL && strstr(err.msg, files[i].word) != NULL);
+        CHECK_EQ(ft_store_open(&s, in_scratch(files[i].name).s, FT_STORE_READ, &err),
+                 FT_EFORMAT);
+        CHECK(s == NULL && HAS(err.msg, files[i].word));
     }
-    CHECK(ft_store_open(&s, in_scratch("text").s, FT_STORE_WRITE, &err) == FT_EFORMAT);
+    CHECK_EQ(ft_store_open(&s, in_scratch("text").s, FT_STORE_WRITE, &err), FT_EFORMAT);
 
-    CHECK(sqlite3_open(in_scratch("foreign").s, &db) == SQLITE_OK);
-    CHECK(sqlite3_exec(db, "CREATE TABLE music(title)", NULL, NULL, NULL) == SQLITE_OK);
+    CHECK_EQ(sqlite3_open(in_scratch("foreign").s, &db), SQLITE_OK);
+    CHECK_EQ(sqlite3_exec(db, "CREATE TABLE music(title)", NULL, NULL, NULL),
+             SQLITE_OK);
     sqlite3_close(db);
     for (int mode = FT_STORE_READ; mode <= FT_STORE_WRITE; mode++) {
-        CHECK(ft_store_open(&s, in_scratch("foreign").s, (ft_store_mode)mode, &err) ==
-              FT_EFORMAT);
-        CHECK(strstr(err.msg, "not a foretell store") != NULL);
+        CHECK_EQ(ft_store_open(&s, in_scratch("foreign").s, (ft_store_mode)mode, &err),
+                 FT_EFORMAT);
+        CHECK(HAS(err.msg, "not a foretell store"));
     }
 
-    CHECK(ft_store_open(&s, "", FT_STORE_WRITE, &err) == FT_EINVAL);
-    CHECK(ft_store_open(&s, in_scratch("absent").s, FT_STORE_READ, &err) == FT_EIO);
-    CHECK(strstr(err.msg, "there is no store") != NULL);
-    CHECK(ft_store_open(&s, in_scratch("no/folder").s, FT_STORE_WRITE, &err) == FT_EIO);
-    CHECK(strstr(err.msg, "mkdir -p") != NULL);
+    CHECK_EQ(ft_store_open(&s, "", FT_STORE_WRITE, &err), FT_EINVAL);
+    CHECK_EQ(ft_store_open(&s, in_scratch("absent").s, FT_STORE_READ, &err), FT_EIO);
+    CHECK(HAS(err.msg, "there is no store"));
+    CHECK_EQ(ft_store_open(&s, in_scratch("no/folder").s, FT_STORE_WRITE, &err),
+             FT_EIO);
+    CHECK(HAS(err.msg, "mkdir -p"));
 }
 
 /* Spoil one page after another: reading says FT_EFORMAT or gives rows, and
@@ -176,7 +177,7 @@ static void a_damaged_store_says_so(void)
         told += st == FT_EFORMAT;
         ft_store_close(s);
     }
-    CHECK(told >= 6); /* the header and the tables that each() reads */
+    CHECK(CMP(told, >=, 6)); /* the header and the tables that each() reads */
     free(good);
     free(bad);
 }
@@ -196,7 +197,7 @@ static void without_rights(void (*body)(void))
         body();
         _exit(check_failed != 0);
     }
-    CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0);
+    CHECK(CMP(pid, >, 0) && EQ(waitpid(pid, &status, 0), pid) && EQ(status, 0));
 }
 
 static void in_a_read_only_folder(void)
@@ -204,20 +205,20 @@ static void in_a_read_only_folder(void)
     ft_error err = {0};
     ft_store *s;
 
-    CHECK(ft_store_open(&s, in_scratch("ro/new").s, FT_STORE_WRITE, &err) == FT_EIO);
-    CHECK(strstr(err.msg, "folder must be writable") && strstr(err.msg, "chmod u+rwx"));
-    CHECK(ft_store_open(&s, in_scratch("ro/old?#%").s, FT_STORE_WRITE, &err) == FT_EIO);
-    CHECK(strstr(err.msg, "no permission to write it") &&
-          strstr(err.msg, "chmod u+rw "));
-    CHECK(ft_store_open(&s, in_scratch("ro/secret").s, FT_STORE_READ, &err) == FT_EIO);
-    CHECK(strstr(err.msg, "no permission to read it") != NULL);
-    CHECK(ft_store_open(&s, in_scratch("ro/unmerged").s, FT_STORE_READ, &err) ==
-          FT_EIO);
-    CHECK(strstr(err.msg, "folder must be writable") != NULL);
+    CHECK_EQ(ft_store_open(&s, in_scratch("ro/new").s, FT_STORE_WRITE, &err), FT_EIO);
+    CHECK(HAS(err.msg, "folder must be writable") && HAS(err.msg, "chmod u+rwx"));
+    CHECK_EQ(ft_store_open(&s, in_scratch("ro/old?#%").s, FT_STORE_WRITE, &err),
+             FT_EIO);
+    CHECK(HAS(err.msg, "no permission to write it") && HAS(err.msg, "chmod u+rw "));
+    CHECK_EQ(ft_store_open(&s, in_scratch("ro/secret").s, FT_STORE_READ, &err), FT_EIO);
+    CHECK(HAS(err.msg, "no permission to read it"));
+    CHECK_EQ(ft_store_open(&s, in_scratch("ro/unmerged").s, FT_STORE_READ, &err),
+             FT_EIO);
+    CHECK(HAS(err.msg, "folder must be writable"));
 
     /* Data that a package installed can be read where it lies. */
-    CHECK(ft_store_open(&s, in_scratch("ro/old?#%").s, FT_STORE_READ, &err) == FT_OK);
-    CHECK(all(s, NULL, 0).n == 2);
+    CHECK_EQ(ft_store_open(&s, in_scratch("ro/old?#%").s, FT_STORE_READ, &err), FT_OK);
+    CHECK_EQ(all(s, NULL, 0).n, 2);
     ft_store_close(s);
 }
 
@@ -303,15 +304,16 @@ static void nothing_acknowledged_is_lost_to_a_kill(void)
         acknowledged += kill_a_writer(path.s, least, (long)ft__prng_below(&p, 3000));
         /* At most one put of each round was done but not yet told. */
         s = must_open(path.s, round % 2 && least ? FT_STORE_READ : FT_STORE_WRITE);
-        CHECK(ft_store_each(s, NULL, 0, count_all, &n, NULL) == FT_OK);
-        CHECK(n >= acknowledged && n <= acknowledged + 1);
+        CHECK_EQ(ft_store_each(s, NULL, 0, count_all, &n, NULL), FT_OK);
+        CHECK(CMP(n, >=, acknowledged) && CMP(n, <=, acknowledged + 1));
         acknowledged = n;
-        CHECK(sqlite3_exec(s->db, "PRAGMA integrity_check; PRAGMA foreign_key_check",
-                           says_ok, &intact, NULL) == SQLITE_OK);
-        CHECK(intact == 1);
+        CHECK_EQ(sqlite3_exec(s->db, "PRAGMA integrity_check; PRAGMA foreign_key_check",
+                              says_ok, &intact, NULL),
+                 SQLITE_OK);
+        CHECK_EQ(intact, 1);
         ft_store_close(s);
     }
-    CHECK(acknowledged > 1000);
+    CHECK(CMP(acknowledged, >, 1000));
 }
 
 /* Read over and over until the writer is done (its pipe closes): every look
@@ -360,7 +362,7 @@ static void two_processes_read_while_one_writes(void)
     for (int i = 0; i < 2; i++) {
         int status = 1;
 
-        CHECK(waitpid(pid[i], &status, 0) == pid[i] && status == 0);
+        CHECK(EQ(waitpid(pid[i], &status, 0), pid[i]) && EQ(status, 0));
     }
     ft_store_close(s);
 }
@@ -382,10 +384,10 @@ static void many_may_create_the_same_store_at_once(void)
     for (int i = 0; i < 6; i++) {
         int status = 1;
 
-        CHECK(waitpid(pid[i], &status, 0) == pid[i] && status == 0);
+        CHECK(EQ(waitpid(pid[i], &status, 0), pid[i]) && EQ(status, 0));
     }
     s = must_open(path.s, FT_STORE_READ);
-    CHECK(all(s, NULL, 0).n == 6);
+    CHECK_EQ(all(s, NULL, 0).n, 6);
     ft_store_close(s);
 }
 
@@ -489,7 +491,7 @@ static void want_of_memory_is_told_and_harms_nothing(void)
         allocations_left = -1;
         CHECK(st == FT_OK || st == FT_ENOMEM);
     }
-    CHECK(st == FT_OK && n > 50);
+    CHECK(EQ(st, FT_OK) && CMP(n, >, 50));
 }
 
 int main(int argc, char **argv)

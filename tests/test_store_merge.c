@@ -15,8 +15,8 @@ static void tell(const char *name, const char *sql)
 {
     sqlite3 *db;
 
-    CHECK(sqlite3_open(in_scratch(name).s, &db) == SQLITE_OK);
-    CHECK(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
+    CHECK_EQ(sqlite3_open(in_scratch(name).s, &db), SQLITE_OK);
+    CHECK_EQ(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
 }
 
@@ -27,8 +27,8 @@ static struct path asked(const char *name, const char *sql)
     sqlite3_stmt *q;
     sqlite3 *db;
 
-    CHECK(sqlite3_open(in_scratch(name).s, &db) == SQLITE_OK);
-    CHECK(sqlite3_prepare_v2(db, sql, -1, &q, NULL) == SQLITE_OK);
+    CHECK_EQ(sqlite3_open(in_scratch(name).s, &db), SQLITE_OK);
+    CHECK_EQ(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
     while (sqlite3_step(q) == SQLITE_ROW)
         for (int i = 0; i < sqlite3_column_count(q); i++) {
             strncat(out.s, (const char *)sqlite3_column_text(q, i),
@@ -47,8 +47,8 @@ static void put_with_readings(ft_store *s, const ft_key *k, double value)
 
     m.calibration_s = 2e-3;
     m.conditions = "{\"temperature_c\": 50}";
-    CHECK(ft__store_begin_run(s, &run, "collect", "{\"cpu\": \"y\"}", NULL) == FT_OK);
-    CHECK(ft__store_put(s, run, k, &m, some, 3, NULL) == FT_OK);
+    CHECK_EQ(ft__store_begin_run(s, &run, "collect", "{\"cpu\": \"y\"}", NULL), FT_OK);
+    CHECK_EQ(ft__store_put(s, run, k, &m, some, 3, NULL), FT_OK);
 }
 
 static ft_status merge(const char *into, const char *from, ft_merge_report *r,
@@ -101,8 +101,8 @@ static void make_two(const char *one, const char *two)
     k.device = "h200";
     k.engine_version = "3.1";
     put_with_readings(s, &k, 4);
-    CHECK(ft__store_put_fact(s, "h200", "bandwidth_bytes_per_s", 4.3e12, NULL) ==
-          FT_OK);
+    CHECK_EQ(ft__store_put_fact(s, "h200", "bandwidth_bytes_per_s", 4.3e12, NULL),
+             FT_OK);
     ft_store_close(s);
     tell(two, "UPDATE run SET began_at = began_at + 60");
 }
@@ -115,18 +115,17 @@ static void takes_readings_runs_and_facts_and_keeps_repeats(void)
 
     make_two("one", "two");
     r = merged("one", "two");
-    CHECK(r.measurements == 2 && r.repeats == 1 && r.present == 0);
-    CHECK(r.runs == 2 && r.facts == 1);
-    CHECK(everything("one").n == 4);
-    CHECK(
-        strcmp(asked("one", "SELECT value, length(data), environment FROM measurement m"
+    CHECK(EQ(r.measurements, 2) && EQ(r.repeats, 1) && EQ(r.present, 0));
+    CHECK(EQ(r.runs, 2) && EQ(r.facts, 1));
+    CHECK_EQ(everything("one").n, 4);
+    CHECK(SAME(asked("one", "SELECT value, length(data), environment FROM measurement m"
                             " JOIN run r ON r.id = run_id LEFT JOIN reading"
                             " ON measurement_id = m.id WHERE value > 2 ORDER BY 1")
                    .s,
-               "3.0|72|{\"cpu\": \"y\"};4.0|72|{\"cpu\": \"y\"};") == 0);
+               "3.0|72|{\"cpu\": \"y\"};4.0|72|{\"cpu\": \"y\"};"));
     s = must_open(in_scratch("one").s, FT_STORE_READ);
-    CHECK(ft_store_fact(s, "h200", "bandwidth_bytes_per_s", &v, NULL) == FT_OK);
-    CHECK(v == 4.3e12);
+    CHECK_EQ(ft_store_fact(s, "h200", "bandwidth_bytes_per_s", &v, NULL), FT_OK);
+    CHECK_EQ(v, 4.3e12);
     ft_store_close(s);
 }
 
@@ -146,11 +145,11 @@ static void changes_nothing_the_second_time(void)
     n = asked("first", counts);
     r = merged("first", "second");
     after = everything("first");
-    CHECK(r.measurements == 0 && r.present == 2 && r.runs == 0 && r.facts == 0);
-    CHECK(strcmp(before.text, after.text) == 0);
-    CHECK(strcmp(n.s, asked("first", counts).s) == 0);
-    CHECK(merged("second", "first").measurements == 2);
-    CHECK(everything("second").n == 4 && everything("second").len == after.len);
+    CHECK(EQ(r.measurements, 0) && EQ(r.present, 2) && EQ(r.runs, 0) && EQ(r.facts, 0));
+    CHECK(SAME(before.text, after.text));
+    CHECK(SAME(n.s, asked("first", counts).s));
+    CHECK_EQ(merged("second", "first").measurements, 2);
+    CHECK(EQ(everything("second").n, 4) && EQ(everything("second").len, after.len));
 }
 
 static void import(const char *into, const char *csv)
@@ -163,8 +162,8 @@ static void import(const char *into, const char *csv)
     size_t len;
     char *text = slurp(file.s, &len);
 
-    CHECK(ft_store_import_csv(b, text, len, file.s, &rows, NULL) == FT_OK);
-    CHECK(ft_store_merge(&r, a, &b, 1, NULL, NULL) == FT_OK);
+    CHECK_EQ(ft_store_import_csv(b, text, len, file.s, &rows, NULL), FT_OK);
+    CHECK_EQ(ft_store_merge(&r, a, &b, 1, NULL, NULL), FT_OK);
     free(text);
     ft_store_close(a);
     ft_store_close(b);
@@ -177,19 +176,19 @@ static void a_table_without_readings_is_completed_by_the_store(void)
 
     make_two("lab", "other");
     s = must_open(in_scratch("other").s, FT_STORE_READ);
-    CHECK(ft_store_export_csv(s, in_scratch("plain.csv").s, NULL, 0, NULL) == FT_OK);
+    CHECK_EQ(ft_store_export_csv(s, in_scratch("plain.csv").s, NULL, 0, NULL), FT_OK);
     ft_store_close(s);
     whole = everything("other");
 
     ft_store_close(fresh("bare"));
     import("bare", "plain.csv");
     tell("bare", "UPDATE measurement SET calibration = NULL, conditions = ''"); /* v1 */
-    CHECK(everything("bare").n == 2 && everything("bare").len < whole.len);
-    CHECK(merged("bare", "other").present == 2);
-    CHECK(strcmp(everything("bare").text, whole.text) == 0);
+    CHECK(EQ(everything("bare").n, 2) && CMP(everything("bare").len, <, whole.len));
+    CHECK_EQ(merged("bare", "other").present, 2);
+    CHECK(SAME(everything("bare").text, whole.text));
     import("bare", "plain.csv");
-    CHECK(strcmp(everything("bare").text, whole.text) == 0);
-    CHECK(strcmp(asked("bare", "SELECT count(*) FROM run").s, "4;") == 0);
+    CHECK(SAME(everything("bare").text, whole.text));
+    CHECK(SAME(asked("bare", "SELECT count(*) FROM run").s, "4;"));
 }
 
 static void names_that_stand_for_two_machines_are_refused(void)
@@ -201,30 +200,29 @@ static void names_that_stand_for_two_machines_are_refused(void)
 
     make_two("here", "there");
     s = must_open(in_scratch("here").s, FT_STORE_WRITE);
-    CHECK(ft__store_put_fact(s, "a30", "peak_flops_fp32", 1e12, NULL) == FT_OK);
+    CHECK_EQ(ft__store_put_fact(s, "a30", "peak_flops_fp32", 1e12, NULL), FT_OK);
     ft_store_close(s);
     s = must_open(in_scratch("there").s, FT_STORE_WRITE);
-    CHECK(ft__store_put_fact(s, "a30", "peak_flops_fp32", 9e12, NULL) == FT_OK);
+    CHECK_EQ(ft__store_put_fact(s, "a30", "peak_flops_fp32", 9e12, NULL), FT_OK);
     ft_store_close(s);
 
-    CHECK(merge("here", "there", &r, NULL, &err) == FT_EINVAL);
-    CHECK(strstr(err.msg, "a30") && strstr(err.msg, "9e+12") &&
-          strstr(err.msg, "1e+12"));
-    CHECK(strstr(err.msg, "--rename") != NULL);
-    CHECK(everything("here").n == 2 && r.measurements == 0);
+    CHECK_EQ(merge("here", "there", &r, NULL, &err), FT_EINVAL);
+    CHECK(HAS(err.msg, "a30") && HAS(err.msg, "9e+12") && HAS(err.msg, "1e+12"));
+    CHECK(HAS(err.msg, "--rename"));
+    CHECK(EQ(everything("here").n, 2) && EQ(r.measurements, 0));
 
-    CHECK(merge("here", "there", &r, &(ft_merge_options){&rename, 1, 0}, NULL) ==
-          FT_OK);
-    CHECK(r.measurements == 2 && r.repeats == 0);
-    CHECK(strstr(everything("here").text, "a30-lab|") != NULL);
-    CHECK(strcmp(asked("here", "SELECT d.name, value FROM fact f JOIN device d"
-                               " ON id = device_id WHERE f.name LIKE 'peak%'"
-                               " ORDER BY 2")
-                     .s,
-                 "a30|1000000000000.0;a30-lab|9000000000000.0;") == 0);
-    CHECK(merge("here", "there", &r, &(ft_merge_options){.same_devices = 1}, NULL) ==
-          FT_OK);
-    CHECK(r.measurements == 1 && r.repeats == 1);
+    CHECK_EQ(merge("here", "there", &r, &(ft_merge_options){&rename, 1, 0}, NULL),
+             FT_OK);
+    CHECK(EQ(r.measurements, 2) && EQ(r.repeats, 0));
+    CHECK(HAS(everything("here").text, "a30-lab|"));
+    CHECK(SAME(asked("here", "SELECT d.name, value FROM fact f JOIN device d"
+                             " ON id = device_id WHERE f.name LIKE 'peak%'"
+                             " ORDER BY 2")
+                   .s,
+               "a30|1000000000000.0;a30-lab|9000000000000.0;"));
+    CHECK_EQ(merge("here", "there", &r, &(ft_merge_options){.same_devices = 1}, NULL),
+             FT_OK);
+    CHECK(EQ(r.measurements, 1) && EQ(r.repeats, 1));
 }
 
 static void of_two_facts_the_newer_holds_and_the_other_is_kept(void)
@@ -236,21 +234,21 @@ static void of_two_facts_the_newer_holds_and_the_other_is_kept(void)
     for (int i = 0; i < 3; i++) {
         ft_store *s = fresh(names[i]);
 
-        CHECK(ft__store_put_fact(s, "a30", "floor_s", 1e-3 * (i + 1), NULL) == FT_OK);
+        CHECK_EQ(ft__store_put_fact(s, "a30", "floor_s", 1e-3 * (i + 1), NULL), FT_OK);
         ft_store_close(s);
     }
     tell("old", "UPDATE fact SET taken_at = 100");
     tell("new", "UPDATE fact SET taken_at = 300");
     tell("between", "UPDATE fact SET taken_at = 200");
-    CHECK(merged("old", "new").facts == 1);
-    CHECK(strcmp(asked("old", now).s, "0.002;") == 0);
-    CHECK(strcmp(asked("old", past).s, "floor_s|0.001|100;") == 0);
-    CHECK(merged("old", "between").facts == 1);
-    CHECK(merged("old", "between").facts == 0);
-    CHECK(strcmp(asked("old", now).s, "0.002;") == 0);
-    CHECK(strcmp(asked("old", past).s, "floor_s|0.001|100;floor_s|0.003|200;") == 0);
-    CHECK(merged("between", "old").facts == 2);
-    CHECK(strcmp(asked("between", now).s, "0.002;") == 0);
+    CHECK_EQ(merged("old", "new").facts, 1);
+    CHECK(SAME(asked("old", now).s, "0.002;"));
+    CHECK(SAME(asked("old", past).s, "floor_s|0.001|100;"));
+    CHECK_EQ(merged("old", "between").facts, 1);
+    CHECK_EQ(merged("old", "between").facts, 0);
+    CHECK(SAME(asked("old", now).s, "0.002;"));
+    CHECK(SAME(asked("old", past).s, "floor_s|0.001|100;floor_s|0.003|200;"));
+    CHECK_EQ(merged("between", "old").facts, 2);
+    CHECK(SAME(asked("between", now).s, "0.002;"));
 }
 
 static void all_stores_or_none(void)
@@ -265,18 +263,18 @@ static void all_stores_or_none(void)
     into = must_open(in_scratch("empty").s, FT_STORE_WRITE);
     from[0] = must_open(in_scratch("good").s, FT_STORE_MERGE);
     from[1] = must_open(in_scratch("broken").s, FT_STORE_MERGE);
-    CHECK(ft_store_merge(&r, into, from, 2, NULL, &err) == FT_EFORMAT);
-    CHECK(strstr(err.msg, "broken") != NULL && r.measurements == 0);
-    CHECK(all(into, NULL, 0).n == 0);
-    CHECK(ft_store_merge(&r, into, from, 1, NULL, &err) == FT_OK &&
-          r.measurements == 2);
+    CHECK_EQ(ft_store_merge(&r, into, from, 2, NULL, &err), FT_EFORMAT);
+    CHECK(HAS(err.msg, "broken") && EQ(r.measurements, 0));
+    CHECK_EQ(all(into, NULL, 0).n, 0);
+    CHECK(EQ(ft_store_merge(&r, into, from, 1, NULL, &err), FT_OK) &&
+          EQ(r.measurements, 2));
     ft_store_close(into);
     ft_store_close(from[0]);
     ft_store_close(from[1]);
     tell("broken", "ALTER TABLE run ADD COLUMN \"x); DROP TABLE run; --\" TEXT");
-    CHECK(ft_store_open(&into, in_scratch("broken").s, FT_STORE_MERGE, &err) ==
-          FT_EFORMAT);
-    CHECK(strstr(err.msg, "other tables") != NULL);
+    CHECK_EQ(ft_store_open(&into, in_scratch("broken").s, FT_STORE_MERGE, &err),
+             FT_EFORMAT);
+    CHECK(HAS(err.msg, "other tables"));
 }
 
 static void stores_of_the_first_version_are_taken_as_they_are(const char *root)
@@ -286,13 +284,13 @@ static void stores_of_the_first_version_are_taken_as_they_are(const char *root)
 
     snprintf(path, sizeof(path), "%s/tests/data/store-v1.sqlite", root);
     snprintf(copy, sizeof(copy), "cp %s %s", path, in_scratch("v1").s);
-    CHECK(system(copy) == 0);
+    CHECK_EQ(system(copy), 0);
     ft_store_close(fresh("newest"));
-    CHECK(merged("newest", "v1").measurements > 0);
-    CHECK(strcmp(asked("v1", "PRAGMA user_version").s, "1;") == 0);
+    CHECK(CMP(merged("newest", "v1").measurements, >, 0));
+    CHECK(SAME(asked("v1", "PRAGMA user_version").s, "1;"));
     ft_store_close(must_open(in_scratch("v1").s, FT_STORE_WRITE)); /* migrates */
     seen = everything("newest");
-    CHECK(strcmp(seen.text, everything("v1").text) == 0);
+    CHECK(SAME(seen.text, everything("v1").text));
 }
 
 /* Whatever the order and however often: the union of what was put. */
@@ -332,7 +330,7 @@ static void any_order_gives_the_union(void)
             snprintf(sql, sizeof(sql),
                      "SELECT count(DISTINCT value) FROM measurement WHERE value = %d",
                      v);
-            CHECK(atoi(asked(into, sql).s) == put_there[v]);
+            CHECK_EQ(atoi(asked(into, sql).s), put_there[v]);
         }
     }
 }

@@ -75,13 +75,13 @@ static void a_reshape_is_a_view_where_some_strides_allow_it(void)
             p.dim[j] = d, moved.of[j] = st;
         }
         is = ft__strides_view(&p, &moved, &to, &out);
-        CHECK(is == walk(&p, &moved, &to));
+        CHECK_EQ(is, walk(&p, &moved, &to));
         for (int64_t i = 0; is && i < 48; i++)
-            CHECK(place_of(&p, &moved, i) == place_of(&to, &out, i));
+            CHECK_EQ(place_of(&p, &moved, i), place_of(&to, &out, i));
         views += is;
         copies += !is;
     }
-    CHECK(views > 500 && copies > 500);
+    CHECK(CMP(views, >, 500) && CMP(copies, >, 500));
 }
 
 static void orders_are_recognised(void)
@@ -89,8 +89,9 @@ static void orders_are_recognised(void)
     ft_shape s = {4, {2, 3, 4, 5}}, one = {4, {2, 1, 4, 5}};
     ft__strides plain = ft__strides_plain(&s), last = ft__strides_channels_last(&s), t;
 
-    CHECK(plain.of[0] == 60 && plain.of[1] == 20 && plain.of[2] == 5);
-    CHECK(last.of[0] == 60 && last.of[1] == 1 && last.of[2] == 15 && last.of[3] == 3);
+    CHECK(EQ(plain.of[0], 60) && EQ(plain.of[1], 20) && EQ(plain.of[2], 5));
+    CHECK(EQ(last.of[0], 60) && EQ(last.of[1], 1) && EQ(last.of[2], 15) &&
+          EQ(last.of[3], 3));
     CHECK(ft__strides_are_plain(&s, &plain) && !ft__strides_are_plain(&s, &last));
     CHECK(ft__strides_are_channels_last(&s, &last));
     CHECK(!ft__strides_are_channels_last(&s, &plain));
@@ -113,7 +114,7 @@ static uint32_t put(ft__build *b, const char *spec, const uint32_t *in, uint32_t
 
     if (st)
         fprintf(stderr, "%s: %s\n", spec, err.msg);
-    CHECK(st == FT_OK);
+    CHECK_EQ(st, FT_OK);
     for (uint32_t i = 0; i < ft_op_n_outputs(&op); i++) {
         ft_shape s;
         ft_dtype t;
@@ -136,8 +137,8 @@ static ft_graph *stride(ft__build *b, unsigned *copies)
     ft_graph *g, *out;
 
     *copies = 0;
-    CHECK(ft__build_finish_take(&g, b, NULL) == FT_OK);
-    CHECK(ft__graph_lower(&out, g, FT_POLICY_STRIDED_VIEWS, NULL) == FT_OK);
+    CHECK_EQ(ft__build_finish_take(&g, b, NULL), FT_OK);
+    CHECK_EQ(ft__graph_lower(&out, g, FT_POLICY_STRIDED_VIEWS, NULL), FT_OK);
     for (uint32_t i = 0; i < out->n_nodes; i++)
         *copies += out->op[out->node[i].op].kind == FT_KIND_copy;
     ft_graph_free(g);
@@ -184,8 +185,8 @@ static void moves_share_memory_until_order_matters(void)
         g = stride(b, &copies);
         if (copies != c[i].copies)
             fprintf(stderr, "%s, %s: %u copies\n", c[i].first, c[i].second, copies);
-        CHECK(copies == c[i].copies);
-        CHECK(g->tensor[y].storage == 0);
+        CHECK_EQ(copies, c[i].copies);
+        CHECK_EQ(g->tensor[y].storage, 0);
         ft_graph_free(g);
     }
 }
@@ -203,8 +204,8 @@ static void a_channels_last_convolution_is_told_so(void)
     x = put(b, "transpose x=2x4x5x5 perm=0x2x3x1", &x, 1);
     ft__build_output(b, put(b, "layernorm x=2x5x5x4 norm=1", &x, 1));
     g = stride(b, &copies);
-    CHECK(copies == 0);
-    CHECK(g->op[g->node[1].op].layout == FT_LAYOUT_CHANNELS_LAST);
+    CHECK_EQ(copies, 0);
+    CHECK_EQ(g->op[g->node[1].op].layout, FT_LAYOUT_CHANNELS_LAST);
     ft_graph_free(g);
 }
 
@@ -220,14 +221,14 @@ static void copies_of_products_are_kept(void)
     put(b, "linear x=3x2x4 out=5", &x, 1);
     put(b, "linear x=3x2x4 out=6", &x, 1);
     ft_graph_free(stride(b, &copies));
-    CHECK(copies == 1);
+    CHECK_EQ(copies, 1);
     b = ft__build_new("again");
     x = input(b, (ft_shape){3, {2, 3, 4}});
     x = put(b, "transpose x=2x3x4 perm=1x0x2", &x, 1);
     put(b, "layernorm x=3x2x4 norm=1", &x, 1);
     put(b, "layernorm x=3x2x4 norm=1", &x, 1);
     ft_graph_free(stride(b, &copies));
-    CHECK(copies == 2);
+    CHECK_EQ(copies, 2);
 }
 
 /* ---- kernels ---- */
@@ -263,11 +264,11 @@ static void kernels_need_what_was_measured(void)
 
         if (st)
             fprintf(stderr, "%s: %s\n", c[i].spec, err.msg);
-        CHECK(st == FT_OK);
+        CHECK_EQ(st, FT_OK);
         if (ft__scratch_of(&op).bytes != c[i].bytes)
             fprintf(stderr, "%s: %llu\n", c[i].spec,
                     (unsigned long long)ft__scratch_of(&op).bytes);
-        CHECK(ft__scratch_of(&op).bytes == c[i].bytes);
+        CHECK_EQ(ft__scratch_of(&op).bytes, c[i].bytes);
     }
 }
 
@@ -294,7 +295,7 @@ static void buffers_of_products_are_near_the_measured_ones(void)
     for (size_t i = 0; i < sizeof(c) / sizeof(*c); i++) {
         ft_op op;
 
-        CHECK(ft_op_parse(&op, c[i].spec, strlen(c[i].spec), NULL) == FT_OK);
+        CHECK_EQ(ft_op_parse(&op, c[i].spec, strlen(c[i].spec), NULL), FT_OK);
         CHECK_NEAR((double)ft__scratch_of(&op).buffer, c[i].bytes, 0.012 * c[i].bytes);
     }
 }

@@ -37,14 +37,14 @@ static void weights_without_data_are_found(void)
     ft__pb model = new_model(), rewritten = {0};
     ft__weights_list l;
 
-    CHECK(ft__weights_find(&l, &rewritten, model.s, model.len, NULL) == FT_OK);
-    CHECK(l.n == 2 && l.bytes == 2 * 4 + 12 * 4 + 5 && l.file_bytes == 128);
-    CHECK(strcmp(l.w[0].name, "away") == 0 && l.w[0].dtype == FT_DTYPE_fp32);
-    CHECK(l.w[0].shape.rank == 2 && l.w[0].shape.dim[0] == 3 &&
-          l.w[0].shape.dim[1] == 4);
-    CHECK(strcmp(l.w[0].location, "w.b") == 0 && l.w[0].need == 112);
-    CHECK(strcmp(l.w[1].name, "empty") == 0 && l.w[1].dtype == FT_DTYPE_int8);
-    CHECK(!l.w[1].location && l.w[1].offset == 64 && l.w[1].bytes == 5);
+    CHECK_EQ(ft__weights_find(&l, &rewritten, model.s, model.len, NULL), FT_OK);
+    CHECK(EQ(l.n, 2) && EQ(l.bytes, 2 * 4 + 12 * 4 + 5) && EQ(l.file_bytes, 128));
+    CHECK(SAME(l.w[0].name, "away") && EQ(l.w[0].dtype, FT_DTYPE_fp32));
+    CHECK(EQ(l.w[0].shape.rank, 2) && EQ(l.w[0].shape.dim[0], 3) &&
+          EQ(l.w[0].shape.dim[1], 4));
+    CHECK(SAME(l.w[0].location, "w.b") && EQ(l.w[0].need, 112));
+    CHECK(SAME(l.w[1].name, "empty") && EQ(l.w[1].dtype, FT_DTYPE_int8));
+    CHECK(!l.w[1].location && EQ(l.w[1].offset, 64) && EQ(l.w[1].bytes, 5));
     ft__weights_free(&l);
     ft__pb_free(&rewritten);
     ft__pb_free(&model);
@@ -65,17 +65,17 @@ static void the_rewritten_model_looks_elsewhere(void)
     ft__pb model = new_model(), once = {0}, twice = {0};
     ft__weights_list l, again;
 
-    CHECK(ft__weights_find(&l, &once, model.s, model.len, NULL) == FT_OK);
-    CHECK(ft__weights_find(&again, &twice, once.s, once.len, NULL) == FT_OK);
-    CHECK(again.n == 2 && again.bytes == l.bytes);
+    CHECK_EQ(ft__weights_find(&l, &once, model.s, model.len, NULL), FT_OK);
+    CHECK_EQ(ft__weights_find(&again, &twice, once.s, once.len, NULL), FT_OK);
+    CHECK(EQ(again.n, 2) && EQ(again.bytes, l.bytes));
     for (size_t i = 0; i < again.n; i++) {
-        CHECK(strcmp(again.w[i].location, FT__WEIGHTS_FILE) == 0);
-        CHECK(again.w[i].need == l.w[i].offset + l.w[i].bytes);
+        CHECK(SAME(again.w[i].location, FT__WEIGHTS_FILE));
+        CHECK_EQ(again.w[i].need, l.w[i].offset + l.w[i].bytes);
         CHECK(ft_shape_equal(&again.w[i].shape, &l.w[i].shape));
     }
-    CHECK(once.len == twice.len && memcmp(once.s, twice.s, once.len) == 0);
-    CHECK(occurs(&once, here, sizeof(here)) == 1);
-    CHECK(occurs(&once, input, sizeof(input)) == 1);
+    CHECK(EQ(once.len, twice.len) && memcmp(once.s, twice.s, once.len) == 0);
+    CHECK_EQ(occurs(&once, here, sizeof(here)), 1);
+    CHECK_EQ(occurs(&once, input, sizeof(input)), 1);
     ft__weights_free(&l);
     ft__weights_free(&again);
     ft__pb_free(&once);
@@ -93,8 +93,8 @@ static void a_damaged_model_is_refused(void)
         ft__weights_list l;
 
         memcpy(copy, model.s, len);
-        CHECK(ft__weights_find(&l, &rewritten, copy, len, NULL) == FT_EFORMAT);
-        CHECK(l.n == 0 && !l.w);
+        CHECK_EQ(ft__weights_find(&l, &rewritten, copy, len, NULL), FT_EFORMAT);
+        CHECK(EQ(l.n, 0) && !l.w);
         ft__pb_free(&rewritten);
         free(copy);
     }
@@ -123,7 +123,7 @@ static void numbers_survive_the_wire(void)
     r = (ft__pb_reader){.at = b.s, .end = b.s + b.len};
     for (uint32_t i = 0; i < 8; i++) {
         CHECK(ft__pb_next(&r, &f));
-        CHECK(f.number == 1 + 1000 * i && (int64_t)f.value == values[i]);
+        CHECK(EQ(f.number, 1 + 1000 * i) && EQ((int64_t)f.value, values[i]));
     }
     CHECK(!ft__pb_next(&r, &f) && !r.bad);
     ft__pb_free(&b);
@@ -146,8 +146,8 @@ static void floats_become_halves(void)
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        CHECK(ft__half(cases[i].f) == cases[i].half);
-        CHECK(ft__brain(cases[i].f) == cases[i].brain);
+        CHECK_EQ(ft__half(cases[i].f), cases[i].half);
+        CHECK_EQ(ft__brain(cases[i].f), cases[i].brain);
     }
 }
 

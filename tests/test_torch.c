@@ -46,7 +46,7 @@ static ft_block *prepared(rig *r, const char *spec, int how, ft_op *op)
     ft_block_info info;
 
     memset(&r->err, 0, sizeof(r->err));
-    CHECK(ft_op_parse(op, spec, strlen(spec), NULL) == FT_OK);
+    CHECK_EQ(ft_op_parse(op, spec, strlen(spec), NULL), FT_OK);
     if (r->e->values->prepare(r->c, &b, &info, op, how, &r->err))
         fprintf(stderr, "%s\n", r->err.msg);
     CHECK(b != NULL);
@@ -57,8 +57,8 @@ static void *value_of(rig *r, const ft_shape *s, ft_dtype t, const void *content
 {
     void *v = NULL;
 
-    CHECK(r->e->values->make(r->c, &v, s, t, FT_LAYOUT_PLAIN, &r->err) == FT_OK);
-    CHECK(r->e->values->write(r->c, v, contents, &r->err) == FT_OK);
+    CHECK_EQ(r->e->values->make(r->c, &v, s, t, FT_LAYOUT_PLAIN, &r->err), FT_OK);
+    CHECK_EQ(r->e->values->write(r->c, v, contents, &r->err), FT_OK);
     return v;
 }
 
@@ -73,9 +73,9 @@ static void opened_where_nothing_is_it_says_what_to_do(rig *r)
 {
     ft_engine_config cfg = {.threads = 1, .options = "lib=/nowhere/torch"};
 
-    CHECK(r->e->open(&r->c, &cfg, &r->err) == FT_ENOTFOUND && !r->c);
-    CHECK(strstr(r->err.msg, "/nowhere/torch") && strstr(r->err.msg, "pip install"));
-    CHECK(strstr(r->err.msg, "FORETELL_TORCH"));
+    CHECK(EQ(r->e->open(&r->c, &cfg, &r->err), FT_ENOTFOUND) && !r->c);
+    CHECK(HAS(r->err.msg, "/nowhere/torch") && HAS(r->err.msg, "pip install"));
+    CHECK(HAS(r->err.msg, "FORETELL_TORCH"));
 }
 
 static void a_library_that_is_another_is_refused(rig *r, const char *other)
@@ -84,8 +84,8 @@ static void a_library_that_is_another_is_refused(rig *r, const char *other)
     ft_engine_config cfg = {.threads = 1, .options = options};
 
     snprintf(options, sizeof(options), "lib=%s", other);
-    CHECK(r->e->open(&r->c, &cfg, &r->err) == FT_EUNSUPPORTED && !r->c);
-    CHECK(strstr(r->err.msg, "2.10") != NULL);
+    CHECK(EQ(r->e->open(&r->c, &cfg, &r->err), FT_EUNSUPPORTED) && !r->c);
+    CHECK(HAS(r->err.msg, "2.10"));
 }
 
 static void a_folder_does_as_well_as_the_file(rig *r)
@@ -98,25 +98,25 @@ static void a_folder_does_as_well_as_the_file(rig *r)
         slash = strrchr(options, '/');
         CHECK(slash != NULL);
         *slash = '\0';
-        CHECK(r->e->open(&r->c, &cfg, &r->err) == FT_OK);
+        CHECK_EQ(r->e->open(&r->c, &cfg, &r->err), FT_OK);
         r->e->close(r->c);
     }
 }
 
 static void an_unknown_option_or_device_is_named(rig *r)
 {
-    CHECK(open_with(r, "speed=9", 1) == FT_EINVAL && strstr(r->err.msg, "speed=9"));
-    CHECK(open_with(r, "device=tpu", 1) == FT_EINVAL && strstr(r->err.msg, "tpu"));
-    CHECK(open_with(r, "tf32=1", 1) == FT_EINVAL && strstr(r->err.msg, "cuda"));
+    CHECK(EQ(open_with(r, "speed=9", 1), FT_EINVAL) && HAS(r->err.msg, "speed=9"));
+    CHECK(EQ(open_with(r, "device=tpu", 1), FT_EINVAL) && HAS(r->err.msg, "tpu"));
+    CHECK(EQ(open_with(r, "tf32=1", 1), FT_EINVAL) && HAS(r->err.msg, "cuda"));
 }
 
 static void its_version_is_known_once_it_is_open(rig *r)
 {
     unsigned major, minor;
 
-    CHECK(open_with(r, "", 1) == FT_OK);
-    CHECK(sscanf(r->e->version(), "%u.%u", &major, &minor) == 2);
-    CHECK(major == 2 && minor >= 10);
+    CHECK_EQ(open_with(r, "", 1), FT_OK);
+    CHECK_EQ(sscanf(r->e->version(), "%u.%u", &major, &minor), 2);
+    CHECK(EQ(major, 2) && CMP(minor, >=, 10));
     r->e->close(r->c);
 }
 
@@ -124,10 +124,10 @@ static void its_version_is_known_once_it_is_open(rig *r)
 
 static void without_what_2_10_brought_it_does_not_open(rig *r)
 {
-    CHECK(open_with(r, "without=torch_call_dispatcher", 1) == FT_EUNSUPPORTED);
-    CHECK(strstr(r->err.msg, "torch_call_dispatcher") && strstr(r->err.msg, "2.10"));
-    CHECK(open_with(r, "without=torch_new_stable_ivalue+_Znwm", 1) == FT_EUNSUPPORTED);
-    CHECK(strstr(r->err.msg, "torch_new_stable_ivalue") != NULL);
+    CHECK_EQ(open_with(r, "without=torch_call_dispatcher", 1), FT_EUNSUPPORTED);
+    CHECK(HAS(r->err.msg, "torch_call_dispatcher") && HAS(r->err.msg, "2.10"));
+    CHECK_EQ(open_with(r, "without=torch_new_stable_ivalue+_Znwm", 1), FT_EUNSUPPORTED);
+    CHECK(HAS(r->err.msg, "torch_new_stable_ivalue"));
 }
 
 /* y = x w^T + b with an optional argument: the bias. */
@@ -142,8 +142,8 @@ static float linear_result(rig *r)
                    vector(r, bias, 1)},
          *out[1] = {NULL};
 
-    CHECK(r->e->run(b, 0, (const void *const *)in, out, NULL, &r->err) == FT_OK);
-    CHECK(r->e->values->read(r->c, &y, out[0], NULL) == FT_OK);
+    CHECK_EQ(r->e->run(b, 0, (const void *const *)in, out, NULL, &r->err), FT_OK);
+    CHECK_EQ(r->e->values->read(r->c, &y, out[0], NULL), FT_OK);
     for (int i = 0; i < 3; i++)
         r->e->values->drop(r->c, in[i]);
     r->e->values->drop(r->c, out[0]);
@@ -153,11 +153,11 @@ static float linear_result(rig *r)
 
 static void optional_arguments_have_a_box_without_2_13(rig *r)
 {
-    CHECK(open_with(r, "", 1) == FT_OK);
-    CHECK(linear_result(r) == 31.5f);
+    CHECK_EQ(open_with(r, "", 1), FT_OK);
+    CHECK_EQ(linear_result(r), 31.5f);
     r->e->close(r->c);
-    CHECK(open_with(r, "without=torch_new_stable_ivalue", 1) == FT_OK);
-    CHECK(linear_result(r) == 31.5f);
+    CHECK_EQ(open_with(r, "without=torch_new_stable_ivalue", 1), FT_OK);
+    CHECK_EQ(linear_result(r), 31.5f);
     r->e->close(r->c);
 }
 
@@ -170,7 +170,7 @@ static void fail_in_it(rig *r, const char *spec)
     void *in[1] = {value_of(r, &(ft_shape){.rank = 1, .dim = {4}}, FT_DTYPE_bool, x)},
          *out[1] = {NULL};
 
-    CHECK(r->e->run(b, 0, (const void *const *)in, out, NULL, &r->err) == FT_EBACKEND);
+    CHECK_EQ(r->e->run(b, 0, (const void *const *)in, out, NULL, &r->err), FT_EBACKEND);
     CHECK(!out[0]);
     r->e->values->drop(r->c, in[0]);
     r->e->free_block(b);
@@ -180,21 +180,21 @@ static void what_pytorch_says_is_told_or_where_it_is(rig *r)
 {
     const char *without = "without=torch_exception_get_what_without_backtrace";
 
-    CHECK(open_with(r, "", 1) == FT_OK);
+    CHECK_EQ(open_with(r, "", 1), FT_OK);
     fail_in_it(r, "relu x=4 dtype=bool");
-    CHECK(strstr(r->err.msg, "relu x=4") != NULL);
+    CHECK(HAS(r->err.msg, "relu x=4"));
     r->e->close(r->c);
-    CHECK(open_with(r, without, 1) == FT_OK);
+    CHECK_EQ(open_with(r, without, 1), FT_OK);
     fail_in_it(r, "relu x=4 dtype=bool");
-    CHECK(strstr(r->err.msg, "standard error") != NULL);
+    CHECK(HAS(r->err.msg, "standard error"));
     r->e->close(r->c);
 }
 
 static void an_exception_of_a_cpp_function_is_a_failure_like_others(rig *r)
 {
-    CHECK(open_with(r, "", 1) == FT_OK);
+    CHECK_EQ(open_with(r, "", 1), FT_OK);
     fail_in_it(r, "leaky_relu x=4 dtype=bool");
-    CHECK(strstr(r->err.msg, "leaky_relu") != NULL);
+    CHECK(HAS(r->err.msg, "leaky_relu"));
     r->e->close(r->c);
 }
 
@@ -209,10 +209,10 @@ static void a_missing_cpp_function_takes_its_kind_away_only(rig *r)
     ft_op op;
 
     snprintf(options, sizeof(options), "without=%s+%s", symbol, add);
-    CHECK(open_with(r, options, 1) == FT_OK);
-    CHECK(ft_op_parse(&op, spec, strlen(spec), NULL) == FT_OK);
-    CHECK(r->e->values->prepare(r->c, &b, &info, &op, 0, &r->err) == FT_EUNSUPPORTED);
-    CHECK(!b && strstr(r->err.msg, symbol));
+    CHECK_EQ(open_with(r, options, 1), FT_OK);
+    CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK);
+    CHECK_EQ(r->e->values->prepare(r->c, &b, &info, &op, 0, &r->err), FT_EUNSUPPORTED);
+    CHECK(!b && HAS(r->err.msg, symbol));
     r->e->free_block(prepared(r, "relu x=4", 0, &op));
     /* addition has two ways */
     r->e->free_block(prepared(r, "add x=4 y=4", 0, &op));
@@ -227,20 +227,20 @@ static void what_depends_on_data_is_refused_with_the_reason(rig *r)
     ft_block_info info;
     ft_op op;
 
-    CHECK(open_with(r, "", 1) == FT_OK);
-    CHECK(ft_op_parse(&op, spec, strlen(spec), NULL) == FT_OK);
-    CHECK(r->e->values->prepare(r->c, &b, &info, &op, 0, &r->err) == FT_EUNSUPPORTED);
-    CHECK(!b && strstr(r->err.msg, "depends on the data"));
+    CHECK_EQ(open_with(r, "", 1), FT_OK);
+    CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK);
+    CHECK_EQ(r->e->values->prepare(r->c, &b, &info, &op, 0, &r->err), FT_EUNSUPPORTED);
+    CHECK(!b && HAS(r->err.msg, "depends on the data"));
     r->e->close(r->c);
 }
 
 static void threads_that_cannot_be_set_are_named(rig *r)
 {
-    CHECK(open_with(r, "", 2) == FT_OK);
+    CHECK_EQ(open_with(r, "", 2), FT_OK);
     r->e->close(r->c);
-    CHECK(open_with(r, "without=_ZN2at15set_num_threadsEi", 3) == FT_EBACKEND);
-    CHECK(strstr(r->err.msg, "OMP_NUM_THREADS=3") != NULL);
-    CHECK(open_with(r, "without=_ZN2at15set_num_threadsEi", 2) == FT_OK);
+    CHECK_EQ(open_with(r, "without=_ZN2at15set_num_threadsEi", 3), FT_EBACKEND);
+    CHECK(HAS(r->err.msg, "OMP_NUM_THREADS=3"));
+    CHECK_EQ(open_with(r, "without=_ZN2at15set_num_threadsEi", 2), FT_OK);
     r->e->close(r->c);
 }
 
@@ -256,12 +256,12 @@ static void a_transpose_is_a_view(rig *r)
         value_of(r, &(ft_shape){.rank = 2, .dim = {2, 3}}, FT_DTYPE_fp32, before)};
     void *out[1] = {NULL};
 
-    CHECK(r->e->run(b, 0, (const void *const *)in, out, NULL, &r->err) == FT_OK);
-    CHECK(r->e->values->read(r->c, got, out[0], NULL) == FT_OK);
-    CHECK(got[1] == 3 && got[2] == 1 && got[5] == 5);
-    CHECK(r->e->values->write(r->c, in[0], after, NULL) == FT_OK);
-    CHECK(r->e->values->read(r->c, got, out[0], NULL) == FT_OK);
-    CHECK(got[1] == 6 && got[2] == 8 && got[5] == 4);
+    CHECK_EQ(r->e->run(b, 0, (const void *const *)in, out, NULL, &r->err), FT_OK);
+    CHECK_EQ(r->e->values->read(r->c, got, out[0], NULL), FT_OK);
+    CHECK(EQ(got[1], 3) && EQ(got[2], 1) && EQ(got[5], 5));
+    CHECK_EQ(r->e->values->write(r->c, in[0], after, NULL), FT_OK);
+    CHECK_EQ(r->e->values->read(r->c, got, out[0], NULL), FT_OK);
+    CHECK(EQ(got[1], 6) && EQ(got[2], 8) && EQ(got[5], 4));
     r->e->values->drop(r->c, in[0]);
     r->e->values->drop(r->c, out[0]);
     r->e->free_block(b);
@@ -275,9 +275,9 @@ static void in_place_writes_over_the_operand(rig *r, const char *spec)
     ft_block *b = prepared(r, spec, FT_VALUES_IN_PLACE, &op);
     void *in[2] = {vector(r, x, 4), vector(r, x, 4)}, *out[1] = {NULL};
 
-    CHECK(r->e->run(b, 0, (const void *const *)in, out, NULL, &r->err) == FT_OK);
-    CHECK(r->e->values->read(r->c, got, in[0], NULL) == FT_OK);
-    CHECK(r->e->values->read(r->c, result, out[0], NULL) == FT_OK);
+    CHECK_EQ(r->e->run(b, 0, (const void *const *)in, out, NULL, &r->err), FT_OK);
+    CHECK_EQ(r->e->values->read(r->c, got, in[0], NULL), FT_OK);
+    CHECK_EQ(r->e->values->read(r->c, result, out[0], NULL), FT_OK);
     CHECK(memcmp(got, result, sizeof(got)) == 0 && memcmp(got, x, sizeof(got)) != 0);
     for (int i = 0; i < 2; i++)
         r->e->values->drop(r->c, in[i]);
@@ -296,8 +296,8 @@ static void what_is_kept_comes_behind_the_results(rig *r)
         value_of(r, &(ft_shape){.rank = 4, .dim = {1, 1, 2, 2}}, FT_DTYPE_fp32, x)};
     void *out[2] = {NULL, NULL};
 
-    CHECK(r->e->run(b, 0, (const void *const *)in, out, NULL, &r->err) == FT_OK);
-    CHECK(r->e->values->read(r->c, &y, out[0], NULL) == FT_OK && y == 5);
+    CHECK_EQ(r->e->run(b, 0, (const void *const *)in, out, NULL, &r->err), FT_OK);
+    CHECK(EQ(r->e->values->read(r->c, &y, out[0], NULL), FT_OK) && EQ(y, 5));
     CHECK(out[1] != NULL);
     r->e->values->drop(r->c, in[0]);
     r->e->values->drop(r->c, out[0]);
@@ -329,11 +329,11 @@ static void relu_runs_in_every_float(rig *r)
             value_of(r, &(ft_shape){.rank = 1, .dim = {2}}, cases[i].t, cases[i].x)};
         void *out[1] = {NULL};
 
-        CHECK(r->e->run(b, 0, (const void *const *)in, out, NULL, &r->err) == FT_OK);
-        CHECK(r->e->values->read(r->c, got, out[0], NULL) == FT_OK);
+        CHECK_EQ(r->e->run(b, 0, (const void *const *)in, out, NULL, &r->err), FT_OK);
+        CHECK_EQ(r->e->values->read(r->c, got, out[0], NULL), FT_OK);
         CHECK(memcmp(got, zero, bytes) == 0);
         CHECK(memcmp(got + bytes, (const char *)cases[i].x + bytes, bytes) == 0);
-        CHECK(r->e->fill(r->c, in[0], cases[i].t, 2, 2, 1, &r->err) == FT_OK);
+        CHECK_EQ(r->e->fill(r->c, in[0], cases[i].t, 2, 2, 1, &r->err), FT_OK);
         r->e->values->drop(r->c, in[0]);
         r->e->values->drop(r->c, out[0]);
         r->e->free_block(b);
@@ -347,8 +347,8 @@ static void an_operand_that_is_missing_is_a_failure(rig *r)
     ft_block *b = prepared(r, "add x=4 y=4", 0, &op);
     void *in[2] = {vector(r, x, 4), NULL}, *out[1] = {NULL};
 
-    CHECK(r->e->run(b, 0, (const void *const *)in, out, NULL, &r->err) == FT_EINVAL);
-    CHECK(strstr(r->err.msg, "operand") && !out[0]);
+    CHECK_EQ(r->e->run(b, 0, (const void *const *)in, out, NULL, &r->err), FT_EINVAL);
+    CHECK(HAS(r->err.msg, "operand") && !out[0]);
     r->e->values->drop(r->c, in[0]);
     r->e->free_block(b);
 }
@@ -363,28 +363,29 @@ static void its_allocator_is_counted(rig *r)
     void *in[1] = {vector(r, x, BYTES / 4)}, *out[1] = {NULL};
 
     r->e->memory(r->c, &before, &peak, 1);
-    CHECK(before + BYTES / 8 >= BYTES); /* what was there before may be gone */
-    CHECK(r->e->run(b, 0, (const void *const *)in, out, NULL, &r->err) == FT_OK);
+    CHECK(CMP(before + BYTES / 8, >=, BYTES)); /* what was there before may be gone */
+    CHECK_EQ(r->e->run(b, 0, (const void *const *)in, out, NULL, &r->err), FT_OK);
     r->e->memory(r->c, &now, &peak, 0);
-    CHECK(now >= before + BYTES && now < before + BYTES + BYTES / 8);
+    CHECK(CMP(now, >=, before + BYTES) && CMP(now, <, before + BYTES + BYTES / 8));
     /* |x|, 1 + |x| and, when the first is gone, the quotient */
-    CHECK(peak >= before + 2 * BYTES && peak < before + 2 * BYTES + BYTES / 8);
+    CHECK(CMP(peak, >=, before + 2 * BYTES) &&
+          CMP(peak, <, before + 2 * BYTES + BYTES / 8));
     r->e->values->drop(r->c, out[0]);
     r->e->values->drop(r->c, in[0]);
     r->e->free_block(b);
     r->e->memory(r->c, &now, &peak, 1);
-    CHECK(now <= before - BYTES);
+    CHECK(CMP(now, <=, before - BYTES));
     r->e->memory(r->c, &now, &peak, 0);
-    CHECK(peak == now);
+    CHECK_EQ(peak, now);
 }
 
 static void uncounted_memory_is_none(rig *r)
 {
     uint64_t now = 1, peak = 1;
 
-    CHECK(open_with(r, "without=posix_memalign", 1) == FT_OK);
+    CHECK_EQ(open_with(r, "without=posix_memalign", 1), FT_OK);
     r->e->memory(r->c, &now, &peak, 0);
-    CHECK(now == 0 && peak == 0);
+    CHECK(EQ(now, 0) && EQ(peak, 0));
     r->e->close(r->c);
 }
 

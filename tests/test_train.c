@@ -48,7 +48,7 @@ static void expect(const ft_graph *g, ft_phase phase, const char *want)
     text_of(g, phase, text);
     if (strcmp(text, want))
         fprintf(stderr, "--- got\n%s--- want\n%s", text, want);
-    CHECK(strcmp(text, want) == 0);
+    CHECK(SAME(text, want));
 }
 
 /* Two heads: on the first one alone, only its weight and the trunk's are trained. */
@@ -73,11 +73,11 @@ static void the_loss_is_of_the_first_result_or_of_all(void)
             b, with(b, "linear x=4x5 out=2", x, weight(b, "v", (ft_shape){2, {2, 5}})));
         g = finish(
             b, with(b, "linear x=4x5 out=7", x, weight(b, "u", (ft_shape){2, {7, 5}})));
-        CHECK(ft__graph_train(&step, g, &opt, NULL) == FT_OK);
+        CHECK_EQ(ft__graph_train(&step, g, &opt, NULL), FT_OK);
         expect(step, FT_PHASE_FORWARD, forward[all]);
         for (uint32_t i = 0; step && i < step->n_nodes; i++)
             updates += step->node[i].phase == FT_PHASE_OPTIMIZER;
-        CHECK(updates == 2 + all);
+        CHECK_EQ(updates, 2 + all);
         ft_graph_free(g);
         ft_graph_free(step);
     }
@@ -127,8 +127,9 @@ static void a_small_network_gives_a_whole_step(void)
     expect(g, FT_PHASE_OPTIMIZER,
            "adam x=8x16 phase=optimizer\n"
            "adam x=16x10 phase=optimizer\n");
-    CHECK(g && g->mode == FT_MODE_TRAINING);
-    CHECK(count_role(g, FT_ROLE_GRADIENT) == 2 && count_role(g, FT_ROLE_STATE) == 4);
+    CHECK(g && EQ(g->mode, FT_MODE_TRAINING));
+    CHECK(EQ(count_role(g, FT_ROLE_GRADIENT), 2) &&
+          EQ(count_role(g, FT_ROLE_STATE), 4));
     ft_graph_free(g);
 }
 
@@ -154,8 +155,8 @@ static void each_optimizer_keeps_its_state(void)
                             cases[i].optimizer, FT_LOSS_MSE);
 
         expect(g, FT_PHASE_OPTIMIZER, cases[i].spec);
-        CHECK(g && count_role(g, FT_ROLE_STATE) == cases[i].states);
-        CHECK(g && count_role(g, FT_ROLE_WEIGHT) == 1);
+        CHECK(g && EQ(count_role(g, FT_ROLE_STATE), cases[i].states));
+        CHECK(g && EQ(count_role(g, FT_ROLE_WEIGHT), 1));
         ft_graph_free(g);
     }
 }
@@ -199,7 +200,7 @@ static void sums_lie_where_nobody_reads_the_parts(void)
         else
             apart++;
     }
-    CHECK(in_place == 1 && apart == 1);
+    CHECK(EQ(in_place, 1) && EQ(apart, 1));
     ft_graph_free(g);
 }
 
@@ -219,7 +220,7 @@ static void shared_weights_have_one_gradient(void)
            "linear x=4x8 out=8 phase=backward wrt=w\n"
            "add x=8x8 y=8x8\n");
     expect(g, FT_PHASE_OPTIMIZER, "sgd x=8x8 phase=optimizer\n");
-    CHECK(g && count_role(g, FT_ROLE_GRADIENT) == 1);
+    CHECK(g && EQ(count_role(g, FT_ROLE_GRADIENT), 1));
     ft_graph_free(g);
 }
 
@@ -372,9 +373,9 @@ static void norms_use_and_keep_statistics(void)
            "sgd x=4 phase=optimizer\n");
     /* result, mean, deviation; the backward node reads both behind x */
     n = g ? &g->node[1] : NULL;
-    CHECK(n && n->n_out == 3 && g->tensor[n->out[1]].shape.dim[0] == 4);
+    CHECK(n && EQ(n->n_out, 3) && EQ(g->tensor[n->out[1]].shape.dim[0], 4));
     n = g ? &g->node[2] : NULL;
-    CHECK(n && n->n_in == 4 && n->in[2] == g->node[1].out[1]);
+    CHECK(n && EQ(n->n_in, 4) && EQ(n->in[2], g->node[1].out[1]));
     ft_graph_free(g);
 }
 
@@ -423,7 +424,7 @@ static void operations_without_a_rule_are_bounded_and_named(void)
     expect(g, FT_PHASE_BACKWARD,
            "generic read=64 out=4x8\n"
            "linear x=4x8 out=8 phase=backward wrt=w\n");
-    CHECK(g && g->n_bounded == 1 && strstr(g->bounded[0], "backward of generic"));
+    CHECK(g && EQ(g->n_bounded, 1) && HAS(g->bounded[0], "backward of generic"));
     ft_graph_free(g);
 }
 
@@ -439,7 +440,7 @@ static void a_graph_with_its_backward_pass_gets_the_optimizer_only(void)
     joint = train(finish(b, t), FT_OPTIMIZER_NONE, FT_LOSS_MSE);
     nodes = joint ? joint->n_nodes : 0;
     g = train(joint, FT_OPTIMIZER_ADAMW, FT_LOSS_AUTO);
-    CHECK(g && g->n_nodes == nodes + 2);
+    CHECK(g && EQ(g->n_nodes, nodes + 2));
     expect(g, FT_PHASE_OPTIMIZER,
            "adamw x=8x8 phase=optimizer\n"
            "adamw x=8x3 phase=optimizer\n");
@@ -480,14 +481,14 @@ static void operations_of_a_list_are_differentiated_alone(void)
                                "axes=1\nsplit x=2x6 axis=1 sizes=2x4\n";
     ft_graph *g = NULL;
 
-    CHECK(ft_import_ops(&g, text, sizeof(text) - 1, "list", NULL) == FT_OK);
+    CHECK_EQ(ft_import_ops(&g, text, sizeof(text) - 1, "list", NULL), FT_OK);
     g = train(g, FT_OPTIMIZER_NONE, FT_LOSS_AUTO);
     expect(g, FT_PHASE_BACKWARD,
            "fill out=2x4\n"
            "concat x=2x2 axis=1 sizes=2x4\n"
            "relu x=4x8 phase=backward\n"
            "linear x=4x8 out=3 phase=backward\n");
-    CHECK(g && g->node[g->n_nodes - 1].repeat == 5);
+    CHECK(g && EQ(g->node[g->n_nodes - 1].repeat, 5));
     ft_graph_free(g);
 }
 
@@ -500,15 +501,15 @@ static void what_cannot_be_trained_says_why(void)
     uint32_t x = input(b, (ft_shape){2, {4, 8}}), t;
 
     g = finish(b, one(b, "relu x=4x8", x));
-    CHECK(ft__graph_train(&step, g, &opt, &err) == FT_EINVAL && step == NULL);
-    CHECK(strstr(err.msg, "plain has nothing to train") != NULL);
+    CHECK(EQ(ft__graph_train(&step, g, &opt, &err), FT_EINVAL) && step == NULL);
+    CHECK(HAS(err.msg, "plain has nothing to train"));
     ft_graph_free(g);
     b = ft__build_new("stopped");
     x = input(b, (ft_shape){2, {4, 8}});
     t = with(b, "linear x=4x8 out=8", x, weight(b, "w", (ft_shape){2, {8, 8}}));
     g = finish(b, one(b, "hardmax x=4x8 axis=1", t));
-    CHECK(ft__graph_train(&step, g, &opt, &err) == FT_EINVAL && step == NULL);
-    CHECK(strstr(err.msg, "t has no gradient") != NULL);
+    CHECK(EQ(ft__graph_train(&step, g, &opt, &err), FT_EINVAL) && step == NULL);
+    CHECK(HAS(err.msg, "t has no gradient"));
     ft_graph_free(g);
 }
 
@@ -574,25 +575,26 @@ static void a_step_is_read_by_its_names(void)
     ft_error err = {0};
     ft_step step;
 
-    CHECK(strcmp(ft_phase_name(FT_PHASE_FORWARD_BACKWARD), "forward_backward") == 0);
-    CHECK(ft_import_ops(&g, list, sizeof(list) - 1, "l", NULL) == FT_OK);
-    CHECK(ft_step_read(&step, &names, NULL) == FT_OK);
-    CHECK(step.given && step.mode == FT_MODE_TRAINING && step.how.loss == FT_LOSS_MSE);
-    CHECK(step.how.optimizer == FT_OPTIMIZER_ADAM && !step.how.loss_on_all);
-    CHECK(ft_step_make(&made, g, &step, &err) == FT_EINVAL && !made);
-    CHECK(strstr(err.msg, "a list does not say how"));
+    CHECK(SAME(ft_phase_name(FT_PHASE_FORWARD_BACKWARD), "forward_backward"));
+    CHECK_EQ(ft_import_ops(&g, list, sizeof(list) - 1, "l", NULL), FT_OK);
+    CHECK_EQ(ft_step_read(&step, &names, NULL), FT_OK);
+    CHECK(step.given && EQ(step.mode, FT_MODE_TRAINING) &&
+          EQ(step.how.loss, FT_LOSS_MSE));
+    CHECK(EQ(step.how.optimizer, FT_OPTIMIZER_ADAM) && !step.how.loss_on_all);
+    CHECK(EQ(ft_step_make(&made, g, &step, &err), FT_EINVAL) && !made);
+    CHECK(HAS(err.msg, "a list does not say how"));
     names = (ft_step_names){.mode = "inference", .loss = "mse"};
-    CHECK(ft_step_read(&step, &names, &err) == FT_EINVAL);
-    CHECK(strstr(err.msg, "--loss goes with --mode training"));
+    CHECK_EQ(ft_step_read(&step, &names, &err), FT_EINVAL);
+    CHECK(HAS(err.msg, "--loss goes with --mode training"));
     names = (ft_step_names){.mode = "training", .optimizer = "rmsprop"};
-    CHECK(ft_step_read(&step, &names, &err) == FT_EINVAL);
-    CHECK(strstr(err.msg, "none, sgd, momentum, adam or adamw, not \"rmsprop\""));
+    CHECK_EQ(ft_step_read(&step, &names, &err), FT_EINVAL);
+    CHECK(HAS(err.msg, "none, sgd, momentum, adam or adamw, not \"rmsprop\""));
     names = (ft_step_names){0};
-    CHECK(ft_step_read(&step, &names, NULL) == FT_OK && !step.given);
-    CHECK(ft_step_make(&made, g, &step, NULL) == FT_OK && !made); /* as it is */
-    CHECK(ft_step_lower(&lowered, g, FT_POLICY_CHANNELS_LAST, &step, NULL) == FT_OK);
-    CHECK(lowered && lowered->n_nodes == 1 && lowered != g);
-    CHECK(strcmp(ft_step_name(&step, g), "one forward pass") == 0);
+    CHECK(EQ(ft_step_read(&step, &names, NULL), FT_OK) && !step.given);
+    CHECK(EQ(ft_step_make(&made, g, &step, NULL), FT_OK) && !made); /* as it is */
+    CHECK_EQ(ft_step_lower(&lowered, g, FT_POLICY_CHANNELS_LAST, &step, NULL), FT_OK);
+    CHECK(lowered && EQ(lowered->n_nodes, 1) && CMP(lowered, !=, g));
+    CHECK(SAME(ft_step_name(&step, g), "one forward pass"));
     ft_graph_free(lowered);
     ft_graph_free(g);
 }
@@ -607,14 +609,15 @@ static void a_step_is_the_whole_of_it(void)
     ft_graph *g, *made = NULL, *lowered = NULL;
 
     ft__build_output(b, layer(b, "linear x=4x8 out=3", &x, 1, &w, 1));
-    CHECK(ft__build_finish_take(&g, b, NULL) == FT_OK);
-    CHECK(g && g->mode == FT_MODE_INFERENCE && g->batch == 4 && g->n_outputs == 1);
-    CHECK(ft_step_make(&made, g, &step, NULL) == FT_OK);
-    CHECK(made && made->mode == FT_MODE_TRAINING && made->n_nodes > g->n_nodes);
-    CHECK(ft_step_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, &step, NULL) == FT_OK);
-    CHECK(lowered && lowered->mode == FT_MODE_TRAINING);
-    CHECK(strcmp(ft_step_name(&step, made), "one step of forward, backward and SGD") ==
-          0);
+    CHECK_EQ(ft__build_finish_take(&g, b, NULL), FT_OK);
+    CHECK(g && EQ(g->mode, FT_MODE_INFERENCE) && EQ(g->batch, 4) &&
+          EQ(g->n_outputs, 1));
+    CHECK_EQ(ft_step_make(&made, g, &step, NULL), FT_OK);
+    CHECK(made && EQ(made->mode, FT_MODE_TRAINING) &&
+          CMP(made->n_nodes, >, g->n_nodes));
+    CHECK_EQ(ft_step_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, &step, NULL), FT_OK);
+    CHECK(lowered && EQ(lowered->mode, FT_MODE_TRAINING));
+    CHECK(SAME(ft_step_name(&step, made), "one step of forward, backward and SGD"));
     ft_graph_free(lowered);
     ft_graph_free(made);
     ft_graph_free(g);

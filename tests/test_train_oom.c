@@ -17,15 +17,15 @@ static void every_refused_allocation_is_reported(const char *root, const char *m
     int n = 0;
 
     snprintf(path, sizeof(path), "%s/data/models/%s.onnx", root, model);
-    CHECK(ft__import_file(&g, path, NULL, NULL) == FT_OK);
+    CHECK_EQ(ft__import_file(&g, path, NULL, NULL), FT_OK);
     while (g && st == FT_ENOMEM && n < 10000) {
         allocs_left = ++n;
         st = ft__graph_train(&step, g, &opt, NULL);
         allocs_left = -1;
-        CHECK((st == FT_OK) == (step != NULL));
+        CHECK_EQ((st == FT_OK), (step != NULL));
         ft_graph_free(step);
     }
-    CHECK(st == FT_OK && n > 20);
+    CHECK(EQ(st, FT_OK) && CMP(n, >, 20));
     ft_graph_free(g);
 }
 

@@ -147,13 +147,13 @@ static void check_order(const ft_graph *g)
         const ft_node *n = &g->node[i];
         const ft_op *op = &g->op[n->op];
 
-        CHECK(n->phase >= last);
+        CHECK(CMP(n->phase, >=, last));
         last = n->phase;
         CHECK(op->phase != FT_PHASE_BACKWARD || n->phase == FT_PHASE_BACKWARD);
         for (uint32_t j = 0; j < n->n_in; j++)
             CHECK(made[n->in[j]]);
         for (uint32_t j = 0; j < n->n_out; j++) {
-            CHECK(!made[n->out[j]] && g->tensor[n->out[j]].producer == i);
+            CHECK(!made[n->out[j]] && EQ(g->tensor[n->out[j]].producer, i));
             made[n->out[j]] = true;
         }
     }
@@ -172,7 +172,7 @@ static uint32_t check_memory(const ft_graph *g)
         const ft_node *n = &g->node[i];
 
         for (uint32_t j = 0; j < n->n_in; j++)
-            CHECK(made[n->in[j]] == newest[g->tensor[n->in[j]].storage]);
+            CHECK_EQ(made[n->in[j]], newest[g->tensor[n->in[j]].storage]);
         for (uint32_t j = 0; j < n->n_out; j++) {
             uint32_t s = g->tensor[n->out[j]].storage;
 
@@ -211,11 +211,12 @@ static void check_gradients(const ft_graph *g, const ft_graph *step)
                 continue;
             w = &step->tensor[i];
             d = &step->tensor[node->in[1]];
-            CHECK(d->role == FT_ROLE_GRADIENT && ft_shape_equal(&w->shape, &d->shape));
-            CHECK(known[node->in[1]] && value[node->in[1]] == ways[i]);
+            CHECK(EQ(d->role, FT_ROLE_GRADIENT) &&
+                  ft_shape_equal(&w->shape, &d->shape));
+            CHECK(known[node->in[1]] && EQ(value[node->in[1]], ways[i]));
             found++;
         }
-        CHECK(found == (ways[i] != 0));
+        CHECK_EQ(found, (ways[i] != 0));
     }
     free(ways);
     free(value);
@@ -242,7 +243,7 @@ static void random_networks_give_every_weight_its_gradient(void)
         ft_graph_free(step);
         ft_graph_free(g);
     }
-    CHECK(in_place > 0);
+    CHECK(CMP(in_place, >, 0));
 }
 
 int main(void)

@@ -11,7 +11,7 @@ static ft_graph *read_list(const char *text)
 {
     ft_graph *g = NULL;
 
-    CHECK(ft_import_ops(&g, text, strlen(text), "list", NULL) == FT_OK);
+    CHECK_EQ(ft_import_ops(&g, text, strlen(text), "list", NULL), FT_OK);
     return g;
 }
 
@@ -22,7 +22,7 @@ static ft_status ask(ft_network_estimate *e, const char *device, const char *set
     ft_device *d;
     ft_status st = ft_device_load(&d, data_dir, device, err);
 
-    CHECK(st == FT_OK);
+    CHECK_EQ(st, FT_OK);
     on.device = d;
     st = ft_predict_network(e, NULL, &on, g, err);
     ft_device_free(d);
@@ -36,7 +36,7 @@ static ft_network_estimate totals(const char *device, const char *setting,
     ft_graph *g = read_list(text);
     ft_network_estimate e;
 
-    CHECK(ask(&e, device, setting, policy, g, NULL) == FT_OK);
+    CHECK_EQ(ask(&e, device, setting, policy, g, NULL), FT_OK);
     ft_network_estimate_free(&e);
     ft_graph_free(g);
     return e;
@@ -51,11 +51,12 @@ static void the_busier_of_host_and_device_sets_the_time(void)
 {
     ft_network_estimate e = totals("a30", NULL, NULL, large);
 
-    CHECK(e.busy_s > e.host_s && e.time.value == e.busy_s);
-    CHECK(e.time.basis == FT_BASIS_SCALED && e.n_scaled == 1 && e.n_roofline == 0);
-    CHECK(e.time.low < e.time.value && e.time.value < e.time.high);
+    CHECK(CMP(e.busy_s, >, e.host_s) && EQ(e.time.value, e.busy_s));
+    CHECK(EQ(e.time.basis, FT_BASIS_SCALED) && EQ(e.n_scaled, 1) &&
+          EQ(e.n_roofline, 0));
+    CHECK(CMP(e.time.low, <, e.time.value) && CMP(e.time.value, <, e.time.high));
     e = totals("a30", NULL, NULL, small);
-    CHECK(e.host_s > e.busy_s && e.time.value == e.host_s);
+    CHECK(CMP(e.host_s, >, e.busy_s) && EQ(e.time.value, e.host_s));
 }
 
 /* ResNet-50's heaviest layer, ten times: no device is faster than its roofline. */
@@ -69,10 +70,11 @@ static void nothing_is_faster_than_the_roofline(void)
         ft_network_estimate e, bound;
         ft_device *d;
 
-        CHECK(ask(&e, devices[i], NULL, "ieee", g, NULL) == FT_OK);
-        CHECK(ft_device_load(&d, data_dir, devices[i], NULL) == FT_OK);
-        CHECK(ft_predict_network_roofline(&bound, ft_device_get(d), g, NULL) == FT_OK);
-        CHECK(e.busy_s > bound.time.value && e.busy_s < 3 * bound.time.value);
+        CHECK_EQ(ask(&e, devices[i], NULL, "ieee", g, NULL), FT_OK);
+        CHECK_EQ(ft_device_load(&d, data_dir, devices[i], NULL), FT_OK);
+        CHECK_EQ(ft_predict_network_roofline(&bound, ft_device_get(d), g, NULL), FT_OK);
+        CHECK(CMP(e.busy_s, >, bound.time.value) &&
+              CMP(e.busy_s, <, 3 * bound.time.value));
         ft_network_estimate_free(&e);
         ft_network_estimate_free(&bound);
         ft_device_free(d);
@@ -85,13 +87,13 @@ static void the_clock_scales_what_computes_and_not_what_moves(void)
     ft_network_estimate fast = totals("a30", NULL, "ieee", large),
                         slow = totals("a30", "clock=720MHz", "ieee", large);
 
-    CHECK(slow.time.value > 1.7 * fast.time.value &&
-          slow.time.value <= 2.001 * fast.time.value);
-    CHECK(slow.power.value < fast.power.value);
+    CHECK(CMP(slow.time.value, >, 1.7 * fast.time.value) &&
+          CMP(slow.time.value, <=, 2.001 * fast.time.value));
+    CHECK(CMP(slow.power.value, <, fast.power.value));
     fast = totals("a30", NULL, NULL, moving);
     slow = totals("a30", "clock=720MHz", NULL, moving);
     CHECK_NEAR(slow.time.value / fast.time.value, 1, 0.05);
-    CHECK(slow.energy.value < fast.energy.value);
+    CHECK(CMP(slow.energy.value, <, fast.energy.value));
 }
 
 /* A device that waits for the host most of the time draws what its voltage makes it
@@ -102,7 +104,8 @@ static void a_device_that_waits_draws_less_at_a_lower_voltage(void)
                               low = totals("a30", "clock=600MHz", NULL, small),
                               top = totals("a30", "clock=1440MHz", NULL, small);
 
-    CHECK(low.host_s > 3 * low.busy_s && low.time.value == as_it_comes.time.value);
+    CHECK(CMP(low.host_s, >, 3 * low.busy_s) &&
+          EQ(low.time.value, as_it_comes.time.value));
     CHECK_NEAR(low.power.value / as_it_comes.power.value, 1 / 1.35, 0.02);
     CHECK_NEAR(top.power.value, as_it_comes.power.value, 1e-9);
 }
@@ -112,9 +115,9 @@ static void a_cap_is_kept_and_costs_time(void)
     ft_network_estimate free = totals("v100-sxm2-16gb", NULL, NULL, large),
                         capped = totals("v100-sxm2-16gb", "power=100W", NULL, large);
 
-    CHECK(free.power.value > 100 && capped.power.value <= 100 &&
-          capped.power.high <= 100);
-    CHECK(capped.time.value > free.time.value);
+    CHECK(CMP(free.power.value, >, 100) && CMP(capped.power.value, <=, 100) &&
+          CMP(capped.power.high, <=, 100));
+    CHECK(CMP(capped.time.value, >, free.time.value));
     CHECK_NEAR(capped.energy.value, capped.power.value * capped.time.value,
                1e-9 * capped.energy.value);
 }
@@ -130,8 +133,8 @@ static void phases_add_up_to_the_step(void)
     for (int p = 0; p < FT_PHASE_COUNT; p++)
         sum += e.phase_time[p].value;
     CHECK_NEAR(sum, e.time.value, 1e-12);
-    CHECK(e.phase_time[FT_PHASE_BACKWARD].value >
-          1.5 * e.phase_time[FT_PHASE_FORWARD].value);
+    CHECK(CMP(e.phase_time[FT_PHASE_BACKWARD].value, >,
+              1.5 * e.phase_time[FT_PHASE_FORWARD].value));
 }
 
 static void what_is_not_known_is_said(void)
@@ -140,12 +143,12 @@ static void what_is_not_known_is_said(void)
     ft_network_estimate e = totals("epyc-9654", NULL, NULL, large);
     ft_error err = {0};
 
-    CHECK(e.time.value > 0 && isnan(e.energy.value) &&
-          e.energy.basis == FT_BASIS_UNAVAILABLE && strstr(e.energy.why, "CPU"));
-    CHECK(ask(&e, "iphone-6", NULL, NULL, g, &err) == FT_ENOTFOUND);
-    CHECK(strstr(err.msg, "iphone-6: its file does not say") == err.msg);
-    CHECK(ask(&e, "a30", "clock=9000MHz", NULL, g, &err) == FT_ENOTFOUND);
-    CHECK(strstr(err.msg, "its highest clock is 1440 MHz") != NULL);
+    CHECK(CMP(e.time.value, >, 0) && isnan(e.energy.value) &&
+          EQ(e.energy.basis, FT_BASIS_UNAVAILABLE) && HAS(e.energy.why, "CPU"));
+    CHECK_EQ(ask(&e, "iphone-6", NULL, NULL, g, &err), FT_ENOTFOUND);
+    CHECK_EQ(strstr(err.msg, "iphone-6: its file does not say"), err.msg);
+    CHECK_EQ(ask(&e, "a30", "clock=9000MHz", NULL, g, &err), FT_ENOTFOUND);
+    CHECK(HAS(err.msg, "its highest clock is 1440 MHz"));
     ft_graph_free(g);
 }
 

@@ -61,7 +61,7 @@ static buffer new_buffer(const rig *r, size_t bytes)
         fprintf(stderr, "no memory for %zu bytes\n", bytes);
         exit(1);
     }
-    CHECK((uintptr_t)b.all % 64 == 0);
+    CHECK_EQ((uintptr_t)b.all % 64, 0);
     memset(b.all, GUARD_BYTE, bytes + 2 * GUARD);
     b.data = b.all + GUARD;
     return b;
@@ -357,7 +357,7 @@ static void *new_value(const rig *r, const ft_shape *s, ft_dtype type, ft_layout
         st = r->e->fill(r->c, v, type, (uint64_t)ft_shape_elements(s), 2, seed, &err);
     if (st)
         fprintf(stderr, "%s\n", err.msg);
-    CHECK(st == FT_OK);
+    CHECK_EQ(st, FT_OK);
     return v;
 }
 

@@ -9,17 +9,20 @@
  * channels per group; u is in [-1, 1), from the seed and the number of runs so
  * far, and phase from the seed. Options, "name=value" joined by commas:
  *
- *   noise=F             0.02 unless given
- *   drift=F             the machine is slowly up to F faster and slower, 0 unless given
- *   burst=P:F           in a share P of all stretches of 5 ms of its clock it is
- * slower, by a factor between 1 and F; never unless given sleep=F             really
- * sleep F times the virtual time, 0 unless given foreign=F           other processes
- * keep F CPUs busy, and to feel them time is real: the clock is the system's and
- * running keeps a CPU busy ahead=F issuing takes F of the time, sync() the rest, 1
- * unless given slow=TEXT:F         operations whose spec contains TEXT take F times as
- * long fail_kind=NAME      preparing an operation of this kind fails fail_after=N every
- * run after the first N fails oom_above=BYTES there is no more memory than this for one
- * block or buffer (2^46 unless given, for a block) */
+ * - noise=F: 0.02 unless given
+ * - drift=F: the machine is slowly up to F faster and slower, 0 unless given
+ * - burst=P:F: in a share P of all stretches of 5 ms of its clock it is slower, by a
+ *   factor between 1 and F; never unless given
+ * - sleep=F: really sleep F times the virtual time, 0 unless given
+ * - foreign=F: other processes keep F CPUs busy, and to feel them time is real: the
+ *   clock is the system's and running keeps a CPU busy
+ * - ahead=F: issuing takes F of the time, sync() the rest, 1 unless given
+ * - between=S: an operation that another one ran before takes S seconds more
+ * - slow=TEXT:F: operations whose spec contains TEXT take F times as long
+ * - fail_kind=NAME: preparing an operation of this kind fails
+ * - fail_after=N: every run after the first N fails
+ * - oom_above=BYTES: there is no more memory than this for one block or buffer (2^46
+ *   unless given, for a block) */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -42,6 +45,7 @@ typedef struct options {
     double sleep;
     double foreign;
     double ahead;
+    double between_s;
     double slow;
     char slow_text[128];
     char fail_kind[32];
@@ -54,6 +58,7 @@ struct ft_engine_context {
     uint32_t threads;
     uint64_t seed;
     uint64_t runs;
+    const ft_block *last; /* that ran */
     double clock_s;
     double behind_s; /* issued, not yet run */
     double phase;
@@ -124,6 +129,8 @@ static int read_option(options *o, const char *name, char *value)
         return read_number(&o->foreign, value) && o->foreign <= MOST_OTHERS;
     if (strcmp(name, "ahead") == 0)
         return read_number(&o->ahead, value) && o->ahead <= 1;
+    if (strcmp(name, "between") == 0)
+        return read_number(&o->between_s, value);
     if (strcmp(name, "sleep") == 0)
         return read_number(&o->sleep, value);
     if (strcmp(name, "slow") == 0)
@@ -155,8 +162,8 @@ static ft_status read_options(options *o, const char *text, ft_error *err)
         if (!value || !read_option(o, pair, value))
             return ft_fail(err, FT_EINVAL, 0,
                            "fake: bad option \"%.*s\"; it knows noise=F, drift=F, "
-                           "burst=P:F, sleep=F, foreign=F, ahead=F, slow=TEXT:F, "
-                           "fail_kind=NAME, fail_after=N, oom_above=BYTES",
+                           "burst=P:F, sleep=F, foreign=F, ahead=F, between=S, "
+                           "slow=TEXT:F, fail_kind=NAME, fail_after=N, oom_above=BYTES",
                            (int)(len < 191 ? len : 191), text);
         text += len + (text[len] == ',');
     }
@@ -385,8 +392,10 @@ static ft_status run(ft_block *b, uint32_t instance, const void *const *in,
         return ft_fail(err, FT_EBACKEND, 0, "fake: failure after %llu runs as planned",
                        (unsigned long long)c->runs);
     ft__random_floats(&noise, 1, -1, 1, c->seed + ++c->runs);
-    t = b->time_s * (1 + c->opt.noise * (double)noise) *
+    t = (b->time_s + (c->last == b ? 0 : c->opt.between_s)) *
+        (1 + c->opt.noise * (double)noise) *
         (1 + c->opt.drift * sin(c->clock_s + c->phase)) * slowed(c);
+    c->last = b;
     c->clock_s += t * c->opt.ahead;
     c->behind_s += t * (1 - c->opt.ahead);
     if (c->opt.foreign > 0)

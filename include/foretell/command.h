@@ -43,7 +43,10 @@ typedef struct ft_command_options {
     int ignore_failure;  /* 1: runs that fail count as well */
     ft_meter *meter;     /* energy is measured; may be NULL */
     double power_time_s; /* duration for which short commands are looped, unless there
-                            is a prepare or conclude; 0: 5 s */
+                            is a prepare or conclude; 0: by power_error, 5 s at most */
+    double power_error;  /* relative: what one update of the sensor at either end of a loop
+                            may leave open; 0: 0.02 */
+    int no_idle;         /* 1: idle power is not looked for */
     const char *no_energy; /* why there is no meter, for the results; NULL: "" */
     const char *device;  /* whose conditions are watched; NULL: "cpu" */
     const ft_log *log;
@@ -74,7 +77,7 @@ typedef struct ft_command_energy {
     const char *part_of;
     ft_measurement energy; /* J a run; value NaN: reason says why */
     ft_measurement power;  /* W while it runs */
-    double idle_w;         /* of the machine just before; NaN: not known */
+    double idle_w;         /* of the machine just before; NaN: not known, or no_idle */
     uint64_t runs;         /* number of runs behind it */
     double *joules;        /* of each of the result's n_runs, NaN where it is not known;
                               NULL: runs are too short for it */

@@ -31,6 +31,7 @@ typedef struct ft_device_facts {
     double peak_int8;
     double bandwidth_bytes_per_s;
     double memory_bytes;
+    double inline_ecc; /* 1: error correction takes bandwidth of the same memory */
     double l2_bytes; /* GPU: L2; CPU: per core */
     double l3_bytes; /* in all */
     double shared_memory_per_core_bytes;
@@ -43,6 +44,7 @@ typedef struct ft_device_facts {
     /* This machine: a stable text of CPU model, visible cores, cache and memory sizes
      * ("cpu-amd-epyc-2c-1a2b3c4d"); other devices: the name. */
     const char *fingerprint;
+    double load_clock_hz; /* CPU: all cores busy with its widest vectors */
 } ft_device_facts;
 
 /* Load data_dir/devices/NAME.yaml. FT_ENOTFOUND lists the names there are;

@@ -63,7 +63,9 @@ typedef struct ft_measure_options {
     uint32_t max_redone;  /* 0: as many as rounds, none where it is never undisturbed */
     ft_monitor *monitor;  /* conditions of every round; NULL: foreign load only */
     ft_meter *meter;      /* power and energy too; NULL: neither */
-    double power_time_s;  /* loop for the meter; 0: 5 s; at least ft_domain.least_s */
+    double power_time_s;  /* loop for the meter, at least ft_domain.least_s; 0: by
+                             power_error, 5 s at most */
+    double power_error;   /* as in ft_command_options */
     const unsigned char *powered; /* of ft__measure_ops(): [n], which; NULL: all */
     double error_floor;   /* relative: run-to-run scatter that is invisible within one
                              run; 0: with ft__measure_ops() that of the calibration, at
@@ -190,7 +192,7 @@ typedef struct ft_collect_options {
     ft_meter *meter;     /* NULL: no power */
     double power_share;  /* share of the operations, the heaviest, whose power is
                             measured; 0: 0.1 */
-    double power_time_s; /* 0: 5 s */
+    double power_time_s; /* as in ft_measure_options */
     const char *command; /* noted in the run */
     const ft_log *log;
 } ft_collect_options;

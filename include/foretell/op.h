@@ -113,6 +113,9 @@ enum {
     FT_POLICY_EAGER = 1u << 2,
     /* Count the scratch memory of PyTorch's CPU kernels. For ft_memory_make(). */
     FT_POLICY_CPU_SCRATCH = 1u << 3,
+    /* Adam and AdamW update all parameters at once, as PyTorch does on GPUs. For
+     * ft_memory_make(). */
+    FT_POLICY_FOREACH = 1u << 4,
 };
 
 enum {

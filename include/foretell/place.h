@@ -59,6 +59,8 @@ typedef struct ft_split_answer {
     ft_split best;
     ft_split alone[FT_PLACE_MAX_DEVICES]; /* the complete network on each */
     const char *why; /* no split: nothing fits, or the quantity is unknown; "" */
+    const ft_remark *const *warning; /* FT_REMARK_DAMAGED */
+    size_t n_warnings;
 } ft_split_answer;
 
 /* The best split of the network of q into consecutive parts, part i on device i; parts may

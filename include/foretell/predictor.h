@@ -16,6 +16,7 @@ FT_BEGIN_DECLS
 typedef struct ft_predictor ft_predictor;
 
 typedef enum ft_basis {
+    FT_BASIS_NONE,        /* it takes no time: a view */
     FT_BASIS_MEASURED,    /* this very operation was measured */
     FT_BASIS_LEARNED,     /* a regressor of its kind, inside its training range */
     FT_BASIS_SCALED,      /* transfer: another device or kind, or outside the training range */

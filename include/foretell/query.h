@@ -77,9 +77,10 @@ typedef struct ft_query {
                               correction of a predictor of other devices */
     uint64_t max_batch;    /* 1: the largest batch that fits the device, too */
     const char *engine_version; /* as datasets name it; NULL: the most similar */
-    const char *run_mode;  /* "eager" (the host issues every operation) or "graph" (CUDA
-                              graphs: it issues none); NULL: as the dataset was measured,
-                              from specifications eager */
+    const char *run_mode;  /* "eager" (the host issues every operation), "compiled" (of
+                              what torch.compile fused), "graph" (CUDA graphs: it issues
+                              none) or "compiled-graph"; NULL: as the dataset was
+                              measured, from specifications eager */
     const char *host;      /* processor that issues launches, as datasets name it
                               ("host=" in their setting); NULL: any */
     uint64_t totals;       /* 1: an answer without operations, assumptions, FLOPs and element
@@ -159,7 +160,7 @@ typedef struct ft_answer {
     const char *title;     /* "NVIDIA A30", or this machine's fingerprint */
     const char *setting;   /* "": the device's default */
     const char *engine;    /* "onednn 2.6.3"; "" unless by FT_ANSWERED_BY_DEVICE */
-    const char *run_mode;  /* "eager", "graph"; "" of settings and lists */
+    const char *run_mode;  /* as in ft_query; "" of settings and lists */
     const char *host;      /* whose launches are in it: "cpu-amd-epyc-2c-1a2b3c4d", "not
                               known"; "" where there are none */
 

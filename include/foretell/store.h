@@ -151,6 +151,9 @@ FT_API ft_status ft_store_import_csv(ft_store *s, const void *csv, size_t len,
 /* The same of a file. */
 FT_API ft_status ft_store_import_file(ft_store *s, const char *path, uint64_t *n_rows,
                                       ft_error *err);
+/* A store in that mode, or a CSV file as a temporary store: by what the file holds. */
+FT_API ft_status ft_store_open_any(ft_store **out, const char *path, ft_store_mode mode,
+                                   ft_error *err);
 
 /* ---- stores of several machines in one ---- */
 typedef struct ft_rename {

@@ -95,7 +95,7 @@ typedef struct ft_validate_options {
      * no measured ones; needs `query`. */
     int forget;
     ft_meter *meter; /* energy of every operation and of the network; NULL: none */
-    double power_time_s; /* looping for the meter; 0: 5 s */
+    double power_time_s; /* as in ft_measure_options */
     ft_monitor *monitor; /* as in ft_measure_options */
     const char *path; /* the model's file, for engines that run model files; NULL: none */
     const char *command; /* noted in the run */

@@ -11,11 +11,16 @@ from ._ask import devices, predict
 from ._binding import VERSION as __version__
 from ._command import collect, evaluate, explore, place, ptx, rank, train
 from ._library import Error
+from ._measure import Energy, Measured, Measurement, Module, measure, measured
 
 __all__ = [
+    "Energy",
     "Error",
     "Estimate",
+    "Measured",
+    "Measurement",
     "Memory",
+    "Module",
     "Op",
     "Prediction",
     "Predictions",
@@ -25,6 +30,8 @@ __all__ = [
     "devices",
     "evaluate",
     "explore",
+    "measure",
+    "measured",
     "place",
     "predict",
     "ptx",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ._library import Error, ffi, lib, text
@@ -39,8 +39,8 @@ def with_unit(value: float, unit: str) -> str:
 
 class Estimate(NamedTuple):
     """A value with its 90 % interval [low, high], NaN where unknown. unit: "s", "J", "W", "B".
-    basis: "measured", "learned", "scaled", "roofline", "analytic", "unavailable"; why: the reason
-    where it is unavailable."""
+    basis: "measured", "learned", "scaled", "roofline", "analytic", "unavailable", "none"
+    (it takes no time); why: the reason where it is unavailable."""
 
     value: float
     low: float
@@ -153,6 +153,7 @@ class Prediction:
         again: Callable[..., Any] | None = None,
         title: str | None = None,
         file: Callable[[], Any] | None = None,
+        assumed: Sequence[str] = (),
     ) -> None:
         self._answer, self._keep, self._again, self._file = answer, keep, again, file
         self._ops: list[Op] | None = None
@@ -175,7 +176,7 @@ class Prediction:
         self.memory.parts["context"] = a.context_bytes
         self.flops: float = a.flops
         self.lower_bound = bool(a.lower_bound)
-        self.assumptions = [text(a.assumption[i].text) for i in range(a.n_assumptions)]
+        self.assumptions = [*assumed] + [text(a.assumption[i].text) for i in range(a.n_assumptions)]
         self.warnings = [text(a.warning[i].text) for i in range(a.n_warnings)]
         self.unmodelled = [text(a.unmodelled[i]) for i in range(a.n_unmodelled)]
         self.verify_command = text(a.verify)
@@ -188,11 +189,12 @@ class Prediction:
         return self.memory.value <= self.memory.limit
 
     def max_batch(self) -> int:
-        """The largest batch that fits the device's memory, 0: not even 1. The model is read, a
-        module exported, several times. Raises Error where the model's batch is fixed."""
+        """The largest batch that fits the device's memory, 0: not even 1. The model is read at
+        several batches; a module is exported once, where its batch can be left open. Raises Error
+        where a file's batch is fixed."""
         if self._again is None:
             raise Error("EINVAL", "a list of operations has no batch", "")
-        return self._again(self.device)
+        return self._again(self)
 
     def verify(self, **options: Any) -> Verified:
         """Run it on this machine (`foretell measure`, options as there: time="2s") and put both

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -161,7 +162,7 @@ def files(
             elif is_module(what):
                 from . import _export
 
-                what, _ = _export.export(
+                what, *_ = _export.export(
                     what,
                     args,
                     kwargs,
@@ -247,6 +248,7 @@ def predict(
     query.set_dims(dims)
     query.set_inputs(inputs)
     notes: list[str] = []
+    assumed: list[str] = []
     title: str | None = None
     again: Any = None
     if specs is not None:
@@ -254,31 +256,60 @@ def predict(
     elif isinstance(what, (str, os.PathLike)):
         query.set("model", what)
 
-        def again(on: str) -> int:
-            return call(lambda: query.ask(data, on, max_batch=1)).max_batch
+        def again(p: Prediction) -> int:
+            return call(lambda: query.ask(data, p.device, max_batch=1)).max_batch
     elif is_module(what):
-        from . import _export
+        from . import _export, _loss
 
         def read(path: str) -> Any:
             query.set("model", path)
             return call(query.read)
 
-        def again(on: str) -> int:
-            def memory_at(size: int) -> float:
-                p = predict(what, args, kwargs, **{**mine, "device": on, "batch": size})
-                limits.append(p.memory.limit)
-                return p.memory.value
-
-            limits: list[float] = []
-            memory_at(1)
-            return _export.largest_batch(memory_at, limits[0])
-
         query.c.batch = 0
+        joint = _loss.Loss(loss, loss_on) if mode == "training" else None
         with _export.folder() as folder:
-            graph, notes = _export.export(
-                what, args, kwargs, folder, read, mode=mode, batch=batch, bounded=_bounded
+            graph, notes, way = _export.export(
+                what,
+                args,
+                kwargs,
+                folder,
+                read,
+                mode=mode,
+                batch=batch,
+                bounded=_bounded,
+                loss=joint,
             )
         query.c.graph = query.keep(graph)
+        if way == _export.JOINT:
+            query.c.loss = query.c.loss_on = ffi.NULL  # it is in the graph
+            assumed = joint.said
+
+        def again(p: Prediction) -> int:
+            with _export.folder() as folder:
+                try:
+                    open_batch = _Query(**{**options, "batch": None})
+                    open_batch.c.loss, open_batch.c.loss_on = query.c.loss, query.c.loss_on
+                    size = max(p.batch, 2)
+                    how = dict(mode=mode, batch=size, loss=joint, way=way, open_batch=True)
+
+                    def read_open(path: str) -> str:
+                        open_batch.set("model", path)
+                        return path
+
+                    _export.export(what, args, kwargs, folder, read_open, **how)
+                    same = call(lambda: open_batch.ask(data, p.device, batch=p.batch))
+                    if math.isclose(same.memory.value, p.memory.value, rel_tol=1e-3):
+                        return call(lambda: open_batch.ask(data, p.device, max_batch=1)).max_batch
+                except Error:
+                    pass  # it is exported for each batch
+
+            def memory_at(size: int) -> float:
+                return predict(
+                    what, args, kwargs, **{**mine, "device": p.device, "batch": size}
+                ).memory.value
+
+            return _export.largest_batch(memory_at, p.memory.limit)
+
         title = _export.name_of(what)
     else:
         raise Error(
@@ -293,7 +324,7 @@ def predict(
     answers = Predictions()
     for name in names:
         answer = call(functools.partial(query.ask, data, name))
-        answers.append(Prediction(answer, query, list(notes), again, title, file))
+        answers.append(Prediction(answer, query, list(notes), again, title, file, assumed))
     return answers[0] if isinstance(device, str) else answers
 
 

@@ -1,7 +1,8 @@
 """PyTorch modules -> files that the library reads; nothing is computed and no weight is written.
 
-In this order, the next where one fails: torch.export (non-strict, then strict), then the ATen
-operations recorded as they are dispatched: on fake tensors, then on the tensors given."""
+In this order, the next where one fails: of a training step forward and backward recorded; torch.export
+(non-strict, then strict), then the ATen operations recorded as they are dispatched: on fake
+tensors, then on the tensors given."""
 
 from __future__ import annotations
 
@@ -20,6 +21,9 @@ from . import _record
 from ._library import Error
 
 _lock = threading.RLock()  # flags of modules are changed and put back
+
+
+JOINT = "recording forward and backward"
 
 
 class _Function(torch.nn.Module):
@@ -98,6 +102,23 @@ def _arguments(args: Any, kwargs: dict | None, batch: int | None) -> tuple[tuple
     return _pytree.tree_map(resized, (args, kwargs))
 
 
+def _batch_of(args: tuple, kwargs: dict) -> int:
+    """The first dimension of the first tensor."""
+    for t in _pytree.tree_leaves((args, kwargs)):
+        if isinstance(t, torch.Tensor) and t.dim():
+            return t.shape[0]
+    raise Error("EINVAL", "without tensors there is no batch")
+
+
+def _open_shapes(module: torch.nn.Module, args: tuple, kwargs: dict, batch: int) -> Any:
+    """For torch.export: the first dimension of the tensors that share the batch is open."""
+    shapes, dim = torch.export.ShapesCollection(), torch.export.Dim("batch", min=1)
+    for t in _pytree.tree_leaves((args, kwargs)):
+        if isinstance(t, torch.Tensor) and t.shape[:1] == (batch,):
+            shapes[t] = {0: dim}
+    return shapes.dynamic_shapes(module, args, kwargs)
+
+
 def _place(module: torch.nn.Module, args: Any) -> Any:
     """Tensors that a module makes as it runs are on the meta device where all of its own are."""
     tensors = [*module.parameters(), *module.buffers(), *_pytree.tree_leaves(args)]
@@ -117,10 +138,15 @@ def export(
     mode: str | None = None,
     batch: int | None = None,
     bounded: Callable[[Any], int] = lambda result: 0,
-) -> tuple[Any, list[str]]:
+    loss: Callable[[Any], tuple] | None = None,
+    way: str | None = None,
+    open_batch: bool = False,
+) -> tuple[Any, list[str], str]:
     """What `read` makes of the file of a module, an exported program or a function, by the first
-    way that works; and a sentence about each that did not. bounded: how many operations of what
-    was read have no rule. Raises Error."""
+    way that works; a sentence about each that did not; and the way. bounded: how many operations of
+    what was read have no rule. loss: of a training step, which is recorded with its backward pass
+    where that works (_record.record()); way: this one alone; open_batch: the file has no batch.
+    Raises Error."""
     path = os.path.join(folder, name_of(what) + ".pt2")
     if isinstance(what, torch.export.ExportedProgram):
         if batch is not None:
@@ -128,18 +154,24 @@ def export(
                 "EINVAL", "an exported program has its batch: export it with another", "batch="
             )
         save(what, path)
-        return read(path), []
+        return read(path), [], "as it was exported"
     module = what if isinstance(what, torch.nn.Module) else _Function(what)
     args, kwargs = _arguments(args, kwargs, batch)
+    size = _batch_of(args, kwargs) if open_batch else None
 
     def by_export(strict: bool) -> None:
-        save(torch.export.export(module, args, kwargs, strict=strict), path)
+        shapes = _open_shapes(module, args, kwargs, size) if size else None
+        program = torch.export.export(module, args, kwargs, dynamic_shapes=shapes, strict=strict)
+        save(program, path)
 
-    def by_recording(fake: bool, grad: bool = mode == "training") -> None:
+    def by_recording(fake: bool, grad: bool = mode == "training", loss: Any = None) -> None:
+        if size and not fake:
+            raise ValueError("what runs has a batch")
         with torch.set_grad_enabled(grad):
-            _record.record(module, args, kwargs, path, fake=fake)
+            _record.record(module, args, kwargs, path, fake=fake, batch=size, loss=loss)
 
     ways: list[tuple[str, Callable[[], None]]] = [
+        (JOINT, lambda: by_recording(True, True, loss)),
         ("torch.export", lambda: by_export(False)),
         ("torch.export, strict", lambda: by_export(True)),
         ("recording on fake tensors", lambda: by_recording(True)),
@@ -150,6 +182,7 @@ def export(
             ("recording on fake tensors with gradients", lambda: by_recording(True, True)),
             ("recording while running with gradients", lambda: by_recording(False, True)),
         ]
+    ways = [one for one in ways if (one[0] == way if way else loss or one[0] != JOINT)]
     notes: list[str] = []
     grad = contextlib.nullcontext() if mode == "training" else torch.no_grad()
     with _lock, _flags(module, mode), warnings.catch_warnings():
@@ -168,14 +201,18 @@ def export(
                 line = (str(error).strip().splitlines() or [type(error).__name__])[0]
                 notes.append(f"{title} failed: {line[:200]}")
                 continue
+            if bounded(result) and title == JOINT and not way:
+                notes.append(f"{title} gave operations without a rule")
+                continue
             if bounded(result) and title.startswith("torch.export"):
                 finer = _finer(lambda: by_recording(True), path, read, bounded, result)
                 if finer is not None:
                     notes.append(f"{title} gave operations without a rule")
                     result, title = finer, "recording on fake tensors"
             if notes:
-                notes.append(f"operations are from {title}")
-            return result, notes
+                derived = ", the backward pass is derived" if loss and title != JOINT else ""
+                notes.append(f"operations are from {title}{derived}")
+            return result, notes, title
     raise Error("EUNSUPPORTED", f"{name_of(what)} cannot be read: " + "; ".join(notes), "")
 
 

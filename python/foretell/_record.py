@@ -1,5 +1,6 @@
 """The ATen operations of a module, recorded as PyTorch dispatches them, as an archive that the
-library reads as it does those of torch.export."""
+library reads as it does those of torch.export: a forward pass, or a training step up to the
+gradients (a joint graph)."""
 
 from __future__ import annotations
 
@@ -7,10 +8,11 @@ import contextlib
 import json
 import weakref
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -50,15 +52,28 @@ _FORMATS = {
 }
 
 
+def _size(n: Any) -> dict:
+    """A dimension: a number, or a formula of the batch that is left open."""
+    if not isinstance(n, torch.SymInt) or n.node.expr.is_number:
+        return {"as_int": int(n)}
+    import sympy
+
+    return {"as_expr": {"expr_str": sympy.srepr(n.node.expr), "hint": {"as_int": n.node.hint}}}
+
+
 class _Recorder(TorchDispatchMode):
     def __init__(self, module: torch.nn.Module) -> None:
         super().__init__()
         self.nodes: list[dict] = []
         self.values: dict[str, dict] = {}
+        self.numbers: dict[str, dict] = {}  # symbolic ones
         self.inputs: list[dict] = []
         self._module = module
         self._names: dict[int, tuple[Any, str]] = {}  # id -> the tensor, weakly, and its name
         self._calls: list[str] = []
+        self._stack_of: dict[int, str] = {}  # modules by number of an operation in autograd
+        self._seen: int = torch.autograd._get_sequence_nr()
+        self.backward = False
 
     # ---- tensors ----
     def add(self, tensor: torch.Tensor, name: str) -> str:
@@ -68,10 +83,10 @@ class _Recorder(TorchDispatchMode):
         strides = tensor.stride() if tensor.layout is torch.strided else ()
         self.values[name] = {
             "dtype": _DTYPES[tensor.dtype],
-            "sizes": [{"as_int": int(n)} for n in sizes],
+            "sizes": [_size(n) for n in sizes],
             "requires_grad": tensor.requires_grad,
             "device": {"type": tensor.device.type, "index": None},
-            "strides": [{"as_int": int(n)} for n in strides],
+            "strides": [_size(n) for n in strides],
             "storage_offset": {"as_int": 0},
             "layout": 7,
         }
@@ -114,7 +129,26 @@ class _Recorder(TorchDispatchMode):
             for handle in handles:
                 handle.remove()
 
+    def _modules(self) -> str:
+        """Those whose forward() runs; in the backward pass those of the operation behind it:
+        autograd numbers the nodes it makes, each before its operation is dispatched."""
+        if not self.backward:
+            stack, now = ";".join(self._calls), torch.autograd._get_sequence_nr()
+            self._stack_of.update(dict.fromkeys(range(self._seen, now), stack))
+            self._seen = now
+            return stack
+        node = torch._C._current_autograd_node()
+        return self._stack_of.get(node._sequence_nr(), "") if node else ""
+
     # ---- operations ----
+    def _number(self, x: Any) -> dict:
+        size = _size(x)
+        if "as_int" in size:
+            return size
+        name = f"n_{len(self.numbers)}"
+        self.numbers[name] = size
+        return {"as_name": name}
+
     def _argument(self, x: Any) -> dict | None:
         if x is None:
             return {"as_none": True}
@@ -137,10 +171,14 @@ class _Recorder(TorchDispatchMode):
                 if all(isinstance(one, torch.Tensor) for one in x):
                     return {"as_tensors": [{"name": self.name(one)} for one in x]}
                 return {"as_optional_tensors": [self._argument(one) for one in x]}
+            if any(isinstance(one, torch.SymInt) for one in x):
+                return {"as_sym_ints": [self._number(one) for one in x]}
             for kind, tag in ((bool, "as_bools"), (int, "as_ints"), (float, "as_floats")):
                 if all(isinstance(one, kind) for one in x):
                     return {tag: list(x)}
-        if isinstance(x, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+        if isinstance(x, torch.SymInt):
+            return {"as_sym_int": self._number(x)}
+        if isinstance(x, (torch.SymFloat, torch.SymBool)):
             return self._argument(x.node.hint)
         return None  # devices, layouts, generators: no matter
 
@@ -153,8 +191,14 @@ class _Recorder(TorchDispatchMode):
             if arg is not None
         ]
         result = func(*args, **kwargs)
+        if func is torch.ops.aten.detach.default:  # as autograd saves it
+            self._names[id(result)] = weakref.ref(result), self.name(args[0])
+            return result
         if not any(t.numel() for t in _pytree.tree_leaves(result) if isinstance(t, torch.Tensor)):
             return result  # numbers, or a placeholder without elements
+        if func is torch.ops.aten.clone.default:  # it copies, where exporters mean the order
+            func = torch.ops.aten.copy.default
+            inputs = [{**inputs[0], "name": name} for name in ("self", "src")]
         index = len(self.nodes)
         outputs: list[dict[str, Any]] = []
         for one in result if isinstance(result, tuple) else (result,):
@@ -172,7 +216,7 @@ class _Recorder(TorchDispatchMode):
                 "name": f"n{index}",
                 "inputs": inputs,
                 "outputs": outputs,
-                "metadata": {"nn_module_stack": ";".join(self._calls)},
+                "metadata": {"nn_module_stack": self._modules()},
             }
         )
         return result
@@ -194,18 +238,68 @@ def _on_fake(mode: Any, x: Any) -> Any:
         return fake
 
 
-def record(module: torch.nn.Module, args: tuple, kwargs: dict, path: str, *, fake: bool) -> None:
-    """Write the operations of module(*args, **kwargs) to an archive. fake: nothing is computed."""
+class _AsOnGpus(TorchFunctionMode):
+    """Dropout, and attention with dropout, are one kernel there and several on processors."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if func is torch.nn.functional.dropout:
+            given = dict(zip(("input", "p", "training", "inplace"), args)) | kwargs
+            p, training = given.get("p", 0.5), given.get("training", True)
+            if training and 0 < p < 1 and not given.get("inplace"):
+                return torch.native_dropout(given["input"], p, True)[0]
+        if func is torch.nn.functional.scaled_dot_product_attention:
+            names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
+            return func(**{**dict(zip(names, args)), **kwargs, "dropout_p": 0.0})
+        return func(*args, **kwargs)
+
+
+def _open_batch(mode: Any, hint: int) -> Any:
+    """A batch without a value, in a mode with fake tensors."""
+    from torch._dynamo.source import ConstantSource
+    from torch.fx.experimental.symbolic_shapes import DimDynamic
+
+    source = ConstantSource("batch")
+    symbol = mode.shape_env.create_symbol(hint, source, dynamic_dim=DimDynamic.DYNAMIC)
+    return mode.shape_env.create_symintnode(symbol, hint=hint, source=source)
+
+
+def record(
+    module: torch.nn.Module,
+    args: tuple,
+    kwargs: dict,
+    path: str,
+    *,
+    fake: bool,
+    batch: int | None = None,
+    loss: Callable[[Any], tuple] | None = None,
+) -> None:
+    """Write the operations of module(*args, **kwargs) to an archive. fake: nothing is computed.
+    batch: the first dimension of arguments that is left open (fake tensors). loss: result ->
+    (tensors from outside, function -> (losses, their gradients)): the backward pass is recorded,
+    too."""
     recorder = _Recorder(module)
     weights: tuple[dict, ...] = (dict(module.named_parameters()), dict(module.named_buffers()))
     with contextlib.ExitStack() as stack:
         call = module
         if fake:
             from torch._subclasses.fake_tensor import FakeTensorMode
+            from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
-            mode = FakeTensorMode(allow_non_fake_inputs=True)
+            mode = FakeTensorMode(
+                allow_non_fake_inputs=True, shape_env=ShapeEnv() if batch else None
+            )
             weights = tuple({k: _on_fake(mode, t) for k, t in d.items()} for d in weights)
-            args, kwargs = _pytree.tree_map(lambda x: _on_fake(mode, x), (args, kwargs))
+            opened = _open_batch(mode, batch) if batch else None
+
+            def argument(x: Any) -> Any:
+                x = _on_fake(mode, x)
+                if not batch or not isinstance(x, torch.Tensor) or x.shape[:1] != (batch,):
+                    return x
+                with mode:
+                    return torch.empty((opened, *x.shape[1:]), dtype=x.dtype, device=x.device)
+
+            args, kwargs = _pytree.tree_map(argument, (args, kwargs))
             stack.enter_context(mode)
 
             def call(*a: Any, **k: Any) -> Any:
@@ -219,27 +313,61 @@ def record(module: torch.nn.Module, args: tuple, kwargs: dict, path: str, *, fak
         leaves = [x for x in _pytree.tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)]
         for i, tensor in enumerate(leaves):
             recorder.specify(recorder.add(tensor, f"x_{i}"), "user_input")
-        stack.enter_context(recorder.watched())
-        with recorder:
+        with recorder.watched(), _AsOnGpus(), recorder:
             result = call(*args, **kwargs)
-        results = [
-            recorder.name(x) for x in _pytree.tree_leaves(result) if isinstance(x, torch.Tensor)
-        ]
+        if loss is None:
+            outputs = [
+                {"user_output": {"arg": {"as_tensor": {"name": recorder.name(x)}}}}
+                for x in _pytree.tree_leaves(result)
+                if isinstance(x, torch.Tensor)
+            ]
+        else:
+            outputs = _gradients(recorder, weights[0], result, loss)
+        if fake and batch and opened.node.expr.is_number:
+            raise ValueError(f"it runs at batch {opened.node.expr} alone")
     names = [next(iter(spec.values()))["arg"] for spec in recorder.inputs]
     graph = {
         "inputs": [arg if "as_tensor" in arg else {"as_tensor": arg} for arg in names],
-        "outputs": [{"as_tensor": {"name": name}} for name in results],
+        "outputs": [
+            arg if "as_tensor" in arg else {"as_tensor": arg}
+            for arg in (next(iter(spec.values()))["arg"] for spec in outputs)
+        ],
         "nodes": recorder.nodes,
         "tensor_values": recorder.values,
-        "sym_int_values": {},
+        "sym_int_values": recorder.numbers,
         "sym_bool_values": {},
     }
-    signature = {
-        "input_specs": recorder.inputs,
-        "output_specs": [
-            {"user_output": {"arg": {"as_tensor": {"name": name}}}} for name in results
-        ],
-    }
+    signature = {"input_specs": recorder.inputs, "output_specs": outputs}
     program = {"graph_module": {"graph": graph, "signature": signature}, "range_constraints": {}}
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("recorded/models/model.json", json.dumps(program))
+
+
+def _gradients(
+    recorder: _Recorder,
+    parameters: dict[str, torch.Tensor],
+    result: Any,
+    loss: Callable[[Any], tuple],
+) -> list[dict]:
+    """Record the backward pass; -> the outputs of the joint graph: loss, gradients."""
+    outside, values_of = loss(result)
+    for i, tensor in enumerate(outside):
+        recorder.specify(recorder.add(tensor, f"y_{i}"), "user_input")
+    trained = {name: t for name, t in parameters.items() if t.requires_grad}
+    with recorder:
+        values, seeds = values_of()
+        recorder.backward = True
+        found = torch.autograd.grad(values, list(trained.values()), seeds, allow_unused=True)
+    if all(t is None for t in found):
+        raise ValueError("no parameter has a gradient")
+    outputs = [{"loss_output": {"arg": {"name": recorder.name(t)}}} for t in values]
+    return outputs + [
+        {
+            "gradient_to_parameter": {
+                "arg": {"name": recorder.name(t)},
+                "parameter_name": name,
+            }
+        }
+        for name, t in zip(trained, found)
+        if t is not None
+    ]

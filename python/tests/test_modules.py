@@ -229,3 +229,137 @@ def test_a_wrong_option_is_said_at_once():
     with pytest.raises(foretell.Error) as caught:
         foretell.predict(nn.Linear(4, 4), torch.ones(10, 4), device="h100", precision="fp99")
     assert caught.value.status == "EINVAL" and caught.value.sentence.startswith("there is no")
+
+
+def derived(module, args, **options):
+    program = torch.export.export(module.train(), args, strict=False)
+    return foretell.predict(program, device="h100", mode="training", **options)
+
+
+def test_a_training_step_is_recorded_with_its_backward_pass():
+    module, args = resnet18(4)
+    p = foretell.predict(module, args, device="h100", mode="training", optimizer="adamw")
+    q = derived(module, args, optimizer="adamw")
+    assert not p.notes and "loss: cross entropy over the 1000 classes" in p.assumptions
+    assert p.memory.value == pytest.approx(q.memory.value, rel=0.02)
+    assert p.memory.parts["saved"] == q.memory.parts["saved"]
+    for part in ("weights", "state"):
+        assert p.memory.parts[part] == q.memory.parts[part], part
+    products = [sum(op.product_flops for op in x.ops if op.phase == "backward") for x in (p, q)]
+    assert products[0] == products[1] > 0
+    forward = foretell.predict(module, args, device="h100").modules()
+    for path, passes in (("conv1", 2), ("layer2.0.conv1", 3), ("fc", 3)):  # the image has none
+        flops = p.modules()[path]["product_flops"]
+        assert flops == passes * forward[path]["product_flops"], path
+
+
+@pytest.mark.parametrize(
+    "loss, said",
+    [
+        (None, "loss: cross entropy over the 10 classes"),
+        ("mse", "loss: mean square error"),
+        ("none", "loss: none; the gradient of the result is given"),
+    ],
+)
+def test_the_loss_of_a_recorded_step(loss, said):
+    options = dict(device="h100", mode="training", loss=loss)
+    p = foretell.predict(nn.Linear(64, 10), torch.empty(8, 64), **options)
+    assert said in p.assumptions and not p.notes
+    with pytest.raises(foretell.Error) as caught:
+        foretell.predict(nn.Linear(64, 10), torch.empty(8, 64), **{**options, "loss": "love"})
+    assert caught.value.status == "EINVAL"
+
+
+def test_frozen_parameters_have_no_gradient():
+    module = nn.Sequential(*[nn.Linear(256, 256) for _ in range(8)])
+    module[:7].requires_grad_(False)
+    p = foretell.predict(module, torch.empty(4, 256), device="h100", mode="training")
+    backward = [op for op in p.ops if op.phase == "backward" and op.product_flops]
+    assert [op.module for op in backward] == ["7"]
+
+
+class Checkpointed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Sequential(*[nn.Sequential(nn.Linear(64, 64), nn.GELU()) for _ in range(4)])
+
+    def forward(self, x):
+        from torch.utils.checkpoint import checkpoint
+
+        for module in self.inner:
+            x = checkpoint(module, x, use_reentrant=False)
+        return x
+
+
+def test_recomputation_is_in_the_step():
+    x = torch.empty(4096, 64)
+    plain = Checkpointed().inner
+    p = foretell.predict(Checkpointed(), x, device="h100", mode="training")
+    q = foretell.predict(plain, x, device="h100", mode="training")
+    assert not p.notes and p.memory.parts["saved"] < q.memory.parts["saved"]
+    products = 2 * 4096 * 64 * 64
+    assert sum(op.product_flops for op in p.ops) == (4 + 4 + 7) * products  # the first has no x
+    assert sum(op.product_flops for op in q.ops) == (4 + 7) * products
+
+
+class NoBackward(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+
+class Doubled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(8, 8)
+
+    def forward(self, x):
+        y = self.inner(x)
+        return y if torch.compiler.is_exporting() else NoBackward.apply(y)
+
+
+def test_where_the_backward_pass_fails_it_is_derived():
+    p = foretell.predict(Doubled(), torch.empty(4, 8), device="h100", mode="training")
+    assert p.notes[-1] == "operations are from torch.export, the backward pass is derived"
+
+
+@pytest.mark.parametrize("mode", ["inference", "training"])
+def test_the_largest_batch_takes_one_export(mode, monkeypatch):
+    from foretell import _export
+
+    module, args = resnet18()
+    p = foretell.predict(module, args, device="t4", mode=mode)
+    exports = []
+    export = _export.export
+    monkeypatch.setattr(_export, "export", lambda *a, **k: exports.append(k) or export(*a, **k))
+    most = p.max_batch()
+    assert [k["open_batch"] for k in exports] == [True]
+    for batch, fits in ((most, True), (most + 1, False)):
+        assert foretell.predict(module, args, device="t4", mode=mode, batch=batch).fits() is fits
+
+
+class Fixed(nn.Module):
+    """Its code has its batch: no export leaves that open."""
+
+    def forward(self, x):
+        return x.reshape(2, -1) if x.shape[0] == 2 else x.flatten(1) * 2
+
+
+def test_where_a_batch_cannot_be_left_open_each_is_exported():
+    x = torch.empty(2, 1 << 20)
+    p = foretell.predict(Fixed(), x, device="t4")
+    most = p.max_batch()
+    for batch, fits in ((most, True), (most + 1, False)):
+        assert foretell.predict(Fixed(), x, device="t4", batch=batch).fits() is fits
+
+
+def test_modules_are_told_apart_while_they_run():
+    module = nn.Sequential(nn.Linear(64, 64), nn.Sequential(nn.Linear(64, 64), nn.ReLU()))
+    with foretell.measure(module=module) as m:
+        for _ in range(3):
+            module(torch.zeros(8, 64))
+    assert set(m.modules) == {"", "0", "1", "1.0", "1.1"}
+    assert all(row.calls == 3 and row.seconds >= row.own_s >= 0 for row in m.modules.values())
+    assert m.modules[""].seconds <= m.seconds
+    assert sum(row.own_s for row in m.modules.values()) == pytest.approx(m.modules[""].seconds)
+    assert not module._forward_hooks and not module[1]._forward_pre_hooks

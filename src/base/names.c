@@ -15,9 +15,13 @@
 #include "foretell/validate.h"
 
 static const char *const basis[FT_BASIS_COUNT] = {
-    [FT_BASIS_MEASURED] = "measured", [FT_BASIS_LEARNED] = "learned",
-    [FT_BASIS_SCALED] = "scaled",     [FT_BASIS_ROOFLINE] = "roofline",
-    [FT_BASIS_ANALYTIC] = "analytic", [FT_BASIS_UNAVAILABLE] = "unavailable",
+    [FT_BASIS_NONE] = "none",
+    [FT_BASIS_MEASURED] = "measured",
+    [FT_BASIS_LEARNED] = "learned",
+    [FT_BASIS_SCALED] = "scaled",
+    [FT_BASIS_ROOFLINE] = "roofline",
+    [FT_BASIS_ANALYTIC] = "analytic",
+    [FT_BASIS_UNAVAILABLE] = "unavailable",
 };
 static const char *const mode[] = {
     [FT_MODE_INFERENCE] = "inference",

@@ -76,14 +76,10 @@ double ft__student(size_t n)
     return student[(n < FT__STUDENT_ROWS ? n : FT__STUDENT_ROWS) - 1];
 }
 
-/* Student's t: what the 95 % quantile is wider than the normal one's, so that
- * median +- 1.645 error holds with few values too. */
+/* How much wider than a normal distribution's the interval of few values is. */
 static double few(size_t n)
 {
-    static const double wider[] = {NAN,   NAN,   3.838, 1.775, 1.431, 1.296,
-                                   1.225, 1.181, 1.152, 1.130, 1.114};
-
-    return n < sizeof(wider) / sizeof(*wider) ? wider[n] : 1 + 1.14 / (double)n;
+    return n > FT__STUDENT_ROWS ? 1 + 1.14 / (double)n : ft__student(n - 1) / FT__Z90;
 }
 
 double ft__median_error(const double *v, size_t n, double centre)

@@ -16,11 +16,15 @@ double ft__median(double *v, size_t n);
 /* Median absolute deviation from `centre`, times 1.4826 so that it estimates
  * sigma of a normal distribution; reorders v and overwrites it. */
 double ft__mad(double *v, size_t n, double centre);
+/* Every interval is to hold nine in ten: of a normal distribution, its mean +- FT__Z90
+ * sigma. */
+#define FT__COVERAGE 0.9
+#define FT__Z90 1.645
 /* Student's t of n > 0 degrees of freedom, within which nine in ten are; of more than
  * FT__STUDENT_ROWS what it is of those. */
 enum { FT__STUDENT_ROWS = 18 };
 double ft__student(size_t n);
-/* Standard error of the median, `centre`, of n values, so that it +- 1.645 of them is
+/* Standard error of the median, `centre`, of n values, so that it +- FT__Z90 of them is
  * a 90 % interval of few values too; NaN for fewer than two. */
 double ft__median_error(const double *v, size_t n, double centre);
 

@@ -183,8 +183,9 @@ int ft__cli_check_asked(ft__cli *c, ft_status st);
 FT_PRINTF(3, 4) int ft__cli_exit(ft__cli *c, int code, const char *fmt, ...);
 /* The command line is wrong: FT__EXIT_USAGE. */
 FT_PRINTF(2, 3) int ft__usage(ft__cli *c, const char *fmt, ...);
-/* Warn, once, that a predictor that nobody named was left out of the answer. */
-void ft__warn_damaged(ft__cli *c, const ft_answer *a);
+/* Warn, once, if one of warning[n] says that a predictor that nobody named is left out.
+ */
+void ft__warn_damaged(ft__cli *c, const ft_remark *const *warning, size_t n);
 /* Standard output is complete: 0, else the complaint's exit code. `printed`:
  * what the printing of a table or of JSON returned. */
 int ft__cli_done(ft__cli *c, bool printed);
@@ -222,8 +223,9 @@ int ft__data_open(ft__cli *c, ft_data **out);
 /* Lists of networks' operations: what --lists names (NULL: those in the folder of data;
  * families: their table). */
 int ft__lists_open(ft__cli *c, ft_network_lists **out, const char *path, bool families);
-/* From any name of a device to that of its file, in place. */
-int ft__device_resolve(ft__cli *c, char *name, size_t size);
+/* From any name of a device to that of its file, in place; `say`: warn which variant of
+ * a product was taken. */
+int ft__device_resolve(ft__cli *c, char *name, size_t size, bool say);
 /* Is there a file of this name? Then *memory_bytes (or NULL) is what it says of it. */
 bool ft__device_is_there(ft__cli *c, const char *name, double *memory_bytes);
 /* Where settings are held, recorded and guarded; `how` points into it. */

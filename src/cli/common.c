@@ -108,11 +108,11 @@ int ft__usage(ft__cli *c, const char *fmt, ...)
     return code;
 }
 
-void ft__warn_damaged(ft__cli *c, const ft_answer *a)
+void ft__warn_damaged(ft__cli *c, const ft_remark *const *warning, size_t n)
 {
-    for (size_t i = 0; i < a->n_warnings && c->log.message && !c->damaged_said; i++)
-        if (a->warning[i]->code == FT_REMARK_DAMAGED) {
-            c->log.message(c->log.user, FT_LOG_WARN, a->warning[i]->text);
+    for (size_t i = 0; i < n && c->log.message && !c->damaged_said; i++)
+        if (warning[i]->code == FT_REMARK_DAMAGED) {
+            c->log.message(c->log.user, FT_LOG_WARN, warning[i]->text);
             c->damaged_said = true;
         }
 }
@@ -312,13 +312,15 @@ int ft__lists_open(ft__cli *c, ft_network_lists **out, const char *path, bool fa
     return ft__cli_check(c, st);
 }
 
-int ft__device_resolve(ft__cli *c, char *name, size_t size)
+int ft__device_resolve(ft__cli *c, char *name, size_t size, bool say)
 {
     char data_dir[FT__PATH_MAX], note[512];
     ft_status st;
 
     ft__path_data(c, data_dir);
     st = ft_device_resolve(name, size, note, sizeof(note), data_dir, &c->err);
+    if (!st && *note && say && c->log.message)
+        c->log.message(c->log.user, FT_LOG_WARN, note);
     return ft__cli_check(c, st);
 }
 

@@ -434,40 +434,6 @@ static ft_status import_files(ft__cli *c, ft_store *store, size_t *n_taken,
 
 /* ---- merge: what was measured elsewhere, brought into one store ---- */
 
-static bool is_store(const char *path)
-{
-    static const char sqlite[] = "SQLite format 3"; /* with its zero */
-    char head[sizeof(sqlite)];
-    FILE *fp = fopen(path, "rb");
-    bool is = fp && fread(head, 1, sizeof(head), fp) == sizeof(head) &&
-              memcmp(head, sqlite, sizeof(sqlite)) == 0;
-
-    if (fp)
-        fclose(fp);
-    return is;
-}
-
-/* A store, or a CSV file as a store that is gone when it is closed. */
-static ft_status open_source(ft_store **out, const char *path, ft_error *err)
-{
-    ft_store *csv = NULL;
-    uint64_t rows;
-    ft_status st;
-
-    *out = NULL;
-    if (is_store(path))
-        return ft_store_open(out, path, FT_STORE_MERGE, err);
-    st = ft_store_open(&csv, ":memory:", FT_STORE_WRITE, err);
-    if (!st)
-        st = ft_store_import_file(csv, path, &rows, err);
-    if (st) {
-        ft_store_close(csv);
-        return st;
-    }
-    *out = csv;
-    return FT_OK;
-}
-
 static bool report(const ft__cli *c, const ft_merge_report *r, const char *path)
 {
     if (c->json)
@@ -511,7 +477,7 @@ static ft_status merge(ft_merge_report *r, const char *path, const ft__texts *fr
     if (!store)
         return ft_fail(err, FT_ENOMEM, 0, "merging");
     while (n < from->n && !st) {
-        st = open_source(&store[n], from->v[n], err);
+        st = ft_store_open_any(&store[n], from->v[n], FT_STORE_MERGE, err);
         n += !st;
     }
     if (!st)

@@ -179,7 +179,7 @@ static int find_devices(struct place_question *p)
         memcpy(p->name[i], name, sizeof(name));
         p->device[i] = p->name[i];
         p->n_devices++;
-        code = ft__device_resolve(p->c, p->name[i], sizeof(p->name[i]));
+        code = ft__device_resolve(p->c, p->name[i], sizeof(p->name[i]), true);
     }
     return code;
 }
@@ -277,6 +277,7 @@ static int split(struct place_question *p)
     st = ft_place_split(&a, p->data, &query, &how, &p->c->err);
     if (st)
         return ft__cli_check_asked(p->c, st);
+    ft__warn_damaged(p->c, a->warning, a->n_warnings);
     if (*a->why)
         code = ft__cli_exit(p->c, FT__EXIT_NO, "%s", a->why);
     else
@@ -317,7 +318,7 @@ static ft_status estimate(struct place_estimates *e, struct place_question *p, s
     e->energy_j[at] = x->energy.value;
     e->memory_bytes[at] = x->memory.value;
     e->limit_bytes[d] = x->limit_bytes;
-    ft__warn_damaged(p->c, x);
+    ft__warn_damaged(p->c, x->warning, x->n_warnings);
     ft_answer_free(x);
     return FT_OK;
 }

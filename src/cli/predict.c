@@ -208,7 +208,7 @@ static bool print_heaviest(const ft_answer *a, uint64_t top)
 
         ft__table_row(t, op->spec, ft_phase_name(op->op->phase), op->count, op->share,
                       op->total_s, e->value, e->low, e->high,
-                      e->value > 0 ? ft_name(FT_NAMES_BASIS, e->basis) : "-");
+                      ft_name(FT_NAMES_BASIS, e->basis));
     }
     putchar('\n');
     return ft__table_print_take(t, stdout);

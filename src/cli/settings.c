@@ -103,9 +103,11 @@ const ft__option ft__query_table[] = {
              "optimizer=Adam\""),
     FT__TEXT(ft__query_options, engine_version, "engine-version", "V",
              "of --engine; the one whose measurements are most similar"),
-    FT__TEXT(ft__query_options, run_mode, "run-mode", "MODE",
-             "eager (the host issues each operation) or graph (replayed as a CUDA "
-             "graph); as the device was measured, otherwise eager"),
+    FT__TEXT(
+        ft__query_options, run_mode, "run-mode", "MODE",
+        "eager (the host issues each operation), compiled (of what torch.compile "
+        "fused), graph (replayed as a CUDA graph) or compiled-graph; as the device "
+        "was measured, otherwise eager"),
     FT__TEXT(ft__query_options, host, "host", "NAME",
              "the processor that issues launches, as datasets name it"),
     {0},

@@ -377,14 +377,16 @@ static void print_unpriced(const ft__validation_page *a)
 static void print_title(const ft__validation_page *a)
 {
     const ft_validated *v = &a->v[0];
+    const char *const by[] = {", ", v->engine,  " ",  v->engine_version,
+                              ", ", v->setting, ", ", v->device};
 
     printf("%zu %s, %s", a->n,
            a->datasets ? "measurements"
            : a->n == 1 ? "network"
                        : "networks",
            v->mode == FT_MODE_TRAINING ? "one training step" : "one forward pass");
-    if (!a->datasets)
-        printf(", %s %s, %s, %s", v->engine, v->engine_version, v->setting, v->device);
+    for (size_t i = 0; i < sizeof(by) / sizeof(*by) && !a->datasets; i++)
+        ft__put_clean(stdout, by[i]);
     puts("\n");
 }
 

@@ -7,10 +7,9 @@
 #include <string.h>
 
 #include "base/prng.h"
+#include "base/stats.h"
 
 enum { DEFAULT_DRAWS = 4096 };
-/* The ends of an interval are this many sigma from its middle. */
-static const double z90 = 1.6448536269514722;
 /* Nothing is drawn from below this share of an estimate: an end of 0 has no logarithm.
  */
 static const double least_share = 1e-3;
@@ -204,7 +203,7 @@ struct log_interval {
 
 static double to_end(double value, double end)
 {
-    return log(fmax(end / value, least_share)) / z90;
+    return log(fmax(end / value, least_share)) / FT__Z90;
 }
 
 static uint32_t spread_make(struct log_interval *s, const ft_ranked *out,

@@ -380,8 +380,9 @@ static double read_seconds(ft__yaml *y, ft__node *n, const char *where)
 
 static void runs(ft__yaml *y, ft__node *map, ft_exploration *x)
 {
-    static const char *const keys[] = {"least",   "most",      "warmup", "precision",
-                                       "timeout", "cool_down", NULL};
+    static const char *const keys[] = {"least",      "most",    "warmup",
+                                       "precision",  "timeout", "cool_down",
+                                       "power_time", NULL};
     ft__node *at;
 
     x->least_runs = 3;
@@ -397,6 +398,8 @@ static void runs(ft__yaml *y, ft__node *map, ft_exploration *x)
         x->timeout_s = read_seconds(y, at, "timeout");
     if ((at = ft__yaml_get(y, map, "cool_down")))
         x->cool_s = read_seconds(y, at, "cool_down");
+    if ((at = ft__yaml_get(y, map, "power_time")))
+        x->power_s = read_seconds(y, at, "power_time");
     if ((at = ft__yaml_get(y, map, "precision"))) {
         x->precision = ft__yaml_number(y, at, "precision");
         if (!y->st && !(x->precision > 0 && x->precision < 1))

@@ -40,6 +40,8 @@ struct ft_exploration {
     uint32_t least_runs, most_runs, warmup;
     double precision; /* half a 95 % interval of the median, relative, that is enough */
     double timeout_s;
+    double
+        power_s; /* for which short runs are looped for their energy; 0: by precision */
     double cool_s;  /* pause before each run */
     uint64_t print; /* of all that a result depends on but point and workload */
 };

@@ -123,8 +123,18 @@ static ft_status each_known(struct work *w, bool (*each)(void *, const ft__trial
 
 /* ---- is it enough? ---- */
 
-/* Every objective that scatters is known to the precision wanted. */
-static ft_status is_tight(bool *tight, const struct work *w, const struct job *j)
+/* What a meter tells. */
+static bool is_energy(const struct work *w, size_t k)
+{
+    ft_measured what = w->x->objective[k].what;
+
+    return what == FT_MEASURED_ENERGY || what == FT_MEASURED_POWER;
+}
+
+/* Every objective that scatters is known to the precision wanted; or those of `energy`
+ * alone. Energy that no run told none will tell. */
+static ft_status is_tight(bool *tight, const struct work *w, const struct job *j,
+                          bool energy)
 {
     *tight = true;
     for (size_t k = 0; k < w->x->n_objectives && *tight; k++) {
@@ -132,12 +142,14 @@ static ft_status is_tight(bool *tight, const struct work *w, const struct job *j
         double value, error;
         ft_status st;
 
-        if (what != FT_MEASURED_TIME && what != FT_MEASURED_MATCH)
+        if (!is_energy(w, k) &&
+            (energy || (what != FT_MEASURED_TIME && what != FT_MEASURED_MATCH)))
             continue;
         st = ft__objective_of(&value, &error, w->x, &j->runs, k, w->err);
         if (st)
             return st;
-        *tight = half_95 * error <= w->x->precision * fabs(value);
+        *tight = half_95 * error <= w->x->precision * fabs(value) ||
+                 (is_energy(w, k) && isnan(value));
     }
     return FT_OK;
 }
@@ -154,7 +166,7 @@ static ft_status wants_more(bool *more, const struct work *w, const struct job *
     }
     if (j->runs.n >= w->x->most_runs)
         return FT_OK;
-    st = is_tight(&tight, w, j);
+    st = is_tight(&tight, w, j, false);
     *more = j->runs.n < w->x->least_runs || !tight;
     return st;
 }
@@ -182,17 +194,25 @@ static ft_status run_job(struct work *w, struct job *j)
                   w->points.row + j->point * width(w),
                   j->workload,
                   j->warm ? 0 : w->x->warmup,
+                  true,
                   w->runner};
     ft__outcome got;
-    ft_status st = ft__run_once(&got, &o, w->err);
-    ft__trial_run t = {.workload = w->x->workload[j->workload],
-                       .point = w->text[j->point],
-                       .taken_at = now_ns(),
-                       .failure = got.failure ? got.failure : "",
-                       .output = got.output,
-                       .conditions = got.conditions,
-                       .value = got.value,
-                       .n_values = got.n_values};
+    ft__trial_run t;
+    bool tight;
+    ft_status st = is_tight(&tight, w, j, true);
+
+    if (st)
+        return st;
+    o.energy = j->runs.n < w->x->least_runs || !tight;
+    st = ft__run_once(&got, &o, w->err);
+    t = (ft__trial_run){.workload = w->x->workload[j->workload],
+                        .point = w->text[j->point],
+                        .taken_at = now_ns(),
+                        .failure = got.failure ? got.failure : "",
+                        .output = got.output,
+                        .conditions = got.conditions,
+                        .value = got.value,
+                        .n_values = got.n_values};
 
     if (!st)
         st = ft__trial_add(w->store, w->exploration, w->run, &t, w->err);

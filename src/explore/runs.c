@@ -364,7 +364,10 @@ static ft_command_options how_to_run(const ft__once *o)
                                                                  : no_timeout_s,
                                 .keep_output = KEPT_OUTPUT,
                                 .ignore_failure = 1,
-                                .meter = o->opt->meter,
+                                .meter = o->energy ? o->opt->meter : NULL,
+                                .power_time_s = o->x->power_s,
+                                .power_error = o->x->precision,
+                                .no_idle = 1,
                                 .no_energy = o->opt->no_energy,
                                 .device = o->x->device,
                                 .log = NULL};

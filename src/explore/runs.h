@@ -16,6 +16,7 @@ typedef struct ft__once {
     const double *point;
     uint32_t workload;
     uint32_t warmup;
+    bool energy; /* measured, where there is a meter */
     const ft__runner *runner;
 } ft__once;
 

@@ -633,6 +633,31 @@ static void add_scratch(struct memory *m)
         m->always[FT_PART_WORKSPACE] += kept.bytes[i];
 }
 
+static uint64_t denominator_bytes(const struct memory *m, uint32_t node)
+{
+    const ft_op *op = &m->g->op[m->g->node[node].op];
+    const ft_shape x = ft_op_shape(op, FT_K_x);
+
+    return op->kind == FT_KIND_adam || op->kind == FT_KIND_adamw
+               ? bytes_of(&x, op->dtype)
+               : 0;
+}
+
+/* On GPUs PyTorch updates all parameters together: the denominators of Adam and AdamW
+ * are there for all of them at once (torch/optim/adam.py, _multi_tensor_adam). */
+static void add_foreach(struct memory *m)
+{
+    uint64_t all = 0;
+
+    for (uint32_t i = 0; i < m->n_nodes; i++)
+        all += denominator_bytes(m, i);
+    for (uint32_t i = 0; i < m->n_nodes; i++)
+        if (denominator_bytes(m, i)) {
+            m->scratch[i] = all;
+            add(m, all, i, i);
+        }
+}
+
 static void parts_at(const struct memory *m, uint32_t node, uint64_t *part)
 {
     memcpy(part, m->always, sizeof(m->always));
@@ -742,6 +767,8 @@ ft_status ft_memory_make(ft_memory *out, const ft_graph *g,
         add_tensors(&m);
         if (policy->bits & FT_POLICY_CPU_SCRATCH)
             add_scratch(&m);
+        if (policy->bits & FT_POLICY_FOREACH)
+            add_foreach(&m);
         find_peak(&m, out);
         rough_rules(&m, out);
     }

@@ -325,8 +325,8 @@ static ft_status make_energy(ft_command_result *r, const ft_meter *m,
     return FT_OK;
 }
 
-/* Make r->energy, and find what the machine draws when nothing runs. */
-static ft_status begin_energy(ft_command_result *r, size_t n, ft_meter *m,
+/* Make r->energy, and find what the machine draws when nothing runs, if one looks. */
+static ft_status begin_energy(ft_command_result *r, size_t n, ft_meter *m, bool looks,
                               ft_error *err)
 {
     double long_s = idle_s, *idle_w = calloc(ft_meter_n_domains(m) + 1, sizeof(double));
@@ -334,9 +334,11 @@ static ft_status begin_energy(ft_command_result *r, size_t n, ft_meter *m,
 
     if (!idle_w)
         return ft_fail(err, FT_ENOMEM, 0, "energy of commands");
-    for (uint32_t i = 0; i < ft_meter_n_domains(m); i++)
+    for (uint32_t i = 0; i < ft_meter_n_domains(m); i++) {
         long_s = fmax(long_s, ft_meter_domain(m, i)->least_s);
-    st = ft__meter_idle(m, long_s, idle_w, err);
+        idle_w[i] = NAN;
+    }
+    st = looks ? ft__meter_idle(m, long_s, idle_w, err) : FT_OK;
     for (size_t i = 0; i < n && !st; i++)
         st = make_energy(&r[i], m, idle_w, err);
     free(idle_w);
@@ -407,18 +409,21 @@ static ft_status energy_of_runs(ft_command_result *r, const ft_meter *m,
 }
 
 /* Seconds to loop the command for the domains that are still unknown; 0: none is. */
-static double energy_missing(const ft_command_result *r, const ft_meter *m)
+static double energy_missing(const ft_command_result *r, const ft_command_options *opt)
 {
     double long_s = 0;
 
     for (uint32_t i = 0; i < r->n_domains; i++)
         if (!isfinite(r->energy[i].energy.value))
-            long_s = fmax(long_s, ft_meter_domain(m, i)->least_s);
+            long_s = fmax(long_s, ft__meter_loop_s(opt->meter, i, opt->power_time_s,
+                                                   opt->power_error));
     return long_s;
 }
 
 /* The same from one stretch of `runs` runs, which together took busy_s of it, for the
- * domains still unknown. */
+ * domains still unknown. What is drawn between two runs lies anywhere between idle
+ * power and that of a run: it is taken for the latter, and the error has what that may
+ * be off. */
 static void energy_of_loop(ft_command_result *r, const ft_trace *t, double from_s,
                            double to_s, double busy_s, uint64_t runs)
 {
@@ -438,6 +443,10 @@ static void energy_of_loop(ft_command_result *r, const ft_trace *t, double from_
         e->runs = runs;
         e->energy.value = e->energy.mean = share * p.joules / (double)runs;
         e->energy.error = share * p.joules_error / (double)runs;
+        if (isfinite(e->idle_w))
+            e->energy.error =
+                hypot(e->energy.error, (1 - share) * (p.joules - e->idle_w * long_s) /
+                                           sqrt(3) / (double)runs);
         e->power.value = e->power.mean = p.joules / long_s;
         e->power.error = p.joules_error / long_s;
         e->energy.n = e->power.n = p.n_fresh;
@@ -457,13 +466,10 @@ static void explain_no_loop(ft_command_result *r, const ft_meter *m)
                 ft_meter_domain(m, i)->least_s);
 }
 
-static const double default_power_s = 5;
-
 /* Commands that are shorter than the sensors need are run back to back. What lies
  * between two runs is not theirs. */
-static ft_status loop(struct bench *b, size_t i, double least_s, ft_error *err)
+static ft_status loop(struct bench *b, size_t i, double long_s, ft_error *err)
 {
-    double want_s = b->opt->power_time_s > 0 ? b->opt->power_time_s : default_power_s;
     ft_command_run run = {0};
     ft_trace t;
     double from_s, to_s, busy_s = 0;
@@ -474,7 +480,7 @@ static ft_status loop(struct bench *b, size_t i, double least_s, ft_error *err)
     if (st)
         return st;
     from_s = to_s = ft__clock_now(b->runner->clock);
-    while (!st && to_s - from_s < fmax(want_s, least_s)) {
+    while (!st && to_s - from_s < long_s) {
         st = start(b, i, &run, err);
         runs++;
         busy_s += run.wall_s;
@@ -497,18 +503,18 @@ static ft_status add_energy(struct bench *b, const ft_trace *t, ft_error *err)
     ft_status st = FT_OK;
 
     for (size_t i = 0; i < b->n && !st; i++) {
-        double least_s;
+        double long_s;
 
         st = energy_of_runs(&b->r[i], b->opt->meter, t, b->begin_s, err);
         if (st)
             break;
-        least_s = energy_missing(&b->r[i], b->opt->meter);
-        if (least_s > 0 && b->r[i].n_failed)
+        long_s = energy_missing(&b->r[i], b->opt);
+        if (long_s > 0 && b->r[i].n_failed)
             continue; /* energy of a failure means nothing */
-        if (least_s > 0 && (b->opt->prepare || b->opt->conclude))
+        if (long_s > 0 && (b->opt->prepare || b->opt->conclude))
             explain_no_loop(&b->r[i], b->opt->meter);
-        else if (least_s > 0)
-            st = loop(b, i, least_s, err);
+        else if (long_s > 0)
+            st = loop(b, i, long_s, err);
     }
     return st;
 }
@@ -553,7 +559,8 @@ static ft_status watched(struct bench *b, ft_error *err)
     ft_meter *m = b->opt->meter;
     ft_trace t = {0};
     ft_error why = {0};
-    ft_status st = m ? begin_energy(b->r, b->n, m, err) : FT_OK, stopped;
+    ft_status st = m ? begin_energy(b->r, b->n, m, !b->opt->no_idle, err) : FT_OK,
+              stopped;
 
     if (!st && m)
         st = ft__meter_start(m, err);

@@ -117,7 +117,6 @@ static void learn_issuing(ft_session *s)
 
 /* ---- power and energy ---- */
 
-static const double default_power_time_s = 5;
 /* Between two looks at the clock; the meter's readings in simulated time lie there. */
 static const double look_s = 0.02, simulated_look_s = 1e-3;
 
@@ -151,12 +150,13 @@ static bool run_until_look(void *user)
 }
 
 /* Long enough for every domain of the meter. */
-static double time_for(const ft_meter *m, double asked_s)
+static double time_for(const ft_measure_options *opt)
 {
-    double time_s = asked_s > 0 ? asked_s : default_power_time_s;
+    double time_s = 0;
 
-    for (uint32_t i = 0; i < ft_meter_n_domains(m); i++)
-        time_s = fmax(time_s, ft_meter_domain(m, i)->least_s);
+    for (uint32_t i = 0; i < ft_meter_n_domains(opt->meter); i++)
+        time_s = fmax(time_s, ft__meter_loop_s(opt->meter, i, opt->power_time_s,
+                                               opt->power_error));
     return time_s;
 }
 
@@ -303,8 +303,8 @@ static ft_status measure_energy(ft_timing *out, const ft__job *job,
     ft_trace t;
     ft_status st;
 
-    st = ft__meter_loop(opt->meter, simulated, time_for(opt->meter, opt->power_time_s),
-                        run_until_look, &l, &t, &from_s, &to_s, &why);
+    st = ft__meter_loop(opt->meter, simulated, time_for(opt), run_until_look, &l, &t,
+                        &from_s, &to_s, &why);
     if (st)
         return l.st ? l.st : no_trace(out, why.msg, err);
     st = l.st ? l.st : evaluate_trace(out, opt->meter, &t, &l, from_s, to_s, err);

@@ -14,6 +14,7 @@
 #include "graph/op_inside.h"
 #include "measure/measure_inside.h"
 #include "measure/op_job.h"
+#include "store/store.h"
 #include "store/store_inside.h"
 
 /* A network as one dataset's engine runs it. */
@@ -177,8 +178,6 @@ static ft_status lower(struct validation *k, const ft_graph *g, uint32_t policy,
 }
 
 /* ---- sums of what the store knows of its operations ---- */
-
-static const double z90 = 1.645;
 
 static int keep_newest(void *user, const ft_row *row)
 {
@@ -400,7 +399,7 @@ static ft_status sum_all(ft_validated *out, struct validation *k, ft_error *err)
 
 static void take_estimate(ft_figure *f, const ft_estimate *e)
 {
-    *f = (ft_figure){.value = e->value, .sigma = (e->high - e->low) / (2 * z90)};
+    *f = (ft_figure){.value = e->value, .sigma = (e->high - e->low) / (2 * FT__Z90)};
     if (e->basis == FT_BASIS_UNAVAILABLE)
         *f = figure_unknown(e->why);
 }
@@ -613,6 +612,12 @@ static ft_status run_whole(ft_network_timing *t, const struct live *l,
     return ft_measure_network(t, l->session, l->k.graph, how, err);
 }
 
+static const char *phase_of(const struct live *l)
+{
+    return ft_phase_name(l->k.graph->mode == FT_MODE_TRAINING ? FT_PHASE_STEP
+                                                              : FT_PHASE_FORWARD);
+}
+
 static ft_status put(struct live *l, const char *metric, const ft_measurement *m,
                      const ft_reading *r, size_t n, ft_error *err)
 {
@@ -620,7 +625,7 @@ static ft_status put(struct live *l, const char *metric, const ft_measurement *m
 
     key.spec = l->k.spec;
     key.metric = metric;
-    key.phase = l->k.graph->mode == FT_MODE_TRAINING ? "step" : "forward";
+    key.phase = phase_of(l);
     return ft__store_put(l->k.store, l->run, &key, m, r, n, err);
 }
 
@@ -731,12 +736,37 @@ static ft_status put_memory(struct live *l, ft_error *err)
     return put(l, "memory", &m, NULL, 0, err);
 }
 
+/* What it consists of, as the engine runs it: schedules are fitted to that. */
+static ft_status put_members(struct live *l, ft_error *err)
+{
+    const ft_graph *g = l->k.lowered;
+    ft_status st = ft__store_begin(l->k.store, err);
+
+    if (st)
+        return st;
+    for (uint32_t i = 0; i < g->n_ops && !st; i++) {
+        char spec[2048];
+        const ft_member m = {.source = l->k.base.engine,
+                             .whole = l->k.spec,
+                             .phase = phase_of(l),
+                             .part = spec,
+                             .count = (double)g->op_count[i]};
+
+        ft_op_print(&g->op[i], spec, sizeof(spec));
+        if (takes_part(&g->op[i]))
+            st = ft__store_add_member(l->k.store, &m, err);
+    }
+    return ft__store_end(l->k.store, st, err);
+}
+
 static ft_status put_network(struct live *l, ft_error *err)
 {
     ft_validated *v = l->out;
     ft_measurement m;
     ft_status st = ft__measurement_of_times(&m, v->reading, v->n_readings, err);
 
+    if (!st)
+        st = put_members(l, err);
     if (!st)
         st = put(l, "time", &m, v->reading, v->n_readings, err);
     return st ? st : put_memory(l, err);

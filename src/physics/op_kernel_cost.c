@@ -30,6 +30,24 @@ static double cached_s(double bytes, const ft__pace *pace)
     return hit * fmin(fast, memory) + (1 - hit) * memory;
 }
 
+/* Of a CPU: what operations hand on is in its caches, weights come from memory, and so
+ * do lines that are only written. */
+static double cpu_moved_s(const ft__op_kernel *p, double again, const ft__pace *pace)
+{
+    const double bytes = p->read - p->weights + p->written + again;
+    const double hit = kept(bytes, pace);
+
+    return p->weights / pace->memory_rate + hit * bytes / pace->cache_rate +
+           (1 - hit) * (bytes + p->written) / pace->memory_rate;
+}
+
+/* Seconds to move all that a kernel reads, `again` B of it twice, and writes. */
+static double moved_s(const ft__op_kernel *p, double again, const ft__pace *pace)
+{
+    return pace->chip->gpu ? cached_s(p->read + p->written + again, pace)
+                           : cpu_moved_s(p, again, pace);
+}
+
 /* Rows of softmax that GPUs' libraries keep in registers between finding their maximum
  * and dividing by their sum. */
 enum { IN_REGISTERS = 1024 };
@@ -44,12 +62,17 @@ static double op_kernels(const ft__op_kernel *p, const ft__hardware_spec *chip,
         return c[FT__C_norm_passes] *
                (chip->gpu && p->row > IN_CACHE ? c[FT__C_norm_wide] : 1);
     case FT__OP_KERNEL_SOFTMAX:
-        return c[FT__C_softmax_passes] *
-               (chip->gpu && p->row > IN_REGISTERS ? c[FT__C_softmax_wide] : 1);
-    case FT__OP_KERNEL_BIAS: return c[FT__C_bias_passes];
+        return c[FT__C_softmax_passes] * (!chip->gpu   ? 1
+                                          : p->strided ? c[FT__C_softmax_strided]
+                                          : p->row > IN_REGISTERS
+                                              ? c[FT__C_softmax_wide]
+                                              : 1);
+    case FT__OP_KERNEL_BIAS: /* of convolutions a kernel of its own, on GPUs */
+        return chip->gpu && p->taps > 0 ? 1 : c[FT__C_bias_passes];
     case FT__OP_KERNEL_LAYOUT: /* TF32 counts its own: tensor_cost() */
         return chip->tensor && p->size > 2 ? 0 : c[FT__C_layout_passes];
     case FT__OP_KERNEL_LOSS: return c[FT__C_step_passes];
+    case FT__OP_KERNEL_QUANTIZE: return c[FT__C_quantize_passes];
     default: return 1;
     }
 }
@@ -76,17 +99,27 @@ static double in_turn_s(const ft__op_kernel *p, double bytes, const ft__pace *pa
     return p->rows / chip->cores * pace->c[FT__C_norm_row] / chip->clock_hz;
 }
 
+/* Lane operations of pools: finding a place by divisions, then bounds for every tap.
+ * Since Turing at most 64 lanes of a core compute with integers. */
+static double pool_s(const ft__op_kernel *p, const ft__pace *pace)
+{
+    const ft__hardware_spec *chip = pace->chip;
+    const double lanes = chip->early ? 1 : fmax(1, chip->lanes / 64);
+    const double work = pace->c[FT__C_pool_place] + pace->c[FT__C_pool_tap] * p->taps;
+
+    return p->places * work * lanes * 2 / chip->vector_flops;
+}
+
 static void passes_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
 {
     const ft__hardware_spec *chip = pace->chip;
     double times = op_kernels(p, chip, pace->c);
-    double bytes = p->read + p->written + read_again(p, pace, times);
+    double again = read_again(p, pace, times), bytes = p->read + p->written + again;
 
-    out->memory_s = times * cached_s(bytes, pace);
+    out->memory_s = times * moved_s(p, again, pace);
     out->compute_s = p->special / (chip->vector_flops * pace->c[FT__C_special_rate]);
     if (p->what == FT__OP_KERNEL_POOL && chip->gpu)
-        out->compute_s +=
-            p->places * pace->c[FT__C_pool_place] * 2 / chip->vector_flops;
+        out->compute_s += pool_s(p, pace);
     out->busy_s = fmax(hypot(out->memory_s, in_turn_s(p, bytes, pace)), out->compute_s);
 }
 
@@ -337,17 +370,40 @@ static struct product_plan best_cut(const ft__op_kernel *p,
     return best;
 }
 
+/* CPUs: what registers hold of the result, dealt to cores; blocks for the caches keep
+ * reading it no bottleneck (Goto, van de Geijn 2008). One row needs no more than one.
+ */
+static const double REGISTER_ROWS = 8, REGISTER_COLUMNS = 32;
+
+static struct product_plan cpu_cut(const ft__op_kernel *p,
+                                   const struct product_machine *m)
+{
+    const double cores = m->pace->chip->cores;
+    const double rows = fmin(REGISTER_ROWS, fmin(p->m, p->n));
+    const double blocks = up(fmin(p->m, p->n) / rows) *
+                          up(fmax(p->m, p->n) / REGISTER_COLUMNS) * p->batch;
+    struct product_plan plan = {.waves = blocks / cores};
+
+    plan.compute_s = up(plan.waves) * rows * REGISTER_COLUMNS * 2 *
+                     (p->k + m->pace->c[FT__C_depth_start]) * cores /
+                     (m->rate * m->pace->tile[0]);
+    plan.total_s = plan.compute_s;
+    return plan;
+}
+
 static void product_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pace)
 {
     const struct product_machine m = {
         .pace = pace,
         .rate = pace->chip->peak_flops * out->sustained * a->share,
         .core_cache = pace->chip->clock_hz * pace->c[FT__C_cache_width]};
-    struct product_plan plan = a->way ? best_of(a, &m) : best_cut(&a->op_kernel, &m);
+    struct product_plan plan = a->way            ? best_of(a, &m)
+                               : pace->chip->gpu ? best_cut(&a->op_kernel, &m)
+                                                 : cpu_cut(&a->op_kernel, &m);
 
     out->compute_s = plan.compute_s;
     out->cache_s = plan.cache_s;
-    out->memory_s = cached_s(a->op_kernel.read + a->op_kernel.written, pace);
+    out->memory_s = moved_s(&a->op_kernel, 0, pace);
     out->waves = plan.waves;
     out->fill = plan.waves / ceil(plan.waves);
     out->busy_s = fmax(plan.total_s, out->memory_s);
@@ -680,18 +736,33 @@ static uint32_t fast(ft__algorithm *out, const ft__op_kernel *p, double share,
                                    .share = share * c[FT__C_fused_share]};
         out[n++] = apart(p, &wide, share * c[FT__C_apart_share]);
     }
-    if (p->kernel >= 3 && p->kernel < 16)
+    if (p->kernel >= 5 && p->kernel < 16)
         out[n++] = apart(p, &fft, share * c[FT__C_fft_share]);
     return n;
 }
 
-/* At most that of a plain product, but for constants that say more of all. */
-static double pointwise_share(const double *c)
+/* Of a plain product's rate; beyond it only where constants say so of all. */
+static double implicit_share(const ft__op_kernel *p, bool vectors, const double *c)
 {
-    double all = c[FT__C_conv_share];
+    const double all = c[FT__C_conv_share];
+    const double more = c[p->taps == 1 ? FT__C_pointwise_share : FT__C_window_share];
 
-    return fmin(all * c[FT__C_pointwise_share], fmax(all, 1));
+    return vectors ? fmin(all * more, fmax(all, 1)) : all;
 }
+
+/* Of the rate with channels first: vectors have few kernels for channels that lie last,
+ * and waste most of them where there are few. */
+static double last_share(const ft__op_kernel *p, const ft__hardware_spec *chip,
+                         const double *c)
+{
+    if (!p->last || !chip->gpu || is_tensor(p, chip, c))
+        return 1;
+    return fmin(p->in, p->out) < c[FT__C_tensor_channels] ? c[FT__C_last_few]
+                                                          : c[FT__C_last_share];
+}
+
+/* Fewest results of a tile of convolutions in three dimensions on tensor cores. */
+static const double VOLUME_CHANNELS = 64;
 
 static uint32_t convolution(ft__algorithm *out, const ft__op_kernel *p,
                             const ft__hardware_spec *chip, const double *c)
@@ -699,15 +770,17 @@ static uint32_t convolution(ft__algorithm *out, const ft__op_kernel *p,
     const int tensor = is_tensor(p, chip, c);
     /* TF32 works channels-last: one pass there, one back. */
     const double relaid = tensor && p->size > 2 ? p->relaid : 0;
-    const double own = chip->tensor && !tensor ? chip->vector_share : 1;
+    const double own =
+        (chip->tensor && !tensor ? chip->vector_share : 1) * last_share(p, chip, c);
     const double share = own * direction(p, c);
-    const double product =
-        own * (chip->gpu && !tensor && p->kernel == 1 ? pointwise_share(c)
-                                                      : c[FT__C_conv_share]);
+    const double product = own * implicit_share(p, chip->gpu && !tensor, c);
     uint32_t n = 0;
 
-    out[n++] = (ft__algorithm){
+    out[n] = (ft__algorithm){
         .op_kernel = *p, .share = direction(p, c) * product, .added = relaid};
+    if (tensor && p->volume)
+        out[n].op_kernel.n = fmax(p->n, VOLUME_CHANNELS);
+    n++;
     if (p->columns > 0) {
         out[n] = by_columns(p, product);
         out[n++].added += relaid;
@@ -730,7 +803,7 @@ static void direct_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *
     if (pace->chip->gpu)
         work += 2 * p->places * c[FT__C_direct_place];
     out->compute_s = work / (pace->chip->vector_flops * out->sustained);
-    out->memory_s = cached_s(p->read + p->written, pace);
+    out->memory_s = moved_s(p, 0, pace);
     out->busy_s = fmax(out->compute_s, out->memory_s);
     out->waves = 1;
 }
@@ -779,6 +852,8 @@ static bool find_ways(ft__algorithm *a, const ft__pace *pace, ft__arena *arena)
 {
     struct tiling way[MAX_WAYS], *own;
 
+    if (!pace->chip->gpu)
+        return true;
     a->n_ways = a->tensor ? tensor_ways(way, a, pace) : product_ways(way, a, pace);
     own = ft__arena_array(arena, a->n_ways, sizeof(*own));
     if (own)

@@ -99,13 +99,14 @@ static void conv_pass(ft__work *w, const struct conv_sizes *v, int gradient)
     p->batch = v->groups;
     p->taps = v->taps;
     p->kernel = fast_kernel(v);
-    p->columns = gradient == FT_WRT_X ? v->results : 0;
+    p->columns = !over_input ? 0 : v->transposed ? v->places : v->results;
     p->flops = v->flops;
     p->n = gradient == FT_WRT_X ? v->in : v->out;
     p->m = over_input == v->transposed ? v->results : v->places;
     /* Steps of more than one are zeros between the gradients: multiplied, too. */
     p->k = (over_input == v->transposed ? v->in : v->out) * v->taps;
     p->read = ((gradient == FT_WRT_X ? r : x) + v->weights) * p->size;
+    p->weights = v->weights * p->size;
     p->written = (gradient == FT_WRT_X ? x : r) * p->size;
     p->images = (double)ft_op_at(v->op, FT_K_x, 0);
     p->height = (double)(gradient == FT_WRT_X ? ft_op_at(v->op, FT_K_x, 2) : v->height);
@@ -113,7 +114,9 @@ static void conv_pass(ft__work *w, const struct conv_sizes *v, int gradient)
     p->in = gradient == FT_WRT_X ? v->out : v->in;
     p->out = p->n;
     p->tensors = (x + r) * p->size;
-    p->relaid = v->op->layout == FT_LAYOUT_CHANNELS_LAST ? 0 : 2 * p->tensors;
+    p->last = v->op->layout == FT_LAYOUT_CHANNELS_LAST;
+    p->volume = ft_op_shape(v->op, FT_K_x).rank == 5;
+    p->relaid = p->last ? 0 : 2 * p->tensors;
     p->places = p->written / p->size;
     if (direct && gradient == FT_WRT_X) /* taps between strides are looked at, too */
         p->flops = fmax(p->flops, 2 * p->places * p->taps);
@@ -122,11 +125,41 @@ static void conv_pass(ft__work *w, const struct conv_sizes *v, int gradient)
         p->n = v->in * v->taps;
         p->k = v->flops / (2 * p->m * p->n * v->groups);
         p->read = (x + r) * p->size;
+        p->weights = 0;
         p->written = v->weights * p->size;
         p->places = 0;
     }
     stream(w, FT__OP_KERNEL_LAYOUT, v->op, x + r, x + r);
     w->op_kernel[w->n - 1].kernels = 0;
+}
+
+/* Bytes of an element of the type that a key names; of the operation's own where it
+ * names none. */
+static double size_of(const ft_op *op, ft_key_id key)
+{
+    const int64_t type = ft_op_at(op, key, 0);
+
+    return (double)ft_dtype_bits(type ? (ft_dtype)type : op->dtype) / 8;
+}
+
+/* Layers multiply in fewer bits than what they are given and return: that is scaled and
+ * written in the narrow type first. */
+static bool is_quantized(const ft_op *op)
+{
+    const ft_dtype to = (ft_dtype)ft_op_at(op, FT_K_to, 0);
+
+    return op->kind == FT_KIND_linear && op->phase == FT_PHASE_FORWARD &&
+           ft_dtype_bits(op->dtype) < 16 &&
+           (to == FT_DTYPE_bf16 || to == FT_DTYPE_fp16);
+}
+
+static void quantize(ft__work *w, const ft_op *op)
+{
+    const ft_shape x = ft_op_shape(op, FT_K_x);
+    ft__op_kernel *p = next(w, FT__OP_KERNEL_QUANTIZE, op);
+
+    p->read = (double)ft_shape_elements(&x) * size_of(op, FT_K_to);
+    p->written = (double)ft_shape_elements(&x) * p->size;
 }
 
 /* What libraries call TN: as layers keep their weights. */
@@ -141,6 +174,8 @@ static void products(ft__work *w, const ft_op *op)
     ft_product list[FT_MAX_PRODUCTS];
     uint32_t n = ft_op_products(op, list);
 
+    if (is_quantized(op))
+        quantize(w, op);
     for (uint32_t i = 0; i < n; i++) {
         ft__op_kernel *p = next(w, FT__OP_KERNEL_PRODUCT, op);
         ft_shape x = ft_op_shape(&list[i].op, FT_K_x),
@@ -152,8 +187,11 @@ static void products(ft__work *w, const ft_op *op)
         p->k = (double)x.dim[2];
         p->n = (double)y.dim[2];
         p->flops = 2 * p->batch * p->m * p->k * p->n;
-        p->read = p->batch * (p->m * p->k + p->k * p->n) * p->size;
-        p->written = p->batch * p->m * p->n * p->size;
+        p->weights =
+            op->kind == FT_KIND_linear ? p->k * p->n * size_of(op, FT_K_weights) : 0;
+        p->read = p->batch *
+                  (p->m * p->k * p->size + p->k * p->n * size_of(op, FT_K_weights));
+        p->written = p->batch * p->m * p->n * size_of(op, FT_K_to);
         p->gradient = op->phase == FT_PHASE_BACKWARD ? FT_WRT_X : 0;
         p->crossed = is_crossed(op);
     }
@@ -174,8 +212,7 @@ static void mixture(ft__work *w, const ft_op *op)
                     fmax(1, (double)ft_op_at(op, FT_K_tp, 0));
     double picks = rows * topk / ways;
     double used = fmax(1, all / ways * (1 - pow(1 - topk / all, rows)));
-    int64_t own = ft_op_at(op, FT_K_weights, 0);
-    double weight = (double)ft_dtype_bits(own ? (ft_dtype)own : op->dtype) / 8;
+    double weight = size_of(op, FT_K_weights);
 
     stream(w, FT__OP_KERNEL_STREAM, op, picks * size, picks * size);
     for (int second = 0; second < 2; second++) {
@@ -195,12 +232,17 @@ static void mixture(ft__work *w, const ft_op *op)
     stream(w, FT__OP_KERNEL_STREAM, op, picks * size, rows * size);
 }
 
-static double softmax_row(const ft_op *op)
+static void softmax(ft__op_kernel *p, const ft_op *op)
 {
     ft_shape x = ft_op_shape(op, FT_K_x);
     int64_t axis = ft_op_at(op, FT_K_axis, 0);
 
-    return axis >= 0 && axis < x.rank ? (double)x.dim[axis] : 1;
+    p->row = 1;
+    if (axis < 0 || axis >= x.rank)
+        return;
+    p->row = (double)x.dim[axis];
+    for (uint32_t a = (uint32_t)axis + 1; a < x.rank; a++)
+        p->strided |= x.dim[a] > 1;
 }
 
 static double elements_of(const ft_op *op)
@@ -208,6 +250,18 @@ static double elements_of(const ft_op *op)
     ft_shape x = ft_op_shape(op, FT_K_x);
 
     return (double)ft_shape_elements(&x);
+}
+
+/* A thread for each result, backward for each number of the input. Global pools have no
+ * windows. */
+static void pool(ft__op_kernel *p, const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x);
+
+    p->places = op->phase == FT_PHASE_BACKWARD ? elements_of(op) : result_elements(op);
+    p->taps = 1;
+    for (uint32_t i = 0; i + 2 < x.rank; i++)
+        p->taps *= fmax(1, (double)ft_op_at(op, FT_K_kernel, i));
 }
 
 /* Of one row, over which layers are normalised. */
@@ -321,18 +375,20 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward)
         p->written = cost.bytes_written;
         p->special = cost.transcendentals;
         if (p->what == FT__OP_KERNEL_SOFTMAX)
-            p->row = softmax_row(op);
+            softmax(p, op);
         if (p->what == FT__OP_KERNEL_NORM)
             norm(p, op);
         if (p->what == FT__OP_KERNEL_POOL)
-            p->places = back ? elements_of(op) : result_elements(op);
+            pool(p, op);
         if (!back && (class == FT_CLASS_BINARY || op->kind == FT_KIND_where))
             find_repeats(p, op, p->read + p->written);
         return;
     }
-    if (ft_op_at(op, FT_K_bias, 0) && (!back || wrt & FT_WRT_WEIGHTS))
+    if (ft_op_at(op, FT_K_bias, 0) && (!back || wrt & FT_WRT_WEIGHTS)) {
         stream(w, FT__OP_KERNEL_BIAS, op, result_elements(forward),
                back ? 0 : result_elements(forward));
+        w->op_kernel[w->n - 1].taps = class == FT_CLASS_CONV;
+    }
 }
 
 static int floor_of(const ft_op *op)

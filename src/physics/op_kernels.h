@@ -17,6 +17,7 @@ typedef enum ft__op_kernel_kind {
     FT__OP_KERNEL_SOFTMAX,
     FT__OP_KERNEL_BIAS,
     FT__OP_KERNEL_LOSS,
+    FT__OP_KERNEL_QUANTIZE, /* what is to be multiplied, in fewer bits */
     FT__OP_KERNEL_LAYOUT,
     FT__OP_KERNEL_ATTENTION, /* m queries, n keys, heads of k numbers */
     FT__OP_KERNEL_CACHE,     /* new keys and values to where the old ones are */
@@ -32,11 +33,13 @@ typedef struct ft__op_kernel {
     /* Of convolutions: */
     double images, height, width; /* of the places that are multiplied from */
     double in, out;               /* channels of a group, in the sense of the product */
-    double taps;                  /* values of the kernel for one channel */
+    double taps;    /* values of the kernel for one channel, of a pool's window */
     double kernel;  /* its width where fast algorithms serve, otherwise 0 */
     double columns; /* of a gradient of the data by way of columns, or 0 */
     double tensors; /* B of the two tensors that are not weights */
     double relaid;  /* B of passes to where channels lie last and back, or 0 */
+    int last;       /* they lie last */
+    int volume;     /* in three dimensions */
     double places;  /* threads of a kernel that has one for each result; pools, too */
     /* Of norms: */
     double blocks; /* channels, each of which one thread block does alone, or 0 */
@@ -45,14 +48,16 @@ typedef struct ft__op_kernel {
     double heads, kv_heads;
     int causal;
 
-    double size; /* B of an element */
-    double read; /* B */
+    double size;    /* B of an element */
+    double read;    /* B */
+    double weights; /* of them: not touched since the last pass over the network */
     double written;
     double again;   /* B of an operand that is repeated, beyond reading it once */
     double apart;   /* B that are touched between two of those times */
     double row;     /* elements of one, of softmax and norms */
     double special; /* exponentials and the like */
     int crossed;    /* a product of rows with rows: both operands lie along k */
+    int strided;    /* softmax along an axis that is not the last */
     int gradient;   /* 0: forward; FT_WRT_X, FT_WRT_WEIGHTS */
     int added;      /* a gradient to the one that is there */
     int partial;    /* a step's gradient of its input, which few need */

@@ -99,10 +99,12 @@ static double optimizer_slots(const char *setting)
 
 bool ft__is_graph_mode(const char *setting)
 {
+    static const char graph[] = "graph", compiled[] = "compiled-graph";
     size_t len = 0;
     const char *mode = ft__pair(setting, "run_mode", &len);
 
-    return mode && len == 5 && memcmp(mode, "graph", len) == 0;
+    return mode && ((len == sizeof(graph) - 1 && memcmp(mode, graph, len) == 0) ||
+                    (len == sizeof(compiled) - 1 && memcmp(mode, compiled, len) == 0));
 }
 
 static int activated(const char *setting)
@@ -164,15 +166,42 @@ static double nominal_flops(ft__hardware_spec *chip, const ft_device_facts *d,
     return first_known(peak, d->peak_fp32);
 }
 
+/* Threads of "threads=8", one a core; of a CPU whose setting names none all cores. */
+static double busy_cores(const ft_device_facts *d, const char *setting)
+{
+    double threads = ft__pair_number(setting, "threads");
+
+    return is(d->type, "cpu") && threads >= 1 ? fmin(threads, d->cores) : d->cores;
+}
+
+/* That peaks of the device file belong to: those of CPUs to the base clock. */
+static double rated_clock(const ft_device_facts *d)
+{
+    return is(d->type, "cpu") ? first_known(d->base_clock_hz, d->boost_clock_hz)
+                              : first_known(d->boost_clock_hz, d->base_clock_hz);
+}
+
+/* With so many cores busy: CPUs step down from the boost clock of one core to the clock
+ * of all. */
+static double clock_under_load(const ft_device_facts *d, double cores)
+{
+    double one = first_known(d->boost_clock_hz, d->base_clock_hz);
+    double all = first_known(d->load_clock_hz, sqrt(one * rated_clock(d)));
+
+    if (!is(d->type, "cpu") || !(d->cores > 1))
+        return one;
+    return one + (all - one) * (cores - 1) / (d->cores - 1);
+}
+
 static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *d,
                                 const char *setting, const char *policy,
                                 const ft_op *op)
 {
-    double nominal = first_known(d->boost_clock_hz, d->base_clock_hz);
+    const double rated = rated_clock(d), cores = busy_cores(d, setting);
     ft__hardware_spec *chip = &out->chip;
 
     *chip =
-        (ft__hardware_spec){.cores = d->cores,
+        (ft__hardware_spec){.cores = cores,
                             .l2_bytes = d->l2_bytes,
                             .memory_bytes = d->memory_bytes,
                             .tensor_flops = d->peak_fp16,
@@ -185,12 +214,14 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
                             .gpu = is(d->type, "gpu"),
                             .amd = is(d->vendor, "AMD"),
                             .early = is(d->vendor, "NVIDIA") && !has_tensor_cores(d),
-                            .lanes = d->peak_fp32 / (2 * d->cores * nominal),
-                            .bus_bytes = d->bandwidth_bytes_per_s / d->memory_clock_hz};
+                            .lanes = d->peak_fp32 / (2 * d->cores * rated),
+                            .bus_bytes = d->bandwidth_bytes_per_s / d->memory_clock_hz,
+                            .inline_ecc = d->inline_ecc > 0};
     if (!chip->gpu)
         chip->l2_bytes = first_known(d->l3_bytes, d->l2_bytes * d->cores);
     out->facts = d;
-    out->nominal_hz = nominal;
+    out->rated_hz = rated;
+    out->nominal_hz = clock_under_load(d, cores);
     out->flops = nominal_flops(chip, d, policy, op);
     chip->vector_share = d->peak_fp32 / out->flops;
     out->gain =
@@ -199,22 +230,39 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
             : 1;
 }
 
+/* What memory delivers passes between cache and cores, whose paths go with the core
+ * clock: 64 B a clock and core. What is left of the bandwidth at a share `to` of the
+ * nominal clock, over that at a share `from` of it. */
+static double crossed_share(const ft__hardware_spec *chip, double from, double to)
+{
+    const double path = 64 * chip->cores * chip->clock_hz / chip->clock_share;
+    const double load = pow(chip->bandwidth / path, 4);
+
+    if (!chip->gpu)
+        return 1;
+    return pow((1 + load / pow(from, 4)) / (1 + load / pow(to, 4)), 0.25);
+}
+
 /* *out: a copy of r->chip, or what was made of one. */
 static void hardware_range_at(ft__hardware_spec *out, const ft__hardware_range *r,
                               const ft__operating_point *operating_point)
 {
     const ft_device_facts *d = r->facts;
-    double scale = isfinite(operating_point->clock_hz) && r->nominal_hz > 0
-                       ? operating_point->clock_hz / r->nominal_hz
-                       : 1;
+    double scale = r->chip.cores / d->cores;
 
     out->clock_hz = first_known(operating_point->clock_hz, r->nominal_hz);
+    if (out->clock_hz > 0)
+        scale *= out->clock_hz / r->rated_hz;
     out->vector_flops = d->peak_fp32 * scale;
     out->peak_flops = r->flops * scale * r->gain;
     out->bandwidth = d->bandwidth_bytes_per_s;
     if (isfinite(operating_point->memory_hz) && d->memory_clock_hz > 0)
         out->bandwidth *= operating_point->memory_hz / d->memory_clock_hz;
     out->power_w = first_known(operating_point->power_w, d->tdp_w);
+    out->tdp_w = d->tdp_w;
+    out->clock_share = scale;
+    if (scale < 1)
+        out->bandwidth *= crossed_share(out, 1, scale);
 }
 
 void ft__hardware_spec_make(ft__hardware_spec *out, const ft_device_facts *d,
@@ -228,9 +276,24 @@ void ft__hardware_spec_make(ft__hardware_spec *out, const ft_device_facts *d,
     hardware_range_at(out, &range, &operating_point);
 }
 
+void ft__hardware_spec_at(ft__hardware_spec *out, const ft_device_facts *d,
+                          double clock_hz, const char *policy, const ft_op *op)
+{
+    const ft__operating_point operating_point = {clock_hz, NAN, NAN};
+    ft__hardware_range range;
+
+    hardware_range_make(&range, d, "", policy, op);
+    *out = range.chip;
+    hardware_range_at(out, &range, &operating_point);
+}
+
 void ft__hardware_spec_hold(ft__hardware_spec *chip, double tdp_w, double share)
 {
     chip->power_w = tdp_w;
+    if (share < 1)
+        chip->bandwidth *=
+            crossed_share(chip, chip->clock_share, share * chip->clock_share);
+    chip->clock_share *= share;
     chip->clock_hz *= share;
     chip->peak_flops *= share;
     chip->vector_flops *= share;
@@ -307,17 +370,19 @@ static double together(double a, double b, double power)
 }
 
 /* Other libraries, other machines: what a GPU's constants say does not hold there. */
-static ft__physics_params of_cpu(const ft__physics_params *params)
+static ft__physics_params of_cpu(const ft__physics_params *params, double cores)
 {
     static const int instead[][2] = {
         {FT__C_tile_share, FT__C_cpu_share},    {FT__C_conv_share, FT__C_cpu_conv},
         {FT__C_memory_share, FT__C_cpu_memory}, {FT__C_kernel_s, FT__C_cpu_kernel_s},
-        {FT__C_depth_start, FT__C_cpu_start},
+        {FT__C_depth_start, FT__C_cpu_start},   {FT__C_cache_width, FT__C_cpu_cache},
+        {FT__C_direct_share, FT__C_cpu_direct}, {FT__C_special_rate, FT__C_cpu_special},
     };
     ft__physics_params t = *params;
 
     for (size_t i = 0; i < sizeof(instead) / sizeof(*instead); i++)
         t.v[instead[i][0]] = params->v[instead[i][1]];
+    t.v[FT__C_kernel_s] += params->v[FT__C_cpu_fork_s] * log2(cores);
     return t;
 }
 
@@ -328,7 +393,7 @@ static const ft__physics_params *params_for(ft__physics_params *room,
 {
     if (chip->gpu)
         return params;
-    *room = of_cpu(params);
+    *room = of_cpu(params, chip->cores);
     return room;
 }
 
@@ -336,12 +401,19 @@ static const ft__physics_params *params_for(ft__physics_params *room,
 
 static double memory_rate(const ft__hardware_spec *chip, const double *c)
 {
-    int stacked = chip->bus_bytes > 400 && chip->year >= 2017;
+    /* Device files of the newest do not say how fast their memory is clocked. */
+    const bool hbm = chip->bus_bytes > 400 || chip->bandwidth > 2e12;
+    double share = c[FT__C_memory_share];
 
-    double wide = chip->lanes > 140 ? c[FT__C_wide_memory] : 1;
-
-    return chip->bandwidth * c[FT__C_memory_share] * wide *
-           (stacked ? c[FT__C_stacked_share] : 1);
+    if (!chip->gpu)
+        return fmin(chip->bandwidth * share, chip->cores * c[FT__C_cpu_core_memory]);
+    if (chip->lanes > 140)
+        share *= c[FT__C_wide_memory];
+    if (hbm && chip->year >= 2017)
+        share *= c[FT__C_stacked_share];
+    if (!hbm && !chip->inline_ecc)
+        share *= c[FT__C_plain_share];
+    return chip->bandwidth * share;
 }
 
 /* The same constants on the same chip driven otherwise. */
@@ -398,7 +470,8 @@ void ft__work_cost(ft__terms *out, const ft__work *w, const ft__hardware_spec *c
     params = params_for(&cpu, params, chip);
     pace_make(&pace, chip, params);
     price(out, w, &pace, NULL);
-    out->launch_s = w->n && !chip->graph ? ft__host_s(&w->calls, params) : 0;
+    out->launch_s =
+        w->n && chip->gpu && !chip->graph ? ft__host_s(&w->calls, params) : 0;
     out->total_s = together(out->launch_s, out->busy_s, params->v[FT__C_overlap]);
 }
 
@@ -413,6 +486,23 @@ void ft__physics(ft__terms *out, const ft_op *op, const ft__hardware_spec *chip,
     }
     ft__work_make(&w, op, chip);
     ft__work_cost(out, &w, chip, params);
+}
+
+/* Winograd's method and transforms save multiplications, a causal mask half of them. */
+static bool may_save(const ft_op *op)
+{
+    return ft_op_at(op, FT_K_kernel, 0) > 1 || ft_op_at(op, FT_K_causal, 0);
+}
+
+double ft__physics_least(const ft_op *op, const ft__hardware_spec *chip)
+{
+    ft_cost cost;
+    double bytes, flops;
+
+    ft_op_cost(op, &cost);
+    bytes = cost.bytes_read + cost.bytes_written - fmax(0, chip->l2_bytes);
+    flops = makes_products(op) && !may_save(op) ? cost.flops : 0;
+    return fmax(bytes / chip->bandwidth, flops / chip->peak_flops);
 }
 
 /* ---- the same at many clocks ---- */
@@ -453,20 +543,4 @@ void ft__op_range_cost(ft__terms *t, ft__op_range *r, const ft__operating_point 
     }
     pace_move(&r->pace, &r->chip, *sustained);
     price(t, &r->work, &r->pace, r);
-}
-
-/* ---- power ---- */
-
-double ft__physics_power(const ft__terms *t, const ft__hardware_spec *chip,
-                         const ft__physics_params *params)
-{
-    const double *c = params->v;
-    double compute = fmin(1, t->compute_s / t->total_s);
-    double memory = fmin(1, t->memory_s / t->total_s);
-
-    if (!(t->total_s > 0))
-        return NAN;
-    return chip->power_w *
-           fmin(1, c[FT__C_power_idle] + c[FT__C_power_compute] * compute +
-                       c[FT__C_power_memory] * memory);
 }

@@ -12,14 +12,16 @@
 /* What a device offers one operation: at the clock and under the cap of a setting, for
  * its dtype and the dtype policy. SI; NaN where nobody knows. */
 typedef struct ft__hardware_spec {
-    double cores;        /* SMs, compute units, CPU cores */
-    double clock_hz;     /* the setting's, otherwise the boost clock */
+    double cores;        /* SMs, compute units; CPU: as many as threads */
+    double clock_hz;     /* the setting's, otherwise the boost clock; CPU: under load */
     double peak_flops;   /* at that clock, with tensor cores where they serve */
     double vector_flops; /* fp32 without tensor cores, at that clock */
     double bandwidth;    /* of memory, B/s, at the setting's memory clock */
     double l2_bytes;     /* CPU: the last level */
     double memory_bytes;
-    double power_w;      /* the setting's cap, otherwise TDP */
+    double power_w; /* the setting's cap, otherwise TDP */
+    double tdp_w;
+    double clock_share;  /* clock_hz over the nominal clock */
     double tensor_flops; /* 16-bit, whatever the operation's dtype: tells generations
                             apart */
     double process_nm;
@@ -28,6 +30,7 @@ typedef struct ft__hardware_spec {
     double slots;        /* the optimizer's numbers per weight; of "optimizer=adam" */
     double lanes;        /* fp32 multiply-adds of a core in one clock */
     double bus_bytes;    /* memory moves in one clock: HBM is wide, GDDR is not */
+    int inline_ecc;      /* error correction takes bandwidth of the same memory */
     int gpu;
     int amd;
     int early;     /* NVIDIA's, before Volta */
@@ -42,6 +45,9 @@ typedef struct ft__hardware_spec {
  * alone), "tf32" (in all products), "ieee" (nowhere). */
 void ft__hardware_spec_make(ft__hardware_spec *out, const ft_device_facts *d,
                             const char *setting, const char *policy, const ft_op *op);
+/* The same at a clock alone; NaN: the nominal one. */
+void ft__hardware_spec_at(ft__hardware_spec *out, const ft_device_facts *d,
+                          double clock_hz, const char *policy, const ft_op *op);
 /* How a setting drives a device; NaN: as it comes. */
 typedef struct ft__operating_point {
     double clock_hz;
@@ -62,9 +68,10 @@ bool ft__is_graph_mode(const char *setting);
 typedef struct ft__hardware_range {
     ft__hardware_spec chip; /* what no clock and no cap changes */
     const ft_device_facts *facts;
-    double nominal_hz;
-    double flops; /* at that clock */
-    double gain;  /* of matrix cores that peak rates leave out */
+    double rated_hz;   /* that peaks belong to */
+    double nominal_hz; /* as it comes */
+    double flops;      /* at rated_hz */
+    double gain;       /* of matrix cores that peak rates leave out */
 } ft__hardware_range;
 /* Held to a share of its clock: that is what a cap takes, and not power_w, which then
  * is the device's own. */
@@ -104,6 +111,10 @@ ft__physics_params ft__physics_default(void);
 void ft__physics(ft__terms *out, const ft_op *op, const ft__hardware_spec *chip,
                  const ft__physics_params *params);
 
+/* What no algorithm is faster than, s: FLOPs at the peak, where none may be saved, and
+ * bytes that the last-level cache does not hold at the bandwidth. */
+double ft__physics_least(const ft_op *op, const ft__hardware_spec *chip);
+
 /* Fit those constants that the rows say something of: least mean of
  * weight x |log(time / estimate)|, with a mild pull to where they were. Every group may
  * differ from the others in its host's time, its arithmetic and its memory as a whole
@@ -119,12 +130,5 @@ typedef struct ft__physics_row {
 } ft__physics_row;
 ft_status ft__physics_fit(ft__physics_params *params, const ft__physics_row *row,
                           size_t n, uint64_t seed, ft_error *err);
-
-/* Watts while an operation is repeated for long, of its terms: power_idle +
- * power_compute x (share of the time in which arithmetic is busy) + power_memory x
- * (that of memory), in shares of the cap and at most 1. NaN where the cap is not known.
- */
-double ft__physics_power(const ft__terms *t, const ft__hardware_spec *chip,
-                         const ft__physics_params *params);
 
 #endif

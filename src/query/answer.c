@@ -82,7 +82,7 @@ static bool is_planned(const ft_answer *a)
 static void put_assumptions(struct answer *x, const ft__question *q)
 {
     const ft_graph *g = x->a.graph;
-    const ft_remark **list = piece(x, g->n_assumptions + 4, sizeof(*list));
+    const ft_remark **list = piece(x, g->n_assumptions + 5, sizeof(*list));
     size_t *n = &x->a.n_assumptions;
 
     if (!list)
@@ -95,7 +95,13 @@ static void put_assumptions(struct answer *x, const ft__question *q)
     remark(x, list, n, FT_REMARK_RUN,
            text(x, "%s, %s at a time, %s", ft_name(FT_NAMES_MODE, g->mode), x->a.step,
                 x->a.dtype));
-    if (q->e.graph)
+    if (x->a.by == FT_ANSWERED_BY_SPECIFICATION && q->s.threads)
+        remark(x, list, n, FT_REMARK_RUN,
+               text(x,
+                    "%" PRIu64 " thread%s, as oneDNN runs it: what Python and PyTorch "
+                    "do between operations is not in it",
+                    q->s.threads, q->s.threads > 1 ? "s" : ""));
+    if (q->e.run_mode & FT__RUN_REPLAYED)
         remark(
             x, list, n, FT_REMARK_RUN,
             "replayed as a CUDA graph, as what it was learned from: --run-mode eager "
@@ -329,8 +335,7 @@ static void put_warnings(struct answer *x, const ft__question *q)
     if (*q->s.other_machine)
         remark(x, list, n, FT_REMARK_OTHER_MACHINE, text(x, "%s", q->s.other_machine));
     if (*q->s.damaged)
-        remark(x, list, n, FT_REMARK_DAMAGED,
-               text(x, "a predictor is left out: %s", q->s.damaged));
+        remark(x, list, n, FT_REMARK_DAMAGED, text(x, "%s", q->s.damaged));
     if (q->q.host && *x->a.host && strcmp(q->q.host, x->a.host) != 0)
         remark(x, list, n, FT_REMARK_OTHER_HOST,
                text(x,
@@ -464,8 +469,8 @@ static void put_network(struct answer *x, const ft__question *q)
     a->memory_planned = is_planned(a);
     if (q->many.n)
         return;
-    a->run_mode = q->e.graph ? "graph" : "eager";
-    a->host = q->e.graph ? "" : text(x, "%s", q->s.host);
+    a->run_mode = ft__run_mode_name(q->e.run_mode);
+    a->host = q->e.run_mode & FT__RUN_REPLAYED ? "" : text(x, "%s", q->s.host);
 }
 
 /* Of a device, by who makes it; NULL: none inside. */

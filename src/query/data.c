@@ -160,32 +160,10 @@ ft_status ft__data_device(const ft__data_kept **out, ft_data *d, const char *ask
 
 /* ---- predictors and measurements ---- */
 
-static bool is_store(const char *path)
-{
-    static const char magic[] = "SQLite format 3";
-    char head[sizeof(magic)] = "";
-    FILE *fp = fopen(path, "rb");
-    bool is = fp && fread(head, 1, sizeof(head), fp) == sizeof(head) &&
-              memcmp(head, magic, sizeof(magic)) == 0;
-
-    if (fp)
-        fclose(fp);
-    return is;
-}
-
-static ft_status open_csv(ft_store **store, const char *path, ft_error *err)
-{
-    uint64_t rows;
-    ft_status st = ft_store_open(store, ":memory:", FT_STORE_WRITE, err);
-
-    return st ? st : ft_store_import_file(*store, path, &rows, err);
-}
-
 static ft_status known_open(ft_calibration_set **out, const char *path, ft_error *err)
 {
     ft_store *store = NULL;
-    ft_status st = is_store(path) ? ft_store_open(&store, path, FT_STORE_READ, err)
-                                  : open_csv(&store, path, err);
+    ft_status st = ft_store_open_any(&store, path, FT_STORE_READ, err);
 
     *out = NULL;
     if (!st)

@@ -365,6 +365,8 @@ struct split_owner {
     ft_graph *lowered;
     ft__selection found[FT_PLACE_MAX_DEVICES];
     char why[1000];
+    ft_remark left_out;
+    const ft_remark *warning[1];
 };
 
 void ft_split_free(ft_split_answer *a)
@@ -395,6 +397,10 @@ static ft_status find_device(ft__place_device *out, struct split_owner *s, size_
                     "specifications",
                     found->device);
     s->a.device[i] = found->device;
+    if (*found->damaged) {
+        s->left_out = (ft_remark){FT_REMARK_DAMAGED, found->damaged};
+        s->a.n_warnings = 1;
+    }
     *out = (ft__place_device){.predictor = found->source.predictor,
                               .use = found->source.on,
                               .limit_bytes = found->limit_bytes,
@@ -443,6 +449,8 @@ static ft_status ask(struct split_owner *s, ft_data *d, const ft_query *q,
         st = ft_query_import(&s->imported, q, err);
         g = s->imported;
     }
+    s->warning[0] = &s->left_out;
+    s->a.warning = s->warning;
     s->a.n_devices = opt->n_devices;
     for (size_t i = 0; i < opt->n_devices && !st; i++)
         st = find_device(&device[i], s, i, d, q, g, opt, err);

@@ -38,9 +38,11 @@ static ft_status check_setting(const char *setting, ft_error *err)
 
 static ft_status check_run_mode(const char *mode, ft_error *err)
 {
-    if (!mode || strcmp(mode, "eager") == 0 || strcmp(mode, "graph") == 0)
+    if (!mode || ft__run_mode_find(mode, strlen(mode)) < FT__N_RUN_MODES)
         return FT_OK;
-    return ft_fail(err, FT_EINVAL, 0, "--run-mode is eager or graph, not \"%s\"", mode);
+    return ft_fail(err, FT_EINVAL, 0,
+                   "--run-mode is eager, compiled, graph or compiled-graph, not \"%s\"",
+                   mode);
 }
 
 static ft_status check_policy(const char *policy, ft_error *err)
@@ -59,6 +61,11 @@ static ft_status check_many(const ft_query *q, ft_error *err)
 
     if (!lists && !settings)
         return FT_OK;
+    if (q->run_mode && strncmp(q->run_mode, "compiled", 8) == 0)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "--run-mode %s: operations are fused in one network at one "
+                       "setting, not in many",
+                       q->run_mode);
     if ((lists && settings) || q->max_batch || (settings && q->setting))
         return ft_fail(err, FT_EINVAL, 0,
                        "ft_query: many settings, or many lists, and neither with the "

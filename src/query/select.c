@@ -278,13 +278,12 @@ static void run_on_gpu(ft__selection *s, const char *engine, const char *policy)
 static void find_engine(ft__selection *s, const ft_device_facts *facts,
                         const ft_query *q)
 {
-    const bool graph = q->run_mode && strcmp(q->run_mode, "graph") == 0;
+    const bool eager = !q->run_mode || strcmp(q->run_mode, "eager") == 0;
     const bool torch = !q->engine || strcmp(q->engine, "torch") == 0;
 
-    s->threads = q->threads;
     if (strcmp(facts->type, "cpu") == 0 && is_own_engine(engine_of(q)))
         snprintf(s->run_by, sizeof(s->run_by), "%s", engine_of(q));
-    else if (strcmp(facts->vendor, "NVIDIA") == 0 && !graph && torch)
+    else if (strcmp(facts->vendor, "NVIDIA") == 0 && eager && torch)
         run_on_gpu(s, "torch", q->policy);
 }
 
@@ -400,6 +399,27 @@ static ft_status select_device(ft__selection *s, const struct selecting *a,
     return FT_OK;
 }
 
+/* A CPU from its specifications runs as many threads as are asked for, otherwise one a
+ * core. */
+static ft_status take_threads(ft__selection *s, const ft_device_facts *facts,
+                              const ft_query *q, ft_error *err)
+{
+    s->threads = q->threads;
+    if (strcmp(facts->type, "cpu") != 0 || s->source.predictor || !(facts->cores > 0))
+        return FT_OK;
+    if ((double)q->threads > facts->cores)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "--threads %llu: %s has %.0f cores, of which each is estimated "
+                       "with one thread",
+                       (unsigned long long)q->threads, facts->title, facts->cores);
+    if (!q->threads)
+        s->threads = (uint64_t)facts->cores;
+    snprintf(s->with_host, sizeof(s->with_host), "%s%sthreads=%llu", s->setting,
+             *s->setting ? " " : "", (unsigned long long)s->threads);
+    s->source.on.setting = s->with_host;
+    return FT_OK;
+}
+
 /* Without a predictor of that very device: by a family of devices, otherwise from the
  * device's specifications. */
 static ft_status select_any(ft__selection *s, const struct selecting *a, ft_error *err)
@@ -436,8 +456,17 @@ static ft_status select_any(ft__selection *s, const struct selecting *a, ft_erro
         st = find_family(&s->source.predictor, &s->predictor, &damaged, a->d, s->device,
                          a->g, err);
     }
-    snprintf(s->damaged, sizeof(s->damaged), "%s",
-             *a->damaged.msg ? a->damaged.msg : damaged);
+    if (*a->damaged.msg)
+        damaged = a->damaged.msg;
+    if (*damaged)
+        snprintf(s->damaged, sizeof(s->damaged), "a predictor is left out: %s",
+                 damaged);
+    if (s->source.predictor && !ft_predictor_serves(s->source.predictor, device)) {
+        s->source.predictor = NULL;
+        s->predictor = "";
+    }
+    if (!st)
+        st = take_threads(s, facts, q, err);
     if (!st)
         st = check_setting(s->source.predictor, q->setting, err);
     find_engine(s, facts, q);

@@ -28,7 +28,8 @@ typedef struct ft__selection {
     char title[128];
     char note[512];       /* which variant of a product was taken; "" */
     char setting[1024];   /* asked for, otherwise as it was measured */
-    char with_host[1200]; /* the same and "host=": what a family is asked */
+    char with_host[1200]; /* the same and "host=": what a family is asked; and
+                             "threads=": a CPU from its specifications */
     char engine[64];      /* of a predictor of one device: "onednn" */
     char run_by[96];      /* the engine of this library that measures it there, with its
                              options: "torch,device=cuda"; "": none does */
@@ -39,7 +40,7 @@ typedef struct ft__selection {
     uint32_t among;          /* 1: the family was trained on this device, too */
     double limit_bytes;      /* memory of the device; NaN: not known */
     char other_machine[512]; /* the warning that the predictor is of another one; "" */
-    char damaged[1000];      /* why a predictor that was not named is left out; "" */
+    char damaged[1040];      /* that a predictor nobody named is left out; "" */
 } ft__selection;
 
 /* For the network g, as imported, by which a family is chosen (NULL: none is); q->model

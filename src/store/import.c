@@ -1,6 +1,7 @@
 /* Measurements as CSV back into a store. */
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -591,5 +592,36 @@ ft_status ft_store_import_file(ft_store *s, const char *path, uint64_t *n_rows,
     if (st == FT_OK)
         st = ft_store_import_csv(s, bytes, len, path, n_rows, err);
     free(bytes);
+    return st;
+}
+
+static bool is_sqlite(const char *path)
+{
+    static const char magic[] = "SQLite format 3"; /* with its zero */
+    char head[sizeof(magic)];
+    FILE *fp = fopen(path, "rb");
+    bool is = fp && fread(head, 1, sizeof(head), fp) == sizeof(head) &&
+              memcmp(head, magic, sizeof(magic)) == 0;
+
+    if (fp)
+        fclose(fp);
+    return is;
+}
+
+ft_status ft_store_open_any(ft_store **out, const char *path, ft_store_mode mode,
+                            ft_error *err)
+{
+    uint64_t rows;
+    ft_status st;
+
+    if (is_sqlite(path))
+        return ft_store_open(out, path, mode, err);
+    st = ft_store_open(out, ":memory:", FT_STORE_WRITE, err);
+    if (!st)
+        st = ft_store_import_file(*out, path, &rows, err);
+    if (st) {
+        ft_store_close(*out);
+        *out = NULL;
+    }
     return st;
 }

@@ -380,7 +380,7 @@ static void add_pair(struct pairs *p, const struct before *now)
         p->calibrated[p->n_calibrated++] = difference - 1;
     }
     p->stated += isnan(sigma) ? 0 : 1;
-    p->covered += (size_t)(fabs(log(difference)) <= 1.645 * sigma);
+    p->covered += (size_t)(fabs(log(difference)) <= FT__Z90 * sigma);
 }
 
 static int note(void *user, const ft_row *row)

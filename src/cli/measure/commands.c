@@ -51,9 +51,21 @@ const ft__option ft__power_table[] = {
              "where power is read; every source that works"),
     FT__FLAG(ft__commands_options, no_power, "no-power", "do not measure energy"),
     FT__SECONDS(ft__commands_options, power_time_s, "power-time", "TIME",
-                "how long what is short is looped for its energy; 5s"),
+                "how long what is short is looped for its energy; by --power-error, 5s "
+                "at most"),
+    FT__TEXT(ft__commands_options, power_error, "power-error", "P%",
+             "what updates at the ends of that loop may leave open; 2%"),
     {0},
 };
+
+double ft__power_error_of(const ft__commands_options *o)
+{
+    double share = 0;
+
+    return !o->power_error                               ? 0
+           : ft__share_from_text(&share, o->power_error) ? share
+                                                         : (double)NAN;
+}
 
 enum { MAX_LISTS = 8, MAX_COMMANDS = 1000, MAX_NAME = 256 };
 
@@ -660,6 +672,7 @@ static int measure(ft__cli *c, const ft__commands_options *o,
                               .show_output = o->show_output,
                               .ignore_failure = o->ignore_failure,
                               .power_time_s = o->power_time_s,
+                              .power_error = ft__power_error_of(o),
                               .log = &c->log};
     ft_meter *meter = NULL;
     ft_command_result *r = NULL;

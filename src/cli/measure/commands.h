@@ -12,6 +12,7 @@ typedef struct ft__commands_options {
     uint64_t warmup;
     double timeout_s;
     double power_time_s;
+    const char *power_error;
     const char *power;
     bool no_power;
     const char *setup;
@@ -29,6 +30,8 @@ typedef struct ft__commands_options {
 } ft__commands_options;
 extern const ft__option ft__commands_table[];
 extern const ft__option ft__power_table[]; /* of models and commands alike */
+/* The share that --power-error asks for; 0: it was not given; NaN: it is none. */
+double ft__power_error_of(const ft__commands_options *o);
 /* Measure the commands behind "--" and those of --shell; prints. */
 int ft__measure_commands(ft__cli *c, const ft__commands_options *o, double time_s);
 

@@ -361,7 +361,8 @@ static ft_status run_network(struct network_result *r, ft_session *s, const ft_g
     ft_measure_options how = {.min_time_s = o->time_s > 0 ? o->time_s : 2,
                               .monitor = r->monitor,
                               .meter = r->meter,
-                              .power_time_s = o->commands.power_time_s};
+                              .power_time_s = o->commands.power_time_s,
+                              .power_error = ft__power_error_of(&o->commands)};
     ft_graph *made;
     ft_status st = ft_step_make(&made, g, step, err);
 
@@ -458,6 +459,7 @@ static int measure_model(ft__cli *c, const struct measure_options *o)
 static int check(ft__cli *c, const struct measure_options *o, bool commands)
 {
     const ft__option *alien = ft__option_given(commands ? of_models : of_commands, o);
+    double error = ft__power_error_of(&o->commands);
 
     if (commands && (o->sweep.clocks || o->sweep.memory_clock || o->sweep.power_cap))
         return ft__usage(c, "for commands: foretell clocks set ... -- foretell "
@@ -466,6 +468,9 @@ static int check(ft__cli *c, const struct measure_options *o, bool commands)
         return ft__usage(c, "--%s is for %s", alien->name,
                          commands ? "models, not for commands"
                                   : "commands, not for a model");
+    if (o->commands.power_error && !(error > 0 && error < 1))
+        return ft__usage(c, "--power-error %s: a share like 2%% or 0.02",
+                         o->commands.power_error);
     if (o->commands.no_power && o->commands.power)
         return ft__usage(c, "--power and --no-power exclude each other");
     return 0;

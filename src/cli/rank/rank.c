@@ -305,7 +305,7 @@ static int resolve_devices(ft__rank_question *q)
         char name[128];
 
         snprintf(name, sizeof(name), "%s", q->device[i]);
-        code = ft__device_resolve(q->c, name, sizeof(name));
+        code = ft__device_resolve(q->c, name, sizeof(name), true);
         if (code || strcmp(name, q->device[i]) == 0)
             continue;
         free(q->device[i]);

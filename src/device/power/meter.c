@@ -222,6 +222,22 @@ static double poll_period(const ft_meter *m, const ft_domain *d)
     return fmin(fmax(d->period_s / 10, least_period_s), most_period_s);
 }
 
+double ft__meter_loop_s(const ft_meter *m, uint32_t domain, double asked_s,
+                        double error)
+{
+    static const double usual_error = 0.02, most_s = 5;
+    const ft_domain *d = &m->domain[domain];
+    /* What a value is an average over, and how late it may be seen. */
+    double update_s =
+        fmax(isfinite(d->window_s) ? fmax(d->period_s, d->window_s) : d->period_s,
+             poll_period(m, d));
+    double ends_s = isfinite(d->period_s)
+                        ? 2 * update_s / (error > 0 ? error : usual_error)
+                        : most_s;
+
+    return fmax(asked_s > 0 ? asked_s : fmin(ends_s, most_s), d->least_s);
+}
+
 /* Begin a thread that reads. */
 static ft_status begin_reading(ft_meter *m, ft_error *err)
 {

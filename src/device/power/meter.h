@@ -48,6 +48,12 @@ ft_status ft__meter_open(ft_meter **out, const ft_meter_options *opt,
 /* Let time pass; 0: what is due is read, where no thread does. The time then. */
 double ft__meter_pass(ft_meter *m, double seconds);
 
+/* Seconds to loop what is short for a domain: asked_s; 0: until two updates, those at
+ * the ends, of which it is not known what part belongs to the loop, are less than the
+ * share `error` of it (0: 0.02), 5 s at most. Never less than ft_domain.least_s. */
+double ft__meter_loop_s(const ft_meter *m, uint32_t domain, double asked_s,
+                        double error);
+
 /* Read all lanes for so long as if nothing were known of them. */
 ft_status ft__meter_try(ft_meter *m, double seconds, ft_error *err);
 /* Returns once every domain has brought two new values (where its period is not known,

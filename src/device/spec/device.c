@@ -28,6 +28,7 @@
     NUMBER(cores, 1, cores)                                                            \
     NUMBER(base_clock_mhz, 1e6, base_clock_hz)                                         \
     NUMBER(boost_clock_mhz, 1e6, boost_clock_hz)                                       \
+    NUMBER(load_clock_mhz, 1e6, load_clock_hz)                                         \
     NUMBER(memory_clock_mhz, 1e6, memory_clock_hz)                                     \
     NUMBER(peak_fp64_tflops, 1e12, peak_fp64)                                          \
     NUMBER(peak_fp32_tflops, 1e12, peak_fp32)                                          \
@@ -38,6 +39,7 @@
     NUMBER(peak_int8_tops, 1e12, peak_int8)                                            \
     NUMBER(bandwidth_gb_s, 1e9, bandwidth_bytes_per_s)                                 \
     NUMBER(memory_gib, 0x1p30, memory_bytes)                                           \
+    NUMBER(inline_ecc, 1, inline_ecc)                                                  \
     NUMBER(l2_mib, 0x1p20, l2_bytes)                                                   \
     NUMBER(l3_mib, 0x1p20, l3_bytes)                                                   \
     NUMBER(shared_memory_kib, 0x1p10, shared_memory_per_core_bytes)                    \

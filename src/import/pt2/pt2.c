@@ -500,20 +500,13 @@ static void want(ft__pt2_value *v)
         v->wanted = true;
 }
 
-static void want_operands(const ft__pt2_node *n)
-{
-    for (uint32_t i = 0; i < n->n_args; i++)
-        for (uint32_t k = 0; k < n->arg[i].n; k++)
-            want(n->arg[i].value[k]);
-}
-
 static bool is_view(const ft__pt2_node *n)
 {
     return n->rule && n->rule->traits & FT__PT2_VIEW;
 }
 
-/* In a joint graph all that leads to no loss, result or buffer is backward. Views
- * of what will be a gradient are one as well. */
+/* In a joint graph all behind what makes the last loss, result or buffer is backward.
+ * Views of what will be a gradient are one as well. */
 static void find_phases(ft__pt2 *p, ft__pt2_body *body)
 {
     bool joint = false;
@@ -535,15 +528,13 @@ static void find_phases(ft__pt2 *p, ft__pt2_body *body)
     }
     for (uint32_t i = body->n_nodes; joint && i-- > 0;) {
         ft__pt2_node *n = &body->node[i];
-        bool wanted = false;
 
         for (uint32_t k = 0; k < n->n_out; k++)
-            wanted |= n->out[k] && n->out[k]->wanted;
-        n->backward = !wanted;
-        if (wanted)
-            want_operands(n);
-        else if (is_view(n) && n->n_out && n->out[0] && n->out[0]->gradient &&
-                 ft__pt2_in(n, 0))
+            if (n->out[k] && n->out[k]->wanted)
+                return;
+        n->backward = true;
+        if (is_view(n) && n->n_out && n->out[0] && n->out[0]->gradient &&
+            ft__pt2_in(n, 0))
             ft__pt2_in(n, 0)->gradient = n->out[0]->gradient;
     }
 }

@@ -10,9 +10,9 @@
 #include "base/stats.h"
 #include "graph/op_inside.h"
 
-/* Rows that constants are fitted to, and fewest that a roofline and a group's constants
- * are fitted to. */
-enum { MOST_ROWS = 2000, LEAST_ROWS = 20, GROUP_ROWS = 60 };
+/* Rows of a device and group that constants are fitted to, and fewest that a roofline
+ * and a group's constants are fitted to. */
+enum { MOST_ROWS = 300, LEAST_ROWS = 20, GROUP_ROWS = 60 };
 
 bool ft__is_narrow(const ft_op *op)
 {
@@ -26,14 +26,17 @@ uint32_t ft__group_of(const ft_op *op)
 {
     if (op->kind == FT_KIND_moe)
         return FT__GROUP_MIXTURE;
+    if (op->kind == FT_KIND_attention)
+        return FT__GROUP_ATTENTION;
     return ft__is_narrow(op) ? FT__GROUP_NARROW : (uint32_t)ft_kind_class(op->kind);
 }
 
 const char *ft__group_name(uint32_t group)
 {
-    return group == FT__GROUP_NARROW    ? "narrow"
-           : group == FT__GROUP_MIXTURE ? "mixture"
-                                        : ft__class_name((ft_class)group);
+    return group == FT__GROUP_NARROW      ? "narrow"
+           : group == FT__GROUP_MIXTURE   ? "mixture"
+           : group == FT__GROUP_ATTENTION ? "attention"
+                                          : ft__class_name((ft_class)group);
 }
 
 static void chip_of(ft__hardware_spec *out, const ft__samples *s, uint32_t i)
@@ -56,7 +59,7 @@ static bool has_chip(const ft__samples *s, uint32_t i, ft__hardware_spec *chip)
 
 /* ---- constants of the physical estimate ---- */
 
-/* Which of n rows to take so that about MOST_ROWS are left. */
+/* Is a row, one of n, among the about MOST_ROWS that are taken of them? */
 static bool is_drawn(uint64_t seed, uint32_t row, size_t n)
 {
     ft__prng p = ft__prng_stream(seed, row);
@@ -80,17 +83,27 @@ struct known_rows {
     ft__physics_row *row;
     ft__hardware_spec *chip;
     size_t n;
+    const ft__samples *s;
 };
 
 static ft_status find_known(struct known_rows *k, const ft__samples *s,
                             const uint32_t *row, size_t n, uint64_t seed, ft_error *err)
 {
+    size_t(*of)[FT__N_GROUPS] = calloc(s->n_datasets + 1u, sizeof(*of));
+
     *k = (struct known_rows){.row = calloc(n + 1, sizeof(*k->row)),
-                             .chip = calloc(n + 1, sizeof(*k->chip))};
-    if (!k->row || !k->chip)
+                             .chip = calloc(n + 1, sizeof(*k->chip)),
+                             .s = s};
+    if (!k->row || !k->chip || !of) {
+        free(of);
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
+    }
+    for (size_t i = 0; i < n; i++)
+        of[device_of(s, row[i])][ft__group_of(&s->v[row[i]].op)]++;
     for (size_t i = 0; i < n; i++) {
-        if (!is_drawn(seed, row[i], n) || !has_chip(s, row[i], &k->chip[k->n]))
+        const size_t alike = of[device_of(s, row[i])][ft__group_of(&s->v[row[i]].op)];
+
+        if (!is_drawn(seed, row[i], alike) || !has_chip(s, row[i], &k->chip[k->n]))
             continue;
         k->row[k->n] = (ft__physics_row){.op = &s->v[row[i]].op,
                                          .chip = &k->chip[k->n],
@@ -99,6 +112,7 @@ static ft_status find_known(struct known_rows *k, const ft__samples *s,
                                          .group = device_of(s, row[i])};
         k->n++;
     }
+    free(of);
     return FT_OK;
 }
 
@@ -117,6 +131,106 @@ static size_t take_group(ft__physics_row *out, const struct known_rows *k,
     return n;
 }
 
+/* Constants between two others, in logarithms. */
+static ft__physics_params between(const ft__physics_params *from,
+                                  const ft__physics_params *to, double share)
+{
+    ft__physics_params p;
+
+    for (int i = 0; i < FT__N_PHYSICS_PARAMS; i++)
+        p.v[i] = from->v[i] * pow(to->v[i] / from->v[i], share);
+    return p;
+}
+
+/* Mean |log(time / estimate)|. */
+static double error_of(const ft__physics_params *params, const ft__physics_row *row,
+                       size_t n)
+{
+    double sum = 0;
+    size_t m = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        ft__terms t;
+        double error;
+
+        ft__physics(&t, row[i].op, row[i].chip, params);
+        error = fabs(log(row[i].time_s / t.total_s));
+        if (isfinite(error)) {
+            sum += error;
+            m++;
+        }
+    }
+    return m ? sum / (double)m : 0;
+}
+
+/* Of what is fitted as much is taken as serves chips that nothing was fitted to, in
+ * quarters. */
+enum { N_SHARES = 5 };
+
+static bool is_chip(const ft__physics_row *row, const ft__samples *s, const char *chip)
+{
+    return strcmp(ft__dataset_chip(&s->dataset[row->group]), chip) == 0;
+}
+
+/* Is the row the first of its chip? */
+static bool is_first(const ft__physics_row *row, size_t i, const ft__samples *s)
+{
+    const char *chip = ft__dataset_chip(&s->dataset[row[i].group]);
+    size_t j = 0;
+
+    while (!is_chip(&row[j], s, chip))
+        j++;
+    return j == i;
+}
+
+/* Adds to error[] what constants fitted to the other chips, in part, err by on `chip`.
+ * scratch: of n. */
+static ft_status add_left_out(double error[N_SHARES], const ft__physics_params *start,
+                              const ft__physics_row *row, size_t n,
+                              ft__physics_row *scratch, const ft__samples *s,
+                              const char *chip, uint64_t seed, ft_error *err)
+{
+    ft__physics_params fitted = *start;
+    size_t others = 0, own = 0;
+    ft_status st;
+
+    for (size_t i = 0; i < n; i++)
+        if (is_chip(&row[i], s, chip))
+            scratch[n - ++own] = row[i];
+        else
+            scratch[others++] = row[i];
+    st = ft__physics_fit(&fitted, scratch, others, seed, err);
+    for (int q = 0; q < N_SHARES && !st; q++) {
+        const ft__physics_params p = between(start, &fitted, q / (N_SHARES - 1.0));
+
+        error[q] += error_of(&p, scratch + others, own);
+    }
+    return st;
+}
+
+static ft_status share_of_fit(double *share, const ft__physics_params *start,
+                              const ft__physics_row *row, size_t n,
+                              const ft__samples *s, uint64_t seed, ft_error *err)
+{
+    ft__physics_row *scratch = calloc(n + 1, sizeof(*scratch));
+    ft_status st = scratch ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "training set");
+    double error[N_SHARES] = {0};
+    size_t chips = 0;
+    int best = 0;
+
+    for (size_t i = 0; i < n; i++)
+        chips += is_first(row, i, s);
+    for (size_t i = 0; i < n && chips > 1 && !st; i++)
+        if (is_first(row, i, s))
+            st = add_left_out(error, start, row, n, scratch, s,
+                              ft__dataset_chip(&s->dataset[row[i].group]), seed, err);
+    for (int q = 1; q < N_SHARES; q++)
+        best = error[q] < error[best] ? q : best;
+    *share = chips > 1 ? best / (N_SHARES - 1.0) : FT__ONE_CHIP_SHARE;
+    free(scratch);
+    return st;
+}
+
 static ft_status fit_groups(ft__base *b, const struct known_rows *k, uint64_t seed,
                             ft_error *err)
 {
@@ -125,16 +239,22 @@ static ft_status fit_groups(ft__base *b, const struct known_rows *k, uint64_t se
 
     for (uint32_t g = 0; g < FT__N_GROUPS && !st; g++) {
         size_t n = take_group(own, k, g);
+        const ft__physics_params start = ft__physics_default();
+        ft__physics_params fitted = start;
+        double share = 1;
 
-        if (n >= GROUP_ROWS && n < k->n)
-            st = ft__physics_fit(&b->params[g], own, n, seed, err);
+        if (n < GROUP_ROWS)
+            continue;
+        st = ft__physics_fit(&fitted, own, n, seed, err);
+        if (!st)
+            st = share_of_fit(&share, &start, own, n, k->s, seed, err);
+        b->params[g] = between(&start, &fitted, share);
     }
     free(own);
     return st;
 }
 
-/* What groups start from: of narrow products and mixtures only where there is nothing
- * else. */
+/* What groups with few rows have: of those apart only where there is nothing else. */
 static ft_status fit_common(ft__physics_params *params, const struct known_rows *k,
                             uint64_t seed, ft_error *err)
 {

@@ -11,14 +11,25 @@
  *   3. a roofline fitted to the rows: rates that the best of them reach; of all the
  *      rows, where the dataset has none */
 /* Operations that constants are fitted to together: classes, but products of less than
- * 16 bits and mixtures of experts, whose kernels are others, by themselves. */
-enum { FT__GROUP_NARROW = FT_CLASS_COUNT, FT__GROUP_MIXTURE, FT__N_GROUPS };
+ * 16 bits, mixtures of experts and attention, whose kernels are others, by themselves.
+ */
+enum {
+    FT__GROUP_NARROW = FT_CLASS_COUNT,
+    FT__GROUP_MIXTURE,
+    FT__GROUP_ATTENTION,
+    FT__N_GROUPS
+};
 bool ft__is_narrow(const ft_op *op);
 uint32_t ft__group_of(const ft_op *op);
 const char *ft__group_name(uint32_t group);
 
+/* What one chip alone shows is in part its own affair: so much of it is taken to
+ * others. */
+#define FT__ONE_CHIP_SHARE 0.5
+
 typedef struct ft__base {
-    ft__physics_params params[FT__N_GROUPS]; /* a group with rows enough has its own */
+    ft__physics_params params[FT__N_GROUPS]; /* a group with rows enough has its own, as
+                                                far as they serve chips left out */
     ft__roof *roof; /* per dataset and whether gradients are taken, then of all rows */
     uint32_t n_datasets;
 } ft__base;

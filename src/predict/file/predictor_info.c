@@ -249,6 +249,17 @@ static bool covers(const ft__model_set *l, uint32_t bits, const ft_op *op)
     return false;
 }
 
+bool ft_predictor_serves(const ft_predictor *p, const ft_device *device)
+{
+    const ft__family *f = p->family;
+    uint32_t n_gpus = 0;
+
+    for (uint32_t i = 0; i < f->n_datasets; i++)
+        n_gpus += strcmp(f->templates[i].hardware.type, "gpu") == 0;
+    return !device || strcmp(ft_device_get(device)->type, "gpu") == 0 || !n_gpus ||
+           n_gpus < f->n_datasets;
+}
+
 double ft_predictor_covers(const ft_predictor *p, const char *device, const ft_graph *g)
 {
     const ft_device_use on = {.name = device};

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stats.h"
 #include "graph/op_inside.h"
 #include "learn/learn_inside.h"
 #include "learn/numerics.h"
@@ -207,7 +208,7 @@ static ft_status learn(struct process *p, const double *residual, ft_error *err)
         p->weight[i] = ft__dot(p->inverse + i * p->n, residual, p->n);
         p->cross[i] = p->weight[i] / sqrt(p->inverse[i * p->n + i]);
     }
-    return ft__conformal(&p->low, &p->high, p->cross, p->n, 0.9, err);
+    return ft__conformal(&p->low, &p->high, p->cross, p->n, FT__COVERAGE, err);
 }
 
 /* Nothing is above `most`. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/prng.h"
+#include "base/stats.h"
 #include "learn/learn_inside.h"
 
 /* Shares are of the largest power that was seen, clocks of the highest. */
@@ -119,7 +120,7 @@ static ft_status fit_residual_scale(ft__clock_trees *t, struct tree_fit *l,
                                       &coarse, err);
     for (size_t i = 0; i < n && !st; i++)
         l->out[i] /= fmax(0, l->all[i]) + LEAST_RESIDUAL_SCALE;
-    return st ? st : ft__conformal(&t->low, &t->high, l->out, n, 0.9, err);
+    return st ? st : ft__conformal(&t->low, &t->high, l->out, n, FT__COVERAGE, err);
 }
 
 static void trees_free(ft__clock_trees *t)
@@ -213,11 +214,6 @@ double ft__clock_swing(double core)
     return core * voltage(v, core) * voltage(v, core);
 }
 
-double ft__clocks_idle(const ft__clocks *c, double core_hz)
-{
-    return voltage(c->v, relative(core_hz, c->core_hz)) / voltage(c->v, 1);
-}
-
 static double bound(const ft__clocks *c, const ft__clock_row *r)
 {
     const double *v = c->v;
@@ -301,16 +297,6 @@ static ft__clock_ratio formulae(const ft__clocks *c, const ft__clock_row *r,
 
     start_of(&s, c, r);
     return ratio_at(&s, core_hz, memory_hz);
-}
-
-void ft__clocks_power(double *ratio, const ft__clocks *c, const ft__clock_row *measured,
-                      const double *core_hz, size_t n)
-{
-    struct clock_start s;
-
-    start_of(&s, c, measured);
-    for (size_t i = 0; i < n; i++)
-        ratio[i] = ratio_at(&s, core_hz[i], NAN).power;
 }
 
 static double miss(double from, double to, double ratio)

@@ -67,12 +67,4 @@ typedef struct ft__clock_ratio {
 /* memory_hz NaN: as measured. */
 ft__clock_ratio ft__clocks_at(const ft__clocks *c, const ft__clock_row *measured,
                               double core_hz, double memory_hz);
-/* The power ratios of a model without trees at n clocks: ft__clocks_at(c, measured,
- * core_hz[i], NAN).power; what no clock changes is found once. */
-void ft__clocks_power(double *ratio, const ft__clocks *c, const ft__clock_row *measured,
-                      const double *core_hz, size_t n);
-/* What is drawn whatever runs, over that at the highest clock: it goes with the
- * voltage. */
-double ft__clocks_idle(const ft__clocks *c, double core_hz);
-
 #endif

@@ -266,9 +266,10 @@ static uint32_t template_source(const ft__family *f, const ft__dataset *on)
 
 /* ---- intervals of devices that were not measured ---- */
 
-/* Either way at least: where one chip alone is known, which tells nothing of others;
- * and of a device of a maker or sort of which none is. */
-static const double least_of_one_chip = FT__LEAST_REACH, least_of_stranger = 3;
+/* Either way at least: where one chip alone is known, which tells nothing of others; of
+ * a GPU of a maker of whom none is; and of a device of another sort. */
+static const double least_of_one_chip = FT__LEAST_REACH, least_of_stranger = 2,
+                    least_of_other_sort = 3;
 /* Sensors and loops differ as much as devices do. */
 static const double least_power_of_one_chip = 2;
 
@@ -288,18 +289,20 @@ static double least_reach(const ft__family *f, ft__metric metric, const ft__data
         first = first ? first : h;
         several = several || strcmp(h->chip, first->chip);
     }
-    if (stranger || strcmp(own.type, "gpu") != 0)
+    if (strcmp(own.type, "gpu") != 0)
+        return least_of_other_sort;
+    if (stranger)
         return least_of_stranger;
     if (several)
         return 1;
     return metric == FT__METRIC_POWER ? least_power_of_one_chip : least_of_one_chip;
 }
 
-/* And at most: of kinds never measured the bounds of all kinds reach without end.
- * Chosen, not measured. */
-static const double most_reach = 10;
+/* And at most, on whatever device: of kinds never measured the bounds of all kinds
+ * reach without end. Chosen, not measured. */
+static const double most_reach = 7;
 
-static void bound_unseen(ft__op_answer *out, size_t n, double least)
+static void bound_intervals(ft__op_answer *out, size_t n, double least)
 {
     for (size_t i = 0; i < n; i++) {
         double down = fmin(fmax(out[i].value / out[i].low, least), most_reach);
@@ -425,6 +428,28 @@ static void find_terms(ft__terms *out, const ft__model_set *l, const ft__samples
             ft__base_terms(&l->base, &out[i], s, (uint32_t)i);
 }
 
+/* Nothing is faster than the device. */
+static void bound_by_peaks(ft__op_answer *out, const ft__dataset *on,
+                           const ft__samples *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const ft__terms *t = &s->terms[i];
+        ft__hardware_spec chip;
+        double least;
+
+        if (out[i].measured || s->dataset[s->v[i].dataset].roof || !(t->busy_s > 0))
+            continue;
+        ft__hardware_spec_make(&chip, ft_device_get(on->file), on->setting, on->policy,
+                               &s->v[i].op);
+        least = ft__physics_least(&s->v[i].op, &chip) * t->total_s / t->busy_s;
+        if (least > out[i].value) {
+            out[i].low *= least / out[i].value;
+            out[i].high *= least / out[i].value;
+            out[i].value = least;
+        }
+    }
+}
+
 static ft_status ask(ft__op_answer *out, const ft__family *f, ft__metric metric,
                      const ft__dataset *on, const ft_op *ops, const ft__terms *known,
                      size_t n, ft_error *err)
@@ -461,10 +486,13 @@ static ft_status ask(ft__op_answer *out, const ft__family *f, ft__metric metric,
     s.measured = measured;
     if (!st)
         st = ft__model_set_predict(l, out, &s, row, n, err);
-    if (!st && metric <= FT__METRIC_POWER && !ft__family_knows(f, metric, on))
-        bound_unseen(out, n, least_reach(f, metric, on));
+    if (!st && metric <= FT__METRIC_POWER)
+        bound_intervals(
+            out, n, ft__family_knows(f, metric, on) ? 1 : least_reach(f, metric, on));
     if (!st)
         use_templates(out, &t, f, on, &s);
+    if (!st && metric == FT__METRIC_TIME && on->file)
+        bound_by_peaks(out, on, &s);
     free(s.v);
     free(s.dataset);
     free(measured);

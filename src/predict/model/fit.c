@@ -454,7 +454,7 @@ static ft_status calibrate(ft__fit *f, struct cv_subset *l, const ft__fit_option
         l->residual_scale[i] += f->least;
         l->residual[i] = (l->y[i] - l->best[i]) / l->residual_scale[i];
     }
-    return ft__conformal(&f->low, &f->high, l->residual, l->n, 0.9, err);
+    return ft__conformal(&f->low, &f->high, l->residual, l->n, FT__COVERAGE, err);
 }
 
 /* Regressors made of many more rows than cross-validation looked at err less than it
@@ -518,7 +518,7 @@ static ft_status calibrate_again(ft__fit *f, struct cv_subset *l, const ft_matri
         }
     f->deviation = n ? missed / (double)n : f->deviation;
     if (!st)
-        st = ft__conformal(&f->low, &f->high, predicted, n, 0.9, err);
+        st = ft__conformal(&f->low, &f->high, predicted, n, FT__COVERAGE, err);
     free(weight);
     free(predicted);
     return st;
@@ -546,7 +546,7 @@ static ft_status be_constant(ft__fit *f, const double *y, double *out,
         out[i] = f->centre;
         residual_scale[i] = y[i] - f->centre;
     }
-    st = ft__conformal(&f->low, &f->high, residual_scale, n, 0.9, err);
+    st = ft__conformal(&f->low, &f->high, residual_scale, n, FT__COVERAGE, err);
     f->typical = fmax(fmax(-f->low, f->high), FT__LEAST_RESIDUAL_SCALE);
     f->low = -1;
     f->high = 1;

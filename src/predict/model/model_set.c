@@ -178,7 +178,7 @@ ft_status ft__pooled_recalibrate(ft__fit *f, uint32_t share, const double *predi
         return ft_fail(err, FT_ENOMEM, 0, "%zu rows", n);
     for (size_t i = 0; i < n; i++)
         residual[i] = (y[i] - predicted[i]) / residual_scale[i];
-    st = ft__conformal(&f->low, &f->high, residual, n, 0.9, err);
+    st = ft__conformal(&f->low, &f->high, residual, n, FT__COVERAGE, err);
     free(residual);
     say_share(f, share);
     return st;
@@ -484,7 +484,7 @@ static ft_status common_tails(ft__model_set *l, struct regressor_rows *r, ft_err
     for (size_t i = 0; i < r->n; i++)
         if (isfinite(r->out[i]) && r->residual_scale[i] > 0)
             r->pout[n++] = (r->y[i] - r->out[i]) / r->residual_scale[i];
-    return n ? ft__conformal(&l->low, &l->high, r->pout, n, 0.9, err) : FT_OK;
+    return n ? ft__conformal(&l->low, &l->high, r->pout, n, FT__COVERAGE, err) : FT_OK;
 }
 
 /* Regressors with few rows know their middle but not their tails: there `low` and

@@ -16,9 +16,8 @@
  * by leaving each known chip out; one alone says nothing of others: */
 /* Then an interval reaches at least this factor either way. Chosen, not measured. */
 #define FT__LEAST_REACH 1.65
-/* The same of products of less than 16 bits: fp8 by blocks was up to 3.7 times off on
- * one chip by what the other showed (docs/accuracy.md). */
-#define FT__LEAST_NARROW_REACH 3
+/* The same of products of less than 16 bits, of which chips differ more. */
+#define FT__LEAST_NARROW_REACH 2
 
 /* What answers for rare kinds needs less. */
 static inline size_t ft__class_rows(size_t part_rows)

@@ -47,27 +47,47 @@ static ft_status fit_of(const ft__fit **out, const ft__model_set *l, uint32_t pa
     return st;
 }
 
-/* Are sizes beyond its rows by more than a factor of two? */
-static bool is_outside(const ft__regressor *p, const float *row)
+static bool is_beyond(const ft__regressor *p, const float *row, const uint32_t *column,
+                      size_t n, float margin)
 {
-    static const uint32_t sizes[] = {FT__F_input_elements, FT__F_output_elements,
-                                     FT__F_weight_elements, FT__F_flops, FT__F_bytes};
-
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
-        if (row[sizes[i]] < p->least[sizes[i]] - 1 ||
-            row[sizes[i]] > p->most[sizes[i]] + 1)
+    for (size_t i = 0; i < n; i++)
+        if (row[column[i]] < p->least[column[i]] - margin ||
+            row[column[i]] > p->most[column[i]] + margin)
             return true;
     return false;
 }
 
+/* Are sizes beyond its rows by more than a factor of two? */
+static bool is_new_size(const ft__regressor *p, const float *row)
+{
+    static const uint32_t sizes[] = {FT__F_input_elements, FT__F_output_elements,
+                                     FT__F_weight_elements, FT__F_flops, FT__F_bytes};
+
+    return is_beyond(p, row, sizes, sizeof(sizes) / sizeof(*sizes), 1);
+}
+
+/* Is its window, stride or grouping beyond those of all rows? Trees answer with the
+ * nearest one, but a convolution of 1 x 1 is no small one of 3 x 3. */
+static bool is_new_form(const ft__regressor *p, const float *row)
+{
+    static const uint32_t form[] = {FT__F_kernel,   FT__F_kernel_width, FT__F_stride,
+                                    FT__F_dilation, FT__F_groups,       FT__F_rank};
+
+    return is_beyond(p, row, form, sizeof(form) / sizeof(*form), 0);
+}
+
 /* One row; what no regressor is for has the median ratio and the residual scale of all.
- */
+ * Of an unknown device and a new form nothing was learned: the physical estimate. */
 static void answer(const ft__model_set *l, ft__op_answer *a, const ft__regressor *p,
                    const float *row, double value, double residual_scale, double scale)
 {
+    const bool new_form = p && is_new_form(p, row);
     double low = p ? p->fit.low : l->low, high = p ? p->fit.high : l->high;
 
-    a->far = !p || (p->scope > FT__SCOPE_KIND && !l->opt.single) || is_outside(p, row);
+    if (new_form && l->opt.unseen)
+        value = 0;
+    a->far = !p || (p->scope > FT__SCOPE_KIND && !l->opt.single) || new_form ||
+             is_new_size(p, row);
     residual_scale *= a->far ? far_factor : 1;
     a->value = ft__model_set_value(l, value, scale);
     a->low = ft__model_set_value(l, value + fmin(0, low) * residual_scale, scale);

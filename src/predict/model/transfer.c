@@ -147,7 +147,8 @@ static ft_status bounds_of_chips(double *below, double *above, size_t *chips,
 
         if (n < LEAST_ROWS || (!strangers && is_stranger(h, c)))
             continue;
-        st = ft__conformal(&below[*chips], &above[*chips], scratch, n, 0.9, err);
+        st = ft__conformal(&below[*chips], &above[*chips], scratch, n, FT__COVERAGE,
+                           err);
         (*chips)++;
     }
     ft__sort(below, *chips);
@@ -173,12 +174,12 @@ static ft_status cover_chips(double *low, double *high, const struct left_out *h
     if (!st && chips == 0)
         st = bounds_of_chips(below, above, &chips, h, true, scratch, err);
     if (!st && chips) {
-        *low = fmin(0, ft__quantile(below, chips, 0.1));
-        *high = fmax(0, ft__quantile(above, chips, 0.9));
+        *low = fmin(0, ft__quantile(below, chips, 1 - FT__COVERAGE));
+        *high = fmax(0, ft__quantile(above, chips, FT__COVERAGE));
     } else if (!st) { /* each has too few rows: all of them together */
         for (size_t i = 0; i < h->n; i++)
             scratch[i] = (h->y[i] - h->out[i]) / h->residual_scale[i];
-        st = ft__conformal(low, high, scratch, h->n, 0.9, err);
+        st = ft__conformal(low, high, scratch, h->n, FT__COVERAGE, err);
     }
     free(scratch);
     return st;
@@ -252,15 +253,31 @@ static ft_status shrink_and_cover(ft__regressor *p, struct regressor_rows *r,
     return st;
 }
 
-/* Of a part that one chip alone has rows of. */
-static void widen(ft__regressor *p)
+/* Of a part that one chip alone has rows of. How sure it is of these says nothing of
+ * other chips: all its answers are as unsure. */
+static ft_status shrink_and_widen(ft__regressor *p, struct regressor_rows *r,
+                                  ft_error *err)
 {
     const bool narrow = p->scope == FT__SCOPE_KIND && p->which >= FT_KIND_COUNT;
     const double least = narrow ? FT__LEAST_NARROW_REACH : FT__LEAST_REACH;
     const double reach = log(least) / p->fit.typical;
+    size_t n = 0;
+    ft_status st = FT_OK;
 
+    shrink(&p->fit, FT__ONE_CHIP_SHARE);
+    ft__model_free(p->fit.residual_scale);
+    p->fit.residual_scale = NULL;
+    for (size_t i = 0; i < r->m; i++) {
+        r->pout[i] *= FT__ONE_CHIP_SHARE;
+        r->presidual_scale[i] = p->fit.typical;
+        if (isfinite(r->pout[i]))
+            r->punused[n++] = (r->py[i] - r->pout[i]) / p->fit.typical;
+    }
+    if (n)
+        st = ft__conformal(&p->fit.low, &p->fit.high, r->punused, n, 0.9, err);
     p->fit.low = fmin(p->fit.low, -reach);
     p->fit.high = fmax(p->fit.high, reach);
+    return st;
 }
 
 ft_status ft__transfer_part(ft__regressor *p, struct regressor_rows *r,
@@ -268,8 +285,7 @@ ft_status ft__transfer_part(ft__regressor *p, struct regressor_rows *r,
 {
     if (several_chips(r, s))
         return shrink_and_cover(p, r, s, err);
-    widen(p);
-    return FT_OK;
+    return shrink_and_widen(p, r, err);
 }
 
 ft_status ft__transfer_tails(ft__model_set *l, const struct regressor_rows *r,

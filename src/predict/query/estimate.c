@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "physics/physics.h"
 #include "predict/data/features.h"
 
 static ft_estimate unavailable(const char *why)
@@ -74,12 +75,11 @@ void ft__estimate_count(ft_network_estimate *e)
     e->n_measured = e->n_learned = e->n_scaled = e->n_roofline = 0;
     for (uint32_t i = 0; i < e->n_ops; i++)
         switch (e->op_time[i].basis) {
-        case FT_BASIS_MEASURED:
-            e->n_measured += e->op_time[i].value > 0; /* views take nothing */
-            break;
+        case FT_BASIS_MEASURED: e->n_measured++; break;
         case FT_BASIS_LEARNED: e->n_learned++; break;
         case FT_BASIS_SCALED: e->n_scaled++; break;
         case FT_BASIS_ROOFLINE: e->n_roofline++; break;
+        case FT_BASIS_NONE:
         case FT_BASIS_ANALYTIC:
         case FT_BASIS_UNAVAILABLE:
         case FT_BASIS_COUNT: break;
@@ -109,7 +109,7 @@ static ft_estimate sum_of(const ft_network_estimate *e, const double *count)
 
     for (uint32_t i = 0; i < e->n_ops; i++)
         out.value += count[i] * e->op_time[i].value;
-    out.basis = out.value > 0 ? weakest_of_sum(e, count, out.value) : FT_BASIS_MEASURED;
+    out.basis = out.value > 0 ? weakest_of_sum(e, count, out.value) : FT_BASIS_NONE;
     return out;
 }
 
@@ -216,18 +216,69 @@ static void sum_memory(ft_network_estimate *e, const ft_estimate *w)
                               .why = ""};
 }
 
-/* PyTorch's scratch memory is known on CPUs only; context nowhere. */
+/* What PyTorch takes for a handle of cuBLAS: CublasHandlePool.cpp, two buffers of 4 MiB
+ * and eight of 16 KiB, on Hopper 32 MiB. */
+static double cublas_bytes(const ft_device_facts *d)
+{
+    if (!d->vendor || strcmp(d->vendor, "NVIDIA") != 0)
+        return 0;
+    return floor(d->compute_capability) == 9 ? 32 * 0x1p20 : 8 * 0x1p20 + 128 * 0x1p10;
+}
+
+static bool has_products(const ft_graph *g)
+{
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if (ft_kind_class(g->op[i].kind) == FT_CLASS_MATMUL)
+            return true;
+    return false;
+}
+
+/* Driver, kernels and libraries in the memory of a GPU: docs/memory.md has what was
+ * reported of them. */
+static const ft_estimate gpu_context = {
+    .value = 512 * 0x1p20, .low = 240 * 0x1p20, .high = 1500 * 0x1p20};
+/* PyTorch's allocator takes segments of 20 MiB, and what lies free between tensors of
+ * other sizes is lost to it; libraries choose their workspace by what is free. */
+static const double segment_bytes = 20 * 0x1p20, fragmented = 0.15;
+
+double ft__gpu_bytes(const ft_device_facts *d, bool products)
+{
+    return gpu_context.value + (products ? cublas_bytes(d) : 0);
+}
+
+static void add_gpu(ft_network_estimate *e, const ft_device_facts *d, const ft_graph *g)
+{
+    ft_estimate open = gpu_context;
+    double live = 0;
+
+    e->context_bytes = gpu_context.value;
+    e->part_bytes[FT_PART_WORKSPACE] +=
+        ft__gpu_bytes(d, has_products(g)) - e->context_bytes;
+    for (int p = 0; p < FT_PART_COUNT; p++)
+        live += e->part_bytes[p];
+    open.high += segment_bytes + fragmented * live;
+    sum_memory(e, &open);
+}
+
+/* As PyTorch allocates. */
 static ft_status memory_of_device(ft_network_estimate *e, const ft_device_facts *d,
                                   const ft_graph *g, ft_error *err)
 {
     const ft_estimate exact = {0};
-    bool cpu = d->type && strcmp(d->type, "cpu") == 0;
-    ft_status st = allocate(e, g, cpu ? FT_POLICY_CPU_SCRATCH : 0, err);
+    const bool gpu = d->type && strcmp(d->type, "gpu") == 0;
+    ft_status st = allocate(e, g,
+                            gpu       ? FT_POLICY_FOREACH
+                            : d->type ? FT_POLICY_CPU_SCRATCH
+                                      : 0,
+                            err);
 
-    if (!cpu)
-        e->part_bytes[FT_PART_WORKSPACE] = NAN;
     e->context_bytes = NAN;
-    sum_memory(e, &exact);
+    if (!d->type)
+        e->part_bytes[FT_PART_WORKSPACE] = NAN;
+    if (gpu)
+        add_gpu(e, d, g);
+    else
+        sum_memory(e, &exact);
     return st;
 }
 
@@ -292,13 +343,14 @@ static ft_estimate around(double value, double low, double high, ft_basis basis)
 static double device_s(const ft__op_task *w, const ft__schedule *s)
 {
     return ft__schedule_device(w) *
-           (isfinite(w->alone_s) ? s->scale[w->group] : s->bounded);
+               (isfinite(w->alone_s) ? s->scale[w->group] : s->bounded) +
+           (w->in_turn ? w->launches * s->launch_s : 0);
 }
 
 /* Of the bases that hold at least a tenth of what is shared, the least certain. */
 static ft_basis weakest(const double share[FT_BASIS_COUNT])
 {
-    ft_basis basis = FT_BASIS_MEASURED;
+    ft_basis basis = FT_BASIS_NONE;
     double sum = 0;
 
     for (int b = 0; b < FT_BASIS_COUNT; b++)
@@ -379,6 +431,9 @@ ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
     ft__network_load load = ft__schedule_no_load(cap_w);
     ft_basis basis;
 
+    if (e->run_mode & FT__RUN_FUSED)
+        load.call = FT__COMPILED_CALL;
+
     if (!count)
         return ft_fail(err, FT_ENOMEM, 0, "estimate");
     for (uint32_t i = 0; i < e->n_ops; i++)
@@ -388,7 +443,7 @@ ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
     t = ft__schedule_time(&load, s);
     basis = busy_s > 0 ? weakest_of_sum(e, count, busy_s) : FT_BASIS_SCALED;
     free(count);
-    e->host_s = load.launches * s->launch_s;
+    e->host_s = ft__schedule_host(&load, s);
     e->busy_s = busy_s;
     e->time = around(t, residual->time_low, residual->time_high, basis);
     share_phases(e, g, task, s, busy_s, residual);
@@ -422,6 +477,17 @@ static void alone(ft_estimate *t, ft_basis basis)
     t->basis = basis;
 }
 
+/* FLOP/s that bound an operation in its element type, on tensor cores where they serve.
+ */
+static ft__roof bounding_roof(const ft_device_facts *d, const ft_op *op)
+{
+    ft__hardware_spec chip;
+
+    ft__hardware_spec_make(&chip, d, "", "default", op);
+    return ft__flat_roof(fmax(d->peak_fp32, chip.peak_flops), d->bandwidth_bytes_per_s,
+                         0);
+}
+
 /* How a data sheet's figures become the time of an operation. */
 typedef double price_of(const ft_op *op, const ft__roof *roof);
 
@@ -446,9 +512,11 @@ static ft_status cost_by_specification(ft_network_estimate *out, price_of *price
     }
     st = ft__estimate_start(out, g, err);
     for (uint32_t i = 0; i < out->n_ops && !st; i++) {
-        double t = ft__costs_nothing(&g->op[i]) ? 0 : price(&g->op[i], &roof);
+        const ft__roof own = bound ? bounding_roof(d, &g->op[i]) : roof;
+        double t = ft__costs_nothing(&g->op[i]) ? 0 : price(&g->op[i], &own);
 
-        out->op_time[i] = (ft_estimate){t, bound ? t : (double)NAN, NAN, basis, ""};
+        out->op_time[i] = (ft_estimate){t, bound ? t : (double)NAN, NAN,
+                                        t > 0 ? basis : FT_BASIS_NONE, ""};
     }
     return st ? st : sum_operations(out, g, err);
 }

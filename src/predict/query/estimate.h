@@ -21,11 +21,14 @@ void ft__estimate_why_no_power(ft_network_estimate *e, const ft_device_facts *d)
 /* memory. On a machine of ours, whose dataset `engine` says what its engine takes
  * beside: a forward pass lies at the offsets that ft_plan_make() finds; a training
  * step, which our engines do not run, is counted as PyTorch allocates it;
- * op_workspace[] is set. On any other device (engine NULL) as PyTorch allocates it; its
- * file says nothing of workspace and context. */
+ * op_workspace[] is set. On any other device (engine NULL) as PyTorch allocates it, of
+ * GPUs with the context and the workspace of a library (docs/memory.md). */
 ft_status ft__estimate_memory(ft_network_estimate *e, const ft__dataset *engine,
                               const ft_device_facts *d, const ft_graph *g,
                               ft_error *err);
+/* B that a process takes on a GPU before it has tensors: context, and the workspace of
+ * cuBLAS where there are products. */
+double ft__gpu_bytes(const ft_device_facts *d, bool products);
 /* Is nothing in the graph an operation, everything measured whole? */
 bool ft__graph_is_workload(const ft_graph *g);
 /* FT_ENOTFOUND: one of g was, of which nothing but measurements tells anything. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stats.h"
 #include "physics/physics.h"
 #include "predict/file/predictor.h"
 #include "predict/model/calibration_set.h"
@@ -21,7 +22,6 @@ static const double share_unknown = 0.6;
 /* The same where many measurements of the device corrected the answers; of so few they
  * count half (bench/corrected). */
 static const double common_corrected = 0.12, share_corrected = 0.3, half_known = 10;
-static const double z90 = 1.645;
 /* From specifications, what devices left out showed of networks (docs/networks.md). */
 static const ft__log_residual residual_of_specification = {-0.5, 0.5,   -0.5,
                                                            0.5,  -0.35, 0.35};
@@ -52,11 +52,17 @@ static void take_task(ft__op_task *task, ft_estimate *device, ft__query_context 
     task->power_w = q->powered && !q->rescaled && q->power[i].value > 0
                         ? q->power[i].value
                         : ft__device_query_power(&q->a, op, queried_terms(q, i));
+    if (q->rescaled)
+        task->power_w = ft__at_most(task->power_w * ft__query_context_power_scale(q, i),
+                                    q->a.cap_w);
     if (l)
         q->a.params = l->base.params[0];
     ft__device_query_bare(task, device, &q->a, op, &q->bare[i]);
     if (ft__costs_nothing(op) || !l)
         return;
+    task->in_turn = q->plain;
+    if (q->plain)
+        task->launches = ft__task_group_of(op) != FT__TASK_OTHER;
     if (!isfinite(factor) || !(a->value > 0)) {
         task->alone_s = NAN;
         if (q->plain)
@@ -127,6 +133,25 @@ static void power_by_specification(ft_network_estimate *e, uint32_t i, double po
     ft__estimate_op_energy(e, i);
 }
 
+/* *power at another clock or cap than it was learned at. */
+static void rescale(ft_estimate *power, double value)
+{
+    const double low = hypot(log(power->value / power->low), FT__RESCALING_ERROR);
+    const double high = hypot(log(power->high / power->value), FT__RESCALING_ERROR);
+
+    power->value = value;
+    power->low = value * exp(-low);
+    power->high = value * exp(high);
+}
+
+/* Of what a compiler leaves of it. */
+static void fuse(ft__op_task *task, const ft__fused *f)
+{
+    task->launches *= f->launched;
+    task->bare_s *= f->moved;
+    task->alone_s *= f->moved;
+}
+
 static void take(ft_network_estimate *out, ft__op_task *task, ft__query_context *q,
                  uint32_t i)
 {
@@ -134,13 +159,23 @@ static void take(ft_network_estimate *out, ft__op_task *task, ft__query_context 
 
     take_task(task, &out->op_device[i], q, i);
     out->op_time[i] = time_alone(q, i, task, &out->op_device[i]);
-    if (!q->powered || q->rescaled || !(w->value > 0)) {
+    if (q->fused) {
+        const double moved = q->fused[i].moved;
+
+        fuse(task, &q->fused[i]);
+        out->op_device[i] = times(out->op_device[i], moved);
+        out->op_time[i] = times(out->op_time[i], moved);
+    }
+    if (!q->powered || !(w->value > 0)) {
         power_by_specification(out, i, task->power_w);
         return;
     }
     out->op_power[i] = (ft_estimate){
         w->value, w->low, w->high,
-        q->power_known && !w->far ? FT_BASIS_LEARNED : FT_BASIS_SCALED, ""};
+        q->power_known && !q->rescaled && !w->far ? FT_BASIS_LEARNED : FT_BASIS_SCALED,
+        ""};
+    if (q->rescaled)
+        rescale(&out->op_power[i], task->power_w);
     ft__estimate_op_energy(out, i);
 }
 
@@ -175,7 +210,7 @@ static void find_common(double *common, double *share, const ft__query_context *
         *common += (1 - open) * (common_corrected - *common);
         *share += (1 - open) * (share_corrected - *share);
     }
-    *common *= z90;
+    *common *= FT__Z90;
 }
 
 /* Errors of operations are independent in part. */
@@ -251,10 +286,9 @@ static const ft__dataset *engine_of(const ft__family *f, const ft__dataset *on)
     return NULL;
 }
 
-/* A machine of ours issues its own operations, and draws what was measured. */
+/* A machine of ours draws what was measured. */
 static void know_plain(ft_network_estimate *out)
 {
-    out->host_s = out->busy_s = NAN;
     if (out->energy.basis == FT_BASIS_UNAVAILABLE)
         out->energy.why = out->power.why = "no power was measured for this predictor";
 }
@@ -292,6 +326,9 @@ static ft_status predict_operations(ft_network_estimate *out, const ft_predictor
         st = ft__query_context_open(&q, &setting, &on, err);
     if (!st)
         st = ft__query_context_learn(&q, out, err);
+    out->run_mode =
+        q.plain ? FT__RUN_EAGER
+                : (q.a.graph ? FT__RUN_REPLAYED : 0u) | (q.fused ? FT__RUN_FUSED : 0u);
     if (!st)
         st = assemble(out, &q, err);
     if (!st)
@@ -301,13 +338,13 @@ static ft_status predict_operations(ft_network_estimate *out, const ft_predictor
         ft_network_estimate_free(out);
         return st;
     }
+    if (q.plain || strcmp(d->type ? d->type : "", "cpu") == 0) /* it issues its own */
+        out->host_s = out->busy_s = NAN;
     if (q.plain)
         know_plain(out);
     else
         ft__estimate_why_no_power(out, d);
     out->n_known = q.n_few;
-    out->graph =
-        q.f ? q.a.graph && !q.plain : on.run_mode && strcmp(on.run_mode, "graph") == 0;
     out->n_networks = q.device_schedule ? (uint32_t)q.device_schedule->n : 0;
     ft__estimate_count(out);
     return FT_OK;
@@ -337,6 +374,8 @@ ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
 {
     const ft__alone *alone = p && on->device ? ft__alone_find(p->family, on, g) : NULL;
 
+    if (p && !alone && !ft__graph_is_workload(g) && !ft_predictor_serves(p, on->device))
+        p = NULL;
     if (p && ft__graph_is_workload(g))
         return ft__clocked_network(out, &p->family->clocked, on, g, err);
     return alone ? predict_alone(out, alone, on, g, err)
@@ -360,6 +399,8 @@ ft_status ft__network_tasks(ft__tasks *out, const ft_predictor *p,
     for (uint32_t i = 0; i < q.n && !st; i++) {
         out->task[i] = (ft__op_task){.power_w = NAN};
         take_task(&out->task[i], &unused, &q, i);
+        if (q.fused)
+            fuse(&out->task[i], &q.fused[i]);
     }
     if (!st) {
         out->schedule = ft__query_context_schedule(&q, &q.a, q.a.clock_hz);

@@ -2,6 +2,8 @@
 #define PREDICT_QUERY_NETWORK_H
 
 /* Networks on devices, by what was selected to answer: what src/query asks. */
+#include <stdbool.h>
+
 #include "foretell/predictor.h"
 
 /* A network: sums over operations with counts; memory by part. `time` and
@@ -38,8 +40,20 @@ typedef struct ft_network_estimate {
     double busy_s;
     uint32_t
         n_networks; /* measured whole on the device, that the schedule was fitted to */
-    uint32_t graph; /* 1: in run mode graph, so that the host issues nothing */
+    uint32_t run_mode; /* FT__RUN_ bits */
 } ft_network_estimate;
+
+/* Run modes: who issues launches, and whether a compiler fused operations before. */
+enum {
+    FT__RUN_EAGER = 0,
+    FT__RUN_REPLAYED = 1,
+    FT__RUN_FUSED = 2,
+    FT__N_RUN_MODES = 4
+};
+/* "eager", "graph", "compiled", "compiled-graph"; both FT__RUN_ bits are the latter. */
+const char *ft__run_mode_name(uint32_t bits);
+/* FT__N_RUN_MODES: no run mode is called so. */
+uint32_t ft__run_mode_find(const char *name, size_t len);
 
 /* A few measurements of devices: every operation of a store with a time. */
 typedef struct ft_calibration_set ft_calibration_set;
@@ -63,7 +77,8 @@ typedef struct ft_device_use {
     const char *engine; /* as datasets name it ("vllm"); NULL: that of the dataset
                            that is most like the question */
     const char *engine_version; /* NULL as well */
-    const char *run_mode; /* "eager" (the host issues every operation) or "graph" (CUDA
+    const char *run_mode; /* "eager" (the host issues every operation), "compiled" (of
+                             what a compiler fused), "graph" or "compiled-graph" (CUDA
                              graphs: it issues none); NULL: as the dataset was measured,
                              from a data sheet eager */
 } ft_device_use;
@@ -72,16 +87,19 @@ typedef struct ft_device_use {
  * learned; 1 where networks of the device, of which no operation was, tell of g. */
 double ft_predictor_covers(const ft_predictor *p, const char *device,
                            const ft_graph *g);
-/* p NULL: from the specifications of a device that nobody measured: the physical
- * estimate of every operation (docs/physics.md) with default constants, host and device
- * by the schedule (docs/networks.md); of GPUs power and energy, too. The basis is
- * FT_BASIS_SCALED, of operations that the importer could not name FT_BASIS_ROOFLINE;
- * intervals are what devices left out showed. Memory as PyTorch allocates it.
- * FT_ENOTFOUND: the file lacks what is needed, or the clock is above the highest.
- * Otherwise by what was learned of operations, host and device by the schedule.
- * Operations of a device that it was trained on are measured or learned, of others
- * scaled; what was learned in no form is priced from specifications. Memory of a
- * machine of ours: a forward pass lies at the offsets that ft_plan_make() finds; a
+/* Can it say anything of the device? What was learned of GPUs alone says nothing of a
+ * CPU. */
+bool ft_predictor_serves(const ft_predictor *p, const ft_device *device);
+/* p NULL, or one that does not serve the device: from the specifications of a device
+ * that nobody measured: the physical estimate of every operation (docs/physics.md) with
+ * default constants, host and device by the schedule (docs/networks.md); of GPUs power
+ * and energy, too. The basis is FT_BASIS_SCALED, of operations that the importer could
+ * not name FT_BASIS_ROOFLINE; intervals are what devices left out showed. Memory as
+ * PyTorch allocates it. FT_ENOTFOUND: the file lacks what is needed, or the clock is
+ * above the highest. Otherwise by what was learned of operations, host and device by
+ * the schedule. Operations of a device that it was trained on are measured or learned,
+ * of others scaled; what was learned in no form is priced from specifications. Memory
+ * of a machine of ours: a forward pass lies at the offsets that ft_plan_make() finds; a
  * training step, which our engines do not run, and all of other devices as PyTorch
  * allocates it. What *on does not say is as in what was learned of that device, or of
  * most; without a device and a name it is the machine that was measured. g is lowered

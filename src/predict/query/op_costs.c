@@ -379,6 +379,7 @@ static bool by_lines(ft_brief *out, ft_op_costs *x, const ft_listed *list)
     struct list_cursor c = cursor_of(list);
     uint32_t n = 0;
     double weights = 0, most = 0;
+    bool products = false;
     ft__network_load load;
 
     x->network++;
@@ -391,6 +392,7 @@ static bool by_lines(ft_brief *out, ft_op_costs *x, const ft_listed *list)
         l = &x->line[i];
         weights += weight_bytes(l, c.count);
         most = fmax(most, (double)l->bytes);
+        products |= ft_kind_class(x->op[l->op].kind) == FT_CLASS_MATMUL;
         if (x->seen[l->op] == x->network) {
             x->task[x->place[l->op]].count += c.count;
             continue;
@@ -407,7 +409,8 @@ static bool by_lines(ft_brief *out, ft_op_costs *x, const ft_listed *list)
     load = ft__schedule_no_load(x->known.cap_w);
     ft__schedule_load(&load, x->task, n);
     ft__estimate_brief(out, &load, &x->known.schedule);
-    out->memory_bytes = weights + most;
+    out->memory_bytes =
+        weights + most + ft__gpu_bytes(ft_device_get(x->on.device), products);
     return true;
 }
 

@@ -9,6 +9,7 @@
 #include "base/pairs.h"
 #include "physics/op_kernels.h"
 #include "physics/physics.h"
+#include "physics/power.h"
 
 /* What devices left out showed of operations (docs/networks.md): 90 % of the logarithm
  * of measured over estimate. */
@@ -20,20 +21,42 @@ static const double bound_high = 10;
  * node of the graph has put its gradient where it is looked for. */
 static const double parameter_launches = 1. / 3;
 
+const char *ft__run_mode_name(uint32_t bits)
+{
+    static const char *const names[FT__N_RUN_MODES] = {
+        [FT__RUN_EAGER] = "eager",
+        [FT__RUN_REPLAYED] = "graph",
+        [FT__RUN_FUSED] = "compiled",
+        [FT__RUN_FUSED | FT__RUN_REPLAYED] = "compiled-graph",
+    };
+
+    return names[bits];
+}
+
+uint32_t ft__run_mode_find(const char *name, size_t len)
+{
+    uint32_t bits = 0;
+
+    while (bits < FT__N_RUN_MODES && (strlen(ft__run_mode_name(bits)) != len ||
+                                      memcmp(ft__run_mode_name(bits), name, len) != 0))
+        bits++;
+    return bits;
+}
+
+/* As asked for, otherwise as the setting says; FT__RUN_EAGER where neither does. */
+static uint32_t run_mode_of(const ft_device_use *on)
+{
+    size_t len = on->run_mode ? strlen(on->run_mode) : 0;
+    const char *name =
+        on->run_mode ? on->run_mode : ft__pair(on->setting, "run_mode", &len);
+    const uint32_t mode = name ? ft__run_mode_find(name, len) : FT__RUN_EAGER;
+
+    return mode < FT__N_RUN_MODES ? mode : FT__RUN_EAGER;
+}
+
 static double top_clock(const ft_device_facts *d)
 {
     return isfinite(d->boost_clock_hz) ? d->boost_clock_hz : d->base_clock_hz;
-}
-
-/* What a clock does to power, by what GPUs have in common. */
-static ft_status fit_clocks(ft__device_query *a, ft_error *err)
-{
-    const ft__clock_row highest = {.core_hz = top_clock(a->device),
-                                   .memory_hz = NAN,
-                                   .time_s = NAN,
-                                   .power_w = a->device->tdp_w};
-
-    return ft__clocks_fit(&a->clocks, &highest, 1, 0, 0, err);
 }
 
 static bool has_clock(const ft_device_facts *d, double clock_hz)
@@ -54,7 +77,7 @@ static ft_status find_clock(ft__device_query *a, ft_error *err)
     if (!has_clock(d, a->clock_hz))
         return ft_fail(err, FT_ENOTFOUND, 0, "%s: its highest clock is %.0f MHz",
                        d->name, top_clock(d) / 1e6);
-    return fit_clocks(a, err);
+    return FT_OK;
 }
 
 static ft_status check_facts(const ft__device_query *a, const ft_graph *g,
@@ -78,17 +101,24 @@ static ft_status check_facts(const ft__device_query *a, const ft_graph *g,
                  : FT_OK;
 }
 
-/* What the device draws at most under a cap (NaN: none), W. */
-static double cap_under(const ft_device_facts *d, double power_w)
+/* What the device draws at most under a cap (NaN: none), W: no cap goes below what it
+ * draws idle at its lowest clock. */
+static double cap_under(const ft_device_facts *d, double power_w,
+                        const ft__physics_params *params)
 {
-    return isfinite(power_w) ? power_w : d->tdp_w > 0 ? d->tdp_w : INFINITY;
+    const double least = ft__idle_power(params, d->tdp_w) *
+                         ft__idle_share(params, params->v[FT__C_clock_least]);
+
+    return isfinite(power_w) ? fmax(power_w, least)
+           : d->tdp_w > 0    ? d->tdp_w
+                             : INFINITY;
 }
 
 /* Does a setting change anything of a chip but whether there are launches? */
 static bool setting_changes(const char *setting)
 {
-    static const char *const names[] = {"clock",     "memory",     "power",
-                                        "optimizer", "activation", "cache"};
+    static const char *const names[] = {"clock",      "memory", "power",  "optimizer",
+                                        "activation", "cache",  "threads"};
     size_t len;
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -101,6 +131,7 @@ ft_status ft__device_query_open(ft__device_query *out, const ft_device_use *on,
                                 const ft__physics_params *params, const ft_graph *g,
                                 ft_error *err)
 {
+    const uint32_t mode = run_mode_of(on);
     double cap;
     ft_status st;
 
@@ -109,75 +140,72 @@ ft_status ft__device_query_open(ft__device_query *out, const ft_device_use *on,
                               .policy = on->policy ? on->policy : "default",
                               .params = *params};
     cap = ft__pair_number(out->setting, "power");
-    out->graph = on->run_mode ? strcmp(on->run_mode, "graph") == 0
-                              : ft__is_graph_mode(out->setting);
+    /* A CPU issues its own operations. */
+    out->graph = strcmp(out->device->type, "cpu") == 0 || mode & FT__RUN_REPLAYED;
+    out->fused = mode & FT__RUN_FUSED;
     out->capped = isfinite(cap);
     out->as_it_comes = !setting_changes(out->setting);
-    out->cap_w = cap_under(out->device, cap);
+    out->cap_w = cap_under(out->device, cap, params);
     st = check_facts(out, g, err);
     return st ? st : find_clock(out, err);
 }
 
-/* What it draws at each of n clocks (NaN: that which it comes with) if nothing holds it
- * back; NaN: a CPU, or not known. */
-static void draws_at(double *power_w, const ft__device_query *a, const ft__terms *t,
-                     const ft__hardware_spec *chip, const double *clock_hz, size_t n)
-{
-    ft__clock_row row = {.core_hz = chip->clock_hz,
-                         .memory_hz = NAN,
-                         .time_s = t->busy_s,
-                         .power_w = ft__physics_power(t, chip, &a->params)};
-    const bool clocked = a->clocks && isfinite(row.power_w);
+/* What a GPU would draw at a clock if no cap held it back, and the share of the clock
+ * that a cap leaves. */
+struct drawn {
+    double free_w;
+    double held; /* 1: all of it */
+};
 
-    for (int i = 0; i < FT__CLOCK_HINTS; i++)
-        row.hint[i] = NAN;
-    row.hint[0] = fmin(1, t->memory_s / t->busy_s);
-    if (clocked)
-        ft__clocks_power(power_w, a->clocks, &row, clock_hz, n);
-    for (size_t k = 0; k < n; k++)
-        power_w[k] =
-            clocked && isfinite(clock_hz[k]) ? row.power_w * power_w[k] : row.power_w;
+/* Of an operation whose terms at the chip's clock are *t. What the device's own power
+ * holds back is in its times, so that a cap counts against that. */
+static struct drawn drawn_by(const ft_op *op, const ft__terms *t,
+                             const ft__hardware_spec *chip, double cap_w,
+                             const ft__physics_params *params)
+{
+    const double clock = chip->clock_share, memory = fmin(1, t->memory_s / t->busy_s);
+    struct drawn out = {.held = 1};
+    ft__power p;
+
+    ft__power_make(&p, op, chip, params);
+    out.free_w = ft__power_at(&p, clock, t->busy_s);
+    if (cap_w < chip->tdp_w)
+        out.held = ft__clock_under_cap(&p, clock, t->busy_s, memory, cap_w) /
+                   ft__clock_under_cap(&p, clock, t->busy_s, memory, chip->tdp_w);
+    return out;
 }
 
-/* What the device would draw if nothing held it back; NaN: a CPU, or not known. known:
- * the terms where they are known, or NULL. */
-static double free_power(const ft__device_query *a, const ft_op *op,
-                         const ft__terms *known)
+/* known: the terms where they are known, or NULL. free_w NaN: a CPU, or not known. */
+static struct drawn drawn(const ft__device_query *a, const ft_op *op,
+                          const ft__terms *known)
 {
+    const struct drawn nothing = {NAN, 1};
     ft__hardware_spec chip;
     ft__terms t;
-    double power_w;
 
     if (!a->device)
-        return NAN;
-    ft__hardware_spec_make(&chip, a->device, "", a->policy, op);
+        return nothing;
+    ft__hardware_spec_at(&chip, a->device, a->clock_hz, a->policy, op);
     if (!chip.gpu || ft__costs_nothing(op))
-        return NAN;
+        return nothing;
     if (known && a->as_it_comes)
         t = *known;
     else
         ft__physics(&t, op, &chip, &a->params);
-    t.total_s = t.busy_s;
-    draws_at(&power_w, a, &t, &chip, &a->clock_hz, 1);
-    return power_w;
+    return drawn_by(op, &t, &chip, a->cap_w, &a->params);
 }
 
 double ft__device_query_power(const ft__device_query *a, const ft_op *op,
                               const ft__terms *t)
 {
-    double w = free_power(a, op, t);
-
-    return isfinite(w) ? fmin(w, a->cap_w) : w;
+    return ft__at_most(drawn(a, op, t).free_w, a->cap_w);
 }
 
-/* What switches draws as the clock times the square of the voltage, which falls with
- * the clock: nearly its cube. */
-static double clock_under_cap(const ft__device_query *a, double free_w, double cap_w)
+double ft__device_query_idle(const ft__device_query *a, double clock_hz)
 {
-    double idle = a->params.v[FT__C_power_idle] * a->device->tdp_w;
-    double wanted = free_w - idle, left = fmax(0.05 * idle, cap_w - idle);
-
-    return wanted > left ? cbrt(left / wanted) : 1;
+    return a->device && isfinite(clock_hz)
+               ? ft__idle_share(&a->params, clock_hz / top_clock(a->device))
+               : 1;
 }
 
 void ft__device_query_terms(ft__terms *out, const ft__device_query *a, const ft_op *op)
@@ -186,8 +214,7 @@ void ft__device_query_terms(ft__terms *out, const ft__device_query *a, const ft_
 
     ft__hardware_spec_make(&chip, a->device, a->setting, a->policy, op);
     if (a->capped)
-        ft__hardware_spec_hold(&chip, a->device->tdp_w,
-                               clock_under_cap(a, free_power(a, op, NULL), a->cap_w));
+        ft__hardware_spec_hold(&chip, a->device->tdp_w, drawn(a, op, NULL).held);
     ft__physics(out, op, &chip, &a->params);
 }
 
@@ -204,7 +231,6 @@ static ft_status range_open(ft__device_query_range *out, const ft_device_use *on
 {
     const ft__physics_params params = ft__physics_default();
     ft_device_use plain = *on;
-    bool clocked = false;
     ft_status st;
 
     *out = (ft__device_query_range){.operating_point = operating_point, .n = n};
@@ -214,25 +240,23 @@ static ft_status range_open(ft__device_query_range *out, const ft_device_use *on
         return st;
     out->sustained = malloc((n + 1) * FT__MOST_PARAMS * sizeof(*out->sustained));
     out->cap_w = malloc((n + 1) * sizeof(*out->cap_w));
-    out->clock_hz = malloc((n + 1) * sizeof(*out->clock_hz));
-    out->free_w = malloc((n + 1) * sizeof(*out->free_w));
-    if (!out->sustained || !out->cap_w || !out->clock_hz || !out->free_w)
+    if (!out->sustained || !out->cap_w)
         return ft_fail(err, FT_ENOMEM, 0, "%zu settings", n);
     for (size_t k = 0; k < n; k++) {
-        const double clock_hz = operating_point[k].clock_hz;
-        const bool open = ft__device_query_may(out->a.device, clock_hz);
+        const bool open =
+            ft__device_query_may(out->a.device, operating_point[k].clock_hz);
 
-        out->clock_hz[k] = clock_hz;
         out->cap_w[k] =
-            open ? cap_under(out->a.device, operating_point[k].power_w) : (double)NAN;
-        clocked = clocked || (open && !isnan(clock_hz));
+            open ? cap_under(out->a.device, operating_point[k].power_w, &params)
+                 : (double)NAN;
     }
-    return clocked ? fit_clocks(&out->a, err) : FT_OK;
+    return FT_OK;
 }
 
 /* One operation of many settings. */
 struct range_op {
     ft__device_query_range *r;
+    const ft_op *op;
     ft__op_range range;
     double *sustained; /* by operating_point */
 };
@@ -253,49 +277,49 @@ static double *sustained_of(ft__device_query_range *r, const ft__physics_params 
     return out;
 }
 
-static double power_at(const struct range_op *p, size_t k)
+/* As drawn(), at operating point k. */
+static struct drawn drawn_at(struct range_op *p, size_t k)
 {
-    const double free_w = p->r->free_w[k];
+    const ft__operating_point uncapped = {p->r->operating_point[k].clock_hz, NAN, NAN};
+    double sustained = NAN;
+    ft__terms t;
 
-    return isfinite(free_w) ? fmin(free_w, p->r->cap_w[k]) : free_w;
+    if (!p->range.chip.gpu)
+        return (struct drawn){NAN, 1};
+    ft__op_range_cost(&t, &p->range, &uncapped, 1, &sustained);
+    return drawn_by(p->op, &t, &p->range.chip, p->r->cap_w[k], p->range.params);
 }
 
 static void price_at(struct range_op *p, size_t k, double *busy_s, double *power_w)
 {
-    const ft__operating_point *operating_point = &p->r->operating_point[k];
-    double held = 1;
+    const struct drawn d = drawn_at(p, k);
     ft__terms t;
 
-    *power_w = power_at(p, k);
-    if (isfinite(operating_point->power_w))
-        held = clock_under_cap(&p->r->a, p->r->free_w[k], operating_point->power_w);
-    ft__op_range_cost(&t, &p->range, operating_point, held, &p->sustained[k]);
+    *power_w = ft__at_most(d.free_w, p->r->cap_w[k]);
+    if (!busy_s)
+        return;
+    ft__op_range_cost(&t, &p->range, &p->r->operating_point[k], d.held,
+                      &p->sustained[k]);
     *busy_s = t.busy_s;
 }
 
-/* What no setting changes of an operation, and what it would draw if no cap held it. */
+/* What no setting changes of an operation. */
 static bool range_op_make(struct range_op *p, const ft__physics_params *params,
-                          const ft_op *op, ft__arena *arena)
+                          ft__arena *arena)
 {
     ft__device_query_range *r = p->r;
     ft__terms t;
 
     r->a.params = *params;
-    if (!ft__op_range_make(&p->range, &t, op, r->a.device, r->a.policy, params, arena))
-        return false;
-    t.total_s = t.busy_s;
-    for (size_t k = 0; k < r->n; k++)
-        r->free_w[k] = NAN;
-    if (p->range.chip.gpu)
-        draws_at(r->free_w, &r->a, &t, &p->range.chip, r->clock_hz, r->n);
-    return true;
+    return ft__op_range_make(&p->range, &t, p->op, r->a.device, r->a.policy, params,
+                             arena);
 }
 
 static ft_status range_ask_op(ft__device_query_range *r, double *busy_s,
                               double *power_w, const ft__priced_by *by, const ft_op *op,
                               ft_error *err)
 {
-    struct range_op p = {.r = r};
+    struct range_op p = {.r = r, .op = op};
     ft__arena arena = {0};
     bool good;
 
@@ -306,13 +330,13 @@ static ft_status range_ask_op(ft__device_query_range *r, double *busy_s,
     if (ft__costs_nothing(op))
         return FT_OK;
     p.sustained = sustained_of(r, by->time);
-    good = range_op_make(&p, by->time, op, &arena);
+    good = range_op_make(&p, by->time, &arena);
     for (size_t k = 0; k < r->n && good; k++)
         price_at(&p, k, &busy_s[k], &power_w[k]);
     if (good && by->power != by->time) {
-        good = range_op_make(&p, by->power, op, &arena);
+        good = range_op_make(&p, by->power, &arena);
         for (size_t k = 0; k < r->n && good; k++)
-            power_w[k] = power_at(&p, k);
+            price_at(&p, k, NULL, &power_w[k]);
     }
     ft__arena_free(&arena);
     return good ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu settings", r->n);
@@ -329,9 +353,7 @@ ft_status ft__device_query_range_ask(ft__device_query_range *out, double *busy_s
     for (uint32_t i = 0; i < g->n_ops && !st; i++)
         st = range_ask_op(out, &busy_s[i * n], &power_w[i * n], &by[i], &g->op[i], err);
     free(out->sustained);
-    free(out->clock_hz);
-    free(out->free_w);
-    out->sustained = out->clock_hz = out->free_w = NULL;
+    out->sustained = NULL;
     return st;
 }
 
@@ -354,7 +376,7 @@ void ft__device_query_bare(ft__op_task *task, ft_estimate *time,
                            const ft__device_query *a, const ft_op *op,
                            const ft__terms *t)
 {
-    *time = (ft_estimate){0, 0, 0, FT_BASIS_MEASURED, ""};
+    *time = (ft_estimate){0, 0, 0, FT_BASIS_NONE, ""};
     task->group = ft__task_group_of(op);
     task->alone_s = task->bare_s = 0;
     if (ft__costs_nothing(op))

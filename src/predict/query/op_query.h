@@ -4,7 +4,6 @@
 #include <stdbool.h>
 
 #include "physics/physics.h"
-#include "predict/model/clock.h"
 #include "predict/query/estimate.h"
 
 /* A device that operations are asked of by its specifications. */
@@ -13,12 +12,12 @@ typedef struct ft__device_query {
     const char *setting;
     const char *policy;
     ft__physics_params params;
-    double cap_w;       /* INFINITY: not known */
-    bool capped;        /* by the setting */
-    bool as_it_comes;   /* the setting changes nothing of the chip */
-    double clock_hz;    /* NaN: as it comes */
-    ft__clocks *clocks; /* to be freed; NULL: as it comes */
-    bool graph;         /* run mode: no launches from the host */
+    double cap_w;     /* INFINITY: not known */
+    bool capped;      /* by the setting */
+    bool as_it_comes; /* the setting changes nothing of the chip */
+    double clock_hz;  /* NaN: as it comes */
+    bool graph;       /* run mode: no launches from the host */
+    bool fused;       /* run mode: by a compiler, before */
 } ft__device_query;
 
 /* FT_ENOTFOUND: the file lacks what estimates need of the operations of g, or the clock
@@ -35,11 +34,17 @@ void ft__device_query_terms(ft__terms *out, const ft__device_query *a, const ft_
 void ft__device_query_bare(ft__op_task *task, ft_estimate *time,
                            const ft__device_query *a, const ft_op *op,
                            const ft__terms *t);
-/* W while the device is busy with it; NaN: a CPU, or the file does not say. Estimated
- * at the clock that the device comes with, and from there by what GPUs have in common.
- * t: what ft__device_query_terms() said of it, or NULL. */
+/* W while the device is busy with it; NaN: a CPU, or the file does not say. t: what
+ * ft__device_query_terms() said of it, or NULL. */
 double ft__device_query_power(const ft__device_query *a, const ft_op *op,
                               const ft__terms *t);
+/* The less of both; NaN where w is. */
+static inline double ft__at_most(double w, double cap_w)
+{
+    return w > cap_w ? cap_w : w;
+}
+/* Idle power at a clock (NaN: as it comes), over that of the device as it comes. */
+double ft__device_query_idle(const ft__device_query *a, double clock_hz);
 /* What another clock adds to the error: half a 90 % interval of the logarithm. Formulae
  * alone erred 7 to 12 % on benchmarks left out (docs/notes/clocks-model.md). */
 #define FT__RESCALING_ERROR 0.2
@@ -63,16 +68,14 @@ ft_status ft__network_tasks(ft__tasks *out, const ft_predictor *p,
  */
 enum { FT__MOST_PARAMS = 2 * FT_CLASS_COUNT }; /* that are remembered */
 typedef struct ft__device_query_range {
-    ft__device_query a; /* its clocks are there where a operating_point names one */
+    ft__device_query a;
     const ft__operating_point *operating_point;
     size_t n;
     /* By constants and operating_point; NaN: not known yet. */
     const ft__physics_params *params[FT__MOST_PARAMS]; /* NULL: none yet */
-    double *sustained; /* while it is asked, like the next two */
-    double *clock_hz;  /* by operating_point, */
-    double *free_w;    /* and what an operation draws there if no cap holds it */
-    double *cap_w;     /* by operating_point: what the device draws at most; NaN:
-                          ft__device_query_open() would fail */
+    double *sustained;                                 /* while it is asked */
+    double *cap_w; /* by operating_point: what the device draws at most; NaN:
+                      ft__device_query_open() would fail */
 } ft__device_query_range;
 /* By which constants an operation is priced. */
 typedef struct ft__priced_by {
@@ -81,7 +84,7 @@ typedef struct ft__priced_by {
 /* What *on but its setting takes for every operation i of g at every operating point k:
  * busy_s[i * n + k] as ft__device_query_terms() with by[i].time, power_w[i * n + k] as
  * ft__device_query_power() with by[i].power. FT_ENOTFOUND where nothing can be asked
- * about. out->cap_w and out->a.clocks are to be freed in any case. */
+ * about. out->cap_w is to be freed in any case. */
 ft_status ft__device_query_range_ask(ft__device_query_range *out, double *busy_s,
                                      double *power_w, const ft_device_use *on,
                                      const ft__priced_by *by,

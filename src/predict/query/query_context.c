@@ -10,6 +10,7 @@
 #include "base/pairs.h"
 #include "graph/op_inside.h"
 #include "physics/physics.h"
+#include "physics/power.h"
 #include "predict/model/calibration_set.h"
 #include "predict/model/clock.h"
 
@@ -467,10 +468,17 @@ ft_status ft__query_context_learn(ft__query_context *q, ft_network_estimate *byt
 
 /* ---- the schedule ---- */
 
-/* Idle power at a clock (NaN: as it comes), over that of the device as it comes. */
-static double idle(const ft__device_query *a, double clock_hz)
+double ft__query_context_power_scale(ft__query_context *q, uint32_t i)
 {
-    return a->clocks && isfinite(clock_hz) ? ft__clocks_idle(a->clocks, clock_hz) : 1;
+    const ft_op *op = &q->g->op[i];
+    const double w = q->powered ? q->power[i].value : (double)NAN;
+    double before;
+
+    if (!q->rescaled || !(w > 0))
+        return 1;
+    q->measured.params = q->models->base.params[ft__group_of(op)];
+    before = ft__device_query_power(&q->measured, op, NULL);
+    return before > 0 ? w / before : 1;
 }
 
 /* Of the device as it comes; nothing fitted on networks. */
@@ -481,7 +489,7 @@ static ft__schedule schedule_by_specification(const ft__device_query *a)
     double tdp = a->device ? a->device->tdp_w : NAN;
 
     s.launch_s = layer_factor * params.v[FT__C_floor_s];
-    s.idle_w = tdp > 0 ? a->params.v[FT__C_power_idle] * tdp : 0;
+    s.idle_w = tdp > 0 ? ft__idle_power(&a->params, tdp) : 0;
     return s;
 }
 
@@ -494,8 +502,10 @@ ft__schedule ft__query_context_schedule(ft__query_context *q,
         q->a.params = q->models->base.params[0];
     s = q->device_schedule ? q->device_schedule->schedule
                            : schedule_by_specification(&q->a);
+    if (!q->device_schedule && q->plain)
+        s.launch_s = 0;
     if (!q->device_schedule || q->rescaled || q->interpolated)
-        s.idle_w *= idle(at, clock_hz);
+        s.idle_w *= ft__device_query_idle(at, clock_hz);
     return s;
 }
 
@@ -561,14 +571,15 @@ static bool is_probed_cpu(const ft__query_context *q, const ft_device *device)
            q->f->dataset[i].roof;
 }
 
-/* As it is asked for, otherwise as GPUs were measured; CPUs replay no graphs. */
-static const char *run_mode_of(const ft__query_context *q, const ft_device_use *on)
+/* As it is asked for, otherwise as GPUs were measured (NULL: as the setting says); CPUs
+ * replay no graphs. */
+static const char *run_mode_of(const ft_device_use *on)
 {
     const bool gpu = strcmp(ft_device_get(on->device)->type, "gpu") == 0;
 
     if (on->run_mode)
         return on->run_mode;
-    return gpu && ft__is_graph_mode(q->on.setting) ? "graph" : "eager";
+    return gpu ? NULL : "eager";
 }
 
 /* Does the setting of `on` name a session in which its device was measured? */
@@ -591,6 +602,40 @@ static const ft__device_schedule *find_schedule(const ft__family *f,
     return NULL;
 }
 
+/* Compilers lay images' channels last, which makes convolutions other ones. Transposed
+ * ones become no faster by it. */
+static void lay_last(ft__query_context *q)
+{
+    for (uint32_t i = 0; i < q->n; i++) {
+        ft_op op = q->g->op[i];
+        ft__terms own, last;
+
+        if (op.kind != FT_KIND_conv2d && op.kind != FT_KIND_conv_transpose2d)
+            continue;
+        ft__device_query_terms(&own, &q->a, &op);
+        op.layout = FT_LAYOUT_CHANNELS_LAST;
+        ft__device_query_terms(&last, &q->a, &op);
+        q->fused[i].moved *= op.kind == FT_KIND_conv2d
+                                 ? last.busy_s / own.busy_s
+                                 : fmax(1, last.busy_s / own.busy_s);
+    }
+}
+
+/* By specifications, and fused where the run mode says so. */
+static ft_status open_device(ft__query_context *q, const ft_device_use *on,
+                             ft_error *err)
+{
+    const ft__physics_params params = ft__physics_default();
+    ft_status st = ft__device_query_open(&q->a, on, &params, q->g, err);
+
+    if (st || !q->a.fused)
+        return st;
+    st = ft__graph_fuse(&q->fused, q->g, err);
+    if (!st)
+        lay_last(q);
+    return st;
+}
+
 /* What is not said is as in what was learned from. */
 ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
                                  const ft_device_use *on, ft_error *err)
@@ -610,7 +655,7 @@ ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
     ft_status st;
 
     if (!q->f)
-        return ft__device_query_open(&q->a, on, &params, q->g, err);
+        return open_device(q, on, err);
     st = ft__check_operations(q->g, err);
     if (st)
         return st;
@@ -660,18 +705,17 @@ ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
     use = (ft_device_use){.device = on->device,
                           .setting = q->on.setting,
                           .policy = q->on.policy,
-                          .run_mode = run_mode_of(q, on)};
+                          .run_mode = run_mode_of(on)};
     if (q->rescaled) {
         st = ft__device_query_open(&q->measured, &use, &params, q->g, err);
         use.setting = on->setting;
     }
-    return st ? st : ft__device_query_open(&q->a, &use, &params, q->g, err);
+    return st ? st : open_device(q, &use, err);
 }
 
 void ft__query_context_close(ft__query_context *q, ft__buf *setting)
 {
-    ft__clocks_free(q->a.clocks);
-    ft__clocks_free(q->measured.clocks);
+    free(q->fused);
     free(q->form);
     free(q->share);
     free(q->bare);

@@ -1,6 +1,7 @@
 #ifndef PREDICT_QUERY_QUERY_CONTEXT_H
 #define PREDICT_QUERY_QUERY_CONTEXT_H
 
+#include "graph/fuse.h"
 #include "predict/model/family.h"
 #include "predict/query/op_query.h"
 #include "predict/schedule/schedule.h"
@@ -42,6 +43,7 @@ typedef struct ft__query_context {
     ft__dataset *dataset; /* plain: as the family numbers them, */
     uint32_t index;       /* of which this one is asked about */
     ft__device_query a;
+    ft__fused *fused;          /* by operation; NULL: none is */
     ft__device_query measured; /* the device as it was measured: */
     bool rescaled;             /* which is at another clock or under another cap */
     bool interpolated;         /* it is, but was measured at several: */
@@ -70,5 +72,11 @@ static inline double ft__device_share(const ft__terms *t)
 {
     return t->total_s > 0 ? t->busy_s / t->total_s : 1;
 }
+
+/* What was learned of an operation's power at one clock and cap, over the estimate
+ * there: others' estimates are as far off. 1: nothing was, or what is asked is no
+ * other.
+ */
+double ft__query_context_power_scale(ft__query_context *q, uint32_t i);
 
 #endif

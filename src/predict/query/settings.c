@@ -24,6 +24,7 @@ struct settings_batch {
     double *busy_s;      /* of operation i under setting k: [i * n + k] */
     double *power_w;     /* likewise */
     ft__op_task *task;   /* of every operation, what no setting changes */
+    double *scale;       /* of its power */
     unsigned char *done; /* by setting */
 };
 
@@ -109,7 +110,8 @@ static void brief_rescaled(ft_brief *out, struct settings_batch *m,
         double factor = share * ft__device_share(&q->bare_form[i]);
         ft__op_task *task = &m->task[i];
 
-        task->power_w = m->power_w[i * m->n + k];
+        task->power_w =
+            ft__at_most(m->power_w[i * m->n + k] * m->scale[i], r->cap_w[k]);
         task->bare_s = task->alone_s = busy;
         if (ft__costs_nothing(&m->g->op[i]) || !q->f)
             continue;
@@ -134,6 +136,7 @@ static ft_status rescaled(ft_brief *out, struct settings_batch *m, ft__query_con
     for (uint32_t i = 0; i < m->n_ops; i++) {
         ft_estimate unused;
 
+        m->scale[i] = ft__query_context_power_scale(q, i);
         m->task[i] = (ft__op_task){.count = (double)m->g->op_count[i]};
         ft__device_query_bare(&m->task[i], &unused, &q->a, &m->g->op[i], &q->bare[i]);
     }
@@ -165,7 +168,6 @@ static ft_status by_rescaling(ft_brief *out, struct settings_batch *m,
     on.policy = p && !st ? q.on.policy : on.policy;
     if (!st)
         st = rescaled(out, m, &q, &r, &on, which, err);
-    ft__clocks_free(r.a.clocks);
     free(r.cap_w);
     ft__query_context_close(&q, &setting);
     return st;
@@ -243,8 +245,9 @@ static ft_status make(struct settings_batch *m, ft_error *err)
     m->busy_s = malloc(cells * sizeof(*m->busy_s));
     m->power_w = malloc(cells * sizeof(*m->power_w));
     m->task = calloc(m->n_ops + 1u, sizeof(*m->task));
+    m->scale = malloc((m->n_ops + 1u) * sizeof(*m->scale));
     m->done = calloc(m->n + 1, 1);
-    return m->busy_s && m->power_w && m->task && m->done
+    return m->busy_s && m->power_w && m->task && m->scale && m->done
                ? FT_OK
                : ft_fail(err, FT_ENOMEM, 0, "%zu settings", m->n);
 }
@@ -254,6 +257,7 @@ static void many_free(struct settings_batch *m)
     free(m->busy_s);
     free(m->power_w);
     free(m->task);
+    free(m->scale);
     free(m->done);
 }
 

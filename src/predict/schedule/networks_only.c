@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/solve.h"
+#include "base/stats.h"
 #include "learn/learn_inside.h"
 #include "physics/physics.h"
 #include "predict/model/family.h"
@@ -365,7 +366,7 @@ static ft_status find_range(double *low, double *high, const struct weights_fitt
                     log(y->item[i].time_s /
                         weights_estimate(&y->own[y->item[i].set], y->item[i].part));
     }
-    return ft__conformal(low, high, y->residual, n, 0.9, err);
+    return ft__conformal(low, high, y->residual, n, FT__COVERAGE, err);
 }
 
 static bool put_text(char *to, size_t size, const char *from)

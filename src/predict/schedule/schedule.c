@@ -53,14 +53,14 @@ static bool waited_for_host(const ft__op_task *w)
 
 ft__network_load ft__schedule_no_load(double cap_w)
 {
-    return (ft__network_load){.typical_w = NAN, .cap_w = cap_w};
+    return (ft__network_load){.call = 1, .typical_w = NAN, .cap_w = cap_w};
 }
 
 static void load_add(ft__network_load *l, const ft__op_task *w)
 {
     double device = w->count * ft__schedule_device(w);
 
-    l->launches += w->count * w->launches;
+    *(w->in_turn ? &l->in_turn : &l->launches) += w->count * w->launches;
     if (!isfinite(w->alone_s)) {
         l->unmodelled_s += device;
         return;
@@ -80,16 +80,21 @@ void ft__schedule_load(ft__network_load *l, const ft__op_task *task, size_t n)
 
 double ft__schedule_busy(const ft__network_load *l, const ft__schedule *s)
 {
-    double sum = s->bounded * l->unmodelled_s;
+    double sum = s->bounded * l->unmodelled_s + s->launch_s * l->in_turn;
 
     for (int g = 0; g < FT__N_TASK_GROUPS; g++)
         sum += s->scale[g] * l->known_s[g];
     return sum;
 }
 
+double ft__schedule_host(const ft__network_load *l, const ft__schedule *s)
+{
+    return l->launches > 0 ? s->launch_s * (l->launches + l->call) : 0;
+}
+
 double ft__schedule_time(const ft__network_load *l, const ft__schedule *s)
 {
-    return fmax(ft__schedule_busy(l, s), s->launch_s * l->launches);
+    return fmax(ft__schedule_busy(l, s), ft__schedule_host(l, s));
 }
 
 double ft__schedule_energy(const ft__network_load *l, const ft__schedule *s,

@@ -35,12 +35,13 @@ typedef struct ft__op_task {
     ft__task_group group;
     double count;    /* how often it runs in a pass */
     double launches; /* what the host issues for it each time; 0 for a view */
-    double alone_s;  /* in a loop of its own: max(host, device); NaN: never measured
-                        nor learned */
-    double bare_s;   /* what the device needs, from its specifications; above 0 */
-    double floor_s;  /* an operation that took no longer alone may have waited for the
-                        host: then no more than bare_s is the device's; 0: not known */
-    double power_w;  /* in that loop; NaN: not known */
+    bool in_turn;   /* the device itself issues them, and does nothing else meanwhile */
+    double alone_s; /* in a loop of its own: max(host, device); NaN: never measured
+                       nor learned */
+    double bare_s;  /* what the device needs, from its specifications; above 0 */
+    double floor_s; /* an operation that took no longer alone may have waited for the
+                       host: then no more than bare_s is the device's; 0: not known */
+    double power_w; /* in that loop; NaN: not known */
 } ft__op_task;
 
 /* What operations measured one by one do not say; fitted on networks that were
@@ -51,7 +52,8 @@ typedef struct ft__op_task {
 typedef struct ft__schedule {
     double scale[FT__N_TASK_GROUPS]; /* of device times, by group */
     double bounded;  /* of the bare times of operations that were never measured */
-    double launch_s; /* host time of one launch */
+    double launch_s; /* host time of one launch; in turn: what a convolution or product
+                        takes more behind others, whose code and data are in caches */
     double idle_w;   /* drawn when nothing runs */
     double dynamic;  /* scale of energy above idle */
 } ft__schedule;
@@ -66,6 +68,8 @@ typedef struct ft__network_load {
         known_s[FT__N_TASK_GROUPS]; /* device time of operations measured or learned */
     double unmodelled_s;            /* of the others */
     double launches;
+    double in_turn; /* launches that the device's time contains */
+    double call;    /* of the network, in launches: where the host issues any */
     double alone_s; /* of the known ones that kept the device busy alone, and whose
                        power is known */
     double alone_j;
@@ -80,6 +84,11 @@ double ft__schedule_device(const ft__op_task *w);
 ft__network_load ft__schedule_no_load(double cap_w);
 /* With task[n] behind what *l is of, in their order. */
 void ft__schedule_load(ft__network_load *l, const ft__op_task *task, size_t n);
+/* Checks of arguments before what torch.compile made is run, in launches: KernelBench's
+ * single operations. */
+#define FT__COMPILED_CALL 4
+/* Host time of a pass: of its launches, and of calling the network. */
+double ft__schedule_host(const ft__network_load *l, const ft__schedule *s);
 /* Seconds of a pass that is repeated: max(device, host). */
 double ft__schedule_time(const ft__network_load *l, const ft__schedule *s);
 /* Device time of a pass. */

@@ -54,12 +54,16 @@ static double residual(const struct schedule_search *q, const ft__schedule *s,
 }
 
 /* Where a search for the time of a launch, or for idle power, begins is known to an
- * order of magnitude only; what an operation takes in another layout hardly better. */
-static const double rough = 0.05, loose = 0.2;
+ * order of magnitude only; what an operation takes in another layout hardly better.
+ * What runs in turn takes as long as alone, but for what is between
+ * (docs/notes/this-machine.md). */
+static const double rough = 0.05, loose = 0.2, fair = 0.3, strict = 30;
 
 /* How much a factor is held to 1. */
 static double hold(const struct schedule_search *q, int j)
 {
+    if (!q->energy && q->n && q->network[0].load.in_turn > 0)
+        return j == 0 ? fair : strict;
     if (q->energy || j == 0)
         return rough;
     return j == 2 + FT__TASK_RELAID ? loose : 1;
@@ -139,7 +143,7 @@ void ft__schedule_fit(ft__schedule *s, const ft__known_network *network, size_t 
 ft_status ft__schedule_range(double *low, double *high, const double *residual,
                              size_t n, ft_error *err)
 {
-    ft_status st = ft__conformal(low, high, residual, n, 0.9, err);
+    ft_status st = ft__conformal(low, high, residual, n, FT__COVERAGE, err);
     double sum = 0, width;
 
     if (st || n > FT__STUDENT_ROWS)
@@ -199,6 +203,9 @@ static ft_status price(struct network_cost *n, const struct schedules_fitting *f
     return st;
 }
 
+/* What is tried first for what a convolution or product takes more behind others. */
+static const double between_s = 5e-6;
+
 /* Networks of devices that nothing was learned of, at clocks of their own, and of
  * engines other than the one whose operations the family tells there are left out. */
 static ft_status load_network(struct schedules_fitting *f, uint32_t i, ft_error *err)
@@ -218,6 +225,8 @@ static ft_status load_network(struct schedules_fitting *f, uint32_t i, ft_error 
         return FT_OK;
     st = price(n, f, w->graph, on, NULL, err);
     n->before_s = ft__schedule_time(&n->known.load, &n->start);
+    if (n->known.load.in_turn > 0)
+        n->start.launch_s = between_s;
     return st;
 }
 

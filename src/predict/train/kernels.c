@@ -185,7 +185,7 @@ static ft_status choose_usual(ft__hosts *h, double *scratch, ft_error *err)
             level_quantile(scratch, h->level, h->n_devices, UINT32_MAX, quantiles[q]);
         h->low = h->high = 0;
         if (n && !st)
-            st = ft__conformal(&h->low, &h->high, miss, n, 0.9, err);
+            st = ft__conformal(&h->low, &h->high, miss, n, FT__COVERAGE, err);
     }
     free(miss);
     return st;
@@ -196,7 +196,7 @@ static ft_status spread_parts(ft__hosts *h, ft_error *err)
 {
     h->part_low = h->part_high = 0;
     return h->n_calls > 1 ? ft__conformal(&h->part_low, &h->part_high, h->part,
-                                          h->n_calls, 0.9, err)
+                                          h->n_calls, FT__COVERAGE, err)
                           : FT_OK;
 }
 

@@ -331,6 +331,41 @@ ft_status ft__family_of_kernels(ft_predictor **out, const ft__kernel_row *row,
     return st;
 }
 
+/* All of its operations are. */
+static bool is_network_left_out(const ft_train_options *opt, const ft_graph *g)
+{
+    uint32_t n = 0;
+
+    while (n < g->n_ops && is_left_out(opt, &g->op[n]))
+        n++;
+    return n == g->n_ops;
+}
+
+/* Those asked for; otherwise, of one machine, those that were measured on it, as its
+ * operations were. *hidden: those that opt leaves out. */
+static ft_status read_networks(ft__network_samples *out, bool **hidden, ft_store *store,
+                               const ft_train_options *opt, ft_error *err)
+{
+    const ft_key *own = &opt->filter;
+    char where[600] = "";
+    ft_status st;
+
+    if (!opt->networks && !(store && own->device && own->engine && own->setting))
+        return FT_OK;
+    if (!opt->networks)
+        snprintf(where, sizeof(where), "device=%s engine=%s %s", own->device,
+                 own->engine, own->setting);
+    st = ft__network_samples_read(out, store, opt->networks ? opt->networks : where,
+                                  opt->networks ? opt->find : NULL, opt->find_user,
+                                  opt->data_dir, err);
+    *hidden = st ? NULL : calloc(out->n + 1, sizeof(**hidden));
+    if (!st && !*hidden)
+        st = ft_fail(err, FT_ENOMEM, 0, "%zu networks", out->n);
+    for (size_t i = 0; i < out->n && !st; i++)
+        (*hidden)[i] = is_network_left_out(opt, out->v[i].graph);
+    return st;
+}
+
 /* There have to be some of use where networks are asked for. */
 static ft_status check_networks(const ft__schedules_found *found, ft_error *err)
 {
@@ -480,22 +515,22 @@ ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
     ft__samples all = {0}, own = {0}, workloads = {0};
     ft__network_samples networks = {0};
     ft__schedules_found found;
-    const ft__family_options how = {.learn = {.importance = to.tell ? &to : NULL,
-                                              .fit = {.methods = opt->methods,
-                                                      .mix = opt->mix,
-                                                      .tune = opt->tune != 0,
-                                                      .n_folds = opt->n_folds,
-                                                      .n_trees = opt->n_trees,
-                                                      .seed = opt->seed,
-                                                      .threads = opt->threads},
-                                              .single = opt->single != 0},
-                                    .most_bytes = opt->most_bytes,
-                                    .forget = opt->forget != 0,
-                                    .before = opt->add ? opt->add->family : NULL,
-                                    .workloads = &workloads,
-                                    .networks = opt->networks ? &networks : NULL,
-                                    .found = &found,
-                                    .log = opt->log};
+    bool *hidden = NULL;
+    ft__family_options how = {.learn = {.importance = to.tell ? &to : NULL,
+                                        .fit = {.methods = opt->methods,
+                                                .mix = opt->mix,
+                                                .tune = opt->tune != 0,
+                                                .n_folds = opt->n_folds,
+                                                .n_trees = opt->n_trees,
+                                                .seed = opt->seed,
+                                                .threads = opt->threads},
+                                        .single = opt->single != 0},
+                              .most_bytes = opt->most_bytes,
+                              .forget = opt->forget != 0,
+                              .before = opt->add ? opt->add->family : NULL,
+                              .workloads = &workloads,
+                              .found = &found,
+                              .log = opt->log};
     ft__family f = {0};
     ft_status st;
 
@@ -503,9 +538,11 @@ ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
     st = store ? read_rows(&own, &all, &workloads, store, opt, err) : FT_OK;
     if (!st && store && how.before)
         st = order_as(&own, how.before, err);
-    if (!st && opt->networks)
-        st = ft__network_samples_read(&networks, store, opt->networks, opt->find,
-                                      opt->find_user, opt->data_dir, err);
+    if (!st)
+        st = read_networks(&networks, &hidden, store, opt, err);
+    if (!st && (opt->networks || networks.n >= FT__LEAST_NETWORKS))
+        how.networks = &networks;
+    how.hidden = hidden;
     if (!st && store)
         st = ft__family_train(&f, &own, &how, err);
     if (!st && opt->networks)
@@ -515,6 +552,7 @@ ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
     if (!st)
         st = ft__predictor_of_family(out, &f, err);
     ft__family_free(&f);
+    free(hidden);
     ft__network_samples_free(&networks);
     ft__samples_free(&own);
     ft__samples_free(&workloads);

@@ -126,6 +126,30 @@ A predictor that cannot be read is left out where nobody named it, and the other
   $ foretell place data/models/resnet18.onnx some.ops --devices a30,l4 | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
   all are done after 1.24 ms and have taken 44.4 mJ; no other way is better
+  $ foretell place data/models/resnet18.onnx --devices a30,l4 --link 16GB/s | tail -1
+  warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
+  alone on l4: 1.24 ms, 19.4 mJ
+
+A product that comes in several variants is one of them, and commands say which.
+
+  $ foretell predict some.ops --device a100 | grep 'assumed: a100'
+  assumed: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
+  $ foretell rank some.ops --devices a100 --json | pick choices.0.device
+  warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
+  warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
+  choices.0.device: "a100-sxm-80gb"
+  $ foretell place some.ops --devices a100,a30 --link 16GB/s --json | pick parts.0.device
+  warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
+  warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
+  parts.0.device: "a100-sxm-80gb"
+  $ foretell rank some.ops --devices a100 -q --json | pick choices.0.device
+  choices.0.device: "a100-sxm-80gb"
+
+A view takes no time, and nobody measured that.
+
+  $ echo 'view x=1x10 out=10' > view.ops; foretell predict view.ops --device a30 --json | pick ops.0.time.value ops.0.time.basis
+  ops.0.time.value: 0.0
+  ops.0.time.basis: "none"
 
 What a CSV names its devices does not reach the terminal raw.
 

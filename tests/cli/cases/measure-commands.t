@@ -61,6 +61,9 @@ that is too busy to be asked often enough nothing is told: then once more.
   $ foretell measure --power replay:trace -r 3 --prepare true -- true | grep energy
     energy        wall: unavailable: runs are shorter than the 0.12 s that the sensor needs, and are not looped with --prepare or --conclude
     energy        wall/cpu: unavailable: runs are shorter than the 0.12 s that the sensor needs, and are not looped with --prepare or --conclude
+  $ foretell measure --power-error 2 -- true; echo $?
+  foretell measure: --power-error 2: a share like 2% or 0.02
+  2
 
 What cannot be measured says why.
 

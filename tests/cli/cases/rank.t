@@ -217,7 +217,7 @@ Is the order right? Always the fastest is, and it is known only afterwards.
   order.worst_regret: 0.3
   $ foretell evaluate --db all.db --where kind=conv2d --method extra --rank device | grep -E '^(order|predicted|best|worst)'
   order of 3 choices over 29 operations that have all of them
-  predicted            right 72.4 %, regret 0.6 % (expected 1382.7 %)
+  predicted            right 72.4 %, regret 0.6 % (expected 1381.7 %)
   best constant answer right 100.0 %, regret 0.0 %: always a30
   worst constant       regret 30.0 %
   $ foretell evaluate --db all.db --where kind=conv2d --method extra --json | pick order

@@ -89,7 +89,7 @@ energy was measured; sums, errors, and the kinds to blame.
   >         out.writerow(row)
   > END
   $ python3 record > recorded.csv && foretell data import recorded.csv --db b.db | tail -1
-  724 measurements taken from recorded.csv
+  940 measurements taken from recorded.csv
   $ foretell validate *.onnx --from-store --db b.db --setting 'threads=1 clock=1200MHz' --top 3 | sed '/^memory /,/^$/d; /^against/,/^$/s/  */ /g; /^memory,/d; s/^-----*$/----/'
   3 networks, one forward pass, fake 1, threads=1 clock=1200MHz, recorded
   
@@ -216,3 +216,9 @@ An operation that was measured nine times slower than others like it is named.
   > slow = json.load(sys.stdin)['slow']
   > print(len(slow), slow[0]['spec'][:40], 7 < slow[0]['slower'] < 11)"
   1 conv2d x=1x128x28x28 out=128 kernel=3x3  True
+
+What a store names its devices does not reach the terminal raw.
+
+  $ foretell data export --db a.db | sed "s/^[^,]*,threads/$(printf 'red\033[31m'),threads/" > red.csv; foretell data import red.csv --db red.db > /dev/null
+  $ foretell validate resnet18.onnx --from-store --db red.db | head -1 | cat -v
+  1 network, one forward pass, fake 1, threads=1, red?[31m

@@ -1,0 +1,111 @@
+"""Code measured here; the sensor is a recorded trace of 50 W, whatever runs."""
+
+import math
+import threading
+import time
+
+import pytest
+
+import foretell
+
+
+@pytest.fixture
+def sensor(tmp_path):
+    path = tmp_path / "trace.csv"
+    columns = "domain,part_of,counts,tells_power,all_fresh,period_s,window_s,duty,least_s"
+    path.write_text(
+        f"# foretell trace 1\n# {columns}\n# wall,,0,1,1,0.01,0.01,1,\nat_s,domain,watts,joules\n"
+        + "".join(f"{i / 100},wall,50,\n" for i in range(60000))
+    )
+    return f"replay:{path}"
+
+
+def read_in_time(run):
+    """Until the trace was read often enough, however busy the machine is."""
+    for _ in range(60):
+        m = run()
+        if not math.isnan(m.joules):
+            break
+    return m
+
+
+def test_a_block_has_time_memory_and_energy(sensor):
+    def run():
+        with foretell.measure(sensors=sensor) as m:
+            held = bytearray(64 << 20)
+            held[:: 1 << 12] = bytes(len(held) >> 12)
+            time.sleep(0.2)
+        return m
+
+    m = read_in_time(run)
+    assert m.seconds >= 0.2 and m.joules == pytest.approx(50 * m.seconds, rel=0.05)
+    assert m.memory["process"] > 64 << 20 and not m.why
+    wall = m.energy["wall"]
+    assert wall.watts == pytest.approx(50) and wall.joules == m.joules and not wall.part_of
+    assert {w for at, w, _ in wall.readings if 0 <= at <= m.seconds} == {50.0}
+    assert "wall" in str(m) and "process" in str(m)
+
+
+def test_the_peak_is_of_the_block():
+    def peak(size):
+        with foretell.measure() as m:
+            held = b"x" * size
+            del held
+        return m.memory["process"]
+
+    first = peak(512 << 20)
+    assert peak(1 << 10) < first - (256 << 20)
+
+
+def test_what_a_block_raises_is_its_own(sensor):
+    m = foretell.measure(sensors=sensor)
+    with pytest.raises(KeyError), m:
+        raise KeyError("x")
+    assert m.seconds >= 0 and "wall" in m.energy
+
+
+def test_blocks_inside_and_beside_others(sensor):
+    found = []
+
+    def run():
+        with foretell.measure(sensors=sensor) as outer:
+            with foretell.measure(sensors=sensor) as inner:
+                pass
+        found.append(inner.seconds <= outer.seconds and "wall" in outer.energy)
+
+    threads = [threading.Thread(target=run) for _ in range(3)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert found == [True] * 3
+
+
+def test_a_sensor_that_is_not_there():
+    with pytest.raises(foretell.Error) as caught:
+        with foretell.measure(sensors="no-such-sensor"):
+            pass
+    assert caught.value.status == "ENOTFOUND" and "no-such-sensor" in caught.value.sentence
+
+
+def test_a_function_is_measured_and_repeated(sensor):
+    calls = []
+
+    @foretell.measured(repeats=3, sensors=sensor)
+    def work(x):
+        """Doubles."""
+        calls.append(x)
+        return 2 * x
+
+    assert work(21) == 42 and calls == [21] * 3 and work.__doc__ == "Doubles."
+    times = sorted(m.seconds for m in work.measurements)
+    assert len(times) == 3 and work.seconds == times[1]
+    assert work.mad_s == pytest.approx(1.4826 * sorted(abs(t - times[1]) for t in times)[1])
+
+    class Holder:
+        @foretell.measured
+        def method(self, x):
+            return self, x
+
+    holder = Holder()
+    assert holder.method(1) == (holder, 1) and Holder.method.seconds > 0

@@ -1,0 +1,235 @@
+/* Which nodes a compiler makes one kernel of, and what memory traffic that saves. In: a
+ * graph; out: shares for its unique operations. */
+#include "graph/fuse.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* What a node is to its neighbours. */
+enum role {
+    ALONE,   /* a library's kernel, or none that is generated */
+    POINT,   /* each result from a few numbers of every operand */
+    FOLD,    /* many numbers to one: norms, softmax, reductions */
+    WINDOW,  /* reads numbers several times: what it reads is written first */
+    NOTHING, /* a view */
+};
+
+struct fusion {
+    const ft_graph *g;
+    uint32_t *level;  /* by node: kernels that have to end before it */
+    uint32_t *kernel; /* by node: another of its kernel, nearer to the first; itself */
+    uint32_t *source; /* by tensor: the node that computes it, behind views; FT_NONE */
+    uint32_t *reader; /* by tensor: the last kernel that read it, + 1 */
+    double *saved;    /* by node: B */
+    bool *inner;      /* by tensor: read by its own kernel alone */
+};
+
+static enum role role_of(const ft_op *op)
+{
+    switch (ft_kind_class(op->kind)) {
+    case FT_CLASS_UNARY:
+    case FT_CLASS_BINARY: return POINT;
+    case FT_CLASS_NORM:
+    case FT_CLASS_SOFTMAX: return FOLD;
+    case FT_CLASS_POOL: return WINDOW;
+    case FT_CLASS_VIEW: return NOTHING;
+    default: break;
+    }
+    switch (op->kind) {
+    case FT_KIND_copy:
+    case FT_KIND_expand:
+    case FT_KIND_fill:
+    case FT_KIND_pad:
+    case FT_KIND_slice:
+    case FT_KIND_tile:
+    case FT_KIND_concat:
+    case FT_KIND_transpose: return POINT;
+    case FT_KIND_cumsum:
+    case FT_KIND_det:
+    case FT_KIND_fft:
+    case FT_KIND_nms:
+    case FT_KIND_topk: return ALONE;
+    default: return ft_kind_class(op->kind) == FT_CLASS_REDUCE ? FOLD : ALONE;
+    }
+}
+
+static enum role role_at(const struct fusion *f, uint32_t node)
+{
+    return role_of(&f->g->op[f->g->node[node].op]);
+}
+
+static int64_t results_of(const struct fusion *f, uint32_t node)
+{
+    return ft_shape_elements(&f->g->tensor[f->g->node[node].out[0]].shape);
+}
+
+/* Rows that are folded are over before anything is done with all of their numbers. */
+static bool spreads(const struct fusion *f, uint32_t first, uint32_t next)
+{
+    return results_of(f, next) > results_of(f, first);
+}
+
+/* May `next` be of the kernel of `first`, whose result it reads? */
+static bool joins(const struct fusion *f, uint32_t first, uint32_t next)
+{
+    const enum role a = role_at(f, first), b = role_at(f, next);
+
+    if (b == FOLD)
+        return a == POINT;
+    return b == POINT && a != ALONE && !(a == FOLD && spreads(f, first, next));
+}
+
+static uint32_t kernel_of(const struct fusion *f, uint32_t node)
+{
+    while (f->kernel[node] != node)
+        node = f->kernel[node];
+    return node;
+}
+
+static double bytes_of(const ft_tensor *t)
+{
+    return (double)ft_tensor_bytes(&t->shape, t->dtype);
+}
+
+/* Its level first: kernels of one level never wait for each other, so that to merge
+ * them makes no circle. */
+static void place_node(struct fusion *f, uint32_t at)
+{
+    const ft_node *node = &f->g->node[at];
+
+    for (uint32_t j = 0; j < node->n_in; j++) {
+        const uint32_t from = f->source[node->in[j]];
+
+        if (from != FT_NONE) {
+            const uint32_t level = f->level[from] + !joins(f, from, at);
+
+            f->level[at] = level > f->level[at] ? level : f->level[at];
+        }
+    }
+    for (uint32_t j = 0; j < node->n_in; j++) {
+        const uint32_t from = f->source[node->in[j]];
+
+        if (from != FT_NONE && joins(f, from, at) && f->level[from] == f->level[at])
+            f->kernel[kernel_of(f, at)] = kernel_of(f, from);
+    }
+}
+
+static void find_kernels(struct fusion *f)
+{
+    const ft_graph *g = f->g;
+
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        f->source[i] = FT_NONE;
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const ft_node *node = &g->node[i];
+        const bool view = role_at(f, i) == NOTHING;
+
+        f->kernel[i] = i;
+        if (!view)
+            place_node(f, i);
+        for (uint32_t j = 0; j < node->n_out; j++)
+            f->source[node->out[j]] = !view        ? i
+                                      : node->n_in ? f->source[node->in[0]]
+                                                   : FT_NONE;
+    }
+}
+
+/* What is written for another kernel, or given out, is no inner tensor. */
+static void find_inner(struct fusion *f)
+{
+    const ft_graph *g = f->g;
+
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        f->inner[i] = f->source[i] != FT_NONE;
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        if (g->tensor[i].is_output)
+            f->inner[g->tensor[i].storage] = false;
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const ft_node *node = &g->node[i];
+
+        for (uint32_t j = 0; role_at(f, i) != NOTHING && j < node->n_in; j++) {
+            const uint32_t from = f->source[node->in[j]];
+
+            if (from != FT_NONE && kernel_of(f, from) != kernel_of(f, i))
+                f->inner[g->tensor[node->in[j]].storage] = false;
+        }
+    }
+}
+
+/* Reads of what its kernel made, or has read already, and writes of what no other
+ * needs.
+ */
+static void save(struct fusion *f, uint32_t at)
+{
+    const ft_node *node = &f->g->node[at];
+    const uint32_t kernel = kernel_of(f, at);
+
+    for (uint32_t j = 0; j < node->n_in; j++) {
+        const uint32_t from = f->source[node->in[j]];
+        uint32_t *reader = &f->reader[f->g->tensor[node->in[j]].storage];
+
+        if ((from != FT_NONE && kernel_of(f, from) == kernel) || *reader == kernel + 1)
+            f->saved[at] += bytes_of(&f->g->tensor[node->in[j]]);
+        *reader = kernel + 1;
+    }
+    for (uint32_t j = 0; j < node->n_out; j++)
+        if (f->inner[f->g->tensor[node->out[j]].storage])
+            f->saved[at] += bytes_of(&f->g->tensor[node->out[j]]);
+}
+
+static bool is_fused(const struct fusion *f, uint32_t node)
+{
+    const enum role r = role_at(f, node);
+
+    return r == POINT || r == FOLD || r == WINDOW;
+}
+
+static void shares(ft__fused *out, struct fusion *f)
+{
+    const ft_graph *g = f->g;
+
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const ft_node *node = &g->node[i];
+        const double part = (double)node->repeat / (double)g->op_count[node->op];
+        ft_cost cost;
+
+        if (!is_fused(f, i)) {
+            out[node->op].moved += part;
+            out[node->op].launched += part;
+            continue;
+        }
+        save(f, i);
+        ft_op_cost(&g->op[node->op], &cost);
+        out[node->op].moved +=
+            part * fmax(0, 1 - f->saved[i] / (cost.bytes_read + cost.bytes_written));
+        out[node->op].launched += part * (kernel_of(f, i) == i);
+    }
+}
+
+ft_status ft__graph_fuse(ft__fused **out, const ft_graph *g, ft_error *err)
+{
+    const size_t nodes = g->n_nodes + 1u, tensors = g->n_tensors + 1u;
+    struct fusion f = {.g = g,
+                       .level = calloc(nodes, sizeof(*f.level)),
+                       .kernel = calloc(nodes, sizeof(*f.kernel)),
+                       .source = calloc(tensors, sizeof(*f.source)),
+                       .reader = calloc(tensors, sizeof(*f.reader)),
+                       .saved = calloc(nodes, sizeof(*f.saved)),
+                       .inner = calloc(tensors, sizeof(*f.inner))};
+    const bool good = f.level && f.kernel && f.source && f.reader && f.saved && f.inner;
+
+    *out = good ? calloc(g->n_ops + 1u, sizeof(**out)) : NULL;
+    if (*out) {
+        find_kernels(&f);
+        find_inner(&f);
+        shares(*out, &f);
+    }
+    free(f.level);
+    free(f.kernel);
+    free(f.source);
+    free(f.reader);
+    free(f.saved);
+    free(f.inner);
+    return *out ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "kernels of %s", g->name);
+}

@@ -1,0 +1,92 @@
+/* What a GPU draws: static power and the clock tree's, and joules of what is computed
+ * and moved, at a clock and the voltage that it needs; and the clock that a cap leaves.
+ */
+#include "physics/power.h"
+
+#include <math.h>
+
+/* V over that at the nominal clock: constant up to the knee, then with the clock. */
+static double voltage(const double *c, double clock)
+{
+    const double slope = c[FT__C_voltage_slope], knee = c[FT__C_voltage_knee];
+
+    return (1 + slope * fmax(0, clock - knee)) / (1 + slope * (1 - knee));
+}
+
+double ft__idle_share(const ft__physics_params *params, double clock)
+{
+    const double v = voltage(params->v, clock), leak = params->v[FT__C_power_leak];
+
+    return leak * v + (1 - leak) * clock * v * v;
+}
+
+double ft__idle_power(const ft__physics_params *params, double tdp_w)
+{
+    return params->v[FT__C_power_idle] * tdp_w;
+}
+
+/* J of one FLOP at the nominal voltage. Half as wide, half as much. */
+static double joule_of_flop(const ft_op *op, const ft__hardware_spec *chip,
+                            const double *c)
+{
+    const double node = chip->process_nm > 0 ? chip->process_nm / 7 : 1;
+    const double bits = ft_dtype_bits(op->dtype);
+
+    return 1e-12 * (chip->tensor
+                        ? c[FT__C_pj_tensor] * node * bits / 16
+                        : c[FT__C_pj_vector] * sqrt(node) * fmax(1, bits / 32));
+}
+
+void ft__power_make(ft__power *out, const ft_op *op, const ft__hardware_spec *chip,
+                    const ft__physics_params *params)
+{
+    ft_cost cost;
+
+    ft_op_cost(op, &cost);
+    *out = (ft__power){.params = params,
+                       .idle_w = ft__idle_power(params, chip->tdp_w),
+                       .core_j = cost.flops * joule_of_flop(op, chip, params->v),
+                       .memory_j = 1e-12 * params->v[FT__C_pj_byte] *
+                                   (cost.bytes_read + cost.bytes_written)};
+}
+
+double ft__power_at(const ft__power *p, double clock, double busy_s)
+{
+    const double v = voltage(p->params->v, clock);
+
+    if (!(busy_s > 0))
+        return NAN;
+    return p->idle_w * ft__idle_share(p->params, clock) +
+           (p->core_j * v * v + p->memory_j) / busy_s;
+}
+
+double ft__clock_under_cap(const ft__power *p, double clock, double busy_s,
+                           double memory, double cap_w)
+{
+    double low = fmin(clock, p->params->v[FT__C_clock_least]), high = clock;
+
+    if (!(ft__power_at(p, clock, busy_s) > cap_w))
+        return clock;
+    for (int i = 0; i < 24; i++) {
+        const double at = (low + high) / 2;
+        const double slower = memory + (1 - memory) * clock / at;
+
+        if (ft__power_at(p, at, busy_s * slower) > cap_w)
+            high = at;
+        else
+            low = at;
+    }
+    return low;
+}
+
+double ft__physics_power(const ft__terms *t, const ft_op *op,
+                         const ft__hardware_spec *chip,
+                         const ft__physics_params *params)
+{
+    ft__power p;
+
+    if (isnan(chip->power_w))
+        return NAN;
+    ft__power_make(&p, op, chip, params);
+    return fmin(chip->power_w, ft__power_at(&p, chip->clock_share, t->total_s));
+}

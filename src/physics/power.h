@@ -1,0 +1,39 @@
+#ifndef PHYSICS_POWER_H
+#define PHYSICS_POWER_H
+
+#include "physics/physics.h"
+
+/* What a GPU draws while one operation is repeated, at any of its clocks (as shares of
+ * the nominal one; docs/clocks.md has the formulae and what they were fitted to):
+ *
+ *   power = idle (leak V + (1 - leak) f V^2) + (core_j V^2 + memory_j) / busy_s
+ */
+typedef struct ft__power {
+    const ft__physics_params *params; /* borrowed */
+    double idle_w;                    /* at the nominal clock */
+    double core_j;   /* of what is computed, at the voltage of that clock */
+    double memory_j; /* of what is moved, at any */
+} ft__power;
+
+void ft__power_make(ft__power *out, const ft_op *op, const ft__hardware_spec *chip,
+                    const ft__physics_params *params);
+/* W of an operation that takes busy_s at this clock; NaN: busy_s is not above 0. */
+double ft__power_at(const ft__power *p, double clock, double busy_s);
+/* The clock, at most `clock`, at which the power of an operation that takes busy_s
+ * there, a share `memory` of which no clock changes, is no more than cap_w. There is a
+ * lowest clock: below what that draws, a cap is exceeded. */
+double ft__clock_under_cap(const ft__power *p, double clock, double busy_s,
+                           double memory, double cap_w);
+
+/* W that a device draws at its nominal clock when it waits; what another clock makes of
+ * it, as a factor. */
+double ft__idle_power(const ft__physics_params *params, double tdp_w);
+double ft__idle_share(const ft__physics_params *params, double clock);
+
+/* Watts while an operation is repeated for long, total_s each, at the chip's clock, and
+ * at most the cap. NaN where the cap is not known. */
+double ft__physics_power(const ft__terms *t, const ft_op *op,
+                         const ft__hardware_spec *chip,
+                         const ft__physics_params *params);
+
+#endif
