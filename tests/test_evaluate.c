@@ -314,7 +314,8 @@ static void devices_of_the_second_store_alone_are_tested_apart(void)
     CHECK_EQ(line(&e, FT_BY_SPLIT, "test")->learned.n, 3 * N_OPS);
     CHECK_EQ(line(&e, FT_BY_SPLIT, "test, devices not learned from")->learned.n,
              3 * N_OPS);
-    CHECK(CMP(line(&e, FT_BY_DEVICE, "new")->learned.mape, <, 0.05));
+    /* Half of what one chip showed is taken to another. */
+    CHECK(CMP(line(&e, FT_BY_DEVICE, "new")->learned.mape, <, 0.08));
     ft_evaluation_free(&e);
     ft_store_close(s);
     ft_store_close(t);
@@ -377,7 +378,7 @@ static void a_few_rows_correct_the_others_of_a_device(void)
     how.correct = 20;
     e = evaluate(s, NULL, &how);
     CHECK(EQ(e.all.learned.n, 3 * N_OPS - 20) && CMP(e.all.learned.mape, <, 0.1));
-    CHECK(CMP(e.all.covered, >, 0.8));
+    CHECK(CMP(e.all.covered, >, 0.75));
     ft_evaluation_free(&e);
     how.correct = 1000; /* half of them */
     e = evaluate(s, NULL, &how);
