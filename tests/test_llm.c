@@ -281,12 +281,12 @@ static void power_lies_between_idle_and_the_cap(void)
     ft__hardware_spec_make(&chip, &facts, "power=300W", "default", &busy);
     idle_w = ft__idle_power(&theta, chip.tdp_w);
     ft__physics(&t, &busy, &chip, &theta);
-    CHECK_NEAR(ft__physics_power(&t, &busy, &chip, &theta), 300, 0);
+    CHECK_NEAR(ft__physics_power(&t, &chip, &theta), 300, 0);
     ft__physics(&t, &idle, &chip, &theta);
-    CHECK(ft__physics_power(&t, &idle, &chip, &theta) > idle_w);
-    CHECK(ft__physics_power(&t, &idle, &chip, &theta) < 1.1 * idle_w);
+    CHECK(ft__physics_power(&t, &chip, &theta) > idle_w);
+    CHECK(ft__physics_power(&t, &chip, &theta) < 1.1 * idle_w);
     chip.power_w = NAN;
-    CHECK(isnan(ft__physics_power(&t, &idle, &chip, &theta)));
+    CHECK(isnan(ft__physics_power(&t, &chip, &theta)));
 }
 
 /* Whatever the operation: a lower clock or a longer time never draws more, and a cap is
@@ -297,10 +297,12 @@ static void power_falls_with_clock_and_cap(void)
     ft_op op = product(2048, 4096, 4096);
     ft__hardware_spec chip;
     ft__power p;
+    ft__terms t;
     double last = 0, clock;
 
     ft__hardware_spec_at(&chip, &facts, NAN, "default", &op);
-    ft__power_make(&p, &op, &chip, &theta);
+    ft__physics(&t, &op, &chip, &theta);
+    ft__power_make(&p, &t, &chip, &theta);
     for (double at = 0.1; at <= 1; at += 0.05) {
         CHECK(ft__idle_share(&theta, at) < 1);
         CHECK(ft__power_at(&p, at, 1e-4 / at) > last);

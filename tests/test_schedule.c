@@ -60,6 +60,19 @@ static void a_plain_schedule_is_the_sum(void)
     CHECK_NEAR(ft__schedule_time(&l, &s), 7e-3, 1e-12);
 }
 
+static void what_nobody_measured_has_its_estimated_power(void)
+{
+    ft__schedule s = ft__schedule_plain();
+    ft__network_load l = ft__schedule_no_load(INFINITY);
+    ft__op_task unknown = three[2];
+
+    unknown.power_w = 40;
+    ft__schedule_load(&l, &unknown, 1);
+    CHECK_NEAR(ft__schedule_energy(&l, &s, 0.5e-3), 20e-3, 1e-12);
+    ft__schedule_load(&l, three, 3); /* whose own power is not known */
+    CHECK_NEAR(ft__schedule_energy(&l, &s, 8e-3), 8e-3 * 1.32 / 7.5e-3, 1e-9);
+}
+
 static void an_operation_at_the_hosts_floor_is_the_devices_bare_time(void)
 {
     ft__op_task t = {.count = 1, .alone_s = 30e-6, .bare_s = 4e-6, .floor_s = 40e-6};
@@ -319,6 +332,7 @@ int main(void)
     a_busy_device_sets_the_time();
     a_slow_host_sets_the_time();
     a_plain_schedule_is_the_sum();
+    what_nobody_measured_has_its_estimated_power();
     an_operation_at_the_hosts_floor_is_the_devices_bare_time();
     a_pass_that_is_waited_for_begins_with_the_first_launch();
     a_pass_with_a_slow_host_has_gaps();

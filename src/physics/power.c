@@ -25,29 +25,20 @@ double ft__idle_power(const ft__physics_params *params, double tdp_w)
     return params->v[FT__C_power_idle] * tdp_w;
 }
 
-/* J of one FLOP at the nominal voltage. Half as wide, half as much. */
-static double joule_of_flop(const ft_op *op, const ft__hardware_spec *chip,
-                            const double *c)
-{
-    const double node = chip->process_nm > 0 ? chip->process_nm / 7 : 1;
-    const double bits = ft_dtype_bits(op->dtype);
-
-    return 1e-12 * (chip->tensor
-                        ? c[FT__C_pj_tensor] * node * bits / 16
-                        : c[FT__C_pj_vector] * sqrt(node) * fmax(1, bits / 32));
-}
-
-void ft__power_make(ft__power *out, const ft_op *op, const ft__hardware_spec *chip,
+void ft__power_make(ft__power *out, const ft__terms *t, const ft__hardware_spec *chip,
                     const ft__physics_params *params)
 {
-    ft_cost cost;
+    const double *c = params->v;
+    const double node = chip->process_nm > 0 ? chip->process_nm / 7 : 1;
+    const double units = c[chip->tensor ? FT__C_power_tensor : FT__C_power_vector];
+    const double cores = t->fill > 0 ? t->fill : 1; /* that have work, on average */
 
-    ft_op_cost(op, &cost);
     *out = (ft__power){.params = params,
                        .idle_w = ft__idle_power(params, chip->tdp_w),
-                       .core_j = cost.flops * joule_of_flop(op, chip, params->v),
-                       .memory_j = 1e-12 * params->v[FT__C_pj_byte] *
-                                   (cost.bytes_read + cost.bytes_written)};
+                       .core_j = chip->tdp_w * units * chip->clock_share * cores *
+                                 fmin(t->compute_s, t->busy_s),
+                       .memory_j = 1e-12 * c[FT__C_pj_byte] * node * chip->bandwidth *
+                                   fmin(t->memory_s, t->busy_s)};
 }
 
 double ft__power_at(const ft__power *p, double clock, double busy_s)
@@ -79,14 +70,13 @@ double ft__clock_under_cap(const ft__power *p, double clock, double busy_s,
     return low;
 }
 
-double ft__physics_power(const ft__terms *t, const ft_op *op,
-                         const ft__hardware_spec *chip,
+double ft__physics_power(const ft__terms *t, const ft__hardware_spec *chip,
                          const ft__physics_params *params)
 {
     ft__power p;
 
     if (isnan(chip->power_w))
         return NAN;
-    ft__power_make(&p, op, chip, params);
+    ft__power_make(&p, t, chip, params);
     return fmin(chip->power_w, ft__power_at(&p, chip->clock_share, t->total_s));
 }

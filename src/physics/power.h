@@ -15,7 +15,9 @@ typedef struct ft__power {
     double memory_j; /* of what is moved, at any */
 } ft__power;
 
-void ft__power_make(ft__power *out, const ft_op *op, const ft__hardware_spec *chip,
+/* Of an operation whose terms on this chip are *t: what computes draws a share of
+ * the TDP while it is busy, memory joules by the byte. */
+void ft__power_make(ft__power *out, const ft__terms *t, const ft__hardware_spec *chip,
                     const ft__physics_params *params);
 /* W of an operation that takes busy_s at this clock; NaN: busy_s is not above 0. */
 double ft__power_at(const ft__power *p, double clock, double busy_s);
@@ -32,8 +34,7 @@ double ft__idle_share(const ft__physics_params *params, double clock);
 
 /* Watts while an operation is repeated for long, total_s each, at the chip's clock, and
  * at most the cap. NaN where the cap is not known. */
-double ft__physics_power(const ft__terms *t, const ft_op *op,
-                         const ft__hardware_spec *chip,
+double ft__physics_power(const ft__terms *t, const ft__hardware_spec *chip,
                          const ft__physics_params *params);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "graph/op_inside.h"
 #include "learn/learn_inside.h"
+#include "physics/power.h"
 
 bool ft__regressor_has(const ft__regressor *p, const ft_op *op)
 {
@@ -84,15 +85,29 @@ void ft__regressor_free(ft__regressor *p)
 
 /* ---- targets ---- */
 
+/* W: of devices that are not in training as they are estimated, otherwise the TDP, to
+ * which trees bring the device itself. */
+static double power_scale(const ft__model_set *l, const ft__samples *s, uint32_t i,
+                          const ft__terms *t)
+{
+    const ft__dataset *d = &s->dataset[s->v[i].dataset];
+    const ft_op *op = &s->v[i].op;
+    double power_w = d->file ? ft_device_get(d->file)->tdp_w : NAN;
+    ft__hardware_spec chip;
+
+    if (power_w > 0 && l->opt.unseen) {
+        ft__hardware_spec_make(&chip, ft_device_get(d->file), d->setting, d->policy, op);
+        power_w = ft__physics_power(t, &chip, &l->base.params[ft__group_of(op)]);
+    }
+    return power_w > 0 ? power_w : 1;
+}
+
 /* What a value of the metric is predicted relative to. */
 static double scale_of(const ft__model_set *l, const ft__samples *s, uint32_t i,
                        const ft__terms *t)
 {
-    const ft__dataset *d = &s->dataset[s->v[i].dataset];
-    double power_w = d->file ? ft_device_get(d->file)->tdp_w : NAN;
+    const double power_w = power_scale(l, s, i, t);
 
-    if (!(power_w > 0))
-        power_w = 1;
     switch (l->opt.metric) {
     case FT__METRIC_TIME: return t->total_s;
     case FT__METRIC_POWER: return power_w;

@@ -159,7 +159,7 @@ struct drawn {
 
 /* Of an operation whose terms at the chip's clock are *t. What the device's own power
  * holds back is in its times, so that a cap counts against that. */
-static struct drawn drawn_by(const ft_op *op, const ft__terms *t,
+static struct drawn drawn_by(const ft__terms *t,
                              const ft__hardware_spec *chip, double cap_w,
                              const ft__physics_params *params)
 {
@@ -167,7 +167,7 @@ static struct drawn drawn_by(const ft_op *op, const ft__terms *t,
     struct drawn out = {.held = 1};
     ft__power p;
 
-    ft__power_make(&p, op, chip, params);
+    ft__power_make(&p, t, chip, params);
     out.free_w = ft__power_at(&p, clock, t->busy_s);
     if (cap_w < chip->tdp_w)
         out.held = ft__clock_under_cap(&p, clock, t->busy_s, memory, cap_w) /
@@ -192,7 +192,7 @@ static struct drawn drawn(const ft__device_query *a, const ft_op *op,
         t = *known;
     else
         ft__physics(&t, op, &chip, &a->params);
-    return drawn_by(op, &t, &chip, a->cap_w, &a->params);
+    return drawn_by(&t, &chip, a->cap_w, &a->params);
 }
 
 double ft__device_query_power(const ft__device_query *a, const ft_op *op,
@@ -287,7 +287,7 @@ static struct drawn drawn_at(struct range_op *p, size_t k)
     if (!p->range.chip.gpu)
         return (struct drawn){NAN, 1};
     ft__op_range_cost(&t, &p->range, &uncapped, 1, &sustained);
-    return drawn_by(p->op, &t, &p->range.chip, p->r->cap_w[k], p->range.params);
+    return drawn_by(&t, &p->range.chip, p->r->cap_w[k], p->range.params);
 }
 
 static void price_at(struct range_op *p, size_t k, double *busy_s, double *power_w)

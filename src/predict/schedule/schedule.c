@@ -58,17 +58,14 @@ ft__network_load ft__schedule_no_load(double cap_w)
 
 static void load_add(ft__network_load *l, const ft__op_task *w)
 {
-    double device = w->count * ft__schedule_device(w);
+    const double device = w->count * ft__schedule_device(w);
+    const double alone = w->count * (isfinite(w->alone_s) ? w->alone_s : w->bare_s);
 
     *(w->in_turn ? &l->in_turn : &l->launches) += w->count * w->launches;
-    if (!isfinite(w->alone_s)) {
-        l->unmodelled_s += device;
-        return;
-    }
-    l->known_s[w->group] += device;
+    *(isfinite(w->alone_s) ? &l->known_s[w->group] : &l->unmodelled_s) += device;
     if (isfinite(w->power_w) && !waited_for_host(w)) {
-        l->alone_s += w->count * w->alone_s;
-        l->alone_j += w->count * w->alone_s * w->power_w;
+        l->alone_s += alone;
+        l->alone_j += alone * w->power_w;
     }
 }
 

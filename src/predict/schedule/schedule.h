@@ -70,8 +70,8 @@ typedef struct ft__network_load {
     double launches;
     double in_turn; /* launches that the device's time contains */
     double call;    /* of the network, in launches: where the host issues any */
-    double alone_s; /* of the known ones that kept the device busy alone, and whose
-                       power is known */
+    double alone_s; /* of those that kept the device busy alone, and whose power is
+                       known */
     double alone_j;
     double typical_w; /* drawn where no operation kept the device busy alone; NaN: not
                          known */
