@@ -408,7 +408,7 @@ static ft_status take_threads(ft__selection *s, const ft_device_facts *facts,
     if (strcmp(facts->type, "cpu") != 0 || s->source.predictor || !(facts->cores > 0))
         return FT_OK;
     if ((double)q->threads > facts->cores)
-        return ft_fail(err, FT_EINVAL, 0,
+        return ft_fail(err, FT_ENOTFOUND, 0,
                        "--threads %llu: %s has %.0f cores, of which each is estimated "
                        "with one thread",
                        (unsigned long long)q->threads, facts->title, facts->cores);

@@ -176,8 +176,8 @@ Several devices beside each other.
   device  time  low  high  energy  memory  fits  basis
   ----
   local  122 ms  110 ms  135 ms  -  # B  yes  measured
-  a30  1.24 ms  689 us  2.54 ms  43.9 mJ  # B  yes  scaled
-  h100-sxm  1.24 ms  719 us  2.55 ms  161 mJ  # B  yes  scaled
+  a30  1.25 ms  697 us  2.84 ms  93.2 mJ  # B  yes  scaled
+  h100-sxm  1.25 ms  724 us  2.96 ms  278 mJ  # B  yes  scaled
   - is not known; asked about one device alone, foretell says why
   
   warning: 8 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx --engine fake, then foretell train --engine fake, brings them in

@@ -20,20 +20,20 @@ A space whose objectives are predicted: nothing is run, every point is what pred
   anywhere: 40 points predicted in # s, none was run
   warning: 20 of 40 points are answered from the data sheet alone (physics): those with dtype=fp16; the others are learned (nvidia-fp32.ftp). Differences between the two are differences of method, too; --method physics in predict answers all alike
   
-  front: 9 points that no other beats in every objective, hypervolume 0.993
+  front: 9 points that no other beats in every objective, hypervolume 0.992
   best settings                                       time   energy  latency       cost
   -------------------------------------------------------------------------------------
-  device=a30 batch=16 dtype=fp16 clock=1300        80.8 us  7.97 mJ  1.29 ms  1.347e-08
-  device=l4 batch=16 dtype=fp16 clock=1000 cap=60   162 us  4.15 mJ  2.59 ms  3.603e-08
-  device=a30 batch=1 dtype=fp32 clock=700          1.24 ms  33.8 mJ  1.24 ms  2.061e-07
+  device=a30 batch=16 dtype=fp16 clock=1300        88.8 us  13.5 mJ  1.42 ms   1.48e-08
+  device=l4 batch=16 dtype=fp16 clock=1000 cap=60   181 us  5.99 mJ  2.90 ms  4.025e-08
+  device=a30 batch=1 dtype=fp16 clock=700          1.25 ms  49.1 mJ  1.25 ms  2.091e-07
   and 6 more between these; --top shows them
   
-  what decides time (40 points, R2 0.82 out of fold)
+  what decides time (40 points, R2 0.86 out of fold)
   $ foretell explore report anywhere.yaml --csv | head -4
   workload,device,batch,dtype,clock,cap,time,energy,latency,cost,answered_by,failure
-  ,a30,1,fp32,700,,0.0012366,0.033824096738569794,0.0012366,2.061e-07,learned (nvidia-fp32.ftp),
-  ,a30,1,fp32,1000,,0.0012366,0.034398051739560613,0.0012366,2.061e-07,learned (nvidia-fp32.ftp),
-  ,a30,1,fp32,1300,,0.0012366,0.040655542876162021,0.0012366,2.061e-07,learned (nvidia-fp32.ftp),
+  ,a30,1,fp32,700,,0.0012546,0.065207401851185731,0.0012546,2.0909999999999999e-07,learned (nvidia-fp32.ftp),
+  ,a30,1,fp32,1000,,0.0012546,0.065031717134509323,0.0012546,2.0909999999999999e-07,learned (nvidia-fp32.ftp),
+  ,a30,1,fp32,1300,,0.0012546,0.083984897684641763,0.0012546,2.0909999999999999e-07,learned (nvidia-fp32.ftp),
   $ foretell explore run anywhere.yaml --csv >all.csv; wc -l <all.csv
   41
   $ cat >compare <<'END'
@@ -74,7 +74,7 @@ keeps it off the front, and the report says so.
   front: 1 point that no other beats in every objective, hypervolume 1.000
   best settings             time       cost
   -----------------------------------------
-  device=a30 dtype=fp16  1.24 ms  2.061e-07
+  device=a30 dtype=fp16  1.32 ms  2.197e-07
   not compared, because cost is not known: 2 points, those with device=jetson-tx2
   
   correlation                Pearson              Spearman               Kendall
@@ -87,7 +87,7 @@ keeps it off the front, and the report says so.
   front: 1 point that no other beats in every objective
   best settings          cost     time
   ------------------------------------
-  device=a30 dtype=fp16     -  1.24 ms
+  device=a30 dtype=fp16     -  1.32 ms
   cost is known of no point: the front is of the other objectives
   
 
@@ -103,8 +103,8 @@ Of thousands of points some are looked at; where one workload is best another on
   $ foretell explore run many.yaml | grep -A4 -e '^best of'
   best of        used for                      ranks  worse than its own best  learned from few  with the other's
   ---------------------------------------------------------------------------------------------------------------
-  squeezenet1_1  resnet50       +0.97 (+0.96..+0.97)                    3.7 %             3.8 %             2.1 %
-  resnet50       squeezenet1_1  +0.97 (+0.96..+0.97)                    5.8 %             3.2 %             3.3 %
+  squeezenet1_1  resnet50       +0.98 (+0.98..+0.98)           the same point             2.9 %             1.9 %
+  resnet50       squeezenet1_1  +0.98 (+0.98..+0.98)           the same point             2.9 %             2.5 %
   learned from few: median error of the rest, learned from 10 points of the workload at random;
 
 Several networks are workloads.
@@ -120,14 +120,14 @@ Several networks are workloads.
   > END
   $ foretell explore run two.yaml --top 2 | grep -A5 -e ^small -e ^failed
   small: 5 points that no other beats in every objective, hypervolume 0.999
-  best settings               time    memory
-  ------------------------------------------
-  batch=16 mode=inference   103 us   110 MiB
-  batch=1 mode=inference   1.62 ms  11.3 MiB
+  best settings               time   memory
+  -----------------------------------------
+  batch=16 mode=inference   117 us  622 MiB
+  batch=1 mode=inference   1.64 ms  523 MiB
   and 3 more between these; --top shows them
   --
-  small    large     +0.86 (+0.55..+0.96)                    2.1 %                 -                 -
-  large    small     +0.86 (+0.55..+0.96)                    5.3 %                 -                 -
+  small    large     +0.84 (+0.49..+0.96)                    3.7 %                 -                 -
+  large    small     +0.84 (+0.49..+0.96)                   75.4 %                 -                 -
   learned from few: median error of the rest, learned from 10 points of the workload at random;
   then with all points of the other one as well
   
@@ -140,8 +140,8 @@ Several networks are workloads.
   
   in short
   $ foretell explore run two.yaml --csv | tail -2
-  large,512,inference,0.00052528661639299906,5344952736,physics,
-  large,512,training,0.001657361218902136,21743444296,physics,
+  large,512,inference,0.00059431712597851486,5890343328,physics,
+  large,512,training,0.001756610543921331,22288834888,physics,
 
 Mistakes.
 
@@ -172,7 +172,7 @@ Mistakes.
   foretell predict: data/models/nosuch.onnx: No such file or directory
   [3]
   $ sed 's/l4, jetson-tk1/l4, jetson-tk9/' anywhere.yaml >bad.yaml; foretell explore run bad.yaml
-  foretell predict: no device "jetson-tk9"; there are jetson-tk1, jetson-tx1, jetson-tx2, jetson-agx-orin-64gb, jetson-agx-xavier, jetson-nano, vega-frontier-edition, graviton-2 and 96 more, which foretell devices lists
+  foretell predict: no device "jetson-tk9"; there are jetson-tk1, jetson-tx1, jetson-tx2, jetson-agx-orin-64gb, jetson-agx-xavier, jetson-nano, vega-frontier-edition, graviton-2 and 97 more, which foretell devices lists
   [4]
   $ sed 's/values: \[a30,/values: ["a30,l4",/' anywhere.yaml >bad.yaml; foretell explore run bad.yaml
   foretell explore: bad.yaml:8: when: device has no value "a30"
@@ -223,8 +223,8 @@ A parameter may be in a cap and elsewhere: each point has its own cap.
   > END
   $ foretell explore run shared.yaml --csv
   workload,n,time,energy,answered_by,failure
-  ,4,0.0036200451404109647,0.14461969591390764,physics,
-  ,6,0.0041608970677613211,0.24779145382674322,physics,
-  ,8,0.0047730217812089245,0.37567840118168433,physics,
+  ,4,0.01070497134193809,0.42819885367752358,physics,
+  ,6,0.0093766832486191706,0.56259991256833752,physics,
+  ,8,0.0088859739084743185,0.71041174844209787,physics,
   $ foretell predict data/models/resnet50.onnx --device a30 --batch 8 --power-cap 80 --method physics | grep energy
-  energy           376 mJ   228 mJ   619 mJ  scaled
+  energy           710 mJ   431 mJ    1.17 J  scaled

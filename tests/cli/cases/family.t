@@ -35,10 +35,10 @@ them and for others.
   
   device  clock  time  low  high  power  energy  memory  fits  basis
   ----
-  a30  600 MHz  153 ms  115 ms  195 ms  48.8 W  7.48 J  # B  yes  scaled
-  a30  900 MHz  113 ms  85.5 ms  143 ms  55.3 W  6.25 J  # B  yes  scaled
-  l4  600 MHz  1.34 ms  972 us  1.84 ms  19.4 W  25.9 mJ  # B  yes  scaled
-  l4  900 MHz  1.24 ms  899 us  1.70 ms  19.2 W  23.7 mJ  # B  yes  scaled
+  a30  600 MHz  153 ms  115 ms  194 ms  72.1 W  11.0 J  # B  yes  scaled
+  a30  900 MHz  113 ms  85.4 ms  143 ms  83.4 W  9.39 J  # B  yes  scaled
+  l4  600 MHz  1.31 ms  954 us  1.81 ms  22.8 W  30.0 mJ  # B  yes  scaled
+  l4  900 MHz  1.25 ms  911 us  1.73 ms  23.2 W  29.2 mJ  # B  yes  scaled
   least energy on a30: at 900 MHz, 100.0 % of the energy and 100.0 % of the time at 900 MHz
   least energy on l4: at 900 MHz, 100.0 % of the energy and 100.0 % of the time at 900 MHz
   - is not known; asked about one device alone, foretell says why
@@ -49,9 +49,9 @@ them and for others.
   $ ./ask --device local 2>&1 | head -1 | cut -c 1-60
   foretell predict: there is no predictor for this machine yet
   $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,t4,l4 | blur | grep -E '^[0-9]|best'
-  1  l4  1.24 ms  965 us  1.59 ms  808.7  44.2 mJ  # B  *  100.0 %  scaled
-  2  a30  81.7 ms  68.1 ms  92.4 ms  12.24  8.03 J  # B  0.0 %  learned
-  3  t4  233 ms  200 ms  261 ms  4.292  12.7 J  # B  0.0 %  learned
+  1  l4  1.25 ms  978 us  1.61 ms  797.1  64.1 mJ  # B  *  100.0 %  scaled
+  2  a30  81.5 ms  68.2 ms  92.1 ms  12.26  12.0 J  # B  0.0 %  learned
+  3  t4  232 ms  199 ms  260 ms  4.304  16.2 J  # B  0.0 %  learned
   best: l4
 
 Without being named it is found where train leaves it, unless a method is asked for.
@@ -102,7 +102,7 @@ any data sheet tells, and so is what was measured of it by another model.
   > plain, at = d.raw_decode(text); csv, end = d.raw_decode(text[at:].lstrip()); db = json.loads(text[at:].lstrip()[end:])
   > print(csv['time'] == db['time'], csv['time']['basis'], csv['corrected_by'] > 20, plain['corrected_by'])
   > truth = 8 * $(./ask --device a30 --json | pick time | grep -o 'value\": [0-9.e-]*' | cut -d ' ' -f 2)
-  > print(plain['time']['value'] < truth / 3, abs(csv['time']['value'] / truth - 1) < 0.2, csv['time']['low'] < truth < csv['time']['high'] and not plain['time']['low'] < truth < plain['time']['high'])"
+  > print(plain['time']['value'] < truth / 3, abs(csv['time']['value'] / truth - 1) < 0.3, csv['time']['low'] < truth < csv['time']['high'] and not plain['time']['low'] < truth < plain['time']['high'])"
   True scaled True 0
   True True True
   $ ./ask --device l4 --correct l4.csv | grep '^corrected'

@@ -1,14 +1,14 @@
 Whether a model fits a device's memory, by how much, and the largest batch that does.
 
   $ foretell predict data/models/resnet50.onnx --device jetson-tk1 --mode training --batch 32 | grep fits
-  fits in the device's 2.00 GiB: yes, 624 MiB to spare, driver and framework not counted
+  fits in the device's 2.00 GiB: yes, 104 MiB to spare
   $ foretell predict data/models/resnet50.onnx --device jetson-tk1 --mode training --batch 128 | grep fits
-  fits in the device's 2.00 GiB: no, 3.14 GiB too much, driver and framework not counted
+  fits in the device's 2.00 GiB: no, 3.65 GiB too much
   $ foretell predict data/models/resnet50.onnx --device jetson-tk1 --mode training --max-batch | grep fits
-  fits in the device's 2.00 GiB: yes, 1.78 GiB to spare, driver and framework not counted
-  largest batch that fits: 47
+  fits in the device's 2.00 GiB: yes, 1.27 GiB to spare
+  largest batch that fits: 34
   $ foretell predict data/models/resnet50.onnx --device jetson-tk1 --max-batch --json | pick fit
-  fit: {"fits": true, "limit": 2147483648.0, "spare": 2035121856.0, "max_batch": 199}
+  fit: {"fits": true, "limit": 2147483648.0, "spare": 1489731264.0, "max_batch": 146}
 
 The largest batch fits, the next one does not.
 
@@ -27,11 +27,11 @@ Several devices beside each other.
   assumed: training, one step of forward, backward and Adam at a time, fp32
   assumed: memory as PyTorch allocates it, operation by operation
   
-  device         time      low     high  energy    memory  fits  largest batch  basis
-  ------------------------------------------------------------------------------------
-  jetson-tk1   21.5 s   11.6 s   40.3 s       -  6.42 GiB  no                0  scaled
-  a30          243 ms   132 ms   455 ms  24.5 J  6.42 GiB  yes             320  scaled
-  h100-sxm    48.4 ms  26.4 ms  90.5 ms  19.5 J  6.42 GiB  yes            1131  scaled
+  device         time      low    high  energy    memory  fits  largest batch  basis
+  -----------------------------------------------------------------------------------
+  jetson-tk1   21.3 s   11.1 s  40.5 s       -  6.93 GiB  no                0  scaled
+  a30          249 ms   135 ms  472 ms  41.1 J  6.93 GiB  yes             312  scaled
+  h100-sxm    54.7 ms  29.8 ms  103 ms  36.0 J  6.96 GiB  yes            1123  scaled
   - is not known; asked about one device alone, foretell says why
   
 
@@ -57,7 +57,7 @@ where the memory is not known.
   foretell predict: --max-batch asks at several batches: resnet50.onnx: --input 2x3x224x224 contradicts --batch 1
   [2]
   $ foretell predict models/sequence.onnx --dim seq=128 --device a30 --max-batch | grep largest
-  largest batch that fits: 60494
+  largest batch that fits: 59214
   $ mkdir -p d/devices && grep -v memory_bytes data/devices/a30.yaml | grep -v '^memory' > d/devices/bare.yaml
   $ foretell predict data/models/resnet50.onnx --device bare --data-dir d --must-fit
   foretell predict: --must-fit: the memory of bare is not known
@@ -71,6 +71,6 @@ where the memory is not known.
 Memory is what the driver reports, less than is soldered on where some of it holds error correction.
 
   $ foretell predict data/models/resnet50.onnx --device t4 | grep fits
-  fits in the device's 15.0 GiB: yes, 14.9 GiB to spare, driver and framework not counted
+  fits in the device's 15.0 GiB: yes, 14.4 GiB to spare
   $ foretell predict data/models/resnet50.onnx --device l4 | grep fits
-  fits in the device's 22.5 GiB: yes, 22.4 GiB to spare, driver and framework not counted
+  fits in the device's 22.5 GiB: yes, 21.9 GiB to spare

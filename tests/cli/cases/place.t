@@ -5,41 +5,41 @@ One network over two devices, by what is predicted of every part.
   
   device  nodes  from                 to                       time  energy   memory    sends       in
   ----------------------------------------------------------------------------------------------------
-  t4         29  conv1/Conv           layer2.0.relu/Relu_1  59.7 ms  3.28 J  626 MiB  220 MiB  23.1 ms
-  l4         93  layer2.0.conv3/Conv  fc/Gemm               59.8 ms  3.12 J  525 MiB        -        -
+  t4         29  conv1/Conv           layer2.0.relu/Relu_1  65.5 ms  4.58 J  626 MiB  220 MiB  23.1 ms
+  l4         93  layer2.0.conv3/Conv  fc/Gemm               66.2 ms  4.11 J  525 MiB        -        -
   
-  one pass takes 143 ms and 6.40 J; passes that follow each other take 59.8 ms each
-  alone on t4: 179 ms, 9.93 J
-  alone on l4: 101 ms, 5.14 J
+  one pass takes 155 ms and 8.69 J; passes that follow each other take 66.2 ms each
+  alone on t4: 188 ms, 13.1 J
+  alone on l4: 116 ms, 6.92 J
   $ foretell place data/models/resnet50.onnx --batch 64 --devices t4,l4 --link 10GB/s --by period --method physics --json | pick period_s parts.0.nodes parts.1.nodes parts.0.sent_bytes alone.1.time_s
-  period_s: 0.0597624515328903
+  period_s: 0.0662314730405615
   parts.0.nodes: 29
   parts.1.nodes: 93
   parts.0.sent_bytes: 231211008.0
-  alone.1.time_s: 0.101231556581006
+  alone.1.time_s: 0.115924482581448
   $ foretell place data/models/resnet50.onnx --devices jetson-tx2,a30 --link 1Gbit/s --latency 1ms | tail -4
   
-  one pass takes 3.14 ms and 117 mJ; passes that follow each other take 3.14 ms each
-  alone on jetson-tx2: 26.4 ms, 343 mJ
-  alone on a30: 3.14 ms, 117 mJ
+  one pass takes 3.16 ms and 234 mJ; passes that follow each other take 3.16 ms each
+  alone on jetson-tx2: 25.5 ms, 382 mJ
+  alone on a30: 3.16 ms, 234 mJ
   $ foretell place data/models/vgg16.onnx --mode training --optimizer adam --batch 32 --devices jetson-tk1,t4 --link 16GB/s | tail -3
-  one pass takes 479 ms and 26.6 J; passes that follow each other take 479 ms each
-  alone on jetson-tk1: 11.2 s, -; it does not fit there
-  alone on t4: 479 ms, 26.6 J
+  one pass takes 501 ms and 35.0 J; passes that follow each other take 501 ms each
+  alone on jetson-tk1: 11.0 s, -; it does not fit there
+  alone on t4: 501 ms, 35.0 J
 
 Several networks on several devices.
 
   $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx data/models/vit_b_16.onnx data/models/mobilenet_v2.onnx --devices l4,t4,a30 --method physics
   4 networks on 3 devices: the least time until all are done
   
-  network            device     time   energy    memory
-  -----------------------------------------------------
-  resnet50.onnx      a30     3.14 ms   144 mJ   107 MiB
-  vgg16.onnx         a30     2.39 ms   334 mJ   553 MiB
-  vit_b_16.onnx      l4      5.59 ms   288 mJ   336 MiB
-  mobilenet_v2.onnx  t4      2.73 ms  67.1 mJ  23.1 MiB
+  network            device     time  energy    memory
+  ----------------------------------------------------
+  resnet50.onnx      t4      4.71 ms  322 mJ   627 MiB
+  vgg16.onnx         a30     2.42 ms  393 mJ  1.05 GiB
+  vit_b_16.onnx      l4      5.58 ms  376 mJ   856 MiB
+  mobilenet_v2.onnx  a30     2.75 ms  160 mJ   543 MiB
   
-  all are done after 5.59 ms and have taken 833 mJ; no other way is better
+  all are done after 5.58 ms and have taken 1.25 J; no other way is better
   $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices l4,t4 --by energy --limit 20ms --json | pick by exact networks.0.device networks.1.device
   by: "energy"
   exact: true
@@ -51,12 +51,12 @@ A device of which too little is known for a network does without it.
   $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices iphone-6,l4 --method physics
   2 networks on 2 devices: the least time until all are done
   
-  network        device     time   energy   memory
+  network        device     time  energy    memory
   ------------------------------------------------
-  resnet50.onnx  l4      3.14 ms  82.3 mJ  107 MiB
-  vgg16.onnx     l4      4.59 ms   254 mJ  553 MiB
+  resnet50.onnx  l4      3.16 ms  127 mJ   627 MiB
+  vgg16.onnx     l4      4.64 ms  322 mJ  1.05 GiB
   
-  all are done after 7.73 ms and have taken 337 mJ; no other way is better
+  all are done after 7.80 ms and have taken 448 mJ; no other way is better
   left out for resnet50.onnx: iphone-6: its file does not say "peak_fp32", which an estimate needs
   left out for vgg16.onnx: iphone-6: its file does not say "peak_fp32", which an estimate needs
   $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices iphone-6,l4 --method physics --json | pick left_out.1.device left_out.1.why networks.1.device

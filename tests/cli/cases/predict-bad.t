@@ -6,26 +6,26 @@ A device that nobody measured is scaled from its data sheet, and the answer says
   assumed: inference, one forward pass at a time, fp32
   assumed: memory as PyTorch allocates it, operation by operation
   
-  of one pass    estimate      low     high  basis
-  -------------------------------------------------
-  time            3.14 ms  1.86 ms  6.32 ms  scaled
-  energy           117 mJ  62.3 mJ   255 mJ  scaled
-  power            37.2 W   26.2 W   52.8 W  scaled
-  peak memory     107 MiB  104 MiB  113 MiB  scaled
+  of one pass    estimate      low      high  basis
+  --------------------------------------------------
+  time            3.16 ms  1.84 ms   7.20 ms  scaled
+  energy           234 mJ   123 mJ    572 mJ  scaled
+  power            73.9 W   52.1 W     105 W  scaled
+  peak memory     627 MiB  336 MiB  1.64 GiB  scaled
     weights      97.4 MiB
     inputs        588 KiB
     activations  9.19 MiB
-    workspace           -
-    process             -
-  fits in the device's 24.0 GiB: yes, 23.9 GiB to spare, driver and framework not counted
-  the host issues everything in 3.14 ms, the device executes it in 1.12 ms: the host sets the time
+    workspace    8.12 MiB
+    process       512 MiB
+  fits in the device's 24.0 GiB: yes, 23.4 GiB to spare
+  the host issues everything in 3.16 ms, the device executes it in 1.19 ms: the host sets the time
   learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
   low .. high is a 90 % interval; 43 unique operations: 0 measured, 0 learned, 42 scaled, 0 roofline, the others take no time
   
   operation                                                                      count  share    total     each      low     high  basis
   ---------------------------------------------------------------------------------------------------------------------------------------
-  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32       5  2.6 %  82.6 us  16.5 us  6.72 us  40.6 us  scaled
-  conv2d x=1x256x14x14 out=1024 kernel=1x1 stride=1x1 pad=0x0 bias=1 dtype=fp32      6  1.9 %  60.6 us  10.1 us  4.11 us  24.9 us  scaled
+  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32       5  2.6 %  83.1 us  16.6 us  6.75 us  40.9 us  scaled
+  conv2d x=1x256x14x14 out=1024 kernel=1x1 stride=1x1 pad=0x0 bias=1 dtype=fp32      6  2.0 %  62.7 us  10.5 us  4.25 us  25.7 us  scaled
   
   verify on that device: foretell measure data/models/resnet50.onnx --engine torch,device=cuda
 
@@ -36,23 +36,23 @@ At other clocks, with the one that takes the least energy; under a cap.
   assumed: inference, one forward pass at a time, fp32
   assumed: memory as PyTorch allocates it, operation by operation
   
-  device     clock     time      low     high   power  energy   memory  fits  basis
-  ----------------------------------------------------------------------------------
-  a30      600 MHz  28.7 ms  16.3 ms  52.9 ms  51.5 W  1.48 J  410 MiB  yes   scaled
-  a30      900 MHz  22.4 ms  13.0 ms  40.7 ms  54.8 W  1.23 J  410 MiB  yes   scaled
-  a30     1.20 GHz  19.5 ms  11.5 ms  34.9 ms  69.6 W  1.35 J  410 MiB  yes   scaled
-  a30     1.44 GHz  18.0 ms  10.7 ms  32.0 ms  85.3 W  1.53 J  410 MiB  yes   scaled
-  least energy on a30: at 900 MHz, 80.2 % of the energy and 124.9 % of the time at 1.44 GHz
+  device     clock     time      low     high  power  energy   memory  fits  basis
+  ---------------------------------------------------------------------------------
+  a30      600 MHz  30.5 ms  17.1 ms  58.9 ms  109 W  3.33 J  930 MiB  yes   scaled
+  a30      900 MHz  24.3 ms  13.9 ms  46.9 ms  131 W  3.19 J  930 MiB  yes   scaled
+  a30     1.20 GHz  21.4 ms  12.3 ms  41.2 ms  158 W  3.37 J  930 MiB  yes   scaled
+  a30     1.44 GHz  19.9 ms  11.6 ms  38.4 ms  163 W  3.24 J  930 MiB  yes   scaled
+  least energy on a30: at 900 MHz, 98.6 % of the energy and 122.1 % of the time at 1.44 GHz
   - is not known; asked about one device alone, foretell says why
   
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --power-cap 100W --json | pick setting power.value power.high
   setting: "power=100W"
-  power.value: 85.2776654199686
+  power.value: 99.9760910785486
   power.high: 100.0
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --policy ieee --method physics --json | pick time.basis host_s busy_s
   time.basis: "scaled"
-  host_s: 0.0031446
-  busy_s: 0.0378941329452002
+  host_s: 0.0031626
+  busy_s: 0.0384649972241945
   $ foretell predict data/models/resnet50.onnx --device a30 --clock 9GHz
   foretell predict: a30: its highest clock is 1440 MHz
   [4]
@@ -77,9 +77,9 @@ By what a dataset calls a device, and by the name of a product of which there ar
   
   device             time      low     high  energy   memory  fits  basis
   ------------------------------------------------------------------------
-  v100-sxm2-16gb  3.14 ms  1.97 ms  5.44 ms  494 mJ  107 MiB  yes   scaled
-  h100-sxm        3.14 ms  1.92 ms  6.06 ms  417 mJ  107 MiB  yes   scaled
-  epyc-9654       7.40 ms  3.48 ms  15.9 ms       -  114 MiB  -     scaled
+  v100-sxm2-16gb  3.16 ms  1.43 ms  7.31 ms  664 mJ  627 MiB  yes   scaled
+  h100-sxm        3.16 ms  1.90 ms  7.37 ms  697 mJ  651 MiB  yes   scaled
+  epyc-9654       3.64 ms  2.21 ms  6.00 ms       -  114 MiB  -     scaled
   - is not known; asked about one device alone, foretell says why
   
 
@@ -91,25 +91,25 @@ The roofline is a lower bound, with the words that it is one.
   assumed: inference, one forward pass at a time, fp32
   assumed: memory as PyTorch allocates it, operation by operation
   
-  of one pass    estimate      low     high  basis
-  ------------------------------------------------------
-  time             962 us   962 us        -  roofline
-  energy                -        -        -  unavailable
-  power                 -        -        -  unavailable
-  peak memory     107 MiB  104 MiB  113 MiB  roofline
+  of one pass    estimate      low      high  basis
+  -------------------------------------------------------
+  time             368 us   368 us         -  roofline
+  energy                -        -         -  unavailable
+  power                 -        -         -  unavailable
+  peak memory     627 MiB  336 MiB  1.64 GiB  roofline
     weights      97.4 MiB
     inputs        588 KiB
     activations  9.19 MiB
-    workspace           -
-    process             -
-  fits in the device's 24.0 GiB: yes, 23.9 GiB to spare, driver and framework not counted
+    workspace    8.12 MiB
+    process       512 MiB
+  fits in the device's 24.0 GiB: yes, 23.4 GiB to spare
   energy and power are unavailable: a data sheet alone does not say what operations draw; --method physics estimates them
   This is a lower bound, not an expectation: the device's data sheet alone was used (roofline);
   real times are longer, often several times.
   
-  operation                                                                     count   share   total     each
-  ------------------------------------------------------------------------------------------------------------
-  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32      5  11.7 %  112 us  22.5 us
+  operation                                   count  share    total     each
+  --------------------------------------------------------------------------
+  add x=1x256x56x56 y=1x256x56x56 dtype=fp32      3  8.4 %  31.0 us  10.3 us
   
   verify on that device: foretell measure data/models/resnet50.onnx --engine torch,device=cuda
 
@@ -121,18 +121,18 @@ PALEO adds reading, computing and writing up: neither a bound nor an interval.
   assumed: inference, one forward pass at a time, fp32
   assumed: memory as PyTorch allocates it, operation by operation
   
-  of one pass    estimate      low     high  basis
-  ------------------------------------------------------
-  time            1.16 ms        -        -  analytic
-  energy                -        -        -  unavailable
-  power                 -        -        -  unavailable
-  peak memory     107 MiB  104 MiB  113 MiB  analytic
+  of one pass    estimate      low      high  basis
+  -------------------------------------------------------
+  time            1.16 ms        -         -  analytic
+  energy                -        -         -  unavailable
+  power                 -        -         -  unavailable
+  peak memory     627 MiB  336 MiB  1.64 GiB  analytic
     weights      97.4 MiB
     inputs        588 KiB
     activations  9.19 MiB
-    workspace           -
-    process             -
-  fits in the device's 24.0 GiB: yes, 23.9 GiB to spare, driver and framework not counted
+    workspace    8.12 MiB
+    process       512 MiB
+  fits in the device's 24.0 GiB: yes, 23.4 GiB to spare
   energy and power are unavailable: a data sheet alone does not say what operations draw; --method physics estimates them
   PALEO: the device's data sheet alone was used, as if every operation reached its peak rate;
   how far real times are from it is not known.

@@ -231,11 +231,11 @@ On a GPU library calls are priced as operations are; what is not known is said t
   
   library call, not in PTX  times       FLOP     time  as operation
   -----------------------------------------------------------------------------------------------
-  gemm                         12  101 MFLOP  9.11 us  linear x=64x1024 out=768 bias=1 dtype=fp16
+  gemm                         12  101 MFLOP  9.80 us  linear x=64x1024 out=768 bias=1 dtype=fp16
   b                             1          -        -  matmul x=3x4 y=5x6
   
-  on NVIDIA A100 SXM4 80 GB: 109 us (95.0 us to 127 us), 13.0 mJ (7.95 mJ to 21.4 mJ), 119 W (83.7 W to 169 W)
-    library calls  109 us, by llm.ftp
+  on NVIDIA A100 SXM4 80 GB: 118 us (101 us to 138 us), 19.0 mJ (11.5 mJ to 31.7 mJ), 161 W (114 W to 229 W)
+    library calls  118 us, by llm.ftp
   without 1 library call, of which it is not known what it computes
   $ foretell ptx -q --launches ptx/triton --device a100 | tail -1
   without 2 launches that could not be counted
@@ -305,11 +305,11 @@ What Triton, Inductor and XLA left behind.
   ----------------------------------------------------------------------------------------------------------------------------------
   kCopy                                  1           -        -  -
   __cudnn$convBiasActivationForward      1   151 MFLOP  4.43 us  conv2d x=8x16x32x32 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32
-  __cublas$lt$matmul                     5  65.5 kFLOP  4.63 us  matmul x=8x64 y=64x64 dtype=fp32
+  __cublas$lt$matmul                     5  65.5 kFLOP  5.02 us  matmul x=8x64 y=64x64 dtype=fp32
   
-  on NVIDIA H100 SXM5 80 GB: 76.0 us (32.1 us to 439 us), 10.4 mJ (2.24 mJ to 95.0 mJ), 137 W (79.3 W to 244 W)
+  on NVIDIA H100 SXM5 80 GB: 78.0 us (33.1 us to 342 us), 12.5 mJ (2.52 mJ to 97.2 mJ), 160 W (95.9 W to 275 W)
     kernels        48.4 us, by the data sheet; registers estimated
-    library calls  27.6 us, by nvidia-fp32.ftp
+    library calls  29.5 us, by nvidia-fp32.ftp
   without 1 library call, of which it is not known what it computes
 
 What is missing or wrong is said.
@@ -363,7 +363,7 @@ What is missing or wrong is said.
   foretell ptx: data/devices: neither launches.jsonl nor PTX is in it or below it
   [3]
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --device ryzen
-  foretell ptx: no device "ryzen"; there are raspberry-pi-3, raspberry-pi-4, a100-pcie-40gb, a100-pcie-80gb, arc-pro-b60, core-i7-4790, epyc-7543, epyc-7763 and 96 more, which foretell devices lists
+  foretell ptx: no device "ryzen"; there are raspberry-pi-3, raspberry-pi-4, a100-pcie-40gb, a100-pcie-80gb, arc-pro-b60, core-i7-4790, epyc-7543, epyc-7763 and 97 more, which foretell devices lists
   [4]
 
 One launch as a table: its classes, or with a device the row of a list, with intervals; the sum over classes in JSON.

@@ -18,11 +18,11 @@ Many networks as lists of operations on standard input, each behind a line that 
   $ foretell rank --stdin --devices a30 <nets
   3 networks by time on a30: 3 placed, 0 miss a limit, 0 do not fit, 0 are not known
   
-  #  network     time   energy    memory
-  -----------------------------------------
-  1  4        54.0 us  1.69 mJ  1.53 MiB  *
-  2  wide      176 us  14.7 mJ  21.8 MiB
-  3  deep     2.70 ms  85.7 mJ  8.56 MiB
+  #  network     time   energy   memory
+  ----------------------------------------
+  1  4        72.0 us  3.51 mJ  514 MiB  *
+  2  wide      194 us  21.2 mJ  542 MiB
+  3  deep     2.72 ms   196 mJ  521 MiB
   
   *: no other is at least as good in time, energy and memory and better in one
   foretell rank: network 2 (broken) is skipped: list: line 2: unknown operation "relo"
@@ -32,11 +32,11 @@ Many networks as lists of operations on standard input, each behind a line that 
   $ foretell rank --stdin --devices a30,l4 --by energy --limit time=1ms --top 3 <nets 2>/dev/null
   3 networks by energy on a30, l4: 4 placed, 2 miss a limit, 0 do not fit, 0 are not known
   
-  #  network  device     time   energy    memory
-  -------------------------------------------------
-  1  4        l4      54.0 us   726 uJ  1.53 MiB  *
-  2  4        a30     54.0 us  1.69 mJ  1.53 MiB
-  3  wide     l4       176 us  5.42 mJ  21.8 MiB
+  #  network  device     time   energy   memory
+  ------------------------------------------------
+  1  4        l4      72.0 us  1.49 mJ  514 MiB  *
+  2  4        a30     72.0 us  3.51 mJ  514 MiB
+  3  wide     l4       194 us  8.04 mJ  542 MiB
   
   *: no other is at least as good in time, energy and memory and better in one
   [3]
@@ -60,12 +60,12 @@ Many networks as lists of operations on standard input, each behind a line that 
 Each is what predict says of it alone.
 
   $ sed -n '/deep/,/---$/p' nets | grep -v -e --- | foretell predict - --device a30 --json | pick time.value memory.total.value
-  time.value: 0.0027
-  memory.total.value: 8978432.0
+  time.value: 0.002718
+  memory.total.value: 545849344.0
   $ foretell rank --stdin --devices a30 --json <nets 2>/dev/null | pick best.2.network best.2.time_s best.2.memory_bytes
   best.2.network: "deep"
-  best.2.time_s: 0.0027
-  best.2.memory_bytes: 8978432.0
+  best.2.time_s: 0.002718
+  best.2.memory_bytes: 545849344.0
 
 One without a name is called by its number; nothing behind the last line is no network.
 
@@ -106,9 +106,9 @@ Mistakes, and what is not known.
   $ foretell rank --stdin --devices iphone-6,l4 --top 1 <nets
   3 networks by time on iphone-6, l4: 3 placed, 0 miss a limit, 0 do not fit, 3 are not known
   
-  #  network  device     time  energy    memory
+  #  network  device     time   energy   memory
   ------------------------------------------------
-  1  4        l4      54.0 us  726 uJ  1.53 MiB  *
+  1  4        l4      72.0 us  1.49 mJ  514 MiB  *
   
   *: no other is at least as good in time, energy and memory and better in one
   foretell rank: network 2 (broken) is skipped: list: line 2: unknown operation "relo"

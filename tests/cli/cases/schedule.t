@@ -26,7 +26,7 @@ What networks measured whole show of host and device goes into the predictor of 
   $ ./learn -o with.ftp --networks phase=forward | sed -n '/networks of/,/^$/p'
   networks of  policy   engine  phase    n  error  without  90 % interval  conv  products  others  relaid  bounded  a launch    idle  energy
   ------------------------------------------------------------------------------------------------------------------------------------------
-  a30          default  test    forward  6  0.0 %   42.8 %   1.00 .. 1.00  1.00      1.00    0.70    1.00     1.00   18.0 us  29.7 W    1.00
+  a30          default  test    forward  6  0.1 %   42.6 %   1.00 .. 1.00  1.00      1.00    0.70    1.00     1.00   18.0 us  47.0 W    1.00
   
   $ foretell show with.ftp --json | pick schedules.# schedules.0.phase schedules.0.engine schedules.0.n
   schedules.#: 1
@@ -62,7 +62,7 @@ What networks measured whole show of host and device goes into the predictor of 
 What evaluate says of a network that it hides is what predict answers without it.
 
   $ foretell evaluate --db a.db --where phase=forward --networks phase=forward --method extra -q --leave-out network=net3 --rows rows.csv | grep '^network'
-  network  1  0.0 %   0.0 %  0.0 %      100.0 %   -  0.0 %     0.6 %   14.0 %  100.0 %      1.01
+  network  1  0.1 %   0.1 %  0.1 %      100.0 %   -  -0.1 %     0.6 %   14.0 %  100.0 %      1.01
   $ cut -d, -f6-8,14 rows.csv
   spec,phase,metric,split
   network name=net3 x=1x4 dtype=fp32,forward,time,net3
@@ -112,7 +112,7 @@ Networks of a device without a single operation answer for others of it, in elem
   -------------------------------------------------------
   a30                    test 1  default               12
   $ echo 'relu x=100000000 dtype=fp16 *5' > one.ops; foretell predict one.ops --device a30 --predictor alone.ftp | grep -E '^time|^host'
-  time            20.0 ms  20.0 ms  20.0 ms  learned
+  time            20.0 ms  20.0 ms   20.0 ms  learned
   host and device as 12 networks of a30 showed
   $ foretell predict one.ops --device l4 --predictor alone.ftp
   foretell predict: the predictor was made of what was measured whole, and of none on l4 in this phase and in elements as wide

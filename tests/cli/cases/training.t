@@ -210,33 +210,33 @@ Foretold for a device: by phase, and memory by part.
   assumed: training, one step of forward, backward and SGD with momentum at a time, fp32
   assumed: memory as PyTorch allocates it, operation by operation
   
-  of one step          estimate      low     high  basis
-  -------------------------------------------------------
-  time                  21.5 ms  11.7 ms  40.2 ms  scaled
-    forward             6.54 ms  3.57 ms  12.2 ms  scaled
-    backward            14.8 ms  8.06 ms  27.6 ms  scaled
-    optimizer            203 us   111 us   379 us  scaled
-  energy                 1.78 J   885 mJ   3.65 J  scaled
-  power                  82.8 W   58.4 W    118 W  scaled
-  peak memory           500 MiB  485 MiB  525 MiB  scaled
+  of one step          estimate      low      high  basis
+  --------------------------------------------------------
+  time                  21.7 ms  11.8 ms   41.2 ms  scaled
+    forward             6.75 ms  3.67 ms   12.8 ms  scaled
+    backward            14.7 ms  7.99 ms   27.9 ms  scaled
+    optimizer            228 us   124 us    433 us  scaled
+  energy                 3.54 J   1.75 J    7.36 J  scaled
+  power                   163 W    115 W     165 W  scaled
+  peak memory          1020 MiB  717 MiB  2.10 GiB  scaled
     weights            44.6 MiB
     inputs             18.4 MiB
     gradients          34.0 MiB
     optimizer state    44.6 MiB
     saved activations   343 MiB
     other activations  15.4 MiB
-    workspace                 -
-    process                   -
-  fits in the device's 24.0 GiB: yes, 23.5 GiB to spare, driver and framework not counted
-  the host issues everything in 3.49 ms, the device executes it in 21.5 ms: the device sets the time
+    workspace          8.12 MiB
+    process             512 MiB
+  fits in the device's 24.0 GiB: yes, 23.0 GiB to spare
+  the host issues everything in 3.51 ms, the device executes it in 21.7 ms: the device sets the time
   learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
   low .. high is a 90 % interval; 69 unique operations: 0 measured, 0 learned, 66 scaled, 0 roofline, the others take no time
   
-  operation                                                                                          phase     count   share    total     each      low     high  basis
-  ----------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward         backward      4  13.5 %  2.91 ms   726 us   295 us  1.79 ms  scaled
-  conv2d x=32x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3 bias=1 dtype=fp32 phase=backward wrt=w  backward      1  12.9 %  2.77 ms  2.77 ms  1.13 ms  6.81 ms  scaled
-  conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward       backward      3   7.9 %  1.69 ms   564 us   229 us  1.39 ms  scaled
+  operation                                                                                          phase     count   share    total     each     low     high  basis
+  ---------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward         backward      4  13.7 %  2.96 ms   740 us  301 us  1.82 ms  scaled
+  conv2d x=32x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3 bias=1 dtype=fp32 phase=backward wrt=w  backward      1  10.1 %  2.18 ms  2.18 ms  887 us  5.37 ms  scaled
+  conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward       backward      3   7.9 %  1.70 ms   568 us  231 us  1.40 ms  scaled
   
   verify on that device: foretell measure data/models/resnet18.onnx --engine torch,device=cuda --mode training --optimizer momentum --batch 32
   $ foretell predict data/models/resnet18.onnx --device a30 --mode training --batch 32 --json | pick mode step batch phases.# phases.1.phase phases.1.time.basis memory.weights memory.gradients memory.counted_as memory.workspace fit.fits verify
@@ -249,7 +249,7 @@ Foretold for a device: by phase, and memory by part.
   memory.weights: 46738852.0
   memory.gradients: 35616672.0
   memory.counted_as: "allocated"
-  memory.workspace: null
+  memory.workspace: 8519680.0
   fit.fits: true
   verify: "foretell measure data/models/resnet18.onnx --engine torch,device=cuda --mode training --batch 32"
 
@@ -338,10 +338,10 @@ Norms that an exporter folded into convolutions are said first; the archive of t
 
   $ foretell predict data/models/resnet50.onnx --device a30,t4 --mode training --batch 64 | grep warning: | cut -d : -f 1,2
   warning: 53 convolutions of resnet50.onnx hold norms that its exporter folded into them for inference
-  warning: 70 of 119 unique operations lie outside of what the predictor has seen; measured there, by foretell collect data/models/resnet50.onnx --engine torch,device=cuda --mode training --batch 64 --db few.db, they correct it
+  warning: 111 of 119 unique operations lie outside of what the predictor has seen; measured there, by foretell collect data/models/resnet50.onnx --engine torch,device=cuda --mode training --batch 64 --db few.db, they correct it
   $ foretell predict data/models/resnet50.pt2 --device a30 --mode training --batch 64 --max-batch | grep -e warning: -e 'peak memory' -e largest
-  peak memory          5.27 GiB  5.11 GiB  5.54 GiB  scaled
-  largest batch that fits: 295
+  peak memory          5.78 GiB  5.34 GiB  7.84 GiB  scaled
+  largest batch that fits: 289
   $ foretell ops data/models/resnet50.onnx --mode training --json | pick warnings.#
   warnings.#: 1
   $ foretell ops data/models/resnet50.pt2 --mode training --json | pick warnings
