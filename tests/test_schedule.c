@@ -31,7 +31,7 @@ static const ft__op_task three[] = {
 static void a_busy_device_sets_the_time(void)
 {
     ft__schedule s = ft__schedule_plain();
-    ft__network_load l = ft__schedule_no_load(INFINITY);
+    ft__network_load l = ft__schedule_no_load(INFINITY, 1);
 
     s.launch_s = 1e-3;
     ft__schedule_load(&l, three, 3);
@@ -44,7 +44,7 @@ static void a_busy_device_sets_the_time(void)
 static void a_slow_host_sets_the_time(void)
 {
     ft__schedule s = ft__schedule_plain();
-    ft__network_load l = ft__schedule_no_load(INFINITY);
+    ft__network_load l = ft__schedule_no_load(INFINITY, 1);
 
     s.launch_s = 10e-3;
     ft__schedule_load(&l, three, 3);
@@ -54,7 +54,7 @@ static void a_slow_host_sets_the_time(void)
 static void a_plain_schedule_is_the_sum(void)
 {
     const ft__schedule s = ft__schedule_plain();
-    ft__network_load l = ft__schedule_no_load(INFINITY);
+    ft__network_load l = ft__schedule_no_load(INFINITY, 1);
 
     ft__schedule_load(&l, three, 2);
     CHECK_NEAR(ft__schedule_time(&l, &s), 7e-3, 1e-12);
@@ -63,7 +63,7 @@ static void a_plain_schedule_is_the_sum(void)
 static void what_nobody_measured_has_its_estimated_power(void)
 {
     ft__schedule s = ft__schedule_plain();
-    ft__network_load l = ft__schedule_no_load(INFINITY);
+    ft__network_load l = ft__schedule_no_load(INFINITY, 1);
     ft__op_task unknown = three[2];
 
     unknown.power_w = 40;
@@ -146,7 +146,7 @@ static void gaps_draw_idle_power(void)
 {
     const double added = (1300.0 / 7 - 50) * 7.5e-3;
     ft__schedule s = ft__schedule_plain();
-    ft__network_load l = ft__schedule_no_load(INFINITY);
+    ft__network_load l = ft__schedule_no_load(INFINITY, 1);
 
     s.idle_w = 50;
     ft__schedule_load(&l, three, 3);
@@ -159,7 +159,7 @@ static void gaps_draw_idle_power(void)
 static void without_any_power_there_is_no_energy(void)
 {
     const ft__schedule s = ft__schedule_plain();
-    ft__network_load l = ft__schedule_no_load(INFINITY);
+    ft__network_load l = ft__schedule_no_load(INFINITY, 1);
 
     ft__schedule_load(&l, three + 2, 1);
     CHECK(isnan(ft__schedule_energy(&l, &s, 1e-3)));
@@ -174,7 +174,7 @@ static void more_work_never_takes_less(void)
     s.launch_s = 1e-3;
     memcpy(t, three, sizeof(t));
     for (int i = 0; i < 6; i++) {
-        ft__network_load l = ft__schedule_no_load(INFINITY);
+        ft__network_load l = ft__schedule_no_load(INFINITY, 1);
         struct played p;
 
         t[i % 3].count += 1;

@@ -488,10 +488,19 @@ void ft__physics(ft__terms *out, const ft_op *op, const ft__hardware_spec *chip,
     ft__work_cost(out, &w, chip, params);
 }
 
-/* Winograd's method and transforms save multiplications, a causal mask half of them. */
-static bool may_save(const ft_op *op)
+/* Winograd's method and transforms save multiplications, a causal mask half of them;
+ * what GPUs without tensor cores do with 8 bits stands in no device file. */
+static bool may_save(const ft_op *op, const ft__hardware_spec *chip)
 {
-    return ft_op_at(op, FT_K_kernel, 0) > 1 || ft_op_at(op, FT_K_causal, 0);
+    return ft_op_at(op, FT_K_kernel, 0) > 1 || ft_op_at(op, FT_K_causal, 0) ||
+           (ft_dtype_bits(op->dtype) < 16 && !chip->tensor);
+}
+
+/* Weights that stay in registers from step to step are counted at each. */
+static bool is_recurrent(const ft_op *op)
+{
+    return op->kind == FT_KIND_rnn || op->kind == FT_KIND_gru ||
+           op->kind == FT_KIND_lstm;
 }
 
 double ft__physics_least(const ft_op *op, const ft__hardware_spec *chip)
@@ -499,9 +508,11 @@ double ft__physics_least(const ft_op *op, const ft__hardware_spec *chip)
     ft_cost cost;
     double bytes, flops;
 
+    if (is_recurrent(op))
+        return 0;
     ft_op_cost(op, &cost);
     bytes = cost.bytes_read + cost.bytes_written - fmax(0, chip->l2_bytes);
-    flops = makes_products(op) && !may_save(op) ? cost.flops : 0;
+    flops = makes_products(op) && !may_save(op, chip) ? cost.flops : 0;
     return fmax(bytes / chip->bandwidth, flops / chip->peak_flops);
 }
 

@@ -147,7 +147,8 @@ static void close(struct placing *p)
 
 static struct running begin(struct placing *p, size_t d)
 {
-    const struct running r = {.load = ft__schedule_no_load(p->tasks[d].cap_w)};
+    const struct running r = {
+        .load = ft__schedule_no_load(p->tasks[d].cap_w, p->tasks[d].call)};
 
     p->n_parts++;
     return r;

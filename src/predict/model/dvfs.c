@@ -583,7 +583,7 @@ static ft_status add_up(ft_network_estimate *e, const ft_graph *g, ft_error *err
                                 .bare_s = e->op_time[i].value,
                                 .power_w = e->op_power[i].value};
     residual = residual_of(e, g);
-    st = ft__estimate_assemble(e, g, task, &plain, INFINITY, &residual, err);
+    st = ft__estimate_assemble(e, g, task, &plain, INFINITY, 0, &residual, err);
     free(task);
     return st;
 }

@@ -249,18 +249,37 @@ static bool same_architecture(const ft__hardware *a, const ft__hardware *b)
            (strcmp(a->chip, b->chip) == 0 || a->capability == b->capability);
 }
 
-/* The dataset with most templates on a device of the same architecture, with the same
- * engine; n_datasets: none. */
-static uint32_t template_source(const ft__family *f, const ft__dataset *on)
+/* Does dataset i hold measurements of the architecture, by the engine? */
+static bool is_sibling(const ft__family *f, uint32_t i, const ft__hardware *own,
+                       const ft__dataset *on)
+{
+    return f->templates[i].n && same_architecture(own, &f->templates[i].hardware) &&
+           same(on->engine, f->dataset[i].engine);
+}
+
+/* Of the siblings that measured the operation, one in the same run mode if there is
+ * one, and then the one that measured most; NaN: none did. */
+static double ratio_of_sibling(const ft__family *f, const ft__dataset *on,
+                               uint64_t hash)
 {
     const ft__hardware own = ft__hardware_of(on->file);
-    uint32_t best = f->n_datasets;
+    const bool graph = ft__is_graph_mode(on->setting);
+    bool best_alike = false;
+    double best = NAN;
+    size_t most = 0;
 
-    for (uint32_t i = 0; i < f->n_datasets; i++)
-        if (f->templates[i].n && same_architecture(&own, &f->templates[i].hardware) &&
-            same(on->engine, f->dataset[i].engine) &&
-            (best == f->n_datasets || f->templates[i].n > f->templates[best].n))
-            best = i;
+    for (uint32_t i = 0; i < f->n_datasets; i++) {
+        const bool alike = ft__is_graph_mode(f->dataset[i].setting) == graph;
+        const double ratio =
+            is_sibling(f, i, &own, on) ? ratio_of(&f->templates[i], hash) : NAN;
+
+        if (isnan(ratio) || alike < best_alike ||
+            (alike == best_alike && f->templates[i].n <= most))
+            continue;
+        best = ratio;
+        best_alike = alike;
+        most = f->templates[i].n;
+    }
     return best;
 }
 
@@ -364,25 +383,24 @@ static void take_other_engines(ft__op_answer *a, const ft__family *f,
     a->high *= exp(most - sum / n);
 }
 
-/* Whose measurements of operations are used: the device's own, or of one of its
- * architecture. */
+/* Whose measurements of operations are used. */
 struct templates {
-    uint32_t from; /* dataset; f->n_datasets: none */
-    bool own;
+    uint32_t own;  /* dataset; f->n_datasets: none is of the device */
+    bool siblings; /* those of its architecture */
 };
 
 static ft_status open_templates(struct templates *t, const ft__family *f,
                                 const ft__dataset *on, ft_error *err)
 {
-    const uint32_t index = ft__family_index(f, on);
+    const ft__hardware own = ft__hardware_of(on->file);
     ft_status st = FT_OK;
 
-    t->own = index < f->n_datasets;
-    t->from = t->own                                     ? index
-              : ft__family_knows(f, FT__METRIC_TIME, on) ? f->n_datasets
-                                                         : template_source(f, on);
-    for (uint32_t i = 0; i < f->n_datasets && t->from < f->n_datasets && !st; i++)
-        if (i == t->from || (on->any_engine && is_alike(f, i, on)))
+    t->own = ft__family_index(f, on);
+    t->siblings = t->own == f->n_datasets && !ft__family_knows(f, FT__METRIC_TIME, on);
+    for (uint32_t i = 0; i < f->n_datasets && !st; i++)
+        if (t->siblings ? is_sibling(f, i, &own, on)
+                        : i == t->own || (t->own < f->n_datasets && on->any_engine &&
+                                          is_alike(f, i, on)))
             st = check_templates(&f->templates[i], err);
     return st;
 }
@@ -391,21 +409,25 @@ static ft_status open_templates(struct templates *t, const ft__family *f,
 static void find_measured(bool *out, const struct templates *t, const ft__family *f,
                           const ft__samples *s)
 {
-    for (size_t i = 0; i < s->n && t->own; i++)
-        out[i] = !isnan(ratio_of(&f->templates[t->from], s->v[i].hash));
+    for (size_t i = 0; i < s->n && t->own < f->n_datasets; i++)
+        out[i] = !isnan(ratio_of(&f->templates[t->own], s->v[i].hash));
 }
 
 static void use_templates(ft__op_answer *out, const struct templates *t,
                           const ft__family *f, const ft__dataset *on,
                           const ft__samples *s)
 {
-    for (size_t i = 0; i < s->n && t->from < f->n_datasets; i++) {
-        double ratio = ratio_of(&f->templates[t->from], s->v[i].hash);
+    const bool own = t->own < f->n_datasets;
+
+    for (size_t i = 0; i < s->n && (own || t->siblings); i++) {
+        const uint64_t hash = s->v[i].hash;
+        const double ratio =
+            own ? ratio_of(&f->templates[t->own], hash) : ratio_of_sibling(f, on, hash);
 
         if (!isnan(ratio))
-            take_over(&out[i], ratio, s->terms[i].aside_s, t->own);
-        else if (t->own && on->any_engine)
-            take_other_engines(&out[i], f, on, s->v[i].hash, s->terms[i].aside_s);
+            take_over(&out[i], ratio, s->terms[i].aside_s, own);
+        else if (own && on->any_engine)
+            take_other_engines(&out[i], f, on, hash, s->terms[i].aside_s);
     }
 }
 
@@ -428,7 +450,7 @@ static void find_terms(ft__terms *out, const ft__model_set *l, const ft__samples
             ft__base_terms(&l->base, &out[i], s, (uint32_t)i);
 }
 
-/* Nothing is faster than the device. */
+/* Nothing is faster than the device, unless another of its architecture showed it. */
 static void bound_by_peaks(ft__op_answer *out, const ft__dataset *on,
                            const ft__samples *s)
 {
@@ -455,7 +477,7 @@ static ft_status ask(ft__op_answer *out, const ft__family *f, ft__metric metric,
                      size_t n, ft_error *err)
 {
     const ft__model_set *l = ft__family_model_set(f, metric, on);
-    struct templates t = {.from = f->n_datasets};
+    struct templates t = {.own = f->n_datasets};
     uint32_t *row;
     ft__terms *terms;
     bool *measured;
@@ -489,10 +511,10 @@ static ft_status ask(ft__op_answer *out, const ft__family *f, ft__metric metric,
     if (!st && metric <= FT__METRIC_POWER)
         bound_intervals(
             out, n, ft__family_knows(f, metric, on) ? 1 : least_reach(f, metric, on));
-    if (!st)
-        use_templates(out, &t, f, on, &s);
     if (!st && metric == FT__METRIC_TIME && on->file)
         bound_by_peaks(out, on, &s);
+    if (!st)
+        use_templates(out, &t, f, on, &s);
     free(s.v);
     free(s.dataset);
     free(measured);

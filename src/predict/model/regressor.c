@@ -96,7 +96,8 @@ static double power_scale(const ft__model_set *l, const ft__samples *s, uint32_t
     ft__hardware_spec chip;
 
     if (power_w > 0 && l->opt.unseen) {
-        ft__hardware_spec_make(&chip, ft_device_get(d->file), d->setting, d->policy, op);
+        ft__hardware_spec_make(&chip, ft_device_get(d->file), d->setting, d->policy,
+                               op);
         power_w = ft__physics_power(t, &chip, &l->base.params[ft__group_of(op)]);
     }
     return power_w > 0 ? power_w : 1;

@@ -424,15 +424,12 @@ static void find_energy(ft_network_estimate *e, const ft__op_task *task,
 
 ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
                                 const ft__op_task *task, const ft__schedule *s,
-                                double cap_w, const ft__log_residual *residual,
-                                ft_error *err)
+                                double cap_w, double call,
+                                const ft__log_residual *residual, ft_error *err)
 {
     double *count = malloc((e->n_ops + 1u) * sizeof(*count)), busy_s, t;
-    ft__network_load load = ft__schedule_no_load(cap_w);
+    ft__network_load load = ft__schedule_no_load(cap_w, call);
     ft_basis basis;
-
-    if (e->run_mode & FT__RUN_FUSED)
-        load.call = FT__COMPILED_CALL;
 
     if (!count)
         return ft_fail(err, FT_ENOMEM, 0, "estimate");

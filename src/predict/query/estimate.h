@@ -45,11 +45,12 @@ typedef struct ft__log_residual {
 
 /* From what each operation needs of host and device (task[] by operation of g,
  * op_device[] filled) to time, power and energy of the network by the
- * schedule (schedule.h). cap_w: what the device draws at most; INFINITY: not known. */
+ * schedule (schedule.h). cap_w: what the device draws at most; INFINITY: not known.
+ * call: of the network by its host, in launches. */
 ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
                                 const ft__op_task *task, const ft__schedule *s,
-                                double cap_w, const ft__log_residual *residual,
-                                ft_error *err);
+                                double cap_w, double call,
+                                const ft__log_residual *residual, ft_error *err);
 /* The values of the same, but memory; from sums. */
 void ft__estimate_brief(ft_brief *out, const ft__network_load *load,
                         const ft__schedule *s);

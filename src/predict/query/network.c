@@ -266,7 +266,8 @@ static ft_status assemble(ft_network_estimate *out, ft__query_context *q, ft_err
     }
     s = ft__query_context_schedule(q, &q->a, q->a.clock_hz);
     residual = residual_of(out, q);
-    st = ft__estimate_assemble(out, q->g, task, &s, q->a.cap_w, &residual, err);
+    st = ft__estimate_assemble(out, q->g, task, &s, q->a.cap_w,
+                               q->plain ? 0 : q->a.call, &residual, err);
     free(task);
     return st;
 }
@@ -405,6 +406,7 @@ ft_status ft__network_tasks(ft__tasks *out, const ft_predictor *p,
     if (!st) {
         out->schedule = ft__query_context_schedule(&q, &q.a, q.a.clock_hz);
         out->cap_w = q.a.cap_w;
+        out->call = q.plain ? 0 : q.a.call;
         out->engine = q.on.engine;
     }
     ft__query_context_close(&q, &setting);

@@ -321,6 +321,7 @@ static ft_status price_text(ft_op_costs *x, uint32_t first, uint32_t n,
     if (!st) {
         x->known.schedule = fresh.schedule;
         x->known.cap_w = fresh.cap_w;
+        x->known.call = fresh.call;
         if (!learn(x, first, g, lowered, fresh.task))
             st = ft_fail(&why, FT_ENOMEM, 0, "%u operations", n);
     }
@@ -406,7 +407,7 @@ static bool by_lines(ft_brief *out, ft_op_costs *x, const ft_listed *list)
     }
     if (n == 0 || isnan(weights))
         return false;
-    load = ft__schedule_no_load(x->known.cap_w);
+    load = ft__schedule_no_load(x->known.cap_w, x->known.call);
     ft__schedule_load(&load, x->task, n);
     ft__estimate_brief(out, &load, &x->known.schedule);
     out->memory_bytes =

@@ -127,11 +127,16 @@ static bool setting_changes(const char *setting)
     return false;
 }
 
+/* Checks of arguments before what torch.compile made is run, or its graph replayed, in
+ * launches: compiled modules of KernelBench that are one operation. */
+static const double compiled_call = 4;
+
 ft_status ft__device_query_open(ft__device_query *out, const ft_device_use *on,
                                 const ft__physics_params *params, const ft_graph *g,
                                 ft_error *err)
 {
     const uint32_t mode = run_mode_of(on);
+    bool cpu;
     double cap;
     ft_status st;
 
@@ -140,8 +145,10 @@ ft_status ft__device_query_open(ft__device_query *out, const ft_device_use *on,
                               .policy = on->policy ? on->policy : "default",
                               .params = *params};
     cap = ft__pair_number(out->setting, "power");
+    cpu = strcmp(out->device->type, "cpu") == 0;
+    out->call = cpu ? 0 : mode == FT__RUN_EAGER ? 1 : compiled_call;
     /* A CPU issues its own operations. */
-    out->graph = strcmp(out->device->type, "cpu") == 0 || mode & FT__RUN_REPLAYED;
+    out->graph = cpu || mode & FT__RUN_REPLAYED;
     out->fused = mode & FT__RUN_FUSED;
     out->capped = isfinite(cap);
     out->as_it_comes = !setting_changes(out->setting);
@@ -159,9 +166,8 @@ struct drawn {
 
 /* Of an operation whose terms at the chip's clock are *t. What the device's own power
  * holds back is in its times, so that a cap counts against that. */
-static struct drawn drawn_by(const ft__terms *t,
-                             const ft__hardware_spec *chip, double cap_w,
-                             const ft__physics_params *params)
+static struct drawn drawn_by(const ft__terms *t, const ft__hardware_spec *chip,
+                             double cap_w, const ft__physics_params *params)
 {
     const double clock = chip->clock_share, memory = fmin(1, t->memory_s / t->busy_s);
     struct drawn out = {.held = 1};

@@ -16,6 +16,7 @@ typedef struct ft__device_query {
     bool capped;      /* by the setting */
     bool as_it_comes; /* the setting changes nothing of the chip */
     double clock_hz;  /* NaN: as it comes */
+    double call;      /* of the network by its host, in launches */
     bool graph;       /* run mode: no launches from the host */
     bool fused;       /* run mode: by a compiler, before */
 } ft__device_query;
@@ -58,6 +59,7 @@ typedef struct ft__tasks {
                                     as users are answered */
     ft__schedule schedule;
     double cap_w;
+    double call;        /* of the network, in launches */
     const char *engine; /* family: whose operations these are; borrowed from it */
 } ft__tasks;
 ft_status ft__network_tasks(ft__tasks *out, const ft_predictor *p,

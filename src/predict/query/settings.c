@@ -102,7 +102,7 @@ static void brief_rescaled(ft_brief *out, struct settings_batch *m,
 {
     const ft__schedule s =
         ft__query_context_schedule(q, &r->a, m->operating_point[k].clock_hz);
-    ft__network_load load = ft__schedule_no_load(r->cap_w[k]);
+    ft__network_load load = ft__schedule_no_load(r->cap_w[k], q->a.call);
 
     for (uint32_t i = 0; i < m->n_ops; i++) {
         double busy = m->busy_s[i * m->n + k];

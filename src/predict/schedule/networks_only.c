@@ -557,7 +557,7 @@ ft_status ft__alone_apply(ft_network_estimate *out, const ft__alone *a,
     for (uint32_t i = 0; i < out->n_ops && !st; i++)
         st = take(out, &task[i], i, a, on, g, &residual, err);
     if (!st)
-        st = ft__estimate_assemble(out, g, task, &s, INFINITY, &residual, err);
+        st = ft__estimate_assemble(out, g, task, &s, INFINITY, 0, &residual, err);
     free(task);
     if (st)
         return st;

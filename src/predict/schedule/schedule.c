@@ -51,9 +51,9 @@ static bool waited_for_host(const ft__op_task *w)
     return w->alone_s <= w->floor_s;
 }
 
-ft__network_load ft__schedule_no_load(double cap_w)
+ft__network_load ft__schedule_no_load(double cap_w, double call)
 {
-    return (ft__network_load){.call = 1, .typical_w = NAN, .cap_w = cap_w};
+    return (ft__network_load){.call = call, .typical_w = NAN, .cap_w = cap_w};
 }
 
 static void load_add(ft__network_load *l, const ft__op_task *w)
@@ -86,7 +86,7 @@ double ft__schedule_busy(const ft__network_load *l, const ft__schedule *s)
 
 double ft__schedule_host(const ft__network_load *l, const ft__schedule *s)
 {
-    return l->launches > 0 ? s->launch_s * (l->launches + l->call) : 0;
+    return ft__schedule_busy(l, s) > 0 ? s->launch_s * (l->launches + l->call) : 0;
 }
 
 double ft__schedule_time(const ft__network_load *l, const ft__schedule *s)

@@ -69,7 +69,7 @@ typedef struct ft__network_load {
     double unmodelled_s;            /* of the others */
     double launches;
     double in_turn; /* launches that the device's time contains */
-    double call;    /* of the network, in launches: where the host issues any */
+    double call;    /* of the network, in launches */
     double alone_s; /* of those that kept the device busy alone, and whose power is
                        known */
     double alone_j;
@@ -81,12 +81,9 @@ typedef struct ft__network_load {
 /* Device time of one operation, its host floor removed. */
 double ft__schedule_device(const ft__op_task *w);
 /* Of nothing, on a device that draws cap_w at most (INFINITY: not known). */
-ft__network_load ft__schedule_no_load(double cap_w);
+ft__network_load ft__schedule_no_load(double cap_w, double call);
 /* With task[n] behind what *l is of, in their order. */
 void ft__schedule_load(ft__network_load *l, const ft__op_task *task, size_t n);
-/* Checks of arguments before what torch.compile made is run, in launches: KernelBench's
- * single operations. */
-#define FT__COMPILED_CALL 4
 /* Host time of a pass: of its launches, and of calling the network. */
 double ft__schedule_host(const ft__network_load *l, const ft__schedule *s);
 /* Seconds of a pass that is repeated: max(device, host). */

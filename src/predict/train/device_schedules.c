@@ -193,7 +193,7 @@ static ft_status price(struct network_cost *n, const struct schedules_fitting *f
     if (!st) {
         for (uint32_t i = 0; i < g->n_ops; i++)
             tasks.task[i].count = (double)g->op_count[i];
-        n->known.load = ft__schedule_no_load(tasks.cap_w);
+        n->known.load = ft__schedule_no_load(tasks.cap_w, tasks.call);
         ft__schedule_load(&n->known.load, tasks.task, g->n_ops);
         n->start = tasks.schedule;
         n->usable = tasks.engine && strcmp(tasks.engine, on->engine) == 0 &&
