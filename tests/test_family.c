@@ -157,7 +157,8 @@ static void a_device_never_measured_is_foretold(const ft_predictor *p)
 
     CHECK(!ft__family_knows(p->family, FT__METRIC_TIME, &on));
     CHECK(CMP(error_on(p, "a100-sxm-40gb", FT__METRIC_TIME, N_OPS, 30), <, 0.2));
-    CHECK(CMP(error_on(p, "a100-sxm-40gb", FT__METRIC_POWER, N_OPS, 30), <, 0.1));
+    /* No law of power is the estimate's here. */
+    CHECK(CMP(error_on(p, "a100-sxm-40gb", FT__METRIC_POWER, N_OPS, 30), <, 0.15));
 }
 
 static void what_was_measured_is_answered_as_measured(const ft_predictor *p,
@@ -405,6 +406,60 @@ static void a_window_never_measured_is_answered_by_the_physical_estimate(void)
     ft_predictor_free(p);
 }
 
+/* Of an A30, n operations in that setting, so many times what the law says. */
+static void fill_mode(ft_store *s, const char *setting, int first, int n, double times)
+{
+    ft_device *d;
+    int64_t run;
+
+    CHECK_EQ(ft_device_load(&d, data, "a30", NULL), FT_OK);
+    CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
+    for (int i = first; i < first + n; i++) {
+        char spec[1024];
+        const ft_key key = {"a30", setting,   "torch", "2.3",
+                            spec,  "forward", "ieee",  "time"};
+        ft_measurement m = {.unit = "s", .error = NAN, .n = 1};
+        ft_op op;
+
+        make_op(&op, i);
+        ft_op_print(&op, spec, sizeof(spec));
+        m.value = times * law_s(&op, ft_device_get(d));
+        CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
+    }
+    ft_device_free(d);
+}
+
+/* Of a larger dataset in another run mode nothing is taken where there is a choice. */
+static void an_operation_is_scaled_from_whoever_of_the_architecture_measured_it(void)
+{
+    const ft_train_options how = {.methods = 1u << FT_METHOD_EXTRA};
+    ft__dataset on = {.device = (char *)"a100-sxm-40gb",
+                      .setting = (char *)"run_mode=eager"};
+    ft_store *s = store_of(3);
+    ft__op_answer a[3];
+    ft_predictor *p;
+    ft_op op[3];
+
+    fill_mode(s, "run_mode=graph", 0, 2 * N_OPS, 3);
+    fill_mode(s, "run_mode=eager", N_OPS, 20, 5);
+    p = train(s, &how);
+    ft_store_close(s);
+    CHECK_EQ(ft_device_load(&on.file, data, on.device, NULL), FT_OK);
+    make_op(&op[0], 1);          /* without a run mode, which is eager, and in graphs */
+    make_op(&op[1], N_OPS + 1);  /* eager and in graphs */
+    make_op(&op[2], N_OPS + 31); /* in graphs alone */
+    CHECK_EQ(ft__family_query(a, p->family, FT__METRIC_TIME, &on, op, NULL, 3, NULL),
+             FT_OK);
+    for (int i = 0; i < 3; i++) {
+        static const double times[] = {1, 5, 3};
+
+        CHECK_NEAR(a[i].value / (times[i] * law_s(&op[i], ft_device_get(on.file))), 1,
+                   0.3);
+    }
+    ft_device_free(on.file);
+    ft_predictor_free(p);
+}
+
 /* Those that come with foretell are of columns and constants that this version knows.
  */
 static void shipped_predictors_open(void)
@@ -617,6 +672,7 @@ int main(int argc, char **argv)
     }
     snprintf(data, sizeof(data), data_of_source, argv[1]);
     a_window_never_measured_is_answered_by_the_physical_estimate();
+    an_operation_is_scaled_from_whoever_of_the_architecture_measured_it();
     shipped_predictors_open();
     p = train_all(0, 1);
     forgetful = train_all(1, 1);
