@@ -9,9 +9,10 @@ from __future__ import annotations
 from ._answer import Estimate, Memory, Op, Prediction, Predictions, Verified
 from ._ask import devices, predict
 from ._binding import VERSION as __version__
-from ._command import collect, evaluate, explore, place, ptx, rank, train
+from ._command import collect, evaluate, explore, launches, place, ptx, rank, train
 from ._library import Error
 from ._measure import Energy, Measured, Measurement, Module, measure, measured
+from ._table import Record
 
 __all__ = [
     "Energy",
@@ -24,12 +25,14 @@ __all__ = [
     "Op",
     "Prediction",
     "Predictions",
+    "Record",
     "Verified",
     "__version__",
     "collect",
     "devices",
     "evaluate",
     "explore",
+    "launches",
     "measure",
     "measured",
     "place",

@@ -170,6 +170,7 @@ def files(
                     str,
                     mode=options.get("mode"),
                     batch=options.get("batch") if isinstance(options.get("batch"), int) else None,
+                    open_batch="batches" in options,
                 )
             paths.append(what)
         yield paths

@@ -6,7 +6,7 @@ import html
 import json
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._answer import Estimate, with_unit
@@ -60,6 +60,22 @@ def fragment(predictions: Sequence[Prediction]) -> str:
         "<tr><th></th><th>device</th><th>value</th>"
         f"<th>90 % interval</th><th>basis</th></tr>{''.join(rows)}</table>"
     )
+
+
+def table(names: Sequence[str], rows: Sequence[dict], cell: Callable[[Any], str]) -> str:
+    """Rows of a record, estimates with their intervals, those of a column to one scale."""
+    most = {n: _most([e for r in rows if isinstance(e := r.get(n), Estimate)]) for n in names}
+    lines = []
+    for row in rows:
+        line = ""
+        for name in names:
+            value = row.get(name)
+            drawn = _interval(value, most[name]) if isinstance(value, Estimate) else ""
+            number = isinstance(value, (int, float, Estimate)) and not isinstance(value, bool)
+            line += f"<td{' class=n' if number else ''}>{html.escape(cell(value))} {drawn}</td>"
+        lines.append(f"<tr>{line}</tr>")
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+    return f"{_STYLE}<table class=ft><tr>{head}</tr>{''.join(lines)}</table>"
 
 
 def _sums(p: Prediction) -> str:

@@ -172,17 +172,6 @@ def test_compare(resnet50):
     assert "ratio" in a.compare(b) and f"{b.time.value / a.time.value:.3f}" in a.compare(b)
 
 
-def test_commands_as_functions(resnet50, tmp_path):
-    ranked = foretell.rank(resnet50, by="energy", devices="a30,l4", limit=["time=1s"])
-    assert ranked["best"] in ("a30", "l4") and ranked["by"] == "energy"
-    assert foretell.rank(LINES, devices="a30,l4")["choices"]
-    split = foretell.place(resnet50, devices="t4,a30", link="16GB/s")
-    assert split is not None
-    with pytest.raises(foretell.Error) as caught:
-        foretell.rank(resnet50, by="beauty")
-    assert caught.value.status == "EINVAL" and "beauty" in caught.value.sentence
-
-
 def test_threads_share_what_is_read(resnet50):
     wanted = {d: foretell.predict(resnet50, device=d).time for d in ("a30", "t4", "h100", "l4")}
     got = []
@@ -229,7 +218,6 @@ def test_import_loads_little():
 
 def test_nothing_is_printed(resnet50, capfd):
     foretell.predict(resnet50, device="a30")
-    foretell.rank(LINES, devices="a30,l4")
     assert capfd.readouterr() == ("", "")
 
 

@@ -170,7 +170,27 @@ def test_nothing_large_is_written():
 
 def test_commands_take_modules():
     module, args = resnet18()
-    assert foretell.rank(module, args=args, devices="a30,l4")["choices"]
+    options = dict(devices=["a30", "l4"], mode="training", optimizer=torch.optim.AdamW)
+    ranked = foretell.rank(module, args, **options)
+    assert "AdamW" in ranked["step"] and len(ranked.rows()) == 2
+    ranked = foretell.rank(module, args, devices="a30", batches=[1, 4])
+    assert {row["batch"] for row in ranked.rows()} == {1, 4}
+    time = {row["batch"]: row["time"].value * row["batch"] for row in ranked.rows()}
+    for batch, seconds in time.items():
+        p = foretell.predict(module, args, device="a30", batch=batch)
+        assert seconds == pytest.approx(p.time.value), batch
+    placed = foretell.place(module, args=args, devices=["t4", "a30"], link="16GB/s")
+    assert {row["device"] for row in placed.rows()} == {"t4", "a30"}
+
+
+def test_a_call_that_fails_says_so_once(capfd):
+    for args in ((), torch.empty(2, 5)):
+        with pytest.raises(foretell.Error) as caught:
+            foretell.rank(nn.Linear(3, 4), args, devices="a30")
+        assert caught.value.status == "EUNSUPPORTED"
+        reasons = [one.partition(" failed: ")[2] for one in caught.value.sentence.split("; ")]
+        assert len(set(reasons)) == len(reasons)
+    assert capfd.readouterr() == ("", "")
 
 
 class Losses(nn.Module):
