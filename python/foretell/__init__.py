@@ -12,6 +12,7 @@ from ._binding import VERSION as __version__
 from ._command import collect, evaluate, explore, launches, place, ptx, rank, train
 from ._library import Error
 from ._measure import Energy, Measured, Measurement, Module, measure, measured
+from ._memory import MemoryEstimate, estimate_memory
 from ._table import Record
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Measured",
     "Measurement",
     "Memory",
+    "MemoryEstimate",
     "Module",
     "Op",
     "Prediction",
@@ -30,6 +32,7 @@ __all__ = [
     "__version__",
     "collect",
     "devices",
+    "estimate_memory",
     "evaluate",
     "explore",
     "launches",

@@ -383,3 +383,34 @@ def test_modules_are_told_apart_while_they_run():
     assert m.modules[""].seconds <= m.seconds
     assert sum(row.own_s for row in m.modules.values()) == pytest.approx(m.modules[""].seconds)
     assert not module._forward_hooks and not module[1]._forward_pre_hooks
+
+
+def test_memory_has_the_names_of_the_rfc(monkeypatch):
+    module, args = resnet18(8)
+    optimizer = torch.optim.Adam(module.parameters())
+    e = foretell.estimate_memory(module, args[0], optimizer, device="t4")
+    p = foretell.predict(module, args, device="t4", mode="training", optimizer="adam")
+    assert e.total == p.memory and e.total_mb == p.memory.value / 2**20
+    parts = (e.params_mb, e.gradients_mb, e.optimizer_mb, e.activations_mb, e.other_mb)
+    assert sum(parts) == pytest.approx(e.total_mb)
+    weights = sum(t.numel() * 4 for t in module.parameters()) / 2**20
+    assert e.optimizer_mb == pytest.approx(2 * weights, rel=0.01)
+    assert e.params_mb == pytest.approx(weights, rel=0.01) and e.activations_mb > 0
+    assert e.fits() and e.fits(device="h100") and f"{e.total_mb:.1f}" in repr(e)
+    large = foretell.estimate_memory(module, args[0], "adam", device="t4", batch=1024)
+    assert large.fits() is False and large.fits("h100") is True
+
+    forward = foretell.estimate_memory(module, {"x": args[0]}, device="t4")
+    assert forward.optimizer_mb == 0 and forward.total_mb < e.total_mb
+
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "NVIDIA H100 80GB HBM3")
+    assert foretell.estimate_memory(module, args[0]).prediction.device == "h100-sxm"
+    assert e.fits(device=0) is True
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="here is a GPU")
+def test_a_gpu_that_is_not_here_is_named():
+    for device in (0, "cuda:0", torch.device("cuda", 1)):
+        with pytest.raises(foretell.Error) as caught:
+            foretell.estimate_memory(nn.Linear(4, 4), torch.empty(2, 4), device=device)
+        assert caught.value.status == "ENOTFOUND" and caught.value.hint == "device="
