@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _STYLE = (
     "<style>.ft{font:14px sans-serif;border-collapse:collapse}.ft td,.ft th{padding:3px 10px;"
-    "text-align:left;border-bottom:1px solid #ddd}.ft td.n{text-align:right}"
+    "text-align:left;border-bottom:1px solid #ddd}.ft .n{text-align:right;white-space:nowrap}"
     ".ft svg{vertical-align:middle}</style>"
 )
 _WIDTH = 180
@@ -65,17 +65,22 @@ def fragment(predictions: Sequence[Prediction]) -> str:
 def table(names: Sequence[str], rows: Sequence[dict], cell: Callable[[Any], str]) -> str:
     """Rows of a record, estimates with their intervals, those of a column to one scale."""
     most = {n: _most([e for r in rows if isinstance(e := r.get(n), Estimate)]) for n in names}
+    aside = {n: " class=n" if any(_is_number(r.get(n)) for r in rows) else "" for n in names}
     lines = []
     for row in rows:
         line = ""
         for name in names:
             value = row.get(name)
-            drawn = _interval(value, most[name]) if isinstance(value, Estimate) else ""
-            number = isinstance(value, (int, float, Estimate)) and not isinstance(value, bool)
-            line += f"<td{' class=n' if number else ''}>{html.escape(cell(value))} {drawn}</td>"
+            drawn = " " + _interval(value, most[name]) if isinstance(value, Estimate) else ""
+            line += f"<td{aside[name]}>{html.escape(cell(value))}{drawn}</td>"
         lines.append(f"<tr>{line}</tr>")
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+    head = "".join(f"<th{aside[name]}>{html.escape(name)}</th>" for name in names)
     return f"{_STYLE}<table class=ft><tr>{head}</tr>{''.join(lines)}</table>"
+
+
+def _is_number(value: Any) -> bool:
+    """Or several, such as a grid."""
+    return isinstance(value, (int, float, list, Estimate)) and not isinstance(value, bool)
 
 
 def _sums(p: Prediction) -> str:
