@@ -98,6 +98,8 @@ class Record(dict):
         names, rows = self._shown()
         return _table([tuple(names), *(tuple(_cell(row.get(n)) for n in names) for row in rows)])
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         from . import _page
 
@@ -111,6 +113,8 @@ def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
+        if abs(value) >= 1e4:
+            return with_unit(value, "").strip()
         return "" if math.isnan(value) else f"{value:.4g}"
     if isinstance(value, list):
         return " x ".join(map(str, value))
