@@ -22,9 +22,14 @@ def main() -> None:
     os.execv(COMMAND, ["foretell", *sys.argv[1:]])
 
 
+def _is_list(value: Any) -> bool:
+    """Lists, tuples, ranges, keys of dicts, arrays."""
+    return hasattr(value, "__iter__") and not isinstance(value, (str, os.PathLike))
+
+
 def _text(value: Any, between: str) -> str:
-    """A value as the command has it: [1, 8] is "1,8", a class or object of torch.optim its name."""
-    if isinstance(value, (list, tuple)):
+    """A value as the command has it: [1, 8] is "1,8"."""
+    if _is_list(value):
         return between.join(_text(one, between) for one in value)
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
@@ -48,8 +53,7 @@ def _words(options: dict[str, Any]) -> list[str]:
         if value is True:
             words.append("--" + name)
         elif value is not None and value is not False:
-            several = name in _REPEATED and isinstance(value, (list, tuple))
-            for one in value if several else [value]:
+            for one in value if name in _REPEATED and _is_list(value) else [value]:
                 words += ["--" + name, _text(one, ",")]
     return words
 

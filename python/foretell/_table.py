@@ -13,7 +13,7 @@ _TABLE = {"rank": "choices", "train": "regressors", "ptx": "launches"}
 _PLAIN = {"values", "launch", "counts", "classes", "spaces", "estimate"}
 # Columns that are shown; of others all that are not empty.
 _SHOWN = {
-    "rank": "place device batch clock_hz state time energy power memory chance regret",
+    "rank": "place device batch clock_hz state chance regret time energy memory",
     "evaluate": "name learned_n learned_mape learned_median_ape learned_within_10 constant_mape "
     "physics_mape covered",
     "train": "kind phase metric method forest_n forest_mape forest_median_ape roofline_mape",

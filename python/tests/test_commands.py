@@ -30,6 +30,8 @@ def test_a_record_is_what_the_command_says(resnet50):
     said = command("rank", resnet50, *words.split())
     several = dict(devices=["a30", "l4"], batches=[1, 8], limit={"time": "1s", "energy": "9J"})
     assert foretell.rank(resnet50, price={"a30": "0.5/h", "l4": "0.6/h"}, **several) == said
+    several |= dict(devices={"a30": 0, "l4": 0}.keys(), batches=range(1, 9, 7))
+    assert foretell.rank(resnet50, price={"a30": "0.5/h", "l4": "0.6/h"}, **several) == said
     texts = dict(devices="a30,l4", batches="1,8", limit=["time=1s", "energy=9J"])
     path = pathlib.Path(resnet50)
     assert foretell.rank(path, price=["a30=0.5/h", "l4=0.6/h"], **texts) == said
