@@ -6,9 +6,10 @@ import math
 from typing import Any
 
 from ._answer import Estimate, _pandas, _table, with_unit
+from ._library import Error
 
 # Which list of a record is its table, where that is not the first one.
-_TABLE = {"rank": "choices", "train": "regressors", "ptx": "launches"}
+_TABLE = {"rank": "choices", "explore": "trials", "train": "regressors", "ptx": "launches"}
 # Members whose own members need no prefix.
 _PLAIN = {"values", "launch", "counts", "classes", "spaces", "estimate"}
 # Columns that are shown; of others all that are not empty.
@@ -55,12 +56,16 @@ class Record(dict):
     def rows(self, table: str | None = None) -> list[dict[str, Any]]:
         """Its table, a dict a row: nested names are joined by "_", what has a unit is an Estimate,
         a count is its value. table: the name of a list of the record; otherwise "choices" of rank,
-        "launches" or kernels of ptx, "regressors" of train, the first list of others; without one
-        the record itself is the row."""
+        "launches" or kernels of ptx, "regressors" of train, "trials" of explore, the first list of
+        others; without one the record itself is the row. Raises Error."""
         name = table or _TABLE.get(self.command)
         if name is None:
             name = next((k for k, v in self.items() if _is_table(v)), "")
-        records = self.get(name, [self])
+        records = self.get(name, [self] if table is None else None)
+        if records != [] and not _is_table(records):
+            names = [k for k, v in self.items() if _is_table(v)]
+            said = f"there is no table {table!r} of {self.command}; there are {', '.join(names)}"
+            raise Error("EINVAL", said, "table=")
         if table is None and "files" in self:
             records = [{"file": f["file"], **k} for f in self["files"] for k in f["kernels"]]
         counted: set[str] = set()

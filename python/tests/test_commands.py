@@ -56,6 +56,9 @@ def test_every_device_of_a_list_is_asked(resnet50):
     assert [row["device"] for row in placed.rows()] == ["t4", "a30"]
     assert placed == foretell.place(resnet50, devices="t4,a30", link="16GB/s")
     assert [row["device"] for row in placed.rows("alone")] == ["t4", "a30"]
+    with pytest.raises(foretell.Error) as caught:
+        placed.rows("choices")
+    assert caught.value.status == "EINVAL" and "parts, alone" in caught.value.sentence
     dealt = foretell.place(resnet50, LINES, devices=["t4", "a30"])
     assert len(dealt.rows()) == 2 and {row["device"] for row in dealt.rows()} <= {"t4", "a30"}
 
@@ -200,3 +203,18 @@ def test_ctrl_c_ends_the_command_and_keeps_what_it_did(resnet18, tmp_path):
         foretell.collect(resnet18, engine="fake", budget="600s", op_time="20s", db=store)
     assert not children()
     assert foretell.collect(LINES, engine="fake", budget="5s", db=store)["measured"] == 2
+
+
+def test_an_exploration_is_a_table_of_trials(tmp_path, resnet18):
+    space = tmp_path / "space.yaml"
+    space.write_text(
+        f'name: tiny\npredict: [{resnet18}, --device, "{{device}}", --batch, "{{batch}}"]\n'
+        "parameters:\n  - {name: device, values: [a30, t4]}\n  - {name: batch, values: [1, 8]}\n"
+        "objectives:\n  - {name: time, per: item}\n  - {name: energy, per: item}\n"
+    )
+    explored = foretell.explore("run", space, db=tmp_path / "e.db")
+    rows = explored.rows()
+    assert len(rows) == 4 and {row["point_device"] for row in rows} == {"a30", "t4"}
+    best = min(rows, key=lambda row: row["time"])
+    assert (best["point_device"], best["point_batch"], best["front"]) == ("a30", "8", True)
+    assert explored.rows("parameters")[0]["name"] == "device" and "a30" in str(explored)
