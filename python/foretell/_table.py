@@ -30,8 +30,11 @@ def _flat(record: dict, counted: set[str], prefix: str = "") -> dict[str, Any]:
     for name, value in record.items():
         path = prefix + name
         if isinstance(value, dict) and "unit" in value:
-            ends = (math.nan if value[k] is None else value[k] for k in ("value", "low", "high"))
-            row[path] = Estimate(*ends, value["unit"], value["basis"], value.get("why", ""))
+            middle, low, high = (
+                math.nan if value[k] is None else value[k] for k in ("value", "low", "high")
+            )
+            unit, basis, why = value["unit"], value["basis"], value.get("why", "")
+            row[path] = Estimate(middle, low, high, unit, basis, why)
         elif isinstance(value, dict) and "value" in value:
             row[path] = value["value"]
             counted.add(path)
@@ -61,7 +64,7 @@ class Record(dict):
         name = table or _TABLE.get(self.command)
         if name is None:
             name = next((k for k, v in self.items() if _is_table(v)), "")
-        records = self.get(name, [self] if table is None else None)
+        records: Any = self.get(name, [self] if table is None else None)
         if records != [] and not _is_table(records):
             names = [k for k, v in self.items() if _is_table(v)]
             said = f"there is no table {table!r} of {self.command}; there are {', '.join(names)}"

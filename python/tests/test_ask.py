@@ -252,6 +252,17 @@ def test_this_machine_measured_trained_predicted_verified(resnet18):
         foretell.predict(resnet18, device="h100", method="physics", engine="vllm").verify()
 
 
+def test_small_models_are_asked_without_a_thread(resnet50, monkeypatch, tmp_path):
+    large = tmp_path / "large.ops"
+    large.write_text("# a comment\n" * 100000 + LINES[1])
+    made = []
+    thread = threading.Thread
+    monkeypatch.setattr(threading, "Thread", lambda **k: made.append(k) or thread(**k))
+    assert foretell.predict(resnet50, device="a30").time and not made
+    assert foretell.predict(LINES, device="a30").time and not made
+    assert foretell.predict(large, device="a30").time and len(made) == 1
+
+
 def test_ctrl_c_ends_the_wait(resnet50):
     import os
     import signal
