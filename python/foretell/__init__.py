@@ -9,9 +9,11 @@ from __future__ import annotations
 from ._answer import Estimate, Memory, Op, Prediction, Predictions, Verified
 from ._ask import devices, predict
 from ._binding import VERSION as __version__
-from ._command import collect, evaluate, explore, place, ptx, rank, train
+from ._command import collect, evaluate, explore, launches, place, ptx, rank, train
 from ._library import Error
 from ._measure import Energy, Measured, Measurement, Module, measure, measured
+from ._memory import MemoryEstimate, estimate_memory
+from ._table import Record
 
 __all__ = [
     "Energy",
@@ -20,16 +22,20 @@ __all__ = [
     "Measured",
     "Measurement",
     "Memory",
+    "MemoryEstimate",
     "Module",
     "Op",
     "Prediction",
     "Predictions",
+    "Record",
     "Verified",
     "__version__",
     "collect",
     "devices",
+    "estimate_memory",
     "evaluate",
     "explore",
+    "launches",
     "measure",
     "measured",
     "place",

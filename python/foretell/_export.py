@@ -1,12 +1,13 @@
 """PyTorch modules -> files that the library reads; nothing is computed and no weight is written.
 
-In this order, the next where one fails: of a training step forward and backward recorded; torch.export
-(non-strict, then strict), then the ATen operations recorded as they are dispatched: on fake
-tensors, then on the tensors given."""
+In this order, the next where one fails: of a training step forward and backward recorded;
+torch.export (non-strict, then strict), then the ATen operations recorded as they are dispatched: on
+fake tensors, then on the tensors given."""
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import tempfile
 import threading
@@ -58,6 +59,22 @@ def _flags(module: torch.nn.Module, mode: str | None) -> Iterator[None]:
     finally:
         for m, training in before.items():
             m.training = training
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    """PyTorch's exporter warns and logs of what fails, which stands in the notes."""
+    logs = [logging.getLogger(f"torch.{name}") for name in ("export", "_dynamo", "_subclasses")]
+    logs = [log for log in logs if log.level == logging.NOTSET]  # nobody wants to hear them
+    for log in logs:
+        log.setLevel(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for log in logs:
+            log.setLevel(logging.NOTSET)
 
 
 def _without_values(tensor: Any) -> Any:
@@ -185,8 +202,7 @@ def export(
     ways = [one for one in ways if (one[0] == way if way else loss or one[0] != JOINT)]
     notes: list[str] = []
     grad = contextlib.nullcontext() if mode == "training" else torch.no_grad()
-    with _lock, _flags(module, mode), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with _lock, _flags(module, mode), _silence():
         for title, write in ways:
             try:
                 with grad, _place(module, (args, kwargs)):
@@ -213,7 +229,9 @@ def export(
                 derived = ", the backward pass is derived" if loss and title != JOINT else ""
                 notes.append(f"operations are from {title}{derived}")
             return result, notes, title
-    raise Error("EUNSUPPORTED", f"{name_of(what)} cannot be read: " + "; ".join(notes), "")
+    each = {note.partition(" failed: ")[2]: note for note in reversed(notes)}  # a reason once
+    said = "; ".join(reversed(each.values()))
+    raise Error("EUNSUPPORTED", f"{name_of(what)} cannot be read: {said}", "")
 
 
 def largest_batch(memory_at: Callable[[int], float], limit: float) -> int:

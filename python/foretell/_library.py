@@ -26,18 +26,8 @@ _STATUS = {
     -7: "EBACKEND",
     -8: "ENEEDED",
 }
-# Options that sentences name, as predict() has them.
-_KEYWORDS = {
-    "batch": "batch",
-    "dim": "dims",
-    "input": "inputs",
-    "trips": "trips",
-    "mode": "mode",
-    "dtype": "precision",
-    "optimizer": "optimizer",
-    "loss": "loss",
-    "loss-on": "loss_on",
-}
+# Options that sentences name, where keywords have other names.
+_KEYWORDS = {"dim": "dims", "input": "inputs", "dtype": "precision"}
 
 
 class Error(Exception):
@@ -50,8 +40,9 @@ class Error(Exception):
 
     def __init__(self, status: str, sentence: str, hint: str | None = None) -> None:
         if hint is None:
-            names = dict.fromkeys(re.findall(r"(?<![\w-])--([a-z][a-z-]+)", sentence))
-            hint = ", ".join(_KEYWORDS[name] + "=" for name in names if name in _KEYWORDS)
+            said = re.sub(r"unknown option \S+|\bforetell .*", "", sentence)
+            names = dict.fromkeys(re.findall(r"(?<![\w-])--([a-z][a-z-]+)", said))
+            hint = ", ".join(_KEYWORDS.get(n, n.replace("-", "_")) + "=" for n in names)
         super().__init__(sentence + (f" (in Python: {hint})" if hint else ""))
         self.status, self.sentence, self.hint = status, sentence, hint
 

@@ -6,7 +6,7 @@ import html
 import json
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._answer import Estimate, with_unit
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from ._answer import Prediction
 
 _STYLE = (
-    "<style>.ft{font:14px sans-serif;border-collapse:collapse}.ft td,.ft th{padding:3px 10px;"
-    "text-align:left;border-bottom:1px solid #ddd}.ft td.n{text-align:right}"
+    "<style>.ft{font:14px sans-serif;border-collapse:collapse;table-layout:auto}.ft td,.ft th{"
+    "padding:3px 10px;text-align:left;border-bottom:1px solid #ddd}.ft .n{text-align:right}"
+    ".ft.rows td,.ft.rows th{white-space:nowrap;padding:3px 7px}"
     ".ft svg{vertical-align:middle}</style>"
 )
-_WIDTH = 180
 
 
-def _interval(e: Estimate, most: float) -> str:
+def _interval(e: Estimate, most: float, width: int = 180) -> str:
     """The 90 % interval as a bar, the value as a line, from 0 to `most`."""
     if not e or not most > 0:
         return ""
     low, high = (e.low, e.high) if not math.isnan(e.low) else (e.value, e.value)
-    x = [min(max(v / most, 0), 1) * (_WIDTH - 2) for v in (low, e.value, high)]
+    x = [min(max(v / most, 0), 1) * (width - 2) for v in (low, e.value, high)]
     title = html.escape(str(e))
     return (
-        f'<svg width="{_WIDTH}" height="14" role="img"><title>{title}</title>'
-        f'<line x1="0" y1="7" x2="{_WIDTH}" y2="7" stroke="#ddd"/>'
+        f'<svg width="{width}" height="14" role="img" style="max-width:none"><title>{title}</title>'
+        f'<line x1="0" y1="7" x2="{width}" y2="7" stroke="#ddd"/>'
         f'<rect x="{x[0]:.1f}" y="3" width="{max(x[2] - x[0], 1):.1f}" height="8" fill="#9ecae1"/>'
         f'<rect x="{x[1]:.1f}" y="1" width="2" height="12" fill="#08519c"/></svg>'
     )
@@ -60,6 +60,28 @@ def fragment(predictions: Sequence[Prediction]) -> str:
         "<tr><th></th><th>device</th><th>value</th>"
         f"<th>90 % interval</th><th>basis</th></tr>{''.join(rows)}</table>"
     )
+
+
+def table(names: Sequence[str], rows: Sequence[dict], cell: Callable[[Any], str]) -> str:
+    """Rows of a record, estimates with their intervals, those of a column to one scale."""
+    most = {n: _most([e for r in rows if isinstance(e := r.get(n), Estimate)]) for n in names}
+    aside = {n: " class=n" if any(_is_number(r.get(n)) for r in rows) else "" for n in names}
+    lines = []
+    for row in rows:
+        line = ""
+        for name in names:
+            value = row.get(name)
+            drawn = " " + _interval(value, most[name], 70) if isinstance(value, Estimate) else ""
+            line += f"<td{aside[name]}>{html.escape(cell(value))}{drawn}</td>"
+        lines.append(f"<tr>{line}</tr>")
+    head = "".join(f"<th{aside[name]}>{html.escape(name)}</th>" for name in names)
+    inside = f'<table class="ft rows"><tr>{head}</tr>{"".join(lines)}</table>'
+    return f'{_STYLE}<div style="overflow-x:auto">{inside}</div>'
+
+
+def _is_number(value: Any) -> bool:
+    """Or several, such as a grid."""
+    return isinstance(value, (int, float, list, Estimate)) and not isinstance(value, bool)
 
 
 def _sums(p: Prediction) -> str:

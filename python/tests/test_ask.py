@@ -172,17 +172,6 @@ def test_compare(resnet50):
     assert "ratio" in a.compare(b) and f"{b.time.value / a.time.value:.3f}" in a.compare(b)
 
 
-def test_commands_as_functions(resnet50, tmp_path):
-    ranked = foretell.rank(resnet50, by="energy", devices="a30,l4", limit=["time=1s"])
-    assert ranked["best"] in ("a30", "l4") and ranked["by"] == "energy"
-    assert foretell.rank(LINES, devices="a30,l4")["choices"]
-    split = foretell.place(resnet50, devices="t4,a30", link="16GB/s")
-    assert split is not None
-    with pytest.raises(foretell.Error) as caught:
-        foretell.rank(resnet50, by="beauty")
-    assert caught.value.status == "EINVAL" and "beauty" in caught.value.sentence
-
-
 def test_threads_share_what_is_read(resnet50):
     wanted = {d: foretell.predict(resnet50, device=d).time for d in ("a30", "t4", "h100", "l4")}
     got = []
@@ -229,7 +218,6 @@ def test_import_loads_little():
 
 def test_nothing_is_printed(resnet50, capfd):
     foretell.predict(resnet50, device="a30")
-    foretell.rank(LINES, devices="a30,l4")
     assert capfd.readouterr() == ("", "")
 
 
@@ -262,6 +250,17 @@ def test_this_machine_measured_trained_predicted_verified(resnet18):
     assert 0.5 < both.time.value / both.measured_s < 2 and "ratio" in str(both)
     with pytest.raises(foretell.Error):
         foretell.predict(resnet18, device="h100", method="physics", engine="vllm").verify()
+
+
+def test_small_models_are_asked_without_a_thread(resnet50, monkeypatch, tmp_path):
+    large = tmp_path / "large.ops"
+    large.write_text("# a comment\n" * 100000 + LINES[1])
+    made = []
+    thread = threading.Thread
+    monkeypatch.setattr(threading, "Thread", lambda **k: made.append(k) or thread(**k))
+    assert foretell.predict(resnet50, device="a30").time and not made
+    assert foretell.predict(LINES, device="a30").time and not made
+    assert foretell.predict(large, device="a30").time and len(made) == 1
 
 
 def test_ctrl_c_ends_the_wait(resnet50):

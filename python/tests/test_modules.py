@@ -1,6 +1,11 @@
 """Modules of PyTorch: exported, with module paths; what does not export is recorded."""
 
+import functools
+import importlib.machinery
+import importlib.util
+
 import pytest
+from conftest import SOURCE
 
 import foretell
 
@@ -53,23 +58,29 @@ def test_a_module_is_asked_about_by_paths():
     )
 
 
-@pytest.mark.parametrize("name", ["resnet18", "vgg11", "mobilenet_v2", "vit_b_16", "densenet121"])
-def test_flops_are_those_of_the_counter_by_module(name):
-    from torch.utils.flop_counter import FlopCounterMode
+@pytest.fixture(scope="module")
+def flops():
+    """bench/flop-counter."""
+    path = str(SOURCE / "bench/flop-counter")
+    loader = importlib.machinery.SourceFileLoader("flop_counter_bench", path)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    yield module
+    torch.backends.mha.set_fastpath_enabled(True)
+    torch.__future__.set_overwrite_module_params_on_conversion(False)
 
-    with torch.device("meta"):
-        module, x = getattr(torchvision.models, name)().eval(), torch.empty(2, 3, 224, 224)
-    with FlopCounterMode(display=False, depth=99) as counter, torch.no_grad():
-        module(x)
-    top = type(module).__name__
-    counted = {
-        path.partition(".")[2] if path != "Global" else "": sum(flops.values())
-        for path, flops in counter.get_flop_counts().items()
-        if path != top
-    }
-    sums = foretell.predict(module, (x,), device="h100").modules()
-    for path, flops in counted.items():
-        assert sums[path]["product_flops"] == flops, path
+
+@pytest.mark.parametrize("name", ["resnet18", "vgg11", "mobilenet_v2", "vit_b_16", "densenet121"])
+def test_flops_are_those_of_the_counter_by_module(name, flops):
+    make = functools.partial(flops.image, name)
+    assert flops.predicted(make, False) == flops.counted(make, False)
+
+
+@pytest.mark.parametrize("name", ["resnet18", "mobilenet_v2", "vit_b_16"])
+def test_flops_of_both_passes_are_those_of_the_counter(name, flops):
+    make = functools.partial(flops.image, name)
+    forward, both = flops.predicted(make, False)[""], flops.predicted(make, True)[""]
+    assert both == flops.counted(make, True)[""] > 2.9 * forward
 
 
 def test_the_mode_of_a_module_is_put_back():
@@ -170,7 +181,27 @@ def test_nothing_large_is_written():
 
 def test_commands_take_modules():
     module, args = resnet18()
-    assert foretell.rank(module, args=args, devices="a30,l4")["choices"]
+    options = dict(devices=["a30", "l4"], mode="training", optimizer=torch.optim.AdamW)
+    ranked = foretell.rank(module, args, **options)
+    assert "AdamW" in ranked["step"] and len(ranked.rows()) == 2
+    ranked = foretell.rank(module, args, devices="a30", batches=[1, 4])
+    assert {row["batch"] for row in ranked.rows()} == {1, 4}
+    time = {row["batch"]: row["time"].value * row["batch"] for row in ranked.rows()}
+    for batch, seconds in time.items():
+        p = foretell.predict(module, args, device="a30", batch=batch)
+        assert seconds == pytest.approx(p.time.value), batch
+    placed = foretell.place(module, args=args, devices=["t4", "a30"], link="16GB/s")
+    assert {row["device"] for row in placed.rows()} == {"t4", "a30"}
+
+
+def test_a_call_that_fails_says_so_once(capfd):
+    for args in ((), torch.empty(2, 5)):
+        with pytest.raises(foretell.Error) as caught:
+            foretell.rank(nn.Linear(3, 4), args, devices="a30")
+        assert caught.value.status == "EUNSUPPORTED"
+        reasons = [one.partition(" failed: ")[2] for one in caught.value.sentence.split("; ")]
+        assert len(set(reasons)) == len(reasons)
+    assert capfd.readouterr() == ("", "")
 
 
 class Losses(nn.Module):
@@ -363,3 +394,34 @@ def test_modules_are_told_apart_while_they_run():
     assert m.modules[""].seconds <= m.seconds
     assert sum(row.own_s for row in m.modules.values()) == pytest.approx(m.modules[""].seconds)
     assert not module._forward_hooks and not module[1]._forward_pre_hooks
+
+
+def test_memory_has_the_names_of_the_rfc(monkeypatch):
+    module, args = resnet18(8)
+    optimizer = torch.optim.Adam(module.parameters())
+    e = foretell.estimate_memory(module, args[0], optimizer, device="t4")
+    p = foretell.predict(module, args, device="t4", mode="training", optimizer="adam")
+    assert e.total == p.memory and e.total_mb == p.memory.value / 2**20
+    parts = (e.params_mb, e.gradients_mb, e.optimizer_mb, e.activations_mb, e.other_mb)
+    assert sum(parts) == pytest.approx(e.total_mb)
+    weights = sum(t.numel() * 4 for t in module.parameters()) / 2**20
+    assert e.optimizer_mb == pytest.approx(2 * weights, rel=0.01)
+    assert e.params_mb == pytest.approx(weights, rel=0.01) and e.activations_mb > 0
+    assert e.fits() and e.fits(device="h100") and f"{e.total_mb:.1f}" in repr(e)
+    large = foretell.estimate_memory(module, args[0], "adam", device="t4", batch=1024)
+    assert large.fits() is False and large.fits("h100") is True
+
+    forward = foretell.estimate_memory(module, {"x": args[0]}, device="t4")
+    assert forward.optimizer_mb == 0 and forward.total_mb < e.total_mb
+
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "NVIDIA H100 80GB HBM3")
+    assert foretell.estimate_memory(module, args[0]).prediction.device == "h100-sxm"
+    assert e.fits(device=0) is True
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="here is a GPU")
+def test_a_gpu_that_is_not_here_is_named():
+    for device in (0, "cuda:0", torch.device("cuda", 1)):
+        with pytest.raises(foretell.Error) as caught:
+            foretell.estimate_memory(nn.Linear(4, 4), torch.empty(2, 4), device=device)
+        assert caught.value.status == "ENOTFOUND" and caught.value.hint == "device="
