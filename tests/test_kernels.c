@@ -143,6 +143,7 @@ static void counts_become_work(void)
     c.on[FT_PTX_INT].value = 1280;
     c.bytes[FT_PTX_GLOBAL][FT_PTX_LOADED].value = 4000;
     c.bytes[FT_PTX_GENERIC][FT_PTX_STORED].value = 500;
+    c.distinct[FT_PTX_LOADED] = 125;
     ft__kernel_work_make(&w, &c, &space);
     CHECK_NEAR(w.lanes, 16, 0);
     CHECK_NEAR(w.loaded_bytes, 4000, 0);
@@ -152,6 +153,9 @@ static void counts_become_work(void)
     CHECK_NEAR(w.registers, 20, 0);
     ft__kernel_work_make(&w, &c, &nothing);
     CHECK_NEAR(w.distinct_bytes, 4500, 0);
+    c.distinct[FT_PTX_LOADED] = 1000; /* an eighth of each sector is read */
+    ft__kernel_work_make(&w, &c, &nothing);
+    CHECK_NEAR(w.distinct_bytes, 32500, 0);
     CHECK_NEAR(w.registers, 32, 0);
 }
 

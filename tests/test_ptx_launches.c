@@ -578,6 +578,32 @@ static void older_thunks_say_launch_dimensions(void)
     compare("xla-older", FT_PTX_XLA, e, 2);
 }
 
+/* Ranges as metadata and at the call, of the optimised IR and of that before. */
+static void without_thunks_the_ir_of_xla_says_grids(void)
+{
+    static const struct expected e[] = {
+        {"loop_add_fusion", 1, {256, 1, 1}, 128, 0, NULL},
+        {"input_transpose_fusion", 1, {48, 6, 1}, 64, 0, NULL},
+        {"one_block", 1, {1, 1, 1}, 128, 0, NULL},
+        {"of_any_grid", 1, {0}, 128, 0, NULL},
+    };
+    ft_ptx_launches *l = opened("xla-ir");
+
+    compare("xla-ir", FT_PTX_XLA, e, sizeof(e) / sizeof(e[0]));
+    CHECK(!ft_ptx_launches_get(l)->listed[0].missing);
+    CHECK(HAS(ft_ptx_launches_get(l)->listed[3].missing, "--xla_dump_to=DIR"));
+    ft_ptx_launches_free(l);
+}
+
+static void a_dump_of_xla_without_ptx_says_which_flags_make_one(void)
+{
+    ft_ptx_launches *l;
+    ft_error err = {0};
+
+    CHECK(EQ(ft_ptx_launches_open(&l, in("xla-cpu"), NULL, &err), FT_EFORMAT) && !l);
+    CHECK(HAS(err.msg, "without PTX") && HAS(err.msg, "--xla_dump_hlo_as_text"));
+}
+
 static void a_folder_without_any_is_refused(void)
 {
     ft_ptx_launches *l;
@@ -591,7 +617,7 @@ static void a_folder_without_any_is_refused(void)
 /* Every allocation of an opening fails once. */
 static void want_of_memory_is_an_ordinary_failure(void)
 {
-    static const char *const names[] = {"nvcc", "inductor", "triton", "xla"};
+    static const char *const names[] = {"nvcc", "inductor", "triton", "xla", "xla-ir"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         ft_status st = FT_ENOMEM;
@@ -635,6 +661,8 @@ int main(int argc, char **argv)
     older_code_of_inductors_has_its_grids_at_the_call();
     xlas_thunks_say_grids_and_loops_multiply();
     older_thunks_say_launch_dimensions();
+    without_thunks_the_ir_of_xla_says_grids();
+    a_dump_of_xla_without_ptx_says_which_flags_make_one();
     a_folder_without_any_is_refused();
     want_of_memory_is_an_ordinary_failure();
     rmdir(folder);

@@ -96,9 +96,9 @@ static void the_clock_scales_what_computes_and_not_what_moves(void)
     CHECK(CMP(slow.energy.value, <, fast.energy.value));
 }
 
-/* A device that waits for the host most of the time draws what voltage and clock make it
- * draw: below the knee the voltage is 1 of 1.3, and three tenths go with the clock as
- * well (docs/clocks.md, with what GPUs have in common). */
+/* A device that waits for the host most of the time draws what voltage and clock make
+ * it draw: below the knee the voltage is 1 of 1.3, and three tenths go with the clock
+ * as well (docs/clocks.md, with what GPUs have in common). */
 static void a_device_that_waits_draws_less_at_a_lower_voltage(void)
 {
     const ft_network_estimate as_it_comes = totals("a30", NULL, NULL, small),

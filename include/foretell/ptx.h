@@ -115,6 +115,7 @@ typedef struct ft_ptx_counts {
     ft_ptx_tally requests[2];   /* of warps to global memory */
     ft_ptx_tally sectors[2];    /* of 32 bytes: 4 per request of contiguous 4-byte words,
                                    up to 32 */
+    uint64_t distinct[2];       /* sectors that are touched, each once: an estimate */
     ft_ptx_tally shared[2];     /* requests to shared memory */
     ft_ptx_tally wavefronts[2]; /* cycles of these, bank conflicts included */
     ft_ptx_tally branches, divergent; /* conditional ones of warps; divergent ones */

@@ -161,12 +161,14 @@ void ft__kernel_work_make(ft__kernel_work *out, const ft_ptx_counts *c,
         out->warp[i] = of(c->warp[i]);
     out->lanes = sum_on(c) / fmax(1, sum(out->warp));
     touched = out->loaded_bytes + out->stored_bytes;
+    out->distinct_bytes = SECTOR * ((double)c->distinct[0] + (double)c->distinct[1]) +
+                          both(c->bytes[FT_PTX_GENERIC]) +
+                          of(c->bytes[FT_PTX_TEXTURE][FT_PTX_LOADED]);
     out->block_bytes = space->block_bytes > 0
                            ? fmin(touched, space->block_bytes * out->blocks)
                            : touched;
-    out->distinct_bytes = space->distinct_bytes > 0
-                              ? fmin(out->block_bytes, space->distinct_bytes)
-                              : out->block_bytes;
+    if (space->distinct_bytes > 0)
+        out->distinct_bytes = fmin(out->distinct_bytes, space->distinct_bytes);
 }
 
 ft_status ft__kernel_work_of(ft__kernel_work *out, const ft_kernel_query *q,

@@ -9,11 +9,11 @@ typedef struct ft__kernel_work {
     double warp[FT_PTX_CLASSES]; /* instructions of warps */
     double lanes;                /* threads that an instruction has an effect for */
     double loaded_bytes, stored_bytes; /* global and generic memory */
-    double distinct_bytes;             /* how many different ones of them there are */
-    double block_bytes;                /* different ones of a block, times the blocks */
-    double sectors;                    /* of 32 bytes, to and from the caches */
-    double requests;                   /* of warps to global memory */
-    double wavefronts;                 /* cycles of shared memory */
+    double distinct_bytes; /* of all sectors of 32 that are touched, each once */
+    double block_bytes;    /* different ones of a block, times the blocks */
+    double sectors;        /* of 32 bytes, to and from the caches */
+    double requests;       /* of warps to global memory */
+    double wavefronts;     /* cycles of shared memory */
     double local_bytes;
     double branches, divergent; /* of warps */
     double fp64_flops, fp16_flops, tensor_flops;
@@ -26,7 +26,7 @@ typedef struct ft__kernel_space {
     uint32_t registers;    /* of a thread, as ptxas -v has them; else taken to be 32 */
     uint64_t shared_bytes; /* of a block, declared and dynamic */
     double distinct_bytes; /* of global memory that the launch goes over (its buffers);
-                              else no byte is touched twice */
+                              else of the sectors that it touches */
     double block_bytes; /* the same of one block; else what a block touches it touches
                            once, and what is touched twice is shared by blocks */
 } ft__kernel_space;

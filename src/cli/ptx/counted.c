@@ -117,8 +117,7 @@ static void print_target(const ft__ptx_counted *v)
                ft_ptx_get(v->launch->module)->target, v->device->compute_capability);
 }
 
-/* Bytes that several threads read count as often as they are read, unless it is known
- * how many there are. */
+/* What is read again comes from the caches. */
 static void print_assumed(const ft__ptx_counted *v)
 {
     const ft_ptx_kernel *k = v->launch->kernel;
@@ -128,8 +127,8 @@ static void print_assumed(const ft__ptx_counted *v)
         i++;
     if (i < k->n_params && !v->launch->memory_bytes &&
         strcmp(v->estimate.bound, "memory") == 0)
-        printf("assumed: no byte is accessed twice; where some are, give the sizes of "
-               "all buffers "
+        printf("assumed: memory moves each sector once, and addresses that depend on "
+               "data are all different; where not, give the sizes of all buffers "
                "(--param %u=pointer:64MiB)\n",
                i);
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/count/reach.h"
+
 enum { CHUNK = 256, MOST_LISTED = 1 << 22 };
 
 /* Steps of one launch, each about a nanosecond; beyond, there are bounds. */
@@ -412,6 +414,7 @@ static void count(struct classes *w, uint64_t blocks)
         }
     for (unsigned set = 0; set < FT__SETS; set++)
         ft__add_times(&w->out->barriers[set], most[set], blocks);
+    ft__reach_class(w->out->reach, w->r, blocks);
     w->done += blocks;
 }
 
@@ -525,8 +528,9 @@ static bool make_run(ft__run *r)
     r->pool = ft__arena_array(&r->arena, p->n_parts, sizeof(ft__frame *));
     r->measured =
         ft__arena_array(&r->arena, (size_t)p->n_steps + 1, sizeof(*r->measured));
+    r->reach = ft__arena_array(&r->arena, (size_t)p->n_reaches + 1, sizeof(*r->reach));
     r->memo = ft__arena_array(&r->arena, (size_t)p->n_steps + 1, sizeof(*r->memo));
-    return r->memo && r->count && r->unbounded && r->pool && r->measured &&
+    return r->memo && r->reach && r->count && r->unbounded && r->pool && r->measured &&
            make_lanes(r);
 }
 

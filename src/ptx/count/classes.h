@@ -7,6 +7,7 @@
 typedef struct ft__totals {
     uint64_t *count; /* [n_items][FT__SETS] */
     uint64_t barriers[FT__SETS];
+    struct ft__reach *reach; /* [n_reaches], zeros of the caller's */
 } ft__totals;
 
 /* out->count: zeros of the caller's. *r: what executes the plan, kept from one launch

@@ -8,6 +8,7 @@
 
 #include "base/index.h"
 #include "ptx/count/classes.h"
+#include "ptx/count/reach.h"
 #include "ptx/ptx_inside.h"
 
 /* Bytes that a kernel's loops may keep from launch to launch. */
@@ -449,18 +450,20 @@ static ft_status count(ft_ptx_counts *out, ft_ptx_tally *item, ft_ptx_counter *c
                        const uint8_t *known, ft_error *err)
 {
     ft__count_plan *p = c->plan[kernel];
-    ft__totals t = {.count = calloc((size_t)p->n_items * FT__SETS, sizeof(*t.count))};
-    ft_status st = t.count
+    ft__totals t = {.count = calloc((size_t)p->n_items * FT__SETS, sizeof(*t.count)),
+                    .reach = calloc((size_t)p->n_reaches + 1, sizeof(*t.reach))};
+    ft_status st = t.count && t.reach
                        ? ft__classes_count(&t, &c->run[kernel], p, l, param, known, err)
                        : no_memory(p, err);
     const ft__run *r = c->run[kernel];
 
-    if (t.count && r) {
+    if (t.count && t.reach && r) {
         c->effort.blocks += r->executed;
         c->effort.steps += r->steps;
     }
     if (st == FT_OK) {
         tallies(item, r, &t);
+        ft__reach_sum(out->distinct, p, t.reach, item);
         conclude(out, c, r, sum_up(out, r, &t, item));
     }
     if (r && r->held > MOST_KEPT) {
@@ -468,6 +471,7 @@ static ft_status count(ft_ptx_counts *out, ft_ptx_tally *item, ft_ptx_counter *c
         c->run[kernel] = NULL;
     }
     free(t.count);
+    free(t.reach);
     return st;
 }
 

@@ -7,7 +7,7 @@
  * only every so many rounds, a loop summary takes so many rounds together. */
 #include <string.h>
 
-#include "ptx/count/run.h"
+#include "ptx/count/reach.h"
 
 /* With more affine expressions than that, loops are gone round. */
 enum { MOST_PAUSE = 256, MOST_AFFINES = 4096 };
@@ -348,6 +348,7 @@ static bool close(ft__run *r, ft__frame *f, uint32_t nth)
         return false;
     }
     multiply(r, t, n);
+    ft__reach_rounds(r, t, n);
     if (n)
         as_expected(r, t, true);
     if (n)

@@ -57,6 +57,7 @@ typedef struct ft__plan_step {
     uint32_t matrix;      /* lanes whose addresses count; 0: all */
     uint32_t guard;       /* slot; NO_SLOT: none */
     uint32_t insn, item, call;
+    uint32_t reach; /* of ACCESS: its number among those of global memory */
     uint32_t dest, n_dest, source, n_source;
     uint64_t at;
 } ft__plan_step;
@@ -122,7 +123,8 @@ typedef struct ft__count_plan {
     uint8_t *need;                        /* by variable, from the first on */
     bool *escaped; /* the same: its address goes where it is not followed */
     uint32_t n_steps;
-    uint32_t n_items, barrier; /* items of the barriers of warps 0 .. 31 */
+    uint32_t *reach_item, n_reaches; /* by access of global memory */
+    uint32_t n_items, barrier;       /* items of the barriers of warps 0 .. 31 */
     ft__due *due;
     size_t n_dues, most_dues;
     bool *reads;         /* by byte of the kernel's parameters: a step reads it */

@@ -453,6 +453,8 @@ static void access_steps(struct builder *w, uint32_t k)
         s->item = items(w, 2);
         s->at = a->bits;
         s->space = t[e].space;
+        if (s->space == FT_PTX_GLOBAL)
+            s->reach = w->p->n_reaches++;
         s->store = t[e].store;
         s->bytes = t[e].bytes;
         if (i->opcode == FT__PTX_LDMATRIX || i->opcode == FT__PTX_STMATRIX) {
@@ -694,6 +696,20 @@ static bool find_dues(ft__count_plan *p)
     return !w.short_of_memory;
 }
 
+static bool list_reaches(ft__count_plan *p)
+{
+    p->reach_item =
+        ft__arena_array(&p->arena, (size_t)p->n_reaches + 1, sizeof(*p->reach_item));
+    for (uint32_t n = 0; p->reach_item && n < p->n_parts; n++)
+        for (uint32_t s = 0; s < p->part[n].n_steps; s++) {
+            const ft__plan_step *step = &p->part[n].step[s];
+
+            if (step->kind == FT__STEP_ACCESS && step->space == FT_PTX_GLOBAL)
+                p->reach_item[step->reach] = step->item;
+        }
+    return p->reach_item != NULL;
+}
+
 bool ft__plan_steps(ft__count_plan *p)
 {
     for (uint32_t n = 0; n < p->n_parts; n++)
@@ -701,5 +717,5 @@ bool ft__plan_steps(ft__count_plan *p)
             return false;
     p->barrier = p->n_items;
     p->n_items += 32;
-    return find_dues(p);
+    return list_reaches(p) && find_dues(p);
 }

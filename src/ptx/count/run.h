@@ -94,6 +94,7 @@ typedef struct ft__run {
     uint64_t *in[5], *out[16];
     struct ft__measured **measured; /* by step of all parts */
     struct ft__memo **memo;         /* by step of all parts */
+    struct ft__reach *reach;        /* [p->n_reaches] */
     uint64_t stamps;                /* the last that was given */
     ft__frame **pool;               /* by part: frames not in use */
     ft__summary summary[FT__MOST_SUMMARIES];

@@ -2,7 +2,7 @@
  * In: a step and who takes part; out: slots and counts. */
 #include <string.h>
 
-#include "ptx/count/run.h"
+#include "ptx/count/reach.h"
 
 static void forget(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__set *who)
 {
@@ -252,8 +252,10 @@ static void param(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__se
             v.nothing = !r->param_known[at + b];
         if (!v.nothing)
             v.base = extended(f->part, s, k, little_endian(r->param + at, s->bytes));
-        else if (s->bytes == 8 && !(s->need & FT__HARD))
+        else if (s->bytes == 8 && !(s->need & FT__HARD)) {
             v.nothing = false;
+            v.base = (at / 8 + 1) << 40; /* a buffer of its own */
+        }
         ft__value_put(r, f, slot, &v, who, s->need & FT__HARD);
     }
 }
@@ -742,6 +744,7 @@ static void access(ft__run *r, ft__frame *f, const ft__plan_step *s,
 
     if (s->n_source)
         ft__value_get(r, &v, f, &f->part->source[s->source]);
+    ft__reach_access(r, s, &v, on);
     by = step_of(r, s, v.affine);
     if (!v.nothing && !v.unknown && !v.rough && !(m = measured_at(r, f, s)))
         return;

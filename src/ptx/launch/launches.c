@@ -569,8 +569,8 @@ static ft_status find_files(ft__ptx_files *out, const char *folder, ft__arena *a
 static ft_status read_folder(ft__ptx_rows *r, ft_ptx_source *source, const char *path,
                              ft_error *err)
 {
-    static const ft__ptx_reader *const readers[] = {&ft__ptx_xla, &ft__ptx_inductor,
-                                                    &ft__ptx_triton, &plain};
+    static const ft__ptx_reader *const readers[] = {
+        &ft__ptx_xla, &ft__ptx_xla_ir, &ft__ptx_inductor, &ft__ptx_triton, &plain};
     ft__ptx_files f;
     ft_status st = find_files(&f, path, r->arena, err);
 

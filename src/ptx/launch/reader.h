@@ -108,7 +108,8 @@ typedef struct ft__ptx_reader {
     ft_ptx_source source;
     ft_status (*read)(ft__ptx_rows *r, const ft__ptx_files *f, ft_error *err);
 } ft__ptx_reader;
-extern const ft__ptx_reader ft__ptx_xla, ft__ptx_inductor, ft__ptx_triton;
+extern const ft__ptx_reader ft__ptx_xla, ft__ptx_xla_ir, ft__ptx_inductor,
+    ft__ptx_triton;
 
 /* ---- launch_file.c ---- */
 

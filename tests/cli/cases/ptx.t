@@ -155,7 +155,7 @@ On a GPU: time, power, occupancy.
 
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 39063 --block 256 --param 3=10000000 --device a100 --registers 12 | grep -A 2 "^on "
   on NVIDIA A100 SXM4 80 GB, by its data sheet: 75.0 us (45.0 us to 127 us), 17.4 mJ (5.21 mJ to 51.0 mJ), 232 W (116 W to 400 W), bound by memory
-  assumed: no byte is accessed twice; where some are, give the sizes of all buffers (--param 0=pointer:64MiB)
+  assumed: memory moves each sector once, and addresses that depend on data are all different; where not, give the sizes of all buffers (--param 0=pointer:64MiB)
   occupancy   100.0 % of the warps an SM can hold, 8 blocks on each; 45.21 waves; 12 registers a thread (given)
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 39063 --block 256 --param 3=10000000 --device a100 --no-ptxas --json | pick estimate.device estimate.bound estimate.registers estimate.registers_from estimate.ptxas
   estimate.device: "a100-sxm-80gb"
@@ -384,7 +384,8 @@ One launch as a table: its classes, or with a device the row of a list, with int
 Sizes of buffers tell reads of a byte that is there already from others; numbers may be hexadecimal.
 
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 4096 --block 256 --param 0=0x100000 --device a100 --no-ptxas | grep -E '^on|^assumed'
-  on NVIDIA A100 SXM4 80 GB, by its data sheet: 6.94 us (4.16 us to 11.8 us), 1.27 mJ (380 uJ to 4.31 mJ), 183 W (91.3 W to 365 W), bound by latency
+  on NVIDIA A100 SXM4 80 GB, by its data sheet: 9.21 us (5.52 us to 15.6 us), 1.92 mJ (576 uJ to 6.26 mJ), 208 W (104 W to 400 W), bound by memory
+  assumed: memory moves each sector once, and addresses that depend on data are all different; where not, give the sizes of all buffers (--param 0=pointer:64MiB)
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 4096 --block 256 --param 0=1048576 --param 2=pointer:4MiB --param 3=pointer:4MiB --device a100 --no-ptxas | grep -E '^on|^assumed'
   on NVIDIA A100 SXM4 80 GB, by its data sheet: 7.53 us (4.52 us to 12.8 us), 1.47 mJ (442 uJ to 5.01 mJ), 196 W (97.8 W to 391 W), bound by latency
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 4096 --block 256 --param 0=1048576 --param 2=pointer:64kiB --param 3=pointer:64KiB --device a100 --no-ptxas
