@@ -492,6 +492,33 @@ static void shipped_predictors_open(void)
     ft_device_free(on.file);
 }
 
+/* NeuSight measured layer norms and no batch norms: what is learned of norms is shrunk
+ * to nothing on other devices, and constants of layer norms are not batch norms'. */
+static void a_kind_that_nobody_measured_is_answered_by_the_physical_estimate(void)
+{
+    static const char spec[] = "batchnorm x=32x64x112x112 dtype=fp32";
+    const ft__physics_params params = ft__physics_default();
+    ft__dataset on = {.device = (char *)"rtx-2080-ti"};
+    ft__hardware_spec chip;
+    ft__op_answer a;
+    ft_predictor *p;
+    ft__terms t;
+    ft_op op;
+    char path[4200];
+
+    snprintf(path, sizeof(path), "%s/predictors/nvidia-fp32.ftp", data);
+    CHECK_EQ(ft_predictor_load(&p, path, NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&on.file, data, on.device, NULL), FT_OK);
+    CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK);
+    ft__hardware_spec_make(&chip, ft_device_get(on.file), "", "", &op);
+    ft__physics(&t, &op, &chip, &params);
+    CHECK_EQ(ft__family_query(&a, p->family, FT__METRIC_TIME, &on, &op, NULL, 1, NULL),
+             FT_OK);
+    CHECK_NEAR(a.value / t.total_s, 1, 0.001);
+    ft_device_free(on.file);
+    ft_predictor_free(p);
+}
+
 /* A bias makes these products take three times as long, which no estimate knows. */
 static void fill_biased(ft_store *s, const char *device)
 {
@@ -674,6 +701,7 @@ int main(int argc, char **argv)
     a_window_never_measured_is_answered_by_the_physical_estimate();
     an_operation_is_scaled_from_whoever_of_the_architecture_measured_it();
     shipped_predictors_open();
+    a_kind_that_nobody_measured_is_answered_by_the_physical_estimate();
     p = train_all(0, 1);
     forgetful = train_all(1, 1);
     known_devices_are_foretold(forgetful);

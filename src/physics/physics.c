@@ -324,13 +324,20 @@ const char *ft__physics_name(int i)
     return constants[i].name;
 }
 
-ft__physics_params ft__physics_default(void)
+const ft__physics_params *ft__physics_defaults(void)
 {
-    return (ft__physics_params){{
+    static const ft__physics_params params = {{
 #define FT__CONSTANT(name, value, ...) value,
 #include "physics/physics.def"
 #undef FT__CONSTANT
     }};
+
+    return &params;
+}
+
+ft__physics_params ft__physics_default(void)
+{
+    return *ft__physics_defaults();
 }
 
 double ft__sustained(const ft__hardware_spec *chip, const ft__physics_params *params)

@@ -106,6 +106,7 @@ typedef struct ft__physics_params {
     double v[FT__N_PHYSICS_PARAMS];
 } ft__physics_params;
 const char *ft__physics_name(int i);
+const ft__physics_params *ft__physics_defaults(void);
 ft__physics_params ft__physics_default(void);
 /* NaN in total_s where ft__hardware_spec_lacks() something. */
 void ft__physics(ft__terms *out, const ft_op *op, const ft__hardware_spec *chip,

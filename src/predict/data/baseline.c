@@ -395,10 +395,16 @@ static const ft__roof *known_roof(const ft__base *b, const ft__samples *s, uint3
 
 void ft__base_terms(const ft__base *b, ft__terms *out, const ft__samples *s, uint32_t i)
 {
+    ft__base_terms_by(b, &b->params[ft__group_of(&s->v[i].op)], out, s, i);
+}
+
+void ft__base_terms_by(const ft__base *b, const ft__physics_params *params,
+                       ft__terms *out, const ft__samples *s, uint32_t i)
+{
     ft__hardware_spec chip;
 
     if (has_chip(s, i, &chip)) {
-        ft__physics(out, &s->v[i].op, &chip, &b->params[ft__group_of(&s->v[i].op)]);
+        ft__physics(out, &s->v[i].op, &chip, params);
         if (out->total_s > 0)
             return;
     }

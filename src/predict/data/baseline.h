@@ -46,5 +46,8 @@ void ft__base_free(ft__base *b);
  * roofline. */
 void ft__base_terms(const ft__base *b, ft__terms *out, const ft__samples *s,
                     uint32_t i);
+/* With other constants than those of its group. */
+void ft__base_terms_by(const ft__base *b, const ft__physics_params *params,
+                       ft__terms *out, const ft__samples *s, uint32_t i);
 
 #endif

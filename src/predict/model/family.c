@@ -7,6 +7,7 @@
 #include "base/pairs.h"
 #include "graph/op_inside.h"
 #include "predict/model/family.h"
+#include "predict/model/regressor.h"
 
 /* ---- datasets ---- */
 
@@ -443,11 +444,13 @@ const ft__model_set *ft__family_model_set(const ft__family *f, ft__metric metric
 static void find_terms(ft__terms *out, const ft__model_set *l, const ft__samples *s,
                        const ft__terms *known)
 {
-    for (size_t i = 0; i < s->n; i++)
+    for (size_t i = 0; i < s->n; i++) {
         if (known && !s->dataset[s->v[i].dataset].roof && known[i].total_s > 0)
             out[i] = known[i];
         else
-            ft__base_terms(&l->base, &out[i], s, (uint32_t)i);
+            ft__base_terms_by(&l->base, ft__model_set_params(l, &s->v[i].op), &out[i],
+                              s, (uint32_t)i);
+    }
 }
 
 /* Nothing is faster than the device, unless another of its architecture showed it. */

@@ -9,6 +9,7 @@
 #include "graph/op_inside.h"
 #include "learn/learn_inside.h"
 #include "physics/power.h"
+#include "predict/file/image.h"
 
 bool ft__regressor_has(const ft__regressor *p, const ft_op *op)
 {
@@ -46,6 +47,28 @@ uint32_t ft__model_set_regressor(const ft__model_set *l, const ft_op *op)
             (best == l->n_regressors || l->part[i].scope < l->part[best].scope))
             best = i;
     return best;
+}
+
+/* Was all that was learned shrunk to the estimate? */
+static bool is_shrunk(const ft__regressor *p)
+{
+    const ft__mixture_image *m = p->stored.mixture;
+    const double *weight = m ? m->weight : p->fit.weight;
+    double sum = (m ? m->n_models : p->fit.n_models) ? 0 : fabs(p->fit.centre);
+
+    for (uint32_t k = 0; k < FT__MAX_MIXED; k++)
+        sum += weight[k];
+    return sum == 0 && p->pooled == 0;
+}
+
+const ft__physics_params *ft__model_set_params(const ft__model_set *l, const ft_op *op)
+{
+    const uint32_t i = ft__model_set_regressor(l, op);
+
+    if (i == l->n_regressors ||
+        (l->part[i].scope > FT__SCOPE_KIND && is_shrunk(&l->part[i])))
+        return ft__physics_defaults();
+    return &l->base.params[ft__group_of(op)];
 }
 
 uint32_t ft__model_set_pooled(const ft__model_set *l, ft_phase phase)

@@ -41,6 +41,10 @@ double ft__model_set_value(const ft__model_set *l, double target, double scale);
 /* The most particular regressor for an operation, whether it has neighbours or not;
  * l->n_regressors: none. */
 uint32_t ft__model_set_regressor(const ft__model_set *l, const ft_op *op);
+/* Constants of the physical estimate for an operation: those fitted to its class. Where
+ * its kind was not trained on, and its class does not better the estimate on other
+ * devices, the default ones: constants of layer norms say nothing of batch norms. */
+const ft__physics_params *ft__model_set_params(const ft__model_set *l, const ft_op *op);
 /* The regressor of all kinds; l->n_regressors: there is none. */
 uint32_t ft__model_set_pooled(const ft__model_set *l, ft_phase phase);
 /* That of the same kind's rows that have neighbours; l->n_regressors: there is none. */

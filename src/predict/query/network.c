@@ -9,6 +9,7 @@
 #include "physics/physics.h"
 #include "predict/file/predictor.h"
 #include "predict/model/calibration_set.h"
+#include "predict/model/regressor.h"
 #include "predict/query/op_query.h"
 #include "predict/query/query_context.h"
 #include "predict/schedule/networks_only.h"
@@ -48,7 +49,7 @@ static void take_task(ft__op_task *task, ft_estimate *device, ft__query_context 
     double factor = q->share[i] * ft__device_share(&q->bare_form[i]);
 
     if (l)
-        q->a.params = l->base.params[ft__group_of(op)];
+        q->a.params = *ft__model_set_params(l, op);
     task->power_w = q->powered && !q->rescaled && q->power[i].value > 0
                         ? q->power[i].value
                         : ft__device_query_power(&q->a, op, queried_terms(q, i));

@@ -2,6 +2,7 @@
  * of each operation the form in which something was learned of it; and what regressors,
  * sessions, clocks on either side and few measurements say of that form. */
 #include "predict/query/query_context.h"
+#include "predict/model/regressor.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -85,7 +86,7 @@ static void terms_of(ft__terms *t, ft__query_context *q, const ft_op *op)
         t->launch_s = 0;
         return;
     }
-    q->a.params = q->models->base.params[ft__group_of(op)];
+    q->a.params = *ft__model_set_params(q->models, op);
     ft__device_query_terms(t, &q->a, op);
 }
 
@@ -476,7 +477,7 @@ double ft__query_context_power_scale(ft__query_context *q, uint32_t i)
 
     if (!q->rescaled || !(w > 0))
         return 1;
-    q->measured.params = q->models->base.params[ft__group_of(op)];
+    q->measured.params = *ft__model_set_params(q->models, op);
     before = ft__device_query_power(&q->measured, op, NULL);
     return before > 0 ? w / before : 1;
 }

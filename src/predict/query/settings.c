@@ -6,6 +6,7 @@
 
 #include "base/pairs.h"
 #include "predict/file/predictor.h"
+#include "predict/model/regressor.h"
 #include "predict/query/query_context.h"
 
 /* Settings that are worked on at a time, so that what is kept of them stays near. */
@@ -79,16 +80,15 @@ static ft_status price_all(struct settings_batch *m, const ft__query_context *q,
                            ft__device_query_range *r, const ft_device_use *on,
                            ft_error *err)
 {
-    const ft__physics_params plain = ft__physics_default();
+    const ft__physics_params *plain = ft__physics_defaults();
     ft__priced_by *by = calloc(m->n_ops + 1u, sizeof(*by));
     ft_status st;
 
     if (!by)
         return ft_fail(err, FT_ENOMEM, 0, "%zu settings", m->n);
     for (uint32_t i = 0; i < m->n_ops; i++) {
-        by[i].power =
-            q->models ? &q->models->base.params[ft__group_of(&m->g->op[i])] : &plain;
-        by[i].time = q->by_default[i] ? &plain : by[i].power;
+        by[i].power = q->models ? ft__model_set_params(q->models, &m->g->op[i]) : plain;
+        by[i].time = q->by_default[i] ? plain : by[i].power;
     }
     st = ft__device_query_range_ask(r, m->busy_s, m->power_w, on, by,
                                     m->operating_point, m->n, m->g, err);

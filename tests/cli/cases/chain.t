@@ -176,7 +176,7 @@ Several devices beside each other.
   device  time  low  high  energy  memory  fits  basis
   ----
   local  122 ms  110 ms  135 ms  -  # B  yes  measured
-  a30  1.25 ms  697 us  2.84 ms  93.2 mJ  # B  yes  scaled
+  a30  1.25 ms  697 us  2.84 ms  93.3 mJ  # B  yes  scaled
   h100-sxm  1.25 ms  724 us  2.96 ms  278 mJ  # B  yes  scaled
   - is not known; asked about one device alone, foretell says why
   

@@ -31,9 +31,9 @@ A space whose objectives are predicted: nothing is run, every point is what pred
   what decides time (40 points, R2 0.86 out of fold)
   $ foretell explore report anywhere.yaml --csv | head -4
   workload,device,batch,dtype,clock,cap,time,energy,latency,cost,answered_by,failure
-  ,a30,1,fp32,700,,0.0012546,0.065207401851185731,0.0012546,2.0909999999999999e-07,learned (nvidia-fp32.ftp),
-  ,a30,1,fp32,1000,,0.0012546,0.065031717134509323,0.0012546,2.0909999999999999e-07,learned (nvidia-fp32.ftp),
-  ,a30,1,fp32,1300,,0.0012546,0.083984897684641763,0.0012546,2.0909999999999999e-07,learned (nvidia-fp32.ftp),
+  ,a30,1,fp32,700,,0.0012546,0.064966158631465612,0.0012546,2.0909999999999999e-07,learned (nvidia-fp32.ftp),
+  ,a30,1,fp32,1000,,0.0012546,0.0648617499554143,0.0012546,2.0909999999999999e-07,learned (nvidia-fp32.ftp),
+  ,a30,1,fp32,1300,,0.0012546,0.083853677721207165,0.0012546,2.0909999999999999e-07,learned (nvidia-fp32.ftp),
   $ foretell explore run anywhere.yaml --csv >all.csv; wc -l <all.csv
   41
   $ cat >compare <<'END'

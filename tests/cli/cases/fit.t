@@ -29,9 +29,9 @@ Several devices beside each other.
   
   device         time      low    high  energy    memory  fits  largest batch  basis
   -----------------------------------------------------------------------------------
-  jetson-tk1   21.3 s   11.1 s  40.5 s       -  6.93 GiB  no                0  scaled
-  a30          249 ms   135 ms  472 ms  41.1 J  6.93 GiB  yes             312  scaled
-  h100-sxm    54.7 ms  29.8 ms  103 ms  36.0 J  6.96 GiB  yes            1123  scaled
+  jetson-tk1   21.2 s   11.0 s  40.2 s       -  6.93 GiB  no                0  scaled
+  a30          249 ms   134 ms  470 ms  41.0 J  6.93 GiB  yes             312  scaled
+  h100-sxm    54.0 ms  29.5 ms  102 ms  35.6 J  6.96 GiB  yes            1123  scaled
   - is not known; asked about one device alone, foretell says why
   
 

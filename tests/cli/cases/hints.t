@@ -64,16 +64,16 @@ what it has no answer for. A batch costs what its items cost.
   not known: local: --device local is answered as it was measured; at clock=1000MHz: foretell collect --quick --engine fake --threads 4 --clocks 1000MHz, then foretell train --engine fake --setting 'threads=4 clock=1000MHz' -o clocked.ftp, then --predictor clocked.ftp
   $ foretell rank data/models/resnet18.onnx --devices a30,l4 --batch 8 --price a30=2/h --price l4=1/h | tail -n +5 | head -4
   -----------------------------------------------------------------------------------------------------------
-  1  a30     1.72 ms   928 us  3.60 ms     4639  269 mJ  618 MiB                   0.1198  *   82.3 %  scaled
-  2  l4      3.00 ms  1.59 ms  6.05 ms     2669  196 mJ  618 MiB                   0.1041  *~  17.7 %  scaled
+  1  a30     1.73 ms   928 us  3.60 ms     4638  269 mJ  618 MiB                   0.1198  *   82.3 %  scaled
+  2  l4      3.00 ms  1.59 ms  6.06 ms     2668  196 mJ  618 MiB                   0.1041  *~  17.7 %  scaled
   
   $ foretell rank data/models/resnet18.onnx --devices a30,l4 --batch 8 --price 1/h --json | pick tied choices.0.place choices.1.place choices.0.items_per_s choices.0.cost_per_item choices.0.values.cost.value
   tied: 1
   choices.0.place: 1
   choices.1.place: 2
-  choices.0.items_per_s: 4638.61845946534
-  choices.0.cost_per_item: 5.98837305126827e-08
-  choices.0.values.cost.value: 4.79069844101462e-07
+  choices.0.items_per_s: 4637.52411024238
+  choices.0.cost_per_item: 5.98978616982888e-08
+  choices.0.values.cost.value: 4.7918289358631e-07
 
 A device that lacks a fact keeps no network from the others.
 
@@ -91,10 +91,10 @@ A device that lacks a fact keeps no network from the others.
   
   network        device     time   energy   memory
   ------------------------------------------------
-  resnet18.onnx  a30     1.25 ms  93.2 mJ  571 MiB
+  resnet18.onnx  a30     1.25 ms  93.3 mJ  571 MiB
   some.ops       a30     48.6 us  2.30 mJ  520 MiB
   
-  all are done after 1.30 ms and have taken 95.5 mJ; no other way is better
+  all are done after 1.30 ms and have taken 95.6 mJ; no other way is better
   left out for resnet18.onnx: iphone-6: its file does not say "peak_fp32", which an estimate needs
   left out for some.ops: iphone-6: its file does not say "peak_fp32", which an estimate needs
 
@@ -125,7 +125,7 @@ A predictor that cannot be read is left out where nobody named it, and the other
   a10, a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb, a10g, a30, a40, arc-pro-b60, b200, gb200 and 82 more cannot be distinguished (~): their intervals overlap
   $ foretell place data/models/resnet18.onnx some.ops --devices a30,l4 | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
-  all are done after 1.25 ms and have taken 94.2 mJ; no other way is better
+  all are done after 1.25 ms and have taken 94.3 mJ; no other way is better
   $ foretell place data/models/resnet18.onnx --devices a30,l4 --link 16GB/s | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
   alone on l4: 1.25 ms, 50.0 mJ

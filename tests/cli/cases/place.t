@@ -23,9 +23,9 @@ One network over two devices, by what is predicted of every part.
   alone on jetson-tx2: 25.5 ms, 382 mJ
   alone on a30: 3.16 ms, 234 mJ
   $ foretell place data/models/vgg16.onnx --mode training --optimizer adam --batch 32 --devices jetson-tk1,t4 --link 16GB/s | tail -3
-  one pass takes 501 ms and 35.0 J; passes that follow each other take 501 ms each
-  alone on jetson-tk1: 11.0 s, -; it does not fit there
-  alone on t4: 501 ms, 35.0 J
+  one pass takes 530 ms and 37.1 J; passes that follow each other take 530 ms each
+  alone on jetson-tk1: 10.9 s, -; it does not fit there
+  alone on t4: 530 ms, 37.1 J
 
 Several networks on several devices.
 

@@ -39,7 +39,7 @@ At other clocks, with the one that takes the least energy; under a cap.
   device     clock     time      low     high  power  energy   memory  fits  basis
   ---------------------------------------------------------------------------------
   a30      600 MHz  30.5 ms  17.1 ms  58.9 ms  109 W  3.33 J  930 MiB  yes   scaled
-  a30      900 MHz  24.3 ms  13.9 ms  46.9 ms  131 W  3.19 J  930 MiB  yes   scaled
+  a30      900 MHz  24.3 ms  13.8 ms  46.8 ms  131 W  3.19 J  930 MiB  yes   scaled
   a30     1.20 GHz  21.4 ms  12.3 ms  41.2 ms  158 W  3.37 J  930 MiB  yes   scaled
   a30     1.44 GHz  19.9 ms  11.6 ms  38.4 ms  163 W  3.24 J  930 MiB  yes   scaled
   least energy on a30: at 900 MHz, 98.6 % of the energy and 122.1 % of the time at 1.44 GHz
@@ -47,7 +47,7 @@ At other clocks, with the one that takes the least energy; under a cap.
   
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --power-cap 100W --json | pick setting power.value power.high
   setting: "power=100W"
-  power.value: 99.9760910785486
+  power.value: 99.9760893595777
   power.high: 100.0
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --policy ieee --method physics --json | pick time.basis host_s busy_s
   time.basis: "scaled"

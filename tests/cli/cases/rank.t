@@ -21,8 +21,8 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device  batch     time      low     high  items/s  energy    memory      chance  basis
   ------------------------------------------------------------------------------------------
-  1  a30        64  3.90 ms  2.11 ms  7.37 ms    256.6  642 mJ  6.93 GiB  *  100.0 %  scaled
-  2  a30         8  4.99 ms  2.69 ms  9.60 ms    200.3  820 mJ  3.09 GiB       0.0 %  scaled
+  1  a30        64  3.88 ms  2.10 ms  7.34 ms    257.5  640 mJ  6.93 GiB  *  100.0 %  scaled
+  2  a30         8  4.90 ms  2.64 ms  9.43 ms    204.2  805 mJ  3.09 GiB       0.0 %  scaled
   
   does not fit: jetson-tk1 at batch 8, 3.09 GiB of 2.00 GiB; not even batch 1 does
   does not fit: jetson-tk1 at batch 64, 6.93 GiB of 2.00 GiB; not even batch 1 does
@@ -36,8 +36,8 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device     clock  cost of a million    low   high     time  items/s  energy   memory      chance  basis
   -----------------------------------------------------------------------------------------------------------
-  1  a30      600 MHz              2.187    1.2  4.875  3.16 ms    316.2  175 mJ  627 MiB  *  100.0 %  scaled
-  1  a30     1.20 GHz              2.187  1.225  5.064  3.16 ms    316.2  196 mJ  627 MiB       0.0 %  scaled
+  1  a30      600 MHz              2.187    1.2  4.875  3.16 ms    316.2  174 mJ  627 MiB  *  100.0 %  scaled
+  1  a30     1.20 GHz              2.187  1.225  5.063  3.16 ms    316.2  195 mJ  627 MiB       0.0 %  scaled
   
   not known: a30: its highest clock is 1440 MHz
   not known: l4: no price is given

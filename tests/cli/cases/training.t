@@ -212,12 +212,12 @@ Foretold for a device: by phase, and memory by part.
   
   of one step          estimate      low      high  basis
   --------------------------------------------------------
-  time                  21.7 ms  11.8 ms   41.2 ms  scaled
+  time                  21.5 ms  11.7 ms   40.9 ms  scaled
     forward             6.75 ms  3.67 ms   12.8 ms  scaled
-    backward            14.7 ms  7.99 ms   27.9 ms  scaled
-    optimizer            228 us   124 us    433 us  scaled
-  energy                 3.54 J   1.75 J    7.36 J  scaled
-  power                   163 W    115 W     165 W  scaled
+    backward            14.6 ms  7.91 ms   27.7 ms  scaled
+    optimizer            199 us   108 us    378 us  scaled
+  energy                 3.52 J   1.74 J    7.32 J  scaled
+  power                   164 W    115 W     165 W  scaled
   peak memory          1020 MiB  717 MiB  2.10 GiB  scaled
     weights            44.6 MiB
     inputs             18.4 MiB
@@ -228,13 +228,13 @@ Foretold for a device: by phase, and memory by part.
     workspace          8.12 MiB
     process             512 MiB
   fits in the device's 24.0 GiB: yes, 23.0 GiB to spare
-  the host issues everything in 3.51 ms, the device executes it in 21.7 ms: the device sets the time
+  the host issues everything in 3.51 ms, the device executes it in 21.5 ms: the device sets the time
   learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
   low .. high is a 90 % interval; 69 unique operations: 0 measured, 0 learned, 66 scaled, 0 roofline, the others take no time
   
   operation                                                                                          phase     count   share    total     each     low     high  basis
   ---------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward         backward      4  13.7 %  2.96 ms   740 us  301 us  1.82 ms  scaled
+  conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward         backward      4  13.8 %  2.96 ms   740 us  301 us  1.82 ms  scaled
   conv2d x=32x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3 bias=1 dtype=fp32 phase=backward wrt=w  backward      1  10.1 %  2.18 ms  2.18 ms  887 us  5.37 ms  scaled
   conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward       backward      3   7.9 %  1.70 ms   568 us  231 us  1.40 ms  scaled
   
