@@ -570,6 +570,20 @@ static bool is_list(const ft_graph *g)
     return true;
 }
 
+/* What a copy writes into an input stays there: the keys and values of a step of
+ * generation. */
+static bool writes_a_cache(const ft_graph *g)
+{
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const ft_node *n = &g->node[i];
+
+        if (g->op[n->op].kind == FT_KIND_copy &&
+            g->tensor[g->tensor[n->out[0]].storage].role == FT_ROLE_INPUT)
+            return true;
+    }
+    return false;
+}
+
 ft_status ft_step_make(ft_graph **out, const ft_graph *g, const ft_step *s,
                        ft_error *err)
 {
@@ -587,6 +601,11 @@ ft_status ft_step_make(ft_graph **out, const ft_graph *g, const ft_step *s,
             "%s: a list does not say how its operations are connected: write "
             "the backward ones as lines with phase=backward",
             g->name);
+    if (writes_a_cache(g))
+        return ft_fail(err, FT_EUNSUPPORTED, 0,
+                       "%s: a step with a cache of keys and values is not trained; "
+                       "export the module itself for --mode training",
+                       g->name);
     return ft__graph_train(out, g, &s->how, err);
 }
 

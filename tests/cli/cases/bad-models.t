@@ -22,7 +22,7 @@
   [3]
   $ echo 'this is text' > text.onnx
   $ foretell ops text.onnx
-  foretell ops: text.onnx: not a model: no ONNX file, no torch.export archive, and line 1 is no operation of a list, such as "relu x=1x8 dtype=fp32"
+  foretell ops: text.onnx: not a model: no ONNX file, no torch.export archive, no config.json, and line 1 is no operation of a list, such as "relu x=1x8 dtype=fp32"
   [3]
   $ head -c 2000 /dev/zero > zero.onnx
   $ foretell ops zero.onnx
@@ -51,7 +51,7 @@
 Text that is no list of operations is no model; a list with a mistake has its line named.
 
   $ foretell predict data/models/README.md --device t4
-  foretell predict: README.md: not a model: no ONNX file, no torch.export archive, and line 3 is no operation of a list, such as "relu x=1x8 dtype=fp32"
+  foretell predict: README.md: not a model: no ONNX file, no torch.export archive, no config.json, and line 3 is no operation of a list, such as "relu x=1x8 dtype=fp32"
   [3]
   $ printf 'convv x=1x3x8x8 dtype=fp32\n' | foretell predict - --device t4
   foretell predict: standard input: line 1: unknown operation "convv"

@@ -1,0 +1,73 @@
+Language models from the config.json of Hugging Face: one step, with keys and values in a cache.
+
+  $ foretell ops examples/llm/llama-3-8b.json --batch 16 --dim context=2048 --top 6 | grep -v '^warning'
+  assumed: one step: tokens=1 new of each sequence, context=2048 in the cache, batch 16 (--dim tokens=N, --dim context=N, --batch N)
+  llama-3-8b.json: one forward pass; a multiply-accumulate is 2 FLOPs; parameters that are shared count once in the sum
+  
+  operation                                                           count     GFLOP  MiB read  MiB written  parameters
+  ----------------------------------------------------------------------------------------------------------------------
+  linear x=16x4096 out=6144 dtype=bf16                                   32   25.7698   1540.00         6.00   805306368
+  attention x=16x32x1x128 y=16x8x2048x128 z=16x8x2048x128 dtype=bf16     32   17.3812   4100.00         4.00           0
+  linear x=16x4096 out=4096 dtype=bf16                                   32   17.1799   1028.00         4.00   536870912
+  linear x=16x4096 out=28672 dtype=bf16                                  32  120.2591   7172.00        28.00  3758096384
+  linear x=16x14336 out=4096 dtype=bf16                                  32   60.1295   3598.00         4.00  1879048192
+  linear x=16x4096 out=128256 dtype=bf16                                  1   16.8108   1002.12         3.91   525336576
+  14 others, lighter (--top 20 lists all)                               516    0.0902     73.76        51.25   525602816
+  ----------------------------------------------------------------------------------------------------------------------
+  20 unique                                                             677  257.6204  18513.88       101.16  8030261248
+  
+  memory at its peak: 19.0 GiB = weights 15.0 GiB + inputs 4.00 GiB + activations 4.04 MiB
+  activations and inputs at planned offsets: 4.00 GiB
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --run-mode graph --batch 16 --dim context=2048 | head -22
+  llama-3-8b.json on h100-sxm: NVIDIA H100 SXM5 80 GB
+  assumed: one step: tokens=1 new of each sequence, context=2048 in the cache, batch 16 (--dim tokens=N, --dim context=N, --batch N)
+  assumed: inference, one forward pass at a time, bf16
+  assumed: replayed as a CUDA graph, as what it was learned from: --run-mode eager has the host's time in it
+  assumed: memory as PyTorch allocates it, operation by operation
+  
+  of one pass    estimate       low      high  basis
+  ---------------------------------------------------
+  time            8.35 ms   7.42 ms   9.42 ms  scaled
+  energy           3.44 J    2.37 J    4.97 J  scaled
+  power             411 W     290 W     584 W  scaled
+  peak memory    19.5 GiB  18.6 GiB  24.3 GiB  scaled
+    weights      15.0 GiB
+    inputs       4.00 GiB
+    activations  7.95 MiB
+    workspace    32.0 MiB
+    process       512 MiB
+  fits in the device's 79.6 GiB: yes, 60.2 GiB to spare
+  the host  issues everything in 72.0 us, the device executes it in 8.35 ms: the device sets the time
+  learned from several devices, h100-sxm among them: SOURCE/data/predictors/llm.ftp
+  low .. high is a 90 % interval; 20 unique operations: 0 measured, 6 learned, 8 scaled, 0 roofline, the others take no time
+  
+  $ foretell predict examples/llm/llama-3-8b.json --device a100-sxm-80gb --run-mode graph --dim tokens=2048 -q | grep -E 'assumed: one|^time'
+  assumed: one step: tokens=2048 new of each sequence, context=2048 in the cache, batch 1 (--dim tokens=N, --dim context=N, --batch N)
+  time             144 ms    126 ms    164 ms  scaled
+  $ foretell predict examples/llm/llama-3-8b.json --device l4 --run-mode graph --dim context=8192 --max-batch -q | grep largest
+  largest batch that fits: 7
+  $ foretell predict examples/llm/llama-3-8b.json --device l4 --run-mode graph --dim tp=2 -q | grep -E 'assumed: one|^peak|weights'
+  assumed: one step: tokens=1 new of each sequence, context=1024 in the cache, batch 1 (--dim tokens=N, --dim context=N, --batch N)
+  assumed: one of 2 ranks of tensor parallelism
+  peak memory    8.05 GiB  7.54 GiB  10.6 GiB  scaled
+    weights      7.48 GiB
+
+A folder has it in its config.json; what is not known is named.
+
+  $ mkdir model; cp examples/llm/llama-3-8b.json model/config.json
+  $ foretell ops model -q --json | pick model parameters
+  model: "model"
+  parameters: 8030261248.0
+  $ sed 's/"model_type": "llama"/"model_type": "new", "ssm_state_size": 128/' model/config.json > new.json
+  $ foretell predict new.json --device l4
+  foretell predict: new.json: "ssm_state_size" is of a model that is not known
+  [3]
+  $ foretell predict examples/llm/llama-3-8b.json --device l4 --dim tp=3
+  foretell predict: llama-3-8b.json: --dim tp=3: does not divide the 32 heads
+  [2]
+  $ foretell predict examples/llm/llama-3-8b.json --device l4 --dim sequence=3
+  foretell predict: llama-3-8b.json: --dim sequence=3: no input has an open dimension of that name
+  [2]
+  $ foretell predict examples/llm/llama-3-8b.json --device l4 --mode training
+  foretell predict: llama-3-8b.json: a step with a cache of keys and values is not trained; export the module itself for --mode training
+  [4]
