@@ -25,26 +25,57 @@ struct llm_step {
 
 /* ---- nodes ---- */
 
-static uint32_t tensor_of(struct llm_step *s, ft_role role, ft_dtype t, ft_shape *shape)
+/* "8x64x128" */
+struct llm_sizes {
+    char s[96];
+};
+
+static struct llm_sizes sizes_of(const int64_t *size, size_t n)
 {
-    return ft__build_tensor(s->b, "", 0, role, t, shape);
+    struct llm_sizes out = {""};
+    size_t len = 0;
+
+    for (size_t i = 0; i < n; i++)
+        len += (size_t)snprintf(out.s + len, sizeof(out.s) - len, "%s%" PRId64,
+                                i ? "x" : "", size[i]);
+    return out;
+}
+#define SIZES(...)                                                                     \
+    sizes_of((const int64_t[]){__VA_ARGS__},                                           \
+             sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+/* For one call: it ends with the expression. */
+#define X(...) SIZES(__VA_ARGS__).s
+
+static uint32_t tensor_of(struct llm_step *s, const char *name, ft_role role,
+                          ft_dtype t, const ft_shape *shape)
+{
+    return ft__build_tensor(s->b, name, strlen(name), role, t, shape);
 }
 
-/* A node with the weights that its operation has, or with `tied` in their place; its
- * first result. */
+static uint32_t weight(struct llm_step *s, ft_shape shape)
+{
+    return tensor_of(s, "", FT_ROLE_WEIGHT, s->m.dtype, &shape);
+}
+
+/* A node of that spec, of the model's type unless it says another, with the weights
+ * that its operation has, or with `tied` in their place; its first result. */
 static uint32_t node_of(struct llm_step *s, const char *name, const uint32_t *in,
                         uint32_t n_in, uint32_t tied, const char *fmt, va_list ap)
 {
     uint32_t out[FT_OP_MAX_OPERANDS], params[3] = {tied}, n_params = tied != FT_NONE;
     char spec[1024];
+    size_t len;
     ft_error err;
     ft_op op;
 
-    vsnprintf(spec, sizeof(spec), fmt, ap);
+    vsnprintf(spec, sizeof(spec) - 16, fmt, ap);
     if (ft__build_failed(s->b))
         return FT_NONE;
+    len = strlen(spec);
+    if (!strstr(spec, "dtype="))
+        snprintf(spec + len, sizeof(spec) - len, " dtype=%s", s->type);
     if (ft_op_parse(&op, spec, strlen(spec), &err)) {
-        ft__build_fail(s->b, FT_EFORMAT, 0, "%s: %s", name, err.msg);
+        ft__build_fail(s->b, FT_EFORMAT, 0, "%s: %s", spec, err.msg);
         return FT_NONE;
     }
     for (uint32_t i = 0; i < ft_op_n_outputs(&op); i++) {
@@ -52,7 +83,7 @@ static uint32_t node_of(struct llm_step *s, const char *name, const uint32_t *in
         ft_dtype t;
 
         ft_op_output(&op, i, &shape, &t);
-        out[i] = tensor_of(s, FT_ROLE_ACTIVATION, t, &shape);
+        out[i] = tensor_of(s, "", FT_ROLE_ACTIVATION, t, &shape);
     }
     if (tied == FT_NONE)
         n_params = ft__op_weights(s->b, &op, 1, params);
@@ -88,38 +119,41 @@ static uint32_t node_with(struct llm_step *s, const char *name, uint32_t x,
     return out;
 }
 
-FT_PRINTF(4, 5)
-static uint32_t node_on(struct llm_step *s, const char *name, const uint32_t in[3],
-                        const char *fmt, ...)
+FT_PRINTF(5, 6)
+static uint32_t node_on(struct llm_step *s, const char *name, const uint32_t *in,
+                        uint32_t n_in, const char *fmt, ...)
 {
-    const uint32_t n = in[2] == FT_NONE ? 2 : 3;
     va_list ap;
     uint32_t out;
 
     va_start(ap, fmt);
-    out = node_of(s, name, in, n, FT_NONE, fmt, ap);
+    out = node_of(s, name, in, n_in, FT_NONE, fmt, ap);
     va_end(ap);
     return out;
 }
 
-/* " to=bf16 block=128 dtype=fp8e4m3", " weights=int4 block=128 dtype=bf16" */
+/* Other sizes, or a part of it. */
+static uint32_t view(struct llm_step *s, uint32_t x, const char *from, const char *to)
+{
+    return node(s, "", x, "view x=%s out=%s", from, to);
+}
+
+/* " to=bf16 block=128 dtype=fp8e4m3", " weights=int4 block=128" */
 static void put_types(char out[96], const struct llm_step *s, bool experts)
 {
     const ft__llm_quant *q = &s->m.quant;
     char block[32] = "";
 
-    if (q->weights == FT_DTYPE_NONE || (q->experts && !experts)) {
-        snprintf(out, 96, " dtype=%s", s->type);
+    *out = 0;
+    if (q->weights == FT_DTYPE_NONE || (q->experts && !experts))
         return;
-    }
     if (q->block)
         snprintf(block, sizeof(block), " block=%" PRId64, q->block);
     if (q->activations)
         snprintf(out, 96, " to=%s%s dtype=%s", s->type, block,
                  ft_dtype_name(q->weights));
     else
-        snprintf(out, 96, " weights=%s%s dtype=%s", ft_dtype_name(q->weights), block,
-                 s->type);
+        snprintf(out, 96, " weights=%s%s", ft_dtype_name(q->weights), block);
 }
 
 static uint32_t linear(struct llm_step *s, const char *name, uint32_t x, int64_t rows,
@@ -128,47 +162,21 @@ static uint32_t linear(struct llm_step *s, const char *name, uint32_t x, int64_t
     char types[96];
 
     put_types(types, s, false);
-    return node(s, name, x, "linear x=%" PRId64 "x%" PRId64 " out=%" PRId64 "%s%s",
-                rows, from, to, bias ? " bias=1" : "", types);
-}
-
-static uint32_t view4(struct llm_step *s, uint32_t x, int64_t from, int64_t heads,
-                      int64_t size)
-{
-    return node(s, "", x,
-                "view x=%" PRId64 "x%" PRId64 " out=%" PRId64 "x%" PRId64 "x%" PRId64
-                "x%" PRId64 " dtype=%s",
-                s->rows, from, s->batch, heads, s->tokens, size, s->type);
-}
-
-static uint32_t rows_of(struct llm_step *s, uint32_t x, int64_t heads, int64_t size)
-{
-    return node(s, "", x,
-                "view x=%" PRId64 "x%" PRId64 "x%" PRId64 "x%" PRId64 " out=%" PRId64
-                "x%" PRId64 " dtype=%s",
-                s->batch, heads, s->tokens, size, s->rows, heads * size, s->type);
-}
-
-/* Of the first `to` features of each row. */
-static uint32_t part_of(struct llm_step *s, uint32_t x, int64_t from, int64_t to)
-{
-    return node(s, "", x,
-                "view x=%" PRId64 "x%" PRId64 " out=%" PRId64 "x%" PRId64 " dtype=%s",
-                s->rows, from, s->rows, to, s->type);
+    return node(s, name, x, "linear x=%s out=%s%s%s", X(rows, from), X(to),
+                bias ? " bias=1" : "", types);
 }
 
 static uint32_t norm(struct llm_step *s, const char *name, uint32_t x, int64_t size)
 {
-    return node(s, name, x, "%s x=%" PRId64 "x%" PRId64 " norm=1 dtype=%s",
-                s->m.norm == FT__LLM_RMS ? "rmsnorm" : "layernorm", s->rows, size,
-                s->type);
+    return node(s, name, x, "%s x=%s norm=1",
+                s->m.norm == FT__LLM_RMS ? "rmsnorm" : "layernorm", X(s->rows, size));
 }
 
 static uint32_t add(struct llm_step *s, const char *name, uint32_t x, uint32_t y)
 {
-    return node_on(s, name, (uint32_t[]){x, y, FT_NONE},
-                   "add x=%" PRId64 "x%" PRId64 " y=%" PRId64 "x%" PRId64 " dtype=%s",
-                   s->rows, s->m.hidden, s->rows, s->m.hidden, s->type);
+    const struct llm_sizes sizes = SIZES(s->rows, s->m.hidden);
+
+    return node_on(s, name, (uint32_t[]){x, y}, 2, "add x=%s y=%s", sizes.s, sizes.s);
 }
 
 /* ---- attention ---- */
@@ -182,212 +190,192 @@ static int64_t reach_of(const struct llm_step *s, int64_t layer)
 }
 
 /* Keys or values of the context, which the caller holds. */
-static uint32_t cache(struct llm_step *s, int64_t heads, int64_t reach, int64_t size,
-                      const char *name)
+static uint32_t cache(struct llm_step *s, const char *name, int64_t heads,
+                      int64_t reach, int64_t size)
 {
-    ft_shape shape = {.rank = 4, .dim = {s->batch, heads, reach, size}};
+    const ft_shape shape = {.rank = 4, .dim = {s->batch, heads, reach, size}};
 
-    return ft__build_tensor(s->b, name, strlen(name), FT_ROLE_INPUT, s->m.dtype,
-                            &shape);
+    return tensor_of(s, name, FT_ROLE_INPUT, s->m.dtype, &shape);
 }
 
 static void store(struct llm_step *s, uint32_t x, int64_t heads, int64_t size,
                   uint32_t cached)
 {
     const uint32_t out =
-        node(s, "cache", x,
-             "copy x=%" PRId64 "x%" PRId64 "x%" PRId64 "x%" PRId64 " dtype=%s",
-             s->batch, heads, s->tokens, size, s->type);
+        node(s, "cache", x, "copy x=%s", X(s->batch, heads, s->tokens, size));
 
     if (out != FT_NONE)
         ft__build_alias(s->b, out, cached);
 }
 
-static uint32_t rotary(struct llm_step *s, uint32_t x, int64_t heads, int64_t size)
+/* Heads of the new tokens: size of `from` features of each row. */
+static uint32_t heads_of(struct llm_step *s, uint32_t x, int64_t from, int64_t heads,
+                         int64_t size)
 {
-    return node(s, "rotary_emb", x,
-                "rotary x=%" PRId64 "x%" PRId64 "x%" PRId64 "x%" PRId64 " dtype=%s",
-                s->batch, heads, s->tokens, size, s->type);
+    return view(s, x, X(s->rows, from), X(s->batch, heads, s->tokens, size));
 }
 
-static uint32_t head_norm(struct llm_step *s, const char *name, uint32_t x,
-                          int64_t heads)
+static uint32_t by_heads(struct llm_step *s, const char *name, const char *kind,
+                         uint32_t x, int64_t heads, int64_t size)
 {
-    return node(s, name, x,
-                "rmsnorm x=%" PRId64 "x%" PRId64 "x%" PRId64 "x%" PRId64
-                " norm=1 dtype=%s",
-                s->batch, heads, s->tokens, s->m.head, s->type);
+    return node(s, name, x, "%s x=%s%s", kind, X(s->batch, heads, s->tokens, size),
+                strcmp(kind, "rmsnorm") == 0 ? " norm=1" : "");
 }
 
-static uint32_t attend(struct llm_step *s, uint32_t q, uint32_t k, uint32_t v,
-                       int64_t heads, int64_t kv_heads, int64_t reach, int64_t size,
-                       int64_t v_size)
+static uint32_t attend(struct llm_step *s, const uint32_t qkv[3], int64_t heads,
+                       int64_t kv_heads, int64_t reach, int64_t size, int64_t v_size)
 {
-    return node_on(s, "attn", (uint32_t[]){q, k, v},
-                   "attention x=%" PRId64 "x%" PRId64 "x%" PRId64 "x%" PRId64
-                   " y=%" PRId64 "x%" PRId64 "x%" PRId64 "x%" PRId64 " z=%" PRId64
-                   "x%" PRId64 "x%" PRId64 "x%" PRId64 "%s dtype=%s",
-                   s->batch, heads, s->tokens, size, s->batch, kv_heads, reach, size,
-                   s->batch, kv_heads, reach, v_size, s->tokens > 1 ? " causal=1" : "",
-                   s->type);
+    return node_on(
+        s, "attn", qkv, 3, "attention x=%s y=%s z=%s%s",
+        X(s->batch, heads, s->tokens, size), X(s->batch, kv_heads, reach, size),
+        X(s->batch, kv_heads, reach, v_size), s->tokens > 1 ? " causal=1" : "");
+}
+
+static uint32_t output(struct llm_step *s, uint32_t x, int64_t size, bool bias)
+{
+    const int64_t heads = s->m.heads;
+
+    x = view(s, x, X(s->batch, heads, s->tokens, size), X(s->rows, heads * size));
+    return linear(s, "o_proj", x, s->rows, heads * size, s->m.hidden, bias);
 }
 
 /* Heads of queries share keys and values in groups. */
 static uint32_t grouped(struct llm_step *s, uint32_t x, int64_t layer)
 {
     const ft__llm *m = &s->m;
-    const int64_t all = (m->heads + 2 * m->kv_heads) * m->head,
-                  reach = reach_of(s, layer);
-    const uint32_t keys = cache(s, m->kv_heads, reach, m->head, "keys"),
-                   values = cache(s, m->kv_heads, reach, m->head, "values");
-    uint32_t qkv = linear(s, "qkv_proj", x, s->rows, m->hidden, all, m->qkv_bias);
-    uint32_t q = view4(s, qkv, all, m->heads, m->head);
-    uint32_t k = view4(s, qkv, all, m->kv_heads, m->head);
-    uint32_t v = view4(s, qkv, all, m->kv_heads, m->head), out;
+    const int64_t n = m->kv_heads, all = (m->heads + 2 * n) * m->head;
+    const int64_t reach = reach_of(s, layer);
+    const uint32_t keys = cache(s, "keys", n, reach, m->head);
+    const uint32_t values = cache(s, "values", n, reach, m->head);
+    const uint32_t qkv = linear(s, "qkv_proj", x, s->rows, m->hidden, all, m->qkv_bias);
+    uint32_t q = heads_of(s, qkv, all, m->heads, m->head);
+    uint32_t k = heads_of(s, qkv, all, n, m->head);
 
     if (m->qk_norm) {
-        q = head_norm(s, "q_norm", q, m->heads);
-        k = head_norm(s, "k_norm", k, m->kv_heads);
+        q = by_heads(s, "q_norm", "rmsnorm", q, m->heads, m->head);
+        k = by_heads(s, "k_norm", "rmsnorm", k, n, m->head);
     }
     if (m->rope) {
-        q = rotary(s, q, m->heads, m->head);
-        k = rotary(s, k, m->kv_heads, m->head);
+        q = by_heads(s, "rotary_emb", "rotary", q, m->heads, m->head);
+        k = by_heads(s, "rotary_emb", "rotary", k, n, m->head);
     }
-    store(s, k, m->kv_heads, m->head, keys);
-    store(s, v, m->kv_heads, m->head, values);
-    out = attend(s, q, keys, values, m->heads, m->kv_heads, reach, m->head, m->head);
-    out = rows_of(s, out, m->heads, m->head);
-    return linear(s, "o_proj", out, s->rows, m->heads * m->head, m->hidden, m->o_bias);
+    store(s, k, n, m->head, keys);
+    store(s, heads_of(s, qkv, all, n, m->head), n, m->head, values);
+    x = attend(s, (uint32_t[]){q, keys, values}, m->heads, n, reach, m->head, m->head);
+    return output(s, x, m->head, m->o_bias);
 }
 
-/* A product with constants for each head: rows x from by from x to. */
-static uint32_t by_head(struct llm_step *s, const char *name, uint32_t x, int64_t from,
-                        int64_t to)
+/* A product with constants of each head, from so many features to so many. */
+static uint32_t each_head(struct llm_step *s, const char *name, uint32_t x,
+                          int64_t from, int64_t to)
 {
-    ft_shape shape = {.rank = 3, .dim = {s->m.heads, from, to}};
-    const uint32_t w = tensor_of(s, FT_ROLE_WEIGHT, s->m.dtype, &shape);
+    const int64_t heads = s->m.heads;
+    const uint32_t w = weight(s, (ft_shape){.rank = 3, .dim = {heads, from, to}});
 
-    x = node(s, "", x,
-             "view x=%" PRId64 "x%" PRId64 "x%" PRId64 "x%" PRId64 " out=%" PRId64
-             "x%" PRId64 "x%" PRId64 " dtype=%s",
-             s->batch, s->m.heads, s->tokens, from, s->m.heads, s->rows, from, s->type);
-    x = node_on(s, name, (uint32_t[]){x, w, FT_NONE},
-                "matmul x=%" PRId64 "x%" PRId64 "x%" PRId64 " y=%" PRId64 "x%" PRId64
-                "x%" PRId64 " dtype=%s",
-                s->m.heads, s->rows, from, s->m.heads, from, to, s->type);
-    return node(s, "", x,
-                "view x=%" PRId64 "x%" PRId64 "x%" PRId64 " out=%" PRId64 "x%" PRId64
-                "x%" PRId64 "x%" PRId64 " dtype=%s",
-                s->m.heads, s->rows, to, s->batch, s->m.heads, s->tokens, to, s->type);
+    x = view(s, x, X(s->batch, heads, s->tokens, from), X(heads, s->rows, from));
+    x = node_on(s, name, (uint32_t[]){x, w}, 2, "matmul x=%s y=%s",
+                X(heads, s->rows, from), X(heads, from, to));
+    return view(s, x, X(heads, s->rows, to), X(s->batch, heads, s->tokens, to));
 }
 
-static uint32_t view4_of(struct llm_step *s, uint32_t x, int64_t rank3, int64_t from,
-                         int64_t heads, int64_t length, int64_t to)
-{
-    return node(s, "", x,
-                "view x=%" PRId64 "x%" PRId64 "x%" PRId64 "x%" PRId64 " out=%" PRId64
-                "x%" PRId64 "x%" PRId64 "x%" PRId64 " dtype=%s",
-                s->batch, rank3, length, from, s->batch, heads, length, to, s->type);
-}
-
-/* Rows of the whole context, by head. */
-static uint32_t view_of_rows(struct llm_step *s, uint32_t x, int64_t reach,
-                             int64_t from, int64_t size)
-{
-    return node(s, "", x,
-                "view x=%" PRId64 "x%" PRId64 " out=%" PRId64 "x%" PRId64 "x%" PRId64
-                "x%" PRId64 " dtype=%s",
-                s->batch * reach, from, s->batch, s->m.heads, reach, size, s->type);
-}
-
-/* Queries in the space of the cache: the products that expand its vectors go to them.
- */
+/* Queries in the space of the cache, whose expansion goes to them. */
 static uint32_t absorbed(struct llm_step *s, uint32_t q)
 {
     const ft__llm *m = &s->m;
-    const int64_t size = m->nope_head + m->rope_head;
-    uint32_t part = view4_of(s, q, m->heads, size, m->heads, s->tokens, m->nope_head);
+    const struct llm_sizes all =
+        SIZES(s->batch, m->heads, s->tokens, m->nope_head + m->rope_head);
+    uint32_t part = view(s, q, all.s, X(s->batch, m->heads, s->tokens, m->nope_head));
     const uint32_t turned =
-        view4_of(s, q, m->heads, size, m->heads, s->tokens, m->rope_head);
+        view(s, q, all.s, X(s->batch, m->heads, s->tokens, m->rope_head));
 
-    part = by_head(s, "k_b_proj", part, m->nope_head, m->kv_rank);
-    return node_on(s, "", (uint32_t[]){part, turned, FT_NONE},
-                   "concat x=%" PRId64 "x%" PRId64 "x%" PRId64 "x%" PRId64
-                   " axis=3 sizes=%" PRId64 "x%" PRId64 " dtype=%s",
-                   s->batch, m->heads, s->tokens, m->kv_rank, m->kv_rank, m->rope_head,
-                   s->type);
+    part = each_head(s, "k_b_proj", part, m->nope_head, m->kv_rank);
+    return node_on(s, "", (uint32_t[]){part, turned}, 2, "concat x=%s axis=3 sizes=%s",
+                   X(s->batch, m->heads, s->tokens, m->kv_rank),
+                   X(m->kv_rank, m->rope_head));
 }
 
-/* Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section 2.1): the cache
- * holds one vector for all heads. A prefill expands it to keys and values. */
+/* Decoding: all heads read one vector of the cache for each token. */
+static uint32_t attend_latent(struct llm_step *s, uint32_t q, uint32_t cached,
+                              int64_t reach)
+{
+    const ft__llm *m = &s->m;
+    const int64_t held = m->kv_rank + m->rope_head;
+    const uint32_t values =
+        view(s, cached, X(s->batch, 1, reach, held), X(s->batch, 1, reach, m->kv_rank));
+    const uint32_t x = attend(s, (uint32_t[]){absorbed(s, q), cached, values}, m->heads,
+                              1, reach, held, m->kv_rank);
+
+    return each_head(s, "v_b_proj", x, m->kv_rank, m->v_head);
+}
+
+/* Prefill: the cache is expanded to keys and values of each head. */
+static uint32_t attend_expanded(struct llm_step *s, uint32_t q, uint32_t cached,
+                                int64_t reach)
+{
+    const ft__llm *m = &s->m;
+    const int64_t held = m->kv_rank + m->rope_head, size = m->nope_head + m->rope_head;
+    const int64_t rows = s->batch * reach, both = m->heads * (m->nope_head + m->v_head);
+    uint32_t kv = view(s, cached, X(s->batch, 1, reach, held), X(rows, m->kv_rank));
+    uint32_t k, v;
+
+    kv = linear(s, "kv_b_proj", kv, rows, m->kv_rank, both, false);
+    k = view(s, kv, X(rows, both), X(s->batch, m->heads, reach, size));
+    v = view(s, kv, X(rows, both), X(s->batch, m->heads, reach, m->v_head));
+    return attend(s, (uint32_t[]){q, k, v}, m->heads, m->heads, reach, size, m->v_head);
+}
+
+/* Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section 2.1). */
 static uint32_t latent(struct llm_step *s, uint32_t x, int64_t layer)
 {
     const ft__llm *m = &s->m;
     const int64_t size = m->nope_head + m->rope_head, held = m->kv_rank + m->rope_head;
-    const int64_t down = m->q_rank ? m->q_rank : m->heads * size,
-                  reach = reach_of(s, layer);
-    const int64_t both = m->heads * (m->nope_head + m->v_head);
-    const uint32_t cached = cache(s, 1, reach, held, "latent");
-    const uint32_t low =
-        linear(s, "qkv_a_proj", x, s->rows, m->hidden, down + held, false);
-    uint32_t q = part_of(s, low, down + held, down), kv, out;
+    const int64_t down = m->q_rank ? m->q_rank : m->heads * size;
+    const int64_t reach = reach_of(s, layer), all = down + held;
+    const uint32_t cached = cache(s, "latent", 1, reach, held);
+    const uint32_t low = linear(s, "qkv_a_proj", x, s->rows, m->hidden, all, false);
+    uint32_t q = view(s, low, X(s->rows, all), X(s->rows, down));
 
     if (m->q_rank) {
         q = norm(s, "q_a_norm", q, m->q_rank);
         q = linear(s, "q_b_proj", q, s->rows, m->q_rank, m->heads * size, false);
     }
-    q = rotary(s, view4(s, q, m->heads * size, m->heads, size), m->heads, size);
-    norm(s, "kv_a_norm", part_of(s, low, down + held, m->kv_rank), m->kv_rank);
-    store(s, view4(s, low, down + held, 1, held), 1, held, cached);
-    if (s->tokens == 1) {
-        out = attend(s, absorbed(s, q), cached,
-                     view4_of(s, cached, 1, held, 1, reach, m->kv_rank), m->heads, 1,
-                     reach, held, m->kv_rank);
-        out = by_head(s, "v_b_proj", out, m->kv_rank, m->v_head);
-    } else {
-        kv = node(s, "", cached,
-                  "view x=%" PRId64 "x1x%" PRId64 "x%" PRId64 " out=%" PRId64
-                  "x%" PRId64 " dtype=%s",
-                  s->batch, reach, held, s->batch * reach, m->kv_rank, s->type);
-        kv = linear(s, "kv_b_proj", kv, s->batch * reach, m->kv_rank, both, false);
-        out = attend(s, q, view_of_rows(s, kv, reach, both, size),
-                     view_of_rows(s, kv, reach, both, m->v_head), m->heads, m->heads,
-                     reach, size, m->v_head);
-    }
-    out = rows_of(s, out, m->heads, m->v_head);
-    return linear(s, "o_proj", out, s->rows, m->heads * m->v_head, m->hidden, false);
+    q = heads_of(s, q, m->heads * size, m->heads, size);
+    q = by_heads(s, "rotary_emb", "rotary", q, m->heads, size);
+    norm(s, "kv_a_norm", view(s, low, X(s->rows, all), X(s->rows, m->kv_rank)),
+         m->kv_rank);
+    store(s, heads_of(s, low, all, 1, held), 1, held, cached);
+    x = s->tokens == 1 ? attend_latent(s, q, cached, reach)
+                       : attend_expanded(s, q, cached, reach);
+    return output(s, x, m->v_head, false);
 }
 
 /* ---- feed-forward ---- */
 
-static uint32_t pointwise(struct llm_step *s, const char *name, const char *kind,
-                          uint32_t x, int64_t size)
-{
-    return node(s, name, x, "%s x=%" PRId64 "x%" PRId64 " dtype=%s", kind, s->rows,
-                size, s->type);
-}
-
 static uint32_t dense(struct llm_step *s, uint32_t x, int64_t size)
 {
     const ft__llm *m = &s->m;
-    uint32_t gate;
+    const struct llm_sizes wide = SIZES(s->rows, size);
+    uint32_t gate, up;
 
-    if (!m->gated) {
+    if (m->gated) {
+        x = linear(s, "gate_up_proj", x, s->rows, m->hidden, 2 * size,
+                   m->mlp_bias == 1);
+        gate = view(s, x, X(s->rows, 2 * size), wide.s);
+        up = view(s, x, X(s->rows, 2 * size), wide.s);
+        gate = node(s, "act_fn", gate, "silu x=%s", wide.s);
+        x = node_on(s, "mul", (uint32_t[]){gate, up}, 2, "mul x=%s y=%s", wide.s,
+                    wide.s);
+    } else {
         x = linear(s, "up_proj", x, s->rows, m->hidden, size, m->mlp_bias == 1);
-        x = pointwise(s, "act_fn", "gelu", x, size);
-        return linear(s, "down_proj", x, s->rows, size, m->hidden, m->mlp_bias == 1);
+        x = node(s, "act_fn", x, "gelu x=%s", wide.s);
     }
-    x = linear(s, "gate_up_proj", x, s->rows, m->hidden, 2 * size, m->mlp_bias == 1);
-    gate = pointwise(s, "act_fn", "silu", part_of(s, x, 2 * size, size), size);
-    x = node_on(s, "mul", (uint32_t[]){gate, part_of(s, x, 2 * size, size), FT_NONE},
-                "mul x=%" PRId64 "x%" PRId64 " y=%" PRId64 "x%" PRId64 " dtype=%s",
-                s->rows, size, s->rows, size, s->type);
     return linear(s, "down_proj", x, s->rows, size, m->hidden, m->mlp_bias == 1);
 }
 
 static uint32_t mixture(struct llm_step *s, uint32_t x)
 {
     const ft__llm *m = &s->m;
+    const struct llm_sizes all = SIZES(s->rows, m->experts);
     uint32_t out, scores;
     char types[96], split[64] = "";
 
@@ -395,19 +383,13 @@ static uint32_t mixture(struct llm_step *s, uint32_t x)
         snprintf(split, sizeof(split), " tp=%" PRId64 " ep=%" PRId64,
                  s->ranks / s->expert_ranks, s->expert_ranks);
     scores =
-        node(s, "gate", x, "linear x=%" PRId64 "x%" PRId64 " out=%" PRId64 " dtype=%s",
-             s->rows, m->hidden, m->experts, s->type);
-    scores =
-        node(s, "gate", scores, "softmax x=%" PRId64 "x%" PRId64 " axis=1 dtype=%s",
-             s->rows, m->experts, s->type);
-    node(s, "gate", scores,
-         "topk x=%" PRId64 "x%" PRId64 " axis=1 size=%" PRId64 " dtype=%s", s->rows,
-         m->experts, m->topk, s->type);
+        node(s, "gate", x, "linear x=%s out=%s", X(s->rows, m->hidden), X(m->experts));
+    scores = node(s, "gate", scores, "softmax x=%s axis=1", all.s);
+    node(s, "gate", scores, "topk x=%s axis=1 size=%s", all.s, X(m->topk));
     put_types(types, s, true);
-    out = node(s, "experts", x,
-               "moe x=%" PRId64 "x%" PRId64 " hidden=%" PRId64 " experts=%" PRId64
-               " topk=%" PRId64 "%s%s",
-               s->rows, m->hidden, m->expert_ffn, m->experts, m->topk, split, types);
+    out = node(s, "experts", x, "moe x=%s hidden=%s experts=%s topk=%s%s%s",
+               X(s->rows, m->hidden), X(m->expert_ffn), X(m->experts), X(m->topk),
+               split, types);
     return m->shared_ffn ? add(s, "add", out, dense(s, x, m->shared_ffn)) : out;
 }
 
@@ -424,23 +406,20 @@ static uint32_t feed_forward(struct llm_step *s, uint32_t x, int64_t layer)
                                               : dense(s, x, s->m.dense_ffn);
 }
 
+/* Each rank has a part of every sum. */
+static uint32_t reduced(struct llm_step *s, uint32_t x)
+{
+    return s->ranks == 1 ? x
+                         : node(s, "all_reduce", x, "collective x=%s ranks=%s",
+                                X(s->rows, s->m.hidden), X(s->ranks));
+}
+
 static void scope(struct llm_step *s, int64_t layer, const char *part)
 {
     char name[64];
 
-    snprintf(name, sizeof(name), "layers.%" PRId64 "%s%s", layer, *part ? "/" : "",
-             part);
+    snprintf(name, sizeof(name), "layers.%" PRId64 "%s", layer, part);
     ft__build_scope(s->b, name, strlen(name));
-}
-
-/* Each rank has a part of every sum. */
-static uint32_t reduced(struct llm_step *s, uint32_t x)
-{
-    return s->ranks == 1
-               ? x
-               : node(s, "all_reduce", x,
-                      "collective x=%" PRId64 "x%" PRId64 " ranks=%" PRId64 " dtype=%s",
-                      s->rows, s->m.hidden, s->ranks, s->type);
 }
 
 static uint32_t layer_of(struct llm_step *s, uint32_t x, int64_t layer)
@@ -450,7 +429,7 @@ static uint32_t layer_of(struct llm_step *s, uint32_t x, int64_t layer)
 
     scope(s, layer, "");
     normed = norm(s, "input_norm", x, m->hidden);
-    scope(s, layer, "self_attn");
+    scope(s, layer, "/self_attn");
     y = reduced(s, attention(s, normed, layer));
     scope(s, layer, "");
     if (m->four_norms)
@@ -459,7 +438,7 @@ static uint32_t layer_of(struct llm_step *s, uint32_t x, int64_t layer)
     if (!m->one_norm)
         normed = norm(s, m->four_norms ? "pre_feedforward_norm" : "post_attention_norm",
                       x, m->hidden);
-    scope(s, layer, "mlp");
+    scope(s, layer, "/mlp");
     y = reduced(s, feed_forward(s, normed, layer));
     scope(s, layer, "");
     if (m->four_norms)
@@ -470,29 +449,21 @@ static uint32_t layer_of(struct llm_step *s, uint32_t x, int64_t layer)
 static uint32_t embed(struct llm_step *s)
 {
     const ft__llm *m = &s->m;
-    ft_shape ids = {.rank = 2, .dim = {s->batch, s->tokens}};
-    ft_shape rows = {.rank = 2, .dim = {m->vocab, m->hidden}};
-    uint32_t x = tensor_of(s, FT_ROLE_INPUT, FT_DTYPE_int64, &ids);
+    const ft_shape ids = {.rank = 2, .dim = {s->batch, s->tokens}};
+    uint32_t x = tensor_of(s, "input_ids", FT_ROLE_INPUT, FT_DTYPE_int64, &ids), places;
 
-    s->embedding = tensor_of(s, FT_ROLE_WEIGHT, m->dtype, &rows);
-    x = node(s, "", x, "view x=%" PRId64 "x%" PRId64 " out=%" PRId64 " dtype=int64",
-             s->batch, s->tokens, s->rows);
-    x = node_with(s, "embed_tokens", x, s->embedding,
-                  "embedding x=%" PRId64 " rows=%" PRId64 " dim=%" PRId64 " dtype=%s",
-                  s->rows, m->vocab, m->hidden, s->type);
+    s->embedding = weight(s, (ft_shape){.rank = 2, .dim = {m->vocab, m->hidden}});
+    x = node(s, "", x, "view x=%s out=%s dtype=int64", X(s->batch, s->tokens),
+             X(s->rows));
+    x = node_with(s, "embed_tokens", x, s->embedding, "embedding x=%s rows=%s dim=%s",
+                  X(s->rows), X(m->vocab), X(m->hidden));
     if (m->embed_norm)
         x = norm(s, "embed_norm", x, m->hidden);
-    if (m->learned_positions) {
-        ft_shape places = {.rank = 2, .dim = {m->positions, m->hidden}};
-        const uint32_t table = tensor_of(s, FT_ROLE_WEIGHT, m->dtype, &places);
-
-        x = add(s, "embed_positions", x,
-                node(s, "", table,
-                     "view x=%" PRId64 "x%" PRId64 " out=%" PRId64 "x%" PRId64
-                     " dtype=%s",
-                     m->positions, m->hidden, s->rows, m->hidden, s->type));
-    }
-    return x;
+    if (!m->learned_positions)
+        return x;
+    places = weight(s, (ft_shape){.rank = 2, .dim = {m->positions, m->hidden}});
+    places = view(s, places, X(m->positions, m->hidden), X(s->rows, m->hidden));
+    return add(s, "embed_positions", x, places);
 }
 
 /* Of the last token of each sequence. */
@@ -502,13 +473,10 @@ static void head(struct llm_step *s, uint32_t x)
 
     ft__build_scope(s->b, "", 0);
     x = norm(s, "norm", x, m->hidden);
-    x = node(s, "", x,
-             "view x=%" PRId64 "x%" PRId64 " out=%" PRId64 "x%" PRId64 " dtype=%s",
-             s->rows, m->hidden, s->batch, m->hidden, s->type);
+    x = view(s, x, X(s->rows, m->hidden), X(s->batch, m->hidden));
     x = node_with(s, "lm_head", x, m->tied ? s->embedding : FT_NONE,
-                  "linear x=%" PRId64 "x%" PRId64 " out=%" PRId64 "%s dtype=%s",
-                  s->batch, m->hidden, m->vocab, m->head_bias ? " bias=1" : "",
-                  s->type);
+                  "linear x=%s out=%s%s", X(s->batch, m->hidden), X(m->vocab),
+                  m->head_bias ? " bias=1" : "");
     if (x != FT_NONE)
         ft__build_output(s->b, x);
 }
