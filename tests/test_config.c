@@ -157,6 +157,28 @@ static void latent_attention_has_one_vector_for_all_heads(void)
     ft_graph_free(prefill);
 }
 
+/* Of a long context each query attends to the tokens that the indexer picks. */
+static void an_indexer_bounds_what_a_query_attends_to(void)
+{
+    static const char sparse[] =
+        ", \"kv_lora_rank\": 16, \"q_lora_rank\": 24, \"qk_rope_head_dim\": 4, "
+        "\"qk_nope_head_dim\": 8, \"v_head_dim\": 12, \"index_topk\": 20, "
+        "\"index_n_heads\": 2, \"index_head_dim\": 6";
+    const ft_dim_value dims[] = {{"context", 50}, {"tokens", 30}};
+
+    for (size_t n = 1; n <= 2; n++) {
+        const ft_import_options opt = {.dims = dims, .n_dims = n};
+        ft_graph *g = imported(small, sparse, &opt);
+        ft_op op = op_of(g, FT_KIND_attention);
+
+        CHECK_EQ(ft_op_shape(&op, FT_K_y).dim[2], 20);
+        op = op_of(g, FT_KIND_topk);
+        CHECK(EQ(ft_op_shape(&op, FT_K_x).dim[1], 50) &&
+              EQ(ft_op_at(&op, FT_K_size, 0), 20));
+        ft_graph_free(g);
+    }
+}
+
 static void fails(const char *more, const ft_import_options *opt, ft_status st,
                   const char *said)
 {
@@ -208,6 +230,7 @@ int main(void)
     a_window_bounds_what_a_layer_looks_back_on();
     a_rank_has_its_part_of_heads_and_columns();
     latent_attention_has_one_vector_for_all_heads();
+    an_indexer_bounds_what_a_query_attends_to();
     what_is_wrong_or_not_known_is_named();
     a_step_with_a_cache_is_not_trained();
     CHECK_DONE();

@@ -21,3 +21,8 @@ def resnet50():
 @pytest.fixture
 def resnet18():
     return str(SOURCE / "data/models/resnet18.onnx")
+
+
+@pytest.fixture
+def llama():
+    return str(SOURCE / "examples/llm/llama-3-8b.json")

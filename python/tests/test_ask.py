@@ -2,6 +2,7 @@
 
 import json
 import math
+import pathlib
 import subprocess
 import sys
 import threading
@@ -62,6 +63,18 @@ def test_a_list_of_specs():
     assert p.ops[1].flops == 2 * 4096 * 1000 and p.ops[1].product_flops == 2 * 4096 * 1000
     with pytest.raises(foretell.Error):
         p.max_batch()
+
+
+def test_a_step_of_a_language_model(llama, tmp_path):
+    ask = {"device": "h100", "batch": 16, "dims": {"context": 2048}, "run_mode": "graph"}
+    p = foretell.predict(llama, **ask)
+    keys_and_values = 2 * 16 * 8 * 2048 * 128 * 32
+    assert p.memory.parts["inputs"] == keys_and_values * 2 + 16 * 8
+    assert {"layers.0.self_attn", "layers.31.mlp"} <= set(p.modules())
+    (tmp_path / "config.json").write_text(pathlib.Path(llama).read_text())
+    assert foretell.predict(tmp_path, **ask).time == p.time
+    with pytest.raises(foretell.Error, match="cache"):
+        foretell.predict(llama, device="h100", mode="training")
 
 
 def test_modules_of_an_onnx_file(resnet50):

@@ -44,6 +44,7 @@ static const struct model_type {
     {"gpt2", UNGATED | LAYER_NORM | BIASED | TIED | NO_ROPE | LEARNED},
     {"gpt_neox", UNGATED | LAYER_NORM | BIASED},
     {"gpt_oss", 0},
+    {"glm", 0},
     {"gptj", UNGATED | LAYER_NORM | MLP_BIAS | HEAD_BIAS | ONE_NORM},
     {"internlm", QKV_BIAS | O_BIAS},
     {"kimi_k2", 0},
@@ -110,11 +111,14 @@ static const struct config_number {
                                                             moe_every) N(kv_lora_rank,
                                                                          kv_rank)
                             N(q_lora_rank, q_rank) N(qk_rope_head_dim, rope_head)
-                                N(qk_nope_head_dim, nope_head) N(v_head_dim, v_head)
-                                    N(sliding_window,
-                                      window) N(sliding_window_pattern, window_pattern)
-                                        N(max_position_embeddings,
-                                          positions) N(n_positions, positions)
+                                N(qk_nope_head_dim, nope_head) N(v_head_dim, v_head) N(
+                                    index_topk,
+                                    index_topk) N(index_n_heads, index_heads)
+                                    N(index_head_dim,
+                                      index_head) N(sliding_window, window)
+                                        N(sliding_window_pattern, window_pattern) N(
+                                            max_position_embeddings,
+                                            positions) N(n_positions, positions)
                                             N(tie_word_embeddings,
                                               tied) N(attention_bias, attention_bias)
                                                 N(mlp_bias, mlp_bias)
@@ -126,9 +130,9 @@ static const struct config_number {
 
 /* Parts of models that no step is made of. */
 static const char *const unknown[] = {
-    "index_topk",           "hybrid_override_pattern", "layers_block_type",
-    "compress_ratios",      "linear_attn_config",      "block_configs",
-    "linear_num_key_heads", "mamba_num_heads",         "ssm_state_size",
+    "hybrid_override_pattern", "layers_block_type", "compress_ratios",
+    "linear_attn_config",      "block_configs",     "linear_num_key_heads",
+    "mamba_num_heads",         "ssm_state_size",
 };
 
 struct config_reader {
@@ -352,6 +356,8 @@ static const char *missing(const ft__llm *m)
         return "num_experts_per_tok";
     if (m->kv_rank && !(m->v_head && m->nope_head && m->rope_head))
         return "v_head_dim\", \"qk_nope_head_dim\" or \"qk_rope_head_dim";
+    if (m->index_topk && !(m->kv_rank && m->q_rank && m->index_heads && m->index_head))
+        return "q_lora_rank\", \"kv_lora_rank\", \"index_n_heads\" or \"index_head_dim";
     return !m->head && !m->kv_rank && m->hidden % m->heads ? "head_dim" : NULL;
 }
 

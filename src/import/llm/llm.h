@@ -38,6 +38,7 @@ typedef struct ft__llm {
     int64_t experts, topk, expert_ffn, shared, shared_ffn;
     int64_t dense_first, moe_every;
     int64_t kv_rank, q_rank, rope_head, nope_head, v_head; /* latent attention */
+    int64_t index_topk, index_heads, index_head; /* tokens that an indexer picks */
     int64_t window, window_pattern, positions;
     int64_t tied, attention_bias, mlp_bias, use_window, qk_norm,
         multi_query; /* 0, 1; -1: not said */

@@ -225,10 +225,11 @@ static uint32_t by_heads(struct llm_step *s, const char *name, const char *kind,
 static uint32_t attend(struct llm_step *s, const uint32_t qkv[3], int64_t heads,
                        int64_t kv_heads, int64_t reach, int64_t size, int64_t v_size)
 {
-    return node_on(
-        s, "attn", qkv, 3, "attention x=%s y=%s z=%s%s",
-        X(s->batch, heads, s->tokens, size), X(s->batch, kv_heads, reach, size),
-        X(s->batch, kv_heads, reach, v_size), s->tokens > 1 ? " causal=1" : "");
+    return node_on(s, "attn", qkv, 3, "attention x=%s y=%s z=%s%s",
+                   X(s->batch, heads, s->tokens, size),
+                   X(s->batch, kv_heads, reach, size),
+                   X(s->batch, kv_heads, reach, v_size),
+                   s->tokens > 1 && s->tokens <= reach ? " causal=1" : "");
 }
 
 static uint32_t output(struct llm_step *s, uint32_t x, int64_t size, bool bias)
@@ -294,18 +295,42 @@ static uint32_t absorbed(struct llm_step *s, uint32_t q)
                    X(m->kv_rank, m->rope_head));
 }
 
+/* Sparse attention (DeepSeek-V3.2-Exp): heads of its own score the tokens of the
+ * context, and each query attends to the best. low: what queries are made of. */
+static void pick(struct llm_step *s, uint32_t x, uint32_t low, int64_t all,
+                 int64_t best)
+{
+    const ft__llm *m = &s->m;
+    const int64_t size = m->index_head, width = m->index_heads * size;
+    const int64_t queries = s->tokens * m->index_heads;
+    const uint32_t keys = cache(s, "index", 1, all, size);
+    uint32_t q = linear(s, "index_q", low, s->rows, m->q_rank, width, false), k;
+
+    k = linear(s, "index_k", x, s->rows, m->hidden, size, false);
+    linear(s, "index_weights", x, s->rows, m->hidden, m->index_heads, false);
+    store(s, heads_of(s, k, size, 1, size), 1, size, keys);
+    q = view(s, q, X(s->rows, width), X(s->batch, queries, size));
+    k = view(s, keys, X(s->batch, 1, all, size), X(s->batch, size, all));
+    q = node_on(s, "index_scores", (uint32_t[]){q, k}, 2, "matmul x=%s y=%s",
+                X(s->batch, queries, size), X(s->batch, size, all));
+    q = view(s, q, X(s->batch, queries, all), X(s->rows, all));
+    node(s, "index_topk", q, "topk x=%s axis=1 size=%s", X(s->rows, all), X(best));
+}
+
 /* Decoding: all heads read one vector of the cache for each token. */
 static uint32_t attend_latent(struct llm_step *s, uint32_t q, uint32_t cached,
-                              int64_t reach)
+                              int64_t all, int64_t reach)
 {
     const ft__llm *m = &s->m;
     const int64_t held = m->kv_rank + m->rope_head;
-    const uint32_t values =
-        view(s, cached, X(s->batch, 1, reach, held), X(s->batch, 1, reach, m->kv_rank));
-    const uint32_t x = attend(s, (uint32_t[]){absorbed(s, q), cached, values}, m->heads,
-                              1, reach, held, m->kv_rank);
+    const struct llm_sizes keys = SIZES(s->batch, 1, all, held);
+    const uint32_t qkv[3] = {
+        absorbed(s, q), view(s, cached, keys.s, X(s->batch, 1, reach, held)),
+        view(s, cached, keys.s, X(s->batch, 1, reach, m->kv_rank))};
 
-    return each_head(s, "v_b_proj", x, m->kv_rank, m->v_head);
+    return each_head(s, "v_b_proj",
+                     attend(s, qkv, m->heads, 1, reach, held, m->kv_rank), m->kv_rank,
+                     m->v_head);
 }
 
 /* Prefill: the cache is expanded to keys and values of each head. */
@@ -331,12 +356,15 @@ static uint32_t latent(struct llm_step *s, uint32_t x, int64_t layer)
     const int64_t size = m->nope_head + m->rope_head, held = m->kv_rank + m->rope_head;
     const int64_t down = m->q_rank ? m->q_rank : m->heads * size;
     const int64_t reach = reach_of(s, layer), all = down + held;
+    const int64_t seen = m->index_topk && m->index_topk < reach ? m->index_topk : reach;
     const uint32_t cached = cache(s, "latent", 1, reach, held);
     const uint32_t low = linear(s, "qkv_a_proj", x, s->rows, m->hidden, all, false);
     uint32_t q = view(s, low, X(s->rows, all), X(s->rows, down));
 
     if (m->q_rank) {
         q = norm(s, "q_a_norm", q, m->q_rank);
+        if (m->index_topk)
+            pick(s, x, q, reach, seen);
         q = linear(s, "q_b_proj", q, s->rows, m->q_rank, m->heads * size, false);
     }
     q = heads_of(s, q, m->heads * size, m->heads, size);
@@ -344,8 +372,8 @@ static uint32_t latent(struct llm_step *s, uint32_t x, int64_t layer)
     norm(s, "kv_a_norm", view(s, low, X(s->rows, all), X(s->rows, m->kv_rank)),
          m->kv_rank);
     store(s, heads_of(s, low, all, 1, held), 1, held, cached);
-    x = s->tokens == 1 ? attend_latent(s, q, cached, reach)
-                       : attend_expanded(s, q, cached, reach);
+    x = s->tokens == 1 || seen < reach ? attend_latent(s, q, cached, reach, seen)
+                                       : attend_expanded(s, q, cached, reach);
     return output(s, x, m->v_head, false);
 }
 
