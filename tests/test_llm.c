@@ -209,6 +209,29 @@ static void storing_new_keys_is_priced_apart(void)
     }
 }
 
+/* Two steps move 2 (n - 1) / n of a large sum over the link of each; a small one takes
+ * its start; a hundred devices do not take it a hundred times. */
+static void a_sum_over_devices_goes_over_their_link(void)
+{
+    ft_device_facts linked = facts;
+    const double bytes = 2 * 8192.0 * 65536, pcie = 16e9 * 0.7, nvlink = 450e9 * 0.7;
+
+    linked.type = "gpu";
+    linked.year = 2018;
+    linked.link_bytes_per_s = NAN;
+    CHECK_NEAR(seconds(op_of("collective x=8192x65536 ranks=4 dtype=bf16"), &linked) /
+                   (1.5 * bytes / pcie),
+               1, 0.01);
+    linked.link_bytes_per_s = 450e9;
+    CHECK_NEAR(seconds(op_of("collective x=8192x65536 ranks=4 dtype=bf16"), &linked) /
+                   (1.5 * bytes / nvlink),
+               1, 0.05);
+    CHECK(
+        CMP(seconds(op_of("collective x=128 ranks=8 dtype=bf16"), &linked), <, 50e-6));
+    CHECK(CMP(seconds(op_of("collective x=8192x65536 ranks=100 dtype=bf16"), &linked),
+              <, 2.1 * bytes / nvlink));
+}
+
 static void other_numbers_are_priced_as_before(void)
 {
     ft_op op = op_of("linear x=4096x4096 out=4096 dtype=fp32");
@@ -335,6 +358,7 @@ int main(int argc, char **argv)
     memory_counts_where_keys_do_not_fit_the_cache();
     shared_keys_are_read_once();
     storing_new_keys_is_priced_apart();
+    a_sum_over_devices_goes_over_their_link();
     other_numbers_are_priced_as_before();
     constants_of_a_synthetic_device_are_found_again();
     power_lies_between_idle_and_the_cap();

@@ -45,6 +45,7 @@ typedef struct ft_device_facts {
      * ("cpu-amd-epyc-2c-1a2b3c4d"); other devices: the name. */
     const char *fingerprint;
     double load_clock_hz; /* CPU: all cores busy with its widest vectors */
+    double link_bytes_per_s; /* GPU: to others of its node, each way; NaN: over PCIe */
 } ft_device_facts;
 
 /* Load data_dir/devices/NAME.yaml. FT_ENOTFOUND lists the names there are;

@@ -222,12 +222,29 @@ static void cache_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *p
     out->aside_s = out->busy_s;
 }
 
+/* Every device reads all of the others at once, or each a part of the sum, which the
+ * others then read from it (two steps), whichever is faster: vLLM's custom all-reduce,
+ * NCCL. Decided on all-reduces of aiconfigurator, 64 KiB and more, on A100 and H200:
+ * docs/physics.md. */
+static void reduce_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
+{
+    static const double start_s = 1e-6, second_s = 3e-6, share = 0.7;
+    const double rate = pace->chip->link * share, others = p->m - 1;
+    const double at_once = p->read * others / rate;
+    const double in_two = second_s + 2 * p->read * others / p->m / rate;
+
+    out->memory_s = fmin(at_once, in_two);
+    out->busy_s = start_s + out->memory_s;
+}
+
 static void stream_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
 {
     if (p->what == FT__OP_KERNEL_ATTENTION)
         attention_cost(out, p, pace);
     else if (p->what == FT__OP_KERNEL_CACHE)
         cache_cost(out, p, pace);
+    else if (p->what == FT__OP_KERNEL_REDUCE)
+        reduce_cost(out, p, pace);
     else
         passes_cost(out, p, pace);
 }

@@ -345,6 +345,15 @@ static void find_repeats(ft__op_kernel *p, const ft_op *op, double touched)
 }
 
 /* Forward or backward, alone. */
+/* An all-reduce, of which one of the devices is asked. */
+static void all_reduce(ft__work *w, const ft_op *op)
+{
+    ft__op_kernel *p = next(w, FT__OP_KERNEL_REDUCE, op);
+
+    p->m = (double)ft_op_at(op, FT_K_ranks, 0);
+    p->read = p->written = p->size * result_elements(op);
+}
+
 static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward)
 {
     uint32_t wrt = ft_op_wrt(op);
@@ -364,6 +373,8 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward)
             conv_pass(w, &v, FT_WRT_WEIGHTS);
     } else if (op->kind == FT_KIND_moe) {
         mixture(w, op);
+    } else if (op->kind == FT_KIND_collective) {
+        all_reduce(w, op);
     } else if (class == FT_CLASS_MATMUL) {
         products(w, op);
     } else {

@@ -21,6 +21,7 @@ typedef enum ft__op_kernel_kind {
     FT__OP_KERNEL_LAYOUT,
     FT__OP_KERNEL_ATTENTION, /* m queries, n keys, heads of k numbers */
     FT__OP_KERNEL_CACHE,     /* new keys and values to where the old ones are */
+    FT__OP_KERNEL_REDUCE,    /* sums over m devices of a node */
 } ft__op_kernel_kind;
 
 typedef struct ft__op_kernel {

@@ -72,6 +72,15 @@ static double matrix_gain(const ft_device_facts *d)
     return is(d->vendor, "AMD") && has_tensor_cores(d) && d->year < 2023 ? 2 : 1;
 }
 
+/* PCIe 3.0, 4.0 and 5.0 with 16 lanes where nothing else connects GPUs; CPUs by a
+ * network of 100 Gbit/s. */
+static double link_of(const ft_device_facts *d)
+{
+    const double pcie = d->year < 2020 ? 16e9 : d->year < 2025 ? 32e9 : 64e9;
+
+    return first_known(d->link_bytes_per_s, is(d->type, "gpu") ? pcie : 12.5e9);
+}
+
 static double optimizer_slots(const char *setting)
 {
     static const struct {
@@ -216,6 +225,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
                             .early = is(d->vendor, "NVIDIA") && !has_tensor_cores(d),
                             .lanes = d->peak_fp32 / (2 * d->cores * rated),
                             .bus_bytes = d->bandwidth_bytes_per_s / d->memory_clock_hz,
+                            .link = link_of(d),
                             .inline_ecc = d->inline_ecc > 0};
     if (!chip->gpu)
         chip->l2_bytes = first_known(d->l3_bytes, d->l2_bytes * d->cores);

@@ -30,6 +30,7 @@ typedef struct ft__hardware_spec {
     double slots;        /* the optimizer's numbers per weight; of "optimizer=adam" */
     double lanes;        /* fp32 multiply-adds of a core in one clock */
     double bus_bytes;    /* memory moves in one clock: HBM is wide, GDDR is not */
+    double link;         /* B/s to other devices, each way */
     int inline_ecc;      /* error correction takes bandwidth of the same memory */
     int gpu;
     int amd;

@@ -46,7 +46,8 @@
     NUMBER(tdp_w, 1, tdp_w)                                                            \
     NUMBER(process_nm, 1, process_nm)                                                  \
     NUMBER(compute_capability, 1, compute_capability)                                  \
-    NUMBER(year, 1, year)
+    NUMBER(year, 1, year)                                                              \
+    NUMBER(link_gb_s, 1e9, link_bytes_per_s)
 
 /* Numbers are taken as text: libcyaml would read "40 GB" as 40. */
 struct yaml {
