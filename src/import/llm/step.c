@@ -442,12 +442,16 @@ static uint32_t reduced(struct llm_step *s, uint32_t x)
                                 X(s->rows, s->m.hidden), X(s->ranks));
 }
 
+/* part: a module inside the layer, "" is the layer itself. */
 static void scope(struct llm_step *s, int64_t layer, const char *part)
 {
-    char name[64];
+    char name[96];
+    int n = snprintf(name, sizeof(name), "layers.%" PRId64, layer);
 
-    snprintf(name, sizeof(name), "layers.%" PRId64 "%s", layer, part);
-    ft__build_scope(s->b, name, strlen(name));
+    if (*part)
+        n += snprintf(name + n, sizeof(name) - (size_t)n, "/layers.%" PRId64 ".%s",
+                      layer, part);
+    ft__build_scope(s->b, name, (size_t)n);
 }
 
 static uint32_t layer_of(struct llm_step *s, uint32_t x, int64_t layer)
@@ -457,7 +461,7 @@ static uint32_t layer_of(struct llm_step *s, uint32_t x, int64_t layer)
 
     scope(s, layer, "");
     normed = norm(s, "input_norm", x, m->hidden);
-    scope(s, layer, "/self_attn");
+    scope(s, layer, "self_attn");
     y = reduced(s, attention(s, normed, layer));
     scope(s, layer, "");
     if (m->four_norms)
@@ -466,7 +470,7 @@ static uint32_t layer_of(struct llm_step *s, uint32_t x, int64_t layer)
     if (!m->one_norm)
         normed = norm(s, m->four_norms ? "pre_feedforward_norm" : "post_attention_norm",
                       x, m->hidden);
-    scope(s, layer, "/mlp");
+    scope(s, layer, "mlp");
     y = reduced(s, feed_forward(s, normed, layer));
     scope(s, layer, "");
     if (m->four_norms)
